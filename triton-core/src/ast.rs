@@ -1,0 +1,286 @@
+//! The kernel language as parsed: what the macro hands to the compiler.
+//!
+//! A plain tree without `syn`: the macro converts one into the other, tests build it by hand. It is still generic; an
+//! [`Instance`] gives the values of its type and const parameters.
+//!
+//! **Invariant:** nothing here knows types or shapes of values; [`crate::sema`] finds them.
+
+use crate::ir::types::DType;
+use crate::span::{Sources, Span};
+
+/// A kernel function.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Kernel {
+    /// The function's name.
+    pub name: Ident,
+    /// Type and const parameters, in order.
+    pub generics: Vec<Generic>,
+    /// Parameters, in order.
+    pub params: Vec<Param>,
+    /// The statements.
+    pub body: Vec<Stmt>,
+    /// Where the spans lie.
+    pub sources: Sources,
+}
+
+/// A name with its place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ident {
+    /// The name, without `r#`.
+    pub name: String,
+    /// Its place.
+    pub span: Span,
+}
+
+/// A generic parameter.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Generic {
+    /// Its name.
+    pub name: Ident,
+    /// Type, or constant of a type.
+    pub kind: GenericKind,
+}
+
+/// What a generic parameter stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum GenericKind {
+    /// An element type.
+    Type,
+    /// A constant: `i32`, `i64`, `u32`, `u64` or `bool`.
+    Const(DType),
+}
+
+/// A type as written: `f32`, `T`, `Tile<f32>`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Type {
+    /// The last segment of its path.
+    pub name: String,
+    /// Its generic arguments.
+    pub args: Vec<Type>,
+    /// Its place.
+    pub span: Span,
+}
+
+/// A parameter of the kernel.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Param {
+    /// Its name.
+    pub name: Ident,
+    /// What is passed.
+    pub kind: ParamKind,
+    /// The element type, or the scalar's own type: a generic's name or a built-in element type.
+    pub elem: Type,
+    /// `#[multiple_of(N)]`: a promise on a scalar's value, or on a pointer's address in bytes. 1 without it.
+    pub multiple_of: u32,
+    /// `#[general]`: never specialise on this parameter.
+    pub general: bool,
+}
+
+/// The kind of a parameter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ParamKind {
+    /// `Ptr<T>`.
+    Ptr,
+    /// `PtrMut<T>`.
+    PtrMut,
+    /// A number or `bool`.
+    Scalar,
+}
+
+/// A statement.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Stmt {
+    /// `let pattern: ty = init;`
+    Let {
+        /// What is bound.
+        pattern: Pattern,
+        /// The annotation.
+        ty: Option<Type>,
+        /// The value.
+        init: Expr,
+    },
+    /// `target = value;`, or with an operator `target += value;`.
+    Assign {
+        /// The variable.
+        target: Ident,
+        /// The operator of a compound assignment and its place.
+        op: Option<(BinaryOp, Span)>,
+        /// The value.
+        value: Expr,
+    },
+    /// `const NAME: ty = value;`
+    Const {
+        /// The name.
+        name: Ident,
+        /// Its type.
+        ty: Type,
+        /// Its value, known while compiling.
+        value: Expr,
+    },
+    /// An expression for its effect.
+    Expr(Expr),
+}
+
+/// What a `let` binds.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Pattern {
+    /// `x` or `mut x`.
+    Name {
+        /// The variable.
+        name: Ident,
+        /// `mut`.
+        mutable: bool,
+    },
+    /// `_`.
+    Wild,
+    /// `(a, b)`.
+    Tuple(Vec<Pattern>, Span),
+}
+
+/// An expression.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Expr {
+    /// What it is.
+    pub kind: ExprKind,
+    /// Its place, from its first token.
+    pub span: Span,
+}
+
+/// The kinds of expression.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ExprKind {
+    /// An integer literal with an optional suffix. A literal `-5` is `Unary(Neg, Int)`.
+    Int(u128, Option<DType>),
+    /// A float literal, its digits as written (without `_` and suffix), so that it is rounded once.
+    Float(String, Option<DType>),
+    /// `true`, `false`.
+    Bool(bool),
+    /// A variable, parameter, generic constant, or associated constant such as `f32::MAX`.
+    Path(Path),
+    /// `-x`, `!x`.
+    Unary(UnaryOp, Box<Expr>),
+    /// `a + b`. The span is the operator's.
+    Binary(BinaryOp, Span, Box<Expr>, Box<Expr>),
+    /// `load(p, m)`, `zeros::<f32>([4])`.
+    Call(Path, Vec<Expr>),
+    /// `x.to::<f32>()`.
+    Method {
+        /// What the method is called on.
+        receiver: Box<Expr>,
+        /// The method.
+        name: Ident,
+        /// The turbofish.
+        generics: Vec<Type>,
+        /// The arguments.
+        args: Vec<Expr>,
+    },
+    /// `x as i64`.
+    Cast(Box<Expr>, Type),
+    /// `(a, b)`.
+    Tuple(Vec<Expr>),
+    /// `[a, b]`.
+    Array(Vec<Expr>),
+    /// `{ a; b; c }`: statements and a value.
+    Block(Vec<Stmt>, Option<Box<Expr>>),
+}
+
+/// A path with the turbofish of its last segment.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Path {
+    /// `["f32", "MAX"]`.
+    pub segments: Vec<String>,
+    /// `::<f32>`.
+    pub generics: Vec<Type>,
+    /// Its place.
+    pub span: Span,
+}
+
+/// Prefix operators.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum UnaryOp {
+    /// `-`
+    Neg,
+    /// `!`
+    Not,
+}
+
+/// Infix operators.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs, reason = "each is the operator it is named after")]
+pub enum BinaryOp {
+    Add,
+    Sub,
+    Mul,
+    Div,
+    Rem,
+    BitAnd,
+    BitOr,
+    BitXor,
+    Shl,
+    Shr,
+    And,
+    Or,
+    Eq,
+    Ne,
+    Lt,
+    Le,
+    Gt,
+    Ge,
+}
+
+impl BinaryOp {
+    /// As written in Rust.
+    pub fn symbol(self) -> &'static str {
+        match self {
+            BinaryOp::Add => "+",
+            BinaryOp::Sub => "-",
+            BinaryOp::Mul => "*",
+            BinaryOp::Div => "/",
+            BinaryOp::Rem => "%",
+            BinaryOp::BitAnd => "&",
+            BinaryOp::BitOr => "|",
+            BinaryOp::BitXor => "^",
+            BinaryOp::Shl => "<<",
+            BinaryOp::Shr => ">>",
+            BinaryOp::And => "&&",
+            BinaryOp::Or => "||",
+            BinaryOp::Eq => "==",
+            BinaryOp::Ne => "!=",
+            BinaryOp::Lt => "<",
+            BinaryOp::Le => "<=",
+            BinaryOp::Gt => ">",
+            BinaryOp::Ge => ">=",
+        }
+    }
+}
+
+/// The values of a kernel's generic parameters and its options: what is compiled.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Instance {
+    /// One value for each generic, in the order of [`Kernel::generics`].
+    pub args: Vec<GenericArg>,
+    /// How to compile it.
+    pub options: Options,
+}
+
+/// The value of a generic parameter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum GenericArg {
+    /// An element type.
+    Type(DType),
+    /// A constant (`bool` is 0 or 1).
+    Const(i128),
+}
+
+/// Options of one instance.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Options {
+    /// Warps (of 32 threads) that run one program: 1, 2, 4, 8, 16 or 32.
+    pub num_warps: u32,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options { num_warps: 4 }
+    }
+}

@@ -1,0 +1,132 @@
+//! Diagnostics: what the user reads when a kernel is wrong.
+//!
+//! **Invariant:** every error that a user can see at `cargo build` has a [`Code`] from the one table below, and every code
+//! has a case under `tests/ui/fail/`; a test compares the two lists. No message names a type or function of the compiler.
+
+use crate::span::Span;
+use std::fmt;
+
+macro_rules! codes {
+    ($($code:ident = $summary:literal;)*) => {
+        /// A stable error code. It never changes its meaning; a retired one is not used again.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        pub enum Code { $(#[doc = $summary] $code,)* }
+
+        impl Code {
+            /// Every code, in order.
+            pub const ALL: &'static [Code] = &[$(Code::$code),*];
+
+            /// `T0103`.
+            pub fn name(self) -> &'static str { match self { $(Code::$code => stringify!($code)),* } }
+
+            /// What the code stands for, in one line.
+            pub fn summary(self) -> &'static str { match self { $(Code::$code => $summary),* } }
+        }
+    };
+}
+
+codes! {
+    // Syntax: what a kernel may be written with (raised by the macro's parser).
+    T0001 = "Rust that is not part of the kernel language";
+    T0002 = "a kernel that is a method, or stands in an `impl` with `self`";
+    T0003 = "`async`, `const`, `unsafe`, `extern`, variadic, or a return type on a kernel";
+    T0004 = "a parameter that is not a plain name";
+    T0005 = "a type that no kernel parameter can have";
+    T0006 = "a lifetime parameter on a kernel";
+    T0007 = "an unknown option of `#[triton::kernel]`, or one given twice";
+    T0008 = "a wrong value for an option of `#[triton::kernel]`";
+    T0009 = "a generic parameter without a list of values";
+    T0010 = "a list of values for something that is no generic parameter";
+    T0011 = "an element type or constant that an instance list cannot hold";
+    T0012 = "more instances than a kernel may have";
+    T0013 = "a parameter attribute that does not fit";
+    T0014 = "a type of a generic constant that is not supported";
+    // Meaning: types and shapes (raised by the compiler, for one instance).
+    T0101 = "a wrong number of arguments in a call of the language";
+    T0102 = "operands of different element types";
+    T0103 = "shapes that do not broadcast";
+    T0104 = "an operator or function that is not defined for the element type";
+    T0105 = "a mask that is not `bool`";
+    T0106 = "`arange` whose length is not a power of two";
+    T0107 = "an argument that must be known while compiling";
+    T0108 = "a tile that is too large";
+    T0109 = "a store through a read-only pointer";
+    T0110 = "a stored or substituted value of another type than the memory";
+    T0111 = "a load or store through something that is no pointer";
+    T0112 = "a literal that does not fit its type";
+    T0113 = "a program axis other than 0, 1 or 2";
+    T0114 = "a conversion between types that cannot be converted";
+    T0115 = "a value of another type than its annotation or variable";
+    T0116 = "a call that yields no value used as one";
+    T0117 = "a stored value or mask whose shape is larger than the pointers'";
+    T0118 = "an expression nested too deeply";
+    T0119 = "a type argument that is missing, superfluous or of the wrong kind";
+    T0120 = "an empty `arange`, or one that does not fit `i32`";
+    T0199 = "a mistake of the compiler itself";
+}
+
+impl fmt::Display for Code {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// One error, spanned to the operand it speaks of.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Diagnostic {
+    /// The stable code.
+    pub code: Code,
+    /// Where to point.
+    pub span: Span,
+    /// What was found and what was expected, in the user's words, without a final full stop.
+    pub message: String,
+    /// Facts that explain it.
+    pub notes: Vec<String>,
+    /// How to mend it.
+    pub help: Option<String>,
+}
+
+impl Diagnostic {
+    /// A diagnostic without notes.
+    pub fn new(code: Code, span: Span, message: impl Into<String>) -> Self {
+        Diagnostic { code, span, message: message.into(), notes: Vec::new(), help: None }
+    }
+
+    /// Adds a fact.
+    #[must_use]
+    pub fn note(mut self, note: impl Into<String>) -> Self {
+        self.notes.push(note.into());
+        self
+    }
+
+    /// Says how to mend it.
+    #[must_use]
+    pub fn help(mut self, help: impl Into<String>) -> Self {
+        self.help = Some(help.into());
+        self
+    }
+}
+
+impl fmt::Display for Diagnostic {
+    /// The text rustc shows: message, notes and help on lines of their own, the code in brackets at the end of the first.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} [{}]", self.message, self.code)?;
+        for note in &self.notes {
+            write!(f, "\nnote: {note}")?;
+        }
+        if let Some(help) = &self.help {
+            write!(f, "\nhelp: {help}")?;
+        }
+        Ok(())
+    }
+}
+
+/// Why a kernel was not compiled.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Failure {
+    /// What is wrong. May be empty: then everything in `deferred` is for rustc to report.
+    pub diagnostics: Vec<Diagnostic>,
+    /// Things only rustc can judge (an unknown name, an unknown method): the macro shows it the twin, and if rustc
+    /// accepts them, these sentences are what the user reads instead.
+    pub deferred: Vec<Diagnostic>,
+}

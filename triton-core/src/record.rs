@@ -1,0 +1,142 @@
+//! A compiled kernel as data: what is embedded in the program and what every device launches from.
+//!
+//! Nothing here is tied to a driver: CPU, GPU, simulator and foreign bindings read the same records. All of it can be
+//! written as a `const`, so embedding costs no start-up time.
+//!
+//! **Invariant:** what a launcher needs to know about an [`Image`] stands beside its text; nobody parses PTX to find out.
+
+use crate::ir::types::DType;
+use std::borrow::Cow;
+
+/// One compiled instance of a kernel: `add::<f32, 1024>`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Record {
+    /// The function's name.
+    pub kernel: Cow<'static, str>,
+    /// The instance as the user writes it: `add::<f32, 1024>`.
+    pub instance: Cow<'static, str>,
+    /// The parameters, in order.
+    pub params: Cow<'static, [ParamRecord]>,
+    /// The same instance compiled with different options; the first is the default.
+    pub variants: Cow<'static, [Variant]>,
+}
+
+/// A parameter as the launcher sees it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ParamRecord {
+    /// The parameter's name.
+    pub name: Cow<'static, str>,
+    /// What is passed.
+    pub ty: ParamType,
+    /// A promise checked at launch: the scalar's value, or the pointer's address in bytes, is a multiple of this.
+    pub multiple_of: u32,
+    /// Whether this parameter takes part in specialisation (see [`Image::specialised`]): pointers and integers do,
+    /// unless `#[general]`.
+    pub specialise: bool,
+}
+
+/// What is passed for a parameter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ParamType {
+    /// The address of elements that the kernel reads.
+    Ptr(DType),
+    /// The address of elements that the kernel reads and writes.
+    PtrMut(DType),
+    /// A number or `bool`.
+    Scalar(DType),
+}
+
+/// One choice of options: its meaning, and its code for each target.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Variant {
+    /// Warps that run one program.
+    pub num_warps: u32,
+    /// The tile IR at stage 0 as text: what the CPU executes.
+    pub ir: Cow<'static, str>,
+    /// Code, best target first; of one target, the specialised image before the general one.
+    pub images: Cow<'static, [Image]>,
+}
+
+/// PTX for one target, with what a launch must know about it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Image {
+    /// The lowest device that can load it.
+    pub target: Target,
+    /// Whether the code relies on every specialising pointer being 16-byte aligned and every specialising integer being
+    /// divisible by 16. The launcher checks and picks; the general image of the same target is always there.
+    pub specialised: bool,
+    /// Name of the entry point.
+    pub entry: Cow<'static, str>,
+    /// PTX text that ends in a NUL byte, as the driver wants it.
+    pub ptx: Cow<'static, str>,
+    /// Threads of a block.
+    pub threads: u32,
+    /// Blocks of a cluster.
+    pub cluster: [u32; 3],
+    /// Dynamic shared memory of a block in bytes.
+    pub shared_bytes: u32,
+    /// How physical blocks walk the virtual programs.
+    pub programs: ProgramMap,
+}
+
+impl Image {
+    /// The PTX without its NUL byte.
+    pub fn text(&self) -> &str {
+        self.ptx.trim_end_matches('\0')
+    }
+}
+
+/// A generation of devices that code is made for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Target {
+    /// Compute capability 8.0 and everything above.
+    Sm80,
+}
+
+impl Target {
+    /// The name PTX gives it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Target::Sm80 => "sm_80",
+        }
+    }
+
+    /// Whether a device of this compute capability (major, minor) can run the code.
+    pub fn runs_on(self, capability: (u32, u32)) -> bool {
+        match self {
+            Target::Sm80 => capability >= (8, 0),
+        }
+    }
+
+    /// The lowest CUDA driver version that loads the code, as `cuDriverGetVersion` counts: 1000·major + 10·minor.
+    pub fn driver(self) -> u32 {
+        match self {
+            Target::Sm80 => 12000,
+        }
+    }
+}
+
+/// How physical blocks walk the virtual programs of a launch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ProgramMap {
+    /// Block (x, y, z) runs program (x, y, z).
+    Identity,
+}
+
+/// The value of an argument, independent of the device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Arg {
+    /// The bits of a scalar, zero-extended.
+    Scalar(u64),
+    /// An address on the device.
+    Ptr(u64),
+}
+
+impl Arg {
+    /// The bits that the kernel receives.
+    pub fn bits(self) -> u64 {
+        match self {
+            Arg::Scalar(bits) | Arg::Ptr(bits) => bits,
+        }
+    }
+}
