@@ -1,15 +1,32 @@
-//! The interpreter: the meaning of the IR.
+//! The interpreter: the meaning of the IR as a program.
+//!
+//! Runs one program of a kernel over tiles of bits. It knows memory only as a [`Memory`], so the CPU device, the tests and
+//! constant folding can share it. Layouts and stages do not matter to it: a pass is right if nothing here changes.
+//!
+//! **Invariant:** exact, deterministic, and total: every input gives a result or a [`RunError`], never a panic.
+
+use crate::ir::types::{Constant, Elem};
+use crate::ir::{Function, InstData, Value};
+use crate::ops::Op;
+use crate::ops::eval::{self, DivisionError};
+use crate::record::Arg;
 
 /// Global memory as the interpreter sees it. Addresses are the ones passed as pointer arguments, in bytes.
 ///
-/// All elements of one access have the same `width` in bytes (1, 2, 4 or 8); `mask[i] == false` leaves element `i` out.
-/// Values are the elements' bits, zero-extended.
+/// All elements of one access have the same `width` in bytes (1, 2, 4 or 8); `mask[i] == 0` leaves element `i` out, every
+/// other value takes it in. Values are the elements' bits, zero-extended.
 pub trait Memory: Sync {
     /// Reads `out[i]` at `addresses[i]`; elements that are masked off keep what `out` held.
-    fn load(&self, width: u32, addresses: &[u64], mask: Option<&[bool]>, out: &mut [u64]) -> Result<(), Fault>;
+    ///
+    /// # Errors
+    /// The first element that memory refuses.
+    fn load(&self, width: u32, addresses: &[u64], mask: Option<&[u64]>, out: &mut [u64]) -> Result<(), Fault>;
 
     /// Writes `values[i]` at `addresses[i]`.
-    fn store(&self, width: u32, addresses: &[u64], mask: Option<&[bool]>, values: &[u64]) -> Result<(), Fault>;
+    ///
+    /// # Errors
+    /// The first element that memory refuses; those before it may have been written.
+    fn store(&self, width: u32, addresses: &[u64], mask: Option<&[u64]>, values: &[u64]) -> Result<(), Fault>;
 }
 
 /// An access that memory refuses.
@@ -19,7 +36,7 @@ pub struct Fault {
     pub element: usize,
     /// The address it was for.
     pub address: u64,
-    /// What is wrong, as the end of a sentence: "outside every buffer (the nearest ends 4 bytes below)".
+    /// What is wrong, as the end of a sentence: "8 bytes past the end of a buffer of 4096 bytes".
     pub reason: String,
 }
 
@@ -42,16 +59,138 @@ impl std::fmt::Display for RunError {
     }
 }
 
+impl std::error::Error for RunError {}
+
 /// Runs one program of a kernel to its end. `args` are in the order of the parameters.
 ///
 /// # Errors
-/// What the program did wrong: an access that memory refused, a division by zero.
-pub fn run(
-    func: &crate::ir::Function,
-    args: &[crate::record::Arg],
-    program: Program,
-    memory: &dyn Memory,
-) -> Result<(), RunError> {
-    let _ = (func, args, program, memory);
+/// What the program did wrong: an access that memory refused, an integer division that has no result.
+pub fn run(func: &Function, args: &[Arg], program: Program, memory: &dyn Memory) -> Result<(), RunError> {
+    if args.len() != func.params.len() {
+        let (n, m) = (func.params.len(), args.len());
+        return Err(RunError(format!("kernel `{}` takes {n} arguments, {m} were passed", func.name)));
+    }
+    let mut values: Vec<Vec<u64>> = vec![Vec::new(); func.types.len()];
+    for (param, arg) in func.params.iter().zip(args) {
+        values[param.value.0 as usize] = vec![arg.bits()];
+    }
+    let machine = Machine { func, program, memory };
+    for (_, inst) in func.body() {
+        let result = machine.step(inst, &values).map_err(|what| machine.error(inst, &what))?;
+        if let Some(&value) = inst.results.first() {
+            values[value.0 as usize] = result;
+        }
+    }
     Ok(())
+}
+
+/// What an operation without memory and program yields, if its operands are `operand`; the heart of [`run`] and of folding.
+///
+/// # Errors
+/// An integer division that has no result, in words.
+pub fn evaluate(
+    func: &Function,
+    op: &Op,
+    result: Option<Value>,
+    operand: &dyn Fn(Value) -> Option<Vec<u64>>,
+) -> Option<Result<Vec<u64>, String>> {
+    let dtype = |v: Value| func.ty(v).elem.num();
+    let count = result.map_or(0, |v| func.ty(v).shape.elements()) as usize;
+    Some(Ok(match *op {
+        Op::Const { value } => vec![value.bits],
+        Op::Arange { start, end } => {
+            (start..end).map(|i| Constant::int(crate::ir::types::DType::I32, i.into()).bits).collect()
+        }
+        Op::Splat { x, .. } => vec![*operand(x)?.first()?; count],
+        Op::Broadcast { x, shape } => {
+            let (from, x) = (func.ty(x).shape, operand(x)?);
+            (0..count as u64).map(|i| x.get(from.broadcast_index(shape, i) as usize).copied().unwrap_or(0)).collect()
+        }
+        Op::Cast { x, to } => eval::cast(dtype(x)?, to, &operand(x)?),
+        Op::Select { cond, a, b } => {
+            let (cond, a, b) = (operand(cond)?, operand(a)?, operand(b)?);
+            cond.iter().zip(a.iter().zip(&b)).map(|(&c, (&a, &b))| if c != 0 { a } else { b }).collect()
+        }
+        Op::Offset { ptr, index } => {
+            let Elem::Ptr { pointee, .. } = func.ty(ptr).elem else { return None };
+            let (dtype, scale) = (dtype(index)?, i128::from(pointee.bytes()));
+            let index = operand(index)?;
+            let offset = |bits: u64| Constant { dtype, bits }.as_int().unwrap_or(0).wrapping_mul(scale) as u64;
+            operand(ptr)?.iter().zip(&index).map(|(&p, &i)| p.wrapping_add(offset(i))).collect()
+        }
+        Op::Unary { kind, x } => eval::unary(kind, dtype(x)?, &operand(x)?),
+        Op::Binary { kind, a, b } => {
+            let (x, y) = (operand(a)?, operand(b)?);
+            match eval::binary(kind, dtype(a)?, &x, &y) {
+                Ok(values) => values,
+                Err((element, error)) => return Some(Err(division_error(element, error, &x, dtype(a)?))),
+            }
+        }
+        Op::Compare { kind, a, b } => eval::compare(kind, dtype(a)?, &operand(a)?, &operand(b)?),
+        Op::Ternary { kind, a, b, c } => eval::ternary(kind, dtype(a)?, &operand(a)?, &operand(b)?, &operand(c)?),
+        Op::ProgramId { .. } | Op::NumPrograms { .. } | Op::Load { .. } | Op::Store { .. } | Op::Barrier {} => return None,
+    }))
+}
+
+fn division_error(element: usize, error: DivisionError, x: &[u64], dtype: crate::ir::types::DType) -> String {
+    let dividend = Constant { dtype, bits: x.get(element).copied().unwrap_or(0) }.as_int().unwrap_or(0);
+    match error {
+        DivisionError::ByZero => format!("element {element}: {dividend} is divided by 0"),
+        DivisionError::Overflow => format!("element {element}: {dividend} divided by -1 does not fit {dtype}"),
+    }
+}
+
+struct Machine<'a> {
+    func: &'a Function,
+    program: Program,
+    memory: &'a dyn Memory,
+}
+
+impl Machine<'_> {
+    fn step(&self, inst: &InstData, values: &[Vec<u64>]) -> Result<Vec<u64>, String> {
+        let value = |v: Value| &values[v.0 as usize];
+        match inst.op {
+            Op::ProgramId { axis } => Ok(vec![u64::from(self.program.id[axis.0 as usize])]),
+            Op::NumPrograms { axis } => Ok(vec![u64::from(self.program.grid[axis.0 as usize])]),
+            Op::Load { ptr, mask, other } => {
+                let addresses = value(ptr);
+                let mut out = other.map_or_else(|| vec![0; addresses.len()], |o| value(o).clone());
+                let width = self.func.ty(inst.results[0]).elem.bits() / 8;
+                let loaded = self.memory.load(width, addresses, mask.map(|m| &value(m)[..]), &mut out);
+                loaded.map_err(|fault| access_error("load", width, &fault)).map(|()| out)
+            }
+            Op::Store { ptr, value: stored, mask } => {
+                let width = self.func.ty(stored).elem.bits() / 8;
+                let mask = mask.map(|m| &value(m)[..]);
+                let written = self.memory.store(width, value(ptr), mask, value(stored));
+                written.map_err(|fault| access_error("store", width, &fault)).map(|()| Vec::new())
+            }
+            Op::Barrier {} => Ok(Vec::new()),
+            Op::Const { .. }
+            | Op::Arange { .. }
+            | Op::Splat { .. }
+            | Op::Broadcast { .. }
+            | Op::Cast { .. }
+            | Op::Select { .. }
+            | Op::Offset { .. }
+            | Op::Unary { .. }
+            | Op::Binary { .. }
+            | Op::Compare { .. }
+            | Op::Ternary { .. } => {
+                let result = evaluate(self.func, &inst.op, inst.results.first().copied(), &|v| Some(value(v).clone()));
+                result.unwrap_or_else(|| Err(format!("`{}` is not well typed", inst.op.mnemonic())))
+            }
+        }
+    }
+
+    fn error(&self, inst: &InstData, what: &str) -> RunError {
+        let [x, y, z] = self.program.id;
+        let at = self.func.sources.describe(inst.span).map(|at| format!("{at}: ")).unwrap_or_default();
+        RunError(format!("{at}kernel `{}`, program ({x}, {y}, {z}): {what}", self.func.name))
+    }
+}
+
+fn access_error(what: &str, width: u32, fault: &Fault) -> String {
+    let Fault { element, address, reason } = fault;
+    format!("{what} of {width} bytes at {address:#x}, element {element} of the tile, is {reason}")
 }

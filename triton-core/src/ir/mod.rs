@@ -1,9 +1,200 @@
-//! The tile IR.
-
-pub mod types;
+//! The tile IR: one kernel instance between the surface language and PTX. This page is its specification.
+//!
+//! # Structure
+//! A [`Function`] has parameters and a body [`Block`]; a block is a list of instructions, each one operation of
+//! [`crate::ops`] with its results. Values are in SSA form: defined once, used only after their definition in the same
+//! block (operations that own blocks will scope lexically: no CFG, no dominator tree). Parts are named by `u32` ids that
+//! print as in the text form; facts about values live in side tables.
+//!
+//! # Meaning
+//! A kernel runs as a grid of *programs*; each executes the body once, in order, over tiles. Elementwise operations act
+//! on operands of equal shape; nothing is converted or broadcast implicitly. Integers wrap; division by zero is an error
+//! of the program; shifts by the width or more give 0 (or the sign). Float arithmetic is IEEE, denormals kept, a NaN result
+//! is any NaN; comparisons are ordered except `ne`; `min`/`max` return the number when one side is NaN, and −0 < +0.
+//! Memory is global and addressed by bytes; elements that are masked off are neither read nor written.
+//! [`crate::interp`] is this meaning as a program.
+//!
+//! # Stages
+//! | stage | what holds |
+//! |---|---|
+//! | [`Stage::Tile`] | a value has a [`types::Type`] and nothing else |
+//! | [`Stage::Laid`] | every tile has a [`Layout`](crate::layout::Layout): which thread's register holds which element |
+//!
+//! **Invariant:** the verifier tells the stages apart; no operation exists twice for two stages.
+//!
+//! # Text
+//! ```text
+//! source "src/main.rs"
+//! kernel add(v0 x: ptr<f32>, v1 out: ptr<mut f32>, v2 n: i32) warps 4 {
+//!   v3 = arange 0, 128 : i32[128] @0:4:13
+//!   v4 = splat v2, [128] : i32[128]
+//!   v5 = lt v3, v4 : bool[128]
+//! }
+//! ```
+//! A parameter may end in `multiple_of N` and `general`; a position is `@file:line:column`; at stage 1 a result's type is
+//! followed by its layout, `#0`, declared before the kernel. `;` begins a comment. `print ∘ parse` is the identity.
 
 pub mod parse;
+pub mod print;
+pub mod types;
+pub mod verify;
 
-/// A kernel in tile IR.
+use crate::entity::{Arena, SideTable, entity};
+use crate::layout::Layout;
+use crate::ops::Op;
+use crate::span::{Sources, Span};
+use types::Type;
+
+entity!(
+    /// A value: a parameter or the result of an instruction.
+    Value,
+    "v"
+);
+entity!(
+    /// An instruction.
+    Inst,
+    "i"
+);
+entity!(
+    /// A list of instructions.
+    Block,
+    "b"
+);
+entity!(
+    /// A layout of the function's table.
+    LayoutId,
+    "#"
+);
+
+/// How far a function has come; see the [module's page](self).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Stage {
+    /// Stage 0: types only.
+    Tile,
+    /// Stage 1: every tile has a layout.
+    Laid,
+}
+
+/// A kernel instance in tile IR.
 #[derive(Clone, Debug)]
-pub struct Function {}
+pub struct Function {
+    /// The kernel's name.
+    pub name: String,
+    /// Parameters in order.
+    pub params: Vec<Param>,
+    /// Warps that run one program.
+    pub num_warps: u32,
+    /// The instructions.
+    pub body: Block,
+    /// The stage it is in.
+    pub stage: Stage,
+    /// Where the instructions' spans lie.
+    pub sources: Sources,
+    /// Blocks.
+    pub blocks: Arena<Block, Vec<Inst>>,
+    /// Instructions. One that stands in no block is dead.
+    pub insts: Arena<Inst, InstData>,
+    /// The type of each value.
+    pub types: Arena<Value, Type>,
+    /// The layouts in use (stage 1).
+    pub layouts: Arena<LayoutId, Layout>,
+    /// The layout of each tile (stage 1).
+    pub layout_of: SideTable<Value, Option<LayoutId>>,
+}
+
+/// A parameter.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Param {
+    /// The value it is in the body.
+    pub value: Value,
+    /// Its name.
+    pub name: String,
+    /// A promise of the caller: the value, or the address in bytes, is a multiple of this.
+    pub multiple_of: u32,
+    /// Takes no part in specialisation.
+    pub general: bool,
+}
+
+/// An instruction: an operation, what it yields, and where it came from.
+#[derive(Clone, Debug)]
+pub struct InstData {
+    /// What it does.
+    pub op: Op,
+    /// Its results: none or one with the operations of today.
+    pub results: Vec<Value>,
+    /// The expression it was made from.
+    pub span: Span,
+}
+
+impl Function {
+    /// A function without parameters and instructions.
+    pub fn new(name: impl Into<String>, num_warps: u32) -> Function {
+        let mut blocks = Arena::default();
+        let body = blocks.push(Vec::new());
+        Function {
+            name: name.into(),
+            params: Vec::new(),
+            num_warps,
+            body,
+            stage: Stage::Tile,
+            sources: Sources::default(),
+            blocks,
+            insts: Arena::default(),
+            types: Arena::default(),
+            layouts: Arena::default(),
+            layout_of: SideTable::new(None),
+        }
+    }
+
+    /// Adds a parameter.
+    pub fn add_param(&mut self, name: impl Into<String>, ty: Type, multiple_of: u32, general: bool) -> Value {
+        let value = self.types.push(ty);
+        self.params.push(Param { value, name: name.into(), multiple_of, general });
+        value
+    }
+
+    /// Appends an instruction to the body. Its result types are those of [`crate::ops::infer`].
+    ///
+    /// # Errors
+    /// The operands do not fit the operation; the sentence says why.
+    pub fn append(&mut self, op: Op, span: Span) -> Result<Option<Value>, String> {
+        let inst = self.make(op, span)?;
+        let body = self.body;
+        self.blocks[body].push(inst);
+        Ok(self.insts[inst].results.first().copied())
+    }
+
+    /// Makes an instruction that stands in no block yet.
+    ///
+    /// # Errors
+    /// As [`Function::append`].
+    pub fn make(&mut self, op: Op, span: Span) -> Result<Inst, String> {
+        let results = match crate::ops::infer(&op, &|v| self.types[v])? {
+            Some(ty) => vec![self.types.push(ty)],
+            None => Vec::new(),
+        };
+        Ok(self.insts.push(InstData { op, results, span }))
+    }
+
+    /// The type of a value.
+    pub fn ty(&self, value: Value) -> Type {
+        self.types[value]
+    }
+
+    /// The layout of a tile at stage 1.
+    pub fn layout(&self, value: Value) -> Option<&Layout> {
+        self.layout_of[value].map(|id| &self.layouts[id])
+    }
+
+    /// Gives a value a layout, sharing equal ones.
+    pub fn set_layout(&mut self, value: Value, layout: Layout) {
+        let known = self.layouts.keys().find(|&id| self.layouts[id] == layout);
+        let id = known.unwrap_or_else(|| self.layouts.push(layout));
+        self.layout_of[value] = Some(id);
+    }
+
+    /// The instructions of the body, in order.
+    pub fn body(&self) -> impl Iterator<Item = (Inst, &InstData)> {
+        self.blocks[self.body].iter().map(|&i| (i, &self.insts[i]))
+    }
+}

@@ -85,3 +85,268 @@ impl fmt::Display for DType {
         f.write_str(self.name())
     }
 }
+
+/// Most dimensions a tile can have.
+pub const MAX_RANK: usize = 5;
+
+/// Most elements a tile can have.
+pub const MAX_TILE: u64 = 1 << 20;
+
+/// Extents of a tile, outermost first. A scalar has none. Every extent is a power of two.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
+pub struct Shape {
+    rank: u8,
+    dims: [u32; MAX_RANK],
+}
+
+impl Shape {
+    /// The shape of a scalar.
+    pub const SCALAR: Shape = Shape { rank: 0, dims: [0; MAX_RANK] };
+
+    /// A shape of these extents, if there are at most [`MAX_RANK`].
+    pub fn new(dims: &[u32]) -> Option<Shape> {
+        let mut all = [0; MAX_RANK];
+        all.get_mut(..dims.len())?.copy_from_slice(dims);
+        Some(Shape { rank: dims.len() as u8, dims: all })
+    }
+
+    /// The extents.
+    pub fn dims(&self) -> &[u32] {
+        &self.dims[..self.rank as usize]
+    }
+
+    /// Number of dimensions.
+    pub fn rank(&self) -> usize {
+        self.rank as usize
+    }
+
+    /// Number of elements; 1 for a scalar.
+    pub fn elements(&self) -> u64 {
+        self.dims().iter().map(|&d| u64::from(d)).product()
+    }
+
+    /// NumPy's rule: pad the shorter shape with ones on the left, then every pair of extents is equal or one of them is 1.
+    pub fn broadcast(a: Shape, b: Shape) -> Option<Shape> {
+        let rank = a.rank().max(b.rank());
+        let mut dims = [0; MAX_RANK];
+        for (i, dim) in dims[..rank].iter_mut().enumerate() {
+            let of = |s: &Shape| (i + s.rank()).checked_sub(rank).map_or(1, |j| s.dims()[j]);
+            *dim = match (of(&a), of(&b)) {
+                (x, y) if x == y => x,
+                (1, y) => y,
+                (x, 1) => x,
+                _ => return None,
+            };
+        }
+        Shape::new(&dims[..rank])
+    }
+
+    /// Whether a value of this shape can be broadcast to `to`.
+    pub fn broadcasts_to(self, to: Shape) -> bool {
+        Shape::broadcast(self, to) == Some(to)
+    }
+
+    /// For each element of `to`, the row-major index of the element of `self` that is replicated there.
+    pub fn broadcast_index(self, to: Shape, flat: u64) -> u64 {
+        let (mut rest, mut index, mut stride) = (flat, 0, 1);
+        for (i, &extent) in to.dims().iter().enumerate().rev() {
+            let coordinate = rest % u64::from(extent);
+            rest /= u64::from(extent);
+            if let Some(j) = (i + self.rank()).checked_sub(to.rank()) {
+                let own = u64::from(self.dims()[j]);
+                index += if own == 1 { 0 } else { coordinate * stride };
+                stride *= own;
+            }
+        }
+        index
+    }
+}
+
+impl fmt::Display for Shape {
+    /// `[4,8]`, and nothing for a scalar.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.rank == 0 {
+            return Ok(());
+        }
+        let dims: Vec<String> = self.dims().iter().map(u32::to_string).collect();
+        write!(f, "[{}]", dims.join(","))
+    }
+}
+
+/// What one element of a value is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Elem {
+    /// A number or `bool`.
+    Num(DType),
+    /// The address of a number.
+    Ptr {
+        /// What it points to.
+        pointee: DType,
+        /// Whether it may be stored through.
+        mutable: bool,
+    },
+}
+
+impl Elem {
+    /// The number type, if it is one.
+    pub fn num(self) -> Option<DType> {
+        match self {
+            Elem::Num(d) => Some(d),
+            Elem::Ptr { .. } => None,
+        }
+    }
+
+    /// Width in bits in a register or in memory.
+    pub fn bits(self) -> u32 {
+        match self {
+            Elem::Num(d) => d.bits(),
+            Elem::Ptr { .. } => 64,
+        }
+    }
+}
+
+impl fmt::Display for Elem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Elem::Num(d) => d.fmt(f),
+            Elem::Ptr { pointee, mutable: false } => write!(f, "ptr<{pointee}>"),
+            Elem::Ptr { pointee, mutable: true } => write!(f, "ptr<mut {pointee}>"),
+        }
+    }
+}
+
+/// The type of a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Type {
+    /// What an element is.
+    pub elem: Elem,
+    /// How many, in which arrangement.
+    pub shape: Shape,
+}
+
+impl Type {
+    /// One number.
+    pub fn scalar(dtype: DType) -> Type {
+        Type { elem: Elem::Num(dtype), shape: Shape::SCALAR }
+    }
+
+    /// The same elements in another shape.
+    pub fn with_shape(self, shape: Shape) -> Type {
+        Type { shape, ..self }
+    }
+
+    /// Other elements in the same shape.
+    pub fn with_elem(self, elem: Elem) -> Type {
+        Type { elem, ..self }
+    }
+
+    /// In the user's words: `tile of f32[128]`, `i32`, `pointer to f32`, `tile of pointers to f32, [128]`.
+    pub fn describe(&self) -> String {
+        match (self.elem, self.shape.rank()) {
+            (Elem::Num(d), 0) => format!("{d}"),
+            (Elem::Num(d), _) => format!("tile of {d}{}", self.shape),
+            (Elem::Ptr { pointee, .. }, 0) => format!("pointer to {pointee}"),
+            (Elem::Ptr { pointee, .. }, _) => format!("tile of pointers to {pointee}, {}", self.shape),
+        }
+    }
+}
+
+impl fmt::Display for Type {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}{}", self.elem, self.shape)
+    }
+}
+
+/// A number known while compiling.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Constant {
+    /// Its type.
+    pub dtype: DType,
+    /// Its bits, zero-extended.
+    pub bits: u64,
+}
+
+impl Constant {
+    /// An integer or `bool`, wrapped to its type. Not for floats.
+    pub fn int(dtype: DType, value: i128) -> Constant {
+        let mask = if dtype.bits() == 64 { u64::MAX } else { (1 << dtype.bits()) - 1 };
+        Constant { dtype, bits: value as u64 & mask }
+    }
+
+    /// The value of an integer or `bool`.
+    pub fn as_int(self) -> Option<i128> {
+        match self.dtype.class() {
+            Class::Bool | Class::Unsigned => Some(i128::from(self.bits)),
+            Class::Signed => {
+                let shift = 64 - self.dtype.bits();
+                Some(i128::from(((self.bits << shift) as i64) >> shift))
+            }
+            Class::Float => None,
+        }
+    }
+
+    /// The value of a float; exact, as every float type fits `f64`.
+    pub fn as_float(self) -> Option<f64> {
+        match self.dtype {
+            DType::F16 => Some(half::f16::from_bits(self.bits as u16).to_f64()),
+            DType::BF16 => Some(half::bf16::from_bits(self.bits as u16).to_f64()),
+            DType::F32 => Some(f64::from(f32::from_bits(self.bits as u32))),
+            DType::F64 => Some(f64::from_bits(self.bits)),
+            DType::Bool
+            | DType::I8
+            | DType::I16
+            | DType::I32
+            | DType::I64
+            | DType::U8
+            | DType::U16
+            | DType::U32
+            | DType::U64 => None,
+        }
+    }
+
+    /// A number as the text form spells it: `5`, `0.5`, `true`, or bits `0x3f000000`.
+    pub fn parse(dtype: DType, word: &str) -> Option<Constant> {
+        let bits = word.strip_prefix("0x").and_then(|hex| u64::from_str_radix(hex, 16).ok());
+        match (bits, dtype.class(), word) {
+            (Some(bits), _, _) => Some(Constant { dtype, bits }),
+            (None, Class::Bool, "true") => Some(Constant { dtype, bits: 1 }),
+            (None, Class::Bool, "false") => Some(Constant { dtype, bits: 0 }),
+            (None, Class::Bool, _) => None,
+            (None, Class::Float, _) => Constant::parse_float(dtype, word),
+            (None, Class::Signed | Class::Unsigned, _) => word.parse().ok().map(|n| Constant::int(dtype, n)),
+        }
+    }
+
+    /// Decimal digits rounded once to a float type, or `None` if they are no number or the type is no float.
+    pub fn parse_float(dtype: DType, digits: &str) -> Option<Constant> {
+        let bits = match dtype {
+            DType::F16 => u64::from(half::f16::from_f64(digits.parse().ok()?).to_bits()),
+            DType::BF16 => u64::from(half::bf16::from_f64(digits.parse().ok()?).to_bits()),
+            DType::F32 => u64::from(digits.parse::<f32>().ok()?.to_bits()),
+            DType::F64 => digits.parse::<f64>().ok()?.to_bits(),
+            DType::Bool
+            | DType::I8
+            | DType::I16
+            | DType::I32
+            | DType::I64
+            | DType::U8
+            | DType::U16
+            | DType::U32
+            | DType::U64 => return None,
+        };
+        Some(Constant { dtype, bits })
+    }
+}
+
+impl fmt::Display for Constant {
+    /// `i32 5`, `f32 0.5`, `bool true`; floats that decimal digits cannot name are `f32 0x7f800000`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} ", self.dtype)?;
+        match (self.dtype.class(), self.as_int(), self.as_float()) {
+            (Class::Bool, _, _) => write!(f, "{}", self.bits != 0),
+            (_, Some(int), _) => write!(f, "{int}"),
+            (_, _, Some(float)) if float.is_finite() => write!(f, "{float:?}"),
+            _ => write!(f, "{:#x}", self.bits),
+        }
+    }
+}

@@ -1,0 +1,168 @@
+//! The test `run`: a grid over buffers, with the same result before and after each pass.
+//!
+//! ```text
+//! ; test run
+//! ; grid 2 1 1
+//! ; buffer x f32 1 2 3 4
+//! ; buffer out f32 zeros 8
+//! ; args x out+8 4
+//! ```
+//! A buffer lists its elements, or says `zeros N`; an argument is a buffer (with `+BYTES`) or a number of the parameter's
+//! type. Buffers lie far apart, so that every access beyond an end is found.
+
+use std::fmt::Write;
+use std::sync::Mutex;
+use triton_core::analysis::axis::Promises;
+use triton_core::interp::{self, Fault, Memory, Program};
+use triton_core::ir::Function;
+use triton_core::ir::parse::parse;
+use triton_core::ir::types::{Constant, DType, Elem};
+use triton_core::passes;
+use triton_core::record::Arg;
+
+/// Address of the first buffer, and distance between two.
+const APART: u64 = 1 << 32;
+
+struct Buffer {
+    name: String,
+    dtype: DType,
+    elements: Vec<u64>,
+}
+
+#[derive(Default)]
+struct Setup {
+    grid: [u32; 3],
+    buffers: Vec<Buffer>,
+    args: Vec<String>,
+}
+
+/// What the buffers hold in the end, or the error of the first program that has one.
+pub fn run(text: &str) -> Result<String, String> {
+    let mut func = parse(text).map_err(|e| e.to_string())?;
+    let setup = setup(text)?;
+    let expected = execute(&func, &setup)?;
+    let mut compare = |func: &Function, after: &str| {
+        let found = execute(func, &setup)?;
+        // A fault may be named in other words, or be gone with code that nothing needs.
+        let faults = expected.starts_with("error") || found.starts_with("error");
+        if faults || found == expected { Ok(()) } else { Err(format!("`{after}` changed the result:\n{expected}became\n{found}")) }
+    };
+    for pass in passes::PASSES {
+        (pass.run)(&mut func);
+        compare(&func, pass.name)?;
+    }
+    for specialised in [false, true] {
+        let mut laid = func.clone();
+        passes::lay_out(&mut laid, Promises { specialised })?;
+        compare(&laid, "lay_out")?;
+    }
+    Ok(expected)
+}
+
+fn setup(text: &str) -> Result<Setup, String> {
+    let mut setup = Setup { grid: [1; 3], ..Setup::default() };
+    for line in text.lines().skip(1).filter_map(|l| l.strip_prefix("; ")) {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        match &words[..] {
+            ["grid", extents @ ..] => {
+                for (slot, extent) in setup.grid.iter_mut().zip(extents) {
+                    *slot = extent.parse().map_err(|_| format!("`{extent}` is no extent"))?;
+                }
+            }
+            ["buffer", name, dtype, rest @ ..] => {
+                let dtype = DType::from_name(dtype).ok_or_else(|| format!("`{dtype}` is no element type"))?;
+                let elements = match rest {
+                    ["zeros", n] => vec![0; n.parse().map_err(|_| format!("`{n}` is no length"))?],
+                    list => list.iter().map(|w| number(dtype, w)).collect::<Result<_, _>>()?,
+                };
+                setup.buffers.push(Buffer { name: name.to_string(), dtype, elements });
+            }
+            ["args", args @ ..] => setup.args = args.iter().map(|a| a.to_string()).collect(),
+            _ => {}
+        }
+    }
+    Ok(setup)
+}
+
+fn number(dtype: DType, word: &str) -> Result<u64, String> {
+    let constant = Constant::parse(dtype, word).ok_or_else(|| format!("`{word}` is no {dtype}"))?;
+    Ok(constant.bits)
+}
+
+fn execute(func: &Function, setup: &Setup) -> Result<String, String> {
+    let bytes = |b: &Buffer| b.elements.iter().flat_map(|e| e.to_le_bytes()[..b.dtype.bytes() as usize].to_vec()).collect();
+    let memory = Flat { buffers: Mutex::new(setup.buffers.iter().map(bytes).collect()) };
+    let mut args = Vec::new();
+    for (param, word) in func.params.iter().zip(&setup.args) {
+        args.push(match func.ty(param.value).elem {
+            Elem::Num(dtype) => Arg::Scalar(number(dtype, word)?),
+            Elem::Ptr { .. } => {
+                let (name, offset) = word.split_once('+').unwrap_or((word, "0"));
+                let index = setup.buffers.iter().position(|b| b.name == name).ok_or_else(|| format!("no buffer `{name}`"))?;
+                let offset: u64 = offset.parse().map_err(|_| format!("`{offset}` is no offset"))?;
+                Arg::Ptr(APART * (index as u64 + 1) + offset)
+            }
+        });
+    }
+    let [x, y, z] = setup.grid;
+    for id in (0..z).flat_map(|k| (0..y).flat_map(move |j| (0..x).map(move |i| [i, j, k]))) {
+        if let Err(error) = interp::run(func, &args, Program { id, grid: setup.grid }, &memory) {
+            return Ok(format!("error: {error}\n"));
+        }
+    }
+    let buffers = memory.buffers.into_inner().map_err(|e| e.to_string())?;
+    let mut out = String::new();
+    for (buffer, bytes) in setup.buffers.iter().zip(&buffers) {
+        let _ = write!(out, "{} {}", buffer.name, buffer.dtype);
+        for element in bytes.chunks(buffer.dtype.bytes() as usize) {
+            let constant = Constant { dtype: buffer.dtype, bits: little_endian(element) };
+            let _ = write!(out, " {}", constant.to_string().split_once(' ').map_or("", |(_, number)| number));
+        }
+        out.push('\n');
+    }
+    Ok(out)
+}
+
+fn little_endian(bytes: &[u8]) -> u64 {
+    bytes.iter().rev().fold(0, |x, &b| x << 8 | u64::from(b))
+}
+
+struct Flat {
+    buffers: Mutex<Vec<Vec<u8>>>,
+}
+
+impl Flat {
+    fn each(
+        &self,
+        width: u32,
+        addresses: &[u64],
+        mask: Option<&[u64]>,
+        mut f: impl FnMut(usize, &mut [u8]),
+    ) -> Result<(), Fault> {
+        let mut buffers = self.buffers.lock().unwrap_or_else(|e| e.into_inner());
+        for (element, &address) in addresses.iter().enumerate() {
+            if mask.is_some_and(|m| m[element] == 0) {
+                continue;
+            }
+            let fault = |reason: &str| Fault { element, address, reason: reason.into() };
+            let (index, offset) = (address / APART, (address % APART) as usize);
+            let buffer = (index as usize).checked_sub(1).and_then(|i| buffers.get_mut(i));
+            let bytes = buffer.and_then(|b| b.get_mut(offset..offset + width as usize));
+            if address % u64::from(width) != 0 {
+                return Err(fault("misaligned"));
+            }
+            f(element, bytes.ok_or_else(|| fault("outside every buffer"))?);
+        }
+        Ok(())
+    }
+}
+
+impl Memory for Flat {
+    fn load(&self, width: u32, addresses: &[u64], mask: Option<&[u64]>, out: &mut [u64]) -> Result<(), Fault> {
+        self.each(width, addresses, mask, |i, bytes| out[i] = little_endian(bytes))
+    }
+
+    fn store(&self, width: u32, addresses: &[u64], mask: Option<&[u64]>, values: &[u64]) -> Result<(), Fault> {
+        self.each(width, addresses, mask, |i, bytes| bytes.copy_from_slice(&values[i].to_le_bytes()[..width as usize]))
+    }
+}

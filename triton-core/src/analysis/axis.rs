@@ -1,0 +1,202 @@
+//! Axis facts: how the elements of a tile run along its last dimension.
+//!
+//! For every value three powers of two and, if known, the one number it is everywhere:
+//! - *contiguity*: runs of that many neighbours, aligned to their length, count up by one;
+//! - *divisibility*: the first number of every such run is divisible by this (for pointers: the address in bytes);
+//! - *constancy*: aligned runs of that many neighbours are equal.
+//!
+//! They are seeded by the parameters' promises and justify vector width and the cost of masks. The lattice is Triton's
+//! `AxisInfo` (Tillet 2020, §5.2.1 calls it alignment analysis), kept for the fastest dimension, which is the one that
+//! vectors run along. A missing fact is 1: everything here errs on the safe side.
+
+use crate::entity::SideTable;
+use crate::ir::types::{Constant, Elem, Shape, Type};
+use crate::ir::{Function, Value};
+use crate::ops::Op;
+use crate::ops::kinds::{BinaryKind, CompareKind};
+
+/// The largest divisibility that is told apart; 0 is divisible by it.
+const MOST: u64 = 1 << 40;
+
+/// Facts about one value. See the [module's page](self).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Axis {
+    /// Length of the runs that count up by one.
+    pub contiguity: u64,
+    /// Divides the first number of every such run.
+    pub divisibility: u64,
+    /// Length of the runs of equal numbers.
+    pub constancy: u64,
+    /// The integer that every element is.
+    pub constant: Option<i128>,
+}
+
+impl Axis {
+    /// Nothing is known.
+    pub const UNKNOWN: Axis = Axis { contiguity: 1, divisibility: 1, constancy: 1, constant: None };
+
+    fn scalar(divisibility: u64, constant: Option<i128>) -> Axis {
+        Axis { divisibility, constant, ..Axis::UNKNOWN }
+    }
+}
+
+/// What the caller of a kernel promises beside the parameters' own `multiple_of`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Promises {
+    /// Every specialising pointer is aligned to 16 bytes, every specialising integer divisible by 16.
+    pub specialised: bool,
+}
+
+/// The facts of every value of a function.
+pub fn analyse(func: &Function, promises: Promises) -> SideTable<Value, Axis> {
+    let mut facts = SideTable::new(Axis::UNKNOWN);
+    for param in &func.params {
+        let promised = if promises.specialised && !param.general { 16 } else { 1 };
+        let natural = match func.ty(param.value).elem {
+            Elem::Ptr { pointee, .. } => u64::from(pointee.bytes()),
+            Elem::Num(d) if d.is_int() => 1,
+            Elem::Num(_) => continue,
+        };
+        let divisibility = pow2_of(i128::from(param.multiple_of)).max(natural).max(promised);
+        facts[param.value] = Axis::scalar(divisibility, None);
+    }
+    for (_, inst) in func.body() {
+        if let Some(&result) = inst.results.first() {
+            facts[result] = transfer(func, &inst.op, func.ty(result), &facts);
+        }
+    }
+    facts
+}
+
+/// Consecutive elements that one access through these pointers may cover: contiguous and aligned to their joint size.
+pub fn access_width(axis: Axis, pointee_bytes: u64) -> u64 {
+    // Facts about pointers count neighbours in elements and divisibility in bytes.
+    axis.contiguity.min((axis.divisibility / pointee_bytes).max(1))
+}
+
+fn transfer(func: &Function, op: &Op, ty: Type, facts: &SideTable<Value, Axis>) -> Axis {
+    let extent = u64::from(ty.shape.dims().last().copied().unwrap_or(1));
+    match *op {
+        Op::Const { value } => constant(value),
+        Op::Arange { start, .. } => Axis { contiguity: extent, divisibility: pow2_of(start.into()), constancy: 1, constant: None },
+        Op::Splat { x, .. } => Axis { constancy: extent, ..facts[x] },
+        Op::Broadcast { x, .. } => {
+            let from = func.ty(x).shape;
+            let replicated = from.dims().last() == Some(&1) || from == Shape::SCALAR;
+            if replicated { Axis { contiguity: 1, constancy: extent, ..facts[x] } } else { facts[x] }
+        }
+        Op::Cast { x, to } => match func.ty(x).elem.num() {
+            // A wider integer is the same number; a narrower one wraps, which keeps powers of two but not order.
+            Some(from) if from.is_int() && to.is_int() && to.bits() >= from.bits() && from.is_signed() == to.is_signed() => facts[x],
+            Some(_) | None => Axis { contiguity: 1, divisibility: 1, constant: None, ..facts[x] },
+        },
+        Op::Offset { ptr, index } => {
+            let Elem::Ptr { pointee, .. } = ty.elem else { return Axis::UNKNOWN };
+            add(facts[ptr], facts[index], u64::from(pointee.bytes()))
+        }
+        Op::Binary { kind, a, b } if ty.elem.num().is_some_and(|d| d.is_int()) => {
+            binary(kind, ty.elem.num().is_some_and(|d| d.is_signed()), facts[a], facts[b])
+        }
+        Op::Compare { kind, a, b } if func.ty(a).elem.num().is_some_and(|d| d.is_int()) => {
+            Axis { constancy: compare(kind, facts[a], facts[b]), ..Axis::UNKNOWN }
+        }
+        Op::Binary { a, b, .. } | Op::Compare { a, b, .. } => Axis { constancy: both_constant(facts[a], facts[b]), ..Axis::UNKNOWN },
+        Op::Select { cond, a, b } => {
+            let constancy = both_constant(facts[a], facts[b]).min(facts[cond].constancy);
+            Axis { constancy, ..Axis::UNKNOWN }
+        }
+        Op::Unary { x, .. } => Axis { constancy: facts[x].constancy, ..Axis::UNKNOWN },
+        Op::ProgramId { .. } | Op::NumPrograms { .. } | Op::Load { .. } | Op::Store { .. } | Op::Barrier {} | Op::Ternary { .. } => {
+            Axis::UNKNOWN
+        },
+    }
+}
+
+fn constant(value: Constant) -> Axis {
+    match value.as_int() {
+        Some(int) => Axis::scalar(pow2_of(int), Some(int)),
+        None => Axis::UNKNOWN,
+    }
+}
+
+fn both_constant(a: Axis, b: Axis) -> u64 {
+    a.constancy.min(b.constancy)
+}
+
+/// a + b · scale, where the facts of `a` count its steps in units of `scale`.
+fn add(a: Axis, b: Axis, scale: u64) -> Axis {
+    // A run survives where the other side stands still.
+    let contiguity = a.contiguity.min(b.constancy).max(a.constancy.min(b.contiguity));
+    let constancy = both_constant(a, b);
+    // The first number of a run is the sum of two numbers, each within a run of its own: it starts one of `a`'s and one
+    // of `b`'s runs only if those are no longer than the common one.
+    let first = |x: Axis, unit: u64| if x.contiguity > contiguity { x.divisibility.min(contiguity * unit) } else { x.divisibility };
+    let divisibility = first(a, scale).min(first(b, 1).saturating_mul(scale)).min(MOST);
+    let constant = a.constant.zip(b.constant).map(|(a, b)| a.wrapping_add(b.wrapping_mul(scale.into())));
+    Axis { contiguity, divisibility, constancy, constant }
+}
+
+fn binary(kind: BinaryKind, signed: bool, a: Axis, b: Axis) -> Axis {
+    let constancy = both_constant(a, b);
+    let known = Axis { constancy, ..Axis::UNKNOWN };
+    // A number inside a run is `first + k`, so only where runs have length 1 does divisibility speak of every element.
+    let every = |x: Axis| if x.contiguity == 1 { x.divisibility } else { 1 };
+    match kind {
+        BinaryKind::Add => add(a, b, 1),
+        BinaryKind::Sub => {
+            let sum = add(a, b, 1);
+            // x − b counts down where b counts up.
+            let contiguity = a.contiguity.min(b.constancy);
+            let divisibility = if contiguity == sum.contiguity { sum.divisibility } else { every(a).min(every(b)) };
+            Axis { contiguity, divisibility, constant: a.constant.zip(b.constant).map(|(a, b)| a - b), ..sum }
+        }
+        BinaryKind::Mul => match (a.constant, b.constant) {
+            (_, Some(1)) => a,
+            (Some(1), _) => b,
+            (x, y) => Axis {
+                divisibility: every(a).saturating_mul(every(b)).min(MOST),
+                constant: x.zip(y).and_then(|(x, y)| x.checked_mul(y)),
+                ..known
+            },
+        },
+        BinaryKind::And | BinaryKind::Or | BinaryKind::Xor => Axis { divisibility: every(a).min(every(b)), ..known },
+        BinaryKind::Min | BinaryKind::Max => Axis { divisibility: every(a).min(every(b)), ..known },
+        BinaryKind::Shl => match b.constant {
+            Some(k @ 0..=40) => Axis { divisibility: every(a).saturating_mul(1 << k).min(MOST), ..known },
+            Some(_) | None => known,
+        },
+        BinaryKind::Div => match b.constant {
+            // Neighbours of an aligned run share a quotient as long as the run does not pass a multiple of the divisor.
+            // Below zero the quotient is rounded up, and -4 / 4 has no neighbour.
+            Some(d) if d > 0 && !signed => Axis { constancy: constancy.max(a.contiguity.min(a.divisibility).min(pow2_of(d))), ..known },
+            Some(_) | None => known,
+        },
+        BinaryKind::Rem => match b.constant {
+            Some(d) if d > 0 => {
+                let run = a.contiguity.min(a.divisibility).min(pow2_of(d));
+                Axis { contiguity: run, divisibility: a.divisibility.min(pow2_of(d)), ..known }
+            }
+            Some(_) | None => known,
+        },
+        BinaryKind::Shr => known,
+    }
+}
+
+/// How long neighbours agree on the comparison of two integers.
+fn compare(kind: CompareKind, a: Axis, b: Axis) -> u64 {
+    let constancy = both_constant(a, b);
+    // `i < n`: a run of `i` that starts at a multiple of its length does not cross an `n` that is divisible by it.
+    let run = |counting: Axis, still: Axis| {
+        counting.contiguity.min(still.constancy).min(counting.divisibility).min(still.divisibility)
+    };
+    match kind {
+        CompareKind::Lt | CompareKind::Ge => constancy.max(run(a, b)),
+        CompareKind::Gt | CompareKind::Le => constancy.max(run(b, a)),
+        CompareKind::Eq | CompareKind::Ne => constancy,
+    }
+}
+
+/// The largest power of two that divides `x`.
+fn pow2_of(x: i128) -> u64 {
+    if x == 0 { MOST } else { MOST.min(1 << x.trailing_zeros().min(40)) }
+}

@@ -1,0 +1,3 @@
+//! Facts about values that passes rely on.
+
+pub mod axis;

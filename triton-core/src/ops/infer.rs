@@ -1,0 +1,157 @@
+//! The typing rules: one for each operation, used by the checker, the builder and the verifier.
+
+use super::Op;
+use crate::ir::Value;
+use crate::ir::types::{DType, Elem, MAX_TILE, Shape, Type};
+
+/// The type an operation yields, `None` if it yields nothing, or why its operands do not fit.
+///
+/// # Errors
+/// A sentence for the reader of IR; the surface checker words its own before it comes to this.
+pub fn infer(op: &Op, ty: &dyn Fn(Value) -> Type) -> Result<Option<Type>, String> {
+    let result = match *op {
+        Op::Const { value } => Type::scalar(value.dtype),
+        Op::ProgramId { axis } | Op::NumPrograms { axis } => {
+            if axis.0 > 2 {
+                return Err(format!("the grid has no axis {}", axis.0));
+            }
+            Type::scalar(DType::I32)
+        }
+        Op::Arange { start, end } => {
+            let length = i64::from(end) - i64::from(start);
+            let length = u32::try_from(length).map_err(|_| format!("{start}..{end} is no range"))?;
+            tile(DType::I32, Shape::new(&[length]).ok_or("too many dimensions")?)?
+        }
+        Op::Splat { x, shape } => {
+            let x = ty(x);
+            if x.shape != Shape::SCALAR {
+                return Err(format!("splat of {x}, which is no scalar"));
+            }
+            check_shape(shape)?;
+            x.with_shape(shape)
+        }
+        Op::Broadcast { x, shape } => {
+            let x = ty(x);
+            check_shape(shape)?;
+            if x.shape == Shape::SCALAR || !x.shape.broadcasts_to(shape) {
+                return Err(format!("{x} does not broadcast to {shape}"));
+            }
+            x.with_shape(shape)
+        }
+        Op::Cast { x, to } => {
+            let x = ty(x);
+            num(x)?;
+            if to == DType::Bool && x.elem != Elem::Num(DType::Bool) {
+                return Err(format!("no cast from {x} to bool"));
+            }
+            x.with_elem(Elem::Num(to))
+        }
+        Op::Select { cond, a, b } => {
+            let (cond, a) = (ty(cond), ty(a));
+            same(a, ty(b))?;
+            same(cond, a.with_elem(Elem::Num(DType::Bool)))?;
+            a
+        }
+        Op::Offset { ptr, index } => {
+            let (ptr, index) = (ty(ptr), ty(index));
+            pointee(ptr)?;
+            if !num(index)?.is_int() {
+                return Err(format!("an offset of {index}"));
+            }
+            if ptr.shape != index.shape {
+                return Err(format!("an offset of {index} on {ptr}"));
+            }
+            ptr
+        }
+        Op::Load { ptr, mask, other } => {
+            let ptr = ty(ptr);
+            let result = ptr.with_elem(Elem::Num(pointee(ptr)?.0));
+            check_mask(ptr, mask.map(ty))?;
+            if let Some(other) = other {
+                if mask.is_none() {
+                    return Err("a load without a mask has no `other`".into());
+                }
+                same(result, ty(other))?;
+            }
+            result
+        }
+        Op::Store { ptr, value, mask } => {
+            let ptr = ty(ptr);
+            let (element, mutable) = pointee(ptr)?;
+            if !mutable {
+                return Err(format!("a store through {ptr}"));
+            }
+            same(ptr.with_elem(Elem::Num(element)), ty(value))?;
+            check_mask(ptr, mask.map(ty))?;
+            return Ok(None);
+        }
+        Op::Barrier {} => return Ok(None),
+        Op::Unary { kind, x } => {
+            let x = ty(x);
+            accepts(kind.name(), kind.accepts(num(x)?.class()), x)?;
+            x
+        }
+        Op::Binary { kind, a, b } => {
+            let a = ty(a);
+            same(a, ty(b))?;
+            accepts(kind.name(), kind.accepts(num(a)?.class()), a)?;
+            a
+        }
+        Op::Compare { kind, a, b } => {
+            let a = ty(a);
+            same(a, ty(b))?;
+            accepts(kind.name(), kind.accepts(num(a)?.class()), a)?;
+            a.with_elem(Elem::Num(DType::Bool))
+        }
+        Op::Ternary { kind, a, b, c } => {
+            let a = ty(a);
+            same(a, ty(b))?;
+            same(a, ty(c))?;
+            accepts(kind.name(), kind.accepts(num(a)?.class()), a)?;
+            a
+        }
+    };
+    Ok(Some(result))
+}
+
+/// Extents are powers of two, and their product is at most [`MAX_TILE`].
+pub(crate) fn check_shape(shape: Shape) -> Result<(), String> {
+    if shape == Shape::SCALAR {
+        return Err("a tile needs at least one dimension".into());
+    }
+    if !shape.dims().iter().all(|d| d.is_power_of_two()) {
+        return Err(format!("an extent of {shape} is no power of two"));
+    }
+    if shape.elements() > MAX_TILE {
+        return Err(format!("{shape} has more than {MAX_TILE} elements"));
+    }
+    Ok(())
+}
+
+fn tile(dtype: DType, shape: Shape) -> Result<Type, String> {
+    check_shape(shape)?;
+    Ok(Type::scalar(dtype).with_shape(shape))
+}
+
+fn num(ty: Type) -> Result<DType, String> {
+    ty.elem.num().ok_or_else(|| format!("{ty} is no number"))
+}
+
+fn pointee(ty: Type) -> Result<(DType, bool), String> {
+    match ty.elem {
+        Elem::Ptr { pointee, mutable } => Ok((pointee, mutable)),
+        Elem::Num(_) => Err(format!("{ty} is no pointer")),
+    }
+}
+
+fn same(a: Type, b: Type) -> Result<(), String> {
+    if a == b { Ok(()) } else { Err(format!("{b} where {a} is needed")) }
+}
+
+fn check_mask(ptr: Type, mask: Option<Type>) -> Result<(), String> {
+    mask.map_or(Ok(()), |mask| same(ptr.with_elem(Elem::Num(DType::Bool)), mask))
+}
+
+fn accepts(name: &str, yes: bool, ty: Type) -> Result<(), String> {
+    if yes { Ok(()) } else { Err(format!("{name} is not defined on {ty}")) }
+}

@@ -1,0 +1,103 @@
+//! The elementwise operations: one row each, with the element types it accepts.
+//!
+//! What a row computes is in [`super::eval`], how it is spelled in PTX in `ptx::elementwise`; both are exhaustive matches
+//! over these enums.
+
+use crate::ir::types::Class;
+
+macro_rules! kinds {
+    ($(#[$meta:meta])* $enum:ident { $( $(#[doc = $doc:literal])* $name:ident = $word:literal on $($class:ident)|+; )* }) => {
+        $(#[$meta])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        pub enum $enum { $( $(#[doc = $doc])* $name, )* }
+
+        impl $enum {
+            /// Every member.
+            pub const ALL: &'static [$enum] = &[$($enum::$name),*];
+
+            /// The words of the text form.
+            pub const NAMES: &'static [&'static str] = &[$($word),*];
+
+            /// The word of the text form.
+            pub fn name(self) -> &'static str { match self { $($enum::$name => $word),* } }
+
+            /// The member of this name.
+            pub fn from_name(name: &str) -> Option<$enum> { match name { $($word => Some($enum::$name),)* _ => None } }
+
+            /// Whether it is defined on element types of this class.
+            pub fn accepts(self, class: Class) -> bool {
+                match self { $($enum::$name => matches!(class, $(Class::$class)|+)),* }
+            }
+        }
+    };
+}
+
+kinds! {
+    /// Functions of one number.
+    UnaryKind {
+        /// −x; integers wrap.
+        Neg = "neg" on Signed | Float;
+        /// Every bit inverted; of a `bool`, the other one.
+        Not = "not" on Bool | Signed | Unsigned;
+        /// |x|; the least signed integer stays.
+        Abs = "abs" on Signed | Float;
+        /// The square root, IEEE.
+        Sqrt = "sqrt" on Float;
+    }
+}
+
+kinds! {
+    /// Functions of two numbers of one type.
+    BinaryKind {
+        /// a + b.
+        Add = "add" on Signed | Unsigned | Float;
+        /// a − b.
+        Sub = "sub" on Signed | Unsigned | Float;
+        /// a · b.
+        Mul = "mul" on Signed | Unsigned | Float;
+        /// a / b: IEEE for floats, towards zero for integers.
+        Div = "div" on Signed | Unsigned | Float;
+        /// The rest of the division towards zero, with the sign of `a`.
+        Rem = "rem" on Signed | Unsigned;
+        /// The lesser; the number if one is NaN; −0 is less than +0.
+        Min = "min" on Signed | Unsigned | Float;
+        /// The greater; the number if one is NaN; +0 is greater than −0.
+        Max = "max" on Signed | Unsigned | Float;
+        /// Bitwise and.
+        And = "and" on Bool | Signed | Unsigned;
+        /// Bitwise or.
+        Or = "or" on Bool | Signed | Unsigned;
+        /// Bitwise exclusive or.
+        Xor = "xor" on Bool | Signed | Unsigned;
+        /// a · 2ᵇ, bits beyond the width lost; `b` is read as unsigned, and 0 comes out from the width on.
+        Shl = "shl" on Signed | Unsigned;
+        /// a / 2ᵇ downwards; `b` is read as unsigned, and from the width on 0 comes out, or the sign.
+        Shr = "shr" on Signed | Unsigned;
+    }
+}
+
+kinds! {
+    /// Comparisons.
+    CompareKind {
+        /// a = b; false with NaN.
+        Eq = "eq" on Bool | Signed | Unsigned | Float;
+        /// a ≠ b; true with NaN.
+        Ne = "ne" on Bool | Signed | Unsigned | Float;
+        /// a < b; false with NaN.
+        Lt = "lt" on Signed | Unsigned | Float;
+        /// a ≤ b; false with NaN.
+        Le = "le" on Signed | Unsigned | Float;
+        /// a > b; false with NaN.
+        Gt = "gt" on Signed | Unsigned | Float;
+        /// a ≥ b; false with NaN.
+        Ge = "ge" on Signed | Unsigned | Float;
+    }
+}
+
+kinds! {
+    /// Functions of three numbers of one type.
+    TernaryKind {
+        /// a · b + c, rounded once.
+        Fma = "fma" on Float;
+    }
+}

@@ -1,0 +1,160 @@
+//! The operations of the tile IR, each declared once.
+//!
+//! A row of [`ops!`] is data: name, mnemonic, typed fields, effect, doc. From it come the variant of [`Op`], its operands,
+//! printer, parser and the row of [`OPS`]. Behaviour is a few exhaustive matches with a line for each operation: [`infer`]
+//! (typing: used by the checker, the builder and the verifier), [`crate::interp`] (meaning), [`crate::passes::place`]
+//! (layouts) and `ptx::lower` (code). Elementwise operations are rows of the smaller tables in [`kinds`].
+//!
+//! **Invariant:** `ops` knows nothing of PTX.
+
+pub mod eval;
+mod field;
+mod infer;
+pub mod kinds;
+
+pub use field::{Axis, Reader};
+pub(crate) use field::parse_shape;
+pub use infer::infer;
+
+use crate::ir::Value;
+use crate::ir::types::{Constant, DType, Shape};
+use field::Field;
+use kinds::{BinaryKind, CompareKind, TernaryKind, UnaryKind};
+
+/// What an operation does besides yielding a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Effect {
+    /// Nothing: it can be shared, moved and dropped. (An integer division that fails is no effect one may rely on.)
+    Pure,
+    /// Reads memory: it can be dropped, but not moved over a write.
+    Read,
+    /// Writes memory.
+    Write,
+}
+
+/// A row of the table, for documentation and tests.
+#[derive(Clone, Copy, Debug)]
+pub struct OpInfo {
+    /// The variant's name.
+    pub name: &'static str,
+    /// The word of the text form; for elementwise families, the words of all members.
+    pub mnemonics: &'static [&'static str],
+    /// Names of the fields, in the order of the text form.
+    pub fields: &'static [&'static str],
+    /// The effect.
+    pub effect: Effect,
+    /// The doc comment.
+    pub doc: &'static str,
+}
+
+macro_rules! ops {
+    (
+        operations { $( $(#[doc = $doc:literal])* $name:ident = $mnemonic:literal { $($field:ident : $fty:ty),* } $effect:ident; )* }
+        families { $( $(#[doc = $fdoc:literal])* $fname:ident of $kind:ident { $($ffield:ident : $ffty:ty),* }; )* }
+    ) => {
+        /// An operation with its operands.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        #[allow(missing_docs, reason = "fields are documented by the operation's sentence")]
+        pub enum Op {
+            $( $(#[doc = $doc])* $name { $($field: $fty),* }, )*
+            $( $(#[doc = $fdoc])* $fname { kind: $kind, $($ffield: $ffty),* }, )*
+        }
+
+        /// Every row of the table.
+        pub const OPS: &[OpInfo] = &[
+            $( OpInfo { name: stringify!($name), mnemonics: &[$mnemonic], fields: &[$(stringify!($field)),*],
+                effect: Effect::$effect, doc: concat!($($doc),*) }, )*
+            $( OpInfo { name: stringify!($fname), mnemonics: $kind::NAMES, fields: &[$(stringify!($ffield)),*],
+                effect: Effect::Pure, doc: concat!($($fdoc),*) }, )*
+        ];
+
+        impl Op {
+            /// The word of the text form.
+            pub fn mnemonic(&self) -> &'static str {
+                match self { $( Op::$name { .. } => $mnemonic, )* $( Op::$fname { kind, .. } => kind.name(), )* }
+            }
+
+            /// What it does besides yielding a value.
+            pub fn effect(&self) -> Effect {
+                match self { $( Op::$name { .. } => Effect::$effect, )* $( Op::$fname { .. } => Effect::Pure, )* }
+            }
+
+            /// Calls `f` with every operand, in order.
+            pub fn for_each_operand(&self, mut f: impl FnMut(Value)) {
+                let mut copy = *self;
+                copy.map_operands(|v| { f(v); v });
+            }
+
+            /// Replaces every operand.
+            pub fn map_operands(&mut self, mut f: impl FnMut(Value) -> Value) {
+                let f: &mut dyn FnMut(Value) -> Value = &mut f;
+                match self {
+                    $( Op::$name { $($field),* } => { $( $field.map_values(f); )* } )*
+                    $( Op::$fname { $($ffield,)* .. } => { $( $ffield.map_values(f); )* } )*
+                }
+                let _ = f;
+            }
+
+            /// Writes the fields, separated by commas.
+            pub(crate) fn print_fields(&self, out: &mut String) {
+                match self {
+                    $( Op::$name { $($field),* } => { let _all: &[&dyn Field] = &[$($field as &dyn Field),*]; field::print(_all, out); } )*
+                    $( Op::$fname { $($ffield,)* .. } => field::print(&[$($ffield as &dyn Field),*], out), )*
+                }
+            }
+
+            /// Reads the fields of the operation with this mnemonic.
+            pub(crate) fn parse(mnemonic: &str, _reader: &mut Reader<'_>) -> Result<Op, String> {
+                match mnemonic {
+                    $( $mnemonic => Ok(Op::$name { $($field: Field::read(_reader)?),* }), )*
+                    _ => {
+                        $( if let Some(kind) = $kind::from_name(mnemonic) {
+                            return Ok(Op::$fname { kind, $($ffield: Field::read(_reader)?),* });
+                        } )*
+                        Err(format!("`{mnemonic}` is no operation"))
+                    }
+                }
+            }
+        }
+    };
+}
+
+ops! {
+    operations {
+        /// The number itself.
+        Const = "const" { value: Constant } Pure;
+        /// The index of the running program along an axis, `i32`.
+        ProgramId = "program_id" { axis: Axis } Pure;
+        /// The number of programs along an axis, `i32`.
+        NumPrograms = "num_programs" { axis: Axis } Pure;
+        /// The integers `start..end` in order, as a tile of `i32`.
+        Arange = "arange" { start: i32, end: i32 } Pure;
+        /// A scalar in every element of a tile.
+        Splat = "splat" { x: Value, shape: Shape } Pure;
+        /// NumPy's broadcast: extents of 1 are replicated, missing ones are added on the left.
+        Broadcast = "broadcast" { x: Value, shape: Shape } Pure;
+        /// A number in another type: int → int wraps, int → float and float → float round to nearest even, float → int
+        /// truncates, saturates, and takes NaN to 0; `bool` is 0 or 1.
+        Cast = "cast" { x: Value, to: DType } Pure;
+        /// `a` where the condition holds, else `b`.
+        Select = "select" { cond: Value, a: Value, b: Value } Pure;
+        /// The address `index` elements after `ptr`; the index is an integer of any type and is extended before it is scaled.
+        Offset = "offset" { ptr: Value, index: Value } Pure;
+        /// The elements at the addresses; where the mask is false, `other`, or 0 without one.
+        Load = "load" { ptr: Value, mask: Option<Value>, other: Option<Value> } Read;
+        /// Writes the elements at the addresses where the mask is true.
+        Store = "store" { ptr: Value, value: Value, mask: Option<Value> } Write;
+        /// Orders accesses of different threads: what was written before is seen after. Changes no value.
+        Barrier = "barrier" { } Write;
+    }
+    families {
+        /// A function of one number, elementwise.
+        Unary of UnaryKind { x: Value };
+        /// A function of two numbers of one type, elementwise.
+        Binary of BinaryKind { a: Value, b: Value };
+        /// A comparison of two numbers of one type, elementwise; yields `bool`.
+        Compare of CompareKind { a: Value, b: Value };
+        /// A function of three numbers of one type, elementwise.
+        Ternary of TernaryKind { a: Value, b: Value, c: Value };
+    }
+}

@@ -1,0 +1,72 @@
+//! Layout placement, stage 0 → 1: which thread's register holds which element.
+//!
+//! *Before:* tiles without layouts. *After:* every tile has one, equal layouts meet in every elementwise operation, and
+//! memory is accessed by neighbouring lanes at neighbouring addresses, up to 16 bytes a thread at once.
+//!
+//! Today's operations connect tiles of one shape only, so the choice is one layout a shape: the coalesced one
+//! ([`Layout::coalesced`]) with the widest vector that an access of that shape allows. An access allows as many elements as
+//! its addresses are contiguous and aligned for, its mask agrees on, and 16 bytes hold ([`vector`]). If no access of a shape
+//! allows more than one element, neighbouring lanes take neighbouring elements and a thread has several accesses in flight.
+
+use crate::analysis::axis::{self, Axis, Promises};
+use crate::entity::SideTable;
+use crate::ir::types::{Elem, Shape};
+use crate::ir::{Function, Stage, Value};
+use crate::layout::Layout;
+use crate::ops::Op;
+use std::collections::BTreeMap;
+
+/// Bytes of the widest access of a thread.
+const WIDEST: u64 = 16;
+
+/// See the [module's page](self).
+pub fn place(func: &mut Function, promises: Promises) {
+    let facts = axis::analyse(func, promises);
+    let mut vectors: BTreeMap<Shape, u64> = BTreeMap::new();
+    for (_, inst) in func.body() {
+        if let Some((ptr, mask)) = access(&inst.op) {
+            let best = vectors.entry(func.ty(ptr).shape).or_insert(1);
+            *best = (*best).max(vector(func, &facts, ptr, mask));
+        }
+    }
+    func.stage = Stage::Laid;
+    for inst in func.blocks[func.body].clone() {
+        for result in func.insts[inst].results.clone() {
+            let shape = func.ty(result).shape;
+            if shape != Shape::SCALAR {
+                let vector = vectors.get(&shape).copied().unwrap_or(1) as u32;
+                let layout = Layout::coalesced(shape.elements() as u32, vector, func.num_warps);
+                func.set_layout(result, layout);
+            }
+        }
+    }
+}
+
+/// Pointers and mask of an access to memory.
+pub fn access(op: &Op) -> Option<(Value, Option<Value>)> {
+    match *op {
+        Op::Load { ptr, mask, .. } | Op::Store { ptr, mask, .. } => Some((ptr, mask)),
+        Op::Const { .. }
+        | Op::ProgramId { .. }
+        | Op::NumPrograms { .. }
+        | Op::Arange { .. }
+        | Op::Splat { .. }
+        | Op::Broadcast { .. }
+        | Op::Cast { .. }
+        | Op::Select { .. }
+        | Op::Offset { .. }
+        | Op::Unary { .. }
+        | Op::Binary { .. }
+        | Op::Compare { .. }
+        | Op::Ternary { .. }
+        | Op::Barrier {} => None,
+    }
+}
+
+/// Elements that one access of a thread may cover.
+pub fn vector(func: &Function, facts: &SideTable<Value, Axis>, ptr: Value, mask: Option<Value>) -> u64 {
+    let Elem::Ptr { pointee, .. } = func.ty(ptr).elem else { return 1 };
+    let bytes = u64::from(pointee.bytes());
+    let masked = mask.map_or(u64::MAX, |m| facts[m].constancy);
+    axis::access_width(facts[ptr], bytes).min(masked).min(WIDEST / bytes)
+}

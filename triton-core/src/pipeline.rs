@@ -1,0 +1,71 @@
+//! From a kernel to what is embedded: the stages in order.
+
+use crate::analysis::axis::Promises;
+use crate::ast::{Instance, Kernel};
+use crate::diag::{Code, Diagnostic, Failure};
+use crate::ir::Function;
+use crate::record::{Image, Target, Variant};
+use crate::span::Span;
+use crate::{ir, passes, ptx, sema};
+use std::borrow::Cow;
+
+/// Targets that code is made for, best first.
+const TARGETS: &[Target] = &[Target::Sm80];
+
+/// Largest PTX text in bytes.
+const MAX_PTX: usize = 4 << 20;
+
+/// Type-checks one instance of a kernel and compiles it for every target.
+///
+/// # Errors
+/// Everything that is wrong with the kernel, in the order of the source.
+pub fn compile(kernel: &Kernel, instance: &Instance) -> Result<Variant, Failure> {
+    let mut func = sema::check(kernel, instance)?;
+    let ir = ir::print::print(&func);
+    let bug = |message: String| Failure {
+        diagnostics: vec![Diagnostic::new(Code::T0199, Span::NONE, message).help("please report this kernel")],
+        deferred: vec![],
+    };
+    passes::optimise(&mut func).map_err(bug)?;
+    let images = images(&func).map_err(bug)?;
+    Ok(Variant { num_warps: func.num_warps, ir: ir.into(), images: images.into() })
+}
+
+/// Code for every target, from optimised IR at stage 0; of each target the specialised image first, unless it is the same
+/// as the general one.
+///
+/// # Errors
+/// A mistake of the compiler, or code beyond 4 MiB.
+pub fn images(func: &Function) -> Result<Vec<Image>, String> {
+    let mut images = Vec::new();
+    for &target in TARGETS {
+        let specialised = image(func, target, true)?;
+        let general = image(func, target, false)?;
+        if specialised.ptx != general.ptx {
+            images.push(specialised);
+        }
+        images.push(general);
+    }
+    Ok(images)
+}
+
+fn image(func: &Function, target: Target, specialised: bool) -> Result<Image, String> {
+    let mut func = func.clone();
+    passes::lay_out(&mut func, Promises { specialised })?;
+    let kernel = ptx::lower::lower(&func, target, Promises { specialised })?;
+    let mut text = ptx::print::print(&kernel);
+    if text.len() > MAX_PTX {
+        return Err(format!("the code has {} bytes, the limit is {MAX_PTX}", text.len()));
+    }
+    text.push('\0');
+    Ok(Image {
+        target,
+        specialised,
+        entry: Cow::Owned(kernel.entry),
+        ptx: text.into(),
+        threads: func.num_warps * 32,
+        cluster: [1; 3],
+        shared_bytes: 0,
+        programs: crate::record::ProgramMap::Identity,
+    })
+}

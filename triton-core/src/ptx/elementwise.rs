@@ -1,0 +1,170 @@
+//! Code of the elementwise operations, one register at a time.
+//!
+//! 8-bit integers are computed in 16 bits and brought back to their range ([`Lower::narrow`]). What the target lacks for
+//! `f16` and `bf16` is computed in `f32` and rounded once more, which changes nothing for + − · / √ (24 ≥ 2·11 + 2 bits).
+
+use super::lower::{Lower, bits_type};
+use super::{Cmp, Op, Opcode, Operand, Reg, Round, Ty};
+use crate::ir::types::{Class, DType, Elem};
+use crate::ops::kinds::{BinaryKind, CompareKind, TernaryKind, UnaryKind};
+
+/// The PTX type in which an element is computed.
+pub(super) fn arith_type(dtype: DType) -> Ty {
+    match dtype {
+        DType::Bool => Ty::Pred,
+        DType::I8 | DType::I16 => Ty::S16,
+        DType::U8 | DType::U16 => Ty::U16,
+        DType::I32 => Ty::S32,
+        DType::U32 => Ty::U32,
+        DType::I64 => Ty::S64,
+        DType::U64 => Ty::U64,
+        DType::F16 => Ty::F16,
+        DType::BF16 => Ty::BF16,
+        DType::F32 => Ty::F32,
+        DType::F64 => Ty::F64,
+    }
+}
+
+fn is_half(dtype: DType) -> bool {
+    matches!(dtype, DType::F16 | DType::BF16)
+}
+
+impl Lower<'_> {
+    /// An 8-bit integer that 16-bit arithmetic may have taken out of its range, wrapped back into it.
+    pub fn narrow(&mut self, dtype: DType, reg: Reg) -> Reg {
+        let (to, from) = match dtype {
+            DType::I8 => (Ty::S16, Ty::S8),
+            DType::U8 => (Ty::U16, Ty::U8),
+            DType::Bool
+            | DType::I16
+            | DType::I32
+            | DType::I64
+            | DType::U16
+            | DType::U32
+            | DType::U64
+            | DType::F16
+            | DType::BF16
+            | DType::F32
+            | DType::F64 => return reg,
+        };
+        self.cvt(Round::None, to, from, reg)
+    }
+
+    pub fn unary(&mut self, kind: UnaryKind, dtype: DType, x: Reg) -> Reg {
+        let op = match kind {
+            UnaryKind::Neg => Opcode::Neg,
+            UnaryKind::Abs => Opcode::Abs,
+            UnaryKind::Not => {
+                let inverted = self.arith(Opcode::Not, bits_type(dtype), &[x.into()]);
+                return self.narrow(dtype, inverted);
+            }
+            UnaryKind::Sqrt if is_half(dtype) => {
+                let wide = self.cast(dtype, DType::F32, x);
+                let root = self.arith(Opcode::SqrtRn, Ty::F32, &[wide.into()]);
+                return self.cast(DType::F32, dtype, root);
+            }
+            UnaryKind::Sqrt => Opcode::SqrtRn,
+        };
+        let result = self.arith(op, arith_type(dtype), &[x.into()]);
+        self.narrow(dtype, result)
+    }
+
+    pub fn binary(&mut self, kind: BinaryKind, dtype: DType, a: Reg, b: Reg) -> Reg {
+        let float = dtype.is_float();
+        let pick = |of_float: Opcode, of_int: Opcode| if float { of_float } else { of_int };
+        let op = match kind {
+            BinaryKind::Add => pick(Opcode::AddRn, Opcode::Add),
+            BinaryKind::Sub => pick(Opcode::SubRn, Opcode::Sub),
+            BinaryKind::Mul => pick(Opcode::MulRn, Opcode::MulLo),
+            BinaryKind::Div => pick(Opcode::DivRn, Opcode::Div),
+            BinaryKind::Rem => Opcode::Rem,
+            BinaryKind::Min => Opcode::Min,
+            BinaryKind::Max => Opcode::Max,
+            BinaryKind::And => return self.arith(Opcode::And, bits_type(dtype), &[a.into(), b.into()]),
+            BinaryKind::Or => return self.arith(Opcode::Or, bits_type(dtype), &[a.into(), b.into()]),
+            BinaryKind::Xor => return self.arith(Opcode::Xor, bits_type(dtype), &[a.into(), b.into()]),
+            BinaryKind::Shl => {
+                let amount = self.shift_amount(dtype, b);
+                let result = self.arith(Opcode::Shl, bits_type(dtype), &[a.into(), amount.into()]);
+                return self.narrow(dtype, result);
+            }
+            BinaryKind::Shr => {
+                let amount = self.shift_amount(dtype, b);
+                return self.arith(Opcode::Shr, arith_type(dtype), &[a.into(), amount.into()]);
+            }
+        };
+        // sm_80 has no addition of bf16, and no division of either half type.
+        let native = !is_half(dtype)
+            || matches!(kind, BinaryKind::Min | BinaryKind::Max)
+            || dtype == DType::F16 && kind != BinaryKind::Div;
+        if !native {
+            let (a, b) = (self.cast(dtype, DType::F32, a), self.cast(dtype, DType::F32, b));
+            let wide = self.arith(op, Ty::F32, &[a.into(), b.into()]);
+            return self.cast(DType::F32, dtype, wide);
+        }
+        let result = self.arith(op, arith_type(dtype), &[a.into(), b.into()]);
+        self.narrow(dtype, result)
+    }
+
+    /// The amount of a shift as the 32 bits that PTX wants; everything from the width on shifts all bits out.
+    fn shift_amount(&mut self, dtype: DType, b: Reg) -> Reg {
+        match dtype.bits() {
+            64 => {
+                let capped = self.arith(Opcode::Min, Ty::U64, &[b.into(), 64.into()]);
+                self.cvt(Round::None, Ty::U32, Ty::U64, capped)
+            }
+            32 => b,
+            _ => self.cvt(Round::None, Ty::U32, Ty::U16, b),
+        }
+    }
+
+    pub fn compare(&mut self, kind: CompareKind, dtype: DType, a: Reg, b: Reg) -> Reg {
+        let cmp = match kind {
+            CompareKind::Eq => Cmp::Eq,
+            CompareKind::Ne if dtype.is_float() => Cmp::Neu,
+            CompareKind::Ne => Cmp::Ne,
+            CompareKind::Lt => Cmp::Lt,
+            CompareKind::Le => Cmp::Le,
+            CompareKind::Gt => Cmp::Gt,
+            CompareKind::Ge => Cmp::Ge,
+        };
+        match dtype.class() {
+            Class::Bool => {
+                let differ = self.arith(Opcode::Xor, Ty::Pred, &[a.into(), b.into()]);
+                if kind == CompareKind::Ne { differ } else { self.arith(Opcode::Not, Ty::Pred, &[differ.into()]) }
+            }
+            Class::Float if dtype == DType::BF16 => {
+                // sm_80 cannot compare bf16.
+                let (a, b) = (self.cast(dtype, DType::F32, a), self.cast(dtype, DType::F32, b));
+                self.setp(cmp, Ty::F32, a, b)
+            }
+            Class::Signed | Class::Unsigned | Class::Float => self.setp(cmp, arith_type(dtype), a, b),
+        }
+    }
+
+    pub fn ternary(&mut self, kind: TernaryKind, dtype: DType, abc: [Reg; 3]) -> Reg {
+        let TernaryKind::Fma = kind;
+        self.arith(Opcode::FmaRn, arith_type(dtype), &abc.map(Operand::Reg))
+    }
+
+    pub fn select(&mut self, elem: Elem, cond: Reg, a: Reg, b: Reg) -> Reg {
+        let ty = match elem {
+            Elem::Num(DType::Bool) => {
+                // Predicates cannot be selected: (cond & a) | (!cond & b).
+                let yes = self.arith(Opcode::And, Ty::Pred, &[cond.into(), a.into()]);
+                let not = self.arith(Opcode::Not, Ty::Pred, &[cond.into()]);
+                let no = self.arith(Opcode::And, Ty::Pred, &[not.into(), b.into()]);
+                return self.arith(Opcode::Or, Ty::Pred, &[yes.into(), no.into()]);
+            }
+            Elem::Num(dtype) => bits_type(dtype),
+            Elem::Ptr { .. } => Ty::B64,
+        };
+        self.selp(ty, a, b, cond)
+    }
+
+    pub fn cvt(&mut self, round: Round, to: Ty, from: Ty, src: Reg) -> Reg {
+        let dst = self.reg(super::lower::class_of(to));
+        self.emit(Op::Cvt { round, to, from, dst, src });
+        dst
+    }
+}

@@ -1,0 +1,358 @@
+//! IR at stage 1 → PTX: the walk over the instructions, and what is not arithmetic, conversion or memory.
+//!
+//! A scalar is one register that all threads hold alike; a tile is one register for each of its layout's registers.
+
+use super::{Class, Cmp, Inst, Kernel, Op, Opcode, Operand, Reg, Special, Ty};
+use crate::analysis::axis::{self, Axis, Promises};
+use crate::entity::SideTable;
+use crate::ir::types::{self, Constant, DType, Elem};
+use crate::ir::{Function, Value};
+use crate::layout::Layout;
+use crate::ops;
+use crate::record::Target;
+use crate::span::Loc;
+use std::collections::HashMap;
+
+/// Makes code for one target under the given promises (the same that layouts were placed for).
+///
+/// # Errors
+/// A value whose registers cannot be found without moving elements between threads: a mistake of layout placement.
+pub fn lower(func: &Function, target: Target, promises: Promises) -> Result<Kernel, String> {
+    let mut cx = Lower {
+        func,
+        facts: axis::analyse(func, promises),
+        regs: SideTable::new(Vec::new()),
+        count: [0; 4],
+        body: Vec::new(),
+        loc: None,
+        thread: None,
+        elements: HashMap::new(),
+        guards: HashMap::new(),
+    };
+    let params = cx.params();
+    for (_, inst) in func.body() {
+        cx.loc = func.sources.loc(inst.span);
+        let regs = cx.operation(&inst.op, inst.results.first().copied())?;
+        if let Some(&result) = inst.results.first() {
+            cx.regs[result] = regs;
+        }
+    }
+    cx.loc = None;
+    cx.emit(Op::Ret);
+    Ok(Kernel {
+        version: version(target),
+        target: target.name(),
+        entry: func.name.clone(),
+        params,
+        threads: func.num_warps * 32,
+        files: func.sources.files.clone(),
+        registers: cx.count,
+        body: cx.body,
+    })
+}
+
+/// The lowest PTX version that has what we emit for the target.
+fn version(target: Target) -> (u32, u32) {
+    match target {
+        Target::Sm80 => (7, 0),
+    }
+}
+
+pub(super) struct Lower<'a> {
+    pub func: &'a Function,
+    pub facts: SideTable<Value, Axis>,
+    regs: SideTable<Value, Vec<Reg>>,
+    count: [u32; 4],
+    body: Vec<Inst>,
+    loc: Option<Loc>,
+    thread: Option<Reg>,
+    elements: HashMap<Layout, Reg>,
+    guards: HashMap<u32, Option<Reg>>,
+}
+
+impl Lower<'_> {
+    pub fn emit(&mut self, op: Op) {
+        self.body.push(Inst { guard: None, op, loc: self.loc });
+    }
+
+    pub fn emit_if(&mut self, guard: Option<Reg>, op: Op) {
+        self.body.push(Inst { guard, op, loc: self.loc });
+    }
+
+    pub fn reg(&mut self, class: Class) -> Reg {
+        let count = &mut self.count[class as usize];
+        *count += 1;
+        Reg { class, index: *count - 1 }
+    }
+
+    /// A new register with the result of an arithmetic instruction.
+    pub fn arith(&mut self, op: Opcode, ty: Ty, srcs: &[Operand]) -> Reg {
+        let dst = self.reg(if op == Opcode::MadWide { Class::B64 } else { class_of(ty) });
+        self.emit(Op::Arith { op, ty, dst, srcs: srcs.to_vec() });
+        dst
+    }
+
+    pub fn mov(&mut self, ty: Ty, src: impl Into<Operand>) -> Reg {
+        let dst = self.reg(class_of(ty));
+        self.emit(Op::Mov { ty, dst, src: src.into() });
+        dst
+    }
+
+    pub fn setp(&mut self, cmp: Cmp, ty: Ty, a: impl Into<Operand>, b: impl Into<Operand>) -> Reg {
+        let dst = self.reg(Class::Pred);
+        self.emit(Op::Setp { cmp, ty, dst, a: a.into(), b: b.into() });
+        dst
+    }
+
+    pub fn selp(&mut self, ty: Ty, a: impl Into<Operand>, b: impl Into<Operand>, pred: Reg) -> Reg {
+        let dst = self.reg(class_of(ty));
+        self.emit(Op::Selp { ty, dst, a: a.into(), b: b.into(), pred });
+        dst
+    }
+
+    pub fn regs(&self, value: Value) -> &[Reg] {
+        &self.regs[value]
+    }
+
+    /// The element type of a value of numbers.
+    pub fn dtype(&self, value: Value) -> Result<DType, String> {
+        self.func.ty(value).elem.num().ok_or_else(|| format!("{value} is no number"))
+    }
+
+    /// Registers that a thread holds of a value.
+    fn registers(&self, value: Value) -> usize {
+        self.func.layout(value).map_or(1, Layout::registers)
+    }
+
+    fn params(&mut self) -> Vec<Ty> {
+        let mut types = Vec::new();
+        for (i, param) in self.func.params.iter().enumerate() {
+            let reg = match self.func.ty(param.value).elem {
+                Elem::Ptr { .. } => {
+                    types.push(Ty::U64);
+                    let (src, dst) = (self.reg(Class::B64), self.reg(Class::B64));
+                    self.emit(Op::LdParam { ty: Ty::U64, dst: src, param: i });
+                    self.emit(Op::ToGlobal { dst, src });
+                    dst
+                }
+                Elem::Num(dtype) => {
+                    let ty = param_type(dtype);
+                    types.push(ty);
+                    let dst = self.reg(if dtype == DType::Bool { Class::B16 } else { class_of_dtype(dtype) });
+                    self.emit(Op::LdParam { ty, dst, param: i });
+                    if dtype == DType::Bool { self.setp(Cmp::Ne, Ty::U16, dst, 0) } else { dst }
+                }
+            };
+            self.regs[param.value] = vec![reg];
+        }
+        types
+    }
+
+    fn operation(&mut self, op: &ops::Op, result: Option<Value>) -> Result<Vec<Reg>, String> {
+        match *op {
+            ops::Op::Const { value } => Ok(vec![self.constant(value)]),
+            ops::Op::ProgramId { axis } => Ok(vec![self.mov(Ty::U32, Operand::Special(Special::Ctaid(axis.0)))]),
+            ops::Op::NumPrograms { axis } => Ok(vec![self.mov(Ty::U32, Operand::Special(Special::Nctaid(axis.0)))]),
+            ops::Op::Arange { start, .. } => self.arange(start, result),
+            ops::Op::Splat { x, .. } => {
+                let count = result.map_or(1, |v| self.registers(v));
+                Ok(vec![self.regs[x][0]; count])
+            }
+            ops::Op::Broadcast { x, .. } => self.broadcast(x, result),
+            ops::Op::Cast { x, to } => {
+                let from = self.dtype(x)?;
+                Ok(self.regs[x].clone().into_iter().map(|reg| self.cast(from, to, reg)).collect())
+            }
+            ops::Op::Select { cond, a, b } => {
+                let elem = self.func.ty(a).elem;
+                let triples = zip3(&self.regs[cond], &self.regs[a], &self.regs[b]);
+                Ok(triples.into_iter().map(|[c, a, b]| self.select(elem, c, a, b)).collect())
+            }
+            ops::Op::Offset { ptr, index } => self.offset(ptr, index),
+            ops::Op::Load { ptr, mask, other } => self.load(ptr, mask, other),
+            ops::Op::Store { ptr, value, mask } => self.store(ptr, value, mask).map(|()| Vec::new()),
+            ops::Op::Barrier {} => {
+                self.emit(Op::BarSync);
+                Ok(Vec::new())
+            }
+            ops::Op::Unary { kind, x } => {
+                let dtype = self.dtype(x)?;
+                Ok(self.regs[x].clone().into_iter().map(|x| self.unary(kind, dtype, x)).collect())
+            }
+            ops::Op::Binary { kind, a, b } => {
+                let dtype = self.dtype(a)?;
+                let pairs: Vec<_> = self.regs[a].iter().copied().zip(self.regs[b].iter().copied()).collect();
+                Ok(pairs.into_iter().map(|(a, b)| self.binary(kind, dtype, a, b)).collect())
+            }
+            ops::Op::Compare { kind, a, b } => {
+                let dtype = self.dtype(a)?;
+                let pairs: Vec<_> = self.regs[a].iter().copied().zip(self.regs[b].iter().copied()).collect();
+                Ok(pairs.into_iter().map(|(a, b)| self.compare(kind, dtype, a, b)).collect())
+            }
+            ops::Op::Ternary { kind, a, b, c } => {
+                let dtype = self.dtype(a)?;
+                let triples = zip3(&self.regs[a], &self.regs[b], &self.regs[c]);
+                Ok(triples.into_iter().map(|abc| self.ternary(kind, dtype, abc)).collect())
+            }
+        }
+    }
+
+    pub fn constant(&mut self, value: Constant) -> Reg {
+        let ty = bits_type(value.dtype);
+        // Bits of narrow integers are kept extended by their sign, as every register of that type is.
+        let bits = value.as_int().map_or(value.bits as i64, |int| int as i64);
+        self.mov(ty, bits)
+    }
+
+    /// The element that a thread holds in register 0, as a number of 32 bits: the xor of the columns of its set bits.
+    fn thread_element(&mut self, layout: &Layout) -> Reg {
+        if let Some(&reg) = self.elements.get(layout) {
+            return reg;
+        }
+        let tid = self.thread();
+        // Thread bits that move by the same distance go together.
+        let mut moves: Vec<(i32, u32)> = Vec::new();
+        for (bit, &column) in layout.lane.iter().chain(&layout.warp).enumerate() {
+            for target in (0..32).filter(|t| column >> t & 1 == 1) {
+                let distance = target - bit as i32;
+                match moves.iter_mut().find(|(d, _)| *d == distance) {
+                    Some((_, mask)) => *mask |= 1 << bit,
+                    None => moves.push((distance, 1 << bit)),
+                }
+            }
+        }
+        let mut element = None;
+        let all = self.func.num_warps * 32 - 1;
+        for (distance, mask) in moves {
+            let mut part = tid;
+            if mask != all {
+                part = self.arith(Opcode::And, Ty::B32, &[part.into(), i64::from(mask).into()]);
+            }
+            if distance != 0 {
+                let (op, ty) = if distance > 0 { (Opcode::Shl, Ty::B32) } else { (Opcode::Shr, Ty::U32) };
+                part = self.arith(op, ty, &[part.into(), i64::from(distance.abs()).into()]);
+            }
+            element = Some(match element {
+                Some(other) => self.arith(Opcode::Xor, Ty::B32, &[Operand::Reg(other), part.into()]),
+                None => part,
+            });
+        }
+        let element = element.unwrap_or_else(|| self.mov(Ty::U32, 0));
+        self.elements.insert(layout.clone(), element);
+        element
+    }
+
+    fn thread(&mut self) -> Reg {
+        if let Some(tid) = self.thread {
+            return tid;
+        }
+        let tid = self.mov(Ty::U32, Operand::Special(Special::Tid));
+        self.thread = Some(tid);
+        tid
+    }
+
+    fn arange(&mut self, start: i32, result: Option<Value>) -> Result<Vec<Reg>, String> {
+        let layout = result.and_then(|v| self.func.layout(v)).ok_or("a tile without a layout")?.clone();
+        let thread = self.thread_element(&layout);
+        let touched = layout.lane.iter().chain(&layout.warp).fold(0, |all, c| all | c);
+        let mut regs = Vec::new();
+        for r in 0..layout.registers() {
+            let own = layout.register_element(r);
+            let add = |cx: &mut Self, x: Reg, k: i64| {
+                if k == 0 { x } else { cx.arith(Opcode::Add, Ty::S32, &[x.into(), k.into()]) }
+            };
+            // Xor is addition where no bit meets another.
+            regs.push(if touched & own == 0 {
+                add(self, thread, i64::from(own) + i64::from(start))
+            } else {
+                let element = self.arith(Opcode::Xor, Ty::B32, &[thread.into(), i64::from(own).into()]);
+                add(self, element, i64::from(start))
+            });
+        }
+        Ok(regs)
+    }
+
+    /// Every element of the result must already be in the thread that needs it: layouts are linear, so it is enough to
+    /// compare columns.
+    fn broadcast(&mut self, x: Value, result: Option<Value>) -> Result<Vec<Reg>, String> {
+        let result = result.ok_or("a broadcast without a result")?;
+        let (from, to) = (self.func.ty(x).shape, self.func.ty(result).shape);
+        let (Some(src), Some(dst)) = (self.func.layout(x), self.func.layout(result)) else {
+            return Err("a tile without a layout".into());
+        };
+        let needed = |element: u32| from.broadcast_index(to, element.into()) as u32;
+        let lanes = src.lane.iter().zip(&dst.lane).chain(src.warp.iter().zip(&dst.warp));
+        let mut in_place = true;
+        lanes.for_each(|(&has, &wants)| in_place &= has == needed(wants));
+        let find = |r: usize| (0..src.registers()).find(|&s| src.register_element(s) == needed(dst.register_element(r)));
+        let registers: Option<Vec<usize>> = (0..dst.registers()).map(find).collect();
+        match registers.filter(|_| in_place) {
+            Some(registers) => Ok(registers.into_iter().map(|s| self.regs[x][s]).collect()),
+            None => Err(format!("a broadcast from {from} to {to} that moves elements between threads")),
+        }
+    }
+
+    /// Holds in one of the places that hold the same element: where a store has to happen. `None` if every place is one.
+    pub fn store_guard(&mut self, value: Value) -> Option<Reg> {
+        let threads = self.func.num_warps * 32;
+        let replicated = match self.func.layout(value) {
+            Some(layout) => {
+                let (lanes, warps) = layout.replicated();
+                lanes | warps << 5
+            }
+            None => threads - 1,
+        };
+        if replicated == 0 {
+            return None;
+        }
+        if let Some(&guard) = self.guards.get(&replicated) {
+            return guard;
+        }
+        let tid = self.thread();
+        let bits = self.arith(Opcode::And, Ty::B32, &[tid.into(), i64::from(replicated).into()]);
+        let guard = Some(self.setp(Cmp::Eq, Ty::U32, bits, 0));
+        self.guards.insert(replicated, guard);
+        guard
+    }
+}
+
+fn zip3(a: &[Reg], b: &[Reg], c: &[Reg]) -> Vec<[Reg; 3]> {
+    a.iter().zip(b).zip(c).map(|((&a, &b), &c)| [a, b, c]).collect()
+}
+
+/// The register class of a PTX type.
+pub(super) fn class_of(ty: Ty) -> Class {
+    match ty {
+        Ty::Pred => Class::Pred,
+        Ty::B8 | Ty::U8 | Ty::S8 | Ty::B16 | Ty::U16 | Ty::S16 | Ty::F16 | Ty::BF16 => Class::B16,
+        Ty::B32 | Ty::U32 | Ty::S32 | Ty::F32 => Class::B32,
+        Ty::B64 | Ty::U64 | Ty::S64 | Ty::F64 => Class::B64,
+    }
+}
+
+/// The register class of an element.
+pub(super) fn class_of_dtype(dtype: DType) -> Class {
+    class_of(bits_type(dtype))
+}
+
+/// The untyped PTX type of a register that holds an element.
+pub(super) fn bits_type(dtype: DType) -> Ty {
+    match (dtype, dtype.bits()) {
+        (DType::Bool, _) => Ty::Pred,
+        (_, 64) => Ty::B64,
+        (_, 32) => Ty::B32,
+        _ => Ty::B16,
+    }
+}
+
+/// The type of a scalar parameter in parameter space.
+fn param_type(dtype: DType) -> Ty {
+    match (dtype.class(), dtype.bits()) {
+        (types::Class::Signed, 8) => Ty::S8,
+        (_, 8) => Ty::U8,
+        (_, 16) => Ty::B16,
+        (_, 32) => Ty::B32,
+        _ => Ty::B64,
+    }
+}
+

@@ -1,0 +1,191 @@
+//! Code of addresses and accesses to global memory.
+//!
+//! One access of a thread covers a run of elements whose addresses and mask allow it (`passes::place::vector`), as one to
+//! four words. Elements are taken out of words, and put into them, in registers.
+
+use super::lower::Lower;
+use super::{Class, Cmp, Op, Opcode, Operand, Reg, Round, Ty};
+use crate::ir::Value;
+use crate::ir::types::{DType, Elem};
+use crate::layout::Layout;
+use crate::passes::place;
+
+impl Lower<'_> {
+    /// `ptr + index · size`, the index extended to 64 bits first.
+    pub fn offset(&mut self, ptr: Value, index: Value) -> Result<Vec<Reg>, String> {
+        let Elem::Ptr { pointee, .. } = self.func.ty(ptr).elem else { return Err(format!("{ptr} is no pointer")) };
+        let size = i64::from(pointee.bytes());
+        let dtype = self.dtype(index)?;
+        let pairs: Vec<_> = self.regs(ptr).iter().copied().zip(self.regs(index).iter().copied()).collect();
+        let mut regs = Vec::new();
+        for (ptr, index) in pairs {
+            let (op, ty, index) = match (dtype.is_signed(), dtype.bits()) {
+                (_, 64) => (Opcode::MadLo, Ty::S64, index),
+                (true, 32) => (Opcode::MadWide, Ty::S32, index),
+                (false, 32) => (Opcode::MadWide, Ty::U32, index),
+                (true, _) => (Opcode::MadWide, Ty::S32, self.cvt(Round::None, Ty::S32, Ty::S16, index)),
+                (false, _) => (Opcode::MadWide, Ty::U32, self.cvt(Round::None, Ty::U32, Ty::U16, index)),
+            };
+            regs.push(self.arith(op, ty, &[index.into(), size.into(), ptr.into()]));
+        }
+        Ok(regs)
+    }
+
+    pub fn load(&mut self, ptr: Value, mask: Option<Value>, other: Option<Value>) -> Result<Vec<Reg>, String> {
+        let (dtype, run) = self.run(ptr, mask)?;
+        let mut regs = Vec::new();
+        for first in (0..self.regs(ptr).len()).step_by(run) {
+            let address = self.regs(ptr)[first];
+            let guard = mask.map(|m| self.regs(m)[first]);
+            let (ty, words) = words(dtype, run);
+            let dsts: Vec<Reg> = match (mask, other) {
+                (None, _) => (0..words).map(|_| self.reg(super::lower::class_of(ty))).collect(),
+                // What is masked off keeps what the registers held.
+                (Some(_), None) => (0..words).map(|_| self.mov(bits_of(ty), 0)).collect(),
+                (Some(_), Some(other)) => {
+                    let elements = self.regs(other)[first..first + run].to_vec();
+                    let packed = self.pack(dtype, &elements);
+                    // A copy: the value itself may be needed again.
+                    packed.into_iter().map(|word| self.mov(bits_of(ty), word)).collect()
+                }
+            };
+            self.emit_if(guard, Op::Ld { ty, dsts: dsts.clone(), address });
+            regs.extend(self.unpack(dtype, run, &dsts));
+        }
+        Ok(regs)
+    }
+
+    pub fn store(&mut self, ptr: Value, value: Value, mask: Option<Value>) -> Result<(), String> {
+        let (dtype, run) = self.run(ptr, mask)?;
+        let once = self.store_guard(ptr);
+        for first in (0..self.regs(ptr).len()).step_by(run) {
+            let address = self.regs(ptr)[first];
+            let guard = match (mask.map(|m| self.regs(m)[first]), once) {
+                (Some(mask), Some(once)) => Some(self.arith(Opcode::And, Ty::Pred, &[mask.into(), once.into()])),
+                (mask, once) => mask.or(once),
+            };
+            let elements = self.regs(value)[first..first + run].to_vec();
+            let srcs = self.pack(dtype, &elements);
+            self.emit_if(guard, Op::St { ty: words(dtype, run).0, srcs, address });
+        }
+        Ok(())
+    }
+
+    /// The element type behind the pointers, and how many elements one access covers.
+    fn run(&self, ptr: Value, mask: Option<Value>) -> Result<(DType, usize), String> {
+        let Elem::Ptr { pointee, .. } = self.func.ty(ptr).elem else { return Err(format!("{ptr} is no pointer")) };
+        let layout = self.func.layout(ptr).map_or(1, Layout::vector);
+        let allowed = place::vector(self.func, &self.facts, ptr, mask);
+        Ok((pointee, allowed.min(layout.into()) as usize))
+    }
+
+    /// The words of a run of elements, from registers that hold one element each.
+    fn pack(&mut self, dtype: DType, elements: &[Reg]) -> Vec<Reg> {
+        match (dtype.bytes(), elements) {
+            (1, _) => {
+                let bytes: Vec<Reg> = elements.iter().map(|&e| self.byte(dtype, e)).collect();
+                if bytes.len() == 1 {
+                    return bytes;
+                }
+                let halves: Vec<Reg> = bytes
+                    .chunks(2)
+                    .map(|pair| {
+                        let low = self.arith(Opcode::And, Ty::B16, &[pair[0].into(), 255.into()]);
+                        let high = self.arith(Opcode::Shl, Ty::B16, &[pair[1].into(), 8.into()]);
+                        self.arith(Opcode::Or, Ty::B16, &[low.into(), high.into()])
+                    })
+                    .collect();
+                self.pack_halves(&halves)
+            }
+            (2, _) => self.pack_halves(elements),
+            (_, _) => elements.to_vec(),
+        }
+    }
+
+    fn pack_halves(&mut self, halves: &[Reg]) -> Vec<Reg> {
+        if halves.len() == 1 {
+            return halves.to_vec();
+        }
+        let pairs = halves.chunks(2).map(|pair| {
+            let dst = self.reg(Class::B32);
+            self.emit(Op::Pack { dst, lo: pair[0], hi: pair[1] });
+            dst
+        });
+        pairs.collect()
+    }
+
+    /// A `bool` as a byte; an 8-bit integer is one already.
+    fn byte(&mut self, dtype: DType, element: Reg) -> Reg {
+        if dtype == DType::Bool { self.selp(Ty::B16, 1, 0, element) } else { element }
+    }
+
+    fn unpack(&mut self, dtype: DType, count: usize, words: &[Reg]) -> Vec<Reg> {
+        match (dtype.bytes(), count) {
+            (1, 1) => vec![self.from_byte(dtype, words[0])],
+            (1, _) => {
+                let mut elements = Vec::new();
+                for half in self.unpack_halves(count / 2, words) {
+                    // A shift of a signed half extends the upper byte, a conversion the lower one.
+                    let (byte, wide) = if dtype == DType::I8 { (Ty::S8, Ty::S16) } else { (Ty::U8, Ty::U16) };
+                    let low = self.cvt(Round::None, wide, byte, half);
+                    let high = self.arith(Opcode::Shr, wide, &[half.into(), 8.into()]);
+                    elements.extend([self.from_byte(dtype, low), self.from_byte(dtype, high)]);
+                }
+                elements
+            }
+            (2, _) => self.unpack_halves(count, words),
+            (_, _) => words.to_vec(),
+        }
+    }
+
+    fn unpack_halves(&mut self, count: usize, words: &[Reg]) -> Vec<Reg> {
+        if count == 1 {
+            return words.to_vec();
+        }
+        let mut halves = Vec::new();
+        for &src in words {
+            let (lo, hi) = (self.reg(Class::B16), self.reg(Class::B16));
+            self.emit(Op::Unpack { lo, hi, src });
+            halves.extend([lo, hi]);
+        }
+        halves
+    }
+
+    /// An element from the byte it is in memory, already extended to 16 bits.
+    fn from_byte(&mut self, dtype: DType, byte: Reg) -> Reg {
+        if dtype == DType::Bool { self.setp(Cmp::Ne, Ty::U16, byte, Operand::Int(0)) } else { byte }
+    }
+}
+
+/// How a run of elements is accessed: the type of a word, and how many.
+fn words(dtype: DType, count: usize) -> (Ty, usize) {
+    match (dtype.bytes() as usize * count, dtype.bytes()) {
+        (1, _) if dtype == DType::I8 => (Ty::S8, 1),
+        (1, _) => (Ty::U8, 1),
+        (2, _) => (Ty::B16, 1),
+        (bytes, 8) => (Ty::B64, bytes / 8),
+        (bytes, _) => (Ty::B32, bytes / 4),
+    }
+}
+
+/// The type with which a register of a word is moved.
+fn bits_of(word: Ty) -> Ty {
+    match word {
+        Ty::S8 | Ty::U8 => Ty::B16,
+        Ty::Pred
+        | Ty::B8
+        | Ty::B16
+        | Ty::U16
+        | Ty::S16
+        | Ty::B32
+        | Ty::U32
+        | Ty::S32
+        | Ty::B64
+        | Ty::U64
+        | Ty::S64
+        | Ty::F16
+        | Ty::BF16
+        | Ty::F32
+        | Ty::F64 => word,
+    }
+}

@@ -1,0 +1,205 @@
+//! PTX as typed instructions.
+//!
+//! [`lower`] makes a [`Kernel`] from IR at stage 1, [`print`] writes it as text. Registers are untyped bits of three widths,
+//! and predicates; the instruction says how they are read.
+//!
+//! **Invariant:** nothing before this folder names a PTX instruction, and no text is glued together but in [`print`].
+
+mod cast;
+mod elementwise;
+pub mod lower;
+mod memory;
+pub mod print;
+
+use crate::span::Loc;
+
+/// How wide a register is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Class {
+    /// One bit.
+    Pred,
+    /// 16 bits; 8-bit numbers live here, extended by their sign.
+    B16,
+    /// 32 bits.
+    B32,
+    /// 64 bits.
+    B64,
+}
+
+/// A virtual register.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Reg {
+    /// Its width.
+    pub class: Class,
+    /// Its number within the class.
+    pub index: u32,
+}
+
+/// How an instruction reads its operands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs, reason = "each is PTX's type of that name")]
+pub enum Ty {
+    Pred,
+    B8,
+    U8,
+    S8,
+    B16,
+    U16,
+    S16,
+    B32,
+    U32,
+    S32,
+    B64,
+    U64,
+    S64,
+    F16,
+    BF16,
+    F32,
+    F64,
+}
+
+/// What an instruction reads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Operand {
+    /// A register.
+    Reg(Reg),
+    /// An integer, or bits.
+    Int(i64),
+    /// A register of the hardware.
+    Special(Special),
+}
+
+impl From<Reg> for Operand {
+    fn from(reg: Reg) -> Self {
+        Operand::Reg(reg)
+    }
+}
+
+impl From<i64> for Operand {
+    fn from(int: i64) -> Self {
+        Operand::Int(int)
+    }
+}
+
+/// A register of the hardware; 32 bits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Special {
+    /// The thread's index in its block.
+    Tid,
+    /// The block's index along an axis.
+    Ctaid(u8),
+    /// The number of blocks along an axis.
+    Nctaid(u8),
+}
+
+/// Arithmetic on registers of one type.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs, reason = "each is PTX's instruction of that name; the suffix is its modifier")]
+pub enum Opcode {
+    Add,
+    AddRn,
+    Sub,
+    SubRn,
+    MulLo,
+    MulRn,
+    Div,
+    DivRn,
+    Rem,
+    Min,
+    Max,
+    And,
+    Or,
+    Xor,
+    Not,
+    Shl,
+    Shr,
+    Neg,
+    Abs,
+    SqrtRn,
+    FmaRn,
+    MadLo,
+    MadWide,
+}
+
+/// Comparisons.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs, reason = "each is PTX's comparison of that name; the last two see NaN")]
+pub enum Cmp {
+    Eq,
+    Ne,
+    Lt,
+    Le,
+    Gt,
+    Ge,
+    Neu,
+    Nan,
+}
+
+/// Rounding of a conversion.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Round {
+    /// None is written: the conversion is exact or between integers.
+    None,
+    /// To nearest even.
+    Rn,
+    /// Towards zero, to a float.
+    Rz,
+    /// Towards zero, to an integer.
+    Rzi,
+}
+
+/// What an instruction does.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[allow(missing_docs, reason = "fields are named as in the PTX manual")]
+pub enum Op {
+    Mov { ty: Ty, dst: Reg, src: Operand },
+    /// `mov.b32 r, {lo, hi}`.
+    Pack { dst: Reg, lo: Reg, hi: Reg },
+    /// `mov.b32 {lo, hi}, r`.
+    Unpack { lo: Reg, hi: Reg, src: Reg },
+    Arith { op: Opcode, ty: Ty, dst: Reg, srcs: Vec<Operand> },
+    Setp { cmp: Cmp, ty: Ty, dst: Reg, a: Operand, b: Operand },
+    Selp { ty: Ty, dst: Reg, a: Operand, b: Operand, pred: Reg },
+    Cvt { round: Round, to: Ty, from: Ty, dst: Reg, src: Reg },
+    LdParam { ty: Ty, dst: Reg, param: usize },
+    /// A generic address made one of global memory.
+    ToGlobal { dst: Reg, src: Reg },
+    /// One access to global memory, of as many words as there are registers: 1, 2 or 4.
+    Ld { ty: Ty, dsts: Vec<Reg>, address: Reg },
+    St { ty: Ty, srcs: Vec<Reg>, address: Reg },
+    /// All threads of the block wait for each other.
+    BarSync,
+    Ret,
+}
+
+/// An instruction.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Inst {
+    /// It runs only where this predicate holds.
+    pub guard: Option<Reg>,
+    /// What it does.
+    pub op: Op,
+    /// The line it was made for.
+    pub loc: Option<Loc>,
+}
+
+/// An entry point: one module of PTX.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Kernel {
+    /// PTX language version.
+    pub version: (u32, u32),
+    /// `sm_80`.
+    pub target: &'static str,
+    /// The entry point's name.
+    pub entry: String,
+    /// Type of each parameter.
+    pub params: Vec<Ty>,
+    /// Threads of a block, exactly.
+    pub threads: u32,
+    /// Source files, for line tables.
+    pub files: Vec<String>,
+    /// Number of registers of each class, in the order of [`Class`].
+    pub registers: [u32; 4],
+    /// The instructions.
+    pub body: Vec<Inst>,
+}

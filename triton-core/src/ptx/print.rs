@@ -1,0 +1,200 @@
+//! Writes PTX text.
+
+use super::{Class, Cmp, Inst, Kernel, Op, Opcode, Operand, Reg, Round, Special, Ty};
+use std::fmt::{self, Display, Write};
+
+/// The kernel as a module.
+pub fn print(kernel: &Kernel) -> String {
+    let mut out = String::new();
+    // Writing to a string cannot fail.
+    let _ = module(kernel, &mut out);
+    out
+}
+
+fn module(kernel: &Kernel, out: &mut String) -> fmt::Result {
+    let (major, minor) = kernel.version;
+    writeln!(out, ".version {major}.{minor}\n.target {}\n.address_size 64\n", kernel.target)?;
+    let params: Vec<String> = kernel.params.iter().enumerate().map(|(i, ty)| format!(".param .{ty} p{i}")).collect();
+    writeln!(out, ".visible .entry {}({})\n.reqntid {}\n{{", kernel.entry, params.join(", "), kernel.threads)?;
+    for (class, count) in [Class::Pred, Class::B16, Class::B32, Class::B64].into_iter().zip(kernel.registers) {
+        if count > 0 {
+            writeln!(out, "\t.reg .{} {}<{count}>;", class_type(class), prefix(class))?;
+        }
+    }
+    let mut line = None;
+    for inst in &kernel.body {
+        if let Some(loc) = inst.loc.filter(|loc| line != Some((loc.file, loc.line))) {
+            line = Some((loc.file, loc.line));
+            writeln!(out, "\t.loc {} {} {}", loc.file + 1, loc.line, loc.column)?;
+        }
+        writeln!(out, "\t{inst};")?;
+    }
+    writeln!(out, "}}")?;
+    for (i, file) in kernel.files.iter().enumerate() {
+        writeln!(out, ".file {} {file:?}", i + 1)?;
+    }
+    Ok(())
+}
+
+fn prefix(class: Class) -> &'static str {
+    match class {
+        Class::Pred => "%p",
+        Class::B16 => "%h",
+        Class::B32 => "%r",
+        Class::B64 => "%d",
+    }
+}
+
+fn class_type(class: Class) -> Ty {
+    match class {
+        Class::Pred => Ty::Pred,
+        Class::B16 => Ty::B16,
+        Class::B32 => Ty::B32,
+        Class::B64 => Ty::B64,
+    }
+}
+
+impl Display for Reg {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}{}", prefix(self.class), self.index)
+    }
+}
+
+impl Display for Operand {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Operand::Reg(reg) => reg.fmt(f),
+            Operand::Int(int) => int.fmt(f),
+            Operand::Special(Special::Tid) => f.write_str("%tid.x"),
+            Operand::Special(Special::Ctaid(axis)) => write!(f, "%ctaid.{}", axis_name(*axis)),
+            Operand::Special(Special::Nctaid(axis)) => write!(f, "%nctaid.{}", axis_name(*axis)),
+        }
+    }
+}
+
+fn axis_name(axis: u8) -> char {
+    match axis {
+        0 => 'x',
+        1 => 'y',
+        _ => 'z',
+    }
+}
+
+impl Display for Ty {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Ty::Pred => "pred",
+            Ty::B8 => "b8",
+            Ty::U8 => "u8",
+            Ty::S8 => "s8",
+            Ty::B16 => "b16",
+            Ty::U16 => "u16",
+            Ty::S16 => "s16",
+            Ty::B32 => "b32",
+            Ty::U32 => "u32",
+            Ty::S32 => "s32",
+            Ty::B64 => "b64",
+            Ty::U64 => "u64",
+            Ty::S64 => "s64",
+            Ty::F16 => "f16",
+            Ty::BF16 => "bf16",
+            Ty::F32 => "f32",
+            Ty::F64 => "f64",
+        })
+    }
+}
+
+impl Display for Opcode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Opcode::Add => "add",
+            Opcode::AddRn => "add.rn",
+            Opcode::Sub => "sub",
+            Opcode::SubRn => "sub.rn",
+            Opcode::MulLo => "mul.lo",
+            Opcode::MulRn => "mul.rn",
+            Opcode::Div => "div",
+            Opcode::DivRn => "div.rn",
+            Opcode::Rem => "rem",
+            Opcode::Min => "min",
+            Opcode::Max => "max",
+            Opcode::And => "and",
+            Opcode::Or => "or",
+            Opcode::Xor => "xor",
+            Opcode::Not => "not",
+            Opcode::Shl => "shl",
+            Opcode::Shr => "shr",
+            Opcode::Neg => "neg",
+            Opcode::Abs => "abs",
+            Opcode::SqrtRn => "sqrt.rn",
+            Opcode::FmaRn => "fma.rn",
+            Opcode::MadLo => "mad.lo",
+            Opcode::MadWide => "mad.wide",
+        })
+    }
+}
+
+impl Display for Cmp {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Cmp::Eq => "eq",
+            Cmp::Ne => "ne",
+            Cmp::Lt => "lt",
+            Cmp::Le => "le",
+            Cmp::Gt => "gt",
+            Cmp::Ge => "ge",
+            Cmp::Neu => "neu",
+            Cmp::Nan => "nan",
+        })
+    }
+}
+
+impl Display for Round {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Round::None => "",
+            Round::Rn => ".rn",
+            Round::Rz => ".rz",
+            Round::Rzi => ".rzi",
+        })
+    }
+}
+
+impl Display for Inst {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(guard) = self.guard {
+            write!(f, "@{guard} ")?;
+        }
+        match &self.op {
+            Op::Mov { ty, dst, src } => write!(f, "mov.{ty} {dst}, {src}"),
+            Op::Pack { dst, lo, hi } => write!(f, "mov.b32 {dst}, {{{lo}, {hi}}}"),
+            Op::Unpack { lo, hi, src } => write!(f, "mov.b32 {{{lo}, {hi}}}, {src}"),
+            Op::Arith { op, ty, dst, srcs } => write!(f, "{op}.{ty} {dst}, {}", list(srcs)),
+            Op::Setp { cmp, ty, dst, a, b } => write!(f, "setp.{cmp}.{ty} {dst}, {a}, {b}"),
+            Op::Selp { ty, dst, a, b, pred } => write!(f, "selp.{ty} {dst}, {a}, {b}, {pred}"),
+            Op::Cvt { round, to, from, dst, src } => write!(f, "cvt{round}.{to}.{from} {dst}, {src}"),
+            Op::LdParam { ty, dst, param } => write!(f, "ld.param.{ty} {dst}, [p{param}]"),
+            Op::ToGlobal { dst, src } => write!(f, "cvta.to.global.u64 {dst}, {src}"),
+            Op::Ld { ty, dsts, address } => {
+                write!(f, "ld.global{}.{ty} {}, [{address}]", vector(dsts.len()), words(dsts))
+            }
+            Op::St { ty, srcs, address } => {
+                write!(f, "st.global{}.{ty} [{address}], {}", vector(srcs.len()), words(srcs))
+            }
+            Op::BarSync => f.write_str("bar.sync 0"),
+            Op::Ret => f.write_str("ret"),
+        }
+    }
+}
+
+fn list<T: Display>(items: &[T]) -> String {
+    items.iter().map(T::to_string).collect::<Vec<_>>().join(", ")
+}
+
+fn vector(words: usize) -> String {
+    if words == 1 { String::new() } else { format!(".v{words}") }
+}
+
+fn words(regs: &[Reg]) -> String {
+    if regs.len() == 1 { regs[0].to_string() } else { format!("{{{}}}", list(regs)) }
+}

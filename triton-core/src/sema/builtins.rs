@@ -1,0 +1,292 @@
+//! Functions of the language: how a call becomes operations.
+
+use super::value::{Known, Val};
+use super::{Checker, not_known};
+use crate::ast::{Expr, Path};
+use crate::diag::{Code, Diagnostic};
+use crate::ir::Value;
+use crate::ir::types::{DType, Elem, MAX_TILE, Shape};
+use crate::ops::kinds::{BinaryKind, TernaryKind, UnaryKind};
+use crate::ops::{Axis, Op};
+use crate::span::Span;
+
+/// A function of the language.
+#[derive(Clone, Copy, Debug)]
+pub struct Builtin {
+    /// Its name.
+    pub name: &'static str,
+    /// Its parameters' names; the documented stub has the same.
+    pub params: &'static [&'static str],
+    kind: Kind,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Kind {
+    ProgramId,
+    NumPrograms,
+    Arange,
+    Load,
+    LoadOr,
+    Store,
+    Where,
+    Unary(UnaryKind),
+    Binary(BinaryKind),
+    Ternary(TernaryKind),
+}
+
+/// Every function of the language.
+pub const BUILTINS: &[Builtin] = &[
+    Builtin { name: "program_id", params: &["axis"], kind: Kind::ProgramId },
+    Builtin { name: "num_programs", params: &["axis"], kind: Kind::NumPrograms },
+    Builtin { name: "arange", params: &["lo", "hi"], kind: Kind::Arange },
+    Builtin { name: "load", params: &["p", "mask"], kind: Kind::Load },
+    Builtin { name: "load_or", params: &["p", "mask", "other"], kind: Kind::LoadOr },
+    Builtin { name: "store", params: &["p", "v", "mask"], kind: Kind::Store },
+    Builtin { name: "where_", params: &["m", "a", "b"], kind: Kind::Where },
+    Builtin { name: "abs", params: &["x"], kind: Kind::Unary(UnaryKind::Abs) },
+    Builtin { name: "sqrt", params: &["x"], kind: Kind::Unary(UnaryKind::Sqrt) },
+    Builtin { name: "min", params: &["a", "b"], kind: Kind::Binary(BinaryKind::Min) },
+    Builtin { name: "max", params: &["a", "b"], kind: Kind::Binary(BinaryKind::Max) },
+    Builtin { name: "fma", params: &["a", "b", "c"], kind: Kind::Ternary(TernaryKind::Fma) },
+];
+
+/// An argument with its place.
+type Arg = (Val, Span);
+
+pub(super) fn call(cx: &mut Checker, path: &Path, args: &[Expr], span: Span) -> Option<Val> {
+    let values: Vec<Option<Arg>> = args.iter().map(|a| cx.expr(a).map(|v| (v, a.span))).collect();
+    let name = match &path.segments[..] {
+        [name] => name,
+        segments => return cx.defer(path.span, format!("`{}` is not a function of the kernel language", segments.join("::"))),
+    };
+    let Some(builtin) = BUILTINS.iter().find(|b| b.name == name) else {
+        return cx.defer(path.span, format!("`{name}` is not a function of the kernel language"));
+    };
+    if !path.generics.is_empty() {
+        return cx.report(Diagnostic::new(Code::T0119, path.span, format!("`{name}` takes no type arguments")));
+    }
+    if args.len() != builtin.params.len() {
+        let (n, s) = (builtin.params.len(), if builtin.params.len() == 1 { "" } else { "s" });
+        let message = format!("`{name}` takes {n} argument{s}, {} given", args.len());
+        let help = format!("write `{name}({})`", builtin.params.join(", "));
+        return cx.report(Diagnostic::new(Code::T0101, span, message).help(help));
+    }
+    let values: Option<Vec<Arg>> = values.into_iter().collect();
+    let values: Option<Vec<Arg>> = values?.into_iter().map(|(v, at)| Some((cx.not_unit(v, at)?, at))).collect();
+    let values = values?;
+    match (builtin.kind, &values[..]) {
+        (Kind::ProgramId, [axis]) => {
+            let axis = grid_axis(cx, axis)?;
+            cx.append(Op::ProgramId { axis }, span).map(Val::Ir)
+        }
+        (Kind::NumPrograms, [axis]) => {
+            let axis = grid_axis(cx, axis)?;
+            cx.append(Op::NumPrograms { axis }, span).map(Val::Ir)
+        }
+        (Kind::Arange, [lo, hi]) => arange(cx, lo, hi, span),
+        (Kind::Load, [ptr, mask]) => load(cx, ptr, mask, None, span),
+        (Kind::LoadOr, [ptr, mask, other]) => load(cx, ptr, mask, Some(other), span),
+        (Kind::Store, [ptr, value, mask]) => store(cx, ptr, value, mask, span),
+        (Kind::Where, [cond, a, b]) => where_(cx, cond, a, b, span),
+        (Kind::Unary(kind), [x]) => {
+            let x = (x.0.clone().with_default_type(), x.1);
+            check_class(cx, name, &x, |d| kind.accepts(d.class()))?;
+            cx.unary(kind, x.0, span)
+        }
+        (Kind::Binary(kind), [_, _]) => {
+            let [a, b] = join(cx, name, &values, |d| kind.accepts(d.class()), span)?[..] else { return None };
+            cx.append(Op::Binary { kind, a, b }, span).map(Val::Ir)
+        }
+        (Kind::Ternary(kind), [_, _, _]) => {
+            let [a, b, c] = join(cx, name, &values, |d| kind.accepts(d.class()), span)?[..] else { return None };
+            cx.append(Op::Ternary { kind, a, b, c }, span).map(Val::Ir)
+        }
+        // The number of arguments was compared with the table above.
+        (_, _) => cx.report(Diagnostic::new(Code::T0199, span, format!("`{name}` has a wrong row"))),
+    }
+}
+
+fn known_int(cx: &mut Checker, (value, span): &Arg, what: &str) -> Option<i128> {
+    match value {
+        Val::Known(known) if known.as_int().is_some() => known.as_int(),
+        Val::Known(_) | Val::Ir(_) | Val::Tuple(_) | Val::Unit => {
+            let found = cx.describe(value);
+            cx.report(not_known(*span, what).note(format!("found `{found}`")))
+        }
+    }
+}
+
+fn grid_axis(cx: &mut Checker, axis: &Arg) -> Option<Axis> {
+    let int = known_int(cx, axis, "the axis of the grid")?;
+    match u8::try_from(int) {
+        Ok(int @ 0..=2) => Some(Axis(int)),
+        _ => cx.report(Diagnostic::new(Code::T0113, axis.1, format!("the grid has axes 0, 1 and 2, found {int}"))),
+    }
+}
+
+fn arange(cx: &mut Checker, lo: &Arg, hi: &Arg, span: Span) -> Option<Val> {
+    let (start, end) = (known_int(cx, lo, "a bound of `arange`"), known_int(cx, hi, "a bound of `arange`"));
+    let (start, end) = (start?, end?);
+    let length = end - start;
+    if length <= 0 {
+        return cx.report(Diagnostic::new(Code::T0120, span, format!("`arange({start}, {end})` is empty")));
+    }
+    let (Ok(start), Ok(end)) = (i32::try_from(start), i32::try_from(end)) else {
+        return cx.report(Diagnostic::new(Code::T0120, span, format!("`arange({start}, {end})` does not fit `i32`")));
+    };
+    if !(length as u128).is_power_of_two() {
+        let next = (length as u128).next_power_of_two();
+        let message = format!("`arange({start}, {end})` has {length} elements, which is no power of two");
+        let help = format!("take {next} elements and mask off the rest, as in `load(p + i, i < {end})`");
+        return cx.report(Diagnostic::new(Code::T0106, span, message).help(help));
+    }
+    if length as u64 > MAX_TILE {
+        let message = format!("a tile of {length} elements; the most is {MAX_TILE}");
+        return cx.report(Diagnostic::new(Code::T0108, span, message).help("let several programs share the work"));
+    }
+    cx.append(Op::Arange { start, end }, span).map(Val::Ir)
+}
+
+/// The pointers of an access, and what they point to.
+fn pointers(cx: &mut Checker, what: &str, (value, span): &Arg) -> Option<(Value, DType, bool)> {
+    match value.ty(&cx.func).map(|t| t.elem) {
+        Some(Elem::Ptr { pointee, mutable }) => Some((cx.materialise(value.clone(), None, *span)?, pointee, mutable)),
+        Some(Elem::Num(_)) | None => {
+            let found = cx.describe(value);
+            let message = format!("`{what}` needs a pointer or a tile of pointers, found `{found}`");
+            cx.report(Diagnostic::new(Code::T0111, *span, message).help("write `pointer + index`"))
+        }
+    }
+}
+
+/// The mask in the shape of the pointers; `Ok(None)` if it is `true`. The outer `None`: it was reported.
+fn mask(cx: &mut Checker, (value, span): &Arg, shape: Shape) -> Option<Option<Value>> {
+    if *value == Val::Known(Known::bool(true)) {
+        return Some(None);
+    }
+    match value.ty(&cx.func) {
+        Some(ty) if ty.elem == Elem::Num(DType::Bool) => {
+            if !ty.shape.broadcasts_to(shape) {
+                return larger(cx, "the mask", ty.describe(), shape, *span);
+            }
+            let mask = cx.materialise(value.clone(), None, *span)?;
+            cx.to_shape(mask, shape, *span).map(Some)
+        }
+        _ => {
+            let found = cx.describe(value);
+            let message = format!("a mask is `bool` or a tile of `bool`, found `{found}`");
+            cx.report(Diagnostic::new(Code::T0105, *span, message).help("compare, as in `i < n`; `true` takes every element"))
+        }
+    }
+}
+
+fn larger<T>(cx: &mut Checker, what: &str, found: String, shape: Shape, span: Span) -> Option<T> {
+    let pointers = if shape == Shape::SCALAR { "one pointer".to_string() } else { format!("pointers of shape {shape}") };
+    cx.report(Diagnostic::new(Code::T0117, span, format!("{what} is `{found}`, which does not broadcast to {pointers}")))
+}
+
+/// A value for memory of `dtype`, in the shape of the pointers.
+fn element_for(cx: &mut Checker, what: &str, (value, span): &Arg, dtype: DType, shape: Shape) -> Option<Value> {
+    let value = cx.literal_as(value.clone(), Some(dtype), *span)?;
+    match value.ty(&cx.func) {
+        Some(ty) if ty.elem == Elem::Num(dtype) => {
+            if !ty.shape.broadcasts_to(shape) {
+                return larger(cx, what, ty.describe(), shape, *span);
+            }
+            let value = cx.materialise(value, None, *span)?;
+            cx.to_shape(value, shape, *span)
+        }
+        _ => {
+            let message = format!("{what} is `{}`, the memory holds `{dtype}`", cx.describe(&value));
+            cx.report(Diagnostic::new(Code::T0110, *span, message).help(format!("write `.to::<{dtype}>()`")))
+        }
+    }
+}
+
+fn load(cx: &mut Checker, ptr: &Arg, mask_arg: &Arg, other: Option<&Arg>, span: Span) -> Option<Val> {
+    let (ptr, dtype, _) = pointers(cx, "load", ptr)?;
+    let shape = cx.func.ty(ptr).shape;
+    let mask = mask(cx, mask_arg, shape);
+    let other = match other {
+        Some(other) => Some(element_for(cx, "what stands in for masked-off elements", other, dtype, shape)?),
+        None => None,
+    };
+    let mask = mask?;
+    // Without a mask there is nothing to stand in for.
+    let other = other.filter(|_| mask.is_some());
+    cx.append(Op::Load { ptr, mask, other }, span).map(Val::Ir)
+}
+
+fn store(cx: &mut Checker, ptr: &Arg, value: &Arg, mask_arg: &Arg, span: Span) -> Option<Val> {
+    let ptr_span = ptr.1;
+    let (ptr, dtype, mutable) = pointers(cx, "store", ptr)?;
+    if !mutable {
+        let message = "a store through `Ptr`, which is read-only";
+        let help = format!("declare the parameter as `PtrMut<{dtype}>`");
+        return cx.report(Diagnostic::new(Code::T0109, ptr_span, message).help(help));
+    }
+    let shape = cx.func.ty(ptr).shape;
+    let value = element_for(cx, "the stored value", value, dtype, shape);
+    let mask = mask(cx, mask_arg, shape);
+    let (value, mask) = (value?, mask?);
+    cx.append(Op::Store { ptr, value, mask }, span);
+    Some(Val::Unit)
+}
+
+/// Values of one element type in their common shape; literals take the others' type.
+fn join(cx: &mut Checker, name: &str, args: &[Arg], accepts: impl Fn(DType) -> bool, span: Span) -> Option<Vec<Value>> {
+    let dtype = args.iter().find_map(|(v, _)| v.ty(&cx.func)).and_then(|t| t.elem.num());
+    let mut values = Vec::new();
+    let mut shape = Shape::SCALAR;
+    for (value, at) in args {
+        let value = cx.literal_as(value.clone(), dtype, *at)?.with_default_type();
+        check_class(cx, name, &(value.clone(), *at), &accepts)?;
+        let value = cx.materialise(value, None, *at)?;
+        if let Some(&(first, _)) = values.first() {
+            let (first, this) = (cx.func.ty(first), cx.func.ty(value));
+            if first.elem != this.elem {
+                let message = format!("`{name}` of `{}` and `{}`", first.describe(), this.describe());
+                let help = format!("there is no implicit conversion: write `.to::<{}>()` here", first.elem);
+                return cx.report(Diagnostic::new(Code::T0102, *at, message).help(help));
+            }
+        }
+        match Shape::broadcast(shape, cx.func.ty(value).shape) {
+            Some(common) => shape = common,
+            None => {
+                let message = format!("`{name}` of shape {shape} and `{}`", cx.func.ty(value).describe());
+                let note = "shapes broadcast from the right; extents must be equal, or one of them 1";
+                return cx.report(Diagnostic::new(Code::T0103, *at, message).note(note));
+            }
+        }
+        values.push((value, *at));
+    }
+    values.into_iter().map(|(value, _)| cx.to_shape(value, shape, span)).collect()
+}
+
+fn check_class(cx: &mut Checker, name: &str, (value, span): &Arg, accepts: impl Fn(DType) -> bool) -> Option<()> {
+    if value.ty(&cx.func).and_then(|t| t.elem.num()).is_some_and(accepts) {
+        return Some(());
+    }
+    let found = cx.describe(value);
+    cx.report(Diagnostic::new(Code::T0104, *span, format!("`{name}` is not defined on `{found}`")))
+}
+
+fn where_(cx: &mut Checker, cond: &Arg, a: &Arg, b: &Arg, span: Span) -> Option<Val> {
+    let ty = cond.0.ty(&cx.func);
+    let Some(ty) = ty.filter(|t| t.elem == Elem::Num(DType::Bool)) else {
+        let found = cx.describe(&cond.0);
+        let message = format!("a condition is `bool` or a tile of `bool`, found `{found}`");
+        return cx.report(Diagnostic::new(Code::T0105, cond.1, message).help("compare, as in `x > 0.0`"));
+    };
+    let values = join(cx, "where_", &[a.clone(), b.clone()], |_| true, span)?;
+    let common = Shape::broadcast(ty.shape, cx.func.ty(values[0]).shape);
+    let Some(shape) = common else {
+        let message = format!("a condition `{}` for values of shape {}", ty.describe(), cx.func.ty(values[0]).shape);
+        return cx.report(Diagnostic::new(Code::T0103, cond.1, message));
+    };
+    let cond = cx.materialise(cond.0.clone(), None, cond.1)?;
+    let cond = cx.to_shape(cond, shape, span)?;
+    let a = cx.to_shape(values[0], shape, span)?;
+    let b = cx.to_shape(values[1], shape, span)?;
+    cx.append(Op::Select { cond, a, b }, span).map(Val::Ir)
+}

@@ -1,0 +1,189 @@
+//! Expressions.
+
+use super::value::{Known, Val};
+use super::{Checker, assoc, builtins};
+use crate::ast::{Expr, ExprKind, Ident, Path, Type as AstType, UnaryOp};
+use crate::diag::{Code, Diagnostic};
+use crate::ir::types::{Class, Constant, DType, Elem, Shape};
+use crate::ops::kinds::UnaryKind;
+use crate::ops::{Op, eval};
+use crate::span::Span;
+
+/// Deepest nesting of an expression.
+const MAX_DEPTH: usize = 256;
+
+impl Checker {
+    /// The value of an expression; `None` if it was reported or deferred.
+    pub(super) fn expr(&mut self, expr: &Expr) -> Option<Val> {
+        self.depth += 1;
+        if self.depth > MAX_DEPTH {
+            self.depth -= 1;
+            let message = format!("an expression nested more than {MAX_DEPTH} deep");
+            return self.report(Diagnostic::new(Code::T0118, expr.span, message).help("bind parts of it with `let`"));
+        }
+        let value = self.expr_inner(expr);
+        self.depth -= 1;
+        value
+    }
+
+    fn expr_inner(&mut self, expr: &Expr) -> Option<Val> {
+        let span = expr.span;
+        match &expr.kind {
+            ExprKind::Int(value, suffix) => {
+                let Ok(value) = i128::try_from(*value) else {
+                    return self.report(Diagnostic::new(Code::T0112, span, "this literal fits no integer type"));
+                };
+                match suffix {
+                    Some(dtype) if dtype.is_float() => self.float(&value.to_string(), Some(*dtype), span),
+                    dtype => self.literal_as(Val::Known(Known::Int(value)), *dtype, span),
+                }
+            }
+            ExprKind::Float(digits, suffix) => self.float(digits, *suffix, span),
+            ExprKind::Bool(value) => Some(Val::Known(Known::bool(*value))),
+            ExprKind::Path(path) => self.path(path),
+            ExprKind::Unary(op, operand) => self.unary_expr(*op, operand, span),
+            ExprKind::Binary(op, op_span, a, b) => {
+                let (left, right) = (self.expr(a), self.expr(b));
+                self.binary(*op, *op_span, (left?, a.span), (right?, b.span))
+            }
+            ExprKind::Call(path, args) => builtins::call(self, path, args, span),
+            ExprKind::Method { receiver, name, generics, args } => self.method(receiver, name, generics, args),
+            ExprKind::Cast(operand, ty) => {
+                let value = self.expr(operand)?;
+                let dtype = self.dtype(ty)?;
+                if let Some(found) = value.ty(&self.func).filter(|t| t.shape != Shape::SCALAR) {
+                    let message = format!("`as` converts scalars, this is `{}`", found.describe());
+                    return self.report(Diagnostic::new(Code::T0114, span, message).help(format!("write `.to::<{dtype}>()`")));
+                }
+                self.convert(value, dtype, operand.span)
+            }
+            ExprKind::Tuple(parts) => {
+                let values: Vec<Option<Val>> = parts.iter().map(|part| self.expr(part)).collect();
+                let values: Option<Vec<Val>> = values.into_iter().collect();
+                values.map(|values| if values.is_empty() { Val::Unit } else { Val::Tuple(values) })
+            }
+            ExprKind::Array(_) => {
+                self.report(Diagnostic::new(Code::T0001, span, "an array has no place here").help("bind several values with `let`"))
+            }
+            ExprKind::Block(stmts, tail) => {
+                self.scopes.push(Default::default());
+                stmts.iter().for_each(|stmt| self.stmt(stmt));
+                let value = match tail {
+                    Some(tail) => self.expr(tail),
+                    None => Some(Val::Unit),
+                };
+                self.scopes.pop();
+                value
+            }
+        }
+    }
+
+    fn float(&mut self, digits: &str, dtype: Option<DType>, span: Span) -> Option<Val> {
+        self.literal_as(Val::Known(Known::Float(digits.to_string())), dtype, span)
+    }
+
+    /// A variable, a constant parameter, or an associated constant of an element type.
+    fn path(&mut self, path: &Path) -> Option<Val> {
+        match &path.segments[..] {
+            [name] => match self.scopes.iter().rev().find_map(|scope| scope.get(name)) {
+                Some(value) => value.clone(),
+                None => self.defer(
+                    path.span,
+                    format!("the kernel uses `{name}`, which is defined outside of it: make it a parameter or a const parameter"),
+                ),
+            },
+            [ty, name] => {
+                let dtype = self.types.get(ty).copied().or_else(|| DType::from_name(ty));
+                match dtype.and_then(|dtype| assoc::constant(dtype, name)) {
+                    Some(constant) => Some(Val::Known(Known::Typed(constant))),
+                    None => self.defer(path.span, format!("`{ty}::{name}` is not a constant of the kernel language")),
+                }
+            }
+            segments => self.defer(path.span, format!("`{}` is not a value of the kernel language", segments.join("::"))),
+        }
+    }
+
+    fn unary_expr(&mut self, op: UnaryOp, operand: &Expr, span: Span) -> Option<Val> {
+        let value = self.expr(operand)?;
+        let (symbol, kind) = match op {
+            UnaryOp::Neg => ("-", UnaryKind::Neg),
+            UnaryOp::Not => ("!", UnaryKind::Not),
+        };
+        match (op, value) {
+            (UnaryOp::Neg, Val::Known(Known::Int(int))) => Some(Val::Known(Known::Int(-int))),
+            (UnaryOp::Neg, Val::Known(Known::Float(digits))) => {
+                let digits = digits.strip_prefix('-').map_or_else(|| format!("-{digits}"), str::to_string);
+                Some(Val::Known(Known::Float(digits)))
+            }
+            (_, value) => {
+                let what = self.describe(&value);
+                let accepts = value.ty(&self.func).and_then(|t| t.elem.num()).is_some_and(|d| kind.accepts(d.class()));
+                if !accepts {
+                    let message = format!("`{symbol}` is not defined on `{what}`");
+                    return self.report(Diagnostic::new(Code::T0104, span, message));
+                }
+                self.unary(kind, value, span)
+            }
+        }
+    }
+
+    /// An elementwise function of one operand whose type accepts it.
+    pub(super) fn unary(&mut self, kind: UnaryKind, value: Val, span: Span) -> Option<Val> {
+        if let Val::Known(Known::Typed(Constant { dtype, bits })) = value {
+            let bits = eval::unary(kind, dtype, &[bits])[0];
+            return Some(Val::Known(Known::Typed(Constant { dtype, bits })));
+        }
+        let x = self.materialise(value, None, span)?;
+        self.append(Op::Unary { kind, x }, span).map(Val::Ir)
+    }
+
+    fn method(&mut self, receiver: &Expr, name: &Ident, generics: &[AstType], args: &[Expr]) -> Option<Val> {
+        let value = self.expr(receiver);
+        args.iter().for_each(|arg| {
+            self.expr(arg);
+        });
+        match name.name.as_str() {
+            "to" => {
+                let value = value.and_then(|v| self.not_unit(v, receiver.span))?;
+                if !args.is_empty() {
+                    let message = format!("`to` takes no arguments, {} given", args.len());
+                    return self.report(Diagnostic::new(Code::T0101, name.span, message).help("write `.to::<f32>()`"));
+                }
+                let [ty] = generics else {
+                    let message = format!("`to` needs one element type, found {}", generics.len());
+                    return self.report(Diagnostic::new(Code::T0119, name.span, message).help("write `.to::<f32>()`"));
+                };
+                let dtype = self.dtype(ty)?;
+                self.convert(value, dtype, receiver.span)
+            }
+            _ => self.defer(name.span, format!("`{}` is not a method of the kernel language", name.name)),
+        }
+    }
+
+    /// A number in another element type.
+    fn convert(&mut self, value: Val, to: DType, span: Span) -> Option<Val> {
+        let value = value.with_default_type();
+        let ty = value.ty(&self.func);
+        let from = match ty.map(|t| t.elem) {
+            Some(Elem::Num(from)) => from,
+            Some(Elem::Ptr { .. }) | None => {
+                let what = self.describe(&value);
+                return self.report(Diagnostic::new(Code::T0114, span, format!("`{what}` cannot be converted to `{to}`")));
+            }
+        };
+        if from == to {
+            return Some(value);
+        }
+        if to.class() == Class::Bool {
+            let what = self.describe(&value);
+            let message = format!("`{what}` cannot be converted to `bool`");
+            return self.report(Diagnostic::new(Code::T0114, span, message).help("compare it, as in `x != 0`"));
+        }
+        if let Val::Known(Known::Typed(constant)) = value {
+            let bits = eval::cast(from, to, &[constant.bits])[0];
+            return Some(Val::Known(Known::Typed(Constant { dtype: to, bits })));
+        }
+        let x = self.materialise(value, None, span)?;
+        self.append(Op::Cast { x, to }, span).map(Val::Ir)
+    }
+}

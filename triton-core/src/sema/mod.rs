@@ -1,0 +1,233 @@
+//! The checker: one instance of a kernel → tile IR at stage 0, or what is wrong with it in the user's words.
+//!
+//! It knows shapes; rustc, which sees the same body over stub types, knows names, mutability and inference. Either speaks or
+//! the other does, never both: what only rustc can judge (an unknown name, an unknown method) is *deferred* to it
+//! ([`Failure::deferred`]), and everything here assumes that rustc accepts the rest.
+//!
+//! All errors of a body are collected: an expression that was reported is `None` from then on, and everything made from it
+//! stays silent.
+//!
+//! **Invariant:** typing rules live in [`crate::ops::infer`]. The checker words them for the user and inserts the splats
+//! and broadcasts that the language leaves out.
+
+mod assoc;
+mod builtins;
+mod expr;
+mod operator;
+mod value;
+
+pub use builtins::BUILTINS;
+
+use crate::ast::{GenericArg, GenericKind, Ident, Instance, Kernel, ParamKind, Pattern, Stmt, Type as AstType};
+use crate::diag::{Code, Diagnostic, Failure};
+use crate::ir::types::{DType, Elem, Shape, Type};
+use crate::ir::{Function, Value};
+use crate::ops::Op;
+use crate::span::Span;
+use std::collections::HashMap;
+use value::{Known, Val};
+
+/// Checks one instance of a kernel.
+///
+/// # Errors
+/// Everything that is wrong, in the order of the source.
+pub fn check(kernel: &Kernel, instance: &Instance) -> Result<Function, Failure> {
+    let mut checker = Checker {
+        func: Function::new(&kernel.name.name, instance.options.num_warps),
+        types: HashMap::new(),
+        scopes: vec![HashMap::new()],
+        failure: Failure::default(),
+        depth: 0,
+    };
+    checker.func.sources = kernel.sources.clone();
+    for (generic, arg) in kernel.generics.iter().zip(&instance.args) {
+        let name = generic.name.name.clone();
+        match (generic.kind, arg) {
+            (GenericKind::Const(dtype), &GenericArg::Const(value)) => {
+                checker.bind(name, Some(Val::Known(Known::int(dtype, value))));
+            }
+            (_, &GenericArg::Type(dtype)) => {
+                checker.types.insert(name, dtype);
+            }
+            (GenericKind::Type, GenericArg::Const(_)) => {}
+        }
+    }
+    for param in &kernel.params {
+        let Some(dtype) = checker.dtype(&param.elem) else { continue };
+        let elem = match param.kind {
+            ParamKind::Ptr => Elem::Ptr { pointee: dtype, mutable: false },
+            ParamKind::PtrMut => Elem::Ptr { pointee: dtype, mutable: true },
+            ParamKind::Scalar => Elem::Num(dtype),
+        };
+        let ty = Type { elem, shape: Shape::SCALAR };
+        let value = checker.func.add_param(&param.name.name, ty, param.multiple_of, param.general);
+        checker.bind(param.name.name.clone(), Some(Val::Ir(value)));
+    }
+    for stmt in &kernel.body {
+        checker.stmt(stmt);
+    }
+    let failure = checker.failure;
+    if failure.diagnostics.is_empty() && failure.deferred.is_empty() { Ok(checker.func) } else { Err(failure) }
+}
+
+struct Checker {
+    func: Function,
+    /// Type parameters.
+    types: HashMap<String, DType>,
+    /// Variables, innermost scope last. `None`: its expression was reported.
+    scopes: Vec<HashMap<String, Option<Val>>>,
+    failure: Failure,
+    depth: usize,
+}
+
+impl Checker {
+    /// Reports an error; `None` so that callers can return it.
+    fn report<T>(&mut self, diagnostic: Diagnostic) -> Option<T> {
+        self.failure.diagnostics.push(diagnostic);
+        None
+    }
+
+    /// Leaves a judgement to rustc; the message is shown should rustc have nothing to say.
+    fn defer<T>(&mut self, span: Span, message: String) -> Option<T> {
+        self.failure.deferred.push(Diagnostic::new(Code::T0001, span, message));
+        None
+    }
+
+    fn bind(&mut self, name: String, value: Option<Val>) {
+        if let Some(scope) = self.scopes.last_mut() {
+            scope.insert(name, value);
+        }
+    }
+
+    /// Appends an operation that the checker knows to be well typed.
+    fn append(&mut self, op: Op, span: Span) -> Option<Value> {
+        match self.func.append(op, span) {
+            Ok(result) => result,
+            Err(message) => self.report(Diagnostic::new(Code::T0199, span, format!("the checker let through: {message}"))),
+        }
+    }
+
+    /// An element type by its name: a type parameter or a built-in.
+    fn dtype(&mut self, ty: &AstType) -> Option<DType> {
+        match self.types.get(&ty.name).copied().or_else(|| DType::from_name(&ty.name)) {
+            Some(dtype) if ty.args.is_empty() => Some(dtype),
+            _ => self.defer(ty.span, format!("`{}` is not an element type of the kernel language", ty.name)),
+        }
+    }
+
+    fn stmt(&mut self, stmt: &Stmt) {
+        match stmt {
+            Stmt::Let { pattern, ty, init } => {
+                let value = self.expr(init).and_then(|v| self.not_unit(v, init.span));
+                let value = match ty {
+                    Some(ty) => value.and_then(|v| self.annotated(v, ty, init.span)),
+                    None => value.map(Val::with_default_type),
+                };
+                self.bind_pattern(pattern, value);
+            }
+            Stmt::Assign { target, op, value: expr } => self.assign(target, *op, expr),
+            Stmt::Const { name, ty, value: expr } => {
+                let value = self.expr(expr).and_then(|v| self.annotated(v, ty, expr.span));
+                let value = match value {
+                    Some(Val::Known(known)) => Some(Val::Known(known)),
+                    Some(_) => self.report(not_known(expr.span, "a constant")),
+                    None => None,
+                };
+                self.bind(name.name.clone(), value);
+            }
+            Stmt::Expr(expr) => {
+                self.expr(expr);
+            }
+        }
+    }
+
+    fn assign(&mut self, target: &Ident, op: Option<(crate::ast::BinaryOp, Span)>, expr: &crate::ast::Expr) {
+        let new = self.expr(expr).and_then(|v| self.not_unit(v, expr.span));
+        let Some(slot) = self.scopes.iter().rposition(|s| s.contains_key(&target.name)) else {
+            let _: Option<()> = self.defer(target.span, format!("`{}` is not a variable of the kernel", target.name));
+            return;
+        };
+        let old = self.scopes[slot][&target.name].clone();
+        let value = old.zip(new).and_then(|(old, new)| {
+            let new = match op {
+                Some((op, span)) => self.binary(op, span, (old.clone(), target.span), (new, expr.span))?,
+                None => new,
+            };
+            self.like_variable(&old, new, target, expr.span)
+        });
+        self.scopes[slot].insert(target.name.clone(), value);
+    }
+
+    /// The value as one of the variable's type: a variable keeps element type and shape.
+    fn like_variable(&mut self, old: &Val, new: Val, target: &Ident, span: Span) -> Option<Val> {
+        let Some(ty) = old.ty(&self.func) else { return Some(new) };
+        let new = self.literal_as(new, ty.elem.num(), span)?;
+        match new.ty(&self.func) {
+            Some(found) if found == ty => Some(new),
+            Some(found) => {
+                let name = &target.name;
+                let message = format!("`{name}` is `{}`, it cannot become `{}`", ty.describe(), found.describe());
+                let help = format!("a variable keeps its element type and shape: bind a new one with `let {name} = ..`");
+                self.report(Diagnostic::new(Code::T0115, span, message).help(help))
+            }
+            None => self.report(Diagnostic::new(Code::T0115, span, format!("`{}` is `{}`", target.name, ty.describe()))),
+        }
+    }
+
+    /// The value of a `let` or `const` with a type.
+    fn annotated(&mut self, value: Val, ty: &AstType, span: Span) -> Option<Val> {
+        let (elem, is_tile) = match (ty.name.as_str(), &ty.args[..]) {
+            ("Tile", [elem]) => (elem, true),
+            _ => (ty, false),
+        };
+        let dtype = self.dtype(elem)?;
+        let value = self.literal_as(value, Some(dtype), span)?;
+        match value.ty(&self.func) {
+            Some(found) if found.elem == Elem::Num(dtype) && (found.shape != Shape::SCALAR) == is_tile => Some(value),
+            found => {
+                let found = found.map_or("several values".to_string(), |t| t.describe());
+                let wanted = if is_tile { format!("tile of {dtype}") } else { dtype.to_string() };
+                self.report(Diagnostic::new(Code::T0115, span, format!("this is `{found}`, the annotation says `{wanted}`")))
+            }
+        }
+    }
+
+    fn bind_pattern(&mut self, pattern: &Pattern, value: Option<Val>) {
+        match (pattern, value) {
+            (Pattern::Wild, _) => {}
+            (Pattern::Name { name, .. }, value) => self.bind(name.name.clone(), value),
+            (Pattern::Tuple(parts, _), Some(Val::Tuple(values))) if parts.len() == values.len() => {
+                for (part, value) in parts.iter().zip(values) {
+                    self.bind_pattern(part, Some(value));
+                }
+            }
+            (Pattern::Tuple(parts, span), value) => {
+                if let Some(value) = value {
+                    let found = match &value {
+                        Val::Tuple(values) => format!("a tuple of {}", values.len()),
+                        Val::Ir(_) | Val::Known(_) | Val::Unit => "a single value".to_string(),
+                    };
+                    let message = format!("{} names for {found}", parts.len());
+                    let _: Option<()> = self.report(Diagnostic::new(Code::T0115, *span, message));
+                }
+                for part in parts {
+                    self.bind_pattern(part, None);
+                }
+            }
+        }
+    }
+
+    /// Refuses what has no value.
+    fn not_unit(&mut self, value: Val, span: Span) -> Option<Val> {
+        match value {
+            Val::Unit => self.report(Diagnostic::new(Code::T0116, span, "this call yields no value")),
+            Val::Ir(_) | Val::Known(_) | Val::Tuple(_) => Some(value),
+        }
+    }
+}
+
+/// `what` must be known while compiling.
+fn not_known(span: Span, what: &str) -> Diagnostic {
+    Diagnostic::new(Code::T0107, span, format!("{what} must be known while compiling"))
+        .help("use a literal, a `const` of the kernel, or a const parameter")
+}

@@ -1,0 +1,241 @@
+//! Infix operators: literals take the other side's type, shapes broadcast, element types must agree.
+
+use super::Checker;
+use super::value::{Known, Val};
+use crate::ast::BinaryOp;
+use crate::diag::{Code, Diagnostic};
+use crate::ir::Value;
+use crate::ir::types::{Constant, DType, Elem, Shape};
+use crate::ops::kinds::{BinaryKind, CompareKind, UnaryKind};
+use crate::ops::{Op, eval};
+use crate::span::Span;
+
+/// What an operator does to numbers.
+#[derive(Clone, Copy)]
+enum Kind {
+    Binary(BinaryKind),
+    Compare(CompareKind),
+}
+
+impl Kind {
+    fn of(op: BinaryOp) -> Kind {
+        match op {
+            BinaryOp::Add => Kind::Binary(BinaryKind::Add),
+            BinaryOp::Sub => Kind::Binary(BinaryKind::Sub),
+            BinaryOp::Mul => Kind::Binary(BinaryKind::Mul),
+            BinaryOp::Div => Kind::Binary(BinaryKind::Div),
+            BinaryOp::Rem => Kind::Binary(BinaryKind::Rem),
+            BinaryOp::BitAnd | BinaryOp::And => Kind::Binary(BinaryKind::And),
+            BinaryOp::BitOr | BinaryOp::Or => Kind::Binary(BinaryKind::Or),
+            BinaryOp::BitXor => Kind::Binary(BinaryKind::Xor),
+            BinaryOp::Shl => Kind::Binary(BinaryKind::Shl),
+            BinaryOp::Shr => Kind::Binary(BinaryKind::Shr),
+            BinaryOp::Eq => Kind::Compare(CompareKind::Eq),
+            BinaryOp::Ne => Kind::Compare(CompareKind::Ne),
+            BinaryOp::Lt => Kind::Compare(CompareKind::Lt),
+            BinaryOp::Le => Kind::Compare(CompareKind::Le),
+            BinaryOp::Gt => Kind::Compare(CompareKind::Gt),
+            BinaryOp::Ge => Kind::Compare(CompareKind::Ge),
+        }
+    }
+
+    fn accepts(self, dtype: DType) -> bool {
+        match self {
+            Kind::Binary(kind) => kind.accepts(dtype.class()),
+            Kind::Compare(kind) => kind.accepts(dtype.class()),
+        }
+    }
+}
+
+/// How a sentence says what an operator does: `cannot add ..`.
+fn verb(op: BinaryOp) -> String {
+    let word = match op {
+        BinaryOp::Add => "add",
+        BinaryOp::Sub => "subtract",
+        BinaryOp::Mul => "multiply",
+        BinaryOp::Div => "divide",
+        BinaryOp::Eq | BinaryOp::Ne | BinaryOp::Lt | BinaryOp::Le | BinaryOp::Gt | BinaryOp::Ge => "compare",
+        BinaryOp::Rem
+        | BinaryOp::BitAnd
+        | BinaryOp::BitOr
+        | BinaryOp::BitXor
+        | BinaryOp::Shl
+        | BinaryOp::Shr
+        | BinaryOp::And
+        | BinaryOp::Or => return format!("use `{}` on", op.symbol()),
+    };
+    word.into()
+}
+
+impl Checker {
+    /// `a op b`, each with its place.
+    pub(super) fn binary(&mut self, op: BinaryOp, span: Span, a: (Val, Span), b: (Val, Span)) -> Option<Val> {
+        let ((a, a_span), (b, b_span)) = (a, b);
+        let (a, b) = (self.not_unit(a, a_span)?, self.not_unit(b, b_span)?);
+        if matches!(op, BinaryOp::And | BinaryOp::Or) {
+            self.check_logical(op, span, &a, &b)?;
+        }
+        if let Some(pointer) = self.pointer_arithmetic(op, span, (&a, a_span), (&b, b_span)) {
+            return pointer;
+        }
+        if let (Val::Known(x), Val::Known(y)) = (&a, &b)
+            && let Some(literal) = literals(op, x, y)
+        {
+            return Some(Val::Known(literal));
+        }
+        // A literal takes the type of the other operand.
+        let of = |v: &Val, func: &crate::ir::Function| v.ty(func).and_then(|t| t.elem.num());
+        let (a_type, b_type) = (of(&a, &self.func), of(&b, &self.func));
+        let a = self.literal_as(a, b_type, a_span)?;
+        let b = self.literal_as(b, a_type, b_span)?;
+        self.check_elements(op, span, &a, &b)?;
+        if let (Val::Known(Known::Typed(x)), Val::Known(Known::Typed(y))) = (&a, &b) {
+            return self.known_binary(op, span, *x, *y);
+        }
+        let (a, b) = (self.materialise(a, None, a_span)?, self.materialise(b, None, b_span)?);
+        let (a, b) = self.broadcast_pair(op, span, a, b)?;
+        let op = match Kind::of(op) {
+            Kind::Binary(kind) => Op::Binary { kind, a, b },
+            Kind::Compare(kind) => Op::Compare { kind, a, b },
+        };
+        self.append(op, span).map(Val::Ir)
+    }
+
+    /// `&&` and `||` join scalar conditions only: both sides are evaluated on tiles in any case.
+    fn check_logical(&mut self, op: BinaryOp, span: Span, a: &Val, b: &Val) -> Option<()> {
+        let is_bool = |v: &Val| {
+            let ty = v.ty(&self.func);
+            ty.is_some_and(|t| t.elem == Elem::Num(DType::Bool) && t.shape == Shape::SCALAR)
+        };
+        if is_bool(a) && is_bool(b) {
+            return Some(());
+        }
+        let (x, y, symbol) = (self.describe(a), self.describe(b), op.symbol());
+        let one = &symbol[..1];
+        let message = format!("`{symbol}` joins two `bool`, found `{x}` and `{y}`");
+        self.report(Diagnostic::new(Code::T0104, span, message).help(format!("write `{one}` to combine tiles element by element")))
+    }
+
+    fn check_elements(&mut self, op: BinaryOp, span: Span, a: &Val, b: &Val) -> Option<()> {
+        let (Some(ty_a), Some(ty_b)) = (a.ty(&self.func), b.ty(&self.func)) else {
+            let (x, y) = (self.describe(a), self.describe(b));
+            return self.report(Diagnostic::new(Code::T0104, span, format!("cannot {} `{x}` and `{y}`", verb(op))));
+        };
+        let message = format!("cannot {} `{}` and `{}`", verb(op), ty_a.describe(), ty_b.describe());
+        match (ty_a.elem, ty_b.elem) {
+            (Elem::Num(x), Elem::Num(y)) if x == y && Kind::of(op).accepts(x) => Some(()),
+            (Elem::Num(x), Elem::Num(y)) if x == y => {
+                let mut diagnostic = Diagnostic::new(Code::T0104, span, message);
+                if x == DType::Bool {
+                    diagnostic = diagnostic.help("`bool` has `&`, `|`, `^`, `!`, `==` and `!=`");
+                } else if x.is_float() {
+                    diagnostic = diagnostic.help(format!("`{}` is defined on integers", op.symbol()));
+                }
+                self.report(diagnostic)
+            }
+            (Elem::Num(x), Elem::Num(y)) => {
+                let help = format!("there is no implicit conversion: write `.to::<{x}>()` on the right, or `.to::<{y}>()` on the left");
+                self.report(Diagnostic::new(Code::T0102, span, message).help(help))
+            }
+            (Elem::Ptr { .. }, _) | (_, Elem::Ptr { .. }) => self.report(
+                Diagnostic::new(Code::T0104, span, message).help("a pointer has `pointer + integer` and `pointer - integer`"),
+            ),
+        }
+    }
+
+    fn known_binary(&mut self, op: BinaryOp, span: Span, x: Constant, y: Constant) -> Option<Val> {
+        let dtype = x.dtype;
+        match Kind::of(op) {
+            Kind::Binary(kind) => match eval::binary(kind, dtype, &[x.bits], &[y.bits]) {
+                Ok(bits) => Some(Val::Known(Known::Typed(Constant { dtype, bits: bits[0] }))),
+                Err((_, eval::DivisionError::ByZero)) => {
+                    self.report(Diagnostic::new(Code::T0112, span, "this divides by zero"))
+                }
+                Err((_, eval::DivisionError::Overflow)) => {
+                    self.report(Diagnostic::new(Code::T0112, span, format!("this quotient does not fit `{dtype}`")))
+                }
+            },
+            Kind::Compare(kind) => {
+                Some(Val::Known(Known::int(DType::Bool, eval::compare(kind, dtype, &[x.bits], &[y.bits])[0].into())))
+            }
+        }
+    }
+
+    /// Both values in their common shape.
+    fn broadcast_pair(&mut self, op: BinaryOp, span: Span, a: Value, b: Value) -> Option<(Value, Value)> {
+        let (ty_a, ty_b) = (self.func.ty(a), self.func.ty(b));
+        match Shape::broadcast(ty_a.shape, ty_b.shape) {
+            Some(shape) => Some((self.to_shape(a, shape, span)?, self.to_shape(b, shape, span)?)),
+            None => {
+                let message = format!("cannot {} `{}` and `{}`", verb(op), ty_a.describe(), ty_b.describe());
+                let note = "shapes broadcast from the right; extents must be equal, or one of them 1";
+                self.report(Diagnostic::new(Code::T0103, span, message).note(note))
+            }
+        }
+    }
+
+    /// `pointer + integer`, `pointer - integer`; the outer `None` if neither side is a pointer or the operator is another.
+    fn pointer_arithmetic(&mut self, op: BinaryOp, span: Span, a: (&Val, Span), b: (&Val, Span)) -> Option<Option<Val>> {
+        let is_ptr = |cx: &Checker, v: &Val| v.ty(&cx.func).is_some_and(|t| t.elem.num().is_none());
+        if !matches!(op, BinaryOp::Add | BinaryOp::Sub) || !is_ptr(self, a.0) || is_ptr(self, b.0) {
+            return None;
+        }
+        Some(self.offset(op, span, a, b))
+    }
+
+    fn offset(&mut self, op: BinaryOp, span: Span, ptr: (&Val, Span), index: (&Val, Span)) -> Option<Val> {
+        let ptr = self.materialise(ptr.0.clone(), None, ptr.1)?;
+        let (what, index_span) = (self.describe(index.0), index.1);
+        let index = self.materialise(index.0.clone(), None, index_span)?;
+        let dtype = self.num(index)?;
+        let fits = dtype.is_int() && (op == BinaryOp::Add || dtype.is_signed());
+        if !fits {
+            let integer = if op == BinaryOp::Add { "an integer" } else { "a signed integer" };
+            let message = format!("a pointer moves by {integer}, found `{what}`");
+            return self.report(Diagnostic::new(Code::T0104, index_span, message));
+        }
+        let index = match op {
+            BinaryOp::Sub => self.append(Op::Unary { kind: UnaryKind::Neg, x: index }, index_span)?,
+            _ => index,
+        };
+        let (ptr, index) = self.broadcast_pair(op, span, ptr, index)?;
+        self.append(Op::Offset { ptr, index }, span).map(Val::Ir)
+    }
+}
+
+/// Arithmetic between open literals stays open: `2 * 3` still takes the type of what it meets.
+fn literals(op: BinaryOp, a: &Known, b: &Known) -> Option<Known> {
+    let (x, y) = match (a, b) {
+        (Known::Int(x), Known::Int(y)) => (*x, *y),
+        (Known::Float(x), Known::Float(y)) => {
+            let (x, y): (f64, f64) = (x.parse().ok()?, y.parse().ok()?);
+            let z = match Kind::of(op) {
+                Kind::Binary(BinaryKind::Add) => x + y,
+                Kind::Binary(BinaryKind::Sub) => x - y,
+                Kind::Binary(BinaryKind::Mul) => x * y,
+                Kind::Binary(BinaryKind::Div) => x / y,
+                Kind::Binary(_) | Kind::Compare(_) => return None,
+            };
+            return Some(Known::Float(format!("{z:?}")));
+        }
+        (Known::Int(_) | Known::Float(_) | Known::Typed(_), _) => return None,
+    };
+    let int = match Kind::of(op) {
+        Kind::Binary(BinaryKind::Add) => x.checked_add(y),
+        Kind::Binary(BinaryKind::Sub) => x.checked_sub(y),
+        Kind::Binary(BinaryKind::Mul) => x.checked_mul(y),
+        Kind::Binary(BinaryKind::Div) => x.checked_div(y),
+        Kind::Binary(BinaryKind::Rem) => x.checked_rem(y),
+        Kind::Binary(BinaryKind::Shl) => u32::try_from(y).ok().filter(|&y| y < 64).and_then(|y| x.checked_mul(1 << y)),
+        Kind::Binary(BinaryKind::Shr) => u32::try_from(y).ok().and_then(|y| x.checked_shr(y)),
+        Kind::Binary(BinaryKind::And) => Some(x & y),
+        Kind::Binary(BinaryKind::Or) => Some(x | y),
+        Kind::Binary(BinaryKind::Xor) => Some(x ^ y),
+        Kind::Binary(BinaryKind::Min | BinaryKind::Max) => None,
+        Kind::Compare(kind) => {
+            let bits = |v: i128| Constant::int(DType::I64, v).bits;
+            return Some(Known::bool(eval::compare(kind, DType::I64, &[bits(x)], &[bits(y)])[0] != 0));
+        }
+    };
+    int.map(Known::Int)
+}

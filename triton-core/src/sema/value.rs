@@ -1,0 +1,157 @@
+//! What expressions evaluate to while checking: values of the IR, and numbers that are already known.
+
+use super::Checker;
+use crate::diag::{Code, Diagnostic};
+use crate::ir::types::{Class, Constant, DType, Elem, Shape, Type};
+use crate::ir::{Function, Value};
+use crate::ops::Op;
+use crate::span::Span;
+
+/// The result of an expression.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Val {
+    /// A value of the IR: scalar or tile.
+    Ir(Value),
+    /// A scalar known while compiling.
+    Known(Known),
+    /// Several results.
+    Tuple(Vec<Val>),
+    /// None.
+    Unit,
+}
+
+/// A scalar known while compiling.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Known {
+    /// An integer literal that still takes the type of what it meets.
+    Int(i128),
+    /// A float literal (its digits), likewise.
+    Float(String),
+    /// A number of a type.
+    Typed(Constant),
+}
+
+impl Known {
+    pub fn int(dtype: DType, value: i128) -> Known {
+        Known::Typed(Constant::int(dtype, value))
+    }
+
+    pub fn bool(value: bool) -> Known {
+        Known::int(DType::Bool, value.into())
+    }
+
+    /// The integer it is.
+    pub fn as_int(&self) -> Option<i128> {
+        match self {
+            Known::Int(int) => Some(*int),
+            Known::Typed(constant) if constant.dtype.is_int() => constant.as_int(),
+            Known::Float(_) | Known::Typed(_) => None,
+        }
+    }
+}
+
+impl Val {
+    /// The type, if it is one value and no open literal.
+    pub fn ty(&self, func: &Function) -> Option<Type> {
+        match self {
+            Val::Ir(value) => Some(func.ty(*value)),
+            Val::Known(Known::Typed(constant)) => Some(Type::scalar(constant.dtype)),
+            Val::Known(Known::Int(_) | Known::Float(_)) | Val::Tuple(_) | Val::Unit => None,
+        }
+    }
+
+    /// A literal that is bound to a name stops being open: `i32` and `f32`. Numbers that do not fit stay open and are
+    /// reported where they are used.
+    pub fn with_default_type(self) -> Val {
+        match self {
+            Val::Known(Known::Int(int)) if fits(DType::I32, int) => Val::Known(Known::int(DType::I32, int)),
+            Val::Known(Known::Float(digits)) => match Constant::parse_float(DType::F32, &digits) {
+                Some(constant) => Val::Known(Known::Typed(constant)),
+                None => Val::Known(Known::Float(digits)),
+            },
+            Val::Tuple(values) => Val::Tuple(values.into_iter().map(Val::with_default_type).collect()),
+            Val::Ir(_) | Val::Known(_) | Val::Unit => self,
+        }
+    }
+}
+
+/// Whether an integer is a number of the type.
+pub(super) fn fits(dtype: DType, int: i128) -> bool {
+    Constant::int(dtype, int).as_int() == Some(int)
+}
+
+impl Checker {
+    /// An open literal as a number of `dtype`, if that is given; everything else as it is.
+    pub fn literal_as(&mut self, value: Val, dtype: Option<DType>, span: Span) -> Option<Val> {
+        let Some(dtype) = dtype else { return Some(value) };
+        let constant = match &value {
+            Val::Known(Known::Int(int)) => match dtype.class() {
+                Class::Signed | Class::Unsigned if fits(dtype, *int) => Constant::int(dtype, *int),
+                Class::Signed | Class::Unsigned => {
+                    return self.report(Diagnostic::new(Code::T0112, span, format!("{int} does not fit `{dtype}`")));
+                }
+                Class::Float => {
+                    let help = format!("write `{int}.0`");
+                    let message = format!("an integer literal where `{dtype}` is needed");
+                    return self.report(Diagnostic::new(Code::T0112, span, message).help(help));
+                }
+                Class::Bool => {
+                    return self.report(Diagnostic::new(Code::T0112, span, "an integer literal where `bool` is needed"));
+                }
+            },
+            Val::Known(Known::Float(digits)) => match Constant::parse_float(dtype, digits) {
+                Some(constant) => constant,
+                None => {
+                    let message = format!("a float literal where `{dtype}` is needed");
+                    return self.report(Diagnostic::new(Code::T0112, span, message));
+                }
+            },
+            Val::Known(Known::Typed(_)) | Val::Ir(_) | Val::Tuple(_) | Val::Unit => return Some(value),
+        };
+        Some(Val::Known(Known::Typed(constant)))
+    }
+
+    /// The value in the IR. An open literal becomes a number of `hint`, or of the default type.
+    pub fn materialise(&mut self, value: Val, hint: Option<DType>, span: Span) -> Option<Value> {
+        let value = self.literal_as(value, hint, span)?.with_default_type();
+        match self.not_unit(value, span)? {
+            Val::Ir(value) => Some(value),
+            Val::Known(Known::Typed(value)) => self.append(Op::Const { value }, span),
+            Val::Known(Known::Int(int)) => {
+                self.report(Diagnostic::new(Code::T0112, span, format!("{int} does not fit `i32`")).help("give it a suffix, as in `5_i64`"))
+            }
+            Val::Known(Known::Float(_)) => self.report(Diagnostic::new(Code::T0112, span, "this is no number of `f32`")),
+            Val::Tuple(_) | Val::Unit => {
+                self.report(Diagnostic::new(Code::T0104, span, "a tuple where one value is needed"))
+            }
+        }
+    }
+
+    /// The value replicated to a shape that it broadcasts to.
+    pub fn to_shape(&mut self, x: Value, shape: Shape, span: Span) -> Option<Value> {
+        match self.func.ty(x).shape {
+            from if from == shape => Some(x),
+            Shape::SCALAR => self.append(Op::Splat { x, shape }, span),
+            _ => self.append(Op::Broadcast { x, shape }, span),
+        }
+    }
+
+    /// The element type of a value of numbers.
+    pub fn num(&self, value: Value) -> Option<DType> {
+        match self.func.ty(value).elem {
+            Elem::Num(dtype) => Some(dtype),
+            Elem::Ptr { .. } => None,
+        }
+    }
+
+    /// The user's words for what a value is.
+    pub fn describe(&self, value: &Val) -> String {
+        match value {
+            Val::Known(Known::Int(_)) => "integer literal".into(),
+            Val::Known(Known::Float(_)) => "float literal".into(),
+            Val::Tuple(_) => "tuple".into(),
+            Val::Unit => "()".into(),
+            Val::Ir(_) | Val::Known(Known::Typed(_)) => value.ty(&self.func).map_or("value".into(), |t| t.describe()),
+        }
+    }
+}

@@ -1,0 +1,2 @@
+//! Tasks of the repository: `cargo xtask NAME`.
+fn main() {}
