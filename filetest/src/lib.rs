@@ -30,7 +30,9 @@ pub fn run_all(folder: &Path) -> Result<usize, Vec<String>> {
     cases.sort();
     let failures: Vec<String> = cases
         .iter()
-        .filter_map(|path| check(path).err().map(|e| format!("{}: {e}", path.strip_prefix(folder).unwrap_or(path).display())))
+        .filter_map(|path| {
+            check(path).err().map(|e| format!("{}: {e}", path.strip_prefix(folder).unwrap_or(path).display()))
+        })
         .collect();
     if failures.is_empty() { Ok(cases.len()) } else { Err(failures) }
 }
@@ -48,7 +50,8 @@ fn collect(folder: &Path, cases: &mut Vec<std::path::PathBuf>) {
 
 fn check(path: &Path) -> Result<(), String> {
     let text = std::fs::read_to_string(path).map_err(|e| e.to_string())?;
-    let command = text.lines().next().and_then(|l| l.strip_prefix("; test ")).ok_or("the first line must be `; test ..`")?;
+    let command =
+        text.lines().next().and_then(|l| l.strip_prefix("; test ")).ok_or("the first line must be `; test ..`")?;
     match command {
         "parse" => {
             let printed = print(&parse(&text).map_err(|e| e.to_string())?);
@@ -93,8 +96,13 @@ fn compare(expected: &Path, found: &str) -> Result<(), String> {
         return std::fs::write(expected, found).map_err(|e| format!("{}: {e}", expected.display()));
     }
     let name = expected.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    let text = std::fs::read_to_string(expected).map_err(|_| format!("{name} is missing; BLESS=1 writes it\n{found}"))?;
-    if text == found { Ok(()) } else { Err(format!("differs from {name}; BLESS=1 renews it\n{}", difference(&text, found))) }
+    let text =
+        std::fs::read_to_string(expected).map_err(|_| format!("{name} is missing; BLESS=1 writes it\n{found}"))?;
+    if text == found {
+        Ok(())
+    } else {
+        Err(format!("differs from {name}; BLESS=1 renews it\n{}", difference(&text, found)))
+    }
 }
 
 /// The first line that differs, with the one expected.

@@ -45,7 +45,11 @@ pub fn run(text: &str) -> Result<String, String> {
         let found = execute(func, &setup)?;
         // A fault may be named in other words, or be gone with code that nothing needs.
         let faults = expected.starts_with("error") || found.starts_with("error");
-        if faults || found == expected { Ok(()) } else { Err(format!("`{after}` changed the result:\n{expected}became\n{found}")) }
+        if faults || found == expected {
+            Ok(())
+        } else {
+            Err(format!("`{after}` changed the result:\n{expected}became\n{found}"))
+        }
     };
     for pass in passes::PASSES {
         (pass.run)(&mut func);
@@ -90,7 +94,8 @@ fn number(dtype: DType, word: &str) -> Result<u64, String> {
 }
 
 fn execute(func: &Function, setup: &Setup) -> Result<String, String> {
-    let bytes = |b: &Buffer| b.elements.iter().flat_map(|e| e.to_le_bytes()[..b.dtype.bytes() as usize].to_vec()).collect();
+    let bytes =
+        |b: &Buffer| b.elements.iter().flat_map(|e| e.to_le_bytes()[..b.dtype.bytes() as usize].to_vec()).collect();
     let memory = Flat { buffers: Mutex::new(setup.buffers.iter().map(bytes).collect()) };
     let mut args = Vec::new();
     for (param, word) in func.params.iter().zip(&setup.args) {
@@ -98,7 +103,8 @@ fn execute(func: &Function, setup: &Setup) -> Result<String, String> {
             Elem::Num(dtype) => Arg::Scalar(number(dtype, word)?),
             Elem::Ptr { .. } => {
                 let (name, offset) = word.split_once('+').unwrap_or((word, "0"));
-                let index = setup.buffers.iter().position(|b| b.name == name).ok_or_else(|| format!("no buffer `{name}`"))?;
+                let index =
+                    setup.buffers.iter().position(|b| b.name == name).ok_or_else(|| format!("no buffer `{name}`"))?;
                 let offset: u64 = offset.parse().map_err(|_| format!("`{offset}` is no offset"))?;
                 Arg::Ptr(APART * (index as u64 + 1) + offset)
             }
@@ -116,7 +122,10 @@ fn execute(func: &Function, setup: &Setup) -> Result<String, String> {
         let _ = write!(out, "{} {}", buffer.name, buffer.dtype);
         for element in bytes.chunks(buffer.dtype.bytes() as usize) {
             let constant = Constant { dtype: buffer.dtype, bits: little_endian(element) };
-            let _ = write!(out, " {}", constant.to_string().split_once(' ').map_or("", |(_, number)| number));
+            // Which NaN comes out is nobody's promise.
+            let nan = constant.as_float().is_some_and(f64::is_nan);
+            let number = if nan { "c NaN".into() } else { constant.to_string() };
+            let _ = write!(out, " {}", number.split_once(' ').map_or("", |(_, number)| number));
         }
         out.push('\n');
     }

@@ -78,7 +78,9 @@ fn transfer(func: &Function, op: &Op, ty: Type, facts: &SideTable<Value, Axis>) 
     let extent = u64::from(ty.shape.dims().last().copied().unwrap_or(1));
     match *op {
         Op::Const { value } => constant(value),
-        Op::Arange { start, .. } => Axis { contiguity: extent, divisibility: pow2_of(start.into()), constancy: 1, constant: None },
+        Op::Arange { start, .. } => {
+            Axis { contiguity: extent, divisibility: pow2_of(start.into()), constancy: 1, constant: None }
+        }
         Op::Splat { x, .. } => Axis { constancy: extent, ..facts[x] },
         Op::Broadcast { x, .. } => {
             let from = func.ty(x).shape;
@@ -87,7 +89,11 @@ fn transfer(func: &Function, op: &Op, ty: Type, facts: &SideTable<Value, Axis>) 
         }
         Op::Cast { x, to } => match func.ty(x).elem.num() {
             // A wider integer is the same number; a narrower one wraps, which keeps powers of two but not order.
-            Some(from) if from.is_int() && to.is_int() && to.bits() >= from.bits() && from.is_signed() == to.is_signed() => facts[x],
+            Some(from)
+                if from.is_int() && to.is_int() && to.bits() >= from.bits() && from.is_signed() == to.is_signed() =>
+            {
+                facts[x]
+            }
             Some(_) | None => Axis { contiguity: 1, divisibility: 1, constant: None, ..facts[x] },
         },
         Op::Offset { ptr, index } => {
@@ -100,15 +106,20 @@ fn transfer(func: &Function, op: &Op, ty: Type, facts: &SideTable<Value, Axis>) 
         Op::Compare { kind, a, b } if func.ty(a).elem.num().is_some_and(|d| d.is_int()) => {
             Axis { constancy: compare(kind, facts[a], facts[b]), ..Axis::UNKNOWN }
         }
-        Op::Binary { a, b, .. } | Op::Compare { a, b, .. } => Axis { constancy: both_constant(facts[a], facts[b]), ..Axis::UNKNOWN },
+        Op::Binary { a, b, .. } | Op::Compare { a, b, .. } => {
+            Axis { constancy: both_constant(facts[a], facts[b]), ..Axis::UNKNOWN }
+        }
         Op::Select { cond, a, b } => {
             let constancy = both_constant(facts[a], facts[b]).min(facts[cond].constancy);
             Axis { constancy, ..Axis::UNKNOWN }
         }
         Op::Unary { x, .. } => Axis { constancy: facts[x].constancy, ..Axis::UNKNOWN },
-        Op::ProgramId { .. } | Op::NumPrograms { .. } | Op::Load { .. } | Op::Store { .. } | Op::Barrier {} | Op::Ternary { .. } => {
-            Axis::UNKNOWN
-        },
+        Op::ProgramId { .. }
+        | Op::NumPrograms { .. }
+        | Op::Load { .. }
+        | Op::Store { .. }
+        | Op::Barrier {}
+        | Op::Ternary { .. } => Axis::UNKNOWN,
     }
 }
 
@@ -130,7 +141,9 @@ fn add(a: Axis, b: Axis, scale: u64) -> Axis {
     let constancy = both_constant(a, b);
     // The first number of a run is the sum of two numbers, each within a run of its own: it starts one of `a`'s and one
     // of `b`'s runs only if those are no longer than the common one.
-    let first = |x: Axis, unit: u64| if x.contiguity > contiguity { x.divisibility.min(contiguity * unit) } else { x.divisibility };
+    let first = |x: Axis, unit: u64| {
+        if x.contiguity > contiguity { x.divisibility.min(contiguity * unit) } else { x.divisibility }
+    };
     let divisibility = first(a, scale).min(first(b, 1).saturating_mul(scale)).min(MOST);
     let constant = a.constant.zip(b.constant).map(|(a, b)| a.wrapping_add(b.wrapping_mul(scale.into())));
     Axis { contiguity, divisibility, constancy, constant }
@@ -168,7 +181,9 @@ fn binary(kind: BinaryKind, signed: bool, a: Axis, b: Axis) -> Axis {
         BinaryKind::Div => match b.constant {
             // Neighbours of an aligned run share a quotient as long as the run does not pass a multiple of the divisor.
             // Below zero the quotient is rounded up, and -4 / 4 has no neighbour.
-            Some(d) if d > 0 && !signed => Axis { constancy: constancy.max(a.contiguity.min(a.divisibility).min(pow2_of(d))), ..known },
+            Some(d) if d > 0 && !signed => {
+                Axis { constancy: constancy.max(a.contiguity.min(a.divisibility).min(pow2_of(d))), ..known }
+            }
             Some(_) | None => known,
         },
         BinaryKind::Rem => match b.constant {

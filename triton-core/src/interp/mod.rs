@@ -128,7 +128,9 @@ pub fn evaluate(
         }
         Op::Compare { kind, a, b } => eval::compare(kind, dtype(a)?, &operand(a)?, &operand(b)?),
         Op::Ternary { kind, a, b, c } => eval::ternary(kind, dtype(a)?, &operand(a)?, &operand(b)?, &operand(c)?),
-        Op::ProgramId { .. } | Op::NumPrograms { .. } | Op::Load { .. } | Op::Store { .. } | Op::Barrier {} => return None,
+        Op::ProgramId { .. } | Op::NumPrograms { .. } | Op::Load { .. } | Op::Store { .. } | Op::Barrier {} => {
+            return None;
+        }
     }))
 }
 

@@ -30,7 +30,8 @@ impl std::fmt::Display for ParseError {
 /// # Errors
 /// The first thing that is no IR, or that the verifier refuses.
 pub fn parse(text: &str) -> Result<Function, ParseError> {
-    let mut parser = Parser { func: Function::new("", 4), values: HashMap::new(), layouts: HashMap::new(), open: false };
+    let mut parser =
+        Parser { func: Function::new("", 4), values: HashMap::new(), layouts: HashMap::new(), open: false };
     let mut lines = Vec::new();
     let mut last = 0;
     for (i, line) in text.lines().enumerate() {
@@ -88,7 +89,10 @@ impl Parser {
         let (word, rest) = code.split_once(' ').unwrap_or((code, ""));
         match word {
             "source" => {
-                let file = rest.strip_prefix('"').and_then(|r| r.strip_suffix('"')).ok_or("a file name in quotes is missing")?;
+                let file = rest
+                    .strip_prefix('"')
+                    .and_then(|r| r.strip_suffix('"'))
+                    .ok_or("a file name in quotes is missing")?;
                 self.func.sources.files.push(file.replace("\\\\", "\\").replace("\\\"", "\""));
                 Ok(())
             }
@@ -121,7 +125,8 @@ impl Parser {
     fn kernel(&mut self, rest: &str) -> Result<(), String> {
         let (name, rest) = rest.split_once('(').ok_or("`(` is missing")?;
         let (params, rest) = rest.rsplit_once(')').ok_or("`)` is missing")?;
-        let warps = rest.trim().strip_prefix("warps ").and_then(|r| r.strip_suffix(" {")).ok_or("`warps N {` is missing")?;
+        let warps =
+            rest.trim().strip_prefix("warps ").and_then(|r| r.strip_suffix(" {")).ok_or("`warps N {` is missing")?;
         self.func.name = name.to_string();
         self.func.num_warps = warps.parse().map_err(|_| format!("`{warps}` is no number of warps"))?;
         self.open = true;
@@ -225,7 +230,8 @@ impl Parser {
     }
 
     fn define(&mut self, name: &str, value: Value) -> Result<(), String> {
-        let number = name.strip_prefix('v').and_then(|n| n.parse().ok()).ok_or_else(|| format!("`{name}` is no value"))?;
+        let number =
+            name.strip_prefix('v').and_then(|n| n.parse().ok()).ok_or_else(|| format!("`{name}` is no value"))?;
         match self.values.insert(Value(number), value) {
             Some(_) => Err(format!("{name} is defined twice")),
             None => Ok(()),

@@ -345,6 +345,8 @@ impl fmt::Display for Constant {
         match (self.dtype.class(), self.as_int(), self.as_float()) {
             (Class::Bool, _, _) => write!(f, "{}", self.bits != 0),
             (_, Some(int), _) => write!(f, "{int}"),
+            // The shortest digits that name the number among those of `f32` name it among the fewer of the half types, too.
+            (_, _, Some(float)) if float.is_finite() && self.dtype != DType::F64 => write!(f, "{:?}", float as f32),
             (_, _, Some(float)) if float.is_finite() => write!(f, "{float:?}"),
             _ => write!(f, "{:#x}", self.bits),
         }

@@ -4,7 +4,7 @@
 //! - every operand is defined, before its use in the same block, exactly once;
 //! - the type of a result is what [`crate::ops::infer`] says;
 //! - the number of warps is a power of two from 1 to 32;
-//! - stage 0: no value has a layout;
+//! - stage 0: no value has a layout, and there is no barrier;
 //! - stage 1: every tile has a layout, no scalar has one; the layout has as many warp bits as the function, no zero column
 //!   among its registers, and reaches every element; operands of an elementwise operation, of an access, and their result
 //!   share one layout.
@@ -98,6 +98,9 @@ fn check_layouts(func: &Function, op: &Op, results: &[Value]) -> Result<(), Stri
         | Op::Compare { .. }
         | Op::Ternary { .. } => false,
     };
+    if func.stage == Stage::Tile && *op == (Op::Barrier {}) {
+        return Err("a barrier at stage 0, where no thread is known".into());
+    }
     if func.stage == Stage::Tile || moves_elements {
         return Ok(());
     }

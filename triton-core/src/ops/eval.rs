@@ -207,18 +207,54 @@ macro_rules! with_lane {
     ($dtype:expr, int $I:ident => $int:expr, float $F:ident => $float:expr, bool => $bool:expr) => {
         match $dtype {
             DType::Bool => $bool,
-            DType::I8 => { type $I = i8; $int }
-            DType::I16 => { type $I = i16; $int }
-            DType::I32 => { type $I = i32; $int }
-            DType::I64 => { type $I = i64; $int }
-            DType::U8 => { type $I = u8; $int }
-            DType::U16 => { type $I = u16; $int }
-            DType::U32 => { type $I = u32; $int }
-            DType::U64 => { type $I = u64; $int }
-            DType::F16 => { type $F = F16; $float }
-            DType::BF16 => { type $F = BF16; $float }
-            DType::F32 => { type $F = F32; $float }
-            DType::F64 => { type $F = F64; $float }
+            DType::I8 => {
+                type $I = i8;
+                $int
+            }
+            DType::I16 => {
+                type $I = i16;
+                $int
+            }
+            DType::I32 => {
+                type $I = i32;
+                $int
+            }
+            DType::I64 => {
+                type $I = i64;
+                $int
+            }
+            DType::U8 => {
+                type $I = u8;
+                $int
+            }
+            DType::U16 => {
+                type $I = u16;
+                $int
+            }
+            DType::U32 => {
+                type $I = u32;
+                $int
+            }
+            DType::U64 => {
+                type $I = u64;
+                $int
+            }
+            DType::F16 => {
+                type $F = F16;
+                $float
+            }
+            DType::BF16 => {
+                type $F = BF16;
+                $float
+            }
+            DType::F32 => {
+                type $F = F32;
+                $float
+            }
+            DType::F64 => {
+                type $F = F64;
+                $float
+            }
         }
     };
 }

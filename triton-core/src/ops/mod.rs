@@ -12,8 +12,8 @@ mod field;
 mod infer;
 pub mod kinds;
 
-pub use field::{Axis, Reader};
 pub(crate) use field::parse_shape;
+pub use field::{Axis, Reader};
 pub use infer::infer;
 
 use crate::ir::Value;
@@ -145,6 +145,7 @@ ops! {
         /// Writes the elements at the addresses where the mask is true.
         Store = "store" { ptr: Value, value: Value, mask: Option<Value> } Write;
         /// Orders accesses of different threads: what was written before is seen after. Changes no value.
+        /// Stage 1 only.
         Barrier = "barrier" { } Write;
     }
     families {

@@ -9,6 +9,7 @@ pub mod cse;
 pub mod dce;
 pub mod fold;
 pub mod place;
+pub mod sync;
 
 use crate::analysis::axis::Promises;
 use crate::ir::{Function, verify};
@@ -42,13 +43,15 @@ pub fn optimise(func: &mut Function) -> Result<(), String> {
     Ok(())
 }
 
-/// Stage 0 → 1: chooses layouts for what the caller promises.
+/// Stage 0 → 1: chooses layouts for what the caller promises, and orders accesses of different threads.
 ///
 /// # Errors
 /// As [`optimise`].
 pub fn lay_out(func: &mut Function, promises: Promises) -> Result<(), String> {
     place::place(func, promises);
-    check(func, "place")
+    check(func, "place")?;
+    sync::sync(func)?;
+    check(func, "sync")
 }
 
 fn check(func: &Function, pass: &str) -> Result<(), String> {

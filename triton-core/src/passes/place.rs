@@ -5,8 +5,9 @@
 //!
 //! Today's operations connect tiles of one shape only, so the choice is one layout a shape: the coalesced one
 //! ([`Layout::coalesced`]) with the widest vector that an access of that shape allows. An access allows as many elements as
-//! its addresses are contiguous and aligned for, its mask agrees on, and 16 bytes hold ([`vector`]). If no access of a shape
-//! allows more than one element, neighbouring lanes take neighbouring elements and a thread has several accesses in flight.
+//! its addresses are contiguous and aligned for, its mask agrees on, and 16 bytes hold ([`vector`]), but no more than leave
+//! every thread one. If no access of a shape allows more than one element, neighbouring lanes take neighbouring elements and
+//! a thread has several accesses in flight.
 
 use crate::analysis::axis::{self, Axis, Promises};
 use crate::entity::SideTable;
@@ -34,8 +35,11 @@ pub fn place(func: &mut Function, promises: Promises) {
         for result in func.insts[inst].results.clone() {
             let shape = func.ty(result).shape;
             if shape != Shape::SCALAR {
-                let vector = vectors.get(&shape).copied().unwrap_or(1) as u32;
-                let layout = Layout::coalesced(shape.elements() as u32, vector, func.num_warps);
+                let elements = shape.elements() as u32;
+                // Idle threads would cost more than narrower accesses do.
+                let share = (elements / (32 * func.num_warps)).max(1);
+                let vector = vectors.get(&shape).map_or(1, |&v| share.min(v as u32));
+                let layout = Layout::coalesced(elements, vector, func.num_warps);
                 func.set_layout(result, layout);
             }
         }

@@ -86,10 +86,8 @@ impl Lower<'_> {
 
     /// Truncates and saturates; NaN gives 0.
     fn float_to_int(&mut self, from: DType, to: DType, x: Reg) -> Reg {
-        let (from, x) = match from {
-            DType::F16 | DType::BF16 => (DType::F32, self.cast(from, DType::F32, x)),
-            _ => (from, x),
-        };
+        let half = from.bits() == 16;
+        let (from, x) = if half { (DType::F32, self.cast(from, DType::F32, x)) } else { (from, x) };
         let from_ty = arith_type(from);
         // PTX saturates to the type it converts to; narrow types are reached through 32 bits of their own sign.
         let wide = match (to.class(), to.bits()) {

@@ -284,7 +284,8 @@ impl Lower<'_> {
         let lanes = src.lane.iter().zip(&dst.lane).chain(src.warp.iter().zip(&dst.warp));
         let mut in_place = true;
         lanes.for_each(|(&has, &wants)| in_place &= has == needed(wants));
-        let find = |r: usize| (0..src.registers()).find(|&s| src.register_element(s) == needed(dst.register_element(r)));
+        let find =
+            |r: usize| (0..src.registers()).find(|&s| src.register_element(s) == needed(dst.register_element(r)));
         let registers: Option<Vec<usize>> = (0..dst.registers()).map(find).collect();
         match registers.filter(|_| in_place) {
             Some(registers) => Ok(registers.into_iter().map(|s| self.regs[x][s]).collect()),
@@ -355,4 +356,3 @@ fn param_type(dtype: DType) -> Ty {
         _ => Ty::B64,
     }
 }
-

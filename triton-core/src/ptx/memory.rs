@@ -121,7 +121,7 @@ impl Lower<'_> {
 
     fn unpack(&mut self, dtype: DType, count: usize, words: &[Reg]) -> Vec<Reg> {
         match (dtype.bytes(), count) {
-            (1, 1) => vec![self.from_byte(dtype, words[0])],
+            (1, 1) => vec![self.element_of_byte(dtype, words[0])],
             (1, _) => {
                 let mut elements = Vec::new();
                 for half in self.unpack_halves(count / 2, words) {
@@ -129,7 +129,7 @@ impl Lower<'_> {
                     let (byte, wide) = if dtype == DType::I8 { (Ty::S8, Ty::S16) } else { (Ty::U8, Ty::U16) };
                     let low = self.cvt(Round::None, wide, byte, half);
                     let high = self.arith(Opcode::Shr, wide, &[half.into(), 8.into()]);
-                    elements.extend([self.from_byte(dtype, low), self.from_byte(dtype, high)]);
+                    elements.extend([self.element_of_byte(dtype, low), self.element_of_byte(dtype, high)]);
                 }
                 elements
             }
@@ -152,7 +152,7 @@ impl Lower<'_> {
     }
 
     /// An element from the byte it is in memory, already extended to 16 bits.
-    fn from_byte(&mut self, dtype: DType, byte: Reg) -> Reg {
+    fn element_of_byte(&mut self, dtype: DType, byte: Reg) -> Reg {
         if dtype == DType::Bool { self.setp(Cmp::Ne, Ty::U16, byte, Operand::Int(0)) } else { byte }
     }
 }

@@ -152,21 +152,71 @@ pub enum Round {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[allow(missing_docs, reason = "fields are named as in the PTX manual")]
 pub enum Op {
-    Mov { ty: Ty, dst: Reg, src: Operand },
+    Mov {
+        ty: Ty,
+        dst: Reg,
+        src: Operand,
+    },
     /// `mov.b32 r, {lo, hi}`.
-    Pack { dst: Reg, lo: Reg, hi: Reg },
+    Pack {
+        dst: Reg,
+        lo: Reg,
+        hi: Reg,
+    },
     /// `mov.b32 {lo, hi}, r`.
-    Unpack { lo: Reg, hi: Reg, src: Reg },
-    Arith { op: Opcode, ty: Ty, dst: Reg, srcs: Vec<Operand> },
-    Setp { cmp: Cmp, ty: Ty, dst: Reg, a: Operand, b: Operand },
-    Selp { ty: Ty, dst: Reg, a: Operand, b: Operand, pred: Reg },
-    Cvt { round: Round, to: Ty, from: Ty, dst: Reg, src: Reg },
-    LdParam { ty: Ty, dst: Reg, param: usize },
+    Unpack {
+        lo: Reg,
+        hi: Reg,
+        src: Reg,
+    },
+    Arith {
+        op: Opcode,
+        ty: Ty,
+        dst: Reg,
+        srcs: Vec<Operand>,
+    },
+    Setp {
+        cmp: Cmp,
+        ty: Ty,
+        dst: Reg,
+        a: Operand,
+        b: Operand,
+    },
+    Selp {
+        ty: Ty,
+        dst: Reg,
+        a: Operand,
+        b: Operand,
+        pred: Reg,
+    },
+    Cvt {
+        round: Round,
+        to: Ty,
+        from: Ty,
+        dst: Reg,
+        src: Reg,
+    },
+    LdParam {
+        ty: Ty,
+        dst: Reg,
+        param: usize,
+    },
     /// A generic address made one of global memory.
-    ToGlobal { dst: Reg, src: Reg },
+    ToGlobal {
+        dst: Reg,
+        src: Reg,
+    },
     /// One access to global memory, of as many words as there are registers: 1, 2 or 4.
-    Ld { ty: Ty, dsts: Vec<Reg>, address: Reg },
-    St { ty: Ty, srcs: Vec<Reg>, address: Reg },
+    Ld {
+        ty: Ty,
+        dsts: Vec<Reg>,
+        address: Reg,
+    },
+    St {
+        ty: Ty,
+        srcs: Vec<Reg>,
+        address: Reg,
+    },
     /// All threads of the block wait for each other.
     BarSync,
     Ret,

@@ -57,7 +57,9 @@ pub(super) fn call(cx: &mut Checker, path: &Path, args: &[Expr], span: Span) -> 
     let values: Vec<Option<Arg>> = args.iter().map(|a| cx.expr(a).map(|v| (v, a.span))).collect();
     let name = match &path.segments[..] {
         [name] => name,
-        segments => return cx.defer(path.span, format!("`{}` is not a function of the kernel language", segments.join("::"))),
+        segments => {
+            return cx.defer(path.span, format!("`{}` is not a function of the kernel language", segments.join("::")));
+        }
     };
     let Some(builtin) = BUILTINS.iter().find(|b| b.name == name) else {
         return cx.defer(path.span, format!("`{name}` is not a function of the kernel language"));
@@ -170,19 +172,26 @@ fn mask(cx: &mut Checker, (value, span): &Arg, shape: Shape) -> Option<Option<Va
                 return larger(cx, "the mask", ty.describe(), shape, *span);
             }
             let mask = cx.materialise(value.clone(), None, *span)?;
-            cx.to_shape(mask, shape, *span).map(Some)
+            cx.replicate(mask, shape, *span).map(Some)
         }
         _ => {
             let found = cx.describe(value);
             let message = format!("a mask is `bool` or a tile of `bool`, found `{found}`");
-            cx.report(Diagnostic::new(Code::T0105, *span, message).help("compare, as in `i < n`; `true` takes every element"))
+            cx.report(
+                Diagnostic::new(Code::T0105, *span, message).help("compare, as in `i < n`; `true` takes every element"),
+            )
         }
     }
 }
 
 fn larger<T>(cx: &mut Checker, what: &str, found: String, shape: Shape, span: Span) -> Option<T> {
-    let pointers = if shape == Shape::SCALAR { "one pointer".to_string() } else { format!("pointers of shape {shape}") };
-    cx.report(Diagnostic::new(Code::T0117, span, format!("{what} is `{found}`, which does not broadcast to {pointers}")))
+    let pointers =
+        if shape == Shape::SCALAR { "one pointer".to_string() } else { format!("pointers of shape {shape}") };
+    cx.report(Diagnostic::new(
+        Code::T0117,
+        span,
+        format!("{what} is `{found}`, which does not broadcast to {pointers}"),
+    ))
 }
 
 /// A value for memory of `dtype`, in the shape of the pointers.
@@ -194,7 +203,7 @@ fn element_for(cx: &mut Checker, what: &str, (value, span): &Arg, dtype: DType, 
                 return larger(cx, what, ty.describe(), shape, *span);
             }
             let value = cx.materialise(value, None, *span)?;
-            cx.to_shape(value, shape, *span)
+            cx.replicate(value, shape, *span)
         }
         _ => {
             let message = format!("{what} is `{}`, the memory holds `{dtype}`", cx.describe(&value));
@@ -260,7 +269,7 @@ fn join(cx: &mut Checker, name: &str, args: &[Arg], accepts: impl Fn(DType) -> b
         }
         values.push((value, *at));
     }
-    values.into_iter().map(|(value, _)| cx.to_shape(value, shape, span)).collect()
+    values.into_iter().map(|(value, _)| cx.replicate(value, shape, span)).collect()
 }
 
 fn check_class(cx: &mut Checker, name: &str, (value, span): &Arg, accepts: impl Fn(DType) -> bool) -> Option<()> {
@@ -285,8 +294,8 @@ fn where_(cx: &mut Checker, cond: &Arg, a: &Arg, b: &Arg, span: Span) -> Option<
         return cx.report(Diagnostic::new(Code::T0103, cond.1, message));
     };
     let cond = cx.materialise(cond.0.clone(), None, cond.1)?;
-    let cond = cx.to_shape(cond, shape, span)?;
-    let a = cx.to_shape(values[0], shape, span)?;
-    let b = cx.to_shape(values[1], shape, span)?;
+    let cond = cx.replicate(cond, shape, span)?;
+    let a = cx.replicate(values[0], shape, span)?;
+    let b = cx.replicate(values[1], shape, span)?;
     cx.append(Op::Select { cond, a, b }, span).map(Val::Ir)
 }

@@ -53,7 +53,8 @@ impl Checker {
                 let dtype = self.dtype(ty)?;
                 if let Some(found) = value.ty(&self.func).filter(|t| t.shape != Shape::SCALAR) {
                     let message = format!("`as` converts scalars, this is `{}`", found.describe());
-                    return self.report(Diagnostic::new(Code::T0114, span, message).help(format!("write `.to::<{dtype}>()`")));
+                    return self
+                        .report(Diagnostic::new(Code::T0114, span, message).help(format!("write `.to::<{dtype}>()`")));
                 }
                 self.convert(value, dtype, operand.span)
             }
@@ -62,9 +63,9 @@ impl Checker {
                 let values: Option<Vec<Val>> = values.into_iter().collect();
                 values.map(|values| if values.is_empty() { Val::Unit } else { Val::Tuple(values) })
             }
-            ExprKind::Array(_) => {
-                self.report(Diagnostic::new(Code::T0001, span, "an array has no place here").help("bind several values with `let`"))
-            }
+            ExprKind::Array(_) => self.report(
+                Diagnostic::new(Code::T0001, span, "an array has no place here").help("bind several values with `let`"),
+            ),
             ExprKind::Block(stmts, tail) => {
                 self.scopes.push(Default::default());
                 stmts.iter().for_each(|stmt| self.stmt(stmt));
@@ -168,7 +169,11 @@ impl Checker {
             Some(Elem::Num(from)) => from,
             Some(Elem::Ptr { .. }) | None => {
                 let what = self.describe(&value);
-                return self.report(Diagnostic::new(Code::T0114, span, format!("`{what}` cannot be converted to `{to}`")));
+                return self.report(Diagnostic::new(
+                    Code::T0114,
+                    span,
+                    format!("`{what}` cannot be converted to `{to}`"),
+                ));
             }
         };
         if from == to {

@@ -103,7 +103,9 @@ impl Checker {
     fn append(&mut self, op: Op, span: Span) -> Option<Value> {
         match self.func.append(op, span) {
             Ok(result) => result,
-            Err(message) => self.report(Diagnostic::new(Code::T0199, span, format!("the checker let through: {message}"))),
+            Err(message) => {
+                self.report(Diagnostic::new(Code::T0199, span, format!("the checker let through: {message}")))
+            }
         }
     }
 
@@ -167,10 +169,13 @@ impl Checker {
             Some(found) => {
                 let name = &target.name;
                 let message = format!("`{name}` is `{}`, it cannot become `{}`", ty.describe(), found.describe());
-                let help = format!("a variable keeps its element type and shape: bind a new one with `let {name} = ..`");
+                let help =
+                    format!("a variable keeps its element type and shape: bind a new one with `let {name} = ..`");
                 self.report(Diagnostic::new(Code::T0115, span, message).help(help))
             }
-            None => self.report(Diagnostic::new(Code::T0115, span, format!("`{}` is `{}`", target.name, ty.describe()))),
+            None => {
+                self.report(Diagnostic::new(Code::T0115, span, format!("`{}` is `{}`", target.name, ty.describe())))
+            }
         }
     }
 
@@ -187,7 +192,11 @@ impl Checker {
             found => {
                 let found = found.map_or("several values".to_string(), |t| t.describe());
                 let wanted = if is_tile { format!("tile of {dtype}") } else { dtype.to_string() };
-                self.report(Diagnostic::new(Code::T0115, span, format!("this is `{found}`, the annotation says `{wanted}`")))
+                self.report(Diagnostic::new(
+                    Code::T0115,
+                    span,
+                    format!("this is `{found}`, the annotation says `{wanted}`"),
+                ))
             }
         }
     }

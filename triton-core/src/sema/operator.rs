@@ -113,7 +113,10 @@ impl Checker {
         let (x, y, symbol) = (self.describe(a), self.describe(b), op.symbol());
         let one = &symbol[..1];
         let message = format!("`{symbol}` joins two `bool`, found `{x}` and `{y}`");
-        self.report(Diagnostic::new(Code::T0104, span, message).help(format!("write `{one}` to combine tiles element by element")))
+        self.report(
+            Diagnostic::new(Code::T0104, span, message)
+                .help(format!("write `{one}` to combine tiles element by element")),
+        )
     }
 
     fn check_elements(&mut self, op: BinaryOp, span: Span, a: &Val, b: &Val) -> Option<()> {
@@ -134,11 +137,14 @@ impl Checker {
                 self.report(diagnostic)
             }
             (Elem::Num(x), Elem::Num(y)) => {
-                let help = format!("there is no implicit conversion: write `.to::<{x}>()` on the right, or `.to::<{y}>()` on the left");
+                let help = format!(
+                    "there is no implicit conversion: write `.to::<{x}>()` on the right, or `.to::<{y}>()` on the left"
+                );
                 self.report(Diagnostic::new(Code::T0102, span, message).help(help))
             }
             (Elem::Ptr { .. }, _) | (_, Elem::Ptr { .. }) => self.report(
-                Diagnostic::new(Code::T0104, span, message).help("a pointer has `pointer + integer` and `pointer - integer`"),
+                Diagnostic::new(Code::T0104, span, message)
+                    .help("a pointer has `pointer + integer` and `pointer - integer`"),
             ),
         }
     }
@@ -165,7 +171,7 @@ impl Checker {
     fn broadcast_pair(&mut self, op: BinaryOp, span: Span, a: Value, b: Value) -> Option<(Value, Value)> {
         let (ty_a, ty_b) = (self.func.ty(a), self.func.ty(b));
         match Shape::broadcast(ty_a.shape, ty_b.shape) {
-            Some(shape) => Some((self.to_shape(a, shape, span)?, self.to_shape(b, shape, span)?)),
+            Some(shape) => Some((self.replicate(a, shape, span)?, self.replicate(b, shape, span)?)),
             None => {
                 let message = format!("cannot {} `{}` and `{}`", verb(op), ty_a.describe(), ty_b.describe());
                 let note = "shapes broadcast from the right; extents must be equal, or one of them 1";
@@ -175,7 +181,13 @@ impl Checker {
     }
 
     /// `pointer + integer`, `pointer - integer`; the outer `None` if neither side is a pointer or the operator is another.
-    fn pointer_arithmetic(&mut self, op: BinaryOp, span: Span, a: (&Val, Span), b: (&Val, Span)) -> Option<Option<Val>> {
+    fn pointer_arithmetic(
+        &mut self,
+        op: BinaryOp,
+        span: Span,
+        a: (&Val, Span),
+        b: (&Val, Span),
+    ) -> Option<Option<Val>> {
         let is_ptr = |cx: &Checker, v: &Val| v.ty(&cx.func).is_some_and(|t| t.elem.num().is_none());
         if !matches!(op, BinaryOp::Add | BinaryOp::Sub) || !is_ptr(self, a.0) || is_ptr(self, b.0) {
             return None;
@@ -194,9 +206,10 @@ impl Checker {
             let message = format!("a pointer moves by {integer}, found `{what}`");
             return self.report(Diagnostic::new(Code::T0104, index_span, message));
         }
-        let index = match op {
-            BinaryOp::Sub => self.append(Op::Unary { kind: UnaryKind::Neg, x: index }, index_span)?,
-            _ => index,
+        let index = if op == BinaryOp::Sub {
+            self.append(Op::Unary { kind: UnaryKind::Neg, x: index }, index_span)?
+        } else {
+            index
         };
         let (ptr, index) = self.broadcast_pair(op, span, ptr, index)?;
         self.append(Op::Offset { ptr, index }, span).map(Val::Ir)

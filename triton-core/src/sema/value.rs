@@ -96,7 +96,11 @@ impl Checker {
                     return self.report(Diagnostic::new(Code::T0112, span, message).help(help));
                 }
                 Class::Bool => {
-                    return self.report(Diagnostic::new(Code::T0112, span, "an integer literal where `bool` is needed"));
+                    return self.report(Diagnostic::new(
+                        Code::T0112,
+                        span,
+                        "an integer literal where `bool` is needed",
+                    ));
                 }
             },
             Val::Known(Known::Float(digits)) => match Constant::parse_float(dtype, digits) {
@@ -117,10 +121,13 @@ impl Checker {
         match self.not_unit(value, span)? {
             Val::Ir(value) => Some(value),
             Val::Known(Known::Typed(value)) => self.append(Op::Const { value }, span),
-            Val::Known(Known::Int(int)) => {
-                self.report(Diagnostic::new(Code::T0112, span, format!("{int} does not fit `i32`")).help("give it a suffix, as in `5_i64`"))
+            Val::Known(Known::Int(int)) => self.report(
+                Diagnostic::new(Code::T0112, span, format!("{int} does not fit `i32`"))
+                    .help("give it a suffix, as in `5_i64`"),
+            ),
+            Val::Known(Known::Float(_)) => {
+                self.report(Diagnostic::new(Code::T0112, span, "this is no number of `f32`"))
             }
-            Val::Known(Known::Float(_)) => self.report(Diagnostic::new(Code::T0112, span, "this is no number of `f32`")),
             Val::Tuple(_) | Val::Unit => {
                 self.report(Diagnostic::new(Code::T0104, span, "a tuple where one value is needed"))
             }
@@ -128,7 +135,7 @@ impl Checker {
     }
 
     /// The value replicated to a shape that it broadcasts to.
-    pub fn to_shape(&mut self, x: Value, shape: Shape, span: Span) -> Option<Value> {
+    pub fn replicate(&mut self, x: Value, shape: Shape, span: Span) -> Option<Value> {
         match self.func.ty(x).shape {
             from if from == shape => Some(x),
             Shape::SCALAR => self.append(Op::Splat { x, shape }, span),
