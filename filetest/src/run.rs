@@ -41,7 +41,7 @@ pub fn run(text: &str) -> Result<String, String> {
     let mut func = parse(text).map_err(|e| e.to_string())?;
     let setup = setup(text)?;
     let expected = execute(&func, &setup)?;
-    let mut compare = |func: &Function, after: &str| {
+    let compare = |func: &Function, after: &str| {
         let found = execute(func, &setup)?;
         // A fault may be named in other words, or be gone with code that nothing needs.
         let faults = expected.starts_with("error") || found.starts_with("error");

@@ -1,7 +1,8 @@
 //! Axis facts: how the elements of a tile run along its last dimension.
 //!
 //! For every value three powers of two and, if known, the one number it is everywhere:
-//! - *contiguity*: runs of that many neighbours, aligned to their length, count up by one;
+//! - *contiguity*: runs of that many neighbours count up by one, modulo 2³² (a run may pass the end of its integer type,
+//!   but only at a number that every power of two divides: one that is aligned to its length does not);
 //! - *divisibility*: the first number of every such run is divisible by this (for pointers: the address in bytes);
 //! - *constancy*: aligned runs of that many neighbours are equal.
 //!
@@ -62,7 +63,12 @@ pub fn analyse(func: &Function, promises: Promises) -> SideTable<Value, Axis> {
     }
     for (_, inst) in func.body() {
         if let Some(&result) = inst.results.first() {
-            facts[result] = transfer(func, &inst.op, func.ty(result), &facts);
+            let ty = func.ty(result);
+            let mut fact = transfer(func, &inst.op, ty, &facts);
+            if let (Some(constant), Elem::Num(dtype)) = (fact.constant, ty.elem) {
+                fact.constant = Constant::int(dtype, constant).as_int();
+            }
+            facts[result] = fact;
         }
     }
     facts

@@ -10,6 +10,7 @@ use crate::ir::{Function, InstData, Value};
 use crate::ops::Op;
 use crate::ops::eval::{self, DivisionError};
 use crate::record::Arg;
+use std::borrow::Cow;
 
 /// Global memory as the interpreter sees it. Addresses are the ones passed as pointer arguments, in bytes.
 ///
@@ -88,11 +89,11 @@ pub fn run(func: &Function, args: &[Arg], program: Program, memory: &dyn Memory)
 ///
 /// # Errors
 /// An integer division that has no result, in words.
-pub fn evaluate(
+pub fn evaluate<'a>(
     func: &Function,
     op: &Op,
     result: Option<Value>,
-    operand: &dyn Fn(Value) -> Option<Vec<u64>>,
+    operand: &dyn Fn(Value) -> Option<Cow<'a, [u64]>>,
 ) -> Option<Result<Vec<u64>, String>> {
     let dtype = |v: Value| func.ty(v).elem.num();
     let count = result.map_or(0, |v| func.ty(v).shape.elements()) as usize;
@@ -109,14 +110,14 @@ pub fn evaluate(
         Op::Cast { x, to } => eval::cast(dtype(x)?, to, &operand(x)?),
         Op::Select { cond, a, b } => {
             let (cond, a, b) = (operand(cond)?, operand(a)?, operand(b)?);
-            cond.iter().zip(a.iter().zip(&b)).map(|(&c, (&a, &b))| if c != 0 { a } else { b }).collect()
+            cond.iter().zip(a.iter().zip(b.iter())).map(|(&c, (&a, &b))| if c != 0 { a } else { b }).collect()
         }
         Op::Offset { ptr, index } => {
             let Elem::Ptr { pointee, .. } = func.ty(ptr).elem else { return None };
             let (dtype, scale) = (dtype(index)?, i128::from(pointee.bytes()));
             let index = operand(index)?;
             let offset = |bits: u64| Constant { dtype, bits }.as_int().unwrap_or(0).wrapping_mul(scale) as u64;
-            operand(ptr)?.iter().zip(&index).map(|(&p, &i)| p.wrapping_add(offset(i))).collect()
+            operand(ptr)?.iter().zip(index.iter()).map(|(&p, &i)| p.wrapping_add(offset(i))).collect()
         }
         Op::Unary { kind, x } => eval::unary(kind, dtype(x)?, &operand(x)?),
         Op::Binary { kind, a, b } => {
@@ -179,7 +180,7 @@ impl Machine<'_> {
             | Op::Binary { .. }
             | Op::Compare { .. }
             | Op::Ternary { .. } => {
-                let result = evaluate(self.func, &inst.op, inst.results.first().copied(), &|v| Some(value(v).clone()));
+                let result = evaluate(self.func, &inst.op, inst.results.first().copied(), &|v| Some(Cow::Borrowed(&value(v)[..])));
                 result.unwrap_or_else(|| Err(format!("`{}` is not well typed", inst.op.mnemonic())))
             }
         }

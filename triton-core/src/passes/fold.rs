@@ -41,7 +41,7 @@ fn fold_one(
 ) -> Option<Constant> {
     let ty = func.ty(result);
     let (Elem::Num(dtype), Shape::SCALAR, Effect::Pure) = (ty.elem, ty.shape, op.effect()) else { return None };
-    let bits = evaluate(func, op, Some(result), &|v| Some(vec![constants[v]?.bits]))?.ok()?;
+    let bits = evaluate(func, op, Some(result), &|v| Some(vec![constants[v]?.bits].into()))?.ok()?;
     Some(Constant { dtype, bits: *bits.first()? })
 }
 
