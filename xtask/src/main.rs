@@ -1,2 +1,53 @@
 //! Tasks of the repository: `cargo xtask NAME`.
-fn main() {}
+//!
+//! | task | what it does |
+//! |---|---|
+//! | `validate` | assembles every PTX snapshot with the vendor's `ptxas`, and compares registers and spills with the record |
+//! | `bundle` | lays examples, tests and benchmarks in `target/gpu/`, to run on a GPU host without Rust |
+//! | `stub DIR` | makes a stand-in `libcuda.so` in `DIR/lib64`, to link crates that need one at build time |
+//! | `reproduce` | builds a crate with kernels in two folders and compares the PTX |
+
+mod bundle;
+mod reproduce;
+mod stub;
+mod validate;
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+/// What a task returns: an error is one sentence.
+type Outcome = Result<(), String>;
+
+fn main() -> ExitCode {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    let words: Vec<&str> = args.iter().map(String::as_str).collect();
+    let outcome = match words[..] {
+        ["validate"] => validate::validate(),
+        ["bundle"] => bundle::bundle(),
+        ["stub", dir] => stub::stub(Path::new(dir)),
+        ["reproduce"] => reproduce::reproduce(),
+        _ => Err("tasks: validate, bundle, stub DIR, reproduce".into()),
+    };
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(message) => {
+            eprintln!("xtask: {message}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// The root of the repository.
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap_or(Path::new(".")).to_path_buf()
+}
+
+/// Runs a command to its end, and returns what it printed.
+fn output(command: &mut std::process::Command) -> Result<String, String> {
+    let shown = format!("{command:?}");
+    let output = command.output().map_err(|e| format!("{shown}: {e}"))?;
+    if output.status.success() {
+        return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
+    }
+    Err(format!("{shown} failed:\n{}", String::from_utf8_lossy(&output.stderr)))
+}

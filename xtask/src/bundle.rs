@@ -1,0 +1,66 @@
+//! `bundle`: everything that a GPU host without Rust needs, in `target/gpu/`.
+//!
+//! Examples, the tests that use a GPU and the benchmarks, built in release and stripped, beside a `run.sh`:
+//! `run.sh examples|tests|bench`.
+
+use crate::{Outcome, output, root};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// Largest bundle in bytes.
+const LIMIT: u64 = 60 << 20;
+
+/// Test binaries that go along: package and test.
+const TESTS: &[(&str, &str)] = &[("triton-runtime", "cuda"), ("triton-dsl", "device")];
+
+pub fn bundle() -> Outcome {
+    let dir = root().join("target/gpu");
+    if dir.exists() {
+        std::fs::remove_dir_all(&dir).map_err(|e| format!("{}: {e}", dir.display()))?;
+    }
+    let mut executables = build(&["build", "--examples", "--package", "triton-dsl"], "examples")?;
+    for (package, test) in TESTS {
+        executables.extend(build(&["test", "--no-run", "--package", package, "--test", test], "tests")?);
+    }
+    executables.extend(build(&["build", "--package", "triton-bench"], "bench")?);
+    crate::stub::stub(&root().join("target/cuda-stub"))?;
+    executables.extend(build(&["build", "--package", "triton-cust", "--examples"], "examples")?);
+    for (folder, file) in &executables {
+        let name = file.file_name().unwrap_or_default().to_string_lossy();
+        // Cargo appends a hash to tests.
+        let name = if folder == "tests" { name.rsplit_once('-').map_or(&*name, |(n, _)| n) } else { &*name };
+        copy(file, &dir.join(folder).join(name))?;
+    }
+    copy(&root().join("benchmarks/run.sh"), &dir.join("run.sh"))?;
+    copy(&root().join("benchmarks/peers.py"), &dir.join("peers.py"))?;
+    let size = size(&dir);
+    if size > LIMIT {
+        return Err(format!("the bundle has {size} bytes, the limit is {LIMIT}"));
+    }
+    println!("bundle: {} programs, {:.1} MiB in {}", executables.len(), size as f64 / f64::from(1 << 20), dir.display());
+    Ok(())
+}
+
+/// Builds in release, stripped, and returns the executables with the folder they belong to.
+fn build(args: &[&str], folder: &str) -> Result<Vec<(String, PathBuf)>, String> {
+    let mut cargo = Command::new(env!("CARGO"));
+    cargo.args(args).args(["--release", "--message-format=json-render-diagnostics"]).current_dir(root());
+    cargo.env("CARGO_PROFILE_RELEASE_STRIP", "true").env("CUDA_LIBRARY_PATH", root().join("target/cuda-stub"));
+    let messages = output(&mut cargo)?;
+    let executables = messages.lines().filter_map(|line| {
+        let message: serde_json::Value = serde_json::from_str(line).ok()?;
+        Some((folder.to_string(), PathBuf::from(message["executable"].as_str()?)))
+    });
+    Ok(executables.collect())
+}
+
+fn copy(from: &Path, to: &Path) -> Outcome {
+    let failed = |e: std::io::Error| format!("{} to {}: {e}", from.display(), to.display());
+    std::fs::create_dir_all(to.parent().unwrap_or(to)).map_err(failed)?;
+    std::fs::copy(from, to).map(|_| ()).map_err(failed)
+}
+
+fn size(dir: &Path) -> u64 {
+    let entries = std::fs::read_dir(dir).into_iter().flatten().flatten();
+    entries.map(|e| if e.path().is_dir() { size(&e.path()) } else { e.metadata().map_or(0, |m| m.len()) }).sum()
+}
