@@ -56,10 +56,9 @@ impl DeviceMemory {
     #[cold]
     fn exhausted(context: &Context, bytes: usize) -> Error {
         let (mut free, mut total) = (0, 0);
-        // SAFETY: the pointers are to sizes. Without an answer the numbers stay 0.
-        let known = unsafe { cu!(context.driver, cuMemGetInfo_v2(&mut free, &mut total)) };
-        if context.enter().and(known).is_err() {
-            (free, total) = (0, 0);
+        if context.enter().is_ok() {
+            // SAFETY: the pointers are to sizes. Without an answer the numbers stay 0.
+            let _ = unsafe { cu!(context.driver, cuMemGetInfo_v2(&mut free, &mut total)) };
         }
         Error::OutOfMemory {
             requested: bytes as u64,
