@@ -226,9 +226,9 @@ fn memory_is_fast_enough() -> Result<()> {
 #[test]
 fn grids() {
     let check = |grid: Grid, expected: Result<[u32; 3], (char, i64)>| {
-        let found = grid.dims().map_err(|error| match error {
-            Error::Grid { axis, found, .. } => (axis, found),
-            other => panic!("{other}"),
+        let found = grid.dims().map_err(|error| {
+            let Error::Grid { axis, found, .. } = error else { panic!("{error}") };
+            (axis, found)
         });
         assert_eq!(found, expected);
     };
