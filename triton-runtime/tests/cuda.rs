@@ -14,8 +14,11 @@ use triton_runtime::{
     AsPtr, AsPtrMut, Device, DevicePtr, Error, Event, Kernel, Launch, LaunchArg, Pinned, Result, Safe, Stream, Unsafe,
 };
 
+/// A name for the child process, and what it does.
+type Case = (&'static str, fn() -> Result<()>);
+
 /// The cases, in the order in which they run.
-const CASES: &[(&str, fn() -> Result<()>)] = &[
+const CASES: &[Case] = &[
     ("copies", copies),
     ("images", images),
     ("ordering", ordering),
