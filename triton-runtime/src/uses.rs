@@ -158,6 +158,7 @@ impl Core {
                 memory.write(offset, source, raw)
             }
             (Memory::Cpu(block), _) => inside(block.write(offset, source), offset, source.len(), block),
+            // The check above leaves no mixture of devices.
             (Memory::Cuda(_), None) => Ok(()),
         }
     }
@@ -174,6 +175,7 @@ impl Core {
                 let bytes = target.len();
                 inside(block.read(offset, target), offset, bytes, block)
             }
+            // The check above leaves no mixture of devices.
             (Memory::Cuda(_), None) => Ok(()),
         }
     }

@@ -3,7 +3,7 @@
 //! "Device" memory is host memory and everything happens at once. Each call that matters is written to the file that
 //! `FAKE_CUDA_LOG` names, so that tests see the order of streams, events and frees. `FAKE_CUDA` says what goes wrong.
 
-#![allow(non_snake_case, clippy::missing_safety_doc, clippy::not_unsafe_ptr_arg_deref)]
+#![allow(non_snake_case, clippy::missing_safety_doc, clippy::not_unsafe_ptr_arg_deref, unused_unsafe)]
 
 use std::ffi::{c_char, c_int, c_uint, c_void};
 use std::io::Write;
