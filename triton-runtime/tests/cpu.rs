@@ -203,6 +203,24 @@ fn memory() -> Result<()> {
 }
 
 #[test]
+fn buffers_come_and_go_while_kernels_run() {
+    std::thread::scope(|scope| {
+        for n in 1..5u64 {
+            scope.spawn(move || {
+                let stream = stream();
+                for i in 0..200 {
+                    let x = stream.upload(&[n * 1000 + i; 100]).expect("memory");
+                    let mut out = [0; 2];
+                    let addresses = [x.address(), x.address() + 99 * 8];
+                    CpuMemory::snapshot().load(8, &addresses, None, &mut out).expect("the buffer is alive");
+                    assert_eq!(out, [n * 1000 + i; 2]);
+                }
+            });
+        }
+    });
+}
+
+#[test]
 fn memory_is_fast_enough() -> Result<()> {
     let stream = stream();
     let others: Vec<_> = (0..8).map(|_| stream.zeros::<f32>(1024)).collect::<Result<_>>()?;
@@ -273,6 +291,16 @@ fn images_are_chosen_by_arguments() -> Result<()> {
     params[1].specialise = false;
     let general_n = kernel("general_n", params, images());
     assert_eq!(launch(general_n, &mut x, 3).image((9, 0))?.entry, "special", "n takes no part");
+
+    let mut record = both.record().clone();
+    let mut second = record.variants[0].clone();
+    second.images = Cow::Owned(vec![image("second", "t\0", false, 32)]);
+    record.variants.to_mut().push(second);
+    let two: &'static Kernel = Box::leak(Box::new(Kernel::new(record)));
+    assert_eq!(launch(two, &mut x, 16).image((8, 0))?.entry, "special");
+    assert_eq!(launch(two, &mut x, 16).variant(1).image((8, 0))?.entry, "second", "there is no special code");
+    assert!(matches!(launch(two, &mut x, 16).variant(2).image((8, 0)), Err(Error::Variant { count: 2, .. })));
+
     let none = kernel("none", fill_params(), Vec::new());
     assert!(matches!(launch(none, &mut x, 3).image((9, 0)), Err(Error::NoImage { .. })));
     Ok(())

@@ -33,6 +33,7 @@ const CASES: &[(&str, &str)] = &[
     ("launch", ""),
     ("cache", ""),
     ("devices", ""),
+    ("many-devices", "many"),
 ];
 
 #[test]
@@ -108,6 +109,7 @@ fn dispatch(case: &str) -> Option<fn() -> Result<()>> {
         "launch" => launch,
         "cache" => cache,
         "devices" => devices,
+        "many-devices" => many_devices,
         _ => return None,
     })
 }
@@ -390,5 +392,19 @@ fn devices() -> Result<()> {
     let error = launch.launch(&b, 1).unwrap_err();
     assert!(error.to_string().contains("argument `x` of `reader` is on Fake GPU (CUDA device 0)"), "{error}");
     assert!(!log().iter().any(|l| l.starts_with("launch") || l.starts_with("wait")), "nothing was enqueued");
+    Ok(())
+}
+
+/// Functions are found for every device, however many there are.
+fn many_devices() -> Result<()> {
+    let kernel = fill();
+    for index in [0, 15, 16, 19, 16, 0] {
+        let stream = Device::cuda(index)?.stream()?;
+        let mut out = stream.zeros::<i32>(4)?;
+        run(kernel, &mut out, 16, &stream, 1)?;
+    }
+    let loaded = log().iter().filter(|l| l.starts_with("function")).count();
+    assert_eq!(loaded, 4, "once a device");
+    assert_eq!(Device::cuda(20).unwrap_err(), Error::NoDevice { index: 20, count: 20 });
     Ok(())
 }

@@ -47,7 +47,7 @@ functions! {
 #[cfg(not(old))]
 functions! {
     fn cuGetErrorString(_code: c_int, text: *mut *const c_char) { *text = c"a fake error".as_ptr(); 0 }
-    fn cuDeviceGetCount(count: *mut c_int) { *count = if mode("no-count") { 0 } else { 2 }; 0 }
+    fn cuDeviceGetCount(count: *mut c_int) { *count = if mode("no-count") { 0 } else if mode("many") { 20 } else { 2 }; 0 }
     fn cuDeviceGet(device: *mut c_int, ordinal: c_int) { *device = ordinal; 0 }
     fn cuDeviceGetName(name: *mut c_char, _len: c_int, _device: c_int) {
         std::ptr::copy_nonoverlapping(c"Fake GPU".as_ptr(), name, 9);
