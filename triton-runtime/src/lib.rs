@@ -1,1 +1,58 @@
 //! Devices, streams, buffers and launches.
+//!
+//! The only crate of the project that touches a device or the file system. A program that never finds a CUDA driver
+//! runs the same kernels on the CPU; nothing here panics because a library, a GPU or a folder is missing.
+//!
+//! ```
+//! use triton_runtime::{Device, Result};
+//!
+//! # fn main() -> Result<()> {
+//! let device = Device::cpu();
+//! let stream = device.stream()?;
+//! let x = stream.upload(&[1.0f32, 2.0, 3.0])?;
+//! let mut y = stream.zeros::<f32>(3)?;
+//! stream.copy(&x, &mut y)?;
+//! assert_eq!(stream.download(&y)?, [1.0, 2.0, 3.0]);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! **Invariant:** a buffer is freed, read and written in the order of its uses, whichever streams they are on: see
+//! [`Buffer`].
+//!
+//! **Invariant:** `unsafe` code is only in the `driver` folder.
+
+mod args;
+mod buffer;
+pub mod cache;
+mod cpu;
+mod device;
+mod driver;
+mod element;
+mod error;
+mod event;
+mod grid;
+mod kernel;
+mod launch;
+mod load;
+mod pinned;
+mod stream;
+mod uses;
+
+pub use args::{AsPtr, AsPtrMut, DevicePtr, LaunchArg};
+pub use buffer::{Buffer, BufferSlice, BufferSliceMut, DeviceData, DeviceDataMut};
+pub use cpu::memory::CpuMemory;
+pub use device::Device;
+pub use element::Element;
+pub use error::{Error, Result};
+pub use event::Event;
+pub use grid::{Grid, GridSize};
+pub use kernel::{Kernel, LoadInfo};
+pub use launch::{Launch, Safe, Unsafe};
+pub use pinned::Pinned;
+pub use stream::Stream;
+
+/// Locks without caring whether another thread panicked meanwhile: what we guard is consistent between statements.
+fn lock<T>(mutex: &std::sync::Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+}

@@ -1,0 +1,161 @@
+//! Machine code on disk, so that the driver compiles a kernel once.
+//!
+//! One file an entry. An entry holds its whole key, PTX included, so that no collision of names can mix kernels up, and ends
+//! in a checksum; whatever is damaged, truncated, of another format or for another key reads as absent and is written anew.
+//! Files appear whole: they are written under another name and renamed.
+//!
+//! ```text
+//! "triton-cubin 1\n"  driver:u32  then 4 lengths:u32 (device, ptx, log, cubin)  device  ptx  log  cubin  crc32:u32
+//! ```
+
+use std::ffi::OsString;
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+/// Begins every entry, and changes with the format.
+const MAGIC: &[u8] = b"triton-cubin 1\n";
+
+/// Larger files are none of ours.
+const LARGEST: u64 = 1 << 28;
+
+/// A folder of entries.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Cache {
+    folder: PathBuf,
+}
+
+/// What machine code depends on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Key<'a> {
+    /// The PTX, without NUL.
+    pub ptx: &'a str,
+    /// The driver's version, as `cuDriverGetVersion` counts.
+    pub driver: u32,
+    /// Compute capability and name of the device.
+    pub device: &'a str,
+}
+
+/// Machine code, and what the compiler said.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Entry {
+    /// The driver's machine code for one device.
+    pub cubin: Vec<u8>,
+    /// The log of its compiler.
+    pub log: String,
+}
+
+impl Cache {
+    /// The cache in a folder, which need not exist.
+    pub fn at(folder: impl Into<PathBuf>) -> Cache {
+        Cache { folder: folder.into() }
+    }
+
+    /// The cache that the environment names: `$TRITON_CACHE_DIR` (none if that is empty), else
+    /// `$XDG_CACHE_HOME/triton-dsl`, else `$HOME/.cache/triton-dsl`, else none.
+    pub fn from_env() -> Option<Cache> {
+        Cache::from_vars(|name| std::env::var_os(name))
+    }
+
+    /// The same for given variables.
+    pub fn from_vars(get: impl Fn(&str) -> Option<OsString>) -> Option<Cache> {
+        if let Some(folder) = get("TRITON_CACHE_DIR") {
+            return (!folder.is_empty()).then(|| Cache::at(folder));
+        }
+        // The XDG specification has relative paths ignored.
+        let absolute = |name: &str| get(name).map(PathBuf::from).filter(|path| path.is_absolute());
+        let base = absolute("XDG_CACHE_HOME").or_else(|| absolute("HOME").map(|home| home.join(".cache")))?;
+        Some(Cache::at(base.join("triton-dsl")))
+    }
+
+    /// Where the entries are.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// The file of a key's entry.
+    pub fn file(&self, key: &Key<'_>) -> PathBuf {
+        // FNV-1a: the name only has to spread, since the entry holds the key.
+        let mut hash = 0xcbf2_9ce4_8422_2325_u64;
+        let mut mix = |bytes: &[u8]| {
+            for &byte in bytes {
+                hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+            }
+        };
+        mix(&key.driver.to_le_bytes());
+        mix(key.device.as_bytes());
+        mix(&[0]);
+        mix(key.ptx.as_bytes());
+        self.folder.join(format!("{hash:016x}.cubin"))
+    }
+
+    /// The entry of a key; `None` if there is no sound one.
+    pub fn read(&self, key: &Key<'_>) -> Option<Entry> {
+        let file = self.file(key);
+        let size = fs::metadata(&file).ok()?.len();
+        if size > LARGEST {
+            return None;
+        }
+        decode(&fs::read(file).ok()?, key)
+    }
+
+    /// Writes an entry over what is there.
+    ///
+    /// # Errors
+    /// The file system's. A caller that has the entry anyway ignores them.
+    pub fn write(&self, key: &Key<'_>, entry: &Entry) -> io::Result<()> {
+        static COUNT: AtomicU64 = AtomicU64::new(0);
+        let bytes = encode(key, entry).ok_or_else(|| io::Error::other("the entry is too large"))?;
+        fs::create_dir_all(&self.folder)?;
+        // Two processes, or threads, never share a temporary file.
+        let name = format!(".{}-{}.tmp", std::process::id(), COUNT.fetch_add(1, Relaxed));
+        let temporary = self.folder.join(name);
+        let written = File::create(&temporary)
+            .and_then(|mut file| file.write_all(&bytes))
+            .and_then(|()| fs::rename(&temporary, self.file(key)));
+        if written.is_err() {
+            let _ = fs::remove_file(&temporary);
+        }
+        written
+    }
+}
+
+fn encode(key: &Key<'_>, entry: &Entry) -> Option<Vec<u8>> {
+    let parts: [&[u8]; 4] = [key.device.as_bytes(), key.ptx.as_bytes(), entry.log.as_bytes(), &entry.cubin];
+    let mut bytes = MAGIC.to_vec();
+    bytes.extend_from_slice(&key.driver.to_le_bytes());
+    for part in parts {
+        bytes.extend_from_slice(&u32::try_from(part.len()).ok()?.to_le_bytes());
+    }
+    for part in parts {
+        bytes.extend_from_slice(part);
+    }
+    let sum = crc32fast::hash(&bytes);
+    bytes.extend_from_slice(&sum.to_le_bytes());
+    Some(bytes)
+}
+
+fn decode(bytes: &[u8], key: &Key<'_>) -> Option<Entry> {
+    let (content, sum) = bytes.split_last_chunk::<4>()?;
+    let mut rest = content.strip_prefix(MAGIC)?;
+    if crc32fast::hash(content) != u32::from_le_bytes(*sum) {
+        return None;
+    }
+    let mut number = || {
+        let (number, after) = rest.split_first_chunk::<4>()?;
+        rest = after;
+        Some(u32::from_le_bytes(*number))
+    };
+    let driver = number()?;
+    let lengths = [number()?, number()?, number()?, number()?];
+    let mut part = |length: u32| {
+        let (part, after) = rest.split_at_checked(usize::try_from(length).ok()?)?;
+        rest = after;
+        Some(part)
+    };
+    let [device, ptx, log, cubin] = [part(lengths[0])?, part(lengths[1])?, part(lengths[2])?, part(lengths[3])?];
+    let whole = rest.is_empty();
+    let same = driver == key.driver && device == key.device.as_bytes() && ptx == key.ptx.as_bytes();
+    (whole && same).then(|| Entry { cubin: cubin.to_vec(), log: String::from_utf8_lossy(log).into_owned() })
+}

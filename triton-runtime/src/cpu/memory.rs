@@ -1,0 +1,177 @@
+//! The memory of the CPU device as the interpreter sees it: all live buffers, and nothing else.
+
+use crate::driver::host::HostBlock;
+use crate::lock;
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::{Arc, Mutex};
+use triton_core::interp::{Fault, Memory};
+
+/// The live blocks by address, and the snapshot that launches share until a block comes or goes.
+struct Registry {
+    blocks: BTreeMap<u64, Arc<HostBlock>>,
+    snapshot: Option<Arc<[Arc<HostBlock>]>>,
+}
+
+static REGISTRY: Mutex<Registry> = Mutex::new(Registry { blocks: BTreeMap::new(), snapshot: None });
+
+/// A new live block of zeros; `None` when there is no memory.
+pub(crate) fn allocate(bytes: usize) -> Option<Arc<HostBlock>> {
+    let block = Arc::new(HostBlock::new(bytes)?);
+    let mut registry = lock(&REGISTRY);
+    registry.snapshot = None;
+    registry.blocks.insert(block.address(), block.clone());
+    Some(block)
+}
+
+/// The buffer is gone. The block itself lives until the launches are done that see it.
+pub(crate) fn forget(block: &HostBlock) {
+    let mut registry = lock(&REGISTRY);
+    let (removed, snapshot) = (registry.blocks.remove(&block.address()), registry.snapshot.take());
+    drop(registry);
+    // Freeing can take long: not under the lock.
+    drop((removed, snapshot));
+}
+
+/// All buffers of the CPU device that are alive when [`CpuMemory::snapshot`] is called: what a kernel can reach there.
+///
+/// Accesses are checked against the buffers' ends and the elements' natural alignment, and are relaxed atomics of the
+/// element's width: programs that race leave one of the values.
+#[derive(Clone)]
+pub struct CpuMemory {
+    /// Sorted by address, disjoint.
+    blocks: Arc<[Arc<HostBlock>]>,
+}
+
+impl CpuMemory {
+    /// The buffers alive now. They stay readable as long as this value lives.
+    pub fn snapshot() -> CpuMemory {
+        let mut registry = lock(&REGISTRY);
+        if let Some(blocks) = &registry.snapshot {
+            return CpuMemory { blocks: blocks.clone() };
+        }
+        let blocks: Arc<[Arc<HostBlock>]> = registry.blocks.values().cloned().collect();
+        registry.snapshot = Some(blocks.clone());
+        CpuMemory { blocks }
+    }
+
+    /// The block whose address is the last at or below this one.
+    fn below(&self, address: u64) -> Option<&HostBlock> {
+        let after = self.blocks.partition_point(|b| b.address() <= address);
+        self.blocks[..after].last().map(|b| &**b)
+    }
+
+    /// Calls `access` for each element that is not masked off, with its block and offset. Accesses of one tile are mostly
+    /// to one buffer, so the last block is tried first.
+    #[inline]
+    fn each<const W: usize>(
+        &self,
+        addresses: &[u64],
+        mask: Option<&[bool]>,
+        mut access: impl FnMut(usize, &HostBlock, usize) -> Option<()>,
+    ) -> Result<(), Fault> {
+        let Some(mut block) = self.blocks.first().map(|b| &**b) else {
+            return match (0..addresses.len()).find(|&i| mask.is_none_or(|m| m[i])) {
+                None => Ok(()),
+                Some(i) => Err(self.fault(W, i, addresses[i])),
+            };
+        };
+        let mut base = block.address();
+        for (i, &address) in addresses.iter().enumerate() {
+            if mask.is_some_and(|m| !m[i]) {
+                continue;
+            }
+            // An address below the base wraps to an offset beyond every block.
+            let offset = address.wrapping_sub(base) as usize;
+            if access(i, block, offset).is_some() {
+                continue;
+            }
+            block = self.below(address).ok_or_else(|| self.fault(W, i, address))?;
+            base = block.address();
+            access(i, block, (address - base) as usize).ok_or_else(|| self.fault(W, i, address))?;
+        }
+        Ok(())
+    }
+
+    fn load_all<const W: usize>(&self, addresses: &[u64], mask: Option<&[bool]>, out: &mut [u64]) -> Result<(), Fault> {
+        self.each::<W>(addresses, mask, |i, block, offset| {
+            out[i] = block.load::<W>(offset)?;
+            Some(())
+        })
+    }
+
+    fn store_all<const W: usize>(&self, addresses: &[u64], mask: Option<&[bool]>, values: &[u64]) -> Result<(), Fault> {
+        self.each::<W>(addresses, mask, |i, block, offset| block.store::<W>(offset, values[i]))
+    }
+
+    #[cold]
+    fn fault(&self, width: usize, element: usize, address: u64) -> Fault {
+        Fault { element, address, reason: self.reason(width as u64, address) }
+    }
+
+    /// Why an access is refused, as the end of a sentence.
+    fn reason(&self, width: u64, address: u64) -> String {
+        let after = self.blocks.partition_point(|b| b.address() <= address);
+        let below = self.blocks[..after].last().map(|b| (address - b.address(), b.len() as u64));
+        if let Some((offset, len)) = below
+            && offset < len
+        {
+            if !address.is_multiple_of(width) {
+                return format!(
+                    "not aligned to the {width} bytes of an element (byte {offset} of a buffer of {len} bytes)"
+                );
+            }
+            return format!(
+                "the last {} of its {width} bytes lie past the end of a buffer of {len} bytes",
+                offset + width - len
+            );
+        }
+        let past = below.map(|(offset, len)| (offset - len, len));
+        let before = self.blocks.get(after).map(|b| (b.address() - address, b.len() as u64));
+        match (past, before) {
+            (Some((gap, len)), other) if other.is_none_or(|(far, _)| gap <= far) => match gap {
+                0 => format!("right behind the end of a buffer of {len} bytes"),
+                _ => format!("{} past the end of a buffer of {len} bytes", bytes(gap)),
+            },
+            (_, Some((gap, len))) => format!("{} before the start of a buffer of {len} bytes", bytes(gap)),
+            (_, None) => "outside every buffer: the CPU device has none".to_string(),
+        }
+    }
+}
+
+fn bytes(n: u64) -> String {
+    if n == 1 { "1 byte".to_string() } else { format!("{n} bytes") }
+}
+
+impl Memory for CpuMemory {
+    fn load(&self, width: u32, addresses: &[u64], mask: Option<&[bool]>, out: &mut [u64]) -> Result<(), Fault> {
+        match width {
+            1 => self.load_all::<1>(addresses, mask, out),
+            2 => self.load_all::<2>(addresses, mask, out),
+            4 => self.load_all::<4>(addresses, mask, out),
+            8 => self.load_all::<8>(addresses, mask, out),
+            other => Err(no_width(other, addresses)),
+        }
+    }
+
+    fn store(&self, width: u32, addresses: &[u64], mask: Option<&[bool]>, values: &[u64]) -> Result<(), Fault> {
+        match width {
+            1 => self.store_all::<1>(addresses, mask, values),
+            2 => self.store_all::<2>(addresses, mask, values),
+            4 => self.store_all::<4>(addresses, mask, values),
+            8 => self.store_all::<8>(addresses, mask, values),
+            other => Err(no_width(other, addresses)),
+        }
+    }
+}
+
+fn no_width(width: u32, addresses: &[u64]) -> Fault {
+    let address = addresses.first().copied().unwrap_or(0);
+    Fault { element: 0, address, reason: format!("no element has {width} bytes (1, 2, 4 or 8 are possible)") }
+}
+
+impl fmt::Debug for CpuMemory {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "CpuMemory({} buffers)", self.blocks.len())
+    }
+}

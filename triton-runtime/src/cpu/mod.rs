@@ -1,0 +1,127 @@
+//! The CPU device: programs of a grid run by the interpreter, beside each other on threads.
+
+pub(crate) mod memory;
+
+use crate::error::{Error, Result};
+use memory::CpuMemory;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::time::{Duration, Instant};
+use triton_core::interp::{self, Program};
+use triton_core::ir::Function;
+use triton_core::record::Arg;
+
+/// Programs run on the calling thread for this long before threads are started: starting them costs about as much.
+const ALONE: Duration = Duration::from_micros(200);
+
+/// Runs every program of a grid.
+///
+/// # Errors
+/// The mistake of the program with the lowest index (x runs fastest), whatever the threads did.
+pub(crate) fn run(func: &Function, args: &[Arg], grid: [u32; 3]) -> Result<()> {
+    let memory = CpuMemory::snapshot();
+    each(grid, |program| interp::run(func, args, program, &memory).map_err(|e| e.0))
+}
+
+/// Calls `body` for every program of a grid, on as many threads as the machine has.
+fn each(grid: [u32; 3], body: impl Fn(Program) -> Result<(), String> + Sync) -> Result<()> {
+    let [x, y, z] = grid.map(u64::from);
+    let total = x * y * z;
+    let one = |index: u64| {
+        let id = [index % x, index / x % y, index / (x * y)].map(|i| i as u32);
+        // A panic is a bug of the interpreter; the user's program must not end for it.
+        catch_unwind(AssertUnwindSafe(|| body(Program { id, grid }))).unwrap_or_else(|_| {
+            Err(format!(
+                "the interpreter panicked in program ({}, {}, {}); please report this as a bug",
+                id[0], id[1], id[2]
+            ))
+        })
+    };
+
+    let threads = std::thread::available_parallelism().map_or(1, |n| n.get() as u64);
+    let start = Instant::now();
+    let mut first = 0;
+    while first < total && (threads == 1 || start.elapsed() < ALONE) {
+        one(first).map_err(Error::Program)?;
+        first += 1;
+    }
+    if first == total {
+        return Ok(());
+    }
+
+    // Chunks are handed out in order, so that every program below a failing one is run.
+    let left = total - first;
+    let workers = threads.min(left);
+    let chunk = (left / (workers * 8)).clamp(1, 1024);
+    let next = AtomicU64::new(first);
+    let lowest = AtomicU64::new(u64::MAX);
+    let failure = Mutex::new(None);
+    let work = || {
+        loop {
+            let begin = next.fetch_add(chunk, Relaxed);
+            if begin >= total || begin > lowest.load(Relaxed) {
+                return;
+            }
+            for index in begin..total.min(begin + chunk) {
+                if let Err(message) = one(index) {
+                    let mut failure = crate::lock(&failure);
+                    if index < lowest.load(Relaxed) {
+                        lowest.store(index, Relaxed);
+                        *failure = Some(message);
+                    }
+                    break;
+                }
+            }
+        }
+    };
+    std::thread::scope(|scope| {
+        for _ in 1..workers {
+            // Without another thread, those there are do the work.
+            if std::thread::Builder::new().spawn_scoped(scope, work).is_err() {
+                break;
+            }
+        }
+        work();
+    });
+    match failure.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner) {
+        None => Ok(()),
+        Some(message) => Err(Error::Program(message)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::AtomicU32;
+
+    /// Runs a grid whose programs at `bad` fail, and checks that each below the first of them ran once.
+    fn check(grid: [u32; 3], bad: &[u64], expected: Option<u64>) {
+        let total = grid.iter().map(|&n| u64::from(n)).product::<u64>();
+        let ran: Vec<AtomicU32> = (0..total).map(|_| AtomicU32::new(0)).collect();
+        let result = each(grid, |program| {
+            let [x, y, z] = program.id.map(u64::from);
+            let index = x + u64::from(grid[0]) * (y + u64::from(grid[1]) * z);
+            ran[index as usize].fetch_add(1, Relaxed);
+            std::thread::sleep(Duration::from_micros(20));
+            if bad.contains(&index) { Err(index.to_string()) } else { Ok(()) }
+        });
+        let must = expected.map_or(total, |i| i + 1);
+        assert!(ran[..must as usize].iter().all(|n| n.load(Relaxed) == 1), "{grid:?}");
+        match (result, expected) {
+            (Ok(()), None) => {}
+            (Err(Error::Program(text)), Some(index)) => assert_eq!(text, index.to_string()),
+            (other, _) => panic!("{grid:?}: {other:?}"),
+        }
+    }
+
+    #[test]
+    fn grids() {
+        check([1, 1, 1], &[], None);
+        check([5, 3, 7], &[], None);
+        check([2000, 1, 1], &[], None);
+        check([3, 3, 3], &[0], Some(0));
+        check([1000, 2, 1], &[1999, 700, 701, 1500], Some(700));
+        check([0, 2, 1], &[], None);
+    }
+}

@@ -1,0 +1,157 @@
+//! Where kernels run.
+
+use crate::driver::context::Context;
+use crate::error::{Error, Result};
+use crate::stream::Stream;
+use std::fmt;
+use std::sync::Arc;
+use triton_core::record::Target;
+
+/// A device: the CPU or one GPU. Cloning is cheap.
+///
+/// ```
+/// use triton_runtime::Device;
+///
+/// let device = Device::best();
+/// println!("running on {device}"); // `NVIDIA H200 (CUDA device 0)`, or `CPU (no CUDA driver: ..)`
+/// ```
+#[derive(Clone)]
+pub struct Device {
+    place: Place,
+    /// Why it is the CPU, if that was not asked for.
+    why: Option<Arc<str>>,
+}
+
+/// What a device is made of.
+#[derive(Clone, Copy)]
+pub(crate) enum Place {
+    Cpu,
+    Cuda(&'static Context),
+}
+
+impl Device {
+    /// The CPU: exact and bounds-checked, for tests and for machines without a GPU.
+    pub fn cpu() -> Device {
+        Device { place: Place::Cpu, why: None }
+    }
+
+    /// The CUDA device of this number, from 0. Its primary context is retained until the process ends.
+    ///
+    /// # Errors
+    /// [`Error::NoDriver`], [`Error::DriverTooOld`], [`Error::NoDevice`], or what the driver says.
+    pub fn cuda(index: usize) -> Result<Device> {
+        Context::get(index).map(|context| Device { place: Place::Cuda(context), why: None })
+    }
+
+    /// CUDA device 0 if a driver is there and the device runs our kernels, else the CPU; its `Display` says why.
+    pub fn best() -> Device {
+        let fall_back = |why: String| Device { place: Place::Cpu, why: Some(why.into()) };
+        match Device::cuda(0) {
+            Ok(device) => match device.compute_capability() {
+                Some((major, minor)) if !Target::Sm80.runs_on((major, minor)) => {
+                    fall_back(format!("{device} has compute capability {major}.{minor}, but 8.0 or newer is needed"))
+                }
+                _ => device,
+            },
+            Err(error) => fall_back(reason(&error)),
+        }
+    }
+
+    /// A new stream on this device.
+    ///
+    /// # Errors
+    /// What the driver says; never on the CPU.
+    pub fn stream(&self) -> Result<Stream> {
+        Stream::new(self)
+    }
+
+    /// Whether it is the CPU.
+    pub fn is_cpu(&self) -> bool {
+        matches!(self.place, Place::Cpu)
+    }
+
+    /// The CUDA device's number; `None` for the CPU.
+    pub fn ordinal(&self) -> Option<usize> {
+        self.context().map(|c| c.ordinal)
+    }
+
+    /// The name, as the driver spells it: `NVIDIA H200`; `CPU` for the CPU.
+    pub fn name(&self) -> &str {
+        self.context().map_or("CPU", |c| &c.name)
+    }
+
+    /// Compute capability (major, minor); `None` for the CPU.
+    pub fn compute_capability(&self) -> Option<(u32, u32)> {
+        self.context().map(|c| c.capability)
+    }
+
+    /// Number of multiprocessors; of the CPU, the threads that run programs.
+    pub fn multiprocessors(&self) -> u32 {
+        match self.place {
+            Place::Cpu => std::thread::available_parallelism().map_or(1, |n| u32::try_from(n.get()).unwrap_or(1)),
+            Place::Cuda(context) => context.multiprocessors,
+        }
+    }
+
+    /// Memory in bytes; `None` for the CPU, which has what the system gives.
+    pub fn total_memory(&self) -> Option<u64> {
+        self.context().map(|c| c.total_memory)
+    }
+
+    /// The driver's version, as `cuDriverGetVersion` counts (1000·major + 10·minor); `None` for the CPU.
+    pub fn driver_version(&self) -> Option<u32> {
+        self.context().map(|c| c.driver.version)
+    }
+
+    pub(crate) fn place(&self) -> Place {
+        self.place
+    }
+
+    fn context(&self) -> Option<&'static Context> {
+        match self.place {
+            Place::Cpu => None,
+            Place::Cuda(context) => Some(context),
+        }
+    }
+}
+
+/// An error as the end of the sentence "CPU, because".
+fn reason(error: &Error) -> String {
+    if let Error::NoDriver { reason } = error {
+        format!("no CUDA driver: {reason}")
+    } else if let Error::NoDevice { count: 0, .. } = error {
+        "the CUDA driver sees no device".to_string()
+    } else {
+        error.to_string()
+    }
+}
+
+/// Two devices are equal when their memory is the same.
+impl PartialEq for Device {
+    #[inline]
+    fn eq(&self, other: &Device) -> bool {
+        match (self.place, other.place) {
+            (Place::Cpu, Place::Cpu) => true,
+            (Place::Cuda(a), Place::Cuda(b)) => std::ptr::eq(a, b),
+            (Place::Cpu, Place::Cuda(_)) | (Place::Cuda(_), Place::Cpu) => false,
+        }
+    }
+}
+
+impl Eq for Device {}
+
+impl fmt::Display for Device {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (self.place, &self.why) {
+            (Place::Cuda(context), _) => write!(f, "{context}"),
+            (Place::Cpu, None) => f.write_str("CPU"),
+            (Place::Cpu, Some(why)) => write!(f, "CPU ({why})"),
+        }
+    }
+}
+
+impl fmt::Debug for Device {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Device({self})")
+    }
+}

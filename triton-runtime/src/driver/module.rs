@@ -1,0 +1,149 @@
+//! Machine code on a device, and launching it.
+
+use super::context::Context;
+use super::stream::RawStream;
+use super::{Handle, cu};
+use crate::error::Error;
+use cudarc::driver::sys::{
+    CUfunc_st, CUfunction_attribute as Attribute, CUlaunchAttribute, CUlaunchAttributeID, CUlaunchAttributeValue,
+    CUlaunchConfig,
+};
+use std::ffi::{CString, c_int, c_void};
+
+/// A kernel that is ready to launch. It is never unloaded.
+#[derive(Debug)]
+pub(crate) struct Function {
+    handle: Handle<CUfunc_st>,
+    threads: u32,
+    cluster: [u32; 3],
+    shared_bytes: u32,
+    /// Registers of a thread.
+    pub(crate) registers: u32,
+    /// Bytes of local memory of a thread: spills and arrays.
+    pub(crate) local_bytes: u32,
+    /// Bytes of static shared memory of a block.
+    pub(crate) static_shared_bytes: u32,
+}
+
+/// How blocks of a kernel look.
+pub(crate) struct Shape {
+    pub(crate) threads: u32,
+    pub(crate) cluster: [u32; 3],
+    pub(crate) shared_bytes: u32,
+}
+
+impl Function {
+    /// Loads machine code and finds its entry.
+    ///
+    /// # Errors
+    /// The driver's, when the bytes are no code for this device or have no such entry.
+    pub(crate) fn load(context: &Context, cubin: &[u8], entry: &str, shape: Shape) -> Result<Function, Error> {
+        // A damaged length would let the driver read past the end: machine code is an ELF file, which the caller has
+        // checked by a sum.
+        let invalid =
+            || Error::Driver { call: "cuModuleLoadData", code: 200, message: "invalid machine code".to_string() };
+        if !cubin.starts_with(b"\x7fELF") {
+            return Err(invalid());
+        }
+        let name = CString::new(entry).map_err(|_| invalid())?;
+        context.enter()?;
+        let driver = context.driver;
+        let mut module = std::ptr::null_mut();
+        // SAFETY: the bytes are a whole cubin.
+        unsafe { cu!(driver, cuModuleLoadData(&mut module, cubin.as_ptr().cast())) }?;
+        let mut handle = std::ptr::null_mut();
+        // SAFETY: the module is alive, and the name ends in NUL.
+        let found = unsafe { cu!(driver, cuModuleGetFunction(&mut handle, module, name.as_ptr())) };
+        let set = |which: Attribute, value: u32| {
+            let value = c_int::try_from(value).unwrap_or(c_int::MAX);
+            // SAFETY: the function is alive.
+            unsafe { cu!(driver, cuFuncSetAttribute(handle, which, value)) }
+        };
+        let prepared = found.and_then(|()| {
+            if shape.shared_bytes > 0 {
+                set(Attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, shape.shared_bytes)?;
+            }
+            if shape.cluster.iter().product::<u32>() > 8 {
+                set(Attribute::CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 1)?;
+            }
+            Ok(())
+        });
+        if let Err(error) = prepared {
+            // SAFETY: nothing of the module is used after this.
+            let _ = unsafe { cu!(driver, cuModuleUnload(module)) };
+            return Err(error);
+        }
+        let get = |which: Attribute| {
+            let mut value: c_int = 0;
+            // SAFETY: the pointer is to an integer, and the function is alive. Without an answer the value stays 0.
+            let _ = unsafe { cu!(driver, cuFuncGetAttribute(&mut value, which, handle)) };
+            u32::try_from(value).unwrap_or(0)
+        };
+        Ok(Function {
+            handle: Handle(handle),
+            threads: shape.threads,
+            cluster: shape.cluster,
+            shared_bytes: shape.shared_bytes,
+            registers: get(Attribute::CU_FUNC_ATTRIBUTE_NUM_REGS),
+            local_bytes: get(Attribute::CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES),
+            static_shared_bytes: get(Attribute::CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES),
+        })
+    }
+
+    /// Enqueues a launch. The values have been checked against the kernel's record.
+    #[inline]
+    pub(crate) fn launch<const N: usize>(
+        &self,
+        stream: &RawStream,
+        [x, y, z]: [u32; 3],
+        values: &mut [u64; N],
+    ) -> Result<(), Error> {
+        let context = stream.context;
+        context.enter()?;
+        // Values are little-endian and zero-extended, so that a narrow parameter finds its bytes first.
+        let mut params = values.each_mut().map(|value| std::ptr::from_mut(value).cast::<c_void>());
+        if self.cluster == [1, 1, 1] {
+            // SAFETY: every parameter of the kernel has its value, at most 8 bytes each, for the duration of the call.
+            return unsafe {
+                cu!(
+                    context.driver,
+                    cuLaunchKernel(
+                        self.handle.0,
+                        x,
+                        y,
+                        z,
+                        self.threads,
+                        1,
+                        1,
+                        self.shared_bytes,
+                        stream.handle.0,
+                        params.as_mut_ptr(),
+                        std::ptr::null_mut()
+                    )
+                )
+            };
+        }
+        let mut value = CUlaunchAttributeValue { pad: [0; 64] };
+        value.clusterDim.x = self.cluster[0];
+        value.clusterDim.y = self.cluster[1];
+        value.clusterDim.z = self.cluster[2];
+        let id = CUlaunchAttributeID::CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
+        let mut attributes = [CUlaunchAttribute { id, pad: [0; 4], value }];
+        let config = CUlaunchConfig {
+            gridDimX: x,
+            gridDimY: y,
+            gridDimZ: z,
+            blockDimX: self.threads,
+            blockDimY: 1,
+            blockDimZ: 1,
+            sharedMemBytes: self.shared_bytes,
+            hStream: stream.handle.0,
+            attrs: attributes.as_mut_ptr(),
+            numAttrs: 1,
+        };
+        // SAFETY: as above; the configuration lives for the call.
+        unsafe {
+            cu!(context.driver, cuLaunchKernelEx(&config, self.handle.0, params.as_mut_ptr(), std::ptr::null_mut()))
+        }
+    }
+}

@@ -1,0 +1,257 @@
+//! The one error type: what was found, what was expected, and how to mend it.
+
+use triton_core::ir::types::DType;
+
+/// The result of everything that can fail here.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// What went wrong on a device or before a launch.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// There is no CUDA driver on this machine, or it cannot be used.
+    #[error("no CUDA driver: {reason}; install the NVIDIA driver, or use Device::cpu()")]
+    NoDriver {
+        /// Why, as the end of a sentence.
+        reason: String,
+    },
+
+    /// The driver is older than what the code needs.
+    #[error(
+        "the CUDA driver is too old: it supports CUDA {}, but CUDA {} or newer is needed; update the NVIDIA driver",
+        version(*.found),
+        version(*.needed)
+    )]
+    DriverTooOld {
+        /// The driver's version, as `cuDriverGetVersion` counts: 1000·major + 10·minor.
+        found: u32,
+        /// The lowest version that serves, counted likewise.
+        needed: u32,
+    },
+
+    /// No CUDA device has this number.
+    #[error("there is no CUDA device {index}: {}", devices(*.count))]
+    NoDevice {
+        /// The number asked for.
+        index: usize,
+        /// How many devices the driver has.
+        count: usize,
+    },
+
+    /// A buffer or event of one device was used on another.
+    #[error(
+        "{what} is on {found}, but the stream is on {expected}; copy it through the host, or use a stream of its device"
+    )]
+    WrongDevice {
+        /// Which thing, in words: "argument `x`".
+        what: String,
+        /// The device it is on.
+        found: String,
+        /// The device of the stream.
+        expected: String,
+    },
+
+    /// Two lengths that must agree do not.
+    #[error("the source has {source_len} elements, but the destination has {len}; copy between slices of one length")]
+    Length {
+        /// Elements of the source.
+        source_len: usize,
+        /// Elements of the destination.
+        len: usize,
+    },
+
+    /// A slice reaches outside its buffer.
+    #[error("the range {start}..{end} does not lie in a buffer of {len} elements")]
+    OutOfRange {
+        /// First element.
+        start: usize,
+        /// One past the last element.
+        end: usize,
+        /// Elements of the buffer.
+        len: usize,
+    },
+
+    /// The device has no such amount of memory left.
+    #[error("out of memory on {device}: {requested} bytes were requested{}", left(*.free, *.total))]
+    OutOfMemory {
+        /// Bytes asked for.
+        requested: u64,
+        /// Bytes that were free, where the device tells (0 otherwise).
+        free: u64,
+        /// Bytes the device has, where it tells (0 otherwise).
+        total: u64,
+        /// The device.
+        device: String,
+    },
+
+    /// An argument does not keep what the kernel's parameter promises.
+    #[error(
+        "`{kernel}`: argument `{param}` is {value}, which is not a multiple of {multiple_of} as \
+         `#[multiple_of({multiple_of})]` promises"
+    )]
+    Promise {
+        /// The kernel's instance.
+        kernel: String,
+        /// The parameter's name.
+        param: String,
+        /// The promise.
+        multiple_of: u32,
+        /// What was passed: a number, or an address in hexadecimal.
+        value: String,
+    },
+
+    /// An argument is not what the record of the kernel says.
+    #[error("`{kernel}`: argument {index} is {found}, but the kernel's record says {expected}")]
+    Argument {
+        /// The kernel's instance.
+        kernel: String,
+        /// Which argument, from 0.
+        index: usize,
+        /// What was passed.
+        found: String,
+        /// What was expected.
+        expected: String,
+    },
+
+    /// A grid that no device can run.
+    #[error("the grid has {found} programs along {axis}, but it must have {expected}")]
+    Grid {
+        /// `x`, `y` or `z`.
+        axis: char,
+        /// What was passed; numbers beyond `i64` are reported as its ends.
+        found: i64,
+        /// What is allowed, in words.
+        expected: String,
+    },
+
+    /// No such variant.
+    #[error("`{kernel}` has {count} variants, numbered from 0, but variant {index} was asked for")]
+    Variant {
+        /// The kernel's instance.
+        kernel: String,
+        /// The variant asked for.
+        index: usize,
+        /// How many there are.
+        count: usize,
+    },
+
+    /// The kernel was compiled for other devices only.
+    #[error(
+        "`{kernel}` was compiled for {targets}, which a device of compute capability {}.{} cannot run; \
+         use a newer GPU or Device::cpu()",
+        .capability.0,
+        .capability.1
+    )]
+    NoImage {
+        /// The kernel's instance.
+        kernel: String,
+        /// The device's compute capability.
+        capability: (u32, u32),
+        /// The targets there are.
+        targets: String,
+    },
+
+    /// A block needs more shared memory than the device has.
+    #[error(
+        "`{kernel}` needs {needed} bytes of shared memory a block, but {device} has {limit}; use smaller tiles or fewer stages"
+    )]
+    SharedMemory {
+        /// The kernel's instance.
+        kernel: String,
+        /// Bytes needed.
+        needed: u32,
+        /// Bytes there are.
+        limit: u32,
+        /// The device.
+        device: String,
+    },
+
+    /// The driver's compiler refused the PTX. This is a bug in the kernel compiler: please report it with the log.
+    #[error("the driver could not compile `{kernel}` ({message}); please report this as a bug, with the log:\n{log}")]
+    Jit {
+        /// The kernel's instance.
+        kernel: String,
+        /// The driver's error.
+        message: String,
+        /// The log of the driver's compiler.
+        log: String,
+    },
+
+    /// The embedded IR of a kernel cannot be read. This is a bug in the kernel compiler.
+    #[error("the embedded IR of `{kernel}` cannot be read ({message}); please report this as a bug")]
+    Ir {
+        /// The kernel's instance.
+        kernel: String,
+        /// What is wrong with it, and where.
+        message: String,
+    },
+
+    /// A program of a kernel did something wrong on the CPU device. The text names kernel, program, source line and what
+    /// happened.
+    #[error("{0}")]
+    Program(String),
+
+    /// A kernel launched earlier broke the device's context: nothing works on this device any more in this process.
+    #[error(
+        "{call} failed: {message}. A kernel launched earlier caused this: an address outside its buffers, a misaligned \
+         address, a buffer freed too early, or a failed assertion. The device cannot be used any more by this process. Run \
+         it on Device::cpu() to have every access checked, or under `compute-sanitizer`, which names the place"
+    )]
+    Device {
+        /// The driver function that reported it; the mistake was made earlier.
+        call: &'static str,
+        /// The driver's description.
+        message: String,
+    },
+
+    /// The driver refused a call.
+    #[error("{call} failed with code {code}: {message}")]
+    Driver {
+        /// The driver function.
+        call: &'static str,
+        /// Its `CUresult`.
+        code: i32,
+        /// The driver's description.
+        message: String,
+    },
+
+    /// Two events were compared that have no times.
+    #[error("{reason}; record both events by Stream::record_timed on streams of one device")]
+    Untimed {
+        /// What is missing.
+        reason: &'static str,
+    },
+}
+
+impl Error {
+    pub(crate) fn out_of_memory(requested: u64, device: String) -> Error {
+        Error::OutOfMemory { requested, free: 0, total: 0, device }
+    }
+}
+
+fn version(v: u32) -> String {
+    format!("{}.{}", v / 1000, v % 1000 / 10)
+}
+
+fn devices(count: usize) -> String {
+    match count {
+        0 => "the driver sees no device (is CUDA_VISIBLE_DEVICES empty?); use Device::cpu()".to_string(),
+        1 => "the driver sees one device, number 0".to_string(),
+        n => format!("the driver sees {n} devices, numbered from 0"),
+    }
+}
+
+fn left(free: u64, total: u64) -> String {
+    if total == 0 { String::new() } else { format!(", {free} of {total} are free; drop buffers or use smaller ones") }
+}
+
+/// A type as messages spell it.
+pub(crate) fn describe(ty: triton_core::record::ParamType) -> String {
+    use triton_core::record::ParamType;
+    let (what, element): (&str, DType) = match ty {
+        ParamType::Ptr(t) => ("Ptr", t),
+        ParamType::PtrMut(t) => ("PtrMut", t),
+        ParamType::Scalar(t) => return format!("a scalar `{t}`"),
+    };
+    format!("a `{what}<{element}>`")
+}

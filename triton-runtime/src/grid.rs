@@ -1,0 +1,82 @@
+//! The number of programs of a launch.
+
+use crate::error::{Error, Result};
+
+/// The most programs along each axis, whatever the device: CUDA's limits.
+const LIMITS: [u32; 3] = [i32::MAX as u32, 65535, 65535];
+
+/// The number of programs along x, y and z: from an integer, a pair or a triple of `i32`, `u32`, `i64`, `u64` or `usize`.
+///
+/// ```
+/// use triton_runtime::Grid;
+///
+/// let rows: usize = 100;
+/// assert_eq!(Grid::from(7), Grid::from((7, 1, 1)));
+/// assert_eq!(Grid::from((rows.div_ceil(64), 3)), Grid::from([2, 3, 1]));
+/// ```
+///
+/// Numbers that no device can run are reported by the launch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Grid([i64; 3]);
+
+/// The size of a grid along one axis.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct GridSize(i64);
+
+macro_rules! sizes {
+    ($($int:ty),*) => {$(
+        impl From<$int> for GridSize {
+            fn from(size: $int) -> GridSize {
+                // Only positive numbers can be too large, and both ends are errors at the launch.
+                GridSize(i64::try_from(size).unwrap_or(i64::MAX))
+            }
+        }
+
+        impl From<$int> for Grid {
+            fn from(x: $int) -> Grid {
+                Grid([GridSize::from(x).0, 1, 1])
+            }
+        }
+    )*};
+}
+
+sizes!(i32, u32, i64, u64, usize);
+
+impl<X: Into<GridSize>, Y: Into<GridSize>> From<(X, Y)> for Grid {
+    fn from((x, y): (X, Y)) -> Grid {
+        Grid([x.into().0, y.into().0, 1])
+    }
+}
+
+impl<X: Into<GridSize>, Y: Into<GridSize>, Z: Into<GridSize>> From<(X, Y, Z)> for Grid {
+    fn from((x, y, z): (X, Y, Z)) -> Grid {
+        Grid([x.into().0, y.into().0, z.into().0])
+    }
+}
+
+impl<T: Into<GridSize>> From<[T; 3]> for Grid {
+    fn from(sizes: [T; 3]) -> Grid {
+        Grid(sizes.map(|size| size.into().0))
+    }
+}
+
+impl Grid {
+    /// The sizes along x, y and z.
+    ///
+    /// # Errors
+    /// [`Error::Grid`] if one is negative or above the limit: 2³¹ − 1 along x, 65535 along y and z.
+    pub fn dims(self) -> Result<[u32; 3]> {
+        let mut dims = [0; 3];
+        for (i, (dim, axis)) in dims.iter_mut().zip(['x', 'y', 'z']).enumerate() {
+            *dim = match u32::try_from(self.0[i]) {
+                Ok(size) if size <= LIMITS[i] => size,
+                Ok(_) | Err(_) => {
+                    let expected =
+                        format!("between 0 and {}: move programs to another axis, or let each do more", LIMITS[i]);
+                    return Err(Error::Grid { axis, found: self.0[i], expected });
+                }
+            };
+        }
+        Ok(dims)
+    }
+}

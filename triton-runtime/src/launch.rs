@@ -1,0 +1,231 @@
+//! Launching: all checks on the host, then one call of the driver.
+
+use crate::args::LaunchArg;
+use crate::cpu;
+use crate::device::Place;
+use crate::driver::context::Context;
+use crate::driver::stream::RawStream;
+use crate::error::{Error, Result, describe};
+use crate::grid::Grid;
+use crate::kernel::Kernel;
+use crate::stream::Stream;
+use std::fmt;
+use std::marker::PhantomData;
+use triton_core::ir::types::DType;
+use triton_core::record::{Arg, Image, ParamRecord, ParamType, ProgramMap, Record};
+
+/// A launch that cannot break memory safety: the kernel takes views and scalars.
+#[derive(Debug)]
+pub enum Safe {}
+
+/// A launch whose caller vouches for the kernel's accesses: it takes raw pointers.
+#[derive(Debug)]
+pub enum Unsafe {}
+
+/// A kernel with its `N` arguments, ready to be launched; made by calling the kernel.
+#[must_use = "a launch does nothing until `.launch(..)`"]
+pub struct Launch<'a, S, const N: usize> {
+    kernel: &'static Kernel,
+    args: [LaunchArg<'a>; N],
+    variant: usize,
+    mode: PhantomData<S>,
+}
+
+impl<'a, S, const N: usize> Launch<'a, S, N> {
+    /// Arguments in the order of the parameters.
+    #[doc(hidden)]
+    pub fn new(kernel: &'static Kernel, args: [LaunchArg<'a>; N]) -> Launch<'a, S, N> {
+        Launch { kernel, args, variant: 0, mode: PhantomData }
+    }
+
+    /// Chooses among the instance's variants, numbered from 0 (the default) in the order of `configs`. A number that does not
+    /// exist is an error of the launch.
+    pub fn variant(self, index: usize) -> Launch<'a, S, N> {
+        Launch { variant: index, ..self }
+    }
+
+    /// The compiled instance.
+    pub fn record(&self) -> &'static Record {
+        self.kernel.record()
+    }
+
+    /// The arguments' values, in the order of the parameters: for other bindings.
+    pub fn args(&self) -> impl Iterator<Item = Arg> {
+        self.args.iter().map(|arg| arg.value)
+    }
+
+    /// Checks the arguments' promises and picks the code for a device of this compute capability (major, minor): for other
+    /// bindings, which check buffers and driver by themselves.
+    ///
+    /// # Errors
+    /// [`Error::Variant`], [`Error::Argument`], [`Error::Promise`], [`Error::NoImage`].
+    pub fn image(&self, capability: (u32, u32)) -> Result<&'static Image> {
+        let specialised = self.check_args()?;
+        self.kernel.select(self.variant, capability, None, specialised)
+    }
+
+    /// Checks types and promises; says whether the specialised code may run.
+    #[inline]
+    fn check_args(&self) -> Result<bool> {
+        let params = &self.record().params;
+        if params.len() != N {
+            return Err(self.wrong_argument(params.len().min(N)));
+        }
+        let mut specialised = true;
+        for (i, (arg, param)) in self.args.iter().zip(params.iter()).enumerate() {
+            if arg.ty != param.ty {
+                return Err(self.wrong_argument(i));
+            }
+            let bits = arg.value.bits();
+            if param.multiple_of > 1 && !keeps(param, bits) {
+                return Err(self.broken_promise(param, bits));
+            }
+            specialised &= !param.specialise || Kernel::divisible(param.ty, bits);
+        }
+        Ok(specialised)
+    }
+
+    #[cold]
+    fn wrong_argument(&self, index: usize) -> Error {
+        let or_nothing = |ty: Option<ParamType>| ty.map_or("no argument".to_string(), describe);
+        Error::Argument {
+            kernel: self.record().instance.to_string(),
+            index,
+            found: or_nothing(self.args.get(index).map(|a| a.ty)),
+            expected: or_nothing(self.record().params.get(index).map(|p| p.ty)),
+        }
+    }
+
+    #[cold]
+    fn broken_promise(&self, param: &ParamRecord, bits: u64) -> Error {
+        let value = match param.ty {
+            ParamType::Ptr(_) | ParamType::PtrMut(_) => format!("{bits:#x}"),
+            ParamType::Scalar(t) => signed(t, bits).map_or(bits.to_string(), |v| v.to_string()),
+        };
+        Error::Promise {
+            kernel: self.record().instance.to_string(),
+            param: param.name.to_string(),
+            multiple_of: param.multiple_of,
+            value,
+        }
+    }
+
+    /// The name of an argument, for messages.
+    #[cold]
+    fn name(&self, index: usize) -> String {
+        let name = self.record().params.get(index).map_or("?", |p| &p.name);
+        format!("argument `{name}` of `{}`", self.record().instance)
+    }
+
+    /// All checks, and the launch.
+    #[inline]
+    fn enqueue(self, stream: &Stream, grid: Grid) -> Result<()> {
+        self.kernel.variant(self.variant)?;
+        let specialised = self.check_args()?;
+        for (i, arg) in self.args.iter().enumerate() {
+            if let Some(core) = arg.core {
+                core.check(stream, || self.name(i))?;
+            }
+        }
+        let dims = grid.dims()?;
+        match (stream.device().place(), stream.raw()) {
+            (Place::Cuda(context), Some(raw)) => self.on_cuda(context, stream, raw, specialised, dims),
+            (Place::Cpu, _) | (Place::Cuda(_), None) => {
+                let function = self.kernel.function(self.variant)?;
+                if dims.contains(&0) {
+                    return Ok(());
+                }
+                cpu::run(function, &self.args.map(|arg| arg.value), dims)
+            }
+        }
+    }
+
+    #[inline]
+    fn on_cuda(
+        &self,
+        context: &'static Context,
+        stream: &Stream,
+        raw: &RawStream,
+        specialised: bool,
+        dims: [u32; 3],
+    ) -> Result<()> {
+        let image = self.kernel.select(self.variant, context.capability, Some(context.driver.version), specialised)?;
+        let blocks = match image.programs {
+            ProgramMap::Identity => dims,
+        };
+        for (i, axis) in ['x', 'y', 'z'].into_iter().enumerate() {
+            if image.cluster[i] > 1 && !blocks[i].is_multiple_of(image.cluster[i]) {
+                let expected = format!("a multiple of {}, the blocks of a cluster", image.cluster[i]);
+                return Err(Error::Grid { axis, found: i64::from(blocks[i]), expected });
+            }
+        }
+        if blocks.contains(&0) {
+            return Ok(());
+        }
+        let loaded = self.kernel.loaded(context, self.variant, image)?;
+        for arg in &self.args {
+            match (arg.core, arg.ty) {
+                (Some(core), ParamType::PtrMut(_)) => core.write(stream)?,
+                (Some(core), ParamType::Ptr(_) | ParamType::Scalar(_)) => core.read(stream)?,
+                (None, _) => {}
+            }
+        }
+        loaded.function.launch(raw, blocks, &mut self.args.map(|arg| arg.value.bits()))
+    }
+}
+
+/// Whether a value keeps the parameter's promise.
+#[inline]
+fn keeps(param: &ParamRecord, bits: u64) -> bool {
+    match param.ty {
+        ParamType::Ptr(_) | ParamType::PtrMut(_) => bits.is_multiple_of(u64::from(param.multiple_of)),
+        ParamType::Scalar(t) => match signed(t, bits) {
+            Some(value) => value % i64::from(param.multiple_of) == 0,
+            None => bits.is_multiple_of(u64::from(param.multiple_of)),
+        },
+    }
+}
+
+/// The value of a signed integer's bits.
+fn signed(ty: DType, bits: u64) -> Option<i64> {
+    let unused = 64 - ty.bits();
+    ty.is_signed().then(|| (bits << unused) as i64 >> unused)
+}
+
+impl<const N: usize> Launch<'_, Safe, N> {
+    /// Enqueues the kernel over a grid of programs. On the CPU device it has run when this returns. A grid with a zero runs
+    /// nothing.
+    ///
+    /// # Errors
+    /// Before anything is enqueued: [`Error::Variant`], [`Error::Argument`], [`Error::Promise`], [`Error::WrongDevice`],
+    /// [`Error::Grid`], [`Error::NoImage`], [`Error::DriverTooOld`], [`Error::SharedMemory`], [`Error::Jit`],
+    /// [`Error::Ir`]. Otherwise [`Error::Program`] on the CPU, or a fault of earlier work.
+    #[inline]
+    pub fn launch(self, stream: &Stream, grid: impl Into<Grid>) -> Result<()> {
+        self.enqueue(stream, grid.into())
+    }
+}
+
+impl<const N: usize> Launch<'_, Unsafe, N> {
+    /// Enqueues the kernel over a grid of programs. On the CPU device it has run when this returns. A grid with a zero runs
+    /// nothing.
+    ///
+    /// # Errors
+    /// As of the safe launch: before anything is enqueued for what can be checked on the host; on the CPU
+    /// [`Error::Program`] for every access outside the buffers.
+    ///
+    /// # Safety
+    /// Every program of the grid accesses, through its pointers, only elements of the buffers (or of a
+    /// [`DevicePtr`](crate::DevicePtr)'s elements) that were passed, and programs do not race on them.
+    #[inline]
+    #[allow(unsafe_code, reason = "the caller must vouch for the kernel's accesses")]
+    pub unsafe fn launch(self, stream: &Stream, grid: impl Into<Grid>) -> Result<()> {
+        self.enqueue(stream, grid.into())
+    }
+}
+
+impl<S, const N: usize> fmt::Debug for Launch<'_, S, N> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Launch({}, variant {}, {:?})", self.record().instance, self.variant, self.args)
+    }
+}

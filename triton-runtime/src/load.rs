@@ -1,0 +1,62 @@
+//! From an image to a function on a device: machine code from the cache on disk, else from the driver's compiler.
+
+use crate::cache::{Cache, Entry, Key};
+use crate::driver::context::Context;
+use crate::driver::jit;
+use crate::driver::module::{Function, Shape};
+use crate::error::{Error, Result};
+use crate::kernel::{LoadInfo, Loaded};
+use triton_core::record::Image;
+
+/// Loads an image.
+///
+/// # Errors
+/// [`Error::SharedMemory`], [`Error::Jit`], or what the driver says.
+pub(crate) fn load(context: &Context, instance: &str, image: &Image) -> Result<Loaded> {
+    if image.shared_bytes > context.shared_limit {
+        return Err(Error::SharedMemory {
+            kernel: instance.to_string(),
+            needed: image.shared_bytes,
+            limit: context.shared_limit,
+            device: context.to_string(),
+        });
+    }
+    let (major, minor) = context.capability;
+    let device = format!("{major}.{minor} {}", context.name);
+    let key = Key { ptx: image.text(), driver: context.driver.version, device: &device };
+    let function = |cubin: &[u8]| {
+        let shape = Shape { threads: image.threads, cluster: image.cluster, shared_bytes: image.shared_bytes };
+        Function::load(context, cubin, &image.entry, shape)
+    };
+    let ready = |function: Function, log: String, cached: bool| Loaded {
+        info: LoadInfo {
+            target: image.target,
+            specialised: image.specialised,
+            registers: function.registers,
+            local_bytes: function.local_bytes,
+            shared_bytes: function.static_shared_bytes + image.shared_bytes,
+            log,
+            cached,
+        },
+        function,
+    };
+
+    let cache = Cache::from_env();
+    if let Some(entry) = cache.as_ref().and_then(|cache| cache.read(&key)) {
+        match function(&entry.cubin) {
+            Ok(function) => return Ok(ready(function, entry.log, true)),
+            // A broken device is no reason to compile again.
+            Err(error @ Error::Device { .. }) => return Err(error),
+            // An entry that the driver refuses is as good as damaged.
+            Err(_) => {}
+        }
+    }
+    let linked = jit::link(context, instance, image.text())?;
+    let loaded = function(&linked.cubin)?;
+    let entry = Entry { cubin: linked.cubin, log: linked.log };
+    if let Some(cache) = cache {
+        // The cache only saves time: a full disk or a read-only folder is no error.
+        let _ = cache.write(&key, &entry);
+    }
+    Ok(ready(loaded, entry.log, false))
+}

@@ -1,0 +1,214 @@
+//! Memory of a buffer and the streams of its last uses.
+//!
+//! **Invariant:** a read comes after the last write, a write after the last write and all reads since, a free after
+//! everything, whichever streams they are on. The order between two streams is made when the second comes: an event is
+//! recorded on the first and the second waits for it. On one stream nothing is needed, and that is the hot path: a
+//! comparison under a lock that nobody else holds.
+
+use crate::cpu::memory as cpu;
+use crate::device::Device;
+use crate::driver::host::HostBlock;
+use crate::driver::memory::DeviceMemory;
+use crate::error::{Error, Result};
+use crate::lock;
+use crate::stream::Stream;
+use std::sync::{Arc, Mutex};
+
+/// What a buffer owns.
+#[derive(Debug)]
+pub(crate) struct Core {
+    device: Device,
+    memory: Memory,
+    uses: Mutex<Uses>,
+}
+
+#[derive(Debug)]
+pub(crate) enum Memory {
+    Cpu(Arc<HostBlock>),
+    Cuda(DeviceMemory),
+}
+
+#[derive(Debug)]
+struct Uses {
+    /// The stream of the last write; the allocation counts as one.
+    writer: Stream,
+    /// Other streams that read since. Each of them waits for the writer.
+    readers: Vec<Stream>,
+}
+
+impl Uses {
+    #[inline]
+    fn read(&mut self, stream: &Stream) -> Result<()> {
+        if self.writer.is(stream) || self.readers.iter().any(|r| r.is(stream)) {
+            return Ok(());
+        }
+        stream.wait_for(&self.writer)?;
+        self.readers.push(stream.clone());
+        Ok(())
+    }
+
+    #[inline]
+    fn write(&mut self, stream: &Stream) -> Result<()> {
+        if self.writer.is(stream) && self.readers.is_empty() {
+            return Ok(());
+        }
+        for other in std::iter::once(&self.writer).chain(&self.readers) {
+            if !other.is(stream) {
+                stream.wait_for(other)?;
+            }
+        }
+        self.readers.clear();
+        if !self.writer.is(stream) {
+            self.writer = stream.clone();
+        }
+        Ok(())
+    }
+}
+
+impl Core {
+    /// Zeroed memory if `zeroed`; else its contents are unspecified, and the caller writes them before anyone reads.
+    pub(crate) fn new(stream: &Stream, bytes: usize, zeroed: bool) -> Result<Core> {
+        let memory = match stream.raw() {
+            None => Memory::Cpu(
+                cpu::allocate(bytes)
+                    .ok_or_else(|| Error::out_of_memory(bytes as u64, stream.device().name().to_string()))?,
+            ),
+            Some(raw) => Memory::Cuda(DeviceMemory::new(raw, bytes)?),
+        };
+        let uses = Mutex::new(Uses { writer: stream.clone(), readers: Vec::new() });
+        let core = Core { device: stream.device().clone(), memory, uses };
+        if let (true, Memory::Cuda(memory), Some(raw)) = (zeroed, &core.memory, stream.raw()) {
+            memory.clear(raw)?;
+        }
+        Ok(core)
+    }
+
+    pub(crate) fn device(&self) -> &Device {
+        &self.device
+    }
+
+    pub(crate) fn memory(&self) -> &Memory {
+        &self.memory
+    }
+
+    /// The address of the first byte.
+    #[inline]
+    pub(crate) fn address(&self) -> u64 {
+        match &self.memory {
+            Memory::Cpu(block) => block.address(),
+            Memory::Cuda(memory) => memory.address(),
+        }
+    }
+
+    /// Refuses a stream of another device.
+    #[inline]
+    pub(crate) fn check(&self, stream: &Stream, what: impl FnOnce() -> String) -> Result<()> {
+        if self.device == *stream.device() {
+            return Ok(());
+        }
+        Err(Error::WrongDevice { what: what(), found: self.device.to_string(), expected: stream.device().to_string() })
+    }
+
+    /// Orders a read that is about to be enqueued on a stream of this device.
+    #[inline]
+    pub(crate) fn read(&self, stream: &Stream) -> Result<()> {
+        // On the CPU everything is done when its call returns.
+        if self.device.is_cpu() { Ok(()) } else { lock(&self.uses).read(stream) }
+    }
+
+    /// Orders a write that is about to be enqueued on a stream of this device.
+    #[inline]
+    pub(crate) fn write(&self, stream: &Stream) -> Result<()> {
+        if self.device.is_cpu() { Ok(()) } else { lock(&self.uses).write(stream) }
+    }
+}
+
+impl Drop for Core {
+    fn drop(&mut self) {
+        let memory = match &mut self.memory {
+            Memory::Cpu(block) => return cpu::forget(block),
+            Memory::Cuda(memory) => memory,
+        };
+        let uses = self.uses.get_mut().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let Some(writer) = uses.writer.raw() else { return };
+        // An error here means that the context is dead: there is nothing left to order, and nobody to tell.
+        if memory.frees_in_order() {
+            for reader in uses.readers.iter().filter_map(Stream::raw) {
+                if writer.wait_for(reader).is_err() {
+                    let _ = reader.synchronize();
+                }
+            }
+        } else {
+            for stream in std::iter::once(&uses.writer).chain(&uses.readers).filter_map(Stream::raw) {
+                let _ = stream.synchronize();
+            }
+        }
+        memory.free(writer);
+    }
+}
+
+/// Copies.
+impl Core {
+    /// Copies from the host, and returns when it has the bytes.
+    pub(crate) fn upload(&self, offset: usize, source: &[u8], stream: &Stream) -> Result<()> {
+        self.check(stream, || "the buffer".to_string())?;
+        match (&self.memory, stream.raw()) {
+            (Memory::Cuda(memory), Some(raw)) => {
+                self.write(stream)?;
+                memory.write(offset, source, raw)
+            }
+            (Memory::Cpu(block), _) => inside(block.write(offset, source), offset, source.len(), block),
+            // The check above leaves no mixture of devices.
+            (Memory::Cuda(_), None) => Ok(()),
+        }
+    }
+
+    /// Copies to the host, and returns when the bytes are there.
+    pub(crate) fn download(&self, offset: usize, target: &mut [u8], stream: &Stream) -> Result<()> {
+        self.check(stream, || "the buffer".to_string())?;
+        match (&self.memory, stream.raw()) {
+            (Memory::Cuda(memory), Some(raw)) => {
+                self.read(stream)?;
+                memory.read(offset, target, raw)
+            }
+            (Memory::Cpu(block), _) => {
+                let bytes = target.len();
+                inside(block.read(offset, target), offset, bytes, block)
+            }
+            // The check above leaves no mixture of devices.
+            (Memory::Cuda(_), None) => Ok(()),
+        }
+    }
+
+    /// Enqueues a copy on the device.
+    pub(crate) fn copy(
+        &self,
+        offset: usize,
+        source: &Core,
+        source_offset: usize,
+        bytes: usize,
+        stream: &Stream,
+    ) -> Result<()> {
+        source.check(stream, || "the source".to_string())?;
+        self.check(stream, || "the destination".to_string())?;
+        match (&self.memory, &source.memory, stream.raw()) {
+            (Memory::Cuda(to), Memory::Cuda(from), Some(raw)) => {
+                source.read(stream)?;
+                self.write(stream)?;
+                to.copy(offset, from, source_offset, bytes, raw)
+            }
+            (Memory::Cpu(to), Memory::Cpu(from), _) => {
+                inside(to.copy(offset, from, source_offset, bytes), offset, bytes, to)
+            }
+            // The checks above leave no mixture of devices.
+            (Memory::Cuda(_) | Memory::Cpu(_), Memory::Cuda(_) | Memory::Cpu(_), _) => Ok(()),
+        }
+    }
+}
+
+fn inside(done: bool, offset: usize, bytes: usize, block: &HostBlock) -> Result<()> {
+    if done {
+        return Ok(());
+    }
+    Err(Error::OutOfRange { start: offset, end: offset.saturating_add(bytes), len: block.len() })
+}

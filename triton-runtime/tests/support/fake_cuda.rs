@@ -1,0 +1,188 @@
+//! A library that stands for the CUDA driver in tests: built as `libcuda.so.1` and found through the loader's path.
+//!
+//! "Device" memory is host memory and everything happens at once. Each call that matters is written to the file that
+//! `FAKE_CUDA_LOG` names, so that tests see the order of streams, events and frees. `FAKE_CUDA` says what goes wrong.
+
+#![allow(non_snake_case, clippy::missing_safety_doc, clippy::not_unsafe_ptr_arg_deref, unused_unsafe)]
+
+use std::ffi::{c_char, c_int, c_uint, c_void};
+use std::io::Write;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+
+static CURRENT: AtomicUsize = AtomicUsize::new(0);
+static NEXT: AtomicUsize = AtomicUsize::new(1);
+static USED: AtomicUsize = AtomicUsize::new(0);
+const TOTAL: usize = 1 << 30;
+
+fn mode(name: &str) -> bool {
+    std::env::var("FAKE_CUDA").is_ok_and(|modes| modes.split(',').any(|m| m == name))
+}
+
+fn log(line: std::fmt::Arguments<'_>) {
+    let Ok(path) = std::env::var("FAKE_CUDA_LOG") else { return };
+    let mut file = std::fs::OpenOptions::new().create(true).append(true).open(path).expect("the log opens");
+    writeln!(file, "{line}").expect("the log is written");
+}
+
+fn handle() -> *mut c_void {
+    NEXT.fetch_add(1, Relaxed) as *mut c_void
+}
+
+fn allocate(bytes: usize) -> *mut u64 {
+    Box::leak(vec![0u64; bytes.div_ceil(8)].into_boxed_slice()).as_mut_ptr()
+}
+
+macro_rules! functions {
+    ($(fn $name:ident($($arg:ident: $ty:ty),*) $body:block)*) => {
+        $(#[unsafe(no_mangle)] pub unsafe extern "C" fn $name($($arg: $ty),*) -> c_int { unsafe { $body } })*
+    };
+}
+
+functions! {
+    fn cuDriverGetVersion(version: *mut c_int) { *version = if mode("old") { 11040 } else { 12040 }; 0 }
+    fn cuInit(_flags: c_uint) { if mode("stub") { 34 } else if mode("no-device") { 100 } else { 0 } }
+}
+
+// A driver that old has none of what follows, and must not be asked for it.
+#[cfg(not(old))]
+functions! {
+    fn cuGetErrorString(_code: c_int, text: *mut *const c_char) { *text = c"a fake error".as_ptr(); 0 }
+    fn cuDeviceGetCount(count: *mut c_int) { *count = if mode("no-count") { 0 } else if mode("many") { 20 } else { 2 }; 0 }
+    fn cuDeviceGet(device: *mut c_int, ordinal: c_int) { *device = ordinal; 0 }
+    fn cuDeviceGetName(name: *mut c_char, _len: c_int, _device: c_int) {
+        std::ptr::copy_nonoverlapping(c"Fake GPU".as_ptr(), name, 9);
+        0
+    }
+    fn cuDeviceGetAttribute(value: *mut c_int, which: c_uint, _device: c_int) {
+        *value = match which {
+            75 => if mode("turing") { 7 } else { 9 },
+            76 => if mode("turing") { 5 } else { 0 },
+            16 => 132,
+            97 => 232448,
+            115 => c_int::from(!mode("no-pools")),
+            _ => 0,
+        };
+        0
+    }
+    fn cuDeviceTotalMem_v2(bytes: *mut usize, _device: c_int) { *bytes = TOTAL; 0 }
+    fn cuDevicePrimaryCtxRetain(context: *mut *mut c_void, device: c_int) {
+        if mode("no-context") { return 46; }
+        *context = (0x1000 + device as usize) as *mut c_void;
+        0
+    }
+    fn cuCtxGetCurrent(context: *mut *mut c_void) { *context = CURRENT.load(Relaxed) as *mut c_void; 0 }
+    fn cuCtxSetCurrent(context: *mut c_void) { CURRENT.store(context as usize, Relaxed); 0 }
+    fn cuCtxSynchronize() { log(format_args!("context-synchronize")); 0 }
+    fn cuMemGetInfo_v2(free: *mut usize, total: *mut usize) {
+        *free = TOTAL - USED.load(Relaxed);
+        *total = TOTAL;
+        0
+    }
+    fn cuMemAlloc_v2(address: *mut u64, bytes: usize) {
+        if mode("no-memory") { return 2; }
+        *address = allocate(bytes) as u64;
+        log(format_args!("allocate"));
+        0
+    }
+    fn cuMemFree_v2(_address: u64) { log(format_args!("free")); 0 }
+    fn cuMemAllocFromPoolAsync(address: *mut u64, bytes: usize, _pool: *mut c_void, stream: *mut c_void) {
+        if mode("no-memory") { return 2; }
+        *address = allocate(bytes) as u64;
+        log(format_args!("allocate on {}", stream as usize));
+        0
+    }
+    fn cuMemFreeAsync(_address: u64, stream: *mut c_void) { log(format_args!("free on {}", stream as usize)); 0 }
+    fn cuMemPoolCreate(pool: *mut *mut c_void, _properties: *const c_void) { *pool = handle(); 0 }
+    fn cuMemPoolSetAttribute(_pool: *mut c_void, _which: c_uint, _value: *mut c_void) { 0 }
+    fn cuMemPoolTrimTo(_pool: *mut c_void, _keep: usize) { log(format_args!("trim")); 0 }
+    fn cuMemcpyHtoDAsync_v2(to: u64, from: *const c_void, bytes: usize, stream: *mut c_void) {
+        log(format_args!("upload on {}", stream as usize));
+        std::ptr::copy(from.cast::<u8>(), to as *mut u8, bytes);
+        0
+    }
+    fn cuMemcpyDtoHAsync_v2(to: *mut c_void, from: u64, bytes: usize, stream: *mut c_void) {
+        log(format_args!("download on {}", stream as usize));
+        std::ptr::copy(from as *const u8, to.cast::<u8>(), bytes);
+        0
+    }
+    fn cuMemcpyDtoDAsync_v2(to: u64, from: u64, bytes: usize, stream: *mut c_void) {
+        log(format_args!("copy on {}", stream as usize));
+        std::ptr::copy(from as *const u8, to as *mut u8, bytes);
+        0
+    }
+    fn cuMemsetD8Async(to: u64, value: u8, bytes: usize, stream: *mut c_void) {
+        log(format_args!("clear on {}", stream as usize));
+        std::ptr::write_bytes(to as *mut u8, value, bytes);
+        0
+    }
+    fn cuMemHostAlloc(pointer: *mut *mut c_void, bytes: usize, _flags: c_uint) {
+        *pointer = allocate(bytes).cast();
+        0
+    }
+    fn cuMemFreeHost(_pointer: *mut c_void) { log(format_args!("free-host")); 0 }
+    fn cuStreamCreate(stream: *mut *mut c_void, _flags: c_uint) { *stream = handle(); 0 }
+    fn cuStreamDestroy_v2(stream: *mut c_void) { log(format_args!("destroy {}", stream as usize)); 0 }
+    fn cuStreamSynchronize(stream: *mut c_void) {
+        log(format_args!("synchronize {}", stream as usize));
+        if mode("fault") { 700 } else { 0 }
+    }
+    fn cuStreamWaitEvent(stream: *mut c_void, _event: *mut c_void, _flags: c_uint) {
+        log(format_args!("wait on {}", stream as usize));
+        0
+    }
+    fn cuEventCreate(event: *mut *mut c_void, _flags: c_uint) { *event = handle(); 0 }
+    fn cuEventDestroy_v2(_event: *mut c_void) { 0 }
+    fn cuEventRecord(_event: *mut c_void, stream: *mut c_void) { log(format_args!("record on {}", stream as usize)); 0 }
+    fn cuEventQuery(_event: *mut c_void) { if mode("slow") { 600 } else { 0 } }
+    fn cuEventSynchronize(_event: *mut c_void) { log(format_args!("event-synchronize")); 0 }
+    fn cuEventElapsedTime(time: *mut f32, _start: *mut c_void, _end: *mut c_void) { *time = 1.5; 0 }
+    fn cuLinkCreate_v2(_n: c_uint, _options: *mut c_uint, values: *mut *mut c_void, state: *mut *mut c_void) {
+        let text: &[u8] = if mode("no-jit") { b"\0" } else { b"ptxas info : Used 32 registers\0" };
+        std::ptr::copy_nonoverlapping(text.as_ptr(), (*values).cast(), text.len());
+        if mode("no-jit") {
+            let text = b"ptxas fatal : line 7\0";
+            std::ptr::copy_nonoverlapping(text.as_ptr(), (*values.add(2)).cast(), text.len());
+        }
+        *state = handle();
+        log(format_args!("link"));
+        0
+    }
+    fn cuLinkAddData_v2(
+        _state: *mut c_void, _kind: c_uint, _data: *mut c_void, _size: usize, _name: *const c_char, _n: c_uint,
+        _options: *mut c_uint, _values: *mut *mut c_void
+    ) {
+        if mode("no-jit") { 218 } else { 0 }
+    }
+    fn cuLinkComplete(_state: *mut c_void, cubin: *mut *mut c_void, size: *mut usize) {
+        const CODE: &[u8] = b"\x7fELF fake machine code";
+        *cubin = CODE.as_ptr().cast_mut().cast();
+        *size = CODE.len();
+        0
+    }
+    fn cuLinkDestroy(_state: *mut c_void) { 0 }
+    fn cuModuleLoadData(module: *mut *mut c_void, _image: *const c_void) { *module = handle(); 0 }
+    fn cuModuleUnload(_module: *mut c_void) { 0 }
+    fn cuModuleGetFunction(function: *mut *mut c_void, _module: *mut c_void, name: *const c_char) {
+        log(format_args!("function {}", std::ffi::CStr::from_ptr(name).to_string_lossy()));
+        *function = handle();
+        0
+    }
+    fn cuFuncSetAttribute(_function: *mut c_void, _which: c_uint, _value: c_int) { 0 }
+    fn cuFuncGetAttribute(value: *mut c_int, _which: c_uint, _function: *mut c_void) { *value = 32; 0 }
+    fn cuLaunchKernel(
+        _function: *mut c_void, x: c_uint, y: c_uint, z: c_uint, threads: c_uint, _b: c_uint, _c: c_uint, shared: c_uint,
+        stream: *mut c_void, params: *mut *mut c_void, _extra: *mut *mut c_void
+    ) {
+        // The last parameter of the tests' kernels is an i32.
+        let n = **params.add(1).cast::<*mut i32>();
+        log(format_args!("launch {x} {y} {z} x {threads} + {shared}, n = {n} on {}", stream as usize));
+        0
+    }
+    fn cuLaunchKernelEx(
+        config: *const [c_uint; 8], _function: *mut c_void, _params: *mut *mut c_void, _extra: *mut *mut c_void
+    ) {
+        let c = *config;
+        log(format_args!("launch-cluster {} {} {} x {}", c[0], c[1], c[2], c[3]));
+        0
+    }
+}

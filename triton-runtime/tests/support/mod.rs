@@ -1,0 +1,85 @@
+//! Records, folders and child processes for the tests.
+
+#![allow(dead_code, reason = "each test binary uses a part")]
+
+use std::borrow::Cow;
+use std::path::PathBuf;
+use std::process::{Command, Output};
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+use triton_core::ir::types::DType;
+use triton_core::record::{Image, ParamRecord, ParamType, ProgramMap, Record, Target, Variant};
+use triton_runtime::Kernel;
+
+/// An empty folder of its own, which goes when the value goes.
+pub struct Folder(pub PathBuf);
+
+impl Folder {
+    pub fn new() -> Folder {
+        static COUNT: AtomicU32 = AtomicU32::new(0);
+        let name = format!("triton-runtime-{}-{}", std::process::id(), COUNT.fetch_add(1, Relaxed));
+        let path = std::env::temp_dir().join(name);
+        std::fs::create_dir_all(&path).expect("the temporary folder can be made");
+        Folder(path)
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+/// Runs the test `child` of this binary in a process of its own, where `CHILD` says which case it is.
+pub fn child(case: &str, vars: &[(&str, &str)]) -> Output {
+    let exe = std::env::current_exe().expect("the test binary has a path");
+    let mut command = Command::new(exe);
+    command.args(["child", "--exact", "--nocapture", "--test-threads=1"]).env("CHILD", case);
+    command.envs(vars.iter().copied());
+    command.output().expect("the test binary runs again")
+}
+
+/// The case that a child process is to run; `None` in the parent.
+pub fn case() -> Option<String> {
+    std::env::var("CHILD").ok()
+}
+
+/// Fails with the child's output unless it succeeded.
+pub fn succeeded(case: &str, output: &Output) {
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    assert!(output.status.success(), "case {case}:\n{}\n{}", text(&output.stdout), text(&output.stderr));
+}
+
+/// A parameter that takes part in specialisation.
+pub fn param(name: &'static str, ty: ParamType, multiple_of: u32) -> ParamRecord {
+    ParamRecord { name: Cow::Borrowed(name), ty, multiple_of, specialise: true }
+}
+
+/// Code for `sm_80` with blocks of `threads`.
+pub fn image(entry: &'static str, ptx: impl Into<Cow<'static, str>>, specialised: bool, threads: u32) -> Image {
+    Image {
+        target: Target::Sm80,
+        specialised,
+        entry: Cow::Borrowed(entry),
+        ptx: ptx.into(),
+        threads,
+        cluster: [1, 1, 1],
+        shared_bytes: 0,
+        programs: ProgramMap::Identity,
+    }
+}
+
+/// A kernel of one variant over these images. It lives as long as the process, as a kernel does.
+pub fn kernel(instance: &'static str, params: Vec<ParamRecord>, images: Vec<Image>) -> &'static Kernel {
+    let variant = Variant { num_warps: 1, ir: Cow::Borrowed(""), images: Cow::Owned(images) };
+    Box::leak(Box::new(Kernel::new(Record {
+        kernel: Cow::Borrowed(instance),
+        instance: Cow::Borrowed(instance),
+        params: Cow::Owned(params),
+        variants: Cow::Owned(vec![variant]),
+    })))
+}
+
+/// `fill(out: PtrMut<i32>, n: i32)`.
+pub fn fill_params() -> Vec<ParamRecord> {
+    vec![param("out", ParamType::PtrMut(DType::I32), 1), param("n", ParamType::Scalar(DType::I32), 1)]
+}
