@@ -167,10 +167,10 @@ fn memory() -> Result<()> {
     let (a, b) = (x.address(), y.address());
 
     let mut out = [7; 5];
-    let mask = [true, true, false, true, true];
+    let mask = [1, 1, 0, 1, 1];
     memory.load(4, &[a, a + 12, 1, a + 4, a], Some(&mask), &mut out).expect("inside");
     assert_eq!(out, [1, 4, 7, 2, 1]);
-    memory.store(1, &[b + 2, 0, a], Some(&[true, false, true]), &[0x1ff, 0, 0xaa]).expect("inside");
+    memory.store(1, &[b + 2, 0, a], Some(&[1, 0, 1]), &[0x1ff, 0, 0xaa]).expect("inside");
     assert_eq!(stream.download(&y)?, [0, 0, 0xff], "only the element's width is written");
     assert_eq!(stream.download(&x.slice(..1)?)?, [0xaa]);
     memory.store(8, &[a + 8], None, &[u64::MAX]).expect("inside");

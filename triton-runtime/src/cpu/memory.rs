@@ -67,18 +67,18 @@ impl CpuMemory {
     fn each<const W: usize>(
         &self,
         addresses: &[u64],
-        mask: Option<&[bool]>,
+        mask: Option<&[u64]>,
         mut access: impl FnMut(usize, &HostBlock, usize) -> Option<()>,
     ) -> Result<(), Fault> {
         let Some(mut block) = self.blocks.first().map(|b| &**b) else {
-            return match (0..addresses.len()).find(|&i| mask.is_none_or(|m| m[i])) {
+            return match (0..addresses.len()).find(|&i| mask.is_none_or(|m| m[i] != 0)) {
                 None => Ok(()),
                 Some(i) => Err(self.fault(W, i, addresses[i])),
             };
         };
         let mut base = block.address();
         for (i, &address) in addresses.iter().enumerate() {
-            if mask.is_some_and(|m| !m[i]) {
+            if mask.is_some_and(|m| m[i] == 0) {
                 continue;
             }
             // An address below the base wraps to an offset beyond every block.
@@ -93,14 +93,14 @@ impl CpuMemory {
         Ok(())
     }
 
-    fn load_all<const W: usize>(&self, addresses: &[u64], mask: Option<&[bool]>, out: &mut [u64]) -> Result<(), Fault> {
+    fn load_all<const W: usize>(&self, addresses: &[u64], mask: Option<&[u64]>, out: &mut [u64]) -> Result<(), Fault> {
         self.each::<W>(addresses, mask, |i, block, offset| {
             out[i] = block.load::<W>(offset)?;
             Some(())
         })
     }
 
-    fn store_all<const W: usize>(&self, addresses: &[u64], mask: Option<&[bool]>, values: &[u64]) -> Result<(), Fault> {
+    fn store_all<const W: usize>(&self, addresses: &[u64], mask: Option<&[u64]>, values: &[u64]) -> Result<(), Fault> {
         self.each::<W>(addresses, mask, |i, block, offset| block.store::<W>(offset, values[i]))
     }
 
@@ -144,7 +144,7 @@ fn bytes(n: u64) -> String {
 }
 
 impl Memory for CpuMemory {
-    fn load(&self, width: u32, addresses: &[u64], mask: Option<&[bool]>, out: &mut [u64]) -> Result<(), Fault> {
+    fn load(&self, width: u32, addresses: &[u64], mask: Option<&[u64]>, out: &mut [u64]) -> Result<(), Fault> {
         match width {
             1 => self.load_all::<1>(addresses, mask, out),
             2 => self.load_all::<2>(addresses, mask, out),
@@ -154,7 +154,7 @@ impl Memory for CpuMemory {
         }
     }
 
-    fn store(&self, width: u32, addresses: &[u64], mask: Option<&[bool]>, values: &[u64]) -> Result<(), Fault> {
+    fn store(&self, width: u32, addresses: &[u64], mask: Option<&[u64]>, values: &[u64]) -> Result<(), Fault> {
         match width {
             1 => self.store_all::<1>(addresses, mask, values),
             2 => self.store_all::<2>(addresses, mask, values),
