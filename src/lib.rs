@@ -1,1 +1,72 @@
 //! GPU kernels as ordinary Rust.
+//!
+//! A kernel is a function over *tiles*, blocks of values that one program of the launch works on. `cargo build`
+//! type-checks it, compiles it to PTX and embeds it in the binary; the program launches it through the CUDA driver.
+//! Nothing else is installed. On a machine without a GPU the same program builds, and runs on the CPU.
+//!
+//! ```
+//! use triton::prelude::*;
+//!
+//! /// out = x + y, elementwise.
+//! #[triton::kernel(T = [f32, f16], BLOCK = [256, 1024])]
+//! pub fn add<T: Num, const BLOCK: i32>(x: Ptr<T>, y: Ptr<T>, out: PtrMut<T>, n: i32) {
+//!     let i = program_id(0) * BLOCK + arange(0, BLOCK);
+//!     let mask = i < n;
+//!     store(out + i, load(x + i, mask) + load(y + i, mask), mask);
+//! }
+//!
+//! fn main() -> triton::Result<()> {
+//!     let device = Device::best(); // GPU 0 if there is one, else the CPU
+//!     let stream = device.stream()?;
+//!     let x = stream.upload(&vec![1.0f32; 4096])?;
+//!     let y = stream.upload(&vec![2.0f32; 4096])?;
+//!     let mut out = stream.zeros::<f32>(4096)?;
+//!     // SAFETY: the grid covers 4096 elements, and the mask keeps every access below `n`.
+//!     unsafe { add::<f32, 1024>(&x, &y, &mut out, 4096).launch(&stream, 4096 / 1024)? };
+//!     assert!(stream.download(&out)?.iter().all(|v| *v == 3.0));
+//!     Ok(())
+//! }
+//! ```
+//!
+//! - [`kernel`] has the options of the attribute.
+//! - [`lang`] is the language: what a kernel's body may call, with shapes, meaning and errors.
+//! - [`prelude`] is what both kernels and the programs that launch them import.
+//!
+//! The compiler runs inside the attribute. Cargo builds it without optimisation, also for a release build, unless the
+//! workspace says otherwise, which makes kernels compile several times faster:
+//!
+//! ```toml
+//! [profile.dev.package.triton-core]
+//! opt-level = 3
+//! [profile.release.package.triton-core]
+//! opt-level = 3
+//! ```
+
+// Generated code names the façade by its path, also in the façade's own tests.
+extern crate self as triton;
+
+pub mod lang;
+pub mod prelude;
+
+pub use half::{bf16, f16};
+pub use triton_core::record;
+pub use triton_macros::kernel;
+pub use triton_runtime::{
+    AsPtr, AsPtrMut, Buffer, Device, DevicePtr, Element, Error, Event, Grid, Kernel, Launch, LaunchArg, Pinned, Result,
+    Safe, Stream, Unsafe,
+};
+
+/// What generated code needs. Not for people: it changes with every version.
+#[doc(hidden)]
+pub mod __private {
+    pub use half::{bf16, f16};
+    pub use std::borrow::Cow;
+    pub use triton_core::ir::types::DType;
+    pub use triton_core::record::{Image, ParamRecord, ParamType, ProgramMap, Record, Target, Variant};
+    pub use triton_runtime::{AsPtr, AsPtrMut, Kernel, Launch, LaunchArg, Safe, Unsafe};
+
+    /// Stands where a kernel did not compile, or in an editor; the program that would call it does not build.
+    pub fn not_compiled() -> ! {
+        panic!("the kernel was not compiled")
+    }
+}

@@ -1,0 +1,76 @@
+//! Families of element types: the bounds of a kernel's type parameters.
+
+use crate::{Element, bf16, f16};
+
+/// A number: every element type but `bool`.
+///
+/// ```
+/// use triton::prelude::*;
+///
+/// #[triton::kernel(T = [f32, i32])]
+/// fn double<T: Num>(x: PtrMut<T>, n: i32) {
+///     let i = program_id(0) * 256 + arange(0, 256);
+///     let v = load(x + i, i < n);
+///     store(x + i, v + v, i < n);
+/// }
+/// ```
+#[diagnostic::on_unimplemented(message = "`{Self}` is not a number", label = "not a number of the kernel language")]
+pub trait Num: Element {}
+
+/// A floating-point number: [`f16`], [`bf16`], `f32` or `f64`.
+///
+/// Literals with a fraction, [`sqrt`](crate::lang::sqrt) and [`fma`](crate::lang::fma) need it.
+///
+/// ```
+/// use triton::prelude::*;
+///
+/// #[triton::kernel(T = [f32, f16])]
+/// fn halve<T: Float>(x: PtrMut<T>, n: i32) {
+///     let i = program_id(0) * 256 + arange(0, 256);
+///     store(x + i, load(x + i, i < n) * 0.5, i < n);
+/// }
+/// ```
+#[diagnostic::on_unimplemented(message = "`{Self}` is not a floating-point type", label = "not a floating-point type")]
+pub trait Float: Num {}
+
+/// An integer of 8 to 64 bits, with or without a sign.
+///
+/// `& | ^ ! << >>` need it.
+///
+/// ```
+/// use triton::prelude::*;
+///
+/// #[triton::kernel(T = [u8, i64])]
+/// fn is_odd<T: Int>(x: Ptr<T>, out: PtrMut<bool>, n: i32) {
+///     let i = program_id(0) * 256 + arange(0, 256);
+///     store(out + i, (load(x + i, i < n) & 1) == 1, i < n);
+/// }
+/// ```
+#[diagnostic::on_unimplemented(message = "`{Self}` is not an integer type", label = "not an integer type")]
+pub trait Int: Num + Bitwise {}
+
+/// Integers and `bool`.
+#[doc(hidden)]
+#[diagnostic::on_unimplemented(message = "`{Self}` has no bits to combine", label = "neither an integer nor `bool`")]
+pub trait Bitwise: Element {}
+
+/// What can be added to a pointer.
+#[doc(hidden)]
+#[diagnostic::on_unimplemented(
+    message = "a pointer cannot be moved by a `{Self}`",
+    label = "not an offset",
+    note = "offsets are `i32`, `i64` or `u32`, counted in elements"
+)]
+pub trait Offset: Int {}
+
+macro_rules! families {
+    ($($family:ident: $($t:ty)*;)*) => { $($(#[diagnostic::do_not_recommend] impl $family for $t {})*)* };
+}
+
+families! {
+    Num: f16 bf16 f32 f64 i8 i16 i32 i64 u8 u16 u32 u64;
+    Float: f16 bf16 f32 f64;
+    Int: i8 i16 i32 i64 u8 u16 u32 u64;
+    Bitwise: bool i8 i16 i32 i64 u8 u16 u32 u64;
+    Offset: i32 i64 u32;
+}

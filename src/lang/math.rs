@@ -1,0 +1,208 @@
+//! Functions of elements.
+
+use super::{Float, Num, Tile, stub};
+use crate::Element;
+
+/// Chooses element by element: `a` where `mask` is `true`, `b` elsewhere.
+///
+/// The three broadcast to a common shape; `a` and `b` have one element type, and a literal takes the other's.
+///
+/// # Errors
+/// `mask` is not of `bool`, `a` and `b` differ in element type, or the shapes do not broadcast.
+///
+/// ```
+/// use triton::prelude::*;
+///
+/// #[triton::kernel]
+/// fn relu(x: PtrMut<f32>, n: i32) {
+///     let i = program_id(0) * 256 + arange(0, 256);
+///     let v = load(x + i, i < n);
+///     store(x + i, where_(v > 0.0, v, 0.0), i < n);
+/// }
+/// ```
+pub fn where_<M: Mask, A: Join<B>, B>(mask: M, a: A, b: B) -> M::Chosen<A::Out>
+where
+    A::Out: Value,
+{
+    let _ = (mask, a, b);
+    stub()
+}
+
+/// The smaller of two values, element by element.
+///
+/// Of a number and a NaN it is the number; −0 is smaller than +0.
+///
+/// # Errors
+/// The operands differ in element type, are `bool`, or their shapes do not broadcast.
+///
+/// ```
+/// use triton::prelude::*;
+///
+/// #[triton::kernel]
+/// fn clamp(x: PtrMut<f32>, low: f32, high: f32, n: i32) {
+///     let i = program_id(0) * 256 + arange(0, 256);
+///     store(x + i, max(low, min(load(x + i, i < n), high)), i < n);
+/// }
+/// ```
+pub fn min<A: Join<B>, B>(a: A, b: B) -> A::Out {
+    let _ = (a, b);
+    stub()
+}
+
+/// The larger of two values, element by element.
+///
+/// Of a number and a NaN it is the number; +0 is larger than −0.
+///
+/// # Errors
+/// The operands differ in element type, are `bool`, or their shapes do not broadcast.
+///
+/// ```
+/// use triton::prelude::*;
+///
+/// #[triton::kernel]
+/// fn relu(x: PtrMut<f16>, n: i32) {
+///     let i = program_id(0) * 256 + arange(0, 256);
+///     store(x + i, max(load(x + i, i < n), 0.0), i < n);
+/// }
+/// ```
+pub fn max<A: Join<B>, B>(a: A, b: B) -> A::Out {
+    let _ = (a, b);
+    stub()
+}
+
+/// The absolute value, element by element.
+///
+/// For a signed integer's least value, which has none, it wraps to itself.
+///
+/// # Errors
+/// The operand is of an unsigned type or `bool`.
+///
+/// ```
+/// use triton::prelude::*;
+///
+/// #[triton::kernel]
+/// fn distance(x: Ptr<i32>, y: Ptr<i32>, out: PtrMut<i32>, n: i32) {
+///     let i = program_id(0) * 256 + arange(0, 256);
+///     store(out + i, abs(load(x + i, i < n) - load(y + i, i < n)), i < n);
+/// }
+/// ```
+pub fn abs<A: Value>(x: A) -> A
+where
+    A::Elem: Num,
+{
+    let _ = x;
+    stub()
+}
+
+/// The square root, element by element, correctly rounded. NaN for a negative number.
+///
+/// # Errors
+/// The operand is not of a floating-point type.
+///
+/// ```
+/// use triton::prelude::*;
+///
+/// #[triton::kernel]
+/// fn norm(x: Ptr<f32>, y: Ptr<f32>, out: PtrMut<f32>, n: i32) {
+///     let i = program_id(0) * 256 + arange(0, 256);
+///     let (a, b) = (load(x + i, i < n), load(y + i, i < n));
+///     store(out + i, sqrt(a * a + b * b), i < n);
+/// }
+/// ```
+pub fn sqrt<A: Value>(x: A) -> A
+where
+    A::Elem: Float,
+{
+    let _ = x;
+    stub()
+}
+
+/// `a · b + c`, element by element, rounded once.
+///
+/// # Errors
+/// The operands differ in element type, are not of a floating-point type, or their shapes do not broadcast.
+///
+/// ```
+/// use triton::prelude::*;
+///
+/// #[triton::kernel]
+/// fn axpy(a: f32, x: Ptr<f32>, y: PtrMut<f32>, n: i32) {
+///     let i = program_id(0) * 256 + arange(0, 256);
+///     store(y + i, fma(a, load(x + i, i < n), load(y + i, i < n)), i < n);
+/// }
+/// ```
+pub fn fma<A: Join<B>, B, C>(a: A, b: B, c: C) -> <A::Out as Join<C>>::Out
+where
+    A::Out: Join<C>,
+{
+    let _ = (a, b, c);
+    stub()
+}
+
+/// A number, `bool`, or a tile of these.
+#[doc(hidden)]
+#[diagnostic::on_unimplemented(message = "`{Self}` is neither a number nor a tile of numbers")]
+pub trait Value {
+    /// The type of an element.
+    type Elem: Element;
+    /// A tile of such elements.
+    type Tiled;
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: Element> Value for T {
+    type Elem = T;
+    type Tiled = Tile<T>;
+}
+#[diagnostic::do_not_recommend]
+impl<T: Element> Value for Tile<T> {
+    type Elem = T;
+    type Tiled = Tile<T>;
+}
+
+/// `bool`, or a tile of `bool`.
+#[doc(hidden)]
+#[diagnostic::on_unimplemented(message = "a mask is of `bool`, not `{Self}`", label = "not a mask")]
+pub trait Mask {
+    /// What choosing by it makes of a value.
+    type Chosen<V: Value>;
+}
+
+#[diagnostic::do_not_recommend]
+impl Mask for bool {
+    type Chosen<V: Value> = V;
+}
+#[diagnostic::do_not_recommend]
+impl Mask for Tile<bool> {
+    type Chosen<V: Value> = V::Tiled;
+}
+
+/// Two values that a function brings to one type. Scalars of every type pass beside a tile, since rustc gives a literal
+/// a type before it sees the tile; the attribute checks the rest.
+#[doc(hidden)]
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` and `{B}` have different element types",
+    label = "`{Self}` with `{B}`",
+    note = "there is no implicit conversion between element types: convert one side with `.to::<..>()`"
+)]
+pub trait Join<B> {
+    /// The common type.
+    type Out;
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: Element> Join<T> for T {
+    type Out = T;
+}
+#[diagnostic::do_not_recommend]
+impl<T: Element> Join<Tile<T>> for Tile<T> {
+    type Out = Tile<T>;
+}
+#[diagnostic::do_not_recommend]
+impl<T: Element, S: Element> Join<S> for Tile<T> {
+    type Out = Tile<T>;
+}
+#[diagnostic::do_not_recommend]
+impl<T: Element, S: Element> Join<Tile<T>> for S {
+    type Out = Tile<T>;
+}

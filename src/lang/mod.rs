@@ -1,0 +1,66 @@
+//! The kernel language: what a kernel's body may be written with.
+//!
+//! A kernel runs as many *programs*, one for each point of the launch's grid; [`program_id`] tells them apart. Each works
+//! on *tiles*: blocks of values of one element type, whose shape is known while compiling. The functions here are never
+//! called: the attribute compiles the body, and rustc checks its names and types against these declarations. Shapes are
+//! checked by the attribute alone.
+//!
+//! # Values
+//!
+//! | type | what it is |
+//! |---|---|
+//! | [`Tile<T>`](Tile) | a block of `T`; `T` is `bool`, an integer of 8 to 64 bits, [`f16`], [`bf16`], `f32` or `f64` |
+//! | [`Ptr<T>`](Ptr), [`PtrMut<T>`](PtrMut) | an address of elements; plus a tile of offsets, a tile of addresses |
+//! | `T` | a number or `bool` that the whole program shares: parameters, generic constants, [`program_id`] |
+//!
+//! # Operators
+//!
+//! All operators work element by element. Their operands have one element type: there is no implicit conversion, and
+//! [`.to::<U>()`](Tile::to) converts. A literal takes the type of the other operand. Shapes broadcast as in NumPy: the
+//! shorter one is padded with ones on the left, and a length of one is repeated; a scalar fits every shape.
+//!
+//! | operators | on | result |
+//! |---|---|---|
+//! | `+ - * / %`, unary `-` | numbers | the same type; integers wrap |
+//! | `== != < <= > >=` | numbers, `bool` (only `==`, `!=`) | `bool` |
+//! | `& \| ^ !` | integers, `bool` | the same type |
+//! | `<< >>` | integers | the same type; by the width or more gives 0 (or the sign) |
+//! | `&& \|\|` | scalar `bool` | `bool` |
+//! | `as` | scalars | the type written, as in Rust |
+//! | `+ -` | a pointer and an offset (`i32`, `i64`, `u32`), counted in elements | a pointer |
+//!
+//! # Statements
+//!
+//! `let` with a name, `_` or a tuple of them; shadowing; `mut` and assignment, also compound (`+=`); `const` items; blocks
+//! as expressions; tuples. What is not listed is reported by the attribute, at its place.
+//!
+//! [`f16`]: crate::f16
+//! [`bf16`]: crate::bf16
+
+mod element;
+mod index;
+mod math;
+mod memory;
+#[doc(hidden)]
+pub mod op;
+mod value;
+
+pub use element::{Float, Int, Num};
+pub use index::{arange, num_programs, program_id};
+pub use math::{abs, fma, max, min, sqrt, where_};
+pub use memory::{load, load_or, store};
+pub use value::{Ptr, PtrMut, Scalar, Tile};
+
+#[doc(hidden)]
+pub use element::{Bitwise, Offset};
+#[doc(hidden)]
+pub use math::{Join, Mask, Value};
+#[doc(hidden)]
+pub use memory::{Load, Store};
+#[doc(hidden)]
+pub use op::{cast, float_literal, int_literal, literal, neg, not};
+
+/// The body of every function here.
+fn stub() -> ! {
+    panic!("a function of the kernel language was called outside a kernel")
+}

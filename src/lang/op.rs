@@ -1,0 +1,212 @@
+//! Operators as rustc sees them in a kernel's body. Not for people.
+//!
+//! `a + b` stands there as `op::add(a) | b`: a carrier and the native operator, so that a mismatch is one error at the
+//! operator itself. The traits are our own, so generic bodies type-check, and literals have types of their own, which
+//! every element type goes with.
+
+use super::{Bitwise, Float, Int, Num, Offset, Ptr, PtrMut, Tile, Value, stub};
+use crate::Element;
+
+/// A literal with a fraction.
+#[derive(Clone, Copy, Debug)]
+pub struct FloatLit;
+
+/// A literal integer.
+#[derive(Clone, Copy, Debug)]
+pub struct IntLit;
+
+/// Makes a literal one that takes the other operand's type.
+pub fn float_literal(value: f64) -> FloatLit {
+    let _ = value;
+    stub()
+}
+
+/// Makes a literal one that takes the other operand's type.
+pub fn int_literal(value: i128) -> IntLit {
+    let _ = value;
+    stub()
+}
+
+/// `1.5f16`.
+pub fn literal<T: Float>(value: f64) -> T {
+    let _ = value;
+    stub()
+}
+
+/// `-x`.
+pub fn neg<A: Value>(x: A) -> A
+where
+    A::Elem: Num,
+{
+    let _ = x;
+    stub()
+}
+
+/// `!x`.
+pub fn not<A: Value>(x: A) -> A
+where
+    A::Elem: Bitwise,
+{
+    let _ = x;
+    stub()
+}
+
+/// `x as U`.
+pub fn cast<U: Element, A: Element>(x: A) -> U {
+    let _ = x;
+    stub()
+}
+
+macro_rules! classes {
+    ($($(#[$doc:meta])* $class:ident, $message:literal;)*) => { $(
+        $(#[$doc])*
+        #[diagnostic::on_unimplemented(
+            message = $message,
+            label = "`{Self}` with `{B}`",
+            note = "there is no implicit conversion between element types: convert one side with `.to::<..>()`"
+        )]
+        pub trait $class<B> {
+            /// What comes of it.
+            type Out;
+        }
+    )* };
+}
+
+classes! {
+    /// `+ - * / %`.
+    Arith, "no arithmetic between `{Self}` and `{B}`";
+    /// `== != < <= > >=`.
+    Cmp, "cannot compare `{Self}` with `{B}`";
+    /// `& | ^`.
+    Bits, "no bitwise operation between `{Self}` and `{B}`";
+    /// `<< >>`.
+    Shift, "cannot shift `{Self}` by `{B}`";
+}
+
+/// The same element type on both sides, scalar or tile.
+macro_rules! alike {
+    ($class:ident<$bound:ident> = $scalar:ty, $tile:ty) => {
+        #[diagnostic::do_not_recommend]
+        impl<T: $bound> $class<T> for T {
+            type Out = $scalar;
+        }
+        #[diagnostic::do_not_recommend]
+        impl<T: $bound> $class<Tile<T>> for Tile<T> {
+            type Out = $tile;
+        }
+        #[diagnostic::do_not_recommend]
+        impl<T: $bound> $class<T> for Tile<T> {
+            type Out = $tile;
+        }
+        #[diagnostic::do_not_recommend]
+        impl<T: $bound> $class<Tile<T>> for T {
+            type Out = $tile;
+        }
+    };
+}
+
+/// A literal on one side.
+macro_rules! literals {
+    ($class:ident<$bound:ident>, $literal:ident = $scalar:ty, $tile:ty) => {
+        #[diagnostic::do_not_recommend]
+        impl<T: $bound> $class<$literal> for T {
+            type Out = $scalar;
+        }
+        #[diagnostic::do_not_recommend]
+        impl<T: $bound> $class<T> for $literal {
+            type Out = $scalar;
+        }
+        #[diagnostic::do_not_recommend]
+        impl<T: $bound> $class<$literal> for Tile<T> {
+            type Out = $tile;
+        }
+        #[diagnostic::do_not_recommend]
+        impl<T: $bound> $class<Tile<T>> for $literal {
+            type Out = $tile;
+        }
+    };
+}
+
+alike!(Arith<Num> = T, Tile<T>);
+literals!(Arith<Float>, FloatLit = T, Tile<T>);
+literals!(Arith<Num>, IntLit = T, Tile<T>);
+alike!(Cmp<Element> = bool, Tile<bool>);
+literals!(Cmp<Float>, FloatLit = bool, Tile<bool>);
+literals!(Cmp<Num>, IntLit = bool, Tile<bool>);
+alike!(Bits<Bitwise> = T, Tile<T>);
+literals!(Bits<Int>, IntLit = T, Tile<T>);
+alike!(Shift<Int> = T, Tile<T>);
+literals!(Shift<Int>, IntLit = T, Tile<T>);
+
+macro_rules! pointers {
+    ($($pointer:ident)*) => { $(
+        #[diagnostic::do_not_recommend]
+        impl<T, I: Offset> Arith<I> for $pointer<T> {
+            type Out = $pointer<T>;
+        }
+        #[diagnostic::do_not_recommend]
+        impl<T, I: Offset> Arith<Tile<I>> for $pointer<T> {
+            type Out = Tile<$pointer<T>>;
+        }
+        #[diagnostic::do_not_recommend]
+        impl<T, I: Offset> Arith<I> for Tile<$pointer<T>> {
+            type Out = Tile<$pointer<T>>;
+        }
+        #[diagnostic::do_not_recommend]
+        impl<T, I: Offset> Arith<Tile<I>> for Tile<$pointer<T>> {
+            type Out = Tile<$pointer<T>>;
+        }
+        #[diagnostic::do_not_recommend]
+        impl<T> Arith<IntLit> for $pointer<T> {
+            type Out = $pointer<T>;
+        }
+        #[diagnostic::do_not_recommend]
+        impl<T> Arith<IntLit> for Tile<$pointer<T>> {
+            type Out = Tile<$pointer<T>>;
+        }
+    )* };
+}
+
+pointers!(Ptr PtrMut);
+
+macro_rules! carriers {
+    ($($name:ident $carrier:ident $class:ident;)*) => { $(
+        /// The left operand.
+        #[derive(Clone, Copy, Debug)]
+        pub struct $carrier<A>(A);
+
+        /// Takes the left operand.
+        pub fn $name<A>(left: A) -> $carrier<A> {
+            let _ = left;
+            stub()
+        }
+
+        #[diagnostic::do_not_recommend]
+        impl<A: $class<B>, B> std::ops::BitOr<B> for $carrier<A> {
+            type Output = A::Out;
+            fn bitor(self, right: B) -> A::Out {
+                let _ = right;
+                stub()
+            }
+        }
+    )* };
+}
+
+carriers! {
+    add Add Arith;
+    sub Sub Arith;
+    mul Mul Arith;
+    div Div Arith;
+    rem Rem Arith;
+    and And Bits;
+    or Or Bits;
+    xor Xor Bits;
+    shl Shl Shift;
+    shr Shr Shift;
+    eq Eq Cmp;
+    ne Ne Cmp;
+    lt Lt Cmp;
+    le Le Cmp;
+    gt Gt Cmp;
+    ge Ge Cmp;
+}

@@ -1,0 +1,108 @@
+//! The types of values.
+
+use super::stub;
+use crate::Element;
+use std::marker::PhantomData;
+
+/// A block of values that one program works on.
+///
+/// Its shape is known while compiling and is not part of the Rust type; every length is a power of two, and a tile has at
+/// most 2²⁰ elements. Tiles are values: they are copied, never changed in place.
+///
+/// ```
+/// use triton::prelude::*;
+///
+/// #[triton::kernel]
+/// fn squares(out: PtrMut<f32>) {
+///     let i: Tile<i32> = arange(0, 128); // tile of i32[128]
+///     let x: Tile<f32> = i.to::<f32>();
+///     store(out + i, x * x, true);
+/// }
+/// ```
+pub struct Tile<T>(PhantomData<T>);
+
+/// An address of elements that a kernel reads.
+///
+/// As a parameter it takes a device buffer, `&Buffer<T>`. `pointer + offset` counts in elements; with a tile of offsets it
+/// is a tile of addresses, which [`load`](crate::lang::load) reads.
+///
+/// ```
+/// use triton::prelude::*;
+///
+/// #[triton::kernel]
+/// fn copy(x: Ptr<u8>, out: PtrMut<u8>, n: i32) {
+///     let i = program_id(0) * 1024 + arange(0, 1024);
+///     store(out + i, load(x + i, i < n), i < n);
+/// }
+/// ```
+pub struct Ptr<T>(PhantomData<T>);
+
+/// An address of elements that a kernel reads and writes.
+///
+/// As a parameter it takes `&mut Buffer<T>`. Arithmetic is that of [`Ptr`]; [`store`](crate::lang::store) writes.
+///
+/// ```
+/// use triton::prelude::*;
+///
+/// #[triton::kernel]
+/// fn clear(x: PtrMut<i64>, n: i32) {
+///     let i = program_id(0) * 1024 + arange(0, 1024);
+///     store(x + i, 0, i < n);
+/// }
+/// ```
+pub struct PtrMut<T>(PhantomData<T>);
+
+macro_rules! values {
+    ($($name:ident)*) => { $(
+        impl<T> Clone for $name<T> {
+            fn clone(&self) -> Self {
+                *self
+            }
+        }
+        impl<T> Copy for $name<T> {}
+    )* };
+}
+
+values!(Tile Ptr PtrMut);
+
+impl<T: Element> Tile<T> {
+    /// Converts every element, as Rust's `as` does.
+    ///
+    /// The shape stays. Float to integer cuts the fraction off and saturates, with NaN giving 0; integer to a narrower
+    /// integer wraps; to a float, the nearest value. `bool` becomes 0 or 1; a number becomes `bool` only by a comparison.
+    ///
+    /// ```
+    /// use triton::prelude::*;
+    ///
+    /// #[triton::kernel]
+    /// fn widen(x: Ptr<f16>, out: PtrMut<f32>, n: i32) {
+    ///     let i = program_id(0) * 256 + arange(0, 256);
+    ///     store(out + i, load(x + i, i < n).to::<f32>(), i < n);
+    /// }
+    /// ```
+    pub fn to<U: Element>(self) -> Tile<U> {
+        stub()
+    }
+}
+
+/// The method that numbers have in a kernel.
+pub trait Scalar: Element {
+    /// Converts a number, as [`Tile::to`] converts a tile's elements.
+    ///
+    /// Unlike `as` it also takes and gives [`f16`](crate::f16), [`bf16`](crate::bf16) and generic types.
+    ///
+    /// ```
+    /// use triton::prelude::*;
+    ///
+    /// #[triton::kernel(T = [f16, f32])]
+    /// fn scale<T: Float>(x: PtrMut<T>, factor: f32, n: i32) {
+    ///     let i = program_id(0) * 256 + arange(0, 256);
+    ///     store(x + i, load(x + i, i < n) * factor.to::<T>(), i < n);
+    /// }
+    /// ```
+    fn to<U: Element>(self) -> U {
+        stub()
+    }
+}
+
+impl<T: Element> Scalar for T {}

@@ -1,0 +1,119 @@
+//! The body of a kernel: from `syn` to the compiler's tree.
+//!
+//! What the tree cannot hold is reported here, at its place and with what to write instead, and reading goes on, so that
+//! one build shows every such place.
+
+mod expr;
+mod pattern;
+pub(crate) mod types;
+
+pub(crate) use expr::operator;
+
+use crate::context::Context;
+use crate::{reject, signature};
+use syn::{Block, Expr, Item, Local, Stmt};
+use triton_core::ast;
+use triton_core::diag::Code;
+
+/// The statements of a kernel, or `None` after an error.
+pub(crate) fn convert(cx: &mut Context, block: &Block) -> Option<Vec<ast::Stmt>> {
+    let (mut statements, value) = convert_block(cx, block)?;
+    statements.extend(value.map(|value| ast::Stmt::Expr(*value)));
+    Some(statements)
+}
+
+/// The statements of a block and its value.
+fn convert_block(cx: &mut Context, block: &Block) -> Option<(Vec<ast::Stmt>, Option<Box<ast::Expr>>)> {
+    let (mut statements, mut value, mut complete) = (Vec::new(), None, true);
+    for (index, stmt) in block.stmts.iter().enumerate() {
+        let last = index + 1 == block.stmts.len();
+        let converted = match stmt {
+            Stmt::Local(local) => convert_let(cx, local),
+            Stmt::Item(item) => convert_item(cx, item),
+            Stmt::Expr(expr, None) if last && !is_assignment(expr) => {
+                value = expr::convert(cx, expr).map(Box::new);
+                complete &= value.is_some();
+                continue;
+            }
+            Stmt::Expr(expr, _) => convert_statement(cx, expr),
+            Stmt::Macro(stmt) => {
+                reject::macro_call(cx, &stmt.mac);
+                None
+            }
+        };
+        complete &= converted.is_some();
+        statements.extend(converted);
+    }
+    complete.then_some((statements, value))
+}
+
+fn convert_let(cx: &mut Context, local: &Local) -> Option<ast::Stmt> {
+    reject::attributes(cx, &local.attrs);
+    let (pattern, ty) =
+        if let syn::Pat::Type(typed) = &local.pat { (&*typed.pat, Some(&*typed.ty)) } else { (&local.pat, None) };
+    let pattern = pattern::convert(cx, pattern);
+    let converted = ty.map(|ty| types::convert(cx, ty));
+    let Some(init) = &local.init else {
+        let problem = cx.diagnostic(Code::T0001, local, "a `let` without a value is not part of the kernel language");
+        cx.report(problem.help("give the variable a value where it is declared"));
+        return None;
+    };
+    if let Some((token, _)) = &init.diverge {
+        cx.error(Code::T0001, token, "`let .. else` is not part of the kernel language");
+    }
+    let init = expr::convert(cx, &init.expr);
+    let ty = match converted {
+        Some(ty) => Some(ty?),
+        None => None,
+    };
+    Some(ast::Stmt::Let { pattern: pattern?, ty, init: init? })
+}
+
+fn convert_item(cx: &mut Context, item: &Item) -> Option<ast::Stmt> {
+    let Item::Const(item) = item else {
+        reject::item(cx, item);
+        return None;
+    };
+    reject::attributes(cx, &item.attrs);
+    let name = signature::ident(cx, &item.ident);
+    let ty = types::convert(cx, &item.ty);
+    let value = expr::convert(cx, &item.expr);
+    Some(ast::Stmt::Const { name, ty: ty?, value: value? })
+}
+
+fn is_assignment(expr: &Expr) -> bool {
+    match expr {
+        Expr::Assign(_) => true,
+        Expr::Binary(binary) => operator(&binary.op).1,
+        #[allow(clippy::wildcard_enum_match_arm, reason = "syn's enum is not exhaustive")]
+        _ => false,
+    }
+}
+
+fn convert_statement(cx: &mut Context, expr: &Expr) -> Option<ast::Stmt> {
+    let (left, op, right) = match expr {
+        Expr::Assign(assign) => (&assign.left, None, &assign.right),
+        Expr::Binary(binary) if operator(&binary.op).1 => (&binary.left, Some(&binary.op), &binary.right),
+        #[allow(clippy::wildcard_enum_match_arm, reason = "syn's enum is not exhaustive")]
+        _ => return expr::convert(cx, expr).map(ast::Stmt::Expr),
+    };
+    let op = op.map(|op| (operator(op).0, cx.place_of(op)));
+    let value = expr::convert(cx, right);
+    let name = if let Expr::Path(path) = &**left { path.path.get_ident() } else { None };
+    let Some(name) = name else {
+        let problem = cx.diagnostic(Code::T0001, left, "only a variable can be assigned to");
+        let help = if matches!(**left, Expr::Infer(_)) {
+            "write `let _ = ..`"
+        } else {
+            "memory is written with `store(p, value, mask)`"
+        };
+        cx.report(problem.help(help));
+        return None;
+    };
+    let target = signature::ident(cx, name);
+    let op = match op {
+        Some((op, span)) => Some((op?, span)),
+        None => None,
+    };
+    Some(ast::Stmt::Assign { target, op, value: value? })
+}

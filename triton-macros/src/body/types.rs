@@ -1,0 +1,54 @@
+//! Types as written in a kernel: `f32`, `T`, `Tile<f32>`.
+
+use crate::context::Context;
+use quote::ToTokens;
+use syn::{GenericArgument, PathArguments, Type};
+use triton_core::ast;
+use triton_core::diag::Code;
+
+/// Converts a type, or reports that the language has no such type.
+pub(crate) fn convert(cx: &mut Context, written: &Type) -> Option<ast::Type> {
+    let ty = try_convert(cx, written);
+    if ty.is_none() {
+        let text = written.to_token_stream().to_string();
+        let problem =
+            cx.diagnostic(Code::T0001, written, format!("the type `{text}` is not part of the kernel language"));
+        let what = if matches!(written, Type::Infer(_)) {
+            "leave the annotation out, or write the type"
+        } else {
+            "types are element types and `Tile<T>`"
+        };
+        cx.report(problem.help(what));
+    }
+    ty
+}
+
+/// Converts a type that is a path of types.
+pub(crate) fn try_convert(cx: &mut Context, written: &Type) -> Option<ast::Type> {
+    let path = match written {
+        Type::Path(path) if path.qself.is_none() => &path.path,
+        Type::Group(group) => return try_convert(cx, &group.elem),
+        Type::Paren(paren) => return try_convert(cx, &paren.elem),
+        #[allow(clippy::wildcard_enum_match_arm, reason = "syn's enum is not exhaustive")]
+        _ => return None,
+    };
+    let (last, first) = path.segments.iter().collect::<Vec<_>>().split_last().map(|(l, f)| (*l, f.to_vec()))?;
+    if first.iter().any(|s| !s.arguments.is_none()) {
+        return None;
+    }
+    let args = arguments(cx, &last.arguments)?;
+    Some(ast::Type { name: syn::ext::IdentExt::unraw(&last.ident).to_string(), args, span: cx.place_of(written) })
+}
+
+/// The types between angle brackets.
+pub(crate) fn arguments(cx: &mut Context, written: &PathArguments) -> Option<Vec<ast::Type>> {
+    match written {
+        PathArguments::None => Some(Vec::new()),
+        PathArguments::AngleBracketed(list) => list.args.iter().map(|arg| argument(cx, arg)).collect(),
+        PathArguments::Parenthesized(_) => None,
+    }
+}
+
+fn argument(cx: &mut Context, written: &GenericArgument) -> Option<ast::Type> {
+    if let GenericArgument::Type(ty) = written { try_convert(cx, ty) } else { None }
+}

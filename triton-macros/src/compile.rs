@@ -1,0 +1,123 @@
+//! Runs the compiler over every instance and gathers what it says.
+
+use crate::context::Context;
+use crate::expand;
+use crate::instances::Instance;
+use crate::signature::Signature;
+use proc_macro2::Ident;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use triton_core::ast;
+use triton_core::diag::{Code, Diagnostic, Failure};
+use triton_core::record::Variant;
+use triton_core::span::Span;
+
+/// What became of a kernel.
+pub(crate) enum Outcome {
+    /// The variants of each instance.
+    Compiled(Vec<Vec<Variant>>),
+    /// Errors, which are reported.
+    Wrong,
+    /// The compiler leaves the verdict to rustc: the first such instance, and what to say if rustc finds nothing wrong.
+    Deferred { instance: usize, text: String, place: Span },
+}
+
+/// Compiles every instance of a kernel.
+pub(crate) fn all(
+    cx: &mut Context,
+    name: &Ident,
+    signature: &Signature,
+    body: Vec<ast::Stmt>,
+    instances: &[Instance],
+) -> Outcome {
+    let name = crate::signature::ident(cx, name);
+    let params: Option<Vec<ast::Param>> = signature.params.iter().map(|p| p.ast.clone()).collect();
+    // Whatever made a parameter unreadable has been reported.
+    let Some(params) = params else { return Outcome::Wrong };
+    let generics = signature.generics.clone();
+    let kernel = ast::Kernel { name, generics, params, body, sources: cx.sources() };
+    let mut findings = Findings::default();
+    let (mut compiled, mut deferred) = (Vec::new(), None);
+    for (index, instance) in instances.iter().enumerate() {
+        let mut variants = Vec::new();
+        for options in &instance.variants {
+            match one(&kernel, &ast::Instance { args: instance.args.clone(), options: *options }) {
+                Ok(variant) => variants.push(variant),
+                Err(failure) if !failure.diagnostics.is_empty() => findings.add(index, failure.diagnostics),
+                Err(failure) => {
+                    deferred.get_or_insert((index, failure.deferred));
+                }
+            }
+        }
+        compiled.push(variants);
+    }
+    if !findings.list.is_empty() {
+        let name = |index: usize| expand::spelling(&kernel.name.name, &instances[index].args, signature);
+        for diagnostic in findings.finish(instances.len(), name) {
+            cx.report(diagnostic);
+        }
+        return Outcome::Wrong;
+    }
+    match deferred {
+        None => Outcome::Compiled(compiled),
+        Some((instance, deferred)) => {
+            let place = deferred.first().map_or(kernel.name.span, |d| d.span);
+            let text: Vec<String> = deferred.iter().map(ToString::to_string).collect();
+            Outcome::Deferred { instance, text: text.join("\n"), place }
+        }
+    }
+}
+
+/// Compiles one instance. A panic of the compiler, and a refusal without a reason, become diagnostics too.
+fn one(kernel: &ast::Kernel, instance: &ast::Instance) -> Result<Variant, Failure> {
+    let result = catch_unwind(AssertUnwindSafe(|| triton_core::compile(kernel, instance)));
+    let mistake = |reason: String| {
+        let message = "a mistake of the compiler, not of the kernel: please report it";
+        let diagnostic = Diagnostic::new(Code::T0199, kernel.name.span, message).note(reason);
+        Failure { diagnostics: vec![diagnostic], deferred: Vec::new() }
+    };
+    match result {
+        Ok(Err(failure)) if failure.diagnostics.is_empty() && failure.deferred.is_empty() => {
+            Err(mistake("it gave no reason".into()))
+        }
+        Ok(result) => result,
+        Err(payload) => {
+            let text = payload.downcast_ref::<String>().cloned();
+            let text = text.or_else(|| payload.downcast_ref::<&str>().map(|s| (*s).to_owned()));
+            Err(mistake(text.unwrap_or_else(|| "it gave no reason".into())))
+        }
+    }
+}
+
+/// Diagnostics, each with the instances that have it.
+#[derive(Default)]
+struct Findings {
+    list: Vec<(Diagnostic, Vec<usize>)>,
+}
+
+impl Findings {
+    fn add(&mut self, instance: usize, diagnostics: Vec<Diagnostic>) {
+        for diagnostic in diagnostics {
+            let same = |d: &Diagnostic| {
+                (d.span, d.code, &d.message) == (diagnostic.span, diagnostic.code, &diagnostic.message)
+            };
+            match self.list.iter_mut().find(|(d, _)| same(d)) {
+                Some((_, instances)) if instances.last() == Some(&instance) => {}
+                Some((_, instances)) => instances.push(instance),
+                None => self.list.push((diagnostic, vec![instance])),
+            }
+        }
+    }
+
+    /// In the order of the source; an error that not all instances have names one that has it.
+    fn finish(mut self, count: usize, name: impl Fn(usize) -> String) -> Vec<Diagnostic> {
+        self.list.sort_by_key(|(d, _)| d.span);
+        let named = self.list.into_iter().map(|(diagnostic, instances)| match instances.as_slice() {
+            [first, rest @ ..] if instances.len() < count => {
+                let more = if rest.is_empty() { String::new() } else { format!(" and {} more", rest.len()) };
+                diagnostic.note(format!("in the instance `{}`{more}", name(*first)))
+            }
+            _ => diagnostic,
+        });
+        named.collect()
+    }
+}

@@ -1,0 +1,151 @@
+//! What all stages share: the places of the source, and the errors found so far.
+//!
+//! The compiler knows places as numbers. Here every number has the tokens it stands for, so that an error returns to the
+//! very operand, and file, line and column, so that line tables and notes can name it.
+
+use proc_macro2::{Delimiter, Group, Ident, Punct, Spacing, Span as TokenSpan, TokenStream, TokenTree};
+use quote::{ToTokens, quote};
+use triton_core::diag::{Code, Diagnostic};
+use triton_core::span::{Loc, Sources, Span};
+
+/// The state of one expansion.
+#[derive(Default)]
+pub(crate) struct Context {
+    tokens: Vec<(TokenSpan, TokenSpan)>,
+    sources: Sources,
+    problems: Vec<Diagnostic>,
+}
+
+impl Context {
+    /// The place that reaches from one token to another.
+    pub(crate) fn place(&mut self, first: TokenSpan, last: TokenSpan) -> Span {
+        let index = u32::try_from(self.tokens.len()).unwrap_or(u32::MAX);
+        self.tokens.push((first, last));
+        let loc = self.locate(first);
+        self.sources.locs.push(loc);
+        Span(index)
+    }
+
+    /// The place of a piece of syntax.
+    pub(crate) fn place_of(&mut self, node: &impl ToTokens) -> Span {
+        let (first, last) = ends(node);
+        self.place(first, last)
+    }
+
+    /// The first and last token of a place.
+    pub(crate) fn tokens(&self, span: Span) -> (TokenSpan, TokenSpan) {
+        let call_site = || (TokenSpan::call_site(), TokenSpan::call_site());
+        self.tokens.get(span.0 as usize).copied().unwrap_or_else(call_site)
+    }
+
+    /// What the compiler needs to know of the places.
+    pub(crate) fn sources(&self) -> Sources {
+        self.sources.clone()
+    }
+
+    fn locate(&mut self, span: TokenSpan) -> Loc {
+        // Only inside rustc do tokens have files.
+        if !proc_macro::is_available() {
+            return Loc { file: 0, line: 1, column: 1 };
+        }
+        let span = span.unwrap();
+        let file = portable(&span.file(), &std::env::var("CARGO_MANIFEST_DIR").unwrap_or_default());
+        let files = &mut self.sources.files;
+        let index = files.iter().position(|f| *f == file).unwrap_or_else(|| {
+            files.push(file);
+            files.len() - 1
+        });
+        let narrow = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
+        Loc { file: u16::try_from(index).unwrap_or(u16::MAX), line: narrow(span.line()), column: narrow(span.column()) }
+    }
+
+    /// Records an error at a piece of syntax.
+    pub(crate) fn error(&mut self, code: Code, node: &impl ToTokens, message: impl Into<String>) {
+        let diagnostic = self.diagnostic(code, node, message);
+        self.report(diagnostic);
+    }
+
+    /// An error at a piece of syntax, to be completed by notes and then reported.
+    pub(crate) fn diagnostic(&mut self, code: Code, node: &impl ToTokens, message: impl Into<String>) -> Diagnostic {
+        let span = self.place_of(node);
+        Diagnostic::new(code, span, message)
+    }
+
+    /// Records an error.
+    pub(crate) fn report(&mut self, diagnostic: Diagnostic) {
+        self.problems.push(diagnostic);
+    }
+
+    /// Whether there is any error.
+    pub(crate) fn failed(&self) -> bool {
+        !self.problems.is_empty()
+    }
+
+    /// The errors as tokens: one `compile_error!` each, at its place.
+    pub(crate) fn errors(&self) -> TokenStream {
+        self.problems.iter().map(|problem| self.compile_error(problem)).collect()
+    }
+
+    fn compile_error(&self, problem: &Diagnostic) -> TokenStream {
+        let (first, last) = self.tokens(problem.span);
+        let text = problem.to_string();
+        // rustc underlines from the first token of the macro call to its last: the path and the braces.
+        let mut call = TokenStream::new();
+        for name in ["core", "compile_error"] {
+            for spacing in [Spacing::Joint, Spacing::Alone] {
+                call.extend([TokenTree::from(spanned(Punct::new(':', spacing), first))]);
+            }
+            call.extend([TokenTree::from(Ident::new(name, first))]);
+        }
+        call.extend([TokenTree::from(spanned(Punct::new('!', Spacing::Alone), first))]);
+        let mut message = Group::new(Delimiter::Brace, quote!(#text));
+        message.set_span(last);
+        call.extend([TokenTree::from(message)]);
+        call
+    }
+}
+
+fn spanned(mut punct: Punct, span: TokenSpan) -> Punct {
+    punct.set_span(span);
+    punct
+}
+
+/// The first and last token of a piece of syntax.
+fn ends(node: &impl ToTokens) -> (TokenSpan, TokenSpan) {
+    let mut tokens = node.to_token_stream().into_iter();
+    let Some(first) = tokens.next() else { return (TokenSpan::call_site(), TokenSpan::call_site()) };
+    let last = tokens.last().unwrap_or_else(|| first.clone());
+    let open = |t: &TokenTree| if let TokenTree::Group(g) = t { g.span_open() } else { t.span() };
+    let close = |t: &TokenTree| if let TokenTree::Group(g) = t { g.span_close() } else { t.span() };
+    (open(&first), close(&last))
+}
+
+/// A file's name as it may stand in a program: without the directories of the machine that built it.
+fn portable(file: &str, manifest: &str) -> String {
+    let path = std::path::Path::new(file);
+    let short = if path.is_relative() {
+        path
+    } else if let (false, Ok(inside)) = (manifest.is_empty(), path.strip_prefix(manifest)) {
+        inside
+    } else {
+        path.file_name().map_or(path, std::path::Path::new)
+    };
+    short.to_string_lossy().replace('\\', "/")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::portable;
+
+    #[test]
+    fn file_names_are_portable() {
+        for (file, manifest, expected) in [
+            ("src/main.rs", "/home/me/app", "src/main.rs"),
+            ("/home/me/app/src/k.rs", "/home/me/app", "src/k.rs"),
+            ("/home/me/other/src/k.rs", "/home/me/app", "k.rs"),
+            ("/home/me/app/src/k.rs", "", "k.rs"),
+        ] {
+            assert_eq!(portable(file, manifest), expected, "{file} in {manifest}");
+        }
+    }
+}

@@ -1,0 +1,114 @@
+//! A compiled instance as tokens: statics made of literals, so that embedding costs nothing at start-up and an instance
+//! that is never launched leaves no trace in the program.
+
+use crate::expand::Kernel;
+use crate::instances::Instance;
+use crate::signature::Parameter;
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::{format_ident, quote};
+use triton_core::ast::{GenericArg, ParamKind};
+use triton_core::ir::types::{Class, DType};
+use triton_core::record::{Image, ProgramMap, Target, Variant};
+
+/// The body of the function that gives an instance's kernel.
+pub(crate) fn kernel(kernel: &Kernel<'_>, instance: &Instance, variants: &[Variant]) -> TokenStream {
+    let p = kernel.private();
+    let name = kernel.name();
+    let spelling = kernel.spelling(instance);
+    let params: Vec<TokenStream> =
+        kernel.signature.params.iter().filter_map(|param| self::param(kernel, instance, param)).collect();
+    let count = params.len();
+    let (images, rows): (Vec<_>, Vec<_>) = variants.iter().enumerate().map(|(i, v)| variant(&p, i, v)).unzip();
+    let variants = rows.len();
+    quote! {
+        static PARAMS: [#p::ParamRecord; #count] = [#(#params),*];
+        #(#images)*
+        static VARIANTS: [#p::Variant; #variants] = [#(#rows),*];
+        static KERNEL: #p::Kernel = #p::Kernel::new(#p::Record {
+            kernel: #p::Cow::Borrowed(#name),
+            instance: #p::Cow::Borrowed(#spelling),
+            params: #p::Cow::Borrowed(&PARAMS),
+            variants: #p::Cow::Borrowed(&VARIANTS),
+        });
+        &KERNEL
+    }
+}
+
+fn param(kernel: &Kernel<'_>, instance: &Instance, param: &Parameter) -> Option<TokenStream> {
+    let p = kernel.private();
+    let param = param.ast.as_ref()?;
+    let elem = element(kernel, instance, &param.elem.name)?;
+    let (kind, specialises) = match param.kind {
+        ParamKind::Ptr => ("Ptr", true),
+        ParamKind::PtrMut => ("PtrMut", true),
+        ParamKind::Scalar => ("Scalar", matches!(elem.class(), Class::Signed | Class::Unsigned)),
+    };
+    let (name, multiple_of, specialise) = (&param.name.name, param.multiple_of, specialises && !param.general);
+    let (kind, elem) = (Ident::new(kind, Span::call_site()), dtype(elem));
+    Some(quote!(#p::ParamRecord {
+        name: #p::Cow::Borrowed(#name),
+        ty: #p::ParamType::#kind(#p::DType::#elem),
+        multiple_of: #multiple_of,
+        specialise: #specialise,
+    }))
+}
+
+/// The element type that a name stands for in this instance.
+fn element(kernel: &Kernel<'_>, instance: &Instance, name: &str) -> Option<DType> {
+    let generic = kernel.signature.generics.iter().position(|generic| generic.name.name == name);
+    match generic.map(|index| instance.args[index]) {
+        Some(GenericArg::Type(dtype)) => Some(dtype),
+        Some(GenericArg::Const(_)) => None,
+        None => DType::from_name(name),
+    }
+}
+
+fn variant(p: &TokenStream, index: usize, variant: &Variant) -> (TokenStream, TokenStream) {
+    let name = format_ident!("IMAGES_{}", index);
+    let count = variant.images.len();
+    let images = variant.images.iter().map(|image| self::image(p, image));
+    let (num_warps, ir) = (variant.num_warps, &*variant.ir);
+    let images = quote!(static #name: [#p::Image; #count] = [#(#images),*];);
+    let row =
+        quote!(#p::Variant { num_warps: #num_warps, ir: #p::Cow::Borrowed(#ir), images: #p::Cow::Borrowed(&#name) });
+    (images, row)
+}
+
+fn image(p: &TokenStream, image: &Image) -> TokenStream {
+    let Image { target, specialised, entry, ptx, threads, cluster: [x, y, z], shared_bytes, programs } = image;
+    let target = match target {
+        Target::Sm80 => quote!(Sm80),
+    };
+    let programs = match programs {
+        ProgramMap::Identity => quote!(Identity),
+    };
+    quote!(#p::Image {
+        target: #p::Target::#target,
+        specialised: #specialised,
+        entry: #p::Cow::Borrowed(#entry),
+        ptx: #p::Cow::Borrowed(#ptx),
+        threads: #threads,
+        cluster: [#x, #y, #z],
+        shared_bytes: #shared_bytes,
+        programs: #p::ProgramMap::#programs,
+    })
+}
+
+fn dtype(dtype: DType) -> Ident {
+    let name = match dtype {
+        DType::Bool => "Bool",
+        DType::I8 => "I8",
+        DType::I16 => "I16",
+        DType::I32 => "I32",
+        DType::I64 => "I64",
+        DType::U8 => "U8",
+        DType::U16 => "U16",
+        DType::U32 => "U32",
+        DType::U64 => "U64",
+        DType::F16 => "F16",
+        DType::BF16 => "BF16",
+        DType::F32 => "F32",
+        DType::F64 => "F64",
+    };
+    Ident::new(name, Span::call_site())
+}

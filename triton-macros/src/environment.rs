@@ -1,0 +1,31 @@
+//! Where the macro runs: under rustc or in an editor, and under which name the façade is known.
+
+use proc_macro_crate::{FoundCrate, crate_name};
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::quote;
+
+/// Whether rust-analyzer asks, who wants names and types at once, and no code.
+///
+/// The process tells; a `cfg` would not do, because the compiler of the user's crate warns of one it does not know, and
+/// the editor looks into both branches.
+pub(crate) fn in_editor() -> bool {
+    if std::env::var_os("RUST_ANALYZER_INTERNALS_DO_NOT_USE").is_some() {
+        return true;
+    }
+    let name = std::env::current_exe().ok().and_then(|path| path.file_stem().map(|s| s.to_string_lossy().into_owned()));
+    name.is_some_and(|name| name.contains("rust-analyzer"))
+}
+
+/// The path of the façade in the user's crate, also under a renamed dependency.
+pub(crate) fn root() -> TokenStream {
+    match crate_name("triton-dsl") {
+        Ok(FoundCrate::Name(name)) => {
+            // Without a rename the answer is the package's name; its library is called otherwise.
+            let name = if name == "triton_dsl" { "triton" } else { &name };
+            let name = Ident::new(name, Span::call_site());
+            quote!(::#name)
+        }
+        // The façade itself (it knows itself as `triton`), or a build without a Cargo.toml.
+        Ok(FoundCrate::Itself) | Err(_) => quote!(::triton),
+    }
+}

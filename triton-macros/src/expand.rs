@@ -1,0 +1,399 @@
+//! What a kernel becomes: launcher, marker type, instance trait, and the two forms of the twin.
+//!
+//! Only functions, types and traits are emitted, never a module of the kernel's name, so that a module may well be called
+//! like its kernel.
+
+use crate::context::Context;
+use crate::instances::Instance;
+use crate::signature::Signature;
+use crate::{embed, twin};
+use proc_macro2::{Ident, Literal, Span, TokenStream};
+use quote::{ToTokens, format_ident, quote, quote_spanned};
+use syn::ext::IdentExt;
+use syn::spanned::Spanned;
+use syn::{FnArg, GenericParam, ItemFn, PathArguments, Type};
+use triton_core::ast::{GenericArg, GenericKind, ParamKind};
+use triton_core::ir::types::DType;
+
+/// How many instances an error message names.
+const NAMED: usize = 12;
+
+/// The parts that all expansions of a kernel share.
+pub(crate) struct Kernel<'a> {
+    root: &'a TokenStream,
+    function: &'a ItemFn,
+    pub(crate) signature: &'a Signature,
+    instances: &'a [Instance],
+    /// The type that stands for the kernel in the instance trait. Shows in rustc's errors, so it reads as words.
+    marker: Ident,
+    /// The trait of the instances that exist. Likewise.
+    compiled: Ident,
+    /// `<T, BLOCK>`, empty without generics.
+    arguments: TokenStream,
+    /// `T, const BLOCK: i32`.
+    declarations: TokenStream,
+}
+
+impl<'a> Kernel<'a> {
+    /// Collects the parts.
+    pub(crate) fn new(
+        root: &'a TokenStream,
+        function: &'a ItemFn,
+        signature: &'a Signature,
+        instances: &'a [Instance],
+    ) -> Self {
+        let name = function.sig.ident.unraw();
+        let span = Span::call_site().located_at(function.sig.ident.span());
+        let (mut names, mut declarations) = (Vec::new(), Vec::new());
+        for param in &function.sig.generics.params {
+            match param {
+                GenericParam::Lifetime(_) => {}
+                GenericParam::Type(ty) => {
+                    names.push(ty.ident.clone());
+                    declarations.push(ty.ident.to_token_stream());
+                }
+                GenericParam::Const(constant) => {
+                    let (ident, ty) = (&constant.ident, constant_type(&constant.ty));
+                    names.push(ident.clone());
+                    declarations.push(quote!(const #ident: #ty));
+                }
+            }
+        }
+        Kernel {
+            root,
+            function,
+            signature,
+            instances,
+            marker: format_ident!("the_kernel_{}", name, span = span),
+            compiled: format_ident!("{}_was_compiled_for", name, span = span),
+            arguments: if names.is_empty() { TokenStream::new() } else { quote!(<#(#names),*>) },
+            declarations: quote!(#(#declarations),*),
+        }
+    }
+
+    /// Where generated code finds what it needs.
+    pub(crate) fn private(&self) -> TokenStream {
+        let root = self.root;
+        quote!(#root::__private)
+    }
+
+    /// The kernel's name.
+    pub(crate) fn name(&self) -> String {
+        self.function.sig.ident.unraw().to_string()
+    }
+
+    /// An instance as the user writes it.
+    pub(crate) fn spelling(&self, instance: &Instance) -> String {
+        spelling(&self.name(), &instance.args, self.signature)
+    }
+
+    /// The generic arguments of the instance trait: a lifetime first. With it the bound on the launcher is checked at
+    /// calls only; without it a kernel that failed to compile would be reported once more where it is defined.
+    fn trait_arguments(&self) -> TokenStream {
+        let names = self.function.sig.generics.params.iter().filter_map(name_of);
+        quote!(<'a #(, #names)*>)
+    }
+
+    /// The launcher with its marker type and instance trait.
+    pub(crate) fn launcher(&self) -> TokenStream {
+        let Kernel { function, marker, compiled, arguments, declarations, .. } = self;
+        let p = self.private();
+        let (vis, fn_token, name) = (&function.vis, &function.sig.fn_token, &function.sig.ident);
+        let attrs = function.attrs.iter().filter(|attr| !attr.path().is_ident("expect"));
+        let bounds = function.sig.generics.params.iter().filter_map(|param| match param {
+            GenericParam::Lifetime(_) => None,
+            GenericParam::Type(ty) => Some(ty.to_token_stream()),
+            GenericParam::Const(constant) => {
+                let (ident, ty) = (&constant.ident, constant_type(&constant.ty));
+                Some(quote!(const #ident: #ty))
+            }
+        });
+        let (params, args): (Vec<_>, Vec<_>) = self
+            .typed_inputs()
+            .zip(&self.signature.params)
+            .map(|(input, param)| self.launch_param(input, param))
+            .unzip();
+        let args: Vec<_> = args.into_iter().flatten().collect();
+        let raw = self.signature.params.iter().flat_map(|p| &p.ast).any(|p| p.kind != ParamKind::Scalar);
+        let (safety, count) = (if raw { quote!(Unsafe) } else { quote!(Safe) }, args.len());
+        let predicates = function.sig.generics.where_clause.as_ref().map(|clause| &clause.predicates);
+        let trait_arguments = self.trait_arguments();
+        let types = function.sig.generics.type_params().map(|ty| &ty.ident);
+        let fields = quote!(#(::core::marker::PhantomData<#types>),*);
+        let marker_declarations = if declarations.is_empty() { TokenStream::new() } else { quote!(<#declarations>) };
+        let trait_declarations = if declarations.is_empty() { quote!(<'a>) } else { quote!(<'a, #declarations>) };
+        let unlisted = self.unlisted();
+        quote! {
+            #(#attrs)*
+            #[allow(non_snake_case, clippy::too_many_arguments)]
+            #vis #fn_token #name<'a #(, #bounds)*>(#(#params),*) -> #p::Launch<'a, #p::#safety, #count>
+            where #marker #arguments: #compiled #trait_arguments, #predicates {
+                #p::Launch::new(<#marker #arguments as #compiled #trait_arguments>::kernel(), [#(#args),*])
+            }
+            #[doc(hidden)]
+            #[allow(non_camel_case_types)]
+            #vis struct #marker #marker_declarations(#fields);
+            #[doc(hidden)]
+            #[allow(non_camel_case_types)]
+            #unlisted
+            #vis trait #compiled #trait_declarations {
+                #[doc(hidden)]
+                fn kernel() -> &'static #p::Kernel;
+            }
+        }
+    }
+
+    /// What rustc says of an instance that is not in the lists.
+    fn unlisted(&self) -> TokenStream {
+        let name = self.name();
+        let message = format!("kernel `{name}` was not compiled for this instance");
+        if self.arguments.is_empty() {
+            return quote!(#[diagnostic::on_unimplemented(message = #message)]);
+        }
+        let names: Vec<String> =
+            self.function.sig.generics.params.iter().filter_map(name_of).map(|n| format!("{{{n}}}")).collect();
+        let label = format!("`{name}::<{}>` is not in the list", names.join(", "));
+        let mut listed: Vec<String> =
+            self.instances.iter().take(NAMED).map(|instance| self.spelling(instance)).collect();
+        if self.instances.len() > NAMED {
+            listed.push(format!("and {} more", self.instances.len() - NAMED));
+        }
+        let listed = format!("compiled instances of `{name}`: {}", listed.join(", "));
+        let extend = format!("add it to the list in `#[triton::kernel(..)]` on `{name}`");
+        quote!(#[diagnostic::on_unimplemented(message = #message, label = #label, note = #listed, note = #extend)])
+    }
+
+    fn typed_inputs(&self) -> impl Iterator<Item = &syn::PatType> {
+        self.function
+            .sig
+            .inputs
+            .iter()
+            .filter_map(|input| if let FnArg::Typed(input) = input { Some(input) } else { None })
+    }
+
+    /// A parameter of the launcher, and the argument made of it.
+    fn launch_param(
+        &self,
+        input: &syn::PatType,
+        param: &crate::signature::Parameter,
+    ) -> (TokenStream, Option<TokenStream>) {
+        let p = self.private();
+        let (name, ty) = (&param.name, &input.ty);
+        let span = Span::call_site().located_at(ty.span());
+        let Some(kind) = param.ast.as_ref().map(|param| param.kind) else {
+            return (quote!(#name: impl ::core::marker::Sized), None);
+        };
+        let element = element(ty);
+        match kind {
+            // `&mut impl`, not a value: a variable that holds `&mut Buffer` is then borrowed again, not moved.
+            ParamKind::Ptr => (
+                quote_spanned!(span=> #name: &'a impl #p::AsPtr<#element>),
+                Some(quote!(#p::AsPtr::<#element>::arg(#name))),
+            ),
+            ParamKind::PtrMut => {
+                let arg = quote!(#p::AsPtrMut::<#element>::arg_mut(#name));
+                (quote_spanned!(span=> #name: &'a mut impl #p::AsPtrMut<#element>), Some(arg))
+            }
+            ParamKind::Scalar => (quote!(#name: #ty), Some(quote!(#p::LaunchArg::scalar(#name)))),
+        }
+    }
+
+    /// The implementation for one instance, with its code.
+    pub(crate) fn instance(&self, instance: &Instance, variants: &[triton_core::record::Variant]) -> TokenStream {
+        let Kernel { marker, compiled, .. } = self;
+        let p = self.private();
+        let values = self.values(instance, |_| Span::call_site());
+        let own = if values.is_empty() { TokenStream::new() } else { quote!(<#(#values),*>) };
+        let body = embed::kernel(self, instance, variants);
+        quote! {
+            #[diagnostic::do_not_recommend]
+            impl<'a> #compiled<'a #(, #values)*> for #marker #own {
+                fn kernel() -> &'static #p::Kernel { #body }
+            }
+        }
+    }
+
+    /// An implementation for every instance at once: with an error in the kernel, its callers have nothing to add.
+    pub(crate) fn accept_every_instance(&self) -> TokenStream {
+        let Kernel { marker, compiled, arguments, declarations, .. } = self;
+        let p = self.private();
+        let trait_arguments = self.trait_arguments();
+        let comma = if declarations.is_empty() { TokenStream::new() } else { quote!(,) };
+        let head = self.head();
+        quote! {
+            #[diagnostic::do_not_recommend]
+            impl<'a #comma #declarations> #compiled #trait_arguments for #marker #arguments {
+                fn kernel() -> &'static #p::Kernel { #p::not_compiled() }
+            }
+            #head
+        }
+    }
+
+    /// The kernel's head with nothing in it, which stands in for the twin: without it an import that only the kernel
+    /// needs would be reported as unused, beside the error.
+    fn head(&self) -> TokenStream {
+        if self.signature.params.iter().any(|param| param.ast.is_none()) {
+            return TokenStream::new();
+        }
+        let (generics, clause) = (self.twin_generics(), &self.function.sig.generics.where_clause);
+        let types = self.typed_inputs().map(|input| &input.ty);
+        quote!(const _: () = {
+            #[allow(dead_code, non_snake_case, clippy::too_many_arguments)]
+            fn head #generics(#(_: #types),*) #clause {}
+        };)
+    }
+
+    fn twin_generics(&self) -> TokenStream {
+        let params = self.function.sig.generics.params.iter().filter(|p| !matches!(p, GenericParam::Lifetime(_)));
+        let params: Vec<_> = params.collect();
+        if params.is_empty() { TokenStream::new() } else { quote!(<#(#params),*>) }
+    }
+
+    fn twin_params(&self) -> impl Iterator<Item = TokenStream> {
+        self.typed_inputs().map(|input| {
+            let (pat, colon, ty) = (&input.pat, &input.colon_token, &input.ty);
+            quote!(#pat #colon #ty)
+        })
+    }
+
+    /// The twin, with the kernel's name and generic parameters.
+    pub(crate) fn twin(&self, editor: bool) -> TokenStream {
+        let sig = &self.function.sig;
+        let (fn_token, name, clause) = (&sig.fn_token, &sig.ident, &sig.generics.where_clause);
+        let levels = ["allow", "expect", "warn", "deny"];
+        let attrs = self.function.attrs.iter().filter(|attr| levels.iter().any(|level| attr.path().is_ident(level)));
+        let (generics, params) = (self.twin_generics(), self.twin_params());
+        let body = twin::body(&self.function.block, self.root, editor);
+        let checks = if editor { TokenStream::new() } else { self.bound_checks() };
+        quote!(const _: () = {
+            #(#attrs)*
+            #[allow(dead_code, clippy::all)]
+            #fn_token #name #generics(#(#params),*) #clause #body
+            #checks
+        };)
+    }
+
+    /// Mentions the twin with the listed types, so that rustc tells of one that does not keep the bounds.
+    fn bound_checks(&self) -> TokenStream {
+        let name = &self.function.sig.ident;
+        let mut seen: Vec<Vec<GenericArg>> = Vec::new();
+        let mut checks = TokenStream::new();
+        for instance in self.instances {
+            let types: Vec<GenericArg> =
+                instance.args.iter().copied().filter(|arg| matches!(arg, GenericArg::Type(_))).collect();
+            if types.is_empty() || seen.contains(&types) {
+                continue;
+            }
+            let values = self.values(instance, |index| instance.spans[index]);
+            checks.extend(quote!(let _ = #name::<#(#values),*>;));
+            seen.push(types);
+        }
+        checks
+    }
+
+    /// The twin as a closure over one instance, and behind it a panic that is reached only if rustc accepts the closure.
+    pub(crate) fn twin_of(
+        &self,
+        cx: &Context,
+        instance: &Instance,
+        text: &str,
+        place: triton_core::span::Span,
+    ) -> TokenStream {
+        let generics = self.function.sig.generics.params.iter().filter(|p| !matches!(p, GenericParam::Lifetime(_)));
+        let values = generics.zip(self.values(instance, |_| Span::call_site())).map(|(generic, value)| match generic {
+            GenericParam::Const(constant) => {
+                let (name, ty) = (&constant.ident, &constant.ty);
+                quote!(const #name: #ty = #value;)
+            }
+            GenericParam::Type(ty) => {
+                let name = &ty.ident;
+                quote!(type #name = #value;)
+            }
+            GenericParam::Lifetime(_) => TokenStream::new(),
+        });
+        let (params, body) = (self.twin_params(), twin::body(&self.function.block, self.root, false));
+        let (first, last) = cx.tokens(place);
+        let mut message = proc_macro2::Group::new(proc_macro2::Delimiter::Parenthesis, quote!("{}", #text));
+        message.set_span(last);
+        let panic = quote_spanned!(first=> ::core::panic!);
+        quote!(
+            #[allow(dead_code, unused_variables, non_camel_case_types, non_upper_case_globals, clippy::all)]
+            const _: () = {
+                #(#values)*
+                let _twin = |#(#params),*| #body;
+                #panic #message
+            };
+        )
+    }
+
+    /// The values of the generic parameters, each at a place of its own.
+    fn values(&self, instance: &Instance, span: impl Fn(usize) -> Span) -> Vec<TokenStream> {
+        let pairs = instance.args.iter().zip(&self.signature.generics).enumerate();
+        pairs.map(|(index, (arg, generic))| self.value(*arg, generic.kind, span(index))).collect()
+    }
+
+    /// A value as tokens that mean the same everywhere: `f16` is a type of the façade, and a user may have called
+    /// something else `f32`.
+    fn value(&self, arg: GenericArg, kind: GenericKind, span: Span) -> TokenStream {
+        match (arg, kind) {
+            (GenericArg::Type(dtype @ (DType::F16 | DType::BF16)), _) => {
+                let (p, name) = (self.private(), Ident::new(dtype.name(), span));
+                quote!(#p::#name)
+            }
+            (GenericArg::Type(dtype), _) => {
+                let name = Ident::new(dtype.name(), span);
+                quote_spanned!(span=> ::core::primitive::#name)
+            }
+            (GenericArg::Const(value), GenericKind::Const(DType::Bool)) => (value != 0).to_token_stream(),
+            (GenericArg::Const(value), GenericKind::Const(_) | GenericKind::Type) => {
+                let literal = Literal::u128_unsuffixed(value.unsigned_abs());
+                if value < 0 { quote!(- #literal) } else { quote!(#literal) }
+            }
+        }
+    }
+}
+
+/// An instance as the user writes it: `add::<f32, 1024>`.
+pub(crate) fn spelling(name: &str, args: &[GenericArg], signature: &Signature) -> String {
+    if args.is_empty() {
+        return name.to_owned();
+    }
+    let text = args.iter().zip(&signature.generics).map(|(arg, generic)| match (arg, generic.kind) {
+        (GenericArg::Type(dtype), _) => dtype.name().to_owned(),
+        (GenericArg::Const(value), GenericKind::Const(DType::Bool)) => (*value != 0).to_string(),
+        (GenericArg::Const(value), _) => value.to_string(),
+    });
+    format!("{name}::<{}>", text.collect::<Vec<_>>().join(", "))
+}
+
+fn name_of(param: &GenericParam) -> Option<&Ident> {
+    match param {
+        GenericParam::Lifetime(_) => None,
+        GenericParam::Type(ty) => Some(&ty.ident),
+        GenericParam::Const(constant) => Some(&constant.ident),
+    }
+}
+
+/// The type of a generic constant, or `i32` for one that no Rust function could have either: that is reported, and once
+/// is enough.
+fn constant_type(written: &Type) -> TokenStream {
+    let known =
+        ["i8", "i16", "i32", "i64", "i128", "isize", "u8", "u16", "u32", "u64", "u128", "usize", "bool", "char"];
+    let name = if let Type::Path(path) = written { path.path.get_ident() } else { None };
+    if name.is_some_and(|name| known.iter().any(|k| name == k)) { written.to_token_stream() } else { quote!(i32) }
+}
+
+/// The `T` of `Ptr<T>`.
+fn element(written: &Type) -> TokenStream {
+    let path = match written {
+        Type::Path(path) => &path.path,
+        Type::Group(group) => return element(&group.elem),
+        Type::Paren(paren) => return element(&paren.elem),
+        #[allow(clippy::wildcard_enum_match_arm, reason = "syn's enum is not exhaustive")]
+        _ => return TokenStream::new(),
+    };
+    match path.segments.last().map(|segment| &segment.arguments) {
+        Some(PathArguments::AngleBracketed(list)) => list.args.to_token_stream(),
+        Some(PathArguments::None | PathArguments::Parenthesized(_)) | None => TokenStream::new(),
+    }
+}

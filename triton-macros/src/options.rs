@@ -1,0 +1,164 @@
+//! The options between the parentheses of `#[triton::kernel(..)]`, as written.
+//!
+//! Everything is read as expressions of Rust: `[f32, f16]`, `[(A = 1, num_warps = 8)]`, `path::to::triton`.
+
+use crate::context::Context;
+use crate::suggest::{nearest, quoted};
+use proc_macro2::{Ident, TokenStream};
+use quote::ToTokens;
+use syn::ext::IdentExt;
+use syn::parse::{ParseStream, Parser};
+use syn::{Expr, Token};
+use triton_core::diag::Code;
+
+/// Options that stand for one value.
+const NAMES: [&str; 3] = ["configs", "num_warps", "crate"];
+
+/// The options of one kernel.
+#[derive(Default)]
+pub(crate) struct Options {
+    /// `NAME = [values]`.
+    pub(crate) lists: Vec<(Ident, Vec<Expr>)>,
+    /// `configs = [(..), ..]`.
+    pub(crate) configs: Option<Vec<Config>>,
+    /// `num_warps = 8`.
+    pub(crate) num_warps: Option<u32>,
+    /// `crate = path`.
+    pub(crate) root: Option<TokenStream>,
+}
+
+/// One parenthesis of `configs`.
+pub(crate) struct Config {
+    /// As written, for errors.
+    pub(crate) tokens: TokenStream,
+    /// Values of generic parameters.
+    pub(crate) values: Vec<(Ident, Expr)>,
+    /// Its own `num_warps`.
+    pub(crate) num_warps: Option<u32>,
+}
+
+/// Reads the options; what is wrong is reported and left out.
+pub(crate) fn read(cx: &mut Context, args: TokenStream) -> Options {
+    let mut options = Options::default();
+    let entries = match (|input: ParseStream<'_>| input.parse_terminated(entry, Token![,])).parse2(args) {
+        Ok(entries) => entries,
+        Err(error) => {
+            let span = cx.place(error.span(), error.span());
+            let problem =
+                triton_core::diag::Diagnostic::new(Code::T0008, span, format!("cannot read the options: {error}"));
+            cx.report(problem.help("an option is written `NAME = value`, and commas stand between them"));
+            return options;
+        }
+    };
+    let mut seen: Vec<Ident> = Vec::new();
+    for (name, value) in entries {
+        if seen.contains(&name) {
+            cx.error(Code::T0007, &name, format!("`{name}` is given twice"));
+            continue;
+        }
+        seen.push(name.clone());
+        if name == "num_warps" {
+            options.num_warps = num_warps(cx, &value);
+        } else if name == "crate" {
+            options.root = root(cx, &value);
+        } else if name == "configs" {
+            options.configs = configs(cx, value);
+        } else if let Expr::Array(list) = value {
+            options.lists.push((name, list.elems.into_iter().collect()));
+        } else {
+            let known = quoted(NAMES);
+            let problem = cx.diagnostic(Code::T0007, &name, format!("`#[triton::kernel]` has no option `{name}`"));
+            let problem =
+                problem.note(format!("the options are {known}, and `NAME = [..]` for each generic parameter"));
+            cx.report(match nearest(&name.to_string(), NAMES) {
+                Some(near) => problem.help(format!("did you mean `{near}`?")),
+                None => problem.help(format!("if `{name}` is a generic parameter, write its values in brackets")),
+            });
+        }
+    }
+    options
+}
+
+fn entry(input: ParseStream<'_>) -> syn::Result<(Ident, Expr)> {
+    let name = Ident::parse_any(input)?;
+    input.parse::<Token![=]>()?;
+    Ok((name, input.parse()?))
+}
+
+fn num_warps(cx: &mut Context, value: &Expr) -> Option<u32> {
+    let number = if let Expr::Lit(syn::ExprLit { lit: syn::Lit::Int(number), .. }) = value {
+        number.base10_parse::<u32>().ok()
+    } else {
+        None
+    };
+    if let Some(number @ (1 | 2 | 4 | 8 | 16 | 32)) = number {
+        return Some(number);
+    }
+    let found = value.to_token_stream();
+    cx.error(Code::T0008, value, format!("`num_warps` is 1, 2, 4, 8, 16 or 32, not `{found}`"));
+    None
+}
+
+fn root(cx: &mut Context, value: &Expr) -> Option<TokenStream> {
+    if let Expr::Path(path) = value {
+        return Some(path.to_token_stream());
+    }
+    let problem = cx.diagnostic(Code::T0008, value, "`crate` is the path of the façade, such as `my_library::triton`");
+    cx.report(problem);
+    None
+}
+
+fn configs(cx: &mut Context, value: Expr) -> Option<Vec<Config>> {
+    let help = "write `configs = [(BLOCK = 256, num_warps = 4), ..]`";
+    let Expr::Array(list) = value else {
+        let problem = cx.diagnostic(Code::T0008, &value, "`configs` is a list of parentheses").help(help);
+        cx.report(problem);
+        return None;
+    };
+    if list.elems.is_empty() {
+        let problem =
+            cx.diagnostic(Code::T0008, &list, "`configs` is empty: the kernel would never be compiled").help(help);
+        cx.report(problem);
+        return None;
+    }
+    Some(list.elems.into_iter().filter_map(|element| config(cx, element, help)).collect())
+}
+
+fn config(cx: &mut Context, element: Expr, help: &str) -> Option<Config> {
+    let tokens = element.to_token_stream();
+    let entries: Vec<Expr> = if let Expr::Tuple(tuple) = element {
+        tuple.elems.into_iter().collect()
+    } else if let Expr::Paren(paren) = element {
+        vec![*paren.expr]
+    } else {
+        let problem = cx.diagnostic(Code::T0008, &element, "an element of `configs` is a parenthesis").help(help);
+        cx.report(problem);
+        return None;
+    };
+    let mut config = Config { tokens, values: Vec::new(), num_warps: None };
+    let mut seen: Vec<Ident> = Vec::new();
+    for entry in entries {
+        let Some((name, value)) = assignment(&entry) else {
+            let problem = cx.diagnostic(Code::T0008, &entry, "expected `NAME = value`").help(help);
+            cx.report(problem);
+            continue;
+        };
+        if seen.contains(&name) {
+            cx.error(Code::T0007, &name, format!("`{name}` is given twice in one configuration"));
+            continue;
+        }
+        seen.push(name.clone());
+        if name == "num_warps" {
+            config.num_warps = num_warps(cx, &value);
+        } else {
+            config.values.push((name, value));
+        }
+    }
+    Some(config)
+}
+
+fn assignment(entry: &Expr) -> Option<(Ident, Expr)> {
+    let Expr::Assign(assign) = entry else { return None };
+    let Expr::Path(path) = &*assign.left else { return None };
+    Some((path.path.get_ident()?.clone(), (*assign.right).clone()))
+}

@@ -1,0 +1,126 @@
+//! Rust that is not part of the kernel language: what was found, and what to write instead.
+
+use crate::context::Context;
+use quote::ToTokens;
+use syn::{Attribute, Expr, Item, Macro};
+use triton_core::diag::Code;
+
+/// Where to point, what was found, and what to write instead.
+struct Found<'a> {
+    at: &'a dyn ToTokens,
+    what: &'static str,
+    help: Option<&'static str>,
+}
+
+/// Reports an expression.
+pub(crate) fn expr(cx: &mut Context, written: &Expr) {
+    if let Expr::Macro(call) = written {
+        return macro_call(cx, &call.mac);
+    }
+    let found = describe(written);
+    let tokens = found.at.to_token_stream();
+    let problem = cx.diagnostic(Code::T0001, &tokens, format!("{} not part of the kernel language", found.what));
+    cx.report(match found.help {
+        Some(help) => problem.help(help),
+        None => problem,
+    });
+}
+
+fn describe(written: &Expr) -> Found<'_> {
+    let choose = Some("to choose element by element write `where_(condition, a, b)`");
+    let arange = Some("the integers from `lo` to `hi` are `arange(lo, hi)`, a tile");
+    let memory = Some("memory is read with `load(p + i, mask)` and written with `store(p + i, value, mask)`");
+    let copies = Some("numbers and tiles are values: write the variable itself");
+    let (at, what, help): (&dyn ToTokens, _, _) = match written {
+        Expr::If(e) => (&e.if_token, "`if` is", choose),
+        Expr::Match(e) => (&e.match_token, "`match` is", choose),
+        Expr::Let(e) => (&e.let_token, "a `let` condition is", choose),
+        Expr::ForLoop(e) => (&e.for_token, "`for` is", arange),
+        Expr::While(e) => (&e.while_token, "`while` is", None),
+        Expr::Loop(e) => (&e.loop_token, "`loop` is", None),
+        Expr::Break(e) => (&e.break_token, "`break` is", None),
+        Expr::Continue(e) => (&e.continue_token, "`continue` is", None),
+        Expr::Return(e) => {
+            (&e.return_token, "`return` is", Some("a kernel ends at its last statement; mask the stores instead"))
+        }
+        Expr::Try(e) => (&e.question_token, "`?` is", Some("nothing in a kernel returns a `Result`")),
+        Expr::Closure(e) => (e, "a closure is", None),
+        Expr::Reference(e) => (e, "a reference is", copies),
+        Expr::RawAddr(e) => (e, "a raw address is", copies),
+        Expr::Unary(e) => (e, "`*` before a value is", memory),
+        Expr::Index(e) => (e, "indexing is", memory),
+        Expr::Field(e) => (e, "a field is", Some("take a tuple apart with `let (a, b) = ..`")),
+        Expr::Range(e) => (e, "a range is", arange),
+        Expr::Repeat(e) => (e, "`[value; count]` is", None),
+        Expr::Struct(e) => (e, "a struct is", Some("use a tuple")),
+        Expr::Unsafe(e) => {
+            (&e.unsafe_token, "`unsafe` is", Some("remove it: only launching a kernel with raw pointers is `unsafe`"))
+        }
+        Expr::Async(e) => (&e.async_token, "`async` is", None),
+        Expr::Await(e) => (&e.await_token, "`await` is", None),
+        Expr::Const(e) => (&e.const_token, "a `const` block is", Some("write a `const NAME: type = value;`")),
+        Expr::Block(e) => (&e.label, "a label is", None),
+        Expr::Assign(e) => (e, "an assignment as a value is", Some("write it as a statement")),
+        Expr::Binary(e) => (e, "an assignment as a value is", Some("write it as a statement")),
+        Expr::Infer(e) => (e, "`_` as a value is", None),
+        #[allow(clippy::wildcard_enum_match_arm, reason = "syn's enum is not exhaustive")]
+        other => (other, "this expression is", None),
+    };
+    Found { at, what, help }
+}
+
+/// Reports the call of a macro.
+pub(crate) fn macro_call(cx: &mut Context, written: &Macro) {
+    let name = written.path.to_token_stream().to_string().replace(' ', "");
+    let head = [written.path.to_token_stream(), written.bang_token.to_token_stream()];
+    let head: proc_macro2::TokenStream = head.into_iter().collect();
+    cx.error(Code::T0001, &head, format!("the macro `{name}!` is not part of the kernel language"));
+}
+
+/// Reports an item.
+pub(crate) fn item(cx: &mut Context, written: &Item) {
+    let (at, what): (&dyn ToTokens, _) = match written {
+        Item::Fn(item) => (&item.sig, "a function inside a kernel is"),
+        Item::Struct(item) => (&item.struct_token, "a `struct` inside a kernel is"),
+        Item::Enum(item) => (&item.enum_token, "an `enum` inside a kernel is"),
+        Item::Static(item) => (&item.static_token, "a `static` is"),
+        Item::Use(item) => (&item.use_token, "a `use` inside a kernel is"),
+        Item::Type(item) => (&item.type_token, "a type alias inside a kernel is"),
+        Item::Macro(item) => return macro_call(cx, &item.mac),
+        #[allow(clippy::wildcard_enum_match_arm, reason = "syn's enum is not exhaustive")]
+        other => (other, "this item is"),
+    };
+    let help = if matches!(written, Item::Use(_)) {
+        "move it above the kernel"
+    } else {
+        "only `const` items stand inside a kernel"
+    };
+    let tokens = at.to_token_stream();
+    let problem = cx.diagnostic(Code::T0001, &tokens, format!("{what} not part of the kernel language"));
+    cx.report(problem.help(help));
+}
+
+/// Reports attributes, which no statement can have: rustc would apply them to its view of the body alone.
+pub(crate) fn attributes(cx: &mut Context, attrs: &[Attribute]) {
+    for attr in attrs {
+        let comment = attr.path().is_ident("doc");
+        let what = if comment { "a documentation comment" } else { "an attribute" };
+        let problem =
+            cx.diagnostic(Code::T0001, attr, format!("{what} inside a kernel is not part of the kernel language"));
+        cx.report(if comment { problem.help("write `//`") } else { problem.help("put it on the kernel") });
+    }
+}
+
+/// Reports the attributes of an expression.
+pub(crate) fn expr_attributes(cx: &mut Context, written: &Expr) {
+    match written {
+        Expr::Call(e) => attributes(cx, &e.attrs),
+        Expr::MethodCall(e) => attributes(cx, &e.attrs),
+        Expr::Block(e) => attributes(cx, &e.attrs),
+        Expr::Binary(e) => attributes(cx, &e.attrs),
+        Expr::Path(e) => attributes(cx, &e.attrs),
+        Expr::Lit(e) => attributes(cx, &e.attrs),
+        #[allow(clippy::wildcard_enum_match_arm, reason = "syn's enum is not exhaustive")]
+        _ => {}
+    }
+}

@@ -1,0 +1,224 @@
+//! The head of a kernel: generic parameters and parameters.
+
+use crate::body::types;
+use crate::context::Context;
+use crate::suggest::quoted;
+use proc_macro2::Ident;
+use quote::{ToTokens, format_ident};
+use syn::ext::IdentExt;
+use syn::{Attribute, FnArg, GenericParam, ItemFn, Pat, PatType, ReturnType, Type};
+use triton_core::ast::{self, GenericKind, ParamKind};
+use triton_core::diag::Code;
+use triton_core::ir::types::DType;
+
+/// The types that a generic constant can have.
+const CONSTANTS: [DType; 5] = [DType::I32, DType::I64, DType::U32, DType::U64, DType::Bool];
+
+/// What the head of a kernel says.
+pub(crate) struct Signature {
+    /// Type and const parameters. Those that are wrong are left out, which is reported.
+    pub(crate) generics: Vec<ast::Generic>,
+    /// Parameters.
+    pub(crate) params: Vec<Parameter>,
+}
+
+/// One parameter.
+pub(crate) struct Parameter {
+    /// Its name, or one made up if it has none, so that the launcher can stand.
+    pub(crate) name: Ident,
+    /// What it is, unless that is wrong (and reported).
+    pub(crate) ast: Option<ast::Param>,
+}
+
+/// Reads the head of a kernel. `None` if not even a launcher can be made of it; the reason is reported.
+pub(crate) fn read(cx: &mut Context, function: &ItemFn) -> Option<Signature> {
+    let sig = &function.sig;
+    if let Some(receiver) = sig.receiver() {
+        let problem = cx.diagnostic(Code::T0002, receiver, "a kernel takes no `self`: it is a function, not a method");
+        cx.report(problem.help("move it out of the `impl`"));
+        return None;
+    }
+    qualifiers(cx, function);
+    let generics: Vec<ast::Generic> = sig.generics.params.iter().filter_map(|p| generic(cx, p)).collect();
+    let names: Vec<String> =
+        generics.iter().filter(|g| g.kind == GenericKind::Type).map(|g| g.name.name.clone()).collect();
+    let mut params = Vec::new();
+    for (index, arg) in sig.inputs.iter().enumerate() {
+        let FnArg::Typed(arg) = arg else { continue };
+        let name =
+            if let Pat::Ident(pat) = &*arg.pat { pat.ident.clone() } else { format_ident!("argument_{}", index) };
+        params.push(Parameter { name, ast: param(cx, arg, &names) });
+    }
+    Some(Signature { generics, params })
+}
+
+/// A name with its place.
+pub(crate) fn ident(cx: &mut Context, ident: &Ident) -> ast::Ident {
+    ast::Ident { name: ident.unraw().to_string(), span: cx.place(ident.span(), ident.span()) }
+}
+
+fn qualifiers(cx: &mut Context, function: &ItemFn) {
+    let sig = &function.sig;
+    let help = "a kernel is a plain function: `fn name(..) { .. }`";
+    let mut wrong = |node: &dyn ToTokens, what: &str| {
+        let tokens = node.to_token_stream();
+        let problem = cx.diagnostic(Code::T0003, &tokens, format!("a kernel cannot be {what}")).help(help);
+        cx.report(problem);
+    };
+    if let Some(token) = &sig.asyncness {
+        wrong(token, "`async`: launching one returns at once");
+    }
+    if let Some(token) = &sig.constness {
+        wrong(token, "`const`");
+    }
+    if let Some(token) = &sig.unsafety {
+        wrong(token, "`unsafe`: launching one is, if it takes raw pointers");
+    }
+    if let Some(abi) = &sig.abi {
+        wrong(abi, "`extern`");
+    }
+    if let Some(variadic) = &sig.variadic {
+        wrong(variadic, "variadic");
+    }
+    if let ReturnType::Type(_, _) = &sig.output {
+        let problem = cx.diagnostic(Code::T0003, &sig.output, "a kernel returns nothing");
+        cx.report(problem.help("write results through a `PtrMut<T>` parameter with `store(..)`"));
+    }
+}
+
+fn generic(cx: &mut Context, param: &GenericParam) -> Option<ast::Generic> {
+    match param {
+        GenericParam::Lifetime(lifetime) => {
+            let problem = cx.diagnostic(
+                Code::T0006,
+                lifetime,
+                format!("a kernel has no lifetime parameter `{}`", lifetime.lifetime),
+            );
+            cx.report(problem.help("remove it: a launch borrows its buffers by itself"));
+            None
+        }
+        GenericParam::Type(ty) => Some(ast::Generic { name: ident(cx, &ty.ident), kind: GenericKind::Type }),
+        GenericParam::Const(constant) => {
+            let name = ident(cx, &constant.ident);
+            let found =
+                if let Type::Path(path) = &constant.ty { path.path.get_ident().map(ToString::to_string) } else { None };
+            let dtype = found.as_deref().and_then(DType::from_name).filter(|d| CONSTANTS.contains(d));
+            if dtype.is_none() {
+                let text = constant.ty.to_token_stream();
+                let problem =
+                    cx.diagnostic(Code::T0014, &constant.ty, format!("a generic constant cannot be of type `{text}`"));
+                cx.report(problem.help(format!("use one of {}", quoted(CONSTANTS.map(DType::name)))));
+            }
+            Some(ast::Generic { name, kind: GenericKind::Const(dtype?) })
+        }
+    }
+}
+
+fn param(cx: &mut Context, arg: &PatType, generics: &[String]) -> Option<ast::Param> {
+    let plain = if let Pat::Ident(pat) = &*arg.pat { pat.by_ref.is_none() && pat.subpat.is_none() } else { false };
+    let mutable = if let Pat::Ident(pat) = &*arg.pat { pat.mutability } else { None };
+    if !plain {
+        let text = arg.pat.to_token_stream();
+        let problem =
+            cx.diagnostic(Code::T0004, &arg.pat, format!("a kernel's parameter is a plain name, not `{text}`"));
+        cx.report(problem.help("give it a name, and take it apart in the body"));
+    } else if mutable.is_some() {
+        let problem = cx.diagnostic(Code::T0004, &arg.pat, "a kernel's parameter cannot be `mut`");
+        cx.report(problem.help("shadow it in the body: `let mut x = x;`"));
+    }
+    let ty = parameter_type(cx, &arg.ty, generics);
+    let (multiple_of, general) = attributes(cx, &arg.attrs, ty.as_ref());
+    let Pat::Ident(pat) = &*arg.pat else { return None };
+    let (kind, elem) = ty?;
+    (plain && mutable.is_none()).then(|| ast::Param { name: ident(cx, &pat.ident), kind, elem, multiple_of, general })
+}
+
+/// `Ptr<T>`, `PtrMut<T>`, or the type of a scalar.
+fn parameter_type(cx: &mut Context, written: &Type, generics: &[String]) -> Option<(ParamKind, ast::Type)> {
+    let text = written.to_token_stream().to_string().replace(' ', "");
+    let problem = cx.diagnostic(Code::T0005, written, format!("a kernel cannot take a parameter of type `{text}`"));
+    let problem = problem.note("a parameter is a pointer, `Ptr<T>` or `PtrMut<T>`, or a number or `bool`");
+    let Some(ty) = types::try_convert(cx, written) else {
+        let reference = matches!(written, Type::Reference(_));
+        cx.report(if reference {
+            problem.help("for memory of the device write `Ptr<T>` or `PtrMut<T>`")
+        } else {
+            problem
+        });
+        return None;
+    };
+    let element =
+        |ty: &ast::Type| ty.args.is_empty() && (DType::from_name(&ty.name).is_some() || generics.contains(&ty.name));
+    let kind = match ty.name.as_str() {
+        "Ptr" => ParamKind::Ptr,
+        "PtrMut" => ParamKind::PtrMut,
+        _ if element(&ty) => return Some((ParamKind::Scalar, ty)),
+        name => {
+            let help = match name {
+                "usize" => Some("sizes are `i32` or `i64` in a kernel"),
+                "isize" | "i128" | "u128" => Some("the widest integers of a kernel are `i64` and `u64`"),
+                "Tile" => Some("pass a pointer, and make the tile in the body with `load(..)`"),
+                "Vec" | "Buffer" => Some("write `Ptr<T>` to read it, or `PtrMut<T>` to write it"),
+                _ => None,
+            };
+            cx.report(match help {
+                Some(help) => problem.help(help),
+                None => problem,
+            });
+            return None;
+        }
+    };
+    match ty.args.as_slice() {
+        [elem] if element(elem) => Some((kind, elem.clone())),
+        [elem] => {
+            let mut problem = problem;
+            problem.span = elem.span;
+            problem.message = format!("`{}` is not an element type that `{}` can point to", elem.name, ty.name);
+            problem.notes = vec![format!("the element types are {}", quoted(DType::ALL.iter().map(|d| d.name())))];
+            cx.report(problem);
+            None
+        }
+        _ => {
+            cx.report(problem.help(format!("write `{}<T>` with one element type", ty.name)));
+            None
+        }
+    }
+}
+
+/// `#[multiple_of(16)]` and `#[general]`.
+fn attributes(cx: &mut Context, attrs: &[Attribute], ty: Option<&(ParamKind, ast::Type)>) -> (u32, bool) {
+    let (mut multiple_of, mut general) = (None, false);
+    let pointer = ty.is_some_and(|(kind, _)| *kind != ParamKind::Scalar);
+    let number = ty.and_then(|(_, elem)| DType::from_name(&elem.name)).filter(|_| !pointer);
+    let fits = number.is_none_or(DType::is_int);
+    for attr in attrs {
+        let is = |name: &str| attr.path().is_ident(name);
+        let refuse = |cx: &mut Context, message: String| cx.error(Code::T0013, attr, message);
+        if !is("multiple_of") && !is("general") {
+            let text = attr.path().to_token_stream();
+            let problem = cx.diagnostic(Code::T0013, attr, format!("a kernel's parameter has no attribute `{text}`"));
+            cx.report(problem.note("there are `#[multiple_of(16)]` and `#[general]`"));
+        } else if let (false, Some(number)) = (fits, number) {
+            refuse(cx, format!("the attribute is for pointers and integers, not for `{number}`"));
+        } else if is("general") {
+            if general || !matches!(attr.meta, syn::Meta::Path(_)) {
+                refuse(cx, "`#[general]` stands once and takes no value".into());
+            }
+            general = true;
+        } else {
+            let value = attr.parse_args::<syn::LitInt>().ok().and_then(|n| n.base10_parse::<u32>().ok());
+            match value {
+                Some(_) if multiple_of.is_some() => refuse(cx, "`#[multiple_of(..)]` stands once".into()),
+                Some(value) if pointer && !value.is_power_of_two() => {
+                    refuse(cx, format!("an address is a multiple of a power of two, not of {value}"));
+                }
+                Some(value) if value > 0 => multiple_of = Some(value),
+                Some(_) | None => {
+                    let problem = cx.diagnostic(Code::T0013, attr, "`multiple_of` takes a positive integer");
+                    cx.report(problem.help("write `#[multiple_of(16)]`"));
+                }
+            }
+        }
+    }
+    (multiple_of.unwrap_or(1), general)
+}

@@ -1,0 +1,263 @@
+//! The twin: the kernel's body as a function that rustc type-checks and nobody calls.
+//!
+//! Names, types, lints and the editor's help come from it. Operators work elementwise, so they become calls of the
+//! façade's stubs: `a + b` ⇒ `lang::op::add(a) | b`. The native `|` carries the span of `+`, and a mismatch is then one
+//! error at the user's operator; a plain call of two arguments would be reported twice.
+//!
+//! Spans: generated tokens take the user's context, from the first token of the left operand (any other place makes
+//! rustc underline the whole attribute). In an editor they must *not* lie on the user's tokens, or hovering over `load`
+//! would show `op` and `add` as well.
+
+use crate::body::operator;
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::{ToTokens, quote, quote_spanned};
+use syn::spanned::Spanned;
+use syn::visit_mut::{self, VisitMut};
+use syn::{Block, Expr, ExprCast, Item, Lit, Local, Pat, Stmt, UnOp};
+use triton_core::ast::BinaryOp;
+
+/// The body as rustc shall see it.
+pub(crate) fn body(block: &Block, root: &TokenStream, editor: bool) -> Block {
+    let mut block = block.clone();
+    Rewriter { root, editor }.visit_block_mut(&mut block);
+    block
+}
+
+struct Rewriter<'a> {
+    root: &'a TokenStream,
+    editor: bool,
+}
+
+impl Rewriter<'_> {
+    fn generated(&self, span: Span) -> Span {
+        if self.editor { Span::call_site() } else { span }
+    }
+
+    /// `root::lang::name`, lying on one token.
+    fn stub(&self, name: &str, span: Span) -> TokenStream {
+        let span = self.generated(span);
+        let root = respan(self.root.clone(), span);
+        let name = Ident::new(name, span);
+        quote_spanned!(span=> #root::lang::#name)
+    }
+
+    fn binary(&self, name: &str, op: Span, left: &Expr, right: &Expr) -> TokenStream {
+        let first = self.generated(first_token(left));
+        let root = respan(self.root.clone(), first);
+        let name = Ident::new(name, first);
+        let (left, right) = (self.operand(left), self.right_operand(right, op));
+        let op = self.generated(op);
+        let head = quote_spanned!(first=> #root::lang::op::#name(#left));
+        let bar = quote_spanned!(op=> |);
+        quote!(#head #bar #right)
+    }
+
+    /// An operand without parentheses, a literal as one that takes the other side's type.
+    fn operand(&self, operand: &Expr) -> TokenStream {
+        let operand = bare(operand);
+        let literal = match literal(operand) {
+            Some(Number::Float) => "float_literal",
+            Some(Number::Int) => "int_literal",
+            None => return operand.to_token_stream(),
+        };
+        let span = first_token(operand);
+        let stub = self.stub(literal, span);
+        let span = self.generated(span);
+        quote_spanned!(span=> #stub(#operand))
+    }
+
+    fn right_operand(&self, operand: &Expr, op: Span) -> TokenStream {
+        let tokens = self.operand(operand);
+        let operand = bare(operand);
+        let simple = literal(operand).is_some()
+            || matches!(operand, Expr::Path(_) | Expr::Call(_) | Expr::MethodCall(_) | Expr::Lit(_));
+        if simple {
+            return tokens;
+        }
+        let op = self.generated(op);
+        quote_spanned!(op=> (#tokens))
+    }
+
+    /// `name(operand)` for an operator before it or a conversion after it.
+    fn unary(&self, name: &str, span: Span, operand: &Expr) -> TokenStream {
+        let stub = self.stub(name, span);
+        let span = self.generated(span);
+        let operand = bare(operand);
+        quote_spanned!(span=> #stub(#operand))
+    }
+}
+
+impl VisitMut for Rewriter<'_> {
+    fn visit_expr_mut(&mut self, expr: &mut Expr) {
+        let tokens = match expr {
+            Expr::Binary(binary) => {
+                let (op, assigns) = operator(&binary.op);
+                let folds = literal(&binary.left).is_some() && literal(&binary.right).is_some() && !assigns;
+                let name = op.and_then(stub_of);
+                // Two literals are rustc's own business, and so are `&&` and `||`, which take one `bool` each.
+                let (Some(name), false) = (name, folds) else { return visit_mut::visit_expr_mut(self, expr) };
+                // The places are those of the user's tokens: taken before the operands are rewritten.
+                visit_mut::visit_expr_binary_mut(self, binary);
+                let span = binary.op.span();
+                let value = self.binary(name, span, &binary.left, &binary.right);
+                if assigns {
+                    let target = &binary.left;
+                    let span = self.generated(span);
+                    let equals = quote_spanned!(span=> =);
+                    quote!(#target #equals #value)
+                } else {
+                    value
+                }
+            }
+            Expr::Unary(unary) if literal_unary(unary).is_none() => {
+                visit_mut::visit_expr_unary_mut(self, unary);
+                match unary.op {
+                    UnOp::Neg(op) => self.unary("neg", op.span, &unary.expr),
+                    UnOp::Not(op) => self.unary("not", op.span, &unary.expr),
+                    #[allow(clippy::wildcard_enum_match_arm, reason = "syn's enum is not exhaustive")]
+                    _ => return,
+                }
+            }
+            // `as` to an element type that is no primitive type of Rust, or to a generic one, would be an error.
+            Expr::Cast(ExprCast { expr, ty, .. }) => {
+                self.visit_expr_mut(expr);
+                let span = first_token(expr);
+                let stub = self.stub("cast", span);
+                let span = self.generated(span);
+                let operand = bare(expr);
+                quote_spanned!(span=> #stub::<#ty, _>(#operand))
+            }
+            Expr::Lit(lit) => match half_literal(&lit.lit) {
+                Some((name, digits)) => {
+                    let stub = self.stub("literal", lit.lit.span());
+                    let span = self.generated(lit.lit.span());
+                    let root = respan(self.root.clone(), span);
+                    let name = Ident::new(name, span);
+                    quote_spanned!(span=> #stub::<#root::#name>(#digits))
+                }
+                None => return,
+            },
+            #[allow(clippy::wildcard_enum_match_arm, reason = "syn's enum is not exhaustive")]
+            _ => return visit_mut::visit_expr_mut(self, expr),
+        };
+        *expr = Expr::Verbatim(tokens);
+    }
+
+    /// A `const` may use the kernel's generic parameters, which a Rust item could not: here it is a `let`.
+    fn visit_stmt_mut(&mut self, stmt: &mut Stmt) {
+        if let Stmt::Item(Item::Const(item)) = stmt {
+            self.visit_expr_mut(&mut item.expr);
+            let (name, ty, value) = (&item.ident, &item.ty, &item.expr);
+            let pat = Pat::Verbatim(quote!(#name: #ty));
+            let init = Some(syn::LocalInit {
+                eq_token: item.eq_token,
+                expr: Box::new(Expr::Verbatim(quote!(#value))),
+                diverge: None,
+            });
+            let allow = vec![syn::parse_quote!(#[allow(non_snake_case)])];
+            let let_token = syn::token::Let { span: self.generated(item.const_token.span) };
+            *stmt = Stmt::Local(Local { attrs: allow, let_token, pat, init, semi_token: item.semi_token });
+            return;
+        }
+        visit_mut::visit_stmt_mut(self, stmt);
+    }
+}
+
+/// The stub that stands for an operator, unless the native one serves.
+fn stub_of(op: BinaryOp) -> Option<&'static str> {
+    Some(match op {
+        BinaryOp::Add => "add",
+        BinaryOp::Sub => "sub",
+        BinaryOp::Mul => "mul",
+        BinaryOp::Div => "div",
+        BinaryOp::Rem => "rem",
+        BinaryOp::BitAnd => "and",
+        BinaryOp::BitOr => "or",
+        BinaryOp::BitXor => "xor",
+        BinaryOp::Shl => "shl",
+        BinaryOp::Shr => "shr",
+        BinaryOp::Eq => "eq",
+        BinaryOp::Ne => "ne",
+        BinaryOp::Lt => "lt",
+        BinaryOp::Le => "le",
+        BinaryOp::Gt => "gt",
+        BinaryOp::Ge => "ge",
+        BinaryOp::And | BinaryOp::Or => return None,
+    })
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Number {
+    Float,
+    Int,
+}
+
+/// Whether an expression is a number without a type of its own: `2`, `-0.5`, `(1 + 2)`.
+fn literal(expr: &Expr) -> Option<Number> {
+    match expr {
+        Expr::Lit(lit) => match &lit.lit {
+            Lit::Float(number) if number.suffix().is_empty() => Some(Number::Float),
+            Lit::Int(number) if number.suffix().is_empty() => Some(Number::Int),
+            #[allow(clippy::wildcard_enum_match_arm, reason = "syn's enum is not exhaustive")]
+            _ => None,
+        },
+        Expr::Paren(paren) => literal(&paren.expr),
+        Expr::Group(group) => literal(&group.expr),
+        Expr::Unary(unary) => literal_unary(unary),
+        Expr::Binary(binary) => {
+            // A comparison of literals is a `bool`.
+            let arithmetic = matches!(
+                operator(&binary.op),
+                (Some(BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul | BinaryOp::Div | BinaryOp::Rem), false)
+            );
+            let left = literal(&binary.left).filter(|_| arithmetic)?;
+            (literal(&binary.right)? == left).then_some(left)
+        }
+        #[allow(clippy::wildcard_enum_match_arm, reason = "syn's enum is not exhaustive")]
+        _ => None,
+    }
+}
+
+fn literal_unary(unary: &syn::ExprUnary) -> Option<Number> {
+    if let UnOp::Neg(_) = unary.op { literal(&unary.expr) } else { None }
+}
+
+/// `1.5f16`: rustc does not take the suffix yet.
+fn half_literal(lit: &Lit) -> Option<(&'static str, TokenStream)> {
+    let (suffix, digits, span) = match lit {
+        Lit::Float(number) => (number.suffix(), number.base10_digits(), number.span()),
+        Lit::Int(number) => (number.suffix(), number.base10_digits(), number.span()),
+        #[allow(clippy::wildcard_enum_match_arm, reason = "syn's enum is not exhaustive")]
+        _ => return None,
+    };
+    let name = ["f16", "bf16"].into_iter().find(|name| *name == suffix)?;
+    let mut value = proc_macro2::Literal::f64_unsuffixed(digits.parse().ok()?);
+    value.set_span(span);
+    Some((name, quote!(#value)))
+}
+
+/// An expression without parentheses round it: as an argument it needs none, and rustc would say so.
+fn bare(mut expr: &Expr) -> &Expr {
+    loop {
+        expr = match expr {
+            Expr::Paren(paren) => &paren.expr,
+            Expr::Group(group) => &group.expr,
+            #[allow(clippy::wildcard_enum_match_arm, reason = "syn's enum is not exhaustive")]
+            _ => return expr,
+        };
+    }
+}
+
+fn first_token(expr: &Expr) -> Span {
+    let token = bare(expr).to_token_stream().into_iter().next();
+    token.map_or_else(Span::call_site, |token| token.span())
+}
+
+/// The same tokens, all at one place.
+fn respan(tokens: TokenStream, span: Span) -> TokenStream {
+    let moved = tokens.into_iter().map(|mut token| {
+        token.set_span(span);
+        token
+    });
+    moved.collect()
+}
