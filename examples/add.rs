@@ -1,0 +1,61 @@
+//! The first kernel: out = x + y, elementwise, over a length that no block divides.
+//!
+//! `cargo run --example add` uses the best device of this machine; `-- --device cpu` and `-- --device cuda` choose one.
+
+use triton::prelude::*;
+
+/// out = x + y, elementwise.
+#[triton::kernel(T = [f32, f16], BLOCK = [256, 1024])]
+pub fn add<T: Num, const BLOCK: i32>(x: Ptr<T>, y: Ptr<T>, out: PtrMut<T>, n: i32) {
+    let i = program_id(0) * BLOCK + arange(0, BLOCK);
+    let mask = i < n;
+    store(out + i, load(x + i, mask) + load(y + i, mask), mask);
+}
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let device = device()?;
+    println!("device: {device}");
+    let stream = device.stream()?;
+
+    const N: i32 = 1_000_003;
+    const BLOCK: i32 = 1024;
+    let x: Vec<f32> = (0..N).map(|i| i as f32 * 0.25).collect();
+    let y: Vec<f32> = (0..N).map(|i| (N - i) as f32 * 0.5).collect();
+    let (dx, dy) = (stream.upload(&x)?, stream.upload(&y)?);
+    let mut out = stream.zeros::<f32>(x.len())?;
+
+    let programs = x.len().div_ceil(BLOCK as usize);
+    let launch = add::<f32, BLOCK>(&dx, &dy, &mut out, N);
+    // SAFETY: the three buffers hold N elements each, and the mask keeps every access below N.
+    #[allow(unsafe_code, reason = "a kernel over raw pointers")]
+    unsafe {
+        launch.launch(&stream, programs)?
+    };
+
+    let result = stream.download(&out)?;
+    for (i, ((x, y), found)) in x.iter().zip(&y).zip(&result).enumerate() {
+        let expected = x + y;
+        if *found != expected {
+            return Err(format!("element {i}: expected {expected}, found {found}").into());
+        }
+    }
+    println!("add: {} elements correct on {device}", result.len());
+    Ok(())
+}
+
+/// The device that the command line asks for.
+fn device() -> Result<Device, Box<dyn std::error::Error>> {
+    let mut args = std::env::args().skip(1);
+    let name = match args.next().as_deref() {
+        None => return Ok(Device::best()),
+        Some("--device") => args.next(),
+        Some(other) => {
+            return Err(format!("unknown argument `{other}`: write `--device cpu` or `--device cuda`").into());
+        }
+    };
+    match name.as_deref() {
+        Some("cpu") => Ok(Device::cpu()),
+        Some("cuda") => Ok(Device::cuda(0)?),
+        other => Err(format!("`--device` is `cpu` or `cuda`, not `{}`", other.unwrap_or_default()).into()),
+    }
+}
