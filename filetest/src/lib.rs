@@ -12,7 +12,7 @@
 //! | `ptx` | the images | `NAME.<target>.ptx`, `NAME.<target>.specialised.ptx` |
 //! | `run` | the buffers after the grid has run, the same before and after each pass | `NAME.out` |
 
-mod run;
+pub mod run;
 
 use std::path::Path;
 use triton_core::analysis::axis::Promises;

@@ -14,7 +14,7 @@ use std::fmt::Write;
 use std::sync::Mutex;
 use triton_core::analysis::axis::Promises;
 use triton_core::interp::{self, Fault, Memory, Program};
-use triton_core::ir::Function;
+use triton_core::ir::{Function, Param};
 use triton_core::ir::parse::parse;
 use triton_core::ir::types::{Constant, DType, Elem};
 use triton_core::passes;
@@ -23,23 +23,102 @@ use triton_core::record::Arg;
 /// Address of the first buffer, and distance between two.
 const APART: u64 = 1 << 32;
 
-struct Buffer {
-    name: String,
-    dtype: DType,
-    elements: Vec<u64>,
+/// A buffer and what it holds at first.
+pub struct Buffer {
+    /// Its name.
+    pub name: String,
+    /// Type of its elements.
+    pub dtype: DType,
+    /// The elements' bits.
+    pub elements: Vec<u64>,
 }
 
+impl Buffer {
+    /// The elements as they lie in memory.
+    pub fn bytes(&self) -> Vec<u8> {
+        self.elements.iter().flat_map(|e| e.to_le_bytes()[..self.dtype.bytes() as usize].to_vec()).collect()
+    }
+}
+
+/// What a case runs on.
 #[derive(Default)]
-struct Setup {
-    grid: [u32; 3],
-    buffers: Vec<Buffer>,
+pub struct Setup {
+    /// Programs along each axis.
+    pub grid: [u32; 3],
+    /// The buffers.
+    pub buffers: Vec<Buffer>,
     args: Vec<String>,
+}
+
+impl Setup {
+    /// Reads the comments of a case.
+    ///
+    /// # Errors
+    /// The first that is not understood.
+    pub fn parse(text: &str) -> Result<Setup, String> {
+        let mut setup = Setup { grid: [1; 3], ..Setup::default() };
+        for line in text.lines().skip(1).filter_map(|l| l.strip_prefix("; ")) {
+            let words: Vec<&str> = line.split_whitespace().collect();
+            match &words[..] {
+                ["grid", extents @ ..] => {
+                    for (slot, extent) in setup.grid.iter_mut().zip(extents) {
+                        *slot = extent.parse().map_err(|_| format!("`{extent}` is no extent"))?;
+                    }
+                }
+                ["buffer", name, dtype, rest @ ..] => {
+                    let dtype = DType::from_name(dtype).ok_or_else(|| format!("`{dtype}` is no element type"))?;
+                    let elements = match rest {
+                        ["zeros", n] => vec![0; n.parse().map_err(|_| format!("`{n}` is no length"))?],
+                        list => list.iter().map(|w| number(dtype, w)).collect::<Result<_, _>>()?,
+                    };
+                    setup.buffers.push(Buffer { name: name.to_string(), dtype, elements });
+                }
+                ["args", args @ ..] => setup.args = args.iter().map(|a| a.to_string()).collect(),
+                _ => {}
+            }
+        }
+        Ok(setup)
+    }
+
+    /// The arguments for buffers at these addresses.
+    ///
+    /// # Errors
+    /// An argument that is neither a buffer nor a number of its parameter's type.
+    pub fn args(&self, func: &Function, addresses: &[u64]) -> Result<Vec<Arg>, String> {
+        let arg = |(param, word): (&Param, &String)| match func.ty(param.value).elem {
+            Elem::Num(dtype) => Ok(Arg::Scalar(number(dtype, word)?)),
+            Elem::Ptr { .. } => {
+                let (name, offset) = word.split_once('+').unwrap_or((word, "0"));
+                let index = self.buffers.iter().position(|b| b.name == name).ok_or_else(|| format!("no buffer `{name}`"))?;
+                let offset: u64 = offset.parse().map_err(|_| format!("`{offset}` is no offset"))?;
+                Ok(Arg::Ptr(addresses[index] + offset))
+            }
+        };
+        func.params.iter().zip(&self.args).map(arg).collect()
+    }
+
+    /// What buffers hold, a line each, as the file of expected output has it.
+    pub fn render(&self, contents: &[Vec<u8>]) -> String {
+        let mut out = String::new();
+        for (buffer, bytes) in self.buffers.iter().zip(contents) {
+            let _ = write!(out, "{} {}", buffer.name, buffer.dtype);
+            for element in bytes.chunks(buffer.dtype.bytes() as usize) {
+                let constant = Constant { dtype: buffer.dtype, bits: little_endian(element) };
+                // Which NaN comes out is nobody's promise.
+                let nan = constant.as_float().is_some_and(f64::is_nan);
+                let number = if nan { "c NaN".into() } else { constant.to_string() };
+                let _ = write!(out, " {}", number.split_once(' ').map_or("", |(_, number)| number));
+            }
+            out.push('\n');
+        }
+        out
+    }
 }
 
 /// What the buffers hold in the end, or the error of the first program that has one.
 pub fn run(text: &str) -> Result<String, String> {
     let mut func = parse(text).map_err(|e| e.to_string())?;
-    let setup = setup(text)?;
+    let setup = Setup::parse(text)?;
     let expected = execute(&func, &setup)?;
     let compare = |func: &Function, after: &str| {
         let found = execute(func, &setup)?;
@@ -63,53 +142,15 @@ pub fn run(text: &str) -> Result<String, String> {
     Ok(expected)
 }
 
-fn setup(text: &str) -> Result<Setup, String> {
-    let mut setup = Setup { grid: [1; 3], ..Setup::default() };
-    for line in text.lines().skip(1).filter_map(|l| l.strip_prefix("; ")) {
-        let words: Vec<&str> = line.split_whitespace().collect();
-        match &words[..] {
-            ["grid", extents @ ..] => {
-                for (slot, extent) in setup.grid.iter_mut().zip(extents) {
-                    *slot = extent.parse().map_err(|_| format!("`{extent}` is no extent"))?;
-                }
-            }
-            ["buffer", name, dtype, rest @ ..] => {
-                let dtype = DType::from_name(dtype).ok_or_else(|| format!("`{dtype}` is no element type"))?;
-                let elements = match rest {
-                    ["zeros", n] => vec![0; n.parse().map_err(|_| format!("`{n}` is no length"))?],
-                    list => list.iter().map(|w| number(dtype, w)).collect::<Result<_, _>>()?,
-                };
-                setup.buffers.push(Buffer { name: name.to_string(), dtype, elements });
-            }
-            ["args", args @ ..] => setup.args = args.iter().map(|a| a.to_string()).collect(),
-            _ => {}
-        }
-    }
-    Ok(setup)
-}
-
 fn number(dtype: DType, word: &str) -> Result<u64, String> {
     let constant = Constant::parse(dtype, word).ok_or_else(|| format!("`{word}` is no {dtype}"))?;
     Ok(constant.bits)
 }
 
 fn execute(func: &Function, setup: &Setup) -> Result<String, String> {
-    let bytes =
-        |b: &Buffer| b.elements.iter().flat_map(|e| e.to_le_bytes()[..b.dtype.bytes() as usize].to_vec()).collect();
-    let memory = Flat { buffers: Mutex::new(setup.buffers.iter().map(bytes).collect()) };
-    let mut args = Vec::new();
-    for (param, word) in func.params.iter().zip(&setup.args) {
-        args.push(match func.ty(param.value).elem {
-            Elem::Num(dtype) => Arg::Scalar(number(dtype, word)?),
-            Elem::Ptr { .. } => {
-                let (name, offset) = word.split_once('+').unwrap_or((word, "0"));
-                let index =
-                    setup.buffers.iter().position(|b| b.name == name).ok_or_else(|| format!("no buffer `{name}`"))?;
-                let offset: u64 = offset.parse().map_err(|_| format!("`{offset}` is no offset"))?;
-                Arg::Ptr(APART * (index as u64 + 1) + offset)
-            }
-        });
-    }
+    let memory = Flat { buffers: Mutex::new(setup.buffers.iter().map(Buffer::bytes).collect()) };
+    let addresses: Vec<u64> = (1..=setup.buffers.len() as u64).map(|i| APART * i).collect();
+    let args = setup.args(func, &addresses)?;
     let [x, y, z] = setup.grid;
     for id in (0..z).flat_map(|k| (0..y).flat_map(move |j| (0..x).map(move |i| [i, j, k]))) {
         if let Err(error) = interp::run(func, &args, Program { id, grid: setup.grid }, &memory) {
@@ -117,19 +158,7 @@ fn execute(func: &Function, setup: &Setup) -> Result<String, String> {
         }
     }
     let buffers = memory.buffers.into_inner().map_err(|e| e.to_string())?;
-    let mut out = String::new();
-    for (buffer, bytes) in setup.buffers.iter().zip(&buffers) {
-        let _ = write!(out, "{} {}", buffer.name, buffer.dtype);
-        for element in bytes.chunks(buffer.dtype.bytes() as usize) {
-            let constant = Constant { dtype: buffer.dtype, bits: little_endian(element) };
-            // Which NaN comes out is nobody's promise.
-            let nan = constant.as_float().is_some_and(f64::is_nan);
-            let number = if nan { "c NaN".into() } else { constant.to_string() };
-            let _ = write!(out, " {}", number.split_once(' ').map_or("", |(_, number)| number));
-        }
-        out.push('\n');
-    }
-    Ok(out)
+    Ok(setup.render(&buffers))
 }
 
 fn little_endian(bytes: &[u8]) -> u64 {

@@ -1,0 +1,158 @@
+//! The compiler's `run` cases on every device: what the interpreter says, bit for bit.
+//!
+//! Each case is compiled anew, optimised, for every image: the specialised one runs where its promises hold, the general
+//! one always.
+
+use super::devices;
+use std::borrow::Cow;
+use triton::{Kernel, Launch, LaunchArg, Unsafe};
+use triton::prelude::*;
+use triton_core::ir::Function;
+use triton_core::ir::parse::parse;
+use triton_core::ir::types::{DType, Elem};
+use triton_core::record::{Arg, ParamRecord, ParamType, Record, Variant};
+use triton_filetest::run::Setup;
+
+macro_rules! cases {
+    ($($name:ident),* $(,)?) => {
+        /// Name, text and expected output of each case; kept equal to the folder by a test of the repository.
+        pub const CASES: &[(&str, &str, &str)] = &[$((
+            stringify!($name),
+            include_str!(concat!("../../filetest/cases/run/", stringify!($name), ".tir")),
+            include_str!(concat!("../../filetest/cases/run/", stringify!($name), ".out")),
+        )),*];
+    };
+}
+
+cases! {
+    add,
+    broadcast,
+    cast_bf16,
+    cast_bool,
+    cast_f16,
+    cast_f32,
+    cast_f64,
+    cast_i16,
+    cast_i32,
+    cast_i64,
+    cast_i8,
+    cast_u16,
+    cast_u32,
+    cast_u64,
+    cast_u8,
+    elementwise_bf16,
+    elementwise_bool,
+    elementwise_f16,
+    elementwise_f32,
+    elementwise_f64,
+    elementwise_i16,
+    elementwise_i32,
+    elementwise_i64,
+    elementwise_i8,
+    elementwise_u16,
+    elementwise_u32,
+    elementwise_u64,
+    elementwise_u8,
+}
+
+#[test]
+fn every_case_on_every_device() -> Result<(), String> {
+    let mut failures = Vec::new();
+    for device in devices() {
+        for (name, text, expected) in CASES {
+            for general in [false, true] {
+                match run(&device, text, general) {
+                    Ok(found) if found == *expected => {}
+                    Ok(found) => failures.push(format!("{name} on {device}, general {general}:\n{}", difference(expected, &found))),
+                    Err(error) => failures.push(format!("{name} on {device}, general {general}: {error}")),
+                }
+            }
+        }
+    }
+    if failures.is_empty() { Ok(()) } else { Err(failures.join("\n")) }
+}
+
+/// The elements that differ.
+fn difference(expected: &str, found: &str) -> String {
+    let lines = expected.lines().zip(found.lines()).filter(|(e, f)| e != f);
+    let words = lines.flat_map(|(e, f)| {
+        let name = e.split(' ').next().unwrap_or_default();
+        e.split(' ').zip(f.split(' ')).enumerate().filter(|(_, (e, f))| e != f).map(move |(i, (e, f))| {
+            format!("  {name}[{}]: expected {e}, found {f}", i as i64 - 2)
+        })
+    });
+    words.collect::<Vec<_>>().join("\n")
+}
+
+fn run(device: &Device, text: &str, general: bool) -> Result<String, String> {
+    let func = parse(text).map_err(|e| e.to_string())?;
+    let setup = Setup::parse(text)?;
+    let stream = device.stream().map_err(|e| e.to_string())?;
+    let buffers = setup.buffers.iter().map(|b| stream.upload(&b.bytes())).collect::<triton::Result<Vec<_>>>();
+    let buffers = buffers.map_err(|e| e.to_string())?;
+    let addresses: Vec<u64> = buffers.iter().map(Buffer::address).collect();
+    let args = setup.args(&func, &addresses)?;
+    // A kernel is a `static` in programs.
+    let kernel: &'static Kernel = Box::leak(Box::new(Kernel::new(record(func, general)?)));
+    launch(kernel, &args, &stream, setup.grid)?;
+    let contents = buffers.iter().map(|b| stream.download(b)).collect::<triton::Result<Vec<_>>>();
+    Ok(setup.render(&contents.map_err(|e| e.to_string())?))
+}
+
+fn record(func: Function, general: bool) -> Result<Record, String> {
+    let mut optimised = func.clone();
+    triton_core::passes::optimise(&mut optimised)?;
+    let mut images = triton_core::images(&optimised)?;
+    images.retain(|image| !general || !image.specialised);
+    let params = func.params.iter().map(|param| ParamRecord {
+        name: Cow::Owned(param.name.clone()),
+        ty: match func.ty(param.value).elem {
+            Elem::Num(dtype) => ParamType::Scalar(dtype),
+            Elem::Ptr { pointee, mutable: false } => ParamType::Ptr(pointee),
+            Elem::Ptr { pointee, mutable: true } => ParamType::PtrMut(pointee),
+        },
+        multiple_of: param.multiple_of,
+        specialise: !param.general,
+    });
+    let params: Vec<ParamRecord> = params.collect();
+    let variant = Variant { num_warps: func.num_warps, ir: func.to_string().into(), images: images.into() };
+    let name = func.name.clone();
+    Ok(Record { kernel: name.clone().into(), instance: name.into(), params: params.into(), variants: vec![variant].into() })
+}
+
+/// Launches with as many arguments as there are: their number is part of a launch's type.
+fn launch(kernel: &'static Kernel, args: &[Arg], stream: &Stream, grid: [u32; 3]) -> Result<(), String> {
+    macro_rules! by_count {
+        ($($n:literal)*) => {
+            match args.len() {
+                $( $n => {
+                    let args: Vec<LaunchArg<'_>> = kernel.record().params.iter().zip(args).map(|(p, a)| argument(p.ty, *a)).collect();
+                    let args: [LaunchArg<'_>; $n] = args.try_into().map_err(|_| "the count is known")?;
+                    // SAFETY: the cases stay within their buffers, as the interpreter has checked.
+                    unsafe { Launch::<Unsafe, $n>::new(kernel, args).launch(stream, grid) }.map_err(|e| e.to_string())
+                } )*
+                n => Err(format!("no case has {n} parameters yet")),
+            }
+        };
+    }
+    by_count!(1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16)
+}
+
+fn argument(ty: ParamType, arg: Arg) -> LaunchArg<'static> {
+    macro_rules! typed {
+        ($($dtype:ident $t:ty;)*) => {
+            match ty {
+                $(
+                    // SAFETY: the address is of a buffer that lives until the launch has ended.
+                    ParamType::Ptr(DType::$dtype) => Box::leak(Box::new(unsafe { DevicePtr::<$t>::new(arg.bits()) })).arg(),
+                    // SAFETY: as above.
+                    ParamType::PtrMut(DType::$dtype) => Box::leak(Box::new(unsafe { DevicePtr::<$t>::new(arg.bits()) })).arg_mut(),
+                    ParamType::Scalar(DType::$dtype) => LaunchArg::scalar(<$t as triton::Element>::from_bits(arg.bits())),
+                )*
+            }
+        };
+    }
+    typed! {
+        Bool bool; I8 i8; I16 i16; I32 i32; I64 i64; U8 u8; U16 u16; U32 u32; U64 u64; F16 f16; BF16 bf16; F32 f32; F64 f64;
+    }
+}
