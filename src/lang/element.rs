@@ -17,7 +17,7 @@ use crate::{Element, bf16, f16};
 #[diagnostic::on_unimplemented(message = "`{Self}` is not a number", label = "not a number of the kernel language")]
 pub trait Num: Element {}
 
-/// A floating-point number: [`f16`], [`bf16`], `f32` or `f64`.
+/// A floating-point number: [`f16`](struct@f16), [`bf16`], `f32` or `f64`.
 ///
 /// Literals with a fraction, [`sqrt`](crate::lang::sqrt) and [`fma`](crate::lang::fma) need it.
 ///

@@ -16,7 +16,8 @@
 //! # Operators
 //!
 //! All operators work element by element. Their operands have one element type: there is no implicit conversion, and
-//! [`.to::<U>()`](Tile::to) converts. A literal takes the type of the other operand. Shapes broadcast as in NumPy: the
+//! [`.to::<U>()`](Tile::to) converts. A literal takes the type of the other operand: `2`
+//! beside an integer, `2.0` beside a float. Shapes broadcast as in NumPy: the
 //! shorter one is padded with ones on the left, and a length of one is repeated; a scalar fits every shape.
 //!
 //! | operators | on | result |

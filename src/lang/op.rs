@@ -9,20 +9,20 @@ use crate::Element;
 
 /// A literal with a fraction.
 #[derive(Clone, Copy, Debug)]
-pub struct FloatLit;
+pub struct FloatLiteral;
 
 /// A literal integer.
 #[derive(Clone, Copy, Debug)]
-pub struct IntLit;
+pub struct IntLiteral;
 
 /// Makes a literal one that takes the other operand's type.
-pub fn float_literal(value: f64) -> FloatLit {
+pub fn float_literal(value: f64) -> FloatLiteral {
     let _ = value;
     stub()
 }
 
 /// Makes a literal one that takes the other operand's type.
-pub fn int_literal(value: i128) -> IntLit {
+pub fn int_literal(value: i128) -> IntLiteral {
     let _ = value;
     stub()
 }
@@ -58,12 +58,13 @@ pub fn cast<U: Element, A: Element>(x: A) -> U {
 }
 
 macro_rules! classes {
-    ($($(#[$doc:meta])* $class:ident, $message:literal;)*) => { $(
+    ($($(#[$doc:meta])* $class:ident, $message:literal, $bound:literal;)*) => { $(
         $(#[$doc])*
         #[diagnostic::on_unimplemented(
             message = $message,
             label = "`{Self}` with `{B}`",
-            note = "there is no implicit conversion between element types: convert one side with `.to::<..>()`"
+            note = "there is no implicit conversion between element types: convert one side with `.to::<..>()`",
+            note = $bound
         )]
         pub trait $class<B> {
             /// What comes of it.
@@ -74,13 +75,15 @@ macro_rules! classes {
 
 classes! {
     /// `+ - * / %`.
-    Arith, "no arithmetic between `{Self}` and `{B}`";
+    Arith, "no arithmetic between `{Self}` and `{B}`",
+        "a type parameter needs the bound `Num`, or `Float` beside a literal with a fraction";
     /// `== != < <= > >=`.
-    Cmp, "cannot compare `{Self}` with `{B}`";
+    Cmp, "cannot compare `{Self}` with `{B}`",
+        "a type parameter needs the bound `Num`, or `Float` beside a literal with a fraction";
     /// `& | ^`.
-    Bits, "no bitwise operation between `{Self}` and `{B}`";
+    Bits, "no bitwise operation between `{Self}` and `{B}`", "a type parameter needs the bound `Int`";
     /// `<< >>`.
-    Shift, "cannot shift `{Self}` by `{B}`";
+    Shift, "cannot shift `{Self}` by `{B}`", "a type parameter needs the bound `Int`";
 }
 
 /// The same element type on both sides, scalar or tile.
@@ -128,15 +131,15 @@ macro_rules! literals {
 }
 
 alike!(Arith<Num> = T, Tile<T>);
-literals!(Arith<Float>, FloatLit = T, Tile<T>);
-literals!(Arith<Num>, IntLit = T, Tile<T>);
+literals!(Arith<Float>, FloatLiteral = T, Tile<T>);
+literals!(Arith<Num>, IntLiteral = T, Tile<T>);
 alike!(Cmp<Element> = bool, Tile<bool>);
-literals!(Cmp<Float>, FloatLit = bool, Tile<bool>);
-literals!(Cmp<Num>, IntLit = bool, Tile<bool>);
+literals!(Cmp<Float>, FloatLiteral = bool, Tile<bool>);
+literals!(Cmp<Num>, IntLiteral = bool, Tile<bool>);
 alike!(Bits<Bitwise> = T, Tile<T>);
-literals!(Bits<Int>, IntLit = T, Tile<T>);
+literals!(Bits<Int>, IntLiteral = T, Tile<T>);
 alike!(Shift<Int> = T, Tile<T>);
-literals!(Shift<Int>, IntLit = T, Tile<T>);
+literals!(Shift<Int>, IntLiteral = T, Tile<T>);
 
 macro_rules! pointers {
     ($($pointer:ident)*) => { $(
@@ -157,11 +160,11 @@ macro_rules! pointers {
             type Out = Tile<$pointer<T>>;
         }
         #[diagnostic::do_not_recommend]
-        impl<T> Arith<IntLit> for $pointer<T> {
+        impl<T> Arith<IntLiteral> for $pointer<T> {
             type Out = $pointer<T>;
         }
         #[diagnostic::do_not_recommend]
-        impl<T> Arith<IntLit> for Tile<$pointer<T>> {
+        impl<T> Arith<IntLiteral> for Tile<$pointer<T>> {
             type Out = Tile<$pointer<T>>;
         }
     )* };
@@ -181,7 +184,7 @@ macro_rules! carriers {
             stub()
         }
 
-        #[diagnostic::do_not_recommend]
+        // Not `do_not_recommend`: the unmet bound `A: $class<B>` is the message.
         impl<A: $class<B>, B> std::ops::BitOr<B> for $carrier<A> {
             type Output = A::Out;
             fn bitor(self, right: B) -> A::Out {

@@ -105,6 +105,26 @@ impl Context {
     }
 }
 
+/// A piece of syntax as a person would write it: tokens print with spaces between all of them.
+pub(crate) fn spell(node: &impl ToTokens) -> String {
+    let spaced: Vec<char> = node.to_token_stream().to_string().chars().collect();
+    let word = |c: &char| c.is_alphanumeric() || *c == '_';
+    let mut text = String::new();
+    for (index, c) in spaced.iter().enumerate() {
+        let (before, after) = (spaced[..index].last(), spaced.get(index + 1));
+        // A space stays after a comma or semicolon, between words, and before a list.
+        let needed = match before {
+            Some(',' | ';') => true,
+            Some(before) if word(before) => after.is_some_and(|after| word(after) || *after == '['),
+            Some(_) | None => false,
+        };
+        if *c != ' ' || needed {
+            text.push(*c);
+        }
+    }
+    text
+}
+
 fn spanned(mut punct: Punct, span: TokenSpan) -> Punct {
     punct.set_span(span);
     punct
@@ -135,7 +155,8 @@ fn portable(file: &str, manifest: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::portable;
+    use super::{portable, spell};
+    use quote::quote;
 
     #[test]
     fn file_names_are_portable() {
@@ -146,6 +167,21 @@ mod tests {
             ("/home/me/app/src/k.rs", "", "k.rs"),
         ] {
             assert_eq!(portable(file, manifest), expected, "{file} in {manifest}");
+        }
+    }
+
+    #[test]
+    fn syntax_is_spelled_without_spaces() {
+        for (tokens, expected) in [
+            (quote!(&'a [f32]), "&'a [f32]"),
+            (quote!(Ptr<f32, 2>), "Ptr<f32, 2>"),
+            (quote!([i32; 2]), "[i32; 2]"),
+            (quote!((i32, &mut T)), "(i32, &mut T)"),
+            (quote!(<f32 as Default>::default), "<f32 as Default>::default"),
+            (quote!(-1), "-1"),
+            (quote!(ref m), "ref m"),
+        ] {
+            assert_eq!(spell(&tokens), expected);
         }
     }
 }

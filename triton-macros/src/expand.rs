@@ -24,6 +24,8 @@ pub(crate) struct Kernel<'a> {
     function: &'a ItemFn,
     pub(crate) signature: &'a Signature,
     instances: &'a [Instance],
+    /// For an editor generated tokens must not lie on the user's, for rustc's messages they should.
+    editor: bool,
     /// The type that stands for the kernel in the instance trait. Shows in rustc's errors, so it reads as words.
     marker: Ident,
     /// The trait of the instances that exist. Likewise.
@@ -41,9 +43,10 @@ impl<'a> Kernel<'a> {
         function: &'a ItemFn,
         signature: &'a Signature,
         instances: &'a [Instance],
+        editor: bool,
     ) -> Self {
         let name = function.sig.ident.unraw();
-        let span = Span::call_site().located_at(function.sig.ident.span());
+        let span = if editor { Span::call_site() } else { function.sig.ident.span() };
         let (mut names, mut declarations) = (Vec::new(), Vec::new());
         for param in &function.sig.generics.params {
             match param {
@@ -64,6 +67,7 @@ impl<'a> Kernel<'a> {
             function,
             signature,
             instances,
+            editor,
             marker: format_ident!("the_kernel_{}", name, span = span),
             compiled: format_ident!("{}_was_compiled_for", name, span = span),
             arguments: if names.is_empty() { TokenStream::new() } else { quote!(<#(#names),*>) },
@@ -123,11 +127,13 @@ impl<'a> Kernel<'a> {
         let marker_declarations = if declarations.is_empty() { TokenStream::new() } else { quote!(<#declarations>) };
         let trait_declarations = if declarations.is_empty() { quote!(<'a>) } else { quote!(<'a, #declarations>) };
         let unlisted = self.unlisted();
+        // On one token of the user's, or rustc would underline the whole attribute when the bound is not met.
+        let listed = twin::respan(quote!(#marker #arguments: #compiled #trait_arguments), marker.span());
         quote! {
             #(#attrs)*
             #[allow(non_snake_case, clippy::too_many_arguments)]
             #vis #fn_token #name<'a #(, #bounds)*>(#(#params),*) -> #p::Launch<'a, #p::#safety, #count>
-            where #marker #arguments: #compiled #trait_arguments, #predicates {
+            where #listed, #predicates {
                 #p::Launch::new(<#marker #arguments as #compiled #trait_arguments>::kernel(), [#(#args),*])
             }
             #[doc(hidden)]
@@ -179,20 +185,21 @@ impl<'a> Kernel<'a> {
     ) -> (TokenStream, Option<TokenStream>) {
         let p = self.private();
         let (name, ty) = (&param.name, &input.ty);
-        let span = Span::call_site().located_at(ty.span());
+        let span = if self.editor { Span::call_site() } else { ty.span() };
         let Some(kind) = param.ast.as_ref().map(|param| param.kind) else {
-            return (quote!(#name: impl ::core::marker::Sized), None);
+            return (quote!(#[allow(unused_variables)] #name: impl ::core::marker::Sized), None);
         };
         let element = element(ty);
+        let host = twin::respan(p.clone(), span);
         match kind {
             // `&mut impl`, not a value: a variable that holds `&mut Buffer` is then borrowed again, not moved.
             ParamKind::Ptr => (
-                quote_spanned!(span=> #name: &'a impl #p::AsPtr<#element>),
+                quote_spanned!(span=> #name: &'a impl #host::AsPtr<#element>),
                 Some(quote!(#p::AsPtr::<#element>::arg(#name))),
             ),
             ParamKind::PtrMut => {
                 let arg = quote!(#p::AsPtrMut::<#element>::arg_mut(#name));
-                (quote_spanned!(span=> #name: &'a mut impl #p::AsPtrMut<#element>), Some(arg))
+                (quote_spanned!(span=> #name: &'a mut impl #host::AsPtrMut<#element>), Some(arg))
             }
             ParamKind::Scalar => (quote!(#name: #ty), Some(quote!(#p::LaunchArg::scalar(#name)))),
         }
@@ -232,11 +239,9 @@ impl<'a> Kernel<'a> {
     /// The kernel's head with nothing in it, which stands in for the twin: without it an import that only the kernel
     /// needs would be reported as unused, beside the error.
     fn head(&self) -> TokenStream {
-        if self.signature.params.iter().any(|param| param.ast.is_none()) {
-            return TokenStream::new();
-        }
         let (generics, clause) = (self.twin_generics(), &self.function.sig.generics.where_clause);
-        let types = self.typed_inputs().map(|input| &input.ty);
+        let types = self.typed_inputs().zip(&self.signature.params).filter(|(_, param)| param.ast.is_some());
+        let types = types.map(|(input, _)| &input.ty);
         quote!(const _: () = {
             #[allow(dead_code, non_snake_case, clippy::too_many_arguments)]
             fn head #generics(#(_: #types),*) #clause {}
@@ -257,20 +262,61 @@ impl<'a> Kernel<'a> {
     }
 
     /// The twin, with the kernel's name and generic parameters.
-    pub(crate) fn twin(&self, editor: bool) -> TokenStream {
+    pub(crate) fn twin(&self) -> TokenStream {
         let sig = &self.function.sig;
         let (fn_token, name, clause) = (&sig.fn_token, &sig.ident, &sig.generics.where_clause);
         let levels = ["allow", "expect", "warn", "deny"];
         let attrs = self.function.attrs.iter().filter(|attr| levels.iter().any(|level| attr.path().is_ident(level)));
         let (generics, params) = (self.twin_generics(), self.twin_params());
-        let body = twin::body(&self.function.block, self.root, editor);
-        let checks = if editor { TokenStream::new() } else { self.bound_checks() };
+        let twin = twin::of(&self.function.block, self.root, self.editor);
+        let checks = if self.editor { TokenStream::new() } else { self.checks(&twin.called) };
+        let body = &twin.block;
         quote!(const _: () = {
             #(#attrs)*
-            #[allow(dead_code, clippy::all)]
+            #[allow(dead_code, clippy::all, clippy::pedantic, clippy::nursery)]
             #fn_token #name #generics(#(#params),*) #clause #body
             #checks
         };)
+    }
+
+    /// What rustc checks besides the body.
+    ///
+    /// The compiler knows a built-in by its name. If the user has another function of that name in scope, then that is
+    /// what the body seems to call, so it is refused: two imports by `*` of different things are ambiguous.
+    fn checks(&self, called: &[syn::Path]) -> TokenStream {
+        let (root, mut checks) = (self.root, self.bound_checks());
+        for (index, path) in called.iter().enumerate() {
+            let module = format_ident!("built_in_{}", index);
+            let name = path.segments.last();
+            let modules: Vec<_> = path.segments.iter().take(path.segments.len() - 1).collect();
+            let (alias, seen) = match modules.split_first() {
+                None => (TokenStream::new(), quote!(super::super)),
+                Some((first, rest)) => {
+                    let leading = &path.leading_colon;
+                    // The check stands one module further in than the kernel.
+                    let from = match first.ident.to_string().as_str() {
+                        "self" => quote!(super #(::#rest)*),
+                        "super" => quote!(super #(::#modules)*),
+                        _ => quote!(#leading #first #(::#rest)*),
+                    };
+                    (quote!(use #from as seen;), quote!(super::seen))
+                }
+            };
+            checks.extend(quote! {
+                #[allow(unused_imports)]
+                mod #module {
+                    use super::*;
+                    use #root::lang as known;
+                    #alias
+                    mod check {
+                        use #seen::*;
+                        use super::known::*;
+                        use self::#name as _;
+                    }
+                }
+            });
+        }
+        checks
     }
 
     /// Mentions the twin with the listed types, so that rustc tells of one that does not keep the bounds.
@@ -311,7 +357,7 @@ impl<'a> Kernel<'a> {
             }
             GenericParam::Lifetime(_) => TokenStream::new(),
         });
-        let (params, body) = (self.twin_params(), twin::body(&self.function.block, self.root, false));
+        let (params, body) = (self.twin_params(), twin::of(&self.function.block, self.root, false).block);
         let (first, last) = cx.tokens(place);
         let mut message = proc_macro2::Group::new(proc_macro2::Delimiter::Parenthesis, quote!("{}", #text));
         message.set_span(last);
@@ -384,12 +430,12 @@ fn constant_type(written: &Type) -> TokenStream {
 }
 
 /// The `T` of `Ptr<T>`.
+#[allow(clippy::wildcard_enum_match_arm, reason = "syn's enum is not exhaustive")]
 fn element(written: &Type) -> TokenStream {
     let path = match written {
         Type::Path(path) => &path.path,
         Type::Group(group) => return element(&group.elem),
         Type::Paren(paren) => return element(&paren.elem),
-        #[allow(clippy::wildcard_enum_match_arm, reason = "syn's enum is not exhaustive")]
         _ => return TokenStream::new(),
     };
     match path.segments.last().map(|segment| &segment.arguments) {

@@ -1,11 +1,10 @@
 //! From lists and configurations to the instances that are compiled.
 
-use crate::context::Context;
+use crate::context::{Context, spell};
 use crate::options::{Config, Options};
 use crate::signature::Signature;
 use crate::suggest::{nearest, quoted};
 use proc_macro2::{Ident, Span};
-use quote::ToTokens;
 use syn::{Expr, Lit, UnOp};
 use triton_core::ast::{self, GenericArg, GenericKind};
 use triton_core::diag::Code;
@@ -49,8 +48,8 @@ pub(crate) fn list(cx: &mut Context, options: &Options, signature: &Signature, k
 
 /// The values of each generic parameter, or `None` after an error.
 fn values(cx: &mut Context, options: &Options, signature: &Signature, kernel: &Ident) -> Option<Vec<Values>> {
-    let names: Vec<&str> = signature.generics.iter().map(|g| g.name.name.as_str()).collect();
-    let mut complete = true;
+    let names = signature.generic_names();
+    let mut complete = signature.wrong_generics.is_empty();
     for (name, _) in options.lists.iter().filter(|(name, _)| !names.iter().any(|n| name == n)) {
         complete = false;
         let problem = cx.diagnostic(Code::T0010, name, format!("`{kernel}` has no generic parameter `{name}`"));
@@ -90,7 +89,7 @@ fn values(cx: &mut Context, options: &Options, signature: &Signature, kernel: &I
                 continue;
             };
             if values.iter().any(|(v, _)| *v == value.0) {
-                let text = written.to_token_stream();
+                let text = spell(written);
                 cx.error(Code::T0011, written, format!("`{text}` is listed twice for `{name}`"));
                 complete = false;
             }
@@ -121,7 +120,7 @@ fn read_config<'a>(
     signature: &Signature,
     values: &Option<Vec<Values>>,
 ) -> Option<(&'a Config, ConfigValues)> {
-    let names: Vec<&str> = signature.generics.iter().map(|g| g.name.name.as_str()).collect();
+    let names = signature.generic_names();
     let mut complete = true;
     for (name, _) in config.values.iter().filter(|(name, _)| !names.iter().any(|n| name == n)) {
         complete = false;
@@ -161,7 +160,7 @@ fn read_config<'a>(
 
 /// Reads one value of a parameter.
 fn value(cx: &mut Context, written: &Expr, name: &str, kind: GenericKind) -> Option<(GenericArg, Span)> {
-    let text = written.to_token_stream().to_string();
+    let text = spell(written);
     let span = syn::spanned::Spanned::span(written);
     match kind {
         GenericKind::Type => {

@@ -32,7 +32,7 @@ use triton_core::diag::Code;
 
 /// Compiles a function over tiles to GPU code and turns it into a typed launcher.
 ///
-/// ```ignore
+/// ```text
 /// #[triton::kernel(T = [f32, f16], BLOCK = [256, 1024])]
 /// pub fn add<T: Num, const BLOCK: i32>(x: Ptr<T>, y: Ptr<T>, out: PtrMut<T>, n: i32) { .. }
 /// ```
@@ -43,6 +43,8 @@ use triton_core::diag::Code;
 /// | `configs = [(BM = 64, num_warps = 4), ..]` | combinations written out, each with its own options |
 /// | `num_warps = 4` | warps of 32 threads that run one program: 1, 2, 4, 8, 16 or 32 |
 /// | `crate = path` | where the façade is, if it is reached through another crate |
+///
+/// A kernel stands in a module or in a function, not in an `impl`.
 ///
 /// A parameter may carry `#[multiple_of(16)]` (a promise, checked at launch: the integer, or the pointer's address in
 /// bytes, is a multiple of it) and `#[general]` (no code of its own for values divisible by 16).
@@ -68,11 +70,12 @@ fn kernel_tokens(args: TokenStream, item: TokenStream) -> TokenStream {
     let root = options.root.clone().unwrap_or_else(environment::root);
     let Some(signature) = signature::read(&mut cx, &function) else { return cx.errors() };
     let instances = instances::list(&mut cx, &options, &signature, &function.sig.ident);
-    let kernel = expand::Kernel::new(&root, &function, &signature, &instances);
+    let editor = environment::in_editor();
+    let kernel = expand::Kernel::new(&root, &function, &signature, &instances, editor);
     let launcher = kernel.launcher();
-    if environment::in_editor() {
+    if editor {
         let errors = cx.errors();
-        let (twin, any) = (kernel.twin(true), kernel.accept_every_instance());
+        let (twin, any) = (kernel.twin(), kernel.accept_every_instance());
         return quote!(#launcher #twin #any #errors);
     }
     let body = body::convert(&mut cx, &function.block);
@@ -83,7 +86,7 @@ fn kernel_tokens(args: TokenStream, item: TokenStream) -> TokenStream {
     let rest = match compile::all(&mut cx, &function.sig.ident, &signature, body, &instances) {
         compile::Outcome::Compiled(compiled) => {
             let impls = instances.iter().zip(&compiled).map(|(i, variants)| kernel.instance(i, variants));
-            let twin = kernel.twin(false);
+            let twin = kernel.twin();
             quote!(#twin #(#impls)*)
         }
         compile::Outcome::Wrong => {

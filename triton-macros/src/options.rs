@@ -2,7 +2,7 @@
 //!
 //! Everything is read as expressions of Rust: `[f32, f16]`, `[(A = 1, num_warps = 8)]`, `path::to::triton`.
 
-use crate::context::Context;
+use crate::context::{Context, spell};
 use crate::suggest::{nearest, quoted};
 use proc_macro2::{Ident, TokenStream};
 use quote::ToTokens;
@@ -94,7 +94,7 @@ fn num_warps(cx: &mut Context, value: &Expr) -> Option<u32> {
     if let Some(number @ (1 | 2 | 4 | 8 | 16 | 32)) = number {
         return Some(number);
     }
-    let found = value.to_token_stream();
+    let found = spell(value);
     cx.error(Code::T0008, value, format!("`num_warps` is 1, 2, 4, 8, 16 or 32, not `{found}`"));
     None
 }

@@ -1,6 +1,6 @@
 //! Rust that is not part of the kernel language: what was found, and what to write instead.
 
-use crate::context::Context;
+use crate::context::{Context, spell};
 use quote::ToTokens;
 use syn::{Attribute, Expr, Item, Macro};
 use triton_core::diag::Code;
@@ -26,6 +26,7 @@ pub(crate) fn expr(cx: &mut Context, written: &Expr) {
     });
 }
 
+#[allow(clippy::wildcard_enum_match_arm, reason = "syn's enum is not exhaustive")]
 fn describe(written: &Expr) -> Found<'_> {
     let choose = Some("to choose element by element write `where_(condition, a, b)`");
     let arange = Some("the integers from `lo` to `hi` are `arange(lo, hi)`, a tile");
@@ -63,7 +64,6 @@ fn describe(written: &Expr) -> Found<'_> {
         Expr::Assign(e) => (e, "an assignment as a value is", Some("write it as a statement")),
         Expr::Binary(e) => (e, "an assignment as a value is", Some("write it as a statement")),
         Expr::Infer(e) => (e, "`_` as a value is", None),
-        #[allow(clippy::wildcard_enum_match_arm, reason = "syn's enum is not exhaustive")]
         other => (other, "this expression is", None),
     };
     Found { at, what, help }
@@ -71,13 +71,14 @@ fn describe(written: &Expr) -> Found<'_> {
 
 /// Reports the call of a macro.
 pub(crate) fn macro_call(cx: &mut Context, written: &Macro) {
-    let name = written.path.to_token_stream().to_string().replace(' ', "");
+    let name = spell(&written.path);
     let head = [written.path.to_token_stream(), written.bang_token.to_token_stream()];
     let head: proc_macro2::TokenStream = head.into_iter().collect();
     cx.error(Code::T0001, &head, format!("the macro `{name}!` is not part of the kernel language"));
 }
 
 /// Reports an item.
+#[allow(clippy::wildcard_enum_match_arm, reason = "syn's enum is not exhaustive")]
 pub(crate) fn item(cx: &mut Context, written: &Item) {
     let (at, what): (&dyn ToTokens, _) = match written {
         Item::Fn(item) => (&item.sig, "a function inside a kernel is"),
@@ -87,7 +88,6 @@ pub(crate) fn item(cx: &mut Context, written: &Item) {
         Item::Use(item) => (&item.use_token, "a `use` inside a kernel is"),
         Item::Type(item) => (&item.type_token, "a type alias inside a kernel is"),
         Item::Macro(item) => return macro_call(cx, &item.mac),
-        #[allow(clippy::wildcard_enum_match_arm, reason = "syn's enum is not exhaustive")]
         other => (other, "this item is"),
     };
     let help = if matches!(written, Item::Use(_)) {
@@ -112,6 +112,7 @@ pub(crate) fn attributes(cx: &mut Context, attrs: &[Attribute]) {
 }
 
 /// Reports the attributes of an expression.
+#[allow(clippy::wildcard_enum_match_arm, reason = "syn's enum is not exhaustive")]
 pub(crate) fn expr_attributes(cx: &mut Context, written: &Expr) {
     match written {
         Expr::Call(e) => attributes(cx, &e.attrs),
@@ -120,7 +121,6 @@ pub(crate) fn expr_attributes(cx: &mut Context, written: &Expr) {
         Expr::Binary(e) => attributes(cx, &e.attrs),
         Expr::Path(e) => attributes(cx, &e.attrs),
         Expr::Lit(e) => attributes(cx, &e.attrs),
-        #[allow(clippy::wildcard_enum_match_arm, reason = "syn's enum is not exhaustive")]
         _ => {}
     }
 }

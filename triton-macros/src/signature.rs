@@ -1,7 +1,7 @@
 //! The head of a kernel: generic parameters and parameters.
 
 use crate::body::types;
-use crate::context::Context;
+use crate::context::{Context, spell};
 use crate::suggest::quoted;
 use proc_macro2::Ident;
 use quote::{ToTokens, format_ident};
@@ -16,10 +16,20 @@ const CONSTANTS: [DType; 5] = [DType::I32, DType::I64, DType::U32, DType::U64, D
 
 /// What the head of a kernel says.
 pub(crate) struct Signature {
-    /// Type and const parameters. Those that are wrong are left out, which is reported.
+    /// Type and const parameters.
     pub(crate) generics: Vec<ast::Generic>,
+    /// The names of those that are wrong, which is reported.
+    pub(crate) wrong_generics: Vec<String>,
     /// Parameters.
     pub(crate) params: Vec<Parameter>,
+}
+
+impl Signature {
+    /// The names that lists of values can be for.
+    pub(crate) fn generic_names(&self) -> Vec<&str> {
+        let good = self.generics.iter().map(|generic| generic.name.name.as_str());
+        good.chain(self.wrong_generics.iter().map(String::as_str)).collect()
+    }
 }
 
 /// One parameter.
@@ -39,7 +49,14 @@ pub(crate) fn read(cx: &mut Context, function: &ItemFn) -> Option<Signature> {
         return None;
     }
     qualifiers(cx, function);
-    let generics: Vec<ast::Generic> = sig.generics.params.iter().filter_map(|p| generic(cx, p)).collect();
+    let (mut generics, mut wrong_generics) = (Vec::<ast::Generic>::new(), Vec::new());
+    for param in &sig.generics.params {
+        match (generic(cx, param), param) {
+            (Some(generic), _) => generics.push(generic),
+            (None, GenericParam::Const(constant)) => wrong_generics.push(constant.ident.unraw().to_string()),
+            (None, GenericParam::Type(_) | GenericParam::Lifetime(_)) => {}
+        }
+    }
     let names: Vec<String> =
         generics.iter().filter(|g| g.kind == GenericKind::Type).map(|g| g.name.name.clone()).collect();
     let mut params = Vec::new();
@@ -49,7 +66,7 @@ pub(crate) fn read(cx: &mut Context, function: &ItemFn) -> Option<Signature> {
             if let Pat::Ident(pat) = &*arg.pat { pat.ident.clone() } else { format_ident!("argument_{}", index) };
         params.push(Parameter { name, ast: param(cx, arg, &names) });
     }
-    Some(Signature { generics, params })
+    Some(Signature { generics, wrong_generics, params })
 }
 
 /// A name with its place.
@@ -104,7 +121,7 @@ fn generic(cx: &mut Context, param: &GenericParam) -> Option<ast::Generic> {
                 if let Type::Path(path) = &constant.ty { path.path.get_ident().map(ToString::to_string) } else { None };
             let dtype = found.as_deref().and_then(DType::from_name).filter(|d| CONSTANTS.contains(d));
             if dtype.is_none() {
-                let text = constant.ty.to_token_stream();
+                let text = spell(&constant.ty);
                 let problem =
                     cx.diagnostic(Code::T0014, &constant.ty, format!("a generic constant cannot be of type `{text}`"));
                 cx.report(problem.help(format!("use one of {}", quoted(CONSTANTS.map(DType::name)))));
@@ -118,7 +135,7 @@ fn param(cx: &mut Context, arg: &PatType, generics: &[String]) -> Option<ast::Pa
     let plain = if let Pat::Ident(pat) = &*arg.pat { pat.by_ref.is_none() && pat.subpat.is_none() } else { false };
     let mutable = if let Pat::Ident(pat) = &*arg.pat { pat.mutability } else { None };
     if !plain {
-        let text = arg.pat.to_token_stream();
+        let text = spell(&arg.pat);
         let problem =
             cx.diagnostic(Code::T0004, &arg.pat, format!("a kernel's parameter is a plain name, not `{text}`"));
         cx.report(problem.help("give it a name, and take it apart in the body"));
@@ -135,7 +152,7 @@ fn param(cx: &mut Context, arg: &PatType, generics: &[String]) -> Option<ast::Pa
 
 /// `Ptr<T>`, `PtrMut<T>`, or the type of a scalar.
 fn parameter_type(cx: &mut Context, written: &Type, generics: &[String]) -> Option<(ParamKind, ast::Type)> {
-    let text = written.to_token_stream().to_string().replace(' ', "");
+    let text = spell(written);
     let problem = cx.diagnostic(Code::T0005, written, format!("a kernel cannot take a parameter of type `{text}`"));
     let problem = problem.note("a parameter is a pointer, `Ptr<T>` or `PtrMut<T>`, or a number or `bool`");
     let Some(ty) = types::try_convert(cx, written) else {
@@ -195,7 +212,7 @@ fn attributes(cx: &mut Context, attrs: &[Attribute], ty: Option<&(ParamKind, ast
         let is = |name: &str| attr.path().is_ident(name);
         let refuse = |cx: &mut Context, message: String| cx.error(Code::T0013, attr, message);
         if !is("multiple_of") && !is("general") {
-            let text = attr.path().to_token_stream();
+            let text = spell(attr.path());
             let problem = cx.diagnostic(Code::T0013, attr, format!("a kernel's parameter has no attribute `{text}`"));
             cx.report(problem.note("there are `#[multiple_of(16)]` and `#[general]`"));
         } else if let (false, Some(number)) = (fits, number) {

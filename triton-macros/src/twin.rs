@@ -13,19 +13,37 @@ use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::spanned::Spanned;
 use syn::visit_mut::{self, VisitMut};
-use syn::{Block, Expr, ExprCast, Item, Lit, Local, Pat, Stmt, UnOp};
+use syn::{Block, Expr, ExprCast, Item, Lit, Local, Pat, Path, Stmt, UnOp};
 use triton_core::ast::BinaryOp;
 
 /// The body as rustc shall see it.
-pub(crate) fn body(block: &Block, root: &TokenStream, editor: bool) -> Block {
+pub(crate) struct Twin {
+    /// The rewritten block.
+    pub(crate) block: Block,
+    /// What it calls by a name or a path that can mean a built-in, each once.
+    pub(crate) called: Vec<Path>,
+}
+
+/// Whether a path can mean a built-in: it is its name, or goes through the façade's `lang` or `prelude`.
+pub(crate) fn names_built_in(path: &Path) -> bool {
+    match path.segments.iter().rev().nth(1) {
+        None => path.leading_colon.is_none(),
+        Some(module) => module.ident == "lang" || module.ident == "prelude",
+    }
+}
+
+/// Makes the twin of a body.
+pub(crate) fn of(block: &Block, root: &TokenStream, editor: bool) -> Twin {
     let mut block = block.clone();
-    Rewriter { root, editor }.visit_block_mut(&mut block);
-    block
+    let mut rewriter = Rewriter { root, editor, called: Vec::new() };
+    rewriter.visit_block_mut(&mut block);
+    Twin { block, called: rewriter.called }
 }
 
 struct Rewriter<'a> {
     root: &'a TokenStream,
     editor: bool,
+    called: Vec<Path>,
 }
 
 impl Rewriter<'_> {
@@ -88,6 +106,7 @@ impl Rewriter<'_> {
 }
 
 impl VisitMut for Rewriter<'_> {
+    #[allow(clippy::wildcard_enum_match_arm, reason = "syn's enum is not exhaustive")]
     fn visit_expr_mut(&mut self, expr: &mut Expr) {
         let tokens = match expr {
             Expr::Binary(binary) => {
@@ -114,7 +133,6 @@ impl VisitMut for Rewriter<'_> {
                 match unary.op {
                     UnOp::Neg(op) => self.unary("neg", op.span, &unary.expr),
                     UnOp::Not(op) => self.unary("not", op.span, &unary.expr),
-                    #[allow(clippy::wildcard_enum_match_arm, reason = "syn's enum is not exhaustive")]
                     _ => return,
                 }
             }
@@ -137,10 +155,23 @@ impl VisitMut for Rewriter<'_> {
                 }
                 None => return,
             },
-            #[allow(clippy::wildcard_enum_match_arm, reason = "syn's enum is not exhaustive")]
             _ => return visit_mut::visit_expr_mut(self, expr),
         };
         *expr = Expr::Verbatim(tokens);
+    }
+
+    fn visit_expr_call_mut(&mut self, call: &mut syn::ExprCall) {
+        if let Expr::Path(expr) = &*call.func
+            && names_built_in(&expr.path)
+        {
+            let mut path = expr.path.clone();
+            path.segments.iter_mut().for_each(|segment| segment.arguments = syn::PathArguments::None);
+            let spelled = path.to_token_stream().to_string();
+            if !self.called.iter().any(|known| known.to_token_stream().to_string() == spelled) {
+                self.called.push(path);
+            }
+        }
+        visit_mut::visit_expr_call_mut(self, call);
     }
 
     /// A `const` may use the kernel's generic parameters, which a Rust item could not: here it is a `let`.
@@ -193,12 +224,12 @@ enum Number {
 }
 
 /// Whether an expression is a number without a type of its own: `2`, `-0.5`, `(1 + 2)`.
+#[allow(clippy::wildcard_enum_match_arm, reason = "syn's enum is not exhaustive")]
 fn literal(expr: &Expr) -> Option<Number> {
     match expr {
         Expr::Lit(lit) => match &lit.lit {
             Lit::Float(number) if number.suffix().is_empty() => Some(Number::Float),
             Lit::Int(number) if number.suffix().is_empty() => Some(Number::Int),
-            #[allow(clippy::wildcard_enum_match_arm, reason = "syn's enum is not exhaustive")]
             _ => None,
         },
         Expr::Paren(paren) => literal(&paren.expr),
@@ -213,7 +244,6 @@ fn literal(expr: &Expr) -> Option<Number> {
             let left = literal(&binary.left).filter(|_| arithmetic)?;
             (literal(&binary.right)? == left).then_some(left)
         }
-        #[allow(clippy::wildcard_enum_match_arm, reason = "syn's enum is not exhaustive")]
         _ => None,
     }
 }
@@ -223,11 +253,11 @@ fn literal_unary(unary: &syn::ExprUnary) -> Option<Number> {
 }
 
 /// `1.5f16`: rustc does not take the suffix yet.
+#[allow(clippy::wildcard_enum_match_arm, reason = "syn's enum is not exhaustive")]
 fn half_literal(lit: &Lit) -> Option<(&'static str, TokenStream)> {
     let (suffix, digits, span) = match lit {
         Lit::Float(number) => (number.suffix(), number.base10_digits(), number.span()),
         Lit::Int(number) => (number.suffix(), number.base10_digits(), number.span()),
-        #[allow(clippy::wildcard_enum_match_arm, reason = "syn's enum is not exhaustive")]
         _ => return None,
     };
     let name = ["f16", "bf16"].into_iter().find(|name| *name == suffix)?;
@@ -237,12 +267,12 @@ fn half_literal(lit: &Lit) -> Option<(&'static str, TokenStream)> {
 }
 
 /// An expression without parentheses round it: as an argument it needs none, and rustc would say so.
+#[allow(clippy::wildcard_enum_match_arm, reason = "syn's enum is not exhaustive")]
 fn bare(mut expr: &Expr) -> &Expr {
     loop {
         expr = match expr {
             Expr::Paren(paren) => &paren.expr,
             Expr::Group(group) => &group.expr,
-            #[allow(clippy::wildcard_enum_match_arm, reason = "syn's enum is not exhaustive")]
             _ => return expr,
         };
     }
@@ -254,7 +284,7 @@ fn first_token(expr: &Expr) -> Span {
 }
 
 /// The same tokens, all at one place.
-fn respan(tokens: TokenStream, span: Span) -> TokenStream {
+pub(crate) fn respan(tokens: TokenStream, span: Span) -> TokenStream {
     let moved = tokens.into_iter().map(|mut token| {
         token.set_span(span);
         token

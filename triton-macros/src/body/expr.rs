@@ -1,8 +1,8 @@
 //! Expressions.
 
 use super::{convert_block, types};
-use crate::context::Context;
-use crate::{reject, signature};
+use crate::context::{Context, spell};
+use crate::{reject, signature, twin};
 use proc_macro2::Span as TokenSpan;
 use quote::ToTokens;
 use syn::ext::IdentExt;
@@ -13,6 +13,7 @@ use triton_core::diag::Code;
 use triton_core::ir::types::DType;
 
 /// Converts an expression, or reports what in it is not part of the language.
+#[allow(clippy::wildcard_enum_match_arm, reason = "syn's enum is not exhaustive")]
 pub(crate) fn convert(cx: &mut Context, written: &Expr) -> Option<ast::Expr> {
     let kind = match written {
         // Parentheses and groups mean nothing but structure.
@@ -24,7 +25,6 @@ pub(crate) fn convert(cx: &mut Context, written: &Expr) -> Option<ast::Expr> {
             let op = match unary.op {
                 UnOp::Neg(_) => Some(UnaryOp::Neg),
                 UnOp::Not(_) => Some(UnaryOp::Not),
-                #[allow(clippy::wildcard_enum_match_arm, reason = "syn's enum is not exhaustive")]
                 _ => {
                     reject::expr(cx, written);
                     None
@@ -74,7 +74,6 @@ pub(crate) fn convert(cx: &mut Context, written: &Expr) -> Option<ast::Expr> {
         Expr::Block(block) if block.label.is_none() => {
             convert_block(cx, &block.block).map(|(statements, value)| ExprKind::Block(statements, value))
         }
-        #[allow(clippy::wildcard_enum_match_arm, reason = "syn's enum is not exhaustive")]
         _ => {
             reject::expr(cx, written);
             None
@@ -96,14 +95,19 @@ fn callee(cx: &mut Context, written: &Expr) -> Option<ast::Path> {
         cx.report(problem);
         return None;
     };
-    path(cx, expr)
+    let mut path = path(cx, expr)?;
+    // `lang::load` is `load`: the compiler knows a built-in by its name, and rustc is made to check what the path means.
+    if twin::names_built_in(&expr.path) {
+        path.segments.drain(..path.segments.len() - 1);
+    }
+    Some(path)
 }
 
 fn path(cx: &mut Context, expr: &ExprPath) -> Option<ast::Path> {
     let segments = &expr.path.segments;
     let inner = segments.iter().rev().skip(1).any(|segment| !segment.arguments.is_none());
     if expr.qself.is_some() || inner {
-        let text = expr.to_token_stream();
+        let text = spell(expr);
         cx.error(Code::T0001, expr, format!("the path `{text}` is not part of the kernel language"));
         return None;
     }
@@ -123,17 +127,17 @@ fn generic(cx: &mut Context, written: &syn::GenericArgument) -> Option<ast::Type
     if let syn::GenericArgument::Type(ty) = written {
         return types::convert(cx, ty);
     }
-    let text = written.to_token_stream();
+    let text = spell(written);
     cx.error(Code::T0001, written, format!("`{text}` stands where the kernel language has only types"));
     None
 }
 
+#[allow(clippy::wildcard_enum_match_arm, reason = "syn's enum is not exhaustive")]
 fn literal(cx: &mut Context, lit: &Lit) -> Option<ExprKind> {
     let (digits, suffix, float) = match lit {
         Lit::Bool(value) => return Some(ExprKind::Bool(value.value)),
         Lit::Int(number) => (number.base10_digits(), number.suffix(), false),
         Lit::Float(number) => (number.base10_digits(), number.suffix(), true),
-        #[allow(clippy::wildcard_enum_match_arm, reason = "syn's enum is not exhaustive")]
         _ => {
             cx.error(Code::T0001, lit, "a text or byte literal is not part of the kernel language");
             return None;
@@ -164,6 +168,7 @@ fn literal(cx: &mut Context, lit: &Lit) -> Option<ExprKind> {
 }
 
 /// The operator in the tree, and whether it assigns.
+#[allow(clippy::wildcard_enum_match_arm, reason = "syn's enum is not exhaustive")]
 pub(crate) fn operator(op: &BinOp) -> (Option<BinaryOp>, bool) {
     let (op, assigns) = match op {
         BinOp::Add(_) => (BinaryOp::Add, false),
@@ -194,7 +199,6 @@ pub(crate) fn operator(op: &BinOp) -> (Option<BinaryOp>, bool) {
         BinOp::BitOrAssign(_) => (BinaryOp::BitOr, true),
         BinOp::ShlAssign(_) => (BinaryOp::Shl, true),
         BinOp::ShrAssign(_) => (BinaryOp::Shr, true),
-        #[allow(clippy::wildcard_enum_match_arm, reason = "syn's enum is not exhaustive")]
         _ => return (None, false),
     };
     (Some(op), assigns)
@@ -202,6 +206,7 @@ pub(crate) fn operator(op: &BinOp) -> (Option<BinaryOp>, bool) {
 
 /// The first and last token of an expression. Walking down one side costs no copy of the tokens, which for a long chain
 /// of operators would add up.
+#[allow(clippy::wildcard_enum_match_arm, reason = "syn's enum is not exhaustive")]
 pub(crate) fn ends(written: &Expr) -> (TokenSpan, TokenSpan) {
     match written {
         Expr::Binary(binary) => (ends(&binary.left).0, ends(&binary.right).1),
@@ -214,7 +219,6 @@ pub(crate) fn ends(written: &Expr) -> (TokenSpan, TokenSpan) {
         Expr::Array(array) => (array.bracket_token.span.open(), array.bracket_token.span.close()),
         Expr::Block(block) => (block.block.brace_token.span.open(), block.block.brace_token.span.close()),
         Expr::Group(group) => ends(&group.expr),
-        #[allow(clippy::wildcard_enum_match_arm, reason = "syn's enum is not exhaustive")]
         _ => {
             let mut tokens = written.to_token_stream().into_iter().map(|token| token.span());
             let first = tokens.next().unwrap_or_else(TokenSpan::call_site);

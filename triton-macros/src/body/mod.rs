@@ -81,20 +81,20 @@ fn convert_item(cx: &mut Context, item: &Item) -> Option<ast::Stmt> {
     Some(ast::Stmt::Const { name, ty: ty?, value: value? })
 }
 
+#[allow(clippy::wildcard_enum_match_arm, reason = "syn's enum is not exhaustive")]
 fn is_assignment(expr: &Expr) -> bool {
     match expr {
         Expr::Assign(_) => true,
         Expr::Binary(binary) => operator(&binary.op).1,
-        #[allow(clippy::wildcard_enum_match_arm, reason = "syn's enum is not exhaustive")]
         _ => false,
     }
 }
 
+#[allow(clippy::wildcard_enum_match_arm, reason = "syn's enum is not exhaustive")]
 fn convert_statement(cx: &mut Context, expr: &Expr) -> Option<ast::Stmt> {
     let (left, op, right) = match expr {
         Expr::Assign(assign) => (&assign.left, None, &assign.right),
         Expr::Binary(binary) if operator(&binary.op).1 => (&binary.left, Some(&binary.op), &binary.right),
-        #[allow(clippy::wildcard_enum_match_arm, reason = "syn's enum is not exhaustive")]
         _ => return expr::convert(cx, expr).map(ast::Stmt::Expr),
     };
     let op = op.map(|op| (operator(op).0, cx.place_of(op)));

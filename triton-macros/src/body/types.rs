@@ -1,7 +1,6 @@
 //! Types as written in a kernel: `f32`, `T`, `Tile<f32>`.
 
-use crate::context::Context;
-use quote::ToTokens;
+use crate::context::{Context, spell};
 use syn::{GenericArgument, PathArguments, Type};
 use triton_core::ast;
 use triton_core::diag::Code;
@@ -10,7 +9,7 @@ use triton_core::diag::Code;
 pub(crate) fn convert(cx: &mut Context, written: &Type) -> Option<ast::Type> {
     let ty = try_convert(cx, written);
     if ty.is_none() {
-        let text = written.to_token_stream().to_string();
+        let text = spell(written);
         let problem =
             cx.diagnostic(Code::T0001, written, format!("the type `{text}` is not part of the kernel language"));
         let what = if matches!(written, Type::Infer(_)) {
@@ -24,12 +23,12 @@ pub(crate) fn convert(cx: &mut Context, written: &Type) -> Option<ast::Type> {
 }
 
 /// Converts a type that is a path of types.
+#[allow(clippy::wildcard_enum_match_arm, reason = "syn's enum is not exhaustive")]
 pub(crate) fn try_convert(cx: &mut Context, written: &Type) -> Option<ast::Type> {
     let path = match written {
         Type::Path(path) if path.qself.is_none() => &path.path,
         Type::Group(group) => return try_convert(cx, &group.elem),
         Type::Paren(paren) => return try_convert(cx, &paren.elem),
-        #[allow(clippy::wildcard_enum_match_arm, reason = "syn's enum is not exhaustive")]
         _ => return None,
     };
     let (last, first) = path.segments.iter().collect::<Vec<_>>().split_last().map(|(l, f)| (*l, f.to_vec()))?;

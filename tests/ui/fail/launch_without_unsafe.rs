@@ -1,0 +1,15 @@
+//! Launching with raw pointers is `unsafe`.
+use triton::prelude::*;
+
+#[triton::kernel(T = [f32, f16], BLOCK = [256, 1024])]
+fn add<T: Num, const BLOCK: i32>(x: Ptr<T>, out: PtrMut<T>, n: i32) {
+    let i = program_id(0) * BLOCK + arange(0, BLOCK);
+    store(out + i, load(x + i, i < n), i < n);
+}
+
+fn main() {
+    let stream = Device::cpu().stream().unwrap();
+    let x = stream.zeros::<f32>(4).unwrap();
+    let mut out = stream.zeros::<f32>(4).unwrap();
+    add::<f32, 256>(&x, &mut out, 4).launch(&stream, 1).unwrap();
+}

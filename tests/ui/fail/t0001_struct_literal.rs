@@ -1,0 +1,10 @@
+//! There are no structs in a kernel.
+use triton::prelude::*;
+
+#[triton::kernel]
+fn kernel(x: PtrMut<f32>, n: i32) {
+    let p = Point { x: n, y: n };
+    store(x, 1.0, true);
+}
+
+fn main() {}

@@ -1,0 +1,10 @@
+//! `store` has no value.
+use triton::prelude::*;
+
+#[triton::kernel]
+fn kernel(x: PtrMut<f32>, n: i32) {
+    let v = store(x, 1.0, true);
+    store(x, store(x, 1.0, true), true);
+}
+
+fn main() {}
