@@ -14,9 +14,9 @@ use std::fmt::Write;
 use std::sync::Mutex;
 use triton_core::analysis::axis::Promises;
 use triton_core::interp::{self, Fault, Memory, Program};
-use triton_core::ir::{Function, Param};
 use triton_core::ir::parse::parse;
 use triton_core::ir::types::{Constant, DType, Elem};
+use triton_core::ir::{Function, Param};
 use triton_core::passes;
 use triton_core::record::Arg;
 
@@ -89,7 +89,8 @@ impl Setup {
             Elem::Num(dtype) => Ok(Arg::Scalar(number(dtype, word)?)),
             Elem::Ptr { .. } => {
                 let (name, offset) = word.split_once('+').unwrap_or((word, "0"));
-                let index = self.buffers.iter().position(|b| b.name == name).ok_or_else(|| format!("no buffer `{name}`"))?;
+                let index =
+                    self.buffers.iter().position(|b| b.name == name).ok_or_else(|| format!("no buffer `{name}`"))?;
                 let offset: u64 = offset.parse().map_err(|_| format!("`{offset}` is no offset"))?;
                 Ok(Arg::Ptr(addresses[index] + offset))
             }

@@ -5,8 +5,8 @@
 
 use super::devices;
 use std::borrow::Cow;
-use triton::{Kernel, Launch, LaunchArg, Unsafe};
 use triton::prelude::*;
+use triton::{Kernel, Launch, LaunchArg, Unsafe};
 use triton_core::ir::Function;
 use triton_core::ir::parse::parse;
 use triton_core::ir::types::{DType, Elem};
@@ -63,7 +63,8 @@ fn every_case_on_every_device() -> Result<(), String> {
             for general in [false, true] {
                 match run(&device, text, general) {
                     Ok(found) if found == *expected => {}
-                    Ok(found) => failures.push(format!("{name} on {device}, general {general}:\n{}", difference(expected, &found))),
+                    Ok(found) => failures
+                        .push(format!("{name} on {device}, general {general}:\n{}", difference(expected, &found))),
                     Err(error) => failures.push(format!("{name} on {device}, general {general}: {error}")),
                 }
             }
@@ -77,9 +78,11 @@ fn difference(expected: &str, found: &str) -> String {
     let lines = expected.lines().zip(found.lines()).filter(|(e, f)| e != f);
     let words = lines.flat_map(|(e, f)| {
         let name = e.split(' ').next().unwrap_or_default();
-        e.split(' ').zip(f.split(' ')).enumerate().filter(|(_, (e, f))| e != f).map(move |(i, (e, f))| {
-            format!("  {name}[{}]: expected {e}, found {f}", i as i64 - 2)
-        })
+        e.split(' ')
+            .zip(f.split(' '))
+            .enumerate()
+            .filter(|(_, (e, f))| e != f)
+            .map(move |(i, (e, f))| format!("  {name}[{}]: expected {e}, found {f}", i as i64 - 2))
     });
     words.collect::<Vec<_>>().join("\n")
 }
@@ -117,7 +120,12 @@ fn record(func: Function, general: bool) -> Result<Record, String> {
     let params: Vec<ParamRecord> = params.collect();
     let variant = Variant { num_warps: func.num_warps, ir: func.to_string().into(), images: images.into() };
     let name = func.name.clone();
-    Ok(Record { kernel: name.clone().into(), instance: name.into(), params: params.into(), variants: vec![variant].into() })
+    Ok(Record {
+        kernel: name.clone().into(),
+        instance: name.into(),
+        params: params.into(),
+        variants: vec![variant].into(),
+    })
 }
 
 /// Launches with as many arguments as there are: their number is part of a launch's type.

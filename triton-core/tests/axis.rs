@@ -70,7 +70,8 @@ fn function(random: &mut Random) -> (Function, Vec<Value>) {
         pool.push(add(Op::Splat { x, shape }));
     }
     use BinaryKind as B;
-    let kinds = [B::Add, B::Add, B::Add, B::Sub, B::Mul, B::Div, B::Rem, B::Shl, B::Shr, B::And, B::Or, B::Xor, B::Min, B::Max];
+    let kinds =
+        [B::Add, B::Add, B::Add, B::Sub, B::Mul, B::Div, B::Rem, B::Shl, B::Shr, B::And, B::Or, B::Xor, B::Min, B::Max];
     for _ in 0..6 {
         let (a, b) = (random.pick(&pool), random.pick(&pool));
         let next = match random.below(8) {
@@ -102,7 +103,9 @@ fn run(func: &Function, inputs: &[Value], specialised: bool, random: &mut Random
                 let number = random.pick(&[0i128, 1, 5, 16, 48, 100, -16, -7, 1 << 20]);
                 Constant::int(dtype, if promised { number * 16 } else { number }).bits
             }
-            Elem::Ptr { pointee, .. } => 1000 * 16 + if promised { 0 } else { u64::from(pointee.bytes()) * random.below(9) as u64 },
+            Elem::Ptr { pointee, .. } => {
+                1000 * 16 + if promised { 0 } else { u64::from(pointee.bytes()) * random.below(9) as u64 }
+            }
         }]);
     }
     assert_eq!(inputs.len(), 2);

@@ -55,6 +55,7 @@ pub trait AsPtrMut<T: Element> {
     fn arg_mut(&mut self) -> LaunchArg<'_>;
 }
 
+#[diagnostic::do_not_recommend]
 impl<T: Element> AsPtr<T> for BufferSlice<'_, T> {
     #[inline]
     fn arg(&self) -> LaunchArg<'_> {
@@ -62,6 +63,7 @@ impl<T: Element> AsPtr<T> for BufferSlice<'_, T> {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<T: Element> AsPtr<T> for BufferSliceMut<'_, T> {
     #[inline]
     fn arg(&self) -> LaunchArg<'_> {
@@ -69,6 +71,7 @@ impl<T: Element> AsPtr<T> for BufferSliceMut<'_, T> {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<T: Element> AsPtrMut<T> for BufferSliceMut<'_, T> {
     #[inline]
     fn arg_mut(&mut self) -> LaunchArg<'_> {
@@ -76,6 +79,7 @@ impl<T: Element> AsPtrMut<T> for BufferSliceMut<'_, T> {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<T: Element> AsPtr<T> for Buffer<T> {
     #[inline]
     fn arg(&self) -> LaunchArg<'_> {
@@ -84,6 +88,7 @@ impl<T: Element> AsPtr<T> for Buffer<T> {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<T: Element> AsPtrMut<T> for Buffer<T> {
     #[inline]
     fn arg_mut(&mut self) -> LaunchArg<'_> {
@@ -131,12 +136,14 @@ impl<T> fmt::Debug for DevicePtr<T> {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<T: Element> AsPtr<T> for DevicePtr<T> {
     fn arg(&self) -> LaunchArg<'_> {
         LaunchArg { value: Arg::Ptr(self.address), ty: ParamType::Ptr(T::DTYPE), core: None }
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<T: Element> AsPtrMut<T> for DevicePtr<T> {
     fn arg_mut(&mut self) -> LaunchArg<'_> {
         LaunchArg { value: Arg::Ptr(self.address), ty: ParamType::PtrMut(T::DTYPE), core: None }

@@ -37,7 +37,12 @@ pub fn bundle() -> Outcome {
     if size > LIMIT {
         return Err(format!("the bundle has {size} bytes, the limit is {LIMIT}"));
     }
-    println!("bundle: {} programs, {:.1} MiB in {}", executables.len(), size as f64 / f64::from(1 << 20), dir.display());
+    println!(
+        "bundle: {} programs, {:.1} MiB in {}",
+        executables.len(),
+        size as f64 / f64::from(1 << 20),
+        dir.display()
+    );
     Ok(())
 }
 

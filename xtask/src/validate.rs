@@ -39,7 +39,12 @@ pub fn validate() -> Outcome {
         }
     }
     if !failures.is_empty() {
-        return Err(format!("{} of {} assemblies failed:\n{}", failures.len(), 2 * snapshots.len(), failures.join("\n")));
+        return Err(format!(
+            "{} of {} assemblies failed:\n{}",
+            failures.len(),
+            2 * snapshots.len(),
+            failures.join("\n")
+        ));
     }
     compare(&folder.join("resources.txt"), &record)?;
     println!("validate: {} snapshots assembled for {}", snapshots.len(), ARCHITECTURES.join(" and "));
@@ -72,7 +77,13 @@ fn assemble(ptxas: &Path, snapshot: &Path, arch: &str) -> Result<String, String>
     };
     let registers = number_before("registers").unwrap_or_else(|| "?".into());
     let spilled = log.lines().find(|l| l.contains("spill stores")).map_or("0".into(), |line| {
-        line.split(',').find(|part| part.contains("spill stores")).map_or("?", |p| p.trim()).split(' ').next().unwrap_or("?").to_string()
+        line.split(',')
+            .find(|part| part.contains("spill stores"))
+            .map_or("?", |p| p.trim())
+            .split(' ')
+            .next()
+            .unwrap_or("?")
+            .to_string()
     });
     Ok(format!("{registers} registers, {spilled} bytes spilled"))
 }

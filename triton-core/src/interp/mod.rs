@@ -180,7 +180,9 @@ impl Machine<'_> {
             | Op::Binary { .. }
             | Op::Compare { .. }
             | Op::Ternary { .. } => {
-                let result = evaluate(self.func, &inst.op, inst.results.first().copied(), &|v| Some(Cow::Borrowed(&value(v)[..])));
+                let result = evaluate(self.func, &inst.op, inst.results.first().copied(), &|v| {
+                    Some(Cow::Borrowed(&value(v)[..]))
+                });
                 result.unwrap_or_else(|| Err(format!("`{}` is not well typed", inst.op.mnemonic())))
             }
         }

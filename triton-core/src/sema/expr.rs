@@ -18,6 +18,10 @@ impl Checker {
         self.depth += 1;
         if self.depth > MAX_DEPTH {
             self.depth -= 1;
+            // Both operands of the deepest operator come here: one report is enough.
+            if self.failure.diagnostics.iter().any(|d| d.code == Code::T0118) {
+                return None;
+            }
             let message = format!("an expression nested more than {MAX_DEPTH} deep");
             return self.report(Diagnostic::new(Code::T0118, expr.span, message).help("bind parts of it with `let`"));
         }
@@ -154,6 +158,11 @@ impl Checker {
                     let message = format!("`to` needs one element type, found {}", generics.len());
                     return self.report(Diagnostic::new(Code::T0119, name.span, message).help("write `.to::<f32>()`"));
                 };
+                if !ty.args.is_empty() {
+                    let message = format!("`to` needs an element type, found `{}<..>`", ty.name);
+                    let help = "name the element alone, as in `.to::<f32>()`: the shape stays";
+                    return self.report(Diagnostic::new(Code::T0119, ty.span, message).help(help));
+                }
                 let dtype = self.dtype(ty)?;
                 self.convert(value, dtype, receiver.span)
             }

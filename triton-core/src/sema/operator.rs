@@ -5,7 +5,7 @@ use super::value::{Known, Val};
 use crate::ast::BinaryOp;
 use crate::diag::{Code, Diagnostic};
 use crate::ir::Value;
-use crate::ir::types::{Constant, DType, Elem, Shape};
+use crate::ir::types::{Class, Constant, DType, Elem, Shape};
 use crate::ops::kinds::{BinaryKind, CompareKind, UnaryKind};
 use crate::ops::{Op, eval};
 use crate::span::Span;
@@ -86,6 +86,13 @@ impl Checker {
         // A literal takes the type of the other operand.
         let of = |v: &Val, func: &crate::ir::Function| v.ty(func).and_then(|t| t.elem.num());
         let (a_type, b_type) = (of(&a, &self.func), of(&b, &self.func));
+        // Whether the operator exists for that type comes before whether the literal fits it.
+        match (a_type, b_type) {
+            (Some(dtype), None) | (None, Some(dtype)) if !Kind::of(op).accepts(dtype) => {
+                return self.not_accepted(op, span, &a, &b, dtype);
+            }
+            _ => {}
+        }
         let a = self.literal_as(a, b_type, a_span)?;
         let b = self.literal_as(b, a_type, b_span)?;
         self.check_elements(op, span, &a, &b)?;
@@ -127,15 +134,7 @@ impl Checker {
         let message = format!("cannot {} `{}` and `{}`", verb(op), ty_a.describe(), ty_b.describe());
         match (ty_a.elem, ty_b.elem) {
             (Elem::Num(x), Elem::Num(y)) if x == y && Kind::of(op).accepts(x) => Some(()),
-            (Elem::Num(x), Elem::Num(y)) if x == y => {
-                let mut diagnostic = Diagnostic::new(Code::T0104, span, message);
-                if x == DType::Bool {
-                    diagnostic = diagnostic.help("`bool` has `&`, `|`, `^`, `!`, `==` and `!=`");
-                } else if x.is_float() {
-                    diagnostic = diagnostic.help(format!("`{}` is defined on integers", op.symbol()));
-                }
-                self.report(diagnostic)
-            }
+            (Elem::Num(x), Elem::Num(y)) if x == y => self.not_accepted(op, span, a, b, x),
             (Elem::Num(x), Elem::Num(y)) => {
                 let help = format!(
                     "there is no implicit conversion: write `.to::<{x}>()` on the right, or `.to::<{y}>()` on the left"
@@ -147,6 +146,17 @@ impl Checker {
                     .help("a pointer has `pointer + integer` and `pointer - integer`"),
             ),
         }
+    }
+
+    /// The operator has no meaning on numbers of this type.
+    fn not_accepted<T>(&mut self, op: BinaryOp, span: Span, a: &Val, b: &Val, dtype: DType) -> Option<T> {
+        let message = format!("cannot {} `{}` and `{}`", verb(op), self.describe(a), self.describe(b));
+        let diagnostic = Diagnostic::new(Code::T0104, span, message);
+        self.report(match dtype.class() {
+            Class::Bool => diagnostic.help("`bool` has `&`, `|`, `^`, `!`, `==` and `!=`"),
+            Class::Float => diagnostic.help(format!("`{}` is defined on integers", op.symbol())),
+            Class::Signed | Class::Unsigned => diagnostic,
+        })
     }
 
     fn known_binary(&mut self, op: BinaryOp, span: Span, x: Constant, y: Constant) -> Option<Val> {

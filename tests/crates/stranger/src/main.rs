@@ -18,6 +18,9 @@ use tri::prelude::*;
 fn main() -> tri::Result<()> {
     const N: usize = 1000;
     let stream = Device::cpu().stream()?;
+    if std::env::args().any(|arg| arg == "--dump") {
+        return dump(&stream);
+    }
 
     let x = stream.upload(&(0..N).map(|i| i as f32).collect::<Vec<_>>())?;
     let y = stream.upload(&vec![0.5f32; N])?;
@@ -36,5 +39,17 @@ fn main() -> tri::Result<()> {
     assert!(stream.download(&out)?.iter().all(|v| v.to_f32() == 1.75));
 
     println!("stranger: {N} elements correct");
+    Ok(())
+}
+
+/// Prints what the kernels embed, to be compared between builds.
+fn dump(stream: &Stream) -> tri::Result<()> {
+    let x = stream.zeros::<f32>(1)?;
+    let mut out = stream.zeros::<f32>(1)?;
+    let launch = kernels::add::<f32, 256>(&x, &x, &mut out, 1);
+    for variant in launch.record().variants.iter() {
+        println!("{}", variant.ir);
+        variant.images.iter().for_each(|image| println!("{}", image.text()));
+    }
     Ok(())
 }
