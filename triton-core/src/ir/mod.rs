@@ -18,7 +18,7 @@
 //! | stage | what holds |
 //! |---|---|
 //! | [`Stage::Tile`] | a value has a [`types::Type`] and nothing else |
-//! | [`Stage::Laid`] | every tile has a [`Layout`](crate::layout::Layout): which thread's register holds which element |
+//! | [`Stage::Laid`] | every tile has a [`Layout`]: which thread's register holds which element |
 //!
 //! **Invariant:** the verifier tells the stages apart; no operation exists twice for two stages.
 //!

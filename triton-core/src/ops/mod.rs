@@ -1,6 +1,6 @@
 //! The operations of the tile IR, each declared once.
 //!
-//! A row of [`ops!`] is data: name, mnemonic, typed fields, effect, doc. From it come the variant of [`Op`], its operands,
+//! A row of `ops!` is data: name, mnemonic, typed fields, effect, doc. From it come the variant of [`Op`], its operands,
 //! printer, parser and the row of [`OPS`]. Behaviour is a few exhaustive matches with a line for each operation: [`infer`]
 //! (typing: used by the checker, the builder and the verifier), [`crate::interp`] (meaning), [`crate::passes::place`]
 //! (layouts) and `ptx::lower` (code). Elementwise operations are rows of the smaller tables in [`kinds`].

@@ -1,9 +1,9 @@
 //! PTX as typed instructions.
 //!
-//! [`lower`] makes a [`Kernel`] from IR at stage 1, [`print`] writes it as text. Registers are untyped bits of three widths,
+//! [`lower`] makes a [`Kernel`] from IR at stage 1, [`mod@print`] writes it as text. Registers are untyped bits of three widths,
 //! and predicates; the instruction says how they are read.
 //!
-//! **Invariant:** nothing before this folder names a PTX instruction, and no text is glued together but in [`print`].
+//! **Invariant:** nothing before this folder names a PTX instruction, and no text is glued together but in [`mod@print`].
 
 mod cast;
 mod elementwise;

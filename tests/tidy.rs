@@ -1,0 +1,172 @@
+//! The repository's own rules, as a test: file headers and lengths, dependency arrows, where `unsafe` may be, and that
+//! tables which must agree do.
+
+use std::path::{Path, PathBuf};
+
+fn root() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// Every Rust file of the repository, relative to the root, with its text.
+fn sources() -> Vec<(String, String)> {
+    let mut files = Vec::new();
+    let mut folders = vec![root()];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(&folder).expect("a folder of the repository").flatten() {
+            let (path, name) = (entry.path(), entry.file_name().to_string_lossy().into_owned());
+            if path.is_dir() && !name.starts_with('.') && name != "target" && name != "wip" {
+                folders.push(path);
+            } else if path.extension().is_some_and(|e| e == "rs") {
+                let relative = path.strip_prefix(root()).unwrap_or(&path).to_string_lossy().into_owned();
+                files.push((relative, std::fs::read_to_string(&path).expect("a file of the repository")));
+            }
+        }
+    }
+    assert!(files.len() > 80, "only {} files were found", files.len());
+    files.sort();
+    files
+}
+
+fn report(failures: Vec<String>) {
+    assert!(failures.is_empty(), "\n{}", failures.join("\n"));
+}
+
+#[test]
+fn files_begin_with_their_purpose_and_stay_short() {
+    let mut failures = Vec::new();
+    for (path, text) in sources() {
+        if !text.starts_with("//!") {
+            failures.push(format!("{path}: begin the file with `//!` and what it is for"));
+        }
+        let lines = text.lines().count();
+        if lines > 600 {
+            failures.push(format!("{path}: {lines} lines; the most is 600: split it by purpose"));
+        }
+        for word in ["todo!(", "unimplemented!(", "#[ignore", "#[should_panic"] {
+            // This file names the words.
+            if text.contains(word) && path != "tests/tidy.rs" {
+                failures.push(format!("{path}: `{word}` has no place here"));
+            }
+        }
+    }
+    report(failures);
+}
+
+/// Who may use what: the first matching rule of a path holds for it.
+const ARROWS: &[(&str, &[&str])] = &[
+    (
+        "triton-macros/src/",
+        &[
+            "triton_runtime",
+            "triton_core::ops",
+            "triton_core::layout",
+            "triton_core::passes",
+            "triton_core::ptx",
+            "triton_core::interp",
+            "triton_core::analysis",
+        ],
+    ),
+    (
+        "triton-runtime/src/",
+        &["triton_macros", "triton_core::ast", "triton_core::sema", "triton_core::passes", "triton_core::ptx"],
+    ),
+    ("triton-core/src/ops/", &["crate::ptx", "crate::passes", "crate::sema"]),
+    ("triton-core/src/passes/", &["crate::ptx", "crate::sema"]),
+    ("triton-core/src/analysis/", &["crate::ptx", "crate::passes", "crate::sema"]),
+    ("triton-core/src/interp/", &["crate::ptx", "crate::passes", "crate::sema", "crate::layout"]),
+    ("triton-core/src/ir/", &["crate::ptx", "crate::passes", "crate::sema", "crate::interp"]),
+    ("triton-core/src/layout/", &["crate::ops", "crate::passes", "crate::ptx", "crate::sema"]),
+    ("triton-core/src/ast.rs", &["crate::ops", "crate::sema", "crate::passes"]),
+    ("triton-core/src/", &["std::fs", "std::env", "std::process", "std::thread", "std::net"]),
+];
+
+#[test]
+fn arrows_run_one_way() {
+    let mut failures = Vec::new();
+    for (path, text) in sources() {
+        for (_, forbidden) in ARROWS.iter().filter(|(prefix, _)| path.starts_with(prefix)) {
+            for line in text.lines().filter(|l| !l.trim_start().starts_with("//")) {
+                for word in forbidden.iter().filter(|w| line.contains(**w)) {
+                    failures.push(format!("{path}: `{word}` is not for this folder: {}", line.trim()));
+                }
+            }
+        }
+    }
+    report(failures);
+}
+
+/// `unsafe` blocks of libraries are in the runtime's driver folder.
+#[test]
+fn unsafe_code_is_in_the_driver_folder() {
+    let libraries =
+        ["src/", "triton-core/src/", "triton-macros/src/", "triton-runtime/src/", "filetest/src/", "xtask/src/"];
+    let mut failures = Vec::new();
+    for (path, text) in sources() {
+        let library = libraries.iter().any(|l| path.starts_with(l)) && !path.starts_with("triton-runtime/src/driver/");
+        for line in text.lines().filter(|_| library) {
+            let code = line.trim_start();
+            if !code.starts_with("//") && code.contains("unsafe {") {
+                failures.push(format!("{path}: {code}"));
+            }
+        }
+    }
+    report(failures);
+}
+
+/// Functions of the language: the checker's table and the documented stubs have the same names and parameters.
+#[test]
+fn built_ins_have_stubs() {
+    let stubs: String = sources().into_iter().filter(|(p, _)| p.starts_with("src/lang/")).map(|(_, t)| t).collect();
+    let mut failures = Vec::new();
+    for builtin in triton_core::sema::BUILTINS {
+        let start = [format!("pub fn {}<", builtin.name), format!("pub fn {}(", builtin.name)];
+        let Some(at) = start.iter().find_map(|s| stubs.find(s.as_str())) else {
+            failures.push(format!("`{}` has no stub in src/lang/", builtin.name));
+            continue;
+        };
+        let signature = &stubs[at..at + stubs[at..].find(['{', ';']).unwrap_or(0)];
+        let missing = builtin.params.iter().find(|p| !signature.contains(&format!("{p}: ")));
+        if let Some(param) = missing {
+            failures.push(format!("the stub of `{}` has no parameter `{param}`: {signature}", builtin.name));
+        }
+        let doc = &stubs[stubs[..at].rfind("\n\n").unwrap_or(0)..at];
+        if !doc.contains("```") {
+            failures.push(format!("the stub of `{}` has no example", builtin.name));
+        }
+    }
+    report(failures);
+}
+
+/// The compiler's `run` cases all go to the devices, but for those that end in an error.
+#[test]
+fn run_cases_go_to_the_devices() {
+    let corpus = std::fs::read_to_string(root().join("tests/device/corpus.rs")).expect("the list of cases");
+    let folder = root().join("filetest/cases/run");
+    let mut failures = Vec::new();
+    for entry in std::fs::read_dir(folder).expect("the cases").flatten() {
+        let path = entry.path();
+        let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        let is_case = path.extension().is_some_and(|e| e == "tir");
+        let expected = std::fs::read_to_string(path.with_extension("out")).unwrap_or_default();
+        if is_case && !expected.starts_with("error") && !corpus.contains(&format!("    {name},\n")) {
+            failures.push(format!("{name} is not in tests/device/corpus.rs"));
+        }
+    }
+    report(failures);
+}
+
+/// What the project names lies inside it.
+#[test]
+fn no_paths_of_a_machine() {
+    let mut failures = Vec::new();
+    for name in ["README.md", "ARCHITECTURE.md", "DESIGN.md", "CONTRIBUTING.md", "CHANGELOG.md"] {
+        let text = std::fs::read_to_string(Path::new(&root()).join(name)).unwrap_or_default();
+        if text.is_empty() {
+            failures.push(format!("{name} is missing"));
+        }
+        for line in text.lines().filter(|l| l.contains("/home/") || l.contains("/root/")) {
+            failures.push(format!("{name}: {line}"));
+        }
+    }
+    report(failures);
+}
