@@ -85,6 +85,10 @@ pub enum ParamKind {
     PtrMut,
     /// A number or `bool`.
     Scalar,
+    /// `Tensor<T, RANK>`: a view with shape and strides that the kernel reads.
+    Tensor(u8),
+    /// `TensorMut<T, RANK>`: a view that the kernel reads and writes.
+    TensorMut(u8),
 }
 
 /// A statement.
@@ -116,6 +120,59 @@ pub enum Stmt {
         ty: Type,
         /// Its value, known while compiling.
         value: Expr,
+    },
+    /// `for var in start..end`, `for var in (start..end).step_by(step)`.
+    For {
+        /// The counter: a name, or `_`.
+        var: Pattern,
+        /// The first number.
+        start: Expr,
+        /// The number before which it ends.
+        end: Expr,
+        /// The distance of two numbers; 1 without it.
+        step: Option<Expr>,
+        /// What is done for each.
+        body: Vec<Stmt>,
+        /// The head of the loop.
+        span: Span,
+    },
+    /// `while cond { .. }`.
+    While {
+        /// A scalar `bool`.
+        cond: Expr,
+        /// What is done while it holds.
+        body: Vec<Stmt>,
+        /// The keyword.
+        span: Span,
+    },
+    /// `return;`: the program ends. At the top level of the kernel, or last in an `if` there.
+    Return(Span),
+    /// `assert!(cond, "message")`.
+    Assert {
+        /// A scalar `bool`, or a tile of `bool` all of which must hold.
+        cond: Expr,
+        /// What the report says; the condition's text without a message.
+        message: String,
+        /// The macro call.
+        span: Span,
+    },
+    /// `const { assert!(cond, "message") }`.
+    ConstAssert {
+        /// A `bool` known while compiling.
+        cond: Expr,
+        /// What the error says.
+        message: String,
+        /// The block.
+        span: Span,
+    },
+    /// `println!("text {} text", scalar)`.
+    Print {
+        /// The text around the arguments: one piece more than there are arguments.
+        pieces: Vec<String>,
+        /// Scalars.
+        args: Vec<Expr>,
+        /// The macro call.
+        span: Span,
     },
     /// An expression for its effect.
     Expr(Expr),
@@ -182,6 +239,10 @@ pub enum ExprKind {
     Array(Vec<Expr>),
     /// `{ a; b; c }`: statements and a value.
     Block(Vec<Stmt>, Option<Box<Expr>>),
+    /// `if cond { .. } else { .. }`; the branches are blocks, the second may be another `if`.
+    If(Box<Expr>, Box<Expr>, Option<Box<Expr>>),
+    /// `|a, b| a + b`, an argument of `reduce`. Parameters are names or tuples of names.
+    Closure(Vec<Pattern>, Box<Expr>),
 }
 
 /// A path with the turbofish of its last segment.
