@@ -46,7 +46,7 @@ codes! {
     T0102 = "operands of different element types";
     T0103 = "shapes that do not broadcast";
     T0104 = "an operator or function that is not defined for the element type";
-    T0105 = "a mask that is not `bool`";
+    T0105 = "a mask or a condition that is not `bool`";
     T0106 = "`arange` whose length is not a power of two";
     T0107 = "an argument that must be known while compiling";
     T0108 = "a tile that is too large";
@@ -62,6 +62,9 @@ codes! {
     T0118 = "an expression nested too deeply";
     T0119 = "a type argument that is missing, superfluous or of the wrong kind";
     T0120 = "an empty `arange`, or one that does not fit `i32`";
+    T0121 = "a loop that cannot run: a step that is not positive, or a counter of a type that cannot count";
+    T0122 = "an assertion that is known to fail while compiling";
+    T0123 = "`return` inside a loop, or anywhere but last";
     T0199 = "a mistake of the compiler itself";
 }
 

@@ -12,7 +12,7 @@
 
 use crate::entity::SideTable;
 use crate::ir::types::{Constant, Elem, Shape, Type};
-use crate::ir::{Function, Value};
+use crate::ir::{Block, Function, InstData, Value};
 use crate::ops::Op;
 use crate::ops::kinds::{BinaryKind, CompareKind};
 
@@ -35,6 +35,19 @@ pub struct Axis {
 impl Axis {
     /// Nothing is known.
     pub const UNKNOWN: Axis = Axis { contiguity: 1, divisibility: 1, constancy: 1, constant: None };
+
+    /// What holds of a value that is one of two.
+    fn join(self, other: Axis) -> Axis {
+        let contiguity = self.contiguity.min(other.contiguity);
+        // A run that is cut starts within an old one.
+        let first = |x: Axis| if x.contiguity > contiguity { x.divisibility.min(contiguity) } else { x.divisibility };
+        Axis {
+            contiguity,
+            divisibility: first(self).min(first(other)),
+            constancy: self.constancy.min(other.constancy),
+            constant: self.constant.filter(|c| other.constant == Some(*c)),
+        }
+    }
 
     fn scalar(divisibility: u64, constant: Option<i128>) -> Axis {
         Axis { divisibility, constant, ..Axis::UNKNOWN }
@@ -61,17 +74,75 @@ pub fn analyse(func: &Function, promises: Promises) -> SideTable<Value, Axis> {
         let divisibility = pow2_of(i128::from(param.multiple_of)).max(natural).max(promised);
         facts[param.value] = Axis::scalar(divisibility, None);
     }
-    for (_, inst) in func.body() {
-        if let Some(&result) = inst.results.first() {
-            let ty = func.ty(result);
-            let mut fact = transfer(func, &inst.op, ty, &facts);
-            if let (Some(constant), Elem::Num(dtype)) = (fact.constant, ty.elem) {
-                fact.constant = Constant::int(dtype, constant).as_int();
+    block(func, func.body, &mut facts);
+    facts
+}
+
+fn block(func: &Function, id: Block, facts: &mut SideTable<Value, Axis>) {
+    for (_, inst) in func.block(id) {
+        match inst.op {
+            Op::For { start, step, .. } => {
+                // `start + k · step`: whatever divides both.
+                let counter = Axis::scalar(facts[start].divisibility.min(facts[step].divisibility), None);
+                carry(func, inst, &[counter], facts);
             }
-            facts[result] = fact;
+            Op::While {} => carry(func, inst, &[], facts),
+            Op::If { .. } => {
+                inst.regions.iter().for_each(|&region| block(func, region, facts));
+                for (i, &result) in inst.results.iter().enumerate() {
+                    let branches = inst.regions.iter().filter_map(|&r| func.yielded(r).get(i)).map(|&v| facts[v]);
+                    facts[result] = branches.reduce(Axis::join).unwrap_or(Axis::UNKNOWN);
+                }
+            }
+            Op::Const { .. }
+            | Op::ProgramId { .. }
+            | Op::NumPrograms { .. }
+            | Op::Arange { .. }
+            | Op::Splat { .. }
+            | Op::Broadcast { .. }
+            | Op::Cast { .. }
+            | Op::Select { .. }
+            | Op::Offset { .. }
+            | Op::Load { .. }
+            | Op::Store { .. }
+            | Op::Barrier {}
+            | Op::Yield {}
+            | Op::Unary { .. }
+            | Op::Binary { .. }
+            | Op::Compare { .. }
+            | Op::Ternary { .. } => {
+                if let Some(&result) = inst.results.first() {
+                    let ty = func.ty(result);
+                    let mut fact = transfer(func, &inst.op, ty, facts);
+                    if let (Some(constant), Elem::Num(dtype)) = (fact.constant, ty.elem) {
+                        fact.constant = Constant::int(dtype, constant).as_int();
+                    }
+                    facts[result] = fact;
+                }
+            }
         }
     }
-    facts
+}
+
+/// Facts of what a loop carries: those that hold at first and survive every turn. They only ever get weaker, by halves, so
+/// the loop over the loop ends.
+fn carry(func: &Function, inst: &InstData, own: &[Axis], facts: &mut SideTable<Value, Axis>) {
+    let mut carried: Vec<Axis> = inst.args.iter().map(|&v| facts[v]).collect();
+    loop {
+        for &region in &inst.regions {
+            let params = &func.blocks[region].params;
+            let given = own.iter().chain(&carried);
+            params.iter().zip(given).for_each(|(&param, &fact)| facts[param] = fact);
+            block(func, region, facts);
+        }
+        let last = inst.regions.last().map_or(&[][..], |&region| func.yielded(region));
+        let next: Vec<Axis> = carried.iter().zip(last).map(|(&fact, &v)| fact.join(facts[v])).collect();
+        if next == carried {
+            break;
+        }
+        carried = next;
+    }
+    inst.results.iter().zip(carried).for_each(|(&result, fact)| facts[result] = fact);
 }
 
 /// Consecutive elements that one access through these pointers may cover: contiguous and aligned to their joint size.
@@ -125,6 +196,10 @@ fn transfer(func: &Function, op: &Op, ty: Type, facts: &SideTable<Value, Axis>) 
         | Op::Load { .. }
         | Op::Store { .. }
         | Op::Barrier {}
+        | Op::For { .. }
+        | Op::While {}
+        | Op::If { .. }
+        | Op::Yield {}
         | Op::Ternary { .. } => Axis::UNKNOWN,
     }
 }

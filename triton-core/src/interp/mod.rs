@@ -3,10 +3,11 @@
 //! Runs one program of a kernel over tiles of bits. It knows memory only as a [`Memory`], so the CPU device, the tests and
 //! constant folding can share it. Layouts and stages do not matter to it: a pass is right if nothing here changes.
 //!
-//! **Invariant:** exact, deterministic, and total: every input gives a result or a [`RunError`], never a panic.
+//! **Invariant:** exact and deterministic, and no input makes it panic: a program runs to its end or to a [`RunError`]. (A
+//! `while` that never ends does not end here either.)
 
-use crate::ir::types::{Constant, Elem};
-use crate::ir::{Function, InstData, Value};
+use crate::ir::types::{Constant, DType, Elem};
+use crate::ir::{Block, Function, InstData, Value};
 use crate::ops::Op;
 use crate::ops::eval::{self, DivisionError};
 use crate::record::Arg;
@@ -75,14 +76,7 @@ pub fn run(func: &Function, args: &[Arg], program: Program, memory: &dyn Memory)
     for (param, arg) in func.params.iter().zip(args) {
         values[param.value.0 as usize] = vec![arg.bits()];
     }
-    let machine = Machine { func, program, memory };
-    for (_, inst) in func.body() {
-        let result = machine.step(inst, &values).map_err(|what| machine.error(inst, &what))?;
-        if let Some(&value) = inst.results.first() {
-            values[value.0 as usize] = result;
-        }
-    }
-    Ok(())
+    Machine { func, program, memory, values }.block(func.body).map(|_| ())
 }
 
 /// What an operation without memory and program yields, if its operands are `operand`; the heart of [`run`] and of folding.
@@ -100,7 +94,7 @@ pub fn evaluate<'a>(
     Some(Ok(match *op {
         Op::Const { value } => vec![value.bits],
         Op::Arange { start, end } => {
-            (start..end).map(|i| Constant::int(crate::ir::types::DType::I32, i.into()).bits).collect()
+            (start..end).map(|i| Constant::int(DType::I32, i.into()).bits).collect()
         }
         Op::Splat { x, .. } => vec![*operand(x)?.first()?; count],
         Op::Broadcast { x, shape } => {
@@ -129,13 +123,19 @@ pub fn evaluate<'a>(
         }
         Op::Compare { kind, a, b } => eval::compare(kind, dtype(a)?, &operand(a)?, &operand(b)?),
         Op::Ternary { kind, a, b, c } => eval::ternary(kind, dtype(a)?, &operand(a)?, &operand(b)?, &operand(c)?),
-        Op::ProgramId { .. } | Op::NumPrograms { .. } | Op::Load { .. } | Op::Store { .. } | Op::Barrier {} => {
-            return None;
-        }
+        Op::ProgramId { .. }
+        | Op::NumPrograms { .. }
+        | Op::Load { .. }
+        | Op::Store { .. }
+        | Op::Barrier {}
+        | Op::For { .. }
+        | Op::While {}
+        | Op::If { .. }
+        | Op::Yield {} => return None,
     }))
 }
 
-fn division_error(element: usize, error: DivisionError, x: &[u64], dtype: crate::ir::types::DType) -> String {
+fn division_error(element: usize, error: DivisionError, x: &[u64], dtype: DType) -> String {
     let dividend = Constant { dtype, bits: x.get(element).copied().unwrap_or(0) }.as_int().unwrap_or(0);
     match error {
         DivisionError::ByZero => format!("element {element}: {dividend} is divided by 0"),
@@ -147,28 +147,116 @@ struct Machine<'a> {
     func: &'a Function,
     program: Program,
     memory: &'a dyn Memory,
+    values: Vec<Vec<u64>>,
 }
 
 impl Machine<'_> {
-    fn step(&self, inst: &InstData, values: &[Vec<u64>]) -> Result<Vec<u64>, String> {
-        let value = |v: Value| &values[v.0 as usize];
+    /// Runs a block, and returns what it yields.
+    fn block(&mut self, block: Block) -> Result<Vec<Vec<u64>>, RunError> {
+        let func = self.func;
+        for (_, inst) in func.block(block) {
+            match inst.op {
+                Op::Yield {} => return Ok(self.take(&inst.args)),
+                Op::For { start, end, step } => self.run_for(inst, [start, end, step])?,
+                Op::While {} => self.run_while(inst)?,
+                Op::If { cond } => {
+                    let taken = usize::from(self.value(cond)[0] == 0);
+                    let results = self.block(inst.regions[taken])?;
+                    self.bind(&inst.results, results);
+                }
+                Op::Const { .. }
+                | Op::ProgramId { .. }
+                | Op::NumPrograms { .. }
+                | Op::Arange { .. }
+                | Op::Splat { .. }
+                | Op::Broadcast { .. }
+                | Op::Cast { .. }
+                | Op::Select { .. }
+                | Op::Offset { .. }
+                | Op::Load { .. }
+                | Op::Store { .. }
+                | Op::Barrier {}
+                | Op::Unary { .. }
+                | Op::Binary { .. }
+                | Op::Compare { .. }
+                | Op::Ternary { .. } => {
+                    let result = self.step(inst).map_err(|what| self.error(inst, &what))?;
+                    self.bind(&inst.results, vec![result]);
+                }
+            }
+        }
+        Ok(Vec::new())
+    }
+
+    fn run_for(&mut self, inst: &InstData, bounds: [Value; 3]) -> Result<(), RunError> {
+        let dtype = self.func.ty(bounds[0]).elem.num().unwrap_or(DType::I32);
+        let [mut counter, end, step] = bounds.map(|v| Constant { dtype, bits: self.value(v)[0] }.as_int().unwrap_or(0));
+        if step <= 0 && counter < end {
+            return Err(self.error(inst, &format!("a loop with a step of {step}: it must be positive")));
+        }
+        let mut carried = self.take(&inst.args);
+        let region = inst.regions[0];
+        while counter < end {
+            let mut params = vec![vec![Constant::int(dtype, counter).bits]];
+            params.append(&mut carried);
+            let func = self.func;
+            self.bind(&func.blocks[region].params, params);
+            carried = self.block(region)?;
+            counter += step;
+        }
+        self.bind(&inst.results, carried);
+        Ok(())
+    }
+
+    fn run_while(&mut self, inst: &InstData) -> Result<(), RunError> {
+        let func = self.func;
+        let [condition, body] = inst.regions[..] else { return Err(self.error(inst, "a loop without a body")) };
+        let mut carried = self.take(&inst.args);
+        loop {
+            self.bind(&func.blocks[condition].params, carried.clone());
+            if self.block(condition)?.first().is_none_or(|c| c[0] == 0) {
+                break;
+            }
+            self.bind(&func.blocks[body].params, carried);
+            carried = self.block(body)?;
+        }
+        self.bind(&inst.results, carried);
+        Ok(())
+    }
+
+    fn value(&self, value: Value) -> &[u64] {
+        &self.values[value.0 as usize]
+    }
+
+    fn take(&self, values: &[Value]) -> Vec<Vec<u64>> {
+        values.iter().map(|&v| self.value(v).to_vec()).collect()
+    }
+
+    fn bind(&mut self, values: &[Value], contents: Vec<Vec<u64>>) {
+        for (&value, content) in values.iter().zip(contents) {
+            self.values[value.0 as usize] = content;
+        }
+    }
+
+    /// One operation without regions.
+    fn step(&self, inst: &InstData) -> Result<Vec<u64>, String> {
+        let value = |v: Value| self.value(v);
         match inst.op {
             Op::ProgramId { axis } => Ok(vec![u64::from(self.program.id[axis.0 as usize])]),
             Op::NumPrograms { axis } => Ok(vec![u64::from(self.program.grid[axis.0 as usize])]),
             Op::Load { ptr, mask, other } => {
                 let addresses = value(ptr);
-                let mut out = other.map_or_else(|| vec![0; addresses.len()], |o| value(o).clone());
+                let mut out = other.map_or_else(|| vec![0; addresses.len()], |o| value(o).to_vec());
                 let width = self.func.ty(inst.results[0]).elem.bits() / 8;
-                let loaded = self.memory.load(width, addresses, mask.map(|m| &value(m)[..]), &mut out);
+                let loaded = self.memory.load(width, addresses, mask.map(value), &mut out);
                 loaded.map_err(|fault| access_error("load", width, &fault)).map(|()| out)
             }
             Op::Store { ptr, value: stored, mask } => {
                 let width = self.func.ty(stored).elem.bits() / 8;
-                let mask = mask.map(|m| &value(m)[..]);
-                let written = self.memory.store(width, value(ptr), mask, value(stored));
+                let written = self.memory.store(width, value(ptr), mask.map(value), value(stored));
                 written.map_err(|fault| access_error("store", width, &fault)).map(|()| Vec::new())
             }
-            Op::Barrier {} => Ok(Vec::new()),
+            Op::Barrier {} | Op::For { .. } | Op::While {} | Op::If { .. } | Op::Yield {} => Ok(Vec::new()),
             Op::Const { .. }
             | Op::Arange { .. }
             | Op::Splat { .. }
@@ -180,9 +268,7 @@ impl Machine<'_> {
             | Op::Binary { .. }
             | Op::Compare { .. }
             | Op::Ternary { .. } => {
-                let result = evaluate(self.func, &inst.op, inst.results.first().copied(), &|v| {
-                    Some(Cow::Borrowed(&value(v)[..]))
-                });
+                let result = evaluate(self.func, &inst.op, inst.results.first().copied(), &|v| Some(Cow::Borrowed(value(v))));
                 result.unwrap_or_else(|| Err(format!("`{}` is not well typed", inst.op.mnemonic())))
             }
         }

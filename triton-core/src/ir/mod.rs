@@ -1,10 +1,19 @@
 //! The tile IR: one kernel instance between the surface language and PTX. This page is its specification.
 //!
 //! # Structure
-//! A [`Function`] has parameters and a body [`Block`]; a block is a list of instructions, each one operation of
-//! [`crate::ops`] with its results. Values are in SSA form: defined once, used only after their definition in the same
-//! block (operations that own blocks will scope lexically: no CFG, no dominator tree). Parts are named by `u32` ids that
-//! print as in the text form; facts about values live in side tables.
+//! A [`Function`] has parameters and a body [`Block`]; a block has parameters and a list of instructions, each one operation
+//! of [`crate::ops`] with its results. Control flow is structured: `for`, `while` and `if` own blocks (*regions*), which end
+//! in a `yield`. Values are in SSA form and scoped lexically: defined once, used after their definition in the same block or
+//! in a block inside it (no CFG, no dominator tree). Parts are named by `u32` ids that print as in the text form; facts
+//! about values live in side tables.
+//!
+//! | operation | arguments | regions | results |
+//! |---|---|---|---|
+//! | `for start, end, step` | what is carried, at first | body(counter, carried) yields carried | carried, in the end |
+//! | `while` | what is carried, at first | condition(carried) yields a `bool`; body(carried) yields carried | carried, in the end |
+//! | `if cond` | none | two, without parameters; both yield the results | what the branch that ran yields |
+//!
+//! A `for` counts up by a positive step while the counter is below `end`; it never wraps.
 //!
 //! # Meaning
 //! A kernel runs as a grid of *programs*; each executes the body once, in order, over tiles. Elementwise operations act
@@ -33,6 +42,18 @@
 //! ```
 //! A parameter may end in `multiple_of N` and `general`; a position is `@file:line:column`; at stage 1 a result's type is
 //! followed by its layout, `#0`, declared before the kernel. `;` begins a comment. `print ∘ parse` is the identity.
+//! Arguments follow `with`, regions stand in braces with their parameters between bars:
+//! ```text
+//!   v9 = for v1, v2, v3 with v4 : f32[128] { |v5: i32, v6: f32[128]|
+//!     v7 = add v6, v6 : f32[128]
+//!     yield with v7
+//!   }
+//!   v12 = if v10 : i32 {
+//!     yield with v1
+//!   } {
+//!     yield with v2
+//!   }
+//! ```
 
 pub mod parse;
 pub mod print;
@@ -91,7 +112,7 @@ pub struct Function {
     /// Where the instructions' spans lie.
     pub sources: Sources,
     /// Blocks.
-    pub blocks: Arena<Block, Vec<Inst>>,
+    pub blocks: Arena<Block, BlockData>,
     /// Instructions. One that stands in no block is dead.
     pub insts: Arena<Inst, InstData>,
     /// The type of each value.
@@ -115,22 +136,49 @@ pub struct Param {
     pub general: bool,
 }
 
-/// An instruction: an operation, what it yields, and where it came from.
+/// A block: what it is given, and what it does.
+#[derive(Clone, Debug, Default)]
+pub struct BlockData {
+    /// Parameters, given by the operation that owns the block.
+    pub params: Vec<Value>,
+    /// The instructions, in order.
+    pub insts: Vec<Inst>,
+}
+
+/// An instruction: an operation, what it takes and yields, and where it came from.
 #[derive(Clone, Debug)]
 pub struct InstData {
-    /// What it does.
+    /// What it does, with the operands every instance of the operation has.
     pub op: Op,
-    /// Its results: none or one with the operations of today.
+    /// Further operands, as many as the operation needs: what a loop carries, what a `yield` passes on.
+    pub args: Vec<Value>,
+    /// The blocks it owns.
+    pub regions: Vec<Block>,
+    /// Its results.
     pub results: Vec<Value>,
     /// The expression it was made from.
     pub span: Span,
+}
+
+impl InstData {
+    /// Calls `f` with every operand: those of the operation, then the arguments.
+    pub fn for_each_operand(&self, mut f: impl FnMut(Value)) {
+        self.op.for_each_operand(&mut f);
+        self.args.iter().copied().for_each(f);
+    }
+
+    /// Replaces every operand.
+    pub fn map_operands(&mut self, mut f: impl FnMut(Value) -> Value) {
+        self.op.map_operands(&mut f);
+        self.args.iter_mut().for_each(|arg| *arg = f(*arg));
+    }
 }
 
 impl Function {
     /// A function without parameters and instructions.
     pub fn new(name: impl Into<String>, num_warps: u32) -> Function {
         let mut blocks = Arena::default();
-        let body = blocks.push(Vec::new());
+        let body = blocks.push(BlockData::default());
         Function {
             name: name.into(),
             params: Vec::new(),
@@ -153,15 +201,36 @@ impl Function {
         value
     }
 
-    /// Appends an instruction to the body. Its result types are those of [`crate::ops::infer`].
+    /// Appends an instruction to a block. Its result types are those of [`crate::ops::infer`].
     ///
     /// # Errors
     /// The operands do not fit the operation; the sentence says why.
-    pub fn append(&mut self, op: Op, span: Span) -> Result<Option<Value>, String> {
+    pub fn append(&mut self, block: Block, op: Op, span: Span) -> Result<Option<Value>, String> {
         let inst = self.make(op, span)?;
-        let body = self.body;
-        self.blocks[body].push(inst);
+        self.blocks[block].insts.push(inst);
         Ok(self.insts[inst].results.first().copied())
+    }
+
+    /// Appends an instruction with arguments and regions. `results` are the types of its results.
+    pub fn append_structured(
+        &mut self,
+        block: Block,
+        op: Op,
+        args: Vec<Value>,
+        regions: Vec<Block>,
+        results: &[Type],
+        span: Span,
+    ) -> Vec<Value> {
+        let results: Vec<Value> = results.iter().map(|&ty| self.types.push(ty)).collect();
+        let inst = self.insts.push(InstData { op, args, regions, results: results.clone(), span });
+        self.blocks[block].insts.push(inst);
+        results
+    }
+
+    /// A new block with parameters of these types.
+    pub fn add_block(&mut self, params: &[Type]) -> Block {
+        let params = params.iter().map(|&ty| self.types.push(ty)).collect();
+        self.blocks.push(BlockData { params, insts: Vec::new() })
     }
 
     /// Makes an instruction that stands in no block yet.
@@ -173,7 +242,7 @@ impl Function {
             Some(ty) => vec![self.types.push(ty)],
             None => Vec::new(),
         };
-        Ok(self.insts.push(InstData { op, results, span }))
+        Ok(self.insts.push(InstData { op, args: Vec::new(), regions: Vec::new(), results, span }))
     }
 
     /// The type of a value.
@@ -193,8 +262,44 @@ impl Function {
         self.layout_of[value] = Some(id);
     }
 
-    /// The instructions of the body, in order.
-    pub fn body(&self) -> impl Iterator<Item = (Inst, &InstData)> {
-        self.blocks[self.body].iter().map(|&i| (i, &self.insts[i]))
+    /// The instructions of a block, in order.
+    pub fn block(&self, block: Block) -> impl Iterator<Item = (Inst, &InstData)> {
+        self.blocks[block].insts.iter().map(|&i| (i, &self.insts[i]))
+    }
+
+    /// Every instruction that can run, in the order of the text: an instruction before those of its regions.
+    pub fn walk(&self) -> Vec<Inst> {
+        let mut order = Vec::new();
+        self.walk_block(self.body, &mut order);
+        order
+    }
+
+    fn walk_block(&self, block: Block, order: &mut Vec<Inst>) {
+        for &inst in &self.blocks[block].insts {
+            order.push(inst);
+            self.insts[inst].regions.iter().for_each(|&region| self.walk_block(region, order));
+        }
+    }
+
+    /// Every value that instructions and blocks define, without the parameters.
+    pub fn defined(&self) -> Vec<Value> {
+        let of = |inst: Inst| {
+            let data = &self.insts[inst];
+            let params = data.regions.iter().flat_map(|&region| self.blocks[region].params.iter());
+            data.results.iter().chain(params).copied().collect::<Vec<_>>()
+        };
+        self.walk().into_iter().flat_map(of).collect()
+    }
+
+    /// What a block yields to the operation that owns it.
+    pub fn yielded(&self, block: Block) -> &[Value] {
+        self.blocks[block].insts.last().map_or(&[], |&last| &self.insts[last].args)
+    }
+
+    /// Whether any instruction of a block, or inside one, is of this kind.
+    pub fn contains(&self, block: Block, mut is: impl FnMut(&Op) -> bool) -> bool {
+        let mut order = Vec::new();
+        self.walk_block(block, &mut order);
+        order.into_iter().any(|inst| is(&self.insts[inst].op))
     }
 }

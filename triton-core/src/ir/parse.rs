@@ -1,14 +1,17 @@
 //! Reads the text form.
 //!
-//! Values may be numbered in any order in the text; they are renumbered densely, so `print ∘ parse` is the identity on texts
-//! that were printed. What is read is verified before it is returned.
+//! Values keep their numbers, so `print ∘ parse` is the identity on texts that were printed. What is read is verified before
+//! it is returned.
 
 use super::types::{DType, Elem, Shape, Type};
-use super::{Function, InstData, LayoutId, Stage, Value, verify};
+use super::{Block, BlockData, Function, Inst, InstData, LayoutId, Stage, Value, verify};
 use crate::layout::Layout;
 use crate::ops::{self, Op, Reader};
 use crate::span::{Loc, Span};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
+
+/// The largest number of a value: what a text of a few bytes can make the reader allocate has a bound.
+const MAX_VALUE: u32 = 1 << 20;
 
 /// Why a text is not IR.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,28 +33,23 @@ impl std::fmt::Display for ParseError {
 /// # Errors
 /// The first thing that is no IR, or that the verifier refuses.
 pub fn parse(text: &str) -> Result<Function, ParseError> {
-    let mut parser =
-        Parser { func: Function::new("", 4), values: HashMap::new(), layouts: HashMap::new(), open: false };
-    let mut lines = Vec::new();
+    let func = Function::new("", 4);
+    let mut parser = Parser { func, defined: HashSet::new(), layouts: HashMap::new(), open: Vec::new(), lines: HashMap::new() };
     let mut last = 0;
     for (i, line) in text.lines().enumerate() {
         let number = i as u32 + 1;
         let code = without_comment(line).trim();
-        if code.is_empty() {
-            continue;
+        if !code.is_empty() {
+            last = number;
+            parser.line(code, number).map_err(|message| ParseError { line: number, message })?;
         }
-        last = number;
-        let before = parser.func.insts.len();
-        parser.line(code).map_err(|message| ParseError { line: number, message })?;
-        lines.resize(parser.func.insts.len(), number);
-        debug_assert!(parser.func.insts.len() <= before + 1);
     }
-    if parser.open || parser.func.name.is_empty() {
+    if !parser.open.is_empty() || parser.func.name.is_empty() {
         return Err(ParseError { line: last, message: "the kernel has no end".into() });
     }
     verify::verify(&parser.func).map_err(|errors| {
         let first = errors.into_iter().next().unwrap_or_default();
-        let line = first.inst.and_then(|inst| lines.get(inst.0 as usize).copied()).unwrap_or(last);
+        let line = first.inst.and_then(|inst| parser.lines.get(&inst).copied()).unwrap_or(last);
         ParseError { line, message: first.message }
     })?;
     Ok(parser.func)
@@ -72,27 +70,35 @@ fn without_comment(line: &str) -> &str {
 
 struct Parser {
     func: Function,
-    values: HashMap<Value, Value>,
+    defined: HashSet<Value>,
     layouts: HashMap<String, LayoutId>,
-    open: bool,
+    /// The blocks that are open, outermost first, each with the instruction that owns it.
+    open: Vec<(Option<Inst>, Block)>,
+    lines: HashMap<Inst, u32>,
 }
 
 impl Parser {
-    fn line(&mut self, code: &str) -> Result<(), String> {
-        if self.open {
-            if code == "}" {
-                self.open = false;
-                return Ok(());
+    fn line(&mut self, code: &str, number: u32) -> Result<(), String> {
+        match self.open.last().copied() {
+            Some(_) if code == "}" => {
+                self.open.pop();
+                Ok(())
             }
-            return self.instruction(code);
+            Some((owner, _)) if code.starts_with('}') => {
+                let owner = owner.ok_or("the kernel has one block")?;
+                self.open.pop();
+                self.region(owner, code[1..].trim())
+            }
+            Some((_, block)) => self.instruction(code, block, number),
+            None => self.header(code),
         }
+    }
+
+    fn header(&mut self, code: &str) -> Result<(), String> {
         let (word, rest) = code.split_once(' ').unwrap_or((code, ""));
         match word {
             "source" => {
-                let file = rest
-                    .strip_prefix('"')
-                    .and_then(|r| r.strip_suffix('"'))
-                    .ok_or("a file name in quotes is missing")?;
+                let file = rest.strip_prefix('"').and_then(|r| r.strip_suffix('"')).ok_or("a file name in quotes is missing")?;
                 self.func.sources.files.push(file.replace("\\\\", "\\").replace("\\\"", "\""));
                 Ok(())
             }
@@ -100,6 +106,23 @@ impl Parser {
             "kernel" if self.func.name.is_empty() => self.kernel(rest),
             _ => Err(format!("`{word}` begins nothing here")),
         }
+    }
+
+    /// `{ |v1: i32, v2: f32[4] #0|`
+    fn region(&mut self, owner: Inst, code: &str) -> Result<(), String> {
+        let params = code.strip_prefix('{').ok_or("`{` is missing")?.trim();
+        let block = self.func.blocks.push(BlockData::default());
+        if !params.is_empty() {
+            let params = params.strip_prefix('|').and_then(|p| p.strip_suffix('|')).ok_or("parameters stand between bars")?;
+            for param in split_top(params) {
+                let (name, ty) = param.split_once(": ").ok_or_else(|| format!("`{param}` is no parameter"))?;
+                let value = self.define(name, ty)?;
+                self.func.blocks[block].params.push(value);
+            }
+        }
+        self.func.insts[owner].regions.push(block);
+        self.open.push((Some(owner), block));
+        Ok(())
     }
 
     fn layout(&mut self, rest: &str) -> Result<(), String> {
@@ -129,7 +152,8 @@ impl Parser {
             rest.trim().strip_prefix("warps ").and_then(|r| r.strip_suffix(" {")).ok_or("`warps N {` is missing")?;
         self.func.name = name.to_string();
         self.func.num_warps = warps.parse().map_err(|_| format!("`{warps}` is no number of warps"))?;
-        self.open = true;
+        let body = self.func.body;
+        self.open.push((None, body));
         for param in split_top(params) {
             let (head, tail) = param.split_once(": ").ok_or_else(|| format!("`{param}` is no parameter"))?;
             let (value, name) = head.split_once(' ').ok_or_else(|| format!("`{head}` is no `v0 name`"))?;
@@ -149,69 +173,71 @@ impl Parser {
                     _ => return Err(format!("`{word}` is no attribute of a parameter")),
                 }
             }
-            let new = self.func.add_param(name, ty, multiple_of, general);
-            self.define(value, new)?;
+            let value = self.define(value, &ty.to_string())?;
+            self.func.params.push(super::Param { value, name: name.to_string(), multiple_of, general });
         }
         Ok(())
     }
 
-    /// `v4 = splat v2, [128] : i32[128] #0 @0:4:13`
-    fn instruction(&mut self, code: &str) -> Result<(), String> {
+    /// `v4 = splat v2, [128] : i32[128] #0 @0:4:13`, or the head of an instruction with regions.
+    fn instruction(&mut self, code: &str, block: Block, number: u32) -> Result<(), String> {
         let (code, span) = match code.rsplit_once(" @") {
             Some((code, at)) => (code, self.position(at)?),
             None => (code, Span::NONE),
         };
-        let (result, code) = match code.split_once(" = ") {
-            Some((result, code)) => (Some(result), code),
-            None => (None, code),
-        };
-        let (code, annotation) = match code.split_once(" : ") {
-            Some((code, annotation)) => (code, Some(annotation)),
+        let (code, region) = match code.find(" {") {
+            Some(at) => (&code[..at], Some(&code[at + 1..])),
             None => (code, None),
+        };
+        let (results, code) = match code.split_once(" = ") {
+            Some((results, code)) => (split_top(results), code),
+            None => (Vec::new(), code),
+        };
+        let (code, annotations) = match code.split_once(" : ") {
+            Some((code, annotations)) => (code, split_top(annotations)),
+            None => (code, Vec::new()),
+        };
+        let (code, args) = match code.split_once(" with ") {
+            Some((code, args)) => (code, split_top(args)),
+            None => (code, Vec::new()),
         };
         let words = split_words(code);
         let (mnemonic, words) = words.split_first().ok_or("an operation is missing")?;
         let mut reader = Reader::new(words);
-        let mut op = Op::parse(mnemonic, &mut reader)?;
+        let op = Op::parse(mnemonic, &mut reader)?;
         if !reader.is_done() {
             return Err(format!("`{mnemonic}` has too many operands"));
         }
+        let args: Result<Vec<Value>, String> = args.into_iter().map(value).collect();
+        let inst = InstData { op, args: args?, regions: Vec::new(), results: Vec::new(), span };
         let mut unknown = None;
-        op.map_operands(|v| {
-            self.values.get(&v).copied().unwrap_or_else(|| {
+        inst.for_each_operand(|v| {
+            if !self.defined.contains(&v) {
                 unknown = Some(v);
-                v
-            })
+            }
         });
         if let Some(value) = unknown {
             return Err(format!("{value} is not defined before this line"));
         }
-        let ty = ops::infer(&op, &|v| self.func.ty(v))?;
-        let results = match (ty, result, annotation) {
-            (Some(ty), Some(result), Some(annotation)) => {
-                let (stated, layout) = match annotation.rsplit_once(' ') {
-                    Some((stated, layout)) if layout.starts_with('#') => (stated, Some(layout)),
-                    _ => (annotation, None),
-                };
-                if parse_type(stated)? != ty {
-                    return Err(format!("`{mnemonic}` yields {ty}, not {stated}"));
-                }
-                let value = self.func.types.push(ty);
-                self.define(result, value)?;
-                if let Some(layout) = layout {
-                    let id = *self.layouts.get(layout).ok_or_else(|| format!("{layout} is no layout"))?;
-                    self.func.layout_of[value] = Some(id);
-                }
-                vec![value]
-            }
-            (None, None, None) => vec![],
-            (Some(ty), _, _) => return Err(format!("the result is written `v1 = {mnemonic} .. : {ty}`")),
-            (None, _, _) => return Err(format!("`{mnemonic}` has no result")),
-        };
-        let inst = self.func.insts.push(InstData { op, results, span });
-        let body = self.func.body;
-        self.func.blocks[body].push(inst);
-        Ok(())
+        let inferred = ops::infer(&op, &|v| self.func.ty(v))?;
+        if results.len() != annotations.len() {
+            return Err(format!("{} results with {} types", results.len(), annotations.len()));
+        }
+        let inst = self.func.insts.push(inst);
+        for (name, annotation) in results.iter().zip(&annotations) {
+            let value = self.define(name, annotation)?;
+            self.func.insts[inst].results.push(value);
+        }
+        match (inferred, &self.func.insts[inst].results[..]) {
+            (Some(ty), [result]) if self.func.ty(*result) == ty => {}
+            (Some(ty), [_]) => return Err(format!("`{mnemonic}` yields {ty}, not {}", annotations[0])),
+            (Some(ty), _) => return Err(format!("the result is written `v1 = {mnemonic} .. : {ty}`")),
+            (None, [_, ..]) if region.is_none() => return Err(format!("`{mnemonic}` has no result")),
+            (None, _) => {}
+        }
+        self.lines.insert(inst, number);
+        self.func.blocks[block].insts.push(inst);
+        region.map_or(Ok(()), |region| self.region(inst, region))
     }
 
     fn position(&mut self, at: &str) -> Result<Span, String> {
@@ -229,14 +255,34 @@ impl Parser {
         Ok(Span(index as u32))
     }
 
-    fn define(&mut self, name: &str, value: Value) -> Result<(), String> {
-        let number =
-            name.strip_prefix('v').and_then(|n| n.parse().ok()).ok_or_else(|| format!("`{name}` is no value"))?;
-        match self.values.insert(Value(number), value) {
-            Some(_) => Err(format!("{name} is defined twice")),
-            None => Ok(()),
+    /// A value of the type and layout that its annotation says.
+    fn define(&mut self, name: &str, annotation: &str) -> Result<Value, String> {
+        let (ty, layout) = match annotation.rsplit_once(' ') {
+            Some((ty, layout)) if layout.starts_with('#') => (ty, Some(layout)),
+            _ => (annotation, None),
+        };
+        let (value, ty) = (value(name)?, parse_type(ty)?);
+        if value.0 >= MAX_VALUE {
+            return Err(format!("{value} has too large a number"));
         }
+        if !self.defined.insert(value) {
+            return Err(format!("{name} is defined twice"));
+        }
+        while self.func.types.get(value).is_none() {
+            self.func.types.push(Type::scalar(DType::Bool));
+        }
+        self.func.types[value] = ty;
+        if let Some(layout) = layout {
+            let id = *self.layouts.get(layout).ok_or_else(|| format!("{layout} is no layout"))?;
+            self.func.layout_of[value] = Some(id);
+        }
+        Ok(value)
     }
+}
+
+fn value(word: &str) -> Result<Value, String> {
+    let number = word.strip_prefix('v').and_then(|n| n.parse().ok());
+    number.map(Value).ok_or_else(|| format!("`{word}` is no value"))
 }
 
 /// Splits at commas that stand in no bracket.

@@ -1,6 +1,6 @@
 //! Writes the text form.
 
-use super::{Function, Stage};
+use super::{Block, Function, Stage, Value};
 use crate::span::Span;
 use std::fmt::Write;
 
@@ -27,24 +27,65 @@ pub fn print(func: &Function) -> String {
         }
     }
     let _ = writeln!(out, ") warps {} {{", func.num_warps);
-    for (_, inst) in func.body() {
-        out.push_str("  ");
-        for &result in &inst.results {
-            let _ = write!(out, "{result} = ");
-        }
-        out.push_str(inst.op.mnemonic());
-        inst.op.print_fields(&mut out);
-        for &result in &inst.results {
-            let _ = write!(out, " : {}", func.ty(result));
-            if let (Stage::Laid, Some(layout)) = (func.stage, func.layout_of[result]) {
-                let _ = write!(out, " {layout}");
-            }
-        }
-        print_span(func, inst.span, &mut out);
-        out.push('\n');
-    }
+    block(func, func.body, 1, &mut out);
     out.push_str("}\n");
     out
+}
+
+fn block(func: &Function, id: Block, depth: usize, out: &mut String) {
+    for (_, inst) in func.block(id) {
+        indent(depth, out);
+        if !inst.results.is_empty() {
+            let _ = write!(out, "{} = ", list(&inst.results, |v| v.to_string()));
+        }
+        out.push_str(inst.op.mnemonic());
+        inst.op.print_fields(out);
+        if !inst.args.is_empty() {
+            let _ = write!(out, " with {}", list(&inst.args, |v| v.to_string()));
+        }
+        if !inst.results.is_empty() {
+            let _ = write!(out, " : {}", list(&inst.results, |v| typed(func, v)));
+        }
+        for (i, &region) in inst.regions.iter().enumerate() {
+            if i > 0 {
+                indent(depth, out);
+                out.push('}');
+            }
+            out.push_str(" {");
+            let params = &func.blocks[region].params;
+            if !params.is_empty() {
+                let _ = write!(out, " |{}|", list(params, |v| format!("{v}: {}", typed(func, v))));
+            }
+            if i == 0 {
+                print_span(func, inst.span, out);
+            }
+            out.push('\n');
+            block(func, region, depth + 1, out);
+        }
+        if inst.regions.is_empty() {
+            print_span(func, inst.span, out);
+        } else {
+            indent(depth, out);
+            out.push('}');
+        }
+        out.push('\n');
+    }
+}
+
+fn indent(depth: usize, out: &mut String) {
+    (0..depth).for_each(|_| out.push_str("  "));
+}
+
+fn list(values: &[Value], show: impl Fn(Value) -> String) -> String {
+    values.iter().map(|&v| show(v)).collect::<Vec<_>>().join(", ")
+}
+
+/// `f32[128] #0`.
+fn typed(func: &Function, value: Value) -> String {
+    match (func.stage, func.layout_of[value]) {
+        (Stage::Laid, Some(layout)) => format!("{} {layout}", func.ty(value)),
+        (Stage::Laid | Stage::Tile, _) => func.ty(value).to_string(),
+    }
 }
 
 fn print_span(func: &Function, span: Span, out: &mut String) {

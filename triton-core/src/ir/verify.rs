@@ -1,21 +1,22 @@
 //! Checks that a function is what the IR's page says. Runs after every pass.
 //!
 //! Checked:
-//! - every operand is defined, before its use in the same block, exactly once;
+//! - every operand is defined, before its use, in the same block or one around it, exactly once;
+//! - regions, their parameters and what they yield are those of the operation that owns them;
 //! - the type of a result is what [`crate::ops::infer`] says;
 //! - the number of warps is a power of two from 1 to 32;
 //! - stage 0: no value has a layout, and there is no barrier;
 //! - stage 1: every tile has a layout, no scalar has one; the layout has as many warp bits as the function, no zero column
 //!   among its registers, and reaches every element; operands of an elementwise operation, of an access, and their result
-//!   share one layout.
+//!   share one layout; so do what is carried into a loop, its parameter, what is yielded, and the result.
 //!
 //! Not checked: that addresses are in bounds, that masks hide what they should, that a division succeeds. The interpreter
 //! finds those.
 
-use super::{Function, Inst, Stage, Value};
-use crate::ir::types::Shape;
+use super::types::{DType, Shape, Type};
+use super::{Block, Function, Inst, InstData, Stage, Value};
 use crate::layout::Layout;
-use crate::ops::{self, Op};
+use crate::ops::{self, Effect, Op};
 use std::collections::HashSet;
 
 /// A rule that is broken.
@@ -32,45 +33,160 @@ pub struct VerifyError {
 /// # Errors
 /// All that are broken.
 pub fn verify(func: &Function) -> Result<(), Vec<VerifyError>> {
-    let mut errors = Vec::new();
-    let mut report = |inst: Option<Inst>, message: String| errors.push(VerifyError { inst, message });
+    let mut verifier = Verifier { func, scope: Vec::new(), known: HashSet::new(), ever: HashSet::new(), errors: Vec::new() };
     if !func.num_warps.is_power_of_two() || func.num_warps > 32 {
-        report(None, format!("{} is no number of warps: 1, 2, 4, 8, 16 or 32", func.num_warps));
+        verifier.report(None, format!("{} is no number of warps: 1, 2, 4, 8, 16 or 32", func.num_warps));
     }
-    let mut defined: HashSet<Value> = func.params.iter().map(|p| p.value).collect();
-    for (inst, data) in func.body() {
-        let mut known = true;
-        data.op.for_each_operand(|v| {
-            if !defined.contains(&v) {
-                report(Some(inst), format!("{v} is not defined before this line"));
-                known = false;
-            }
-        });
-        if known {
-            match ops::infer(&data.op, &|v| func.ty(v)) {
-                Err(message) => report(Some(inst), message),
-                Ok(ty) => {
-                    let found: Vec<_> = data.results.iter().map(|&v| func.ty(v)).collect();
-                    if ty.into_iter().collect::<Vec<_>>() != found {
-                        report(Some(inst), format!("`{}` does not yield {found:?}", data.op.mnemonic()));
-                    }
-                }
-            }
-        }
-        for &result in &data.results {
-            if !defined.insert(result) {
-                report(Some(inst), format!("{result} is defined twice"));
-            }
-        }
-        if known && let Err(message) = check_layouts(func, &data.op, &data.results) {
-            report(Some(inst), message);
-        }
+    for param in &func.params {
+        verifier.define(None, param.value);
     }
-    if errors.is_empty() { Ok(()) } else { Err(errors) }
+    verifier.block(func.body);
+    if verifier.errors.is_empty() { Ok(()) } else { Err(verifier.errors) }
 }
 
-fn check_layouts(func: &Function, op: &Op, results: &[Value]) -> Result<(), String> {
-    for &value in results {
+struct Verifier<'a> {
+    func: &'a Function,
+    /// What is defined where the walk stands, in order of definition.
+    scope: Vec<Value>,
+    known: HashSet<Value>,
+    /// What was defined anywhere.
+    ever: HashSet<Value>,
+    errors: Vec<VerifyError>,
+}
+
+impl Verifier<'_> {
+    fn report(&mut self, inst: Option<Inst>, message: String) {
+        self.errors.push(VerifyError { inst, message });
+    }
+
+    fn define(&mut self, inst: Option<Inst>, value: Value) {
+        if !self.ever.insert(value) {
+            self.report(inst, format!("{value} is defined twice"));
+        }
+        self.known.insert(value);
+        self.scope.push(value);
+    }
+
+    fn block(&mut self, block: Block) {
+        let func = self.func;
+        let outer = self.scope.len();
+        let insts = &func.blocks[block].insts;
+        for (i, &inst) in insts.iter().enumerate() {
+            let data = &func.insts[inst];
+            let errors = self.errors.len();
+            data.for_each_operand(|v| {
+                if !self.known.contains(&v) {
+                    self.report(Some(inst), format!("{v} is not defined before this line"));
+                }
+            });
+            let is_last = i + 1 == insts.len();
+            if (data.op == Op::Yield {}) && (block == func.body || !is_last) {
+                self.report(Some(inst), "a `yield` that does not end a region".into());
+            }
+            if self.errors.len() == errors {
+                self.check_types(inst, data);
+                if let Err(message) = check_layouts(func, data) {
+                    self.report(Some(inst), message);
+                }
+            }
+            for &region in &data.regions {
+                let inner = self.scope.len();
+                func.blocks[region].params.iter().for_each(|&param| self.define(Some(inst), param));
+                self.block(region);
+                self.leave(inner);
+            }
+            data.results.iter().for_each(|&result| self.define(Some(inst), result));
+        }
+        // The values of a region are gone behind it.
+        if block != func.body {
+            self.leave(outer);
+        }
+    }
+
+    fn leave(&mut self, outer: usize) {
+        while self.scope.len() > outer {
+            if let Some(value) = self.scope.pop() {
+                self.known.remove(&value);
+            }
+        }
+    }
+
+    fn check_types(&mut self, inst: Inst, data: &InstData) {
+        let func = self.func;
+        let types = |values: &[Value]| values.iter().map(|&v| func.ty(v)).collect::<Vec<_>>();
+        let results = types(&data.results);
+        let expected = match ops::infer(&data.op, &|v| func.ty(v)) {
+            Err(message) => return self.report(Some(inst), message),
+            Ok(ty) => ty,
+        };
+        if data.op.effect() != Effect::Control {
+            if expected.into_iter().collect::<Vec<_>>() != results || !data.args.is_empty() || !data.regions.is_empty() {
+                self.report(Some(inst), format!("`{}` does not yield {results:?}", data.op.mnemonic()));
+            }
+            return;
+        }
+        if let Err(message) = check_structure(func, data, &results, &types(&data.args)) {
+            self.report(Some(inst), message);
+        }
+    }
+}
+
+/// Parameters and yields of the regions of a structured operation.
+fn check_structure(func: &Function, data: &InstData, results: &[Type], args: &[Type]) -> Result<(), String> {
+    let types = |values: &[Value]| values.iter().map(|&v| func.ty(v)).collect::<Vec<_>>();
+    // Parameters and yielded types of each region.
+    let expected: Vec<(Vec<Type>, Vec<Type>)> = match data.op {
+        Op::For { start, .. } => {
+            let params = [&[func.ty(start)], args].concat();
+            vec![(params, args.to_vec())]
+        }
+        Op::While {} => vec![(args.to_vec(), vec![Type::scalar(DType::Bool)]), (args.to_vec(), args.to_vec())],
+        Op::If { .. } => vec![(Vec::new(), results.to_vec()), (Vec::new(), results.to_vec())],
+        Op::Const { .. }
+        | Op::ProgramId { .. }
+        | Op::NumPrograms { .. }
+        | Op::Arange { .. }
+        | Op::Splat { .. }
+        | Op::Broadcast { .. }
+        | Op::Cast { .. }
+        | Op::Select { .. }
+        | Op::Offset { .. }
+        | Op::Load { .. }
+        | Op::Store { .. }
+        | Op::Barrier {}
+        | Op::Yield {}
+        | Op::Unary { .. }
+        | Op::Binary { .. }
+        | Op::Compare { .. }
+        | Op::Ternary { .. } => Vec::new(),
+    };
+    let name = data.op.mnemonic();
+    if data.regions.len() != expected.len() {
+        return Err(format!("`{name}` has {} regions, not {}", data.regions.len(), expected.len()));
+    }
+    let carried = matches!(data.op, Op::For { .. } | Op::While {});
+    if carried && results != args {
+        return Err(format!("`{name}` carries {}, and yields {}", show(args), show(results)));
+    }
+    for (&region, (params, yielded)) in data.regions.iter().zip(expected) {
+        if types(&func.blocks[region].params) != params {
+            return Err(format!("a region of `{name}` needs parameters {}", show(&params)));
+        }
+        let ends = func.blocks[region].insts.last().is_some_and(|&last| func.insts[last].op == Op::Yield {});
+        if !ends || types(func.yielded(region)) != yielded {
+            return Err(format!("a region of `{name}` has to yield {}", show(&yielded)));
+        }
+    }
+    Ok(())
+}
+
+fn show(types: &[Type]) -> String {
+    format!("({})", types.iter().map(Type::to_string).collect::<Vec<_>>().join(", "))
+}
+
+fn check_layouts(func: &Function, data: &InstData) -> Result<(), String> {
+    let params = data.regions.iter().flat_map(|&region| &func.blocks[region].params);
+    for &value in data.results.iter().chain(params) {
         let is_tile = func.ty(value).shape != Shape::SCALAR;
         match (func.stage, is_tile, func.layout(value)) {
             (Stage::Tile, _, None) | (Stage::Laid, false, None) => {}
@@ -80,14 +196,20 @@ fn check_layouts(func: &Function, op: &Op, results: &[Value]) -> Result<(), Stri
             (Stage::Laid, false, Some(_)) => return Err(format!("{value} is a scalar and has a layout")),
         }
     }
-    let moves_elements = match op {
+    if func.stage == Stage::Tile {
+        return if data.op == (Op::Barrier {}) { Err("a barrier at stage 0, where no thread is known".into()) } else { Ok(()) };
+    }
+    // Groups of values that share a layout.
+    let mut groups: Vec<Vec<Value>> = Vec::new();
+    match data.op {
         Op::Const { .. }
         | Op::ProgramId { .. }
         | Op::NumPrograms { .. }
         | Op::Arange { .. }
         | Op::Splat { .. }
         | Op::Broadcast { .. }
-        | Op::Barrier {} => true,
+        | Op::Barrier {}
+        | Op::Yield {} => {}
         Op::Cast { .. }
         | Op::Select { .. }
         | Op::Offset { .. }
@@ -96,21 +218,32 @@ fn check_layouts(func: &Function, op: &Op, results: &[Value]) -> Result<(), Stri
         | Op::Unary { .. }
         | Op::Binary { .. }
         | Op::Compare { .. }
-        | Op::Ternary { .. } => false,
-    };
-    if func.stage == Stage::Tile && *op == (Op::Barrier {}) {
-        return Err("a barrier at stage 0, where no thread is known".into());
+        | Op::Ternary { .. } => {
+            let mut group = data.results.clone();
+            data.op.for_each_operand(|v| group.push(v));
+            groups.push(group);
+        }
+        Op::For { .. } | Op::While {} | Op::If { .. } => {
+            for (i, &result) in data.results.iter().enumerate() {
+                let mut group = vec![result];
+                group.extend(data.args.get(i));
+                for (k, &region) in data.regions.iter().enumerate() {
+                    let own = func.blocks[region].params.len().saturating_sub(data.args.len());
+                    group.extend(func.blocks[region].params.get(own + i));
+                    let is_condition = data.op == (Op::While {}) && k == 0;
+                    group.extend(func.yielded(region).get(i).filter(|_| !is_condition));
+                }
+                groups.push(group);
+            }
+        }
     }
-    if func.stage == Stage::Tile || moves_elements {
-        return Ok(());
+    for group in groups {
+        let first = func.layout_of[group[0]];
+        if let Some(other) = group.iter().find(|&&v| func.layout_of[v] != first) {
+            return Err(format!("{other} and {} meet in `{}` with different layouts", group[0], data.op.mnemonic()));
+        }
     }
-    let mut operands = results.to_vec();
-    op.for_each_operand(|v| operands.push(v));
-    let first = func.layout_of[operands[0]];
-    match operands.iter().find(|&&v| func.layout_of[v] != first) {
-        Some(other) => Err(format!("{other} and {} meet in `{}` with different layouts", operands[0], op.mnemonic())),
-        None => Ok(()),
-    }
+    Ok(())
 }
 
 fn check_layout(func: &Function, shape: Shape, layout: &Layout) -> Result<(), String> {

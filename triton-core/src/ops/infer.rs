@@ -4,7 +4,8 @@ use super::Op;
 use crate::ir::Value;
 use crate::ir::types::{DType, Elem, MAX_TILE, Shape, Type};
 
-/// The type an operation yields, `None` if it yields nothing, or why its operands do not fit.
+/// The type an operation yields, `None` if it yields nothing, or why its operands do not fit. What structured operations
+/// yield follows from their arguments and regions; the verifier checks those.
 ///
 /// # Errors
 /// A sentence for the reader of IR; the surface checker words its own before it comes to this.
@@ -85,7 +86,20 @@ pub fn infer(op: &Op, ty: &dyn Fn(Value) -> Type) -> Result<Option<Type>, String
             check_mask(ptr, mask.map(ty))?;
             return Ok(None);
         }
-        Op::Barrier {} => return Ok(None),
+        Op::For { start, end, step } => {
+            let counter = ty(start);
+            if !num(counter)?.is_int() || num(counter)?.bits() < 32 || counter.shape != Shape::SCALAR {
+                return Err(format!("a loop that counts in {counter}"));
+            }
+            same(counter, ty(end))?;
+            same(counter, ty(step))?;
+            return Ok(None);
+        }
+        Op::If { cond } => {
+            same(Type::scalar(DType::Bool), ty(cond))?;
+            return Ok(None);
+        }
+        Op::Barrier {} | Op::While {} | Op::Yield {} => return Ok(None),
         Op::Unary { kind, x } => {
             let x = ty(x);
             accepts(kind.name(), kind.accepts(num(x)?.class()), x)?;

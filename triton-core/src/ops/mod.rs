@@ -30,6 +30,8 @@ pub enum Effect {
     Read,
     /// Writes memory.
     Write,
+    /// Does what the blocks it owns do, or ends one.
+    Control,
 }
 
 /// A row of the table, for documentation and tests.
@@ -147,6 +149,14 @@ ops! {
         /// Orders accesses of different threads: what was written before is seen after. Changes no value.
         /// Stage 1 only.
         Barrier = "barrier" { } Write;
+        /// Runs its region for every number from `start` up to before `end`, a positive `step` apart.
+        For = "for" { start: Value, end: Value, step: Value } Control;
+        /// Runs its second region while its first one yields true.
+        While = "while" { } Control;
+        /// Runs its first region if the condition holds, else its second.
+        If = "if" { cond: Value } Control;
+        /// Ends a region: its arguments go to the operation that owns it.
+        Yield = "yield" { } Control;
     }
     families {
         /// A function of one number, elementwise.

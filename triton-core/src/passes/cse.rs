@@ -1,32 +1,44 @@
 //! Common subexpressions.
 //!
 //! *Before:* two pure operations with equal operands, or two reads with no write between them. *After:* the first; uses of
-//! the second name it. Requires stage 0; guarantees nothing about what became unused ([`super::dce`] drops it).
+//! the second name it. What a region computes is known in that region only; reads are forgotten at its ends, since it may
+//! write, and may run again. Requires stage 0; guarantees nothing about what became unused ([`super::dce`] drops it).
 
 use crate::entity::SideTable;
-use crate::ir::{Function, Value};
+use crate::ir::{Block, Function, Value};
 use crate::ops::{Effect, Op};
 use std::collections::HashMap;
 
 /// See the [module's page](self).
 pub fn cse(func: &mut Function) {
-    let mut same: SideTable<Value, Option<Value>> = SideTable::new(None);
-    let mut known: HashMap<Op, Value> = HashMap::new();
+    let mut same = SideTable::new(None);
+    block(func, func.body, &HashMap::new(), &mut same);
+}
+
+fn block(func: &mut Function, id: Block, outer: &HashMap<Op, Value>, same: &mut SideTable<Value, Option<Value>>) {
+    let mut known = outer.clone();
     let mut kept = Vec::new();
-    for inst in func.blocks[func.body].clone() {
+    for inst in func.blocks[id].insts.clone() {
         let data = &mut func.insts[inst];
-        data.op.map_operands(|v| same[v].unwrap_or(v));
-        if data.op.effect() == Effect::Write {
-            known.retain(|op, _| op.effect() == Effect::Pure);
-        } else if let Some(&result) = data.results.first() {
-            if let Some(&first) = known.get(&data.op) {
-                same[result] = Some(first);
-                continue;
+        data.map_operands(|v| same[v].unwrap_or(v));
+        match data.op.effect() {
+            Effect::Pure | Effect::Read => {
+                if let Some(&result) = data.results.first() {
+                    if let Some(&first) = known.get(&data.op) {
+                        same[result] = Some(first);
+                        continue;
+                    }
+                    known.insert(data.op, result);
+                }
             }
-            known.insert(data.op, result);
+            Effect::Write | Effect::Control => {
+                known.retain(|op, _| op.effect() == Effect::Pure);
+                for region in data.regions.clone() {
+                    block(func, region, &known, same);
+                }
+            }
         }
         kept.push(inst);
     }
-    let body = func.body;
-    func.blocks[body] = kept;
+    func.blocks[id].insts = kept;
 }

@@ -18,27 +18,21 @@ use crate::ops::{Effect, Op};
 pub fn fold(func: &mut Function) {
     let mut constants: SideTable<Value, Option<Constant>> = SideTable::new(None);
     let mut same: SideTable<Value, Option<Value>> = SideTable::new(None);
-    for inst in func.blocks[func.body].clone() {
-        let mut op = func.insts[inst].op;
-        op.map_operands(|v| same[v].unwrap_or(v));
-        if let Some(&result) = func.insts[inst].results.first() {
-            if let Some(value) = fold_one(func, &op, result, &constants) {
-                op = Op::Const { value };
-                constants[result] = Some(value);
-            } else if let Some(operand) = identity(&op, &constants) {
-                same[result] = Some(operand);
-            }
+    // A definition is walked before its uses, in regions as well.
+    for inst in func.walk() {
+        func.insts[inst].map_operands(|v| same[v].unwrap_or(v));
+        let op = func.insts[inst].op;
+        let &[result] = &func.insts[inst].results[..] else { continue };
+        if let Some(value) = fold_one(func, &op, result, &constants) {
+            func.insts[inst].op = Op::Const { value };
+            constants[result] = Some(value);
+        } else if let Some(operand) = identity(&op, &constants) {
+            same[result] = Some(operand);
         }
-        func.insts[inst].op = op;
     }
 }
 
-fn fold_one(
-    func: &Function,
-    op: &Op,
-    result: Value,
-    constants: &SideTable<Value, Option<Constant>>,
-) -> Option<Constant> {
+fn fold_one(func: &Function, op: &Op, result: Value, constants: &SideTable<Value, Option<Constant>>) -> Option<Constant> {
     let ty = func.ty(result);
     let (Elem::Num(dtype), Shape::SCALAR, Effect::Pure) = (ty.elem, ty.shape, op.effect()) else { return None };
     let bits = evaluate(func, op, Some(result), &|v| Some(vec![constants[v]?.bits].into()))?.ok()?;

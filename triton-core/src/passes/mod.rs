@@ -8,6 +8,7 @@
 pub mod cse;
 pub mod dce;
 pub mod fold;
+pub mod licm;
 pub mod place;
 pub mod sync;
 
@@ -28,6 +29,7 @@ pub struct Pass {
 pub const PASSES: &[Pass] = &[
     Pass { name: "fold", doc: "computes what is known while compiling", run: fold::fold },
     Pass { name: "cse", doc: "computes equal things once", run: cse::cse },
+    Pass { name: "licm", doc: "computes before a loop what does not change in it", run: licm::licm },
     Pass { name: "dce", doc: "drops what nothing needs", run: dce::dce },
 ];
 

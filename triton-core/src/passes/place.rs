@@ -24,24 +24,22 @@ const WIDEST: u64 = 16;
 pub fn place(func: &mut Function, promises: Promises) {
     let facts = axis::analyse(func, promises);
     let mut vectors: BTreeMap<Shape, u64> = BTreeMap::new();
-    for (_, inst) in func.body() {
-        if let Some((ptr, mask)) = access(&inst.op) {
+    for inst in func.walk() {
+        if let Some((ptr, mask)) = access(&func.insts[inst].op) {
             let best = vectors.entry(func.ty(ptr).shape).or_insert(1);
             *best = (*best).max(vector(func, &facts, ptr, mask));
         }
     }
     func.stage = Stage::Laid;
-    for inst in func.blocks[func.body].clone() {
-        for result in func.insts[inst].results.clone() {
-            let shape = func.ty(result).shape;
-            if shape != Shape::SCALAR {
-                let elements = shape.elements() as u32;
-                // Idle threads would cost more than narrower accesses do.
-                let share = (elements / (32 * func.num_warps)).max(1);
-                let vector = vectors.get(&shape).map_or(1, |&v| share.min(v as u32));
-                let layout = Layout::coalesced(elements, vector, func.num_warps);
-                func.set_layout(result, layout);
-            }
+    for value in func.defined() {
+        let shape = func.ty(value).shape;
+        if shape != Shape::SCALAR {
+            let elements = shape.elements() as u32;
+            // Idle threads would cost more than narrower accesses do.
+            let share = (elements / (32 * func.num_warps)).max(1);
+            let vector = vectors.get(&shape).map_or(1, |&v| share.min(v as u32));
+            let layout = Layout::coalesced(elements, vector, func.num_warps);
+            func.set_layout(value, layout);
         }
     }
 }
@@ -63,7 +61,11 @@ pub fn access(op: &Op) -> Option<(Value, Option<Value>)> {
         | Op::Binary { .. }
         | Op::Compare { .. }
         | Op::Ternary { .. }
-        | Op::Barrier {} => None,
+        | Op::Barrier {}
+        | Op::For { .. }
+        | Op::While {}
+        | Op::If { .. }
+        | Op::Yield {} => None,
     }
 }
 

@@ -8,15 +8,18 @@
 //! through another argument (borrows see to it for buffers, the launch's contract for raw addresses). They are made by the
 //! same thread if they go through the very same pointers and no two threads hold an element.
 //!
-//! The walk is the forward data-flow over read-after-write and write-after-read of Tillet 2020, §5.3.2, on straight-line
-//! code: the accesses since the last barrier are the state.
+//! The walk is the forward data-flow over read-after-write and write-after-read of Tillet 2020, §5.3.2: the accesses since
+//! the last barrier are the state. A loop is walked twice, the second time from the state at its end, which is all that a
+//! further turn can add; branches are joined. Conditions are scalars, which all threads hold alike, so that all of them
+//! meet at a barrier in a branch.
 
 use super::place::access;
 use crate::entity::SideTable;
-use crate::ir::{Function, Value};
+use crate::ir::{Block, Function, Value};
 use crate::ops::{Effect, Op};
 
 /// An access since the last barrier.
+#[derive(Clone, PartialEq)]
 struct Pending {
     root: Option<Value>,
     ptr: Value,
@@ -26,23 +29,64 @@ struct Pending {
 /// See the [module's page](self).
 pub fn sync(func: &mut Function) -> Result<(), String> {
     let roots = roots(func);
-    let mut pending: Vec<Pending> = Vec::new();
-    let mut body = Vec::new();
-    for inst in func.blocks[func.body].clone() {
-        if let Some((ptr, _)) = access(&func.insts[inst].op) {
-            let new = Pending { root: roots[ptr], ptr, writes: func.insts[inst].op.effect() == Effect::Write };
+    block(func, func.body, &roots, Vec::new()).map(|_| ())
+}
+
+/// Inserts the barriers of a block, and returns what is pending at its end.
+fn block(
+    func: &mut Function,
+    id: Block,
+    roots: &SideTable<Value, Option<Value>>,
+    mut pending: Vec<Pending>,
+) -> Result<Vec<Pending>, String> {
+    let mut insts = Vec::new();
+    for inst in func.blocks[id].insts.clone() {
+        let op = func.insts[inst].op;
+        if op == (Op::Barrier {}) {
+            pending.clear();
+        }
+        if let Some((ptr, _)) = access(&op) {
+            let new = Pending { root: roots[ptr], ptr, writes: op.effect() == Effect::Write };
             if pending.iter().any(|old| conflict(func, old, &new)) {
                 let span = func.insts[inst].span;
-                body.push(func.make(Op::Barrier {}, span)?);
+                insts.push(func.make(Op::Barrier {}, span)?);
                 pending.clear();
             }
-            pending.push(new);
+            join(&mut pending, vec![new]);
         }
-        body.push(inst);
+        let regions = func.insts[inst].regions.clone();
+        match op {
+            Op::If { .. } => {
+                let mut after = Vec::new();
+                for region in regions {
+                    join(&mut after, block(func, region, roots, pending.clone())?);
+                }
+                pending = after;
+            }
+            Op::For { .. } | Op::While {} => {
+                for _ in 0..2 {
+                    // Not running at all leaves what was pending.
+                    let mut turn = pending.clone();
+                    for &region in &regions {
+                        turn = block(func, region, roots, turn)?;
+                    }
+                    join(&mut pending, turn);
+                }
+            }
+            _ => {}
+        }
+        insts.push(inst);
     }
-    let block = func.body;
-    func.blocks[block] = body;
-    Ok(())
+    func.blocks[id].insts = insts;
+    Ok(pending)
+}
+
+fn join(into: &mut Vec<Pending>, from: Vec<Pending>) {
+    for access in from {
+        if !into.contains(&access) {
+            into.push(access);
+        }
+    }
 }
 
 fn conflict(func: &Function, a: &Pending, b: &Pending) -> bool {
@@ -58,11 +102,17 @@ fn roots(func: &Function) -> SideTable<Value, Option<Value>> {
     for param in &func.params {
         roots[param.value] = Some(param.value);
     }
-    for (_, inst) in func.body() {
-        let root = match inst.op {
+    for inst in func.walk() {
+        let data = &func.insts[inst];
+        let root = match data.op {
             Op::Offset { ptr, .. } => roots[ptr],
             Op::Splat { x, .. } | Op::Broadcast { x, .. } => roots[x],
-            Op::Const { .. }
+            // What is carried may change its root from turn to turn.
+            Op::For { .. }
+            | Op::While {}
+            | Op::If { .. }
+            | Op::Yield {}
+            | Op::Const { .. }
             | Op::ProgramId { .. }
             | Op::NumPrograms { .. }
             | Op::Arange { .. }
@@ -76,9 +126,7 @@ fn roots(func: &Function) -> SideTable<Value, Option<Value>> {
             | Op::Compare { .. }
             | Op::Ternary { .. } => None,
         };
-        if let Some(&result) = inst.results.first() {
-            roots[result] = root;
-        }
+        data.results.iter().for_each(|&result| roots[result] = root);
     }
     roots
 }

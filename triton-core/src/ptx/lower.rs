@@ -6,7 +6,7 @@ use super::{Class, Cmp, Inst, Kernel, Op, Opcode, Operand, Reg, Special, Ty};
 use crate::analysis::axis::{self, Axis, Promises};
 use crate::entity::SideTable;
 use crate::ir::types::{self, Constant, DType, Elem};
-use crate::ir::{Function, Value};
+use crate::ir::{Block, Function, Value};
 use crate::layout::Layout;
 use crate::ops;
 use crate::record::Target;
@@ -24,21 +24,18 @@ pub fn lower(func: &Function, target: Target, promises: Promises) -> Result<Kern
         regs: SideTable::new(Vec::new()),
         count: [0; 4],
         body: Vec::new(),
+        entry: Vec::new(),
+        labels: 0,
         loc: None,
         thread: None,
         elements: HashMap::new(),
         guards: HashMap::new(),
     };
     let params = cx.params();
-    for (_, inst) in func.body() {
-        cx.loc = func.sources.loc(inst.span);
-        let regs = cx.operation(&inst.op, inst.results.first().copied())?;
-        if let Some(&result) = inst.results.first() {
-            cx.regs[result] = regs;
-        }
-    }
+    cx.block(func.body)?;
     cx.loc = None;
     cx.emit(Op::Ret);
+    let body = [cx.entry, cx.body].concat();
     Ok(Kernel {
         version: version(target),
         target: target.name(),
@@ -47,7 +44,7 @@ pub fn lower(func: &Function, target: Target, promises: Promises) -> Result<Kern
         threads: func.num_warps * 32,
         files: func.sources.files.clone(),
         registers: cx.count,
-        body: cx.body,
+        body,
     })
 }
 
@@ -64,6 +61,9 @@ pub(super) struct Lower<'a> {
     regs: SideTable<Value, Vec<Reg>>,
     count: [u32; 4],
     body: Vec<Inst>,
+    /// What every thread computes once: it is needed wherever it is first asked for, and after that.
+    entry: Vec<Inst>,
+    labels: u32,
     loc: Option<Loc>,
     thread: Option<Reg>,
     elements: HashMap<Layout, Reg>,
@@ -77,6 +77,45 @@ impl Lower<'_> {
 
     pub fn emit_if(&mut self, guard: Option<Reg>, op: Op) {
         self.body.push(Inst { guard, op, loc: self.loc });
+    }
+
+    /// Emits at the entry of the kernel, where what is computed reaches every use.
+    fn at_entry<T>(&mut self, emit: impl FnOnce(&mut Self) -> T) -> T {
+        let loc = self.loc.take();
+        std::mem::swap(&mut self.body, &mut self.entry);
+        let result = emit(self);
+        std::mem::swap(&mut self.body, &mut self.entry);
+        self.loc = loc;
+        result
+    }
+
+    pub fn label(&mut self) -> u32 {
+        self.labels += 1;
+        self.labels
+    }
+
+    /// The code of a block.
+    pub fn block(&mut self, block: Block) -> Result<(), String> {
+        let func = self.func;
+        for (_, inst) in func.block(block) {
+            self.loc = func.sources.loc(inst.span);
+            match inst.op {
+                ops::Op::For { start, end, step } => self.run_for(inst, start, end, step)?,
+                ops::Op::While {} => self.run_while(inst)?,
+                ops::Op::If { cond } => self.run_if(inst, cond)?,
+                _ => {
+                    let regs = self.operation(&inst.op, inst.results.first().copied())?;
+                    if let Some(&result) = inst.results.first() {
+                        self.regs[result] = regs;
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    pub fn set(&mut self, value: Value, regs: Vec<Reg>) {
+        self.regs[value] = regs;
     }
 
     pub fn reg(&mut self, class: Class) -> Reg {
@@ -120,7 +159,7 @@ impl Lower<'_> {
     }
 
     /// Registers that a thread holds of a value.
-    fn registers(&self, value: Value) -> usize {
+    pub fn registers(&self, value: Value) -> usize {
         self.func.layout(value).map_or(1, Layout::registers)
     }
 
@@ -175,6 +214,7 @@ impl Lower<'_> {
                 self.emit(Op::BarSync);
                 Ok(Vec::new())
             }
+            ops::Op::For { .. } | ops::Op::While {} | ops::Op::If { .. } | ops::Op::Yield {} => Ok(Vec::new()),
             ops::Op::Unary { kind, x } => {
                 let dtype = self.dtype(x)?;
                 Ok(self.regs[x].clone().into_iter().map(|x| self.unary(kind, dtype, x)).collect())
@@ -209,6 +249,12 @@ impl Lower<'_> {
         if let Some(&reg) = self.elements.get(layout) {
             return reg;
         }
+        let element = self.at_entry(|cx| cx.compute_thread_element(layout));
+        self.elements.insert(layout.clone(), element);
+        element
+    }
+
+    fn compute_thread_element(&mut self, layout: &Layout) -> Reg {
         let tid = self.thread();
         // Thread bits that move by the same distance go together.
         let mut moves: Vec<(i32, u32)> = Vec::new();
@@ -237,11 +283,10 @@ impl Lower<'_> {
                 None => part,
             });
         }
-        let element = element.unwrap_or_else(|| self.mov(Ty::U32, 0));
-        self.elements.insert(layout.clone(), element);
-        element
+        element.unwrap_or_else(|| self.mov(Ty::U32, 0))
     }
 
+    /// The thread's index. Emits where it stands, so it is called at the entry only.
     fn thread(&mut self) -> Reg {
         if let Some(tid) = self.thread {
             return tid;
@@ -309,9 +354,11 @@ impl Lower<'_> {
         if let Some(&guard) = self.guards.get(&replicated) {
             return guard;
         }
-        let tid = self.thread();
-        let bits = self.arith(Opcode::And, Ty::B32, &[tid.into(), i64::from(replicated).into()]);
-        let guard = Some(self.setp(Cmp::Eq, Ty::U32, bits, 0));
+        let guard = Some(self.at_entry(|cx| {
+            let tid = cx.thread();
+            let bits = cx.arith(Opcode::And, Ty::B32, &[tid.into(), i64::from(replicated).into()]);
+            cx.setp(Cmp::Eq, Ty::U32, bits, 0)
+        }));
         self.guards.insert(replicated, guard);
         guard
     }

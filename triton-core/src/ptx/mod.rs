@@ -6,6 +6,7 @@
 //! **Invariant:** nothing before this folder names a PTX instruction, and no text is glued together but in [`mod@print`].
 
 mod cast;
+mod control;
 mod elementwise;
 pub mod lower;
 mod memory;
@@ -217,6 +218,10 @@ pub enum Op {
         srcs: Vec<Reg>,
         address: Reg,
     },
+    /// A place to jump to.
+    Label { label: u32 },
+    /// Jumps where the predicate holds (or, inverted, where it does not), or always.
+    Bra { label: u32, unless: bool, pred: Option<Reg> },
     /// All threads of the block wait for each other.
     BarSync,
     Ret,

@@ -27,7 +27,10 @@ fn module(kernel: &Kernel, out: &mut String) -> fmt::Result {
             line = Some((loc.file, loc.line));
             writeln!(out, "\t.loc {} {} {}", loc.file + 1, loc.line, loc.column)?;
         }
-        writeln!(out, "\t{inst};")?;
+        match inst.op {
+            Op::Label { .. } => writeln!(out, "{inst}:")?,
+            _ => writeln!(out, "\t{inst};")?,
+        }
     }
     writeln!(out, "}}")?;
     for (i, file) in kernel.files.iter().enumerate() {
@@ -180,6 +183,11 @@ impl Display for Inst {
             }
             Op::St { ty, srcs, address } => {
                 write!(f, "st.global{}.{ty} [{address}], {}", vector(srcs.len()), words(srcs))
+            }
+            Op::Label { label } => write!(f, "$L{label}"),
+            Op::Bra { label, pred: None, .. } => write!(f, "bra.uni $L{label}"),
+            Op::Bra { label, unless, pred: Some(pred) } => {
+                write!(f, "@{}{pred} bra.uni $L{label}", if *unless { "!" } else { "" })
             }
             Op::BarSync => f.write_str("bar.sync 0"),
             Op::Ret => f.write_str("ret"),

@@ -80,6 +80,11 @@ impl Checker {
                 self.scopes.pop();
                 value
             }
+            ExprKind::If(cond, then, otherwise) => self.if_expr(cond, then, otherwise.as_deref(), span),
+            ExprKind::Closure(..) => {
+                let message = "a closure is an argument of `reduce` only";
+                self.report(Diagnostic::new(Code::T0001, span, message).help("bind values with `let`"))
+            }
         }
     }
 

@@ -12,6 +12,7 @@
 
 mod assoc;
 mod builtins;
+mod control;
 mod expr;
 mod operator;
 mod value;
@@ -38,7 +39,9 @@ pub fn check(kernel: &Kernel, instance: &Instance) -> Result<Function, Failure> 
         scopes: vec![HashMap::new()],
         failure: Failure::default(),
         depth: 0,
+        block: crate::ir::Block(0),
     };
+    checker.block = checker.func.body;
     checker.func.sources = kernel.sources.clone();
     for (generic, arg) in kernel.generics.iter().zip(&instance.args) {
         let name = generic.name.name.clone();
@@ -58,14 +61,17 @@ pub fn check(kernel: &Kernel, instance: &Instance) -> Result<Function, Failure> 
             ParamKind::Ptr => Elem::Ptr { pointee: dtype, mutable: false },
             ParamKind::PtrMut => Elem::Ptr { pointee: dtype, mutable: true },
             ParamKind::Scalar => Elem::Num(dtype),
+            ParamKind::Tensor(_) | ParamKind::TensorMut(_) => {
+                let message = "a view is not a parameter of the kernel language";
+                let _: Option<()> = checker.report(Diagnostic::new(Code::T0005, param.elem.span, message));
+                continue;
+            }
         };
         let ty = Type { elem, shape: Shape::SCALAR };
         let value = checker.func.add_param(&param.name.name, ty, param.multiple_of, param.general);
         checker.bind(param.name.name.clone(), Some(Val::Ir(value)));
     }
-    for stmt in &kernel.body {
-        checker.stmt(stmt);
-    }
+    checker.top_level(&kernel.body);
     let failure = checker.failure;
     if failure.diagnostics.is_empty() && failure.deferred.is_empty() { Ok(checker.func) } else { Err(failure) }
 }
@@ -78,6 +84,8 @@ struct Checker {
     scopes: Vec<HashMap<String, Option<Val>>>,
     failure: Failure,
     depth: usize,
+    /// Where operations are appended.
+    block: crate::ir::Block,
 }
 
 impl Checker {
@@ -101,7 +109,7 @@ impl Checker {
 
     /// Appends an operation that the checker knows to be well typed.
     fn append(&mut self, op: Op, span: Span) -> Option<Value> {
-        match self.func.append(op, span) {
+        match self.func.append(self.block, op, span) {
             Ok(result) => result,
             Err(message) => {
                 self.report(Diagnostic::new(Code::T0199, span, format!("the checker let through: {message}")))
@@ -136,6 +144,14 @@ impl Checker {
                     None => None,
                 };
                 self.bind(name.name.clone(), value);
+            }
+            Stmt::For { var, start, end, step, body, span } => self.for_loop(var, [start, end], step.as_ref(), body, *span),
+            Stmt::While { cond, body, span } => self.while_loop(cond, body, *span),
+            Stmt::Return(span) => self.misplaced_return(*span),
+            Stmt::ConstAssert { cond, message, span } => self.const_assert(cond, message, *span),
+            Stmt::Assert { span, .. } | Stmt::Print { span, .. } => {
+                let message = "this macro is not part of the kernel language";
+                let _: Option<()> = self.report(Diagnostic::new(Code::T0001, *span, message));
             }
             Stmt::Expr(expr) => {
                 self.expr(expr);

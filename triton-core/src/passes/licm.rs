@@ -1,0 +1,78 @@
+//! Loop-invariant code motion.
+//!
+//! *Before:* a pure operation in a loop whose operands come from outside. *After:* it stands before the loop. An integer
+//! division whose divisor may be zero stays: the loop may not run at all, and then nothing may fail. Requires stage 0.
+
+use crate::entity::SideTable;
+use crate::ir::types::Constant;
+use crate::ir::{Block, Function, Inst, Value};
+use crate::ops::kinds::BinaryKind;
+use crate::ops::{Effect, Op};
+
+/// See the [module's page](self).
+pub fn licm(func: &mut Function) {
+    let mut constants = SideTable::new(None);
+    for inst in func.walk() {
+        if let (Op::Const { value }, &[result]) = (func.insts[inst].op, &func.insts[inst].results[..]) {
+            constants[result] = Some(value);
+        }
+    }
+    block(func, func.body, &constants);
+}
+
+fn block(func: &mut Function, id: Block, constants: &SideTable<Value, Option<Constant>>) {
+    let mut insts = Vec::new();
+    for inst in func.blocks[id].insts.clone() {
+        for region in func.insts[inst].regions.clone() {
+            // Innermost loops first: what leaves one can leave the next.
+            block(func, region, constants);
+        }
+        if matches!(func.insts[inst].op, Op::For { .. } | Op::While {}) {
+            hoist(func, inst, constants, &mut insts);
+        }
+        insts.push(inst);
+    }
+    func.blocks[id].insts = insts;
+}
+
+fn hoist(func: &mut Function, owner: Inst, constants: &SideTable<Value, Option<Constant>>, before: &mut Vec<Inst>) {
+    let mut inside = SideTable::new(false);
+    let regions = func.insts[owner].regions.clone();
+    for &region in &regions {
+        define(func, region, &mut inside);
+    }
+    for region in regions {
+        let mut kept = Vec::new();
+        for inst in func.blocks[region].insts.clone() {
+            let data = &func.insts[inst];
+            let mut invariant = data.op.effect() == Effect::Pure && cannot_fail(&data.op, constants);
+            data.for_each_operand(|v| invariant &= !inside[v]);
+            if invariant {
+                data.results.iter().for_each(|&v| inside[v] = false);
+                before.push(inst);
+            } else {
+                kept.push(inst);
+            }
+        }
+        func.blocks[region].insts = kept;
+    }
+}
+
+/// Marks every value that a region defines.
+fn define(func: &Function, region: Block, inside: &mut SideTable<Value, bool>) {
+    func.blocks[region].params.iter().for_each(|&param| inside[param] = true);
+    for (_, inst) in func.block(region) {
+        inst.results.iter().for_each(|&result| inside[result] = true);
+        inst.regions.iter().for_each(|&nested| define(func, nested, inside));
+    }
+}
+
+fn cannot_fail(op: &Op, constants: &SideTable<Value, Option<Constant>>) -> bool {
+    match *op {
+        Op::Binary { kind: BinaryKind::Div | BinaryKind::Rem, b, .. } => {
+            // A constant divisor other than 0 and −1; floats never fail, and have no integer value.
+            constants[b].is_some_and(|c| c.as_int().is_none_or(|d| d != 0 && d != -1))
+        }
+        _ => true,
+    }
+}

@@ -1,0 +1,134 @@
+//! Code of loops and branches.
+//!
+//! What a loop carries lives in registers of its own, which every turn updates in place: no copy is left of a value that the
+//! loop changes, and an accumulator never moves. Conditions are scalars that all threads hold alike, so every jump is uniform.
+
+use super::elementwise::arith_type;
+use super::lower::{Lower, class_of_dtype};
+use super::{Class, Cmp, Op, Opcode, Reg, Ty};
+use crate::ir::types::Elem;
+use crate::ir::{InstData, Value};
+
+impl Lower<'_> {
+    /// `counter < end` is tested before the first turn; after that, whether the rest is longer than a step, so that the
+    /// counter never wraps.
+    pub fn run_for(&mut self, inst: &InstData, start: Value, end: Value, step: Value) -> Result<(), String> {
+        let dtype = self.dtype(start)?;
+        let ty = arith_type(dtype);
+        let unsigned = if dtype.bits() == 64 { Ty::U64 } else { Ty::U32 };
+        let [first, end, step] = [start, end, step].map(|v| self.regs(v)[0]);
+        let carried = self.carry(inst);
+        let counter = self.mov(super::lower::bits_type(dtype), first);
+        let (turn, done) = (self.label(), self.label());
+        let runs = self.setp(Cmp::Lt, ty, counter, end);
+        self.emit(Op::Bra { label: done, unless: true, pred: Some(runs) });
+        self.emit(Op::Label { label: turn });
+        let region = inst.regions[0];
+        let params = self.func.blocks[region].params.clone();
+        self.set(params[0], vec![counter]);
+        for (&param, regs) in params[1..].iter().zip(&carried) {
+            self.set(param, regs.clone());
+        }
+        self.block(region)?;
+        let yielded = self.func.yielded(region).to_vec();
+        self.update(&carried, &yielded);
+        let rest = self.arith(Opcode::Sub, ty, &[end.into(), counter.into()]);
+        let more = self.setp(Cmp::Gt, unsigned, rest, step);
+        self.emit(Op::Arith { op: Opcode::Add, ty, dst: counter, srcs: vec![counter.into(), step.into()] });
+        self.emit(Op::Bra { label: turn, unless: false, pred: Some(more) });
+        self.emit(Op::Label { label: done });
+        self.finish(inst, carried);
+        Ok(())
+    }
+
+    pub fn run_while(&mut self, inst: &InstData) -> Result<(), String> {
+        let [condition, body] = inst.regions[..] else { return Err("a `while` without a body".into()) };
+        let carried = self.carry(inst);
+        let (turn, done) = (self.label(), self.label());
+        self.emit(Op::Label { label: turn });
+        for region in [condition, body] {
+            for (&param, regs) in self.func.blocks[region].params.iter().zip(&carried) {
+                self.set(param, regs.clone());
+            }
+        }
+        self.block(condition)?;
+        let holds = self.regs(self.func.yielded(condition)[0])[0];
+        self.emit(Op::Bra { label: done, unless: true, pred: Some(holds) });
+        self.block(body)?;
+        let yielded = self.func.yielded(body).to_vec();
+        self.update(&carried, &yielded);
+        self.emit(Op::Bra { label: turn, unless: false, pred: None });
+        self.emit(Op::Label { label: done });
+        self.finish(inst, carried);
+        Ok(())
+    }
+
+    pub fn run_if(&mut self, inst: &InstData, cond: Value) -> Result<(), String> {
+        let [yes, no] = inst.regions[..] else { return Err("an `if` without branches".into()) };
+        let cond = self.regs(cond)[0];
+        let results: Vec<Vec<Reg>> = inst.results.iter().map(|&v| self.fresh(v)).collect();
+        let (otherwise, done) = (self.label(), self.label());
+        self.emit(Op::Bra { label: otherwise, unless: true, pred: Some(cond) });
+        self.block(yes)?;
+        let yielded = self.func.yielded(yes).to_vec();
+        self.update(&results, &yielded);
+        self.emit(Op::Bra { label: done, unless: false, pred: None });
+        self.emit(Op::Label { label: otherwise });
+        self.block(no)?;
+        let yielded = self.func.yielded(no).to_vec();
+        self.update(&results, &yielded);
+        self.emit(Op::Label { label: done });
+        self.finish(inst, results);
+        Ok(())
+    }
+
+    /// Registers of the loop's own, holding what is carried at first.
+    fn carry(&mut self, inst: &InstData) -> Vec<Vec<Reg>> {
+        let carried: Vec<Vec<Reg>> = inst.args.iter().map(|&v| self.fresh(v)).collect();
+        self.update(&carried, &inst.args);
+        carried
+    }
+
+    fn finish(&mut self, inst: &InstData, regs: Vec<Vec<Reg>>) {
+        inst.results.iter().zip(regs).for_each(|(&result, regs)| self.set(result, regs));
+    }
+
+    /// Registers for a value, one for each that a thread holds of it.
+    fn fresh(&mut self, value: Value) -> Vec<Reg> {
+        let class = match self.func.ty(value).elem {
+            Elem::Num(dtype) => class_of_dtype(dtype),
+            Elem::Ptr { .. } => Class::B64,
+        };
+        (0..self.registers(value)).map(|_| self.reg(class)).collect()
+    }
+
+    /// Moves values into registers, all at once: a register that is still to be read is saved before it is overwritten.
+    fn update(&mut self, into: &[Vec<Reg>], values: &[Value]) {
+        let targets = into.iter().flatten().copied();
+        let sources = values.iter().flat_map(|&v| self.regs(v).to_vec());
+        let moves: Vec<(Reg, Reg)> = targets.zip(sources).filter(|(dst, src)| dst != src).collect();
+        let mut saved: Vec<(Reg, Reg)> = Vec::new();
+        for (i, &(dst, _)) in moves.iter().enumerate() {
+            let read_later = moves[i + 1..].iter().any(|&(_, src)| src == dst);
+            if read_later && !saved.iter().any(|&(old, _)| old == dst) {
+                let copy = self.mov(mov_type(dst.class), dst);
+                saved.push((dst, copy));
+            }
+        }
+        for (i, &(dst, src)) in moves.iter().enumerate() {
+            let overwritten = moves[..i].iter().any(|&(earlier, _)| earlier == src);
+            let copy = saved.iter().find(|&&(old, _)| overwritten && old == src).map_or(src, |&(_, copy)| copy);
+            self.emit(Op::Mov { ty: mov_type(dst.class), dst, src: copy.into() });
+        }
+    }
+}
+
+fn mov_type(class: Class) -> Ty {
+    match class {
+        Class::Pred => Ty::Pred,
+        Class::B16 => Ty::B16,
+        Class::B32 => Ty::B32,
+        Class::B64 => Ty::B64,
+    }
+}
+

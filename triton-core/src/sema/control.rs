@@ -1,0 +1,385 @@
+//! Control flow: `if`, `for`, `while`, `return`.
+//!
+//! Variables become values: what a loop assigns to variables from outside is carried from turn to turn, what branches assign
+//! to them is the result of the `if`. A condition that is known while compiling chooses its branch here, and the other one is
+//! not looked at.
+
+use super::Checker;
+use super::value::{Known, Val};
+use crate::ast::{Expr, ExprKind, Pattern, Stmt};
+use crate::diag::{Code, Diagnostic};
+use crate::ir::types::{DType, Elem, Shape, Type};
+use crate::ir::{Block, Value};
+use crate::ops::Op;
+use crate::span::Span;
+
+impl Checker {
+    /// The statements of the kernel itself, where `return` may end the program: `if c { a; return; } b` is `if c { a } else { b }`.
+    pub(super) fn top_level(&mut self, stmts: &[Stmt]) {
+        for (i, stmt) in stmts.iter().enumerate() {
+            let rest = &stmts[i + 1..];
+            match stmt {
+                Stmt::Return(_) => return,
+                Stmt::Expr(Expr { kind: ExprKind::If(cond, then, otherwise), span }) => {
+                    let Some(then) = returning(then) else {
+                        self.stmt(stmt);
+                        continue;
+                    };
+                    let Some(cond) = self.condition(cond) else { return };
+                    let (span, otherwise) = (*span, otherwise.as_deref());
+                    let go_on = |cx: &mut Checker| {
+                        cx.scopes.push(Default::default());
+                        if let Some(otherwise) = otherwise {
+                            cx.expr(otherwise);
+                        }
+                        cx.top_level(rest);
+                        cx.scopes.pop();
+                        Some(Val::Unit)
+                    };
+                    let stop = |cx: &mut Checker| {
+                        cx.scopes.push(Default::default());
+                        cx.top_level(then);
+                        cx.scopes.pop();
+                        Some(Val::Unit)
+                    };
+                    // Nothing follows, so nothing needs what the branches assign.
+                    self.branch(cond, &[], span, stop, go_on);
+                    return;
+                }
+                _ => self.stmt(stmt),
+            }
+        }
+    }
+
+    pub(super) fn misplaced_return(&mut self, span: Span) {
+        let message = "`return` stands at the top level of the kernel, or last in an `if` there";
+        let help = "elsewhere, let a condition or a mask leave out what follows";
+        let _: Option<()> = self.report(Diagnostic::new(Code::T0123, span, message).help(help));
+    }
+
+    pub(super) fn const_assert(&mut self, cond: &Expr, message: &str, span: Span) {
+        match self.expr(cond) {
+            Some(Val::Known(Known::Typed(c))) if c.dtype == DType::Bool => {
+                if c.bits == 0 {
+                    let _: Option<()> = self.report(Diagnostic::new(Code::T0122, span, message));
+                }
+            }
+            Some(_) => {
+                let _: Option<()> = self.report(super::not_known(cond.span, "the condition of `const { assert!(..) }`"));
+            }
+            None => {}
+        }
+    }
+
+    /// The value of a condition: one `bool`.
+    fn condition(&mut self, cond: &Expr) -> Option<Val> {
+        let value = self.expr(cond)?;
+        match value.ty(&self.func) {
+            Some(ty) if ty == Type::scalar(DType::Bool) => Some(value),
+            ty => {
+                let found = self.describe(&value);
+                let diagnostic = Diagnostic::new(Code::T0105, cond.span, format!("a condition is one `bool`, found `{found}`"));
+                let is_tile = ty.is_some_and(|t| t.shape != Shape::SCALAR);
+                self.report(if is_tile {
+                    diagnostic.help("choose element by element with `where_(cond, a, b)`, or load and store under a mask")
+                } else {
+                    diagnostic.help("compare, as in `i < n`")
+                })
+            }
+        }
+    }
+
+    pub(super) fn if_expr(&mut self, cond: &Expr, then: &Expr, otherwise: Option<&Expr>, span: Span) -> Option<Val> {
+        let cond = self.condition(cond)?;
+        let mut names = Vec::new();
+        assigned_in_expr(then, &mut names);
+        otherwise.iter().for_each(|e| assigned_in_expr(e, &mut names));
+        self.branch(cond, &names, span, |cx| cx.expr(then), |cx| otherwise.map_or(Some(Val::Unit), |e| cx.expr(e)))
+    }
+
+    /// Both branches, and what they have in common afterwards. `None` if either was reported.
+    fn branch(
+        &mut self,
+        cond: Val,
+        names: &[String],
+        span: Span,
+        then: impl FnOnce(&mut Checker) -> Option<Val>,
+        otherwise: impl FnOnce(&mut Checker) -> Option<Val>,
+    ) -> Option<Val> {
+        if let Val::Known(Known::Typed(constant)) = cond {
+            return if constant.bits != 0 { then(self) } else { otherwise(self) };
+        }
+        let cond = self.materialise(cond, None, span)?;
+        let (outer, before) = (self.block, self.scopes.clone());
+        let slots = self.slots(names);
+        let yes = self.arm(&slots, then);
+        self.scopes.clone_from(&before);
+        let no = self.arm(&slots, otherwise);
+        self.scopes = before;
+        self.block = outer;
+        let (yes_value, no_value) = (yes.value, no.value);
+        let (yes, no, yes_bindings, no_bindings) = (yes.block, no.block, yes.bindings, no.bindings);
+        // What differs between the branches is a result: assigned variables first, the value of the expression last.
+        let mut pairs = Vec::new();
+        let mut changed = Vec::new();
+        for (slot, (a, b)) in slots.into_iter().zip(yes_bindings.into_iter().zip(no_bindings)) {
+            match (a, b) {
+                (Some(a), Some(b)) if a != b => {
+                    changed.push(slot);
+                    pairs.push((a, b));
+                }
+                (Some(_), Some(_)) => {}
+                (None, _) | (_, None) => {
+                    self.scopes[slot.0].insert(slot.1, None);
+                }
+            }
+        }
+        let value = match (yes_value?, no_value?) {
+            (Val::Unit, _) | (_, Val::Unit) => Val::Unit,
+            (a, b) => {
+                pairs.push((a, b));
+                Val::Ir(Value(0))
+            }
+        };
+        let mut arms: [Vec<Value>; 2] = [Vec::new(), Vec::new()];
+        for (a, b) in pairs {
+            let hint = a.ty(&self.func).or(b.ty(&self.func)).and_then(|t| t.elem.num());
+            self.block = yes;
+            let a = self.materialise(a, hint, span);
+            self.block = no;
+            let b = self.materialise(b, hint, span);
+            self.block = outer;
+            let (a, b) = (a?, b?);
+            let (ty_a, ty_b) = (self.func.ty(a), self.func.ty(b));
+            if ty_a != ty_b {
+                let message = format!("the branches of `if` are `{}` and `{}`", ty_a.describe(), ty_b.describe());
+                return self.report(Diagnostic::new(Code::T0115, span, message).help("give both the same type and shape"));
+            }
+            arms[0].push(a);
+            arms[1].push(b);
+        }
+        let types: Vec<Type> = arms[0].iter().map(|&v| self.func.ty(v)).collect();
+        let [yes_arm, no_arm] = arms;
+        self.end(yes, yes_arm, span);
+        self.end(no, no_arm, span);
+        let results = self.func.append_structured(outer, Op::If { cond }, Vec::new(), vec![yes, no], &types, span);
+        for ((slot, name), &result) in changed.into_iter().zip(&results) {
+            self.scopes[slot].insert(name, Some(Val::Ir(result)));
+        }
+        match (value, results.last()) {
+            (Val::Ir(_), Some(&last)) => Some(Val::Ir(last)),
+            (value, _) => Some(value),
+        }
+    }
+
+    fn end(&mut self, block: Block, values: Vec<Value>, span: Span) {
+        self.func.append_structured(block, Op::Yield {}, values, Vec::new(), &[], span);
+    }
+
+    pub(super) fn for_loop(&mut self, var: &Pattern, bounds: [&Expr; 2], step: Option<&Expr>, body: &[Stmt], span: Span) {
+        let values = bounds.map(|e| self.expr(e).map(|v| (v, e.span)));
+        let step = match step {
+            Some(step) => self.expr(step).map(|v| (v, step.span)),
+            None => Some((Val::Known(Known::Int(1)), span)),
+        };
+        let [start, end] = values;
+        let counters = start.zip(end).zip(step).and_then(|((start, end), step)| self.counters([start, end, step]));
+        let Some([start, end, step]) = counters else {
+            // The body's own errors are worth reporting; its counter is not known.
+            self.scopes.push(Default::default());
+            self.bind_pattern(var, None);
+            body.iter().for_each(|stmt| self.stmt(stmt));
+            self.scopes.pop();
+            return;
+        };
+        let counter = self.func.ty(start);
+        let Some(carried) = self.carried(body, span) else { return };
+        let outer = self.block;
+        let block = self.func.add_block(&[&[counter], &carried.types[..]].concat());
+        let params = self.func.blocks[block].params.clone();
+        self.block = block;
+        self.assume(&carried, &params[1..]);
+        self.scopes.push(Default::default());
+        self.bind_pattern(var, Some(Val::Ir(params[0])));
+        body.iter().for_each(|stmt| self.stmt(stmt));
+        self.scopes.pop();
+        let yielded = self.ends(&carried, span);
+        self.block = outer;
+        self.close(carried, Op::For { start, end, step }, vec![block], yielded, span);
+    }
+
+    /// Start, end and step as scalars of one integer type.
+    fn counters(&mut self, parts: [(Val, Span); 3]) -> Option<[Value; 3]> {
+        let dtype = parts.iter().find_map(|(v, _)| v.ty(&self.func)).and_then(|t| t.elem.num()).unwrap_or(DType::I32);
+        if let Val::Known(known) = &parts[2].0
+            && known.as_int().is_some_and(|step| step <= 0)
+        {
+            let message = format!("a step of {}: it must be positive", known.as_int().unwrap_or(0));
+            return self.report(Diagnostic::new(Code::T0121, parts[2].1, message));
+        }
+        let mut values = [Value(0); 3];
+        for (slot, (value, span)) in values.iter_mut().zip(parts) {
+            let found = self.describe(&value);
+            *slot = self.materialise(value, Some(dtype), span)?;
+            let ty = self.func.ty(*slot);
+            if ty.shape != Shape::SCALAR || !ty.elem.num().is_some_and(|d| d.is_int() && d.bits() >= 32) {
+                let message = format!("a loop counts in `i32`, `i64`, `u32` or `u64`, found `{found}`");
+                return self.report(Diagnostic::new(Code::T0121, span, message));
+            }
+            if ty.elem != Elem::Num(dtype) {
+                let message = format!("a loop that counts in `{dtype}` and `{found}`");
+                return self.report(Diagnostic::new(Code::T0102, span, message).help(format!("write `.to::<{dtype}>()`")));
+            }
+        }
+        Some(values)
+    }
+
+    pub(super) fn while_loop(&mut self, cond: &Expr, body: &[Stmt], span: Span) {
+        let Some(carried) = self.carried(body, span) else { return };
+        let outer = self.block;
+        let (condition, block) = (self.func.add_block(&carried.types), self.func.add_block(&carried.types));
+        self.block = condition;
+        let params = self.func.blocks[condition].params.clone();
+        self.assume(&carried, &params);
+        let cond = self.condition(cond).and_then(|value| self.materialise(value, None, span));
+        self.end(condition, cond.into_iter().collect(), span);
+        self.block = block;
+        let params = self.func.blocks[block].params.clone();
+        self.assume(&carried, &params);
+        self.scopes.push(Default::default());
+        body.iter().for_each(|stmt| self.stmt(stmt));
+        self.scopes.pop();
+        let yielded = self.ends(&carried, span);
+        self.block = outer;
+        self.close(carried, Op::While {}, vec![condition, block], yielded.filter(|_| cond.is_some()), span);
+    }
+
+    /// What a loop carries: the variables from outside that its body assigns, as values before the loop.
+    fn carried(&mut self, body: &[Stmt], span: Span) -> Option<Carried> {
+        let mut names = Vec::new();
+        assigned(body, &mut names);
+        let mut carried = Carried { slots: Vec::new(), inits: Vec::new(), types: Vec::new() };
+        for slot in self.slots(&names) {
+            // A variable that was reported stays silent.
+            let Some(value) = self.scopes[slot.0][&slot.1].clone() else { continue };
+            let value = self.materialise(value, None, span)?;
+            carried.inits.push(value);
+            carried.types.push(self.func.ty(value));
+            carried.slots.push(slot);
+        }
+        Some(carried)
+    }
+
+    /// Inside the loop, the carried variables are its parameters.
+    fn assume(&mut self, carried: &Carried, params: &[Value]) {
+        for ((scope, name), &param) in carried.slots.iter().zip(params) {
+            self.scopes[*scope].insert(name.clone(), Some(Val::Ir(param)));
+        }
+    }
+
+    /// The carried variables at the end of the body; `None` if one was reported.
+    fn ends(&mut self, carried: &Carried, span: Span) -> Option<Vec<Value>> {
+        let value = |cx: &mut Checker, (scope, name): &(usize, String)| {
+            let value = cx.scopes[*scope][name].clone()?;
+            cx.materialise(value, None, span)
+        };
+        carried.slots.iter().map(|slot| value(self, slot)).collect()
+    }
+
+    fn close(&mut self, carried: Carried, op: Op, regions: Vec<Block>, yielded: Option<Vec<Value>>, span: Span) {
+        let Carried { slots, inits, types } = carried;
+        let results = yielded.map(|yielded| {
+            if let Some(&last) = regions.last() {
+                self.end(last, yielded, span);
+            }
+            self.func.append_structured(self.block, op, inits, regions, &types, span)
+        });
+        for (i, (scope, name)) in slots.into_iter().enumerate() {
+            let value = results.as_ref().and_then(|results| results.get(i)).map(|&v| Val::Ir(v));
+            self.scopes[scope].insert(name, value);
+        }
+    }
+
+    /// Where the variables of these names live: the scope, and the name.
+    fn slots(&self, names: &[String]) -> Vec<(usize, String)> {
+        let find = |name: &String| self.scopes.iter().rposition(|s| s.contains_key(name)).map(|i| (i, name.clone()));
+        names.iter().filter_map(find).collect()
+    }
+
+    /// One branch: its block, its value, and what the variables are at its end.
+    fn arm(&mut self, slots: &[(usize, String)], run: impl FnOnce(&mut Checker) -> Option<Val>) -> Arm {
+        let block = self.func.add_block(&[]);
+        self.block = block;
+        let value = run(self);
+        let bindings = slots.iter().map(|(scope, name)| self.scopes[*scope][name].clone()).collect();
+        Arm { block, value, bindings }
+    }
+}
+
+/// What a loop carries: where the variables live, their values before it, and their types.
+struct Carried {
+    slots: Vec<(usize, String)>,
+    inits: Vec<Value>,
+    types: Vec<Type>,
+}
+
+/// A branch of an `if`.
+struct Arm {
+    block: Block,
+    value: Option<Val>,
+    bindings: Vec<Option<Val>>,
+}
+
+/// The statements of a block that ends in `return`, without it.
+fn returning(expr: &Expr) -> Option<&[Stmt]> {
+    match &expr.kind {
+        ExprKind::Block(stmts, None) => match stmts.split_last() {
+            Some((Stmt::Return(_), before)) => Some(before),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// Names that statements assign to, each once, in order.
+fn assigned(stmts: &[Stmt], names: &mut Vec<String>) {
+    for stmt in stmts {
+        match stmt {
+            Stmt::Assign { target, value, .. } => {
+                if !names.contains(&target.name) {
+                    names.push(target.name.clone());
+                }
+                assigned_in_expr(value, names);
+            }
+            Stmt::Let { init, .. } => assigned_in_expr(init, names),
+            Stmt::Expr(expr) => assigned_in_expr(expr, names),
+            Stmt::For { body, .. } | Stmt::While { body, .. } => assigned(body, names),
+            Stmt::Const { .. } | Stmt::Return(_) | Stmt::Assert { .. } | Stmt::ConstAssert { .. } | Stmt::Print { .. } => {}
+        }
+    }
+}
+
+/// Only blocks and branches hold statements.
+fn assigned_in_expr(expr: &Expr, names: &mut Vec<String>) {
+    match &expr.kind {
+        ExprKind::Block(stmts, tail) => {
+            assigned(stmts, names);
+            tail.iter().for_each(|tail| assigned_in_expr(tail, names));
+        }
+        ExprKind::If(cond, then, otherwise) => {
+            assigned_in_expr(cond, names);
+            assigned_in_expr(then, names);
+            otherwise.iter().for_each(|e| assigned_in_expr(e, names));
+        }
+        ExprKind::Unary(_, a) | ExprKind::Cast(a, _) => assigned_in_expr(a, names),
+        ExprKind::Binary(_, _, a, b) => [a, b].into_iter().for_each(|e| assigned_in_expr(e, names)),
+        ExprKind::Call(_, args) | ExprKind::Tuple(args) | ExprKind::Array(args) => {
+            args.iter().for_each(|e| assigned_in_expr(e, names));
+        }
+        ExprKind::Method { receiver, args, .. } => {
+            assigned_in_expr(receiver, names);
+            args.iter().for_each(|e| assigned_in_expr(e, names));
+        }
+        ExprKind::Int(..) | ExprKind::Float(..) | ExprKind::Bool(_) | ExprKind::Path(_) | ExprKind::Closure(..) => {}
+    }
+}
