@@ -45,9 +45,13 @@
 //! Its launch has no attributes, so that a kernel that runs in clusters of blocks is refused by [`Error::Unsupported`].
 //!
 //! # Building without a driver
-//! `cust` links `libcuda` when a program is built. Where there is none, `cargo xtask stub target/cuda-stub` in the
-//! repository makes a stand-in: `target/cuda-stub/lib64` is linked against, and `target/cuda-stub/run` on
-//! `LD_LIBRARY_PATH` lets the tests start, whose `cust` then finds no device.
+//! `cust` links `libcuda` when a program is built, so that this crate is a workspace of its own. Without a driver:
+//!
+//! ```text
+//! cargo xtask stub target/cuda-stub                               # in the repository: a stand-in for the library
+//! cd triton-cust && cargo build --examples                        # links target/cuda-stub/lib64
+//! LD_LIBRARY_PATH=$PWD/../target/cuda-stub/run cargo test         # cust finds no device, and says so
+//! ```
 
 mod args;
 mod error;
