@@ -1,7 +1,7 @@
 //! What can be said without a GPU: which launches `cust` can take, and what is said of the others.
 
 use std::borrow::Cow;
-use triton::record::{Image, ParamRecord, ParamType, ProgramMap, Record, Target, Variant};
+use triton::record::{Image, ParamRecord, ParamType, ProgramMap, Promise, Record, Target, Variant};
 use triton::{Kernel, Launch, LaunchArg, Unsafe};
 use triton_cust::{Error, Modules, image};
 
@@ -9,7 +9,7 @@ use triton_cust::{Error, Modules, image};
 fn kernel(cluster: [u32; 3]) -> &'static Kernel {
     let image = Image {
         target: Target::Sm80,
-        specialised: false,
+        promise: Promise::Nothing,
         entry: "entry".into(),
         ptx: "\0".into(),
         threads: 128,

@@ -3,27 +3,28 @@
 //! A scalar is one register that all threads hold alike; a tile is one register for each of its layout's registers.
 
 use super::{Class, Cmp, Inst, Kernel, Op, Opcode, Operand, Reg, Special, Ty};
-use crate::analysis::axis::{self, Axis, Promises};
+use crate::analysis::axis::{self, Axis};
 use crate::entity::SideTable;
 use crate::ir::types::{self, Constant, DType, Elem};
 use crate::ir::{Function, Value};
 use crate::layout::Layout;
 use crate::ops;
-use crate::record::Target;
+use crate::record::{Promise, Target};
 use crate::span::Loc;
 use std::collections::HashMap;
 
-/// Makes code for one target under the given promises (the same that layouts were placed for).
+/// Makes code for one target under a promise (the one that layouts were placed for).
 ///
 /// # Errors
 /// A value whose registers cannot be found without moving elements between threads: a mistake of layout placement.
-pub fn lower(func: &Function, target: Target, promises: Promises) -> Result<Kernel, String> {
+pub fn lower(func: &Function, target: Target, promise: Promise) -> Result<Kernel, String> {
     let mut cx = Lower {
         func,
-        facts: axis::analyse(func, promises),
+        facts: axis::analyse(func, promise),
         regs: SideTable::new(Vec::new()),
         count: [0; 4],
         body: Vec::new(),
+        labels: 0,
         loc: None,
         thread: None,
         elements: HashMap::new(),
@@ -64,6 +65,7 @@ pub(super) struct Lower<'a> {
     regs: SideTable<Value, Vec<Reg>>,
     count: [u32; 4],
     body: Vec<Inst>,
+    labels: u32,
     loc: Option<Loc>,
     thread: Option<Reg>,
     elements: HashMap<Layout, Reg>,
@@ -77,6 +79,11 @@ impl Lower<'_> {
 
     pub fn emit_if(&mut self, guard: Option<Reg>, op: Op) {
         self.body.push(Inst { guard, op, loc: self.loc });
+    }
+
+    pub fn label(&mut self) -> u32 {
+        self.labels += 1;
+        self.labels
     }
 
     pub fn reg(&mut self, class: Class) -> Reg {
