@@ -62,7 +62,7 @@ pub mod __private {
     pub use half::{bf16, f16};
     pub use std::borrow::Cow;
     pub use triton_core::ir::types::DType;
-    pub use triton_core::record::{Image, ParamRecord, ParamType, ProgramMap, Record, Target, Variant};
+    pub use triton_core::record::{Image, ParamRecord, ParamType, ProgramMap, Promise, Record, Target, Variant};
     pub use triton_runtime::{AsPtr, AsPtrMut, Kernel, Launch, LaunchArg, Safe, Unsafe};
 
     /// Stands where a kernel did not compile, or in an editor; the program that would call it does not build.

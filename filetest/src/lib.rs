@@ -8,17 +8,17 @@
 //! | `parse` | the function printed again | the case itself, but for its comments |
 //! | `verify` | the error of parser or verifier | `NAME.out` |
 //! | `pass=NAME` | the function after that pass of stage 0 | `NAME.out` |
-//! | `layout`, `layout specialised` | the function at stage 1 | `NAME.out` |
-//! | `ptx` | the images | `NAME.<target>.ptx`, `NAME.<target>.specialised.ptx` |
+//! | `layout`, `layout aligned`, `layout specialised` | the function at stage 1 under that promise | `NAME.out` |
+//! | `ptx` | the images | `NAME.<target>.<promise>.ptx` |
 //! | `run` | the buffers after the grid has run, the same before and after each pass | `NAME.out` |
 
 pub mod run;
 
 use std::path::Path;
-use triton_core::analysis::axis::Promises;
 use triton_core::ir::parse::parse;
 use triton_core::ir::print::print;
 use triton_core::passes;
+use triton_core::record::Promise;
 
 /// Runs every case under `folder`, and returns how many there were.
 ///
@@ -62,9 +62,11 @@ fn check(path: &Path) -> Result<(), String> {
             Ok(_) => Err("the verifier found nothing wrong".into()),
             Err(error) => compare(&path.with_extension("out"), &format!("{error}\n")),
         },
-        "layout" | "layout specialised" => {
+        "layout" | "layout aligned" | "layout specialised" => {
             let mut func = parse(&text).map_err(|e| e.to_string())?;
-            passes::lay_out(&mut func, Promises { specialised: command != "layout" })?;
+            let promise =
+                Promise::ALL.iter().find(|p| command.ends_with(p.name())).copied().unwrap_or(Promise::Nothing);
+            passes::lay_out(&mut func, promise)?;
             parse(&print(&func)).map_err(|e| format!("what was printed cannot be read: {e}"))?;
             compare(&path.with_extension("out"), &print(&func))
         }
@@ -84,8 +86,8 @@ fn ptx(path: &Path, text: &str) -> Result<(), String> {
     let mut func = parse(text).map_err(|e| e.to_string())?;
     passes::optimise(&mut func)?;
     for image in triton_core::images(&func)? {
-        let kind = if image.specialised { ".specialised" } else { "" };
-        compare(&path.with_extension(format!("{}{kind}.ptx", image.target.name())), image.text())?;
+        let extension = format!("{}.{}.ptx", image.target.name(), image.promise.name());
+        compare(&path.with_extension(extension), image.text())?;
     }
     Ok(())
 }

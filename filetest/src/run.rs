@@ -12,13 +12,12 @@
 
 use std::fmt::Write;
 use std::sync::Mutex;
-use triton_core::analysis::axis::Promises;
 use triton_core::interp::{self, Fault, Memory, Program};
 use triton_core::ir::parse::parse;
 use triton_core::ir::types::{Constant, DType, Elem};
 use triton_core::ir::{Function, Param};
 use triton_core::passes;
-use triton_core::record::Arg;
+use triton_core::record::{Arg, Promise};
 
 /// Address of the first buffer, and distance between two.
 const APART: u64 = 1 << 32;
@@ -135,9 +134,9 @@ pub fn run(text: &str) -> Result<String, String> {
         (pass.run)(&mut func);
         compare(&func, pass.name)?;
     }
-    for specialised in [false, true] {
+    for &promise in Promise::ALL {
         let mut laid = func.clone();
-        passes::lay_out(&mut laid, Promises { specialised })?;
+        passes::lay_out(&mut laid, promise)?;
         compare(&laid, "lay_out")?;
     }
     Ok(expected)

@@ -1,7 +1,7 @@
 //! The compiler's `run` cases on every device: what the interpreter says, bit for bit.
 //!
-//! Each case is compiled anew, optimised, for every image: the specialised one runs where its promises hold, the general
-//! one always.
+//! Each case is compiled anew, optimised, for every promise: the launcher picks the image that relies on most, and then
+//! every weaker one is all there is.
 
 use super::devices;
 use std::borrow::Cow;
@@ -10,7 +10,7 @@ use triton::{Kernel, Launch, LaunchArg, Unsafe};
 use triton_core::ir::Function;
 use triton_core::ir::parse::parse;
 use triton_core::ir::types::{DType, Elem};
-use triton_core::record::{Arg, ParamRecord, ParamType, Record, Variant};
+use triton_core::record::{Arg, ParamRecord, ParamType, Promise, Record, Variant};
 use triton_filetest::run::Setup;
 
 macro_rules! cases {
@@ -60,12 +60,15 @@ fn every_case_on_every_device() -> Result<(), String> {
     let mut failures = Vec::new();
     for device in devices() {
         for (name, text, expected) in CASES {
-            for general in [false, true] {
-                match run(&device, text, general) {
+            for &promise in Promise::ALL {
+                match run(&device, text, promise) {
                     Ok(found) if found == *expected => {}
-                    Ok(found) => failures
-                        .push(format!("{name} on {device}, general {general}:\n{}", difference(expected, &found))),
-                    Err(error) => failures.push(format!("{name} on {device}, general {general}: {error}")),
+                    Ok(found) => failures.push(format!(
+                        "{name} on {device}, {}:\n{}",
+                        promise.name(),
+                        difference(expected, &found)
+                    )),
+                    Err(error) => failures.push(format!("{name} on {device}, {}: {error}", promise.name())),
                 }
             }
         }
@@ -87,7 +90,7 @@ fn difference(expected: &str, found: &str) -> String {
     words.collect::<Vec<_>>().join("\n")
 }
 
-fn run(device: &Device, text: &str, general: bool) -> Result<String, String> {
+fn run(device: &Device, text: &str, promise: Promise) -> Result<String, String> {
     let func = parse(text).map_err(|e| e.to_string())?;
     let setup = Setup::parse(text)?;
     let stream = device.stream().map_err(|e| e.to_string())?;
@@ -96,17 +99,17 @@ fn run(device: &Device, text: &str, general: bool) -> Result<String, String> {
     let addresses: Vec<u64> = buffers.iter().map(Buffer::address).collect();
     let args = setup.args(&func, &addresses)?;
     // A kernel is a `static` in programs.
-    let kernel: &'static Kernel = Box::leak(Box::new(Kernel::new(record(func, general)?)));
+    let kernel: &'static Kernel = Box::leak(Box::new(Kernel::new(record(func, promise)?)));
     launch(kernel, &args, &stream, setup.grid)?;
     let contents = buffers.iter().map(|b| stream.download(b)).collect::<triton::Result<Vec<_>>>();
     Ok(setup.render(&contents.map_err(|e| e.to_string())?))
 }
 
-fn record(func: Function, general: bool) -> Result<Record, String> {
+fn record(func: Function, promise: Promise) -> Result<Record, String> {
     let mut optimised = func.clone();
     triton_core::passes::optimise(&mut optimised)?;
     let mut images = triton_core::images(&optimised)?;
-    images.retain(|image| !general || !image.specialised);
+    images.retain(|image| image.promise <= promise);
     let params = func.params.iter().map(|param| ParamRecord {
         name: Cow::Owned(param.name.clone()),
         ty: match func.ty(param.value).elem {

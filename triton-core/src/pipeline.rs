@@ -1,10 +1,9 @@
 //! From a kernel to what is embedded: the stages in order.
 
-use crate::analysis::axis::Promises;
 use crate::ast::{Instance, Kernel};
 use crate::diag::{Code, Diagnostic, Failure};
 use crate::ir::Function;
-use crate::record::{Image, Target, Variant};
+use crate::record::{Image, Promise, Target, Variant};
 use crate::span::Span;
 use crate::{ir, passes, ptx, sema};
 use std::borrow::Cow;
@@ -31,28 +30,30 @@ pub fn compile(kernel: &Kernel, instance: &Instance) -> Result<Variant, Failure>
     Ok(Variant { num_warps: func.num_warps, ir: ir.into(), images: images.into() })
 }
 
-/// Code for every target, from optimised IR at stage 0; of each target the specialised image first, unless it is the same
-/// as the general one.
+/// Code for every target, from optimised IR at stage 0; of each target one image for each promise, the strongest first. A
+/// promise that changes nothing gets none.
 ///
 /// # Errors
 /// A mistake of the compiler, or code beyond 4 MiB.
 pub fn images(func: &Function) -> Result<Vec<Image>, String> {
     let mut images = Vec::new();
     for &target in TARGETS {
-        let specialised = image(func, target, true)?;
-        let general = image(func, target, false)?;
-        if specialised.ptx != general.ptx {
-            images.push(specialised);
+        let mut of_target: Vec<Image> = Vec::new();
+        for &promise in Promise::ALL {
+            let image = image(func, target, promise)?;
+            if of_target.last().is_none_or(|weaker| weaker.ptx != image.ptx) {
+                of_target.push(image);
+            }
         }
-        images.push(general);
+        images.extend(of_target.into_iter().rev());
     }
     Ok(images)
 }
 
-fn image(func: &Function, target: Target, specialised: bool) -> Result<Image, String> {
+fn image(func: &Function, target: Target, promise: Promise) -> Result<Image, String> {
     let mut func = func.clone();
-    passes::lay_out(&mut func, Promises { specialised })?;
-    let kernel = ptx::lower::lower(&func, target, Promises { specialised })?;
+    passes::lay_out(&mut func, promise)?;
+    let kernel = ptx::lower::lower(&func, target, promise)?;
     let mut text = ptx::print::print(&kernel);
     if text.len() > MAX_PTX {
         return Err(format!("the code has {} bytes, the limit is {MAX_PTX}", text.len()));
@@ -60,7 +61,7 @@ fn image(func: &Function, target: Target, specialised: bool) -> Result<Image, St
     text.push('\0');
     Ok(Image {
         target,
-        specialised,
+        promise,
         entry: Cow::Owned(kernel.entry),
         ptx: text.into(),
         threads: func.num_warps * 32,

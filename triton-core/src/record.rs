@@ -30,8 +30,8 @@ pub struct ParamRecord {
     pub ty: ParamType,
     /// A promise checked at launch: the scalar's value, or the pointer's address in bytes, is a multiple of this.
     pub multiple_of: u32,
-    /// Whether this parameter takes part in specialisation (see [`Image::specialised`]): pointers and integers do,
-    /// unless `#[general]`.
+    /// Whether this parameter takes part in specialisation (see [`Promise`]): pointers and integers do, unless
+    /// `#[general]`.
     pub specialise: bool,
 }
 
@@ -53,7 +53,7 @@ pub struct Variant {
     pub num_warps: u32,
     /// The tile IR at stage 0 as text: what the CPU executes.
     pub ir: Cow<'static, str>,
-    /// Code, best target first; of one target, the specialised image before the general one.
+    /// Code, best target first; of one target, the image that relies on most first, and one that relies on nothing last.
     pub images: Cow<'static, [Image]>,
 }
 
@@ -62,9 +62,9 @@ pub struct Variant {
 pub struct Image {
     /// The lowest device that can load it.
     pub target: Target,
-    /// Whether the code relies on every specialising pointer being 16-byte aligned and every specialising integer being
-    /// divisible by 16. The launcher checks and picks; the general image of the same target is always there.
-    pub specialised: bool,
+    /// What the code relies on. The launcher checks and picks; an image of the same target that relies on nothing is always
+    /// there.
+    pub promise: Promise,
     /// Name of the entry point.
     pub entry: Cow<'static, str>,
     /// PTX text that ends in a NUL byte, as the driver wants it.
@@ -112,6 +112,31 @@ impl Target {
     pub fn driver(self) -> u32 {
         match self {
             Target::Sm80 => 12000,
+        }
+    }
+}
+
+/// What an image relies on, beside the parameters' own promises. Each member implies those before it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Promise {
+    /// Nothing.
+    Nothing,
+    /// Every specialising pointer is aligned to 16 bytes.
+    Aligned,
+    /// Beside that, every specialising integer is divisible by 16.
+    Divisible,
+}
+
+impl Promise {
+    /// Every promise, from the least to the most.
+    pub const ALL: &'static [Promise] = &[Promise::Nothing, Promise::Aligned, Promise::Divisible];
+
+    /// A word for file names and messages.
+    pub fn name(self) -> &'static str {
+        match self {
+            Promise::Nothing => "general",
+            Promise::Aligned => "aligned",
+            Promise::Divisible => "specialised",
         }
     }
 }

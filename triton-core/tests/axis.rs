@@ -1,13 +1,14 @@
 //! Axis facts are true: random index arithmetic, every fact checked against the numbers themselves.
 
 use std::borrow::Cow;
-use triton_core::analysis::axis::{Axis, Promises, analyse};
+use triton_core::analysis::axis::{Axis, analyse};
 use triton_core::entity::Entity;
 use triton_core::interp::evaluate;
 use triton_core::ir::types::{Constant, DType, Elem, Shape, Type};
 use triton_core::ir::{Function, Value};
 use triton_core::ops::Op;
 use triton_core::ops::kinds::{BinaryKind, CompareKind, UnaryKind};
+use triton_core::record::Promise;
 use triton_core::span::Span;
 
 /// A generator of numbers that needs no crate: the constants are Knuth's.
@@ -30,10 +31,10 @@ fn facts_hold_for_random_index_arithmetic() {
     let mut informative = 0;
     for case in 0..4000 {
         let (func, inputs) = function(&mut random);
-        for specialised in [false, true] {
-            let facts = analyse(&func, Promises { specialised });
+        for &promise in Promise::ALL {
+            let facts = analyse(&func, promise);
             for _ in 0..4 {
-                let values = run(&func, &inputs, specialised, &mut random);
+                let values = run(&func, &inputs, promise, &mut random);
                 for value in func.types.keys() {
                     let Some(numbers) = &values[value.index()] else { continue };
                     let fact = facts[value];
@@ -55,7 +56,8 @@ fn function(random: &mut Random) -> (Function, Vec<Value>) {
     let element = random.pick(&[DType::F16, DType::F32, DType::I8, DType::F64]);
     let pointer = Type { elem: Elem::Ptr { pointee: element, mutable: false }, shape: Shape::SCALAR };
     let pointer = func.add_param("p", pointer, 1, false);
-    let mut add = |op| func.append(op, Span::NONE).unwrap().unwrap();
+    let body = func.body;
+    let mut add = |op| func.append(body, op, Span::NONE).unwrap().unwrap();
     let mut pool = Vec::new();
     for &x in &inputs {
         pool.push(add(Op::Splat { x, shape }));
@@ -93,23 +95,24 @@ fn function(random: &mut Random) -> (Function, Vec<Value>) {
 }
 
 /// The numbers of every value that can be computed, for random arguments that keep the promises.
-fn run(func: &Function, inputs: &[Value], specialised: bool, random: &mut Random) -> Vec<Option<Vec<u64>>> {
+fn run(func: &Function, inputs: &[Value], promise: Promise, random: &mut Random) -> Vec<Option<Vec<u64>>> {
     let mut values: Vec<Option<Vec<u64>>> = vec![None; func.types.len()];
     for param in &func.params {
         let ty = func.ty(param.value);
-        let promised = specialised && !param.general;
         values[param.value.index()] = Some(vec![match ty.elem {
             Elem::Num(dtype) => {
                 let number = random.pick(&[0i128, 1, 5, 16, 48, 100, -16, -7, 1 << 20]);
+                let promised = promise >= Promise::Divisible && !param.general;
                 Constant::int(dtype, if promised { number * 16 } else { number }).bits
             }
             Elem::Ptr { pointee, .. } => {
-                1000 * 16 + if promised { 0 } else { u64::from(pointee.bytes()) * random.below(9) as u64 }
+                1000 * 16
+                    + if promise >= Promise::Aligned { 0 } else { u64::from(pointee.bytes()) * random.below(9) as u64 }
             }
         }]);
     }
     assert_eq!(inputs.len(), 2);
-    for (_, inst) in func.body() {
+    for (_, inst) in func.block(func.body) {
         let operand = |v: Value| values[v.index()].clone().map(Cow::Owned);
         let result = inst.results[0];
         values[result.index()] = evaluate(func, &inst.op, Some(result), &operand).and_then(Result::ok);

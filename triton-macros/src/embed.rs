@@ -8,7 +8,7 @@ use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote};
 use triton_core::ast::{GenericArg, ParamKind};
 use triton_core::ir::types::{Class, DType};
-use triton_core::record::{Image, ProgramMap, Target, Variant};
+use triton_core::record::{Image, ProgramMap, Promise, Target, Variant};
 
 /// The body of the function that gives an instance's kernel.
 pub(crate) fn kernel(kernel: &Kernel<'_>, instance: &Instance, variants: &[Variant]) -> TokenStream {
@@ -75,16 +75,21 @@ fn variant(p: &TokenStream, index: usize, variant: &Variant) -> (TokenStream, To
 }
 
 fn image(p: &TokenStream, image: &Image) -> TokenStream {
-    let Image { target, specialised, entry, ptx, threads, cluster: [x, y, z], shared_bytes, programs } = image;
+    let Image { target, promise, entry, ptx, threads, cluster: [x, y, z], shared_bytes, programs } = image;
     let target = match target {
         Target::Sm80 => quote!(Sm80),
+    };
+    let promise = match promise {
+        Promise::Nothing => quote!(Nothing),
+        Promise::Aligned => quote!(Aligned),
+        Promise::Divisible => quote!(Divisible),
     };
     let programs = match programs {
         ProgramMap::Identity => quote!(Identity),
     };
     quote!(#p::Image {
         target: #p::Target::#target,
-        specialised: #specialised,
+        promise: #p::Promise::#promise,
         entry: #p::Cow::Borrowed(#entry),
         ptx: #p::Cow::Borrowed(#ptx),
         threads: #threads,

@@ -100,7 +100,7 @@ impl<'a> Kernel<'a> {
 
     /// The launcher with its marker type and instance trait.
     pub(crate) fn launcher(&self) -> TokenStream {
-        let Kernel { function, marker, compiled, arguments, declarations, .. } = self;
+        let Kernel { root, function, marker, compiled, arguments, declarations, .. } = self;
         let p = self.private();
         let (vis, fn_token, name) = (&function.vis, &function.sig.fn_token, &function.sig.ident);
         let attrs = function.attrs.iter().filter(|attr| !attr.path().is_ident("expect"));
@@ -121,6 +121,18 @@ impl<'a> Kernel<'a> {
         let raw = self.signature.params.iter().flat_map(|p| &p.ast).any(|p| p.kind != ParamKind::Scalar);
         let (safety, count) = (if raw { quote!(Unsafe) } else { quote!(Safe) }, args.len());
         let predicates = function.sig.generics.where_clause.as_ref().map(|clause| &clause.predicates);
+        if self.editor {
+            // The signature is all that an editor wants: what stands for the instances would be offered in completions.
+            return quote! {
+                #(#attrs)*
+                #[allow(non_snake_case)]
+                #vis #fn_token #name<'a #(, #bounds)*>(#(#params),*) -> #root::Launch<'a, #root::#safety, #count>
+                where #predicates {
+                    let _ = (#(#args,)*);
+                    #p::not_compiled()
+                }
+            };
+        }
         let trait_arguments = self.trait_arguments();
         let types = function.sig.generics.type_params().map(|ty| &ty.ident);
         let fields = quote!(#(::core::marker::PhantomData<#types>),*);
@@ -132,7 +144,7 @@ impl<'a> Kernel<'a> {
         quote! {
             #(#attrs)*
             #[allow(non_snake_case, clippy::too_many_arguments)]
-            #vis #fn_token #name<'a #(, #bounds)*>(#(#params),*) -> #p::Launch<'a, #p::#safety, #count>
+            #vis #fn_token #name<'a #(, #bounds)*>(#(#params),*) -> #root::Launch<'a, #root::#safety, #count>
             where #listed, #predicates {
                 #p::Launch::new(<#marker #arguments as #compiled #trait_arguments>::kernel(), [#(#args),*])
             }
@@ -190,7 +202,8 @@ impl<'a> Kernel<'a> {
             return (quote!(#[allow(unused_variables)] #name: impl ::core::marker::Sized), None);
         };
         let element = element(ty);
-        let host = twin::respan(p.clone(), span);
+        // Not through `__private`: an editor shows the path.
+        let host = twin::respan(self.root.clone(), span);
         match kind {
             // `&mut impl`, not a value: a variable that holds `&mut Buffer` is then borrowed again, not moved.
             ParamKind::Ptr => (
@@ -264,7 +277,11 @@ impl<'a> Kernel<'a> {
     /// The twin, with the kernel's name and generic parameters.
     pub(crate) fn twin(&self) -> TokenStream {
         let sig = &self.function.sig;
-        let (fn_token, name, clause) = (&sig.fn_token, &sig.ident, &sig.generics.where_clause);
+        let (fn_token, mut name, clause) = (&sig.fn_token, sig.ident.clone(), &sig.generics.where_clause);
+        if self.editor {
+            // On the user's name lies the launcher.
+            name.set_span(Span::call_site());
+        }
         let levels = ["allow", "expect", "warn", "deny"];
         let attrs = self.function.attrs.iter().filter(|attr| levels.iter().any(|level| attr.path().is_ident(level)));
         let (generics, params) = (self.twin_generics(), self.twin_params());

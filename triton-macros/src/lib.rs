@@ -75,8 +75,8 @@ fn kernel_tokens(args: TokenStream, item: TokenStream) -> TokenStream {
     let launcher = kernel.launcher();
     if editor {
         let errors = cx.errors();
-        let (twin, any) = (kernel.twin(), kernel.accept_every_instance());
-        return quote!(#launcher #twin #any #errors);
+        let twin = kernel.twin();
+        return quote!(#launcher #twin #errors);
     }
     let body = body::convert(&mut cx, &function.block);
     let (Some(body), false) = (body, cx.failed()) else {

@@ -9,13 +9,13 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Mutex, OnceLock};
 use triton_core::ir;
-use triton_core::record::{Image, ParamType, Record, Target, Variant};
+use triton_core::record::{Image, ParamType, Promise, Record, Target, Variant};
 
 /// Devices whose functions are found without a lock.
 const FAST: usize = 16;
 
-/// The functions of one device: for each variant, the general and the specialised one.
-type Slots = Box<[[OnceLock<Loaded>; 2]]>;
+/// The functions of one device: for each variant, one for each promise.
+type Slots = Box<[[OnceLock<Loaded>; Promise::ALL.len()]]>;
 
 /// The IR of each variant, or why it cannot be read.
 type Functions = Box<[OnceLock<Result<ir::Function, String>>]>;
@@ -43,8 +43,8 @@ pub(crate) struct Loaded {
 pub struct LoadInfo {
     /// What it was compiled for.
     pub target: Target,
-    /// Whether it relies on aligned pointers and divisible integers.
-    pub specialised: bool,
+    /// What it relies on.
+    pub promise: Promise,
     /// Registers of a thread.
     pub registers: u32,
     /// Bytes of local memory of a thread; more than 0 mostly means spilled registers.
@@ -74,8 +74,8 @@ impl Kernel {
         &self.record
     }
 
-    /// Loads a variant's code for a device ahead of the first launch, and says what it needs there: the general code,
-    /// and the specialised if there is one. For the CPU there is nothing to say.
+    /// Loads a variant's code for a device ahead of the first launch, and says what it needs there: the code that relies on
+    /// nothing first, then what relies on more. For the CPU there is nothing to say.
     ///
     /// # Errors
     /// [`Error::Variant`], [`Error::NoImage`], [`Error::DriverTooOld`], [`Error::Jit`], [`Error::SharedMemory`],
@@ -85,9 +85,9 @@ impl Kernel {
             Place::Cpu => self.function(variant).map(|_| Vec::new()),
             Place::Cuda(context) => {
                 let mut infos = Vec::new();
-                for specialised in [false, true] {
-                    let image = self.select(variant, context.capability, Some(context.driver.version), specialised)?;
-                    if image.specialised == specialised {
+                for &promise in Promise::ALL {
+                    let image = self.select(variant, context.capability, Some(context.driver.version), promise)?;
+                    if image.promise == promise {
                         infos.push(self.loaded(context, variant, image)?.info.clone());
                     }
                 }
@@ -106,14 +106,15 @@ impl Kernel {
         })
     }
 
-    /// The image for a device: of the best target that it and its driver can run, the specialised one if that is allowed.
+    /// The image for a device: of the best target that it and its driver can run, the one that relies on most of what is
+    /// promised.
     #[inline]
     pub(crate) fn select(
         &self,
         variant: usize,
         capability: (u32, u32),
         driver: Option<u32>,
-        specialised: bool,
+        promise: Promise,
     ) -> Result<&Image> {
         let images = &self.variant(variant)?.images;
         let runs = |image: &&Image| {
@@ -122,11 +123,8 @@ impl Kernel {
         let Some(best) = images.iter().find(runs) else {
             return Err(self.no_image(variant, capability, driver));
         };
-        let of_target = |special: bool| images.iter().find(|i| i.target == best.target && i.specialised == special);
-        if specialised && let Some(image) = of_target(true) {
-            return Ok(image);
-        }
-        of_target(false).ok_or_else(|| self.no_image(variant, capability, driver))
+        let allowed = images.iter().filter(|i| i.target == best.target && i.promise <= promise);
+        allowed.max_by_key(|i| i.promise).ok_or_else(|| self.no_image(variant, capability, driver))
     }
 
     #[cold]
@@ -151,7 +149,7 @@ impl Kernel {
             Some(cell) => cell.get_or_init(|| self.slots()),
             None => self.more_slots(context.ordinal),
         };
-        let slot = &slots[variant][usize::from(image.specialised)];
+        let slot = &slots[variant][image.promise as usize];
         match slot.get() {
             Some(loaded) => Ok(loaded),
             None => self.load_into(slot, context, image),
@@ -159,7 +157,7 @@ impl Kernel {
     }
 
     fn slots(&self) -> Slots {
-        self.record.variants.iter().map(|_| [OnceLock::new(), OnceLock::new()]).collect()
+        self.record.variants.iter().map(|_| [const { OnceLock::new() }; Promise::ALL.len()]).collect()
     }
 
     #[cold]
@@ -189,13 +187,15 @@ impl Kernel {
             .map_err(|message| Error::Ir { kernel: self.record.instance.to_string(), message: message.clone() })
     }
 
-    /// Whether a parameter of this type takes part in specialisation by its value.
+    /// The strongest promise that an argument of this type and value allows.
     #[inline]
-    pub(crate) fn divisible(ty: ParamType, bits: u64) -> bool {
+    pub(crate) fn promise(ty: ParamType, bits: u64) -> Promise {
+        let divisible = bits.is_multiple_of(16);
         match ty {
-            ParamType::Ptr(_) | ParamType::PtrMut(_) => bits.is_multiple_of(16),
+            ParamType::Ptr(_) | ParamType::PtrMut(_) if !divisible => Promise::Nothing,
             // The low bits decide, whatever the sign and the width.
-            ParamType::Scalar(t) => !t.is_int() || bits.is_multiple_of(16),
+            ParamType::Scalar(t) if t.is_int() && !divisible => Promise::Aligned,
+            ParamType::Ptr(_) | ParamType::PtrMut(_) | ParamType::Scalar(_) => Promise::Divisible,
         }
     }
 }

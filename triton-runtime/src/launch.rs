@@ -12,7 +12,7 @@ use crate::stream::Stream;
 use std::fmt;
 use std::marker::PhantomData;
 use triton_core::ir::types::DType;
-use triton_core::record::{Arg, Image, ParamRecord, ParamType, ProgramMap, Record};
+use triton_core::record::{Arg, Image, ParamRecord, ParamType, ProgramMap, Promise, Record};
 
 /// A launch that cannot break memory safety: the kernel takes views and scalars.
 #[derive(Debug)]
@@ -60,18 +60,18 @@ impl<'a, S, const N: usize> Launch<'a, S, N> {
     /// # Errors
     /// [`Error::Variant`], [`Error::Argument`], [`Error::Promise`], [`Error::NoImage`].
     pub fn image(&self, capability: (u32, u32)) -> Result<&'static Image> {
-        let specialised = self.check_args()?;
-        self.kernel.select(self.variant, capability, None, specialised)
+        let promise = self.check_args()?;
+        self.kernel.select(self.variant, capability, None, promise)
     }
 
-    /// Checks types and promises; says whether the specialised code may run.
+    /// Checks types and promises; says what code may rely on.
     #[inline]
-    fn check_args(&self) -> Result<bool> {
+    fn check_args(&self) -> Result<Promise> {
         let params = &self.record().params;
         if params.len() != N {
             return Err(self.wrong_argument(params.len().min(N)));
         }
-        let mut specialised = true;
+        let mut promise = Promise::Divisible;
         for (i, (arg, param)) in self.args.iter().zip(params.iter()).enumerate() {
             if arg.ty != param.ty {
                 return Err(self.wrong_argument(i));
@@ -80,9 +80,11 @@ impl<'a, S, const N: usize> Launch<'a, S, N> {
             if param.multiple_of > 1 && !keeps(param, bits) {
                 return Err(self.broken_promise(param, bits));
             }
-            specialised &= !param.specialise || Kernel::divisible(param.ty, bits);
+            if param.specialise {
+                promise = promise.min(Kernel::promise(param.ty, bits));
+            }
         }
-        Ok(specialised)
+        Ok(promise)
     }
 
     #[cold]
@@ -121,7 +123,7 @@ impl<'a, S, const N: usize> Launch<'a, S, N> {
     #[inline]
     fn enqueue(self, stream: &Stream, grid: Grid) -> Result<()> {
         self.kernel.variant(self.variant)?;
-        let specialised = self.check_args()?;
+        let promise = self.check_args()?;
         for (i, arg) in self.args.iter().enumerate() {
             if let Some(core) = arg.core {
                 core.check(stream, || self.name(i))?;
@@ -129,7 +131,7 @@ impl<'a, S, const N: usize> Launch<'a, S, N> {
         }
         let dims = grid.dims()?;
         match (stream.device().place(), stream.raw()) {
-            (Place::Cuda(context), Some(raw)) => self.on_cuda(context, stream, raw, specialised, dims),
+            (Place::Cuda(context), Some(raw)) => self.on_cuda(context, stream, raw, promise, dims),
             (Place::Cpu, _) | (Place::Cuda(_), None) => {
                 let function = self.kernel.function(self.variant)?;
                 if dims.contains(&0) {
@@ -146,10 +148,10 @@ impl<'a, S, const N: usize> Launch<'a, S, N> {
         context: &'static Context,
         stream: &Stream,
         raw: &RawStream,
-        specialised: bool,
+        promise: Promise,
         dims: [u32; 3],
     ) -> Result<()> {
-        let image = self.kernel.select(self.variant, context.capability, Some(context.driver.version), specialised)?;
+        let image = self.kernel.select(self.variant, context.capability, Some(context.driver.version), promise)?;
         let blocks = match image.programs {
             ProgramMap::Identity => dims,
         };

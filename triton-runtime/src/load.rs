@@ -31,7 +31,7 @@ pub(crate) fn load(context: &Context, instance: &str, image: &Image) -> Result<L
     let ready = |function: Function, log: String, cached: bool| Loaded {
         info: LoadInfo {
             target: image.target,
-            specialised: image.specialised,
+            promise: image.promise,
             registers: function.registers,
             local_bytes: function.local_bytes,
             shared_bytes: function.static_shared_bytes + image.shared_bytes,

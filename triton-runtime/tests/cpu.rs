@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use support::{fill_params, image, kernel, param};
 use triton_core::interp::Memory;
 use triton_core::ir::types::DType;
-use triton_core::record::{Arg, ParamType};
+use triton_core::record::{Arg, ParamType, Promise};
 use triton_runtime::{
     AsPtr, AsPtrMut, Buffer, CpuMemory, Device, Element, Error, Event, Grid, Kernel, Launch, LaunchArg, Pinned, Result,
     Safe, Stream,
@@ -273,11 +273,23 @@ fn launch<'a>(k: &'static Kernel, out: &'a mut impl AsPtrMut<i32>, n: i32) -> La
 #[test]
 fn images_are_chosen_by_arguments() -> Result<()> {
     let stream = stream();
-    let images = || vec![image("special", "s\0", true, 64), image("general", "g\0", false, 32)];
+    let images = || {
+        vec![
+            image("special", "s\0", Promise::Divisible, 64),
+            image("aligned", "a\0", Promise::Aligned, 64),
+            image("general", "g\0", Promise::Nothing, 32),
+        ]
+    };
     let both = kernel("both", fill_params(), images());
     let mut x = stream.zeros::<i32>(64)?;
-    let cases: &[(usize, i32, &str)] =
-        &[(0, 64, "special"), (0, -16, "special"), (0, 0, "special"), (0, 8, "general"), (1, 16, "general")];
+    let cases: &[(usize, i32, &str)] = &[
+        (0, 64, "special"),
+        (0, -16, "special"),
+        (0, 0, "special"),
+        (0, 8, "aligned"),
+        (1, 16, "general"),
+        (1, 3, "general"),
+    ];
     for (start, n, entry) in cases {
         let mut part = x.slice_mut(*start..)?;
         let launch = launch(both, &mut part, *n);
@@ -294,7 +306,7 @@ fn images_are_chosen_by_arguments() -> Result<()> {
 
     let mut record = both.record().clone();
     let mut second = record.variants[0].clone();
-    second.images = Cow::Owned(vec![image("second", "t\0", false, 32)]);
+    second.images = Cow::Owned(vec![image("second", "t\0", Promise::Nothing, 32)]);
     record.variants.to_mut().push(second);
     let two: &'static Kernel = Box::leak(Box::new(Kernel::new(record)));
     assert_eq!(launch(two, &mut x, 16).image((8, 0))?.entry, "special");
@@ -313,7 +325,7 @@ fn promises() -> Result<()> {
     let promising = |multiple| {
         let params =
             vec![param("out", ParamType::PtrMut(DType::I32), 64), param("n", ParamType::Scalar(DType::I32), multiple)];
-        kernel("k::<f32>", params, vec![image("k", "k\0", false, 32)])
+        kernel("k::<f32>", params, vec![image("k", "k\0", Promise::Nothing, 32)])
     };
     let k = promising(3);
     for n in [0, 3, -3, 2_147_483_646] {
@@ -336,7 +348,7 @@ fn promises() -> Result<()> {
 fn what_a_launch_refuses() -> Result<()> {
     let stream = stream();
     let mut x = stream.zeros::<i32>(64)?;
-    let k = kernel("k", fill_params(), vec![image("k", "k\0", false, 32)]);
+    let k = kernel("k", fill_params(), vec![image("k", "k\0", Promise::Nothing, 32)]);
     let error = launch(k, &mut x, 1).variant(2).launch(&stream, 1).unwrap_err();
     assert_eq!(error, Error::Variant { kernel: "k".to_string(), index: 2, count: 1 });
     let error = launch(k, &mut x, 1).launch(&stream, (1, 70000)).unwrap_err();
@@ -358,7 +370,7 @@ fn what_a_launch_refuses() -> Result<()> {
     assert!(error.to_string().contains("argument 0 is no argument"), "{error}");
     let mut short = fill_params();
     short.truncate(1);
-    let short = kernel("short", short, vec![image("k", "k\0", false, 32)]);
+    let short = kernel("short", short, vec![image("k", "k\0", Promise::Nothing, 32)]);
     assert!(matches!(launch(short, &mut x, 1).launch(&stream, 1), Err(Error::Argument { index: 1, .. })));
     assert_eq!(short.record().kernel, Cow::Borrowed("short"));
     Ok(())

@@ -9,7 +9,7 @@ mod support;
 use std::time::{Duration, Instant};
 use support::{Folder, fill_params, image, kernel, param, succeeded};
 use triton_core::ir::types::DType;
-use triton_core::record::{Image, ParamType};
+use triton_core::record::{Image, ParamType, Promise};
 use triton_runtime::{
     AsPtr, AsPtrMut, Device, DevicePtr, Error, Event, Kernel, Launch, LaunchArg, Pinned, Result, Safe, Stream, Unsafe,
 };
@@ -94,7 +94,7 @@ fn gpu() -> Result<(Device, Stream)> {
 }
 
 /// `out[i] = n + tag`, after some cycles.
-fn fill_image(specialised: bool, tag: i32, cycles: u64) -> Image {
+fn fill_image(promise: Promise, tag: i32, cycles: u64) -> Image {
     let ptx = format!(
         ".version 8.0\n.target sm_80\n.address_size 64\n\
          .visible .entry fill(.param .u64 out, .param .u32 n) .reqntid 32,1,1\n{{\n\
@@ -106,11 +106,15 @@ fn fill_image(specialised: bool, tag: i32, cycles: u64) -> Image {
          mul.wide.u32 %d3, %r1, 4; add.u64 %d0, %d0, %d3; add.s32 %r0, %r0, {tag};\n\
          st.global.u32 [%d0], %r0;\nret;\n}}\n\0"
     );
-    image("fill", ptx, specialised, 32)
+    image("fill", ptx, promise, 32)
 }
 
 fn fill(cycles: u64) -> &'static Kernel {
-    kernel("fill", fill_params(), vec![fill_image(true, 1000, cycles), fill_image(false, 0, cycles)])
+    kernel(
+        "fill",
+        fill_params(),
+        vec![fill_image(Promise::Divisible, 1000, cycles), fill_image(Promise::Nothing, 0, cycles)],
+    )
 }
 
 /// `out[i] = x[i]`, after some cycles.
@@ -128,7 +132,7 @@ fn copy(cycles: u64) -> &'static Kernel {
          ld.global.u32 %r3, [%d0]; st.global.u32 [%d4], %r3;\nret;\n}}\n\0"
     );
     let params = vec![param("x", ParamType::Ptr(DType::I32), 1), param("out", ParamType::PtrMut(DType::I32), 1)];
-    kernel("copy", params, vec![image("copy", ptx, false, 32)])
+    kernel("copy", params, vec![image("copy", ptx, Promise::Nothing, 32)])
 }
 
 fn run_fill(k: &'static Kernel, out: &mut impl AsPtrMut<i32>, n: i32, stream: &Stream) -> Result<()> {
@@ -325,7 +329,7 @@ fn foreign_stream() -> Result<()> {
 fn shared_and_clusters() -> Result<()> {
     let (device, stream) = gpu()?;
     let mut x = stream.zeros::<i32>(N)?;
-    let mut large = fill_image(false, 7, 0);
+    let mut large = fill_image(Promise::Nothing, 7, 0);
     large.shared_bytes = 90_000;
     let k = kernel("large", fill_params(), vec![large.clone()]);
     run_fill(k, &mut x, 1, &stream)?;
@@ -335,7 +339,7 @@ fn shared_and_clusters() -> Result<()> {
     let error = run_fill(kernel("huge", fill_params(), vec![large]), &mut x, 1, &stream).unwrap_err();
     assert!(matches!(error, Error::SharedMemory { needed: 0x10_0000, .. }), "{error}");
 
-    let mut clustered = fill_image(false, 9, 0);
+    let mut clustered = fill_image(Promise::Nothing, 9, 0);
     clustered.cluster = [2, 1, 1];
     let k = kernel("clustered", fill_params(), vec![clustered]);
     if device.compute_capability() >= Some((9, 0)) {
@@ -351,7 +355,7 @@ fn bad_ptx() -> Result<()> {
     let (_, stream) = gpu()?;
     let mut x = stream.zeros::<i32>(N)?;
     let text = ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k(.param .u64 a) { nonsense; }\n\0";
-    let k = kernel("broken", fill_params(), vec![image("k", text, false, 32)]);
+    let k = kernel("broken", fill_params(), vec![image("k", text, Promise::Nothing, 32)]);
     let error = run_fill(k, &mut x, 1, &stream).unwrap_err();
     println!("bad PTX :: {}", error.to_string().replace('\n', " | "));
     assert!(matches!(&error, Error::Jit { log, .. } if !log.is_empty()), "{error}");
@@ -420,7 +424,7 @@ fn overhead() -> Result<()> {
         param("out", ParamType::PtrMut(DType::F32), 1),
         param("n", ParamType::Scalar(DType::I32), 1),
     ];
-    let images = vec![image("nothing", ptx, true, 128), image("nothing", ptx, false, 128)];
+    let images = vec![image("nothing", ptx, Promise::Divisible, 128), image("nothing", ptx, Promise::Nothing, 128)];
     let k = kernel("nothing", params, images);
     let (x, y, mut out) = (stream.zeros::<f32>(64)?, stream.zeros::<f32>(64)?, stream.zeros::<f32>(64)?);
 

@@ -9,7 +9,7 @@ use std::path::Path;
 use std::process::Command;
 use support::{Folder, fill_params, image, kernel, param, succeeded};
 use triton_core::ir::types::DType;
-use triton_core::record::ParamType;
+use triton_core::record::{ParamType, Promise};
 use triton_runtime::{AsPtr, AsPtrMut, Device, Error, Event, Kernel, Launch, LaunchArg, Pinned, Result, Safe, Stream};
 
 /// The cases: a name for the child, and how the library behaves.
@@ -311,7 +311,11 @@ fn events() -> Result<()> {
 }
 
 fn fill() -> &'static Kernel {
-    kernel("fill", fill_params(), vec![image("special", "s\0", true, 64), image("general", "g\0", false, 32)])
+    kernel(
+        "fill",
+        fill_params(),
+        vec![image("special", "s\0", Promise::Divisible, 64), image("general", "g\0", Promise::Nothing, 32)],
+    )
 }
 
 fn run(k: &'static Kernel, out: &mut impl AsPtrMut<i32>, n: i32, stream: &Stream, grid: i32) -> Result<()> {
@@ -339,17 +343,17 @@ fn launch() -> Result<()> {
     assert!(log().is_empty(), "an empty grid launches nothing");
 
     let infos = kernel.load(&device, 0)?;
-    let seen: Vec<_> = infos.iter().map(|i| (i.specialised, i.registers, i.log.contains("32 registers"))).collect();
-    assert_eq!(seen, [(false, 32, true), (true, 32, true)]);
+    let seen: Vec<_> = infos.iter().map(|i| (i.promise, i.registers, i.log.contains("32 registers"))).collect();
+    assert_eq!(seen, [(Promise::Nothing, 32, true), (Promise::Divisible, 32, true)]);
 
-    let mut clustered = image("clustered", "c\0", false, 128);
+    let mut clustered = image("clustered", "c\0", Promise::Nothing, 128);
     clustered.cluster = [2, 1, 1];
     let clustered = support::kernel("clustered", fill_params(), vec![clustered]);
     assert!(matches!(run(clustered, &mut out, 1, &a, 3), Err(Error::Grid { axis: 'x', found: 3, .. })));
     run(clustered, &mut out, 1, &a, 4)?;
     assert_eq!(log().last().map(String::as_str), Some("launch-cluster 4 1 1 x 128"));
 
-    let mut greedy = image("greedy", "g\0", false, 128);
+    let mut greedy = image("greedy", "g\0", Promise::Nothing, 128);
     greedy.shared_bytes = 300_000;
     let greedy = support::kernel("greedy", fill_params(), vec![greedy]);
     let error = run(greedy, &mut out, 1, &a, 1).unwrap_err();
@@ -387,7 +391,7 @@ fn devices() -> Result<()> {
     let cpu = Device::cpu().stream()?.upload(&[1i32])?;
     wrong(a.download(&cpu).map(drop));
     let params = vec![param("x", ParamType::Ptr(DType::I32), 1), param("n", ParamType::Scalar(DType::I32), 1)];
-    let reader = kernel("reader", params, vec![image("reader", "r\0", false, 32)]);
+    let reader = kernel("reader", params, vec![image("reader", "r\0", Promise::Nothing, 32)]);
     let launch = Launch::<Safe, 2>::new(reader, [x.arg(), LaunchArg::scalar(1)]);
     let error = launch.launch(&b, 1).unwrap_err();
     assert!(error.to_string().contains("argument `x` of `reader` is on Fake GPU (CUDA device 0)"), "{error}");

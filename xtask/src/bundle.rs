@@ -10,47 +10,53 @@ use std::process::Command;
 /// Largest bundle in bytes.
 const LIMIT: u64 = 60 << 20;
 
-/// Test binaries that go along: package and test.
-const TESTS: &[(&str, &str)] = &[("triton-runtime", "cuda"), ("triton-dsl", "device")];
+/// Test binaries that go along: package, its folder, and test.
+const TESTS: &[(&str, &str, &str)] = &[("triton-runtime", "triton-runtime", "cuda"), ("triton-dsl", ".", "device")];
 
+/// Where the stand-in for the driver is, which `triton-cust` is linked with.
+const STUB: &str = "target/cuda-stub";
+
+/// Makes the bundle.
 pub fn bundle() -> Outcome {
     let dir = root().join("target/gpu");
     if dir.exists() {
         std::fs::remove_dir_all(&dir).map_err(|e| format!("{}: {e}", dir.display()))?;
     }
-    let mut executables = build(&["build", "--examples", "--package", "triton-dsl"], "examples")?;
-    for (package, test) in TESTS {
-        executables.extend(build(&["test", "--no-run", "--package", package, "--test", test], "tests")?);
+    let mut executables = build(&root(), &["build", "--examples", "--package", "triton-dsl"], "examples")?;
+    for (package, folder, test) in TESTS {
+        if root().join(folder).join("tests").join(test).with_extension("rs").exists() {
+            let args = ["test", "--no-run", "--package", package, "--test", test];
+            executables.extend(build(&root(), &args, "tests")?);
+        } else {
+            println!("bundle: without the test `{test}` of {package}, which does not exist");
+        }
     }
-    executables.extend(build(&["build", "--package", "triton-bench"], "bench")?);
-    crate::stub::stub(&root().join("target/cuda-stub"))?;
-    executables.extend(build(&["build", "--package", "triton-cust", "--examples"], "examples")?);
+    executables.extend(build(&root(), &["build", "--package", "triton-bench"], "bench")?);
+    crate::stub::stub(&root().join(STUB))?;
+    executables.extend(build(&root().join("triton-cust"), &["build", "--examples"], "examples")?);
     for (folder, file) in &executables {
         let name = file.file_name().unwrap_or_default().to_string_lossy();
         // Cargo appends a hash to tests.
         let name = if folder == "tests" { name.rsplit_once('-').map_or(&*name, |(n, _)| n) } else { &*name };
         copy(file, &dir.join(folder).join(name))?;
     }
-    copy(&root().join("benchmarks/run.sh"), &dir.join("run.sh"))?;
-    copy(&root().join("benchmarks/peers.py"), &dir.join("peers.py"))?;
+    for script in ["run.sh", "peers.py"] {
+        copy(&root().join("benchmarks").join(script), &dir.join(script))?;
+    }
     let size = size(&dir);
     if size > LIMIT {
         return Err(format!("the bundle has {size} bytes, the limit is {LIMIT}"));
     }
-    println!(
-        "bundle: {} programs, {:.1} MiB in {}",
-        executables.len(),
-        size as f64 / f64::from(1 << 20),
-        dir.display()
-    );
+    let (count, mib) = (executables.len(), size as f64 / f64::from(1 << 20));
+    println!("bundle: {count} programs, {mib:.1} MiB in {}", dir.display());
     Ok(())
 }
 
 /// Builds in release, stripped, and returns the executables with the folder they belong to.
-fn build(args: &[&str], folder: &str) -> Result<Vec<(String, PathBuf)>, String> {
+fn build(workspace: &Path, args: &[&str], folder: &str) -> Result<Vec<(String, PathBuf)>, String> {
     let mut cargo = Command::new(env!("CARGO"));
-    cargo.args(args).args(["--release", "--message-format=json-render-diagnostics"]).current_dir(root());
-    cargo.env("CARGO_PROFILE_RELEASE_STRIP", "true").env("CUDA_LIBRARY_PATH", root().join("target/cuda-stub"));
+    cargo.args(args).args(["--release", "--message-format=json-render-diagnostics"]).current_dir(workspace);
+    cargo.env("CARGO_PROFILE_RELEASE_STRIP", "true").env("CUDA_LIBRARY_PATH", root().join(STUB));
     let messages = output(&mut cargo)?;
     let executables = messages.lines().filter_map(|line| {
         let message: serde_json::Value = serde_json::from_str(line).ok()?;

@@ -6,8 +6,10 @@
 //! | `bundle` | lays examples, tests and benchmarks in `target/gpu/`, to run on a GPU host without Rust |
 //! | `stub DIR` | makes a stand-in `libcuda.so` in `DIR/lib64`, to link crates that need one at build time |
 //! | `reproduce` | builds a crate with kernels in two folders and compares the PTX |
+//! | `ide` | asks rust-analyzer about a sample kernel: hover, completion, go to definition, diagnostics |
 
 mod bundle;
+mod ide;
 mod reproduce;
 mod stub;
 mod validate;
@@ -26,7 +28,8 @@ fn main() -> ExitCode {
         ["bundle"] => bundle::bundle(),
         ["stub", dir] => stub::stub(Path::new(dir)),
         ["reproduce"] => reproduce::reproduce(),
-        _ => Err("tasks: validate, bundle, stub DIR, reproduce".into()),
+        ["ide"] => ide::ide(),
+        _ => Err("tasks: validate, bundle, stub DIR, reproduce, ide".into()),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

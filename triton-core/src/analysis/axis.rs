@@ -15,6 +15,7 @@ use crate::ir::types::{Constant, Elem, Shape, Type};
 use crate::ir::{Block, Function, InstData, Value};
 use crate::ops::Op;
 use crate::ops::kinds::{BinaryKind, CompareKind};
+use crate::record::Promise;
 
 /// The largest divisibility that is told apart; 0 is divisible by it.
 const MOST: u64 = 1 << 40;
@@ -54,23 +55,16 @@ impl Axis {
     }
 }
 
-/// What the caller of a kernel promises beside the parameters' own `multiple_of`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Promises {
-    /// Every specialising pointer is aligned to 16 bytes, every specialising integer divisible by 16.
-    pub specialised: bool,
-}
-
-/// The facts of every value of a function.
-pub fn analyse(func: &Function, promises: Promises) -> SideTable<Value, Axis> {
+/// The facts of every value of a function, under what the caller promises beside the parameters' own `multiple_of`.
+pub fn analyse(func: &Function, promise: Promise) -> SideTable<Value, Axis> {
     let mut facts = SideTable::new(Axis::UNKNOWN);
     for param in &func.params {
-        let promised = if promises.specialised && !param.general { 16 } else { 1 };
-        let natural = match func.ty(param.value).elem {
-            Elem::Ptr { pointee, .. } => u64::from(pointee.bytes()),
-            Elem::Num(d) if d.is_int() => 1,
+        let (natural, needed) = match func.ty(param.value).elem {
+            Elem::Ptr { pointee, .. } => (u64::from(pointee.bytes()), Promise::Aligned),
+            Elem::Num(d) if d.is_int() => (1, Promise::Divisible),
             Elem::Num(_) => continue,
         };
+        let promised = if promise >= needed && !param.general { 16 } else { 1 };
         let divisibility = pow2_of(i128::from(param.multiple_of)).max(natural).max(promised);
         facts[param.value] = Axis::scalar(divisibility, None);
     }

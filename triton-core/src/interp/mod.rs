@@ -93,9 +93,7 @@ pub fn evaluate<'a>(
     let count = result.map_or(0, |v| func.ty(v).shape.elements()) as usize;
     Some(Ok(match *op {
         Op::Const { value } => vec![value.bits],
-        Op::Arange { start, end } => {
-            (start..end).map(|i| Constant::int(DType::I32, i.into()).bits).collect()
-        }
+        Op::Arange { start, end } => (start..end).map(|i| Constant::int(DType::I32, i.into()).bits).collect(),
         Op::Splat { x, .. } => vec![*operand(x)?.first()?; count],
         Op::Broadcast { x, shape } => {
             let (from, x) = (func.ty(x).shape, operand(x)?);
@@ -268,7 +266,8 @@ impl Machine<'_> {
             | Op::Binary { .. }
             | Op::Compare { .. }
             | Op::Ternary { .. } => {
-                let result = evaluate(self.func, &inst.op, inst.results.first().copied(), &|v| Some(Cow::Borrowed(value(v))));
+                let result =
+                    evaluate(self.func, &inst.op, inst.results.first().copied(), &|v| Some(Cow::Borrowed(value(v))));
                 result.unwrap_or_else(|| Err(format!("`{}` is not well typed", inst.op.mnemonic())))
             }
         }

@@ -34,7 +34,8 @@ impl std::fmt::Display for ParseError {
 /// The first thing that is no IR, or that the verifier refuses.
 pub fn parse(text: &str) -> Result<Function, ParseError> {
     let func = Function::new("", 4);
-    let mut parser = Parser { func, defined: HashSet::new(), layouts: HashMap::new(), open: Vec::new(), lines: HashMap::new() };
+    let mut parser =
+        Parser { func, defined: HashSet::new(), layouts: HashMap::new(), open: Vec::new(), lines: HashMap::new() };
     let mut last = 0;
     for (i, line) in text.lines().enumerate() {
         let number = i as u32 + 1;
@@ -98,7 +99,10 @@ impl Parser {
         let (word, rest) = code.split_once(' ').unwrap_or((code, ""));
         match word {
             "source" => {
-                let file = rest.strip_prefix('"').and_then(|r| r.strip_suffix('"')).ok_or("a file name in quotes is missing")?;
+                let file = rest
+                    .strip_prefix('"')
+                    .and_then(|r| r.strip_suffix('"'))
+                    .ok_or("a file name in quotes is missing")?;
                 self.func.sources.files.push(file.replace("\\\\", "\\").replace("\\\"", "\""));
                 Ok(())
             }
@@ -113,7 +117,8 @@ impl Parser {
         let params = code.strip_prefix('{').ok_or("`{` is missing")?.trim();
         let block = self.func.blocks.push(BlockData::default());
         if !params.is_empty() {
-            let params = params.strip_prefix('|').and_then(|p| p.strip_suffix('|')).ok_or("parameters stand between bars")?;
+            let params =
+                params.strip_prefix('|').and_then(|p| p.strip_suffix('|')).ok_or("parameters stand between bars")?;
             for param in split_top(params) {
                 let (name, ty) = param.split_once(": ").ok_or_else(|| format!("`{param}` is no parameter"))?;
                 let value = self.define(name, ty)?;

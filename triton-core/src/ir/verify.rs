@@ -33,7 +33,8 @@ pub struct VerifyError {
 /// # Errors
 /// All that are broken.
 pub fn verify(func: &Function) -> Result<(), Vec<VerifyError>> {
-    let mut verifier = Verifier { func, scope: Vec::new(), known: HashSet::new(), ever: HashSet::new(), errors: Vec::new() };
+    let mut verifier =
+        Verifier { func, scope: Vec::new(), known: HashSet::new(), ever: HashSet::new(), errors: Vec::new() };
     if !func.num_warps.is_power_of_two() || func.num_warps > 32 {
         verifier.report(None, format!("{} is no number of warps: 1, 2, 4, 8, 16 or 32", func.num_warps));
     }
@@ -120,7 +121,8 @@ impl Verifier<'_> {
             Ok(ty) => ty,
         };
         if data.op.effect() != Effect::Control {
-            if expected.into_iter().collect::<Vec<_>>() != results || !data.args.is_empty() || !data.regions.is_empty() {
+            if expected.into_iter().collect::<Vec<_>>() != results || !data.args.is_empty() || !data.regions.is_empty()
+            {
                 self.report(Some(inst), format!("`{}` does not yield {results:?}", data.op.mnemonic()));
             }
             return;
@@ -197,7 +199,11 @@ fn check_layouts(func: &Function, data: &InstData) -> Result<(), String> {
         }
     }
     if func.stage == Stage::Tile {
-        return if data.op == (Op::Barrier {}) { Err("a barrier at stage 0, where no thread is known".into()) } else { Ok(()) };
+        return if data.op == (Op::Barrier {}) {
+            Err("a barrier at stage 0, where no thread is known".into())
+        } else {
+            Ok(())
+        };
     }
     // Groups of values that share a layout.
     let mut groups: Vec<Vec<Value>> = Vec::new();

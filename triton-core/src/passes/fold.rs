@@ -32,7 +32,12 @@ pub fn fold(func: &mut Function) {
     }
 }
 
-fn fold_one(func: &Function, op: &Op, result: Value, constants: &SideTable<Value, Option<Constant>>) -> Option<Constant> {
+fn fold_one(
+    func: &Function,
+    op: &Op,
+    result: Value,
+    constants: &SideTable<Value, Option<Constant>>,
+) -> Option<Constant> {
     let ty = func.ty(result);
     let (Elem::Num(dtype), Shape::SCALAR, Effect::Pure) = (ty.elem, ty.shape, op.effect()) else { return None };
     let bits = evaluate(func, op, Some(result), &|v| Some(vec![constants[v]?.bits].into()))?.ok()?;

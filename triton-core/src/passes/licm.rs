@@ -68,11 +68,7 @@ fn define(func: &Function, region: Block, inside: &mut SideTable<Value, bool>) {
 }
 
 fn cannot_fail(op: &Op, constants: &SideTable<Value, Option<Constant>>) -> bool {
-    match *op {
-        Op::Binary { kind: BinaryKind::Div | BinaryKind::Rem, b, .. } => {
-            // A constant divisor other than 0 and −1; floats never fail, and have no integer value.
-            constants[b].is_some_and(|c| c.as_int().is_none_or(|d| d != 0 && d != -1))
-        }
-        _ => true,
-    }
+    let Op::Binary { kind: BinaryKind::Div | BinaryKind::Rem, b, .. } = *op else { return true };
+    // A constant divisor other than 0 and −1; floats never fail, and have no integer value.
+    constants[b].is_some_and(|c| c.as_int().is_none_or(|d| d != 0 && d != -1))
 }

@@ -12,8 +12,8 @@ pub mod licm;
 pub mod place;
 pub mod sync;
 
-use crate::analysis::axis::Promises;
 use crate::ir::{Function, verify};
+use crate::record::Promise;
 
 /// A pass of stage 0, by the name that tests and dumps use.
 pub struct Pass {
@@ -49,8 +49,8 @@ pub fn optimise(func: &mut Function) -> Result<(), String> {
 ///
 /// # Errors
 /// As [`optimise`].
-pub fn lay_out(func: &mut Function, promises: Promises) -> Result<(), String> {
-    place::place(func, promises);
+pub fn lay_out(func: &mut Function, promise: Promise) -> Result<(), String> {
+    place::place(func, promise);
     check(func, "place")?;
     sync::sync(func)?;
     check(func, "sync")

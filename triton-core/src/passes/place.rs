@@ -5,29 +5,30 @@
 //!
 //! Today's operations connect tiles of one shape only, so the choice is one layout a shape: the coalesced one
 //! ([`Layout::coalesced`]) with the widest vector that an access of that shape allows. An access allows as many elements as
-//! its addresses are contiguous and aligned for, its mask agrees on, and 16 bytes hold ([`vector`]), but no more than leave
-//! every thread one. If no access of a shape allows more than one element, neighbouring lanes take neighbouring elements and
+//! its addresses are contiguous and aligned for, and 16 bytes hold ([`vector`]), but no more than leave every thread one. If
+//! no access of a shape allows more than one element, neighbouring lanes take neighbouring elements and
 //! a thread has several accesses in flight.
 
-use crate::analysis::axis::{self, Axis, Promises};
+use crate::analysis::axis::{self, Axis};
 use crate::entity::SideTable;
 use crate::ir::types::{Elem, Shape};
 use crate::ir::{Function, Stage, Value};
 use crate::layout::Layout;
 use crate::ops::Op;
+use crate::record::Promise;
 use std::collections::BTreeMap;
 
 /// Bytes of the widest access of a thread.
 const WIDEST: u64 = 16;
 
 /// See the [module's page](self).
-pub fn place(func: &mut Function, promises: Promises) {
-    let facts = axis::analyse(func, promises);
+pub fn place(func: &mut Function, promise: Promise) {
+    let facts = axis::analyse(func, promise);
     let mut vectors: BTreeMap<Shape, u64> = BTreeMap::new();
     for inst in func.walk() {
-        if let Some((ptr, mask)) = access(&func.insts[inst].op) {
+        if let Some((ptr, _)) = access(&func.insts[inst].op) {
             let best = vectors.entry(func.ty(ptr).shape).or_insert(1);
-            *best = (*best).max(vector(func, &facts, ptr, mask));
+            *best = (*best).max(vector(func, &facts, ptr));
         }
     }
     func.stage = Stage::Laid;
@@ -69,10 +70,10 @@ pub fn access(op: &Op) -> Option<(Value, Option<Value>)> {
     }
 }
 
-/// Elements that one access of a thread may cover.
-pub fn vector(func: &Function, facts: &SideTable<Value, Axis>, ptr: Value, mask: Option<Value>) -> u64 {
+/// Elements that one access of a thread may cover. The mask does not count: where it does not agree on all of them, they
+/// are accessed one by one.
+pub fn vector(func: &Function, facts: &SideTable<Value, Axis>, ptr: Value) -> u64 {
     let Elem::Ptr { pointee, .. } = func.ty(ptr).elem else { return 1 };
     let bytes = u64::from(pointee.bytes());
-    let masked = mask.map_or(u64::MAX, |m| facts[m].constancy);
-    axis::access_width(facts[ptr], bytes).min(masked).min(WIDEST / bytes)
+    axis::access_width(facts[ptr], bytes).min(WIDEST / bytes)
 }

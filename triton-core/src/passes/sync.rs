@@ -55,25 +55,21 @@ fn block(
             join(&mut pending, vec![new]);
         }
         let regions = func.insts[inst].regions.clone();
-        match op {
-            Op::If { .. } => {
-                let mut after = Vec::new();
-                for region in regions {
-                    join(&mut after, block(func, region, roots, pending.clone())?);
-                }
-                pending = after;
+        if matches!(op, Op::If { .. }) {
+            let mut after = Vec::new();
+            for region in regions {
+                join(&mut after, block(func, region, roots, pending.clone())?);
             }
-            Op::For { .. } | Op::While {} => {
-                for _ in 0..2 {
-                    // Not running at all leaves what was pending.
-                    let mut turn = pending.clone();
-                    for &region in &regions {
-                        turn = block(func, region, roots, turn)?;
-                    }
-                    join(&mut pending, turn);
+            pending = after;
+        } else {
+            for _ in 0..2 {
+                // Not running at all leaves what was pending.
+                let mut turn = pending.clone();
+                for &region in &regions {
+                    turn = block(func, region, roots, turn)?;
                 }
+                join(&mut pending, turn);
             }
-            _ => {}
         }
         insts.push(inst);
     }

@@ -12,7 +12,7 @@ use crate::ir::{InstData, Value};
 impl Lower<'_> {
     /// `counter < end` is tested before the first turn; after that, whether the rest is longer than a step, so that the
     /// counter never wraps.
-    pub fn run_for(&mut self, inst: &InstData, start: Value, end: Value, step: Value) -> Result<(), String> {
+    pub fn run_for(&mut self, inst: &InstData, start: Value, end: Value, step: Value) -> Result<Vec<Vec<Reg>>, String> {
         let dtype = self.dtype(start)?;
         let ty = arith_type(dtype);
         let unsigned = if dtype.bits() == 64 { Ty::U64 } else { Ty::U32 };
@@ -21,7 +21,7 @@ impl Lower<'_> {
         let counter = self.mov(super::lower::bits_type(dtype), first);
         let (turn, done) = (self.label(), self.label());
         let runs = self.setp(Cmp::Lt, ty, counter, end);
-        self.emit(Op::Bra { label: done, unless: true, pred: Some(runs) });
+        self.emit(Op::Bra { label: done, pred: Some(runs), unless: true, uniform: true });
         self.emit(Op::Label { label: turn });
         let region = inst.regions[0];
         let params = self.func.blocks[region].params.clone();
@@ -35,13 +35,12 @@ impl Lower<'_> {
         let rest = self.arith(Opcode::Sub, ty, &[end.into(), counter.into()]);
         let more = self.setp(Cmp::Gt, unsigned, rest, step);
         self.emit(Op::Arith { op: Opcode::Add, ty, dst: counter, srcs: vec![counter.into(), step.into()] });
-        self.emit(Op::Bra { label: turn, unless: false, pred: Some(more) });
+        self.emit(Op::Bra { label: turn, pred: Some(more), unless: false, uniform: true });
         self.emit(Op::Label { label: done });
-        self.finish(inst, carried);
-        Ok(())
+        Ok(carried)
     }
 
-    pub fn run_while(&mut self, inst: &InstData) -> Result<(), String> {
+    pub fn run_while(&mut self, inst: &InstData) -> Result<Vec<Vec<Reg>>, String> {
         let [condition, body] = inst.regions[..] else { return Err("a `while` without a body".into()) };
         let carried = self.carry(inst);
         let (turn, done) = (self.label(), self.label());
@@ -53,33 +52,31 @@ impl Lower<'_> {
         }
         self.block(condition)?;
         let holds = self.regs(self.func.yielded(condition)[0])[0];
-        self.emit(Op::Bra { label: done, unless: true, pred: Some(holds) });
+        self.emit(Op::Bra { label: done, pred: Some(holds), unless: true, uniform: true });
         self.block(body)?;
         let yielded = self.func.yielded(body).to_vec();
         self.update(&carried, &yielded);
-        self.emit(Op::Bra { label: turn, unless: false, pred: None });
+        self.emit(Op::Bra { label: turn, pred: None, unless: false, uniform: true });
         self.emit(Op::Label { label: done });
-        self.finish(inst, carried);
-        Ok(())
+        Ok(carried)
     }
 
-    pub fn run_if(&mut self, inst: &InstData, cond: Value) -> Result<(), String> {
+    pub fn run_if(&mut self, inst: &InstData, cond: Value) -> Result<Vec<Vec<Reg>>, String> {
         let [yes, no] = inst.regions[..] else { return Err("an `if` without branches".into()) };
         let cond = self.regs(cond)[0];
         let results: Vec<Vec<Reg>> = inst.results.iter().map(|&v| self.fresh(v)).collect();
         let (otherwise, done) = (self.label(), self.label());
-        self.emit(Op::Bra { label: otherwise, unless: true, pred: Some(cond) });
+        self.emit(Op::Bra { label: otherwise, pred: Some(cond), unless: true, uniform: true });
         self.block(yes)?;
         let yielded = self.func.yielded(yes).to_vec();
         self.update(&results, &yielded);
-        self.emit(Op::Bra { label: done, unless: false, pred: None });
+        self.emit(Op::Bra { label: done, pred: None, unless: false, uniform: true });
         self.emit(Op::Label { label: otherwise });
         self.block(no)?;
         let yielded = self.func.yielded(no).to_vec();
         self.update(&results, &yielded);
         self.emit(Op::Label { label: done });
-        self.finish(inst, results);
-        Ok(())
+        Ok(results)
     }
 
     /// Registers of the loop's own, holding what is carried at first.
@@ -87,10 +84,6 @@ impl Lower<'_> {
         let carried: Vec<Vec<Reg>> = inst.args.iter().map(|&v| self.fresh(v)).collect();
         self.update(&carried, &inst.args);
         carried
-    }
-
-    fn finish(&mut self, inst: &InstData, regs: Vec<Vec<Reg>>) {
-        inst.results.iter().zip(regs).for_each(|(&result, regs)| self.set(result, regs));
     }
 
     /// Registers for a value, one for each that a thread holds of it.
@@ -131,4 +124,3 @@ fn mov_type(class: Class) -> Ty {
         Class::B64 => Ty::B64,
     }
 }
-

@@ -3,24 +3,24 @@
 //! A scalar is one register that all threads hold alike; a tile is one register for each of its layout's registers.
 
 use super::{Class, Cmp, Inst, Kernel, Op, Opcode, Operand, Reg, Special, Ty};
-use crate::analysis::axis::{self, Axis, Promises};
+use crate::analysis::axis::{self, Axis};
 use crate::entity::SideTable;
 use crate::ir::types::{self, Constant, DType, Elem};
-use crate::ir::{Block, Function, Value};
+use crate::ir::{Block, Function, InstData, Value};
 use crate::layout::Layout;
 use crate::ops;
-use crate::record::Target;
+use crate::record::{Promise, Target};
 use crate::span::Loc;
 use std::collections::HashMap;
 
-/// Makes code for one target under the given promises (the same that layouts were placed for).
+/// Makes code for one target under a promise (the one that layouts were placed for).
 ///
 /// # Errors
 /// A value whose registers cannot be found without moving elements between threads: a mistake of layout placement.
-pub fn lower(func: &Function, target: Target, promises: Promises) -> Result<Kernel, String> {
+pub fn lower(func: &Function, target: Target, promise: Promise) -> Result<Kernel, String> {
     let mut cx = Lower {
         func,
-        facts: axis::analyse(func, promises),
+        facts: axis::analyse(func, promise),
         regs: SideTable::new(Vec::new()),
         count: [0; 4],
         body: Vec::new(),
@@ -99,16 +99,9 @@ impl Lower<'_> {
         let func = self.func;
         for (_, inst) in func.block(block) {
             self.loc = func.sources.loc(inst.span);
-            match inst.op {
-                ops::Op::For { start, end, step } => self.run_for(inst, start, end, step)?,
-                ops::Op::While {} => self.run_while(inst)?,
-                ops::Op::If { cond } => self.run_if(inst, cond)?,
-                _ => {
-                    let regs = self.operation(&inst.op, inst.results.first().copied())?;
-                    if let Some(&result) = inst.results.first() {
-                        self.regs[result] = regs;
-                    }
-                }
+            let regs = self.operation(inst)?;
+            for (&result, regs) in inst.results.iter().zip(regs) {
+                self.regs[result] = regs;
             }
         }
         Ok(())
@@ -187,7 +180,37 @@ impl Lower<'_> {
         types
     }
 
-    fn operation(&mut self, op: &ops::Op, result: Option<Value>) -> Result<Vec<Reg>, String> {
+    /// The code of an instruction, and the registers of each of its results.
+    fn operation(&mut self, inst: &InstData) -> Result<Vec<Vec<Reg>>, String> {
+        match inst.op {
+            ops::Op::For { start, end, step } => self.run_for(inst, start, end, step),
+            ops::Op::While {} => self.run_while(inst),
+            ops::Op::If { cond } => self.run_if(inst, cond),
+            ops::Op::Yield {} => Ok(Vec::new()),
+            ops::Op::Barrier {} => {
+                self.emit(Op::BarSync);
+                Ok(Vec::new())
+            }
+            ops::Op::Store { ptr, value, mask } => self.store(ptr, value, mask).map(|()| Vec::new()),
+            ops::Op::Const { .. }
+            | ops::Op::ProgramId { .. }
+            | ops::Op::NumPrograms { .. }
+            | ops::Op::Arange { .. }
+            | ops::Op::Splat { .. }
+            | ops::Op::Broadcast { .. }
+            | ops::Op::Cast { .. }
+            | ops::Op::Select { .. }
+            | ops::Op::Offset { .. }
+            | ops::Op::Load { .. }
+            | ops::Op::Unary { .. }
+            | ops::Op::Binary { .. }
+            | ops::Op::Compare { .. }
+            | ops::Op::Ternary { .. } => Ok(vec![self.value(&inst.op, inst.results.first().copied())?]),
+        }
+    }
+
+    /// The registers of the one value that an operation yields.
+    fn value(&mut self, op: &ops::Op, result: Option<Value>) -> Result<Vec<Reg>, String> {
         match *op {
             ops::Op::Const { value } => Ok(vec![self.constant(value)]),
             ops::Op::ProgramId { axis } => Ok(vec![self.mov(Ty::U32, Operand::Special(Special::Ctaid(axis.0)))]),
@@ -209,12 +232,12 @@ impl Lower<'_> {
             }
             ops::Op::Offset { ptr, index } => self.offset(ptr, index),
             ops::Op::Load { ptr, mask, other } => self.load(ptr, mask, other),
-            ops::Op::Store { ptr, value, mask } => self.store(ptr, value, mask).map(|()| Vec::new()),
-            ops::Op::Barrier {} => {
-                self.emit(Op::BarSync);
-                Ok(Vec::new())
-            }
-            ops::Op::For { .. } | ops::Op::While {} | ops::Op::If { .. } | ops::Op::Yield {} => Ok(Vec::new()),
+            ops::Op::Store { .. }
+            | ops::Op::Barrier {}
+            | ops::Op::For { .. }
+            | ops::Op::While {}
+            | ops::Op::If { .. }
+            | ops::Op::Yield {} => Ok(Vec::new()),
             ops::Op::Unary { kind, x } => {
                 let dtype = self.dtype(x)?;
                 Ok(self.regs[x].clone().into_iter().map(|x| self.unary(kind, dtype, x)).collect())

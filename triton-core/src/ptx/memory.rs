@@ -1,14 +1,30 @@
 //! Code of addresses and accesses to global memory.
 //!
-//! One access of a thread covers a run of elements whose addresses and mask allow it (`passes::place::vector`), as one to
-//! four words. Elements are taken out of words, and put into them, in registers.
+//! One access of a thread covers a run of elements whose addresses allow it (`passes::place::vector`), as one to four words.
+//! If the mask is not known to agree on a run, a branch decides: all of it at once, or one element after the other. At most
+//! the warp at a tile's edge takes the second way. Elements are taken out of words, and put into them, in registers.
 
 use super::lower::Lower;
-use super::{Class, Cmp, Op, Opcode, Operand, Reg, Round, Ty};
+use super::{Address, Class, Cmp, Op, Opcode, Operand, Reg, Round, Ty};
 use crate::ir::Value;
 use crate::ir::types::{DType, Elem};
 use crate::layout::Layout;
 use crate::passes::place;
+
+/// How a tile of pointers is accessed: runs of `width` elements, on which the mask is known to agree or not.
+#[derive(Clone, Copy)]
+struct Run {
+    dtype: DType,
+    width: usize,
+    agrees: bool,
+}
+
+impl Run {
+    /// The `index`th element behind an address: a run is contiguous.
+    fn at(&self, base: Reg, index: usize) -> Address {
+        Address { base, offset: index as i32 * self.dtype.bytes() as i32 }
+    }
+}
 
 impl Lower<'_> {
     /// `ptr + index · size`, the index extended to 64 bits first.
@@ -32,51 +48,125 @@ impl Lower<'_> {
     }
 
     pub fn load(&mut self, ptr: Value, mask: Option<Value>, other: Option<Value>) -> Result<Vec<Reg>, String> {
-        let (dtype, run) = self.run(ptr, mask)?;
+        let run @ Run { dtype, width, agrees } = self.run(ptr, mask)?;
         let mut regs = Vec::new();
-        for first in (0..self.regs(ptr).len()).step_by(run) {
-            let address = self.regs(ptr)[first];
-            let guard = mask.map(|m| self.regs(m)[first]);
-            let (ty, words) = words(dtype, run);
-            let dsts: Vec<Reg> = match (mask, other) {
-                (None, _) => (0..words).map(|_| self.reg(super::lower::class_of(ty))).collect(),
-                // What is masked off keeps what the registers held.
-                (Some(_), None) => (0..words).map(|_| self.mov(bits_of(ty), 0)).collect(),
-                (Some(_), Some(other)) => {
-                    let elements = self.regs(other)[first..first + run].to_vec();
+        for first in (0..self.regs(ptr).len()).step_by(width) {
+            let base = self.regs(ptr)[first];
+            let masks = mask.map(|m| self.regs(m)[first..first + width].to_vec());
+            let others = other.map(|o| self.regs(o)[first..first + width].to_vec());
+            let words = match masks {
+                None => self.load_words(dtype, run.at(base, 0), width, None, None),
+                Some(masks) if agrees => {
+                    self.load_words(dtype, run.at(base, 0), width, Some(masks[0]), others.as_deref())
+                }
+                // Either the mask holds for the whole run, or its elements go one by one. Both ways meet in words, so that
+                // nothing waits for the data before the next access is under way.
+                Some(masks) => {
+                    let (apart, done) = self.branch_unless_all(&masks);
+                    let words = self.load_words(dtype, run.at(base, 0), width, None, None);
+                    self.emit(Op::Bra { label: done, pred: None, unless: false, uniform: false });
+                    self.emit(Op::Label { label: apart });
+                    let mut elements = Vec::new();
+                    for (i, &mask) in masks.iter().enumerate() {
+                        let other = others.as_ref().map(|o| &o[i..=i]);
+                        let word = self.load_words(dtype, run.at(base, i), 1, Some(mask), other);
+                        elements.extend(self.unpack(dtype, 1, &word));
+                    }
                     let packed = self.pack(dtype, &elements);
-                    // A copy: the value itself may be needed again.
-                    packed.into_iter().map(|word| self.mov(bits_of(ty), word)).collect()
+                    for (&dst, src) in words.iter().zip(packed) {
+                        let ty = bits_of(self::words(dtype, width).0);
+                        self.emit(Op::Mov { ty, dst, src: src.into() });
+                    }
+                    self.emit(Op::Label { label: done });
+                    words
                 }
             };
-            self.emit_if(guard, Op::Ld { ty, dsts: dsts.clone(), address });
-            regs.extend(self.unpack(dtype, run, &dsts));
+            regs.extend(self.unpack(dtype, width, &words));
         }
         Ok(regs)
     }
 
+    /// One access: the words of `count` elements if the guard holds, else of `other`, or 0.
+    fn load_words(
+        &mut self,
+        dtype: DType,
+        at: Address,
+        count: usize,
+        guard: Option<Reg>,
+        other: Option<&[Reg]>,
+    ) -> Vec<Reg> {
+        let (ty, words) = words(dtype, count);
+        let dsts: Vec<Reg> = match (guard, other) {
+            (None, _) => (0..words).map(|_| self.reg(super::lower::class_of(ty))).collect(),
+            // What is masked off keeps what the registers held.
+            (Some(_), None) => (0..words).map(|_| self.mov(bits_of(ty), 0)).collect(),
+            (Some(_), Some(other)) => {
+                let packed = self.pack(dtype, other);
+                // A copy: the value itself may be needed again.
+                packed.into_iter().map(|word| self.mov(bits_of(ty), word)).collect()
+            }
+        };
+        self.emit_if(guard, Op::Ld { ty, dsts: dsts.clone(), address: at });
+        dsts
+    }
+
     pub fn store(&mut self, ptr: Value, value: Value, mask: Option<Value>) -> Result<(), String> {
-        let (dtype, run) = self.run(ptr, mask)?;
+        let run @ Run { dtype, width, agrees } = self.run(ptr, mask)?;
         let once = self.store_guard(ptr);
-        for first in (0..self.regs(ptr).len()).step_by(run) {
-            let address = self.regs(ptr)[first];
-            let guard = match (mask.map(|m| self.regs(m)[first]), once) {
-                (Some(mask), Some(once)) => Some(self.arith(Opcode::And, Ty::Pred, &[mask.into(), once.into()])),
-                (mask, once) => mask.or(once),
+        for first in (0..self.regs(ptr).len()).step_by(width) {
+            let base = self.regs(ptr)[first];
+            let elements = self.regs(value)[first..first + width].to_vec();
+            let count = if agrees { 1 } else { width };
+            let masks = mask.map(|m| self.regs(m)[first..first + count].to_vec());
+            let masks: Option<Vec<Reg>> = match (masks, once) {
+                (Some(masks), Some(once)) => {
+                    Some(masks.into_iter().map(|mask| self.conjunction(&[mask, once])).collect())
+                }
+                (masks, once) => masks.or(once.map(|once| vec![once])),
             };
-            let elements = self.regs(value)[first..first + run].to_vec();
-            let srcs = self.pack(dtype, &elements);
-            self.emit_if(guard, Op::St { ty: words(dtype, run).0, srcs, address });
+            match masks {
+                Some(masks) if masks.len() > 1 => {
+                    let (apart, done) = self.branch_unless_all(&masks);
+                    self.store_run(dtype, run.at(base, 0), &elements, None);
+                    self.emit(Op::Bra { label: done, pred: None, unless: false, uniform: false });
+                    self.emit(Op::Label { label: apart });
+                    for (i, &mask) in masks.iter().enumerate() {
+                        self.store_run(dtype, run.at(base, i), &elements[i..=i], Some(mask));
+                    }
+                    self.emit(Op::Label { label: done });
+                }
+                masks => self.store_run(dtype, run.at(base, 0), &elements, masks.map(|m| m[0])),
+            }
         }
         Ok(())
     }
 
-    /// The element type behind the pointers, and how many elements one access covers.
-    fn run(&self, ptr: Value, mask: Option<Value>) -> Result<(DType, usize), String> {
+    fn store_run(&mut self, dtype: DType, at: Address, elements: &[Reg], guard: Option<Reg>) {
+        let srcs = self.pack(dtype, elements);
+        self.emit_if(guard, Op::St { ty: words(dtype, elements.len()).0, srcs, address: at });
+    }
+
+    /// Goes on if all predicates hold, else to the first label; the second is for both ways to meet at.
+    fn branch_unless_all(&mut self, preds: &[Reg]) -> (u32, u32) {
+        let all = self.conjunction(preds);
+        let (apart, done) = (self.label(), self.label());
+        self.emit(Op::Bra { label: apart, pred: Some(all), unless: true, uniform: false });
+        (apart, done)
+    }
+
+    /// Whether all predicates hold.
+    fn conjunction(&mut self, preds: &[Reg]) -> Reg {
+        let (&first, rest) = preds.split_first().unwrap_or((&Reg { class: Class::Pred, index: 0 }, &[]));
+        rest.iter().fold(first, |all, &pred| self.arith(Opcode::And, Ty::Pred, &[all.into(), pred.into()]))
+    }
+
+    /// How a tile of pointers is accessed.
+    fn run(&self, ptr: Value, mask: Option<Value>) -> Result<Run, String> {
         let Elem::Ptr { pointee, .. } = self.func.ty(ptr).elem else { return Err(format!("{ptr} is no pointer")) };
         let layout = self.func.layout(ptr).map_or(1, Layout::vector);
-        let allowed = place::vector(self.func, &self.facts, ptr, mask);
-        Ok((pointee, allowed.min(layout.into()) as usize))
+        let width = place::vector(self.func, &self.facts, ptr).min(layout.into());
+        let agrees = mask.is_none_or(|m| self.facts[m].constancy >= width);
+        Ok(Run { dtype: pointee, width: width as usize, agrees })
     }
 
     /// The words of a run of elements, from registers that hold one element each.

@@ -211,20 +211,36 @@ pub enum Op {
     Ld {
         ty: Ty,
         dsts: Vec<Reg>,
-        address: Reg,
+        address: Address,
     },
     St {
         ty: Ty,
         srcs: Vec<Reg>,
-        address: Reg,
+        address: Address,
     },
     /// A place to jump to.
-    Label { label: u32 },
-    /// Jumps where the predicate holds (or, inverted, where it does not), or always.
-    Bra { label: u32, unless: bool, pred: Option<Reg> },
+    Label {
+        label: u32,
+    },
+    /// Jumps where the predicate holds (`unless`: where it does not), or always. `uniform`: all threads of a warp agree.
+    Bra {
+        label: u32,
+        pred: Option<Reg>,
+        unless: bool,
+        uniform: bool,
+    },
     /// All threads of the block wait for each other.
     BarSync,
     Ret,
+}
+
+/// A place in global memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Address {
+    /// The register that holds the address.
+    pub base: Reg,
+    /// Bytes behind it.
+    pub offset: i32,
 }
 
 /// An instruction.

@@ -1,6 +1,6 @@
 //! Writes PTX text.
 
-use super::{Class, Cmp, Inst, Kernel, Op, Opcode, Operand, Reg, Round, Special, Ty};
+use super::{Address, Class, Cmp, Inst, Kernel, Op, Opcode, Operand, Reg, Round, Special, Ty};
 use std::fmt::{self, Display, Write};
 
 /// The kernel as a module.
@@ -27,9 +27,10 @@ fn module(kernel: &Kernel, out: &mut String) -> fmt::Result {
             line = Some((loc.file, loc.line));
             writeln!(out, "\t.loc {} {} {}", loc.file + 1, loc.line, loc.column)?;
         }
-        match inst.op {
-            Op::Label { .. } => writeln!(out, "{inst}:")?,
-            _ => writeln!(out, "\t{inst};")?,
+        if matches!(inst.op, Op::Label { .. }) {
+            writeln!(out, "{inst}:")?;
+        } else {
+            writeln!(out, "\t{inst};")?;
         }
     }
     writeln!(out, "}}")?;
@@ -60,6 +61,13 @@ fn class_type(class: Class) -> Ty {
 impl Display for Reg {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}{}", prefix(self.class), self.index)
+    }
+}
+
+impl Display for Address {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Address { base, offset } = self;
+        if *offset == 0 { write!(f, "[{base}]") } else { write!(f, "[{base}+{offset}]") }
     }
 }
 
@@ -179,15 +187,17 @@ impl Display for Inst {
             Op::LdParam { ty, dst, param } => write!(f, "ld.param.{ty} {dst}, [p{param}]"),
             Op::ToGlobal { dst, src } => write!(f, "cvta.to.global.u64 {dst}, {src}"),
             Op::Ld { ty, dsts, address } => {
-                write!(f, "ld.global{}.{ty} {}, [{address}]", vector(dsts.len()), words(dsts))
+                write!(f, "ld.global{}.{ty} {}, {address}", vector(dsts.len()), words(dsts))
             }
             Op::St { ty, srcs, address } => {
-                write!(f, "st.global{}.{ty} [{address}], {}", vector(srcs.len()), words(srcs))
+                write!(f, "st.global{}.{ty} {address}, {}", vector(srcs.len()), words(srcs))
             }
             Op::Label { label } => write!(f, "$L{label}"),
-            Op::Bra { label, pred: None, .. } => write!(f, "bra.uni $L{label}"),
-            Op::Bra { label, unless, pred: Some(pred) } => {
-                write!(f, "@{}{pred} bra.uni $L{label}", if *unless { "!" } else { "" })
+            Op::Bra { label, pred, unless, uniform } => {
+                if let Some(pred) = pred {
+                    write!(f, "@{}{pred} ", if *unless { "!" } else { "" })?;
+                }
+                write!(f, "bra{} $L{label}", if *uniform { ".uni" } else { "" })
             }
             Op::BarSync => f.write_str("bar.sync 0"),
             Op::Ret => f.write_str("ret"),

@@ -18,15 +18,19 @@ impl Checker {
     pub(super) fn top_level(&mut self, stmts: &[Stmt]) {
         for (i, stmt) in stmts.iter().enumerate() {
             let rest = &stmts[i + 1..];
-            match stmt {
-                Stmt::Return(_) => return,
-                Stmt::Expr(Expr { kind: ExprKind::If(cond, then, otherwise), span }) => {
-                    let Some(then) = returning(then) else {
-                        self.stmt(stmt);
-                        continue;
-                    };
+            if let Stmt::Return(_) = stmt {
+                return;
+            }
+            let returns = if let Stmt::Expr(Expr { kind: ExprKind::If(cond, then, otherwise), span }) = stmt {
+                returning(then).map(|then| (cond, then, otherwise, *span))
+            } else {
+                None
+            };
+            match returns {
+                None => self.stmt(stmt),
+                Some((cond, then, otherwise, span)) => {
                     let Some(cond) = self.condition(cond) else { return };
-                    let (span, otherwise) = (*span, otherwise.as_deref());
+                    let otherwise = otherwise.as_deref();
                     let go_on = |cx: &mut Checker| {
                         cx.scopes.push(Default::default());
                         if let Some(otherwise) = otherwise {
@@ -46,7 +50,6 @@ impl Checker {
                     self.branch(cond, &[], span, stop, go_on);
                     return;
                 }
-                _ => self.stmt(stmt),
             }
         }
     }
@@ -59,13 +62,13 @@ impl Checker {
 
     pub(super) fn const_assert(&mut self, cond: &Expr, message: &str, span: Span) {
         match self.expr(cond) {
+            Some(Val::Known(Known::Typed(c))) if c.dtype == DType::Bool && c.bits != 0 => {}
             Some(Val::Known(Known::Typed(c))) if c.dtype == DType::Bool => {
-                if c.bits == 0 {
-                    let _: Option<()> = self.report(Diagnostic::new(Code::T0122, span, message));
-                }
+                let _: Option<()> = self.report(Diagnostic::new(Code::T0122, span, message));
             }
             Some(_) => {
-                let _: Option<()> = self.report(super::not_known(cond.span, "the condition of `const { assert!(..) }`"));
+                let _: Option<()> =
+                    self.report(super::not_known(cond.span, "the condition of `const { assert!(..) }`"));
             }
             None => {}
         }
@@ -78,10 +81,12 @@ impl Checker {
             Some(ty) if ty == Type::scalar(DType::Bool) => Some(value),
             ty => {
                 let found = self.describe(&value);
-                let diagnostic = Diagnostic::new(Code::T0105, cond.span, format!("a condition is one `bool`, found `{found}`"));
+                let diagnostic =
+                    Diagnostic::new(Code::T0105, cond.span, format!("a condition is one `bool`, found `{found}`"));
                 let is_tile = ty.is_some_and(|t| t.shape != Shape::SCALAR);
                 self.report(if is_tile {
-                    diagnostic.help("choose element by element with `where_(cond, a, b)`, or load and store under a mask")
+                    diagnostic
+                        .help("choose element by element with `where_(cond, a, b)`, or load and store under a mask")
                 } else {
                     diagnostic.help("compare, as in `i < n`")
                 })
@@ -153,7 +158,8 @@ impl Checker {
             let (ty_a, ty_b) = (self.func.ty(a), self.func.ty(b));
             if ty_a != ty_b {
                 let message = format!("the branches of `if` are `{}` and `{}`", ty_a.describe(), ty_b.describe());
-                return self.report(Diagnostic::new(Code::T0115, span, message).help("give both the same type and shape"));
+                return self
+                    .report(Diagnostic::new(Code::T0115, span, message).help("give both the same type and shape"));
             }
             arms[0].push(a);
             arms[1].push(b);
@@ -176,7 +182,14 @@ impl Checker {
         self.func.append_structured(block, Op::Yield {}, values, Vec::new(), &[], span);
     }
 
-    pub(super) fn for_loop(&mut self, var: &Pattern, bounds: [&Expr; 2], step: Option<&Expr>, body: &[Stmt], span: Span) {
+    pub(super) fn for_loop(
+        &mut self,
+        var: &Pattern,
+        bounds: [&Expr; 2],
+        step: Option<&Expr>,
+        body: &[Stmt],
+        span: Span,
+    ) {
         let values = bounds.map(|e| self.expr(e).map(|v| (v, e.span)));
         let step = match step {
             Some(step) => self.expr(step).map(|v| (v, step.span)),
@@ -228,7 +241,8 @@ impl Checker {
             }
             if ty.elem != Elem::Num(dtype) {
                 let message = format!("a loop that counts in `{dtype}` and `{found}`");
-                return self.report(Diagnostic::new(Code::T0102, span, message).help(format!("write `.to::<{dtype}>()`")));
+                return self
+                    .report(Diagnostic::new(Code::T0102, span, message).help(format!("write `.to::<{dtype}>()`")));
             }
         }
         Some(values)
@@ -332,13 +346,9 @@ struct Arm {
 
 /// The statements of a block that ends in `return`, without it.
 fn returning(expr: &Expr) -> Option<&[Stmt]> {
-    match &expr.kind {
-        ExprKind::Block(stmts, None) => match stmts.split_last() {
-            Some((Stmt::Return(_), before)) => Some(before),
-            _ => None,
-        },
-        _ => None,
-    }
+    let ExprKind::Block(stmts, None) = &expr.kind else { return None };
+    let (Stmt::Return(_), before) = stmts.split_last()? else { return None };
+    Some(before)
 }
 
 /// Names that statements assign to, each once, in order.
@@ -354,7 +364,11 @@ fn assigned(stmts: &[Stmt], names: &mut Vec<String>) {
             Stmt::Let { init, .. } => assigned_in_expr(init, names),
             Stmt::Expr(expr) => assigned_in_expr(expr, names),
             Stmt::For { body, .. } | Stmt::While { body, .. } => assigned(body, names),
-            Stmt::Const { .. } | Stmt::Return(_) | Stmt::Assert { .. } | Stmt::ConstAssert { .. } | Stmt::Print { .. } => {}
+            Stmt::Const { .. }
+            | Stmt::Return(_)
+            | Stmt::Assert { .. }
+            | Stmt::ConstAssert { .. }
+            | Stmt::Print { .. } => {}
         }
     }
 }

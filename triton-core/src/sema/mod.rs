@@ -145,7 +145,9 @@ impl Checker {
                 };
                 self.bind(name.name.clone(), value);
             }
-            Stmt::For { var, start, end, step, body, span } => self.for_loop(var, [start, end], step.as_ref(), body, *span),
+            Stmt::For { var, start, end, step, body, span } => {
+                self.for_loop(var, [start, end], step.as_ref(), body, *span)
+            }
             Stmt::While { cond, body, span } => self.while_loop(cond, body, *span),
             Stmt::Return(span) => self.misplaced_return(*span),
             Stmt::ConstAssert { cond, message, span } => self.const_assert(cond, message, *span),

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::process::{Command, Output};
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use triton_core::ir::types::DType;
-use triton_core::record::{Image, ParamRecord, ParamType, ProgramMap, Record, Target, Variant};
+use triton_core::record::{Image, ParamRecord, ParamType, ProgramMap, Promise, Record, Target, Variant};
 use triton_runtime::Kernel;
 
 /// An empty folder of its own, which goes when the value goes.
@@ -55,10 +55,10 @@ pub fn param(name: &'static str, ty: ParamType, multiple_of: u32) -> ParamRecord
 }
 
 /// Code for `sm_80` with blocks of `threads`.
-pub fn image(entry: &'static str, ptx: impl Into<Cow<'static, str>>, specialised: bool, threads: u32) -> Image {
+pub fn image(entry: &'static str, ptx: impl Into<Cow<'static, str>>, promise: Promise, threads: u32) -> Image {
     Image {
         target: Target::Sm80,
-        specialised,
+        promise,
         entry: Cow::Borrowed(entry),
         ptx: ptx.into(),
         threads,

@@ -1,0 +1,208 @@
+//! The coordinator: every implementation of every case, in shuffled order, one at a time.
+
+use crate::case::{Case, cases};
+use crate::protocol::{Entry, Reply, Request, Work};
+use crate::report::{self, Check, Measured};
+use crate::side::Side;
+use crate::{Common, Outcome, stats, write_json};
+use clap::Args;
+use rand::SeedableRng;
+use rand::rngs::SmallRng;
+use serde::Serialize;
+use std::collections::{BTreeMap, HashSet};
+use std::process::Command;
+
+/// Seconds in which a side makes its inputs; the peers also import and compile.
+const PREPARE: u64 = 100;
+
+/// Seconds for any other request.
+const WORK: u64 = 30;
+
+/// Options of `compare`.
+#[derive(Args, Debug)]
+pub struct Options {
+    #[command(flatten)]
+    common: Common,
+    /// The peers: a program with its arguments, such as `python3 peers.py`; last on the command line
+    #[arg(long, num_args = 1.., allow_hyphen_values = true)]
+    peers: Vec<String>,
+    /// Rounds over everything, each in an order of its own
+    #[arg(long, default_value_t = 11)]
+    blocks: usize,
+    /// Runs before the repetitions of a block
+    #[arg(long, default_value_t = 3)]
+    warmup: u32,
+    /// Timed repetitions of a block
+    #[arg(long, default_value_t = 15)]
+    reps: u32,
+}
+
+/// A run as JSON.
+#[derive(Serialize)]
+struct Run<'a> {
+    sides: &'a [Ready],
+    seed: u64,
+    blocks: usize,
+    warmup: u32,
+    reps: u32,
+    flush_mib: u32,
+    /// Of each block, as `nvidia-smi` prints [`STATE`]; empty without it.
+    gpu_state: &'a [String],
+    cases: &'a [Case],
+    entries: &'a [Measured],
+    rows: &'a [report::Row],
+    problems: &'a [String],
+}
+
+/// What a side said of itself.
+#[derive(Serialize)]
+struct Ready {
+    side: &'static str,
+    device: String,
+    versions: BTreeMap<String, String>,
+    memory_mib: u64,
+}
+
+/// What is noted of the GPU after each block.
+const STATE: &str = "name,driver_version,clocks.sm,clocks.mem,power.draw,temperature.gpu";
+
+/// Runs the comparison.
+///
+/// # Errors
+/// If there is no device, a side failed, or a result is wrong. What could be measured is printed and written before that.
+pub fn compare(options: &Options) -> Outcome {
+    let common = &options.common;
+    let seed = common.seed.unwrap_or_else(rand::random);
+    let cases = cases(common.n as usize / 64 * 64);
+    // Before the peers, who take longer to notice.
+    common.device.open()?;
+
+    let ours = std::env::current_exe()?;
+    let mut commands = vec![("ours", Command::new(ours))];
+    commands[0].1.args(["serve", "--device", common.device.name()]);
+    if let Some((program, args)) = options.peers.split_first() {
+        let mut peers = Command::new(program);
+        peers.args(args);
+        commands.push(("peers", peers));
+    }
+    let (mut sides, mut ready, mut entries, mut problems) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    for (name, mut command) in commands {
+        match prepare(name, &mut command, &cases, seed, common.flush_mib) {
+            Ok((side, said, list)) => {
+                let versions: Vec<String> = said.versions.iter().map(|(k, v)| format!("{k} {v}")).collect();
+                println!("{name}: {} ({}), {} MiB of device memory", said.device, versions.join(", "), said.memory_mib);
+                entries.extend(list.into_iter().map(|entry| measured(sides.len(), entry)));
+                sides.push(side);
+                ready.push(said);
+            }
+            Err(problem) => problems.push(problem),
+        }
+    }
+    if !ready.iter().any(|side| side.side == "ours") {
+        return Err(problems.join("\n").into());
+    }
+
+    problems.extend(check(&mut sides, &mut entries));
+    let mut gpu_state = Vec::new();
+    let correct: Vec<usize> = (0..entries.len()).filter(|&i| entries[i].is_correct()).collect();
+    let plan = stats::plan(correct.len(), options.blocks, &mut SmallRng::seed_from_u64(seed));
+    let measured = plan.into_iter().try_for_each(|order| {
+        for i in order {
+            let entry = &mut entries[correct[i]];
+            let request = Request::Time { work: entry.work.clone(), warmup: options.warmup, reps: options.reps };
+            let Reply::Timed(ms) = sides[entry.side].ask(&request, WORK)? else {
+                return Err(format!("unexpected reply to {request:?}"));
+            };
+            entry.ms.push(ms);
+        }
+        gpu_state.extend(state());
+        Ok(())
+    });
+    problems.extend(measured.err());
+    problems.extend(check(&mut sides, &mut entries));
+    let mut seen = HashSet::new();
+    problems.retain(|problem| seen.insert(problem.clone()));
+
+    let rows = report::rows(&cases, &entries);
+    println!(
+        "\nseed {seed}, {} blocks of {} repetitions, {} MiB flushed",
+        options.blocks, options.reps, common.flush_mib
+    );
+    if let Some(state) = gpu_state.last() {
+        println!("after the last block ({STATE}): {state}");
+    }
+    println!("\n{}", report::render(&rows));
+    let run = Run {
+        sides: &ready,
+        seed,
+        blocks: options.blocks,
+        warmup: options.warmup,
+        reps: options.reps,
+        flush_mib: common.flush_mib,
+        gpu_state: &gpu_state,
+        cases: &cases,
+        entries: &entries,
+        rows: &rows,
+        problems: &problems,
+    };
+    write_json(common.json.as_ref(), &run)?;
+    if problems.is_empty() { Ok(()) } else { Err(problems.join("\n").into()) }
+}
+
+/// Starts a side and lets it make its inputs.
+fn prepare(
+    name: &'static str,
+    command: &mut Command,
+    cases: &[Case],
+    seed: u64,
+    flush_mib: u32,
+) -> Result<(Side, Ready, Vec<Entry>), String> {
+    let mut side = Side::start(name, command)?;
+    let reply = side.ask(&Request::Prepare { cases: cases.to_vec(), seed, flush_mib }, PREPARE)?;
+    let Reply::Ready { device, versions, entries, memory } = reply else {
+        return Err(format!("{name}: unexpected reply to `prepare`"));
+    };
+    if let Some(unknown) = entries.iter().find(|e| !cases.iter().any(|case| case.name == e.work.case)) {
+        return Err(format!("{name}: there is no case `{}`", unknown.work.case));
+    }
+    Ok((side, Ready { side: name, device, versions, memory_mib: memory >> 20 }, entries))
+}
+
+fn measured(side: usize, entry: Entry) -> Measured {
+    Measured { work: entry.work, note: entry.note, side, ms: Vec::new(), checks: Vec::new() }
+}
+
+/// Checks every entry, and says what is wrong.
+fn check(sides: &mut [Side], entries: &mut [Measured]) -> Vec<String> {
+    let mut problems = Vec::new();
+    for entry in entries {
+        let Work { case, entry: name } = &entry.work;
+        let reply = match sides[entry.side].ask(&Request::Check(entry.work.clone()), WORK) {
+            Ok(reply) => reply,
+            Err(problem) => {
+                problems.push(problem);
+                continue;
+            }
+        };
+        let Reply::Checked { error, bound, stray } = reply else {
+            problems.push(format!("unexpected reply to the check of {name} in `{case}`"));
+            continue;
+        };
+        let check = Check { error, bound, stray };
+        if !check.passes() {
+            let error = check.error.map_or("not a number".to_string(), |e| format!("{e:.2e}"));
+            problems.push(format!(
+                "WRONG: {name} in `{case}`: relative error {error}, at most {bound:.2e} expected; {stray} elements beyond the result written"
+            ));
+        }
+        entry.checks.push(check);
+    }
+    problems
+}
+
+/// Clocks, power and temperature, if `nvidia-smi` is there.
+fn state() -> Option<String> {
+    let query = format!("--query-gpu={STATE}");
+    let output = Command::new("nvidia-smi").args([&query, "--format=csv,noheader", "--id=0"]).output().ok()?;
+    output.status.success().then(|| String::from_utf8_lossy(&output.stdout).trim().to_string())
+}

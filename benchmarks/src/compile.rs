@@ -1,0 +1,87 @@
+//! Time of the compiler on one core, from the embedded IR to PTX. Needs no GPU.
+
+use crate::kernels::add;
+use crate::{Outcome, stats, table, write_json};
+use clap::Args;
+use serde::Serialize;
+use std::path::PathBuf;
+use std::time::Instant;
+use triton::{Device, Stream};
+use triton_core::{images, ir, passes};
+
+/// Options of `compile`.
+#[derive(Args, Debug)]
+pub struct Options {
+    /// How often each instance is compiled
+    #[arg(long, default_value_t = 301)]
+    reps: usize,
+    /// File for the results as JSON
+    #[arg(long)]
+    json: Option<PathBuf>,
+}
+
+/// Microseconds of the stages of one instance.
+#[derive(Serialize)]
+struct Result {
+    instance: String,
+    ptx_bytes: usize,
+    parse_us: stats::Spread,
+    optimise_us: stats::Spread,
+    images_us: stats::Spread,
+    total_us: stats::Spread,
+}
+
+/// Compiles the shipped instances of `add` again and again.
+///
+/// # Errors
+/// If the embedded IR does not compile, which is a mistake of ours.
+pub fn compile(options: &Options) -> Outcome {
+    let stream = Device::cpu().stream()?;
+    let f32s = record::<f32>(&stream, |x, y, out| add::<f32, 512>(x, y, out, 1).record())?;
+    let f16s = record::<triton::f16>(&stream, |x, y, out| add::<triton::f16, 1024>(x, y, out, 1).record())?;
+    let results = [f32s, f16s].map(|record| measure(record, options.reps));
+    let results = results.into_iter().collect::<Outcome<Vec<Result>>>()?;
+    let us = |s: &stats::Spread| format!("{:.0}", s.median);
+    let rows: Vec<Vec<String>> = results
+        .iter()
+        .map(|r| {
+            let times = [&r.parse_us, &r.optimise_us, &r.images_us, &r.total_us].map(us);
+            [r.instance.clone(), r.ptx_bytes.to_string()].into_iter().chain(times).collect()
+        })
+        .collect();
+    println!("IR → PTX of one target, both images, on one core; medians of {} in µs", options.reps);
+    println!("{}", table::render(&["instance", "PTX bytes", "parse", "optimise", "images", "total"], 1, &rows));
+    write_json(options.json.as_ref(), &results)
+}
+
+type Record = &'static triton::record::Record;
+
+/// The record of an instance: a launch that is never made has it.
+fn record<T: triton::Element>(
+    stream: &Stream,
+    launch: impl FnOnce(&triton::Buffer<T>, &triton::Buffer<T>, &mut triton::Buffer<T>) -> Record,
+) -> triton::Result<Record> {
+    Ok(launch(&stream.zeros(1)?, &stream.zeros(1)?, &mut stream.zeros(1)?))
+}
+
+fn measure(record: Record, reps: usize) -> Outcome<Result> {
+    let text = &record.variants[0].ir;
+    let (mut times, mut ptx_bytes) = ([const { Vec::new() }; 4], 0);
+    for _ in 0..reps.max(1) {
+        let start = Instant::now();
+        let mut function = ir::parse::parse(text).map_err(|e| e.to_string())?;
+        let parsed = start.elapsed();
+        passes::optimise(&mut function)?;
+        let optimised = start.elapsed();
+        let images = images(&function)?;
+        let total = start.elapsed();
+        ptx_bytes = images.iter().map(|image| image.ptx.len()).sum();
+        let stages = [parsed, optimised - parsed, total - optimised, total];
+        for (times, stage) in times.iter_mut().zip(stages) {
+            times.push(stage.as_secs_f64() * 1e6);
+        }
+    }
+    let [parse_us, optimise_us, images_us, total_us] =
+        times.map(|t| stats::spread(&t).unwrap_or(stats::Spread { median: 0.0, min: 0.0, max: 0.0 }));
+    Ok(Result { instance: record.instance.to_string(), ptx_bytes, parse_us, optimise_us, images_us, total_us })
+}

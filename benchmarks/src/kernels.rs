@@ -1,0 +1,189 @@
+//! Our kernels, and which of their instances is shipped.
+
+use crate::case::{DType, Op};
+use triton::prelude::*;
+use triton::{AsPtr, AsPtrMut};
+
+/// out = x, elementwise.
+#[triton::kernel(T = [f32, f16], configs = [
+    (BLOCK = 256, num_warps = 4), (BLOCK = 256, num_warps = 8),
+    (BLOCK = 512, num_warps = 4), (BLOCK = 512, num_warps = 8),
+    (BLOCK = 1024, num_warps = 4), (BLOCK = 1024, num_warps = 8),
+    (BLOCK = 2048, num_warps = 4), (BLOCK = 2048, num_warps = 8),
+])]
+pub fn copy<T: Num, const BLOCK: i32>(x: Ptr<T>, out: PtrMut<T>, n: i32) {
+    let i = program_id(0) * BLOCK + arange(0, BLOCK);
+    let mask = i < n;
+    store(out + i, load(x + i, mask), mask);
+}
+
+/// out = x + y, elementwise.
+#[triton::kernel(T = [f32, f16], configs = [
+    (BLOCK = 256, num_warps = 4), (BLOCK = 256, num_warps = 8),
+    (BLOCK = 512, num_warps = 4), (BLOCK = 512, num_warps = 8),
+    (BLOCK = 1024, num_warps = 4), (BLOCK = 1024, num_warps = 8),
+    (BLOCK = 2048, num_warps = 4), (BLOCK = 2048, num_warps = 8),
+])]
+pub fn add<T: Num, const BLOCK: i32>(x: Ptr<T>, y: Ptr<T>, out: PtrMut<T>, n: i32) {
+    let i = program_id(0) * BLOCK + arange(0, BLOCK);
+    let mask = i < n;
+    store(out + i, load(x + i, mask) + load(y + i, mask), mask);
+}
+
+/// out = value: poisons outputs, and empties the L2 cache.
+#[triton::kernel(T = [f32, f16, i32], BLOCK = [1024])]
+pub fn fill<T: Num, const BLOCK: i32>(out: PtrMut<T>, value: T, n: i32) {
+    let i = program_id(0) * BLOCK + arange(0, BLOCK);
+    store(out + i, value, i < n);
+}
+
+/// Elements of a program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Block {
+    B256,
+    B512,
+    B1024,
+    B2048,
+}
+
+impl Block {
+    const ALL: [Block; 4] = [Block::B256, Block::B512, Block::B1024, Block::B2048];
+
+    fn elements(self) -> usize {
+        match self {
+            Block::B256 => 256,
+            Block::B512 => 512,
+            Block::B1024 => 1024,
+            Block::B2048 => 2048,
+        }
+    }
+}
+
+/// One of the compiled instances of a kernel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Choice {
+    block: Block,
+    /// Eight warps instead of four: the second of the configurations of a block.
+    eight_warps: bool,
+}
+
+impl std::fmt::Display for Choice {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "BLOCK={} num_warps={}", self.block.elements(), if self.eight_warps { 8 } else { 4 })
+    }
+}
+
+/// Every instance.
+pub fn choices() -> impl Iterator<Item = Choice> {
+    Block::ALL.into_iter().flat_map(|block| [false, true].map(|eight_warps| Choice { block, eight_warps }))
+}
+
+/// The instance that is compared with the peers. Chosen by `tune` in a run of its own, never in the run that compares: 16
+/// bytes for each thread and operand.
+pub fn shipped(op: Op, dtype: DType) -> Choice {
+    let block = match (op, dtype) {
+        (Op::Copy | Op::Add, DType::F32) => Block::B512,
+        (Op::Copy | Op::Add, DType::F16) => Block::B1024,
+    };
+    Choice { block, eight_warps: false }
+}
+
+/// An element type of the cases.
+pub trait Value: Element {
+    /// Half the distance from 1 to the next number: the largest relative error of a rounded result.
+    const ROUNDING: f64;
+
+    /// The nearest value.
+    fn from_f32(value: f32) -> Self;
+
+    /// The same value.
+    fn to_f64(self) -> f64;
+
+    /// Enqueues an operation on the first `n` elements. `Copy` ignores `y`.
+    ///
+    /// # Errors
+    /// Those of a launch.
+    ///
+    /// # Safety
+    /// The operands have at least `n` elements.
+    #[allow(unsafe_code, reason = "the caller must vouch for the lengths")]
+    unsafe fn launch(
+        op: Op,
+        choice: Choice,
+        stream: &Stream,
+        x: &impl AsPtr<Self>,
+        y: &impl AsPtr<Self>,
+        out: &mut impl AsPtrMut<Self>,
+        n: i32,
+    ) -> triton::Result<()>;
+
+    /// Enqueues filling `n` elements with NaN.
+    ///
+    /// # Errors
+    /// Those of a launch.
+    ///
+    /// # Safety
+    /// The operand has at least `n` elements.
+    #[allow(unsafe_code, reason = "the caller must vouch for the length")]
+    unsafe fn poison(stream: &Stream, out: &mut impl AsPtrMut<Self>, n: i32) -> triton::Result<()>;
+}
+
+macro_rules! value {
+    ($ty:ident, $rounding:expr, |$from:ident| $make:expr, |$to:ident| $read:expr) => {
+        #[allow(unsafe_code, reason = "kernels over raw pointers")]
+        impl Value for $ty {
+            const ROUNDING: f64 = $rounding;
+
+            fn from_f32($from: f32) -> $ty {
+                $make
+            }
+
+            fn to_f64(self) -> f64 {
+                let $to = self;
+                $read
+            }
+
+            unsafe fn launch(
+                op: Op,
+                choice: Choice,
+                stream: &Stream,
+                x: &impl AsPtr<$ty>,
+                y: &impl AsPtr<$ty>,
+                out: &mut impl AsPtrMut<$ty>,
+                n: i32,
+            ) -> triton::Result<()> {
+                let variant = usize::from(choice.eight_warps);
+                let copy = |launch: triton::Launch<'_, triton::Unsafe, 3>| {
+                    // SAFETY: the mask keeps accesses below `n`, which the caller vouches for.
+                    unsafe { launch.variant(variant).launch(stream, programs(n, choice.block.elements())) }
+                };
+                let add = |launch: triton::Launch<'_, triton::Unsafe, 4>| {
+                    // SAFETY: as above.
+                    unsafe { launch.variant(variant).launch(stream, programs(n, choice.block.elements())) }
+                };
+                match (op, choice.block) {
+                    (Op::Copy, Block::B256) => copy(self::copy::<$ty, 256>(x, out, n)),
+                    (Op::Copy, Block::B512) => copy(self::copy::<$ty, 512>(x, out, n)),
+                    (Op::Copy, Block::B1024) => copy(self::copy::<$ty, 1024>(x, out, n)),
+                    (Op::Copy, Block::B2048) => copy(self::copy::<$ty, 2048>(x, out, n)),
+                    (Op::Add, Block::B256) => add(self::add::<$ty, 256>(x, y, out, n)),
+                    (Op::Add, Block::B512) => add(self::add::<$ty, 512>(x, y, out, n)),
+                    (Op::Add, Block::B1024) => add(self::add::<$ty, 1024>(x, y, out, n)),
+                    (Op::Add, Block::B2048) => add(self::add::<$ty, 2048>(x, y, out, n)),
+                }
+            }
+
+            unsafe fn poison(stream: &Stream, out: &mut impl AsPtrMut<$ty>, n: i32) -> triton::Result<()> {
+                // SAFETY: the mask keeps accesses below `n`, which the caller vouches for.
+                unsafe { fill::<$ty, 1024>(out, $ty::NAN, n).launch(stream, programs(n, 1024)) }
+            }
+        }
+    };
+}
+
+value!(f32, 1.0 / 16_777_216.0, |v| v, |v| f64::from(v));
+value!(f16, 1.0 / 2048.0, |v| f16::from_f32(v), |v| v.to_f64());
+
+fn programs(n: i32, block: usize) -> usize {
+    usize::try_from(n).unwrap_or(0).div_ceil(block)
+}

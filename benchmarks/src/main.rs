@@ -1,0 +1,125 @@
+//! Kernels beside their peers, on one GPU in one run.
+//!
+//! | command | what it does |
+//! |---|---|
+//! | `compare` | times our kernels and the peers interleaved in shuffled order, checks results, prints a table |
+//! | `tune` | times every compiled instance of ours: where [`kernels::shipped`] comes from |
+//! | `launch` | host time of a warm launch, beside a bare `cuLaunchKernel` |
+//! | `compile` | time from embedded IR to PTX; needs no GPU |
+//! | `cpu` | elementwise addition on the CPU device |
+//! | `serve` | what `compare` starts: works off [`protocol::Request`]s from its standard input |
+
+mod case;
+mod compare;
+mod compile;
+mod cpu;
+mod data;
+mod kernels;
+mod launch;
+mod protocol;
+mod raw;
+mod report;
+mod serve;
+mod side;
+mod stats;
+mod table;
+mod timing;
+mod tune;
+
+use clap::{Args, Parser, ValueEnum};
+use std::path::PathBuf;
+use std::process::ExitCode;
+use triton::Device;
+
+/// An error is a sentence for the person who runs the benchmark.
+type Outcome<T = ()> = Result<T, Box<dyn std::error::Error>>;
+
+#[derive(Parser)]
+#[command(about, disable_help_subcommand = true)]
+enum Command {
+    /// Ours and the peers interleaved in one run
+    Compare(compare::Options),
+    /// Every compiled instance of ours, ranked
+    Tune(tune::Options),
+    /// Host time of a warm launch beside a bare cuLaunchKernel
+    Launch(launch::Options),
+    /// Time from embedded IR to PTX; needs no GPU
+    Compile(compile::Options),
+    /// Elementwise addition on the CPU device
+    Cpu(cpu::Options),
+    /// Works off requests from standard input; started by `compare`
+    #[command(hide = true)]
+    Serve(serve::Options),
+}
+
+/// Options that several commands share.
+#[derive(Args, Clone, Debug)]
+pub struct Common {
+    /// Where kernels run
+    #[arg(long, value_enum, default_value = "cuda")]
+    device: Where,
+    /// Elements of the largest operand of `add`, a multiple of 64
+    #[arg(long, default_value_t = 1 << 27, value_parser = clap::value_parser!(u32).range(64..=1 << 30))]
+    n: u32,
+    /// MiB that are written before each repetition, to empty the L2 cache; at least twice its size
+    #[arg(long, default_value_t = 256, value_parser = clap::value_parser!(u32).range(1..=4096))]
+    flush_mib: u32,
+    /// Seed of inputs and order; random and reported if it is not given
+    #[arg(long)]
+    seed: Option<u64>,
+    /// File for every repetition and everything that was found, as JSON
+    #[arg(long)]
+    json: Option<PathBuf>,
+}
+
+/// Where kernels run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Where {
+    /// CUDA device 0
+    Cuda,
+    /// The CPU device, to try the benchmark itself
+    Cpu,
+}
+
+impl Where {
+    fn open(self) -> triton::Result<Device> {
+        match self {
+            Where::Cuda => Device::cuda(0),
+            Where::Cpu => Ok(Device::cpu()),
+        }
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Where::Cuda => "cuda",
+            Where::Cpu => "cpu",
+        }
+    }
+}
+
+/// Writes results as JSON, if a file was asked for.
+fn write_json(path: Option<&PathBuf>, value: &impl serde::Serialize) -> Outcome {
+    let Some(path) = path else { return Ok(()) };
+    let text = serde_json::to_string_pretty(value)?;
+    std::fs::write(path, text + "\n").map_err(|e| format!("{}: {e}", path.display()))?;
+    println!("written: {}", path.display());
+    Ok(())
+}
+
+fn main() -> ExitCode {
+    let outcome = match Command::parse() {
+        Command::Compare(options) => compare::compare(&options),
+        Command::Tune(options) => tune::tune(&options),
+        Command::Launch(options) => launch::launch(&options),
+        Command::Compile(options) => compile::compile(&options),
+        Command::Cpu(options) => cpu::cpu(&options),
+        Command::Serve(options) => serve::serve(&options),
+    };
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("triton-bench: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}

@@ -1,0 +1,62 @@
+//! Event-timed repetitions with a cold L2 cache.
+
+use crate::kernels::fill;
+use triton::{Buffer, Device, Event, Stream};
+
+/// A stream, and the buffer whose writing empties the L2 cache.
+pub struct Timer {
+    /// Where everything is enqueued.
+    pub stream: Stream,
+    flush: Buffer<i32>,
+    next: i32,
+}
+
+impl Timer {
+    /// On a device, with a buffer of so many MiB.
+    ///
+    /// # Errors
+    /// Of the device.
+    pub fn new(device: &Device, flush_mib: u32) -> triton::Result<Timer> {
+        let stream = device.stream()?;
+        let flush = stream.zeros((flush_mib as usize) << 18)?;
+        Ok(Timer { stream, flush, next: 0 })
+    }
+
+    /// Milliseconds of each repetition. Nothing waits for the device between them, so that the host is ahead of it and its
+    /// own time does not show.
+    ///
+    /// # Errors
+    /// Of the launches.
+    pub fn time(
+        &mut self,
+        warmup: u32,
+        reps: u32,
+        mut run: impl FnMut(&Stream) -> triton::Result<()>,
+    ) -> triton::Result<Vec<f64>> {
+        for _ in 0..warmup {
+            self.empty_cache()?;
+            run(&self.stream)?;
+        }
+        let mut events = Vec::new();
+        for _ in 0..reps {
+            self.empty_cache()?;
+            let start = self.stream.record_timed()?;
+            run(&self.stream)?;
+            events.push((start, self.stream.record_timed()?));
+        }
+        self.stream.synchronize()?;
+        events.iter().map(|(start, end)| Event::elapsed_ms(start, end).map(f64::from)).collect()
+    }
+
+    fn empty_cache(&mut self) -> triton::Result<()> {
+        self.next = self.next.wrapping_add(1);
+        let len = self.flush.len();
+        let n = i32::try_from(len).unwrap_or(i32::MAX);
+        let launch = fill::<i32, 1024>(&mut self.flush, self.next, n);
+        // SAFETY: the mask keeps accesses below the buffer's length.
+        #[allow(unsafe_code, reason = "a kernel over raw pointers")]
+        unsafe {
+            launch.launch(&self.stream, len.div_ceil(1024))
+        }
+    }
+}

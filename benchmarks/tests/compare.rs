@@ -1,0 +1,31 @@
+//! The comparison from end to end on the CPU device, with our own side in the place of the peers.
+
+use std::process::Command;
+
+const BENCH: &str = env!("CARGO_BIN_EXE_triton-bench");
+
+/// Arguments after the common ones, whether it succeeds, what is printed (on either output), and the rows of the table.
+type Case<'a> = (&'a [&'a str], bool, &'a str, usize);
+
+#[test]
+fn cases() {
+    let peers = ["--peers", BENCH, "serve", "--device", "cpu", "--entry", "peer"];
+    let table: &[Case<'_>] = &[
+        (&[], true, "| add f32 offset 1  | ours  |", 9),
+        (&peers, true, "| add f16 tail      | peer  |", 18),
+        (&["--peers", "/nowhere/peers"], false, "peers: cannot start", 9),
+        (&["--peers", BENCH, "--version"], false, "peers: the program ended", 9),
+        (&["--peers", "echo", "{\"failed\": \"no GPU here\"}"], false, "peers: no GPU here", 9),
+        (&["--peers", "echo", "hello"], false, "peers: not a reply", 9),
+        (&["--peers"], false, "a value is required for '--peers", 0),
+    ];
+    for (args, success, printed, rows) in table {
+        let common = ["--device", "cpu", "--n", "1024", "--flush-mib", "1", "--blocks", "2", "--reps", "2"];
+        let output = Command::new(BENCH).arg("compare").args(common).args(*args).output().expect("the benchmark runs");
+        let text = String::from_utf8_lossy(&output.stdout) + String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.success(), *success, "{args:?}: {text}");
+        assert!(text.contains(printed), "{args:?}: expected {printed:?} in {text}");
+        let found = text.lines().filter(|line| line.starts_with("| add") || line.starts_with("| copy")).count();
+        assert_eq!(found, *rows, "{args:?}: {text}");
+    }
+}

@@ -1,0 +1,64 @@
+//! What can be said without a GPU: which launches `cust` can take, and what is said of the others.
+
+use std::borrow::Cow;
+use triton::record::{Image, ParamRecord, ParamType, ProgramMap, Promise, Record, Target, Variant};
+use triton::{Kernel, Launch, LaunchArg, Unsafe};
+use triton_cust::{Error, Modules, image};
+
+/// A kernel of one `i32`, in clusters of blocks.
+fn kernel(cluster: [u32; 3]) -> &'static Kernel {
+    let image = Image {
+        target: Target::Sm80,
+        promise: Promise::Nothing,
+        entry: "entry".into(),
+        ptx: "\0".into(),
+        threads: 128,
+        cluster,
+        shared_bytes: 0,
+        programs: ProgramMap::Identity,
+    };
+    let ty = ParamType::Scalar(<i32 as triton::Element>::DTYPE);
+    let param = ParamRecord { name: "n".into(), ty, multiple_of: 16, specialise: true };
+    Box::leak(Box::new(Kernel::new(Record {
+        kernel: "k".into(),
+        instance: "k::<f32>".into(),
+        params: Cow::Owned(vec![param]),
+        variants: Cow::Owned(vec![Variant { num_warps: 4, ir: "".into(), images: Cow::Owned(vec![image]) }]),
+    })))
+}
+
+/// Blocks of a cluster, the argument, the device, and whether it can be launched or how the error begins.
+type Case<'a> = ([u32; 3], i32, (u32, u32), Result<(), &'a str>);
+
+#[test]
+fn launches() {
+    let cases: &[Case<'_>] = &[
+        ([1, 1, 1], 32, (9, 0), Ok(())),
+        (
+            [2, 1, 1],
+            32,
+            (9, 0),
+            Err("`k::<f32>` needs clusters of 2 blocks, which cust 0.3.2 cannot launch; launch it"),
+        ),
+        ([2, 2, 1], 32, (9, 0), Err("`k::<f32>` needs clusters of 4 blocks")),
+        ([1, 1, 1], 33, (9, 0), Err("`k::<f32>`: argument `n` is 33, which is not a multiple of 16")),
+        ([1, 1, 1], 32, (7, 5), Err("`k::<f32>` was compiled for sm_80, which a device of compute capability 7.5")),
+    ];
+    for (cluster, n, capability, expected) in cases {
+        let launch = Launch::<Unsafe, 1>::new(kernel(*cluster), [LaunchArg::scalar(*n)]);
+        match (image(&launch, *capability), expected) {
+            (Ok(found), Ok(())) => assert_eq!(found.cluster, *cluster),
+            (Err(error), Err(text)) => assert!(error.to_string().starts_with(text), "{error}\nexpected: {text}"),
+            (found, expected) => panic!("{cluster:?} {n} {capability:?}: found {found:?}, expected {expected:?}"),
+        }
+    }
+}
+
+#[test]
+fn without_context() {
+    // Whether the library is a driver or a stand-in: no context is current.
+    match Modules::new() {
+        Err(Error::Cuda { what, .. }) => assert_eq!(what, "asking the current context for its device"),
+        other => panic!("found {other:?}"),
+    }
+}
