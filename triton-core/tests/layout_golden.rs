@@ -209,6 +209,7 @@ fn conversions() {
         (rows(&square, 8, 4), columns(&square, 8, 4), 16, "cta x1 -> x8, 1/1-way, 48 wavefronts"),
         (d22.clone(), rows(&square, 8, 4), 16, "cta x4 -> x8, 1/1-way, 32 wavefronts"),
         (d22, mma_a(&square, 16, mma(2, 2)), 16, "cta x8 -> x8, 1/1-way, 48 wavefronts"),
+        (mma_d(&[128, 256], wgmma(256, 8)), rows(&[128, 256], 8, 8), 16, "cta x4 -> x8, 1/1-way, 128 wavefronts"),
         (layout(&[1, 2, 4], own), layout(&[4, 1, 2], own), 32, "rename"),
         (layout(&[1, 2], [4, 8, 16, 32, 64]), layout(&[1, 2], [5, 8, 16, 32, 64]), 32, "select 4"),
         (layout(&[1], [2, 4, 8, 16, 32]), layout(&[1], [4, 2, 8, 16, 32]), 32, "shuffle 2 + 0 selects"),
@@ -228,9 +229,9 @@ fn conversions() {
     assert_eq!(planned(2).cost, 12.0);
     assert_eq!(gathered(3), [32, 64, 1, 2, 4, 8, 16]);
     assert_eq!(phi(&planned(3)), Some([1, 2, 0, 0, 0]));
-    assert_eq!(gathered(11), [1, 2, 5, 8, 16, 32, 64]);
-    assert_eq!(phi(&planned(13)), Some([1, 0, 0, 0, 0]));
-    assert_eq!(gathered(15), [1, 0, 2, 4, 8, 16]);
+    assert_eq!(gathered(12), [1, 2, 5, 8, 16, 32, 64]);
+    assert_eq!(phi(&planned(14)), Some([1, 0, 0, 0, 0]));
+    assert_eq!(gathered(16), [1, 0, 2, 4, 8, 16]);
     let memory = |i: usize| match planned(i).kind {
         Kind::Shared(s) => s.mem.off().to_vec(),
         Kind::None | Kind::Rename { .. } | Kind::Select(_) | Kind::Shuffle(_) => vec![],

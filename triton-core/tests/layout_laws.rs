@@ -300,7 +300,7 @@ fn memories_are_inverses() {
     for off in lists(3, 3).filter(|off| invert(off).is_some()) {
         let mem = Mem::new(off.clone(), 32).unwrap();
         for offset in 0..8 {
-            assert_eq!(mem.offset(apply(&off, offset as u32)), offset, "{mem}");
+            assert_eq!(mem.offset(apply(&off, offset)), offset, "{mem}");
         }
         assert_eq!(mem.bytes(), 32);
     }

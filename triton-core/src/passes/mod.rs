@@ -8,6 +8,7 @@
 pub mod cse;
 pub mod dce;
 pub mod fold;
+pub mod pbqp;
 pub mod place;
 pub mod sync;
 
