@@ -1,3 +1,4 @@
 //! Facts about values that passes rely on.
 
 pub mod axis;
+pub mod storage;

@@ -9,6 +9,7 @@ pub mod cse;
 pub mod dce;
 pub mod fold;
 pub mod licm;
+pub mod pbqp;
 pub mod place;
 pub mod sync;
 

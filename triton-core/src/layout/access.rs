@@ -1,0 +1,233 @@
+//! Which instruction moves a layout to or from memory, by division.
+//!
+//! Compose the address map with the layout: its columns then say how far each bit of a place moves the address. An
+//! instruction is such a table, too, a small one. It fits if the layout's columns contain the instruction's (*divide* by
+//! them) and no other column touches the address bits that the instruction itself walks over. Names of registers are free,
+//! so "contain" for registers means: some combination of register bits has that column.
+//!
+//! | instruction | walks over (bytes) | by | free |
+//! |---|---|---|---|
+//! | `ld.shared.vN`, `st.shared.vN` | 1 … N elements | registers | all lanes |
+//! | `ldmatrix`, `stmatrix` | 16: within 4; 4, 8 | registers; lane bits 0, 1 | lane bits 2 to 4 choose one of 8 rows |
+//! | the same `.trans`, 16-bit elements | 16: 2, 4, 8 | lane bits 2, 3, 4 | a register and lane bits 0, 1 choose the row |
+//!
+//! # Bank conflicts
+//! Shared memory serves 128 bytes at once, a *wavefront*, if no two of its 32 four-byte banks' words are asked for in one
+//! bank. The lanes served together move the address linearly, so they ask for 2^rank different words, which lie in
+//! 2^(rank of the bank bits alone) banks; each bank gets equally many. The quotient is the number of *ways*, the times
+//! slower than without conflicts, and 1 is a proof that there are none.
+
+use super::linear::{self, Basis, apply, independent, units};
+use super::{Layout, Mem};
+
+/// Bytes of the widest access of a thread.
+pub const WIDEST: u32 = 16;
+
+/// The instruction of an [`Access`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// `ld.shared` and `st.shared`, of [`Access::elements`] elements.
+    Vector,
+    /// `ldmatrix` and `stmatrix`, `.x1`, `.x2` or `.x4`.
+    Matrix {
+        /// Whether `.trans`.
+        trans: bool,
+        /// How many 8×16-byte matrices: 1, 2 or 4.
+        count: u32,
+        /// How far each of the three bits of a row's number moves the address, in elements. Row `r` of matrix `m` is at the
+        /// address that lane `8·m + r` gives.
+        rows: [u32; 3],
+    },
+}
+
+/// How all threads of the program move one tile to or from shared memory, each by the same instructions.
+///
+/// A *step* is a number: its lowest log2(`elements`) bits walk within one instruction, the others over instructions. A step
+/// moves register `apply(order, step)`; addresses are counted in elements and linear in step, lane and warp:
+/// - [`Form::Vector`]: instruction `i` moves steps `i·elements ..` to consecutive addresses beginning at
+///   `apply(reg, i·elements) ⊕ apply(lane, l) ⊕ apply(warp, w)`;
+/// - [`Form::Matrix`]: each thread moves one 32-bit register of each matrix. Lane `8·m + r` gives the address
+///   `apply(reg, i·elements | m·(elements / count)) ⊕ apply(rows, r) ⊕ apply(warp, w)`.
+///
+/// [`Access::base`] is either address.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Access {
+    /// The instruction.
+    pub form: Form,
+    /// Elements that a thread moves by one instruction.
+    pub elements: u32,
+    /// A basis of the numbers of registers.
+    pub order: Vec<u32>,
+    /// How far each vector of `order` moves the address.
+    pub reg: Vec<u32>,
+    /// How far each lane bit moves the address.
+    pub lane: [u32; 5],
+    /// How far each warp bit moves the address.
+    pub warp: Vec<u32>,
+    /// Times slower than without bank conflicts; 1 is a proof that there are none.
+    pub ways: u32,
+    /// Wavefronts that one warp needs for the tile.
+    pub wavefronts: u32,
+}
+
+impl Access {
+    /// Instructions of each thread.
+    pub fn instructions(&self) -> u32 {
+        (1 << self.order.len()) / self.elements
+    }
+
+    /// The address, in elements, that a lane gives to an instruction.
+    pub fn base(&self, instruction: u32, lane: u32, warp: u32) -> u32 {
+        let first = apply(&self.reg, instruction * self.elements) ^ apply(&self.warp, warp);
+        match self.form {
+            Form::Vector => first ^ apply(&self.lane, lane),
+            Form::Matrix { count, rows, .. } => {
+                let matrix = (lane >> 3) % count;
+                first ^ apply(&self.reg, matrix * (self.elements / count)) ^ apply(&rows, lane & 7)
+            }
+        }
+    }
+}
+
+/// A layout divided by a memory.
+struct Quotient {
+    reg: Vec<u32>,
+    lane: [u32; 5],
+    warp: Vec<u32>,
+    /// log2 of the bytes of an element.
+    size: u32,
+}
+
+impl Quotient {
+    /// `None` if registers repeat elements or the memory has other elements than the layout.
+    fn new(layout: &Layout, mem: &Mem) -> Option<Quotient> {
+        if layout.bits() > mem.off().len() || linear::rank(layout.reg.iter().copied()) != layout.reg.len() {
+            return None;
+        }
+        let Layout { reg, lane, warp } = layout.compose(mem.inv());
+        Some(Quotient { reg, lane, warp, size: (mem.bits() / 8).ilog2() })
+    }
+
+    /// A basis of register numbers that begins with `first`; the others are unit vectors where that is possible, with the
+    /// address bits of `within` cleared by those of `first`, whose addresses are those bits.
+    fn order(&self, first: Vec<u32>, within: u32) -> Vec<u32> {
+        let walk: Vec<u32> = first.iter().map(|&r| apply(&self.reg, r)).collect();
+        let rest = independent(units(self.reg.len()), &first);
+        let clear = |r: u32| {
+            let bits = walk.iter().zip(&first).filter(|&(&address, _)| address & within & apply(&self.reg, r) != 0);
+            bits.fold(r, |r, (_, &vector)| r ^ vector)
+        };
+        let rest: Vec<u32> = rest.into_iter().map(clear).collect();
+        first.into_iter().chain(rest).collect()
+    }
+
+    fn access(&self, form: Form, elements: u32, order: Vec<u32>, ways: u32) -> Access {
+        let reg: Vec<u32> = order.iter().map(|&r| apply(&self.reg, r)).collect();
+        let bytes = elements << self.size;
+        let each = match form {
+            Form::Vector => bytes.div_ceil(4),
+            Form::Matrix { count, .. } => count,
+        };
+        let wavefronts = ((1 << order.len()) / elements) * each * ways;
+        Access { form, elements, order, reg, lane: self.lane, warp: self.warp.clone(), ways, wavefronts }
+    }
+}
+
+/// 2^(dimensions of the lines that these moves reach, less those of the banks), for moves in bytes; a bank is `unit` bytes.
+fn conflicts(moves: impl Iterator<Item = u32> + Clone, unit: u32) -> u32 {
+    let banks = 128 / unit - 1;
+    let shift = unit.ilog2();
+    let lines = linear::rank(moves.clone().map(|byte| byte >> shift));
+    1 << (lines - linear::rank(moves.map(|byte| byte >> shift & banks)))
+}
+
+/// Ways of accesses of `elements` elements at a time: lanes are served together while they ask for at most 128 bytes.
+fn vector_conflicts(lane: &[u32; 5], size: u32, elements: u32) -> u32 {
+    let together = 5 - (elements << size >> 2).max(1).ilog2().min(5) as usize;
+    conflicts(lane[..together].iter().map(|&c| c << size), 4)
+}
+
+/// Times slower than without bank conflicts when threads access this memory by vectors of `elements` elements.
+pub fn vector_ways(layout: &Layout, mem: &Mem, elements: u32) -> u32 {
+    let lane = layout.lane.map(|c| mem.offset(c));
+    vector_conflicts(&lane, (mem.bits() / 8).ilog2(), elements.max(1))
+}
+
+/// The widest `ld.shared` or `st.shared`, up to [`WIDEST`] bytes. `None` if the memory has other elements than the layout.
+pub fn vector(layout: &Layout, mem: &Mem) -> Option<Access> {
+    let q = Quotient::new(layout, mem)?;
+    let registers = Basis::of(q.reg.iter().copied());
+    let most = WIDEST.ilog2().saturating_sub(q.size);
+    let mut first: Vec<u32> = (0..most).map_while(|i| registers.solve(1 << i)).map(|r| r as u32).collect();
+    // Threads must begin at a multiple of the vector.
+    let threads = q.lane.iter().chain(&q.warp).fold(0, |all, c| all | c);
+    first.truncate(first.len().min(threads.trailing_zeros() as usize));
+    let elements = 1 << first.len();
+    let order = q.order(first, elements - 1);
+    let ways = vector_conflicts(&q.lane, q.size, elements);
+    Some(q.access(Form::Vector, elements, order, ways))
+}
+
+/// `ldmatrix` (or `stmatrix`: the map is the same), plain or `.trans`, if it divides; with as many matrices as there are.
+pub fn matrix(layout: &Layout, mem: &Mem, trans: bool) -> Option<Access> {
+    let q = Quotient::new(layout, mem)?;
+    // Address bits of the 16 bytes of a row; a register has 4 of them.
+    let row_bits = 4u32.checked_sub(q.size).filter(|&bits| bits >= 2)?;
+    let row = (1 << row_bits) - 1;
+    let (first, rows) = if trans {
+        if q.size != 1 || q.lane[2..] != [1, 2, 4] || q.reg.is_empty() {
+            return None;
+        }
+        (vec![1], [q.reg[0], q.lane[0], q.lane[1]])
+    } else {
+        let word = row_bits - 2;
+        if q.lane[..2] != [1 << word, 2 << word] {
+            return None;
+        }
+        let registers = Basis::of(q.reg.iter().copied());
+        let first = (0..word).map(|i| registers.solve(1 << i).map(|r| r as u32)).collect::<Option<Vec<u32>>>()?;
+        (first, [q.lane[2], q.lane[3], q.lane[4]])
+    };
+    let packed = first.len();
+    let order = q.order(first, if trans { 0 } else { row });
+    let others = order[packed..].iter().map(|&r| apply(&q.reg, r));
+    if rows.into_iter().chain(q.warp.iter().copied()).chain(others).any(|c| c & row != 0) {
+        return None;
+    }
+    let matrices = (order.len() - packed).min(2);
+    let ways = conflicts(rows.iter().map(|&c| c << q.size), 16);
+    let form = Form::Matrix { trans, count: 1 << matrices, rows };
+    Some(q.access(form, 1 << (packed + matrices), order, ways))
+}
+
+/// The cheapest access to shared memory: `ldmatrix` or `stmatrix` where `matrices` allows them, they divide, and they have
+/// no bank conflicts; otherwise [`vector`].
+pub fn shared(layout: &Layout, mem: &Mem, matrices: bool) -> Option<Access> {
+    let forms = [false, true].into_iter().filter(|_| matrices).filter_map(|trans| matrix(layout, mem, trans));
+    forms.into_iter().find(|access| access.ways == 1).or_else(|| vector(layout, mem))
+}
+
+/// What one instruction of one warp touches of global memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Touched {
+    /// Elements that a thread accesses at once.
+    pub vector: u32,
+    /// Sectors of 32 bytes.
+    pub sectors: u32,
+    /// Lines of 128 bytes.
+    pub lines: u32,
+}
+
+/// A global access of up to `vector` elements of `bytes` bytes each, along a dimension that is contiguous in memory. That
+/// dimension owns bits `first` to `first + run` of an element; what else moves an address goes to other lines.
+pub fn global(layout: &Layout, first: u32, run: u32, vector: u32, bytes: u32) -> Touched {
+    let bytes = bytes.max(1);
+    let vector = layout.vector_along(first).min(vector).min(1 << run).min((WIDEST / bytes).max(1)).max(1);
+    let along = |log: u32| (first..first + log.min(run)).map(|i| 1u32 << i);
+    let moved = layout.lane.into_iter().chain(along(vector.ilog2()));
+    let blocks = |block: u32| {
+        let within = along((block / bytes).max(1).ilog2());
+        1 << (linear::rank(within.clone().chain(moved.clone())) - linear::rank(within))
+    };
+    Touched { vector, sectors: blocks(32), lines: blocks(128) }
+}

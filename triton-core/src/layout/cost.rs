@@ -1,0 +1,52 @@
+//! What moving data costs, in cycles of one multiprocessor for all warps of a program.
+//!
+//! The one table of such numbers: conversion plans are compared, and layouts are placed, by them. They are for H100, from its
+//! published rates where the comment says so, otherwise estimates; the choices made by them hardly depend on the estimates.
+
+/// One instruction of one warp: four schedulers issue one each.
+pub const ISSUE: f64 = 0.25;
+
+/// One `shfl` of one warp: 32 lanes a cycle.
+pub const SHUFFLE: f64 = 1.0;
+
+/// 128 bytes to or from shared memory: its whole width once.
+pub const WAVEFRONT: f64 = 1.0;
+
+/// A barrier of the program, or a round trip to shared memory while nothing else runs. An estimate.
+pub const BARRIER: f64 = 40.0;
+
+/// What a conversion through shared memory waits for: a barrier and a round trip.
+pub const ROUND_TRIP: f64 = 2.0 * BARRIER;
+
+/// The same within each warp: other warps run meanwhile.
+pub const WARP_ROUND_TRIP: f64 = 0.5 * BARRIER;
+
+/// 32 bytes from L2 or device memory: 4.18 TB/s over 132 multiprocessors at 1.75 GHz are 18 bytes a cycle.
+pub const SECTOR: f64 = 1.8;
+
+/// 32 bytes that L1 has already. An estimate.
+pub const SECTOR_AGAIN: f64 = 0.25;
+
+/// Instructions that make the address and the predicate of one global access. An estimate.
+pub const ADDRESS_SLOTS: f64 = 3.0;
+
+/// Floating point operations a cycle by `mma.sync`: 60 to 65 % of the peak of 4096 for f16.
+pub const MMA_FLOPS: f64 = 2500.0;
+
+/// The same by `wgmma`: 95 %.
+pub const WGMMA_FLOPS: f64 = 3900.0;
+
+/// One 32-bit register of one warp: decides between plans that are equal otherwise.
+pub const REGISTER: f64 = 0.01;
+
+/// Bytes of scratch above which a conversion is made in several passes.
+pub const SCRATCH_BYTES: u64 = 64 * 1024;
+
+/// Times that an inner loop is taken to run when nothing tells.
+pub const INNER_TRIPS: f64 = 16.0;
+
+/// The same for a loop that contains another.
+pub const OUTER_TRIPS: f64 = 8.0;
+
+/// Share of the times that a branch is taken to be entered.
+pub const BRANCH: f64 = 0.5;

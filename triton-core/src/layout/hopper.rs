@@ -1,0 +1,74 @@
+//! Memory that `wgmma` and bulk copies can use: equality with one of six maps.
+//!
+//! The tensor core reads an operand straight from shared memory if it lies there in panels of swizzled rows, along either of
+//! its dimensions ([`Mem::swizzled`]). There are three widths and two dimensions; a [`Mem`] is legal exactly if it *is* one
+//! of the six, and the fields of the descriptor follow from which. (PTX ISA, "Matrix descriptor", "Strides".)
+
+use super::mem::{Mem, Swizzle};
+use crate::ir::types::Shape;
+
+/// An operand of `wgmma` in shared memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Operand {
+    /// Whether K is contiguous in memory; otherwise M or N is.
+    pub k_major: bool,
+    /// The pattern.
+    pub swizzle: Swizzle,
+    /// Stride byte offset: from one group of eight rows to the next.
+    pub sbo: u32,
+    /// Leading byte offset: from one panel to the next; not used for K-major operands, whose k-steps stay inside a panel.
+    pub lbo: u32,
+    /// Bytes from one k-step of an instruction to the next, within a panel.
+    pub step: u32,
+    /// Bytes of a panel.
+    pub panel: u32,
+}
+
+/// The box of a bulk tensor copy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TmaBox {
+    /// The pattern.
+    pub swizzle: Swizzle,
+    /// The dimension that is contiguous, in shared and so in global memory.
+    pub major: usize,
+    /// Extents of a box, contiguous dimension first.
+    pub extent: [u32; 2],
+    /// How many boxes make the tile, one a panel.
+    pub boxes: u32,
+}
+
+/// The pattern that a memory has along a dimension, if rows fill it.
+fn pattern(mem: &Mem, shape: Shape, major: usize) -> Option<Swizzle> {
+    let along = shape.dims().get(major)? * mem.bits() / 8;
+    let fits = |s: &Swizzle| along >= s.bytes() && Mem::swizzled(shape, mem.bits(), *s, major).as_ref() == Some(mem);
+    Swizzle::ALL.into_iter().find(fits)
+}
+
+/// How `wgmma` reads this memory as an operand `shape` (of two dimensions) with K along dimension `k`, if it can. Only
+/// 16-bit operands may be contiguous along another dimension than K.
+pub fn wgmma_operand(mem: &Mem, shape: Shape, k: usize) -> Option<Operand> {
+    if shape.rank() != 2 || k > 1 {
+        return None;
+    }
+    let operand = |major: usize| {
+        let (swizzle, k_major) = (pattern(mem, shape, major)?, major == k);
+        let width = swizzle.bytes();
+        let panel = shape.dims()[1 - major] * width;
+        let (lbo, step) = if k_major { (16, 32) } else { (panel, 16 * width) };
+        Some(Operand { k_major, swizzle, sbo: 8 * width, lbo, step, panel })
+    };
+    operand(k).or_else(|| operand(1 - k).filter(|_| mem.bits() == 16))
+}
+
+/// The bulk copies that fill this memory, if some do.
+pub fn tma_box(mem: &Mem, shape: Shape) -> Option<TmaBox> {
+    if shape.rank() != 2 {
+        return None;
+    }
+    [1, 0].into_iter().find_map(|major| {
+        let swizzle = pattern(mem, shape, major)?;
+        let across = swizzle.bytes() * 8 / mem.bits();
+        let extent = [across, shape.dims()[1 - major]];
+        Some(TmaBox { swizzle, major, extent, boxes: shape.dims()[major] / across })
+    })
+}

@@ -1,0 +1,180 @@
+//! Layouts that memory and the tensor cores want.
+//!
+//! Each is made by a dispenser that hands out the bits of a tile, dimension by dimension ([`Bits::take`]): whoever takes
+//! first gets the lowest. Bits that a tile does not have are columns of 0: those lanes and warps replicate.
+//!
+//! | layout | registers, fastest first | lanes | warps |
+//! |---|---|---|---|
+//! | coalesced | a vector along the fastest dimension; what is left at last | along the order | along their order |
+//! | accumulator | 1 column; 8 rows; the other groups of 8 columns of a `wgmma`; N; M | 2, 4 columns; 1, 2, 4 rows | M, then N |
+//! | operand A | a word of k; 8 rows; other half of k; K; M | next 2 bits of k; 1, 2, 4 rows | M; those along N replicate |
+//! | operand B | a word of k; other half of k; K; N | next 2 bits of k; 1, 2, 4 of n | those along M replicate; N |
+//!
+//! Fragments: PTX ISA, "Matrix fragments for mma" and "Register fragments for wgmma". One table serves all element widths,
+//! as a word of k is 32 bits of neighbours along k: 4, 2 or 1 of them. (64-bit elements count as one.)
+
+use super::Layout;
+use super::ops::field;
+use crate::ir::types::Shape;
+
+/// The instruction that multiplies, as far as it decides fragments.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Atom {
+    /// `mma.m16n8`: f16, bf16, tf32, 8-bit, and f64 of sm_90.
+    M16N8,
+    /// `mma.m8n8k4` of f64.
+    M8N8,
+    /// `wgmma.m64n…`: four warps along M, and all columns of one instruction before the next rows.
+    Wgmma {
+        /// Columns of one instruction; a power of two from 8 to 256.
+        n: u32,
+    },
+}
+
+/// How a tile of a matrix product is divided among warps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Tiling {
+    /// The instruction.
+    pub atom: Atom,
+    /// Warps along the rows of the accumulator, a power of two; a multiple of 4 for [`Atom::Wgmma`].
+    pub warps_m: u32,
+    /// Warps along its columns, a power of two.
+    pub warps_n: u32,
+}
+
+/// Hands out the bits of a tile.
+struct Bits {
+    /// Next bit and end of each dimension.
+    next: Vec<(u32, u32)>,
+}
+
+impl Bits {
+    fn new(shape: Shape) -> Bits {
+        let all = (0..shape.rank()).filter_map(|d| field(shape, d));
+        Bits { next: all.map(|(first, bits)| (first, first + bits)).collect() }
+    }
+
+    fn left(&self, dim: usize) -> usize {
+        self.next.get(dim).map_or(0, |&(next, end)| (end - next) as usize)
+    }
+
+    /// The next `count` bits of a dimension; columns of 0 when it has no more.
+    fn take(&mut self, dim: usize, count: usize) -> impl Iterator<Item = u32> + use<> {
+        let taken = count.min(self.left(dim)) as u32;
+        let first = self.next.get_mut(dim).map_or(0, |(next, _)| {
+            *next += taken;
+            *next - taken
+        });
+        (0..count as u32).map(move |i| if i < taken { 1 << (first + i) } else { 0 })
+    }
+
+    /// All that is left of a dimension.
+    fn rest(&mut self, dim: usize) -> impl Iterator<Item = u32> + use<> {
+        self.take(dim, self.left(dim))
+    }
+
+    /// The next `count` bits along several dimensions in turn.
+    fn along(&mut self, order: &[usize], count: usize) -> Vec<u32> {
+        let mut columns = Vec::with_capacity(count);
+        for &dim in order {
+            let share = self.left(dim).min(count - columns.len());
+            columns.extend(self.take(dim, share));
+        }
+        columns.resize(count, 0);
+        columns
+    }
+
+    /// Registers without columns of 0, then all that is left of the last dimensions given, then of the others.
+    fn registers(&mut self, first: impl IntoIterator<Item = u32>, order: &[usize]) -> Vec<u32> {
+        let mut reg: Vec<u32> = first.into_iter().filter(|&c| c != 0).collect();
+        for dim in order.iter().copied().chain((0..self.next.len()).rev()) {
+            reg.extend(self.rest(dim));
+        }
+        reg
+    }
+}
+
+/// log2 of a power of two; 0 of 0, so that no input panics.
+fn log2(n: u32) -> usize {
+    n.max(1).ilog2() as usize
+}
+
+fn lanes(first: impl IntoIterator<Item = u32>, then: impl IntoIterator<Item = u32>) -> [u32; 5] {
+    let mut columns = first.into_iter().chain(then);
+    std::array::from_fn(|_| columns.next().unwrap_or(0))
+}
+
+impl Layout {
+    /// Consecutive elements first to the `vector` registers of a thread, then to lanes, then to warps; what is left over
+    /// goes to further registers. Lanes and warps that are left over replicate.
+    ///
+    /// `elements`, `vector` and `num_warps` are powers of two, and `vector` ≤ `elements`.
+    pub fn coalesced(elements: u32, vector: u32, num_warps: u32) -> Layout {
+        let mut bits = Bits { next: vec![(0, elements.trailing_zeros())] };
+        let vector: Vec<u32> = bits.take(0, log2(vector)).collect();
+        let lane = lanes(bits.take(0, 5), []);
+        let warp = bits.take(0, log2(num_warps)).collect();
+        Layout { reg: bits.registers(vector, &[0]), lane, warp }
+    }
+
+    /// As [`Layout::coalesced`], for a tile whose dimensions follow one another in memory as `order` says, fastest first:
+    /// `vector` elements along the first to each thread, lanes along `order`, warps along `warp_order`.
+    ///
+    /// Dimensions that an order leaves out get no lanes or warps.
+    pub fn blocked(shape: Shape, order: &[usize], vector: u32, num_warps: u32, warp_order: &[usize]) -> Layout {
+        let mut bits = Bits::new(shape);
+        let fastest = order.first().copied().unwrap_or(0);
+        let vector: Vec<u32> = bits.take(fastest, log2(vector).min(bits.left(fastest))).collect();
+        let lane = lanes(bits.along(order, 5), []);
+        let warp = bits.along(warp_order, log2(num_warps));
+        Layout { reg: bits.registers(vector, order), lane, warp }
+    }
+
+    /// The accumulator `[.., M, N]` of a matrix product; `None` for a tile of fewer than two dimensions.
+    pub fn mma_d(shape: Shape, tiling: Tiling) -> Option<Layout> {
+        let (m, n) = (shape.rank().checked_sub(2)?, shape.rank() - 1);
+        let mut bits = Bits::new(shape);
+        let mut reg: Vec<u32> = bits.take(n, 1).collect();
+        let lane = lanes(bits.take(n, 2), bits.take(m, 3));
+        match tiling.atom {
+            Atom::M8N8 => {}
+            Atom::M16N8 => reg.extend(bits.take(m, 1)),
+            Atom::Wgmma { n: columns } => {
+                reg.extend(bits.take(m, 1));
+                reg.extend(bits.take(n, log2(columns / 8)));
+            }
+        }
+        let warp = bits.take(m, log2(tiling.warps_m)).chain(bits.take(n, log2(tiling.warps_n))).collect();
+        Some(Layout { reg: bits.registers(reg, &[n, m]), lane, warp })
+    }
+
+    /// The operand A, `[.., M, K]` of elements of `bits` bits, in registers; `None` for a tile of fewer than two dimensions.
+    pub fn mma_a(shape: Shape, bits: u32, tiling: Tiling) -> Option<Layout> {
+        let (m, k) = (shape.rank().checked_sub(2)?, shape.rank() - 1);
+        let (mut left, mut reg) = (Bits::new(shape), Vec::new());
+        reg.extend(left.take(k, log2(32 / bits.max(1))));
+        let lane = lanes(left.take(k, 2), left.take(m, 3));
+        match tiling.atom {
+            Atom::M8N8 => {}
+            Atom::M16N8 | Atom::Wgmma { .. } => reg.extend(left.take(m, 1).chain(left.take(k, 1))),
+        }
+        let idle = std::iter::repeat_n(0, log2(tiling.warps_n));
+        let warp = left.take(m, log2(tiling.warps_m)).chain(idle).collect();
+        Some(Layout { reg: left.registers(reg, &[k, m]), lane, warp })
+    }
+
+    /// The operand B, `[.., K, N]` of elements of `bits` bits, in registers; `None` for a tile of fewer than two dimensions.
+    pub fn mma_b(shape: Shape, bits: u32, tiling: Tiling) -> Option<Layout> {
+        let (k, n) = (shape.rank().checked_sub(2)?, shape.rank() - 1);
+        let (mut left, mut reg) = (Bits::new(shape), Vec::new());
+        reg.extend(left.take(k, log2(32 / bits.max(1))));
+        let lane = lanes(left.take(k, 2), left.take(n, 3));
+        match tiling.atom {
+            Atom::M8N8 => {}
+            Atom::M16N8 | Atom::Wgmma { .. } => reg.extend(left.take(k, 1)),
+        }
+        let idle = std::iter::repeat_n(0, log2(tiling.warps_m));
+        let warp = idle.chain(left.take(n, log2(tiling.warps_n))).collect();
+        Some(Layout { reg: left.registers(reg, &[k, n]), lane, warp })
+    }
+}

@@ -1,0 +1,142 @@
+//! Layouts of shared memory: at which offset an element lies.
+//!
+//! A [`Mem`] is the same kind of map as a [`Layout`](super::Layout), from the bits of an offset (counted in elements) to the
+//! element there. It is square and invertible; the inverse, *element → offset*, is the address map that loads and stores
+//! use. Swizzles are such maps: exclusive or is all that they do.
+
+use super::linear;
+use super::ops::{field, transposition};
+use crate::ir::types::Shape;
+
+/// Bytes of a row that the hardware's swizzle permutes: chunks of 16 bytes within it are exchanged by the number of the
+/// 128-byte line, so that a column of chunks touches all banks. (PTX ISA, "Swizzling modes".)
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Swizzle {
+    /// Rows of 32 bytes.
+    B32,
+    /// Rows of 64 bytes.
+    B64,
+    /// Rows of 128 bytes.
+    B128,
+}
+
+impl Swizzle {
+    /// Widest first.
+    pub const ALL: [Swizzle; 3] = [Swizzle::B128, Swizzle::B64, Swizzle::B32];
+
+    /// Bytes of a row.
+    pub fn bytes(self) -> u32 {
+        match self {
+            Swizzle::B32 => 32,
+            Swizzle::B64 => 64,
+            Swizzle::B128 => 128,
+        }
+    }
+
+    /// Alignment that memory of this pattern needs: the pattern is one of address bits, and repeats.
+    pub fn align(self) -> u32 {
+        self.bytes() * 8
+    }
+
+    /// The permuted byte offset.
+    fn permute(self, byte: u32) -> u32 {
+        byte ^ (byte >> 7 & (self.bytes() / 16 - 1)) << 4
+    }
+}
+
+/// Where the elements of a tile lie in shared memory.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Mem {
+    off: Vec<u32>,
+    inv: Vec<u32>,
+    bits: u32,
+}
+
+impl Mem {
+    /// From the element that each offset bit stands for; `None` unless every element has one offset. `bits` of an element:
+    /// 8, 16, 32 or 64.
+    pub fn new(off: Vec<u32>, bits: u32) -> Option<Mem> {
+        let inv = linear::invert(&off)?;
+        // A column beyond the square would make offsets that no element has.
+        let square = off.iter().all(|&c| u64::from(c) >> off.len() == 0);
+        (square && matches!(bits, 8 | 16 | 32 | 64)).then_some(Mem { off, inv, bits })
+    }
+
+    /// From the offset of each bit of an element.
+    fn of_addresses(inv: Vec<u32>, bits: u32) -> Option<Mem> {
+        Mem::new(linear::invert(&inv)?, bits)
+    }
+
+    /// Row-major, without a swizzle.
+    pub fn row_major(shape: Shape, bits: u32) -> Option<Mem> {
+        Mem::new(linear::units(shape.elements().max(1).ilog2() as usize).collect(), bits)
+    }
+
+    /// As bulk copies write it and `wgmma` reads it: along dimension `major` (one of the last two) panels of as many elements
+    /// as a swizzled row has, each panel row by row, chunks exchanged by `swizzle`. Leading dimensions are outermost.
+    ///
+    /// `None` if `major` is no such dimension.
+    pub fn swizzled(shape: Shape, bits: u32, swizzle: Swizzle, major: usize) -> Option<Mem> {
+        let (rank, bytes) = (shape.rank(), (bits / 8).max(1).ilog2());
+        if major >= rank || major + 2 < rank {
+            return None;
+        }
+        let mut inv = vec![0; shape.elements().max(1).ilog2() as usize];
+        // One dimension alone is a single row.
+        let minor = if rank == 1 { None } else { Some(2 * rank - 3 - major) };
+        let (first, along) = field(shape, major)?;
+        let (rows_first, rows) = minor.map_or(Some((0, 0)), |minor| field(shape, minor))?;
+        let row = (swizzle.bytes().ilog2() - bytes).min(along);
+        for i in 0..along {
+            // What is beyond the row continues in the next panel.
+            inv[(first + i) as usize] = 1 << if i < row { i } else { i + rows };
+        }
+        for i in 0..rows {
+            inv[(rows_first + i) as usize] = 1 << (row + i);
+        }
+        let inner = (along + rows) as usize;
+        for (i, column) in inv.iter_mut().enumerate().skip(inner) {
+            *column = 1 << i;
+        }
+        Mem::of_addresses(inv.into_iter().map(|c| swizzle.permute(c << bytes) >> bytes).collect(), bits)
+    }
+
+    /// The element of each offset bit.
+    pub fn off(&self) -> &[u32] {
+        &self.off
+    }
+
+    /// The offset, in elements, of each bit of an element: the address map.
+    pub fn inv(&self) -> &[u32] {
+        &self.inv
+    }
+
+    /// Bits of an element.
+    pub fn bits(&self) -> u32 {
+        self.bits
+    }
+
+    /// Bytes of the tile.
+    pub fn bytes(&self) -> u64 {
+        u64::from(self.bits / 8) << self.off.len()
+    }
+
+    /// The offset of an element, in elements.
+    pub fn offset(&self, element: u32) -> u32 {
+        linear::apply(&self.inv, element)
+    }
+
+    /// The same memory seen as the transposed tile; see [`Layout::trans`](super::Layout::trans).
+    pub fn trans(&self, shape: Shape, perm: &[usize]) -> Option<Mem> {
+        let permute = transposition(shape, perm)?;
+        Mem::new(self.off.iter().map(|&c| permute(c)).collect(), self.bits)
+    }
+}
+
+impl std::fmt::Display for Mem {
+    /// `mem [1,2,4,8] b16`, by offset bit.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let columns: Vec<String> = self.off.iter().map(u32::to_string).collect();
+        write!(f, "mem [{}] b{}", columns.join(","), self.bits)
+    }
+}
