@@ -35,9 +35,39 @@
 //! `let` with a name, `_` or a tuple of them; shadowing; `mut` and assignment, also compound (`+=`); `const` items; blocks
 //! as expressions; tuples. What is not listed is reported by the attribute, at its place.
 //!
+//! | statement | meaning |
+//! |---|---|
+//! | `if c { .. } else if d { .. } else { .. }` | `c` is one `bool`; as a value, both branches have one type and shape |
+//! | `for i in lo..hi` | counts an `i32`, `i64`, `u32` or `u64` up to, but not including, `hi` |
+//! | `for i in (lo..hi).step_by(s)` | the same in steps of `s`, which is positive |
+//! | `while c { .. }` | while `c`, one `bool`, holds |
+//! | `return;` | ends the program; between the kernel's statements, or in an `if` there |
+//!
+//! A variable that a loop or a branch assigns keeps its element type and shape.
+//!
+//! ```
+//! use triton::prelude::*;
+//!
+//! /// out[r] = the largest element of row r, or -1 for one without elements.
+//! #[triton::kernel]
+//! fn largest(x: Ptr<f32>, length: Ptr<i32>, out: PtrMut<f32>, rows: i32) {
+//!     let row = program_id(0);
+//!     if row >= rows {
+//!         return;
+//!     }
+//!     let n = load(length + row, true);
+//!     let mut best = load_or(x + row * 1024, n > 0, -1.0);
+//!     for i in 1..n {
+//!         best = max(best, load(x + row * 1024 + i, true));
+//!     }
+//!     store(out + row, best, true);
+//! }
+//! ```
+//!
 //! [`f16`]: crate::f16
 //! [`bf16`]: crate::bf16
 
+mod control;
 mod element;
 mod index;
 mod math;
@@ -52,6 +82,8 @@ pub use math::{abs, fma, max, min, sqrt, where_};
 pub use memory::{load, load_or, store};
 pub use value::{Ptr, PtrMut, Scalar, Tile};
 
+#[doc(hidden)]
+pub use control::{Condition, Counter, Ends, Range, cond, range};
 #[doc(hidden)]
 pub use element::{Bitwise, Offset};
 #[doc(hidden)]

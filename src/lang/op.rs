@@ -4,7 +4,7 @@
 //! operator itself. The traits are our own, so generic bodies type-check, and literals have types of their own, which
 //! every element type goes with.
 
-use super::{Bitwise, Float, Int, Num, Offset, Ptr, PtrMut, Tile, Value, stub};
+use super::{Bitwise, Condition, Float, Int, Mask, Num, Offset, Ptr, PtrMut, Tile, Value, stub};
 use crate::Element;
 
 /// A literal with a fraction.
@@ -191,6 +191,14 @@ macro_rules! carriers {
                 let _ = right;
                 stub()
             }
+        }
+
+        // With an unknown name on the right rustc takes the whole for a carrier. The name is reported, and that is enough.
+        #[diagnostic::do_not_recommend]
+        impl<A> Condition for $carrier<A> {}
+        #[diagnostic::do_not_recommend]
+        impl<A> Mask for $carrier<A> {
+            type Chosen<V: Value> = V;
         }
     )* };
 }

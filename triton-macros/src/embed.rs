@@ -38,16 +38,19 @@ fn param(kernel: &Kernel<'_>, instance: &Instance, param: &Parameter) -> Option<
     let p = kernel.private();
     let param = param.ast.as_ref()?;
     let elem = element(kernel, instance, &param.elem.name)?;
-    let (kind, specialises) = match param.kind {
-        ParamKind::Ptr => ("Ptr", true),
-        ParamKind::PtrMut => ("PtrMut", true),
-        ParamKind::Scalar => ("Scalar", matches!(elem.class(), Class::Signed | Class::Unsigned)),
+    let dtype = dtype(elem);
+    let dtype = quote!(#p::DType::#dtype);
+    let (ty, specialises) = match param.kind {
+        ParamKind::Ptr => (quote!(Ptr(#dtype)), true),
+        ParamKind::PtrMut => (quote!(PtrMut(#dtype)), true),
+        ParamKind::Scalar => (quote!(Scalar(#dtype)), matches!(elem.class(), Class::Signed | Class::Unsigned)),
+        ParamKind::Tensor(rank) => (quote!(Tensor { dtype: #dtype, rank: #rank, mutable: false }), true),
+        ParamKind::TensorMut(rank) => (quote!(Tensor { dtype: #dtype, rank: #rank, mutable: true }), true),
     };
     let (name, multiple_of, specialise) = (&param.name.name, param.multiple_of, specialises && !param.general);
-    let (kind, elem) = (Ident::new(kind, Span::call_site()), dtype(elem));
     Some(quote!(#p::ParamRecord {
         name: #p::Cow::Borrowed(#name),
-        ty: #p::ParamType::#kind(#p::DType::#elem),
+        ty: #p::ParamType::#ty,
         multiple_of: #multiple_of,
         specialise: #specialise,
     }))

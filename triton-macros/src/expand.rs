@@ -118,7 +118,8 @@ impl<'a> Kernel<'a> {
             .map(|(input, param)| self.launch_param(input, param))
             .unzip();
         let args: Vec<_> = args.into_iter().flatten().collect();
-        let raw = self.signature.params.iter().flat_map(|p| &p.ast).any(|p| p.kind != ParamKind::Scalar);
+        let raw = |param: &triton_core::ast::Param| matches!(param.kind, ParamKind::Ptr | ParamKind::PtrMut);
+        let raw = self.signature.params.iter().flat_map(|param| &param.ast).any(raw);
         let (safety, count) = (if raw { quote!(Unsafe) } else { quote!(Safe) }, args.len());
         let predicates = function.sig.generics.where_clause.as_ref().map(|clause| &clause.predicates);
         if self.editor {
@@ -214,6 +215,15 @@ impl<'a> Kernel<'a> {
                 let arg = quote!(#p::AsPtrMut::<#element>::arg_mut(#name));
                 (quote_spanned!(span=> #name: &'a mut impl #host::AsPtrMut<#element>), Some(arg))
             }
+            // By value: a view is made for the call, and a view that is kept is passed as a reference to it.
+            ParamKind::Tensor(_) => (
+                quote_spanned!(span=> #name: impl #host::AsTensor<'a, #element>),
+                Some(quote!(#p::AsTensor::<'a, #element>::into_arg(#name))),
+            ),
+            ParamKind::TensorMut(_) => (
+                quote_spanned!(span=> #name: impl #host::AsTensorMut<'a, #element>),
+                Some(quote!(#p::AsTensorMut::<'a, #element>::into_arg_mut(#name))),
+            ),
             ParamKind::Scalar => (quote!(#name: #ty), Some(quote!(#p::LaunchArg::scalar(#name)))),
         }
     }
@@ -446,7 +456,7 @@ fn constant_type(written: &Type) -> TokenStream {
     if name.is_some_and(|name| known.iter().any(|k| name == k)) { written.to_token_stream() } else { quote!(i32) }
 }
 
-/// The `T` of `Ptr<T>`.
+/// The `T` of `Ptr<T>`, the `T, 2` of `Tensor<T, 2>`.
 #[allow(clippy::wildcard_enum_match_arm, reason = "syn's enum is not exhaustive")]
 fn element(written: &Type) -> TokenStream {
     let path = match written {

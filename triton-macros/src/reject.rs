@@ -28,22 +28,19 @@ pub(crate) fn expr(cx: &mut Context, written: &Expr) {
 
 #[allow(clippy::wildcard_enum_match_arm, reason = "syn's enum is not exhaustive")]
 fn describe(written: &Expr) -> Found<'_> {
-    let choose = Some("to choose element by element write `where_(condition, a, b)`");
+    let choose = Some("write `if a == b { .. } else { .. }`, or, element by element, `where_(a == b, x, y)`");
+    let counted = Some("a loop stands as a statement; what it computes goes into variables bound before it");
     let arange = Some("the integers from `lo` to `hi` are `arange(lo, hi)`, a tile");
     let memory = Some("memory is read with `load(p + i, mask)` and written with `store(p + i, value, mask)`");
     let copies = Some("numbers and tiles are values: write the variable itself");
     let (at, what, help): (&dyn ToTokens, _, _) = match written {
-        Expr::If(e) => (&e.if_token, "`if` is", choose),
         Expr::Match(e) => (&e.match_token, "`match` is", choose),
-        Expr::Let(e) => (&e.let_token, "a `let` condition is", choose),
-        Expr::ForLoop(e) => (&e.for_token, "`for` is", arange),
-        Expr::While(e) => (&e.while_token, "`while` is", None),
-        Expr::Loop(e) => (&e.loop_token, "`loop` is", None),
-        Expr::Break(e) => (&e.break_token, "`break` is", None),
-        Expr::Continue(e) => (&e.continue_token, "`continue` is", None),
-        Expr::Return(e) => {
-            (&e.return_token, "`return` is", Some("a kernel ends at its last statement; mask the stores instead"))
-        }
+        Expr::Let(e) => (&e.let_token, "a `let` condition is", Some("write a condition of `bool`, such as `a == b`")),
+        Expr::ForLoop(e) => (&e.for_token, "a loop as a value is", counted),
+        Expr::While(e) => (&e.while_token, "a loop as a value is", counted),
+        Expr::Loop(e) => (&e.loop_token, "`loop` is", Some("write `while condition { .. }`")),
+        Expr::Break(e) => (&e.break_token, "`break` is", Some("let the condition of a `while` end the loop")),
+        Expr::Continue(e) => (&e.continue_token, "`continue` is", Some("put what it would skip into an `if`")),
         Expr::Try(e) => (&e.question_token, "`?` is", Some("nothing in a kernel returns a `Result`")),
         Expr::Closure(e) => (e, "a closure is", None),
         Expr::Reference(e) => (e, "a reference is", copies),

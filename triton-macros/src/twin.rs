@@ -2,12 +2,14 @@
 //!
 //! Names, types, lints and the editor's help come from it. Operators work elementwise, so they become calls of the
 //! façade's stubs: `a + b` ⇒ `lang::op::add(a) | b`. The native `|` carries the span of `+`, and a mismatch is then one
-//! error at the user's operator; a plain call of two arguments would be reported twice.
+//! error at the user's operator; a plain call of two arguments would be reported twice. A condition and a range become
+//! calls too, so that the words about a wrong one are ours.
 //!
 //! Spans: generated tokens take the user's context, from the first token of the left operand (any other place makes
 //! rustc underline the whole attribute). In an editor they must *not* lie on the user's tokens, or hovering over `load`
 //! would show `op` and `add` as well.
 
+use crate::body::control::{Counted, binds};
 use crate::body::operator;
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
@@ -96,6 +98,32 @@ impl Rewriter<'_> {
         quote_spanned!(op=> (#tokens))
     }
 
+    /// `lang::cond(c)`.
+    fn condition(&mut self, cond: &mut Expr) {
+        if binds(cond) {
+            return;
+        }
+        let span = first_token(cond);
+        self.visit_expr_mut(cond);
+        *cond = Expr::Verbatim(self.unary("cond", span, cond));
+    }
+
+    /// `lang::range(lo, hi)` for `lo..hi`, with `.step_by(step)` behind it.
+    fn range(&mut self, written: &Expr) -> Option<TokenStream> {
+        let Counted { range, step } = Counted::of(written)?;
+        let (mut lo, mut hi) = (range.start.as_deref()?.clone(), range.end.as_deref()?.clone());
+        let span = first_token(&lo);
+        self.visit_expr_mut(&mut lo);
+        self.visit_expr_mut(&mut hi);
+        let (stub, lo, hi) = (self.stub("range", span), self.operand(&lo), self.operand(&hi));
+        let span = self.generated(span);
+        let range = quote_spanned!(span=> #stub(#lo, #hi));
+        let Some(mut step) = step.cloned() else { return Some(range) };
+        self.visit_expr_mut(&mut step);
+        let step = bare(&step);
+        Some(quote_spanned!(span=> #range.step_by(#step)))
+    }
+
     /// `name(operand)` for an operator before it or a conversion after it.
     fn unary(&self, name: &str, span: Span, operand: &Expr) -> TokenStream {
         let stub = self.stub(name, span);
@@ -158,6 +186,27 @@ impl VisitMut for Rewriter<'_> {
             _ => return visit_mut::visit_expr_mut(self, expr),
         };
         *expr = Expr::Verbatim(tokens);
+    }
+
+    fn visit_expr_if_mut(&mut self, expr: &mut syn::ExprIf) {
+        self.condition(&mut expr.cond);
+        self.visit_block_mut(&mut expr.then_branch);
+        if let Some((_, other)) = &mut expr.else_branch {
+            self.visit_expr_mut(other);
+        }
+    }
+
+    fn visit_expr_while_mut(&mut self, expr: &mut syn::ExprWhile) {
+        self.condition(&mut expr.cond);
+        self.visit_block_mut(&mut expr.body);
+    }
+
+    fn visit_expr_for_loop_mut(&mut self, expr: &mut syn::ExprForLoop) {
+        match self.range(&expr.expr) {
+            Some(range) => *expr.expr = Expr::Verbatim(range),
+            None => self.visit_expr_mut(&mut expr.expr),
+        }
+        self.visit_block_mut(&mut expr.body);
     }
 
     fn visit_expr_call_mut(&mut self, call: &mut syn::ExprCall) {

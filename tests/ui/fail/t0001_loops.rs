@@ -1,15 +1,21 @@
-//! Loops are not part of the language.
+//! A loop ends by its range or its condition, and at no other place.
 use triton::prelude::*;
 
 #[triton::kernel]
 fn kernel(x: PtrMut<f32>, n: i32) {
-    for i in 0..n {
-        store(x + i, 1.0, true);
-    }
-    while n > 0 {}
     loop {
-        break;
+        store(x, 1.0, true);
     }
+    for i in 0..n {
+        if i > 3 {
+            break;
+        }
+        if i > 2 {
+            continue;
+        }
+    }
+    'outer: while n > 0 {}
+    'inner: for _ in 0..n {}
 }
 
 fn main() {}

@@ -3,10 +3,14 @@ use triton::prelude::*;
 
 #[triton::kernel(T = [f32])]
 fn wrong<T: Num>(x: PtrMut<T>, n: i32) {
-    let a = if n > 0 { 1.0 } else { 2.0 };
+    let a = match n {
+        _ => 1.0,
+    };
     let b = &a;
-    let c = b[0];
-    store(x, c, true);
+    if n > 0 {
+        let c = b[0];
+        store(x, c, true);
+    }
 }
 
 fn main() {

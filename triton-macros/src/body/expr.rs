@@ -1,5 +1,6 @@
 //! Expressions.
 
+use super::control::{self, Place};
 use super::{convert_block, types};
 use crate::context::{Context, spell};
 use crate::{reject, signature, twin};
@@ -19,6 +20,11 @@ pub(crate) fn convert(cx: &mut Context, written: &Expr) -> Option<ast::Expr> {
         // Parentheses and groups mean nothing but structure.
         Expr::Paren(paren) => return convert(cx, &paren.expr),
         Expr::Group(group) => return convert(cx, &group.expr),
+        Expr::If(written) => return control::convert_if(cx, written, Place::Value),
+        Expr::Return(written) => {
+            control::convert_return(cx, written, Place::Value);
+            None
+        }
         Expr::Lit(lit) => literal(cx, &lit.lit),
         Expr::Path(expr) => path(cx, expr).map(ExprKind::Path),
         Expr::Unary(unary) => {
@@ -72,7 +78,7 @@ pub(crate) fn convert(cx: &mut Context, written: &Expr) -> Option<ast::Expr> {
         Expr::Tuple(tuple) => list(cx, &tuple.elems).map(ExprKind::Tuple),
         Expr::Array(array) => list(cx, &array.elems).map(ExprKind::Array),
         Expr::Block(block) if block.label.is_none() => {
-            convert_block(cx, &block.block).map(|(statements, value)| ExprKind::Block(statements, value))
+            convert_block(cx, &block.block, Place::Value).map(|(statements, value)| ExprKind::Block(statements, value))
         }
         _ => {
             reject::expr(cx, written);

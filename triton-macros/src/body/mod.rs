@@ -3,6 +3,7 @@
 //! What the tree cannot hold is reported here, at its place and with what to write instead, and reading goes on, so that
 //! one build shows every such place.
 
+pub(crate) mod control;
 mod expr;
 mod pattern;
 pub(crate) mod types;
@@ -11,31 +12,32 @@ pub(crate) use expr::operator;
 
 use crate::context::Context;
 use crate::{reject, signature};
+use control::Place;
 use syn::{Block, Expr, Item, Local, Stmt};
 use triton_core::ast;
 use triton_core::diag::Code;
 
 /// The statements of a kernel, or `None` after an error.
 pub(crate) fn convert(cx: &mut Context, block: &Block) -> Option<Vec<ast::Stmt>> {
-    let (mut statements, value) = convert_block(cx, block)?;
+    let (mut statements, value) = convert_block(cx, block, Place::Kernel)?;
     statements.extend(value.map(|value| ast::Stmt::Expr(*value)));
     Some(statements)
 }
 
 /// The statements of a block and its value.
-fn convert_block(cx: &mut Context, block: &Block) -> Option<(Vec<ast::Stmt>, Option<Box<ast::Expr>>)> {
+fn convert_block(cx: &mut Context, block: &Block, place: Place) -> Option<(Vec<ast::Stmt>, Option<Box<ast::Expr>>)> {
     let (mut statements, mut value, mut complete) = (Vec::new(), None, true);
     for (index, stmt) in block.stmts.iter().enumerate() {
         let last = index + 1 == block.stmts.len();
         let converted = match stmt {
             Stmt::Local(local) => convert_let(cx, local),
             Stmt::Item(item) => convert_item(cx, item),
-            Stmt::Expr(expr, None) if last && !is_assignment(expr) => {
-                value = expr::convert(cx, expr).map(Box::new);
+            Stmt::Expr(expr, None) if last && !is_statement(expr) => {
+                value = statement_value(cx, expr, place).map(Box::new);
                 complete &= value.is_some();
                 continue;
             }
-            Stmt::Expr(expr, _) => convert_statement(cx, expr),
+            Stmt::Expr(expr, _) => convert_statement(cx, expr, place),
             Stmt::Macro(stmt) => {
                 reject::macro_call(cx, &stmt.mac);
                 None
@@ -82,20 +84,28 @@ fn convert_item(cx: &mut Context, item: &Item) -> Option<ast::Stmt> {
 }
 
 #[allow(clippy::wildcard_enum_match_arm, reason = "syn's enum is not exhaustive")]
-fn is_assignment(expr: &Expr) -> bool {
+fn is_statement(expr: &Expr) -> bool {
     match expr {
-        Expr::Assign(_) => true,
+        Expr::Assign(_) | Expr::ForLoop(_) | Expr::While(_) | Expr::Return(_) => true,
         Expr::Binary(binary) => operator(&binary.op).1,
         _ => false,
     }
 }
 
+/// An expression that stands as a statement: in the branches of an `if` a `return` may stand where it does.
+fn statement_value(cx: &mut Context, expr: &Expr, place: Place) -> Option<ast::Expr> {
+    if let Expr::If(expr) = expr { control::convert_if(cx, expr, place) } else { expr::convert(cx, expr) }
+}
+
 #[allow(clippy::wildcard_enum_match_arm, reason = "syn's enum is not exhaustive")]
-fn convert_statement(cx: &mut Context, expr: &Expr) -> Option<ast::Stmt> {
+fn convert_statement(cx: &mut Context, expr: &Expr, place: Place) -> Option<ast::Stmt> {
     let (left, op, right) = match expr {
         Expr::Assign(assign) => (&assign.left, None, &assign.right),
         Expr::Binary(binary) if operator(&binary.op).1 => (&binary.left, Some(&binary.op), &binary.right),
-        _ => return expr::convert(cx, expr).map(ast::Stmt::Expr),
+        Expr::ForLoop(expr) => return control::convert_for(cx, expr),
+        Expr::While(expr) => return control::convert_while(cx, expr),
+        Expr::Return(expr) => return control::convert_return(cx, expr, place),
+        _ => return statement_value(cx, expr, place).map(ast::Stmt::Expr),
     };
     let op = op.map(|op| (operator(op).0, cx.place_of(op)));
     let value = expr::convert(cx, right);

@@ -1,0 +1,90 @@
+//! Conditions and ranges as rustc sees them in a kernel's body. Not for people.
+
+use super::op::IntLiteral;
+use super::{Int, stub};
+
+/// What an `if` or `while` can ask.
+#[diagnostic::on_unimplemented(
+    message = "a condition is one `bool`, not `{Self}`",
+    label = "not a single `bool`",
+    note = "to choose element by element write `where_(condition, a, b)`",
+    note = "to ask about all elements at once write `any(condition)` or `all(condition)`"
+)]
+pub trait Condition {}
+
+#[diagnostic::do_not_recommend]
+impl Condition for bool {}
+
+/// `c` in `if c` and `while c`.
+pub fn cond<C: Condition>(condition: C) -> bool {
+    let _ = condition;
+    stub()
+}
+
+/// What a `for` can count with.
+#[diagnostic::on_unimplemented(
+    message = "a `for` cannot count with `{Self}`",
+    label = "not a type to count with",
+    note = "counters are `i32`, `i64`, `u32` or `u64`"
+)]
+pub trait Counter: Int {}
+
+macro_rules! counters {
+    ($($t:ty)*) => { $(#[diagnostic::do_not_recommend] impl Counter for $t {})* };
+}
+
+counters!(i32 i64 u32 u64);
+
+/// The two ends of a range.
+#[diagnostic::on_unimplemented(
+    message = "the ends of a range are of one integer type, not `{Self}` and `{B}`",
+    label = "from a `{Self}` to a `{B}`",
+    note = "there is no implicit conversion: convert one end with `.to::<..>()`",
+    note = "counters are `i32`, `i64`, `u32` or `u64`"
+)]
+pub trait Ends<B> {
+    /// What it counts with.
+    type Counter: Counter;
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: Counter> Ends<T> for T {
+    type Counter = T;
+}
+#[diagnostic::do_not_recommend]
+impl<T: Counter> Ends<IntLiteral> for T {
+    type Counter = T;
+}
+#[diagnostic::do_not_recommend]
+impl<T: Counter> Ends<T> for IntLiteral {
+    type Counter = T;
+}
+#[diagnostic::do_not_recommend]
+impl Ends<IntLiteral> for IntLiteral {
+    type Counter = i32;
+}
+
+/// The numbers of a `for`.
+#[derive(Clone, Copy, Debug)]
+pub struct Range<T>(T);
+
+/// `lo..hi`.
+pub fn range<A: Ends<B>, B>(lo: A, hi: B) -> Range<A::Counter> {
+    let _ = (lo, hi);
+    stub()
+}
+
+impl<T: Counter> Range<T> {
+    /// Every `step`-th of them.
+    pub fn step_by(self, step: T) -> Range<T> {
+        let _ = step;
+        stub()
+    }
+}
+
+impl<T: Counter> Iterator for Range<T> {
+    type Item = T;
+    fn next(&mut self) -> Option<T> {
+        stub()
+    }
+}
