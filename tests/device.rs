@@ -6,6 +6,8 @@
 
 #[path = "device/add.rs"]
 mod add;
+#[path = "device/control.rs"]
+mod control;
 #[path = "device/corpus.rs"]
 mod corpus;
 #[path = "device/index.rs"]

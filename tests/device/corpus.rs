@@ -25,6 +25,10 @@ macro_rules! cases {
 }
 
 cases! {
+    swap,
+    loop_sum,
+    collatz,
+    branches,
     add,
     broadcast,
     cast_bf16,

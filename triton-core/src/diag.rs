@@ -63,8 +63,6 @@ codes! {
     T0119 = "a type argument that is missing, superfluous or of the wrong kind";
     T0120 = "an empty `arange`, or one that does not fit `i32`";
     T0121 = "a loop that cannot run: a step that is not positive, or a counter of a type that cannot count";
-    T0122 = "an assertion that is known to fail while compiling";
-    T0123 = "`return` inside a loop, or anywhere but last";
     T0199 = "a mistake of the compiler itself";
 }
 

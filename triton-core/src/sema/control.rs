@@ -14,64 +14,77 @@ use crate::ops::Op;
 use crate::span::Span;
 
 impl Checker {
-    /// The statements of the kernel itself, where `return` may end the program: `if c { a; return; } b` is `if c { a } else { b }`.
-    pub(super) fn top_level(&mut self, stmts: &[Stmt]) {
+    /// Statements of the kernel itself, where `return` may end the program, and what follows behind the blocks they are in:
+    /// the statements, each with the number of scopes around them. Behind an `if` that may return, each branch goes on with
+    /// a copy of what follows: `if c { a; return; } b` is `if c { a } else { b }`.
+    pub(super) fn top_level(&mut self, stmts: &[Stmt], behind: &[(usize, &[Stmt])]) {
         for (i, stmt) in stmts.iter().enumerate() {
-            let rest = &stmts[i + 1..];
-            if let Stmt::Return(_) = stmt {
-                return;
-            }
-            let returns = if let Stmt::Expr(Expr { kind: ExprKind::If(cond, then, otherwise), span }) = stmt {
-                returning(then).map(|then| (cond, then, otherwise, *span))
-            } else {
-                None
-            };
-            match returns {
-                None => self.stmt(stmt),
-                Some((cond, then, otherwise, span)) => {
-                    let Some(cond) = self.condition(cond) else { return };
-                    let otherwise = otherwise.as_deref();
-                    let go_on = |cx: &mut Checker| {
-                        cx.scopes.push(Default::default());
-                        if let Some(otherwise) = otherwise {
-                            cx.expr(otherwise);
-                        }
-                        cx.top_level(rest);
-                        cx.scopes.pop();
-                        Some(Val::Unit)
-                    };
-                    let stop = |cx: &mut Checker| {
-                        cx.scopes.push(Default::default());
-                        cx.top_level(then);
-                        cx.scopes.pop();
-                        Some(Val::Unit)
-                    };
-                    // Nothing follows, so nothing needs what the branches assign.
-                    self.branch(cond, &[], span, stop, go_on);
+            let Stmt::Expr(expr) = stmt else {
+                if let Stmt::Return(_) = stmt {
                     return;
                 }
+                self.stmt(stmt);
+                continue;
+            };
+            if !returns(expr) {
+                self.stmt(stmt);
+                continue;
             }
+            let behind = [behind, &[(self.scopes.len(), &stmts[i + 1..])]].concat();
+            let Expr { kind: ExprKind::If(cond, then, otherwise), span } = expr else {
+                return self.arm_with(expr, &behind);
+            };
+            let Some(cond) = self.condition(cond) else { return };
+            let then = |cx: &mut Checker| {
+                cx.arm_with(then, &behind);
+                Some(Val::Unit)
+            };
+            let otherwise = |cx: &mut Checker| {
+                match otherwise.as_deref() {
+                    Some(otherwise) => cx.arm_with(otherwise, &behind),
+                    None => cx.top_level(&[], &behind),
+                }
+                Some(Val::Unit)
+            };
+            // Everything that follows is inside, so nothing needs what the branches assign.
+            self.branch(cond, &[], *span, then, otherwise);
+            return;
+        }
+        if let Some((&(scopes, stmts), behind)) = behind.split_last() {
+            self.scopes.truncate(scopes);
+            self.top_level(stmts, behind);
+        }
+    }
+
+    /// A block, or the `if` of an `else if`, and what follows.
+    fn arm_with(&mut self, expr: &Expr, behind: &[(usize, &[Stmt])]) {
+        self.scopes.push(Default::default());
+        match &expr.kind {
+            ExprKind::Block(stmts, None) => self.top_level(stmts, behind),
+            ExprKind::Block(stmts, Some(tail)) => {
+                let stmts: Vec<Stmt> = stmts.iter().cloned().chain([Stmt::Expr((**tail).clone())]).collect();
+                self.top_level(&stmts, behind);
+            }
+            ExprKind::If(..)
+            | ExprKind::Int(..)
+            | ExprKind::Float(..)
+            | ExprKind::Bool(_)
+            | ExprKind::Path(_)
+            | ExprKind::Unary(..)
+            | ExprKind::Binary(..)
+            | ExprKind::Call(..)
+            | ExprKind::Method { .. }
+            | ExprKind::Cast(..)
+            | ExprKind::Tuple(_)
+            | ExprKind::Array(_)
+            | ExprKind::Closure(..) => self.top_level(&[Stmt::Expr(expr.clone())], behind),
         }
     }
 
     pub(super) fn misplaced_return(&mut self, span: Span) {
-        let message = "`return` stands at the top level of the kernel, or last in an `if` there";
-        let help = "elsewhere, let a condition or a mask leave out what follows";
-        let _: Option<()> = self.report(Diagnostic::new(Code::T0123, span, message).help(help));
-    }
-
-    pub(super) fn const_assert(&mut self, cond: &Expr, message: &str, span: Span) {
-        match self.expr(cond) {
-            Some(Val::Known(Known::Typed(c))) if c.dtype == DType::Bool && c.bits != 0 => {}
-            Some(Val::Known(Known::Typed(c))) if c.dtype == DType::Bool => {
-                let _: Option<()> = self.report(Diagnostic::new(Code::T0122, span, message));
-            }
-            Some(_) => {
-                let _: Option<()> =
-                    self.report(super::not_known(cond.span, "the condition of `const { assert!(..) }`"));
-            }
-            None => {}
-        }
+        let message = "a `return` here is not part of the kernel language";
+        let help = "it ends the program from the top level of the kernel, or from an `if` there";
+        let _: Option<()> = self.report(Diagnostic::new(Code::T0001, span, message).help(help));
     }
 
     /// The value of a condition: one `bool`.
@@ -344,11 +357,27 @@ struct Arm {
     bindings: Vec<Option<Val>>,
 }
 
-/// The statements of a block that ends in `return`, without it.
-fn returning(expr: &Expr) -> Option<&[Stmt]> {
-    let ExprKind::Block(stmts, None) = &expr.kind else { return None };
-    let (Stmt::Return(_), before) = stmts.split_last()? else { return None };
-    Some(before)
+/// Whether a block or an `if` may end the program.
+fn returns(expr: &Expr) -> bool {
+    match &expr.kind {
+        ExprKind::Block(stmts, tail) => {
+            let stmt = |s: &Stmt| matches!(s, Stmt::Return(_)) || matches!(s, Stmt::Expr(e) if returns(e));
+            stmts.iter().any(stmt) || tail.as_deref().is_some_and(returns)
+        }
+        ExprKind::If(_, then, otherwise) => returns(then) || otherwise.as_deref().is_some_and(returns),
+        ExprKind::Int(..)
+        | ExprKind::Float(..)
+        | ExprKind::Bool(_)
+        | ExprKind::Path(_)
+        | ExprKind::Unary(..)
+        | ExprKind::Binary(..)
+        | ExprKind::Call(..)
+        | ExprKind::Method { .. }
+        | ExprKind::Cast(..)
+        | ExprKind::Tuple(_)
+        | ExprKind::Array(_)
+        | ExprKind::Closure(..) => false,
+    }
 }
 
 /// Names that statements assign to, each once, in order.

@@ -71,7 +71,7 @@ pub fn check(kernel: &Kernel, instance: &Instance) -> Result<Function, Failure> 
         let value = checker.func.add_param(&param.name.name, ty, param.multiple_of, param.general);
         checker.bind(param.name.name.clone(), Some(Val::Ir(value)));
     }
-    checker.top_level(&kernel.body);
+    checker.top_level(&kernel.body, &[]);
     let failure = checker.failure;
     if failure.diagnostics.is_empty() && failure.deferred.is_empty() { Ok(checker.func) } else { Err(failure) }
 }
@@ -150,8 +150,7 @@ impl Checker {
             }
             Stmt::While { cond, body, span } => self.while_loop(cond, body, *span),
             Stmt::Return(span) => self.misplaced_return(*span),
-            Stmt::ConstAssert { cond, message, span } => self.const_assert(cond, message, *span),
-            Stmt::Assert { span, .. } | Stmt::Print { span, .. } => {
+            Stmt::Assert { span, .. } | Stmt::ConstAssert { span, .. } | Stmt::Print { span, .. } => {
                 let message = "this macro is not part of the kernel language";
                 let _: Option<()> = self.report(Diagnostic::new(Code::T0001, *span, message));
             }

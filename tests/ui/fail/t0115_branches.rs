@@ -1,0 +1,15 @@
+//! Branches that differ, and a loop that changes the type of what it carries.
+use triton::prelude::*;
+
+#[triton::kernel]
+fn kernel(out: PtrMut<f32>, n: i32) {
+    let i = arange(0, 128);
+    let a = if n > 0 { i } else { i.to::<i64>() };
+    let mut sum = 0.0;
+    for k in 0..n {
+        sum += load(out + i + k, true);
+    }
+    store(out + i, sum, true);
+}
+
+fn main() {}
