@@ -2,6 +2,8 @@
 //!
 //! `cargo run --example add` uses the best device of this machine; `-- --device cpu` and `-- --device cuda` choose one.
 
+mod support;
+
 use triton::prelude::*;
 
 /// out = x + y, elementwise.
@@ -13,18 +15,10 @@ pub fn add<T: Num, const BLOCK: i32>(x: Ptr<T>, y: Ptr<T>, out: PtrMut<T>, n: i3
 }
 
 fn main() -> std::process::ExitCode {
-    match run() {
-        Ok(()) => std::process::ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("add: {error}");
-            std::process::ExitCode::FAILURE
-        }
-    }
+    support::run("add", run)
 }
 
-fn run() -> Result<(), Box<dyn std::error::Error>> {
-    let device = device()?;
-    println!("device: {device}");
+fn run(device: &Device) -> Result<(), Box<dyn std::error::Error>> {
     let stream = device.stream()?;
 
     const N: i32 = 1_000_003;
@@ -51,21 +45,4 @@ fn run() -> Result<(), Box<dyn std::error::Error>> {
     }
     println!("add: {} elements correct on {device}", result.len());
     Ok(())
-}
-
-/// The device that the command line asks for.
-fn device() -> Result<Device, Box<dyn std::error::Error>> {
-    let mut args = std::env::args().skip(1);
-    let name = match args.next().as_deref() {
-        None => return Ok(Device::best()),
-        Some("--device") => args.next(),
-        Some(other) => {
-            return Err(format!("unknown argument `{other}`: write `--device cpu` or `--device cuda`").into());
-        }
-    };
-    match name.as_deref() {
-        Some("cpu") => Ok(Device::cpu()),
-        Some("cuda") => Ok(Device::cuda(0)?),
-        other => Err(format!("`--device` is `cpu` or `cuda`, not `{}`", other.unwrap_or_default()).into()),
-    }
 }

@@ -52,8 +52,8 @@ pub use half::{bf16, f16};
 pub use triton_core::record;
 pub use triton_macros::kernel;
 pub use triton_runtime::{
-    AsPtr, AsPtrMut, Buffer, Device, DevicePtr, Element, Error, Event, Grid, Kernel, Launch, LaunchArg, Pinned, Result,
-    Safe, Stream, Unsafe,
+    AsPtr, AsPtrMut, AsTensor, AsTensorMut, Buffer, Device, DevicePtr, Element, Error, Event, Grid, Kernel, Launch,
+    LaunchArg, Pinned, Result, Safe, Stream, Unsafe, View, ViewMut,
 };
 
 /// What generated code needs. Not for people: it changes with every version.
@@ -63,7 +63,7 @@ pub mod __private {
     pub use std::borrow::Cow;
     pub use triton_core::ir::types::DType;
     pub use triton_core::record::{Image, ParamRecord, ParamType, ProgramMap, Promise, Record, Target, Variant};
-    pub use triton_runtime::{AsPtr, AsPtrMut, Kernel, Launch, LaunchArg, Safe, Unsafe};
+    pub use triton_runtime::{AsPtr, AsPtrMut, AsTensor, AsTensorMut, Kernel, Launch, LaunchArg, Safe, Unsafe};
 
     /// Stands where a kernel did not compile, or in an editor; the program that would call it does not build.
     pub fn not_compiled() -> ! {

@@ -2,7 +2,11 @@
 
 pub use crate::lang::Scalar as _;
 pub use crate::lang::{
-    Float, Int, Num, Ptr, PtrMut, Tile, abs, arange, fma, load, load_or, max, min, num_programs, program_id, sqrt,
-    store, where_,
+    Float, Int, Num, Ptr, PtrMut, Tensor, TensorMut, Tile, abs, all, all_axis, any, any_axis, arange, argmax,
+    argmax_axis, argmin, argmin_axis, dot, exp, exp2, fma, full, load, load_or, max, max_axis, max_of, min, min_axis,
+    min_of, num_programs, program_id, reduce, reduce_axis, sqrt, store, sum, sum_axis, where_, zeros,
 };
-pub use crate::{AsPtr, AsPtrMut, Buffer, Device, DevicePtr, Element, Event, Grid, Pinned, Stream, bf16, f16};
+pub use crate::{
+    AsPtr, AsPtrMut, AsTensor, AsTensorMut, Buffer, Device, DevicePtr, Element, Event, Grid, Pinned, Stream, View,
+    ViewMut, bf16, f16,
+};

@@ -12,6 +12,12 @@ mod control;
 mod corpus;
 #[path = "device/index.rs"]
 mod index;
+#[path = "device/matmul.rs"]
+mod matmul;
+#[path = "device/reduce.rs"]
+mod reduce;
+#[path = "device/views.rs"]
+mod views;
 
 use triton::prelude::*;
 

@@ -89,6 +89,12 @@ fn everything<T: Float>(x: Ptr<T>, y: PtrMut<f32>, k: PtrMut<i32>, n: i32, p: bo
     store(k + i, 1 << j, mask);
 }
 
+/// Views alone, so that launching it is safe.
+#[triton::kernel(T = [f16])]
+fn viewed<T: Float>(x: Tensor<T, 2>, #[general] out: TensorMut<f32, 1>) {
+    out.store([0], sum_axis(x.load([0, 0], [16, 16]).to::<f32>(), 1));
+}
+
 /// What is embedded for a launch.
 fn record<S, const N: usize>(launch: triton::Launch<'_, S, N>) -> &'static triton::record::Record {
     launch.record()
@@ -160,4 +166,17 @@ fn a_type_fixes_the_rest() {
     let x = stream.zeros::<f16>(64).expect("memory");
     let (mut y, mut k) = (stream.zeros::<f32>(64).expect("memory"), stream.zeros::<i32>(64).expect("memory"));
     assert_eq!(record(everything(&x, &mut y, &mut k, 64, true)).instance, "everything::<f16>");
+}
+
+#[test]
+fn views_are_recorded() -> triton::Result<()> {
+    use triton::record::ParamType;
+    let stream = stream();
+    let (x, mut out) = (stream.zeros::<f16>(256)?, stream.zeros::<f32>(16)?);
+    let found = record(viewed(x.view([16, 16])?, out.view_mut([16])?));
+    let params: Vec<_> = found.params.iter().map(|p| (&*p.name, p.ty, p.specialise)).collect();
+    let x = ParamType::Tensor { dtype: <f16 as Element>::DTYPE, rank: 2, mutable: false };
+    let out = ParamType::Tensor { dtype: <f32 as Element>::DTYPE, rank: 1, mutable: true };
+    assert_eq!(params, [("x", x, true), ("out", out, false)]);
+    Ok(())
 }

@@ -10,6 +10,7 @@
 //! | `pass=NAME` | the function after that pass of stage 0 | `NAME.out` |
 //! | `layout`, `layout aligned`, `layout specialised` | the function at stage 1 under that promise | `NAME.out` |
 //! | `ptx` | the images | `NAME.<target>.<promise>.ptx` |
+//! | `lower` | the code for `sm_80` of a function that is at stage 1 already | `NAME.ptx` |
 //! | `run` | the buffers after the grid has run, the same before and after each pass | `NAME.out` |
 
 pub mod run;
@@ -18,7 +19,7 @@ use std::path::Path;
 use triton_core::ir::parse::parse;
 use triton_core::ir::print::print;
 use triton_core::passes;
-use triton_core::record::Promise;
+use triton_core::record::{Promise, Target};
 
 /// Runs every case under `folder`, and returns how many there were.
 ///
@@ -71,6 +72,11 @@ fn check(path: &Path) -> Result<(), String> {
             compare(&path.with_extension("out"), &print(&func))
         }
         "ptx" => ptx(path, &text),
+        "lower" => {
+            let func = parse(&text).map_err(|e| e.to_string())?;
+            let kernel = triton_core::ptx::lower::lower(&func, Target::Sm80, Promise::Nothing)?;
+            compare(&path.with_extension("ptx"), &triton_core::ptx::print::print(&kernel))
+        }
         "run" => compare(&path.with_extension("out"), &run::run(&text)?),
         _ => {
             let name = command.strip_prefix("pass=").ok_or_else(|| format!("`{command}` is no test"))?;

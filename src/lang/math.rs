@@ -117,6 +117,54 @@ where
     stub()
 }
 
+/// The exponential function eˣ, element by element, within 3 ulp (of `f32`; the half types round that once more). Infinity
+/// for what is too large, 0 for what is too small.
+///
+/// # Errors
+/// The operand is not of `f16`, `bf16` or `f32`.
+///
+/// ```
+/// use triton::prelude::*;
+///
+/// #[triton::kernel]
+/// fn sigmoid(x: PtrMut<f32>, n: i32) {
+///     let i = program_id(0) * 256 + arange(0, 256);
+///     let v = load(x + i, i < n);
+///     store(x + i, 1.0 / (1.0 + exp(-v)), i < n);
+/// }
+/// ```
+pub fn exp<A: Value>(x: A) -> A
+where
+    A::Elem: Float,
+{
+    let _ = x;
+    stub()
+}
+
+/// The power 2ˣ, element by element, within 2 ulp (of `f32`; the half types round that once more). Infinity for what is too
+/// large, 0 for what is too small.
+///
+/// # Errors
+/// The operand is not of `f16`, `bf16` or `f32`.
+///
+/// ```
+/// use triton::prelude::*;
+///
+/// #[triton::kernel]
+/// fn decibels_to_power(x: PtrMut<f32>, n: i32) {
+///     let i = program_id(0) * 256 + arange(0, 256);
+///     let v = load(x + i, i < n);
+///     store(x + i, exp2(v * 0.33219281), i < n);
+/// }
+/// ```
+pub fn exp2<A: Value>(x: A) -> A
+where
+    A::Elem: Float,
+{
+    let _ = x;
+    stub()
+}
+
 /// `a · b + c`, element by element, rounded once.
 ///
 /// # Errors

@@ -11,6 +11,7 @@
 //! |---|---|
 //! | [`Tile<T>`](Tile) | a block of `T`; `T` is `bool`, an integer of 8 to 64 bits, [`f16`], [`bf16`], `f32` or `f64` |
 //! | [`Ptr<T>`](Ptr), [`PtrMut<T>`](PtrMut) | an address of elements; plus a tile of offsets, a tile of addresses |
+//! | [`Tensor<T, 2>`](Tensor), [`TensorMut<T, 2>`](TensorMut) | memory with a shape and strides; every access is checked |
 //! | `T` | a number or `bool` that the whole program shares: parameters, generic constants, [`program_id`] |
 //!
 //! # Operators
@@ -29,6 +30,18 @@
 //! | `&& \|\|` | scalar `bool` | `bool` |
 //! | `as` | scalars | the type written, as in Rust |
 //! | `+ -` | a pointer and an offset (`i32`, `i64`, `u32`), counted in elements | a pointer |
+//!
+//! # Shapes, reductions, products
+//!
+//! | spelling | what it is |
+//! |---|---|
+//! | [`arange(lo, hi)`](arange), [`zeros::<T>([64])`](zeros), [`full([64], 1.0)`](full) | new tiles; a shape is an array |
+//! | [`x.expand_dims(1)`](Tile::expand_dims), [`x.broadcast_to([16, 64])`](Tile::broadcast_to) | more axes |
+//! | [`x.reshape([64, 4])`](Tile::reshape), [`x.trans()`](Tile::trans), [`x.permute([1, 0])`](Tile::permute) | the same elements in another shape |
+//! | [`sum(x)`](sum), [`max_of`], [`min_of`], [`argmax`], [`argmin`], [`any`], [`all`] | one value of a whole tile |
+//! | [`sum_axis(x, 1)`](sum_axis), [`max_axis`], [`min_axis`], [`argmax_axis`], [`argmin_axis`], [`any_axis`], [`all_axis`] | a tile without that axis |
+//! | [`dot(a, b, acc)`](dot) | the product of two matrices |
+//! | [`reduce(x, f)`](reduce), [`reduce_axis(x, 1, f)`](reduce_axis) | the same with a function of one's own, written as a closure |
 //!
 //! # Statements
 //!
@@ -68,19 +81,30 @@
 //! [`bf16`]: crate::bf16
 
 mod control;
+mod dot;
 mod element;
 mod index;
 mod math;
 mod memory;
 #[doc(hidden)]
 pub mod op;
+mod reduce;
+mod shape;
 mod value;
+mod view;
 
+pub use dot::dot;
 pub use element::{Float, Int, Num};
 pub use index::{arange, num_programs, program_id};
-pub use math::{abs, fma, max, min, sqrt, where_};
+pub use math::{abs, exp, exp2, fma, max, min, sqrt, where_};
 pub use memory::{load, load_or, store};
+pub use reduce::{
+    all, all_axis, any, any_axis, argmax, argmax_axis, argmin, argmin_axis, max_axis, max_of, min_axis, min_of, reduce,
+    reduce_axis, sum, sum_axis,
+};
+pub use shape::{full, zeros};
 pub use value::{Ptr, PtrMut, Scalar, Tile};
+pub use view::{Tensor, TensorMut};
 
 #[doc(hidden)]
 pub use control::{Condition, Counter, Ends, Range, cond, range};
@@ -91,7 +115,13 @@ pub use math::{Join, Mask, Value};
 #[doc(hidden)]
 pub use memory::{Load, Store};
 #[doc(hidden)]
-pub use op::{cast, float_literal, int_literal, literal, neg, not};
+pub use op::{cast, float_literal, int_literal, integer, literal, neg, not};
+#[doc(hidden)]
+pub use reduce::Reducible;
+#[doc(hidden)]
+pub use shape::Shape;
+#[doc(hidden)]
+pub use view::Position;
 
 /// The body of every function here.
 fn stub() -> ! {

@@ -27,8 +27,14 @@ pub fn int_literal(value: i128) -> IntLiteral {
     stub()
 }
 
-/// `1.5f16`.
+/// `1.5f16`, and a literal of a type that is given elsewhere.
 pub fn literal<T: Float>(value: f64) -> T {
+    let _ = value;
+    stub()
+}
+
+/// An integer literal of a type that is given elsewhere.
+pub fn integer<T: Num>(value: i128) -> T {
     let _ = value;
     stub()
 }

@@ -66,7 +66,7 @@ fn image(func: &Function, target: Target, promise: Promise) -> Result<Image, Str
         ptx: text.into(),
         threads: func.num_warps * 32,
         cluster: [1; 3],
-        shared_bytes: 0,
+        shared_bytes: kernel.shared_bytes,
         programs: crate::record::ProgramMap::Identity,
     })
 }

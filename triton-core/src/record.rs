@@ -15,7 +15,7 @@ pub struct Record {
     pub kernel: Cow<'static, str>,
     /// The instance as the user writes it: `add::<f32, 1024>`.
     pub instance: Cow<'static, str>,
-    /// The parameters, in order.
+    /// The parameters as the user writes them, in order. The IR and the code have [`ParamType::words`] for each.
     pub params: Cow<'static, [ParamRecord]>,
     /// The same instance compiled with different options; the first is the default.
     pub variants: Cow<'static, [Variant]>,
@@ -28,9 +28,9 @@ pub struct ParamRecord {
     pub name: Cow<'static, str>,
     /// What is passed.
     pub ty: ParamType,
-    /// A promise checked at launch: the scalar's value, or the pointer's address in bytes, is a multiple of this.
+    /// A promise checked at launch: the scalar's value, or the pointer's or view's address in bytes, is a multiple of this.
     pub multiple_of: u32,
-    /// Whether this parameter takes part in specialisation (see [`Promise`]): pointers and integers do, unless
+    /// Whether this parameter takes part in specialisation (see [`Promise`]): pointers, views and integers do, unless
     /// `#[general]`.
     pub specialise: bool,
 }
@@ -44,6 +44,33 @@ pub enum ParamType {
     PtrMut(DType),
     /// A number or `bool`.
     Scalar(DType),
+    /// A view: the address of its first element, then its `rank` extents, then its `rank` strides in elements. Nothing that
+    /// these describe lies outside the buffer, and no two elements of a mutable view are one.
+    Tensor {
+        /// The type of the elements.
+        dtype: DType,
+        /// Dimensions, from 1 to [`MAX_RANK`].
+        rank: u8,
+        /// Whether the kernel writes the elements too.
+        mutable: bool,
+    },
+}
+
+/// The most dimensions that a view has.
+pub const MAX_RANK: usize = 5;
+
+impl ParamType {
+    /// The most parameters of the code that stand for one of the user: those of a view with [`MAX_RANK`] dimensions.
+    pub const MAX_WORDS: usize = 1 + 2 * MAX_RANK;
+
+    /// How many parameters of the IR and of the code stand for this one, in a row: 1; for a view 1 + 2 · rank, which are the
+    /// address, the extents as `i32` and the strides as `i64`.
+    pub const fn words(self) -> usize {
+        match self {
+            ParamType::Ptr(_) | ParamType::PtrMut(_) | ParamType::Scalar(_) => 1,
+            ParamType::Tensor { rank, .. } => 1 + 2 * rank as usize,
+        }
+    }
 }
 
 /// One choice of options: its meaning, and its code for each target.
@@ -117,13 +144,18 @@ impl Target {
 }
 
 /// What an image relies on, beside the parameters' own promises. Each member implies those before it.
+///
+/// A view that specialises takes part as a whole: it keeps [`Promise::Aligned`] as a pointer does, and
+/// [`Promise::Divisible`] if beside that its last stride is 1 (or its last extent at most 1), and its last extent and all
+/// its other strides, in elements, are divisible by 16. Nothing is promised of its other extents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Promise {
     /// Nothing.
     Nothing,
-    /// Every specialising pointer is aligned to 16 bytes.
+    /// Every specialising pointer, and every specialising view's first element, is aligned to 16 bytes.
     Aligned,
-    /// Beside that, every specialising integer is divisible by 16.
+    /// Beside that, every specialising integer is divisible by 16, and so are the extent and strides of every specialising
+    /// view, as said above.
     Divisible,
 }
 
@@ -148,7 +180,8 @@ pub enum ProgramMap {
     Identity,
 }
 
-/// The value of an argument, independent of the device.
+/// The value of a parameter of the IR and of the code, independent of the device. An argument of the user is
+/// [`ParamType::words`] of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Arg {
     /// The bits of a scalar, zero-extended.

@@ -50,7 +50,8 @@ use triton_core::diag::Code;
 /// bytes, is a multiple of it) and `#[general]` (no code of its own for values divisible by 16).
 ///
 /// The function's own parameters are the launcher's: `add::<f32, 1024>(&x, &y, &mut out, n)` gives a launch, and
-/// `.launch(&stream, grid)` enqueues it. Launching is `unsafe` if a parameter is a `Ptr` or `PtrMut`.
+/// `.launch(&stream, grid)` enqueues it. Launching is `unsafe` if a parameter is a `Ptr` or `PtrMut`;
+/// with views (`Tensor`, `TensorMut`) and scalars alone it is safe.
 #[proc_macro_attribute]
 pub fn kernel(args: proc_macro::TokenStream, item: proc_macro::TokenStream) -> proc_macro::TokenStream {
     kernel_tokens(args.into(), item.into()).into()

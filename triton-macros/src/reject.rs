@@ -2,7 +2,7 @@
 
 use crate::context::{Context, spell};
 use quote::ToTokens;
-use syn::{Attribute, Expr, Item, Macro};
+use syn::{Attribute, Expr, ExprClosure, Item, Macro, ReturnType};
 use triton_core::diag::Code;
 
 /// Where to point, what was found, and what to write instead.
@@ -42,14 +42,14 @@ fn describe(written: &Expr) -> Found<'_> {
         Expr::Break(e) => (&e.break_token, "`break` is", Some("let the condition of a `while` end the loop")),
         Expr::Continue(e) => (&e.continue_token, "`continue` is", Some("put what it would skip into an `if`")),
         Expr::Try(e) => (&e.question_token, "`?` is", Some("nothing in a kernel returns a `Result`")),
-        Expr::Closure(e) => (e, "a closure is", None),
+        Expr::Closure(e) => (e, "a closure is, but as an argument of `reduce` or `reduce_axis`,", None),
         Expr::Reference(e) => (e, "a reference is", copies),
         Expr::RawAddr(e) => (e, "a raw address is", copies),
         Expr::Unary(e) => (e, "`*` before a value is", memory),
         Expr::Index(e) => (e, "indexing is", memory),
         Expr::Field(e) => (e, "a field is", Some("take a tuple apart with `let (a, b) = ..`")),
         Expr::Range(e) => (e, "a range is", arange),
-        Expr::Repeat(e) => (e, "`[value; count]` is", None),
+        Expr::Repeat(e) => (e, "`[value; count]` is", Some("a tile of one value is `full([count], value)`")),
         Expr::Struct(e) => (e, "a struct is", Some("use a tuple")),
         Expr::Unsafe(e) => {
             (&e.unsafe_token, "`unsafe` is", Some("remove it: only launching a kernel with raw pointers is `unsafe`"))
@@ -64,6 +64,27 @@ fn describe(written: &Expr) -> Found<'_> {
         other => (other, "this expression is", None),
     };
     Found { at, what, help }
+}
+
+/// Reports what a closure may not have: qualifiers and a return type.
+pub(crate) fn closure_parts(cx: &mut Context, written: &ExprClosure) {
+    attributes(cx, &written.attrs);
+    let ExprClosure { lifetimes, constness, movability, asyncness, capture, output, .. } = written;
+    let output = if let ReturnType::Type(_, ty) = output { Some(ty) } else { None };
+    let parts: [(Option<&dyn ToTokens>, _); 6] = [
+        (lifetimes.as_ref().map(|token| token as _), "`for`"),
+        (constness.as_ref().map(|token| token as _), "`const`"),
+        (movability.as_ref().map(|token| token as _), "`static`"),
+        (asyncness.as_ref().map(|token| token as _), "`async`"),
+        (capture.as_ref().map(|token| token as _), "`move`"),
+        (output.map(|ty| ty as _), "a return type"),
+    ];
+    for (at, what) in parts {
+        let Some(at) = at.map(ToTokens::to_token_stream) else { continue };
+        let problem =
+            cx.diagnostic(Code::T0001, &at, format!("{what} on a closure is not part of the kernel language"));
+        cx.report(problem.help("write `|a, b| ..`"));
+    }
 }
 
 /// Reports the call of a macro.

@@ -6,9 +6,12 @@ use crate::suggest::quoted;
 use proc_macro2::Ident;
 use quote::{ToTokens, format_ident};
 use syn::ext::IdentExt;
-use syn::{Attribute, FnArg, GenericParam, ItemFn, Pat, PatType, ReturnType, Type};
+use syn::{
+    Attribute, Expr, ExprLit, FnArg, GenericArgument, GenericParam, ItemFn, Lit, Pat, PatType, PathArguments,
+    ReturnType, Type,
+};
 use triton_core::ast::{self, GenericKind, ParamKind};
-use triton_core::diag::Code;
+use triton_core::diag::{Code, Diagnostic};
 use triton_core::ir::types::DType;
 
 /// The types that a generic constant can have.
@@ -99,7 +102,9 @@ fn qualifiers(cx: &mut Context, function: &ItemFn) {
     }
     if let ReturnType::Type(_, _) = &sig.output {
         let problem = cx.diagnostic(Code::T0003, &sig.output, "a kernel returns nothing");
-        cx.report(problem.help("write results through a `PtrMut<T>` parameter with `store(..)`"));
+        cx.report(
+            problem.help("write results through a parameter: `PtrMut<T>` with `store(..)`, or `TensorMut<T, RANK>`"),
+        );
     }
 }
 
@@ -150,31 +155,38 @@ fn param(cx: &mut Context, arg: &PatType, generics: &[String]) -> Option<ast::Pa
     (plain && mutable.is_none()).then(|| ast::Param { name: ident(cx, &pat.ident), kind, elem, multiple_of, general })
 }
 
-/// `Ptr<T>`, `PtrMut<T>`, or the type of a scalar.
+/// `Ptr<T>`, `PtrMut<T>`, `Tensor<T, RANK>`, `TensorMut<T, RANK>`, or the type of a scalar.
 fn parameter_type(cx: &mut Context, written: &Type, generics: &[String]) -> Option<(ParamKind, ast::Type)> {
     let text = spell(written);
     let problem = cx.diagnostic(Code::T0005, written, format!("a kernel cannot take a parameter of type `{text}`"));
-    let problem = problem.note("a parameter is a pointer, `Ptr<T>` or `PtrMut<T>`, or a number or `bool`");
+    let problem = problem.note(
+        "a parameter is a pointer (`Ptr<T>`, `PtrMut<T>`), a view (`Tensor<T, RANK>`, `TensorMut<T, RANK>`), a number or `bool`",
+    );
+    if let Some(arguments) = view_arguments(written) {
+        return view(cx, arguments, problem, generics);
+    }
     let Some(ty) = types::try_convert(cx, written) else {
-        let reference = matches!(written, Type::Reference(_));
-        cx.report(if reference {
-            problem.help("for memory of the device write `Ptr<T>` or `PtrMut<T>`")
+        let Type::Reference(reference) = written else {
+            cx.report(problem);
+            return None;
+        };
+        let help = if view_arguments(&reference.elem).is_some() {
+            "write it without `&`: a view is passed as it is"
         } else {
-            problem
-        });
+            "for memory of the device write `Ptr<T>` or `PtrMut<T>`, or a view, `Tensor<T, RANK>`"
+        };
+        cx.report(problem.help(help));
         return None;
     };
-    let element =
-        |ty: &ast::Type| ty.args.is_empty() && (DType::from_name(&ty.name).is_some() || generics.contains(&ty.name));
     let kind = match ty.name.as_str() {
         "Ptr" => ParamKind::Ptr,
         "PtrMut" => ParamKind::PtrMut,
-        _ if element(&ty) => return Some((ParamKind::Scalar, ty)),
+        _ if is_element(&ty, generics) => return Some((ParamKind::Scalar, ty)),
         name => {
             let help = match name {
                 "usize" => Some("sizes are `i32` or `i64` in a kernel"),
                 "isize" | "i128" | "u128" => Some("the widest integers of a kernel are `i64` and `u64`"),
-                "Tile" => Some("pass a pointer, and make the tile in the body with `load(..)`"),
+                "Tile" => Some("pass a pointer or a view, and make the tile in the body with `load`"),
                 "Vec" | "Buffer" => Some("write `Ptr<T>` to read it, or `PtrMut<T>` to write it"),
                 _ => None,
             };
@@ -185,21 +197,82 @@ fn parameter_type(cx: &mut Context, written: &Type, generics: &[String]) -> Opti
             return None;
         }
     };
-    match ty.args.as_slice() {
-        [elem] if element(elem) => Some((kind, elem.clone())),
-        [elem] => {
-            let mut problem = problem;
-            problem.span = elem.span;
-            problem.message = format!("`{}` is not an element type that `{}` can point to", elem.name, ty.name);
-            problem.notes = vec![format!("the element types are {}", quoted(DType::ALL.iter().map(|d| d.name())))];
-            cx.report(problem);
-            None
-        }
-        _ => {
-            cx.report(problem.help(format!("write `{}<T>` with one element type", ty.name)));
-            None
-        }
+    let [elem] = ty.args.as_slice() else {
+        cx.report(problem.help(format!("write `{}<T>` with one element type", ty.name)));
+        return None;
+    };
+    pointee(cx, elem, &format!("`{}` can point to", ty.name), problem, generics).then(|| (kind, elem.clone()))
+}
+
+fn is_element(ty: &ast::Type, generics: &[String]) -> bool {
+    ty.args.is_empty() && (DType::from_name(&ty.name).is_some() || generics.contains(&ty.name))
+}
+
+/// Whether a type can stand in memory; otherwise it is reported.
+fn pointee(cx: &mut Context, elem: &ast::Type, what: &str, mut problem: Diagnostic, generics: &[String]) -> bool {
+    let good = is_element(elem, generics);
+    if !good {
+        problem.span = elem.span;
+        problem.message = format!("`{}` is not an element type that {what}", elem.name);
+        problem.notes = vec![format!("the element types are {}", quoted(DType::ALL.iter().map(|d| d.name())))];
+        cx.report(problem);
     }
+    good
+}
+
+/// A view's name, whether a kernel may write to it, and what stands between its angle brackets.
+type View<'a> = (&'static str, bool, Vec<&'a GenericArgument>);
+
+#[allow(clippy::wildcard_enum_match_arm, reason = "syn's enum is not exhaustive")]
+fn view_arguments(written: &Type) -> Option<View<'_>> {
+    let path = match written {
+        Type::Path(path) if path.qself.is_none() => &path.path,
+        Type::Group(group) => return view_arguments(&group.elem),
+        Type::Paren(paren) => return view_arguments(&paren.elem),
+        _ => return None,
+    };
+    let last = path.segments.last()?;
+    let views = [("Tensor", false), ("TensorMut", true)];
+    let (name, mutable) = views.into_iter().find(|(name, _)| last.ident == name)?;
+    let arguments = if let PathArguments::AngleBracketed(list) = &last.arguments { Some(&list.args) } else { None };
+    Some((name, mutable, arguments.into_iter().flatten().collect()))
+}
+
+/// `Tensor<T, RANK>` or `TensorMut<T, RANK>`.
+fn view(
+    cx: &mut Context,
+    (name, mutable, arguments): View<'_>,
+    problem: Diagnostic,
+    generics: &[String],
+) -> Option<(ParamKind, ast::Type)> {
+    let [GenericArgument::Type(elem), rank] = arguments.as_slice() else {
+        let help = format!("write `{name}<T, 2>` with an element type and the number of axes");
+        cx.report(problem.help(help));
+        return None;
+    };
+    let kind = if mutable { ParamKind::TensorMut } else { ParamKind::Tensor };
+    let axes = self::rank(rank);
+    if axes.is_none() {
+        let text = spell(rank);
+        let problem =
+            cx.diagnostic(Code::T0005, rank, format!("`{text}` is not a number of axes that a view can have"));
+        cx.report(problem.help("write 1, 2, 3, 4 or 5"));
+    }
+    // What is no path is no element type either; its text stands for its name.
+    let elem = types::try_convert(cx, elem).unwrap_or_else(|| ast::Type {
+        name: spell(elem),
+        args: Vec::new(),
+        span: cx.place_of(elem),
+    });
+    let elem = pointee(cx, &elem, "a view can have", problem, generics).then_some(elem);
+    Some((kind(axes?), elem?))
+}
+
+/// The number of axes, as a literal.
+#[allow(clippy::wildcard_enum_match_arm, reason = "syn's enum is not exhaustive")]
+fn rank(written: &GenericArgument) -> Option<u8> {
+    let GenericArgument::Const(Expr::Lit(ExprLit { lit: Lit::Int(number), .. })) = written else { return None };
+    number.base10_parse().ok().filter(|rank| (1..=5).contains(rank))
 }
 
 /// `#[multiple_of(16)]` and `#[general]`.

@@ -98,6 +98,19 @@ impl Rewriter<'_> {
         quote_spanned!(op=> (#tokens))
     }
 
+    /// In `full::<T>(shape, 1.0)` the literal is of type `T`, which for rustc no literal is.
+    fn typed_literals(&self, call: &mut syn::ExprCall) {
+        let Expr::Path(function) = &*call.func else { return };
+        let last = function.path.segments.last().filter(|last| last.ident == "full" && !last.arguments.is_none());
+        let (Some(_), Some(value)) = (last, call.args.iter_mut().nth(1)) else { return };
+        let stub = match literal(value) {
+            Some(Number::Float) => "literal",
+            Some(Number::Int) => "integer",
+            None => return,
+        };
+        *value = Expr::Verbatim(self.unary(stub, first_token(value), value));
+    }
+
     /// `lang::cond(c)`.
     fn condition(&mut self, cond: &mut Expr) {
         if binds(cond) {
@@ -210,6 +223,7 @@ impl VisitMut for Rewriter<'_> {
     }
 
     fn visit_expr_call_mut(&mut self, call: &mut syn::ExprCall) {
+        self.typed_literals(call);
         if let Expr::Path(expr) = &*call.func
             && names_built_in(&expr.path)
         {

@@ -2,34 +2,113 @@
 
 use crate::buffer::{Buffer, BufferSlice, BufferSliceMut, DeviceData, DeviceDataMut};
 use crate::element::Element;
+use crate::error::describe;
 use crate::uses::Core;
+use crate::view::{View, ViewMut};
 use std::fmt;
 use std::marker::PhantomData;
-use triton_core::record::{Arg, ParamType};
+use triton_core::record::{Arg, ParamType, Promise};
 
 /// One argument of a launch: its value, its type, and the buffer behind it, which the launch orders with its other uses.
+///
+/// **Invariant:** one for a `Tensor` or `TensorMut` is made of a [`View`] or [`ViewMut`] alone, whose elements all lie in the
+/// buffer, and those of a mutable one are distinct. With this a kernel that keeps within the extents keeps within the
+/// buffers, and a launch of views and scalars is safe.
 #[derive(Clone, Copy)]
 pub struct LaunchArg<'a> {
-    pub(crate) value: Arg,
+    /// What the kernel receives, zero-extended, in the first [`ParamType::words`].
+    words: [u64; ParamType::MAX_WORDS],
     pub(crate) ty: ParamType,
     pub(crate) core: Option<&'a Core>,
 }
 
 impl<'a> LaunchArg<'a> {
     /// A number or `bool`.
+    #[inline]
     pub fn scalar<T: Element>(value: T) -> LaunchArg<'a> {
-        LaunchArg { value: Arg::Scalar(value.to_bits()), ty: ParamType::Scalar(T::DTYPE), core: None }
+        LaunchArg::word(value.to_bits(), ParamType::Scalar(T::DTYPE), None)
     }
 
-    /// The value as the kernel receives it.
-    pub fn value(&self) -> Arg {
-        self.value
+    #[inline]
+    fn word(bits: u64, ty: ParamType, core: Option<&'a Core>) -> LaunchArg<'a> {
+        let mut words = [0; ParamType::MAX_WORDS];
+        words[0] = bits;
+        LaunchArg { words, ty, core }
+    }
+
+    /// Address, extents and strides of a view.
+    #[inline]
+    fn view<T: Element, const R: usize>(view: View<'a, T, R>, mutable: bool) -> LaunchArg<'a> {
+        // The rank is at most `MAX_RANK` for every view that can be made.
+        let mut arg = LaunchArg::word(
+            view.address(),
+            ParamType::Tensor { dtype: T::DTYPE, rank: R as u8, mutable },
+            Some(view.core()),
+        );
+        let extents = view.shape().into_iter().map(|extent| extent as u64);
+        let strides = view.all_strides().into_iter().map(|stride| stride as u64);
+        for (word, value) in arg.words[1..].iter_mut().zip(extents.chain(strides)) {
+            *word = value;
+        }
+        arg
+    }
+
+    /// The values as the kernel receives them: one, but for a view its address, extents (`i32`) and strides in elements
+    /// (`i64`).
+    pub fn values(&self) -> impl Iterator<Item = Arg> {
+        let is_address = match self.ty {
+            ParamType::Ptr(_) | ParamType::PtrMut(_) | ParamType::Tensor { .. } => true,
+            ParamType::Scalar(_) => false,
+        };
+        let value =
+            move |(i, bits): (usize, &u64)| if i == 0 && is_address { Arg::Ptr(*bits) } else { Arg::Scalar(*bits) };
+        self.words().iter().enumerate().map(value)
+    }
+
+    /// The bits of [`values`](LaunchArg::values).
+    #[inline]
+    pub(crate) fn words(&self) -> &[u64] {
+        &self.words[..self.ty.words()]
+    }
+
+    /// The bits of the scalar or the address.
+    #[inline]
+    pub(crate) fn bits(&self) -> u64 {
+        self.words[0]
+    }
+
+    /// The strongest promise that the value allows: see [`Promise`].
+    #[inline]
+    pub(crate) fn promise(&self) -> Promise {
+        let divisible = |bits: u64| bits.is_multiple_of(16);
+        match self.ty {
+            ParamType::Ptr(_) | ParamType::PtrMut(_) | ParamType::Tensor { .. } if !divisible(self.bits()) => {
+                Promise::Nothing
+            }
+            // The low bits decide, whatever the sign and the width.
+            ParamType::Scalar(t) if t.is_int() && !divisible(self.bits()) => Promise::Aligned,
+            ParamType::Ptr(_) | ParamType::PtrMut(_) | ParamType::Scalar(_) => Promise::Divisible,
+            ParamType::Tensor { rank, .. } => {
+                let (extents, strides) = self.words()[1..].split_at(usize::from(rank));
+                let regular = match (extents, strides) {
+                    ([.., extent], [others @ .., stride]) => {
+                        (*stride == 1 || *extent <= 1)
+                            && divisible(*extent)
+                            && others.iter().all(|stride| divisible(*stride))
+                    }
+                    ([], _) | (_, []) => false,
+                };
+                if regular { Promise::Divisible } else { Promise::Aligned }
+            }
+        }
     }
 }
 
 impl fmt::Debug for LaunchArg<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "LaunchArg({:?}: {:?})", self.value, self.ty)
+        write!(f, "LaunchArg({}:", describe(self.ty))?;
+        self.values().try_for_each(|value| write!(f, " {value:?}"))?;
+        write!(f, ")")
     }
 }
 
@@ -55,11 +134,33 @@ pub trait AsPtrMut<T: Element> {
     fn arg_mut(&mut self) -> LaunchArg<'_>;
 }
 
+/// What can be passed for a `Tensor<T, R>`: a view, or a reference to one that is used again.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be passed for a `Tensor<{T}, {R}>`",
+    label = "expected a view of `{T}` with {R} dimensions",
+    note = "make one by `buffer.view([..])?`, with an extent for each dimension"
+)]
+pub trait AsTensor<'a, T: Element, const R: usize> {
+    /// The argument.
+    fn into_arg(self) -> LaunchArg<'a>;
+}
+
+/// What can be passed for a `TensorMut<T, R>`: a mutable view, or a mutable reference to one that is used again.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be passed for a `TensorMut<{T}, {R}>`",
+    label = "expected a mutable view of `{T}` with {R} dimensions",
+    note = "make one by `buffer.view_mut([..])?`, with an extent for each dimension"
+)]
+pub trait AsTensorMut<'a, T: Element, const R: usize> {
+    /// The argument.
+    fn into_arg_mut(self) -> LaunchArg<'a>;
+}
+
 #[diagnostic::do_not_recommend]
 impl<T: Element> AsPtr<T> for BufferSlice<'_, T> {
     #[inline]
     fn arg(&self) -> LaunchArg<'_> {
-        LaunchArg { value: Arg::Ptr(self.address()), ty: ParamType::Ptr(T::DTYPE), core: Some(self.core()) }
+        LaunchArg::word(self.address(), ParamType::Ptr(T::DTYPE), Some(self.core()))
     }
 }
 
@@ -67,7 +168,7 @@ impl<T: Element> AsPtr<T> for BufferSlice<'_, T> {
 impl<T: Element> AsPtr<T> for BufferSliceMut<'_, T> {
     #[inline]
     fn arg(&self) -> LaunchArg<'_> {
-        LaunchArg { value: Arg::Ptr(self.address()), ty: ParamType::Ptr(T::DTYPE), core: Some(self.core()) }
+        LaunchArg::word(self.address(), ParamType::Ptr(T::DTYPE), Some(self.core()))
     }
 }
 
@@ -75,7 +176,7 @@ impl<T: Element> AsPtr<T> for BufferSliceMut<'_, T> {
 impl<T: Element> AsPtrMut<T> for BufferSliceMut<'_, T> {
     #[inline]
     fn arg_mut(&mut self) -> LaunchArg<'_> {
-        LaunchArg { value: Arg::Ptr(self.address()), ty: ParamType::PtrMut(T::DTYPE), core: Some(self.core()) }
+        LaunchArg::word(self.address(), ParamType::PtrMut(T::DTYPE), Some(self.core()))
     }
 }
 
@@ -84,7 +185,7 @@ impl<T: Element> AsPtr<T> for Buffer<T> {
     #[inline]
     fn arg(&self) -> LaunchArg<'_> {
         let core = self.as_slice().core();
-        LaunchArg { value: Arg::Ptr(core.address()), ty: ParamType::Ptr(T::DTYPE), core: Some(core) }
+        LaunchArg::word(core.address(), ParamType::Ptr(T::DTYPE), Some(core))
     }
 }
 
@@ -93,7 +194,55 @@ impl<T: Element> AsPtrMut<T> for Buffer<T> {
     #[inline]
     fn arg_mut(&mut self) -> LaunchArg<'_> {
         let core = self.as_mut_slice().core();
-        LaunchArg { value: Arg::Ptr(core.address()), ty: ParamType::PtrMut(T::DTYPE), core: Some(core) }
+        LaunchArg::word(core.address(), ParamType::PtrMut(T::DTYPE), Some(core))
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<'a, T: Element, const R: usize> AsTensor<'a, T, R> for View<'a, T, R> {
+    #[inline]
+    fn into_arg(self) -> LaunchArg<'a> {
+        LaunchArg::view(self, false)
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<'a, T: Element, const R: usize> AsTensor<'a, T, R> for &'a View<'_, T, R> {
+    #[inline]
+    fn into_arg(self) -> LaunchArg<'a> {
+        LaunchArg::view(*self, false)
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<'a, T: Element, const R: usize> AsTensor<'a, T, R> for ViewMut<'a, T, R> {
+    #[inline]
+    fn into_arg(self) -> LaunchArg<'a> {
+        LaunchArg::view(self.into_view(), false)
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<'a, T: Element, const R: usize> AsTensor<'a, T, R> for &'a ViewMut<'_, T, R> {
+    #[inline]
+    fn into_arg(self) -> LaunchArg<'a> {
+        LaunchArg::view(self.as_view(), false)
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<'a, T: Element, const R: usize> AsTensorMut<'a, T, R> for ViewMut<'a, T, R> {
+    #[inline]
+    fn into_arg_mut(self) -> LaunchArg<'a> {
+        LaunchArg::view(self.into_view(), true)
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<'a, T: Element, const R: usize> AsTensorMut<'a, T, R> for &'a mut ViewMut<'_, T, R> {
+    #[inline]
+    fn into_arg_mut(self) -> LaunchArg<'a> {
+        LaunchArg::view(self.as_view(), true)
     }
 }
 
@@ -139,13 +288,13 @@ impl<T> fmt::Debug for DevicePtr<T> {
 #[diagnostic::do_not_recommend]
 impl<T: Element> AsPtr<T> for DevicePtr<T> {
     fn arg(&self) -> LaunchArg<'_> {
-        LaunchArg { value: Arg::Ptr(self.address), ty: ParamType::Ptr(T::DTYPE), core: None }
+        LaunchArg::word(self.address, ParamType::Ptr(T::DTYPE), None)
     }
 }
 
 #[diagnostic::do_not_recommend]
 impl<T: Element> AsPtrMut<T> for DevicePtr<T> {
     fn arg_mut(&mut self) -> LaunchArg<'_> {
-        LaunchArg { value: Arg::Ptr(self.address), ty: ParamType::PtrMut(T::DTYPE), core: None }
+        LaunchArg::word(self.address, ParamType::PtrMut(T::DTYPE), None)
     }
 }

@@ -5,6 +5,7 @@ use crate::element::Element;
 use crate::error::{Error, Result};
 use crate::stream::Stream;
 use crate::uses::Core;
+use crate::view::{View, ViewMut};
 use std::fmt;
 use std::marker::PhantomData;
 use std::ops::{Bound, RangeBounds};
@@ -92,6 +93,35 @@ impl<T: Element> Buffer<T> {
     pub fn slice_mut(&mut self, range: impl RangeBounds<usize>) -> Result<BufferSliceMut<'_, T>> {
         self.as_mut_slice().into_slice(range)
     }
+
+    /// The elements as an array of this shape, row by row; what is left over is not part of it. Strides and a place other
+    /// than the start are set on the view.
+    ///
+    /// # Errors
+    /// [`Error::View`] if there are too few elements, [`Error::Extent`].
+    ///
+    /// ```
+    /// # use triton_runtime::{Device, Result};
+    /// # fn main() -> Result<()> {
+    /// let x = Device::cpu().stream()?.zeros::<f32>(12)?;
+    /// assert_eq!(x.view([3, 4])?.transposed().shape(), [4, 3]);
+    /// let window = x.view([2, 2])?.strides([4, 1])?.offset(5)?;
+    /// assert_eq!(window.address() - x.address(), 5 * 4);
+    /// assert!(x.view([3, 5]).is_err());
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn view<const R: usize>(&self, shape: [usize; R]) -> Result<View<'_, T, R>> {
+        self.as_slice().view(shape)
+    }
+
+    /// The elements as an array of this shape that may be written, row by row.
+    ///
+    /// # Errors
+    /// [`Error::View`] if there are too few elements, [`Error::Extent`].
+    pub fn view_mut<const R: usize>(&mut self, shape: [usize; R]) -> Result<ViewMut<'_, T, R>> {
+        ViewMut::new(&self.core, 0, self.len, shape)
+    }
 }
 
 impl<T> Buffer<T> {
@@ -142,6 +172,14 @@ impl<'a, T: Element> BufferSlice<'a, T> {
         let (start, len) = resolve(range, self.len)?;
         Ok(BufferSlice { start: self.start + start, len, ..*self })
     }
+
+    /// The elements as an array of this shape, row by row: see [`Buffer::view`].
+    ///
+    /// # Errors
+    /// [`Error::View`] if there are too few elements, [`Error::Extent`].
+    pub fn view<const R: usize>(&self, shape: [usize; R]) -> Result<View<'a, T, R>> {
+        View::new(self.core, self.start, self.len, shape)
+    }
 }
 
 impl<'a, T: Element> BufferSliceMut<'a, T> {
@@ -159,6 +197,22 @@ impl<'a, T: Element> BufferSliceMut<'a, T> {
     /// [`Error::OutOfRange`] if it does not lie inside.
     pub fn slice_mut(&mut self, range: impl RangeBounds<usize>) -> Result<BufferSliceMut<'_, T>> {
         self.as_mut_slice().into_slice(range)
+    }
+
+    /// The elements as an array of this shape, row by row, for reading: see [`Buffer::view`].
+    ///
+    /// # Errors
+    /// [`Error::View`] if there are too few elements, [`Error::Extent`].
+    pub fn view<const R: usize>(&self, shape: [usize; R]) -> Result<View<'_, T, R>> {
+        View::new(self.core, self.start, self.len, shape)
+    }
+
+    /// The elements as an array of this shape that may be written, row by row: see [`Buffer::view`].
+    ///
+    /// # Errors
+    /// [`Error::View`] if there are too few elements, [`Error::Extent`].
+    pub fn view_mut<const R: usize>(&mut self, shape: [usize; R]) -> Result<ViewMut<'_, T, R>> {
+        ViewMut::new(self.core, self.start, self.len, shape)
     }
 
     fn into_slice(self, range: impl RangeBounds<usize>) -> Result<BufferSliceMut<'a, T>> {

@@ -1,7 +1,5 @@
 //! The one error type: what was found, what was expected, and how to mend it.
 
-use triton_core::ir::types::DType;
-
 /// The result of everything that can fail here.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
@@ -69,6 +67,56 @@ pub enum Error {
         end: usize,
         /// Elements of the buffer.
         len: usize,
+    },
+
+    /// A view reaches outside its buffer, or outside the slice it was made of.
+    #[error(
+        "a view {shape:?} with strides {strides:?} from element {offset} on needs {needed} elements, but there are {len}; \
+         use smaller extents or strides, or a larger buffer"
+    )]
+    View {
+        /// The extents.
+        shape: Vec<usize>,
+        /// The strides in elements.
+        strides: Vec<isize>,
+        /// Elements before the view's first.
+        offset: usize,
+        /// How many elements the buffer must have; `u64::MAX` also stands for more.
+        needed: u64,
+        /// How many it has.
+        len: usize,
+    },
+
+    /// An extent of a view that a kernel, which counts in `i32`, cannot count.
+    #[error("axis {axis} of the view has {found} elements, but an extent is at most 2147483647; use several views")]
+    Extent {
+        /// Which axis, from 0.
+        axis: usize,
+        /// The extent.
+        found: usize,
+    },
+
+    /// A stride of a view that goes backwards.
+    #[error("the stride of axis {axis} of the view is {found}, but strides are not negative; order the axis forwards")]
+    Stride {
+        /// Which axis, from 0.
+        axis: usize,
+        /// The stride in elements.
+        found: isize,
+    },
+
+    /// Two indices of a mutable view are, or may be, one element.
+    #[error(
+        "a mutable view {shape:?} with strides {strides:?}: {reason}; no two of its elements may be one: use larger \
+         strides, or a view for reading"
+    )]
+    Overlap {
+        /// The extents.
+        shape: Vec<usize>,
+        /// The strides in elements.
+        strides: Vec<isize>,
+        /// Two indices of one element, or why it is not known that there are none; in words.
+        reason: String,
     },
 
     /// The device has no such amount of memory left.
@@ -248,10 +296,11 @@ fn left(free: u64, total: u64) -> String {
 /// A type as messages spell it.
 pub(crate) fn describe(ty: triton_core::record::ParamType) -> String {
     use triton_core::record::ParamType;
-    let (what, element): (&str, DType) = match ty {
-        ParamType::Ptr(t) => ("Ptr", t),
-        ParamType::PtrMut(t) => ("PtrMut", t),
-        ParamType::Scalar(t) => return format!("a scalar `{t}`"),
-    };
-    format!("a `{what}<{element}>`")
+    match ty {
+        ParamType::Ptr(t) => format!("a `Ptr<{t}>`"),
+        ParamType::PtrMut(t) => format!("a `PtrMut<{t}>`"),
+        ParamType::Scalar(t) => format!("a scalar `{t}`"),
+        ParamType::Tensor { dtype, rank, mutable: false } => format!("a `Tensor<{dtype}, {rank}>`"),
+        ParamType::Tensor { dtype, rank, mutable: true } => format!("a `TensorMut<{dtype}, {rank}>`"),
+    }
 }

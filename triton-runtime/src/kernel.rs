@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Mutex, OnceLock};
 use triton_core::ir;
-use triton_core::record::{Image, ParamType, Promise, Record, Target, Variant};
+use triton_core::record::{Image, Promise, Record, Target, Variant};
 
 /// Devices whose functions are found without a lock.
 const FAST: usize = 16;
@@ -185,18 +185,6 @@ impl Kernel {
             .get_or_init(|| ir::parse::parse(ir).map_err(|e| e.to_string()))
             .as_ref()
             .map_err(|message| Error::Ir { kernel: self.record.instance.to_string(), message: message.clone() })
-    }
-
-    /// The strongest promise that an argument of this type and value allows.
-    #[inline]
-    pub(crate) fn promise(ty: ParamType, bits: u64) -> Promise {
-        let divisible = bits.is_multiple_of(16);
-        match ty {
-            ParamType::Ptr(_) | ParamType::PtrMut(_) if !divisible => Promise::Nothing,
-            // The low bits decide, whatever the sign and the width.
-            ParamType::Scalar(t) if t.is_int() && !divisible => Promise::Aligned,
-            ParamType::Ptr(_) | ParamType::PtrMut(_) | ParamType::Scalar(_) => Promise::Divisible,
-        }
     }
 }
 

@@ -14,7 +14,8 @@ use std::marker::PhantomData;
 use triton_core::ir::types::DType;
 use triton_core::record::{Arg, Image, ParamRecord, ParamType, ProgramMap, Promise, Record};
 
-/// A launch that cannot break memory safety: the kernel takes views and scalars.
+/// A launch that cannot break memory safety: the kernel takes views and scalars. A view's elements were all found inside its
+/// buffer when it was made, the kernel keeps to the view's extents, and the launch orders it with the buffer's other uses.
 #[derive(Debug)]
 pub enum Safe {}
 
@@ -49,9 +50,10 @@ impl<'a, S, const N: usize> Launch<'a, S, N> {
         self.kernel.record()
     }
 
-    /// The arguments' values, in the order of the parameters: for other bindings.
+    /// The values that the code receives, in the order of its parameters: for other bindings. A view is several of them
+    /// ([`ParamType::words`]): its address, its extents, its strides.
     pub fn args(&self) -> impl Iterator<Item = Arg> {
-        self.args.iter().map(|arg| arg.value)
+        self.args.iter().flat_map(LaunchArg::values)
     }
 
     /// Checks the arguments' promises and picks the code for a device of this compute capability (major, minor): for other
@@ -76,12 +78,12 @@ impl<'a, S, const N: usize> Launch<'a, S, N> {
             if arg.ty != param.ty {
                 return Err(self.wrong_argument(i));
             }
-            let bits = arg.value.bits();
+            let bits = arg.bits();
             if param.multiple_of > 1 && !keeps(param, bits) {
                 return Err(self.broken_promise(param, bits));
             }
             if param.specialise {
-                promise = promise.min(Kernel::promise(param.ty, bits));
+                promise = promise.min(arg.promise());
             }
         }
         Ok(promise)
@@ -101,7 +103,7 @@ impl<'a, S, const N: usize> Launch<'a, S, N> {
     #[cold]
     fn broken_promise(&self, param: &ParamRecord, bits: u64) -> Error {
         let value = match param.ty {
-            ParamType::Ptr(_) | ParamType::PtrMut(_) => format!("{bits:#x}"),
+            ParamType::Ptr(_) | ParamType::PtrMut(_) | ParamType::Tensor { .. } => format!("{bits:#x}"),
             ParamType::Scalar(t) => signed(t, bits).map_or(bits.to_string(), |v| v.to_string()),
         };
         Error::Promise {
@@ -137,7 +139,14 @@ impl<'a, S, const N: usize> Launch<'a, S, N> {
                 if dims.contains(&0) {
                     return Ok(());
                 }
-                cpu::run(function, &self.args.map(|arg| arg.value), dims)
+                let mut values = [[Arg::Scalar(0); ParamType::MAX_WORDS]; N];
+                let values = values.as_flattened_mut();
+                let mut count = 0;
+                for (value, arg) in values.iter_mut().zip(self.args()) {
+                    *value = arg;
+                    count += 1;
+                }
+                cpu::run(function, &values[..count], dims)
             }
         }
     }
@@ -167,12 +176,14 @@ impl<'a, S, const N: usize> Launch<'a, S, N> {
         let loaded = self.kernel.loaded(context, self.variant, image)?;
         for arg in &self.args {
             match (arg.core, arg.ty) {
-                (Some(core), ParamType::PtrMut(_)) => core.write(stream)?,
-                (Some(core), ParamType::Ptr(_) | ParamType::Scalar(_)) => core.read(stream)?,
+                (Some(core), ParamType::PtrMut(_) | ParamType::Tensor { mutable: true, .. }) => core.write(stream)?,
+                (Some(core), ParamType::Ptr(_) | ParamType::Scalar(_) | ParamType::Tensor { mutable: false, .. }) => {
+                    core.read(stream)?;
+                }
                 (None, _) => {}
             }
         }
-        loaded.function.launch(raw, blocks, &mut self.args.map(|arg| arg.value.bits()))
+        loaded.function.launch(raw, blocks, self.args.each_ref().map(LaunchArg::words))
     }
 }
 
@@ -180,7 +191,9 @@ impl<'a, S, const N: usize> Launch<'a, S, N> {
 #[inline]
 fn keeps(param: &ParamRecord, bits: u64) -> bool {
     match param.ty {
-        ParamType::Ptr(_) | ParamType::PtrMut(_) => bits.is_multiple_of(u64::from(param.multiple_of)),
+        ParamType::Ptr(_) | ParamType::PtrMut(_) | ParamType::Tensor { .. } => {
+            bits.is_multiple_of(u64::from(param.multiple_of))
+        }
         ParamType::Scalar(t) => match signed(t, bits) {
             Some(value) => value % i64::from(param.multiple_of) == 0,
             None => bits.is_multiple_of(u64::from(param.multiple_of)),

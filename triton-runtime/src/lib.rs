@@ -35,11 +35,13 @@ mod grid;
 mod kernel;
 mod launch;
 mod load;
+mod overlap;
 mod pinned;
 mod stream;
 mod uses;
+mod view;
 
-pub use args::{AsPtr, AsPtrMut, DevicePtr, LaunchArg};
+pub use args::{AsPtr, AsPtrMut, AsTensor, AsTensorMut, DevicePtr, LaunchArg};
 pub use buffer::{Buffer, BufferSlice, BufferSliceMut, DeviceData, DeviceDataMut};
 pub use cpu::memory::CpuMemory;
 pub use device::Device;
@@ -51,6 +53,7 @@ pub use kernel::{Kernel, LoadInfo};
 pub use launch::{Launch, Safe, Unsafe};
 pub use pinned::Pinned;
 pub use stream::Stream;
+pub use view::{View, ViewMut};
 
 /// Locks without caring whether another thread panicked meanwhile: what we guard is consistent between statements.
 fn lock<T>(mutex: &std::sync::Mutex<T>) -> std::sync::MutexGuard<'_, T> {

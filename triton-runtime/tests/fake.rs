@@ -10,7 +10,10 @@ use std::process::Command;
 use support::{Folder, fill_params, image, kernel, param, succeeded};
 use triton_core::ir::types::DType;
 use triton_core::record::{ParamType, Promise};
-use triton_runtime::{AsPtr, AsPtrMut, Device, Error, Event, Kernel, Launch, LaunchArg, Pinned, Result, Safe, Stream};
+use triton_runtime::{
+    AsPtr, AsPtrMut, AsTensor, AsTensorMut, Buffer, Device, Error, Event, Kernel, Launch, LaunchArg, Pinned, Result,
+    Safe, Stream,
+};
 
 /// The cases: a name for the child, and how the library behaves.
 const CASES: &[(&str, &str)] = &[
@@ -31,6 +34,7 @@ const CASES: &[(&str, &str)] = &[
     ("pinned", ""),
     ("events", "slow"),
     ("launch", ""),
+    ("views", "views"),
     ("cache", ""),
     ("devices", ""),
     ("many-devices", "many"),
@@ -107,6 +111,7 @@ fn dispatch(case: &str) -> Option<fn() -> Result<()>> {
         "pinned" => pinned,
         "events" => events,
         "launch" => launch,
+        "views" => views,
         "cache" => cache,
         "devices" => devices,
         "many-devices" => many_devices,
@@ -396,6 +401,50 @@ fn devices() -> Result<()> {
     let error = launch.launch(&b, 1).unwrap_err();
     assert!(error.to_string().contains("argument `x` of `reader` is on Fake GPU (CUDA device 0)"), "{error}");
     assert!(!log().iter().any(|l| l.starts_with("launch") || l.starts_with("wait")), "nothing was enqueued");
+    Ok(())
+}
+
+/// Views become parameters in a row, and their buffers are ordered as pointers' are.
+fn views() -> Result<()> {
+    let device = Device::cuda(0)?;
+    let (a, b) = (device.stream()?, device.stream()?);
+    let (ia, ib) = (id(&a), id(&b));
+    let kernel = |mutable| {
+        let params = vec![
+            param("x", ParamType::Tensor { dtype: DType::F32, rank: 2, mutable }, 1),
+            param("n", ParamType::Scalar(DType::I32), 1),
+        ];
+        kernel("v", params, vec![image("v", "v\0", Promise::Nothing, 32)])
+    };
+    let (reads, writes) = (kernel(false), kernel(true));
+    let mut x = a.zeros::<f32>(100)?;
+    for (k, view) in [(reads, x.view([3, 4])?), (writes, x.view([3, 4])?)] {
+        let result = Launch::<Safe, 2>::new(k, [view.into_arg(), LaunchArg::scalar(-7)]).launch(&a, 1);
+        assert_eq!(result.is_ok(), std::ptr::eq(k, reads), "{result:?}");
+    }
+    Launch::<Safe, 2>::new(writes, [x.view_mut([3, 4])?.into_arg_mut(), LaunchArg::scalar(0)]).launch(&a, 1)?;
+    log();
+
+    let read = |x: &Buffer<f32>, stream: &Stream| {
+        let window = x.view([5, 6])?.strides([10, 1])?.offset(13)?.transposed();
+        Launch::<Safe, 2>::new(reads, [(&window).into_arg(), LaunchArg::scalar(-7)]).launch(stream, 1)
+    };
+    let launched = |stream| format!("launch [6, 5] [1, 10] -7 on {stream}");
+    read(&x, &a)?;
+    assert_eq!(log(), [launched(ia)]);
+    read(&x, &b)?;
+    assert_eq!(
+        log(),
+        [format!("record on {ia}"), format!("wait on {ib}"), launched(ib)],
+        "a reader waits for the writer"
+    );
+    let mut view = x.view_mut([100, 1])?;
+    Launch::<Safe, 2>::new(writes, [(&mut view).into_arg_mut(), LaunchArg::scalar(1)]).launch(&a, 1)?;
+    let waited = [format!("record on {ib}"), format!("wait on {ia}"), format!("launch [100, 1] [1, 1] 1 on {ia}")];
+    assert_eq!(log(), waited, "a writer waits for the reader");
+
+    let error = read(&x, &Device::cuda(1)?.stream()?).unwrap_err();
+    assert!(matches!(&error, Error::WrongDevice { what, .. } if what == "argument `x` of `v`"), "{error}");
     Ok(())
 }
 

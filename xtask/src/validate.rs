@@ -1,12 +1,15 @@
 //! `validate`: every PTX snapshot goes through the vendor's assembler.
 //!
 //! `ptxas` is looked for in `$PTXAS`, then on the path. Where `CI` is set its absence is a failure; elsewhere the check says
-//! that it was skipped. Registers and spills of each snapshot are recorded in `filetest/cases/ptx/resources.txt`, so that a
-//! regression is a difference; `BLESS=1` renews the record.
+//! that it was skipped. Registers and spills of each snapshot are recorded in the file `resources.txt` of its folder, so that
+//! a regression is a difference; `BLESS=1` renews the record.
 
 use crate::{Outcome, root};
 use std::path::{Path, PathBuf};
 use std::process::Command;
+
+/// Where snapshots are.
+const FOLDERS: &[&str] = &["filetest/cases/ptx", "filetest/cases/lower"];
 
 /// Devices that every snapshot for `sm_80` must assemble for.
 const ARCHITECTURES: &[&str] = &["sm_80", "sm_90a"];
@@ -19,7 +22,14 @@ pub fn validate() -> Outcome {
         println!("validate: skipped, ptxas is neither in $PTXAS nor on the path");
         return Ok(());
     };
-    let folder = root().join("filetest/cases/ptx");
+    for folder in FOLDERS {
+        validate_folder(&ptxas, folder)?;
+    }
+    Ok(())
+}
+
+fn validate_folder(ptxas: &Path, name: &str) -> Outcome {
+    let folder = root().join(name);
     let mut snapshots: Vec<PathBuf> = std::fs::read_dir(&folder)
         .map_err(|e| format!("{}: {e}", folder.display()))?
         .filter_map(|entry| Some(entry.ok()?.path()))
@@ -29,7 +39,7 @@ pub fn validate() -> Outcome {
     let (mut record, mut failures) = (String::new(), Vec::new());
     for snapshot in &snapshots {
         for arch in ARCHITECTURES {
-            match assemble(&ptxas, snapshot, arch) {
+            match assemble(ptxas, snapshot, arch) {
                 Ok(resources) => {
                     let name = snapshot.file_name().unwrap_or_default().to_string_lossy();
                     record += &format!("{name} on {arch}: {resources}\n");
@@ -47,7 +57,8 @@ pub fn validate() -> Outcome {
         ));
     }
     compare(&folder.join("resources.txt"), &record)?;
-    println!("validate: {} snapshots assembled for {}", snapshots.len(), ARCHITECTURES.join(" and "));
+    let (count, devices) = (snapshots.len(), ARCHITECTURES.join(" and "));
+    println!("validate: {count} snapshots of {name} assembled for {devices}");
     Ok(())
 }
 

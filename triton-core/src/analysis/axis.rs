@@ -1,8 +1,8 @@
 //! Axis facts: how the elements of a tile run along its last dimension.
 //!
 //! For every value three powers of two and, if known, the one number it is everywhere:
-//! - *contiguity*: runs of that many neighbours count up by one, modulo 2³² (a run may pass the end of its integer type,
-//!   but only at a number that every power of two divides: one that is aligned to its length does not);
+//! - *contiguity*: runs of that many neighbours count up by one, modulo 2³² or the width of a narrower type (a run may pass the
+//!   end of its integer type, but only at a number that every power of two divides: one that is aligned to its length does not);
 //! - *divisibility*: the first number of every such run is divisible by this (for pointers: the address in bytes);
 //! - *constancy*: aligned runs of that many neighbours are equal.
 //!
@@ -39,15 +39,22 @@ impl Axis {
 
     /// What holds of a value that is one of two.
     fn join(self, other: Axis) -> Axis {
-        let contiguity = self.contiguity.min(other.contiguity);
-        // A run that is cut starts within an old one.
-        let first = |x: Axis| if x.contiguity > contiguity { x.divisibility.min(contiguity) } else { x.divisibility };
+        let length = self.contiguity.min(other.contiguity);
         Axis {
-            contiguity,
-            divisibility: first(self).min(first(other)),
+            contiguity: length,
+            divisibility: self.cut(length).divisibility.min(other.cut(length).divisibility),
             constancy: self.constancy.min(other.constancy),
             constant: self.constant.filter(|c| other.constant == Some(*c)),
         }
+    }
+
+    /// Runs no longer than this.
+    fn cut(self, length: u64) -> Axis {
+        let contiguity = self.contiguity.min(length);
+        // A run that is cut starts within an old one.
+        let divisibility =
+            if self.contiguity > contiguity { self.divisibility.min(contiguity) } else { self.divisibility };
+        Axis { contiguity, divisibility, constancy: self.constancy.min(length), constant: self.constant }
     }
 
     fn scalar(divisibility: u64, constant: Option<i128>) -> Axis {
@@ -81,6 +88,7 @@ fn block(func: &Function, id: Block, facts: &mut SideTable<Value, Axis>) {
                 carry(func, inst, &[counter], facts);
             }
             Op::While {} => carry(func, inst, &[], facts),
+            Op::Reduce { .. } | Op::Dot { .. } => {}
             Op::If { .. } => {
                 inst.regions.iter().for_each(|&region| block(func, region, facts));
                 for (i, &result) in inst.results.iter().enumerate() {
@@ -94,6 +102,9 @@ fn block(func: &Function, id: Block, facts: &mut SideTable<Value, Axis>) {
             | Op::Arange { .. }
             | Op::Splat { .. }
             | Op::Broadcast { .. }
+            | Op::Reshape { .. }
+            | Op::Permute { .. }
+            | Op::Convert { .. }
             | Op::Cast { .. }
             | Op::Select { .. }
             | Op::Offset { .. }
@@ -158,13 +169,18 @@ fn transfer(func: &Function, op: &Op, ty: Type, facts: &SideTable<Value, Axis>) 
             let replicated = from.dims().last() == Some(&1) || from == Shape::SCALAR;
             if replicated { Axis { contiguity: 1, constancy: extent, ..facts[x] } } else { facts[x] }
         }
+        Op::Reshape { x, .. } => {
+            let old = u64::from(func.ty(x).shape.dims().last().copied().unwrap_or(1));
+            facts[x].cut(if extent >= old { old } else { extent })
+        }
+        Op::Permute { x, order } => {
+            let last = order.dims().last().copied().unwrap_or(0) as usize;
+            if last + 1 == order.rank() { facts[x] } else { facts[x].cut(1) }
+        }
+        Op::Convert { x } => facts[x],
         Op::Cast { x, to } => match func.ty(x).elem.num() {
-            // A wider integer is the same number; a narrower one wraps, which keeps powers of two but not order.
-            Some(from)
-                if from.is_int() && to.is_int() && to.bits() >= from.bits() && from.is_signed() == to.is_signed() =>
-            {
-                facts[x]
-            }
+            // A wider integer is the same number, one of another sign the same modulo 2³²; a narrower one wraps.
+            Some(from) if from.is_int() && to.is_int() && to.bits() >= from.bits() => facts[x],
             Some(_) | None => Axis { contiguity: 1, divisibility: 1, constant: None, ..facts[x] },
         },
         Op::Offset { ptr, index } => {
@@ -189,6 +205,8 @@ fn transfer(func: &Function, op: &Op, ty: Type, facts: &SideTable<Value, Axis>) 
         | Op::NumPrograms { .. }
         | Op::Load { .. }
         | Op::Store { .. }
+        | Op::Reduce { .. }
+        | Op::Dot { .. }
         | Op::Barrier {}
         | Op::For { .. }
         | Op::While {}

@@ -8,8 +8,8 @@
 
 use crate::ir::types::{Constant, DType, Elem};
 use crate::ir::{Block, Function, InstData, Value};
-use crate::ops::Op;
 use crate::ops::eval::{self, DivisionError};
+use crate::ops::{BitOrder, Op};
 use crate::record::Arg;
 use std::borrow::Cow;
 
@@ -99,6 +99,13 @@ pub fn evaluate<'a>(
             let (from, x) = (func.ty(x).shape, operand(x)?);
             (0..count as u64).map(|i| x.get(from.broadcast_index(shape, i) as usize).copied().unwrap_or(0)).collect()
         }
+        Op::Reshape { x, .. } | Op::Convert { x } => operand(x)?.into_owned(),
+        Op::Permute { x, order } => {
+            let (from, x) = (func.ty(x).shape, operand(x)?);
+            let mut out = vec![0; x.len()];
+            x.iter().enumerate().for_each(|(i, &bits)| out[from.permute_index(order, i as u64) as usize] = bits);
+            out
+        }
         Op::Cast { x, to } => eval::cast(dtype(x)?, to, &operand(x)?),
         Op::Select { cond, a, b } => {
             let (cond, a, b) = (operand(cond)?, operand(a)?, operand(b)?);
@@ -125,6 +132,8 @@ pub fn evaluate<'a>(
         | Op::NumPrograms { .. }
         | Op::Load { .. }
         | Op::Store { .. }
+        | Op::Reduce { .. }
+        | Op::Dot { .. }
         | Op::Barrier {}
         | Op::For { .. }
         | Op::While {}
@@ -157,6 +166,7 @@ impl Machine<'_> {
                 Op::Yield {} => return Ok(self.take(&inst.args)),
                 Op::For { start, end, step } => self.run_for(inst, [start, end, step])?,
                 Op::While {} => self.run_while(inst)?,
+                Op::Reduce { axis, order } => self.run_reduce(inst, axis as usize, order)?,
                 Op::If { cond } => {
                     let taken = usize::from(self.value(cond)[0] == 0);
                     let results = self.block(inst.regions[taken])?;
@@ -168,6 +178,10 @@ impl Machine<'_> {
                 | Op::Arange { .. }
                 | Op::Splat { .. }
                 | Op::Broadcast { .. }
+                | Op::Reshape { .. }
+                | Op::Permute { .. }
+                | Op::Convert { .. }
+                | Op::Dot { .. }
                 | Op::Cast { .. }
                 | Op::Select { .. }
                 | Op::Offset { .. }
@@ -222,6 +236,76 @@ impl Machine<'_> {
         Ok(())
     }
 
+    /// Elements along the axis are folded in pairs, one bit of the index after the other; all pairs of a bit at once.
+    fn run_reduce(&mut self, inst: &InstData, axis: usize, order: BitOrder) -> Result<(), RunError> {
+        let func = self.func;
+        let shape = func.ty(inst.args[0]).shape;
+        let extent = shape.dims()[axis] as usize;
+        let inner: usize = shape.dims()[axis + 1..].iter().map(|&d| d as usize).product();
+        let outer: usize = shape.dims()[..axis].iter().map(|&d| d as usize).product();
+        let mut tiles = self.take(&inst.args);
+        let mut folded = 0;
+        for bit in order.bits(extent.trailing_zeros()) {
+            let bit = 1usize << bit;
+            folded |= bit;
+            let firsts: Vec<usize> = (0..extent).filter(|k| k & folded == 0).collect();
+            let place = |k: usize| (0..outer).flat_map(move |o| (0..inner).map(move |i| (o * extent + k) * inner + i));
+            let gather = |tile: &Vec<u64>, other: usize| -> Vec<u64> {
+                firsts.iter().flat_map(|&k| place(k | other)).map(|at| tile[at]).collect()
+            };
+            let params: Vec<Vec<u64>> =
+                tiles.iter().map(|t| gather(t, 0)).chain(tiles.iter().map(|t| gather(t, bit))).collect();
+            let combined = self.lambda(inst.regions[0], params).map_err(|what| self.error(inst, &what))?;
+            for (tile, values) in tiles.iter_mut().zip(combined) {
+                firsts.iter().flat_map(|&k| place(k)).zip(values).for_each(|(at, bits)| tile[at] = bits);
+            }
+        }
+        let first = |tile: Vec<u64>| (0..outer * inner).map(|j| tile[j / inner * extent * inner + j % inner]).collect();
+        let results = tiles.into_iter().map(first).collect();
+        self.bind(&inst.results, results);
+        Ok(())
+    }
+
+    /// A region of elementwise operations on scalars, for many scalars at once.
+    fn lambda(&mut self, region: Block, params: Vec<Vec<u64>>) -> Result<Vec<Vec<u64>>, String> {
+        let func = self.func;
+        let count = params.first().map_or(0, Vec::len);
+        self.bind(&func.blocks[region].params, params);
+        for (_, inst) in func.block(region) {
+            match inst.op {
+                Op::Yield {} => return Ok(self.take(&inst.args)),
+                Op::Const { value } => self.bind(&inst.results, vec![vec![value.bits; count]]),
+                Op::Cast { .. }
+                | Op::Select { .. }
+                | Op::Unary { .. }
+                | Op::Binary { .. }
+                | Op::Compare { .. }
+                | Op::Ternary { .. } => {
+                    let result = self.step(inst)?;
+                    self.bind(&inst.results, vec![result]);
+                }
+                Op::ProgramId { .. }
+                | Op::NumPrograms { .. }
+                | Op::Arange { .. }
+                | Op::Splat { .. }
+                | Op::Broadcast { .. }
+                | Op::Reshape { .. }
+                | Op::Permute { .. }
+                | Op::Convert { .. }
+                | Op::Reduce { .. }
+                | Op::Dot { .. }
+                | Op::Offset { .. }
+                | Op::Load { .. }
+                | Op::Store { .. }
+                | Op::Barrier {}
+                | Op::For { .. }
+                | Op::While {}
+                | Op::If { .. } => return Err(format!("`{}` in the combination of two elements", inst.op.mnemonic())),
+            }
+        }
+        Ok(Vec::new())
+    }
+
     fn value(&self, value: Value) -> &[u64] {
         &self.values[value.0 as usize]
     }
@@ -254,11 +338,17 @@ impl Machine<'_> {
                 let written = self.memory.store(width, value(ptr), mask.map(value), value(stored));
                 written.map_err(|fault| access_error("store", width, &fault)).map(|()| Vec::new())
             }
-            Op::Barrier {} | Op::For { .. } | Op::While {} | Op::If { .. } | Op::Yield {} => Ok(Vec::new()),
+            Op::Dot { a, b, acc, .. } => self.product(a, b, acc),
+            Op::Barrier {} | Op::Reduce { .. } | Op::For { .. } | Op::While {} | Op::If { .. } | Op::Yield {} => {
+                Ok(Vec::new())
+            }
             Op::Const { .. }
             | Op::Arange { .. }
             | Op::Splat { .. }
             | Op::Broadcast { .. }
+            | Op::Reshape { .. }
+            | Op::Permute { .. }
+            | Op::Convert { .. }
             | Op::Cast { .. }
             | Op::Select { .. }
             | Op::Offset { .. }
@@ -271,6 +361,25 @@ impl Machine<'_> {
                 result.unwrap_or_else(|| Err(format!("`{}` is not well typed", inst.op.mnemonic())))
             }
         }
+    }
+
+    /// `acc + a · b`, along K upwards; every product is added without being rounded first.
+    fn product(&self, a: Value, b: Value, acc: Value) -> Result<Vec<u64>, String> {
+        let (a_shape, n) = (self.func.ty(a).shape, self.func.ty(b).shape.dims()[1] as usize);
+        let k = a_shape.dims()[1] as usize;
+        let (from, to) = (self.func.ty(a).elem.num(), self.func.ty(acc).elem.num());
+        let (Some(from), Some(to)) = (from, to) else { return Err("a product of pointers".into()) };
+        let (x, y) = (eval::cast(from, to, self.value(a)), eval::cast(from, to, self.value(b)));
+        let mut out = self.value(acc).to_vec();
+        for (i, row) in out.chunks_mut(n).enumerate() {
+            for (step, y) in y.chunks(n).enumerate() {
+                let x = x[i * k + step];
+                for (sum, &y) in row.iter_mut().zip(y) {
+                    *sum = eval::multiply_add(to, x, y, *sum);
+                }
+            }
+        }
+        Ok(out)
     }
 
     fn error(&self, inst: &InstData, what: &str) -> RunError {

@@ -40,7 +40,7 @@
 //!   v5 = lt v3, v4 : bool[128]
 //! }
 //! ```
-//! A parameter may end in `multiple_of N` and `general`; a position is `@file:line:column`; at stage 1 a result's type is
+//! A parameter may end in `multiple_of N`, `general` and `unit`; a position is `@file:line:column`; at stage 1 a result's type is
 //! followed by its layout, `#0`, declared before the kernel. `;` begins a comment. `print ∘ parse` is the identity.
 //! Arguments follow `with`, regions stand in braces with their parameters between bars:
 //! ```text
@@ -134,6 +134,8 @@ pub struct Param {
     pub multiple_of: u32,
     /// Takes no part in specialisation.
     pub general: bool,
+    /// The stride of a view's last axis: 1 where the caller promises the most.
+    pub unit: bool,
 }
 
 /// A block: what it is given, and what it does.
@@ -197,7 +199,7 @@ impl Function {
     /// Adds a parameter.
     pub fn add_param(&mut self, name: impl Into<String>, ty: Type, multiple_of: u32, general: bool) -> Value {
         let value = self.types.push(ty);
-        self.params.push(Param { value, name: name.into(), multiple_of, general });
+        self.params.push(Param { value, name: name.into(), multiple_of, general, unit: false });
         value
     }
 

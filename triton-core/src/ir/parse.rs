@@ -162,7 +162,7 @@ impl Parser {
         for param in split_top(params) {
             let (head, tail) = param.split_once(": ").ok_or_else(|| format!("`{param}` is no parameter"))?;
             let (value, name) = head.split_once(' ').ok_or_else(|| format!("`{head}` is no `v0 name`"))?;
-            let mut general = false;
+            let (mut general, mut unit) = (false, false);
             let mut multiple_of = 1;
             // `ptr<mut f32>` has a space inside.
             let end = tail.find('>').map_or(0, |i| i + 1);
@@ -172,6 +172,7 @@ impl Parser {
             while let Some(word) = words.next() {
                 match word {
                     "general" => general = true,
+                    "unit" => unit = true,
                     "multiple_of" => {
                         multiple_of = words.next().and_then(|n| n.parse().ok()).ok_or("multiple_of needs a number")?;
                     }
@@ -179,7 +180,7 @@ impl Parser {
                 }
             }
             let value = self.define(value, &ty.to_string())?;
-            self.func.params.push(super::Param { value, name: name.to_string(), multiple_of, general });
+            self.func.params.push(super::Param { value, name: name.to_string(), multiple_of, general, unit });
         }
         Ok(())
     }

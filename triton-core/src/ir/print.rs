@@ -25,6 +25,9 @@ pub fn print(func: &Function) -> String {
         if param.general {
             out.push_str(" general");
         }
+        if param.unit {
+            out.push_str(" unit");
+        }
     }
     let _ = writeln!(out, ") warps {} {{", func.num_warps);
     block(func, func.body, 1, &mut out);

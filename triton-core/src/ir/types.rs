@@ -125,6 +125,42 @@ impl Shape {
         self.dims().iter().map(|&d| u64::from(d)).product()
     }
 
+    /// Axis `i` of the result is axis `order[i]` of this shape; `None` if `order` does not name every axis once.
+    pub fn permute(self, order: Shape) -> Option<Shape> {
+        let mut dims = Vec::new();
+        for axis in 0..self.rank() as u32 {
+            if !order.dims().contains(&axis) || order.rank() != self.rank() {
+                return None;
+            }
+            dims.push(*self.dims().get(order.dims()[axis as usize] as usize)?);
+        }
+        Shape::new(&dims)
+    }
+
+    /// Without one axis.
+    pub fn without(self, axis: usize) -> Option<Shape> {
+        let mut dims = self.dims().to_vec();
+        if axis >= dims.len() {
+            return None;
+        }
+        dims.remove(axis);
+        Shape::new(&dims)
+    }
+
+    /// For an index into this shape: its row-major index after [`permute`](Shape::permute), the order being of this shape's
+    /// rank.
+    pub fn permute_index(self, order: Shape, flat: u64) -> u64 {
+        let (mut rest, mut coordinates) = (flat, [0u64; MAX_RANK]);
+        for (axis, &extent) in self.dims().iter().enumerate().rev() {
+            coordinates[axis] = rest % u64::from(extent);
+            rest /= u64::from(extent);
+        }
+        order
+            .dims()
+            .iter()
+            .fold(0, |index, &axis| index * u64::from(self.dims()[axis as usize]) + coordinates[axis as usize])
+    }
+
     /// NumPy's rule: pad the shorter shape with ones on the left, then every pair of extents is equal or one of them is 1.
     pub fn broadcast(a: Shape, b: Shape) -> Option<Shape> {
         let rank = a.rank().max(b.rank());

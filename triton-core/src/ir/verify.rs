@@ -120,7 +120,7 @@ impl Verifier<'_> {
             Err(message) => return self.report(Some(inst), message),
             Ok(ty) => ty,
         };
-        if data.op.effect() != Effect::Control {
+        if data.regions.is_empty() && data.op.effect() != Effect::Control {
             if expected.into_iter().collect::<Vec<_>>() != results || !data.args.is_empty() || !data.regions.is_empty()
             {
                 self.report(Some(inst), format!("`{}` does not yield {results:?}", data.op.mnemonic()));
@@ -144,12 +144,35 @@ fn check_structure(func: &Function, data: &InstData, results: &[Type], args: &[T
         }
         Op::While {} => vec![(args.to_vec(), vec![Type::scalar(DType::Bool)]), (args.to_vec(), args.to_vec())],
         Op::If { .. } => vec![(Vec::new(), results.to_vec()), (Vec::new(), results.to_vec())],
+        Op::Reduce { axis, order } => {
+            let scalars: Vec<Type> = args.iter().map(|t| t.with_shape(Shape::SCALAR)).collect();
+            let shape = args.first().map_or(Shape::SCALAR, |t| t.shape);
+            let reduced = usize::try_from(axis).ok().and_then(|axis| shape.without(axis));
+            let Some(reduced) = reduced.filter(|_| args.iter().all(|t| t.shape == shape)) else {
+                return Err(format!("a reduction of {} along axis {axis}", show(args)));
+            };
+            let expected: Vec<Type> = args.iter().map(|t| t.with_shape(reduced)).collect();
+            if results != expected {
+                return Err(format!("a reduction that yields {}, not {}", show(results), show(&expected)));
+            }
+            let count = shape.dims()[axis as usize].trailing_zeros();
+            let mut bits = order.bits(count);
+            bits.sort_unstable();
+            if bits != (0..count as u8).collect::<Vec<u8>>() {
+                return Err("an order that does not name every bit of the index once".into());
+            }
+            vec![([scalars.clone(), scalars.clone()].concat(), scalars)]
+        }
         Op::Const { .. }
         | Op::ProgramId { .. }
         | Op::NumPrograms { .. }
         | Op::Arange { .. }
         | Op::Splat { .. }
         | Op::Broadcast { .. }
+        | Op::Reshape { .. }
+        | Op::Permute { .. }
+        | Op::Convert { .. }
+        | Op::Dot { .. }
         | Op::Cast { .. }
         | Op::Select { .. }
         | Op::Offset { .. }
@@ -199,8 +222,9 @@ fn check_layouts(func: &Function, data: &InstData) -> Result<(), String> {
         }
     }
     if func.stage == Stage::Tile {
-        return if data.op == (Op::Barrier {}) {
-            Err("a barrier at stage 0, where no thread is known".into())
+        let of_threads = matches!(data.op, Op::Barrier {} | Op::Convert { .. });
+        return if of_threads {
+            Err(format!("`{}` at stage 0, where no thread is known", data.op.mnemonic()))
         } else {
             Ok(())
         };
@@ -214,6 +238,11 @@ fn check_layouts(func: &Function, data: &InstData) -> Result<(), String> {
         | Op::Arange { .. }
         | Op::Splat { .. }
         | Op::Broadcast { .. }
+        | Op::Reshape { .. }
+        | Op::Permute { .. }
+        | Op::Convert { .. }
+        | Op::Reduce { .. }
+        | Op::Dot { .. }
         | Op::Barrier {}
         | Op::Yield {} => {}
         Op::Cast { .. }

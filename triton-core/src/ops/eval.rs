@@ -21,6 +21,7 @@ trait Int: Copy + Ord {
     fn put(self) -> u64;
     fn unary(kind: UnaryKind, x: Self) -> Self;
     fn binary(kind: BinaryKind, a: Self, b: Self) -> Result<Self, DivisionError>;
+    fn multiply_add(a: Self, b: Self, c: Self) -> Self;
 }
 
 macro_rules! int {
@@ -28,13 +29,16 @@ macro_rules! int {
         impl Int for $t {
             fn get(bits: u64) -> Self { bits as $t }
             fn put(self) -> u64 { self as $u as u64 }
+            fn multiply_add(a: Self, b: Self, c: Self) -> Self {
+                a.wrapping_mul(b).wrapping_add(c)
+            }
             #[inline(always)]
             fn unary(kind: UnaryKind, x: Self) -> Self {
                 match kind {
                     UnaryKind::Neg => x.wrapping_neg(),
                     UnaryKind::Not => !x,
                     UnaryKind::Abs => { let abs: fn($t) -> $t = $abs; abs(x) }
-                    UnaryKind::Sqrt => x,
+                    UnaryKind::Sqrt | UnaryKind::Exp | UnaryKind::Exp2 => x,
                 }
             }
             #[inline(always)]
@@ -99,6 +103,9 @@ macro_rules! wide {
                     UnaryKind::Neg => -x,
                     UnaryKind::Abs => x.abs(),
                     UnaryKind::Sqrt => x.sqrt(),
+                    // The target's own error is larger than what `f64` leaves.
+                    UnaryKind::Exp => f64::from(x).exp() as $t,
+                    UnaryKind::Exp2 => f64::from(x).exp2() as $t,
                     UnaryKind::Not => x,
                 }
             }
@@ -318,6 +325,14 @@ pub fn ternary(kind: TernaryKind, dtype: DType, a: &[u64], b: &[u64], c: &[u64])
         int I => triples.map(|((&a, _), _)| I::get(a).put()).collect(),
         float F => triples.map(|((&a, &b), &c)| F::fma(F::get(a), F::get(b), F::get(c))).collect(),
         bool => triples.map(|((&a, _), _)| a).collect())
+}
+
+/// a · b + c, rounded once; integers wrap.
+pub fn multiply_add(dtype: DType, a: u64, b: u64, c: u64) -> u64 {
+    with_lane!(dtype,
+        int I => I::multiply_add(I::get(a), I::get(b), I::get(c)).put(),
+        float F => F::fma(F::get(a), F::get(b), F::get(c)),
+        bool => c)
 }
 
 /// Every element in another type; see [`super::Op::Cast`].

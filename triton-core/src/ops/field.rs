@@ -8,6 +8,43 @@ use std::fmt::Write;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Axis(pub u8);
 
+/// With which instructions matrices are multiplied.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum DotKind {
+    /// Not decided yet: stage 0.
+    Any,
+    /// A multiplication and addition for each product.
+    Fma,
+    /// `mma.sync`, on tensor cores.
+    Mma,
+}
+
+/// In which order the bits of an index are folded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum BitOrder {
+    /// Not decided yet: stage 0.
+    Any,
+    /// Bit `i` of the order is the `i`th entry; as many as the extent has bits, at most 20.
+    Bits([u8; 20], u8),
+}
+
+impl BitOrder {
+    /// The order of these bits; `None` for more than 20.
+    pub fn new(bits: &[u8]) -> Option<BitOrder> {
+        let mut all = [0; 20];
+        all.get_mut(..bits.len())?.copy_from_slice(bits);
+        Some(BitOrder::Bits(all, bits.len() as u8))
+    }
+
+    /// The bits for an extent of `1 << count`; lowest first where nothing is decided.
+    pub fn bits(&self, count: u32) -> Vec<u8> {
+        match self {
+            BitOrder::Any => (0..count as u8).collect(),
+            BitOrder::Bits(bits, len) => bits[..*len as usize].to_vec(),
+        }
+    }
+}
+
 /// Words of one instruction, split at commas and spaces by the parser. `-` stands for an absent operand.
 pub struct Reader<'a> {
     words: &'a [&'a str],
@@ -105,6 +142,46 @@ impl Field for i32 {
     fn read(reader: &mut Reader<'_>) -> Result<Self, String> {
         let word = reader.next()?;
         word.parse().map_err(|_| format!("`{word}` is no integer"))
+    }
+}
+
+impl Field for DotKind {
+    fn print(&self, out: &mut String) {
+        out.push_str(match self {
+            DotKind::Any => "any",
+            DotKind::Fma => "fma",
+            DotKind::Mma => "mma",
+        });
+    }
+    fn read(reader: &mut Reader<'_>) -> Result<Self, String> {
+        match reader.next()? {
+            "any" => Ok(DotKind::Any),
+            "fma" => Ok(DotKind::Fma),
+            "mma" => Ok(DotKind::Mma),
+            word => Err(format!("`{word}` is no way to multiply")),
+        }
+    }
+}
+
+impl Field for BitOrder {
+    fn print(&self, out: &mut String) {
+        match self {
+            BitOrder::Any => out.push_str("any"),
+            BitOrder::Bits(bits, len) => {
+                let list: Vec<String> = bits[..*len as usize].iter().map(u8::to_string).collect();
+                let _ = write!(out, "[{}]", list.join(","));
+            }
+        }
+    }
+    fn read(reader: &mut Reader<'_>) -> Result<Self, String> {
+        let word = reader.next()?;
+        if word == "any" {
+            return Ok(BitOrder::Any);
+        }
+        let inner = word.strip_prefix('[').and_then(|w| w.strip_suffix(']'));
+        let bits: Option<Vec<u8>> =
+            inner.and_then(|list| list.split(',').filter(|b| !b.is_empty()).map(|b| b.parse().ok()).collect());
+        bits.and_then(|bits| BitOrder::new(&bits)).ok_or_else(|| format!("`{word}` is no order of bits"))
     }
 }
 

@@ -39,6 +39,33 @@ pub fn infer(op: &Op, ty: &dyn Fn(Value) -> Type) -> Result<Option<Type>, String
             }
             x.with_shape(shape)
         }
+        Op::Reshape { x, shape } => {
+            let x = ty(x);
+            if shape != Shape::SCALAR {
+                check_shape(shape)?;
+            }
+            if x.shape.elements() != shape.elements() {
+                return Err(format!("{x} reshaped to {shape}"));
+            }
+            x.with_shape(shape)
+        }
+        Op::Permute { x, order } => {
+            let x = ty(x);
+            let shape = x.shape.permute(order).ok_or_else(|| format!("{x} permuted by {order}"))?;
+            x.with_shape(shape)
+        }
+        Op::Dot { a, b, acc, .. } => {
+            let (a, b, acc) = (ty(a), ty(b), ty(acc));
+            let ([m, k], [k2, n], [m2, n2]) = (a.shape.dims(), b.shape.dims(), acc.shape.dims()) else {
+                return Err(format!("a product of {a}, {b} and {acc}"));
+            };
+            let sum = accumulator(num(a)?).ok_or_else(|| format!("a product of {a}"))?;
+            if a.elem != b.elem || (k, m, n) != (k2, m2, n2) || acc.elem != Elem::Num(sum) {
+                return Err(format!("a product of {a}, {b} and {acc}"));
+            }
+            acc
+        }
+        Op::Convert { x } => ty(x),
         Op::Cast { x, to } => {
             let x = ty(x);
             num(x)?;
@@ -99,10 +126,10 @@ pub fn infer(op: &Op, ty: &dyn Fn(Value) -> Type) -> Result<Option<Type>, String
             same(Type::scalar(DType::Bool), ty(cond))?;
             return Ok(None);
         }
-        Op::Barrier {} | Op::While {} | Op::Yield {} => return Ok(None),
+        Op::Barrier {} | Op::While {} | Op::Yield {} | Op::Reduce { .. } => return Ok(None),
         Op::Unary { kind, x } => {
             let x = ty(x);
-            accepts(kind.name(), kind.accepts(num(x)?.class()), x)?;
+            accepts(kind.name(), kind.defined_on(num(x)?), x)?;
             x
         }
         Op::Binary { kind, a, b } => {
@@ -126,6 +153,16 @@ pub fn infer(op: &Op, ty: &dyn Fn(Value) -> Type) -> Result<Option<Type>, String
         }
     };
     Ok(Some(result))
+}
+
+/// The type in which products of this one are added.
+pub fn accumulator(dtype: DType) -> Option<DType> {
+    match dtype {
+        DType::F16 | DType::BF16 | DType::F32 => Some(DType::F32),
+        DType::F64 => Some(DType::F64),
+        DType::I8 => Some(DType::I32),
+        DType::Bool | DType::I16 | DType::I32 | DType::I64 | DType::U8 | DType::U16 | DType::U32 | DType::U64 => None,
+    }
 }
 
 /// Extents are powers of two, and their product is at most [`MAX_TILE`].

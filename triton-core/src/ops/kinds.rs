@@ -3,7 +3,7 @@
 //! What a row computes is in [`super::eval`], how it is spelled in PTX in `ptx::elementwise`; both are exhaustive matches
 //! over these enums.
 
-use crate::ir::types::Class;
+use crate::ir::types::{Class, DType};
 
 macro_rules! kinds {
     ($(#[$meta:meta])* $enum:ident { $( $(#[doc = $doc:literal])* $name:ident = $word:literal on $($class:ident)|+; )* }) => {
@@ -43,6 +43,18 @@ kinds! {
         Abs = "abs" on Signed | Float;
         /// The square root, IEEE.
         Sqrt = "sqrt" on Float;
+        /// eˣ within 3 ulp of `f32`, rounded once more for the half types. Not for `f64`.
+        Exp = "exp" on Float;
+        /// 2ˣ within 2 ulp of `f32`, rounded once more for the half types. Not for `f64`.
+        Exp2 = "exp2" on Float;
+    }
+}
+
+impl UnaryKind {
+    /// Whether it is defined on this element type.
+    pub fn defined_on(self, dtype: DType) -> bool {
+        let approximate = matches!(self, UnaryKind::Exp | UnaryKind::Exp2);
+        self.accepts(dtype.class()) && !(approximate && dtype == DType::F64)
     }
 }
 

@@ -14,11 +14,12 @@ pub mod kinds;
 
 pub(crate) use field::parse_shape;
 pub use field::{Axis, Reader};
-pub use infer::infer;
+pub use infer::{accumulator, infer};
 
 use crate::ir::Value;
 use crate::ir::types::{Constant, DType, Shape};
 use field::Field;
+pub use field::{BitOrder, DotKind};
 use kinds::{BinaryKind, CompareKind, TernaryKind, UnaryKind};
 
 /// What an operation does besides yielding a value.
@@ -135,6 +136,21 @@ ops! {
         Splat = "splat" { x: Value, shape: Shape } Pure;
         /// NumPy's broadcast: extents of 1 are replicated, missing ones are added on the left.
         Broadcast = "broadcast" { x: Value, shape: Shape } Pure;
+        /// The same elements, in row-major order, in another shape of as many elements; a scalar for one of them.
+        Reshape = "reshape" { x: Value, shape: Shape } Pure;
+        /// The axes in another order: axis `i` of the result is axis `order[i]` of the operand.
+        Permute = "permute" { x: Value, order: Shape } Pure;
+        /// The same tile in another layout. Stage 1 only.
+        Convert = "convert" { x: Value } Pure;
+        /// Folds its arguments, tiles of one shape, along an axis, which disappears. The region combines two elements: it is
+        /// given one of each argument, then another one of each, and yields one of each; it must be associative and
+        /// commutative (but for rounding). In pairs whose index along the axis
+        /// differs in one bit, bit after bit in the order that is written: the element with the bit clear comes first.
+        Reduce = "reduce" { axis: i32, order: BitOrder } Pure;
+        /// The matrix product `acc + a · b` of `[M, K]`, `[K, N]` and `[M, N]`: half types and `f32` are added in `f32`, `f64` in
+        /// `f64`, `i8` in `i32`. Products are added in any order, and need not be rounded first.
+        /// At stage 1 the instructions are chosen.
+        Dot = "dot" { kind: DotKind, a: Value, b: Value, acc: Value } Pure;
         /// A number in another type: int → int wraps, int → float and float → float round to nearest even, float → int
         /// truncates, saturates, and takes NaN to 0; `bool` is 0 or 1.
         Cast = "cast" { x: Value, to: DType } Pure;

@@ -23,7 +23,8 @@ fn block(func: &mut Function, id: Block, outer: &HashMap<Op, Value>, same: &mut 
         data.map_operands(|v| same[v].unwrap_or(v));
         match data.op.effect() {
             Effect::Pure | Effect::Read => {
-                if let Some(&result) = data.results.first() {
+                // What an instruction with regions does is not in its operation alone.
+                if let (&[result], []) = (&data.results[..], &data.regions[..]) {
                     if let Some(&first) = known.get(&data.op) {
                         same[result] = Some(first);
                         continue;

@@ -1,6 +1,6 @@
 //! Constant folding.
 //!
-//! *Before:* a scalar operation whose operands are constants; adding 0, multiplying by 1, on integers.
+//! *Before:* a scalar operation whose operands are constants; adding 0, multiplying by 1, on integers and tiles of them.
 //! *After:* the constant; the other operand.
 //!
 //! Requires stage 0. The numbers come from the interpreter's own [`evaluate`], so folding cannot disagree with running.
@@ -28,6 +28,9 @@ pub fn fold(func: &mut Function) {
             constants[result] = Some(value);
         } else if let Some(operand) = identity(&op, &constants) {
             same[result] = Some(operand);
+        } else if let Op::Splat { x, .. } = op {
+            // For identities only: a tile of one number stays a tile.
+            constants[result] = constants[x];
         }
     }
 }

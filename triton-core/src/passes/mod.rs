@@ -11,6 +11,8 @@ pub mod fold;
 pub mod licm;
 pub mod pbqp;
 pub mod place;
+mod products;
+pub mod specialise;
 pub mod sync;
 
 use crate::ir::{Function, verify};
@@ -51,7 +53,9 @@ pub fn optimise(func: &mut Function) -> Result<(), String> {
 /// # Errors
 /// As [`optimise`].
 pub fn lay_out(func: &mut Function, promise: Promise) -> Result<(), String> {
-    place::place(func, promise);
+    specialise::specialise(func, promise)?;
+    optimise(func)?;
+    place::place(func, promise)?;
     check(func, "place")?;
     sync::sync(func)?;
     check(func, "sync")

@@ -102,7 +102,11 @@ fn roots(func: &Function) -> SideTable<Value, Option<Value>> {
         let data = &func.insts[inst];
         let root = match data.op {
             Op::Offset { ptr, .. } => roots[ptr],
-            Op::Splat { x, .. } | Op::Broadcast { x, .. } => roots[x],
+            Op::Splat { x, .. }
+            | Op::Broadcast { x, .. }
+            | Op::Reshape { x, .. }
+            | Op::Permute { x, .. }
+            | Op::Convert { x } => roots[x],
             // What is carried may change its root from turn to turn.
             Op::For { .. }
             | Op::While {}
@@ -112,6 +116,8 @@ fn roots(func: &Function) -> SideTable<Value, Option<Value>> {
             | Op::ProgramId { .. }
             | Op::NumPrograms { .. }
             | Op::Arange { .. }
+            | Op::Reduce { .. }
+            | Op::Dot { .. }
             | Op::Cast { .. }
             | Op::Select { .. }
             | Op::Load { .. }

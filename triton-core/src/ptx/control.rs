@@ -4,7 +4,7 @@
 //! loop changes, and an accumulator never moves. Conditions are scalars that all threads hold alike, so every jump is uniform.
 
 use super::elementwise::arith_type;
-use super::lower::{Lower, class_of_dtype};
+use super::lower::{Lower, class_of_dtype, class_type};
 use super::{Class, Cmp, Op, Opcode, Reg, Ty};
 use crate::ir::types::Elem;
 use crate::ir::{InstData, Value};
@@ -104,23 +104,14 @@ impl Lower<'_> {
         for (i, &(dst, _)) in moves.iter().enumerate() {
             let read_later = moves[i + 1..].iter().any(|&(_, src)| src == dst);
             if read_later && !saved.iter().any(|&(old, _)| old == dst) {
-                let copy = self.mov(mov_type(dst.class), dst);
+                let copy = self.copy(dst);
                 saved.push((dst, copy));
             }
         }
         for (i, &(dst, src)) in moves.iter().enumerate() {
             let overwritten = moves[..i].iter().any(|&(earlier, _)| earlier == src);
             let copy = saved.iter().find(|&&(old, _)| overwritten && old == src).map_or(src, |&(_, copy)| copy);
-            self.emit(Op::Mov { ty: mov_type(dst.class), dst, src: copy.into() });
+            self.emit(Op::Mov { ty: class_type(dst.class), dst, src: copy.into() });
         }
-    }
-}
-
-fn mov_type(class: Class) -> Ty {
-    match class {
-        Class::Pred => Ty::Pred,
-        Class::B16 => Ty::B16,
-        Class::B32 => Ty::B32,
-        Class::B64 => Ty::B64,
     }
 }

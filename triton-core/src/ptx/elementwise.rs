@@ -58,6 +58,15 @@ impl Lower<'_> {
                 let inverted = self.arith(Opcode::Not, bits_type(dtype), &[x.into()]);
                 return self.narrow(dtype, inverted);
             }
+            UnaryKind::Exp | UnaryKind::Exp2 => {
+                let wide = self.cast(dtype, DType::F32, x);
+                let result = if kind == UnaryKind::Exp {
+                    self.exp(wide)
+                } else {
+                    self.arith(Opcode::Ex2, Ty::F32, &[wide.into()])
+                };
+                return self.cast(DType::F32, dtype, result);
+            }
             UnaryKind::Sqrt if is_half(dtype) => {
                 let wide = self.cast(dtype, DType::F32, x);
                 let root = self.arith(Opcode::SqrtRn, Ty::F32, &[wide.into()]);
@@ -67,6 +76,31 @@ impl Lower<'_> {
         };
         let result = self.arith(op, arith_type(dtype), &[x.into()]);
         self.narrow(dtype, result)
+    }
+
+    /// eˣ = 2^hi · (1 + lo · ln 2), where hi + lo is x · log₂e to about 48 bits: what rounding took from the exponent comes
+    /// back as a factor, so that the error stays that of `ex2.approx` over the whole range. Outside of what `f32` can hold
+    /// the exponent is cut off first, lest ∞ − ∞ appears.
+    fn exp(&mut self, x: Reg) -> Reg {
+        let bits = |x: f32| Operand::Int(i64::from(x.to_bits()));
+        let constant = |cx: &mut Self, x: f32| cx.mov(Ty::B32, bits(x));
+        let log2e = constant(self, std::f32::consts::LOG2_E);
+        // The rest of log₂e behind its first 24 bits.
+        let rest = constant(self, (std::f64::consts::LOG2_E - f64::from(std::f32::consts::LOG2_E)) as f32);
+        let (ln2, one) = (constant(self, std::f32::consts::LN_2), constant(self, 1.0));
+        let (least, most) = (constant(self, -110.0), constant(self, 110.0));
+        let above = self.arith(Opcode::Max, Ty::F32, &[x.into(), least.into()]);
+        let cut = self.arith(Opcode::Min, Ty::F32, &[above.into(), most.into()]);
+        let hi = self.arith(Opcode::MulRn, Ty::F32, &[cut.into(), log2e.into()]);
+        let minus = self.arith(Opcode::Neg, Ty::F32, &[hi.into()]);
+        let lost = self.arith(Opcode::FmaRn, Ty::F32, &[cut.into(), log2e.into(), minus.into()]);
+        let lo = self.arith(Opcode::FmaRn, Ty::F32, &[cut.into(), rest.into(), lost.into()]);
+        let power = self.arith(Opcode::Ex2, Ty::F32, &[hi.into()]);
+        let factor = self.arith(Opcode::FmaRn, Ty::F32, &[lo.into(), ln2.into(), one.into()]);
+        let result = self.arith(Opcode::MulRn, Ty::F32, &[power.into(), factor.into()]);
+        // Cutting off lost NaN.
+        let nan = self.setp(Cmp::Nan, Ty::F32, x, x);
+        self.selp(Ty::B32, x, result, nan)
     }
 
     pub fn binary(&mut self, kind: BinaryKind, dtype: DType, a: Reg, b: Reg) -> Reg {

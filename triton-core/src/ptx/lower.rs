@@ -26,6 +26,7 @@ pub fn lower(func: &Function, target: Target, promise: Promise) -> Result<Kernel
         body: Vec::new(),
         entry: Vec::new(),
         labels: 0,
+        shared: 0,
         loc: None,
         thread: None,
         elements: HashMap::new(),
@@ -44,6 +45,7 @@ pub fn lower(func: &Function, target: Target, promise: Promise) -> Result<Kernel
         threads: func.num_warps * 32,
         files: func.sources.files.clone(),
         registers: cx.count,
+        shared_bytes: cx.shared,
         body,
     })
 }
@@ -64,6 +66,8 @@ pub(super) struct Lower<'a> {
     /// What every thread computes once: it is needed wherever it is first asked for, and after that.
     entry: Vec<Inst>,
     labels: u32,
+    /// Bytes of shared memory that exchanges between threads need; they use the same bytes one after the other.
+    pub shared: u32,
     loc: Option<Loc>,
     thread: Option<Reg>,
     elements: HashMap<Layout, Reg>,
@@ -80,7 +84,7 @@ impl Lower<'_> {
     }
 
     /// Emits at the entry of the kernel, where what is computed reaches every use.
-    fn at_entry<T>(&mut self, emit: impl FnOnce(&mut Self) -> T) -> T {
+    pub fn at_entry<T>(&mut self, emit: impl FnOnce(&mut Self) -> T) -> T {
         let loc = self.loc.take();
         std::mem::swap(&mut self.body, &mut self.entry);
         let result = emit(self);
@@ -105,6 +109,11 @@ impl Lower<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Emits a predicate, number or address that is in another register as one of its own: what follows may change it.
+    pub fn copy(&mut self, reg: Reg) -> Reg {
+        self.mov(class_type(reg.class), reg)
     }
 
     pub fn set(&mut self, value: Value, regs: Vec<Reg>) {
@@ -187,6 +196,7 @@ impl Lower<'_> {
             ops::Op::While {} => self.run_while(inst),
             ops::Op::If { cond } => self.run_if(inst, cond),
             ops::Op::Yield {} => Ok(Vec::new()),
+            ops::Op::Reduce { axis, order } => self.reduce(inst, axis as usize, order),
             ops::Op::Barrier {} => {
                 self.emit(Op::BarSync);
                 Ok(Vec::new())
@@ -198,6 +208,10 @@ impl Lower<'_> {
             | ops::Op::Arange { .. }
             | ops::Op::Splat { .. }
             | ops::Op::Broadcast { .. }
+            | ops::Op::Reshape { .. }
+            | ops::Op::Permute { .. }
+            | ops::Op::Convert { .. }
+            | ops::Op::Dot { .. }
             | ops::Op::Cast { .. }
             | ops::Op::Select { .. }
             | ops::Op::Offset { .. }
@@ -221,6 +235,10 @@ impl Lower<'_> {
                 Ok(vec![self.regs[x][0]; count])
             }
             ops::Op::Broadcast { x, .. } => self.broadcast(x, result),
+            ops::Op::Dot { kind, a, b, acc } => self.dot(a, b, acc, kind),
+            // Neither moves a column.
+            ops::Op::Reshape { x, .. } | ops::Op::Permute { x, .. } => Ok(self.regs[x].clone()),
+            ops::Op::Convert { x } => self.convert(x, result.ok_or("a conversion without a result")?),
             ops::Op::Cast { x, to } => {
                 let from = self.dtype(x)?;
                 Ok(self.regs[x].clone().into_iter().map(|reg| self.cast(from, to, reg)).collect())
@@ -233,6 +251,7 @@ impl Lower<'_> {
             ops::Op::Offset { ptr, index } => self.offset(ptr, index),
             ops::Op::Load { ptr, mask, other } => self.load(ptr, mask, other),
             ops::Op::Store { .. }
+            | ops::Op::Reduce { .. }
             | ops::Op::Barrier {}
             | ops::Op::For { .. }
             | ops::Op::While {}
@@ -310,7 +329,7 @@ impl Lower<'_> {
     }
 
     /// The thread's index. Emits where it stands, so it is called at the entry only.
-    fn thread(&mut self) -> Reg {
+    pub fn thread(&mut self) -> Reg {
         if let Some(tid) = self.thread {
             return tid;
         }
@@ -398,6 +417,16 @@ pub(super) fn class_of(ty: Ty) -> Class {
         Ty::B8 | Ty::U8 | Ty::S8 | Ty::B16 | Ty::U16 | Ty::S16 | Ty::F16 | Ty::BF16 => Class::B16,
         Ty::B32 | Ty::U32 | Ty::S32 | Ty::F32 => Class::B32,
         Ty::B64 | Ty::U64 | Ty::S64 | Ty::F64 => Class::B64,
+    }
+}
+
+/// The untyped PTX type of a register class.
+pub(super) fn class_type(class: Class) -> Ty {
+    match class {
+        Class::Pred => Ty::Pred,
+        Class::B16 => Ty::B16,
+        Class::B32 => Ty::B32,
+        Class::B64 => Ty::B64,
     }
 }
 

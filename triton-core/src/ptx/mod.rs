@@ -7,10 +7,16 @@
 
 mod cast;
 mod control;
+mod convert;
+mod dot;
 mod elementwise;
+mod exchange;
 pub mod lower;
 mod memory;
 pub mod print;
+mod reduce;
+mod thread;
+mod words;
 
 use crate::span::Loc;
 
@@ -91,6 +97,8 @@ pub enum Special {
     Ctaid(u8),
     /// The number of blocks along an axis.
     Nctaid(u8),
+    /// The address of dynamic shared memory.
+    Shared,
 }
 
 /// Arithmetic on registers of one type.
@@ -112,11 +120,13 @@ pub enum Opcode {
     Or,
     Xor,
     Not,
+    Popc,
     Shl,
     Shr,
     Neg,
     Abs,
     SqrtRn,
+    Ex2,
     FmaRn,
     MadLo,
     MadWide,
@@ -158,17 +168,25 @@ pub enum Op {
         dst: Reg,
         src: Operand,
     },
-    /// `mov.b32 r, {lo, hi}`.
+    /// `mov.b32 r, {lo, hi}`, or `mov.b64` of two halves of 32 bits.
     Pack {
         dst: Reg,
         lo: Reg,
         hi: Reg,
     },
-    /// `mov.b32 {lo, hi}, r`.
+    /// `mov.b32 {lo, hi}, r`, or `mov.b64`.
     Unpack {
         lo: Reg,
         hi: Reg,
         src: Reg,
+    },
+    /// Byte `i` is the one that the selector's hexadecimal digit `i` names: 0 to 3 of `a`, 4 to 7 of `b`; with 8 added, its
+    /// sign in all bits.
+    Prmt {
+        dst: Reg,
+        a: Reg,
+        b: Operand,
+        selector: u16,
     },
     Arith {
         op: Opcode,
@@ -218,6 +236,44 @@ pub enum Op {
         srcs: Vec<Reg>,
         address: Address,
     },
+    /// One access to shared memory, of 1, 2 or 4 words; the address is of 32 bits.
+    LdShared {
+        ty: Ty,
+        dsts: Vec<Reg>,
+        address: Address,
+    },
+    StShared {
+        ty: Ty,
+        srcs: Vec<Reg>,
+        address: Address,
+    },
+    /// `ldmatrix`: as many matrices of eight rows of 16 bytes as there are registers. Lane `8·m + r` gives the address of row
+    /// `r` of matrix `m`.
+    LdMatrix {
+        trans: bool,
+        dsts: Vec<Reg>,
+        address: Address,
+    },
+    /// `shfl.sync.bfly.b32`: the word of the lane whose index differs in these bits.
+    ShflBfly {
+        dst: Reg,
+        src: Reg,
+        lanes: u32,
+    },
+    /// `shfl.sync.idx.b32`: the word of a lane.
+    ShflIdx {
+        dst: Reg,
+        src: Reg,
+        lane: Operand,
+    },
+    /// `mma.sync.aligned.m16n8k16.row.col.f32.ty.ty.f32`.
+    Mma {
+        ty: MmaType,
+        d: [Reg; 4],
+        a: [Reg; 4],
+        b: [Reg; 2],
+        c: [Reg; 4],
+    },
     /// A place to jump to.
     Label {
         label: u32,
@@ -231,10 +287,20 @@ pub enum Op {
     },
     /// All threads of the block wait for each other.
     BarSync,
+    /// All threads of the warp wait for each other, and see what they have stored.
+    BarWarpSync,
     Ret,
 }
 
-/// A place in global memory.
+/// Elements that `mma.sync` multiplies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs, reason = "each is PTX's type of that name")]
+pub enum MmaType {
+    F16,
+    BF16,
+}
+
+/// A place in memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Address {
     /// The register that holds the address.
@@ -271,6 +337,8 @@ pub struct Kernel {
     pub files: Vec<String>,
     /// Number of registers of each class, in the order of [`Class`].
     pub registers: [u32; 4],
+    /// Bytes of dynamic shared memory.
+    pub shared_bytes: u32,
     /// The instructions.
     pub body: Vec<Inst>,
 }

@@ -1,6 +1,7 @@
 //! Writes PTX text.
 
-use super::{Address, Class, Cmp, Inst, Kernel, Op, Opcode, Operand, Reg, Round, Special, Ty};
+use super::lower::class_type;
+use super::{Address, Class, Cmp, Inst, Kernel, MmaType, Op, Opcode, Operand, Reg, Round, Special, Ty};
 use std::fmt::{self, Display, Write};
 
 /// The kernel as a module.
@@ -14,6 +15,9 @@ pub fn print(kernel: &Kernel) -> String {
 fn module(kernel: &Kernel, out: &mut String) -> fmt::Result {
     let (major, minor) = kernel.version;
     writeln!(out, ".version {major}.{minor}\n.target {}\n.address_size 64\n", kernel.target)?;
+    if kernel.shared_bytes > 0 {
+        writeln!(out, ".extern .shared .align 16 .b8 shared[];\n")?;
+    }
     let params: Vec<String> = kernel.params.iter().enumerate().map(|(i, ty)| format!(".param .{ty} p{i}")).collect();
     writeln!(out, ".visible .entry {}({})\n.reqntid {}\n{{", kernel.entry, params.join(", "), kernel.threads)?;
     for (class, count) in [Class::Pred, Class::B16, Class::B32, Class::B64].into_iter().zip(kernel.registers) {
@@ -49,15 +53,6 @@ fn prefix(class: Class) -> &'static str {
     }
 }
 
-fn class_type(class: Class) -> Ty {
-    match class {
-        Class::Pred => Ty::Pred,
-        Class::B16 => Ty::B16,
-        Class::B32 => Ty::B32,
-        Class::B64 => Ty::B64,
-    }
-}
-
 impl Display for Reg {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}{}", prefix(self.class), self.index)
@@ -78,6 +73,7 @@ impl Display for Operand {
             Operand::Int(int) => int.fmt(f),
             Operand::Special(Special::Tid) => f.write_str("%tid.x"),
             Operand::Special(Special::Ctaid(axis)) => write!(f, "%ctaid.{}", axis_name(*axis)),
+            Operand::Special(Special::Shared) => f.write_str("shared"),
             Operand::Special(Special::Nctaid(axis)) => write!(f, "%nctaid.{}", axis_name(*axis)),
         }
     }
@@ -133,11 +129,13 @@ impl Display for Opcode {
             Opcode::Or => "or",
             Opcode::Xor => "xor",
             Opcode::Not => "not",
+            Opcode::Popc => "popc",
             Opcode::Shl => "shl",
             Opcode::Shr => "shr",
             Opcode::Neg => "neg",
             Opcode::Abs => "abs",
             Opcode::SqrtRn => "sqrt.rn",
+            Opcode::Ex2 => "ex2.approx",
             Opcode::FmaRn => "fma.rn",
             Opcode::MadLo => "mad.lo",
             Opcode::MadWide => "mad.wide",
@@ -178,8 +176,9 @@ impl Display for Inst {
         }
         match &self.op {
             Op::Mov { ty, dst, src } => write!(f, "mov.{ty} {dst}, {src}"),
-            Op::Pack { dst, lo, hi } => write!(f, "mov.b32 {dst}, {{{lo}, {hi}}}"),
-            Op::Unpack { lo, hi, src } => write!(f, "mov.b32 {{{lo}, {hi}}}, {src}"),
+            Op::Pack { dst, lo, hi } => write!(f, "mov.{} {dst}, {{{lo}, {hi}}}", class_type(dst.class)),
+            Op::Unpack { lo, hi, src } => write!(f, "mov.{} {{{lo}, {hi}}}, {src}", class_type(src.class)),
+            Op::Prmt { dst, a, b, selector } => write!(f, "prmt.b32 {dst}, {a}, {b}, {selector:#06x}"),
             Op::Arith { op, ty, dst, srcs } => write!(f, "{op}.{ty} {dst}, {}", list(srcs)),
             Op::Setp { cmp, ty, dst, a, b } => write!(f, "setp.{cmp}.{ty} {dst}, {a}, {b}"),
             Op::Selp { ty, dst, a, b, pred } => write!(f, "selp.{ty} {dst}, {a}, {b}, {pred}"),
@@ -192,6 +191,26 @@ impl Display for Inst {
             Op::St { ty, srcs, address } => {
                 write!(f, "st.global{}.{ty} {address}, {}", vector(srcs.len()), words(srcs))
             }
+            Op::LdShared { ty, dsts, address } => {
+                write!(f, "ld.shared{}.{ty} {}, {address}", vector(dsts.len()), words(dsts))
+            }
+            Op::StShared { ty, srcs, address } => {
+                write!(f, "st.shared{}.{ty} {address}, {}", vector(srcs.len()), words(srcs))
+            }
+            Op::LdMatrix { trans, dsts, address } => {
+                let (count, trans) = (dsts.len(), if *trans { ".trans" } else { "" });
+                write!(f, "ldmatrix.sync.aligned.m8n8.x{count}{trans}.shared.b16 {{{}}}, {address}", list(dsts))
+            }
+            Op::ShflBfly { dst, src, lanes } => write!(f, "shfl.sync.bfly.b32 {dst}, {src}, {lanes}, 0x1f, 0xffffffff"),
+            Op::ShflIdx { dst, src, lane } => write!(f, "shfl.sync.idx.b32 {dst}, {src}, {lane}, 0x1f, 0xffffffff"),
+            Op::Mma { ty, d, a, b, c } => {
+                let ty = match ty {
+                    MmaType::F16 => "f16",
+                    MmaType::BF16 => "bf16",
+                };
+                let (d, a, b, c) = (list(d), list(a), list(b), list(c));
+                write!(f, "mma.sync.aligned.m16n8k16.row.col.f32.{ty}.{ty}.f32 {{{d}}}, {{{a}}}, {{{b}}}, {{{c}}}")
+            }
             Op::Label { label } => write!(f, "$L{label}"),
             Op::Bra { label, pred, unless, uniform } => {
                 if let Some(pred) = pred {
@@ -200,6 +219,7 @@ impl Display for Inst {
                 write!(f, "bra{} $L{label}", if *uniform { ".uni" } else { "" })
             }
             Op::BarSync => f.write_str("bar.sync 0"),
+            Op::BarWarpSync => f.write_str("bar.warp.sync 0xffffffff"),
             Op::Ret => f.write_str("ret"),
         }
     }

@@ -1,13 +1,14 @@
 //! Functions of the language: how a call becomes operations.
 
+use super::reduce::Fold;
 use super::value::{Known, Val};
 use super::{Checker, not_known};
 use crate::ast::{Expr, Path};
 use crate::diag::{Code, Diagnostic};
 use crate::ir::Value;
 use crate::ir::types::{DType, Elem, MAX_TILE, Shape};
-use crate::ops::kinds::{BinaryKind, TernaryKind, UnaryKind};
-use crate::ops::{Axis, Op};
+use crate::ops::kinds::{BinaryKind, CompareKind, TernaryKind, UnaryKind};
+use crate::ops::{Axis, DotKind, Op, accumulator};
 use crate::span::Span;
 
 /// A function of the language.
@@ -29,6 +30,13 @@ enum Kind {
     LoadOr,
     Store,
     Where,
+    Zeros,
+    Full,
+    Fold(Fold),
+    FoldAxis(Fold),
+    Reduce,
+    ReduceAxis,
+    Dot,
     Unary(UnaryKind),
     Binary(BinaryKind),
     Ternary(TernaryKind),
@@ -43,6 +51,27 @@ pub const BUILTINS: &[Builtin] = &[
     Builtin { name: "load_or", params: &["p", "mask", "other"], kind: Kind::LoadOr },
     Builtin { name: "store", params: &["p", "value", "mask"], kind: Kind::Store },
     Builtin { name: "where_", params: &["mask", "a", "b"], kind: Kind::Where },
+    Builtin { name: "zeros", params: &["shape"], kind: Kind::Zeros },
+    Builtin { name: "full", params: &["shape", "value"], kind: Kind::Full },
+    Builtin { name: "sum", params: &["x"], kind: Kind::Fold(Fold::Binary(BinaryKind::Add)) },
+    Builtin { name: "sum_axis", params: &["x", "axis"], kind: Kind::FoldAxis(Fold::Binary(BinaryKind::Add)) },
+    Builtin { name: "max_of", params: &["x"], kind: Kind::Fold(Fold::Binary(BinaryKind::Max)) },
+    Builtin { name: "max_axis", params: &["x", "axis"], kind: Kind::FoldAxis(Fold::Binary(BinaryKind::Max)) },
+    Builtin { name: "min_of", params: &["x"], kind: Kind::Fold(Fold::Binary(BinaryKind::Min)) },
+    Builtin { name: "min_axis", params: &["x", "axis"], kind: Kind::FoldAxis(Fold::Binary(BinaryKind::Min)) },
+    Builtin { name: "argmax", params: &["x"], kind: Kind::Fold(Fold::Arg(CompareKind::Gt)) },
+    Builtin { name: "argmax_axis", params: &["x", "axis"], kind: Kind::FoldAxis(Fold::Arg(CompareKind::Gt)) },
+    Builtin { name: "argmin", params: &["x"], kind: Kind::Fold(Fold::Arg(CompareKind::Lt)) },
+    Builtin { name: "argmin_axis", params: &["x", "axis"], kind: Kind::FoldAxis(Fold::Arg(CompareKind::Lt)) },
+    Builtin { name: "any", params: &["mask"], kind: Kind::Fold(Fold::Binary(BinaryKind::Or)) },
+    Builtin { name: "any_axis", params: &["mask", "axis"], kind: Kind::FoldAxis(Fold::Binary(BinaryKind::Or)) },
+    Builtin { name: "all", params: &["mask"], kind: Kind::Fold(Fold::Binary(BinaryKind::And)) },
+    Builtin { name: "all_axis", params: &["mask", "axis"], kind: Kind::FoldAxis(Fold::Binary(BinaryKind::And)) },
+    Builtin { name: "reduce", params: &["x", "f"], kind: Kind::Reduce },
+    Builtin { name: "reduce_axis", params: &["x", "axis", "f"], kind: Kind::ReduceAxis },
+    Builtin { name: "dot", params: &["a", "b", "acc"], kind: Kind::Dot },
+    Builtin { name: "exp", params: &["x"], kind: Kind::Unary(UnaryKind::Exp) },
+    Builtin { name: "exp2", params: &["x"], kind: Kind::Unary(UnaryKind::Exp2) },
     Builtin { name: "abs", params: &["x"], kind: Kind::Unary(UnaryKind::Abs) },
     Builtin { name: "sqrt", params: &["x"], kind: Kind::Unary(UnaryKind::Sqrt) },
     Builtin { name: "min", params: &["a", "b"], kind: Kind::Binary(BinaryKind::Min) },
@@ -54,25 +83,42 @@ pub const BUILTINS: &[Builtin] = &[
 type Arg = (Val, Span);
 
 pub(super) fn call(cx: &mut Checker, path: &Path, args: &[Expr], span: Span) -> Option<Val> {
-    let values: Vec<Option<Arg>> = args.iter().map(|a| cx.expr(a).map(|v| (v, a.span))).collect();
-    let name = match &path.segments[..] {
-        [name] => name,
-        segments => {
-            return cx.defer(path.span, format!("`{}` is not a function of the kernel language", segments.join("::")));
-        }
+    let builtin = match &path.segments[..] {
+        [name] => BUILTINS.iter().find(|b| b.name == name),
+        _ => None,
     };
-    let Some(builtin) = BUILTINS.iter().find(|b| b.name == name) else {
-        return cx.defer(path.span, format!("`{name}` is not a function of the kernel language"));
+    let Some(builtin) = builtin else {
+        args.iter().for_each(|arg| {
+            cx.expr(arg);
+        });
+        return cx.defer(path.span, format!("`{}` is not a function of the kernel language", path.segments.join("::")));
     };
-    if !path.generics.is_empty() {
-        return cx.report(Diagnostic::new(Code::T0119, path.span, format!("`{name}` takes no type arguments")));
-    }
+    let name = builtin.name;
     if args.len() != builtin.params.len() {
         let (n, s) = (builtin.params.len(), if builtin.params.len() == 1 { "" } else { "s" });
         let message = format!("`{name}` takes {n} argument{s}, {} given", args.len());
         let help = format!("write `{name}({})`", builtin.params.join(", "));
         return cx.report(Diagnostic::new(Code::T0101, span, message).help(help));
     }
+    // Shapes, axes and closures are no values.
+    match (builtin.kind, args) {
+        (Kind::Zeros, [shape]) => return cx.zeros(path, shape, span),
+        (Kind::Full, [shape, value]) => return cx.full(path, shape, value, span),
+        _ => {}
+    }
+    if !path.generics.is_empty() {
+        return cx.report(Diagnostic::new(Code::T0119, path.span, format!("`{name}` takes no type arguments")));
+    }
+    match (builtin.kind, args) {
+        (Kind::FoldAxis(fold), [x, axis]) => {
+            let value = cx.expr(x)?;
+            return cx.fold(name, fold, (value, x.span), Some(axis), span);
+        }
+        (Kind::Reduce, [x, f]) => return cx.reduce_by(name, x, None, f, span),
+        (Kind::ReduceAxis, [x, axis, f]) => return cx.reduce_by(name, x, Some(axis), f, span),
+        _ => {}
+    }
+    let values: Vec<Option<Arg>> = args.iter().map(|a| cx.expr(a).map(|v| (v, a.span))).collect();
     let values: Option<Vec<Arg>> = values.into_iter().collect();
     let values: Option<Vec<Arg>> = values?.into_iter().map(|(v, at)| Some((cx.not_unit(v, at)?, at))).collect();
     let values = values?;
@@ -90,9 +136,11 @@ pub(super) fn call(cx: &mut Checker, path: &Path, args: &[Expr], span: Span) -> 
         (Kind::LoadOr, [ptr, mask, other]) => load(cx, ptr, mask, Some(other), span),
         (Kind::Store, [ptr, value, mask]) => store(cx, ptr, value, mask, span),
         (Kind::Where, [cond, a, b]) => where_(cx, cond, a, b, span),
+        (Kind::Dot, [a, b, acc]) => dot(cx, a, b, acc, span),
+        (Kind::Fold(fold), [x]) => cx.fold(name, fold, x.clone(), None, span),
         (Kind::Unary(kind), [x]) => {
             let x = (x.0.clone().with_default_type(), x.1);
-            check_class(cx, name, &x, |d| kind.accepts(d.class()))?;
+            check_class(cx, name, &x, |d| kind.defined_on(d))?;
             cx.unary(kind, x.0, span)
         }
         (Kind::Binary(kind), [_, _]) => {
@@ -108,10 +156,51 @@ pub(super) fn call(cx: &mut Checker, path: &Path, args: &[Expr], span: Span) -> 
     }
 }
 
+/// `dot(a, b, acc)`.
+fn dot(cx: &mut Checker, a: &Arg, b: &Arg, acc: &Arg, span: Span) -> Option<Val> {
+    let mut types = Vec::new();
+    for (value, at) in [a, b, acc] {
+        match value.ty(&cx.func).filter(|t| t.shape.rank() == 2 && t.elem.num().is_some()) {
+            Some(ty) => types.push(ty),
+            None => {
+                let found = cx.describe(value);
+                let message = format!("`dot` multiplies tiles with two axes, found `{found}`");
+                return cx.report(Diagnostic::new(Code::T0104, *at, message));
+            }
+        }
+    }
+    let [ta, tb, tc] = types[..] else { return None };
+    let dtype = ta.elem.num()?;
+    let Some(sum) = accumulator(dtype) else {
+        let message = format!("`dot` is not defined on `{}`", ta.describe());
+        let help = "it multiplies `f16`, `bf16`, `f32`, `f64` and `i8`";
+        return cx.report(Diagnostic::new(Code::T0104, a.1, message).help(help));
+    };
+    if tb.elem != ta.elem {
+        let message = format!("`dot` of `{}` and `{}`", ta.describe(), tb.describe());
+        return cx.report(Diagnostic::new(Code::T0102, b.1, message).help(format!("write `.to::<{dtype}>()` here")));
+    }
+    if tc.elem != Elem::Num(sum) {
+        let message = format!("products of `{dtype}` are added in `{sum}`, `acc` is `{}`", tc.describe());
+        return cx
+            .report(Diagnostic::new(Code::T0102, acc.1, message).help(format!("begin with `zeros::<{sum}>(..)`")));
+    }
+    let ([m, k], [k2, n], [m2, n2]) = (ta.shape.dims(), tb.shape.dims(), tc.shape.dims()) else { return None };
+    if (k, m, n) != (k2, m2, n2) {
+        let message = format!("`dot` of `{}`, `{}` and `{}`", ta.describe(), tb.describe(), tc.describe());
+        let note = "the shapes are [M, K], [K, N] and [M, N]";
+        return cx.report(Diagnostic::new(Code::T0103, span, message).note(note));
+    }
+    let a = cx.materialise(a.0.clone(), None, a.1)?;
+    let b = cx.materialise(b.0.clone(), None, b.1)?;
+    let acc = cx.materialise(acc.0.clone(), None, acc.1)?;
+    cx.append(Op::Dot { kind: DotKind::Any, a, b, acc }, span).map(Val::Ir)
+}
+
 fn known_int(cx: &mut Checker, (value, span): &Arg, what: &str) -> Option<i128> {
     match value {
         Val::Known(known) if known.as_int().is_some() => known.as_int(),
-        Val::Known(_) | Val::Ir(_) | Val::Tuple(_) | Val::Unit => {
+        Val::Known(_) | Val::Ir(_) | Val::Tuple(_) | Val::View(_) | Val::Unit => {
             let found = cx.describe(value);
             cx.report(not_known(*span, what).note(format!("found `{found}`")))
         }

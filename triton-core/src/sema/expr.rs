@@ -62,14 +62,12 @@ impl Checker {
                 }
                 self.convert(value, dtype, operand.span)
             }
-            ExprKind::Tuple(parts) => {
+            // An array is an index or a shape: several values, like a tuple.
+            ExprKind::Tuple(parts) | ExprKind::Array(parts) => {
                 let values: Vec<Option<Val>> = parts.iter().map(|part| self.expr(part)).collect();
                 let values: Option<Vec<Val>> = values.into_iter().collect();
                 values.map(|values| if values.is_empty() { Val::Unit } else { Val::Tuple(values) })
             }
-            ExprKind::Array(_) => self.report(
-                Diagnostic::new(Code::T0001, span, "an array has no place here").help("bind several values with `let`"),
-            ),
             ExprKind::Block(stmts, tail) => {
                 self.scopes.push(Default::default());
                 stmts.iter().for_each(|stmt| self.stmt(stmt));
@@ -127,7 +125,7 @@ impl Checker {
             }
             (_, value) => {
                 let what = self.describe(&value);
-                let accepts = value.ty(&self.func).and_then(|t| t.elem.num()).is_some_and(|d| kind.accepts(d.class()));
+                let accepts = value.ty(&self.func).and_then(|t| t.elem.num()).is_some_and(|d| kind.defined_on(d));
                 if !accepts {
                     let message = format!("`{symbol}` is not defined on `{what}`");
                     return self.report(Diagnostic::new(Code::T0104, span, message));
@@ -149,6 +147,12 @@ impl Checker {
 
     fn method(&mut self, receiver: &Expr, name: &Ident, generics: &[AstType], args: &[Expr]) -> Option<Val> {
         let value = self.expr(receiver);
+        if let Some(Val::View(view)) = &value {
+            return self.view_method(view, name, args);
+        }
+        if let Some(result) = self.shape_method(value.clone(), receiver, name, args) {
+            return result;
+        }
         args.iter().for_each(|arg| {
             self.expr(arg);
         });

@@ -15,7 +15,10 @@ mod builtins;
 mod control;
 mod expr;
 mod operator;
+mod reduce;
+mod shape;
 mod value;
+mod view;
 
 pub use builtins::BUILTINS;
 
@@ -61,9 +64,10 @@ pub fn check(kernel: &Kernel, instance: &Instance) -> Result<Function, Failure> 
             ParamKind::Ptr => Elem::Ptr { pointee: dtype, mutable: false },
             ParamKind::PtrMut => Elem::Ptr { pointee: dtype, mutable: true },
             ParamKind::Scalar => Elem::Num(dtype),
-            ParamKind::Tensor(_) | ParamKind::TensorMut(_) => {
-                let message = "a view is not a parameter of the kernel language";
-                let _: Option<()> = checker.report(Diagnostic::new(Code::T0005, param.elem.span, message));
+            ParamKind::Tensor(rank) | ParamKind::TensorMut(rank) => {
+                let mutable = matches!(param.kind, ParamKind::TensorMut(_));
+                let view = checker.view_param(param, dtype, rank, mutable);
+                checker.bind(param.name.name.clone(), Some(view));
                 continue;
             }
         };
@@ -231,7 +235,7 @@ impl Checker {
                 if let Some(value) = value {
                     let found = match &value {
                         Val::Tuple(values) => format!("a tuple of {}", values.len()),
-                        Val::Ir(_) | Val::Known(_) | Val::Unit => "a single value".to_string(),
+                        Val::Ir(_) | Val::Known(_) | Val::View(_) | Val::Unit => "a single value".to_string(),
                     };
                     let message = format!("{} names for {found}", parts.len());
                     let _: Option<()> = self.report(Diagnostic::new(Code::T0115, *span, message));
@@ -247,7 +251,7 @@ impl Checker {
     fn not_unit(&mut self, value: Val, span: Span) -> Option<Val> {
         match value {
             Val::Unit => self.report(Diagnostic::new(Code::T0116, span, "this call yields no value")),
-            Val::Ir(_) | Val::Known(_) | Val::Tuple(_) => Some(value),
+            Val::Ir(_) | Val::Known(_) | Val::Tuple(_) | Val::View(_) => Some(value),
         }
     }
 }

@@ -1,6 +1,7 @@
 //! What expressions evaluate to while checking: values of the IR, and numbers that are already known.
 
 use super::Checker;
+use super::view::View;
 use crate::diag::{Code, Diagnostic};
 use crate::ir::types::{Class, Constant, DType, Elem, Shape, Type};
 use crate::ir::{Function, Value};
@@ -16,6 +17,8 @@ pub(super) enum Val {
     Known(Known),
     /// Several results.
     Tuple(Vec<Val>),
+    /// A view that is a parameter.
+    View(View),
     /// None.
     Unit,
 }
@@ -56,7 +59,15 @@ impl Val {
         match self {
             Val::Ir(value) => Some(func.ty(*value)),
             Val::Known(Known::Typed(constant)) => Some(Type::scalar(constant.dtype)),
-            Val::Known(Known::Int(_) | Known::Float(_)) | Val::Tuple(_) | Val::Unit => None,
+            Val::Known(Known::Int(_) | Known::Float(_)) | Val::Tuple(_) | Val::View(_) | Val::Unit => None,
+        }
+    }
+
+    /// The values of a tuple or array; any other value alone.
+    pub fn into_values(self) -> Vec<Val> {
+        match self {
+            Val::Tuple(values) => values,
+            Val::Ir(_) | Val::Known(_) | Val::View(_) | Val::Unit => vec![self],
         }
     }
 
@@ -70,7 +81,7 @@ impl Val {
                 None => Val::Known(Known::Float(digits)),
             },
             Val::Tuple(values) => Val::Tuple(values.into_iter().map(Val::with_default_type).collect()),
-            Val::Ir(_) | Val::Known(_) | Val::Unit => self,
+            Val::Ir(_) | Val::Known(_) | Val::View(_) | Val::Unit => self,
         }
     }
 }
@@ -110,7 +121,7 @@ impl Checker {
                     return self.report(Diagnostic::new(Code::T0112, span, message));
                 }
             },
-            Val::Known(Known::Typed(_)) | Val::Ir(_) | Val::Tuple(_) | Val::Unit => return Some(value),
+            Val::Known(Known::Typed(_)) | Val::Ir(_) | Val::Tuple(_) | Val::View(_) | Val::Unit => return Some(value),
         };
         Some(Val::Known(Known::Typed(constant)))
     }
@@ -127,6 +138,12 @@ impl Checker {
             ),
             Val::Known(Known::Float(_)) => {
                 self.report(Diagnostic::new(Code::T0112, span, "this is no number of `f32`"))
+            }
+            Val::View(view) => {
+                let message = format!("`{}` where a value is needed", view.describe());
+                self.report(
+                    Diagnostic::new(Code::T0104, span, message).help("read a tile of it with `.load(at, shape)`"),
+                )
             }
             Val::Tuple(_) | Val::Unit => {
                 self.report(Diagnostic::new(Code::T0104, span, "a tuple where one value is needed"))
@@ -157,6 +174,7 @@ impl Checker {
             Val::Known(Known::Int(_)) => "integer literal".into(),
             Val::Known(Known::Float(_)) => "float literal".into(),
             Val::Tuple(_) => "tuple".into(),
+            Val::View(view) => view.describe(),
             Val::Unit => "()".into(),
             Val::Ir(_) | Val::Known(Known::Typed(_)) => value.ty(&self.func).map_or("value".into(), |t| t.describe()),
         }

@@ -162,13 +162,11 @@ fn label(cx: &mut Context, label: Option<&syn::Label>) {
 /// `return;`.
 pub(super) fn convert_return(cx: &mut Context, written: &ExprReturn, place: Place) -> Option<ast::Stmt> {
     reject::attributes(cx, &written.attrs);
-    if let Some(value) = &written.expr {
-        let problem = cx.diagnostic(Code::T0001, value, "a kernel returns nothing, so its `return` has no value");
-        cx.report(problem.help("write `return;`"));
-        return None;
-    }
     let (message, help) = match place {
-        Place::Kernel => return Some(ast::Stmt::Return(cx.place_of(&written.return_token))),
+        Place::Kernel if written.expr.is_none() => {
+            return Some(ast::Stmt::Return(cx.place_of(&written.return_token)));
+        }
+        Place::Kernel => ("a kernel returns nothing, so its `return` has no value", "write `return;`"),
         Place::Loop => (
             "a `return` in a loop is not part of the kernel language",
             "let the loop end by its condition, and write `if .. { return; }` behind it",

@@ -1,7 +1,7 @@
 //! Expressions.
 
 use super::control::{self, Place};
-use super::{convert_block, types};
+use super::{convert_block, pattern, types};
 use crate::context::{Context, spell};
 use crate::{reject, signature, twin};
 use proc_macro2::Span as TokenSpan;
@@ -54,7 +54,8 @@ pub(crate) fn convert(cx: &mut Context, written: &Expr) -> Option<ast::Expr> {
         }
         Expr::Call(call) => {
             let function = callee(cx, &call.func);
-            let args = list(cx, &call.args);
+            let args: Vec<_> = call.args.iter().map(|arg| argument(cx, arg)).collect();
+            let args = args.into_iter().collect::<Option<Vec<_>>>();
             function.zip(args).map(|(function, args)| ExprKind::Call(function, args))
         }
         Expr::MethodCall(call) => {
@@ -93,6 +94,17 @@ pub(crate) fn convert(cx: &mut Context, written: &Expr) -> Option<ast::Expr> {
 fn list<'a>(cx: &mut Context, written: impl IntoIterator<Item = &'a Expr>) -> Option<Vec<ast::Expr>> {
     let all: Vec<_> = written.into_iter().map(|e| convert(cx, e)).collect();
     all.into_iter().collect()
+}
+
+/// An argument of a function, which may be a closure.
+fn argument(cx: &mut Context, written: &Expr) -> Option<ast::Expr> {
+    let Expr::Closure(closure) = written else { return convert(cx, written) };
+    reject::closure_parts(cx, closure);
+    let params: Vec<_> = closure.inputs.iter().map(|param| pattern::of_closure(cx, param)).collect();
+    let body = convert(cx, &closure.body).map(Box::new);
+    let params = params.into_iter().collect::<Option<Vec<_>>>();
+    let (first, last) = (closure.or1_token.span(), ends(&closure.body).1);
+    Some(ast::Expr { kind: ExprKind::Closure(params?, body?), span: cx.place(first, last) })
 }
 
 fn callee(cx: &mut Context, written: &Expr) -> Option<ast::Path> {

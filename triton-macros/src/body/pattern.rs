@@ -1,7 +1,9 @@
-//! What a `let` binds.
+//! What a `let` binds, and a closure takes.
 
 use crate::context::Context;
 use crate::signature;
+use proc_macro2::TokenStream;
+use quote::ToTokens;
 use syn::Pat;
 use triton_core::ast;
 use triton_core::diag::Code;
@@ -21,8 +23,31 @@ pub(crate) fn convert(cx: &mut Context, written: &Pat) -> Option<ast::Pattern> {
         }
         _ => {
             let problem = cx.diagnostic(Code::T0001, written, "this pattern is not part of the kernel language");
-            cx.report(problem.help("a `let` binds a name, `_`, or a tuple of these"));
+            cx.report(problem.help("write a name, `_`, or a tuple of these"));
             None
         }
+    }
+}
+
+/// Converts a parameter of a closure: a name, `_`, or a tuple of these, all without `mut` and without types.
+pub(crate) fn of_closure(cx: &mut Context, written: &Pat) -> Option<ast::Pattern> {
+    let found = if let Pat::Type(typed) = written {
+        Some((typed.ty.to_token_stream(), "a type on a closure's parameter is", "leave it out: the tile has it"))
+    } else {
+        first_mut(written).map(|token| (token, "`mut` on a closure's parameter is", "compute with `let` in its body"))
+    };
+    let Some((at, what, help)) = found else { return convert(cx, written) };
+    let problem = cx.diagnostic(Code::T0001, &at, format!("{what} not part of the kernel language"));
+    cx.report(problem.help(help));
+    None
+}
+
+#[allow(clippy::wildcard_enum_match_arm, reason = "syn's enum is not exhaustive")]
+fn first_mut(written: &Pat) -> Option<TokenStream> {
+    match written {
+        Pat::Ident(pat) => pat.mutability.map(|token| token.to_token_stream()),
+        Pat::Paren(paren) => first_mut(&paren.pat),
+        Pat::Tuple(tuple) => tuple.elems.iter().find_map(first_mut),
+        _ => None,
     }
 }

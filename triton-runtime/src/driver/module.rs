@@ -9,6 +9,7 @@ use cudarc::driver::sys::{
     CUlaunchConfig,
 };
 use std::ffi::{CString, c_int, c_void};
+use triton_core::record::ParamType;
 
 /// A kernel that is ready to launch. It is never unloaded.
 #[derive(Debug)]
@@ -90,20 +91,26 @@ impl Function {
         })
     }
 
-    /// Enqueues a launch. The values have been checked against the kernel's record.
+    /// Enqueues a launch with the values of each argument. They have been checked against the kernel's record, and are at
+    /// most [`ParamType::MAX_WORDS`] each.
     #[inline]
     pub(crate) fn launch<const N: usize>(
         &self,
         stream: &RawStream,
         [x, y, z]: [u32; 3],
-        values: &mut [u64; N],
+        values: [&[u64]; N],
     ) -> Result<(), Error> {
         let context = stream.context;
         context.enter()?;
         // Values are little-endian and zero-extended, so that a narrow parameter finds its bytes first.
-        let mut params = values.each_mut().map(|value| std::ptr::from_mut(value).cast::<c_void>());
+        let mut params = [[std::ptr::null_mut::<c_void>(); ParamType::MAX_WORDS]; N];
+        let params = params.as_flattened_mut();
+        for (param, value) in params.iter_mut().zip(values.iter().copied().flatten()) {
+            *param = std::ptr::from_ref(value).cast_mut().cast();
+        }
         if self.cluster == [1, 1, 1] {
-            // SAFETY: every parameter of the kernel has its value, at most 8 bytes each, for the duration of the call.
+            // SAFETY: every parameter of the kernel has its value, at most 8 bytes each, for the duration of the call,
+            // which reads them only.
             return unsafe {
                 cu!(
                     context.driver,

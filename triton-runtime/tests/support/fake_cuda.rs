@@ -173,6 +173,13 @@ functions! {
         _function: *mut c_void, x: c_uint, y: c_uint, z: c_uint, threads: c_uint, _b: c_uint, _c: c_uint, shared: c_uint,
         stream: *mut c_void, params: *mut *mut c_void, _extra: *mut *mut c_void
     ) {
+        if mode("views") {
+            // A view of two dimensions and an i32.
+            let (extent, stride) = (|i| **params.add(i).cast::<*mut i32>(), |i| **params.add(i).cast::<*mut i64>());
+            let (extents, strides) = ([extent(1), extent(2)], [stride(3), stride(4)]);
+            log(format_args!("launch {extents:?} {strides:?} {} on {}", extent(5), stream as usize));
+            return 0;
+        }
         // The last parameter of the tests' kernels is an i32.
         let n = **params.add(1).cast::<*mut i32>();
         log(format_args!("launch {x} {y} {z} x {threads} + {shared}, n = {n} on {}", stream as usize));

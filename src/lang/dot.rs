@@ -1,0 +1,43 @@
+//! The product of matrices.
+
+use super::{Num, Tile, stub};
+
+/// The matrix product with what was there before: `acc + a · b`.
+///
+/// `a` is a tile `[M, K]`, `b` one `[K, N]` of the same element type, and `acc` and the result are `[M, N]`, of the type
+/// that products are added in:
+///
+/// | `a` and `b` | `acc` |
+/// |---|---|
+/// | [`f16`](struct@crate::f16), [`bf16`](crate::bf16), `f32` | `f32` |
+/// | `f64` | `f64` |
+/// | `i8` | `i32` |
+///
+/// The order of the additions is not specified, and a product may be added without being rounded first. Integers wrap.
+/// Half types are multiplied on tensor cores, if M is at least 16, N 8 and K 16.
+///
+/// # Errors
+/// `a`, `b` or `acc` is not a tile with two axes; the lengths do not fit together; `a` and `b` differ in element type, or
+/// are of one that has no product; `acc` is of another type than the table says.
+///
+/// ```
+/// use triton::prelude::*;
+///
+/// /// out = a · b for matrices of 64 times 64.
+/// #[triton::kernel(T = [f16, f32])]
+/// fn matmul<T: Float>(a: Ptr<T>, b: Ptr<T>, out: PtrMut<f32>) {
+///     let i = arange(0, 64).expand_dims(1) * 64;
+///     let mut acc = zeros::<f32>([64, 64]);
+///     for k in (0..64).step_by(16) {
+///         let k = arange(0, 16) + k;
+///         let left = load(a + (i + k.expand_dims(0)), true);
+///         let right = load(b + (k.expand_dims(1) * 64 + arange(0, 64).expand_dims(0)), true);
+///         acc = dot(left, right, acc);
+///     }
+///     store(out + (i + arange(0, 64).expand_dims(0)), acc, true);
+/// }
+/// ```
+pub fn dot<T: Num, A: Num>(a: Tile<T>, b: Tile<T>, acc: Tile<A>) -> Tile<A> {
+    let _ = (a, b, acc);
+    stub()
+}

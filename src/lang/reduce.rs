@@ -1,0 +1,392 @@
+//! Reductions: from many elements to one, over a whole tile or along an axis.
+
+use super::{Num, Tile, stub};
+use crate::Element;
+
+/// The sum of all elements of a tile: a number of the same type.
+///
+/// Integers wrap. The order in which floats are added is not specified; a narrow type is summed as it is, so convert
+/// before: `sum(x.to::<f32>())`.
+///
+/// # Errors
+/// `x` is not a tile, or not of numbers.
+///
+/// ```
+/// use triton::prelude::*;
+///
+/// #[triton::kernel]
+/// fn sums(x: Ptr<f32>, out: PtrMut<f32>) {
+///     let row = program_id(0);
+///     let v = load(x + row * 256 + arange(0, 256), true);
+///     store(out + row, sum(v), true);
+/// }
+/// ```
+pub fn sum<T: Num>(x: Tile<T>) -> T {
+    let _ = x;
+    stub()
+}
+
+/// The sums along an axis: a tile without that axis.
+///
+/// Of a tile `f32[16, 64]`, `sum_axis(x, 1)` is `f32[16]`. Otherwise as [`sum`].
+///
+/// # Errors
+/// `x` is not a tile of numbers with at least two axes; `axis` is not known while compiling, or `x` has no such axis.
+///
+/// ```
+/// use triton::prelude::*;
+///
+/// #[triton::kernel]
+/// fn row_sums(x: Ptr<f32>, out: PtrMut<f32>) {
+///     let i = arange(0, 16).expand_dims(1) * 64 + arange(0, 64).expand_dims(0); // i32[16, 64]
+///     let v = load(x + i, true);
+///     store(out + arange(0, 16), sum_axis(v, 1), true);
+/// }
+/// ```
+pub fn sum_axis<T: Num>(x: Tile<T>, axis: i32) -> Tile<T> {
+    let _ = (x, axis);
+    stub()
+}
+
+/// The largest element of a tile: a number of the same type.
+///
+/// A NaN counts only if there is nothing else, as with [`max`](crate::lang::max), which compares two values.
+///
+/// # Errors
+/// `x` is not a tile, or not of numbers.
+///
+/// ```
+/// use triton::prelude::*;
+///
+/// #[triton::kernel]
+/// fn largest(x: Ptr<f32>, out: PtrMut<f32>) {
+///     let row = program_id(0);
+///     let v = load(x + row * 256 + arange(0, 256), true);
+///     store(out + row, max_of(v), true);
+/// }
+/// ```
+pub fn max_of<T: Num>(x: Tile<T>) -> T {
+    let _ = x;
+    stub()
+}
+
+/// The largest elements along an axis: a tile without that axis.
+///
+/// Otherwise as [`max_of`].
+///
+/// # Errors
+/// `x` is not a tile of numbers with at least two axes; `axis` is not known while compiling, or `x` has no such axis.
+///
+/// ```
+/// use triton::prelude::*;
+///
+/// #[triton::kernel]
+/// fn largest_of_rows(x: Ptr<f32>, out: PtrMut<f32>) {
+///     let i = arange(0, 16).expand_dims(1) * 64 + arange(0, 64).expand_dims(0); // i32[16, 64]
+///     let v = load(x + i, true);
+///     store(out + arange(0, 16), max_axis(v, 1), true);
+/// }
+/// ```
+pub fn max_axis<T: Num>(x: Tile<T>, axis: i32) -> Tile<T> {
+    let _ = (x, axis);
+    stub()
+}
+
+/// The smallest element of a tile: a number of the same type.
+///
+/// A NaN counts only if there is nothing else, as with [`min`](crate::lang::min), which compares two values.
+///
+/// # Errors
+/// `x` is not a tile, or not of numbers.
+///
+/// ```
+/// use triton::prelude::*;
+///
+/// #[triton::kernel]
+/// fn smallest(x: Ptr<f32>, out: PtrMut<f32>) {
+///     let row = program_id(0);
+///     let v = load(x + row * 256 + arange(0, 256), true);
+///     store(out + row, min_of(v), true);
+/// }
+/// ```
+pub fn min_of<T: Num>(x: Tile<T>) -> T {
+    let _ = x;
+    stub()
+}
+
+/// The smallest elements along an axis: a tile without that axis.
+///
+/// Otherwise as [`min_of`].
+///
+/// # Errors
+/// `x` is not a tile of numbers with at least two axes; `axis` is not known while compiling, or `x` has no such axis.
+///
+/// ```
+/// use triton::prelude::*;
+///
+/// #[triton::kernel]
+/// fn smallest_of_rows(x: Ptr<f32>, out: PtrMut<f32>) {
+///     let i = arange(0, 16).expand_dims(1) * 64 + arange(0, 64).expand_dims(0); // i32[16, 64]
+///     let v = load(x + i, true);
+///     store(out + arange(0, 16), min_axis(v, 1), true);
+/// }
+/// ```
+pub fn min_axis<T: Num>(x: Tile<T>, axis: i32) -> Tile<T> {
+    let _ = (x, axis);
+    stub()
+}
+
+/// Where the largest element of a tile is: its place in row-major order, from 0.
+///
+/// Of equal ones the first; a NaN only if there is nothing else.
+///
+/// # Errors
+/// `x` is not a tile, or not of numbers.
+///
+/// ```
+/// use triton::prelude::*;
+///
+/// #[triton::kernel]
+/// fn find_largest(x: Ptr<f32>, out: PtrMut<i32>) {
+///     let row = program_id(0);
+///     let v = load(x + row * 256 + arange(0, 256), true);
+///     store(out + row, argmax(v), true);
+/// }
+/// ```
+pub fn argmax<T: Num>(x: Tile<T>) -> i32 {
+    let _ = x;
+    stub()
+}
+
+/// Where the largest elements along an axis are: their places on it, from 0, in a tile without that axis.
+///
+/// Otherwise as [`argmax`].
+///
+/// # Errors
+/// `x` is not a tile of numbers with at least two axes; `axis` is not known while compiling, or `x` has no such axis.
+///
+/// ```
+/// use triton::prelude::*;
+///
+/// #[triton::kernel]
+/// fn find_largest_of_rows(x: Ptr<f32>, out: PtrMut<i32>) {
+///     let i = arange(0, 16).expand_dims(1) * 64 + arange(0, 64).expand_dims(0); // i32[16, 64]
+///     let v = load(x + i, true);
+///     store(out + arange(0, 16), argmax_axis(v, 1), true);
+/// }
+/// ```
+pub fn argmax_axis<T: Num>(x: Tile<T>, axis: i32) -> Tile<i32> {
+    let _ = (x, axis);
+    stub()
+}
+
+/// Where the smallest element of a tile is: its place in row-major order, from 0.
+///
+/// Of equal ones the first; a NaN only if there is nothing else.
+///
+/// # Errors
+/// `x` is not a tile, or not of numbers.
+///
+/// ```
+/// use triton::prelude::*;
+///
+/// #[triton::kernel]
+/// fn find_smallest(x: Ptr<f32>, out: PtrMut<i32>) {
+///     let row = program_id(0);
+///     let v = load(x + row * 256 + arange(0, 256), true);
+///     store(out + row, argmin(v), true);
+/// }
+/// ```
+pub fn argmin<T: Num>(x: Tile<T>) -> i32 {
+    let _ = x;
+    stub()
+}
+
+/// Where the smallest elements along an axis are: their places on it, from 0, in a tile without that axis.
+///
+/// Otherwise as [`argmin`].
+///
+/// # Errors
+/// `x` is not a tile of numbers with at least two axes; `axis` is not known while compiling, or `x` has no such axis.
+///
+/// ```
+/// use triton::prelude::*;
+///
+/// #[triton::kernel]
+/// fn find_smallest_of_rows(x: Ptr<f32>, out: PtrMut<i32>) {
+///     let i = arange(0, 16).expand_dims(1) * 64 + arange(0, 64).expand_dims(0); // i32[16, 64]
+///     let v = load(x + i, true);
+///     store(out + arange(0, 16), argmin_axis(v, 1), true);
+/// }
+/// ```
+pub fn argmin_axis<T: Num>(x: Tile<T>, axis: i32) -> Tile<i32> {
+    let _ = (x, axis);
+    stub()
+}
+
+/// Whether any element of a mask is `true`: one `bool`, which an `if` or `while` can ask.
+///
+/// # Errors
+/// `mask` is not a tile of `bool`.
+///
+/// ```
+/// use triton::prelude::*;
+///
+/// #[triton::kernel]
+/// fn halve_until_below(x: PtrMut<f32>) {
+///     let p = x + program_id(0) * 256 + arange(0, 256);
+///     let mut v = load(p, true);
+///     while any(v > 1.0) {
+///         v *= 0.5;
+///     }
+///     store(p, v, true);
+/// }
+/// ```
+pub fn any(mask: Tile<bool>) -> bool {
+    let _ = mask;
+    stub()
+}
+
+/// Whether any element of a mask is `true`, along an axis: a tile of `bool` without that axis.
+///
+/// # Errors
+/// `mask` is not a tile of `bool` with at least two axes; `axis` is not known while compiling, or `mask` has no such axis.
+///
+/// ```
+/// use triton::prelude::*;
+///
+/// #[triton::kernel]
+/// fn rows_with_any(x: Ptr<f32>, out: PtrMut<bool>) {
+///     let i = arange(0, 16).expand_dims(1) * 64 + arange(0, 64).expand_dims(0); // i32[16, 64]
+///     let v = load(x + i, true);
+///     store(out + arange(0, 16), any_axis(v > 0.0, 1), true);
+/// }
+/// ```
+pub fn any_axis(mask: Tile<bool>, axis: i32) -> Tile<bool> {
+    let _ = (mask, axis);
+    stub()
+}
+
+/// Whether every element of a mask is `true`: one `bool`, which an `if` or `while` can ask.
+///
+/// # Errors
+/// `mask` is not a tile of `bool`.
+///
+/// ```
+/// use triton::prelude::*;
+///
+/// #[triton::kernel]
+/// fn halve_once_above(x: PtrMut<f32>) {
+///     let p = x + program_id(0) * 256 + arange(0, 256);
+///     let mut v = load(p, true);
+///     if all(v > 1.0) {
+///         v *= 0.5;
+///     }
+///     store(p, v, true);
+/// }
+/// ```
+pub fn all(mask: Tile<bool>) -> bool {
+    let _ = mask;
+    stub()
+}
+
+/// Whether every element of a mask is `true`, along an axis: a tile of `bool` without that axis.
+///
+/// # Errors
+/// `mask` is not a tile of `bool` with at least two axes; `axis` is not known while compiling, or `mask` has no such axis.
+///
+/// ```
+/// use triton::prelude::*;
+///
+/// #[triton::kernel]
+/// fn rows_with_all(x: Ptr<f32>, out: PtrMut<bool>) {
+///     let i = arange(0, 16).expand_dims(1) * 64 + arange(0, 64).expand_dims(0); // i32[16, 64]
+///     let v = load(x + i, true);
+///     store(out + arange(0, 16), all_axis(v > 0.0, 1), true);
+/// }
+/// ```
+pub fn all_axis(mask: Tile<bool>, axis: i32) -> Tile<bool> {
+    let _ = (mask, axis);
+    stub()
+}
+
+/// All elements of a tile combined by a function: a number, or a tuple of them.
+///
+/// `f` must be associative and commutative: which elements meet in which order is not specified. It takes two elements,
+/// or, of a tuple of two to four tiles of one shape, two tuples of elements, and is made of operations on scalars.
+///
+/// # Errors
+/// `x` is not a tile, or not a tuple of two to four tiles of one shape; `f` is not a closure, or yields values of other
+/// types than it takes, or does anything but compute with scalars.
+///
+/// ```
+/// use triton::prelude::*;
+///
+/// /// The mean and the variance of each row, in one go (Welford's method, in the form of Chan et al.).
+/// #[triton::kernel]
+/// fn moments(x: Ptr<f32>, mean: PtrMut<f32>, variance: PtrMut<f32>) {
+///     let row = program_id(0);
+///     let v = load(x + row * 256 + arange(0, 256), true);
+///     let (m, s, n) = reduce((v, zeros::<f32>([256]), full([256], 1.0)), |(m, s, n), (mm, ss, nn)| {
+///         let (d, count) = (mm - m, n + nn);
+///         (m + d * nn / count, s + ss + d * d * n * nn / count, count)
+///     });
+///     store(mean + row, m, true);
+///     store(variance + row, s / n, true);
+/// }
+/// ```
+pub fn reduce<X: Reducible>(x: X, f: impl Fn(X::Elems, X::Elems) -> X::Elems) -> X::Elems {
+    let _ = (x, f);
+    stub()
+}
+
+/// The elements along an axis combined by a function: a tile without that axis, or a tuple of them.
+///
+/// `f` must be associative and commutative: which elements meet in which order is not specified. It takes two elements,
+/// or, of a tuple of two to four tiles of one shape, two tuples of elements, and is made of operations on scalars.
+///
+/// # Errors
+/// Those of [`reduce`]; `x` has fewer than two axes; `axis` is not known while compiling, or `x` has no such axis.
+///
+/// ```
+/// use triton::prelude::*;
+///
+/// #[triton::kernel]
+/// fn products(x: Ptr<f32>, out: PtrMut<f32>) {
+///     let i = arange(0, 16).expand_dims(1) * 64 + arange(0, 64).expand_dims(0); // i32[16, 64]
+///     let v = load(x + i, true);
+///     store(out + arange(0, 16), reduce_axis(v, 1, |a, b| a * b), true);
+/// }
+/// ```
+pub fn reduce_axis<X: Reducible>(x: X, axis: i32, f: impl Fn(X::Elems, X::Elems) -> X::Elems) -> X {
+    let _ = (x, axis, f);
+    stub()
+}
+
+/// A tile, or a tuple of tiles.
+#[doc(hidden)]
+#[diagnostic::on_unimplemented(
+    message = "cannot reduce `{Self}`",
+    label = "neither a tile nor a tuple of two to four tiles"
+)]
+pub trait Reducible {
+    /// An element, or a tuple of elements.
+    type Elems;
+}
+
+#[diagnostic::do_not_recommend]
+impl<A: Element> Reducible for Tile<A> {
+    type Elems = A;
+}
+#[diagnostic::do_not_recommend]
+impl<A: Element, B: Element> Reducible for (Tile<A>, Tile<B>) {
+    type Elems = (A, B);
+}
+#[diagnostic::do_not_recommend]
+impl<A: Element, B: Element, C: Element> Reducible for (Tile<A>, Tile<B>, Tile<C>) {
+    type Elems = (A, B, C);
+}
+#[diagnostic::do_not_recommend]
+impl<A: Element, B: Element, C: Element, D: Element> Reducible for (Tile<A>, Tile<B>, Tile<C>, Tile<D>) {
+    type Elems = (A, B, C, D);
+}

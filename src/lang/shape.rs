@@ -1,0 +1,167 @@
+//! Making tiles, and giving them another shape.
+
+use super::{Tile, stub};
+use crate::Element;
+
+/// A tile of a shape, filled with 0 (`false` for `bool`).
+///
+/// # Errors
+/// A length is not known while compiling or no power of two, the tile has more than 2²⁰ elements, or no element type is
+/// given: neither as in `zeros::<f32>(..)` nor by an annotation.
+///
+/// ```
+/// use triton::prelude::*;
+///
+/// #[triton::kernel(BLOCK = [64, 128])]
+/// fn column_sums<const BLOCK: i32>(x: Ptr<f32>, out: PtrMut<f32>, rows: i32) {
+///     let i = program_id(0) * BLOCK + arange(0, BLOCK);
+///     let mut acc = zeros::<f32>([BLOCK]);
+///     for row in 0..rows {
+///         acc += load(x + row * num_programs(0) * BLOCK + i, true);
+///     }
+///     store(out + i, acc, true);
+/// }
+/// ```
+pub fn zeros<T: Element>(shape: impl Shape) -> Tile<T> {
+    let _ = shape;
+    stub()
+}
+
+/// A tile of a shape, filled with one value.
+///
+/// A literal is of the type between the angle brackets, `full::<f16>([64], 1.0)`; without one it is `f32` or `i32`.
+///
+/// # Errors
+/// Those of [`zeros`], and `value` is not a scalar of the element type.
+///
+/// ```
+/// use triton::prelude::*;
+///
+/// #[triton::kernel]
+/// fn running_maximum(x: Ptr<f32>, out: PtrMut<f32>, rows: i32) {
+///     let i = arange(0, 64);
+///     let mut best = full([64], f32::NEG_INFINITY);
+///     for row in 0..rows {
+///         best = max(best, load(x + row * 64 + i, true));
+///         store(out + row * 64 + i, best, true);
+///     }
+/// }
+/// ```
+pub fn full<T: Element>(shape: impl Shape, value: T) -> Tile<T> {
+    let _ = (shape, value);
+    stub()
+}
+
+impl<T> Tile<T> {
+    /// Inserts an axis of length one: `f32[64]` becomes `f32[1, 64]` with `axis` 0, and `f32[64, 1]` with `axis` 1.
+    ///
+    /// Two tiles that differ in such axes broadcast against each other, as rows and columns do. A tile of pointers can be
+    /// given another shape, too.
+    ///
+    /// # Errors
+    /// `axis` is not known while compiling, negative, or larger than the number of axes.
+    ///
+    /// ```
+    /// use triton::prelude::*;
+    ///
+    /// #[triton::kernel]
+    /// fn outer_product(x: Ptr<f32>, y: Ptr<f32>, out: PtrMut<f32>) {
+    ///     let (i, j) = (arange(0, 16), arange(0, 32));
+    ///     let (a, b) = (load(x + i, true).expand_dims(1), load(y + j, true).expand_dims(0));
+    ///     store(out + (i.expand_dims(1) * 32 + j.expand_dims(0)), a * b, true); // f32[16, 32]
+    /// }
+    /// ```
+    pub fn expand_dims(self, axis: i32) -> Tile<T> {
+        let _ = axis;
+        stub()
+    }
+
+    /// The same elements, in row-major order, as a tile of another shape.
+    ///
+    /// # Errors
+    /// A length is not known while compiling or no power of two, or the number of elements differs.
+    ///
+    /// ```
+    /// use triton::prelude::*;
+    ///
+    /// #[triton::kernel]
+    /// fn sums_of_four(x: Ptr<f32>, out: PtrMut<f32>) {
+    ///     let v = load(x + arange(0, 256), true);
+    ///     store(out + arange(0, 64), sum_axis(v.reshape([64, 4]), 1), true);
+    /// }
+    /// ```
+    pub fn reshape(self, shape: impl Shape) -> Tile<T> {
+        let _ = shape;
+        stub()
+    }
+
+    /// Swaps the last two axes: the transpose of a matrix.
+    ///
+    /// # Errors
+    /// The tile has fewer than two axes.
+    ///
+    /// ```
+    /// use triton::prelude::*;
+    ///
+    /// #[triton::kernel]
+    /// fn transpose(x: Ptr<f32>, out: PtrMut<f32>) {
+    ///     let i = arange(0, 32).expand_dims(1) * 32 + arange(0, 32).expand_dims(0);
+    ///     store(out + i, load(x + i, true).trans(), true);
+    /// }
+    /// ```
+    pub fn trans(self) -> Tile<T> {
+        stub()
+    }
+
+    /// Orders the axes anew: axis `k` of the result is axis `order[k]` of the tile.
+    ///
+    /// # Errors
+    /// `order` is not known while compiling, or does not name every axis once.
+    ///
+    /// ```
+    /// use triton::prelude::*;
+    ///
+    /// #[triton::kernel]
+    /// fn channels_last(x: Ptr<f32>, out: PtrMut<f32>) {
+    ///     let i = arange(0, 512);
+    ///     let v = load(x + i, true).reshape([4, 8, 16]);
+    ///     store(out + i, v.permute([1, 2, 0]).reshape([512]), true); // by way of f32[8, 16, 4]
+    /// }
+    /// ```
+    pub fn permute(self, order: impl Shape) -> Tile<T> {
+        let _ = order;
+        stub()
+    }
+
+    /// Repeats the tile to a larger shape, as operators do by themselves: on the left axes are added, and an axis of
+    /// length one is repeated.
+    ///
+    /// # Errors
+    /// A length is not known while compiling or no power of two, or the tile's shape does not broadcast to it.
+    ///
+    /// ```
+    /// use triton::prelude::*;
+    ///
+    /// #[triton::kernel]
+    /// fn repeat_row(x: Ptr<f32>, out: PtrMut<f32>) {
+    ///     let rows = load(x + arange(0, 64), true).broadcast_to([4, 64]);
+    ///     store(out + arange(0, 256), rows.reshape([256]), true);
+    /// }
+    /// ```
+    pub fn broadcast_to(self, shape: impl Shape) -> Tile<T> {
+        let _ = shape;
+        stub()
+    }
+}
+
+/// The lengths of a tile's axes, or their order.
+#[doc(hidden)]
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a list of axes",
+    label = "not an array of `i32`",
+    note = "a shape is written as an array of `i32`: `[64]`, `[BM, BN]`"
+)]
+pub trait Shape {}
+
+#[diagnostic::do_not_recommend]
+impl<const RANK: usize> Shape for [i32; RANK] {}

@@ -1,0 +1,161 @@
+//! Views: memory with a shape and strides, of which every access is checked.
+
+use super::{Int, Tile, stub};
+use crate::Element;
+use std::marker::PhantomData;
+
+/// A view that a kernel reads: memory with `RANK` axes (1 to 5), their lengths and their strides.
+///
+/// As a parameter it takes a view of a device buffer, such as `buffer.view([m, k])?`. A kernel whose parameters are views
+/// and scalars is launched without `unsafe`: what lies outside a view is neither read nor written.
+///
+/// # Errors
+/// The rank is not a literal from 1 to 5.
+///
+/// ```
+/// use triton::prelude::*;
+///
+/// /// Every program copies a square of 32 times 32 elements; at the edges, what is there of it.
+/// #[triton::kernel(T = [f32, f16])]
+/// fn copy<T: Num>(x: Tensor<T, 2>, out: TensorMut<T, 2>) {
+///     let (i, j) = (program_id(0) * 32, program_id(1) * 32);
+///     out.store([i, j], x.load([i, j], [32, 32]));
+/// }
+/// ```
+pub struct Tensor<T, const RANK: usize>(PhantomData<T>);
+
+/// A view that a kernel reads and writes.
+///
+/// As [`Tensor`]; as a parameter it takes a mutable view, such as `buffer.view_mut([m, n])?`.
+///
+/// # Errors
+/// Those of [`Tensor`].
+///
+/// ```
+/// use triton::prelude::*;
+///
+/// #[triton::kernel]
+/// fn double(x: TensorMut<f32, 1>) {
+///     let i = program_id(0) * 256;
+///     x.store([i], x.load([i], [256]) * 2.0);
+/// }
+/// ```
+pub struct TensorMut<T, const RANK: usize>(PhantomData<T>);
+
+macro_rules! views {
+    ($($name:ident)*) => { $(
+        impl<T, const RANK: usize> Clone for $name<T, RANK> {
+            fn clone(&self) -> Self {
+                *self
+            }
+        }
+        impl<T, const RANK: usize> Copy for $name<T, RANK> {}
+
+        impl<T: Element, const RANK: usize> $name<T, RANK> {
+            /// The number of elements along an axis.
+            ///
+            /// # Errors
+            /// `axis` is not known while compiling, or the view has no such axis.
+            ///
+            /// ```
+            /// use triton::prelude::*;
+            ///
+            /// #[triton::kernel]
+            /// fn row_sums(x: Tensor<f32, 2>, out: TensorMut<f32, 1>) {
+            ///     let i = program_id(0) * 16;
+            ///     let mut acc = zeros::<f32>([16]);
+            ///     for j in (0..x.dim(1)).step_by(64) {
+            ///         acc += sum_axis(x.load([i, j], [16, 64]), 1);
+            ///     }
+            ///     out.store([i], acc);
+            /// }
+            /// ```
+            pub fn dim(self, axis: i32) -> i32 {
+                let _ = axis;
+                stub()
+            }
+
+            /// The distance of two neighbours along an axis, in elements.
+            ///
+            /// # Errors
+            /// `axis` is not known while compiling, or the view has no such axis.
+            ///
+            /// ```
+            /// use triton::prelude::*;
+            ///
+            /// #[triton::kernel]
+            /// fn layout(x: Tensor<f32, 2>, strides: TensorMut<i64, 1>) {
+            ///     strides.store([0], full::<i64>([1], x.stride(0)));
+            ///     strides.store([1], full::<i64>([1], x.stride(1)));
+            /// }
+            /// ```
+            pub fn stride(self, axis: i32) -> i64 {
+                let _ = axis;
+                stub()
+            }
+
+            /// Reads a tile of `shape` whose first element is at `at`.
+            ///
+            /// What lies outside the view, before its first or behind its last element of any axis, is 0 (`false`).
+            ///
+            /// # Errors
+            /// `at` or `shape` has not one entry for each axis; `at` is not of scalars of `i32` or `i64`; a length is not
+            /// known while compiling or no power of two.
+            ///
+            /// ```
+            /// use triton::prelude::*;
+            ///
+            /// #[triton::kernel]
+            /// fn shift(x: Tensor<f32, 1>, out: TensorMut<f32, 1>) {
+            ///     let i = program_id(0) * 256;
+            ///     out.store([i], x.load([i - 1], [256])); // the first element becomes 0
+            /// }
+            /// ```
+            pub fn load<I: Position>(self, at: [I; RANK], shape: [i32; RANK]) -> Tile<T> {
+                let _ = (at, shape);
+                stub()
+            }
+        }
+    )* };
+}
+
+views!(Tensor TensorMut);
+
+impl<T: Element, const RANK: usize> TensorMut<T, RANK> {
+    /// Writes a tile so that its first element comes to `at`.
+    ///
+    /// What would lie outside the view is not written. If programs write different values to one element, one of them
+    /// stays.
+    ///
+    /// # Errors
+    /// `at` has not one entry for each axis, or is not of scalars of `i32` or `i64`; `value` is not a tile of the view's
+    /// element type with as many axes as the view; the view is a [`Tensor`].
+    ///
+    /// ```
+    /// use triton::prelude::*;
+    ///
+    /// #[triton::kernel]
+    /// fn transpose(x: Tensor<f32, 2>, out: TensorMut<f32, 2>) {
+    ///     let (i, j) = (program_id(0) * 32, program_id(1) * 32);
+    ///     out.store([j, i], x.load([i, j], [32, 32]).trans());
+    /// }
+    /// ```
+    pub fn store<I: Position>(self, at: [I; RANK], value: Tile<T>) {
+        let _ = (at, value);
+        stub()
+    }
+}
+
+/// What counts elements of a view.
+#[doc(hidden)]
+#[diagnostic::on_unimplemented(
+    message = "a place in a view is not counted in `{Self}`",
+    label = "not a place in a view",
+    note = "places are scalars of `i32` or `i64`, all of one type"
+)]
+pub trait Position: Int {}
+
+#[diagnostic::do_not_recommend]
+impl Position for i32 {}
+#[diagnostic::do_not_recommend]
+impl Position for i64 {}

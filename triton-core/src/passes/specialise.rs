@@ -1,0 +1,37 @@
+//! Specialisation, at stage 0: what is known under [`Promise::Divisible`].
+//!
+//! *Before:* the stride of a view's last axis is a parameter. *After:* it is the constant 1, and [`super::fold`] drops the
+//! multiplications by it. (Where the axis has at most one element inside, the promise holds for any stride, and the only
+//! index inside is 0.)
+
+use crate::entity::SideTable;
+use crate::ir::types::{Constant, Elem};
+use crate::ir::{Function, Value};
+use crate::ops::Op;
+use crate::record::Promise;
+use crate::span::Span;
+
+/// See the [module's page](self).
+///
+/// # Errors
+/// A mistake of this pass.
+pub fn specialise(func: &mut Function, promise: Promise) -> Result<(), String> {
+    let units: Vec<Value> = func.params.iter().filter(|p| p.unit && !p.general).map(|p| p.value).collect();
+    if promise < Promise::Divisible || units.is_empty() {
+        return Ok(());
+    }
+    let mut ones: SideTable<Value, Option<Value>> = SideTable::new(None);
+    let mut first = Vec::new();
+    for unit in units {
+        let Elem::Num(dtype) = func.ty(unit).elem else { continue };
+        let inst = func.make(Op::Const { value: Constant::int(dtype, 1) }, Span::NONE)?;
+        ones[unit] = func.insts[inst].results.first().copied();
+        first.push(inst);
+    }
+    for inst in func.walk() {
+        func.insts[inst].map_operands(|v| ones[v].unwrap_or(v));
+    }
+    let body = func.body;
+    func.blocks[body].insts.splice(0..0, first);
+    Ok(())
+}

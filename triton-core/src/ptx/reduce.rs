@@ -1,0 +1,237 @@
+//! Code of reductions: within a thread, then between the lanes of a warp, then between warps.
+//!
+//! Every step folds one bit of the index along the axis, in the order that is written in the operation: pairs of registers;
+//! pairs of lanes by butterfly shuffles, after which both lanes hold the result; and for all bits between warps one exchange
+//! through shared memory, of one word a thread and value, that every warp reads for itself. Combinations that do not commute
+//! are given the element with the bit clear first, so that both sides compute the same.
+
+use super::lower::Lower;
+use super::{Address, Class, Cmp, Op, Opcode, Operand, Reg, Special, Ty};
+use crate::ir::{Block, InstData};
+use crate::ops::kinds::BinaryKind;
+use crate::ops::{self, BitOrder};
+
+/// Bytes of a word that threads exchange.
+const WORD: u32 = 4;
+
+/// Most shared memory that a block can have on any target.
+const MOST_SHARED: u32 = 163 << 10;
+
+impl Lower<'_> {
+    /// The registers of each result.
+    pub fn reduce(&mut self, inst: &InstData, axis: usize, order: BitOrder) -> Result<Vec<Vec<Reg>>, String> {
+        let region = inst.regions[0];
+        let shape = self.func.ty(inst.args[0]).shape;
+        let layout = self.func.layout(inst.args[0]).ok_or("a tile without a layout")?.clone();
+        let inner: u32 = shape.dims()[axis + 1..].iter().product();
+        let field = (shape.dims()[axis] - 1) * inner;
+        let folds = |columns: &[u32]| -> Vec<usize> {
+            columns.iter().enumerate().filter(|&(_, c)| c & field != 0).map(|(i, _)| i).collect()
+        };
+        let (registers, lanes, warps) = (folds(&layout.reg), folds(&layout.lane), folds(&layout.warp));
+        let steps = registers.len() + lanes.len() + warps.len();
+        if steps != order.bits(shape.dims()[axis].trailing_zeros()).len() {
+            return Err("a reduction whose order is not that of its layout".into());
+        }
+        let commutes = self.commutes(region);
+        let mut tiles: Vec<Vec<Reg>> = inst.args.iter().map(|&v| self.regs(v).to_vec()).collect();
+        let mut live: Vec<usize> = (0..layout.registers()).collect();
+        for bit in registers {
+            live.retain(|r| r >> bit & 1 == 0);
+            for &r in &live {
+                let (first, second) = (at(&tiles, r), at(&tiles, r | 1 << bit));
+                let both = self.combine(region, &first, &second)?;
+                put(&mut tiles, r, both);
+            }
+        }
+        for bit in lanes {
+            let mask = 1 << bit;
+            let later = if commutes { None } else { Some(self.thread_bit(mask)) };
+            for &r in &live {
+                let own = at(&tiles, r);
+                let other: Vec<Reg> = own.iter().map(|&reg| self.of_lane(reg, mask)).collect();
+                let both = self.combine_sides(region, &own, &other, later)?;
+                put(&mut tiles, r, both);
+            }
+        }
+        if !warps.is_empty() {
+            self.between_warps(region, &mut tiles, &live, &warps, commutes)?;
+        }
+        // What is left stands in the order of the result's registers: the other bits in their old order.
+        Ok(tiles.into_iter().map(|tile| live.iter().map(|&r| tile[r]).collect()).collect())
+    }
+
+    fn between_warps(
+        &mut self,
+        region: Block,
+        tiles: &mut [Vec<Reg>],
+        live: &[usize],
+        warps: &[usize],
+        commutes: bool,
+    ) -> Result<(), String> {
+        let threads = self.func.num_warps * 32;
+        // Words of every value of every register, one after the other, for all threads.
+        let mut words: Vec<Vec<Vec<Reg>>> = Vec::new();
+        for &r in live {
+            words.push(at(tiles, r).into_iter().map(|reg| self.words_of(reg)).collect());
+        }
+        let count: usize = words.iter().flatten().map(Vec::len).sum();
+        let bytes = count as u32 * threads * WORD;
+        if bytes > MOST_SHARED {
+            return Err(format!("a reduction that exchanges {bytes} bytes between warps; the most is {MOST_SHARED}"));
+        }
+        self.shared = self.shared.max(bytes);
+        let own = self.thread_slot(0);
+        // What was exchanged before may still be read.
+        self.emit(Op::BarSync);
+        for (i, &word) in words.iter().flatten().flatten().enumerate() {
+            let address = Address { base: own, offset: (i as u32 * threads * WORD) as i32 };
+            self.emit(Op::StShared { ty: Ty::B32, srcs: vec![word], address });
+        }
+        self.emit(Op::BarSync);
+        // Every warp that differs in the folded bits, as seen from this one.
+        let masks: Vec<u32> = (0..1u32 << warps.len())
+            .map(|k| warps.iter().enumerate().filter(|(i, _)| k >> i & 1 == 1).fold(0, |m, (_, &bit)| m | 32 << bit))
+            .collect();
+        let later: Vec<Option<Reg>> =
+            warps.iter().map(|&bit| if commutes { None } else { Some(self.thread_bit(32 << bit)) }).collect();
+        let mut first_word = 0;
+        for (&r, values) in live.iter().zip(&words) {
+            let own = at(tiles, r);
+            let mut seen: Vec<Vec<Reg>> = Vec::new();
+            for &mask in &masks {
+                let slot = self.thread_slot(mask);
+                let mut word = first_word;
+                let mut regs = Vec::new();
+                for (&reg, words) in own.iter().zip(values) {
+                    let read: Vec<Reg> =
+                        (0..words.len()).map(|k| self.read_word(slot, (word + k) as u32 * threads)).collect();
+                    word += words.len();
+                    regs.push(if mask == 0 { reg } else { self.element_of_words(reg.class, &read) });
+                }
+                seen.push(regs);
+            }
+            for (i, &later) in later.iter().enumerate() {
+                for k in (0..seen.len()).filter(|k| k & ((2 << i) - 1) == 0) {
+                    // Which of two foreign warps comes first depends on the same bit of this one.
+                    let (own, other) = (seen[k].clone(), seen[k | 1 << i].clone());
+                    seen[k] = self.combine_sides(region, &own, &other, later)?;
+                }
+            }
+            put(tiles, r, seen.swap_remove(0));
+            first_word += values.iter().map(Vec::len).sum::<usize>();
+        }
+        Ok(())
+    }
+
+    fn read_word(&mut self, slot: Reg, index: u32) -> Reg {
+        let dst = self.reg(Class::B32);
+        let address = Address { base: slot, offset: (index * WORD) as i32 };
+        self.emit(Op::LdShared { ty: Ty::B32, dsts: vec![dst], address });
+        dst
+    }
+
+    /// Two elements of each value, combined by the region.
+    fn combine(&mut self, region: Block, first: &[Reg], second: &[Reg]) -> Result<Vec<Reg>, String> {
+        let params = self.func.blocks[region].params.clone();
+        for (&param, &reg) in params.iter().zip(first.iter().chain(second)) {
+            self.set(param, vec![reg]);
+        }
+        self.block(region)?;
+        Ok(self.func.yielded(region).iter().map(|&v| self.regs(v)[0]).collect())
+    }
+
+    /// The thread's own elements and those of another one; where `later` holds, the other's come first.
+    fn combine_sides(
+        &mut self,
+        region: Block,
+        own: &[Reg],
+        other: &[Reg],
+        later: Option<Reg>,
+    ) -> Result<Vec<Reg>, String> {
+        let Some(later) = later else { return self.combine(region, own, other) };
+        let pick = |cx: &mut Self, a: Reg, b: Reg| match a.class {
+            Class::Pred => {
+                let elem = crate::ir::types::Elem::Num(crate::ir::types::DType::Bool);
+                cx.select(elem, later, a, b)
+            }
+            Class::B16 | Class::B32 | Class::B64 => cx.selp(super::lower::class_type(a.class), a, b, later),
+        };
+        let first: Vec<Reg> = own.iter().zip(other).map(|(&a, &b)| pick(self, b, a)).collect();
+        let second: Vec<Reg> = own.iter().zip(other).map(|(&a, &b)| pick(self, a, b)).collect();
+        self.combine(region, &first, &second)
+    }
+
+    /// Whether the region is one operation that does not care for the order of its operands.
+    fn commutes(&self, region: Block) -> bool {
+        let params = &self.func.blocks[region].params;
+        let insts: Vec<&InstData> = self.func.block(region).map(|(_, inst)| inst).collect();
+        let ([first, last], [x, y]) = (&insts[..], &params[..]) else { return false };
+        let ops::Op::Binary { kind, a, b } = first.op else { return false };
+        let symmetric = match kind {
+            BinaryKind::Add
+            | BinaryKind::Mul
+            | BinaryKind::Min
+            | BinaryKind::Max
+            | BinaryKind::And
+            | BinaryKind::Or
+            | BinaryKind::Xor => true,
+            BinaryKind::Sub | BinaryKind::Div | BinaryKind::Rem | BinaryKind::Shl | BinaryKind::Shr => false,
+        };
+        symmetric && (a, b) == (*x, *y) && last.args == first.results
+    }
+
+    /// Whether any of these bits of the thread's index is set.
+    fn thread_bit(&mut self, mask: u32) -> Reg {
+        self.at_entry(|cx| {
+            let tid = cx.thread();
+            let bits = cx.arith(Opcode::And, Ty::B32, &[tid.into(), i64::from(mask).into()]);
+            cx.setp(Cmp::Ne, Ty::U32, bits, 0)
+        })
+    }
+
+    /// The word in shared memory of the thread whose index differs from this one's in these bits.
+    fn thread_slot(&mut self, mask: u32) -> Reg {
+        self.at_entry(|cx| {
+            let mut tid = cx.thread();
+            if mask != 0 {
+                tid = cx.arith(Opcode::Xor, Ty::B32, &[tid.into(), i64::from(mask).into()]);
+            }
+            let base = cx.mov(Ty::U32, Operand::Special(Special::Shared));
+            let bytes = cx.arith(Opcode::Shl, Ty::B32, &[tid.into(), i64::from(WORD.trailing_zeros()).into()]);
+            cx.arith(Opcode::Add, Ty::U32, &[base.into(), bytes.into()])
+        })
+    }
+
+    /// What the lane holds whose index differs in these bits.
+    fn of_lane(&mut self, reg: Reg, lanes: u32) -> Reg {
+        let words = self.words_of(reg);
+        let moved: Vec<Reg> = words
+            .into_iter()
+            .map(|src| {
+                let dst = self.reg(Class::B32);
+                self.emit(Op::ShflBfly { dst, src, lanes });
+                dst
+            })
+            .collect();
+        self.element_of_words(reg.class, &moved)
+    }
+
+    /// A register as words of 32 bits.
+    fn words_of(&mut self, reg: Reg) -> Vec<Reg> {
+        if reg.class == Class::Pred { vec![self.selp(Ty::B32, 1, 0, reg)] } else { self.parts(reg) }
+    }
+
+    fn element_of_words(&mut self, class: Class, words: &[Reg]) -> Reg {
+        if class == Class::Pred { self.setp(Cmp::Ne, Ty::U32, words[0], 0) } else { self.whole(class, words) }
+    }
+}
+
+/// A register's element of each tile.
+fn at(tiles: &[Vec<Reg>], register: usize) -> Vec<Reg> {
+    tiles.iter().map(|tile| tile[register]).collect()
+}
+
+fn put(tiles: &mut [Vec<Reg>], register: usize, regs: Vec<Reg>) {
+    tiles.iter_mut().zip(regs).for_each(|(tile, reg)| tile[register] = reg);
+}

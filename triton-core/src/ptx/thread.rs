@@ -1,0 +1,76 @@
+//! What depends on the thread alone: linear functions of the bits of its index, and predicates of them.
+
+use super::lower::Lower;
+use super::{Cmp, Opcode, Operand, Reg, Special, Ty};
+use std::collections::HashMap;
+
+/// Functions of the thread's index that a piece of code has computed already. Bits of the index: five of the lane, then those
+/// of the warp.
+#[derive(Default)]
+pub(super) struct Threads {
+    index: Option<Reg>,
+    linear: HashMap<Vec<u32>, Reg>,
+    odd: HashMap<u32, Reg>,
+}
+
+impl Threads {
+    fn index(&mut self, cx: &mut Lower) -> Reg {
+        *self.index.get_or_insert_with(|| cx.mov(Ty::U32, Operand::Special(Special::Tid)))
+    }
+
+    /// The xor of the columns of the index's set bits, a column for each of its bits; `None` if that is 0 in every thread.
+    pub fn linear(&mut self, cx: &mut Lower, columns: &[u32]) -> Option<Reg> {
+        if let Some(&reg) = self.linear.get(columns) {
+            return Some(reg);
+        }
+        let index = self.index(cx);
+        let all = ((1u64 << columns.len()) - 1) as u32;
+        // Bits that move by the same distance go together.
+        let mut moves: Vec<(i32, u32)> = Vec::new();
+        for (bit, &column) in columns.iter().enumerate() {
+            for target in (0..32).filter(|t| column >> t & 1 == 1) {
+                let distance = target - bit as i32;
+                match moves.iter_mut().find(|(d, _)| *d == distance) {
+                    Some((_, mask)) => *mask |= 1 << bit,
+                    None => moves.push((distance, 1 << bit)),
+                }
+            }
+        }
+        let mut sum = None;
+        for (distance, mask) in moves {
+            let by = distance.unsigned_abs();
+            // A shift to the right drops the bits below by itself.
+            let dropped = if distance < 0 { (1 << by) - 1 } else { 0 };
+            let mut part = index;
+            if mask != all & !dropped {
+                part = cx.arith(Opcode::And, Ty::B32, &[part.into(), i64::from(mask).into()]);
+            }
+            if distance != 0 {
+                let (op, ty) = if distance > 0 { (Opcode::Shl, Ty::B32) } else { (Opcode::Shr, Ty::U32) };
+                part = cx.arith(op, ty, &[part.into(), i64::from(by).into()]);
+            }
+            sum = Some(match sum {
+                Some(other) => cx.arith(Opcode::Xor, Ty::B32, &[Operand::Reg(other), part.into()]),
+                None => part,
+            });
+        }
+        self.linear.extend(sum.map(|reg| (columns.to_vec(), reg)));
+        sum
+    }
+
+    /// Whether an odd number of these bits of the index is set.
+    pub fn odd(&mut self, cx: &mut Lower, bits: u32) -> Reg {
+        if let Some(&pred) = self.odd.get(&bits) {
+            return pred;
+        }
+        let index = self.index(cx);
+        let mut set = cx.arith(Opcode::And, Ty::B32, &[index.into(), i64::from(bits).into()]);
+        if !bits.is_power_of_two() {
+            let count = cx.arith(Opcode::Popc, Ty::B32, &[set.into()]);
+            set = cx.arith(Opcode::And, Ty::B32, &[count.into(), 1.into()]);
+        }
+        let pred = cx.setp(Cmp::Ne, Ty::U32, set, 0);
+        self.odd.insert(bits, pred);
+        pred
+    }
+}

@@ -1,0 +1,268 @@
+//! Reductions: of a whole tile to a number, or along an axis.
+
+use super::Checker;
+use super::value::Val;
+use crate::ast::{Expr, ExprKind, Pattern};
+use crate::diag::{Code, Diagnostic};
+use crate::ir::types::{Class, DType, Shape, Type};
+use crate::ir::{Block, Value};
+use crate::ops::kinds::{BinaryKind, CompareKind};
+use crate::ops::{BitOrder, Op};
+use crate::span::Span;
+
+/// How two elements are combined.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Fold {
+    /// One operation.
+    Binary(BinaryKind),
+    /// The lowest index of the greatest or the least number.
+    Arg(CompareKind),
+}
+
+impl Checker {
+    /// `sum(x)`, `sum_axis(x, axis)` and their like.
+    pub(super) fn fold(
+        &mut self,
+        name: &str,
+        fold: Fold,
+        x: (Val, Span),
+        axis: Option<&Expr>,
+        span: Span,
+    ) -> Option<Val> {
+        let (value, at) = x;
+        let ty = self.tile(name, &value, at)?;
+        let accepted = ty.elem.num().is_some_and(|d| match fold {
+            Fold::Binary(kind) => kind.accepts(d.class()) && (d != DType::Bool || !matches!(kind, BinaryKind::Xor)),
+            Fold::Arg(_) => d.class() != Class::Bool,
+        });
+        let Some(dtype) = ty.elem.num().filter(|_| accepted) else {
+            return self.report(Diagnostic::new(
+                Code::T0104,
+                at,
+                format!("`{name}` is not defined on `{}`", ty.describe()),
+            ));
+        };
+        let x = self.materialise(value, None, at)?;
+        let (args, axis) = self.along(name, vec![x], axis, span)?;
+        match fold {
+            Fold::Binary(kind) => {
+                let region = self.region(&args);
+                let [a, b] = self.func.blocks[region].params[..] else { return None };
+                let both = self.func.append(region, Op::Binary { kind, a, b }, span).ok().flatten()?;
+                self.finish_reduce(args, axis, region, vec![both], span)
+            }
+            Fold::Arg(kind) => {
+                let index = self.index_along(args[0], axis, span)?;
+                let args = vec![args[0], index];
+                let region = self.region(&args);
+                let combined = self.arg_combination(region, kind, dtype, span)?;
+                self.finish_reduce(args, axis, region, combined, span)?.into_values().into_iter().nth(1)
+            }
+        }
+    }
+
+    /// `reduce(x, f)`, `reduce_axis(x, axis, f)` with a closure over elements.
+    pub(super) fn reduce_by(&mut self, name: &str, x: &Expr, axis: Option<&Expr>, f: &Expr, span: Span) -> Option<Val> {
+        let ExprKind::Closure(params, body) = &f.kind else {
+            let message = format!("`{name}` combines two elements by a closure");
+            return self.report(Diagnostic::new(Code::T0001, f.span, message).help("write it as `|a, b| a + b`"));
+        };
+        let value = self.expr(x)?;
+        let values = value.into_values();
+        let mut args = Vec::new();
+        for value in values {
+            self.tile(name, &value, x.span)?;
+            args.push(self.materialise(value, None, x.span)?);
+        }
+        let shape = self.func.ty(args[0]).shape;
+        if let Some(&other) = args.iter().find(|&&v| self.func.ty(v).shape != shape) {
+            let message = format!("`{name}` of shape {shape} and `{}`", self.func.ty(other).describe());
+            return self.report(
+                Diagnostic::new(Code::T0103, x.span, message).help("tiles that are folded together have one shape"),
+            );
+        }
+        let [first, second] = &params[..] else {
+            let message = format!("a combination takes two elements, the closure {}", params.len());
+            return self.report(Diagnostic::new(Code::T0101, f.span, message).help("write it as `|a, b| a + b`"));
+        };
+        let (args, axis) = self.along(name, args, axis, span)?;
+        let region = self.region(&args);
+        let outer = std::mem::replace(&mut self.block, region);
+        self.scopes.push(Default::default());
+        let elements = self.func.blocks[region].params.clone();
+        let (a, b) = elements.split_at(args.len());
+        self.bind_elements(first, a);
+        self.bind_elements(second, b);
+        let result = self.expr(body);
+        self.scopes.pop();
+        let combined = result.and_then(|value| self.combined(value, &args, body.span));
+        self.block = outer;
+        let combined = combined?;
+        self.check_region(region, body.span)?;
+        self.finish_reduce(args, axis, region, combined, span)
+    }
+
+    fn tile(&mut self, name: &str, value: &Val, span: Span) -> Option<Type> {
+        match value.ty(&self.func) {
+            Some(ty) if ty.shape != Shape::SCALAR => Some(ty),
+            _ => {
+                let found = self.describe(value);
+                self.report(Diagnostic::new(Code::T0104, span, format!("`{name}` folds a tile, found `{found}`")))
+            }
+        }
+    }
+
+    /// The operands and the axis to fold: the given one, or the only one of the flattened tiles.
+    fn along(&mut self, name: &str, args: Vec<Value>, axis: Option<&Expr>, span: Span) -> Option<(Vec<Value>, usize)> {
+        let ty = self.func.ty(args[0]);
+        if let Some(axis) = axis {
+            if ty.shape.rank() < 2 {
+                let message = format!("`{name}` leaves a tile, `{}` has one axis", ty.describe());
+                let whole = name.strip_suffix("_axis").unwrap_or(name);
+                let whole = if matches!(whole, "max" | "min") { format!("{whole}_of") } else { whole.to_string() };
+                return self.report(
+                    Diagnostic::new(Code::T0124, span, message).help(format!("write `{whole}(..)` for a number")),
+                );
+            }
+            let axis = self.axis_below(axis, &ty.describe(), ty.shape.rank())?;
+            return Some((args, axis));
+        }
+        if ty.shape.rank() == 1 {
+            return Some((args, 0));
+        }
+        let flat = Shape::new(&[ty.shape.elements() as u32])?;
+        let args: Option<Vec<Value>> =
+            args.into_iter().map(|x| self.append(Op::Reshape { x, shape: flat }, span)).collect();
+        Some((args?, 0))
+    }
+
+    /// A block that is given two elements of each argument.
+    fn region(&mut self, args: &[Value]) -> Block {
+        let scalars: Vec<Type> = args.iter().map(|&v| self.func.ty(v).with_shape(Shape::SCALAR)).collect();
+        self.func.add_block(&[scalars.clone(), scalars].concat())
+    }
+
+    fn finish_reduce(
+        &mut self,
+        args: Vec<Value>,
+        axis: usize,
+        region: Block,
+        combined: Vec<Value>,
+        span: Span,
+    ) -> Option<Val> {
+        self.func.append_structured(region, Op::Yield {}, combined, Vec::new(), &[], span);
+        let reduced = self.func.ty(args[0]).shape.without(axis)?;
+        let types: Vec<Type> = args.iter().map(|&v| self.func.ty(v).with_shape(reduced)).collect();
+        let op = Op::Reduce { axis: axis as i32, order: BitOrder::Any };
+        let results = self.func.append_structured(self.block, op, args, vec![region], &types, span);
+        Some(match results[..] {
+            [one] => Val::Ir(one),
+            _ => Val::Tuple(results.into_iter().map(Val::Ir).collect()),
+        })
+    }
+
+    fn bind_elements(&mut self, pattern: &Pattern, elements: &[Value]) {
+        let value = match elements {
+            [one] => Val::Ir(*one),
+            several => Val::Tuple(several.iter().copied().map(Val::Ir).collect()),
+        };
+        self.bind_pattern(pattern, Some(value));
+    }
+
+    /// What a closure yields, as one value for each argument, of its element type.
+    fn combined(&mut self, value: Val, args: &[Value], span: Span) -> Option<Vec<Value>> {
+        let found = self.describe(&value);
+        let values = value.into_values();
+        if values.len() != args.len() {
+            let message =
+                format!("the closure yields {}, one value for each of {} tiles is needed", values.len(), args.len());
+            return self.report(Diagnostic::new(Code::T0115, span, message));
+        }
+        let mut combined = Vec::new();
+        for (value, &arg) in values.into_iter().zip(args) {
+            let wanted = self.func.ty(arg).with_shape(Shape::SCALAR);
+            let value = self.materialise(value, wanted.elem.num(), span)?;
+            if self.func.ty(value) != wanted {
+                let message = format!("the closure yields `{found}`, `{}` is folded", wanted.describe());
+                return self.report(Diagnostic::new(Code::T0115, span, message));
+            }
+            combined.push(value);
+        }
+        Some(combined)
+    }
+
+    /// A combination computes with its two elements and constants, and does nothing else.
+    fn check_region(&mut self, region: Block, span: Span) -> Option<()> {
+        let mut known = self.func.blocks[region].params.clone();
+        let mut wrong = None;
+        for (_, inst) in self.func.block(region) {
+            let elementwise = matches!(
+                inst.op,
+                Op::Const { .. }
+                    | Op::Cast { .. }
+                    | Op::Select { .. }
+                    | Op::Unary { .. }
+                    | Op::Binary { .. }
+                    | Op::Compare { .. }
+                    | Op::Ternary { .. }
+            );
+            if !elementwise {
+                wrong = Some(format!("`{}` in a combination of two elements", inst.op.mnemonic()));
+            }
+            inst.for_each_operand(|v| {
+                if !known.contains(&v) {
+                    wrong = Some("a value from outside in a combination of two elements".into());
+                }
+            });
+            known.extend(&inst.results);
+        }
+        match wrong {
+            None => Some(()),
+            Some(message) => {
+                let help = "it computes with its two parameters and constants; choose with `where_`";
+                self.report(Diagnostic::new(Code::T0001, span, message).help(help))
+            }
+        }
+    }
+
+    /// The index along an axis, as a tile of the shape of `x`.
+    fn index_along(&mut self, x: Value, axis: usize, span: Span) -> Option<Value> {
+        let shape = self.func.ty(x).shape;
+        let extent = shape.dims()[axis];
+        let range = self.append(Op::Arange { start: 0, end: extent as i32 }, span)?;
+        let mut dims = vec![1; shape.rank()];
+        dims[axis] = extent;
+        let line = self.append(Op::Reshape { x: range, shape: Shape::new(&dims)? }, span)?;
+        self.replicate(line, shape, span)
+    }
+
+    /// The better of two numbers with its index; the lower index of equal ones; NaN is worse than any number.
+    fn arg_combination(&mut self, region: Block, kind: CompareKind, dtype: DType, span: Span) -> Option<Vec<Value>> {
+        let [x, i, y, j] = self.func.blocks[region].params[..] else { return None };
+        let outer = std::mem::replace(&mut self.block, region);
+        let chosen = (|| {
+            let mut add = |op| self.append(op, span);
+            let better = add(Op::Compare { kind, a: y, b: x })?;
+            let equal = add(Op::Compare { kind: CompareKind::Eq, a: y, b: x })?;
+            let (better, equal) = if dtype.is_float() {
+                let x_nan = add(Op::Compare { kind: CompareKind::Ne, a: x, b: x })?;
+                let y_nan = add(Op::Compare { kind: CompareKind::Ne, a: y, b: y })?;
+                let y_number = add(Op::Compare { kind: CompareKind::Eq, a: y, b: y })?;
+                let only_y = add(Op::Binary { kind: BinaryKind::And, a: x_nan, b: y_number })?;
+                let neither = add(Op::Binary { kind: BinaryKind::And, a: x_nan, b: y_nan })?;
+                let better = add(Op::Binary { kind: BinaryKind::Or, a: better, b: only_y })?;
+                (better, add(Op::Binary { kind: BinaryKind::Or, a: equal, b: neither })?)
+            } else {
+                (better, equal)
+            };
+            let lower = add(Op::Compare { kind: CompareKind::Lt, a: j, b: i })?;
+            let tie = add(Op::Binary { kind: BinaryKind::And, a: equal, b: lower })?;
+            let cond = add(Op::Binary { kind: BinaryKind::Or, a: better, b: tie })?;
+            let number = add(Op::Select { cond, a: y, b: x })?;
+            let index = add(Op::Select { cond, a: j, b: i })?;
+            Some(vec![number, index])
+        })();
+        self.block = outer;
+        chosen
+    }
+}

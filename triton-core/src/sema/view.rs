@@ -1,0 +1,196 @@
+//! Views: what `a.load(at, shape)` and `c.store(at, value)` are made of.
+//!
+//! A view arrives as its address, its extents and its strides. An access computes along each axis which of its indices lie
+//! inside, in the type of the given start and without wrapping into the view, and moves the pointers by index · stride in 64
+//! bits. What lies outside is padding: 0 for a load, nothing for a store.
+
+use super::Checker;
+use super::value::Val;
+use crate::ast::{Expr, Ident, Param as AstParam};
+use crate::diag::{Code, Diagnostic};
+use crate::ir::Value;
+use crate::ir::types::{DType, Elem, Shape, Type};
+use crate::ops::Op;
+use crate::ops::kinds::{BinaryKind, CompareKind};
+use crate::span::Span;
+
+/// A view's parameters in the IR.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct View {
+    pub dtype: DType,
+    pub mutable: bool,
+    pub ptr: Value,
+    pub extents: Vec<Value>,
+    pub strides: Vec<Value>,
+}
+
+impl View {
+    pub fn describe(&self) -> String {
+        let name = if self.mutable { "TensorMut" } else { "Tensor" };
+        format!("{name}<{}, {}>", self.dtype, self.extents.len())
+    }
+}
+
+impl Checker {
+    /// The parameters that a view becomes, in the order in which a launch passes them.
+    pub(super) fn view_param(&mut self, param: &AstParam, dtype: DType, rank: u8, mutable: bool) -> Val {
+        let name = &param.name.name;
+        let rank = rank as usize;
+        let ty = Type { elem: Elem::Ptr { pointee: dtype, mutable }, shape: Shape::SCALAR };
+        let ptr = self.func.add_param(name, ty, param.multiple_of, param.general);
+        // Of the extents only the last is promised to be divisible; of the strides all but the last, which is 1.
+        let last = rank - 1;
+        let extents = (0..rank).map(|axis| {
+            let general = param.general || axis != last;
+            self.func.add_param(format!("{name}.extent{axis}"), Type::scalar(DType::I32), 1, general)
+        });
+        let extents = extents.collect();
+        let strides: Vec<Value> = (0..rank)
+            .map(|axis| self.func.add_param(format!("{name}.stride{axis}"), Type::scalar(DType::I64), 1, param.general))
+            .collect();
+        if let (Some(stride), false) = (self.func.params.last_mut(), param.general) {
+            stride.unit = true;
+        }
+        Val::View(View { dtype, mutable, ptr, extents, strides })
+    }
+
+    /// A method of a view.
+    pub(super) fn view_method(&mut self, view: &View, name: &Ident, args: &[Expr]) -> Option<Val> {
+        let (params, access): (&[&str], bool) = match name.name.as_str() {
+            "dim" | "stride" => (&["axis"], false),
+            "load" => (&["at", "shape"], true),
+            "store" => (&["at", "value"], true),
+            _ => return self.defer(name.span, format!("`{}` is not a method of a view", name.name)),
+        };
+        if args.len() != params.len() {
+            let (n, s) = (params.len(), if params.len() == 1 { "" } else { "s" });
+            let message = format!("`{}` takes {n} argument{s}, {} given", name.name, args.len());
+            return self.report(Diagnostic::new(Code::T0101, name.span, message).help(format!(
+                "write `{}({})`",
+                name.name,
+                params.join(", ")
+            )));
+        }
+        if !access {
+            let axis = self.axis_below(&args[0], &view.describe(), view.extents.len())?;
+            return Some(Val::Ir(if name.name == "dim" { view.extents[axis] } else { view.strides[axis] }));
+        }
+        let at = self.view_index(view, &args[0]);
+        if name.name == "load" {
+            let shape = self.shape(&args[1]);
+            let (at, shape) = (at?, shape?);
+            self.check_rank(view, shape, args[1].span)?;
+            let (ptr, mask) = self.reach(view, &at, shape, name.span)?;
+            return self.append(Op::Load { ptr, mask: Some(mask), other: None }, name.span).map(Val::Ir);
+        }
+        if !view.mutable {
+            let message = "a store through `Tensor`, which is read-only";
+            let help = format!("declare the parameter as `TensorMut<{}, {}>`", view.dtype, view.extents.len());
+            return self.report(Diagnostic::new(Code::T0109, name.span, message).help(help));
+        }
+        let value = self.expr(&args[1]).and_then(|v| self.not_unit(v, args[1].span));
+        let (at, value) = (at?, value?);
+        let span = args[1].span;
+        let value = self.literal_as(value, Some(view.dtype), span)?;
+        match value.ty(&self.func) {
+            Some(ty) if ty.elem == Elem::Num(view.dtype) => {}
+            _ => {
+                let message =
+                    format!("the stored value is `{}`, the view holds `{}`", self.describe(&value), view.dtype);
+                return self.report(
+                    Diagnostic::new(Code::T0110, span, message).help(format!("write `.to::<{}>()`", view.dtype)),
+                );
+            }
+        }
+        let value = self.materialise(value, None, span)?;
+        let shape = self.func.ty(value).shape;
+        self.check_rank(view, shape, span)?;
+        let (ptr, mask) = self.reach(view, &at, shape, name.span)?;
+        self.append(Op::Store { ptr, value, mask: Some(mask) }, name.span);
+        Some(Val::Unit)
+    }
+
+    fn check_rank(&mut self, view: &View, shape: Shape, span: Span) -> Option<()> {
+        if shape.rank() == view.extents.len() {
+            return Some(());
+        }
+        let message = format!("a tile with {} dimensions for `{}`", shape.rank(), view.describe());
+        self.report(
+            Diagnostic::new(Code::T0123, span, message)
+                .help("a tile has as many dimensions as its view; an extent may be 1"),
+        )
+    }
+
+    /// The first index along each axis: `i32` or `i64`.
+    fn view_index(&mut self, view: &View, at: &Expr) -> Option<Vec<(Value, Span)>> {
+        let entries = self.entries(at, "an index of a view")?;
+        if entries.len() != view.extents.len() {
+            let message = format!("an index with {} entries for `{}`", entries.len(), view.describe());
+            return self.report(Diagnostic::new(Code::T0123, at.span, message));
+        }
+        let mut index = Vec::new();
+        for (value, span) in entries {
+            let found = self.describe(&value);
+            let value = self.materialise(value, None, span)?;
+            let ty = self.func.ty(value);
+            if ty != Type::scalar(DType::I32) && ty != Type::scalar(DType::I64) {
+                let message = format!("an index of a view is `i32` or `i64`, found `{found}`");
+                return self.report(Diagnostic::new(Code::T0102, span, message));
+            }
+            index.push((value, span));
+        }
+        Some(index)
+    }
+
+    /// The pointers of an access, and where they are inside the view.
+    fn reach(&mut self, view: &View, at: &[(Value, Span)], shape: Shape, span: Span) -> Option<(Value, Value)> {
+        let rank = shape.rank();
+        let mut ptr = view.ptr;
+        let mut reached = vec![1; rank];
+        let mut masks: Option<Value> = None;
+        for (axis, &(start, _)) in at.iter().enumerate() {
+            let extent = shape.dims()[axis];
+            let dtype = self.num(start)?;
+            let line = Shape::new(&[extent])?;
+            // start + 0, 1, 2, .., in the start's own type.
+            let mut range = self.append(Op::Arange { start: 0, end: extent as i32 }, span)?;
+            if dtype != DType::I32 {
+                range = self.append(Op::Cast { x: range, to: dtype }, span)?;
+            }
+            let first = self.replicate(start, line, span)?;
+            let index = self.append(Op::Binary { kind: BinaryKind::Add, a: first, b: range }, span)?;
+            // Below the extent as unsigned numbers: a negative index, or one that wrapped, is larger than any extent.
+            let unsigned = if dtype == DType::I32 { DType::U32 } else { DType::U64 };
+            let bound = self.cast(view.extents[axis], dtype, span)?;
+            let (bound, position) = (self.cast(bound, unsigned, span)?, self.cast(index, unsigned, span)?);
+            let bound = self.replicate(bound, line, span)?;
+            let inside = self.append(Op::Compare { kind: CompareKind::Lt, a: position, b: bound }, span)?;
+            let wide = self.cast(index, DType::I64, span)?;
+            let stride = self.replicate(view.strides[axis], line, span)?;
+            let offset = self.append(Op::Binary { kind: BinaryKind::Mul, a: wide, b: stride }, span)?;
+            // The axis takes its place among the others.
+            let mut dims = vec![1; rank];
+            dims[axis] = extent;
+            reached[axis] = extent;
+            let (own, reached) = (Shape::new(&dims)?, Shape::new(&reached)?);
+            let offset = self.append(Op::Reshape { x: offset, shape: own }, span)?;
+            let inside = self.append(Op::Reshape { x: inside, shape: own }, span)?;
+            ptr = self.replicate(ptr, reached, span)?;
+            let offset = self.replicate(offset, reached, span)?;
+            ptr = self.append(Op::Offset { ptr, index: offset }, span)?;
+            let inside = self.replicate(inside, reached, span)?;
+            masks = Some(match masks {
+                None => inside,
+                Some(before) => {
+                    let before = self.replicate(before, reached, span)?;
+                    self.append(Op::Binary { kind: BinaryKind::And, a: before, b: inside }, span)?
+                }
+            });
+        }
+        Some((ptr, masks?))
+    }
+
+    fn cast(&mut self, x: Value, to: DType, span: Span) -> Option<Value> {
+        if self.num(x) == Some(to) { Some(x) } else { self.append(Op::Cast { x, to }, span) }
+    }
+}
