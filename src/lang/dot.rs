@@ -14,7 +14,8 @@ use super::{Num, Tile, stub};
 /// | `i8` | `i32` |
 ///
 /// The order of the additions is not specified, and a product may be added without being rounded first. Integers wrap.
-/// Half types are multiplied on tensor cores, if M is at least 16, N 8 and K 16.
+/// Tensor cores multiply half types if M is at least 16, N 8 and K 16; `i8` from 16, 8 and 32 on; `f64` from 8, 8 and 4
+/// on; and if every warp has that much to do.
 ///
 /// # Errors
 /// `a`, `b` or `acc` is not a tile with two axes; the lengths do not fit together; `a` and `b` differ in element type, or

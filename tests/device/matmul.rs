@@ -133,3 +133,55 @@ fn products_without_tensor_cores() -> triton::Result<()> {
     }
     Ok(())
 }
+
+/// Tensor cores for `f64` and `i8`, several steps along K.
+#[triton::kernel(configs = [(M = 32, N = 32, K = 8), (M = 8, N = 64, K = 16, num_warps = 2)])]
+fn matmul_f64<const M: i32, const N: i32, const K: i32>(a: Tensor<f64, 2>, b: Tensor<f64, 2>, c: TensorMut<f64, 2>) {
+    let (m, n) = (program_id(0) * M, program_id(1) * N);
+    let mut acc = zeros::<f64>([M, N]);
+    for k in (0..a.dim(1)).step_by(K) {
+        acc = dot(a.load([m, k], [M, K]), b.load([k, n], [K, N]), acc);
+    }
+    c.store([m, n], acc);
+}
+
+/// As above.
+#[triton::kernel(configs = [(M = 32, N = 32, K = 32), (M = 64, N = 16, K = 64, num_warps = 2)])]
+fn matmul_i8<const M: i32, const N: i32, const K: i32>(a: Tensor<i8, 2>, b: Tensor<i8, 2>, c: TensorMut<i32, 2>) {
+    let (m, n) = (program_id(0) * M, program_id(1) * N);
+    let mut acc = zeros::<i32>([M, N]);
+    for k in (0..a.dim(1)).step_by(K) {
+        acc = dot(a.load([m, k], [M, K]), b.load([k, n], [K, N]), acc);
+    }
+    c.store([m, n], acc);
+}
+
+macro_rules! check_exact {
+    ($kernel:ident::<$m:literal, $n:literal, $k:literal>, $t:ty, $sum:ty, $of:expr) => {
+        for device in devices() {
+            let stream = device.stream()?;
+            for &(m, k, n) in SIZES {
+                let of: fn(usize) -> $t = $of;
+                let a: Vec<$t> = (0..m * k).map(|i| of(i * 7919)).collect();
+                let b: Vec<$t> = (0..k * n).map(|i| of(i * 104_729)).collect();
+                let (da, db, mut c) = (stream.upload(&a)?, stream.upload(&b)?, stream.zeros::<$sum>(m * n)?);
+                let grid = (m.div_ceil($m), n.div_ceil($n));
+                $kernel::<$m, $n, $k>(da.view([m, k])?, db.view([k, n])?, c.view_mut([m, n])?).launch(&stream, grid)?;
+                let at = |v: &[$t], i: usize| <$sum>::from(v[i]);
+                let sum = |i: usize| (0..k).map(|s| at(&a, i / n * k + s) * at(&b, s * n + i % n)).sum::<$sum>();
+                let expected: Vec<$sum> = (0..m * n).map(sum).collect();
+                assert_eq!(stream.download(&c)?, expected, "{device} {m} {k} {n}");
+            }
+        }
+    };
+}
+
+/// Integers are exact, and so are sums of small whole numbers.
+#[test]
+fn exact_products_on_tensor_cores() -> triton::Result<()> {
+    check_exact!(matmul_f64::<32, 32, 8>, f64, f64, |i| (i % 201) as f64 - 100.0);
+    check_exact!(matmul_f64::<8, 64, 16>, f64, f64, |i| (i % 201) as f64 - 100.0);
+    check_exact!(matmul_i8::<32, 32, 32>, i8, i32, |i| (i % 255) as u8 as i8);
+    check_exact!(matmul_i8::<64, 16, 64>, i8, i32, |i| (i % 255) as u8 as i8);
+    Ok(())
+}

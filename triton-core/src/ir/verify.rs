@@ -8,7 +8,9 @@
 //! - stage 0: no value has a layout, and there is no barrier;
 //! - stage 1: every tile has a layout, no scalar has one; the layout has as many warp bits as the function, no zero column
 //!   among its registers, and reaches every element; operands of an elementwise operation, of an access, and their result
-//!   share one layout; so do what is carried into a loop, its parameter, what is yielded, and the result.
+//!   share one layout; so do what is carried into a loop, its parameter, what is yielded, and the result; a
+//!   reshaped, permuted or reduced tile, and the sum of a product, have the layout that follows from the operand's; the order
+//!   of a reduction and the instructions of a product are chosen.
 //!
 //! Not checked: that addresses are in bounds, that masks hide what they should, that a division succeeds. The interpreter
 //! finds those.
@@ -16,7 +18,7 @@
 use super::types::{DType, Shape, Type};
 use super::{Block, Function, Inst, InstData, Stage, Value};
 use crate::layout::Layout;
-use crate::ops::{self, Effect, Op};
+use crate::ops::{self, BitOrder, DotKind, Effect, Op};
 use std::collections::HashSet;
 
 /// A rule that is broken.
@@ -272,6 +274,7 @@ fn check_layouts(func: &Function, data: &InstData) -> Result<(), String> {
             }
         }
     }
+    check_moves(func, data)?;
     for group in groups {
         let first = func.layout_of[group[0]];
         if let Some(other) = group.iter().find(|&&v| func.layout_of[v] != first) {
@@ -279,6 +282,58 @@ fn check_layouts(func: &Function, data: &InstData) -> Result<(), String> {
         }
     }
     Ok(())
+}
+
+/// What moves no element between threads: the result's layout follows from the operand's.
+fn check_moves(func: &Function, data: &InstData) -> Result<(), String> {
+    let own = |v: Value| func.layout(v);
+    let result = data.results.first().and_then(|&v| own(v));
+    let expected = match data.op {
+        Op::Reshape { x, .. } => own(x).filter(|_| result.is_some()).cloned(),
+        Op::Permute { x, order } => {
+            let perm: Vec<usize> = order.dims().iter().map(|&d| d as usize).collect();
+            own(x).and_then(|layout| layout.trans(func.ty(x).shape, &perm))
+        }
+        Op::Reduce { axis, order } => {
+            if order == BitOrder::Any {
+                return Err("a reduction whose order is not written".into());
+            }
+            let x = data.args[0];
+            if data.args.iter().any(|&v| func.layout_of[v] != func.layout_of[x]) {
+                return Err("a reduction of tiles in different layouts".into());
+            }
+            own(x).and_then(|layout| layout.slice_axis(func.ty(x).shape, axis as usize)).filter(|_| result.is_some())
+        }
+        Op::Dot { kind: DotKind::Any, .. } => return Err("a product whose instructions are not chosen".into()),
+        Op::Dot { acc, .. } => own(acc).cloned(),
+        Op::Const { .. }
+        | Op::ProgramId { .. }
+        | Op::NumPrograms { .. }
+        | Op::Arange { .. }
+        | Op::Splat { .. }
+        | Op::Broadcast { .. }
+        | Op::Convert { .. }
+        | Op::Cast { .. }
+        | Op::Select { .. }
+        | Op::Offset { .. }
+        | Op::Load { .. }
+        | Op::Store { .. }
+        | Op::Barrier {}
+        | Op::For { .. }
+        | Op::While {}
+        | Op::If { .. }
+        | Op::Yield {}
+        | Op::Unary { .. }
+        | Op::Binary { .. }
+        | Op::Compare { .. }
+        | Op::Ternary { .. } => None,
+    };
+    match expected {
+        Some(expected) if result != Some(&expected) => {
+            Err(format!("`{}` moves no element, its result has the layout {expected}", data.op.mnemonic()))
+        }
+        _ => Ok(()),
+    }
 }
 
 fn check_layout(func: &Function, shape: Shape, layout: &Layout) -> Result<(), String> {

@@ -53,8 +53,9 @@ pub fn optimise(func: &mut Function) -> Result<(), String> {
 /// # Errors
 /// As [`optimise`].
 pub fn lay_out(func: &mut Function, promise: Promise) -> Result<(), String> {
-    specialise::specialise(func, promise)?;
-    optimise(func)?;
+    if specialise::specialise(func, promise)? {
+        optimise(func)?;
+    }
     place::place(func, promise)?;
     check(func, "place")?;
     sync::sync(func)?;

@@ -20,24 +20,30 @@ pub(super) enum Product {
 }
 
 impl Products {
-    /// Tensor cores multiply half types in atoms of 16 × 8 × 16; every warp needs one of its own.
+    /// Tensor cores multiply half types in atoms of 16 × 8 × 16, `i8` of 16 × 8 × 32, `f64` of 8 × 8 × 4; every warp needs
+    /// an atom of its own.
     pub fn of(&self, func: &Function, a: Value, acc: Value) -> Product {
         let (&[m, k], &[_, n]) = (func.ty(a).shape.dims(), func.ty(acc).shape.dims()) else { return Product::Fma };
-        let half = matches!(func.ty(a).elem.num(), Some(DType::F16 | DType::BF16));
-        if !half || m < 16 || n < 8 || k < 16 {
+        let (atom, [atom_m, atom_n, atom_k]) = match func.ty(a).elem.num() {
+            Some(DType::F16 | DType::BF16) => (Atom::M16N8, [16, 8, 16]),
+            Some(DType::I8) => (Atom::M16N8, [16, 8, 32]),
+            Some(DType::F64) => (Atom::M8N8, [8, 8, 4]),
+            _ => return Product::Fma,
+        };
+        if m < atom_m || n < atom_n || k < atom_k {
             return Product::Fma;
         }
         let (mut warps_m, mut warps_n) = (1, 1);
         while warps_m * warps_n < self.num_warps {
             // The longer side of a warp's share is cut, so that each reads as little as possible.
-            let (rows, columns) = (m / 16 / warps_m, n / 8 / warps_n);
+            let (rows, columns) = (m / atom_m / warps_m, n / atom_n / warps_n);
             match (rows > 1, columns > 1) {
                 (true, _) if m / warps_m >= n / warps_n || columns <= 1 => warps_m *= 2,
                 (_, true) => warps_n *= 2,
                 _ => return Product::Fma,
             }
         }
-        Product::Mma(Tiling { atom: Atom::M16N8, warps_m, warps_n })
+        Product::Mma(Tiling { atom, warps_m, warps_n })
     }
 }
 

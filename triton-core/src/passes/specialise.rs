@@ -11,14 +11,14 @@ use crate::ops::Op;
 use crate::record::Promise;
 use crate::span::Span;
 
-/// See the [module's page](self).
+/// See the [module's page](self). Says whether anything changed.
 ///
 /// # Errors
 /// A mistake of this pass.
-pub fn specialise(func: &mut Function, promise: Promise) -> Result<(), String> {
+pub fn specialise(func: &mut Function, promise: Promise) -> Result<bool, String> {
     let units: Vec<Value> = func.params.iter().filter(|p| p.unit && !p.general).map(|p| p.value).collect();
     if promise < Promise::Divisible || units.is_empty() {
-        return Ok(());
+        return Ok(false);
     }
     let mut ones: SideTable<Value, Option<Value>> = SideTable::new(None);
     let mut first = Vec::new();
@@ -33,5 +33,5 @@ pub fn specialise(func: &mut Function, promise: Promise) -> Result<(), String> {
     }
     let body = func.body;
     func.blocks[body].insts.splice(0..0, first);
-    Ok(())
+    Ok(true)
 }

@@ -5,9 +5,9 @@
 
 use super::elementwise::arith_type;
 use super::lower::Lower;
-use super::{Class, MmaType, Op, Opcode, Reg};
+use super::words::Held;
+use super::{Class, Mma, Op, Opcode, Reg};
 use crate::ir::Value;
-use crate::ir::types::DType;
 use crate::layout::Layout;
 use crate::ops::DotKind;
 
@@ -53,41 +53,37 @@ impl Lower<'_> {
         Ok(sums)
     }
 
-    /// `mma.sync.m16n8k16` for half types.
+    /// Products of atoms by `mma.sync`. Registers of a fragment follow one another atom by atom: those of A and B along K
+    /// first, those of the sum along N first.
     fn dot_mma(&mut self, a: Value, b: Value, acc: Value) -> Result<Vec<Reg>, String> {
         let dtype = self.dtype(a)?;
-        let known = [(DType::F16, MmaType::F16), (DType::BF16, MmaType::BF16)];
-        let Some(&(_, ty)) = known.iter().find(|(d, _)| *d == dtype) else {
-            return Err(format!("no tensor core instruction for {dtype}"));
-        };
-        // Two elements to a register.
+        let atom = Mma::of(dtype).ok_or_else(|| format!("no tensor core instruction for {dtype}"))?;
+        let held = Held::of(self.func.ty(a).elem);
+        // Narrow elements go several to a register.
         let packed = |cx: &mut Self, v: Value| -> Vec<Reg> {
             let regs = cx.regs(v).to_vec();
-            let pair = |cx: &mut Self, pair: &[Reg]| {
-                let dst = cx.reg(Class::B32);
-                cx.emit(Op::Pack { dst, lo: pair[0], hi: pair[1] });
-                dst
-            };
-            regs.chunks(2).map(|p| pair(cx, p)).collect()
+            regs.chunks(held.per_word()).map(|word| cx.join(held, word)).collect()
         };
         let (a_regs, b_regs) = (packed(self, a), packed(self, b));
         let mut sums = self.regs(acc).to_vec();
-        let steps = self.func.ty(a).shape.dims()[1] as usize / 16;
-        // Atoms of A and B lie along K first; those of the sum along N first.
-        let (rows, columns) = (a_regs.len() / 4 / steps, b_regs.len() / 2 / steps);
-        if sums.len() != rows * columns * 4 {
+        let [_, _, depth] = atom.shape();
+        let (in_a, in_b, in_sum) = atom.registers();
+        let steps = self.func.ty(a).shape.dims()[1] as usize / depth;
+        let (rows, columns) = (a_regs.len() / in_a / steps, b_regs.len() / in_b / steps);
+        if sums.len() != rows * columns * in_sum {
             return Err("a product whose fragments do not fit together".into());
         }
+        let class = sums.first().map_or(Class::B32, |reg| reg.class);
         for step in 0..steps {
             for row in 0..rows {
                 for column in 0..columns {
-                    let (x, y) = ((row * steps + step) * 4, (column * steps + step) * 2);
-                    let at = (row * columns + column) * 4;
-                    let c = [sums[at], sums[at + 1], sums[at + 2], sums[at + 3]];
-                    let d: [Reg; 4] = std::array::from_fn(|_| self.reg(Class::B32));
-                    let a = [a_regs[x], a_regs[x + 1], a_regs[x + 2], a_regs[x + 3]];
-                    self.emit(Op::Mma { ty, d, a, b: [b_regs[y], b_regs[y + 1]], c });
-                    sums[at..at + 4].copy_from_slice(&d);
+                    let (x, y) = ((row * steps + step) * in_a, (column * steps + step) * in_b);
+                    let at = (row * columns + column) * in_sum;
+                    let c = sums[at..at + in_sum].to_vec();
+                    let d: Vec<Reg> = (0..in_sum).map(|_| self.reg(class)).collect();
+                    let (a, b) = (a_regs[x..x + in_a].to_vec(), b_regs[y..y + in_b].to_vec());
+                    self.emit(Op::Mma { atom, d: d.clone(), a, b, c });
+                    sums[at..at + in_sum].copy_from_slice(&d);
                 }
             }
         }

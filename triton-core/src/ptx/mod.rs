@@ -18,6 +18,7 @@ mod reduce;
 mod thread;
 mod words;
 
+use crate::ir::types::DType;
 use crate::span::Loc;
 
 /// How wide a register is.
@@ -266,13 +267,13 @@ pub enum Op {
         src: Reg,
         lane: Operand,
     },
-    /// `mma.sync.aligned.m16n8k16.row.col.f32.ty.ty.f32`.
+    /// `mma.sync` on one atom.
     Mma {
-        ty: MmaType,
-        d: [Reg; 4],
-        a: [Reg; 4],
-        b: [Reg; 2],
-        c: [Reg; 4],
+        atom: Mma,
+        d: Vec<Reg>,
+        a: Vec<Reg>,
+        b: Vec<Reg>,
+        c: Vec<Reg>,
     },
     /// A place to jump to.
     Label {
@@ -292,12 +293,55 @@ pub enum Op {
     Ret,
 }
 
-/// Elements that `mma.sync` multiplies.
+/// An atom of `mma.sync`, by what it multiplies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(missing_docs, reason = "each is PTX's type of that name")]
-pub enum MmaType {
+pub enum Mma {
+    /// 16 × 8 × 16 of `f16`, added in `f32`.
     F16,
+    /// 16 × 8 × 16 of `bf16`, added in `f32`.
     BF16,
+    /// 16 × 8 × 32 of `i8`, added in `i32`.
+    S8,
+    /// 8 × 8 × 4 of `f64`.
+    F64,
+}
+
+impl Mma {
+    /// The atom that multiplies elements of this type.
+    pub fn of(dtype: DType) -> Option<Mma> {
+        match dtype {
+            DType::F16 => Some(Mma::F16),
+            DType::BF16 => Some(Mma::BF16),
+            DType::I8 => Some(Mma::S8),
+            DType::F64 => Some(Mma::F64),
+            DType::Bool
+            | DType::I16
+            | DType::I32
+            | DType::I64
+            | DType::U8
+            | DType::U16
+            | DType::U32
+            | DType::U64
+            | DType::F32 => None,
+        }
+    }
+
+    /// M, N and K.
+    pub fn shape(self) -> [usize; 3] {
+        match self {
+            Mma::F16 | Mma::BF16 => [16, 8, 16],
+            Mma::S8 => [16, 8, 32],
+            Mma::F64 => [8, 8, 4],
+        }
+    }
+
+    /// Registers of A, B and the sum in a thread.
+    pub fn registers(self) -> (usize, usize, usize) {
+        match self {
+            Mma::F16 | Mma::BF16 | Mma::S8 => (4, 2, 4),
+            Mma::F64 => (1, 1, 2),
+        }
+    }
 }
 
 /// A place in memory.

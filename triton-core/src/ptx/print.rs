@@ -1,7 +1,7 @@
 //! Writes PTX text.
 
 use super::lower::class_type;
-use super::{Address, Class, Cmp, Inst, Kernel, MmaType, Op, Opcode, Operand, Reg, Round, Special, Ty};
+use super::{Address, Class, Cmp, Inst, Kernel, Mma, Op, Opcode, Operand, Reg, Round, Special, Ty};
 use std::fmt::{self, Display, Write};
 
 /// The kernel as a module.
@@ -203,13 +203,16 @@ impl Display for Inst {
             }
             Op::ShflBfly { dst, src, lanes } => write!(f, "shfl.sync.bfly.b32 {dst}, {src}, {lanes}, 0x1f, 0xffffffff"),
             Op::ShflIdx { dst, src, lane } => write!(f, "shfl.sync.idx.b32 {dst}, {src}, {lane}, 0x1f, 0xffffffff"),
-            Op::Mma { ty, d, a, b, c } => {
-                let ty = match ty {
-                    MmaType::F16 => "f16",
-                    MmaType::BF16 => "bf16",
+            Op::Mma { atom, d, a, b, c } => {
+                let [m, n, k] = atom.shape();
+                let types = match atom {
+                    Mma::F16 => "f32.f16.f16.f32",
+                    Mma::BF16 => "f32.bf16.bf16.f32",
+                    Mma::S8 => "s32.s8.s8.s32",
+                    Mma::F64 => "f64.f64.f64.f64",
                 };
                 let (d, a, b, c) = (list(d), list(a), list(b), list(c));
-                write!(f, "mma.sync.aligned.m16n8k16.row.col.f32.{ty}.{ty}.f32 {{{d}}}, {{{a}}}, {{{b}}}, {{{c}}}")
+                write!(f, "mma.sync.aligned.m{m}n{n}k{k}.row.col.{types} {{{d}}}, {{{a}}}, {{{b}}}, {{{c}}}")
             }
             Op::Label { label } => write!(f, "$L{label}"),
             Op::Bra { label, pred, unless, uniform } => {
