@@ -10,6 +10,14 @@ pub enum Op {
     Copy,
     /// out = x + y
     Add,
+    /// out = softmax(x) along rows
+    Softmax,
+    /// out = (x − mean) / √(variance + 10⁻⁵) · weight + bias along rows; y is weight, then bias
+    LayerNorm,
+    /// out = xᵀ
+    Transpose,
+    /// out = x · y
+    Matmul,
 }
 
 /// An element type.
@@ -20,10 +28,12 @@ pub enum DType {
     F32,
     /// 2 bytes
     F16,
+    /// 2 bytes
+    Bf16,
 }
 
 /// One row of the comparison.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Case {
     /// Unique among the cases.
     pub name: String,
@@ -31,23 +41,26 @@ pub struct Case {
     pub op: Op,
     /// On which elements.
     pub dtype: DType,
-    /// How many.
+    /// Elements of the result.
     pub n: usize,
+    /// Rows and columns of the result, and how many products are summed for an element of it (1 if none are).
+    pub shape: [usize; 3],
     /// How many elements behind an aligned address each operand begins.
     pub offset: usize,
     /// Compulsory reads and writes.
     pub bytes: u64,
-    /// The case that copies as many bytes (but for a few elements).
+    /// Floating-point operations, where they and not the bytes are the floor; else 0.
+    pub flops: u64,
+    /// The largest ‖found − reference‖ / ‖reference‖ that rounding explains.
+    pub bound: f64,
+    /// The case that copies as many bytes (but for a few elements); empty if that says nothing.
     pub copy: String,
 }
 
 impl Op {
-    /// Operands, results included.
-    fn operands(self) -> usize {
-        match self {
-            Op::Copy => 2,
-            Op::Add => 3,
-        }
+    /// Whether each element of the result depends on one of each operand, at its place.
+    pub fn is_elementwise(self) -> bool {
+        matches!(self, Op::Copy | Op::Add)
     }
 }
 
@@ -56,7 +69,7 @@ impl DType {
     pub fn bytes(self) -> usize {
         match self {
             DType::F32 => 4,
-            DType::F16 => 2,
+            DType::F16 | DType::Bf16 => 2,
         }
     }
 
@@ -65,33 +78,125 @@ impl DType {
         match self {
             DType::F32 => "f32",
             DType::F16 => "f16",
+            DType::Bf16 => "bf16",
+        }
+    }
+
+    /// Half the distance from 1 to the next number: the largest relative error of a rounded result.
+    pub fn rounding(self) -> f64 {
+        match self {
+            DType::F32 => 1.0 / 16_777_216.0,
+            DType::F16 => 1.0 / 2048.0,
+            DType::Bf16 => 1.0 / 256.0,
         }
     }
 }
 
 impl Case {
-    fn new(name: &str, op: Op, dtype: DType, n: usize, offset: usize, copy: &str) -> Case {
-        let bytes = (op.operands() * n * dtype.bytes()) as u64;
-        Case { name: name.to_string(), op, dtype, n, offset, bytes, copy: copy.to_string() }
+    fn new(name: &str, op: Op, dtype: DType, shape: [usize; 3], copy: &str) -> Case {
+        let [rows, columns, k] = shape;
+        let n = rows * columns;
+        let bound = dtype.rounding()
+            * match (op, dtype) {
+                (Op::Copy | Op::Transpose, _) => 0.0,
+                (Op::Add, _) => 1.0,
+                // The exponential, the sum and the division; much less than a wrong row.
+                (Op::Softmax, _) => 32.0,
+                (Op::LayerNorm, _) => 1.25,
+                // Sums are in `f32`: of as many roundings, which have either sign, or one and theirs.
+                (Op::Matmul, DType::F32) => 1.0 + 2.0 * (k as f64).sqrt(),
+                (Op::Matmul, DType::F16 | DType::Bf16) => 1.25,
+            };
+        let flops = if op == Op::Matmul { 2 * (n * k) as u64 } else { 0 };
+        let (name, copy) = (name.to_string(), copy.to_string());
+        let mut case = Case { name, op, dtype, n, shape, offset: 0, bytes: 0, flops, bound, copy };
+        case.bytes = (case.lengths().iter().sum::<usize>() * dtype.bytes()) as u64;
+        case
     }
 
-    /// GB/s at a time in milliseconds.
+    /// Elements of x, y and out.
+    pub fn lengths(&self) -> [usize; 3] {
+        let [rows, columns, k] = self.shape;
+        match self.op {
+            Op::Copy | Op::Softmax | Op::Transpose => [self.n, 0, self.n],
+            Op::Add => [self.n; 3],
+            Op::LayerNorm => [self.n, 2 * columns, self.n],
+            Op::Matmul => [rows * k, k * columns, self.n],
+        }
+    }
+
+    /// TFLOP/s or GB/s at a time in milliseconds.
     pub fn rate(&self, ms: f64) -> f64 {
-        self.bytes as f64 / ms / 1e6
+        if self.flops > 0 { self.flops as f64 / ms / 1e9 } else { self.bytes as f64 / ms / 1e6 }
+    }
+
+    /// The unit of [`Case::rate`].
+    pub fn unit(&self) -> &'static str {
+        if self.flops > 0 { "TFLOP/s" } else { "GB/s" }
     }
 }
 
-/// The cases for operands of `n` elements, a multiple of 64.
-pub fn cases(n: usize) -> Vec<Case> {
-    let mut cases = vec![Case::new("copy f32", Op::Copy, DType::F32, n, 0, "copy f32")];
+/// The cases for operands of `n` elements, a multiple of 64, whose names contain one of the texts (all without a text); and
+/// the copies that these are measured by.
+pub fn cases(n: usize, filter: &[String]) -> Vec<Case> {
+    let mut all = elementwise(n);
+    all.extend(tiled(n.min(FULL)));
+    let is_asked_for = |case: &Case| filter.is_empty() || filter.iter().any(|text| case.name.contains(text.as_str()));
+    let copies: Vec<String> = all.iter().filter(|c| is_asked_for(c)).map(|c| c.copy.clone()).collect();
+    all.retain(|case| is_asked_for(case) || copies.contains(&case.name));
+    all
+}
+
+fn elementwise(n: usize) -> Vec<Case> {
+    let mut cases = vec![Case::new("copy f32", Op::Copy, DType::F32, [1, n, 1], "copy f32")];
     for (dtype, operands_in_f32) in [(DType::F32, (3, 2)), (DType::F16, (3, 4))] {
         let copy = format!("copy like add {}", dtype.name());
         // Two operands of a copy hold the bytes of three of an addition.
         let copied = n / operands_in_f32.1 * operands_in_f32.0;
-        cases.push(Case::new(&copy, Op::Copy, DType::F32, copied, 0, &copy));
+        cases.push(Case::new(&copy, Op::Copy, DType::F32, [1, copied, 1], &copy));
         for (kind, n, offset) in [("aligned", n, 0), ("tail", n - 3, 0), ("offset 1", n, 1)] {
-            cases.push(Case::new(&format!("add {} {kind}", dtype.name()), Op::Add, dtype, n, offset, &copy));
+            let name = format!("add {} {kind}", dtype.name());
+            cases.push(Case { offset, ..Case::new(&name, Op::Add, dtype, [1, n, 1], &copy) });
         }
+    }
+    cases
+}
+
+/// Elements at which the cases have the sizes that they are written down with.
+const FULL: usize = 1 << 27;
+
+/// Rows, transposes and matrix products; with fewer elements in proportion, columns of rows excepted.
+fn tiled(n: usize) -> Vec<Case> {
+    let share = n as f64 / FULL as f64;
+    let mut cases: Vec<Case> = Vec::new();
+    let mut like_copy = |op: Op, dtype: DType, [rows, columns]: [usize; 2]| {
+        let name = match op {
+            Op::Softmax => "softmax",
+            Op::LayerNorm => "layer norm",
+            _ => "transpose",
+        };
+        let copied = (rows * columns * dtype.bytes()).div_ceil(4);
+        let copy = format!("copy {copied}");
+        if cases.iter().all(|case| case.name != copy) {
+            cases.push(Case::new(&copy, Op::Copy, DType::F32, [1, copied, 1], &copy));
+        }
+        let name = format!("{name} {} {rows}x{columns}", dtype.name());
+        cases.push(Case::new(&name, op, dtype, [rows, columns, 1], &copy));
+    };
+    let rows = |rows: usize| ((rows as f64 * share) as usize).max(2);
+    for [r, columns] in [[16384, 1024], [8192, 4096], [4096, 8192], [4096, 12672], [2048, 32768]] {
+        like_copy(Op::Softmax, DType::F32, [rows(r), columns]);
+    }
+    for [r, columns] in [[16384, 1024], [8192, 4096], [4096, 8192]] {
+        like_copy(Op::LayerNorm, DType::Bf16, [rows(r), columns]);
+    }
+    let side = ((8192.0 * share.sqrt()) as usize).max(2);
+    for dtype in [DType::F32, DType::Bf16] {
+        like_copy(Op::Transpose, dtype, [side, side]);
+    }
+    for (dtype, side) in [(DType::Bf16, 1024.0), (DType::Bf16, 4096.0), (DType::F32, 1024.0)] {
+        let side = ((side * share.cbrt()).round() as usize).max(2);
+        cases.push(Case::new(&format!("matmul {} {side}^3", dtype.name()), Op::Matmul, dtype, [side; 3], ""));
     }
     cases
 }
@@ -102,8 +207,7 @@ mod tests {
 
     #[test]
     fn listed() {
-        let n = 1 << 27;
-        let cases = cases(n);
+        let cases = cases(FULL, &[]);
         let table: Vec<(&str, u64)> = cases.iter().map(|c| (c.name.as_str(), c.bytes)).collect();
         let (f32s, f16s) = (12 << 27, 6 << 27);
         assert_eq!(
@@ -118,13 +222,56 @@ mod tests {
                 ("add f16 aligned", f16s),
                 ("add f16 tail", f16s - 18),
                 ("add f16 offset 1", f16s),
+                ("copy 16777216", 8 << 24),
+                ("softmax f32 16384x1024", 8 << 24),
+                ("copy 33554432", 8 << 25),
+                ("softmax f32 8192x4096", 8 << 25),
+                ("softmax f32 4096x8192", 8 << 25),
+                ("copy 51904512", 8 * 51_904_512),
+                ("softmax f32 4096x12672", 8 * 51_904_512),
+                ("copy 67108864", 8 << 26),
+                ("softmax f32 2048x32768", 8 << 26),
+                ("copy 8388608", 8 << 23),
+                ("layer norm bf16 16384x1024", (4 << 24) + 4096),
+                ("layer norm bf16 8192x4096", (4 << 25) + (4 << 12)),
+                ("layer norm bf16 4096x8192", (4 << 25) + (4 << 13)),
+                ("transpose f32 8192x8192", 8 << 26),
+                ("transpose bf16 8192x8192", 4 << 26),
+                ("matmul bf16 1024^3", 6 << 20),
+                ("matmul bf16 4096^3", 6 << 24),
+                ("matmul f32 1024^3", 12 << 20),
             ]
         );
         for case in &cases {
-            let copy = cases.iter().find(|c| c.name == case.copy).expect("the copy");
-            assert!(copy.op == Op::Copy && copy.bytes.abs_diff(case.bytes) <= 36, "{case:?}");
             assert!(case.n % 16 == 0 || case.name.ends_with("tail"), "{case:?}");
+            if case.flops > 0 {
+                assert_eq!((case.flops, case.copy.as_str()), (2 * (case.shape[0] as u64).pow(3), ""));
+                continue;
+            }
+            let copy = cases.iter().find(|c| c.name == case.copy).expect("the copy");
+            assert!(copy.op == Op::Copy && copy.bytes.abs_diff(case.bytes) <= 4 << 13, "{case:?}");
         }
-        assert_eq!(cases[0].rate(0.25).round(), 4295.0);
+        assert_eq!((cases[0].rate(0.25).round(), cases[0].unit()), (4295.0, "GB/s"));
+        let matmul = cases.last().expect("a product");
+        assert_eq!((matmul.rate(0.1).round(), matmul.unit()), (21.0, "TFLOP/s"));
+    }
+
+    #[test]
+    fn filtered() {
+        let names = |n: usize, texts: &[&str]| -> Vec<String> {
+            let texts: Vec<String> = texts.iter().map(|text| text.to_string()).collect();
+            cases(n, &texts).into_iter().map(|case| case.name).collect()
+        };
+        assert_eq!(names(FULL, &["12672"]), ["copy 51904512", "softmax f32 4096x12672"]);
+        assert_eq!(
+            names(FULL, &["f32 1024^3", "f16 tail"]),
+            ["copy like add f16", "add f16 tail", "matmul f32 1024^3"]
+        );
+        assert_eq!(names(FULL, &["no such case"]), [""; 0]);
+        for n in [64, 1024, 8192, FULL, 1 << 30] {
+            let mut all = names(n, &[]);
+            all.sort();
+            assert!(all.windows(2).all(|two| two[0] != two[1]), "{n}: {all:?}");
+        }
     }
 }

@@ -26,6 +26,9 @@ pub struct Options {
     /// The peers: a program with its arguments, such as `python3 peers.py`; last on the command line
     #[arg(long, num_args = 1.., allow_hyphen_values = true)]
     peers: Vec<String>,
+    /// Only cases whose name contains one of these texts, separated by commas, and the copies they are measured by
+    #[arg(long, value_delimiter = ',')]
+    filter: Vec<String>,
     /// Rounds over everything, each in an order of its own
     #[arg(long, default_value_t = 11)]
     blocks: usize,
@@ -73,7 +76,10 @@ const STATE: &str = "name,driver_version,clocks.sm,clocks.mem,power.draw,tempera
 pub fn compare(options: &Options) -> Outcome {
     let common = &options.common;
     let seed = common.seed.unwrap_or_else(rand::random);
-    let cases = cases(common.n as usize / 64 * 64);
+    let cases = cases(common.n as usize / 64 * 64, &options.filter);
+    if cases.is_empty() {
+        return Err(format!("no case is called so: {}", options.filter.join(", ")).into());
+    }
     // Before the peers, who take longer to notice.
     common.device.open()?;
 
@@ -85,14 +91,15 @@ pub fn compare(options: &Options) -> Outcome {
         peers.args(args);
         commands.push(("peers", peers));
     }
+    let prepare = Request::Prepare { cases: cases.clone(), seed, flush_mib: common.flush_mib };
     let (mut sides, mut ready, mut entries, mut problems) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-    for (name, mut command) in commands {
-        match prepare(name, &mut command, &cases, seed, common.flush_mib) {
+    for (name, command) in commands {
+        match start(name, command, &prepare, &cases) {
             Ok((side, said, list)) => {
                 let versions: Vec<String> = said.versions.iter().map(|(k, v)| format!("{k} {v}")).collect();
                 println!("{name}: {} ({}), {} MiB of device memory", said.device, versions.join(", "), said.memory_mib);
                 entries.extend(list.into_iter().map(|entry| measured(sides.len(), entry)));
-                sides.push(side);
+                sides.push(Restartable { side, prepare: &prepare, restarts: 1, works: None });
                 ready.push(said);
             }
             Err(problem) => problems.push(problem),
@@ -105,20 +112,24 @@ pub fn compare(options: &Options) -> Outcome {
     problems.extend(check(&mut sides, &mut entries));
     let mut gpu_state = Vec::new();
     let correct: Vec<usize> = (0..entries.len()).filter(|&i| entries[i].is_correct()).collect();
-    let plan = stats::plan(correct.len(), options.blocks, &mut SmallRng::seed_from_u64(seed));
-    let measured = plan.into_iter().try_for_each(|order| {
+    for order in stats::plan(correct.len(), options.blocks, &mut SmallRng::seed_from_u64(seed)) {
         for i in order {
             let entry = &mut entries[correct[i]];
+            if entry.failed {
+                continue;
+            }
             let request = Request::Time { work: entry.work.clone(), warmup: options.warmup, reps: options.reps };
-            let Reply::Timed(ms) = sides[entry.side].ask(&request, WORK)? else {
-                return Err(format!("unexpected reply to {request:?}"));
-            };
-            entry.ms.push(ms);
+            match sides[entry.side].ask(&request) {
+                Ok(Reply::Timed(ms)) => entry.ms.push(ms),
+                Ok(_) => problems.push(format!("unexpected reply to {request:?}")),
+                Err(problem) => {
+                    entry.failed = true;
+                    problems.push(format!("{} in `{}`: {problem}", entry.work.entry, entry.work.case));
+                }
+            }
         }
         gpu_state.extend(state());
-        Ok(())
-    });
-    problems.extend(measured.err());
+    }
     problems.extend(check(&mut sides, &mut entries));
     let mut seen = HashSet::new();
     problems.retain(|problem| seen.insert(problem.clone()));
@@ -150,15 +161,14 @@ pub fn compare(options: &Options) -> Outcome {
 }
 
 /// Starts a side and lets it make its inputs.
-fn prepare(
+fn start(
     name: &'static str,
-    command: &mut Command,
+    command: Command,
+    prepare: &Request,
     cases: &[Case],
-    seed: u64,
-    flush_mib: u32,
 ) -> Result<(Side, Ready, Vec<Entry>), String> {
     let mut side = Side::start(name, command)?;
-    let reply = side.ask(&Request::Prepare { cases: cases.to_vec(), seed, flush_mib }, PREPARE)?;
+    let reply = side.ask(prepare, PREPARE)?;
     let Reply::Ready { device, versions, entries, memory } = reply else {
         return Err(format!("{name}: unexpected reply to `prepare`"));
     };
@@ -168,23 +178,59 @@ fn prepare(
     Ok((side, Ready { side: name, device, versions, memory_mib: memory >> 20 }, entries))
 }
 
-fn measured(side: usize, entry: Entry) -> Measured {
-    Measured { work: entry.work, note: entry.note, side, ms: Vec::new(), checks: Vec::new() }
+/// A side that is started anew after a failure from which its process does not recover: a fault on the device, or silence.
+struct Restartable<'a> {
+    side: Side,
+    prepare: &'a Request,
+    /// How often still.
+    restarts: u32,
+    /// An entry that could be checked.
+    works: Option<Work>,
 }
 
-/// Checks every entry, and says what is wrong.
-fn check(sides: &mut [Side], entries: &mut [Measured]) -> Vec<String> {
+impl Restartable<'_> {
+    fn ask(&mut self, request: &Request) -> Result<Reply, String> {
+        let reply = self.side.ask(request, WORK);
+        if reply.is_err() {
+            self.recover();
+        } else if let (Request::Check(work), None) = (request, &self.works) {
+            self.works = Some(work.clone());
+        }
+        reply
+    }
+
+    /// Starts anew if what could be checked before no longer can.
+    fn recover(&mut self) {
+        let Some(works) = self.works.clone() else { return };
+        if self.restarts == 0 || self.side.ask(&Request::Check(works), WORK).is_ok() {
+            return;
+        }
+        self.restarts -= 1;
+        if let Err(problem) = self.side.restart().and_then(|()| self.side.ask(self.prepare, PREPARE)) {
+            eprintln!("started anew, but: {problem}");
+        }
+    }
+}
+
+fn measured(side: usize, entry: Entry) -> Measured {
+    Measured { work: entry.work, note: entry.note, side, ms: Vec::new(), checks: Vec::new(), failed: false }
+}
+
+/// Checks every entry that did not fail, and says what is wrong.
+fn check(sides: &mut [Restartable<'_>], entries: &mut [Measured]) -> Vec<String> {
     let mut problems = Vec::new();
-    for entry in entries {
+    for entry in entries.iter_mut().filter(|entry| !entry.failed) {
         let Work { case, entry: name } = &entry.work;
-        let reply = match sides[entry.side].ask(&Request::Check(entry.work.clone()), WORK) {
+        let reply = match sides[entry.side].ask(&Request::Check(entry.work.clone())) {
             Ok(reply) => reply,
             Err(problem) => {
-                problems.push(problem);
+                entry.failed = true;
+                problems.push(format!("{name} in `{case}`: {problem}"));
                 continue;
             }
         };
         let Reply::Checked { error, bound, stray } = reply else {
+            entry.failed = true;
             problems.push(format!("unexpected reply to the check of {name} in `{case}`"));
             continue;
         };

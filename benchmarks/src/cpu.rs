@@ -36,14 +36,14 @@ struct Result {
 /// Of the CPU device.
 pub fn cpu(options: &Options) -> Outcome {
     let device = Device::cpu();
-    let cases: Vec<Case> = crate::case::cases(options.n as usize / 64 * 64)
+    let cases: Vec<Case> = crate::case::cases(options.n as usize / 64 * 64, &[])
         .into_iter()
         .filter(|case| case.op == Op::Add && case.offset == 0 && case.n % 16 == 0)
         .collect();
     let mut side = Side::new(&device, cases.clone(), rand::random(), 1)?;
     let mut results = Vec::new();
     for case in cases {
-        let ms = side.time_choice(&case, crate::kernels::shipped(case.op, case.dtype), 0, options.reps)?;
+        let ms = side.time_choice(&case, crate::kernels::shipped(case.dtype), 0, options.reps)?;
         let median = stats::median(&ms).ok_or("`--reps` is at least 1")?;
         println!(
             "CPU device, {} threads: {} of {} elements in {median:.0} ms, {:.2} GB/s, {:.1} ns an element",

@@ -8,7 +8,8 @@ use rand_distr::{Distribution, StandardNormal};
 /// Elements that share a seed, so that the values do not depend on the number of cores.
 const STRIDE: usize = 1 << 20;
 
-fn cores() -> usize {
+/// Threads that run at once.
+pub fn cores() -> usize {
     std::thread::available_parallelism().map_or(1, |n| n.get())
 }
 

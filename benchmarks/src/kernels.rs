@@ -5,7 +5,7 @@ use triton::prelude::*;
 use triton::{AsPtr, AsPtrMut};
 
 /// out = x, elementwise.
-#[triton::kernel(T = [f32, f16], configs = [
+#[triton::kernel(T = [f32, f16, bf16], configs = [
     (BLOCK = 256, num_warps = 4), (BLOCK = 256, num_warps = 8),
     (BLOCK = 512, num_warps = 4), (BLOCK = 512, num_warps = 8),
     (BLOCK = 1024, num_warps = 4), (BLOCK = 1024, num_warps = 8),
@@ -18,7 +18,7 @@ pub fn copy<T: Num, const BLOCK: i32>(x: Ptr<T>, out: PtrMut<T>, n: i32) {
 }
 
 /// out = x + y, elementwise.
-#[triton::kernel(T = [f32, f16], configs = [
+#[triton::kernel(T = [f32, f16, bf16], configs = [
     (BLOCK = 256, num_warps = 4), (BLOCK = 256, num_warps = 8),
     (BLOCK = 512, num_warps = 4), (BLOCK = 512, num_warps = 8),
     (BLOCK = 1024, num_warps = 4), (BLOCK = 1024, num_warps = 8),
@@ -31,7 +31,7 @@ pub fn add<T: Num, const BLOCK: i32>(x: Ptr<T>, y: Ptr<T>, out: PtrMut<T>, n: i3
 }
 
 /// out = value: poisons outputs, and empties the L2 cache.
-#[triton::kernel(T = [f32, f16, i32], BLOCK = [1024])]
+#[triton::kernel(T = [f32, f16, bf16, i32], BLOCK = [1024])]
 pub fn fill<T: Num, const BLOCK: i32>(out: PtrMut<T>, value: T, n: i32) {
     let i = program_id(0) * BLOCK + arange(0, BLOCK);
     store(out + i, value, i < n);
@@ -80,26 +80,23 @@ pub fn choices() -> impl Iterator<Item = Choice> {
 
 /// The instance that is compared with the peers. Chosen by `tune` in a run of its own, never in the run that compares: 16
 /// bytes for each thread and operand.
-pub fn shipped(op: Op, dtype: DType) -> Choice {
-    let block = match (op, dtype) {
-        (Op::Copy | Op::Add, DType::F32) => Block::B512,
-        (Op::Copy | Op::Add, DType::F16) => Block::B1024,
+pub fn shipped(dtype: DType) -> Choice {
+    let block = match dtype {
+        DType::F32 => Block::B512,
+        DType::F16 | DType::Bf16 => Block::B1024,
     };
     Choice { block, eight_warps: false }
 }
 
 /// An element type of the cases.
 pub trait Value: Element {
-    /// Half the distance from 1 to the next number: the largest relative error of a rounded result.
-    const ROUNDING: f64;
-
     /// The nearest value.
     fn from_f32(value: f32) -> Self;
 
     /// The same value.
     fn to_f64(self) -> f64;
 
-    /// Enqueues an operation on the first `n` elements. `Copy` ignores `y`.
+    /// Enqueues an elementwise operation on the first `n` elements: `Add`, or a copy, which ignores `y`.
     ///
     /// # Errors
     /// Those of a launch.
@@ -129,11 +126,9 @@ pub trait Value: Element {
 }
 
 macro_rules! value {
-    ($ty:ident, $rounding:expr, |$from:ident| $make:expr, |$to:ident| $read:expr) => {
+    ($ty:ident, |$from:ident| $make:expr, |$to:ident| $read:expr) => {
         #[allow(unsafe_code, reason = "kernels over raw pointers")]
         impl Value for $ty {
-            const ROUNDING: f64 = $rounding;
-
             fn from_f32($from: f32) -> $ty {
                 $make
             }
@@ -161,15 +156,15 @@ macro_rules! value {
                     // SAFETY: as above.
                     unsafe { launch.variant(variant).launch(stream, programs(n, choice.block.elements())) }
                 };
-                match (op, choice.block) {
-                    (Op::Copy, Block::B256) => copy(self::copy::<$ty, 256>(x, out, n)),
-                    (Op::Copy, Block::B512) => copy(self::copy::<$ty, 512>(x, out, n)),
-                    (Op::Copy, Block::B1024) => copy(self::copy::<$ty, 1024>(x, out, n)),
-                    (Op::Copy, Block::B2048) => copy(self::copy::<$ty, 2048>(x, out, n)),
-                    (Op::Add, Block::B256) => add(self::add::<$ty, 256>(x, y, out, n)),
-                    (Op::Add, Block::B512) => add(self::add::<$ty, 512>(x, y, out, n)),
-                    (Op::Add, Block::B1024) => add(self::add::<$ty, 1024>(x, y, out, n)),
-                    (Op::Add, Block::B2048) => add(self::add::<$ty, 2048>(x, y, out, n)),
+                match (op == Op::Add, choice.block) {
+                    (false, Block::B256) => copy(self::copy::<$ty, 256>(x, out, n)),
+                    (false, Block::B512) => copy(self::copy::<$ty, 512>(x, out, n)),
+                    (false, Block::B1024) => copy(self::copy::<$ty, 1024>(x, out, n)),
+                    (false, Block::B2048) => copy(self::copy::<$ty, 2048>(x, out, n)),
+                    (true, Block::B256) => add(self::add::<$ty, 256>(x, y, out, n)),
+                    (true, Block::B512) => add(self::add::<$ty, 512>(x, y, out, n)),
+                    (true, Block::B1024) => add(self::add::<$ty, 1024>(x, y, out, n)),
+                    (true, Block::B2048) => add(self::add::<$ty, 2048>(x, y, out, n)),
                 }
             }
 
@@ -181,8 +176,9 @@ macro_rules! value {
     };
 }
 
-value!(f32, 1.0 / 16_777_216.0, |v| v, |v| f64::from(v));
-value!(f16, 1.0 / 2048.0, |v| f16::from_f32(v), |v| v.to_f64());
+value!(f32, |v| v, |v| f64::from(v));
+value!(f16, |v| f16::from_f32(v), |v| v.to_f64());
+value!(bf16, |v| bf16::from_f32(v), |v| v.to_f64());
 
 fn programs(n: i32, block: usize) -> usize {
     usize::try_from(n).unwrap_or(0).div_ceil(block)

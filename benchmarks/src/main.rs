@@ -18,11 +18,13 @@ mod kernels;
 mod launch;
 mod protocol;
 mod raw;
+mod reference;
 mod report;
 mod serve;
 mod side;
 mod stats;
 mod table;
+mod tiles;
 mod timing;
 mod tune;
 

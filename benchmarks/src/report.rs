@@ -32,6 +32,8 @@ pub struct Measured {
     pub ms: Vec<Vec<f64>>,
     /// Before and after the measurement.
     pub checks: Vec<Check>,
+    /// Whether it could not be run.
+    pub failed: bool,
 }
 
 /// A result beside its reference.
@@ -53,9 +55,9 @@ impl Check {
 }
 
 impl Measured {
-    /// Whether it was checked and is right.
+    /// Whether it ran, was checked and is right.
     pub fn is_correct(&self) -> bool {
-        !self.checks.is_empty() && self.checks.iter().all(Check::passes)
+        !self.failed && !self.checks.is_empty() && self.checks.iter().all(Check::passes)
     }
 
     fn median(&self) -> Option<f64> {
@@ -72,19 +74,22 @@ pub struct Row {
     pub entry: String,
     /// How it was configured.
     pub note: String,
-    /// Milliseconds, the median of all repetitions.
-    pub ms: f64,
-    /// Compulsory bytes over that time.
-    pub gb_per_s: f64,
+    /// Milliseconds, the median of all repetitions; of a wrong or failed entry nothing counts.
+    pub ms: Option<f64>,
+    /// Compulsory bytes, or operations, over that time.
+    pub rate: Option<f64>,
+    /// The unit of the rate.
+    pub unit: &'static str,
     /// Over the best copy of as many bytes.
     pub of_copy: Option<Spread>,
     /// Of our rows: the best peer, and the ratio to it.
     pub of_peer: Option<(String, Spread)>,
-    /// Of our rows: `pass`, `≈` (the range contains the target) or `miss`; `-` where it does not count.
+    /// Of our rows: `pass`, `≈` (the range contains the target) or `miss`; `-` where it does not count. Of every row: `WRONG`
+    /// or `FAILED`.
     pub verdict: String,
 }
 
-/// A row for each entry that was timed, in the order of the cases.
+/// A row for each entry that was timed, is wrong or failed, in the order of the cases.
 pub fn rows(cases: &[Case], entries: &[Measured]) -> Vec<Row> {
     let of_case = |name: &str| -> Vec<(&Measured, f64)> {
         let timed = entries.iter().filter(|e| e.work.case == name && e.is_correct());
@@ -108,7 +113,8 @@ pub fn rows(cases: &[Case], entries: &[Measured]) -> Vec<Row> {
                 let spread = ratio(entry, peer, 1.0)?;
                 Some((peer.work.entry.clone(), spread))
             });
-            let verdict = match (ours, case.bytes >= COUNTS) {
+            // Operations do not come from the caches.
+            let verdict = match (ours, case.flops > 0 || case.bytes >= COUNTS) {
                 (true, true) => verdict(&[(of_copy, OF_COPY), (of_peer.as_ref().map(|p| p.1), OF_PEER)]),
                 (true, false) | (false, _) => "-",
             };
@@ -116,11 +122,29 @@ pub fn rows(cases: &[Case], entries: &[Measured]) -> Vec<Row> {
                 case: case.name.clone(),
                 entry: entry.work.entry.clone(),
                 note: entry.note.clone(),
-                ms,
-                gb_per_s: case.rate(ms),
+                ms: Some(ms),
+                rate: Some(case.rate(ms)),
+                unit: case.unit(),
                 of_copy,
                 of_peer,
                 verdict: verdict.to_string(),
+            });
+        }
+        for entry in entries.iter().filter(|entry| entry.work.case == case.name) {
+            let wrong = entry.checks.iter().any(|check| !check.passes());
+            if !wrong && !entry.failed {
+                continue;
+            }
+            rows.push(Row {
+                case: case.name.clone(),
+                entry: entry.work.entry.clone(),
+                note: entry.note.clone(),
+                ms: None,
+                rate: None,
+                unit: case.unit(),
+                of_copy: None,
+                of_peer: None,
+                verdict: if entry.failed { "FAILED" } else { "WRONG" }.to_string(),
             });
         }
     }
@@ -160,15 +184,20 @@ pub fn render(rows: &[Row]) -> String {
                 row.case.clone(),
                 row.entry.clone(),
                 row.note.clone(),
-                format!("{:.4}", row.ms),
-                format!("{:.0}", row.gb_per_s),
+                row.ms.map(|ms| format!("{ms:.4}")).unwrap_or_default(),
+                row.rate.map(|rate| rendered(rate, row.unit)).unwrap_or_default(),
                 row.of_copy.as_ref().map(range).unwrap_or_default(),
                 row.of_peer.as_ref().map(|(peer, s)| format!("{peer} {}", range(s))).unwrap_or_default(),
                 row.verdict.clone(),
             ]
         })
         .collect();
-    table::render(&["case", "entry", "configuration", "ms", "GB/s", "of copy", "over best peer", "verdict"], 3, &lines)
+    table::render(&["case", "entry", "configuration", "ms", "rate", "of copy", "over best peer", "verdict"], 3, &lines)
+}
+
+/// Three digits or more, and the unit.
+fn rendered(rate: f64, unit: &str) -> String {
+    if rate < 100.0 { format!("{rate:.1} {unit}") } else { format!("{rate:.0} {unit}") }
 }
 
 #[cfg(test)]
@@ -179,7 +208,14 @@ mod tests {
     fn measured(case: &str, entry: &str, ms: &[f64]) -> Measured {
         let check = Check { error: Some(0.0), bound: 0.0, stray: 0 };
         let (work, side) = (Work { case: case.into(), entry: entry.into() }, usize::from(entry != OURS));
-        Measured { work, note: String::new(), side, ms: ms.iter().map(|t| vec![*t]).collect(), checks: vec![check] }
+        Measured {
+            work,
+            note: String::new(),
+            side,
+            ms: ms.iter().map(|t| vec![*t]).collect(),
+            checks: vec![check],
+            failed: false,
+        }
     }
 
     #[test]
@@ -194,7 +230,7 @@ mod tests {
             ([[1.0; 3], [1.0; 3], [1.04; 3], [1.0; 3]], [1.0 / 1.04, 1.0 / 1.04], "miss"),
             ([[1.0; 3], [1.0; 3], [1.1; 3], [2.0; 3]], [1.0 / 1.1, 2.0 / 1.1], "miss"),
         ];
-        let cases = cases(1 << 27);
+        let cases = cases(1 << 27, &[]);
         for (times, [of_copy, of_peer], verdict) in table {
             let entries = [
                 measured("copy like add f32", "ours", &times[0]),
@@ -211,15 +247,19 @@ mod tests {
 
     #[test]
     fn left_out() {
-        let mut wrong = measured("add f16 tail", "ours", &[1.0]);
-        wrong.checks[0].stray = 1;
-        let unchecked = Measured { checks: vec![], ..wrong.clone() };
-        let nan = Measured { checks: vec![Check { error: None, bound: 1.0, stray: 0 }], ..wrong.clone() };
-        let untimed = measured("add f16 tail", "ours", &[]);
-        for entry in [wrong, unchecked, nan, untimed] {
-            assert_eq!(rows(&cases(1 << 20), std::slice::from_ref(&entry)), [], "{entry:?}");
+        let cases = cases(1 << 20, &[]);
+        let wrong = |checks| Measured { checks, ..measured("add f16 tail", "ours", &[1.0]) };
+        let stray = wrong(vec![Check { error: Some(0.0), bound: 0.0, stray: 1 }]);
+        let nan = wrong(vec![Check { error: None, bound: 1.0, stray: 0 }]);
+        let failed = Measured { failed: true, ..measured("add f16 tail", "ours", &[1.0]) };
+        for (entry, verdict) in [(stray, "WRONG"), (nan, "WRONG"), (failed, "FAILED")] {
+            let rows = rows(&cases, std::slice::from_ref(&entry));
+            assert_eq!((rows.len(), rows[0].ms, rows[0].verdict.as_str()), (1, None, verdict), "{entry:?}");
         }
-        let small = rows(&cases(1 << 20), &[measured("copy f32", "ours", &[1.0])]);
+        for entry in [wrong(vec![]), measured("add f16 tail", "ours", &[])] {
+            assert_eq!(rows(&cases, std::slice::from_ref(&entry)), [], "{entry:?}");
+        }
+        let small = rows(&cases, &[measured("copy f32", "ours", &[1.0])]);
         assert_eq!(small[0].verdict, "-", "a row that fits in the cache");
     }
 }

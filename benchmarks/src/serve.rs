@@ -1,18 +1,18 @@
 //! Our side of the comparison.
 
 use crate::case::{Case, DType};
-use crate::data;
-use crate::kernels::{Value, shipped};
+use crate::kernels::{Choice, shipped};
 use crate::protocol::{Entry, Reply, Request, Work};
+use crate::tiles::{self, Tiled};
 use crate::timing::Timer;
-use crate::{Outcome, Where};
+use crate::{Outcome, Where, data, reference};
 use clap::Args;
 use std::collections::BTreeMap;
 use std::io::{BufRead, Write};
-use triton::{Buffer, Device, Stream, f16};
+use triton::{Buffer, Device, Stream, bf16, f16};
 
 /// Elements behind the last operand, which must stay as they are.
-const SLACK: usize = 16;
+const SLACK: usize = 4096;
 
 /// Options of `serve`.
 #[derive(Args, Debug)]
@@ -61,8 +61,9 @@ fn answer(options: &Options, side: &mut Option<Side>, request: Request) -> Outco
 pub struct Side {
     timer: Timer,
     cases: Vec<Case>,
-    f32s: Operands<f32>,
-    f16s: Operands<f16>,
+    f32s: Memory<f32>,
+    f16s: Memory<f16>,
+    bf16s: Memory<bf16>,
     memory: u64,
 }
 
@@ -73,15 +74,19 @@ impl Side {
     /// Of the device, mostly for want of memory.
     pub fn new(device: &Device, cases: Vec<Case>, seed: u64, flush_mib: u32) -> triton::Result<Side> {
         let timer = Timer::new(device, flush_mib)?;
-        let len = |dtype| {
-            let of_type = cases.iter().filter(|case| case.dtype == dtype);
-            of_type.map(|case| case.n + case.offset + SLACK).max().unwrap_or(0)
+        let lengths = |dtype| {
+            [0, 1, 2].map(|i| {
+                let of_type = cases.iter().filter(|case| case.dtype == dtype);
+                of_type.map(|case| case.offset + case.lengths()[i] + SLACK).max().unwrap_or(0)
+            })
         };
-        let (f32s, f16s) = (len(DType::F32), len(DType::F16));
-        let memory = 3 * (4 * f32s + 2 * f16s) as u64 + (u64::from(flush_mib) << 20);
+        let types = [DType::F32, DType::F16, DType::Bf16];
+        let bytes = |dtype: DType| (lengths(dtype).iter().sum::<usize>() * dtype.bytes()) as u64;
+        let memory = types.into_iter().map(bytes).sum::<u64>() + (u64::from(flush_mib) << 20);
         Ok(Side {
-            f32s: Operands::new(&timer.stream, f32s, seed)?,
-            f16s: Operands::new(&timer.stream, f16s, seed.wrapping_add(1 << 32))?,
+            f32s: Memory::new(&timer.stream, lengths(DType::F32), seed)?,
+            f16s: Memory::new(&timer.stream, lengths(DType::F16), seed.wrapping_add(1 << 32))?,
+            bf16s: Memory::new(&timer.stream, lengths(DType::Bf16), seed.wrapping_add(2 << 32))?,
             timer,
             cases,
             memory,
@@ -89,10 +94,13 @@ impl Side {
     }
 
     fn ready(&self, entry: &str) -> Reply {
-        let entries = self.cases.iter().map(|case| Entry {
-            work: Work { case: case.name.clone(), entry: entry.to_string() },
-            note: shipped(case.op, case.dtype).to_string(),
-        });
+        let note = |case: &Case| {
+            if case.op.is_elementwise() { shipped(case.dtype).to_string() } else { tiles::note(case) }
+        };
+        let entries = self
+            .cases
+            .iter()
+            .map(|case| Entry { work: Work { case: case.name.clone(), entry: entry.to_string() }, note: note(case) });
         let device = self.timer.stream.device();
         let mut versions = BTreeMap::from([("triton-dsl".to_string(), env!("CARGO_PKG_VERSION").to_string())]);
         if let Some(version) = device.driver_version() {
@@ -109,37 +117,33 @@ impl Side {
     fn check(&mut self, work: &Work) -> Outcome<Reply> {
         let case = self.case(work)?;
         let stream = &self.timer.stream;
-        Ok(match case.dtype {
-            DType::F32 => self.f32s.check(stream, &case)?,
-            DType::F16 => self.f16s.check(stream, &case)?,
-        })
+        match case.dtype {
+            DType::F32 => self.f32s.check(stream, &case),
+            DType::F16 => self.f16s.check(stream, &case),
+            DType::Bf16 => self.bf16s.check(stream, &case),
+        }
     }
 
     fn time(&mut self, work: &Work, warmup: u32, reps: u32) -> Outcome<Vec<f64>> {
         let case = self.case(work)?;
-        self.time_choice(&case, shipped(case.op, case.dtype), warmup, reps).map_err(Into::into)
+        self.time_choice(&case, shipped(case.dtype), warmup, reps)
     }
 
     /// Times one instance.
     ///
     /// # Errors
     /// Of the launches.
-    pub fn time_choice(
-        &mut self,
-        case: &Case,
-        choice: crate::kernels::Choice,
-        warmup: u32,
-        reps: u32,
-    ) -> triton::Result<Vec<f64>> {
+    pub fn time_choice(&mut self, case: &Case, choice: Choice, warmup: u32, reps: u32) -> Outcome<Vec<f64>> {
         match case.dtype {
             DType::F32 => self.timer.time(warmup, reps, |stream| self.f32s.run(stream, case, choice)),
             DType::F16 => self.timer.time(warmup, reps, |stream| self.f16s.run(stream, case, choice)),
+            DType::Bf16 => self.timer.time(warmup, reps, |stream| self.bf16s.run(stream, case, choice)),
         }
     }
 }
 
 /// Inputs and output of one element type, for all cases.
-struct Operands<T> {
+struct Memory<T> {
     x: Vec<T>,
     y: Vec<T>,
     device_x: Buffer<T>,
@@ -147,44 +151,46 @@ struct Operands<T> {
     out: Buffer<T>,
 }
 
-impl<T: Value> Operands<T> {
-    fn new(stream: &Stream, len: usize, seed: u64) -> triton::Result<Operands<T>> {
-        let (x, y) = (data::normal(len, seed), data::normal(len, seed.wrapping_add(1 << 31)));
-        let (device_x, device_y, out) = (stream.upload(&x)?, stream.upload(&y)?, stream.zeros(len)?);
-        Ok(Operands { x, y, device_x, device_y, out })
+impl<T: Tiled> Memory<T> {
+    fn new(stream: &Stream, lengths: [usize; 3], seed: u64) -> triton::Result<Memory<T>> {
+        let (x, y) = (data::normal(lengths[0], seed), data::normal(lengths[1], seed.wrapping_add(1 << 31)));
+        let (device_x, device_y, out) = (stream.upload(&x)?, stream.upload(&y)?, stream.zeros(lengths[2])?);
+        Ok(Memory { x, y, device_x, device_y, out })
     }
 
-    fn run(&mut self, stream: &Stream, case: &Case, choice: crate::kernels::Choice) -> triton::Result<()> {
-        let range = case.offset..case.offset + case.n;
-        let (x, y) = (self.device_x.slice(range.clone())?, self.device_y.slice(range.clone())?);
-        let mut out = self.out.slice_mut(range)?;
+    /// Enqueues a case; `choice` is for elementwise ones.
+    fn run(&mut self, stream: &Stream, case: &Case, choice: Choice) -> Outcome {
+        if !case.op.is_elementwise() {
+            let operands = tiles::Operands { x: &self.device_x, y: &self.device_y, out: &mut self.out };
+            return T::launch_views(case, stream, operands);
+        }
+        let [x, y, out] = case.lengths().map(|length| case.offset..case.offset + length);
+        let (x, y) = (self.device_x.slice(x)?, self.device_y.slice(y)?);
+        let mut out = self.out.slice_mut(out)?;
         let n = i32::try_from(case.n).unwrap_or(i32::MAX);
-        // SAFETY: each slice has `n` elements.
+        // SAFETY: each slice has `n` elements; a copy ignores y.
         #[allow(unsafe_code, reason = "kernels over raw pointers")]
         unsafe {
-            T::launch(case.op, choice, stream, &x, &y, &mut out, n)
+            Ok(T::launch(case.op, choice, stream, &x, &y, &mut out, n)?)
         }
     }
 
-    fn check(&mut self, stream: &Stream, case: &Case) -> triton::Result<Reply> {
-        use crate::case::Op;
-
-        let len = self.out.len();
-        // SAFETY: the buffer has so many elements.
+    fn check(&mut self, stream: &Stream, case: &Case) -> Outcome<Reply> {
+        let end = case.offset + case.n + SLACK;
+        let mut written = self.out.slice_mut(..end)?;
+        // SAFETY: the slice has so many elements.
         #[allow(unsafe_code, reason = "a kernel over raw pointers")]
         unsafe {
-            T::poison(stream, &mut self.out, i32::try_from(len).unwrap_or(i32::MAX))?;
+            T::poison(stream, &mut written, i32::try_from(end).unwrap_or(i32::MAX))?;
         }
-        self.run(stream, case, shipped(case.op, case.dtype))?;
-        let found = stream.download(&self.out)?;
+        self.run(stream, case, shipped(case.dtype))?;
+        let found = stream.download(&self.out.slice(..end)?)?;
         let (before, rest) = found.split_at(case.offset);
         let (result, behind) = rest.split_at(case.n);
-        let (x, y) = (&self.x[case.offset..], &self.y[case.offset..]);
-        let (error, bound) = match case.op {
-            Op::Copy => (data::error(result, |i| x[i].to_f64()), 0.0),
-            Op::Add => (data::error(result, |i| x[i].to_f64() + y[i].to_f64()), T::ROUNDING),
-        };
+        let [x, y, _] = case.lengths();
+        let (x, y) = (&self.x[case.offset..][..x], &self.y[case.offset..][..y]);
+        let error = reference::error(case, x, y, result);
         let stray = before.iter().chain(behind).filter(|v| !v.to_f64().is_nan()).count();
-        Ok(Reply::Checked { error: (!error.is_nan()).then_some(error), bound, stray: stray as u64 })
+        Ok(Reply::Checked { error: (!error.is_nan()).then_some(error), bound: case.bound, stray: stray as u64 })
     }
 }

@@ -9,6 +9,7 @@ use std::time::Duration;
 /// A side that runs. It has work only between a request and its reply, so that the other has the GPU to itself meanwhile.
 pub struct Side {
     name: String,
+    command: Command,
     child: Child,
     requests: ChildStdin,
     replies: Receiver<String>,
@@ -21,7 +22,7 @@ impl Side {
     ///
     /// # Errors
     /// If it cannot be started.
-    pub fn start(name: &str, command: &mut Command) -> Result<Side, String> {
+    pub fn start(name: &str, mut command: Command) -> Result<Side, String> {
         let child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn();
         let mut child = child.map_err(|e| format!("{name}: cannot start {command:?}: {e}"))?;
         let (Some(requests), Some(output)) = (child.stdin.take(), child.stdout.take()) else {
@@ -36,7 +37,25 @@ impl Side {
                 .take_while(|line| sender.send(line.clone()).is_ok())
                 .count()
         });
-        Ok(Side { name: name.to_string(), child, requests, replies, lost: None })
+        Ok(Side { name: name.to_string(), command, child, requests, replies, lost: None })
+    }
+
+    /// Ends the program and starts it again.
+    ///
+    /// # Errors
+    /// If it cannot be started.
+    pub fn restart(&mut self) -> Result<(), String> {
+        let mut command = Command::new(self.command.get_program());
+        command.args(self.command.get_args());
+        // Ended first: both would not fit on the device.
+        self.end();
+        *self = Side::start(&self.name, command)?;
+        Ok(())
+    }
+
+    fn end(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
     }
 
     /// Asks, and waits for the reply.
@@ -71,7 +90,6 @@ impl Side {
 impl Drop for Side {
     fn drop(&mut self) {
         // One that hangs in a driver call would not notice that its input has ended.
-        let _ = self.child.kill();
-        let _ = self.child.wait();
+        self.end();
     }
 }

@@ -1,5 +1,6 @@
 //! Event-timed repetitions with a cold L2 cache.
 
+use crate::Outcome;
 use crate::kernels::fill;
 use triton::{Buffer, Device, Event, Stream};
 
@@ -27,12 +28,7 @@ impl Timer {
     ///
     /// # Errors
     /// Of the launches.
-    pub fn time(
-        &mut self,
-        warmup: u32,
-        reps: u32,
-        mut run: impl FnMut(&Stream) -> triton::Result<()>,
-    ) -> triton::Result<Vec<f64>> {
+    pub fn time(&mut self, warmup: u32, reps: u32, mut run: impl FnMut(&Stream) -> Outcome) -> Outcome<Vec<f64>> {
         for _ in 0..warmup {
             self.empty_cache()?;
             run(&self.stream)?;
@@ -45,7 +41,7 @@ impl Timer {
             events.push((start, self.stream.record_timed()?));
         }
         self.stream.synchronize()?;
-        events.iter().map(|(start, end)| Event::elapsed_ms(start, end).map(f64::from)).collect()
+        events.iter().map(|(start, end)| Ok(f64::from(Event::elapsed_ms(start, end)?))).collect()
     }
 
     fn empty_cache(&mut self) -> triton::Result<()> {

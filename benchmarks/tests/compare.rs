@@ -9,14 +9,16 @@ type Case<'a> = (&'a [&'a str], bool, &'a str, usize);
 
 #[test]
 fn cases() {
-    let peers = ["--peers", BENCH, "serve", "--device", "cpu", "--entry", "peer"];
+    let peers: &[&str] = &["--peers", BENCH, "serve", "--device", "cpu", "--entry", "peer"];
     let table: &[Case<'_>] = &[
-        (&[], true, "| add f32 offset 1  | ours  |", 9),
-        (&peers, true, "| add f16 tail      | peer  |", 18),
-        (&["--peers", "/nowhere/peers"], false, "peers: cannot start", 9),
-        (&["--peers", BENCH, "--version"], false, "peers: the program ended", 9),
-        (&["--peers", "echo", "{\"failed\": \"no GPU here\"}"], false, "peers: no GPU here", 9),
-        (&["--peers", "echo", "hello"], false, "peers: not a reply", 9),
+        (&[], true, "| matmul bf16 81^3       | ours  |", 31),
+        (&["--filter", "no such case"], false, "no case is called so: no such case", 0),
+        (&[&["--filter", "add"], peers].concat(), true, "| add f16 tail      | peer  |", 16),
+        (&[&["--filter", "softmax,matmul"], peers].concat(), true, "| softmax f32 2x32768 | peer  |", 26),
+        (&["--filter", "offset", "--peers", "/nowhere/peers"], false, "peers: cannot start", 4),
+        (&["--filter", "offset", "--peers", BENCH, "--version"], false, "peers: the program ended", 4),
+        (&["--filter", "offset", "--peers", "echo", "{\"failed\": \"no GPU here\"}"], false, "peers: no GPU here", 4),
+        (&["--filter", "offset", "--peers", "echo", "hello"], false, "peers: not a reply", 4),
         (&["--peers"], false, "a value is required for '--peers", 0),
     ];
     for (args, success, printed, rows) in table {
@@ -25,7 +27,10 @@ fn cases() {
         let text = String::from_utf8_lossy(&output.stdout) + String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.success(), *success, "{args:?}: {text}");
         assert!(text.contains(printed), "{args:?}: expected {printed:?} in {text}");
-        let found = text.lines().filter(|line| line.starts_with("| add") || line.starts_with("| copy")).count();
+        let found = text
+            .lines()
+            .filter(|line| line.starts_with("| ") && !line.starts_with("| case") && !line.starts_with("| --"))
+            .count();
         assert_eq!(found, *rows, "{args:?}: {text}");
     }
 }

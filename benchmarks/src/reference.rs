@@ -1,0 +1,137 @@
+//! What the results should be, in f64, by all cores. Where that takes long, of some rows, which fall on every row of a tile.
+
+use crate::case::{Case, Op};
+use crate::data;
+use crate::kernels::Value;
+
+/// Multiplications, roughly, that a check may cost.
+const BUDGET: usize = 1 << 28;
+
+/// ‖found − reference‖ / ‖reference‖ of the rows compared, NaN if any element found is NaN.
+pub fn error<T: Value>(case: &Case, x: &[T], y: &[T], found: &[T]) -> f64 {
+    if case.op == Op::Copy {
+        return data::error(found, |i| x[i].to_f64());
+    }
+    if case.op == Op::Add {
+        return data::error(found, |i| x[i].to_f64() + y[i].to_f64());
+    }
+    let columns = case.shape[1];
+    let rows = rows(case, BUDGET);
+    let share = rows.len().div_ceil(data::cores()).max(1);
+    let sums = std::thread::scope(|scope| {
+        let work = |rows: &[usize]| {
+            let mut sums = (0.0, 0.0);
+            for &r in rows {
+                let expected = row(case, x, y, r);
+                for (value, reference) in found[r * columns..][..columns].iter().zip(expected) {
+                    sums.0 += (value.to_f64() - reference).powi(2);
+                    sums.1 += reference.powi(2);
+                }
+            }
+            sums
+        };
+        let parts: Vec<_> = rows.chunks(share).map(|rows| scope.spawn(move || work(rows))).collect();
+        // A part that panicked is no number.
+        let parts = parts.into_iter().map(|p| p.join().unwrap_or((f64::NAN, f64::NAN)));
+        parts.fold((0.0, 0.0), |a, b| (a.0 + b.0, a.1 + b.1))
+    });
+    if found.iter().any(|value| value.to_f64().is_nan()) {
+        return f64::NAN;
+    }
+    if sums.0 == 0.0 { 0.0 } else { (sums.0 / sums.1).sqrt() }
+}
+
+/// The rows that are compared: an odd distance apart, and the last.
+fn rows(case: &Case, budget: usize) -> Vec<usize> {
+    let [rows, columns, k] = case.shape;
+    let cost = columns * if case.op == Op::Matmul { k } else { 8 };
+    let mut list: Vec<usize> = (0..rows).step_by((rows * cost / budget) | 1).collect();
+    if list.last() != Some(&(rows - 1)) {
+        list.push(rows - 1);
+    }
+    list
+}
+
+/// A row of the result.
+fn row<T: Value>(case: &Case, x: &[T], y: &[T], r: usize) -> Vec<f64> {
+    let [rows, columns, k] = case.shape;
+    let of_x = || x[r * columns..][..columns].iter().map(|v| v.to_f64());
+    match case.op {
+        Op::Copy => of_x().collect(),
+        Op::Add => of_x().zip(&y[r * columns..]).map(|(x, y)| x + y.to_f64()).collect(),
+        Op::Softmax => {
+            let top = of_x().fold(f64::NEG_INFINITY, f64::max);
+            let e: Vec<f64> = of_x().map(|v| (v - top).exp()).collect();
+            let sum: f64 = e.iter().sum();
+            e.into_iter().map(|e| e / sum).collect()
+        }
+        Op::LayerNorm => {
+            let mean = of_x().sum::<f64>() / columns as f64;
+            let variance = of_x().map(|v| (v - mean).powi(2)).sum::<f64>() / columns as f64;
+            let scale = 1.0 / (variance + 1e-5).sqrt();
+            let (weight, bias) = y.split_at(columns);
+            let affine = weight.iter().zip(bias);
+            of_x().zip(affine).map(|(v, (w, b))| (v - mean) * scale * w.to_f64() + b.to_f64()).collect()
+        }
+        Op::Transpose => (0..columns).map(|c| x[c * rows + r].to_f64()).collect(),
+        Op::Matmul => {
+            let mut sums = vec![0.0; columns];
+            for (a, b) in x[r * k..][..k].iter().zip(y.chunks(columns)) {
+                let a = a.to_f64();
+                for (sum, b) in sums.iter_mut().zip(b) {
+                    *sum += a * b.to_f64();
+                }
+            }
+            sums
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::case::cases;
+
+    /// A case with another shape.
+    fn case(name: &str, shape: [usize; 3]) -> Case {
+        let case = cases(1 << 27, &[name.to_string()]).pop().expect("a case");
+        Case { shape, n: shape[0] * shape[1], ..case }
+    }
+
+    #[test]
+    fn rows_by_hand() {
+        let third = 1.0 / 3.0f64;
+        let norm = 1.0 / (1.0f64 + 1e-5).sqrt();
+        let table: &[(&str, [usize; 3], &[f32], &[f32], &[f64])] = &[
+            ("softmax", [2, 3, 1], &[9.0, 9.0, 9.0, 2.0, 2.0, 2.0], &[], &[third, third, third]),
+            (
+                "layer norm",
+                [2, 2, 1],
+                &[0.0, 0.0, 3.0, 5.0],
+                &[2.0, 3.0, 10.0, 20.0],
+                &[10.0 - 2.0 * norm, 20.0 + 3.0 * norm],
+            ),
+            ("transpose f32", [2, 3, 1], &[1.0, 2.0, 3.0, 4.0, 5.0, 6.0], &[], &[2.0, 4.0, 6.0]),
+            ("matmul f32", [2, 2, 2], &[1.0, 0.0, 3.0, 4.0], &[1.0, 2.0, 3.0, 4.0], &[15.0, 22.0]),
+        ];
+        for (name, shape, x, y, expected) in table {
+            assert_eq!(row(&case(name, *shape), x, y, 1), *expected, "{name}");
+        }
+    }
+
+    #[test]
+    fn wrong_elements_are_found() {
+        let case = case("transpose f32", [2, 2, 1]);
+        let x = [1.0f32, 2.0, 3.0, 4.0];
+        assert_eq!(error(&case, &x, &[], &[1.0, 3.0, 2.0, 4.0]), 0.0);
+        assert!(error(&case, &x, &[], &[1.0, 3.0, 2.0, 5.0]) > 0.1);
+        assert!(error(&case, &x, &[], &[1.0, 3.0, f32::NAN, 4.0]).is_nan());
+    }
+
+    #[test]
+    fn some_rows() {
+        let case = case("matmul bf16 4096", [4096; 3]);
+        let list = rows(&case, BUDGET);
+        assert_eq!((list.len(), list[1], list.last()), (17, 257, Some(&4095)));
+    }
+}

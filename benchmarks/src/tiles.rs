@@ -1,0 +1,188 @@
+//! Our kernels over views: rows, transposes, matrix products. Which instance runs follows from the case alone.
+
+use crate::Outcome;
+use crate::case::{Case, DType, Op};
+use crate::kernels::Value;
+use triton::prelude::*;
+
+/// out = softmax(x) along the last axis; a program keeps its row, of at most N columns, in registers.
+#[triton::kernel(configs = [
+    (N = 1024, num_warps = 4), (N = 4096, num_warps = 8), (N = 8192, num_warps = 8), (N = 16384, num_warps = 16),
+    (N = 32768, num_warps = 32),
+])]
+pub fn softmax<const N: i32>(x: Tensor<f32, 2>, out: TensorMut<f32, 2>) {
+    let row = program_id(0);
+    let v = x.load([row, 0], [1, N]);
+    // What lies behind the last column must not count.
+    let inside = (arange(0, N) < x.dim(1)).expand_dims(0);
+    let v = where_(inside, v, f32::NEG_INFINITY);
+    let e = exp(v - max_axis(v, 1).expand_dims(1));
+    out.store([row, 0], e / sum_axis(e, 1).expand_dims(1));
+}
+
+/// out = (x − mean) / √(variance + 10⁻⁵) · weight + bias along the last axis, by way of `f32`.
+#[triton::kernel(configs = [(N = 1024, num_warps = 4), (N = 4096, num_warps = 8), (N = 8192, num_warps = 16)])]
+pub fn layer_norm<const N: i32>(
+    x: Tensor<bf16, 2>,
+    weight: Tensor<bf16, 2>,
+    bias: Tensor<bf16, 2>,
+    out: TensorMut<bf16, 2>,
+) {
+    let row = program_id(0);
+    let n = x.dim(1) as f32;
+    let v = x.load([row, 0], [1, N]).to::<f32>();
+    let mean = sum_axis(v, 1).expand_dims(1) / n;
+    // What lies behind the last column must not count.
+    let inside = (arange(0, N) < x.dim(1)).expand_dims(0);
+    let centred = where_(inside, v - mean, 0.0);
+    let variance = sum_axis(centred * centred, 1).expand_dims(1) / n;
+    let scale = 1.0 / sqrt(variance + 0.00001);
+    let (w, b) = (weight.load([0, 0], [1, N]).to::<f32>(), bias.load([0, 0], [1, N]).to::<f32>());
+    out.store([row, 0], (centred * scale * w + b).to::<bf16>());
+}
+
+/// out = xᵀ, a square of 64 by 64 a program.
+#[triton::kernel(T = [f32, bf16])]
+pub fn transpose<T: Num>(x: Tensor<T, 2>, out: TensorMut<T, 2>) {
+    let (i, j) = (program_id(1) * 64, program_id(0) * 64);
+    out.store([j, i], x.load([i, j], [64, 64]).trans());
+}
+
+/// out = a · b, sums in `f32`.
+#[triton::kernel(configs = [(BM = 128, BN = 64, BK = 32, num_warps = 8)])]
+pub fn matmul<const BM: i32, const BN: i32, const BK: i32>(
+    a: Tensor<bf16, 2>,
+    b: Tensor<bf16, 2>,
+    out: TensorMut<bf16, 2>,
+) {
+    let (m, n) = (program_id(0) * BM, program_id(1) * BN);
+    let mut acc = zeros::<f32>([BM, BN]);
+    for k in (0..a.dim(1)).step_by(BK) {
+        acc = dot(a.load([m, k], [BM, BK]), b.load([k, n], [BK, BN]), acc);
+    }
+    out.store([m, n], acc.to::<bf16>());
+}
+
+/// The same in `f32`: products are as exact as the type.
+#[triton::kernel(configs = [(BM = 32, BN = 64, BK = 8)])]
+pub fn matmul_f32<const BM: i32, const BN: i32, const BK: i32>(
+    a: Tensor<f32, 2>,
+    b: Tensor<f32, 2>,
+    out: TensorMut<f32, 2>,
+) {
+    let (m, n) = (program_id(0) * BM, program_id(1) * BN);
+    let mut acc = zeros::<f32>([BM, BN]);
+    for k in (0..a.dim(1)).step_by(BK) {
+        acc = dot(a.load([m, k], [BM, BK]), b.load([k, n], [BK, BN]), acc);
+    }
+    out.store([m, n], acc);
+}
+
+/// An element type with kernels over views.
+pub trait Tiled: Value {
+    /// Enqueues a case without an offset, on operands that begin with its elements.
+    ///
+    /// # Errors
+    /// Those of a launch, and for an operation that has no kernel for the type.
+    fn launch_views(case: &Case, stream: &Stream, operands: Operands<'_, Self>) -> Outcome;
+}
+
+/// What a case computes with: see [`Case::lengths`].
+pub struct Operands<'a, T> {
+    pub x: &'a Buffer<T>,
+    pub y: &'a Buffer<T>,
+    pub out: &'a mut Buffer<T>,
+}
+
+impl Tiled for f32 {
+    fn launch_views(case: &Case, stream: &Stream, operands: Operands<'_, f32>) -> Outcome {
+        let [rows, columns, k] = case.shape;
+        let Operands { x, y, out } = operands;
+        let out = out.view_mut([rows, columns])?;
+        match case.op {
+            Op::Softmax => {
+                let x = x.view([rows, columns])?;
+                match columns {
+                    0..=1024 => softmax::<1024>(x, out).launch(stream, rows)?,
+                    1025..=4096 => softmax::<4096>(x, out).launch(stream, rows)?,
+                    4097..=8192 => softmax::<8192>(x, out).launch(stream, rows)?,
+                    8193..=16384 => softmax::<16384>(x, out).launch(stream, rows)?,
+                    _ => softmax::<32768>(x, out).launch(stream, rows)?,
+                }
+            }
+            Op::Transpose => transpose::<f32>(x.view([columns, rows])?, out).launch(stream, squares(case))?,
+            Op::Matmul => {
+                let grid = (rows.div_ceil(32), columns.div_ceil(64));
+                matmul_f32::<32, 64, 8>(x.view([rows, k])?, y.view([k, columns])?, out).launch(stream, grid)?;
+            }
+            Op::Copy | Op::Add | Op::LayerNorm => return Err(no_kernel(case)),
+        }
+        Ok(())
+    }
+}
+
+impl Tiled for bf16 {
+    fn launch_views(case: &Case, stream: &Stream, operands: Operands<'_, bf16>) -> Outcome {
+        let [rows, columns, k] = case.shape;
+        let Operands { x, y, out } = operands;
+        let out = out.view_mut([rows, columns])?;
+        match case.op {
+            Op::LayerNorm => {
+                let (weight, bias) = (y.view([1, columns])?, y.slice(columns..)?.view([1, columns])?);
+                let x = x.view([rows, columns])?;
+                match columns {
+                    0..=1024 => layer_norm::<1024>(x, weight, bias, out).launch(stream, rows)?,
+                    1025..=4096 => layer_norm::<4096>(x, weight, bias, out).launch(stream, rows)?,
+                    _ => layer_norm::<8192>(x, weight, bias, out).launch(stream, rows)?,
+                }
+            }
+            Op::Transpose => transpose::<bf16>(x.view([columns, rows])?, out).launch(stream, squares(case))?,
+            Op::Matmul => {
+                let grid = (rows.div_ceil(128), columns.div_ceil(64));
+                matmul::<128, 64, 32>(x.view([rows, k])?, y.view([k, columns])?, out).launch(stream, grid)?;
+            }
+            Op::Copy | Op::Add | Op::Softmax => return Err(no_kernel(case)),
+        }
+        Ok(())
+    }
+}
+
+impl Tiled for f16 {
+    fn launch_views(case: &Case, _: &Stream, _: Operands<'_, f16>) -> Outcome {
+        Err(no_kernel(case))
+    }
+}
+
+fn no_kernel(case: &Case) -> Box<dyn std::error::Error> {
+    format!("`{}`: there is no kernel for {:?} of {}", case.name, case.op, case.dtype.name()).into()
+}
+
+/// The grid of [`transpose`]: neighbouring programs read one row of squares.
+fn squares(case: &Case) -> (usize, usize) {
+    let [rows, columns, _] = case.shape;
+    (rows.div_ceil(64), columns.div_ceil(64))
+}
+
+/// Which instance computes a case.
+pub fn note(case: &Case) -> String {
+    let columns = case.shape[1];
+    let (tile, warps) = match (case.op, case.dtype) {
+        (Op::Softmax, _) => match columns {
+            0..=1024 => ("1x1024", 4),
+            1025..=4096 => ("1x4096", 8),
+            4097..=8192 => ("1x8192", 8),
+            8193..=16384 => ("1x16384", 16),
+            _ => ("1x32768", 32),
+        },
+        (Op::LayerNorm, _) => match columns {
+            0..=1024 => ("1x1024", 4),
+            1025..=4096 => ("1x4096", 8),
+            _ => ("1x8192", 16),
+        },
+        (Op::Transpose, _) => ("64x64", 4),
+        (Op::Matmul, DType::F32) => ("32x64x8", 4),
+        (Op::Matmul, DType::F16 | DType::Bf16) => ("128x64x32", 8),
+        (Op::Copy | Op::Add, _) => return String::new(),
+    };
+    format!("{tile} num_warps={warps}")
+}
