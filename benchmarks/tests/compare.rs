@@ -58,7 +58,8 @@ fn started_anew() {
     let text = String::from_utf8_lossy(&output.stdout) + String::from_utf8_lossy(&output.stderr);
     assert!(!output.status.success(), "{text}");
     let rows: Vec<&str> = text.lines().filter(|line| line.starts_with("| add f16 tail")).collect();
-    let (good, bad) = (rows.iter().find(|row| row.contains("| good ")), rows.iter().find(|row| row.contains("| bad ")));
+    let (good, bad) =
+        (rows.iter().find(|row| row.contains("| good  |")), rows.iter().find(|row| row.contains("| bad   |")));
     assert!(good.is_some_and(|row| row.contains("0.5000")) && bad.is_some_and(|row| row.contains("FAILED")), "{text}");
     assert!(text.contains("bad in `add f16 tail`: peers: the program ended"), "{text}");
 }
