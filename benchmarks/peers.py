@@ -32,7 +32,11 @@ except ImportError:
     triton = None
 
 SLACK = 16
-BLOCKS = (1024, 2048)
+DTYPES = {"f32": torch.float32, "f16": torch.float16, "bf16": torch.bfloat16}
+
+# Products of f32 are as exact as the type, as ours are.
+torch.backends.cuda.matmul.allow_tf32 = False
+torch.backends.cudnn.allow_tf32 = False
 
 if triton:
     # The kernel of Triton's first tutorial.
@@ -51,6 +55,121 @@ if triton:
         offsets = pid * BLOCK_SIZE + tl.arange(0, BLOCK_SIZE)
         mask = offsets < n_elements
         tl.store(output_ptr + offsets, tl.load(x_ptr + offsets, mask=mask), mask=mask)
+
+    # The single-pass kernel of Triton's tutorial: a row stays in registers.
+    @triton.jit
+    def softmax_kernel(x_ptr, output_ptr, n_columns, BLOCK_SIZE: tl.constexpr):
+        row = tl.program_id(0).to(tl.int64)
+        columns = tl.arange(0, BLOCK_SIZE)
+        mask = columns < n_columns
+        x = tl.load(x_ptr + row * n_columns + columns, mask=mask, other=-float("inf")).to(tl.float32)
+        numerator = tl.exp(x - tl.max(x, axis=0))
+        y = numerator / tl.sum(numerator, axis=0)
+        tl.store(output_ptr + row * n_columns + columns, y, mask=mask)
+
+    @triton.jit
+    def layer_norm_kernel(x_ptr, w_ptr, b_ptr, output_ptr, n_columns, eps, BLOCK_SIZE: tl.constexpr):
+        row = tl.program_id(0).to(tl.int64)
+        columns = tl.arange(0, BLOCK_SIZE)
+        mask = columns < n_columns
+        x = tl.load(x_ptr + row * n_columns + columns, mask=mask, other=0.0).to(tl.float32)
+        mean = tl.sum(x, axis=0) / n_columns
+        centred = tl.where(mask, x - mean, 0.0)
+        variance = tl.sum(centred * centred, axis=0) / n_columns
+        scale = 1 / tl.sqrt(variance + eps)
+        w = tl.load(w_ptr + columns, mask=mask).to(tl.float32)
+        b = tl.load(b_ptr + columns, mask=mask).to(tl.float32)
+        tl.store(output_ptr + row * n_columns + columns, centred * scale * w + b, mask=mask)
+
+    @triton.jit
+    def transpose_kernel(x_ptr, output_ptr, rows, columns, BLOCK_SIZE: tl.constexpr):
+        # x is rows by columns.
+        i = tl.program_id(1) * BLOCK_SIZE + tl.arange(0, BLOCK_SIZE)
+        j = tl.program_id(0) * BLOCK_SIZE + tl.arange(0, BLOCK_SIZE)
+        x = tl.load(x_ptr + i[:, None] * columns + j[None, :], mask=(i < rows)[:, None] & (j < columns)[None, :])
+        mask = (j < columns)[:, None] & (i < rows)[None, :]
+        tl.store(output_ptr + j[:, None] * rows + i[None, :], tl.trans(x), mask=mask)
+
+    # The kernel of Triton's tutorial on matrix products, programs in groups that share operands in the L2 cache.
+    @triton.jit
+    def matmul_kernel(
+        a_ptr, b_ptr, c_ptr, M, N, K,
+        BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr, GROUP: tl.constexpr, PRECISION: tl.constexpr,
+    ):
+        pid = tl.program_id(0)
+        pids_m, pids_n = tl.cdiv(M, BM), tl.cdiv(N, BN)
+        first = pid // (GROUP * pids_n) * GROUP
+        size = min(pids_m - first, GROUP)
+        pid_m = first + pid % (GROUP * pids_n) % size
+        pid_n = pid % (GROUP * pids_n) // size
+        m = (pid_m * BM + tl.arange(0, BM)) % M
+        n = (pid_n * BN + tl.arange(0, BN)) % N
+        k = tl.arange(0, BK)
+        a_ptrs = a_ptr + m[:, None] * K + k[None, :]
+        b_ptrs = b_ptr + k[:, None] * N + n[None, :]
+        acc = tl.zeros((BM, BN), dtype=tl.float32)
+        for i in range(0, tl.cdiv(K, BK)):
+            a = tl.load(a_ptrs, mask=k[None, :] < K - i * BK, other=0.0)
+            b = tl.load(b_ptrs, mask=k[:, None] < K - i * BK, other=0.0)
+            acc = tl.dot(a, b, acc, input_precision=PRECISION)
+            a_ptrs += BK
+            b_ptrs += BK * N
+        m = pid_m * BM + tl.arange(0, BM)
+        n = pid_n * BN + tl.arange(0, BN)
+        mask = (m < M)[:, None] & (n < N)[None, :]
+        tl.store(c_ptr + m[:, None] * N + n[None, :], acc.to(c_ptr.dtype.element_ty), mask=mask)
+
+
+def configurations(case):
+    """What Triton's kernel of a case may be compiled with."""
+    op, columns = case["op"], case["shape"][1]
+    if op in ("copy", "add"):
+        return [{"BLOCK_SIZE": block, "num_warps": 4} for block in (1024, 2048)]
+    if op in ("softmax", "layernorm"):
+        block = 1 << (columns - 1).bit_length()
+        fitting = [warps for warps in (4, 8, 16, 32) if 4 <= block // (32 * warps) <= 64]
+        return [{"BLOCK_SIZE": block, "num_warps": warps} for warps in fitting]
+    if op == "transpose":
+        return [{"BLOCK_SIZE": block, "num_warps": warps} for block, warps in ((32, 4), (64, 4), (64, 8), (128, 8))]
+    if case["dtype"] == "f32":
+        tiles = ((64, 64, 16, 4, 3), (128, 64, 16, 4, 3), (128, 128, 16, 8, 3))
+    else:
+        tiles = ((64, 128, 64, 4, 4), (128, 128, 64, 4, 4), (128, 128, 64, 8, 3), (128, 256, 64, 8, 3))
+    return [
+        {"BM": m, "BN": n, "BK": k, "GROUP": 8, "num_warps": warps, "num_stages": stages}
+        for m, n, k, warps, stages in tiles
+    ]
+
+
+# How PyTorch computes each operation.
+TORCH = {
+    "copy": "copy_",
+    "add": "torch.add(out=)",
+    "softmax": "torch.softmax",
+    "layernorm": "layer_norm",
+    "transpose": "copy_(x.t())",
+    "matmul": "torch.matmul(out=)",
+}
+
+EPSILON = 1e-5
+
+# Seconds in which Triton's configurations are tried; later, the first that works is taken.
+TUNING = 45
+
+
+def lengths_of(case):
+    """Elements of x, y and out."""
+    n, (rows, columns, k) = case["n"], case["shape"]
+    special = {"add": (n, n, n), "layernorm": (n, 2 * columns, n), "matmul": (rows * k, k * columns, n)}
+    return special.get(case["op"], (n, 0, n))
+
+
+def note(how):
+    """A configuration in words, as ours are."""
+    if "BM" in how:
+        tile = "{BM}x{BN}x{BK}".format(**how)
+        return f"{tile} num_warps={how['num_warps']} num_stages={how['num_stages']}"
+    return f"BLOCK={how['BLOCK_SIZE']} num_warps={how['num_warps']}"
 
 
 class Moment:
@@ -79,28 +198,36 @@ class Side:
         self.flush = torch.zeros(flush_mib << 18, dtype=torch.int32, device=device)
         generator = torch.Generator(device=device).manual_seed(seed % (1 << 63))
         self.operands = {}
-        for name, dtype in (("f32", torch.float32), ("f16", torch.float16)):
-            lengths = [case["n"] + case["offset"] + SLACK for case in cases if case["dtype"] == name]
-            length = max(lengths, default=0)
-            x, y = (torch.randn(length, dtype=dtype, device=device, generator=generator) for _ in range(2))
-            self.operands[name] = (x, y, torch.full_like(x, math.nan))
-        # Chosen here, before the run: which block size Triton's kernels are compared with.
-        self.blocks = {}
+        for name, dtype in DTYPES.items():
+            of_type = [case for case in cases if case["dtype"] == name]
+            lengths = [[case["offset"] + length + SLACK for length in lengths_of(case)] for case in of_type]
+            if lengths:
+                x, y, out = (max(of_one) for of_one in zip(*lengths))
+                x, y = (torch.randn(length, dtype=dtype, device=device, generator=generator) for length in (x, y))
+                self.operands[name] = (x, y, torch.full((out,), math.nan, dtype=dtype, device=device))
+        # Chosen here, before the run: which configuration Triton's kernels are compared with.
+        self.chosen = {}
         if triton and self.gpu:
+            until = time.monotonic() + TUNING
             for case in cases:
-                try:
-                    timed = {block: self.time(self.triton(case, block), 3, 9) for block in BLOCKS}
-                    self.blocks[case["name"]] = min(BLOCKS, key=lambda block: statistics.median(timed[block]))
-                except Exception as error:  # A peer that cannot compile is no reason to lose the others.
-                    print(f"peers: triton, {case['name']}: {error}", file=sys.stderr)
+                timed = []
+                for configuration in configurations(case):
+                    if timed and time.monotonic() > until:
+                        break
+                    try:
+                        ms = statistics.median(self.time(self.triton(case, configuration), 3, 9))
+                        timed.append((ms, configuration))
+                    except Exception as error:  # A peer that cannot compile is no reason to lose the others.
+                        print(f"peers: triton, {case['name']}, {configuration}: {error}", file=sys.stderr)
+                if timed:
+                    self.chosen[case["name"]] = min(timed, key=lambda pair: pair[0])[1]
 
     def ready(self):
         entries = []
         for name, case in self.cases.items():
-            how = "copy_" if case["op"] == "copy" else "torch.add(out=)"
-            entries.append({"case": name, "entry": "torch", "note": how})
-            if name in self.blocks:
-                entries.append({"case": name, "entry": "triton", "note": f"BLOCK={self.blocks[name]} num_warps=4"})
+            entries.append({"case": name, "entry": "torch", "note": TORCH[case["op"]]})
+            if name in self.chosen:
+                entries.append({"case": name, "entry": "triton", "note": note(self.chosen[name])})
         versions = {"Python": platform.python_version(), "PyTorch": torch.__version__}
         if triton:
             versions["Triton"] = triton.__version__
@@ -109,29 +236,57 @@ class Side:
         return {"device": device, "versions": versions, "entries": entries, "memory": memory}
 
     def views(self, case):
-        """The operands of a case: misaligned by its offset."""
-        part = slice(case["offset"], case["offset"] + case["n"])
-        return tuple(operand[part] for operand in self.operands[case["dtype"]])
+        """The operands of a case: misaligned by its offset, in the shapes that they have."""
+        at, (rows, columns, k) = case["offset"], case["shape"]
+        x, y, out = (operand[at : at + n] for operand, n in zip(self.operands[case["dtype"]], lengths_of(case)))
+        if case["op"] in ("softmax", "layernorm"):
+            return x.view(rows, columns), y, out.view(rows, columns)
+        if case["op"] == "transpose":
+            return x.view(columns, rows), y, out.view(rows, columns)
+        if case["op"] == "matmul":
+            return x.view(rows, k), y.view(k, columns), out.view(rows, columns)
+        return x, y, out
 
-    def triton(self, case, block):
+    def triton(self, case, how):
         x, y, out = self.views(case)
-        n = case["n"]
-        grid = (triton.cdiv(n, block),)
-        if case["op"] == "copy":
-            return lambda: copy_kernel[grid](x, out, n, BLOCK_SIZE=block)
-        return lambda: add_kernel[grid](x, y, out, n, BLOCK_SIZE=block)
+        op, n, (rows, columns, k) = case["op"], case["n"], case["shape"]
+        if op == "copy":
+            return lambda: copy_kernel[(triton.cdiv(n, how["BLOCK_SIZE"]),)](x, out, n, **how)
+        if op == "add":
+            return lambda: add_kernel[(triton.cdiv(n, how["BLOCK_SIZE"]),)](x, y, out, n, **how)
+        if op == "softmax":
+            return lambda: softmax_kernel[(rows,)](x, out, columns, **how)
+        if op == "layernorm":
+            w, b = y[:columns], y[columns:]
+            return lambda: layer_norm_kernel[(rows,)](x, w, b, out, columns, EPSILON, **how)
+        if op == "transpose":
+            grid = (triton.cdiv(rows, how["BLOCK_SIZE"]), triton.cdiv(columns, how["BLOCK_SIZE"]))
+            return lambda: transpose_kernel[grid](x, out, columns, rows, **how)
+        grid = (triton.cdiv(rows, how["BM"]) * triton.cdiv(columns, how["BN"]),)
+        precision = "ieee" if case["dtype"] == "f32" else "tf32"  # Of half types this says nothing.
+        return lambda: matmul_kernel[grid](x, y, out, rows, columns, k, PRECISION=precision, **how)
 
     def torch(self, case):
         x, y, out = self.views(case)
-        if case["op"] == "copy":
+        op, columns = case["op"], case["shape"][1]
+        if op == "copy":
             return lambda: out.copy_(x)
-        return lambda: torch.add(x, y, out=out)
+        if op == "add":
+            return lambda: torch.add(x, y, out=out)
+        if op == "softmax":
+            return lambda: torch.softmax(x, dim=-1)
+        if op == "layernorm":
+            w, b = y[:columns], y[columns:]
+            return lambda: torch.nn.functional.layer_norm(x, (columns,), w, b, EPSILON)
+        if op == "transpose":
+            return lambda: out.copy_(x.t())
+        return lambda: torch.matmul(x, y, out=out)
 
     def run(self, work):
         case = self.cases[work["case"]]
         if work["entry"] == "torch":
             return self.torch(case)
-        return self.triton(case, self.blocks[work["case"]])
+        return self.triton(case, self.chosen[work["case"]])
 
     def synchronize(self):
         if self.gpu:
@@ -151,26 +306,43 @@ class Side:
         self.synchronize()
         return [start.until(end) for start, end in moments]
 
+    def reference(self, case, part):
+        """The elements of a result in double precision: of some rows, or a part of a result without rows."""
+        x, y, _ = self.views(case)
+        op, columns = case["op"], case["shape"][1]
+        if op == "copy":
+            return x[part].double()
+        if op == "add":
+            return x[part].double() + y[part].double()
+        if op == "softmax":
+            return torch.softmax(x[part].double(), dim=-1)
+        if op == "layernorm":
+            w, b = y[:columns].double(), y[columns:].double()
+            return torch.nn.functional.layer_norm(x[part].double(), (columns,), w, b, EPSILON)
+        if op == "transpose":
+            return x[:, part].t().double()
+        return x[part].double() @ y.double()
+
     def check(self, work):
         case = self.cases[work["case"]]
         output = self.operands[case["dtype"]][2]
         output.fill_(math.nan)
-        self.run(work)()
-        x, y, out = self.views(case)
+        result = self.run(work)()
+        out = self.views(case)[2]
+        if torch.is_tensor(result) and result.data_ptr() != out.data_ptr():
+            out.copy_(result)  # Of a function that has no `out`.
         difference = torch.zeros((), dtype=torch.float64, device=self.device)
         size = torch.zeros_like(difference)
-        for i in range(0, case["n"], 1 << 24):
-            part = slice(i, i + (1 << 24))
-            reference = x[part].double()
-            if case["op"] == "add":
-                reference += y[part].double()
+        step = 1 << 24 if out.dim() == 1 else max(1, (1 << 24) // case["shape"][1])
+        for i in range(0, len(out), step):
+            part = slice(i, i + step)
+            reference = self.reference(case, part)
             difference += (out[part].double() - reference).square().sum()
             size += reference.square().sum()
         error = (difference / size).sqrt().item()
         behind = case["offset"] + case["n"]
         stray = sum(int((~part.isnan()).sum()) for part in (output[: case["offset"]], output[behind:]))
-        bound = 0.0 if case["op"] == "copy" else {"f32": 2.0**-24, "f16": 2.0**-11}[case["dtype"]]
-        return {"error": None if math.isnan(error) else error, "bound": bound, "stray": stray}
+        return {"error": None if math.isnan(error) else error, "bound": case["bound"], "stray": stray}
 
 
 def answer(device, side, request):

@@ -169,12 +169,7 @@ const FULL: usize = 1 << 27;
 fn tiled(n: usize) -> Vec<Case> {
     let share = n as f64 / FULL as f64;
     let mut cases: Vec<Case> = Vec::new();
-    let mut like_copy = |op: Op, dtype: DType, [rows, columns]: [usize; 2]| {
-        let name = match op {
-            Op::Softmax => "softmax",
-            Op::LayerNorm => "layer norm",
-            _ => "transpose",
-        };
+    let mut like_copy = |op: Op, name: &str, dtype: DType, [rows, columns]: [usize; 2]| {
         let copied = (rows * columns * dtype.bytes()).div_ceil(4);
         let copy = format!("copy {copied}");
         if cases.iter().all(|case| case.name != copy) {
@@ -185,14 +180,14 @@ fn tiled(n: usize) -> Vec<Case> {
     };
     let rows = |rows: usize| ((rows as f64 * share) as usize).max(2);
     for [r, columns] in [[16384, 1024], [8192, 4096], [4096, 8192], [4096, 12672], [2048, 32768]] {
-        like_copy(Op::Softmax, DType::F32, [rows(r), columns]);
+        like_copy(Op::Softmax, "softmax", DType::F32, [rows(r), columns]);
     }
     for [r, columns] in [[16384, 1024], [8192, 4096], [4096, 8192]] {
-        like_copy(Op::LayerNorm, DType::Bf16, [rows(r), columns]);
+        like_copy(Op::LayerNorm, "layer norm", DType::Bf16, [rows(r), columns]);
     }
     let side = ((8192.0 * share.sqrt()) as usize).max(2);
     for dtype in [DType::F32, DType::Bf16] {
-        like_copy(Op::Transpose, dtype, [side, side]);
+        like_copy(Op::Transpose, "transpose", dtype, [side, side]);
     }
     for (dtype, side) in [(DType::Bf16, 1024.0), (DType::Bf16, 4096.0), (DType::F32, 1024.0)] {
         let side = ((side * share.cbrt()).round() as usize).max(2);

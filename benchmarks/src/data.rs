@@ -16,7 +16,7 @@ pub fn cores() -> usize {
 /// Normally distributed values.
 pub fn normal<T: Value>(len: usize, seed: u64) -> Vec<T> {
     let mut values = vec![T::from_f32(0.0); len];
-    let share = len.div_ceil(cores()).next_multiple_of(STRIDE);
+    let share = len.div_ceil(cores()).next_multiple_of(STRIDE).max(STRIDE);
     std::thread::scope(|scope| {
         for (first, part) in (0..).step_by(share / STRIDE).zip(values.chunks_mut(share)) {
             scope.spawn(move || {
@@ -62,6 +62,7 @@ mod tests {
 
     #[test]
     fn inputs() {
+        assert_eq!(normal::<f32>(0, 7), [0.0; 0]);
         let values: Vec<f32> = normal(3 * STRIDE + 5, 7);
         let mean = values.iter().map(|v| f64::from(*v)).sum::<f64>() / values.len() as f64;
         let square = values.iter().map(|v| f64::from(*v).powi(2)).sum::<f64>() / values.len() as f64;

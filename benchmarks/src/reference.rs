@@ -98,11 +98,14 @@ mod tests {
         Case { shape, n: shape[0] * shape[1], ..case }
     }
 
+    /// The case, its shape, x and y, and the second row of the result.
+    type ByHand<'a> = (&'a str, [usize; 3], &'a [f32], &'a [f32], &'a [f64]);
+
     #[test]
     fn rows_by_hand() {
         let third = 1.0 / 3.0f64;
         let norm = 1.0 / (1.0f64 + 1e-5).sqrt();
-        let table: &[(&str, [usize; 3], &[f32], &[f32], &[f64])] = &[
+        let table: &[ByHand<'_>] = &[
             ("softmax", [2, 3, 1], &[9.0, 9.0, 9.0, 2.0, 2.0, 2.0], &[], &[third, third, third]),
             (
                 "layer norm",

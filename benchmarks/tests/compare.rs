@@ -34,3 +34,32 @@ fn cases() {
         assert_eq!(found, *rows, "{args:?}: {text}");
     }
 }
+
+/// A side that ends when it is asked for one of its two entries: that one is marked, and the other is measured.
+#[cfg(unix)]
+const FRAGILE: &str = r#"
+while read -r line; do
+    case $line in
+        *prepare*) echo '{"ready":{"device":"d","versions":{},"memory":0,"entries":[
+            {"case":"add f16 tail","entry":"good","note":""},{"case":"add f16 tail","entry":"bad","note":""}]}}' | tr -d '\n'; echo ;;
+        *bad*) exit 3 ;;
+        *check*) echo '{"checked":{"error":0.0,"bound":0.0,"stray":0}}' ;;
+        *) echo '{"timed":[0.5,0.5]}' ;;
+    esac
+done
+"#;
+
+#[test]
+#[cfg(unix)]
+fn started_anew() {
+    let common = ["--device", "cpu", "--n", "1024", "--flush-mib", "1", "--blocks", "2", "--reps", "2"];
+    let rest = ["--filter", "f16 tail", "--peers", "sh", "-c", FRAGILE];
+    let output = Command::new(BENCH).arg("compare").args(common).args(rest).output().expect("the benchmark runs");
+    let text = String::from_utf8_lossy(&output.stdout) + String::from_utf8_lossy(&output.stderr);
+    assert!(!output.status.success(), "{text}");
+    let rows: Vec<&str> = text.lines().filter(|line| line.starts_with("| add f16 tail")).collect();
+    let (good, bad) =
+        (rows.iter().find(|row| row.contains("| good  |")), rows.iter().find(|row| row.contains("| bad   |")));
+    assert!(good.is_some_and(|row| row.contains("0.5000")) && bad.is_some_and(|row| row.contains("FAILED")), "{text}");
+    assert!(text.contains("bad in `add f16 tail`: peers: the program ended"), "{text}");
+}
