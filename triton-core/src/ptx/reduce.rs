@@ -2,8 +2,8 @@
 //!
 //! Every step folds one bit of the index along the axis, in the order that is written in the operation: pairs of registers;
 //! pairs of lanes by butterfly shuffles, after which both lanes hold the result; and for all bits between warps one exchange
-//! through shared memory, of one word a thread and value, that every warp reads for itself. Combinations that do not commute
-//! are given the element with the bit clear first, so that both sides compute the same.
+//! through shared memory, of one word a thread and value, that every warp reads for itself. The element with the bit clear
+//! comes first, so that all threads compute the same; between lanes that takes a selection, unless the combination commutes.
 
 use super::lower::Lower;
 use super::{Address, Class, Cmp, Op, Opcode, Operand, Reg, Special, Ty};
@@ -55,7 +55,7 @@ impl Lower<'_> {
             }
         }
         if !warps.is_empty() {
-            self.between_warps(region, &mut tiles, &live, &warps, commutes)?;
+            self.between_warps(region, &mut tiles, &live, &warps)?;
         }
         // What is left stands in the order of the result's registers: the other bits in their old order.
         Ok(tiles.into_iter().map(|tile| live.iter().map(|&r| tile[r]).collect()).collect())
@@ -67,7 +67,6 @@ impl Lower<'_> {
         tiles: &mut [Vec<Reg>],
         live: &[usize],
         warps: &[usize],
-        commutes: bool,
     ) -> Result<(), String> {
         let threads = self.func.num_warps * 32;
         // Words of every value of every register, one after the other, for all threads.
@@ -89,33 +88,31 @@ impl Lower<'_> {
             self.emit(Op::StShared { ty: Ty::B32, srcs: vec![word], address });
         }
         self.emit(Op::BarSync);
-        // Every warp that differs in the folded bits, as seen from this one.
-        let masks: Vec<u32> = (0..1u32 << warps.len())
+        // The warps that share a result read the same words, from the one whose folded bits are all clear on: one address,
+        // and the operands stand in the order of the operation for all of them.
+        let base = self.thread_slot(warps.iter().fold(0, |mask, &bit| mask | 32 << bit));
+        let foreign: Vec<u32> = (0..1u32 << warps.len())
             .map(|k| warps.iter().enumerate().filter(|(i, _)| k >> i & 1 == 1).fold(0, |m, (_, &bit)| m | 32 << bit))
             .collect();
-        let later: Vec<Option<Reg>> =
-            warps.iter().map(|&bit| if commutes { None } else { Some(self.thread_bit(32 << bit)) }).collect();
         let mut first_word = 0;
         for (&r, values) in live.iter().zip(&words) {
             let own = at(tiles, r);
             let mut seen: Vec<Vec<Reg>> = Vec::new();
-            for &mask in &masks {
-                let slot = self.thread_slot(mask);
+            for &threads_on in &foreign {
                 let mut word = first_word;
                 let mut regs = Vec::new();
                 for (&reg, words) in own.iter().zip(values) {
-                    let read: Vec<Reg> =
-                        (0..words.len()).map(|k| self.read_word(slot, (word + k) as u32 * threads)).collect();
+                    let read: Vec<Reg> = (0..words.len())
+                        .map(|k| self.read_word(base, (word + k) as u32 * threads + threads_on))
+                        .collect();
                     word += words.len();
-                    regs.push(if mask == 0 { reg } else { self.element_of_words(reg.class, &read) });
+                    regs.push(self.element_of_words(reg.class, &read));
                 }
                 seen.push(regs);
             }
-            for (i, &later) in later.iter().enumerate() {
+            for i in 0..warps.len() {
                 for k in (0..seen.len()).filter(|k| k & ((2 << i) - 1) == 0) {
-                    // Which of two foreign warps comes first depends on the same bit of this one.
-                    let (own, other) = (seen[k].clone(), seen[k | 1 << i].clone());
-                    seen[k] = self.combine_sides(region, &own, &other, later)?;
+                    seen[k] = self.combine(region, &seen[k].clone(), &seen[k | 1 << i].clone())?;
                 }
             }
             put(tiles, r, seen.swap_remove(0));
@@ -190,12 +187,12 @@ impl Lower<'_> {
         })
     }
 
-    /// The word in shared memory of the thread whose index differs from this one's in these bits.
-    fn thread_slot(&mut self, mask: u32) -> Reg {
+    /// The word in shared memory of the thread whose index is this one's with these bits clear.
+    fn thread_slot(&mut self, clear: u32) -> Reg {
         self.at_entry(|cx| {
             let mut tid = cx.thread();
-            if mask != 0 {
-                tid = cx.arith(Opcode::Xor, Ty::B32, &[tid.into(), i64::from(mask).into()]);
+            if clear != 0 {
+                tid = cx.arith(Opcode::And, Ty::B32, &[tid.into(), i64::from(!clear).into()]);
             }
             let base = cx.mov(Ty::U32, Operand::Special(Special::Shared));
             let bytes = cx.arith(Opcode::Shl, Ty::B32, &[tid.into(), i64::from(WORD.trailing_zeros()).into()]);
