@@ -1,5 +1,8 @@
 //! Axis facts are true: random index arithmetic, every fact checked against the numbers themselves.
 
+mod random;
+
+use random::Random;
 use std::borrow::Cow;
 use triton_core::analysis::axis::{Axis, analyse};
 use triton_core::entity::Entity;
@@ -11,15 +14,7 @@ use triton_core::ops::kinds::{BinaryKind, CompareKind, UnaryKind};
 use triton_core::record::Promise;
 use triton_core::span::Span;
 
-/// A generator of numbers that needs no crate: the constants are Knuth's.
-struct Random(u64);
-
 impl Random {
-    fn below(&mut self, n: usize) -> usize {
-        self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        (self.0 >> 33) as usize % n
-    }
-
     fn pick<T: Copy>(&mut self, items: &[T]) -> T {
         items[self.below(items.len())]
     }

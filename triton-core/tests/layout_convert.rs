@@ -1,42 +1,13 @@
 //! Conversion plans against their definition: executed element by element, and bank conflicts counted one by one.
 
+mod random;
+mod random_layouts;
+
+use random::Random;
 use triton_core::layout::access::{Access, Form};
 use triton_core::layout::convert::{Kind, Plan, plan};
-use triton_core::layout::linear::{apply, independent};
+use triton_core::layout::linear::apply;
 use triton_core::layout::{Layout, Mem};
-
-/// A generator of numbers that needs no crate: the constants are Knuth's.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, n: usize) -> usize {
-        self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        (self.0 >> 33) as usize % n
-    }
-
-    fn shuffle(&mut self, items: &mut [u32]) {
-        for i in (1..items.len()).rev() {
-            items.swap(i, self.below(i + 1));
-        }
-    }
-
-    /// A layout of 2^`n` elements: bits in any order, and with `mixed` sums of them.
-    fn layout(&mut self, n: usize, registers: usize, warps: usize, mixed: bool) -> Option<Layout> {
-        let mut columns: Vec<u32> = (0..n).map(|i| 1 << i).collect();
-        columns.resize(n.max(registers + 5 + warps), 0);
-        self.shuffle(&mut columns);
-        if mixed {
-            for _ in 0..20 {
-                let (i, j) = (self.below(columns.len()), self.below(columns.len()));
-                columns[i] ^= if i == j { 0 } else { columns[j] };
-            }
-        }
-        let threads = columns.split_off(columns.len() - 5 - warps);
-        let reg = independent(columns, &[]);
-        let layout = Layout { reg, lane: threads[..5].try_into().ok()?, warp: threads[5..].to_vec() };
-        layout.covers(1 << n).then_some(layout)
-    }
-}
 
 fn places(layout: &Layout) -> Vec<u32> {
     let threads = (0..32 << layout.warp.len()).map(|t| (t & 31, t >> 5));

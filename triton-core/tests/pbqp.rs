@@ -1,18 +1,13 @@
 //! The solver of placement against exhaustive search, and on graphs that look like programs.
 
+mod random;
+
+use random::Random;
 use triton_core::passes::pbqp::Problem;
 
 const NEVER: f64 = f64::INFINITY;
 
-/// A generator of numbers that needs no crate: the constants are Knuth's.
-struct Random(u64);
-
 impl Random {
-    fn below(&mut self, n: usize) -> usize {
-        self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        (self.0 >> 33) as usize % n
-    }
-
     fn pick(&mut self, items: &[f64]) -> f64 {
         items[self.below(items.len())]
     }

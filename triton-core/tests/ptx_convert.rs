@@ -1,12 +1,14 @@
 //! The code of conversions between layouts, run thread by thread: every thread ends with the elements its layout names.
 
 mod evaluator;
+mod random;
+mod random_layouts;
 
+use random::Random;
 use triton_core::ir::parse::parse;
 use triton_core::ir::types::Shape;
 use triton_core::layout::access::Form;
 use triton_core::layout::convert::{Kind, Plan, plan};
-use triton_core::layout::linear::independent;
 use triton_core::layout::{Atom, Layout, Tiling};
 use triton_core::ptx::lower::lower;
 use triton_core::ptx::{Kernel, Op};
@@ -16,38 +18,7 @@ use triton_core::record::{Promise, Target};
 const X: u64 = 1 << 32;
 const OUT: u64 = 2 << 32;
 
-/// A generator of numbers that needs no crate: the constants are Knuth's.
-struct Random(u64);
-
 impl Random {
-    fn below(&mut self, n: usize) -> usize {
-        self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        (self.0 >> 33) as usize % n
-    }
-
-    fn shuffle(&mut self, items: &mut [u32]) {
-        for i in (1..items.len()).rev() {
-            items.swap(i, self.below(i + 1));
-        }
-    }
-
-    /// A layout of 2^`n` elements: bits in any order, and with `mixed` sums of them.
-    fn layout(&mut self, n: usize, registers: usize, warps: usize, mixed: bool) -> Option<Layout> {
-        let mut columns: Vec<u32> = (0..n).map(|i| 1 << i).collect();
-        columns.resize(n.max(registers + 5 + warps), 0);
-        self.shuffle(&mut columns);
-        if mixed {
-            for _ in 0..20 {
-                let (i, j) = (self.below(columns.len()), self.below(columns.len()));
-                columns[i] ^= if i == j { 0 } else { columns[j] };
-            }
-        }
-        let threads = columns.split_off(columns.len() - 5 - warps);
-        let reg = independent(columns, &[]);
-        let layout = Layout { reg, lane: threads[..5].try_into().ok()?, warp: threads[5..].to_vec() };
-        layout.covers(1 << n).then_some(layout)
-    }
-
     /// A layout near another one: mostly the same, or at least in the same warp.
     fn near(&mut self, layout: &Layout) -> Layout {
         let mut dst = layout.clone();
