@@ -49,7 +49,7 @@ pub fn compile(options: &Options) -> Outcome {
             [r.instance.clone(), r.ptx_bytes.to_string()].into_iter().chain(times).collect()
         })
         .collect();
-    println!("IR → PTX of one target, both images, on one core; medians of {} in µs", options.reps);
+    println!("IR → PTX of one target, its three images, on one core; medians of {} in µs", options.reps);
     println!("{}", table::render(&["instance", "PTX bytes", "parse", "optimise", "images", "total"], 1, &rows));
     write_json(options.json.as_ref(), &results)
 }
