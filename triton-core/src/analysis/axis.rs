@@ -79,6 +79,7 @@ pub fn analyse(func: &Function, promise: Promise) -> SideTable<Value, Axis> {
     facts
 }
 
+#[expect(clippy::wildcard_enum_match_arm, reason = "what owns no blocks has a transfer function")]
 fn block(func: &Function, id: Block, facts: &mut SideTable<Value, Axis>) {
     for (_, inst) in func.block(id) {
         match inst.op {
@@ -96,26 +97,7 @@ fn block(func: &Function, id: Block, facts: &mut SideTable<Value, Axis>) {
                     facts[result] = branches.reduce(Axis::join).unwrap_or(Axis::UNKNOWN);
                 }
             }
-            Op::Const { .. }
-            | Op::ProgramId { .. }
-            | Op::NumPrograms { .. }
-            | Op::Arange { .. }
-            | Op::Splat { .. }
-            | Op::Broadcast { .. }
-            | Op::Reshape { .. }
-            | Op::Permute { .. }
-            | Op::Convert { .. }
-            | Op::Cast { .. }
-            | Op::Select { .. }
-            | Op::Offset { .. }
-            | Op::Load { .. }
-            | Op::Store { .. }
-            | Op::Barrier {}
-            | Op::Yield {}
-            | Op::Unary { .. }
-            | Op::Binary { .. }
-            | Op::Compare { .. }
-            | Op::Ternary { .. } => {
+            _ => {
                 if let Some(&result) = inst.results.first() {
                     let ty = func.ty(result);
                     let mut fact = transfer(func, &inst.op, ty, facts);
@@ -156,6 +138,7 @@ pub fn access_width(axis: Axis, pointee_bytes: u64) -> u64 {
     axis.contiguity.min((axis.divisibility / pointee_bytes).max(1))
 }
 
+#[expect(clippy::wildcard_enum_match_arm, reason = "of what is not computed from facts, nothing is known")]
 fn transfer(func: &Function, op: &Op, ty: Type, facts: &SideTable<Value, Axis>) -> Axis {
     let extent = u64::from(ty.shape.dims().last().copied().unwrap_or(1));
     match *op {
@@ -201,18 +184,7 @@ fn transfer(func: &Function, op: &Op, ty: Type, facts: &SideTable<Value, Axis>) 
             Axis { constancy, ..Axis::UNKNOWN }
         }
         Op::Unary { x, .. } => Axis { constancy: facts[x].constancy, ..Axis::UNKNOWN },
-        Op::ProgramId { .. }
-        | Op::NumPrograms { .. }
-        | Op::Load { .. }
-        | Op::Store { .. }
-        | Op::Reduce { .. }
-        | Op::Dot { .. }
-        | Op::Barrier {}
-        | Op::For { .. }
-        | Op::While {}
-        | Op::If { .. }
-        | Op::Yield {}
-        | Op::Ternary { .. } => Axis::UNKNOWN,
+        _ => Axis::UNKNOWN,
     }
 }
 

@@ -9,7 +9,7 @@
 use crate::ir::types::{Constant, DType, Elem};
 use crate::ir::{Block, Function, InstData, Value};
 use crate::ops::eval::{self, DivisionError};
-use crate::ops::{BitOrder, Op};
+use crate::ops::{BitOrder, Effect, Op, Tiles};
 use crate::record::Arg;
 use std::borrow::Cow;
 
@@ -83,6 +83,7 @@ pub fn run(func: &Function, args: &[Arg], program: Program, memory: &dyn Memory)
 ///
 /// # Errors
 /// An integer division that has no result, in words.
+#[expect(clippy::wildcard_enum_match_arm, reason = "whatever touches memory, the program or blocks is not evaluated")]
 pub fn evaluate<'a>(
     func: &Function,
     op: &Op,
@@ -128,17 +129,7 @@ pub fn evaluate<'a>(
         }
         Op::Compare { kind, a, b } => eval::compare(kind, dtype(a)?, &operand(a)?, &operand(b)?),
         Op::Ternary { kind, a, b, c } => eval::ternary(kind, dtype(a)?, &operand(a)?, &operand(b)?, &operand(c)?),
-        Op::ProgramId { .. }
-        | Op::NumPrograms { .. }
-        | Op::Load { .. }
-        | Op::Store { .. }
-        | Op::Reduce { .. }
-        | Op::Dot { .. }
-        | Op::Barrier {}
-        | Op::For { .. }
-        | Op::While {}
-        | Op::If { .. }
-        | Op::Yield {} => return None,
+        _ => return None,
     }))
 }
 
@@ -159,6 +150,7 @@ struct Machine<'a> {
 
 impl Machine<'_> {
     /// Runs a block, and returns what it yields.
+    #[expect(clippy::wildcard_enum_match_arm, reason = "the table says which operations own blocks")]
     fn block(&mut self, block: Block) -> Result<Vec<Vec<u64>>, RunError> {
         let func = self.func;
         for (_, inst) in func.block(block) {
@@ -172,26 +164,7 @@ impl Machine<'_> {
                     let results = self.block(inst.regions[taken])?;
                     self.bind(&inst.results, results);
                 }
-                Op::Const { .. }
-                | Op::ProgramId { .. }
-                | Op::NumPrograms { .. }
-                | Op::Arange { .. }
-                | Op::Splat { .. }
-                | Op::Broadcast { .. }
-                | Op::Reshape { .. }
-                | Op::Permute { .. }
-                | Op::Convert { .. }
-                | Op::Dot { .. }
-                | Op::Cast { .. }
-                | Op::Select { .. }
-                | Op::Offset { .. }
-                | Op::Load { .. }
-                | Op::Store { .. }
-                | Op::Barrier {}
-                | Op::Unary { .. }
-                | Op::Binary { .. }
-                | Op::Compare { .. }
-                | Op::Ternary { .. } => {
+                _ => {
                     let result = self.step(inst).map_err(|what| self.error(inst, &what))?;
                     self.bind(&inst.results, vec![result]);
                 }
@@ -267,6 +240,7 @@ impl Machine<'_> {
     }
 
     /// A region of elementwise operations on scalars, for many scalars at once.
+    #[expect(clippy::wildcard_enum_match_arm, reason = "the table says which operations are elementwise")]
     fn lambda(&mut self, region: Block, params: Vec<Vec<u64>>) -> Result<Vec<Vec<u64>>, String> {
         let func = self.func;
         let count = params.first().map_or(0, Vec::len);
@@ -275,32 +249,11 @@ impl Machine<'_> {
             match inst.op {
                 Op::Yield {} => return Ok(self.take(&inst.args)),
                 Op::Const { value } => self.bind(&inst.results, vec![vec![value.bits; count]]),
-                Op::Cast { .. }
-                | Op::Select { .. }
-                | Op::Unary { .. }
-                | Op::Binary { .. }
-                | Op::Compare { .. }
-                | Op::Ternary { .. } => {
+                op if op.effect() == Effect::Pure && op.tiles() == Tiles::Together => {
                     let result = self.step(inst)?;
                     self.bind(&inst.results, vec![result]);
                 }
-                Op::ProgramId { .. }
-                | Op::NumPrograms { .. }
-                | Op::Arange { .. }
-                | Op::Splat { .. }
-                | Op::Broadcast { .. }
-                | Op::Reshape { .. }
-                | Op::Permute { .. }
-                | Op::Convert { .. }
-                | Op::Reduce { .. }
-                | Op::Dot { .. }
-                | Op::Offset { .. }
-                | Op::Load { .. }
-                | Op::Store { .. }
-                | Op::Barrier {}
-                | Op::For { .. }
-                | Op::While {}
-                | Op::If { .. } => return Err(format!("`{}` in the combination of two elements", inst.op.mnemonic())),
+                _ => return Err(format!("`{}` in the combination of two elements", inst.op.mnemonic())),
             }
         }
         Ok(Vec::new())
@@ -321,6 +274,7 @@ impl Machine<'_> {
     }
 
     /// One operation without regions.
+    #[expect(clippy::wildcard_enum_match_arm, reason = "what `evaluate` does not know is an error")]
     fn step(&self, inst: &InstData) -> Result<Vec<u64>, String> {
         let value = |v: Value| self.value(v);
         match inst.op {
@@ -339,23 +293,8 @@ impl Machine<'_> {
                 written.map_err(|fault| access_error("store", width, &fault)).map(|()| Vec::new())
             }
             Op::Dot { a, b, acc, .. } => self.product(a, b, acc),
-            Op::Barrier {} | Op::Reduce { .. } | Op::For { .. } | Op::While {} | Op::If { .. } | Op::Yield {} => {
-                Ok(Vec::new())
-            }
-            Op::Const { .. }
-            | Op::Arange { .. }
-            | Op::Splat { .. }
-            | Op::Broadcast { .. }
-            | Op::Reshape { .. }
-            | Op::Permute { .. }
-            | Op::Convert { .. }
-            | Op::Cast { .. }
-            | Op::Select { .. }
-            | Op::Offset { .. }
-            | Op::Unary { .. }
-            | Op::Binary { .. }
-            | Op::Compare { .. }
-            | Op::Ternary { .. } => {
+            Op::Barrier {} => Ok(Vec::new()),
+            _ => {
                 let result =
                     evaluate(self.func, &inst.op, inst.results.first().copied(), &|v| Some(Cow::Borrowed(value(v))));
                 result.unwrap_or_else(|| Err(format!("`{}` is not well typed", inst.op.mnemonic())))

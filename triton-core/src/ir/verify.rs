@@ -18,7 +18,7 @@
 use super::types::{DType, Shape, Type};
 use super::{Block, Function, Inst, InstData, Stage, Value};
 use crate::layout::Layout;
-use crate::ops::{self, BitOrder, DotKind, Effect, Op};
+use crate::ops::{self, BitOrder, DotKind, Op, Tiles};
 use std::collections::HashSet;
 
 /// A rule that is broken.
@@ -122,7 +122,7 @@ impl Verifier<'_> {
             Err(message) => return self.report(Some(inst), message),
             Ok(ty) => ty,
         };
-        if data.regions.is_empty() && data.op.effect() != Effect::Control {
+        if data.op.regions() == 0 && data.op.tiles() != Tiles::Carried {
             if expected.into_iter().collect::<Vec<_>>() != results || !data.args.is_empty() || !data.regions.is_empty()
             {
                 self.report(Some(inst), format!("`{}` does not yield {results:?}", data.op.mnemonic()));
@@ -136,6 +136,7 @@ impl Verifier<'_> {
 }
 
 /// Parameters and yields of the regions of a structured operation.
+#[expect(clippy::wildcard_enum_match_arm, reason = "the table says which operations own regions")]
 fn check_structure(func: &Function, data: &InstData, results: &[Type], args: &[Type]) -> Result<(), String> {
     let types = |values: &[Value]| values.iter().map(|&v| func.ty(v)).collect::<Vec<_>>();
     // Parameters and yielded types of each region.
@@ -165,31 +166,11 @@ fn check_structure(func: &Function, data: &InstData, results: &[Type], args: &[T
             }
             vec![([scalars.clone(), scalars.clone()].concat(), scalars)]
         }
-        Op::Const { .. }
-        | Op::ProgramId { .. }
-        | Op::NumPrograms { .. }
-        | Op::Arange { .. }
-        | Op::Splat { .. }
-        | Op::Broadcast { .. }
-        | Op::Reshape { .. }
-        | Op::Permute { .. }
-        | Op::Convert { .. }
-        | Op::Dot { .. }
-        | Op::Cast { .. }
-        | Op::Select { .. }
-        | Op::Offset { .. }
-        | Op::Load { .. }
-        | Op::Store { .. }
-        | Op::Barrier {}
-        | Op::Yield {}
-        | Op::Unary { .. }
-        | Op::Binary { .. }
-        | Op::Compare { .. }
-        | Op::Ternary { .. } => Vec::new(),
+        _ => Vec::new(),
     };
     let name = data.op.mnemonic();
-    if data.regions.len() != expected.len() {
-        return Err(format!("`{name}` has {} regions, not {}", data.regions.len(), expected.len()));
+    if data.regions.len() != data.op.regions() {
+        return Err(format!("`{name}` has {} regions, not {}", data.regions.len(), data.op.regions()));
     }
     let carried = matches!(data.op, Op::For { .. } | Op::While {});
     if carried && results != args {
@@ -233,34 +214,14 @@ fn check_layouts(func: &Function, data: &InstData) -> Result<(), String> {
     }
     // Groups of values that share a layout.
     let mut groups: Vec<Vec<Value>> = Vec::new();
-    match data.op {
-        Op::Const { .. }
-        | Op::ProgramId { .. }
-        | Op::NumPrograms { .. }
-        | Op::Arange { .. }
-        | Op::Splat { .. }
-        | Op::Broadcast { .. }
-        | Op::Reshape { .. }
-        | Op::Permute { .. }
-        | Op::Convert { .. }
-        | Op::Reduce { .. }
-        | Op::Dot { .. }
-        | Op::Barrier {}
-        | Op::Yield {} => {}
-        Op::Cast { .. }
-        | Op::Select { .. }
-        | Op::Offset { .. }
-        | Op::Load { .. }
-        | Op::Store { .. }
-        | Op::Unary { .. }
-        | Op::Binary { .. }
-        | Op::Compare { .. }
-        | Op::Ternary { .. } => {
+    match data.op.tiles() {
+        Tiles::Apart | Tiles::Derived => {}
+        Tiles::Together => {
             let mut group = data.results.clone();
             data.op.for_each_operand(|v| group.push(v));
             groups.push(group);
         }
-        Op::For { .. } | Op::While {} | Op::If { .. } => {
+        Tiles::Carried => {
             for (i, &result) in data.results.iter().enumerate() {
                 let mut group = vec![result];
                 group.extend(data.args.get(i));
@@ -285,6 +246,7 @@ fn check_layouts(func: &Function, data: &InstData) -> Result<(), String> {
 }
 
 /// What moves no element between threads: the result's layout follows from the operand's.
+#[expect(clippy::wildcard_enum_match_arm, reason = "the table says in which operations layouts are derived")]
 fn check_moves(func: &Function, data: &InstData) -> Result<(), String> {
     let own = |v: Value| func.layout(v);
     let result = data.results.first().and_then(|&v| own(v));
@@ -306,27 +268,7 @@ fn check_moves(func: &Function, data: &InstData) -> Result<(), String> {
         }
         Op::Dot { kind: DotKind::Any, .. } => return Err("a product whose instructions are not chosen".into()),
         Op::Dot { acc, .. } => own(acc).cloned(),
-        Op::Const { .. }
-        | Op::ProgramId { .. }
-        | Op::NumPrograms { .. }
-        | Op::Arange { .. }
-        | Op::Splat { .. }
-        | Op::Broadcast { .. }
-        | Op::Convert { .. }
-        | Op::Cast { .. }
-        | Op::Select { .. }
-        | Op::Offset { .. }
-        | Op::Load { .. }
-        | Op::Store { .. }
-        | Op::Barrier {}
-        | Op::For { .. }
-        | Op::While {}
-        | Op::If { .. }
-        | Op::Yield {}
-        | Op::Unary { .. }
-        | Op::Binary { .. }
-        | Op::Compare { .. }
-        | Op::Ternary { .. } => None,
+        _ => None,
     };
     match expected {
         Some(expected) if result != Some(&expected) => {

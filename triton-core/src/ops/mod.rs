@@ -1,6 +1,7 @@
 //! The operations of the tile IR, each declared once.
 //!
-//! A row of `ops!` is data: name, mnemonic, typed fields, effect, doc. From it come the variant of [`Op`], its operands,
+//! A row of `ops!` is data: name, mnemonic, typed fields, effect, how layouts meet in it, how many blocks it owns, doc. From it
+//! come the variant of [`Op`], its operands,
 //! printer, parser and the row of [`OPS`]. Behaviour is a few exhaustive matches with a line for each operation: [`infer`]
 //! (typing: used by the checker, the builder and the verifier), [`crate::interp`] (meaning), [`crate::passes::place`]
 //! (layouts) and `ptx::lower` (code). Elementwise operations are rows of the smaller tables in [`kinds`].
@@ -35,6 +36,19 @@ pub enum Effect {
     Control,
 }
 
+/// How the layouts of an operation's operands and of its result belong together, as far as they are tiles.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tiles {
+    /// It is given no tile; one that it yields may be made in any layout.
+    Apart,
+    /// All of them share one: element by element.
+    Together,
+    /// By a rule of the operation's own.
+    Derived,
+    /// What goes into its blocks and comes out of them keeps its layout from beginning to end.
+    Carried,
+}
+
 /// A row of the table, for documentation and tests.
 #[derive(Clone, Copy, Debug)]
 pub struct OpInfo {
@@ -52,7 +66,7 @@ pub struct OpInfo {
 
 macro_rules! ops {
     (
-        operations { $( $(#[doc = $doc:literal])* $name:ident = $mnemonic:literal { $($field:ident : $fty:ty),* } $effect:ident; )* }
+        operations { $( $(#[doc = $doc:literal])* $name:ident = $mnemonic:literal { $($field:ident : $fty:ty),* } $effect:ident $tiles:ident $regions:literal; )* }
         families { $( $(#[doc = $fdoc:literal])* $fname:ident of $kind:ident { $($ffield:ident : $ffty:ty),* }; )* }
     ) => {
         /// An operation with its operands.
@@ -80,6 +94,16 @@ macro_rules! ops {
             /// What it does besides yielding a value.
             pub fn effect(&self) -> Effect {
                 match self { $( Op::$name { .. } => Effect::$effect, )* $( Op::$fname { .. } => Effect::Pure, )* }
+            }
+
+            /// How the layouts of its operands and its result belong together.
+            pub fn tiles(&self) -> Tiles {
+                match self { $( Op::$name { .. } => Tiles::$tiles, )* $( Op::$fname { .. } => Tiles::Together, )* }
+            }
+
+            /// How many blocks it owns.
+            pub fn regions(&self) -> usize {
+                match self { $( Op::$name { .. } => $regions, )* $( Op::$fname { .. } => 0, )* }
             }
 
             /// Calls `f` with every operand, in order.
@@ -125,54 +149,54 @@ macro_rules! ops {
 ops! {
     operations {
         /// The number itself.
-        Const = "const" { value: Constant } Pure;
+        Const = "const" { value: Constant } Pure Apart 0;
         /// The index of the running program along an axis, `i32`.
-        ProgramId = "program_id" { axis: Axis } Pure;
+        ProgramId = "program_id" { axis: Axis } Pure Apart 0;
         /// The number of programs along an axis, `i32`.
-        NumPrograms = "num_programs" { axis: Axis } Pure;
+        NumPrograms = "num_programs" { axis: Axis } Pure Apart 0;
         /// The integers `start..end` in order, as a tile of `i32`.
-        Arange = "arange" { start: i32, end: i32 } Pure;
+        Arange = "arange" { start: i32, end: i32 } Pure Apart 0;
         /// A scalar in every element of a tile.
-        Splat = "splat" { x: Value, shape: Shape } Pure;
+        Splat = "splat" { x: Value, shape: Shape } Pure Apart 0;
         /// NumPy's broadcast: extents of 1 are replicated, missing ones are added on the left.
-        Broadcast = "broadcast" { x: Value, shape: Shape } Pure;
+        Broadcast = "broadcast" { x: Value, shape: Shape } Pure Derived 0;
         /// The same elements, in row-major order, in another shape of as many elements; a scalar for one of them.
-        Reshape = "reshape" { x: Value, shape: Shape } Pure;
+        Reshape = "reshape" { x: Value, shape: Shape } Pure Derived 0;
         /// The axes in another order: axis `i` of the result is axis `order[i]` of the operand.
-        Permute = "permute" { x: Value, order: Shape } Pure;
+        Permute = "permute" { x: Value, order: Shape } Pure Derived 0;
         /// The same tile in another layout. Stage 1 only.
-        Convert = "convert" { x: Value } Pure;
+        Convert = "convert" { x: Value } Pure Derived 0;
         /// Folds its arguments, tiles of one shape, along an axis, which disappears. The region combines two elements: it is
         /// given one of each argument, then another one of each, and yields one of each; it must be associative and
         /// commutative (but for rounding). In pairs whose index along the axis
         /// differs in one bit, bit after bit in the order that is written: the element with the bit clear comes first.
-        Reduce = "reduce" { axis: i32, order: BitOrder } Pure;
+        Reduce = "reduce" { axis: i32, order: BitOrder } Pure Derived 1;
         /// The matrix product `acc + a · b` of `[M, K]`, `[K, N]` and `[M, N]`: half types and `f32` are added in `f32`, `f64` in
         /// `f64`, `i8` in `i32`. Products are added in any order, and need not be rounded first.
         /// At stage 1 the instructions are chosen.
-        Dot = "dot" { kind: DotKind, a: Value, b: Value, acc: Value } Pure;
+        Dot = "dot" { kind: DotKind, a: Value, b: Value, acc: Value } Pure Derived 0;
         /// A number in another type: int → int wraps, int → float and float → float round to nearest even, float → int
         /// truncates, saturates, and takes NaN to 0; `bool` is 0 or 1.
-        Cast = "cast" { x: Value, to: DType } Pure;
+        Cast = "cast" { x: Value, to: DType } Pure Together 0;
         /// `a` where the condition holds, else `b`.
-        Select = "select" { cond: Value, a: Value, b: Value } Pure;
+        Select = "select" { cond: Value, a: Value, b: Value } Pure Together 0;
         /// The address `index` elements after `ptr`; the index is an integer of any type and is extended before it is scaled.
-        Offset = "offset" { ptr: Value, index: Value } Pure;
+        Offset = "offset" { ptr: Value, index: Value } Pure Together 0;
         /// The elements at the addresses; where the mask is false, `other`, or 0 without one.
-        Load = "load" { ptr: Value, mask: Option<Value>, other: Option<Value> } Read;
+        Load = "load" { ptr: Value, mask: Option<Value>, other: Option<Value> } Read Together 0;
         /// Writes the elements at the addresses where the mask is true.
-        Store = "store" { ptr: Value, value: Value, mask: Option<Value> } Write;
+        Store = "store" { ptr: Value, value: Value, mask: Option<Value> } Write Together 0;
         /// Orders accesses of different threads: what was written before is seen after. Changes no value.
         /// Stage 1 only.
-        Barrier = "barrier" { } Write;
+        Barrier = "barrier" { } Write Apart 0;
         /// Runs its region for every number from `start` up to before `end`, a positive `step` apart.
-        For = "for" { start: Value, end: Value, step: Value } Control;
+        For = "for" { start: Value, end: Value, step: Value } Control Carried 1;
         /// Runs its second region while its first one yields true.
-        While = "while" { } Control;
+        While = "while" { } Control Carried 2;
         /// Runs its first region if the condition holds, else its second.
-        If = "if" { cond: Value } Control;
+        If = "if" { cond: Value } Control Carried 2;
         /// Ends a region: its arguments go to the operation that owns it.
-        Yield = "yield" { } Control;
+        Yield = "yield" { } Control Carried 0;
     }
     families {
         /// A function of one number, elementwise.

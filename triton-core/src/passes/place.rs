@@ -176,6 +176,7 @@ impl Placer<'_> {
         if small && !self.free[value] { self.own(value) } else { self.default(ptr) }
     }
 
+    #[expect(clippy::wildcard_enum_match_arm, reason = "the table says how layouts meet in what is left")]
     fn instruction(&mut self, inst: Inst) -> Result<(), String> {
         let data = self.func.insts[inst].clone();
         match data.op {
@@ -184,25 +185,7 @@ impl Placer<'_> {
             Op::Dot { a, b, acc, .. } => return self.dot(inst, [a, b, acc]),
             // The operation around the block says in which layouts.
             Op::Yield {} => return Ok(()),
-            Op::Const { .. }
-            | Op::ProgramId { .. }
-            | Op::NumPrograms { .. }
-            | Op::Arange { .. }
-            | Op::Splat { .. }
-            | Op::Broadcast { .. }
-            | Op::Reshape { .. }
-            | Op::Permute { .. }
-            | Op::Convert { .. }
-            | Op::Cast { .. }
-            | Op::Select { .. }
-            | Op::Offset { .. }
-            | Op::Load { .. }
-            | Op::Store { .. }
-            | Op::Barrier {}
-            | Op::Unary { .. }
-            | Op::Binary { .. }
-            | Op::Compare { .. }
-            | Op::Ternary { .. } => {}
+            _ => {}
         }
         let mut operands = Vec::new();
         data.op.for_each_operand(|v| operands.push(v));
@@ -217,25 +200,7 @@ impl Placer<'_> {
                 self.own(x).trans(self.func.ty(x).shape, &perm)
             }
             Op::Broadcast { .. } | Op::Splat { .. } | Op::Reshape { .. } => result.map(|v| self.default(v)),
-            Op::Const { .. }
-            | Op::ProgramId { .. }
-            | Op::NumPrograms { .. }
-            | Op::Arange { .. }
-            | Op::Convert { .. }
-            | Op::Reduce { .. }
-            | Op::Dot { .. }
-            | Op::Cast { .. }
-            | Op::Select { .. }
-            | Op::Offset { .. }
-            | Op::Barrier {}
-            | Op::For { .. }
-            | Op::While {}
-            | Op::If { .. }
-            | Op::Yield {}
-            | Op::Unary { .. }
-            | Op::Binary { .. }
-            | Op::Compare { .. }
-            | Op::Ternary { .. } => self.meeting(&operands),
+            _ => self.meeting(&operands),
         };
         let Some(layout) = layout else { return Ok(()) };
         if let Some(result) = result.filter(|&v| self.is_tile(v)) {
@@ -537,32 +502,7 @@ fn free_values(func: &Function) -> SideTable<Value, bool> {
 
 /// Pointers and mask of an access to memory.
 pub fn access(op: &Op) -> Option<(Value, Option<Value>)> {
-    match *op {
-        Op::Load { ptr, mask, .. } | Op::Store { ptr, mask, .. } => Some((ptr, mask)),
-        Op::Const { .. }
-        | Op::ProgramId { .. }
-        | Op::NumPrograms { .. }
-        | Op::Arange { .. }
-        | Op::Splat { .. }
-        | Op::Broadcast { .. }
-        | Op::Reshape { .. }
-        | Op::Permute { .. }
-        | Op::Convert { .. }
-        | Op::Reduce { .. }
-        | Op::Dot { .. }
-        | Op::Cast { .. }
-        | Op::Select { .. }
-        | Op::Offset { .. }
-        | Op::Unary { .. }
-        | Op::Binary { .. }
-        | Op::Compare { .. }
-        | Op::Ternary { .. }
-        | Op::Barrier {}
-        | Op::For { .. }
-        | Op::While {}
-        | Op::If { .. }
-        | Op::Yield {} => None,
-    }
+    if let Op::Load { ptr, mask, .. } | Op::Store { ptr, mask, .. } = *op { Some((ptr, mask)) } else { None }
 }
 
 /// Elements that one access of a thread may cover. The mask does not count: where it does not agree on all of them, they

@@ -100,33 +100,17 @@ fn roots(func: &Function) -> SideTable<Value, Option<Value>> {
     }
     for inst in func.walk() {
         let data = &func.insts[inst];
-        let root = match data.op {
-            Op::Offset { ptr, .. } => roots[ptr],
-            Op::Splat { x, .. }
-            | Op::Broadcast { x, .. }
-            | Op::Reshape { x, .. }
-            | Op::Permute { x, .. }
-            | Op::Convert { x } => roots[x],
-            // What is carried may change its root from turn to turn.
-            Op::For { .. }
-            | Op::While {}
-            | Op::If { .. }
-            | Op::Yield {}
-            | Op::Const { .. }
-            | Op::ProgramId { .. }
-            | Op::NumPrograms { .. }
-            | Op::Arange { .. }
-            | Op::Reduce { .. }
-            | Op::Dot { .. }
-            | Op::Cast { .. }
-            | Op::Select { .. }
-            | Op::Load { .. }
-            | Op::Store { .. }
-            | Op::Barrier {}
-            | Op::Unary { .. }
-            | Op::Binary { .. }
-            | Op::Compare { .. }
-            | Op::Ternary { .. } => None,
+        // What is carried may change its root from turn to turn.
+        let root = if let Op::Offset { ptr: x, .. }
+        | Op::Splat { x, .. }
+        | Op::Broadcast { x, .. }
+        | Op::Reshape { x, .. }
+        | Op::Permute { x, .. }
+        | Op::Convert { x } = data.op
+        {
+            roots[x]
+        } else {
+            None
         };
         data.results.iter().for_each(|&result| roots[result] = root);
     }

@@ -190,6 +190,7 @@ impl Lower<'_> {
     }
 
     /// The code of an instruction, and the registers of each of its results.
+    #[expect(clippy::wildcard_enum_match_arm, reason = "what is left yields one value")]
     fn operation(&mut self, inst: &InstData) -> Result<Vec<Vec<Reg>>, String> {
         match inst.op {
             ops::Op::For { start, end, step } => self.run_for(inst, start, end, step),
@@ -202,28 +203,12 @@ impl Lower<'_> {
                 Ok(Vec::new())
             }
             ops::Op::Store { ptr, value, mask } => self.store(ptr, value, mask).map(|()| Vec::new()),
-            ops::Op::Const { .. }
-            | ops::Op::ProgramId { .. }
-            | ops::Op::NumPrograms { .. }
-            | ops::Op::Arange { .. }
-            | ops::Op::Splat { .. }
-            | ops::Op::Broadcast { .. }
-            | ops::Op::Reshape { .. }
-            | ops::Op::Permute { .. }
-            | ops::Op::Convert { .. }
-            | ops::Op::Dot { .. }
-            | ops::Op::Cast { .. }
-            | ops::Op::Select { .. }
-            | ops::Op::Offset { .. }
-            | ops::Op::Load { .. }
-            | ops::Op::Unary { .. }
-            | ops::Op::Binary { .. }
-            | ops::Op::Compare { .. }
-            | ops::Op::Ternary { .. } => Ok(vec![self.value(&inst.op, inst.results.first().copied())?]),
+            _ => Ok(vec![self.value(&inst.op, inst.results.first().copied())?]),
         }
     }
 
     /// The registers of the one value that an operation yields.
+    #[expect(clippy::wildcard_enum_match_arm, reason = "what is left yields none")]
     fn value(&mut self, op: &ops::Op, result: Option<Value>) -> Result<Vec<Reg>, String> {
         match *op {
             ops::Op::Const { value } => Ok(vec![self.constant(value)]),
@@ -250,13 +235,6 @@ impl Lower<'_> {
             }
             ops::Op::Offset { ptr, index } => self.offset(ptr, index),
             ops::Op::Load { ptr, mask, other } => self.load(ptr, mask, other),
-            ops::Op::Store { .. }
-            | ops::Op::Reduce { .. }
-            | ops::Op::Barrier {}
-            | ops::Op::For { .. }
-            | ops::Op::While {}
-            | ops::Op::If { .. }
-            | ops::Op::Yield {} => Ok(Vec::new()),
             ops::Op::Unary { kind, x } => {
                 let dtype = self.dtype(x)?;
                 Ok(self.regs[x].clone().into_iter().map(|x| self.unary(kind, dtype, x)).collect())
@@ -276,6 +254,7 @@ impl Lower<'_> {
                 let triples = zip3(&self.regs[a], &self.regs[b], &self.regs[c]);
                 Ok(triples.into_iter().map(|abc| self.ternary(kind, dtype, abc)).collect())
             }
+            _ => Err(format!("`{}` yields no value", op.mnemonic())),
         }
     }
 
