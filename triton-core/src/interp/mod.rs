@@ -233,7 +233,9 @@ impl Machine<'_> {
                 firsts.iter().flat_map(|&k| place(k)).zip(values).for_each(|(at, bits)| tile[at] = bits);
             }
         }
-        let first = |tile: Vec<u64>| (0..outer * inner).map(|j| tile[j / inner * extent * inner + j % inner]).collect();
+        let left: Vec<usize> = (0..extent).filter(|k| k & folded == 0).collect();
+        let at = |o: usize| left.iter().flat_map(move |&k| (0..inner).map(move |i| (o * extent + k) * inner + i));
+        let first = |tile: Vec<u64>| (0..outer).flat_map(at).map(|at| tile[at]).collect();
         let results = tiles.into_iter().map(first).collect();
         self.bind(&inst.results, results);
         Ok(())

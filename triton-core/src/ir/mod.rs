@@ -64,6 +64,7 @@ use crate::entity::{Arena, SideTable, entity};
 use crate::layout::Layout;
 use crate::ops::Op;
 use crate::span::{Sources, Span};
+use std::collections::HashMap;
 use types::Type;
 
 entity!(
@@ -245,6 +246,34 @@ impl Function {
             None => Vec::new(),
         };
         Ok(self.insts.push(InstData { op, args: Vec::new(), regions: Vec::new(), results, span }))
+    }
+
+    /// A block of the same instructions, with values of its own.
+    pub fn copy_block(&mut self, block: Block) -> Block {
+        self.copy_renamed(block, &mut HashMap::new())
+    }
+
+    fn copy_renamed(&mut self, block: Block, renamed: &mut HashMap<Value, Value>) -> Block {
+        let BlockData { params, insts } = self.blocks[block].clone();
+        let params = params.into_iter().map(|v| self.renamed(v, renamed)).collect();
+        let copy = self.blocks.push(BlockData { params, insts: Vec::new() });
+        for inst in insts {
+            let mut data = self.insts[inst].clone();
+            data.map_operands(|v| renamed.get(&v).copied().unwrap_or(v));
+            data.regions = data.regions.into_iter().map(|region| self.copy_renamed(region, renamed)).collect();
+            let results = std::mem::take(&mut data.results);
+            data.results = results.into_iter().map(|v| self.renamed(v, renamed)).collect();
+            let inst = self.insts.push(data);
+            self.blocks[copy].insts.push(inst);
+        }
+        copy
+    }
+
+    fn renamed(&mut self, value: Value, renamed: &mut HashMap<Value, Value>) -> Value {
+        let copy = self.types.push(self.types[value]);
+        self.layout_of[copy] = self.layout_of[value];
+        renamed.insert(value, copy);
+        copy
     }
 
     /// The type of a value.

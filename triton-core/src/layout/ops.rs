@@ -52,8 +52,20 @@ impl Layout {
     /// Forgets a dimension of `shape`: the layout of what a reduction of it leaves, and of what is broadcast along it.
     /// Registers that now hold the same are merged; lanes and warps that do, keep a column 0 or one that others add up to.
     pub fn slice_axis(&self, shape: Shape, axis: usize) -> Option<Layout> {
-        let (first, bits) = field(shape, axis)?;
-        Some(self.map(|c| c & low(first) | c >> first >> bits << first).dedup())
+        let (_, bits) = field(shape, axis)?;
+        self.fold_axis(shape, axis, low(bits))
+    }
+
+    /// Forgets some bits of a dimension of `shape`, and closes the gaps that they leave: the layout of what a reduction of
+    /// those bits leaves. All of them: [`Layout::slice_axis`].
+    pub fn fold_axis(&self, shape: Shape, axis: usize, bits: u32) -> Option<Layout> {
+        let (first, count) = field(shape, axis)?;
+        let kept = move |c: u32| {
+            let stays = (0..count).filter(|i| bits >> i & 1 == 0);
+            stays.enumerate().fold(0, |kept, (to, from)| kept | (c >> (first + from) & 1) << to)
+        };
+        let left = count - (bits & low(count)).count_ones();
+        Some(self.map(|c| c & low(first) | kept(c) << first | c >> first >> count << first << left).dedup())
     }
 
     /// A layout of the tile with `extent` elements along a new dimension `axis`, all of which one thread holds, in its first

@@ -36,6 +36,23 @@ impl BitOrder {
         Some(BitOrder::Bits(all, bits.len() as u8))
     }
 
+    /// What is left of `axis` of a shape: its extent without the bits that are folded, or nothing. `None` if the order names
+    /// a bit that the extent has not, or one twice.
+    pub fn fold(&self, shape: Shape, axis: usize) -> Option<Shape> {
+        let count = shape.dims().get(axis)?.trailing_zeros();
+        let bits = self.bits(count);
+        let mask = bits.iter().fold(0u32, |mask, &bit| mask | 1u32.checked_shl(bit.into()).unwrap_or(0));
+        if mask.count_ones() as usize != bits.len() || mask >> count != 0 {
+            return None;
+        }
+        if bits.len() as u32 == count {
+            return shape.without(axis);
+        }
+        let mut dims = shape.dims().to_vec();
+        dims[axis] >>= bits.len();
+        Shape::new(&dims)
+    }
+
     /// The bits for an extent of `1 << count`; lowest first where nothing is decided.
     pub fn bits(&self, count: u32) -> Vec<u8> {
         match self {

@@ -166,10 +166,11 @@ ops! {
         Permute = "permute" { x: Value, order: Shape } Pure Derived 0;
         /// The same tile in another layout. Stage 1 only.
         Convert = "convert" { x: Value } Pure Derived 0;
-        /// Folds its arguments, tiles of one shape, along an axis, which disappears. The region combines two elements: it is
+        /// Folds its arguments, tiles of one shape, along an axis. The region combines two elements: it is
         /// given one of each argument, then another one of each, and yields one of each; it must be associative and
         /// commutative (but for rounding). In pairs whose index along the axis
         /// differs in one bit, bit after bit in the order that is written: the element with the bit clear comes first.
+        /// The axis disappears if all of its bits are folded; otherwise the others are what is left of the index.
         Reduce = "reduce" { axis: i32, order: BitOrder } Pure Derived 1;
         /// The matrix product `acc + a · b` of `[M, K]`, `[K, N]` and `[M, N]`: half types and `f32` are added in `f32`, `f64` in
         /// `f64`, `i8` in `i32`. Products are added in any order, and need not be rounded first.

@@ -13,6 +13,7 @@ pub mod pbqp;
 pub mod place;
 mod products;
 pub mod specialise;
+pub mod split;
 pub mod sync;
 
 use crate::ir::{Function, verify};
@@ -58,6 +59,8 @@ pub fn lay_out(func: &mut Function, promise: Promise) -> Result<(), String> {
     }
     place::place(func, promise)?;
     check(func, "place")?;
+    split::split(func)?;
+    check(func, "split")?;
     sync::sync(func)?;
     check(func, "sync")
 }

@@ -1,21 +1,15 @@
-//! Code of reductions: within a thread, then between the lanes of a warp, then between warps.
+//! Code of reductions: within a thread, then between the lanes of a warp.
 //!
 //! Every step folds one bit of the index along the axis, in the order that is written in the operation: pairs of registers;
-//! pairs of lanes by butterfly shuffles, after which both lanes hold the result; and for all bits between warps one exchange
-//! through shared memory, of one word a thread and value, that every warp reads for itself. The element with the bit clear
+//! pairs of lanes by butterfly shuffles, after which both lanes hold the result. The element with the bit clear
 //! comes first, so that all threads compute the same; between lanes that takes a selection, unless the combination commutes.
+//! Nothing is folded between warps here: [`crate::passes::split`] has moved the warps' parts into one thread before.
 
 use super::lower::Lower;
-use super::{Address, Class, Cmp, Op, Opcode, Operand, Reg, Special, Ty};
+use super::{Class, Cmp, Op, Opcode, Reg, Ty};
 use crate::ir::{Block, InstData};
 use crate::ops::kinds::BinaryKind;
 use crate::ops::{self, BitOrder};
-
-/// Bytes of a word that threads exchange.
-const WORD: u32 = 4;
-
-/// Most shared memory that a block can have on any target.
-const MOST_SHARED: u32 = 163 << 10;
 
 impl Lower<'_> {
     /// The registers of each result.
@@ -24,13 +18,13 @@ impl Lower<'_> {
         let shape = self.func.ty(inst.args[0]).shape;
         let layout = self.func.layout(inst.args[0]).ok_or("a tile without a layout")?.clone();
         let inner: u32 = shape.dims()[axis + 1..].iter().product();
-        let field = (shape.dims()[axis] - 1) * inner;
+        let bits = order.bits(shape.dims()[axis].trailing_zeros());
+        let field = bits.iter().fold(0, |field, bit| field | inner << bit);
         let folds = |columns: &[u32]| -> Vec<usize> {
             columns.iter().enumerate().filter(|&(_, c)| c & field != 0).map(|(i, _)| i).collect()
         };
         let (registers, lanes, warps) = (folds(&layout.reg), folds(&layout.lane), folds(&layout.warp));
-        let steps = registers.len() + lanes.len() + warps.len();
-        if steps != order.bits(shape.dims()[axis].trailing_zeros()).len() {
+        if registers.len() + lanes.len() != bits.len() || !warps.is_empty() {
             return Err("a reduction whose order is not that of its layout".into());
         }
         let commutes = self.commutes(region);
@@ -54,78 +48,8 @@ impl Lower<'_> {
                 put(&mut tiles, r, both);
             }
         }
-        if !warps.is_empty() {
-            self.between_warps(region, &mut tiles, &live, &warps)?;
-        }
         // What is left stands in the order of the result's registers: the other bits in their old order.
         Ok(tiles.into_iter().map(|tile| live.iter().map(|&r| tile[r]).collect()).collect())
-    }
-
-    fn between_warps(
-        &mut self,
-        region: Block,
-        tiles: &mut [Vec<Reg>],
-        live: &[usize],
-        warps: &[usize],
-    ) -> Result<(), String> {
-        let threads = self.func.num_warps * 32;
-        // Words of every value of every register, one after the other, for all threads.
-        let mut words: Vec<Vec<Vec<Reg>>> = Vec::new();
-        for &r in live {
-            words.push(at(tiles, r).into_iter().map(|reg| self.words_of(reg)).collect());
-        }
-        let count: usize = words.iter().flatten().map(Vec::len).sum();
-        let bytes = count as u32 * threads * WORD;
-        if bytes > MOST_SHARED {
-            return Err(format!("a reduction that exchanges {bytes} bytes between warps; the most is {MOST_SHARED}"));
-        }
-        self.shared = self.shared.max(bytes);
-        let own = self.thread_slot(0);
-        // What was exchanged before may still be read.
-        self.emit(Op::BarSync);
-        for (i, &word) in words.iter().flatten().flatten().enumerate() {
-            let address = Address { base: own, offset: (i as u32 * threads * WORD) as i32 };
-            self.emit(Op::StShared { ty: Ty::B32, srcs: vec![word], address });
-        }
-        self.emit(Op::BarSync);
-        // The warps that share a result read the same words, from the one whose folded bits are all clear on: one address,
-        // and the operands stand in the order of the operation for all of them.
-        let base = self.thread_slot(warps.iter().fold(0, |mask, &bit| mask | 32 << bit));
-        let foreign: Vec<u32> = (0..1u32 << warps.len())
-            .map(|k| warps.iter().enumerate().filter(|(i, _)| k >> i & 1 == 1).fold(0, |m, (_, &bit)| m | 32 << bit))
-            .collect();
-        let mut first_word = 0;
-        for (&r, values) in live.iter().zip(&words) {
-            let own = at(tiles, r);
-            let mut seen: Vec<Vec<Reg>> = Vec::new();
-            for &threads_on in &foreign {
-                let mut word = first_word;
-                let mut regs = Vec::new();
-                for (&reg, words) in own.iter().zip(values) {
-                    let read: Vec<Reg> = (0..words.len())
-                        .map(|k| self.read_word(base, (word + k) as u32 * threads + threads_on))
-                        .collect();
-                    word += words.len();
-                    regs.push(self.element_of_words(reg.class, &read));
-                }
-                seen.push(regs);
-            }
-            for i in 0..warps.len() {
-                for k in (0..seen.len()).filter(|k| k & ((2 << i) - 1) == 0) {
-                    seen[k] = self.combine(region, &seen[k].clone(), &seen[k | 1 << i].clone())?;
-                }
-            }
-            put(tiles, r, seen.swap_remove(0));
-            first_word += values.iter().map(Vec::len).sum::<usize>();
-        }
-        Ok(())
-    }
-
-    fn read_word(&mut self, slot: Reg, index: u32) -> Reg {
-        let dst = self.reg(Class::B32);
-        let address = Address { base: slot, offset: (index * WORD) as i32 };
-        self.emit(Op::LdShared { ty: Ty::B32, dsts: vec![dst], address });
-        dst
     }
 
     /// Two elements of each value, combined by the region.
@@ -184,19 +108,6 @@ impl Lower<'_> {
             let tid = cx.thread();
             let bits = cx.arith(Opcode::And, Ty::B32, &[tid.into(), i64::from(mask).into()]);
             cx.setp(Cmp::Ne, Ty::U32, bits, 0)
-        })
-    }
-
-    /// The word in shared memory of the thread whose index is this one's with these bits clear.
-    fn thread_slot(&mut self, clear: u32) -> Reg {
-        self.at_entry(|cx| {
-            let mut tid = cx.thread();
-            if clear != 0 {
-                tid = cx.arith(Opcode::And, Ty::B32, &[tid.into(), i64::from(!clear).into()]);
-            }
-            let base = cx.mov(Ty::U32, Operand::Special(Special::Shared));
-            let bytes = cx.arith(Opcode::Shl, Ty::B32, &[tid.into(), i64::from(WORD.trailing_zeros()).into()]);
-            cx.arith(Opcode::Add, Ty::U32, &[base.into(), bytes.into()])
         })
     }
 
