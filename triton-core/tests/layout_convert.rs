@@ -139,22 +139,22 @@ fn random_changes_of_a_layout() {
     assert!(seen.kinds.iter().all(|&n| n > 20), "{:?}", seen.kinds);
 }
 
-/// Larger than the scratch of one pass.
+/// Larger than the scratch of one part.
 #[test]
-fn large_tiles_move_in_passes() {
+fn large_tiles_move_in_parts() {
     let mut random = Random(3);
-    let mut passes = 0;
+    let mut parts = 0;
     for _ in 0..12 {
         let layouts = (random.layout(15, 8, 2, false), random.layout(15, 8, 2, false));
         let (Some(src), Some(dst)) = layouts else { continue };
         let p = check(&src, &dst, 32, true);
         if let Kind::Shared(s) = &p.kind {
-            assert_eq!(s.bytes() << s.passes.len(), 4 << 15);
+            assert_eq!(s.bytes() << s.mem.parts(), 4 << 15);
             assert_eq!((s.store.ways, s.load.ways), (1, 1), "{src} → {dst}");
-            passes += s.passes.len();
+            parts += s.mem.parts();
         }
     }
-    assert!(passes > 4, "{passes}");
+    assert!(parts > 4, "{parts}");
 }
 
 /// Warps that hold the same elements store them, too: their partners must wait for them.

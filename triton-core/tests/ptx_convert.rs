@@ -142,8 +142,8 @@ fn check_cost(kernel: &Kernel, ty: &str, p: &Plan) {
         Kind::Select(s) => expected[1] = s.selects() / s.words.parts,
         Kind::Shuffle(s) => expected = [s.shuffles(), s.selects(), 0, 0],
         Kind::Shared(s) => {
-            let passes = 1 << s.passes.len();
-            expected = [0, 0, passes * s.store.instructions(), passes * s.load.instructions()];
+            let parts = 1 << s.mem.parts();
+            expected = [0, 0, parts * s.store.instructions(), parts * s.load.instructions()];
             bytes = s.bytes();
         }
     }
@@ -276,9 +276,9 @@ fn fragments() {
     assert!(seen.matrices.iter().all(|&n| n > 0), "{:?}", seen.matrices);
 }
 
-/// Larger than the scratch of one pass.
+/// Larger than the scratch of one part.
 #[test]
-fn large_tiles_move_in_passes() {
+fn large_tiles_move_in_parts() {
     let (mut random, mut seen) = (Random(4), Seen::default());
     for _ in 0..2 {
         let layouts = (random.layout(15, 8, 2, false), random.layout(15, 8, 2, false));

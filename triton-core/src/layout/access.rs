@@ -44,6 +44,8 @@ pub enum Form {
 ///
 /// A *step* is a number: its lowest log2(`elements`) bits walk within one instruction, the others over instructions. A step
 /// moves register `apply(order, step)`; addresses are counted in elements and linear in step, lane and warp:
+/// - Where the memory holds one part of the tile at a time, all of this is for part 0; part `p` is moved by the same addresses
+///   from registers `apply(parts, p)` further.
 /// - [`Form::Vector`]: instruction `i` moves steps `i·elements ..` to consecutive addresses beginning at
 ///   `apply(reg, i·elements) ⊕ apply(lane, l) ⊕ apply(warp, w)`;
 /// - [`Form::Matrix`]: each thread moves one 32-bit register of each matrix. Lane `8·m + r` gives the address
@@ -56,8 +58,10 @@ pub struct Access {
     pub form: Form,
     /// Elements that a thread moves by one instruction.
     pub elements: u32,
-    /// A basis of the numbers of registers.
+    /// A basis of the numbers of registers, less those of `parts`.
     pub order: Vec<u32>,
+    /// What each bit of the part adds to the number of a register, by xor.
+    pub parts: Vec<u32>,
     /// How far each vector of `order` moves the address.
     pub reg: Vec<u32>,
     /// How far each lane bit moves the address.
@@ -71,7 +75,14 @@ pub struct Access {
 }
 
 impl Access {
-    /// Instructions of each thread.
+    /// The registers that an instruction moves.
+    pub fn registers(&self, instruction: u32, part: u32) -> impl Iterator<Item = u32> + '_ {
+        let first = instruction * self.elements;
+        let shift = apply(&self.parts, part);
+        (first..first + self.elements).map(move |step| apply(&self.order, step) ^ shift)
+    }
+
+    /// Instructions of each thread, for one part.
     pub fn instructions(&self) -> u32 {
         (1 << self.order.len()) / self.elements
     }
@@ -89,9 +100,13 @@ impl Access {
     }
 }
 
-/// A layout divided by a memory.
+/// A layout divided by a memory, for one part of the tile.
 struct Quotient {
     reg: Vec<u32>,
+    /// The register of each bit of `reg`.
+    names: Vec<u32>,
+    /// The register of each bit of the part.
+    parts: Vec<u32>,
     lane: [u32; 5],
     warp: Vec<u32>,
     /// log2 of the bytes of an element.
@@ -99,13 +114,28 @@ struct Quotient {
 }
 
 impl Quotient {
-    /// `None` if registers repeat elements or the memory has other elements than the layout.
+    /// `None` if registers repeat elements, the memory has other elements than the layout, or a thread's registers do not
+    /// tell its parts apart.
     fn new(layout: &Layout, mem: &Mem) -> Option<Quotient> {
         if layout.bits() > mem.off().len() || linear::rank(layout.reg.iter().copied()) != layout.reg.len() {
             return None;
         }
         let Layout { reg, lane, warp } = layout.compose(mem.inv());
-        Some(Quotient { reg, lane, warp, size: (mem.bits() / 8).ilog2() })
+        let size = (mem.bits() / 8).ilog2();
+        if mem.parts() == 0 {
+            return Some(Quotient { names: units(reg.len()).collect(), parts: Vec::new(), reg, lane, warp, size });
+        }
+        let part = |c: u32| c >> mem.address_bits();
+        if lane.iter().chain(&warp).any(|&c| part(c) != 0) {
+            return None;
+        }
+        let registers = Basis::of(reg.iter().copied());
+        let of_part = |i: u32| registers.solve(1 << i << mem.address_bits()).map(|r| r as u32);
+        let parts = (0..mem.parts()).map(of_part).collect::<Option<Vec<u32>>>()?;
+        let clear = |r: u32| r ^ apply(&parts, part(apply(&reg, r)));
+        let names: Vec<u32> = independent(units(reg.len()), &parts).into_iter().map(clear).collect();
+        let reg = names.iter().map(|&r| apply(&reg, r)).collect();
+        Some(Quotient { reg, names, parts, lane, warp, size })
     }
 
     /// A basis of register numbers that begins with `first`; the others are unit vectors where that is possible, with the
@@ -129,7 +159,9 @@ impl Quotient {
             Form::Matrix { count, .. } => count,
         };
         let wavefronts = ((1 << order.len()) / elements) * each * ways;
-        Access { form, elements, order, reg, lane: self.lane, warp: self.warp.clone(), ways, wavefronts }
+        let order = order.iter().map(|&r| apply(&self.names, r)).collect();
+        let (parts, warp) = (self.parts.clone(), self.warp.clone());
+        Access { form, elements, order, parts, reg, lane: self.lane, warp, ways, wavefronts }
     }
 }
 

@@ -39,7 +39,7 @@ pub const WGMMA_FLOPS: f64 = 3900.0;
 /// One 32-bit register of one warp: decides between plans that are equal otherwise.
 pub const REGISTER: f64 = 0.01;
 
-/// Bytes of scratch above which a conversion is made in several passes.
+/// Bytes of scratch above which a conversion is made in several parts.
 pub const SCRATCH_BYTES: u64 = 64 * 1024;
 
 /// Times that an inner loop is taken to run when nothing tells.

@@ -85,14 +85,12 @@ impl Shuffle {
 }
 
 impl Access {
-    /// Calls `f` with thread, register and offset of every element that is moved.
-    fn each(&self, threads: usize, mut f: impl FnMut(usize, u32, usize)) {
-        let log = self.elements.ilog2();
+    /// Calls `f` with thread, register and offset of every element of a part.
+    fn each(&self, threads: usize, part: u32, mut f: impl FnMut(usize, usize, usize)) {
         for thread in 0..threads {
             let (warp, lane) = ((thread / LANES) as u32, (thread % LANES) as u32);
             for instruction in 0..self.instructions() {
-                for i in 0..self.elements {
-                    let register = apply(&self.order, instruction << log | i);
+                for (i, register) in (0..).zip(self.registers(instruction, part)) {
                     let offset = match self.form {
                         Form::Vector => self.base(instruction, lane, warp) + i,
                         Form::Matrix { trans, count, .. } => {
@@ -107,7 +105,7 @@ impl Access {
                             self.base(instruction, 8 * matrix + row, warp) + column
                         }
                     };
-                    f(thread, register, offset as usize);
+                    f(thread, register as usize, offset as usize);
                 }
             }
         }
@@ -116,15 +114,13 @@ impl Access {
 
 impl Shared {
     fn run<T: Clone>(&self, threads: &[&[T]], plan: &Plan) -> Option<Vec<T>> {
-        let (stored, loaded): (Vec<u32>, Vec<u32>) = self.passes.iter().copied().unzip();
         let mut after: Vec<Option<T>> = vec![None; threads.len() << plan.to];
-        for pass in 0..1u32 << self.passes.len() {
-            let mut memory: Vec<Option<T>> = vec![None; 1 << self.mem.off().len()];
-            self.store.each(threads.len(), |thread, register, offset| {
-                memory[offset] = Some(threads[thread][(register ^ apply(&stored, pass)) as usize].clone());
+        for part in 0..1 << self.mem.parts() {
+            let mut memory: Vec<Option<T>> = vec![None; 1 << self.mem.address_bits()];
+            self.store.each(threads.len(), part, |thread, register, offset| {
+                memory[offset] = Some(threads[thread][register].clone());
             });
-            self.load.each(threads.len(), |thread, register, offset| {
-                let register = (register ^ apply(&loaded, pass)) as usize;
+            self.load.each(threads.len(), part, |thread, register, offset| {
                 after[thread << plan.to | register] = memory[offset].clone();
             });
         }

@@ -50,6 +50,7 @@ pub struct Mem {
     off: Vec<u32>,
     inv: Vec<u32>,
     bits: u32,
+    parts: u32,
 }
 
 impl Mem {
@@ -59,12 +60,34 @@ impl Mem {
         let inv = linear::invert(&off)?;
         // A column beyond the square would make offsets that no element has.
         let square = off.iter().all(|&c| u64::from(c) >> off.len() == 0);
-        (square && matches!(bits, 8 | 16 | 32 | 64)).then_some(Mem { off, inv, bits })
+        (square && matches!(bits, 8 | 16 | 32 | 64)).then_some(Mem { off, inv, bits, parts: 0 })
     }
 
     /// From the offset of each bit of an element.
     fn of_addresses(inv: Vec<u32>, bits: u32) -> Option<Mem> {
         Mem::new(linear::invert(&inv)?, bits)
+    }
+
+    /// The same for memory that holds one of `2^parts` parts of the tile at a time: the highest bits of an offset are no
+    /// address, but say in which part an element is. `None` if there are not so many bits.
+    pub fn in_parts(self, parts: u32) -> Option<Mem> {
+        (parts as usize <= self.off.len()).then_some(Mem { parts, ..self })
+    }
+
+    /// log2 of the parts.
+    pub fn parts(&self) -> u32 {
+        self.parts
+    }
+
+    /// log2 of the elements of one part.
+    pub fn address_bits(&self) -> usize {
+        self.off.len() - self.parts as usize
+    }
+
+    /// The address of an element, in elements, and the part in which it is there.
+    pub fn place(&self, element: u32) -> (u32, u32) {
+        let offset = self.offset(element);
+        (offset & ((1u64 << self.address_bits()) - 1) as u32, (u64::from(offset) >> self.address_bits()) as u32)
     }
 
     /// Row-major, without a swizzle.
@@ -116,9 +139,9 @@ impl Mem {
         self.bits
     }
 
-    /// Bytes of the tile.
+    /// Bytes of the tile, or of one part of it.
     pub fn bytes(&self) -> u64 {
-        u64::from(self.bits / 8) << self.off.len()
+        u64::from(self.bits / 8) << self.address_bits()
     }
 
     /// The offset of an element, in elements.
@@ -129,14 +152,15 @@ impl Mem {
     /// The same memory seen as the transposed tile; see [`Layout::trans`](super::Layout::trans).
     pub fn trans(&self, shape: Shape, perm: &[usize]) -> Option<Mem> {
         let permute = transposition(shape, perm)?;
-        Mem::new(self.off.iter().map(|&c| permute(c)).collect(), self.bits)
+        Mem::new(self.off.iter().map(|&c| permute(c)).collect(), self.bits)?.in_parts(self.parts)
     }
 }
 
 impl std::fmt::Display for Mem {
-    /// `mem [1,2,4,8] b16`, by offset bit.
+    /// `off [1,2,4,8] bits 16`, by offset bit; ends in `parts 1` if there are two of them.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let columns: Vec<String> = self.off.iter().map(u32::to_string).collect();
-        write!(f, "mem [{}] b{}", columns.join(","), self.bits)
+        write!(f, "off [{}] bits {}", columns.join(","), self.bits)?;
+        if self.parts > 0 { write!(f, " parts {}", self.parts) } else { Ok(()) }
     }
 }

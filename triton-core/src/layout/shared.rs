@@ -15,26 +15,24 @@
 //! side alone has in registers asks for more than the two spaces; then conflicts can remain. They are counted
 //! ([`Access::ways`]), and the cheapest of all choices of V is taken.
 //!
-//! # Passes
-//! A tile larger than [`cost::SCRATCH_BYTES`] is moved in several passes, if both sides have elements in registers that tell
-//! the passes apart.
+//! # Parts
+//! A tile larger than [`cost::SCRATCH_BYTES`] is moved in several parts, if both sides have elements in registers that tell
+//! the parts apart.
 
 use super::access::{self, Access};
 use super::linear::{Basis, apply, independent, intersect, invert, rank, units};
 use super::{Layout, Mem, cost};
 
-/// A conversion through shared memory: in each pass all threads store, wait for each other, and load; and wait again before
-/// the next pass stores.
+/// A conversion through shared memory: for each part of the tile, all threads store, wait for each other, and load; and wait
+/// again before the next part is stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Shared {
-    /// Where elements of one pass lie; its elements have numbers of their own where there are several passes.
+    /// Where elements lie.
     pub mem: Mem,
     /// How they are stored.
     pub store: Access,
     /// How they are loaded.
     pub load: Access,
-    /// For each bit of the pass, what it adds to the number of the register stored and of the one loaded.
-    pub passes: Vec<(u32, u32)>,
     /// Whether each warp loads only what it alone has stored, so that waiting means the warp and not the program.
     pub warp_local: bool,
 }
@@ -44,7 +42,7 @@ impl Shared {
     pub(super) fn cycles(&self, warps: f64) -> f64 {
         let each = |a: &Access| f64::from(a.wavefronts) * cost::WAVEFRONT + f64::from(a.instructions()) * cost::ISSUE;
         let wait = if self.warp_local { cost::WARP_ROUND_TRIP } else { cost::ROUND_TRIP };
-        f64::from(1u32 << self.passes.len()) * ((each(&self.store) + each(&self.load)) * warps + wait)
+        f64::from(1u32 << self.mem.parts()) * ((each(&self.store) + each(&self.load)) * warps + wait)
     }
 
     /// Bytes of scratch.
@@ -57,63 +55,59 @@ impl Shared {
 pub(super) fn plan(src: &Layout, dst: &Layout, bits: u32, stmatrix: bool, near: bool) -> Option<Shared> {
     let n = src.bits().max(dst.bits());
     let halvings = ((u64::from(bits / 8) << n) / cost::SCRATCH_BYTES).max(1).ilog2() as usize;
-    let (src_part, dst_part) = parts(src, dst, n, halvings)?;
-    let (src_layout, dst_layout) = (&src_part.layout, &dst_part.layout);
-    let n = n - src_part.passes.len();
+    let parts = Parts::of(src, dst, n, halvings)?;
+    let (of_src, of_dst) = (parts.part(src), parts.part(dst));
     let mut best: Option<(u32, u32, Mem, Access, Access)> = None;
-    for vector in vectors(src_layout, dst_layout, bits) {
-        let mem = memory(src_layout, dst_layout, n, bits, &vector)?;
-        let store = access::shared(src_layout, &mem, stmatrix)?;
-        let load = access::shared(dst_layout, &mem, true)?;
+    for vector in vectors(&of_src, &of_dst, bits) {
+        let mem = parts.whole(memory(&of_src, &of_dst, parts.elements.len(), &vector, bits)?, bits)?;
+        let store = access::shared(src, &mem, stmatrix)?;
+        let load = access::shared(dst, &mem, true)?;
         let price = (store.wavefronts + load.wavefronts, store.instructions() + load.instructions());
         if best.as_ref().is_none_or(|&(waves, count, ..)| price < (waves, count)) {
             best = Some((price.0, price.1, mem, store, load));
         }
     }
-    let (_, _, mem, mut store, mut load) = best?;
-    store.order.iter_mut().for_each(|r| *r = apply(&src_part.registers, *r));
-    load.order.iter_mut().for_each(|r| *r = apply(&dst_part.registers, *r));
-    // Warps that hold the same elements store them at the same offsets, and could do so late.
+    let (_, _, mem, store, load) = best?;
+    // Of warps that hold the same elements one stores them.
     let own = rank(src.reg.iter().chain(&src.lane).copied()) + src.warp.len() == rank(src.columns());
-    let passes = src_part.passes.into_iter().zip(dst_part.passes).collect();
-    Some(Shared { mem, store, load, passes, warp_local: near && own })
+    Some(Shared { mem, store, load, warp_local: near && own })
 }
 
-/// A layout less what tells passes apart.
-struct Part {
-    layout: Layout,
-    /// Register of each register bit of `layout`.
-    registers: Vec<u32>,
-    /// Register of each bit of the pass.
-    passes: Vec<u32>,
+/// How a tile is cut into parts: as the sum of a subspace, whose elements get numbers of their own, and another one.
+struct Parts {
+    /// Element of each bit of a number within a part.
+    elements: Vec<u32>,
+    /// Element of each bit of a part's number.
+    parts: Vec<u32>,
+    /// Bits of both numbers, of each bit of an element.
+    inverse: Vec<u32>,
 }
 
-/// Takes up to `halvings` elements that both sides have in registers out of both layouts, and renumbers the others.
-fn parts(src: &Layout, dst: &Layout, n: usize, halvings: usize) -> Option<(Part, Part)> {
-    let whole = |l: &Layout| Part { layout: l.clone(), registers: units(l.reg.len()).collect(), passes: Vec::new() };
-    if halvings == 0 {
-        return Some((whole(src), whole(dst)));
+impl Parts {
+    /// Up to `halvings` elements that both sides have in registers tell parts apart.
+    fn of(src: &Layout, dst: &Layout, n: usize, halvings: usize) -> Option<Parts> {
+        let threads = [src, dst].into_iter().flat_map(|l| l.lane.iter().chain(&l.warp).copied());
+        let threads: Vec<u32> = threads.filter(|_| halvings > 0).collect();
+        // The last ones: the first make vectors.
+        let mut parts =
+            if halvings > 0 { independent(common(src, dst).into_iter().rev(), &threads) } else { Vec::new() };
+        parts.truncate(halvings);
+        let elements = independent(threads.into_iter().chain(units(n)), &parts);
+        let inverse = invert(&[&elements[..], &parts].concat())?;
+        Some(Parts { elements, parts, inverse })
     }
-    let threads = [src, dst].into_iter().flat_map(|l| l.lane.iter().chain(&l.warp).copied());
-    let threads: Vec<u32> = threads.collect();
-    // The last ones: the first make vectors.
-    let mut pass = independent(common(src, dst).into_iter().rev(), &threads);
-    pass.truncate(halvings);
-    let mut basis = independent(threads.into_iter().chain(units(n)), &pass);
-    let left = basis.len();
-    basis.extend(&pass);
-    let inverse = invert(&basis)?;
-    let rest = |element: u32| apply(&inverse, element) & ((1 << left) - 1);
-    let part = |l: &Layout| {
-        let own = Basis::of(l.reg.iter().copied());
-        let passes = pass.iter().map(|&e| own.solve(e).map(|r| r as u32)).collect::<Option<Vec<u32>>>()?;
-        let clear = |r: u32| r ^ apply(&passes, apply(&inverse, apply(&l.reg, r)) >> left);
-        let registers: Vec<u32> = independent(units(l.reg.len()), &passes).into_iter().map(clear).collect();
-        let reg = registers.iter().map(|&r| rest(apply(&l.reg, r))).collect();
-        let layout = Layout { reg, lane: l.lane.map(rest), warp: l.warp.iter().map(|&w| rest(w)).collect() };
-        Some(Part { layout, registers, passes })
-    };
-    Some((part(src)?, part(dst)?))
+
+    /// A layout of one part.
+    fn part(&self, layout: &Layout) -> Layout {
+        let mask = (1u64 << self.elements.len()) - 1;
+        layout.map(|element| (u64::from(apply(&self.inverse, element)) & mask) as u32).dedup()
+    }
+
+    /// The memory of all parts from that of one, given by its offsets' elements.
+    fn whole(&self, of_part: Vec<u32>, bits: u32) -> Option<Mem> {
+        let off = of_part.into_iter().map(|c| apply(&self.elements, c)).chain(self.parts.iter().copied()).collect();
+        Mem::new(off, bits)?.in_parts(self.parts.len() as u32)
+    }
 }
 
 /// Elements that both sides have in the registers of a thread, in the order in which they have them.
@@ -148,8 +142,8 @@ fn vectors(src: &Layout, dst: &Layout, bits: u32) -> Vec<Vec<u32>> {
     all
 }
 
-/// The map with these vector bits; see the [module's page](self).
-fn memory(src: &Layout, dst: &Layout, n: usize, bits: u32, vector: &[u32]) -> Option<Mem> {
+/// The element of each bit of an offset, with these vector bits; see the [module's page](self).
+fn memory(src: &Layout, dst: &Layout, n: usize, vector: &[u32], bits: u32) -> Option<Vec<u32>> {
     let size = (bits / 8).ilog2() as usize;
     // Below a word of 4 bytes.
     let fill = 2usize.saturating_sub(size).min(n);
@@ -196,5 +190,5 @@ fn memory(src: &Layout, dst: &Layout, n: usize, bits: u32, vector: &[u32]) -> Op
     let bank = independent(rest, &low);
     let at = low.len() - segment.len();
     low.splice(at..at, bank);
-    Mem::new(low, bits)
+    Some(low)
 }

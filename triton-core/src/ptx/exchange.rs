@@ -39,22 +39,24 @@ impl Lower<'_> {
         let base = self.mov(Ty::U32, Operand::Special(Special::Shared));
         let stores = self.addresses(threads, base, &shared.store, held);
         let loads = self.addresses(threads, base, &shared.load, held);
-        let (stored, loaded): (Vec<u32>, Vec<u32>) = shared.passes.iter().copied().unzip();
         let mut after = vec![None; count];
-        for pass in 0..1u32 << shared.passes.len() {
-            self.wait(pass > 0 && shared.warp_local);
+        for part in 0..1 << shared.mem.parts() {
+            self.wait(part > 0 && shared.warp_local);
             for (instruction, &address) in stores.iter().enumerate() {
-                let registers = moved(&shared.store, instruction).map(|r| r ^ apply(&stored, pass));
-                let numbers: Vec<Reg> = registers.map(|r| before[r as usize]).collect();
+                let numbers: Vec<Reg> =
+                    shared.store.registers(instruction as u32, part).map(|r| before[r as usize]).collect();
                 let (ty, words) = held.words(numbers.len());
                 let srcs = numbers.chunks(numbers.len().div_ceil(words)).map(|some| self.join(held, some)).collect();
                 self.emit(Op::StShared { ty, srcs, address });
             }
             self.wait(shared.warp_local);
             for (instruction, &address) in loads.iter().enumerate() {
-                let registers = moved(&shared.load, instruction).map(|r| r ^ apply(&loaded, pass));
                 let numbers = self.load_shared(held, &shared.load, address);
-                registers.zip(numbers).for_each(|(r, number)| after[r as usize] = Some(number));
+                shared
+                    .load
+                    .registers(instruction as u32, part)
+                    .zip(numbers)
+                    .for_each(|(r, number)| after[r as usize] = Some(number));
             }
         }
         let found: Option<Vec<Reg>> = after.into_iter().collect();
@@ -122,10 +124,4 @@ impl Lower<'_> {
         }
         addresses
     }
-}
-
-/// The registers that an instruction moves, before the pass has its say.
-fn moved(access: &Access, instruction: usize) -> impl Iterator<Item = u32> {
-    let first = instruction as u32 * access.elements;
-    (first..first + access.elements).map(|step| apply(&access.order, step))
 }
