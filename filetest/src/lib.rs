@@ -9,13 +9,16 @@
 //! | `verify` | the error of parser or verifier | `NAME.out` |
 //! | `pass=NAME` | the function after that pass of stage 0 | `NAME.out` |
 //! | `layout`, `layout aligned`, `layout specialised` | the function at stage 1 under that promise | `NAME.out` |
+//! | `schedule`, `schedule specialised` | the function at stage 2 | `NAME.out` |
+//! | `barriers` | the errors of the interpreter at stage 2, without one barrier after the other | `NAME.out` |
 //! | `ptx` | the images | `NAME.<target>.<promise>.ptx` |
-//! | `lower` | the code for `sm_80` of a function that is at stage 1 already | `NAME.ptx` |
+//! | `lower` | the code for `sm_80` of a function that is at stage 1 or 2 already | `NAME.ptx` |
 //! | `run` | the buffers after the grid has run, the same before and after each pass | `NAME.out` |
 
 pub mod run;
 
 use std::path::Path;
+use triton_core::ir::Stage;
 use triton_core::ir::parse::parse;
 use triton_core::ir::print::print;
 use triton_core::passes;
@@ -63,20 +66,27 @@ fn check(path: &Path) -> Result<(), String> {
             Ok(_) => Err("the verifier found nothing wrong".into()),
             Err(error) => compare(&path.with_extension("out"), &format!("{error}\n")),
         },
-        "layout" | "layout aligned" | "layout specialised" => {
+        "layout" | "layout aligned" | "layout specialised" | "schedule" | "schedule specialised" => {
             let mut func = parse(&text).map_err(|e| e.to_string())?;
             let promise =
                 Promise::ALL.iter().find(|p| command.ends_with(p.name())).copied().unwrap_or(Promise::Nothing);
             passes::lay_out(&mut func, promise)?;
+            if command.starts_with("schedule") {
+                passes::schedule(&mut func)?;
+            }
             parse(&print(&func)).map_err(|e| format!("what was printed cannot be read: {e}"))?;
             compare(&path.with_extension("out"), &print(&func))
         }
         "ptx" => ptx(path, &text),
         "lower" => {
-            let func = parse(&text).map_err(|e| e.to_string())?;
+            let mut func = parse(&text).map_err(|e| e.to_string())?;
+            if func.stage == Stage::Laid {
+                passes::schedule(&mut func)?;
+            }
             let kernel = triton_core::ptx::lower::lower(&func, Target::Sm80, Promise::Nothing)?;
             compare(&path.with_extension("ptx"), &triton_core::ptx::print::print(&kernel))
         }
+        "barriers" => compare(&path.with_extension("out"), &run::without_each_barrier(&text)?),
         "run" => compare(&path.with_extension("out"), &run::run(&text)?),
         _ => {
             let name = command.strip_prefix("pass=").ok_or_else(|| format!("`{command}` is no test"))?;

@@ -15,7 +15,8 @@ use std::sync::Mutex;
 use triton_core::interp::{self, Fault, Memory, Program};
 use triton_core::ir::parse::parse;
 use triton_core::ir::types::{Constant, DType, Elem};
-use triton_core::ir::{Function, Param};
+use triton_core::ir::{Block, Function, Param, Stage};
+use triton_core::ops::Op;
 use triton_core::passes;
 use triton_core::record::{Arg, Promise};
 
@@ -138,8 +139,41 @@ pub fn run(text: &str) -> Result<String, String> {
         let mut laid = func.clone();
         passes::lay_out(&mut laid, promise)?;
         compare(&laid, "lay_out")?;
+        passes::schedule(&mut laid)?;
+        compare(&laid, "schedule")?;
     }
     Ok(expected)
+}
+
+/// The errors of the function at stage 2, each time without one of its barriers: with all of them it has none.
+pub fn without_each_barrier(text: &str) -> Result<String, String> {
+    let mut func = parse(text).map_err(|e| e.to_string())?;
+    let setup = Setup::parse(text)?;
+    if func.stage == Stage::Tile {
+        passes::lay_out(&mut func, Promise::Divisible)?;
+    }
+    if func.stage == Stage::Laid {
+        passes::schedule(&mut func)?;
+    }
+    let whole = execute(&func, &setup)?;
+    if whole.starts_with("error") {
+        return Err(whole);
+    }
+    let blocks: Vec<Block> = func.blocks.keys().collect();
+    let mut out = String::new();
+    for block in blocks {
+        for (at, inst) in func.blocks[block].insts.clone().into_iter().enumerate() {
+            let Op::Sync { .. } = func.insts[inst].op else { continue };
+            func.blocks[block].insts.remove(at);
+            let found = execute(&func, &setup)?;
+            if !found.starts_with("error") {
+                return Err(format!("nothing is wrong without the {}. barrier", out.lines().count() + 1));
+            }
+            out.push_str(&found);
+            func.blocks[block].insts.insert(at, inst);
+        }
+    }
+    if out.is_empty() { Err("there is no barrier".into()) } else { Ok(out) }
 }
 
 fn number(dtype: DType, word: &str) -> Result<u64, String> {

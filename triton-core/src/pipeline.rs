@@ -53,6 +53,7 @@ pub fn images(func: &Function) -> Result<Vec<Image>, String> {
 fn image(func: &Function, target: Target, promise: Promise) -> Result<Image, String> {
     let mut func = func.clone();
     passes::lay_out(&mut func, promise)?;
+    passes::schedule(&mut func)?;
     let kernel = ptx::lower::lower(&func, target, promise)?;
     let mut text = ptx::print::print(&kernel);
     if text.len() > MAX_PTX {

@@ -128,6 +128,13 @@ impl Target {
         }
     }
 
+    /// Bytes of shared memory that a block can have.
+    pub fn shared_bytes(self) -> u32 {
+        match self {
+            Target::Sm80 => 163 << 10,
+        }
+    }
+
     /// Whether a device of this compute capability (major, minor) can run the code.
     pub fn runs_on(self, capability: (u32, u32)) -> bool {
         match self {

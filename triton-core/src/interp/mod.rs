@@ -1,17 +1,21 @@
 //! The interpreter: the meaning of the IR as a program.
 //!
 //! Runs one program of a kernel over tiles of bits. It knows memory only as a [`Memory`], so the CPU device, the tests and
-//! constant folding can share it. Layouts and stages do not matter to it: a pass is right if nothing here changes.
+//! constant folding can share it. Layouts do not matter to what it computes: a pass is right if nothing here changes. At
+//! stage 2 it also knows which thread accesses what, and refuses what no barrier orders (`threads`).
 //!
 //! **Invariant:** exact and deterministic, and no input makes it panic: a program runs to its end or to a [`RunError`]. (A
 //! `while` that never ends does not end here either.)
 
+mod threads;
+
 use crate::ir::types::{Constant, DType, Elem};
-use crate::ir::{Block, Function, InstData, Value};
+use crate::ir::{Block, Function, InstData, Stage, Value};
 use crate::ops::eval::{self, DivisionError};
 use crate::ops::{BitOrder, Effect, Op, Tiles};
 use crate::record::Arg;
 use std::borrow::Cow;
+use threads::Threads;
 
 /// Global memory as the interpreter sees it. Addresses are the ones passed as pointer arguments, in bytes.
 ///
@@ -76,7 +80,7 @@ pub fn run(func: &Function, args: &[Arg], program: Program, memory: &dyn Memory)
     for (param, arg) in func.params.iter().zip(args) {
         values[param.value.0 as usize] = vec![arg.bits()];
     }
-    Machine { func, program, memory, values }.block(func.body).map(|_| ())
+    Machine { func, program, memory, values, threads: Threads::default() }.block(func.body).map(|_| ())
 }
 
 /// What an operation without memory and program yields, if its operands are `operand`; the heart of [`run`] and of folding.
@@ -146,6 +150,8 @@ struct Machine<'a> {
     program: Program,
     memory: &'a dyn Memory,
     values: Vec<Vec<u64>>,
+    /// Who accessed what since when; at stage 2.
+    threads: Threads,
 }
 
 impl Machine<'_> {
@@ -159,12 +165,19 @@ impl Machine<'_> {
                 Op::For { start, end, step } => self.run_for(inst, [start, end, step])?,
                 Op::While {} => self.run_while(inst)?,
                 Op::Reduce { axis, order } => self.run_reduce(inst, axis as usize, order)?,
+                Op::SharedAlloc { .. } | Op::SharedStore { .. } | Op::SharedLoad { .. } | Op::Sync { .. } => {
+                    let result = self.shared(inst).map_err(|what| self.error(inst, &what))?;
+                    self.bind(&inst.results, vec![result]);
+                }
                 Op::If { cond } => {
                     let taken = usize::from(self.value(cond)[0] == 0);
                     let results = self.block(inst.regions[taken])?;
                     self.bind(&inst.results, results);
                 }
                 _ => {
+                    if func.stage == Stage::Scheduled {
+                        self.global(inst).map_err(|what| self.error(inst, &what))?;
+                    }
                     let result = self.step(inst).map_err(|what| self.error(inst, &what))?;
                     self.bind(&inst.results, vec![result]);
                 }
@@ -295,7 +308,6 @@ impl Machine<'_> {
                 written.map_err(|fault| access_error("store", width, &fault)).map(|()| Vec::new())
             }
             Op::Dot { a, b, acc, .. } => self.product(a, b, acc),
-            Op::Barrier {} => Ok(Vec::new()),
             _ => {
                 let result =
                     evaluate(self.func, &inst.op, inst.results.first().copied(), &|v| Some(Cow::Borrowed(value(v))));

@@ -28,6 +28,7 @@
 //! |---|---|
 //! | [`Stage::Tile`] | a value has a [`types::Type`] and nothing else |
 //! | [`Stage::Laid`] | every tile has a [`Layout`]: which thread's register holds which element |
+//! | [`Stage::Scheduled`] | a tile has a layout, or is in shared memory and has a [`Mem`]; every barrier is written |
 //!
 //! **Invariant:** the verifier tells the stages apart; no operation exists twice for two stages.
 //!
@@ -40,8 +41,9 @@
 //!   v5 = lt v3, v4 : bool[128]
 //! }
 //! ```
-//! A parameter may end in `multiple_of N`, `general` and `unit`; a position is `@file:line:column`; at stage 1 a result's type is
-//! followed by its layout, `#0`, declared before the kernel. `;` begins a comment. `print ∘ parse` is the identity.
+//! A parameter may end in `multiple_of N`, `general` and `unit`; a position is `@file:line:column`; from stage 1 on a result's
+//! type is followed by its layout, `#0`, declared before the kernel; at stage 2, which a line `scheduled` announces, in shared
+//! memory by `%0`, declared likewise. `;` begins a comment. `print ∘ parse` is the identity.
 //! Arguments follow `with`, regions stand in braces with their parameters between bars:
 //! ```text
 //!   v9 = for v1, v2, v3 with v4 : f32[128] { |v5: i32, v6: f32[128]|
@@ -61,7 +63,7 @@ pub mod types;
 pub mod verify;
 
 use crate::entity::{Arena, SideTable, entity};
-use crate::layout::Layout;
+use crate::layout::{Layout, Mem};
 use crate::ops::Op;
 use crate::span::{Sources, Span};
 use std::collections::HashMap;
@@ -87,6 +89,11 @@ entity!(
     LayoutId,
     "#"
 );
+entity!(
+    /// A layout of shared memory, of the function's table.
+    MemId,
+    "%"
+);
 
 /// How far a function has come; see the [module's page](self).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -95,6 +102,8 @@ pub enum Stage {
     Tile,
     /// Stage 1: every tile has a layout.
     Laid,
+    /// Stage 2: what threads exchange and where they wait is written down.
+    Scheduled,
 }
 
 /// A kernel instance in tile IR.
@@ -122,6 +131,10 @@ pub struct Function {
     pub layouts: Arena<LayoutId, Layout>,
     /// The layout of each tile (stage 1).
     pub layout_of: SideTable<Value, Option<LayoutId>>,
+    /// The layouts of shared memory in use (stage 2).
+    pub mems: Arena<MemId, Mem>,
+    /// Of each tile in shared memory, how it lies there (stage 2).
+    pub mem_of: SideTable<Value, Option<MemId>>,
 }
 
 /// A parameter.
@@ -194,6 +207,8 @@ impl Function {
             types: Arena::default(),
             layouts: Arena::default(),
             layout_of: SideTable::new(None),
+            mems: Arena::default(),
+            mem_of: SideTable::new(None),
         }
     }
 
@@ -291,6 +306,18 @@ impl Function {
         let known = self.layouts.keys().find(|&id| self.layouts[id] == layout);
         let id = known.unwrap_or_else(|| self.layouts.push(layout));
         self.layout_of[value] = Some(id);
+    }
+
+    /// How a tile lies in shared memory; `None` if it is not there.
+    pub fn mem(&self, value: Value) -> Option<&Mem> {
+        self.mem_of[value].map(|id| &self.mems[id])
+    }
+
+    /// Says how a tile lies in shared memory, sharing equal layouts.
+    pub fn set_mem(&mut self, value: Value, mem: Mem) {
+        let known = self.mems.keys().find(|&id| self.mems[id] == mem);
+        let id = known.unwrap_or_else(|| self.mems.push(mem));
+        self.mem_of[value] = Some(id);
     }
 
     /// The instructions of a block, in order.

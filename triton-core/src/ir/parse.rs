@@ -4,8 +4,8 @@
 //! it is returned.
 
 use super::types::{DType, Elem, Shape, Type};
-use super::{Block, BlockData, Function, Inst, InstData, LayoutId, Stage, Value, verify};
-use crate::layout::Layout;
+use super::{Block, BlockData, Function, Inst, InstData, LayoutId, MemId, Stage, Value, verify};
+use crate::layout::{Layout, Mem};
 use crate::ops::{self, Op, Reader};
 use crate::span::{Loc, Span};
 use std::collections::{HashMap, HashSet};
@@ -34,8 +34,14 @@ impl std::fmt::Display for ParseError {
 /// The first thing that is no IR, or that the verifier refuses.
 pub fn parse(text: &str) -> Result<Function, ParseError> {
     let func = Function::new("", 4);
-    let mut parser =
-        Parser { func, defined: HashSet::new(), layouts: HashMap::new(), open: Vec::new(), lines: HashMap::new() };
+    let mut parser = Parser {
+        func,
+        defined: HashSet::new(),
+        layouts: HashMap::new(),
+        mems: HashMap::new(),
+        open: Vec::new(),
+        lines: HashMap::new(),
+    };
     let mut last = 0;
     for (i, line) in text.lines().enumerate() {
         let number = i as u32 + 1;
@@ -73,6 +79,7 @@ struct Parser {
     func: Function,
     defined: HashSet<Value>,
     layouts: HashMap<String, LayoutId>,
+    mems: HashMap<String, MemId>,
     /// The blocks that are open, outermost first, each with the instruction that owns it.
     open: Vec<(Option<Inst>, Block)>,
     lines: HashMap<Inst, u32>,
@@ -107,6 +114,11 @@ impl Parser {
                 Ok(())
             }
             "layout" => self.layout(rest),
+            "mem" => self.mem(rest),
+            "scheduled" => {
+                self.func.stage = Stage::Scheduled;
+                Ok(())
+            }
             "kernel" if self.func.name.is_empty() => self.kernel(rest),
             _ => Err(format!("`{word}` begins nothing here")),
         }
@@ -135,17 +147,30 @@ impl Parser {
         let mut lists = Vec::new();
         let words: Vec<&str> = columns.split(' ').collect();
         for (pair, key) in words.chunks(2).zip(["reg", "lane", "warp"]) {
-            let [word, list] = pair else { return Err(format!("the columns of `{key}` are missing")) };
-            let inner = list.strip_prefix('[').and_then(|l| l.strip_suffix(']')).filter(|_| *word == key);
-            let inner = inner.ok_or_else(|| format!("expected `{key} [..]`, found `{word} {list}`"))?;
-            let columns: Result<Vec<u32>, _> = inner.split(',').filter(|c| !c.is_empty()).map(str::parse).collect();
-            lists.push(columns.map_err(|_| format!("`{list}` is no list of columns"))?);
+            lists.push(columns_of(pair, key)?);
         }
         let [reg, lane, warp] = <[Vec<u32>; 3]>::try_from(lists).map_err(|_| "a layout has reg, lane and warp")?;
         let lane = lane.try_into().map_err(|_| "a warp has five lane bits")?;
         let id = self.func.layouts.push(Layout { reg, lane, warp });
         self.layouts.insert(name.to_string(), id);
         self.func.stage = Stage::Laid;
+        Ok(())
+    }
+
+    fn mem(&mut self, rest: &str) -> Result<(), String> {
+        let form = "memory is `mem %0 = off [..] bits 32`, and `parts 1` if it has two";
+        let (name, rest) = rest.split_once(" = ").ok_or(form)?;
+        let words: Vec<&str> = rest.split(' ').collect();
+        let off = columns_of(words.get(..2).ok_or(form)?, "off")?;
+        let number = |word: &str| word.parse::<u32>().map_err(|_| format!("`{word}` is no number"));
+        let (bits, parts) = match words[2..] {
+            ["bits", bits] => (number(bits)?, 0),
+            ["bits", bits, "parts", parts] => (number(bits)?, number(parts)?),
+            _ => return Err(form.into()),
+        };
+        let mem = Mem::new(off, bits).and_then(|mem| mem.in_parts(parts));
+        let id = self.func.mems.push(mem.ok_or_else(|| format!("{rest} does not give every element one place"))?);
+        self.mems.insert(name.to_string(), id);
         Ok(())
     }
 
@@ -263,9 +288,9 @@ impl Parser {
 
     /// A value of the type and layout that its annotation says.
     fn define(&mut self, name: &str, annotation: &str) -> Result<Value, String> {
-        let (ty, layout) = match annotation.rsplit_once(' ') {
-            Some((ty, layout)) if layout.starts_with('#') => (ty, Some(layout)),
-            _ => (annotation, None),
+        let (ty, place) = match annotation.rsplit_once(' ') {
+            Some((ty, place)) if place.starts_with(['#', '%']) => (ty, place),
+            _ => (annotation, ""),
         };
         let (value, ty) = (value(name)?, parse_type(ty)?);
         if value.0 >= MAX_VALUE {
@@ -278,12 +303,24 @@ impl Parser {
             self.func.types.push(Type::scalar(DType::Bool));
         }
         self.func.types[value] = ty;
-        if let Some(layout) = layout {
-            let id = *self.layouts.get(layout).ok_or_else(|| format!("{layout} is no layout"))?;
+        if place.starts_with('#') {
+            let id = *self.layouts.get(place).ok_or_else(|| format!("{place} is no layout"))?;
             self.func.layout_of[value] = Some(id);
+        } else if !place.is_empty() {
+            let id = *self.mems.get(place).ok_or_else(|| format!("{place} is no layout of shared memory"))?;
+            self.func.mem_of[value] = Some(id);
         }
         Ok(value)
     }
+}
+
+/// `reg [1,2]`.
+fn columns_of(pair: &[&str], key: &str) -> Result<Vec<u32>, String> {
+    let [word, list] = pair else { return Err(format!("the columns of `{key}` are missing")) };
+    let inner = list.strip_prefix('[').and_then(|l| l.strip_suffix(']')).filter(|_| *word == key);
+    let inner = inner.ok_or_else(|| format!("expected `{key} [..]`, found `{word} {list}`"))?;
+    let columns: Result<Vec<u32>, _> = inner.split(',').filter(|c| !c.is_empty()).map(str::parse).collect();
+    columns.map_err(|_| format!("`{list}` is no list of columns"))
 }
 
 fn value(word: &str) -> Result<Value, String> {
@@ -315,7 +352,7 @@ fn split_words(code: &str) -> Vec<&str> {
 }
 
 /// `ptr<mut f32>[4,8]`.
-fn parse_type(text: &str) -> Result<Type, String> {
+pub(crate) fn parse_type(text: &str) -> Result<Type, String> {
     let wrong = || format!("`{text}` is no type");
     let (elem, shape) = match text.find('[') {
         Some(i) => (&text[..i], ops::parse_shape(&text[i..]).ok_or_else(wrong)?),

@@ -10,10 +10,16 @@ pub fn print(func: &Function) -> String {
     for file in &func.sources.files {
         let _ = writeln!(out, "source {file:?}");
     }
-    if func.stage == Stage::Laid {
+    if func.stage >= Stage::Laid {
         for id in func.layouts.keys() {
             let _ = writeln!(out, "layout {id} = {}", func.layouts[id]);
         }
+    }
+    if func.stage == Stage::Scheduled {
+        for id in func.mems.keys() {
+            let _ = writeln!(out, "mem {id} = {}", func.mems[id]);
+        }
+        out.push_str("scheduled\n");
     }
     let _ = write!(out, "kernel {}(", func.name);
     for (i, param) in func.params.iter().enumerate() {
@@ -85,9 +91,11 @@ fn list(values: &[Value], show: impl Fn(Value) -> String) -> String {
 
 /// `f32[128] #0`.
 fn typed(func: &Function, value: Value) -> String {
-    match (func.stage, func.layout_of[value]) {
-        (Stage::Laid, Some(layout)) => format!("{} {layout}", func.ty(value)),
-        (Stage::Laid | Stage::Tile, _) => func.ty(value).to_string(),
+    let ty = func.ty(value);
+    match (func.layout_of[value], func.mem_of[value]) {
+        (Some(layout), _) if func.stage >= Stage::Laid => format!("{ty} {layout}"),
+        (None, Some(mem)) if func.stage == Stage::Scheduled => format!("{ty} {mem}"),
+        _ => ty.to_string(),
     }
 }
 

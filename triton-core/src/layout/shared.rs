@@ -20,8 +20,8 @@
 //! the parts apart.
 
 use super::access::{self, Access};
-use super::linear::{Basis, apply, independent, intersect, invert, rank, units};
-use super::{Layout, Mem, cost};
+use super::linear::{self, Basis, apply, independent, intersect, invert, rank, units};
+use super::{LANES, Layout, Mem, cost};
 
 /// A conversion through shared memory: for each part of the tile, all threads store, wait for each other, and load; and wait
 /// again before the next part is stored.
@@ -71,6 +71,44 @@ pub(super) fn plan(src: &Layout, dst: &Layout, bits: u32, stmatrix: bool, near: 
     // Of warps that hold the same elements one stores them.
     let own = rank(src.reg.iter().chain(&src.lane).copied()) + src.warp.len() == rank(src.columns());
     Some(Shared { mem, store, load, warp_local: near && own })
+}
+
+/// How far apart threads are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Reach {
+    /// All are the same.
+    Thread,
+    /// They are lanes of the same warp.
+    Warp,
+    /// They are in different warps.
+    Block,
+}
+
+impl Layout {
+    /// How far apart the threads can be that access the same place of a memory, where one stores a tile in this layout and the
+    /// other accesses one in the other layout. Of threads that hold the same element only one stores.
+    pub fn reach(&self, other: &Layout, mem: &Mem) -> Reach {
+        let (lanes, warps) = self.replicated();
+        // Columns that stand for threads, each with its lane and its warp.
+        let threads = |l: &Layout, lanes: u32, warps: u32| {
+            let lane = l.lane.iter().enumerate().filter(|&(i, _)| lanes >> i & 1 == 0).map(|(i, &c)| (c, 1 << i));
+            let warp = l.warp.iter().enumerate().filter(|&(i, _)| warps >> i & 1 == 0).map(|(i, &c)| (c, LANES << i));
+            l.reg.iter().map(|&c| (c, 0)).chain(lane).chain(warp.collect::<Vec<_>>()).collect::<Vec<(u32, usize)>>()
+        };
+        let columns = [threads(self, lanes, warps), threads(other, 0, 0)].concat();
+        let addresses: Vec<u32> = columns.iter().map(|&(c, _)| mem.place(c).0).collect();
+        // Pairs of places at one address are the kernel; the threads of a pair differ by the sum of what they are.
+        let apart = |pair: u64| {
+            let set = columns.iter().enumerate().filter(|(i, _)| pair >> i & 1 == 1);
+            set.fold(0, |sum, (_, &(_, thread))| sum ^ thread)
+        };
+        let reach = |apart: usize| match apart {
+            0 => Reach::Thread,
+            apart if apart < LANES => Reach::Warp,
+            _ => Reach::Block,
+        };
+        linear::kernel(&addresses).into_iter().map(|pair| reach(apart(pair))).max().unwrap_or(Reach::Thread)
+    }
 }
 
 /// How a tile is cut into parts: as the sum of a subspace, whose elements get numbers of their own, and another one.

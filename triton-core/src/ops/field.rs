@@ -1,7 +1,7 @@
 //! What an operation's fields can be: how each is printed, read, and asked for operands.
 
 use crate::ir::Value;
-use crate::ir::types::{Constant, DType, Shape};
+use crate::ir::types::{Constant, DType, Shape, Type};
 use std::fmt::Write;
 
 /// Axis of the grid: 0, 1 or 2.
@@ -17,6 +17,15 @@ pub enum DotKind {
     Fma,
     /// `mma.sync`, on tensor cores.
     Mma,
+}
+
+/// Threads that wait for each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Scope {
+    /// Those of each warp.
+    Warp,
+    /// Those of the whole program.
+    Block,
 }
 
 /// In which order the bits of an index are folded.
@@ -159,6 +168,41 @@ impl Field for i32 {
     fn read(reader: &mut Reader<'_>) -> Result<Self, String> {
         let word = reader.next()?;
         word.parse().map_err(|_| format!("`{word}` is no integer"))
+    }
+}
+
+impl Field for u32 {
+    fn print(&self, out: &mut String) {
+        let _ = write!(out, "{self}");
+    }
+    fn read(reader: &mut Reader<'_>) -> Result<Self, String> {
+        let word = reader.next()?;
+        word.parse().map_err(|_| format!("`{word}` is no number from 0 on"))
+    }
+}
+
+impl Field for Scope {
+    fn print(&self, out: &mut String) {
+        out.push_str(match self {
+            Scope::Warp => "warp",
+            Scope::Block => "block",
+        });
+    }
+    fn read(reader: &mut Reader<'_>) -> Result<Self, String> {
+        match reader.next()? {
+            "warp" => Ok(Scope::Warp),
+            "block" => Ok(Scope::Block),
+            word => Err(format!("`{word}` are no threads that can wait: `warp` or `block`")),
+        }
+    }
+}
+
+impl Field for Type {
+    fn print(&self, out: &mut String) {
+        let _ = write!(out, "{self}");
+    }
+    fn read(reader: &mut Reader<'_>) -> Result<Self, String> {
+        crate::ir::parse::parse_type(reader.next()?)
     }
 }
 

@@ -126,7 +126,19 @@ pub fn infer(op: &Op, ty: &dyn Fn(Value) -> Type) -> Result<Option<Type>, String
             same(Type::scalar(DType::Bool), ty(cond))?;
             return Ok(None);
         }
-        Op::Barrier {} | Op::While {} | Op::Yield {} | Op::Reduce { .. } => return Ok(None),
+        Op::SharedAlloc { ty, .. } => {
+            check_shape(ty.shape)?;
+            ty
+        }
+        Op::SharedStore { buffer, value, .. } => {
+            same(ty(buffer), ty(value))?;
+            return Ok(None);
+        }
+        Op::SharedLoad { buffer, rest, .. } => {
+            rest.map_or(Ok(()), |rest| same(ty(buffer), ty(rest)))?;
+            ty(buffer)
+        }
+        Op::Sync { .. } | Op::While {} | Op::Yield {} | Op::Reduce { .. } => return Ok(None),
         Op::Unary { kind, x } => {
             let x = ty(x);
             accepts(kind.name(), kind.defined_on(num(x)?), x)?;

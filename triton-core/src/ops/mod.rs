@@ -18,9 +18,9 @@ pub use field::{Axis, Reader};
 pub use infer::{accumulator, infer};
 
 use crate::ir::Value;
-use crate::ir::types::{Constant, DType, Shape};
+use crate::ir::types::{Constant, DType, Shape, Type};
 use field::Field;
-pub use field::{BitOrder, DotKind};
+pub use field::{BitOrder, DotKind, Scope};
 use kinds::{BinaryKind, CompareKind, TernaryKind, UnaryKind};
 
 /// What an operation does besides yielding a value.
@@ -187,9 +187,16 @@ ops! {
         Load = "load" { ptr: Value, mask: Option<Value>, other: Option<Value> } Read Together 0;
         /// Writes the elements at the addresses where the mask is true.
         Store = "store" { ptr: Value, value: Value, mask: Option<Value> } Write Together 0;
-        /// Orders accesses of different threads: what was written before is seen after. Changes no value.
-        /// Stage 1 only.
-        Barrier = "barrier" { } Write Apart 0;
+        /// Room in shared memory for a tile, `at` bytes from the beginning. Nothing but `smem.store` and `smem.load` takes it.
+        /// Stage 2 only.
+        SharedAlloc = "smem.alloc" { ty: Type, at: u32 } Write Apart 0;
+        /// Writes the elements of one part of a tile. Stage 2 only.
+        SharedStore = "smem.store" { buffer: Value, part: u32, value: Value } Write Derived 0;
+        /// Reads the elements of one part of a tile; the others are those of `rest`, or 0 without one. Stage 2 only.
+        SharedLoad = "smem.load" { buffer: Value, part: u32, rest: Option<Value> } Read Derived 0;
+        /// Orders accesses of the threads of each warp, or of the whole program: what was written before is seen after.
+        /// Changes no value. Stage 2 only.
+        Sync = "sync" { scope: Scope } Write Apart 0;
         /// Runs its region for every number from `start` up to before `end`, a positive `step` apart.
         For = "for" { start: Value, end: Value, step: Value } Control Carried 1;
         /// Runs its second region while its first one yields true.

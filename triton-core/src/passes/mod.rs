@@ -1,7 +1,8 @@
 //! The passes and their order.
 //!
 //! A pass is a function in a file of its own; its page says the pattern before and after, what it requires and what it
-//! guarantees. [`PASSES`] names each for dumps and tests, [`optimise`] and [`lay_out`] are the pipeline.
+//! guarantees. [`PASSES`] names each for dumps and tests, [`optimise`], [`lay_out`] and
+//! [`schedule`] are the pipeline.
 //!
 //! **Invariant:** passes never see PTX, and the interpreter gives the same result before and after each of them.
 
@@ -12,6 +13,7 @@ pub mod licm;
 pub mod pbqp;
 pub mod place;
 mod products;
+pub mod share;
 pub mod specialise;
 pub mod split;
 pub mod sync;
@@ -49,7 +51,7 @@ pub fn optimise(func: &mut Function) -> Result<(), String> {
     Ok(())
 }
 
-/// Stage 0 → 1: chooses layouts for what the caller promises, and orders accesses of different threads.
+/// Stage 0 → 1: chooses layouts for what the caller promises.
 ///
 /// # Errors
 /// As [`optimise`].
@@ -60,7 +62,16 @@ pub fn lay_out(func: &mut Function, promise: Promise) -> Result<(), String> {
     place::place(func, promise)?;
     check(func, "place")?;
     split::split(func)?;
-    check(func, "split")?;
+    check(func, "split")
+}
+
+/// Stage 1 → 2: what goes through shared memory, and who waits for whom.
+///
+/// # Errors
+/// As [`optimise`].
+pub fn schedule(func: &mut Function) -> Result<(), String> {
+    share::share(func)?;
+    check(func, "share")?;
     sync::sync(func)?;
     check(func, "sync")
 }

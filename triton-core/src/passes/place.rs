@@ -225,6 +225,7 @@ impl Placer<'_> {
     }
 
     /// The layout in which an operand has to arrive for a result in `layout`; `None` for scalars.
+    #[expect(clippy::wildcard_enum_match_arm, reason = "the table says how layouts meet in what is left")]
     fn needed(&self, data: &InstData, operand: Value, layout: &Layout) -> Option<Layout> {
         if !self.is_tile(operand) {
             return None;
@@ -237,29 +238,7 @@ impl Placer<'_> {
                 order.dims().iter().enumerate().for_each(|(i, &axis)| inverse[axis as usize] = i);
                 layout.trans(from.permute(order)?, &inverse)
             }
-            Op::Splat { .. }
-            | Op::Reshape { .. }
-            | Op::Load { .. }
-            | Op::Store { .. }
-            | Op::Const { .. }
-            | Op::ProgramId { .. }
-            | Op::NumPrograms { .. }
-            | Op::Arange { .. }
-            | Op::Convert { .. }
-            | Op::Reduce { .. }
-            | Op::Dot { .. }
-            | Op::Cast { .. }
-            | Op::Select { .. }
-            | Op::Offset { .. }
-            | Op::Barrier {}
-            | Op::For { .. }
-            | Op::While {}
-            | Op::If { .. }
-            | Op::Yield {}
-            | Op::Unary { .. }
-            | Op::Binary { .. }
-            | Op::Compare { .. }
-            | Op::Ternary { .. } => Some(layout.clone()),
+            _ => Some(layout.clone()),
         }
     }
 
@@ -321,6 +300,7 @@ impl Placer<'_> {
     }
 
     /// The layout that a value will have because a matrix product ends there; what is computed from a sum keeps its layout.
+    #[expect(clippy::wildcard_enum_match_arm, reason = "nothing else is computed from a sum element by element")]
     fn sum_layout(&self, value: Value, depth: usize) -> Option<Layout> {
         let data = &self.func.insts[self.source[value].filter(|_| depth < 8)?];
         match data.op {
@@ -340,22 +320,7 @@ impl Placer<'_> {
                 let last = *data.regions.last()?;
                 self.sum_layout(*self.func.yielded(last).get(index)?, depth + 1)
             }
-            Op::Const { .. }
-            | Op::ProgramId { .. }
-            | Op::NumPrograms { .. }
-            | Op::Arange { .. }
-            | Op::Splat { .. }
-            | Op::Broadcast { .. }
-            | Op::Reshape { .. }
-            | Op::Permute { .. }
-            | Op::Convert { .. }
-            | Op::Reduce { .. }
-            | Op::Offset { .. }
-            | Op::Load { .. }
-            | Op::Store { .. }
-            | Op::Barrier {}
-            | Op::Yield {}
-            | Op::Compare { .. } => None,
+            _ => None,
         }
     }
 
@@ -460,6 +425,7 @@ fn fold_order(layout: &Layout, shape: Shape, axis: usize) -> Option<BitOrder> {
 }
 
 /// Tiles that are cheap enough to be computed in every layout that is asked for.
+#[expect(clippy::wildcard_enum_match_arm, reason = "nothing else is cheap")]
 fn free_values(func: &Function) -> SideTable<Value, bool> {
     let mut free = SideTable::new(false);
     for inst in func.walk() {
@@ -481,19 +447,7 @@ fn free_values(func: &Function) -> SideTable<Value, bool> {
             }
             // A scalar would have to find its one element.
             Op::Reshape { x, shape } => free[x] && shape != Shape::SCALAR,
-            Op::Const { .. }
-            | Op::ProgramId { .. }
-            | Op::NumPrograms { .. }
-            | Op::Convert { .. }
-            | Op::Reduce { .. }
-            | Op::Dot { .. }
-            | Op::Load { .. }
-            | Op::Store { .. }
-            | Op::Barrier {}
-            | Op::For { .. }
-            | Op::While {}
-            | Op::If { .. }
-            | Op::Yield {} => false,
+            _ => false,
         };
         data.results.iter().for_each(|&result| free[result] = is_free);
     }

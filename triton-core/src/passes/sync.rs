@@ -1,12 +1,13 @@
-//! Barriers between accesses to global memory, at stage 1.
+//! Barriers, at stage 2.
 //!
-//! *Before:* accesses in the order of the program, each by whichever threads the layout says. *After:* a `barrier` stands
+//! *Before:* accesses to memory in the order of the program, each by whichever threads the layout says. *After:* a `sync` stands
 //! between two accesses of which one writes, which may touch the same bytes, and which different threads may make; so a
-//! program sees its own writes, as the interpreter does.
+//! program sees its own writes, as the interpreter does. It is one of each warp alone if no two warps can meet.
 //!
-//! Two accesses cannot meet if their pointers come from different parameters: memory behind a `PtrMut` is not reachable
-//! through another argument (borrows see to it for buffers, the launch's contract for raw addresses). They are made by the
-//! same thread if they go through the very same pointers and no two threads hold an element.
+//! Two accesses to global memory cannot meet if their pointers come from different parameters: memory behind a `PtrMut` is not
+//! reachable through another argument (borrows see to it for buffers, the launch's contract for raw addresses). They are made
+//! by the same thread if they go through the very same pointers and no two threads hold an element. Two accesses to shared
+//! memory meet where their buffers overlap; within one buffer the layouts say by whom ([`crate::layout::Layout::reach`]).
 //!
 //! The walk is the forward data-flow over read-after-write and write-after-read of Tillet 2020, §5.3.2: the accesses since
 //! the last barrier are the state. A loop is walked twice, the second time from the state at its end, which is all that a
@@ -15,66 +16,149 @@
 
 use super::place::access;
 use crate::entity::SideTable;
-use crate::ir::{Block, Function, Value};
-use crate::ops::{Effect, Op};
+use crate::ir::{Block, Function, Inst, Value};
+use crate::layout::Mem;
+use crate::layout::shared::Reach;
+use crate::ops::{Effect, Op, Scope};
 
-/// An access since the last barrier.
+/// An access since the last barrier of the program.
 #[derive(Clone, PartialEq)]
 struct Pending {
-    root: Option<Value>,
-    ptr: Value,
+    memory: Memory,
     writes: bool,
+    /// Whether the threads of each warp have waited for each other since.
+    warp_waited: bool,
+}
+
+/// What is accessed.
+#[derive(Clone, PartialEq)]
+enum Memory {
+    /// Through these pointers, which come from that parameter.
+    Global { root: Option<Value>, ptr: Value },
+    /// This buffer, by the threads that hold that tile.
+    Shared { buffer: Value, tile: Value },
 }
 
 /// See the [module's page](self).
+///
+/// # Errors
+/// None that a function has which the verifier accepts.
 pub fn sync(func: &mut Function) -> Result<(), String> {
     let roots = roots(func);
-    block(func, func.body, &roots, Vec::new()).map(|_| ())
+    let mut starts = SideTable::new(0);
+    for inst in func.walk() {
+        if let (Op::SharedAlloc { at, .. }, &[buffer]) = (func.insts[inst].op, &func.insts[inst].results[..]) {
+            starts[buffer] = u64::from(at);
+        }
+    }
+    let body = func.body;
+    Sync { func, roots, starts }.block(body, Vec::new()).map(|_| ())
 }
 
-/// Inserts the barriers of a block, and returns what is pending at its end.
-fn block(
-    func: &mut Function,
-    id: Block,
-    roots: &SideTable<Value, Option<Value>>,
-    mut pending: Vec<Pending>,
-) -> Result<Vec<Pending>, String> {
-    let mut insts = Vec::new();
-    for inst in func.blocks[id].insts.clone() {
-        let op = func.insts[inst].op;
-        if op == (Op::Barrier {}) {
-            pending.clear();
-        }
-        if let Some((ptr, _)) = access(&op) {
-            let new = Pending { root: roots[ptr], ptr, writes: op.effect() == Effect::Write };
-            if pending.iter().any(|old| conflict(func, old, &new)) {
-                let span = func.insts[inst].span;
-                insts.push(func.make(Op::Barrier {}, span)?);
-                pending.clear();
+struct Sync<'a> {
+    func: &'a mut Function,
+    roots: SideTable<Value, Option<Value>>,
+    /// Where in shared memory each buffer begins.
+    starts: SideTable<Value, u64>,
+}
+
+impl Sync<'_> {
+    /// Inserts the barriers of a block, and returns what is pending at its end.
+    fn block(&mut self, id: Block, mut pending: Vec<Pending>) -> Result<Vec<Pending>, String> {
+        let mut insts = Vec::new();
+        for inst in self.func.blocks[id].insts.clone() {
+            let op = self.func.insts[inst].op;
+            if let Op::Sync { scope } = op {
+                wait(&mut pending, scope);
             }
-            join(&mut pending, vec![new]);
-        }
-        let regions = func.insts[inst].regions.clone();
-        if matches!(op, Op::If { .. }) {
-            let mut after = Vec::new();
-            for region in regions {
-                join(&mut after, block(func, region, roots, pending.clone())?);
-            }
-            pending = after;
-        } else {
-            for _ in 0..2 {
-                // Not running at all leaves what was pending.
-                let mut turn = pending.clone();
-                for &region in &regions {
-                    turn = block(func, region, roots, turn)?;
+            if let Some(new) = self.access(inst) {
+                if let Some(scope) = pending.iter().filter_map(|old| self.conflict(old, &new)).max() {
+                    let span = self.func.insts[inst].span;
+                    insts.push(self.func.make(Op::Sync { scope }, span)?);
+                    wait(&mut pending, scope);
                 }
-                join(&mut pending, turn);
+                join(&mut pending, vec![new]);
             }
+            let regions = self.func.insts[inst].regions.clone();
+            if matches!(op, Op::If { .. }) {
+                let mut after = Vec::new();
+                for region in regions {
+                    join(&mut after, self.block(region, pending.clone())?);
+                }
+                pending = after;
+            } else if !regions.is_empty() {
+                for _ in 0..2 {
+                    // Not running at all leaves what was pending.
+                    let mut turn = pending.clone();
+                    for &region in &regions {
+                        turn = self.block(region, turn)?;
+                    }
+                    join(&mut pending, turn);
+                }
+            }
+            insts.push(inst);
         }
-        insts.push(inst);
+        self.func.blocks[id].insts = insts;
+        Ok(pending)
     }
-    func.blocks[id].insts = insts;
-    Ok(pending)
+
+    fn access(&self, inst: Inst) -> Option<Pending> {
+        let data = &self.func.insts[inst];
+        let memory = if let Op::SharedStore { buffer, value, .. } = data.op {
+            Memory::Shared { buffer, tile: value }
+        } else if let Op::SharedLoad { buffer, .. } = data.op {
+            Memory::Shared { buffer, tile: data.results[0] }
+        } else {
+            let (ptr, _) = access(&data.op)?;
+            Memory::Global { root: self.roots[ptr], ptr }
+        };
+        Some(Pending { memory, writes: data.op.effect() == Effect::Write, warp_waited: false })
+    }
+
+    /// Which threads have to wait for each other between two accesses.
+    fn conflict(&self, a: &Pending, b: &Pending) -> Option<Scope> {
+        if !a.writes && !b.writes {
+            return None;
+        }
+        let reach = match (&a.memory, &b.memory) {
+            (Memory::Global { root: x, ptr: p }, Memory::Global { root: y, ptr: q }) => {
+                let may_meet = x.is_none() || y.is_none() || x == y;
+                let replicated = self.func.layout(*p).is_none_or(|layout| layout.replicated() != (0, 0));
+                if may_meet && (p != q || replicated) { Reach::Block } else { Reach::Thread }
+            }
+            (Memory::Shared { buffer: x, tile: p }, Memory::Shared { buffer: y, tile: q }) => {
+                // The one that writes comes first in the question.
+                let (first, second) = if a.writes { (p, q) } else { (q, p) };
+                let layouts = self.func.layout(*first).zip(self.func.layout(*second));
+                match (layouts, self.func.mem(*x)) {
+                    (Some((first, second)), Some(mem)) if x == y => first.reach(second, mem),
+                    _ if self.overlap(*x, *y) => Reach::Block,
+                    _ => Reach::Thread,
+                }
+            }
+            (Memory::Global { .. }, Memory::Shared { .. }) | (Memory::Shared { .. }, Memory::Global { .. }) => {
+                Reach::Thread
+            }
+        };
+        match reach {
+            Reach::Thread => None,
+            Reach::Block if self.func.num_warps > 1 => Some(Scope::Block),
+            Reach::Warp | Reach::Block => Some(Scope::Warp).filter(|_| !a.warp_waited),
+        }
+    }
+
+    fn overlap(&self, a: Value, b: Value) -> bool {
+        let end = |v: Value| self.starts[v] + self.func.mem(v).map_or(0, Mem::bytes);
+        self.starts[a] < end(b) && self.starts[b] < end(a)
+    }
+}
+
+/// What is still pending behind a barrier.
+fn wait(pending: &mut Vec<Pending>, scope: Scope) {
+    match scope {
+        Scope::Block => pending.clear(),
+        Scope::Warp => pending.iter_mut().for_each(|access| access.warp_waited = true),
+    }
 }
 
 fn join(into: &mut Vec<Pending>, from: Vec<Pending>) {
@@ -83,13 +167,6 @@ fn join(into: &mut Vec<Pending>, from: Vec<Pending>) {
             into.push(access);
         }
     }
-}
-
-fn conflict(func: &Function, a: &Pending, b: &Pending) -> bool {
-    let may_meet = a.root.is_none() || b.root.is_none() || a.root == b.root;
-    let replicated = func.layout(a.ptr).is_none_or(|layout| layout.replicated() != (0, 0));
-    let same_thread = a.ptr == b.ptr && !replicated;
-    (a.writes || b.writes) && may_meet && !same_thread
 }
 
 /// The parameter that a pointer was made from; `None` for numbers, and for pointers that may come from several.

@@ -1,5 +1,5 @@
 //! Code of conversions between layouts: what [`crate::layout::convert`] plans, within a thread and within a warp.
-//! [`super::exchange`] has those through shared memory.
+//! What goes through shared memory is written out by [`crate::passes::share`].
 //!
 //! The code of a plan is [`convert::Plan::execute`], step by step; everything that depends on the thread is a linear function
 //! of its index ([`Threads`]), computed where it is needed: it lives briefly, and the assembler hoists what is worth it.
@@ -30,14 +30,14 @@ impl Lower<'_> {
         match &plan.kind {
             Kind::None => return Ok(before),
             Kind::Rename { map } => return Ok(pick(&before, map)),
-            Kind::Select(_) | Kind::Shuffle(_) | Kind::Shared(_) => {}
+            Kind::Select(_) | Kind::Shuffle(_) => {}
+            Kind::Shared(_) => return Err(format!("{result} is to be exchanged through shared memory without any")),
         }
         let before = self.numbers(held, &before);
         let after = match &plan.kind {
-            Kind::None | Kind::Rename { .. } => before,
+            Kind::None | Kind::Rename { .. } | Kind::Shared(_) => before,
             Kind::Select(select) => self.select_words(threads, held, select, &before),
             Kind::Shuffle(shuffle) => self.shuffle(threads, held, shuffle, &before),
-            Kind::Shared(shared) => self.exchange(threads, held, shared, &before, 1 << plan.to)?,
         };
         Ok(self.elements(held, &after))
     }

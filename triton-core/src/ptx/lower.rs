@@ -20,6 +20,8 @@ use std::collections::HashMap;
 pub fn lower(func: &Function, target: Target, promise: Promise) -> Result<Kernel, String> {
     let mut cx = Lower {
         func,
+        target,
+        buffers: HashMap::new(),
         facts: axis::analyse(func, promise),
         regs: SideTable::new(Vec::new()),
         count: [0; 4],
@@ -59,6 +61,7 @@ fn version(target: Target) -> (u32, u32) {
 
 pub(super) struct Lower<'a> {
     pub func: &'a Function,
+    pub target: Target,
     pub facts: SideTable<Value, Axis>,
     regs: SideTable<Value, Vec<Reg>>,
     count: [u32; 4],
@@ -66,8 +69,10 @@ pub(super) struct Lower<'a> {
     /// What every thread computes once: it is needed wherever it is first asked for, and after that.
     entry: Vec<Inst>,
     labels: u32,
-    /// Bytes of shared memory that exchanges between threads need; they use the same bytes one after the other.
+    /// Bytes of shared memory that buffers take.
     pub shared: u32,
+    /// Where each buffer begins.
+    pub buffers: HashMap<Value, u32>,
     loc: Option<Loc>,
     thread: Option<Reg>,
     elements: HashMap<Layout, Reg>,
@@ -198,9 +203,14 @@ impl Lower<'_> {
             ops::Op::If { cond } => self.run_if(inst, cond),
             ops::Op::Yield {} => Ok(Vec::new()),
             ops::Op::Reduce { axis, order } => self.reduce(inst, axis as usize, order),
-            ops::Op::Barrier {} => {
-                self.emit(Op::BarSync);
+            ops::Op::Sync { scope } => {
+                self.sync(scope);
                 Ok(Vec::new())
+            }
+            ops::Op::SharedAlloc { at, .. } => self.shared_alloc(inst.results[0], at).map(|()| Vec::new()),
+            ops::Op::SharedStore { buffer, part, value } => self.shared_store(buffer, part, value).map(|()| Vec::new()),
+            ops::Op::SharedLoad { buffer, part, rest } => {
+                Ok(vec![self.shared_load(buffer, part, rest, inst.results[0])?])
             }
             ops::Op::Store { ptr, value, mask } => self.store(ptr, value, mask).map(|()| Vec::new()),
             _ => Ok(vec![self.value(&inst.op, inst.results.first().copied())?]),

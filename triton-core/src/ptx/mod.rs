@@ -10,11 +10,11 @@ mod control;
 mod convert;
 mod dot;
 mod elementwise;
-mod exchange;
 pub mod lower;
 mod memory;
 pub mod print;
 mod reduce;
+mod shared;
 mod thread;
 mod words;
 

@@ -1,7 +1,7 @@
 //! Evaluates straight-line PTX: all threads of one block in lock step, with a check that barriers order what they share.
 //!
 //! A guarded store to global memory happens in every thread: a guard chooses among threads that hold the same element, so
-//! each of them has to have the right one.
+//! each of them has to have the right one. One to shared memory happens where its guard holds.
 
 #![allow(clippy::wildcard_enum_match_arm, reason = "what conversions do not emit is refused")]
 
@@ -163,9 +163,8 @@ impl Machine<'_> {
             if let Some(reader) = byte.readers.iter().find(|reader| !reader.is_before(own)) {
                 return Err(format!("thread {thread} stores what thread {} may still read", reader.thread));
             }
-            // Several threads may store the same.
-            if byte.writer.is_some_and(|writer| !writer.is_before(own) && byte.value != new) {
-                return Err(format!("thread {thread} stores something else than another thread"));
+            if let Some(writer) = byte.writer.filter(|writer| !writer.is_before(own)) {
+                return Err(format!("thread {thread} stores where thread {} does", writer.thread));
             }
             *byte = Byte { value: new, writer: Some(own), readers: Vec::new() };
         }
@@ -173,7 +172,7 @@ impl Machine<'_> {
     }
 
     fn step(&mut self, inst: &Inst) -> Result<(), String> {
-        if inst.guard.is_some() && !matches!(inst.op, Op::St { .. }) {
+        if inst.guard.is_some() && !matches!(inst.op, Op::St { .. } | Op::StShared { .. }) {
             return Err("a guard".into());
         }
         match &inst.op {
@@ -257,6 +256,9 @@ impl Machine<'_> {
             Op::StShared { ty, srcs, address } => {
                 for thread in 0..self.threads {
                     let at = self.at(thread, *address, srcs.len() * bytes(*ty))?;
+                    if inst.guard.map(|g| self.reg(thread, g)).transpose()? == Some(0) {
+                        continue;
+                    }
                     for (i, &src) in srcs.iter().enumerate() {
                         let value = self.reg(thread, src)?;
                         self.write(thread, at + i * bytes(*ty), bytes(*ty), value)?;

@@ -5,20 +5,24 @@
 //! - regions, their parameters and what they yield are those of the operation that owns them;
 //! - the type of a result is what [`crate::ops::infer`] says;
 //! - the number of warps is a power of two from 1 to 32;
-//! - stage 0: no value has a layout, and there is no barrier;
+//! - stage 0: no value has a layout;
 //! - stage 1: every tile has a layout, no scalar has one; the layout has as many warp bits as the function, no zero column
 //!   among its registers, and reaches every element; operands of an elementwise operation, of an access, and their result
 //!   share one layout; so do what is carried into a loop, its parameter, what is yielded, and the result; a
 //!   reshaped, permuted or reduced tile, and the sum of a product, have the layout that follows from the operand's; the order
-//!   of a reduction and the instructions of a product are chosen.
+//!   of a reduction and the instructions of a product are chosen;
+//! - stage 2: the same of every tile that is not in shared memory; what is there has the memory's bits and elements, and only
+//!   `smem.store` and `smem.load` take it, with layouts whose registers tell its parts apart; no reduction folds a bit that
+//!   warps hold.
 //!
-//! Not checked: that addresses are in bounds, that masks hide what they should, that a division succeeds. The interpreter
-//! finds those.
+//! Not checked: that addresses are in bounds, that masks hide what they should, that a division succeeds, that barriers stand
+//! where threads read what others wrote. The interpreter finds those.
+
+mod places;
 
 use super::types::{DType, Shape, Type};
-use super::{Block, Function, Inst, InstData, Stage, Value};
-use crate::layout::Layout;
-use crate::ops::{self, BitOrder, DotKind, Op, Tiles};
+use super::{Block, Function, Inst, InstData, Value};
+use crate::ops::{self, Op, Tiles};
 use std::collections::HashSet;
 
 /// A rule that is broken.
@@ -88,7 +92,7 @@ impl Verifier<'_> {
             }
             if self.errors.len() == errors {
                 self.check_types(inst, data);
-                if let Err(message) = check_layouts(func, data) {
+                if let Err(message) = places::check(func, data) {
                     self.report(Some(inst), message);
                 }
             }
@@ -189,115 +193,4 @@ fn check_structure(func: &Function, data: &InstData, results: &[Type], args: &[T
 
 fn show(types: &[Type]) -> String {
     format!("({})", types.iter().map(Type::to_string).collect::<Vec<_>>().join(", "))
-}
-
-fn check_layouts(func: &Function, data: &InstData) -> Result<(), String> {
-    let params = data.regions.iter().flat_map(|&region| &func.blocks[region].params);
-    for &value in data.results.iter().chain(params) {
-        let is_tile = func.ty(value).shape != Shape::SCALAR;
-        match (func.stage, is_tile, func.layout(value)) {
-            (Stage::Tile, _, None) | (Stage::Laid, false, None) => {}
-            (Stage::Laid, true, Some(layout)) => check_layout(func, func.ty(value).shape, layout)?,
-            (Stage::Tile, _, Some(_)) => return Err(format!("{value} has a layout at stage 0")),
-            (Stage::Laid, true, None) => return Err(format!("{value} has no layout")),
-            (Stage::Laid, false, Some(_)) => return Err(format!("{value} is a scalar and has a layout")),
-        }
-    }
-    if func.stage == Stage::Tile {
-        let of_threads = matches!(data.op, Op::Barrier {} | Op::Convert { .. });
-        return if of_threads {
-            Err(format!("`{}` at stage 0, where no thread is known", data.op.mnemonic()))
-        } else {
-            Ok(())
-        };
-    }
-    // Groups of values that share a layout.
-    let mut groups: Vec<Vec<Value>> = Vec::new();
-    match data.op.tiles() {
-        Tiles::Apart | Tiles::Derived => {}
-        Tiles::Together => {
-            let mut group = data.results.clone();
-            data.op.for_each_operand(|v| group.push(v));
-            groups.push(group);
-        }
-        Tiles::Carried => {
-            for (i, &result) in data.results.iter().enumerate() {
-                let mut group = vec![result];
-                group.extend(data.args.get(i));
-                for (k, &region) in data.regions.iter().enumerate() {
-                    let own = func.blocks[region].params.len().saturating_sub(data.args.len());
-                    group.extend(func.blocks[region].params.get(own + i));
-                    let is_condition = data.op == (Op::While {}) && k == 0;
-                    group.extend(func.yielded(region).get(i).filter(|_| !is_condition));
-                }
-                groups.push(group);
-            }
-        }
-    }
-    check_moves(func, data)?;
-    for group in groups {
-        let first = func.layout_of[group[0]];
-        if let Some(other) = group.iter().find(|&&v| func.layout_of[v] != first) {
-            return Err(format!("{other} and {} meet in `{}` with different layouts", group[0], data.op.mnemonic()));
-        }
-    }
-    Ok(())
-}
-
-/// What moves no element between threads: the result's layout follows from the operand's.
-#[expect(clippy::wildcard_enum_match_arm, reason = "the table says in which operations layouts are derived")]
-fn check_moves(func: &Function, data: &InstData) -> Result<(), String> {
-    let own = |v: Value| func.layout(v);
-    let result = data.results.first().and_then(|&v| own(v));
-    let expected = match data.op {
-        Op::Reshape { x, .. } => own(x).filter(|_| result.is_some()).cloned(),
-        Op::Permute { x, order } => {
-            let perm: Vec<usize> = order.dims().iter().map(|&d| d as usize).collect();
-            own(x).and_then(|layout| layout.trans(func.ty(x).shape, &perm))
-        }
-        Op::Reduce { axis, order } => {
-            if order == BitOrder::Any {
-                return Err("a reduction whose order is not written".into());
-            }
-            let x = data.args[0];
-            if data.args.iter().any(|&v| func.layout_of[v] != func.layout_of[x]) {
-                return Err("a reduction of tiles in different layouts".into());
-            }
-            let shape = func.ty(x).shape;
-            let folded = order.bits(20).iter().fold(0, |mask, &bit| mask | 1 << bit);
-            own(x).and_then(|layout| layout.fold_axis(shape, axis as usize, folded)).filter(|_| result.is_some())
-        }
-        Op::Dot { kind: DotKind::Any, .. } => return Err("a product whose instructions are not chosen".into()),
-        Op::Dot { acc, .. } => own(acc).cloned(),
-        _ => None,
-    };
-    match expected {
-        Some(expected) if result != Some(&expected) => {
-            Err(format!("`{}` moves no element, its result has the layout {expected}", data.op.mnemonic()))
-        }
-        _ => Ok(()),
-    }
-}
-
-fn check_layout(func: &Function, shape: Shape, layout: &Layout) -> Result<(), String> {
-    if layout.warp.len() as u32 != func.num_warps.trailing_zeros() {
-        return Err(format!("a layout with {} warp bits in a kernel of {} warps", layout.warp.len(), func.num_warps));
-    }
-    if layout.reg.contains(&0) {
-        return Err("a layout whose registers hold an element twice".into());
-    }
-    let mut basis: Vec<u32> = Vec::new();
-    for &column in layout.reg.iter().chain(&layout.lane).chain(&layout.warp) {
-        if u64::from(column) >= shape.elements() {
-            return Err(format!("a layout with a column {column} for {} elements", shape.elements()));
-        }
-        let rest = basis.iter().fold(column, |c, &b| c.min(c ^ b));
-        if rest != 0 {
-            basis.push(rest);
-        }
-    }
-    if 1u64 << basis.len() != shape.elements() {
-        return Err(format!("a layout that reaches {} of {} elements", 1u64 << basis.len(), shape.elements()));
-    }
-    Ok(())
 }

@@ -1,0 +1,223 @@
+//! Stage 2: the threads of a program, and what orders their accesses to memory.
+//!
+//! A program is run once, in its order, but every access is remembered with the thread that makes it and with how many barriers
+//! that thread has passed. One access *happens before* another if the same thread makes both, or a barrier of both threads
+//! stands between (the clocks of Lamport, "Time, Clocks, and the Ordering of Events", CACM 1978; of all threads of a warp, and
+//! of the program, one counter is enough, as all of them meet at every barrier). Two accesses of a byte, of which one writes,
+//! must be ordered so: what is not, some run on a GPU could get in the other order. So one run finds what any could break.
+
+use super::Machine;
+use crate::ir::types::Elem;
+use crate::ir::{InstData, Value};
+use crate::layout::{LANES, Layout};
+use crate::ops::{Op, Scope};
+use std::collections::HashMap;
+
+/// A thread, and how many barriers of its program and of its warp it has passed.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Moment {
+    thread: u32,
+    block: u32,
+    warp: u32,
+    /// The number of the operation: an operation's own accesses are of one moment, and which of them comes last is open.
+    step: u64,
+}
+
+impl Moment {
+    fn warp(self) -> u32 {
+        self.thread / LANES as u32
+    }
+
+    fn happens_before(self, other: Moment) -> bool {
+        let waited = self.block < other.block || (self.warp() == other.warp() && self.warp < other.warp);
+        self.thread == other.thread || self.step == other.step || waited
+    }
+}
+
+/// A byte.
+#[derive(Default)]
+struct Cell {
+    /// What it holds, if it is shared.
+    value: u8,
+    /// The buffer through which it was written, if it is shared.
+    buffer: Option<Value>,
+    write: Option<Moment>,
+    reads: Vec<Moment>,
+}
+
+impl Cell {
+    /// The access that this one is not ordered with, and whether it writes.
+    fn unordered(&self, now: Moment, writes: bool) -> Option<(Moment, bool)> {
+        let late = |before: &Moment| !before.happens_before(now);
+        let write = self.write.filter(late).map(|w| (w, true));
+        write.or_else(|| self.reads.iter().copied().find(|r| writes && late(r)).map(|r| (r, false)))
+    }
+
+    fn read(&mut self, now: Moment) {
+        self.reads.retain(|r| r.block == now.block);
+        // Two threads of a warp stand for all: no third one is ordered with both.
+        if self.reads.iter().filter(|r| r.warp() == now.warp() && r.warp == now.warp).count() < 2 {
+            self.reads.push(now);
+        }
+    }
+}
+
+/// Which kind of memory an address is of.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+enum Space {
+    Global,
+    Shared,
+}
+
+/// What the threads of a program did so far.
+#[derive(Default)]
+pub(super) struct Threads {
+    block: u32,
+    warp: u32,
+    step: u64,
+    cells: HashMap<(Space, u64), Cell>,
+}
+
+impl Threads {
+    fn wait(&mut self, scope: Scope) {
+        match scope {
+            Scope::Warp => self.warp += 1,
+            Scope::Block => self.block += 1,
+        }
+    }
+
+    /// An access of `width` bytes by one thread.
+    fn access(
+        &mut self,
+        space: Space,
+        address: u64,
+        width: u32,
+        thread: u32,
+        writes: bool,
+    ) -> Result<impl Iterator<Item = u64> + use<>, String> {
+        let now = Moment { thread, block: self.block, warp: self.warp, step: self.step };
+        let bytes = address..address.wrapping_add(width.into());
+        for at in bytes.clone() {
+            let cell = self.cells.entry((space, at)).or_default();
+            if let Some((other, wrote)) = cell.unordered(now, writes) {
+                let does = |writes: bool| if writes { "writes" } else { "reads" };
+                let (one, two) = (describe(thread), describe(other.thread));
+                return Err(format!(
+                    "{one} {} it, {two} {} it, and no barrier stands between",
+                    does(writes),
+                    does(wrote)
+                ));
+            }
+            if writes {
+                cell.write = Some(now);
+                cell.reads.clear();
+            } else {
+                cell.read(now);
+            }
+        }
+        Ok(bytes)
+    }
+}
+
+fn describe(thread: u32) -> String {
+    format!("lane {} of warp {}", thread % LANES as u32, thread / LANES as u32)
+}
+
+/// The threads and registers of a program in a layout: `(thread, element)`. If `once`, only one of those that hold the same
+/// element.
+fn places(layout: Option<&Layout>, warps: u32, once: bool) -> Vec<(u32, u32)> {
+    let Some(layout) = layout else {
+        // All threads hold a scalar.
+        return (0..if once { 1 } else { warps * LANES as u32 }).map(|thread| (thread, 0)).collect();
+    };
+    let (lanes, of_warps) = layout.replicated();
+    let replicated = lanes | of_warps << LANES.ilog2();
+    let threads = (0..warps * LANES as u32).filter(|thread| !once || thread & replicated == 0);
+    let of = |thread: u32| {
+        let (lane, warp) = (thread as usize % LANES, thread as usize / LANES);
+        (0..layout.registers()).map(move |register| (thread, layout.element(register, lane, warp)))
+    };
+    threads.flat_map(of).collect()
+}
+
+impl Machine<'_> {
+    /// The threads that an access to global memory is made by: checks that what they did before is ordered with it.
+    pub(super) fn global(&mut self, inst: &InstData) -> Result<(), String> {
+        let (Op::Load { ptr, mask, .. } | Op::Store { ptr, mask, .. }) = inst.op else { return Ok(()) };
+        let writes = matches!(inst.op, Op::Store { .. });
+        let Elem::Ptr { pointee, .. } = self.func.ty(ptr).elem else { return Ok(()) };
+        self.threads.step += 1;
+        for (thread, element) in places(self.func.layout(ptr), self.func.num_warps, writes) {
+            let element = element as usize;
+            if mask.is_some_and(|m| self.value(m)[element] == 0) {
+                continue;
+            }
+            let address = self.value(ptr)[element];
+            let done = self.threads.access(Space::Global, address, pointee.bytes(), thread, writes);
+            done.map(|_| ()).map_err(|why| format!("element {element} at {address:#x}: {why}"))?;
+        }
+        Ok(())
+    }
+
+    /// What shared memory yields.
+    #[expect(clippy::wildcard_enum_match_arm, reason = "called for these operations alone")]
+    pub(super) fn shared(&mut self, inst: &InstData) -> Result<Vec<u64>, String> {
+        self.threads.step += 1;
+        if let Op::Sync { scope } = inst.op {
+            self.threads.wait(scope);
+        }
+        match inst.op {
+            Op::SharedAlloc { at, .. } => Ok(vec![at.into()]),
+            Op::SharedStore { buffer, part, value } => {
+                for (thread, element) in places(self.func.layout(value), self.func.num_warps, true) {
+                    let Some(bytes) = self.shared_access(buffer, part, element, thread, true)? else { continue };
+                    let bits = self.value(value)[element as usize].to_le_bytes();
+                    for (at, byte) in bytes.zip(bits) {
+                        let cell = self.threads.cells.entry((Space::Shared, at)).or_default();
+                        (cell.value, cell.buffer) = (byte, Some(buffer));
+                    }
+                }
+                Ok(Vec::new())
+            }
+            Op::SharedLoad { buffer, part, rest } => {
+                let result = inst.results[0];
+                let count = self.func.ty(result).shape.elements() as usize;
+                let mut out = rest.map_or_else(|| vec![0; count], |rest| self.value(rest).to_vec());
+                for (thread, element) in places(self.func.layout(result), self.func.num_warps, false) {
+                    let Some(bytes) = self.shared_access(buffer, part, element, thread, false)? else { continue };
+                    let mut bits = [0; 8];
+                    for (at, byte) in bytes.zip(&mut bits) {
+                        let cell = self.threads.cells.get(&(Space::Shared, at));
+                        let cell = cell.filter(|cell| cell.buffer == Some(buffer)).ok_or_else(|| {
+                            format!("element {element} of {buffer} in shared memory is read, and nobody has written it there")
+                        })?;
+                        *byte = cell.value;
+                    }
+                    out[element as usize] = u64::from_le_bytes(bits);
+                }
+                Ok(out)
+            }
+            _ => Ok(Vec::new()),
+        }
+    }
+
+    /// The bytes of an element of a part of a buffer; `None` if it is in another part.
+    fn shared_access(
+        &mut self,
+        buffer: Value,
+        part: u32,
+        element: u32,
+        thread: u32,
+        writes: bool,
+    ) -> Result<Option<impl Iterator<Item = u64> + use<>>, String> {
+        let mem = self.func.mem(buffer).ok_or_else(|| format!("{buffer} is not in shared memory"))?;
+        let (offset, of_part) = mem.place(element);
+        if of_part != part {
+            return Ok(None);
+        }
+        let width = mem.bits() / 8;
+        let address = self.value(buffer)[0] + u64::from(offset * width);
+        let done = self.threads.access(Space::Shared, address, width, thread, writes);
+        done.map(Some).map_err(|why| format!("element {element} of {buffer} in shared memory: {why}"))
+    }
+}

@@ -1,0 +1,176 @@
+//! Exchanges through shared memory, stage 1 → 2.
+//!
+//! *Before:* `convert`s, of which some move elements between warps, or are cheaper through memory than by shuffles. *After:*
+//! each of those is a buffer in shared memory, a store and a load, in the layout of memory that [`convert::plan`] has found;
+//! a tile that is larger than a buffer goes through it part by part. All buffers have their place: those that live at
+//! different times share bytes ([`storage`]).
+//!
+//! A conversion waits until something needs it; several that wait then go together, all stores before all loads, so that
+//! one barrier serves them. Barriers are written by [`super::sync`].
+
+use crate::analysis::storage::{self, Buffer};
+use crate::entity::SideTable;
+use crate::ir::types::Elem;
+use crate::ir::{Block, Function, Inst, Stage, Value};
+use crate::layout::convert::{self, Kind};
+use crate::layout::{Mem, cost};
+use crate::ops::Op;
+
+/// Bytes that a buffer begins at a multiple of: those of the widest access.
+const ALIGN: u64 = 16;
+
+/// See the [module's page](self).
+///
+/// # Errors
+/// A conversion between layouts of different tiles: a mistake of another pass.
+pub fn share(func: &mut Function) -> Result<(), String> {
+    func.stage = Stage::Scheduled;
+    block(func, func.body)?;
+    place(func);
+    Ok(())
+}
+
+/// A conversion that waits: the instruction, and how the tile will lie in memory.
+struct Waiting {
+    inst: Inst,
+    x: Value,
+    mem: Mem,
+}
+
+fn block(func: &mut Function, id: Block) -> Result<(), String> {
+    let mut insts = Vec::new();
+    let mut waiting: Vec<Waiting> = Vec::new();
+    for inst in func.blocks[id].insts.clone() {
+        let data = &func.insts[inst];
+        let mut needs = !data.regions.is_empty() && !matches!(data.op, Op::Reduce { .. });
+        data.for_each_operand(|v| needs |= waiting.iter().any(|w| func.insts[w.inst].results[0] == v));
+        let regions = data.regions.clone();
+        if needs {
+            exchange(func, std::mem::take(&mut waiting), &mut insts)?;
+        }
+        match through_memory(func, inst)? {
+            Some(exchange) => waiting.push(exchange),
+            None => {
+                regions.into_iter().try_for_each(|region| block(func, region))?;
+                insts.push(inst);
+            }
+        }
+    }
+    // Nothing in the block needs these.
+    exchange(func, waiting, &mut insts)?;
+    func.blocks[id].insts = insts;
+    Ok(())
+}
+
+/// How a conversion uses shared memory; `None` if it does not, or is none.
+fn through_memory(func: &Function, inst: Inst) -> Result<Option<Waiting>, String> {
+    let data = &func.insts[inst];
+    let Op::Convert { x } = data.op else { return Ok(None) };
+    let (Some(src), Some(dst)) = (func.layout(x), func.layout(data.results[0])) else { return Ok(None) };
+    let bits = match func.ty(x).elem {
+        Elem::Ptr { .. } => 64,
+        Elem::Num(dtype) => dtype.bits(),
+    };
+    let plan = convert::plan(src, dst, bits, false);
+    let plan = plan.ok_or_else(|| format!("{} is not of the elements of {x}: {src} to {dst}", data.results[0]))?;
+    let Kind::Shared(shared) = plan.kind else { return Ok(None) };
+    Ok(Some(Waiting { inst, x, mem: shared.mem }))
+}
+
+/// The conversions as buffers, stores and loads: as many at once as do not need more memory than one alone may.
+fn exchange(func: &mut Function, waiting: Vec<Waiting>, insts: &mut Vec<Inst>) -> Result<(), String> {
+    let mut waiting = &waiting[..];
+    while !waiting.is_empty() {
+        let mut bytes = 0;
+        let fits = waiting.iter().take_while(|w| {
+            bytes += w.mem.bytes();
+            bytes <= cost::SCRATCH_BYTES
+        });
+        let (now, later) = waiting.split_at(fits.count().max(1));
+        waiting = later;
+        let buffers = now.iter().map(|w| allocate(func, w, insts)).collect::<Result<Vec<Value>, String>>()?;
+        let mut rest = vec![None; now.len()];
+        for part in 0..now.iter().map(|w| 1 << w.mem.parts()).max().unwrap_or(0) {
+            let has_part = |w: &Waiting| part >> w.mem.parts() == 0;
+            for (w, &buffer) in now.iter().zip(&buffers).filter(|(w, _)| has_part(w)) {
+                let store = Op::SharedStore { buffer, part, value: w.x };
+                insts.push(func.make(store, func.insts[w.inst].span)?);
+            }
+            for ((w, &buffer), rest) in now.iter().zip(&buffers).zip(&mut rest).filter(|((w, _), _)| has_part(w)) {
+                let load = Op::SharedLoad { buffer, part, rest: *rest };
+                let result = func.insts[w.inst].results[0];
+                if part + 1 == 1 << w.mem.parts() {
+                    func.insts[w.inst].op = load;
+                    insts.push(w.inst);
+                } else {
+                    let inst = func.make(load, func.insts[w.inst].span)?;
+                    let loaded = func.insts[inst].results[0];
+                    func.layout_of[loaded] = func.layout_of[result];
+                    *rest = Some(loaded);
+                    insts.push(inst);
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+fn allocate(func: &mut Function, w: &Waiting, insts: &mut Vec<Inst>) -> Result<Value, String> {
+    let inst = func.make(Op::SharedAlloc { ty: func.ty(w.x), at: 0 }, func.insts[w.inst].span)?;
+    let buffer = func.insts[inst].results[0];
+    func.set_mem(buffer, w.mem.clone());
+    insts.push(inst);
+    Ok(buffer)
+}
+
+/// Gives every buffer its place.
+fn place(func: &mut Function) {
+    let mut lives = Lives { func, time: 0, of: SideTable::new(None), order: Vec::new() };
+    lives.block(func.body);
+    let found: Vec<(Inst, Buffer)> = lives.order.into_iter().filter_map(|v| lives.of[v].clone()).collect();
+    let buffers: Vec<Buffer> = found.iter().map(|(_, buffer)| buffer.clone()).collect();
+    let places = storage::allocate(&buffers).offsets;
+    for ((inst, _), place) in found.into_iter().zip(places) {
+        if let Op::SharedAlloc { at, .. } = &mut func.insts[inst].op {
+            *at = place as u32;
+        }
+    }
+}
+
+/// When buffers live: from where they are allocated to their last use. A buffer that a loop uses and does not allocate lives
+/// until the loop ends.
+struct Lives<'a> {
+    func: &'a Function,
+    time: u32,
+    of: SideTable<Value, Option<(Inst, Buffer)>>,
+    order: Vec<Value>,
+}
+
+impl Lives<'_> {
+    /// Walks a block. Returns the buffers used in it.
+    fn block(&mut self, id: Block) -> Vec<Value> {
+        let func = self.func;
+        let mut used = Vec::new();
+        for (inst, data) in func.block(id) {
+            self.time += 1;
+            if let (Op::SharedAlloc { .. }, &[buffer]) = (data.op, &data.results[..]) {
+                let bytes = func.mem(buffer).map_or(0, Mem::bytes);
+                let live = self.time..self.time + 1;
+                self.of[buffer] = Some((inst, Buffer { bytes, align: ALIGN, live, role: None }));
+                self.order.push(buffer);
+            }
+            let mut uses = Vec::new();
+            data.for_each_operand(|v| uses.extend(func.mem(v).map(|_| v)));
+            for &region in &data.regions {
+                uses.extend(self.block(region));
+            }
+            for &buffer in &uses {
+                if let Some((_, buffer)) = &mut self.of[buffer] {
+                    buffer.live.end = self.time + 1;
+                }
+            }
+            used.extend(uses);
+        }
+        used
+    }
+}

@@ -1,0 +1,141 @@
+//! Code of shared memory: which instructions store and load a tile is a division of its layout by the memory's
+//! ([`crate::layout::access`]).
+
+use super::lower::Lower;
+use super::thread::Threads;
+use super::words::Held;
+use super::{Address, Class, Op, Opcode, Operand, Reg, Special, Ty};
+use crate::ir::Value;
+use crate::layout::access::{self, Access, Form};
+use crate::layout::linear::apply;
+use crate::ops::Scope;
+use std::collections::HashMap;
+
+impl Lower<'_> {
+    /// Makes room for a buffer at its place.
+    pub fn shared_alloc(&mut self, buffer: Value, at: u32) -> Result<(), String> {
+        let bytes = self.func.mem(buffer).ok_or("a buffer without a layout of memory")?.bytes();
+        let end = u64::from(at) + bytes;
+        let most = self.target.shared_bytes();
+        if end > u64::from(most) {
+            let target = self.target.name();
+            return Err(format!("the kernel's threads exchange {end} bytes in shared memory; {target} has {most}"));
+        }
+        self.shared = self.shared.max(end as u32);
+        self.buffers.insert(buffer, at);
+        Ok(())
+    }
+
+    /// Stores one part of a tile; of threads that hold the same element, one stores it.
+    pub fn shared_store(&mut self, buffer: Value, part: u32, value: Value) -> Result<(), String> {
+        let (layout, mem) = self.func.layout(value).zip(self.func.mem(buffer)).ok_or("a tile without a place")?;
+        let access = access::shared(layout, mem, false).ok_or("a layout that its memory does not fit")?;
+        let held = Held::of(self.func.ty(value).elem);
+        let guard = self.store_guard(value);
+        let before = self.regs(value).to_vec();
+        let before = self.numbers(held, &before);
+        let addresses = self.addresses(buffer, &access, held);
+        for (instruction, address) in (0..).zip(addresses) {
+            let numbers: Vec<Reg> = access.registers(instruction, part).map(|r| before[r as usize]).collect();
+            let (ty, words) = held.words(numbers.len());
+            let srcs = numbers.chunks(numbers.len().div_ceil(words)).map(|some| self.join(held, some)).collect();
+            self.emit_if(guard, Op::StShared { ty, srcs, address });
+        }
+        Ok(())
+    }
+
+    /// The registers of a tile of which one part is loaded; the others are those of `rest`.
+    pub fn shared_load(
+        &mut self,
+        buffer: Value,
+        part: u32,
+        rest: Option<Value>,
+        result: Value,
+    ) -> Result<Vec<Reg>, String> {
+        let (layout, mem) = self.func.layout(result).zip(self.func.mem(buffer)).ok_or("a tile without a place")?;
+        let access = access::shared(layout, mem, true).ok_or("a layout that its memory does not fit")?;
+        let held = Held::of(self.func.ty(result).elem);
+        let addresses = self.addresses(buffer, &access, held);
+        let mut after: Vec<Option<Reg>> = match rest {
+            Some(rest) => self.regs(rest).iter().copied().map(Some).collect(),
+            None => vec![None; layout.registers()],
+        };
+        for (instruction, address) in (0..).zip(addresses) {
+            let numbers = self.load_shared(held, &access, address);
+            let elements = self.elements(held, &numbers);
+            access
+                .registers(instruction, part)
+                .zip(elements)
+                .for_each(|(r, element)| after[r as usize] = Some(element));
+        }
+        // A part that is loaded later has no register yet: any will do.
+        let any = after.iter().flatten().next().copied().ok_or("a tile of which nothing is loaded")?;
+        Ok(after.into_iter().map(|reg| reg.unwrap_or(any)).collect())
+    }
+
+    /// Waits for the other threads of the warp, or of the block.
+    pub fn sync(&mut self, scope: Scope) {
+        let warp = scope == Scope::Warp || self.func.num_warps == 1;
+        self.emit(if warp { Op::BarWarpSync } else { Op::BarSync });
+    }
+
+    /// One instruction's elements.
+    fn load_shared(&mut self, held: Held, access: &Access, address: Address) -> Vec<Reg> {
+        let elements = access.elements as usize;
+        let (dsts, packed) = match access.form {
+            Form::Vector => {
+                let (ty, words) = held.words(elements);
+                // Two bytes are taken apart in a register of 32 bits, so they go there; the access fills it up with zeros.
+                let class = match (ty, held) {
+                    (Ty::B64, _) => Class::B64,
+                    (Ty::B32, _) | (Ty::B16, Held::Pred | Held::Byte { .. }) => Class::B32,
+                    (_, _) => Class::B16,
+                };
+                let dsts: Vec<Reg> = (0..words).map(|_| self.reg(class)).collect();
+                self.emit(Op::LdShared { ty, dsts: dsts.clone(), address });
+                (dsts, elements / words)
+            }
+            Form::Matrix { trans, count, .. } => {
+                let dsts: Vec<Reg> = (0..count).map(|_| self.reg(Class::B32)).collect();
+                self.emit(Op::LdMatrix { trans, dsts: dsts.clone(), address });
+                (dsts, held.per_word())
+            }
+        };
+        dsts.into_iter().flat_map(|word| self.split(held, packed, word)).collect()
+    }
+
+    /// The address that each instruction of an access takes. A thread's part and an instruction's are added by xor; where they
+    /// have no bit in common that is a sum, and the instruction's part an immediate offset.
+    fn addresses(&mut self, buffer: Value, access: &Access, held: Held) -> Vec<Address> {
+        let at = self.buffers.get(&buffer).copied().unwrap_or(0);
+        let threads = &mut Threads::default();
+        let base = self.mov(Ty::U32, Operand::Special(Special::Shared));
+        let bytes = held.bits() / 8;
+        let lane = match access.form {
+            Form::Vector => access.lane,
+            Form::Matrix { count, rows: [a, b, c], .. } => {
+                let packed = (access.elements / count).ilog2() as usize;
+                let matrix = |bit: usize| if 1 << bit < count { access.reg[packed + bit] } else { 0 };
+                [a, b, c, matrix(0), matrix(1)]
+            }
+        };
+        let columns: Vec<u32> = lane.iter().chain(&access.warp).map(|c| c * bytes).collect();
+        let touched = columns.iter().fold(0, |all, c| all | c);
+        let thread = threads.linear(self, &columns);
+        let mut bases: HashMap<u32, Reg> = HashMap::new();
+        let mut addresses = Vec::new();
+        for instruction in 0..access.instructions() {
+            let own = apply(&access.reg, instruction * access.elements) * bytes;
+            let common = own & touched;
+            let base = *bases.entry(common).or_insert_with(|| {
+                let Some(mut offset) = thread else { return base };
+                if common != 0 {
+                    offset = self.arith(Opcode::Xor, Ty::B32, &[offset.into(), i64::from(common).into()]);
+                }
+                self.arith(Opcode::Add, Ty::S32, &[base.into(), offset.into()])
+            });
+            addresses.push(Address { base, offset: (at + (own & !touched)) as i32 });
+        }
+        addresses
+    }
+}
