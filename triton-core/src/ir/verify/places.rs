@@ -97,10 +97,10 @@ fn check_shared(func: &Function, data: &InstData) -> Result<(), String> {
     if let Some(value) = operands.into_iter().find(|&v| func.mem(v).is_some()) {
         return Err(format!("{value} is in shared memory; `{}` needs it in registers", data.op.mnemonic()));
     }
-    if let Op::SharedLoad { rest: Some(rest), .. } = data.op {
-        if func.layout(rest) != func.layout(data.results[0]) {
-            return Err(format!("{rest} has another layout than the tile that it is the rest of"));
-        }
+    if let Op::SharedLoad { rest: Some(rest), .. } = data.op
+        && func.layout(rest) != func.layout(data.results[0])
+    {
+        return Err(format!("{rest} has another layout than the tile that it is the rest of"));
     }
     wrong.map_or(Ok(()), |layout| Err(format!("registers of {layout} do not tell the parts of the tile apart")))
 }
@@ -139,8 +139,8 @@ fn check_moves(func: &Function, data: &InstData) -> Result<(), String> {
             let shape = func.ty(x).shape;
             let folded = order.bits(20).iter().fold(0, |mask, &bit| mask | 1 << bit);
             let inner: u32 = shape.dims()[axis as usize + 1..].iter().product();
-            let field = folded * inner & (shape.elements() - 1) as u32;
-            if func.stage == Stage::Scheduled && own(x).is_some_and(|l| l.warp.iter().any(|c| c & field != 0)) {
+            let fields = (folded & (shape.dims()[axis as usize] - 1)) * inner;
+            if func.stage == Stage::Scheduled && own(x).is_some_and(|l| l.warp.iter().any(|c| c & fields != 0)) {
                 return Err("a reduction between warps at stage 2".into());
             }
             own(x).and_then(|layout| layout.fold_axis(shape, axis as usize, folded)).filter(|_| result.is_some())
