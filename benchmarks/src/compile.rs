@@ -7,6 +7,7 @@ use serde::Serialize;
 use std::path::PathBuf;
 use std::time::Instant;
 use triton::{Device, Stream};
+use triton_core::record::Promise;
 use triton_core::{images, ir, passes};
 
 /// Options of `compile`.
@@ -71,7 +72,7 @@ fn measure(record: Record, reps: usize) -> Outcome<Result> {
         let start = Instant::now();
         let mut function = ir::parse::parse(text).map_err(|e| e.to_string())?;
         let parsed = start.elapsed();
-        passes::optimise(&mut function)?;
+        passes::run(passes::OPTIMISE, &mut function, Promise::Nothing)?;
         let optimised = start.elapsed();
         let images = images(&function)?;
         let total = start.elapsed();

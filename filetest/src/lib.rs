@@ -70,9 +70,9 @@ fn check(path: &Path) -> Result<(), String> {
             let mut func = parse(&text).map_err(|e| e.to_string())?;
             let promise =
                 Promise::ALL.iter().find(|p| command.ends_with(p.name())).copied().unwrap_or(Promise::Nothing);
-            passes::lay_out(&mut func, promise)?;
+            passes::run(passes::LAY_OUT, &mut func, promise)?;
             if command.starts_with("schedule") {
-                passes::schedule(&mut func)?;
+                passes::run(passes::SCHEDULE, &mut func, promise)?;
             }
             parse(&print(&func)).map_err(|e| format!("what was printed cannot be read: {e}"))?;
             compare(&path.with_extension("out"), &print(&func))
@@ -81,7 +81,7 @@ fn check(path: &Path) -> Result<(), String> {
         "lower" => {
             let mut func = parse(&text).map_err(|e| e.to_string())?;
             if func.stage == Stage::Laid {
-                passes::schedule(&mut func)?;
+                passes::run(passes::SCHEDULE, &mut func, Promise::Nothing)?;
             }
             let kernel = triton_core::ptx::lower::lower(&func, Target::Sm80, Promise::Nothing)?;
             compare(&path.with_extension("ptx"), &triton_core::ptx::print::print(&kernel))
@@ -90,9 +90,10 @@ fn check(path: &Path) -> Result<(), String> {
         "run" => compare(&path.with_extension("out"), &run::run(&text)?),
         _ => {
             let name = command.strip_prefix("pass=").ok_or_else(|| format!("`{command}` is no test"))?;
-            let pass = passes::PASSES.iter().find(|p| p.name == name).ok_or_else(|| format!("`{name}` is no pass"))?;
+            let pass =
+                passes::OPTIMISE.iter().find(|p| p.name == name).ok_or_else(|| format!("`{name}` is no pass"))?;
             let mut func = parse(&text).map_err(|e| e.to_string())?;
-            (pass.run)(&mut func);
+            (pass.run)(&mut func, Promise::Nothing)?;
             compare(&path.with_extension("out"), &print(&func))
         }
     }
@@ -100,7 +101,7 @@ fn check(path: &Path) -> Result<(), String> {
 
 fn ptx(path: &Path, text: &str) -> Result<(), String> {
     let mut func = parse(text).map_err(|e| e.to_string())?;
-    passes::optimise(&mut func)?;
+    passes::run(passes::OPTIMISE, &mut func, Promise::Nothing)?;
     for image in triton_core::images(&func)? {
         let extension = format!("{}.{}.ptx", image.target.name(), image.promise.name());
         compare(&path.with_extension(extension), image.text())?;

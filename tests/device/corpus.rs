@@ -120,7 +120,7 @@ fn run(device: &Device, text: &str, promise: Promise) -> Result<String, String> 
 
 fn record(func: Function, promise: Promise) -> Result<Record, String> {
     let mut optimised = func.clone();
-    triton_core::passes::optimise(&mut optimised)?;
+    triton_core::passes::run(triton_core::passes::OPTIMISE, &mut optimised, Promise::Nothing)?;
     let mut images = triton_core::images(&optimised)?;
     images.retain(|image| image.promise <= promise);
     let params = func.params.iter().map(|param| ParamRecord {

@@ -25,7 +25,7 @@ pub fn compile(kernel: &Kernel, instance: &Instance) -> Result<Variant, Failure>
         diagnostics: vec![Diagnostic::new(Code::T0199, Span::NONE, message).help("please report this kernel")],
         deferred: vec![],
     };
-    passes::optimise(&mut func).map_err(bug)?;
+    passes::run(passes::OPTIMISE, &mut func, Promise::Nothing).map_err(bug)?;
     let images = images(&func).map_err(bug)?;
     Ok(Variant { num_warps: func.num_warps, ir: ir.into(), images: images.into() })
 }
@@ -52,8 +52,8 @@ pub fn images(func: &Function) -> Result<Vec<Image>, String> {
 
 fn image(func: &Function, target: Target, promise: Promise) -> Result<Image, String> {
     let mut func = func.clone();
-    passes::lay_out(&mut func, promise)?;
-    passes::schedule(&mut func)?;
+    passes::run(passes::LAY_OUT, &mut func, promise)?;
+    passes::run(passes::SCHEDULE, &mut func, promise)?;
     let kernel = ptx::lower::lower(&func, target, promise)?;
     let mut text = ptx::print::print(&kernel);
     if text.len() > MAX_PTX {

@@ -1,7 +1,7 @@
 //! Specialisation, at stage 0: what is known under [`Promise::Divisible`].
 //!
-//! *Before:* the stride of a view's last axis is a parameter. *After:* it is the constant 1, and [`super::fold`] drops the
-//! multiplications by it. (Where the axis has at most one element inside, the promise holds for any stride, and the only
+//! *Before:* the stride of a view's last axis is a parameter. *After:* it is the constant 1, and the
+//! passes of stage 0 have dropped the multiplications by it. (Where the axis has at most one element inside, the promise holds for any stride, and the only
 //! index inside is 0.)
 
 use crate::entity::SideTable;
@@ -11,14 +11,14 @@ use crate::ops::Op;
 use crate::record::Promise;
 use crate::span::Span;
 
-/// See the [module's page](self). Says whether anything changed.
+/// See the [module's page](self).
 ///
 /// # Errors
-/// A mistake of this pass.
-pub fn specialise(func: &mut Function, promise: Promise) -> Result<bool, String> {
+/// A mistake of this pass, or of one that runs after it.
+pub fn specialise(func: &mut Function, promise: Promise) -> Result<(), String> {
     let units: Vec<Value> = func.params.iter().filter(|p| p.unit && !p.general).map(|p| p.value).collect();
     if promise < Promise::Divisible || units.is_empty() {
-        return Ok(false);
+        return Ok(());
     }
     let mut ones: SideTable<Value, Option<Value>> = SideTable::new(None);
     let mut first = Vec::new();
@@ -33,5 +33,5 @@ pub fn specialise(func: &mut Function, promise: Promise) -> Result<bool, String>
     }
     let body = func.body;
     func.blocks[body].insts.splice(0..0, first);
-    Ok(true)
+    super::run(super::OPTIMISE, func, promise)
 }

@@ -1,0 +1,216 @@
+//! Block peepholes, at stage 0: an operation on the result of another one, as one that does both (Tillet 2020, §5.3.1).
+//!
+//! | before | after |
+//! |---|---|
+//! | a permutation of a permutation, a reshape of a reshape, a broadcast of a broadcast | one, or nothing if it is the identity |
+//! | any of these, or an elementwise operation, on tiles of one number each | a tile of that one number, computed once |
+//! | the same reduction along one axis and then along one beside it | one reduction, over the two axes as one |
+//! | `select` of twice the same, `not` of `not`, a cast to the type it has, an address 0 further | the operand |
+//!
+//! The reduction is re-associated: at stage 0 the order of a float sum is open. Orders that are written down stay.
+//! Requires stage 0; guarantees nothing about what became unused ([`super::dce`] drops it).
+
+use crate::entity::SideTable;
+use crate::ir::types::{Constant, Elem, Shape};
+use crate::ir::{Block, Function, Inst, Value};
+use crate::ops::kinds::UnaryKind;
+use crate::ops::{BitOrder, Effect, Op, Tiles};
+use std::collections::HashMap;
+
+/// See the [module's page](self).
+///
+/// # Errors
+/// A mistake of this pass.
+pub fn combine(func: &mut Function) -> Result<(), String> {
+    let (mut source, mut uses) = (SideTable::new(None), SideTable::new(0));
+    for inst in func.walk() {
+        func.insts[inst].results.iter().for_each(|&result| source[result] = Some(inst));
+        func.insts[inst].for_each_operand(|v| uses[v] += 1);
+    }
+    let body = func.body;
+    Combine { func, source, uses, same: SideTable::new(None) }.block(body)
+}
+
+struct Combine<'a> {
+    func: &'a mut Function,
+    /// The instruction that yields each value.
+    source: SideTable<Value, Option<Inst>>,
+    /// How often each value was used at first.
+    uses: SideTable<Value, u32>,
+    /// What to use in place of a value.
+    same: SideTable<Value, Option<Value>>,
+}
+
+impl Combine<'_> {
+    fn block(&mut self, id: Block) -> Result<(), String> {
+        let mut insts = Vec::new();
+        for inst in self.func.blocks[id].insts.clone() {
+            let same = &self.same;
+            self.func.insts[inst].map_operands(|v| same[v].unwrap_or(v));
+            self.instruction(inst, &mut insts)?;
+            let regions = self.func.insts[inst].regions.clone();
+            regions.into_iter().try_for_each(|region| self.block(region))?;
+            insts.push(inst);
+        }
+        self.func.blocks[id].insts = insts;
+        Ok(())
+    }
+
+    /// The operation that yields a value.
+    fn op(&self, value: Value) -> Option<Op> {
+        self.source[value].map(|inst| self.func.insts[inst].op)
+    }
+
+    /// Simplifies one instruction; what it needs in addition goes before it.
+    fn instruction(&mut self, inst: Inst, before: &mut Vec<Inst>) -> Result<(), String> {
+        if let Op::Reduce { axis, order } = self.func.insts[inst].op {
+            return self.reduction(inst, axis as usize, order, before);
+        }
+        let op = self.func.insts[inst].op;
+        let &[result] = &self.func.insts[inst].results[..] else { return Ok(()) };
+        if let Some(operand) = self.identity(&op) {
+            self.same[result] = Some(operand);
+        } else if let Some(op) = self.composed(&op) {
+            self.func.insts[inst].op = op;
+            self.same[result] = self.identity(&op);
+        } else if let Some(splat) = self.of_one_number(&op, result, inst, before)? {
+            self.func.insts[inst].op = splat;
+        }
+        Ok(())
+    }
+
+    /// The operand that an operation yields unchanged.
+    #[expect(clippy::wildcard_enum_match_arm, reason = "other operations are no identities")]
+    fn identity(&self, op: &Op) -> Option<Value> {
+        let ty = |v: Value| self.func.ty(v);
+        match *op {
+            Op::Reshape { x, shape } | Op::Broadcast { x, shape } if ty(x).shape == shape => Some(x),
+            Op::Permute { x, order } if (0..).zip(order.dims()).all(|(i, &axis)| i == axis) => Some(x),
+            Op::Cast { x, to } if ty(x).elem == Elem::Num(to) => Some(x),
+            Op::Select { a, b, .. } if a == b => Some(a),
+            Op::Offset { ptr, index } if self.number(index).and_then(Constant::as_int) == Some(0) => Some(ptr),
+            Op::Unary { kind: UnaryKind::Not, x } => match self.op(x)? {
+                Op::Unary { kind: UnaryKind::Not, x } => Some(x),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    /// Two operations of one kind as one.
+    fn composed(&self, op: &Op) -> Option<Op> {
+        match (*op, self.op(self.first_operand(op)?)?) {
+            (Op::Reshape { shape, .. }, Op::Reshape { x, .. }) => Some(Op::Reshape { x, shape }),
+            (Op::Broadcast { shape, .. }, Op::Broadcast { x, .. }) => Some(Op::Broadcast { x, shape }),
+            // Axis i of the result is axis order[i] of what has axis inner[order[i]] of x there.
+            (Op::Permute { order, .. }, Op::Permute { x, order: inner }) => {
+                Some(Op::Permute { x, order: inner.permute(order)? })
+            }
+            _ => None,
+        }
+    }
+
+    fn first_operand(&self, op: &Op) -> Option<Value> {
+        let mut first = None;
+        op.for_each_operand(|v| first = first.or(Some(v)));
+        first
+    }
+
+    /// The constant that all elements of a value are.
+    fn number(&self, value: Value) -> Option<Constant> {
+        let op = self.op(value)?;
+        if let Op::Const { value } = op {
+            return Some(value);
+        }
+        if let Op::Splat { x, .. } = op { self.number(x) } else { None }
+    }
+
+    /// A pure operation on tiles of one number each, as a tile of what it makes of those numbers.
+    fn of_one_number(
+        &mut self,
+        op: &Op,
+        result: Value,
+        inst: Inst,
+        before: &mut Vec<Inst>,
+    ) -> Result<Option<Op>, String> {
+        let shape = self.func.ty(result).shape;
+        let moves = matches!(op, Op::Reshape { .. } | Op::Broadcast { .. } | Op::Permute { .. });
+        let elementwise = op.effect() == Effect::Pure && op.tiles() == Tiles::Together;
+        if shape == Shape::SCALAR || !(moves || elementwise) {
+            return Ok(None);
+        }
+        let mut scalars = HashMap::new();
+        let mut all = true;
+        op.for_each_operand(|v| match self.op(v) {
+            Some(Op::Splat { x, .. }) => _ = scalars.insert(v, x),
+            _ => all = false,
+        });
+        if !all {
+            return Ok(None);
+        }
+        if moves {
+            let x = scalars.into_values().next();
+            return Ok(x.map(|x| Op::Splat { x, shape }));
+        }
+        let mut scalar = *op;
+        scalar.map_operands(|v| scalars.get(&v).copied().unwrap_or(v));
+        let made = self.func.make(scalar, self.func.insts[inst].span)?;
+        before.push(made);
+        let x = self.func.insts[made].results[0];
+        self.source[x] = Some(made);
+        Ok(Some(Op::Splat { x, shape }))
+    }
+
+    /// A reduction along an axis, of one along the axis beside it.
+    fn reduction(&mut self, inst: Inst, axis: usize, order: BitOrder, before: &mut Vec<Inst>) -> Result<(), String> {
+        let outer = self.func.insts[inst].clone();
+        let Some(first) = outer.args.first().and_then(|&v| self.source[v]) else { return Ok(()) };
+        let inner = self.func.insts[first].clone();
+        let Op::Reduce { axis: inner_axis, order: BitOrder::Any } = inner.op else { return Ok(()) };
+        // Another use keeps the inner one.
+        let used_again = inner.results.iter().any(|&v| self.uses[v] > 1);
+        if order != BitOrder::Any
+            || used_again
+            || inner.results != outer.args
+            || !self.equal(inner.regions[0], outer.regions[0])
+        {
+            return Ok(());
+        }
+        // The axes as they are before the inner reduction.
+        let inner_axis = inner_axis as usize;
+        let outer_axis = if axis >= inner_axis { axis + 1 } else { axis };
+        if inner_axis.abs_diff(outer_axis) != 1 {
+            return Ok(());
+        }
+        let axis = inner_axis.min(outer_axis);
+        let mut dims = self.func.ty(inner.args[0]).shape.dims().to_vec();
+        dims[axis] *= dims[axis + 1];
+        dims.remove(axis + 1);
+        let shape = Shape::new(&dims).ok_or("a reduction of too many axes")?;
+        let mut args = inner.args.clone();
+        for arg in &mut args {
+            let reshape = self.func.make(Op::Reshape { x: *arg, shape }, outer.span)?;
+            let reshaped = self.func.insts[reshape].results[0];
+            self.source[reshaped] = Some(reshape);
+            self.instruction(reshape, before)?;
+            before.push(reshape);
+            *arg = self.same[reshaped].unwrap_or(reshaped);
+        }
+        self.func.insts[inst].args = args;
+        self.func.insts[inst].op = Op::Reduce { axis: axis as i32, order };
+        Ok(())
+    }
+
+    /// Whether two regions of elementwise operations do the same.
+    fn equal(&self, a: Block, b: Block) -> bool {
+        let (a, b) = (&self.func.blocks[a], &self.func.blocks[b]);
+        let mut names: HashMap<Value, Value> = b.params.iter().copied().zip(a.params.iter().copied()).collect();
+        a.insts.len() == b.insts.len()
+            && a.insts.iter().zip(&b.insts).all(|(&x, &y)| {
+                let (x, mut y) = (&self.func.insts[x], self.func.insts[y].clone());
+                y.map_operands(|v| names.get(&v).copied().unwrap_or(v));
+                names.extend(y.results.iter().copied().zip(x.results.iter().copied()));
+                x.op == y.op && x.args == y.args && x.regions.is_empty() && y.regions.is_empty()
+            })
+    }
+}
