@@ -4,7 +4,7 @@
 //! warps hold. One folds within each warp and leaves as many elements along the axis as warps have a part in it; a `convert`
 //! gives all of them to every thread that needs the result; and another `reduce` folds them there.
 //!
-//! The order of the folds is the one that placement has written: within warps first. So no bit of any result changes.
+//! The order of the folds is the one that is written. So no bit of any result changes.
 
 use crate::ir::{Block, Function, Inst, InstData, Value};
 use crate::ops::{BitOrder, Op};
@@ -46,11 +46,10 @@ fn parts(func: &mut Function, data: &InstData, axis: usize, order: BitOrder) -> 
     let inner: u32 = shape.dims()[axis + 1..].iter().product();
     let bits = order.bits(shape.dims()[axis].trailing_zeros());
     let of_warps = |bit: &u8| layout.warp.iter().any(|&c| c & inner << bit != 0);
-    let (far, near): (Vec<u8>, Vec<u8>) = bits.into_iter().partition(of_warps);
-    if far.is_empty() {
-        return Ok(None);
-    }
-    let near_order = BitOrder::new(&near).ok_or("too many bits")?;
+    // What comes behind the first bit that warps hold is folded behind the conversion, too.
+    let Some(first) = bits.iter().position(of_warps) else { return Ok(None) };
+    let (near, far) = bits.split_at(first);
+    let near_order = BitOrder::new(near).ok_or("too many bits")?;
     let folded = near.iter().fold(0, |mask, &bit| mask | 1 << bit);
     let mut before = Vec::new();
     let mut args = data.args.clone();

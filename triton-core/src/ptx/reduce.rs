@@ -1,6 +1,6 @@
-//! Code of reductions: within a thread, then between the lanes of a warp.
+//! Code of reductions: within a thread, and between the lanes of a warp.
 //!
-//! Every step folds one bit of the index along the axis, in the order that is written in the operation: pairs of registers;
+//! Every step folds one bit of the index along the axis, in the order that is written in the operation: pairs of registers, or
 //! pairs of lanes by butterfly shuffles, after which both lanes hold the result. The element with the bit clear
 //! comes first, so that all threads compute the same; between lanes that takes a selection, unless the combination commutes.
 //! Nothing is folded between warps here: [`crate::passes::split`] has moved the warps' parts into one thread before.
@@ -19,33 +19,33 @@ impl Lower<'_> {
         let layout = self.func.layout(inst.args[0]).ok_or("a tile without a layout")?.clone();
         let inner: u32 = shape.dims()[axis + 1..].iter().product();
         let bits = order.bits(shape.dims()[axis].trailing_zeros());
-        let field = bits.iter().fold(0, |field, bit| field | inner << bit);
-        let folds = |columns: &[u32]| -> Vec<usize> {
-            columns.iter().enumerate().filter(|&(_, c)| c & field != 0).map(|(i, _)| i).collect()
-        };
-        let (registers, lanes, warps) = (folds(&layout.reg), folds(&layout.lane), folds(&layout.warp));
-        if registers.len() + lanes.len() != bits.len() || !warps.is_empty() {
-            return Err("a reduction whose order is not that of its layout".into());
-        }
         let commutes = self.commutes(region);
         let mut tiles: Vec<Vec<Reg>> = inst.args.iter().map(|&v| self.regs(v).to_vec()).collect();
         let mut live: Vec<usize> = (0..layout.registers()).collect();
-        for bit in registers {
-            live.retain(|r| r >> bit & 1 == 0);
-            for &r in &live {
-                let (first, second) = (at(&tiles, r), at(&tiles, r | 1 << bit));
-                let both = self.combine(region, &first, &second)?;
-                put(&mut tiles, r, both);
-            }
-        }
-        for bit in lanes {
-            let mask = 1 << bit;
-            let later = if commutes { None } else { Some(self.thread_bit(mask)) };
-            for &r in &live {
-                let own = at(&tiles, r);
-                let other: Vec<Reg> = own.iter().map(|&reg| self.of_lane(reg, mask)).collect();
-                let both = self.combine_sides(region, &own, &other, later)?;
-                put(&mut tiles, r, both);
+        for bit in bits {
+            let column = inner << bit;
+            let place = |columns: &[u32]| {
+                let mut moved = columns.iter().enumerate().filter(|&(_, c)| c & column != 0);
+                moved.next().filter(|&(_, &c)| c == column && moved.next().is_none()).map(|(i, _)| i)
+            };
+            if let Some(bit) = place(&layout.reg) {
+                live.retain(|r| r >> bit & 1 == 0);
+                for &r in &live {
+                    let (first, second) = (at(&tiles, r), at(&tiles, r | 1 << bit));
+                    let both = self.combine(region, &first, &second)?;
+                    put(&mut tiles, r, both);
+                }
+            } else if let Some(bit) = place(&layout.lane) {
+                let mask = 1 << bit;
+                let later = if commutes { None } else { Some(self.thread_bit(mask)) };
+                for &r in &live {
+                    let own = at(&tiles, r);
+                    let other: Vec<Reg> = own.iter().map(|&reg| self.of_lane(reg, mask)).collect();
+                    let both = self.combine_sides(region, &own, &other, later)?;
+                    put(&mut tiles, r, both);
+                }
+            } else {
+                return Err(format!("a reduction along bit {bit} of an index, which no register and no lane holds"));
             }
         }
         // What is left stands in the order of the result's registers: the other bits in their old order.
