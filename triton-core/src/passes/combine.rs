@@ -5,6 +5,7 @@
 //! | a permutation of a permutation, a reshape of a reshape, a broadcast of a broadcast | one, or nothing if it is the identity |
 //! | any of these, or an elementwise operation, on tiles of one number each | a tile of that one number, computed once |
 //! | the same reduction along one axis and then along one beside it | one reduction, over the two axes as one |
+//! | `if` with a condition that is known | the branch |
 //! | `select` of twice the same, `not` of `not`, a cast to the type it has, an address 0 further | the operand |
 //!
 //! The reduction is re-associated: at stage 0 the order of a float sum is open. Orders that are written down stay.
@@ -49,11 +50,28 @@ impl Combine<'_> {
             self.func.insts[inst].map_operands(|v| same[v].unwrap_or(v));
             self.instruction(inst, &mut insts)?;
             let regions = self.func.insts[inst].regions.clone();
+            if let Some(taken) = self.taken(inst) {
+                self.block(taken)?;
+                let yielded = self.func.yielded(taken).to_vec();
+                let results = self.func.insts[inst].results.clone();
+                results.into_iter().zip(yielded).for_each(|(result, value)| self.same[result] = Some(value));
+                let branch = std::mem::take(&mut self.func.blocks[taken].insts);
+                insts.extend(branch.into_iter().filter(|&inst| self.func.insts[inst].op != Op::Yield {}));
+                continue;
+            }
             regions.into_iter().try_for_each(|region| self.block(region))?;
             insts.push(inst);
         }
         self.func.blocks[id].insts = insts;
         Ok(())
+    }
+
+    /// The branch of an `if` whose condition is known.
+    fn taken(&self, inst: Inst) -> Option<Block> {
+        let data = &self.func.insts[inst];
+        let Op::If { cond } = data.op else { return None };
+        let cond = self.number(cond)?;
+        data.regions.get(usize::from(cond.bits == 0)).copied()
     }
 
     /// The operation that yields a value.
