@@ -165,6 +165,54 @@ where
     stub()
 }
 
+/// The natural logarithm, element by element, within 1 ulp (of `f32`, denormal numbers too; the half types round that once
+/// more), and the same bits on every device. −∞ for 0, NaN for a negative number.
+///
+/// # Errors
+/// The operand is not of `f16`, `bf16` or `f32`.
+///
+/// ```
+/// use triton::prelude::*;
+///
+/// /// The negative log-likelihood of each row's target.
+/// #[triton::kernel]
+/// fn loss(probability: Ptr<f32>, target: Ptr<i32>, out: PtrMut<f32>, classes: i32, rows: i32) {
+///     let i = program_id(0) * 256 + arange(0, 256);
+///     let at = i * classes + load(target + i, i < rows);
+///     store(out + i, -log(load_or(probability + at, i < rows, 1.0)), i < rows);
+/// }
+/// ```
+pub fn log<A: Value>(x: A) -> A
+where
+    A::Elem: Float,
+{
+    let _ = x;
+    stub()
+}
+
+/// The logarithm to the base 2, element by element, within 2 ulp (of `f32`, denormal numbers too; the half types round that
+/// once more), exact for powers of two, and the same bits on every device. −∞ for 0, NaN for a negative number.
+///
+/// # Errors
+/// The operand is not of `f16`, `bf16` or `f32`.
+///
+/// ```
+/// use triton::prelude::*;
+///
+/// #[triton::kernel]
+/// fn octaves(frequency: PtrMut<f32>, n: i32) {
+///     let i = program_id(0) * 256 + arange(0, 256);
+///     store(frequency + i, log2(load_or(frequency + i, i < n, 440.0) / 440.0), i < n);
+/// }
+/// ```
+pub fn log2<A: Value>(x: A) -> A
+where
+    A::Elem: Float,
+{
+    let _ = x;
+    stub()
+}
+
 /// `a · b + c`, element by element, rounded once.
 ///
 /// # Errors

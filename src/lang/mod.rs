@@ -96,7 +96,7 @@ mod view;
 pub use dot::dot;
 pub use element::{Float, Int, Num};
 pub use index::{arange, num_programs, program_id};
-pub use math::{abs, exp, exp2, fma, max, min, sqrt, where_};
+pub use math::{abs, exp, exp2, fma, log, log2, max, min, sqrt, where_};
 pub use memory::{load, load_or, store};
 pub use reduce::{
     all, all_axis, any, any_axis, argmax, argmax_axis, argmin, argmin_axis, max_axis, max_of, min_axis, min_of, reduce,

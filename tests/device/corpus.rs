@@ -35,6 +35,7 @@ cases! {
     reduce_f32_max_rows,
     reduce_argmax,
     swap,
+    log,
     loop_sum,
     collatz,
     branches,

@@ -61,7 +61,7 @@ fn closures<T: Float>(x: Ptr<T>, out: PtrMut<T>, at: PtrMut<i32>) {
     let m = v.reshape([8, 8]);
     let (p, q, r, t) = reduce_axis((m, m, m, m > 0.0), 0, |(a, b, c, d), (e, f, g, h)| (a * e, min(b, f), c + g, d & h));
     store(out + arange(0, 8), where_(t, p + q + r, reduce_axis(m, 1, |a, b| a + b)), true);
-    let logs = exp(v) + exp2(v) + full::<T>([64], 0.5) + full([64], -1.0).to::<T>();
+    let logs = exp(v) + exp2(v) + log(v) + log2(v) + full::<T>([64], 0.5) + full([64], -1.0).to::<T>();
     let half = full::<f16>([64], 0.5) + full::<f16>([64], 1.0).to::<f16>();
     store(out + i, logs + half.to::<T>(), true);
 }

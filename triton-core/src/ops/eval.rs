@@ -4,6 +4,7 @@
 //! 24 bits make rounding twice the same as rounding once for + − · / √), `fma` through an exact product.
 
 use super::kinds::{BinaryKind, CompareKind, TernaryKind, UnaryKind};
+use super::log;
 use crate::ir::types::{Class, Constant, DType};
 
 /// Integer division by zero, or the quotient that does not fit (`MIN / -1`).
@@ -38,7 +39,7 @@ macro_rules! int {
                     UnaryKind::Neg => x.wrapping_neg(),
                     UnaryKind::Not => !x,
                     UnaryKind::Abs => { let abs: fn($t) -> $t = $abs; abs(x) }
-                    UnaryKind::Sqrt | UnaryKind::Exp | UnaryKind::Exp2 => x,
+                    UnaryKind::Sqrt | UnaryKind::Exp | UnaryKind::Exp2 | UnaryKind::Log | UnaryKind::Log2 => x,
                 }
             }
             #[inline(always)]
@@ -106,6 +107,8 @@ macro_rules! wide {
                     // The target's own error is larger than what `f64` leaves.
                     UnaryKind::Exp => f64::from(x).exp() as $t,
                     UnaryKind::Exp2 => f64::from(x).exp2() as $t,
+                    UnaryKind::Log => log::log(&mut log::Now, x as f32) as $t,
+                    UnaryKind::Log2 => log::log2(&mut log::Now, x as f32) as $t,
                     UnaryKind::Not => x,
                 }
             }

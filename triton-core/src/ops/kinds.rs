@@ -47,13 +47,17 @@ kinds! {
         Exp = "exp" on Float;
         /// 2ˣ within 2 ulp of `f32`, rounded once more for the half types. Not for `f64`.
         Exp2 = "exp2" on Float;
+        /// The logarithm to the base e within 1 ulp of `f32`, rounded once more for the half types. Not for `f64`.
+        Log = "log" on Float;
+        /// The logarithm to the base 2 within 2 ulp of `f32`, rounded once more for the half types. Not for `f64`.
+        Log2 = "log2" on Float;
     }
 }
 
 impl UnaryKind {
     /// Whether it is defined on this element type.
     pub fn defined_on(self, dtype: DType) -> bool {
-        let approximate = matches!(self, UnaryKind::Exp | UnaryKind::Exp2);
+        let approximate = matches!(self, UnaryKind::Exp | UnaryKind::Exp2 | UnaryKind::Log | UnaryKind::Log2);
         self.accepts(dtype.class()) && !(approximate && dtype == DType::F64)
     }
 }

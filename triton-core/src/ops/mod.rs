@@ -12,6 +12,7 @@ pub mod eval;
 mod field;
 mod infer;
 pub mod kinds;
+pub(crate) mod log;
 
 pub(crate) use field::parse_shape;
 pub use field::{Axis, Reader};

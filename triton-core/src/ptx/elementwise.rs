@@ -7,6 +7,7 @@ use super::lower::{Lower, bits_type};
 use super::{Cmp, Op, Opcode, Operand, Reg, Round, Ty};
 use crate::ir::types::{Class, DType, Elem};
 use crate::ops::kinds::{BinaryKind, CompareKind, TernaryKind, UnaryKind};
+use crate::ops::log::{self, Steps};
 
 /// The PTX type in which an element is computed.
 pub(super) fn arith_type(dtype: DType) -> Ty {
@@ -58,12 +59,15 @@ impl Lower<'_> {
                 let inverted = self.arith(Opcode::Not, bits_type(dtype), &[x.into()]);
                 return self.narrow(dtype, inverted);
             }
-            UnaryKind::Exp | UnaryKind::Exp2 => {
+            UnaryKind::Exp | UnaryKind::Exp2 | UnaryKind::Log | UnaryKind::Log2 => {
                 let wide = self.cast(dtype, DType::F32, x);
-                let result = if kind == UnaryKind::Exp {
-                    self.exp(wide)
-                } else {
-                    self.arith(Opcode::Ex2, Ty::F32, &[wide.into()])
+                let result = match kind {
+                    UnaryKind::Exp => self.exp(wide),
+                    UnaryKind::Log => log::log(self, wide),
+                    UnaryKind::Log2 => log::log2(self, wide),
+                    UnaryKind::Exp2 | UnaryKind::Neg | UnaryKind::Not | UnaryKind::Abs | UnaryKind::Sqrt => {
+                        self.arith(Opcode::Ex2, Ty::F32, &[wide.into()])
+                    }
                 };
                 return self.cast(DType::F32, dtype, result);
             }
@@ -200,5 +204,38 @@ impl Lower<'_> {
         let dst = self.reg(super::lower::class_of(to));
         self.emit(Op::Cvt { round, to, from, dst, src });
         dst
+    }
+}
+
+/// The steps of a logarithm as instructions.
+impl Steps for Lower<'_> {
+    type Reg = Reg;
+    type Pred = Reg;
+    fn number(&mut self, x: f32) -> Reg {
+        self.mov(Ty::B32, i64::from(x.to_bits()))
+    }
+    fn mul(&mut self, a: Reg, b: Reg) -> Reg {
+        self.arith(Opcode::MulRn, Ty::F32, &[a.into(), b.into()])
+    }
+    fn fma(&mut self, a: Reg, b: Reg, c: Reg) -> Reg {
+        self.arith(Opcode::FmaRn, Ty::F32, &[a.into(), b.into(), c.into()])
+    }
+    fn bits_sub(&mut self, a: Reg, b: Reg) -> Reg {
+        self.arith(Opcode::Sub, Ty::S32, &[a.into(), b.into()])
+    }
+    fn exponent_bits(&mut self, a: Reg) -> Reg {
+        self.arith(Opcode::And, Ty::B32, &[a.into(), 0xff80_0000.into()])
+    }
+    fn bits_as_number(&mut self, a: Reg) -> Reg {
+        self.cvt(Round::Rn, Ty::F32, Ty::S32, a)
+    }
+    fn less(&mut self, a: Reg, b: Reg) -> Reg {
+        self.setp(Cmp::Lt, Ty::F32, a, b)
+    }
+    fn equal(&mut self, a: Reg, b: Reg) -> Reg {
+        self.setp(Cmp::Eq, Ty::F32, a, b)
+    }
+    fn choose(&mut self, cond: Reg, a: Reg, b: Reg) -> Reg {
+        self.selp(Ty::B32, a, b, cond)
     }
 }

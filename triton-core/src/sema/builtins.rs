@@ -72,6 +72,8 @@ pub const BUILTINS: &[Builtin] = &[
     Builtin { name: "dot", params: &["a", "b", "acc"], kind: Kind::Dot },
     Builtin { name: "exp", params: &["x"], kind: Kind::Unary(UnaryKind::Exp) },
     Builtin { name: "exp2", params: &["x"], kind: Kind::Unary(UnaryKind::Exp2) },
+    Builtin { name: "log", params: &["x"], kind: Kind::Unary(UnaryKind::Log) },
+    Builtin { name: "log2", params: &["x"], kind: Kind::Unary(UnaryKind::Log2) },
     Builtin { name: "abs", params: &["x"], kind: Kind::Unary(UnaryKind::Abs) },
     Builtin { name: "sqrt", params: &["x"], kind: Kind::Unary(UnaryKind::Sqrt) },
     Builtin { name: "min", params: &["a", "b"], kind: Kind::Binary(BinaryKind::Min) },
