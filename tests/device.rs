@@ -6,6 +6,8 @@
 
 #[path = "device/add.rs"]
 mod add;
+#[path = "device/atomics.rs"]
+mod atomics;
 #[path = "device/control.rs"]
 mod control;
 #[path = "device/corpus.rs"]

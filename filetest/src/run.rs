@@ -238,4 +238,18 @@ impl Memory for Flat {
     fn store(&self, width: u32, addresses: &[u64], mask: Option<&[u64]>, values: &[u64]) -> Result<(), Fault> {
         self.each(width, addresses, mask, |i, bytes| bytes.copy_from_slice(&values[i].to_le_bytes()[..width as usize]))
     }
+
+    fn update(
+        &self,
+        width: u32,
+        addresses: &[u64],
+        mask: Option<&[u64]>,
+        replace: &dyn Fn(usize, u64) -> u64,
+        out: &mut [u64],
+    ) -> Result<(), Fault> {
+        self.each(width, addresses, mask, |i, bytes| {
+            out[i] = little_endian(bytes);
+            bytes.copy_from_slice(&replace(i, out[i]).to_le_bytes()[..width as usize]);
+        })
+    }
 }

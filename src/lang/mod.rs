@@ -43,6 +43,17 @@
 //! | [`dot(a, b, acc)`](dot) | the product of two matrices |
 //! | [`reduce(x, f)`](reduce), [`reduce_axis(x, 1, f)`](reduce_axis) | the same with a function of one's own, written as a closure |
 //!
+//! # Memory
+//!
+//! | spelling | what it does |
+//! |---|---|
+//! | [`load(p, mask)`](load), [`load_or(p, mask, other)`](load_or), [`store(p, v, mask)`](store) | through pointers |
+//! | [`a.load([i, j], [16, 16])`](Tensor::load), [`c.store([i, j], v)`](TensorMut::store) | through views |
+//! | [`a.dim(0)`](Tensor::dim), [`a.stride(0)`](Tensor::stride) | the shape and the strides of a view |
+//! | [`atomic_add(p, v, mask)`](atomic_add), [`atomic_min`], [`atomic_max`], [`atomic_and`], [`atomic_or`], [`atomic_xor`], [`atomic_xchg`] | updates in one step, and gives what was there |
+//! | [`atomic_cas(p, compare, v)`](atomic_cas) | the same where what was there is `compare` |
+//! | [`c.atomic_add([i, j], v)`](TensorMut::atomic_add), .., [`c.atomic_cas([i, j], compare, v)`](TensorMut::atomic_cas) | through views |
+//!
 //! # Statements
 //!
 //! `let` with a name, `_` or a tuple of them; shadowing; `mut` and assignment, also compound (`+=`); `const` items; blocks
@@ -80,6 +91,7 @@
 //! [`f16`]: crate::f16
 //! [`bf16`]: crate::bf16
 
+mod atomic;
 mod control;
 mod dot;
 mod element;
@@ -93,6 +105,7 @@ mod shape;
 mod value;
 mod view;
 
+pub use atomic::{atomic_add, atomic_and, atomic_cas, atomic_max, atomic_min, atomic_or, atomic_xchg, atomic_xor};
 pub use dot::dot;
 pub use element::{Float, Int, Num};
 pub use index::{arange, num_programs, program_id};

@@ -1,6 +1,6 @@
 //! Views: memory with a shape and strides, of which every access is checked.
 
-use super::{Int, Tile, stub};
+use super::{Int, Join, Tile, stub};
 use crate::Element;
 use std::marker::PhantomData;
 
@@ -142,6 +142,82 @@ impl<T: Element, const RANK: usize> TensorMut<T, RANK> {
     /// ```
     pub fn store<I: Position>(self, at: [I; RANK], value: Tile<T>) {
         let _ = (at, value);
+        stub()
+    }
+}
+
+macro_rules! updates {
+    ($($(#[doc = $doc:literal])* $name:ident)*) => {
+        impl<T: Element, const RANK: usize> TensorMut<T, RANK> { $(
+            $(#[doc = $doc])*
+            ///
+            /// As the function of this name in [`lang`](crate::lang), of a tile whose first element comes to `at`. What would
+            /// lie outside the view is not touched, and 0 comes back for it.
+            ///
+            /// # Errors
+            /// `at` has not one entry for each axis, or is not of scalars of `i32` or `i64`; `value` is not a tile of the
+            /// view's element type with as many axes as the view, or the update is not defined for that type; the view is a
+            /// [`Tensor`].
+            pub fn $name<I: Position>(self, at: [I; RANK], value: Tile<T>) -> Tile<T> {
+                let _ = (at, value);
+                stub()
+            }
+        )* }
+    };
+}
+
+updates! {
+    /// Adds a tile to elements, and gives what they were.
+    ///
+    /// ```
+    /// use triton::prelude::*;
+    ///
+    /// /// sums[j] += the sum of column j, by as many programs as there are squares of 64 times 64 elements.
+    /// #[triton::kernel]
+    /// fn column_sums(x: Tensor<f32, 2>, sums: TensorMut<f32, 1>) {
+    ///     let (i, j) = (program_id(0) * 64, program_id(1) * 64);
+    ///     sums.atomic_add([j], sum_axis(x.load([i, j], [64, 64]), 0));
+    /// }
+    /// ```
+    atomic_add
+    /// Replaces elements by those of a tile where these are smaller, and gives what they were.
+    atomic_min
+    /// Replaces elements by those of a tile where these are larger, and gives what they were.
+    atomic_max
+    /// Replaces elements by the bitwise `&` of them and a tile, and gives what they were.
+    atomic_and
+    /// Replaces elements by the bitwise `|` of them and a tile, and gives what they were.
+    atomic_or
+    /// Replaces elements by the bitwise `^` of them and a tile, and gives what they were.
+    atomic_xor
+    /// Replaces elements by those of a tile, and gives what they were.
+    atomic_xchg
+}
+
+impl<T: Element, const RANK: usize> TensorMut<T, RANK> {
+    /// Replaces elements by those of a tile where they are equal to `compare`, and gives what they were.
+    ///
+    /// As [`atomic_cas`](crate::lang::atomic_cas), of a tile whose first element comes to `at`; `compare` broadcasts to the
+    /// shape of `value`. What would lie outside the view is not touched, and 0 comes back for it.
+    ///
+    /// # Errors
+    /// Those of [`atomic_add`](TensorMut::atomic_add), and `compare` is of another element type or has a larger shape.
+    ///
+    /// ```
+    /// use triton::prelude::*;
+    ///
+    /// #[triton::kernel]
+    /// fn claim(owner: TensorMut<i32, 1>, before: TensorMut<i32, 2>) {
+    ///     let me = program_id(0);
+    ///     let found = owner.atomic_cas([0], -1, full([64], me));
+    ///     before.store([me, 0], found.expand_dims(0));
+    /// }
+    /// ```
+    pub fn atomic_cas<I: Position, C>(self, at: [I; RANK], compare: C, value: Tile<T>) -> Tile<T>
+    where
+        Tile<T>: Join<C>,
+    {
+        let _ = (at, compare, value);
         stub()
     }
 }

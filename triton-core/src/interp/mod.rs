@@ -33,6 +33,21 @@ pub trait Memory: Sync {
     /// # Errors
     /// The first element that memory refuses; those before it may have been written.
     fn store(&self, width: u32, addresses: &[u64], mask: Option<&[u64]>, values: &[u64]) -> Result<(), Fault>;
+
+    /// Replaces the element at `addresses[i]` by `replace(i, element)` and puts what it was in `out[i]`, in one step that no
+    /// other access comes between; elements that are masked off keep what `out` held. `replace` may be called again with
+    /// another element.
+    ///
+    /// # Errors
+    /// The first element that memory refuses; those before it have been replaced.
+    fn update(
+        &self,
+        width: u32,
+        addresses: &[u64],
+        mask: Option<&[u64]>,
+        replace: &dyn Fn(usize, u64) -> u64,
+        out: &mut [u64],
+    ) -> Result<(), Fault>;
 }
 
 /// An access that memory refuses.
@@ -80,7 +95,7 @@ pub fn run(func: &Function, args: &[Arg], program: Program, memory: &dyn Memory)
     for (param, arg) in func.params.iter().zip(args) {
         values[param.value.0 as usize] = vec![arg.bits()];
     }
-    Machine { func, program, memory, values, threads: Threads::default() }.block(func.body).map(|_| ())
+    Machine { func, program, memory, values, threads: Threads::new(func) }.block(func.body).map(|_| ())
 }
 
 /// What an operation without memory and program yields, if its operands are `operand`; the heart of [`run`] and of folding.
@@ -307,6 +322,18 @@ impl Machine<'_> {
                 let written = self.memory.store(width, value(ptr), mask.map(value), value(stored));
                 written.map_err(|fault| access_error("store", width, &fault)).map(|()| Vec::new())
             }
+            Op::Atomic { kind, ptr, value: x, mask } => {
+                let (dtype, x) = (self.func.ty(x).elem.num().ok_or("an update by a pointer")?, value(x));
+                // None of these functions fails.
+                let function = |f, i: usize, old| eval::binary_one(f, dtype, old, x[i]).unwrap_or(old);
+                let replace = |i, old| kind.function().map_or(x[i], |f| function(f, i, old));
+                self.update(ptr, mask, dtype, &replace)
+            }
+            Op::AtomicCas { ptr, compare, value: x, mask } => {
+                let (dtype, x) = (self.func.ty(x).elem.num().ok_or("an exchange of pointers")?, value(x));
+                let compare = value(compare);
+                self.update(ptr, mask, dtype, &|i, old| if old == compare[i] { x[i] } else { old })
+            }
             Op::Dot { a, b, acc, .. } => self.product(a, b, acc),
             _ => {
                 let result =
@@ -314,6 +341,19 @@ impl Machine<'_> {
                 result.unwrap_or_else(|| Err(format!("`{}` is not well typed", inst.op.mnemonic())))
             }
         }
+    }
+
+    fn update(
+        &self,
+        ptr: Value,
+        mask: Option<Value>,
+        dtype: DType,
+        replace: &dyn Fn(usize, u64) -> u64,
+    ) -> Result<Vec<u64>, String> {
+        let (addresses, width) = (self.value(ptr), dtype.bytes());
+        let mut out = vec![0; addresses.len()];
+        let updated = self.memory.update(width, addresses, mask.map(|m| self.value(m)), replace, &mut out);
+        updated.map_err(|fault| access_error("atomic update", width, &fault)).map(|()| out)
     }
 
     /// `acc + a · b`, along K upwards; every product is added without being rounded first.

@@ -7,9 +7,11 @@
 //! must be ordered so: what is not, some run on a GPU could get in the other order. So one run finds what any could break.
 
 use super::Machine;
+use crate::entity::SideTable;
 use crate::ir::types::Elem;
-use crate::ir::{InstData, Value};
+use crate::ir::{Function, InstData, Stage, Value};
 use crate::layout::{LANES, Layout};
+use crate::ops::kinds::AtomicKind;
 use crate::ops::{Op, Scope};
 use std::collections::HashMap;
 
@@ -42,22 +44,66 @@ struct Cell {
     /// The buffer through which it was written, if it is shared.
     buffer: Option<Value>,
     write: Option<Moment>,
+    /// Since then.
     reads: Vec<Moment>,
+    /// Since then: updates that may change places with others of their kind.
+    updates: Vec<(Moment, AtomicKind)>,
+}
+
+/// What an access does with a byte.
+#[derive(Clone, Copy, PartialEq)]
+enum Does {
+    Read,
+    Write,
+    /// An update that may change places with others of its kind.
+    Update(AtomicKind),
+}
+
+impl Does {
+    fn word(self) -> &'static str {
+        match self {
+            Does::Read => "reads",
+            Does::Write => "writes",
+            Does::Update(_) => "updates",
+        }
+    }
 }
 
 impl Cell {
-    /// The access that this one is not ordered with, and whether it writes.
-    fn unordered(&self, now: Moment, writes: bool) -> Option<(Moment, bool)> {
+    /// The access that this one is not ordered with, and what it does.
+    fn unordered(&self, now: Moment, does: Does) -> Option<(Moment, Does)> {
         let late = |before: &Moment| !before.happens_before(now);
-        let write = self.write.filter(late).map(|w| (w, true));
-        write.or_else(|| self.reads.iter().copied().find(|r| writes && late(r)).map(|r| (r, false)))
+        let write = self.write.filter(late).map(|w| (w, Does::Write));
+        let update = |&(moment, kind): &(Moment, AtomicKind)| {
+            (late(&moment) && does != Does::Update(kind)).then_some((moment, Does::Update(kind)))
+        };
+        let read = |r: &Moment| (late(r) && does != Does::Read).then_some((*r, Does::Read));
+        write.or_else(|| self.updates.iter().find_map(update)).or_else(|| self.reads.iter().find_map(read))
     }
 
-    fn read(&mut self, now: Moment) {
-        self.reads.retain(|r| r.block == now.block);
+    fn remember(&mut self, now: Moment, does: Does) {
         // Two threads of a warp stand for all: no third one is ordered with both.
-        if self.reads.iter().filter(|r| r.warp() == now.warp() && r.warp == now.warp).count() < 2 {
-            self.reads.push(now);
+        let few = |seen: &mut dyn Iterator<Item = Moment>| {
+            seen.filter(|m| m.warp() == now.warp() && m.warp == now.warp).count() < 2
+        };
+        match does {
+            Does::Write => {
+                self.write = Some(now);
+                self.reads.clear();
+                self.updates.clear();
+            }
+            Does::Read => {
+                self.reads.retain(|r| r.block == now.block);
+                if few(&mut self.reads.iter().copied()) {
+                    self.reads.push(now);
+                }
+            }
+            Does::Update(kind) => {
+                self.updates.retain(|(u, _)| u.block == now.block);
+                if few(&mut self.updates.iter().filter(|u| u.1 == kind).map(|u| u.0)) {
+                    self.updates.push((now, kind));
+                }
+            }
         }
     }
 }
@@ -70,8 +116,9 @@ enum Space {
 }
 
 /// What the threads of a program did so far.
-#[derive(Default)]
 pub(super) struct Threads {
+    /// Which values are asked for.
+    used: SideTable<Value, bool>,
     block: u32,
     warp: u32,
     step: u64,
@@ -79,6 +126,12 @@ pub(super) struct Threads {
 }
 
 impl Threads {
+    /// At the beginning of a program.
+    pub(super) fn new(func: &Function) -> Threads {
+        let used = if func.stage == Stage::Scheduled { func.used() } else { SideTable::new(false) };
+        Threads { used, block: 0, warp: 0, step: 0, cells: HashMap::new() }
+    }
+
     fn wait(&mut self, scope: Scope) {
         match scope {
             Scope::Warp => self.warp += 1,
@@ -93,27 +146,18 @@ impl Threads {
         address: u64,
         width: u32,
         thread: u32,
-        writes: bool,
+        does: Does,
     ) -> Result<impl Iterator<Item = u64> + use<>, String> {
         let now = Moment { thread, block: self.block, warp: self.warp, step: self.step };
         let bytes = address..address.wrapping_add(width.into());
         for at in bytes.clone() {
             let cell = self.cells.entry((space, at)).or_default();
-            if let Some((other, wrote)) = cell.unordered(now, writes) {
-                let does = |writes: bool| if writes { "writes" } else { "reads" };
+            if let Some((other, did)) = cell.unordered(now, does) {
                 let (one, two) = (describe(thread), describe(other.thread));
-                return Err(format!(
-                    "{one} {} it, {two} {} it, and no barrier stands between",
-                    does(writes),
-                    does(wrote)
-                ));
+                let (does, did) = (does.word(), did.word());
+                return Err(format!("{one} {does} it, {two} {did} it, and no barrier stands between"));
             }
-            if writes {
-                cell.write = Some(now);
-                cell.reads.clear();
-            } else {
-                cell.read(now);
-            }
+            cell.remember(now, does);
         }
         Ok(bytes)
     }
@@ -142,18 +186,26 @@ fn places(layout: Option<&Layout>, warps: u32, once: bool) -> Vec<(u32, u32)> {
 
 impl Machine<'_> {
     /// The threads that an access to global memory is made by: checks that what they did before is ordered with it.
+    #[expect(clippy::wildcard_enum_match_arm, reason = "nothing else accesses global memory")]
     pub(super) fn global(&mut self, inst: &InstData) -> Result<(), String> {
-        let (Op::Load { ptr, mask, .. } | Op::Store { ptr, mask, .. }) = inst.op else { return Ok(()) };
-        let writes = matches!(inst.op, Op::Store { .. });
+        let (ptr, mask, does) = match inst.op {
+            Op::Load { ptr, mask, .. } => (ptr, mask, Does::Read),
+            Op::Store { ptr, mask, .. } => (ptr, mask, Does::Write),
+            Op::Atomic { ptr, mask, .. } | Op::AtomicCas { ptr, mask, .. } => {
+                let asked = inst.results.iter().any(|&v| self.threads.used[v]);
+                (ptr, mask, inst.op.commutes(asked).map_or(Does::Write, Does::Update))
+            }
+            _ => return Ok(()),
+        };
         let Elem::Ptr { pointee, .. } = self.func.ty(ptr).elem else { return Ok(()) };
         self.threads.step += 1;
-        for (thread, element) in places(self.func.layout(ptr), self.func.num_warps, writes) {
+        for (thread, element) in places(self.func.layout(ptr), self.func.num_warps, does != Does::Read) {
             let element = element as usize;
             if mask.is_some_and(|m| self.value(m)[element] == 0) {
                 continue;
             }
             let address = self.value(ptr)[element];
-            let done = self.threads.access(Space::Global, address, pointee.bytes(), thread, writes);
+            let done = self.threads.access(Space::Global, address, pointee.bytes(), thread, does);
             done.map(|_| ()).map_err(|why| format!("element {element} at {address:#x}: {why}"))?;
         }
         Ok(())
@@ -170,7 +222,7 @@ impl Machine<'_> {
             Op::SharedAlloc { at, .. } => Ok(vec![at.into()]),
             Op::SharedStore { buffer, part, value } => {
                 for (thread, element) in places(self.func.layout(value), self.func.num_warps, true) {
-                    let Some(bytes) = self.shared_access(buffer, part, element, thread, true)? else { continue };
+                    let Some(bytes) = self.shared_access(buffer, part, element, thread, Does::Write)? else { continue };
                     let bits = self.value(value)[element as usize].to_le_bytes();
                     for (at, byte) in bytes.zip(bits) {
                         let cell = self.threads.cells.entry((Space::Shared, at)).or_default();
@@ -184,7 +236,7 @@ impl Machine<'_> {
                 let count = self.func.ty(result).shape.elements() as usize;
                 let mut out = rest.map_or_else(|| vec![0; count], |rest| self.value(rest).to_vec());
                 for (thread, element) in places(self.func.layout(result), self.func.num_warps, false) {
-                    let Some(bytes) = self.shared_access(buffer, part, element, thread, false)? else { continue };
+                    let Some(bytes) = self.shared_access(buffer, part, element, thread, Does::Read)? else { continue };
                     let mut bits = [0; 8];
                     for (at, byte) in bytes.zip(&mut bits) {
                         let cell = self.threads.cells.get(&(Space::Shared, at));
@@ -208,7 +260,7 @@ impl Machine<'_> {
         part: u32,
         element: u32,
         thread: u32,
-        writes: bool,
+        does: Does,
     ) -> Result<Option<impl Iterator<Item = u64> + use<>>, String> {
         let mem = self.func.mem(buffer).ok_or_else(|| format!("{buffer} is not in shared memory"))?;
         let (offset, of_part) = mem.place(element);
@@ -217,7 +269,7 @@ impl Machine<'_> {
         }
         let width = mem.bits() / 8;
         let address = self.value(buffer)[0] + u64::from(offset * width);
-        let done = self.threads.access(Space::Shared, address, width, thread, writes);
+        let done = self.threads.access(Space::Shared, address, width, thread, does);
         done.map(Some).map_err(|why| format!("element {element} of {buffer} in shared memory: {why}"))
     }
 }

@@ -349,6 +349,15 @@ impl Function {
         self.walk().into_iter().flat_map(of).collect()
     }
 
+    /// Which values an instruction that can run has as an operand.
+    pub fn used(&self) -> SideTable<Value, bool> {
+        let mut used = SideTable::new(false);
+        for inst in self.walk() {
+            self.insts[inst].for_each_operand(|v| used[v] = true);
+        }
+        used
+    }
+
     /// What a block yields to the operation that owns it.
     pub fn yielded(&self, block: Block) -> &[Value] {
         self.blocks[block].insts.last().map_or(&[], |&last| &self.insts[last].args)

@@ -301,6 +301,14 @@ pub fn binary(kind: BinaryKind, dtype: DType, a: &[u64], b: &[u64]) -> Result<Ve
         }).collect()))
 }
 
+/// A [`BinaryKind`] on one pair.
+///
+/// # Errors
+/// It cannot be divided.
+pub fn binary_one(kind: BinaryKind, dtype: DType, a: u64, b: u64) -> Result<u64, DivisionError> {
+    Ok(binary(kind, dtype, &[a], &[b]).map_err(|(_, error)| error)?.first().copied().unwrap_or(0))
+}
+
 /// A [`CompareKind`] on every pair; 1 where it holds.
 pub fn compare(kind: CompareKind, dtype: DType, a: &[u64], b: &[u64]) -> Vec<u64> {
     fn holds<T: PartialOrd>(kind: CompareKind, a: T, b: T) -> u64 {

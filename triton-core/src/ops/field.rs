@@ -1,5 +1,6 @@
 //! What an operation's fields can be: how each is printed, read, and asked for operands.
 
+use super::kinds::AtomicKind;
 use crate::ir::Value;
 use crate::ir::types::{Constant, DType, Shape, Type};
 use std::fmt::Write;
@@ -221,6 +222,16 @@ impl Field for DotKind {
             "mma" => Ok(DotKind::Mma),
             word => Err(format!("`{word}` is no way to multiply")),
         }
+    }
+}
+
+impl Field for AtomicKind {
+    fn print(&self, out: &mut String) {
+        out.push_str(self.name());
+    }
+    fn read(reader: &mut Reader<'_>) -> Result<Self, String> {
+        let word = reader.next()?;
+        AtomicKind::from_name(word).ok_or_else(|| format!("`{word}` is no atomic update"))
     }
 }
 

@@ -1,6 +1,7 @@
 //! The typing rules: one for each operation, used by the checker, the builder and the verifier.
 
 use super::Op;
+use super::kinds;
 use crate::ir::Value;
 use crate::ir::types::{DType, Elem, MAX_TILE, Shape, Type};
 
@@ -113,6 +114,17 @@ pub fn infer(op: &Op, ty: &dyn Fn(Value) -> Type) -> Result<Option<Type>, String
             check_mask(ptr, mask.map(ty))?;
             return Ok(None);
         }
+        Op::Atomic { kind, ptr, value, mask } => {
+            let result = updated(ty(ptr), ty(value), mask.map(ty))?;
+            accepts(&format!("atomic {}", kind.name()), kind.defined_on(num(result)?), result)?;
+            result
+        }
+        Op::AtomicCas { ptr, compare, value, mask } => {
+            let result = updated(ty(ptr), ty(value), mask.map(ty))?;
+            same(result, ty(compare))?;
+            accepts("atomic_cas", kinds::compares(num(result)?), result)?;
+            result
+        }
         Op::For { start, end, step } => {
             let counter = ty(start);
             if !num(counter)?.is_int() || num(counter)?.bits() < 32 || counter.shape != Shape::SCALAR {
@@ -209,6 +221,18 @@ fn pointee(ty: Type) -> Result<(DType, bool), String> {
 
 fn same(a: Type, b: Type) -> Result<(), String> {
     if a == b { Ok(()) } else { Err(format!("{b} where {a} is needed")) }
+}
+
+/// What an atomic update through these pointers yields.
+fn updated(ptr: Type, value: Type, mask: Option<Type>) -> Result<Type, String> {
+    let (element, mutable) = pointee(ptr)?;
+    if !mutable {
+        return Err(format!("an atomic update through {ptr}"));
+    }
+    let result = ptr.with_elem(Elem::Num(element));
+    same(result, value)?;
+    check_mask(ptr, mask)?;
+    Ok(result)
 }
 
 fn check_mask(ptr: Type, mask: Option<Type>) -> Result<(), String> {

@@ -117,3 +117,49 @@ kinds! {
         Fma = "fma" on Float;
     }
 }
+
+kinds! {
+    /// What an atomic update makes of an element of memory and a value.
+    AtomicKind {
+        /// Their sum; integers wrap.
+        Add = "add" on Signed | Unsigned | Float;
+        /// The lesser.
+        Min = "min" on Signed | Unsigned;
+        /// The greater.
+        Max = "max" on Signed | Unsigned;
+        /// Bitwise and.
+        And = "and" on Signed | Unsigned;
+        /// Bitwise or.
+        Or = "or" on Signed | Unsigned;
+        /// Bitwise exclusive or.
+        Xor = "xor" on Signed | Unsigned;
+        /// The value.
+        Xchg = "xchg" on Signed | Unsigned | Float;
+    }
+}
+
+impl AtomicKind {
+    /// Whether it is defined on this element type: what every target does in one step.
+    pub fn defined_on(self, dtype: DType) -> bool {
+        let half = self == AtomicKind::Add && dtype == DType::F16;
+        self.accepts(dtype.class()) && (dtype.bits() >= 32 || half)
+    }
+
+    /// The function of the old element and the value; `None` for the value itself.
+    pub fn function(self) -> Option<BinaryKind> {
+        match self {
+            AtomicKind::Add => Some(BinaryKind::Add),
+            AtomicKind::Min => Some(BinaryKind::Min),
+            AtomicKind::Max => Some(BinaryKind::Max),
+            AtomicKind::And => Some(BinaryKind::And),
+            AtomicKind::Or => Some(BinaryKind::Or),
+            AtomicKind::Xor => Some(BinaryKind::Xor),
+            AtomicKind::Xchg => None,
+        }
+    }
+}
+
+/// Whether an element of this type can be compared and exchanged in one step.
+pub fn compares(dtype: DType) -> bool {
+    dtype.bits() >= 16
+}

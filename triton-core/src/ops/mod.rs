@@ -22,7 +22,7 @@ use crate::ir::Value;
 use crate::ir::types::{Constant, DType, Shape, Type};
 use field::Field;
 pub use field::{BitOrder, DotKind, Scope};
-use kinds::{BinaryKind, CompareKind, TernaryKind, UnaryKind};
+use kinds::{AtomicKind, BinaryKind, CompareKind, TernaryKind, UnaryKind};
 
 /// What an operation does besides yielding a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -188,6 +188,13 @@ ops! {
         Load = "load" { ptr: Value, mask: Option<Value>, other: Option<Value> } Read Together 0;
         /// Writes the elements at the addresses where the mask is true.
         Store = "store" { ptr: Value, value: Value, mask: Option<Value> } Write Together 0;
+        /// Replaces each element at the addresses where the mask is true by a function of it and the value, in one step that
+        /// nothing on the device comes between, and yields what it was; 0 where the mask is false. In which order elements
+        /// with one address are replaced is open, and so is the order among programs. At stage 2, of the threads that hold an
+        /// element, the one by which it would be stored alone knows what it was.
+        Atomic = "atomic" { kind: AtomicKind, ptr: Value, value: Value, mask: Option<Value> } Write Together 0;
+        /// As `atomic`: the value where the element has the bits of `compare`, else what it was.
+        AtomicCas = "atomic_cas" { ptr: Value, compare: Value, value: Value, mask: Option<Value> } Write Together 0;
         /// Room in shared memory for a tile, `at` bytes from the beginning. Nothing but `smem.store` and `smem.load` takes it.
         /// Stage 2 only.
         SharedAlloc = "smem.alloc" { ty: Type, at: u32 } Write Apart 0;
@@ -216,5 +223,12 @@ ops! {
         Compare of CompareKind { a: Value, b: Value };
         /// A function of three numbers of one type, elementwise.
         Ternary of TernaryKind { a: Value, b: Value, c: Value };
+    }
+}
+
+impl Op {
+    /// The kind of an atomic update that may change places with others of its kind: nobody asks what was there before.
+    pub fn commutes(&self, asked: bool) -> Option<AtomicKind> {
+        if let Op::Atomic { kind, .. } = *self { Some(kind).filter(|&k| !asked && k != AtomicKind::Xchg) } else { None }
     }
 }

@@ -193,7 +193,9 @@ impl Placer<'_> {
         let layout = match data.op {
             Op::Store { ptr, value, .. } if self.is_tile(ptr) => Some(self.store_layout(ptr, value)),
             Op::Load { ptr, .. } if self.is_tile(ptr) => Some(self.default(ptr)),
-            Op::Load { .. } | Op::Store { .. } => None,
+            // Each element in one thread, if there are as many as threads.
+            Op::Atomic { ptr, .. } | Op::AtomicCas { ptr, .. } if self.is_tile(ptr) => Some(self.default(ptr)),
+            Op::Load { .. } | Op::Store { .. } | Op::Atomic { .. } | Op::AtomicCas { .. } => None,
             Op::Reshape { x, .. } if self.is_tile(x) => Some(self.own(x)),
             Op::Permute { x, order } => {
                 let perm: Vec<usize> = order.dims().iter().map(|&d| d as usize).collect();

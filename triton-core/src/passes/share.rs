@@ -5,15 +5,17 @@
 //! a tile that is larger than a buffer goes through it part by part. All buffers have their place: those that live at
 //! different times share bytes ([`storage`]).
 //!
+//! What an atomic update finds, one of the threads that hold an element tells the others in the same way.
+//!
 //! A conversion waits until something needs it; several that wait then go together, all stores before all loads, so that
 //! one barrier serves them. Barriers are written by [`super::sync`].
 
 use crate::analysis::storage::{self, Buffer};
 use crate::entity::SideTable;
-use crate::ir::types::Elem;
+use crate::ir::types::{DType, Elem, Shape};
 use crate::ir::{Block, Function, Inst, Stage, Value};
 use crate::layout::convert::{self, Kind};
-use crate::layout::{Mem, cost};
+use crate::layout::{Layout, Mem, cost};
 use crate::ops::Op;
 
 /// Bytes that a buffer begins at a multiple of: those of the widest access.
@@ -53,6 +55,7 @@ fn block(func: &mut Function, id: Block) -> Result<(), String> {
             None => {
                 regions.into_iter().try_for_each(|region| block(func, region))?;
                 insts.push(inst);
+                tell(func, inst, &mut insts)?;
             }
         }
     }
@@ -112,6 +115,52 @@ fn exchange(func: &mut Function, waiting: Vec<Waiting>, insts: &mut Vec<Inst>) -
             }
         }
     }
+    Ok(())
+}
+
+/// Gives what an atomic update yields to all threads that need it.
+fn tell(func: &mut Function, inst: Inst, insts: &mut Vec<Inst>) -> Result<(), String> {
+    let data = &func.insts[inst];
+    let (Op::Atomic { .. } | Op::AtomicCas { .. }, &[all]) = (&data.op, &data.results[..]) else { return Ok(()) };
+    let (span, ty, layout) = (data.span, func.ty(all), func.layout(all).cloned());
+    let known_to_all = layout.as_ref().is_some_and(|layout| layout.replicated() == (0, 0));
+    if known_to_all || !func.used()[all] {
+        return Ok(());
+    }
+    // A scalar goes through memory as a tile of one element.
+    let one = Shape::new(&[1]).filter(|_| layout.is_none());
+    let nowhere = || Layout { reg: Vec::new(), lane: [0; 5], warp: vec![0; func.num_warps.trailing_zeros() as usize] };
+    let layout = layout.unwrap_or_else(nowhere);
+    let found = func.types.push(ty);
+    func.layout_of[found] = func.layout_of[all];
+    func.insts[inst].results = vec![found];
+    let mut value = found;
+    if let Some(shape) = one {
+        let reshaped = func.make(Op::Reshape { x: value, shape }, span)?;
+        value = func.insts[reshaped].results[0];
+        func.set_layout(value, layout.clone());
+        insts.push(reshaped);
+    }
+    let tile = func.ty(value);
+    let bits = tile.elem.num().map_or(64, DType::bits);
+    let mem = Mem::row_major(tile.shape, bits).ok_or("a tile that does not fit into memory")?;
+    let alloc = func.make(Op::SharedAlloc { ty: tile, at: 0 }, span)?;
+    let buffer = func.insts[alloc].results[0];
+    func.set_mem(buffer, mem);
+    let store = func.make(Op::SharedStore { buffer, part: 0, value }, span)?;
+    let load = func.make(Op::SharedLoad { buffer, part: 0, rest: None }, span)?;
+    insts.extend([alloc, store, load]);
+    let loaded = func.insts[load].results[0];
+    func.set_layout(loaded, layout);
+    let last = match one {
+        None => load,
+        Some(_) => {
+            let scalar = func.make(Op::Reshape { x: loaded, shape: Shape::SCALAR }, span)?;
+            insts.push(scalar);
+            scalar
+        }
+    };
+    func.insts[last].results = vec![all];
     Ok(())
 }
 

@@ -6,28 +6,38 @@
 //!
 //! Two accesses to global memory cannot meet if their pointers come from different parameters: memory behind a `PtrMut` is not
 //! reachable through another argument (borrows see to it for buffers, the launch's contract for raw addresses). They are made
-//! by the same thread if they go through the very same pointers and no two threads hold an element. Two accesses to shared
-//! memory meet where their buffers overlap; within one buffer the layouts say by whom ([`crate::layout::Layout::reach`]).
+//! by the same thread if they go through the very same pointers and no two threads hold an element; of atomic updates, one
+//! thread makes those of an element anyway. Updates of one kind may come in any order if nobody asks what was there before. Two
+//! accesses to shared memory meet where their buffers overlap; within one buffer the layouts say by whom ([`crate::layout::Layout::reach`]).
 //!
 //! The walk is the forward data-flow over read-after-write and write-after-read of Tillet 2020, §5.3.2: the accesses since
 //! the last barrier are the state. A loop is walked twice, the second time from the state at its end, which is all that a
 //! further turn can add; branches are joined. Conditions are scalars, which all threads hold alike, so that all of them
 //! meet at a barrier in a branch.
 
-use super::place::access;
 use crate::entity::SideTable;
 use crate::ir::{Block, Function, Inst, Value};
 use crate::layout::Mem;
 use crate::layout::shared::Reach;
-use crate::ops::{Effect, Op, Scope};
+use crate::ops::kinds::AtomicKind;
+use crate::ops::{Op, Scope};
 
 /// An access since the last barrier of the program.
 #[derive(Clone, PartialEq)]
 struct Pending {
     memory: Memory,
-    writes: bool,
+    kind: Kind,
     /// Whether the threads of each warp have waited for each other since.
     warp_waited: bool,
+}
+
+/// What an access does.
+#[derive(Clone, Copy, PartialEq)]
+enum Kind {
+    Read,
+    Write,
+    /// An atomic update; of this kind, if those of it may change places.
+    Update(Option<AtomicKind>),
 }
 
 /// What is accessed.
@@ -51,8 +61,8 @@ pub fn sync(func: &mut Function) -> Result<(), String> {
             starts[buffer] = u64::from(at);
         }
     }
-    let body = func.body;
-    Sync { func, roots, starts }.block(body, Vec::new()).map(|_| ())
+    let (body, used) = (func.body, func.used());
+    Sync { func, roots, starts, used }.block(body, Vec::new()).map(|_| ())
 }
 
 struct Sync<'a> {
@@ -60,6 +70,7 @@ struct Sync<'a> {
     roots: SideTable<Value, Option<Value>>,
     /// Where in shared memory each buffer begins.
     starts: SideTable<Value, u64>,
+    used: SideTable<Value, bool>,
 }
 
 impl Sync<'_> {
@@ -102,33 +113,42 @@ impl Sync<'_> {
         Ok(pending)
     }
 
+    #[expect(clippy::wildcard_enum_match_arm, reason = "nothing else accesses memory")]
     fn access(&self, inst: Inst) -> Option<Pending> {
         let data = &self.func.insts[inst];
-        let memory = if let Op::SharedStore { buffer, value, .. } = data.op {
-            Memory::Shared { buffer, tile: value }
-        } else if let Op::SharedLoad { buffer, .. } = data.op {
-            Memory::Shared { buffer, tile: data.results[0] }
-        } else {
-            let (ptr, _) = access(&data.op)?;
-            Memory::Global { root: self.roots[ptr], ptr }
+        let global = |ptr: Value| Memory::Global { root: self.roots[ptr], ptr };
+        let (memory, kind) = match data.op {
+            Op::SharedStore { buffer, value, .. } => (Memory::Shared { buffer, tile: value }, Kind::Write),
+            Op::SharedLoad { buffer, .. } => (Memory::Shared { buffer, tile: data.results[0] }, Kind::Read),
+            Op::Load { ptr, .. } => (global(ptr), Kind::Read),
+            Op::Store { ptr, .. } => (global(ptr), Kind::Write),
+            Op::Atomic { ptr, .. } | Op::AtomicCas { ptr, .. } => {
+                let asked = data.results.iter().any(|&v| self.used[v]);
+                (global(ptr), Kind::Update(data.op.commutes(asked)))
+            }
+            _ => return None,
         };
-        Some(Pending { memory, writes: data.op.effect() == Effect::Write, warp_waited: false })
+        Some(Pending { memory, kind, warp_waited: false })
     }
 
     /// Which threads have to wait for each other between two accesses.
     fn conflict(&self, a: &Pending, b: &Pending) -> Option<Scope> {
-        if !a.writes && !b.writes {
-            return None;
-        }
+        // Whether one thread makes the accesses of an element, even if several hold it.
+        let one_of_all = match (a.kind, b.kind) {
+            (Kind::Read, Kind::Read) => return None,
+            (Kind::Update(Some(a)), Kind::Update(Some(b))) if a == b => return None,
+            (Kind::Update(_), Kind::Update(_)) => true,
+            (Kind::Read | Kind::Write | Kind::Update(_), _) => false,
+        };
         let reach = match (&a.memory, &b.memory) {
             (Memory::Global { root: x, ptr: p }, Memory::Global { root: y, ptr: q }) => {
                 let may_meet = x.is_none() || y.is_none() || x == y;
                 let replicated = self.func.layout(*p).is_none_or(|layout| layout.replicated() != (0, 0));
-                if may_meet && (p != q || replicated) { Reach::Block } else { Reach::Thread }
+                if may_meet && (p != q || replicated && !one_of_all) { Reach::Block } else { Reach::Thread }
             }
             (Memory::Shared { buffer: x, tile: p }, Memory::Shared { buffer: y, tile: q }) => {
                 // The one that writes comes first in the question.
-                let (first, second) = if a.writes { (p, q) } else { (q, p) };
+                let (first, second) = if a.kind == Kind::Write { (p, q) } else { (q, p) };
                 let layouts = self.func.layout(*first).zip(self.func.layout(*second));
                 match (layouts, self.func.mem(*x)) {
                     (Some((first, second)), Some(mem)) if x == y => first.reach(second, mem),

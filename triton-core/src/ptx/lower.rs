@@ -23,6 +23,7 @@ pub fn lower(func: &Function, target: Target, promise: Promise) -> Result<Kernel
         target,
         buffers: HashMap::new(),
         facts: axis::analyse(func, promise),
+        used: func.used(),
         regs: SideTable::new(Vec::new()),
         count: [0; 4],
         body: Vec::new(),
@@ -63,6 +64,7 @@ pub(super) struct Lower<'a> {
     pub func: &'a Function,
     pub target: Target,
     pub facts: SideTable<Value, Axis>,
+    pub used: SideTable<Value, bool>,
     regs: SideTable<Value, Vec<Reg>>,
     count: [u32; 4],
     body: Vec<Inst>,
@@ -212,6 +214,8 @@ impl Lower<'_> {
             ops::Op::SharedLoad { buffer, part, rest } => {
                 Ok(vec![self.shared_load(buffer, part, rest, inst.results[0])?])
             }
+            ops::Op::Atomic { kind, ptr, value, mask } => self.atomic(inst, kind, ptr, value, mask),
+            ops::Op::AtomicCas { ptr, compare, value, mask } => self.atomic_cas(inst, ptr, [compare, value], mask),
             ops::Op::Store { ptr, value, mask } => self.store(ptr, value, mask).map(|()| Vec::new()),
             _ => Ok(vec![self.value(&inst.op, inst.results.first().copied())?]),
         }

@@ -155,7 +155,7 @@ impl Lower<'_> {
     }
 
     /// Whether all predicates hold.
-    fn conjunction(&mut self, preds: &[Reg]) -> Reg {
+    pub fn conjunction(&mut self, preds: &[Reg]) -> Reg {
         let (&first, rest) = preds.split_first().unwrap_or((&Reg { class: Class::Pred, index: 0 }, &[]));
         rest.iter().fold(first, |all, &pred| self.arith(Opcode::And, Ty::Pred, &[all.into(), pred.into()]))
     }

@@ -5,6 +5,7 @@
 //!
 //! **Invariant:** nothing before this folder names a PTX instruction, and no text is glued together but in [`mod@print`].
 
+mod atomic;
 mod cast;
 mod control;
 mod convert;
@@ -237,6 +238,14 @@ pub enum Op {
         srcs: Vec<Reg>,
         address: Address,
     },
+    /// `atom`; `red` where what was there has no register to go to. Relaxed, for the whole device.
+    Atomic {
+        op: AtomicOp,
+        ty: Ty,
+        dst: Option<Reg>,
+        address: Address,
+        srcs: Vec<Reg>,
+    },
     /// One access to shared memory, of 1, 2 or 4 words; the address is of 32 bits.
     LdShared {
         ty: Ty,
@@ -291,6 +300,20 @@ pub enum Op {
     /// All threads of the warp wait for each other, and see what they have stored.
     BarWarpSync,
     Ret,
+}
+
+/// What an atomic update does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs, reason = "each is PTX's operation of that name")]
+pub enum AtomicOp {
+    Add,
+    Min,
+    Max,
+    And,
+    Or,
+    Xor,
+    Exch,
+    Cas,
 }
 
 /// An atom of `mma.sync`, by what it multiplies.

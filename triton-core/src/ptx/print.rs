@@ -1,7 +1,7 @@
 //! Writes PTX text.
 
 use super::lower::class_type;
-use super::{Address, Class, Cmp, Inst, Kernel, Mma, Op, Opcode, Operand, Reg, Round, Special, Ty};
+use super::{Address, AtomicOp, Class, Cmp, Inst, Kernel, Mma, Op, Opcode, Operand, Reg, Round, Special, Ty};
 use std::fmt::{self, Display, Write};
 
 /// The kernel as a module.
@@ -143,6 +143,21 @@ impl Display for Opcode {
     }
 }
 
+impl Display for AtomicOp {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            AtomicOp::Add => "add",
+            AtomicOp::Min => "min",
+            AtomicOp::Max => "max",
+            AtomicOp::And => "and",
+            AtomicOp::Or => "or",
+            AtomicOp::Xor => "xor",
+            AtomicOp::Exch => "exch",
+            AtomicOp::Cas => "cas",
+        })
+    }
+}
+
 impl Display for Cmp {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
@@ -190,6 +205,15 @@ impl Display for Inst {
             }
             Op::St { ty, srcs, address } => {
                 write!(f, "st.global{}.{ty} {address}, {}", vector(srcs.len()), words(srcs))
+            }
+            Op::Atomic { op, ty, dst, address, srcs } => {
+                // Denormals of `f16` are kept; PTX wants that written.
+                let keep = if *ty == Ty::F16 { ".noftz" } else { "" };
+                let operation = format!("relaxed.gpu.global.{op}{keep}.{ty}");
+                match dst {
+                    Some(dst) => write!(f, "atom.{operation} {dst}, {address}, {}", list(srcs)),
+                    None => write!(f, "red.{operation} {address}, {}", list(srcs)),
+                }
             }
             Op::LdShared { ty, dsts, address } => {
                 write!(f, "ld.shared{}.{ty} {}, {address}", vector(dsts.len()), words(dsts))

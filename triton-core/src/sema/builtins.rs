@@ -7,7 +7,7 @@ use crate::ast::{Expr, Path};
 use crate::diag::{Code, Diagnostic};
 use crate::ir::Value;
 use crate::ir::types::{DType, Elem, MAX_TILE, Shape};
-use crate::ops::kinds::{BinaryKind, CompareKind, TernaryKind, UnaryKind};
+use crate::ops::kinds::{AtomicKind, BinaryKind, CompareKind, TernaryKind, UnaryKind};
 use crate::ops::{Axis, DotKind, Op, accumulator};
 use crate::span::Span;
 
@@ -29,6 +29,8 @@ enum Kind {
     Load,
     LoadOr,
     Store,
+    Atomic(AtomicKind),
+    AtomicCas,
     Where,
     Zeros,
     Full,
@@ -42,6 +44,8 @@ enum Kind {
     Ternary(TernaryKind),
 }
 
+const UPDATE: &[&str] = &["p", "value", "mask"];
+
 /// Every function of the language.
 pub const BUILTINS: &[Builtin] = &[
     Builtin { name: "program_id", params: &["axis"], kind: Kind::ProgramId },
@@ -50,6 +54,14 @@ pub const BUILTINS: &[Builtin] = &[
     Builtin { name: "load", params: &["p", "mask"], kind: Kind::Load },
     Builtin { name: "load_or", params: &["p", "mask", "other"], kind: Kind::LoadOr },
     Builtin { name: "store", params: &["p", "value", "mask"], kind: Kind::Store },
+    Builtin { name: "atomic_add", params: UPDATE, kind: Kind::Atomic(AtomicKind::Add) },
+    Builtin { name: "atomic_min", params: UPDATE, kind: Kind::Atomic(AtomicKind::Min) },
+    Builtin { name: "atomic_max", params: UPDATE, kind: Kind::Atomic(AtomicKind::Max) },
+    Builtin { name: "atomic_and", params: UPDATE, kind: Kind::Atomic(AtomicKind::And) },
+    Builtin { name: "atomic_or", params: UPDATE, kind: Kind::Atomic(AtomicKind::Or) },
+    Builtin { name: "atomic_xor", params: UPDATE, kind: Kind::Atomic(AtomicKind::Xor) },
+    Builtin { name: "atomic_xchg", params: UPDATE, kind: Kind::Atomic(AtomicKind::Xchg) },
+    Builtin { name: "atomic_cas", params: &["p", "compare", "value"], kind: Kind::AtomicCas },
     Builtin { name: "where_", params: &["mask", "a", "b"], kind: Kind::Where },
     Builtin { name: "zeros", params: &["shape"], kind: Kind::Zeros },
     Builtin { name: "full", params: &["shape", "value"], kind: Kind::Full },
@@ -82,7 +94,7 @@ pub const BUILTINS: &[Builtin] = &[
 ];
 
 /// An argument with its place.
-type Arg = (Val, Span);
+pub(super) type Arg = (Val, Span);
 
 pub(super) fn call(cx: &mut Checker, path: &Path, args: &[Expr], span: Span) -> Option<Val> {
     let builtin = match &path.segments[..] {
@@ -137,6 +149,8 @@ pub(super) fn call(cx: &mut Checker, path: &Path, args: &[Expr], span: Span) -> 
         (Kind::Load, [ptr, mask]) => load(cx, ptr, mask, None, span),
         (Kind::LoadOr, [ptr, mask, other]) => load(cx, ptr, mask, Some(other), span),
         (Kind::Store, [ptr, value, mask]) => store(cx, ptr, value, mask, span),
+        (Kind::Atomic(kind), [ptr, value, mask]) => cx.atomic(name, kind, [ptr, value, mask], span),
+        (Kind::AtomicCas, [ptr, compare, value]) => cx.atomic_cas(name, [ptr, compare, value], span),
         (Kind::Where, [cond, a, b]) => where_(cx, cond, a, b, span),
         (Kind::Dot, [a, b, acc]) => dot(cx, a, b, acc, span),
         (Kind::Fold(fold), [x]) => cx.fold(name, fold, x.clone(), None, span),
@@ -241,7 +255,7 @@ fn arange(cx: &mut Checker, lo: &Arg, hi: &Arg, span: Span) -> Option<Val> {
 }
 
 /// The pointers of an access, and what they point to.
-fn pointers(cx: &mut Checker, what: &str, (value, span): &Arg) -> Option<(Value, DType, bool)> {
+pub(super) fn pointers(cx: &mut Checker, what: &str, (value, span): &Arg) -> Option<(Value, DType, bool)> {
     match value.ty(&cx.func).map(|t| t.elem) {
         Some(Elem::Ptr { pointee, mutable }) => Some((cx.materialise(value.clone(), None, *span)?, pointee, mutable)),
         Some(Elem::Num(_)) | None => {
@@ -253,7 +267,7 @@ fn pointers(cx: &mut Checker, what: &str, (value, span): &Arg) -> Option<(Value,
 }
 
 /// The mask in the shape of the pointers; `Ok(None)` if it is `true`. The outer `None`: it was reported.
-fn mask(cx: &mut Checker, (value, span): &Arg, shape: Shape) -> Option<Option<Value>> {
+pub(super) fn mask(cx: &mut Checker, (value, span): &Arg, shape: Shape) -> Option<Option<Value>> {
     if *value == Val::Known(Known::bool(true)) {
         return Some(None);
     }
@@ -286,7 +300,13 @@ fn larger<T>(cx: &mut Checker, what: &str, found: String, shape: Shape, span: Sp
 }
 
 /// A value for memory of `dtype`, in the shape of the pointers.
-fn element_for(cx: &mut Checker, what: &str, (value, span): &Arg, dtype: DType, shape: Shape) -> Option<Value> {
+pub(super) fn element_for(
+    cx: &mut Checker,
+    what: &str,
+    (value, span): &Arg,
+    dtype: DType,
+    shape: Shape,
+) -> Option<Value> {
     let value = cx.literal_as(value.clone(), Some(dtype), *span)?;
     match value.ty(&cx.func) {
         Some(ty) if ty.elem == Elem::Num(dtype) => {

@@ -11,6 +11,7 @@
 //! and broadcasts that the language leaves out.
 
 mod assoc;
+mod atomic;
 mod builtins;
 mod control;
 mod expr;

@@ -56,6 +56,9 @@ impl Checker {
 
     /// A method of a view.
     pub(super) fn view_method(&mut self, view: &View, name: &Ident, args: &[Expr]) -> Option<Val> {
+        if let Some(updated) = self.view_update(view, name, args) {
+            return updated;
+        }
         let (params, access): (&[&str], bool) = match name.name.as_str() {
             "dim" | "stride" => (&["axis"], false),
             "load" => (&["at", "shape"], true),
@@ -63,13 +66,7 @@ impl Checker {
             _ => return self.defer(name.span, format!("`{}` is not a method of a view", name.name)),
         };
         if args.len() != params.len() {
-            let (n, s) = (params.len(), if params.len() == 1 { "" } else { "s" });
-            let message = format!("`{}` takes {n} argument{s}, {} given", name.name, args.len());
-            return self.report(Diagnostic::new(Code::T0101, name.span, message).help(format!(
-                "write `{}({})`",
-                name.name,
-                params.join(", ")
-            )));
+            return self.wrong_count(name, params, args.len());
         }
         if !access {
             let axis = self.axis_below(&args[0], &view.describe(), view.extents.len())?;
@@ -84,30 +81,46 @@ impl Checker {
             return self.append(Op::Load { ptr, mask: Some(mask), other: None }, name.span).map(Val::Ir);
         }
         if !view.mutable {
-            let message = "a store through `Tensor`, which is read-only";
-            let help = format!("declare the parameter as `TensorMut<{}, {}>`", view.dtype, view.extents.len());
-            return self.report(Diagnostic::new(Code::T0109, name.span, message).help(help));
+            return self.read_only_view(view, "a store", name.span);
         }
-        let value = self.expr(&args[1]).and_then(|v| self.not_unit(v, args[1].span));
+        let value = self.view_value(view, "the stored value", &args[1]);
         let (at, value) = (at?, value?);
-        let span = args[1].span;
+        let shape = self.func.ty(value).shape;
+        let (ptr, mask) = self.reach(view, &at, shape, name.span)?;
+        self.append(Op::Store { ptr, value, mask: Some(mask) }, name.span);
+        Some(Val::Unit)
+    }
+
+    pub(super) fn wrong_count<T>(&mut self, name: &Ident, params: &[&str], given: usize) -> Option<T> {
+        let (n, s) = (params.len(), if params.len() == 1 { "" } else { "s" });
+        let message = format!("`{}` takes {n} argument{s}, {given} given", name.name);
+        let help = format!("write `{}({})`", name.name, params.join(", "));
+        self.report(Diagnostic::new(Code::T0101, name.span, message).help(help))
+    }
+
+    pub(super) fn read_only_view<T>(&mut self, view: &View, what: &str, span: Span) -> Option<T> {
+        let message = format!("{what} through `Tensor`, which is read-only");
+        let help = format!("declare the parameter as `TensorMut<{}, {}>`", view.dtype, view.extents.len());
+        self.report(Diagnostic::new(Code::T0109, span, message).help(help))
+    }
+
+    /// A tile for a view: of its element type, with as many dimensions.
+    pub(super) fn view_value(&mut self, view: &View, what: &str, written: &Expr) -> Option<Value> {
+        let span = written.span;
+        let value = self.expr(written).and_then(|v| self.not_unit(v, span))?;
         let value = self.literal_as(value, Some(view.dtype), span)?;
         match value.ty(&self.func) {
             Some(ty) if ty.elem == Elem::Num(view.dtype) => {}
             _ => {
-                let message =
-                    format!("the stored value is `{}`, the view holds `{}`", self.describe(&value), view.dtype);
+                let message = format!("{what} is `{}`, the view holds `{}`", self.describe(&value), view.dtype);
                 return self.report(
                     Diagnostic::new(Code::T0110, span, message).help(format!("write `.to::<{}>()`", view.dtype)),
                 );
             }
         }
         let value = self.materialise(value, None, span)?;
-        let shape = self.func.ty(value).shape;
-        self.check_rank(view, shape, span)?;
-        let (ptr, mask) = self.reach(view, &at, shape, name.span)?;
-        self.append(Op::Store { ptr, value, mask: Some(mask) }, name.span);
-        Some(Val::Unit)
+        self.check_rank(view, self.func.ty(value).shape, span)?;
+        Some(value)
     }
 
     fn check_rank(&mut self, view: &View, shape: Shape, span: Span) -> Option<()> {
@@ -122,7 +135,7 @@ impl Checker {
     }
 
     /// The first index along each axis: `i32` or `i64`.
-    fn view_index(&mut self, view: &View, at: &Expr) -> Option<Vec<(Value, Span)>> {
+    pub(super) fn view_index(&mut self, view: &View, at: &Expr) -> Option<Vec<(Value, Span)>> {
         let entries = self.entries(at, "an index of a view")?;
         if entries.len() != view.extents.len() {
             let message = format!("an index with {} entries for `{}`", entries.len(), view.describe());
@@ -143,7 +156,13 @@ impl Checker {
     }
 
     /// The pointers of an access, and where they are inside the view.
-    fn reach(&mut self, view: &View, at: &[(Value, Span)], shape: Shape, span: Span) -> Option<(Value, Value)> {
+    pub(super) fn reach(
+        &mut self,
+        view: &View,
+        at: &[(Value, Span)],
+        shape: Shape,
+        span: Span,
+    ) -> Option<(Value, Value)> {
         let rank = shape.rank();
         let mut ptr = view.ptr;
         let mut reached = vec![1; rank];

@@ -104,6 +104,19 @@ impl CpuMemory {
         self.each::<W>(addresses, mask, |i, block, offset| block.store::<W>(offset, values[i]))
     }
 
+    fn update_all<const W: usize>(
+        &self,
+        addresses: &[u64],
+        mask: Option<&[u64]>,
+        replace: &dyn Fn(usize, u64) -> u64,
+        out: &mut [u64],
+    ) -> Result<(), Fault> {
+        self.each::<W>(addresses, mask, |i, block, offset| {
+            out[i] = block.update::<W>(offset, |old| replace(i, old))?;
+            Some(())
+        })
+    }
+
     #[cold]
     fn fault(&self, width: usize, element: usize, address: u64) -> Fault {
         Fault { element, address, reason: self.reason(width as u64, address) }
@@ -160,6 +173,23 @@ impl Memory for CpuMemory {
             2 => self.store_all::<2>(addresses, mask, values),
             4 => self.store_all::<4>(addresses, mask, values),
             8 => self.store_all::<8>(addresses, mask, values),
+            other => Err(no_width(other, addresses)),
+        }
+    }
+
+    fn update(
+        &self,
+        width: u32,
+        addresses: &[u64],
+        mask: Option<&[u64]>,
+        replace: &dyn Fn(usize, u64) -> u64,
+        out: &mut [u64],
+    ) -> Result<(), Fault> {
+        match width {
+            1 => self.update_all::<1>(addresses, mask, replace, out),
+            2 => self.update_all::<2>(addresses, mask, replace, out),
+            4 => self.update_all::<4>(addresses, mask, replace, out),
+            8 => self.update_all::<8>(addresses, mask, replace, out),
             other => Err(no_width(other, addresses)),
         }
     }

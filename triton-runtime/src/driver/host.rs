@@ -117,6 +117,31 @@ impl HostBlock {
         }
         Some(())
     }
+
+    /// Replaces an element of `W` bytes by a function of it, in one step, and gives what it was; `None` outside the block or off
+    /// its natural alignment. The function may be called again with another element.
+    #[inline]
+    pub(crate) fn update<const W: usize>(&self, offset: usize, mut replace: impl FnMut(u64) -> u64) -> Option<u64> {
+        if !offset.is_multiple_of(W) {
+            return None;
+        }
+        let pointer = self.at(offset, W)?;
+        macro_rules! update {
+            ($atomic:ty, $int:ty) => {{
+                // SAFETY: as above.
+                let element = unsafe { <$atomic>::from_ptr(pointer.cast()) };
+                let old = element.fetch_update(Relaxed, Relaxed, |old| Some(replace(u64::from(old)) as $int));
+                Some(old.map_or_else(u64::from, u64::from))
+            }};
+        }
+        match W {
+            1 => update!(AtomicU8, u8),
+            2 => update!(AtomicU16, u16),
+            4 => update!(AtomicU32, u32),
+            8 => update!(AtomicU64, u64),
+            _ => None,
+        }
+    }
 }
 
 impl Drop for HostBlock {

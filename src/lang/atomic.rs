@@ -1,0 +1,200 @@
+//! Updates of memory that several programs make at once.
+
+use super::{Load, Mask, Store, stub};
+
+/// Adds a value to elements of memory, and gives what they were.
+///
+/// As with all functions `atomic_..`, each element is read and written in one step that no other program of the device
+/// comes between. Nothing is said of the order of different elements or of other accesses: updates are *relaxed*. A `load`
+/// may see what was there before; what others have done is seen for sure by an update, such as one that adds 0. So an update
+/// cannot tell other programs that memory beside it is ready.
+///
+/// `p` is one pointer or a tile of them; `value` and `mask` broadcast to its shape, and what was there before comes back in
+/// it. Where `mask` is `false` nothing is changed, and 0 comes back. Pointers may be equal: each of their values counts.
+/// Integers wrap. In which order programs add is open, so the last bits of a sum of floats change from launch to launch;
+/// a denormal number of `f32` may count as 0 on a GPU.
+///
+/// # Errors
+/// `p` is no pointer, or a [`Ptr`](crate::lang::Ptr); its elements are not numbers: `i32`, `i64`, `u32`, `u64`, `f16`, `f32` or `f64`;
+/// `value` is of another element type; `value` or `mask` has a larger shape than `p`, or `mask` is not of `bool`.
+///
+/// ```
+/// use triton::prelude::*;
+///
+/// #[triton::kernel]
+/// fn histogram(x: Ptr<i32>, counts: PtrMut<u32>, n: i32) {
+///     let i = program_id(0) * 256 + arange(0, 256);
+///     let bucket = load(x + i, i < n);
+///     atomic_add(counts + bucket, 1, i < n);
+/// }
+/// ```
+pub fn atomic_add<P: Load + Store<V>, V>(p: P, value: V, mask: impl Mask) -> P::Out {
+    let _ = (p, value, mask);
+    stub()
+}
+
+/// Replaces elements of memory by a value where that is smaller, and gives what they were.
+///
+/// `p` is one pointer or a tile of them; `value` and `mask` broadcast to its shape, and what was there before comes back in
+/// it. Where `mask` is `false` nothing is changed, and 0 comes back. Pointers may be equal: each of their values counts.
+///
+/// # Errors
+/// `p` is no pointer, or a [`Ptr`](crate::lang::Ptr); its elements are not integers of 32 or 64 bits;
+/// `value` is of another element type; `value` or `mask` has a larger shape than `p`, or `mask` is not of `bool`.
+///
+/// ```
+/// use triton::prelude::*;
+///
+/// #[triton::kernel]
+/// fn smallest(x: Ptr<i32>, out: PtrMut<i32>, n: i32) {
+///     let i = program_id(0) * 256 + arange(0, 256);
+///     atomic_min(out, min_of(load_or(x + i, i < n, i32::MAX)), true);
+/// }
+/// ```
+pub fn atomic_min<P: Load + Store<V>, V>(p: P, value: V, mask: impl Mask) -> P::Out {
+    let _ = (p, value, mask);
+    stub()
+}
+
+/// Replaces elements of memory by a value where that is larger, and gives what they were.
+///
+/// `p` is one pointer or a tile of them; `value` and `mask` broadcast to its shape, and what was there before comes back in
+/// it. Where `mask` is `false` nothing is changed, and 0 comes back. Pointers may be equal: each of their values counts.
+///
+/// # Errors
+/// `p` is no pointer, or a [`Ptr`](crate::lang::Ptr); its elements are not integers of 32 or 64 bits;
+/// `value` is of another element type; `value` or `mask` has a larger shape than `p`, or `mask` is not of `bool`.
+///
+/// ```
+/// use triton::prelude::*;
+///
+/// #[triton::kernel]
+/// fn largest(x: Ptr<i32>, out: PtrMut<i32>, n: i32) {
+///     let i = program_id(0) * 256 + arange(0, 256);
+///     atomic_max(out, max_of(load_or(x + i, i < n, i32::MIN)), true);
+/// }
+/// ```
+pub fn atomic_max<P: Load + Store<V>, V>(p: P, value: V, mask: impl Mask) -> P::Out {
+    let _ = (p, value, mask);
+    stub()
+}
+
+/// Replaces elements of memory by the bitwise `&` of them and a value, and gives what they were.
+///
+/// `p` is one pointer or a tile of them; `value` and `mask` broadcast to its shape, and what was there before comes back in
+/// it. Where `mask` is `false` nothing is changed, and 0 comes back. Pointers may be equal: each of their values counts.
+///
+/// # Errors
+/// `p` is no pointer, or a [`Ptr`](crate::lang::Ptr); its elements are not integers of 32 or 64 bits;
+/// `value` is of another element type; `value` or `mask` has a larger shape than `p`, or `mask` is not of `bool`.
+///
+/// ```
+/// use triton::prelude::*;
+///
+/// #[triton::kernel]
+/// fn clear_bits(bits: Ptr<i32>, words: PtrMut<i32>, n: i32) {
+///     let i = program_id(0) * 256 + arange(0, 256);
+///     let bit = load(bits + i, i < n);
+///     atomic_and(words + (bit >> 5), !(1 << (bit & 31)), i < n);
+/// }
+/// ```
+pub fn atomic_and<P: Load + Store<V>, V>(p: P, value: V, mask: impl Mask) -> P::Out {
+    let _ = (p, value, mask);
+    stub()
+}
+
+/// Replaces elements of memory by the bitwise `|` of them and a value, and gives what they were.
+///
+/// `p` is one pointer or a tile of them; `value` and `mask` broadcast to its shape, and what was there before comes back in
+/// it. Where `mask` is `false` nothing is changed, and 0 comes back. Pointers may be equal: each of their values counts.
+///
+/// # Errors
+/// `p` is no pointer, or a [`Ptr`](crate::lang::Ptr); its elements are not integers of 32 or 64 bits;
+/// `value` is of another element type; `value` or `mask` has a larger shape than `p`, or `mask` is not of `bool`.
+///
+/// ```
+/// use triton::prelude::*;
+///
+/// #[triton::kernel]
+/// fn set_bits(bits: Ptr<i32>, words: PtrMut<i32>, n: i32) {
+///     let i = program_id(0) * 256 + arange(0, 256);
+///     let bit = load(bits + i, i < n);
+///     atomic_or(words + (bit >> 5), 1 << (bit & 31), i < n);
+/// }
+/// ```
+pub fn atomic_or<P: Load + Store<V>, V>(p: P, value: V, mask: impl Mask) -> P::Out {
+    let _ = (p, value, mask);
+    stub()
+}
+
+/// Replaces elements of memory by the bitwise `^` of them and a value, and gives what they were.
+///
+/// `p` is one pointer or a tile of them; `value` and `mask` broadcast to its shape, and what was there before comes back in
+/// it. Where `mask` is `false` nothing is changed, and 0 comes back. Pointers may be equal: each of their values counts.
+///
+/// # Errors
+/// `p` is no pointer, or a [`Ptr`](crate::lang::Ptr); its elements are not integers of 32 or 64 bits;
+/// `value` is of another element type; `value` or `mask` has a larger shape than `p`, or `mask` is not of `bool`.
+///
+/// ```
+/// use triton::prelude::*;
+///
+/// #[triton::kernel]
+/// fn flip_bits(bits: Ptr<i32>, words: PtrMut<i32>, n: i32) {
+///     let i = program_id(0) * 256 + arange(0, 256);
+///     let bit = load(bits + i, i < n);
+///     atomic_xor(words + (bit >> 5), 1 << (bit & 31), i < n);
+/// }
+/// ```
+pub fn atomic_xor<P: Load + Store<V>, V>(p: P, value: V, mask: impl Mask) -> P::Out {
+    let _ = (p, value, mask);
+    stub()
+}
+
+/// Replaces elements of memory by a value, and gives what they were.
+///
+/// `p` is one pointer or a tile of them; `value` and `mask` broadcast to its shape, and what was there before comes back in
+/// it. Where `mask` is `false` nothing is changed, and 0 comes back. Pointers may be equal: each of their values counts.
+///
+/// # Errors
+/// `p` is no pointer, or a [`Ptr`](crate::lang::Ptr); its elements are not numbers of 32 or 64 bits;
+/// `value` is of another element type; `value` or `mask` has a larger shape than `p`, or `mask` is not of `bool`.
+///
+/// ```
+/// use triton::prelude::*;
+///
+/// #[triton::kernel]
+/// fn take(slots: PtrMut<i32>, out: PtrMut<i32>) {
+///     let i = arange(0, 64);
+///     store(out + program_id(0) * 64 + i, atomic_xchg(slots + i, -1, true), true);
+/// }
+/// ```
+pub fn atomic_xchg<P: Load + Store<V>, V>(p: P, value: V, mask: impl Mask) -> P::Out {
+    let _ = (p, value, mask);
+    stub()
+}
+
+/// Replaces elements of memory by `value` where they are equal to `compare`, and gives what they were: where that is
+/// `compare`, the value was put.
+///
+/// `p` is one pointer or a tile of them; `compare` and `value` broadcast to its shape, and what was there before comes back
+/// in it. Floats are compared by their bits. (For pointers of which some must not be touched, use a view.)
+///
+/// # Errors
+/// `p` is no pointer, or a [`Ptr`](crate::lang::Ptr); its elements are not numbers of 16, 32 or 64 bits; `compare` or `value`
+/// is of another element type, or has a larger shape than `p`.
+///
+/// ```
+/// use triton::prelude::*;
+///
+/// #[triton::kernel]
+/// fn claim(owner: PtrMut<i32>, won: PtrMut<bool>) {
+///     let me = program_id(0);
+///     let before = atomic_cas(owner, -1, me);
+///     store(won + me, before == -1, true);
+/// }
+/// ```
+pub fn atomic_cas<P: Load + Store<C> + Store<V>, C, V>(p: P, compare: C, value: V) -> P::Out {
+    let _ = (p, compare, value);
+    stub()
+}

@@ -1,0 +1,138 @@
+//! Atomic updates: many programs that change the same memory, none of whose updates may be lost.
+
+use super::devices;
+use triton::prelude::*;
+
+/// counts[b] += how many of x are b; 64 programs that all meet in 16 counters.
+#[triton::kernel(configs = [(BLOCK = 1024), (BLOCK = 64), (BLOCK = 256, num_warps = 1)])]
+fn histogram<const BLOCK: i32>(x: Ptr<i32>, counts: PtrMut<u32>, n: i32) {
+    let i = program_id(0) * BLOCK + arange(0, BLOCK);
+    let bucket = load(x + i, i < n);
+    atomic_add(counts + bucket, 1, i < n);
+}
+
+#[test]
+fn no_update_is_lost() -> triton::Result<()> {
+    for device in devices() {
+        let stream = device.stream()?;
+        let n = 50_000;
+        let x: Vec<i32> = (0..n).map(|i| i / 7 * 5 % 16).collect();
+        let expected: Vec<u32> = (0..16).map(|b| x.iter().filter(|&&v| v == b).count() as u32).collect();
+        let dx = stream.upload(&x)?;
+        let mut counts = stream.zeros::<u32>(16)?;
+        // SAFETY: the mask keeps loads below n, and every element is below 16.
+        unsafe { histogram::<1024>(&dx, &mut counts, n).launch(&stream, n as usize / 1024 + 1)? };
+        assert_eq!(stream.download(&counts)?, expected, "{device}");
+        // SAFETY: as above.
+        unsafe { histogram::<64>(&dx, &mut counts, n).launch(&stream, n as usize / 64 + 1)? };
+        // SAFETY: as above.
+        unsafe { histogram::<256>(&dx, &mut counts, n).launch(&stream, n as usize / 256 + 1)? };
+        let thrice: Vec<u32> = expected.iter().map(|c| 3 * c).collect();
+        assert_eq!(stream.download(&counts)?, thrice, "{device}");
+    }
+    Ok(())
+}
+
+/// Every program takes tickets: one by itself, and one for each of a tile's elements; it marks those that it got.
+#[triton::kernel(SIZE = [16, 512])]
+fn tickets<const SIZE: i32>(next: PtrMut<i32>, taken: PtrMut<i32>, many: PtrMut<i32>) {
+    let mine = atomic_add(next, 1, true);
+    // All threads have to know the same ticket.
+    let i = arange(0, SIZE);
+    store(taken + mine * SIZE + i, full([SIZE], program_id(0) + 1), true);
+    let ours = atomic_add(next + i + 1, 1, true);
+    atomic_add(many + ours * SIZE + i, 1, true);
+}
+
+#[test]
+fn everybody_gets_another_ticket() -> triton::Result<()> {
+    macro_rules! check {
+        ($size:literal) => {
+            for device in devices() {
+                let stream = device.stream()?;
+                let programs = 300;
+                let mut next = stream.zeros::<i32>(1 + $size)?;
+                let mut taken = stream.zeros::<i32>(programs * $size)?;
+                let mut many = stream.zeros::<i32>(programs * $size)?;
+                // SAFETY: there are as many tickets as programs.
+                unsafe { tickets::<$size>(&mut next, &mut taken, &mut many).launch(&stream, programs)? };
+                assert_eq!(stream.download(&next)?, vec![programs as i32; 1 + $size], "{device}");
+                let taken = stream.download(&taken)?;
+                let mut owners: Vec<i32> = taken.chunks($size).map(|row| row[0]).collect();
+                assert!(taken.chunks($size).all(|row| row.iter().all(|owner| *owner == row[0])), "{device}");
+                owners.sort();
+                assert!(owners.iter().copied().eq(1..=programs as i32), "{device}: {owners:?}");
+                assert!(stream.download(&many)?.iter().all(|count| *count == 1), "{device}");
+            }
+        };
+    }
+    check!(16);
+    check!(512);
+    Ok(())
+}
+
+/// An update of one's own: 64-bit sums of squares, by comparing and exchanging.
+#[triton::kernel]
+fn squares(sum: PtrMut<i64>) {
+    let me = program_id(0).to::<i64>();
+    let mut expected = atomic_add(sum, 0, true);
+    let mut found = atomic_cas(sum, expected, expected + me * me);
+    while found != expected {
+        expected = found;
+        found = atomic_cas(sum, expected, expected + me * me);
+    }
+}
+
+#[test]
+fn updates_of_ones_own() -> triton::Result<()> {
+    for device in devices() {
+        let stream = device.stream()?;
+        let mut sum = stream.zeros::<i64>(1)?;
+        // SAFETY: one element.
+        unsafe { squares(&mut sum).launch(&stream, 400)? };
+        assert_eq!(stream.download(&sum)?, [(0..400).map(|i| i * i).sum::<i64>()], "{device}");
+    }
+    Ok(())
+}
+
+/// sums[j] += the sum of column j; views that hang over their edges.
+#[triton::kernel(configs = [(M = 16, N = 32), (M = 1, N = 64)])]
+fn column_sums<const M: i32, const N: i32>(x: Tensor<i32, 2>, sums: TensorMut<i32, 1>, largest: TensorMut<i32, 2>) {
+    let (i, j) = (program_id(0) * M, program_id(1) * N);
+    let v = x.load([i, j], [M, N]);
+    sums.atomic_add([j], sum_axis(v, 0));
+    let old = largest.atomic_max([i - 1, j - 1], v);
+    // Nothing is there before, and 0 outside.
+    sums.atomic_add([j], sum_axis(old, 0));
+}
+
+#[test]
+fn views_are_updated_inside_their_bounds() -> triton::Result<()> {
+    for device in devices() {
+        let stream = device.stream()?;
+        for (rows, columns) in [(50, 70), (1, 1), (33, 64)] {
+            let x: Vec<i32> = (1..=(rows * columns) as i32).collect();
+            let dx = stream.upload(&x)?;
+            let guard = 8;
+            let mut sums = stream.zeros::<i32>(columns + guard)?;
+            let mut largest = stream.zeros::<i32>(rows * columns + guard)?;
+            {
+                let mut sums = sums.slice_mut(..columns)?;
+                let mut largest = largest.slice_mut(..rows * columns)?;
+                let (sums, largest) = (sums.view_mut([columns])?, largest.view_mut([rows, columns])?);
+                let grid = (rows.div_ceil(16), columns.div_ceil(32));
+                column_sums::<16, 32>(dx.view([rows, columns])?, sums, largest).launch(&stream, grid)?;
+            }
+            let mut expected: Vec<i32> = (0..columns).map(|j| x.iter().skip(j).step_by(columns).sum()).collect();
+            expected.extend(vec![0; guard]);
+            assert_eq!(stream.download(&sums)?, expected, "{device} {rows} x {columns}");
+            let shifted = |k: usize| {
+                let (i, j) = (k / columns + 1, k % columns + 1);
+                if k < rows * columns && i < rows && j < columns { x[i * columns + j] } else { 0 }
+            };
+            let expected: Vec<i32> = (0..rows * columns + guard).map(shifted).collect();
+            assert_eq!(stream.download(&largest)?, expected, "{device} {rows} x {columns}");
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,127 @@
+//! Atomic updates, through pointers and through views.
+
+use super::Checker;
+use super::builtins::{Arg, element_for, mask, pointers};
+use super::value::Val;
+use super::view::View;
+use crate::ast::{Expr, Ident};
+use crate::diag::{Code, Diagnostic};
+use crate::ir::types::DType;
+use crate::ops::Op;
+use crate::ops::kinds::{AtomicKind, compares};
+use crate::span::Span;
+
+/// What an atomic function of the language does.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Update {
+    /// Replaces by a function of the element and a value.
+    With(AtomicKind),
+    /// Compares and exchanges.
+    Cas,
+}
+
+impl Update {
+    /// By the name of the function or method: `atomic_add`.
+    fn named(name: &str) -> Option<Update> {
+        match name.strip_prefix("atomic_")? {
+            "cas" => Some(Update::Cas),
+            kind => AtomicKind::from_name(kind).map(Update::With),
+        }
+    }
+
+    fn defined_on(self, dtype: DType) -> bool {
+        match self {
+            Update::With(kind) => kind.defined_on(dtype),
+            Update::Cas => compares(dtype),
+        }
+    }
+}
+
+impl Checker {
+    /// `atomic_add(p, value, mask)` and its siblings.
+    pub(super) fn atomic(&mut self, name: &str, kind: AtomicKind, args: [&Arg; 3], span: Span) -> Option<Val> {
+        let [ptr, value, mask_arg] = args;
+        let (ptr, dtype) = self.updated(name, Update::With(kind), ptr)?;
+        let shape = self.func.ty(ptr).shape;
+        let value = element_for(self, "the value of the update", value, dtype, shape);
+        let mask = mask(self, mask_arg, shape);
+        let (value, mask) = (value?, mask?);
+        self.append(Op::Atomic { kind, ptr, value, mask }, span).map(Val::Ir)
+    }
+
+    /// `atomic_cas(p, compare, value)`.
+    pub(super) fn atomic_cas(&mut self, name: &str, args: [&Arg; 3], span: Span) -> Option<Val> {
+        let [ptr, compare, value] = args;
+        let (ptr, dtype) = self.updated(name, Update::Cas, ptr)?;
+        let shape = self.func.ty(ptr).shape;
+        let compare = element_for(self, "what is compared", compare, dtype, shape);
+        let value = element_for(self, "the value of the update", value, dtype, shape);
+        let (compare, value) = (compare?, value?);
+        self.append(Op::AtomicCas { ptr, compare, value, mask: None }, span).map(Val::Ir)
+    }
+
+    /// The pointers of an update, through which it may happen.
+    fn updated(&mut self, name: &str, update: Update, ptr: &Arg) -> Option<(crate::ir::Value, DType)> {
+        let span = ptr.1;
+        let (ptr, dtype, mutable) = pointers(self, name, ptr)?;
+        if !mutable {
+            let help = format!("declare the parameter as `PtrMut<{dtype}>`");
+            let message = format!("`{name}` through `Ptr`, which is read-only");
+            return self.report(Diagnostic::new(Code::T0109, span, message).help(help));
+        }
+        self.check_update(name, update, dtype, span)?;
+        Some((ptr, dtype))
+    }
+
+    fn check_update(&mut self, name: &str, update: Update, dtype: DType, span: Span) -> Option<()> {
+        if update.defined_on(dtype) {
+            return Some(());
+        }
+        let types: Vec<String> =
+            DType::ALL.iter().filter(|&&d| update.defined_on(d)).map(|d| format!("`{d}`")).collect();
+        let message = format!("`{name}` is not defined on memory of `{dtype}`");
+        let help = format!("the memory may hold {}", types.join(", "));
+        self.report(Diagnostic::new(Code::T0104, span, message).help(help))
+    }
+
+    /// `view.atomic_add(at, value)` and its siblings; the outer `None` if the method is another one.
+    pub(super) fn view_update(&mut self, view: &View, name: &Ident, args: &[Expr]) -> Option<Option<Val>> {
+        let update = Update::named(&name.name)?;
+        Some(self.view_updated(view, name, update, args))
+    }
+
+    fn view_updated(&mut self, view: &View, name: &Ident, update: Update, args: &[Expr]) -> Option<Val> {
+        let (at, compare, value) = match (update, args) {
+            (Update::With(_), [at, value]) => (at, None, value),
+            (Update::Cas, [at, compare, value]) => (at, Some(compare), value),
+            (Update::With(_), _) => return self.wrong_count(name, &["at", "value"], args.len()),
+            (Update::Cas, _) => return self.wrong_count(name, &["at", "compare", "value"], args.len()),
+        };
+        if !view.mutable {
+            return self.read_only_view(view, &format!("`{}`", name.name), name.span);
+        }
+        self.check_update(&name.name, update, view.dtype, name.span)?;
+        let at = self.view_index(view, at);
+        let compare = match compare {
+            Some(compare) => {
+                let found = self.expr(compare).and_then(|v| self.not_unit(v, compare.span));
+                Some((found?, compare.span))
+            }
+            None => None,
+        };
+        let value = self.view_value(view, "the value of the update", value);
+        let (at, value) = (at?, value?);
+        let shape = self.func.ty(value).shape;
+        let compare = match compare {
+            Some(compare) => Some(element_for(self, "what is compared", &compare, view.dtype, shape)?),
+            None => None,
+        };
+        let (ptr, mask) = self.reach(view, &at, shape, name.span)?;
+        let mask = Some(mask);
+        let op = match (update, compare) {
+            (Update::With(kind), _) => Op::Atomic { kind, ptr, value, mask },
+            (Update::Cas, compare) => Op::AtomicCas { ptr, compare: compare?, value, mask },
+        };
+        self.append(op, name.span).map(Val::Ir)
+    }
+}
