@@ -43,6 +43,7 @@ cases! {
     atomic_order,
     atomic_u32,
     atomic_u64,
+    loop_shift,
     loop_sum,
     collatz,
     branches,

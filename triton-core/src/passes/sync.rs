@@ -12,7 +12,7 @@
 //!
 //! The walk is the forward data-flow over read-after-write and write-after-read of Tillet 2020, §5.3.2: the accesses since
 //! the last barrier are the state. A loop is walked twice, the second time from the state at its end, which is all that a
-//! further turn can add; branches are joined. Conditions are scalars, which all threads hold alike, so that all of them
+//! further turn can add; what is defined in the loop was another value in the turn before. Branches are joined. Conditions are scalars, which all threads hold alike, so that all of them
 //! meet at a barrier in a branch.
 
 use crate::entity::SideTable;
@@ -43,8 +43,9 @@ enum Kind {
 /// What is accessed.
 #[derive(Clone, PartialEq)]
 enum Memory {
-    /// Through these pointers, which come from that parameter.
-    Global { root: Option<Value>, ptr: Value },
+    /// Through these pointers, which come from that parameter. The pointers are `None` once a further turn of a loop has others
+    /// in their place.
+    Global { root: Option<Value>, ptr: Option<Value>, replicated: bool },
     /// This buffer, by the threads that hold that tile.
     Shared { buffer: Value, tile: Value },
 }
@@ -104,6 +105,7 @@ impl Sync<'_> {
                     for &region in &regions {
                         turn = self.block(region, turn)?;
                     }
+                    self.forget(&regions, &mut turn);
                     join(&mut pending, turn);
                 }
             }
@@ -116,7 +118,10 @@ impl Sync<'_> {
     #[expect(clippy::wildcard_enum_match_arm, reason = "nothing else accesses memory")]
     fn access(&self, inst: Inst) -> Option<Pending> {
         let data = &self.func.insts[inst];
-        let global = |ptr: Value| Memory::Global { root: self.roots[ptr], ptr };
+        let global = |ptr: Value| {
+            let replicated = self.func.layout(ptr).is_none_or(|layout| layout.replicated() != (0, 0));
+            Memory::Global { root: self.roots[ptr], ptr: Some(ptr), replicated }
+        };
         let (memory, kind) = match data.op {
             Op::SharedStore { buffer, value, .. } => (Memory::Shared { buffer, tile: value }, Kind::Write),
             Op::SharedLoad { buffer, .. } => (Memory::Shared { buffer, tile: data.results[0] }, Kind::Read),
@@ -131,6 +136,24 @@ impl Sync<'_> {
         Some(Pending { memory, kind, warp_waited: false })
     }
 
+    /// A turn of a loop is over: the next one has other pointers in the place of those that are defined in it.
+    fn forget(&self, regions: &[Block], pending: &mut [Pending]) {
+        let mut inside = SideTable::new(false);
+        let mut open = regions.to_vec();
+        while let Some(block) = open.pop() {
+            self.func.blocks[block].params.iter().for_each(|&v| inside[v] = true);
+            for (_, data) in self.func.block(block) {
+                data.results.iter().for_each(|&v| inside[v] = true);
+                open.extend(&data.regions);
+            }
+        }
+        for access in pending {
+            if let Memory::Global { ptr, .. } = &mut access.memory {
+                *ptr = ptr.filter(|&v| !inside[v]);
+            }
+        }
+    }
+
     /// Which threads have to wait for each other between two accesses.
     fn conflict(&self, a: &Pending, b: &Pending) -> Option<Scope> {
         // Whether one thread makes the accesses of an element, even if several hold it.
@@ -141,10 +164,10 @@ impl Sync<'_> {
             (Kind::Read | Kind::Write | Kind::Update(_), _) => false,
         };
         let reach = match (&a.memory, &b.memory) {
-            (Memory::Global { root: x, ptr: p }, Memory::Global { root: y, ptr: q }) => {
+            (Memory::Global { root: x, ptr: p, replicated }, Memory::Global { root: y, ptr: q, .. }) => {
                 let may_meet = x.is_none() || y.is_none() || x == y;
-                let replicated = self.func.layout(*p).is_none_or(|layout| layout.replicated() != (0, 0));
-                if may_meet && (p != q || replicated && !one_of_all) { Reach::Block } else { Reach::Thread }
+                let same = p.is_some() && p == q;
+                if may_meet && (!same || *replicated && !one_of_all) { Reach::Block } else { Reach::Thread }
             }
             (Memory::Shared { buffer: x, tile: p }, Memory::Shared { buffer: y, tile: q }) => {
                 // The one that writes comes first in the question.
