@@ -11,6 +11,7 @@
 //! | `layout`, `layout aligned`, `layout specialised` | the function at stage 1 under that promise | `NAME.out` |
 //! | `schedule`, `schedule specialised` | the function at stage 2 | `NAME.out` |
 //! | `barriers` | the errors of the interpreter at stage 2, without one barrier after the other | `NAME.out` |
+//! | `explain`, `explain aligned`, `explain specialised` | which layouts are chosen, and what they cost | `NAME.out` |
 //! | `ptx` | the images | `NAME.<target>.<promise>.ptx` |
 //! | `lower` | the code for `sm_80` of a function that is at stage 1 or 2 already | `NAME.ptx` |
 //! | `run` | the buffers after the grid has run, the same before and after each pass | `NAME.out` |
@@ -66,13 +67,20 @@ fn check(path: &Path) -> Result<(), String> {
             Ok(_) => Err("the verifier found nothing wrong".into()),
             Err(error) => compare(&path.with_extension("out"), &format!("{error}\n")),
         },
+        "explain" | "explain aligned" | "explain specialised" => {
+            let mut func = parse(&text).map_err(|e| e.to_string())?;
+            passes::run(passes::OPTIMISE, &mut func, Promise::Nothing)?;
+            let explained = passes::explain(&func, promise(command))?;
+            if explained != passes::explain(&func, promise(command))? {
+                return Err("two explanations of one function".into());
+            }
+            compare(&path.with_extension("out"), &explained)
+        }
         "layout" | "layout aligned" | "layout specialised" | "schedule" | "schedule specialised" => {
             let mut func = parse(&text).map_err(|e| e.to_string())?;
-            let promise =
-                Promise::ALL.iter().find(|p| command.ends_with(p.name())).copied().unwrap_or(Promise::Nothing);
-            passes::run(passes::LAY_OUT, &mut func, promise)?;
+            passes::run(passes::LAY_OUT, &mut func, promise(command))?;
             if command.starts_with("schedule") {
-                passes::run(passes::SCHEDULE, &mut func, promise)?;
+                passes::run(passes::SCHEDULE, &mut func, promise(command))?;
             }
             parse(&print(&func)).map_err(|e| format!("what was printed cannot be read: {e}"))?;
             compare(&path.with_extension("out"), &print(&func))
@@ -97,6 +105,11 @@ fn check(path: &Path) -> Result<(), String> {
             compare(&path.with_extension("out"), &print(&func))
         }
     }
+}
+
+/// The promise that a command ends in.
+fn promise(command: &str) -> Promise {
+    Promise::ALL.iter().find(|p| command.ends_with(p.name())).copied().unwrap_or(Promise::Nothing)
 }
 
 fn ptx(path: &Path, text: &str) -> Result<(), String> {

@@ -50,3 +50,16 @@ pub const OUTER_TRIPS: f64 = 8.0;
 
 /// Share of the times that a branch is taken to be entered.
 pub const BRANCH: f64 = 0.5;
+
+/// Instructions of an exponential: the special function unit has a quarter of the other units' lanes twice over, and its
+/// argument is reduced exactly.
+pub const EXPONENTIAL: f64 = 12.0;
+
+/// Instructions of a division or a square root of `f32` as IEEE has it; of integers twice as many.
+pub const DIVISION: f64 = 10.0;
+
+/// Instructions that compute one register of an index or a mask anew: half of them are shared or vanish. An estimate.
+pub const FREE: f64 = 0.5;
+
+/// 32-bit registers of a thread that one tile may fill.
+pub const TILE_REGISTERS: u32 = 256;

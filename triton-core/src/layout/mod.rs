@@ -45,6 +45,7 @@
 pub mod access;
 pub mod convert;
 pub mod cost;
+pub mod estimate;
 mod execute;
 pub mod hopper;
 pub mod linear;

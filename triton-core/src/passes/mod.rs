@@ -12,7 +12,6 @@ pub mod fold;
 pub mod licm;
 pub mod pbqp;
 pub mod place;
-mod products;
 pub mod share;
 pub mod specialise;
 pub mod split;
@@ -70,4 +69,15 @@ pub fn run(passes: &[Pass], func: &mut Function, promise: Promise) -> Result<(),
         })?;
     }
     Ok(())
+}
+
+/// Which layouts `place` chooses for optimised IR of stage 0 under a promise, and what they cost: see [`place::explain`].
+///
+/// # Errors
+/// As [`run`].
+pub fn explain(func: &Function, promise: Promise) -> Result<String, String> {
+    let mut func = func.clone();
+    let before = LAY_OUT.iter().position(|pass| pass.name == "place").unwrap_or(0);
+    run(&LAY_OUT[..before], &mut func, promise)?;
+    place::explain(&func, promise)
 }

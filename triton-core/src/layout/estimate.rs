@@ -1,0 +1,74 @@
+//! What a conversion costs, without its plan: for comparing many, of which few are made.
+//!
+//! Within a thread and within a warp this is the cost of [`super::convert::plan`]. Through shared memory it is that of a map
+//! without bank conflicts ([`super::shared`]), which there is whenever each side can have its vectors.
+
+use super::convert::{self, Gather};
+use super::linear::{Basis, intersect};
+use super::{Layout, access, cost, shuffle};
+
+/// Shared memory of a block in bytes, on any target.
+const MOST_BYTES: u64 = 163 << 10;
+
+/// Cycles of all warps; infinite where no conversion is possible.
+pub fn cycles(src: &Layout, dst: &Layout, bits: u32) -> f64 {
+    if src == dst {
+        return 0.0;
+    }
+    let Some(gather) = Gather::new(src, dst) else { return f64::INFINITY };
+    if !gather.leaves_thread() {
+        return convert::plan(src, dst, bits, false).map_or(f64::INFINITY, |plan| plan.cost);
+    }
+    let warps = f64::from(1u32 << dst.warp.len());
+    let near = !gather.leaves_warp();
+    let shuffle = if near { shuffle::shuffle(src, dst, &gather, bits) } else { None };
+    let direct = shuffle.map_or(f64::INFINITY, |s| s.cycles() * warps);
+    if direct <= cost::WARP_ROUND_TRIP { direct } else { direct.min(shared(src, dst, bits, near, warps)) }
+}
+
+fn shared(src: &Layout, dst: &Layout, bits: u32, near: bool, warps: f64) -> f64 {
+    let size = (bits / 8).max(1);
+    let most = (access::WIDEST / size).ilog2() as usize;
+    let both = intersect(&src.reg, &dst.reg).len();
+    let bytes = u64::from(size) << src.bits().max(dst.bits());
+    let halvings = (bytes / cost::SCRATCH_BYTES).max(1).ilog2() as usize;
+    // The passes are told apart by what both sides have in registers.
+    let passes = halvings.min(both);
+    if bytes >> passes > MOST_BYTES {
+        return f64::INFINITY;
+    }
+    let common = both.min(most);
+    let vectors = |l: &Layout, log: usize| {
+        let registers = l.reg.len().saturating_sub(passes);
+        let log = log.min(registers);
+        let instructions = f64::from(1u32 << (registers - log));
+        let words = f64::from((size << log) as f32) / 4.0;
+        instructions * (words.max(1.0) * cost::WAVEFRONT + cost::ISSUE)
+    };
+    let wide = |l: &Layout| l.reg.len().min(most);
+    let mut best = vectors(src, common) + vectors(dst, common);
+    best = best.min(vectors(src, common) + vectors(dst, wide(dst)));
+    let load = if matrices(src, dst, bits) {
+        let words = f64::from(1u32 << dst.reg.len().saturating_sub(passes)) * f64::from(size) / 4.0;
+        words * cost::WAVEFRONT + (words / 4.0).max(1.0) * cost::ISSUE
+    } else {
+        vectors(dst, common)
+    };
+    best = best.min(vectors(src, wide(src)) + load);
+    let wait = if near { cost::WARP_ROUND_TRIP } else { cost::ROUND_TRIP };
+    f64::from(1u32 << passes) * (best * warps + wait)
+}
+
+/// Whether `ldmatrix` loads what the threads of `src` store by 16 bytes: a row of 16 bytes is shared out to four lanes, or,
+/// transposed, its elements go to the lanes of eight rows.
+fn matrices(src: &Layout, dst: &Layout, bits: u32) -> bool {
+    let registers = Basis::of(src.reg.iter().copied());
+    let pack = match bits {
+        8 => 2,
+        16 => 1,
+        _ => return false,
+    };
+    let all = |columns: &[u32]| columns.iter().all(|&c| c != 0 && registers.has(c));
+    let plain = dst.reg.len() >= pack && all(&dst.reg[..pack]) && all(&dst.lane[..2]);
+    plain || (bits == 16 && all(&dst.lane[2..]) && intersect(&src.reg, &dst.reg).is_empty())
+}

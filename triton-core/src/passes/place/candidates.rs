@@ -1,0 +1,255 @@
+//! Which labels are worth considering: found by going breadth first from the operations that have a preference.
+//!
+//! | operation | prefers |
+//! |---|---|
+//! | access | neighbouring lanes at neighbouring addresses, the widest vector or half of it, warps along rows or across them |
+//! | product | each arrangement of the warps that tensor cores allow; without them, sums as for an access |
+//! | reduction | warps across what is reduced, so that they need not meet |
+//!
+//! A layout that a variable may yield is one in which its users may work; one in which it may need an operand, one in which
+//! the variable behind it may. The lists depend on the order of the program alone, and those near a preference come first:
+//! so a limit for each variable takes the far ones.
+
+use super::graph::{Graph, Kind, Role, Source, Use, Var};
+use super::{fold_order, products, vector};
+use crate::analysis::axis::Axis;
+use crate::entity::SideTable;
+use crate::ir::types::Shape;
+use crate::ir::{Function, Value};
+use crate::layout::{Layout, cost};
+use crate::ops::{DotKind, Op};
+use std::collections::{HashMap, VecDeque};
+
+/// Labels of a variable.
+const MOST: usize = 16;
+
+/// Labels of a product.
+const MOST_OF_PRODUCT: usize = 64;
+
+/// A layout of [`Layouts`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Id(u32);
+
+/// Every layout considered, once.
+#[derive(Default)]
+pub(super) struct Layouts {
+    all: Vec<Layout>,
+    ids: HashMap<Layout, Id>,
+}
+
+impl Layouts {
+    pub fn id(&mut self, layout: Layout) -> Id {
+        if let Some(&id) = self.ids.get(&layout) {
+            return id;
+        }
+        let id = Id(self.all.len() as u32);
+        self.all.push(layout.clone());
+        self.ids.insert(layout, id);
+        id
+    }
+
+    pub fn get(&self, id: Id) -> &Layout {
+        &self.all[id.0 as usize]
+    }
+}
+
+/// What a variable can be labelled with: the layouts of its operands follow from it, and that of its result. (Of operands in
+/// registers; an operand that stays in shared memory will be one more form.)
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Label {
+    /// One layout for all.
+    Tile(Id),
+    /// The instructions of a product, and the layouts of its operands and its sum.
+    Product { kind: DotKind, left: Id, right: Id, sum: Id },
+}
+
+impl Label {
+    /// The layout in which an operand is needed.
+    pub fn needs(self, role: Role) -> Id {
+        match (self, role) {
+            (Label::Tile(id), _) | (Label::Product { sum: id, .. }, Role::Domain) => id,
+            (Label::Product { left, .. }, Role::Left) => left,
+            (Label::Product { right, .. }, Role::Right) => right,
+        }
+    }
+}
+
+/// See the [module's page](self).
+pub(super) struct Candidates<'a> {
+    func: &'a Function,
+    graph: &'a Graph,
+    pub layouts: Layouts,
+    /// Of each variable.
+    pub labels: Vec<Vec<Label>>,
+    queue: VecDeque<(usize, Label)>,
+}
+
+impl<'a> Candidates<'a> {
+    pub fn of(func: &'a Function, graph: &'a Graph, facts: &SideTable<Value, Axis>) -> Candidates<'a> {
+        let labels = vec![Vec::new(); graph.vars.len()];
+        let mut found = Candidates { func, graph, layouts: Layouts::default(), labels, queue: VecDeque::new() };
+        let mut order: Vec<usize> = (0..graph.vars.len()).collect();
+        let rank = |var: &Var| match var.kind {
+            Kind::Dot => 0,
+            Kind::Access => 1,
+            Kind::Reduce => 2,
+            Kind::Elementwise | Kind::Carried(_) => 3,
+        };
+        order.sort_by(|&a, &b| {
+            let (x, y) = (&graph.vars[a], &graph.vars[b]);
+            y.freq.total_cmp(&x.freq).then(rank(x).cmp(&rank(y))).then(a.cmp(&b))
+        });
+        for &var in &order {
+            found.seed(var, facts);
+        }
+        found.spread();
+        for var in order {
+            if found.labels[var].is_empty() {
+                let layout = found.coalesced(graph.vars[var].shape, 1, false);
+                found.add_any(var, layout, true);
+                found.spread();
+            }
+        }
+        found
+    }
+
+    /// Neighbouring lanes hold neighbours; warps follow along the rows, or have rows of their own.
+    fn coalesced(&self, shape: Shape, vector: u32, rows_apart: bool) -> Layout {
+        let fastest_last: Vec<usize> = (0..shape.rank()).rev().collect();
+        let mut warps_along = fastest_last.clone();
+        if rows_apart {
+            warps_along.rotate_left(1);
+        }
+        Layout::blocked(shape, &fastest_last, vector, self.func.num_warps, &warps_along)
+    }
+
+    fn seed(&mut self, var: usize, facts: &SideTable<Value, Axis>) {
+        let func = self.func;
+        let Var { kind, shape, ref insts, .. } = self.graph.vars[var];
+        let op = func.insts[insts[0]].op;
+        // Idle threads would cost more than narrower accesses do.
+        let share = (shape.elements() / u64::from(32 * func.num_warps)).max(1) as u32;
+        match kind {
+            Kind::Access => {
+                let mut widest = 1;
+                op.for_each_operand(|v| widest = widest.max(vector(func, facts, v) as u32));
+                self.seed_coalesced(var, shape, widest.min(share));
+            }
+            Kind::Dot => {
+                let Op::Dot { a, b, acc, .. } = op else { return };
+                let tilings = products::tilings(func, a, acc);
+                for &tiling in &tilings {
+                    if let Some(layouts) = products::mma(func, [a, b, acc], tiling) {
+                        let [left, right, sum] = layouts.map(|layout| self.layouts.id(layout));
+                        self.add(var, Label::Product { kind: DotKind::Mma, left, right, sum });
+                    }
+                }
+                if tilings.is_empty() {
+                    self.seed_coalesced(var, shape, share.min(4));
+                }
+            }
+            Kind::Reduce => {
+                let Op::Reduce { axis, .. } = op else { return };
+                let order: Vec<usize> = (0..shape.rank()).rev().collect();
+                let mut warps: Vec<usize> = order.iter().copied().filter(|&d| d != axis as usize).collect();
+                warps.push(axis as usize);
+                let layout = Layout::blocked(shape, &order, 1, func.num_warps, &warps);
+                self.add_any(var, layout, false);
+            }
+            Kind::Elementwise | Kind::Carried(_) => {}
+        }
+    }
+
+    fn seed_coalesced(&mut self, var: usize, shape: Shape, widest: u32) {
+        for vector in [widest, widest / 2] {
+            for rows_apart in [false, true] {
+                if vector > 0 && (shape.rank() > 1 || !rows_apart) {
+                    let layout = self.coalesced(shape, vector, rows_apart);
+                    self.add_any(var, layout, false);
+                }
+            }
+        }
+    }
+
+    /// Adds the label of a variable of which a layout is known.
+    fn add_any(&mut self, var: usize, layout: Layout, needed: bool) {
+        let Var { kind, shape, bits, ref insts, .. } = self.graph.vars[var];
+        let words = bits.div_ceil(32).max(1);
+        if !needed && layout.registers() as u32 * words > cost::TILE_REGISTERS {
+            return;
+        }
+        let op = self.func.insts[insts[0]].op;
+        if let (Kind::Reduce, Op::Reduce { axis, .. }) = (kind, op)
+            && fold_order(&layout, shape, axis as usize).is_none()
+        {
+            return;
+        }
+        let (Kind::Dot, Op::Dot { a, acc, .. }) = (kind, op) else {
+            let id = self.layouts.id(layout);
+            return self.add(var, Label::Tile(id));
+        };
+        let tensor = self.labels[var].iter().any(|l| matches!(l, Label::Product { kind: DotKind::Mma, .. }));
+        let Some([left, right]) = products::fma(self.func, a, acc, &layout).filter(|_| !tensor) else { return };
+        let small = |l: &Layout| l.registers() as u32 <= cost::TILE_REGISTERS;
+        if needed || self.labels[var].len() < MOST && small(&left) && small(&right) {
+            let [left, right, sum] = [left, right, layout].map(|layout| self.layouts.id(layout));
+            self.add(var, Label::Product { kind: DotKind::Fma, left, right, sum });
+        }
+    }
+
+    fn add(&mut self, var: usize, label: Label) {
+        let most = if self.graph.vars[var].kind == Kind::Dot { MOST_OF_PRODUCT } else { MOST };
+        let labels = &mut self.labels[var];
+        if labels.len() < most && !labels.contains(&label) {
+            labels.push(label);
+            self.queue.push_back((var, label));
+        }
+    }
+
+    fn spread(&mut self) {
+        let graph = self.graph;
+        while let Some((var, label)) = self.queue.pop_front() {
+            for &i in &graph.users[var] {
+                let used = &graph.uses[i];
+                if let Some(layout) = self.arrives(used, label).filter(|_| used.role == Role::Domain) {
+                    self.add_any(used.var, layout, false);
+                }
+            }
+            for &i in &graph.operands[var] {
+                let used = &graph.uses[i];
+                let Some((from, _)) = used.from else { continue };
+                // A reduction's operand has a dimension that its result does not tell of.
+                if graph.vars[from].kind != Kind::Reduce
+                    && let Some(layout) = self.needed(used, label)
+                {
+                    self.add_any(from, layout, false);
+                }
+            }
+        }
+    }
+
+    /// The layout that an operand has if what is behind it is labelled so.
+    fn arrives(&self, used: &Use, label: Label) -> Option<Layout> {
+        let (from, _) = used.from?;
+        self.graph.seen(self.func, used.value, &self.yields(from, label)?)
+    }
+
+    /// The layout of a variable's result.
+    pub fn yields(&self, var: usize, label: Label) -> Option<Layout> {
+        let Var { kind, shape, ref insts, .. } = self.graph.vars[var];
+        let layout = self.layouts.get(label.needs(Role::Domain));
+        if let (Kind::Reduce, Op::Reduce { axis, .. }) = (kind, self.func.insts[insts[0]].op) {
+            return layout.slice_axis(shape, axis as usize);
+        }
+        Some(layout.clone())
+    }
+
+    /// The layout in which what is behind an operand is needed.
+    pub fn needed(&self, used: &Use, label: Label) -> Option<Layout> {
+        let layout = self.layouts.get(label.needs(used.role));
+        if self.graph.source[used.value] == Source::View {
+            return self.graph.origin(self.func, used.value, layout);
+        }
+        Some(layout.clone())
+    }
+}

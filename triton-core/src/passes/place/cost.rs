@@ -1,0 +1,128 @@
+//! What it costs to run a variable under a label, in cycles of one multiprocessor for all warps ([`crate::layout::cost`]).
+
+use super::candidates::{Candidates, Label};
+use super::graph::{Graph, Kind, Role, Use, Var};
+use super::vector;
+use crate::analysis::axis::Axis;
+use crate::entity::SideTable;
+use crate::ir::types::{DType, Elem, Shape};
+use crate::ir::{Function, Inst, Value};
+use crate::layout::access::global;
+use crate::layout::cost::{self, ISSUE, REGISTER, SECTOR, SECTOR_AGAIN, SHUFFLE, WAVEFRONT};
+use crate::layout::{LANES, Layout};
+use crate::ops::{DotKind, Effect, Op};
+
+/// How fast tensor cores multiply elements of this type, over the half types.
+fn rate(dtype: Option<DType>) -> f64 {
+    match dtype {
+        Some(DType::F64) => 1.0 / 16.0,
+        Some(DType::I8) => 2.0,
+        Some(_) | None => 1.0,
+    }
+}
+
+/// What executing variables costs.
+pub(super) struct Costs<'a> {
+    pub func: &'a Function,
+    pub graph: &'a Graph,
+    pub facts: &'a SideTable<Value, Axis>,
+    warps: f64,
+}
+
+impl<'a> Costs<'a> {
+    pub fn new(func: &'a Function, graph: &'a Graph, facts: &'a SideTable<Value, Axis>) -> Costs<'a> {
+        Costs { func, graph, facts, warps: f64::from(func.num_warps) }
+    }
+
+    /// Cycles of a variable in all of its runs, with what is computed anew for it.
+    pub fn of(&self, var: usize, label: Label, candidates: &Candidates) -> f64 {
+        let Var { kind, shape, bits, weight, freq, ref insts, .. } = self.graph.vars[var];
+        let layout = candidates.layouts.get(label.needs(Role::Domain));
+        let registers = layout.registers() as f64;
+        let once = match kind {
+            Kind::Elementwise => registers * self.warps * ISSUE * weight,
+            Kind::Access => self.access(insts[0], layout),
+            Kind::Reduce => self.reduce(insts[0], shape, weight, layout, bits),
+            Kind::Dot => self.dot(insts[0], label, candidates),
+            Kind::Carried(_) => 0.0,
+        };
+        let words = f64::from(bits.div_ceil(32));
+        let held = candidates.yields(var, label).map_or(registers, |l| l.registers() as f64);
+        let free = |i: &usize| self.anew(&self.graph.uses[*i], label, candidates);
+        let anew: f64 = self.graph.operands[var].iter().map(free).sum();
+        (once + held * words * self.warps * REGISTER) * freq + anew
+    }
+
+    /// Free operands are computed in the layout in which they are needed.
+    fn anew(&self, used: &Use, label: Label, candidates: &Candidates) -> f64 {
+        if used.from.is_some() {
+            return 0.0;
+        }
+        let registers = candidates.layouts.get(label.needs(used.role)).registers() as f64;
+        registers * self.warps * ISSUE * cost::FREE * used.freq
+    }
+
+    fn access(&self, inst: Inst, layout: &Layout) -> f64 {
+        let op = self.func.insts[inst].op;
+        let (mut pointer, mut widest) = (None, 1);
+        op.for_each_operand(|v| {
+            if let Elem::Ptr { pointee, .. } = self.func.ty(v).elem {
+                (pointer, widest) = (Some((v, pointee.bytes())), vector(self.func, self.facts, v));
+            }
+        });
+        let Some((pointer, bytes)) = pointer else { return layout.registers() as f64 * self.warps * ISSUE };
+        let shape = self.func.ty(pointer).shape;
+        let run = shape.dims().last().map_or(0, |d| d.trailing_zeros());
+        let touched = global(layout, 0, run, widest as u32, bytes);
+        let (sectors, lines) = (f64::from(touched.sectors), f64::from(touched.lines));
+        let instructions = layout.registers() as f64 / f64::from(touched.vector);
+        let moved = LANES as f64 * f64::from(touched.vector * bytes) / 128.0;
+        let pipe = 1f64.max(sectors / 4.0).max(lines / 2.0).max(moved);
+        let issue = instructions * self.warps * (pipe + cost::ADDRESS_SLOTS * ISSUE);
+        let asked = instructions * sectors * self.warps;
+        if op.effect() == Effect::Write {
+            // Of warps that hold the same elements one writes; nothing merges what different instructions write.
+            let (_, idle) = layout.replicated();
+            return issue + asked / f64::from(1u32 << idle.count_ones()) * SECTOR;
+        }
+        let once = (shape.elements() as f64 * f64::from(bytes) / 32.0).max(1.0).min(asked);
+        issue + once * SECTOR + (asked - once) * SECTOR_AGAIN
+    }
+
+    /// In registers, then between lanes, then one exchange between warps.
+    fn reduce(&self, inst: Inst, shape: Shape, weight: f64, layout: &Layout, bits: u32) -> f64 {
+        let data = &self.func.insts[inst];
+        let Op::Reduce { axis, .. } = data.op else { return 0.0 };
+        let axis = axis as usize;
+        let Some(result) = layout.slice_axis(shape, axis) else { return f64::INFINITY };
+        let inner: u32 = shape.dims()[axis + 1..].iter().product();
+        let field = (shape.dims()[axis] - 1) * inner;
+        let steps = |columns: &[u32]| columns.iter().filter(|&&c| c & field != 0).count() as f64;
+        let values = data.args.len() as f64 * f64::from(bits.div_ceil(32));
+        let (all, left) = (layout.registers() as f64 * self.warps, result.registers() as f64 * self.warps);
+        let moved = values * SHUFFLE + weight * ISSUE;
+        let between_warps = match layout.warp.iter().filter(|&&c| c & field != 0).count() {
+            0 => 0.0,
+            bits => cost::ROUND_TRIP + left * values * 2.0 * WAVEFRONT + bits as f64 * left * moved,
+        };
+        (all - left) * weight * ISSUE + steps(&layout.lane) * left * moved + between_warps
+    }
+
+    fn dot(&self, inst: Inst, label: Label, candidates: &Candidates) -> f64 {
+        let (Op::Dot { a, acc, .. }, Label::Product { kind, left, right, sum }) = (self.func.insts[inst].op, label)
+        else {
+            return f64::INFINITY;
+        };
+        let (depth, elements) = (f64::from(self.func.ty(a).shape.dims()[1]), self.func.ty(acc).shape.elements());
+        let of = |id| candidates.layouts.get(id).registers() as f64;
+        let operands = (of(left) + of(right)) * self.warps * REGISTER;
+        let words = f64::from(self.func.ty(acc).elem.bits().div_ceil(32));
+        match kind {
+            DotKind::Mma => {
+                let rate = rate(self.func.ty(a).elem.num());
+                2.0 * elements as f64 * depth / (cost::MMA_FLOPS * rate) + operands
+            }
+            DotKind::Fma | DotKind::Any => of(sum) * depth * self.warps * ISSUE * words + operands,
+        }
+    }
+}

@@ -1,0 +1,207 @@
+//! Writes a placement down.
+//!
+//! Operations are walked in their order. What an operation needs in another layout than it has is made just before it is
+//! first needed: a free value or a view again, where the original stood; a conversion in the outermost block that runs as
+//! rarely as value and user together, so outside of the loops that use it, and inside of the branch that does.
+
+use super::choose::Choice;
+use super::fold_order;
+use super::graph::{Graph, Role, Source, behind, is_tile};
+use crate::entity::SideTable;
+use crate::ir::{Block, Function, Inst, InstData, Stage, Value};
+use crate::layout::Layout;
+use crate::ops::{Op, Tiles};
+use std::collections::HashMap;
+
+/// See the [module's page](self).
+///
+/// # Errors
+/// A layout that an operation cannot have: a mistake of placement.
+pub(super) fn emit(func: &mut Function, graph: &Graph, chosen: &[Choice]) -> Result<(), String> {
+    let mut stands: HashMap<(Value, Layout), Vec<Block>> = HashMap::new();
+    for used in &graph.uses {
+        let Some((_, origin)) = used.from else { continue };
+        let layout = graph.origin(func, used.value, operand(&chosen[used.var], used.role));
+        stands.entry((origin, layout.ok_or("a view without a layout")?)).or_default().push(used.block);
+    }
+    func.stage = Stage::Laid;
+    let definition = SideTable::new(None);
+    let mut writer = Writer { graph, chosen, stands, func, open: Vec::new(), made: HashMap::new(), definition };
+    let body = writer.func.body;
+    writer.block(body, &[])
+}
+
+/// The layout in which a variable needs an operand.
+fn operand(choice: &Choice, role: Role) -> &Layout {
+    match (role, &choice.product) {
+        (Role::Left, Some((_, [left, _]))) => left,
+        (Role::Right, Some((_, [_, right]))) => right,
+        (Role::Domain | Role::Left | Role::Right, _) => &choice.domain,
+    }
+}
+
+struct Writer<'a> {
+    func: &'a mut Function,
+    graph: &'a Graph,
+    chosen: &'a [Choice],
+    /// Blocks in which a value is wanted in a layout.
+    stands: HashMap<(Value, Layout), Vec<Block>>,
+    /// The blocks around the walk, outermost first, with the instructions they have so far.
+    open: Vec<(Block, Vec<Inst>)>,
+    /// Values in a layout, and the blocks in which they are known.
+    made: HashMap<(Value, Layout), Vec<(Block, Value)>>,
+    /// The instruction that defines a value, and how many blocks were open there.
+    definition: SideTable<Value, Option<(Inst, usize)>>,
+}
+
+impl Writer<'_> {
+    /// A block, which yields values in these layouts.
+    fn block(&mut self, block: Block, yields: &[Option<Layout>]) -> Result<(), String> {
+        let insts = std::mem::take(&mut self.func.blocks[block].insts);
+        self.open.push((block, Vec::new()));
+        for inst in insts {
+            let depth = self.open.len() - 1;
+            let results = self.func.insts[inst].results.clone();
+            results.iter().for_each(|&result| self.definition[result] = Some((inst, depth)));
+            let again = |v: Value| matches!(self.graph.source[v], Source::Free | Source::View);
+            if results.first().is_some_and(|&v| again(v)) {
+                continue;
+            }
+            if self.func.insts[inst].op == (Op::Yield {}) {
+                self.arguments(inst, yields)?;
+            } else {
+                self.instruction(inst)?;
+            }
+            if let Some((_, insts)) = self.open.last_mut() {
+                insts.push(inst);
+            }
+        }
+        if let Some((block, insts)) = self.open.pop() {
+            self.func.blocks[block].insts = insts;
+        }
+        Ok(())
+    }
+
+    fn instruction(&mut self, inst: Inst) -> Result<(), String> {
+        let data = self.func.insts[inst].clone();
+        if data.op.tiles() == Tiles::Carried {
+            return self.control(inst, &data);
+        }
+        let Some(var) = self.graph.var_of[inst] else {
+            // A scalar may be the one element of a tile, which every thread has in any layout.
+            let warps = self.func.num_warps;
+            return self.operands(inst, |_| Layout::coalesced(1, 1, warps));
+        };
+        let Choice { domain, product, .. } = self.chosen[var].clone();
+        let mut result = domain.clone();
+        match (data.op, product) {
+            (Op::Reduce { axis, .. }, _) => {
+                let shape = self.func.ty(data.args[0]).shape;
+                let order = fold_order(&domain, shape, axis as usize).ok_or("no order for a reduction")?;
+                result = domain.slice_axis(shape, axis as usize).ok_or("a reduction along no axis")?;
+                self.operands(inst, |_| domain.clone())?;
+                self.func.insts[inst].op = Op::Reduce { axis, order };
+            }
+            (Op::Dot { a, b, acc, .. }, Some((kind, [left, right]))) => {
+                let (a, b, acc) = (self.get(a, &left)?, self.get(b, &right)?, self.get(acc, &domain)?);
+                self.func.insts[inst].op = Op::Dot { kind, a, b, acc };
+            }
+            _ => self.operands(inst, |_| domain.clone())?,
+        }
+        for value in data.results.into_iter().filter(|&v| is_tile(self.func, v)).collect::<Vec<_>>() {
+            self.func.set_layout(value, result.clone());
+        }
+        Ok(())
+    }
+
+    /// Replaces the tiles among the operands of an instruction by themselves in the layouts that it needs.
+    fn operands(&mut self, inst: Inst, layout: impl Fn(Value) -> Layout) -> Result<(), String> {
+        let mut replaced = Vec::new();
+        self.func.insts[inst].for_each_operand(|v| replaced.push((v, v)));
+        for (value, new) in &mut replaced {
+            if is_tile(self.func, *value) {
+                *new = self.get(*value, &layout(*value))?;
+            }
+        }
+        let new = |v: Value| replaced.iter().find(|(old, _)| *old == v).map_or(v, |&(_, new)| new);
+        self.func.insts[inst].map_operands(new);
+        Ok(())
+    }
+
+    /// A value in a layout.
+    fn get(&mut self, value: Value, layout: &Layout) -> Result<Value, String> {
+        if !is_tile(self.func, value) || self.func.layout(value) == Some(layout) {
+            return Ok(value);
+        }
+        let key = (value, layout.clone());
+        let is_open = |block: Block| self.open.iter().any(|&(open, _)| open == block);
+        let known = self.made.get(&key).and_then(|all| all.iter().find(|&&(block, _)| is_open(block)));
+        if let Some(&(_, made)) = known {
+            return Ok(made);
+        }
+        let (original, home) = self.definition[value].ok_or_else(|| format!("{value} stands nowhere"))?;
+        let copy = self.func.insts[original].clone();
+        let (inst, depth) = match self.graph.source[value] {
+            Source::Free | Source::View => {
+                let result = self.func.types.push(self.func.ty(value));
+                let op = copy.op;
+                let inst = self.func.insts.push(InstData { results: vec![result], ..copy });
+                let needed = behind(self.func, &op, layout).ok_or("a view without a layout")?;
+                self.operands(inst, |_| needed.clone())?;
+                (inst, home)
+            }
+            Source::Var(_) | Source::Scalar => {
+                let wanted = self.stands.get(&key).map_or(&[][..], |blocks| blocks);
+                let outermost = (home..self.open.len()).find(|&i| wanted.contains(&self.open[i].0));
+                (self.func.make(Op::Convert { x: value }, copy.span)?, outermost.unwrap_or(home))
+            }
+        };
+        let result = self.func.insts[inst].results[0];
+        self.func.set_layout(result, layout.clone());
+        let (block, insts) = &mut self.open[depth];
+        insts.push(inst);
+        self.made.entry(key).or_default().push((*block, result));
+        Ok(result)
+    }
+
+    /// Loops and branches: what is carried has one layout from beginning to end.
+    fn control(&mut self, inst: Inst, data: &InstData) -> Result<(), String> {
+        let layout = |v: Value| match self.graph.source[v] {
+            Source::Var(var) => Some(self.chosen[var].domain.clone()),
+            Source::Scalar | Source::Free | Source::View => None,
+        };
+        let layouts: Vec<Option<Layout>> = data.results.iter().map(|&v| layout(v)).collect();
+        self.arguments(inst, &layouts)?;
+        for (&result, layout) in data.results.iter().zip(&layouts) {
+            if let Some(layout) = layout {
+                self.func.set_layout(result, layout.clone());
+            }
+        }
+        for (k, &region) in data.regions.iter().enumerate() {
+            let params = self.func.blocks[region].params.clone();
+            let own = params.len() - data.args.len();
+            for (&param, layout) in params[own..].iter().zip(&layouts) {
+                if let Some(layout) = layout {
+                    self.func.set_layout(param, layout.clone());
+                }
+            }
+            // Parameters are defined inside.
+            let depth = self.open.len();
+            params.iter().for_each(|&param| self.definition[param] = Some((inst, depth)));
+            let is_condition = data.op == (Op::While {}) && k == 0;
+            self.block(region, if is_condition { &[] } else { &layouts })?;
+        }
+        Ok(())
+    }
+
+    /// Tiles among the arguments of an instruction, in the given layouts.
+    fn arguments(&mut self, inst: Inst, layouts: &[Option<Layout>]) -> Result<(), String> {
+        for i in 0..self.func.insts[inst].args.len() {
+            if let Some(Some(layout)) = layouts.get(i) {
+                let value = self.func.insts[inst].args[i];
+                self.func.insts[inst].args[i] = self.get(value, layout)?;
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,146 @@
+//! Says what was chosen, and what it costs.
+
+use super::choose::Choice;
+use super::graph::{Graph, Kind, is_tile};
+use crate::ir::{Block, Function, Inst, InstData, Value};
+use crate::layout::access::{Access, Form};
+use crate::layout::convert::{self, Plan};
+use crate::ops::{DotKind, Op};
+use std::fmt::Write;
+
+/// The lines of a placed function; `func` is what [`super::emit`] has written.
+pub(super) fn explain(func: &Function, graph: &Graph, chosen: &[Choice]) -> String {
+    let mut lines = Lines { func, graph, chosen, out: String::new(), converts: 0, moved: 0.0 };
+    lines.block(func.body);
+    let own: f64 = chosen.iter().map(|choice| choice.cost).sum();
+    let mut out = String::new();
+    for id in func.layouts.keys() {
+        let _ = writeln!(out, "layout {id} = {}", func.layouts[id]);
+    }
+    out.push_str(&lines.out);
+    let _ = writeln!(
+        out,
+        "{:.1} cycles: {own:.1} of operations, {:.1} of {} conversions",
+        own + lines.moved,
+        lines.moved,
+        lines.converts
+    );
+    out
+}
+
+struct Lines<'a> {
+    func: &'a Function,
+    graph: &'a Graph,
+    chosen: &'a [Choice],
+    out: String,
+    converts: usize,
+    moved: f64,
+}
+
+impl Lines<'_> {
+    fn block(&mut self, block: Block) {
+        for (inst, data) in self.func.block(block) {
+            if let Op::Convert { x } = data.op {
+                self.convert(block, data, x);
+            } else if let Some(var) = self.graph.var_of[inst]
+                && self.graph.vars[var].insts[0] == inst
+            {
+                self.operation(var, data);
+            } else {
+                self.carried(inst, data);
+            }
+            data.regions.iter().for_each(|&region| self.block(region));
+        }
+    }
+
+    fn line(&mut self, data: &InstData, freq: f64, what: &str, cost: f64) {
+        let at = self.func.sources.describe(data.span).map_or(String::new(), |at| format!(" @{at}"));
+        let _ = writeln!(self.out, "{cost:>10.1}  x{freq:<5} {what}{at}");
+    }
+
+    fn operation(&mut self, var: usize, data: &InstData) {
+        let (func, variable) = (self.func, &self.graph.vars[var]);
+        let names: Vec<&str> = variable.insts.iter().map(|&inst| func.insts[inst].op.mnemonic()).collect();
+        let last = variable.insts.last().map_or(data, |&inst| &func.insts[inst]);
+        let results: Vec<String> = last.results.iter().map(|&v| format!("{v}: {}", self.tile(v))).collect();
+        let mut operands = Vec::new();
+        data.for_each_operand(|v| operands.push(v));
+        let mut what = names.join(" ");
+        match (variable.kind, data.op) {
+            (Kind::Dot, Op::Dot { kind, a, b, .. }) => {
+                let how = if kind == DotKind::Mma { "mma" } else { "fma" };
+                let _ = write!(what, " {how} of {} and {} to {}", self.tile(a), self.tile(b), results.join(", "));
+            }
+            (Kind::Reduce, _) => {
+                let _ = write!(what, " of {} to {}", self.tile(data.args[0]), results.join(", "));
+            }
+            (_, Op::Store { value, .. }) => {
+                let _ = write!(what, " {value}: {}", self.tile(value));
+            }
+            _ if results.is_empty() => {
+                let tiles: Vec<String> =
+                    operands.iter().filter(|&&v| is_tile(func, v)).map(|&v| self.tile(v)).collect();
+                let _ = write!(what, " {}", tiles.join(", "));
+            }
+            _ => {
+                let _ = write!(what, " {}", results.join(", "));
+            }
+        }
+        self.line(data, variable.freq, &what, self.chosen[var].cost);
+    }
+
+    /// What loops and branches carry.
+    fn carried(&mut self, inst: Inst, data: &InstData) {
+        for (var, variable) in self.graph.vars.iter().enumerate() {
+            if let Kind::Carried(i) = variable.kind
+                && variable.insts[0] == inst
+            {
+                let value = data.results[i];
+                let what = format!("{} carries {value}: {}", data.op.mnemonic(), self.tile(value));
+                self.line(data, variable.freq, &what, self.chosen[var].cost);
+            }
+        }
+    }
+
+    fn convert(&mut self, block: Block, data: &InstData, x: Value) {
+        let (func, result) = (self.func, data.results[0]);
+        let (Some(src), Some(dst)) = (func.layout(x), func.layout(result)) else { return };
+        let Some(plan) = convert::plan(src, dst, func.ty(x).elem.bits(), false) else { return };
+        let freq = self.graph.runs(block);
+        let to = func.layout_of[result].map_or(String::new(), |id| format!(" to {id}"));
+        let what = format!("convert {x}: {}{to}: {}", self.tile(x), means(&plan));
+        self.converts += 1;
+        self.moved += freq * plan.cost;
+        self.line(data, freq, &what, freq * plan.cost);
+    }
+
+    /// `f32[16,16] #0`.
+    fn tile(&self, value: Value) -> String {
+        let layout = self.func.layout_of[value].map_or(String::new(), |id| format!(" {id}"));
+        format!("{}{layout}", self.func.ty(value))
+    }
+}
+
+/// How a conversion is done, by each thread.
+fn means(plan: &Plan) -> String {
+    let access = |access: &Access| {
+        let form = match access.form {
+            Form::Vector => format!("{} elements", access.elements),
+            Form::Matrix { trans: false, count, .. } => format!("{count} matrices"),
+            Form::Matrix { trans: true, count, .. } => format!("{count} matrices transposed"),
+        };
+        let (count, waves, ways) = (access.instructions(), access.wavefronts, access.ways);
+        format!("{count} of {form}, {waves} wavefronts, {ways}-way")
+    };
+    match &plan.kind {
+        convert::Kind::None => "nothing to do".into(),
+        convert::Kind::Rename { .. } => "other names".into(),
+        convert::Kind::Select(select) => format!("{} selects", select.selects()),
+        convert::Kind::Shuffle(shuffle) => format!("{} shuffles, {} selects", shuffle.shuffles(), shuffle.selects()),
+        convert::Kind::Shared(shared) => {
+            let near = if shared.warp_local { " within warps" } else { "" };
+            let bytes = shared.bytes() << shared.mem.parts();
+            format!("{bytes} bytes shared{near}: store {}; load {}", access(&shared.store), access(&shared.load))
+        }
+    }
+}

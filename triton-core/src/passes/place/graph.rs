@@ -1,0 +1,427 @@
+//! What there is to label: variables, their uses of one another, and how often each part of a function runs.
+//!
+//! A *variable* is an operation that makes or uses tiles of data: an access, a reduction, a product, what a loop or a branch
+//! carries, or a chain of elementwise operations, each the only user of the one before, on equally many bits. Such a chain is
+//! best cut at one of its ends, as its cost is a sum over its operations and a cut costs the same everywhere; so one label
+//! serves it. A cast to another width begins a variable of its own.
+//!
+//! No variables are
+//! - *free values*: constants, ranges, splats, and what elementwise operations and changes of shape make of only those (all
+//!   index arithmetic and masks). They are computed anew in whichever layout a user needs.
+//! - *views*: changes of shape of data. They move nothing, so what a user needs of a view is needed, in the layout that
+//!   follows from it, of the data itself ([`Graph::origin`]): before a broadcast there is less to convert.
+
+use crate::entity::SideTable;
+use crate::ir::types::{Elem, Shape};
+use crate::ir::{Block, Function, Inst, Value};
+use crate::layout::{Layout, cost};
+use crate::ops::kinds::{BinaryKind, UnaryKind};
+use crate::ops::{Effect, Op, Tiles};
+
+/// How a tile comes to be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Source {
+    /// It is none: a scalar.
+    Scalar,
+    /// Computed anew for each layout.
+    Free,
+    /// Data in another shape.
+    View,
+    /// By a variable.
+    Var(usize),
+}
+
+/// What a variable does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// A chain of elementwise operations.
+    Elementwise,
+    /// A load, store or whatever else goes through pointers.
+    Access,
+    /// A reduction.
+    Reduce,
+    /// A matrix product.
+    Dot,
+    /// What a loop or a branch carries at this position.
+    Carried(usize),
+}
+
+/// See the [module's page](self).
+#[derive(Clone, Debug)]
+pub(super) struct Var {
+    pub kind: Kind,
+    /// The operations; of what is carried, the one that carries it.
+    pub insts: Vec<Inst>,
+    /// The shape of the layout that is its label: that of its operands for a reduction, of the result otherwise.
+    pub shape: Shape,
+    /// The type of what it yields, or stores.
+    pub bits: u32,
+    /// Instructions that one element takes.
+    pub weight: f64,
+    /// How often it runs.
+    pub freq: f64,
+    block: Block,
+}
+
+/// Which layout of its label a variable needs an operand in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Role {
+    /// The one that all share.
+    Domain,
+    /// That of the left operand of a product.
+    Left,
+    /// That of its right operand.
+    Right,
+}
+
+/// A tile that a variable is given.
+#[derive(Clone, Debug)]
+pub(super) struct Use {
+    /// The variable that uses.
+    pub var: usize,
+    /// The operand.
+    pub value: Value,
+    pub role: Role,
+    /// The variable that the data comes from, and its value; `None` if it is free.
+    pub from: Option<(usize, Value)>,
+    /// How often it has to be converted, if it is.
+    pub freq: f64,
+    /// Where a conversion stands.
+    pub block: Block,
+}
+
+/// See the [module's page](self).
+pub(super) struct Graph {
+    pub vars: Vec<Var>,
+    pub uses: Vec<Use>,
+    /// Of each variable, its uses of others.
+    pub operands: Vec<Vec<usize>>,
+    /// Of each variable, the uses that others make of it.
+    pub users: Vec<Vec<usize>>,
+    pub source: SideTable<Value, Source>,
+    /// The variable of each operation.
+    pub var_of: SideTable<Inst, Option<usize>>,
+    /// Which operation makes a value.
+    maker: SideTable<Value, Option<Inst>>,
+    /// Where a value is defined.
+    home: SideTable<Value, Option<Block>>,
+    parent: SideTable<Block, Option<Block>>,
+    freq: SideTable<Block, f64>,
+    /// Operands that name each value.
+    count: SideTable<Value, u32>,
+}
+
+impl Graph {
+    /// The variables of a function at stage 0.
+    pub fn of(func: &Function) -> Graph {
+        let mut graph = Graph {
+            vars: Vec::new(),
+            uses: Vec::new(),
+            operands: Vec::new(),
+            users: Vec::new(),
+            source: SideTable::new(Source::Scalar),
+            var_of: SideTable::new(None),
+            maker: SideTable::new(None),
+            home: SideTable::new(None),
+            parent: SideTable::new(None),
+            freq: SideTable::new(1.0),
+            count: SideTable::new(0),
+        };
+        for inst in func.walk() {
+            let data = &func.insts[inst];
+            data.for_each_operand(|v| graph.count[v] += 1);
+            data.results.iter().for_each(|&result| graph.maker[result] = Some(inst));
+        }
+        graph.block(func, func.body);
+        graph.users = vec![Vec::new(); graph.vars.len()];
+        graph.operands = vec![Vec::new(); graph.vars.len()];
+        for (i, used) in graph.uses.iter().enumerate() {
+            graph.operands[used.var].push(i);
+            if let Some((from, _)) = used.from {
+                graph.users[from].push(i);
+            }
+        }
+        graph
+    }
+
+    #[expect(clippy::wildcard_enum_match_arm, reason = "the table says how layouts meet in what is left")]
+    fn block(&mut self, func: &Function, block: Block) {
+        for (inst, data) in func.block(block) {
+            data.results.iter().for_each(|&result| self.home[result] = Some(block));
+            match data.op {
+                Op::For { .. } | Op::While {} | Op::If { .. } => self.control(func, block, inst),
+                Op::Reduce { .. } => {
+                    let var = self.add(func, block, inst, Kind::Reduce, data.args[0]);
+                    self.vars[var].weight = func.block(data.regions[0]).map(|(_, inst)| weight(func, &inst.op)).sum();
+                    data.args.iter().for_each(|&arg| self.add_use(func, var, arg, Role::Domain, block));
+                }
+                Op::Dot { a, b, acc, .. } => {
+                    let var = self.add(func, block, inst, Kind::Dot, acc);
+                    for (value, role) in [(acc, Role::Domain), (a, Role::Left), (b, Role::Right)] {
+                        self.add_use(func, var, value, role, block);
+                    }
+                }
+                op => self.operation(func, block, inst, &op),
+            }
+        }
+    }
+
+    fn operation(&mut self, func: &Function, block: Block, inst: Inst, op: &Op) {
+        let mut operands = Vec::new();
+        op.for_each_operand(|v| {
+            if is_tile(func, v) {
+                operands.push(v);
+            }
+        });
+        let result = func.insts[inst].results.first().copied().filter(|&v| is_tile(func, v));
+        let data = |graph: &Graph, v: Value| graph.source[v] != Source::Free;
+        match (op.tiles(), result) {
+            (Tiles::Carried, _) | (Tiles::Apart | Tiles::Derived, None) => {}
+            (Tiles::Apart, Some(result)) => self.source[result] = Source::Free,
+            (Tiles::Derived, Some(result)) => {
+                let moved = operands.iter().any(|&v| data(self, v));
+                self.source[result] = if moved { Source::View } else { Source::Free };
+            }
+            (Tiles::Together, _) if op.effect() != Effect::Pure => {
+                if let Some(&first) = operands.first() {
+                    let var = self.add(func, block, inst, Kind::Access, first);
+                    if let Elem::Ptr { pointee, .. } = func.ty(first).elem {
+                        self.vars[var].bits = pointee.bits();
+                    }
+                    operands.iter().for_each(|&v| self.add_use(func, var, v, Role::Domain, block));
+                }
+            }
+            (Tiles::Together, None) => {}
+            (Tiles::Together, Some(result)) => {
+                let given: Vec<Value> = operands.iter().copied().filter(|&v| data(self, v)).collect();
+                let Some(&first) = given.first() else {
+                    self.source[result] = Source::Free;
+                    return;
+                };
+                let Some(var) = self.chain(func, block, first, result, &given) else {
+                    let var = self.add(func, block, inst, Kind::Elementwise, result);
+                    self.vars[var].weight = weight(func, op);
+                    operands.iter().for_each(|&v| self.add_use(func, var, v, Role::Domain, block));
+                    return;
+                };
+                self.source[result] = Source::Var(var);
+                self.var_of[inst] = Some(var);
+                self.vars[var].insts.push(inst);
+                self.vars[var].weight += weight(func, op);
+                for &v in operands.iter().filter(|&&v| v != first) {
+                    self.add_use(func, var, v, Role::Domain, block);
+                }
+            }
+        }
+    }
+
+    /// The chain that an operation continues.
+    fn chain(&self, func: &Function, block: Block, first: Value, result: Value, given: &[Value]) -> Option<usize> {
+        let Source::Var(var) = self.source[first] else { return None };
+        let chain = &self.vars[var];
+        let only = given.iter().all(|&v| v == first) && self.count[first] as usize == given.len();
+        let continues = chain.kind == Kind::Elementwise && chain.block == block;
+        (only && continues && func.ty(first).elem.bits() == func.ty(result).elem.bits()).then_some(var)
+    }
+
+    /// A variable whose label is a layout of the shape of `like`.
+    fn add(&mut self, func: &Function, block: Block, inst: Inst, kind: Kind, like: Value) -> usize {
+        let (shape, bits) = (func.ty(like).shape, func.ty(like).elem.bits());
+        let freq = self.freq[block];
+        self.vars.push(Var { kind, insts: vec![inst], shape, bits, weight: 1.0, freq, block });
+        let var = self.vars.len() - 1;
+        if !matches!(kind, Kind::Carried(_)) {
+            self.var_of[inst] = Some(var);
+            for &result in func.insts[inst].results.iter().filter(|&&v| is_tile(func, v)) {
+                self.source[result] = Source::Var(var);
+                self.vars[var].bits = func.ty(result).elem.bits();
+            }
+        }
+        var
+    }
+
+    fn control(&mut self, func: &Function, block: Block, inst: Inst) {
+        let data = &func.insts[inst];
+        let freq = self.freq[block] * self.turns(func, inst);
+        let mut carried = Vec::new();
+        for (i, &result) in data.results.iter().enumerate().filter(|&(_, &v)| is_tile(func, v)) {
+            let var = self.add(func, block, inst, Kind::Carried(i), result);
+            self.vars[var].freq = freq;
+            self.source[result] = Source::Var(var);
+            carried.push((i, var));
+            if let Some(&init) = data.args.get(i) {
+                self.add_use(func, var, init, Role::Domain, block);
+            }
+        }
+        for (k, &region) in data.regions.iter().enumerate() {
+            self.parent[region] = Some(block);
+            self.freq[region] = freq;
+            let params = &func.blocks[region].params;
+            params.iter().for_each(|&param| self.home[param] = Some(region));
+            for &(i, var) in &carried {
+                let own = params.len() - data.args.len();
+                if let Some(&param) = params.get(own + i) {
+                    self.source[param] = Source::Var(var);
+                }
+            }
+            self.block(func, region);
+            let is_condition = data.op == (Op::While {}) && k == 0;
+            for &(i, var) in carried.iter().filter(|_| !is_condition) {
+                if let Some(&yielded) = func.yielded(region).get(i) {
+                    self.add_use(func, var, yielded, Role::Domain, region);
+                }
+            }
+        }
+    }
+
+    /// How often a block runs for each time that the operation does that owns it.
+    fn turns(&self, func: &Function, inst: Inst) -> f64 {
+        let data = &func.insts[inst];
+        let outer = data.regions.iter().any(|&r| func.contains(r, |op| matches!(op, Op::For { .. } | Op::While {})));
+        let unknown = if outer { cost::OUTER_TRIPS } else { cost::INNER_TRIPS };
+        if let Op::If { .. } = data.op {
+            return cost::BRANCH;
+        }
+        let Op::For { start, end, step } = data.op else { return unknown };
+        let number = |v: Value| match self.maker[v].map(|inst| func.insts[inst].op) {
+            Some(Op::Const { value }) => value.as_int(),
+            _ => None,
+        };
+        match (number(start), number(end), number(step)) {
+            (Some(start), Some(end), Some(step)) if step > 0 => (((end - start) as f64) / step as f64).ceil().max(1.0),
+            _ => unknown,
+        }
+    }
+
+    fn add_use(&mut self, func: &Function, var: usize, value: Value, role: Role, block: Block) {
+        // A view is made where it stood; what it needs, it needs there.
+        let (mut origin, mut at) = (value, block);
+        while self.source[origin] == Source::View {
+            let Some((x, home)) = self.viewed(func, origin) else { break };
+            (origin, at) = (x, home);
+        }
+        let from = match self.source[origin] {
+            Source::Var(from) => Some((from, origin)),
+            Source::Scalar | Source::Free | Source::View => None,
+        };
+        let (freq, at) = match from {
+            Some(_) => self.cheapest(self.home[origin].unwrap_or(func.body), at),
+            None => (self.freq[at], at),
+        };
+        self.uses.push(Use { var, value, role, from, freq, block: at });
+    }
+
+    /// What a view shows, and where the view stands.
+    fn viewed(&self, func: &Function, view: Value) -> Option<(Value, Block)> {
+        let mut x = None;
+        func.insts[self.maker[view]?].op.for_each_operand(|v| x = Some(v));
+        Some((x?, self.home[view]?))
+    }
+
+    /// The outermost of the blocks around `inner`, from `outer` on, that run least often.
+    fn cheapest(&self, outer: Block, inner: Block) -> (f64, Block) {
+        let mut best = (self.freq[inner], inner);
+        let mut block = inner;
+        while block != outer {
+            let Some(parent) = self.parent[block] else { break };
+            block = parent;
+            if self.freq[block] <= best.0 {
+                best = (self.freq[block], block);
+            }
+        }
+        best
+    }
+
+    /// How often a block runs.
+    pub fn runs(&self, block: Block) -> f64 {
+        self.freq[block]
+    }
+
+    /// The layout that the data behind a view must have for the view to have this one.
+    pub fn origin(&self, func: &Function, value: Value, layout: &Layout) -> Option<Layout> {
+        let (mut value, mut layout) = (value, layout.clone());
+        while self.source[value] == Source::View {
+            let op = func.insts[self.maker[value]?].op;
+            layout = behind(func, &op, &layout)?;
+            value = self.viewed(func, value)?.0;
+        }
+        Some(layout)
+    }
+
+    /// The layout that a view has if the data behind it has this one; `None` for a broadcast, which leaves it open.
+    #[expect(clippy::wildcard_enum_match_arm, reason = "three operations change shapes")]
+    pub fn seen(&self, func: &Function, value: Value, layout: &Layout) -> Option<Layout> {
+        if self.source[value] != Source::View {
+            return Some(layout.clone());
+        }
+        let (x, _) = self.viewed(func, value)?;
+        let before = self.seen(func, x, layout)?;
+        match func.insts[self.maker[value]?].op {
+            Op::Reshape { .. } => Some(before),
+            Op::Permute { order, .. } => {
+                let perm: Vec<usize> = order.dims().iter().map(|&d| d as usize).collect();
+                before.trans(func.ty(x).shape, &perm)
+            }
+            _ => None,
+        }
+    }
+}
+
+/// The layout in which the operand of a change of shape has to arrive for a result in `layout`.
+#[expect(clippy::wildcard_enum_match_arm, reason = "other operations work element by element, or keep the columns")]
+pub(super) fn behind(func: &Function, op: &Op, layout: &Layout) -> Option<Layout> {
+    match *op {
+        Op::Broadcast { x, shape } => slice(layout, func.ty(x).shape, shape),
+        Op::Permute { x, order } => {
+            let mut inverse = vec![0; order.rank()];
+            order.dims().iter().enumerate().for_each(|(i, &axis)| inverse[axis as usize] = i);
+            layout.trans(func.ty(x).shape.permute(order)?, &inverse)
+        }
+        _ => Some(layout.clone()),
+    }
+}
+
+/// The slice of a layout of `to` in which a value of shape `from` is broadcast without moving.
+fn slice(layout: &Layout, from: Shape, to: Shape) -> Option<Layout> {
+    let (mut layout, mut shape) = (layout.clone(), to);
+    let missing = to.rank() - from.rank();
+    for axis in (0..to.rank()).rev() {
+        let replicated = axis < missing || from.dims()[axis - missing] == 1;
+        if replicated {
+            layout = layout.slice_axis(shape, axis)?;
+            shape = shape.without(axis)?;
+        }
+    }
+    Some(layout)
+}
+
+/// Whether a value is a tile.
+pub(super) fn is_tile(func: &Function, value: Value) -> bool {
+    func.ty(value).shape != Shape::SCALAR
+}
+
+/// Instructions that an operation takes for each element.
+#[expect(clippy::wildcard_enum_match_arm, reason = "one instruction, if nothing else is known")]
+pub(super) fn weight(func: &Function, op: &Op) -> f64 {
+    let mut wide = 1.0;
+    op.for_each_operand(|v| {
+        if func.ty(v).elem.bits() > 32 {
+            wide = 2.0;
+        }
+    });
+    let int = |v: Value| func.ty(v).elem.num().is_some_and(|d| d.is_int());
+    let one = match *op {
+        Op::Unary { kind: UnaryKind::Exp | UnaryKind::Exp2, .. } => cost::EXPONENTIAL,
+        Op::Unary { kind: UnaryKind::Sqrt, .. } => cost::DIVISION,
+        Op::Binary { kind: BinaryKind::Div | BinaryKind::Rem, a, .. } => {
+            if int(a) {
+                2.0 * cost::DIVISION
+            } else {
+                cost::DIVISION
+            }
+        }
+        Op::Yield {} => 0.0,
+        _ => 1.0,
+    };
+    one * wide
+}

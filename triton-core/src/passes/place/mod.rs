@@ -1,0 +1,101 @@
+//! Layout placement, stage 0 → 1: which thread's register holds which element.
+//!
+//! *Before:* tiles without layouts. *After:* every tile has one; equal layouts meet in every elementwise operation; where a
+//! value arrives in another layout than is needed, a `convert` stands; the order in which reductions fold, and the
+//! instructions of products, are written down.
+//!
+//! # One labelling
+//! Each operation that makes or uses data is a variable ([`graph`]); its label is the layout it works in, from which those
+//! that it needs its operands in and yields its result in follow. Placement is the choice of labels that costs least:
+//!
+//! > Σ over variables of *how often · what it costs to run so* + Σ over uses of *how often · what the conversion costs*
+//!
+//! where a conversion runs as often as the rarer of definition and use, since it stands at the outermost place that is run so
+//! rarely. Everything that is wanted of placement is a term of this sum: wide and neighbouring accesses ([`cost`]), rows
+//! that stay in a warp, products whose sums do not move, conversions after a narrowing cast. Nothing is repaired afterwards.
+//!
+//! Labels worth considering are found first ([`candidates`]); the sum is then a partitioned Boolean quadratic problem, solved
+//! by [`crate::passes::pbqp`], exactly in all kernels that we know. Variables with one candidate take no part. ("Register
+//! allocation for irregular architectures", Scholz and Eckstein, LCTES 2002, solve the same problem for registers.) At last
+//! the choice is written down ([`emit`]). The result depends on nothing but the function and the promise.
+
+mod candidates;
+mod choose;
+mod cost;
+mod emit;
+mod explain;
+mod graph;
+mod products;
+
+use crate::analysis::axis::{self, Axis};
+use crate::entity::SideTable;
+use crate::ir::types::{Elem, Shape};
+use crate::ir::{Function, Value};
+use crate::layout::Layout;
+use crate::ops::{BitOrder, Op};
+use crate::record::Promise;
+use candidates::Candidates;
+use choose::Choice;
+use cost::Costs;
+use graph::Graph;
+
+/// Bytes of the widest access of a thread.
+const WIDEST: u64 = 16;
+
+/// See the [module's page](self).
+///
+/// # Errors
+/// A reduction that no layout allows: a mistake of this pass.
+pub fn place(func: &mut Function, promise: Promise) -> Result<(), String> {
+    let (graph, chosen) = decide(func, promise)?;
+    emit::emit(func, &graph, &chosen)
+}
+
+/// What [`place`] chooses for a function, line by line: what each operation costs in all of its runs and the layouts it works
+/// in, and each conversion with how it is done.
+///
+/// # Errors
+/// As [`place`].
+pub fn explain(func: &Function, promise: Promise) -> Result<String, String> {
+    let (graph, chosen) = decide(func, promise)?;
+    let mut placed = func.clone();
+    emit::emit(&mut placed, &graph, &chosen)?;
+    Ok(explain::explain(&placed, &graph, &chosen))
+}
+
+fn decide(func: &Function, promise: Promise) -> Result<(Graph, Vec<Choice>), String> {
+    let facts = axis::analyse(func, promise);
+    let graph = Graph::of(func);
+    let candidates = Candidates::of(func, &graph, &facts);
+    let chosen = choose::choose(&Costs::new(func, &graph, &facts), candidates)?;
+    Ok((graph, chosen))
+}
+
+/// In which order a layout folds the bits of an index: first those within a thread, then those between lanes, then those
+/// between warps. `None` if a bit of the hardware stands for more than one bit of the index, or for another axis as well.
+fn fold_order(layout: &Layout, shape: Shape, axis: usize) -> Option<BitOrder> {
+    let inner: u32 = shape.dims()[axis + 1..].iter().product();
+    let extent = shape.dims()[axis];
+    let field = (extent - 1) * inner;
+    let mut bits = Vec::new();
+    for column in layout.columns().filter(|c| c & field != 0) {
+        if !column.is_power_of_two() {
+            return None;
+        }
+        bits.push((column / inner).trailing_zeros() as u8);
+    }
+    BitOrder::new(&bits).filter(|_| bits.len() as u32 == extent.trailing_zeros())
+}
+
+/// Pointers and mask of an access to memory.
+pub fn access(op: &Op) -> Option<(Value, Option<Value>)> {
+    if let Op::Load { ptr, mask, .. } | Op::Store { ptr, mask, .. } = *op { Some((ptr, mask)) } else { None }
+}
+
+/// Elements that one access of a thread may cover; 1 of what is no pointer. The mask does not count: where it does not agree
+/// on all of them, they are accessed one by one.
+pub fn vector(func: &Function, facts: &SideTable<Value, Axis>, ptr: Value) -> u64 {
+    let Elem::Ptr { pointee, .. } = func.ty(ptr).elem else { return 1 };
+    let bytes = u64::from(pointee.bytes());
+    axis::access_width(facts[ptr], bytes).min(WIDEST / bytes)
+}
