@@ -25,6 +25,9 @@ macro_rules! cases {
 }
 
 cases! {
+    place_two_layouts,
+    place_hoist,
+    place_branch,
     dot_fma,
     reduce_small,
     reduce_one_row,

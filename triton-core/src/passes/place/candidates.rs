@@ -10,7 +10,7 @@
 //! the variable behind it may. The lists depend on the order of the program alone, and those near a preference come first:
 //! so a limit for each variable takes the far ones.
 
-use super::graph::{Graph, Kind, Role, Source, Use, Var};
+use super::graph::{Graph, Kind, Role, Var};
 use super::{fold_order, products, vector};
 use crate::analysis::axis::Axis;
 use crate::entity::SideTable;
@@ -74,20 +74,26 @@ impl Label {
     }
 }
 
-/// See the [module's page](self).
-pub(super) struct Candidates<'a> {
+/// The labels of each variable; see the [module's page](self).
+pub(super) fn find(func: &Function, graph: &Graph, facts: &SideTable<Value, Axis>) -> (Layouts, Vec<Vec<Label>>) {
+    let labels = vec![Vec::new(); graph.vars.len()];
+    let mut search = Search { func, graph, layouts: Layouts::default(), labels, queue: VecDeque::new() };
+    search.all(facts);
+    (search.layouts, search.labels)
+}
+
+struct Search<'a> {
     func: &'a Function,
     graph: &'a Graph,
-    pub layouts: Layouts,
-    /// Of each variable.
-    pub labels: Vec<Vec<Label>>,
+    layouts: Layouts,
+    labels: Vec<Vec<Label>>,
+    /// Labels whose neighbours are not asked yet.
     queue: VecDeque<(usize, Label)>,
 }
 
-impl<'a> Candidates<'a> {
-    pub fn of(func: &'a Function, graph: &'a Graph, facts: &SideTable<Value, Axis>) -> Candidates<'a> {
-        let labels = vec![Vec::new(); graph.vars.len()];
-        let mut found = Candidates { func, graph, layouts: Layouts::default(), labels, queue: VecDeque::new() };
+impl Search<'_> {
+    fn all(&mut self, facts: &SideTable<Value, Axis>) {
+        let graph = self.graph;
         let mut order: Vec<usize> = (0..graph.vars.len()).collect();
         let rank = |var: &Var| match var.kind {
             Kind::Dot => 0,
@@ -100,17 +106,16 @@ impl<'a> Candidates<'a> {
             y.freq.total_cmp(&x.freq).then(rank(x).cmp(&rank(y))).then(a.cmp(&b))
         });
         for &var in &order {
-            found.seed(var, facts);
+            self.seed(var, facts);
         }
-        found.spread();
+        self.spread();
         for var in order {
-            if found.labels[var].is_empty() {
-                let layout = found.coalesced(graph.vars[var].shape, 1, false);
-                found.add_any(var, layout, true);
-                found.spread();
+            if self.labels[var].is_empty() {
+                let layout = self.coalesced(graph.vars[var].shape, 1, false);
+                self.add_any(var, layout, true);
+                self.spread();
             }
         }
-        found
     }
 
     /// Neighbouring lanes hold neighbours; warps follow along the rows, or have rows of their own.
@@ -207,12 +212,17 @@ impl<'a> Candidates<'a> {
     }
 
     fn spread(&mut self) {
-        let graph = self.graph;
+        let (func, graph) = (self.func, self.graph);
         while let Some((var, label)) = self.queue.pop_front() {
-            for &i in &graph.users[var] {
-                let used = &graph.uses[i];
-                if let Some(layout) = self.arrives(used, label).filter(|_| used.role == Role::Domain) {
-                    self.add_any(used.var, layout, false);
+            let own = self.layouts.get(label.needs(Role::Domain));
+            if let Some(result) = graph.yields(func, var, own) {
+                for &i in &graph.users[var] {
+                    let used = &graph.uses[i];
+                    if used.role == Role::Domain
+                        && let Some(layout) = graph.seen(func, used.value, &result)
+                    {
+                        self.add_any(used.var, layout, false);
+                    }
                 }
             }
             for &i in &graph.operands[var] {
@@ -220,36 +230,11 @@ impl<'a> Candidates<'a> {
                 let Some((from, _)) = used.from else { continue };
                 // A reduction's operand has a dimension that its result does not tell of.
                 if graph.vars[from].kind != Kind::Reduce
-                    && let Some(layout) = self.needed(used, label)
+                    && let Some(layout) = graph.origin(func, used.value, self.layouts.get(label.needs(used.role)))
                 {
                     self.add_any(from, layout, false);
                 }
             }
         }
-    }
-
-    /// The layout that an operand has if what is behind it is labelled so.
-    fn arrives(&self, used: &Use, label: Label) -> Option<Layout> {
-        let (from, _) = used.from?;
-        self.graph.seen(self.func, used.value, &self.yields(from, label)?)
-    }
-
-    /// The layout of a variable's result.
-    pub fn yields(&self, var: usize, label: Label) -> Option<Layout> {
-        let Var { kind, shape, ref insts, .. } = self.graph.vars[var];
-        let layout = self.layouts.get(label.needs(Role::Domain));
-        if let (Kind::Reduce, Op::Reduce { axis, .. }) = (kind, self.func.insts[insts[0]].op) {
-            return layout.slice_axis(shape, axis as usize);
-        }
-        Some(layout.clone())
-    }
-
-    /// The layout in which what is behind an operand is needed.
-    pub fn needed(&self, used: &Use, label: Label) -> Option<Layout> {
-        let layout = self.layouts.get(label.needs(used.role));
-        if self.graph.source[used.value] == Source::View {
-            return self.graph.origin(self.func, used.value, layout);
-        }
-        Some(layout.clone())
     }
 }

@@ -1,6 +1,6 @@
 //! What it costs to run a variable under a label, in cycles of one multiprocessor for all warps ([`crate::layout::cost`]).
 
-use super::candidates::{Candidates, Label};
+use super::candidates::{Label, Layouts};
 use super::graph::{Graph, Kind, Role, Use, Var};
 use super::vector;
 use crate::analysis::axis::Axis;
@@ -35,30 +35,30 @@ impl<'a> Costs<'a> {
     }
 
     /// Cycles of a variable in all of its runs, with what is computed anew for it.
-    pub fn of(&self, var: usize, label: Label, candidates: &Candidates) -> f64 {
+    pub fn of(&self, var: usize, label: Label, layouts: &Layouts) -> f64 {
         let Var { kind, shape, bits, weight, freq, ref insts, .. } = self.graph.vars[var];
-        let layout = candidates.layouts.get(label.needs(Role::Domain));
+        let layout = layouts.get(label.needs(Role::Domain));
         let registers = layout.registers() as f64;
         let once = match kind {
             Kind::Elementwise => registers * self.warps * ISSUE * weight,
             Kind::Access => self.access(insts[0], layout),
             Kind::Reduce => self.reduce(insts[0], shape, weight, layout, bits),
-            Kind::Dot => self.dot(insts[0], label, candidates),
+            Kind::Dot => self.dot(insts[0], label, layouts),
             Kind::Carried(_) => 0.0,
         };
         let words = f64::from(bits.div_ceil(32));
-        let held = candidates.yields(var, label).map_or(registers, |l| l.registers() as f64);
-        let free = |i: &usize| self.anew(&self.graph.uses[*i], label, candidates);
+        let held = self.graph.yields(self.func, var, layout).map_or(registers, |l| l.registers() as f64);
+        let free = |i: &usize| self.anew(&self.graph.uses[*i], label, layouts);
         let anew: f64 = self.graph.operands[var].iter().map(free).sum();
         (once + held * words * self.warps * REGISTER) * freq + anew
     }
 
     /// Free operands are computed in the layout in which they are needed.
-    fn anew(&self, used: &Use, label: Label, candidates: &Candidates) -> f64 {
+    fn anew(&self, used: &Use, label: Label, layouts: &Layouts) -> f64 {
         if used.from.is_some() {
             return 0.0;
         }
-        let registers = candidates.layouts.get(label.needs(used.role)).registers() as f64;
+        let registers = layouts.get(label.needs(used.role)).registers() as f64;
         registers * self.warps * ISSUE * cost::FREE * used.freq
     }
 
@@ -108,13 +108,13 @@ impl<'a> Costs<'a> {
         (all - left) * weight * ISSUE + steps(&layout.lane) * left * moved + between_warps
     }
 
-    fn dot(&self, inst: Inst, label: Label, candidates: &Candidates) -> f64 {
+    fn dot(&self, inst: Inst, label: Label, layouts: &Layouts) -> f64 {
         let (Op::Dot { a, acc, .. }, Label::Product { kind, left, right, sum }) = (self.func.insts[inst].op, label)
         else {
             return f64::INFINITY;
         };
         let (depth, elements) = (f64::from(self.func.ty(a).shape.dims()[1]), self.func.ty(acc).shape.elements());
-        let of = |id| candidates.layouts.get(id).registers() as f64;
+        let of = |id| layouts.get(id).registers() as f64;
         let operands = (of(left) + of(right)) * self.warps * REGISTER;
         let words = f64::from(self.func.ty(acc).elem.bits().div_ceil(32));
         match kind {

@@ -4,9 +4,9 @@
 //! first needed: a free value or a view again, where the original stood; a conversion in the outermost block that runs as
 //! rarely as value and user together, so outside of the loops that use it, and inside of the branch that does.
 
-use super::choose::Choice;
 use super::fold_order;
 use super::graph::{Graph, Role, Source, behind, is_tile};
+use super::labelling::Choice;
 use crate::entity::SideTable;
 use crate::ir::{Block, Function, Inst, InstData, Stage, Value};
 use crate::layout::Layout;

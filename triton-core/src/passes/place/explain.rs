@@ -1,7 +1,7 @@
 //! Says what was chosen, and what it costs.
 
-use super::choose::Choice;
 use super::graph::{Graph, Kind, is_tile};
+use super::labelling::Choice;
 use crate::ir::{Block, Function, Inst, InstData, Value};
 use crate::layout::access::{Access, Form};
 use crate::layout::convert::{self, Plan};

@@ -332,6 +332,15 @@ impl Graph {
         best
     }
 
+    /// The layout of a variable's result, if it works in this one.
+    pub fn yields(&self, func: &Function, var: usize, layout: &Layout) -> Option<Layout> {
+        let Var { kind, shape, ref insts, .. } = self.vars[var];
+        if let (Kind::Reduce, Op::Reduce { axis, .. }) = (kind, func.insts[insts[0]].op) {
+            return layout.slice_axis(shape, axis as usize);
+        }
+        Some(layout.clone())
+    }
+
     /// How often a block runs.
     pub fn runs(&self, block: Block) -> f64 {
         self.freq[block]

@@ -20,11 +20,11 @@
 //! the choice is written down ([`emit`]). The result depends on nothing but the function and the promise.
 
 mod candidates;
-mod choose;
 mod cost;
 mod emit;
 mod explain;
 mod graph;
+mod labelling;
 mod products;
 
 use crate::analysis::axis::{self, Axis};
@@ -34,10 +34,9 @@ use crate::ir::{Function, Value};
 use crate::layout::Layout;
 use crate::ops::{BitOrder, Op};
 use crate::record::Promise;
-use candidates::Candidates;
-use choose::Choice;
-use cost::Costs;
 use graph::Graph;
+use labelling::Choice;
+pub use labelling::Labelling;
 
 /// Bytes of the widest access of a thread.
 const WIDEST: u64 = 16;
@@ -64,11 +63,9 @@ pub fn explain(func: &Function, promise: Promise) -> Result<String, String> {
 }
 
 fn decide(func: &Function, promise: Promise) -> Result<(Graph, Vec<Choice>), String> {
-    let facts = axis::analyse(func, promise);
-    let graph = Graph::of(func);
-    let candidates = Candidates::of(func, &graph, &facts);
-    let chosen = choose::choose(&Costs::new(func, &graph, &facts), candidates)?;
-    Ok((graph, chosen))
+    let mut labelling = Labelling::of(func, promise);
+    let least = labelling.least()?;
+    Ok(labelling.choose(&least))
 }
 
 /// In which order a layout folds the bits of an index: first those within a thread, then those between lanes, then those

@@ -1,0 +1,175 @@
+//! The labels that cost least together.
+
+use super::candidates::{self, Id, Label, Layouts};
+use super::cost::Costs;
+use super::graph::{Graph, Role, Use};
+use crate::analysis::axis::{self, Axis};
+use crate::entity::SideTable;
+use crate::ir::{Function, Value};
+use crate::layout::{Layout, estimate};
+use crate::ops::DotKind;
+use crate::passes::pbqp::Problem;
+use crate::record::Promise;
+use std::collections::HashMap;
+
+/// What was chosen for a variable.
+#[derive(Clone, Debug)]
+pub(super) struct Choice {
+    /// The layout it works in.
+    pub domain: Layout,
+    /// Of a product, the instructions, and the layouts of its left and its right operand.
+    pub product: Option<(DotKind, [Layout; 2])>,
+    /// Cycles that it takes itself, in all of its runs.
+    pub cost: f64,
+}
+
+/// The labelling of a function at stage 0 under a promise: variables, the labels of each, and what a choice costs.
+pub struct Labelling<'a> {
+    func: &'a Function,
+    graph: Graph,
+    facts: SideTable<Value, Axis>,
+    layouts: Layouts,
+    labels: Vec<Vec<Label>>,
+}
+
+impl<'a> Labelling<'a> {
+    /// The labelling of a function.
+    pub fn of(func: &'a Function, promise: Promise) -> Labelling<'a> {
+        let facts = axis::analyse(func, promise);
+        let graph = Graph::of(func);
+        let (layouts, labels) = candidates::find(func, &graph, &facts);
+        Labelling { func, graph, facts, layouts, labels }
+    }
+
+    /// Labels of each variable.
+    pub fn counts(&self) -> Vec<usize> {
+        self.labels.iter().map(Vec::len).collect()
+    }
+
+    /// Cycles that the choice of a label for each variable costs: their sum over variables and uses, without any shortcut.
+    ///
+    /// # Errors
+    /// A label that says nothing of an operand: a mistake of placement.
+    pub fn cost(&mut self, choice: &[usize]) -> Result<f64, String> {
+        let costs = Costs::new(self.func, &self.graph, &self.facts);
+        let label = |var: usize| self.labels[var][choice[var]];
+        let mut total: f64 = (0..choice.len()).map(|var| costs.of(var, label(var), &self.layouts)).sum();
+        let mut moves =
+            Moves { func: self.func, graph: &self.graph, layouts: &mut self.layouts, known: HashMap::new() };
+        for used in &self.graph.uses {
+            if let Some((from, value)) = used.from {
+                let src = moves.yields(from, &[label(from)])?;
+                let dst = moves.needs(used, &[label(used.var)])?;
+                total += used.freq * moves.cycles(src[0], dst[0], value);
+            }
+        }
+        Ok(total)
+    }
+
+    /// The label of each variable that together cost least.
+    ///
+    /// # Errors
+    /// As [`Labelling::cost`].
+    pub fn least(&mut self) -> Result<Vec<usize>, String> {
+        let mut best = vec![0; self.labels.len()];
+        // What can be labelled in one way only takes no part.
+        let open: Vec<usize> = (0..best.len()).filter(|&var| self.labels[var].len() > 1).collect();
+        if !open.is_empty() {
+            let solution = self.pose(&open)?.solve().ok_or("a variable without a label")?;
+            for (&var, label) in open.iter().zip(solution.labels) {
+                best[var] = label;
+            }
+        }
+        Ok(best)
+    }
+
+    /// The problem of the variables that have a choice.
+    fn pose(&mut self, open: &[usize]) -> Result<Problem, String> {
+        let labels = &self.labels;
+        let mut node = vec![None; labels.len()];
+        open.iter().enumerate().for_each(|(i, &var)| node[var] = Some(i));
+        let costs = Costs::new(self.func, &self.graph, &self.facts);
+        let of = |&var: &usize| labels[var].iter().map(|&label| costs.of(var, label, &self.layouts)).collect();
+        let mut own: Vec<Vec<f64>> = open.iter().map(of).collect();
+        let mut moves =
+            Moves { func: self.func, graph: &self.graph, layouts: &mut self.layouts, known: HashMap::new() };
+        let mut pairs = Vec::new();
+        for used in &self.graph.uses {
+            let Some((from, value)) = used.from else { continue };
+            let nodes = (node[from], node[used.var]);
+            if nodes == (None, None) {
+                continue;
+            }
+            let (yields, needs) = (moves.yields(from, &labels[from])?, moves.needs(used, &labels[used.var])?);
+            let mut matrix = Vec::with_capacity(yields.len() * needs.len());
+            for &src in &yields {
+                matrix.extend(needs.iter().map(|&dst| used.freq * moves.cycles(src, dst, value)));
+            }
+            match nodes {
+                (Some(a), Some(b)) => pairs.push((a, b, needs.len(), matrix)),
+                (Some(only), None) | (None, Some(only)) => {
+                    own[only].iter_mut().zip(matrix).for_each(|(own, cost)| *own += cost);
+                }
+                (None, None) => {}
+            }
+        }
+        let mut problem = Problem::default();
+        for costs in own {
+            problem.add_node(costs);
+        }
+        for (a, b, columns, matrix) in pairs {
+            problem.add_edge(a, b, |i, j| matrix[i * columns + j]);
+        }
+        Ok(problem)
+    }
+
+    /// The layouts of a choice, and what writes them down.
+    pub(super) fn choose(self, choice: &[usize]) -> (Graph, Vec<Choice>) {
+        let costs = Costs::new(self.func, &self.graph, &self.facts);
+        let chosen = |(var, &label): (usize, &usize)| {
+            let label = self.labels[var][label];
+            let layout = |id: Id| self.layouts.get(id).clone();
+            let (domain, product) = match label {
+                Label::Tile(id) => (layout(id), None),
+                Label::Product { kind, left, right, sum } => (layout(sum), Some((kind, [layout(left), layout(right)]))),
+            };
+            Choice { domain, product, cost: costs.of(var, label, &self.layouts) }
+        };
+        let chosen = choice.iter().enumerate().map(chosen).collect();
+        (self.graph, chosen)
+    }
+}
+
+/// What conversions cost.
+struct Moves<'a> {
+    func: &'a Function,
+    graph: &'a Graph,
+    layouts: &'a mut Layouts,
+    known: HashMap<(Id, Id, u32), f64>,
+}
+
+impl Moves<'_> {
+    /// The layouts of a variable's result.
+    fn yields(&mut self, var: usize, labels: &[Label]) -> Result<Vec<Id>, String> {
+        let of = |label: &Label| {
+            let layout = self.graph.yields(self.func, var, self.layouts.get(label.needs(Role::Domain)))?;
+            Some(self.layouts.id(layout))
+        };
+        labels.iter().map(of).collect::<Option<_>>().ok_or_else(|| "a label without a result".into())
+    }
+
+    /// The layouts in which what is behind an operand is needed.
+    fn needs(&mut self, used: &Use, labels: &[Label]) -> Result<Vec<Id>, String> {
+        let of = |label: &Label| {
+            let layout = self.graph.origin(self.func, used.value, self.layouts.get(label.needs(used.role)))?;
+            Some(self.layouts.id(layout))
+        };
+        labels.iter().map(of).collect::<Option<_>>().ok_or_else(|| "a label without an operand".into())
+    }
+
+    fn cycles(&mut self, src: Id, dst: Id, value: Value) -> f64 {
+        let bits = self.func.ty(value).elem.bits();
+        let estimate = || estimate::cycles(self.layouts.get(src), self.layouts.get(dst), bits);
+        *self.known.entry((src, dst, bits)).or_insert_with(estimate)
+    }
+}
