@@ -180,3 +180,15 @@ fn views_are_recorded() -> triton::Result<()> {
     assert_eq!(params, [("x", x, true), ("out", out, false)]);
     Ok(())
 }
+
+#[test]
+fn a_launch_explains_the_code_for_its_arguments() -> triton::Result<()> {
+    let stream = stream();
+    let (x, mut out) = (stream.zeros::<f32>(64)?, stream.zeros::<f32>(64)?);
+    let wide = kernels::public::<f32, 1024>(&x, &mut out, 64).explain()?;
+    assert!(wide.contains(": f32[1024] #0, 2 of 4 elements @tests/macros.rs:"), "{wide}");
+    assert!(wide.lines().last().is_some_and(|total| total.contains("0 conversions")), "{wide}");
+    let narrow = kernels::public::<f32, 1024>(&x.slice(1..)?, &mut out, 3).explain()?;
+    assert!(narrow.contains(": f32[1024] #0, 8 of 1 elements"), "{narrow}");
+    Ok(())
+}

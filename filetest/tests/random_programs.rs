@@ -7,6 +7,7 @@ mod random_programs;
 
 use triton_core::ir::print::print;
 use triton_core::passes;
+use triton_core::record::Promise;
 use triton_filetest::run::run;
 
 #[test]
@@ -19,7 +20,7 @@ fn passes_change_no_result() {
         let buffers = format!("; buffer x f32 {}\n; buffer out f32 zeros {elements}", xs.join(" "));
         let result = run(&format!("; test run\n; grid 1 1 1\n{buffers}\n; args x out\n{code}"));
         assert!(result.as_ref().is_ok_and(|r| !r.starts_with("error")), "{result:?}\n{code}");
-        passes::optimise(&mut func).unwrap();
+        passes::run(passes::OPTIMISE, &mut func, Promise::Nothing).unwrap();
         triton_core::images(&func).unwrap_or_else(|e| panic!("{e}\n{code}"));
     }
 }

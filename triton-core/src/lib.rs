@@ -25,4 +25,4 @@ pub mod record;
 pub mod sema;
 pub mod span;
 
-pub use pipeline::{compile, images};
+pub use pipeline::{compile, explain, images};

@@ -50,6 +50,17 @@ pub fn images(func: &Function) -> Result<Vec<Image>, String> {
     Ok(images)
 }
 
+/// What the layouts of a function at stage 0 are under a promise, line by line with what they cost; see
+/// [`passes::place::explain`].
+///
+/// # Errors
+/// A mistake of the compiler.
+pub fn explain(func: &Function, promise: Promise) -> Result<String, String> {
+    let mut func = func.clone();
+    passes::run(passes::OPTIMISE, &mut func, Promise::Nothing)?;
+    passes::explain(&func, promise)
+}
+
 fn image(func: &Function, target: Target, promise: Promise) -> Result<Image, String> {
     let mut func = func.clone();
     passes::run(passes::LAY_OUT, &mut func, promise)?;

@@ -16,7 +16,7 @@ const MOST: usize = 4000;
 /// A random program, optimised.
 fn optimised(random: &mut Random) -> Function {
     let (mut func, _) = random_programs::program(random);
-    passes::optimise(&mut func).unwrap();
+    passes::run(passes::OPTIMISE, &mut func, Promise::Nothing).unwrap();
     func
 }
 
@@ -59,7 +59,7 @@ fn the_result_depends_on_nothing_but_the_input() {
         let func = optimised(&mut random);
         let laid = || {
             let mut func = func.clone();
-            passes::lay_out(&mut func, Promise::Divisible).unwrap_or_else(|e| panic!("{e}\n{}", print(&func)));
+            passes::run(passes::LAY_OUT, &mut func, Promise::Divisible).unwrap_or_else(|e| panic!("{e}\n{}", print(&func)));
             print(&func)
         };
         assert_eq!(laid(), laid());

@@ -66,6 +66,19 @@ impl<'a, S, const N: usize> Launch<'a, S, N> {
         self.kernel.select(self.variant, capability, None, promise)
     }
 
+    /// What the compiler chose for these arguments: a line for each operation on tiles and for each conversion between
+    /// layouts, with the cycles of one multiprocessor that it is thought to cost in all of its runs, how often it runs, its
+    /// layouts, and where it stands in the source. The layouts themselves stand first, the total last.
+    ///
+    /// # Errors
+    /// [`Error::Variant`], [`Error::Argument`], [`Error::Promise`], [`Error::Ir`].
+    pub fn explain(&self) -> Result<String> {
+        let promise = self.check_args()?;
+        let function = self.kernel.function(self.variant)?;
+        triton_core::explain(function, promise)
+            .map_err(|message| Error::Ir { kernel: self.record().instance.to_string(), message })
+    }
+
     /// Checks types and promises; says what code may rely on.
     #[inline]
     fn check_args(&self) -> Result<Promise> {

@@ -2,19 +2,27 @@
 
 use super::graph::{Graph, Kind, is_tile};
 use super::labelling::Choice;
-use crate::ir::{Block, Function, Inst, InstData, Value};
+use super::vector;
+use crate::analysis::axis::{self, Axis};
+use crate::entity::SideTable;
+use crate::ir::types::Elem;
+use crate::ir::{Block, Function, Inst, InstData, LayoutId, Value};
 use crate::layout::access::{Access, Form};
 use crate::layout::convert::{self, Plan};
-use crate::ops::{DotKind, Op};
+use crate::ops::{DotKind, Effect, Op};
+use crate::record::Promise;
+use std::collections::BTreeSet;
 use std::fmt::Write;
 
 /// The lines of a placed function; `func` is what [`super::emit`] has written.
-pub(super) fn explain(func: &Function, graph: &Graph, chosen: &[Choice]) -> String {
-    let mut lines = Lines { func, graph, chosen, out: String::new(), converts: 0, moved: 0.0 };
+pub(super) fn explain(func: &Function, promise: Promise, graph: &Graph, chosen: &[Choice]) -> String {
+    let facts = axis::analyse(func, promise);
+    let mut lines =
+        Lines { func, facts, graph, chosen, out: String::new(), used: BTreeSet::new(), converts: 0, moved: 0.0 };
     lines.block(func.body);
     let own: f64 = chosen.iter().map(|choice| choice.cost).sum();
     let mut out = String::new();
-    for id in func.layouts.keys() {
+    for id in lines.used {
         let _ = writeln!(out, "layout {id} = {}", func.layouts[id]);
     }
     out.push_str(&lines.out);
@@ -30,9 +38,12 @@ pub(super) fn explain(func: &Function, graph: &Graph, chosen: &[Choice]) -> Stri
 
 struct Lines<'a> {
     func: &'a Function,
+    facts: SideTable<Value, Axis>,
     graph: &'a Graph,
     chosen: &'a [Choice],
     out: String,
+    /// Layouts that are named.
+    used: BTreeSet<LayoutId>,
     converts: usize,
     moved: f64,
 }
@@ -62,31 +73,39 @@ impl Lines<'_> {
         let (func, variable) = (self.func, &self.graph.vars[var]);
         let names: Vec<&str> = variable.insts.iter().map(|&inst| func.insts[inst].op.mnemonic()).collect();
         let last = variable.insts.last().map_or(data, |&inst| &func.insts[inst]);
-        let results: Vec<String> = last.results.iter().map(|&v| format!("{v}: {}", self.tile(v))).collect();
-        let mut operands = Vec::new();
-        data.for_each_operand(|v| operands.push(v));
+        let results = self.tiles(&last.results);
         let mut what = names.join(" ");
         match (variable.kind, data.op) {
             (Kind::Dot, Op::Dot { kind, a, b, .. }) => {
                 let how = if kind == DotKind::Mma { "mma" } else { "fma" };
-                let _ = write!(what, " {how} of {} and {} to {}", self.tile(a), self.tile(b), results.join(", "));
+                let _ = write!(what, " {how} of {} and {} to {results}", self.tile(a), self.tile(b));
             }
             (Kind::Reduce, _) => {
-                let _ = write!(what, " of {} to {}", self.tile(data.args[0]), results.join(", "));
+                let _ = write!(what, " of {} to {results}", self.tile(data.args[0]));
             }
-            (_, Op::Store { value, .. }) => {
-                let _ = write!(what, " {value}: {}", self.tile(value));
-            }
-            _ if results.is_empty() => {
-                let tiles: Vec<String> =
-                    operands.iter().filter(|&&v| is_tile(func, v)).map(|&v| self.tile(v)).collect();
-                let _ = write!(what, " {}", tiles.join(", "));
+            (Kind::Access, op) => {
+                let mut operands = Vec::new();
+                op.for_each_operand(|v| operands.push(v));
+                let pointer = operands.iter().copied().find(|&v| matches!(func.ty(v).elem, Elem::Ptr { .. }));
+                let stored = operands.iter().copied().find(|&v| Some(v) != pointer && op.effect() == Effect::Write);
+                let moved = if results.is_empty() { self.tiles(stored.as_slice()) } else { results };
+                let _ = write!(what, " {moved}");
+                if let Some((layout, pointer)) = pointer.and_then(|v| Some((func.layout(v)?, v))) {
+                    let width = vector(func, &self.facts, pointer).min(layout.vector().into());
+                    let _ = write!(what, ", {} of {width} elements", layout.registers() as u64 / width);
+                }
             }
             _ => {
-                let _ = write!(what, " {}", results.join(", "));
+                let _ = write!(what, " {results}");
             }
         }
         self.line(data, variable.freq, &what, self.chosen[var].cost);
+    }
+
+    /// The tiles among these values.
+    fn tiles(&mut self, values: &[Value]) -> String {
+        let tiles: Vec<Value> = values.iter().copied().filter(|&v| is_tile(self.func, v)).collect();
+        tiles.into_iter().map(|v| self.tile(v)).collect::<Vec<_>>().join(", ")
     }
 
     /// What loops and branches carry.
@@ -96,7 +115,7 @@ impl Lines<'_> {
                 && variable.insts[0] == inst
             {
                 let value = data.results[i];
-                let what = format!("{} carries {value}: {}", data.op.mnemonic(), self.tile(value));
+                let what = format!("{} carries {}", data.op.mnemonic(), self.tile(value));
                 self.line(data, variable.freq, &what, self.chosen[var].cost);
             }
         }
@@ -107,17 +126,18 @@ impl Lines<'_> {
         let (Some(src), Some(dst)) = (func.layout(x), func.layout(result)) else { return };
         let Some(plan) = convert::plan(src, dst, func.ty(x).elem.bits(), false) else { return };
         let freq = self.graph.runs(block);
-        let to = func.layout_of[result].map_or(String::new(), |id| format!(" to {id}"));
-        let what = format!("convert {x}: {}{to}: {}", self.tile(x), means(&plan));
+        let what = format!("convert {} to {}: {}", self.tile(x), self.tile(result), means(&plan));
         self.converts += 1;
         self.moved += freq * plan.cost;
         self.line(data, freq, &what, freq * plan.cost);
     }
 
-    /// `f32[16,16] #0`.
-    fn tile(&self, value: Value) -> String {
-        let layout = self.func.layout_of[value].map_or(String::new(), |id| format!(" {id}"));
-        format!("{}{layout}", self.func.ty(value))
+    /// `v7: f32[16,16] #0`.
+    fn tile(&mut self, value: Value) -> String {
+        let id = self.func.layout_of[value];
+        self.used.extend(id);
+        let layout = id.map_or(String::new(), |id| format!(" {id}"));
+        format!("{value}: {}{layout}", self.func.ty(value))
     }
 }
 

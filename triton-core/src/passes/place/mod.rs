@@ -59,7 +59,7 @@ pub fn explain(func: &Function, promise: Promise) -> Result<String, String> {
     let (graph, chosen) = decide(func, promise)?;
     let mut placed = func.clone();
     emit::emit(&mut placed, &graph, &chosen)?;
-    Ok(explain::explain(&placed, &graph, &chosen))
+    Ok(explain::explain(&placed, promise, &graph, &chosen))
 }
 
 fn decide(func: &Function, promise: Promise) -> Result<(Graph, Vec<Choice>), String> {
