@@ -5,19 +5,19 @@
 //! instructions of products, are written down.
 //!
 //! # One labelling
-//! Each operation that makes or uses data is a variable ([`graph`]); its label is the layout it works in, from which those
+//! Each operation that makes or uses data is a variable (`graph`); its label is the layout it works in, from which those
 //! that it needs its operands in and yields its result in follow. Placement is the choice of labels that costs least:
 //!
 //! > Σ over variables of *how often · what it costs to run so* + Σ over uses of *how often · what the conversion costs*
 //!
 //! where a conversion runs as often as the rarer of definition and use, since it stands at the outermost place that is run so
-//! rarely. Everything that is wanted of placement is a term of this sum: wide and neighbouring accesses ([`cost`]), rows
+//! rarely. Everything that is wanted of placement is a term of this sum: wide and neighbouring accesses (`cost`), rows
 //! that stay in a warp, products whose sums do not move, conversions after a narrowing cast. Nothing is repaired afterwards.
 //!
-//! Labels worth considering are found first ([`candidates`]); the sum is then a partitioned Boolean quadratic problem, solved
+//! Labels worth considering are found first (`candidates`); the sum is then a partitioned Boolean quadratic problem, solved
 //! by [`crate::passes::pbqp`], exactly in all kernels that we know. Variables with one candidate take no part. ("Register
 //! allocation for irregular architectures", Scholz and Eckstein, LCTES 2002, solve the same problem for registers.) At last
-//! the choice is written down ([`emit`]). The result depends on nothing but the function and the promise.
+//! the choice is written down (`emit`). The result depends on nothing but the function and the promise.
 
 mod candidates;
 mod cost;
