@@ -59,7 +59,8 @@ fn the_result_depends_on_nothing_but_the_input() {
         let func = optimised(&mut random);
         let laid = || {
             let mut func = func.clone();
-            passes::run(passes::LAY_OUT, &mut func, Promise::Divisible).unwrap_or_else(|e| panic!("{e}\n{}", print(&func)));
+            passes::run(passes::LAY_OUT, &mut func, Promise::Divisible)
+                .unwrap_or_else(|e| panic!("{e}\n{}", print(&func)));
             print(&func)
         };
         assert_eq!(laid(), laid());
