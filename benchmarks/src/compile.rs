@@ -1,6 +1,7 @@
 //! Time of the compiler on one core, from the embedded IR to PTX. Needs no GPU.
 
 use crate::kernels::add;
+use crate::tiles::{matmul, softmax};
 use crate::{Outcome, stats, table, write_json};
 use clap::Args;
 use serde::Serialize;
@@ -32,15 +33,20 @@ struct Result {
     total_us: stats::Spread,
 }
 
-/// Compiles the shipped instances of `add` again and again.
+/// Compiles instances of three kernels again and again.
 ///
 /// # Errors
 /// If the embedded IR does not compile, which is a mistake of ours.
 pub fn compile(options: &Options) -> Outcome {
     let stream = Device::cpu().stream()?;
-    let f32s = record::<f32>(&stream, |x, y, out| add::<f32, 512>(x, y, out, 1).record())?;
-    let f16s = record::<triton::f16>(&stream, |x, y, out| add::<triton::f16, 1024>(x, y, out, 1).record())?;
-    let results = [f32s, f16s].map(|record| measure(record, options.reps));
+    let f32s = record::<f32>(&stream, |x, y, out| Ok(add::<f32, 512>(x, y, out, 1).record()))?;
+    let f16s = record::<triton::f16>(&stream, |x, y, out| Ok(add::<triton::f16, 1024>(x, y, out, 1).record()))?;
+    let rows =
+        record::<f32>(&stream, |x, _, out| Ok(softmax::<4096>(x.view([1, 1])?, out.view_mut([1, 1])?).record()))?;
+    let product = record::<triton::bf16>(&stream, |x, y, out| {
+        Ok(matmul::<64, 64, 32>(x.view([1, 1])?, y.view([1, 1])?, out.view_mut([1, 1])?).record())
+    })?;
+    let results = [f32s, f16s, rows, product].map(|record| measure(record, options.reps));
     let results = results.into_iter().collect::<Outcome<Vec<Result>>>()?;
     let us = |s: &stats::Spread| format!("{:.0}", s.median);
     let rows: Vec<Vec<String>> = results
@@ -60,9 +66,9 @@ type Record = &'static triton::record::Record;
 /// The record of an instance: a launch that is never made has it.
 fn record<T: triton::Element>(
     stream: &Stream,
-    launch: impl FnOnce(&triton::Buffer<T>, &triton::Buffer<T>, &mut triton::Buffer<T>) -> Record,
+    launch: impl FnOnce(&triton::Buffer<T>, &triton::Buffer<T>, &mut triton::Buffer<T>) -> triton::Result<Record>,
 ) -> triton::Result<Record> {
-    Ok(launch(&stream.zeros(1)?, &stream.zeros(1)?, &mut stream.zeros(1)?))
+    launch(&stream.zeros(1)?, &stream.zeros(1)?, &mut stream.zeros(1)?)
 }
 
 fn measure(record: Record, reps: usize) -> Outcome<Result> {

@@ -50,7 +50,7 @@ pub fn transpose<T: Num>(x: Tensor<T, 2>, out: TensorMut<T, 2>) {
 }
 
 /// out = a · b, sums in `f32`.
-#[triton::kernel(configs = [(BM = 128, BN = 64, BK = 32, num_warps = 8)])]
+#[triton::kernel(configs = [(BM = 128, BN = 64, BK = 32, num_warps = 8), (BM = 64, BN = 64, BK = 32)])]
 pub fn matmul<const BM: i32, const BN: i32, const BK: i32>(
     a: Tensor<bf16, 2>,
     b: Tensor<bf16, 2>,
