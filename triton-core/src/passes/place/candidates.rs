@@ -11,7 +11,7 @@
 //! so a limit for each variable takes the far ones.
 
 use super::graph::{Graph, Kind, Role, Var};
-use super::{fold_order, products, vector};
+use super::{accessed, fold_order, products};
 use crate::analysis::axis::Axis;
 use crate::entity::SideTable;
 use crate::ir::types::Shape;
@@ -136,8 +136,7 @@ impl Search<'_> {
         let share = (shape.elements() / u64::from(32 * func.num_warps)).max(1) as u32;
         match kind {
             Kind::Access => {
-                let mut widest = 1;
-                op.for_each_operand(|v| widest = widest.max(vector(func, facts, v) as u32));
+                let widest = accessed(func, facts, &op).map_or(1, |(_, widest)| widest as u32);
                 self.seed_coalesced(var, shape, widest.min(share));
             }
             Kind::Dot => {

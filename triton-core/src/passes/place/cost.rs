@@ -1,11 +1,11 @@
 //! What it costs to run a variable under a label, in cycles of one multiprocessor for all warps ([`crate::layout::cost`]).
 
+use super::accessed;
 use super::candidates::{Label, Layouts};
 use super::graph::{Graph, Kind, Role, Use, Var};
-use super::vector;
 use crate::analysis::axis::Axis;
 use crate::entity::SideTable;
-use crate::ir::types::{DType, Elem, Shape};
+use crate::ir::types::{DType, Elem, Shape, Type};
 use crate::ir::{Function, Inst, Value};
 use crate::layout::access::global;
 use crate::layout::cost::{self, ISSUE, REGISTER, SECTOR, SECTOR_AGAIN, SHUFFLE, WAVEFRONT};
@@ -64,14 +64,11 @@ impl<'a> Costs<'a> {
 
     fn access(&self, inst: Inst, layout: &Layout) -> f64 {
         let op = self.func.insts[inst].op;
-        let (mut pointer, mut widest) = (None, 1);
-        op.for_each_operand(|v| {
-            if let Elem::Ptr { pointee, .. } = self.func.ty(v).elem {
-                (pointer, widest) = (Some((v, pointee.bytes())), vector(self.func, self.facts, v));
-            }
-        });
-        let Some((pointer, bytes)) = pointer else { return layout.registers() as f64 * self.warps * ISSUE };
-        let shape = self.func.ty(pointer).shape;
+        let accessed = accessed(self.func, self.facts, &op).map(|(v, widest)| (self.func.ty(v), widest));
+        let Some((Type { shape, elem: Elem::Ptr { pointee, .. } }, widest)) = accessed else {
+            return layout.registers() as f64 * self.warps * ISSUE;
+        };
+        let bytes = pointee.bytes();
         let run = shape.dims().last().map_or(0, |d| d.trailing_zeros());
         let touched = global(layout, 0, run, widest as u32, bytes);
         let (sectors, lines) = (f64::from(touched.sectors), f64::from(touched.lines));

@@ -1,15 +1,14 @@
 //! Says what was chosen, and what it costs.
 
+use super::accessed;
 use super::graph::{Graph, Kind, is_tile};
 use super::labelling::Choice;
-use super::vector;
 use crate::analysis::axis::{self, Axis};
 use crate::entity::SideTable;
-use crate::ir::types::Elem;
 use crate::ir::{Block, Function, Inst, InstData, LayoutId, Value};
 use crate::layout::access::{Access, Form};
 use crate::layout::convert::{self, Plan};
-use crate::ops::{DotKind, Effect, Op};
+use crate::ops::{DotKind, Op};
 use crate::record::Promise;
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -73,7 +72,7 @@ impl Lines<'_> {
         let (func, variable) = (self.func, &self.graph.vars[var]);
         let names: Vec<&str> = variable.insts.iter().map(|&inst| func.insts[inst].op.mnemonic()).collect();
         let last = variable.insts.last().map_or(data, |&inst| &func.insts[inst]);
-        let results = self.tiles(&last.results);
+        let results = self.results(&last.results);
         let mut what = names.join(" ");
         match (variable.kind, data.op) {
             (Kind::Dot, Op::Dot { kind, a, b, .. }) => {
@@ -84,14 +83,17 @@ impl Lines<'_> {
                 let _ = write!(what, " of {} to {results}", self.tile(data.args[0]));
             }
             (Kind::Access, op) => {
-                let mut operands = Vec::new();
-                op.for_each_operand(|v| operands.push(v));
-                let pointer = operands.iter().copied().find(|&v| matches!(func.ty(v).elem, Elem::Ptr { .. }));
-                let stored = operands.iter().copied().find(|&v| Some(v) != pointer && op.effect() == Effect::Write);
-                let moved = if results.is_empty() { self.tiles(stored.as_slice()) } else { results };
+                let accessed = accessed(func, &self.facts, &op);
+                let mut stored = None;
+                op.for_each_operand(|v| {
+                    if accessed.is_some_and(|(pointer, _)| v != pointer) {
+                        stored = stored.or(Some(v));
+                    }
+                });
+                let moved = if results.is_empty() { stored.map_or(String::new(), |v| self.tile(v)) } else { results };
                 let _ = write!(what, " {moved}");
-                if let Some((layout, pointer)) = pointer.and_then(|v| Some((func.layout(v)?, v))) {
-                    let width = vector(func, &self.facts, pointer).min(layout.vector().into());
+                if let Some((layout, width)) = accessed.and_then(|(v, width)| Some((func.layout(v)?, width))) {
+                    let width = width.min(layout.vector().into());
                     let _ = write!(what, ", {} of {width} elements", layout.registers() as u64 / width);
                 }
             }
@@ -102,10 +104,10 @@ impl Lines<'_> {
         self.line(data, variable.freq, &what, self.chosen[var].cost);
     }
 
-    /// The tiles among these values.
-    fn tiles(&mut self, values: &[Value]) -> String {
+    /// `v7: f32[16,16] #0`, for each tile among these values: those that have their number since stage 0.
+    fn results(&mut self, values: &[Value]) -> String {
         let tiles: Vec<Value> = values.iter().copied().filter(|&v| is_tile(self.func, v)).collect();
-        tiles.into_iter().map(|v| self.tile(v)).collect::<Vec<_>>().join(", ")
+        tiles.into_iter().map(|v| format!("{v}: {}", self.tile(v))).collect::<Vec<_>>().join(", ")
     }
 
     /// What loops and branches carry.
@@ -115,7 +117,7 @@ impl Lines<'_> {
                 && variable.insts[0] == inst
             {
                 let value = data.results[i];
-                let what = format!("{} carries {}", data.op.mnemonic(), self.tile(value));
+                let what = format!("{} carries {}", data.op.mnemonic(), self.results(&[value]));
                 self.line(data, variable.freq, &what, self.chosen[var].cost);
             }
         }
@@ -126,18 +128,20 @@ impl Lines<'_> {
         let (Some(src), Some(dst)) = (func.layout(x), func.layout(result)) else { return };
         let Some(plan) = convert::plan(src, dst, func.ty(x).elem.bits(), false) else { return };
         let freq = self.graph.runs(block);
-        let what = format!("convert {} to {}: {}", self.tile(x), self.tile(result), means(&plan));
+        let to = func.layout_of[result].map_or(String::new(), |id| id.to_string());
+        self.used.extend(func.layout_of[result]);
+        let what = format!("convert {} to {to}: {}", self.results(&[x]), means(&plan));
         self.converts += 1;
         self.moved += freq * plan.cost;
         self.line(data, freq, &what, freq * plan.cost);
     }
 
-    /// `v7: f32[16,16] #0`.
+    /// `f32[16,16] #0`.
     fn tile(&mut self, value: Value) -> String {
         let id = self.func.layout_of[value];
         self.used.extend(id);
         let layout = id.map_or(String::new(), |id| format!(" {id}"));
-        format!("{value}: {}{layout}", self.func.ty(value))
+        format!("{}{layout}", self.func.ty(value))
     }
 }
 

@@ -96,3 +96,16 @@ pub fn vector(func: &Function, facts: &SideTable<Value, Axis>, ptr: Value) -> u6
     let bytes = u64::from(pointee.bytes());
     axis::access_width(facts[ptr], bytes).min(WIDEST / bytes)
 }
+
+/// The pointers of an operation on memory, and the elements that one of its instructions may cover: those of [`vector`] for
+/// loads and stores. What updates memory does so one element after the other.
+fn accessed(func: &Function, facts: &SideTable<Value, Axis>, op: &Op) -> Option<(Value, u64)> {
+    let mut pointer = None;
+    op.for_each_operand(|v| {
+        if matches!(func.ty(v).elem, Elem::Ptr { .. }) {
+            pointer = pointer.or(Some(v));
+        }
+    });
+    let together = matches!(op, Op::Load { .. } | Op::Store { .. });
+    pointer.map(|v| (v, if together { vector(func, facts, v) } else { 1 }))
+}
