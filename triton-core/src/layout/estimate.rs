@@ -4,7 +4,7 @@
 //! without bank conflicts ([`super::shared`]), which there is whenever each side can have its vectors.
 
 use super::convert::{self, Gather};
-use super::linear::{Basis, intersect};
+use super::linear::{Basis, intersect, rank};
 use super::{Layout, access, cost, shuffle};
 
 /// Shared memory of a block in bytes, on any target.
@@ -55,7 +55,9 @@ fn shared(src: &Layout, dst: &Layout, bits: u32, near: bool, warps: f64) -> f64 
         vectors(dst, common)
     };
     best = best.min(vectors(src, wide(src)) + load);
-    let wait = if near { cost::WARP_ROUND_TRIP } else { cost::ROUND_TRIP };
+    // Warps that hold the same elements store them at the same offsets.
+    let own = || rank(src.reg.iter().chain(&src.lane).copied()) + src.warp.len() == rank(src.columns());
+    let wait = if near && own() { cost::WARP_ROUND_TRIP } else { cost::ROUND_TRIP };
     f64::from(1u32 << passes) * (best * warps + wait)
 }
 
