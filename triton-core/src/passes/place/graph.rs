@@ -17,6 +17,7 @@ use crate::ir::{Block, Function, Inst, Value};
 use crate::layout::{Layout, cost};
 use crate::ops::kinds::{BinaryKind, UnaryKind};
 use crate::ops::{Effect, Op, Tiles};
+use std::collections::HashSet;
 
 /// How a tile comes to be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,7 +65,7 @@ pub(super) struct Var {
 }
 
 /// Which layout of its label a variable needs an operand in.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Role {
     /// The one that all share.
     Domain,
@@ -107,6 +108,8 @@ pub(super) struct Graph {
     home: SideTable<Value, Option<Block>>,
     parent: SideTable<Block, Option<Block>>,
     freq: SideTable<Block, f64>,
+    /// Uses that are listed already.
+    known: HashSet<(usize, Value, Role, Block)>,
     /// Operands that name each value.
     count: SideTable<Value, u32>,
 }
@@ -125,6 +128,7 @@ impl Graph {
             home: SideTable::new(None),
             parent: SideTable::new(None),
             freq: SideTable::new(1.0),
+            known: HashSet::new(),
             count: SideTable::new(0),
         };
         for inst in func.walk() {
@@ -306,9 +310,15 @@ impl Graph {
         };
         let (freq, at) = match from {
             Some(_) => self.cheapest(self.home[origin].unwrap_or(func.body), at),
-            None => (self.freq[at], at),
+            None => {
+                let home = self.home[origin].unwrap_or(func.body);
+                (self.freq[home], home)
+            }
         };
-        self.uses.push(Use { var, value, role, from, freq, block: at });
+        // What is there once serves several operations of a chain, or both operands of one.
+        if self.known.insert((var, value, role, at)) {
+            self.uses.push(Use { var, value, role, from, freq, block: at });
+        }
     }
 
     /// What a view shows, and where the view stands.
