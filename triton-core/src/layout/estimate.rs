@@ -72,5 +72,5 @@ fn matrices(src: &Layout, dst: &Layout, bits: u32) -> bool {
     };
     let all = |columns: &[u32]| columns.iter().all(|&c| c != 0 && registers.has(c));
     let plain = dst.reg.len() >= pack && all(&dst.reg[..pack]) && all(&dst.lane[..2]);
-    plain || (bits == 16 && all(&dst.lane[2..]) && intersect(&src.reg, &dst.reg).is_empty())
+    plain || (bits == 16 && all(&dst.lane[2..]))
 }

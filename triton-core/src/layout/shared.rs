@@ -59,7 +59,7 @@ pub(super) fn plan(src: &Layout, dst: &Layout, bits: u32, stmatrix: bool, near: 
     let (of_src, of_dst) = (parts.part(src), parts.part(dst));
     let mut best: Option<(u32, u32, Mem, Access, Access)> = None;
     for vector in vectors(&of_src, &of_dst, bits) {
-        let mem = parts.whole(memory(&of_src, &of_dst, parts.elements.len(), &vector, bits)?, bits)?;
+        let mem = parts.whole(memory(&of_src, &of_dst, parts.elements.len(), &vector, bits, stmatrix)?, bits)?;
         let store = access::shared(src, &mem, stmatrix)?;
         let load = access::shared(dst, &mem, true)?;
         let price = (store.wavefronts + load.wavefronts, store.instructions() + load.instructions());
@@ -157,7 +157,8 @@ fn common(src: &Layout, dst: &Layout) -> Vec<u32> {
 }
 
 /// Vector bits to try: what both sides have in registers, alone, or widened to 16 bytes by what one of them has; first by
-/// what the other side walks over with its lanes, for those then meet in no bank.
+/// what the other side walks over with its lanes, for those then meet in no bank. And 16 bytes of what one side has in its
+/// first registers, whatever the other one has: `ldmatrix` shares them out.
 fn vectors(src: &Layout, dst: &Layout, bits: u32) -> Vec<Vec<u32>> {
     let most = (access::WIDEST * 8 / bits).ilog2() as usize;
     let mut both = common(src, dst);
@@ -177,11 +178,30 @@ fn vectors(src: &Layout, dst: &Layout, bits: u32) -> Vec<Vec<u32>> {
         add(good.clone().collect());
         add(good.chain(side.reg.iter().copied()).collect());
     }
+    for side in [src, dst] {
+        let first: Vec<u32> = side.reg.iter().copied().take(most).collect();
+        if !all.contains(&first) {
+            all.push(first);
+        }
+    }
     all
 }
 
+/// The three columns that tell apart the rows of 16 bytes which a matrix instruction asks for at once, if the lowest offset
+/// bits, of elements of `1 << size` bytes, are such rows for it.
+fn rows(layout: &Layout, low: &[u32], size: usize) -> Option<[u32; 3]> {
+    let row = low.get(..4usize.checked_sub(size)?)?;
+    let (word, lanes) = row.split_at(row.len().checked_sub(2)?);
+    let registers = Basis::of(layout.reg.iter().copied());
+    let [a, b, c, d, e] = layout.lane;
+    if lanes == [a, b] && word.iter().all(|&c| registers.has(c)) {
+        return Some([c, d, e]);
+    }
+    (size == 1 && row == [c, d, e]).then_some([*layout.reg.first()?, a, b])
+}
+
 /// The element of each bit of an offset, with these vector bits; see the [module's page](self).
-fn memory(src: &Layout, dst: &Layout, n: usize, vector: &[u32], bits: u32) -> Option<Vec<u32>> {
+fn memory(src: &Layout, dst: &Layout, n: usize, vector: &[u32], bits: u32, stmatrix: bool) -> Option<Vec<u32>> {
     let size = (bits / 8).ilog2() as usize;
     // Below a word of 4 bytes.
     let fill = 2usize.saturating_sub(size).min(n);
@@ -194,7 +214,10 @@ fn memory(src: &Layout, dst: &Layout, n: usize, vector: &[u32], bits: u32) -> Op
     low.extend(vector.iter().copied().filter(|v| !below.contains(v)));
 
     // What one wavefront asks for.
-    let wave = |l: &Layout| {
+    let wave = |l: &Layout, matrices: bool| {
+        if let Some(rows) = rows(l, &low, size).filter(|_| matrices) {
+            return low.iter().skip(below.len()).take(2).copied().chain(rows).collect();
+        }
         let registers = Basis::of(l.reg.iter().copied());
         let prefix = low.iter().take_while(|&&c| registers.has(c)).count();
         let words = (prefix + size).saturating_sub(2);
@@ -202,7 +225,7 @@ fn memory(src: &Layout, dst: &Layout, n: usize, vector: &[u32], bits: u32) -> Op
         of_vector.chain(l.lane.iter().copied().take(5usize.saturating_sub(words))).collect::<Vec<u32>>()
     };
     let span = |more: Vec<u32>| Basis::of(below.iter().copied().chain(more));
-    let (mut of_src, mut of_dst) = (span(wave(src)), span(wave(dst)));
+    let (mut of_src, mut of_dst) = (span(wave(src, stmatrix)), span(wave(dst, true)));
     let mut taken = Basis::of(low.iter().copied());
 
     // Offsets above V are made of what the threads of the side that owns V hold: so its vectors are aligned.
