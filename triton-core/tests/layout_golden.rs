@@ -209,7 +209,7 @@ fn conversions() {
         (rows(&square, 8, 4), columns(&square, 8, 4), 16, "cta x1 -> x8, 1/1-way, 48 wavefronts"),
         (d22.clone(), rows(&square, 8, 4), 16, "cta x8 -> x8, 1/1-way, 32 wavefronts"),
         (d22, mma_a(&square, 16, mma(2, 2)), 16, "cta x8 -> x8, 1/1-way, 48 wavefronts"),
-        (mma_d(&[128, 256], wgmma(256, 8)), rows(&[128, 256], 8, 8), 16, "cta x4 -> x8, 1/1-way, 128 wavefronts"),
+        (mma_d(&[128, 256], wgmma(256, 8)), rows(&[128, 256], 8, 8), 16, "cta x8 -> x8, 1/1-way, 128 wavefronts"),
         (layout(&[1, 2, 4], own), layout(&[4, 1, 2], own), 32, "rename"),
         (layout(&[1, 2], [4, 8, 16, 32, 64]), layout(&[1, 2], [5, 8, 16, 32, 64]), 32, "select 4"),
         (layout(&[1], [2, 4, 8, 16, 32]), layout(&[1], [4, 2, 8, 16, 32]), 32, "shuffle 2 + 0 selects"),
@@ -236,10 +236,10 @@ fn conversions() {
         Kind::Shared(s) => s.mem.off().to_vec(),
         Kind::None | Kind::Rename { .. } | Kind::Select(_) | Kind::Shuffle(_) => vec![],
     };
-    assert_eq!(memory(5), [512, 1, 4, 8, 16, 256, 128, 64, 32, 18]);
+    assert_eq!(memory(5), [1, 2, 4, 8, 16, 512, 256, 128, 64, 32]);
     assert_eq!(memory(6), [64, 8, 256, 512, 1024, 128, 2, 1, 2048, 260, 528, 1056]);
     assert_eq!(memory(7), [64, 128, 16, 512, 1024, 2048, 256, 4, 2, 1, 520, 1056]);
-    assert_eq!(memory(8), [1, 2048, 2, 8, 16, 32, 1024, 512, 256, 72, 144, 36]);
+    assert_eq!(memory(8), [1, 2, 4, 8, 16, 32, 2048, 1024, 512, 72, 144, 288]);
 }
 
 /// Elements that share a register, and change places with those of another.
