@@ -18,6 +18,8 @@ mod index;
 mod matmul;
 #[path = "device/reduce.rs"]
 mod reduce;
+#[path = "device/report.rs"]
+mod report;
 #[path = "device/views.rs"]
 mod views;
 

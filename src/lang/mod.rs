@@ -65,9 +65,50 @@
 //! | `for i in lo..hi` | counts an `i32`, `i64`, `u32` or `u64` up to, but not including, `hi` |
 //! | `for i in (lo..hi).step_by(s)` | the same in steps of `s`, which is positive |
 //! | `while c { .. }` | while `c`, one `bool`, holds |
+//! | `assert!(c)`, `assert!(c, "what is wrong")` | stops the launch unless `c`, a `bool` or every element of a mask, holds |
+//! | `const { assert!(c, "what is wrong") }` | the same while compiling, for each instance |
+//! | `println!("row {}: {}", i, x)` | prints numbers and tiles; `{}` is the only place that a text can have |
 //! | `return;` | ends the program; between the kernel's statements, or in an `if` there |
 //!
 //! A variable that a loop or a branch assigns keeps its element type and shape.
+//!
+//! # Assertions
+//!
+//! An `assert!` is checked at run time, in every program, unless the kernel says `debug_asserts = false`. The one that fails
+//! stops the launch: the next call to its device (on the CPU device, the launch itself) returns
+//! [`Error::DeviceAssert`](crate::Error::DeviceAssert), which names the kernel, the line, the program and the message. A GPU
+//! cannot be used any more by the process then.
+//!
+//! ```
+//! use triton::prelude::*;
+//!
+//! #[triton::kernel(BLOCK = [128, 256])]
+//! fn gather<const BLOCK: i32>(x: Ptr<f32>, index: Ptr<i32>, out: PtrMut<f32>, n: i32) {
+//!     const { assert!(BLOCK % 128 == 0, "whole warps") }
+//!     let i = program_id(0) * BLOCK + arange(0, BLOCK);
+//!     let at = load(index + i, i < n);
+//!     assert!((at >= 0) & (at < n), "an index outside of x");
+//!     store(out + i, load(x + at, i < n), i < n);
+//! }
+//! ```
+//!
+//! # Printing
+//!
+//! `println!` prints a line in every program. If one of its values is a tile, it prints a line for each element, which begins
+//! with the program and the index of the element: `(2, 0, 0)[17] x = 0.5`. Lines of different programs, and those of a tile's
+//! elements, come in any order. A GPU prints when the host waits for it, floats with as many digits as tell them apart, and
+//! drops lines beyond the driver's buffer of 1 MiB.
+//!
+//! ```
+//! use triton::prelude::*;
+//!
+//! #[triton::kernel]
+//! fn watch(x: Ptr<f32>, n: i32) {
+//!     let i = program_id(0) * 4 + arange(0, 4);
+//!     println!("program {} of {}", program_id(0), num_programs(0));
+//!     println!("x = {}, {} of {}", load(x + i, i < n), i, n);
+//! }
+//! ```
 //!
 //! ```
 //! use triton::prelude::*;
@@ -128,7 +169,7 @@ pub use math::{Join, Mask, Value};
 #[doc(hidden)]
 pub use memory::{Load, Store};
 #[doc(hidden)]
-pub use op::{cast, float_literal, int_literal, integer, literal, neg, not};
+pub use op::{cast, check, float_literal, int_literal, integer, literal, neg, not, print, printed};
 #[doc(hidden)]
 pub use reduce::Reducible;
 #[doc(hidden)]

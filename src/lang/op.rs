@@ -63,6 +63,36 @@ pub fn cast<U: Element, A: Element>(x: A) -> U {
     stub()
 }
 
+/// `assert!(c)`.
+pub fn check(condition: impl Mask) {
+    let _ = condition;
+    stub()
+}
+
+/// What `println!` prints.
+#[diagnostic::on_unimplemented(
+    message = "`println!` prints numbers, `bool` and tiles of these, not `{Self}`",
+    label = "cannot be printed"
+)]
+pub trait Printed {}
+
+#[diagnostic::do_not_recommend]
+impl<T: Element> Printed for T {}
+#[diagnostic::do_not_recommend]
+impl<T: Element> Printed for Tile<T> {}
+
+/// An argument of `println!`.
+pub fn printed<A: Printed>(value: A) -> A {
+    let _ = value;
+    stub()
+}
+
+/// `println!` with its arguments.
+pub fn print<A>(values: A) {
+    let _ = values;
+    stub()
+}
+
 macro_rules! classes {
     ($($(#[$doc:meta])* $class:ident, $message:literal, $bound:literal;)*) => { $(
         $(#[$doc])*
@@ -202,6 +232,8 @@ macro_rules! carriers {
         // With an unknown name on the right rustc takes the whole for a carrier. The name is reported, and that is enough.
         #[diagnostic::do_not_recommend]
         impl<A> Condition for $carrier<A> {}
+        #[diagnostic::do_not_recommend]
+        impl<A> Printed for $carrier<A> {}
         #[diagnostic::do_not_recommend]
         impl<A> Mask for $carrier<A> {
             type Chosen<V: Value> = V;

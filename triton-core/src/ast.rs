@@ -165,11 +165,11 @@ pub enum Stmt {
         /// The block.
         span: Span,
     },
-    /// `println!("text {} text", scalar)`.
+    /// `println!("text {} text", value)`.
     Print {
         /// The text around the arguments: one piece more than there are arguments.
         pieces: Vec<String>,
-        /// Scalars.
+        /// Scalars and tiles.
         args: Vec<Expr>,
         /// The macro call.
         span: Span,
@@ -338,10 +338,12 @@ pub enum GenericArg {
 pub struct Options {
     /// Warps (of 32 threads) that run one program: 1, 2, 4, 8, 16 or 32.
     pub num_warps: u32,
+    /// Whether `assert!` is checked at run time.
+    pub debug_asserts: bool,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Options { num_warps: 4 }
+        Options { num_warps: 4, debug_asserts: true }
     }
 }

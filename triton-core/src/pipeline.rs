@@ -79,6 +79,7 @@ fn image(func: &Function, target: Target, promise: Promise) -> Result<Image, Str
         threads: func.num_warps * 32,
         cluster: [1; 3],
         shared_bytes: kernel.shared_bytes,
+        report: kernel.report,
         programs: crate::record::ProgramMap::Identity,
     })
 }

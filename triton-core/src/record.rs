@@ -102,6 +102,10 @@ pub struct Image {
     pub cluster: [u32; 3],
     /// Dynamic shared memory of a block in bytes.
     pub shared_bytes: u32,
+    /// Whether the code has one parameter more than the kernel, the last: the address of 16 bytes of memory that host and device
+    /// see, aligned to 16 bytes, or 0. A failed assertion writes there, before it stops the launch, the number of its text in
+    /// the IR plus 1 and the index of the program, each as a `u32`.
+    pub report: bool,
     /// How physical blocks walk the virtual programs.
     pub programs: ProgramMap,
 }

@@ -90,7 +90,9 @@ impl Modules {
         };
         let function = module.get_function(&image.entry).map_err(failed("loading"))?;
 
-        let mut bits: Vec<u64> = launch.args().map(|arg| arg.bits()).collect();
+        // Without memory to describe it in, a failed assertion stops the kernel all the same.
+        let report = image.report.then_some(0);
+        let mut bits: Vec<u64> = launch.args().map(|arg| arg.bits()).chain(report).collect();
         // Scalars narrower than 8 bytes lie in the low bytes, which come first in memory.
         let pointers: Vec<*mut c_void> = bits.iter_mut().map(|value| std::ptr::from_mut(value).cast()).collect();
         // SAFETY: there is one pointer for each parameter (`image` compared types and number), each to at least as many

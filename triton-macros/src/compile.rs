@@ -112,7 +112,8 @@ impl Findings {
     fn finish(mut self, count: usize, name: impl Fn(usize) -> String) -> Vec<Diagnostic> {
         self.list.sort_by_key(|(d, _)| d.span);
         let named = self.list.into_iter().map(|(diagnostic, instances)| match instances.as_slice() {
-            [first, rest @ ..] if instances.len() < count => {
+            // What a constant assertion speaks of is the instance.
+            [first, rest @ ..] if instances.len() < count || diagnostic.code == Code::T0122 => {
                 let more = if rest.is_empty() { String::new() } else { format!(" and {} more", rest.len()) };
                 diagnostic.note(format!("in the instance `{}`{more}", name(*first)))
             }

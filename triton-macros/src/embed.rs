@@ -78,7 +78,7 @@ fn variant(p: &TokenStream, index: usize, variant: &Variant) -> (TokenStream, To
 }
 
 fn image(p: &TokenStream, image: &Image) -> TokenStream {
-    let Image { target, promise, entry, ptx, threads, cluster: [x, y, z], shared_bytes, programs } = image;
+    let Image { target, promise, entry, ptx, threads, cluster: [x, y, z], shared_bytes, report, programs } = image;
     let target = match target {
         Target::Sm80 => quote!(Sm80),
     };
@@ -98,6 +98,7 @@ fn image(p: &TokenStream, image: &Image) -> TokenStream {
         threads: #threads,
         cluster: [#x, #y, #z],
         shared_bytes: #shared_bytes,
+        report: #report,
         programs: #p::ProgramMap::#programs,
     })
 }

@@ -244,7 +244,7 @@ fn combine(
     }
     let mut instances: Vec<Instance> = Vec::new();
     let mut repeated: Vec<usize> = Vec::new();
-    let default = ast::Options::default().num_warps;
+    let default = ast::Options::default();
     for row in &rows {
         let configs = configs.iter().map(|(config, values)| (config.num_warps, values.as_slice()));
         let configs: Vec<(Option<u32>, &[_])> =
@@ -253,7 +253,10 @@ fn combine(
             let pairs =
                 row.iter().enumerate().filter_map(|(i, listed)| listed.or_else(|| given.get(i).copied().flatten()));
             let (args, spans): (Vec<_>, Vec<_>) = pairs.unzip();
-            let variant = ast::Options { num_warps: num_warps.or(options.num_warps).unwrap_or(default) };
+            let variant = ast::Options {
+                num_warps: num_warps.or(options.num_warps).unwrap_or(default.num_warps),
+                debug_asserts: options.debug_asserts.unwrap_or(default.debug_asserts),
+            };
             match instances.iter_mut().find(|instance| instance.args == args) {
                 Some(same) if same.variants.contains(&variant) => repeated.push(number),
                 Some(same) => same.variants.push(variant),

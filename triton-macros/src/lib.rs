@@ -42,6 +42,7 @@ use triton_core::diag::Code;
 /// | `NAME = [a, b]` | the values of the type or const parameter `NAME`; several lists give every combination |
 /// | `configs = [(BM = 64, num_warps = 4), ..]` | combinations written out, each with its own options |
 /// | `num_warps = 4` | warps of 32 threads that run one program: 1, 2, 4, 8, 16 or 32 |
+/// | `debug_asserts = false` | leaves out what `assert!` checks at run time |
 /// | `crate = path` | where the façade is, if it is reached through another crate |
 ///
 /// A kernel stands in a module or in a function, not in an `impl`.

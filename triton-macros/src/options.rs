@@ -12,7 +12,7 @@ use syn::{Expr, Token};
 use triton_core::diag::Code;
 
 /// Options that stand for one value.
-const NAMES: [&str; 3] = ["configs", "num_warps", "crate"];
+const NAMES: [&str; 4] = ["configs", "num_warps", "debug_asserts", "crate"];
 
 /// The options of one kernel.
 #[derive(Default)]
@@ -23,6 +23,8 @@ pub(crate) struct Options {
     pub(crate) configs: Option<Vec<Config>>,
     /// `num_warps = 8`.
     pub(crate) num_warps: Option<u32>,
+    /// `debug_asserts = false`.
+    pub(crate) debug_asserts: Option<bool>,
     /// `crate = path`.
     pub(crate) root: Option<TokenStream>,
 }
@@ -59,6 +61,8 @@ pub(crate) fn read(cx: &mut Context, args: TokenStream) -> Options {
         seen.push(name.clone());
         if name == "num_warps" {
             options.num_warps = num_warps(cx, &value);
+        } else if name == "debug_asserts" {
+            options.debug_asserts = debug_asserts(cx, &value);
         } else if name == "crate" {
             options.root = root(cx, &value);
         } else if name == "configs" {
@@ -96,6 +100,15 @@ fn num_warps(cx: &mut Context, value: &Expr) -> Option<u32> {
     }
     let found = spell(value);
     cx.error(Code::T0008, value, format!("`num_warps` is 1, 2, 4, 8, 16 or 32, not `{found}`"));
+    None
+}
+
+fn debug_asserts(cx: &mut Context, value: &Expr) -> Option<bool> {
+    if let Expr::Lit(syn::ExprLit { lit: syn::Lit::Bool(value), .. }) = value {
+        return Some(value.value);
+    }
+    let found = spell(value);
+    cx.error(Code::T0008, value, format!("`debug_asserts` is `true` or `false`, not `{found}`"));
     None
 }
 

@@ -32,6 +32,7 @@ fn describe(written: &Expr) -> Found<'_> {
     let counted = Some("a loop stands as a statement; what it computes goes into variables bound before it");
     let arange = Some("the integers from `lo` to `hi` are `arange(lo, hi)`, a tile");
     let memory = Some("memory is read with `load(p + i, mask)` and written with `store(p + i, value, mask)`");
+    let constant = "write a `const NAME: type = value;`; as a statement there is `const { assert!(..) }`";
     let copies = Some("numbers and tiles are values: write the variable itself");
     let (at, what, help): (&dyn ToTokens, _, _) = match written {
         Expr::Match(e) => (&e.match_token, "`match` is", choose),
@@ -56,7 +57,7 @@ fn describe(written: &Expr) -> Found<'_> {
         }
         Expr::Async(e) => (&e.async_token, "`async` is", None),
         Expr::Await(e) => (&e.await_token, "`await` is", None),
-        Expr::Const(e) => (&e.const_token, "a `const` block is", Some("write a `const NAME: type = value;`")),
+        Expr::Const(e) => (&e.const_token, "a `const` block is", Some(constant)),
         Expr::Block(e) => (&e.label, "a label is", None),
         Expr::Assign(e) => (e, "an assignment as a value is", Some("write it as a statement")),
         Expr::Binary(e) => (e, "an assignment as a value is", Some("write it as a statement")),
@@ -92,7 +93,24 @@ pub(crate) fn macro_call(cx: &mut Context, written: &Macro) {
     let name = spell(&written.path);
     let head = [written.path.to_token_stream(), written.bang_token.to_token_stream()];
     let head: proc_macro2::TokenStream = head.into_iter().collect();
-    cx.error(Code::T0001, &head, format!("the macro `{name}!` is not part of the kernel language"));
+    let (what, help) = match name.as_str() {
+        "assert" | "println" => (" as a value", Some("write it as a statement")),
+        "assert_eq" | "debug_assert_eq" => ("", Some("write `assert!(a == b)`")),
+        "assert_ne" | "debug_assert_ne" => ("", Some("write `assert!(a != b)`")),
+        "debug_assert" => ("", Some("write `assert!(condition)`; `debug_asserts = false` leaves it out")),
+        "print" | "eprint" | "eprintln" | "dbg" => ("", Some("write `println!(\"{}\", value)`")),
+        "panic" | "unreachable" | "todo" | "unimplemented" => {
+            ("", Some("what must not happen is said by `assert!(condition, \"what is wrong\")`"))
+        }
+        "vec" => ("", Some("a tile of one value is `full([count], value)`")),
+        _ => ("", None),
+    };
+    let message = format!("the macro `{name}!`{what} is not part of the kernel language");
+    let problem = cx.diagnostic(Code::T0001, &head, message);
+    cx.report(match help {
+        Some(help) => problem.help(help),
+        None => problem,
+    });
 }
 
 /// Reports an item.

@@ -10,12 +10,13 @@
 //! would show `op` and `add` as well.
 
 use crate::body::control::{Counted, binds};
+use crate::body::macros::{self, Known};
 use crate::body::operator;
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::spanned::Spanned;
 use syn::visit_mut::{self, VisitMut};
-use syn::{Block, Expr, ExprCast, Item, Lit, Local, Pat, Path, Stmt, UnOp};
+use syn::{Block, Expr, ExprCast, Item, Lit, Local, Macro, Pat, Path, Stmt, UnOp};
 use triton_core::ast::BinaryOp;
 
 /// The body as rustc shall see it.
@@ -111,6 +112,40 @@ impl Rewriter<'_> {
         *value = Expr::Verbatim(self.unary(stub, first_token(value), value));
     }
 
+    fn semicolon(&self, span: Span) -> syn::token::Semi {
+        syn::token::Semi { spans: [self.generated(span)] }
+    }
+
+    /// A call of a macro of the language, as calls of functions: rustc's own would not take tiles and generic numbers.
+    fn macro_call(&mut self, call: &Macro) -> Option<TokenStream> {
+        match Known::of(call)? {
+            Known::Assert => self.assertion(call, false),
+            Known::Println => {
+                let (span, values) = (call.bang_token.span, macros::arguments(call).ok()?);
+                let values = values.into_iter().skip(1).map(|mut value| {
+                    let span = first_token(&value);
+                    self.visit_expr_mut(&mut value);
+                    self.unary("printed", span, &value)
+                });
+                let values: Vec<_> = values.collect();
+                let stub = self.stub("print", span);
+                let span = self.generated(span);
+                Some(quote_spanned!(span=> #stub((#(#values,)*))))
+            }
+        }
+    }
+
+    /// `lang::check(c)` for `assert!(c)`, which in a `const` block is one `bool`.
+    fn assertion(&mut self, call: &Macro, constant: bool) -> Option<TokenStream> {
+        let mut cond = macros::arguments(call).ok()?.into_iter().next()?;
+        let span = first_token(&cond);
+        self.visit_expr_mut(&mut cond);
+        if constant {
+            cond = Expr::Verbatim(self.unary("cond", span, &cond));
+        }
+        Some(self.unary("check", span, &cond))
+    }
+
     /// `lang::cond(c)`.
     fn condition(&mut self, cond: &mut Expr) {
         if binds(cond) {
@@ -196,6 +231,16 @@ impl VisitMut for Rewriter<'_> {
                 }
                 None => return,
             },
+            Expr::Macro(call) => match self.macro_call(&call.mac) {
+                Some(tokens) => tokens,
+                None => return,
+            },
+            Expr::Const(block) => {
+                match macros::const_assert(&block.block).and_then(|call| self.assertion(call, true)) {
+                    Some(tokens) => tokens,
+                    None => return visit_mut::visit_expr_mut(self, expr),
+                }
+            }
             _ => return visit_mut::visit_expr_mut(self, expr),
         };
         *expr = Expr::Verbatim(tokens);
@@ -237,7 +282,8 @@ impl VisitMut for Rewriter<'_> {
         visit_mut::visit_expr_call_mut(self, call);
     }
 
-    /// A `const` may use the kernel's generic parameters, which a Rust item could not: here it is a `let`.
+    /// A `const` may use the kernel's generic parameters, which a Rust item could not: here it is a `let`. A macro and a
+    /// `const` block become calls, which want a semicolon.
     fn visit_stmt_mut(&mut self, stmt: &mut Stmt) {
         if let Stmt::Item(Item::Const(item)) = stmt {
             self.visit_expr_mut(&mut item.expr);
@@ -252,6 +298,15 @@ impl VisitMut for Rewriter<'_> {
             let let_token = syn::token::Let { span: self.generated(item.const_token.span) };
             *stmt = Stmt::Local(Local { attrs: allow, let_token, pat, init, semi_token: item.semi_token });
             return;
+        }
+        if let Stmt::Macro(call) = stmt {
+            let Some(tokens) = self.macro_call(&call.mac) else { return };
+            let semicolon = call.semi_token.unwrap_or_else(|| self.semicolon(call.mac.bang_token.span));
+            *stmt = Stmt::Expr(Expr::Verbatim(tokens), Some(semicolon));
+            return;
+        }
+        if let Stmt::Expr(Expr::Const(block), semi @ None) = stmt {
+            *semi = Some(self.semicolon(block.const_token.span));
         }
         visit_mut::visit_stmt_mut(self, stmt);
     }

@@ -1,5 +1,7 @@
 //! The one error type: what was found, what was expected, and how to mend it.
 
+use triton_core::interp::{FailedAssertion, RunError};
+
 /// The result of everything that can fail here.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
@@ -239,10 +241,26 @@ pub enum Error {
     #[error("{0}")]
     Program(String),
 
+    /// An `assert!` of a kernel did not hold. On a GPU the launch has returned before, and the call that reports this is a later
+    /// one; the device cannot be used any more by this process then.
+    #[error("{}kernel `{kernel}`, program ({}): assertion failed: {message}", place(file, *.line), .program.map(|i| i.to_string()).join(", "))]
+    DeviceAssert {
+        /// The kernel's name.
+        kernel: String,
+        /// The source file, as rustc names it; empty if it is not known.
+        file: String,
+        /// The line in it, from 1; 0 if it is not known.
+        line: u32,
+        /// The program in which it failed: one of them, if there were several.
+        program: [u32; 3],
+        /// What the assertion says: its message, or its condition.
+        message: String,
+    },
+
     /// A kernel launched earlier broke the device's context: nothing works on this device any more in this process.
     #[error(
         "{call} failed: {message}. A kernel launched earlier caused this: an address outside its buffers, a misaligned \
-         address, a buffer freed too early, or a failed assertion. The device cannot be used any more by this process. Run \
+         address, or a buffer freed too early. The device cannot be used any more by this process. Run \
          it on Device::cpu() to have every access checked, or under `compute-sanitizer`, which names the place"
     )]
     Device {
@@ -275,6 +293,26 @@ impl Error {
     pub(crate) fn out_of_memory(requested: u64, device: String) -> Error {
         Error::OutOfMemory { requested, free: 0, total: 0, device }
     }
+}
+
+impl From<FailedAssertion> for Error {
+    fn from(failed: FailedAssertion) -> Error {
+        let FailedAssertion { kernel, file, line, program, message } = failed;
+        Error::DeviceAssert { kernel, file, line, program, message }
+    }
+}
+
+impl From<RunError> for Error {
+    fn from(error: RunError) -> Error {
+        match error {
+            RunError::Fault(message) => Error::Program(message),
+            RunError::Assertion(failed) => failed.into(),
+        }
+    }
+}
+
+fn place(file: &str, line: u32) -> String {
+    if line == 0 { String::new() } else { format!("{file}:{line}: ") }
 }
 
 fn version(v: u32) -> String {

@@ -4,7 +4,7 @@ use crate::device::{Device, Place};
 use crate::driver::context::Context;
 use crate::driver::module::Function;
 use crate::error::{Error, Result};
-use crate::{load, lock};
+use crate::{load, lock, report};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Mutex, OnceLock};
@@ -34,6 +34,8 @@ pub struct Kernel {
 #[derive(Debug)]
 pub(crate) struct Loaded {
     pub(crate) function: Function,
+    /// The address of the slot for assertions, if the code takes one.
+    pub(crate) report: Option<u64>,
     pub(crate) info: LoadInfo,
 }
 
@@ -152,7 +154,7 @@ impl Kernel {
         let slot = &slots[variant][image.promise as usize];
         match slot.get() {
             Some(loaded) => Ok(loaded),
-            None => self.load_into(slot, context, image),
+            None => self.load_into(slot, context, variant, image),
         }
     }
 
@@ -167,13 +169,22 @@ impl Kernel {
     }
 
     #[cold]
-    fn load_into(&self, slot: &'static OnceLock<Loaded>, context: &Context, image: &Image) -> Result<&'static Loaded> {
+    fn load_into(
+        &'static self,
+        slot: &'static OnceLock<Loaded>,
+        context: &Context,
+        variant: usize,
+        image: &Image,
+    ) -> Result<&'static Loaded> {
         // One thread compiles; a failure is not kept, so that the next launch reports it again.
         let _guard = lock(&self.loading);
         if let Some(loaded) = slot.get() {
             return Ok(loaded);
         }
-        let loaded = load::load(context, &self.record.instance, image)?;
+        let mut loaded = load::load(context, &self.record.instance, image)?;
+        if image.report {
+            loaded.report = Some(report::address(context, self, variant)?);
+        }
         Ok(slot.get_or_init(|| loaded))
     }
 

@@ -57,7 +57,8 @@ impl<'a, S, const N: usize> Launch<'a, S, N> {
     }
 
     /// Checks the arguments' promises and picks the code for a device of this compute capability (major, minor): for other
-    /// bindings, which check buffers and driver by themselves.
+    /// bindings, which check buffers and driver by themselves. Code with assertions takes one argument more, the last
+    /// ([`Image::report`]); 0 is one that serves.
     ///
     /// # Errors
     /// [`Error::Variant`], [`Error::Argument`], [`Error::Promise`], [`Error::NoImage`].
@@ -196,7 +197,7 @@ impl<'a, S, const N: usize> Launch<'a, S, N> {
                 (None, _) => {}
             }
         }
-        loaded.function.launch(raw, blocks, self.args.each_ref().map(LaunchArg::words))
+        loaded.function.launch(raw, blocks, self.args.each_ref().map(LaunchArg::words), loaded.report.as_ref())
     }
 }
 

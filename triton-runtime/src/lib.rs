@@ -37,6 +37,7 @@ mod launch;
 mod load;
 mod overlap;
 mod pinned;
+mod report;
 mod stream;
 mod uses;
 mod view;

@@ -39,6 +39,7 @@ pub(crate) fn load(context: &Context, instance: &str, image: &Image) -> Result<L
             cached,
         },
         function,
+        report: None,
     };
 
     let cache = Cache::from_env();

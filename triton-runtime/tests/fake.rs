@@ -9,7 +9,7 @@ use std::path::Path;
 use std::process::Command;
 use support::{Folder, fill_params, image, kernel, param, succeeded};
 use triton_core::ir::types::DType;
-use triton_core::record::{ParamType, Promise};
+use triton_core::record::{ParamType, Promise, Record, Variant};
 use triton_runtime::{
     AsPtr, AsPtrMut, AsTensor, AsTensorMut, Buffer, Device, Error, Event, Kernel, Launch, LaunchArg, Pinned, Result,
     Safe, Stream,
@@ -27,6 +27,7 @@ const CASES: &[(&str, &str)] = &[
     ("no-memory", "no-memory"),
     ("no-memory", "no-memory,no-pools"),
     ("fault", "fault"),
+    ("assertion", "assertion"),
     ("no-jit", "no-jit"),
     ("works", ""),
     ("streams", ""),
@@ -104,6 +105,7 @@ fn dispatch(case: &str) -> Option<fn() -> Result<()>> {
         "turing" => turing,
         "no-memory" => no_memory,
         "fault" => fault,
+        "assertion" => assertion,
         "no-jit" => no_jit,
         "works" => works,
         "streams" => streams,
@@ -312,6 +314,37 @@ fn events() -> Result<()> {
     b.wait(&end)?;
     Device::cpu().stream()?.wait(&end)?;
     b.wait(&Device::cpu().stream()?.record()?)?;
+    Ok(())
+}
+
+/// The driver says that a kernel has failed; memory on the host says why.
+fn assertion() -> Result<()> {
+    let ir = "source \"src/k.rs\"\ntext \"one\"\ntext \"n is small\"\nkernel fill(v0 out: ptr<mut i32>, v1 n: i32) warps 1 {\n  \
+              v2 = eq v1, v1 : bool\n  assert v2, $0 @0:7:5\n  assert v2, $1 @0:9:5\n}\n";
+    let mut checked = image("fill", "fill", Promise::Nothing, 32);
+    checked.report = true;
+    let variant = Variant { num_warps: 1, ir: ir.into(), images: vec![checked].into() };
+    let kernel: &'static Kernel = Box::leak(Box::new(Kernel::new(Record {
+        kernel: "fill".into(),
+        instance: "fill".into(),
+        params: fill_params().into(),
+        variants: vec![variant].into(),
+    })));
+    let stream = Device::cuda(0)?.stream()?;
+    let mut out = stream.zeros::<i32>(8)?;
+    let args = [out.arg_mut(), LaunchArg::scalar(6i32)];
+    Launch::<Safe, 2>::new(kernel, args).launch(&stream, 1)?;
+    let expected = Error::DeviceAssert {
+        kernel: "fill".into(),
+        file: "src/k.rs".into(),
+        line: 9,
+        program: [6, 5, 4],
+        message: "n is small".into(),
+    };
+    for _ in 0..2 {
+        assert_eq!(stream.synchronize(), Err(expected.clone()));
+    }
+    assert_eq!(expected.to_string(), "src/k.rs:9: kernel `fill`, program (6, 5, 4): assertion failed: n is small");
     Ok(())
 }
 

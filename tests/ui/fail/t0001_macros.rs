@@ -1,12 +1,24 @@
-//! Macros are not part of the language.
+//! `assert!` and `println!` are statements with plain texts; there are no other macros.
 use triton::prelude::*;
 
 #[triton::kernel]
 fn kernel(x: PtrMut<f32>, n: i32) {
-    assert!(n > 0);
     let v = vec![1.0];
+    assert_eq!(n, 1);
+    debug_assert!(n > 0);
+    eprintln!("{}", n);
+    panic!("no");
+    my_macro! {}
+    let a = println!("{}", n);
     println!("{n}");
-    store(x, v, true);
+    println!("{:?} {0}", n, n);
+    println!("open {");
+    println!(n);
+    println!("{}", n; n);
+    assert!(n > 0, "n is {}");
+    assert!(n > 0, n);
+    println!("{}", vec![n]);
+    store(x, v, assert!(n > 0));
 }
 
 fn main() {}

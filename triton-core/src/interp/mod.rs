@@ -7,7 +7,10 @@
 //! **Invariant:** exact and deterministic, and no input makes it panic: a program runs to its end or to a [`RunError`]. (A
 //! `while` that never ends does not end here either.)
 
+mod report;
 mod threads;
+
+pub use report::FailedAssertion;
 
 use crate::ir::types::{Constant, DType, Elem};
 use crate::ir::{Block, Function, InstData, Stage, Value};
@@ -48,6 +51,11 @@ pub trait Memory: Sync {
         replace: &dyn Fn(usize, u64) -> u64,
         out: &mut [u64],
     ) -> Result<(), Fault>;
+
+    /// Takes lines that a program prints, each with its end. Without another word they are dropped.
+    fn print(&self, lines: &str) {
+        let _ = lines;
+    }
 }
 
 /// An access that memory refuses.
@@ -72,11 +80,19 @@ pub struct Program {
 
 /// Why a program stopped. Its text names the kernel, the program, the source line and what happened.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct RunError(pub String);
+pub enum RunError {
+    /// It did something that is not allowed.
+    Fault(String),
+    /// It says so itself.
+    Assertion(FailedAssertion),
+}
 
 impl std::fmt::Display for RunError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&self.0)
+        match self {
+            RunError::Fault(message) => f.write_str(message),
+            RunError::Assertion(assertion) => assertion.fmt(f),
+        }
     }
 }
 
@@ -89,7 +105,7 @@ impl std::error::Error for RunError {}
 pub fn run(func: &Function, args: &[Arg], program: Program, memory: &dyn Memory) -> Result<(), RunError> {
     if args.len() != func.params.len() {
         let (n, m) = (func.params.len(), args.len());
-        return Err(RunError(format!("kernel `{}` takes {n} arguments, {m} were passed", func.name)));
+        return Err(RunError::Fault(format!("kernel `{}` takes {n} arguments, {m} were passed", func.name)));
     }
     let mut values: Vec<Vec<u64>> = vec![Vec::new(); func.types.len()];
     for (param, arg) in func.params.iter().zip(args) {
@@ -184,6 +200,8 @@ impl Machine<'_> {
                     let result = self.shared(inst).map_err(|what| self.error(inst, &what))?;
                     self.bind(&inst.results, vec![result]);
                 }
+                Op::Assert { cond, message } => self.assertion(cond, message)?,
+                Op::Print { text, values } => self.memory.print(&self.lines(text, values.as_slice())),
                 Op::If { cond } => {
                     let taken = usize::from(self.value(cond)[0] == 0);
                     let results = self.block(inst.regions[taken])?;
@@ -378,7 +396,7 @@ impl Machine<'_> {
     fn error(&self, inst: &InstData, what: &str) -> RunError {
         let [x, y, z] = self.program.id;
         let at = self.func.sources.describe(inst.span).map(|at| format!("{at}: ")).unwrap_or_default();
-        RunError(format!("{at}kernel `{}`, program ({x}, {y}, {z}): {what}", self.func.name))
+        RunError::Fault(format!("{at}kernel `{}`, program ({x}, {y}, {z}): {what}", self.func.name))
     }
 }
 

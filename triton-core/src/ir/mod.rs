@@ -121,6 +121,8 @@ pub struct Function {
     pub stage: Stage,
     /// Where the instructions' spans lie.
     pub sources: Sources,
+    /// Messages of assertions, and lines to print.
+    pub texts: Vec<String>,
     /// Blocks.
     pub blocks: Arena<Block, BlockData>,
     /// Instructions. One that stands in no block is dead.
@@ -202,6 +204,7 @@ impl Function {
             body,
             stage: Stage::Tile,
             sources: Sources::default(),
+            texts: Vec::new(),
             blocks,
             insts: Arena::default(),
             types: Arena::default(),

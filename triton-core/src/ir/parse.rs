@@ -75,6 +75,18 @@ fn without_comment(line: &str) -> &str {
     line
 }
 
+/// A text in which `\u{22}` is the character of that number.
+fn unescape(text: &str) -> Option<String> {
+    let mut pieces = text.split("\\u{");
+    let mut out = pieces.next()?.to_string();
+    for piece in pieces {
+        let (number, rest) = piece.split_once('}')?;
+        out.push(char::from_u32(u32::from_str_radix(number, 16).ok()?)?);
+        out.push_str(rest);
+    }
+    Some(out)
+}
+
 struct Parser {
     func: Function,
     defined: HashSet<Value>,
@@ -111,6 +123,11 @@ impl Parser {
                     .and_then(|r| r.strip_suffix('"'))
                     .ok_or("a file name in quotes is missing")?;
                 self.func.sources.files.push(file.replace("\\\\", "\\").replace("\\\"", "\""));
+                Ok(())
+            }
+            "text" => {
+                let text = rest.strip_prefix('"').and_then(|r| r.strip_suffix('"')).and_then(unescape);
+                self.func.texts.push(text.ok_or("a text in quotes is missing")?);
                 Ok(())
             }
             "layout" => self.layout(rest),

@@ -10,6 +10,9 @@ pub fn print(func: &Function) -> String {
     for file in &func.sources.files {
         let _ = writeln!(out, "source {file:?}");
     }
+    for text in &func.texts {
+        let _ = writeln!(out, "text \"{}\"", escape(text));
+    }
     if func.stage >= Stage::Laid {
         for id in func.layouts.keys() {
             let _ = writeln!(out, "layout {id} = {}", func.layouts[id]);
@@ -39,6 +42,12 @@ pub fn print(func: &Function) -> String {
     block(func, func.body, 1, &mut out);
     out.push_str("}\n");
     out
+}
+
+/// A text in which no quote ends and no line breaks.
+fn escape(text: &str) -> String {
+    let special = |c: char| c == '"' || c == '\\' || c.is_control();
+    text.chars().map(|c| if special(c) { c.escape_unicode().to_string() } else { c.to_string() }).collect()
 }
 
 fn block(func: &Function, id: Block, depth: usize, out: &mut String) {

@@ -72,6 +72,47 @@ impl BitOrder {
     }
 }
 
+/// A text of the function's table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Text(pub u32);
+
+impl Text {
+    /// The pieces of a text between its places `{}`, braces as they are printed.
+    pub fn pieces(text: &str) -> Vec<String> {
+        let (mut pieces, mut rest) = (vec![String::new()], text.chars().peekable());
+        while let Some(c) = rest.next() {
+            let next = rest.next_if(|next| matches!((c, next), ('{', '{' | '}') | ('}', '}')));
+            if (c, next) == ('{', Some('}')) {
+                pieces.push(String::new());
+            } else if let Some(piece) = pieces.last_mut() {
+                piece.push(c);
+            }
+        }
+        pieces
+    }
+}
+
+/// A few values.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Values([Value; Values::MOST], u8);
+
+impl Values {
+    /// The most values there can be.
+    pub const MOST: usize = 8;
+
+    /// These values; `None` for more than [`Values::MOST`].
+    pub fn new(values: &[Value]) -> Option<Values> {
+        let mut all = [Value(0); Values::MOST];
+        all.get_mut(..values.len())?.copy_from_slice(values);
+        Some(Values(all, values.len() as u8))
+    }
+
+    /// The values.
+    pub fn as_slice(&self) -> &[Value] {
+        &self.0[..usize::from(self.1)]
+    }
+}
+
 /// Words of one instruction, split at commas and spaces by the parser. `-` stands for an absent operand.
 pub struct Reader<'a> {
     words: &'a [&'a str],
@@ -232,6 +273,36 @@ impl Field for AtomicKind {
     fn read(reader: &mut Reader<'_>) -> Result<Self, String> {
         let word = reader.next()?;
         AtomicKind::from_name(word).ok_or_else(|| format!("`{word}` is no atomic update"))
+    }
+}
+
+impl Field for Text {
+    fn print(&self, out: &mut String) {
+        let _ = write!(out, "${}", self.0);
+    }
+    fn read(reader: &mut Reader<'_>) -> Result<Self, String> {
+        let word = reader.next()?;
+        let id = word.strip_prefix('$').and_then(|n| n.parse().ok());
+        id.map(Text).ok_or_else(|| format!("`{word}` is no text"))
+    }
+}
+
+impl Field for Values {
+    fn print(&self, out: &mut String) {
+        let list: Vec<String> = self.as_slice().iter().map(Value::to_string).collect();
+        let _ = write!(out, "[{}]", list.join(","));
+    }
+    fn read(reader: &mut Reader<'_>) -> Result<Self, String> {
+        let word = reader.next()?;
+        let inner = word.strip_prefix('[').and_then(|w| w.strip_suffix(']'));
+        let list =
+            inner.map(|list| list.split(',').filter(|v| !v.is_empty()).map(|v| Value::read(&mut Reader::new(&[v]))));
+        let values: Vec<Value> =
+            list.ok_or_else(|| format!("`{word}` is no list of values"))?.collect::<Result<_, _>>()?;
+        Values::new(&values).ok_or_else(|| format!("`{word}` has more than {} values", Values::MOST))
+    }
+    fn map_values(&mut self, f: &mut dyn FnMut(Value) -> Value) {
+        self.0[..usize::from(self.1)].iter_mut().for_each(|value| *value = f(*value));
     }
 }
 

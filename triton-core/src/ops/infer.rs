@@ -125,6 +125,19 @@ pub fn infer(op: &Op, ty: &dyn Fn(Value) -> Type) -> Result<Option<Type>, String
             accepts("atomic_cas", kinds::compares(num(result)?), result)?;
             result
         }
+        Op::Assert { cond, .. } => {
+            let cond = ty(cond);
+            same(cond.with_elem(Elem::Num(DType::Bool)), cond)?;
+            return Ok(None);
+        }
+        Op::Print { values, .. } => {
+            let shape = values.as_slice().first().map_or(Shape::SCALAR, |&v| ty(v).shape);
+            for &value in values.as_slice() {
+                num(ty(value))?;
+                same(ty(value).with_shape(shape), ty(value))?;
+            }
+            return Ok(None);
+        }
         Op::For { start, end, step } => {
             let counter = ty(start);
             if !num(counter)?.is_int() || num(counter)?.bits() < 32 || counter.shape != Shape::SCALAR {

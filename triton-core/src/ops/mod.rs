@@ -21,7 +21,7 @@ pub use infer::{accumulator, infer};
 use crate::ir::Value;
 use crate::ir::types::{Constant, DType, Shape, Type};
 use field::Field;
-pub use field::{BitOrder, DotKind, Scope};
+pub use field::{BitOrder, DotKind, Scope, Text, Values};
 use kinds::{AtomicKind, BinaryKind, CompareKind, TernaryKind, UnaryKind};
 
 /// What an operation does besides yielding a value.
@@ -195,6 +195,10 @@ ops! {
         Atomic = "atomic" { kind: AtomicKind, ptr: Value, value: Value, mask: Option<Value> } Write Together 0;
         /// As `atomic`: the value where the element has the bits of `compare`, else what it was.
         AtomicCas = "atomic_cas" { ptr: Value, compare: Value, value: Value, mask: Option<Value> } Write Together 0;
+        /// Stops the launch unless every element holds.
+        Assert = "assert" { cond: Value, message: Text } Write Together 0;
+        /// Prints a line: the text with a value in the place of each `{}`; of tiles, a line for each element.
+        Print = "print" { text: Text, values: Values } Write Together 0;
         /// Room in shared memory for a tile, `at` bytes from the beginning. Nothing but `smem.store` and `smem.load` takes it.
         /// Stage 2 only.
         SharedAlloc = "smem.alloc" { ty: Type, at: u32 } Write Apart 0;

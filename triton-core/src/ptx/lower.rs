@@ -24,6 +24,9 @@ pub fn lower(func: &Function, target: Target, promise: Promise) -> Result<Kernel
         buffers: HashMap::new(),
         facts: axis::analyse(func, promise),
         used: func.used(),
+        report: None,
+        texts: Vec::new(),
+        local: 0,
         regs: SideTable::new(Vec::new()),
         count: [0; 4],
         body: Vec::new(),
@@ -49,6 +52,9 @@ pub fn lower(func: &Function, target: Target, promise: Promise) -> Result<Kernel
         files: func.sources.files.clone(),
         registers: cx.count,
         shared_bytes: cx.shared,
+        local_bytes: cx.local,
+        texts: cx.texts,
+        report: cx.report.is_some(),
         body,
     })
 }
@@ -65,6 +71,12 @@ pub(super) struct Lower<'a> {
     pub target: Target,
     pub facts: SideTable<Value, Axis>,
     pub used: SideTable<Value, bool>,
+    /// The parameter of a kernel with assertions: see `report`.
+    pub report: Option<(Reg, Reg)>,
+    /// Texts of the module.
+    pub texts: Vec<String>,
+    /// Bytes of local memory.
+    pub local: u32,
     regs: SideTable<Value, Vec<Reg>>,
     count: [u32; 4],
     body: Vec<Inst>,
@@ -193,6 +205,10 @@ impl Lower<'_> {
             };
             self.regs[param.value] = vec![reg];
         }
+        if self.func.contains(self.func.body, |op| matches!(op, ops::Op::Assert { .. })) {
+            types.push(Ty::U64);
+            self.report = Some(self.report_param());
+        }
         types
     }
 
@@ -216,6 +232,11 @@ impl Lower<'_> {
             }
             ops::Op::Atomic { kind, ptr, value, mask } => self.atomic(inst, kind, ptr, value, mask),
             ops::Op::AtomicCas { ptr, compare, value, mask } => self.atomic_cas(inst, ptr, [compare, value], mask),
+            ops::Op::Assert { cond, message } => {
+                self.assertion(cond, message);
+                Ok(Vec::new())
+            }
+            ops::Op::Print { text, values } => self.print(text, values.as_slice()).map(|()| Vec::new()),
             ops::Op::Store { ptr, value, mask } => self.store(ptr, value, mask).map(|()| Vec::new()),
             _ => Ok(vec![self.value(&inst.op, inst.results.first().copied())?]),
         }
@@ -280,7 +301,7 @@ impl Lower<'_> {
     }
 
     /// The element that a thread holds in register 0, as a number of 32 bits: the xor of the columns of its set bits.
-    fn thread_element(&mut self, layout: &Layout) -> Reg {
+    pub fn thread_element(&mut self, layout: &Layout) -> Reg {
         if let Some(&reg) = self.elements.get(layout) {
             return reg;
         }
@@ -375,14 +396,18 @@ impl Lower<'_> {
 
     /// Holds in one of the places that hold the same element: where a store has to happen. `None` if every place is one.
     pub fn store_guard(&mut self, value: Value) -> Option<Reg> {
-        let threads = self.func.num_warps * 32;
-        let replicated = match self.func.layout(value) {
-            Some(layout) => {
-                let (lanes, warps) = layout.replicated();
-                lanes | warps << 5
-            }
-            None => threads - 1,
-        };
+        let Some(layout) = self.func.layout(value) else { return self.one_thread() };
+        let (lanes, warps) = layout.replicated();
+        self.one_of(lanes | warps << 5)
+    }
+
+    /// Holds in the first thread.
+    pub fn one_thread(&mut self) -> Option<Reg> {
+        self.one_of(self.func.num_warps * 32 - 1)
+    }
+
+    /// Holds in the threads in which these bits of the index are 0.
+    fn one_of(&mut self, replicated: u32) -> Option<Reg> {
         if replicated == 0 {
             return None;
         }

@@ -15,6 +15,7 @@ pub mod lower;
 mod memory;
 pub mod print;
 mod reduce;
+mod report;
 mod shared;
 mod thread;
 mod words;
@@ -101,6 +102,10 @@ pub enum Special {
     Nctaid(u8),
     /// The address of dynamic shared memory.
     Shared,
+    /// The address of the thread's local memory.
+    Local,
+    /// The address of a text of the module.
+    Text(u32),
 }
 
 /// Arithmetic on registers of one type.
@@ -227,6 +232,15 @@ pub enum Op {
         dst: Reg,
         src: Reg,
     },
+    /// A generic address of global or of local memory.
+    FromGlobal {
+        dst: Reg,
+        src: Reg,
+    },
+    FromLocal {
+        dst: Reg,
+        src: Reg,
+    },
     /// One access to global memory, of as many words as there are registers: 1, 2 or 4.
     Ld {
         ty: Ty,
@@ -300,6 +314,25 @@ pub enum Op {
     /// All threads of the warp wait for each other, and see what they have stored.
     BarWarpSync,
     Ret,
+    /// Four words into global memory at once, where the host sees them.
+    StVolatile {
+        srcs: Vec<Reg>,
+        address: Reg,
+    },
+    /// What was written before is seen by everybody.
+    MembarSys,
+    /// Stops the launch.
+    Trap,
+    /// 64 bits into the thread's local memory.
+    StLocal {
+        src: Reg,
+        offset: u32,
+    },
+    /// A call of `vprintf` with generic addresses.
+    Printf {
+        format: Reg,
+        list: Reg,
+    },
 }
 
 /// What an atomic update does.
@@ -406,6 +439,12 @@ pub struct Kernel {
     pub registers: [u32; 4],
     /// Bytes of dynamic shared memory.
     pub shared_bytes: u32,
+    /// Bytes of local memory of a thread.
+    pub local_bytes: u32,
+    /// Texts of the module.
+    pub texts: Vec<String>,
+    /// Whether the last parameter is the address where a failed assertion is described.
+    pub report: bool,
     /// The instructions.
     pub body: Vec<Inst>,
 }

@@ -18,12 +18,22 @@ fn module(kernel: &Kernel, out: &mut String) -> fmt::Result {
     if kernel.shared_bytes > 0 {
         writeln!(out, ".extern .shared .align 16 .b8 shared[];\n")?;
     }
+    for (i, text) in kernel.texts.iter().enumerate() {
+        let bytes: Vec<String> = text.bytes().chain([0]).map(|b| b.to_string()).collect();
+        writeln!(out, ".global .align 1 .b8 text{i}[{}] = {{{}}};\n", bytes.len(), bytes.join(", "))?;
+    }
+    if kernel.local_bytes > 0 {
+        writeln!(out, ".extern .func (.param .b32 printed) vprintf(.param .b64 format, .param .b64 list);\n")?;
+    }
     let params: Vec<String> = kernel.params.iter().enumerate().map(|(i, ty)| format!(".param .{ty} p{i}")).collect();
     writeln!(out, ".visible .entry {}({})\n.reqntid {}\n{{", kernel.entry, params.join(", "), kernel.threads)?;
     for (class, count) in [Class::Pred, Class::B16, Class::B32, Class::B64].into_iter().zip(kernel.registers) {
         if count > 0 {
             writeln!(out, "\t.reg .{} {}<{count}>;", class_type(class), prefix(class))?;
         }
+    }
+    if kernel.local_bytes > 0 {
+        writeln!(out, "\t.local .align 8 .b8 args[{}];", kernel.local_bytes)?;
     }
     let mut line = None;
     for inst in &kernel.body {
@@ -33,6 +43,8 @@ fn module(kernel: &Kernel, out: &mut String) -> fmt::Result {
         }
         if matches!(inst.op, Op::Label { .. }) {
             writeln!(out, "{inst}:")?;
+        } else if matches!(inst.op, Op::Printf { .. }) {
+            writeln!(out, "\t{inst}")?;
         } else {
             writeln!(out, "\t{inst};")?;
         }
@@ -74,6 +86,8 @@ impl Display for Operand {
             Operand::Special(Special::Tid) => f.write_str("%tid.x"),
             Operand::Special(Special::Ctaid(axis)) => write!(f, "%ctaid.{}", axis_name(*axis)),
             Operand::Special(Special::Shared) => f.write_str("shared"),
+            Operand::Special(Special::Local) => f.write_str("args"),
+            Operand::Special(Special::Text(index)) => write!(f, "text{index}"),
             Operand::Special(Special::Nctaid(axis)) => write!(f, "%nctaid.{}", axis_name(*axis)),
         }
     }
@@ -248,6 +262,19 @@ impl Display for Inst {
             Op::BarSync => f.write_str("bar.sync 0"),
             Op::BarWarpSync => f.write_str("bar.warp.sync 0xffffffff"),
             Op::Ret => f.write_str("ret"),
+            Op::FromGlobal { dst, src } => write!(f, "cvta.global.u64 {dst}, {src}"),
+            Op::FromLocal { dst, src } => write!(f, "cvta.local.u64 {dst}, {src}"),
+            Op::StVolatile { srcs, address } => {
+                write!(f, "st.volatile.global{}.b32 [{address}], {}", vector(srcs.len()), words(srcs))
+            }
+            Op::MembarSys => f.write_str("membar.sys"),
+            Op::Trap => f.write_str("trap"),
+            Op::StLocal { src, offset } => write!(f, "st.local.b64 [args+{offset}], {src}"),
+            Op::Printf { format, list } => {
+                f.write_str("{ .param .b64 format; .param .b64 list; .param .b32 printed; ")?;
+                write!(f, "st.param.b64 [format], {format}; st.param.b64 [list], {list}; ")?;
+                f.write_str("call (printed), vprintf, (format, list); }")
+            }
         }
     }
 }

@@ -17,6 +17,7 @@ mod control;
 mod expr;
 mod operator;
 mod reduce;
+mod report;
 mod shape;
 mod value;
 mod view;
@@ -43,6 +44,7 @@ pub fn check(kernel: &Kernel, instance: &Instance) -> Result<Function, Failure> 
         scopes: vec![HashMap::new()],
         failure: Failure::default(),
         depth: 0,
+        debug_asserts: instance.options.debug_asserts,
         block: crate::ir::Block(0),
     };
     checker.block = checker.func.body;
@@ -89,6 +91,7 @@ struct Checker {
     scopes: Vec<HashMap<String, Option<Val>>>,
     failure: Failure,
     depth: usize,
+    debug_asserts: bool,
     /// Where operations are appended.
     block: crate::ir::Block,
 }
@@ -155,9 +158,14 @@ impl Checker {
             }
             Stmt::While { cond, body, span } => self.while_loop(cond, body, *span),
             Stmt::Return(span) => self.misplaced_return(*span),
-            Stmt::Assert { span, .. } | Stmt::ConstAssert { span, .. } | Stmt::Print { span, .. } => {
-                let message = "this macro is not part of the kernel language";
-                let _: Option<()> = self.report(Diagnostic::new(Code::T0001, *span, message));
+            Stmt::Assert { cond, message, span } => {
+                self.assertion(cond, message, *span);
+            }
+            Stmt::ConstAssert { cond, message, .. } => {
+                self.const_assertion(cond, message);
+            }
+            Stmt::Print { pieces, args, span } => {
+                self.print(pieces, args, *span);
             }
             Stmt::Expr(expr) => {
                 self.expr(expr);

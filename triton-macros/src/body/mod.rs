@@ -5,6 +5,7 @@
 
 pub(crate) mod control;
 mod expr;
+pub(crate) mod macros;
 mod pattern;
 pub(crate) mod types;
 
@@ -39,8 +40,8 @@ fn convert_block(cx: &mut Context, block: &Block, place: Place) -> Option<(Vec<a
             }
             Stmt::Expr(expr, _) => convert_statement(cx, expr, place),
             Stmt::Macro(stmt) => {
-                reject::macro_call(cx, &stmt.mac);
-                None
+                reject::attributes(cx, &stmt.attrs);
+                macros::convert(cx, &stmt.mac)
             }
         };
         complete &= converted.is_some();
@@ -86,7 +87,7 @@ fn convert_item(cx: &mut Context, item: &Item) -> Option<ast::Stmt> {
 #[allow(clippy::wildcard_enum_match_arm, reason = "syn's enum is not exhaustive")]
 fn is_statement(expr: &Expr) -> bool {
     match expr {
-        Expr::Assign(_) | Expr::ForLoop(_) | Expr::While(_) | Expr::Return(_) => true,
+        Expr::Assign(_) | Expr::ForLoop(_) | Expr::While(_) | Expr::Return(_) | Expr::Macro(_) | Expr::Const(_) => true,
         Expr::Binary(binary) => operator(&binary.op).1,
         _ => false,
     }
@@ -105,6 +106,8 @@ fn convert_statement(cx: &mut Context, expr: &Expr, place: Place) -> Option<ast:
         Expr::ForLoop(expr) => return control::convert_for(cx, expr),
         Expr::While(expr) => return control::convert_while(cx, expr),
         Expr::Return(expr) => return control::convert_return(cx, expr, place),
+        Expr::Macro(expr) => return macros::convert(cx, &expr.mac),
+        Expr::Const(expr) => return macros::convert_const(cx, expr),
         _ => return statement_value(cx, expr, place).map(ast::Stmt::Expr),
     };
     let op = op.map(|op| (operator(op).0, cx.place_of(op)));

@@ -193,6 +193,10 @@ impl Memory for CpuMemory {
             other => Err(no_width(other, addresses)),
         }
     }
+
+    fn print(&self, lines: &str) {
+        print!("{lines}");
+    }
 }
 
 fn no_width(width: u32, addresses: &[u64]) -> Fault {

@@ -21,21 +21,21 @@ const ALONE: Duration = Duration::from_micros(200);
 /// The mistake of the program with the lowest index (x runs fastest), whatever the threads did.
 pub(crate) fn run(func: &Function, args: &[Arg], grid: [u32; 3]) -> Result<()> {
     let memory = CpuMemory::snapshot();
-    each(grid, |program| interp::run(func, args, program, &memory).map_err(|e| e.0))
+    each(grid, |program| interp::run(func, args, program, &memory).map_err(Error::from))
 }
 
 /// Calls `body` for every program of a grid, on as many threads as the machine has.
-fn each(grid: [u32; 3], body: impl Fn(Program) -> Result<(), String> + Sync) -> Result<()> {
+fn each(grid: [u32; 3], body: impl Fn(Program) -> Result<()> + Sync) -> Result<()> {
     let [x, y, z] = grid.map(u64::from);
     let total = x * y * z;
     let one = |index: u64| {
         let id = [index % x, index / x % y, index / (x * y)].map(|i| i as u32);
         // A panic is a bug of the interpreter; the user's program must not end for it.
         catch_unwind(AssertUnwindSafe(|| body(Program { id, grid }))).unwrap_or_else(|_| {
-            Err(format!(
+            Err(Error::Program(format!(
                 "the interpreter panicked in program ({}, {}, {}); please report this as a bug",
                 id[0], id[1], id[2]
-            ))
+            )))
         })
     };
 
@@ -43,7 +43,7 @@ fn each(grid: [u32; 3], body: impl Fn(Program) -> Result<(), String> + Sync) -> 
     let start = Instant::now();
     let mut first = 0;
     while first < total && (threads == 1 || start.elapsed() < ALONE) {
-        one(first).map_err(Error::Program)?;
+        one(first)?;
         first += 1;
     }
     if first == total {
@@ -64,11 +64,11 @@ fn each(grid: [u32; 3], body: impl Fn(Program) -> Result<(), String> + Sync) -> 
                 return;
             }
             for index in begin..total.min(begin + chunk) {
-                if let Err(message) = one(index) {
+                if let Err(error) = one(index) {
                     let mut failure = crate::lock(&failure);
                     if index < lowest.load(Relaxed) {
                         lowest.store(index, Relaxed);
-                        *failure = Some(message);
+                        *failure = Some(error);
                     }
                     break;
                 }
@@ -86,7 +86,7 @@ fn each(grid: [u32; 3], body: impl Fn(Program) -> Result<(), String> + Sync) -> 
     });
     match failure.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner) {
         None => Ok(()),
-        Some(message) => Err(Error::Program(message)),
+        Some(error) => Err(error),
     }
 }
 
@@ -104,7 +104,7 @@ mod tests {
             let index = x + u64::from(grid[0]) * (y + u64::from(grid[1]) * z);
             ran[index as usize].fetch_add(1, Relaxed);
             std::thread::sleep(Duration::from_micros(20));
-            if bad.contains(&index) { Err(index.to_string()) } else { Ok(()) }
+            if bad.contains(&index) { Err(Error::Program(index.to_string())) } else { Ok(()) }
         });
         let must = expected.map_or(total, |i| i + 1);
         assert!(ran[..must as usize].iter().all(|n| n.load(Relaxed) == 1), "{grid:?}");

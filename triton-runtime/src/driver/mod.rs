@@ -15,6 +15,7 @@ pub(crate) mod jit;
 pub(crate) mod memory;
 pub(crate) mod module;
 pub(crate) mod pinned;
+pub(crate) mod report;
 pub(crate) mod stream;
 
 use crate::error::Error;
@@ -109,7 +110,7 @@ impl Driver {
         let message = self.message(code);
         // Faults of a kernel are sticky: the first call after them reports them, whatever it was for.
         match code {
-            700 | 702 | 710 | 714..=719 => Error::Device { call, message },
+            700 | 702 | 710 | 714..=719 => crate::report::failed().unwrap_or(Error::Device { call, message }),
             _ => Error::Driver { call, code, message },
         }
     }

@@ -92,20 +92,23 @@ impl Function {
     }
 
     /// Enqueues a launch with the values of each argument. They have been checked against the kernel's record, and are at
-    /// most [`ParamType::MAX_WORDS`] each.
+    /// most [`ParamType::MAX_WORDS`] each. The last parameter of code with assertions is `report`.
     #[inline]
     pub(crate) fn launch<const N: usize>(
         &self,
         stream: &RawStream,
         [x, y, z]: [u32; 3],
         values: [&[u64]; N],
+        report: Option<&u64>,
     ) -> Result<(), Error> {
         let context = stream.context;
         context.enter()?;
         // Values are little-endian and zero-extended, so that a narrow parameter finds its bytes first.
-        let mut params = [[std::ptr::null_mut::<c_void>(); ParamType::MAX_WORDS]; N];
-        let params = params.as_flattened_mut();
-        for (param, value) in params.iter_mut().zip(values.iter().copied().flatten()) {
+        let mut params = [[std::ptr::null_mut::<c_void>(); ParamType::MAX_WORDS + 1]; N];
+        // There is room for one more, but where there is no argument at all.
+        let mut one = [std::ptr::null_mut()];
+        let params = if N == 0 { &mut one } else { params.as_flattened_mut() };
+        for (param, value) in params.iter_mut().zip(values.iter().copied().flatten().chain(report)) {
             *param = std::ptr::from_ref(value).cast_mut().cast();
         }
         if self.cluster == [1, 1, 1] {

@@ -29,7 +29,8 @@ fn handle() -> *mut c_void {
 }
 
 fn allocate(bytes: usize) -> *mut u64 {
-    Box::leak(vec![0u64; bytes.div_ceil(8)].into_boxed_slice()).as_mut_ptr()
+    // Elements of 16 bytes, for their alignment.
+    Box::leak(vec![0u128; bytes.div_ceil(16)].into_boxed_slice()).as_mut_ptr().cast()
 }
 
 macro_rules! functions {
@@ -124,7 +125,7 @@ functions! {
     fn cuStreamDestroy_v2(stream: *mut c_void) { log(format_args!("destroy {}", stream as usize)); 0 }
     fn cuStreamSynchronize(stream: *mut c_void) {
         log(format_args!("synchronize {}", stream as usize));
-        if mode("fault") { 700 } else { 0 }
+        if mode("fault") { 700 } else if mode("assertion") { 719 } else { 0 }
     }
     fn cuStreamWaitEvent(stream: *mut c_void, _event: *mut c_void, _flags: c_uint) {
         log(format_args!("wait on {}", stream as usize));
@@ -178,6 +179,13 @@ functions! {
             let (extent, stride) = (|i| **params.add(i).cast::<*mut i32>(), |i| **params.add(i).cast::<*mut i64>());
             let (extents, strides) = ([extent(1), extent(2)], [stride(3), stride(4)]);
             log(format_args!("launch {extents:?} {strides:?} {} on {}", extent(5), stream as usize));
+            return 0;
+        }
+        if mode("assertion") {
+            // What a failed assertion leaves in the memory that the last parameter points to.
+            let report = **params.add(2).cast::<*mut u64>() as *mut [u32; 4];
+            assert!(report as usize % 16 == 0, "the report is aligned");
+            report.write([2, **params.add(1).cast::<*mut u32>(), 5, 4]);
             return 0;
         }
         // The last parameter of the tests' kernels is an i32.

@@ -64,6 +64,7 @@ pub fn image(entry: &'static str, ptx: impl Into<Cow<'static, str>>, promise: Pr
         threads,
         cluster: [1, 1, 1],
         shared_bytes: 0,
+        report: false,
         programs: ProgramMap::Identity,
     }
 }

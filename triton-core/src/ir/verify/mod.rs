@@ -22,7 +22,7 @@ mod places;
 
 use super::types::{DType, Shape, Type};
 use super::{Block, Function, Inst, InstData, Value};
-use crate::ops::{self, Op, Tiles};
+use crate::ops::{self, Op, Text, Tiles};
 use std::collections::HashSet;
 
 /// A rule that is broken.
@@ -126,6 +126,16 @@ impl Verifier<'_> {
             Err(message) => return self.report(Some(inst), message),
             Ok(ty) => ty,
         };
+        if let Op::Assert { message: text, .. } | Op::Print { text, .. } = data.op {
+            let places = match (func.texts.get(text.0 as usize), data.op) {
+                (None, _) => return self.report(Some(inst), format!("there is no text ${}", text.0)),
+                (Some(text), Op::Print { values, .. }) => (Text::pieces(text).len() - 1, values.as_slice().len()),
+                (Some(_), _) => (0, 0),
+            };
+            if places.0 != places.1 {
+                self.report(Some(inst), format!("{} values for the {} places of ${}", places.1, places.0, text.0));
+            }
+        }
         if data.op.regions() == 0 && data.op.tiles() != Tiles::Carried {
             if expected.into_iter().collect::<Vec<_>>() != results || !data.args.is_empty() || !data.regions.is_empty()
             {

@@ -65,9 +65,9 @@ pub(super) fn check(func: &Function, data: &InstData) -> Result<(), String> {
     }
     check_moves(func, data)?;
     for group in groups {
-        let first = func.layout_of[group[0]];
-        if let Some(other) = group.iter().find(|&&v| func.layout_of[v] != first) {
-            return Err(format!("{other} and {} meet in `{}` with different layouts", group[0], data.op.mnemonic()));
+        let Some(&first) = group.first() else { continue };
+        if let Some(other) = group.iter().find(|&&v| func.layout_of[v] != func.layout_of[first]) {
+            return Err(format!("{other} and {first} meet in `{}` with different layouts", data.op.mnemonic()));
         }
     }
     Ok(())

@@ -1,0 +1,9 @@
+//! `debug_asserts` is a `bool`.
+use triton::prelude::*;
+
+#[triton::kernel(debug_asserts = 0)]
+fn kernel(x: PtrMut<f32>) {
+    store(x, 1.0, true);
+}
+
+fn main() {}

@@ -1,0 +1,11 @@
+//! What a constant assertion speaks of must be known while compiling.
+use triton::prelude::*;
+
+#[triton::kernel(BLOCK = [32])]
+fn kernel<const BLOCK: i32>(x: PtrMut<f32>, n: i32) {
+    const { assert!(n >= BLOCK, "enough") }
+    const { assert!(BLOCK) }
+    store(x + BLOCK, 1.0, true);
+}
+
+fn main() {}

@@ -1,0 +1,173 @@
+//! The macros of a body: `assert!`, `println!`, and `assert!` in a `const` block.
+
+use super::expr;
+use crate::context::{Context, spell};
+use crate::reject;
+use quote::ToTokens;
+use syn::parse::Parser;
+use syn::punctuated::Punctuated;
+use syn::{Block, Expr, ExprConst, ExprLit, Lit, LitStr, Macro, Stmt, Token};
+use triton_core::ast;
+use triton_core::diag::{Code, Diagnostic};
+
+/// Which macro of the language a call is of.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Known {
+    /// `assert!`
+    Assert,
+    /// `println!`
+    Println,
+}
+
+impl Known {
+    /// `None` for a macro that the language does not have.
+    pub(crate) fn of(call: &Macro) -> Option<Known> {
+        [("assert", Known::Assert), ("println", Known::Println)]
+            .into_iter()
+            .find_map(|(name, known)| call.path.is_ident(name).then_some(known))
+    }
+}
+
+/// The arguments of a macro of the language.
+pub(crate) fn arguments(call: &Macro) -> syn::Result<Vec<Expr>> {
+    let list = Punctuated::<Expr, Token![,]>::parse_terminated.parse2(call.tokens.clone())?;
+    Ok(list.into_iter().collect())
+}
+
+/// The `assert!` of `const { assert!(..) }`.
+#[allow(clippy::wildcard_enum_match_arm, reason = "syn's enum is not exhaustive")]
+pub(crate) fn const_assert(block: &Block) -> Option<&Macro> {
+    let [only] = block.stmts.as_slice() else { return None };
+    let call = match only {
+        Stmt::Macro(stmt) => &stmt.mac,
+        Stmt::Expr(Expr::Macro(expr), _) => &expr.mac,
+        _ => return None,
+    };
+    (Known::of(call) == Some(Known::Assert)).then_some(call)
+}
+
+/// A macro that stands as a statement.
+pub(super) fn convert(cx: &mut Context, call: &Macro) -> Option<ast::Stmt> {
+    let Some(known) = Known::of(call) else {
+        reject::macro_call(cx, call);
+        return None;
+    };
+    let span = cx.place_of(call);
+    let arguments = read(cx, call)?;
+    match known {
+        Known::Assert => {
+            let (cond, message) = assertion(cx, call, &arguments)?;
+            Some(ast::Stmt::Assert { cond, message, span })
+        }
+        Known::Println => {
+            let (pieces, args) = printed(cx, call, &arguments)?;
+            Some(ast::Stmt::Print { pieces, args, span })
+        }
+    }
+}
+
+/// `const { assert!(..) }` as a statement.
+pub(super) fn convert_const(cx: &mut Context, written: &ExprConst) -> Option<ast::Stmt> {
+    reject::attributes(cx, &written.attrs);
+    let Some(call) = const_assert(&written.block) else {
+        reject::expr(cx, &Expr::Const(written.clone()));
+        return None;
+    };
+    let span = cx.place_of(written);
+    let arguments = read(cx, call)?;
+    let (cond, message) = assertion(cx, call, &arguments)?;
+    Some(ast::Stmt::ConstAssert { cond, message, span })
+}
+
+fn read(cx: &mut Context, call: &Macro) -> Option<Vec<Expr>> {
+    match arguments(call) {
+        Ok(arguments) => Some(arguments),
+        Err(error) => {
+            let span = cx.place(error.span(), error.span());
+            let name = spell(&call.path);
+            cx.report(Diagnostic::new(Code::T0001, span, format!("cannot read the arguments of `{name}!`: {error}")));
+            None
+        }
+    }
+}
+
+/// The condition and the message of an `assert!`.
+fn assertion(cx: &mut Context, call: &Macro, arguments: &[Expr]) -> Option<(ast::Expr, String)> {
+    let (cond, message) = match arguments {
+        [cond] => (cond, None),
+        [cond, message] => (cond, Some(message)),
+        _ => {
+            let message = format!("`assert!` takes a condition and a text, {} arguments given", arguments.len());
+            let problem = cx.diagnostic(Code::T0101, call, message);
+            cx.report(problem.help("write `assert!(condition, \"what is wrong\")`"));
+            return None;
+        }
+    };
+    let text = match message {
+        None => Some(cond.to_token_stream().to_string()),
+        Some(message) => plain(cx, message),
+    };
+    let cond = expr::convert(cx, cond);
+    Some((cond?, text?))
+}
+
+/// The text of a message that has nothing filled in.
+fn plain(cx: &mut Context, message: &Expr) -> Option<String> {
+    let pieces = match text(message) {
+        Some(text) => pieces(cx, text)?,
+        None => Vec::new(),
+    };
+    if let [text] = pieces.as_slice() {
+        return Some(text.clone());
+    }
+    let problem = cx.diagnostic(Code::T0001, message, "the message of an `assert!` is a text with nothing filled in");
+    cx.report(problem.help("print values before it, with `println!(\"{}\", value)`"));
+    None
+}
+
+/// The pieces of text of a `println!`, and what stands between them.
+fn printed(cx: &mut Context, call: &Macro, arguments: &[Expr]) -> Option<(Vec<String>, Vec<ast::Expr>)> {
+    let Some((format, values)) = arguments.split_first() else { return Some((vec![String::new()], Vec::new())) };
+    let Some(literal) = text(format) else {
+        let problem = cx.diagnostic(Code::T0001, format, "`println!` begins with a text literal");
+        cx.report(problem.help("write `println!(\"{}\", value)`"));
+        return None;
+    };
+    let pieces = pieces(cx, literal);
+    let args: Vec<_> = values.iter().map(|value| expr::convert(cx, value)).collect();
+    let (pieces, args) = (pieces?, args.into_iter().collect::<Option<Vec<_>>>()?);
+    let (places, given) = (pieces.len() - 1, args.len());
+    if places != given {
+        let s = |n: usize| if n == 1 { "" } else { "s" };
+        let message = format!("the text has {places} place{} `{{}}`, {given} value{} given", s(places), s(given));
+        cx.error(Code::T0101, call, message);
+        return None;
+    }
+    Some((pieces, args))
+}
+
+fn text(written: &Expr) -> Option<&LitStr> {
+    if let Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) = written { Some(text) } else { None }
+}
+
+/// The text between the places `{}`; a doubled brace is one of the text.
+fn pieces(cx: &mut Context, literal: &LitStr) -> Option<Vec<String>> {
+    let text = literal.value();
+    let (mut pieces, mut rest) = (vec![String::new()], text.chars().peekable());
+    while let Some(c) = rest.next() {
+        let next = rest.next_if(|next| matches!((c, next), ('{', '{' | '}') | ('}', '}')));
+        match (c, next) {
+            ('{', Some('}')) => pieces.push(String::new()),
+            ('{' | '}', None) => {
+                let problem =
+                    cx.diagnostic(Code::T0001, literal, "a text has only places `{}`, without name, number or format");
+                cx.report(
+                    problem.help("write `{}` and pass the value behind the text; a brace of the text is `{{` or `}}`"),
+                );
+                return None;
+            }
+            _ => pieces.last_mut()?.push(c),
+        }
+    }
+    Some(pieces)
+}

@@ -1,0 +1,42 @@
+//! Which assertion of which kernel stopped a GPU.
+//!
+//! Every image with assertions that is loaded has a slot of host memory, whose address its launches pass. When the driver says
+//! that a kernel has failed, the slots are looked through: one that is filled names the assertion by the number of its text in
+//! the kernel's IR, which knows the place.
+
+use crate::driver::context::Context;
+use crate::driver::report::Slot;
+use crate::error::{Error, Result};
+use crate::kernel::Kernel;
+use crate::lock;
+use std::sync::Mutex;
+use triton_core::interp::FailedAssertion;
+use triton_core::ops::Text;
+
+struct Loaded {
+    slot: Slot,
+    kernel: &'static Kernel,
+    variant: usize,
+}
+
+static LOADED: Mutex<Vec<Loaded>> = Mutex::new(Vec::new());
+
+/// The address that launches of an image pass.
+///
+/// # Errors
+/// What the driver says.
+pub(crate) fn address(context: &Context, kernel: &'static Kernel, variant: usize) -> Result<u64> {
+    // A driver that fails asks for `failed`, so it is called before the lock is taken.
+    let slot = Slot::new(context)?;
+    let address = slot.address();
+    lock(&LOADED).push(Loaded { slot, kernel, variant });
+    Ok(address)
+}
+
+/// The assertion that has failed, if one has.
+pub(crate) fn failed() -> Option<Error> {
+    let loaded = lock(&LOADED);
+    let (found, (text, program)) = loaded.iter().find_map(|l| Some((l, l.slot.read()?)))?;
+    let func = found.kernel.function(found.variant).ok()?;
+    Some(FailedAssertion::new(func, Text(text), program).into())
+}
