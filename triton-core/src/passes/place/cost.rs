@@ -8,8 +8,8 @@ use crate::entity::SideTable;
 use crate::ir::types::{DType, Elem, Shape, Type};
 use crate::ir::{Function, Inst, Value};
 use crate::layout::access::global;
-use crate::layout::cost::{self, ISSUE, REGISTER, SECTOR, SECTOR_AGAIN, SHUFFLE, WAVEFRONT};
-use crate::layout::{LANES, Layout};
+use crate::layout::cost::{self, ISSUE, REGISTER, SECTOR, SECTOR_AGAIN, SHUFFLE};
+use crate::layout::{LANES, Layout, estimate};
 use crate::ops::{DotKind, Effect, Op};
 
 /// How fast tensor cores multiply elements of this type, over the half types.
@@ -86,23 +86,30 @@ impl<'a> Costs<'a> {
         issue + once * SECTOR + (asked - once) * SECTOR_AGAIN
     }
 
-    /// In registers, then between lanes, then one exchange between warps.
+    /// In registers, then between lanes; what warps share is exchanged and folded in registers again ([`super::super::split`]).
     fn reduce(&self, inst: Inst, shape: Shape, weight: f64, layout: &Layout, bits: u32) -> f64 {
         let data = &self.func.insts[inst];
         let Op::Reduce { axis, .. } = data.op else { return 0.0 };
         let axis = axis as usize;
-        let Some(result) = layout.slice_axis(shape, axis) else { return f64::INFINITY };
         let inner: u32 = shape.dims()[axis + 1..].iter().product();
         let field = (shape.dims()[axis] - 1) * inner;
-        let steps = |columns: &[u32]| columns.iter().filter(|&&c| c & field != 0).count() as f64;
-        let values = data.args.len() as f64 * f64::from(bits.div_ceil(32));
+        let of_axis = |columns: &[u32]| columns.iter().map(|&c| (c & field) / inner).fold(0, |all, c| all | c);
+        let (lanes, far) = (of_axis(&layout.lane), of_axis(&layout.warp));
+        let Some(result) = layout.slice_axis(shape, axis) else { return f64::INFINITY };
         let (all, left) = (layout.registers() as f64 * self.warps, result.registers() as f64 * self.warps);
-        let moved = values * SHUFFLE + weight * ISSUE;
-        let between_warps = match layout.warp.iter().filter(|&&c| c & field != 0).count() {
-            0 => 0.0,
-            bits => cost::ROUND_TRIP + left * values * 2.0 * WAVEFRONT + bits as f64 * left * moved,
+        let values = data.args.len() as f64;
+        let shuffle = values * f64::from(bits.div_ceil(32)) * SHUFFLE + weight * ISSUE;
+        let near = (all - left) * weight * ISSUE + f64::from(lanes.count_ones()) * left * shuffle;
+        if far == 0 {
+            return near;
+        }
+        let parts = 1 << far.count_ones();
+        let exchange = || {
+            let of_parts = layout.fold_axis(shape, axis, !far & (shape.dims()[axis] - 1))?;
+            let together = result.insert_axis(shape.without(axis)?, axis, parts)?;
+            Some(estimate::cycles(&of_parts, &together, bits))
         };
-        (all - left) * weight * ISSUE + steps(&layout.lane) * left * moved + between_warps
+        near + exchange().map_or(f64::INFINITY, |cycles| values * cycles) + f64::from(parts - 1) * left * weight * ISSUE
     }
 
     fn dot(&self, inst: Inst, label: Label, layouts: &Layouts) -> f64 {
