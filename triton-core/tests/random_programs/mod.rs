@@ -1,4 +1,4 @@
-//! Random programs over square tiles: elementwise operations, casts, transposes, reductions, loops.
+//! Random programs over square tiles: elementwise operations, casts, transposes, reductions, loops, branches.
 
 use crate::random::Random;
 use std::fmt::Write;
@@ -31,7 +31,7 @@ impl Program<'_> {
     fn step(&mut self) {
         let (a, elem) = self.any();
         let (n, side) = (self.next, self.side);
-        match self.random.below(6) {
+        match self.random.below(7) {
             0 => _ = self.line(&format!("permute v{a}, [1,0]"), elem),
             1 => {
                 let to = if elem == "f32" { "f16" } else { "f32" };
@@ -59,6 +59,26 @@ impl Program<'_> {
                 self.next += 5;
                 self.line(&format!("broadcast v{}, [{side},{side}]", n + 4), elem);
             }
+            5 => {
+                // What only one branch needs in another layout.
+                let tile = format!("{elem}[{side},{side}]");
+                let _ = writeln!(
+                    self.text,
+                    "  v{n} = if v9 : {tile} {{
+    v{} = permute v{a}, [1,0] : {tile}
+    v{} = add v{}, v{a} : {tile}
+    yield with v{}
+  }} {{
+    yield with v{a}
+  }}",
+                    n + 1,
+                    n + 2,
+                    n + 1,
+                    n + 2
+                );
+                self.next += 3;
+                self.tiles.push((n, elem));
+            }
             _ => {
                 let _ = writeln!(
                     self.text,
@@ -84,7 +104,7 @@ pub fn program(random: &mut Random) -> (Function, usize) {
     let side = [8, 16, 32, 64][random.below(4)];
     let warps = 1 << random.below(3);
     let elements = side * side;
-    let mut p = Program { random, text: String::new(), tiles: Vec::new(), next: 10, side };
+    let mut p = Program { random, text: String::new(), tiles: Vec::new(), next: 11, side };
     let _ = write!(
         p.text,
         "kernel k(v0 x: ptr<f32> multiple_of 16, v1 out: ptr<mut f32> multiple_of 16) warps {warps} {{
@@ -95,13 +115,15 @@ pub fn program(random: &mut Random) -> (Function, usize) {
   v6 = reshape v5, [{side},{side}] : i32[{side},{side}]
   v7 = splat v0, [{side},{side}] : ptr<f32>[{side},{side}]
   v8 = offset v7, v6 : ptr<f32>[{side},{side}]
+  v10 = program_id 0 : i32
+  v9 = lt v10, v3 : bool
 "
     );
     p.line("load v8, -, -", "f32");
     for _ in 0..2 + p.random.below(4) {
         p.step();
     }
-    let last = p.tiles.last().copied().unwrap_or((10, "f32"));
+    let last = p.tiles.last().copied().unwrap_or((11, "f32"));
     let value = if last.1 == "f32" { last.0 } else { p.line(&format!("cast v{}, f32", last.0), "f32") };
     let n = p.next;
     let _ = write!(

@@ -2,14 +2,15 @@
 //!
 //! Operations are walked in their order. What an operation needs in another layout than it has is made just before it is
 //! first needed: a free value or a view again, where the original stood; a conversion in the outermost block that runs as
-//! rarely as value and user together, so outside of the loops that use it, and inside of the branch that does.
+//! rarely as value and user together, so outside of the loops that use it, and inside of the branch that does. Instead of a
+//! wide value, what it was computed from may be converted, and the value computed again.
 
 use super::fold_order;
 use super::graph::{Graph, Role, Source, behind, is_tile};
 use super::labelling::Choice;
 use crate::entity::SideTable;
 use crate::ir::{Block, Function, Inst, InstData, Stage, Value};
-use crate::layout::Layout;
+use crate::layout::{Layout, estimate};
 use crate::ops::{Op, Tiles};
 use std::collections::HashMap;
 
@@ -17,18 +18,36 @@ use std::collections::HashMap;
 ///
 /// # Errors
 /// A layout that an operation cannot have: a mistake of placement.
-pub(super) fn emit(func: &mut Function, graph: &Graph, chosen: &[Choice]) -> Result<(), String> {
+pub(super) fn emit(func: &mut Function, graph: &Graph, chosen: &[Choice]) -> Result<Vec<Inst>, String> {
     let mut stands: HashMap<(Value, Layout), Vec<Block>> = HashMap::new();
     for used in &graph.uses {
-        let Some((_, origin)) = used.from else { continue };
+        let Some((from, origin)) = used.from else { continue };
         let layout = graph.origin(func, used.value, operand(&chosen[used.var], used.role));
-        stands.entry((origin, layout.ok_or("a view without a layout")?)).or_default().push(used.block);
+        let layout = layout.ok_or("a view without a layout")?;
+        if let Some(narrow) = again(func, graph, chosen, from, &layout)
+            && let Source::Var(_) = graph.source[narrow]
+        {
+            let chain = graph.vars[from].insts.iter().flat_map(|&inst| func.insts[inst].results.iter().copied());
+            for value in chain.chain([narrow]) {
+                stands.entry((value, layout.clone())).or_default().push(used.block);
+            }
+        }
+        stands.entry((origin, layout)).or_default().push(used.block);
     }
     func.stage = Stage::Laid;
     let definition = SideTable::new(None);
-    let mut writer = Writer { graph, chosen, stands, func, open: Vec::new(), made: HashMap::new(), definition };
+    let (open, again) = (Vec::new(), Vec::new());
+    let (made, before) = (HashMap::new(), HashMap::new());
+    let mut writer = Writer { graph, chosen, stands, func, open, made, definition, again, before };
     let body = writer.func.body;
-    writer.block(body, &[])
+    writer.block(body, &[])?;
+    Ok(writer.again)
+}
+
+/// What is converted in place of a variable's result that is needed in this layout.
+fn again(func: &Function, graph: &Graph, chosen: &[Choice], var: usize, layout: &Layout) -> Option<Value> {
+    let cycles = |bits| estimate::cycles(&chosen[var].domain, layout, bits);
+    graph.vars[var].narrow.filter(|_| graph.moved(func, var, layout, cycles).1)
 }
 
 /// The layout in which a variable needs an operand.
@@ -52,6 +71,10 @@ struct Writer<'a> {
     made: HashMap<(Value, Layout), Vec<(Block, Value)>>,
     /// The instruction that defines a value, and how many blocks were open there.
     definition: SideTable<Value, Option<(Inst, usize)>>,
+    /// Operations on data that were computed again.
+    again: Vec<Inst>,
+    /// As they were at stage 0, those that may be.
+    before: HashMap<Inst, Op>,
 }
 
 impl Writer<'_> {
@@ -92,6 +115,9 @@ impl Writer<'_> {
             let warps = self.func.num_warps;
             return self.operands(inst, |_| Layout::coalesced(1, 1, warps));
         };
+        if self.graph.vars[var].narrow.is_some() {
+            self.before.insert(inst, data.op);
+        }
         let Choice { domain, product, .. } = self.chosen[var].clone();
         let mut result = domain.clone();
         match (data.op, product) {
@@ -152,8 +178,18 @@ impl Writer<'_> {
             }
             Source::Var(_) | Source::Scalar => {
                 let wanted = self.stands.get(&key).map_or(&[][..], |blocks| blocks);
-                let outermost = (home..self.open.len()).find(|&i| wanted.contains(&self.open[i].0));
-                (self.func.make(Op::Convert { x: value }, copy.span)?, outermost.unwrap_or(home))
+                let outermost = (home..self.open.len()).find(|&i| wanted.contains(&self.open[i].0)).unwrap_or(home);
+                match self.graph.var_of[original] {
+                    Some(var) if again(self.func, self.graph, self.chosen, var, layout).is_some() => {
+                        let result = self.func.types.push(self.func.ty(value));
+                        let op = self.before.get(&original).copied().unwrap_or(copy.op);
+                        let inst = self.func.insts.push(InstData { op, results: vec![result], ..copy });
+                        self.operands(inst, |_| layout.clone())?;
+                        self.again.push(inst);
+                        (inst, outermost)
+                    }
+                    Some(_) | None => (self.func.make(Op::Convert { x: value }, copy.span)?, outermost),
+                }
             }
         };
         let result = self.func.insts[inst].results[0];

@@ -1,23 +1,24 @@
 //! Says what was chosen, and what it costs.
 
 use super::accessed;
-use super::graph::{Graph, Kind, is_tile};
+use super::graph::{Graph, Kind, is_tile, weight};
 use super::labelling::Choice;
 use crate::analysis::axis::{self, Axis};
 use crate::entity::SideTable;
 use crate::ir::{Block, Function, Inst, InstData, LayoutId, Value};
 use crate::layout::access::{Access, Form};
 use crate::layout::convert::{self, Plan};
+use crate::layout::cost;
 use crate::ops::{DotKind, Op};
 use crate::record::Promise;
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
 /// The lines of a placed function; `func` is what [`super::emit`] has written.
-pub(super) fn explain(func: &Function, promise: Promise, graph: &Graph, chosen: &[Choice]) -> String {
+pub(super) fn explain(func: &Function, promise: Promise, graph: &Graph, chosen: &[Choice], again: &[Inst]) -> String {
     let facts = axis::analyse(func, promise);
     let mut lines =
-        Lines { func, facts, graph, chosen, out: String::new(), used: BTreeSet::new(), converts: 0, moved: 0.0 };
+        Lines { func, facts, graph, chosen, again, out: String::new(), used: BTreeSet::new(), converts: 0, moved: 0.0 };
     lines.block(func.body);
     let own: f64 = chosen.iter().map(|choice| choice.cost).sum();
     let mut out = String::new();
@@ -40,6 +41,8 @@ struct Lines<'a> {
     facts: SideTable<Value, Axis>,
     graph: &'a Graph,
     chosen: &'a [Choice],
+    /// Operations that were computed again.
+    again: &'a [Inst],
     out: String,
     /// Layouts that are named.
     used: BTreeSet<LayoutId>,
@@ -56,6 +59,12 @@ impl Lines<'_> {
                 && self.graph.vars[var].insts[0] == inst
             {
                 self.operation(var, data);
+            } else if self.again.contains(&inst) {
+                let registers = self.func.layout(data.results[0]).map_or(0, |layout| layout.registers()) as f64;
+                let once = registers * f64::from(self.func.num_warps) * weight(self.func, &data.op) * cost::ISSUE;
+                let what = format!("{} again {}", data.op.mnemonic(), self.tile(data.results[0]));
+                self.moved += self.graph.runs(block) * once;
+                self.line(data, self.graph.runs(block), &what, self.graph.runs(block) * once);
             } else {
                 self.carried(inst, data);
             }

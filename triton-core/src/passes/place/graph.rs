@@ -61,6 +61,9 @@ pub(super) struct Var {
     pub weight: f64,
     /// How often it runs.
     pub freq: f64,
+    /// The data that a chain is computed from, if that is one tile of fewer bits than the chain's: where the result is to be
+    /// converted, it can be converted instead, and the chain computed again.
+    pub narrow: Option<Value>,
     block: Block,
 }
 
@@ -205,6 +208,8 @@ impl Graph {
                 let Some(var) = self.chain(func, block, first, result, &given) else {
                     let var = self.add(func, block, inst, Kind::Elementwise, result);
                     self.vars[var].weight = weight(func, op);
+                    let narrower = func.ty(first).elem.bits() < func.ty(result).elem.bits();
+                    self.vars[var].narrow = given.iter().all(|&v| v == first && narrower).then_some(first);
                     operands.iter().for_each(|&v| self.add_use(func, var, v, Role::Domain, block));
                     return;
                 };
@@ -232,7 +237,7 @@ impl Graph {
     fn add(&mut self, func: &Function, block: Block, inst: Inst, kind: Kind, like: Value) -> usize {
         let (shape, bits) = (func.ty(like).shape, func.ty(like).elem.bits());
         let freq = self.freq[block];
-        self.vars.push(Var { kind, insts: vec![inst], shape, bits, weight: 1.0, freq, block });
+        self.vars.push(Var { kind, insts: vec![inst], shape, bits, weight: 1.0, freq, narrow: None, block });
         let var = self.vars.len() - 1;
         if !matches!(kind, Kind::Carried(_)) {
             self.var_of[inst] = Some(var);
@@ -349,6 +354,17 @@ impl Graph {
             return layout.slice_axis(shape, axis as usize);
         }
         Some(layout.clone())
+    }
+
+    /// Cycles to have a variable's result, which is in layout `src`, in another one, and whether by computing it again from
+    /// what is narrower; `cycles` says what converting elements of so many bits costs.
+    pub fn moved(&self, func: &Function, var: usize, dst: &Layout, mut cycles: impl FnMut(u32) -> f64) -> (f64, bool) {
+        let Var { bits, weight, narrow, .. } = self.vars[var];
+        let whole = cycles(bits);
+        let Some(narrow) = narrow.filter(|_| whole > 0.0) else { return (whole, false) };
+        let computed = f64::from(func.num_warps) * dst.registers() as f64 * weight * cost::ISSUE;
+        let again = cycles(func.ty(narrow).elem.bits()) + computed;
+        (again.min(whole), again < whole)
     }
 
     /// How often a block runs.

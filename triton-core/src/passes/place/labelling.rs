@@ -60,7 +60,7 @@ impl<'a> Labelling<'a> {
             if let Some((from, value)) = used.from {
                 let src = moves.yields(from, &[label(from)])?;
                 let dst = moves.needs(used, &[label(used.var)])?;
-                total += used.freq * moves.cycles(src[0], dst[0], value);
+                total += used.freq * moves.cycles(src[0], dst[0], (from, value));
             }
         }
         Ok(total)
@@ -103,7 +103,7 @@ impl<'a> Labelling<'a> {
             let (yields, needs) = (moves.yields(from, &labels[from])?, moves.needs(used, &labels[used.var])?);
             let mut matrix = Vec::with_capacity(yields.len() * needs.len());
             for &src in &yields {
-                matrix.extend(needs.iter().map(|&dst| used.freq * moves.cycles(src, dst, value)));
+                matrix.extend(needs.iter().map(|&dst| used.freq * moves.cycles(src, dst, (from, value))));
             }
             match nodes {
                 (Some(a), Some(b)) => pairs.push((a, b, needs.len(), matrix)),
@@ -167,9 +167,16 @@ impl Moves<'_> {
         labels.iter().map(of).collect::<Option<_>>().ok_or_else(|| "a label without an operand".into())
     }
 
-    fn cycles(&mut self, src: Id, dst: Id, value: Value) -> f64 {
-        let bits = self.func.ty(value).elem.bits();
-        let estimate = || estimate::cycles(self.layouts.get(src), self.layouts.get(dst), bits);
-        *self.known.entry((src, dst, bits)).or_insert_with(estimate)
+    /// What it costs to have a value of a variable, which is in layout `src`, in layout `dst`.
+    fn cycles(&mut self, src: Id, dst: Id, (var, value): (usize, Value)) -> f64 {
+        let (layouts, known) = (&*self.layouts, &mut self.known);
+        let mut of_bits = |bits: u32| {
+            let estimate = || estimate::cycles(layouts.get(src), layouts.get(dst), bits);
+            *known.entry((src, dst, bits)).or_insert_with(estimate)
+        };
+        match self.graph.vars[var].narrow {
+            None => of_bits(self.func.ty(value).elem.bits()),
+            Some(_) => self.graph.moved(self.func, var, layouts.get(dst), of_bits).0,
+        }
     }
 }

@@ -11,7 +11,7 @@
 //! > Σ over variables of *how often · what it costs to run so* + Σ over uses of *how often · what the conversion costs*
 //!
 //! where a conversion runs as often as the rarer of definition and use, since it stands at the outermost place that is run so
-//! rarely. Everything that is wanted of placement is a term of this sum: wide and neighbouring accesses (`cost`), rows
+//! rarely. What was widened by a cast may be converted before the cast, and cast again. Everything that is wanted of placement is a term of this sum: wide and neighbouring accesses (`cost`), rows
 //! that stay in a warp, products whose sums do not move, conversions after a narrowing cast. Nothing is repaired afterwards.
 //!
 //! Labels worth considering are found first (`candidates`); the sum is then a partitioned Boolean quadratic problem, solved
@@ -47,7 +47,7 @@ const WIDEST: u64 = 16;
 /// A reduction that no layout allows: a mistake of this pass.
 pub fn place(func: &mut Function, promise: Promise) -> Result<(), String> {
     let (graph, chosen) = decide(func, promise)?;
-    emit::emit(func, &graph, &chosen)
+    emit::emit(func, &graph, &chosen).map(|_| ())
 }
 
 /// What [`place`] chooses for a function, line by line: what each operation costs in all of its runs and the layouts it works
@@ -58,8 +58,8 @@ pub fn place(func: &mut Function, promise: Promise) -> Result<(), String> {
 pub fn explain(func: &Function, promise: Promise) -> Result<String, String> {
     let (graph, chosen) = decide(func, promise)?;
     let mut placed = func.clone();
-    emit::emit(&mut placed, &graph, &chosen)?;
-    Ok(explain::explain(&placed, promise, &graph, &chosen))
+    let again = emit::emit(&mut placed, &graph, &chosen)?;
+    Ok(explain::explain(&placed, promise, &graph, &chosen, &again))
 }
 
 fn decide(func: &Function, promise: Promise) -> Result<(Graph, Vec<Choice>), String> {
