@@ -11,8 +11,9 @@
 //! > Σ over variables of *how often · what it costs to run so* + Σ over uses of *how often · what the conversion costs*
 //!
 //! where a conversion runs as often as the rarer of definition and use, since it stands at the outermost place that is run so
-//! rarely. What was widened by a cast may be converted before the cast, and cast again. Everything that is wanted of placement is a term of this sum: wide and neighbouring accesses (`cost`), rows
-//! that stay in a warp, products whose sums do not move, conversions after a narrowing cast. Nothing is repaired afterwards.
+//! rarely; what was widened by a cast may be converted before the cast, and cast again. Everything that is wanted of placement
+//! is a term of this sum: wide and neighbouring accesses (`cost`), rows that stay in a warp, products whose sums do not move,
+//! conversions after a narrowing cast. Nothing is repaired afterwards.
 //!
 //! Labels worth considering are found first (`candidates`); the sum is then a partitioned Boolean quadratic problem, solved
 //! by [`crate::passes::pbqp`], exactly in all kernels that we know. Variables with one candidate take no part. ("Register
