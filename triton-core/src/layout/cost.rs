@@ -27,11 +27,23 @@ pub const SECTOR: f64 = 1.8;
 /// 32 bytes that L1 has already. An estimate.
 pub const SECTOR_AGAIN: f64 = 0.25;
 
+/// Sectors of 32 bytes that L1 looks up in a cycle. An estimate.
+pub const SECTORS: f64 = 4.0;
+
+/// Lines of 128 bytes that L1 looks up in a cycle. An estimate.
+pub const LINES: f64 = 2.0;
+
 /// Instructions that make the address and the predicate of one global access. An estimate.
 pub const ADDRESS_SLOTS: f64 = 3.0;
 
 /// Floating point operations a cycle by `mma.sync`: 60 to 65 % of the peak of 4096 for f16.
 pub const MMA_FLOPS: f64 = 2500.0;
+
+/// The same for `i8`.
+pub const MMA_I8_FLOPS: f64 = 2.0 * MMA_FLOPS;
+
+/// The same for `f64`.
+pub const MMA_F64_FLOPS: f64 = MMA_FLOPS / 16.0;
 
 /// The same by `wgmma`: 95 %.
 pub const WGMMA_FLOPS: f64 = 3900.0;

@@ -178,8 +178,10 @@ impl Search<'_> {
     /// Adds the label of a variable of which a layout is known.
     fn add_any(&mut self, var: usize, layout: Layout, needed: bool) {
         let Var { kind, shape, bits, ref insts, .. } = self.graph.vars[var];
-        let words = bits.div_ceil(32).max(1);
-        if !needed && layout.registers() as u32 * words > cost::TILE_REGISTERS {
+        // A tile may be larger than that by itself, but not because threads hold the same.
+        let share = (shape.elements() / u64::from(32 * self.func.num_warps)).max(1);
+        let most = share.max(u64::from(cost::TILE_REGISTERS / bits.div_ceil(32).max(1)));
+        if !needed && layout.registers() as u64 > most {
             return;
         }
         let op = self.func.insts[insts[0]].op;

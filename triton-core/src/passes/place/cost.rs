@@ -12,12 +12,12 @@ use crate::layout::cost::{self, ISSUE, REGISTER, SECTOR, SECTOR_AGAIN, SHUFFLE};
 use crate::layout::{LANES, Layout, estimate};
 use crate::ops::{DotKind, Effect, Op};
 
-/// How fast tensor cores multiply elements of this type, over the half types.
-fn rate(dtype: Option<DType>) -> f64 {
+/// How fast tensor cores multiply elements of this type.
+fn flops(dtype: Option<DType>) -> f64 {
     match dtype {
-        Some(DType::F64) => 1.0 / 16.0,
-        Some(DType::I8) => 2.0,
-        Some(_) | None => 1.0,
+        Some(DType::F64) => cost::MMA_F64_FLOPS,
+        Some(DType::I8) => cost::MMA_I8_FLOPS,
+        Some(_) | None => cost::MMA_FLOPS,
     }
 }
 
@@ -74,7 +74,7 @@ impl<'a> Costs<'a> {
         let (sectors, lines) = (f64::from(touched.sectors), f64::from(touched.lines));
         let instructions = layout.registers() as f64 / f64::from(touched.vector);
         let moved = LANES as f64 * f64::from(touched.vector * bytes) / 128.0;
-        let pipe = 1f64.max(sectors / 4.0).max(lines / 2.0).max(moved);
+        let pipe = moved.max(sectors / cost::SECTORS).max(lines / cost::LINES).max(1.0);
         let issue = instructions * self.warps * (pipe + cost::ADDRESS_SLOTS * ISSUE);
         let asked = instructions * sectors * self.warps;
         if op.effect() == Effect::Write {
@@ -122,10 +122,7 @@ impl<'a> Costs<'a> {
         let operands = (of(left) + of(right)) * self.warps * REGISTER;
         let words = f64::from(self.func.ty(acc).elem.bits().div_ceil(32));
         match kind {
-            DotKind::Mma => {
-                let rate = rate(self.func.ty(a).elem.num());
-                2.0 * elements as f64 * depth / (cost::MMA_FLOPS * rate) + operands
-            }
+            DotKind::Mma => 2.0 * elements as f64 * depth / flops(self.func.ty(a).elem.num()) + operands,
             DotKind::Fma | DotKind::Any => of(sum) * depth * self.warps * ISSUE * words + operands,
         }
     }
