@@ -159,3 +159,44 @@ fn transposition() -> triton::Result<()> {
     check_transpose!(i64, 64, |i| i as i64 * 0x1_0000_0001);
     Ok(())
 }
+
+/// Sums of rows and of the whole tile; W is there to tell the instances apart.
+#[triton::kernel(deterministic = true, configs = [(W = 1, num_warps = 1), (W = 4, num_warps = 4), (W = 16, num_warps = 16)])]
+fn sums_in_order<const W: i32>(x: Ptr<f32>, rows: PtrMut<f32>, whole: PtrMut<f32>) {
+    let tile = load(x + arange(0, 4096).reshape([8, 512]), true);
+    store(rows + arange(0, 8), sum_axis(tile, 1), true);
+    store(whole, sum(tile), true);
+}
+
+/// By halves, neighbours first: the order that the option promises.
+fn by_halves(x: &[f32]) -> f32 {
+    match x {
+        [one] => *one,
+        _ => by_halves(&x.chunks(2).map(|pair| pair[0] + pair[1]).collect::<Vec<f32>>()),
+    }
+}
+
+#[test]
+fn sums_have_the_same_bits_everywhere() -> triton::Result<()> {
+    let mut random = Random(17);
+    let x: Vec<f32> = (0..4096).map(|_| random.next() * 1000.0).collect();
+    let expected: Vec<f32> = x.chunks(512).map(by_halves).chain([by_halves(&x)]).collect();
+    for device in devices() {
+        let stream = device.stream()?;
+        let dx = stream.upload(&x)?;
+        for warps in [1, 4, 16] {
+            let (mut rows, mut whole) = (stream.zeros::<f32>(8)?, stream.zeros::<f32>(1)?);
+            // SAFETY: x has the 4096 elements of the tile, rows 8 and whole 1.
+            unsafe {
+                match warps {
+                    1 => sums_in_order::<1>(&dx, &mut rows, &mut whole).launch(&stream, 1)?,
+                    4 => sums_in_order::<4>(&dx, &mut rows, &mut whole).launch(&stream, 1)?,
+                    _ => sums_in_order::<16>(&dx, &mut rows, &mut whole).launch(&stream, 1)?,
+                }
+            }
+            let found = [stream.download(&rows)?, stream.download(&whole)?].concat();
+            assert_eq!(found, expected, "{device}, {warps} warps");
+        }
+    }
+    Ok(())
+}

@@ -340,10 +340,12 @@ pub struct Options {
     pub num_warps: u32,
     /// Whether `assert!` is checked at run time.
     pub debug_asserts: bool,
+    /// Whether sums of floats are added in one order, the same on every device and for every number of warps.
+    pub deterministic: bool,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Options { num_warps: 4, debug_asserts: true }
+        Options { num_warps: 4, debug_asserts: true, deterministic: false }
     }
 }

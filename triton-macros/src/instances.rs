@@ -256,6 +256,7 @@ fn combine(
             let variant = ast::Options {
                 num_warps: num_warps.or(options.num_warps).unwrap_or(default.num_warps),
                 debug_asserts: options.debug_asserts.unwrap_or(default.debug_asserts),
+                deterministic: options.deterministic.unwrap_or(default.deterministic),
             };
             match instances.iter_mut().find(|instance| instance.args == args) {
                 Some(same) if same.variants.contains(&variant) => repeated.push(number),

@@ -43,6 +43,7 @@ use triton_core::diag::Code;
 /// | `configs = [(BM = 64, num_warps = 4), ..]` | combinations written out, each with its own options |
 /// | `num_warps = 4` | warps of 32 threads that run one program: 1, 2, 4, 8, 16 or 32 |
 /// | `debug_asserts = false` | leaves out what `assert!` checks at run time |
+/// | `deterministic = true` | sums are added in one order, by halves, neighbours first: the same bits on every device, with any number of warps (but for the sums inside `dot`) |
 /// | `crate = path` | where the façade is, if it is reached through another crate |
 ///
 /// A kernel stands in a module or in a function, not in an `impl`.

@@ -12,7 +12,7 @@ use syn::{Expr, Token};
 use triton_core::diag::Code;
 
 /// Options that stand for one value.
-const NAMES: [&str; 4] = ["configs", "num_warps", "debug_asserts", "crate"];
+const NAMES: [&str; 5] = ["configs", "num_warps", "debug_asserts", "deterministic", "crate"];
 
 /// The options of one kernel.
 #[derive(Default)]
@@ -25,6 +25,8 @@ pub(crate) struct Options {
     pub(crate) num_warps: Option<u32>,
     /// `debug_asserts = false`.
     pub(crate) debug_asserts: Option<bool>,
+    /// `deterministic = true`.
+    pub(crate) deterministic: Option<bool>,
     /// `crate = path`.
     pub(crate) root: Option<TokenStream>,
 }
@@ -62,7 +64,9 @@ pub(crate) fn read(cx: &mut Context, args: TokenStream) -> Options {
         if name == "num_warps" {
             options.num_warps = num_warps(cx, &value);
         } else if name == "debug_asserts" {
-            options.debug_asserts = debug_asserts(cx, &value);
+            options.debug_asserts = flag(cx, &name, &value);
+        } else if name == "deterministic" {
+            options.deterministic = flag(cx, &name, &value);
         } else if name == "crate" {
             options.root = root(cx, &value);
         } else if name == "configs" {
@@ -103,12 +107,12 @@ fn num_warps(cx: &mut Context, value: &Expr) -> Option<u32> {
     None
 }
 
-fn debug_asserts(cx: &mut Context, value: &Expr) -> Option<bool> {
+fn flag(cx: &mut Context, name: &Ident, value: &Expr) -> Option<bool> {
     if let Expr::Lit(syn::ExprLit { lit: syn::Lit::Bool(value), .. }) = value {
         return Some(value.value);
     }
     let found = spell(value);
-    cx.error(Code::T0008, value, format!("`debug_asserts` is `true` or `false`, not `{found}`"));
+    cx.error(Code::T0008, value, format!("`{name}` is `true` or `false`, not `{found}`"));
     None
 }
 

@@ -74,6 +74,13 @@ impl Checker {
     }
 
     fn check_update(&mut self, name: &str, update: Update, dtype: DType, span: Span) -> Option<()> {
+        if self.deterministic && dtype.is_float() && matches!(update, Update::With(AtomicKind::Add)) {
+            let message = format!("`{name}` on memory of `{dtype}` in a kernel that is `deterministic`");
+            let problem = Diagnostic::new(Code::T0125, span, message);
+            let problem = problem.note("programs add in any order, and every order rounds differently");
+            return self
+                .report(problem.help("let every program store a sum of its own, and add those in another launch"));
+        }
         if update.defined_on(dtype) {
             return Some(());
         }

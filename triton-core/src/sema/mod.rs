@@ -45,6 +45,7 @@ pub fn check(kernel: &Kernel, instance: &Instance) -> Result<Function, Failure> 
         failure: Failure::default(),
         depth: 0,
         debug_asserts: instance.options.debug_asserts,
+        deterministic: instance.options.deterministic,
         block: crate::ir::Block(0),
     };
     checker.block = checker.func.body;
@@ -92,6 +93,7 @@ struct Checker {
     failure: Failure,
     depth: usize,
     debug_asserts: bool,
+    deterministic: bool,
     /// Where operations are appended.
     block: crate::ir::Block,
 }

@@ -153,7 +153,10 @@ impl Checker {
         self.func.append_structured(region, Op::Yield {}, combined, Vec::new(), &[], span);
         let reduced = self.func.ty(args[0]).shape.without(axis)?;
         let types: Vec<Type> = args.iter().map(|&v| self.func.ty(v).with_shape(reduced)).collect();
-        let op = Op::Reduce { axis: axis as i32, order: BitOrder::Any };
+        let bits = self.func.ty(args[0]).shape.dims()[axis].trailing_zeros() as u8;
+        let upwards: Vec<u8> = (0..bits).collect();
+        let order = BitOrder::new(&upwards).filter(|_| self.deterministic).unwrap_or(BitOrder::Any);
+        let op = Op::Reduce { axis: axis as i32, order };
         let results = self.func.append_structured(self.block, op, args, vec![region], &types, span);
         Some(match results[..] {
             [one] => Val::Ir(one),

@@ -11,7 +11,7 @@ use super::labelling::Choice;
 use crate::entity::SideTable;
 use crate::ir::{Block, Function, Inst, InstData, Stage, Value};
 use crate::layout::{Layout, estimate};
-use crate::ops::{Op, Tiles};
+use crate::ops::{BitOrder, Op, Tiles};
 use std::collections::HashMap;
 
 /// See the [module's page](self).
@@ -121,9 +121,10 @@ impl Writer<'_> {
         let Choice { domain, product, .. } = self.chosen[var].clone();
         let mut result = domain.clone();
         match (data.op, product) {
-            (Op::Reduce { axis, .. }, _) => {
+            (Op::Reduce { axis, order }, _) => {
                 let shape = self.func.ty(data.args[0]).shape;
-                let order = fold_order(&domain, shape, axis as usize).ok_or("no order for a reduction")?;
+                let own = fold_order(&domain, shape, axis as usize).ok_or("no order for a reduction")?;
+                let order = if order == BitOrder::Any { own } else { order };
                 result = domain.slice_axis(shape, axis as usize).ok_or("a reduction along no axis")?;
                 self.operands(inst, |_| domain.clone())?;
                 self.func.insts[inst].op = Op::Reduce { axis, order };
