@@ -1,6 +1,6 @@
 //! The product of matrices.
 
-use super::{Num, Tile, stub};
+use super::{Float, Num, Tile, stub};
 
 /// The matrix product with what was there before: `acc + a · b`.
 ///
@@ -13,9 +13,10 @@ use super::{Num, Tile, stub};
 /// | `f64` | `f64` |
 /// | `i8` | `i32` |
 ///
-/// The order of the additions is not specified, and a product may be added without being rounded first. Integers wrap.
-/// Tensor cores multiply half types if M is at least 16, N 8 and K 16; `i8` from 16, 8 and 32 on; `f64` from 8, 8 and 4
-/// on; and if every warp has that much to do.
+/// The order of the additions is not specified, and a product may be added without being rounded first. `f32` is multiplied as
+/// `f32`, unless [`a.precision(Tf32)`](Tile::precision) asks for less. Integers wrap. Tensor cores multiply half types if M is at
+/// least 16, N 8 and K 16; `i8` from 16, 8 and 32 on; `f64` from 8, 8 and 4 on; `Tf32` from 16, 8 and 8 on; and if every warp
+/// has that much to do.
 ///
 /// # Errors
 /// `a`, `b` or `acc` is not a tile with two axes; the lengths do not fit together; `a` and `b` differ in element type, or
@@ -42,3 +43,47 @@ pub fn dot<T: Num, A: Num>(a: Tile<T>, b: Tile<T>, acc: Tile<A>) -> Tile<A> {
     let _ = (a, b, acc);
     stub()
 }
+
+impl<T: Float> Tile<T> {
+    /// On the first operand of a [`dot`](crate::lang::dot) of `f32`: multiplies with less precision, which tensor cores do many
+    /// times faster. [`Tf32`](crate::lang::Tf32) rounds both operands to 10 bits behind the point; their products are added
+    /// in `f32`.
+    ///
+    /// # Errors
+    /// The tile is not of `f32`, or the call stands anywhere but on the first operand of a `dot`.
+    ///
+    /// ```
+    /// use triton::prelude::*;
+    ///
+    /// #[triton::kernel]
+    /// fn gram(x: Tensor<f32, 2>, out: TensorMut<f32, 2>) {
+    ///     let mut acc = zeros::<f32>([64, 64]);
+    ///     for k in (0..x.dim(1)).step_by(32) {
+    ///         let v = x.load([0, k], [64, 32]);
+    ///         acc = dot(v.precision(Tf32), v.trans(), acc);
+    ///     }
+    ///     out.store([0, 0], acc);
+    /// }
+    /// ```
+    pub fn precision(self, precision: impl Precision) -> Tile<T> {
+        let _ = precision;
+        stub()
+    }
+}
+
+/// Numbers with the exponents of `f32` and 10 bits behind the point, rounded to the nearest, ties away from zero: a precision
+/// for [`Tile::precision`].
+#[derive(Clone, Copy, Debug)]
+pub struct Tf32;
+
+/// How a `dot` of `f32` multiplies.
+#[doc(hidden)]
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a precision",
+    label = "not a precision",
+    note = "write `Tf32`; without a precision products are of `f32`"
+)]
+pub trait Precision {}
+
+#[diagnostic::do_not_recommend]
+impl Precision for Tf32 {}

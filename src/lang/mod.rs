@@ -40,7 +40,7 @@
 //! | [`x.reshape([64, 4])`](Tile::reshape), [`x.trans()`](Tile::trans), [`x.permute([1, 0])`](Tile::permute) | the same elements in another shape |
 //! | [`sum(x)`](sum), [`max_of`], [`min_of`], [`argmax`], [`argmin`], [`any`], [`all`] | one value of a whole tile |
 //! | [`sum_axis(x, 1)`](sum_axis), [`max_axis`], [`min_axis`], [`argmax_axis`], [`argmin_axis`], [`any_axis`], [`all_axis`] | a tile without that axis |
-//! | [`dot(a, b, acc)`](dot) | the product of two matrices |
+//! | [`dot(a, b, acc)`](dot), [`dot(a.precision(Tf32), b, acc)`](Tile::precision) | the product of two matrices |
 //! | [`reduce(x, f)`](reduce), [`reduce_axis(x, 1, f)`](reduce_axis) | the same with a function of one's own, written as a closure |
 //!
 //! # Memory
@@ -147,7 +147,7 @@ mod value;
 mod view;
 
 pub use atomic::{atomic_add, atomic_and, atomic_cas, atomic_max, atomic_min, atomic_or, atomic_xchg, atomic_xor};
-pub use dot::dot;
+pub use dot::{Tf32, dot};
 pub use element::{Float, Int, Num};
 pub use index::{arange, num_programs, program_id};
 pub use math::{abs, exp, exp2, fma, log, log2, max, min, sqrt, where_};
@@ -162,6 +162,8 @@ pub use view::{Tensor, TensorMut};
 
 #[doc(hidden)]
 pub use control::{Condition, Counter, Ends, Range, cond, range};
+#[doc(hidden)]
+pub use dot::Precision;
 #[doc(hidden)]
 pub use element::{Bitwise, Offset};
 #[doc(hidden)]

@@ -28,6 +28,19 @@ fn matmul_f32<const M: i32, const N: i32, const K: i32>(a: Tensor<f32, 2>, b: Te
     c.store([m, n], acc);
 }
 
+/// `f32` on tensor cores.
+#[triton::kernel(configs = [
+    (M = 16, N = 8, K = 8, num_warps = 1), (M = 64, N = 64, K = 32), (M = 32, N = 128, K = 16), (M = 128, N = 32, K = 16, num_warps = 8),
+])]
+fn matmul_tf32<const M: i32, const N: i32, const K: i32>(a: Tensor<f32, 2>, b: Tensor<f32, 2>, c: TensorMut<f32, 2>) {
+    let (m, n) = (program_id(0) * M, program_id(1) * N);
+    let mut acc = zeros::<f32>([M, N]);
+    for k in (0..a.dim(1)).step_by(K) {
+        acc = dot(a.load([m, k], [M, K]).precision(Tf32), b.load([k, n], [K, N]), acc);
+    }
+    c.store([m, n], acc);
+}
+
 /// Integers and `f64`, one tile.
 #[triton::kernel(T = [f64])]
 fn product_f64<T: Num>(a: Tensor<T, 2>, b: Tensor<T, 2>, c: TensorMut<f64, 2>) {
@@ -90,6 +103,46 @@ fn half_types_on_tensor_cores() -> triton::Result<()> {
     check!(matmul::<bf16, 64, 64, 32>);
     check!(matmul::<bf16, 32, 128, 64>);
     check!(matmul::<f16, 128, 32, 16>);
+    Ok(())
+}
+
+#[test]
+fn f32_on_tensor_cores() -> triton::Result<()> {
+    macro_rules! check {
+        ($m:literal, $n:literal, $k:literal) => {
+            for device in devices() {
+                let stream = device.stream()?;
+                // Numbers of `f16` lose nothing; those of `f32` all but 10 bits behind the point.
+                for (&size, half) in SIZES.iter().flat_map(|size| [(size, true), (size, false)]) {
+                    let (m, k, n) = size;
+                    let mut random = Random((m * 100 + k * 10 + n) as u64);
+                    let mut next = || {
+                        let x = random.next();
+                        if half { f16::from_f32(x).to_f32() } else { x }
+                    };
+                    let a: Vec<f32> = (0..m * k).map(|_| next()).collect();
+                    let b: Vec<f32> = (0..k * n).map(|_| next()).collect();
+                    let turned: Vec<f32> = (0..k * n).map(|i| b[i % k * n + i / k]).collect();
+                    let wide = |v: &[f32]| v.iter().map(|x| f64::from(*x)).collect::<Vec<f64>>();
+                    let (da, db, dt) = (stream.upload(&a)?, stream.upload(&b)?, stream.upload(&turned)?);
+                    let grid = (m.div_ceil($m), n.div_ceil($n));
+                    for transposed in [false, true] {
+                        let mut c = stream.upload(&vec![f32::NAN; m * n])?;
+                        let right = if transposed { dt.view([n, k])?.transposed() } else { db.view([k, n])? };
+                        matmul_tf32::<$m, $n, $k>(da.view([m, k])?, right, c.view_mut([m, n])?)
+                            .launch(&stream, grid)?;
+                        let found = error(&wide(&a), &wide(&b), &wide(&stream.download(&c)?), size);
+                        let most = if half { 1e-6 } else { 1e-3 };
+                        assert!(found < most, "{device} {size:?} transposed {transposed}, half {half}: {found}");
+                    }
+                }
+            }
+        };
+    }
+    check!(16, 8, 8);
+    check!(64, 64, 32);
+    check!(32, 128, 16);
+    check!(128, 32, 16);
     Ok(())
 }
 

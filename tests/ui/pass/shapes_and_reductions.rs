@@ -66,4 +66,11 @@ fn closures<T: Float>(x: Ptr<T>, out: PtrMut<T>, at: PtrMut<i32>) {
     store(out + i, logs + half.to::<T>(), true);
 }
 
+/// A product of `f32` on tensor cores.
+#[triton::kernel]
+fn gram(x: Tensor<f32, 2>, out: TensorMut<f32, 2>) {
+    let v = x.load([0, 0], [32, 16]);
+    out.store([0, 0], dot(v.precision(Tf32), v.trans(), dot(v, v.trans(), zeros::<f32>([32, 32]))));
+}
+
 fn main() {}

@@ -45,6 +45,9 @@ pub const MMA_I8_FLOPS: f64 = 2.0 * MMA_FLOPS;
 /// The same for `f64`.
 pub const MMA_F64_FLOPS: f64 = MMA_FLOPS / 16.0;
 
+/// The same for `f32` rounded to tf32.
+pub const MMA_TF32_FLOPS: f64 = MMA_FLOPS / 2.0;
+
 /// The same by `wgmma`: 95 %.
 pub const WGMMA_FLOPS: f64 = 3900.0;
 

@@ -39,7 +39,7 @@ macro_rules! int {
                     UnaryKind::Neg => x.wrapping_neg(),
                     UnaryKind::Not => !x,
                     UnaryKind::Abs => { let abs: fn($t) -> $t = $abs; abs(x) }
-                    UnaryKind::Sqrt | UnaryKind::Exp | UnaryKind::Exp2 | UnaryKind::Log | UnaryKind::Log2 => x,
+                    UnaryKind::Sqrt | UnaryKind::Exp | UnaryKind::Exp2 | UnaryKind::Log | UnaryKind::Log2 | UnaryKind::Tf32 => x,
                 }
             }
             #[inline(always)]
@@ -109,6 +109,7 @@ macro_rules! wide {
                     UnaryKind::Exp2 => f64::from(x).exp2() as $t,
                     UnaryKind::Log => log::log(&mut log::Now, x as f32) as $t,
                     UnaryKind::Log2 => log::log2(&mut log::Now, x as f32) as $t,
+                    UnaryKind::Tf32 => tf32(x as f32) as $t,
                     UnaryKind::Not => x,
                 }
             }
@@ -132,6 +133,11 @@ macro_rules! wide {
     )* };
 }
 wide!(f32, f64);
+
+/// Half of the last place that stays is added to the magnitude; the rest is cut off. Beyond the largest number that is ∞.
+fn tf32(x: f32) -> f32 {
+    if x.is_finite() { f32::from_bits((x.to_bits() + 0x1000) & !0x1fff) } else { x }
+}
 
 #[derive(Clone, Copy)]
 struct F16;

@@ -14,6 +14,8 @@ pub struct Axis(pub u8);
 pub enum DotKind {
     /// Not decided yet: stage 0.
     Any,
+    /// As `Any`; the operands, of `f32`, have the precision of tf32, so that tensor cores can take them.
+    Tf32,
     /// A multiplication and addition for each product.
     Fma,
     /// `mma.sync`, on tensor cores.
@@ -252,6 +254,7 @@ impl Field for DotKind {
     fn print(&self, out: &mut String) {
         out.push_str(match self {
             DotKind::Any => "any",
+            DotKind::Tf32 => "tf32",
             DotKind::Fma => "fma",
             DotKind::Mma => "mma",
         });
@@ -259,6 +262,7 @@ impl Field for DotKind {
     fn read(reader: &mut Reader<'_>) -> Result<Self, String> {
         match reader.next()? {
             "any" => Ok(DotKind::Any),
+            "tf32" => Ok(DotKind::Tf32),
             "fma" => Ok(DotKind::Fma),
             "mma" => Ok(DotKind::Mma),
             word => Err(format!("`{word}` is no way to multiply")),

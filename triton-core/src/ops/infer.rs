@@ -1,7 +1,7 @@
 //! The typing rules: one for each operation, used by the checker, the builder and the verifier.
 
-use super::Op;
 use super::kinds;
+use super::{DotKind, Op};
 use crate::ir::Value;
 use crate::ir::types::{DType, Elem, MAX_TILE, Shape, Type};
 
@@ -55,7 +55,7 @@ pub fn infer(op: &Op, ty: &dyn Fn(Value) -> Type) -> Result<Option<Type>, String
             let shape = x.shape.permute(order).ok_or_else(|| format!("{x} permuted by {order}"))?;
             x.with_shape(shape)
         }
-        Op::Dot { a, b, acc, .. } => {
+        Op::Dot { kind, a, b, acc } => {
             let (a, b, acc) = (ty(a), ty(b), ty(acc));
             let ([m, k], [k2, n], [m2, n2]) = (a.shape.dims(), b.shape.dims(), acc.shape.dims()) else {
                 return Err(format!("a product of {a}, {b} and {acc}"));
@@ -63,6 +63,9 @@ pub fn infer(op: &Op, ty: &dyn Fn(Value) -> Type) -> Result<Option<Type>, String
             let sum = accumulator(num(a)?).ok_or_else(|| format!("a product of {a}"))?;
             if a.elem != b.elem || (k, m, n) != (k2, m2, n2) || acc.elem != Elem::Num(sum) {
                 return Err(format!("a product of {a}, {b} and {acc}"));
+            }
+            if kind == DotKind::Tf32 && num(a)? != DType::F32 {
+                return Err(format!("a product of {a} as tf32"));
             }
             acc
         }

@@ -51,12 +51,17 @@ kinds! {
         Log = "log" on Float;
         /// The logarithm to the base 2 within 2 ulp of `f32`, rounded once more for the half types. Not for `f64`.
         Log2 = "log2" on Float;
+        /// The nearest number with 10 bits behind the point (the exponent stays), ties away from zero. For `f32`.
+        Tf32 = "tf32" on Float;
     }
 }
 
 impl UnaryKind {
     /// Whether it is defined on this element type.
     pub fn defined_on(self, dtype: DType) -> bool {
+        if self == UnaryKind::Tf32 {
+            return dtype == DType::F32;
+        }
         let approximate = matches!(self, UnaryKind::Exp | UnaryKind::Exp2 | UnaryKind::Log | UnaryKind::Log2);
         self.accepts(dtype.class()) && !(approximate && dtype == DType::F64)
     }

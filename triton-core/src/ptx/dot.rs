@@ -15,7 +15,7 @@ impl Lower<'_> {
     /// The registers of `acc + a · b`.
     pub fn dot(&mut self, a: Value, b: Value, acc: Value, kind: DotKind) -> Result<Vec<Reg>, String> {
         match kind {
-            DotKind::Any => Err("a product whose instructions are not chosen".into()),
+            DotKind::Any | DotKind::Tf32 => Err("a product whose instructions are not chosen".into()),
             DotKind::Fma => self.dot_fma(a, b, acc),
             DotKind::Mma => self.dot_mma(a, b, acc),
         }

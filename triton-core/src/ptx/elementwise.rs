@@ -65,9 +65,12 @@ impl Lower<'_> {
                     UnaryKind::Exp => self.exp(wide),
                     UnaryKind::Log => log::log(self, wide),
                     UnaryKind::Log2 => log::log2(self, wide),
-                    UnaryKind::Exp2 | UnaryKind::Neg | UnaryKind::Not | UnaryKind::Abs | UnaryKind::Sqrt => {
-                        self.arith(Opcode::Ex2, Ty::F32, &[wide.into()])
-                    }
+                    UnaryKind::Exp2
+                    | UnaryKind::Neg
+                    | UnaryKind::Not
+                    | UnaryKind::Abs
+                    | UnaryKind::Sqrt
+                    | UnaryKind::Tf32 => self.arith(Opcode::Ex2, Ty::F32, &[wide.into()]),
                 };
                 return self.cast(DType::F32, dtype, result);
             }
@@ -77,6 +80,7 @@ impl Lower<'_> {
                 return self.cast(DType::F32, dtype, root);
             }
             UnaryKind::Sqrt => Opcode::SqrtRn,
+            UnaryKind::Tf32 => Opcode::CvtRnaTf32,
         };
         let result = self.arith(op, arith_type(dtype), &[x.into()]);
         self.narrow(dtype, result)

@@ -134,6 +134,7 @@ pub enum Opcode {
     Abs,
     SqrtRn,
     Ex2,
+    CvtRnaTf32,
     FmaRn,
     MadLo,
     MadWide,
@@ -360,6 +361,8 @@ pub enum Mma {
     S8,
     /// 8 × 8 × 4 of `f64`.
     F64,
+    /// 16 × 8 × 8 of `f32` rounded to tf32, added in `f32`.
+    Tf32,
 }
 
 impl Mma {
@@ -370,15 +373,10 @@ impl Mma {
             DType::BF16 => Some(Mma::BF16),
             DType::I8 => Some(Mma::S8),
             DType::F64 => Some(Mma::F64),
-            DType::Bool
-            | DType::I16
-            | DType::I32
-            | DType::I64
-            | DType::U8
-            | DType::U16
-            | DType::U32
-            | DType::U64
-            | DType::F32 => None,
+            DType::F32 => Some(Mma::Tf32),
+            DType::Bool | DType::I16 | DType::I32 | DType::I64 | DType::U8 | DType::U16 | DType::U32 | DType::U64 => {
+                None
+            }
         }
     }
 
@@ -388,13 +386,14 @@ impl Mma {
             Mma::F16 | Mma::BF16 => [16, 8, 16],
             Mma::S8 => [16, 8, 32],
             Mma::F64 => [8, 8, 4],
+            Mma::Tf32 => [16, 8, 8],
         }
     }
 
     /// Registers of A, B and the sum in a thread.
     pub fn registers(self) -> (usize, usize, usize) {
         match self {
-            Mma::F16 | Mma::BF16 | Mma::S8 => (4, 2, 4),
+            Mma::F16 | Mma::BF16 | Mma::S8 | Mma::Tf32 => (4, 2, 4),
             Mma::F64 => (1, 1, 2),
         }
     }

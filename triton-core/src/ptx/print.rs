@@ -150,6 +150,7 @@ impl Display for Opcode {
             Opcode::Abs => "abs",
             Opcode::SqrtRn => "sqrt.rn",
             Opcode::Ex2 => "ex2.approx",
+            Opcode::CvtRnaTf32 => "cvt.rna.tf32",
             Opcode::FmaRn => "fma.rn",
             Opcode::MadLo => "mad.lo",
             Opcode::MadWide => "mad.wide",
@@ -248,6 +249,7 @@ impl Display for Inst {
                     Mma::BF16 => "f32.bf16.bf16.f32",
                     Mma::S8 => "s32.s8.s8.s32",
                     Mma::F64 => "f64.f64.f64.f64",
+                    Mma::Tf32 => "f32.tf32.tf32.f32",
                 };
                 let (d, a, b, c) = (list(d), list(a), list(b), list(c));
                 write!(f, "mma.sync.aligned.m{m}n{n}k{k}.row.col.{types} {{{d}}}, {{{a}}}, {{{b}}}, {{{c}}}")

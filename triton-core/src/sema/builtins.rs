@@ -3,7 +3,7 @@
 use super::reduce::Fold;
 use super::value::{Known, Val};
 use super::{Checker, not_known};
-use crate::ast::{Expr, Path};
+use crate::ast::{Expr, ExprKind, Path};
 use crate::diag::{Code, Diagnostic};
 use crate::ir::Value;
 use crate::ir::types::{DType, Elem, MAX_TILE, Shape};
@@ -132,6 +132,13 @@ pub(super) fn call(cx: &mut Checker, path: &Path, args: &[Expr], span: Span) -> 
         (Kind::ReduceAxis, [x, axis, f]) => return cx.reduce_by(name, x, Some(axis), f, span),
         _ => {}
     }
+    let (args, tf32) = match (builtin.kind, args) {
+        (Kind::Dot, [a, b, acc]) => match precise(cx, a)? {
+            Some(a) => (vec![a, b, acc], true),
+            None => (vec![a, b, acc], false),
+        },
+        _ => (args.iter().collect(), false),
+    };
     let values: Vec<Option<Arg>> = args.iter().map(|a| cx.expr(a).map(|v| (v, a.span))).collect();
     let values: Option<Vec<Arg>> = values.into_iter().collect();
     let values: Option<Vec<Arg>> = values?.into_iter().map(|(v, at)| Some((cx.not_unit(v, at)?, at))).collect();
@@ -152,7 +159,7 @@ pub(super) fn call(cx: &mut Checker, path: &Path, args: &[Expr], span: Span) -> 
         (Kind::Atomic(kind), [ptr, value, mask]) => cx.atomic(name, kind, [ptr, value, mask], span),
         (Kind::AtomicCas, [ptr, compare, value]) => cx.atomic_cas(name, [ptr, compare, value], span),
         (Kind::Where, [cond, a, b]) => where_(cx, cond, a, b, span),
-        (Kind::Dot, [a, b, acc]) => dot(cx, a, b, acc, span),
+        (Kind::Dot, [a, b, acc]) => dot(cx, a, b, acc, tf32, span),
         (Kind::Fold(fold), [x]) => cx.fold(name, fold, x.clone(), None, span),
         (Kind::Unary(kind), [x]) => {
             let x = (x.0.clone().with_default_type(), x.1);
@@ -173,7 +180,7 @@ pub(super) fn call(cx: &mut Checker, path: &Path, args: &[Expr], span: Span) -> 
 }
 
 /// `dot(a, b, acc)`.
-fn dot(cx: &mut Checker, a: &Arg, b: &Arg, acc: &Arg, span: Span) -> Option<Val> {
+fn dot(cx: &mut Checker, a: &Arg, b: &Arg, acc: &Arg, tf32: bool, span: Span) -> Option<Val> {
     let mut types = Vec::new();
     for (value, at) in [a, b, acc] {
         match value.ty(&cx.func).filter(|t| t.shape.rank() == 2 && t.elem.num().is_some()) {
@@ -201,6 +208,7 @@ fn dot(cx: &mut Checker, a: &Arg, b: &Arg, acc: &Arg, span: Span) -> Option<Val>
         return cx
             .report(Diagnostic::new(Code::T0102, acc.1, message).help(format!("begin with `zeros::<{sum}>(..)`")));
     }
+    let a_span = a.1;
     let ([m, k], [k2, n], [m2, n2]) = (ta.shape.dims(), tb.shape.dims(), tc.shape.dims()) else { return None };
     if (k, m, n) != (k2, m2, n2) {
         let message = format!("`dot` of `{}`, `{}` and `{}`", ta.describe(), tb.describe(), tc.describe());
@@ -210,7 +218,32 @@ fn dot(cx: &mut Checker, a: &Arg, b: &Arg, acc: &Arg, span: Span) -> Option<Val>
     let a = cx.materialise(a.0.clone(), None, a.1)?;
     let b = cx.materialise(b.0.clone(), None, b.1)?;
     let acc = cx.materialise(acc.0.clone(), None, acc.1)?;
-    cx.append(Op::Dot { kind: DotKind::Any, a, b, acc }, span).map(Val::Ir)
+    if !tf32 {
+        return cx.append(Op::Dot { kind: DotKind::Any, a, b, acc }, span).map(Val::Ir);
+    }
+    if dtype != DType::F32 {
+        let message = format!("`precision` on `{}`", ta.describe());
+        let help = "it says how `f32` is multiplied; leave it out";
+        return cx.report(Diagnostic::new(Code::T0104, a_span, message).help(help));
+    }
+    let a = cx.append(Op::Unary { kind: UnaryKind::Tf32, x: a }, span)?;
+    let b = cx.append(Op::Unary { kind: UnaryKind::Tf32, x: b }, span)?;
+    cx.append(Op::Dot { kind: DotKind::Tf32, a, b, acc }, span).map(Val::Ir)
+}
+
+/// What `precision(Tf32)` was called on, if the operand is such a call. The outer `None`: it was reported.
+fn precise<'a>(cx: &mut Checker, operand: &'a Expr) -> Option<Option<&'a Expr>> {
+    let ExprKind::Method { receiver, name, args, .. } = &operand.kind else { return Some(None) };
+    if name.name != "precision" {
+        return Some(None);
+    }
+    match &args[..] {
+        [Expr { kind: ExprKind::Path(path), .. }] if path.segments.last().is_some_and(|s| s == "Tf32") => {
+            Some(Some(receiver))
+        }
+        [other] => cx.defer(other.span, "a precision is `Tf32`".to_string()),
+        _ => cx.wrong_count(name, &["Tf32"], args.len()),
+    }
 }
 
 fn known_int(cx: &mut Checker, (value, span): &Arg, what: &str) -> Option<i128> {

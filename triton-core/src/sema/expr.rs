@@ -150,6 +150,11 @@ impl Checker {
         if let Some(Val::View(view)) = &value {
             return self.view_method(view, name, args);
         }
+        if name.name == "precision" {
+            let message = "`precision` stands on the first operand of `dot` alone";
+            let help = "write `dot(a.precision(Tf32), b, acc)`";
+            return self.report(Diagnostic::new(Code::T0001, name.span, message).help(help));
+        }
         if let Some(result) = self.shape_method(value.clone(), receiver, name, args) {
             return result;
         }

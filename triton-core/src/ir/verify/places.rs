@@ -145,7 +145,9 @@ fn check_moves(func: &Function, data: &InstData) -> Result<(), String> {
             }
             own(x).and_then(|layout| layout.fold_axis(shape, axis as usize, folded)).filter(|_| result.is_some())
         }
-        Op::Dot { kind: DotKind::Any, .. } => return Err("a product whose instructions are not chosen".into()),
+        Op::Dot { kind: DotKind::Any | DotKind::Tf32, .. } => {
+            return Err("a product whose instructions are not chosen".into());
+        }
         Op::Dot { acc, .. } => own(acc).cloned(),
         _ => None,
     };

@@ -140,8 +140,8 @@ impl Search<'_> {
                 self.seed_coalesced(var, shape, widest.min(share));
             }
             Kind::Dot => {
-                let Op::Dot { a, b, acc, .. } = op else { return };
-                let tilings = products::tilings(func, a, acc);
+                let Op::Dot { kind, a, b, acc } = op else { return };
+                let tilings = products::tilings(func, kind, a, acc);
                 for &tiling in &tilings {
                     if let Some(layouts) = products::mma(func, [a, b, acc], tiling) {
                         let [left, right, sum] = layouts.map(|layout| self.layouts.id(layout));

@@ -17,6 +17,7 @@ fn flops(dtype: Option<DType>) -> f64 {
     match dtype {
         Some(DType::F64) => cost::MMA_F64_FLOPS,
         Some(DType::I8) => cost::MMA_I8_FLOPS,
+        Some(DType::F32) => cost::MMA_TF32_FLOPS,
         Some(_) | None => cost::MMA_FLOPS,
     }
 }
@@ -123,7 +124,7 @@ impl<'a> Costs<'a> {
         let words = f64::from(self.func.ty(acc).elem.bits().div_ceil(32));
         match kind {
             DotKind::Mma => 2.0 * elements as f64 * depth / flops(self.func.ty(a).elem.num()) + operands,
-            DotKind::Fma | DotKind::Any => of(sum) * depth * self.warps * ISSUE * words + operands,
+            DotKind::Fma | DotKind::Any | DotKind::Tf32 => of(sum) * depth * self.warps * ISSUE * words + operands,
         }
     }
 }

@@ -3,18 +3,20 @@
 use crate::ir::types::{DType, Shape};
 use crate::ir::{Function, Value};
 use crate::layout::{Atom, Layout, Tiling};
+use crate::ops::DotKind;
 
 /// The arrangements of a function's warps in which tensor cores can compute a product, those first in which each warp
 /// reads least; none if tensor cores cannot.
 ///
-/// They multiply half types in atoms of 16 × 8 × 16, `i8` of 16 × 8 × 32, `f64` of 8 × 8 × 4; every warp needs an atom of its
-/// own.
-pub(super) fn tilings(func: &Function, a: Value, acc: Value) -> Vec<Tiling> {
+/// They multiply half types in atoms of 16 × 8 × 16, `i8` of 16 × 8 × 32, `f64` of 8 × 8 × 4, and `f32` whose operands are
+/// rounded to tf32 of 16 × 8 × 8; every warp needs an atom of its own.
+pub(super) fn tilings(func: &Function, kind: DotKind, a: Value, acc: Value) -> Vec<Tiling> {
     let (&[m, k], &[_, n]) = (func.ty(a).shape.dims(), func.ty(acc).shape.dims()) else { return Vec::new() };
     let (atom, [atom_m, atom_n, atom_k]) = match func.ty(a).elem.num() {
         Some(DType::F16 | DType::BF16) => (Atom::M16N8, [16, 8, 16]),
         Some(DType::I8) => (Atom::M16N8, [16, 8, 32]),
         Some(DType::F64) => (Atom::M8N8, [8, 8, 4]),
+        Some(DType::F32) if kind == DotKind::Tf32 => (Atom::M16N8, [16, 8, 8]),
         _ => return Vec::new(),
     };
     if k < atom_k {
