@@ -5,7 +5,7 @@ use triton::prelude::*;
 
 /// c = a · b; where TA is 1, a is stored as [K, M], and where TB is 1, b as [N, K].
 macro_rules! kernels {
-    ($($name:ident($t:ty) -> $sum:ty, $k:literal;)*) => {$(
+    ($($name:ident($t:ty) -> $sum:ty, $k:literal $(, $precision:ident)?;)*) => {$(
         #[triton::kernel(TA = [0, 1], TB = [0, 1])]
         fn $name<const TA: i32, const TB: i32>(a: Tensor<$t, 2>, b: Tensor<$t, 2>, c: TensorMut<$sum, 2>, depth: i32) {
             let (m, n) = (program_id(0) * 32, program_id(1) * 64);
@@ -13,7 +13,7 @@ macro_rules! kernels {
             for k in (0..depth).step_by($k) {
                 let left = if TA == 1 { a.load([k, m], [$k, 32]).trans() } else { a.load([m, k], [32, $k]) };
                 let right = if TB == 1 { b.load([n, k], [64, $k]).trans() } else { b.load([k, n], [$k, 64]) };
-                acc = dot(left, right, acc);
+                acc = dot(left$(.precision($precision))?, right, acc);
             }
             c.store([m, n], acc);
         }
@@ -24,6 +24,7 @@ kernels! {
     of_f16(f16) -> f32, 32;
     of_bf16(bf16) -> f32, 32;
     of_f32(f32) -> f32, 8;
+    of_tf32(f32) -> f32, 16, Tf32;
     of_f64(f64) -> f64, 8;
     of_i8(i8) -> i32, 32;
 }
@@ -80,6 +81,8 @@ fn operands_in_either_major_order() -> triton::Result<()> {
     check!(of_f16, f16, f32, f16::from_f32, |x| x.to_f64(), 1e-6);
     check!(of_bf16, bf16, f32, bf16::from_f32, |x| x.to_f64(), 1e-6);
     check!(of_f32, f32, f32, |x| x, f64::from, 1e-6);
+    // 11 bits of every factor.
+    check!(of_tf32, f32, f32, |x| x, f64::from, 1e-3);
     check!(of_f64, f64, f64, f64::from, |x| x, 1e-14);
     check!(of_i8, i8, i32, |x| (x * 100.0) as i8, f64::from, 0.0);
     Ok(())
