@@ -25,6 +25,7 @@ macro_rules! cases {
 }
 
 cases! {
+    place_columns,
     place_two_layouts,
     place_hoist,
     place_branch,

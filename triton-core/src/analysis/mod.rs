@@ -2,3 +2,4 @@
 
 pub mod axis;
 pub mod storage;
+pub mod stride;

@@ -14,7 +14,6 @@ use super::graph::{Graph, Kind, Role, Var};
 use super::{accessed, fold_order, products};
 use crate::analysis::axis::Axis;
 use crate::entity::SideTable;
-use crate::ir::types::Shape;
 use crate::ir::{Function, Value};
 use crate::layout::{Layout, cost};
 use crate::ops::{DotKind, Op};
@@ -111,21 +110,23 @@ impl Search<'_> {
         self.spread();
         for var in order {
             if self.labels[var].is_empty() {
-                let layout = self.coalesced(graph.vars[var].shape, 1, false);
+                let layout = self.coalesced(var, 1, false);
                 self.add_any(var, layout, true);
                 self.spread();
             }
         }
     }
 
-    /// Neighbouring lanes hold neighbours; warps follow along the rows, or have rows of their own.
-    fn coalesced(&self, shape: Shape, vector: u32, rows_apart: bool) -> Layout {
-        let fastest_last: Vec<usize> = (0..shape.rank()).rev().collect();
-        let mut warps_along = fastest_last.clone();
+    /// Neighbouring lanes hold neighbours in memory; warps follow along the rows, or have rows of their own.
+    fn coalesced(&self, var: usize, vector: u32, rows_apart: bool) -> Layout {
+        let Var { shape, fastest, .. } = self.graph.vars[var];
+        let others = (0..shape.rank()).rev().filter(|&d| d != fastest);
+        let order: Vec<usize> = (0..shape.rank()).filter(|&d| d == fastest).chain(others).collect();
+        let mut warps_along = order.clone();
         if rows_apart {
             warps_along.rotate_left(1);
         }
-        Layout::blocked(shape, &fastest_last, vector, self.func.num_warps, &warps_along)
+        Layout::blocked(shape, &order, vector, self.func.num_warps, &warps_along)
     }
 
     fn seed(&mut self, var: usize, facts: &SideTable<Value, Axis>) {
@@ -137,7 +138,7 @@ impl Search<'_> {
         match kind {
             Kind::Access => {
                 let widest = accessed(func, facts, &op).map_or(1, |(_, widest)| widest as u32);
-                self.seed_coalesced(var, shape, widest.min(share));
+                self.seed_coalesced(var, widest.min(share));
             }
             Kind::Dot => {
                 let Op::Dot { kind, a, b, acc } = op else { return };
@@ -149,7 +150,7 @@ impl Search<'_> {
                     }
                 }
                 if tilings.is_empty() {
-                    self.seed_coalesced(var, shape, share.min(4));
+                    self.seed_coalesced(var, share.min(4));
                 }
             }
             Kind::Reduce => {
@@ -164,11 +165,12 @@ impl Search<'_> {
         }
     }
 
-    fn seed_coalesced(&mut self, var: usize, shape: Shape, widest: u32) {
+    fn seed_coalesced(&mut self, var: usize, widest: u32) {
+        let rank = self.graph.vars[var].shape.rank();
         for vector in [widest, widest / 2] {
             for rows_apart in [false, true] {
-                if vector > 0 && (shape.rank() > 1 || !rows_apart) {
-                    let layout = self.coalesced(shape, vector, rows_apart);
+                if vector > 0 && (rank > 1 || !rows_apart) {
+                    let layout = self.coalesced(var, vector, rows_apart);
                     self.add_any(var, layout, false);
                 }
             }

@@ -37,12 +37,12 @@ impl<'a> Costs<'a> {
 
     /// Cycles of a variable in all of its runs, with what is computed anew for it.
     pub fn of(&self, var: usize, label: Label, layouts: &Layouts) -> f64 {
-        let Var { kind, shape, bits, weight, freq, ref insts, .. } = self.graph.vars[var];
+        let Var { kind, shape, bits, weight, fastest, freq, ref insts, .. } = self.graph.vars[var];
         let layout = layouts.get(label.needs(Role::Domain));
         let registers = layout.registers() as f64;
         let once = match kind {
             Kind::Elementwise => registers * self.warps * ISSUE * weight,
-            Kind::Access => self.access(insts[0], layout),
+            Kind::Access => self.access(insts[0], fastest, layout),
             Kind::Reduce => self.reduce(insts[0], shape, weight, layout, bits),
             Kind::Dot => self.dot(insts[0], label, layouts),
             Kind::Carried(_) => 0.0,
@@ -63,15 +63,16 @@ impl<'a> Costs<'a> {
         registers * self.warps * ISSUE * cost::FREE * used.freq
     }
 
-    fn access(&self, inst: Inst, layout: &Layout) -> f64 {
+    fn access(&self, inst: Inst, fastest: usize, layout: &Layout) -> f64 {
         let op = self.func.insts[inst].op;
         let accessed = accessed(self.func, self.facts, &op).map(|(v, widest)| (self.func.ty(v), widest));
         let Some((Type { shape, elem: Elem::Ptr { pointee, .. } }, widest)) = accessed else {
             return layout.registers() as f64 * self.warps * ISSUE;
         };
         let bytes = pointee.bytes();
-        let run = shape.dims().last().map_or(0, |d| d.trailing_zeros());
-        let touched = global(layout, 0, run, widest as u32, bytes);
+        let mut bits = shape.dims().iter().map(|extent| extent.trailing_zeros());
+        let run = bits.nth(fastest).unwrap_or(0);
+        let touched = global(layout, bits.sum(), run, widest as u32, bytes);
         let (sectors, lines) = (f64::from(touched.sectors), f64::from(touched.lines));
         let instructions = layout.registers() as f64 / f64::from(touched.vector);
         let moved = LANES as f64 * f64::from(touched.vector * bytes) / 128.0;

@@ -11,6 +11,7 @@
 //! - *views*: changes of shape of data. They move nothing, so what a user needs of a view is needed, in the layout that
 //!   follows from it, of the data itself ([`Graph::origin`]): before a broadcast there is less to convert.
 
+use crate::analysis::stride::{self, Strides};
 use crate::entity::SideTable;
 use crate::ir::types::{Elem, Shape};
 use crate::ir::{Block, Function, Inst, Value};
@@ -59,6 +60,8 @@ pub(super) struct Var {
     pub bits: u32,
     /// Instructions that one element takes.
     pub weight: f64,
+    /// The dimension along which elements are neighbours in memory.
+    pub fastest: usize,
     /// How often it runs.
     pub freq: f64,
     /// The data that a chain is computed from, if that is one tile of fewer bits than the chain's: where the result is to be
@@ -113,6 +116,7 @@ pub(super) struct Graph {
     freq: SideTable<Block, f64>,
     /// Uses that are listed already.
     known: HashSet<(usize, Value, Role, Block)>,
+    strides: SideTable<Value, Strides>,
     /// Operands that name each value.
     count: SideTable<Value, u32>,
 }
@@ -132,6 +136,7 @@ impl Graph {
             parent: SideTable::new(None),
             freq: SideTable::new(1.0),
             known: HashSet::new(),
+            strides: stride::analyse(func),
             count: SideTable::new(0),
         };
         for inst in func.walk() {
@@ -194,6 +199,8 @@ impl Graph {
                     let var = self.add(func, block, inst, Kind::Access, first);
                     if let Elem::Ptr { pointee, .. } = func.ty(first).elem {
                         self.vars[var].bits = pointee.bits();
+                        let contiguous = self.strides[first].contiguous(func.ty(first).shape);
+                        self.vars[var].fastest = contiguous.unwrap_or(self.vars[var].fastest);
                     }
                     operands.iter().for_each(|&v| self.add_use(func, var, v, Role::Domain, block));
                 }
@@ -237,7 +244,9 @@ impl Graph {
     fn add(&mut self, func: &Function, block: Block, inst: Inst, kind: Kind, like: Value) -> usize {
         let (shape, bits) = (func.ty(like).shape, func.ty(like).elem.bits());
         let freq = self.freq[block];
-        self.vars.push(Var { kind, insts: vec![inst], shape, bits, weight: 1.0, freq, narrow: None, block });
+        // Where nothing is known, it is the last one.
+        let fastest = shape.rank().saturating_sub(1);
+        self.vars.push(Var { kind, insts: vec![inst], shape, bits, weight: 1.0, fastest, freq, narrow: None, block });
         let var = self.vars.len() - 1;
         if !matches!(kind, Kind::Carried(_)) {
             self.var_of[inst] = Some(var);
