@@ -228,7 +228,8 @@ impl<const N: usize> Launch<'_, Safe, N> {
     /// # Errors
     /// Before anything is enqueued: [`Error::Variant`], [`Error::Argument`], [`Error::Promise`], [`Error::WrongDevice`],
     /// [`Error::Grid`], [`Error::NoImage`], [`Error::DriverTooOld`], [`Error::SharedMemory`], [`Error::Jit`],
-    /// [`Error::Ir`]. Otherwise [`Error::Program`] on the CPU, or a fault of earlier work.
+    /// [`Error::Ir`]. Otherwise [`Error::Program`] or [`Error::DeviceAssert`] on the CPU, or a fault or a failed assertion of
+    /// earlier work.
     #[inline]
     pub fn launch(self, stream: &Stream, grid: impl Into<Grid>) -> Result<()> {
         self.enqueue(stream, grid.into())
@@ -245,7 +246,8 @@ impl<const N: usize> Launch<'_, Unsafe, N> {
     ///
     /// # Safety
     /// Every program of the grid accesses, through its pointers, only elements of the buffers (or of a
-    /// [`DevicePtr`](crate::DevicePtr)'s elements) that were passed, and programs do not race on them.
+    /// [`DevicePtr`](crate::DevicePtr)'s elements) that were passed, and programs do not race on them; atomic
+    /// updates do not race with each other.
     #[inline]
     #[allow(unsafe_code, reason = "the caller must vouch for the kernel's accesses")]
     pub unsafe fn launch(self, stream: &Stream, grid: impl Into<Grid>) -> Result<()> {

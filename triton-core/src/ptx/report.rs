@@ -84,6 +84,8 @@ impl Lower<'_> {
             self.emit(Op::Printf { format, list });
             self.emit(Op::Label { label: skip });
         }
+        // What follows may want the whole warp.
+        self.emit(Op::BarWarpSync);
         Ok(())
     }
 
