@@ -73,7 +73,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("triton-core/src/ops/", &["crate::ptx", "crate::passes", "crate::sema"]),
     ("triton-core/src/passes/", &["crate::ptx", "crate::sema"]),
     ("triton-core/src/analysis/", &["crate::ptx", "crate::passes", "crate::sema"]),
-    ("triton-core/src/interp/", &["crate::ptx", "crate::passes", "crate::sema", "crate::layout"]),
+    ("triton-core/src/interp/", &["crate::ptx", "crate::passes", "crate::sema"]),
     ("triton-core/src/ir/", &["crate::ptx", "crate::passes", "crate::sema", "crate::interp"]),
     ("triton-core/src/layout/", &["crate::ops", "crate::passes", "crate::ptx", "crate::sema"]),
     ("triton-core/src/ast.rs", &["crate::ops", "crate::sema", "crate::passes"]),
