@@ -132,6 +132,15 @@ impl Target {
         }
     }
 
+    /// How many blocks of so many threads a multiprocessor can run at once, if each thread has so many registers: it has 64 K
+    /// registers and 2048 threads.
+    pub fn resident_blocks(self, threads: u32, registers: u32) -> u32 {
+        match self {
+            // Registers are given out by eights to each thread.
+            Target::Sm80 => ((64 << 10) / (threads * registers.next_multiple_of(8).max(8))).min(2048 / threads).min(32),
+        }
+    }
+
     /// Bytes of shared memory that a block can have.
     pub fn shared_bytes(self) -> u32 {
         match self {

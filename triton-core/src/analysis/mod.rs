@@ -1,5 +1,6 @@
 //! Facts about values that passes rely on.
 
 pub mod axis;
+pub mod pressure;
 pub mod storage;
 pub mod stride;

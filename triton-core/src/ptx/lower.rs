@@ -4,6 +4,7 @@
 
 use super::{Class, Cmp, Inst, Kernel, Op, Opcode, Operand, Reg, Special, Ty};
 use crate::analysis::axis::{self, Axis};
+use crate::analysis::pressure;
 use crate::entity::SideTable;
 use crate::ir::types::{self, Constant, DType, Elem};
 use crate::ir::{Block, Function, InstData, Value};
@@ -12,6 +13,13 @@ use crate::ops;
 use crate::record::{Promise, Target};
 use crate::span::Loc;
 use std::collections::HashMap;
+
+/// Registers below which the assembler is not told how many blocks are to run at once: it needs no telling.
+const FEW_REGISTERS: u32 = 20;
+
+/// Threads of a multiprocessor that hide what each of them waits for; beyond that, registers are worth more. But one block
+/// alone waits at its own barriers.
+const ENOUGH_THREADS: u32 = 1536;
 
 /// Makes code for one target under a promise (the one that layouts were placed for).
 ///
@@ -43,12 +51,17 @@ pub fn lower(func: &Function, target: Target, promise: Promise) -> Result<Kernel
     cx.loc = None;
     cx.emit(Op::Ret);
     let body = [cx.entry, cx.body].concat();
+    let threads = func.num_warps * 32;
+    let registers = pressure::registers(func, &cx.facts);
+    let resident = target.resident_blocks(threads, registers).min((ENOUGH_THREADS / threads).max(2));
+    let blocks = Some(resident).filter(|&n| registers >= FEW_REGISTERS && n > 1);
     Ok(Kernel {
         version: version(target),
         target: target.name(),
         entry: func.name.clone(),
         params,
-        threads: func.num_warps * 32,
+        threads,
+        blocks,
         files: func.sources.files.clone(),
         registers: cx.count,
         shared_bytes: cx.shared,

@@ -432,6 +432,8 @@ pub struct Kernel {
     pub params: Vec<Ty>,
     /// Threads of a block, exactly.
     pub threads: u32,
+    /// How many blocks a multiprocessor is to run at once; the assembler limits its registers accordingly.
+    pub blocks: Option<u32>,
     /// Source files, for line tables.
     pub files: Vec<String>,
     /// Number of registers of each class, in the order of [`Class`].

@@ -26,7 +26,11 @@ fn module(kernel: &Kernel, out: &mut String) -> fmt::Result {
         writeln!(out, ".extern .func (.param .b32 printed) vprintf(.param .b64 format, .param .b64 list);\n")?;
     }
     let params: Vec<String> = kernel.params.iter().enumerate().map(|(i, ty)| format!(".param .{ty} p{i}")).collect();
-    writeln!(out, ".visible .entry {}({})\n.reqntid {}\n{{", kernel.entry, params.join(", "), kernel.threads)?;
+    writeln!(out, ".visible .entry {}({})\n.reqntid {}", kernel.entry, params.join(", "), kernel.threads)?;
+    if let Some(blocks) = kernel.blocks {
+        writeln!(out, ".minnctapersm {blocks}")?;
+    }
+    out.write_str("{\n")?;
     for (class, count) in [Class::Pred, Class::B16, Class::B32, Class::B64].into_iter().zip(kernel.registers) {
         if count > 0 {
             writeln!(out, "\t.reg .{} {}<{count}>;", class_type(class), prefix(class))?;
