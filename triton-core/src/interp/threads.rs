@@ -82,9 +82,10 @@ impl Cell {
     }
 
     fn remember(&mut self, now: Moment, does: Does) {
-        // Two threads of a warp stand for all: no third one is ordered with both.
+        // Two threads of a warp stand for all: no third one is ordered with both. One thread twice does not.
         let few = |seen: &mut dyn Iterator<Item = Moment>| {
-            seen.filter(|m| m.warp() == now.warp() && m.warp == now.warp).count() < 2
+            let of_warp: Vec<Moment> = seen.filter(|m| m.warp() == now.warp() && m.warp == now.warp).collect();
+            of_warp.len() < 2 && of_warp.iter().all(|m| m.thread != now.thread)
         };
         match does {
             Does::Write => {
