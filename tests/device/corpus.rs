@@ -49,6 +49,8 @@ cases! {
     atomic_u64,
     loop_shift,
     loop_sum,
+    same_address,
+    while_reads,
     tf32,
     dot_tf32,
     dot_tf32_small,

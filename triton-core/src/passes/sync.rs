@@ -6,21 +6,25 @@
 //!
 //! Two accesses to global memory cannot meet if their pointers come from different parameters: memory behind a `PtrMut` is not
 //! reachable through another argument (borrows see to it for buffers, the launch's contract for raw addresses). They are made
-//! by the same thread if they go through the very same pointers and no two threads hold an element; of atomic updates, one
-//! thread makes those of an element anyway. Updates of one kind may come in any order if nobody asks what was there before. Two
-//! accesses to shared memory meet where their buffers overlap; within one buffer the layouts say by whom ([`crate::layout::Layout::reach`]).
+//! by the same thread if they go through the very same pointers, no two threads hold an element, and no two elements are at
+//! one address; of atomic updates, one thread makes those of an element anyway. Updates of one kind may come in any order if
+//! nobody asks what was there before. Two accesses to shared memory meet where their buffers overlap; within one buffer the
+//! layouts say by whom ([`crate::layout::Layout::reach`]).
 //!
 //! The walk is the forward data-flow over read-after-write and write-after-read of Tillet 2020, §5.3.2: the accesses since
 //! the last barrier are the state. A loop is walked twice, the second time from the state at its end, which is all that a
-//! further turn can add; what is defined in the loop was another value in the turn before. Branches are joined. Conditions are scalars, which all threads hold alike, so that all of them
+//! further turn can add; what is defined in the loop was another value in the turn before. Behind a `while` the last thing
+//! that ran is its condition. Branches are joined. Conditions are scalars, which all threads hold alike, so that all of them
 //! meet at a barrier in a branch.
 
+use crate::analysis::axis::{self, Axis};
 use crate::entity::SideTable;
 use crate::ir::{Block, Function, Inst, Value};
 use crate::layout::Mem;
 use crate::layout::shared::Reach;
 use crate::ops::kinds::AtomicKind;
 use crate::ops::{Op, Scope};
+use crate::record::Promise;
 
 /// An access since the last barrier of the program.
 #[derive(Clone, PartialEq)]
@@ -44,7 +48,7 @@ enum Kind {
 #[derive(Clone, PartialEq)]
 enum Memory {
     /// Through these pointers, which come from that parameter. The pointers are `None` once a further turn of a loop has others
-    /// in their place.
+    /// in their place, and where two elements may be at one address.
     Global { root: Option<Value>, ptr: Option<Value>, replicated: bool },
     /// This buffer, by the threads that hold that tile.
     Shared { buffer: Value, tile: Value },
@@ -63,12 +67,15 @@ pub fn sync(func: &mut Function) -> Result<(), String> {
         }
     }
     let (body, used) = (func.body, func.used());
-    Sync { func, roots, starts, used }.block(body, Vec::new()).map(|_| ())
+    // What is promised to an image makes no run longer.
+    let facts = axis::analyse(func, Promise::Nothing);
+    Sync { func, roots, facts, starts, used }.block(body, Vec::new()).map(|_| ())
 }
 
 struct Sync<'a> {
     func: &'a mut Function,
     roots: SideTable<Value, Option<Value>>,
+    facts: SideTable<Value, Axis>,
     /// Where in shared memory each buffer begins.
     starts: SideTable<Value, u64>,
     used: SideTable<Value, bool>,
@@ -98,16 +105,17 @@ impl Sync<'_> {
                     join(&mut after, self.block(region, pending.clone())?);
                 }
                 pending = after;
-            } else if !regions.is_empty() {
+            } else if let Some((body, test)) = regions.split_last() {
+                let tested = |cx: &mut Self, pending| test.iter().try_fold(pending, |state, &r| cx.block(r, state));
                 for _ in 0..2 {
                     // Not running at all leaves what was pending.
-                    let mut turn = pending.clone();
-                    for &region in &regions {
-                        turn = self.block(region, turn)?;
-                    }
+                    let start = tested(self, pending.clone())?;
+                    let mut turn = self.block(*body, start)?;
                     self.forget(&regions, &mut turn);
                     join(&mut pending, turn);
                 }
+                // The condition is tested once more than the body runs.
+                pending = tested(self, pending)?;
             }
             insts.push(inst);
         }
@@ -120,7 +128,7 @@ impl Sync<'_> {
         let data = &self.func.insts[inst];
         let global = |ptr: Value| {
             let replicated = self.func.layout(ptr).is_none_or(|layout| layout.replicated() != (0, 0));
-            Memory::Global { root: self.roots[ptr], ptr: Some(ptr), replicated }
+            Memory::Global { root: self.roots[ptr], ptr: self.distinct(ptr).then_some(ptr), replicated }
         };
         let (memory, kind) = match data.op {
             Op::SharedStore { buffer, value, .. } => (Memory::Shared { buffer, tile: value }, Kind::Write),
@@ -134,6 +142,11 @@ impl Sync<'_> {
             _ => return None,
         };
         Some(Pending { memory, kind, warp_waited: false })
+    }
+
+    /// Whether every element of a tile of pointers is known to be at an address of its own: all of them are one run.
+    fn distinct(&self, ptr: Value) -> bool {
+        self.facts[ptr].contiguity >= self.func.ty(ptr).shape.elements()
     }
 
     /// A turn of a loop is over: the next one has other pointers in the place of those that are defined in it.
