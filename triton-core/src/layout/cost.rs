@@ -57,6 +57,9 @@ pub const REGISTER: f64 = 0.01;
 /// Bytes of scratch above which a conversion is made in several parts.
 pub const SCRATCH_BYTES: u64 = 64 * 1024;
 
+/// Shared memory of a block in bytes, on any target.
+pub const SHARED_BYTES: u64 = 163 << 10;
+
 /// Times that an inner loop is taken to run when nothing tells.
 pub const INNER_TRIPS: f64 = 16.0;
 

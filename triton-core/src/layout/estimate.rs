@@ -7,9 +7,6 @@ use super::convert::{self, Gather};
 use super::linear::{Basis, intersect, rank};
 use super::{Layout, access, cost, shuffle};
 
-/// Shared memory of a block in bytes, on any target.
-const MOST_BYTES: u64 = 163 << 10;
-
 /// Cycles of all warps; infinite where no conversion is possible.
 pub fn cycles(src: &Layout, dst: &Layout, bits: u32) -> f64 {
     if src == dst {
@@ -34,7 +31,7 @@ fn shared(src: &Layout, dst: &Layout, bits: u32, near: bool, warps: f64) -> f64 
     let halvings = (bytes / cost::SCRATCH_BYTES).max(1).ilog2() as usize;
     // The passes are told apart by what both sides have in registers.
     let passes = halvings.min(both);
-    if bytes >> passes > MOST_BYTES {
+    if bytes >> passes > cost::SHARED_BYTES {
         return f64::INFINITY;
     }
     let common = both.min(most);

@@ -3,7 +3,7 @@
 //! *Before:* `convert`s, of which some move elements between warps, or are cheaper through memory than by shuffles. *After:*
 //! each of those is a buffer in shared memory, a store and a load, in the layout of memory that [`convert::plan`] has found;
 //! a tile that is larger than a buffer goes through it part by part. All buffers have their place: those that live at
-//! different times share bytes ([`storage`]).
+//! different times share bytes ([`storage`]), those of one loop only if they must.
 //!
 //! What an atomic update finds, one of the threads that hold an element tells the others in the same way.
 //!
@@ -172,14 +172,21 @@ fn allocate(func: &mut Function, w: &Waiting, insts: &mut Vec<Inst>) -> Result<V
     Ok(buffer)
 }
 
-/// Gives every buffer its place.
+/// Gives every buffer its place. Those of one loop or branch lie beside one another, as barriers between them would cost more
+/// than the memory; unless that is more than a block has.
 fn place(func: &mut Function) {
-    let mut lives = Lives { func, time: 0, of: SideTable::new(None), order: Vec::new() };
-    lives.block(func.body);
-    let found: Vec<(Inst, Buffer)> = lives.order.into_iter().filter_map(|v| lives.of[v].clone()).collect();
-    let buffers: Vec<Buffer> = found.iter().map(|(_, buffer)| buffer.clone()).collect();
-    let places = storage::allocate(&buffers).offsets;
-    for ((inst, _), place) in found.into_iter().zip(places) {
+    let lives = |apart: bool| {
+        let mut lives = Lives { func, apart, time: 0, of: SideTable::new(None), order: Vec::new() };
+        lives.block(func.body);
+        let found: Vec<(Inst, Buffer)> = lives.order.into_iter().filter_map(|v| lives.of[v].clone()).collect();
+        let (insts, buffers): (Vec<Inst>, Vec<Buffer>) = found.into_iter().unzip();
+        (insts, storage::allocate(&buffers))
+    };
+    let (mut insts, mut places) = lives(true);
+    if places.total > cost::SHARED_BYTES {
+        (insts, places) = lives(false);
+    }
+    for (inst, place) in insts.into_iter().zip(places.offsets) {
         if let Op::SharedAlloc { at, .. } = &mut func.insts[inst].op {
             *at = place as u32;
         }
@@ -190,6 +197,8 @@ fn place(func: &mut Function) {
 /// until the loop ends.
 struct Lives<'a> {
     func: &'a Function,
+    /// Whether those that a loop or a branch allocates live until it ends, too.
+    apart: bool,
     time: u32,
     of: SideTable<Value, Option<(Inst, Buffer)>>,
     order: Vec<Value>,
@@ -202,9 +211,10 @@ impl Lives<'_> {
         let mut used = Vec::new();
         for (inst, data) in func.block(id) {
             self.time += 1;
+            let start = self.time;
             if let (Op::SharedAlloc { .. }, &[buffer]) = (data.op, &data.results[..]) {
                 let bytes = func.mem(buffer).map_or(0, Mem::bytes);
-                let live = self.time..self.time + 1;
+                let live = start..start + 1;
                 self.of[buffer] = Some((inst, Buffer { bytes, align: ALIGN, live, role: None }));
                 self.order.push(buffer);
             }
@@ -214,7 +224,9 @@ impl Lives<'_> {
                 uses.extend(self.block(region));
             }
             for &buffer in &uses {
-                if let Some((_, buffer)) = &mut self.of[buffer] {
+                if let Some((_, buffer)) = &mut self.of[buffer]
+                    && (self.apart || buffer.live.start <= start)
+                {
                     buffer.live.end = self.time + 1;
                 }
             }

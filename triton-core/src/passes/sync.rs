@@ -8,8 +8,8 @@
 //! reachable through another argument (borrows see to it for buffers, the launch's contract for raw addresses). They are made
 //! by the same thread if they go through the very same pointers, no two threads hold an element, and no two elements are at
 //! one address; of atomic updates, one thread makes those of an element anyway. Updates of one kind may come in any order if
-//! nobody asks what was there before. Two accesses to shared memory meet where their buffers overlap; within one buffer the
-//! layouts say by whom ([`crate::layout::Layout::reach`]).
+//! nobody asks what was there before. Two accesses to shared memory meet where their buffers overlap; within one buffer, and
+//! between two that are laid out alike at one place, the layouts say by whom ([`crate::layout::Layout::reach`]).
 //!
 //! The walk is the forward data-flow over read-after-write and write-after-read of Tillet 2020, §5.3.2: the accesses since
 //! the last barrier are the state. A loop is walked twice, the second time from the state at its end, which is all that a
@@ -187,7 +187,7 @@ impl Sync<'_> {
                 let (first, second) = if a.kind == Kind::Write { (p, q) } else { (q, p) };
                 let layouts = self.func.layout(*first).zip(self.func.layout(*second));
                 match (layouts, self.func.mem(*x)) {
-                    (Some((first, second)), Some(mem)) if x == y => first.reach(second, mem),
+                    (Some((first, second)), Some(mem)) if self.same(*x, *y) => first.reach(second, mem),
                     _ if self.overlap(*x, *y) => Reach::Block,
                     _ => Reach::Thread,
                 }
@@ -201,6 +201,11 @@ impl Sync<'_> {
             Reach::Block if self.func.num_warps > 1 => Some(Scope::Block),
             Reach::Warp | Reach::Block => Some(Scope::Warp).filter(|_| !a.warp_waited),
         }
+    }
+
+    /// Whether elements of the same number lie at the same place of both buffers.
+    fn same(&self, a: Value, b: Value) -> bool {
+        self.starts[a] == self.starts[b] && self.func.mem(a) == self.func.mem(b)
     }
 
     fn overlap(&self, a: Value, b: Value) -> bool {
