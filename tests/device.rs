@@ -18,6 +18,8 @@ mod index;
 mod major;
 #[path = "device/matmul.rs"]
 mod matmul;
+#[path = "device/random.rs"]
+mod random;
 #[path = "device/reduce.rs"]
 mod reduce;
 #[path = "device/report.rs"]

@@ -16,6 +16,7 @@
 //! | `lower` | the code for `sm_80` of a function that is at stage 1 or 2 already | `NAME.ptx` |
 //! | `run` | the buffers after the grid has run, the same before and after each pass | `NAME.out` |
 
+pub mod random;
 pub mod run;
 
 use std::path::Path;

@@ -7,9 +7,10 @@
 //! ; buffer out f32 zeros 8
 //! ; args x out+8 4
 //! ```
-//! A buffer lists its elements, or says `zeros N`; an argument is a buffer (with `+BYTES`) or a number of the parameter's
+//! A buffer lists its elements, or says `zeros N`, or `small SEED N` or `any SEED N`, which are random; an argument is a buffer (with `+BYTES`) or a number of the parameter's
 //! type. Buffers lie far apart, so that every access beyond an end is found.
 
+use crate::random;
 use std::fmt::Write;
 use std::sync::Mutex;
 use triton_core::interp::{self, Fault, Memory, Program};
@@ -68,7 +69,9 @@ impl Setup {
                 ["buffer", name, dtype, rest @ ..] => {
                     let dtype = DType::from_name(dtype).ok_or_else(|| format!("`{dtype}` is no element type"))?;
                     let elements = match rest {
-                        ["zeros", n] => vec![0; n.parse().map_err(|_| format!("`{n}` is no length"))?],
+                        ["zeros", n] => vec![0; length(n)?],
+                        ["small", seed, n] => random::small(dtype, length(seed)? as u64, length(n)?),
+                        ["any", seed, n] => random::any(dtype, length(seed)? as u64, length(n)?),
                         list => list.iter().map(|w| number(dtype, w)).collect::<Result<_, _>>()?,
                     };
                     setup.buffers.push(Buffer { name: name.to_string(), dtype, elements });
@@ -147,6 +150,43 @@ pub fn run(text: &str) -> Result<String, String> {
     Ok(expected)
 }
 
+/// What the buffers hold in the end under a promise: at stages 1 and 2, which must agree, and unless `rounds` at stage 0.
+/// Beside it, the function at stage 1.
+///
+/// # Errors
+/// They do not agree, or the program or a pass fails.
+pub fn under(text: &str, promise: Promise, rounds: bool) -> Result<(Function, String), String> {
+    let mut func = parse(text).map_err(|e| e.to_string())?;
+    let setup = Setup::parse(text)?;
+    let ends = |func: &Function, stage: &str| {
+        let found = execute(func, &setup)?;
+        if found.starts_with("error") { Err(format!("{stage}: {found}")) } else { Ok(found) }
+    };
+    let unlaid = if rounds { None } else { Some(ends(&func, "stage 0")?) };
+    passes::run(passes::OPTIMISE, &mut func, Promise::Nothing)?;
+    passes::run(passes::LAY_OUT, &mut func, promise)?;
+    let expected = ends(&func, "stage 1")?;
+    let mut scheduled = func.clone();
+    passes::run(passes::SCHEDULE, &mut scheduled, promise)?;
+    for (stage, found) in [("stage 0", unlaid), ("stage 2", Some(ends(&scheduled, "stage 2")?))] {
+        if let Some(found) = found.filter(|found| *found != expected) {
+            return Err(format!("stage 1 differs from {stage}:\n{}", difference(&found, &expected)));
+        }
+    }
+    Ok((func, expected))
+}
+
+/// The first elements that differ, a line each.
+pub fn difference(expected: &str, found: &str) -> String {
+    let lines = expected.lines().zip(found.lines()).filter(|(e, f)| e != f);
+    let words = lines.flat_map(|(e, f)| {
+        let name = e.split(' ').next().unwrap_or_default();
+        let words = e.split(' ').zip(f.split(' ')).enumerate().filter(|(_, (e, f))| e != f);
+        words.map(move |(i, (e, f))| format!("  {name}[{}]: expected {e}, found {f}", i as i64 - 2))
+    });
+    words.take(40).collect::<Vec<_>>().join("\n")
+}
+
 /// The errors of the function at stage 2, each time without one of its barriers: with all of them it has none.
 pub fn without_each_barrier(text: &str) -> Result<String, String> {
     let mut func = parse(text).map_err(|e| e.to_string())?;
@@ -176,6 +216,10 @@ pub fn without_each_barrier(text: &str) -> Result<String, String> {
         }
     }
     if out.is_empty() { Err("there is no barrier".into()) } else { Ok(out) }
+}
+
+fn length(word: &str) -> Result<usize, String> {
+    word.parse().map_err(|_| format!("`{word}` is no length"))
 }
 
 fn number(dtype: DType, word: &str) -> Result<u64, String> {

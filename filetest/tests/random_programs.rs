@@ -1,20 +1,16 @@
 //! Random programs: every pass leaves the result as it is, and code is made for them.
 
-#[path = "../../triton-core/tests/random/mod.rs"]
-mod random;
-#[path = "../../triton-core/tests/random_programs/mod.rs"]
-mod random_programs;
-
 use triton_core::ir::print::print;
 use triton_core::passes;
 use triton_core::record::Promise;
+use triton_filetest::random::{Random, squares};
 use triton_filetest::run::run;
 
 #[test]
 fn passes_change_no_result() {
-    let mut random = random::Random(99);
+    let mut random = Random(99);
     for _ in 0..60 {
-        let (mut func, elements) = random_programs::program(&mut random);
+        let (mut func, elements) = squares::program(&mut random);
         let code = print(&func);
         let xs: Vec<String> = (0..elements).map(|i| format!("{}.0", (i * 37) % 61)).collect();
         let buffers = format!("; buffer x f32 {}\n; buffer out f32 zeros {elements}", xs.join(" "));

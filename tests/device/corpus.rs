@@ -10,8 +10,8 @@ use triton::{Kernel, Launch, LaunchArg, Unsafe};
 use triton_core::ir::Function;
 use triton_core::ir::parse::parse;
 use triton_core::ir::types::{DType, Elem};
-use triton_core::record::{Arg, ParamRecord, ParamType, Promise, Record, Variant};
-use triton_filetest::run::Setup;
+use triton_core::record::{Arg, Image, ParamRecord, ParamType, Promise, Record, Variant};
+use triton_filetest::run::{Setup, difference};
 
 macro_rules! cases {
     ($($name:ident),* $(,)?) => {
@@ -107,40 +107,37 @@ fn every_case_on_every_device() -> Result<(), String> {
     if failures.is_empty() { Ok(()) } else { Err(failures.join("\n")) }
 }
 
-/// The elements that differ.
-fn difference(expected: &str, found: &str) -> String {
-    let lines = expected.lines().zip(found.lines()).filter(|(e, f)| e != f);
-    let words = lines.flat_map(|(e, f)| {
-        let name = e.split(' ').next().unwrap_or_default();
-        e.split(' ')
-            .zip(f.split(' '))
-            .enumerate()
-            .filter(|(_, (e, f))| e != f)
-            .map(move |(i, (e, f))| format!("  {name}[{}]: expected {e}, found {f}", i as i64 - 2))
-    });
-    words.collect::<Vec<_>>().join("\n")
-}
-
 fn run(device: &Device, text: &str, promise: Promise) -> Result<String, String> {
     let func = parse(text).map_err(|e| e.to_string())?;
+    let mut images = images(&func)?;
+    images.retain(|image| image.promise <= promise);
+    execute(device, text, &func, record(&func, func.to_string(), images))
+}
+
+/// What a case's buffers hold after the device has run this code for it.
+pub fn execute(device: &Device, text: &str, func: &Function, record: Record) -> Result<String, String> {
     let setup = Setup::parse(text)?;
     let stream = device.stream().map_err(|e| e.to_string())?;
     let buffers = setup.buffers.iter().map(|b| stream.upload(&b.bytes())).collect::<triton::Result<Vec<_>>>();
     let buffers = buffers.map_err(|e| e.to_string())?;
     let addresses: Vec<u64> = buffers.iter().map(Buffer::address).collect();
-    let args = setup.args(&func, &addresses)?;
+    let args = setup.args(func, &addresses)?;
     // A kernel is a `static` in programs.
-    let kernel: &'static Kernel = Box::leak(Box::new(Kernel::new(record(func, promise)?)));
+    let kernel: &'static Kernel = Box::leak(Box::new(Kernel::new(record)));
     launch(kernel, &args, &stream, setup.grid)?;
     let contents = buffers.iter().map(|b| stream.download(b)).collect::<triton::Result<Vec<_>>>();
     Ok(setup.render(&contents.map_err(|e| e.to_string())?))
 }
 
-fn record(func: Function, promise: Promise) -> Result<Record, String> {
+/// Code for every promise.
+pub fn images(func: &Function) -> Result<Vec<Image>, String> {
     let mut optimised = func.clone();
     triton_core::passes::run(triton_core::passes::OPTIMISE, &mut optimised, Promise::Nothing)?;
-    let mut images = triton_core::images(&optimised)?;
-    images.retain(|image| image.promise <= promise);
+    triton_core::images(&optimised)
+}
+
+/// What is embedded of a function: the CPU runs `ir`, other devices run the images.
+pub fn record(func: &Function, ir: String, images: Vec<Image>) -> Record {
     let params = func.params.iter().map(|param| ParamRecord {
         name: Cow::Owned(param.name.clone()),
         ty: match func.ty(param.value).elem {
@@ -152,14 +149,9 @@ fn record(func: Function, promise: Promise) -> Result<Record, String> {
         specialise: !param.general,
     });
     let params: Vec<ParamRecord> = params.collect();
-    let variant = Variant { num_warps: func.num_warps, ir: func.to_string().into(), images: images.into() };
+    let variant = Variant { num_warps: func.num_warps, ir: ir.into(), images: images.into() };
     let name = func.name.clone();
-    Ok(Record {
-        kernel: name.clone().into(),
-        instance: name.into(),
-        params: params.into(),
-        variants: vec![variant].into(),
-    })
+    Record { kernel: name.clone().into(), instance: name.into(), params: params.into(), variants: vec![variant].into() }
 }
 
 /// Launches with as many arguments as there are: their number is part of a launch's type.
@@ -177,7 +169,7 @@ fn launch(kernel: &'static Kernel, args: &[Arg], stream: &Stream, grid: [u32; 3]
             }
         };
     }
-    by_count!(1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16)
+    by_count!(1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24)
 }
 
 fn argument(ty: ParamType, arg: Arg) -> LaunchArg<'static> {

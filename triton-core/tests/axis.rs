@@ -1,8 +1,5 @@
 //! Axis facts are true: random index arithmetic, every fact checked against the numbers themselves.
 
-mod random;
-
-use random::Random;
 use std::borrow::Cow;
 use triton_core::analysis::axis::{Axis, analyse};
 use triton_core::entity::Entity;
@@ -13,12 +10,7 @@ use triton_core::ops::Op;
 use triton_core::ops::kinds::{BinaryKind, CompareKind, UnaryKind};
 use triton_core::record::Promise;
 use triton_core::span::Span;
-
-impl Random {
-    fn pick<T: Copy>(&mut self, items: &[T]) -> T {
-        items[self.below(items.len())]
-    }
-}
+use triton_filetest::random::Random;
 
 #[test]
 fn facts_hold_for_random_index_arithmetic() {

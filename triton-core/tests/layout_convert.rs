@@ -1,13 +1,13 @@
 //! Conversion plans against their definition: executed element by element, and bank conflicts counted one by one.
 
-mod random;
 mod random_layouts;
 
-use random::Random;
+use random_layouts::Layouts;
 use triton_core::layout::access::{Access, Form};
 use triton_core::layout::convert::{Kind, Plan, plan};
 use triton_core::layout::linear::apply;
 use triton_core::layout::{Layout, Mem};
+use triton_filetest::random::Random;
 
 fn places(layout: &Layout) -> Vec<u32> {
     let threads = (0..32 << layout.warp.len()).map(|t| (t & 31, t >> 5));

@@ -1,17 +1,9 @@
 //! The solver of placement against exhaustive search, and on graphs that look like programs.
 
-mod random;
-
-use random::Random;
 use triton_core::passes::pbqp::Problem;
+use triton_filetest::random::Random;
 
 const NEVER: f64 = f64::INFINITY;
-
-impl Random {
-    fn pick(&mut self, items: &[f64]) -> f64 {
-        items[self.below(items.len())]
-    }
-}
 
 /// A random graph: `edges` of 8 pairs of nodes are joined.
 fn graph(random: &mut Random, nodes: usize, labels: usize, edges: usize, costs: &[f64]) -> (Problem, Vec<usize>) {

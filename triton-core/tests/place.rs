@@ -1,21 +1,18 @@
 //! Placement against exhaustive search, on small random programs.
 
-mod random;
-mod random_programs;
-
-use random::Random;
 use triton_core::ir::Function;
 use triton_core::ir::parse::parse;
 use triton_core::ir::print::print;
 use triton_core::passes::{self, place::Labelling};
 use triton_core::record::Promise;
+use triton_filetest::random::{Random, squares};
 
 /// Choices that are tried one by one.
 const MOST: usize = 4000;
 
 /// A random program, optimised.
 fn optimised(random: &mut Random) -> Function {
-    let (mut func, _) = random_programs::program(random);
+    let (mut func, _) = squares::program(random);
     passes::run(passes::OPTIMISE, &mut func, Promise::Nothing).unwrap();
     func
 }

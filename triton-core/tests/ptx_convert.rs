@@ -1,10 +1,9 @@
 //! The code of conversions between layouts, run thread by thread: every thread ends with the elements its layout names.
 
 mod evaluator;
-mod random;
 mod random_layouts;
 
-use random::Random;
+use random_layouts::Layouts;
 use triton_core::ir::parse::parse;
 use triton_core::ir::types::Shape;
 use triton_core::layout::access::Form;
@@ -14,31 +13,30 @@ use triton_core::passes::{SCHEDULE, run};
 use triton_core::ptx::lower::lower;
 use triton_core::ptx::{Kernel, Op};
 use triton_core::record::{Promise, Target};
+use triton_filetest::random::Random;
 
 /// Addresses of the two buffers.
 const X: u64 = 1 << 32;
 const OUT: u64 = 2 << 32;
 
-impl Random {
-    /// A layout near another one: mostly the same, or at least in the same warp.
-    fn near(&mut self, layout: &Layout) -> Layout {
-        let mut dst = layout.clone();
-        for _ in 0..1 + self.below(4) {
-            let (registers, lane) = (dst.reg.len(), self.below(5));
-            match self.below(4) {
-                0 if registers > 1 => dst.reg.swap(0, registers - 1),
-                1 if registers > 0 => dst.lane[lane] ^= dst.reg[self.below(registers)],
-                2 if registers > 0 && !dst.warp.is_empty() => dst.warp[0] ^= dst.reg[0],
-                _ if registers > 0 => {
-                    let r = self.below(registers);
-                    std::mem::swap(&mut dst.reg[r], &mut dst.lane[lane]);
-                }
-                _ => dst.lane.swap(0, lane),
+/// A layout near another one: mostly the same, or at least in the same warp.
+fn near(random: &mut Random, layout: &Layout) -> Layout {
+    let mut dst = layout.clone();
+    for _ in 0..1 + random.below(4) {
+        let (registers, lane) = (dst.reg.len(), random.below(5));
+        match random.below(4) {
+            0 if registers > 1 => dst.reg.swap(0, registers - 1),
+            1 if registers > 0 => dst.lane[lane] ^= dst.reg[random.below(registers)],
+            2 if registers > 0 && !dst.warp.is_empty() => dst.warp[0] ^= dst.reg[0],
+            _ if registers > 0 => {
+                let r = random.below(registers);
+                std::mem::swap(&mut dst.reg[r], &mut dst.lane[lane]);
             }
-            dst = dst.dedup();
+            _ => dst.lane.swap(0, lane),
         }
-        dst
+        dst = dst.dedup();
     }
+    dst
 }
 
 /// What a tile is of: name, and bits that the planner is told.
@@ -215,7 +213,7 @@ fn random_changes_of_a_layout() {
     for case in 0..1500 {
         let (n, warps) = (6 + random.below(5), random.below(3));
         let Some(src) = random.layout(n, n.saturating_sub(5 + warps) + 1, warps, case % 2 == 0) else { continue };
-        let dst = random.near(&src);
+        let dst = near(&mut random, &src);
         if dst.covers(1 << n) {
             check_pair(&mut seen, TYPES[random.below(TYPES.len())], src, dst);
         }
@@ -235,8 +233,11 @@ fn chains_of_conversions() {
         let mut layouts = vec![first];
         while layouts.len() < 5 {
             let last = &layouts[layouts.len() - 1];
-            let next =
-                if random.below(2) == 0 { Some(random.near(last)) } else { random.layout(n, registers, warps, false) };
+            let next = if random.below(2) == 0 {
+                Some(near(&mut random, last))
+            } else {
+                random.layout(n, registers, warps, false)
+            };
             layouts.extend(next.filter(|l| l.covers(1 << n)));
         }
         let kernel = check(TYPES[random.below(TYPES.len())].0, &layouts);

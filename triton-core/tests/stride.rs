@@ -1,8 +1,5 @@
 //! Strides are true: random index arithmetic over matrices, every stride checked against the numbers themselves.
 
-mod random;
-
-use random::Random;
 use std::borrow::Cow;
 use triton_core::analysis::stride::analyse;
 use triton_core::entity::Entity;
@@ -12,6 +9,7 @@ use triton_core::ir::{Function, Value};
 use triton_core::ops::Op;
 use triton_core::ops::kinds::BinaryKind;
 use triton_core::span::Span;
+use triton_filetest::random::Random;
 
 /// Rows and columns, parameters, constants, and what arithmetic makes of them.
 fn function(random: &mut Random) -> Function {

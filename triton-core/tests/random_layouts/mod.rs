@@ -1,18 +1,17 @@
 //! Random layouts.
 
-use crate::random::Random;
 use triton_core::layout::Layout;
 use triton_core::layout::linear::independent;
+use triton_filetest::random::Random;
 
-impl Random {
-    fn shuffle(&mut self, items: &mut [u32]) {
-        for i in (1..items.len()).rev() {
-            items.swap(i, self.below(i + 1));
-        }
-    }
-
+/// What is drawn at random.
+pub trait Layouts {
     /// A layout of 2^`n` elements: bits in any order, and with `mixed` sums of them.
-    pub fn layout(&mut self, n: usize, registers: usize, warps: usize, mixed: bool) -> Option<Layout> {
+    fn layout(&mut self, n: usize, registers: usize, warps: usize, mixed: bool) -> Option<Layout>;
+}
+
+impl Layouts for Random {
+    fn layout(&mut self, n: usize, registers: usize, warps: usize, mixed: bool) -> Option<Layout> {
         let mut columns: Vec<u32> = (0..n).map(|i| 1 << i).collect();
         columns.resize(n.max(registers + 5 + warps), 0);
         self.shuffle(&mut columns);

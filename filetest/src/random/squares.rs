@@ -1,6 +1,6 @@
 //! Random programs over square tiles: elementwise operations, casts, transposes, reductions, loops, branches.
 
-use crate::random::Random;
+use super::Random;
 use std::fmt::Write;
 use triton_core::ir::Function;
 use triton_core::ir::parse::parse;
