@@ -80,7 +80,7 @@ fn measure(record: Record, reps: usize) -> Outcome<Result> {
         let parsed = start.elapsed();
         passes::run(passes::OPTIMISE, &mut function, Promise::Nothing)?;
         let optimised = start.elapsed();
-        let images = images(&function)?;
+        let images = images(&function).map_err(|e| e.to_string())?;
         let total = start.elapsed();
         ptx_bytes = images.iter().map(|image| image.ptx.len()).sum();
         let stages = [parsed, optimised - parsed, total - optimised, total];

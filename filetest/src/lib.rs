@@ -87,7 +87,8 @@ fn check(path: &Path) -> Result<(), String> {
             if func.stage == Stage::Laid {
                 passes::run(passes::SCHEDULE, &mut func, Promise::Nothing)?;
             }
-            let kernel = triton_core::ptx::lower::lower(&func, Target::Sm80, Promise::Nothing)?;
+            let kernel = triton_core::ptx::lower::lower(&func, Target::Sm80, Promise::Nothing);
+            let kernel = kernel.map_err(|e| e.to_string())?;
             compare(&path.with_extension("ptx"), &triton_core::ptx::print::print(&kernel))
         }
         "barriers" => compare(&path.with_extension("out"), &run::without_each_barrier(&text)?),
@@ -111,7 +112,7 @@ fn promise(command: &str) -> Promise {
 fn ptx(path: &Path, text: &str) -> Result<(), String> {
     let mut func = parse(text).map_err(|e| e.to_string())?;
     passes::run(passes::OPTIMISE, &mut func, Promise::Nothing)?;
-    for image in triton_core::images(&func)? {
+    for image in triton_core::images(&func).map_err(|e| e.to_string())? {
         let extension = format!("{}.{}.ptx", image.target.name(), image.promise.name());
         compare(&path.with_extension(extension), image.text())?;
     }

@@ -133,7 +133,7 @@ pub fn execute(device: &Device, text: &str, func: &Function, record: Record) -> 
 pub fn images(func: &Function) -> Result<Vec<Image>, String> {
     let mut optimised = func.clone();
     triton_core::passes::run(triton_core::passes::OPTIMISE, &mut optimised, Promise::Nothing)?;
-    triton_core::images(&optimised)
+    triton_core::images(&optimised).map_err(|e| e.to_string())
 }
 
 /// What is embedded of a function: the CPU runs `ir`, other devices run the images.

@@ -67,6 +67,7 @@ codes! {
     T0123 = "a shape that a tile cannot have";
     T0124 = "an axis, or an order of axes, that a tile does not have";
     T0125 = "an addition of floats whose order is open, in a kernel that is `deterministic`";
+    T0126 = "a kernel whose code is too large";
     T0199 = "a mistake of the compiler itself";
 }
 

@@ -3,6 +3,7 @@
 use crate::ast::{Instance, Kernel};
 use crate::diag::{Code, Diagnostic, Failure};
 use crate::ir::Function;
+use crate::ptx::lower::LowerError;
 use crate::record::{Image, Promise, Target, Variant};
 use crate::span::Span;
 use crate::{ir, passes, ptx, sema};
@@ -11,9 +12,6 @@ use std::borrow::Cow;
 /// Targets that code is made for, best first.
 const TARGETS: &[Target] = &[Target::Sm80];
 
-/// Largest PTX text in bytes.
-const MAX_PTX: usize = 4 << 20;
-
 /// Type-checks one instance of a kernel and compiles it for every target.
 ///
 /// # Errors
@@ -21,21 +19,30 @@ const MAX_PTX: usize = 4 << 20;
 pub fn compile(kernel: &Kernel, instance: &Instance) -> Result<Variant, Failure> {
     let mut func = sema::check(kernel, instance)?;
     let ir = ir::print::print(&func);
-    let bug = |message: String| Failure {
-        diagnostics: vec![Diagnostic::new(Code::T0199, Span::NONE, message).help("please report this kernel")],
-        deferred: vec![],
-    };
-    passes::run(passes::OPTIMISE, &mut func, Promise::Nothing).map_err(bug)?;
-    let images = images(&func).map_err(bug)?;
+    let failure = |problem: Diagnostic| Failure { diagnostics: vec![problem], deferred: vec![] };
+    passes::run(passes::OPTIMISE, &mut func, Promise::Nothing).map_err(|message| failure(mistake(message)))?;
+    let images = images(&func).map_err(failure)?;
     Ok(Variant { num_warps: func.num_warps, ir: ir.into(), images: images.into() })
+}
+
+fn mistake(message: String) -> Diagnostic {
+    Diagnostic::new(Code::T0199, Span::NONE, message).help("please report this kernel")
+}
+
+/// Code that is too large, most of it for an operation of so many instructions.
+fn large(span: Span, instructions: usize) -> Diagnostic {
+    let message = format!("the kernel's code is larger than {} MiB", ptx::MAX_TEXT >> 20);
+    let most = format!("for this operation alone, each thread has {instructions} instructions or more");
+    let help = "let a thread hold fewer elements: take smaller tiles, or more warps by `num_warps = ..`";
+    Diagnostic::new(Code::T0126, span, message).note(most).help(help)
 }
 
 /// Code for every target, from optimised IR at stage 0; of each target one image for each promise, the strongest first. A
 /// promise that changes nothing gets none.
 ///
 /// # Errors
-/// A mistake of the compiler, or code beyond 4 MiB.
-pub fn images(func: &Function) -> Result<Vec<Image>, String> {
+/// Code that is too large, or a mistake of the compiler.
+pub fn images(func: &Function) -> Result<Vec<Image>, Diagnostic> {
     let mut images = Vec::new();
     for &target in TARGETS {
         let mut of_target: Vec<Image> = Vec::new();
@@ -61,14 +68,19 @@ pub fn explain(func: &Function, promise: Promise) -> Result<String, String> {
     passes::explain(&func, promise)
 }
 
-fn image(func: &Function, target: Target, promise: Promise) -> Result<Image, String> {
+fn image(func: &Function, target: Target, promise: Promise) -> Result<Image, Diagnostic> {
     let mut func = func.clone();
-    passes::run(passes::LAY_OUT, &mut func, promise)?;
-    passes::run(passes::SCHEDULE, &mut func, promise)?;
-    let kernel = ptx::lower::lower(&func, target, promise)?;
+    for passes in [passes::LAY_OUT, passes::SCHEDULE] {
+        passes::run(passes, &mut func, promise).map_err(mistake)?;
+    }
+    let kernel = ptx::lower::lower(&func, target, promise).map_err(|error| match error {
+        LowerError::Large(span, instructions) => large(span, instructions),
+        LowerError::Mistake(message) => mistake(message),
+    })?;
     let mut text = ptx::print::print(&kernel);
-    if text.len() > MAX_PTX {
-        return Err(format!("the code has {} bytes, the limit is {MAX_PTX}", text.len()));
+    if text.len() > ptx::MAX_TEXT {
+        let (instructions, span) = kernel.largest;
+        return Err(large(span, instructions));
     }
     text.push('\0');
     Ok(Image {

@@ -313,5 +313,5 @@ fn too_large_an_exchange_is_refused() {
     let mut func = parse(&text).unwrap();
     run(SCHEDULE, &mut func, Promise::Nothing).unwrap();
     let error = lower(&func, Target::Sm80, Promise::Nothing).unwrap_err();
-    assert_eq!(error, "the kernel's threads exchange 262144 bytes in shared memory; sm_80 has 166912");
+    assert_eq!(error.to_string(), "the kernel's threads exchange 262144 bytes in shared memory; sm_80 has 166912");
 }

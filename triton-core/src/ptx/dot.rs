@@ -10,6 +10,7 @@ use super::{Class, Mma, Op, Opcode, Reg};
 use crate::ir::Value;
 use crate::layout::Layout;
 use crate::ops::DotKind;
+use std::collections::HashMap;
 
 impl Lower<'_> {
     /// The registers of `acc + a · b`.
@@ -33,17 +34,22 @@ impl Lower<'_> {
         };
         let (a_regs, b_regs) = (widened(self, a), widened(self, b));
         // All of them are in lane 0 of warp 0 what they are elsewhere, but for what lane and warp add to all alike.
-        let find =
-            |layout: &Layout, element: u32| (0..layout.registers()).find(|&r| layout.register_element(r) == element);
+        let of_elements = |layout: &Layout| -> HashMap<u32, usize> {
+            (0..layout.registers()).map(|r| (layout.register_element(r), r)).collect()
+        };
+        let (of_a, of_b) = (of_elements(&a_layout), of_elements(&b_layout));
         let missing = "a product whose operands are not where their elements are needed";
         let mut sums = Vec::new();
         for (r, &start) in self.regs(acc).to_vec().iter().enumerate() {
+            if self.is_full() {
+                return Err("too much code".into());
+            }
             let element = acc_layout.register_element(r);
             let (row, column) = (element / n, element % n);
             let mut sum = start;
             for step in 0..k {
-                let x = a_regs[find(&a_layout, row * k + step).ok_or(missing)?];
-                let y = b_regs[find(&b_layout, step * n + column).ok_or(missing)?];
+                let x = a_regs[*of_a.get(&(row * k + step)).ok_or(missing)?];
+                let y = b_regs[*of_b.get(&(step * n + column)).ok_or(missing)?];
                 let (op, ty) =
                     if to.is_float() { (Opcode::FmaRn, arith_type(to)) } else { (Opcode::MadLo, arith_type(to)) };
                 sum = self.arith(op, ty, &[x.into(), y.into(), sum.into()]);

@@ -11,7 +11,7 @@ use crate::ir::{Block, Function, InstData, Value};
 use crate::layout::Layout;
 use crate::ops;
 use crate::record::{Promise, Target};
-use crate::span::Loc;
+use crate::span::{Loc, Span};
 use std::collections::HashMap;
 
 /// Registers below which the assembler is not told how many blocks are to run at once: it needs no telling.
@@ -21,11 +21,35 @@ const FEW_REGISTERS: u32 = 20;
 /// alone waits at its own barriers.
 const ENOUGH_THREADS: u32 = 1536;
 
+/// Instructions that are surely more text than [`super::MAX_TEXT`].
+const MAX_INSTRUCTIONS: usize = super::MAX_TEXT / 8;
+
+/// Why there is no code.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum LowerError {
+    /// It would be larger than [`super::MAX_TEXT`]. Most of it is for the operation at this place: so many instructions, at
+    /// least.
+    Large(Span, usize),
+    /// A value whose registers cannot be found without moving elements between threads: a mistake of layout placement.
+    Mistake(String),
+}
+
+impl std::fmt::Display for LowerError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            LowerError::Large(_, instructions) => write!(f, "an operation of {instructions} instructions or more"),
+            LowerError::Mistake(message) => f.write_str(message),
+        }
+    }
+}
+
+impl std::error::Error for LowerError {}
+
 /// Makes code for one target under a promise (the one that layouts were placed for).
 ///
 /// # Errors
-/// A value whose registers cannot be found without moving elements between threads: a mistake of layout placement.
-pub fn lower(func: &Function, target: Target, promise: Promise) -> Result<Kernel, String> {
+/// Code that is too large, or a mistake of another pass.
+pub fn lower(func: &Function, target: Target, promise: Promise) -> Result<Kernel, LowerError> {
     let mut cx = Lower {
         func,
         target,
@@ -45,9 +69,15 @@ pub fn lower(func: &Function, target: Target, promise: Promise) -> Result<Kernel
         thread: None,
         elements: HashMap::new(),
         guards: HashMap::new(),
+        largest: (0, Span::NONE),
     };
     let params = cx.params();
-    cx.block(func.body)?;
+    let done = cx.block(func.body);
+    let (instructions, span) = cx.largest;
+    if cx.is_full() {
+        return Err(LowerError::Large(span, instructions));
+    }
+    done.map_err(LowerError::Mistake)?;
     cx.loc = None;
     cx.emit(Op::Ret);
     let body = [cx.entry, cx.body].concat();
@@ -68,6 +98,7 @@ pub fn lower(func: &Function, target: Target, promise: Promise) -> Result<Kernel
         local_bytes: cx.local,
         texts: cx.texts,
         report: cx.report.is_some(),
+        largest: (instructions, span),
         body,
     })
 }
@@ -104,15 +135,24 @@ pub(super) struct Lower<'a> {
     thread: Option<Reg>,
     elements: HashMap<Layout, Reg>,
     guards: HashMap<u32, Option<Reg>>,
+    /// The most instructions of one operation, and where it is.
+    largest: (usize, Span),
 }
 
 impl Lower<'_> {
     pub fn emit(&mut self, op: Op) {
-        self.body.push(Inst { guard: None, op, loc: self.loc });
+        self.emit_if(None, op);
     }
 
     pub fn emit_if(&mut self, guard: Option<Reg>, op: Op) {
-        self.body.push(Inst { guard, op, loc: self.loc });
+        if !self.is_full() {
+            self.body.push(Inst { guard, op, loc: self.loc });
+        }
+    }
+
+    /// Whether there is more code than there may be: all that follows is dropped, and need not be made.
+    pub fn is_full(&self) -> bool {
+        self.body.len() >= MAX_INSTRUCTIONS
     }
 
     /// Emits at the entry of the kernel, where what is computed reaches every use.
@@ -135,7 +175,17 @@ impl Lower<'_> {
         let func = self.func;
         for (_, inst) in func.block(block) {
             self.loc = func.sources.loc(inst.span);
-            let regs = self.operation(inst)?;
+            let before = self.body.len();
+            let done = self.operation(inst);
+            let count = self.body.len() - before;
+            let nested = matches!(inst.op, ops::Op::For { .. } | ops::Op::While {} | ops::Op::If { .. });
+            if !nested && count > self.largest.0 {
+                self.largest = (count, inst.span);
+            }
+            if self.is_full() {
+                return Err("too much code".into());
+            }
+            let regs = done?;
             for (&result, regs) in inst.results.iter().zip(regs) {
                 self.regs[result] = regs;
             }

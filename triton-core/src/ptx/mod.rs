@@ -21,7 +21,10 @@ mod thread;
 mod words;
 
 use crate::ir::types::DType;
-use crate::span::Loc;
+use crate::span::{Loc, Span};
+
+/// Bytes of text that a kernel may have.
+pub const MAX_TEXT: usize = 4 << 20;
 
 /// How wide a register is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -440,6 +443,8 @@ pub struct Kernel {
     pub registers: [u32; 4],
     /// Bytes of dynamic shared memory.
     pub shared_bytes: u32,
+    /// The most instructions of one operation, and where it is.
+    pub largest: (usize, Span),
     /// Bytes of local memory of a thread.
     pub local_bytes: u32,
     /// Texts of the module.
