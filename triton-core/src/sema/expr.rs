@@ -2,7 +2,7 @@
 
 use super::value::{Known, Val};
 use super::{Checker, assoc, builtins};
-use crate::ast::{Expr, ExprKind, Ident, Path, Type as AstType, UnaryOp};
+use crate::ast::{BinaryOp, Expr, ExprKind, Ident, Path, Type as AstType, UnaryOp};
 use crate::diag::{Code, Diagnostic};
 use crate::ir::types::{Class, Constant, DType, Elem, Shape};
 use crate::ops::kinds::UnaryKind;
@@ -118,7 +118,10 @@ impl Checker {
             UnaryOp::Not => ("!", UnaryKind::Not),
         };
         match (op, value) {
-            (UnaryOp::Neg, Val::Known(Known::Int(int))) => Some(Val::Known(Known::Int(-int))),
+            (UnaryOp::Neg, Val::Known(Known::Int(int))) => match int.checked_neg() {
+                Some(int) => Some(Val::Known(Known::Int(int))),
+                None => self.no_literal(BinaryOp::Sub, span, 0, int),
+            },
             (UnaryOp::Neg, Val::Known(Known::Float(digits))) => {
                 let digits = digits.strip_prefix('-').map_or_else(|| format!("-{digits}"), str::to_string);
                 Some(Val::Known(Known::Float(digits)))

@@ -83,6 +83,9 @@ impl Checker {
         {
             return Some(Val::Known(literal));
         }
+        if let (Val::Known(Known::Int(x)), Val::Known(Known::Int(y))) = (&a, &b) {
+            return self.no_literal(op, span, *x, *y);
+        }
         // A literal takes the type of the other operand.
         let of = |v: &Val, func: &crate::ir::Function| v.ty(func).and_then(|t| t.elem.num());
         let (a_type, b_type) = (of(&a, &self.func), of(&b, &self.func));
@@ -106,6 +109,17 @@ impl Checker {
             Kind::Compare(kind) => Op::Compare { kind, a, b },
         };
         self.append(op, span).map(Val::Ir)
+    }
+
+    /// The result of two open literals is no number.
+    pub(super) fn no_literal(&mut self, op: BinaryOp, span: Span, x: i128, y: i128) -> Option<Val> {
+        let symbol = op.symbol();
+        let by_zero = matches!(op, BinaryOp::Div | BinaryOp::Rem) && y == 0;
+        let message =
+            if by_zero { "this divides by zero".into() } else { format!("`{x} {symbol} {y}` fits no integer type") };
+        let problem = Diagnostic::new(Code::T0112, span, message);
+        let shifts = matches!(op, BinaryOp::Shl | BinaryOp::Shr);
+        self.report(if shifts { problem.help("shift by 0 to 63 bits") } else { problem })
     }
 
     /// `&&` and `||` join scalar conditions only: both sides are evaluated on tiles in any case.
@@ -257,7 +271,9 @@ fn literals(op: BinaryOp, a: &Known, b: &Known) -> Option<Known> {
         Kind::Binary(BinaryKind::Min | BinaryKind::Max) => None,
         Kind::Compare(kind) => {
             let bits = |v: i128| Constant::int(DType::I64, v).bits;
-            return Some(Known::bool(eval::compare(kind, DType::I64, &[bits(x)], &[bits(y)])[0] != 0));
+            // Literals may be larger than any type; how they compare is how their order compares with that of equal ones.
+            let order = x.cmp(&y) as i8;
+            return Some(Known::bool(eval::compare(kind, DType::I64, &[bits(order.into())], &[bits(0)])[0] != 0));
         }
     };
     int.map(Known::Int)
