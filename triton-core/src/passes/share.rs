@@ -45,6 +45,8 @@ fn block(func: &mut Function, id: Block) -> Result<(), String> {
     for inst in func.blocks[id].insts.clone() {
         let data = &func.insts[inst];
         let mut needs = !data.regions.is_empty() && !matches!(data.op, Op::Reduce { .. });
+        // What nothing needs still stands before the end.
+        needs |= data.op == Op::Yield {};
         data.for_each_operand(|v| needs |= waiting.iter().any(|w| func.insts[w.inst].results[0] == v));
         let regions = data.regions.clone();
         if needs {
@@ -59,7 +61,7 @@ fn block(func: &mut Function, id: Block) -> Result<(), String> {
             }
         }
     }
-    // Nothing in the block needs these.
+    // Nothing in the kernel's own block, which has no end, needs these.
     exchange(func, waiting, &mut insts)?;
     func.blocks[id].insts = insts;
     Ok(())
