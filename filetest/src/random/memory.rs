@@ -45,9 +45,10 @@ impl Gen<'_> {
             self.random.shuffle(&mut order);
         }
         let mut strides = vec![0; shape.len()];
+        let holes = holes && self.random.once_in(2);
         let mut stride = if holes && self.random.once_in(6) { self.random.pick(&[2, 3, 16]) } else { 1 };
         for axis in order {
-            if !injective && self.random.once_in(10) {
+            if !injective && holes && self.random.once_in(6) {
                 continue;
             }
             strides[axis] = stride;
@@ -119,11 +120,11 @@ impl Gen<'_> {
             }
         }
         if slack > 0 && self.random.once_in(2) {
-            let shift = self.random.pick(&[1, 2, 3, 4, 8, 16]).min(slack);
+            let shift = self.random.pick(&[1, 2, 3, 4, 8, 16, 16, 16]).min(slack);
             extent += shift;
             bases.push(self.number(shift, dtype));
         }
-        let pitch = pitch.unwrap_or_else(|| if self.random.once_in(2) { extent } else { extent.next_multiple_of(16) });
+        let pitch = pitch.unwrap_or_else(|| if self.random.once_in(3) { extent } else { extent.next_multiple_of(16) });
         if self.programs > 1 || self.random.once_in(2) {
             bases.push(self.scaled(self.program, pitch, dtype));
         }
@@ -259,15 +260,18 @@ impl Gen<'_> {
                 use DType::*;
                 let dtype = self.random.pick(&[I32, I32, I64, U32, U64, F32, F16, F64, I8, BF16]);
                 let size = self.shapes.iter().map(|s| elements(s)).max().unwrap_or(1) + SLACK;
+                let size = size.next_multiple_of(16);
                 let buffer = self.buffer(dtype, true, false);
                 self.buffers[buffer].len = (size * self.programs) as usize;
                 *self.region.insert(Region { buffer, size })
             }
         };
         let (dtype, shape) = (self.buffers[region.buffer].dtype, self.shape());
-        let what = self.random.below(if dtype.bits() >= 32 && dtype.is_int() { 5 } else { 3 });
+        // A read, writes, updates of elements apart, updates that meet.
+        let updates = if dtype.bits() < 32 && dtype != DType::F16 { 0 } else { 2 + usize::from(dtype.is_int()) };
+        let what = self.random.below(3 + updates);
         let room = Some((region.size, SLACK));
-        let shared = what == 4;
+        let shared = what == 5;
         let value = (what > 0).then(|| self.operand(dtype, &shape));
         let mut index = self.index(&shape, what > 0, room);
         let (mask, _) = self.mask(&index, &shape);
@@ -286,13 +290,24 @@ impl Gen<'_> {
             (3.., Some(value)) => {
                 let kinds: &[&str] = if shared {
                     &["add", "min", "max", "and", "or", "xor"]
+                } else if dtype.is_int() {
+                    &["add", "min", "xchg", "max", "xor", "cas"]
+                } else if dtype == DType::F16 {
+                    &["add"]
                 } else {
-                    &["add", "min", "xchg", "max", "xor"]
+                    &["add", "xchg"]
                 };
-                let kind = self.random.pick(kinds);
-                let old = self.op(&format!("atomic {kind}, v{ptr}, v{}, {word}", value.id), dtype, &shape);
-                if !shared && self.random.once_in(2) {
-                    self.keep(old, dtype, &shape, None);
+                let update = match self.random.pick(kinds) {
+                    // Whether it is there: what some step has computed may be.
+                    "cas" => format!("atomic_cas v{ptr}, v{}", self.operand(dtype, &shape).id),
+                    kind => format!("atomic {kind}, v{ptr}"),
+                };
+                let old = self.op(&format!("{update}, v{}, {word}", value.id), dtype, &shape);
+                if !shared {
+                    let old = self.keep(old, dtype, &shape, None);
+                    if self.random.once_in(2) {
+                        self.store(&old);
+                    }
                 }
             }
             (_, Some(value)) => self.put(&format!("store v{ptr}, v{}, {word}", value.id)),

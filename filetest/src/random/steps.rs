@@ -244,6 +244,7 @@ impl Gen<'_> {
         let extents: &[u32] = if self.random.once_in(3) { &[1, 2, 4, 8] } else { &[16, 16, 32, 64] };
         let (dtype, sum, kind) = self.random.pick(&[
             (I8, I32, "any"),
+            (I8, I32, "any"),
             (F16, F32, "any"),
             (F16, F32, "any"),
             (BF16, F32, "any"),
