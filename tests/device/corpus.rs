@@ -47,6 +47,7 @@ cases! {
     atomic_order,
     atomic_u32,
     atomic_u64,
+    half_rounding,
     loop_shift,
     loop_sum,
     same_address,

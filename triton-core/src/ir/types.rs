@@ -356,8 +356,8 @@ impl Constant {
     /// Decimal digits rounded once to a float type, or `None` if they are no number or the type is no float.
     pub fn parse_float(dtype: DType, digits: &str) -> Option<Constant> {
         let bits = match dtype {
-            DType::F16 => u64::from(half::f16::from_f64(digits.parse().ok()?).to_bits()),
-            DType::BF16 => u64::from(half::bf16::from_f64(digits.parse().ok()?).to_bits()),
+            DType::F16 => f16_bits(digits.parse().ok()?),
+            DType::BF16 => bf16_bits(digits.parse().ok()?),
             DType::F32 => u64::from(digits.parse::<f32>().ok()?.to_bits()),
             DType::F64 => digits.parse::<f64>().ok()?.to_bits(),
             DType::Bool
@@ -387,4 +387,25 @@ impl fmt::Display for Constant {
             _ => write!(f, "{:#x}", self.bits),
         }
     }
+}
+
+/// The `f16` next to a number.
+pub(crate) fn f16_bits(x: f64) -> u64 {
+    half::f16::from_f32(to_odd(x)).to_bits().into()
+}
+
+/// The `bf16` next to a number.
+pub(crate) fn bf16_bits(x: f64) -> u64 {
+    half::bf16::from_f32(to_odd(x)).to_bits().into()
+}
+
+/// An `f64` as `f32`, rounded to odd: what is not exact is cut off, with the last bit set, so that rounding to 11 bits or fewer
+/// afterwards rounds the number itself. (`half`'s own conversion of `f64` does not look at its lower 32 bits.)
+fn to_odd(x: f64) -> f32 {
+    let near = x as f32;
+    if f64::from(near) == x || x.is_nan() {
+        return near;
+    }
+    let beyond = f64::from(near).abs() > x.abs();
+    f32::from_bits((near.to_bits() - u32::from(beyond)) | 1)
 }

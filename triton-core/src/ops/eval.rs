@@ -5,7 +5,7 @@
 
 use super::kinds::{BinaryKind, CompareKind, TernaryKind, UnaryKind};
 use super::log;
-use crate::ir::types::{Class, Constant, DType};
+use crate::ir::types::{Class, Constant, DType, bf16_bits, f16_bits};
 
 /// Integer division by zero, or the quotient that does not fit (`MIN / -1`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -157,7 +157,7 @@ impl Float for F16 {
         u64::from(half::f16::from_f32(wide).to_bits())
     }
     fn fma(a: f32, b: f32, c: f32) -> u64 {
-        u64::from(half::f16::from_f64(fma_to_odd(a, b, c)).to_bits())
+        f16_bits(fma_to_odd(a, b, c))
     }
 }
 
@@ -170,7 +170,7 @@ impl Float for BF16 {
         u64::from(half::bf16::from_f32(wide).to_bits())
     }
     fn fma(a: f32, b: f32, c: f32) -> u64 {
-        u64::from(half::bf16::from_f64(fma_to_odd(a, b, c)).to_bits())
+        bf16_bits(fma_to_odd(a, b, c))
     }
 }
 
@@ -361,9 +361,8 @@ fn cast_one(x: Constant, to: DType) -> u64 {
     let Some(int) = x.as_int() else {
         let float = x.as_float().unwrap_or_default();
         return match to {
-            // Through `f64`, which holds every float: one rounding, and a NaN stays one.
-            DType::F16 => u64::from(half::f16::from_f64(float).to_bits()),
-            DType::BF16 => u64::from(half::bf16::from_f64(float).to_bits()),
+            DType::F16 => f16_bits(float),
+            DType::BF16 => bf16_bits(float),
             DType::F32 => u64::from((float as f32).to_bits()),
             DType::F64 => float.to_bits(),
             DType::I8 => (float as i8).put(),
@@ -383,8 +382,8 @@ fn cast_one(x: Constant, to: DType) -> u64 {
             DType::F64 => (int as f64).to_bits(),
             DType::F32 => u64::from((int as f32).to_bits()),
             // A 64-bit integer beyond 2⁵³ is far out of f16's range; for bf16 the odd bit keeps the second rounding honest.
-            DType::F16 => u64::from(half::f16::from_f64(int_to_odd(int)).to_bits()),
-            DType::BF16 => u64::from(half::bf16::from_f64(int_to_odd(int)).to_bits()),
+            DType::F16 => f16_bits(int_to_odd(int)),
+            DType::BF16 => bf16_bits(int_to_odd(int)),
             DType::Bool
             | DType::I8
             | DType::I16
