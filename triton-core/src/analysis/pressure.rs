@@ -2,7 +2,7 @@
 //!
 //! What is live at a point of the program is counted in registers of 32 bits. Indices and masks are computed where they are
 //! needed and not counted, pointers of an access once for each instruction; parameters and constants are in no register. The
-//! most at any point, and [`WORKING`] on top, is what the assembler is known to get along with.
+//! most at any point, and a few on top for the thread's own work, is what the assembler is known to get along with.
 
 use crate::analysis::axis::{self, Axis};
 use crate::entity::SideTable;
