@@ -16,6 +16,7 @@ fn kernel(cluster: [u32; 3]) -> &'static Kernel {
         cluster,
         shared_bytes: 0,
         programs: ProgramMap::Identity,
+        report: false,
     };
     let ty = ParamType::Scalar(<i32 as triton::Element>::DTYPE);
     let param = ParamRecord { name: "n".into(), ty, multiple_of: 16, specialise: true };
