@@ -6,16 +6,18 @@
 //! | any of these, or an elementwise operation, on tiles of one number each | a tile of that one number, computed once |
 //! | the same reduction along one axis and then along one beside it | one reduction, over the two axes as one |
 //! | `if` with a condition that is known | the branch |
+//! | an address by an index that was widened from 32 bits | the same by the index itself: addresses widen it |
 //! | `select` of twice the same, `not` of `not`, a cast to the type it has, an address 0 further | the operand |
 //!
 //! The reduction is re-associated: at stage 0 the order of a float sum is open. Orders that are written down stay.
 //! Requires stage 0; guarantees nothing about what became unused ([`super::dce`] drops it).
 
 use crate::entity::SideTable;
-use crate::ir::types::{Constant, Elem, Shape};
+use crate::ir::types::{Constant, DType, Elem, Shape};
 use crate::ir::{Block, Function, Inst, Value};
 use crate::ops::kinds::UnaryKind;
 use crate::ops::{BitOrder, Effect, Op, Tiles};
+use crate::span::Span;
 use std::collections::HashMap;
 
 /// See the [module's page](self).
@@ -86,7 +88,11 @@ impl Combine<'_> {
         }
         let op = self.func.insts[inst].op;
         let &[result] = &self.func.insts[inst].results[..] else { return Ok(()) };
-        if let Some(operand) = self.identity(&op) {
+        if let Op::Offset { ptr, index } = op
+            && let Some(index) = self.narrow(index, before)?
+        {
+            self.func.insts[inst].op = Op::Offset { ptr, index };
+        } else if let Some(operand) = self.identity(&op) {
             self.same[result] = Some(operand);
         } else if let Some(op) = self.composed(&op) {
             self.func.insts[inst].op = op;
@@ -141,6 +147,26 @@ impl Combine<'_> {
             return Some(value);
         }
         if let Op::Splat { x, .. } = op { self.number(x) } else { None }
+    }
+
+    /// An index of 64 bits as the one of 32 bits that it was made of, which addresses extend by themselves.
+    fn narrow(&mut self, index: Value, before: &mut Vec<Inst>) -> Result<Option<Value>, String> {
+        let Some(op) = self.op(index) else { return Ok(None) };
+        let elem = |v: Value| self.func.ty(v).elem;
+        if let Op::Cast { x, .. } = op {
+            let widened = elem(x) == Elem::Num(DType::I32) && elem(index) == Elem::Num(DType::I64);
+            return Ok(Some(x).filter(|_| widened));
+        }
+        let (Op::Reshape { x, .. } | Op::Broadcast { x, .. }) = op else { return Ok(None) };
+        let Some(narrow) = self.narrow(x, before)? else { return Ok(None) };
+        let mut shown = op;
+        shown.map_operands(|_| narrow);
+        let span = self.source[index].map_or(Span::NONE, |inst| self.func.insts[inst].span);
+        let inst = self.func.make(shown, span)?;
+        before.push(inst);
+        let result = self.func.insts[inst].results[0];
+        self.source[result] = Some(inst);
+        Ok(Some(result))
     }
 
     /// A pure operation on tiles of one number each, as a tile of what it makes of those numbers.
