@@ -50,7 +50,7 @@ pub mod prelude;
 
 pub use half::{bf16, f16};
 pub use triton_core::record;
-pub use triton_macros::kernel;
+pub use triton_macros::{constant, function, kernel, params};
 pub use triton_runtime::{
     AsPtr, AsPtrMut, AsTensor, AsTensorMut, Buffer, Device, DevicePtr, Element, Error, Event, Grid, Kernel, Launch,
     LaunchArg, Pinned, Result, Safe, Stream, Unsafe, View, ViewMut,
@@ -61,9 +61,13 @@ pub use triton_runtime::{
 pub mod __private {
     pub use half::{bf16, f16};
     pub use std::borrow::Cow;
+    pub use triton_core::embed;
     pub use triton_core::ir::types::DType;
     pub use triton_core::record::{Image, ParamRecord, ParamType, ProgramMap, Promise, Record, Target, Variant};
-    pub use triton_runtime::{AsPtr, AsPtrMut, AsTensor, AsTensorMut, Kernel, Launch, LaunchArg, Safe, Unsafe};
+    pub use triton_macros::link;
+    pub use triton_runtime::{
+        AsPtr, AsPtrMut, AsTensor, AsTensorMut, Kernel, Launch, LaunchArg, Params, Safe, Slots, Unsafe,
+    };
 
     /// Stands where a kernel did not compile, or in an editor; the program that would call it does not build.
     pub fn not_compiled() -> ! {

@@ -68,7 +68,14 @@ const ARROWS: &[(&str, &[&str])] = &[
     ),
     (
         "triton-runtime/src/",
-        &["triton_macros", "triton_syntax", "triton_core::ast", "triton_core::sema", "triton_core::passes", "triton_core::ptx"],
+        &[
+            "triton_macros",
+            "triton_syntax",
+            "triton_core::ast",
+            "triton_core::sema",
+            "triton_core::passes",
+            "triton_core::ptx",
+        ],
     ),
     ("triton-core/src/ops/", &["crate::ptx", "crate::passes", "crate::sema"]),
     ("triton-core/src/passes/", &["crate::ptx", "crate::sema"]),
@@ -98,7 +105,14 @@ fn arrows_run_one_way() {
 /// `unsafe` blocks of libraries are in the runtime's driver folder.
 #[test]
 fn unsafe_code_is_in_the_driver_folder() {
-    let libraries = ["src/", "triton-core/src/", "triton-macros/src/", "triton-syntax/src/", "triton-runtime/src/", "filetest/src/"];
+    let libraries = [
+        "src/",
+        "triton-core/src/",
+        "triton-macros/src/",
+        "triton-syntax/src/",
+        "triton-runtime/src/",
+        "filetest/src/",
+    ];
     let mut failures = Vec::new();
     for (path, text) in sources() {
         let library = libraries.iter().any(|l| path.starts_with(l)) && !path.starts_with("triton-runtime/src/driver/");

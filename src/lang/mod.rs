@@ -132,11 +132,14 @@
 //! [`f16`]: crate::f16
 //! [`bf16`]: crate::bf16
 
+use triton_macros::built_ins;
+
 mod atomic;
 mod control;
 mod dot;
 mod element;
 mod index;
+mod library;
 mod math;
 mod memory;
 #[doc(hidden)]
@@ -150,6 +153,7 @@ pub use atomic::{atomic_add, atomic_and, atomic_cas, atomic_max, atomic_min, ato
 pub use dot::{Tf32, dot};
 pub use element::{Float, Int, Num};
 pub use index::{arange, num_programs, program_id};
+pub use library::{clamp, sigmoid};
 pub use math::{abs, exp, exp2, fma, log, log2, max, min, sqrt, where_};
 pub use memory::{load, load_or, store};
 pub use reduce::{
@@ -178,6 +182,8 @@ pub use reduce::Reducible;
 pub use shape::Shape;
 #[doc(hidden)]
 pub use view::Position;
+
+built_ins!();
 
 /// The body of every function here.
 fn stub() -> ! {

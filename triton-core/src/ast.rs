@@ -19,8 +19,42 @@ pub struct Kernel {
     pub params: Vec<Param>,
     /// The statements.
     pub body: Vec<Stmt>,
+    /// What the body calls, directly or not, and constants it uses.
+    pub functions: Vec<Function>,
+    /// The structs that parameters have.
+    pub structs: Vec<Struct>,
+    /// Constants of the user's that only rustc can evaluate, as they are written.
+    pub outers: Vec<String>,
     /// Where the spans lie.
     pub sources: Sources,
+}
+
+/// A function that kernels call; each call is replaced by its body. Without parameters it is also a constant.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Function {
+    /// Its name.
+    pub name: Ident,
+    /// Type and const parameters, in order.
+    pub generics: Vec<Generic>,
+    /// Parameters, in order.
+    pub params: Vec<(Pattern, Type)>,
+    /// What it returns; `()` is a tuple of nothing.
+    pub result: Type,
+    /// The statements.
+    pub body: Vec<Stmt>,
+    /// The value.
+    pub value: Option<Box<Expr>>,
+    /// Whether it is a function of the language itself: what goes wrong in it goes wrong at its call.
+    pub library: bool,
+}
+
+/// A struct of scalars.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Struct {
+    /// Its name.
+    pub name: String,
+    /// The fields with their types.
+    pub fields: Vec<(String, Type)>,
 }
 
 /// A name with its place.
@@ -50,15 +84,37 @@ pub enum GenericKind {
     Const(DType),
 }
 
-/// A type as written: `f32`, `T`, `Tile<f32>`.
+/// A type as written: `f32`, `T`, `Tile<f32>`, `Tensor<f32, 2>`, `(Tile<f32>, i32)`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Type {
-    /// The last segment of its path.
+    /// The last segment of its path; of a constant among generic arguments, its text; of a tuple, [`Type::TUPLE`].
     pub name: String,
-    /// Its generic arguments.
+    /// Its generic arguments, or what a tuple is made of.
     pub args: Vec<Type>,
+    /// The struct of [`Kernel::structs`] that it is.
+    pub structure: Option<usize>,
     /// Its place.
     pub span: Span,
+}
+
+impl Type {
+    /// The name of a tuple.
+    pub const TUPLE: &'static str = "()";
+
+    /// A path of one name.
+    pub fn named(name: impl Into<String>, span: Span) -> Type {
+        Type { name: name.into(), args: Vec::new(), structure: None, span }
+    }
+
+    /// The type as the user writes it.
+    pub fn describe(&self) -> String {
+        let args: Vec<String> = self.args.iter().map(Type::describe).collect();
+        match self.name.as_str() {
+            Type::TUPLE => format!("({})", args.join(", ")),
+            name if args.is_empty() => name.to_owned(),
+            name => format!("{name}<{}>", args.join(", ")),
+        }
+    }
 }
 
 /// A parameter of the kernel.
@@ -85,6 +141,8 @@ pub enum ParamKind {
     PtrMut,
     /// A number or `bool`.
     Scalar,
+    /// A struct of scalars: [`Type::structure`] of the parameter's type says which.
+    Struct,
     /// `Tensor<T, RANK>`: a view with shape and strides that the kernel reads.
     Tensor(u8),
     /// `TensorMut<T, RANK>`: a view that the kernel reads and writes.
@@ -231,6 +289,8 @@ pub enum ExprKind {
         /// The arguments.
         args: Vec<Expr>,
     },
+    /// `options.rate`.
+    Field(Box<Expr>, Ident),
     /// `x as i64`.
     Cast(Box<Expr>, Type),
     /// `(a, b)`.
@@ -252,8 +312,21 @@ pub struct Path {
     pub segments: Vec<String>,
     /// `::<f32>`.
     pub generics: Vec<Type>,
+    /// What it means, as far as only the surroundings of the kernel tell.
+    pub target: Target,
     /// Its place.
     pub span: Span,
+}
+
+/// What a path means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Target {
+    /// A variable, a parameter, a function of the language: found by its name.
+    Name,
+    /// A function or constant, of [`Kernel::functions`].
+    Function(usize),
+    /// A constant that only rustc can evaluate, of [`Kernel::outers`].
+    Outer(usize),
 }
 
 /// Prefix operators.

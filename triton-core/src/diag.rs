@@ -68,6 +68,8 @@ codes! {
     T0124 = "an axis, or an order of axes, that a tile does not have";
     T0125 = "an addition of floats whose order is open, in a kernel that is `deterministic`";
     T0126 = "a kernel whose code is too large";
+    T0127 = "an argument that a function does not take";
+    T0128 = "a constant from outside of the kernel whose type nothing tells";
     T0199 = "a mistake of the compiler itself";
 }
 
@@ -90,12 +92,14 @@ pub struct Diagnostic {
     pub notes: Vec<String>,
     /// How to mend it.
     pub help: Option<String>,
+    /// The functions in which it was found, each with its call; the outermost, which the kernel calls, first.
+    pub calls: Vec<(String, Span)>,
 }
 
 impl Diagnostic {
     /// A diagnostic without notes.
     pub fn new(code: Code, span: Span, message: impl Into<String>) -> Self {
-        Diagnostic { code, span, message: message.into(), notes: Vec::new(), help: None }
+        Diagnostic { code, span, message: message.into(), notes: Vec::new(), help: None, calls: Vec::new() }
     }
 
     /// Adds a fact.
@@ -135,4 +139,7 @@ pub struct Failure {
     /// Things only rustc can judge (an unknown name, an unknown method): the macro shows it the twin, and if rustc
     /// accepts them, these sentences are what the user reads instead.
     pub deferred: Vec<Diagnostic>,
+    /// Constants from outside, of [`crate::ast::Kernel::outers`], that the kernel needs to know while it is compiled. The
+    /// diagnostics say so, too.
+    pub needed: Vec<usize>,
 }

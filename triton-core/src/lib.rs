@@ -13,6 +13,7 @@
 pub mod analysis;
 pub mod ast;
 pub mod diag;
+pub mod embed;
 pub mod entity;
 pub mod interp;
 pub mod ir;
@@ -25,4 +26,4 @@ pub mod record;
 pub mod sema;
 pub mod span;
 
-pub use pipeline::{compile, explain, images};
+pub use pipeline::{Compiled, compile, explain, images};

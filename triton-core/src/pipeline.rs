@@ -3,6 +3,7 @@
 use crate::ast::{Instance, Kernel};
 use crate::diag::{Code, Diagnostic, Failure};
 use crate::ir::Function;
+use crate::ir::types::DType;
 use crate::ptx::lower::LowerError;
 use crate::record::{Image, Promise, Target, Variant};
 use crate::span::Span;
@@ -12,17 +13,27 @@ use std::borrow::Cow;
 /// Targets that code is made for, best first.
 const TARGETS: &[Target] = &[Target::Sm80];
 
+/// A compiled instance of a kernel.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Compiled {
+    /// Its meaning and its code. Where the kernel uses constants that only rustc can evaluate, the texts have
+    /// [holes](crate::ops::outer).
+    pub variant: Variant,
+    /// The type that each of [`Kernel::outers`] has, unless the instance does not use it.
+    pub outers: Vec<Option<DType>>,
+}
+
 /// Type-checks one instance of a kernel and compiles it for every target.
 ///
 /// # Errors
 /// Everything that is wrong with the kernel, in the order of the source.
-pub fn compile(kernel: &Kernel, instance: &Instance) -> Result<Variant, Failure> {
-    let mut func = sema::check(kernel, instance)?;
+pub fn compile(kernel: &Kernel, instance: &Instance) -> Result<Compiled, Failure> {
+    let (mut func, outers) = sema::check(kernel, instance)?;
     let ir = ir::print::print(&func);
-    let failure = |problem: Diagnostic| Failure { diagnostics: vec![problem], deferred: vec![] };
+    let failure = |problem: Diagnostic| Failure { diagnostics: vec![problem], ..Failure::default() };
     passes::run(passes::OPTIMISE, &mut func, Promise::Nothing).map_err(|message| failure(mistake(message)))?;
     let images = images(&func).map_err(failure)?;
-    Ok(Variant { num_warps: func.num_warps, ir: ir.into(), images: images.into() })
+    Ok(Compiled { variant: Variant { num_warps: func.num_warps, ir: ir.into(), images: images.into() }, outers })
 }
 
 fn mistake(message: String) -> Diagnostic {

@@ -104,6 +104,33 @@ impl<'a> LaunchArg<'a> {
     }
 }
 
+/// A struct of scalars that a kernel takes as one parameter: made by `#[triton::params]`.
+pub trait Params {
+    /// How many arguments it becomes.
+    const COUNT: usize;
+    /// Passes them, in the order of its fields.
+    fn pass(self, to: &mut Slots<'_, '_>);
+}
+
+/// Room for arguments that are passed one after the other.
+pub struct Slots<'s, 'a>(std::slice::IterMut<'s, LaunchArg<'a>>);
+
+impl<'a> Slots<'_, 'a> {
+    /// Passes the next argument.
+    pub fn put(&mut self, arg: LaunchArg<'a>) {
+        if let Some(slot) = self.0.next() {
+            *slot = arg;
+        }
+    }
+
+    /// As many arguments as `fill` passes.
+    pub fn gather<const N: usize>(fill: impl FnOnce(&mut Slots<'_, 'a>)) -> [LaunchArg<'a>; N] {
+        let mut args = [LaunchArg::scalar(false); N];
+        fill(&mut Slots(args.iter_mut()));
+        args
+    }
+}
+
 impl fmt::Debug for LaunchArg<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "LaunchArg({}:", describe(self.ty))?;

@@ -42,7 +42,7 @@ mod stream;
 mod uses;
 mod view;
 
-pub use args::{AsPtr, AsPtrMut, AsTensor, AsTensorMut, DevicePtr, LaunchArg};
+pub use args::{AsPtr, AsPtrMut, AsTensor, AsTensorMut, DevicePtr, LaunchArg, Params, Slots};
 pub use buffer::{Buffer, BufferSlice, BufferSliceMut, DeviceData, DeviceDataMut};
 pub use cpu::memory::CpuMemory;
 pub use device::Device;

@@ -2,19 +2,22 @@
 
 use crate::context::Context;
 use crate::expand;
+use crate::function::Parts;
 use crate::instances::Instance;
+use crate::library;
 use crate::signature::Signature;
 use proc_macro2::Ident;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use triton_core::ast;
 use triton_core::diag::{Code, Diagnostic, Failure};
-use triton_core::record::Variant;
 use triton_core::span::Span;
+use triton_core::{Compiled, ast};
 
 /// What became of a kernel.
 pub(crate) enum Outcome {
     /// The variants of each instance.
-    Compiled(Vec<Vec<Variant>>),
+    Compiled(Vec<Vec<Compiled>>),
+    /// Constants from outside, by their numbers, whose values the compiler must know.
+    Needed(Vec<usize>),
     /// Errors, which are reported.
     Wrong,
     /// The compiler leaves the verdict to rustc: the first such instance, and what to say if rustc finds nothing wrong.
@@ -27,14 +30,20 @@ pub(crate) fn all(
     name: &Ident,
     signature: &Signature,
     body: Vec<ast::Stmt>,
+    parts: Parts,
     instances: &[Instance],
 ) -> Outcome {
     let name = crate::signature::ident(cx, name);
+    // The library stands first, as its numbers say.
+    let functions = library::functions().iter().cloned().chain(parts.functions).collect();
+    let structs = parts.structs;
     let params: Option<Vec<ast::Param>> = signature.params.iter().map(|p| p.ast.clone()).collect();
     // Whatever made a parameter unreadable has been reported.
     let Some(params) = params else { return Outcome::Wrong };
     let generics = signature.generics.clone();
-    let kernel = ast::Kernel { name, generics, params, body, sources: cx.sources() };
+    let outers = cx.names.outers.iter().map(crate::link::key).collect();
+    let kernel = ast::Kernel { name, generics, params, body, functions, structs, outers, sources: cx.sources() };
+    let mut needed = Vec::new();
     let mut findings = Findings::default();
     let (mut compiled, mut deferred) = (Vec::new(), None);
     for (index, instance) in instances.iter().enumerate() {
@@ -42,6 +51,12 @@ pub(crate) fn all(
         for options in &instance.variants {
             match one(&kernel, &ast::Instance { args: instance.args.clone(), options: *options }) {
                 Ok(variant) => variants.push(variant),
+                Err(failure) if !failure.needed.is_empty() => {
+                    needed.extend(failure.needed);
+                    if !failure.deferred.is_empty() {
+                        deferred.get_or_insert((index, failure.deferred));
+                    }
+                }
                 Err(failure) if !failure.diagnostics.is_empty() => findings.add(index, failure.diagnostics),
                 Err(failure) => {
                     deferred.get_or_insert((index, failure.deferred));
@@ -49,6 +64,12 @@ pub(crate) fn all(
             }
         }
         compiled.push(variants);
+    }
+    // What only rustc can judge comes first: it may find that a constant does not exist.
+    if !needed.is_empty() && deferred.is_none() {
+        needed.sort_unstable();
+        needed.dedup();
+        return Outcome::Needed(needed);
     }
     if !findings.list.is_empty() {
         let name = |index: usize| expand::spelling(&kernel.name.name, &instances[index].args, signature);
@@ -68,12 +89,12 @@ pub(crate) fn all(
 }
 
 /// Compiles one instance. A panic of the compiler, and a refusal without a reason, become diagnostics too.
-fn one(kernel: &ast::Kernel, instance: &ast::Instance) -> Result<Variant, Failure> {
+fn one(kernel: &ast::Kernel, instance: &ast::Instance) -> Result<Compiled, Failure> {
     let result = catch_unwind(AssertUnwindSafe(|| triton_core::compile(kernel, instance)));
     let mistake = |reason: String| {
         let message = "a mistake of the compiler, not of the kernel: please report it";
         let diagnostic = Diagnostic::new(Code::T0199, kernel.name.span, message).note(reason);
-        Failure { diagnostics: vec![diagnostic], deferred: Vec::new() }
+        Failure { diagnostics: vec![diagnostic], ..Failure::default() }
     };
     match result {
         Ok(Err(failure)) if failure.diagnostics.is_empty() && failure.deferred.is_empty() => {

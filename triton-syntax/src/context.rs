@@ -5,22 +5,65 @@
 
 use proc_macro2::{Delimiter, Group, Ident, Punct, Spacing, Span as TokenSpan, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
+use std::collections::BTreeMap;
 use triton_core::diag::{Code, Diagnostic};
 use triton_core::span::{Loc, Sources, Span};
 
 /// The state of one expansion.
 #[derive(Default)]
 pub(crate) struct Context {
-    tokens: Vec<(TokenSpan, TokenSpan)>,
+    places: Vec<Place>,
     sources: Sources,
     problems: Vec<Diagnostic>,
+    /// What the paths of the body that is being read mean.
+    pub(crate) names: Names,
+    /// Whether that body is of another crate, where rustc points at nothing.
+    foreign: bool,
+    /// Whether that body is the compiler's own, and has no place at all.
+    nowhere: bool,
+}
+
+/// The first and the last token of a piece of syntax.
+#[derive(Clone, Copy)]
+struct Place {
+    first: TokenSpan,
+    last: TokenSpan,
+    foreign: bool,
+}
+
+/// What paths mean that are no names of a body's own. Paths are spelled as by [`crate::link::key`].
+#[derive(Default)]
+pub(crate) struct Names {
+    /// Functions and constants, by their numbers.
+    pub(crate) functions: BTreeMap<String, usize>,
+    /// Structs, by their numbers.
+    pub(crate) structs: BTreeMap<String, usize>,
+    /// Functions of the language under other names.
+    pub(crate) built_ins: BTreeMap<String, String>,
+    /// Constants that only rustc can evaluate, in order.
+    pub(crate) outers: Vec<syn::Path>,
 }
 
 impl Context {
+    /// For reading functions of the language, with these names.
+    pub(crate) fn of_library(names: Vec<String>) -> Context {
+        let functions = names.into_iter().enumerate().map(|(index, name)| (name, index)).collect();
+        Context { names: Names { functions, ..Names::default() }, nowhere: true, ..Context::default() }
+    }
+
+    /// Goes on with another body.
+    pub(crate) fn enter(&mut self, names: Names, foreign: bool) {
+        self.names = names;
+        self.foreign = foreign;
+    }
+
     /// The place that reaches from one token to another.
     pub(crate) fn place(&mut self, first: TokenSpan, last: TokenSpan) -> Span {
-        let index = u32::try_from(self.tokens.len()).unwrap_or(u32::MAX);
-        self.tokens.push((first, last));
+        if self.nowhere {
+            return Span::NONE;
+        }
+        let index = u32::try_from(self.places.len()).unwrap_or(u32::MAX);
+        self.places.push(Place { first, last, foreign: self.foreign });
         let loc = self.locate(first);
         self.sources.locs.push(loc);
         Span(index)
@@ -35,7 +78,16 @@ impl Context {
     /// The first and last token of a place.
     pub(crate) fn tokens(&self, span: Span) -> (TokenSpan, TokenSpan) {
         let call_site = || (TokenSpan::call_site(), TokenSpan::call_site());
-        self.tokens.get(span.0 as usize).copied().unwrap_or_else(call_site)
+        self.places.get(span.0 as usize).map_or_else(call_site, |place| (place.first, place.last))
+    }
+
+    /// File, line and column of a token, as a text.
+    pub(crate) fn place_name(&self, span: TokenSpan) -> String {
+        if !proc_macro::is_available() {
+            return String::new();
+        }
+        let span = span.unwrap();
+        format!("{}:{}:{}", span.file(), span.line(), span.column())
     }
 
     /// What the compiler needs to know of the places.
@@ -71,8 +123,27 @@ impl Context {
         Diagnostic::new(code, span, message)
     }
 
-    /// Records an error.
-    pub(crate) fn report(&mut self, diagnostic: Diagnostic) {
+    /// Records an error. One in a function that the kernel calls says so; where rustc cannot point into the function, it
+    /// stands at the call.
+    pub(crate) fn report(&mut self, mut diagnostic: Diagnostic) {
+        let calls = std::mem::take(&mut diagnostic.calls);
+        if let Some((outermost, call)) = calls.first() {
+            let here = self.places.get(diagnostic.span.0 as usize).is_some_and(|place| !place.foreign);
+            let whence =
+                |span: Span| self.sources.describe(span).map(|place| format!(" at {place}")).unwrap_or_default();
+            let mut notes = Vec::new();
+            if here && diagnostic.span != *call {
+                notes.extend(calls.iter().rev().map(|(name, call)| format!("in `{name}`, called{}", whence(*call))));
+            } else {
+                diagnostic.message = format!("in `{outermost}`, called here: {}", diagnostic.message);
+                if diagnostic.span != *call {
+                    let (innermost, _) = &calls[calls.len() - 1];
+                    notes.push(format!("it is in `{innermost}`{}", whence(diagnostic.span)));
+                }
+                diagnostic.span = *call;
+            }
+            diagnostic.notes.splice(0..0, notes);
+        }
         self.problems.push(diagnostic);
     }
 
@@ -140,12 +211,18 @@ fn ends(node: &impl ToTokens) -> (TokenSpan, TokenSpan) {
     (open(&first), close(&last))
 }
 
-/// A file's name as it may stand in a program: without the directories of the machine that built it.
+/// A file's name as it may stand in a program: without the directories of the machine that built it. Of a file of another
+/// crate the crate's own folder stays.
 fn portable(file: &str, manifest: &str) -> String {
     let path = std::path::Path::new(file);
+    let source = path.ancestors().find(|folder| folder.file_name().is_some_and(|name| name == "src"));
+    let outside =
+        source.and_then(|source| source.parent()?.parent()).and_then(|outside| path.strip_prefix(outside).ok());
     let short = if path.is_relative() {
         path
     } else if let (false, Ok(inside)) = (manifest.is_empty(), path.strip_prefix(manifest)) {
+        inside
+    } else if let Some(inside) = outside {
         inside
     } else {
         path.file_name().map_or(path, std::path::Path::new)
@@ -163,8 +240,9 @@ mod tests {
         for (file, manifest, expected) in [
             ("src/main.rs", "/home/me/app", "src/main.rs"),
             ("/home/me/app/src/k.rs", "/home/me/app", "src/k.rs"),
-            ("/home/me/other/src/k.rs", "/home/me/app", "k.rs"),
-            ("/home/me/app/src/k.rs", "", "k.rs"),
+            ("/home/me/other/src/k.rs", "/home/me/app", "other/src/k.rs"),
+            ("/home/me/app/src/k.rs", "", "app/src/k.rs"),
+            ("/home/me/k.rs", "/home/me/app", "k.rs"),
         ] {
             assert_eq!(portable(file, manifest), expected, "{file} in {manifest}");
         }

@@ -4,21 +4,27 @@
 use crate::expand::Kernel;
 use crate::instances::Instance;
 use crate::signature::Parameter;
-use proc_macro2::{Ident, Span, TokenStream};
-use quote::{format_ident, quote};
+use proc_macro2::{Ident, Literal, Span, TokenStream};
+use quote::{ToTokens, format_ident, quote};
 use triton_core::ast::{GenericArg, ParamKind};
 use triton_core::ir::types::{Class, DType};
-use triton_core::record::{Image, ProgramMap, Promise, Target, Variant};
+use triton_core::record::{Image, ProgramMap, Promise, Target};
+use triton_core::{Compiled, embed};
 
 /// The body of the function that gives an instance's kernel.
-pub(crate) fn kernel(kernel: &Kernel<'_>, instance: &Instance, variants: &[Variant]) -> TokenStream {
+pub(crate) fn kernel(
+    kernel: &Kernel<'_>,
+    instance: &Instance,
+    variants: &[Compiled],
+    outers: &[TokenStream],
+) -> TokenStream {
     let p = kernel.private();
     let name = kernel.name();
     let spelling = kernel.spelling(instance);
     let params: Vec<TokenStream> =
-        kernel.signature.params.iter().filter_map(|param| self::param(kernel, instance, param)).collect();
+        kernel.signature.params.iter().flat_map(|param| params(kernel, instance, param)).collect();
     let count = params.len();
-    let (images, rows): (Vec<_>, Vec<_>) = variants.iter().enumerate().map(|(i, v)| variant(&p, i, v)).unzip();
+    let (images, rows): (Vec<_>, Vec<_>) = variants.iter().enumerate().map(|(i, v)| variant(&p, i, v, outers)).unzip();
     let variants = rows.len();
     quote! {
         static PARAMS: [#p::ParamRecord; #count] = [#(#params),*];
@@ -34,6 +40,25 @@ pub(crate) fn kernel(kernel: &Kernel<'_>, instance: &Instance, variants: &[Varia
     }
 }
 
+/// The records of a parameter: one, or one for each field of a struct.
+fn params(kernel: &Kernel<'_>, instance: &Instance, param: &Parameter) -> Vec<TokenStream> {
+    let structure = param.ast.as_ref().and_then(|ast| kernel.structs.get(ast.elem.structure?));
+    let Some(structure) = structure else { return self::param(kernel, instance, param).into_iter().collect() };
+    let fields = structure.fields.iter().filter_map(|(name, ty)| {
+        let (p, dtype) = (kernel.private(), DType::from_name(&ty.name)?);
+        let general = param.ast.as_ref().is_some_and(|ast| ast.general);
+        let specialise = matches!(dtype.class(), Class::Signed | Class::Unsigned) && !general;
+        let (name, dtype) = (format!("{}.{name}", param.name), self::dtype(dtype));
+        Some(quote!(#p::ParamRecord {
+            name: #p::Cow::Borrowed(#name),
+            ty: #p::ParamType::Scalar(#p::DType::#dtype),
+            multiple_of: 1,
+            specialise: #specialise,
+        }))
+    });
+    fields.collect()
+}
+
 fn param(kernel: &Kernel<'_>, instance: &Instance, param: &Parameter) -> Option<TokenStream> {
     let p = kernel.private();
     let param = param.ast.as_ref()?;
@@ -43,7 +68,9 @@ fn param(kernel: &Kernel<'_>, instance: &Instance, param: &Parameter) -> Option<
     let (ty, specialises) = match param.kind {
         ParamKind::Ptr => (quote!(Ptr(#dtype)), true),
         ParamKind::PtrMut => (quote!(PtrMut(#dtype)), true),
-        ParamKind::Scalar => (quote!(Scalar(#dtype)), matches!(elem.class(), Class::Signed | Class::Unsigned)),
+        ParamKind::Scalar | ParamKind::Struct => {
+            (quote!(Scalar(#dtype)), matches!(elem.class(), Class::Signed | Class::Unsigned))
+        }
         ParamKind::Tensor(rank) => (quote!(Tensor { dtype: #dtype, rank: #rank, mutable: false }), true),
         ParamKind::TensorMut(rank) => (quote!(Tensor { dtype: #dtype, rank: #rank, mutable: true }), true),
     };
@@ -66,19 +93,40 @@ fn element(kernel: &Kernel<'_>, instance: &Instance, name: &str) -> Option<DType
     }
 }
 
-fn variant(p: &TokenStream, index: usize, variant: &Variant) -> (TokenStream, TokenStream) {
+/// A text, its holes filled with the values of constants while rustc evaluates it.
+fn text(p: &TokenStream, text: &str, compiled: &Compiled, outers: &[TokenStream]) -> TokenStream {
+    let holes = embed::holes(text);
+    if holes.is_empty() {
+        return text.to_token_stream();
+    }
+    let (count, bytes) = (text.len(), Literal::byte_string(text.as_bytes()));
+    let filled = holes.iter().filter_map(|hole| {
+        let index = hole.index as usize;
+        let dtype = compiled.outers.get(index).copied().flatten()?;
+        let (at, digits, constant) = (hole.at, hole.digits, outers.get(index)?);
+        let bits = Ident::new(dtype.name(), Span::call_site());
+        Some(quote!((#at, #digits, #p::embed::bits::#bits(#constant))))
+    });
+    quote!({
+        const TEXT: [u8; #count] = #p::embed::fill(*#bytes, &[#(#filled),*]);
+        #p::embed::text(&TEXT)
+    })
+}
+
+fn variant(p: &TokenStream, index: usize, compiled: &Compiled, outers: &[TokenStream]) -> (TokenStream, TokenStream) {
+    let variant = &compiled.variant;
     let name = format_ident!("IMAGES_{}", index);
     let count = variant.images.len();
-    let images = variant.images.iter().map(|image| self::image(p, image));
-    let (num_warps, ir) = (variant.num_warps, &*variant.ir);
+    let images = variant.images.iter().map(|image| self::image(p, image, text(p, &image.ptx, compiled, outers)));
+    let (num_warps, ir) = (variant.num_warps, text(p, &variant.ir, compiled, outers));
     let images = quote!(static #name: [#p::Image; #count] = [#(#images),*];);
     let row =
         quote!(#p::Variant { num_warps: #num_warps, ir: #p::Cow::Borrowed(#ir), images: #p::Cow::Borrowed(&#name) });
     (images, row)
 }
 
-fn image(p: &TokenStream, image: &Image) -> TokenStream {
-    let Image { target, promise, entry, ptx, threads, cluster: [x, y, z], shared_bytes, report, programs } = image;
+fn image(p: &TokenStream, image: &Image, ptx: TokenStream) -> TokenStream {
+    let Image { target, promise, entry, ptx: _, threads, cluster: [x, y, z], shared_bytes, report, programs } = image;
     let target = match target {
         Target::Sm80 => quote!(Sm80),
     };

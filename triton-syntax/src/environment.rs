@@ -29,3 +29,9 @@ pub(crate) fn root() -> TokenStream {
         Ok(FoundCrate::Itself) | Err(_) => quote!(::triton),
     }
 }
+
+/// The crate that is being built.
+pub(crate) fn home() -> String {
+    let part = |name: &str| std::env::var(name).unwrap_or_default();
+    format!("{} {}", part("CARGO_CRATE_NAME"), part("CARGO_PKG_VERSION"))
+}

@@ -3,8 +3,10 @@
 //! Only functions, types and traits are emitted, never a module of the kernel's name, so that a module may well be called
 //! like its kernel.
 
+use crate::collect::Mentioned;
 use crate::context::Context;
 use crate::instances::Instance;
+use crate::link::{Linked, key};
 use crate::signature::Signature;
 use crate::{embed, twin};
 use proc_macro2::{Ident, Literal, Span, TokenStream};
@@ -12,18 +14,21 @@ use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::ext::IdentExt;
 use syn::spanned::Spanned;
 use syn::{FnArg, GenericParam, ItemFn, PathArguments, Type};
-use triton_core::ast::{GenericArg, GenericKind, ParamKind};
+use triton_core::ast::{self, GenericArg, GenericKind, ParamKind};
 use triton_core::ir::types::DType;
+use triton_core::{Compiled, embed::MOST_CONSTANTS};
 
 /// How many instances an error message names.
 const NAMED: usize = 12;
 
 /// The parts that all expansions of a kernel share.
 pub(crate) struct Kernel<'a> {
-    root: &'a TokenStream,
-    function: &'a ItemFn,
+    pub(crate) root: &'a TokenStream,
+    pub(crate) function: &'a ItemFn,
     pub(crate) signature: &'a Signature,
-    instances: &'a [Instance],
+    pub(crate) instances: &'a [Instance],
+    /// The structs that its parameters have, once these are known.
+    pub(crate) structs: &'a [ast::Struct],
     /// For an editor generated tokens must not lie on the user's, for rustc's messages they should.
     editor: bool,
     /// The type that stands for the kernel in the instance trait. Shows in rustc's errors, so it reads as words.
@@ -67,6 +72,7 @@ impl<'a> Kernel<'a> {
             function,
             signature,
             instances,
+            structs: &[],
             editor,
             marker: format_ident!("the_kernel_{}", name, span = span),
             compiled: format_ident!("{}_was_compiled_for", name, span = span),
@@ -118,9 +124,11 @@ impl<'a> Kernel<'a> {
             .map(|(input, param)| self.launch_param(input, param))
             .unzip();
         let args: Vec<_> = args.into_iter().flatten().collect();
-        let raw = |param: &triton_core::ast::Param| matches!(param.kind, ParamKind::Ptr | ParamKind::PtrMut);
+        let count = self.count(&args);
+        let raw = |param: &ast::Param| matches!(param.kind, ParamKind::Ptr | ParamKind::PtrMut);
         let raw = self.signature.params.iter().flat_map(|param| &param.ast).any(raw);
-        let (safety, count) = (if raw { quote!(Unsafe) } else { quote!(Safe) }, args.len());
+        let safety = if raw { quote!(Unsafe) } else { quote!(Safe) };
+        let args = self.gathered(args);
         let predicates = function.sig.generics.where_clause.as_ref().map(|clause| &clause.predicates);
         if self.editor {
             // The signature is all that an editor wants: what stands for the instances would be offered in completions.
@@ -129,7 +137,7 @@ impl<'a> Kernel<'a> {
                 #[allow(non_snake_case)]
                 #vis #fn_token #name<'a #(, #bounds)*>(#(#params),*) -> #root::Launch<'a, #root::#safety, #count>
                 where #predicates {
-                    let _ = (#(#args,)*);
+                    let _: [#p::LaunchArg<'a>; #count] = #args;
                     #p::not_compiled()
                 }
             };
@@ -147,7 +155,7 @@ impl<'a> Kernel<'a> {
             #[allow(non_snake_case, clippy::too_many_arguments)]
             #vis #fn_token #name<'a #(, #bounds)*>(#(#params),*) -> #root::Launch<'a, #root::#safety, #count>
             where #listed, #predicates {
-                #p::Launch::new(<#marker #arguments as #compiled #trait_arguments>::kernel(), [#(#args),*])
+                #p::Launch::new(<#marker #arguments as #compiled #trait_arguments>::kernel(), #args)
             }
             #[doc(hidden)]
             #[allow(non_camel_case_types)]
@@ -160,6 +168,61 @@ impl<'a> Kernel<'a> {
                 fn kernel() -> &'static #p::Kernel;
             }
         }
+    }
+
+    fn struct_types(&self) -> impl Iterator<Item = &Type> {
+        let params = self.typed_inputs().zip(&self.signature.params);
+        let is_struct = |param: &crate::signature::Parameter| {
+            param.ast.as_ref().is_some_and(|param| param.kind == ParamKind::Struct)
+        };
+        params.filter(move |(_, param)| is_struct(param)).map(|(input, _)| &*input.ty)
+    }
+
+    /// How many arguments a launch has.
+    fn count(&self, args: &[TokenStream]) -> TokenStream {
+        let p = self.private();
+        let structs: Vec<_> = self.struct_types().collect();
+        let plain = args.len() - structs.len();
+        if structs.is_empty() { quote!(#plain) } else { quote!({ #plain #(+ <#structs as #p::Params>::COUNT)* }) }
+    }
+
+    /// The arguments as an array.
+    fn gathered(&self, args: Vec<TokenStream>) -> TokenStream {
+        if self.struct_types().next().is_none() {
+            return quote!([#(#args),*]);
+        }
+        let p = self.private();
+        let params = self.signature.params.iter().filter(|param| param.ast.is_some());
+        let puts = params.zip(args).map(|(param, arg)| {
+            let is_struct = param.ast.as_ref().is_some_and(|param| param.kind == ParamKind::Struct);
+            if is_struct { quote!(#p::Params::pass(#arg, slots);) } else { quote!(slots.put(#arg);) }
+        });
+        quote!(#p::Slots::gather(|slots| { #(#puts)* }))
+    }
+
+    /// What the kernel uses and does not contain: functions, and structs of its parameters. Constants are not among them:
+    /// which of them can be known while compiling, nobody can tell yet.
+    pub(crate) fn uses(&self) -> Vec<syn::Path> {
+        let mut uses = Mentioned::in_block(&self.function.block, []).calls;
+        for ty in self.struct_types() {
+            let Type::Path(path) = ty else { continue };
+            if !uses.iter().any(|known| key(known) == key(&path.path)) {
+                uses.push(path.path.clone());
+            }
+        }
+        uses
+    }
+
+    /// The constants from outside that only rustc knows.
+    pub(crate) fn outers(&self, linked: &Linked) -> Vec<syn::Path> {
+        let generics = self.signature.generics.iter().map(|generic| generic.name.name.clone());
+        let params = self.signature.params.iter().map(|param| param.name.unraw().to_string());
+        let types = self.signature.generics.iter().filter(|generic| generic.kind == GenericKind::Type);
+        let types: Vec<String> = types.map(|generic| generic.name.name.clone()).collect();
+        let mut outers = Mentioned::of_kernel(&self.function.block, generics.chain(params), &types).constants;
+        outers.retain(|path| !linked.paths.contains_key(&key(path)));
+        outers.truncate(MOST_CONSTANTS);
+        outers
     }
 
     /// What rustc says of an instance that is not in the lists.
@@ -225,20 +288,57 @@ impl<'a> Kernel<'a> {
                 Some(quote!(#p::AsTensorMut::<'a, #element>::into_arg_mut(#name))),
             ),
             ParamKind::Scalar => (quote!(#name: #ty), Some(quote!(#p::LaunchArg::scalar(#name)))),
+            ParamKind::Struct => (quote!(#name: #ty), Some(name.to_token_stream())),
         }
     }
 
-    /// The implementation for one instance, with its code.
-    pub(crate) fn instance(&self, instance: &Instance, variants: &[triton_core::record::Variant]) -> TokenStream {
+    /// The twin and the code of every instance.
+    pub(crate) fn compiled(&self, outers: &[syn::Path], compiled: &[Vec<Compiled>]) -> TokenStream {
+        let all = || self.instances.iter().zip(compiled);
+        if outers.is_empty() {
+            let impls = all().map(|(instance, variants)| self.instance(instance, variants, &[]));
+            let twin = self.twin(&[]);
+            return quote!(#twin #(#impls)*);
+        }
+        // One mention of each constant for rustc to judge: in the twin and in the code stands another name for it.
+        let (mut renamed, mut declared) = (Vec::new(), TokenStream::new());
+        for (index, path) in outers.iter().enumerate() {
+            let dtype = compiled.iter().flatten().find_map(|compiled| compiled.outers.get(index).copied().flatten());
+            let own = self.signature.generics.iter().any(|generic| path.segments[0].ident == generic.name.name);
+            let (Some(dtype), false) = (dtype, own) else { continue };
+            let name = format_ident!("CONSTANT_{}", index);
+            let ty = self.value(GenericArg::Type(dtype), GenericKind::Type, path.span());
+            declared.extend(quote_spanned!(path.span()=> const #name: #ty = #path;));
+            renamed.push((path.clone(), name));
+        }
+        let twin = self.twin(&renamed);
+        let constants: Vec<TokenStream> = outers
+            .iter()
+            .map(|path| match renamed.iter().find(|(known, _)| key(known) == key(path)) {
+                Some((_, name)) => name.to_token_stream(),
+                None => path.to_token_stream(),
+            })
+            .collect();
+        let impls = all().map(|(instance, variants)| self.instance(instance, variants, &constants));
+        quote!(const _: () = { #declared #twin #(#impls)* };)
+    }
+
+    /// The implementation for one instance, with its code. `outers` are what its constants from outside are called.
+    fn instance(&self, instance: &Instance, variants: &[Compiled], outers: &[TokenStream]) -> TokenStream {
         let Kernel { marker, compiled, .. } = self;
         let p = self.private();
         let values = self.values(instance, |_| Span::call_site());
         let own = if values.is_empty() { TokenStream::new() } else { quote!(<#(#values),*>) };
-        let body = embed::kernel(self, instance, variants);
+        let body = embed::kernel(self, instance, variants, outers);
+        let generics = self.signature.generics.iter().zip(&values).filter(|_| !outers.is_empty());
+        let aliases = generics.filter(|(generic, _)| generic.kind == GenericKind::Type).map(|(generic, value)| {
+            let name = Ident::new(&generic.name.name, Span::call_site());
+            quote!(#[allow(dead_code)] type #name = #value;)
+        });
         quote! {
             #[diagnostic::do_not_recommend]
             impl<'a> #compiled<'a #(, #values)*> for #marker #own {
-                fn kernel() -> &'static #p::Kernel { #body }
+                fn kernel() -> &'static #p::Kernel { #(#aliases)* #body }
             }
         }
     }
@@ -261,7 +361,7 @@ impl<'a> Kernel<'a> {
 
     /// The kernel's head with nothing in it, which stands in for the twin: without it an import that only the kernel
     /// needs would be reported as unused, beside the error.
-    fn head(&self) -> TokenStream {
+    pub(crate) fn head(&self) -> TokenStream {
         let (generics, clause) = (self.twin_generics(), &self.function.sig.generics.where_clause);
         let types = self.typed_inputs().zip(&self.signature.params).filter(|(_, param)| param.ast.is_some());
         let types = types.map(|(input, _)| &input.ty);
@@ -285,7 +385,7 @@ impl<'a> Kernel<'a> {
     }
 
     /// The twin, with the kernel's name and generic parameters.
-    pub(crate) fn twin(&self) -> TokenStream {
+    pub(crate) fn twin(&self, renamed: &[(syn::Path, Ident)]) -> TokenStream {
         let sig = &self.function.sig;
         let (fn_token, mut name, clause) = (&sig.fn_token, sig.ident.clone(), &sig.generics.where_clause);
         if self.editor {
@@ -295,7 +395,7 @@ impl<'a> Kernel<'a> {
         let levels = ["allow", "expect", "warn", "deny"];
         let attrs = self.function.attrs.iter().filter(|attr| levels.iter().any(|level| attr.path().is_ident(level)));
         let (generics, params) = (self.twin_generics(), self.twin_params());
-        let twin = twin::of(&self.function.block, self.root, self.editor);
+        let twin = twin::of(&self.function.block, self.root, self.editor, renamed);
         let checks = if self.editor { TokenStream::new() } else { self.checks(&twin.called) };
         let body = &twin.block;
         quote!(const _: () = {
@@ -384,7 +484,7 @@ impl<'a> Kernel<'a> {
             }
             GenericParam::Lifetime(_) => TokenStream::new(),
         });
-        let (params, body) = (self.twin_params(), twin::of(&self.function.block, self.root, false).block);
+        let (params, body) = (self.twin_params(), twin::of(&self.function.block, self.root, false, &[]).block);
         let (first, last) = cx.tokens(place);
         let mut message = proc_macro2::Group::new(proc_macro2::Delimiter::Parenthesis, quote!("{}", #text));
         message.set_span(last);

@@ -17,12 +17,16 @@
 extern crate proc_macro;
 
 mod body;
+mod collect;
 mod compile;
 mod context;
 mod embed;
 mod environment;
 mod expand;
+mod function;
 mod instances;
+mod library;
+mod link;
 mod options;
 mod reject;
 mod signature;
@@ -30,14 +34,18 @@ mod suggest;
 mod twin;
 
 use context::Context;
+use function::Parts;
+use link::{Head, Linked, Request};
 use proc_macro2::TokenStream;
 use quote::quote;
 use triton_core::diag::Code;
 
+pub use function::{constant, function, params};
+
 /// What `#[triton::kernel(args)]` makes of an item.
 pub fn kernel(args: TokenStream, item: TokenStream) -> TokenStream {
     let mut cx = Context::default();
-    let options = options::read(&mut cx, args);
+    let options = options::read(&mut cx, args.clone());
     let function = match syn::parse2::<syn::ItemFn>(item.clone()) {
         Ok(function) => function,
         Err(_) => {
@@ -54,28 +62,93 @@ pub fn kernel(args: TokenStream, item: TokenStream) -> TokenStream {
     let launcher = kernel.launcher();
     if editor {
         let errors = cx.errors();
-        let twin = kernel.twin();
+        let twin = kernel.twin(&[]);
         return quote!(#launcher #twin #errors);
     }
-    let body = body::convert(&mut cx, &function.block);
-    let (Some(body), false) = (body, cx.failed()) else {
+    let request = Request { asked: Vec::new(), args, item };
+    let uses = kernel.uses();
+    if uses.is_empty() || cx.failed() {
+        let rest = code(cx, &kernel, &Linked::default(), Some(Parts::default()), &request);
+        return quote!(#launcher #rest);
+    }
+    // What is wrong with the syntax is said now, and not hidden behind a function that cannot be found.
+    if body::convert(&mut cx, &function.block).is_none() || cx.failed() {
         let (any, errors) = (kernel.accept_every_instance(), cx.errors());
         return quote!(#launcher #any #errors);
+    }
+    let (head, link) = (kernel.head(), request.ask(&root, &uses));
+    quote!(#launcher #head #link)
+}
+
+/// What the calls of hidden macros end in, which gather what a kernel or function uses: `link! { .. }`.
+pub fn link(tokens: TokenStream) -> TokenStream {
+    let whole = link::read(tokens.clone()).and_then(|(head, linked)| Some((link::head(head)?, linked)));
+    match whole {
+        Some((Head::Kernel(request), linked)) => linked_kernel(request, &linked),
+        Some((Head::Function(item), linked)) => function::finish(item, &linked),
+        None => {
+            let mut cx = Context::default();
+            cx.error(Code::T0001, &tokens, "this is called by the attributes of `triton`, not by hand");
+            cx.errors()
+        }
+    }
+}
+
+/// The hidden macros of the functions of the language, for the module that declares these.
+pub fn built_ins() -> TokenStream {
+    link::macros_of_built_ins()
+}
+
+/// The second half of [`kernel`], when what it uses is known.
+fn linked_kernel(mut request: Request, linked: &Linked) -> TokenStream {
+    let mut cx = Context::default();
+    let parts = function::parts(&mut cx, linked, library::functions().len());
+    let options = options::read(&mut cx, request.args.clone());
+    let Ok(function) = syn::parse2::<syn::ItemFn>(request.item.clone()) else { return TokenStream::new() };
+    let root = options.root.clone().unwrap_or_else(environment::root);
+    let Some(signature) = signature::read(&mut cx, &function) else { return TokenStream::new() };
+    let instances = instances::list(&mut cx, &options, &signature, &function.sig.ident);
+    let structs = parts.as_ref().map_or(Vec::new(), |parts| parts.structs.clone());
+    let mut kernel = expand::Kernel::new(&root, &function, &signature, &instances, false);
+    kernel.structs = &structs;
+    // A constant that was asked for and is none has been reported.
+    request.asked.retain(|path| linked.paths.contains_key(&link::key(path)));
+    code(cx, &kernel, linked, parts, &request)
+}
+
+/// Everything but the launcher.
+fn code(
+    mut cx: Context,
+    kernel: &expand::Kernel<'_>,
+    linked: &Linked,
+    parts: Option<Parts>,
+    request: &Request,
+) -> TokenStream {
+    // What is wrong with a function is reported where it stands.
+    let Some(parts) = parts else { return kernel.accept_every_instance() };
+    cx.names.outers = kernel.outers(linked);
+    let body = body::convert(&mut cx, &kernel.function.block);
+    let (Some(body), false) = (body, cx.failed()) else {
+        let (any, errors) = (kernel.accept_every_instance(), cx.errors());
+        return quote!(#any #errors);
     };
-    let rest = match compile::all(&mut cx, &function.sig.ident, &signature, body, &instances) {
-        compile::Outcome::Compiled(compiled) => {
-            let impls = instances.iter().zip(&compiled).map(|(i, variants)| kernel.instance(i, variants));
-            let twin = kernel.twin();
-            quote!(#twin #(#impls)*)
+    match compile::all(&mut cx, &kernel.function.sig.ident, kernel.signature, body, parts, kernel.instances) {
+        compile::Outcome::Compiled(compiled) => kernel.compiled(&cx.names.outers, &compiled),
+        compile::Outcome::Needed(needed) => {
+            let mut request = request.clone();
+            request.asked.extend(needed.iter().filter_map(|&index| cx.names.outers.get(index).cloned()));
+            let uses: Vec<_> = kernel.uses().into_iter().chain(request.asked.iter().cloned()).collect();
+            let (head, link) = (kernel.head(), request.ask(kernel.root, &uses));
+            quote!(#head #link)
         }
         compile::Outcome::Wrong => {
             let (any, errors) = (kernel.accept_every_instance(), cx.errors());
             quote!(#any #errors)
         }
         compile::Outcome::Deferred { instance, text, place } => {
-            let (twin, any) = (kernel.twin_of(&cx, &instances[instance], &text, place), kernel.accept_every_instance());
+            let twin = kernel.twin_of(&cx, &kernel.instances[instance], &text, place);
+            let any = kernel.accept_every_instance();
             quote!(#twin #any)
         }
-    };
-    quote!(#launcher #rest)
+    }
 }

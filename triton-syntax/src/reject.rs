@@ -48,7 +48,7 @@ fn describe(written: &Expr) -> Found<'_> {
         Expr::RawAddr(e) => (e, "a raw address is", copies),
         Expr::Unary(e) => (e, "`*` before a value is", memory),
         Expr::Index(e) => (e, "indexing is", memory),
-        Expr::Field(e) => (e, "a field is", Some("take a tuple apart with `let (a, b) = ..`")),
+        Expr::Field(e) => (e, "a field with a number is", Some("take a tuple apart with `let (a, b) = ..`")),
         Expr::Range(e) => (e, "a range is", arange),
         Expr::Repeat(e) => (e, "`[value; count]` is", Some("a tile of one value is `full([count], value)`")),
         Expr::Struct(e) => (e, "a struct is", Some("use a tuple")),

@@ -1,6 +1,7 @@
 //! The head of a kernel: generic parameters and parameters.
 
 use crate::body::types;
+use crate::collect::struct_path;
 use crate::context::{Context, spell};
 use crate::suggest::quoted;
 use proc_macro2::Ident;
@@ -51,7 +52,7 @@ pub(crate) fn read(cx: &mut Context, function: &ItemFn) -> Option<Signature> {
         cx.report(problem.help("move it out of the `impl`"));
         return None;
     }
-    qualifiers(cx, function);
+    qualifiers(cx, function, Head::Kernel);
     let (mut generics, mut wrong_generics) = (Vec::<ast::Generic>::new(), Vec::new());
     for param in &sig.generics.params {
         match (generic(cx, param), param) {
@@ -77,12 +78,25 @@ pub(crate) fn ident(cx: &mut Context, ident: &Ident) -> ast::Ident {
     ast::Ident { name: ident.unraw().to_string(), span: cx.place(ident.span(), ident.span()) }
 }
 
-fn qualifiers(cx: &mut Context, function: &ItemFn) {
+/// What a head belongs to.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Head {
+    /// A kernel.
+    Kernel,
+    /// A function that kernels call.
+    Function,
+}
+
+/// Reports what a head may not have.
+pub(crate) fn qualifiers(cx: &mut Context, function: &ItemFn, head: Head) {
     let sig = &function.sig;
-    let help = "a kernel is a plain function: `fn name(..) { .. }`";
+    let (what_it_is, help) = match head {
+        Head::Kernel => ("a kernel", "a kernel is a plain function: `fn name(..) { .. }`"),
+        Head::Function => ("a function for kernels", "write a plain function: `fn name(..) -> Tile<f32> { .. }`"),
+    };
     let mut wrong = |node: &dyn ToTokens, what: &str| {
         let tokens = node.to_token_stream();
-        let problem = cx.diagnostic(Code::T0003, &tokens, format!("a kernel cannot be {what}")).help(help);
+        let problem = cx.diagnostic(Code::T0003, &tokens, format!("{what_it_is} cannot be {what}")).help(help);
         cx.report(problem);
     };
     if let Some(token) = &sig.asyncness {
@@ -100,7 +114,7 @@ fn qualifiers(cx: &mut Context, function: &ItemFn) {
     if let Some(variadic) = &sig.variadic {
         wrong(variadic, "variadic");
     }
-    if let ReturnType::Type(_, _) = &sig.output {
+    if let (ReturnType::Type(_, _), Head::Kernel) = (&sig.output, head) {
         let problem = cx.diagnostic(Code::T0003, &sig.output, "a kernel returns nothing");
         cx.report(
             problem.help("write results through a parameter: `PtrMut<T>` with `store(..)`, or `TensorMut<T, RANK>`"),
@@ -108,15 +122,18 @@ fn qualifiers(cx: &mut Context, function: &ItemFn) {
     }
 }
 
-fn generic(cx: &mut Context, param: &GenericParam) -> Option<ast::Generic> {
+/// A generic parameter, or `None` after an error.
+pub(crate) fn generic(cx: &mut Context, param: &GenericParam) -> Option<ast::Generic> {
     match param {
         GenericParam::Lifetime(lifetime) => {
             let problem = cx.diagnostic(
                 Code::T0006,
                 lifetime,
-                format!("a kernel has no lifetime parameter `{}`", lifetime.lifetime),
+                format!("the lifetime parameter `{}` is not part of the kernel language", lifetime.lifetime),
             );
-            cx.report(problem.help("remove it: a launch borrows its buffers by itself"));
+            cx.report(
+                problem.help("remove it: nothing in a kernel is borrowed, and a launch borrows its buffers by itself"),
+            );
             None
         }
         GenericParam::Type(ty) => Some(ast::Generic { name: ident(cx, &ty.ident), kind: GenericKind::Type }),
@@ -178,6 +195,9 @@ fn parameter_type(cx: &mut Context, written: &Type, generics: &[String]) -> Opti
         cx.report(problem.help(help));
         return None;
     };
+    if struct_path(written, generics).is_some() {
+        return Some((ParamKind::Struct, ty));
+    }
     let kind = match ty.name.as_str() {
         "Ptr" => ParamKind::Ptr,
         "PtrMut" => ParamKind::PtrMut,
@@ -259,11 +279,7 @@ fn view(
         cx.report(problem.help("write 1, 2, 3, 4 or 5"));
     }
     // What is no path is no element type either; its text stands for its name.
-    let elem = types::try_convert(cx, elem).unwrap_or_else(|| ast::Type {
-        name: spell(elem),
-        args: Vec::new(),
-        span: cx.place_of(elem),
-    });
+    let elem = types::try_convert(cx, elem).unwrap_or_else(|| ast::Type::named(spell(elem), cx.place_of(elem)));
     let elem = pointee(cx, &elem, "a view can have", problem, generics).then_some(elem);
     Some((kind(axes?), elem?))
 }
@@ -278,6 +294,7 @@ fn rank(written: &GenericArgument) -> Option<u8> {
 /// `#[multiple_of(16)]` and `#[general]`.
 fn attributes(cx: &mut Context, attrs: &[Attribute], ty: Option<&(ParamKind, ast::Type)>) -> (u32, bool) {
     let (mut multiple_of, mut general) = (None, false);
+    let structure = ty.is_some_and(|(kind, _)| *kind == ParamKind::Struct);
     let pointer = ty.is_some_and(|(kind, _)| *kind != ParamKind::Scalar);
     let number = ty.and_then(|(_, elem)| DType::from_name(&elem.name)).filter(|_| !pointer);
     let fits = number.is_none_or(DType::is_int);
@@ -290,6 +307,8 @@ fn attributes(cx: &mut Context, attrs: &[Attribute], ty: Option<&(ParamKind, ast
             cx.report(problem.note("there are `#[multiple_of(16)]` and `#[general]`"));
         } else if let (false, Some(number)) = (fits, number) {
             refuse(cx, format!("the attribute is for pointers and integers, not for `{number}`"));
+        } else if structure && is("multiple_of") {
+            refuse(cx, "the attribute is for pointers and integers, not for a struct".into());
         } else if is("general") {
             if general || !matches!(attr.meta, syn::Meta::Path(_)) {
                 refuse(cx, "`#[general]` stands once and takes no value".into());

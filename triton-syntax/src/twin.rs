@@ -12,6 +12,8 @@
 use crate::body::control::{Counted, binds};
 use crate::body::macros::{self, Known};
 use crate::body::operator;
+use crate::collect::is_built_in;
+use crate::link::key;
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::spanned::Spanned;
@@ -35,10 +37,10 @@ pub(crate) fn names_built_in(path: &Path) -> bool {
     }
 }
 
-/// Makes the twin of a body.
-pub(crate) fn of(block: &Block, root: &TokenStream, editor: bool) -> Twin {
+/// Makes the twin of a body. The paths of `renamed` are constants that have other names there.
+pub(crate) fn of(block: &Block, root: &TokenStream, editor: bool, renamed: &[(Path, Ident)]) -> Twin {
     let mut block = block.clone();
-    let mut rewriter = Rewriter { root, editor, called: Vec::new() };
+    let mut rewriter = Rewriter { root, editor, renamed, called: Vec::new() };
     rewriter.visit_block_mut(&mut block);
     Twin { block, called: rewriter.called }
 }
@@ -46,6 +48,7 @@ pub(crate) fn of(block: &Block, root: &TokenStream, editor: bool) -> Twin {
 struct Rewriter<'a> {
     root: &'a TokenStream,
     editor: bool,
+    renamed: &'a [(Path, Ident)],
     called: Vec<Path>,
 }
 
@@ -110,6 +113,19 @@ impl Rewriter<'_> {
             None => return,
         };
         *value = Expr::Verbatim(self.unary(stub, first_token(value), value));
+    }
+
+    /// A literal that is passed to a function of the user's takes the type of the parameter, which for rustc no literal
+    /// does where that is `f16` or a generic one.
+    fn literal_arguments(&mut self, call: &mut syn::ExprCall) {
+        for value in &mut call.args {
+            let stub = match literal(value) {
+                Some(Number::Float) => "literal",
+                Some(Number::Int) => "integer",
+                None => continue,
+            };
+            *value = Expr::Verbatim(self.unary(stub, first_token(value), value));
+        }
     }
 
     fn semicolon(&self, span: Span) -> syn::token::Semi {
@@ -221,6 +237,16 @@ impl VisitMut for Rewriter<'_> {
                 let operand = bare(expr);
                 quote_spanned!(span=> #stub::<#ty, _>(#operand))
             }
+            Expr::Path(path) if !self.renamed.is_empty() => {
+                let written = key(&path.path);
+                match self.renamed.iter().find(|(path, _)| key(path) == written) {
+                    Some((_, name)) => {
+                        let name = Ident::new(&name.to_string(), path.span());
+                        quote!(#name)
+                    }
+                    None => return,
+                }
+            }
             Expr::Lit(lit) => match half_literal(&lit.lit) {
                 Some((name, digits)) => {
                     let stub = self.stub("literal", lit.lit.span());
@@ -270,7 +296,12 @@ impl VisitMut for Rewriter<'_> {
     fn visit_expr_call_mut(&mut self, call: &mut syn::ExprCall) {
         self.typed_literals(call);
         if let Expr::Path(expr) = &*call.func
-            && names_built_in(&expr.path)
+            && !is_built_in(&expr.path)
+        {
+            self.literal_arguments(call);
+        }
+        if let Expr::Path(expr) = &*call.func
+            && is_built_in(&expr.path)
         {
             let mut path = expr.path.clone();
             path.segments.iter_mut().for_each(|segment| segment.arguments = syn::PathArguments::None);

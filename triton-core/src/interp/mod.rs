@@ -15,7 +15,7 @@ pub use report::FailedAssertion;
 use crate::ir::types::{Constant, DType, Elem};
 use crate::ir::{Block, Function, InstData, Stage, Value};
 use crate::ops::eval::{self, DivisionError};
-use crate::ops::{BitOrder, Effect, Op, Tiles};
+use crate::ops::{BitOrder, Effect, Op, Outer, Tiles};
 use crate::record::Arg;
 use std::borrow::Cow;
 use threads::Threads;
@@ -129,6 +129,7 @@ pub fn evaluate<'a>(
     let count = result.map_or(0, |v| func.ty(v).shape.elements()) as usize;
     Some(Ok(match *op {
         Op::Const { value } => vec![value.bits],
+        Op::Outer { value: Outer::Known(bits), .. } => vec![bits],
         Op::Arange { start, end } => (start..end).map(|i| Constant::int(DType::I32, i.into()).bits).collect(),
         Op::Splat { x, .. } => vec![*operand(x)?.first()?; count],
         Op::Broadcast { x, shape } => {
@@ -296,7 +297,9 @@ impl Machine<'_> {
         for (_, inst) in func.block(region) {
             match inst.op {
                 Op::Yield {} => return Ok(self.take(&inst.args)),
-                Op::Const { value } => self.bind(&inst.results, vec![vec![value.bits; count]]),
+                Op::Const { value: Constant { bits, .. } } | Op::Outer { value: Outer::Known(bits), .. } => {
+                    self.bind(&inst.results, vec![vec![bits; count]]);
+                }
                 op if op.effect() == Effect::Pure && op.tiles() == Tiles::Together => {
                     let result = self.step(inst)?;
                     self.bind(&inst.results, vec![result]);

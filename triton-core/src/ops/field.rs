@@ -1,5 +1,6 @@
 //! What an operation's fields can be: how each is printed, read, and asked for operands.
 
+use super::Outer;
 use super::kinds::AtomicKind;
 use crate::ir::Value;
 use crate::ir::types::{Constant, DType, Shape, Type};
@@ -202,6 +203,16 @@ impl Field for Axis {
             "2" => Ok(Axis(2)),
             word => Err(format!("`{word}` is no axis of the grid")),
         }
+    }
+}
+
+impl Field for Outer {
+    fn print(&self, out: &mut String) {
+        out.push_str(&self.digits(16));
+    }
+    fn read(reader: &mut Reader<'_>) -> Result<Self, String> {
+        let word = reader.next()?;
+        Outer::read(word).ok_or_else(|| format!("`{word}` is no number of hexadecimal digits, and no place for one"))
     }
 }
 

@@ -13,6 +13,7 @@ use crate::ir::types::{DType, Elem, MAX_TILE, Shape, Type};
 pub fn infer(op: &Op, ty: &dyn Fn(Value) -> Type) -> Result<Option<Type>, String> {
     let result = match *op {
         Op::Const { value } => Type::scalar(value.dtype),
+        Op::Outer { dtype, .. } => Type::scalar(dtype),
         Op::ProgramId { axis } | Op::NumPrograms { axis } => {
             if axis.0 > 2 {
                 return Err(format!("the grid has no axis {}", axis.0));

@@ -13,10 +13,12 @@ mod field;
 mod infer;
 pub mod kinds;
 pub(crate) mod log;
+pub mod outer;
 
 pub(crate) use field::parse_shape;
 pub use field::{Axis, Reader};
 pub use infer::{accumulator, infer};
+pub use outer::Outer;
 
 use crate::ir::Value;
 use crate::ir::types::{Constant, DType, Shape, Type};
@@ -151,6 +153,8 @@ ops! {
     operations {
         /// The number itself.
         Const = "const" { value: Constant } Pure Apart 0;
+        /// A number that is known only where the kernel is embedded: a constant of the user's that the compiler does not know.
+        Outer = "outer" { dtype: DType, value: Outer } Pure Apart 0;
         /// The index of the running program along an axis, `i32`.
         ProgramId = "program_id" { axis: Axis } Pure Apart 0;
         /// The number of programs along an axis, `i32`.

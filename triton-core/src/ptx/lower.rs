@@ -310,6 +310,7 @@ impl Lower<'_> {
     fn value(&mut self, op: &ops::Op, result: Option<Value>) -> Result<Vec<Reg>, String> {
         match *op {
             ops::Op::Const { value } => Ok(vec![self.constant(value)]),
+            ops::Op::Outer { dtype, value } => Ok(vec![self.outer(dtype, value)]),
             ops::Op::ProgramId { axis } => Ok(vec![self.mov(Ty::U32, Operand::Special(Special::Ctaid(axis.0)))]),
             ops::Op::NumPrograms { axis } => Ok(vec![self.mov(Ty::U32, Operand::Special(Special::Nctaid(axis.0)))]),
             ops::Op::Arange { start, .. } => self.arange(start, result),
@@ -361,6 +362,16 @@ impl Lower<'_> {
         // Bits of narrow integers are kept extended by their sign, as every register of that type is.
         let bits = value.as_int().map_or(value.bits as i64, |int| int as i64);
         self.mov(ty, bits)
+    }
+
+    /// A number that is not known yet: an immediate of the width that holds its bits.
+    fn outer(&mut self, dtype: DType, value: ops::Outer) -> Reg {
+        if dtype == DType::Bool {
+            let bits = self.mov(Ty::B16, Operand::Outer(value, 4));
+            return self.setp(Cmp::Ne, Ty::U16, bits, Operand::Int(0));
+        }
+        let bits = self.mov(bits_type(dtype), Operand::Outer(value, (dtype.bits() / 4).max(4) as u8));
+        self.narrow(dtype, bits)
     }
 
     /// The element that a thread holds in register 0, as a number of 32 bits: the xor of the columns of its set bits.

@@ -21,6 +21,7 @@ mod thread;
 mod words;
 
 use crate::ir::types::DType;
+use crate::ops::Outer;
 use crate::span::{Loc, Span};
 
 /// Bytes of text that a kernel may have.
@@ -80,6 +81,8 @@ pub enum Operand {
     Int(i64),
     /// A register of the hardware.
     Special(Special),
+    /// A number, or a hole for one, of so many hexadecimal digits.
+    Outer(Outer, u8),
 }
 
 impl From<Reg> for Operand {

@@ -87,6 +87,7 @@ impl Display for Operand {
         match self {
             Operand::Reg(reg) => reg.fmt(f),
             Operand::Int(int) => int.fmt(f),
+            Operand::Outer(outer, digits) => f.write_str(&outer.digits(usize::from(*digits))),
             Operand::Special(Special::Tid) => f.write_str("%tid.x"),
             Operand::Special(Special::Ctaid(axis)) => write!(f, "%ctaid.{}", axis_name(*axis)),
             Operand::Special(Special::Shared) => f.write_str("shared"),

@@ -37,7 +37,7 @@ impl Update {
     }
 }
 
-impl Checker {
+impl Checker<'_> {
     /// `atomic_add(p, value, mask)` and its siblings.
     pub(super) fn atomic(&mut self, name: &str, kind: AtomicKind, args: [&Arg; 3], span: Span) -> Option<Val> {
         let [ptr, value, mask_arg] = args;

@@ -1,9 +1,9 @@
 //! Functions of the language: how a call becomes operations.
 
+use super::Checker;
 use super::reduce::Fold;
 use super::value::{Known, Val};
-use super::{Checker, not_known};
-use crate::ast::{Expr, ExprKind, Path};
+use crate::ast::{Expr, ExprKind, Path, Target};
 use crate::diag::{Code, Diagnostic};
 use crate::ir::Value;
 use crate::ir::types::{DType, Elem, MAX_TILE, Shape};
@@ -19,6 +19,13 @@ pub struct Builtin {
     /// Its parameters' names; the documented stub has the same.
     pub params: &'static [&'static str],
     kind: Kind,
+}
+
+impl Builtin {
+    /// Whether it is written in the language itself, in the library that the parser of kernels carries.
+    pub fn is_library(&self) -> bool {
+        matches!(self.kind, Kind::Library(_))
+    }
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -42,7 +49,14 @@ enum Kind {
     Unary(UnaryKind),
     Binary(BinaryKind),
     Ternary(TernaryKind),
+    /// A function of [`crate::ast::Kernel::functions`], on elements of these types.
+    Library(fn(DType) -> bool),
 }
+
+/// What is computed in `f32`.
+const SINGLE: fn(DType) -> bool = |dtype| matches!(dtype, DType::F16 | DType::BF16 | DType::F32);
+/// What has an order.
+const ORDERED: fn(DType) -> bool = |dtype| dtype != DType::Bool;
 
 const UPDATE: &[&str] = &["p", "value", "mask"];
 
@@ -91,12 +105,18 @@ pub const BUILTINS: &[Builtin] = &[
     Builtin { name: "min", params: &["a", "b"], kind: Kind::Binary(BinaryKind::Min) },
     Builtin { name: "max", params: &["a", "b"], kind: Kind::Binary(BinaryKind::Max) },
     Builtin { name: "fma", params: &["a", "b", "c"], kind: Kind::Ternary(TernaryKind::Fma) },
+    Builtin { name: "sigmoid", params: &["x"], kind: Kind::Library(SINGLE) },
+    Builtin { name: "clamp", params: &["x", "lo", "hi"], kind: Kind::Library(ORDERED) },
 ];
 
 /// An argument with its place.
 pub(super) type Arg = (Val, Span);
 
-pub(super) fn call(cx: &mut Checker, path: &Path, args: &[Expr], span: Span) -> Option<Val> {
+pub(super) fn call(cx: &mut Checker<'_>, path: &Path, args: &[Expr], span: Span) -> Option<Val> {
+    match path.target {
+        Target::Function(index) if !cx.is_library(index) => return cx.call_function(index, path, args, span),
+        Target::Function(_) | Target::Name | Target::Outer(_) => {}
+    }
     let builtin = match &path.segments[..] {
         [name] => BUILTINS.iter().find(|b| b.name == name),
         _ => None,
@@ -174,13 +194,25 @@ pub(super) fn call(cx: &mut Checker, path: &Path, args: &[Expr], span: Span) -> 
             let [a, b, c] = join(cx, name, &values, |d| kind.accepts(d.class()), span)?[..] else { return None };
             cx.append(Op::Ternary { kind, a, b, c }, span).map(Val::Ir)
         }
+        (Kind::Library(accepts), values) => {
+            let Target::Function(index) = path.target else {
+                return cx.report(Diagnostic::new(Code::T0199, span, format!("`{name}` is not in the library")));
+            };
+            for value in values {
+                // A literal becomes what the others are.
+                if value.0.ty(&cx.func).is_some() {
+                    check_class(cx, name, value, accepts)?;
+                }
+            }
+            cx.call_with(index, path, values.to_vec(), span)
+        }
         // The number of arguments was compared with the table above.
         (_, _) => cx.report(Diagnostic::new(Code::T0199, span, format!("`{name}` has a wrong row"))),
     }
 }
 
 /// `dot(a, b, acc)`.
-fn dot(cx: &mut Checker, a: &Arg, b: &Arg, acc: &Arg, tf32: bool, span: Span) -> Option<Val> {
+fn dot(cx: &mut Checker<'_>, a: &Arg, b: &Arg, acc: &Arg, tf32: bool, span: Span) -> Option<Val> {
     let mut types = Vec::new();
     for (value, at) in [a, b, acc] {
         match value.ty(&cx.func).filter(|t| t.shape.rank() == 2 && t.elem.num().is_some()) {
@@ -232,7 +264,7 @@ fn dot(cx: &mut Checker, a: &Arg, b: &Arg, acc: &Arg, tf32: bool, span: Span) ->
 }
 
 /// What `precision(Tf32)` was called on, if the operand is such a call. The outer `None`: it was reported.
-fn precise<'a>(cx: &mut Checker, operand: &'a Expr) -> Option<Option<&'a Expr>> {
+fn precise<'a>(cx: &mut Checker<'_>, operand: &'a Expr) -> Option<Option<&'a Expr>> {
     let ExprKind::Method { receiver, name, args, .. } = &operand.kind else { return Some(None) };
     if name.name != "precision" {
         return Some(None);
@@ -246,17 +278,16 @@ fn precise<'a>(cx: &mut Checker, operand: &'a Expr) -> Option<Option<&'a Expr>> 
     }
 }
 
-fn known_int(cx: &mut Checker, (value, span): &Arg, what: &str) -> Option<i128> {
+fn known_int(cx: &mut Checker<'_>, (value, span): &Arg, what: &str) -> Option<i128> {
     match value {
         Val::Known(known) if known.as_int().is_some() => known.as_int(),
-        Val::Known(_) | Val::Ir(_) | Val::Tuple(_) | Val::View(_) | Val::Unit => {
-            let found = cx.describe(value);
-            cx.report(not_known(*span, what).note(format!("found `{found}`")))
+        Val::Known(_) | Val::Ir(_) | Val::Tuple(_) | Val::View(_) | Val::Struct(..) | Val::Outer(_) | Val::Unit => {
+            cx.not_known(value, *span, what)
         }
     }
 }
 
-fn grid_axis(cx: &mut Checker, axis: &Arg) -> Option<Axis> {
+fn grid_axis(cx: &mut Checker<'_>, axis: &Arg) -> Option<Axis> {
     let int = known_int(cx, axis, "the axis of the grid")?;
     match u8::try_from(int) {
         Ok(int @ 0..=2) => Some(Axis(int)),
@@ -264,7 +295,7 @@ fn grid_axis(cx: &mut Checker, axis: &Arg) -> Option<Axis> {
     }
 }
 
-fn arange(cx: &mut Checker, lo: &Arg, hi: &Arg, span: Span) -> Option<Val> {
+fn arange(cx: &mut Checker<'_>, lo: &Arg, hi: &Arg, span: Span) -> Option<Val> {
     let (start, end) = (known_int(cx, lo, "a bound of `arange`"), known_int(cx, hi, "a bound of `arange`"));
     let (start, end) = (start?, end?);
     let length = end - start;
@@ -288,7 +319,7 @@ fn arange(cx: &mut Checker, lo: &Arg, hi: &Arg, span: Span) -> Option<Val> {
 }
 
 /// The pointers of an access, and what they point to.
-pub(super) fn pointers(cx: &mut Checker, what: &str, (value, span): &Arg) -> Option<(Value, DType, bool)> {
+pub(super) fn pointers(cx: &mut Checker<'_>, what: &str, (value, span): &Arg) -> Option<(Value, DType, bool)> {
     match value.ty(&cx.func).map(|t| t.elem) {
         Some(Elem::Ptr { pointee, mutable }) => Some((cx.materialise(value.clone(), None, *span)?, pointee, mutable)),
         Some(Elem::Num(_)) | None => {
@@ -300,7 +331,7 @@ pub(super) fn pointers(cx: &mut Checker, what: &str, (value, span): &Arg) -> Opt
 }
 
 /// The mask in the shape of the pointers; `Ok(None)` if it is `true`. The outer `None`: it was reported.
-pub(super) fn mask(cx: &mut Checker, (value, span): &Arg, shape: Shape) -> Option<Option<Value>> {
+pub(super) fn mask(cx: &mut Checker<'_>, (value, span): &Arg, shape: Shape) -> Option<Option<Value>> {
     if *value == Val::Known(Known::bool(true)) {
         return Some(None);
     }
@@ -322,7 +353,7 @@ pub(super) fn mask(cx: &mut Checker, (value, span): &Arg, shape: Shape) -> Optio
     }
 }
 
-fn larger<T>(cx: &mut Checker, what: &str, found: String, shape: Shape, span: Span) -> Option<T> {
+fn larger<T>(cx: &mut Checker<'_>, what: &str, found: String, shape: Shape, span: Span) -> Option<T> {
     let pointers =
         if shape == Shape::SCALAR { "one pointer".to_string() } else { format!("pointers of shape {shape}") };
     cx.report(Diagnostic::new(
@@ -334,7 +365,7 @@ fn larger<T>(cx: &mut Checker, what: &str, found: String, shape: Shape, span: Sp
 
 /// A value for memory of `dtype`, in the shape of the pointers.
 pub(super) fn element_for(
-    cx: &mut Checker,
+    cx: &mut Checker<'_>,
     what: &str,
     (value, span): &Arg,
     dtype: DType,
@@ -356,7 +387,7 @@ pub(super) fn element_for(
     }
 }
 
-fn load(cx: &mut Checker, ptr: &Arg, mask_arg: &Arg, other: Option<&Arg>, span: Span) -> Option<Val> {
+fn load(cx: &mut Checker<'_>, ptr: &Arg, mask_arg: &Arg, other: Option<&Arg>, span: Span) -> Option<Val> {
     let (ptr, dtype, _) = pointers(cx, "load", ptr)?;
     let shape = cx.func.ty(ptr).shape;
     let mask = mask(cx, mask_arg, shape);
@@ -370,7 +401,7 @@ fn load(cx: &mut Checker, ptr: &Arg, mask_arg: &Arg, other: Option<&Arg>, span: 
     cx.append(Op::Load { ptr, mask, other }, span).map(Val::Ir)
 }
 
-fn store(cx: &mut Checker, ptr: &Arg, value: &Arg, mask_arg: &Arg, span: Span) -> Option<Val> {
+fn store(cx: &mut Checker<'_>, ptr: &Arg, value: &Arg, mask_arg: &Arg, span: Span) -> Option<Val> {
     let ptr_span = ptr.1;
     let (ptr, dtype, mutable) = pointers(cx, "store", ptr)?;
     if !mutable {
@@ -387,7 +418,13 @@ fn store(cx: &mut Checker, ptr: &Arg, value: &Arg, mask_arg: &Arg, span: Span) -
 }
 
 /// Values of one element type in their common shape; literals take the others' type.
-fn join(cx: &mut Checker, name: &str, args: &[Arg], accepts: impl Fn(DType) -> bool, span: Span) -> Option<Vec<Value>> {
+fn join(
+    cx: &mut Checker<'_>,
+    name: &str,
+    args: &[Arg],
+    accepts: impl Fn(DType) -> bool,
+    span: Span,
+) -> Option<Vec<Value>> {
     let dtype = args.iter().find_map(|(v, _)| v.ty(&cx.func)).and_then(|t| t.elem.num());
     let mut values = Vec::new();
     let mut shape = Shape::SCALAR;
@@ -416,7 +453,7 @@ fn join(cx: &mut Checker, name: &str, args: &[Arg], accepts: impl Fn(DType) -> b
     values.into_iter().map(|(value, _)| cx.replicate(value, shape, span)).collect()
 }
 
-fn check_class(cx: &mut Checker, name: &str, (value, span): &Arg, accepts: impl Fn(DType) -> bool) -> Option<()> {
+fn check_class(cx: &mut Checker<'_>, name: &str, (value, span): &Arg, accepts: impl Fn(DType) -> bool) -> Option<()> {
     if value.ty(&cx.func).and_then(|t| t.elem.num()).is_some_and(accepts) {
         return Some(());
     }
@@ -424,7 +461,7 @@ fn check_class(cx: &mut Checker, name: &str, (value, span): &Arg, accepts: impl 
     cx.report(Diagnostic::new(Code::T0104, *span, format!("`{name}` is not defined on `{found}`")))
 }
 
-fn where_(cx: &mut Checker, cond: &Arg, a: &Arg, b: &Arg, span: Span) -> Option<Val> {
+fn where_(cx: &mut Checker<'_>, cond: &Arg, a: &Arg, b: &Arg, span: Span) -> Option<Val> {
     let ty = cond.0.ty(&cx.func);
     let Some(ty) = ty.filter(|t| t.elem == Elem::Num(DType::Bool)) else {
         let found = cx.describe(&cond.0);

@@ -13,7 +13,7 @@ use crate::ir::{Block, Value};
 use crate::ops::Op;
 use crate::span::Span;
 
-impl Checker {
+impl Checker<'_> {
     /// Statements of the kernel itself, where `return` may end the program, and what follows behind the blocks they are in:
     /// the statements, each with the number of scopes around them. Behind an `if` that may return, each branch goes on with
     /// a copy of what follows: `if c { a; return; } b` is `if c { a } else { b }`.
@@ -75,6 +75,7 @@ impl Checker {
             | ExprKind::Call(..)
             | ExprKind::Method { .. }
             | ExprKind::Cast(..)
+            | ExprKind::Field(..)
             | ExprKind::Tuple(_)
             | ExprKind::Array(_)
             | ExprKind::Closure(..) => self.top_level(&[Stmt::Expr(expr.clone())], behind),
@@ -90,6 +91,7 @@ impl Checker {
     /// The value of a condition: one `bool`.
     fn condition(&mut self, cond: &Expr) -> Option<Val> {
         let value = self.expr(cond)?;
+        let value = self.open_as(value, DType::Bool, cond.span)?;
         match value.ty(&self.func) {
             Some(ty) if ty == Type::scalar(DType::Bool) => Some(value),
             ty => {
@@ -121,8 +123,8 @@ impl Checker {
         cond: Val,
         names: &[String],
         span: Span,
-        then: impl FnOnce(&mut Checker) -> Option<Val>,
-        otherwise: impl FnOnce(&mut Checker) -> Option<Val>,
+        then: impl FnOnce(&mut Checker<'_>) -> Option<Val>,
+        otherwise: impl FnOnce(&mut Checker<'_>) -> Option<Val>,
     ) -> Option<Val> {
         if let Val::Known(Known::Typed(constant)) = cond {
             return if constant.bits != 0 { then(self) } else { otherwise(self) };
@@ -306,7 +308,7 @@ impl Checker {
 
     /// The carried variables at the end of the body; `None` if one was reported.
     fn ends(&mut self, carried: &Carried, span: Span) -> Option<Vec<Value>> {
-        let value = |cx: &mut Checker, (scope, name): &(usize, String)| {
+        let value = |cx: &mut Checker<'_>, (scope, name): &(usize, String)| {
             let value = cx.scopes[*scope][name].clone()?;
             cx.materialise(value, None, span)
         };
@@ -334,7 +336,7 @@ impl Checker {
     }
 
     /// One branch: its block, its value, and what the variables are at its end.
-    fn arm(&mut self, slots: &[(usize, String)], run: impl FnOnce(&mut Checker) -> Option<Val>) -> Arm {
+    fn arm(&mut self, slots: &[(usize, String)], run: impl FnOnce(&mut Checker<'_>) -> Option<Val>) -> Arm {
         let block = self.func.add_block(&[]);
         self.block = block;
         let value = run(self);
@@ -374,6 +376,7 @@ fn returns(expr: &Expr) -> bool {
         | ExprKind::Call(..)
         | ExprKind::Method { .. }
         | ExprKind::Cast(..)
+        | ExprKind::Field(..)
         | ExprKind::Tuple(_)
         | ExprKind::Array(_)
         | ExprKind::Closure(..) => false,
@@ -414,7 +417,7 @@ fn assigned_in_expr(expr: &Expr, names: &mut Vec<String>) {
             assigned_in_expr(then, names);
             otherwise.iter().for_each(|e| assigned_in_expr(e, names));
         }
-        ExprKind::Unary(_, a) | ExprKind::Cast(a, _) => assigned_in_expr(a, names),
+        ExprKind::Unary(_, a) | ExprKind::Cast(a, _) | ExprKind::Field(a, _) => assigned_in_expr(a, names),
         ExprKind::Binary(_, _, a, b) => [a, b].into_iter().for_each(|e| assigned_in_expr(e, names)),
         ExprKind::Call(_, args) | ExprKind::Tuple(args) | ExprKind::Array(args) => {
             args.iter().for_each(|e| assigned_in_expr(e, names));

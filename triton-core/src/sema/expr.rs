@@ -2,7 +2,7 @@
 
 use super::value::{Known, Val};
 use super::{Checker, assoc, builtins};
-use crate::ast::{BinaryOp, Expr, ExprKind, Ident, Path, Type as AstType, UnaryOp};
+use crate::ast::{BinaryOp, Expr, ExprKind, Ident, Path, Target, Type as AstType, UnaryOp};
 use crate::diag::{Code, Diagnostic};
 use crate::ir::types::{Class, Constant, DType, Elem, Shape};
 use crate::ops::kinds::UnaryKind;
@@ -12,7 +12,7 @@ use crate::span::Span;
 /// Deepest nesting of an expression.
 const MAX_DEPTH: usize = 256;
 
-impl Checker {
+impl Checker<'_> {
     /// The value of an expression; `None` if it was reported or deferred.
     pub(super) fn expr(&mut self, expr: &Expr) -> Option<Val> {
         self.depth += 1;
@@ -52,6 +52,7 @@ impl Checker {
             }
             ExprKind::Call(path, args) => builtins::call(self, path, args, span),
             ExprKind::Method { receiver, name, generics, args } => self.method(receiver, name, generics, args),
+            ExprKind::Field(base, name) => self.field(base, name),
             ExprKind::Cast(operand, ty) => {
                 let value = self.expr(operand)?;
                 let dtype = self.dtype(ty)?;
@@ -92,6 +93,11 @@ impl Checker {
 
     /// A variable, a constant parameter, or an associated constant of an element type.
     fn path(&mut self, path: &Path) -> Option<Val> {
+        match path.target {
+            Target::Name => {}
+            Target::Function(index) => return self.call_function(index, path, &[], path.span),
+            Target::Outer(index) => return self.outer_path(index, path.span),
+        }
         match &path.segments[..] {
             [name] => match self.scopes.iter().rev().find_map(|scope| scope.get(name)) {
                 Some(value) => value.clone(),
@@ -105,6 +111,13 @@ impl Checker {
                 match dtype.and_then(|dtype| assoc::constant(dtype, name)) {
                     Some(constant) => Some(Val::Known(Known::Typed(constant))),
                     None => self.defer(path.span, format!("`{ty}::{name}` is not a constant of the kernel language")),
+                }
+            }
+            [.., ty, module, name] if module == "consts" => {
+                let constant = DType::from_name(ty).and_then(|dtype| assoc::mathematical(dtype, name));
+                match constant {
+                    Some(constant) => Some(Val::Known(Known::Typed(constant))),
+                    None => self.defer(path.span, format!("`{ty}::consts::{name}` is not a constant of the kernel language")),
                 }
             }
             segments => self.defer(path.span, format!("`{}` is not a value of the kernel language", segments.join("::"))),

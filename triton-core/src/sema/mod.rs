@@ -13,6 +13,7 @@
 mod assoc;
 mod atomic;
 mod builtins;
+mod call;
 mod control;
 mod expr;
 mod operator;
@@ -22,28 +23,37 @@ mod shape;
 mod value;
 mod view;
 
+pub use assoc::is_associated;
 pub use builtins::BUILTINS;
 
-use crate::ast::{GenericArg, GenericKind, Ident, Instance, Kernel, ParamKind, Pattern, Stmt, Type as AstType};
+use crate::ast::{
+    Function as AstFunction, GenericArg, GenericKind, Ident, Instance, Kernel, ParamKind, Pattern, Stmt,
+    Struct as AstStruct, Type as AstType,
+};
 use crate::diag::{Code, Diagnostic, Failure};
 use crate::ir::types::{DType, Elem, Shape, Type};
 use crate::ir::{Function, Value};
-use crate::ops::Op;
+use crate::ops::{Op, Outer};
 use crate::span::Span;
+use call::Call;
 use std::collections::HashMap;
 use value::{Known, Val};
 
-/// Checks one instance of a kernel.
+/// Checks one instance of a kernel. Comes with the types of its constants from outside.
 ///
 /// # Errors
 /// Everything that is wrong, in the order of the source.
-pub fn check(kernel: &Kernel, instance: &Instance) -> Result<Function, Failure> {
+pub fn check(kernel: &Kernel, instance: &Instance) -> Result<(Function, Vec<Option<DType>>), Failure> {
     let mut checker = Checker {
         func: Function::new(&kernel.name.name, instance.options.num_warps),
         types: HashMap::new(),
         scopes: vec![HashMap::new()],
         failure: Failure::default(),
         depth: 0,
+        functions: &kernel.functions,
+        structs: &kernel.structs,
+        outers: kernel.outers.iter().map(|text| (text.as_str(), None)).collect(),
+        calls: Vec::new(),
         debug_asserts: instance.options.debug_asserts,
         deterministic: instance.options.deterministic,
         block: crate::ir::Block(0),
@@ -63,11 +73,16 @@ pub fn check(kernel: &Kernel, instance: &Instance) -> Result<Function, Failure> 
         }
     }
     for param in &kernel.params {
+        if param.kind == ParamKind::Struct {
+            let value = checker.struct_param(param);
+            checker.bind(param.name.name.clone(), value);
+            continue;
+        }
         let Some(dtype) = checker.dtype(&param.elem) else { continue };
         let elem = match param.kind {
             ParamKind::Ptr => Elem::Ptr { pointee: dtype, mutable: false },
             ParamKind::PtrMut => Elem::Ptr { pointee: dtype, mutable: true },
-            ParamKind::Scalar => Elem::Num(dtype),
+            ParamKind::Scalar | ParamKind::Struct => Elem::Num(dtype),
             ParamKind::Tensor(rank) | ParamKind::TensorMut(rank) => {
                 let mutable = matches!(param.kind, ParamKind::TensorMut(_));
                 let view = checker.view_param(param, dtype, rank, mutable);
@@ -81,11 +96,22 @@ pub fn check(kernel: &Kernel, instance: &Instance) -> Result<Function, Failure> 
     }
     checker.top_level(&kernel.body, &[]);
     let failure = checker.failure;
-    if failure.diagnostics.is_empty() && failure.deferred.is_empty() { Ok(checker.func) } else { Err(failure) }
+    let outers = checker.outers.into_iter().map(|(_, dtype)| dtype).collect();
+    if failure.diagnostics.is_empty() && failure.deferred.is_empty() {
+        Ok((checker.func, outers))
+    } else {
+        Err(failure)
+    }
 }
 
-struct Checker {
+struct Checker<'a> {
     func: Function,
+    functions: &'a [AstFunction],
+    structs: &'a [AstStruct],
+    /// The user's constants from outside, with their types once these are known.
+    outers: Vec<(&'a str, Option<DType>)>,
+    /// The calls that the checker is in, outermost first.
+    calls: Vec<Call<'a>>,
     /// Type parameters.
     types: HashMap<String, DType>,
     /// Variables, innermost scope last. `None`: its expression was reported.
@@ -98,9 +124,16 @@ struct Checker {
     block: crate::ir::Block,
 }
 
-impl Checker {
+impl Checker<'_> {
     /// Reports an error; `None` so that callers can return it.
-    fn report<T>(&mut self, diagnostic: Diagnostic) -> Option<T> {
+    fn report<T>(&mut self, mut diagnostic: Diagnostic) -> Option<T> {
+        // What is wrong in a function of the language is how it was called.
+        let library = self.calls.iter().position(|call| call.function.library);
+        if let Some(at) = library {
+            diagnostic.span = self.calls[at].span;
+        }
+        let calls = &self.calls[..library.map_or(self.calls.len(), |at| at + 1)];
+        diagnostic.calls = calls.iter().map(|call| (call.function.name.name.clone(), call.span)).collect();
         self.failure.diagnostics.push(diagnostic);
         None
     }
@@ -150,7 +183,7 @@ impl Checker {
                 let value = self.expr(expr).and_then(|v| self.annotated(v, ty, expr.span));
                 let value = match value {
                     Some(Val::Known(known)) => Some(Val::Known(known)),
-                    Some(_) => self.report(not_known(expr.span, "a constant")),
+                    Some(other) => self.not_known(&other, expr.span, "a constant"),
                     None => None,
                 };
                 self.bind(name.name.clone(), value);
@@ -246,7 +279,9 @@ impl Checker {
                 if let Some(value) = value {
                     let found = match &value {
                         Val::Tuple(values) => format!("a tuple of {}", values.len()),
-                        Val::Ir(_) | Val::Known(_) | Val::View(_) | Val::Unit => "a single value".to_string(),
+                        Val::Ir(_) | Val::Known(_) | Val::View(_) | Val::Struct(..) | Val::Outer(_) | Val::Unit => {
+                            "a single value".to_string()
+                        }
                     };
                     let message = format!("{} names for {found}", parts.len());
                     let _: Option<()> = self.report(Diagnostic::new(Code::T0115, *span, message));
@@ -262,13 +297,38 @@ impl Checker {
     fn not_unit(&mut self, value: Val, span: Span) -> Option<Val> {
         match value {
             Val::Unit => self.report(Diagnostic::new(Code::T0116, span, "this call yields no value")),
-            Val::Ir(_) | Val::Known(_) | Val::Tuple(_) | Val::View(_) => Some(value),
+            Val::Ir(_) | Val::Known(_) | Val::Tuple(_) | Val::View(_) | Val::Struct(..) | Val::Outer(_) => Some(value),
         }
     }
-}
 
-/// `what` must be known while compiling.
-fn not_known(span: Span, what: &str) -> Diagnostic {
-    Diagnostic::new(Code::T0107, span, format!("{what} must be known while compiling"))
-        .help("use a literal, a `const` of the kernel, or a const parameter")
+    /// Refuses a value that must be known while compiling.
+    fn not_known<T>(&mut self, value: &Val, span: Span, what: &str) -> Option<T> {
+        let needed = self.outers_in(value);
+        self.failure.needed.extend(needed);
+        let mut diagnostic = Diagnostic::new(Code::T0107, span, format!("{what} must be known while compiling"));
+        if value.ty(&self.func).is_some() || matches!(value, Val::Outer(_)) {
+            diagnostic = diagnostic.note(format!("found `{}`", self.describe(value)));
+        }
+        let help = "use a literal, a `const` of the kernel, a const parameter, or a `#[triton::constant]`";
+        self.report(diagnostic.help(help))
+    }
+
+    /// The constants from outside that a value was computed with.
+    fn outers_in(&self, value: &Val) -> Vec<usize> {
+        let mut found = Vec::new();
+        let mut open = match value {
+            Val::Outer(index) => return vec![*index],
+            Val::Ir(value) => vec![*value],
+            Val::Known(_) | Val::Tuple(_) | Val::View(_) | Val::Struct(..) | Val::Unit => Vec::new(),
+        };
+        let insts = || (0..self.func.insts.len()).map(|i| &self.func.insts[crate::ir::Inst(i as u32)]);
+        while let Some(value) = open.pop() {
+            let Some(inst) = insts().find(|inst| inst.results.contains(&value)) else { continue };
+            if let Op::Outer { value: Outer::Open(index), .. } = inst.op {
+                found.push(index as usize);
+            }
+            inst.for_each_operand(|operand| open.push(operand));
+        }
+        found
+    }
 }

@@ -67,7 +67,7 @@ fn verb(op: BinaryOp) -> String {
     word.into()
 }
 
-impl Checker {
+impl Checker<'_> {
     /// `a op b`, each with its place.
     pub(super) fn binary(&mut self, op: BinaryOp, span: Span, a: (Val, Span), b: (Val, Span)) -> Option<Val> {
         let ((a, a_span), (b, b_span)) = (a, b);
@@ -86,6 +86,8 @@ impl Checker {
         if let (Val::Known(Known::Int(x)), Val::Known(Known::Int(y))) = (&a, &b) {
             return self.no_literal(op, span, *x, *y);
         }
+        let a = self.beside_literal(a, &b, a_span)?;
+        let b = self.beside_literal(b, &a, b_span)?;
         // A literal takes the type of the other operand.
         let of = |v: &Val, func: &crate::ir::Function| v.ty(func).and_then(|t| t.elem.num());
         let (a_type, b_type) = (of(&a, &self.func), of(&b, &self.func));
@@ -98,6 +100,10 @@ impl Checker {
         }
         let a = self.literal_as(a, b_type, a_span)?;
         let b = self.literal_as(b, a_type, b_span)?;
+        if let (Val::Outer(_), Val::Outer(_)) = (&a, &b) {
+            self.materialise(a, None, a_span)?;
+            return None;
+        }
         self.check_elements(op, span, &a, &b)?;
         if let (Val::Known(Known::Typed(x)), Val::Known(Known::Typed(y))) = (&a, &b) {
             return self.known_binary(op, span, *x, *y);
@@ -109,6 +115,21 @@ impl Checker {
             Kind::Compare(kind) => Op::Compare { kind, a, b },
         };
         self.append(op, span).map(Val::Ir)
+    }
+
+    /// A constant from outside beside a literal is of the type that such a literal has by itself.
+    fn beside_literal(&mut self, value: Val, other: &Val, span: Span) -> Option<Val> {
+        match other {
+            Val::Known(Known::Int(_)) => self.open_as(value, DType::I32, span),
+            Val::Known(Known::Float(_)) => self.open_as(value, DType::F32, span),
+            Val::Known(Known::Typed(_))
+            | Val::Ir(_)
+            | Val::Tuple(_)
+            | Val::View(_)
+            | Val::Struct(..)
+            | Val::Outer(_)
+            | Val::Unit => Some(value),
+        }
     }
 
     /// The result of two open literals is no number.
@@ -212,7 +233,7 @@ impl Checker {
         a: (&Val, Span),
         b: (&Val, Span),
     ) -> Option<Option<Val>> {
-        let is_ptr = |cx: &Checker, v: &Val| v.ty(&cx.func).is_some_and(|t| t.elem.num().is_none());
+        let is_ptr = |cx: &Checker<'_>, v: &Val| v.ty(&cx.func).is_some_and(|t| t.elem.num().is_none());
         if !matches!(op, BinaryOp::Add | BinaryOp::Sub) || !is_ptr(self, a.0) || is_ptr(self, b.0) {
             return None;
         }
@@ -222,7 +243,8 @@ impl Checker {
     fn offset(&mut self, op: BinaryOp, span: Span, ptr: (&Val, Span), index: (&Val, Span)) -> Option<Val> {
         let ptr = self.materialise(ptr.0.clone(), None, ptr.1)?;
         let (what, index_span) = (self.describe(index.0), index.1);
-        let index = self.materialise(index.0.clone(), None, index_span)?;
+        let index = self.open_as(index.0.clone(), DType::I32, index_span)?;
+        let index = self.materialise(index, None, index_span)?;
         let dtype = self.num(index)?;
         let fits = dtype.is_int() && (op == BinaryOp::Add || dtype.is_signed());
         if !fits {

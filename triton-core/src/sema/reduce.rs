@@ -19,7 +19,7 @@ pub(super) enum Fold {
     Arg(CompareKind),
 }
 
-impl Checker {
+impl Checker<'_> {
     /// `sum(x)`, `sum_axis(x, axis)` and their like.
     pub(super) fn fold(
         &mut self,
@@ -202,6 +202,7 @@ impl Checker {
             let elementwise = matches!(
                 inst.op,
                 Op::Const { .. }
+                    | Op::Outer { .. }
                     | Op::Cast { .. }
                     | Op::Select { .. }
                     | Op::Unary { .. }

@@ -1,14 +1,14 @@
 //! What a kernel says of itself: assertions and lines to print.
 
+use super::Checker;
 use super::value::{Known, Val};
-use super::{Checker, not_known};
 use crate::ast::Expr;
 use crate::diag::{Code, Diagnostic};
 use crate::ir::types::{DType, Elem, Shape};
 use crate::ops::{Op, Text, Values};
 use crate::span::Span;
 
-impl Checker {
+impl Checker<'_> {
     /// `assert!(cond, message)`.
     pub(super) fn assertion(&mut self, cond: &Expr, message: &str, span: Span) -> Option<()> {
         if !self.debug_asserts {
@@ -50,9 +50,13 @@ impl Checker {
                 let message = format!("the assertion does not hold: {message}");
                 self.report(Diagnostic::new(Code::T0122, cond.span, message))
             }
-            Val::Known(_) | Val::Ir(_) | Val::Tuple(_) | Val::View(_) | Val::Unit => {
-                self.report(not_known(cond.span, "the condition of `const { assert!(..) }`"))
-            }
+            other @ (Val::Known(_)
+            | Val::Ir(_)
+            | Val::Tuple(_)
+            | Val::View(_)
+            | Val::Struct(..)
+            | Val::Outer(_)
+            | Val::Unit) => self.not_known(&other, cond.span, "the condition of `const { assert!(..) }`"),
         }
     }
 

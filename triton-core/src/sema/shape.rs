@@ -1,7 +1,7 @@
 //! Shapes: arrays of extents, and what changes the shape of a tile.
 
+use super::Checker;
 use super::value::{Known, Val};
-use super::{Checker, not_known};
 use crate::ast::{Expr, ExprKind, Ident, Path};
 use crate::diag::{Code, Diagnostic};
 use crate::ir::Value;
@@ -9,7 +9,7 @@ use crate::ir::types::{Constant, MAX_RANK, MAX_TILE, Shape, Type};
 use crate::ops::Op;
 use crate::span::Span;
 
-impl Checker {
+impl Checker<'_> {
     /// The values of an array, each with its place.
     pub(super) fn entries(&mut self, expr: &Expr, what: &str) -> Option<Vec<(Val, Span)>> {
         if let ExprKind::Array(parts) = &expr.kind {
@@ -29,8 +29,7 @@ impl Checker {
         for (value, span) in self.entries(expr, what)? {
             let number = if let Val::Known(number) = &value { number.as_int() } else { None };
             let Some(number) = number else {
-                let found = self.describe(&value);
-                return self.report(not_known(span, what).note(format!("found `{found}`")));
+                return self.not_known(&value, span, what);
             };
             known.push(number);
         }
@@ -193,8 +192,7 @@ impl Checker {
         let value = self.expr(expr)?;
         let known = if let Val::Known(known) = &value { Known::as_int(known) } else { None };
         let Some(axis) = known else {
-            let found = self.describe(&value);
-            return self.report(not_known(expr.span, "an axis").note(format!("found `{found}`")));
+            return self.not_known(&value, expr.span, "an axis");
         };
         match usize::try_from(axis) {
             Ok(axis) if axis < count => Some(axis),

@@ -5,7 +5,7 @@ use super::view::View;
 use crate::diag::{Code, Diagnostic};
 use crate::ir::types::{Class, Constant, DType, Elem, Shape, Type};
 use crate::ir::{Function, Value};
-use crate::ops::Op;
+use crate::ops::{Op, Outer};
 use crate::span::Span;
 
 /// The result of an expression.
@@ -19,6 +19,10 @@ pub(super) enum Val {
     Tuple(Vec<Val>),
     /// A view that is a parameter.
     View(View),
+    /// A struct, by its number, with the values of its fields.
+    Struct(usize, Vec<Val>),
+    /// A constant from outside the kernel, by its number, which takes the type of what it meets.
+    Outer(usize),
     /// None.
     Unit,
 }
@@ -59,7 +63,12 @@ impl Val {
         match self {
             Val::Ir(value) => Some(func.ty(*value)),
             Val::Known(Known::Typed(constant)) => Some(Type::scalar(constant.dtype)),
-            Val::Known(Known::Int(_) | Known::Float(_)) | Val::Tuple(_) | Val::View(_) | Val::Unit => None,
+            Val::Known(Known::Int(_) | Known::Float(_))
+            | Val::Tuple(_)
+            | Val::View(_)
+            | Val::Struct(..)
+            | Val::Outer(_)
+            | Val::Unit => None,
         }
     }
 
@@ -67,7 +76,7 @@ impl Val {
     pub fn into_values(self) -> Vec<Val> {
         match self {
             Val::Tuple(values) => values,
-            Val::Ir(_) | Val::Known(_) | Val::View(_) | Val::Unit => vec![self],
+            Val::Ir(_) | Val::Known(_) | Val::View(_) | Val::Struct(..) | Val::Outer(_) | Val::Unit => vec![self],
         }
     }
 
@@ -81,7 +90,7 @@ impl Val {
                 None => Val::Known(Known::Float(digits)),
             },
             Val::Tuple(values) => Val::Tuple(values.into_iter().map(Val::with_default_type).collect()),
-            Val::Ir(_) | Val::Known(_) | Val::View(_) | Val::Unit => self,
+            Val::Ir(_) | Val::Known(_) | Val::View(_) | Val::Struct(..) | Val::Outer(_) | Val::Unit => self,
         }
     }
 }
@@ -91,7 +100,7 @@ pub(super) fn fits(dtype: DType, int: i128) -> bool {
     Constant::int(dtype, int).as_int() == Some(int)
 }
 
-impl Checker {
+impl Checker<'_> {
     /// An open literal as a number of `dtype`, if that is given; everything else as it is.
     pub fn literal_as(&mut self, value: Val, dtype: Option<DType>, span: Span) -> Option<Val> {
         let Some(dtype) = dtype else { return Some(value) };
@@ -121,9 +130,31 @@ impl Checker {
                     return self.report(Diagnostic::new(Code::T0112, span, message));
                 }
             },
-            Val::Known(Known::Typed(_)) | Val::Ir(_) | Val::Tuple(_) | Val::View(_) | Val::Unit => return Some(value),
+            Val::Outer(index) => return self.outer(*index, dtype, span).map(Val::Ir),
+            Val::Known(Known::Typed(_)) | Val::Ir(_) | Val::Tuple(_) | Val::View(_) | Val::Struct(..) | Val::Unit => {
+                return Some(value);
+            }
         };
         Some(Val::Known(Known::Typed(constant)))
+    }
+
+    /// A constant from outside as a number of a type, which is its type from now on.
+    fn outer(&mut self, index: usize, dtype: DType, span: Span) -> Option<Value> {
+        self.outers[index].1.get_or_insert(dtype);
+        self.append(Op::Outer { dtype, value: Outer::Open(index as u32) }, span)
+    }
+
+    /// A constant from outside whose type is still open as one of `dtype`; everything else as it is.
+    pub fn open_as(&mut self, value: Val, dtype: DType, span: Span) -> Option<Val> {
+        if let Val::Outer(_) = value { self.literal_as(value, Some(dtype), span) } else { Some(value) }
+    }
+
+    /// The constant that a path from outside means: open, unless its type has been found.
+    pub fn outer_path(&mut self, index: usize, span: Span) -> Option<Val> {
+        match self.outers.get(index)?.1 {
+            Some(dtype) => self.outer(index, dtype, span).map(Val::Ir),
+            None => Some(Val::Outer(index)),
+        }
     }
 
     /// The value in the IR. An open literal becomes a number of `hint`, or of the default type.
@@ -138,6 +169,17 @@ impl Checker {
             ),
             Val::Known(Known::Float(_)) => {
                 self.report(Diagnostic::new(Code::T0112, span, "this is no number of `f32`"))
+            }
+            Val::Outer(index) => {
+                let text = self.outers[index].0;
+                let message = format!("the type of `{text}` is not known here");
+                let help = format!("say it: `let value: f32 = {text};`, and use that");
+                self.report(Diagnostic::new(Code::T0128, span, message).help(help))
+            }
+            Val::Struct(index, _) => {
+                let name = self.structs.get(index).map_or("", |structure| &structure.name);
+                let message = format!("`{name}` where a value is needed");
+                self.report(Diagnostic::new(Code::T0104, span, message).help("take one of its fields"))
             }
             Val::View(view) => {
                 let message = format!("`{}` where a value is needed", view.describe());
@@ -175,6 +217,8 @@ impl Checker {
             Val::Known(Known::Float(_)) => "float literal".into(),
             Val::Tuple(_) => "tuple".into(),
             Val::View(view) => view.describe(),
+            Val::Struct(index, _) => self.structs.get(*index).map_or(String::new(), |structure| structure.name.clone()),
+            Val::Outer(index) => self.outers[*index].0.to_owned(),
             Val::Unit => "()".into(),
             Val::Ir(_) | Val::Known(Known::Typed(_)) => value.ty(&self.func).map_or("value".into(), |t| t.describe()),
         }

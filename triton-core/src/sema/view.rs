@@ -31,7 +31,7 @@ impl View {
     }
 }
 
-impl Checker {
+impl Checker<'_> {
     /// The parameters that a view becomes, in the order in which a launch passes them.
     pub(super) fn view_param(&mut self, param: &AstParam, dtype: DType, rank: u8, mutable: bool) -> Val {
         let name = &param.name.name;
@@ -144,6 +144,7 @@ impl Checker {
         let mut index = Vec::new();
         for (value, span) in entries {
             let found = self.describe(&value);
+            let value = self.open_as(value, DType::I32, span)?;
             let value = self.materialise(value, None, span)?;
             let ty = self.func.ty(value);
             if ty != Type::scalar(DType::I32) && ty != Type::scalar(DType::I64) {

@@ -5,6 +5,7 @@
 
 #![allow(clippy::wildcard_enum_match_arm, reason = "what conversions do not emit is refused")]
 
+use triton_core::ops::Outer;
 use triton_core::ptx::{Address, Class, Cmp, Inst, Kernel, Op, Opcode, Operand, Reg, Special, Ty};
 
 /// Where shared memory begins.
@@ -112,6 +113,8 @@ impl Machine<'_> {
             Operand::Special(Special::Tid) => Ok(thread as u64),
             Operand::Special(Special::Shared) => Ok(SHARED.into()),
             Operand::Special(_) => Ok(0),
+            Operand::Outer(Outer::Known(bits), _) => Ok(bits),
+            Operand::Outer(Outer::Open(index), _) => Err(format!("the constant {index} is not known")),
         }
     }
 

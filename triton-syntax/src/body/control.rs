@@ -13,6 +13,8 @@ use triton_core::diag::Code;
 pub(super) enum Place {
     /// Between the statements of the kernel, or in an `if` there.
     Kernel,
+    /// Between the statements of a function that a kernel calls.
+    Function,
     /// In the body of a loop.
     Loop,
     /// Inside an expression.
@@ -167,6 +169,10 @@ pub(super) fn convert_return(cx: &mut Context, written: &ExprReturn, place: Plac
             return Some(ast::Stmt::Return(cx.place_of(&written.return_token)));
         }
         Place::Kernel => ("a kernel returns nothing, so its `return` has no value", "write `return;`"),
+        Place::Function => (
+            "a `return` in a function for kernels is not part of the kernel language",
+            "write the value as the last expression of the function, chosen by `if` or `where_`",
+        ),
         Place::Loop => (
             "a `return` in a loop is not part of the kernel language",
             "let the loop end by its condition, and write `if .. { return; }` behind it",

@@ -3,15 +3,16 @@
 use super::control::{self, Place};
 use super::{convert_block, pattern, types};
 use crate::context::{Context, spell};
-use crate::{reject, signature, twin};
+use crate::{library, link, reject, signature, twin};
 use proc_macro2::Span as TokenSpan;
 use quote::ToTokens;
 use syn::ext::IdentExt;
 use syn::spanned::Spanned;
 use syn::{BinOp, Expr, ExprPath, Lit, UnOp};
-use triton_core::ast::{self, BinaryOp, ExprKind, UnaryOp};
+use triton_core::ast::{self, BinaryOp, ExprKind, Target, UnaryOp};
 use triton_core::diag::Code;
 use triton_core::ir::types::DType;
+use triton_core::sema::BUILTINS;
 
 /// Converts an expression, or reports what in it is not part of the language.
 #[allow(clippy::wildcard_enum_match_arm, reason = "syn's enum is not exhaustive")]
@@ -72,6 +73,15 @@ pub(crate) fn convert(cx: &mut Context, written: &Expr) -> Option<ast::Expr> {
                 args,
             })
         }
+        Expr::Field(field) => {
+            let base = convert(cx, &field.base).map(Box::new);
+            let syn::Member::Named(name) = &field.member else {
+                reject::expr(cx, written);
+                return None;
+            };
+            let name = signature::ident(cx, name);
+            base.map(|base| ExprKind::Field(base, name))
+        }
         Expr::Cast(cast) => {
             let (value, ty) = (convert(cx, &cast.expr).map(Box::new), types::convert(cx, &cast.ty));
             value.zip(ty).map(|(value, ty)| ExprKind::Cast(value, ty))
@@ -114,9 +124,19 @@ fn callee(cx: &mut Context, written: &Expr) -> Option<ast::Path> {
         return None;
     };
     let mut path = path(cx, expr)?;
+    if let Target::Function(_) = path.target {
+        return Some(path);
+    }
     // `lang::load` is `load`: the compiler knows a built-in by its name, and rustc is made to check what the path means.
-    if twin::names_built_in(&expr.path) {
+    if let Some(name) = cx.names.built_ins.get(&link::key(&expr.path)) {
+        path.segments = vec![name.clone()];
+    } else if twin::names_built_in(&expr.path) {
         path.segments.drain(..path.segments.len() - 1);
+    }
+    if let [name] = &path.segments[..]
+        && let Some(builtin) = BUILTINS.iter().find(|b| b.name == name && b.is_library())
+    {
+        path.target = library::index(builtin.name).map_or(Target::Name, Target::Function);
     }
     Some(path)
 }
@@ -131,13 +151,27 @@ fn path(cx: &mut Context, expr: &ExprPath) -> Option<ast::Path> {
     }
     let last = segments.last()?;
     let generics = if let syn::PathArguments::AngleBracketed(list) = &last.arguments {
-        let all: Vec<_> = list.args.iter().map(|arg| generic(cx, arg)).collect();
+        let all: Vec<_> = list.args.iter().map(|arg| function_generic(cx, arg)).collect();
         all.into_iter().collect::<Option<Vec<_>>>()?
     } else {
         Vec::new()
     };
     let segments = segments.iter().map(|segment| segment.ident.unraw().to_string()).collect();
-    Some(ast::Path { segments, generics, span: cx.place_of(expr) })
+    let key = link::key(&expr.path);
+    let outer = || cx.names.outers.iter().position(|path| link::key(path) == key);
+    let target = match cx.names.functions.get(&key) {
+        Some(&index) => Target::Function(index),
+        None => outer().map_or(Target::Name, Target::Outer),
+    };
+    Some(ast::Path { segments, generics, target, span: cx.place_of(expr) })
+}
+
+/// A type or constant between the angle brackets of a function's name; `_` is left to be found.
+fn function_generic(cx: &mut Context, written: &syn::GenericArgument) -> Option<ast::Type> {
+    if let syn::GenericArgument::Type(syn::Type::Infer(_)) = written {
+        return Some(ast::Type::named("_", cx.place_of(written)));
+    }
+    types::argument(cx, written).or_else(|| generic(cx, written))
 }
 
 /// A type between the angle brackets of a call.

@@ -6,7 +6,7 @@
 pub(crate) mod control;
 mod expr;
 pub(crate) mod macros;
-mod pattern;
+pub(crate) mod pattern;
 pub(crate) mod types;
 
 pub(crate) use expr::operator;
@@ -23,6 +23,16 @@ pub(crate) fn convert(cx: &mut Context, block: &Block) -> Option<Vec<ast::Stmt>>
     let (mut statements, value) = convert_block(cx, block, Place::Kernel)?;
     statements.extend(value.map(|value| ast::Stmt::Expr(*value)));
     Some(statements)
+}
+
+/// The statements of a function that a kernel calls, and its value, or `None` after an error.
+pub(crate) fn convert_function(cx: &mut Context, block: &Block) -> Option<(Vec<ast::Stmt>, Option<Box<ast::Expr>>)> {
+    convert_block(cx, block, Place::Function)
+}
+
+/// An expression that stands alone.
+pub(crate) fn expression(cx: &mut Context, written: &Expr) -> Option<ast::Expr> {
+    expr::convert(cx, written)
 }
 
 /// The statements of a block and its value.

@@ -1,7 +1,8 @@
 //! Types as written in a kernel: `f32`, `T`, `Tile<f32>`.
 
 use crate::context::{Context, spell};
-use syn::{GenericArgument, PathArguments, Type};
+use crate::link;
+use syn::{Expr, ExprLit, ExprUnary, GenericArgument, Lit, PathArguments, Stmt, Type, UnOp};
 use triton_core::ast;
 use triton_core::diag::Code;
 
@@ -29,14 +30,21 @@ pub(crate) fn try_convert(cx: &mut Context, written: &Type) -> Option<ast::Type>
         Type::Path(path) if path.qself.is_none() => &path.path,
         Type::Group(group) => return try_convert(cx, &group.elem),
         Type::Paren(paren) => return try_convert(cx, &paren.elem),
+        Type::Tuple(tuple) => {
+            let args: Vec<_> = tuple.elems.iter().map(|part| try_convert(cx, part)).collect();
+            let args = args.into_iter().collect::<Option<_>>()?;
+            return Some(ast::Type { args, ..ast::Type::named(ast::Type::TUPLE, cx.place_of(written)) });
+        }
         _ => return None,
     };
+    let structure = cx.names.structs.get(&link::key(path)).copied();
     let (last, first) = path.segments.iter().collect::<Vec<_>>().split_last().map(|(l, f)| (*l, f.to_vec()))?;
     if first.iter().any(|s| !s.arguments.is_none()) {
         return None;
     }
     let args = arguments(cx, &last.arguments)?;
-    Some(ast::Type { name: syn::ext::IdentExt::unraw(&last.ident).to_string(), args, span: cx.place_of(written) })
+    let name = syn::ext::IdentExt::unraw(&last.ident).to_string();
+    Some(ast::Type { name, args, structure, span: cx.place_of(written) })
 }
 
 /// The types between angle brackets.
@@ -48,6 +56,27 @@ pub(crate) fn arguments(cx: &mut Context, written: &PathArguments) -> Option<Vec
     }
 }
 
-fn argument(cx: &mut Context, written: &GenericArgument) -> Option<ast::Type> {
-    if let GenericArgument::Type(ty) = written { try_convert(cx, ty) } else { None }
+/// A type, or a constant as its text: a literal, or one in braces.
+#[allow(clippy::wildcard_enum_match_arm, reason = "syn's enum is not exhaustive")]
+pub(crate) fn argument(cx: &mut Context, written: &GenericArgument) -> Option<ast::Type> {
+    let constant = match written {
+        GenericArgument::Type(ty) => return try_convert(cx, ty),
+        GenericArgument::Const(Expr::Block(block)) => match block.block.stmts.as_slice() {
+            [Stmt::Expr(only, None)] => only,
+            _ => return None,
+        },
+        GenericArgument::Const(constant) => constant,
+        _ => return None,
+    };
+    let text = match constant {
+        Expr::Lit(ExprLit { lit: Lit::Int(number), .. }) => number.base10_digits().to_owned(),
+        Expr::Lit(ExprLit { lit: Lit::Bool(value), .. }) => value.value.to_string(),
+        Expr::Unary(ExprUnary { op: UnOp::Neg(_), expr, .. }) => match &**expr {
+            Expr::Lit(ExprLit { lit: Lit::Int(number), .. }) => format!("-{}", number.base10_digits()),
+            _ => return None,
+        },
+        Expr::Path(path) => path.path.get_ident()?.to_string(),
+        _ => return None,
+    };
+    Some(ast::Type::named(text, cx.place_of(written)))
 }

@@ -1,0 +1,28 @@
+//! Functions, constants, structs and kernels for other crates.
+#![deny(warnings, missing_docs)]
+
+pub mod activation;
+pub mod kernels;
+mod polynomial;
+
+pub use activation::gelu;
+pub use polynomial::scale as scaled;
+
+/// The width of a tile.
+#[triton::constant]
+pub const WIDTH: i32 = 2 * HALF;
+
+#[triton::constant]
+const HALF: i32 = 64;
+
+/// How a step of gradient descent is made.
+#[triton::params]
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Sgd {
+    /// The learning rate.
+    pub rate: f32,
+    /// How much of the last step is kept.
+    pub momentum: f32,
+    /// Whether the step is made at all.
+    pub on: bool,
+}

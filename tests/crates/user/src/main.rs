@@ -1,0 +1,112 @@
+//! Uses the functions, constants, structs and kernels of `ops` by every kind of path.
+#![deny(warnings)]
+
+use ops::activation::*;
+use ops::{Sgd as Descent, WIDTH, gelu as g};
+use tri::lang::exp as e;
+use tri::prelude::*;
+
+/// Only rustc knows its value.
+const BIAS: f32 = 0.25 * OFFSETS[1];
+const OFFSETS: [f32; 2] = [1.0, 2.0];
+
+mod re_exported {
+    pub use ops::scaled;
+    pub mod of_types {
+        /// Each type has its own.
+        pub trait Margin {
+            const MARGIN: Self;
+        }
+        impl Margin for f32 {
+            const MARGIN: f32 = 0.5;
+        }
+        impl Margin for i32 {
+            const MARGIN: i32 = 7;
+        }
+    }
+}
+use re_exported::of_types::Margin;
+
+#[tri::kernel]
+fn mixed(x: Ptr<f32>, out: PtrMut<f32>, n: i32) {
+    let i = program_id(0) * WIDTH + arange(0, WIDTH);
+    let v = load(x + i, i < n);
+    let (most, _) = larger((g(v), silu(v)));
+    let sum = most + ops::activation::all_of_them(v) + re_exported::scaled::<_, 3>(v);
+    store(out + i, sum + e(v) + BIAS, i < n);
+}
+
+#[tri::kernel(T = [f32, i32])]
+fn margins<T: Num + Margin>(x: PtrMut<T>) {
+    let i = arange(0, 64);
+    store(x + i, load(x + i, true) + T::MARGIN, true);
+}
+
+#[tri::kernel]
+fn descend(weight: PtrMut<f32>, gradient: Ptr<f32>, velocity: PtrMut<f32>, options: Descent, n: i32) {
+    let i = program_id(0) * 64 + arange(0, 64);
+    let (w, v) = ops::kernels::step(
+        load(weight + i, i < n),
+        load(gradient + i, i < n),
+        load(velocity + i, i < n),
+        options,
+    );
+    store(weight + i, w, i < n);
+    store(velocity + i, v, i < n);
+}
+
+fn close(a: f32, b: f32) -> bool {
+    (a - b).abs() <= 1e-5 * b.abs().max(1.0)
+}
+
+fn main() -> tri::Result<()> {
+    /// A function inside a function.
+    #[tri::function]
+    fn twice(x: Tile<f32>) -> Tile<f32> {
+        x + x
+    }
+    #[tri::kernel]
+    fn local(x: PtrMut<f32>) {
+        store(x + arange(0, 64), twice(load(x + arange(0, 64), true)), true);
+    }
+
+    let stream = Device::cpu().stream()?;
+    let values: Vec<f32> = (0..200).map(|i| i as f32 / 50.0 - 2.0).collect();
+    let x = stream.upload(&values)?;
+    let mut out = stream.zeros::<f32>(200)?;
+    // SAFETY: the masks keep every access below 200.
+    unsafe { mixed(&x, &mut out, 200).launch(&stream, 2)? };
+    let gelu = |x: f32| 0.5 * x * (1.0 + (0.797_884_6 * (x + 0.044_715 * x * x * x)).tanh());
+    let silu = |x: f32| x / (1.0 + (-x).exp());
+    for (x, found) in values.iter().zip(stream.download(&out)?) {
+        let all = gelu(*x) + silu(*x) + gelu(2.0 * x) + x * x * x;
+        let expected = gelu(*x).max(silu(*x)) + all + 3.0 * x + x.exp() + BIAS;
+        assert!(close(found, expected), "{x}: {found}, not {expected}");
+    }
+    // SAFETY: the masks keep every access below 200.
+    unsafe { ops::kernels::gelu_of::<f32>(&x, &mut out, 200).launch(&stream, 2)? };
+    assert!(values.iter().zip(stream.download(&out)?).all(|(x, found)| close(found, gelu(*x))));
+
+    let (mut weight, gradient) = (stream.upload(&[1.0f32; 64])?, stream.upload(&[2.0f32; 64])?);
+    let mut velocity = stream.upload(&[4.0f32; 64])?;
+    let options = Descent { rate: 0.5, momentum: 0.25, on: true };
+    let launch = descend(&mut weight, &gradient, &mut velocity, options, 64);
+    let names: Vec<_> = launch.record().params.iter().map(|param| param.name.to_string()).collect();
+    assert_eq!(names[3..6], ["options.rate", "options.momentum", "options.on"]);
+    // SAFETY: the masks keep every access below 64.
+    unsafe { launch.launch(&stream, 1)? };
+    assert_eq!(stream.download(&weight)?, [-0.5; 64]);
+    assert_eq!(stream.download(&velocity)?, [3.0; 64]);
+
+    // SAFETY: every access is below 64.
+    unsafe { local(&mut weight).launch(&stream, 1)? };
+    // SAFETY: every access is below 64.
+    unsafe { margins::<f32>(&mut weight).launch(&stream, 1)? };
+    assert_eq!(stream.download(&weight)?, [-0.5; 64]);
+    let mut counts = stream.upload(&[1i32; 64])?;
+    // SAFETY: every access is below 64.
+    unsafe { margins::<i32>(&mut counts).launch(&stream, 1)? };
+    assert_eq!(stream.download(&counts)?, [8; 64]);
+    println!("ok");
+    Ok(())
+}

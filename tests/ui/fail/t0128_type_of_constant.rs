@@ -1,0 +1,13 @@
+//! Constants from outside, of which nothing tells the type.
+use triton::prelude::*;
+
+const SCALE: f32 = 2.0;
+const BIAS: f32 = 1.0;
+
+#[triton::kernel]
+fn kernel(x: PtrMut<f32>) {
+    let both = SCALE * BIAS;
+    store(x, load(x, true) + both, true);
+}
+
+fn main() {}
