@@ -19,6 +19,7 @@ use proc_macro2::{Delimiter, Ident, TokenStream, TokenTree};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Mutex;
+use syn::ext::IdentExt;
 use syn::spanned::Spanned;
 use syn::{Item, Path, Visibility};
 
@@ -128,7 +129,7 @@ pub(crate) fn macro_of(
     let paths = linked.paths.iter().map(|(path, id)| quote!((#path => #id)));
     let closure = linked.parts.iter().map(|part| &part.tokens);
     let parts = quote!(#(#closure)* [#id #home { #item } { #(#paths)* }]);
-    hidden_macro(vis, name, &id, &format!("{name}_{number}"), &parts)
+    hidden_macro(vis, name, &id, &format!("{}_{number}", name.unraw()), &parts)
 }
 
 /// The macros of the functions of the language: a kernel that calls one by another name asks it what it is, and rustc finds
