@@ -1,5 +1,6 @@
 //! Matrix products of operands in either major order: transposed in the kernel, and by the host's view.
 
+use super::matmul::error;
 use super::{Random, devices};
 use triton::prelude::*;
 
@@ -45,15 +46,13 @@ macro_rules! check {
                 let (of, wide): (fn(f32) -> $t, fn($t) -> f64) = ($of, $wide);
                 let a: Vec<$t> = (0..m * k).map(|_| of(random.next())).collect();
                 let b: Vec<$t> = (0..k * n).map(|_| of(random.next())).collect();
-                let exact = |i: usize| (0..k).map(|s| wide(a[i / n * k + s]) * wide(b[s * n + i % n])).sum::<f64>();
-                let exact: Vec<f64> = (0..m * n).map(exact).collect();
+                let (wide_a, wide_b): (Vec<f64>, Vec<f64>) =
+                    (a.iter().map(|&x| wide(x)).collect(), b.iter().map(|&x| wide(x)).collect());
                 let (da, db) = (stream.upload(&a)?, stream.upload(&b)?);
                 let (ta, tb) = (stream.upload(&turned(&a, m, k))?, stream.upload(&turned(&b, k, n))?);
                 let check = |how: &str, c: &Buffer<$sum>| -> triton::Result<()> {
                     let found: Vec<f64> = stream.download(c)?.into_iter().map(|x| x as f64).collect();
-                    let off: f64 = found.iter().zip(&exact).map(|(x, y)| (x - y).powi(2)).sum();
-                    let norm: f64 = exact.iter().map(|y| y.powi(2)).sum();
-                    let error = (off / norm.max(1e-300)).sqrt();
+                    let error = error(&wide_a, &wide_b, &found, (m, k, n));
                     assert!(error <= $tolerance, "{device} {} {how} {m} {k} {n}: {error}", stringify!($t));
                     Ok(())
                 };

@@ -54,7 +54,7 @@ fn product_i8(a: Tensor<i8, 2>, b: Tensor<i8, 2>, c: TensorMut<i32, 2>) {
 }
 
 /// ‖out − ref‖ / ‖ref‖ of c = a · b, all row-major.
-fn error(a: &[f64], b: &[f64], c: &[f64], (m, k, n): (usize, usize, usize)) -> f64 {
+pub fn error(a: &[f64], b: &[f64], c: &[f64], (m, k, n): (usize, usize, usize)) -> f64 {
     let (mut off, mut norm) = (0.0, 0.0);
     for i in 0..m {
         for j in 0..n {

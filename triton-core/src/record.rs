@@ -142,7 +142,7 @@ impl Target {
     }
 
     /// Bytes of shared memory that a block can have.
-    pub fn shared_bytes(self) -> u32 {
+    pub const fn shared_bytes(self) -> u32 {
         match self {
             Target::Sm80 => 163 << 10,
         }

@@ -10,27 +10,41 @@ use crate::ir::types::{DType, Elem, Shape};
 use crate::ir::{Block, Function, InstData, Value};
 use crate::layout::Layout;
 use crate::ops::{Effect, Op, Tiles};
+use crate::record::Target;
 use std::collections::HashSet;
 
 /// Registers for the thread's index and intermediate results.
 const WORKING: u32 = 6;
 
-/// Registers of a thread, estimated at stage 2. Of 46 images of softmax, layer norm and products, the assembler needs up to
-/// 12 less or 16 more to spill none.
+/// Registers below which the assembler is not told how many blocks are to run at once: it needs no telling.
+const FEW: u32 = 20;
+
+/// Threads of a multiprocessor that hide what each of them waits for; beyond that, registers are worth more. But one block
+/// alone waits at its own barriers.
+const ENOUGH_THREADS: u32 = 1536;
+
+/// How many blocks of a function at stage 2 the assembler shall let a multiprocessor run at once; `None` where it needs no
+/// telling.
+pub fn resident_blocks(func: &Function, facts: &SideTable<Value, Axis>, target: Target) -> Option<u32> {
+    let (threads, registers) = (func.num_warps * 32, registers(func, facts));
+    let resident = target.resident_blocks(threads, registers).min((ENOUGH_THREADS / threads).max(2));
+    Some(resident).filter(|&blocks| registers >= FEW && blocks > 1)
+}
+
+/// Registers of a thread, estimated at stage 2. Of 46 images of softmax, layer norm and products, the assembler needs
+/// between 20 less and 22 more to spill none.
 pub fn registers(func: &Function, facts: &SideTable<Value, Axis>) -> u32 {
-    let mut pressure = Pressure { func, facts, cheap: cheap(func), shown: shown(func), folded: folded(func), most: 0 };
+    let mut pressure = Pressure { func, shown: shown(func), words: words(func, facts), most: 0 };
     pressure.block(func.body, HashSet::new());
     pressure.most + WORKING
 }
 
 struct Pressure<'a> {
     func: &'a Function,
-    facts: &'a SideTable<Value, Axis>,
-    cheap: SideTable<Value, bool>,
     /// Of a tile that only shows registers of another one, that one.
     shown: SideTable<Value, Option<Value>>,
-    /// What one reduction alone takes from shared memory.
-    folded: SideTable<Value, bool>,
+    /// Registers of 32 bits that each value takes.
+    words: SideTable<Value, u32>,
     most: u32,
 }
 
@@ -79,28 +93,34 @@ impl Pressure<'_> {
     }
 
     fn point(&mut self, live: &HashSet<Value>) {
-        let all = live.iter().map(|&v| self.words(v)).sum();
+        let all = live.iter().map(|&v| self.words[v]).sum();
         self.most = self.most.max(all);
     }
+}
 
-    /// Registers of 32 bits that a value takes.
-    fn words(&self, value: Value) -> u32 {
-        let (ty, registers) = (self.func.ty(value), self.func.layout(value).map_or(1, Layout::registers) as u32);
-        match ty.elem {
-            _ if self.func.mem(value).is_some() || self.func.params.iter().any(|p| p.value == value) => 0,
+/// Registers of 32 bits that each value takes.
+fn words(func: &Function, facts: &SideTable<Value, Axis>) -> SideTable<Value, u32> {
+    let (cheap, folded) = (cheap(func), folded(func));
+    let mut words = SideTable::new(0);
+    for value in (0..func.types.len() as u32).map(Value) {
+        let (ty, registers) = (func.ty(value), func.layout(value).map_or(1, Layout::registers) as u32);
+        words[value] = match ty.elem {
+            _ if func.mem(value).is_some() => 0,
             Elem::Ptr { pointee, .. } if ty.shape != Shape::SCALAR => {
                 // Where elements are accessed one by one, each has its own mask, too.
-                let width = axis::access_width(self.facts[value], pointee.bytes().into()).max(1) as u32;
+                let width = axis::access_width(facts[value], pointee.bytes().into()).max(1) as u32;
                 (if width == 1 { 3 } else { 2 }) * (registers / width).max(1)
             }
             Elem::Num(DType::Bool) => 0,
-            _ if self.cheap[value] => 0,
+            _ if cheap[value] => 0,
             Elem::Ptr { .. } => 2,
             // Folded as they arrive, sixteen bytes at a time.
-            Elem::Num(_) if self.folded[value] => registers.min(4),
+            Elem::Num(_) if folded[value] => registers.min(4),
             Elem::Num(dtype) => (registers * dtype.bits()).div_ceil(32),
-        }
+        };
     }
+    func.params.iter().for_each(|param| words[param.value] = 0);
+    words
 }
 
 /// What is loaded from shared memory and reduced, and nothing else.
@@ -117,7 +137,7 @@ fn folded(func: &Function) -> SideTable<Value, bool> {
     folded
 }
 
-/// Changes of shape move nothing, and what is widened can be widened again.
+/// Changes of shape move nothing.
 fn shown(func: &Function) -> SideTable<Value, Option<Value>> {
     let mut shown = SideTable::new(None);
     for inst in func.walk() {

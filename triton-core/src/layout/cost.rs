@@ -57,8 +57,8 @@ pub const REGISTER: f64 = 0.01;
 /// Bytes of scratch above which a conversion is made in several parts.
 pub const SCRATCH_BYTES: u64 = 64 * 1024;
 
-/// Shared memory of a block in bytes, on any target.
-pub const SHARED_BYTES: u64 = 163 << 10;
+/// Shared memory of a block in bytes, on any target: that of the least.
+pub const SHARED_BYTES: u64 = crate::record::Target::Sm80.shared_bytes() as u64;
 
 /// Times that an inner loop is taken to run when nothing tells.
 pub const INNER_TRIPS: f64 = 16.0;

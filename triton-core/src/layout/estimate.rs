@@ -4,7 +4,7 @@
 //! without bank conflicts ([`super::shared`]), which there is whenever each side can have its vectors.
 
 use super::convert::{self, Gather};
-use super::linear::{Basis, intersect, rank};
+use super::linear::{Basis, intersect};
 use super::{Layout, access, cost, shuffle};
 
 /// Cycles of all warps; infinite where no conversion is possible.
@@ -29,33 +29,32 @@ fn shared(src: &Layout, dst: &Layout, bits: u32, near: bool, warps: f64) -> f64 
     let both = intersect(&src.reg, &dst.reg).len();
     let bytes = u64::from(size) << src.bits().max(dst.bits());
     let halvings = (bytes / cost::SCRATCH_BYTES).max(1).ilog2() as usize;
-    // The passes are told apart by what both sides have in registers.
-    let passes = halvings.min(both);
-    if bytes >> passes > cost::SHARED_BYTES {
+    // The parts are told apart by what both sides have in registers.
+    let parts = halvings.min(both);
+    if bytes >> parts > cost::SHARED_BYTES {
         return f64::INFINITY;
     }
     let common = both.min(most);
     let vectors = |l: &Layout, log: usize| {
-        let registers = l.reg.len().saturating_sub(passes);
+        let registers = l.reg.len().saturating_sub(parts);
         let log = log.min(registers);
         let instructions = f64::from(1u32 << (registers - log));
-        let words = f64::from((size << log) as f32) / 4.0;
+        let words = f64::from(size << log) / 4.0;
         instructions * (words.max(1.0) * cost::WAVEFRONT + cost::ISSUE)
     };
     let wide = |l: &Layout| l.reg.len().min(most);
     let mut best = vectors(src, common) + vectors(dst, common);
     best = best.min(vectors(src, common) + vectors(dst, wide(dst)));
     let load = if matrices(src, dst, bits) {
-        let words = f64::from(1u32 << dst.reg.len().saturating_sub(passes)) * f64::from(size) / 4.0;
+        let words = f64::from(1u32 << dst.reg.len().saturating_sub(parts)) * f64::from(size) / 4.0;
         words * cost::WAVEFRONT + (words / 4.0).max(1.0) * cost::ISSUE
     } else {
         vectors(dst, common)
     };
     best = best.min(vectors(src, wide(src)) + load);
-    // Warps that hold the same elements store them at the same offsets.
-    let own = || rank(src.reg.iter().chain(&src.lane).copied()) + src.warp.len() == rank(src.columns());
-    let wait = if near && own() { cost::WARP_ROUND_TRIP } else { cost::ROUND_TRIP };
-    f64::from(1u32 << passes) * (best * warps + wait)
+    // Of warps that hold the same elements one stores them, and the others wait for it.
+    let wait = if near && src.replicated().1 == 0 { cost::WARP_ROUND_TRIP } else { cost::ROUND_TRIP };
+    f64::from(1u32 << parts) * (best * warps + wait)
 }
 
 /// Whether `ldmatrix` loads what the threads of `src` store by 16 bytes: a row of 16 bytes is shared out to four lanes, or,

@@ -20,7 +20,7 @@
 //! the parts apart.
 
 use super::access::{self, Access};
-use super::linear::{self, Basis, apply, independent, intersect, invert, rank, units};
+use super::linear::{self, Basis, apply, independent, intersect, invert, units};
 use super::{LANES, Layout, Mem, cost};
 
 /// A conversion through shared memory: for each part of the tile, all threads store, wait for each other, and load; and wait
@@ -69,8 +69,7 @@ pub(super) fn plan(src: &Layout, dst: &Layout, bits: u32, stmatrix: bool, near: 
     }
     let (_, _, mem, store, load) = best?;
     // Of warps that hold the same elements one stores them.
-    let own = rank(src.reg.iter().chain(&src.lane).copied()) + src.warp.len() == rank(src.columns());
-    Some(Shared { mem, store, load, warp_local: near && own })
+    Some(Shared { mem, store, load, warp_local: near && src.replicated().1 == 0 })
 }
 
 /// How far apart threads are.

@@ -169,7 +169,7 @@ ops! {
         Reshape = "reshape" { x: Value, shape: Shape } Pure Derived 0;
         /// The axes in another order: axis `i` of the result is axis `order[i]` of the operand.
         Permute = "permute" { x: Value, order: Shape } Pure Derived 0;
-        /// The same tile in another layout. Stage 1 only.
+        /// The same tile in another layout. From stage 1 on.
         Convert = "convert" { x: Value } Pure Derived 0;
         /// Folds its arguments, tiles of one shape, along an axis. The region combines two elements: it is
         /// given one of each argument, then another one of each, and yields one of each; it must be associative and

@@ -12,11 +12,12 @@
 
 use crate::analysis::storage::{self, Buffer};
 use crate::entity::SideTable;
-use crate::ir::types::{DType, Elem, Shape};
+use crate::ir::types::{Shape, Type};
 use crate::ir::{Block, Function, Inst, Stage, Value};
 use crate::layout::convert::{self, Kind};
 use crate::layout::{Layout, Mem, cost};
 use crate::ops::Op;
+use crate::span::Span;
 
 /// Bytes that a buffer begins at a multiple of: those of the widest access.
 const ALIGN: u64 = 16;
@@ -72,11 +73,7 @@ fn through_memory(func: &Function, inst: Inst) -> Result<Option<Waiting>, String
     let data = &func.insts[inst];
     let Op::Convert { x } = data.op else { return Ok(None) };
     let (Some(src), Some(dst)) = (func.layout(x), func.layout(data.results[0])) else { return Ok(None) };
-    let bits = match func.ty(x).elem {
-        Elem::Ptr { .. } => 64,
-        Elem::Num(dtype) => dtype.bits(),
-    };
-    let plan = convert::plan(src, dst, bits, false);
+    let plan = convert::plan(src, dst, func.ty(x).elem.bits(), false);
     let plan = plan.ok_or_else(|| format!("{} is not of the elements of {x}: {src} to {dst}", data.results[0]))?;
     let Kind::Shared(shared) = plan.kind else { return Ok(None) };
     Ok(Some(Waiting { inst, x, mem: shared.mem }))
@@ -93,7 +90,8 @@ fn exchange(func: &mut Function, waiting: Vec<Waiting>, insts: &mut Vec<Inst>) -
         });
         let (now, later) = waiting.split_at(fits.count().max(1));
         waiting = later;
-        let buffers = now.iter().map(|w| allocate(func, w, insts)).collect::<Result<Vec<Value>, String>>()?;
+        let room = |w: &Waiting| allocate(func, func.ty(w.x), w.mem.clone(), func.insts[w.inst].span, insts);
+        let buffers = now.iter().map(room).collect::<Result<Vec<Value>, String>>()?;
         let mut rest = vec![None; now.len()];
         for part in 0..now.iter().map(|w| 1 << w.mem.parts()).max().unwrap_or(0) {
             let has_part = |w: &Waiting| part >> w.mem.parts() == 0;
@@ -144,14 +142,11 @@ fn tell(func: &mut Function, inst: Inst, insts: &mut Vec<Inst>) -> Result<(), St
         insts.push(reshaped);
     }
     let tile = func.ty(value);
-    let bits = tile.elem.num().map_or(64, DType::bits);
-    let mem = Mem::row_major(tile.shape, bits).ok_or("a tile that does not fit into memory")?;
-    let alloc = func.make(Op::SharedAlloc { ty: tile, at: 0 }, span)?;
-    let buffer = func.insts[alloc].results[0];
-    func.set_mem(buffer, mem);
+    let mem = Mem::row_major(tile.shape, tile.elem.bits()).ok_or("a tile that does not fit into memory")?;
+    let buffer = allocate(func, tile, mem, span, insts)?;
     let store = func.make(Op::SharedStore { buffer, part: 0, value }, span)?;
     let load = func.make(Op::SharedLoad { buffer, part: 0, rest: None }, span)?;
-    insts.extend([alloc, store, load]);
+    insts.extend([store, load]);
     let loaded = func.insts[load].results[0];
     func.set_layout(loaded, layout);
     let last = match one {
@@ -166,10 +161,11 @@ fn tell(func: &mut Function, inst: Inst, insts: &mut Vec<Inst>) -> Result<(), St
     Ok(())
 }
 
-fn allocate(func: &mut Function, w: &Waiting, insts: &mut Vec<Inst>) -> Result<Value, String> {
-    let inst = func.make(Op::SharedAlloc { ty: func.ty(w.x), at: 0 }, func.insts[w.inst].span)?;
+/// Room for a tile; where, is found out later.
+fn allocate(func: &mut Function, ty: Type, mem: Mem, span: Span, insts: &mut Vec<Inst>) -> Result<Value, String> {
+    let inst = func.make(Op::SharedAlloc { ty, at: 0 }, span)?;
     let buffer = func.insts[inst].results[0];
-    func.set_mem(buffer, w.mem.clone());
+    func.set_mem(buffer, mem);
     insts.push(inst);
     Ok(buffer)
 }

@@ -1,8 +1,8 @@
 //! Specialisation, at stage 0: what is known under [`Promise::Divisible`].
 //!
-//! *Before:* the stride of a view's last axis is a parameter. *After:* it is the constant 1, and the
-//! passes of stage 0 have dropped the multiplications by it. (Where the axis has at most one element inside, the promise holds for any stride, and the only
-//! index inside is 0.)
+//! *Before:* the stride of a view's last axis is a parameter. *After:* it is the constant 1, and the passes of stage 0 have
+//! dropped the multiplications by it. (Where the axis has at most one element inside, the promise holds for any stride, and
+//! the only index inside is 0.)
 
 use crate::entity::SideTable;
 use crate::ir::types::{Constant, Elem};

@@ -14,13 +14,6 @@ use crate::record::{Promise, Target};
 use crate::span::{Loc, Span};
 use std::collections::HashMap;
 
-/// Registers below which the assembler is not told how many blocks are to run at once: it needs no telling.
-const FEW_REGISTERS: u32 = 20;
-
-/// Threads of a multiprocessor that hide what each of them waits for; beyond that, registers are worth more. But one block
-/// alone waits at its own barriers.
-const ENOUGH_THREADS: u32 = 1536;
-
 /// Instructions that are surely more text than [`super::MAX_TEXT`].
 const MAX_INSTRUCTIONS: usize = super::MAX_TEXT / 8;
 
@@ -82,9 +75,7 @@ pub fn lower(func: &Function, target: Target, promise: Promise) -> Result<Kernel
     cx.emit(Op::Ret);
     let body = [cx.entry, cx.body].concat();
     let threads = func.num_warps * 32;
-    let registers = pressure::registers(func, &cx.facts);
-    let resident = target.resident_blocks(threads, registers).min((ENOUGH_THREADS / threads).max(2));
-    let blocks = Some(resident).filter(|&n| registers >= FEW_REGISTERS && n > 1);
+    let blocks = pressure::resident_blocks(func, &cx.facts, target);
     Ok(Kernel {
         version: version(target),
         target: target.name(),

@@ -1,6 +1,6 @@
 //! The rules of stages 1 and 2: where tiles are, and which places meet in an operation.
 
-use crate::ir::types::{Elem, Shape, Type};
+use crate::ir::types::{Shape, Type};
 use crate::ir::{Function, InstData, Stage, Value};
 use crate::layout::{Layout, Mem, access};
 use crate::ops::{BitOrder, DotKind, Op, Tiles};
@@ -106,10 +106,7 @@ fn check_shared(func: &Function, data: &InstData) -> Result<(), String> {
 }
 
 fn check_mem(ty: Type, mem: &Mem) -> Result<(), String> {
-    let bits = match ty.elem {
-        Elem::Ptr { .. } => 64,
-        Elem::Num(dtype) => dtype.bits(),
-    };
+    let bits = ty.elem.bits();
     let elements = 1u64 << mem.off().len();
     if mem.bits() != bits || elements != ty.shape.elements() {
         return Err(format!("shared memory of {elements} elements of {} bits for {ty}", mem.bits()));
