@@ -5,6 +5,7 @@
 
 use super::kinds::{BinaryKind, CompareKind, TernaryKind, UnaryKind};
 use super::log;
+use super::steps::Now;
 use crate::ir::types::{Class, Constant, DType, bf16_bits, f16_bits};
 
 /// Integer division by zero, or the quotient that does not fit (`MIN / -1`).
@@ -107,8 +108,8 @@ macro_rules! wide {
                     // The target's own error is larger than what `f64` leaves.
                     UnaryKind::Exp => f64::from(x).exp() as $t,
                     UnaryKind::Exp2 => f64::from(x).exp2() as $t,
-                    UnaryKind::Log => log::log(&mut log::Now, x as f32) as $t,
-                    UnaryKind::Log2 => log::log2(&mut log::Now, x as f32) as $t,
+                    UnaryKind::Log => Now::function(log::log, x as f32) as $t,
+                    UnaryKind::Log2 => Now::function(log::log2, x as f32) as $t,
                     UnaryKind::Tf32 => tf32(x as f32) as $t,
                     UnaryKind::Not => x,
                 }

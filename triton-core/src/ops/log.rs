@@ -7,31 +7,7 @@
 //! The coefficients are those of N. Juffa's `logf`, a minimax fit of log(1 + m) on this interval. Over every positive `f32`,
 //! denormals too, `log` is within 0.86 ulp and `log2` within 1.67 ulp.
 
-/// Arithmetic on `f32`: done at once, or written down as instructions.
-pub trait Steps {
-    /// A number of 32 bits.
-    type Reg: Copy;
-    /// A condition.
-    type Pred: Copy;
-    /// A number.
-    fn number(&mut self, x: f32) -> Self::Reg;
-    /// a · b.
-    fn mul(&mut self, a: Self::Reg, b: Self::Reg) -> Self::Reg;
-    /// a · b + c, rounded once.
-    fn fma(&mut self, a: Self::Reg, b: Self::Reg, c: Self::Reg) -> Self::Reg;
-    /// The difference of the bits as integers.
-    fn bits_sub(&mut self, a: Self::Reg, b: Self::Reg) -> Self::Reg;
-    /// The upper nine bits: sign and exponent.
-    fn exponent_bits(&mut self, a: Self::Reg) -> Self::Reg;
-    /// The bits, a signed integer, as a number.
-    fn bits_as_number(&mut self, a: Self::Reg) -> Self::Reg;
-    /// a < b.
-    fn less(&mut self, a: Self::Reg, b: Self::Reg) -> Self::Pred;
-    /// a = b.
-    fn equal(&mut self, a: Self::Reg, b: Self::Reg) -> Self::Pred;
-    /// `a` if the condition holds, else `b`.
-    fn choose(&mut self, cond: Self::Pred, a: Self::Reg, b: Self::Reg) -> Self::Reg;
-}
+use super::steps::Steps;
 
 /// The logarithm to the base e.
 pub fn log<S: Steps>(steps: &mut S, x: S::Reg) -> S::Reg {
@@ -59,12 +35,13 @@ fn parts<S: Steps>(s: &mut S, x: S::Reg) -> (S::Reg, S::Reg) {
     let (scale, shift) = (s.choose(denormal, up, one), s.choose(denormal, down, zero));
     let a = s.mul(x, scale);
     let two_thirds = s.number(2.0 / 3.0);
-    let above = s.bits_sub(a, two_thirds);
-    let exponent = s.exponent_bits(above);
-    let whole = s.bits_sub(a, exponent);
+    let above = s.int_sub(a, two_thirds);
+    // The upper nine bits: sign and exponent.
+    let exponent = s.and(above, 0xff80_0000);
+    let whole = s.int_sub(a, exponent);
     let minus_one = s.number(-1.0);
     let m = s.fma(whole, one, minus_one);
-    let (exponent, ulp) = (s.bits_as_number(exponent), s.number(f32::EPSILON));
+    let (exponent, ulp) = (s.int_to_number(exponent), s.number(f32::EPSILON));
     let i = s.fma(exponent, ulp, shift);
     let square = s.mul(m, m);
     let mut even = s.number(-0.130_310_06);
@@ -95,53 +72,10 @@ fn outside<S: Steps>(s: &mut S, x: S::Reg, result: S::Reg) -> S::Reg {
     s.choose(endless, infinity, result)
 }
 
-/// Does every step at once.
-pub struct Now;
-
-impl Steps for Now {
-    type Reg = f32;
-    type Pred = bool;
-    fn number(&mut self, x: f32) -> f32 {
-        x
-    }
-    fn mul(&mut self, a: f32, b: f32) -> f32 {
-        a * b
-    }
-    fn fma(&mut self, a: f32, b: f32, c: f32) -> f32 {
-        a.mul_add(b, c)
-    }
-    fn bits_sub(&mut self, a: f32, b: f32) -> f32 {
-        f32::from_bits(a.to_bits().wrapping_sub(b.to_bits()))
-    }
-    fn exponent_bits(&mut self, a: f32) -> f32 {
-        f32::from_bits(a.to_bits() & 0xff80_0000)
-    }
-    fn bits_as_number(&mut self, a: f32) -> f32 {
-        a.to_bits() as i32 as f32
-    }
-    fn less(&mut self, a: f32, b: f32) -> bool {
-        a < b
-    }
-    fn equal(&mut self, a: f32, b: f32) -> bool {
-        a == b
-    }
-    fn choose(&mut self, cond: bool, a: f32, b: f32) -> f32 {
-        if cond { a } else { b }
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use super::super::steps::{Now, tests::ulps};
     use super::*;
-
-    /// Units in the last place of `f32` between what was found and what is right.
-    fn ulps(found: f32, exact: f64) -> f64 {
-        if exact == 0.0 {
-            return if found == 0.0 { 0.0 } else { f64::INFINITY };
-        }
-        let exponent = ((exact.to_bits() >> 52 & 0x7ff) as i32 - 1023).max(-126);
-        (f64::from(found) - exact).abs() / 2f64.powi(exponent - 23)
-    }
 
     /// Denormals, both ends of every power of two, and the neighbourhood of 1; every bit pattern was tried once.
     #[test]
@@ -151,20 +85,22 @@ mod tests {
         let small = (0..2000u32).map(|k| 1 + k * k);
         for bits in near_one.chain(spread).chain(small).filter(|&bits| bits < 0x7f80_0000) {
             let x = f32::from_bits(bits);
-            let (e, two) = (ulps(log(&mut Now, x), f64::from(x).ln()), ulps(log2(&mut Now, x), f64::from(x).log2()));
+            let (e, two) =
+                (ulps(Now::function(log, x), f64::from(x).ln()), ulps(Now::function(log2, x), f64::from(x).log2()));
             assert!(e < 0.86 && two < 1.67, "{x:e}: {e} and {two} ulp");
         }
     }
 
     #[test]
     fn ends_of_the_range() {
-        for f in [log::<Now>, log2::<Now>] {
-            assert_eq!(f(&mut Now, 1.0).to_bits(), 0);
-            assert_eq!(f(&mut Now, 0.0), f32::NEG_INFINITY);
-            assert_eq!(f(&mut Now, -0.0), f32::NEG_INFINITY);
-            assert_eq!(f(&mut Now, f32::INFINITY), f32::INFINITY);
-            assert!([-1e-45, -1.0, f32::NEG_INFINITY, f32::NAN].iter().all(|&x| f(&mut Now, x).is_nan()));
+        for log in [log::<Now>, log2::<Now>] {
+            let f = |x| Now::function(log, x);
+            assert_eq!(f(1.0).to_bits(), 0);
+            assert_eq!(f(0.0), f32::NEG_INFINITY);
+            assert_eq!(f(-0.0), f32::NEG_INFINITY);
+            assert_eq!(f(f32::INFINITY), f32::INFINITY);
+            assert!([-1e-45, -1.0, f32::NEG_INFINITY, f32::NAN].iter().all(|&x| f(x).is_nan()));
         }
-        assert!((-149..128).all(|i| log2(&mut Now, 2f64.powi(i) as f32) == i as f32));
+        assert!((-149..128).all(|i| Now::function(log2, 2f64.powi(i) as f32) == i as f32));
     }
 }

@@ -14,6 +14,7 @@ mod infer;
 pub mod kinds;
 pub(crate) mod log;
 pub mod outer;
+pub(crate) mod steps;
 
 pub(crate) use field::parse_shape;
 pub use field::{Axis, Reader};

@@ -7,7 +7,7 @@ use super::lower::{Lower, bits_type};
 use super::{Cmp, Op, Opcode, Operand, Reg, Round, Ty};
 use crate::ir::types::{Class, DType, Elem};
 use crate::ops::kinds::{BinaryKind, CompareKind, TernaryKind, UnaryKind};
-use crate::ops::log::{self, Steps};
+use crate::ops::log;
 
 /// The PTX type in which an element is computed.
 pub(super) fn arith_type(dtype: DType) -> Ty {
@@ -208,38 +208,5 @@ impl Lower<'_> {
         let dst = self.reg(super::lower::class_of(to));
         self.emit(Op::Cvt { round, to, from, dst, src });
         dst
-    }
-}
-
-/// The steps of a logarithm as instructions.
-impl Steps for Lower<'_> {
-    type Reg = Reg;
-    type Pred = Reg;
-    fn number(&mut self, x: f32) -> Reg {
-        self.mov(Ty::B32, i64::from(x.to_bits()))
-    }
-    fn mul(&mut self, a: Reg, b: Reg) -> Reg {
-        self.arith(Opcode::MulRn, Ty::F32, &[a.into(), b.into()])
-    }
-    fn fma(&mut self, a: Reg, b: Reg, c: Reg) -> Reg {
-        self.arith(Opcode::FmaRn, Ty::F32, &[a.into(), b.into(), c.into()])
-    }
-    fn bits_sub(&mut self, a: Reg, b: Reg) -> Reg {
-        self.arith(Opcode::Sub, Ty::S32, &[a.into(), b.into()])
-    }
-    fn exponent_bits(&mut self, a: Reg) -> Reg {
-        self.arith(Opcode::And, Ty::B32, &[a.into(), 0xff80_0000.into()])
-    }
-    fn bits_as_number(&mut self, a: Reg) -> Reg {
-        self.cvt(Round::Rn, Ty::F32, Ty::S32, a)
-    }
-    fn less(&mut self, a: Reg, b: Reg) -> Reg {
-        self.setp(Cmp::Lt, Ty::F32, a, b)
-    }
-    fn equal(&mut self, a: Reg, b: Reg) -> Reg {
-        self.setp(Cmp::Eq, Ty::F32, a, b)
-    }
-    fn choose(&mut self, cond: Reg, a: Reg, b: Reg) -> Reg {
-        self.selp(Ty::B32, a, b, cond)
     }
 }

@@ -17,6 +17,7 @@ pub mod print;
 mod reduce;
 mod report;
 mod shared;
+mod steps;
 mod thread;
 mod words;
 
