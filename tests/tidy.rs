@@ -146,6 +146,15 @@ fn built_ins_have_stubs() {
         if !doc.contains("```") {
             failures.push(format!("the stub of `{}` has no example", builtin.name));
         }
+        let sentences = doc.replace("\n///", "");
+        let bound = match builtin.ulps() {
+            None => continue,
+            Some(0) => vec![" exact".to_string(), "correctly rounded".into()],
+            Some(ulps) => vec![format!("within {ulps} ulp")],
+        };
+        if !bound.iter().any(|words| sentences.contains(words)) {
+            failures.push(format!("the stub of `{}` does not say `{}`", builtin.name, bound.join("` or `")));
+        }
     }
     report(failures);
 }

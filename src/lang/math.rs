@@ -28,7 +28,7 @@ where
     stub()
 }
 
-/// The smaller of two values, element by element.
+/// The smaller of two values, element by element, exact.
 ///
 /// Of a number and a NaN it is the number; −0 is smaller than +0.
 ///
@@ -49,7 +49,7 @@ pub fn min<A: Join<B>, B>(a: A, b: B) -> A::Out {
     stub()
 }
 
-/// The larger of two values, element by element.
+/// The larger of two values, element by element, exact.
 ///
 /// Of a number and a NaN it is the number; +0 is larger than −0.
 ///
@@ -70,7 +70,7 @@ pub fn max<A: Join<B>, B>(a: A, b: B) -> A::Out {
     stub()
 }
 
-/// The absolute value, element by element.
+/// The absolute value, element by element, exact.
 ///
 /// For a signed integer's least value, which has none, it wraps to itself.
 ///
@@ -213,7 +213,7 @@ where
     stub()
 }
 
-/// `a · b + c`, element by element, rounded once.
+/// `a · b + c`, element by element, rounded once: correctly rounded.
 ///
 /// # Errors
 /// The operands differ in element type, are not of a floating-point type, or their shapes do not broadcast.

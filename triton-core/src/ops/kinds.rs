@@ -1,4 +1,8 @@
-//! The elementwise operations: one row each, with the element types it accepts.
+//! The elementwise operations: one row each, with the element types it accepts and how exact it is.
+//!
+//! A row without `within` is exact, or correctly rounded: the representable number nearest to the result. `within N` says that
+//! the result is at most N ulp (units in the last place) away, of `f32` where elements are of `f32`; the half types are computed
+//! in `f32` and rounded once more; `f64`, where it is accepted, counts its own ulp.
 //!
 //! What a row computes is in [`super::eval`], how it is spelled in PTX in `ptx::elementwise`; both are exhaustive matches
 //! over these enums.
@@ -6,10 +10,10 @@
 use crate::ir::types::{Class, DType};
 
 macro_rules! kinds {
-    ($(#[$meta:meta])* $enum:ident { $( $(#[doc = $doc:literal])* $name:ident = $word:literal on $($class:ident)|+; )* }) => {
+    ($(#[$meta:meta])* $enum:ident { $( $(#[doc = $doc:literal])* $name:ident = $word:literal on $($class:ident)|+ $(within $ulps:literal)?; )* }) => {
         $(#[$meta])*
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-        pub enum $enum { $( $(#[doc = $doc])* $name, )* }
+        pub enum $enum { $( $(#[doc = $doc])* $( #[doc = concat!(" Within ", $ulps, " ulp.")] )? $name, )* }
 
         impl $enum {
             /// Every member.
@@ -18,11 +22,18 @@ macro_rules! kinds {
             /// The words of the text form.
             pub const NAMES: &'static [&'static str] = &[$($word),*];
 
+            /// How exact each member is; see [`Self::ulps`].
+            pub const ULPS: &'static [u32] = &[$(0 $(+ $ulps)?),*];
+
             /// The word of the text form.
             pub fn name(self) -> &'static str { match self { $($enum::$name => $word),* } }
 
             /// The member of this name.
             pub fn from_name(name: &str) -> Option<$enum> { match name { $($word => Some($enum::$name),)* _ => None } }
+
+            /// How many ulp the result may be away from the exact one; 0: it is exact, or correctly rounded. Of `f32`, and for
+            /// the half types of `f32` before they are rounded once more; of `f64` for itself.
+            pub fn ulps(self) -> u32 { match self { $($enum::$name => 0 $(+ $ulps)?),* } }
 
             /// Whether it is defined on element types of this class.
             pub fn accepts(self, class: Class) -> bool {
@@ -43,14 +54,14 @@ kinds! {
         Abs = "abs" on Signed | Float;
         /// The square root, IEEE.
         Sqrt = "sqrt" on Float;
-        /// eˣ within 3 ulp of `f32`, rounded once more for the half types. Not for `f64`.
-        Exp = "exp" on Float;
-        /// 2ˣ within 2 ulp of `f32`, rounded once more for the half types. Not for `f64`.
-        Exp2 = "exp2" on Float;
-        /// The logarithm to the base e within 1 ulp of `f32`, rounded once more for the half types. Not for `f64`.
-        Log = "log" on Float;
-        /// The logarithm to the base 2 within 2 ulp of `f32`, rounded once more for the half types. Not for `f64`.
-        Log2 = "log2" on Float;
+        /// eˣ. Not for `f64`.
+        Exp = "exp" on Float within 3;
+        /// 2ˣ. Not for `f64`.
+        Exp2 = "exp2" on Float within 2;
+        /// The logarithm to the base e. Not for `f64`.
+        Log = "log" on Float within 1;
+        /// The logarithm to the base 2. Not for `f64`.
+        Log2 = "log2" on Float within 2;
         /// The nearest number with 10 bits behind the point (the exponent stays), ties away from zero. For `f32`.
         Tf32 = "tf32" on Float;
     }

@@ -64,6 +64,9 @@ pub struct OpInfo {
     pub fields: &'static [&'static str],
     /// The effect.
     pub effect: Effect,
+    /// For elementwise families, how exact each member is, in the order of `mnemonics`: at most so many ulp away, where 0
+    /// stands for exact or correctly rounded. Other operations have none.
+    pub ulps: &'static [u32],
     /// The doc comment.
     pub doc: &'static str,
 }
@@ -84,9 +87,9 @@ macro_rules! ops {
         /// Every row of the table.
         pub const OPS: &[OpInfo] = &[
             $( OpInfo { name: stringify!($name), mnemonics: &[$mnemonic], fields: &[$(stringify!($field)),*],
-                effect: Effect::$effect, doc: concat!($($doc),*) }, )*
+                effect: Effect::$effect, ulps: &[], doc: concat!($($doc),*) }, )*
             $( OpInfo { name: stringify!($fname), mnemonics: $kind::NAMES, fields: &[$(stringify!($ffield)),*],
-                effect: Effect::Pure, doc: concat!($($fdoc),*) }, )*
+                effect: Effect::Pure, ulps: $kind::ULPS, doc: concat!($($fdoc),*) }, )*
         ];
 
         impl Op {

@@ -22,9 +22,37 @@ pub struct Builtin {
 }
 
 impl Builtin {
+    /// Of a function that is computed element by element, how many ulp its result may be away from the exact one; 0: it is
+    /// exact, or correctly rounded. Of `f32` for every type but `f64`, and the half types are rounded once more; `f64` counts
+    /// its own. `None` for every other function.
+    pub fn ulps(&self) -> Option<u32> {
+        match self.kind {
+            Kind::Unary(kind) => Some(kind.ulps()),
+            Kind::Binary(kind) => Some(kind.ulps()),
+            Kind::Ternary(kind) => Some(kind.ulps()),
+            Kind::Library(ulps, _) => Some(ulps),
+            Kind::ProgramId
+            | Kind::NumPrograms
+            | Kind::Arange
+            | Kind::Load
+            | Kind::LoadOr
+            | Kind::Store
+            | Kind::Atomic(_)
+            | Kind::AtomicCas
+            | Kind::Where
+            | Kind::Zeros
+            | Kind::Full
+            | Kind::Fold(_)
+            | Kind::FoldAxis(_)
+            | Kind::Reduce
+            | Kind::ReduceAxis
+            | Kind::Dot => None,
+        }
+    }
+
     /// Whether it is written in the language itself, in the library that the parser of kernels carries.
     pub fn is_library(&self) -> bool {
-        matches!(self.kind, Kind::Library(_))
+        matches!(self.kind, Kind::Library(..))
     }
 }
 
@@ -49,8 +77,8 @@ enum Kind {
     Unary(UnaryKind),
     Binary(BinaryKind),
     Ternary(TernaryKind),
-    /// A function of [`crate::ast::Kernel::functions`], on elements of these types.
-    Library(fn(DType) -> bool),
+    /// A function of [`crate::ast::Kernel::functions`]: so many ulp, and on elements of these types.
+    Library(u32, fn(DType) -> bool),
 }
 
 /// What is computed in `f32`.
@@ -105,8 +133,8 @@ pub const BUILTINS: &[Builtin] = &[
     Builtin { name: "min", params: &["a", "b"], kind: Kind::Binary(BinaryKind::Min) },
     Builtin { name: "max", params: &["a", "b"], kind: Kind::Binary(BinaryKind::Max) },
     Builtin { name: "fma", params: &["a", "b", "c"], kind: Kind::Ternary(TernaryKind::Fma) },
-    Builtin { name: "sigmoid", params: &["x"], kind: Kind::Library(SINGLE) },
-    Builtin { name: "clamp", params: &["x", "lo", "hi"], kind: Kind::Library(ORDERED) },
+    Builtin { name: "sigmoid", params: &["x"], kind: Kind::Library(4, SINGLE) },
+    Builtin { name: "clamp", params: &["x", "lo", "hi"], kind: Kind::Library(0, ORDERED) },
 ];
 
 /// An argument with its place.
@@ -194,7 +222,7 @@ pub(super) fn call(cx: &mut Checker<'_>, path: &Path, args: &[Expr], span: Span)
             let [a, b, c] = join(cx, name, &values, |d| kind.accepts(d.class()), span)?[..] else { return None };
             cx.append(Op::Ternary { kind, a, b, c }, span).map(Val::Ir)
         }
-        (Kind::Library(accepts), values) => {
+        (Kind::Library(_, accepts), values) => {
             let Target::Function(index) = path.target else {
                 return cx.report(Diagnostic::new(Code::T0199, span, format!("`{name}` is not in the library")));
             };
