@@ -31,6 +31,22 @@
 //! | `as` | scalars | the type written, as in Rust |
 //! | `+ -` | a pointer and an offset (`i32`, `i64`, `u32`), counted in elements | a pointer |
 //!
+//! # Functions of elements
+//!
+//! Their result has the operand's type and shape. It is exact, or at most so many ulp (units in the last place of `f32`) away
+//! from the exact one; `f16` and `bf16` are computed in `f32` and rounded once more.
+//!
+//! | spelling | on | how exact |
+//! |---|---|---|
+//! | [`abs(x)`](abs), [`min(a, b)`](min), [`max(a, b)`](max) | numbers | exact |
+//! | [`floor(x)`](floor), [`ceil`], [`trunc`] | floats | exact |
+//! | [`sqrt(x)`](sqrt), [`fma(a, b, c)`](fma), and `+ - * /` | floats | correctly rounded |
+//! | [`rsqrt(x)`](rsqrt) | floats | 2 ulp, of `f64` for `f64` |
+//! | [`exp(x)`](exp), [`exp2(x)`](exp2) | floats but `f64` | 3 ulp, 2 ulp |
+//! | [`log(x)`](log), [`log2(x)`](log2) | floats but `f64` | 1 ulp, 2 ulp; the same bits on every device |
+//! | [`sin(x)`](sin), [`cos(x)`](cos) | floats but `f64` | 2 ulp; the same bits on every device |
+//! | [`where_(mask, a, b)`](where_) | numbers, `bool` | `a` or `b` |
+//!
 //! # Shapes, reductions, products
 //!
 //! | spelling | what it is |
@@ -145,6 +161,7 @@ mod memory;
 #[doc(hidden)]
 pub mod op;
 mod reduce;
+mod rounding;
 mod shape;
 mod value;
 mod view;
@@ -154,12 +171,13 @@ pub use dot::{Tf32, dot};
 pub use element::{Float, Int, Num};
 pub use index::{arange, num_programs, program_id};
 pub use library::{clamp, sigmoid};
-pub use math::{abs, exp, exp2, fma, log, log2, max, min, sqrt, where_};
+pub use math::{abs, cos, exp, exp2, fma, log, log2, max, min, rsqrt, sin, sqrt, where_};
 pub use memory::{load, load_or, store};
 pub use reduce::{
     all, all_axis, any, any_axis, argmax, argmax_axis, argmin, argmin_axis, max_axis, max_of, min_axis, min_of, reduce,
     reduce_axis, sum, sum_axis,
 };
+pub use rounding::{ceil, floor, trunc};
 pub use shape::{full, zeros};
 pub use value::{Ptr, PtrMut, Scalar, Tile};
 pub use view::{Tensor, TensorMut};

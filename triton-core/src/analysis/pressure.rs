@@ -9,12 +9,16 @@ use crate::entity::SideTable;
 use crate::ir::types::{DType, Elem, Shape};
 use crate::ir::{Block, Function, InstData, Value};
 use crate::layout::Layout;
+use crate::ops::kinds::UnaryKind;
 use crate::ops::{Effect, Op, Tiles};
 use crate::record::Target;
 use std::collections::HashSet;
 
 /// Registers for the thread's index and intermediate results.
 const WORKING: u32 = 6;
+
+/// Registers of a sine or cosine while it is computed, four elements at a time.
+const SINE: u32 = 24;
 
 /// Registers below which the assembler is not told how many blocks are to run at once: it needs no telling.
 const FEW: u32 = 20;
@@ -54,13 +58,14 @@ impl Pressure<'_> {
         let func = self.func;
         for &inst in func.blocks[id].insts.iter().rev() {
             let data = &func.insts[inst];
-            self.point(&live);
+            self.point(&live, 0);
             if data.results.first().is_some_and(|&v| self.shown[v].is_some()) {
                 continue;
             }
             data.results.iter().for_each(|v| _ = live.remove(v));
             live = self.before(data, live);
-            self.point(&live);
+            let sine = matches!(data.op, Op::Unary { kind: UnaryKind::Sin | UnaryKind::Cos, .. });
+            self.point(&live, if sine { SINE } else { 0 });
         }
         live
     }
@@ -92,9 +97,10 @@ impl Pressure<'_> {
         needed
     }
 
-    fn point(&mut self, live: &HashSet<Value>) {
-        let all = live.iter().map(|&v| self.words[v]).sum();
-        self.most = self.most.max(all);
+    /// What is live, and what an instruction takes beside it.
+    fn point(&mut self, live: &HashSet<Value>, beside: u32) {
+        let all: u32 = live.iter().map(|&v| self.words[v]).sum();
+        self.most = self.most.max(all + beside);
     }
 }
 

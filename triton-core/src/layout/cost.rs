@@ -73,7 +73,10 @@ pub const BRANCH: f64 = 0.5;
 /// argument is reduced exactly.
 pub const EXPONENTIAL: f64 = 12.0;
 
-/// Instructions of a division or a square root of `f32` as IEEE has it; of integers twice as many.
+/// Instructions of a sine or a cosine whose argument is not huge.
+pub const SINE: f64 = 24.0;
+
+/// Instructions of a division or a square root of `f32` as IEEE has it, or of a reciprocal root; of integers twice as many.
 pub const DIVISION: f64 = 10.0;
 
 /// Instructions that compute one register of an index or a mask anew: half of them are shared or vanish. An estimate.

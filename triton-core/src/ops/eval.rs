@@ -4,8 +4,8 @@
 //! 24 bits make rounding twice the same as rounding once for + − · / √), `fma` through an exact product.
 
 use super::kinds::{BinaryKind, CompareKind, TernaryKind, UnaryKind};
-use super::log;
 use super::steps::Now;
+use super::{log, trig};
 use crate::ir::types::{Class, Constant, DType, bf16_bits, f16_bits};
 
 /// Integer division by zero, or the quotient that does not fit (`MIN / -1`).
@@ -40,7 +40,9 @@ macro_rules! int {
                     UnaryKind::Neg => x.wrapping_neg(),
                     UnaryKind::Not => !x,
                     UnaryKind::Abs => { let abs: fn($t) -> $t = $abs; abs(x) }
-                    UnaryKind::Sqrt | UnaryKind::Exp | UnaryKind::Exp2 | UnaryKind::Log | UnaryKind::Log2 | UnaryKind::Tf32 => x,
+                    UnaryKind::Sqrt | UnaryKind::Rsqrt | UnaryKind::Floor | UnaryKind::Ceil | UnaryKind::Trunc | UnaryKind::Exp
+                    | UnaryKind::Exp2 | UnaryKind::Log | UnaryKind::Log2 | UnaryKind::Sin | UnaryKind::Cos
+                    | UnaryKind::Tf32 => x,
                 }
             }
             #[inline(always)]
@@ -105,11 +107,17 @@ macro_rules! wide {
                     UnaryKind::Neg => -x,
                     UnaryKind::Abs => x.abs(),
                     UnaryKind::Sqrt => x.sqrt(),
-                    // The target's own error is larger than what `f64` leaves.
+                    UnaryKind::Floor => x.floor(),
+                    UnaryKind::Ceil => x.ceil(),
+                    UnaryKind::Trunc => x.trunc(),
+                    // The target's own error is larger than what `f64` leaves; of `f64` itself it is the same two steps.
+                    UnaryKind::Rsqrt => (1.0 / f64::from(x).sqrt()) as $t,
                     UnaryKind::Exp => f64::from(x).exp() as $t,
                     UnaryKind::Exp2 => f64::from(x).exp2() as $t,
                     UnaryKind::Log => Now::function(log::log, x as f32) as $t,
                     UnaryKind::Log2 => Now::function(log::log2, x as f32) as $t,
+                    UnaryKind::Sin => Now::function(|s, x| trig::sin(s, [x], false)[0], x as f32) as $t,
+                    UnaryKind::Cos => Now::function(|s, x| trig::cos(s, [x], false)[0], x as f32) as $t,
                     UnaryKind::Tf32 => tf32(x as f32) as $t,
                     UnaryKind::Not => x,
                 }

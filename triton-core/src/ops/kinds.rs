@@ -54,6 +54,14 @@ kinds! {
         Abs = "abs" on Signed | Float;
         /// The square root, IEEE.
         Sqrt = "sqrt" on Float;
+        /// 1 / √x; −∞ for −0, NaN below.
+        Rsqrt = "rsqrt" on Float within 2;
+        /// The largest integer that is not above x, with the sign of x if it is 0.
+        Floor = "floor" on Float;
+        /// The least integer that is not below x, with the sign of x if it is 0.
+        Ceil = "ceil" on Float;
+        /// The integer part of x, with the sign of x.
+        Trunc = "trunc" on Float;
         /// eˣ. Not for `f64`.
         Exp = "exp" on Float within 3;
         /// 2ˣ. Not for `f64`.
@@ -62,6 +70,10 @@ kinds! {
         Log = "log" on Float within 1;
         /// The logarithm to the base 2. Not for `f64`.
         Log2 = "log2" on Float within 2;
+        /// The sine; NaN for infinities. Not for `f64`.
+        Sin = "sin" on Float within 2;
+        /// The cosine; NaN for infinities. Not for `f64`.
+        Cos = "cos" on Float within 2;
         /// The nearest number with 10 bits behind the point (the exponent stays), ties away from zero. For `f32`.
         Tf32 = "tf32" on Float;
     }
@@ -70,11 +82,21 @@ kinds! {
 impl UnaryKind {
     /// Whether it is defined on this element type.
     pub fn defined_on(self, dtype: DType) -> bool {
-        if self == UnaryKind::Tf32 {
-            return dtype == DType::F32;
-        }
-        let approximate = matches!(self, UnaryKind::Exp | UnaryKind::Exp2 | UnaryKind::Log | UnaryKind::Log2);
-        self.accepts(dtype.class()) && !(approximate && dtype == DType::F64)
+        let of_f64 = match self {
+            UnaryKind::Tf32 => return dtype == DType::F32,
+            UnaryKind::Exp | UnaryKind::Exp2 | UnaryKind::Log | UnaryKind::Log2 | UnaryKind::Sin | UnaryKind::Cos => {
+                false
+            }
+            UnaryKind::Neg
+            | UnaryKind::Not
+            | UnaryKind::Abs
+            | UnaryKind::Sqrt
+            | UnaryKind::Rsqrt
+            | UnaryKind::Floor
+            | UnaryKind::Ceil
+            | UnaryKind::Trunc => true,
+        };
+        self.accepts(dtype.class()) && (of_f64 || dtype != DType::F64)
     }
 }
 

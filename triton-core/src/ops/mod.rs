@@ -15,6 +15,7 @@ pub mod kinds;
 pub(crate) mod log;
 pub mod outer;
 pub(crate) mod steps;
+pub(crate) mod trig;
 
 pub(crate) use field::parse_shape;
 pub use field::{Axis, Reader};

@@ -25,12 +25,43 @@ pub trait Steps {
     fn equal(&mut self, a: Self::Reg, b: Self::Reg) -> Self::Pred;
     /// A signed integer as a number.
     fn int_to_number(&mut self, a: Self::Reg) -> Self::Reg;
+    /// The signed integer of 64 bits with this upper and this lower half, as a number of so many units: to `f64`, times the
+    /// unit, to `f32`, each rounded.
+    fn scaled(&mut self, high: Self::Reg, low: Self::Reg, unit: f64) -> Self::Reg;
+    /// a + b of integers.
+    fn int_add(&mut self, a: Self::Reg, b: Self::Reg) -> Self::Reg;
     /// a − b of integers.
     fn int_sub(&mut self, a: Self::Reg, b: Self::Reg) -> Self::Reg;
+    /// a · b + c of integers.
+    fn int_fma(&mut self, a: Self::Reg, b: Self::Reg, c: Self::Reg) -> Self::Reg;
+    /// The upper and the lower half of a · b + c of unsigned integers.
+    fn int_fma_wide(&mut self, a: Self::Reg, b: Self::Reg, c: Self::Reg) -> (Self::Reg, Self::Reg);
     /// The bits of a mask.
     fn and(&mut self, a: Self::Reg, mask: u32) -> Self::Reg;
+    /// Every bit that one of them has.
+    fn or(&mut self, a: Self::Reg, bits: u32) -> Self::Reg;
+    /// Every bit that only one of them has.
+    fn xor(&mut self, a: Self::Reg, b: Self::Reg) -> Self::Reg;
+    /// The bits moved upwards, by less than 32.
+    fn shl(&mut self, a: Self::Reg, by: u32) -> Self::Reg;
+    /// The bits moved downwards, by less than 32; zeros follow.
+    fn shr(&mut self, a: Self::Reg, by: u32) -> Self::Reg;
+    /// The upper half of `high` and `low` behind each other, moved upwards by the lower five bits of `by`.
+    fn funnel(&mut self, high: Self::Reg, low: Self::Reg, by: Self::Reg) -> Self::Reg;
+    /// Whether it has a bit of the mask.
+    fn has(&mut self, a: Self::Reg, mask: u32) -> Self::Pred;
+    /// Whether one of them holds, or both.
+    fn either(&mut self, a: Self::Pred, b: Self::Pred) -> Self::Pred;
     /// `a` if the condition holds, else `b`.
     fn choose(&mut self, cond: Self::Pred, a: Self::Reg, b: Self::Reg) -> Self::Reg;
+    /// The words of `other` where the condition holds, which is seldom and else costs nothing; otherwise the usual ones, whose
+    /// registers are given up to it.
+    fn seldom<const M: usize, const N: usize>(
+        &mut self,
+        cond: Self::Pred,
+        usual: [[Self::Reg; M]; N],
+        other: impl FnOnce(&mut Self) -> [[Self::Reg; M]; N],
+    ) -> [[Self::Reg; M]; N];
 }
 
 /// Does every step at once.
@@ -64,14 +95,57 @@ impl Steps for Now {
     fn int_to_number(&mut self, a: u32) -> u32 {
         (a as i32 as f32).to_bits()
     }
+    fn scaled(&mut self, high: u32, low: u32, unit: f64) -> u32 {
+        let int = (u64::from(high) << 32 | u64::from(low)) as i64;
+        ((int as f64 * unit) as f32).to_bits()
+    }
+    fn int_add(&mut self, a: u32, b: u32) -> u32 {
+        a.wrapping_add(b)
+    }
     fn int_sub(&mut self, a: u32, b: u32) -> u32 {
         a.wrapping_sub(b)
+    }
+    fn int_fma(&mut self, a: u32, b: u32, c: u32) -> u32 {
+        a.wrapping_mul(b).wrapping_add(c)
+    }
+    fn int_fma_wide(&mut self, a: u32, b: u32, c: u32) -> (u32, u32) {
+        let wide = u64::from(a) * u64::from(b) + u64::from(c);
+        ((wide >> 32) as u32, wide as u32)
     }
     fn and(&mut self, a: u32, mask: u32) -> u32 {
         a & mask
     }
+    fn or(&mut self, a: u32, bits: u32) -> u32 {
+        a | bits
+    }
+    fn xor(&mut self, a: u32, b: u32) -> u32 {
+        a ^ b
+    }
+    fn shl(&mut self, a: u32, by: u32) -> u32 {
+        a << by
+    }
+    fn shr(&mut self, a: u32, by: u32) -> u32 {
+        a >> by
+    }
+    fn funnel(&mut self, high: u32, low: u32, by: u32) -> u32 {
+        ((u64::from(high) << 32 | u64::from(low)) << (by & 31) >> 32) as u32
+    }
+    fn has(&mut self, a: u32, mask: u32) -> bool {
+        a & mask != 0
+    }
+    fn either(&mut self, a: bool, b: bool) -> bool {
+        a || b
+    }
     fn choose(&mut self, cond: bool, a: u32, b: u32) -> u32 {
         if cond { a } else { b }
+    }
+    fn seldom<const M: usize, const N: usize>(
+        &mut self,
+        cond: bool,
+        usual: [[u32; M]; N],
+        other: impl FnOnce(&mut Self) -> [[u32; M]; N],
+    ) -> [[u32; M]; N] {
+        if cond { other(self) } else { usual }
     }
 }
 

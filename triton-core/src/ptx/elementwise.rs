@@ -7,7 +7,7 @@ use super::lower::{Lower, bits_type};
 use super::{Cmp, Op, Opcode, Operand, Reg, Round, Ty};
 use crate::ir::types::{Class, DType, Elem};
 use crate::ops::kinds::{BinaryKind, CompareKind, TernaryKind, UnaryKind};
-use crate::ops::log;
+use crate::ops::{log, trig};
 
 /// The PTX type in which an element is computed.
 pub(super) fn arith_type(dtype: DType) -> Ty {
@@ -51,7 +51,20 @@ impl Lower<'_> {
         self.cvt(Round::None, to, from, reg)
     }
 
-    pub fn unary(&mut self, kind: UnaryKind, dtype: DType, x: Reg) -> Reg {
+    /// A function of each of the numbers.
+    pub fn unary(&mut self, kind: UnaryKind, dtype: DType, x: &[Reg]) -> Vec<Reg> {
+        match (kind, x) {
+            // Some at once, which share a branch.
+            (UnaryKind::Sin | UnaryKind::Cos, &[a, b, c, d, ref rest @ ..]) => {
+                let mut results = self.trig(kind, dtype, [a, b, c, d]).to_vec();
+                results.extend(self.unary(kind, dtype, rest));
+                results
+            }
+            (_, x) => x.iter().map(|&x| self.unary_of(kind, dtype, x)).collect(),
+        }
+    }
+
+    fn unary_of(&mut self, kind: UnaryKind, dtype: DType, x: Reg) -> Reg {
         let op = match kind {
             UnaryKind::Neg => Opcode::Neg,
             UnaryKind::Abs => Opcode::Abs,
@@ -59,31 +72,55 @@ impl Lower<'_> {
                 let inverted = self.arith(Opcode::Not, bits_type(dtype), &[x.into()]);
                 return self.narrow(dtype, inverted);
             }
-            UnaryKind::Exp | UnaryKind::Exp2 | UnaryKind::Log | UnaryKind::Log2 => {
-                let wide = self.cast(dtype, DType::F32, x);
-                let result = match kind {
-                    UnaryKind::Exp => self.exp(wide),
-                    UnaryKind::Log => log::log(self, wide),
-                    UnaryKind::Log2 => log::log2(self, wide),
-                    UnaryKind::Exp2
-                    | UnaryKind::Neg
-                    | UnaryKind::Not
-                    | UnaryKind::Abs
-                    | UnaryKind::Sqrt
-                    | UnaryKind::Tf32 => self.arith(Opcode::Ex2, Ty::F32, &[wide.into()]),
-                };
-                return self.cast(DType::F32, dtype, result);
+            UnaryKind::Floor => return self.integral(Round::Rmi, dtype, x),
+            UnaryKind::Ceil => return self.integral(Round::Rpi, dtype, x),
+            UnaryKind::Trunc => return self.integral(Round::Rzi, dtype, x),
+            UnaryKind::Exp => return self.in_f32(dtype, x, Self::exp),
+            UnaryKind::Exp2 => return self.in_f32(dtype, x, |cx, x| cx.arith(Opcode::Ex2, Ty::F32, &[x.into()])),
+            UnaryKind::Log => return self.in_f32(dtype, x, log::log),
+            UnaryKind::Log2 => return self.in_f32(dtype, x, log::log2),
+            UnaryKind::Sin | UnaryKind::Cos => return self.trig(kind, dtype, [x])[0],
+            // The target's own approximation of `f64` has 20 bits. Here the root's half ulp becomes one at most, and another half
+            // is added.
+            UnaryKind::Rsqrt if dtype == DType::F64 => {
+                let root = self.arith(Opcode::SqrtRn, Ty::F64, &[x.into()]);
+                return self.arith(Opcode::RcpRn, Ty::F64, &[root.into()]);
+            }
+            UnaryKind::Rsqrt => {
+                return self.in_f32(dtype, x, |cx, x| cx.arith(Opcode::Rsqrt, Ty::F32, &[x.into()]));
             }
             UnaryKind::Sqrt if is_half(dtype) => {
-                let wide = self.cast(dtype, DType::F32, x);
-                let root = self.arith(Opcode::SqrtRn, Ty::F32, &[wide.into()]);
-                return self.cast(DType::F32, dtype, root);
+                return self.in_f32(dtype, x, |cx, x| cx.arith(Opcode::SqrtRn, Ty::F32, &[x.into()]));
             }
             UnaryKind::Sqrt => Opcode::SqrtRn,
             UnaryKind::Tf32 => Opcode::CvtRnaTf32,
         };
         let result = self.arith(op, arith_type(dtype), &[x.into()]);
         self.narrow(dtype, result)
+    }
+
+    /// A function of `f32` on another type.
+    fn in_f32(&mut self, dtype: DType, x: Reg, f: impl FnOnce(&mut Self, Reg) -> Reg) -> Reg {
+        let wide = self.cast(dtype, DType::F32, x);
+        let result = f(self, wide);
+        self.cast(DType::F32, dtype, result)
+    }
+
+    /// Sines or cosines. Every finite `f16` is small.
+    fn trig<const N: usize>(&mut self, kind: UnaryKind, dtype: DType, x: [Reg; N]) -> [Reg; N] {
+        let (wide, small) = (x.map(|x| self.cast(dtype, DType::F32, x)), dtype == DType::F16);
+        let results = if kind == UnaryKind::Sin { trig::sin(self, wide, small) } else { trig::cos(self, wide, small) };
+        results.map(|result| self.cast(DType::F32, dtype, result))
+    }
+
+    /// An integer next to it, as a number of the same type.
+    fn integral(&mut self, round: Round, dtype: DType, x: Reg) -> Reg {
+        if dtype == DType::BF16 {
+            // sm_80 cannot round bf16.
+            return self.in_f32(dtype, x, |cx, x| cx.cvt(round, Ty::F32, Ty::F32, x));
+        }
+        let ty = arith_type(dtype);
+        self.cvt(round, ty, ty, x)
     }
 
     /// eˣ = 2^hi · (1 + lo · ln 2), where hi + lo is x · log₂e to about 48 bits: what rounding took from the exponent comes

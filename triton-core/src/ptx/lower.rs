@@ -327,7 +327,8 @@ impl Lower<'_> {
             ops::Op::Load { ptr, mask, other } => self.load(ptr, mask, other),
             ops::Op::Unary { kind, x } => {
                 let dtype = self.dtype(x)?;
-                Ok(self.regs[x].clone().into_iter().map(|x| self.unary(kind, dtype, x)).collect())
+                let x = self.regs[x].clone();
+                Ok(self.unary(kind, dtype, &x))
             }
             ops::Op::Binary { kind, a, b } => {
                 let dtype = self.dtype(a)?;

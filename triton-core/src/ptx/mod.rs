@@ -137,9 +137,12 @@ pub enum Opcode {
     Popc,
     Shl,
     Shr,
+    ShfL,
     Neg,
     Abs,
     SqrtRn,
+    RcpRn,
+    Rsqrt,
     Ex2,
     CvtRnaTf32,
     FmaRn,
@@ -170,8 +173,12 @@ pub enum Round {
     Rn,
     /// Towards zero, to a float.
     Rz,
-    /// Towards zero, to an integer.
+    /// Towards zero, to an integer, of an integer type or of the float's own.
     Rzi,
+    /// Downwards, to an integer.
+    Rmi,
+    /// Upwards, to an integer.
+    Rpi,
 }
 
 /// What an instruction does.

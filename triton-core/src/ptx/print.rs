@@ -151,9 +151,12 @@ impl Display for Opcode {
             Opcode::Popc => "popc",
             Opcode::Shl => "shl",
             Opcode::Shr => "shr",
+            Opcode::ShfL => "shf.l.wrap",
             Opcode::Neg => "neg",
             Opcode::Abs => "abs",
             Opcode::SqrtRn => "sqrt.rn",
+            Opcode::RcpRn => "rcp.rn",
+            Opcode::Rsqrt => "rsqrt.approx",
             Opcode::Ex2 => "ex2.approx",
             Opcode::CvtRnaTf32 => "cvt.rna.tf32",
             Opcode::FmaRn => "fma.rn",
@@ -200,6 +203,8 @@ impl Display for Round {
             Round::Rn => ".rn",
             Round::Rz => ".rz",
             Round::Rzi => ".rzi",
+            Round::Rmi => ".rmi",
+            Round::Rpi => ".rpi",
         })
     }
 }

@@ -1,8 +1,17 @@
 //! Single steps of arithmetic as instructions, for functions that are written over [`Steps`].
 
 use super::lower::Lower;
-use super::{Cmp, Opcode, Reg, Round, Ty};
+use super::{Class, Cmp, Op, Opcode, Operand, Reg, Round, Ty};
 use crate::ops::steps::Steps;
+
+impl Lower<'_> {
+    /// A register of 64 bits.
+    fn pack64(&mut self, lo: Reg, hi: Reg) -> Reg {
+        let dst = self.reg(Class::B64);
+        self.emit(Op::Pack { dst, lo, hi });
+        dst
+    }
+}
 
 impl Steps for Lower<'_> {
     type Reg = Reg;
@@ -25,13 +34,71 @@ impl Steps for Lower<'_> {
     fn int_to_number(&mut self, a: Reg) -> Reg {
         self.cvt(Round::Rn, Ty::F32, Ty::S32, a)
     }
+    fn scaled(&mut self, high: Reg, low: Reg, unit: f64) -> Reg {
+        let int = self.pack64(low, high);
+        let wide = self.cvt(Round::Rn, Ty::F64, Ty::S64, int);
+        let unit = self.mov(Ty::B64, unit.to_bits() as i64);
+        let product = self.arith(Opcode::MulRn, Ty::F64, &[wide.into(), unit.into()]);
+        self.cvt(Round::Rn, Ty::F32, Ty::F64, product)
+    }
+    fn int_add(&mut self, a: Reg, b: Reg) -> Reg {
+        self.arith(Opcode::Add, Ty::S32, &[a.into(), b.into()])
+    }
     fn int_sub(&mut self, a: Reg, b: Reg) -> Reg {
         self.arith(Opcode::Sub, Ty::S32, &[a.into(), b.into()])
+    }
+    fn int_fma(&mut self, a: Reg, b: Reg, c: Reg) -> Reg {
+        self.arith(Opcode::MadLo, Ty::S32, &[a.into(), b.into(), c.into()])
+    }
+    fn int_fma_wide(&mut self, a: Reg, b: Reg, c: Reg) -> (Reg, Reg) {
+        let zero = self.word(0);
+        let c = self.pack64(c, zero);
+        let src = self.arith(Opcode::MadWide, Ty::U32, &[a.into(), b.into(), c.into()]);
+        let (lo, hi) = (self.reg(Class::B32), self.reg(Class::B32));
+        self.emit(Op::Unpack { lo, hi, src });
+        (hi, lo)
     }
     fn and(&mut self, a: Reg, mask: u32) -> Reg {
         self.arith(Opcode::And, Ty::B32, &[a.into(), i64::from(mask).into()])
     }
+    fn or(&mut self, a: Reg, bits: u32) -> Reg {
+        self.arith(Opcode::Or, Ty::B32, &[a.into(), i64::from(bits).into()])
+    }
+    fn xor(&mut self, a: Reg, b: Reg) -> Reg {
+        self.arith(Opcode::Xor, Ty::B32, &[a.into(), b.into()])
+    }
+    fn shl(&mut self, a: Reg, by: u32) -> Reg {
+        self.arith(Opcode::Shl, Ty::B32, &[a.into(), i64::from(by).into()])
+    }
+    fn shr(&mut self, a: Reg, by: u32) -> Reg {
+        self.arith(Opcode::Shr, Ty::U32, &[a.into(), i64::from(by).into()])
+    }
+    fn funnel(&mut self, high: Reg, low: Reg, by: Reg) -> Reg {
+        self.arith(Opcode::ShfL, Ty::B32, &[low, high, by].map(Operand::Reg))
+    }
+    fn has(&mut self, a: Reg, mask: u32) -> Reg {
+        let bits = self.and(a, mask);
+        self.setp(Cmp::Ne, Ty::U32, bits, 0)
+    }
+    fn either(&mut self, a: Reg, b: Reg) -> Reg {
+        self.arith(Opcode::Or, Ty::Pred, &[a.into(), b.into()])
+    }
     fn choose(&mut self, cond: Reg, a: Reg, b: Reg) -> Reg {
         self.selp(Ty::B32, a, b, cond)
+    }
+    fn seldom<const M: usize, const N: usize>(
+        &mut self,
+        cond: Reg,
+        usual: [[Reg; M]; N],
+        other: impl FnOnce(&mut Self) -> [[Reg; M]; N],
+    ) -> [[Reg; M]; N] {
+        let done = self.label();
+        self.emit(Op::Bra { label: done, pred: Some(cond), unless: true, uniform: false });
+        let others = other(self);
+        for (dst, src) in usual.into_iter().zip(others).flat_map(|(to, from)| to.into_iter().zip(from)) {
+            self.emit(Op::Mov { ty: Ty::B32, dst, src: src.into() });
+        }
+        self.emit(Op::Label { label: done });
+        usual
     }
 }

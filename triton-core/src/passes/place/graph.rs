@@ -456,7 +456,8 @@ pub(super) fn weight(func: &Function, op: &Op) -> f64 {
     let int = |v: Value| func.ty(v).elem.num().is_some_and(|d| d.is_int());
     let one = match *op {
         Op::Unary { kind: UnaryKind::Exp | UnaryKind::Exp2, .. } => cost::EXPONENTIAL,
-        Op::Unary { kind: UnaryKind::Sqrt, .. } => cost::DIVISION,
+        Op::Unary { kind: UnaryKind::Sin | UnaryKind::Cos, .. } => cost::SINE,
+        Op::Unary { kind: UnaryKind::Sqrt | UnaryKind::Rsqrt, .. } => cost::DIVISION,
         Op::Binary { kind: BinaryKind::Div | BinaryKind::Rem, a, .. } => {
             if int(a) {
                 2.0 * cost::DIVISION
