@@ -28,8 +28,31 @@ where
     stub()
 }
 
-/// The logistic function 1 / (1 + e⁻ˣ), element by element, computed in `f32` within 4 ulp and rounded once more for the half
-/// types. 0 for what is far below 0, 1 for what is far above.
+/// The nearest integer, element by element, ties away from zero, as Rust's `round`. Exact; −0 for what lies between −0.5
+/// and 0.
+///
+/// # Errors
+/// The operand is not of a floating-point type.
+///
+/// ```
+/// use triton::prelude::*;
+///
+/// #[triton::kernel]
+/// fn quantise(x: Ptr<f32>, out: PtrMut<i8>, scale: f32, n: i32) {
+///     let i = program_id(0) * 256 + arange(0, 256);
+///     store(out + i, round(load(x + i, i < n) / scale).to::<i8>(), i < n);
+/// }
+/// ```
+pub fn round<A: Value>(x: A) -> A
+where
+    A::Elem: Float,
+{
+    let _ = x;
+    stub()
+}
+
+/// The logistic function 1 / (1 + e⁻ˣ), element by element, within 5 ulp (of `f32`; the half types round that once more). 0
+/// for what is far below 0, 1 for what is far above.
 ///
 /// # Errors
 /// The operand is not of `f16`, `bf16` or `f32`.
@@ -45,6 +68,54 @@ where
 /// }
 /// ```
 pub fn sigmoid<A: Value>(x: A) -> A
+where
+    A::Elem: Float,
+{
+    let _ = x;
+    stub()
+}
+
+/// The hyperbolic tangent, element by element, within 3 ulp (of `f32`; the half types round that once more). −1 and 1 for what
+/// is far from 0.
+///
+/// # Errors
+/// The operand is not of `f16`, `bf16` or `f32`.
+///
+/// ```
+/// use triton::prelude::*;
+///
+/// #[triton::kernel]
+/// fn softcap(scores: PtrMut<f32>, cap: f32, n: i32) {
+///     let i = program_id(0) * 256 + arange(0, 256);
+///     store(scores + i, cap * tanh(load(scores + i, i < n) / cap), i < n);
+/// }
+/// ```
+pub fn tanh<A: Value>(x: A) -> A
+where
+    A::Elem: Float,
+{
+    let _ = x;
+    stub()
+}
+
+/// The error function 2/√π ∫₀ˣ e^(−t²) dt, element by element, within 2 ulp (of `f32`; the half types round that once more).
+/// −1 and 1 for what is far from 0.
+///
+/// # Errors
+/// The operand is not of `f16`, `bf16` or `f32`.
+///
+/// ```
+/// use triton::prelude::*;
+///
+/// /// The Gaussian error linear unit.
+/// #[triton::kernel]
+/// fn gelu(x: PtrMut<f32>, n: i32) {
+///     let i = program_id(0) * 256 + arange(0, 256);
+///     let v = load(x + i, i < n);
+///     store(x + i, 0.5 * v * (1.0 + erf(v * std::f32::consts::FRAC_1_SQRT_2)), i < n);
+/// }
+/// ```
+pub fn erf<A: Value>(x: A) -> A
 where
     A::Elem: Float,
 {

@@ -39,12 +39,14 @@
 //! | spelling | on | how exact |
 //! |---|---|---|
 //! | [`abs(x)`](abs), [`min(a, b)`](min), [`max(a, b)`](max) | numbers | exact |
-//! | [`floor(x)`](floor), [`ceil`], [`trunc`] | floats | exact |
+//! | [`clamp(x, lo, hi)`](clamp) | numbers | exact |
+//! | [`floor(x)`](floor), [`ceil`], [`trunc`], [`round`] | floats | exact |
 //! | [`sqrt(x)`](sqrt), [`fma(a, b, c)`](fma), and `+ - * /` | floats | correctly rounded |
 //! | [`rsqrt(x)`](rsqrt) | floats | 2 ulp, of `f64` for `f64` |
 //! | [`exp(x)`](exp), [`exp2(x)`](exp2) | floats but `f64` | 3 ulp, 2 ulp |
 //! | [`log(x)`](log), [`log2(x)`](log2) | floats but `f64` | 1 ulp, 2 ulp; the same bits on every device |
 //! | [`sin(x)`](sin), [`cos(x)`](cos) | floats but `f64` | 2 ulp; the same bits on every device |
+//! | [`sigmoid(x)`](sigmoid), [`tanh(x)`](tanh), [`erf(x)`](erf) | floats but `f64` | 5 ulp, 3 ulp, 2 ulp |
 //! | [`where_(mask, a, b)`](where_) | numbers, `bool` | `a` or `b` |
 //!
 //! # Shapes, reductions, products
@@ -170,7 +172,7 @@ pub use atomic::{atomic_add, atomic_and, atomic_cas, atomic_max, atomic_min, ato
 pub use dot::{Tf32, dot};
 pub use element::{Float, Int, Num};
 pub use index::{arange, num_programs, program_id};
-pub use library::{clamp, sigmoid};
+pub use library::{clamp, erf, round, sigmoid, tanh};
 pub use math::{abs, cos, exp, exp2, fma, log, log2, max, min, rsqrt, sin, sqrt, where_};
 pub use memory::{load, load_or, store};
 pub use reduce::{

@@ -139,7 +139,10 @@ pub const BUILTINS: &[Builtin] = &[
     Builtin { name: "min", params: &["a", "b"], kind: Kind::Binary(BinaryKind::Min) },
     Builtin { name: "max", params: &["a", "b"], kind: Kind::Binary(BinaryKind::Max) },
     Builtin { name: "fma", params: &["a", "b", "c"], kind: Kind::Ternary(TernaryKind::Fma) },
-    Builtin { name: "sigmoid", params: &["x"], kind: Kind::Library(4, SINGLE) },
+    Builtin { name: "round", params: &["x"], kind: Kind::Library(0, DType::is_float) },
+    Builtin { name: "sigmoid", params: &["x"], kind: Kind::Library(5, SINGLE) },
+    Builtin { name: "tanh", params: &["x"], kind: Kind::Library(3, SINGLE) },
+    Builtin { name: "erf", params: &["x"], kind: Kind::Library(2, SINGLE) },
     Builtin { name: "clamp", params: &["x", "lo", "hi"], kind: Kind::Library(0, ORDERED) },
 ];
 
