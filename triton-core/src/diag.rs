@@ -71,6 +71,9 @@ codes! {
     T0127 = "an argument that a function does not take";
     T0128 = "a constant from outside of the kernel whose type nothing tells";
     T0199 = "a mistake of the compiler itself";
+    // Warnings, for kernels that ask for them by `warnings = true`.
+    W0001 = "an access whose neighbouring elements are not next to each other in memory";
+    W0002 = "a mask that is always true";
 }
 
 impl fmt::Display for Code {

@@ -26,4 +26,4 @@ pub mod record;
 pub mod sema;
 pub mod span;
 
-pub use pipeline::{Compiled, compile, explain, images};
+pub use pipeline::{Compiled, advise, compile, explain, images};

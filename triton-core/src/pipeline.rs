@@ -2,6 +2,7 @@
 
 use crate::ast::{Instance, Kernel};
 use crate::diag::{Code, Diagnostic, Failure};
+use crate::analysis::advice;
 use crate::ir::Function;
 use crate::ir::types::DType;
 use crate::ptx::lower::LowerError;
@@ -34,6 +35,17 @@ pub fn compile(kernel: &Kernel, instance: &Instance) -> Result<Compiled, Failure
     passes::run(passes::OPTIMISE, &mut func, Promise::Nothing).map_err(|message| failure(mistake(message)))?;
     let images = images(&func).map_err(failure)?;
     Ok(Compiled { variant: Variant { num_warps: func.num_warps, ir: ir.into(), images: images.into() }, outers })
+}
+
+/// What could be better about one instance of a kernel that compiles: see [`crate::analysis::advice`].
+pub fn advise(kernel: &Kernel, instance: &Instance) -> Vec<Diagnostic> {
+    let Ok((mut func, _)) = sema::check(kernel, instance) else { return Vec::new() };
+    // Views are what launches mostly pass: their last axis runs along memory.
+    let optimised = passes::run(passes::OPTIMISE, &mut func, Promise::Nothing);
+    match optimised.and_then(|()| passes::specialise(&mut func, Promise::Divisible)) {
+        Ok(()) => advice::advice(&func),
+        Err(_) => Vec::new(),
+    }
 }
 
 fn mistake(message: String) -> Diagnostic {

@@ -14,6 +14,7 @@
 /// | `num_warps = 4` | warps of 32 threads that run one program: 1, 2, 4, 8, 16 or 32 |
 /// | `debug_asserts = false` | leaves out what `assert!` checks at run time |
 /// | `deterministic = true` | sums are added in one order, by halves, neighbours first: the same bits on every device, with any number of warps (but for the sums inside `dot`) |
+/// | `warnings = true` | warns of accesses whose neighbouring elements are not next to each other in memory, and of masks that are always true |
 /// | `crate = path` | where the façade is, if it is reached through another crate |
 ///
 /// A kernel stands in a module or in a function, not in an `impl`.

@@ -3,10 +3,7 @@
 use crate::context::Context;
 use crate::expand;
 use crate::function::Parts;
-use crate::instances::Instance;
 use crate::library;
-use crate::signature::Signature;
-use proc_macro2::Ident;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use triton_core::diag::{Code, Diagnostic, Failure};
 use triton_core::span::Span;
@@ -27,13 +24,12 @@ pub(crate) enum Outcome {
 /// Compiles every instance of a kernel.
 pub(crate) fn all(
     cx: &mut Context,
-    name: &Ident,
-    signature: &Signature,
+    kernel: &expand::Kernel<'_>,
     body: Vec<ast::Stmt>,
     parts: Parts,
-    instances: &[Instance],
 ) -> Outcome {
-    let name = crate::signature::ident(cx, name);
+    let expand::Kernel { signature, instances, warnings, .. } = *kernel;
+    let name = crate::signature::ident(cx, &kernel.function.sig.ident);
     // The library stands first, as its numbers say.
     let functions = library::functions().iter().cloned().chain(parts.functions).collect();
     let structs = parts.structs;
@@ -77,6 +73,15 @@ pub(crate) fn all(
             cx.report(diagnostic);
         }
         return Outcome::Wrong;
+    }
+    if warnings && deferred.is_none() {
+        let mut advice = Findings::default();
+        for (index, instance) in instances.iter().enumerate() {
+            let instance = ast::Instance { args: instance.args.clone(), options: instance.variants[0] };
+            advice.add(index, triton_core::advise(&kernel, &instance));
+        }
+        let name = |index: usize| expand::spelling(&kernel.name.name, &instances[index].args, signature);
+        advice.finish(instances.len(), name).into_iter().for_each(|advice| cx.warn(advice));
     }
     match deferred {
         None => Outcome::Compiled(compiled),

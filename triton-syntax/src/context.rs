@@ -15,6 +15,7 @@ pub(crate) struct Context {
     places: Vec<Place>,
     sources: Sources,
     problems: Vec<Diagnostic>,
+    warnings: Vec<Diagnostic>,
     /// What the paths of the body that is being read mean.
     pub(crate) names: Names,
     /// Whether that body is of another crate, where rustc points at nothing.
@@ -145,6 +146,28 @@ impl Context {
             diagnostic.notes.splice(0..0, notes);
         }
         self.problems.push(diagnostic);
+    }
+
+    /// Records a warning.
+    pub(crate) fn warn(&mut self, diagnostic: Diagnostic) {
+        self.warnings.push(diagnostic);
+    }
+
+    /// The warnings as tokens: uses of constants that are deprecated for these reasons. On stable Rust nothing else makes
+    /// rustc warn at a place, in words of ours, as it is told to by `allow` and `deny`.
+    pub(crate) fn warnings(&self) -> TokenStream {
+        let warning = |problem: &Diagnostic| {
+            let name = if problem.code == Code::W0001 { "uncoalesced_access" } else { "needless_mask" };
+            let (name, text) = (Ident::new(name, self.tokens(problem.span).0), problem.to_string());
+            let declared = Ident::new(&name.to_string(), TokenSpan::call_site());
+            quote!(const _: () = {
+                #[deprecated(note = #text)]
+                #[allow(non_upper_case_globals)]
+                const #declared: () = ();
+                #name
+            };)
+        };
+        self.warnings.iter().map(warning).collect()
     }
 
     /// Whether there is any error.

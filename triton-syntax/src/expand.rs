@@ -29,6 +29,8 @@ pub(crate) struct Kernel<'a> {
     pub(crate) instances: &'a [Instance],
     /// The structs that its parameters have, once these are known.
     pub(crate) structs: &'a [ast::Struct],
+    /// Whether it asks for warnings.
+    pub(crate) warnings: bool,
     /// For an editor generated tokens must not lie on the user's, for rustc's messages they should.
     editor: bool,
     /// The type that stands for the kernel in the instance trait. Shows in rustc's errors, so it reads as words.
@@ -73,6 +75,7 @@ impl<'a> Kernel<'a> {
             signature,
             instances,
             structs: &[],
+            warnings: false,
             editor,
             marker: format_ident!("the_kernel_{}", name, span = span),
             compiled: format_ident!("{}_was_compiled_for", name, span = span),

@@ -58,7 +58,8 @@ pub fn kernel(args: TokenStream, item: TokenStream) -> TokenStream {
     let Some(signature) = signature::read(&mut cx, &function) else { return cx.errors() };
     let instances = instances::list(&mut cx, &options, &signature, &function.sig.ident);
     let editor = environment::in_editor();
-    let kernel = expand::Kernel::new(&root, &function, &signature, &instances, editor);
+    let mut kernel = expand::Kernel::new(&root, &function, &signature, &instances, editor);
+    kernel.warnings = options.warnings.unwrap_or(false);
     let launcher = kernel.launcher();
     if editor {
         let errors = cx.errors();
@@ -111,6 +112,7 @@ fn linked_kernel(mut request: Request, linked: &Linked) -> TokenStream {
     let structs = parts.as_ref().map_or(Vec::new(), |parts| parts.structs.clone());
     let mut kernel = expand::Kernel::new(&root, &function, &signature, &instances, false);
     kernel.structs = &structs;
+    kernel.warnings = options.warnings.unwrap_or(false);
     // A constant that was asked for and is none has been reported.
     request.asked.retain(|path| linked.paths.contains_key(&link::key(path)));
     code(cx, &kernel, linked, parts, &request)
@@ -132,8 +134,11 @@ fn code(
         let (any, errors) = (kernel.accept_every_instance(), cx.errors());
         return quote!(#any #errors);
     };
-    match compile::all(&mut cx, &kernel.function.sig.ident, kernel.signature, body, parts, kernel.instances) {
-        compile::Outcome::Compiled(compiled) => kernel.compiled(&cx.names.outers, &compiled),
+    match compile::all(&mut cx, kernel, body, parts) {
+        compile::Outcome::Compiled(compiled) => {
+            let (code, warnings) = (kernel.compiled(&cx.names.outers, &compiled), cx.warnings());
+            quote!(#code #warnings)
+        }
         compile::Outcome::Needed(needed) => {
             let mut request = request.clone();
             request.asked.extend(needed.iter().filter_map(|&index| cx.names.outers.get(index).cloned()));

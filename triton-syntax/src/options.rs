@@ -12,7 +12,7 @@ use syn::{Expr, Token};
 use triton_core::diag::Code;
 
 /// Options that stand for one value.
-const NAMES: [&str; 5] = ["configs", "num_warps", "debug_asserts", "deterministic", "crate"];
+const NAMES: [&str; 6] = ["configs", "num_warps", "debug_asserts", "deterministic", "warnings", "crate"];
 
 /// The options of one kernel.
 #[derive(Default)]
@@ -27,6 +27,8 @@ pub(crate) struct Options {
     pub(crate) debug_asserts: Option<bool>,
     /// `deterministic = true`.
     pub(crate) deterministic: Option<bool>,
+    /// `warnings = true`.
+    pub(crate) warnings: Option<bool>,
     /// `crate = path`.
     pub(crate) root: Option<TokenStream>,
 }
@@ -67,6 +69,8 @@ pub(crate) fn read(cx: &mut Context, args: TokenStream) -> Options {
             options.debug_asserts = flag(cx, &name, &value);
         } else if name == "deterministic" {
             options.deterministic = flag(cx, &name, &value);
+        } else if name == "warnings" {
+            options.warnings = flag(cx, &name, &value);
         } else if name == "crate" {
             options.root = root(cx, &value);
         } else if name == "configs" {

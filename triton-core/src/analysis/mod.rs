@@ -1,5 +1,6 @@
 //! Facts about values that passes rely on.
 
+pub mod advice;
 pub mod axis;
 pub mod pressure;
 pub mod storage;

@@ -77,7 +77,15 @@ pub fn run(passes: &[Pass], func: &mut Function, promise: Promise) -> Result<(),
 /// As [`run`].
 pub fn explain(func: &Function, promise: Promise) -> Result<String, String> {
     let mut func = func.clone();
-    let before = LAY_OUT.iter().position(|pass| pass.name == "place").unwrap_or(0);
-    run(&LAY_OUT[..before], &mut func, promise)?;
+    specialise(&mut func, promise)?;
     place::explain(&func, promise)
+}
+
+/// What comes before layouts are chosen.
+///
+/// # Errors
+/// As [`run`].
+pub fn specialise(func: &mut Function, promise: Promise) -> Result<(), String> {
+    let before = LAY_OUT.iter().position(|pass| pass.name == "place").unwrap_or(0);
+    run(&LAY_OUT[..before], func, promise)
 }
