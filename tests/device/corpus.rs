@@ -55,6 +55,7 @@ cases! {
     loop_sum,
     same_address,
     while_reads,
+    outer,
     tf32,
     dot_tf32,
     dot_tf32_small,

@@ -169,7 +169,7 @@ fn parameter_names(written: &ItemFn) -> Vec<String> {
 fn twin_of(written: &ItemFn, root: &TokenStream, editor: bool) -> TokenStream {
     let mut twin = written.clone();
     *twin.block = twin::of(&written.block, root, editor, &[]).block;
-    let allow = quote!(#[allow(dead_code, clippy::all, clippy::pedantic, clippy::nursery)]);
+    let allow = quote!(#[allow(clippy::all, clippy::pedantic, clippy::nursery)]);
     quote!(#allow #twin)
 }
 
