@@ -6,7 +6,7 @@
 //! | `tune` | times every compiled instance of ours: where [`kernels::shipped`] comes from |
 //! | `launch` | host time of a warm launch, beside a bare `cuLaunchKernel` |
 //! | `compile` | time from embedded IR to PTX; needs no GPU |
-//! | `cpu` | elementwise addition on the CPU device |
+//! | `cpu` | an addition and a matrix product on the CPU device, beside the time they may take |
 //! | `serve` | what `compare` starts: works off [`protocol::Request`]s from its standard input |
 
 mod case;
@@ -47,7 +47,7 @@ enum Command {
     Launch(launch::Options),
     /// Time from embedded IR to PTX; needs no GPU
     Compile(compile::Options),
-    /// Elementwise addition on the CPU device
+    /// An addition and a matrix product on the CPU device, beside the time they may take
     Cpu(cpu::Options),
     /// Works off requests from standard input; started by `compare`
     #[command(hide = true)]

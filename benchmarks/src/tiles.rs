@@ -65,7 +65,7 @@ pub fn matmul<const BM: i32, const BN: i32, const BK: i32>(
 }
 
 /// The same in `f32`: products are as exact as the type.
-#[triton::kernel(configs = [(BM = 32, BN = 64, BK = 8)])]
+#[triton::kernel(configs = [(BM = 32, BN = 64, BK = 8), (BM = 64, BN = 64, BK = 32)])]
 pub fn matmul_f32<const BM: i32, const BN: i32, const BK: i32>(
     a: Tensor<f32, 2>,
     b: Tensor<f32, 2>,
