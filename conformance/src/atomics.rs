@@ -1,0 +1,255 @@
+//! Atomic updates: what they leave and what they give back, through pointers and views, one by one and all at once.
+
+use crate::case::{Case, Launch, Region, Run, Trial, launch};
+use crate::float::Format;
+use crate::inputs;
+use crate::random::Random;
+use crate::reference::{greater, lesser};
+use crate::value::{Expected, float, from_f64, integer, round, wrap};
+use triton_core::ir::types::DType;
+
+/// What an update makes of an element and a value.
+type Function = fn(DType, u64, u64) -> u64;
+
+fn added(dtype: DType, a: u64, b: u64) -> u64 {
+    match Format::of(dtype) {
+        Some(_) => round(dtype, float(dtype, a) + float(dtype, b)),
+        None => wrap(dtype, integer(dtype, a) + integer(dtype, b)),
+    }
+}
+
+/// Elements whose updates are exact on every device: a GPU may take a denormal `f32` for 0.
+fn elements(dtype: DType, count: usize, seed: u64) -> Vec<u64> {
+    let mut random = Random::new(seed);
+    match Format::of(dtype) {
+        Some(_) => (0..count).map(|_| from_f64(dtype, random.within(1 << 20) as f64 / 1024.0)).collect(),
+        None => inputs::elements(dtype, count, seed),
+    }
+}
+
+/// Each element by itself, under a mask.
+fn alone(name: &'static [&'static str], dtype: DType, [block, warps]: [usize; 2], f: Function, launch: Launch) -> Case {
+    let text = format!("{} {dtype} [{block}] warps {warps}", name[0]);
+    let seed = inputs::seed(&text);
+    Case::new(text, name, move || {
+        let (before, x) = (elements(dtype, 1024, seed), elements(dtype, 1024, seed + 1));
+        let mask: Vec<u64> = (0..1024).map(|i| u64::from(i % 5 != 2)).collect();
+        let each = |of: &dyn Fn(usize) -> u64| (0..1024).map(|i| Expected::Bits(of(i))).collect::<Vec<_>>();
+        let after = each(&|i| if mask[i] != 0 { f(dtype, before[i], x[i]) } else { before[i] });
+        let old = each(&|i| if mask[i] != 0 { before[i] } else { 0 });
+        let inputs = [Region::input(DType::Bool, mask.clone()), Region::input(dtype, x.clone())];
+        let memory = [Region::update(dtype, before.clone(), after), Region::output(dtype, old)];
+        let regions = inputs.into_iter().chain(memory).collect();
+        Trial { regions, numbers: vec![], grid: [1024 / block, 1, 1], launch }
+    })
+}
+
+/// Programs and elements that meet in eight elements, and programs that meet in a ninth.
+fn together(name: &'static [&'static str], dtype: DType, f: Function, launch: Launch) -> Case {
+    let text = format!("{} {dtype} [128] warps 4, together", name[0]);
+    let seed = inputs::seed(&text);
+    Case::new(text, name, move || {
+        let mut random = Random::new(seed);
+        // Sums of small whole numbers are exact in every order.
+        let element = |_| from_f64(dtype, random.index(4) as f64);
+        let x: Vec<u64> =
+            if dtype.is_float() { (0..512).map(element).collect() } else { inputs::elements(dtype, 512, seed) };
+        let before =
+            elements(dtype, 9, seed).iter().map(|&bits| if dtype.is_float() { 0 } else { bits }).collect::<Vec<_>>();
+        let mut after = before.clone();
+        for (i, &value) in x.iter().enumerate() {
+            after[i % 8] = f(dtype, after[i % 8], value);
+            if i % 128 == 0 {
+                after[8] = f(dtype, after[8], value);
+            }
+        }
+        let after = after.into_iter().map(Expected::Bits).collect();
+        let regions = vec![Region::input(dtype, x), Region::update(dtype, before, after)];
+        Trial { regions, numbers: vec![], grid: [4, 1, 1], launch }
+    })
+}
+
+/// The edges of a matrix are no multiples of a tile.
+fn viewed(name: &'static [&'static str], dtype: DType, f: Function, launch: Launch) -> Case {
+    let text = format!("{} {dtype} of views [4x32] warps 2", name[0]);
+    let seed = inputs::seed(&text);
+    Case::new(text, name, move || {
+        let (before, x) = (elements(dtype, 15 * 70, seed), elements(dtype, 15 * 70, seed + 1));
+        let after = before.iter().zip(&x).map(|(&old, &value)| Expected::Bits(f(dtype, old, value))).collect();
+        let old = before.iter().copied().map(Expected::Bits).collect();
+        let regions = vec![Region::input(dtype, x), Region::update(dtype, before, after), Region::output(dtype, old)];
+        Trial { regions, numbers: vec![], grid: [4, 3, 1], launch }
+    })
+}
+
+/// A table of updates: name, element types, and the function that each is.
+macro_rules! updates {
+    ($($name:ident [$($t:ident)*] = $function:expr $(, $order_is_open:ident)?;)*) => {
+        $(
+            mod $name {
+                //! One update.
+                use super::*;
+                use triton::prelude::*;
+
+                #[triton::kernel(T = [$($t),*], configs = [(N = 64, num_warps = 1), (N = 512, num_warps = 8)])]
+                fn alone<T: Num, const N: i32>(mask: Ptr<bool>, x: Ptr<T>, p: PtrMut<T>, old: PtrMut<T>) {
+                    let i = program_id(0) * N + arange(0, N);
+                    store(old + i, $name(p + i, load(x + i, true), load(mask + i, true)), true);
+                }
+
+                #[triton::kernel(T = [$($t),*])]
+                fn viewed<T: Num>(x: Tensor<T, 2>, p: TensorMut<T, 2>, old: TensorMut<T, 2>) {
+                    let at = [program_id(0) * 4, program_id(1) * 32];
+                    old.store(at, p.$name(at, x.load(at, [4, 32])));
+                }
+
+                updates!(@together $($order_is_open)? $name $($t)*);
+
+                /// The cases of every element type.
+                pub fn cases(into: &mut Vec<Case>) {
+                    const NAME: &[&str] = &[stringify!($name)];
+                    let f: Function = $function;
+                    $({
+                        let t = <$t>::DTYPE;
+                        into.push(super::alone(NAME, t, [64, 1], f, |run| launch!(run, alone::<$t, 64>(
+                            &run.ptr(), &run.ptr(), &mut run.ptr(), &mut run.ptr()
+                        ))));
+                        into.push(super::alone(NAME, t, [512, 8], f, |run| launch!(run, alone::<$t, 512>(
+                            &run.ptr(), &run.ptr(), &mut run.ptr(), &mut run.ptr()
+                        ))));
+                        into.push(super::viewed(NAME, t, f, |run: &Run<'_>| {
+                            let (x, mut p, mut old) = (run.buffer::<$t>(0), run.buffer_mut::<$t>(1), run.buffer_mut::<$t>(2));
+                            let x = x.slice(run.range(0))?;
+                            let (mut p, mut old) = (p.slice_mut(run.range(1))?, old.slice_mut(run.range(2))?);
+                            let shape = [15, 70];
+                            let launch = viewed::<$t>(x.view(shape)?, p.view_mut(shape)?, old.view_mut(shape)?);
+                            launch.launch(run.stream, run.grid())
+                        }));
+                    })*
+                    together_cases(into, NAME, f);
+                }
+            }
+        )*
+
+        /// Every update on every element type that it is defined on.
+        pub fn cases() -> Vec<Case> {
+            let mut cases = Vec::new();
+            $($name::cases(&mut cases);)*
+            swaps::cases(&mut cases);
+            cases
+        }
+    };
+    (@together order_is_open $name:ident $($t:ident)*) => {
+        /// What is left depends on the order.
+        fn together_cases(_: &mut [Case], _: &'static [&'static str], _: Function) {}
+    };
+    (@together $name:ident $($t:ident)*) => {
+        #[triton::kernel(T = [$($t),*], num_warps = 4)]
+        fn together<T: Num>(x: Ptr<T>, p: PtrMut<T>) {
+            let i = program_id(0) * 128 + arange(0, 128);
+            $name(p + (i & 7), load(x + i, true), true);
+            $name(p + 8, load(x + program_id(0) * 128, true), true);
+        }
+
+        fn together_cases(into: &mut Vec<Case>, name: &'static [&'static str], f: Function) {
+            $(into.push(super::together(name, <$t>::DTYPE, f, |run| {
+                launch!(run, together::<$t>(&run.ptr(), &mut run.ptr()))
+            }));)*
+        }
+    };
+}
+
+updates! {
+    atomic_add [i32 i64 u32 u64 f16 f32 f64] = added;
+    atomic_min [i32 i64 u32 u64] = lesser;
+    atomic_max [i32 i64 u32 u64] = greater;
+    atomic_and [i32 i64 u32 u64] = |_, a, b| a & b;
+    atomic_or [i32 i64 u32 u64] = |_, a, b| a | b;
+    atomic_xor [i32 i64 u32 u64] = |_, a, b| a ^ b;
+    atomic_xchg [i32 i64 u32 u64 f32 f64] = |_, _, b| b, order_is_open;
+}
+
+mod swaps {
+    //! `atomic_cas`.
+    use super::*;
+    use triton::prelude::*;
+
+    #[triton::kernel(T = [i16, i32, i64, u16, u32, u64, f16, bf16, f32, f64], configs = [(N = 64, num_warps = 1), (N = 512, num_warps = 8)])]
+    fn alone<T: Num, const N: i32>(compare: Ptr<T>, x: Ptr<T>, p: PtrMut<T>, old: PtrMut<T>) {
+        let i = program_id(0) * N + arange(0, N);
+        store(old + i, atomic_cas(p + i, load(compare + i, true), load(x + i, true)), true);
+    }
+
+    #[triton::kernel(T = [i16, i32, i64, u16, u32, u64, f16, bf16, f32, f64])]
+    fn viewed<T: Num>(compare: Tensor<T, 2>, x: Tensor<T, 2>, p: TensorMut<T, 2>, old: TensorMut<T, 2>) {
+        let at = [program_id(0) * 4, program_id(1) * 32];
+        old.store(at, p.atomic_cas(at, compare.load(at, [4, 32]), x.load(at, [4, 32])));
+    }
+
+    /// Every program adds its number by comparing and exchanging.
+    #[triton::kernel(T = [i16, i32, i64, u16, u32, u64])]
+    fn together<T: Num>(p: PtrMut<T>) {
+        let mine = (program_id(0) + 1).to::<T>();
+        let mut expected = atomic_cas(p, mine, mine);
+        let mut found = atomic_cas(p, expected, expected + mine);
+        while found != expected {
+            expected = found;
+            found = atomic_cas(p, expected, expected + mine);
+        }
+    }
+
+    const NAME: &[&str] = &["atomic_cas"];
+
+    /// Two of three comparisons hold; floats are compared by their bits, so all are allowed.
+    fn trial(dtype: DType, count: usize, seed: u64, grid: [usize; 3], launch: Launch) -> Trial {
+        let [before, x, _] = inputs::columns([dtype, dtype, DType::Bool], count, seed, inputs::all);
+        let compare: Vec<u64> =
+            before.iter().zip(&x).enumerate().map(|(i, (&old, &x))| if i % 3 == 0 { x } else { old }).collect();
+        let after =
+            (0..count).map(|i| Expected::Bits(if compare[i] == before[i] { x[i] } else { before[i] })).collect();
+        let old = before.iter().copied().map(Expected::Bits).collect();
+        let inputs = [Region::input(dtype, compare), Region::input(dtype, x)];
+        let memory = [Region::update(dtype, before, after), Region::output(dtype, old)];
+        Trial { regions: inputs.into_iter().chain(memory).collect(), numbers: vec![], grid, launch }
+    }
+
+    macro_rules! each {
+        ($into:ident, $($t:ident)*) => { $({
+            let t = <$t>::DTYPE;
+            let mut push = |what: &str, count: usize, grid: [usize; 3], launch: Launch| {
+                let name = format!("atomic_cas {t} {what}");
+                let seed = inputs::seed(&name);
+                $into.push(Case::new(name, NAME, move || trial(t, count, seed, grid, launch)));
+            };
+            push("[64] warps 1", 1024, [16, 1, 1], |run| launch!(run, alone::<$t, 64>(
+                &run.ptr(), &run.ptr(), &mut run.ptr(), &mut run.ptr()
+            )));
+            push("[512] warps 8", 1024, [2, 1, 1], |run| launch!(run, alone::<$t, 512>(
+                &run.ptr(), &run.ptr(), &mut run.ptr(), &mut run.ptr()
+            )));
+            push("of views [4x32] warps 4", 15 * 70, [4, 3, 1], |run| {
+                let (compare, x) = (run.buffer::<$t>(0), run.buffer::<$t>(1));
+                let (mut p, mut old) = (run.buffer_mut::<$t>(2), run.buffer_mut::<$t>(3));
+                let (compare, x) = (compare.slice(run.range(0))?, x.slice(run.range(1))?);
+                let (mut p, mut old) = (p.slice_mut(run.range(2))?, old.slice_mut(run.range(3))?);
+                let shape = [15, 70];
+                viewed::<$t>(compare.view(shape)?, x.view(shape)?, p.view_mut(shape)?, old.view_mut(shape)?)
+                    .launch(run.stream, run.grid())
+            });
+        })* };
+        (@together $into:ident, $($t:ident)*) => { $({
+            let t = <$t>::DTYPE;
+            $into.push(Case::new(format!("atomic_cas {t} warps 4, together"), NAME, move || {
+                let after = vec![Expected::Bits(wrap(t, 300 * 301 / 2))];
+                let launch: Launch = |run| launch!(run, together::<$t>(&mut run.ptr()));
+                Trial { regions: vec![Region::update(t, vec![0], after)], numbers: vec![], grid: [300, 1, 1], launch }
+            }));
+        })* };
+    }
+
+    /// The cases of every element type.
+    pub fn cases(into: &mut Vec<Case>) {
+        each!(into, i16 i32 i64 u16 u32 u64 f16 bf16 f32 f64);
+        each!(@together into, i16 i32 i64 u16 u32 u64);
+    }
+}

@@ -1,0 +1,83 @@
+//! Conversions between every two element types, of tiles by `.to::<U>()`, of numbers by that and by `as`.
+
+use crate::case::{Case, Launch, Region, Trial, launch};
+use crate::inputs;
+use crate::reference::cast;
+use crate::value::Expected;
+use triton::prelude::*;
+use triton_core::ir::types::DType;
+
+#[triton::kernel(
+    T = [bool, i8, i16, i32, i64, u8, u16, u32, u64, f16, bf16, f32, f64],
+    U = [i8, i16, i32, i64, u8, u16, u32, u64, f16, bf16, f32, f64],
+    configs = [(N = 256, num_warps = 2), (N = 128, num_warps = 4)]
+)]
+fn tiles<T: Element, U: Element, const N: i32>(x: Ptr<T>, out: PtrMut<U>, n: i32) {
+    let i = program_id(0) * N + arange(0, N);
+    store(out + i, load(x + i, i < n).to::<U>(), i < n);
+}
+
+/// Both spellings for numbers; a program takes every `num_programs`-th.
+#[triton::kernel(
+    T = [bool, i8, i16, i32, i64, u8, u16, u32, u64, f16, bf16, f32, f64],
+    U = [i8, i16, i32, i64, u8, u16, u32, u64, f16, bf16, f32, f64],
+    num_warps = 1
+)]
+fn scalars<T: Element, U: Element>(x: Ptr<T>, by_to: PtrMut<U>, by_as: PtrMut<U>, n: i32) {
+    for i in (program_id(0)..n).step_by(num_programs(0)) {
+        let v = load(x + i, true);
+        store(by_to + i, v.to::<U>(), true);
+        store(by_as + i, v as U, true);
+    }
+}
+
+/// `count` conversions, by `outputs` ways each.
+fn case(
+    what: &str,
+    types: [DType; 2],
+    outputs: usize,
+    skip: usize,
+    [count, programs]: [usize; 2],
+    launch: Launch,
+) -> Case {
+    let [from, to] = types;
+    let name = format!("cast {from} to {to}, {what}{}", if skip > 0 { ", misaligned" } else { "" });
+    let seed = inputs::seed(&name);
+    Case::new(name, &[], move || {
+        let [x, _, _] = inputs::columns([from, DType::Bool, DType::Bool], count, seed, inputs::all);
+        let expected: Vec<Expected> = x.iter().map(|&bits| Expected::Bits(cast(from, to, bits))).collect();
+        let written = (0..outputs).map(|_| Region::output(to, expected.clone()).skip(skip));
+        let regions = [Region::input(from, x).skip(skip)].into_iter().chain(written).collect();
+        Trial { regions, numbers: vec![count as u64], grid: [programs, 1, 1], launch }
+    })
+}
+
+macro_rules! cases {
+    ($into:ident, [$($t:ident)*], $to:tt) => { $(cases!(@from $into, $t, $to);)* };
+    (@from $into:ident, $t:ident, [$($u:ident)*]) => { $({
+        let types = [<$t>::DTYPE, <$u>::DTYPE];
+        // Of 16 bits there are as many as 256 programs of 256.
+        let count = if types[0].bits() <= 16 { 1 << 16 } else { 4096 };
+        $into.push(case("256 elements, warps 2", types, 1, 0, [count, count / 256], |run| {
+            launch!(run, tiles::<$t, $u, 256>(&run.ptr(), &mut run.ptr(), run.scalar()))
+        }));
+        $into.push(case("128 elements, warps 4", types, 1, 0, [1001, 8], |run| {
+            launch!(run, tiles::<$t, $u, 128>(&run.ptr(), &mut run.ptr(), run.scalar()))
+        }));
+        $into.push(case("256 elements, warps 2", types, 1, 1, [1200, 5], |run| {
+            launch!(run, tiles::<$t, $u, 256>(&run.ptr(), &mut run.ptr(), run.scalar()))
+        }));
+        $into.push(case("numbers", types, 2, 0, [500, 25], |run| {
+            launch!(run, scalars::<$t, $u>(&run.ptr(), &mut run.ptr(), &mut run.ptr(), run.scalar()))
+        }));
+    })* };
+}
+
+/// Every pair of types.
+pub fn cases() -> Vec<Case> {
+    let mut cases = Vec::new();
+    cases!(cases,
+        [bool i8 i16 i32 i64 u8 u16 u32 u64 f16 bf16 f32 f64],
+        [i8 i16 i32 i64 u8 u16 u32 u64 f16 bf16 f32 f64]);
+    cases
+}

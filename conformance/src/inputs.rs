@@ -1,0 +1,155 @@
+//! Inputs: everything at the ends of a type's range, and random numbers.
+
+use crate::float::Format;
+use crate::random::Random;
+use crate::value::{from_f64, mask, range, wrap};
+use triton_core::ir::types::{Class, DType};
+
+/// The element type of each operand of an elementwise operation; for those that it lacks, `bool`.
+pub type Operands = [DType; 3];
+
+/// Bits that tell elements apart.
+fn bits(dtype: DType) -> u32 {
+    if dtype == DType::Bool { 1 } else { dtype.bits() }
+}
+
+/// The numbers at which something changes: the ends of the range, powers of two, zeros, denormals, ∞, NaN.
+pub fn edges(dtype: DType) -> Vec<u64> {
+    let mut edges: Vec<u64> = match dtype.class() {
+        Class::Bool => vec![0, 1],
+        Class::Signed | Class::Unsigned => {
+            let (least, most) = range(dtype);
+            let width = i128::from(dtype.bits());
+            let near = [
+                0,
+                1,
+                2,
+                3,
+                5,
+                7,
+                10,
+                -1,
+                -2,
+                -3,
+                -7,
+                width - 1,
+                width,
+                width + 1,
+                255,
+                1 << (width / 2),
+                -1 << (width / 2),
+            ];
+            let ends =
+                [least, least + 1, least + 2, most, most - 1, most - 2, most / 2, most / 2 + 1, most / 3, least / 2];
+            near.into_iter().chain(ends).map(|n| wrap(dtype, n)).collect()
+        }
+        Class::Float => {
+            let numbers = [
+                0.0,
+                0.25,
+                0.49999997,
+                0.5,
+                1.0,
+                1.5,
+                2.0,
+                2.5,
+                3.0,
+                10.0,
+                126.5,
+                127.5,
+                255.5,
+                65504.0,
+                65519.0,
+                65520.0,
+                1e-7,
+                88.7,
+                2147483648.0,
+                9223372036854775808.0,
+            ];
+            let format = Format::of(dtype).unwrap_or(Format { fraction: 1, exponent: 2 });
+            let normal = 1 << format.fraction;
+            let one = from_f64(dtype, 1.0);
+            // The least denormals, the largest, the least normal number, those beside 1, the largest, ∞, NaN.
+            let bits = [
+                1,
+                2,
+                normal - 1,
+                normal,
+                normal + 1,
+                one - 1,
+                one + 1,
+                format.infinity() - 1,
+                format.infinity(),
+                format.infinity() | normal >> 1,
+            ];
+            let magnitudes = numbers.into_iter().map(|x| from_f64(dtype, x)).chain(bits);
+            magnitudes.flat_map(|bits| [bits, bits | format.sign()]).collect()
+        }
+    };
+    edges.sort_unstable();
+    edges.dedup();
+    edges
+}
+
+/// A random element: of all bits alike, or of a moderate size.
+pub fn random(dtype: DType, random: &mut Random) -> u64 {
+    let any = random.bits();
+    match (dtype.class(), any >> 62) {
+        (Class::Bool, _) => any & 1,
+        (_, 0 | 1) => any & mask(dtype),
+        (Class::Signed | Class::Unsigned, _) => wrap(dtype, random.within(100).into()),
+        (Class::Float, _) => from_f64(dtype, random.within(1 << 40) as f64 / f64::from(1 << 30) / 64.0),
+    }
+}
+
+/// `count` operands, as columns: all that there are, if these are at most 2¹⁶; else all edges with one another, and random
+/// ones. Those that are not valid are left out.
+pub fn columns(operands: Operands, count: usize, seed: u64, valid: fn(Operands, [u64; 3]) -> bool) -> [Vec<u64>; 3] {
+    let mut generator = Random::new(seed);
+    let few = operands.into_iter().map(bits).sum::<u32>() <= 18;
+    let values = operands.map(|dtype| if few { (0..=mask(dtype)).collect() } else { edges(dtype) });
+    let [a, b, c] = &values;
+    let rows = a.iter().flat_map(|&a| b.iter().flat_map(move |&b| c.iter().map(move |&c| [a, b, c])));
+    let mut rows: Vec<[u64; 3]> = rows.filter(|&row| valid(operands, row)).collect();
+    for i in (1..rows.len()).rev() {
+        rows.swap(i, generator.index(i + 1));
+    }
+    while rows.len() < count {
+        let row = operands.map(|dtype| random(dtype, &mut generator));
+        if valid(operands, row) {
+            rows.push(row);
+        }
+    }
+    rows.truncate(count);
+    std::array::from_fn(|k| rows.iter().map(|row| row[k]).collect())
+}
+
+/// Every operand is valid.
+pub fn all(_: Operands, _: [u64; 3]) -> bool {
+    true
+}
+
+/// The second operand divides the first, both integers.
+pub fn divides(operands: Operands, [a, b, _]: [u64; 3]) -> bool {
+    let least = wrap(operands[0], range(operands[0]).0);
+    b != 0 && !(operands[0].is_signed() && a == least && b == mask(operands[0]))
+}
+
+/// As many elements as asked for: the edges first, then random ones.
+pub fn elements(dtype: DType, count: usize, seed: u64) -> Vec<u64> {
+    let mut generator = Random::new(seed);
+    let mut elements = edges(dtype);
+    for i in (1..elements.len()).rev() {
+        elements.swap(i, generator.index(i + 1));
+    }
+    while elements.len() < count {
+        elements.push(random(dtype, &mut generator));
+    }
+    elements.truncate(count);
+    elements
+}
+
+/// A seed for a case: FNV-1a of its name.
+pub fn seed(name: &str) -> u64 {
+    name.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
+}

@@ -1,0 +1,113 @@
+//! What elementwise operations yield: integers by integers of 128 bits, floats by [`crate::float`], functions by `f64`.
+//!
+//! A reference takes the element type and the bits of up to three elements. The functions here make references.
+
+use crate::float::Float;
+use crate::value::{Expected, float, integer, is_nan, mask, range, round, to_f64, wrap};
+use std::cmp::Ordering;
+use triton_core::ir::types::{Class, DType};
+
+/// A function of up to three elements of one type.
+pub trait Reference: Fn(DType, [u64; 3]) -> Expected + Copy + 'static {}
+
+impl<F: Fn(DType, [u64; 3]) -> Expected + Copy + 'static> Reference for F {}
+
+/// A function of integers, wrapped to their type.
+pub fn integers(f: fn(i128, i128) -> i128) -> impl Reference {
+    move |dtype, [a, b, _]| Expected::Bits(wrap(dtype, f(integer(dtype, a), integer(dtype, b))))
+}
+
+/// A function of an integer and an amount that is read without a sign, wrapped.
+pub fn shifts(f: fn(i128, u32) -> i128) -> impl Reference {
+    // Shifting by 127 bits leaves of a number of 64 bits what shifting by more does.
+    move |dtype, [a, amount, _]| Expected::Bits(wrap(dtype, f(integer(dtype, a), amount.min(127) as u32)))
+}
+
+/// A function of bits.
+pub fn bits(f: fn(u64, u64) -> u64) -> impl Reference {
+    move |dtype, [a, b, _]| Expected::Bits(f(a, b) & mask(dtype))
+}
+
+/// A function of floats, rounded once.
+pub fn floats(f: fn([Float; 3]) -> Float) -> impl Reference {
+    move |dtype, x| Expected::Bits(round(dtype, f(x.map(|bits| float(dtype, bits)))))
+}
+
+/// Whether two elements of any type are in an order.
+pub fn ordered(f: fn(Option<Ordering>) -> bool) -> impl Reference {
+    move |dtype, [a, b, _]| Expected::Bits(f(order(dtype, a, b)).into())
+}
+
+/// The order of two elements; `None` with NaN. Zeros are equal.
+pub fn order(dtype: DType, a: u64, b: u64) -> Option<Ordering> {
+    match dtype.class() {
+        Class::Float => float(dtype, a).compare(float(dtype, b)),
+        Class::Bool | Class::Signed | Class::Unsigned => Some(integer(dtype, a).cmp(&integer(dtype, b))),
+    }
+}
+
+/// The order in which a number comes before NaN, and −0 before +0.
+pub fn total_order(dtype: DType, a: u64, b: u64) -> Ordering {
+    let sign = |bits| !float(dtype, bits).negative();
+    order(dtype, a, b).map_or_else(
+        || is_nan(dtype, a).cmp(&is_nan(dtype, b)),
+        |order| if dtype.is_float() { order.then(sign(a).cmp(&sign(b))) } else { order },
+    )
+}
+
+/// The lesser of two elements: of a number and NaN the number.
+pub fn lesser(dtype: DType, a: u64, b: u64) -> u64 {
+    if total_order(dtype, b, a).is_lt() { b } else { a }
+}
+
+/// The greater of two elements: of a number and NaN the number.
+pub fn greater(dtype: DType, a: u64, b: u64) -> u64 {
+    if is_nan(dtype, a) || !is_nan(dtype, b) && total_order(dtype, b, a).is_gt() { b } else { a }
+}
+
+/// A function that yields one of its first two elements.
+pub fn one_of(f: fn(DType, u64, u64) -> u64) -> impl Reference {
+    move |dtype, [a, b, _]| Expected::Bits(f(dtype, a, b))
+}
+
+/// The first of two elements where a condition holds, else the second.
+pub fn chosen(condition: bool, a: u64, b: u64) -> Expected {
+    Expected::Bits(if condition { a } else { b })
+}
+
+/// A function of a number of `f16`, `bf16` or `f32` that is within `ulps` units in the last place of `f32`. The half types get
+/// the result in `f32` rounded once more: half a unit of their own, and those of `f32`, 2¹³ or 2¹⁶ times smaller. (A result
+/// that the error takes over a power of two is rounded in larger units, but to that power, which is nearer.)
+pub fn near(f: fn(f64) -> f64, ulps: f64) -> impl Reference {
+    move |dtype, [x, _, _]| {
+        let bound = match dtype {
+            DType::F16 => 0.5 + ulps / 8192.0,
+            DType::BF16 => 0.5 + ulps / 65536.0,
+            DType::Bool
+            | DType::I8
+            | DType::I16
+            | DType::I32
+            | DType::I64
+            | DType::U8
+            | DType::U16
+            | DType::U32
+            | DType::U64
+            | DType::F32
+            | DType::F64 => ulps,
+        };
+        Expected::within(dtype, f(to_f64(dtype, x)), bound)
+    }
+}
+
+/// An element in another type.
+pub fn cast(from: DType, to: DType, bits: u64) -> u64 {
+    match (from.class(), to.class()) {
+        (Class::Float, Class::Float) => round(to, float(from, bits)),
+        (Class::Float, _) => {
+            let (least, most) = range(to);
+            float(from, bits).truncate().map_or(0, |n| wrap(to, n.clamp(least, most)))
+        }
+        (_, Class::Float) => round(to, Float::integer(integer(from, bits))),
+        (_, _) => wrap(to, integer(from, bits)),
+    }
+}
