@@ -1,5 +1,5 @@
 #!/bin/sh
-# Runs what `cargo xtask bundle` put beside this file, on a host with a GPU: run.sh examples|tests|bench|tune
+# Runs what `cargo xtask bundle` put beside this file, on a host with a GPU: run.sh examples|tests|bench|tune|conformance
 #
 # Needs the NVIDIA driver; for the peers of the benchmarks also python3 with PyTorch and Triton.
 # OUT=folder    where the benchmarks write their JSON (the current folder if it is not set)
@@ -12,7 +12,7 @@ python=${PYTHON:-python3}
 failed=""
 
 # Some ways of copying a folder lose the permission to run.
-chmod +x "$here"/bench/* "$here"/examples/* "$here"/tests/* 2>/dev/null
+chmod +x "$here"/bench/* "$here"/examples/* "$here"/tests/* "$here"/conformance/* 2>/dev/null
 
 say() { printf '\n== %s\n' "$*"; }
 
@@ -100,8 +100,12 @@ case ${1:-} in
         need_gpu
         step 150 tune "$here/bench/triton-bench" tune --json "$out/tune.json"
         ;;
+    conformance)
+        need_gpu
+        step 550 conformance "$here/conformance/conformance" --device cuda
+        ;;
     *)
-        echo "usage: run.sh examples|tests|bench|tune" >&2
+        echo "usage: run.sh examples|tests|bench|tune|conformance" >&2
         exit 2
         ;;
 esac

@@ -1,7 +1,7 @@
 //! `bundle`: everything that a GPU host without Rust needs, in `target/gpu/`.
 //!
-//! Examples, the tests that use a GPU and the benchmarks, built in release and stripped, beside a `run.sh`:
-//! `run.sh examples|tests|bench`.
+//! Examples, the tests that use a GPU, the benchmarks and conformance, built in release and stripped, beside a `run.sh`:
+//! `run.sh examples|tests|bench|conformance`.
 
 use crate::{Outcome, output, root};
 use std::path::{Path, PathBuf};
@@ -32,6 +32,7 @@ pub fn bundle() -> Outcome {
         }
     }
     executables.extend(build(&root(), &["build", "--package", "triton-bench"], "bench")?);
+    executables.extend(build(&root(), &["build", "--package", "conformance"], "conformance")?);
     crate::stub::stub(&root().join(STUB))?;
     executables.extend(build(&root().join("triton-cust"), &["build", "--examples"], "examples")?);
     for (folder, file) in &executables {
