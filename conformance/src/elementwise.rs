@@ -57,13 +57,11 @@ pub fn cases<R: Reference>(into: &mut Vec<Case>, row: Row<R>, rows: usize, colum
     for span in spans {
         let name = format!("{} {} [{rows}x{columns}] warps {warps}, {}", row.name, row.dtype, span.name);
         let seed = inputs::seed(&name);
-        let exhaustive = row.dtype.bits() as usize * row.arity <= 16 && span.missing == 0;
-        let most = if block == 1 {
-            300
-        } else if exhaustive {
-            ALL
-        } else {
-            FEW
+        let most = match row.dtype.bits() as usize * row.arity {
+            _ if block == 1 => 300,
+            // All that there are; of one operand of more bits as many.
+            bits if (bits <= 16 || row.arity == 1) && span.missing == 0 => ALL,
+            _ => FEW,
         };
         let count = most.next_multiple_of(block) - span.missing;
         into.push(Case::new(name, row.functions, move || {

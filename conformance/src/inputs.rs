@@ -1,6 +1,6 @@
 //! Inputs: everything at the ends of a type's range, and random numbers.
 
-use crate::float::Format;
+use crate::float::{Format, power};
 use crate::random::Random;
 use crate::value::{from_f64, mask, range, wrap};
 use triton_core::ir::types::{Class, DType};
@@ -91,14 +91,19 @@ pub fn edges(dtype: DType) -> Vec<u64> {
     edges
 }
 
-/// A random element: of all bits alike, or of a moderate size.
+/// A random element: of all bits alike, or of a moderate size; floats also of any size below 16, and as close to 1.
 pub fn random(dtype: DType, random: &mut Random) -> u64 {
     let any = random.bits();
+    let moderate = |random: &mut Random| random.within(1 << 40) as f64 * power(-36);
     match (dtype.class(), any >> 62) {
         (Class::Bool, _) => any & 1,
         (_, 0 | 1) => any & mask(dtype),
         (Class::Signed | Class::Unsigned, _) => wrap(dtype, random.within(100).into()),
-        (Class::Float, _) => from_f64(dtype, random.within(1 << 40) as f64 / f64::from(1 << 30) / 64.0),
+        (Class::Float, 2) => from_f64(dtype, moderate(random)),
+        (Class::Float, _) => {
+            let small = moderate(random) * power(-(random.index(40) as i32));
+            from_f64(dtype, if random.index(2) == 0 { small } else { 1.0 + small })
+        }
     }
 }
 

@@ -44,7 +44,7 @@ pub mod floats {
         op ge Float [f16 bf16 f32 f64] -> bool, |a, b| a >= b, reference::ordered(|o| o.is_some_and(|o| o.is_ge()));
         fn min Float [f16 bf16 f32 f64] -> T, |a, b| min(a, b), reference::one_of(reference::lesser);
         fn max Float [f16 bf16 f32 f64] -> T, |a, b| max(a, b), reference::one_of(reference::greater);
-        fn abs Float [f16 bf16 f32 f64] -> T, |a| abs(a), reference::floats(|[a, _, _]| if a.negative() { -a } else { a });
+        fn abs Float [f16 bf16 f32 f64] -> T, |a| abs(a), reference::exactly(f64::abs);
         fn sqrt Float [f16 bf16 f32 f64] -> T, |a| sqrt(a), reference::floats(|[a, _, _]| a.sqrt());
         fn fma Float [f16 bf16 f32 f64] -> T, |a, b, c| fma(a, b, c), reference::floats(|[a, b, c]| a * b + c);
     }

@@ -2,8 +2,8 @@
 //!
 //! A reference takes the element type and the bits of up to three elements. The functions here make references.
 
-use crate::float::Float;
-use crate::value::{Expected, float, integer, is_nan, mask, range, round, to_f64, wrap};
+use crate::float::{Float, power};
+use crate::value::{Expected, float, from_f64, integer, is_nan, mask, range, round, to_f64, wrap};
 use std::cmp::Ordering;
 use triton_core::ir::types::{Class, DType};
 
@@ -75,14 +75,21 @@ pub fn chosen(condition: bool, a: u64, b: u64) -> Expected {
     Expected::Bits(if condition { a } else { b })
 }
 
-/// A function of a number of `f16`, `bf16` or `f32` that is within `ulps` units in the last place of `f32`. The half types get
-/// the result in `f32` rounded once more: half a unit of their own, and those of `f32`, 2¹³ or 2¹⁶ times smaller. (A result
-/// that the error takes over a power of two is rounded in larger units, but to that power, which is nearer.)
+/// A function of a float whose exact result is a number of its type, too.
+pub fn exactly(f: fn(f64) -> f64) -> impl Reference {
+    move |dtype, [x, _, _]| Expected::Bits(from_f64(dtype, f(to_f64(dtype, x))))
+}
+
+/// A function of a float that is within `ulps` units in the last place of `f32`. The half types get the result in `f32` rounded
+/// once more: half a unit of their own, and those of `f32`, 2¹³ or 2¹⁶ times smaller. (A result that the error takes over a power
+/// of two is rounded in larger units, but to that power, which is nearer.) For `f64` they are its own units, and one for what
+/// the reference is off.
 pub fn near(f: fn(f64) -> f64, ulps: f64) -> impl Reference {
     move |dtype, [x, _, _]| {
         let bound = match dtype {
-            DType::F16 => 0.5 + ulps / 8192.0,
-            DType::BF16 => 0.5 + ulps / 65536.0,
+            DType::F16 => 0.5 + ulps * power(-13),
+            DType::BF16 => 0.5 + ulps * power(-16),
+            DType::F64 => ulps + 1.0,
             DType::Bool
             | DType::I8
             | DType::I16
@@ -92,8 +99,7 @@ pub fn near(f: fn(f64) -> f64, ulps: f64) -> impl Reference {
             | DType::U16
             | DType::U32
             | DType::U64
-            | DType::F32
-            | DType::F64 => ulps,
+            | DType::F32 => ulps,
         };
         Expected::within(dtype, f(to_f64(dtype, x)), bound)
     }
