@@ -44,7 +44,12 @@ fn case(
     let name = format!("cast {from} to {to}, {what}{}", if skip > 0 { ", misaligned" } else { "" });
     let seed = inputs::seed(&name);
     Case::new(name, &[], move || {
-        let [x, _, _] = inputs::columns([from, DType::Bool, DType::Bool], count, seed, inputs::all);
+        // All that there are, or as many edges and random ones as turning points.
+        let [mut x, _, _] = inputs::columns([from, DType::Bool, DType::Bool], count, seed, inputs::all);
+        if from.bits() > 16 {
+            x.truncate(count / 2);
+            x.extend(inputs::turning_points(from, to, count - x.len(), seed));
+        }
         let expected: Vec<Expected> = x.iter().map(|&bits| Expected::Bits(cast(from, to, bits))).collect();
         let written = (0..outputs).map(|_| Region::output(to, expected.clone()).skip(skip));
         let regions = [Region::input(from, x).skip(skip)].into_iter().chain(written).collect();

@@ -49,7 +49,7 @@ fn factors(dtype: DType, count: usize, seed: u64) -> Vec<u64> {
     let mut random = Random::new(seed);
     match dtype.is_float() {
         true => {
-            (0..count).map(|i| from_f64(dtype, if i % 64 == 5 { 2.0 } else { [1.0, -1.0][random.index(2)] })).collect()
+            (0..count).map(|i| from_f64(dtype, if i % 128 == 5 { 2.0 } else { [1.0, -1.0][random.index(2)] })).collect()
         }
         false => inputs::elements(dtype, count, seed).into_iter().map(|bits| bits | 1).collect(),
     }

@@ -157,6 +157,14 @@ impl Float {
         signed(negative, bits)
     }
 
+    /// Half of the last place that a number has in a format, with its sign; `None` if it is not finite.
+    pub fn half_unit(self, format: Format) -> Option<Float> {
+        let Float::Finite { negative, magnitude, exponent } = self else { return None };
+        let top = magnitude.checked_ilog2().map_or(format.least(), |top| exponent + top as i32);
+        let last = top.max(format.least()) - format.fraction as i32;
+        Some(Float::Finite { negative, magnitude: 1, exponent: last - 1 })
+    }
+
     /// The square root.
     pub fn sqrt(self) -> Float {
         match self {

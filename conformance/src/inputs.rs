@@ -1,8 +1,8 @@
 //! Inputs: everything at the ends of a type's range, and random numbers.
 
-use crate::float::{Format, power};
+use crate::float::{Float, Format, power};
 use crate::random::Random;
-use crate::value::{from_f64, mask, range, wrap};
+use crate::value::{from_f64, integer, mask, range, wrap};
 use triton_core::ir::types::{Class, DType};
 
 /// The element type of each operand of an elementwise operation; for those that it lacks, `bool`.
@@ -107,26 +107,78 @@ pub fn random(dtype: DType, random: &mut Random) -> u64 {
     }
 }
 
-/// `count` operands, as columns: all that there are, if these are at most 2¹⁶; else all edges with one another, and random
-/// ones. Those that are not valid are left out.
+/// Random operands. Of three floats, every other a · b is about half of the last place of c: rounding before the sum, or a sum
+/// that is rounded twice, shows there.
+fn row(operands: Operands, generator: &mut Random) -> [u64; 3] {
+    let [a, b, c] = operands.map(|dtype| random(dtype, generator));
+    let [_, _, Some(format)] = operands.map(Format::of) else { return [a, b, c] };
+    let (x, y) = (Float::decode(format, a), Float::decode(format, c));
+    match y.half_unit(format) {
+        Some(half) if generator.index(2) == 0 => [a, (half / x).round(format), c],
+        _ => [a, b, c],
+    }
+}
+
+/// `count` operands, as columns: all that there are, if their bits are 18 at most; else half of them with edges alone, as far as
+/// there are so many, and random ones. Those that are not valid are left out.
 pub fn columns(operands: Operands, count: usize, seed: u64, valid: fn(Operands, [u64; 3]) -> bool) -> [Vec<u64>; 3] {
     let mut generator = Random::new(seed);
     let few = operands.into_iter().map(bits).sum::<u32>() <= 18;
     let values = operands.map(|dtype| if few { (0..=mask(dtype)).collect() } else { edges(dtype) });
-    let [a, b, c] = &values;
-    let rows = a.iter().flat_map(|&a| b.iter().flat_map(move |&b| c.iter().map(move |&c| [a, b, c])));
-    let mut rows: Vec<[u64; 3]> = rows.filter(|&row| valid(operands, row)).collect();
-    for i in (1..rows.len()).rev() {
-        rows.swap(i, generator.index(i + 1));
-    }
+    let product: usize = values.iter().map(Vec::len).product();
+    let at = |mut index: usize| {
+        values.each_ref().map(|values| {
+            let value = values[index % values.len()];
+            index /= values.len();
+            value
+        })
+    };
+    let mut rows: Vec<[u64; 3]> = match few || product <= count / 2 {
+        true => (0..product).map(at).collect(),
+        false => (0..count / 2).map(|_| at(generator.index(product))).collect(),
+    };
+    rows.retain(|&row| valid(operands, row));
+    shuffle(&mut rows, &mut generator);
     while rows.len() < count {
-        let row = operands.map(|dtype| random(dtype, &mut generator));
+        let row = row(operands, &mut generator);
         if valid(operands, row) {
             rows.push(row);
         }
     }
     rows.truncate(count);
     std::array::from_fn(|k| rows.iter().map(|row| row[k]).collect())
+}
+
+fn shuffle<T>(list: &mut [T], generator: &mut Random) {
+    for i in (1..list.len()).rev() {
+        list.swap(i, generator.index(i + 1));
+    }
+}
+
+/// Elements of one type at which a conversion to another one changes: beside the middle between two floats, beside an integer.
+pub fn turning_points(from: DType, to: DType, count: usize, seed: u64) -> Vec<u64> {
+    let mut generator = Random::new(seed);
+    let near = |_| {
+        let target = if generator.index(4) == 0 {
+            edges(to)[generator.index(edges(to).len())]
+        } else {
+            random(to, &mut generator)
+        };
+        let point = match Format::of(to) {
+            Some(format) => {
+                let x = Float::decode(format, target);
+                x.half_unit(format).map_or(x, |half| x + half)
+            }
+            None => Float::integer(integer(to, target)),
+        };
+        let bits = match Format::of(from) {
+            Some(format) => point.round(format),
+            None => wrap(from, point.truncate().unwrap_or(0)),
+        };
+        // The neighbours of a float are those of its bits.
+        (bits as i64).wrapping_add(generator.within(1)) as u64 & mask(from)
+    };
+    (0..count).map(near).collect()
 }
 
 /// Every operand is valid.
@@ -144,9 +196,7 @@ pub fn divides(operands: Operands, [a, b, _]: [u64; 3]) -> bool {
 pub fn elements(dtype: DType, count: usize, seed: u64) -> Vec<u64> {
     let mut generator = Random::new(seed);
     let mut elements = edges(dtype);
-    for i in (1..elements.len()).rev() {
-        elements.swap(i, generator.index(i + 1));
-    }
+    shuffle(&mut elements, &mut generator);
     while elements.len() < count {
         elements.push(random(dtype, &mut generator));
     }
