@@ -14,8 +14,6 @@ mod control;
 mod corpus;
 #[path = "device/index.rs"]
 mod index;
-#[path = "device/library.rs"]
-mod library;
 #[path = "device/major.rs"]
 mod major;
 #[path = "device/matmul.rs"]

@@ -69,5 +69,7 @@ pub mod choice {
     crate::elementwise::elementwise! {
         fn where_ Element [bool i8 i16 i32 i64 u8 u16 u32 u64 f16 bf16 f32 f64] -> T, |a, b, c| where_(a != c, a, b),
             |dtype, [a, b, c]: [u64; 3]| reference::chosen(reference::order(dtype, a, c).is_none_or(|o| o.is_ne()), a, b);
+        fn clamp Num [i8 i16 i32 i64 u8 u16 u32 u64 f16 bf16 f32 f64] -> T, |x, lo, hi| clamp(x, lo, hi),
+            reference::one_of_three(|dtype, [x, lo, hi]| reference::lesser(dtype, reference::greater(dtype, x, lo), hi));
     }
 }

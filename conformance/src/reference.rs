@@ -6,6 +6,7 @@ use crate::float::{Float, power};
 use crate::value::{Expected, float, from_f64, integer, is_nan, mask, range, round, to_f64, wrap};
 use std::cmp::Ordering;
 use triton_core::ir::types::{Class, DType};
+use triton_core::sema::BUILTINS;
 
 /// A function of up to three elements of one type.
 pub trait Reference: Fn(DType, [u64; 3]) -> Expected + Copy + 'static {}
@@ -70,6 +71,11 @@ pub fn one_of(f: fn(DType, u64, u64) -> u64) -> impl Reference {
     move |dtype, [a, b, _]| Expected::Bits(f(dtype, a, b))
 }
 
+/// A function that yields one of its three elements.
+pub fn one_of_three(f: fn(DType, [u64; 3]) -> u64) -> impl Reference {
+    move |dtype, elements| Expected::Bits(f(dtype, elements))
+}
+
 /// The first of two elements where a condition holds, else the second.
 pub fn chosen(condition: bool, a: u64, b: u64) -> Expected {
     Expected::Bits(if condition { a } else { b })
@@ -80,11 +86,39 @@ pub fn exactly(f: fn(f64) -> f64) -> impl Reference {
     move |dtype, [x, _, _]| Expected::Bits(from_f64(dtype, f(to_f64(dtype, x))))
 }
 
-/// A function of a float that is within `ulps` units in the last place of `f32`. The half types get the result in `f32` rounded
+/// The error function by its series, and far out by the continued fraction of its complement (Abramowitz and Stegun, "Handbook of
+/// Mathematical Functions", 7.1.6 and 7.1.14).
+pub fn erf(x: f64) -> f64 {
+    use std::f64::consts::{FRAC_2_SQRT_PI, PI};
+    let a = x.abs();
+    let value = if a < 3.0 {
+        let (mut term, mut sum, mut n) = (a, a, 0.0);
+        while term > sum * 1e-18 {
+            n += 1.0;
+            term *= 2.0 * a * a / (2.0 * n + 1.0);
+            sum += term;
+        }
+        FRAC_2_SQRT_PI * (-a * a).exp() * sum
+    } else if a < 6.0 {
+        let fraction = (1..80).rev().fold(a, |rest, k| a + f64::from(k) / 2.0 / rest);
+        1.0 - (-a * a).exp() / fraction / PI.sqrt()
+    } else if a.is_nan() {
+        return a;
+    } else {
+        1.0
+    };
+    value.copysign(x)
+}
+
+/// A function of a float that is as near as the language's table says of the function of this name: within so many units in the
+/// last place of `f32`. The half types get the result in `f32` rounded
 /// once more: half a unit of their own, and those of `f32`, 2¹³ or 2¹⁶ times smaller. (A result that the error takes over a power
 /// of two is rounded in larger units, but to that power, which is nearer.) For `f64` they are its own units, and one for what
 /// the reference is off.
-pub fn near(f: fn(f64) -> f64, ulps: f64) -> impl Reference {
+pub fn near(name: &'static str, f: fn(f64) -> f64) -> impl Reference {
+    let builtin = BUILTINS.iter().find(|builtin| builtin.name == name);
+    // One that the table does not know has to be exact, and fails.
+    let ulps = builtin.and_then(|builtin| builtin.ulps()).map_or(0.0, f64::from);
     move |dtype, [x, _, _]| {
         let bound = match dtype {
             DType::F16 => 0.5 + ulps * power(-13),

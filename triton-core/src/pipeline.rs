@@ -1,8 +1,8 @@
 //! From a kernel to what is embedded: the stages in order.
 
+use crate::analysis::advice;
 use crate::ast::{Instance, Kernel};
 use crate::diag::{Code, Diagnostic, Failure};
-use crate::analysis::advice;
 use crate::ir::Function;
 use crate::ir::types::DType;
 use crate::ptx::lower::LowerError;

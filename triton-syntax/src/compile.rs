@@ -22,12 +22,7 @@ pub(crate) enum Outcome {
 }
 
 /// Compiles every instance of a kernel.
-pub(crate) fn all(
-    cx: &mut Context,
-    kernel: &expand::Kernel<'_>,
-    body: Vec<ast::Stmt>,
-    parts: Parts,
-) -> Outcome {
+pub(crate) fn all(cx: &mut Context, kernel: &expand::Kernel<'_>, body: Vec<ast::Stmt>, parts: Parts) -> Outcome {
     let expand::Kernel { signature, instances, warnings, .. } = *kernel;
     let name = crate::signature::ident(cx, &kernel.function.sig.ident);
     // The library stands first, as its numbers say.

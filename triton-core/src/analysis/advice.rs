@@ -27,7 +27,8 @@ pub fn advice(func: &Function) -> Vec<Diagnostic> {
         };
         let mut say = |problem: Option<Diagnostic>| found.extend(problem.map(|p| Diagnostic { span: data.span, ..p }));
         say(apart(func, ptr, strides[ptr]));
-        let everywhere = mask.and_then(|mask| known[mask].as_ref()).is_some_and(|mask| mask.iter().all(|&bit| bit != 0));
+        let everywhere =
+            mask.and_then(|mask| known[mask].as_ref()).is_some_and(|mask| mask.iter().all(|&bit| bit != 0));
         say(everywhere.then(|| {
             let problem = Diagnostic::new(Code::W0002, data.span, "the mask is always true");
             problem.help("write `true`, which takes every element")
@@ -54,7 +55,8 @@ fn apart(func: &Function, ptr: Value, strides: Strides) -> Option<Diagnostic> {
     };
     let moved = steps.iter().flatten().min().map_or(SECTOR, |step| (bytes * step).min(SECTOR));
     let note = format!("each of {} elements moves up to {moved} bytes for the {bytes} that it has", shape.elements());
-    let help = "let one axis of the tile run along memory; a tile that is needed the other way round is turned by `.trans()`";
+    let help =
+        "let one axis of the tile run along memory; a tile that is needed the other way round is turned by `.trans()`";
     Some(Diagnostic::new(Code::W0001, crate::span::Span::NONE, what).note(note).help(help))
 }
 
