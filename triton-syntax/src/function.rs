@@ -7,7 +7,7 @@ use crate::body::types;
 use crate::collect::{self, Mentioned};
 use crate::context::{Context, Names};
 use crate::link::{self, Linked, Part};
-use crate::{body, environment, signature, twin};
+use crate::{body, depth, environment, signature, twin};
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
 use syn::{Fields, FnArg, GenericParam, Item, ItemConst, ItemFn, ItemStruct, Path, ReturnType};
@@ -17,6 +17,9 @@ use triton_core::span::Span;
 
 /// What `#[triton::function]` makes of an item.
 pub fn function(args: TokenStream, item: TokenStream) -> TokenStream {
+    if let Some(error) = depth::refuse(&item) {
+        return error;
+    }
     let mut cx = Context::default();
     let Ok(written) = syn::parse2::<ItemFn>(item.clone()) else {
         return refuse(&mut cx, item, "`#[triton::function]` stands on a function with a body, and on nothing else");
@@ -54,6 +57,9 @@ pub fn function(args: TokenStream, item: TokenStream) -> TokenStream {
 
 /// What `#[triton::constant]` makes of an item.
 pub fn constant(args: TokenStream, item: TokenStream) -> TokenStream {
+    if let Some(error) = depth::refuse(&item) {
+        return error;
+    }
     let mut cx = Context::default();
     let Ok(written) = syn::parse2::<ItemConst>(item.clone()) else {
         return refuse(&mut cx, item, "`#[triton::constant]` stands on a `const`, and on nothing else");
@@ -74,6 +80,9 @@ pub fn constant(args: TokenStream, item: TokenStream) -> TokenStream {
 
 /// What `#[triton::params]` makes of an item.
 pub fn params(args: TokenStream, item: TokenStream) -> TokenStream {
+    if let Some(error) = depth::refuse(&item) {
+        return error;
+    }
     let mut cx = Context::default();
     let Ok(written) = syn::parse2::<ItemStruct>(item.clone()) else {
         return refuse(&mut cx, item, "`#[triton::params]` stands on a struct, and on nothing else");

@@ -20,6 +20,7 @@ mod body;
 mod collect;
 mod compile;
 mod context;
+mod depth;
 mod embed;
 mod environment;
 mod expand;
@@ -44,6 +45,9 @@ pub use function::{constant, function, params};
 
 /// What `#[triton::kernel(args)]` makes of an item.
 pub fn kernel(args: TokenStream, item: TokenStream) -> TokenStream {
+    if let Some(error) = depth::refuse(&args).or_else(|| depth::refuse(&item)) {
+        return error;
+    }
     let mut cx = Context::default();
     let options = options::read(&mut cx, args.clone());
     let function = match syn::parse2::<syn::ItemFn>(item.clone()) {
@@ -83,6 +87,9 @@ pub fn kernel(args: TokenStream, item: TokenStream) -> TokenStream {
 
 /// What the calls of hidden macros end in, which gather what a kernel or function uses: `link! { .. }`.
 pub fn link(tokens: TokenStream) -> TokenStream {
+    if let Some(error) = depth::refuse(&tokens) {
+        return error;
+    }
     let whole = link::read(tokens.clone()).and_then(|(head, linked)| Some((link::head(head)?, linked)));
     match whole {
         Some((Head::Kernel(request), linked)) => linked_kernel(request, &linked),
