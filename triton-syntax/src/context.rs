@@ -9,6 +9,9 @@ use std::collections::BTreeMap;
 use triton_core::diag::{Code, Diagnostic};
 use triton_core::span::{Loc, Sources, Span};
 
+/// How many of the calls that led to an error are named, besides the kernel's own.
+const INNERMOST: usize = 3;
+
 /// The state of one expansion.
 #[derive(Default)]
 pub(crate) struct Context {
@@ -134,7 +137,13 @@ impl Context {
                 |span: Span| self.sources.describe(span).map(|place| format!(" at {place}")).unwrap_or_default();
             let mut notes = Vec::new();
             if here && diagnostic.span != *call {
-                notes.extend(calls.iter().rev().map(|(name, call)| format!("in `{name}`, called{}", whence(*call))));
+                let note = |(name, call): &(String, Span)| format!("in `{name}`, called{}", whence(*call));
+                let between = calls.len().saturating_sub(INNERMOST + 1);
+                notes.extend(calls[1..].iter().rev().take(INNERMOST).map(note));
+                if between > 0 {
+                    notes.push(format!("and in {between} functions more, one called in another"));
+                }
+                notes.extend(calls.first().map(note));
             } else {
                 diagnostic.message = format!("in `{outermost}`, called here: {}", diagnostic.message);
                 if diagnostic.span != *call {

@@ -1,5 +1,10 @@
-//! A value of another rank than the function returns, which rustc cannot tell.
+//! Values of other types than a function returns: rustc says so, too, where the function stands.
 use triton::prelude::*;
+
+#[triton::function]
+fn half(x: Tile<f32>) -> Tile<f16> {
+    x
+}
 
 #[triton::function]
 fn pair(x: Tile<f32>) -> (Tile<f32>, f32) {
@@ -8,9 +13,11 @@ fn pair(x: Tile<f32>) -> (Tile<f32>, f32) {
 }
 
 #[triton::kernel]
-fn kernel(x: PtrMut<f32>) {
+fn kernel(x: PtrMut<f32>, h: PtrMut<f16>) {
     let i = arange(0, 64);
-    let (a, b, c) = pair(load(x + i, true));
+    let v = load(x + i, true);
+    store(h + i, half(v), true);
+    let (a, b, c) = pair(v);
     store(x + i, a + b + c, true);
 }
 
