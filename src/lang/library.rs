@@ -5,7 +5,7 @@ use super::{Float, Join, Num, Value, stub};
 /// The value, but no less than `lo` and no more than `hi`, element by element.
 ///
 /// That is `min(max(x, lo), hi)`: a NaN becomes `lo`, and where `lo` is larger than `hi` the result is `hi`. The operands
-/// broadcast to a common shape, and a literal takes the others' type. Exact.
+/// broadcast to a common shape, and a literal takes the others' type. The result is exact.
 ///
 /// # Errors
 /// The operands differ in element type, are `bool`, or their shapes do not broadcast.
@@ -28,8 +28,8 @@ where
     stub()
 }
 
-/// The nearest integer, element by element, ties away from zero, as Rust's `round`. Exact; −0 for what lies between −0.5
-/// and 0.
+/// The nearest integer, element by element, ties away from zero, as Rust's `round`: exact, and −0 for what lies between
+/// −0.5 and 0.
 ///
 /// # Errors
 /// The operand is not of a floating-point type.
