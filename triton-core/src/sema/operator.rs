@@ -189,7 +189,11 @@ impl Checker<'_> {
         let diagnostic = Diagnostic::new(Code::T0104, span, message);
         self.report(match dtype.class() {
             Class::Bool => diagnostic.help("`bool` has `&`, `|`, `^`, `!`, `==` and `!=`"),
-            Class::Float => diagnostic.help(format!("`{}` is defined on integers", op.symbol())),
+            Class::Float => {
+                let bits = matches!(op, BinaryOp::BitAnd | BinaryOp::BitOr | BinaryOp::BitXor);
+                let on = if bits { "integers and `bool`" } else { "integers" };
+                diagnostic.help(format!("`{}` is defined on {on}", op.symbol()))
+            }
             Class::Signed | Class::Unsigned => diagnostic,
         })
     }
