@@ -126,11 +126,75 @@ fn unsafe_code_is_in_the_driver_folder() {
     report(failures);
 }
 
-/// Functions of the language: the checker's table and the documented stubs have the same names and parameters.
+/// The text after `///` of the lines right above a place.
+fn doc_above(text: &str) -> String {
+    let lines =
+        text.lines().rev().map(str::trim_start).take_while(|line| line.starts_with("//") || line.starts_with('#'));
+    let mut lines: Vec<&str> = lines.filter_map(|line| line.strip_prefix("///")).collect();
+    lines.reverse();
+    lines.join("\n")
+}
+
+/// What a function of the language lacks in its documentation: its errors, and an example.
+fn lacking(doc: &str) -> Option<&'static str> {
+    match (doc.contains("\n # Errors\n"), doc.contains("```\n use triton::prelude::*;")) {
+        (true, true) => None,
+        (false, _) => Some("a section `# Errors`"),
+        (true, false) => Some("an example"),
+    }
+}
+
+/// The sources of the language, but for what is not for people.
+fn language() -> Vec<(String, String)> {
+    let hidden = ["src/lang/op.rs", "src/lang/control.rs"];
+    let files = sources().into_iter().filter(|(path, _)| path.starts_with("src/lang/"));
+    files.filter(|(path, _)| !hidden.contains(&path.as_str())).collect()
+}
+
+/// Functions and methods of the language have documentation with errors and an example.
+#[test]
+fn stubs_have_errors_and_examples() {
+    let mut failures = Vec::new();
+    let mut count = 0;
+    for (path, text) in language() {
+        let starts = text.match_indices("pub fn ").chain(text.match_indices("    fn to<"));
+        for (at, _) in starts {
+            let line = text[..at].rfind('\n').map_or(0, |end| end + 1);
+            let name = text[at..].trim_start().split(['<', '(']).next().unwrap_or_default();
+            // Those that a macro declares are looked at where it is called.
+            if text[line..at].contains("//") || name.contains('$') {
+                continue;
+            }
+            count += 1;
+            if let Some(what) = lacking(&doc_above(&text[..line])) {
+                failures.push(format!("{path}: `{name}` lacks {what}"));
+            }
+        }
+    }
+    let views = std::fs::read_to_string(root().join("src/lang/view.rs")).expect("the views");
+    let (before, updates) = views.split_once("\nupdates! {\n").expect("the updates of views");
+    let (updates, _) = updates.split_once("\n}\n").expect("their end");
+    let errors = before.contains("            /// # Errors\n            /// `at` has not one entry for each axis");
+    for (at, name) in updates.match_indices("\n    atomic_") {
+        count += 1;
+        let errors = if errors { "\n # Errors\n" } else { "" };
+        if let Some(what) = lacking(&format!("{errors}{}", doc_above(&updates[..at]))) {
+            let name = updates[at + name.len()..].lines().next().unwrap_or_default();
+            failures.push(format!("src/lang/view.rs: `atomic_{name}` lacks {what}"));
+        }
+    }
+    assert!(count >= triton_core::sema::BUILTINS.len() + 15, "only {count} functions and methods were found");
+    report(failures);
+}
+
+/// Functions of the language: the checker's table and the documented stubs have the same names and parameters, and the page
+/// of the language links each.
 #[test]
 fn built_ins_have_stubs() {
-    let stubs: String = sources().into_iter().filter(|(p, _)| p.starts_with("src/lang/")).map(|(_, t)| t).collect();
+    let stubs: String = language().into_iter().map(|(_, text)| text).collect();
     let mut failures = Vec::new();
+    let page = std::fs::read_to_string(root().join("src/lang/mod.rs")).expect("the page of the language");
+    let page: String = page.lines().filter_map(|line| line.strip_prefix("//!")).collect();
     for builtin in triton_core::sema::BUILTINS {
         let start = [format!("pub fn {}<", builtin.name), format!("pub fn {}(", builtin.name)];
         let Some(at) = start.iter().find_map(|s| stubs.find(s.as_str())) else {
@@ -142,11 +206,10 @@ fn built_ins_have_stubs() {
         if let Some(param) = missing {
             failures.push(format!("the stub of `{}` has no parameter `{param}`: {signature}", builtin.name));
         }
-        let doc = &stubs[stubs[..at].rfind("\n\n").unwrap_or(0)..at];
-        if !doc.contains("```") {
-            failures.push(format!("the stub of `{}` has no example", builtin.name));
+        if ![format!("]({})", builtin.name), format!("[`{}`]", builtin.name)].iter().any(|link| page.contains(link)) {
+            failures.push(format!("the page of src/lang/mod.rs does not link `{}`", builtin.name));
         }
-        let sentences = doc.replace("\n///", "");
+        let sentences = doc_above(&stubs[..at]).replace('\n', "").to_lowercase();
         let bound = match builtin.ulps() {
             None => continue,
             Some(0) => vec![" exact".to_string(), "correctly rounded".into()],
@@ -181,8 +244,11 @@ fn run_cases_go_to_the_devices() {
 #[test]
 fn no_paths_of_a_machine() {
     let mut failures = Vec::new();
-    for name in ["README.md", "ARCHITECTURE.md", "DESIGN.md", "CONTRIBUTING.md", "CHANGELOG.md"] {
-        let text = std::fs::read_to_string(Path::new(&root()).join(name)).unwrap_or_default();
+    let names = ["README.md", "ARCHITECTURE.md", "DESIGN.md", "CONTRIBUTING.md", "CHANGELOG.md"].map(str::to_owned);
+    let pages = std::fs::read_dir(root().join("docs/src")).expect("the pages of the book").flatten();
+    let pages = pages.map(|page| format!("docs/src/{}", page.file_name().to_string_lossy()));
+    for name in names.into_iter().chain(pages) {
+        let text = std::fs::read_to_string(Path::new(&root()).join(&name)).unwrap_or_default();
         if text.is_empty() {
             failures.push(format!("{name} is missing"));
         }

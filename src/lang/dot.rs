@@ -72,7 +72,7 @@ impl<T: Float> Tile<T> {
 }
 
 /// Numbers with the exponents of `f32` and 10 bits behind the point, rounded to the nearest, ties away from zero: a precision
-/// for [`Tile::precision`].
+/// for [`Tile::precision`], which has an example.
 #[derive(Clone, Copy, Debug)]
 pub struct Tf32;
 

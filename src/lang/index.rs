@@ -8,7 +8,7 @@ use super::{Tile, stub};
 /// 0..n along axis 1.
 ///
 /// # Errors
-/// `axis` is 0, 1 or 2 and known while compiling.
+/// `axis` is not known while compiling, or is not 0, 1 or 2.
 ///
 /// ```
 /// use triton::prelude::*;
@@ -27,7 +27,7 @@ pub fn program_id(axis: i32) -> i32 {
 /// How many programs the grid has along an axis.
 ///
 /// # Errors
-/// `axis` is 0, 1 or 2 and known while compiling.
+/// `axis` is not known while compiling, or is not 0, 1 or 2.
 ///
 /// ```
 /// use triton::prelude::*;
@@ -46,7 +46,8 @@ pub fn num_programs(axis: i32) -> i32 {
 /// The integers from `lo` up to, but not including, `hi`: a tile of `i32[hi - lo]`.
 ///
 /// # Errors
-/// Both ends are known while compiling, and `hi - lo` is a power of two.
+/// An end is not known while compiling, or does not fit `i32`; `hi` is not above `lo`; `hi - lo` is no power of two, or more
+/// than 2²⁰.
 ///
 /// ```
 /// use triton::prelude::*;

@@ -31,7 +31,7 @@ pub fn load<P: Load>(p: P, mask: impl Mask) -> P::Out {
 /// As [`load`], but where `mask` is `false` the element is that of `other`, which broadcasts to the shape of `p`.
 ///
 /// # Errors
-/// Those of [`load`], and `other` is not of the memory's element type.
+/// Those of [`load`]; `other` is not of the memory's element type, or has a larger shape than `p`.
 ///
 /// ```
 /// use triton::prelude::*;
@@ -57,7 +57,7 @@ where
 ///
 /// # Errors
 /// `p` is no pointer, or a [`Ptr`]; `value` is of another element type than the memory; `value` or `mask` has a larger
-/// shape than `p`.
+/// shape than `p`, or `mask` is not of `bool`.
 ///
 /// ```
 /// use triton::prelude::*;

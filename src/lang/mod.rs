@@ -12,7 +12,9 @@
 //! | [`Tile<T>`](Tile) | a block of `T`; `T` is `bool`, an integer of 8 to 64 bits, [`f16`], [`bf16`], `f32` or `f64` |
 //! | [`Ptr<T>`](Ptr), [`PtrMut<T>`](PtrMut) | an address of elements; plus a tile of offsets, a tile of addresses |
 //! | [`Tensor<T, 2>`](Tensor), [`TensorMut<T, 2>`](TensorMut) | memory with a shape and strides; every access is checked |
-//! | `T` | a number or `bool` that the whole program shares: parameters, generic constants, [`program_id`] |
+//! | `T` | a number or `bool` that the whole program shares: parameters, generic constants, [`program_id`], [`num_programs`] |
+//!
+//! A type parameter has a bound: [`Num`] for every number, [`Float`] or [`Int`] for what only these have.
 //!
 //! # Operators
 //!

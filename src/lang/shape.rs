@@ -6,8 +6,8 @@ use crate::Element;
 /// A tile of a shape, filled with 0 (`false` for `bool`).
 ///
 /// # Errors
-/// A length is not known while compiling or no power of two, the tile has more than 2²⁰ elements, or no element type is
-/// given: neither as in `zeros::<f32>(..)` nor by an annotation.
+/// A length is not known while compiling or no power of two, the tile has more than five axes or 2²⁰ elements, or no
+/// element type is given: neither as in `zeros::<f32>(..)` nor by an annotation.
 ///
 /// ```
 /// use triton::prelude::*;
@@ -59,7 +59,7 @@ impl<T> Tile<T> {
     /// given another shape, too.
     ///
     /// # Errors
-    /// `axis` is not known while compiling, negative, or larger than the number of axes.
+    /// `axis` is not known while compiling, negative, or larger than the number of axes; or there are five axes already.
     ///
     /// ```
     /// use triton::prelude::*;

@@ -69,7 +69,10 @@ impl<T: Element> Tile<T> {
     /// Converts every element, as Rust's `as` does.
     ///
     /// The shape stays. Float to integer cuts the fraction off and saturates, with NaN giving 0; integer to a narrower
-    /// integer wraps; to a float, the nearest value. `bool` becomes 0 or 1; a number becomes `bool` only by a comparison.
+    /// integer wraps; to a float, the nearest value. `bool` becomes 0 or 1.
+    ///
+    /// # Errors
+    /// `U` is not given, or is no element type; `U` is `bool` and `T` is not: a number becomes `bool` only by a comparison.
     ///
     /// ```
     /// use triton::prelude::*;
@@ -89,7 +92,11 @@ impl<T: Element> Tile<T> {
 pub trait Scalar: Element {
     /// Converts a number, as [`Tile::to`] converts a tile's elements.
     ///
-    /// Unlike `as` it also takes and gives [`f16`](crate::f16), [`bf16`](crate::bf16) and generic types.
+    /// Unlike `as` it also takes and gives [`f16`](crate::f16), [`bf16`](crate::bf16) and generic types. A literal is of its
+    /// own type before: `1.to::<T>()` is the number 1 of any `T`.
+    ///
+    /// # Errors
+    /// Those of [`Tile::to`].
     ///
     /// ```
     /// use triton::prelude::*;

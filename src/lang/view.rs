@@ -181,16 +181,84 @@ updates! {
     /// ```
     atomic_add
     /// Replaces elements by those of a tile where these are smaller, and gives what they were.
+    ///
+    /// ```
+    /// use triton::prelude::*;
+    ///
+    /// /// smallest[j] = the smallest element of column j, where it is smaller than what was there.
+    /// #[triton::kernel]
+    /// fn column_minima(x: Tensor<i32, 2>, smallest: TensorMut<i32, 1>) {
+    ///     let (i, j) = (program_id(0) * 64, program_id(1) * 64);
+    ///     let inside = (arange(0, 64) + i < x.dim(0)).expand_dims(1);
+    ///     let v = where_(inside, x.load([i, j], [64, 64]), i32::MAX);
+    ///     smallest.atomic_min([j], min_axis(v, 0));
+    /// }
+    /// ```
     atomic_min
     /// Replaces elements by those of a tile where these are larger, and gives what they were.
+    ///
+    /// ```
+    /// use triton::prelude::*;
+    ///
+    /// /// top[0] becomes the largest length.
+    /// #[triton::kernel]
+    /// fn longest(lengths: Tensor<u32, 1>, top: TensorMut<u32, 1>) {
+    ///     let v = lengths.load([program_id(0) * 256], [256]);
+    ///     top.atomic_max([0], full([1], max_of(v)));
+    /// }
+    /// ```
     atomic_max
     /// Replaces elements by the bitwise `&` of them and a tile, and gives what they were.
+    ///
+    /// ```
+    /// use triton::prelude::*;
+    ///
+    /// /// common[k] keeps the bits that word k of every row has.
+    /// #[triton::kernel]
+    /// fn intersect(rows: Tensor<i64, 2>, common: TensorMut<i64, 1>) {
+    ///     let row = rows.load([program_id(0), 0], [1, 128]);
+    ///     common.atomic_and([0], row.reshape([128]));
+    /// }
+    /// ```
     atomic_and
     /// Replaces elements by the bitwise `|` of them and a tile, and gives what they were.
+    ///
+    /// ```
+    /// use triton::prelude::*;
+    ///
+    /// /// all[k] gets the bits that word k of any row has.
+    /// #[triton::kernel]
+    /// fn unite(rows: Tensor<i64, 2>, all: TensorMut<i64, 1>) {
+    ///     let row = rows.load([program_id(0), 0], [1, 128]);
+    ///     all.atomic_or([0], row.reshape([128]));
+    /// }
+    /// ```
     atomic_or
     /// Replaces elements by the bitwise `^` of them and a tile, and gives what they were.
+    ///
+    /// ```
+    /// use triton::prelude::*;
+    ///
+    /// /// parity[k] is the parity of each bit of word k over all rows.
+    /// #[triton::kernel]
+    /// fn parity(rows: Tensor<i64, 2>, parity: TensorMut<i64, 1>) {
+    ///     let row = rows.load([program_id(0), 0], [1, 128]);
+    ///     parity.atomic_xor([0], row.reshape([128]));
+    /// }
+    /// ```
     atomic_xor
     /// Replaces elements by those of a tile, and gives what they were.
+    ///
+    /// ```
+    /// use triton::prelude::*;
+    ///
+    /// /// Every program takes what is in the slots, and leaves -1 there.
+    /// #[triton::kernel]
+    /// fn take(slots: TensorMut<i32, 1>, taken: TensorMut<i32, 2>) {
+    ///     let found = slots.atomic_xchg([0], full([64], -1));
+    ///     taken.store([program_id(0), 0], found.expand_dims(0));
+    /// }
+    /// ```
     atomic_xchg
 }
 
