@@ -45,6 +45,8 @@
 // Generated code names the façade by its path, also in the façade's own tests.
 extern crate self as triton;
 
+#[cfg(doctest)]
+mod book;
 pub mod lang;
 pub mod prelude;
 
