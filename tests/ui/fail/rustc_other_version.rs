@@ -7,7 +7,7 @@ fn mine(x: Tile<f32>) -> Tile<f32> {
 }
 
 // As a kernel of another version would.
-mine! { v0 [triton::__private::link] [] [mine] { kernel [] {} { fn kernel() {} } } {} }
+mine! { v0 [triton::link] [] [mine] { kernel [] {} { fn kernel() {} } } {} }
 
 mine!(1);
 
