@@ -30,6 +30,7 @@ impl Messages {
     }
 
     /// The literals that an expression is made of: a literal, `format!`, a variable, the branches of an `if`.
+    #[expect(clippy::wildcard_enum_match_arm, reason = "syn has some forty kinds of expressions")]
     fn texts(&self, message: &Expr) -> Vec<String> {
         match message {
             Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) => vec![text.value()],
