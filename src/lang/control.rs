@@ -21,7 +21,21 @@ pub fn cond<C: Condition>(condition: C) -> bool {
     stub()
 }
 
-/// What a `for` can count with.
+/// What a `for` can count with: `i32`, `i64`, `u32` and `u64`.
+///
+/// ```
+/// use triton::lang::Counter;
+/// use triton::prelude::*;
+///
+/// #[triton::kernel(N = [i32, i64])]
+/// fn sum_of<N: Counter>(x: Ptr<f32>, out: PtrMut<f32>, n: N) {
+///     let mut total = 0.0;
+///     for i in 0..n {
+///         total += load(x + i.to::<i64>(), true);
+///     }
+///     store(out, total, true);
+/// }
+/// ```
 #[diagnostic::on_unimplemented(
     message = "a `for` cannot count with `{Self}`",
     label = "not a type to count with",

@@ -50,12 +50,32 @@ pub trait Float: Num {}
 pub trait Int: Num + Bitwise {}
 
 /// Integers and `bool`.
-#[doc(hidden)]
+///
+/// ```
+/// use triton::lang::Bitwise;
+/// use triton::prelude::*;
+///
+/// #[triton::kernel(T = [bool, u8])]
+/// fn invert<T: Bitwise>(x: PtrMut<T>, n: i32) {
+///     let i = program_id(0) * 256 + arange(0, 256);
+///     store(x + i, !load(x + i, i < n), i < n);
+/// }
+/// ```
 #[diagnostic::on_unimplemented(message = "`{Self}` has no bits to combine", label = "neither an integer nor `bool`")]
 pub trait Bitwise: Element {}
 
-/// What can be added to a pointer.
-#[doc(hidden)]
+/// What can be added to a pointer: `i32`, `i64` and `u32`.
+///
+/// ```
+/// use triton::lang::Offset;
+/// use triton::prelude::*;
+///
+/// #[triton::kernel(I = [i32, i64])]
+/// fn gather<I: Offset>(x: Ptr<f32>, index: Ptr<I>, out: PtrMut<f32>, n: i32) {
+///     let i = program_id(0) * 256 + arange(0, 256);
+///     store(out + i, load(x + load(index + i, i < n), i < n), i < n);
+/// }
+/// ```
 #[diagnostic::on_unimplemented(
     message = "a pointer cannot be moved by a `{Self}`",
     label = "not an offset",

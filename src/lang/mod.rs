@@ -14,7 +14,9 @@
 //! | [`Tensor<T, 2>`](Tensor), [`TensorMut<T, 2>`](TensorMut) | memory with a shape and strides; every access is checked |
 //! | `T` | a number or `bool` that the whole program shares: parameters, generic constants, [`program_id`], [`num_programs`] |
 //!
-//! A type parameter has a bound: [`Num`] for every number, [`Float`] or [`Int`] for what only these have.
+//! A type parameter has a bound: [`Num`] for every number, [`Float`] or [`Int`] for what only these have; [`Bitwise`] for
+//! integers and `bool`, [`Offset`] for what moves a pointer, [`Counter`] for what a `for` counts with, and
+//! [`Element`](crate::Element) for all of them.
 //!
 //! # Operators
 //!
@@ -25,7 +27,8 @@
 //!
 //! | operators | on | result |
 //! |---|---|---|
-//! | `+ - * / %`, unary `-` | numbers | the same type; integers wrap |
+//! | `+ - * /`, unary `-` | numbers | the same type; integers wrap |
+//! | `%` | integers | the same type, with the sign of the left operand |
 //! | `== != < <= > >=` | numbers, `bool` (only `==`, `!=`) | `bool` |
 //! | `& \| ^ !` | integers, `bool` | the same type |
 //! | `<< >>` | integers | the same type; by the width or more gives 0 (or the sign) |
@@ -91,6 +94,32 @@
 //! | `return;` | ends the program; between the kernel's statements, or in an `if` there |
 //!
 //! A variable that a loop or a branch assigns keeps its element type and shape.
+//!
+//! # Functions, constants, structs
+//!
+//! A kernel calls functions with [`#[triton::function]`](crate::function), by any path that leads to them, and reads fields of
+//! parameters that are structs with [`#[triton::params]`](crate::params). It can mention constants of the program: their values are
+//! put into its code. Extents of tiles are made of those with [`#[triton::constant]`](crate::constant), and of the constants of
+//! `std::f32::consts` and of element types, such as `f32::MAX`.
+//!
+//! ```
+//! use triton::prelude::*;
+//!
+//! #[triton::constant]
+//! const WIDTH: i32 = 256;
+//!
+//! /// The sigmoid linear unit.
+//! #[triton::function]
+//! fn silu<T: Float>(x: Tile<T>) -> Tile<T> {
+//!     x * sigmoid(x)
+//! }
+//!
+//! #[triton::kernel(T = [f32, bf16])]
+//! fn activate<T: Float>(x: PtrMut<T>, n: i32) {
+//!     let i = program_id(0) * WIDTH + arange(0, WIDTH);
+//!     store(x + i, silu(load(x + i, i < n)), i < n);
+//! }
+//! ```
 //!
 //! # Assertions
 //!
@@ -172,7 +201,7 @@ mod view;
 
 pub use atomic::{atomic_add, atomic_and, atomic_cas, atomic_max, atomic_min, atomic_or, atomic_xchg, atomic_xor};
 pub use dot::{Tf32, dot};
-pub use element::{Float, Int, Num};
+pub use element::{Bitwise, Float, Int, Num, Offset};
 pub use index::{arange, num_programs, program_id};
 pub use library::{clamp, erf, round, sigmoid, tanh};
 pub use math::{abs, cos, exp, exp2, fma, log, log2, max, min, rsqrt, sin, sqrt, where_};
@@ -186,12 +215,11 @@ pub use shape::{full, zeros};
 pub use value::{Ptr, PtrMut, Scalar, Tile};
 pub use view::{Tensor, TensorMut};
 
+pub use control::Counter;
 #[doc(hidden)]
-pub use control::{Condition, Counter, Ends, Range, cond, range};
+pub use control::{Condition, Ends, Range, cond, range};
 #[doc(hidden)]
 pub use dot::Precision;
-#[doc(hidden)]
-pub use element::{Bitwise, Offset};
 #[doc(hidden)]
 pub use math::{Join, Mask, Value};
 #[doc(hidden)]
