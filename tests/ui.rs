@@ -43,6 +43,24 @@ fn no_message_shows_the_inside() {
     }
 }
 
+/// An error points at a call of each function of the language.
+#[test]
+fn every_function_has_a_case() {
+    let shown: String = files("stderr").iter().map(|path| text(path)).collect();
+    let called = |name: &str| {
+        ["(", "::<"].iter().any(|open| {
+            let call = format!("{name}{open}");
+            // Not the end of another name, and no help that says how to write it.
+            shown.lines().filter(|line| line.contains(" | ")).any(|line| {
+                line.match_indices(&call)
+                    .any(|(at, _)| !line[..at].ends_with(|c: char| c.is_alphanumeric() || c == '_'))
+            })
+        })
+    };
+    let missing: Vec<_> = triton_core::sema::BUILTINS.iter().map(|b| b.name).filter(|name| !called(name)).collect();
+    assert!(missing.is_empty(), "no case in tests/ui/fail shows an error at {missing:?}");
+}
+
 fn files(extension: &str) -> Vec<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/ui/fail");
     let entries = std::fs::read_dir(&folder).expect("the folder of cases");

@@ -28,12 +28,12 @@ macro_rules! codes {
 codes! {
     // Syntax: what a kernel may be written with (raised by the macro's parser).
     T0001 = "Rust that is not part of the kernel language";
-    T0002 = "a kernel that is a method, or stands in an `impl` with `self`";
-    T0003 = "`async`, `const`, `unsafe`, `extern`, variadic, or a return type on a kernel";
+    T0002 = "a kernel, or a function for kernels, that is a method, or stands in an `impl` with `self`";
+    T0003 = "`async`, `const`, `unsafe`, `extern` or variadic, or a return type on a kernel";
     T0004 = "a parameter that is not a plain name";
-    T0005 = "a type that no kernel parameter can have";
-    T0006 = "a lifetime parameter on a kernel";
-    T0007 = "an unknown option of `#[triton::kernel]`, or one given twice";
+    T0005 = "a type that no parameter can have, of a kernel, a function for kernels, or a struct for them";
+    T0006 = "a lifetime parameter, or a generic parameter of a struct for kernels";
+    T0007 = "an unknown option of an attribute, or one given twice";
     T0008 = "a wrong value for an option of `#[triton::kernel]`";
     T0009 = "a generic parameter without a list of values";
     T0010 = "a list of values for something that is no generic parameter";

@@ -491,11 +491,18 @@ fn join(
 }
 
 fn check_class(cx: &mut Checker<'_>, name: &str, (value, span): &Arg, accepts: impl Fn(DType) -> bool) -> Option<()> {
-    if value.ty(&cx.func).and_then(|t| t.elem.num()).is_some_and(accepts) {
+    if value.ty(&cx.func).and_then(|t| t.elem.num()).is_some_and(&accepts) {
         return Some(());
     }
     let found = cx.describe(value);
-    cx.report(Diagnostic::new(Code::T0104, *span, format!("`{name}` is not defined on `{found}`")))
+    cx.report(not_defined(name, &found, *span, accepts))
+}
+
+/// A function on a type that it is not defined on, with those that it is.
+pub(super) fn not_defined(name: &str, found: &str, span: Span, accepts: impl Fn(DType) -> bool) -> Diagnostic {
+    let types: Vec<String> = DType::ALL.iter().filter(|&&d| accepts(d)).map(|d| format!("`{d}`")).collect();
+    let note = format!("it is defined on {}", types.join(", "));
+    Diagnostic::new(Code::T0104, span, format!("`{name}` is not defined on `{found}`")).note(note)
 }
 
 fn where_(cx: &mut Checker<'_>, cond: &Arg, a: &Arg, b: &Arg, span: Span) -> Option<Val> {

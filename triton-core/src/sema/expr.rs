@@ -1,5 +1,6 @@
 //! Expressions.
 
+use super::builtins::not_defined;
 use super::value::{Known, Val};
 use super::{Checker, assoc, builtins};
 use crate::ast::{BinaryOp, Expr, ExprKind, Ident, Path, Target, Type as AstType, UnaryOp};
@@ -143,8 +144,7 @@ impl Checker<'_> {
                 let what = self.describe(&value);
                 let accepts = value.ty(&self.func).and_then(|t| t.elem.num()).is_some_and(|d| kind.defined_on(d));
                 if !accepts {
-                    let message = format!("`{symbol}` is not defined on `{what}`");
-                    return self.report(Diagnostic::new(Code::T0104, span, message));
+                    return self.report(not_defined(symbol, &what, span, |dtype| kind.defined_on(dtype)));
                 }
                 self.unary(kind, value, span)
             }

@@ -1,10 +1,11 @@
 //! Reductions: of a whole tile to a number, or along an axis.
 
 use super::Checker;
+use super::builtins::not_defined;
 use super::value::Val;
 use crate::ast::{Expr, ExprKind, Pattern};
 use crate::diag::{Code, Diagnostic};
-use crate::ir::types::{Class, DType, Shape, Type};
+use crate::ir::types::{DType, Shape, Type};
 use crate::ir::{Block, Value};
 use crate::ops::kinds::{BinaryKind, CompareKind};
 use crate::ops::{BitOrder, Op};
@@ -31,16 +32,14 @@ impl Checker<'_> {
     ) -> Option<Val> {
         let (value, at) = x;
         let ty = self.tile(name, &value, at)?;
-        let accepted = ty.elem.num().is_some_and(|d| match fold {
-            Fold::Binary(kind) => kind.accepts(d.class()) && (d != DType::Bool || !matches!(kind, BinaryKind::Xor)),
-            Fold::Arg(_) => d.class() != Class::Bool,
-        });
-        let Some(dtype) = ty.elem.num().filter(|_| accepted) else {
-            return self.report(Diagnostic::new(
-                Code::T0104,
-                at,
-                format!("`{name}` is not defined on `{}`", ty.describe()),
-            ));
+        let accepts = |dtype: DType| match fold {
+            // `any` and `all`.
+            Fold::Binary(BinaryKind::And | BinaryKind::Or) => dtype == DType::Bool,
+            Fold::Binary(kind) => kind.accepts(dtype.class()),
+            Fold::Arg(_) => dtype != DType::Bool,
+        };
+        let Some(dtype) = ty.elem.num().filter(|&dtype| accepts(dtype)) else {
+            return self.report(not_defined(name, &ty.describe(), at, accepts));
         };
         let x = self.materialise(value, None, at)?;
         let (args, axis) = self.along(name, vec![x], axis, span)?;
