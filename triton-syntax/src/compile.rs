@@ -2,8 +2,8 @@
 
 use crate::context::Context;
 use crate::expand;
-use crate::function::Parts;
 use crate::library;
+use crate::parts::Parts;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use triton_core::diag::{Code, Diagnostic, Failure};
 use triton_core::span::Span;

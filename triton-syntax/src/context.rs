@@ -85,18 +85,6 @@ impl Context {
         self.places.get(span.0 as usize).map_or_else(call_site, |place| (place.first, place.last))
     }
 
-    /// File, line and column of a token, as a text. Of the file only its name: where a crate lies must not show in what is made
-    /// of it.
-    pub(crate) fn place_name(&self, span: TokenSpan) -> String {
-        if !proc_macro::is_available() {
-            return String::new();
-        }
-        let span = span.unwrap();
-        let path = span.file();
-        let file = std::path::Path::new(&path).file_name().unwrap_or_default();
-        format!("{}:{}:{}", file.display(), span.line(), span.column())
-    }
-
     /// What the compiler needs to know of the places.
     pub(crate) fn sources(&self) -> Sources {
         self.sources.clone()

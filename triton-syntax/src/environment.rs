@@ -35,3 +35,16 @@ pub(crate) fn home() -> String {
     let part = |name: &str| std::env::var(name).unwrap_or_default();
     format!("{} {}", part("CARGO_CRATE_NAME"), part("CARGO_PKG_VERSION"))
 }
+
+/// File, line and column of a token, as a text. Of the file only its name: where a crate lies must not show in what is made of
+/// it.
+pub(crate) fn place(span: Span) -> String {
+    // Only inside rustc do tokens have files.
+    if !proc_macro::is_available() {
+        return String::new();
+    }
+    let span = span.unwrap();
+    let path = span.file();
+    let file = std::path::Path::new(&path).file_name().unwrap_or_default();
+    format!("{}:{}:{}", file.display(), span.line(), span.column())
+}

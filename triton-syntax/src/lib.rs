@@ -4,6 +4,7 @@
 //!
 //! ```text
 //! #[kernel] fn ─▶ options, signature, body (syn → ast, with a place for every span)
+//!            ─▶ if it uses functions, constants or structs: hidden macros gather them (`link`), and then
 //!            ─▶ launcher fn + marker type + instance trait       always, so that callers resolve even if the body is wrong
 //!            ─▶ compile every instance
 //!                 all compiled   ─▶ the twin (rustc's own checks of the body) + one impl of the trait for each instance
@@ -29,14 +30,15 @@ mod instances;
 mod library;
 mod link;
 mod options;
+mod parts;
 mod reject;
 mod signature;
 mod suggest;
 mod twin;
 
 use context::Context;
-use function::Parts;
 use link::{Head, Linked, Request};
+use parts::Parts;
 use proc_macro2::TokenStream;
 use quote::quote;
 use triton_core::diag::Code;
@@ -110,7 +112,7 @@ pub fn built_ins() -> TokenStream {
 /// The second half of [`kernel`], when what it uses is known.
 fn linked_kernel(mut request: Request, linked: &Linked) -> TokenStream {
     let mut cx = Context::default();
-    let parts = function::parts(&mut cx, linked, library::functions().len());
+    let parts = parts::read(&mut cx, linked, library::functions().len());
     let options = options::read(&mut cx, request.args.clone());
     let Ok(function) = syn::parse2::<syn::ItemFn>(request.item.clone()) else { return TokenStream::new() };
     let root = options.root.clone().unwrap_or_else(environment::root);

@@ -1,7 +1,7 @@
 //! Functions of the language that are written in it: read from `library/`, once in a process.
 
 use crate::context::Context;
-use crate::function;
+use crate::parts::{self, Writer};
 use std::sync::OnceLock;
 use triton_core::ast;
 
@@ -18,7 +18,7 @@ pub(crate) fn functions() -> &'static [ast::Function] {
             items.iter().filter_map(|item| if let syn::Item::Fn(item) = item { Some(item) } else { None }).collect();
         let names: Vec<String> = items.iter().map(|item| item.sig.ident.to_string()).collect();
         let mut cx = Context::of_library(names);
-        items.iter().filter_map(|item| function::convert(&mut cx, item, true)).collect()
+        items.iter().filter_map(|item| parts::function(&mut cx, item, Writer::Library)).collect()
     })
 }
 

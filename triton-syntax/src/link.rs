@@ -13,7 +13,6 @@
 //! `["id" "crate" {item} {(path => "id") ..}]`, with what its own paths mean. Another version of the protocol has another
 //! first word, and the macro then says so.
 
-use crate::context::Context;
 use crate::environment;
 use proc_macro2::{Delimiter, Ident, TokenStream, TokenTree};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
@@ -117,14 +116,8 @@ pub(crate) fn ask(root: &TokenStream, paths: &[Path], head: TokenStream) -> Toke
 }
 
 /// The macro that hands on a function, constant or struct, and what it needs.
-pub(crate) fn macro_of(
-    cx: &Context,
-    vis: &Visibility,
-    name: &Ident,
-    item: &TokenStream,
-    linked: &Linked,
-) -> TokenStream {
-    let (number, home) = (identity(cx, name, item), environment::home());
+pub(crate) fn macro_of(vis: &Visibility, name: &Ident, item: &TokenStream, linked: &Linked) -> TokenStream {
+    let (number, home) = (identity(name, item), environment::home());
     let id = format!("{home} {number}");
     let paths = linked.paths.iter().map(|(path, id)| quote!((#path => #id)));
     let closure = linked.parts.iter().map(|part| &part.tokens);
@@ -171,9 +164,9 @@ fn hidden_macro(vis: &Visibility, name: &Ident, id: &str, unique: &str, parts: &
 
 /// A number that no other item of the crate has: of its place and its tokens, and, since an item that a macro of the user's repeats has
 /// the same place, of how often it was seen.
-fn identity(cx: &Context, name: &Ident, item: &TokenStream) -> String {
+fn identity(name: &Ident, item: &TokenStream) -> String {
     static SEEN: Mutex<BTreeMap<u64, u32>> = Mutex::new(BTreeMap::new());
-    let text = format!("{}:{item}", cx.place_name(name.span()));
+    let text = format!("{}:{item}", environment::place(name.span()));
     let hash = text
         .bytes()
         .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3));

@@ -6,7 +6,7 @@ use crate::analysis::stride::{self, Strides};
 use crate::diag::{Code, Diagnostic};
 use crate::entity::SideTable;
 use crate::interp::evaluate;
-use crate::ir::types::{Elem, Shape};
+use crate::ir::types::Elem;
 use crate::ir::{Function, Value};
 use crate::ops::Op;
 
@@ -48,12 +48,12 @@ fn apart(func: &Function, ptr: Value, strides: Strides) -> Option<Diagnostic> {
         return None;
     }
     let bytes = u64::from(pointee.bytes());
-    let what = match steps.iter().flatten().min() {
-        Some(step) if bytes * step < 2 * bytes => return None,
+    let nearest = steps.iter().flatten().min();
+    let what = match nearest {
         Some(step) => format!("neighbours of this access are {} bytes apart in memory", bytes * step),
         None => "no neighbours of this access are known to be next to each other in memory".to_owned(),
     };
-    let moved = steps.iter().flatten().min().map_or(SECTOR, |step| (bytes * step).min(SECTOR));
+    let moved = nearest.map_or(SECTOR, |step| (bytes * step).min(SECTOR));
     let note = format!("each of {} elements moves up to {moved} bytes for the {bytes} that it has", shape.elements());
     let help =
         "let one axis of the tile run along memory; a tile that is needed the other way round is turned by `.trans()`";
@@ -66,10 +66,8 @@ fn known(func: &Function) -> SideTable<Value, Option<Vec<u64>>> {
     for inst in func.walk() {
         let data = &func.insts[inst];
         let &[result] = &data.results[..] else { continue };
-        if func.ty(result).shape == Shape::SCALAR || data.regions.is_empty() {
-            let operand = |v: Value| known[v].as_deref().map(Into::into);
-            known[result] = evaluate(func, &data.op, Some(result), &operand).and_then(Result::ok);
-        }
+        let operand = |v: Value| known[v].as_deref().map(Into::into);
+        known[result] = evaluate(func, &data.op, Some(result), &operand).and_then(Result::ok);
     }
     known
 }

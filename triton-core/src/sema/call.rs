@@ -4,7 +4,7 @@
 //! led there; in a function of the language it is the call that was wrong, and there it is reported.
 
 use super::Checker;
-use super::value::Val;
+use super::value::{Known, Val};
 use crate::ast::{Expr, Function, GenericKind, Param as AstParam, Path, Type as AstType};
 use crate::diag::{Code, Diagnostic};
 use crate::ir::types::{DType, Elem, Shape, Type};
@@ -128,7 +128,6 @@ impl<'a> Checker<'a> {
 
     /// A generic constant as it is written: a literal, or the name of one that is known.
     fn constant_argument(&mut self, written: &AstType) -> Option<Val> {
-        use super::value::Known;
         let text = written.name.as_str();
         let value = match text {
             "true" | "false" => Some(Val::Known(Known::bool(text == "true"))),
@@ -167,19 +166,19 @@ impl<'a> Checker<'a> {
             ("Tensor" | "TensorMut", [elem, rank]) => {
                 let Val::View(view) = &value else { return Some(None) };
                 let alike = view.mutable == (wanted.name == "TensorMut") && view.extents.len().to_string() == rank.name;
-                let alike = alike && self.element_is(elem, Elem::Num(view.dtype), generics)?;
+                let alike = alike && element_is(elem, Elem::Num(view.dtype), generics);
                 Some(Some(value).filter(|_| alike))
             }
             ("Tile", [elem]) => {
                 let Some(ty) = value.ty(&self.func).filter(|ty| ty.shape != Shape::SCALAR) else { return Some(None) };
-                let alike = self.element_is(elem, ty.elem, generics)?;
+                let alike = element_is(elem, ty.elem, generics);
                 Some(Some(value).filter(|_| alike))
             }
             // Of the library: a number or a tile.
             ("Value", [elem]) => {
                 let value = self.literal_as(value, generics.types.get(&elem.name).copied(), span)?.with_default_type();
                 let Some(ty) = value.ty(&self.func) else { return Some(None) };
-                let alike = self.element_is(elem, ty.elem, generics)?;
+                let alike = element_is(elem, ty.elem, generics);
                 Some(Some(value).filter(|_| alike))
             }
             _ => self.fit_scalar(value, wanted, generics, span),
@@ -188,35 +187,13 @@ impl<'a> Checker<'a> {
 
     /// The same for a number, a `bool` or a pointer.
     fn fit_scalar(&mut self, value: Val, wanted: &AstType, generics: &mut Generics, span: Span) -> Option<Option<Val>> {
-        let known = if let Some(dtype) = generics.types.get(&wanted.name) {
-            Some(*dtype)
-        } else {
-            DType::from_name(&wanted.name)
-        };
+        let known = generics.types.get(&wanted.name).copied().or_else(|| DType::from_name(&wanted.name));
         // A literal of a type that nothing else tells has its own default type, as in Rust.
         let value = self.literal_as(value, known, span)?.with_default_type();
         let value = if let Val::Outer(_) = value { Val::Ir(self.materialise(value, known, span)?) } else { value };
         let Some(ty) = value.ty(&self.func).filter(|ty| ty.shape == Shape::SCALAR) else { return Some(None) };
-        let alike = self.element_is(wanted, ty.elem, generics)?;
+        let alike = element_is(wanted, ty.elem, generics);
         Some(Some(value).filter(|_| alike))
-    }
-
-    /// Whether elements are of the type that is written; a type parameter that is still open becomes theirs.
-    fn element_is(&mut self, written: &AstType, found: Elem, generics: &mut Generics) -> Option<bool> {
-        match (written.name.as_str(), &written.args[..], found) {
-            ("Ptr", [elem], Elem::Ptr { pointee, mutable: false })
-            | ("PtrMut", [elem], Elem::Ptr { pointee, mutable: true }) => {
-                self.element_is(elem, Elem::Num(pointee), generics)
-            }
-            (name, [], Elem::Num(found)) => Some(match (DType::from_name(name), generics.types.get(name)) {
-                (_, Some(&dtype)) | (Some(dtype), None) => dtype == found,
-                (None, None) => {
-                    generics.types.insert(name.to_owned(), found);
-                    true
-                }
-            }),
-            (_, _, _) => Some(false),
-        }
     }
 
     /// The value of a function's body.
@@ -300,5 +277,21 @@ impl<'a> Checker<'a> {
         }
         let message = format!("`{}` has no fields", self.describe(&value));
         self.report(Diagnostic::new(Code::T0104, base.span, message).help("take a tuple apart with `let (a, b) = ..`"))
+    }
+}
+
+/// Whether elements are of the type that is written; a type parameter that is still open becomes theirs.
+fn element_is(written: &AstType, found: Elem, generics: &mut Generics) -> bool {
+    match (written.name.as_str(), &written.args[..], found) {
+        ("Ptr", [elem], Elem::Ptr { pointee, mutable: false })
+        | ("PtrMut", [elem], Elem::Ptr { pointee, mutable: true }) => element_is(elem, Elem::Num(pointee), generics),
+        (name, [], Elem::Num(found)) => match (DType::from_name(name), generics.types.get(name)) {
+            (_, Some(&dtype)) | (Some(dtype), None) => dtype == found,
+            (None, None) => {
+                generics.types.insert(name.to_owned(), found);
+                true
+            }
+        },
+        (_, _, _) => false,
     }
 }
