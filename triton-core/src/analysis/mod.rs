@@ -3,5 +3,6 @@
 pub mod advice;
 pub mod axis;
 pub mod pressure;
+pub mod span;
 pub mod storage;
 pub mod stride;

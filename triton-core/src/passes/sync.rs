@@ -5,8 +5,8 @@
 //! program sees its own writes, as the interpreter does. It is one of each warp alone if no two warps can meet.
 //!
 //! Two accesses to global memory cannot meet if their pointers come from different parameters: memory behind a `PtrMut` is not
-//! reachable through another argument (borrows see to it for buffers, the launch's contract for raw addresses). They are made
-//! by the same thread if they go through the very same pointers, no two threads hold an element, and no two elements are at
+//! reachable through another argument (borrows see to it for buffers, the launch's contract for raw addresses); nor if constants
+//! say that they lie apart behind one parameter ([`crate::analysis::span`]). They are made by the same thread if they go through the very same pointers, no two threads hold an element, and no two elements are at
 //! one address; of atomic updates, one thread makes those of an element anyway. Updates of one kind may come in any order if
 //! nobody asks what was there before. Two accesses to shared memory meet where their buffers overlap; within one buffer, and
 //! between two that are laid out alike at one place, the layouts say by whom ([`crate::layout::Layout::reach`]).
@@ -18,7 +18,9 @@
 //! meet at a barrier in a branch.
 
 use crate::analysis::axis::{self, Axis};
+use crate::analysis::span::{self, Span};
 use crate::entity::SideTable;
+use crate::ir::types::Elem;
 use crate::ir::{Block, Function, Inst, Value};
 use crate::layout::Mem;
 use crate::layout::shared::Reach;
@@ -48,8 +50,9 @@ enum Kind {
 #[derive(Clone, PartialEq)]
 enum Memory {
     /// Through these pointers, which come from that parameter. The pointers are `None` once a further turn of a loop has others
-    /// in their place, and where two elements may be at one address.
-    Global { root: Option<Value>, ptr: Option<Value>, replicated: bool },
+    /// in their place, and where two elements may be at one address. The bytes, and how many each element has, are the same in
+    /// every turn.
+    Global { root: Option<Value>, ptr: Option<Value>, replicated: bool, span: Option<Span>, bytes: u32 },
     /// This buffer, by the threads that hold that tile.
     Shared { buffer: Value, tile: Value },
 }
@@ -69,13 +72,15 @@ pub fn sync(func: &mut Function) -> Result<(), String> {
     let (body, used) = (func.body, func.used());
     // What is promised to an image makes no run longer.
     let facts = axis::analyse(func, Promise::Nothing);
-    Sync { func, roots, facts, starts, used }.block(body, Vec::new()).map(|_| ())
+    let spans = span::analyse(func);
+    Sync { func, roots, facts, spans, starts, used }.block(body, Vec::new()).map(|_| ())
 }
 
 struct Sync<'a> {
     func: &'a mut Function,
     roots: SideTable<Value, Option<Value>>,
     facts: SideTable<Value, Axis>,
+    spans: SideTable<Value, Option<Span>>,
     /// Where in shared memory each buffer begins.
     starts: SideTable<Value, u64>,
     used: SideTable<Value, bool>,
@@ -128,7 +133,9 @@ impl Sync<'_> {
         let data = &self.func.insts[inst];
         let global = |ptr: Value| {
             let replicated = self.func.layout(ptr).is_none_or(|layout| layout.replicated() != (0, 0));
-            Memory::Global { root: self.roots[ptr], ptr: self.distinct(ptr).then_some(ptr), replicated }
+            let bytes = if let Elem::Ptr { pointee, .. } = self.func.ty(ptr).elem { pointee.bytes() } else { 0 };
+            let (root, span) = (self.roots[ptr], self.spans[ptr]);
+            Memory::Global { root, ptr: self.distinct(ptr).then_some(ptr), replicated, span, bytes }
         };
         let (memory, kind) = match data.op {
             Op::SharedStore { buffer, value, .. } => (Memory::Shared { buffer, tile: value }, Kind::Write),
@@ -177,8 +184,12 @@ impl Sync<'_> {
             (Kind::Read | Kind::Write | Kind::Update(_), _) => false,
         };
         let reach = match (&a.memory, &b.memory) {
-            (Memory::Global { root: x, ptr: p, replicated }, Memory::Global { root: y, ptr: q, .. }) => {
-                let may_meet = x.is_none() || y.is_none() || x == y;
+            (
+                Memory::Global { root: x, ptr: p, replicated, span: s, bytes: m },
+                Memory::Global { root: y, ptr: q, span: t, bytes: n, .. },
+            ) => {
+                let apart = s.zip(*t).is_some_and(|(s, t)| s.apart(*m, t, *n));
+                let may_meet = (x.is_none() || y.is_none() || x == y) && !apart;
                 let same = p.is_some() && p == q;
                 if may_meet && (!same || *replicated && !one_of_all) { Reach::Block } else { Reach::Thread }
             }

@@ -1,0 +1,85 @@
+//! Spans: between which numbers every element of a tile lies, where constants and `arange` alone say so; of pointers, which
+//! bytes behind a parameter they are for.
+//!
+//! A span holds in every turn of a loop: what is carried, and what is computed from the place in the grid, has none. Numbers
+//! are at least 0 and at most those of `i32`, and their types have 32 bits or more: nothing wraps.
+
+use crate::entity::SideTable;
+use crate::ir::types::Elem;
+use crate::ir::{Function, Value};
+use crate::ops::Op;
+use crate::ops::kinds::BinaryKind;
+
+/// See the [module's page](self).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Span {
+    /// The parameter that a pointer is made from; `None` of a number.
+    base: Option<Value>,
+    /// The first number, or the first byte behind the parameter.
+    first: u64,
+    /// The last number, or the last element's first byte.
+    last: u64,
+}
+
+impl Span {
+    fn number(first: i128, last: i128) -> Option<Span> {
+        let fits = (0..=i128::from(i32::MAX)).contains(&first) && (first..=i128::from(i32::MAX)).contains(&last);
+        fits.then_some(Span { base: None, first: first as u64, last: last as u64 })
+    }
+
+    /// Whether accesses of so many bytes each, through pointers of these spans, have no byte in common.
+    pub fn apart(self, bytes: u32, other: Span, others: u32) -> bool {
+        let (a, b) = (self.last + u64::from(bytes), other.last + u64::from(others));
+        self.base.is_some() && self.base == other.base && (a <= other.first || b <= self.first)
+    }
+}
+
+/// The span of every value of a function that has one.
+#[expect(clippy::wildcard_enum_match_arm, reason = "of what other operations make, nothing is known")]
+pub fn analyse(func: &Function) -> SideTable<Value, Option<Span>> {
+    let mut spans = SideTable::new(None);
+    for param in &func.params {
+        if let Elem::Ptr { .. } = func.ty(param.value).elem {
+            spans[param.value] = Some(Span { base: Some(param.value), first: 0, last: 0 });
+        }
+    }
+    for inst in func.walk() {
+        let data = &func.insts[inst];
+        let &[result] = &data.results[..] else { continue };
+        spans[result] = match data.op {
+            Op::Const { value } => value.as_int().and_then(|int| Span::number(int, int)),
+            Op::Arange { start, end } => Span::number(start.into(), i128::from(end) - 1),
+            Op::Splat { x, .. }
+            | Op::Broadcast { x, .. }
+            | Op::Reshape { x, .. }
+            | Op::Permute { x, .. }
+            | Op::Convert { x } => spans[x],
+            Op::Offset { ptr, index } => {
+                let Elem::Ptr { pointee, .. } = func.ty(ptr).elem else { continue };
+                let scale = u64::from(pointee.bytes());
+                spans[ptr].zip(spans[index]).and_then(|(ptr, index)| {
+                    let last = ptr.last.checked_add(index.last * scale).filter(|last| *last <= i64::MAX as u64)?;
+                    Some(Span { first: ptr.first + index.first * scale, last, ..ptr })
+                })
+            }
+            Op::Binary { kind, a, b } => spans[a].zip(spans[b]).and_then(|(a, b)| binary(kind, a, b)),
+            _ => None,
+        };
+        // Narrower numbers may wrap.
+        if let Elem::Num(dtype) = func.ty(result).elem
+            && dtype.bits() < 32
+        {
+            spans[result] = None;
+        }
+    }
+    spans
+}
+
+#[expect(clippy::wildcard_enum_match_arm, reason = "of what other operations make, nothing is known")]
+fn binary(kind: BinaryKind, a: Span, b: Span) -> Option<Span> {
+    match kind {
+        BinaryKind::Add => Span::number(i128::from(a.first + b.first), i128::from(a.last + b.last)),
+        BinaryKind::And => Span::number(0, i128::from(a.last.min(b.last))),
+        _ => None,
+    }
+}
