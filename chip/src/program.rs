@@ -1,0 +1,217 @@
+//! Programs: PTX texts with their inputs, and where each result lies.
+
+use crate::form::{Form, INPUTS, OUTPUTS, SCRATCH};
+use crate::kind::{Kind, Value};
+use crate::matrix::Dots;
+use crate::random::{Random, hash};
+use std::fmt::Write;
+
+/// Threads of a block.
+pub const THREADS: u32 = 128;
+/// Bytes between the values of neighbouring threads in the input.
+pub const STRIDE: usize = 16;
+
+/// What one launch tries: kernel `run` with the addresses of input and output, blocks of [`THREADS`] threads.
+#[derive(Clone, Debug)]
+pub struct Program {
+    /// Its name.
+    pub name: String,
+    /// PTX.
+    pub text: String,
+    /// How many blocks.
+    pub blocks: u32,
+    /// What the first parameter points to.
+    pub input: Vec<u8>,
+    /// Bytes that the second parameter points to, zero before.
+    pub output: usize,
+    /// What lies there.
+    pub results: Vec<Outcome>,
+}
+
+/// One result of a form in all threads, or one matrix.
+#[derive(Clone, Debug)]
+pub struct Outcome {
+    /// Name of the form.
+    pub form: String,
+    /// Type of a result.
+    pub kind: Kind,
+    /// How close a result must be.
+    pub promise: Promise,
+    /// Which operands lead to it.
+    pub origin: Origin,
+    /// Where each result begins in the output.
+    pub places: Vec<usize>,
+    /// Bytes of each.
+    pub bytes: usize,
+}
+
+/// What the ISA, or a measured model, says of a result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Promise {
+    /// Its bits.
+    Exact,
+    /// Its error.
+    Approximate,
+    /// Nothing: it is what the accumulation of a matrix instruction shows.
+    Accumulated,
+}
+
+/// Where results come from.
+#[derive(Clone, Debug)]
+pub enum Origin {
+    /// Result `n` from the values at `offset + n * STRIDE` of the input, of so many bytes.
+    Operands(Vec<(usize, usize)>),
+    /// Sums of products.
+    Dots(Dots),
+}
+
+impl Program {
+    /// FNV-1a of text and input: recorded results belong to them.
+    pub fn hash(&self) -> u64 {
+        hash(&[self.text.as_bytes(), &self.input].concat())
+    }
+}
+
+impl Outcome {
+    /// The bits of a result.
+    pub fn bits(&self, output: &[u8], index: usize) -> u128 {
+        bits(output, self.places[index], self.bytes)
+    }
+
+    /// The operands of a result, as text.
+    pub fn operands(&self, input: &[u8], index: usize) -> String {
+        match &self.origin {
+            Origin::Operands(list) => {
+                let text = |&(offset, bytes): &(usize, usize)| {
+                    format!("{:0width$x}", bits(input, offset + index * STRIDE, bytes), width = bytes * 2)
+                };
+                list.iter().map(text).collect::<Vec<_>>().join(" ")
+            }
+            Origin::Dots(dots) => dots.operands(index),
+        }
+    }
+}
+
+fn bits(data: &[u8], at: usize, bytes: usize) -> u128 {
+    data[at..at + bytes].iter().rev().fold(0, |all, byte| all << 8 | u128::from(*byte))
+}
+
+/// Declarations, the prologue and the frame of a kernel of all programs.
+pub fn frame(declarations: &str, registers: &str, body: &str) -> String {
+    format!(
+        ".version 8.7\n.target sm_90a\n.address_size 64\n\n{declarations}.visible .entry run(.param .u64 input, .param .u64 output)\n\
+         .reqntid {THREADS}\n{{\n  .reg .b64 %in,%out;\n  .reg .b32 %t,%g;\n{registers}\
+         \x20 ld.param.u64 %in,[input];\n  ld.param.u64 %out,[output];\n  cvta.to.global.u64 %in,%in;\n  cvta.to.global.u64 %out,%out;\n\
+         \x20 mov.u32 %t,%tid.x;\n  mov.u32 %g,%ctaid.x;\n  mad.lo.u32 %g,%g,{THREADS},%t;\n{body}  ret;\n}}\n"
+    )
+}
+
+const WIDTHS: [usize; 5] = [1, 2, 4, 8, 16];
+
+/// What a text may use beside registers, and where it is declared.
+const PARTS: &[(&str, &str, &str, &str)] = &[
+    ("numbers", ".const .align 4 .b32 numbers[8] = {3,1,4,1,5,9,2,6};\n", "", ""),
+    (
+        "%sh",
+        "",
+        "  .shared .align 16 .b8 mine[2048];\n  .reg .b32 %sh;\n",
+        "  mov.u32 %sh,mine;\n  mad.lo.u32 %sh,%t,16,%sh;\n",
+    ),
+    ("%sh64", "", "  .reg .b64 %sh64;\n", "  cvt.u64.u32 %sh64,%sh;\n"),
+    ("cell", "", "  .shared .align 16 .b8 cell[16];\n", ""),
+    ("%first", "", "  .reg .pred %first;\n", "  setp.eq.u32 %first,%t,0;\n"),
+    ("[own", "", "  .local .align 16 .b8 own[16];\n", ""),
+    ("%loc", "", "  .reg .b64 %loc;\n", "  mov.u64 %loc,own;\n"),
+];
+
+/// The program of some forms.
+pub fn program(name: String, blocks: u32, promise: Promise, forms: &[Form]) -> Program {
+    let threads = (blocks * THREADS) as usize;
+    let (mut registers, mut body) = (String::new(), String::new());
+    let (mut input, mut output, mut results) = (Vec::new(), 0, Vec::new());
+    for (number, form) in forms.iter().enumerate() {
+        let first = input.len();
+        let operands = (0..form.inputs.len()).map(|i| (first + i * threads * STRIDE, form.inputs[i].bytes)).collect();
+        let origin = Origin::Operands(operands);
+        input.extend(values(form, threads));
+        let mut text = form.body.clone();
+        let (mut before, mut after) = (String::new(), String::new());
+        for (i, kind) in form.inputs.iter().enumerate() {
+            let register = register(&mut registers, INPUTS[i], number, *kind);
+            text = text.replace(&format!("${}", INPUTS[i]), &register);
+            let at = first + i * threads * STRIDE;
+            if kind.value == Value::Predicate {
+                let _ = writeln!(registers, "  .reg .b32 %y{}{number};", INPUTS[i]);
+                let _ = writeln!(before, "  ld.global.b32 %y{}{number},[%i+{at}];", INPUTS[i]);
+                let _ = writeln!(before, "  setp.ne.b32 {register},%y{}{number},0;", INPUTS[i]);
+            } else {
+                let _ = writeln!(before, "  ld.global.b{} {register},[%i+{at}];", kind.bytes * 8);
+            }
+        }
+        for (i, result) in form.outputs.iter().enumerate() {
+            let predicate = result.kind.value == Value::Predicate;
+            let bytes = if predicate { 1 } else { result.kind.bytes };
+            let letter = OUTPUTS[i];
+            text = text.replace(&format!("${}", letter.to_ascii_uppercase()), &format!("%at{bytes}+{output}"));
+            if !result.in_memory {
+                let register = register(&mut registers, letter, number, result.kind);
+                text = text.replace(&format!("${letter}"), &register);
+                if predicate {
+                    let _ = writeln!(registers, "  .reg .b32 %z{letter}{number};");
+                    let _ = writeln!(after, "  selp.b32 %z{letter}{number},1,0,{register};");
+                    let _ = writeln!(after, "  st.global.u8 [%at1+{output}],%z{letter}{number};");
+                } else {
+                    let _ = writeln!(after, "  st.global.b{} [%at{bytes}+{output}],{register};", bytes * 8);
+                }
+            }
+            let form = if i == 0 { form.name.clone() } else { format!("{} -> {letter}", form.name) };
+            let places = (0..threads).map(|t| output + t * bytes).collect();
+            results.push(Outcome { form, kind: result.kind, promise, origin: origin.clone(), places, bytes });
+            output += threads * bytes;
+        }
+        for (letter, ty) in SCRATCH {
+            if text.contains(&format!("${letter}")) {
+                let _ = writeln!(registers, "  .reg .{ty} %{letter}{number};");
+                text = text.replace(&format!("${letter}"), &format!("%{letter}{number}"));
+            }
+        }
+        let _ = write!(body, "  // {}\n{before}  {text}\n{after}", form.name);
+    }
+    let mut declarations = String::new();
+    let mut begin = format!("  mad.wide.u32 %i,%g,{STRIDE},%in;\n");
+    registers.insert_str(0, "  .reg .b64 %i;\n");
+    for width in WIDTHS.iter().filter(|w| body.contains(&format!("%at{w}+"))) {
+        let _ = writeln!(registers, "  .reg .b64 %at{width};");
+        let _ = writeln!(begin, "  mad.wide.u32 %at{width},%g,{width},%out;");
+    }
+    for (_, declaration, local, code) in PARTS.iter().filter(|(word, ..)| body.contains(word)) {
+        declarations += declaration;
+        registers += local;
+        begin += code;
+    }
+    let text = frame(&declarations, &registers, &(begin + &body));
+    Program { name, text, blocks, input, output, results }
+}
+
+/// Declares the register of an operand.
+fn register(registers: &mut String, letter: char, number: usize, kind: Kind) -> String {
+    let ty = if kind.value == Value::Predicate { "pred".into() } else { format!("b{}", kind.bytes * 8) };
+    let _ = writeln!(registers, "  .reg .{ty} %{letter}{number};");
+    format!("%{letter}{number}")
+}
+
+/// The inputs of a form, which depend on nothing but the form.
+fn values(form: &Form, threads: usize) -> Vec<u8> {
+    let mut random = Random::new(hash(format!("{} {}", form.name, form.body).as_bytes()));
+    let mut data = vec![0; form.inputs.len() * threads * STRIDE];
+    for thread in 0..threads {
+        let mut known: Vec<(Kind, u128)> = Vec::new();
+        for (i, kind) in form.inputs.iter().enumerate() {
+            let before: Vec<u128> = known.iter().filter(|(k, _)| k == kind).map(|(_, v)| *v).collect();
+            let value = kind.sample(&mut random, &before);
+            known.push((*kind, value));
+            data[(i * threads + thread) * STRIDE..][..16].copy_from_slice(&value.to_le_bytes());
+        }
+    }
+    data
+}

@@ -1,0 +1,31 @@
+//! Comparisons (PTX ISA 9.7.5, 9.7.6, 9.7.7).
+
+/// See [`crate::form`].
+pub const LINES: &[&str] = &[
+    "setp.<eq,ne>.<b16,b32,b64> | #2 #2 -> pred",
+    "setp.<eq,ne,lt,le,gt,ge>.<u16,s16,u32,s32,u64,s64> | #2 #2 -> pred",
+    "setp.<lo,ls,hi,hs>.<u16,u32,u64> | #2 #2 -> pred",
+    "setp.<eq,ne,lt,le,gt,ge,equ,neu,ltu,leu,gtu,geu,num,nan>.<f16,bf16,f32,f64> | #2 #2 -> pred",
+    "setp.<eq,ne,lt,le,gt,ge,equ,neu,ltu,leu,gtu,geu,num,nan>.ftz.<f16,f32> | #2 #2 -> pred",
+    "setp.<eq,lt,geu,nan>.<f16x2,bf16x2> = setp.#1.#2 $d|$e,$a,$b; | #2 #2 -> pred pred",
+    "setp.<ne,gt,ltu,num>.ftz.f16x2 = setp.#1.ftz.f16x2 $d|$e,$a,$b; | f16x2 f16x2 -> pred pred",
+    "setp.<lt,ne,hi>.<and,or,xor>.u32 | u32 u32 pred -> pred",
+    "setp.<lt,ne>.<and,or,xor>.s64 ! = setp.#1.#2.s64 $d,$a,$b,!$c; | s64 s64 pred -> pred",
+    "setp.<ge,eq>.<and,or,xor>.s16 2 = setp.#1.#2.s16 $d|$e,$a,$b,$c; | s16 s16 pred -> pred pred",
+    "setp.<lt,neu,nan>.<and,or,xor><,.ftz>.f32 2 = setp.#1.#2#3.f32 $d|$e,$a,$b,$c; | f32 f32 pred -> pred pred",
+    "setp.<gtu,num>.<and,or,xor>.f64 2 ! = setp.#1.#2.f64 $d|$e,$a,$b,!$c; | f64 f64 pred -> pred pred",
+    "setp.<lt,neu>.<and,or,xor>.<f16,bf16> | #3 #3 pred -> pred",
+    "setp.lt.s32 2 = setp.lt.s32 $d|$e,$a,$b; | s32 s32 -> pred pred",
+    "setp.lt.s32 immediate = setp.lt.s32 $d,$a,100; | s32 -> pred",
+    "set.<eq,ne>.<u32,s32,f32>.<b16,b32,b64> | #3 #3 -> #2",
+    "set.<eq,lt,ge>.<u32,s32,f32>.<u16,s16,u32,s32,u64,s64> | #3 #3 -> #2",
+    "set.<lo,hi>.<u32,f32>.<u16,u32,u64> | #3 #3 -> #2",
+    "set.<lt,gtu,nan,num>.<u32,s32,f32>.<f32,f64> | #3 #3 -> #2",
+    "set.<lt,gtu,nan>.ftz.<u32,s32,f32>.f32 | f32 f32 -> #2",
+    "set.lt.<and,or,xor>.u32.s32 | s32 s32 pred -> u32",
+    "set.<lt,geu>.<and,or,xor>.f32.f32 | f32 f32 pred -> f32",
+    "set.<lt,neu,nan><,.ftz>.<f16,u16,s16,u32,s32>.f16 | f16 f16 -> #3",
+    "set.<lt,neu,nan>.<bf16,u16,s16,u32,s32>.bf16 | bf16 bf16 -> #2",
+    "set.<lt,neu,nan><,.ftz>.f16x2.f16x2 | f16x2 f16x2 -> f16x2",
+    "set.<lt,neu,nan>.bf16x2.bf16x2 | bf16x2 bf16x2 -> bf16x2",
+];

@@ -1,0 +1,322 @@
+//! What the threads of one cluster know, and how they learn from each other.
+
+use super::{Knowledge, Performer, Scope, Space, View, Who, lanes_of};
+use std::rc::Rc;
+
+/// The most groups of 32 agents that a record can name.
+const MOST_GROUPS: u32 = 1 << 16;
+
+/// What one thread knows. Epochs that differ from lane to lane are kept beside the shared vectors: its own (the clock is its
+/// warp's), and one of asynchronous work of its own.
+#[derive(Clone, Debug)]
+pub struct Thread {
+    view: View,
+    /// Its own last clock that passed a proxy fence, by `Space`.
+    fenced: [u32; 2],
+    copies: Copies,
+}
+
+/// Asynchronous work of a thread that it waited for: an agent of its cluster, the last known clock, and those that passed a
+/// proxy fence.
+#[derive(Clone, Copy, Debug, Default)]
+struct Copies {
+    agent: u32,
+    known: u32,
+    fenced: [u32; 2],
+}
+
+/// Which part of a view is asked for.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Layer {
+    Known,
+    Fenced(Space),
+}
+
+impl Thread {
+    fn new(cluster: u32) -> Thread {
+        Thread { view: View::new(cluster), fenced: [0; 2], copies: Copies::default() }
+    }
+
+    pub(super) fn knowledge(&self, layer: Layer) -> &Knowledge {
+        match layer {
+            Layer::Known => &self.view.known,
+            Layer::Fenced(space) => &self.view.fenced[space as usize],
+        }
+    }
+
+    /// The last clock of its own, of all up to `clock`, that belongs to this part.
+    pub(super) fn own(&self, layer: Layer, clock: u32) -> u32 {
+        match layer {
+            Layer::Known => clock,
+            Layer::Fenced(space) => self.fenced[space as usize],
+        }
+    }
+
+    /// The lane of this group that is asynchronous work of the thread and of which this clock is known, as a mask.
+    pub(super) fn copies(&self, layer: Layer, group: u32, clock: u32) -> u32 {
+        let last = match layer {
+            Layer::Known => self.copies.known,
+            Layer::Fenced(space) => self.copies.fenced[space as usize],
+        };
+        if self.copies.agent / 32 == group && last >= clock { 1 << (self.copies.agent % 32) } else { 0 }
+    }
+
+    /// The view with all that is kept beside it, joined into another one.
+    fn publish(&self, into: &mut View, cluster: u32, agent: u32, clock: u32) {
+        into.known.set(cluster, agent, clock);
+        into.known.set(cluster, self.copies.agent, self.copies.known);
+        for (space, fenced) in into.fenced.iter_mut().enumerate() {
+            fenced.set(cluster, agent, self.fenced[space]);
+            fenced.set(cluster, self.copies.agent, self.copies.fenced[space]);
+        }
+    }
+}
+
+/// A point in the life of a thread: where asynchronous work starts from, what a fence publishes. A clone is cheap.
+#[derive(Clone, Debug)]
+pub struct Moment {
+    cluster: u32,
+    block: u8,
+    agent: u32,
+    clock: u32,
+    thread: Thread,
+}
+
+impl Moment {
+    /// Everything up to this point, for others to acquire.
+    pub fn view(&self) -> View {
+        let mut view = self.thread.view.clone();
+        self.thread.publish(&mut view, self.cluster, self.agent, self.clock);
+        view
+    }
+
+    /// Somebody who acts from this point on, whatever its thread does meanwhile.
+    pub fn who(&self, performer: Performer) -> Who<'_> {
+        Who {
+            cluster: self.cluster,
+            block: self.block,
+            warp: self.agent / 32,
+            lanes: 1 << (self.agent % 32),
+            clock: self.clock,
+            threads: std::slice::from_ref(&self.thread),
+            performer,
+        }
+    }
+}
+
+/// What fences of a thread do for relaxed accesses, at each level of [`Scope::levels`].
+#[derive(Debug, Default)]
+pub(super) struct Fences {
+    /// Where the last fence stood: relaxed stores publish it.
+    pub released: [Option<Rc<Moment>>; 3],
+    /// What relaxed loads saw: the next fence acquires it.
+    pub pending: [Option<View>; 3],
+}
+
+/// The threads of a cluster, and what they know. Threads are agents `32 * warp + lane`; warps are numbered through all blocks.
+#[derive(Debug)]
+pub struct Causality {
+    cluster: u32,
+    warps_per_block: u32,
+    /// Of each warp.
+    clocks: Vec<u32>,
+    /// 32 for each warp.
+    threads: Vec<Thread>,
+    fences: Vec<Fences>,
+    next_agent: u32,
+}
+
+impl Causality {
+    /// A cluster of so many blocks; its number is its own among all of the launch.
+    pub fn new(cluster: u32, blocks: u32, warps_per_block: u32) -> Causality {
+        let warps_per_block = warps_per_block.max(1);
+        let warps = blocks * warps_per_block;
+        Causality {
+            cluster,
+            warps_per_block,
+            clocks: vec![1; warps as usize],
+            threads: vec![Thread::new(cluster); warps as usize * 32],
+            fences: (0..warps * 32).map(|_| Fences::default()).collect(),
+            next_agent: warps * 32,
+        }
+    }
+
+    /// A new agent for asynchronous work. Its clocks are the caller's: from 1, and never falling. Two accesses of one agent
+    /// are not ordered by that. Who learns a clock of it must learn what all knew that began its work up to that clock: either
+    /// it is one thread's, or the clock counts phases of a barrier.
+    pub fn new_agent(&mut self) -> u32 {
+        let agent = self.next_agent;
+        // What comes beyond shares the last one: that may hide a race, but reports none that is not.
+        self.next_agent = (agent + 1).min(MOST_GROUPS * 32 - 1);
+        agent
+    }
+
+    /// An agent for each lane of a warp: this one and the 31 behind it.
+    pub fn new_agents(&mut self) -> u32 {
+        let first = self.next_agent.next_multiple_of(32).min((MOST_GROUPS - 1) * 32);
+        self.next_agent = (first + 32).min(MOST_GROUPS * 32 - 1);
+        first
+    }
+
+    /// Lanes of a warp that access memory now.
+    pub fn who(&self, warp: u32, lanes: u32) -> Who<'_> {
+        let who = Who {
+            cluster: self.cluster,
+            block: self.block(warp),
+            warp,
+            lanes,
+            clock: self.clock(warp),
+            threads: self.threads.get(warp as usize * 32..).unwrap_or_default(),
+            performer: Performer::Thread,
+        };
+        who.at(lanes)
+    }
+
+    /// The present of a thread, for work that goes on without it. What the thread does from now on is not part of it.
+    pub fn moment(&mut self, thread: u32) -> Moment {
+        let moment = self.present(thread);
+        self.tick(thread / 32);
+        moment
+    }
+
+    /// All that happened before, for others to acquire. What the thread does from now on is not part of it.
+    pub fn release(&mut self, thread: u32) -> View {
+        self.moment(thread).view()
+    }
+
+    /// Releases of lanes of a warp, joined into what a barrier holds.
+    pub fn arrive(&mut self, warp: u32, lanes: u32, into: &mut View) {
+        let clock = self.clock(warp);
+        let mut last: Option<&View> = None;
+        for lane in lanes_of(lanes) {
+            let agent = warp * 32 + lane;
+            let Some(thread) = self.threads.get(agent as usize) else { continue };
+            if !last.is_some_and(|last| last.same(&thread.view)) {
+                into.join(&thread.view);
+            }
+            thread.publish(into, self.cluster, agent, clock);
+            last = Some(&thread.view);
+        }
+        self.tick(warp);
+    }
+
+    /// Lanes of a warp learn all that a view says.
+    pub fn acquire(&mut self, warp: u32, lanes: u32, view: &View) {
+        // Lanes that shared their vectors share what comes of them.
+        let mut last: Option<(View, View)> = None;
+        for lane in lanes_of(lanes) {
+            let Some(thread) = self.threads.get_mut((warp * 32 + lane) as usize) else { continue };
+            match &last {
+                Some((before, after)) if before.same(&thread.view) => thread.view = after.clone(),
+                Some(_) | None => {
+                    let before = thread.view.clone();
+                    thread.view.join(view);
+                    last = Some((before, thread.view.clone()));
+                }
+            }
+        }
+    }
+
+    /// Lanes of warps wait for each other: each then knows what all did.
+    pub fn barrier(&mut self, participants: &[(u32, u32)]) {
+        let mut all = View::new(self.cluster);
+        for &(warp, lanes) in participants {
+            self.arrive(warp, lanes, &mut all);
+        }
+        for &(warp, lanes) in participants {
+            self.acquire(warp, lanes, &all);
+        }
+    }
+
+    /// A thread learns that asynchronous work, which it began itself, is complete up to a clock of its agent. Others learn it
+    /// from the thread, or from a view that [`Moment::view`] was joined into.
+    pub fn learn(&mut self, thread: u32, agent: u32, clock: u32) {
+        let cluster = self.cluster;
+        let Some(thread) = self.threads.get_mut(thread as usize) else { return };
+        if thread.copies.agent != agent {
+            let before = std::mem::replace(&mut thread.copies, Copies { agent, ..Copies::default() });
+            thread.view.known.set(cluster, before.agent, before.known);
+            for (knowledge, fenced) in thread.view.fenced.iter_mut().zip(before.fenced) {
+                knowledge.set(cluster, before.agent, fenced);
+            }
+        }
+        thread.copies.known = thread.copies.known.max(clock);
+    }
+
+    /// `fence.proxy.async` of lanes of a warp, for these spaces.
+    pub fn fence_proxy(&mut self, warp: u32, lanes: u32, spaces: &[Space]) {
+        let clock = self.clock(warp);
+        for lane in lanes_of(lanes) {
+            let Some(thread) = self.threads.get_mut((warp * 32 + lane) as usize) else { continue };
+            for &space in spaces {
+                thread.view.fenced[space as usize] = thread.view.known.clone();
+                thread.fenced[space as usize] = clock;
+                thread.copies.fenced[space as usize] = thread.copies.known;
+            }
+        }
+        self.tick(warp);
+    }
+
+    /// `fence.acq_rel` or `fence.sc` of lanes of a warp: acquires what relaxed loads saw before, and what it knows then is
+    /// what relaxed stores publish from now on.
+    pub fn fence(&mut self, warp: u32, lanes: u32, scope: Scope) {
+        for lane in lanes_of(lanes) {
+            let agent = warp * 32 + lane;
+            for level in scope.levels() {
+                let pending = self.fences.get_mut(agent as usize).and_then(|fences| fences.pending[level].take());
+                if let Some(view) = pending {
+                    self.acquire(warp, 1 << lane, &view);
+                }
+            }
+            let moment = Rc::new(self.present(agent));
+            let Some(fences) = self.fences.get_mut(agent as usize) else { continue };
+            for level in scope.levels() {
+                fences.released[level] = Some(moment.clone());
+            }
+        }
+        self.tick(warp);
+    }
+
+    /// Whether a thread knows an epoch of its cluster.
+    pub fn knows(&self, thread: u32, agent: u32, clock: u32) -> bool {
+        let Some(state) = self.threads.get(thread as usize) else { return false };
+        let own = agent == thread && clock <= self.clock(thread / 32);
+        let copies = state.copies.agent == agent && state.copies.known >= clock;
+        own || copies || state.view.known.knows(self.cluster, agent, clock)
+    }
+
+    /// The number of the cluster.
+    pub fn cluster(&self) -> u32 {
+        self.cluster
+    }
+
+    /// The block of a warp.
+    pub fn block(&self, warp: u32) -> u8 {
+        (warp / self.warps_per_block) as u8
+    }
+
+    pub(super) fn fences(&mut self, thread: u32) -> Option<&mut Fences> {
+        self.fences.get_mut(thread as usize)
+    }
+
+    fn present(&self, thread: u32) -> Moment {
+        let (cluster, warp) = (self.cluster, thread / 32);
+        Moment {
+            cluster,
+            block: self.block(warp),
+            agent: thread,
+            clock: self.clock(warp),
+            thread: self.threads.get(thread as usize).cloned().unwrap_or_else(|| Thread::new(cluster)),
+        }
+    }
+
+    fn clock(&self, warp: u32) -> u32 {
+        self.clocks.get(warp as usize).copied().unwrap_or(1)
+    }
+
+    fn tick(&mut self, warp: u32) {
+        if let Some(clock) = self.clocks.get_mut(warp as usize) {
+            *clock = clock.saturating_add(1);
+        }
+    }
+}

@@ -1,0 +1,35 @@
+//! Finds data races and missing proxy fences by happens-before, while a program runs.
+//!
+//! FastTrack (Flanagan and Freund, PLDI 2009) with the agents of a GPU: threads in warps, and the asynchronous work that they
+//! start. [`Causality`] says what each thread of a cluster knows to have happened, [`Shadow`] remembers who accessed which
+//! byte, [`SyncMap`] carries what is known from a release to an acquire. A barrier is a [`View`] that arrivals are joined into.
+//!
+//! An *agent* is whatever acts in an order of its own: a thread of the cluster (agent `32 * warp + lane`), or asynchronous work
+//! (numbers behind those of the threads). It has a *clock* that grows from 1; an agent and a clock are an *epoch*. All threads
+//! of a warp have one clock, so that one record can stand for many lanes.
+
+mod causality;
+mod cell;
+mod clocks;
+mod record;
+mod shadow;
+mod sync;
+#[cfg(test)]
+mod tests;
+mod view;
+
+pub use causality::{Causality, Moment, Thread};
+pub use clocks::{Clocks, Knowledge};
+pub use record::{Access, Kind, Performer, Proxy, Record, Scope, Who};
+pub use shadow::{Conflict, ConflictKind, Shadow};
+pub use sync::{Ordering, SyncMap};
+pub use view::{Space, View};
+
+/// The numbers of the lanes of a mask, rising.
+fn lanes_of(mut mask: u32) -> impl Iterator<Item = u32> {
+    std::iter::from_fn(move || {
+        let lane = (mask != 0).then(|| mask.trailing_zeros())?;
+        mask &= mask - 1;
+        Some(lane)
+    })
+}

@@ -1,0 +1,189 @@
+//! Who accessed which byte of a region of memory.
+
+use super::cell::{Cell, Found, Touch};
+use super::{Access, Record, Space, Who};
+
+/// Bytes of a page.
+const PAGE: u64 = 4096;
+
+/// What is wrong with two accesses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ConflictKind {
+    /// One of them writes, and nothing orders them.
+    Race,
+    /// The later is of the asynchronous proxy, the earlier a write of the generic one, and no proxy fence is between them.
+    ProxyFence,
+}
+
+/// Two accesses of the same bytes that break a rule.
+#[derive(Clone, Copy, Debug)]
+pub struct Conflict {
+    /// The rule.
+    pub kind: ConflictKind,
+    /// The first byte, from the begin of the region.
+    pub offset: u64,
+    /// The access that was checked.
+    pub mine: Record,
+    /// The earlier one, or another lane of the same instruction; only those lanes that conflict.
+    pub other: Record,
+}
+
+/// The accesses to the shared memory of a block, or to an allocation of global memory. Pages that nobody accesses cost nothing.
+#[derive(Debug)]
+pub struct Shadow {
+    space: Space,
+    bytes: u64,
+    pages: Vec<Option<Box<Page>>>,
+}
+
+/// Cells of 4, 2 or 1 bytes: as small as the narrowest access yet.
+#[derive(Debug)]
+struct Page {
+    /// log2 of the bytes of a cell.
+    shift: u32,
+    cells: Vec<Cell>,
+}
+
+impl Page {
+    fn new(shift: u32) -> Page {
+        Page { shift, cells: vec![Cell::default(); (PAGE >> shift) as usize] }
+    }
+
+    /// Makes cells of `1 << shift` bytes.
+    #[cold]
+    fn split(&mut self, shift: u32) {
+        let parts = 1 << (self.shift - shift);
+        self.cells = self.cells.iter().flat_map(|cell| std::iter::repeat_n(cell, parts).cloned()).collect();
+        self.shift = shift;
+    }
+}
+
+impl Shadow {
+    /// Memory that nobody accessed yet.
+    pub fn new(space: Space, bytes: u64) -> Shadow {
+        Shadow { space, bytes, pages: Vec::new() }
+    }
+
+    /// How many accesses of one cell that nothing orders are remembered, so that what thousands of blocks read stays
+    /// cheap. Those of all warps of a cluster are.
+    fn most(&self) -> usize {
+        match self.space {
+            Space::Shared => 512,
+            Space::Global => 16,
+        }
+    }
+
+    /// Checks and remembers one access of all lanes to the same bytes, from an offset in the region.
+    ///
+    /// # Errors
+    /// The first byte that conflicts with an earlier access. The access is remembered all the same, and the earlier ones
+    /// that it conflicts with are not reported again.
+    pub fn access(&mut self, offset: u64, bytes: u64, who: &Who, access: &Access) -> Result<(), Conflict> {
+        let mut found = None;
+        self.touch(offset, bytes, *who, access, &mut found);
+        found.map_or(Ok(()), Err)
+    }
+
+    /// Checks and remembers what one instruction of a warp accesses: lanes, each with the offset of as many bytes.
+    ///
+    /// # Errors
+    /// As [`Shadow::access`], and if two lanes write different values to the same bytes and are not strong. `who.lanes` says
+    /// nothing here.
+    pub fn access_warp(
+        &mut self,
+        lanes: &[(u32, u64)],
+        bytes: u64,
+        who: &Who,
+        access: &Access,
+    ) -> Result<(), Conflict> {
+        let mut found = None;
+        if lanes.is_sorted_by(|a, b| a.1 < b.1) {
+            for &(lane, offset) in lanes {
+                self.touch(offset, bytes, who.at(1 << (lane % 32)), access, &mut found);
+            }
+            return found.map_or(Ok(()), Err);
+        }
+        let mut sorted = [(0, 0); 32];
+        for some in lanes.chunks(32) {
+            let sorted = &mut sorted[..some.len()];
+            sorted.copy_from_slice(some);
+            sorted.sort_unstable_by_key(|(_, offset)| *offset);
+            for group in sorted.chunk_by(|a, b| a.1 == b.1) {
+                let mask = group.iter().fold(0, |mask, (lane, _)| mask | 1 << (lane % 32));
+                self.touch(group[0].1, bytes, who.at(mask), access, &mut found);
+            }
+        }
+        found.map_or(Ok(()), Err)
+    }
+
+    /// The first byte that nothing was written to.
+    pub fn first_unwritten(&self, offset: u64, bytes: u64) -> Option<u64> {
+        let end = offset.saturating_add(bytes).min(self.bytes);
+        let mut at = offset;
+        while at < end {
+            let Some(page) = self.pages.get((at / PAGE) as usize).and_then(Option::as_ref) else { return Some(at) };
+            if !page.cells[((at % PAGE) >> page.shift) as usize].is_written() {
+                return Some(at);
+            }
+            at = ((at >> page.shift) + 1) << page.shift;
+        }
+        None
+    }
+
+    /// Checks and remembers one access; what is found first stays.
+    #[inline]
+    fn touch(&mut self, offset: u64, bytes: u64, who: Who, access: &Access, found: &mut Option<Conflict>) {
+        let repeats = who.lanes & !access.repeats == 0;
+        let touch = Touch { who, mine: who.record(access), repeats, space: self.space, most: self.most() };
+        if !touch.mine.lanes.is_power_of_two() && touch.mine.kind.writes() {
+            clash(offset, &touch.mine, access, found);
+        }
+        let end = offset.saturating_add(bytes).min(self.bytes);
+        // The widest cells that the access is made of.
+        let shift = (offset | bytes | 4).trailing_zeros();
+        let mut at = offset;
+        while at < end {
+            let stop = ((at / PAGE + 1) * PAGE).min(end);
+            let page = self.page(at, shift);
+            let shift = page.shift;
+            let cells = &mut page.cells[((at % PAGE) >> shift) as usize..=(((stop - 1) % PAGE) >> shift) as usize];
+            for (i, cell) in cells.iter_mut().enumerate() {
+                let conflict = cell.touch(&touch);
+                if conflict.is_some() {
+                    report(at + ((i as u64) << shift), &touch.mine, conflict, found);
+                }
+            }
+            at = stop;
+        }
+    }
+
+    /// The page of a byte, with cells no wider than this.
+    #[inline]
+    fn page(&mut self, at: u64, shift: u32) -> &mut Page {
+        let index = (at / PAGE) as usize;
+        if self.pages.len() <= index {
+            self.pages.resize_with(index + 1, || None);
+        }
+        let page = self.pages[index].get_or_insert_with(|| Box::new(Page::new(shift)));
+        if page.shift > shift {
+            page.split(shift);
+        }
+        page
+    }
+}
+
+/// Lanes of one instruction that write different values to the same bytes.
+fn clash(offset: u64, mine: &Record, access: &Access, found: &mut Option<Conflict>) {
+    let lowest = mine.lanes & mine.lanes.wrapping_neg();
+    let other = Record { lanes: mine.lanes & !lowest, ..*mine };
+    if !access.value_equal && !mine.strong_with(&other) {
+        report(offset, &Record { lanes: lowest, ..*mine }, Some((ConflictKind::Race, other)), found);
+    }
+}
+
+#[cold]
+fn report(offset: u64, mine: &Record, conflict: Found, found: &mut Option<Conflict>) {
+    if let (None, Some((kind, other))) = (&found, conflict) {
+        *found = Some(Conflict { kind, offset, mine: *mine, other });
+    }
+}

@@ -1,0 +1,113 @@
+//! Synchronisation through strong accesses: what a release, or a relaxed store behind a fence, gives to an acquire.
+
+use super::{Causality, Scope, View};
+use std::collections::BTreeMap;
+
+/// The memory order of a strong access.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ordering {
+    /// `.relaxed`, `.volatile`
+    Relaxed,
+    /// `.acquire`
+    Acquire,
+    /// `.release`
+    Release,
+    /// `.acq_rel`
+    AcqRel,
+}
+
+/// Threads that a release reaches. Both sides name all they are in, up to their scope: so they meet if each one's scope
+/// includes the other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Reach {
+    Block(u32, u8),
+    Cluster(u32),
+    Device,
+}
+
+/// What was released at which address, as the release sequences of C++ (and PTX ISA, "Release and Acquire Patterns"). An address
+/// stands for all bytes of the accesses that begin there.
+#[derive(Debug, Default)]
+pub struct SyncMap {
+    released: BTreeMap<(u64, Reach), View>,
+}
+
+impl Ordering {
+    fn acquires(self) -> bool {
+        match self {
+            Ordering::Acquire | Ordering::AcqRel => true,
+            Ordering::Relaxed | Ordering::Release => false,
+        }
+    }
+
+    fn releases(self) -> bool {
+        match self {
+            Ordering::Release | Ordering::AcqRel => true,
+            Ordering::Relaxed | Ordering::Acquire => false,
+        }
+    }
+}
+
+impl SyncMap {
+    /// Nothing was released.
+    pub fn new() -> SyncMap {
+        SyncMap::default()
+    }
+
+    /// A strong load of a thread.
+    pub fn load(&self, threads: &mut Causality, thread: u32, address: u64, ordering: Ordering, scope: Scope) {
+        let reaches = reaches(threads, thread);
+        for level in scope.levels() {
+            let Some(view) = self.released.get(&(address, reaches[level])) else { continue };
+            if ordering.acquires() {
+                threads.acquire(thread / 32, 1 << (thread % 32), view);
+            } else if let Some(fences) = threads.fences(thread) {
+                join(&mut fences.pending[level], view);
+            }
+        }
+    }
+
+    /// A strong store of a thread: later loads see it alone.
+    pub fn store(&mut self, threads: &mut Causality, thread: u32, address: u64, ordering: Ordering, scope: Scope) {
+        self.forget(address, 1);
+        self.publish(threads, thread, address, ordering, scope);
+    }
+
+    /// An atomic read and write of a thread: continues what was released before.
+    pub fn update(&mut self, threads: &mut Causality, thread: u32, address: u64, ordering: Ordering, scope: Scope) {
+        self.load(threads, thread, address, ordering, scope);
+        self.publish(threads, thread, address, ordering, scope);
+    }
+
+    /// Something else wrote these bytes: a weak store, a copy. Who loads that acquires nothing.
+    pub fn forget(&mut self, address: u64, bytes: u64) {
+        let last = address.saturating_add(bytes.max(1) - 1);
+        let range = (address, Reach::Block(0, 0))..=(last, Reach::Device);
+        while let Some((&key, _)) = self.released.range(range.clone()).next() {
+            self.released.remove(&key);
+        }
+    }
+
+    fn publish(&mut self, threads: &mut Causality, thread: u32, address: u64, ordering: Ordering, scope: Scope) {
+        let reaches = reaches(threads, thread);
+        let view = ordering.releases().then(|| threads.release(thread));
+        for level in scope.levels() {
+            let mut fenced = || threads.fences(thread).and_then(|fences| fences.released[level].clone());
+            let Some(view) = view.clone().or_else(|| fenced().map(|moment| moment.view())) else { continue };
+            self.released.entry((address, reaches[level])).and_modify(|all| all.join(&view)).or_insert(view);
+        }
+    }
+}
+
+/// Those that a thread is in, by the levels of a scope.
+fn reaches(threads: &Causality, thread: u32) -> [Reach; 3] {
+    let cluster = threads.cluster();
+    [Reach::Block(cluster, threads.block(thread / 32)), Reach::Cluster(cluster), Reach::Device]
+}
+
+fn join(into: &mut Option<View>, view: &View) {
+    match into {
+        Some(all) => all.join(view),
+        None => *into = Some(view.clone()),
+    }
+}

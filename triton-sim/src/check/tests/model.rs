@@ -1,0 +1,219 @@
+//! The same steps over the whole graph of what happens before what: slow, and plain enough to believe.
+
+use super::super::*;
+use super::world::{Id, Step};
+use std::collections::HashMap;
+
+/// A step of one agent. `before` has a bit for each earlier event that happened before it, and for itself.
+type Event = usize;
+
+#[derive(Clone)]
+struct Done {
+    event: Event,
+    block: (u32, u32),
+    access: Access,
+    space: Space,
+    bytes: std::ops::Range<u64>,
+}
+
+/// What a strong store of an address gives: the event, how far it reaches, and whose it is.
+type Given = (Event, Scope, Id);
+
+#[derive(Clone, Default)]
+pub struct Model {
+    before: Vec<u128>,
+    fences: Vec<(Event, Space)>,
+    done: Vec<Done>,
+    last: HashMap<Id, Event>,
+    barriers: HashMap<u32, Vec<Event>>,
+    released: HashMap<u64, Vec<Given>>,
+    thread_fences: HashMap<Id, Vec<(Event, Scope)>>,
+    pending: HashMap<Id, Vec<(Event, Scope, Id)>>,
+    /// Issue, thread, agent.
+    works: HashMap<u32, (Event, Id, u32)>,
+    /// Of each cluster and agent: work and access.
+    work_done: HashMap<(u32, u32), Vec<(u32, Event)>>,
+}
+
+/// What may be reported of a step: kind, byte, site of the earlier access.
+pub type Faults = Vec<(ConflictKind, u64, u32)>;
+
+impl Model {
+    fn event(&mut self, after: &[Event]) -> Event {
+        let event = self.before.len();
+        assert!(event < 128);
+        self.before.push(after.iter().fold(1 << event, |all, other| all | self.before[*other]));
+        event
+    }
+
+    fn next(&mut self, thread: Id, after: &[Event]) -> Event {
+        let mut after = after.to_vec();
+        after.extend(self.last.get(&thread));
+        let event = self.event(&after);
+        self.last.insert(thread, event);
+        event
+    }
+
+    fn ordered(&self, a: Event, b: Event) -> bool {
+        self.before[b] >> a & 1 == 1
+    }
+
+    pub fn step(&mut self, step: &Step) -> Faults {
+        match step {
+            Step::Access { threads, access, space, offset, stride, bytes } => {
+                let mut faults = Faults::new();
+                let earlier = self.done.len();
+                for (i, &thread) in threads.iter().enumerate() {
+                    let event = self.next(thread, &[]);
+                    let start = offset + stride * i as u64;
+                    let bytes = start..start + bytes;
+                    let block = (thread.0, thread.1 / 64);
+                    let done = Done { event, block, access: *access, space: *space, bytes };
+                    faults.extend(self.faults(&done, earlier));
+                    self.done.push(done);
+                }
+                return faults;
+            }
+            Step::Barrier(threads) => {
+                let all: Vec<Event> = threads.iter().map(|thread| self.next(*thread, &[])).collect();
+                let met = self.event(&all);
+                for thread in threads {
+                    self.next(*thread, &[met]);
+                }
+            }
+            Step::Arrive(thread, barrier) => {
+                let event = self.next(*thread, &[]);
+                self.barriers.entry(*barrier).or_default().push(event);
+            }
+            Step::Wait(thread, barrier) => {
+                let after = self.barriers.get(barrier).cloned().unwrap_or_default();
+                self.next(*thread, &after);
+            }
+            Step::ProxyFence(thread, space) => {
+                let event = self.next(*thread, &[]);
+                self.fences.push((event, *space));
+            }
+            Step::Fence(thread, scope) => {
+                let pending = self.pending.get(thread).cloned().unwrap_or_default();
+                let met = pending.iter().filter(|(_, s, from)| meets(*thread, *scope, *from, *s));
+                let after: Vec<Event> = met.map(|(event, ..)| *event).collect();
+                let event = self.next(*thread, &after);
+                self.thread_fences.entry(*thread).or_default().push((event, *scope));
+            }
+            Step::Sync { thread, kind, ordering, scope, offset } => {
+                self.sync(*thread, *kind, *ordering, *scope, *offset)
+            }
+            Step::Issue { thread, work, agent } => {
+                let event = self.next(*thread, &[]);
+                self.works.insert(*work, (event, *thread, *agent));
+            }
+            Step::Work { work, access, space, offset, bytes } => {
+                let (issue, thread, agent) = self.works[work];
+                let event = self.event(&[issue]);
+                self.work_done.entry((thread.0, agent)).or_default().push((*work, event));
+                let (bytes, block) = (*offset..offset + bytes, (thread.0, thread.1 / 64));
+                let done = Done { event, block, access: *access, space: *space, bytes };
+                let faults = self.faults(&done, self.done.len());
+                self.done.push(done);
+                return faults;
+            }
+            Step::Complete { work, barrier } => {
+                let mut after = self.completed(*work);
+                after.push(self.works[work].0);
+                let event = self.event(&after);
+                self.barriers.entry(*barrier).or_default().push(event);
+            }
+            Step::Collect { thread, work } => {
+                let after = self.completed(*work);
+                self.next(*thread, &after);
+            }
+        }
+        Faults::new()
+    }
+
+    /// The accesses of a work, and of all that its agent began before. Works of an agent have rising numbers.
+    fn completed(&self, work: u32) -> Vec<Event> {
+        let (_, thread, agent) = self.works[&work];
+        let all = self.work_done.get(&(thread.0, agent)).into_iter().flatten();
+        all.filter(|(other, _)| *other <= work).map(|(_, event)| *event).collect()
+    }
+
+    fn sync(&mut self, thread: Id, kind: Kind, ordering: Ordering, scope: Scope, offset: u64) {
+        let acquires = matches!(ordering, Ordering::Acquire | Ordering::AcqRel);
+        let mut after = Vec::new();
+        if kind != Kind::Write {
+            for (event, far, from) in self.released.get(&offset).cloned().unwrap_or_default() {
+                if meets(thread, scope, from, far) {
+                    if acquires {
+                        after.push(event);
+                    } else {
+                        // What a later fence acquires is limited by this load too.
+                        self.pending.entry(thread).or_default().push((event, far.min(scope), from));
+                    }
+                }
+            }
+        }
+        let event = self.next(thread, &after);
+        if kind == Kind::Write {
+            self.released.remove(&offset);
+        }
+        if kind != Kind::Read {
+            let given = self.released.entry(offset).or_default();
+            if matches!(ordering, Ordering::Release | Ordering::AcqRel) {
+                given.push((event, scope, thread));
+            } else {
+                let fences = self.thread_fences.get(&thread).into_iter().flatten();
+                given.extend(fences.map(|(event, far)| (*event, scope.min(*far), thread)));
+            }
+        }
+    }
+
+    /// What of the first accesses conflicts with one.
+    fn faults(&self, mine: &Done, earlier: usize) -> Faults {
+        let mut faults = Faults::new();
+        for byte in mine.bytes.clone() {
+            let touch: Vec<(usize, &Done)> = self
+                .done
+                .iter()
+                .enumerate()
+                .filter(|(_, d)| d.space == mine.space && d.bytes.contains(&byte))
+                .collect();
+            for &(index, other) in &touch {
+                let writes = mine.access.kind.writes() || other.access.kind.writes();
+                let one_value = index >= earlier && mine.access.value_equal;
+                if writes && !self.ordered(other.event, mine.event) && !one_value && !strong(mine, other) {
+                    faults.push((ConflictKind::Race, byte, other.access.site));
+                }
+            }
+            // All lanes of an instruction write at once.
+            let last = touch.iter().rev().find(|(_, other)| other.access.kind.writes());
+            let last = last.map(|(_, last)| last.access.site);
+            for (_, other) in touch.iter().filter(|(_, other)| Some(other.access.site) == last) {
+                let proxies = (other.access.proxy, mine.access.proxy) == (Proxy::Generic, Proxy::Async);
+                let fenced = self.fences.iter().any(|(fence, space)| {
+                    *space == mine.space && self.ordered(other.event, *fence) && self.ordered(*fence, mine.event)
+                });
+                if proxies && !fenced && self.ordered(other.event, mine.event) {
+                    faults.push((ConflictKind::ProxyFence, byte, other.access.site));
+                }
+            }
+        }
+        faults
+    }
+}
+
+/// Whether each is in the other's scope.
+fn meets(a: Id, a_scope: Scope, b: Id, b_scope: Scope) -> bool {
+    match a_scope.min(b_scope) {
+        Scope::Cta => a.0 == b.0 && a.1 / 64 == b.1 / 64,
+        Scope::Cluster => a.0 == b.0,
+        Scope::Gpu | Scope::Sys => true,
+    }
+}
+
+fn strong(a: &Done, b: &Done) -> bool {
+    match (a.access.scope, b.access.scope) {
+        (Some(x), Some(y)) => meets((a.block.0, a.block.1 * 64), x, (b.block.0, b.block.1 * 64), y),
+        (Some(_) | None, _) => false,
+    }
+}

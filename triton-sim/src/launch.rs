@@ -1,0 +1,111 @@
+//! What a launch says, and what comes of it.
+
+use crate::report::Report;
+use crate::stats::Statistics;
+
+/// The value of a parameter.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Arg {
+    /// The bits of a scalar or an address; the parameter takes as many of its low bytes as it has.
+    Bits(u64),
+    /// The bytes of a parameter that is an array: an encoded tensor map
+    /// (`hopper::TensorMap::encode`).
+    Bytes(Vec<u8>),
+}
+
+/// Which kernel runs over which grid.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Launch {
+    /// Name of the entry.
+    pub entry: String,
+    /// Blocks along x, y and z.
+    pub grid: [u32; 3],
+    /// Threads of a block along x, y and z.
+    pub block: [u32; 3],
+    /// Blocks of a cluster; `.reqnctapercluster` of the entry goes before.
+    pub cluster: [u32; 3],
+    /// Bytes of dynamic shared memory of a block.
+    pub shared: u32,
+    /// A value for each parameter.
+    pub args: Vec<Arg>,
+}
+
+impl Launch {
+    /// A launch without clusters, dynamic shared memory and arguments.
+    ///
+    /// ```
+    /// use triton_sim::{Arg, Launch};
+    ///
+    /// let launch = Launch { shared: 4096, args: vec![Arg::Bits(5)], ..Launch::new("scale", [16, 1, 1], [128, 1, 1]) };
+    /// assert_eq!(launch.cluster, [1, 1, 1]);
+    /// ```
+    pub fn new(entry: &str, grid: [u32; 3], block: [u32; 3]) -> Launch {
+        Launch { entry: entry.to_string(), grid, block, cluster: [1; 3], shared: 0, args: Vec::new() }
+    }
+}
+
+/// How to run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Options {
+    /// Chooses the order of blocks and warps, and when asynchronous work is done.
+    pub seed: u64,
+    /// Ends the launch after so many reports.
+    pub most_reports: usize,
+    /// Warp instructions without any effect that another warp could see, after which the launch counts as hung.
+    pub patience: u64,
+    /// Warp instructions after which the launch counts as hung in any case.
+    pub most_instructions: u64,
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        Options { seed: 1, most_reports: 16, patience: 20_000_000, most_instructions: 1 << 40 }
+    }
+}
+
+/// What came of a launch.
+#[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
+pub struct Outcome {
+    /// What was wrong; the same fault of the same instruction once.
+    pub reports: Vec<Report>,
+    /// What was counted.
+    pub statistics: Statistics,
+    /// What the kernel printed.
+    pub printed: String,
+}
+
+/// Why a kernel was not launched.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum LaunchError {
+    /// The module has no such kernel.
+    #[error("no kernel `{name}` in this module; it has {known}")]
+    NoEntry {
+        /// The name.
+        name: String,
+        /// Those there are.
+        known: String,
+    },
+    /// An extent of grid, block or cluster breaks a rule of the kernel or of the hardware.
+    #[error("{what} is {found}, but must be {expected}")]
+    Extent {
+        /// Of what.
+        what: &'static str,
+        /// What was given.
+        found: String,
+        /// What is needed.
+        expected: String,
+    },
+    /// The module's variables do not fit into memory.
+    #[error("a variable of the module: {0}")]
+    Variable(#[from] crate::MemoryError),
+    /// The arguments do not fit the parameters.
+    #[error("kernel `{kernel}`: {problem}")]
+    Argument {
+        /// Name of the kernel.
+        kernel: String,
+        /// What does not fit.
+        problem: String,
+    },
+}

@@ -1,0 +1,327 @@
+//! Mbarriers: phases that end when all arrivals and all bytes have come (PTX ISA, "mbarrier").
+
+use super::address::Reach;
+use super::order::{Epoch, Knows};
+use super::schedule::Flow;
+use super::warp::{Waiting, lanes};
+use super::{Block, Cx, Run, Stop};
+use crate::code::{Addr, MbarrierOp, Reg, Src, WaitFor, Window};
+use crate::report::{Access, Fault, MbarrierProblem};
+
+/// The most arrivals and bytes of a phase.
+const MOST: i64 = (1 << 20) - 1;
+
+/// An mbarrier object.
+#[derive(Debug)]
+pub(crate) struct Mbarrier {
+    /// Arrivals that a phase needs.
+    pub expected: u32,
+    /// Arrivals that are missing.
+    pub pending: u32,
+    /// Bytes that are missing.
+    pub tx: i64,
+    /// Phases that have ended.
+    pub phase: u64,
+    /// What those that have arrived in this phase knew.
+    pub knows: Knows,
+    /// What the last phase taught.
+    pub taught: Knows,
+    /// Who made it an mbarrier.
+    pub made: Epoch,
+    /// Whether `fence.mbarrier_init` (or a proxy fence) came after that.
+    pub fenced: bool,
+    /// The phase of the cluster's barrier that its maker came to after that: what follows it knows the mbarrier, also if
+    /// the arrival was relaxed.
+    pub published: Option<u64>,
+    /// The agent of copies that complete here.
+    pub agent: Option<u32>,
+}
+
+impl Mbarrier {
+    /// Ends the phase if nothing is missing.
+    fn complete(&mut self, cluster: u32) {
+        if self.pending == 0 && self.tx == 0 {
+            self.phase += 1;
+            self.pending = self.expected;
+            self.taught = std::mem::replace(&mut self.knows, Knows::new(cluster));
+        }
+    }
+
+    /// The state that an arrival returns, and a wait for it takes.
+    fn state(&self) -> u64 {
+        (self.phase << 32) | u64::from(self.pending)
+    }
+}
+
+impl Block {
+    /// The mbarrier that bytes of shared memory belong to.
+    pub(super) fn mbarrier_at(&self, offset: u32, bytes: u32) -> Option<u32> {
+        if self.mbarriers.is_empty() {
+            return None;
+        }
+        self.mbarriers.range(offset.saturating_sub(7)..offset + bytes).next().map(|(at, _)| *at)
+    }
+}
+
+impl Cx<'_, '_> {
+    pub(super) fn mbarrier(&mut self, window: Window, addr: Addr, op: &MbarrierOp) -> Result<Flow, Stop> {
+        if let MbarrierOp::PendingCount(dst, state) = op {
+            let out = self.read(*state)?.map(|s| s & 0xffff_ffff);
+            self.write(*dst, &out)?;
+            return Ok(Flow::Next);
+        }
+        let addresses = self.addresses(addr)?;
+        let all = self.mask;
+        if let MbarrierOp::Wait { done, phase, blocking, acquire } = op {
+            return self.wait(window, addresses, *done, *phase, *blocking, *acquire);
+        }
+        let operand = |cx: &mut Self, src: Option<Src>, none: u64| match src {
+            Some(src) => cx.read(src),
+            None => Ok([none; 32]),
+        };
+        let (first, second, state) = match op {
+            MbarrierOp::Init(count) | MbarrierOp::ExpectTx(count) | MbarrierOp::CompleteTx(count) => {
+                (self.read(*count)?, [0; 32], None)
+            }
+            MbarrierOp::Arrive { state, count, expect, .. } => {
+                (operand(self, *count, 1)?, operand(self, *expect, 0)?, *state)
+            }
+            MbarrierOp::Inval
+            | MbarrierOp::CopyArrive { .. }
+            | MbarrierOp::Wait { .. }
+            | MbarrierOp::PendingCount(..) => ([0; 32], [0; 32], None),
+        };
+        let mut states = [0; 32];
+        for lane in lanes(all) {
+            self.mask = 1 << lane;
+            let access = Reach { bytes: 8, align: 8, access: Access::Atomic };
+            let (rank, offset) = self.locate_shared(lane, window, addresses[lane], access)?;
+            match op {
+                MbarrierOp::Init(_) => self.init(lane, rank, offset, first[lane])?,
+                MbarrierOp::Inval => {
+                    self.known(lane, rank, offset)?;
+                    self.cluster.blocks[rank as usize].mbarriers.remove(&offset);
+                }
+                MbarrierOp::Arrive { drop, release, .. } => {
+                    self.known(lane, rank, offset)?;
+                    states[lane] = self.cluster.blocks[rank as usize].mbarriers[&offset].state();
+                    if second[lane] != 0 {
+                        self.expect(lane, rank, offset, second[lane] as i64)?;
+                    }
+                    let knows = if *release { Some(self.release(1 << lane)) } else { None };
+                    self.arrive(lane, rank, offset, first[lane], *drop, knows)?;
+                }
+                MbarrierOp::ExpectTx(_) => {
+                    self.known(lane, rank, offset)?;
+                    self.expect(lane, rank, offset, i64::from(first[lane] as u32))?;
+                }
+                MbarrierOp::CompleteTx(_) => {
+                    self.known(lane, rank, offset)?;
+                    self.expect(lane, rank, offset, -i64::from(first[lane] as u32))?;
+                    let cluster = self.cluster.index;
+                    let m = self.cluster.blocks[rank as usize].mbarriers.get_mut(&offset);
+                    m.into_iter().for_each(|m| m.complete(cluster));
+                }
+                MbarrierOp::CopyArrive { noinc } => {
+                    self.known(lane, rank, offset)?;
+                    self.copy_arrive(lane, rank, offset, *noinc)?;
+                }
+                MbarrierOp::Wait { .. } | MbarrierOp::PendingCount(..) => {}
+            }
+        }
+        self.mask = all;
+        self.run.progress();
+        if let Some(state) = state {
+            self.write(state, &states)?;
+        }
+        Ok(Flow::Next)
+    }
+
+    fn problem(&mut self, lane: usize, offset: u32, problem: MbarrierProblem) -> Stop {
+        self.fatal_in(lane, Fault::Mbarrier { address: u64::from(offset), problem })
+    }
+
+    fn init(&mut self, lane: usize, rank: u32, offset: u32, count: u64) -> Result<(), Stop> {
+        let count = count & 0xffff_ffff;
+        if count == 0 || count > MOST as u64 {
+            return Err(self.problem(lane, offset, MbarrierProblem::Count { count }));
+        }
+        let block = &self.cluster.blocks[rank as usize];
+        if block.mbarrier_at(offset, 8).is_some() {
+            return Err(self.problem(lane, offset, MbarrierProblem::InitialisedTwice));
+        }
+        self.touch_bytes(lane, rank, offset, 8, Access::Write)?;
+        let made = self.epoch(lane);
+        let expected = count as u32;
+        let (knows, taught) = (self.nothing(), self.nothing());
+        let object = Mbarrier {
+            expected,
+            pending: expected,
+            tx: 0,
+            phase: 0,
+            knows,
+            taught,
+            made,
+            fenced: false,
+            published: None,
+            agent: None,
+        };
+        self.cluster.blocks[rank as usize].mbarriers.insert(offset, object);
+        Ok(())
+    }
+
+    /// Reports an operation on what is no mbarrier, or on one whose making is not known to come first.
+    pub(super) fn known(&mut self, lane: usize, rank: u32, offset: u32) -> Result<(), Stop> {
+        match self.cluster.blocks[rank as usize].mbarriers.get(&offset) {
+            None => Err(self.problem(lane, offset, MbarrierProblem::NotInitialised)),
+            Some(m) if rank as usize != self.b && !m.fenced => {
+                Err(self.problem(lane, offset, MbarrierProblem::NotFenced))
+            }
+            Some(m) => {
+                let made = m.made.clone();
+                if m.published.is_none_or(|phase| self.cluster.phase <= phase) {
+                    self.order_after(lane, offset, &made)?;
+                }
+                self.remote_access(lane, rank);
+                Ok(())
+            }
+        }
+    }
+
+    fn expect(&mut self, lane: usize, rank: u32, offset: u32, bytes: i64) -> Result<(), Stop> {
+        let Some(m) = self.cluster.blocks[rank as usize].mbarriers.get_mut(&offset) else { return Ok(()) };
+        m.tx += bytes;
+        let pending = m.tx;
+        if pending.abs() > MOST {
+            return Err(self.problem(lane, offset, MbarrierProblem::Bytes { pending }));
+        }
+        Ok(())
+    }
+
+    /// Counts arrivals.
+    pub(super) fn arrive(
+        &mut self,
+        lane: usize,
+        rank: u32,
+        offset: u32,
+        count: u64,
+        drop: bool,
+        knows: Option<Knows>,
+    ) -> Result<(), Stop> {
+        let cluster = self.cluster.index;
+        let Some(m) = self.cluster.blocks[rank as usize].mbarriers.get_mut(&offset) else { return Ok(()) };
+        let count = count & 0xffff_ffff;
+        if count == 0 {
+            return Err(self.problem(lane, offset, MbarrierProblem::Count { count }));
+        }
+        if count > u64::from(m.pending) {
+            let expected = m.expected;
+            return Err(self.problem(lane, offset, MbarrierProblem::TooManyArrivals { expected }));
+        }
+        m.pending -= count as u32;
+        if drop {
+            m.expected -= count as u32;
+        }
+        if let Some(knows) = knows {
+            m.knows.join(&knows);
+        }
+        if m.pending == 0 && m.tx < 0 {
+            let pending = m.tx;
+            return Err(self.problem(lane, offset, MbarrierProblem::Bytes { pending }));
+        }
+        m.complete(cluster);
+        Ok(())
+    }
+
+    fn wait(
+        &mut self,
+        window: Window,
+        addresses: [u64; 32],
+        done: Reg,
+        phase: WaitFor,
+        blocking: bool,
+        acquire: bool,
+    ) -> Result<Flow, Stop> {
+        let wanted = match phase {
+            WaitFor::Parity(src) | WaitFor::State(src) => self.read(src)?,
+        };
+        let mut out = 0;
+        let mut waits = None;
+        for lane in lanes(self.mask) {
+            let reach = Reach { bytes: 8, align: 8, access: Access::Atomic };
+            let (rank, offset) = self.locate_shared(lane, window, addresses[lane], reach)?;
+            if rank as usize != self.b {
+                let problem = format!("the mbarrier is of block {rank} of the cluster, but threads wait for their own");
+                return Err(self.fatal_in(lane, Fault::Operand { problem }));
+            }
+            self.known(lane, rank, offset)?;
+            let m = &self.cluster.blocks[rank as usize].mbarriers[&offset];
+            let over = match phase {
+                WaitFor::Parity(_) => m.phase & 1 != wanted[lane] & 1,
+                WaitFor::State(_) => m.phase != wanted[lane] >> 32,
+            };
+            if over {
+                out |= 1 << lane;
+                if acquire {
+                    let taught = m.taught.clone();
+                    self.acquire(1 << lane, &taught);
+                }
+            } else {
+                waits = Some(Waiting::Mbarrier { rank, offset, phase: m.phase });
+            }
+        }
+        // It may return early; a program cannot rely on when.
+        if let (true, Some(wait)) = (blocking && out == 0, waits) {
+            return Ok(Flow::Retry(wait));
+        }
+        self.write_mask(done, out)?;
+        Ok(Flow::Next)
+    }
+
+    /// Init fences count for every mbarrier that this thread made.
+    pub(super) fn mbarrier_init_fence(&mut self) {
+        for lane in lanes(self.mask) {
+            let thread = self.thread(lane);
+            for block in &mut self.cluster.blocks {
+                for m in block.mbarriers.values_mut() {
+                    m.fenced |= m.made.is_of(thread);
+                }
+            }
+        }
+    }
+}
+
+impl Run<'_> {
+    /// Bytes of a copy have come.
+    pub(super) fn complete_tx(
+        &mut self,
+        cluster: u32,
+        block: &mut Block,
+        offset: u32,
+        bytes: u32,
+        stamp: (u32, u32),
+    ) -> Result<(), Fault> {
+        let address = u64::from(offset);
+        let Some(m) = block.mbarriers.get_mut(&offset) else {
+            return Err(Fault::Mbarrier { address, problem: MbarrierProblem::NotInitialised });
+        };
+        m.tx -= i64::from(bytes);
+        m.knows.learn(cluster, stamp.0, stamp.1);
+        if m.tx.abs() > MOST || m.pending == 0 && m.tx < 0 {
+            return Err(Fault::Mbarrier { address, problem: MbarrierProblem::Bytes { pending: m.tx } });
+        }
+        m.complete(cluster);
+        self.progress();
+        Ok(())
+    }
+}
+
+impl Cx<'_, '_> {
+    /// Reports an ordinary access to an mbarrier.
+    pub(super) fn check_mbarrier(&mut self, lane: usize, rank: u32, offset: u32, bytes: u32) -> Result<(), Stop> {
+        match self.cluster.blocks[rank as usize].mbarrier_at(offset, bytes) {
+            None => Ok(()),
+            Some(at) => Err(self.problem(lane, at, MbarrierProblem::Overwritten)),
+        }
+    }
+}

@@ -1,0 +1,266 @@
+//! The machine that runs a kernel: one warp instruction after another, on one host thread.
+//!
+//! A launch ([`Run`]) has clusters, a [`Cluster`] has blocks with shared memory and warps. [`Cx`] is one warp with all
+//! that its instruction may touch; the files of this folder give it the instructions, one family each.
+//!
+//! Where PTX leaves room, or kernels rely on more than it says:
+//!
+//! | what | here |
+//! |---|---|
+//! | lanes that took different branches | meet again at the first instruction that both come to; nothing else joins them |
+//! | `.aligned` | every lane of the warp must run it, and none may have ended |
+//! | `mbarrier.try_wait` | waits until the phase ends; a program cannot rely on its coming back early |
+//! | mbarriers | arrivals and waits of any scope order the threads of a cluster, as kernels with multicast rely on |
+//! | `fence.mbarrier_init` | must come before copies and other blocks use the mbarrier; a proxy fence counts, too |
+//! | `fence.proxy.async` | may stand anywhere between write and use, by whichever thread |
+//! | `wgmma` | is one operation of four warps; each warp must know its operands, and is done when all are |
+//! | `wgmma.fence` | a warp's earlier accesses come before its later ones (PTX says it of registers) |
+//! | `red` of the bulk engine | is relaxed, at the scope of the device |
+//! | lanes, and warps of a block, that store equal values by one instruction | do not race |
+//! | a barrier without count | expects the warps that have not ended |
+//! | `griddepcontrol`, `nanosleep`, `prefetch`, cache hints | do nothing |
+//! | `%clock`, `%globaltimer` | count instructions; `%smid` is the cluster's number, modulo the multiprocessors of an H200 |
+//!
+//! **Invariant:** the host's state after a launch depends on the text, the arguments and the seed alone.
+
+mod access;
+mod address;
+mod alu;
+mod atomic;
+mod barrier;
+mod bulk;
+mod collective;
+mod copy;
+mod lanes;
+mod matrix;
+mod mbarrier;
+mod order;
+mod print;
+mod schedule;
+mod start;
+mod warp;
+mod wgmma;
+
+use crate::check::{Causality, Shadow};
+use crate::code::{Kernel, Op};
+use crate::launch::Options;
+use crate::memory::Memory;
+use crate::report::{Fault, Report, Site};
+use crate::stats::Statistics;
+use barrier::Barrier;
+use mbarrier::Mbarrier;
+use order::{Globals, Knows, Remote};
+use schedule::Flow;
+use std::collections::{BTreeMap, HashSet};
+use warp::Warp;
+use wgmma::Warpgroup;
+
+pub(crate) use start::launch;
+
+/// The launch ends here; why stands in the reports.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Stop;
+
+/// A launch that runs.
+pub(crate) struct Run<'m> {
+    /// The code.
+    kernel: &'m Kernel,
+    /// The architecture: 90 for `sm_90a`.
+    sm: u32,
+    /// Blocks along each axis.
+    grid: [u32; 3],
+    /// Threads of a block along each axis.
+    threads: [u32; 3],
+    /// Warps of a block.
+    warps: u32,
+    /// Blocks of a cluster along each axis.
+    cluster: [u32; 3],
+    /// Whether the launch or the kernel named a cluster.
+    clustered: bool,
+    /// Bytes of dynamic shared memory.
+    dynamic: u32,
+    /// The parameters.
+    params: Vec<u8>,
+    /// Addresses of the module's variables.
+    variables: Vec<u64>,
+    memory: &'m mut Memory,
+    options: &'m Options,
+    rng: fastrand::Rng,
+    reports: Vec<Report>,
+    /// Instructions and kinds of fault that were reported.
+    reported: HashSet<(u32, &'static str)>,
+    statistics: Statistics,
+    printed: String,
+    /// Order of accesses to global memory.
+    globals: Globals,
+    /// Instructions that ran, and how many at the last progress.
+    spent: u64,
+    progressed: u64,
+    /// Numbers asynchronous work.
+    next: u64,
+}
+
+/// Blocks that share their shared memory.
+pub(crate) struct Cluster {
+    /// Number in the grid.
+    index: u32,
+    blocks: Vec<Block>,
+    /// Every warp: block and number.
+    order: Vec<(u32, u32)>,
+    /// Asynchronous work that was begun and not done.
+    pending: Vec<copy::Pending>,
+    agents: Causality,
+    /// Completions of the cluster's barrier.
+    phase: u64,
+    /// Threads that have arrived at it, and what they knew.
+    arrived: u32,
+    /// Those of them that have ended.
+    left: u32,
+    arriving: Knows,
+    /// What was known at the last completion.
+    complete: Knows,
+}
+
+/// A block.
+pub(crate) struct Block {
+    /// In the grid.
+    id: [u32; 3],
+    warps: Vec<Warp>,
+    /// Threads that have not ended.
+    live: u32,
+    shared: Vec<u8>,
+    shadow: Shadow,
+    barriers: [Barrier; 16],
+    mbarriers: BTreeMap<u32, Mbarrier>,
+    /// Accesses of other blocks to this block's memory: it must not end before them.
+    remote: Vec<Remote>,
+    /// What its threads that have ended knew.
+    last: Knows,
+    /// `wgmma` instructions of each warpgroup, to compare those of its warps.
+    warpgroups: Vec<Warpgroup>,
+}
+
+/// A warp at an instruction.
+pub(crate) struct Cx<'a, 'm> {
+    run: &'a mut Run<'m>,
+    cluster: &'a mut Cluster,
+    /// Rank of the warp's block in the cluster.
+    b: usize,
+    /// The warp, taken out of its block.
+    warp: Warp,
+    /// Lanes that run the instruction.
+    mask: u32,
+    pc: u32,
+}
+
+impl Run<'_> {
+    /// Something happened that another warp may wait for.
+    fn progress(&mut self) {
+        self.progressed = self.spent;
+    }
+
+    /// Instructions since the last progress.
+    fn idle(&self) -> u64 {
+        self.spent - self.progressed
+    }
+
+    /// An instruction's place.
+    fn site(&self, pc: u32) -> Site {
+        self.kernel.sites.get(pc as usize).cloned().unwrap_or_default()
+    }
+
+    /// Adds a report; the launch ends.
+    fn report_at(&mut self, block: [u32; 3], warp: u32, lane: u32, pc: u32, fault: Fault) -> Stop {
+        let _ = self.note(block, warp, lane, pc, fault);
+        Stop
+    }
+
+    /// Adds a report, unless this instruction has the same already; the launch ends if there are too many.
+    fn note(&mut self, block: [u32; 3], warp: u32, lane: u32, pc: u32, fault: Fault) -> Result<(), Stop> {
+        if self.reported.insert((pc, fault.name())) {
+            let site = self.site(pc);
+            self.reports.push(Report { fault, kernel: self.kernel.name.clone(), site, block, warp, lane });
+        }
+        if self.reports.len() < self.options.most_reports { Ok(()) } else { Err(Stop) }
+    }
+
+    fn count(&mut self, op: &Op) {
+        let s = &mut self.statistics;
+        s.instructions += 1;
+        match op.class() {
+            crate::code::Class::Arithmetic => s.arithmetic += 1,
+            crate::code::Class::Control => s.control += 1,
+            crate::code::Class::Memory => s.memory += 1,
+            crate::code::Class::Matrix => s.matrix += 1,
+        }
+    }
+}
+
+impl Cluster {
+    /// Whether no thread is left.
+    fn ended(&self) -> bool {
+        self.blocks.iter().all(|b| b.live == 0)
+    }
+
+    /// Threads that have not ended.
+    fn live(&self) -> u32 {
+        self.blocks.iter().map(|b| b.live).sum()
+    }
+}
+
+impl Cx<'_, '_> {
+    fn block(&self) -> &Block {
+        &self.cluster.blocks[self.b]
+    }
+
+    fn block_mut(&mut self) -> &mut Block {
+        &mut self.cluster.blocks[self.b]
+    }
+
+    /// Reports a mistake after which the launch can go on.
+    fn report(&mut self, lane: usize, fault: Fault) -> Result<(), Stop> {
+        let (id, warp) = (self.block().id, self.warp.index);
+        self.run.note(id, warp, lane as u32, self.pc, fault)
+    }
+
+    /// Reports a mistake after which the launch ends.
+    fn fatal(&mut self, fault: Fault) -> Stop {
+        self.fatal_in(self.mask.trailing_zeros().min(31) as usize, fault)
+    }
+
+    /// The same, of a lane.
+    fn fatal_in(&mut self, lane: usize, fault: Fault) -> Stop {
+        let (id, warp) = (self.block().id, self.warp.index);
+        self.run.report_at(id, warp, lane as u32, self.pc, fault)
+    }
+
+    /// What to wait for if these lanes of the warp, or those of them that have not ended, are not all here. Lanes that are here
+    /// must be named.
+    fn together(&mut self, needed: u32) -> Result<Option<Flow>, Stop> {
+        if self.mask & !needed != 0 {
+            let why = format!("lanes {:#010x} are not named in their own mask {needed:#010x}", self.mask & !needed);
+            return Err(self.fatal(Fault::Divergence { here: self.mask, needed, why }));
+        }
+        let absent = needed & self.warp.live() & !self.mask;
+        Ok((absent != 0).then_some(Flow::Retry(warp::Waiting::Lanes(needed))))
+    }
+
+    /// The same for an instruction on matrices, which every lane of a whole warp takes part in.
+    fn whole_warp(&mut self) -> Result<Option<Flow>, Stop> {
+        if self.warp.born != u32::MAX {
+            let why = "the block has no more threads".to_string();
+            return Err(self.fatal(Fault::Divergence { here: self.mask, needed: u32::MAX, why }));
+        }
+        self.aligned()
+    }
+
+    /// The same for an `.aligned` instruction: every lane of the warp, and none may have ended.
+    fn aligned(&mut self) -> Result<Option<Flow>, Stop> {
+        if self.warp.exited != 0 {
+            let (here, needed) = (self.mask, self.warp.born);
+            let why = format!("lanes {:#010x} have ended", self.warp.exited);
+            return Err(self.fatal(Fault::Divergence { here, needed, why }));
+        }
+        self.together(self.warp.born)
+    }
+}

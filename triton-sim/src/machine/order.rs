@@ -1,0 +1,552 @@
+//! What happens before what: every access of the machine goes through here to be checked, every barrier to teach.
+
+use super::address::Spot;
+use super::copy::Origin;
+use super::warp::lanes;
+use super::{Block, Cluster, Cx, Run, Stop};
+use crate::check::{
+    self, Causality, Conflict, ConflictKind, Kind, Ordering, Performer, Proxy, Shadow, SyncMap, View, Who,
+};
+use crate::code::{Order, ProxySpaces, Scope};
+use crate::report::{Access, Fault, Space};
+use std::collections::HashMap;
+
+pub(super) use crate::check::Moment;
+
+/// What those knew who arrived somewhere.
+pub(super) type Knows = View;
+
+/// How an access takes part in the memory model.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Mode {
+    /// Races with others.
+    Weak,
+    /// Synchronises within a scope.
+    Strong(Scope),
+}
+
+impl Mode {
+    pub(super) fn of(order: Order) -> Mode {
+        order.scope().map_or(Mode::Weak, Mode::Strong)
+    }
+
+    fn scope(self) -> Option<check::Scope> {
+        match self {
+            Mode::Weak => None,
+            Mode::Strong(scope) => Some(scope.into()),
+        }
+    }
+}
+
+impl From<Scope> for check::Scope {
+    fn from(scope: Scope) -> check::Scope {
+        match scope {
+            Scope::Cta => check::Scope::Cta,
+            Scope::Cluster => check::Scope::Cluster,
+            Scope::Gpu => check::Scope::Gpu,
+            Scope::Sys => check::Scope::Sys,
+        }
+    }
+}
+
+impl From<Access> for Kind {
+    fn from(access: Access) -> Kind {
+        match access {
+            Access::Read => Kind::Read,
+            Access::Write => Kind::Write,
+            Access::Atomic => Kind::Atomic,
+        }
+    }
+}
+
+impl From<Kind> for Access {
+    fn from(kind: Kind) -> Access {
+        match kind {
+            Kind::Read => Access::Read,
+            Kind::Write => Access::Write,
+            Kind::Atomic => Access::Atomic,
+        }
+    }
+}
+
+/// An access of a warp's lanes.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Touch {
+    /// Bytes of each lane.
+    pub bytes: u32,
+    pub access: Access,
+    pub mode: Mode,
+    /// Lanes that write to one place write the same.
+    pub same: bool,
+    /// Lanes that write what is there already.
+    pub repeats: u32,
+}
+
+/// An access of asynchronous work.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Asynchronous {
+    /// Agent and clock.
+    pub stamp: (u32, u32),
+    /// Whether it goes through the async proxy.
+    pub proxy: bool,
+}
+
+impl Asynchronous {
+    fn performer(self) -> Performer {
+        Performer::Async { agent: self.stamp.0, clock: self.stamp.1 }
+    }
+
+    fn access(self, access: Access, site: u32) -> check::Access {
+        let proxy = if self.proxy { Proxy::Async } else { Proxy::Generic };
+        // The engine's reductions are relaxed at the scope of the device.
+        let scope = (access == Access::Atomic).then_some(check::Scope::Gpu);
+        check::Access { kind: access.into(), scope, proxy, site, value_equal: false, repeats: 0 }
+    }
+}
+
+/// A thread at a moment, as what it did then is known by.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Epoch {
+    /// Agent and clock.
+    stamp: (u32, u32),
+    pc: u32,
+    access: Option<Access>,
+}
+
+impl Epoch {
+    /// Whether it is of this lane of a warp.
+    pub(super) fn is_of(&self, thread: u32) -> bool {
+        self.stamp.0 == thread
+    }
+}
+
+/// An access of another block, or of a copy, to a block's memory.
+#[derive(Clone, Debug)]
+pub(super) struct Remote {
+    stamp: (u32, u32),
+    pc: u32,
+}
+
+impl Block {
+    /// The block must not end before this.
+    pub(super) fn expect_end_after(&mut self, stamp: (u32, u32), pc: u32) {
+        match self.remote.iter_mut().find(|r| r.stamp.0 == stamp.0) {
+            Some(last) => *last = Remote { stamp, pc },
+            None => self.remote.push(Remote { stamp, pc }),
+        }
+    }
+}
+
+/// Accesses to global memory during a launch.
+#[derive(Debug, Default)]
+pub(super) struct Globals {
+    /// By allocation.
+    shadows: HashMap<usize, Shadow>,
+    sync: SyncMap,
+}
+
+/// Addresses of shared memory in [`SyncMap`]: block by block, far below those of global memory.
+fn shared_key(cluster: u32, rank: u32, offset: u32) -> u64 {
+    (u64::from(cluster) * 16 + u64::from(rank)) << 24 | u64::from(offset)
+}
+
+impl Cx<'_, '_> {
+    /// The warp's number in the cluster.
+    fn warp_number(&self) -> u32 {
+        self.b as u32 * self.run.warps + self.warp.index
+    }
+
+    /// A lane's number in the cluster.
+    pub(super) fn thread(&self, lane: usize) -> u32 {
+        self.warp_number() * 32 + lane as u32
+    }
+
+    /// What a view is that says nothing.
+    pub(super) fn nothing(&self) -> Knows {
+        View::new(self.cluster.index)
+    }
+
+    /// What lanes know, for others to learn; what they do from now on is not part of it.
+    pub(super) fn release(&mut self, mask: u32) -> Knows {
+        let mut knows = self.nothing();
+        let warp = self.warp_number();
+        self.cluster.agents.arrive(warp, mask, &mut knows);
+        knows
+    }
+
+    /// Lanes learn.
+    pub(super) fn acquire(&mut self, mask: u32, knows: &Knows) {
+        let warp = self.warp_number();
+        self.cluster.agents.acquire(warp, mask, knows);
+    }
+
+    /// Lanes of the warp learn from each other.
+    pub(super) fn synchronise(&mut self, mask: u32) {
+        let warp = self.warp_number();
+        self.cluster.agents.barrier(&[(warp, mask)]);
+    }
+
+    /// A lane learns that asynchronous work is done.
+    pub(super) fn learn(&mut self, lane: usize, (agent, clock): (u32, u32)) {
+        let thread = self.thread(lane);
+        self.cluster.agents.learn(thread, agent, clock);
+    }
+
+    /// Where a lane stands, for work that goes on without it.
+    pub(super) fn moment(&mut self, lane: usize) -> Moment {
+        let thread = self.thread(lane);
+        self.cluster.agents.moment(thread)
+    }
+
+    /// A lane and its clock.
+    pub(super) fn epoch(&mut self, lane: usize) -> Epoch {
+        let thread = self.thread(lane);
+        let clock = self.cluster.agents.who(thread / 32, 1 << lane).clock;
+        Epoch { stamp: (thread, clock), pc: self.pc, access: Some(Access::Write) }
+    }
+
+    /// Reports that what a lane does is not known to come after a write.
+    pub(super) fn order_after(&mut self, lane: usize, offset: u32, before: &Epoch) -> Result<(), Stop> {
+        let thread = self.thread(lane);
+        let (agent, clock) = before.stamp;
+        if agent == thread || self.cluster.agents.knows(thread, agent, clock) {
+            return Ok(());
+        }
+        let address = u64::from(offset);
+        let fault = Fault::Race {
+            space: Space::Shared,
+            address,
+            access: Access::Atomic,
+            other: before.access.unwrap_or(Access::Write),
+            site: self.run.site(before.pc),
+            thread: thread_place(self.cluster, self.run.warps, agent),
+        };
+        self.report(lane, fault)
+    }
+
+    /// Notes that a lane has accessed memory of another block, which must not end before.
+    pub(super) fn remote_access(&mut self, lane: usize, rank: u32) {
+        if rank as usize == self.b {
+            return;
+        }
+        let Epoch { stamp, pc, .. } = self.epoch(lane);
+        self.cluster.blocks[rank as usize].expect_end_after(stamp, pc);
+    }
+
+    /// Checks that nobody else may still access the memory of a block whose last threads end.
+    pub(super) fn ended(&mut self, ended: u32) -> Result<(), Stop> {
+        let mut last = std::mem::replace(&mut self.block_mut().last, View::new(0));
+        if last.known.is_empty() {
+            last = self.nothing();
+        }
+        let warp = self.warp_number();
+        self.cluster.agents.arrive(warp, ended, &mut last);
+        if self.block().live == 0 {
+            self.whole_warpgroups()?;
+            self.unfinished_loads()?;
+            let index = self.cluster.index;
+            for remote in std::mem::take(&mut self.block_mut().remote) {
+                let (agent, clock) = remote.stamp;
+                if !last.known.knows(index, agent, clock) {
+                    let what = format!("the block may end before {}", self.run.site(remote.pc));
+                    self.report(ended.trailing_zeros() as usize, Fault::UnfinishedAtExit { what })?;
+                }
+            }
+        }
+        self.block_mut().last = last;
+        Ok(())
+    }
+
+    /// Reports copies to the memory of a block that ends.
+    fn unfinished_loads(&mut self) -> Result<(), Stop> {
+        let rank = self.b as u32;
+        let Some(origin) = self.cluster.pending.iter().find(|p| p.writes_to(rank)).map(|p| p.origin) else {
+            return Ok(());
+        };
+        let what = "a copy to the shared memory of a block that ends".to_string();
+        self.run.note_origin(self.cluster, origin, Fault::UnfinishedAtExit { what })
+    }
+
+    /// Checks and notes an access of the lanes of the mask.
+    pub(super) fn touch(&mut self, spots: &[Spot; 32], touch: Touch) -> Result<(), Stop> {
+        let mut groups: Vec<(Region, Vec<(u32, u64)>)> = Vec::new();
+        for lane in lanes(self.mask) {
+            let (region, offset) = match spots[lane] {
+                Spot::Global(index, offset) => (Region::Global(index), offset as u64),
+                Spot::Shared(rank, offset) => (Region::Shared(rank), u64::from(offset)),
+                Spot::Local(_) | Spot::Param(_) => continue,
+            };
+            match groups.last_mut() {
+                Some((last, list)) if *last == region => list.push((lane as u32, offset)),
+                Some(_) | None => groups.push((region, vec![(lane as u32, offset)])),
+            }
+        }
+        let Touch { bytes, access, mode, same, repeats } = touch;
+        let access = check::Access {
+            kind: access.into(),
+            scope: mode.scope(),
+            proxy: Proxy::Generic,
+            site: self.pc,
+            value_equal: same,
+            repeats,
+        };
+        let warp = self.warp_number();
+        for (region, list) in groups {
+            let mut missing = None;
+            if let Region::Shared(rank) = region {
+                for &(lane, offset) in &list {
+                    self.check_mbarrier(lane as usize, rank, offset as u32, bytes)?;
+                    self.remote_access(lane as usize, rank);
+                }
+                if access.kind != Kind::Write {
+                    let shadow = &self.cluster.blocks[rank as usize].shadow;
+                    missing =
+                        list.iter().find_map(|&(lane, at)| Some((lane, shadow.first_unwritten(at, u64::from(bytes))?)));
+                }
+            }
+            if let Some((lane, address)) = missing {
+                self.report(lane as usize, Fault::UninitializedMemory { space: Space::Shared, address })?;
+            }
+            let who = self.cluster.agents.who(warp, self.mask);
+            let result = match region {
+                Region::Global(index) => self.run.globals.shadow(index, self.run.memory.size(index)).access_warp(
+                    &list,
+                    u64::from(bytes),
+                    &who,
+                    &access,
+                ),
+                Region::Shared(rank) => {
+                    self.cluster.blocks[rank as usize].shadow.access_warp(&list, u64::from(bytes), &who, &access)
+                }
+            };
+            if let Err(conflict) = result {
+                let lane = conflict.mine.lanes.trailing_zeros().min(31) as usize;
+                let fault = self.run.conflict(self.cluster, region, &conflict);
+                self.report(lane, fault)?;
+            }
+            if access.scope.is_none() && access.kind == Kind::Write {
+                for &(_, offset) in &list {
+                    let key = self.run.key(self.cluster.index, region, offset);
+                    self.run.globals.sync.forget(key, u64::from(bytes));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The same for bytes of shared memory and one lane.
+    pub(super) fn touch_bytes(
+        &mut self,
+        lane: usize,
+        rank: u32,
+        offset: u32,
+        bytes: u32,
+        access: Access,
+    ) -> Result<(), Stop> {
+        let mut spots = [Spot::Param(0); 32];
+        spots[lane] = Spot::Shared(rank, offset);
+        let mask = std::mem::replace(&mut self.mask, 1 << lane);
+        let result = self.touch(&spots, Touch { bytes, access, mode: Mode::Weak, same: false, repeats: 0 });
+        self.mask = mask;
+        result
+    }
+
+    /// Checks and notes that asynchronous work of this warp reads shared memory of its block.
+    pub(super) fn touch_moment(
+        &mut self,
+        moment: &Moment,
+        offset: u32,
+        bytes: u32,
+        by: Asynchronous,
+    ) -> Result<(), Stop> {
+        let b = self.b;
+        if let Some(address) = self.cluster.blocks[b].shadow.first_unwritten(u64::from(offset), u64::from(bytes)) {
+            self.report(0, Fault::UninitializedMemory { space: Space::Shared, address })?;
+        }
+        let who = moment.who(by.performer());
+        let access = by.access(Access::Read, self.pc);
+        let result = self.cluster.blocks[b].shadow.access(u64::from(offset), u64::from(bytes), &who, &access);
+        match result {
+            Ok(()) => Ok(()),
+            Err(conflict) => {
+                let region = Region::Shared(b as u32);
+                let fault = self.run.conflict(self.cluster, region, &conflict);
+                self.report(0, fault)
+            }
+        }
+    }
+
+    /// What strong loads learn.
+    pub(super) fn observe(&mut self, spots: &[Spot; 32], order: Order) {
+        for lane in lanes(self.mask) {
+            self.strong(lane, spots[lane], order, |sync, agents, thread, key, ordering, scope| {
+                sync.load(agents, thread, key, ordering, scope);
+            });
+        }
+    }
+
+    /// What strong stores teach.
+    pub(super) fn publish(&mut self, spots: &[Spot; 32], order: Order) {
+        for lane in lanes(self.mask) {
+            self.strong(lane, spots[lane], order, |sync, agents, thread, key, ordering, scope| {
+                sync.store(agents, thread, key, ordering, scope);
+            });
+        }
+    }
+
+    /// What an atomic update learns and teaches.
+    pub(super) fn order_atomic(&mut self, lane: usize, spot: Spot, order: Order) {
+        self.strong(lane, spot, order, |sync, agents, thread, key, ordering, scope| {
+            sync.update(agents, thread, key, ordering, scope);
+        });
+    }
+
+    fn strong(
+        &mut self,
+        lane: usize,
+        spot: Spot,
+        order: Order,
+        act: impl FnOnce(&mut SyncMap, &mut Causality, u32, u64, Ordering, check::Scope),
+    ) {
+        let (region, offset) = match spot {
+            Spot::Global(index, offset) => (Region::Global(index), offset as u64),
+            Spot::Shared(rank, offset) => (Region::Shared(rank), u64::from(offset)),
+            Spot::Local(_) | Spot::Param(_) => return,
+        };
+        let key = self.run.key(self.cluster.index, region, offset);
+        let thread = self.thread(lane);
+        let ordering = match order {
+            Order::Weak | Order::Relaxed(_) => Ordering::Relaxed,
+            Order::Acquire(_) => Ordering::Acquire,
+            Order::Release(_) => Ordering::Release,
+            Order::AcqRel(_) => Ordering::AcqRel,
+        };
+        let scope = order.scope().unwrap_or(Scope::Gpu).into();
+        act(&mut self.run.globals.sync, &mut self.cluster.agents, thread, key, ordering, scope);
+    }
+
+    pub(super) fn fence(&mut self, scope: Scope) {
+        let warp = self.warp_number();
+        self.cluster.agents.fence(warp, self.mask, scope.into());
+    }
+
+    pub(super) fn proxy_fence(&mut self, spaces: ProxySpaces) {
+        let mut list = Vec::new();
+        if spaces.shared {
+            list.push(check::Space::Shared);
+        }
+        if spaces.global {
+            list.push(check::Space::Global);
+        }
+        let warp = self.warp_number();
+        self.cluster.agents.fence_proxy(warp, self.mask, &list);
+        // Making an mbarrier is a write of the generic proxy, too.
+        if spaces.shared {
+            self.mbarrier_init_fence();
+        }
+    }
+}
+
+/// Memory that one [`Shadow`] is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Region {
+    Global(usize),
+    Shared(u32),
+}
+
+impl Globals {
+    fn shadow(&mut self, index: usize, bytes: u64) -> &mut Shadow {
+        self.shadows.entry(index).or_insert_with(|| Shadow::new(check::Space::Global, bytes))
+    }
+}
+
+impl Run<'_> {
+    /// An address in [`SyncMap`].
+    fn key(&self, cluster: u32, region: Region, offset: u64) -> u64 {
+        match region {
+            Region::Global(index) => self.memory.start(index) + offset,
+            Region::Shared(rank) => shared_key(cluster, rank, offset as u32),
+        }
+    }
+
+    /// Checks and notes an access of asynchronous work, which knows what its thread did at the begin.
+    pub(super) fn touch_async(
+        &mut self,
+        cluster: &mut Cluster,
+        (moment, origin): (&Moment, Origin),
+        spot: Spot,
+        bytes: u32,
+        access: Access,
+        by: Asynchronous,
+    ) -> Result<(), Stop> {
+        let who: Who = moment.who(by.performer());
+        let what = by.access(access, origin.pc);
+        let (region, offset) = match spot {
+            Spot::Global(index, offset) => (Region::Global(index), offset as u64),
+            Spot::Shared(rank, offset) => (Region::Shared(rank), u64::from(offset)),
+            Spot::Local(_) | Spot::Param(_) => return Ok(()),
+        };
+        let result = match region {
+            Region::Global(index) => {
+                let bytes_of = self.memory.size(index);
+                self.globals.shadow(index, bytes_of).access(offset, u64::from(bytes), &who, &what)
+            }
+            Region::Shared(rank) => {
+                let block: &mut Block = &mut cluster.blocks[rank as usize];
+                if access == Access::Read
+                    && let Some(address) = block.shadow.first_unwritten(offset, u64::from(bytes))
+                {
+                    self.note_origin(cluster, origin, Fault::UninitializedMemory { space: Space::Shared, address })?;
+                }
+                let block: &mut Block = &mut cluster.blocks[rank as usize];
+                if access != Access::Read
+                    && let Some(at) = block.mbarrier_at(offset as u32, bytes)
+                {
+                    let problem = crate::report::MbarrierProblem::Overwritten;
+                    self.note_origin(cluster, origin, Fault::Mbarrier { address: u64::from(at), problem })?;
+                }
+                let block: &mut Block = &mut cluster.blocks[rank as usize];
+                block.shadow.access(offset, u64::from(bytes), &who, &what)
+            }
+        };
+        if access != Access::Read {
+            let key = self.key(cluster.index, region, offset);
+            self.globals.sync.forget(key, u64::from(bytes));
+        }
+        match result {
+            Ok(()) => Ok(()),
+            Err(conflict) => {
+                let fault = self.conflict(cluster, region, &conflict);
+                self.note_origin(cluster, origin, fault)
+            }
+        }
+    }
+
+    /// A conflict as a report tells it.
+    fn conflict(&self, cluster: &Cluster, region: Region, conflict: &Conflict) -> Fault {
+        let (space, address) = match region {
+            Region::Global(index) => (Space::Global, self.memory.start(index) + conflict.offset),
+            Region::Shared(_) => (Space::Shared, conflict.offset),
+        };
+        let other = &conflict.other;
+        let site = self.site(other.site);
+        match conflict.kind {
+            ConflictKind::ProxyFence => Fault::ProxyFence { space, address, site },
+            ConflictKind::Race => {
+                let (mut block, warp, lane) = thread_place(cluster, self.warps, u32::from(other.thread));
+                if other.cluster != cluster.index {
+                    block = self.block_id(other.cluster, u32::from(other.block));
+                }
+                let (access, other) = (conflict.mine.kind.into(), other.kind.into());
+                Fault::Race { space, address, access, other, site, thread: (block, warp, lane) }
+            }
+        }
+    }
+}
+
+/// The block, warp and lane of a thread of a cluster.
+fn thread_place(cluster: &Cluster, warps: u32, thread: u32) -> ([u32; 3], u32, u32) {
+    let per = (warps * 32).max(1);
+    let block = cluster.blocks.get((thread / per) as usize).map_or([0; 3], |b| b.id);
+    (block, thread % per / 32, thread % 32)
+}

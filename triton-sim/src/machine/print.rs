@@ -1,0 +1,116 @@
+//! `vprintf` and `__assertfail`: what a kernel says.
+
+use super::access::number;
+use super::address::{Reach, Spot};
+use super::warp::{Lanes, lanes};
+use super::{Cx, Stop};
+use crate::code::{Reg, Src, Window};
+use crate::printf::{self, Piece};
+use crate::report::{Access, Fault};
+
+/// A text longer than this has no end that was meant.
+const LONGEST: usize = 1 << 16;
+
+impl Cx<'_, '_> {
+    pub(super) fn call_store(&mut self, slot: u32, src: Src) -> Result<(), Stop> {
+        let values = self.read(src)?;
+        self.set_argument(slot, &values);
+        Ok(())
+    }
+
+    /// Writes a parameter variable in the lanes that run.
+    fn set_argument(&mut self, slot: u32, values: &Lanes) {
+        let slots = &mut self.warp.call;
+        slots.resize(slots.len().max(slot as usize + 1), [0; 32]);
+        for lane in lanes(self.mask) {
+            slots[slot as usize][lane] = values[lane];
+        }
+    }
+
+    pub(super) fn call_load(&mut self, dst: Reg, slot: u32) -> Result<(), Stop> {
+        let values = self.warp.call.get(slot as usize).copied().unwrap_or([0; 32]);
+        self.write(dst, &values)
+    }
+
+    /// A parameter variable of the running call.
+    fn argument(&self, slot: u32) -> Lanes {
+        self.warp.call.get(slot as usize).copied().unwrap_or([0; 32])
+    }
+
+    pub(super) fn print(&mut self, [format, arguments]: [u32; 2], result: Option<u32>) -> Result<(), Stop> {
+        let (formats, arguments) = (self.argument(format), self.argument(arguments));
+        let mut counts = [0; 32];
+        for lane in lanes(self.mask) {
+            let format = self.text(lane, formats[lane])?;
+            counts[lane] = self.formatted(lane, &format, arguments[lane])?;
+        }
+        if let Some(slot) = result {
+            self.set_argument(slot, &counts);
+        }
+        Ok(())
+    }
+
+    pub(super) fn assert_fail(&mut self, slots: [u32; 3]) -> Result<Stop, Stop> {
+        let lane = self.mask.trailing_zeros() as usize;
+        let [message, file, line] = slots.map(|slot| self.argument(slot)[lane]);
+        let (message, file) = (self.text(lane, message)?, self.text(lane, file)?);
+        let message = format!("{message} ({file}:{})", line as u32);
+        Ok(self.fatal_in(lane, Fault::Assertion { message }))
+    }
+
+    /// Text up to a NUL byte.
+    fn text(&mut self, lane: usize, address: u64) -> Result<String, Stop> {
+        let mut bytes = Vec::new();
+        while bytes.len() < LONGEST {
+            match self.value_at(lane, address.wrapping_add(bytes.len() as u64), 1)? {
+                0 => break,
+                byte => bytes.push(byte as u8),
+            }
+        }
+        Ok(String::from_utf8_lossy(&bytes).into_owned())
+    }
+
+    /// A number that a lane reads in any space.
+    fn value_at(&mut self, lane: usize, address: u64, bytes: u32) -> Result<u64, Stop> {
+        let spot = self.locate(lane, Window::Generic, address, Reach::natural(bytes, Access::Read))?;
+        if let Spot::Local(offset) = spot {
+            self.check_local(lane, offset, bytes)?;
+        }
+        Ok(number(self.peek(lane, spot, bytes)))
+    }
+
+    /// Prints a format with its arguments, which lie one behind the other, each aligned to its size; gives their number, or -1
+    /// for a format that is not understood.
+    fn formatted(&mut self, lane: usize, format: &str, arguments: u64) -> Result<u64, Stop> {
+        let pieces = match printf::pieces(format) {
+            Ok(pieces) => pieces,
+            Err(unknown) => {
+                let problem = format!("`vprintf` has no conversion `{unknown}`");
+                self.report(lane, Fault::Operand { problem })?;
+                return Ok(u64::from(u32::MAX));
+            }
+        };
+        let (mut at, mut count) = (arguments, 0);
+        for piece in pieces {
+            let text = match piece {
+                Piece::Text(text) => text,
+                Piece::Conversion(conversion) => {
+                    let bytes = conversion.bytes();
+                    // Nothing lies at the end of the address space: the access reports it.
+                    at = at.checked_next_multiple_of(bytes).unwrap_or(at);
+                    let value = self.value_at(lane, at, bytes as u32)?;
+                    at = at.wrapping_add(bytes);
+                    count += 1;
+                    if conversion.is_text() {
+                        let text = self.text(lane, value)?;
+                        conversion.text(&text)
+                    } else {
+                        conversion.number(value)
+                    }
+                }
+            };
+            self.run.printed.push_str(&text);
+        }
+        Ok(count)
+    }
+}

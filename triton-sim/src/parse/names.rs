@@ -1,0 +1,109 @@
+//! Which name stands for what, and where: a block hides the names around it (PTX ISA, "Identifiers").
+
+use super::ast::Pos;
+use super::cursor::{declared_twice, shown};
+use super::special;
+use crate::ParseError;
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+
+/// What a name stands for, with its number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Named {
+    Register(u32),
+    Variable(u32),
+    Param(u32),
+    Label(u32),
+    ModuleVariable(u32),
+    Function,
+    Kernel,
+}
+
+/// The scopes that are open.
+#[derive(Default)]
+pub(super) struct Names {
+    innermost: HashMap<String, Named>,
+    /// Those around it, the module's first.
+    outer: Vec<HashMap<String, Named>>,
+}
+
+impl Names {
+    /// Opens a scope.
+    pub fn open(&mut self) {
+        self.outer.push(std::mem::take(&mut self.innermost));
+    }
+
+    /// Closes the innermost scope.
+    pub fn close(&mut self) {
+        self.innermost = self.outer.pop().unwrap_or_default();
+    }
+
+    /// Declares a name in the innermost scope.
+    ///
+    /// # Errors
+    /// The scope has it already.
+    pub fn declare(&mut self, name: &str, named: Named, pos: Pos) -> Result<(), ParseError> {
+        match self.innermost.entry(name.to_owned()) {
+            Entry::Vacant(place) => {
+                place.insert(named);
+                Ok(())
+            }
+            // The label may stand behind this place.
+            Entry::Occupied(place) if matches!(place.get(), Named::Label(_)) => {
+                Err(super::error(pos, &format!("`{}` is also a label of this block", shown(name))))
+            }
+            Entry::Occupied(_) => Err(declared_twice(name, pos)),
+        }
+    }
+
+    /// Says that a label stands somewhere in the innermost scope; a name that the scope has already is left as it is.
+    pub fn foresee(&mut self, name: &str, label: u32) {
+        self.innermost.entry(name.to_owned()).or_insert(Named::Label(label));
+    }
+
+    /// What a name stands for in the innermost scope.
+    pub fn here(&self, name: &str) -> Option<Named> {
+        self.innermost.get(name).copied()
+    }
+
+    /// What a name stands for.
+    pub fn find(&self, name: &str) -> Option<Named> {
+        self.innermost.get(name).or_else(|| self.outer.iter().rev().find_map(|scope| scope.get(name))).copied()
+    }
+
+    /// The error that a name stands for nothing, with a name that was perhaps meant.
+    pub fn undeclared(&self, name: &str, pos: Pos) -> ParseError {
+        let what = if name.starts_with('%') { "register " } else { "" };
+        let mut message = format!("{what}`{}` is not declared", shown(name));
+        // `%r7` is not a slip of `%r6`: numbered names are no proposals.
+        let numbered = |name: &str| name.ends_with(|c: char| c.is_ascii_digit());
+        let own =
+            self.outer.iter().chain([&self.innermost]).flat_map(HashMap::keys).filter(|name| !numbered(name)).cloned();
+        let near = special::all().chain(own).filter_map(|known| Some((distance(name, &known)?, known))).min();
+        if let Some((_, near)) = near {
+            message.push_str(&format!("; did you mean `{near}`?"));
+        }
+        super::error(pos, &message)
+    }
+}
+
+/// Number of characters to insert, delete or replace to come from one name to another (Levenshtein), if they are a third of
+/// the name at most.
+fn distance(a: &str, b: &str) -> Option<usize> {
+    let most = a.len() / 3;
+    if a.len() > 60 || a.len().abs_diff(b.len()) > most {
+        return None;
+    }
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, x) in a.bytes().enumerate() {
+        let mut diagonal = i;
+        row[0] = i + 1;
+        for (j, y) in b.bytes().enumerate() {
+            let replaced = diagonal + usize::from(x != y);
+            diagonal = row[j + 1];
+            row[j + 1] = replaced.min(diagonal + 1).min(row[j] + 1);
+        }
+    }
+    let last = row[b.len()];
+    (last <= most).then_some(last)
+}

@@ -1,0 +1,169 @@
+//! Reports as text: one line each, the place in the source first.
+
+use crate::report::{Access, Fault, MbarrierProblem, Report, Space, Wait};
+use std::fmt;
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some((file, line, column)) = &self.site.source {
+            write!(f, "{file}:{line}:{column}: ")?;
+        }
+        let Report { fault, kernel, site, block: [x, y, z], warp, lane } = self;
+        write!(f, "kernel `{kernel}`, block ({x}, {y}, {z}), warp {warp}, lane {lane}: {fault}; ")?;
+        write!(f, "at `{}`, {}:{} of the PTX", site.short(), site.pos.line, site.pos.column)
+    }
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Fault::OutOfBounds { space, address, bytes, access, near } => {
+                write!(
+                    f,
+                    "{access} of {bytes} bytes of {space} memory at {address:#x}, outside of all that is allocated"
+                )?;
+                if near.is_empty() { Ok(()) } else { write!(f, ": {near}") }
+            }
+            Fault::UseAfterFree { address, bytes, access } => {
+                write!(f, "{access} of {bytes} bytes at {address:#x}, which were freed")
+            }
+            Fault::Misaligned { space, address, needed } => {
+                write!(f, "the address {address:#x} in {space} memory is not a multiple of {needed}")
+            }
+            Fault::UninitializedRegister { register } => write!(f, "`{register}` is read, but was never written"),
+            Fault::UninitializedMemory { space, address } => {
+                write!(f, "{space} memory at {address:#x} is read, but was never written")
+            }
+            Fault::Race { space, address, access, other, site, thread: ([x, y, z], warp, lane) } => write!(
+                f,
+                "a race at {address:#x} of {space} memory: nothing orders this {access} and the {other} by block \
+                 ({x}, {y}, {z}), warp {warp}, lane {lane} in {site}"
+            ),
+            Fault::ProxyFence { space, address, site } => write!(
+                f,
+                "the async proxy uses {space} memory at {address:#x}, and no proxy fence is behind its write in {site}"
+            ),
+            Fault::Divergence { here, needed, why } => {
+                write!(f, "lanes {needed:#010x} must be together, but only {here:#010x} are: {why}")
+            }
+            Fault::Barrier { barrier, problem } => write!(f, "barrier {barrier}: {problem}"),
+            Fault::Mbarrier { address, problem } => write!(f, "the mbarrier at {address:#x} {problem}"),
+            Fault::Deadlock { waits } => list(f, "no warp can go on", waits),
+            Fault::Livelock { waits } => list(f, "warps turn in loops that nothing ends", waits),
+            Fault::RegisterInFlight { register } => {
+                write!(f, "`{register}` belongs to a `wgmma` that is not finished")
+            }
+            Fault::Wgmma { problem } => write!(f, "wgmma: {problem}"),
+            Fault::Descriptor { bits, problem } => write!(f, "the matrix descriptor {bits:#018x}: {problem}"),
+            Fault::TensorMap { problem } => write!(f, "tensor map: {problem}"),
+            Fault::UnfinishedAtExit { what } => write!(f, "the block ended without waiting for {what}"),
+            Fault::Operand { problem } => write!(f, "an operand: {problem}"),
+            Fault::Trap => f.write_str("trap"),
+            Fault::Assertion { message } => write!(f, "assertion failed: {message}"),
+        }
+    }
+}
+
+impl fmt::Display for MbarrierProblem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            MbarrierProblem::NotInitialised => f.write_str("is not initialised"),
+            MbarrierProblem::InitialisedTwice => f.write_str("is initialised again while it is one"),
+            MbarrierProblem::Overwritten => f.write_str("is accessed by ordinary instructions"),
+            MbarrierProblem::Count { count } => write!(f, "has a count of {count}, which is not in 1 to 2^20 - 1"),
+            MbarrierProblem::TooManyArrivals { expected } => {
+                write!(f, "has more arrivals than the {expected} of its phase")
+            }
+            MbarrierProblem::Bytes { pending } => write!(f, "expects {pending} bytes, which is out of range"),
+            MbarrierProblem::NotFenced => f.write_str("is used before `fence.mbarrier_init` makes it visible"),
+        }
+    }
+}
+
+fn list(f: &mut fmt::Formatter<'_>, what: &str, waits: &[Wait]) -> fmt::Result {
+    f.write_str(what)?;
+    for (i, Wait { block: [x, y, z], warp, lanes, site, reason }) in waits.iter().enumerate() {
+        let separator = if i == 0 { ": " } else { ", " };
+        write!(f, "{separator}block ({x}, {y}, {z}), warp {warp}, lanes {lanes:#010x} at {site}: {reason}")?;
+    }
+    Ok(())
+}
+
+impl fmt::Display for Access {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Access::Read => "read",
+            Access::Write => "write",
+            Access::Atomic => "atomic update",
+        })
+    }
+}
+
+impl fmt::Display for Space {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Space::Global => "global",
+            Space::Shared => "shared",
+            Space::Local => "local",
+            Space::Param => "parameter",
+            Space::Const => "constant",
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::parse::ast::Pos;
+    use crate::report::{Access, Fault, MbarrierProblem, Report, Site, Space, Wait};
+
+    fn site(instruction: &str, source: Option<(String, u32, u32)>) -> Site {
+        Site { instruction: instruction.into(), pos: Pos { line: 30, column: 2 }, source }
+    }
+
+    #[test]
+    fn reports_name_their_place() {
+        let check = |fault: Fault, source: Option<(String, u32, u32)>, expected: &str| {
+            let site = site("st.global.b32 [%rd1], %r1", source);
+            let report = Report { fault, kernel: "add".into(), site, block: [1, 2, 0], warp: 3, lane: 4 };
+            assert_eq!(report.to_string(), expected);
+        };
+        let (place, code) =
+            ("kernel `add`, block (1, 2, 0), warp 3, lane 4: ", "; at `st.global.b32 [%rd1], %r1`, 30:2 of the PTX");
+        check(Fault::Trap, None, &format!("{place}trap{code}"));
+        let near = "4 bytes behind the end".into();
+        let (space, access) = (Space::Global, Access::Write);
+        check(
+            Fault::OutOfBounds { space, address: 0x1004, bytes: 4, access, near },
+            Some(("src/k.rs".into(), 7, 5)),
+            &format!(
+                "src/k.rs:7:5: {place}write of 4 bytes of global memory at 0x1004, outside of all that is allocated: 4 bytes \
+                 behind the end{code}"
+            ),
+        );
+        check(
+            Fault::Race {
+                space: Space::Shared,
+                address: 16,
+                access,
+                other: Access::Read,
+                site: site("ld.shared.b32 %r2, [%rd2]", None),
+                thread: ([1, 2, 0], 0, 9),
+            },
+            None,
+            &format!(
+                "{place}a race at 0x10 of shared memory: nothing orders this write and the read by block (1, 2, 0), warp 0, \
+                 lane 9 in `ld.shared.b32 %r2, [%rd2]` at 30:2{code}"
+            ),
+        );
+        let problem = MbarrierProblem::TooManyArrivals { expected: 2 };
+        let text = "the mbarrier at 0x8 has more arrivals than the 2 of its phase";
+        check(Fault::Mbarrier { address: 8, problem }, None, &format!("{place}{text}{code}"));
+        let wait = |warp: u32| {
+            let site = site("bar.sync 0", None);
+            Wait { block: [0; 3], warp, lanes: 1, site, reason: "3 warps".into() }
+        };
+        let at = |warp: u32| format!("block (0, 0, 0), warp {warp}, lanes 0x00000001 at `bar.sync 0` at 30:2: 3 warps");
+        let text = format!("{place}no warp can go on: {}, {}{code}", at(0), at(1));
+        check(Fault::Deadlock { waits: vec![wait(0), wait(1)] }, None, &text);
+    }
+}
