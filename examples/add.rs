@@ -1,6 +1,7 @@
 //! The first kernel: out = x + y, elementwise, over a length that no block divides.
 //!
-//! `cargo run --example add` uses the best device of this machine; `-- --device cpu` and `-- --device cuda` choose one.
+//! `cargo run --example add` uses the best device of this machine; `-- --device cpu`, `-- --device cuda` and
+//! `-- --device sim` choose one.
 
 mod support;
 
@@ -21,16 +22,16 @@ fn main() -> std::process::ExitCode {
 fn run(device: &Device) -> Result<(), Box<dyn std::error::Error>> {
     let stream = device.stream()?;
 
-    const N: i32 = 1_000_003;
     const BLOCK: i32 = 1024;
-    let x: Vec<f32> = (0..N).map(|i| i as f32 * 0.25).collect();
-    let y: Vec<f32> = (0..N).map(|i| (N - i) as f32 * 0.5).collect();
+    let n = 1_000_003;
+    let x: Vec<f32> = (0..n).map(|i| i as f32 * 0.25).collect();
+    let y: Vec<f32> = (0..n).map(|i| (n - i) as f32 * 0.5).collect();
     let (dx, dy) = (stream.upload(&x)?, stream.upload(&y)?);
     let mut out = stream.zeros::<f32>(x.len())?;
 
     let programs = x.len().div_ceil(BLOCK as usize);
-    let launch = add::<f32, BLOCK>(&dx, &dy, &mut out, N);
-    // SAFETY: the three buffers hold N elements each, and the mask keeps every access below N.
+    let launch = add::<f32, BLOCK>(&dx, &dy, &mut out, n);
+    // SAFETY: the three buffers hold n elements each, and the mask keeps every access below n.
     #[allow(unsafe_code, reason = "a kernel over raw pointers")]
     unsafe {
         launch.launch(&stream, programs)?

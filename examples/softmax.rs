@@ -1,7 +1,7 @@
 //! Softmax of every row of a matrix, in one pass: a program keeps its row in registers.
 //!
-//! `cargo run --release --example softmax` uses the best device of this machine; `-- --device cpu` and `-- --device cuda`
-//! choose one.
+//! `cargo run --release --example softmax` uses the best device of this machine; `-- --device cpu`, `-- --device cuda`
+//! and `-- --device sim` choose one.
 
 mod support;
 

@@ -16,6 +16,7 @@ pages! {
     instances
     checks
     testing
+    simulator
     how_it_works
     errors
 }

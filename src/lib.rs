@@ -31,6 +31,8 @@
 //! - [`kernel`] has the options of the attribute.
 //! - [`lang`] is the language: what a kernel's body may call, with shapes, meaning and errors.
 //! - [`prelude`] is what both kernels and the programs that launch them import.
+//! - The feature `sim` adds `Device::sim()`, which runs the PTX of kernels on the CPU, and reports races, uninitialised memory
+//!   and other mistakes that a GPU lets pass.
 //!
 //! The compiler runs inside the attribute. Cargo builds it without optimisation, also for a release build, unless the
 //! workspace says otherwise, which makes kernels compile several times faster:
@@ -53,6 +55,8 @@ pub mod prelude;
 pub use half::{bf16, f16};
 pub use triton_core::record;
 pub use triton_macros::{constant, function, kernel, params};
+#[cfg(feature = "sim")]
+pub use triton_runtime::sim;
 pub use triton_runtime::{
     AsPtr, AsPtrMut, AsTensor, AsTensorMut, Buffer, Device, DevicePtr, Element, Error, Event, Grid, Kernel, Launch,
     LaunchArg, Pinned, Result, Safe, Stream, Unsafe, View, ViewMut,

@@ -1,4 +1,4 @@
-//! Kernels on every device there is: the CPU always, the GPU where a driver and a GPU are.
+//! Kernels on every device there is: CPU and simulator always, the GPU where a driver and a GPU are.
 //!
 //! The binary needs nothing of the source tree, so that it can be carried to a GPU host.
 
@@ -31,7 +31,7 @@ use triton::prelude::*;
 
 /// Every device of this machine that can run kernels; says so if there is no GPU.
 fn devices() -> Vec<Device> {
-    let mut devices = vec![Device::cpu()];
+    let mut devices = vec![Device::cpu(), Device::sim()];
     match Device::cuda(0) {
         Ok(gpu) => devices.push(gpu),
         Err(error) => println!("SKIPPED on a GPU: {error}"),

@@ -52,6 +52,18 @@ fn files_begin_with_their_purpose_and_stay_short() {
     report(failures);
 }
 
+/// Where the libraries are.
+const LIBRARIES: &[&str] = &[
+    "src/",
+    "triton-core/src/",
+    "triton-macros/src/",
+    "triton-sim/src/",
+    "triton-syntax/src/",
+    "triton-runtime/src/",
+    "filetest/src/",
+    "chip/src/",
+];
+
 /// Who may use what: the first matching rule of a path holds for it.
 const ARROWS: &[(&str, &[&str])] = &[
     (
@@ -75,6 +87,20 @@ const ARROWS: &[(&str, &[&str])] = &[
             "triton_core::sema",
             "triton_core::passes",
             "triton_core::ptx",
+        ],
+    ),
+    // It knows PTX, and nothing of who wrote it.
+    (
+        "triton-sim/src/",
+        &[
+            "triton_core",
+            "triton_syntax",
+            "triton_macros",
+            "triton_runtime",
+            "std::fs",
+            "std::env",
+            "std::process",
+            "std::net",
         ],
     ),
     ("triton-core/src/ops/", &["crate::ptx", "crate::passes", "crate::sema"]),
@@ -102,20 +128,31 @@ fn arrows_run_one_way() {
     report(failures);
 }
 
-/// `unsafe` blocks of libraries are in the runtime's driver folder.
+/// The simulator is behind a feature: of the libraries, one folder names it.
 #[test]
-fn unsafe_code_is_in_the_driver_folder() {
-    let libraries = [
-        "src/",
-        "triton-core/src/",
-        "triton-macros/src/",
-        "triton-syntax/src/",
-        "triton-runtime/src/",
-        "filetest/src/",
-    ];
+fn the_simulator_is_named_in_one_folder() {
     let mut failures = Vec::new();
     for (path, text) in sources() {
-        let library = libraries.iter().any(|l| path.starts_with(l)) && !path.starts_with("triton-runtime/src/driver/");
+        let library =
+            LIBRARIES.iter().any(|l| path.starts_with(l) && !["triton-sim/src/", "filetest/src/"].contains(l));
+        if !library || path.starts_with("triton-runtime/src/sim/") {
+            continue;
+        }
+        for line in text.lines().filter(|l| !l.trim_start().starts_with("//") && l.contains("triton_sim")) {
+            failures.push(format!("{path}: `triton_sim` is for triton-runtime/src/sim/: {}", line.trim()));
+        }
+    }
+    report(failures);
+}
+
+/// `unsafe` blocks of libraries are where the driver is called.
+#[test]
+fn unsafe_code_is_where_the_driver_is_called() {
+    let driver = ["triton-runtime/src/driver/", "chip/src/device.rs"];
+    let mut failures = Vec::new();
+    for (path, text) in sources() {
+        let starts = |list: &[&str]| list.iter().any(|l| path.starts_with(l));
+        let library = starts(LIBRARIES) && !starts(&driver);
         for line in text.lines().filter(|_| library) {
             let code = line.trim_start();
             if !code.starts_with("//") && code.contains("unsafe {") {

@@ -7,7 +7,7 @@ use clap::Args;
 use serde::Serialize;
 use std::path::PathBuf;
 use std::time::Instant;
-use triton::{Device, Stream};
+use triton::{Device, Stream, bf16};
 use triton_core::record::Promise;
 use triton_core::{images, ir, passes};
 
@@ -43,8 +43,8 @@ pub fn compile(options: &Options) -> Outcome {
     let f16s = record::<triton::f16>(&stream, |x, y, out| Ok(add::<triton::f16, 1024>(x, y, out, 1).record()))?;
     let rows =
         record::<f32>(&stream, |x, _, out| Ok(softmax::<4096>(x.view([1, 1])?, out.view_mut([1, 1])?).record()))?;
-    let product = record::<triton::bf16>(&stream, |x, y, out| {
-        Ok(matmul::<64, 64, 32>(x.view([1, 1])?, y.view([1, 1])?, out.view_mut([1, 1])?).record())
+    let product = record::<bf16>(&stream, |x, y, out| {
+        Ok(matmul::<bf16, 64, 64, 32>(x.view([1, 1])?, y.view([1, 1])?, out.view_mut([1, 1])?).record())
     })?;
     let results = [f32s, f16s, rows, product].map(|record| measure(record, options.reps));
     let results = results.into_iter().collect::<Outcome<Vec<Result>>>()?;

@@ -85,7 +85,7 @@ fn time_matmul(stream: &Stream, side: usize, reps: u32) -> Outcome<Vec<f64>> {
 }
 
 /// Seconds of each run.
-fn time(reps: u32, mut run: impl FnMut() -> Outcome) -> Outcome<Vec<f64>> {
+pub fn time(reps: u32, mut run: impl FnMut() -> Outcome) -> Outcome<Vec<f64>> {
     let one = |_| {
         let start = Instant::now();
         run()?;

@@ -7,6 +7,7 @@
 //! | `launch` | host time of a warm launch, beside a bare `cuLaunchKernel` |
 //! | `compile` | time from embedded IR to PTX; needs no GPU |
 //! | `cpu` | an addition and a matrix product on the CPU device, beside the time they may take |
+//! | `sim` | a matrix product on the PTX simulator, beside the time it may take |
 //! | `serve` | what `compare` starts: works off [`protocol::Request`]s from its standard input |
 
 mod case;
@@ -22,6 +23,7 @@ mod reference;
 mod report;
 mod serve;
 mod side;
+mod sim;
 mod stats;
 mod table;
 mod tiles;
@@ -49,6 +51,8 @@ enum Command {
     Compile(compile::Options),
     /// An addition and a matrix product on the CPU device, beside the time they may take
     Cpu(cpu::Options),
+    /// A matrix product on the PTX simulator, beside the time it may take
+    Sim(sim::Options),
     /// Works off requests from standard input; started by `compare`
     #[command(hide = true)]
     Serve(serve::Options),
@@ -115,6 +119,7 @@ fn main() -> ExitCode {
         Command::Launch(options) => launch::launch(&options),
         Command::Compile(options) => compile::compile(&options),
         Command::Cpu(options) => cpu::cpu(&options),
+        Command::Sim(options) => sim::sim(&options),
         Command::Serve(options) => serve::serve(&options),
     };
     match outcome {

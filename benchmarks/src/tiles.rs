@@ -50,18 +50,18 @@ pub fn transpose<T: Num>(x: Tensor<T, 2>, out: TensorMut<T, 2>) {
 }
 
 /// out = a · b, sums in `f32`.
-#[triton::kernel(configs = [(BM = 128, BN = 64, BK = 32, num_warps = 8), (BM = 64, BN = 64, BK = 32)])]
-pub fn matmul<const BM: i32, const BN: i32, const BK: i32>(
-    a: Tensor<bf16, 2>,
-    b: Tensor<bf16, 2>,
-    out: TensorMut<bf16, 2>,
+#[triton::kernel(T = [f16, bf16], configs = [(BM = 128, BN = 64, BK = 32, num_warps = 8), (BM = 64, BN = 64, BK = 32)])]
+pub fn matmul<T: Float, const BM: i32, const BN: i32, const BK: i32>(
+    a: Tensor<T, 2>,
+    b: Tensor<T, 2>,
+    out: TensorMut<T, 2>,
 ) {
     let (m, n) = (program_id(0) * BM, program_id(1) * BN);
     let mut acc = zeros::<f32>([BM, BN]);
     for k in (0..a.dim(1)).step_by(BK) {
         acc = dot(a.load([m, k], [BM, BK]), b.load([k, n], [BK, BN]), acc);
     }
-    out.store([m, n], acc.to::<bf16>());
+    out.store([m, n], acc.to::<T>());
 }
 
 /// The same in `f32`: products are as exact as the type.
@@ -140,7 +140,7 @@ impl Tiled for bf16 {
             Op::Transpose => transpose::<bf16>(x.view([columns, rows])?, out).launch(stream, squares(case))?,
             Op::Matmul => {
                 let grid = (rows.div_ceil(128), columns.div_ceil(64));
-                matmul::<128, 64, 32>(x.view([rows, k])?, y.view([k, columns])?, out).launch(stream, grid)?;
+                matmul::<bf16, 128, 64, 32>(x.view([rows, k])?, y.view([k, columns])?, out).launch(stream, grid)?;
             }
             Op::Copy | Op::Add | Op::Softmax => return Err(no_kernel(case)),
         }

@@ -1,8 +1,13 @@
 //! Runs the cases on a device: a line for each that fails, with the first element that is wrong.
+//!
+//! On the simulator the seed decides the order of programs and warps too. Each case begins anew with it, so that
+//! `--filter NAME --seed S` repeats what was found, and `--seeds N` tries N orders of each.
 
 use clap::{Parser, ValueEnum};
 use conformance::case::{Case, Failure};
+use std::ops::Range;
 use std::process::ExitCode;
+use triton::sim::SimOptions;
 use triton::{Device, Error, Stream};
 
 /// Checks every operation on every element type against references of its own
@@ -15,6 +20,15 @@ struct Options {
     /// Only cases whose name contains this text; several times for any of several
     #[arg(long, value_name = "NAME")]
     filter: Vec<String>,
+    /// Runs so many of the cases, chosen by chance
+    #[arg(long, value_name = "COUNT")]
+    sample: Option<usize>,
+    /// Where chance begins; it is printed, so that a run can be repeated
+    #[arg(long)]
+    seed: Option<u64>,
+    /// On the simulator: runs each case in so many orders
+    #[arg(long, value_name = "COUNT", default_value_t = 1)]
+    seeds: u64,
     /// Prints the names of the cases and runs none
     #[arg(long)]
     list: bool,
@@ -27,6 +41,8 @@ enum Where {
     Cpu,
     /// CUDA device 0
     Cuda,
+    /// The PTX simulator
+    Sim,
 }
 
 fn main() -> ExitCode {
@@ -35,6 +51,10 @@ fn main() -> ExitCode {
     cases.retain(|case| {
         options.filter.is_empty() || options.filter.iter().any(|text| case.name.contains(text.as_str()))
     });
+    let seed = options.seed.unwrap_or_else(|| fastrand::u64(..));
+    if let Some(count) = options.sample {
+        sample(&mut cases, count, seed);
+    }
     if options.list {
         cases.iter().for_each(|case| println!("{}", case.name));
         return ExitCode::SUCCESS;
@@ -42,9 +62,13 @@ fn main() -> ExitCode {
     let device = match options.device {
         Where::Cpu => Ok(Device::cpu()),
         Where::Cuda => Device::cuda(0),
+        Where::Sim => Ok(Device::sim_with(SimOptions::new().seed(seed))),
     };
+    if options.sample.is_some() || matches!(options.device, Where::Sim) {
+        println!("conformance: {} cases, --seed {seed}", cases.len());
+    }
     match device.and_then(|device| device.stream()) {
-        Ok(stream) => run(&cases, &stream),
+        Ok(stream) => run(&cases, &stream, seed..seed.saturating_add(options.seeds)),
         Err(error) => {
             eprintln!("conformance: {error}");
             ExitCode::FAILURE
@@ -52,10 +76,30 @@ fn main() -> ExitCode {
     }
 }
 
-fn run(cases: &[Case], stream: &Stream) -> ExitCode {
+/// Keeps so many cases, in their order.
+fn sample(cases: &mut Vec<Case>, count: usize, seed: u64) {
+    let mut chosen: Vec<bool> = (0..cases.len()).map(|i| i < count).collect();
+    fastrand::Rng::with_seed(seed).shuffle(&mut chosen);
+    let mut chosen = chosen.into_iter();
+    cases.retain(|_| chosen.next().unwrap_or(false));
+}
+
+/// A case on a device; on the simulator once with each seed, on a stream of its own, whose launches do not depend on the cases
+/// before.
+fn one(case: &Case, stream: &Stream, seeds: Range<u64>) -> Result<(), Failure> {
+    if !stream.device().is_sim() {
+        return case.run(stream);
+    }
+    for seed in seeds {
+        case.run(&Device::sim_with(SimOptions::new().seed(seed)).stream()?)?;
+    }
+    Ok(())
+}
+
+fn run(cases: &[Case], stream: &Stream, seeds: Range<u64>) -> ExitCode {
     let (mut passed, mut failed) = (0, 0);
     for (case, left) in cases.iter().zip((0..cases.len()).rev()) {
-        match case.run(stream) {
+        match one(case, stream, seeds.clone()) {
             Ok(()) => passed += 1,
             Err(failure) => {
                 failed += 1;

@@ -141,17 +141,27 @@ fn momentum_keeps_a_part_of_every_step() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
+/// The losses of a network that learns a few images.
+fn losses(device: &Device, epochs: usize) -> Result<Vec<f64>, Box<dyn Error>> {
+    let (stream, digits) = (device.stream()?, few()?);
+    let mut random = fastrand::Rng::with_seed(7);
+    let mut network = Network::new(&stream, &mut random)?;
+    learn(&mut network, &stream, &digits, &mut random, epochs)
+}
+
 #[test]
 fn learning_makes_the_loss_smaller_and_can_be_repeated() -> Result<(), Box<dyn Error>> {
-    let (stream, digits) = (Device::cpu().stream()?, few()?);
-    let losses = || -> Result<Vec<f64>, Box<dyn Error>> {
-        let mut random = fastrand::Rng::with_seed(7);
-        let mut network = Network::new(&stream, &mut random)?;
-        learn(&mut network, &stream, &digits, &mut random, 30)
-    };
-    let found = losses()?;
+    let found = losses(&Device::cpu(), 30)?;
     assert!(found[29] < found[0] / 4.0, "{found:?}");
-    assert_eq!(found, losses()?);
+    assert_eq!(found, losses(&Device::cpu(), 30)?);
+    Ok(())
+}
+
+#[test]
+fn the_simulator_learns_the_same() -> Result<(), Box<dyn Error>> {
+    let (found, expected) = (losses(&Device::sim(), 2)?, losses(&Device::cpu(), 2)?);
+    let near = found.iter().zip(&expected).all(|(a, b)| (a - b).abs() <= BOUND * b.abs());
+    assert!(near && found.len() == 2, "{found:?}, but {expected:?}");
     Ok(())
 }
 

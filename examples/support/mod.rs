@@ -4,7 +4,8 @@ use std::error::Error;
 use std::process::ExitCode;
 use triton::prelude::*;
 
-/// Runs an example on the device that the command line asks for: `--device cpu`, `--device cuda`, or the best one.
+/// Runs an example on the device that the command line asks for: `--device cpu`, `--device cuda`, `--device sim`, or the best
+/// one.
 pub fn run(name: &str, example: impl FnOnce(&Device) -> Result<(), Box<dyn Error>>) -> ExitCode {
     let result = device().and_then(|device| {
         println!("device: {device}");
@@ -25,12 +26,13 @@ fn device() -> Result<Device, Box<dyn Error>> {
         None => return Ok(Device::best()),
         Some("--device") => args.next(),
         Some(other) => {
-            return Err(format!("unknown argument `{other}`: write `--device cpu` or `--device cuda`").into());
+            return Err(format!("unknown argument `{other}`: write `--device`, and `cpu`, `cuda` or `sim`").into());
         }
     };
     match name.as_deref() {
         Some("cpu") => Ok(Device::cpu()),
         Some("cuda") => Ok(Device::cuda(0)?),
-        other => Err(format!("`--device` is `cpu` or `cuda`, not `{}`", other.unwrap_or_default()).into()),
+        Some("sim") => Ok(Device::sim()),
+        other => Err(format!("`--device` is `cpu`, `cuda` or `sim`, not `{}`", other.unwrap_or_default()).into()),
     }
 }

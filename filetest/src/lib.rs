@@ -14,10 +14,11 @@
 //! | `explain`, `explain aligned`, `explain specialised` | which layouts are chosen, and what they cost | `NAME.out` |
 //! | `ptx` | the images | `NAME.<target>.<promise>.ptx` |
 //! | `lower` | the code for `sm_80` of a function that is at stage 1 or 2 already | `NAME.ptx` |
-//! | `run` | the buffers after the grid has run, the same before and after each pass | `NAME.out` |
+//! | `run` | the buffers after the grid has run, the same before and after each pass, and of the PTX on the simulator | `NAME.out` |
 
 pub mod random;
 pub mod run;
+pub mod simulate;
 
 use std::path::Path;
 use triton_core::ir::Stage;

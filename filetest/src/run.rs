@@ -1,4 +1,4 @@
-//! The test `run`: a grid over buffers, with the same result before and after each pass.
+//! The test `run`: a grid over buffers, with the same result before and after each pass, and of the PTX on the simulator.
 //!
 //! ```text
 //! ; test run
@@ -10,7 +10,7 @@
 //! A buffer lists its elements, or says `zeros N`, or `small SEED N` or `any SEED N`, which are random; an argument is a buffer (with `+BYTES`) or a number of the parameter's
 //! type. Buffers lie far apart, so that every access beyond an end is found.
 
-use crate::random;
+use crate::{random, simulate};
 use std::fmt::Write;
 use std::sync::Mutex;
 use triton_core::interp::{self, Fault, Memory, Program};
@@ -101,6 +101,27 @@ impl Setup {
         func.params.iter().zip(&self.args).map(arg).collect()
     }
 
+    /// The most that the arguments keep, if buffers are aligned.
+    ///
+    /// # Errors
+    /// As of [`Setup::args`].
+    pub fn strongest(&self, func: &Function) -> Result<Promise, String> {
+        let args = self.args(func, &vec![0; self.buffers.len()])?;
+        let keeps = |pointers: bool| {
+            func.params.iter().zip(&args).filter(|(param, _)| !param.general).all(|(param, arg)| {
+                match func.ty(param.value).elem {
+                    Elem::Ptr { .. } => !pointers || arg.bits() % 16 == 0,
+                    Elem::Num(dtype) => pointers || !dtype.is_int() || arg.bits() % 16 == 0,
+                }
+            })
+        };
+        Ok(match (keeps(true), keeps(false)) {
+            (false, _) => Promise::Nothing,
+            (true, false) => Promise::Aligned,
+            (true, true) => Promise::Divisible,
+        })
+    }
+
     /// What buffers hold, a line each, as the file of expected output has it.
     pub fn render(&self, contents: &[Vec<u8>]) -> String {
         let mut out = String::new();
@@ -147,6 +168,7 @@ pub fn run(text: &str) -> Result<String, String> {
         passes::run(passes::SCHEDULE, &mut laid, promise)?;
         compare(&laid, "sync")?;
     }
+    simulate::check(&func, &setup, &expected)?;
     Ok(expected)
 }
 

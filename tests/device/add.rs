@@ -52,6 +52,9 @@ macro_rules! check {
 fn add_is_exact() -> triton::Result<()> {
     for device in devices() {
         for n in [1, 15, 16, 17, 255, 256, 257, 1000, 1024, 4096, 100_000, 131_072, 1_000_003] {
+            if device.is_sim() && n > 4096 {
+                continue;
+            }
             for offset in [0, 1, 2, 3, 4, 8, 16] {
                 check!(device, f32, 256, n, offset, |x| x);
                 check!(device, f32, 1024, n, offset, |x| x);
@@ -66,7 +69,7 @@ fn add_is_exact() -> triton::Result<()> {
 /// 2²⁷ elements, on a GPU only: the size that the benchmark times.
 #[test]
 fn large_add_is_exact_on_a_gpu() -> triton::Result<()> {
-    for device in devices().into_iter().filter(|d| !d.is_cpu()) {
+    for device in devices().into_iter().filter(|d| d.ordinal().is_some()) {
         for (n, offset) in [(1 << 27, 0), ((1 << 27) - 3, 0), ((1 << 27) - 16, 1)] {
             check!(device, f32, 1024, n, offset, |x| x);
             check!(device, f16, 1024, n, offset, f16::from_f32);

@@ -4,9 +4,7 @@
 
 use super::corpus::{execute, images, record};
 use super::devices;
-use triton_core::ir::Function;
 use triton_core::ir::parse::parse;
-use triton_core::ir::types::Elem;
 use triton_core::record::Promise;
 use triton_filetest::random::case;
 use triton_filetest::run::{Setup, difference, under};
@@ -33,7 +31,7 @@ fn random_programs_on_every_device() -> Result<(), String> {
                 continue;
             }
         };
-        let strongest = strongest(&func, &case.text)?;
+        let strongest = Setup::parse(&case.text)?.strongest(&func)?;
         for &promise in Promise::ALL.iter().filter(|&&p| p <= strongest) {
             let (laid, expected) = match under(&case.text, promise, case.rounds) {
                 Ok(found) => found,
@@ -60,23 +58,4 @@ fn random_programs_on_every_device() -> Result<(), String> {
         0 => Ok(()),
         n => Err(format!("{n} failures:\n{}\n{}", numbers.join("\n"), failures[..n.min(TOLD)].join("\n"))),
     }
-}
-
-/// The most that the arguments of a case keep.
-fn strongest(func: &Function, text: &str) -> Result<Promise, String> {
-    let setup = Setup::parse(text)?;
-    let args = setup.args(func, &vec![0; setup.buffers.len()])?;
-    let keeps = |pointers: bool| {
-        func.params.iter().zip(&args).filter(|(param, _)| !param.general).all(|(param, arg)| {
-            match func.ty(param.value).elem {
-                Elem::Ptr { .. } => !pointers || arg.bits() % 16 == 0,
-                Elem::Num(dtype) => pointers || !dtype.is_int() || arg.bits() % 16 == 0,
-            }
-        })
-    };
-    Ok(match (keeps(true), keeps(false)) {
-        (false, _) => Promise::Nothing,
-        (true, false) => Promise::Aligned,
-        (true, true) => Promise::Divisible,
-    })
 }

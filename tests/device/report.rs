@@ -64,6 +64,7 @@ fn check(error: Error) {
 #[test]
 fn a_failed_assertion_is_named() {
     check(failure(&Device::cpu(), 5).expect_err("an index is outside"));
+    check(failure(&Device::sim(), 5).expect_err("an index is outside"));
     match Device::cuda(0) {
         Ok(_) => assert!(run_child("assertion").contains("reported"), "the child says what it saw"),
         Err(error) => println!("SKIPPED on a GPU: {error}"),
@@ -72,8 +73,8 @@ fn a_failed_assertion_is_named() {
 
 #[test]
 fn lines_are_printed() {
-    // Libtest keeps what is printed from the pipe, so the CPU's lines come from a child, too.
-    for device in ["cpu", "cuda"] {
+    // Libtest keeps what is printed from the pipe, so those of the CPU and the simulator come from a child, too.
+    for device in ["cpu", "sim", "cuda"] {
         if device == "cuda"
             && let Err(error) = Device::cuda(0)
         {
@@ -122,7 +123,11 @@ fn child() {
             println!("reported");
         }
         _ => {
-            let device = if case == "print-cpu" { Device::cpu() } else { device() };
+            let device = match case.as_str() {
+                "print-cpu" => Device::cpu(),
+                "print-sim" => Device::sim(),
+                _ => device(),
+            };
             let printed = || -> triton::Result<()> {
                 let stream = device.stream()?;
                 let mut x = stream.upload(&[9.0f32, 9.0, 9.0, 9.0, 1.0, 1.25, 1.5, 1.75])?;

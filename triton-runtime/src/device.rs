@@ -2,12 +2,13 @@
 
 use crate::driver::context::Context;
 use crate::error::{Error, Result};
+use crate::sim::SimOptions;
 use crate::stream::Stream;
 use std::fmt;
 use std::sync::Arc;
 use triton_core::record::Target;
 
-/// A device: the CPU or one GPU. Cloning is cheap.
+/// A device: the CPU, one GPU or, with the feature `sim`, a simulator of one. Cloning is cheap.
 ///
 /// ```
 /// use triton_runtime::Device;
@@ -27,12 +28,25 @@ pub struct Device {
 pub(crate) enum Place {
     Cpu,
     Cuda(&'static Context),
+    /// Has no value where the feature `sim` is off.
+    Sim(SimOptions),
+}
+
+impl From<SimOptions> for Place {
+    fn from(options: SimOptions) -> Place {
+        Place::Sim(options)
+    }
 }
 
 impl Device {
+    /// What is made of this.
+    pub(crate) fn at(place: Place) -> Device {
+        Device { place, why: None }
+    }
+
     /// The CPU: exact and bounds-checked, for tests and for machines without a GPU.
     pub fn cpu() -> Device {
-        Device { place: Place::Cpu, why: None }
+        Device::at(Place::Cpu)
     }
 
     /// The CUDA device of this number, from 0. Its primary context is retained until the process ends.
@@ -40,7 +54,7 @@ impl Device {
     /// # Errors
     /// [`Error::NoDriver`], [`Error::DriverTooOld`], [`Error::NoDevice`], or what the driver says.
     pub fn cuda(index: usize) -> Result<Device> {
-        Context::get(index).map(|context| Device { place: Place::Cuda(context), why: None })
+        Context::get(index).map(|context| Device::at(Place::Cuda(context)))
     }
 
     /// CUDA device 0 if a driver is there and the device runs our kernels, else the CPU; its `Display` says why.
@@ -60,7 +74,7 @@ impl Device {
     /// A new stream on this device.
     ///
     /// # Errors
-    /// What the driver says; never on the CPU.
+    /// What the driver says; never on the CPU or the simulator.
     pub fn stream(&self) -> Result<Stream> {
         Stream::new(self)
     }
@@ -70,35 +84,49 @@ impl Device {
         matches!(self.place, Place::Cpu)
     }
 
-    /// The CUDA device's number; `None` for the CPU.
+    /// Whether it is the simulator, `Device::sim()`, which is so slow that a program may want to give it less to do.
+    pub fn is_sim(&self) -> bool {
+        matches!(self.place, Place::Sim(_))
+    }
+
+    /// The CUDA device's number; `None` for the CPU and the simulator.
     pub fn ordinal(&self) -> Option<usize> {
         self.context().map(|c| c.ordinal)
     }
 
-    /// The name, as the driver spells it: `NVIDIA H200`; `CPU` for the CPU.
+    /// The name, as the driver spells it: `NVIDIA H200`; `CPU` for the CPU, `PTX simulator` for the simulator.
     pub fn name(&self) -> &str {
-        self.context().map_or("CPU", |c| &c.name)
+        match &self.place {
+            Place::Cpu => "CPU",
+            Place::Cuda(context) => &context.name,
+            Place::Sim(options) => options.name(),
+        }
     }
 
-    /// Compute capability (major, minor); `None` for the CPU.
+    /// Compute capability (major, minor); `None` for the CPU. The simulator has that of a Hopper GPU, (9, 0).
     pub fn compute_capability(&self) -> Option<(u32, u32)> {
-        self.context().map(|c| c.capability)
+        match &self.place {
+            Place::Cpu => None,
+            Place::Cuda(context) => Some(context.capability),
+            Place::Sim(options) => Some(options.capability()),
+        }
     }
 
     /// Number of multiprocessors; of the CPU, the threads that run programs.
     pub fn multiprocessors(&self) -> u32 {
-        match self.place {
+        match &self.place {
             Place::Cpu => std::thread::available_parallelism().map_or(1, |n| u32::try_from(n.get()).unwrap_or(1)),
             Place::Cuda(context) => context.multiprocessors,
+            Place::Sim(options) => options.multiprocessors(),
         }
     }
 
-    /// Memory in bytes; `None` for the CPU, which has what the system gives.
+    /// Memory in bytes; `None` for the CPU and the simulator, which have what the system gives.
     pub fn total_memory(&self) -> Option<u64> {
         self.context().map(|c| c.total_memory)
     }
 
-    /// The driver's version, as `cuDriverGetVersion` counts (1000·major + 10·minor); `None` for the CPU.
+    /// The driver's version, as `cuDriverGetVersion` counts (1000·major + 10·minor); `None` for the CPU and the simulator.
     pub fn driver_version(&self) -> Option<u32> {
         self.context().map(|c| c.driver.version)
     }
@@ -109,7 +137,7 @@ impl Device {
 
     fn context(&self) -> Option<&'static Context> {
         match self.place {
-            Place::Cpu => None,
+            Place::Cpu | Place::Sim(_) => None,
             Place::Cuda(context) => Some(context),
         }
     }
@@ -131,9 +159,9 @@ impl PartialEq for Device {
     #[inline]
     fn eq(&self, other: &Device) -> bool {
         match (self.place, other.place) {
-            (Place::Cpu, Place::Cpu) => true,
+            (Place::Cpu, Place::Cpu) | (Place::Sim(_), Place::Sim(_)) => true,
             (Place::Cuda(a), Place::Cuda(b)) => std::ptr::eq(a, b),
-            (Place::Cpu, Place::Cuda(_)) | (Place::Cuda(_), Place::Cpu) => false,
+            (Place::Cpu | Place::Cuda(_) | Place::Sim(_), Place::Cpu | Place::Cuda(_) | Place::Sim(_)) => false,
         }
     }
 }
@@ -144,8 +172,8 @@ impl fmt::Display for Device {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match (self.place, &self.why) {
             (Place::Cuda(context), _) => write!(f, "{context}"),
-            (Place::Cpu, None) => f.write_str("CPU"),
-            (Place::Cpu, Some(why)) => write!(f, "CPU ({why})"),
+            (Place::Cpu | Place::Sim(_), None) => f.write_str(self.name()),
+            (Place::Cpu | Place::Sim(_), Some(why)) => write!(f, "{} ({why})", self.name()),
         }
     }
 }

@@ -241,6 +241,21 @@ pub enum Error {
     #[error("{0}")]
     Program(String),
 
+    /// The simulator found mistakes in a launch: for each, a line that names source, kernel, block, warp, lane and instruction.
+    #[cfg(feature = "sim")]
+    #[error("{0}")]
+    Simulation(crate::sim::Findings),
+
+    /// The simulator does not understand the code of a kernel. This is a bug of the simulator or of the kernel compiler.
+    #[cfg(feature = "sim")]
+    #[error("the simulator cannot run `{kernel}` ({message}); please report this as a bug")]
+    Simulator {
+        /// The kernel's instance.
+        kernel: String,
+        /// What it does not understand, and where in the PTX.
+        message: String,
+    },
+
     /// An `assert!` of a kernel did not hold. On a GPU the launch has returned before, and the call that reports this is a later
     /// one; the device cannot be used any more by this process then.
     #[error("{}kernel `{kernel}`, program ({}): assertion failed: {message}", place(file, *.line), .program.map(|i| i.to_string()).join(", "))]

@@ -15,8 +15,12 @@ pub struct Event {
 
 #[derive(Debug)]
 pub(crate) enum Kind {
-    Cpu(Instant),
-    Cuda { raw: RawEvent, timed: bool },
+    /// Of a device that does its work at once.
+    Host(Instant),
+    Cuda {
+        raw: RawEvent,
+        timed: bool,
+    },
 }
 
 impl Event {
@@ -39,7 +43,7 @@ impl Event {
     /// A fault of the work before it.
     pub fn synchronize(&self) -> Result<()> {
         match &self.kind {
-            Kind::Cpu(_) => Ok(()),
+            Kind::Host(_) => Ok(()),
             Kind::Cuda { raw, .. } => raw.synchronize(),
         }
     }
@@ -50,7 +54,7 @@ impl Event {
     /// A fault of the work before it.
     pub fn is_done(&self) -> Result<bool> {
         match &self.kind {
-            Kind::Cpu(_) => Ok(true),
+            Kind::Host(_) => Ok(true),
             Kind::Cuda { raw, .. } => raw.is_done(),
         }
     }
@@ -65,11 +69,11 @@ impl Event {
             return Err(Error::Untimed { reason: "the two events are of different devices" });
         }
         match (&start.kind, &end.kind) {
-            (Kind::Cpu(a), Kind::Cpu(b)) => {
+            (Kind::Host(a), Kind::Host(b)) => {
                 Ok(if b >= a { (*b - *a).as_secs_f32() * 1e3 } else { -((*a - *b).as_secs_f32() * 1e3) })
             }
             (Kind::Cuda { raw: a, timed: true }, Kind::Cuda { raw: b, timed: true }) => RawEvent::elapsed_ms(a, b),
-            (Kind::Cpu(_) | Kind::Cuda { .. }, Kind::Cpu(_) | Kind::Cuda { .. }) => {
+            (Kind::Host(_) | Kind::Cuda { .. }, Kind::Host(_) | Kind::Cuda { .. }) => {
                 Err(Error::Untimed { reason: "an event was recorded without its time" })
             }
         }

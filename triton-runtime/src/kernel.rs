@@ -77,11 +77,11 @@ impl Kernel {
     }
 
     /// Loads a variant's code for a device ahead of the first launch, and says what it needs there: the code that relies on
-    /// nothing first, then what relies on more. For the CPU there is nothing to say.
+    /// nothing first, then what relies on more. For the CPU and the simulator there is nothing to say.
     ///
     /// # Errors
     /// [`Error::Variant`], [`Error::NoImage`], [`Error::DriverTooOld`], [`Error::Jit`], [`Error::SharedMemory`],
-    /// [`Error::Ir`], or what the driver says.
+    /// [`Error::Ir`], or what driver or simulator say.
     pub fn load(&'static self, device: &Device, variant: usize) -> Result<Vec<LoadInfo>> {
         match device.place() {
             Place::Cpu => self.function(variant).map(|_| Vec::new()),
@@ -94,6 +94,12 @@ impl Kernel {
                     }
                 }
                 Ok(infos)
+            }
+            Place::Sim(options) => {
+                for &promise in Promise::ALL {
+                    options.load(self, self.select(variant, options.capability(), None, promise)?)?;
+                }
+                Ok(Vec::new())
             }
         }
     }

@@ -2,13 +2,12 @@
 
 use crate::args::LaunchArg;
 use crate::cpu;
-use crate::device::Place;
-use crate::driver::context::Context;
 use crate::driver::stream::RawStream;
 use crate::error::{Error, Result, describe};
 use crate::grid::Grid;
 use crate::kernel::Kernel;
-use crate::stream::Stream;
+use crate::sim::Queue;
+use crate::stream::{Stream, Work};
 use std::fmt;
 use std::marker::PhantomData;
 use triton_core::ir::types::DType;
@@ -146,9 +145,10 @@ impl<'a, S, const N: usize> Launch<'a, S, N> {
             }
         }
         let dims = grid.dims()?;
-        match (stream.device().place(), stream.raw()) {
-            (Place::Cuda(context), Some(raw)) => self.on_cuda(context, stream, raw, promise, dims),
-            (Place::Cpu, _) | (Place::Cuda(_), None) => {
+        match stream.work() {
+            Work::Cuda(raw) => self.on_cuda(stream, raw, promise, dims),
+            Work::Sim(queue) => self.on_sim(queue, promise, dims),
+            Work::Cpu => {
                 let function = self.kernel.function(self.variant)?;
                 if dims.contains(&0) {
                     return Ok(());
@@ -165,16 +165,16 @@ impl<'a, S, const N: usize> Launch<'a, S, N> {
         }
     }
 
+    /// The image for a device, and the blocks that run it.
     #[inline]
-    fn on_cuda(
+    fn blocks(
         &self,
-        context: &'static Context,
-        stream: &Stream,
-        raw: &RawStream,
+        capability: (u32, u32),
+        driver: Option<u32>,
         promise: Promise,
         dims: [u32; 3],
-    ) -> Result<()> {
-        let image = self.kernel.select(self.variant, context.capability, Some(context.driver.version), promise)?;
+    ) -> Result<(&'static Image, [u32; 3])> {
+        let image = self.kernel.select(self.variant, capability, driver, promise)?;
         let blocks = match image.programs {
             ProgramMap::Identity => dims,
         };
@@ -184,6 +184,22 @@ impl<'a, S, const N: usize> Launch<'a, S, N> {
                 return Err(Error::Grid { axis, found: i64::from(blocks[i]), expected });
             }
         }
+        Ok((image, blocks))
+    }
+
+    fn on_sim(&self, queue: &Queue, promise: Promise, dims: [u32; 3]) -> Result<()> {
+        let (image, blocks) = self.blocks(queue.capability(), None, promise, dims)?;
+        if blocks.contains(&0) {
+            return Ok(());
+        }
+        let words = self.args.iter().flat_map(LaunchArg::words).copied();
+        queue.run(self.kernel, self.variant, image, blocks, words)
+    }
+
+    #[inline]
+    fn on_cuda(&self, stream: &Stream, raw: &RawStream, promise: Promise, dims: [u32; 3]) -> Result<()> {
+        let context = raw.context;
+        let (image, blocks) = self.blocks(context.capability, Some(context.driver.version), promise, dims)?;
         if blocks.contains(&0) {
             return Ok(());
         }
@@ -222,14 +238,14 @@ fn signed(ty: DType, bits: u64) -> Option<i64> {
 }
 
 impl<const N: usize> Launch<'_, Safe, N> {
-    /// Enqueues the kernel over a grid of programs. On the CPU device it has run when this returns. A grid with a zero runs
-    /// nothing.
+    /// Enqueues the kernel over a grid of programs. On the CPU device and the simulator it has run when this returns. A grid
+    /// with a zero runs nothing.
     ///
     /// # Errors
     /// Before anything is enqueued: [`Error::Variant`], [`Error::Argument`], [`Error::Promise`], [`Error::WrongDevice`],
     /// [`Error::Grid`], [`Error::NoImage`], [`Error::DriverTooOld`], [`Error::SharedMemory`], [`Error::Jit`],
-    /// [`Error::Ir`]. Otherwise [`Error::Program`] or [`Error::DeviceAssert`] on the CPU, or a fault or a failed assertion of
-    /// earlier work.
+    /// [`Error::Ir`]. Otherwise [`Error::Program`], `Error::Simulation` or [`Error::DeviceAssert`] on the CPU and the
+    /// simulator, or a fault or a failed assertion of earlier work.
     #[inline]
     pub fn launch(self, stream: &Stream, grid: impl Into<Grid>) -> Result<()> {
         self.enqueue(stream, grid.into())
@@ -237,12 +253,12 @@ impl<const N: usize> Launch<'_, Safe, N> {
 }
 
 impl<const N: usize> Launch<'_, Unsafe, N> {
-    /// Enqueues the kernel over a grid of programs. On the CPU device it has run when this returns. A grid with a zero runs
-    /// nothing.
+    /// Enqueues the kernel over a grid of programs. On the CPU device and the simulator it has run when this returns. A grid
+    /// with a zero runs nothing.
     ///
     /// # Errors
     /// As of the safe launch: before anything is enqueued for what can be checked on the host; on the CPU
-    /// [`Error::Program`] for every access outside the buffers.
+    /// [`Error::Program`] and on the simulator `Error::Simulation` for every access outside the buffers.
     ///
     /// # Safety
     /// Every program of the grid accesses, through its pointers, only elements of the buffers (or of a

@@ -38,6 +38,11 @@ mod load;
 mod overlap;
 mod pinned;
 mod report;
+#[cfg(feature = "sim")]
+pub mod sim;
+#[cfg(not(feature = "sim"))]
+#[path = "sim/absent.rs"]
+mod sim;
 mod stream;
 mod uses;
 mod view;

@@ -5,7 +5,7 @@ use crate::driver::pinned::PinnedMemory;
 use crate::element::Element;
 use crate::error::{Error, Result};
 
-/// Host memory that a GPU reads and writes by itself (page-locked); plain memory for the CPU device.
+/// Host memory that a GPU reads and writes by itself (page-locked); plain memory for the CPU device and the simulator.
 ///
 /// Copies by [`Stream::upload_pinned`](crate::Stream::upload_pinned) and
 /// [`Stream::download_pinned`](crate::Stream::download_pinned) return at once. Looking at the memory waits for the copies
@@ -49,7 +49,7 @@ impl<T: Element> Pinned<T> {
             Error::out_of_memory(bytes, "the host".to_string())
         };
         let memory = match device.place() {
-            Place::Cpu => {
+            Place::Cpu | Place::Sim(_) => {
                 let mut values = Vec::new();
                 values.try_reserve_exact(len).map_err(|_| out_of_memory())?;
                 values.resize(len, T::from_bits(0));

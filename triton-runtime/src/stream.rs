@@ -7,6 +7,7 @@ use crate::element::Element;
 use crate::error::{Error, Result};
 use crate::event::{Event, Kind};
 use crate::pinned::Pinned;
+use crate::sim::Queue;
 use crate::uses::Memory;
 use std::fmt;
 use std::sync::Arc;
@@ -15,7 +16,7 @@ use std::time::Instant;
 /// A queue of work on a device: what is enqueued on one stream runs in that order. Clones are the same stream.
 ///
 /// Streams of one device run beside each other, except where they use one [`Buffer`]: the runtime makes the later use wait
-/// for the earlier one. On the CPU device every call does its work before it returns.
+/// for the earlier one. On the CPU device and the simulator every call does its work before it returns.
 ///
 /// A mistake that a kernel makes on a GPU is reported by a later call, as [`Error::Device`].
 #[derive(Clone)]
@@ -23,28 +24,44 @@ pub struct Stream(Arc<Inner>);
 
 struct Inner {
     device: Device,
-    raw: Option<RawStream>,
+    work: Work,
+}
+
+/// How the work of a stream is done.
+pub(crate) enum Work {
+    /// At once, by the interpreter.
+    Cpu,
+    /// By the driver.
+    Cuda(RawStream),
+    /// At once, by the simulator.
+    Sim(Queue),
 }
 
 impl Stream {
     pub(crate) fn new(device: &Device) -> Result<Stream> {
-        Ok(match device.place() {
-            Place::Cpu => Stream::on_cpu(device.clone()),
-            Place::Cuda(context) => Stream::on_cuda(device.clone(), RawStream::new(context)?),
-        })
+        let work = match device.place() {
+            Place::Cpu => Work::Cpu,
+            Place::Cuda(context) => Work::Cuda(RawStream::new(context)?),
+            Place::Sim(options) => Work::Sim(Queue::new(options)),
+        };
+        Ok(Stream::with(device.clone(), work))
     }
 
-    pub(crate) fn on_cpu(device: Device) -> Stream {
-        Stream(Arc::new(Inner { device, raw: None }))
+    pub(crate) fn with(device: Device, work: Work) -> Stream {
+        Stream(Arc::new(Inner { device, work }))
     }
 
-    pub(crate) fn on_cuda(device: Device, raw: RawStream) -> Stream {
-        Stream(Arc::new(Inner { device, raw: Some(raw) }))
+    #[inline]
+    pub(crate) fn work(&self) -> &Work {
+        &self.0.work
     }
 
     #[inline]
     pub(crate) fn raw(&self) -> Option<&RawStream> {
-        self.0.raw.as_ref()
+        match self.work() {
+            Work::Cuda(raw) => Some(raw),
+            Work::Cpu | Work::Sim(_) => None,
+        }
     }
 
     /// Whether both are the same stream.
@@ -68,7 +85,7 @@ impl Stream {
         &self.0.device
     }
 
-    /// The driver's `CUstream` as an address, for other libraries; `None` on the CPU.
+    /// The driver's `CUstream` as an address, for other libraries; `None` on the CPU and the simulator.
     ///
     /// Work that others enqueue on it is ordered with ours on this stream; uses of one buffer from our other streams are
     /// not ordered with work that we do not know of.
@@ -199,20 +216,20 @@ impl Stream {
 
     fn event(&self, timed: bool) -> Result<Event> {
         let kind = match self.raw() {
-            None => Kind::Cpu(Instant::now()),
+            None => Kind::Host(Instant::now()),
             Some(raw) => Kind::Cuda { raw: RawEvent::record(raw, timed)?, timed },
         };
         Ok(Event::new(self.device().clone(), kind))
     }
 
-    /// Makes what is enqueued from now on wait for an event, which may be of another device. On the CPU the call itself
-    /// waits.
+    /// Makes what is enqueued from now on wait for an event, which may be of another device. On the CPU and the simulator
+    /// the call itself waits.
     ///
     /// # Errors
     /// What the driver says.
     pub fn wait(&self, event: &Event) -> Result<()> {
         match (self.raw(), event.kind()) {
-            (_, Kind::Cpu(_)) => Ok(()),
+            (_, Kind::Host(_)) => Ok(()),
             (Some(stream), Kind::Cuda { raw, .. }) => stream.wait(raw),
             (None, Kind::Cuda { raw, .. }) => raw.synchronize(),
         }

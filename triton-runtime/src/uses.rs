@@ -11,7 +11,8 @@ use crate::driver::host::HostBlock;
 use crate::driver::memory::DeviceMemory;
 use crate::error::{Error, Result};
 use crate::lock;
-use crate::stream::Stream;
+use crate::sim::Block;
+use crate::stream::{Stream, Work};
 use std::sync::{Arc, Mutex};
 
 /// What a buffer owns.
@@ -26,6 +27,7 @@ pub(crate) struct Core {
 pub(crate) enum Memory {
     Cpu(Arc<HostBlock>),
     Cuda(DeviceMemory),
+    Sim(Block),
 }
 
 #[derive(Debug)]
@@ -68,12 +70,13 @@ impl Uses {
 impl Core {
     /// Zeroed memory if `zeroed`; else its contents are unspecified, and the caller writes them before anyone reads.
     pub(crate) fn new(stream: &Stream, bytes: usize, zeroed: bool) -> Result<Core> {
-        let memory = match stream.raw() {
-            None => Memory::Cpu(
+        let memory = match stream.work() {
+            Work::Cpu => Memory::Cpu(
                 cpu::allocate(bytes)
                     .ok_or_else(|| Error::out_of_memory(bytes as u64, stream.device().name().to_string()))?,
             ),
-            Some(raw) => Memory::Cuda(DeviceMemory::new(raw, bytes)?),
+            Work::Cuda(raw) => Memory::Cuda(DeviceMemory::new(raw, bytes)?),
+            Work::Sim(queue) => Memory::Sim(queue.allocate(bytes)?),
         };
         let uses = Mutex::new(Uses { writer: stream.clone(), readers: Vec::new() });
         let core = Core { device: stream.device().clone(), memory, uses };
@@ -97,6 +100,7 @@ impl Core {
         match &self.memory {
             Memory::Cpu(block) => block.address(),
             Memory::Cuda(memory) => memory.address(),
+            Memory::Sim(block) => block.address(),
         }
     }
 
@@ -112,14 +116,22 @@ impl Core {
     /// Orders a read that is about to be enqueued on a stream of this device.
     #[inline]
     pub(crate) fn read(&self, stream: &Stream) -> Result<()> {
-        // On the CPU everything is done when its call returns.
-        if self.device.is_cpu() { Ok(()) } else { lock(&self.uses).read(stream) }
+        if self.is_ordered() { Ok(()) } else { lock(&self.uses).read(stream) }
     }
 
     /// Orders a write that is about to be enqueued on a stream of this device.
     #[inline]
     pub(crate) fn write(&self, stream: &Stream) -> Result<()> {
-        if self.device.is_cpu() { Ok(()) } else { lock(&self.uses).write(stream) }
+        if self.is_ordered() { Ok(()) } else { lock(&self.uses).write(stream) }
+    }
+
+    /// Whether everything is done when its call returns.
+    #[inline]
+    fn is_ordered(&self) -> bool {
+        match self.memory {
+            Memory::Cpu(_) | Memory::Sim(_) => true,
+            Memory::Cuda(_) => false,
+        }
     }
 }
 
@@ -128,6 +140,8 @@ impl Drop for Core {
         let memory = match &mut self.memory {
             Memory::Cpu(block) => return cpu::forget(block),
             Memory::Cuda(memory) => memory,
+            // It frees itself.
+            Memory::Sim(_) => return,
         };
         let uses = self.uses.get_mut().unwrap_or_else(std::sync::PoisonError::into_inner);
         let Some(writer) = uses.writer.raw() else { return };
@@ -157,7 +171,8 @@ impl Core {
                 self.write(stream)?;
                 memory.write(offset, source, raw)
             }
-            (Memory::Cpu(block), _) => inside(block.write(offset, source), offset, source.len(), block),
+            (Memory::Cpu(block), _) => inside(block.write(offset, source), offset, source.len(), block.len()),
+            (Memory::Sim(block), _) => inside(block.write(offset, source), offset, source.len(), block.len()),
             // The check above leaves no mixture of devices.
             (Memory::Cuda(_), None) => Ok(()),
         }
@@ -173,7 +188,11 @@ impl Core {
             }
             (Memory::Cpu(block), _) => {
                 let bytes = target.len();
-                inside(block.read(offset, target), offset, bytes, block)
+                inside(block.read(offset, target), offset, bytes, block.len())
+            }
+            (Memory::Sim(block), _) => {
+                let bytes = target.len();
+                inside(block.read(offset, target), offset, bytes, block.len())
             }
             // The check above leaves no mixture of devices.
             (Memory::Cuda(_), None) => Ok(()),
@@ -198,17 +217,21 @@ impl Core {
                 to.copy(offset, from, source_offset, bytes, raw)
             }
             (Memory::Cpu(to), Memory::Cpu(from), _) => {
-                inside(to.copy(offset, from, source_offset, bytes), offset, bytes, to)
+                inside(to.copy(offset, from, source_offset, bytes), offset, bytes, to.len())
+            }
+            (Memory::Sim(to), Memory::Sim(from), _) => {
+                inside(to.copy(offset, from, source_offset, bytes), offset, bytes, to.len())
             }
             // The checks above leave no mixture of devices.
-            (Memory::Cuda(_) | Memory::Cpu(_), Memory::Cuda(_) | Memory::Cpu(_), _) => Ok(()),
+            (
+                Memory::Cpu(_) | Memory::Cuda(_) | Memory::Sim(_),
+                Memory::Cpu(_) | Memory::Cuda(_) | Memory::Sim(_),
+                _,
+            ) => Ok(()),
         }
     }
 }
 
-fn inside(done: bool, offset: usize, bytes: usize, block: &HostBlock) -> Result<()> {
-    if done {
-        return Ok(());
-    }
-    Err(Error::OutOfRange { start: offset, end: offset.saturating_add(bytes), len: block.len() })
+fn inside(done: bool, offset: usize, bytes: usize, len: usize) -> Result<()> {
+    if done { Ok(()) } else { Err(Error::OutOfRange { start: offset, end: offset.saturating_add(bytes), len }) }
 }

@@ -1,0 +1,73 @@
+//! The PTX of a `run` case on the simulator: the same result as the interpreter's, and no report.
+
+use crate::run::Setup;
+use triton_core::ir::Function;
+use triton_core::record::Image;
+use triton_sim::{Arg, Launch, Memory, MemoryError, Module, Options, Report};
+
+/// Bytes of the slot that code with assertions takes: [`Image::report`].
+const SLOT: usize = 16;
+
+/// Runs the code of an optimised function for each promise that the case's arguments keep, and compares with what the
+/// interpreter says, `expected`.
+///
+/// # Errors
+/// The code cannot be made or read, the result is another one, or something is reported. Where an error is expected, that
+/// nothing is.
+pub fn check(func: &Function, setup: &Setup, expected: &str) -> Result<(), String> {
+    let strongest = setup.strongest(func)?;
+    let images = triton_core::images(func).map_err(|e| e.to_string())?;
+    images.iter().filter(|image| image.promise <= strongest).try_for_each(|image| {
+        let fails = |what: String| format!("on the simulator, {}: {what}", image.promise.name());
+        let found = run(image, image.text(), func, setup, &Options::default()).map_err(fails)?;
+        let (is_right, text) = match found {
+            Found::Buffers(buffers) => (buffers == expected, buffers),
+            Found::Reports(reports) => {
+                (expected.starts_with("error"), reports.iter().map(|report| format!("{report}\n")).collect())
+            }
+        };
+        if is_right { Ok(()) } else { Err(fails(format!("expected\n{expected}found\n{text}"))) }
+    })
+}
+
+/// What comes of a launch.
+pub enum Found {
+    /// What the buffers hold.
+    Buffers(String),
+    /// What was wrong.
+    Reports(Vec<Report>),
+}
+
+/// Runs a text in the place of that of a function's image.
+///
+/// # Errors
+/// The text cannot be read or launched, in words.
+pub fn run(image: &Image, text: &str, func: &Function, setup: &Setup, options: &Options) -> Result<Found, String> {
+    let module = Module::parse(text).map_err(|e| e.to_string())?;
+    let mut memory = Memory::new();
+    let contents: Vec<Vec<u8>> = setup.buffers.iter().map(|buffer| buffer.bytes()).collect();
+    let mut upload = |bytes: &[u8]| -> Result<u64, MemoryError> {
+        let address = memory.alloc(bytes.len() as u64)?;
+        memory.write(address, bytes)?;
+        Ok(address)
+    };
+    let addresses: Result<Vec<u64>, _> = contents.iter().map(|bytes| upload(bytes)).collect();
+    let addresses = addresses.map_err(|e| e.to_string())?;
+    let slot = if image.report { Some(upload(&[0; SLOT]).map_err(|e| e.to_string())?) } else { None };
+    let args = setup.args(func, &addresses)?.into_iter().map(|arg| arg.bits()).chain(slot);
+    let launch = Launch {
+        entry: image.entry.to_string(),
+        grid: setup.grid,
+        block: [image.threads, 1, 1],
+        cluster: image.cluster,
+        shared: image.shared_bytes,
+        args: args.map(Arg::Bits).collect(),
+    };
+    let outcome = module.launch(&mut memory, &launch, options).map_err(|e| e.to_string())?;
+    if !outcome.reports.is_empty() {
+        return Ok(Found::Reports(outcome.reports));
+    }
+    let read = |(address, before): (&u64, &Vec<u8>)| Ok(memory.read(*address, before.len() as u64)?.to_vec());
+    let after: Result<Vec<Vec<u8>>, MemoryError> = addresses.iter().zip(&contents).map(read).collect();
+    Ok(Found::Buffers(setup.render(&after.map_err(|e| e.to_string())?)))
+}

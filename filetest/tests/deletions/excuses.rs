@@ -1,0 +1,68 @@
+//! Deletions of which nothing is to be seen, because the programs are correct without them.
+
+use crate::tally::Excuse;
+
+/// All of them.
+pub const EXCUSES: &[Excuse] = &[
+    Excuse {
+        programs: &["best_gemm", "best_gemm_coop", "best_gemm_1024", "best_gemm_512", "best_gemm_ragged"],
+        instruction: "wgmma.fence.sync.aligned",
+        nth: 2,
+        reason: "nothing but products of one shape touches the accumulators since the fence before: they are in order \
+                 without another one (PTX ISA, \"wgmma.fence\")",
+    },
+    Excuse {
+        programs: &["best_fa", "best_fa_causal", "best_fa_d64"],
+        instruction: "wgmma.fence.sync.aligned",
+        nth: 3,
+        reason: "the fence before Q · Kᵀ is also behind everything that writes the accumulators and fragments of P · V",
+    },
+    Excuse {
+        programs: &["best_gemm_1024", "best_gemm_512"],
+        instruction: "fence.mbarrier_init.release.cluster",
+        nth: 1,
+        reason: "the proxy fence behind it shows the copies of this thread the same mbarriers, and no other block uses them",
+    },
+    Excuse {
+        programs: &["best_gemm_1024", "best_gemm_512"],
+        instruction: "fence.proxy.async.shared::cta",
+        nth: 1,
+        reason: "the fence of the mbarriers before it is enough: nothing else was written",
+    },
+    Excuse {
+        programs: &["best_gemm_1024", "best_gemm_512"],
+        instruction: "bar.warp.sync -1",
+        nth: 1,
+        reason: "the barrier behind it waits for every thread of the warp, too",
+    },
+    Excuse {
+        programs: &["best_fa_causal", "best_fa_d64"],
+        instruction: "mbarrier.try_wait.parity.shared::cta.b64 %p,[%r3+32],%r4",
+        nth: 1,
+        reason: "the wait for Q's memory just before is for threads that have released every K of the tile before",
+    },
+    Excuse {
+        programs: &["best_fa", "best_fa_causal", "best_fa_d64"],
+        instruction: "bar.sync 4,256",
+        nth: 1,
+        reason: "takes the last turn, with nothing to do in it: a block may end with arrivals that nobody waited for",
+    },
+    Excuse {
+        programs: &["run/branches general"],
+        instruction: "bar.warp.sync 0xffffffff",
+        nth: 4,
+        reason: "is for a loop that does not run at all, and this one always does",
+    },
+    Excuse {
+        programs: &["run/half_rounding general"],
+        instruction: "bar.warp.sync 0xffffffff",
+        nth: 1,
+        reason: "the one element that both stores have is masked in the first",
+    },
+    Excuse {
+        programs: &["run/place_hoist aligned", "run/place_hoist general"],
+        instruction: "bar.warp.sync 0xffffffff",
+        nth: 2,
+        reason: "no turn of the loop stores where another one or the store before it does, which the compiler cannot tell",
+    },
+];

@@ -1,0 +1,80 @@
+//! What stands for the simulator where the feature `sim` is off: types without values, so that nothing of it remains.
+
+use crate::error::Result;
+use crate::kernel::Kernel;
+use std::convert::Infallible;
+use triton_core::record::Image;
+
+#[derive(Clone, Copy)]
+pub(crate) struct SimOptions(Infallible);
+
+#[derive(Debug)]
+pub(crate) struct Queue(Infallible);
+
+#[derive(Debug)]
+pub(crate) struct Block(Infallible);
+
+impl SimOptions {
+    pub(crate) fn name(&self) -> &'static str {
+        match self.0 {}
+    }
+
+    pub(crate) fn capability(&self) -> (u32, u32) {
+        match self.0 {}
+    }
+
+    pub(crate) fn multiprocessors(&self) -> u32 {
+        match self.0 {}
+    }
+
+    pub(crate) fn load(&self, _kernel: &Kernel, _image: &'static Image) -> Result<()> {
+        match self.0 {}
+    }
+}
+
+impl Queue {
+    pub(crate) fn new(options: SimOptions) -> Queue {
+        match options.0 {}
+    }
+
+    pub(crate) fn capability(&self) -> (u32, u32) {
+        match self.0 {}
+    }
+
+    pub(crate) fn allocate(&self, _bytes: usize) -> Result<Block> {
+        match self.0 {}
+    }
+
+    pub(crate) fn run(
+        &self,
+        _kernel: &'static Kernel,
+        _variant: usize,
+        _image: &'static Image,
+        _grid: [u32; 3],
+        _words: impl Iterator<Item = u64>,
+    ) -> Result<()> {
+        match self.0 {}
+    }
+}
+
+impl Block {
+    pub(crate) fn address(&self) -> u64 {
+        match self.0 {}
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        match self.0 {}
+    }
+
+    pub(crate) fn read(&self, _offset: usize, _target: &mut [u8]) -> bool {
+        match self.0 {}
+    }
+
+    pub(crate) fn write(&self, _offset: usize, _source: &[u8]) -> bool {
+        match self.0 {}
+    }
+
+    pub(crate) fn copy(&self, _offset: usize, _source: &Block, _source_offset: usize, _bytes: usize) -> bool {
+        match self.0 {}
+    }
+}

@@ -1,0 +1,231 @@
+//! The simulated device: the PTX that ships, run by `triton_sim` one warp instruction after another.
+//!
+//! Where nothing is wrong, kernels give what a GPU gives. Races, uninitialised memory, accesses outside of buffers or to
+//! freed ones, and barriers used against their rules are an [`Error::Simulation`] of the launch.
+//!
+//! There is one memory for the process, so that a [`DevicePtr`](crate::DevicePtr) means the same to every [`Device::sim`];
+//! launches take turns at it.
+
+mod findings;
+mod memory;
+
+pub use findings::Findings;
+pub(crate) use memory::Block;
+pub use triton_sim::report::{Access, Fault, MbarrierProblem, Report, Site, Space, Wait};
+pub use triton_sim::stats::Statistics;
+
+use crate::device::{Device, Place};
+use crate::error::{Error, Result};
+use crate::kernel::Kernel;
+use crate::lock;
+use crate::stream::{Stream, Work};
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, Mutex};
+use triton_core::interp::FailedAssertion;
+use triton_core::ops::Text;
+use triton_core::record::Image;
+use triton_sim::{Arg, Launch, Module, Options};
+
+/// How a simulated device behaves. These are the device's defaults:
+///
+/// ```
+/// use triton_runtime::{Device, sim::SimOptions};
+///
+/// assert_eq!(Device::sim_with(SimOptions::new().seed(1)), Device::sim());
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SimOptions {
+    seed: u64,
+}
+
+impl SimOptions {
+    /// The defaults.
+    pub const fn new() -> SimOptions {
+        SimOptions { seed: 1 }
+    }
+
+    /// Chooses the order of programs and warps, and when asynchronous work is done. Each launch of a stream has an order of
+    /// its own; with the same seed, the same launches have the same.
+    pub const fn seed(self, seed: u64) -> SimOptions {
+        SimOptions { seed }
+    }
+
+    pub(crate) fn name(&self) -> &'static str {
+        "PTX simulator"
+    }
+
+    /// The compute capability that images are chosen for.
+    pub(crate) fn capability(&self) -> (u32, u32) {
+        (9, 0)
+    }
+
+    /// Reads an image ahead of its first launch.
+    ///
+    /// # Errors
+    /// [`Error::Simulator`].
+    pub(crate) fn load(&self, kernel: &Kernel, image: &'static Image) -> Result<()> {
+        module(kernel, image).map(drop)
+    }
+
+    /// As many as let programs meet, so that kernels that ask for them run more than one and not many.
+    pub(crate) fn multiprocessors(&self) -> u32 {
+        4
+    }
+}
+
+impl Default for SimOptions {
+    fn default() -> SimOptions {
+        SimOptions::new()
+    }
+}
+
+impl Device {
+    /// A simulator of the GPU: it runs the PTX that ships on the CPU, and reports what a GPU lets pass, such as races and
+    /// uninitialised memory. It is slow.
+    pub fn sim() -> Device {
+        Device::sim_with(SimOptions::new())
+    }
+
+    /// The simulator with other options than the defaults.
+    pub fn sim_with(options: SimOptions) -> Device {
+        Device::at(Place::from(options))
+    }
+}
+
+impl Stream {
+    /// What the last launch on this stream is counted by; `None` before the first, and on other devices than
+    /// [`Device::sim`].
+    pub fn statistics(&self) -> Option<Statistics> {
+        match self.work() {
+            Work::Sim(queue) => lock(&queue.statistics).clone(),
+            Work::Cpu | Work::Cuda(_) => None,
+        }
+    }
+}
+
+/// What a stream of the simulator remembers.
+#[derive(Debug)]
+pub(crate) struct Queue {
+    options: SimOptions,
+    launches: AtomicU64,
+    statistics: Mutex<Option<Statistics>>,
+}
+
+impl Queue {
+    pub(crate) fn new(options: SimOptions) -> Queue {
+        Queue { options, launches: AtomicU64::new(0), statistics: Mutex::new(None) }
+    }
+
+    /// The compute capability that images are chosen for.
+    pub(crate) fn capability(&self) -> (u32, u32) {
+        self.options.capability()
+    }
+
+    /// Zeroed memory.
+    ///
+    /// # Errors
+    /// [`Error::OutOfMemory`].
+    pub(crate) fn allocate(&self, bytes: usize) -> Result<Block> {
+        Block::new(bytes).ok_or_else(|| Error::out_of_memory(bytes as u64, self.options.name().to_string()))
+    }
+
+    /// Runs an image over a grid of blocks, with these values of its parameters.
+    ///
+    /// # Errors
+    /// [`Error::DeviceAssert`], [`Error::Simulation`], or [`Error::Simulator`].
+    pub(crate) fn run(
+        &self,
+        kernel: &'static Kernel,
+        variant: usize,
+        image: &'static Image,
+        grid: [u32; 3],
+        words: impl Iterator<Item = u64>,
+    ) -> Result<()> {
+        let module = module(kernel, image)?;
+        let number = self.launches.fetch_add(1, Relaxed);
+        let options = Options { seed: mix(self.options.seed, number), ..Options::default() };
+        // Memory in which a failed assertion describes itself.
+        let slot = if image.report { Some(self.allocate(SLOT)?) } else { None };
+        let launch = Launch {
+            entry: image.entry.to_string(),
+            grid,
+            block: [image.threads, 1, 1],
+            cluster: image.cluster,
+            shared: image.shared_bytes,
+            args: words.chain(slot.as_ref().map(Block::address)).map(Arg::Bits).collect(),
+        };
+        let outcome = memory::with(|memory| module.launch(memory, &launch, &options));
+        let outcome = outcome.map_err(|error| refused(kernel, error.to_string()))?;
+        print!("{}", outcome.printed);
+        *lock(&self.statistics) = Some(outcome.statistics);
+        if outcome.reports.is_empty() {
+            return Ok(());
+        }
+        // A failed assertion ends in a trap. Whatever else was found may be why it failed, and goes before.
+        if outcome.reports.iter().all(|report| report.fault == Fault::Trap)
+            && let Some((text, program)) = slot.as_ref().and_then(described)
+        {
+            return Err(FailedAssertion::new(kernel.function(variant)?, Text(text), program).into());
+        }
+        Err(Error::Simulation(Findings { seed: self.options.seed, reports: outcome.reports }))
+    }
+}
+
+/// Bytes in which a failed assertion describes itself: [`Image::report`].
+const SLOT: usize = 16;
+
+/// The number of the text of the assertion that failed, and the program; `None` if none has.
+fn described(slot: &Block) -> Option<(u32, [u32; 3])> {
+    let mut bytes = [0; SLOT];
+    let (words, _) = if slot.read(0, &mut bytes) { bytes.as_chunks::<4>() } else { return None };
+    let mut words = words.iter().map(|word| u32::from_le_bytes(*word));
+    let text = words.next()?.checked_sub(1)?;
+    Some((text, [words.next()?, words.next()?, words.next()?]))
+}
+
+/// The image's code, read once. Images are parts of kernels, which live as long as the process, so that an address is one
+/// image for good.
+fn module(kernel: &Kernel, image: &'static Image) -> Result<Arc<Module>> {
+    static MODULES: Mutex<BTreeMap<usize, Arc<Module>>> = Mutex::new(BTreeMap::new());
+    let key = std::ptr::from_ref(image).addr();
+    if let Some(module) = lock(&MODULES).get(&key) {
+        return Ok(module.clone());
+    }
+    let module = Module::parse(image.text()).map_err(|error| refused(kernel, error.to_string()))?;
+    Ok(lock(&MODULES).entry(key).or_insert_with(|| Arc::new(module)).clone())
+}
+
+#[cold]
+fn refused(kernel: &Kernel, message: String) -> Error {
+    Error::Simulator { kernel: kernel.record().instance.to_string(), message }
+}
+
+/// The seed of a launch: SplitMix64 (Steele, Lea and Flood 2014), whose outputs differ in about half of their bits.
+fn mix(seed: u64, number: u64) -> u64 {
+    let z = seed.wrapping_add(number.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+    let z = (z ^ z >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+    z ^ z >> 31
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Block, SLOT, described, mix};
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn slots_name_the_assertion() {
+        let slot = Block::new(SLOT).expect("16 bytes");
+        assert_eq!(described(&slot), None);
+        let words: Vec<u8> = [5u32, 3, 2, 1].iter().flat_map(|word| word.to_le_bytes()).collect();
+        assert!(slot.write(0, &words) && !slot.write(1, &words));
+        assert_eq!(described(&slot), Some((4, [3, 2, 1])));
+    }
+
+    #[test]
+    fn launches_have_seeds_of_their_own() {
+        let seeds: BTreeSet<u64> = (0..100).flat_map(|seed| (0..100).map(move |number| mix(seed, number))).collect();
+        assert_eq!(seeds.len(), 10_000);
+    }
+}
