@@ -63,7 +63,7 @@ impl Block {
             let live = held.filter(|h| h.index as usize == w).unwrap_or(warp).live();
             let lanes = barrier.arrived.get(&(w as u32)).copied();
             arrived += lanes.map_or(0, |lanes| if live & !lanes == 0 { 32 } else { lanes.count_ones() });
-            all += if live != 0 || lanes.is_some() { 32 } else { 0 };
+            all += if live != 0 { 32 } else { 0 };
         }
         let expected = match barrier.expected {
             Expected::Count(count) => count,

@@ -320,6 +320,12 @@ impl Cx<'_, '_> {
                 for &coordinate in coordinates {
                     at.push(self.read(coordinate)?[lane] as i32);
                 }
+                if let (Bulk::Store, Some(first)) = (copy.kind, at.iter().find(|c| **c < 0)) {
+                    // Measured on an H200, for stores and not for loads: illegal instruction.
+                    let problem =
+                        format!("a box that is stored must not begin at a negative coordinate, found {first}");
+                    return Err(self.fatal_in(lane, Fault::TensorMap { problem }));
+                }
                 let bytes = map.box_bytes();
                 let reach = Reach { bytes: map.shared_bytes(), align: 128, access: write };
                 let (rank, offset) = self.locate_shared(lane, window, shared, reach)?;
