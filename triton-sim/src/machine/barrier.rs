@@ -54,22 +54,31 @@ impl Barrier {
 }
 
 impl Block {
+    /// Lanes of each warp that have not ended. `held` is the warp that the machine holds.
+    fn live_lanes<'a>(&'a self, held: Option<&'a Warp>) -> impl Iterator<Item = (u32, u32)> + 'a {
+        let known = move |(w, warp): (usize, &'a Warp)| held.filter(|h| h.index as usize == w).unwrap_or(warp).live();
+        (0u32..).zip(self.warps.iter().enumerate().map(known))
+    }
+
     /// Threads that have arrived at a barrier, and those that it expects. A warp counts as a whole one, however many lanes it
-    /// has, once all have arrived that have not ended. `held` is the warp that the machine holds.
+    /// has, once all have arrived that have not ended.
     pub(super) fn arrivals(&self, id: usize, held: Option<&Warp>) -> (u32, u32) {
         let barrier = &self.barriers[id];
-        let (mut arrived, mut all) = (0, 0);
-        for (w, warp) in self.warps.iter().enumerate() {
-            let live = held.filter(|h| h.index as usize == w).unwrap_or(warp).live();
-            let lanes = barrier.arrived.get(&(w as u32)).copied();
-            arrived += lanes.map_or(0, |lanes| if live & !lanes == 0 { 32 } else { lanes.count_ones() });
-            all += if live != 0 { 32 } else { 0 };
-        }
-        let expected = match barrier.expected {
+        let arrived = self.live_lanes(held).map(|(w, live)| {
+            let lanes = barrier.arrived.get(&w);
+            lanes.map_or(0, |lanes| if live & !lanes == 0 { 32 } else { lanes.count_ones() })
+        });
+        (arrived.sum(), self.expects(barrier.expected, held))
+    }
+
+    /// How many threads that is: without a count, those of the warps that have not ended.
+    fn expects(&self, expected: Expected, held: Option<&Warp>) -> u32 {
+        match expected {
             Expected::Count(count) => count,
-            Expected::Everybody | Expected::Unknown => all,
-        };
-        (arrived, expected)
+            Expected::Everybody | Expected::Unknown => {
+                self.live_lanes(held).filter(|(_, live)| *live != 0).count() as u32 * 32
+            }
+        }
     }
 }
 
@@ -116,23 +125,19 @@ impl Cx<'_, '_> {
             return Err(self.fatal(Fault::Barrier { barrier, problem }));
         }
         *lanes |= mask;
-        let known = b.expected;
-        b.expected = count.map_or(Expected::Everybody, Expected::Count);
+        let before = std::mem::replace(&mut b.expected, count.map_or(Expected::Everybody, Expected::Count));
         b.knows.join(&knows);
         b.votes = (b.votes.0 + votes.0, b.votes.1 + votes.1);
         let generation = b.generation;
         let waits = kind != Bar::Arrive;
         b.waiting += if waits { mask.count_ones() } else { 0 };
         let (arrived, expected) = self.block().arrivals(id, Some(&self.warp));
-        let b = &mut self.cluster.blocks[self.b].barriers[id];
-        let now = std::mem::replace(&mut b.expected, known);
-        let (_, before) = self.block().arrivals(id, Some(&self.warp));
-        if known != Expected::Unknown && before != expected {
+        let earlier = self.block().expects(before, Some(&self.warp));
+        if before != Expected::Unknown && earlier != expected {
             let problem =
-                format!("this instruction expects {expected} threads, an earlier one of the same phase {before}");
+                format!("this instruction expects {expected} threads, an earlier one of the same phase {earlier}");
             return Err(self.fatal(Fault::Barrier { barrier, problem }));
         }
-        self.cluster.blocks[self.b].barriers[id].expected = now;
         if arrived > expected {
             let problem = format!("{arrived} threads have arrived, of {expected}");
             return Err(self.fatal(Fault::Barrier { barrier, problem }));
@@ -254,12 +259,11 @@ impl Cx<'_, '_> {
     }
 
     /// What the end of threads means for barriers that wait for all.
-    pub(super) fn threads_left(&mut self) -> Result<(), Stop> {
+    pub(super) fn threads_left(&mut self) {
         // Warps of which lanes have ended may be complete with those that are left.
         for id in 0..16 {
             self.complete(id);
         }
         self.complete_cluster();
-        Ok(())
     }
 }

@@ -320,7 +320,8 @@ impl Cx<'_, '_> {
             self.warp.fragments.swap_remove(index);
         }
         self.run.progress();
-        self.threads_left()
+        self.threads_left();
+        Ok(())
     }
 
     /// Runs an instruction for the lanes of the mask.
