@@ -5,6 +5,7 @@ mod engine;
 mod op;
 mod operand;
 
+pub use crate::num::Scalar;
 use crate::report::Site;
 pub(crate) use decode::{MOST_SHARED, SHARED_BASE, decode};
 pub use engine::{Bulk, BulkCopy, Extent, MapReduce, MbarrierOp, Operand, ProxySpaces, Reduce, WaitFor, WgmmaOp};
@@ -13,9 +14,6 @@ pub use operand::{Addr, Order, Regs, Scope, Special, Src, Window};
 
 /// Number of a register of the kernel.
 pub type Reg = u32;
-
-/// Three values to one: a function of the bits, without state.
-pub type Scalar = fn(u64, u64, u64) -> u64;
 
 /// A kernel.
 #[derive(Debug)]

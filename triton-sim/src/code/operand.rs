@@ -1,6 +1,7 @@
 //! Operands of instructions: sources, addresses, orders.
 
 use super::Reg;
+pub use crate::check::Scope;
 use crate::report::Space;
 
 /// A source operand.
@@ -72,19 +73,6 @@ pub enum Window {
     Cluster,
     /// Generic addresses.
     Generic,
-}
-
-/// How far an access or a fence reaches.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Scope {
-    /// The block.
-    Cta,
-    /// The cluster.
-    Cluster,
-    /// The device.
-    Gpu,
-    /// The system.
-    Sys,
 }
 
 /// What order an access asks for.

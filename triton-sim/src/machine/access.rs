@@ -2,7 +2,7 @@
 
 use super::address::{Reach, Spot};
 use super::alu::sign_extend;
-use super::order::{Mode, Touch};
+use super::order::Touch;
 use super::warp::{Lanes, lanes};
 use super::{Cx, Stop};
 use crate::code::{Addr, Cell, Order, Reg, Scope, Src, Window};
@@ -80,7 +80,7 @@ impl Cx<'_, '_> {
         let bytes = size * dst.len() as u32;
         let addresses = self.addresses(addr)?;
         let spots = self.spots(window, &addresses, Reach::natural(bytes, Access::Read))?;
-        self.touch(&spots, Touch { bytes, access: Access::Read, mode: Mode::of(order), same: false, repeats: 0 })?;
+        self.touch(&spots, Touch { bytes, access: Access::Read, scope: order.scope(), same: false, repeats: 0 })?;
         self.count_access(&spots, bytes, false);
         let mut values = vec![[0; 32]; dst.len()];
         for lane in lanes(self.mask) {
@@ -124,7 +124,7 @@ impl Cx<'_, '_> {
         let spots = self.spots(window, &addresses, Reach::natural(bytes, Access::Write))?;
         let same = self.agree(&spots, &values);
         let repeats = self.repeats(&spots, &values, size as usize);
-        self.touch(&spots, Touch { bytes, access: Access::Write, mode: Mode::of(order), same, repeats })?;
+        self.touch(&spots, Touch { bytes, access: Access::Write, scope: order.scope(), same, repeats })?;
         self.count_access(&spots, bytes, true);
         for lane in lanes(self.mask) {
             let target = self.poke(lane, spots[lane], bytes);

@@ -2,7 +2,7 @@
 
 use super::access::number;
 use super::address::{Reach, Spot};
-use super::order::{Mode, Touch};
+use super::order::Touch;
 use super::warp::lanes;
 use super::{Cx, Stop};
 use crate::code::{Addr, AtomOp, Order, Reg, Scope, Src, Window};
@@ -33,8 +33,8 @@ impl Cx<'_, '_> {
             None => [0; 32],
         };
         let spots = self.spots(window, &addresses, Reach::natural(whole, Access::Atomic))?;
-        let mode = Mode::Strong(order.scope().unwrap_or(Scope::Gpu));
-        self.touch(&spots, Touch { bytes: whole, access: Access::Atomic, mode, same: false, repeats: 0 })?;
+        let scope = Some(order.scope().unwrap_or(Scope::Gpu));
+        self.touch(&spots, Touch { bytes: whole, access: Access::Atomic, scope, same: false, repeats: 0 })?;
         self.count_access(&spots, whole, true);
         let mut old = vec![[0; 32]; src.len()];
         // Which lane comes first is nobody's promise.

@@ -42,7 +42,7 @@ mod warp;
 mod wgmma;
 
 use crate::check::{Causality, Shadow};
-use crate::code::{Kernel, Op};
+use crate::code::{Class, Kernel, Op};
 use crate::launch::Options;
 use crate::memory::Memory;
 use crate::report::{Fault, Report, Site};
@@ -188,10 +188,10 @@ impl Run<'_> {
         let s = &mut self.statistics;
         s.instructions += 1;
         match op.class() {
-            crate::code::Class::Arithmetic => s.arithmetic += 1,
-            crate::code::Class::Control => s.control += 1,
-            crate::code::Class::Memory => s.memory += 1,
-            crate::code::Class::Matrix => s.matrix += 1,
+            Class::Arithmetic => s.arithmetic += 1,
+            Class::Control => s.control += 1,
+            Class::Memory => s.memory += 1,
+            Class::Matrix => s.matrix += 1,
         }
     }
 }

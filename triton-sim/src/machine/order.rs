@@ -16,39 +16,6 @@ pub(super) use crate::check::Moment;
 /// What those knew who arrived somewhere.
 pub(super) type Knows = View;
 
-/// How an access takes part in the memory model.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Mode {
-    /// Races with others.
-    Weak,
-    /// Synchronises within a scope.
-    Strong(Scope),
-}
-
-impl Mode {
-    pub(super) fn of(order: Order) -> Mode {
-        order.scope().map_or(Mode::Weak, Mode::Strong)
-    }
-
-    fn scope(self) -> Option<check::Scope> {
-        match self {
-            Mode::Weak => None,
-            Mode::Strong(scope) => Some(scope.into()),
-        }
-    }
-}
-
-impl From<Scope> for check::Scope {
-    fn from(scope: Scope) -> check::Scope {
-        match scope {
-            Scope::Cta => check::Scope::Cta,
-            Scope::Cluster => check::Scope::Cluster,
-            Scope::Gpu => check::Scope::Gpu,
-            Scope::Sys => check::Scope::Sys,
-        }
-    }
-}
-
 impl From<Access> for Kind {
     fn from(access: Access) -> Kind {
         match access {
@@ -75,7 +42,8 @@ pub(super) struct Touch {
     /// Bytes of each lane.
     pub bytes: u32,
     pub access: Access,
-    pub mode: Mode,
+    /// How far it is strong; weak ones race with others.
+    pub scope: Option<Scope>,
     /// Lanes that write to one place write the same.
     pub same: bool,
     /// Lanes that write what is there already.
@@ -99,7 +67,7 @@ impl Asynchronous {
     fn access(self, access: Access, site: u32) -> check::Access {
         let proxy = if self.proxy { Proxy::Async } else { Proxy::Generic };
         // The engine's reductions are relaxed at the scope of the device.
-        let scope = (access == Access::Atomic).then_some(check::Scope::Gpu);
+        let scope = (access == Access::Atomic).then_some(Scope::Gpu);
         check::Access { kind: access.into(), scope, proxy, site, value_equal: false, repeats: 0 }
     }
 }
@@ -281,10 +249,10 @@ impl Cx<'_, '_> {
                 Some(_) | None => groups.push((region, vec![(lane as u32, offset)])),
             }
         }
-        let Touch { bytes, access, mode, same, repeats } = touch;
+        let Touch { bytes, access, scope, same, repeats } = touch;
         let access = check::Access {
             kind: access.into(),
-            scope: mode.scope(),
+            scope,
             proxy: Proxy::Generic,
             site: self.pc,
             value_equal: same,
@@ -346,7 +314,7 @@ impl Cx<'_, '_> {
         let mut spots = [Spot::Param(0); 32];
         spots[lane] = Spot::Shared(rank, offset);
         let mask = std::mem::replace(&mut self.mask, 1 << lane);
-        let result = self.touch(&spots, Touch { bytes, access, mode: Mode::Weak, same: false, repeats: 0 });
+        let result = self.touch(&spots, Touch { bytes, access, scope: None, same: false, repeats: 0 });
         self.mask = mask;
         result
     }
@@ -406,7 +374,7 @@ impl Cx<'_, '_> {
         lane: usize,
         spot: Spot,
         order: Order,
-        act: impl FnOnce(&mut SyncMap, &mut Causality, u32, u64, Ordering, check::Scope),
+        act: impl FnOnce(&mut SyncMap, &mut Causality, u32, u64, Ordering, Scope),
     ) {
         let (region, offset) = match spot {
             Spot::Global(index, offset) => (Region::Global(index), offset as u64),
@@ -421,13 +389,13 @@ impl Cx<'_, '_> {
             Order::Release(_) => Ordering::Release,
             Order::AcqRel(_) => Ordering::AcqRel,
         };
-        let scope = order.scope().unwrap_or(Scope::Gpu).into();
+        let scope = order.scope().unwrap_or(Scope::Gpu);
         act(&mut self.run.globals.sync, &mut self.cluster.agents, thread, key, ordering, scope);
     }
 
     pub(super) fn fence(&mut self, scope: Scope) {
         let warp = self.warp_number();
-        self.cluster.agents.fence(warp, self.mask, scope.into());
+        self.cluster.agents.fence(warp, self.mask, scope);
     }
 
     pub(super) fn proxy_fence(&mut self, spaces: ProxySpaces) {

@@ -203,8 +203,8 @@ pub enum Operand {
 pub enum Number {
     /// An integer, as 64 bits.
     Int(u64),
-    /// `0fXXXXXXXX`
+    /// `0f3F800000`
     F32(u32),
-    /// `0dXXXXXXXXXXXXXXXX`, and decimals such as `1.5`.
+    /// `0d3FF0000000000000`, and decimals such as `1.5`.
     F64(u64),
 }
