@@ -10,7 +10,7 @@ use super::Machine;
 use crate::entity::SideTable;
 use crate::ir::types::Elem;
 use crate::ir::{Function, InstData, Stage, Value};
-use crate::layout::{LANES, Layout};
+use crate::layout::{LANES, Layout, access};
 use crate::ops::kinds::AtomicKind;
 use crate::ops::{Op, Scope};
 use std::collections::HashMap;
@@ -236,7 +236,9 @@ impl Machine<'_> {
                 let result = inst.results[0];
                 let count = self.func.ty(result).shape.elements() as usize;
                 let mut out = rest.map_or_else(|| vec![0; count], |rest| self.value(rest).to_vec());
-                for (thread, element) in places(self.func.layout(result), self.func.num_warps, false) {
+                let readers = self.func.layout(result).zip(self.func.mem(buffer));
+                let readers = readers.map(|(layout, mem)| access::readers(layout, mem));
+                for (thread, element) in places(readers.as_ref(), self.func.num_warps, false) {
                     let Some(bytes) = self.shared_access(buffer, part, element, thread, Does::Read)? else { continue };
                     let mut bits = [0; 8];
                     for (at, byte) in bytes.zip(&mut bits) {

@@ -87,16 +87,22 @@ impl Access {
         (1 << self.order.len()) / self.elements
     }
 
+    /// How far each lane bit moves the address that the lane gives.
+    pub fn lanes(&self) -> [u32; 5] {
+        match self.form {
+            Form::Vector => self.lane,
+            Form::Matrix { count, rows: [a, b, c], .. } => {
+                let packed = (self.elements / count).ilog2() as usize;
+                let matrix = |bit: usize| if 1 << bit < count { self.reg[packed + bit] } else { 0 };
+                [a, b, c, matrix(0), matrix(1)]
+            }
+        }
+    }
+
     /// The address, in elements, that a lane gives to an instruction.
     pub fn base(&self, instruction: u32, lane: u32, warp: u32) -> u32 {
         let first = apply(&self.reg, instruction * self.elements) ^ apply(&self.warp, warp);
-        match self.form {
-            Form::Vector => first ^ apply(&self.lane, lane),
-            Form::Matrix { count, rows, .. } => {
-                let matrix = (lane >> 3) % count;
-                first ^ apply(&self.reg, matrix * (self.elements / count)) ^ apply(&rows, lane & 7)
-            }
-        }
+        first ^ apply(&self.lanes(), lane)
     }
 }
 
@@ -237,6 +243,22 @@ pub fn matrix(layout: &Layout, mem: &Mem, trans: bool) -> Option<Access> {
 pub fn shared(layout: &Layout, mem: &Mem, matrices: bool) -> Option<Access> {
     let forms = [false, true].into_iter().filter(|_| matrices).filter_map(|trans| matrix(layout, mem, trans));
     forms.into_iter().find(|access| access.ways == 1).or_else(|| vector(layout, mem))
+}
+
+/// The layout by which threads read a tile from shared memory. A thread that reads an element is not always the one that
+/// receives it: the rows of a matrix instruction are read by the lanes that give their addresses (`Form::Matrix`). Where there
+/// are fewer than four matrices, the lanes whose addresses are ignored repeat those of others.
+pub fn readers(layout: &Layout, mem: &Mem) -> Layout {
+    let Some(access) = shared(layout, mem, true) else { return layout.clone() };
+    let Form::Matrix { count, .. } = access.form else { return layout.clone() };
+    let element = |address: u32| apply(mem.off(), address);
+    let matrices = count.ilog2() as usize;
+    let packed = access.elements.ilog2() as usize - matrices;
+    let row = (0..(WIDEST * 8 / mem.bits()).ilog2()).map(|bit| 1 << bit);
+    let parts = (mem.address_bits()..mem.off().len()).map(|bit| 1 << bit);
+    let reg = row.chain(access.reg[packed + matrices..].iter().copied()).chain(parts).map(element).collect();
+    let warp = access.warp.iter().map(|&address| element(address)).collect();
+    Layout { reg, lane: access.lanes().map(element), warp }
 }
 
 /// What one instruction of one warp touches of global memory.

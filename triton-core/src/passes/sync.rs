@@ -13,7 +13,8 @@
 //!
 //! The walk is the forward data-flow over read-after-write and write-after-read of Tillet 2020, §5.3.2: the accesses since
 //! the last barrier are the state. A loop is walked twice, the second time from the state at its end, which is all that a
-//! further turn can add; what is defined in the loop was another value in the turn before. Behind a `while` the last thing
+//! further turn can add; what is defined in the loop was another value in the turn before. In that second walk the loops inside
+//! are walked once: between their own turns all barriers stand already. Behind a `while` the last thing
 //! that ran is its condition. Branches are joined. Conditions are scalars, which all threads hold alike, so that all of them
 //! meet at a barrier in a branch.
 
@@ -22,8 +23,8 @@ use crate::analysis::span::{self, Span};
 use crate::entity::SideTable;
 use crate::ir::types::Elem;
 use crate::ir::{Block, Function, Inst, Value};
-use crate::layout::Mem;
 use crate::layout::shared::Reach;
+use crate::layout::{Mem, access};
 use crate::ops::kinds::AtomicKind;
 use crate::ops::{Op, Scope};
 use crate::record::Promise;
@@ -73,7 +74,7 @@ pub fn sync(func: &mut Function) -> Result<(), String> {
     // What is promised to an image makes no run longer.
     let facts = axis::analyse(func, Promise::Nothing);
     let spans = span::analyse(func);
-    Sync { func, roots, facts, spans, starts, used }.block(body, Vec::new()).map(|_| ())
+    Sync { func, roots, facts, spans, starts, used, again: false }.block(body, Vec::new()).map(|_| ())
 }
 
 struct Sync<'a> {
@@ -84,6 +85,8 @@ struct Sync<'a> {
     /// Where in shared memory each buffer begins.
     starts: SideTable<Value, u64>,
     used: SideTable<Value, bool>,
+    /// Whether this is the second walk of a loop around.
+    again: bool,
 }
 
 impl Sync<'_> {
@@ -112,13 +115,16 @@ impl Sync<'_> {
                 pending = after;
             } else if let Some((body, test)) = regions.split_last() {
                 let tested = |cx: &mut Self, pending| test.iter().try_fold(pending, |state, &r| cx.block(r, state));
-                for _ in 0..2 {
+                let around = self.again;
+                for again in if around { &[true][..] } else { &[false, true] } {
+                    self.again = *again;
                     // Not running at all leaves what was pending.
                     let start = tested(self, pending.clone())?;
                     let mut turn = self.block(*body, start)?;
                     self.forget(&regions, &mut turn);
                     join(&mut pending, turn);
                 }
+                self.again = around;
                 // The condition is tested once more than the body runs.
                 pending = tested(self, pending)?;
             }
@@ -195,10 +201,14 @@ impl Sync<'_> {
             }
             (Memory::Shared { buffer: x, tile: p }, Memory::Shared { buffer: y, tile: q }) => {
                 // The one that writes comes first in the question.
-                let (first, second) = if a.kind == Kind::Write { (p, q) } else { (q, p) };
+                let swap = a.kind != Kind::Write;
+                let (first, (second, kind)) = if swap { (q, (p, a.kind)) } else { (p, (q, b.kind)) };
                 let layouts = self.func.layout(*first).zip(self.func.layout(*second));
                 match (layouts, self.func.mem(*x)) {
-                    (Some((first, second)), Some(mem)) if self.same(*x, *y) => first.reach(second, mem),
+                    (Some((first, second)), Some(mem)) if self.same(*x, *y) => match kind {
+                        Kind::Read => first.reach(&access::readers(second, mem), mem),
+                        Kind::Write | Kind::Update(_) => first.reach(second, mem),
+                    },
                     _ if self.overlap(*x, *y) => Reach::Block,
                     _ => Reach::Thread,
                 }

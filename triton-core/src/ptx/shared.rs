@@ -111,15 +111,7 @@ impl Lower<'_> {
         let threads = &mut Threads::default();
         let base = self.mov(Ty::U32, Operand::Special(Special::Shared));
         let bytes = held.bits() / 8;
-        let lane = match access.form {
-            Form::Vector => access.lane,
-            Form::Matrix { count, rows: [a, b, c], .. } => {
-                let packed = (access.elements / count).ilog2() as usize;
-                let matrix = |bit: usize| if 1 << bit < count { access.reg[packed + bit] } else { 0 };
-                [a, b, c, matrix(0), matrix(1)]
-            }
-        };
-        let columns: Vec<u32> = lane.iter().chain(&access.warp).map(|c| c * bytes).collect();
+        let columns: Vec<u32> = access.lanes().iter().chain(&access.warp).map(|c| c * bytes).collect();
         let touched = columns.iter().fold(0, |all, c| all | c);
         let thread = threads.linear(self, &columns);
         let mut bases: HashMap<u32, Reg> = HashMap::new();
