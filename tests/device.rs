@@ -14,10 +14,14 @@ mod control;
 mod corpus;
 #[path = "device/index.rs"]
 mod index;
+#[path = "device/logic.rs"]
+mod logic;
 #[path = "device/major.rs"]
 mod major;
 #[path = "device/matmul.rs"]
 mod matmul;
+#[path = "device/padding.rs"]
+mod padding;
 #[path = "device/random.rs"]
 mod random;
 #[path = "device/reduce.rs"]

@@ -70,6 +70,7 @@ macro_rules! views {
             ///     out.store([i], acc);
             /// }
             /// ```
+            #[inline]
             pub fn dim(self, axis: i32) -> i32 {
                 let _ = axis;
                 stub()
@@ -89,6 +90,7 @@ macro_rules! views {
             ///     strides.store([1], full::<i64>([1], x.stride(1)));
             /// }
             /// ```
+            #[inline]
             pub fn stride(self, axis: i32) -> i64 {
                 let _ = axis;
                 stub()
@@ -111,8 +113,36 @@ macro_rules! views {
             ///     out.store([i], x.load([i - 1], [256])); // the first element becomes 0
             /// }
             /// ```
+            #[inline]
             pub fn load<I: Position>(self, at: [I; RANK], shape: [i32; RANK]) -> Tile<T> {
                 let _ = (at, shape);
+                stub()
+            }
+
+            /// Reads a tile of `shape` whose first element is at `at`, with a padding of its own.
+            ///
+            /// As [`load`](Self::load), but what lies outside the view is `other`, a scalar or a tile that broadcasts to
+            /// `shape`: the identity of what follows, such as 1 for a divisor or −∞ for a maximum.
+            ///
+            /// # Errors
+            /// Those of [`load`](Self::load); `other` is not of the view's element type, or does not broadcast to `shape`.
+            ///
+            /// ```
+            /// use triton::prelude::*;
+            ///
+            /// /// Integer quotients: past the end of the views, 0 would be divided by 0.
+            /// #[triton::kernel]
+            /// fn divide(a: Tensor<i32, 1>, b: Tensor<i32, 1>, out: TensorMut<i32, 1>) {
+            ///     let i = program_id(0) * 256;
+            ///     out.store([i], a.load([i], [256]) / b.load_or([i], [256], 1));
+            /// }
+            /// ```
+            #[inline]
+            pub fn load_or<I: Position, V>(self, at: [I; RANK], shape: [i32; RANK], other: V) -> Tile<T>
+            where
+                Tile<T>: Join<V>,
+            {
+                let _ = (at, shape, other);
                 stub()
             }
         }
@@ -137,9 +167,10 @@ impl<T: Element, const RANK: usize> TensorMut<T, RANK> {
     /// #[triton::kernel]
     /// fn transpose(x: Tensor<f32, 2>, out: TensorMut<f32, 2>) {
     ///     let (i, j) = (program_id(0) * 32, program_id(1) * 32);
-    ///     out.store([j, i], x.load([i, j], [32, 32]).trans());
+    ///     out.store([j, i], x.load([i, j], [32, 32]).transpose());
     /// }
     /// ```
+    #[inline]
     pub fn store<I: Position>(self, at: [I; RANK], value: Tile<T>) {
         let _ = (at, value);
         stub()
@@ -158,6 +189,7 @@ macro_rules! updates {
             /// `at` has not one entry for each axis, or is not of scalars of `i32` or `i64`; `value` is not a tile of the
             /// view's element type with as many axes as the view, or the update is not defined for that type; the view is a
             /// [`Tensor`].
+            #[inline]
             pub fn $name<I: Position>(self, at: [I; RANK], value: Tile<T>) -> Tile<T> {
                 let _ = (at, value);
                 stub()
@@ -190,7 +222,7 @@ updates! {
     /// fn column_minima(x: Tensor<i32, 2>, smallest: TensorMut<i32, 1>) {
     ///     let (i, j) = (program_id(0) * 64, program_id(1) * 64);
     ///     let inside = (arange(0, 64) + i < x.dim(0)).expand_dims(1);
-    ///     let v = where_(inside, x.load([i, j], [64, 64]), i32::MAX);
+    ///     let v = select(inside, x.load([i, j], [64, 64]), i32::MAX);
     ///     smallest.atomic_min([j], min_axis(v, 0));
     /// }
     /// ```
@@ -204,7 +236,7 @@ updates! {
     /// #[triton::kernel]
     /// fn longest(lengths: Tensor<u32, 1>, top: TensorMut<u32, 1>) {
     ///     let v = lengths.load([program_id(0) * 256], [256]);
-    ///     top.atomic_max([0], full([1], max_of(v)));
+    ///     top.atomic_max([0], full([1], max(v)));
     /// }
     /// ```
     atomic_max
@@ -281,6 +313,7 @@ impl<T: Element, const RANK: usize> TensorMut<T, RANK> {
     ///     before.store([me, 0], found.expand_dims(0));
     /// }
     /// ```
+    #[inline]
     pub fn atomic_cas<I: Position, C>(self, at: [I; RANK], compare: C, value: Tile<T>) -> Tile<T>
     where
         Tile<T>: Join<C>,

@@ -7,6 +7,7 @@
 //! **Invariant:** exact and deterministic, and no input makes it panic: a program runs to its end or to a [`RunError`]. (A
 //! `while` that never ends does not end here either.)
 
+mod padding;
 mod report;
 mod threads;
 
@@ -168,6 +169,10 @@ pub fn evaluate<'a>(
         _ => return None,
     }))
 }
+
+/// What a divisor of 0 that no memory held comes from.
+const PADDING: &str = ", which is not in memory: where a mask is false, and outside of a view, `load` yields 0; give it another \
+     padding with `load_or`";
 
 fn division_error(element: usize, error: DivisionError, x: &[u64], dtype: DType) -> String {
     let dividend = Constant { dtype, bits: x.get(element).copied().unwrap_or(0) }.as_int().unwrap_or(0);
@@ -359,7 +364,11 @@ impl Machine<'_> {
             _ => {
                 let result =
                     evaluate(self.func, &inst.op, inst.results.first().copied(), &|v| Some(Cow::Borrowed(value(v))));
-                result.unwrap_or_else(|| Err(format!("`{}` is not well typed", inst.op.mnemonic())))
+                let result = result.unwrap_or_else(|| Err(format!("`{}` is not well typed", inst.op.mnemonic())));
+                result.map_err(|what| match inst.op {
+                    Op::Binary { b, .. } if self.is_padding(b) => format!("{what}{PADDING}"),
+                    _ => what,
+                })
             }
         }
     }

@@ -240,6 +240,14 @@ ops! {
 }
 
 impl Op {
+    /// Whether no operands make it fail: an integer division fails by 0, and by −1. Then it may be speculated, which is to
+    /// compute it where the program would not.
+    pub fn cannot_fail(&self, constant: impl Fn(Value) -> Option<Constant>) -> bool {
+        let Op::Binary { kind: BinaryKind::Div | BinaryKind::Rem, b, .. } = *self else { return true };
+        // Floats never fail, and have no integer value.
+        constant(b).is_some_and(|c| c.as_int().is_none_or(|d| d != 0 && d != -1))
+    }
+
     /// The kind of an atomic update that may change places with others of its kind: nobody asks what was there before.
     pub fn commutes(&self, asked: bool) -> Option<AtomicKind> {
         if let Op::Atomic { kind, .. } = *self { Some(kind).filter(|&k| !asked && k != AtomicKind::Xchg) } else { None }

@@ -6,6 +6,7 @@
 //! | any of these, or an elementwise operation, on tiles of one number each | a tile of that one number, computed once |
 //! | the same reduction along one axis and then along one beside it | one reduction, over the two axes as one |
 //! | `if` with a condition that is known | the branch |
+//! | `if a { b } else { false }`, `if a { true } else { b }`, where a few scalar operations that cannot fail compute `b` | `a & b`, `a \| b` |
 //! | an address by an index that was widened from 32 bits | the same by the index itself: addresses widen it |
 //! | `select` of twice the same, `not` of `not`, a cast to the type it has, an address 0 further | the operand |
 //!
@@ -13,12 +14,15 @@
 //! Requires stage 0; guarantees nothing about what became unused ([`super::dce`] drops it).
 
 use crate::entity::SideTable;
-use crate::ir::types::{Constant, DType, Elem, Shape};
+use crate::ir::types::{Constant, DType, Elem, Shape, Type};
 use crate::ir::{Block, Function, Inst, Value};
-use crate::ops::kinds::UnaryKind;
+use crate::ops::kinds::{BinaryKind, UnaryKind};
 use crate::ops::{BitOrder, Effect, Op, Tiles};
 use crate::span::Span;
 use std::collections::HashMap;
+
+/// The most operations of a branch that are computed in any case, its end included.
+const SPECULATED: usize = 8;
 
 /// See the [module's page](self).
 ///
@@ -62,6 +66,13 @@ impl Combine<'_> {
                 continue;
             }
             regions.into_iter().try_for_each(|region| self.block(region))?;
+            if let Some((op, speculated)) = self.logical(inst) {
+                let computed = std::mem::take(&mut self.func.blocks[speculated].insts);
+                insts.extend(computed.into_iter().filter(|&inst| self.func.insts[inst].op != Op::Yield {}));
+                let data = &mut self.func.insts[inst];
+                data.op = op;
+                data.regions.clear();
+            }
             insts.push(inst);
         }
         self.func.blocks[id].insts = insts;
@@ -74,6 +85,37 @@ impl Combine<'_> {
         let Op::If { cond } = data.op else { return None };
         let cond = self.number(cond)?;
         data.regions.get(usize::from(cond.bits == 0)).copied()
+    }
+
+    /// An `if` that joins two conditions as one operation on them, and the branch that it computes in any case.
+    fn logical(&self, inst: Inst) -> Option<(Op, Block)> {
+        let data = &self.func.insts[inst];
+        let (Op::If { cond: a }, &[yes, no], &[result]) = (data.op, &data.regions[..], &data.results[..]) else {
+            return None;
+        };
+        if self.func.ty(result) != Type::scalar(DType::Bool) {
+            return None;
+        }
+        let (&[when], &[otherwise]) = (self.func.yielded(yes), self.func.yielded(no)) else { return None };
+        let bit = |v: Value| self.number(v).map(|number| number.bits != 0);
+        let (kind, b, branch) = match (bit(when), bit(otherwise)) {
+            (_, Some(false)) => (BinaryKind::And, when, yes),
+            (Some(true), _) => (BinaryKind::Or, otherwise, no),
+            (_, _) => return None,
+        };
+        let speculative = |block: Block| {
+            let insts = &self.func.blocks[block].insts;
+            insts.len() <= SPECULATED && insts.iter().all(|&inst| self.speculative(inst))
+        };
+        Some((Op::Binary { kind, a, b }, branch)).filter(|_| speculative(yes) && speculative(no))
+    }
+
+    /// Whether an operation costs next to nothing and changes nothing where its result is not wanted.
+    fn speculative(&self, inst: Inst) -> bool {
+        let data = &self.func.insts[inst];
+        let scalar = data.results.iter().all(|&v| self.func.ty(v).shape == Shape::SCALAR);
+        let pure = data.op.effect() == Effect::Pure && data.op.cannot_fail(|v| self.number(v));
+        data.op == Op::Yield {} || scalar && pure && data.regions.is_empty()
     }
 
     /// The operation that yields a value.

@@ -6,7 +6,6 @@
 use crate::entity::SideTable;
 use crate::ir::types::Constant;
 use crate::ir::{Block, Function, Inst, Value};
-use crate::ops::kinds::BinaryKind;
 use crate::ops::{Effect, Op};
 
 /// See the [module's page](self).
@@ -45,7 +44,7 @@ fn hoist(func: &mut Function, owner: Inst, constants: &SideTable<Value, Option<C
         let mut kept = Vec::new();
         for inst in func.blocks[region].insts.clone() {
             let data = &func.insts[inst];
-            let mut invariant = data.op.effect() == Effect::Pure && cannot_fail(&data.op, constants);
+            let mut invariant = data.op.effect() == Effect::Pure && data.op.cannot_fail(|v| constants[v]);
             data.for_each_operand(|v| invariant &= !inside[v]);
             if invariant {
                 data.results.iter().for_each(|&v| inside[v] = false);
@@ -65,10 +64,4 @@ fn define(func: &Function, region: Block, inside: &mut SideTable<Value, bool>) {
         inst.results.iter().for_each(|&result| inside[result] = true);
         inst.regions.iter().for_each(|&nested| define(func, nested, inside));
     }
-}
-
-fn cannot_fail(op: &Op, constants: &SideTable<Value, Option<Constant>>) -> bool {
-    let Op::Binary { kind: BinaryKind::Div | BinaryKind::Rem, b, .. } = *op else { return true };
-    // A constant divisor other than 0 and −1; floats never fail, and have no integer value.
-    constants[b].is_some_and(|c| c.as_int().is_none_or(|d| d != 0 && d != -1))
 }

@@ -16,12 +16,19 @@ impl Lower<'_> {
         let dtype = self.dtype(start)?;
         let ty = arith_type(dtype);
         let unsigned = if dtype.bits() == 64 { Ty::U64 } else { Ty::U32 };
+        let step_is_known = self.facts[step].constant.is_some();
         let [first, end, step] = [start, end, step].map(|v| self.regs(v)[0]);
         let carried = self.carry(inst);
         let counter = self.mov(super::lower::bits_type(dtype), first);
         let (turn, done) = (self.label(), self.label());
         let runs = self.setp(Cmp::Lt, ty, counter, end);
         self.emit(Op::Bra { label: done, pred: Some(runs), unless: true, uniform: true });
+        if !step_is_known {
+            // A witness: nothing reads it, so that assemblers drop it, and the simulator reports a step that is not positive as
+            // a division by zero.
+            let positive = self.arith(Opcode::Max, ty, &[step.into(), 0.into()]);
+            self.arith(Opcode::Div, ty, &[step.into(), positive.into()]);
+        }
         self.emit(Op::Label { label: turn });
         let region = inst.regions[0];
         let params = self.func.blocks[region].params.clone();

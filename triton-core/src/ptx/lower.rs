@@ -79,7 +79,7 @@ pub fn lower(func: &Function, target: Target, promise: Promise) -> Result<Kernel
     Ok(Kernel {
         version: version(target),
         target: target.name(),
-        entry: func.name.clone(),
+        entry: entry_name(&func.name),
         params,
         threads,
         blocks,
@@ -92,6 +92,20 @@ pub fn lower(func: &Function, target: Target, promise: Promise) -> Result<Kernel
         largest: (instructions, span),
         body,
     })
+}
+
+/// A kernel's name as an identifier of PTX, which is of ASCII letters, digits, `_` and `$` (PTX ISA, "Identifiers"). Rust's have
+/// no `$`, so that two names stay two.
+fn entry_name(name: &str) -> String {
+    let mut entry = String::new();
+    for c in name.chars() {
+        match c {
+            c if c.is_ascii_alphanumeric() || c == '_' => entry.push(c),
+            c => entry.push_str(&format!("${:x}$", u32::from(c))),
+        }
+    }
+    // One alone is not a name.
+    if entry == "_" { "$_".into() } else { entry }
 }
 
 /// The lowest PTX version that has what we emit for the target.

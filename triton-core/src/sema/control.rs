@@ -101,7 +101,7 @@ impl Checker<'_> {
                 let is_tile = ty.is_some_and(|t| t.shape != Shape::SCALAR);
                 self.report(if is_tile {
                     diagnostic
-                        .help("choose element by element with `where_(cond, a, b)`, or load and store under a mask")
+                        .help("choose element by element with `select(cond, a, b)`, or load and store under a mask")
                 } else {
                     diagnostic.help("compare, as in `i < n`")
                 })
@@ -111,14 +111,12 @@ impl Checker<'_> {
 
     pub(super) fn if_expr(&mut self, cond: &Expr, then: &Expr, otherwise: Option<&Expr>, span: Span) -> Option<Val> {
         let cond = self.condition(cond)?;
-        let mut names = Vec::new();
-        assigned_in_expr(then, &mut names);
-        otherwise.iter().for_each(|e| assigned_in_expr(e, &mut names));
+        let names = assigned_names([then].into_iter().chain(otherwise));
         self.branch(cond, &names, span, |cx| cx.expr(then), |cx| otherwise.map_or(Some(Val::Unit), |e| cx.expr(e)))
     }
 
     /// Both branches, and what they have in common afterwards. `None` if either was reported.
-    fn branch(
+    pub(super) fn branch(
         &mut self,
         cond: Val,
         names: &[String],
@@ -155,10 +153,17 @@ impl Checker<'_> {
             }
         }
         let value = match (yes_value?, no_value?) {
-            (Val::Unit, _) | (_, Val::Unit) => Val::Unit,
+            (Val::Unit, _) | (_, Val::Unit) => None,
             (a, b) => {
-                pairs.push((a, b));
-                Val::Ir(Value(0))
+                let (from, fits) = (pairs.len(), pair(&a, &b, &mut pairs));
+                if !fits {
+                    let (a, b) = (a.into_values().len(), b.into_values().len());
+                    let message = format!("the branches of `if` have {a} and {b} values");
+                    return self.report(
+                        Diagnostic::new(Code::T0115, span, message).help("give both the same number of values"),
+                    );
+                }
+                Some((a, from))
             }
         };
         let mut arms: [Vec<Value>; 2] = [Vec::new(), Vec::new()];
@@ -187,9 +192,9 @@ impl Checker<'_> {
         for ((slot, name), &result) in changed.into_iter().zip(&results) {
             self.scopes[slot].insert(name, Some(Val::Ir(result)));
         }
-        match (value, results.last()) {
-            (Val::Ir(_), Some(&last)) => Some(Val::Ir(last)),
-            (value, _) => Some(value),
+        match value {
+            Some((of, from)) => Some(joined(&of, &mut results.iter().skip(from).copied())),
+            None => Some(Val::Unit),
         }
     }
 
@@ -264,6 +269,13 @@ impl Checker<'_> {
     }
 
     pub(super) fn while_loop(&mut self, cond: &Expr, body: &[Stmt], span: Span) {
+        let assigned = self.slots(&assigned_names([cond]));
+        if let Some((_, name)) = assigned.first() {
+            let message = format!("the condition of a `while` assigns to `{name}`");
+            let help = "assign before the loop and at the end of its body";
+            let _: Option<()> = self.report(Diagnostic::new(Code::T0001, cond.span, message).help(help));
+            return;
+        }
         let Some(carried) = self.carried(body, span) else { return };
         let outer = self.block;
         let (condition, block) = (self.func.add_block(&carried.types), self.func.add_block(&carried.types));
@@ -345,6 +357,28 @@ impl Checker<'_> {
     }
 }
 
+/// The values of two branches side by side, in order; `false` if they are tuples of different lengths.
+fn pair(a: &Val, b: &Val, pairs: &mut Vec<(Val, Val)>) -> bool {
+    match (a, b) {
+        (Val::Tuple(a), Val::Tuple(b)) => a.len() == b.len() && a.iter().zip(b).all(|(a, b)| pair(a, b, pairs)),
+        (Val::Tuple(_), _) | (_, Val::Tuple(_)) => false,
+        (a, b) => {
+            pairs.push((a.clone(), b.clone()));
+            true
+        }
+    }
+}
+
+/// Results in the place of the values that they join.
+fn joined(of: &Val, results: &mut impl Iterator<Item = Value>) -> Val {
+    match of {
+        Val::Tuple(values) => Val::Tuple(values.iter().map(|value| joined(value, results)).collect()),
+        Val::Ir(_) | Val::Known(_) | Val::View(_) | Val::Struct(..) | Val::Outer(_) | Val::Unit => {
+            results.next().map_or(Val::Unit, Val::Ir)
+        }
+    }
+}
+
 /// What a loop carries: where the variables live, their values before it, and their types.
 struct Carried {
     slots: Vec<(usize, String)>,
@@ -383,6 +417,13 @@ fn returns(expr: &Expr) -> bool {
     }
 }
 
+/// Names that expressions assign to, each once, in order.
+pub(super) fn assigned_names<'e>(exprs: impl IntoIterator<Item = &'e Expr>) -> Vec<String> {
+    let mut names = Vec::new();
+    exprs.into_iter().for_each(|expr| assigned_in_expr(expr, &mut names));
+    names
+}
+
 /// Names that statements assign to, each once, in order.
 fn assigned(stmts: &[Stmt], names: &mut Vec<String>) {
     for stmt in stmts {
@@ -395,12 +436,17 @@ fn assigned(stmts: &[Stmt], names: &mut Vec<String>) {
             }
             Stmt::Let { init, .. } => assigned_in_expr(init, names),
             Stmt::Expr(expr) => assigned_in_expr(expr, names),
-            Stmt::For { body, .. } | Stmt::While { body, .. } => assigned(body, names),
-            Stmt::Const { .. }
-            | Stmt::Return(_)
-            | Stmt::Assert { .. }
-            | Stmt::ConstAssert { .. }
-            | Stmt::Print { .. } => {}
+            Stmt::For { start, end, step, body, .. } => {
+                [start, end].into_iter().chain(step).for_each(|e| assigned_in_expr(e, names));
+                assigned(body, names);
+            }
+            Stmt::While { cond, body, .. } => {
+                assigned_in_expr(cond, names);
+                assigned(body, names);
+            }
+            Stmt::Assert { cond, .. } => assigned_in_expr(cond, names),
+            Stmt::Print { args, .. } => args.iter().for_each(|e| assigned_in_expr(e, names)),
+            Stmt::Const { .. } | Stmt::Return(_) | Stmt::ConstAssert { .. } => {}
         }
     }
 }

@@ -1,8 +1,9 @@
 //! Infix operators: literals take the other side's type, shapes broadcast, element types must agree.
 
 use super::Checker;
+use super::control::assigned_names;
 use super::value::{Known, Val};
-use crate::ast::BinaryOp;
+use crate::ast::{BinaryOp, Expr};
 use crate::diag::{Code, Diagnostic};
 use crate::ir::Value;
 use crate::ir::types::{Class, Constant, DType, Elem, Shape};
@@ -72,9 +73,6 @@ impl Checker<'_> {
     pub(super) fn binary(&mut self, op: BinaryOp, span: Span, a: (Val, Span), b: (Val, Span)) -> Option<Val> {
         let ((a, a_span), (b, b_span)) = (a, b);
         let (a, b) = (self.not_unit(a, a_span)?, self.not_unit(b, b_span)?);
-        if matches!(op, BinaryOp::And | BinaryOp::Or) {
-            self.check_logical(op, span, &a, &b)?;
-        }
         if let Some(pointer) = self.pointer_arithmetic(op, span, (&a, a_span), (&b, b_span)) {
             return pointer;
         }
@@ -143,22 +141,40 @@ impl Checker<'_> {
         self.report(if shifts { problem.help("shift by 0 to 63 bits") } else { problem })
     }
 
-    /// `&&` and `||` join scalar conditions only: both sides are evaluated on tiles in any case.
-    fn check_logical(&mut self, op: BinaryOp, span: Span, a: &Val, b: &Val) -> Option<()> {
-        let is_bool = |v: &Val| {
-            let ty = v.ty(&self.func);
-            ty.is_some_and(|t| t.elem == Elem::Num(DType::Bool) && t.shape == Shape::SCALAR)
-        };
-        if is_bool(a) && is_bool(b) {
+    /// Refuses an operand of `&&` or `||` that is not a scalar condition; `other` is the left side, for the right one.
+    fn check_logical(&mut self, op: BinaryOp, span: Span, value: &Val, other: Option<&Val>) -> Option<()> {
+        let ty = value.ty(&self.func);
+        if ty.is_some_and(|t| t.elem == Elem::Num(DType::Bool) && t.shape == Shape::SCALAR) {
             return Some(());
         }
-        let (x, y, symbol) = (self.describe(a), self.describe(b), op.symbol());
-        let one = &symbol[..1];
-        let message = format!("`{symbol}` joins two `bool`, found `{x}` and `{y}`");
-        self.report(
-            Diagnostic::new(Code::T0104, span, message)
-                .help(format!("write `{one}` to combine tiles element by element")),
-        )
+        let (found, symbol) = (self.describe(value), op.symbol());
+        let found = match other {
+            Some(left) => format!("`{}` and `{found}`", self.describe(left)),
+            None => format!("`{found}` on the left"),
+        };
+        let message = format!("`{symbol}` joins two `bool`, found {found}");
+        let help = format!("write `{}` to combine tiles element by element", &symbol[..1]);
+        self.report(Diagnostic::new(Code::T0104, span, message).help(help))
+    }
+
+    /// `a && b`, which is `if a { b } else { false }`, and `a || b`, which is `if a { true } else { b }`.
+    pub(super) fn logical(&mut self, op: BinaryOp, span: Span, a: &Expr, b: &Expr) -> Option<Val> {
+        let left = self.expr(a).and_then(|v| self.not_unit(v, a.span))?;
+        let left = self.open_as(left, DType::Bool, a.span)?;
+        self.check_logical(op, span, &left, None)?;
+        let names = assigned_names([b]);
+        let right = |cx: &mut Checker<'_>| {
+            let right = cx.expr(b).and_then(|v| cx.not_unit(v, b.span))?;
+            let right = cx.open_as(right, DType::Bool, b.span)?;
+            cx.check_logical(op, span, &right, Some(&left))?;
+            Some(right)
+        };
+        let decided = |_: &mut Checker<'_>| Some(Val::Known(Known::bool(op == BinaryOp::Or)));
+        let cond = left.clone();
+        match op {
+            BinaryOp::Or => self.branch(cond, &names, span, decided, right),
+            _ => self.branch(cond, &names, span, right, decided),
+        }
     }
 
     fn check_elements(&mut self, op: BinaryOp, span: Span, a: &Val, b: &Val) -> Option<()> {

@@ -2,9 +2,10 @@
 //!
 //! A view arrives as its address, its extents and its strides. An access computes along each axis which of its indices lie
 //! inside, in the type of the given start and without wrapping into the view, and moves the pointers by index · stride in 64
-//! bits. What lies outside is padding: 0 for a load, nothing for a store.
+//! bits. What lies outside is padding: 0 for a load, or what `load_or` is given; nothing for a store.
 
 use super::Checker;
+use super::builtins::element_for;
 use super::value::Val;
 use crate::ast::{Expr, Ident, Param as AstParam};
 use crate::diag::{Code, Diagnostic};
@@ -62,8 +63,12 @@ impl Checker<'_> {
         let (params, access): (&[&str], bool) = match name.name.as_str() {
             "dim" | "stride" => (&["axis"], false),
             "load" => (&["at", "shape"], true),
+            "load_or" => (&["at", "shape", "other"], true),
             "store" => (&["at", "value"], true),
-            _ => return self.defer(name.span, format!("`{}` is not a method of a view", name.name)),
+            _ => {
+                let methods = "a view has `load`, `load_or`, `store`, `dim`, `stride`, and the atomic updates";
+                return self.unknown_method(&view.describe(), name, methods);
+            }
         };
         if args.len() != params.len() {
             return self.wrong_count(name, params, args.len());
@@ -73,12 +78,19 @@ impl Checker<'_> {
             return Some(Val::Ir(if name.name == "dim" { view.extents[axis] } else { view.strides[axis] }));
         }
         let at = self.view_index(view, &args[0]);
-        if name.name == "load" {
+        if name.name == "load" || name.name == "load_or" {
             let shape = self.shape(&args[1]);
             let (at, shape) = (at?, shape?);
             self.check_rank(view, shape, args[1].span)?;
+            let other = match args.get(2) {
+                Some(written) => {
+                    let value = self.expr(written).and_then(|v| self.not_unit(v, written.span))?;
+                    Some(element_for(self, "the padding", &(value, written.span), view.dtype, shape)?)
+                }
+                None => None,
+            };
             let (ptr, mask) = self.reach(view, &at, shape, name.span)?;
-            return self.append(Op::Load { ptr, mask: Some(mask), other: None }, name.span).map(Val::Ir);
+            return self.append(Op::Load { ptr, mask: Some(mask), other }, name.span).map(Val::Ir);
         }
         if !view.mutable {
             return self.read_only_view(view, "a store", name.span);

@@ -1,0 +1,15 @@
+//! The condition of a `while` changes nothing.
+use triton::prelude::*;
+
+#[triton::kernel]
+fn kernel(x: PtrMut<i32>, n: i32) {
+    let mut i = 0;
+    while {
+        i += 1;
+        i < n
+    } {
+        store(x + i, i, true);
+    }
+}
+
+fn main() {}

@@ -1,0 +1,10 @@
+//! Branches with different numbers of values.
+use triton::prelude::*;
+
+#[triton::kernel]
+fn kernel(x: PtrMut<i32>, n: i32) {
+    let (a, b) = if n > 0 { (n, 1) } else { (n, 1, 2) };
+    store(x, a + b, true);
+}
+
+fn main() {}
