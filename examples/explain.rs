@@ -6,7 +6,7 @@ use triton::prelude::*;
 #[triton::kernel(T = [f32, f16], N = [64])]
 pub fn transpose<T: Num, const N: i32>(x: Tensor<T, 2>, out: TensorMut<T, 2>) {
     let (i, j) = (program_id(1) * N, program_id(0) * N);
-    out.store([j, i], x.load([i, j], [N, N]).trans());
+    out.store([j, i], x.load([i, j], [N, N]).transpose());
 }
 
 fn main() -> triton::Result<()> {

@@ -16,7 +16,7 @@ pub fn softmax<T: Float, const M: i32, const N: i32>(x: Tensor<T, 2>, out: Tenso
     let v = x.load([row, 0], [M, N]).to::<f32>();
     // What lies behind the last column must not count.
     let inside = (arange(0, N) < x.dim(1)).expand_dims(0);
-    let v = where_(inside, v, f32::NEG_INFINITY);
+    let v = select(inside, v, f32::NEG_INFINITY);
     let e = exp(v - max_axis(v, 1).expand_dims(1));
     out.store([row, 0], (e / sum_axis(e, 1).expand_dims(1)).to::<T>());
 }

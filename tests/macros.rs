@@ -80,7 +80,7 @@ fn everything<T: Float>(x: Ptr<T>, y: PtrMut<f32>, k: PtrMut<i32>, n: i32, p: bo
         let t = -v;
         fma(t, 0.5, v)
     };
-    let w = where_(!(v > w) & mask | (v == 0.0), max(w, 0.0), min(1.0, v));
+    let w = select(!(v > w) & mask | (v == 0.0), maximum(w, 0.0), minimum(1.0, v));
     let half = 0.5f16.to::<f32>() + (n as f32) * 1.5f32;
     store(y + i, w + half, mask);
     let mut j = (i << 2) % 7 ^ (i >> 1);

@@ -24,7 +24,7 @@ fn collide(out: PtrMut<i32>) {
 
 #[triton::kernel]
 fn transpose(x: Tensor<i32, 2>, out: TensorMut<i32, 2>) {
-    out.store([0, 0], x.load([0, 0], [64, 32]).trans());
+    out.store([0, 0], x.load([0, 0], [64, 32]).transpose());
 }
 
 #[test]

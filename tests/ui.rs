@@ -5,11 +5,15 @@
 use std::path::{Path, PathBuf};
 use triton_core::diag::Code;
 
+// Apart from those that must build and run, the cases that must fail are checked by a single `cargo check`.
 #[test]
 fn messages_are_as_expected() {
-    let cases = trybuild::TestCases::new();
-    cases.pass("tests/ui/pass/*.rs");
-    cases.compile_fail("tests/ui/fail/*.rs");
+    trybuild::TestCases::new().compile_fail("tests/ui/fail/*.rs");
+}
+
+#[test]
+fn kernels_build() {
+    trybuild::TestCases::new().pass("tests/ui/pass/*.rs");
 }
 
 #[test]
@@ -32,7 +36,20 @@ fn every_code_has_a_case() {
 
 #[test]
 fn no_message_shows_the_inside() {
-    let inside = ["triton_core", "triton_macros", "triton_syntax", "proc_macro", "__private", "Diagnostic", "panicked"];
+    let inside = [
+        "triton_core",
+        "triton_macros",
+        "triton_syntax",
+        "proc_macro",
+        "__private",
+        "Diagnostic",
+        "panicked",
+        "lang::op",
+        "the_kernel_",
+        "was_compiled_for",
+        "for_kernels_",
+        "E0080",
+    ];
     for path in files("stderr") {
         for line in text(&path).lines() {
             // The net that catches what neither the compiler nor rustc reports speaks through const evaluation.
@@ -59,6 +76,71 @@ fn every_function_has_a_case() {
     };
     let missing: Vec<_> = triton_core::sema::BUILTINS.iter().map(|b| b.name).filter(|name| !called(name)).collect();
     assert!(missing.is_empty(), "no case in tests/ui/fail shows an error at {missing:?}");
+}
+
+/// What hands that know Triton or Rust type: on each line with `//~ TOKENS` there is exactly one error. It points at these
+/// tokens, and says how to mend it.
+#[test]
+fn every_mistake_has_one_error_and_a_help() {
+    let (mut count, mut failures) = (0, Vec::new());
+    for case in files("rs").into_iter().filter(|path| path.to_string_lossy().contains("mistakes_")) {
+        let errors = errors(&text(&case.with_extension("stderr")));
+        for (number, line) in (1..).zip(text(&case).lines()) {
+            let Some((code, tokens)) = line.split_once("//~") else { continue };
+            let (tokens, place) = (tokens.trim(), format!("{}:{number}", case.display()));
+            let found: Vec<_> = errors.iter().filter(|error| error.line == number).collect();
+            count += 1;
+            let [error] = found[..] else {
+                failures.push(format!("{place}: {} errors", found.len()));
+                continue;
+            };
+            let start = code.char_indices().nth(error.column - 1).map_or(code.len(), |(at, _)| at);
+            let shown: String = code[start..].chars().take(error.length).collect();
+            if shown.trim() != tokens {
+                failures.push(format!("{place}: points at `{shown}`, not at `{tokens}`"));
+            }
+            if !error.has_help {
+                failures.push(format!("{place}: no help"));
+            }
+        }
+        let marked = |line: usize| text(&case).lines().nth(line - 1).is_some_and(|line| line.contains("//~"));
+        let others = errors.iter().filter(|error| !marked(error.line));
+        failures.extend(others.map(|error| format!("{}:{}: a consequential error", case.display(), error.line)));
+    }
+    assert!(count >= 100, "only {count} mistakes");
+    assert!(failures.is_empty(), "of {count} mistakes:\n{}", failures.join("\n"));
+}
+
+/// An error of an expected text.
+struct Shown {
+    line: usize,
+    column: usize,
+    /// Characters that are underlined in the first line.
+    length: usize,
+    has_help: bool,
+}
+
+fn errors(text: &str) -> Vec<Shown> {
+    let mut errors: Vec<Shown> = Vec::new();
+    let mut within = false;
+    for line in text.lines() {
+        if !line.starts_with([' ', '|']) && !line.chars().next().is_some_and(|c| c.is_ascii_digit()) && !line.is_empty()
+        {
+            within = line.starts_with("error") && !line.starts_with("error: could not compile");
+            if within {
+                errors.push(Shown { line: 0, column: 0, length: 0, has_help: false });
+            }
+        }
+        let Some(error) = errors.last_mut().filter(|_| within) else { continue };
+        error.has_help |= line.trim_start().starts_with("help: ") || line.contains("= help: ");
+        if let (0, Some((_, place))) = (error.line, line.split_once("--> ")) {
+            let mut numbers = place.rsplit(':').filter_map(|number| number.parse().ok());
+            (error.column, error.line) = (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0));
+        } else if error.length == 0 && line.contains("| ") {
+            error.length = line.chars().filter(|&c| c == '^').count();
+        }
+    }
+    errors
 }
 
 fn files(extension: &str) -> Vec<PathBuf> {

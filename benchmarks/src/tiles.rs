@@ -15,7 +15,7 @@ pub fn softmax<const N: i32>(x: Tensor<f32, 2>, out: TensorMut<f32, 2>) {
     let v = x.load([row, 0], [1, N]);
     // What lies behind the last column must not count.
     let inside = (arange(0, N) < x.dim(1)).expand_dims(0);
-    let v = where_(inside, v, f32::NEG_INFINITY);
+    let v = select(inside, v, f32::NEG_INFINITY);
     let e = exp(v - max_axis(v, 1).expand_dims(1));
     // One division a row: a division an element would be a third of all instructions.
     out.store([row, 0], e * (1.0 / sum_axis(e, 1).expand_dims(1)));
@@ -35,7 +35,7 @@ pub fn layer_norm<const N: i32>(
     let mean = sum_axis(v, 1).expand_dims(1) / n;
     // What lies behind the last column must not count.
     let inside = (arange(0, N) < x.dim(1)).expand_dims(0);
-    let centred = where_(inside, v - mean, 0.0);
+    let centred = select(inside, v - mean, 0.0);
     let variance = sum_axis(centred * centred, 1).expand_dims(1) / n;
     let scale = 1.0 / sqrt(variance + 0.00001);
     let (w, b) = (weight.load([0, 0], [1, N]).to::<f32>(), bias.load([0, 0], [1, N]).to::<f32>());
@@ -46,7 +46,7 @@ pub fn layer_norm<const N: i32>(
 #[triton::kernel(T = [f32, bf16])]
 pub fn transpose<T: Num>(x: Tensor<T, 2>, out: TensorMut<T, 2>) {
     let (i, j) = (program_id(1) * 64, program_id(0) * 64);
-    out.store([j, i], x.load([i, j], [64, 64]).trans());
+    out.store([j, i], x.load([i, j], [64, 64]).transpose());
 }
 
 /// out = a · b, sums in `f32`.

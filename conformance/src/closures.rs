@@ -28,7 +28,7 @@ fn last_largest<T: Num, const M: i32, const N: i32>(x: Ptr<T>, largest: PtrMut<T
     let place = arange(0, N).expand_dims(0).broadcast_to([M, N]).to::<i64>();
     let (v, i) = reduce_axis((tile, place), 1, |(a, i), (b, j)| {
         let second = (b > a) | ((b == a) & (j > i));
-        (where_(second, b, a), where_(second, j, i))
+        (select(second, b, a), select(second, j, i))
     });
     store(largest + arange(0, M), v, true);
     store(at + arange(0, M), i, true);

@@ -7,8 +7,8 @@ pub mod integers {
         op sub Num [i8 i16 i32 i64 u8 u16 u32 u64] -> T, |a, b| a - b, reference::integers(|a, b| a - b);
         op mul Num [i8 i16 i32 i64 u8 u16 u32 u64] -> T, |a, b| a * b, reference::integers(i128::wrapping_mul);
         // What is behind the end is 0, by which nothing divides.
-        op div Num [i8 i16 i32 i64 u8 u16 u32 u64] -> T, |a, b| a / where_(b == 0, 1, b), reference::integers(|a, b| a / b), inputs::divides;
-        op rem Num [i8 i16 i32 i64 u8 u16 u32 u64] -> T, |a, b| a % where_(b == 0, 1, b), reference::integers(|a, b| a % b), inputs::divides;
+        op div Num [i8 i16 i32 i64 u8 u16 u32 u64] -> T, |a, b| a / select(b == 0, 1, b), reference::integers(|a, b| a / b), inputs::divides;
+        op rem Num [i8 i16 i32 i64 u8 u16 u32 u64] -> T, |a, b| a % select(b == 0, 1, b), reference::integers(|a, b| a % b), inputs::divides;
         op neg Num [i8 i16 i32 i64] -> T, |a| -a, reference::integers(|a, _| -a);
         op not Int [i8 i16 i32 i64 u8 u16 u32 u64] -> T, |a| !a, reference::bits(|a, _| !a);
         op and Int [i8 i16 i32 i64 u8 u16 u32 u64] -> T, |a, b| a & b, reference::bits(|a, b| a & b);
@@ -22,8 +22,8 @@ pub mod integers {
         op le Num [i8 i16 i32 i64 u8 u16 u32 u64] -> bool, |a, b| a <= b, reference::ordered(|o| o.is_some_and(|o| o.is_le()));
         op gt Num [i8 i16 i32 i64 u8 u16 u32 u64] -> bool, |a, b| a > b, reference::ordered(|o| o.is_some_and(|o| o.is_gt()));
         op ge Num [i8 i16 i32 i64 u8 u16 u32 u64] -> bool, |a, b| a >= b, reference::ordered(|o| o.is_some_and(|o| o.is_ge()));
-        fn min Num [i8 i16 i32 i64 u8 u16 u32 u64] -> T, |a, b| min(a, b), reference::one_of(reference::lesser);
-        fn max Num [i8 i16 i32 i64 u8 u16 u32 u64] -> T, |a, b| max(a, b), reference::one_of(reference::greater);
+        fn minimum Num [i8 i16 i32 i64 u8 u16 u32 u64] -> T, |a, b| minimum(a, b), reference::one_of(reference::lesser);
+        fn maximum Num [i8 i16 i32 i64 u8 u16 u32 u64] -> T, |a, b| maximum(a, b), reference::one_of(reference::greater);
         fn abs Num [i8 i16 i32 i64] -> T, |a| abs(a), reference::integers(|a, _| a.abs());
     }
 }
@@ -42,8 +42,8 @@ pub mod floats {
         op le Float [f16 bf16 f32 f64] -> bool, |a, b| a <= b, reference::ordered(|o| o.is_some_and(|o| o.is_le()));
         op gt Float [f16 bf16 f32 f64] -> bool, |a, b| a > b, reference::ordered(|o| o.is_some_and(|o| o.is_gt()));
         op ge Float [f16 bf16 f32 f64] -> bool, |a, b| a >= b, reference::ordered(|o| o.is_some_and(|o| o.is_ge()));
-        fn min Float [f16 bf16 f32 f64] -> T, |a, b| min(a, b), reference::one_of(reference::lesser);
-        fn max Float [f16 bf16 f32 f64] -> T, |a, b| max(a, b), reference::one_of(reference::greater);
+        fn minimum Float [f16 bf16 f32 f64] -> T, |a, b| minimum(a, b), reference::one_of(reference::lesser);
+        fn maximum Float [f16 bf16 f32 f64] -> T, |a, b| maximum(a, b), reference::one_of(reference::greater);
         fn abs Float [f16 bf16 f32 f64] -> T, |a| abs(a), reference::exactly(f64::abs);
         fn sqrt Float [f16 bf16 f32 f64] -> T, |a| sqrt(a), reference::floats(|[a, _, _]| a.sqrt());
         fn fma Float [f16 bf16 f32 f64] -> T, |a, b, c| fma(a, b, c), reference::floats(|[a, b, c]| a * b + c);
@@ -67,7 +67,7 @@ pub mod bools {
 pub mod choice {
     use triton::Element;
     crate::elementwise::elementwise! {
-        fn where_ Element [bool i8 i16 i32 i64 u8 u16 u32 u64 f16 bf16 f32 f64] -> T, |a, b, c| where_(a != c, a, b),
+        fn select Element [bool i8 i16 i32 i64 u8 u16 u32 u64 f16 bf16 f32 f64] -> T, |a, b, c| select(a != c, a, b),
             |dtype, [a, b, c]: [u64; 3]| reference::chosen(reference::order(dtype, a, c).is_none_or(|o| o.is_ne()), a, b);
         fn clamp Num [i8 i16 i32 i64 u8 u16 u32 u64 f16 bf16 f32 f64] -> T, |x, lo, hi| clamp(x, lo, hi),
             reference::one_of_three(|dtype, [x, lo, hi]| reference::lesser(dtype, reference::greater(dtype, x, lo), hi));

@@ -197,8 +197,8 @@ macro_rules! products {
             acc: Ptr<$sum>,
             out: PtrMut<$sum>,
         ) {
-            let x = load(a + arange(0, M * K).reshape([K, M]), true).trans();
-            let y = load(b + arange(0, K * N).reshape([N, K]), true).trans();
+            let x = load(a + arange(0, M * K).reshape([K, M]), true).transpose();
+            let y = load(b + arange(0, K * N).reshape([N, K]), true).transpose();
             let at = arange(0, M * N).reshape([M, N]);
             store(out + at, dot(x$($precision)*, y, load(acc + at, true)), true);
         }

@@ -212,8 +212,8 @@ macro_rules! reductions {
 
 reductions! {
     sum sum_axis Num [i8 i16 i32 i64 u8 u16 u32 u64 f16 bf16 f32 f64] T -> T = total;
-    max_of max_axis Num [i8 i16 i32 i64 u8 u16 u32 u64 f16 bf16 f32 f64] T -> T = most;
-    min_of min_axis Num [i8 i16 i32 i64 u8 u16 u32 u64 f16 bf16 f32 f64] T -> T = least;
+    max max_axis Num [i8 i16 i32 i64 u8 u16 u32 u64 f16 bf16 f32 f64] T -> T = most;
+    min min_axis Num [i8 i16 i32 i64 u8 u16 u32 u64 f16 bf16 f32 f64] T -> T = least;
     argmax argmax_axis Num [i8 i16 i32 i64 u8 u16 u32 u64 f16 bf16 f32 f64] T -> i32 = argmost;
     argmin argmin_axis Num [i8 i16 i32 i64 u8 u16 u32 u64 f16 bf16 f32 f64] T -> i32 = argleast;
     any any_axis Element [bool] bool -> bool = some;

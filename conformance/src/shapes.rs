@@ -12,7 +12,7 @@ use triton_core::ir::types::DType;
 fn trans<T: Element, const M: i32, const N: i32>(x: Ptr<T>, out: PtrMut<T>) {
     let i = arange(0, M * N);
     let v = load(x + i.reshape([M, N]), true);
-    store(out + i.reshape([N, M]), v.trans(), true);
+    store(out + i.reshape([N, M]), v.transpose(), true);
 }
 
 /// The order of a tile's three axes.
@@ -77,8 +77,8 @@ fn mixed<T: Element, const M: i32, const N: i32>(
 ) {
     let i = arange(0, M * N).reshape([M, N]);
     let (m, v) = (load(mask + arange(0, N), true), load(x + arange(0, M), true).expand_dims(1));
-    store(out + i, where_(m, v, other), true);
-    store(one + i, where_(flag, v, other), true);
+    store(out + i, select(m, v, other), true);
+    store(one + i, select(flag, v, other), true);
 }
 
 #[triton::kernel(T = [bool, i8, i16, i32, i64, u8, u16, u32, u64, f16, bf16, f32, f64], configs = [
@@ -148,7 +148,7 @@ fn mixtures(dtype: DType, [m, n]: [usize; 2], warps: u32, launch: Launch) -> [Ca
     [0u64, 1].map(|flag| {
         let name = format!("operands of three shapes {dtype} [{m}x{n}] warps {warps}, {}", flag != 0);
         let seed = inputs::seed(&name);
-        Case::new(name, &["where_"], move || {
+        Case::new(name, &["select"], move || {
             let x = inputs::elements(dtype, 64, seed)[..m].to_vec();
             let mask: Vec<u64> = (0..n as u64).map(|i| i / 3 % 2).collect();
             let other = inputs::elements(dtype, 64, seed + 1)[63];
@@ -187,7 +187,7 @@ macro_rules! each {
         each!(@fill $into, t, $t, (1, 1, 1) (16, 32, 2) (4, 256, 8));
     })* };
     (@trans $into:ident, $dtype:ident, $t:ident, $(($m:literal, $n:literal, $warps:literal))*) => { $(
-        $into.push(moved(&["trans"], format!("[{}x{}] warps {}", $m, $n, $warps), $dtype, [$m * $n; 2],
+        $into.push(moved(&["transpose"], format!("[{}x{}] warps {}", $m, $n, $warps), $dtype, [$m * $n; 2],
             [|dims, i| i % dims[0] * dims[1] + i / dims[0]],
             (&[$m, $n], |run| launch!(run, trans::<$t, $m, $n>(&run.ptr(), &mut run.ptr())))));
     )* };

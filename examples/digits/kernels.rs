@@ -46,7 +46,7 @@ pub fn forward<const RELU: bool>(
 pub fn backward(dy: Tensor<f32, 2>, weights_t: Tensor<f32, 2>, x: Tensor<f32, 2>, dx: TensorMut<f32, 2>) {
     let (i, j) = (program_id(0) * ROWS, program_id(1) * COLUMNS);
     let sum = product(dy, weights_t, (i, j), zeros::<f32>([ROWS, COLUMNS]));
-    dx.store([i, j], where_(x.load([i, j], [ROWS, COLUMNS]) > 0.0, sum, 0.0));
+    dx.store([i, j], select(x.load([i, j], [ROWS, COLUMNS]) > 0.0, sum, 0.0));
 }
 
 /// A step along the gradients of a layer: xᵀ · dy of the weights, and the sums of dy's columns of the biases. Gradients never
@@ -92,11 +92,11 @@ pub fn cross_entropy(
     let i = program_id(0) * ROWS;
     let class = arange(0, COLUMNS).expand_dims(0);
     // Behind the last class the view gives 0, which would be a class like any other.
-    let logit = where_(class < logits.dim(1), logits.load([i, 0], [ROWS, COLUMNS]), f32::NEG_INFINITY);
+    let logit = select(class < logits.dim(1), logits.load([i, 0], [ROWS, COLUMNS]), f32::NEG_INFINITY);
     let is_label = class == labels.load([i], [ROWS]).expand_dims(1);
 
     let (probability, log_total) = softmax(logit);
-    loss.store([i], log_total - sum_axis(where_(is_label, logit, 0.0), 1));
+    loss.store([i], log_total - sum_axis(select(is_label, logit, 0.0), 1));
     guess.store([i], argmax_axis(logit, 1));
     gradient.store([i, 0], (probability - is_label.to::<f32>()) / (logits.dim(0) as f32));
 }
@@ -115,7 +115,7 @@ fn product(a: Tensor<f32, 2>, b: Tensor<f32, 2>, at: (i32, i32), start: Tile<f32
 /// What is negative becomes 0.
 #[triton::function]
 fn relu(x: Tile<f32>) -> Tile<f32> {
-    max(x, 0.0)
+    maximum(x, 0.0)
 }
 
 /// The softmax of every row, and the logarithm of what the row's exponentials sum up to.
@@ -134,7 +134,7 @@ fn softmax(x: Tile<f32>) -> (Tile<f32>, Tile<f32>) {
 #[triton::function]
 fn exp_down(x: Tile<f32>) -> Tile<f32> {
     // eˣ = eʳ / 2ᵏ, where r = x + k · ln 2 is between −ln 2 and 0.
-    let near = max(x, -40.0);
+    let near = maximum(x, -40.0);
     let k = (near * -std::f32::consts::LOG2_E).to::<i64>();
     let r = fma(k.to::<f32>(), std::f32::consts::LN_2, near);
     // Taylor: 1 + r/1 · (1 + r/2 · (1 + r/3 · ..)).
@@ -142,7 +142,7 @@ fn exp_down(x: Tile<f32>) -> Tile<f32> {
     for n in 1..11 {
         e = fma(r / ((11 - n) as f32), e, 1.0);
     }
-    where_(x < -40.0, 0.0, e / (1 << k).to::<f32>())
+    select(x < -40.0, 0.0, e / (1 << k).to::<f32>())
 }
 
 /// Weights and velocities after one step.

@@ -15,11 +15,13 @@ const WORDS: &[&str] = &[
     "dot",
     "sum",
     "sum_axis",
+    "maximum",
+    "minimum",
     "max",
     "min",
     "exp",
     "log",
-    "where_",
+    "select",
     "reduce",
     "reduce_axis",
     "clamp",
@@ -36,7 +38,7 @@ const WORDS: &[&str] = &[
     "abs",
     "expand_dims",
     "reshape",
-    "trans",
+    "transpose",
     "permute",
     "broadcast_to",
     "to",
@@ -209,7 +211,7 @@ pub fn nested(rng: &mut Rng) -> TokenStream {
         2 => (0..depth).fold(quote!(n), |inner, _| quote!(- #inner)),
         3 => (0..depth / 8).fold(quote!(n), |inner, _| quote!(if n > 0 { #inner } else { 1 })),
         4 => (0..depth).fold(quote!(n), |inner, _| quote!({ let m = #inner; m })),
-        _ => (0..depth).fold(quote!(n), |inner, _| quote!(max(#inner, n))),
+        _ => (0..depth).fold(quote!(n), |inner, _| quote!(maximum(#inner, n))),
     };
     let statement =
         if rng.bool() { quote!(store(out, #body, true);) } else { quote!(let y = #body; store(out, y, true);) };

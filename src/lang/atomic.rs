@@ -28,6 +28,7 @@ use super::{Load, Mask, Store, stub};
 ///     atomic_add(counts + bucket, 1, i < n);
 /// }
 /// ```
+#[inline]
 pub fn atomic_add<P: Load + Store<V>, V>(p: P, value: V, mask: impl Mask) -> P::Out {
     let _ = (p, value, mask);
     stub()
@@ -48,9 +49,10 @@ pub fn atomic_add<P: Load + Store<V>, V>(p: P, value: V, mask: impl Mask) -> P::
 /// #[triton::kernel]
 /// fn smallest(x: Ptr<i32>, out: PtrMut<i32>, n: i32) {
 ///     let i = program_id(0) * 256 + arange(0, 256);
-///     atomic_min(out, min_of(load_or(x + i, i < n, i32::MAX)), true);
+///     atomic_min(out, min(load_or(x + i, i < n, i32::MAX)), true);
 /// }
 /// ```
+#[inline]
 pub fn atomic_min<P: Load + Store<V>, V>(p: P, value: V, mask: impl Mask) -> P::Out {
     let _ = (p, value, mask);
     stub()
@@ -71,9 +73,10 @@ pub fn atomic_min<P: Load + Store<V>, V>(p: P, value: V, mask: impl Mask) -> P::
 /// #[triton::kernel]
 /// fn largest(x: Ptr<i32>, out: PtrMut<i32>, n: i32) {
 ///     let i = program_id(0) * 256 + arange(0, 256);
-///     atomic_max(out, max_of(load_or(x + i, i < n, i32::MIN)), true);
+///     atomic_max(out, max(load_or(x + i, i < n, i32::MIN)), true);
 /// }
 /// ```
+#[inline]
 pub fn atomic_max<P: Load + Store<V>, V>(p: P, value: V, mask: impl Mask) -> P::Out {
     let _ = (p, value, mask);
     stub()
@@ -98,6 +101,7 @@ pub fn atomic_max<P: Load + Store<V>, V>(p: P, value: V, mask: impl Mask) -> P::
 ///     atomic_and(words + (bit >> 5), !(1 << (bit & 31)), i < n);
 /// }
 /// ```
+#[inline]
 pub fn atomic_and<P: Load + Store<V>, V>(p: P, value: V, mask: impl Mask) -> P::Out {
     let _ = (p, value, mask);
     stub()
@@ -122,6 +126,7 @@ pub fn atomic_and<P: Load + Store<V>, V>(p: P, value: V, mask: impl Mask) -> P::
 ///     atomic_or(words + (bit >> 5), 1 << (bit & 31), i < n);
 /// }
 /// ```
+#[inline]
 pub fn atomic_or<P: Load + Store<V>, V>(p: P, value: V, mask: impl Mask) -> P::Out {
     let _ = (p, value, mask);
     stub()
@@ -146,6 +151,7 @@ pub fn atomic_or<P: Load + Store<V>, V>(p: P, value: V, mask: impl Mask) -> P::O
 ///     atomic_xor(words + (bit >> 5), 1 << (bit & 31), i < n);
 /// }
 /// ```
+#[inline]
 pub fn atomic_xor<P: Load + Store<V>, V>(p: P, value: V, mask: impl Mask) -> P::Out {
     let _ = (p, value, mask);
     stub()
@@ -169,6 +175,7 @@ pub fn atomic_xor<P: Load + Store<V>, V>(p: P, value: V, mask: impl Mask) -> P::
 ///     store(out + program_id(0) * 64 + i, atomic_xchg(slots + i, -1, true), true);
 /// }
 /// ```
+#[inline]
 pub fn atomic_xchg<P: Load + Store<V>, V>(p: P, value: V, mask: impl Mask) -> P::Out {
     let _ = (p, value, mask);
     stub()
@@ -194,6 +201,7 @@ pub fn atomic_xchg<P: Load + Store<V>, V>(p: P, value: V, mask: impl Mask) -> P:
 ///     store(won + me, before == -1, true);
 /// }
 /// ```
+#[inline]
 pub fn atomic_cas<P: Load + Store<C> + Store<V>, C, V>(p: P, compare: C, value: V) -> P::Out {
     let _ = (p, compare, value);
     stub()

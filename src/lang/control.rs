@@ -7,7 +7,7 @@ use super::{Int, stub};
 #[diagnostic::on_unimplemented(
     message = "a condition is one `bool`, not `{Self}`",
     label = "not a single `bool`",
-    note = "to choose element by element write `where_(condition, a, b)`",
+    note = "to choose element by element write `select(condition, a, b)`",
     note = "to ask about all elements at once write `any(condition)` or `all(condition)`"
 )]
 pub trait Condition {}
@@ -16,6 +16,7 @@ pub trait Condition {}
 impl Condition for bool {}
 
 /// `c` in `if c` and `while c`.
+#[inline]
 pub fn cond<C: Condition>(condition: C) -> bool {
     let _ = condition;
     stub()
@@ -83,6 +84,7 @@ impl Ends<IntLiteral> for IntLiteral {
 pub struct Range<T>(T);
 
 /// `lo..hi`.
+#[inline]
 pub fn range<A: Ends<B>, B>(lo: A, hi: B) -> Range<A::Counter> {
     let _ = (lo, hi);
     stub()
@@ -90,6 +92,7 @@ pub fn range<A: Ends<B>, B>(lo: A, hi: B) -> Range<A::Counter> {
 
 impl<T: Counter> Range<T> {
     /// Every `step`-th of them.
+    #[inline]
     pub fn step_by(self, step: T) -> Range<T> {
         let _ = step;
         stub()
@@ -98,6 +101,7 @@ impl<T: Counter> Range<T> {
 
 impl<T: Counter> Iterator for Range<T> {
     type Item = T;
+    #[inline]
     fn next(&mut self) -> Option<T> {
         stub()
     }

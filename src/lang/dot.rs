@@ -39,6 +39,7 @@ use super::{Float, Num, Tile, stub};
 ///     store(out + (i + arange(0, 64).expand_dims(0)), acc, true);
 /// }
 /// ```
+#[inline]
 pub fn dot<T: Num, A: Num>(a: Tile<T>, b: Tile<T>, acc: Tile<A>) -> Tile<A> {
     let _ = (a, b, acc);
     stub()
@@ -60,11 +61,12 @@ impl<T: Float> Tile<T> {
     ///     let mut acc = zeros::<f32>([64, 64]);
     ///     for k in (0..x.dim(1)).step_by(32) {
     ///         let v = x.load([0, k], [64, 32]);
-    ///         acc = dot(v.precision(Tf32), v.trans(), acc);
+    ///         acc = dot(v.precision(Tf32), v.transpose(), acc);
     ///     }
     ///     out.store([0, 0], acc);
     /// }
     /// ```
+    #[inline]
     pub fn precision(self, precision: impl Precision) -> Tile<T> {
         let _ = precision;
         stub()

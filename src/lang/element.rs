@@ -64,7 +64,7 @@ pub trait Int: Num + Bitwise {}
 #[diagnostic::on_unimplemented(message = "`{Self}` has no bits to combine", label = "neither an integer nor `bool`")]
 pub trait Bitwise: Element {}
 
-/// What can be added to a pointer: `i32`, `i64` and `u32`.
+/// What can be added to a pointer: an integer, which is extended to 64 bits.
 ///
 /// ```
 /// use triton::lang::Offset;
@@ -79,7 +79,7 @@ pub trait Bitwise: Element {}
 #[diagnostic::on_unimplemented(
     message = "a pointer cannot be moved by a `{Self}`",
     label = "not an offset",
-    note = "offsets are `i32`, `i64` or `u32`, counted in elements"
+    note = "offsets are integers, counted in elements"
 )]
 pub trait Offset: Int {}
 
@@ -92,5 +92,5 @@ families! {
     Float: f16 bf16 f32 f64;
     Int: i8 i16 i32 i64 u8 u16 u32 u64;
     Bitwise: bool i8 i16 i32 i64 u8 u16 u32 u64;
-    Offset: i32 i64 u32;
+    Offset: i8 i16 i32 i64 u8 u16 u32 u64;
 }

@@ -19,6 +19,7 @@ use super::{Tile, stub};
 ///     store(out + row * 64 + arange(0, 64), row, true);
 /// }
 /// ```
+#[inline]
 pub fn program_id(axis: i32) -> i32 {
     let _ = axis;
     stub()
@@ -38,6 +39,7 @@ pub fn program_id(axis: i32) -> i32 {
 ///     store(out + program_id(0), left, true);
 /// }
 /// ```
+#[inline]
 pub fn num_programs(axis: i32) -> i32 {
     let _ = axis;
     stub()
@@ -58,6 +60,7 @@ pub fn num_programs(axis: i32) -> i32 {
 ///     store(out + i, i, true);
 /// }
 /// ```
+#[inline]
 pub fn arange(lo: i32, hi: i32) -> Tile<i32> {
     let _ = (lo, hi);
     stub()

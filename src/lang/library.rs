@@ -4,7 +4,7 @@ use super::{Float, Join, Num, Value, stub};
 
 /// The value, but no less than `lo` and no more than `hi`, element by element.
 ///
-/// That is `min(max(x, lo), hi)`: a NaN becomes `lo`, and where `lo` is larger than `hi` the result is `hi`. The operands
+/// That is `minimum(maximum(x, lo), hi)`: a NaN becomes `lo`, and where `lo` is larger than `hi` the result is `hi`. The operands
 /// broadcast to a common shape, and a literal takes the others' type. The result is exact.
 ///
 /// # Errors
@@ -19,6 +19,7 @@ use super::{Float, Join, Num, Value, stub};
 ///     store(x + i, clamp(load(x + i, i < n), 0.0, 6.0), i < n);
 /// }
 /// ```
+#[inline]
 pub fn clamp<A: Join<B>, B, C>(x: A, lo: B, hi: C) -> <A::Out as Join<C>>::Out
 where
     A::Out: Join<C> + Value,
@@ -43,6 +44,7 @@ where
 ///     store(out + i, round(load(x + i, i < n) / scale).to::<i8>(), i < n);
 /// }
 /// ```
+#[inline]
 pub fn round<A: Value>(x: A) -> A
 where
     A::Elem: Float,
@@ -67,6 +69,7 @@ where
 ///     store(x + i, v * sigmoid(v), i < n);
 /// }
 /// ```
+#[inline]
 pub fn sigmoid<A: Value>(x: A) -> A
 where
     A::Elem: Float,
@@ -90,6 +93,7 @@ where
 ///     store(scores + i, cap * tanh(load(scores + i, i < n) / cap), i < n);
 /// }
 /// ```
+#[inline]
 pub fn tanh<A: Value>(x: A) -> A
 where
     A::Elem: Float,
@@ -115,6 +119,7 @@ where
 ///     store(x + i, 0.5 * v * (1.0 + erf(v * std::f32::consts::FRAC_1_SQRT_2)), i < n);
 /// }
 /// ```
+#[inline]
 pub fn erf<A: Value>(x: A) -> A
 where
     A::Elem: Float,

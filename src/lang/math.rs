@@ -17,10 +17,11 @@ use crate::Element;
 /// fn relu(x: PtrMut<f32>, n: i32) {
 ///     let i = program_id(0) * 256 + arange(0, 256);
 ///     let v = load(x + i, i < n);
-///     store(x + i, where_(v > 0.0, v, 0.0), i < n);
+///     store(x + i, select(v > 0.0, v, 0.0), i < n);
 /// }
 /// ```
-pub fn where_<M: Mask, A: Join<B>, B>(mask: M, a: A, b: B) -> M::Chosen<A::Out>
+#[inline]
+pub fn select<M: Mask, A: Join<B>, B>(mask: M, a: A, b: B) -> M::Chosen<A::Out>
 where
     A::Out: Value,
 {
@@ -41,10 +42,11 @@ where
 /// #[triton::kernel]
 /// fn clamp(x: PtrMut<f32>, low: f32, high: f32, n: i32) {
 ///     let i = program_id(0) * 256 + arange(0, 256);
-///     store(x + i, max(low, min(load(x + i, i < n), high)), i < n);
+///     store(x + i, maximum(low, minimum(load(x + i, i < n), high)), i < n);
 /// }
 /// ```
-pub fn min<A: Join<B>, B>(a: A, b: B) -> A::Out {
+#[inline]
+pub fn minimum<A: Join<B>, B>(a: A, b: B) -> A::Out {
     let _ = (a, b);
     stub()
 }
@@ -62,10 +64,11 @@ pub fn min<A: Join<B>, B>(a: A, b: B) -> A::Out {
 /// #[triton::kernel]
 /// fn relu(x: PtrMut<f16>, n: i32) {
 ///     let i = program_id(0) * 256 + arange(0, 256);
-///     store(x + i, max(load(x + i, i < n), 0.0), i < n);
+///     store(x + i, maximum(load(x + i, i < n), 0.0), i < n);
 /// }
 /// ```
-pub fn max<A: Join<B>, B>(a: A, b: B) -> A::Out {
+#[inline]
+pub fn maximum<A: Join<B>, B>(a: A, b: B) -> A::Out {
     let _ = (a, b);
     stub()
 }
@@ -86,6 +89,7 @@ pub fn max<A: Join<B>, B>(a: A, b: B) -> A::Out {
 ///     store(out + i, abs(load(x + i, i < n) - load(y + i, i < n)), i < n);
 /// }
 /// ```
+#[inline]
 pub fn abs<A: Value>(x: A) -> A
 where
     A::Elem: Num,
@@ -109,6 +113,7 @@ where
 ///     store(out + i, sqrt(a * a + b * b), i < n);
 /// }
 /// ```
+#[inline]
 pub fn sqrt<A: Value>(x: A) -> A
 where
     A::Elem: Float,
@@ -138,6 +143,7 @@ where
 ///     store(x + i, v * rsqrt(sum(v * v) / columns as f32 + 1e-5), mask);
 /// }
 /// ```
+#[inline]
 pub fn rsqrt<A: Value>(x: A) -> A
 where
     A::Elem: Float,
@@ -162,6 +168,7 @@ where
 ///     store(x + i, 1.0 / (1.0 + exp(-v)), i < n);
 /// }
 /// ```
+#[inline]
 pub fn exp<A: Value>(x: A) -> A
 where
     A::Elem: Float,
@@ -186,6 +193,7 @@ where
 ///     store(x + i, exp2(v * 0.33219281), i < n);
 /// }
 /// ```
+#[inline]
 pub fn exp2<A: Value>(x: A) -> A
 where
     A::Elem: Float,
@@ -211,6 +219,7 @@ where
 ///     store(out + i, -log(load_or(probability + at, i < rows, 1.0)), i < rows);
 /// }
 /// ```
+#[inline]
 pub fn log<A: Value>(x: A) -> A
 where
     A::Elem: Float,
@@ -234,6 +243,7 @@ where
 ///     store(frequency + i, log2(load_or(frequency + i, i < n, 440.0) / 440.0), i < n);
 /// }
 /// ```
+#[inline]
 pub fn log2<A: Value>(x: A) -> A
 where
     A::Elem: Float,
@@ -261,6 +271,7 @@ where
 ///     store(out + i, amplitude * sin(load(t + i, i < n) * frequency), i < n);
 /// }
 /// ```
+#[inline]
 pub fn sin<A: Value>(x: A) -> A
 where
     A::Elem: Float,
@@ -290,6 +301,7 @@ where
 ///     store(x + half + i, a * s + b * c, i < half);
 /// }
 /// ```
+#[inline]
 pub fn cos<A: Value>(x: A) -> A
 where
     A::Elem: Float,
@@ -312,6 +324,7 @@ where
 ///     store(y + i, fma(a, load(x + i, i < n), load(y + i, i < n)), i < n);
 /// }
 /// ```
+#[inline]
 pub fn fma<A: Join<B>, B, C>(a: A, b: B, c: C) -> <A::Out as Join<C>>::Out
 where
     A::Out: Join<C>,

@@ -21,6 +21,7 @@ use crate::Element;
 ///     store(out + i, load(x + at, i < n), i < n);
 /// }
 /// ```
+#[inline]
 pub fn load<P: Load>(p: P, mask: impl Mask) -> P::Out {
     let _ = (p, mask);
     stub()
@@ -42,6 +43,7 @@ pub fn load<P: Load>(p: P, mask: impl Mask) -> P::Out {
 ///     store(out + i, load_or(x + i, i < n, -1.0), true);
 /// }
 /// ```
+#[inline]
 pub fn load_or<P: Load, V>(p: P, mask: impl Mask, other: V) -> P::Out
 where
     P::Out: Join<V>,
@@ -68,6 +70,7 @@ where
 ///     store(x + i, value, i < n);
 /// }
 /// ```
+#[inline]
 pub fn store<P: Store<V>, V>(p: P, value: V, mask: impl Mask) {
     let _ = (p, value, mask);
     stub()

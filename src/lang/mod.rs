@@ -43,7 +43,7 @@
 //!
 //! | spelling | on | how exact |
 //! |---|---|---|
-//! | [`abs(x)`](abs), [`min(a, b)`](min), [`max(a, b)`](max) | numbers | exact |
+//! | [`abs(x)`](abs), [`minimum(a, b)`](minimum), [`maximum(a, b)`](maximum) | numbers | exact |
 //! | [`clamp(x, lo, hi)`](clamp) | numbers | exact |
 //! | [`floor(x)`](floor), [`ceil`], [`trunc`], [`round`] | floats | exact |
 //! | [`sqrt(x)`](sqrt), [`fma(a, b, c)`](fma), and `+ - * /` | floats | correctly rounded |
@@ -52,7 +52,7 @@
 //! | [`log(x)`](log), [`log2(x)`](log2) | floats but `f64` | 1 ulp, 2 ulp; the same bits on every device |
 //! | [`sin(x)`](sin), [`cos(x)`](cos) | floats but `f64` | 2 ulp; the same bits on every device |
 //! | [`sigmoid(x)`](sigmoid), [`tanh(x)`](tanh), [`erf(x)`](erf) | floats but `f64` | 5 ulp, 3 ulp, 2 ulp |
-//! | [`where_(mask, a, b)`](where_) | numbers, `bool` | `a` or `b` |
+//! | [`select(mask, a, b)`](select) | numbers, `bool` | `a` or `b` |
 //!
 //! # Shapes, reductions, products
 //!
@@ -60,8 +60,8 @@
 //! |---|---|
 //! | [`arange(lo, hi)`](arange), [`zeros::<T>([64])`](zeros), [`full([64], 1.0)`](full) | new tiles; a shape is an array |
 //! | [`x.expand_dims(1)`](Tile::expand_dims), [`x.broadcast_to([16, 64])`](Tile::broadcast_to) | more axes |
-//! | [`x.reshape([64, 4])`](Tile::reshape), [`x.trans()`](Tile::trans), [`x.permute([1, 0])`](Tile::permute) | the same elements in another shape |
-//! | [`sum(x)`](sum), [`max_of`], [`min_of`], [`argmax`], [`argmin`], [`any`], [`all`] | one value of a whole tile |
+//! | [`x.reshape([64, 4])`](Tile::reshape), [`x.transpose()`](Tile::transpose), [`x.permute([1, 0])`](Tile::permute) | the same elements in another shape |
+//! | [`sum(x)`](sum), [`max`], [`min`], [`argmax`], [`argmin`], [`any`], [`all`] | one value of a whole tile |
 //! | [`sum_axis(x, 1)`](sum_axis), [`max_axis`], [`min_axis`], [`argmax_axis`], [`argmin_axis`], [`any_axis`], [`all_axis`] | a tile without that axis |
 //! | [`dot(a, b, acc)`](dot), [`dot(a.precision(Tf32), b, acc)`](Tile::precision) | the product of two matrices |
 //! | [`reduce(x, f)`](reduce), [`reduce_axis(x, 1, f)`](reduce_axis) | the same with a function of one's own, written as a closure |
@@ -172,7 +172,7 @@
 //!     let n = load(length + row, true);
 //!     let mut best = load_or(x + row * 1024, n > 0, -1.0);
 //!     for i in 1..n {
-//!         best = max(best, load(x + row * 1024 + i, true));
+//!         best = maximum(best, load(x + row * 1024 + i, true));
 //!     }
 //!     store(out + row, best, true);
 //! }
@@ -187,6 +187,7 @@ mod atomic;
 mod control;
 mod dot;
 mod element;
+pub mod functions;
 mod index;
 mod library;
 mod math;
@@ -204,10 +205,10 @@ pub use dot::{Tf32, dot};
 pub use element::{Bitwise, Float, Int, Num, Offset};
 pub use index::{arange, num_programs, program_id};
 pub use library::{clamp, erf, round, sigmoid, tanh};
-pub use math::{abs, cos, exp, exp2, fma, log, log2, max, min, rsqrt, sin, sqrt, where_};
+pub use math::{abs, cos, exp, exp2, fma, log, log2, maximum, minimum, rsqrt, select, sin, sqrt};
 pub use memory::{load, load_or, store};
 pub use reduce::{
-    all, all_axis, any, any_axis, argmax, argmax_axis, argmin, argmin_axis, max_axis, max_of, min_axis, min_of, reduce,
+    all, all_axis, any, any_axis, argmax, argmax_axis, argmin, argmin_axis, max, max_axis, min, min_axis, reduce,
     reduce_axis, sum, sum_axis,
 };
 pub use rounding::{ceil, floor, trunc};
@@ -235,7 +236,8 @@ pub use view::Position;
 
 built_ins!();
 
-/// The body of every function here.
-fn stub() -> ! {
-    panic!("a function of the kernel language was called outside a kernel")
+/// The body of every function here. None is ever compiled: a twin is not called, and a call from the host ends the build.
+#[inline]
+fn stub<T>() -> T {
+    const { panic!("a function of the kernel language is called outside of a kernel") }
 }

@@ -16,30 +16,35 @@ pub struct FloatLiteral;
 pub struct IntLiteral;
 
 /// Makes a literal one that takes the other operand's type.
+#[inline]
 pub fn float_literal(value: f64) -> FloatLiteral {
     let _ = value;
     stub()
 }
 
 /// Makes a literal one that takes the other operand's type.
+#[inline]
 pub fn int_literal(value: i128) -> IntLiteral {
     let _ = value;
     stub()
 }
 
 /// `1.5f16`, and a literal of a type that is given elsewhere.
+#[inline]
 pub fn literal<T: Float>(value: f64) -> T {
     let _ = value;
     stub()
 }
 
 /// An integer literal of a type that is given elsewhere.
+#[inline]
 pub fn integer<T: Num>(value: i128) -> T {
     let _ = value;
     stub()
 }
 
 /// `-x`.
+#[inline]
 pub fn neg<A: Value>(x: A) -> A
 where
     A::Elem: Num,
@@ -49,6 +54,7 @@ where
 }
 
 /// `!x`.
+#[inline]
 pub fn not<A: Value>(x: A) -> A
 where
     A::Elem: Bitwise,
@@ -58,12 +64,14 @@ where
 }
 
 /// `x as U`.
+#[inline]
 pub fn cast<U: Element, A: Element>(x: A) -> U {
     let _ = x;
     stub()
 }
 
 /// `assert!(c)`.
+#[inline]
 pub fn check(condition: impl Mask) {
     let _ = condition;
     stub()
@@ -82,12 +90,14 @@ impl<T: Element> Printed for T {}
 impl<T: Element> Printed for Tile<T> {}
 
 /// An argument of `println!`.
+#[inline]
 pub fn printed<A: Printed>(value: A) -> A {
     let _ = value;
     stub()
 }
 
 /// `println!` with its arguments.
+#[inline]
 pub fn print<A>(values: A) {
     let _ = values;
     stub()
@@ -215,6 +225,7 @@ macro_rules! carriers {
         pub struct $carrier<A>(A);
 
         /// Takes the left operand.
+        #[inline]
         pub fn $name<A>(left: A) -> $carrier<A> {
             let _ = left;
             stub()
@@ -223,6 +234,7 @@ macro_rules! carriers {
         // Not `do_not_recommend`: the unmet bound `A: $class<B>` is the message.
         impl<A: $class<B>, B> std::ops::BitOr<B> for $carrier<A> {
             type Output = A::Out;
+            #[inline]
             fn bitor(self, right: B) -> A::Out {
                 let _ = right;
                 stub()

@@ -21,6 +21,7 @@ use crate::Element;
 ///     store(out + row, sum(v), true);
 /// }
 /// ```
+#[inline]
 pub fn sum<T: Num>(x: Tile<T>) -> T {
     let _ = x;
     stub()
@@ -43,6 +44,7 @@ pub fn sum<T: Num>(x: Tile<T>) -> T {
 ///     store(out + arange(0, 16), sum_axis(v, 1), true);
 /// }
 /// ```
+#[inline]
 pub fn sum_axis<T: Num>(x: Tile<T>, axis: i32) -> Tile<T> {
     let _ = (x, axis);
     stub()
@@ -50,7 +52,7 @@ pub fn sum_axis<T: Num>(x: Tile<T>, axis: i32) -> Tile<T> {
 
 /// The largest element of a tile: a number of the same type.
 ///
-/// A NaN counts only if there is nothing else, as with [`max`](crate::lang::max), which compares two values.
+/// A NaN counts only if there is nothing else, as with [`maximum`](crate::lang::maximum), which compares two values.
 ///
 /// # Errors
 /// `x` is not a tile, or not of numbers.
@@ -62,17 +64,18 @@ pub fn sum_axis<T: Num>(x: Tile<T>, axis: i32) -> Tile<T> {
 /// fn largest(x: Ptr<f32>, out: PtrMut<f32>) {
 ///     let row = program_id(0);
 ///     let v = load(x + row * 256 + arange(0, 256), true);
-///     store(out + row, max_of(v), true);
+///     store(out + row, max(v), true);
 /// }
 /// ```
-pub fn max_of<T: Num>(x: Tile<T>) -> T {
+#[inline]
+pub fn max<T: Num>(x: Tile<T>) -> T {
     let _ = x;
     stub()
 }
 
 /// The largest elements along an axis: a tile without that axis.
 ///
-/// Otherwise as [`max_of`].
+/// Otherwise as [`max`].
 ///
 /// # Errors
 /// `x` is not a tile of numbers with at least two axes; `axis` is not known while compiling, or `x` has no such axis.
@@ -87,6 +90,7 @@ pub fn max_of<T: Num>(x: Tile<T>) -> T {
 ///     store(out + arange(0, 16), max_axis(v, 1), true);
 /// }
 /// ```
+#[inline]
 pub fn max_axis<T: Num>(x: Tile<T>, axis: i32) -> Tile<T> {
     let _ = (x, axis);
     stub()
@@ -94,7 +98,7 @@ pub fn max_axis<T: Num>(x: Tile<T>, axis: i32) -> Tile<T> {
 
 /// The smallest element of a tile: a number of the same type.
 ///
-/// A NaN counts only if there is nothing else, as with [`min`](crate::lang::min), which compares two values.
+/// A NaN counts only if there is nothing else, as with [`minimum`](crate::lang::minimum), which compares two values.
 ///
 /// # Errors
 /// `x` is not a tile, or not of numbers.
@@ -106,17 +110,18 @@ pub fn max_axis<T: Num>(x: Tile<T>, axis: i32) -> Tile<T> {
 /// fn smallest(x: Ptr<f32>, out: PtrMut<f32>) {
 ///     let row = program_id(0);
 ///     let v = load(x + row * 256 + arange(0, 256), true);
-///     store(out + row, min_of(v), true);
+///     store(out + row, min(v), true);
 /// }
 /// ```
-pub fn min_of<T: Num>(x: Tile<T>) -> T {
+#[inline]
+pub fn min<T: Num>(x: Tile<T>) -> T {
     let _ = x;
     stub()
 }
 
 /// The smallest elements along an axis: a tile without that axis.
 ///
-/// Otherwise as [`min_of`].
+/// Otherwise as [`min`].
 ///
 /// # Errors
 /// `x` is not a tile of numbers with at least two axes; `axis` is not known while compiling, or `x` has no such axis.
@@ -131,6 +136,7 @@ pub fn min_of<T: Num>(x: Tile<T>) -> T {
 ///     store(out + arange(0, 16), min_axis(v, 1), true);
 /// }
 /// ```
+#[inline]
 pub fn min_axis<T: Num>(x: Tile<T>, axis: i32) -> Tile<T> {
     let _ = (x, axis);
     stub()
@@ -153,6 +159,7 @@ pub fn min_axis<T: Num>(x: Tile<T>, axis: i32) -> Tile<T> {
 ///     store(out + row, argmax(v), true);
 /// }
 /// ```
+#[inline]
 pub fn argmax<T: Num>(x: Tile<T>) -> i32 {
     let _ = x;
     stub()
@@ -175,6 +182,7 @@ pub fn argmax<T: Num>(x: Tile<T>) -> i32 {
 ///     store(out + arange(0, 16), argmax_axis(v, 1), true);
 /// }
 /// ```
+#[inline]
 pub fn argmax_axis<T: Num>(x: Tile<T>, axis: i32) -> Tile<i32> {
     let _ = (x, axis);
     stub()
@@ -197,6 +205,7 @@ pub fn argmax_axis<T: Num>(x: Tile<T>, axis: i32) -> Tile<i32> {
 ///     store(out + row, argmin(v), true);
 /// }
 /// ```
+#[inline]
 pub fn argmin<T: Num>(x: Tile<T>) -> i32 {
     let _ = x;
     stub()
@@ -219,6 +228,7 @@ pub fn argmin<T: Num>(x: Tile<T>) -> i32 {
 ///     store(out + arange(0, 16), argmin_axis(v, 1), true);
 /// }
 /// ```
+#[inline]
 pub fn argmin_axis<T: Num>(x: Tile<T>, axis: i32) -> Tile<i32> {
     let _ = (x, axis);
     stub()
@@ -242,6 +252,7 @@ pub fn argmin_axis<T: Num>(x: Tile<T>, axis: i32) -> Tile<i32> {
 ///     store(p, v, true);
 /// }
 /// ```
+#[inline]
 pub fn any(mask: Tile<bool>) -> bool {
     let _ = mask;
     stub()
@@ -262,6 +273,7 @@ pub fn any(mask: Tile<bool>) -> bool {
 ///     store(out + arange(0, 16), any_axis(v > 0.0, 1), true);
 /// }
 /// ```
+#[inline]
 pub fn any_axis(mask: Tile<bool>, axis: i32) -> Tile<bool> {
     let _ = (mask, axis);
     stub()
@@ -285,6 +297,7 @@ pub fn any_axis(mask: Tile<bool>, axis: i32) -> Tile<bool> {
 ///     store(p, v, true);
 /// }
 /// ```
+#[inline]
 pub fn all(mask: Tile<bool>) -> bool {
     let _ = mask;
     stub()
@@ -305,6 +318,7 @@ pub fn all(mask: Tile<bool>) -> bool {
 ///     store(out + arange(0, 16), all_axis(v > 0.0, 1), true);
 /// }
 /// ```
+#[inline]
 pub fn all_axis(mask: Tile<bool>, axis: i32) -> Tile<bool> {
     let _ = (mask, axis);
     stub()
@@ -335,6 +349,7 @@ pub fn all_axis(mask: Tile<bool>, axis: i32) -> Tile<bool> {
 ///     store(variance + row, s / n, true);
 /// }
 /// ```
+#[inline]
 pub fn reduce<X: Reducible>(x: X, f: impl Fn(X::Elems, X::Elems) -> X::Elems) -> X::Elems {
     let _ = (x, f);
     stub()
@@ -358,6 +373,7 @@ pub fn reduce<X: Reducible>(x: X, f: impl Fn(X::Elems, X::Elems) -> X::Elems) ->
 ///     store(out + arange(0, 16), reduce_axis(v, 1, |a, b| a * b), true);
 /// }
 /// ```
+#[inline]
 pub fn reduce_axis<X: Reducible>(x: X, axis: i32, f: impl Fn(X::Elems, X::Elems) -> X::Elems) -> X {
     let _ = (x, axis, f);
     stub()

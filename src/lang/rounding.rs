@@ -21,6 +21,7 @@ use super::{Float, stub};
 ///     store(x + i, v - floor(v), i < n);
 /// }
 /// ```
+#[inline]
 pub fn floor<A: Value>(x: A) -> A
 where
     A::Elem: Float,
@@ -46,6 +47,7 @@ where
 ///     store(out + i, ceil(load(things + i, i < n) / in_a_box), i < n);
 /// }
 /// ```
+#[inline]
 pub fn ceil<A: Value>(x: A) -> A
 where
     A::Elem: Float,
@@ -74,6 +76,7 @@ where
 ///     store(x + i, fma(trunc(v / by), -by, v), i < n);
 /// }
 /// ```
+#[inline]
 pub fn trunc<A: Value>(x: A) -> A
 where
     A::Elem: Float,

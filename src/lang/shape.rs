@@ -22,6 +22,7 @@ use crate::Element;
 ///     store(out + i, acc, true);
 /// }
 /// ```
+#[inline]
 pub fn zeros<T: Element>(shape: impl Shape) -> Tile<T> {
     let _ = shape;
     stub()
@@ -42,11 +43,12 @@ pub fn zeros<T: Element>(shape: impl Shape) -> Tile<T> {
 ///     let i = arange(0, 64);
 ///     let mut best = full([64], f32::NEG_INFINITY);
 ///     for row in 0..rows {
-///         best = max(best, load(x + row * 64 + i, true));
+///         best = maximum(best, load(x + row * 64 + i, true));
 ///         store(out + row * 64 + i, best, true);
 ///     }
 /// }
 /// ```
+#[inline]
 pub fn full<T: Element>(shape: impl Shape, value: T) -> Tile<T> {
     let _ = (shape, value);
     stub()
@@ -71,6 +73,7 @@ impl<T> Tile<T> {
     ///     store(out + (i.expand_dims(1) * 32 + j.expand_dims(0)), a * b, true); // f32[16, 32]
     /// }
     /// ```
+    #[inline]
     pub fn expand_dims(self, axis: i32) -> Tile<T> {
         let _ = axis;
         stub()
@@ -90,6 +93,7 @@ impl<T> Tile<T> {
     ///     store(out + arange(0, 64), sum_axis(v.reshape([64, 4]), 1), true);
     /// }
     /// ```
+    #[inline]
     pub fn reshape(self, shape: impl Shape) -> Tile<T> {
         let _ = shape;
         stub()
@@ -106,10 +110,11 @@ impl<T> Tile<T> {
     /// #[triton::kernel]
     /// fn transpose(x: Ptr<f32>, out: PtrMut<f32>) {
     ///     let i = arange(0, 32).expand_dims(1) * 32 + arange(0, 32).expand_dims(0);
-    ///     store(out + i, load(x + i, true).trans(), true);
+    ///     store(out + i, load(x + i, true).transpose(), true);
     /// }
     /// ```
-    pub fn trans(self) -> Tile<T> {
+    #[inline]
+    pub fn transpose(self) -> Tile<T> {
         stub()
     }
 
@@ -128,6 +133,7 @@ impl<T> Tile<T> {
     ///     store(out + i, v.permute([1, 2, 0]).reshape([512]), true); // by way of f32[8, 16, 4]
     /// }
     /// ```
+    #[inline]
     pub fn permute(self, order: impl Shape) -> Tile<T> {
         let _ = order;
         stub()
@@ -148,6 +154,7 @@ impl<T> Tile<T> {
     ///     store(out + arange(0, 256), rows.reshape([256]), true);
     /// }
     /// ```
+    #[inline]
     pub fn broadcast_to(self, shape: impl Shape) -> Tile<T> {
         let _ = shape;
         stub()

@@ -83,6 +83,7 @@ impl<T: Element> Tile<T> {
     ///     store(out + i, load(x + i, i < n).to::<f32>(), i < n);
     /// }
     /// ```
+    #[inline]
     pub fn to<U: Element>(self) -> Tile<U> {
         stub()
     }
@@ -107,6 +108,7 @@ pub trait Scalar: Element {
     ///     store(x + i, load(x + i, i < n) * factor.to::<T>(), i < n);
     /// }
     /// ```
+    #[inline]
     fn to<U: Element>(self) -> U {
         stub()
     }

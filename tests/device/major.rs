@@ -12,8 +12,8 @@ macro_rules! kernels {
             let (m, n) = (program_id(0) * 32, program_id(1) * 64);
             let mut acc = zeros::<$sum>([32, 64]);
             for k in (0..depth).step_by($k) {
-                let left = if TA == 1 { a.load([k, m], [$k, 32]).trans() } else { a.load([m, k], [32, $k]) };
-                let right = if TB == 1 { b.load([n, k], [64, $k]).trans() } else { b.load([k, n], [$k, 64]) };
+                let left = if TA == 1 { a.load([k, m], [$k, 32]).transpose() } else { a.load([m, k], [32, $k]) };
+                let right = if TB == 1 { b.load([n, k], [64, $k]).transpose() } else { b.load([k, n], [$k, 64]) };
                 acc = dot(left$(.precision($precision))?, right, acc);
             }
             c.store([m, n], acc);

@@ -61,8 +61,8 @@ fn all_folds<T: Num>(x: Ptr<T>, numbers: PtrMut<T>, indices: PtrMut<i32>) {
     let v = load(x + (row * 32 + column), true);
     let (r, c) = (arange(0, 16), arange(0, 32));
     store(numbers, sum(v), true);
-    store(numbers + 1, max_of(v), true);
-    store(numbers + 2, min_of(v), true);
+    store(numbers + 1, max(v), true);
+    store(numbers + 2, min(v), true);
     store(numbers + (16 + r), sum_axis(v, 1), true);
     store(numbers + (32 + c), sum_axis(v, 0), true);
     store(numbers + (64 + r), max_axis(v, 1), true);
@@ -71,11 +71,11 @@ fn all_folds<T: Num>(x: Ptr<T>, numbers: PtrMut<T>, indices: PtrMut<i32>) {
     store(indices + 1, argmin(v), true);
     store(indices + (16 + r), argmax_axis(v, 1), true);
     store(indices + (32 + c), argmin_axis(v, 0), true);
-    store(indices + 2, where_(any(v > max_of(v)), 1, 0), true);
-    store(indices + 3, where_(all(v <= max_of(v)), 1, 0), true);
+    store(indices + 2, select(any(v > max(v)), 1, 0), true);
+    store(indices + 3, select(all(v <= max(v)), 1, 0), true);
     let (top, at) = reduce((v, row * 32 + column + v.to::<i32>() * 0), |(a, i), (b, j)| {
         let second = (b > a) | ((b == a) & (j < i));
-        (where_(second, b, a), where_(second, j, i))
+        (select(second, b, a), select(second, j, i))
     });
     store(numbers + 3, top, true);
     store(indices + 4, at, true);
@@ -122,12 +122,12 @@ fn every_reduction() -> triton::Result<()> {
     Ok(())
 }
 
-/// out = the transpose of x, through `trans`, and through a permutation of a reshaped tile.
+/// out = the transpose of x, through `transpose`, and through a permutation of a reshaped tile.
 #[triton::kernel(T = [f32, bf16, i64], N = [16, 64])]
 fn transpose<T: Num, const N: i32>(x: Ptr<T>, out: PtrMut<T>, again: PtrMut<T>) {
     let (row, column) = (arange(0, N).expand_dims(1), arange(0, N).expand_dims(0));
     let v = load(x + (row * N + column), true);
-    store(out + (row * N + column), v.trans(), true);
+    store(out + (row * N + column), v.transpose(), true);
     let cut = v.reshape([N / 4, 4, N]).permute([2, 0, 1]).reshape([N, N]);
     store(again + (row * N + column), cut, true);
 }

@@ -318,6 +318,13 @@ pub struct Path {
     pub span: Span,
 }
 
+impl Path {
+    /// A name alone.
+    pub fn name(name: Ident) -> Path {
+        Path { segments: vec![name.name], generics: Vec::new(), target: Target::Name, span: name.span }
+    }
+}
+
 /// What a path means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Target {

@@ -70,10 +70,20 @@ codes! {
     T0126 = "a kernel whose code is too large";
     T0127 = "an argument that a function does not take";
     T0128 = "a constant from outside of the kernel whose type nothing tells";
+    T0129 = "a function or method that the language does not have";
     T0199 = "a mistake of the compiler itself";
-    // Warnings, for kernels that ask for them by `warnings = true`.
+    // Warnings: all of them by `warnings = true`, W0003 and W0004 unless there is `warnings = false`.
     W0001 = "an access whose neighbouring elements are not next to each other in memory";
     W0002 = "a mask that is always true";
+    W0003 = "an access of which no stride is known to be 1";
+    W0004 = "an access through an index that wraps around";
+}
+
+impl Code {
+    /// Whether a warning is given without being asked for: speed would be lost in silence.
+    pub fn is_default_warning(self) -> bool {
+        matches!(self, Code::W0003 | Code::W0004)
+    }
 }
 
 impl fmt::Display for Code {

@@ -3,21 +3,21 @@
 
 /// Between `lo` and `hi`.
 fn clamp<T>(x: Value<T>, lo: Value<T>, hi: Value<T>) -> Value<T> {
-    min(max(x, lo), hi)
+    minimum(maximum(x, lo), hi)
 }
 
 /// To the nearest integer, ties away from zero. What `trunc` takes away is exact.
 fn round<T>(x: Value<T>) -> Value<T> {
     let whole = trunc(x);
-    let next = where_(x < 0.0, whole - 1.0, whole + 1.0);
-    where_(abs(x - whole) >= 0.5, next, whole)
+    let next = select(x < 0.0, whole - 1.0, whole + 1.0);
+    select(abs(x - whole) >= 0.5, next, whole)
 }
 
 /// 1 / (1 + e⁻ˣ), by the exponential of a number below 0: that of one above would be infinite before the quotient vanishes.
 fn sigmoid<T>(x: Value<T>) -> Value<T> {
     let x = x.to::<f32>();
     let e = exp(-abs(x));
-    (where_(x < 0.0, e, 1.0) / (1.0 + e)).to::<T>()
+    (select(x < 0.0, e, 1.0) / (1.0 + e)).to::<T>()
 }
 
 /// x + x³ · p(x²) near 0, where the other formula, 1 − 2 / (e²ˣ + 1), loses digits.
@@ -30,8 +30,8 @@ fn tanh<T>(x: Value<T>) -> Value<T> {
     let p = fma(s, p, -0.333_333_2);
     let near = fma(p * s, x, x);
     let far = 1.0 - 2.0 / (exp(2.0 * a) + 1.0);
-    let far = where_(x < 0.0, -far, far);
-    where_(a < 0.55, near, far).to::<T>()
+    let far = select(x < 0.0, -far, far);
+    select(a < 0.55, near, far).to::<T>()
 }
 
 /// x + x · p(x²) near 0; further out 1 − e^q(|x|), where q is the logarithm of the complement, which is nearly a parabola.
@@ -54,6 +54,6 @@ fn erf<T>(x: Value<T>) -> Value<T> {
     let q = fma(a, q, -1.129_448_7);
     let q = fma(a, q, 0.000_163_086_15);
     let far = 1.0 - exp(q);
-    let far = where_(x < 0.0, -far, far);
-    where_(a < 0.92, near, far).to::<T>()
+    let far = select(x < 0.0, -far, far);
+    select(a < 0.92, near, far).to::<T>()
 }

@@ -69,14 +69,17 @@ pub(crate) fn all(cx: &mut Context, kernel: &expand::Kernel<'_>, body: Vec<ast::
         }
         return Outcome::Wrong;
     }
-    if warnings && deferred.is_none() {
+    if warnings != Some(false) && deferred.is_none() {
         let mut advice = Findings::default();
-        for (index, instance) in instances.iter().enumerate() {
+        // What is said without being asked is true of all instances, or of none.
+        let asked = warnings == Some(true);
+        for (index, instance) in instances.iter().enumerate().take(if asked { instances.len() } else { 1 }) {
             let instance = ast::Instance { args: instance.args.clone(), options: instance.variants[0] };
-            advice.add(index, triton_core::advise(&kernel, &instance));
+            let found = triton_core::advise(&kernel, &instance).into_iter();
+            advice.add(index, found.filter(|advice| asked || advice.code.is_default_warning()).collect());
         }
         let name = |index: usize| expand::spelling(&kernel.name.name, &instances[index].args, signature);
-        advice.finish(instances.len(), name).into_iter().for_each(|advice| cx.warn(advice));
+        advice.finish(if asked { instances.len() } else { 1 }, name).into_iter().for_each(|advice| cx.warn(advice));
     }
     match deferred {
         None => Outcome::Compiled(compiled),
@@ -109,32 +112,42 @@ fn one(kernel: &ast::Kernel, instance: &ast::Instance) -> Result<Compiled, Failu
     }
 }
 
-/// Diagnostics, each with the instances that have it.
+/// A diagnostic, and the instances that have it.
+struct Finding {
+    diagnostic: Diagnostic,
+    instances: Vec<usize>,
+    /// Whether the others say it with other numbers.
+    varies: bool,
+}
+
+/// Diagnostics, one for each mistake: a shape or an extent may differ between instances.
 #[derive(Default)]
 struct Findings {
-    list: Vec<(Diagnostic, Vec<usize>)>,
+    list: Vec<Finding>,
 }
 
 impl Findings {
     fn add(&mut self, instance: usize, diagnostics: Vec<Diagnostic>) {
         for diagnostic in diagnostics {
-            let same = |d: &Diagnostic| {
-                (d.span, d.code, &d.message) == (diagnostic.span, diagnostic.code, &diagnostic.message)
+            let key = |d: &Diagnostic| (d.span, d.code, without_numbers(&d.message));
+            let own = key(&diagnostic);
+            let Some(found) = self.list.iter_mut().find(|found| key(&found.diagnostic) == own) else {
+                self.list.push(Finding { diagnostic, instances: vec![instance], varies: false });
+                continue;
             };
-            match self.list.iter_mut().find(|(d, _)| same(d)) {
-                Some((_, instances)) if instances.last() == Some(&instance) => {}
-                Some((_, instances)) => instances.push(instance),
-                None => self.list.push((diagnostic, vec![instance])),
+            found.varies |= found.diagnostic.message != diagnostic.message;
+            if found.instances.last() != Some(&instance) {
+                found.instances.push(instance);
             }
         }
     }
 
     /// In the order of the source; an error that not all instances have names one that has it.
     fn finish(mut self, count: usize, name: impl Fn(usize) -> String) -> Vec<Diagnostic> {
-        self.list.sort_by_key(|(d, _)| d.span);
-        let named = self.list.into_iter().map(|(diagnostic, instances)| match instances.as_slice() {
+        self.list.sort_by_key(|found| found.diagnostic.span);
+        let named = self.list.into_iter().map(|Finding { diagnostic, instances, varies }| match instances.as_slice() {
             // What a constant assertion speaks of is the instance.
-            [first, rest @ ..] if instances.len() < count || diagnostic.code == Code::T0122 => {
+            [first, rest @ ..] if instances.len() < count || varies || diagnostic.code == Code::T0122 => {
                 let more = if rest.is_empty() { String::new() } else { format!(" and {} more", rest.len()) };
                 diagnostic.note(format!("in the instance `{}`{more}", name(*first)))
             }
@@ -142,4 +155,17 @@ impl Findings {
         });
         named.collect()
     }
+}
+
+/// A message with a mark in the place of each number.
+fn without_numbers(message: &str) -> String {
+    let mut text = String::new();
+    for c in message.chars() {
+        match c {
+            '0'..='9' if text.ends_with('#') => {}
+            '0'..='9' => text.push('#'),
+            c => text.push(c),
+        }
+    }
+    text
 }

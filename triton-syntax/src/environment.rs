@@ -6,12 +6,9 @@ use quote::quote;
 
 /// Whether rust-analyzer asks, who wants names and types at once, and no code.
 ///
-/// The process tells; a `cfg` would not do, because the compiler of the user's crate warns of one it does not know, and
-/// the editor looks into both branches.
+/// The process tells. A `cfg` would not do, because the compiler of the user's crate warns of one it does not know, and the
+/// editor looks into both branches; nor would a variable of the environment, which a build started by an editor inherits.
 pub(crate) fn in_editor() -> bool {
-    if std::env::var_os("RUST_ANALYZER_INTERNALS_DO_NOT_USE").is_some() {
-        return true;
-    }
     let name = std::env::current_exe().ok().and_then(|path| path.file_stem().map(|s| s.to_string_lossy().into_owned()));
     name.is_some_and(|name| name.contains("rust-analyzer"))
 }

@@ -29,8 +29,8 @@ pub(crate) struct Kernel<'a> {
     pub(crate) instances: &'a [Instance],
     /// The structs that its parameters have, once these are known.
     pub(crate) structs: &'a [ast::Struct],
-    /// Whether it asks for warnings.
-    pub(crate) warnings: bool,
+    /// Whether it asks for warnings, or for none.
+    pub(crate) warnings: Option<bool>,
     /// For an editor generated tokens must not lie on the user's, for rustc's messages they should.
     editor: bool,
     /// The type that stands for the kernel in the instance trait. Shows in rustc's errors, so it reads as words.
@@ -75,7 +75,7 @@ impl<'a> Kernel<'a> {
             signature,
             instances,
             structs: &[],
-            warnings: false,
+            warnings: None,
             editor,
             marker: format_ident!("the_kernel_{}", name, span = span),
             compiled: format_ident!("{}_was_compiled_for", name, span = span),
@@ -401,9 +401,14 @@ impl<'a> Kernel<'a> {
         let twin = twin::of(&self.function.block, self.root, self.editor, renamed);
         let checks = if self.editor { TokenStream::new() } else { self.checks(&twin.called) };
         let body = &twin.block;
+        let root = self.root;
         quote!(const _: () = {
+            // The functions of the language are in scope here, and not in the user's module. A parameter may have one's name.
+            #[allow(unused_imports)]
+            use #root::lang::functions::*;
             #(#attrs)*
-            #[allow(dead_code, clippy::all, clippy::pedantic, clippy::nursery)]
+            // Which literals fit is for the checker to say: a stub's literal has a type of its own.
+            #[allow(dead_code, overflowing_literals, clippy::all, clippy::pedantic, clippy::nursery)]
             #fn_token #name #generics(#(#params),*) #clause #body
             #checks
         };)
@@ -492,9 +497,11 @@ impl<'a> Kernel<'a> {
         let mut message = proc_macro2::Group::new(proc_macro2::Delimiter::Parenthesis, quote!("{}", #text));
         message.set_span(last);
         let panic = quote_spanned!(first=> ::core::panic!);
+        let root = self.root;
         quote!(
-            #[allow(dead_code, unused_variables, non_camel_case_types, non_upper_case_globals, clippy::all)]
+            #[allow(dead_code, unused_imports, unused_variables, non_camel_case_types, non_upper_case_globals, clippy::all)]
             const _: () = {
+                use #root::lang::functions::*;
                 #(#values)*
                 let _twin = |#(#params),*| #body;
                 #panic #message

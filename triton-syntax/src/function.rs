@@ -7,11 +7,12 @@ use crate::collect::{self, Mentioned};
 use crate::context::Context;
 use crate::link::{self, Linked};
 use crate::parts::{self, Writer};
-use crate::{depth, environment, twin};
+use crate::{configure, depth, environment, twin};
 use proc_macro2::TokenStream;
 use quote::quote;
-use syn::{FnArg, Item, ItemConst, ItemFn, ItemStruct, Path};
+use syn::{FnArg, Item, ItemConst, ItemFn, ItemStruct, Path, Stmt};
 use triton_core::diag::Code;
+use triton_core::sema::{BUILTINS, reserved};
 
 /// What `#[triton::function]` makes of an item.
 pub fn function(args: TokenStream, item: TokenStream) -> TokenStream {
@@ -29,6 +30,16 @@ pub fn function(args: TokenStream, item: TokenStream) -> TokenStream {
         return cx.errors();
     }
     let root = environment::root();
+    if let Some(both) = configure::both(&written, &quote!(#root::function)) {
+        return both;
+    }
+    let name = &written.sig.ident;
+    if BUILTINS.iter().any(|builtin| name == builtin.name) || reserved(&name.to_string()).is_some() {
+        let message = format!("`{name}` is a name of the language");
+        let problem = cx.diagnostic(Code::T0129, name, message);
+        cx.report(problem.help("choose another name: in a kernel this one is the language's"));
+        return cx.errors();
+    }
     let editor = environment::in_editor();
     let names = parts::generic_names(&written);
     let mentioned = Mentioned::in_block(&written.block, names.iter().cloned().chain(parameter_names(&written)));
@@ -165,8 +176,15 @@ fn parameter_names(written: &ItemFn) -> Vec<String> {
 /// The function as rustc shall see it.
 fn twin_of(written: &ItemFn, root: &TokenStream, editor: bool) -> TokenStream {
     let mut twin = written.clone();
-    *twin.block = twin::of(&written.block, root, editor, &[]).block;
-    let allow = quote!(#[allow(clippy::all, clippy::pedantic, clippy::nursery)]);
+    let body = twin::of(&written.block, root, editor, &[]);
+    *twin.block = body.block;
+    // The functions of the language are in scope in the body, and not in the user's module. Those that it calls: others may
+    // be names of its parameters.
+    let called = body.called.iter().filter_map(Path::get_ident);
+    let functions = if editor { quote!(*) } else { quote!({#(#called),*}) };
+    let imports = quote!(#[allow(unused_imports)] use #root::lang::{Scalar as _, functions::#functions};);
+    twin.block.stmts.insert(0, Stmt::Item(Item::Verbatim(imports)));
+    let allow = quote!(#[allow(overflowing_literals, clippy::all, clippy::pedantic, clippy::nursery)]);
     quote!(#allow #twin)
 }
 

@@ -20,6 +20,7 @@ extern crate proc_macro;
 mod body;
 mod collect;
 mod compile;
+mod configure;
 mod context;
 mod depth;
 mod embed;
@@ -61,11 +62,14 @@ pub fn kernel(args: TokenStream, item: TokenStream) -> TokenStream {
         }
     };
     let root = options.root.clone().unwrap_or_else(environment::root);
+    if let Some(both) = configure::both(&function, &quote!(#root::kernel(#args))) {
+        return both;
+    }
     let Some(signature) = signature::read(&mut cx, &function) else { return cx.errors() };
     let instances = instances::list(&mut cx, &options, &signature, &function.sig.ident);
     let editor = environment::in_editor();
     let mut kernel = expand::Kernel::new(&root, &function, &signature, &instances, editor);
-    kernel.warnings = options.warnings.unwrap_or(false);
+    kernel.warnings = options.warnings;
     let launcher = kernel.launcher();
     if editor {
         let errors = cx.errors();
@@ -121,7 +125,7 @@ fn linked_kernel(mut request: Request, linked: &Linked) -> TokenStream {
     let structs = parts.as_ref().map_or(Vec::new(), |parts| parts.structs.clone());
     let mut kernel = expand::Kernel::new(&root, &function, &signature, &instances, false);
     kernel.structs = &structs;
-    kernel.warnings = options.warnings.unwrap_or(false);
+    kernel.warnings = options.warnings;
     // A constant that was asked for and is none has been reported.
     request.asked.retain(|path| linked.paths.contains_key(&link::key(path)));
     code(cx, &kernel, linked, parts, &request)

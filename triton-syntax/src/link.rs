@@ -69,7 +69,15 @@ impl Request {
     /// Asks for these, and then goes on with the kernel.
     pub(crate) fn ask(&self, root: &TokenStream, uses: &[Path]) -> TokenStream {
         let Request { asked, args, item } = self;
-        ask(root, uses, quote!(kernel [#([#asked])*] { #args } { #item }))
+        let link = ask(root, uses, quote!(kernel [#([#asked])*] { #args } { #item }));
+        // In scope of the language's functions rustc finds one near a misspelled name.
+        quote! {
+            const _: () = {
+                #[allow(unused_imports)]
+                use #root::lang::functions::*;
+                #link
+            };
+        }
     }
 }
 

@@ -4,7 +4,7 @@
 
 use crate::context::{Context, spell};
 use crate::suggest::{nearest, quoted};
-use proc_macro2::{Ident, TokenStream};
+use proc_macro2::{Delimiter, Group, Ident, TokenStream, TokenTree};
 use quote::ToTokens;
 use syn::ext::IdentExt;
 use syn::parse::{ParseStream, Parser};
@@ -46,6 +46,7 @@ pub(crate) struct Config {
 /// Reads the options; what is wrong is reported and left out.
 pub(crate) fn read(cx: &mut Context, args: TokenStream) -> Options {
     let mut options = Options::default();
+    let args = ungroup(args);
     let entries = match (|input: ParseStream<'_>| input.parse_terminated(entry, Token![,])).parse2(args) {
         Ok(entries) => entries,
         Err(error) => {
@@ -89,6 +90,20 @@ pub(crate) fn read(cx: &mut Context, args: TokenStream) -> Options {
         }
     }
     options
+}
+
+/// The tokens without the invisible delimiters of a `macro_rules!` fragment: in `T = [$t]` the type stands between two of them.
+fn ungroup(tokens: TokenStream) -> TokenStream {
+    let trees = tokens.into_iter().flat_map(|tree| match tree {
+        TokenTree::Group(group) if group.delimiter() == Delimiter::None => ungroup(group.stream()),
+        TokenTree::Group(group) => {
+            let mut inner = Group::new(group.delimiter(), ungroup(group.stream()));
+            inner.set_span(group.span());
+            TokenTree::Group(inner).into()
+        }
+        tree @ (TokenTree::Ident(_) | TokenTree::Punct(_) | TokenTree::Literal(_)) => tree.into(),
+    });
+    trees.collect()
 }
 
 fn entry(input: ParseStream<'_>) -> syn::Result<(Ident, Expr)> {

@@ -28,7 +28,7 @@ pub(crate) fn expr(cx: &mut Context, written: &Expr) {
 
 #[allow(clippy::wildcard_enum_match_arm, reason = "syn's enum is not exhaustive")]
 fn describe(written: &Expr) -> Found<'_> {
-    let choose = Some("write `if a == b { .. } else { .. }`, or, element by element, `where_(a == b, x, y)`");
+    let choose = Some("write `if a == b { .. } else { .. }`, or, element by element, `select(a == b, x, y)`");
     let counted = Some("a loop stands as a statement; what it computes goes into variables bound before it");
     let arange = Some("the integers from `lo` to `hi` are `arange(lo, hi)`, a tile");
     let memory = Some("memory is read with `load(p + i, mask)` and written with `store(p + i, value, mask)`");
@@ -136,9 +136,11 @@ pub(crate) fn item(cx: &mut Context, written: &Item) {
     cx.report(problem.help(help));
 }
 
-/// Reports attributes, which no statement can have: rustc would apply them to its view of the body alone.
+/// Reports attributes, which no statement can have but for the levels of lints, which are rustc's: it would apply others to its
+/// view of the body alone.
 pub(crate) fn attributes(cx: &mut Context, attrs: &[Attribute]) {
-    for attr in attrs {
+    let levels = ["allow", "expect", "warn", "deny", "forbid"];
+    for attr in attrs.iter().filter(|attr| !levels.iter().any(|level| attr.path().is_ident(level))) {
         let comment = attr.path().is_ident("doc");
         let what = if comment { "a documentation comment" } else { "an attribute" };
         let problem =

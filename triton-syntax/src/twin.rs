@@ -137,8 +137,8 @@ impl Rewriter<'_> {
         match Known::of(call)? {
             Known::Assert => self.assertion(call, false),
             Known::Println => {
-                let (span, values) = (call.bang_token.span, macros::arguments(call).ok()?);
-                let values = values.into_iter().skip(1).map(|mut value| {
+                let (span, values) = (call.bang_token.span, macros::values(call)?);
+                let values = values.into_iter().map(|mut value| {
                     let span = first_token(&value);
                     self.visit_expr_mut(&mut value);
                     self.unary("printed", span, &value)

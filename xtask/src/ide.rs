@@ -28,7 +28,7 @@ pub fn add<T: Num, const BLOCK: i32>(x: Ptr<T>, y: Ptr<T>, out: PtrMut<T>, n: i3
     store(out + i, load(x + i, mask) + load(y + i, mask), mask);
 }
 
-/// x = max(x * factor, 0), elementwise.
+/// x = maximum(x * factor, 0), elementwise.
 #[triton::kernel]
 pub fn rescale(x: PtrMut<f32>, factor: f32, n: i32) {
     const WIDTH: i32 = 256;
@@ -37,7 +37,7 @@ pub fn rescale(x: PtrMut<f32>, factor: f32, n: i32) {
     let old = load(x + at, inside);
     let mut new = old * factor;
     new += 0.5;
-    store(x + at, max(-new, 0.0), inside);
+    store(x + at, maximum(-new, 0.0), inside);
 }
 
 fn main() -> triton::Result<()> {
@@ -98,15 +98,15 @@ const CASES: &[Case] = &[
     on("load(x + i, mask) + load(y + $0i, mask)", Want::Hover(&["Tile<i32>"])),
     on("let $0old = load(", Want::Hover(&["Tile<f32>"])),
     on("let mut $0new = old", Want::Hover(&["Tile<f32>"])),
-    on("max(-$0new, 0.0)", Want::Hover(&["Tile<f32>"])),
+    on("maximum(-$0new, 0.0)", Want::Hover(&["Tile<f32>"])),
     on("$0max(-new, 0.0)", Want::Hover(&["fn max"])),
     on("pub fn $0add<T", Want::Hover(&["fn add", "out = x + y"])),
-    on("$0rescale(&mut sum", Want::Hover(&["fn rescale", "x = max(x * factor, 0)"])),
+    on("$0rescale(&mut sum", Want::Hover(&["fn rescale", "x = maximum(x * factor, 0)"])),
     on("$0store(out + i", Want::Facade("src/lang/memory.rs", "pub fn store<")),
     on("$0program_id(0) * BLOCK", Want::Facade("src/lang/index.rs", "pub fn program_id(")),
     on("out: $0PtrMut<T>", Want::Facade("src/lang/value.rs", "pub struct PtrMut<")),
     on("store(out + i, load(x + i, $0mask)", Want::Local("let $0mask = i")),
-    on("store(x + at, max(-$0new", Want::Local("let mut $0new = old")),
+    on("store(x + at, maximum(-$0new", Want::Local("let mut $0new = old")),
     on("arange(0, $0WIDTH)", Want::Local("const $0WIDTH: i32")),
     on("program_id(0) * $0BLOCK", Want::Local("const $0BLOCK: i32>")),
     on("i < $0n;", Want::Local("out: PtrMut<T>, $0n: i32")),

@@ -1,13 +1,13 @@
 //! A built-in's name means the built-in: another function of that name is refused.
 use triton::prelude::*;
 
-fn max(a: f32, b: f32) -> f32 {
+fn maximum(a: f32, b: f32) -> f32 {
     a - b
 }
 
 #[triton::kernel]
 fn kernel(x: PtrMut<f32>) {
-    store(x, max(load(x, true), 1.0), true);
+    store(x, maximum(load(x, true), 1.0), true);
 }
 
 fn main() {}

@@ -2,14 +2,14 @@
 use triton::prelude::*;
 
 mod lang {
-    pub fn max(a: f32, b: f32) -> f32 {
+    pub fn maximum(a: f32, b: f32) -> f32 {
         a - b
     }
 }
 
 #[triton::kernel]
 fn kernel(x: PtrMut<f32>) {
-    store(x, lang::max(load(x, true), 1.0), true);
+    store(x, lang::maximum(load(x, true), 1.0), true);
 }
 
 fn main() {}

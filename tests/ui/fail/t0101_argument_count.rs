@@ -7,7 +7,7 @@ fn kernel(x: Ptr<f32>, y: Ptr<f16>, out: PtrMut<f32>, n: i32) {
     let v = load(x);
     let p = program_id();
     store(out, 1.0, true, 2);
-    let w = max(n);
+    let w = maximum(n);
 }
 
 fn main() {}

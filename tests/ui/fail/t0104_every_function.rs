@@ -9,7 +9,7 @@ fn elementwise(i: Ptr<u32>, d: Ptr<f64>, m: Ptr<bool>) {
     let _ = log(d);
     let _ = log2(i);
     let _ = fma(i, i, i);
-    let _ = min(m, m);
+    let _ = minimum(m, m);
     let _ = round(i);
     let _ = tanh(d);
     let _ = erf(d);
@@ -23,8 +23,8 @@ fn reductions(x: Ptr<f32>, m: Ptr<bool>) {
     let _ = all(x);
     let _ = any_axis(x, 0);
     let _ = all_axis(x, 1);
-    let _ = max_of(m);
-    let _ = min_of(m);
+    let _ = max(m);
+    let _ = min(m);
     let _ = max_axis(m, 0);
     let _ = min_axis(m, 1);
     let _ = argmax(m);

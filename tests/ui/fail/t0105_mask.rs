@@ -5,7 +5,7 @@ use triton::prelude::*;
 fn kernel(x: PtrMut<f32>, n: i32) {
     let i = arange(0, 128);
     let v = load(x + i, i);
-    let w = where_(i, v, v);
+    let w = select(i, v, v);
     store(x + i, v, 1);
 }
 

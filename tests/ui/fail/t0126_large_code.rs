@@ -12,7 +12,7 @@ fn kernel(x: Ptr<f32>, out: PtrMut<f32>) {
 fn product(x: Ptr<f32>, out: PtrMut<f32>) {
     let i = arange(0, 1048576);
     let a = load(x + i, true).reshape([1024, 1024]);
-    store(out + i, dot(a, a.trans(), a).reshape([1048576]), true);
+    store(out + i, dot(a, a.transpose(), a).reshape([1048576]), true);
 }
 
 fn main() {}

@@ -39,9 +39,9 @@ fn large(x: Ptr<i8>, out: PtrMut<i8>) {
 fn exchanges(x: Ptr<f32>, out: PtrMut<f32>, n: i32) {
     let i = arange(0, 16384);
     for k in 0..n {
-        store(out + i, load(x + i + k, true).reshape([128, 128]).trans().reshape([16384]), true);
-        store(out + i, load(x + i + k * 2, true).reshape([64, 256]).trans().reshape([16384]), true);
-        store(out + i, load(x + i + k * 3, true).reshape([256, 64]).trans().reshape([16384]), true);
+        store(out + i, load(x + i + k, true).reshape([128, 128]).transpose().reshape([16384]), true);
+        store(out + i, load(x + i + k * 2, true).reshape([64, 256]).transpose().reshape([16384]), true);
+        store(out + i, load(x + i + k * 3, true).reshape([256, 64]).transpose().reshape([16384]), true);
     }
 }
 

@@ -1,14 +1,17 @@
-//! What works and could be better: accesses whose neighbours lie apart in memory, and masks that leave nothing out.
+//! What works and could be better: accesses that are not coalesced or not known to be, and masks that leave nothing out.
 //!
-//! Requires stage 0. Asked for by `warnings = true`; nothing is compiled differently.
+//! Requires stage 0. Nothing is compiled differently. Where speed is lost in silence (a stride that is 1 but not known to be, an
+//! index that wraps around) a kernel is warned without being asked; the rest is for `warnings = true`.
 
 use crate::analysis::stride::{self, Strides};
 use crate::diag::{Code, Diagnostic};
 use crate::entity::SideTable;
 use crate::interp::evaluate;
-use crate::ir::types::Elem;
-use crate::ir::{Function, Value};
-use crate::ops::Op;
+use crate::ir::types::{Elem, Shape};
+use crate::ir::{Function, Inst, Value};
+use crate::ops::kinds::BinaryKind;
+use crate::ops::{Effect, Op, Tiles};
+use crate::span::Span;
 
 /// Bytes that memory moves at once.
 const SECTOR: u64 = 32;
@@ -25,8 +28,9 @@ pub fn advice(func: &Function) -> Vec<Diagnostic> {
         let (Op::Load { ptr, mask, .. } | Op::Store { ptr, mask, .. } | Op::Atomic { ptr, mask, .. }) = data.op else {
             continue;
         };
-        let mut say = |problem: Option<Diagnostic>| found.extend(problem.map(|p| Diagnostic { span: data.span, ..p }));
-        say(apart(func, ptr, strides[ptr]));
+        let at = |p: Diagnostic| if p.span == Span::NONE { Diagnostic { span: data.span, ..p } } else { p };
+        let mut say = |problem: Option<Diagnostic>| found.extend(problem.map(at));
+        say(cause(func, ptr, strides[ptr]).or_else(|| apart(func, ptr, strides[ptr])));
         let everywhere =
             mask.and_then(|mask| known[mask].as_ref()).is_some_and(|mask| mask.iter().all(|&bit| bit != 0));
         say(everywhere.then(|| {
@@ -35,6 +39,56 @@ pub fn advice(func: &Function) -> Vec<Diagnostic> {
         }));
     }
     found
+}
+
+/// What keeps the neighbours of an access from being known to be next to each other.
+fn cause(func: &Function, ptr: Value, strides: Strides) -> Option<Diagnostic> {
+    let shape = func.ty(ptr).shape;
+    let mut axes = (0..shape.rank()).filter(|&axis| shape.dims()[axis] > 1);
+    if shape.elements() < FEW || axes.any(|axis| strides.along(axis).is_some()) {
+        return None;
+    }
+    let mut sources: SideTable<Value, Option<Inst>> = SideTable::new(None);
+    for inst in func.walk() {
+        func.insts[inst].results.iter().for_each(|&result| sources[result] = Some(inst));
+    }
+    let uniform = |v: Value| {
+        func.ty(v).shape == Shape::SCALAR
+            || sources[v].is_some_and(|inst| matches!(func.insts[inst].op, Op::Splat { .. }))
+    };
+    let (mut open, mut seen) = (vec![ptr], Vec::new());
+    let (mut scaled, mut wrapped) = (None, None);
+    while let Some(value) = open.pop() {
+        let Some(inst) = sources[value].filter(|inst| !seen.contains(inst)) else { continue };
+        seen.push(inst);
+        let data = &func.insts[inst];
+        match data.op {
+            // What memory holds is a gather.
+            Op::Load { .. } => return None,
+            Op::Binary { kind: BinaryKind::Mul, a, b } if uniform(a) != uniform(b) => scaled = Some(data.span),
+            Op::Binary { kind: BinaryKind::Rem, a, b } if uniform(b) && !uniform(a) => wrapped = Some(data.span),
+            _ => {}
+        }
+        if data.op.effect() == Effect::Pure && data.op.tiles() != Tiles::Carried {
+            data.for_each_operand(|v| open.push(v));
+        }
+    }
+    let (code, span, message, help) = match (wrapped, scaled) {
+        (Some(span), _) => (
+            Code::W0004,
+            span,
+            "an index that wraps around is not known to be contiguous, so this access is not vectorized",
+            "leave out what is past the end by a mask, as in `load(x + i, i < n)`, or load from a view",
+        ),
+        (None, Some(span)) => (
+            Code::W0003,
+            span,
+            "no stride of this access is known to be 1, so it is not vectorized",
+            "leave out the stride that is 1, or load from a view, whose last axis is contiguous",
+        ),
+        (None, None) => return None,
+    };
+    Some(Diagnostic::new(code, span, message).help(help))
 }
 
 /// An access whose neighbours are not next to each other along any axis.
@@ -55,9 +109,8 @@ fn apart(func: &Function, ptr: Value, strides: Strides) -> Option<Diagnostic> {
     };
     let moved = nearest.map_or(SECTOR, |step| (bytes * step).min(SECTOR));
     let note = format!("each of {} elements moves up to {moved} bytes for the {bytes} that it has", shape.elements());
-    let help =
-        "let one axis of the tile run along memory; a tile that is needed the other way round is turned by `.trans()`";
-    Some(Diagnostic::new(Code::W0001, crate::span::Span::NONE, what).note(note).help(help))
+    let help = "let one axis of the tile run along memory; a tile that is needed the other way round is turned by `.transpose()`";
+    Some(Diagnostic::new(Code::W0001, Span::NONE, what).note(note).help(help))
 }
 
 /// The elements of what is made of constants and ranges alone.

@@ -39,7 +39,7 @@ impl Builtin {
             | Kind::Store
             | Kind::Atomic(_)
             | Kind::AtomicCas
-            | Kind::Where
+            | Kind::Select
             | Kind::Zeros
             | Kind::Full
             | Kind::Fold(_)
@@ -66,7 +66,7 @@ enum Kind {
     Store,
     Atomic(AtomicKind),
     AtomicCas,
-    Where,
+    Select,
     Zeros,
     Full,
     Fold(Fold),
@@ -104,14 +104,14 @@ pub const BUILTINS: &[Builtin] = &[
     Builtin { name: "atomic_xor", params: UPDATE, kind: Kind::Atomic(AtomicKind::Xor) },
     Builtin { name: "atomic_xchg", params: UPDATE, kind: Kind::Atomic(AtomicKind::Xchg) },
     Builtin { name: "atomic_cas", params: &["p", "compare", "value"], kind: Kind::AtomicCas },
-    Builtin { name: "where_", params: &["mask", "a", "b"], kind: Kind::Where },
+    Builtin { name: "select", params: &["mask", "a", "b"], kind: Kind::Select },
     Builtin { name: "zeros", params: &["shape"], kind: Kind::Zeros },
     Builtin { name: "full", params: &["shape", "value"], kind: Kind::Full },
     Builtin { name: "sum", params: &["x"], kind: Kind::Fold(Fold::Binary(BinaryKind::Add)) },
     Builtin { name: "sum_axis", params: &["x", "axis"], kind: Kind::FoldAxis(Fold::Binary(BinaryKind::Add)) },
-    Builtin { name: "max_of", params: &["x"], kind: Kind::Fold(Fold::Binary(BinaryKind::Max)) },
+    Builtin { name: "max", params: &["x"], kind: Kind::Fold(Fold::Binary(BinaryKind::Max)) },
     Builtin { name: "max_axis", params: &["x", "axis"], kind: Kind::FoldAxis(Fold::Binary(BinaryKind::Max)) },
-    Builtin { name: "min_of", params: &["x"], kind: Kind::Fold(Fold::Binary(BinaryKind::Min)) },
+    Builtin { name: "min", params: &["x"], kind: Kind::Fold(Fold::Binary(BinaryKind::Min)) },
     Builtin { name: "min_axis", params: &["x", "axis"], kind: Kind::FoldAxis(Fold::Binary(BinaryKind::Min)) },
     Builtin { name: "argmax", params: &["x"], kind: Kind::Fold(Fold::Arg(CompareKind::Gt)) },
     Builtin { name: "argmax_axis", params: &["x", "axis"], kind: Kind::FoldAxis(Fold::Arg(CompareKind::Gt)) },
@@ -136,8 +136,8 @@ pub const BUILTINS: &[Builtin] = &[
     Builtin { name: "abs", params: &["x"], kind: Kind::Unary(UnaryKind::Abs) },
     Builtin { name: "sqrt", params: &["x"], kind: Kind::Unary(UnaryKind::Sqrt) },
     Builtin { name: "rsqrt", params: &["x"], kind: Kind::Unary(UnaryKind::Rsqrt) },
-    Builtin { name: "min", params: &["a", "b"], kind: Kind::Binary(BinaryKind::Min) },
-    Builtin { name: "max", params: &["a", "b"], kind: Kind::Binary(BinaryKind::Max) },
+    Builtin { name: "minimum", params: &["a", "b"], kind: Kind::Binary(BinaryKind::Min) },
+    Builtin { name: "maximum", params: &["a", "b"], kind: Kind::Binary(BinaryKind::Max) },
     Builtin { name: "fma", params: &["a", "b", "c"], kind: Kind::Ternary(TernaryKind::Fma) },
     Builtin { name: "round", params: &["x"], kind: Kind::Library(0, DType::is_float) },
     Builtin { name: "sigmoid", params: &["x"], kind: Kind::Library(5, SINGLE) },
@@ -215,7 +215,7 @@ pub(super) fn call(cx: &mut Checker<'_>, path: &Path, args: &[Expr], span: Span)
         (Kind::Store, [ptr, value, mask]) => store(cx, ptr, value, mask, span),
         (Kind::Atomic(kind), [ptr, value, mask]) => cx.atomic(name, kind, [ptr, value, mask], span),
         (Kind::AtomicCas, [ptr, compare, value]) => cx.atomic_cas(name, [ptr, compare, value], span),
-        (Kind::Where, [cond, a, b]) => where_(cx, cond, a, b, span),
+        (Kind::Select, [cond, a, b]) => select(cx, cond, a, b, span),
         (Kind::Dot, [a, b, acc]) => dot(cx, a, b, acc, tf32, span),
         (Kind::Fold(fold), [x]) => cx.fold(name, fold, x.clone(), None, span),
         (Kind::Unary(kind), [x]) => {
@@ -505,14 +505,14 @@ pub(super) fn not_defined(name: &str, found: &str, span: Span, accepts: impl Fn(
     Diagnostic::new(Code::T0104, span, format!("`{name}` is not defined on `{found}`")).note(note)
 }
 
-fn where_(cx: &mut Checker<'_>, cond: &Arg, a: &Arg, b: &Arg, span: Span) -> Option<Val> {
+fn select(cx: &mut Checker<'_>, cond: &Arg, a: &Arg, b: &Arg, span: Span) -> Option<Val> {
     let ty = cond.0.ty(&cx.func);
     let Some(ty) = ty.filter(|t| t.elem == Elem::Num(DType::Bool)) else {
         let found = cx.describe(&cond.0);
         let message = format!("a condition is `bool` or a tile of `bool`, found `{found}`");
         return cx.report(Diagnostic::new(Code::T0105, cond.1, message).help("compare, as in `x > 0.0`"));
     };
-    let values = join(cx, "where_", &[a.clone(), b.clone()], |_| true, span)?;
+    let values = join(cx, "select", &[a.clone(), b.clone()], |_| true, span)?;
     let common = Shape::broadcast(ty.shape, cx.func.ty(values[0]).shape);
     let Some(shape) = common else {
         let message = format!("a condition `{}` for values of shape {}", ty.describe(), cx.func.ty(values[0]).shape);

@@ -3,8 +3,8 @@
 //! A function knows nothing of its caller: its variables and types are its own. What goes wrong in it names the calls that
 //! led there; in a function of the language it is the call that was wrong, and there it is reported.
 
-use super::Checker;
 use super::value::{Known, Val};
+use super::{Checker, unknown};
 use crate::ast::{Expr, Function, GenericKind, Param as AstParam, Path, Type as AstType};
 use crate::diag::{Code, Diagnostic};
 use crate::ir::types::{DType, Elem, Shape, Type};
@@ -266,6 +266,10 @@ impl<'a> Checker<'a> {
 
     /// `base.name`.
     pub(super) fn field(&mut self, base: &Expr, name: &crate::ast::Ident) -> Option<Val> {
+        if let Some(module) = self.python_module(base) {
+            let message = format!("`{module}.{}` is not Rust", name.name);
+            return self.report(Diagnostic::new(Code::T0129, base.span, message).help(unknown::attribute(&name.name)));
+        }
         let value = self.expr(base)?;
         if let Val::Struct(index, values) = &value {
             let fields = self.structs.get(*index).map_or(&[][..], |structure| &structure.fields);

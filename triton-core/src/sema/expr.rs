@@ -2,7 +2,7 @@
 
 use super::builtins::not_defined;
 use super::value::{Known, Val};
-use super::{Checker, assoc, builtins};
+use super::{Checker, assoc, builtins, unknown};
 use crate::ast::{BinaryOp, Expr, ExprKind, Ident, Path, Target, Type as AstType, UnaryOp};
 use crate::diag::{Code, Diagnostic};
 use crate::ir::types::{Class, Constant, DType, Elem, Shape};
@@ -47,6 +47,7 @@ impl Checker<'_> {
             ExprKind::Bool(value) => Some(Val::Known(Known::bool(*value))),
             ExprKind::Path(path) => self.path(path),
             ExprKind::Unary(op, operand) => self.unary_expr(*op, operand, span),
+            ExprKind::Binary(op @ (BinaryOp::And | BinaryOp::Or), op_span, a, b) => self.logical(*op, *op_span, a, b),
             ExprKind::Binary(op, op_span, a, b) => {
                 let (left, right) = (self.expr(a), self.expr(b));
                 self.binary(*op, *op_span, (left?, a.span), (right?, b.span))
@@ -162,6 +163,11 @@ impl Checker<'_> {
     }
 
     fn method(&mut self, receiver: &Expr, name: &Ident, generics: &[AstType], args: &[Expr]) -> Option<Val> {
+        if let Some(module) = self.python_module(receiver) {
+            let message = format!("`{module}.{}(..)` is not Rust", name.name);
+            let help = unknown::attribute(&name.name);
+            return self.report(Diagnostic::new(Code::T0129, receiver.span, message).help(help));
+        }
         let value = self.expr(receiver);
         if let Some(Val::View(view)) = &value {
             return self.view_method(view, name, args);
@@ -196,8 +202,30 @@ impl Checker<'_> {
                 let dtype = self.dtype(ty)?;
                 self.convert(value, dtype, receiver.span)
             }
-            _ => self.defer(name.span, format!("`{}` is not a method of the kernel language", name.name)),
+            _ => {
+                let value = value?;
+                let what = self.describe(&value);
+                self.unknown_method(&what, name, "numbers and tiles have `to`; tiles have `reshape`, `transpose`, `permute`, `expand_dims` and `broadcast_to`, too")
+            }
         }
+    }
+
+    /// The module of Python that an expression seems to name.
+    pub(super) fn python_module<'e>(&self, expr: &'e Expr) -> Option<&'e str> {
+        let ExprKind::Path(path) = &expr.kind else { return None };
+        let [name] = &path.segments[..] else { return None };
+        let bound = self.scopes.iter().any(|scope| scope.contains_key(name));
+        (path.target == Target::Name && !bound && unknown::MODULES.contains(&name.as_str())).then_some(name)
+    }
+
+    /// A method that `what` does not have.
+    pub(super) fn unknown_method<T>(&mut self, what: &str, name: &Ident, methods: &str) -> Option<T> {
+        let message = format!("`{what}` has no method `{}`", name.name);
+        let problem = Diagnostic::new(Code::T0129, name.span, message);
+        self.report(match unknown::method(&name.name) {
+            Some(help) => problem.help(help),
+            None => problem.help(methods),
+        })
     }
 
     /// A number in another element type.

@@ -20,11 +20,13 @@ mod operator;
 mod reduce;
 mod report;
 mod shape;
+mod unknown;
 mod value;
 mod view;
 
 pub use assoc::is_associated;
 pub use builtins::BUILTINS;
+pub use unknown::reserved;
 
 use crate::ast::{
     Function as AstFunction, GenericArg, GenericKind, Ident, Instance, Kernel, ParamKind, Pattern, Stmt,

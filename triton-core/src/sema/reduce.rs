@@ -222,7 +222,7 @@ impl Checker<'_> {
         match wrong {
             None => Some(()),
             Some(message) => {
-                let help = "it computes with its two parameters and constants; choose with `where_`";
+                let help = "it computes with its two parameters and constants; choose with `select`";
                 self.report(Diagnostic::new(Code::T0001, span, message).help(help))
             }
         }

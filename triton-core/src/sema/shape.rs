@@ -102,7 +102,7 @@ impl Checker<'_> {
         args: &[Expr],
     ) -> Option<Option<Val>> {
         let wanted = match name.name.as_str() {
-            "trans" => 0,
+            "transpose" => 0,
             "expand_dims" | "reshape" | "permute" | "broadcast_to" => 1,
             _ => return None,
         };
@@ -179,7 +179,7 @@ impl Checker<'_> {
     fn transpose(&mut self, x: Value, ty: Type, span: Span) -> Option<Val> {
         let rank = ty.shape.rank() as u32;
         if rank < 2 {
-            let message = format!("`trans` exchanges the last two axes, `{}` has one", ty.describe());
+            let message = format!("`transpose` exchanges the last two axes, `{}` has one", ty.describe());
             return self.report(Diagnostic::new(Code::T0124, span, message));
         }
         let axes: Vec<u32> = (0..rank - 2).chain([rank - 1, rank - 2]).collect();

@@ -171,7 +171,7 @@ pub(super) fn convert_return(cx: &mut Context, written: &ExprReturn, place: Plac
         Place::Kernel => ("a kernel returns nothing, so its `return` has no value", "write `return;`"),
         Place::Function => (
             "a `return` in a function for kernels is not part of the kernel language",
-            "write the value as the last expression of the function, chosen by `if` or `where_`",
+            "write the value as the last expression of the function, chosen by `if` or `select`",
         ),
         Place::Loop => (
             "a `return` in a loop is not part of the kernel language",

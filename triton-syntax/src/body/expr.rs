@@ -12,7 +12,7 @@ use syn::{BinOp, Expr, ExprPath, Lit, UnOp};
 use triton_core::ast::{self, BinaryOp, ExprKind, Target, UnaryOp};
 use triton_core::diag::Code;
 use triton_core::ir::types::DType;
-use triton_core::sema::BUILTINS;
+use triton_core::sema::{BUILTINS, reserved};
 
 /// Converts an expression, or reports what in it is not part of the language.
 #[allow(clippy::wildcard_enum_match_arm, reason = "syn's enum is not exhaustive")]
@@ -127,6 +127,22 @@ fn callee(cx: &mut Context, written: &Expr) -> Option<ast::Path> {
     if let Target::Function(_) = path.target {
         return Some(path);
     }
+    if let [name] = &path.segments[..]
+        && let Some(help) = reserved(name)
+    {
+        let problem = cx.diagnostic(Code::T0129, written, format!("the language has no function `{name}`"));
+        cx.report(problem.help(help));
+        return None;
+    }
+    if let [ty, name] = &path.segments[..]
+        && DType::from_name(ty).is_some()
+    {
+        let message = format!("`{ty}::{name}` is not a function of the language");
+        let help = associated(ty, name);
+        let problem = cx.diagnostic(Code::T0129, written, message);
+        cx.report(problem.help(help));
+        return None;
+    }
     // `lang::load` is `load`: the compiler knows a built-in by its name, and rustc is made to check what the path means.
     if let Some(name) = cx.names.built_ins.get(&link::key(&expr.path)) {
         path.segments = vec![name.clone()];
@@ -139,6 +155,19 @@ fn callee(cx: &mut Context, written: &Expr) -> Option<ast::Path> {
         path.target = library::index(builtin.name).map_or(Target::Name, Target::Function);
     }
     Some(path)
+}
+
+/// What to write for `f32::sqrt(x)`, `f32::from(x)`.
+fn associated(ty: &str, name: &str) -> String {
+    match BUILTINS.iter().find(|builtin| builtin.name == name) {
+        Some(builtin) if !matches!(name, "max" | "min") => format!("write `{name}({})`", builtin.params.join(", ")),
+        Some(_) => format!("write `{name}imum(a, b)`"),
+        None => match name {
+            "from" | "try_from" | "new" => format!("write `x.to::<{ty}>()`"),
+            _ => reserved(name)
+                .map_or_else(|| format!("an element type has constants alone, as in `{ty}::MAX`"), str::to_owned),
+        },
+    }
 }
 
 fn path(cx: &mut Context, expr: &ExprPath) -> Option<ast::Path> {

@@ -3,6 +3,7 @@
 use super::expr;
 use crate::context::{Context, spell};
 use crate::reject;
+use proc_macro2::Ident;
 use quote::ToTokens;
 use syn::parse::Parser;
 use syn::punctuated::Punctuated;
@@ -114,7 +115,7 @@ fn assertion(cx: &mut Context, call: &Macro, arguments: &[Expr]) -> Option<(ast:
 /// The text of a message that has nothing filled in.
 fn plain(cx: &mut Context, message: &Expr) -> Option<String> {
     let pieces = match text(message) {
-        Some(text) => pieces(cx, text)?,
+        Some(text) => read_format(cx, text)?.pieces,
         None => Vec::new(),
     };
     if let [text] = pieces.as_slice() {
@@ -133,41 +134,120 @@ fn printed(cx: &mut Context, call: &Macro, arguments: &[Expr]) -> Option<(Vec<St
         cx.report(problem.help("write `println!(\"{}\", value)`"));
         return None;
     };
-    let pieces = pieces(cx, literal);
+    let format = read_format(cx, literal);
     let args: Vec<_> = values.iter().map(|value| expr::convert(cx, value)).collect();
-    let (pieces, args) = (pieces?, args.into_iter().collect::<Option<Vec<_>>>()?);
-    let (places, given) = (pieces.len() - 1, args.len());
+    let (format, args) = (format?, args.into_iter().collect::<Option<Vec<_>>>()?);
+    let (places, given) = (format.places.iter().filter(|place| place.is_none()).count(), args.len());
     if places != given {
         let s = |n: usize| if n == 1 { "" } else { "s" };
         let message = format!("the text has {places} place{} `{{}}`, {given} value{} given", s(places), s(given));
         cx.error(Code::T0101, call, message);
         return None;
     }
-    Some((pieces, args))
+    let mut args = args.into_iter();
+    let filled: Option<Vec<_>> = format
+        .places
+        .iter()
+        .map(|place| match place {
+            Some(name) => expr::convert(cx, &captured(name)),
+            None => args.next(),
+        })
+        .collect();
+    Some((format.pieces, filled?))
+}
+
+/// The values that a `println!` prints, in the order of their places: for the twin.
+pub(crate) fn values(call: &Macro) -> Option<Vec<Expr>> {
+    let arguments = arguments(call).ok()?;
+    let Some((format, values)) = arguments.split_first() else { return Some(Vec::new()) };
+    let format = Format::read(text(format)?).ok()?;
+    let mut values = values.iter().cloned();
+    let mut filled: Vec<Expr> = Vec::new();
+    for place in &format.places {
+        match place {
+            Some(name) => filled.push(captured(name)),
+            None => filled.extend(values.next()),
+        }
+    }
+    filled.extend(values);
+    Some(filled)
+}
+
+/// The variable of a place `{name}`.
+fn captured(name: &Ident) -> Expr {
+    syn::parse_quote!(#name)
 }
 
 fn text(written: &Expr) -> Option<&LitStr> {
     if let Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) = written { Some(text) } else { None }
 }
 
-/// The text between the places `{}`; a doubled brace is one of the text.
-fn pieces(cx: &mut Context, literal: &LitStr) -> Option<Vec<String>> {
-    let text = literal.value();
-    let (mut pieces, mut rest) = (vec![String::new()], text.chars().peekable());
-    while let Some(c) = rest.next() {
-        let next = rest.next_if(|next| matches!((c, next), ('{', '{' | '}') | ('}', '}')));
-        match (c, next) {
-            ('{', Some('}')) => pieces.push(String::new()),
-            ('{' | '}', None) => {
-                let problem =
-                    cx.diagnostic(Code::T0001, literal, "a text has only places `{}`, without name, number or format");
-                cx.report(
-                    problem.help("write `{}` and pass the value behind the text; a brace of the text is `{{` or `}}`"),
-                );
-                return None;
-            }
-            _ => pieces.last_mut()?.push(c),
+/// A text with places for values.
+struct Format {
+    /// What stands before, between and after the places; a doubled brace is one of the text.
+    pieces: Vec<String>,
+    /// The name of each place, `None` for `{}`.
+    places: Vec<Option<Ident>>,
+}
+
+/// Why a text cannot be printed.
+enum FormatError {
+    /// A brace that opens or closes no place.
+    Brace,
+    /// A place with something in it that is not a name.
+    Place(String),
+    /// A NUL, where a C string ends.
+    Nul,
+}
+
+impl Format {
+    fn read(literal: &LitStr) -> Result<Format, FormatError> {
+        let text = literal.value();
+        if text.contains('\0') {
+            return Err(FormatError::Nul);
         }
+        let mut format = Format { pieces: Vec::new(), places: Vec::new() };
+        let (mut piece, mut rest) = (String::new(), text.as_str());
+        while let Some(at) = rest.find(['{', '}']) {
+            let brace = &rest[at..=at];
+            piece.push_str(&rest[..at]);
+            rest = &rest[at + 1..];
+            if let Some(after) = rest.strip_prefix(brace) {
+                piece.push_str(brace);
+                rest = after;
+                continue;
+            }
+            let (name, after) = rest.split_once('}').filter(|_| brace == "{").ok_or(FormatError::Brace)?;
+            let place = match name {
+                "" => None,
+                name => Some(syn::parse_str::<Ident>(name).map_err(|_| FormatError::Place(name.to_owned()))?),
+            };
+            format.pieces.push(std::mem::take(&mut piece));
+            format.places.push(place.map(|name| Ident::new(&name.to_string(), literal.span())));
+            rest = after;
+        }
+        piece.push_str(rest);
+        format.pieces.push(piece);
+        Ok(format)
     }
-    Some(pieces)
+}
+
+fn read_format(cx: &mut Context, literal: &LitStr) -> Option<Format> {
+    let (message, help) = match Format::read(literal) {
+        Ok(format) => return Some(format),
+        Err(FormatError::Brace) => (
+            "an unmatched brace in a text".to_owned(),
+            "a place for a value is `{}` or `{name}`; a brace of the text is `{{` or `}}`",
+        ),
+        Err(FormatError::Place(found)) => (
+            format!("a place `{{{found}}}` in a text"),
+            "a place for a value is `{}` or `{name}`, without an index and a format",
+        ),
+        Err(FormatError::Nul) => {
+            ("a text with a NUL character".to_owned(), "a GPU prints C strings, which end there: leave it out")
+        }
+    };
+    let problem = cx.diagnostic(Code::T0001, literal, message);
+    cx.report(problem.help(help));
+    None
 }

@@ -14,8 +14,8 @@ pub(crate) use expr::operator;
 use crate::context::Context;
 use crate::{reject, signature};
 use control::Place;
-use syn::{Block, Expr, Item, Local, Stmt};
-use triton_core::ast;
+use syn::{Block, Expr, ExprTuple, Item, Local, Stmt};
+use triton_core::ast::{self, ExprKind};
 use triton_core::diag::Code;
 
 /// The statements of a kernel, or `None` after an error.
@@ -48,6 +48,8 @@ fn convert_block(cx: &mut Context, block: &Block, place: Place) -> Option<(Vec<a
                 complete &= value.is_some();
                 continue;
             }
+            // A semicolon alone.
+            Stmt::Expr(Expr::Verbatim(tokens), Some(_)) if tokens.is_empty() => continue,
             Stmt::Expr(expr, _) => convert_statement(cx, expr, place),
             Stmt::Macro(stmt) => {
                 reject::attributes(cx, &stmt.attrs);
@@ -108,6 +110,40 @@ fn statement_value(cx: &mut Context, expr: &Expr, place: Place) -> Option<ast::E
     if let Expr::If(expr) = expr { control::convert_if(cx, expr, place) } else { expr::convert(cx, expr) }
 }
 
+/// `(a, b) = value;`, as a block that binds the parts of the value, and then assigns them.
+fn convert_destructuring(cx: &mut Context, targets: &ExprTuple, value: &Expr) -> Option<ast::Stmt> {
+    let span = cx.place_of(targets);
+    let value = expr::convert(cx, value);
+    let (mut parts, mut statements, mut complete) = (Vec::new(), Vec::new(), true);
+    for (index, target) in targets.elems.iter().enumerate() {
+        let name = match target {
+            Expr::Infer(_) => {
+                parts.push(ast::Pattern::Wild);
+                continue;
+            }
+            Expr::Path(path) => path.path.get_ident(),
+            _ => None,
+        };
+        let Some(name) = name else {
+            let problem = cx.diagnostic(Code::T0001, target, "only variables can be assigned to");
+            cx.report(problem.help("write `(a, b) = ..`, with `_` for a value that is not needed"));
+            complete = false;
+            continue;
+        };
+        let target = signature::ident(cx, name);
+        // No variable of the user's has a number for a name.
+        let part = ast::Ident { name: index.to_string(), span: target.span };
+        let path = ast::Path::name(part.clone());
+        parts.push(ast::Pattern::Name { name: part, mutable: false });
+        let value = ast::Expr { kind: ExprKind::Path(path), span: target.span };
+        statements.push(ast::Stmt::Assign { target, op: None, value });
+    }
+    let binding = ast::Stmt::Let { pattern: ast::Pattern::Tuple(parts, span), ty: None, init: value? };
+    let statements = std::iter::once(binding).chain(statements).collect();
+    let block = ast::Expr { kind: ExprKind::Block(statements, None), span };
+    complete.then_some(ast::Stmt::Expr(block))
+}
+
 #[allow(clippy::wildcard_enum_match_arm, reason = "syn's enum is not exhaustive")]
 fn convert_statement(cx: &mut Context, expr: &Expr, place: Place) -> Option<ast::Stmt> {
     let (left, op, right) = match expr {
@@ -120,6 +156,9 @@ fn convert_statement(cx: &mut Context, expr: &Expr, place: Place) -> Option<ast:
         Expr::Const(expr) => return macros::convert_const(cx, expr),
         _ => return statement_value(cx, expr, place).map(ast::Stmt::Expr),
     };
+    if let (Expr::Tuple(targets), None) = (&**left, op) {
+        return convert_destructuring(cx, targets, right);
+    }
     let op = op.map(|op| (operator(op).0, cx.place_of(op)));
     let value = expr::convert(cx, right);
     let name = if let Expr::Path(path) = &**left { path.path.get_ident() } else { None };

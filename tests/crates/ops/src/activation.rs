@@ -39,5 +39,5 @@ pub fn all_of_them(x: Tile<f32>) -> Tile<f32> {
 #[triton::function]
 pub fn larger<T: Num>(pair: (Tile<T>, Tile<T>)) -> (Tile<T>, Tile<bool>) {
     let (a, b) = pair;
-    (max(a, b), a >= b)
+    (maximum(a, b), a >= b)
 }

@@ -14,5 +14,5 @@ pub fn gelu_of<T: Float>(x: Ptr<T>, out: PtrMut<T>, n: i32) {
 #[triton::function]
 pub fn step(weight: Tile<f32>, gradient: Tile<f32>, velocity: Tile<f32>, options: Sgd) -> (Tile<f32>, Tile<f32>) {
     let next = options.momentum * velocity + gradient;
-    (where_(options.on, weight - options.rate * next, weight), next)
+    (select(options.on, weight - options.rate * next, weight), next)
 }

@@ -1,4 +1,4 @@
-//! An unknown method is rustc's to report.
+//! Methods that the language does not have.
 use triton::prelude::*;
 
 #[triton::kernel]

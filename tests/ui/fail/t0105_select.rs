@@ -1,11 +1,11 @@
-//! Conditions of `where_` that are no conditions.
+//! Conditions of `select` that are no conditions.
 use triton::prelude::*;
 
 #[triton::kernel]
 fn kernel(x: PtrMut<f32>) {
     let i = arange(0, 64);
     let v = load(x + i, true);
-    store(x + i, where_(v, 1.0, 2.0), true);
+    store(x + i, select(v, 1.0, 2.0), true);
 }
 
 fn main() {}

@@ -1,0 +1,16 @@
+//! The functions of the language, as the body of every kernel and function sees them: nothing has to be imported.
+//!
+//! A host program does not see them. Called by its path from there, one ends the build:
+//!
+//! ```compile_fail
+//! let larger = triton::lang::maximum(1, 2);
+//! ```
+
+pub use super::Scalar as _;
+pub use super::{
+    abs, all, all_axis, any, any_axis, arange, argmax, argmax_axis, argmin, argmin_axis, atomic_add, atomic_and,
+    atomic_cas, atomic_max, atomic_min, atomic_or, atomic_xchg, atomic_xor, ceil, clamp, cos, dot, erf, exp, exp2,
+    floor, fma, full, load, load_or, log, log2, max, max_axis, maximum, min, min_axis, minimum, num_programs,
+    program_id, reduce, reduce_axis, round, rsqrt, select, sigmoid, sin, sqrt, store, sum, sum_axis, tanh, trunc,
+    zeros,
+};

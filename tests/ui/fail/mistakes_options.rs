@@ -1,0 +1,84 @@
+//! Options and signatures. Each line with `//~` is one mistake.
+use triton::prelude::*;
+
+#[triton::kernel(num_stages = 3)] //~
+fn stages(x: PtrMut<f32>) {}
+
+#[triton::kernel(num_warps = 3)] //~
+fn warps(x: PtrMut<f32>) {}
+
+#[triton::kernel(num_warp = 4)] //~
+fn warp(x: PtrMut<f32>) {}
+
+#[triton::kernel(BLOCK = 64)] //~
+fn block<const BLOCK: i32>(x: PtrMut<f32>) {}
+
+#[triton::kernel(T = f32)] //~
+fn ty<T: Num>(x: PtrMut<T>) {}
+
+#[triton::kernel(T = [float32])] //~
+fn float<T: Num>(x: PtrMut<T>) {}
+
+#[triton::kernel(T = [f32, f32])] //~
+fn twice<T: Num>(x: PtrMut<T>) {}
+
+#[triton::kernel(T = [])] //~
+fn none<T: Num>(x: PtrMut<T>) {}
+
+#[triton::kernel(BLOCK = [64.0])] //~
+fn real<const BLOCK: i32>(x: PtrMut<f32>) {}
+
+#[triton::kernel]
+fn unlisted<const BLOCK: i32>(x: PtrMut<f32>) {} //~
+
+#[triton::kernel(BLOCK = [64])]
+fn size<const BLOCK: usize>(x: PtrMut<f32>) {} //~
+
+#[triton::kernel]
+fn slice(x: &[f32]) {} //~
+
+#[triton::kernel]
+fn mutable(x: &mut [f32]) {} //~
+
+#[triton::kernel]
+fn raw(x: *mut f32) {} //~
+
+#[triton::kernel]
+fn vector(x: Vec<f32>) {} //~
+
+#[triton::kernel]
+fn length(x: PtrMut<f32>, n: usize) {} //~
+
+#[triton::kernel]
+fn returns(x: Ptr<f32>) -> f32 { //~
+    load(x, true)
+}
+
+#[triton::kernel]
+async fn asynchronous(x: PtrMut<f32>) {} //~
+
+#[triton::kernel]
+unsafe fn not_safe(x: PtrMut<f32>) {} //~
+
+#[triton::kernel]
+fn lifetime<'a>(x: PtrMut<f32>) {} //~
+
+#[triton::kernel]
+fn rank(x: Tensor<f32, 6>) {} //~
+
+#[triton::kernel]
+fn no_rank(x: Tensor<f32>) {} //~
+
+#[triton::kernel]
+fn attribute(#[multiple_of(3)] n: i32) {} //~
+
+#[triton::kernel]
+fn constexpr(#[constexpr] n: i32) {} //~
+
+#[triton::kernel]
+fn pattern((a, b): (i32, i32)) {} //~
+
+#[triton::kernel]
+struct Kernel; //~
+
+fn main() {}
