@@ -55,7 +55,7 @@ fn options<const BLOCK: i32>(out: PtrMut<i32>) {
 fn mixed<T: Float, const A: i64, const FAST: bool, const B: u32>(
     #[multiple_of(16)] x: PtrMut<T>,
     #[multiple_of(8)]
-    #[general]
+    #[no_specialize]
     n: i32,
     scale: T,
     flag: bool,
@@ -91,7 +91,7 @@ fn everything<T: Float>(x: Ptr<T>, y: PtrMut<f32>, k: PtrMut<i32>, n: i32, p: bo
 
 /// Views alone, so that launching it is safe.
 #[triton::kernel(T = [f16])]
-fn viewed<T: Float>(x: Tensor<T, 2>, #[general] out: TensorMut<f32, 1>) {
+fn viewed<T: Float>(x: Tensor<T, 2>, #[no_specialize] out: TensorMut<f32, 1>) {
     out.store([0], sum_axis(x.load([0, 0], [16, 16]).to::<f32>(), 1));
 }
 

@@ -102,7 +102,7 @@ const WORDS: &[&str] = &[
     "num_warps",
     "configs",
     "deterministic",
-    "debug_asserts",
+    "assertions",
     "multiple_of",
     "general",
     "_",

@@ -123,7 +123,7 @@
 //!
 //! # Assertions
 //!
-//! An `assert!` is checked at run time, in every program, unless the kernel says `debug_asserts = false`. The one that fails
+//! An `assert!` is checked at run time, in every program, unless the kernel says `assertions = false`. The one that fails
 //! stops the launch: the next call to its device (on the CPU device, the launch itself) returns
 //! [`Error::DeviceAssert`](crate::Error::DeviceAssert), which names the kernel, the line, the program and the message. A GPU
 //! cannot be used any more by the process then.

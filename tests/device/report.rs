@@ -16,7 +16,7 @@ fn gather<const BLOCK: i32>(x: Ptr<i32>, index: Ptr<i32>, out: PtrMut<i32>, n: i
     store(out + i, load(x + at, true), true);
 }
 
-#[triton::kernel(debug_asserts = false)]
+#[triton::kernel(assertions = false)]
 fn unchecked(out: PtrMut<i32>, n: i32) {
     assert!(n < 0, "never checked");
     store(out, n, true);

@@ -419,13 +419,13 @@ pub struct Options {
     /// Warps (of 32 threads) that run one program: 1, 2, 4, 8, 16 or 32.
     pub num_warps: u32,
     /// Whether `assert!` is checked at run time.
-    pub debug_asserts: bool,
+    pub assertions: bool,
     /// Whether sums of floats are added in one order, the same on every device and for every number of warps.
     pub deterministic: bool,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Options { num_warps: 4, debug_asserts: true, deterministic: false }
+        Options { num_warps: 4, assertions: true, deterministic: false }
     }
 }

@@ -12,7 +12,7 @@
 /// | `NAME = [a, b]` | the values of the type or const parameter `NAME`; several lists give every combination |
 /// | `configs = [(BM = 64, num_warps = 4), ..]` | combinations written out, each with its own options |
 /// | `num_warps = 4` | warps of 32 threads that run one program: 1, 2, 4, 8, 16 or 32 |
-/// | `debug_asserts = false` | leaves out what `assert!` checks at run time |
+/// | `assertions = false` | leaves out what `assert!` checks at run time |
 /// | `deterministic = true` | sums are added in one order, by halves, neighbours first: the same bits on every device, with any number of warps (but for the sums inside `dot`) |
 /// | `warnings = true` | warns of accesses whose neighbouring elements are not next to each other in memory, and of masks that are always true |
 /// | `crate = path` | where the façade is, if it is reached through another crate |
@@ -20,7 +20,7 @@
 /// A kernel stands in a module or in a function, not in an `impl`.
 ///
 /// A parameter may carry `#[multiple_of(16)]` (a promise, checked at launch: the integer, or the pointer's address in
-/// bytes, is a multiple of it) and `#[general]` (no code of its own for values divisible by 16).
+/// bytes, is a multiple of it) and `#[no_specialize]` (no code of its own for values divisible by 16).
 ///
 /// The function's own parameters are the launcher's: `add::<f32, 1024>(&x, &y, &mut out, n)` gives a launch, and
 /// `.launch(&stream, grid)` enqueues it. Launching is `unsafe` if a parameter is a `Ptr` or `PtrMut`;

@@ -66,11 +66,10 @@ fn values(cx: &mut Context, options: &Options, signature: &Signature, kernel: &I
             if options.configs.is_some() {
                 return Some(Values::Configs);
             }
-            let example = match generic.kind {
-                GenericKind::Type => "f32, f16",
-                GenericKind::Const(DType::Bool) => "false, true",
-                GenericKind::Const(_) => "256, 1024",
-            };
+            if options.refused.iter().any(|refused| refused == name) {
+                return None;
+            }
+            let example = example(generic.kind);
             let message = format!("`{name}` has no values: the kernel is compiled for a list of them");
             let mut problem = cx.diagnostic(Code::T0009, kernel, message);
             problem.span = generic.name.span;
@@ -78,7 +77,12 @@ fn values(cx: &mut Context, options: &Options, signature: &Signature, kernel: &I
             return None;
         };
         if list.is_empty() {
-            cx.error(Code::T0009, ident, format!("the list of `{name}` is empty: the kernel would never be compiled"));
+            let message = format!("the list of `{name}` is empty: the kernel would never be compiled");
+            let problem = cx.diagnostic(Code::T0009, ident, message);
+            cx.report(
+                problem
+                    .help(format!("write values between the brackets, as in `{name} = [{}]`", example(generic.kind))),
+            );
             return None;
         }
         let mut values: Vec<(GenericArg, Span)> = Vec::new();
@@ -90,7 +94,8 @@ fn values(cx: &mut Context, options: &Options, signature: &Signature, kernel: &I
             };
             if values.iter().any(|(v, _)| *v == value.0) {
                 let text = spell(written);
-                cx.error(Code::T0011, written, format!("`{text}` is listed twice for `{name}`"));
+                let problem = cx.diagnostic(Code::T0011, written, format!("`{text}` is listed twice for `{name}`"));
+                cx.report(problem.help("leave it out"));
                 complete = false;
             }
             values.push(value);
@@ -158,6 +163,15 @@ fn read_config<'a>(
     complete.then_some((config, row))
 }
 
+/// Values that a generic parameter may have.
+fn example(kind: GenericKind) -> &'static str {
+    match kind {
+        GenericKind::Type => "f32, f16",
+        GenericKind::Const(DType::Bool) => "false, true",
+        GenericKind::Const(_) => "256, 1024",
+    }
+}
+
 /// Reads one value of a parameter.
 fn value(cx: &mut Context, written: &Expr, name: &str, kind: GenericKind) -> Option<(GenericArg, Span)> {
     let text = spell(written);
@@ -181,7 +195,7 @@ fn value(cx: &mut Context, written: &Expr, name: &str, kind: GenericKind) -> Opt
             let problem = problem.note(format!("the element types are {}", quoted(known.clone())));
             cx.report(match found.as_deref().and_then(|f| nearest(f, known)) {
                 Some(near) => problem.help(format!("did you mean `{near}`?")),
-                None => problem,
+                None => problem.help(format!("write element types, as in `{name} = [f32, f16]`")),
             });
             None
         }
@@ -192,7 +206,9 @@ fn value(cx: &mut Context, written: &Expr, name: &str, kind: GenericKind) -> Opt
                 } else {
                     format!("an integer literal of `{dtype}`")
                 };
-                cx.error(Code::T0011, written, format!("`{text}` is not a value of `{name}`, which takes {what}"));
+                let message = format!("`{text}` is not a value of `{name}`, which takes {what}");
+                let problem = cx.diagnostic(Code::T0011, written, message);
+                cx.report(problem.help(format!("write literals, as in `{name} = [{}]`", example(kind))));
                 return None;
             };
             Some((GenericArg::Const(number), span))
@@ -255,7 +271,7 @@ fn combine(
             let (args, spans): (Vec<_>, Vec<_>) = pairs.unzip();
             let variant = ast::Options {
                 num_warps: num_warps.or(options.num_warps).unwrap_or(default.num_warps),
-                debug_asserts: options.debug_asserts.unwrap_or(default.debug_asserts),
+                assertions: options.assertions.unwrap_or(default.assertions),
                 deterministic: options.deterministic.unwrap_or(default.deterministic),
             };
             match instances.iter_mut().find(|instance| instance.args == args) {

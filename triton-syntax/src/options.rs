@@ -12,7 +12,7 @@ use syn::{Expr, Token};
 use triton_core::diag::Code;
 
 /// Options that stand for one value.
-const NAMES: [&str; 6] = ["configs", "num_warps", "debug_asserts", "deterministic", "warnings", "crate"];
+const NAMES: [&str; 6] = ["configs", "num_warps", "assertions", "deterministic", "warnings", "crate"];
 
 /// The options of one kernel.
 #[derive(Default)]
@@ -23,14 +23,16 @@ pub(crate) struct Options {
     pub(crate) configs: Option<Vec<Config>>,
     /// `num_warps = 8`.
     pub(crate) num_warps: Option<u32>,
-    /// `debug_asserts = false`.
-    pub(crate) debug_asserts: Option<bool>,
+    /// `assertions = false`.
+    pub(crate) assertions: Option<bool>,
     /// `deterministic = true`.
     pub(crate) deterministic: Option<bool>,
     /// `warnings = true`.
     pub(crate) warnings: Option<bool>,
     /// `crate = path`.
     pub(crate) root: Option<TokenStream>,
+    /// Names that were refused: what would follow from that is not said.
+    pub(crate) refused: Vec<Ident>,
 }
 
 /// One parenthesis of `configs`.
@@ -66,8 +68,8 @@ pub(crate) fn read(cx: &mut Context, args: TokenStream) -> Options {
         seen.push(name.clone());
         if name == "num_warps" {
             options.num_warps = num_warps(cx, &value);
-        } else if name == "debug_asserts" {
-            options.debug_asserts = flag(cx, &name, &value);
+        } else if name == "assertions" {
+            options.assertions = flag(cx, &name, &value);
         } else if name == "deterministic" {
             options.deterministic = flag(cx, &name, &value);
         } else if name == "warnings" {
@@ -79,6 +81,7 @@ pub(crate) fn read(cx: &mut Context, args: TokenStream) -> Options {
         } else if let Expr::Array(list) = value {
             options.lists.push((name, list.elems.into_iter().collect()));
         } else {
+            options.refused.push(name.clone());
             let known = quoted(NAMES);
             let problem = cx.diagnostic(Code::T0007, &name, format!("`#[triton::kernel]` has no option `{name}`"));
             let problem =
@@ -122,7 +125,8 @@ fn num_warps(cx: &mut Context, value: &Expr) -> Option<u32> {
         return Some(number);
     }
     let found = spell(value);
-    cx.error(Code::T0008, value, format!("`num_warps` is 1, 2, 4, 8, 16 or 32, not `{found}`"));
+    let problem = cx.diagnostic(Code::T0008, value, format!("`num_warps` is 1, 2, 4, 8, 16 or 32, not `{found}`"));
+    cx.report(problem.help("write `num_warps = 4`, or leave it out"));
     None
 }
 

@@ -97,7 +97,7 @@ pub(crate) fn macro_call(cx: &mut Context, written: &Macro) {
         "assert" | "println" => (" as a value", Some("write it as a statement")),
         "assert_eq" | "debug_assert_eq" => ("", Some("write `assert!(a == b)`")),
         "assert_ne" | "debug_assert_ne" => ("", Some("write `assert!(a != b)`")),
-        "debug_assert" => ("", Some("write `assert!(condition)`; `debug_asserts = false` leaves it out")),
+        "debug_assert" => ("", Some("write `assert!(condition)`; `assertions = false` leaves it out")),
         "print" | "eprint" | "eprintln" | "dbg" => ("", Some("write `println!(\"{}\", value)`")),
         "panic" | "unreachable" | "todo" | "unimplemented" => {
             ("", Some("what must not happen is said by `assert!(condition, \"what is wrong\")`"))

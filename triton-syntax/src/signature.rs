@@ -165,7 +165,8 @@ fn param(cx: &mut Context, arg: &PatType, generics: &[String]) -> Option<ast::Pa
         let problem = cx.diagnostic(Code::T0004, &arg.pat, "a kernel's parameter cannot be `mut`");
         cx.report(problem.help("shadow it in the body: `let mut x = x;`"));
     }
-    let ty = parameter_type(cx, &arg.ty, generics);
+    // The parts of a pattern have types of their own.
+    let ty = if plain { parameter_type(cx, &arg.ty, generics) } else { None };
     let (multiple_of, general) = attributes(cx, &arg.attrs, ty.as_ref());
     let Pat::Ident(pat) = &*arg.pat else { return None };
     let (kind, elem) = ty?;
@@ -184,7 +185,10 @@ fn parameter_type(cx: &mut Context, written: &Type, generics: &[String]) -> Opti
     }
     let Some(ty) = types::try_convert(cx, written) else {
         let Type::Reference(reference) = written else {
-            cx.report(problem);
+            cx.report(match written {
+                Type::Ptr(_) => problem.help("for memory of the device write `Ptr<T>` or `PtrMut<T>`"),
+                _ => problem.help("pass its parts, each as a parameter"),
+            });
             return None;
         };
         let help = if view_arguments(&reference.elem).is_some() {
@@ -291,7 +295,7 @@ fn rank(written: &GenericArgument) -> Option<u8> {
     number.base10_parse().ok().filter(|rank| (1..=5).contains(rank))
 }
 
-/// `#[multiple_of(16)]` and `#[general]`.
+/// `#[multiple_of(16)]` and `#[no_specialize]`.
 fn attributes(cx: &mut Context, attrs: &[Attribute], ty: Option<&(ParamKind, ast::Type)>) -> (u32, bool) {
     let (mut multiple_of, mut general) = (None, false);
     let structure = ty.is_some_and(|(kind, _)| *kind == ParamKind::Struct);
@@ -301,17 +305,22 @@ fn attributes(cx: &mut Context, attrs: &[Attribute], ty: Option<&(ParamKind, ast
     for attr in attrs {
         let is = |name: &str| attr.path().is_ident(name);
         let refuse = |cx: &mut Context, message: String| cx.error(Code::T0013, attr, message);
-        if !is("multiple_of") && !is("general") {
+        if !is("multiple_of") && !is("no_specialize") {
             let text = spell(attr.path());
             let problem = cx.diagnostic(Code::T0013, attr, format!("a kernel's parameter has no attribute `{text}`"));
-            cx.report(problem.note("there are `#[multiple_of(16)]` and `#[general]`"));
+            let help = match text.as_str() {
+                "constexpr" => "a compile-time constant is a const parameter: `fn name<const N: i32>(..)`",
+                "general" => "write `#[no_specialize]`",
+                _ => "there are `#[multiple_of(16)]` and `#[no_specialize]`",
+            };
+            cx.report(problem.help(help));
         } else if let (false, Some(number)) = (fits, number) {
             refuse(cx, format!("the attribute is for pointers and integers, not for `{number}`"));
         } else if structure && is("multiple_of") {
             refuse(cx, "the attribute is for pointers and integers, not for a struct".into());
-        } else if is("general") {
+        } else if is("no_specialize") {
             if general || !matches!(attr.meta, syn::Meta::Path(_)) {
-                refuse(cx, "`#[general]` stands once and takes no value".into());
+                refuse(cx, "`#[no_specialize]` stands once and takes no value".into());
             }
             general = true;
         } else {

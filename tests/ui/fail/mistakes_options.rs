@@ -1,4 +1,4 @@
-//! Options and signatures. Each line with `//~` is one mistake.
+//! Options and signatures. Each marked line is one mistake.
 use triton::prelude::*;
 
 #[triton::kernel(num_stages = 3)] //~
@@ -70,7 +70,7 @@ fn rank(x: Tensor<f32, 6>) {} //~
 fn no_rank(x: Tensor<f32>) {} //~
 
 #[triton::kernel]
-fn attribute(#[multiple_of(3)] n: i32) {} //~
+fn attribute(#[multiple_of(0)] n: i32) {} //~
 
 #[triton::kernel]
 fn constexpr(#[constexpr] n: i32) {} //~

@@ -1,11 +1,10 @@
-//! What is typed by hands that know Triton in Python. Each line with `//~` is one mistake.
+//! What is typed by hands that know Triton in Python. Each marked line is one mistake.
 use triton::prelude::*;
 
 #[triton::kernel]
 fn calls(x: Ptr<f32>, out: PtrMut<f32>, n: i32) {
-    let i = tl.arange(0, 64); //~
-    let a = tl.load(x + i, i < n); //~
-    let b = tl.float32; //~
+    let i = arange(0, 64);
+    let a = load(x + i, i < n);
     let c = cumsum(a); //~
     let d = where_(i < n, a, 0.0); //~
     let e = max_of(a); //~
@@ -36,6 +35,23 @@ fn calls(x: Ptr<f32>, out: PtrMut<f32>, n: i32) {
 }
 
 #[triton::kernel]
+fn indices(x: Ptr<f32>, out: PtrMut<f32>, n: i32) {
+    let v = load(x + arange(0, 64), true);
+    let u = v[0]; //~
+    let w = v[i < n]; //~
+}
+
+#[triton::kernel]
+fn module(x: Ptr<f32>, out: PtrMut<f32>, n: i32) {
+    let i = tl.arange(0, 64); //~
+    let a = tl.load(x, n); //~
+    let b = tl.float32; //~
+    let c = arange(0, 64).to(tl.float16); //~
+    let d = tl.cumsum(n, 0); //~
+    let e = torch.zeros(n); //~
+}
+
+#[triton::kernel]
 fn spellings(x: Ptr<f32>, out: PtrMut<f32>, n: i32) {
     let i = arange(0, 64);
     let v = load(x + i, i < n);
@@ -57,8 +73,6 @@ fn spellings(x: Ptr<f32>, out: PtrMut<f32>, n: i32) {
     let r = zeros([64]); //~
     let s = full([64], 0.0, f32); //~
     let t = dot(v, v); //~
-    let u = v[0]; //~
-    let w = v[i < n]; //~
 }
 
 fn main() {}

@@ -1,4 +1,4 @@
-//! What is typed by hands that know Rust. Each line with `//~` is one mistake.
+//! What is typed by hands that know Rust. Each marked line is one mistake.
 use triton::prelude::*;
 
 #[triton::kernel]
@@ -8,7 +8,6 @@ fn control(x: Ptr<f32>, out: PtrMut<f32>, n: i32) {
     for v in [1, 2] {} //~
     for i in (0..n).rev() {} //~
     for mut i in 0..n {} //~
-    for i in (0..n).step_by(0) {} //~
     loop {} //~
     while let Some(v) = n {} //~
     if let 3 = n {} //~
@@ -63,6 +62,19 @@ fn control(x: Ptr<f32>, out: PtrMut<f32>, n: i32) {
 }
 
 #[triton::kernel]
+fn paths(x: Ptr<f32>, out: PtrMut<f32>, n: i32) {
+    let a = f32::sqrt(n); //~
+    let b = i32::from(n); //~
+    let c = f32::max(1.0, 2.0); //~
+    let d = i32::pow(n, 2); //~
+}
+
+#[triton::kernel]
+fn steps(n: i32) {
+    for i in (0..n).step_by(0) {} //~
+}
+
+#[triton::kernel]
 fn methods(x: Ptr<f32>, view: Tensor<f32, 1>, out: PtrMut<f32>, n: i32) {
     let v = load(x + arange(0, 64), true);
     let a = v.iter(); //~
@@ -84,8 +96,6 @@ fn methods(x: Ptr<f32>, view: Tensor<f32, 1>, out: PtrMut<f32>, n: i32) {
     let s = view.get(3); //~
     let t = view.shape(); //~
     let u = view.write([0], v); //~
-    let w = f32::sqrt(n); //~
-    let y = i32::from(n); //~
     let z = n.frobnicate(); //~
 }
 

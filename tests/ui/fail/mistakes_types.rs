@@ -1,4 +1,4 @@
-//! Types, shapes and literals. Each line with `//~` is one mistake.
+//! Types, shapes and literals. Each marked line is one mistake.
 use triton::prelude::*;
 
 #[triton::kernel]
@@ -49,7 +49,6 @@ fn shapes(x: Ptr<f32>, out: PtrMut<f32>, view: Tensor<f32, 2>, made: TensorMut<f
 
 #[triton::kernel]
 fn numbers(x: Ptr<f32>, out: PtrMut<i32>, n: i32, u: u32, wide: i64) {
-    let a = 2147483648; //~
     let b = 300u8; //~
     let c = 1 / 0; //~
     let d = n + 2147483648; //~
@@ -72,14 +71,18 @@ fn numbers(x: Ptr<f32>, out: PtrMut<i32>, n: i32, u: u32, wide: i64) {
     let z = exp(n); //~
     let mut aa = n;
     aa = 1.5; //~
-    aa += u; //~
+    let mut ab = n;
+    ab += u; //~
+    if n > 0 {
+        ab = u; //~
+    }
     let bb = if n > 0 { 1 } else { 1.5 }; //~
     for i in 0..1.5 {} //~
     for i in 0..arange(0, 4) {} //~
     const SIZE: i32 = n; //~
     let cc = dot(zeros::<f32>([16, 16]), zeros::<f32>([32, 16]), zeros::<f32>([16, 16])); //~
     let dd = dot(zeros::<f16>([16, 16]), zeros::<f16>([16, 16]), zeros::<f16>([16, 16])); //~
-    let ee = reduce(arange(0, 64), |a, b| a); //~
+    let ee = reduce(arange(0, 64), |a, b| (a, b)); //~
     assert!(n); //~
     println!("{}", x); //~
 }

@@ -6,7 +6,7 @@ fn kernel(
     #[multiple_of(0)] a: i32,
     #[multiple_of(16)] b: f32,
     #[multiple_of(12)] c: PtrMut<f32>,
-    #[general] d: bool,
+    #[no_specialize] d: bool,
     #[aligned] e: i32,
     #[multiple_of] f: i32,
     #[multiple_of(4)]

@@ -30,7 +30,7 @@ fn checked<T: Num, const BLOCK: i32>(x: PtrMut<T>, n: i32, first: T) {
     assert!(true)
 }
 
-#[triton::kernel(debug_asserts = false)]
+#[triton::kernel(assertions = false)]
 fn unchecked(x: PtrMut<i32>, n: i32) {
     assert!(atomic_add(x, 1, true) == n, "left out, with what it does");
     store(x, n, true);

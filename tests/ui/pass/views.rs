@@ -8,7 +8,7 @@ use triton::prelude::*;
 fn scale<T: Float, const BM: i32, const BN: i32>(
     x: Tensor<T, 2>,
     #[multiple_of(16)] bias: Tensor<f32, 1>,
-    #[general] out: TensorMut<T, 2>,
+    #[no_specialize] out: TensorMut<T, 2>,
     factor: T,
 ) {
     let (m, n) = (program_id(0) * BM, program_id(1) * BN);

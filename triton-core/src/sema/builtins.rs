@@ -146,6 +146,10 @@ pub const BUILTINS: &[Builtin] = &[
     Builtin { name: "clamp", params: &["x", "lo", "hi"], kind: Kind::Library(0, ORDERED) },
 ];
 
+/// How shapes meet.
+pub(super) const BROADCAST: &str =
+    "shapes broadcast from the right: extents must be equal, or one of them 1; `x.expand_dims(axis)` inserts one";
+
 /// An argument with its place.
 pub(super) type Arg = (Val, Span);
 
@@ -270,7 +274,9 @@ fn dot(cx: &mut Checker<'_>, a: &Arg, b: &Arg, acc: &Arg, tf32: bool, span: Span
     };
     if tb.elem != ta.elem {
         let message = format!("`dot` of `{}` and `{}`", ta.describe(), tb.describe());
-        return cx.report(Diagnostic::new(Code::T0102, b.1, message).help(format!("write `.to::<{dtype}>()` here")));
+        return cx.report(
+            Diagnostic::new(Code::T0102, b.1, message).help(format!("write `.to::<{}>()` here", cx.spelled(dtype))),
+        );
     }
     if tc.elem != Elem::Num(sum) {
         let message = format!("products of `{dtype}` are added in `{sum}`, `acc` is `{}`", tc.describe());
@@ -282,7 +288,7 @@ fn dot(cx: &mut Checker<'_>, a: &Arg, b: &Arg, acc: &Arg, tf32: bool, span: Span
     if (k, m, n) != (k2, m2, n2) {
         let message = format!("`dot` of `{}`, `{}` and `{}`", ta.describe(), tb.describe(), tc.describe());
         let note = "the shapes are [M, K], [K, N] and [M, N]";
-        return cx.report(Diagnostic::new(Code::T0103, span, message).note(note));
+        return cx.report(Diagnostic::new(Code::T0103, span, message).help(note));
     }
     let a = cx.materialise(a.0.clone(), None, a.1)?;
     let b = cx.materialise(b.0.clone(), None, b.1)?;
@@ -328,7 +334,10 @@ fn grid_axis(cx: &mut Checker<'_>, axis: &Arg) -> Option<Axis> {
     let int = known_int(cx, axis, "the axis of the grid")?;
     match u8::try_from(int) {
         Ok(int @ 0..=2) => Some(Axis(int)),
-        _ => cx.report(Diagnostic::new(Code::T0113, axis.1, format!("the grid has axes 0, 1 and 2, found {int}"))),
+        _ => {
+            let problem = Diagnostic::new(Code::T0113, axis.1, format!("the grid has axes 0, 1 and 2, found {int}"));
+            cx.report(problem.help("write 0, 1 or 2; more axes are computed, as in `program_id(0) / n`"))
+        }
     }
 }
 
@@ -393,11 +402,9 @@ pub(super) fn mask(cx: &mut Checker<'_>, (value, span): &Arg, shape: Shape) -> O
 fn larger<T>(cx: &mut Checker<'_>, what: &str, found: String, shape: Shape, span: Span) -> Option<T> {
     let pointers =
         if shape == Shape::SCALAR { "one pointer".to_string() } else { format!("pointers of shape {shape}") };
-    cx.report(Diagnostic::new(
-        Code::T0117,
-        span,
-        format!("{what} is `{found}`, which does not broadcast to {pointers}"),
-    ))
+    let message = format!("{what} is `{found}`, which does not broadcast to {pointers}");
+    let help = "give both the same shape: a tile of pointers is `pointer + indices`, as in `p + arange(0, 64)`";
+    cx.report(Diagnostic::new(Code::T0117, span, message).help(help))
 }
 
 /// A value for memory of `dtype`, in the shape of the pointers.
@@ -419,7 +426,9 @@ pub(super) fn element_for(
         }
         _ => {
             let message = format!("{what} is `{}`, the memory holds `{dtype}`", cx.describe(&value));
-            cx.report(Diagnostic::new(Code::T0110, *span, message).help(format!("write `.to::<{dtype}>()`")))
+            cx.report(
+                Diagnostic::new(Code::T0110, *span, message).help(format!("write `.to::<{}>()`", cx.spelled(dtype))),
+            )
         }
     }
 }
@@ -473,7 +482,8 @@ fn join(
             let (first, this) = (cx.func.ty(first), cx.func.ty(value));
             if first.elem != this.elem {
                 let message = format!("`{name}` of `{}` and `{}`", first.describe(), this.describe());
-                let help = format!("there is no implicit conversion: write `.to::<{}>()` here", first.elem);
+                let to = first.elem.num().map_or("T", |dtype| cx.spelled(dtype));
+                let help = format!("there is no implicit conversion: write `.to::<{to}>()` here");
                 return cx.report(Diagnostic::new(Code::T0102, *at, message).help(help));
             }
         }
@@ -481,8 +491,7 @@ fn join(
             Some(common) => shape = common,
             None => {
                 let message = format!("`{name}` of shape {shape} and `{}`", cx.func.ty(value).describe());
-                let note = "shapes broadcast from the right; extents must be equal, or one of them 1";
-                return cx.report(Diagnostic::new(Code::T0103, *at, message).note(note));
+                return cx.report(Diagnostic::new(Code::T0103, *at, message).help(BROADCAST));
             }
         }
         values.push((value, *at));
@@ -502,7 +511,9 @@ fn check_class(cx: &mut Checker<'_>, name: &str, (value, span): &Arg, accepts: i
 pub(super) fn not_defined(name: &str, found: &str, span: Span, accepts: impl Fn(DType) -> bool) -> Diagnostic {
     let types: Vec<String> = DType::ALL.iter().filter(|&&d| accepts(d)).map(|d| format!("`{d}`")).collect();
     let note = format!("it is defined on {}", types.join(", "));
-    Diagnostic::new(Code::T0104, span, format!("`{name}` is not defined on `{found}`")).note(note)
+    Diagnostic::new(Code::T0104, span, format!("`{name}` is not defined on `{found}`"))
+        .note(note)
+        .help("convert with `.to::<..>()` where that is meant")
 }
 
 fn select(cx: &mut Checker<'_>, cond: &Arg, a: &Arg, b: &Arg, span: Span) -> Option<Val> {
@@ -516,7 +527,7 @@ fn select(cx: &mut Checker<'_>, cond: &Arg, a: &Arg, b: &Arg, span: Span) -> Opt
     let common = Shape::broadcast(ty.shape, cx.func.ty(values[0]).shape);
     let Some(shape) = common else {
         let message = format!("a condition `{}` for values of shape {}", ty.describe(), cx.func.ty(values[0]).shape);
-        return cx.report(Diagnostic::new(Code::T0103, cond.1, message));
+        return cx.report(Diagnostic::new(Code::T0103, cond.1, message).help(BROADCAST));
     };
     let cond = cx.materialise(cond.0.clone(), None, cond.1)?;
     let cond = cx.replicate(cond, shape, span)?;

@@ -88,8 +88,8 @@ impl<'a> Checker<'a> {
         let is_tile = found.starts_with("tile of");
         let problem = match (wanted.name.as_str(), known.or_else(|| DType::from_name(&elem.name))) {
             ("Tile", Some(_)) if !is_tile => problem.help("make a tile of a number with `full(shape, number)`"),
-            ("Tile", Some(dtype)) => problem.help(format!("write `.to::<{dtype}>()`")),
-            (_, Some(dtype)) if !is_tile => problem.help(format!("write `.to::<{dtype}>()`")),
+            ("Tile", Some(dtype)) => problem.help(format!("write `.to::<{}>()`", self.spelled(dtype))),
+            (_, Some(dtype)) if !is_tile => problem.help(format!("write `.to::<{}>()`", self.spelled(dtype))),
             (_, _) => problem,
         };
         self.report(problem)

@@ -248,7 +248,9 @@ impl Checker<'_> {
             && known.as_int().is_some_and(|step| step <= 0)
         {
             let message = format!("a step of {}: it must be positive", known.as_int().unwrap_or(0));
-            return self.report(Diagnostic::new(Code::T0121, parts[2].1, message));
+            return self.report(
+                Diagnostic::new(Code::T0121, parts[2].1, message).help("count up, and compute what runs down"),
+            );
         }
         let mut values = [Value(0); 3];
         for (slot, (value, span)) in values.iter_mut().zip(parts) {
@@ -257,12 +259,15 @@ impl Checker<'_> {
             let ty = self.func.ty(*slot);
             if ty.shape != Shape::SCALAR || !ty.elem.num().is_some_and(|d| d.is_int() && d.bits() >= 32) {
                 let message = format!("a loop counts in `i32`, `i64`, `u32` or `u64`, found `{found}`");
-                return self.report(Diagnostic::new(Code::T0121, span, message));
+                let help = "write `lo..hi` with scalars; a tile is computed on at once, without a loop";
+                return self.report(Diagnostic::new(Code::T0121, span, message).help(help));
             }
             if ty.elem != Elem::Num(dtype) {
                 let message = format!("a loop that counts in `{dtype}` and `{found}`");
-                return self
-                    .report(Diagnostic::new(Code::T0102, span, message).help(format!("write `.to::<{dtype}>()`")));
+                return self.report(
+                    Diagnostic::new(Code::T0102, span, message)
+                        .help(format!("write `.to::<{}>()`", self.spelled(dtype))),
+                );
             }
         }
         Some(values)

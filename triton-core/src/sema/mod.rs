@@ -56,7 +56,7 @@ pub fn check(kernel: &Kernel, instance: &Instance) -> Result<(Function, Vec<Opti
         structs: &kernel.structs,
         outers: kernel.outers.iter().map(|text| (text.as_str(), None)).collect(),
         calls: Vec::new(),
-        debug_asserts: instance.options.debug_asserts,
+        assertions: instance.options.assertions,
         deterministic: instance.options.deterministic,
         block: crate::ir::Block(0),
     };
@@ -120,7 +120,7 @@ struct Checker<'a> {
     scopes: Vec<HashMap<String, Option<Val>>>,
     failure: Failure,
     depth: usize,
-    debug_asserts: bool,
+    assertions: bool,
     deterministic: bool,
     /// Where operations are appended.
     block: crate::ir::Block,
@@ -168,6 +168,12 @@ impl Checker<'_> {
             Some(dtype) if ty.args.is_empty() => Some(dtype),
             _ => self.defer(ty.span, format!("`{}` is not an element type of the kernel language", ty.name)),
         }
+    }
+
+    /// An element type as the user would write it: by the name of the type parameter that stands for it, if there is one.
+    fn spelled(&self, dtype: DType) -> &str {
+        let names = self.types.iter().filter(|(_, own)| **own == dtype).map(|(name, _)| name.as_str());
+        names.min().unwrap_or(dtype.name())
     }
 
     fn stmt(&mut self, stmt: &Stmt) {
@@ -236,12 +242,22 @@ impl Checker<'_> {
             Some(found) => {
                 let name = &target.name;
                 let message = format!("`{name}` is `{}`, it cannot become `{}`", ty.describe(), found.describe());
-                let help =
-                    format!("a variable keeps its element type and shape: bind a new one with `let {name} = ..`");
+                let inside = self.scopes.last().is_some_and(|scope| !scope.contains_key(name));
+                let help = match (found.elem == ty.elem, found.elem.num().zip(ty.elem.num())) {
+                    (false, Some((_, dtype))) => format!("write `.to::<{}>()`", self.spelled(dtype)),
+                    // In a branch or a loop a new variable would end with it.
+                    (_, _) if inside => {
+                        format!("a variable keeps its element type and shape: give `{name}` the final one at first")
+                    }
+                    (_, _) => {
+                        format!("a variable keeps its element type and shape: bind a new one with `let {name} = ..`")
+                    }
+                };
                 self.report(Diagnostic::new(Code::T0115, span, message).help(help))
             }
             None => {
-                self.report(Diagnostic::new(Code::T0115, span, format!("`{}` is `{}`", target.name, ty.describe())))
+                let problem = Diagnostic::new(Code::T0115, span, format!("`{}` is `{}`", target.name, ty.describe()));
+                self.report(problem.help("assign one value; a tuple is taken apart with `(a, b) = ..`"))
             }
         }
     }
@@ -259,11 +275,9 @@ impl Checker<'_> {
             found => {
                 let found = found.map_or("several values".to_string(), |t| t.describe());
                 let wanted = if is_tile { format!("tile of {dtype}") } else { dtype.to_string() };
-                self.report(Diagnostic::new(
-                    Code::T0115,
-                    span,
-                    format!("this is `{found}`, the annotation says `{wanted}`"),
-                ))
+                let message = format!("this is `{found}`, the annotation says `{wanted}`");
+                let help = format!("leave the annotation out, or write `.to::<{}>()`", self.spelled(dtype));
+                self.report(Diagnostic::new(Code::T0115, span, message).help(help))
             }
         }
     }
@@ -286,7 +300,8 @@ impl Checker<'_> {
                         }
                     };
                     let message = format!("{} names for {found}", parts.len());
-                    let _: Option<()> = self.report(Diagnostic::new(Code::T0115, *span, message));
+                    let help = "write as many names as there are values, with `_` for one that is not needed";
+                    let _: Option<()> = self.report(Diagnostic::new(Code::T0115, *span, message).help(help));
                 }
                 for part in parts {
                     self.bind_pattern(part, None);

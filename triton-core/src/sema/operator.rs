@@ -1,6 +1,7 @@
 //! Infix operators: literals take the other side's type, shapes broadcast, element types must agree.
 
 use super::Checker;
+use super::builtins::BROADCAST;
 use super::control::assigned_names;
 use super::value::{Known, Val};
 use crate::ast::{BinaryOp, Expr};
@@ -10,6 +11,9 @@ use crate::ir::types::{Class, Constant, DType, Elem, Shape};
 use crate::ops::kinds::{BinaryKind, CompareKind, UnaryKind};
 use crate::ops::{Op, eval};
 use crate::span::Span;
+
+/// What pointers have.
+const POINTERS: &str = "a pointer has `pointer + integer` and `pointer - integer`";
 
 /// What an operator does to numbers.
 #[derive(Clone, Copy)]
@@ -138,7 +142,11 @@ impl Checker<'_> {
             if by_zero { "this divides by zero".into() } else { format!("`{x} {symbol} {y}` fits no integer type") };
         let problem = Diagnostic::new(Code::T0112, span, message);
         let shifts = matches!(op, BinaryOp::Shl | BinaryOp::Shr);
-        self.report(if shifts { problem.help("shift by 0 to 63 bits") } else { problem })
+        self.report(match (shifts, by_zero) {
+            (true, _) => problem.help("shift by 0 to 63 bits"),
+            (_, true) => problem.help("divide by another number"),
+            (false, false) => problem.help("compute it in smaller parts, or in floats"),
+        })
     }
 
     /// Refuses an operand of `&&` or `||` that is not a scalar condition; `other` is the left side, for the right one.
@@ -180,22 +188,28 @@ impl Checker<'_> {
     fn check_elements(&mut self, op: BinaryOp, span: Span, a: &Val, b: &Val) -> Option<()> {
         let (Some(ty_a), Some(ty_b)) = (a.ty(&self.func), b.ty(&self.func)) else {
             let (x, y) = (self.describe(a), self.describe(b));
-            return self.report(Diagnostic::new(Code::T0104, span, format!("cannot {} `{x}` and `{y}`", verb(op))));
+            let problem = Diagnostic::new(Code::T0104, span, format!("cannot {} `{x}` and `{y}`", verb(op)));
+            let pointer = [a, b].into_iter().any(|v| v.ty(&self.func).is_some_and(|ty| ty.elem.num().is_none()));
+            return self.report(if pointer {
+                problem.help(POINTERS)
+            } else {
+                problem.help("both sides are numbers or tiles")
+            });
         };
         let message = format!("cannot {} `{}` and `{}`", verb(op), ty_a.describe(), ty_b.describe());
         match (ty_a.elem, ty_b.elem) {
             (Elem::Num(x), Elem::Num(y)) if x == y && Kind::of(op).accepts(x) => Some(()),
             (Elem::Num(x), Elem::Num(y)) if x == y => self.not_accepted(op, span, a, b, x),
             (Elem::Num(x), Elem::Num(y)) => {
+                let (x, y) = (self.spelled(x), self.spelled(y));
                 let help = format!(
                     "there is no implicit conversion: write `.to::<{x}>()` on the right, or `.to::<{y}>()` on the left"
                 );
                 self.report(Diagnostic::new(Code::T0102, span, message).help(help))
             }
-            (Elem::Ptr { .. }, _) | (_, Elem::Ptr { .. }) => self.report(
-                Diagnostic::new(Code::T0104, span, message)
-                    .help("a pointer has `pointer + integer` and `pointer - integer`"),
-            ),
+            (Elem::Ptr { .. }, _) | (_, Elem::Ptr { .. }) => {
+                self.report(Diagnostic::new(Code::T0104, span, message).help(POINTERS))
+            }
         }
     }
 
@@ -210,7 +224,9 @@ impl Checker<'_> {
                 let on = if bits { "integers and `bool`" } else { "integers" };
                 diagnostic.help(format!("`{}` is defined on {on}", op.symbol()))
             }
-            Class::Signed | Class::Unsigned => diagnostic,
+            Class::Signed | Class::Unsigned => {
+                diagnostic.help("integers have arithmetic, bitwise operators and shifts")
+            }
         })
     }
 
@@ -220,10 +236,12 @@ impl Checker<'_> {
             Kind::Binary(kind) => match eval::binary(kind, dtype, &[x.bits], &[y.bits]) {
                 Ok(bits) => Some(Val::Known(Known::Typed(Constant { dtype, bits: bits[0] }))),
                 Err((_, eval::DivisionError::ByZero)) => {
-                    self.report(Diagnostic::new(Code::T0112, span, "this divides by zero"))
+                    let problem = Diagnostic::new(Code::T0112, span, "this divides by zero");
+                    self.report(problem.help("divide by another number"))
                 }
                 Err((_, eval::DivisionError::Overflow)) => {
-                    self.report(Diagnostic::new(Code::T0112, span, format!("this quotient does not fit `{dtype}`")))
+                    let problem = Diagnostic::new(Code::T0112, span, format!("this quotient does not fit `{dtype}`"));
+                    self.report(problem.help("convert the dividend to a wider type with `.to::<..>()`"))
                 }
             },
             Kind::Compare(kind) => {
@@ -239,8 +257,7 @@ impl Checker<'_> {
             Some(shape) => Some((self.replicate(a, shape, span)?, self.replicate(b, shape, span)?)),
             None => {
                 let message = format!("cannot {} `{}` and `{}`", verb(op), ty_a.describe(), ty_b.describe());
-                let note = "shapes broadcast from the right; extents must be equal, or one of them 1";
-                self.report(Diagnostic::new(Code::T0103, span, message).note(note))
+                self.report(Diagnostic::new(Code::T0103, span, message).help(BROADCAST))
             }
         }
     }
@@ -270,7 +287,9 @@ impl Checker<'_> {
         if !fits {
             let integer = if op == BinaryOp::Add { "an integer" } else { "a signed integer" };
             let message = format!("a pointer moves by {integer}, found `{what}`");
-            return self.report(Diagnostic::new(Code::T0104, index_span, message));
+            return self.report(
+                Diagnostic::new(Code::T0104, index_span, message).help("index by integers, as in `p + arange(0, 64)`"),
+            );
         }
         let index = if op == BinaryOp::Sub {
             self.append(Op::Unary { kind: UnaryKind::Neg, x: index }, index_span)?

@@ -178,7 +178,8 @@ impl Checker<'_> {
         if values.len() != args.len() {
             let message =
                 format!("the closure yields {}, one value for each of {} tiles is needed", values.len(), args.len());
-            return self.report(Diagnostic::new(Code::T0115, span, message));
+            return self
+                .report(Diagnostic::new(Code::T0115, span, message).help("yield a tuple, as in `(a + c, b + d)`"));
         }
         let mut combined = Vec::new();
         for (value, &arg) in values.into_iter().zip(args) {
@@ -186,7 +187,8 @@ impl Checker<'_> {
             let value = self.materialise(value, wanted.elem.num(), span)?;
             if self.func.ty(value) != wanted {
                 let message = format!("the closure yields `{found}`, `{}` is folded", wanted.describe());
-                return self.report(Diagnostic::new(Code::T0115, span, message));
+                let help = "yield a number of the tile's element type: convert with `.to::<..>()`";
+                return self.report(Diagnostic::new(Code::T0115, span, message).help(help));
             }
             combined.push(value);
         }

@@ -1,6 +1,7 @@
 //! What a kernel says of itself: assertions and lines to print.
 
 use super::Checker;
+use super::builtins::BROADCAST;
 use super::value::{Known, Val};
 use crate::ast::Expr;
 use crate::diag::{Code, Diagnostic};
@@ -11,7 +12,7 @@ use crate::span::Span;
 impl Checker<'_> {
     /// `assert!(cond, message)`.
     pub(super) fn assertion(&mut self, cond: &Expr, message: &str, span: Span) -> Option<()> {
-        if !self.debug_asserts {
+        if !self.assertions {
             // Checked all the same; what it computes goes nowhere.
             let (block, scopes) = (self.block, self.scopes.clone());
             self.block = self.func.add_block(&[]);
@@ -76,14 +77,14 @@ impl Checker<'_> {
                 Some((Elem::Num(_), None)) => {
                     let found = value.map(|v| self.describe(&v)).unwrap_or_default();
                     let message = format!("`{found}` in one line with a tile of shape {shape}");
-                    let note = "shapes broadcast from the right; extents must be equal, or one of them 1";
-                    let _: Option<()> = self.report(Diagnostic::new(Code::T0103, arg.span, message).note(note));
+                    let _: Option<()> = self.report(Diagnostic::new(Code::T0103, arg.span, message).help(BROADCAST));
                 }
                 Some((Elem::Ptr { .. }, _)) | None => {
                     if let Some(value) = value {
                         let found = self.describe(&value);
                         let message = format!("`println!` prints numbers, `bool` and tiles of these, found `{found}`");
-                        let _: Option<()> = self.report(Diagnostic::new(Code::T0104, arg.span, message));
+                        let help = "print what is loaded through a pointer, and the parts of a tuple";
+                        let _: Option<()> = self.report(Diagnostic::new(Code::T0104, arg.span, message).help(help));
                     }
                 }
             }

@@ -35,7 +35,7 @@ impl Checker<'_> {
         }
         if known.is_empty() || known.len() > MAX_RANK {
             let message = format!("{what} has {} entries; a tile has 1 to {MAX_RANK} dimensions", known.len());
-            return self.report(Diagnostic::new(Code::T0123, expr.span, message));
+            return self.report(Diagnostic::new(Code::T0123, expr.span, message).help("write it as `[4, 128]`"));
         }
         Some(known)
     }
@@ -135,7 +135,8 @@ impl Checker<'_> {
                 dims.insert(axis, 1);
                 let Some(shape) = Shape::new(&dims) else {
                     let message = format!("a tile with more than {MAX_RANK} dimensions");
-                    return self.report(Diagnostic::new(Code::T0123, at, message));
+                    return self
+                        .report(Diagnostic::new(Code::T0123, at, message).help("take an axis away by `reshape`"));
                 };
                 self.append(Op::Reshape { x, shape }, at).map(Val::Ir)
             }
@@ -148,7 +149,8 @@ impl Checker<'_> {
                         ty.shape.elements(),
                         shape.elements()
                     );
-                    return self.report(Diagnostic::new(Code::T0123, args[0].span, message));
+                    let help = format!("the extents multiply to {}", ty.shape.elements());
+                    return self.report(Diagnostic::new(Code::T0123, args[0].span, message).help(help));
                 }
                 self.append(Op::Reshape { x, shape }, at).map(Val::Ir)
             }
@@ -157,7 +159,7 @@ impl Checker<'_> {
                 if !ty.shape.broadcasts_to(shape) {
                     let message = format!("`{}` does not broadcast to {shape}", ty.describe());
                     let note = "shapes broadcast from the right; an extent stays, or grows from 1";
-                    return self.report(Diagnostic::new(Code::T0103, args[0].span, message).note(note));
+                    return self.report(Diagnostic::new(Code::T0103, args[0].span, message).help(note));
                 }
                 self.replicate(x, shape, at).map(Val::Ir)
             }
@@ -168,7 +170,9 @@ impl Checker<'_> {
                 let Some(order) = order else {
                     let message =
                         format!("an order of `{}` names each of its {} axes once", ty.describe(), ty.shape.rank());
-                    return self.report(Diagnostic::new(Code::T0124, args[0].span, message));
+                    let axes: Vec<String> = (0..ty.shape.rank()).rev().map(|axis| axis.to_string()).collect();
+                    let help = format!("write them in their new order, as in `[{}]`", axes.join(", "));
+                    return self.report(Diagnostic::new(Code::T0124, args[0].span, message).help(help));
                 };
                 self.append(Op::Permute { x, order }, at).map(Val::Ir)
             }
@@ -180,7 +184,8 @@ impl Checker<'_> {
         let rank = ty.shape.rank() as u32;
         if rank < 2 {
             let message = format!("`transpose` exchanges the last two axes, `{}` has one", ty.describe());
-            return self.report(Diagnostic::new(Code::T0124, span, message));
+            let help = "insert one with `x.expand_dims(0)`";
+            return self.report(Diagnostic::new(Code::T0124, span, message).help(help));
         }
         let axes: Vec<u32> = (0..rank - 2).chain([rank - 1, rank - 2]).collect();
         let order = Shape::new(&axes)?;
@@ -198,7 +203,9 @@ impl Checker<'_> {
             Ok(axis) if axis < count => Some(axis),
             _ => {
                 let message = format!("axis {axis} of `{what}`: it must be from 0 to {}", count - 1);
-                self.report(Diagnostic::new(Code::T0124, expr.span, message))
+                self.report(
+                    Diagnostic::new(Code::T0124, expr.span, message).help("axes are counted from 0, outermost first"),
+                )
             }
         }
     }

@@ -1,7 +1,7 @@
 //! What expressions evaluate to while checking: values of the IR, and numbers that are already known.
 
-use super::Checker;
 use super::view::View;
+use super::{Checker, assoc};
 use crate::diag::{Code, Diagnostic};
 use crate::ir::types::{Class, Constant, DType, Elem, Shape, Type};
 use crate::ir::{Function, Value};
@@ -108,7 +108,11 @@ impl Checker<'_> {
             Val::Known(Known::Int(int)) => match dtype.class() {
                 Class::Signed | Class::Unsigned if fits(dtype, *int) => Constant::int(dtype, *int),
                 Class::Signed | Class::Unsigned => {
-                    return self.report(Diagnostic::new(Code::T0112, span, format!("{int} does not fit `{dtype}`")));
+                    let (low, high) = (assoc::constant(dtype, "MIN"), assoc::constant(dtype, "MAX"));
+                    let bounds = low.zip(high).and_then(|(low, high)| low.as_int().zip(high.as_int()));
+                    let (low, high) = bounds.unwrap_or_default();
+                    let problem = Diagnostic::new(Code::T0112, span, format!("{int} does not fit `{dtype}`"));
+                    return self.report(problem.help(format!("`{dtype}` holds {low} to {high}: take a wider type")));
                 }
                 Class::Float => {
                     let help = format!("write `{int}.0`");
@@ -116,18 +120,24 @@ impl Checker<'_> {
                     return self.report(Diagnostic::new(Code::T0112, span, message).help(help));
                 }
                 Class::Bool => {
-                    return self.report(Diagnostic::new(
-                        Code::T0112,
-                        span,
-                        "an integer literal where `bool` is needed",
-                    ));
+                    return self.report(
+                        Diagnostic::new(Code::T0112, span, "an integer literal where `bool` is needed")
+                            .help("write `true` or `false`"),
+                    );
                 }
             },
             Val::Known(Known::Float(digits)) => match Constant::parse_float(dtype, digits) {
                 Some(constant) => constant,
                 None => {
                     let message = format!("a float literal where `{dtype}` is needed");
-                    return self.report(Diagnostic::new(Code::T0112, span, message));
+                    let help = match dtype.class() {
+                        Class::Bool => "write `true` or `false`",
+                        Class::Float => "write digits that the type holds",
+                        Class::Signed | Class::Unsigned => {
+                            "write an integer, or convert the other side with `.to::<f32>()`"
+                        }
+                    };
+                    return self.report(Diagnostic::new(Code::T0112, span, message).help(help));
                 }
             },
             Val::Outer(index) => return self.outer(*index, dtype, span).map(Val::Ir),
@@ -168,7 +178,8 @@ impl Checker<'_> {
                     .help("give it a suffix, as in `5_i64`"),
             ),
             Val::Known(Known::Float(_)) => {
-                self.report(Diagnostic::new(Code::T0112, span, "this is no number of `f32`"))
+                let problem = Diagnostic::new(Code::T0112, span, "this literal is not a number of `f32`");
+                self.report(problem.help("give it a suffix, as in `1e300_f64`"))
             }
             Val::Outer(index) => {
                 let text = self.outers[index].0;
@@ -188,7 +199,8 @@ impl Checker<'_> {
                 )
             }
             Val::Tuple(_) | Val::Unit => {
-                self.report(Diagnostic::new(Code::T0104, span, "a tuple where one value is needed"))
+                let problem = Diagnostic::new(Code::T0104, span, "a tuple where one value is needed");
+                self.report(problem.help("take it apart with `let (a, b) = ..`"))
             }
         }
     }

@@ -126,7 +126,8 @@ impl Checker<'_> {
             _ => {
                 let message = format!("{what} is `{}`, the view holds `{}`", self.describe(&value), view.dtype);
                 return self.report(
-                    Diagnostic::new(Code::T0110, span, message).help(format!("write `.to::<{}>()`", view.dtype)),
+                    Diagnostic::new(Code::T0110, span, message)
+                        .help(format!("write `.to::<{}>()`", self.spelled(view.dtype))),
                 );
             }
         }
@@ -151,7 +152,9 @@ impl Checker<'_> {
         let entries = self.entries(at, "an index of a view")?;
         if entries.len() != view.extents.len() {
             let message = format!("an index with {} entries for `{}`", entries.len(), view.describe());
-            return self.report(Diagnostic::new(Code::T0123, at.span, message));
+            let n = view.extents.len();
+            return self
+                .report(Diagnostic::new(Code::T0123, at.span, message).help(format!("write {n}, one for each axis")));
         }
         let mut index = Vec::new();
         for (value, span) in entries {
@@ -161,7 +164,9 @@ impl Checker<'_> {
             let ty = self.func.ty(value);
             if ty != Type::scalar(DType::I32) && ty != Type::scalar(DType::I64) {
                 let message = format!("an index of a view is `i32` or `i64`, found `{found}`");
-                return self.report(Diagnostic::new(Code::T0102, span, message));
+                return self.report(
+                    Diagnostic::new(Code::T0102, span, message).help("write `.to::<i32>()` or `.to::<i64>()`"),
+                );
             }
             index.push((value, span));
         }

@@ -54,10 +54,10 @@ pub(crate) fn convert(cx: &mut Context, written: &Expr) -> Option<ast::Expr> {
             }
         }
         Expr::Call(call) => {
-            let function = callee(cx, &call.func);
+            let function = callee(cx, &call.func)?;
             let args: Vec<_> = call.args.iter().map(|arg| argument(cx, arg)).collect();
             let args = args.into_iter().collect::<Option<Vec<_>>>();
-            function.zip(args).map(|(function, args)| ExprKind::Call(function, args))
+            args.map(|args| ExprKind::Call(function, args))
         }
         Expr::MethodCall(call) => {
             let receiver = convert(cx, &call.receiver).map(Box::new);
@@ -120,7 +120,7 @@ fn argument(cx: &mut Context, written: &Expr) -> Option<ast::Expr> {
 fn callee(cx: &mut Context, written: &Expr) -> Option<ast::Path> {
     let Expr::Path(expr) = written else {
         let problem = cx.diagnostic(Code::T0001, written, "only a function can be called, by its name");
-        cx.report(problem);
+        cx.report(problem.help("write `name(..)`"));
         return None;
     };
     let mut path = path(cx, expr)?;

@@ -1,7 +1,7 @@
-//! `debug_asserts` is a `bool`.
+//! `assertions` is a `bool`.
 use triton::prelude::*;
 
-#[triton::kernel(debug_asserts = 0)]
+#[triton::kernel(assertions = 0)]
 fn kernel(x: PtrMut<f32>) {
     store(x, 1.0, true);
 }
