@@ -222,6 +222,42 @@ impl Gen<'_> {
         self.keep(id, dtype, shape, small.then_some(super::SMALL))
     }
 
+    /// A loop that carries its pointers, and a tile of what it reads through them.
+    pub fn walk(&mut self) {
+        let (dtype, shape) = (self.random.pick(&[DType::I32, DType::I64, DType::U8, DType::U32]), self.shape());
+        if shape.is_empty() {
+            return;
+        }
+        let (turns, step) = (self.random.below(4) as u32, self.random.pick(&[1, 2, 3, 16]));
+        let buffer = self.buffer(dtype, false, false);
+        let index = self.index(&shape, false, None);
+        let first = self.pointers(buffer, index.id, &shape);
+        let sum = self.constant("0", dtype, &shape);
+        let bounds = [0, turns, 1].map(|n| self.number(n, DType::I32));
+        let step_id = self.constant(&step.to_string(), DType::I32, &shape);
+        let [last, total, counter, ptr, carried] = [(); 5].map(|()| self.id());
+        let pointers = format!("ptr<{dtype}>{}", dims(&shape));
+        let types = format!("{pointers}, {}", ty(dtype, &shape));
+        let [lo, hi, by] = bounds;
+        self.put(&format!("v{last}, v{total} = for v{lo}, v{hi}, v{by} with v{first}, v{sum} : {types} {{ |v{counter}: i32, v{ptr}: {pointers}, v{carried}: {}|", ty(dtype, &shape)));
+        self.depth += 1;
+        let read = self.op(&format!("load v{ptr}, -, -"), dtype, &shape);
+        let word = self.random.pick(&["add", "xor", "max"]);
+        let next = self.op(&format!("{word} v{carried}, v{read}"), dtype, &shape);
+        let moved = self.typed(&format!("offset v{ptr}, v{step_id}"), &pointers);
+        self.put(&format!("yield with v{moved}, v{next}"));
+        self.depth -= 1;
+        self.put("}");
+        self.buffers[buffer].len = (index.end + step * turns.saturating_sub(1)) as usize;
+        self.keep(total, dtype, &shape, None);
+        if self.random.once_in(2) && turns > 0 {
+            // The element after those of the last turn.
+            self.buffers[buffer].len += step as usize;
+            let id = self.op(&format!("load v{last}, -, -"), dtype, &shape);
+            self.keep(id, dtype, &shape, None);
+        }
+    }
+
     fn load_through(&mut self, ptr: usize, mask: Option<usize>, dtype: DType, shape: &[u32]) -> usize {
         let other = mask.filter(|_| self.random.once_in(2)).map(|_| {
             let one = match dtype.class() {

@@ -28,6 +28,7 @@ pub(super) struct Tile {
 }
 
 /// A pointer parameter.
+#[derive(Clone, Copy)]
 pub(super) struct Buffer {
     pub id: usize,
     pub dtype: DType,
@@ -59,6 +60,8 @@ pub(super) struct Gen<'a> {
     pub aligned: bool,
     pub divisible: bool,
     pub rounds: bool,
+    /// Whether it has an assertion.
+    pub asserts: bool,
     /// The program's own few shapes, so that tiles meet.
     pub shapes: Vec<Vec<u32>>,
 }
@@ -224,10 +227,10 @@ pub fn case(seed: u64) -> Case {
         aligned,
         divisible,
         rounds: false,
+        asserts: false,
         shapes,
     };
-    let axis = g.random.below(3);
-    g.program = g.op(&format!("program_id {axis}"), DType::I32, &[]);
+    let grid = g.grid();
     let (dtype, shape) = (g.any_type(), g.shape());
     g.load(dtype, &shape, false);
     for _ in 0..3 + g.random.below(8) {
@@ -239,18 +242,16 @@ pub fn case(seed: u64) -> Case {
     }
     let last = g.tiles[g.tiles.len() - 1].clone();
     g.store(&last);
-    let mut grid = [1, 1, 1];
-    grid[axis] = programs;
     g.finish(warps, grid)
 }
 
-/// One to three dimensions, up to a few thousand elements.
+/// One to five dimensions, up to a few thousand elements.
 fn shapes(random: &mut Random) -> Vec<Vec<u32>> {
     let bits = random.pick(&[3, 5, 6, 7, 8, 8, 9, 9, 10, 10, 11, 12]);
     (0..3)
         .map(|_| {
             let bits = if random.once_in(3) { random.below(bits + 1) } else { bits };
-            let rank = 1 + random.below(3);
+            let rank = random.pick(&[1, 1, 2, 2, 2, 3, 3, 4, 5]);
             let mut shape = vec![1; rank];
             for _ in 0..bits {
                 shape[random.below(rank)] *= 2;
@@ -267,11 +268,48 @@ fn shapes(random: &mut Random) -> Vec<Vec<u32>> {
 }
 
 impl Gen<'_> {
+    /// A grid of one or two axes, and the number of the running program in it.
+    fn grid(&mut self) -> [u32; 3] {
+        let mut grid = [1, 1, 1];
+        let axis = self.random.below(3);
+        grid[axis] = self.programs;
+        self.program = self.op(&format!("program_id {axis}"), DType::I32, &[]);
+        if self.random.once_in(3) {
+            let (other, count) = ((axis + 1 + self.random.below(2)) % 3, 2);
+            grid[other] = count;
+            self.programs *= count;
+            let inner = self.op(&format!("program_id {other}"), DType::I32, &[]);
+            let row = if self.random.once_in(2) {
+                self.op(&format!("num_programs {other}"), DType::I32, &[])
+            } else {
+                self.constant(&count.to_string(), DType::I32, &[])
+            };
+            let outer = self.op(&format!("mul v{}, v{row}", self.program), DType::I32, &[]);
+            self.program = self.op(&format!("add v{outer}, v{inner}"), DType::I32, &[]);
+        }
+        grid
+    }
+
+    /// Two parameters that are only read, as one buffer under two names.
+    fn alias(&mut self, args: &mut [String]) {
+        let Gen { random, buffers, .. } = self;
+        let alike = |a: &Buffer, b: &Buffer| !a.mutable && !b.mutable && a.dtype == b.dtype && a.len <= b.len;
+        let pairs = (0..buffers.len()).flat_map(|i| (0..buffers.len()).map(move |j| (i, j)));
+        let pairs: Vec<_> = pairs.filter(|&(i, j)| i != j && alike(&buffers[i], &buffers[j])).collect();
+        if !pairs.is_empty() && random.once_in(3) {
+            let (i, j) = random.pick(&pairs);
+            // What is promised of one parameter alone holds of the other's argument, too.
+            if buffers[i].skip == buffers[j].skip {
+                args[i] = args[j].clone();
+            }
+        }
+    }
+
     /// The program with its parameters and everything around it.
     fn finish(mut self, warps: u32, grid: [u32; 3]) -> Case {
         let (mut params, mut buffers, mut args) = (Vec::new(), String::new(), Vec::new());
-        for (i, buffer) in std::mem::take(&mut self.buffers).iter().enumerate() {
-            let Buffer { id, dtype, mutable, small, len, skip } = *buffer;
+        for i in 0..self.buffers.len() {
+            let Buffer { id, dtype, mutable, small, len, skip } = self.buffers[i];
             let kind = if mutable { "mut " } else { "" };
             let bytes = skip * dtype.bytes() as usize;
             let promise = if bytes == 0 && self.random.once_in(6) {
@@ -286,14 +324,16 @@ impl Gen<'_> {
             let _ = writeln!(buffers, "; buffer b{i} {dtype} {fill} {} {}", i + 1, len + skip);
             args.push(if bytes == 0 { format!("b{i}") } else { format!("b{i}+{bytes}") });
         }
+        self.alias(&mut args);
         for &(id, dtype, value) in &self.numbers {
             params.push(format!("v{id} n{id}: {dtype}"));
             args.push(value.to_string());
         }
         let [x, y, z] = grid;
+        let said = if self.asserts { "text \"below 64\"\n" } else { "" };
         let (params, args) = (params.join(", "), args.join(" "));
         let text = format!(
-            "; test run\n; grid {x} {y} {z}\n{buffers}; args {args}\nkernel k({params}) warps {warps} {{\n{}}}\n",
+            "; test run\n; grid {x} {y} {z}\n{buffers}; args {args}\n{said}kernel k({params}) warps {warps} {{\n{}}}\n",
             self.text
         );
         Case { text, rounds: self.rounds }

@@ -6,7 +6,7 @@ use triton_core::ir::types::{Class, DType};
 impl Gen<'_> {
     /// One more operation, or a few that belong together.
     pub fn step(&mut self) {
-        match self.random.below(26) {
+        match self.random.below(29) {
             0..6 => self.elementwise(),
             6..8 => self.compare(),
             8..10 => self.convert(),
@@ -26,6 +26,9 @@ impl Gen<'_> {
             23 if self.depth < 2 => self.branch(),
             24 if self.depth < 2 => self.repeat(),
             25 if self.depth < 2 => self.repeat_while(),
+            26 => self.exponential(),
+            27 => self.assertion(),
+            28 if self.depth < 2 => self.walk(),
             _ => self.elementwise(),
         }
     }
@@ -69,6 +72,34 @@ impl Gen<'_> {
         };
         let result = self.op(&what, dtype, &shape);
         self.keep(result, dtype, &shape, None);
+    }
+
+    /// `exp` of small whole numbers. What is approximated differs between devices, but not by a quarter.
+    fn exponential(&mut self) {
+        let (dtype, shape) = (self.random.pick(&[DType::F16, DType::BF16, DType::F32]), self.shape());
+        let there = self.tiles.iter().rev().find(|t| t.bound.is_some_and(|b| b <= super::SMALL) && t.dtype == dtype);
+        let x = match there.cloned() {
+            Some(tile) => tile,
+            None => self.load(dtype, &shape, true),
+        };
+        let word = self.random.pick(&["exp", "exp2"]);
+        let power = self.op(&format!("{word} v{}", x.id), dtype, &x.shape);
+        let quarter = self.constant("0.25", dtype, &x.shape);
+        let sum = self.op(&format!("add v{power}, v{quarter}"), dtype, &x.shape);
+        let whole = self.op(&format!("trunc v{sum}"), dtype, &x.shape);
+        self.keep(whole, dtype, &x.shape, Some(54));
+    }
+
+    /// An assertion that holds.
+    fn assertion(&mut self) {
+        let (tile, shape) = (self.tile(), self.shape());
+        let value = self.fit(&tile, &shape).filter(|t| t.dtype.is_int()).map(|t| self.cast(&t, DType::I32));
+        let value = value.unwrap_or_else(|| self.load(DType::I32, &shape, false));
+        let most = self.constant("63", DType::I32, &value.shape);
+        let low = self.op(&format!("and v{}, v{most}", value.id), DType::I32, &value.shape);
+        let holds = self.op(&format!("le v{low}, v{most}"), DType::Bool, &value.shape);
+        self.put(&format!("assert v{holds}, $0"));
+        self.asserts = true;
     }
 
     /// Another tile of the same type, as far as it can be had cheaply.
