@@ -58,8 +58,8 @@ pub use triton_macros::{constant, function, kernel, params};
 #[cfg(feature = "sim")]
 pub use triton_runtime::sim;
 pub use triton_runtime::{
-    AsPtr, AsPtrMut, AsTensor, AsTensorMut, Buffer, Device, DevicePtr, Element, Error, Event, Grid, Kernel, Launch,
-    LaunchArg, Pinned, Result, Safe, Stream, Unsafe, View, ViewMut,
+    AsPtr, AsPtrMut, AsTensor, AsTensorMut, Buffer, Device, DevicePtr, DevicePtrMut, Element, Error, Event, Grid,
+    Kernel, Launch, LaunchArg, Pinned, Result, Safe, Stream, Unsafe, View, ViewMut,
 };
 
 /// What generated code needs. Not for people: it changes with every version.

@@ -109,7 +109,7 @@ fn mistakes_are_found() -> Result<()> {
 
     let (reports, text) = found(2, |stream| {
         // SAFETY: none; the simulator knows what was freed.
-        let mut out = unsafe { DevicePtr::<f32>::new(gone) };
+        let mut out = unsafe { DevicePtrMut::<f32>::new(gone) };
         // SAFETY: as above.
         unsafe { copy(&x, &mut out, 64).launch(stream, 1) }
     });

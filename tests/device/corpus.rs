@@ -6,7 +6,7 @@
 use super::devices;
 use std::borrow::Cow;
 use triton::prelude::*;
-use triton::{Kernel, Launch, LaunchArg, Unsafe};
+use triton::{DevicePtrMut, Kernel, Launch, LaunchArg, Unsafe};
 use triton_core::ir::Function;
 use triton_core::ir::parse::parse;
 use triton_core::ir::types::{DType, Elem};
@@ -130,8 +130,8 @@ pub fn execute(device: &Device, text: &str, func: &Function, record: Record) -> 
     let buffers = buffers.map_err(|e| e.to_string())?;
     let addresses: Vec<u64> = buffers.iter().map(Buffer::address).collect();
     let args = setup.args(func, &addresses)?;
-    // A kernel is a `static` in programs.
-    let kernel: &'static Kernel = Box::leak(Box::new(Kernel::new(record)));
+    // SAFETY: the compiler made the record. A kernel is a `static` in programs.
+    let kernel: &'static Kernel = Box::leak(Box::new(unsafe { Kernel::new(record) }));
     launch(kernel, &args, &stream, setup.grid)?;
     let contents = buffers.iter().map(|b| stream.download(b)).collect::<triton::Result<Vec<_>>>();
     Ok(setup.render(&contents.map_err(|e| e.to_string())?))
@@ -188,7 +188,7 @@ fn argument(ty: ParamType, arg: Arg) -> LaunchArg<'static> {
                     // SAFETY: the address is of a buffer that lives until the launch has ended.
                     ParamType::Ptr(DType::$dtype) => Box::leak(Box::new(unsafe { DevicePtr::<$t>::new(arg.bits()) })).arg(),
                     // SAFETY: as above.
-                    ParamType::PtrMut(DType::$dtype) => Box::leak(Box::new(unsafe { DevicePtr::<$t>::new(arg.bits()) })).arg_mut(),
+                    ParamType::PtrMut(DType::$dtype) => Box::leak(Box::new(unsafe { DevicePtrMut::<$t>::new(arg.bits()) })).arg_mut(),
                     ParamType::Scalar(DType::$dtype) => LaunchArg::scalar(<$t as triton::Element>::from_bits(arg.bits())),
                 )*
                 ParamType::Tensor { .. } => unreachable!("the cases pass a view's address, extents and strides one by one"),

@@ -1,5 +1,7 @@
 //! What can be said without a GPU: which launches `cust` can take, and what is said of the others.
 
+#![allow(unsafe_code, reason = "kernels of records written by hand")]
+
 use std::borrow::Cow;
 use triton::record::{Image, ParamRecord, ParamType, ProgramMap, Promise, Record, Target, Variant};
 use triton::{Kernel, Launch, LaunchArg, Unsafe};
@@ -20,12 +22,14 @@ fn kernel(cluster: [u32; 3]) -> &'static Kernel {
     };
     let ty = ParamType::Scalar(<i32 as triton::Element>::DTYPE);
     let param = ParamRecord { name: "n".into(), ty, multiple_of: 16, specialise: true };
-    Box::leak(Box::new(Kernel::new(Record {
+    let record = Record {
         kernel: "k".into(),
         instance: "k::<f32>".into(),
         params: Cow::Owned(vec![param]),
         variants: Cow::Owned(vec![Variant { num_warps: 4, ir: "".into(), images: Cow::Owned(vec![image]) }]),
-    })))
+    };
+    // SAFETY: it is never launched.
+    Box::leak(Box::new(unsafe { Kernel::new(record) }))
 }
 
 /// Blocks of a cluster, the argument, the device, and whether it can be launched or how the error begins.
@@ -46,7 +50,8 @@ fn launches() {
         ([1, 1, 1], 32, (7, 5), Err("`k::<f32>` was compiled for sm_80, which a device of compute capability 7.5")),
     ];
     for (cluster, n, capability, expected) in cases {
-        let launch = Launch::<Unsafe, 1>::new(kernel(*cluster), [LaunchArg::scalar(*n)]);
+        // SAFETY: its mode is `Unsafe`.
+        let launch = unsafe { Launch::<Unsafe, 1>::new(kernel(*cluster), [LaunchArg::scalar(*n)]) };
         match (image(&launch, *capability), expected) {
             (Ok(found), Ok(())) => assert_eq!(found.cluster, *cluster),
             (Err(error), Err(text)) => assert!(error.to_string().starts_with(text), "{error}\nexpected: {text}"),

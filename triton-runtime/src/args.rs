@@ -14,7 +14,9 @@ use triton_core::record::{Arg, ParamType, Promise};
 /// **Invariant:** one for a `Tensor` or `TensorMut` is made of a [`View`] or [`ViewMut`] alone, whose elements all lie in the
 /// buffer, and those of a mutable one are distinct. With this a kernel that keeps within the extents keeps within the
 /// buffers, and a launch of views and scalars is safe.
-#[derive(Clone, Copy)]
+///
+/// **Invariant:** it is not copied. One mutable borrow of a buffer makes one argument, so that the arguments of a launch do
+/// not alias unless all of them only read.
 pub struct LaunchArg<'a> {
     /// What the kernel receives, zero-extended, in the first [`ParamType::words`].
     words: [u64; ParamType::MAX_WORDS],
@@ -125,7 +127,7 @@ impl<'a> Slots<'_, 'a> {
 
     /// As many arguments as `fill` passes.
     pub fn gather<const N: usize>(fill: impl FnOnce(&mut Slots<'_, 'a>)) -> [LaunchArg<'a>; N] {
-        let mut args = [LaunchArg::scalar(false); N];
+        let mut args = std::array::from_fn(|_| LaunchArg::scalar(false));
         fill(&mut Slots(args.iter_mut()));
         args
     }
@@ -139,24 +141,40 @@ impl fmt::Debug for LaunchArg<'_> {
     }
 }
 
+mod sealed {
+    /// Only our buffers, views and pointers: a safe launch relies on what their arguments borrow.
+    pub trait Sealed {}
+}
+
+impl<T: Element> sealed::Sealed for Buffer<T> {}
+impl<T: Element> sealed::Sealed for BufferSlice<'_, T> {}
+impl<T: Element> sealed::Sealed for BufferSliceMut<'_, T> {}
+impl<T: Element> sealed::Sealed for DevicePtr<'_, T> {}
+impl<T: Element> sealed::Sealed for DevicePtrMut<'_, T> {}
+impl<T: Element, const R: usize> sealed::Sealed for View<'_, T, R> {}
+impl<T: Element, const R: usize> sealed::Sealed for ViewMut<'_, T, R> {}
+impl<T: Element, const R: usize> sealed::Sealed for &View<'_, T, R> {}
+impl<T: Element, const R: usize> sealed::Sealed for &ViewMut<'_, T, R> {}
+impl<T: Element, const R: usize> sealed::Sealed for &mut ViewMut<'_, T, R> {}
+
 /// What can be passed for a `Ptr<T>`: a buffer, a slice of one, or a [`DevicePtr`].
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be passed for a `Ptr<{T}>`",
     label = "expected a device buffer of `{T}`",
     note = "make one by `stream.upload(..)` or `stream.zeros(..)`"
 )]
-pub trait AsPtr<T: Element> {
+pub trait AsPtr<T: Element>: sealed::Sealed {
     /// The argument.
     fn arg(&self) -> LaunchArg<'_>;
 }
 
-/// What can be passed for a `PtrMut<T>`: a buffer, a mutable slice of one, or a [`DevicePtr`].
+/// What can be passed for a `PtrMut<T>`: a buffer, a mutable slice of one, or a [`DevicePtrMut`].
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be passed for a `PtrMut<{T}>`",
     label = "expected a mutable device buffer of `{T}`",
     note = "make one by `stream.upload(..)` or `stream.zeros(..)`, and pass `&mut` of it"
 )]
-pub trait AsPtrMut<T: Element> {
+pub trait AsPtrMut<T: Element>: sealed::Sealed {
     /// The argument.
     fn arg_mut(&mut self) -> LaunchArg<'_>;
 }
@@ -167,7 +185,7 @@ pub trait AsPtrMut<T: Element> {
     label = "expected a view of `{T}` with {R} dimensions",
     note = "make one by `buffer.view([..])?`, with an extent for each dimension"
 )]
-pub trait AsTensor<'a, T: Element, const R: usize> {
+pub trait AsTensor<'a, T: Element, const R: usize>: sealed::Sealed {
     /// The argument.
     fn into_arg(self) -> LaunchArg<'a>;
 }
@@ -178,7 +196,7 @@ pub trait AsTensor<'a, T: Element, const R: usize> {
     label = "expected a mutable view of `{T}` with {R} dimensions",
     note = "make one by `buffer.view_mut([..])?`, with an extent for each dimension"
 )]
-pub trait AsTensorMut<'a, T: Element, const R: usize> {
+pub trait AsTensorMut<'a, T: Element, const R: usize>: sealed::Sealed {
     /// The argument.
     fn into_arg_mut(self) -> LaunchArg<'a>;
 }
@@ -273,54 +291,86 @@ impl<'a, T: Element, const R: usize> AsTensorMut<'a, T, R> for &'a mut ViewMut<'
     }
 }
 
-/// An address that another library owns. Nothing is known of its device, length or streams: order its uses by events.
+/// An address of elements that another library owns, for a kernel to read, valid while `'a` lasts. Its device and length are
+/// unknown: order its uses by events.
 ///
 /// On the CPU device a kernel can reach buffers of this crate only.
-pub struct DevicePtr<T> {
+pub struct DevicePtr<'a, T> {
     address: u64,
-    element: PhantomData<T>,
+    element: PhantomData<&'a T>,
 }
 
-impl<T: Element> DevicePtr<T> {
+/// An address of elements that another library owns, for a kernel to read and write, valid while `'a` lasts. Its device and
+/// length are unknown: order its uses by events.
+///
+/// On the CPU device a kernel can reach buffers of this crate only.
+pub struct DevicePtrMut<'a, T> {
+    address: u64,
+    element: PhantomData<&'a mut T>,
+}
+
+impl<'a, T: Element> DevicePtr<'a, T> {
     /// Elements at an address.
     ///
     /// # Safety
-    /// As long as a launch with this pointer may run, the address is of elements of `T` on the launch's device, as many as
-    /// the kernel accesses; if the kernel writes them, nobody else uses them meanwhile.
+    /// While `'a` lasts, and as long as a launch with this pointer may run, the address is of elements of `T` on the launch's
+    /// device, as many as the kernel accesses, and nothing writes them.
     #[allow(unsafe_code, reason = "the caller must vouch for the address")]
-    pub unsafe fn new(address: u64) -> DevicePtr<T> {
+    pub unsafe fn new(address: u64) -> DevicePtr<'a, T> {
         DevicePtr { address, element: PhantomData }
-    }
-
-    /// The address.
-    pub fn address(&self) -> u64 {
-        self.address
     }
 }
 
-impl<T> Clone for DevicePtr<T> {
-    fn clone(&self) -> DevicePtr<T> {
+impl<'a, T: Element> DevicePtrMut<'a, T> {
+    /// Elements at an address.
+    ///
+    /// # Safety
+    /// While `'a` lasts, and as long as a launch with this pointer may run, the address is of elements of `T` on the launch's
+    /// device, as many as the kernel accesses; if the kernel writes them, nothing else accesses them meanwhile.
+    #[allow(unsafe_code, reason = "the caller must vouch for the address")]
+    pub unsafe fn new(address: u64) -> DevicePtrMut<'a, T> {
+        DevicePtrMut { address, element: PhantomData }
+    }
+}
+
+macro_rules! pointer {
+    ($($name:ident)*) => {$(
+        impl<T> $name<'_, T> {
+            /// The address.
+            pub fn address(&self) -> u64 {
+                self.address
+            }
+        }
+
+        impl<T> fmt::Debug for $name<'_, T> {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                write!(f, "{}<{}>({:#x})", stringify!($name), std::any::type_name::<T>(), self.address)
+            }
+        }
+
+        #[diagnostic::do_not_recommend]
+        impl<T: Element> AsPtr<T> for $name<'_, T> {
+            #[inline]
+            fn arg(&self) -> LaunchArg<'_> {
+                LaunchArg::word(self.address, ParamType::Ptr(T::DTYPE), None)
+            }
+        }
+    )*};
+}
+
+pointer!(DevicePtr DevicePtrMut);
+
+impl<T> Clone for DevicePtr<'_, T> {
+    fn clone(&self) -> Self {
         *self
     }
 }
 
-impl<T> Copy for DevicePtr<T> {}
-
-impl<T> fmt::Debug for DevicePtr<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "DevicePtr<{}>({:#x})", std::any::type_name::<T>(), self.address)
-    }
-}
+impl<T> Copy for DevicePtr<'_, T> {}
 
 #[diagnostic::do_not_recommend]
-impl<T: Element> AsPtr<T> for DevicePtr<T> {
-    fn arg(&self) -> LaunchArg<'_> {
-        LaunchArg::word(self.address, ParamType::Ptr(T::DTYPE), None)
-    }
-}
-
-#[diagnostic::do_not_recommend]
-impl<T: Element> AsPtrMut<T> for DevicePtr<T> {
+impl<T: Element> AsPtrMut<T> for DevicePtrMut<'_, T> {
+    #[inline]
     fn arg_mut(&mut self) -> LaunchArg<'_> {
         LaunchArg::word(self.address, ParamType::PtrMut(T::DTYPE), None)
     }

@@ -60,8 +60,15 @@ pub struct LoadInfo {
 }
 
 impl Kernel {
-    /// A kernel that nothing was loaded of.
-    pub const fn new(record: Record) -> Kernel {
+    /// A kernel of which nothing is loaded yet. For generated code, and for other front ends.
+    ///
+    /// # Safety
+    /// The record is what the compiler made of one kernel: of each variant, IR and images take the parameters that the record
+    /// declares, behave alike, and access memory through these parameters alone; of a view they access only the elements that
+    /// its extents and strides describe. What its images say of their threads, shared memory and last parameter is true.
+    #[doc(hidden)]
+    #[allow(unsafe_code, reason = "the caller must vouch for the code")]
+    pub const unsafe fn new(record: Record) -> Kernel {
         Kernel {
             record,
             cpu: OnceLock::new(),

@@ -32,9 +32,13 @@ pub struct Launch<'a, S, const N: usize> {
 }
 
 impl<'a, S, const N: usize> Launch<'a, S, N> {
-    /// Arguments in the order of the parameters.
+    /// Arguments in the order of the parameters. For generated code, and for other front ends.
+    ///
+    /// # Safety
+    /// `S` is [`Unsafe`] if a parameter of the kernel is a raw pointer.
     #[doc(hidden)]
-    pub fn new(kernel: &'static Kernel, args: [LaunchArg<'a>; N]) -> Launch<'a, S, N> {
+    #[allow(unsafe_code, reason = "the caller must vouch for the mode")]
+    pub unsafe fn new(kernel: &'static Kernel, args: [LaunchArg<'a>; N]) -> Launch<'a, S, N> {
         Launch { kernel, args, variant: 0, mode: PhantomData }
     }
 

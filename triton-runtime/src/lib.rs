@@ -47,9 +47,8 @@ mod stream;
 mod uses;
 mod view;
 
-pub use args::{AsPtr, AsPtrMut, AsTensor, AsTensorMut, DevicePtr, LaunchArg, Params, Slots};
+pub use args::{AsPtr, AsPtrMut, AsTensor, AsTensorMut, DevicePtr, DevicePtrMut, LaunchArg, Params, Slots};
 pub use buffer::{Buffer, BufferSlice, BufferSliceMut, DeviceData, DeviceDataMut};
-pub use cpu::memory::CpuMemory;
 pub use device::Device;
 pub use element::Element;
 pub use error::{Error, Result};

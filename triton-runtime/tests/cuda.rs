@@ -7,11 +7,11 @@
 mod support;
 
 use std::time::{Duration, Instant};
-use support::{Folder, fill_params, image, kernel, param, succeeded};
+use support::{Folder, fill_params, image, kernel, launch_of, param, succeeded};
 use triton_core::ir::types::DType;
 use triton_core::record::{Image, ParamType, Promise};
 use triton_runtime::{
-    AsPtr, AsPtrMut, Device, DevicePtr, Error, Event, Kernel, Launch, LaunchArg, Pinned, Result, Safe, Stream, Unsafe,
+    AsPtr, AsPtrMut, Device, DevicePtrMut, Error, Event, Kernel, Launch, LaunchArg, Pinned, Result, Stream, Unsafe,
 };
 
 /// A name for the child process, and what it does.
@@ -136,11 +136,11 @@ fn copy(cycles: u64) -> &'static Kernel {
 }
 
 fn run_fill(k: &'static Kernel, out: &mut impl AsPtrMut<i32>, n: i32, stream: &Stream) -> Result<()> {
-    Launch::<Safe, 2>::new(k, [out.arg_mut(), LaunchArg::scalar(n)]).launch(stream, N / 32)
+    launch_of(k, [out.arg_mut(), LaunchArg::scalar(n)]).launch(stream, N / 32)
 }
 
 fn run_copy(k: &'static Kernel, x: &impl AsPtr<i32>, out: &mut impl AsPtrMut<i32>, stream: &Stream) -> Result<()> {
-    Launch::<Safe, 2>::new(k, [x.arg(), out.arg_mut()]).launch(stream, N / 32)
+    launch_of(k, [x.arg(), out.arg_mut()]).launch(stream, N / 32)
 }
 
 fn copies() -> Result<()> {
@@ -160,8 +160,8 @@ fn copies() -> Result<()> {
     // A byte that is no `bool` comes back as `true`.
     let mut bools = stream.zeros::<bool>(4 * N)?;
     // SAFETY: 4 N bytes are N words.
-    let raw = unsafe { DevicePtr::<i32>::new(bools.address()) };
-    run_fill(fill(0), &mut { raw }, 2, &stream)?;
+    let mut words = unsafe { DevicePtrMut::<i32>::new(bools.address()) };
+    run_fill(fill(0), &mut words, 2, &stream)?;
     stream.synchronize()?;
     let first = stream.download(&bools)?;
     assert_eq!(first[..4], [true, false, false, false]);
@@ -346,7 +346,7 @@ fn shared_and_clusters() -> Result<()> {
         run_fill(k, &mut x, 1, &stream)?;
         assert_eq!(stream.download(&x)?, [10; N]);
     }
-    let odd = Launch::<Safe, 2>::new(k, [x.arg_mut(), LaunchArg::scalar(1)]).launch(&stream, 1);
+    let odd = launch_of(k, [x.arg_mut(), LaunchArg::scalar(1)]).launch(&stream, 1);
     assert!(matches!(odd, Err(Error::Grid { axis: 'x', found: 1, .. })));
     Ok(())
 }
@@ -371,7 +371,7 @@ fn fault() -> Result<()> {
     let mut x = stream.zeros::<i32>(N)?;
     // SAFETY: there is nothing at this address, which is the point; the process ends after this.
     unsafe {
-        let mut nowhere = DevicePtr::<i32>::new(16);
+        let mut nowhere = DevicePtrMut::<i32>::new(16);
         Launch::<Unsafe, 2>::new(k, [nowhere.arg_mut(), LaunchArg::scalar(1)]).launch(&stream, 1)?;
     }
     let error = stream.synchronize().unwrap_err();
@@ -449,7 +449,7 @@ fn overhead() -> Result<()> {
     };
     let mut ours = || {
         let args = [x.arg(), y.arg(), out.arg_mut(), LaunchArg::scalar(64i32)];
-        Launch::<Safe, 4>::new(k, args).launch(&stream, 1)
+        launch_of(k, args).launch(&stream, 1)
     };
     let (mut raw_times, mut our_times) = (Vec::new(), Vec::new());
     for _ in 0..201 {

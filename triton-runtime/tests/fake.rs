@@ -7,12 +7,11 @@ mod support;
 
 use std::path::Path;
 use std::process::Command;
-use support::{Folder, fill_params, image, kernel, param, succeeded};
+use support::{Folder, fill_params, image, kernel, launch_of, made_of, param, succeeded};
 use triton_core::ir::types::DType;
 use triton_core::record::{ParamType, Promise, Record, Variant};
 use triton_runtime::{
-    AsPtr, AsPtrMut, AsTensor, AsTensorMut, Buffer, Device, Error, Event, Kernel, Launch, LaunchArg, Pinned, Result,
-    Safe, Stream,
+    AsPtr, AsPtrMut, AsTensor, AsTensorMut, Buffer, Device, Error, Event, Kernel, LaunchArg, Pinned, Result, Stream,
 };
 
 /// The cases: a name for the child, and how the library behaves.
@@ -324,16 +323,16 @@ fn assertion() -> Result<()> {
     let mut checked = image("fill", "fill", Promise::Nothing, 32);
     checked.report = true;
     let variant = Variant { num_warps: 1, ir: ir.into(), images: vec![checked].into() };
-    let kernel: &'static Kernel = Box::leak(Box::new(Kernel::new(Record {
+    let kernel: &'static Kernel = made_of(Record {
         kernel: "fill".into(),
         instance: "fill".into(),
         params: fill_params().into(),
         variants: vec![variant].into(),
-    })));
+    });
     let stream = Device::cuda(0)?.stream()?;
     let mut out = stream.zeros::<i32>(8)?;
     let args = [out.arg_mut(), LaunchArg::scalar(6i32)];
-    Launch::<Safe, 2>::new(kernel, args).launch(&stream, 1)?;
+    launch_of(kernel, args).launch(&stream, 1)?;
     let expected = Error::DeviceAssert {
         kernel: "fill".into(),
         file: "src/k.rs".into(),
@@ -357,7 +356,7 @@ fn fill() -> &'static Kernel {
 }
 
 fn run(k: &'static Kernel, out: &mut impl AsPtrMut<i32>, n: i32, stream: &Stream, grid: i32) -> Result<()> {
-    Launch::<Safe, 2>::new(k, [out.arg_mut(), LaunchArg::scalar(n)]).launch(stream, grid)
+    launch_of(k, [out.arg_mut(), LaunchArg::scalar(n)]).launch(stream, grid)
 }
 
 fn launch() -> Result<()> {
@@ -430,7 +429,7 @@ fn devices() -> Result<()> {
     wrong(a.download(&cpu).map(drop));
     let params = vec![param("x", ParamType::Ptr(DType::I32), 1), param("n", ParamType::Scalar(DType::I32), 1)];
     let reader = kernel("reader", params, vec![image("reader", "r\0", Promise::Nothing, 32)]);
-    let launch = Launch::<Safe, 2>::new(reader, [x.arg(), LaunchArg::scalar(1)]);
+    let launch = launch_of(reader, [x.arg(), LaunchArg::scalar(1)]);
     let error = launch.launch(&b, 1).unwrap_err();
     assert!(error.to_string().contains("argument `x` of `reader` is on Fake GPU (CUDA device 0)"), "{error}");
     assert!(!log().iter().any(|l| l.starts_with("launch") || l.starts_with("wait")), "nothing was enqueued");
@@ -452,15 +451,15 @@ fn views() -> Result<()> {
     let (reads, writes) = (kernel(false), kernel(true));
     let mut x = a.zeros::<f32>(100)?;
     for (k, view) in [(reads, x.view([3, 4])?), (writes, x.view([3, 4])?)] {
-        let result = Launch::<Safe, 2>::new(k, [view.into_arg(), LaunchArg::scalar(-7)]).launch(&a, 1);
+        let result = launch_of(k, [view.into_arg(), LaunchArg::scalar(-7)]).launch(&a, 1);
         assert_eq!(result.is_ok(), std::ptr::eq(k, reads), "{result:?}");
     }
-    Launch::<Safe, 2>::new(writes, [x.view_mut([3, 4])?.into_arg_mut(), LaunchArg::scalar(0)]).launch(&a, 1)?;
+    launch_of(writes, [x.view_mut([3, 4])?.into_arg_mut(), LaunchArg::scalar(0)]).launch(&a, 1)?;
     log();
 
     let read = |x: &Buffer<f32>, stream: &Stream| {
         let window = x.view([5, 6])?.strides([10, 1])?.offset(13)?.transposed();
-        Launch::<Safe, 2>::new(reads, [(&window).into_arg(), LaunchArg::scalar(-7)]).launch(stream, 1)
+        launch_of(reads, [(&window).into_arg(), LaunchArg::scalar(-7)]).launch(stream, 1)
     };
     let launched = |stream| format!("launch [6, 5] [1, 10] -7 on {stream}");
     read(&x, &a)?;
@@ -472,7 +471,7 @@ fn views() -> Result<()> {
         "a reader waits for the writer"
     );
     let mut view = x.view_mut([100, 1])?;
-    Launch::<Safe, 2>::new(writes, [(&mut view).into_arg_mut(), LaunchArg::scalar(1)]).launch(&a, 1)?;
+    launch_of(writes, [(&mut view).into_arg_mut(), LaunchArg::scalar(1)]).launch(&a, 1)?;
     let waited = [format!("record on {ib}"), format!("wait on {ia}"), format!("launch [100, 1] [1, 1] 1 on {ia}")];
     assert_eq!(log(), waited, "a writer waits for the reader");
 

@@ -3,7 +3,7 @@
 mod support;
 
 use std::borrow::Cow;
-use support::{image, kernel, param};
+use support::{image, kernel, launch_of, made_of, param};
 use triton_core::ir::types::DType;
 use triton_core::record::{Arg, ParamType, Promise};
 use triton_runtime::{
@@ -227,12 +227,12 @@ fn copy() -> &'static Kernel {
     let params = vec![param("a", tensor(2, false), 1), param("o", tensor(2, true), 1)];
     let mut record = kernel("copy", params, images).record().clone();
     record.variants.to_mut()[0].ir = Cow::Borrowed(COPY);
-    Box::leak(Box::new(Kernel::new(record)))
+    made_of(record)
 }
 
 /// The call that a kernel of these parameters has.
 fn call<'a>(k: &'static Kernel, a: impl AsTensor<'a, f32, 2>, o: impl AsTensorMut<'a, f32, 2>) -> Launch<'a, Safe, 2> {
-    Launch::new(k, [a.into_arg(), o.into_arg_mut()])
+    launch_of(k, [a.into_arg(), o.into_arg_mut()])
 }
 
 #[test]
@@ -329,7 +329,7 @@ fn promises_of_views() -> Result<()> {
     let mut record = copy.record().clone();
     record.params.to_mut()[0].specialise = false;
     record.params.to_mut()[1].multiple_of = 32;
-    let asks: &'static Kernel = Box::leak(Box::new(Kernel::new(record)));
+    let asks: &'static Kernel = made_of(record);
     assert_eq!(call(asks, general.offset(1)?, y.view_mut([16, 16])?).image((8, 0))?.entry, "special");
     assert!(call(asks, general, y.view_mut([2, 2])?.offset(8)?).image((8, 0)).is_ok());
     let error = call(asks, general, y.view_mut([2, 2])?.offset(4)?).image((8, 0)).unwrap_err();
@@ -342,7 +342,7 @@ fn promises_of_views() -> Result<()> {
         vec![image("special", "s\0", Promise::Divisible, 32), image("general", "g\0", Promise::Nothing, 32)],
     );
     for (len, stride, entry) in [(16, 1, "special"), (16, 2, "general"), (17, 1, "general"), (0, 3, "special")] {
-        let launch = Launch::<Safe, 1>::new(line, [x.view([len])?.strides([stride])?.into_arg()]);
+        let launch = launch_of(line, [x.view([len])?.strides([stride])?.into_arg()]);
         assert_eq!(launch.image((8, 0))?.entry, entry, "{len} {stride}");
     }
     Ok(())
@@ -353,7 +353,7 @@ fn wrong_views_are_refused() -> Result<()> {
     let stream = stream();
     let (x, mut y) = (buffer(16), buffer(16));
     let doubles = stream.zeros::<f64>(16)?;
-    let cases: &[(LaunchArg<'_>, &str)] = &[
+    let cases = [
         (x.view([16])?.into_arg(), "argument 0 is a `Tensor<f32, 1>`, but the kernel's record says a `Tensor<f32, 2>`"),
         (doubles.view([4, 4])?.into_arg(), "argument 0 is a `Tensor<f64, 2>`"),
         (y.view_mut([4, 4])?.into_arg_mut(), "argument 0 is a `TensorMut<f32, 2>`"),
@@ -361,8 +361,8 @@ fn wrong_views_are_refused() -> Result<()> {
     ];
     for (arg, text) in cases {
         let mut out = buffer(16);
-        let args = [*arg, out.view_mut([4, 4])?.into_arg_mut()];
-        let error = Launch::<Safe, 2>::new(copy(), args).launch(&stream, 1).unwrap_err();
+        let args = [arg, out.view_mut([4, 4])?.into_arg_mut()];
+        let error = launch_of(copy(), args).launch(&stream, 1).unwrap_err();
         assert!(error.to_string().contains(text), "{error}");
     }
     Ok(())

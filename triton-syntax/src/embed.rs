@@ -30,12 +30,13 @@ pub(crate) fn kernel(
         static PARAMS: [#p::ParamRecord; #count] = [#(#params),*];
         #(#images)*
         static VARIANTS: [#p::Variant; #variants] = [#(#rows),*];
-        static KERNEL: #p::Kernel = #p::Kernel::new(#p::Record {
+        // SAFETY: all of it comes from one run of the compiler.
+        static KERNEL: #p::Kernel = unsafe { #p::Kernel::new(#p::Record {
             kernel: #p::Cow::Borrowed(#name),
             instance: #p::Cow::Borrowed(#spelling),
             params: #p::Cow::Borrowed(&PARAMS),
             variants: #p::Cow::Borrowed(&VARIANTS),
-        });
+        }) };
         &KERNEL
     }
 }

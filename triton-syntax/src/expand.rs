@@ -158,7 +158,9 @@ impl<'a> Kernel<'a> {
             #[allow(non_snake_case, clippy::too_many_arguments)]
             #vis #fn_token #name<'a #(, #bounds)*>(#(#params),*) -> #root::Launch<'a, #root::#safety, #count>
             where #listed, #predicates {
-                #p::Launch::new(<#marker #arguments as #compiled #trait_arguments>::kernel(), #args)
+                let (kernel, args) = (<#marker #arguments as #compiled #trait_arguments>::kernel(), #args);
+                // SAFETY: the mode in the signature is that of the parameters.
+                unsafe { #p::Launch::new(kernel, args) }
             }
             #[doc(hidden)]
             #[allow(non_camel_case_types)]

@@ -35,17 +35,24 @@ pub(crate) fn forget(block: &HostBlock) {
 
 /// All buffers of the CPU device that are alive when [`CpuMemory::snapshot`] is called: what a kernel can reach there.
 ///
+/// **Invariant:** for launches alone, which hold the borrows of the buffers that they pass. In the hands of users it would
+/// write what a host copy, which is not atomic, reads at the same time:
+///
+/// ```compile_fail
+/// use triton_runtime::CpuMemory;
+/// ```
+///
 /// Accesses are checked against the buffers' ends and the elements' natural alignment, and are relaxed atomics of the
 /// element's width: programs that race leave one of the values.
 #[derive(Clone)]
-pub struct CpuMemory {
+pub(crate) struct CpuMemory {
     /// Sorted by address, disjoint.
     blocks: Arc<[Arc<HostBlock>]>,
 }
 
 impl CpuMemory {
     /// The buffers alive now. They stay readable as long as this value lives.
-    pub fn snapshot() -> CpuMemory {
+    pub(crate) fn snapshot() -> CpuMemory {
         let mut registry = lock(&REGISTRY);
         if let Some(blocks) = &registry.snapshot {
             return CpuMemory { blocks: blocks.clone() };
@@ -209,3 +216,6 @@ impl fmt::Debug for CpuMemory {
         write!(f, "CpuMemory({} buffers)", self.blocks.len())
     }
 }
+
+#[cfg(test)]
+mod tests;

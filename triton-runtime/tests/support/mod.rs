@@ -8,7 +8,7 @@ use std::process::{Command, Output};
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use triton_core::ir::types::DType;
 use triton_core::record::{Image, ParamRecord, ParamType, ProgramMap, Promise, Record, Target, Variant};
-use triton_runtime::Kernel;
+use triton_runtime::{Kernel, Launch, LaunchArg, Safe};
 
 /// An empty folder of its own, which goes when the value goes.
 pub struct Folder(pub PathBuf);
@@ -18,7 +18,11 @@ impl Folder {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         let name = format!("triton-runtime-{}-{}", std::process::id(), COUNT.fetch_add(1, Relaxed));
         let path = std::env::temp_dir().join(name);
-        std::fs::create_dir_all(&path).expect("the temporary folder can be made");
+        let mut builder = std::fs::DirBuilder::new();
+        // The cache refuses a folder that others may write to, whatever the umask is.
+        #[cfg(unix)]
+        std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+        builder.create(&path).expect("the temporary folder can be made");
         Folder(path)
     }
 }
@@ -72,12 +76,26 @@ pub fn image(entry: &'static str, ptx: impl Into<Cow<'static, str>>, promise: Pr
 /// A kernel of one variant over these images. It lives as long as the process, as a kernel does.
 pub fn kernel(instance: &'static str, params: Vec<ParamRecord>, images: Vec<Image>) -> &'static Kernel {
     let variant = Variant { num_warps: 1, ir: Cow::Borrowed(""), images: Cow::Owned(images) };
-    Box::leak(Box::new(Kernel::new(Record {
+    made_of(Record {
         kernel: Cow::Borrowed(instance),
         instance: Cow::Borrowed(instance),
         params: Cow::Owned(params),
         variants: Cow::Owned(vec![variant]),
-    })))
+    })
+}
+
+/// A kernel of a record.
+#[allow(unsafe_code, reason = "the code of these tests is written by hand")]
+pub fn made_of(record: Record) -> &'static Kernel {
+    // SAFETY: the tests write code that keeps to its parameters, or look at the driver's calls alone.
+    Box::leak(Box::new(unsafe { Kernel::new(record) }))
+}
+
+/// A launch that needs no `unsafe`, whatever the parameters are.
+#[allow(unsafe_code, reason = "the code of these tests is written by hand")]
+pub fn launch_of<'a, const N: usize>(kernel: &'static Kernel, args: [LaunchArg<'a>; N]) -> Launch<'a, Safe, N> {
+    // SAFETY: the kernels of these tests keep to their buffers.
+    unsafe { Launch::new(kernel, args) }
 }
 
 /// `fill(out: PtrMut<i32>, n: i32)`.
