@@ -64,7 +64,7 @@ fn cases() {
             }
         }
         let start = Instant::now();
-        let output = support::child(case, &[("TRITON_CACHE_DIR", cache.0.to_str().expect("a path"))]);
+        let output = support::child(case, &[("TRITON_DSL_CACHE_DIR", cache.0.to_str().expect("a path"))]);
         succeeded(case, &output);
         println!("{case}: {:.2} s", start.elapsed().as_secs_f64());
         for line in String::from_utf8_lossy(&output.stdout).lines().filter(|l| l.contains("::")) {

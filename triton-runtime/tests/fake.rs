@@ -56,7 +56,7 @@ fn cases() {
             ("LD_LIBRARY_PATH", library.0.to_str().unwrap_or_default()),
             ("FAKE_CUDA", mode),
             ("FAKE_CUDA_LOG", log.to_str().unwrap_or_default()),
-            ("TRITON_CACHE_DIR", if *case == "cache" { work.0.to_str().unwrap_or_default() } else { "" }),
+            ("TRITON_DSL_CACHE_DIR", if *case == "cache" { work.0.to_str().unwrap_or_default() } else { "" }),
         ];
         succeeded(case, &support::child(case, &vars));
     }
@@ -403,7 +403,7 @@ fn cache() -> Result<()> {
     let cached = || Ok::<_, Error>(fill().load(&device, 0)?.iter().map(|i| i.cached).collect::<Vec<_>>());
     assert_eq!(cached()?, [false, false]);
     assert_eq!(cached()?, [true, true]);
-    let folder = std::env::var("TRITON_CACHE_DIR").expect("the parent sets it");
+    let folder = std::env::var("TRITON_DSL_CACHE_DIR").expect("the parent sets it");
     let entries = std::fs::read_dir(folder).expect("the folder is there").map(|e| e.expect("an entry").path());
     for entry in entries.filter(|path| path.extension().is_some_and(|e| e == "cubin")) {
         std::fs::write(entry, "nonsense").expect("the entry is writable");
