@@ -35,6 +35,7 @@ mod grid;
 mod kernel;
 mod launch;
 mod load;
+mod order;
 mod overlap;
 mod pinned;
 mod report;

@@ -1,12 +1,19 @@
 //! The CPU device: programs of a grid run by the interpreter, beside each other on threads.
 
 pub(crate) mod memory;
+mod registry;
+mod share;
+
+/// What `models` has loom's own for.
+mod sync {
+    pub(crate) use std::sync::Mutex;
+    pub(crate) use std::sync::atomic::{AtomicU64, Ordering};
+}
 
 use crate::error::{Error, Result};
 use memory::CpuMemory;
+use share::Share;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 use triton_core::interp::{self, Program};
 use triton_core::ir::Function;
@@ -28,7 +35,7 @@ pub(crate) fn run(func: &Function, args: &[Arg], grid: [u32; 3]) -> Result<()> {
 fn each(grid: [u32; 3], body: impl Fn(Program) -> Result<()> + Sync) -> Result<()> {
     let [x, y, z] = grid.map(u64::from);
     let total = x * y * z;
-    let one = |index: u64| {
+    let one = &|index: u64| {
         let id = [index % x, index / x % y, index / (x * y)].map(|i| i as u32);
         // A panic is a bug of the interpreter; the user's program must not end for it.
         catch_unwind(AssertUnwindSafe(|| body(Program { id, grid }))).unwrap_or_else(|_| {
@@ -50,50 +57,25 @@ fn each(grid: [u32; 3], body: impl Fn(Program) -> Result<()> + Sync) -> Result<(
         return Ok(());
     }
 
-    // Chunks are handed out in order, so that every program below a failing one is run.
     let left = total - first;
     let workers = threads.min(left);
-    let chunk = (left / (workers * 8)).clamp(1, 1024);
-    let next = AtomicU64::new(first);
-    let lowest = AtomicU64::new(u64::MAX);
-    let failure = Mutex::new(None);
-    let work = || {
-        loop {
-            let begin = next.fetch_add(chunk, Relaxed);
-            if begin >= total || begin > lowest.load(Relaxed) {
-                return;
-            }
-            for index in begin..total.min(begin + chunk) {
-                if let Err(error) = one(index) {
-                    let mut failure = crate::lock(&failure);
-                    if index < lowest.load(Relaxed) {
-                        lowest.store(index, Relaxed);
-                        *failure = Some(error);
-                    }
-                    break;
-                }
-            }
-        }
-    };
+    let share = Share::new(first, total, (left / (workers * 8)).clamp(1, 1024));
     std::thread::scope(|scope| {
         for _ in 1..workers {
             // Without another thread, those there are do the work.
-            if std::thread::Builder::new().spawn_scoped(scope, work).is_err() {
+            if std::thread::Builder::new().spawn_scoped(scope, || share.work(one)).is_err() {
                 break;
             }
         }
-        work();
+        share.work(one);
     });
-    match failure.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner) {
-        None => Ok(()),
-        Some(error) => Err(error),
-    }
+    share.finish()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::sync::atomic::AtomicU32;
+    use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
     /// Runs a grid whose programs at `bad` fail, and checks that each below the first of them ran once.
     fn check(grid: [u32; 3], bad: &[u64], expected: Option<u64>) {
