@@ -7,7 +7,7 @@ use crate::uses::Core;
 use crate::view::{View, ViewMut};
 use std::fmt;
 use std::marker::PhantomData;
-use triton_core::record::{Arg, ParamType, Promise};
+use triton_core::metadata::{Arg, ParamType, Specialization};
 
 /// One argument of a launch: its value, its type, and the buffer behind it, which the launch orders with its other uses.
 ///
@@ -48,7 +48,7 @@ impl<'a> LaunchArg<'a> {
             Some(view.core()),
         );
         let extents = view.shape().into_iter().map(|extent| extent as u64);
-        let strides = view.all_strides().into_iter().map(|stride| stride as u64);
+        let strides = view.strides().into_iter().map(|stride| stride as u64);
         for (word, value) in arg.words[1..].iter_mut().zip(extents.chain(strides)) {
             *word = value;
         }
@@ -58,10 +58,7 @@ impl<'a> LaunchArg<'a> {
     /// The values as the kernel receives them: one, but for a view its address, extents (`i32`) and strides in elements
     /// (`i64`).
     pub fn values(&self) -> impl Iterator<Item = Arg> {
-        let is_address = match self.ty {
-            ParamType::Ptr(_) | ParamType::PtrMut(_) | ParamType::Tensor { .. } => true,
-            ParamType::Scalar(_) => false,
-        };
+        let is_address = self.ty.scalar().is_none();
         let value =
             move |(i, bits): (usize, &u64)| if i == 0 && is_address { Arg::Ptr(*bits) } else { Arg::Scalar(*bits) };
         self.words().iter().enumerate().map(value)
@@ -79,30 +76,26 @@ impl<'a> LaunchArg<'a> {
         self.words[0]
     }
 
-    /// The strongest promise that the value allows: see [`Promise`].
+    /// The most specialized code that the value allows: see [`Specialization`].
     #[inline]
-    pub(crate) fn promise(&self) -> Promise {
+    pub(crate) fn specialization(&self) -> Specialization {
         let divisible = |bits: u64| bits.is_multiple_of(16);
-        match self.ty {
-            ParamType::Ptr(_) | ParamType::PtrMut(_) | ParamType::Tensor { .. } if !divisible(self.bits()) => {
-                Promise::Nothing
-            }
+        let regular = |regular: bool| if regular { Specialization::Divisible16 } else { Specialization::Aligned16 };
+        if let Some(dtype) = self.ty.scalar() {
             // The low bits decide, whatever the sign and the width.
-            ParamType::Scalar(t) if t.is_int() && !divisible(self.bits()) => Promise::Aligned,
-            ParamType::Ptr(_) | ParamType::PtrMut(_) | ParamType::Scalar(_) => Promise::Divisible,
-            ParamType::Tensor { rank, .. } => {
-                let (extents, strides) = self.words()[1..].split_at(usize::from(rank));
-                let regular = match (extents, strides) {
-                    ([.., extent], [others @ .., stride]) => {
-                        (*stride == 1 || *extent <= 1)
-                            && divisible(*extent)
-                            && others.iter().all(|stride| divisible(*stride))
-                    }
-                    ([], _) | (_, []) => false,
-                };
-                if regular { Promise::Divisible } else { Promise::Aligned }
-            }
+            return regular(!dtype.is_int() || divisible(self.bits()));
         }
+        if !divisible(self.bits()) {
+            return Specialization::Generic;
+        }
+        let ParamType::Tensor { rank, .. } = self.ty else { return Specialization::Divisible16 };
+        let (extents, strides) = self.words()[1..].split_at(usize::from(rank));
+        regular(match (extents, strides) {
+            ([.., extent], [others @ .., stride]) => {
+                (*stride == 1 || *extent <= 1) && divisible(*extent) && others.iter().all(|stride| divisible(*stride))
+            }
+            ([], _) | (_, []) => false,
+        })
     }
 }
 
@@ -163,9 +156,9 @@ impl<T: Element, const R: usize> sealed::Sealed for &mut ViewMut<'_, T, R> {}
     label = "expected a device buffer of `{T}`",
     note = "make one by `stream.upload(..)` or `stream.zeros(..)`"
 )]
-pub trait AsPtr<T: Element>: sealed::Sealed {
+pub trait AsPtrArg<T: Element>: sealed::Sealed {
     /// The argument.
-    fn arg(&self) -> LaunchArg<'_>;
+    fn as_ptr_arg(&self) -> LaunchArg<'_>;
 }
 
 /// What can be passed for a `PtrMut<T>`: a buffer, a mutable slice of one, or a [`DevicePtrMut`].
@@ -174,9 +167,9 @@ pub trait AsPtr<T: Element>: sealed::Sealed {
     label = "expected a mutable device buffer of `{T}`",
     note = "make one by `stream.upload(..)` or `stream.zeros(..)`, and pass `&mut` of it"
 )]
-pub trait AsPtrMut<T: Element>: sealed::Sealed {
+pub trait AsPtrMutArg<T: Element>: sealed::Sealed {
     /// The argument.
-    fn arg_mut(&mut self) -> LaunchArg<'_>;
+    fn as_ptr_mut_arg(&mut self) -> LaunchArg<'_>;
 }
 
 /// What can be passed for a `Tensor<T, R>`: a view, or a reference to one that is used again.
@@ -185,9 +178,9 @@ pub trait AsPtrMut<T: Element>: sealed::Sealed {
     label = "expected a view of `{T}` with {R} dimensions",
     note = "make one by `buffer.view([..])?`, with an extent for each dimension"
 )]
-pub trait AsTensor<'a, T: Element, const R: usize>: sealed::Sealed {
+pub trait IntoTensorArg<'a, T: Element, const R: usize>: sealed::Sealed {
     /// The argument.
-    fn into_arg(self) -> LaunchArg<'a>;
+    fn into_tensor_arg(self) -> LaunchArg<'a>;
 }
 
 /// What can be passed for a `TensorMut<T, R>`: a mutable view, or a mutable reference to one that is used again.
@@ -196,97 +189,97 @@ pub trait AsTensor<'a, T: Element, const R: usize>: sealed::Sealed {
     label = "expected a mutable view of `{T}` with {R} dimensions",
     note = "make one by `buffer.view_mut([..])?`, with an extent for each dimension"
 )]
-pub trait AsTensorMut<'a, T: Element, const R: usize>: sealed::Sealed {
+pub trait IntoTensorMutArg<'a, T: Element, const R: usize>: sealed::Sealed {
     /// The argument.
-    fn into_arg_mut(self) -> LaunchArg<'a>;
+    fn into_tensor_mut_arg(self) -> LaunchArg<'a>;
 }
 
 #[diagnostic::do_not_recommend]
-impl<T: Element> AsPtr<T> for BufferSlice<'_, T> {
+impl<T: Element> AsPtrArg<T> for BufferSlice<'_, T> {
     #[inline]
-    fn arg(&self) -> LaunchArg<'_> {
+    fn as_ptr_arg(&self) -> LaunchArg<'_> {
         LaunchArg::word(self.address(), ParamType::Ptr(T::DTYPE), Some(self.core()))
     }
 }
 
 #[diagnostic::do_not_recommend]
-impl<T: Element> AsPtr<T> for BufferSliceMut<'_, T> {
+impl<T: Element> AsPtrArg<T> for BufferSliceMut<'_, T> {
     #[inline]
-    fn arg(&self) -> LaunchArg<'_> {
+    fn as_ptr_arg(&self) -> LaunchArg<'_> {
         LaunchArg::word(self.address(), ParamType::Ptr(T::DTYPE), Some(self.core()))
     }
 }
 
 #[diagnostic::do_not_recommend]
-impl<T: Element> AsPtrMut<T> for BufferSliceMut<'_, T> {
+impl<T: Element> AsPtrMutArg<T> for BufferSliceMut<'_, T> {
     #[inline]
-    fn arg_mut(&mut self) -> LaunchArg<'_> {
+    fn as_ptr_mut_arg(&mut self) -> LaunchArg<'_> {
         LaunchArg::word(self.address(), ParamType::PtrMut(T::DTYPE), Some(self.core()))
     }
 }
 
 #[diagnostic::do_not_recommend]
-impl<T: Element> AsPtr<T> for Buffer<T> {
+impl<T: Element> AsPtrArg<T> for Buffer<T> {
     #[inline]
-    fn arg(&self) -> LaunchArg<'_> {
+    fn as_ptr_arg(&self) -> LaunchArg<'_> {
         let core = self.as_slice().core();
         LaunchArg::word(core.address(), ParamType::Ptr(T::DTYPE), Some(core))
     }
 }
 
 #[diagnostic::do_not_recommend]
-impl<T: Element> AsPtrMut<T> for Buffer<T> {
+impl<T: Element> AsPtrMutArg<T> for Buffer<T> {
     #[inline]
-    fn arg_mut(&mut self) -> LaunchArg<'_> {
+    fn as_ptr_mut_arg(&mut self) -> LaunchArg<'_> {
         let core = self.as_mut_slice().core();
         LaunchArg::word(core.address(), ParamType::PtrMut(T::DTYPE), Some(core))
     }
 }
 
 #[diagnostic::do_not_recommend]
-impl<'a, T: Element, const R: usize> AsTensor<'a, T, R> for View<'a, T, R> {
+impl<'a, T: Element, const R: usize> IntoTensorArg<'a, T, R> for View<'a, T, R> {
     #[inline]
-    fn into_arg(self) -> LaunchArg<'a> {
+    fn into_tensor_arg(self) -> LaunchArg<'a> {
         LaunchArg::view(self, false)
     }
 }
 
 #[diagnostic::do_not_recommend]
-impl<'a, T: Element, const R: usize> AsTensor<'a, T, R> for &'a View<'_, T, R> {
+impl<'a, T: Element, const R: usize> IntoTensorArg<'a, T, R> for &'a View<'_, T, R> {
     #[inline]
-    fn into_arg(self) -> LaunchArg<'a> {
+    fn into_tensor_arg(self) -> LaunchArg<'a> {
         LaunchArg::view(*self, false)
     }
 }
 
 #[diagnostic::do_not_recommend]
-impl<'a, T: Element, const R: usize> AsTensor<'a, T, R> for ViewMut<'a, T, R> {
+impl<'a, T: Element, const R: usize> IntoTensorArg<'a, T, R> for ViewMut<'a, T, R> {
     #[inline]
-    fn into_arg(self) -> LaunchArg<'a> {
+    fn into_tensor_arg(self) -> LaunchArg<'a> {
         LaunchArg::view(self.into_view(), false)
     }
 }
 
 #[diagnostic::do_not_recommend]
-impl<'a, T: Element, const R: usize> AsTensor<'a, T, R> for &'a ViewMut<'_, T, R> {
+impl<'a, T: Element, const R: usize> IntoTensorArg<'a, T, R> for &'a ViewMut<'_, T, R> {
     #[inline]
-    fn into_arg(self) -> LaunchArg<'a> {
+    fn into_tensor_arg(self) -> LaunchArg<'a> {
         LaunchArg::view(self.as_view(), false)
     }
 }
 
 #[diagnostic::do_not_recommend]
-impl<'a, T: Element, const R: usize> AsTensorMut<'a, T, R> for ViewMut<'a, T, R> {
+impl<'a, T: Element, const R: usize> IntoTensorMutArg<'a, T, R> for ViewMut<'a, T, R> {
     #[inline]
-    fn into_arg_mut(self) -> LaunchArg<'a> {
+    fn into_tensor_mut_arg(self) -> LaunchArg<'a> {
         LaunchArg::view(self.into_view(), true)
     }
 }
 
 #[diagnostic::do_not_recommend]
-impl<'a, T: Element, const R: usize> AsTensorMut<'a, T, R> for &'a mut ViewMut<'_, T, R> {
+impl<'a, T: Element, const R: usize> IntoTensorMutArg<'a, T, R> for &'a mut ViewMut<'_, T, R> {
     #[inline]
-    fn into_arg_mut(self) -> LaunchArg<'a> {
+    fn into_tensor_mut_arg(self) -> LaunchArg<'a> {
         LaunchArg::view(self.as_view(), true)
     }
 }
@@ -349,9 +342,9 @@ macro_rules! pointer {
         }
 
         #[diagnostic::do_not_recommend]
-        impl<T: Element> AsPtr<T> for $name<'_, T> {
+        impl<T: Element> AsPtrArg<T> for $name<'_, T> {
             #[inline]
-            fn arg(&self) -> LaunchArg<'_> {
+            fn as_ptr_arg(&self) -> LaunchArg<'_> {
                 LaunchArg::word(self.address, ParamType::Ptr(T::DTYPE), None)
             }
         }
@@ -369,9 +362,9 @@ impl<T> Clone for DevicePtr<'_, T> {
 impl<T> Copy for DevicePtr<'_, T> {}
 
 #[diagnostic::do_not_recommend]
-impl<T: Element> AsPtrMut<T> for DevicePtrMut<'_, T> {
+impl<T: Element> AsPtrMutArg<T> for DevicePtrMut<'_, T> {
     #[inline]
-    fn arg_mut(&mut self) -> LaunchArg<'_> {
+    fn as_ptr_mut_arg(&mut self) -> LaunchArg<'_> {
         LaunchArg::word(self.address, ParamType::PtrMut(T::DTYPE), None)
     }
 }

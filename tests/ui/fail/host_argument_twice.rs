@@ -12,8 +12,8 @@ fn exchange(x: TensorMut<i32, 1>, y: TensorMut<i32, 1>) {
 #[derive(Clone, Copy)]
 struct Twice<'a>(LaunchArg<'a>);
 
-impl<'a> AsTensorMut<'a, i32, 1> for Twice<'a> {
-    fn into_arg_mut(self) -> LaunchArg<'a> {
+impl<'a> IntoTensorMutArg<'a, i32, 1> for Twice<'a> {
+    fn into_tensor_mut_arg(self) -> LaunchArg<'a> {
         self.0
     }
 }
@@ -21,6 +21,6 @@ impl<'a> AsTensorMut<'a, i32, 1> for Twice<'a> {
 fn main() -> triton::Result<()> {
     let stream = Device::cpu().stream()?;
     let mut x = stream.zeros::<i32>(256)?;
-    let twice = Twice(x.view_mut([256])?.into_arg_mut());
+    let twice = Twice(x.view_mut([256])?.into_tensor_mut_arg());
     exchange(twice, twice).launch(&stream, 4)
 }

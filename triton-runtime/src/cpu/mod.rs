@@ -15,9 +15,10 @@ use memory::CpuMemory;
 use share::Share;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
-use triton_core::interp::{self, Program};
+use triton_core::interp::{self, Program, ProgramFault};
 use triton_core::ir::Function;
-use triton_core::record::Arg;
+use triton_core::metadata::Arg;
+use triton_core::span::Span;
 
 /// Programs run on the calling thread for this long before threads are started: starting them costs about as much.
 const ALONE: Duration = Duration::from_micros(200);
@@ -28,22 +29,23 @@ const ALONE: Duration = Duration::from_micros(200);
 /// The mistake of the program with the lowest index (x runs fastest), whatever the threads did.
 pub(crate) fn run(func: &Function, args: &[Arg], grid: [u32; 3]) -> Result<()> {
     let memory = CpuMemory::snapshot();
-    each(grid, |program| interp::run(func, args, program, &memory).map_err(Error::from))
+    // A panic is a bug of the interpreter; the user's program must not end for it.
+    let message = "the interpreter panicked; please report this as a bug";
+    let panicked = |program| Error::Program(ProgramFault::new(func, Span::NONE, program, message));
+    each(grid, |program| interp::run(func, args, program, &memory).map_err(Error::from), panicked)
 }
 
-/// Calls `body` for every program of a grid, on as many threads as the machine has.
-fn each(grid: [u32; 3], body: impl Fn(Program) -> Result<()> + Sync) -> Result<()> {
+/// Calls `body` for every program of a grid, on as many threads as the machine has. `panicked` says what a panic of it is.
+fn each<E: Send>(
+    grid: [u32; 3],
+    body: impl Fn(Program) -> Result<(), E> + Sync,
+    panicked: impl Fn([u32; 3]) -> E + Sync,
+) -> Result<(), E> {
     let [x, y, z] = grid.map(u64::from);
     let total = x * y * z;
     let one = &|index: u64| {
         let id = [index % x, index / x % y, index / (x * y)].map(|i| i as u32);
-        // A panic is a bug of the interpreter; the user's program must not end for it.
-        catch_unwind(AssertUnwindSafe(|| body(Program { id, grid }))).unwrap_or_else(|_| {
-            Err(Error::Program(format!(
-                "the interpreter panicked in program ({}, {}, {}); please report this as a bug",
-                id[0], id[1], id[2]
-            )))
-        })
+        catch_unwind(AssertUnwindSafe(|| body(Program { id, grid }))).unwrap_or_else(|_| Err(panicked(id)))
     };
 
     let threads = std::thread::available_parallelism().map_or(1, |n| n.get() as u64);
@@ -81,20 +83,17 @@ mod tests {
     fn check(grid: [u32; 3], bad: &[u64], expected: Option<u64>) {
         let total = grid.iter().map(|&n| u64::from(n)).product::<u64>();
         let ran: Vec<AtomicU32> = (0..total).map(|_| AtomicU32::new(0)).collect();
-        let result = each(grid, |program| {
+        let body = |program: Program| {
             let [x, y, z] = program.id.map(u64::from);
             let index = x + u64::from(grid[0]) * (y + u64::from(grid[1]) * z);
             ran[index as usize].fetch_add(1, Relaxed);
             std::thread::sleep(Duration::from_micros(20));
-            if bad.contains(&index) { Err(Error::Program(index.to_string())) } else { Ok(()) }
-        });
+            if bad.contains(&index) { Err(index) } else { Ok(()) }
+        };
+        let result = each(grid, body, |_| u64::MAX);
         let must = expected.map_or(total, |i| i + 1);
         assert!(ran[..must as usize].iter().all(|n| n.load(Relaxed) == 1), "{grid:?}");
-        match (result, expected) {
-            (Ok(()), None) => {}
-            (Err(Error::Program(text)), Some(index)) => assert_eq!(text, index.to_string()),
-            (other, _) => panic!("{grid:?}: {other:?}"),
-        }
+        assert_eq!(result.err(), expected, "{grid:?}");
     }
 
     #[test]
