@@ -15,7 +15,7 @@ fn main() -> triton::Result<()> {
         let x = stream.zeros::<f16>(side * side)?;
         let mut out = stream.zeros::<f16>(side * side)?;
         let launch = transpose::<f16, 64>(x.view([side, side])?, out.view_mut([side, side])?);
-        println!("{}, {side} by {side}:\n{}", launch.record().instance, launch.explain()?);
+        println!("{}, {side} by {side}:\n{}", launch.metadata().instance, launch.explain()?);
     }
     Ok(())
 }

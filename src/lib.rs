@@ -53,13 +53,13 @@ pub mod lang;
 pub mod prelude;
 
 pub use half::{bf16, f16};
-pub use triton_core::record;
 pub use triton_macros::{constant, function, kernel, params};
 #[cfg(feature = "sim")]
 pub use triton_runtime::sim;
 pub use triton_runtime::{
-    AsPtr, AsPtrMut, AsTensor, AsTensorMut, Buffer, Device, DevicePtr, Element, Error, Event, Grid, Kernel, Launch,
-    LaunchArg, Pinned, Result, Safe, Stream, Unsafe, View, ViewMut,
+    AsPtrArg, AsPtrMutArg, Buffer, BufferSlice, BufferSliceMut, ComputeCapability, DType, Device, DeviceData,
+    DeviceDataMut, DevicePtr, DevicePtrMut, Element, Error, Event, Grid, GridSize, IntoTensorArg, IntoTensorMutArg,
+    Kernel, Launch, LaunchArg, LoadInfo, Pinned, ProgramFault, Result, Stream, View, ViewMut, launch, metadata,
 };
 
 /// What generated code needs. Not for people: it changes with every version.
@@ -69,10 +69,12 @@ pub mod __private {
     pub use std::borrow::Cow;
     pub use triton_core::embed;
     pub use triton_core::ir::types::DType;
-    pub use triton_core::record::{Image, ParamRecord, ParamType, ProgramMap, Promise, Record, Target, Variant};
+    pub use triton_core::metadata::{
+        Config, Image, KernelMetadata, ParamMetadata, ParamType, ProgramMap, Specialization, Target,
+    };
     pub use triton_macros::link;
     pub use triton_runtime::{
-        AsPtr, AsPtrMut, AsTensor, AsTensorMut, Kernel, Launch, LaunchArg, Params, Safe, Slots, Unsafe,
+        AsPtrArg, AsPtrMutArg, IntoTensorArg, IntoTensorMutArg, Kernel, Launch, LaunchArg, Params, Slots,
     };
 
     /// Stands where a kernel did not compile, or in an editor; the program that would call it does not build.

@@ -3,6 +3,6 @@
 
 pub use crate::lang::{Float, Int, Num, Ptr, PtrMut, Tensor, TensorMut, Tf32, Tile};
 pub use crate::{
-    AsPtr, AsPtrMut, AsTensor, AsTensorMut, Buffer, Device, DevicePtr, Element, Event, Grid, Pinned, Stream, View,
-    ViewMut, bf16, f16,
+    AsPtrArg, AsPtrMutArg, Buffer, Device, DevicePtr, DevicePtrMut, Element, Event, Grid, IntoTensorArg,
+    IntoTensorMutArg, Pinned, Stream, View, ViewMut, bf16, f16,
 };

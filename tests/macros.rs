@@ -96,8 +96,8 @@ fn viewed<T: Float>(x: Tensor<T, 2>, #[no_specialize] out: TensorMut<f32, 1>) {
 }
 
 /// What is embedded for a launch.
-fn record<S, const N: usize>(launch: triton::Launch<'_, S, N>) -> &'static triton::record::Record {
-    launch.record()
+fn metadata<S, const N: usize>(launch: triton::Launch<'_, S, N>) -> &'static triton::metadata::KernelMetadata {
+    launch.metadata()
 }
 
 fn stream() -> Stream {
@@ -110,11 +110,11 @@ fn instances_are_told_apart() {
     let x = stream.zeros::<f32>(8).expect("memory");
     let mut out = stream.zeros::<f32>(8).expect("memory");
     // The element type comes from the buffers.
-    let found = record(kernels::public::<_, 256>(&x, &mut out, 8));
+    let found = metadata(kernels::public::<_, 256>(&x, &mut out, 8));
     assert_eq!((&*found.kernel, &*found.instance), ("public", "public::<f32, 256>"));
-    assert_eq!(record(kernels::public::<f32, 1024>(&x, &mut out, 8)).instance, "public::<f32, 1024>");
+    assert_eq!(metadata(kernels::public::<f32, 1024>(&x, &mut out, 8)).instance, "public::<f32, 1024>");
     let (x, mut out) = (stream.zeros::<bf16>(8).expect("memory"), stream.zeros::<bf16>(8).expect("memory"));
-    assert_eq!(record(kernels::public::<_, 256>(&x, &mut out, 8)).instance, "public::<bf16, 256>");
+    assert_eq!(metadata(kernels::public::<_, 256>(&x, &mut out, 8)).instance, "public::<bf16, 256>");
 }
 
 #[test]
@@ -126,29 +126,29 @@ fn kernels_stand_everywhere() {
     }
     let stream = stream();
     let mut out = stream.zeros::<f32>(32).expect("memory");
-    assert_eq!(record(local(&mut out)).instance, "local");
-    assert_eq!(record(kernels::of_the_crate(&mut out)).instance, "of_the_crate");
+    assert_eq!(metadata(local(&mut out)).instance, "local");
+    assert_eq!(metadata(kernels::of_the_crate(&mut out)).instance, "of_the_crate");
     let _launch = kernels::private_launch(&mut out);
     let mut out = stream.zeros::<i32>(32).expect("memory");
-    assert_eq!(record(same_name(&mut out)).instance, "same_name");
+    assert_eq!(metadata(same_name(&mut out)).instance, "same_name");
 }
 
 #[test]
 fn options_of_the_same_parameters_are_variants() {
     let mut out = stream().zeros::<i32>(128).expect("memory");
-    let found = record(options::<128>(&mut out));
-    assert_eq!(found.variants.iter().map(|v| v.num_warps).collect::<Vec<_>>(), [8, 2]);
-    let found = record(options::<64>(&mut out));
-    assert_eq!(found.variants.iter().map(|v| v.num_warps).collect::<Vec<_>>(), [1]);
+    let found = metadata(options::<128>(&mut out));
+    assert_eq!(found.configs.iter().map(|v| v.num_warps).collect::<Vec<_>>(), [8, 2]);
+    let found = metadata(options::<64>(&mut out));
+    assert_eq!(found.configs.iter().map(|v| v.num_warps).collect::<Vec<_>>(), [1]);
 }
 
 #[test]
-fn parameters_are_recorded() {
-    use triton::record::ParamType;
+fn parameters_are_in_the_metadata() {
+    use triton::metadata::ParamType;
     let mut x = stream().zeros::<f64>(32).expect("memory");
-    let found = record(mixed::<f64, -1, true, 2>(&mut x, 32, 1.5, true));
+    let found = metadata(mixed::<f64, -1, true, 2>(&mut x, 32, 1.5, true));
     assert_eq!(found.instance, "mixed::<f64, -1, true, 2>");
-    let params: Vec<_> = found.params.iter().map(|p| (&*p.name, p.ty, p.multiple_of, p.specialise)).collect();
+    let params: Vec<_> = found.params.iter().map(|p| (&*p.name, p.ty, p.multiple_of, p.specialize)).collect();
     let f64 = <f64 as Element>::DTYPE;
     let expected = [
         ("x", ParamType::PtrMut(f64), 16, true),
@@ -165,16 +165,16 @@ fn a_type_fixes_the_rest() {
     let stream = stream();
     let x = stream.zeros::<f16>(64).expect("memory");
     let (mut y, mut k) = (stream.zeros::<f32>(64).expect("memory"), stream.zeros::<i32>(64).expect("memory"));
-    assert_eq!(record(everything(&x, &mut y, &mut k, 64, true)).instance, "everything::<f16>");
+    assert_eq!(metadata(everything(&x, &mut y, &mut k, 64, true)).instance, "everything::<f16>");
 }
 
 #[test]
-fn views_are_recorded() -> triton::Result<()> {
-    use triton::record::ParamType;
+fn views_are_in_the_metadata() -> triton::Result<()> {
+    use triton::metadata::ParamType;
     let stream = stream();
     let (x, mut out) = (stream.zeros::<f16>(256)?, stream.zeros::<f32>(16)?);
-    let found = record(viewed(x.view([16, 16])?, out.view_mut([16])?));
-    let params: Vec<_> = found.params.iter().map(|p| (&*p.name, p.ty, p.specialise)).collect();
+    let found = metadata(viewed(x.view([16, 16])?, out.view_mut([16])?));
+    let params: Vec<_> = found.params.iter().map(|p| (&*p.name, p.ty, p.specialize)).collect();
     let x = ParamType::Tensor { dtype: <f16 as Element>::DTYPE, rank: 2, mutable: false };
     let out = ParamType::Tensor { dtype: <f32 as Element>::DTYPE, rank: 1, mutable: true };
     assert_eq!(params, [("x", x, true), ("out", out, false)]);

@@ -11,6 +11,7 @@ use rand::rngs::SmallRng;
 use serde::Serialize;
 use std::collections::{BTreeMap, HashSet};
 use std::process::Command;
+use triton::Device;
 
 /// Seconds in which a side makes its inputs; the peers also import and compile.
 const PREPARE: u64 = 100;
@@ -81,11 +82,11 @@ pub fn compare(options: &Options) -> Outcome {
         return Err(format!("no case is called so: {}", options.filter.join(", ")).into());
     }
     // Before the peers, who take longer to notice.
-    common.device.open()?;
+    common.device.parse::<Device>()?;
 
     let ours = std::env::current_exe()?;
     let mut commands = vec![("ours", Command::new(ours))];
-    commands[0].1.args(["serve", "--device", common.device.name()]);
+    commands[0].1.args(["serve", "--device", &common.device]);
     if let Some((program, args)) = options.peers.split_first() {
         let mut peers = Command::new(program);
         peers.args(args);

@@ -8,7 +8,7 @@ use serde::Serialize;
 use std::path::PathBuf;
 use std::time::Instant;
 use triton::{Device, Stream, bf16};
-use triton_core::record::Promise;
+use triton_core::metadata::Specialization;
 use triton_core::{images, ir, passes};
 
 /// Options of `compile`.
@@ -39,12 +39,12 @@ struct Result {
 /// If the embedded IR does not compile, which is a mistake of ours.
 pub fn compile(options: &Options) -> Outcome {
     let stream = Device::cpu().stream()?;
-    let f32s = record::<f32>(&stream, |x, y, out| Ok(add::<f32, 512>(x, y, out, 1).record()))?;
-    let f16s = record::<triton::f16>(&stream, |x, y, out| Ok(add::<triton::f16, 1024>(x, y, out, 1).record()))?;
+    let f32s = metadata::<f32>(&stream, |x, y, out| Ok(add::<f32, 512>(x, y, out, 1).metadata()))?;
+    let f16s = metadata::<triton::f16>(&stream, |x, y, out| Ok(add::<triton::f16, 1024>(x, y, out, 1).metadata()))?;
     let rows =
-        record::<f32>(&stream, |x, _, out| Ok(softmax::<4096>(x.view([1, 1])?, out.view_mut([1, 1])?).record()))?;
-    let product = record::<bf16>(&stream, |x, y, out| {
-        Ok(matmul::<bf16, 64, 64, 32>(x.view([1, 1])?, y.view([1, 1])?, out.view_mut([1, 1])?).record())
+        metadata::<f32>(&stream, |x, _, out| Ok(softmax::<4096>(x.view([1, 1])?, out.view_mut([1, 1])?).metadata()))?;
+    let product = metadata::<bf16>(&stream, |x, y, out| {
+        Ok(matmul::<bf16, 64, 64, 32>(x.view([1, 1])?, y.view([1, 1])?, out.view_mut([1, 1])?).metadata())
     })?;
     let results = [f32s, f16s, rows, product].map(|record| measure(record, options.reps));
     let results = results.into_iter().collect::<Outcome<Vec<Result>>>()?;
@@ -61,24 +61,24 @@ pub fn compile(options: &Options) -> Outcome {
     write_json(options.json.as_ref(), &results)
 }
 
-type Record = &'static triton::record::Record;
+type Metadata = &'static triton::metadata::KernelMetadata;
 
-/// The record of an instance: a launch that is never made has it.
-fn record<T: triton::Element>(
+/// The metadata of an instance: a launch that is never made has it.
+fn metadata<T: triton::Element>(
     stream: &Stream,
-    launch: impl FnOnce(&triton::Buffer<T>, &triton::Buffer<T>, &mut triton::Buffer<T>) -> triton::Result<Record>,
-) -> triton::Result<Record> {
+    launch: impl FnOnce(&triton::Buffer<T>, &triton::Buffer<T>, &mut triton::Buffer<T>) -> triton::Result<Metadata>,
+) -> triton::Result<Metadata> {
     launch(&stream.zeros(1)?, &stream.zeros(1)?, &mut stream.zeros(1)?)
 }
 
-fn measure(record: Record, reps: usize) -> Outcome<Result> {
-    let text = &record.variants[0].ir;
+fn measure(metadata: Metadata, reps: usize) -> Outcome<Result> {
+    let text = &metadata.configs[0].ir;
     let (mut times, mut ptx_bytes) = ([const { Vec::new() }; 4], 0);
     for _ in 0..reps.max(1) {
         let start = Instant::now();
         let mut function = ir::parse::parse(text).map_err(|e| e.to_string())?;
         let parsed = start.elapsed();
-        passes::run(passes::OPTIMISE, &mut function, Promise::Nothing)?;
+        passes::run(passes::OPTIMISE, &mut function, Specialization::Generic)?;
         let optimised = start.elapsed();
         let images = images(&function).map_err(|e| e.to_string())?;
         let total = start.elapsed();
@@ -90,5 +90,5 @@ fn measure(record: Record, reps: usize) -> Outcome<Result> {
     }
     let [parse_us, optimise_us, images_us, total_us] =
         times.map(|t| stats::spread(&t).unwrap_or(stats::Spread { median: 0.0, min: 0.0, max: 0.0 }));
-    Ok(Result { instance: record.instance.to_string(), ptx_bytes, parse_us, optimise_us, images_us, total_us })
+    Ok(Result { instance: metadata.instance.to_string(), ptx_bytes, parse_us, optimise_us, images_us, total_us })
 }

@@ -2,7 +2,7 @@
 
 use crate::case::{DType, Op};
 use triton::prelude::*;
-use triton::{AsPtr, AsPtrMut};
+use triton::{AsPtrArg, AsPtrMutArg};
 
 /// out = x, elementwise.
 #[triton::kernel(T = [f32, f16, bf16], configs = [
@@ -108,9 +108,9 @@ pub trait Value: Element {
         op: Op,
         choice: Choice,
         stream: &Stream,
-        x: &impl AsPtr<Self>,
-        y: &impl AsPtr<Self>,
-        out: &mut impl AsPtrMut<Self>,
+        x: &impl AsPtrArg<Self>,
+        y: &impl AsPtrArg<Self>,
+        out: &mut impl AsPtrMutArg<Self>,
         n: i32,
     ) -> triton::Result<()>;
 
@@ -122,7 +122,7 @@ pub trait Value: Element {
     /// # Safety
     /// The operand has at least `n` elements.
     #[allow(unsafe_code, reason = "the caller must vouch for the length")]
-    unsafe fn poison(stream: &Stream, out: &mut impl AsPtrMut<Self>, n: i32) -> triton::Result<()>;
+    unsafe fn poison(stream: &Stream, out: &mut impl AsPtrMutArg<Self>, n: i32) -> triton::Result<()>;
 }
 
 macro_rules! value {
@@ -142,19 +142,19 @@ macro_rules! value {
                 op: Op,
                 choice: Choice,
                 stream: &Stream,
-                x: &impl AsPtr<$ty>,
-                y: &impl AsPtr<$ty>,
-                out: &mut impl AsPtrMut<$ty>,
+                x: &impl AsPtrArg<$ty>,
+                y: &impl AsPtrArg<$ty>,
+                out: &mut impl AsPtrMutArg<$ty>,
                 n: i32,
             ) -> triton::Result<()> {
-                let variant = usize::from(choice.eight_warps);
-                let copy = |launch: triton::Launch<'_, triton::Unsafe, 3>| {
+                let config = usize::from(choice.eight_warps);
+                let copy = |launch: triton::Launch<'_, triton::launch::mode::Unsafe, 3>| {
                     // SAFETY: the mask keeps accesses below `n`, which the caller vouches for.
-                    unsafe { launch.variant(variant).launch(stream, programs(n, choice.block.elements())) }
+                    unsafe { launch.config(config).launch(stream, programs(n, choice.block.elements())) }
                 };
-                let add = |launch: triton::Launch<'_, triton::Unsafe, 4>| {
+                let add = |launch: triton::Launch<'_, triton::launch::mode::Unsafe, 4>| {
                     // SAFETY: as above.
-                    unsafe { launch.variant(variant).launch(stream, programs(n, choice.block.elements())) }
+                    unsafe { launch.config(config).launch(stream, programs(n, choice.block.elements())) }
                 };
                 match (op == Op::Add, choice.block) {
                     (false, Block::B256) => copy(self::copy::<$ty, 256>(x, out, n)),
@@ -168,7 +168,7 @@ macro_rules! value {
                 }
             }
 
-            unsafe fn poison(stream: &Stream, out: &mut impl AsPtrMut<$ty>, n: i32) -> triton::Result<()> {
+            unsafe fn poison(stream: &Stream, out: &mut impl AsPtrMutArg<$ty>, n: i32) -> triton::Result<()> {
                 // SAFETY: the mask keeps accesses below `n`, which the caller vouches for.
                 unsafe { fill::<$ty, 1024>(out, $ty::NAN, n).launch(stream, programs(n, 1024)) }
             }

@@ -52,7 +52,7 @@ pub fn launch(options: &Options) -> Outcome {
     let mut out = stream.zeros::<f32>(N as usize)?;
 
     let capability = device.compute_capability().ok_or("the device has no compute capability")?;
-    let image = add::<f32, 512>(&x, &y, &mut out, N).image(capability)?;
+    let image = add::<f32, 512>(&x, &y, &mut out, N).image(capability, device.driver_version())?;
     let mut bare = Bare::new(image, &stream, [x.address(), y.address(), out.address()], N)?;
     let mut ours = |stream: &Stream| {
         let launch = add::<f32, 512>(&x, &y, &mut out, N);

@@ -30,10 +30,9 @@ mod tiles;
 mod timing;
 mod tune;
 
-use clap::{Args, Parser, ValueEnum};
+use clap::{Args, Parser};
 use std::path::PathBuf;
 use std::process::ExitCode;
-use triton::Device;
 
 /// An error is a sentence for the person who runs the benchmark.
 type Outcome<T = ()> = Result<T, Box<dyn std::error::Error>>;
@@ -61,9 +60,9 @@ enum Command {
 /// Options that several commands share.
 #[derive(Args, Clone, Debug)]
 pub struct Common {
-    /// Where kernels run
-    #[arg(long, value_enum, default_value = "cuda")]
-    device: Where,
+    /// Where kernels run: a CUDA device, or the CPU to try the benchmark itself
+    #[arg(long, default_value = "cuda")]
+    device: String,
     /// Elements of the largest operand of `add`, a multiple of 64
     #[arg(long, default_value_t = 1 << 27, value_parser = clap::value_parser!(u32).range(64..=1 << 30))]
     n: u32,
@@ -76,31 +75,6 @@ pub struct Common {
     /// File for every repetition and everything that was found, as JSON
     #[arg(long)]
     json: Option<PathBuf>,
-}
-
-/// Where kernels run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Where {
-    /// CUDA device 0
-    Cuda,
-    /// The CPU device, to try the benchmark itself
-    Cpu,
-}
-
-impl Where {
-    fn open(self) -> triton::Result<Device> {
-        match self {
-            Where::Cuda => Device::cuda(0),
-            Where::Cpu => Ok(Device::cpu()),
-        }
-    }
-
-    fn name(self) -> &'static str {
-        match self {
-            Where::Cuda => "cuda",
-            Where::Cpu => "cpu",
-        }
-    }
 }
 
 /// Writes results as JSON, if a file was asked for.

@@ -6,7 +6,7 @@ use cudarc::driver::sys::{self, CUfunction, CUresult, CUstream};
 use std::ffi::{CString, c_void};
 use std::pin::Pin;
 use triton::Stream;
-use triton::record::Image;
+use triton::metadata::Image;
 
 /// A loaded function with a fixed launch.
 pub struct Bare {
@@ -52,7 +52,7 @@ impl Bare {
         ];
         Ok(Bare {
             function,
-            stream: std::ptr::with_exposed_provenance_mut(handle),
+            stream: handle.cast(),
             threads: image.threads,
             pointers,
             _values: values,

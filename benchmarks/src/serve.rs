@@ -5,7 +5,7 @@ use crate::kernels::{Choice, shipped};
 use crate::protocol::{Entry, Reply, Request, Work};
 use crate::tiles::{self, Tiled};
 use crate::timing::Timer;
-use crate::{Outcome, Where, data, reference};
+use crate::{Outcome, data, reference};
 use clap::Args;
 use std::collections::BTreeMap;
 use std::io::{BufRead, Write};
@@ -18,8 +18,8 @@ const SLACK: usize = 4096;
 #[derive(Args, Debug)]
 pub struct Options {
     /// Where kernels run
-    #[arg(long, value_enum, default_value = "cuda")]
-    device: Where,
+    #[arg(long, default_value = "cuda")]
+    device: String,
     /// What the implementations are called
     #[arg(long, default_value = "ours")]
     entry: String,
@@ -46,7 +46,7 @@ pub fn serve(options: &Options) -> Outcome {
 fn answer(options: &Options, side: &mut Option<Side>, request: Request) -> Outcome<Reply> {
     match (request, side) {
         (Request::Prepare { cases, seed, flush_mib }, side) => {
-            let new = Side::new(&options.device.open()?, cases, seed, flush_mib)?;
+            let new = Side::new(&options.device.parse()?, cases, seed, flush_mib)?;
             let reply = new.ready(&options.entry);
             *side = Some(new);
             Ok(reply)

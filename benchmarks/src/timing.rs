@@ -2,7 +2,7 @@
 
 use crate::Outcome;
 use crate::kernels::fill;
-use triton::{Buffer, Device, Event, Stream};
+use triton::{Buffer, Device, Stream};
 
 /// A stream, and the buffer whose writing empties the L2 cache.
 pub struct Timer {
@@ -36,12 +36,12 @@ impl Timer {
         let mut events = Vec::new();
         for _ in 0..reps {
             self.empty_cache()?;
-            let start = self.stream.record_timed()?;
+            let start = self.stream.record_timed_event()?;
             run(&self.stream)?;
-            events.push((start, self.stream.record_timed()?));
+            events.push((start, self.stream.record_timed_event()?));
         }
         self.stream.synchronize()?;
-        events.iter().map(|(start, end)| Ok(f64::from(Event::elapsed_ms(start, end)?))).collect()
+        events.iter().map(|(start, end)| Ok(end.since(start)?.as_secs_f64() * 1e3)).collect()
     }
 
     fn empty_cache(&mut self) -> triton::Result<()> {

@@ -8,6 +8,7 @@ use clap::Args;
 use rand::SeedableRng;
 use rand::rngs::SmallRng;
 use serde::Serialize;
+use triton::Device;
 
 /// Options of `tune`.
 #[derive(Args, Debug)]
@@ -37,7 +38,7 @@ struct Instance {
 /// Of the device.
 pub fn tune(options: &Options) -> Outcome {
     let common = &options.common;
-    let device = common.device.open()?;
+    let device = common.device.parse::<Device>()?;
     let seed = common.seed.unwrap_or_else(rand::random);
     let mut cases = cases(common.n as usize / 64 * 64, &[]);
     // The others have one instance each.

@@ -187,13 +187,13 @@ impl Run<'_> {
     }
 
     /// The address of the next region: the first call gives that of the first.
-    pub fn ptr<T: Element>(&self) -> DevicePtr<T> {
+    pub fn ptr<T: Element>(&self) -> DevicePtrMut<'_, T> {
         let region = next(&self.pointers);
         let address = self.memory[region].address(self.trial.regions[region].start());
         // SAFETY: the memory lives as long as the trial, which waits for the launch; kernels keep to the regions.
         #[allow(unsafe_code, reason = "the type of the elements is known to the launch alone")]
         unsafe {
-            DevicePtr::new(address)
+            DevicePtrMut::new(address)
         }
     }
 

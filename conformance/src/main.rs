@@ -3,7 +3,7 @@
 //! On the simulator the seed decides the order of programs and warps too. Each case begins anew with it, so that
 //! `--filter NAME --seed S` repeats what was found, and `--seeds N` tries N orders of each.
 
-use clap::{Parser, ValueEnum};
+use clap::Parser;
 use conformance::case::{Case, Failure};
 use std::ops::Range;
 use std::process::ExitCode;
@@ -14,9 +14,9 @@ use triton::{Device, Error, Stream};
 #[derive(Parser)]
 #[command(about)]
 struct Options {
-    /// Where kernels run
-    #[arg(long, value_enum, default_value = "cpu")]
-    device: Where,
+    /// Where kernels run: `cpu`, `cuda`, `cuda:1`, `sim`
+    #[arg(long, default_value = "cpu")]
+    device: String,
     /// Only cases whose name contains this text; several times for any of several
     #[arg(long, value_name = "NAME")]
     filter: Vec<String>,
@@ -34,17 +34,6 @@ struct Options {
     list: bool,
 }
 
-/// Where kernels run.
-#[derive(Clone, Copy, ValueEnum)]
-enum Where {
-    /// The CPU device
-    Cpu,
-    /// CUDA device 0
-    Cuda,
-    /// The PTX simulator
-    Sim,
-}
-
 fn main() -> ExitCode {
     let options = Options::parse();
     let mut cases = conformance::cases();
@@ -59,12 +48,11 @@ fn main() -> ExitCode {
         cases.iter().for_each(|case| println!("{}", case.name));
         return ExitCode::SUCCESS;
     }
-    let device = match options.device {
-        Where::Cpu => Ok(Device::cpu()),
-        Where::Cuda => Device::cuda(0),
-        Where::Sim => Ok(Device::sim_with(SimOptions::new().seed(seed))),
-    };
-    if options.sample.is_some() || matches!(options.device, Where::Sim) {
+    let device = options.device.parse().map(|device: Device| match device.is_sim() {
+        true => Device::sim_with(SimOptions::new().with_seed(seed)),
+        false => device,
+    });
+    if options.sample.is_some() || device.as_ref().is_ok_and(Device::is_sim) {
         println!("conformance: {} cases, --seed {seed}", cases.len());
     }
     match device.and_then(|device| device.stream()) {
@@ -91,7 +79,7 @@ fn one(case: &Case, stream: &Stream, seeds: Range<u64>) -> Result<(), Failure> {
         return case.run(stream);
     }
     for seed in seeds {
-        case.run(&Device::sim_with(SimOptions::new().seed(seed)).stream()?)?;
+        case.run(&Device::sim_with(SimOptions::new().with_seed(seed)).stream()?)?;
     }
     Ok(())
 }

@@ -248,7 +248,7 @@ macro_rules! products {
     };
     (@views $a:ident $b:ident, $m:ident $n:ident $k:ident) => { ($a.view([$m, $k])?, $b.view([$k, $n])?) };
     (@views $a:ident $b:ident, $m:ident $n:ident $k:ident turned) => {
-        ($a.view([$k, $m])?.transposed(), $b.view([$n, $k])?.transposed())
+        ($a.view([$k, $m])?.transpose(), $b.view([$n, $k])?.transpose())
     };
     (@short) => { false };
     (@short Tf32) => { true };

@@ -165,8 +165,8 @@ macro_rules! launch_views {
         |run: &Run<'_>| {
             let (x, mut out) = (run.buffer::<$t>(0), run.buffer_mut::<$t>(1));
             let (x, mut out) = (x.slice(run.range(0))?, out.slice_mut(run.range(1))?);
-            let x = x.view(run.sizes::<$rank>())?.strides(run.sizes::<$rank>().map(|n| n as isize))?;
-            let out = out.view_mut(run.sizes::<$rank>())?.strides(run.sizes::<$rank>().map(|n| n as isize))?;
+            let x = x.view(run.sizes::<$rank>())?.with_strides(run.sizes::<$rank>().map(|n| n as isize))?;
+            let out = out.view_mut(run.sizes::<$rank>())?.with_strides(run.sizes::<$rank>().map(|n| n as isize))?;
             $kernel(x, out, run.scalar()).launch(run.stream, run.grid())
         }
     };
@@ -206,7 +206,7 @@ pub fn cases() -> Vec<Case> {
             let launch: Launch = |run| {
                 let (x, mut out) = (run.buffer::<f32>(0), run.buffer_mut::<i64>(1));
                 let (x, mut out) = (x.slice(run.range(0))?, out.slice_mut(run.range(1))?);
-                let x = x.view(run.sizes::<3>())?.strides(run.sizes::<3>().map(|n| n as isize))?;
+                let x = x.view(run.sizes::<3>())?.with_strides(run.sizes::<3>().map(|n| n as isize))?;
                 describe(x, out.view_mut([6])?).launch(run.stream, run.grid())
             };
             Trial { regions: vec![x, sizes], numbers, grid: [1; 3], launch }

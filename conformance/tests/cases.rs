@@ -38,7 +38,7 @@ fn outcome(launch: Launch, after: [u64; 3]) -> String {
 
 fn write(run: &Run<'_>, at: usize, values: &[i16]) -> triton::Result<()> {
     let mut target = run.buffer_mut::<i16>(1);
-    run.stream.copy_from_host(&mut target.slice_mut(at..at + values.len())?, values)
+    run.stream.copy_from_host(values, &mut target.slice_mut(at..at + values.len())?)
 }
 
 #[test]

@@ -19,7 +19,7 @@ mod show;
 #[cfg(test)]
 mod tests;
 
-use clap::{Parser, ValueEnum};
+use clap::Parser;
 use data::Digits;
 use indicatif::{ProgressBar, ProgressStyle};
 use kernels::Sgd;
@@ -40,7 +40,7 @@ const BOUND: f64 = 1e-5;
 struct Options {
     /// Where to learn; the best device if it is not given
     #[arg(long, value_enum)]
-    device: Option<Place>,
+    device: Option<String>,
     /// Where chance begins: weights, order and distortion of the images
     #[arg(long, default_value_t = 1)]
     seed: u64,
@@ -55,13 +55,6 @@ struct Options {
     compare: Option<PathBuf>,
 }
 
-#[derive(Clone, Copy, ValueEnum)]
-enum Place {
-    Cpu,
-    Cuda,
-    Sim,
-}
-
 fn main() -> ExitCode {
     match run(&Options::parse()) {
         Ok(()) => ExitCode::SUCCESS,
@@ -73,12 +66,7 @@ fn main() -> ExitCode {
 }
 
 fn run(options: &Options) -> Result<(), Box<dyn Error>> {
-    let device = match options.device {
-        None => Device::best(),
-        Some(Place::Cpu) => Device::cpu(),
-        Some(Place::Cuda) => Device::cuda(0)?,
-        Some(Place::Sim) => Device::sim(),
-    };
+    let device: Device = options.device.as_deref().unwrap_or("best").parse()?;
     println!("device: {device}");
     let epochs = options.epochs.unwrap_or(if device.is_sim() { 10 } else { 80 });
     if device.is_sim() {

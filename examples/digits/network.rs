@@ -52,8 +52,8 @@ impl Network {
     /// Reads a batch of images: fills in their loss and guess, and the gradient for the last layer.
     pub fn read(&self, images: &mut Images, batch: Range<usize>) -> Result<()> {
         let (start, n) = (batch.start, batch.len());
-        let pixels = images.pixels.view([n, PIXELS])?.offset(start * PIXELS)?;
-        let labels = images.labels.view([n])?.offset(start)?;
+        let pixels = images.pixels.view([n, PIXELS])?.with_offset(start * PIXELS)?;
+        let labels = images.labels.view([n])?.with_offset(start)?;
         let mut hidden = images.hidden.view_mut([n, HIDDEN])?;
         let mut logits = images.logits.view_mut([n, CLASSES])?;
 
@@ -64,8 +64,8 @@ impl Network {
         cross_entropy(
             &logits,
             labels,
-            images.loss.view_mut([n])?.offset(start)?,
-            images.guess.view_mut([n])?.offset(start)?,
+            images.loss.view_mut([n])?.with_offset(start)?,
+            images.guess.view_mut([n])?.with_offset(start)?,
             images.logits_gradient.view_mut([n, CLASSES])?,
         )
         .launch(&self.stream, tiles(n, CLASSES))
@@ -75,12 +75,12 @@ impl Network {
     pub fn learn(&mut self, images: &mut Images, batch: Range<usize>, sgd: Sgd) -> Result<()> {
         self.read(images, batch.clone())?;
         let (start, n) = (batch.start, batch.len());
-        let pixels = images.pixels.view([n, PIXELS])?.offset(start * PIXELS)?;
+        let pixels = images.pixels.view([n, PIXELS])?.with_offset(start * PIXELS)?;
         let hidden = images.hidden.view([n, HIDDEN])?;
         let logits_gradient = images.logits_gradient.view([n, CLASSES])?;
         let mut hidden_gradient = images.hidden_gradient.view_mut([n, HIDDEN])?;
 
-        backward(logits_gradient, self.output.weights()?.transposed(), hidden, &mut hidden_gradient)
+        backward(logits_gradient, self.output.weights()?.transpose(), hidden, &mut hidden_gradient)
             .launch(&self.stream, tiles(n, HIDDEN))?;
         self.output.descend(&self.stream, hidden, logits_gradient, sgd)?;
         self.hidden.descend(&self.stream, pixels, hidden_gradient.as_view(), sgd)
@@ -113,7 +113,7 @@ impl Layer {
     fn descend(&mut self, stream: &Stream, x: View<f32, 2>, dy: View<f32, 2>, sgd: Sgd) -> Result<()> {
         let shape = [self.inputs, self.outputs];
         descend(
-            x.transposed(),
+            x.transpose(),
             dy,
             self.weights.view_mut(shape)?,
             self.weights_velocity.view_mut(shape)?,

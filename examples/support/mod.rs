@@ -4,7 +4,7 @@ use std::error::Error;
 use std::process::ExitCode;
 use triton::prelude::*;
 
-/// Runs an example on the device that the command line asks for: `--device cpu`, `--device cuda`, `--device sim`, or the best
+/// Runs an example on the device that the command line asks for: `--device cpu`, `--device cuda:1`, `--device sim`, or the best
 /// one.
 pub fn run(name: &str, example: impl FnOnce(&Device) -> Result<(), Box<dyn Error>>) -> ExitCode {
     let result = device().and_then(|device| {
@@ -26,13 +26,8 @@ fn device() -> Result<Device, Box<dyn Error>> {
         None => return Ok(Device::best()),
         Some("--device") => args.next(),
         Some(other) => {
-            return Err(format!("unknown argument `{other}`: write `--device`, and `cpu`, `cuda` or `sim`").into());
+            return Err(format!("unknown argument `{other}`: write `--device`, and `cpu`, `cuda:0` or `sim`").into());
         }
     };
-    match name.as_deref() {
-        Some("cpu") => Ok(Device::cpu()),
-        Some("cuda") => Ok(Device::cuda(0)?),
-        Some("sim") => Ok(Device::sim()),
-        other => Err(format!("`--device` is `cpu`, `cuda` or `sim`, not `{}`", other.unwrap_or_default()).into()),
-    }
+    Ok(name.ok_or("`--device` needs a name")?.parse()?)
 }

@@ -8,11 +8,11 @@
 //! | `parse` | the function printed again | the case itself, but for its comments |
 //! | `verify` | the error of parser or verifier | `NAME.out` |
 //! | `pass=NAME` | the function after that pass of stage 0 | `NAME.out` |
-//! | `layout`, `layout aligned`, `layout specialised` | the function at stage 1 under that promise | `NAME.out` |
-//! | `schedule`, `schedule specialised` | the function at stage 2 | `NAME.out` |
+//! | `layout`, `layout aligned16`, `layout divisible16` | the function at stage 1 under that specialization | `NAME.out` |
+//! | `schedule`, `schedule divisible16` | the function at stage 2 | `NAME.out` |
 //! | `barriers` | the errors of the interpreter at stage 2, without one barrier after the other | `NAME.out` |
-//! | `explain`, `explain aligned`, `explain specialised` | which layouts are chosen, and what they cost | `NAME.out` |
-//! | `ptx` | the images | `NAME.<target>.<promise>.ptx` |
+//! | `explain`, `explain aligned16`, `explain divisible16` | which layouts are chosen, and what they cost | `NAME.out` |
+//! | `ptx` | the images | `NAME.<target>.<specialization>.ptx` |
 //! | `lower` | the code for `sm_80` of a function that is at stage 1 or 2 already | `NAME.ptx` |
 //! | `run` | the buffers after the grid has run, the same before and after each pass, and of the PTX on the simulator | `NAME.out` |
 
@@ -24,8 +24,8 @@ use std::path::Path;
 use triton_core::ir::Stage;
 use triton_core::ir::parse::parse;
 use triton_core::ir::print::print;
+use triton_core::metadata::{Specialization, Target};
 use triton_core::passes;
-use triton_core::record::{Promise, Target};
 
 /// Runs every case under `folder`, and returns how many there were.
 ///
@@ -69,15 +69,15 @@ fn check(path: &Path) -> Result<(), String> {
             Ok(_) => Err("the verifier found nothing wrong".into()),
             Err(error) => compare(&path.with_extension("out"), &format!("{error}\n")),
         },
-        "explain" | "explain aligned" | "explain specialised" => {
+        "explain" | "explain aligned16" | "explain divisible16" => {
             let func = parse(&text).map_err(|e| e.to_string())?;
-            compare(&path.with_extension("out"), &triton_core::explain(&func, promise(command))?)
+            compare(&path.with_extension("out"), &triton_core::explain(&func, specialization(command))?)
         }
-        "layout" | "layout aligned" | "layout specialised" | "schedule" | "schedule specialised" => {
+        "layout" | "layout aligned16" | "layout divisible16" | "schedule" | "schedule divisible16" => {
             let mut func = parse(&text).map_err(|e| e.to_string())?;
-            passes::run(passes::LAY_OUT, &mut func, promise(command))?;
+            passes::run(passes::LAY_OUT, &mut func, specialization(command))?;
             if command.starts_with("schedule") {
-                passes::run(passes::SCHEDULE, &mut func, promise(command))?;
+                passes::run(passes::SCHEDULE, &mut func, specialization(command))?;
             }
             parse(&print(&func)).map_err(|e| format!("what was printed cannot be read: {e}"))?;
             compare(&path.with_extension("out"), &print(&func))
@@ -86,9 +86,9 @@ fn check(path: &Path) -> Result<(), String> {
         "lower" => {
             let mut func = parse(&text).map_err(|e| e.to_string())?;
             if func.stage == Stage::Laid {
-                passes::run(passes::SCHEDULE, &mut func, Promise::Nothing)?;
+                passes::run(passes::SCHEDULE, &mut func, Specialization::Generic)?;
             }
-            let kernel = triton_core::ptx::lower::lower(&func, Target::Sm80, Promise::Nothing);
+            let kernel = triton_core::ptx::lower::lower(&func, Target::Sm80, Specialization::Generic);
             let kernel = kernel.map_err(|e| e.to_string())?;
             compare(&path.with_extension("ptx"), &triton_core::ptx::print::print(&kernel))
         }
@@ -99,22 +99,22 @@ fn check(path: &Path) -> Result<(), String> {
             let pass =
                 passes::OPTIMISE.iter().find(|p| p.name == name).ok_or_else(|| format!("`{name}` is no pass"))?;
             let mut func = parse(&text).map_err(|e| e.to_string())?;
-            (pass.run)(&mut func, Promise::Nothing)?;
+            (pass.run)(&mut func, Specialization::Generic)?;
             compare(&path.with_extension("out"), &print(&func))
         }
     }
 }
 
-/// The promise that a command ends in.
-fn promise(command: &str) -> Promise {
-    Promise::ALL.iter().find(|p| command.ends_with(p.name())).copied().unwrap_or(Promise::Nothing)
+/// The specialization that a command ends in.
+fn specialization(command: &str) -> Specialization {
+    Specialization::ALL.iter().find(|p| command.ends_with(p.name())).copied().unwrap_or(Specialization::Generic)
 }
 
 fn ptx(path: &Path, text: &str) -> Result<(), String> {
     let mut func = parse(text).map_err(|e| e.to_string())?;
-    passes::run(passes::OPTIMISE, &mut func, Promise::Nothing)?;
+    passes::run(passes::OPTIMISE, &mut func, Specialization::Generic)?;
     for image in triton_core::images(&func).map_err(|e| e.to_string())? {
-        let extension = format!("{}.{}.ptx", image.target.name(), image.promise.name());
+        let extension = format!("{}.{}.ptx", image.target.name(), image.specialization.name());
         compare(&path.with_extension(extension), image.text())?;
     }
     Ok(())

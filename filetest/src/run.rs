@@ -17,9 +17,9 @@ use triton_core::interp::{self, Fault, Memory, Program};
 use triton_core::ir::parse::parse;
 use triton_core::ir::types::{Constant, DType, Elem};
 use triton_core::ir::{Block, Function, Param, Stage};
+use triton_core::metadata::{Arg, Specialization};
 use triton_core::ops::Op;
 use triton_core::passes::{self, Pass};
-use triton_core::record::{Arg, Promise};
 
 /// Address of the first buffer, and distance between two.
 const APART: u64 = 1 << 32;
@@ -105,7 +105,7 @@ impl Setup {
     ///
     /// # Errors
     /// As of [`Setup::args`].
-    pub fn strongest(&self, func: &Function) -> Result<Promise, String> {
+    pub fn strongest(&self, func: &Function) -> Result<Specialization, String> {
         let args = self.args(func, &vec![0; self.buffers.len()])?;
         let keeps = |pointers: bool| {
             func.params.iter().zip(&args).filter(|(param, _)| !param.general).all(|(param, arg)| {
@@ -116,9 +116,9 @@ impl Setup {
             })
         };
         Ok(match (keeps(true), keeps(false)) {
-            (false, _) => Promise::Nothing,
-            (true, false) => Promise::Aligned,
-            (true, true) => Promise::Divisible,
+            (false, _) => Specialization::Generic,
+            (true, false) => Specialization::Aligned16,
+            (true, true) => Specialization::Divisible16,
         })
     }
 
@@ -129,7 +129,7 @@ impl Setup {
             let _ = write!(out, "{} {}", buffer.name, buffer.dtype);
             for element in bytes.chunks(buffer.dtype.bytes() as usize) {
                 let constant = Constant { dtype: buffer.dtype, bits: little_endian(element) };
-                // Which NaN comes out is nobody's promise.
+                // Which NaN comes out is nobody's specialization.
                 let nan = constant.as_float().is_some_and(f64::is_nan);
                 let number = if nan { "c NaN".into() } else { constant.to_string() };
                 let _ = write!(out, " {}", number.split_once(' ').map_or("", |(_, number)| number));
@@ -154,30 +154,30 @@ pub fn run(text: &str) -> Result<String, String> {
             Err(format!("`{after}` changed the result:\n{expected}became\n{found}"))
         }
     };
-    let each = |passes: &[Pass], func: &mut Function, promise: Promise| {
+    let each = |passes: &[Pass], func: &mut Function, specialization: Specialization| {
         passes.iter().try_for_each(|pass| {
-            passes::run(std::slice::from_ref(pass), func, promise)?;
+            passes::run(std::slice::from_ref(pass), func, specialization)?;
             compare(func, pass.name)
         })
     };
-    each(passes::OPTIMISE, &mut func, Promise::Nothing)?;
-    for &promise in Promise::ALL {
+    each(passes::OPTIMISE, &mut func, Specialization::Generic)?;
+    for &specialization in Specialization::ALL {
         let mut laid = func.clone();
-        each(passes::LAY_OUT, &mut laid, promise)?;
+        each(passes::LAY_OUT, &mut laid, specialization)?;
         // Between these passes barriers are missing.
-        passes::run(passes::SCHEDULE, &mut laid, promise)?;
+        passes::run(passes::SCHEDULE, &mut laid, specialization)?;
         compare(&laid, "sync")?;
     }
     simulate::check(&func, &setup, &expected)?;
     Ok(expected)
 }
 
-/// What the buffers hold in the end under a promise: at stages 1 and 2, which must agree, and unless `rounds` at stage 0.
+/// What the buffers hold in the end under a specialization: at stages 1 and 2, which must agree, and unless `rounds` at stage 0.
 /// Beside it, the function at stage 1.
 ///
 /// # Errors
 /// They do not agree, or the program or a pass fails.
-pub fn under(text: &str, promise: Promise, rounds: bool) -> Result<(Function, String), String> {
+pub fn under(text: &str, specialization: Specialization, rounds: bool) -> Result<(Function, String), String> {
     let mut func = parse(text).map_err(|e| e.to_string())?;
     let setup = Setup::parse(text)?;
     let ends = |func: &Function, stage: &str| {
@@ -185,11 +185,11 @@ pub fn under(text: &str, promise: Promise, rounds: bool) -> Result<(Function, St
         if found.starts_with("error") { Err(format!("{stage}: {found}")) } else { Ok(found) }
     };
     let unlaid = if rounds { None } else { Some(ends(&func, "stage 0")?) };
-    passes::run(passes::OPTIMISE, &mut func, Promise::Nothing)?;
-    passes::run(passes::LAY_OUT, &mut func, promise)?;
+    passes::run(passes::OPTIMISE, &mut func, Specialization::Generic)?;
+    passes::run(passes::LAY_OUT, &mut func, specialization)?;
     let expected = ends(&func, "stage 1")?;
     let mut scheduled = func.clone();
-    passes::run(passes::SCHEDULE, &mut scheduled, promise)?;
+    passes::run(passes::SCHEDULE, &mut scheduled, specialization)?;
     for (stage, found) in [("stage 0", unlaid), ("stage 2", Some(ends(&scheduled, "stage 2")?))] {
         if let Some(found) = found.filter(|found| *found != expected) {
             return Err(format!("stage 1 differs from {stage}:\n{}", difference(&found, &expected)));
@@ -214,10 +214,10 @@ pub fn without_each_barrier(text: &str) -> Result<String, String> {
     let mut func = parse(text).map_err(|e| e.to_string())?;
     let setup = Setup::parse(text)?;
     if func.stage == Stage::Tile {
-        passes::run(passes::LAY_OUT, &mut func, Promise::Divisible)?;
+        passes::run(passes::LAY_OUT, &mut func, Specialization::Divisible16)?;
     }
     if func.stage == Stage::Laid {
-        passes::run(passes::SCHEDULE, &mut func, Promise::Divisible)?;
+        passes::run(passes::SCHEDULE, &mut func, Specialization::Divisible16)?;
     }
     let whole = execute(&func, &setup)?;
     if whole.starts_with("error") {

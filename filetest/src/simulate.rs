@@ -2,13 +2,13 @@
 
 use crate::run::Setup;
 use triton_core::ir::Function;
-use triton_core::record::Image;
+use triton_core::metadata::Image;
 use triton_sim::{Arg, Launch, Memory, MemoryError, Module, Options, Report};
 
 /// Bytes of the slot that code with assertions takes: [`Image::report`].
 const SLOT: usize = 16;
 
-/// Runs the code of an optimised function for each promise that the case's arguments keep, and compares with what the
+/// Runs the code of an optimised function for each specialization that the case's arguments keep, and compares with what the
 /// interpreter says, `expected`.
 ///
 /// # Errors
@@ -17,8 +17,8 @@ const SLOT: usize = 16;
 pub fn check(func: &Function, setup: &Setup, expected: &str) -> Result<(), String> {
     let strongest = setup.strongest(func)?;
     let images = triton_core::images(func).map_err(|e| e.to_string())?;
-    images.iter().filter(|image| image.promise <= strongest).try_for_each(|image| {
-        let fails = |what: String| format!("on the simulator, {}: {what}", image.promise.name());
+    images.iter().filter(|image| image.specialization <= strongest).try_for_each(|image| {
+        let fails = |what: String| format!("on the simulator, {}: {what}", image.specialization.name());
         let found = run(image, image.text(), func, setup, &Options::default()).map_err(fails)?;
         let (is_right, text) = match found {
             Found::Buffers(buffers) => (buffers == expected, buffers),
@@ -53,7 +53,7 @@ pub fn run(image: &Image, text: &str, func: &Function, setup: &Setup, options: &
     };
     let addresses: Result<Vec<u64>, _> = contents.iter().map(|bytes| upload(bytes)).collect();
     let addresses = addresses.map_err(|e| e.to_string())?;
-    let slot = if image.report { Some(upload(&[0; SLOT]).map_err(|e| e.to_string())?) } else { None };
+    let slot = if image.has_assert_buffer { Some(upload(&[0; SLOT]).map_err(|e| e.to_string())?) } else { None };
     let args = setup.args(func, &addresses)?.into_iter().map(|arg| arg.bits()).chain(slot);
     let launch = Launch {
         entry: image.entry.to_string(),

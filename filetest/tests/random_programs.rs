@@ -1,8 +1,8 @@
 //! Random programs: every pass leaves the result as it is, and code is made for them.
 
 use triton_core::ir::print::print;
+use triton_core::metadata::Specialization;
 use triton_core::passes;
-use triton_core::record::Promise;
 use triton_filetest::random::{Random, squares};
 use triton_filetest::run::run;
 
@@ -16,7 +16,7 @@ fn passes_change_no_result() {
         let buffers = format!("; buffer x f32 {}\n; buffer out f32 zeros {elements}", xs.join(" "));
         let result = run(&format!("; test run\n; grid 1 1 1\n{buffers}\n; args x out\n{code}"));
         assert!(result.as_ref().is_ok_and(|r| !r.starts_with("error")), "{result:?}\n{code}");
-        passes::run(passes::OPTIMISE, &mut func, Promise::Nothing).unwrap();
+        passes::run(passes::OPTIMISE, &mut func, Specialization::Generic).unwrap();
         triton_core::images(&func).unwrap_or_else(|e| panic!("{e}\n{code}"));
     }
 }

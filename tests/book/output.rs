@@ -20,14 +20,14 @@ fn shown_output_is_current() -> triton::Result<()> {
     let mut out = stream.zeros::<f32>(4096)?;
     let launch = add::<f32, 256>(&x, &x, &mut out, 4096);
     let explained = launch.explain()?;
-    let variant = &launch.record().variants[0];
-    let (best, plain) = (variant.images.first().expect("an image"), variant.images.last().expect("an image"));
+    let config = &launch.metadata().configs[0];
+    let (best, plain) = (config.images.first().expect("an image"), config.images.last().expect("an image"));
 
     let page = text(&folder().join("how_it_works.md"));
     // Positions are those of this file: the page says which line each is.
     let kernel = kernel();
     assert!(page.contains(kernel), "the page shows the kernel of tests/book/output.rs");
-    let page = put(&page, "ir", &without_positions(&variant.ir));
+    let page = put(&page, "ir", &without_positions(&config.ir));
     let page = put(&page, "explain", &without_positions(&explained));
     let page = put(&page, "ptx", &code(best.text()));
     let page = put(&page, "general", &accesses(plain.text()));

@@ -1,16 +1,17 @@
 //! The compiler's `run` cases on every device: what the interpreter says, bit for bit.
 //!
-//! Each case is compiled anew, optimised, for every promise: the launcher picks the image that relies on most, and then
+//! Each case is compiled anew, optimised, for every specialization: the launcher picks the image that relies on most, and then
 //! every weaker one is all there is.
 
 use super::devices;
 use std::borrow::Cow;
+use triton::launch::mode::Unsafe;
 use triton::prelude::*;
-use triton::{Kernel, Launch, LaunchArg, Unsafe};
+use triton::{DevicePtrMut, Kernel, Launch, LaunchArg};
 use triton_core::ir::Function;
 use triton_core::ir::parse::parse;
 use triton_core::ir::types::{DType, Elem};
-use triton_core::record::{Arg, Image, ParamRecord, ParamType, Promise, Record, Variant};
+use triton_core::metadata::{Arg, Config, Image, KernelMetadata, ParamMetadata, ParamType, Specialization};
 use triton_filetest::run::{Setup, difference};
 
 macro_rules! cases {
@@ -99,15 +100,15 @@ fn every_case_on_every_device() -> Result<(), String> {
     let mut failures = Vec::new();
     for device in devices() {
         for (name, text, expected) in CASES {
-            for &promise in Promise::ALL {
-                match run(&device, text, promise) {
+            for &specialization in Specialization::ALL {
+                match run(&device, text, specialization) {
                     Ok(found) if found == *expected => {}
                     Ok(found) => failures.push(format!(
                         "{name} on {device}, {}:\n{}",
-                        promise.name(),
+                        specialization.name(),
                         difference(expected, &found)
                     )),
-                    Err(error) => failures.push(format!("{name} on {device}, {}: {error}", promise.name())),
+                    Err(error) => failures.push(format!("{name} on {device}, {}: {error}", specialization.name())),
                 }
             }
         }
@@ -115,51 +116,49 @@ fn every_case_on_every_device() -> Result<(), String> {
     if failures.is_empty() { Ok(()) } else { Err(failures.join("\n")) }
 }
 
-fn run(device: &Device, text: &str, promise: Promise) -> Result<String, String> {
+fn run(device: &Device, text: &str, specialization: Specialization) -> Result<String, String> {
     let func = parse(text).map_err(|e| e.to_string())?;
     let mut images = images(&func)?;
-    images.retain(|image| image.promise <= promise);
-    execute(device, text, &func, record(&func, func.to_string(), images))
+    images.retain(|image| image.specialization <= specialization);
+    execute(device, text, &func, metadata(&func, func.to_string(), images))
 }
 
 /// What a case's buffers hold after the device has run this code for it.
-pub fn execute(device: &Device, text: &str, func: &Function, record: Record) -> Result<String, String> {
+pub fn execute(device: &Device, text: &str, func: &Function, metadata: KernelMetadata) -> Result<String, String> {
     let setup = Setup::parse(text)?;
     let stream = device.stream().map_err(|e| e.to_string())?;
     let buffers = setup.buffers.iter().map(|b| stream.upload(&b.bytes())).collect::<triton::Result<Vec<_>>>();
     let buffers = buffers.map_err(|e| e.to_string())?;
     let addresses: Vec<u64> = buffers.iter().map(Buffer::address).collect();
     let args = setup.args(func, &addresses)?;
-    // A kernel is a `static` in programs.
-    let kernel: &'static Kernel = Box::leak(Box::new(Kernel::new(record)));
+    // SAFETY: the compiler made the metadata. A kernel is a `static` in programs.
+    let kernel: &'static Kernel = Box::leak(Box::new(unsafe { Kernel::new(metadata) }));
     launch(kernel, &args, &stream, setup.grid)?;
     let contents = buffers.iter().map(|b| stream.download(b)).collect::<triton::Result<Vec<_>>>();
     Ok(setup.render(&contents.map_err(|e| e.to_string())?))
 }
 
-/// Code for every promise.
+/// Code for every specialization.
 pub fn images(func: &Function) -> Result<Vec<Image>, String> {
     let mut optimised = func.clone();
-    triton_core::passes::run(triton_core::passes::OPTIMISE, &mut optimised, Promise::Nothing)?;
+    triton_core::passes::run(triton_core::passes::OPTIMISE, &mut optimised, Specialization::Generic)?;
     triton_core::images(&optimised).map_err(|e| e.to_string())
 }
 
 /// What is embedded of a function: the CPU runs `ir`, other devices run the images.
-pub fn record(func: &Function, ir: String, images: Vec<Image>) -> Record {
-    let params = func.params.iter().map(|param| ParamRecord {
-        name: Cow::Owned(param.name.clone()),
-        ty: match func.ty(param.value).elem {
+pub fn metadata(func: &Function, ir: String, images: Vec<Image>) -> KernelMetadata {
+    let params = func.params.iter().map(|param| {
+        let ty = match func.ty(param.value).elem {
             Elem::Num(dtype) => ParamType::Scalar(dtype),
             Elem::Ptr { pointee, mutable: false } => ParamType::Ptr(pointee),
             Elem::Ptr { pointee, mutable: true } => ParamType::PtrMut(pointee),
-        },
-        multiple_of: param.multiple_of,
-        specialise: !param.general,
+        };
+        ParamMetadata::new(Cow::Owned(param.name.clone()), ty, param.multiple_of, !param.general)
     });
-    let params: Vec<ParamRecord> = params.collect();
-    let variant = Variant { num_warps: func.num_warps, ir: ir.into(), images: images.into() };
+    let params: Vec<ParamMetadata> = params.collect();
+    let config = Config::new(func.num_warps, ir.into(), images.into());
     let name = func.name.clone();
-    Record { kernel: name.clone().into(), instance: name.into(), params: params.into(), variants: vec![variant].into() }
+    KernelMetadata::new(name.clone().into(), name.into(), params.into(), vec![config].into())
 }
 
 /// Launches with as many arguments as there are: their number is part of a launch's type.
@@ -168,7 +167,7 @@ fn launch(kernel: &'static Kernel, args: &[Arg], stream: &Stream, grid: [u32; 3]
         ($($n:literal)*) => {
             match args.len() {
                 $( $n => {
-                    let args: Vec<LaunchArg<'_>> = kernel.record().params.iter().zip(args).map(|(p, a)| argument(p.ty, *a)).collect();
+                    let args: Vec<LaunchArg<'_>> = kernel.metadata().params.iter().zip(args).map(|(p, a)| argument(p.ty, *a)).collect();
                     let args: [LaunchArg<'_>; $n] = args.try_into().map_err(|_| "the count is known")?;
                     // SAFETY: the cases stay within their buffers, as the interpreter has checked.
                     unsafe { Launch::<Unsafe, $n>::new(kernel, args).launch(stream, grid) }.map_err(|e| e.to_string())
@@ -186,12 +185,13 @@ fn argument(ty: ParamType, arg: Arg) -> LaunchArg<'static> {
             match ty {
                 $(
                     // SAFETY: the address is of a buffer that lives until the launch has ended.
-                    ParamType::Ptr(DType::$dtype) => Box::leak(Box::new(unsafe { DevicePtr::<$t>::new(arg.bits()) })).arg(),
+                    ParamType::Ptr(DType::$dtype) => Box::leak(Box::new(unsafe { DevicePtr::<$t>::new(arg.bits()) })).as_ptr_arg(),
                     // SAFETY: as above.
-                    ParamType::PtrMut(DType::$dtype) => Box::leak(Box::new(unsafe { DevicePtr::<$t>::new(arg.bits()) })).arg_mut(),
+                    ParamType::PtrMut(DType::$dtype) => Box::leak(Box::new(unsafe { DevicePtrMut::<$t>::new(arg.bits()) })).as_ptr_mut_arg(),
                     ParamType::Scalar(DType::$dtype) => LaunchArg::scalar(<$t as triton::Element>::from_bits(arg.bits())),
                 )*
                 ParamType::Tensor { .. } => unreachable!("the cases pass a view's address, extents and strides one by one"),
+                _ => unreachable!("the cases have pointers and scalars"),
             }
         };
     }

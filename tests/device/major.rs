@@ -69,7 +69,7 @@ macro_rules! check {
                 run!("NT", 0, 1, da.view([m, k])?, tb.view([n, k])?);
                 run!("TN", 1, 0, ta.view([k, m])?, db.view([k, n])?);
                 run!("TT", 1, 1, ta.view([k, m])?, tb.view([n, k])?);
-                run!("views", 0, 0, ta.view([k, m])?.transposed(), tb.view([n, k])?.transposed());
+                run!("views", 0, 0, ta.view([k, m])?.transpose(), tb.view([n, k])?.transpose());
             }
         }
     };

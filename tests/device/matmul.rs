@@ -84,7 +84,7 @@ macro_rules! check {
                 let grid = (m.div_ceil($m), n.div_ceil($n));
                 for transposed in [false, true] {
                     let mut c = stream.upload(&vec![f32::NAN; m * n])?;
-                    let right = if transposed { dt.view([n, k])?.transposed() } else { db.view([k, n])? };
+                    let right = if transposed { dt.view([n, k])?.transpose() } else { db.view([k, n])? };
                     $kernel::<$t, $m, $n, $k>(da.view([m, k])?, right, c.view_mut([m, n])?).launch(&stream, grid)?;
                     let found: Vec<f64> = stream.download(&c)?.into_iter().map(f64::from).collect();
                     let error = error(&wide(&a), &wide(&b), &found, size);
@@ -128,7 +128,7 @@ fn f32_on_tensor_cores() -> triton::Result<()> {
                     let grid = (m.div_ceil($m), n.div_ceil($n));
                     for transposed in [false, true] {
                         let mut c = stream.upload(&vec![f32::NAN; m * n])?;
-                        let right = if transposed { dt.view([n, k])?.transposed() } else { db.view([k, n])? };
+                        let right = if transposed { dt.view([n, k])?.transpose() } else { db.view([k, n])? };
                         matmul_tf32::<$m, $n, $k>(da.view([m, k])?, right, c.view_mut([m, n])?)
                             .launch(&stream, grid)?;
                         let found = error(&wide(&a), &wide(&b), &wide(&stream.download(&c)?), size);

@@ -2,10 +2,10 @@
 //!
 //! `TRITON_RANDOM_PROGRAMS` says how many, `TRITON_RANDOM_FIRST` the number of the first.
 
-use super::corpus::{execute, images, record};
+use super::corpus::{execute, images, metadata};
 use super::devices;
 use triton_core::ir::parse::parse;
-use triton_core::record::Promise;
+use triton_core::metadata::Specialization;
 use triton_filetest::random::case;
 use triton_filetest::run::{Setup, difference, under};
 
@@ -32,23 +32,23 @@ fn random_programs_on_every_device() -> Result<(), String> {
             }
         };
         let strongest = Setup::parse(&case.text)?.strongest(&func)?;
-        for &promise in Promise::ALL.iter().filter(|&&p| p <= strongest) {
-            let (laid, expected) = match under(&case.text, promise, case.rounds) {
+        for &specialization in Specialization::ALL.iter().filter(|&&p| p <= strongest) {
+            let (laid, expected) = match under(&case.text, specialization, case.rounds) {
                 Ok(found) => found,
                 Err(error) => {
-                    fails(format!(", {}: {error}", promise.name()));
+                    fails(format!(", {}: {error}", specialization.name()));
                     continue;
                 }
             };
             for device in &devices {
-                let images = images.iter().filter(|image| image.promise <= promise).cloned().collect();
-                match execute(device, &case.text, &func, record(&func, laid.to_string(), images)) {
+                let images = images.iter().filter(|image| image.specialization <= specialization).cloned().collect();
+                match execute(device, &case.text, &func, metadata(&func, laid.to_string(), images)) {
                     Ok(found) if found == expected => {}
                     Ok(found) => {
                         let difference = difference(&expected, &found);
-                        fails(format!(" on {device}, {}:\n{difference}", promise.name()));
+                        fails(format!(" on {device}, {}:\n{difference}", specialization.name()));
                     }
-                    Err(error) => fails(format!(" on {device}, {}: {error}", promise.name())),
+                    Err(error) => fails(format!(" on {device}, {}: {error}", specialization.name())),
                 }
             }
         }

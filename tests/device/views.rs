@@ -25,7 +25,7 @@ macro_rules! check_double {
             let mut out = stream.upload(&vec![9.0f32; rows * pitch + 2 * guard])?;
             {
                 let mut middle = out.slice_mut(guard..)?;
-                let view = middle.view_mut([rows, columns])?.strides([pitch as isize, 1])?;
+                let view = middle.view_mut([rows, columns])?.with_strides([pitch as isize, 1])?;
                 double::<f32, $m, $n>(dx.view([rows, columns])?, view).launch(&stream, grid)?;
             }
             for (i, found) in stream.download(&out)?.iter().enumerate() {
@@ -35,8 +35,8 @@ macro_rules! check_double {
             }
             // Transposed views on both sides are the same again.
             let mut out = stream.zeros::<f32>(x.len())?;
-            let from = dx.view([columns, rows])?.transposed();
-            double::<f32, $m, $n>(from, out.view_mut([columns, rows])?.transposed()).launch(&stream, grid)?;
+            let from = dx.view([columns, rows])?.transpose();
+            double::<f32, $m, $n>(from, out.view_mut([columns, rows])?.transpose()).launch(&stream, grid)?;
             let expected: Vec<f32> = x.iter().map(|v| v + v).collect();
             assert_eq!(stream.download(&out)?, expected, "{device} transposed");
         }

@@ -128,7 +128,7 @@ pub struct Param {
     pub elem: Type,
     /// `#[multiple_of(N)]`: a promise on a scalar's value, or on a pointer's address in bytes. 1 without it.
     pub multiple_of: u32,
-    /// `#[general]`: never specialise on this parameter.
+    /// `#[no_specialize]`: never specialize on this parameter.
     pub general: bool,
 }
 

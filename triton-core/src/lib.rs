@@ -18,11 +18,11 @@ pub mod entity;
 pub mod interp;
 pub mod ir;
 pub mod layout;
+pub mod metadata;
 pub mod ops;
 pub mod passes;
 mod pipeline;
 pub mod ptx;
-pub mod record;
 pub mod sema;
 pub mod span;
 

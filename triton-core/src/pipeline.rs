@@ -5,8 +5,8 @@ use crate::ast::{Instance, Kernel};
 use crate::diag::{Code, Diagnostic, Failure};
 use crate::ir::Function;
 use crate::ir::types::DType;
+use crate::metadata::{Config, Image, Specialization, Target};
 use crate::ptx::lower::LowerError;
-use crate::record::{Image, Promise, Target, Variant};
 use crate::span::Span;
 use crate::{ir, passes, ptx, sema};
 use std::borrow::Cow;
@@ -19,7 +19,7 @@ const TARGETS: &[Target] = &[Target::Sm80];
 pub struct Compiled {
     /// Its meaning and its code. Where the kernel uses constants that only rustc can evaluate, the texts have
     /// [holes](crate::ops::outer).
-    pub variant: Variant,
+    pub config: Config,
     /// The type that each of [`Kernel::outers`] has, unless the instance does not use it.
     pub outers: Vec<Option<DType>>,
 }
@@ -32,17 +32,17 @@ pub fn compile(kernel: &Kernel, instance: &Instance) -> Result<Compiled, Failure
     let (mut func, outers) = sema::check(kernel, instance)?;
     let ir = ir::print::print(&func);
     let failure = |problem: Diagnostic| Failure { diagnostics: vec![problem], ..Failure::default() };
-    passes::run(passes::OPTIMISE, &mut func, Promise::Nothing).map_err(|message| failure(mistake(message)))?;
+    passes::run(passes::OPTIMISE, &mut func, Specialization::Generic).map_err(|message| failure(mistake(message)))?;
     let images = images(&func).map_err(failure)?;
-    Ok(Compiled { variant: Variant { num_warps: func.num_warps, ir: ir.into(), images: images.into() }, outers })
+    Ok(Compiled { config: Config { num_warps: func.num_warps, ir: ir.into(), images: images.into() }, outers })
 }
 
 /// What could be better about one instance of a kernel that compiles: see [`crate::analysis::advice`].
 pub fn advise(kernel: &Kernel, instance: &Instance) -> Vec<Diagnostic> {
     let Ok((mut func, _)) = sema::check(kernel, instance) else { return Vec::new() };
     // Views are what launches mostly pass: their last axis runs along memory.
-    let optimised = passes::run(passes::OPTIMISE, &mut func, Promise::Nothing);
-    match optimised.and_then(|()| passes::specialise(&mut func, Promise::Divisible)) {
+    let optimised = passes::run(passes::OPTIMISE, &mut func, Specialization::Generic);
+    match optimised.and_then(|()| passes::specialise(&mut func, Specialization::Divisible16)) {
         Ok(()) => advice::advice(&func),
         Err(_) => Vec::new(),
     }
@@ -60,8 +60,8 @@ fn large(span: Span, instructions: usize) -> Diagnostic {
     Diagnostic::new(Code::T0126, span, message).note(most).help(help)
 }
 
-/// Code for every target, from optimised IR at stage 0; of each target one image for each promise, the strongest first. A
-/// promise that changes nothing gets none.
+/// Code for every target, from optimised IR at stage 0; of each target one image for each specialization, the
+/// strongest first. One that changes nothing gets none.
 ///
 /// # Errors
 /// Code that is too large, or a mistake of the compiler.
@@ -69,7 +69,7 @@ pub fn images(func: &Function) -> Result<Vec<Image>, Diagnostic> {
     let mut images = Vec::new();
     for &target in TARGETS {
         let mut of_target: Vec<Image> = Vec::new();
-        for &promise in Promise::ALL {
+        for &promise in Specialization::ALL {
             let image = image(func, target, promise)?;
             if of_target.last().is_none_or(|weaker| weaker.ptx != image.ptx) {
                 of_target.push(image);
@@ -85,13 +85,13 @@ pub fn images(func: &Function) -> Result<Vec<Image>, Diagnostic> {
 ///
 /// # Errors
 /// A mistake of the compiler.
-pub fn explain(func: &Function, promise: Promise) -> Result<String, String> {
+pub fn explain(func: &Function, promise: Specialization) -> Result<String, String> {
     let mut func = func.clone();
-    passes::run(passes::OPTIMISE, &mut func, Promise::Nothing)?;
+    passes::run(passes::OPTIMISE, &mut func, Specialization::Generic)?;
     passes::explain(&func, promise)
 }
 
-fn image(func: &Function, target: Target, promise: Promise) -> Result<Image, Diagnostic> {
+fn image(func: &Function, target: Target, promise: Specialization) -> Result<Image, Diagnostic> {
     let mut func = func.clone();
     for passes in [passes::LAY_OUT, passes::SCHEDULE] {
         passes::run(passes, &mut func, promise).map_err(mistake)?;
@@ -108,13 +108,13 @@ fn image(func: &Function, target: Target, promise: Promise) -> Result<Image, Dia
     text.push('\0');
     Ok(Image {
         target,
-        promise,
+        specialization: promise,
         entry: Cow::Owned(kernel.entry),
         ptx: text.into(),
         threads: func.num_warps * 32,
         cluster: [1; 3],
         shared_bytes: kernel.shared_bytes,
-        report: kernel.report,
-        programs: crate::record::ProgramMap::Identity,
+        has_assert_buffer: kernel.report,
+        programs: crate::metadata::ProgramMap::Identity,
     })
 }

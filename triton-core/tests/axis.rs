@@ -6,9 +6,9 @@ use triton_core::entity::Entity;
 use triton_core::interp::evaluate;
 use triton_core::ir::types::{Constant, DType, Elem, Shape, Type};
 use triton_core::ir::{Function, Value};
+use triton_core::metadata::Specialization;
 use triton_core::ops::Op;
 use triton_core::ops::kinds::{BinaryKind, CompareKind, UnaryKind};
-use triton_core::record::Promise;
 use triton_core::span::Span;
 use triton_filetest::random::Random;
 
@@ -18,7 +18,7 @@ fn facts_hold_for_random_index_arithmetic() {
     let mut informative = 0;
     for case in 0..4000 {
         let (func, inputs) = function(&mut random);
-        for &promise in Promise::ALL {
+        for &promise in Specialization::ALL {
             let facts = analyse(&func, promise);
             for _ in 0..4 {
                 let values = run(&func, &inputs, promise, &mut random);
@@ -82,19 +82,23 @@ fn function(random: &mut Random) -> (Function, Vec<Value>) {
 }
 
 /// The numbers of every value that can be computed, for random arguments that keep the promises.
-fn run(func: &Function, inputs: &[Value], promise: Promise, random: &mut Random) -> Vec<Option<Vec<u64>>> {
+fn run(func: &Function, inputs: &[Value], promise: Specialization, random: &mut Random) -> Vec<Option<Vec<u64>>> {
     let mut values: Vec<Option<Vec<u64>>> = vec![None; func.types.len()];
     for param in &func.params {
         let ty = func.ty(param.value);
         values[param.value.index()] = Some(vec![match ty.elem {
             Elem::Num(dtype) => {
                 let number = random.pick(&[0i128, 1, 5, 16, 48, 100, -16, -7, 1 << 20]);
-                let promised = promise >= Promise::Divisible && !param.general;
+                let promised = promise >= Specialization::Divisible16 && !param.general;
                 Constant::int(dtype, if promised { number * 16 } else { number }).bits
             }
             Elem::Ptr { pointee, .. } => {
                 1000 * 16
-                    + if promise >= Promise::Aligned { 0 } else { u64::from(pointee.bytes()) * random.below(9) as u64 }
+                    + if promise >= Specialization::Aligned16 {
+                        0
+                    } else {
+                        u64::from(pointee.bytes()) * random.below(9) as u64
+                    }
             }
         }]);
     }

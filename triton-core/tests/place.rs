@@ -3,8 +3,8 @@
 use triton_core::ir::Function;
 use triton_core::ir::parse::parse;
 use triton_core::ir::print::print;
+use triton_core::metadata::Specialization;
 use triton_core::passes::{self, place::Labelling};
-use triton_core::record::Promise;
 use triton_filetest::random::{Random, squares};
 
 /// Choices that are tried one by one.
@@ -13,7 +13,7 @@ const MOST: usize = 4000;
 /// A random program, optimised.
 fn optimised(random: &mut Random) -> Function {
     let (mut func, _) = squares::program(random);
-    passes::run(passes::OPTIMISE, &mut func, Promise::Nothing).unwrap();
+    passes::run(passes::OPTIMISE, &mut func, Specialization::Generic).unwrap();
     func
 }
 
@@ -35,7 +35,7 @@ fn no_choice_costs_less() {
     let (mut compared, mut with_choice) = (0, 0);
     for _ in 0..250 {
         let func = optimised(&mut random);
-        for &promise in Promise::ALL {
+        for &promise in Specialization::ALL {
             let mut labelling = Labelling::of(&func, promise);
             let choice = labelling.least().unwrap();
             let cost = labelling.cost(&choice).unwrap();
@@ -56,13 +56,13 @@ fn the_result_depends_on_nothing_but_the_input() {
         let func = optimised(&mut random);
         let laid = || {
             let mut func = func.clone();
-            passes::run(passes::LAY_OUT, &mut func, Promise::Divisible)
+            passes::run(passes::LAY_OUT, &mut func, Specialization::Divisible16)
                 .unwrap_or_else(|e| panic!("{e}\n{}", print(&func)));
             print(&func)
         };
         assert_eq!(laid(), laid());
         let again = parse(&print(&func)).unwrap();
-        let explained = |func: &Function| passes::explain(func, Promise::Divisible).unwrap();
+        let explained = |func: &Function| passes::explain(func, Specialization::Divisible16).unwrap();
         // Numbers of values alone differ.
         assert_eq!(explained(&again).lines().last(), explained(&func).lines().last());
     }

@@ -3,7 +3,7 @@
 use std::sync::Mutex;
 use triton_core::interp::{self, Fault, Memory, Program};
 use triton_core::ir::parse::parse;
-use triton_core::record::Arg;
+use triton_core::metadata::Arg;
 
 /// No memory, but a page to print on.
 #[derive(Default)]

@@ -9,10 +9,10 @@ use triton_core::ir::types::Shape;
 use triton_core::layout::access::Form;
 use triton_core::layout::convert::{Kind, Plan, plan};
 use triton_core::layout::{Atom, Layout, Tiling};
+use triton_core::metadata::{Specialization, Target};
 use triton_core::passes::{SCHEDULE, run};
 use triton_core::ptx::lower::lower;
 use triton_core::ptx::{Kernel, Op};
-use triton_core::record::{Promise, Target};
 use triton_filetest::random::Random;
 
 /// Addresses of the two buffers.
@@ -99,8 +99,8 @@ fn kernel(ty: &str, layouts: &[Layout]) -> Kernel {
     text += &format!("  v{at} = offset v{splat}, v{index} : ptr<mut {wide}>[{n}] #{last}\n");
     text += &format!("  store v{at}, v{value}, -\n}}\n");
     let mut func = parse(&text).unwrap_or_else(|e| panic!("{e}\n{text}"));
-    run(SCHEDULE, &mut func, Promise::Nothing).unwrap_or_else(|e| panic!("{e}\n{text}"));
-    lower(&func, Target::Sm80, Promise::Nothing).unwrap_or_else(|e| panic!("{e}\n{text}"))
+    run(SCHEDULE, &mut func, Specialization::Generic).unwrap_or_else(|e| panic!("{e}\n{text}"));
+    lower(&func, Target::Sm80, Specialization::Generic).unwrap_or_else(|e| panic!("{e}\n{text}"))
 }
 
 /// Runs the kernel; every thread must hold what its layout says.
@@ -311,7 +311,7 @@ fn too_large_an_exchange_is_refused() {
         "layout #0 = {src}\nlayout #1 = {dst}\nkernel k() warps 8 {{\n  v0 = arange 0, 65536 : i32[65536] #0\n  v1 = convert v0 : i32[65536] #1\n}}\n"
     );
     let mut func = parse(&text).unwrap();
-    run(SCHEDULE, &mut func, Promise::Nothing).unwrap();
-    let error = lower(&func, Target::Sm80, Promise::Nothing).unwrap_err();
+    run(SCHEDULE, &mut func, Specialization::Generic).unwrap();
+    let error = lower(&func, Target::Sm80, Specialization::Generic).unwrap_err();
     assert_eq!(error.to_string(), "the kernel's threads exchange 262144 bytes in shared memory; sm_80 has 166912");
 }

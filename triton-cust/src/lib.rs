@@ -38,8 +38,8 @@
 //!
 //! # Element types
 //! Those of the kernel that `cust` can hold: integers, `f32`, `f64`, `bool`. `cust` 0.3.2 knows the `f16` of `half` 1, not
-//! that of `half` 2 which kernels use: keep such data in a `DeviceBuffer<u16>`, and pass [`triton::DevicePtr::new`] of its
-//! address.
+//! that of `half` 2 which kernels use: keep such data in a `DeviceBuffer<u16>`, and pass [`triton::DevicePtr::new`] or
+//! [`triton::DevicePtrMut::new`] of its address.
 //!
 //! # What `cust` 0.3.2 cannot do
 //! Its launch has no attributes, so that a kernel that runs in clusters of blocks is refused by [`Error::Unsupported`].
@@ -61,6 +61,6 @@ mod args;
 mod error;
 mod modules;
 
-pub use args::{Ptr, PtrMut, ptr, ptr_mut};
+pub use args::{ptr, ptr_mut};
 pub use error::Error;
 pub use modules::{Modules, image};

@@ -12,8 +12,8 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::ffi::c_void;
 use std::sync::{Mutex, PoisonError};
-use triton::record::{Image, ProgramMap};
-use triton::{Grid, Launch};
+use triton::metadata::Image;
+use triton::{ComputeCapability, Grid, Launch};
 
 /// Dynamic shared memory in bytes that a block may have without asking for more.
 const DEFAULT_SHARED: u32 = 48 << 10;
@@ -23,7 +23,7 @@ const DEFAULT_SHARED: u32 = 48 << 10;
 /// **Invariant:** all of it belongs to the context that was current when it was made; launch while that one is current.
 #[derive(Debug)]
 pub struct Modules {
-    capability: (u32, u32),
+    capability: ComputeCapability,
     driver: u32,
     /// By the address of the image, which is a static of the program.
     loaded: Mutex<HashMap<usize, Module>>,
@@ -43,7 +43,10 @@ impl Modules {
         };
         let version = CudaApiVersion::get().map_err(failed())?;
         Ok(Modules {
-            capability: (ask(DeviceAttribute::ComputeCapabilityMajor)?, ask(DeviceAttribute::ComputeCapabilityMinor)?),
+            capability: ComputeCapability::new(
+                ask(DeviceAttribute::ComputeCapabilityMajor)?,
+                ask(DeviceAttribute::ComputeCapabilityMinor)?,
+            ),
             driver: u32::try_from(1000 * version.major() + 10 * version.minor()).unwrap_or(0),
             loaded: Mutex::default(),
         })
@@ -52,8 +55,7 @@ impl Modules {
     /// Enqueues a kernel over a grid of programs. A grid with a zero runs nothing.
     ///
     /// # Errors
-    /// Before anything is enqueued: those of [`image`], [`triton::Error::Grid`], [`triton::Error::DriverTooOld`], or
-    /// [`Error::Cuda`] when the code cannot be loaded (also for want of shared memory) or launched.
+    /// Before anything is enqueued: those of [`image`], [`triton::Error::Grid`], or [`Error::Cuda`] when the code cannot be loaded (also for want of shared memory) or launched.
     ///
     /// # Safety
     /// - The stream and the buffers are of the context that these modules belong to, and it is current.
@@ -68,18 +70,13 @@ impl Modules {
         stream: &Stream,
         grid: impl Into<Grid>,
     ) -> Result<(), Error> {
-        let image = image(&launch, self.capability)?;
-        if self.driver < image.target.driver() {
-            return Err(triton::Error::DriverTooOld { found: self.driver, needed: image.target.driver() }.into());
-        }
-        let instance = &launch.record().instance;
+        let image = image(&launch, self.capability, Some(self.driver))?;
+        let instance = &launch.metadata().instance;
         let dims = grid.into().dims()?;
         if dims.contains(&0) {
             return Ok(());
         }
-        let [x, y, z] = match image.programs {
-            ProgramMap::Identity => dims,
-        };
+        let [x, y, z] = image.programs.blocks(dims);
         let failed = |what: &str| Error::cuda(format!("{what} `{instance}`"));
 
         let mut loaded = self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
@@ -91,8 +88,8 @@ impl Modules {
         let function = module.get_function(&image.entry).map_err(failed("loading"))?;
 
         // Without memory to describe it in, a failed assertion stops the kernel all the same.
-        let report = image.report.then_some(0);
-        let mut bits: Vec<u64> = launch.args().map(|arg| arg.bits()).chain(report).collect();
+        let buffer = image.has_assert_buffer.then_some(0);
+        let mut bits: Vec<u64> = launch.args().map(|arg| arg.bits()).chain(buffer).collect();
         // Scalars narrower than 8 bytes lie in the low bytes, which come first in memory.
         let pointers: Vec<*mut c_void> = bits.iter_mut().map(|value| std::ptr::from_mut(value).cast()).collect();
         // SAFETY: there is one pointer for each parameter (`image` compared types and number), each to at least as many
@@ -102,15 +99,20 @@ impl Modules {
     }
 }
 
-/// The code of a launch for a device of this compute capability (major, minor), if `cust` can launch it.
+/// The code of a launch for a device of this compute capability and a driver of this version (as `cuDriverGetVersion` counts),
+/// if `cust` can launch it.
 ///
 /// # Errors
-/// [`Error::Unsupported`]; or [`Error::Kernel`] when arguments or promises do not fit, or no code fits the device.
-pub fn image<S, const N: usize>(launch: &Launch<'_, S, N>, capability: (u32, u32)) -> Result<&'static Image, Error> {
-    let image = launch.image(capability)?;
+/// [`Error::Unsupported`]; or [`Error::Kernel`] when arguments do not fit, or no code fits the device.
+pub fn image<S, const N: usize>(
+    launch: &Launch<'_, S, N>,
+    capability: ComputeCapability,
+    driver: Option<u32>,
+) -> Result<&'static Image, Error> {
+    let image = launch.image(capability, driver)?;
     let blocks: u32 = image.cluster.iter().product();
     if blocks > 1 {
-        let kernel = launch.record().instance.to_string();
+        let kernel = launch.metadata().instance.to_string();
         return Err(Error::Unsupported { kernel, what: format!("clusters of {blocks} blocks") });
     }
     Ok(image)

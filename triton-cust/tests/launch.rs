@@ -1,31 +1,22 @@
 //! What can be said without a GPU: which launches `cust` can take, and what is said of the others.
 
-use std::borrow::Cow;
-use triton::record::{Image, ParamRecord, ParamType, ProgramMap, Promise, Record, Target, Variant};
-use triton::{Kernel, Launch, LaunchArg, Unsafe};
+#![allow(unsafe_code, reason = "kernels of records written by hand")]
+
+use triton::launch::mode::Unsafe;
+use triton::metadata::{Config, Image, KernelMetadata, ParamMetadata, ParamType, ProgramMap, Specialization, Target};
+use triton::{ComputeCapability, Kernel, Launch, LaunchArg};
 use triton_cust::{Error, Modules, image};
 
 /// A kernel of one `i32`, in clusters of blocks.
 fn kernel(cluster: [u32; 3]) -> &'static Kernel {
-    let image = Image {
-        target: Target::Sm80,
-        promise: Promise::Nothing,
-        entry: "entry".into(),
-        ptx: "\0".into(),
-        threads: 128,
-        cluster,
-        shared_bytes: 0,
-        programs: ProgramMap::Identity,
-        report: false,
-    };
-    let ty = ParamType::Scalar(<i32 as triton::Element>::DTYPE);
-    let param = ParamRecord { name: "n".into(), ty, multiple_of: 16, specialise: true };
-    Box::leak(Box::new(Kernel::new(Record {
-        kernel: "k".into(),
-        instance: "k::<f32>".into(),
-        params: Cow::Owned(vec![param]),
-        variants: Cow::Owned(vec![Variant { num_warps: 4, ir: "".into(), images: Cow::Owned(vec![image]) }]),
-    })))
+    let (target, programs) = (Target::Sm80, ProgramMap::Identity);
+    let image =
+        Image::new(target, Specialization::Generic, "entry".into(), "\0".into(), 128, cluster, 0, false, programs);
+    let param = ParamMetadata::new("n".into(), ParamType::Scalar(<i32 as triton::Element>::DTYPE), 16, true);
+    let config = Config::new(4, "".into(), vec![image].into());
+    let metadata = KernelMetadata::new("k".into(), "k::<f32>".into(), vec![param].into(), vec![config].into());
+    // SAFETY: it is never launched.
+    Box::leak(Box::new(unsafe { Kernel::new(metadata) }))
 }
 
 /// Blocks of a cluster, the argument, the device, and whether it can be launched or how the error begins.
@@ -46,8 +37,9 @@ fn launches() {
         ([1, 1, 1], 32, (7, 5), Err("`k::<f32>` was compiled for sm_80, which a device of compute capability 7.5")),
     ];
     for (cluster, n, capability, expected) in cases {
-        let launch = Launch::<Unsafe, 1>::new(kernel(*cluster), [LaunchArg::scalar(*n)]);
-        match (image(&launch, *capability), expected) {
+        // SAFETY: its mode is `Unsafe`.
+        let launch = unsafe { Launch::<Unsafe, 1>::new(kernel(*cluster), [LaunchArg::scalar(*n)]) };
+        match (image(&launch, ComputeCapability::new(capability.0, capability.1), None), expected) {
             (Ok(found), Ok(())) => assert_eq!(found.cluster, *cluster),
             (Err(error), Err(text)) => assert!(error.to_string().starts_with(text), "{error}\nexpected: {text}"),
             (found, expected) => panic!("{cluster:?} {n} {capability:?}: found {found:?}, expected {expected:?}"),

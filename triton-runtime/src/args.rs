@@ -7,14 +7,16 @@ use crate::uses::Core;
 use crate::view::{View, ViewMut};
 use std::fmt;
 use std::marker::PhantomData;
-use triton_core::record::{Arg, ParamType, Promise};
+use triton_core::metadata::{Arg, ParamType, Specialization};
 
 /// One argument of a launch: its value, its type, and the buffer behind it, which the launch orders with its other uses.
 ///
 /// **Invariant:** one for a `Tensor` or `TensorMut` is made of a [`View`] or [`ViewMut`] alone, whose elements all lie in the
 /// buffer, and those of a mutable one are distinct. With this a kernel that keeps within the extents keeps within the
 /// buffers, and a launch of views and scalars is safe.
-#[derive(Clone, Copy)]
+///
+/// **Invariant:** it is not copied. One mutable borrow of a buffer makes one argument, so that the arguments of a launch do
+/// not alias unless all of them only read.
 pub struct LaunchArg<'a> {
     /// What the kernel receives, zero-extended, in the first [`ParamType::words`].
     words: [u64; ParamType::MAX_WORDS],
@@ -46,7 +48,7 @@ impl<'a> LaunchArg<'a> {
             Some(view.core()),
         );
         let extents = view.shape().into_iter().map(|extent| extent as u64);
-        let strides = view.all_strides().into_iter().map(|stride| stride as u64);
+        let strides = view.strides().into_iter().map(|stride| stride as u64);
         for (word, value) in arg.words[1..].iter_mut().zip(extents.chain(strides)) {
             *word = value;
         }
@@ -56,10 +58,7 @@ impl<'a> LaunchArg<'a> {
     /// The values as the kernel receives them: one, but for a view its address, extents (`i32`) and strides in elements
     /// (`i64`).
     pub fn values(&self) -> impl Iterator<Item = Arg> {
-        let is_address = match self.ty {
-            ParamType::Ptr(_) | ParamType::PtrMut(_) | ParamType::Tensor { .. } => true,
-            ParamType::Scalar(_) => false,
-        };
+        let is_address = self.ty.scalar().is_none();
         let value =
             move |(i, bits): (usize, &u64)| if i == 0 && is_address { Arg::Ptr(*bits) } else { Arg::Scalar(*bits) };
         self.words().iter().enumerate().map(value)
@@ -77,30 +76,26 @@ impl<'a> LaunchArg<'a> {
         self.words[0]
     }
 
-    /// The strongest promise that the value allows: see [`Promise`].
+    /// The most specialized code that the value allows: see [`Specialization`].
     #[inline]
-    pub(crate) fn promise(&self) -> Promise {
+    pub(crate) fn specialization(&self) -> Specialization {
         let divisible = |bits: u64| bits.is_multiple_of(16);
-        match self.ty {
-            ParamType::Ptr(_) | ParamType::PtrMut(_) | ParamType::Tensor { .. } if !divisible(self.bits()) => {
-                Promise::Nothing
-            }
+        let regular = |regular: bool| if regular { Specialization::Divisible16 } else { Specialization::Aligned16 };
+        if let Some(dtype) = self.ty.scalar() {
             // The low bits decide, whatever the sign and the width.
-            ParamType::Scalar(t) if t.is_int() && !divisible(self.bits()) => Promise::Aligned,
-            ParamType::Ptr(_) | ParamType::PtrMut(_) | ParamType::Scalar(_) => Promise::Divisible,
-            ParamType::Tensor { rank, .. } => {
-                let (extents, strides) = self.words()[1..].split_at(usize::from(rank));
-                let regular = match (extents, strides) {
-                    ([.., extent], [others @ .., stride]) => {
-                        (*stride == 1 || *extent <= 1)
-                            && divisible(*extent)
-                            && others.iter().all(|stride| divisible(*stride))
-                    }
-                    ([], _) | (_, []) => false,
-                };
-                if regular { Promise::Divisible } else { Promise::Aligned }
-            }
+            return regular(!dtype.is_int() || divisible(self.bits()));
         }
+        if !divisible(self.bits()) {
+            return Specialization::Generic;
+        }
+        let ParamType::Tensor { rank, .. } = self.ty else { return Specialization::Divisible16 };
+        let (extents, strides) = self.words()[1..].split_at(usize::from(rank));
+        regular(match (extents, strides) {
+            ([.., extent], [others @ .., stride]) => {
+                (*stride == 1 || *extent <= 1) && divisible(*extent) && others.iter().all(|stride| divisible(*stride))
+            }
+            ([], _) | (_, []) => false,
+        })
     }
 }
 
@@ -125,7 +120,7 @@ impl<'a> Slots<'_, 'a> {
 
     /// As many arguments as `fill` passes.
     pub fn gather<const N: usize>(fill: impl FnOnce(&mut Slots<'_, 'a>)) -> [LaunchArg<'a>; N] {
-        let mut args = [LaunchArg::scalar(false); N];
+        let mut args = std::array::from_fn(|_| LaunchArg::scalar(false));
         fill(&mut Slots(args.iter_mut()));
         args
     }
@@ -139,26 +134,42 @@ impl fmt::Debug for LaunchArg<'_> {
     }
 }
 
+mod sealed {
+    /// Only our buffers, views and pointers: a safe launch relies on what their arguments borrow.
+    pub trait Sealed {}
+}
+
+impl<T: Element> sealed::Sealed for Buffer<T> {}
+impl<T: Element> sealed::Sealed for BufferSlice<'_, T> {}
+impl<T: Element> sealed::Sealed for BufferSliceMut<'_, T> {}
+impl<T: Element> sealed::Sealed for DevicePtr<'_, T> {}
+impl<T: Element> sealed::Sealed for DevicePtrMut<'_, T> {}
+impl<T: Element, const R: usize> sealed::Sealed for View<'_, T, R> {}
+impl<T: Element, const R: usize> sealed::Sealed for ViewMut<'_, T, R> {}
+impl<T: Element, const R: usize> sealed::Sealed for &View<'_, T, R> {}
+impl<T: Element, const R: usize> sealed::Sealed for &ViewMut<'_, T, R> {}
+impl<T: Element, const R: usize> sealed::Sealed for &mut ViewMut<'_, T, R> {}
+
 /// What can be passed for a `Ptr<T>`: a buffer, a slice of one, or a [`DevicePtr`].
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be passed for a `Ptr<{T}>`",
     label = "expected a device buffer of `{T}`",
     note = "make one by `stream.upload(..)` or `stream.zeros(..)`"
 )]
-pub trait AsPtr<T: Element> {
+pub trait AsPtrArg<T: Element>: sealed::Sealed {
     /// The argument.
-    fn arg(&self) -> LaunchArg<'_>;
+    fn as_ptr_arg(&self) -> LaunchArg<'_>;
 }
 
-/// What can be passed for a `PtrMut<T>`: a buffer, a mutable slice of one, or a [`DevicePtr`].
+/// What can be passed for a `PtrMut<T>`: a buffer, a mutable slice of one, or a [`DevicePtrMut`].
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be passed for a `PtrMut<{T}>`",
     label = "expected a mutable device buffer of `{T}`",
     note = "make one by `stream.upload(..)` or `stream.zeros(..)`, and pass `&mut` of it"
 )]
-pub trait AsPtrMut<T: Element> {
+pub trait AsPtrMutArg<T: Element>: sealed::Sealed {
     /// The argument.
-    fn arg_mut(&mut self) -> LaunchArg<'_>;
+    fn as_ptr_mut_arg(&mut self) -> LaunchArg<'_>;
 }
 
 /// What can be passed for a `Tensor<T, R>`: a view, or a reference to one that is used again.
@@ -167,9 +178,9 @@ pub trait AsPtrMut<T: Element> {
     label = "expected a view of `{T}` with {R} dimensions",
     note = "make one by `buffer.view([..])?`, with an extent for each dimension"
 )]
-pub trait AsTensor<'a, T: Element, const R: usize> {
+pub trait IntoTensorArg<'a, T: Element, const R: usize>: sealed::Sealed {
     /// The argument.
-    fn into_arg(self) -> LaunchArg<'a>;
+    fn into_tensor_arg(self) -> LaunchArg<'a>;
 }
 
 /// What can be passed for a `TensorMut<T, R>`: a mutable view, or a mutable reference to one that is used again.
@@ -178,150 +189,182 @@ pub trait AsTensor<'a, T: Element, const R: usize> {
     label = "expected a mutable view of `{T}` with {R} dimensions",
     note = "make one by `buffer.view_mut([..])?`, with an extent for each dimension"
 )]
-pub trait AsTensorMut<'a, T: Element, const R: usize> {
+pub trait IntoTensorMutArg<'a, T: Element, const R: usize>: sealed::Sealed {
     /// The argument.
-    fn into_arg_mut(self) -> LaunchArg<'a>;
+    fn into_tensor_mut_arg(self) -> LaunchArg<'a>;
 }
 
 #[diagnostic::do_not_recommend]
-impl<T: Element> AsPtr<T> for BufferSlice<'_, T> {
+impl<T: Element> AsPtrArg<T> for BufferSlice<'_, T> {
     #[inline]
-    fn arg(&self) -> LaunchArg<'_> {
+    fn as_ptr_arg(&self) -> LaunchArg<'_> {
         LaunchArg::word(self.address(), ParamType::Ptr(T::DTYPE), Some(self.core()))
     }
 }
 
 #[diagnostic::do_not_recommend]
-impl<T: Element> AsPtr<T> for BufferSliceMut<'_, T> {
+impl<T: Element> AsPtrArg<T> for BufferSliceMut<'_, T> {
     #[inline]
-    fn arg(&self) -> LaunchArg<'_> {
+    fn as_ptr_arg(&self) -> LaunchArg<'_> {
         LaunchArg::word(self.address(), ParamType::Ptr(T::DTYPE), Some(self.core()))
     }
 }
 
 #[diagnostic::do_not_recommend]
-impl<T: Element> AsPtrMut<T> for BufferSliceMut<'_, T> {
+impl<T: Element> AsPtrMutArg<T> for BufferSliceMut<'_, T> {
     #[inline]
-    fn arg_mut(&mut self) -> LaunchArg<'_> {
+    fn as_ptr_mut_arg(&mut self) -> LaunchArg<'_> {
         LaunchArg::word(self.address(), ParamType::PtrMut(T::DTYPE), Some(self.core()))
     }
 }
 
 #[diagnostic::do_not_recommend]
-impl<T: Element> AsPtr<T> for Buffer<T> {
+impl<T: Element> AsPtrArg<T> for Buffer<T> {
     #[inline]
-    fn arg(&self) -> LaunchArg<'_> {
+    fn as_ptr_arg(&self) -> LaunchArg<'_> {
         let core = self.as_slice().core();
         LaunchArg::word(core.address(), ParamType::Ptr(T::DTYPE), Some(core))
     }
 }
 
 #[diagnostic::do_not_recommend]
-impl<T: Element> AsPtrMut<T> for Buffer<T> {
+impl<T: Element> AsPtrMutArg<T> for Buffer<T> {
     #[inline]
-    fn arg_mut(&mut self) -> LaunchArg<'_> {
+    fn as_ptr_mut_arg(&mut self) -> LaunchArg<'_> {
         let core = self.as_mut_slice().core();
         LaunchArg::word(core.address(), ParamType::PtrMut(T::DTYPE), Some(core))
     }
 }
 
 #[diagnostic::do_not_recommend]
-impl<'a, T: Element, const R: usize> AsTensor<'a, T, R> for View<'a, T, R> {
+impl<'a, T: Element, const R: usize> IntoTensorArg<'a, T, R> for View<'a, T, R> {
     #[inline]
-    fn into_arg(self) -> LaunchArg<'a> {
+    fn into_tensor_arg(self) -> LaunchArg<'a> {
         LaunchArg::view(self, false)
     }
 }
 
 #[diagnostic::do_not_recommend]
-impl<'a, T: Element, const R: usize> AsTensor<'a, T, R> for &'a View<'_, T, R> {
+impl<'a, T: Element, const R: usize> IntoTensorArg<'a, T, R> for &'a View<'_, T, R> {
     #[inline]
-    fn into_arg(self) -> LaunchArg<'a> {
+    fn into_tensor_arg(self) -> LaunchArg<'a> {
         LaunchArg::view(*self, false)
     }
 }
 
 #[diagnostic::do_not_recommend]
-impl<'a, T: Element, const R: usize> AsTensor<'a, T, R> for ViewMut<'a, T, R> {
+impl<'a, T: Element, const R: usize> IntoTensorArg<'a, T, R> for ViewMut<'a, T, R> {
     #[inline]
-    fn into_arg(self) -> LaunchArg<'a> {
+    fn into_tensor_arg(self) -> LaunchArg<'a> {
         LaunchArg::view(self.into_view(), false)
     }
 }
 
 #[diagnostic::do_not_recommend]
-impl<'a, T: Element, const R: usize> AsTensor<'a, T, R> for &'a ViewMut<'_, T, R> {
+impl<'a, T: Element, const R: usize> IntoTensorArg<'a, T, R> for &'a ViewMut<'_, T, R> {
     #[inline]
-    fn into_arg(self) -> LaunchArg<'a> {
+    fn into_tensor_arg(self) -> LaunchArg<'a> {
         LaunchArg::view(self.as_view(), false)
     }
 }
 
 #[diagnostic::do_not_recommend]
-impl<'a, T: Element, const R: usize> AsTensorMut<'a, T, R> for ViewMut<'a, T, R> {
+impl<'a, T: Element, const R: usize> IntoTensorMutArg<'a, T, R> for ViewMut<'a, T, R> {
     #[inline]
-    fn into_arg_mut(self) -> LaunchArg<'a> {
+    fn into_tensor_mut_arg(self) -> LaunchArg<'a> {
         LaunchArg::view(self.into_view(), true)
     }
 }
 
 #[diagnostic::do_not_recommend]
-impl<'a, T: Element, const R: usize> AsTensorMut<'a, T, R> for &'a mut ViewMut<'_, T, R> {
+impl<'a, T: Element, const R: usize> IntoTensorMutArg<'a, T, R> for &'a mut ViewMut<'_, T, R> {
     #[inline]
-    fn into_arg_mut(self) -> LaunchArg<'a> {
+    fn into_tensor_mut_arg(self) -> LaunchArg<'a> {
         LaunchArg::view(self.as_view(), true)
     }
 }
 
-/// An address that another library owns. Nothing is known of its device, length or streams: order its uses by events.
+/// An address of elements that another library owns, for a kernel to read, valid while `'a` lasts. Its device and length are
+/// unknown: order its uses by events.
 ///
 /// On the CPU device a kernel can reach buffers of this crate only.
-pub struct DevicePtr<T> {
+pub struct DevicePtr<'a, T> {
     address: u64,
-    element: PhantomData<T>,
+    element: PhantomData<&'a T>,
 }
 
-impl<T: Element> DevicePtr<T> {
+/// An address of elements that another library owns, for a kernel to read and write, valid while `'a` lasts. Its device and
+/// length are unknown: order its uses by events.
+///
+/// On the CPU device a kernel can reach buffers of this crate only.
+pub struct DevicePtrMut<'a, T> {
+    address: u64,
+    element: PhantomData<&'a mut T>,
+}
+
+impl<'a, T: Element> DevicePtr<'a, T> {
     /// Elements at an address.
     ///
     /// # Safety
-    /// As long as a launch with this pointer may run, the address is of elements of `T` on the launch's device, as many as
-    /// the kernel accesses; if the kernel writes them, nobody else uses them meanwhile.
+    /// While `'a` lasts, and as long as a launch with this pointer may run, the address is of elements of `T` on the launch's
+    /// device, as many as the kernel accesses, and nothing writes them.
     #[allow(unsafe_code, reason = "the caller must vouch for the address")]
-    pub unsafe fn new(address: u64) -> DevicePtr<T> {
+    pub unsafe fn new(address: u64) -> DevicePtr<'a, T> {
         DevicePtr { address, element: PhantomData }
-    }
-
-    /// The address.
-    pub fn address(&self) -> u64 {
-        self.address
     }
 }
 
-impl<T> Clone for DevicePtr<T> {
-    fn clone(&self) -> DevicePtr<T> {
+impl<'a, T: Element> DevicePtrMut<'a, T> {
+    /// Elements at an address.
+    ///
+    /// # Safety
+    /// While `'a` lasts, and as long as a launch with this pointer may run, the address is of elements of `T` on the launch's
+    /// device, as many as the kernel accesses; if the kernel writes them, nothing else accesses them meanwhile.
+    #[allow(unsafe_code, reason = "the caller must vouch for the address")]
+    pub unsafe fn new(address: u64) -> DevicePtrMut<'a, T> {
+        DevicePtrMut { address, element: PhantomData }
+    }
+}
+
+macro_rules! pointer {
+    ($($name:ident)*) => {$(
+        impl<T> $name<'_, T> {
+            /// The address.
+            pub fn address(&self) -> u64 {
+                self.address
+            }
+        }
+
+        impl<T> fmt::Debug for $name<'_, T> {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                write!(f, "{}<{}>({:#x})", stringify!($name), std::any::type_name::<T>(), self.address)
+            }
+        }
+
+        #[diagnostic::do_not_recommend]
+        impl<T: Element> AsPtrArg<T> for $name<'_, T> {
+            #[inline]
+            fn as_ptr_arg(&self) -> LaunchArg<'_> {
+                LaunchArg::word(self.address, ParamType::Ptr(T::DTYPE), None)
+            }
+        }
+    )*};
+}
+
+pointer!(DevicePtr DevicePtrMut);
+
+impl<T> Clone for DevicePtr<'_, T> {
+    fn clone(&self) -> Self {
         *self
     }
 }
 
-impl<T> Copy for DevicePtr<T> {}
-
-impl<T> fmt::Debug for DevicePtr<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "DevicePtr<{}>({:#x})", std::any::type_name::<T>(), self.address)
-    }
-}
+impl<T> Copy for DevicePtr<'_, T> {}
 
 #[diagnostic::do_not_recommend]
-impl<T: Element> AsPtr<T> for DevicePtr<T> {
-    fn arg(&self) -> LaunchArg<'_> {
-        LaunchArg::word(self.address, ParamType::Ptr(T::DTYPE), None)
-    }
-}
-
-#[diagnostic::do_not_recommend]
-impl<T: Element> AsPtrMut<T> for DevicePtr<T> {
-    fn arg_mut(&mut self) -> LaunchArg<'_> {
+impl<T: Element> AsPtrMutArg<T> for DevicePtrMut<'_, T> {
+    #[inline]
+    fn as_ptr_mut_arg(&mut self) -> LaunchArg<'_> {
         LaunchArg::word(self.address, ParamType::PtrMut(T::DTYPE), None)
     }
 }

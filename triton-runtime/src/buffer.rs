@@ -21,7 +21,7 @@ use std::ops::{Bound, RangeBounds};
 /// # fn main() -> Result<()> {
 /// let stream = Device::cpu().stream()?;
 /// let mut x = stream.upload(&[1, 2, 3, 4])?;
-/// stream.copy_from_host(&mut x.slice_mut(1..3)?, &[20, 30])?;
+/// stream.copy_from_host(&[20, 30], &mut x.slice_mut(1..3)?)?;
 /// assert_eq!(stream.download(&x)?, [1, 20, 30, 4]);
 /// assert_eq!(stream.download(&x.slice(2..)?)?, [30, 4]);
 /// # Ok(())
@@ -94,8 +94,8 @@ impl<T: Element> Buffer<T> {
         self.as_mut_slice().into_slice(range)
     }
 
-    /// The elements as an array of this shape, row by row; what is left over is not part of it. Strides and a place other
-    /// than the start are set on the view.
+    /// The elements as an array of this shape, row by row; what is left over is not part of it. Other strides and
+    /// another first element are set on the view.
     ///
     /// # Errors
     /// [`Error::View`] if there are too few elements, [`Error::Extent`].
@@ -104,8 +104,8 @@ impl<T: Element> Buffer<T> {
     /// # use triton_runtime::{Device, Result};
     /// # fn main() -> Result<()> {
     /// let x = Device::cpu().stream()?.zeros::<f32>(12)?;
-    /// assert_eq!(x.view([3, 4])?.transposed().shape(), [4, 3]);
-    /// let window = x.view([2, 2])?.strides([4, 1])?.offset(5)?;
+    /// assert_eq!(x.view([3, 4])?.transpose().shape(), [4, 3]);
+    /// let window = x.view([2, 2])?.with_strides([4, 1])?.with_offset(5)?;
     /// assert_eq!(window.address() - x.address(), 5 * 4);
     /// assert!(x.view([3, 5]).is_err());
     /// # Ok(())

@@ -4,15 +4,18 @@
 //! in a checksum; whatever is damaged, truncated, of another format or for another key reads as absent and is written anew.
 //! Files appear whole: they are written under another name and renamed.
 //!
+//! A checksum keeps no attacker out. Entries are trusted because only this user can have written them: a folder or file that
+//! belongs to another user, or that others may write to, is not used, and neither is what is not a regular file (`private`).
+//!
 //! ```text
 //! "triton-cubin 1\n"  driver:u32  then 4 lengths:u32 (device, ptx, log, cubin)  device  ptx  log  cubin  crc32:u32
 //! ```
 
+mod private;
+
 use std::ffi::OsString;
-use std::fs::{self, File};
-use std::io::{self, Write};
+use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 /// Begins every entry, and changes with the format.
 const MAGIC: &[u8] = b"triton-cubin 1\n";
@@ -52,7 +55,7 @@ impl Cache {
         Cache { folder: folder.into() }
     }
 
-    /// The cache that the environment names: `$TRITON_CACHE_DIR` (none if that is empty), else
+    /// The cache that the environment names: `$TRITON_DSL_CACHE_DIR` (none if that is empty), else
     /// `$XDG_CACHE_HOME/triton-dsl`, else `$HOME/.cache/triton-dsl`, else none.
     pub fn from_env() -> Option<Cache> {
         Cache::from_vars(|name| std::env::var_os(name))
@@ -60,7 +63,7 @@ impl Cache {
 
     /// The same for given variables.
     pub fn from_vars(get: impl Fn(&str) -> Option<OsString>) -> Option<Cache> {
-        if let Some(folder) = get("TRITON_CACHE_DIR") {
+        if let Some(folder) = get("TRITON_DSL_CACHE_DIR") {
             return (!folder.is_empty()).then(|| Cache::at(folder));
         }
         // The XDG specification has relative paths ignored.
@@ -90,34 +93,19 @@ impl Cache {
         self.folder.join(format!("{hash:016x}.cubin"))
     }
 
-    /// The entry of a key; `None` if there is no sound one.
+    /// The entry of a key; `None` if there is no sound one, or none that can be trusted.
     pub fn read(&self, key: &Key<'_>) -> Option<Entry> {
-        let file = self.file(key);
-        let size = fs::metadata(&file).ok()?.len();
-        if size > LARGEST {
-            return None;
-        }
-        decode(&fs::read(file).ok()?, key)
+        decode(&private::read(&self.folder, &self.file(key), LARGEST).ok()?, key)
     }
 
-    /// Writes an entry over what is there.
+    /// Writes an entry over what is there. A folder that does not exist is made, for this user alone.
     ///
     /// # Errors
-    /// The file system's. A caller that has the entry anyway ignores them.
+    /// The file system's, or that the folder cannot be trusted. A caller that has the entry anyway ignores them.
     pub fn write(&self, key: &Key<'_>, entry: &Entry) -> io::Result<()> {
-        static COUNT: AtomicU64 = AtomicU64::new(0);
         let bytes = encode(key, entry).ok_or_else(|| io::Error::other("the entry is too large"))?;
-        fs::create_dir_all(&self.folder)?;
-        // Two processes, or threads, never share a temporary file.
-        let name = format!(".{}-{}.tmp", std::process::id(), COUNT.fetch_add(1, Relaxed));
-        let temporary = self.folder.join(name);
-        let written = File::create(&temporary)
-            .and_then(|mut file| file.write_all(&bytes))
-            .and_then(|()| fs::rename(&temporary, self.file(key)));
-        if written.is_err() {
-            let _ = fs::remove_file(&temporary);
-        }
-        written
+        private::create_folder(&self.folder)?;
+        private::write(&self.folder, &self.file(key), &bytes)
     }
 }
 

@@ -4,9 +4,12 @@ use crate::driver::context::Context;
 use crate::error::{Error, Result};
 use crate::sim::SimOptions;
 use crate::stream::Stream;
+use std::ffi::c_void;
 use std::fmt;
+use std::hash::{Hash, Hasher};
+use std::str::FromStr;
 use std::sync::Arc;
-use triton_core::record::Target;
+use triton_core::metadata::{ComputeCapability, Target};
 
 /// A device: the CPU, one GPU or, with the feature `sim`, a simulator of one. Cloning is cheap.
 ///
@@ -62,13 +65,30 @@ impl Device {
         let fall_back = |why: String| Device { place: Place::Cpu, why: Some(why.into()) };
         match Device::cuda(0) {
             Ok(device) => match device.compute_capability() {
-                Some((major, minor)) if !Target::Sm80.runs_on((major, minor)) => {
-                    fall_back(format!("{device} has compute capability {major}.{minor}, but 8.0 or newer is needed"))
-                }
+                Some(capability) if !Target::Sm80.runs_on(capability) => fall_back(format!(
+                    "{device} has compute capability {capability}, but {} or newer is needed",
+                    Target::Sm80.capability()
+                )),
                 _ => device,
             },
             Err(error) => fall_back(reason(&error)),
         }
+    }
+
+    /// Every device there is: the CUDA devices by their numbers, then the CPU. A CUDA device that cannot be opened is left out;
+    /// [`Device::cuda`] says why. The simulator is not among them.
+    ///
+    /// ```
+    /// use triton_runtime::Device;
+    ///
+    /// for device in Device::all() {
+    ///     println!("{device}, {} multiprocessors", device.multiprocessors());
+    /// }
+    /// # assert!(Device::all().contains(&Device::cpu()));
+    /// ```
+    pub fn all() -> Vec<Device> {
+        let cuda = (0..Context::count()).filter_map(|index| Device::cuda(index).ok());
+        cuda.chain([Device::cpu()]).collect()
     }
 
     /// A new stream on this device.
@@ -103,8 +123,8 @@ impl Device {
         }
     }
 
-    /// Compute capability (major, minor); `None` for the CPU. The simulator has that of a Hopper GPU, (9, 0).
-    pub fn compute_capability(&self) -> Option<(u32, u32)> {
+    /// The generation of the GPU; `None` for the CPU. The simulator has that of a Hopper GPU, 9.0.
+    pub fn compute_capability(&self) -> Option<ComputeCapability> {
         match &self.place {
             Place::Cpu => None,
             Place::Cuda(context) => Some(context.capability),
@@ -129,6 +149,12 @@ impl Device {
     /// The driver's version, as `cuDriverGetVersion` counts (1000·major + 10·minor); `None` for the CPU and the simulator.
     pub fn driver_version(&self) -> Option<u32> {
         self.context().map(|c| c.driver.version)
+    }
+
+    /// The driver's `CUcontext`, the primary context of the GPU, for other libraries; `None` on the CPU and the simulator. It
+    /// stays retained until the process ends.
+    pub fn as_raw_context(&self) -> Option<*mut c_void> {
+        self.context().map(Context::pointer)
     }
 
     pub(crate) fn place(&self) -> Place {
@@ -167,6 +193,46 @@ impl PartialEq for Device {
 }
 
 impl Eq for Device {}
+
+/// Equal devices have equal hashes.
+impl Hash for Device {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        match self.place {
+            Place::Cpu => 0usize.hash(state),
+            Place::Sim(_) => 1usize.hash(state),
+            Place::Cuda(context) => (2 + context.ordinal).hash(state),
+        }
+    }
+}
+
+/// `cpu`, `cuda:0` (or any other number), `cuda` for the first, `sim`, and `best` for [`Device::best`].
+///
+/// ```
+/// use triton_runtime::Device;
+///
+/// assert_eq!("cpu".parse(), Ok(Device::cpu()));
+/// assert!("gpu".parse::<Device>().is_err());
+/// ```
+///
+/// # Errors
+/// [`Error::DeviceName`], or those of [`Device::cuda`].
+impl FromStr for Device {
+    type Err = Error;
+
+    fn from_str(name: &str) -> Result<Device> {
+        let unknown = || Error::DeviceName { found: name.to_string() };
+        match name {
+            "best" => Ok(Device::best()),
+            "cpu" => Ok(Device::cpu()),
+            "cuda" => Device::cuda(0),
+            "sim" => SimOptions::device(),
+            _ => {
+                let index = name.strip_prefix("cuda:").filter(|digits| digits.bytes().all(|b| b.is_ascii_digit()));
+                Device::cuda(index.and_then(|digits| digits.parse().ok()).ok_or_else(unknown)?)
+            }
+        }
+    }
+}
 
 impl fmt::Display for Device {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

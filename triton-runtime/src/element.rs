@@ -44,7 +44,7 @@ pub trait Element: sealed::Sealed + Copy + Send + Sync + PartialEq + Debug + 'st
 
     /// Makes bytes valid that a device may have written.
     #[doc(hidden)]
-    fn normalise(bytes: &mut [u8]) {
+    fn normalize(bytes: &mut [u8]) {
         let _ = bytes;
     }
 
@@ -122,7 +122,7 @@ impl Element for bool {
         Ok(())
     }
 
-    fn normalise(bytes: &mut [u8]) {
+    fn normalize(bytes: &mut [u8]) {
         for byte in bytes {
             *byte = u8::from(*byte != 0);
         }

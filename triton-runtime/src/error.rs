@@ -1,6 +1,8 @@
 //! The one error type: what was found, what was expected, and how to mend it.
 
+pub use triton_core::interp::ProgramFault;
 use triton_core::interp::{FailedAssertion, RunError};
+use triton_core::metadata::{ComputeCapability, ParamType};
 
 /// The result of everything that can fail here.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -11,6 +13,7 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 pub enum Error {
     /// There is no CUDA driver on this machine, or it cannot be used.
     #[error("no CUDA driver: {reason}; install the NVIDIA driver, or use Device::cpu()")]
+    #[non_exhaustive]
     NoDriver {
         /// Why, as the end of a sentence.
         reason: String,
@@ -22,6 +25,7 @@ pub enum Error {
         version(*.found),
         version(*.needed)
     )]
+    #[non_exhaustive]
     DriverTooOld {
         /// The driver's version, as `cuDriverGetVersion` counts: 1000·major + 10·minor.
         found: u32,
@@ -31,6 +35,7 @@ pub enum Error {
 
     /// No CUDA device has this number.
     #[error("there is no CUDA device {index}: {}", devices(*.count))]
+    #[non_exhaustive]
     NoDevice {
         /// The number asked for.
         index: usize,
@@ -38,10 +43,19 @@ pub enum Error {
         count: usize,
     },
 
+    /// No device has this name.
+    #[error("there is no device `{found}`; write `best`, `cpu`, `cuda`, `cuda:1`, or `sim` with the feature `sim`")]
+    #[non_exhaustive]
+    DeviceName {
+        /// What was written.
+        found: String,
+    },
+
     /// A buffer or event of one device was used on another.
     #[error(
         "{what} is on {found}, but the stream is on {expected}; copy it through the host, or use a stream of its device"
     )]
+    #[non_exhaustive]
     WrongDevice {
         /// Which thing, in words: "argument `x`".
         what: String,
@@ -53,6 +67,7 @@ pub enum Error {
 
     /// Two lengths that must agree do not.
     #[error("the source has {source_len} elements, but the destination has {len}; copy between slices of one length")]
+    #[non_exhaustive]
     Length {
         /// Elements of the source.
         source_len: usize,
@@ -62,6 +77,7 @@ pub enum Error {
 
     /// A slice reaches outside its buffer.
     #[error("the range {start}..{end} does not lie in a buffer of {len} elements")]
+    #[non_exhaustive]
     OutOfRange {
         /// First element.
         start: usize,
@@ -76,6 +92,7 @@ pub enum Error {
         "a view {shape:?} with strides {strides:?} from element {offset} on needs {needed} elements, but there are {len}; \
          use smaller extents or strides, or a larger buffer"
     )]
+    #[non_exhaustive]
     View {
         /// The extents.
         shape: Vec<usize>,
@@ -91,6 +108,7 @@ pub enum Error {
 
     /// An extent of a view that a kernel, which counts in `i32`, cannot count.
     #[error("axis {axis} of the view has {found} elements, but an extent is at most 2147483647; use several views")]
+    #[non_exhaustive]
     Extent {
         /// Which axis, from 0.
         axis: usize,
@@ -100,6 +118,7 @@ pub enum Error {
 
     /// A stride of a view that goes backwards.
     #[error("the stride of axis {axis} of the view is {found}, but strides are not negative; order the axis forwards")]
+    #[non_exhaustive]
     Stride {
         /// Which axis, from 0.
         axis: usize,
@@ -112,6 +131,7 @@ pub enum Error {
         "a mutable view {shape:?} with strides {strides:?}: {reason}; no two of its elements may be one: use larger \
          strides, or a view for reading"
     )]
+    #[non_exhaustive]
     Overlap {
         /// The extents.
         shape: Vec<usize>,
@@ -123,6 +143,7 @@ pub enum Error {
 
     /// The device has no such amount of memory left.
     #[error("out of memory on {device}: {requested} bytes were requested{}", left(*.free, *.total))]
+    #[non_exhaustive]
     OutOfMemory {
         /// Bytes asked for.
         requested: u64,
@@ -134,24 +155,26 @@ pub enum Error {
         device: String,
     },
 
-    /// An argument does not keep what the kernel's parameter promises.
+    /// An argument is not the multiple that the kernel's parameter asks for.
     #[error(
         "`{kernel}`: argument `{param}` is {value}, which is not a multiple of {multiple_of} as \
-         `#[multiple_of({multiple_of})]` promises"
+         `#[multiple_of({multiple_of})]` on the parameter asks"
     )]
-    Promise {
+    #[non_exhaustive]
+    MultipleOf {
         /// The kernel's instance.
         kernel: String,
         /// The parameter's name.
         param: String,
-        /// The promise.
+        /// The multiple that the parameter asks for.
         multiple_of: u32,
         /// What was passed: a number, or an address in hexadecimal.
         value: String,
     },
 
-    /// An argument is not what the record of the kernel says.
-    #[error("`{kernel}`: argument {index} is {found}, but the kernel's record says {expected}")]
+    /// An argument is not what the kernel takes.
+    #[error("`{kernel}`: argument {index} is {found}, but the kernel takes {expected}")]
+    #[non_exhaustive]
     Argument {
         /// The kernel's instance.
         kernel: String,
@@ -165,6 +188,7 @@ pub enum Error {
 
     /// A grid that no device can run.
     #[error("the grid has {found} programs along {axis}, but it must have {expected}")]
+    #[non_exhaustive]
     Grid {
         /// `x`, `y` or `z`.
         axis: char,
@@ -174,12 +198,15 @@ pub enum Error {
         expected: String,
     },
 
-    /// No such variant.
-    #[error("`{kernel}` has {count} variants, numbered from 0, but variant {index} was asked for")]
-    Variant {
+    /// The kernel has fewer configs.
+    #[error(
+        "`{kernel}` has {count} configs, numbered from 0, but config {index} was asked for; list it in `configs = [..]`"
+    )]
+    #[non_exhaustive]
+    Config {
         /// The kernel's instance.
         kernel: String,
-        /// The variant asked for.
+        /// The config asked for.
         index: usize,
         /// How many there are.
         count: usize,
@@ -187,16 +214,15 @@ pub enum Error {
 
     /// The kernel was compiled for other devices only.
     #[error(
-        "`{kernel}` was compiled for {targets}, which a device of compute capability {}.{} cannot run; \
-         use a newer GPU or Device::cpu()",
-        .capability.0,
-        .capability.1
+        "`{kernel}` was compiled for {targets}, which a device of compute capability {capability} cannot run; \
+         use a newer GPU or Device::cpu()"
     )]
+    #[non_exhaustive]
     NoImage {
         /// The kernel's instance.
         kernel: String,
         /// The device's compute capability.
-        capability: (u32, u32),
+        capability: ComputeCapability,
         /// The targets there are.
         targets: String,
     },
@@ -205,6 +231,7 @@ pub enum Error {
     #[error(
         "`{kernel}` needs {needed} bytes of shared memory a block, but {device} has {limit}; use smaller tiles or fewer stages"
     )]
+    #[non_exhaustive]
     SharedMemory {
         /// The kernel's instance.
         kernel: String,
@@ -218,6 +245,7 @@ pub enum Error {
 
     /// The driver's compiler refused the PTX. This is a bug in the kernel compiler: please report it with the log.
     #[error("the driver could not compile `{kernel}` ({message}); please report this as a bug, with the log:\n{log}")]
+    #[non_exhaustive]
     Jit {
         /// The kernel's instance.
         kernel: String,
@@ -229,6 +257,7 @@ pub enum Error {
 
     /// The embedded IR of a kernel cannot be read. This is a bug in the kernel compiler.
     #[error("the embedded IR of `{kernel}` cannot be read ({message}); please report this as a bug")]
+    #[non_exhaustive]
     Ir {
         /// The kernel's instance.
         kernel: String,
@@ -236,10 +265,9 @@ pub enum Error {
         message: String,
     },
 
-    /// A program of a kernel did something wrong on the CPU device. The text names kernel, program, source line and what
-    /// happened.
-    #[error("{0}")]
-    Program(String),
+    /// A program of a kernel did something wrong on the CPU device, such as an access outside of its buffers.
+    #[error(transparent)]
+    Program(ProgramFault),
 
     /// The simulator found mistakes in a launch: for each, a line that names source, kernel, block, warp, lane and instruction.
     #[cfg(feature = "sim")]
@@ -249,6 +277,7 @@ pub enum Error {
     /// The simulator does not understand the code of a kernel. This is a bug of the simulator or of the kernel compiler.
     #[cfg(feature = "sim")]
     #[error("the simulator cannot run `{kernel}` ({message}); please report this as a bug")]
+    #[non_exhaustive]
     Simulator {
         /// The kernel's instance.
         kernel: String,
@@ -259,6 +288,7 @@ pub enum Error {
     /// An `assert!` of a kernel did not hold. On a GPU the launch has returned before, and the call that reports this is a later
     /// one; the device cannot be used any more by this process then.
     #[error("{}kernel `{kernel}`, program ({}): assertion failed: {message}", place(file, *.line), .program.map(|i| i.to_string()).join(", "))]
+    #[non_exhaustive]
     DeviceAssert {
         /// The kernel's name.
         kernel: String,
@@ -278,6 +308,7 @@ pub enum Error {
          address, or a buffer freed too early. The device cannot be used any more by this process. Run \
          it on Device::cpu() to have every access checked, or under `compute-sanitizer`, which names the place"
     )]
+    #[non_exhaustive]
     Device {
         /// The driver function that reported it; the mistake was made earlier.
         call: &'static str,
@@ -287,6 +318,7 @@ pub enum Error {
 
     /// The driver refused a call.
     #[error("{call} failed with code {code}: {message}")]
+    #[non_exhaustive]
     Driver {
         /// The driver function.
         call: &'static str,
@@ -296,10 +328,13 @@ pub enum Error {
         message: String,
     },
 
-    /// Two events were compared that have no times.
-    #[error("{reason}; record both events by Stream::record_timed on streams of one device")]
-    Untimed {
-        /// What is missing.
+    /// There is no time between two events.
+    #[error(
+        "{reason}; record both events by Stream::record_timed_event, the earlier one first, on streams of one device"
+    )]
+    #[non_exhaustive]
+    Timing {
+        /// What is wrong with them.
         reason: &'static str,
     },
 }
@@ -320,7 +355,7 @@ impl From<FailedAssertion> for Error {
 impl From<RunError> for Error {
     fn from(error: RunError) -> Error {
         match error {
-            RunError::Fault(message) => Error::Program(message),
+            RunError::Fault(fault) => Error::Program(fault),
             RunError::Assertion(failed) => failed.into(),
         }
     }
@@ -347,13 +382,7 @@ fn left(free: u64, total: u64) -> String {
 }
 
 /// A type as messages spell it.
-pub(crate) fn describe(ty: triton_core::record::ParamType) -> String {
-    use triton_core::record::ParamType;
-    match ty {
-        ParamType::Ptr(t) => format!("a `Ptr<{t}>`"),
-        ParamType::PtrMut(t) => format!("a `PtrMut<{t}>`"),
-        ParamType::Scalar(t) => format!("a scalar `{t}`"),
-        ParamType::Tensor { dtype, rank, mutable: false } => format!("a `Tensor<{dtype}, {rank}>`"),
-        ParamType::Tensor { dtype, rank, mutable: true } => format!("a `TensorMut<{dtype}, {rank}>`"),
-    }
+pub(crate) fn describe(ty: ParamType) -> String {
+    let kind = if ty.scalar().is_some() { "a scalar" } else { "a" };
+    format!("{kind} `{ty}`")
 }

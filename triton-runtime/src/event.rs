@@ -3,10 +3,10 @@
 use crate::device::Device;
 use crate::driver::stream::RawEvent;
 use crate::error::{Error, Result};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-/// A point in a stream: everything enqueued before it. Made by [`Stream::record`](crate::Stream::record), or by
-/// [`Stream::record_timed`](crate::Stream::record_timed) if the time matters.
+/// A point in a stream: everything enqueued before it. Made by [`Stream::record_event`](crate::Stream::record_event), or
+/// by [`Stream::record_timed_event`](crate::Stream::record_timed_event) if the time matters.
 #[derive(Debug)]
 pub struct Event {
     device: Device,
@@ -59,22 +59,41 @@ impl Event {
         }
     }
 
-    /// Milliseconds from `start` to `end`, as the device measured them; waits for both.
+    /// The time from another event to this one, as the device measured it; waits for both.
+    ///
+    /// On a GPU the resolution is about half a microsecond. Other streams' work between the two is part of the time.
     ///
     /// # Errors
-    /// [`Error::Untimed`] unless both are of one device and made by
-    /// [`Stream::record_timed`](crate::Stream::record_timed); a fault of the work before them.
-    pub fn elapsed_ms(start: &Event, end: &Event) -> Result<f32> {
-        if start.device != end.device {
-            return Err(Error::Untimed { reason: "the two events are of different devices" });
+    /// [`Error::Timing`] unless both are of one device, made by
+    /// [`Stream::record_timed_event`](crate::Stream::record_timed_event), and in this order; a fault of the work before them.
+    ///
+    /// ```
+    /// use triton_runtime::{Device, Result};
+    ///
+    /// # fn main() -> Result<()> {
+    /// let stream = Device::best().stream()?;
+    /// let x = stream.upload(&vec![1.0f32; 1 << 16])?;
+    /// let mut y = stream.zeros::<f32>(1 << 16)?;
+    /// let start = stream.record_timed_event()?;
+    /// stream.copy(&x, &mut y)?;
+    /// let end = stream.record_timed_event()?;
+    /// println!("the copy took {:?}", end.since(&start)?);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn since(&self, start: &Event) -> Result<Duration> {
+        if start.device != self.device {
+            return Err(Error::Timing { reason: "the two events are of different devices" });
         }
-        match (&start.kind, &end.kind) {
-            (Kind::Host(a), Kind::Host(b)) => {
-                Ok(if b >= a { (*b - *a).as_secs_f32() * 1e3 } else { -((*a - *b).as_secs_f32() * 1e3) })
+        let backwards = Error::Timing { reason: "the event comes before the other" };
+        match (&start.kind, &self.kind) {
+            (Kind::Host(start), Kind::Host(end)) => end.checked_duration_since(*start).ok_or(backwards),
+            (Kind::Cuda { raw: start, timed: true }, Kind::Cuda { raw: end, timed: true }) => {
+                let seconds = f64::from(RawEvent::elapsed_ms(start, end)?) / 1e3;
+                Duration::try_from_secs_f64(seconds).map_err(|_| backwards)
             }
-            (Kind::Cuda { raw: a, timed: true }, Kind::Cuda { raw: b, timed: true }) => RawEvent::elapsed_ms(a, b),
             (Kind::Host(_) | Kind::Cuda { .. }, Kind::Host(_) | Kind::Cuda { .. }) => {
-                Err(Error::Untimed { reason: "an event was recorded without its time" })
+                Err(Error::Timing { reason: "an event was recorded without its time" })
             }
         }
     }

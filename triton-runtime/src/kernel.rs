@@ -1,4 +1,4 @@
-//! A kernel's record together with what devices made of it.
+//! A kernel's metadata together with what devices made of it.
 
 use crate::device::{Device, Place};
 use crate::driver::context::Context;
@@ -9,21 +9,21 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Mutex, OnceLock};
 use triton_core::ir;
-use triton_core::record::{Image, Promise, Record, Target, Variant};
+use triton_core::metadata::{ComputeCapability, Config, Image, KernelMetadata, Specialization, Target};
 
 /// Devices whose functions are found without a lock.
 const FAST: usize = 16;
 
-/// The functions of one device: for each variant, one for each promise.
-type Slots = Box<[[OnceLock<Loaded>; Promise::ALL.len()]]>;
+/// The functions of one device: for each config, one for each specialization.
+type Slots = Box<[[OnceLock<Loaded>; Specialization::ALL.len()]]>;
 
-/// The IR of each variant, or why it cannot be read.
+/// The IR of each config, or why it cannot be read.
 type Functions = Box<[OnceLock<Result<ir::Function, String>>]>;
 
 /// One instance of a kernel: a static of the program, made by `#[triton::kernel]`. Code is loaded once a device, at the
 /// first launch.
 pub struct Kernel {
-    record: Record,
+    metadata: KernelMetadata,
     cpu: OnceLock<Functions>,
     cuda: [OnceLock<Slots>; FAST],
     more: Mutex<BTreeMap<usize, &'static Slots>>,
@@ -46,7 +46,7 @@ pub struct LoadInfo {
     /// What it was compiled for.
     pub target: Target,
     /// What it relies on.
-    pub promise: Promise,
+    pub specialization: Specialization,
     /// Registers of a thread.
     pub registers: u32,
     /// Bytes of local memory of a thread; more than 0 mostly means spilled registers.
@@ -60,10 +60,17 @@ pub struct LoadInfo {
 }
 
 impl Kernel {
-    /// A kernel that nothing was loaded of.
-    pub const fn new(record: Record) -> Kernel {
+    /// A kernel of which nothing is loaded yet. For generated code, and for other front ends.
+    ///
+    /// # Safety
+    /// The metadata is what the compiler made of one kernel: of each config, IR and images take the parameters that the metadata
+    /// declares, behave alike, and access memory through these parameters alone; of a view they access only the elements that
+    /// its extents and strides describe. What its images say of their threads, shared memory and last parameter is true.
+    #[doc(hidden)]
+    #[allow(unsafe_code, reason = "the caller must vouch for the code")]
+    pub const unsafe fn new(metadata: KernelMetadata) -> Kernel {
         Kernel {
-            record,
+            metadata,
             cpu: OnceLock::new(),
             cuda: [const { OnceLock::new() }; FAST],
             more: Mutex::new(BTreeMap::new()),
@@ -71,46 +78,42 @@ impl Kernel {
         }
     }
 
-    /// The compiled instance.
-    pub fn record(&self) -> &Record {
-        &self.record
+    /// Kernel metadata.
+    pub fn metadata(&self) -> &KernelMetadata {
+        &self.metadata
     }
 
-    /// Loads a variant's code for a device ahead of the first launch, and says what it needs there: the code that relies on
-    /// nothing first, then what relies on more. For the CPU and the simulator there is nothing to say.
-    ///
-    /// # Errors
-    /// [`Error::Variant`], [`Error::NoImage`], [`Error::DriverTooOld`], [`Error::Jit`], [`Error::SharedMemory`],
-    /// [`Error::Ir`], or what driver or simulator say.
-    pub fn load(&'static self, device: &Device, variant: usize) -> Result<Vec<LoadInfo>> {
+    /// See [`Launch::load`](crate::Launch::load).
+    pub(crate) fn load(&'static self, device: &Device, config: usize) -> Result<Vec<LoadInfo>> {
         match device.place() {
-            Place::Cpu => self.function(variant).map(|_| Vec::new()),
+            Place::Cpu => self.function(config).map(|_| Vec::new()),
             Place::Cuda(context) => {
                 let mut infos = Vec::new();
-                for &promise in Promise::ALL {
-                    let image = self.select(variant, context.capability, Some(context.driver.version), promise)?;
-                    if image.promise == promise {
-                        infos.push(self.loaded(context, variant, image)?.info.clone());
+                for &specialization in Specialization::ALL {
+                    let image =
+                        self.select(config, context.capability, Some(context.driver.version), specialization)?;
+                    if image.specialization == specialization {
+                        infos.push(self.loaded(context, config, image)?.info.clone());
                     }
                 }
                 Ok(infos)
             }
             Place::Sim(options) => {
-                for &promise in Promise::ALL {
-                    options.load(self, self.select(variant, options.capability(), None, promise)?)?;
+                for &specialization in Specialization::ALL {
+                    options.load(self, self.select(config, options.capability(), None, specialization)?)?;
                 }
                 Ok(Vec::new())
             }
         }
     }
 
-    /// A variant, by its number.
+    /// A config, by its number.
     #[inline]
-    pub(crate) fn variant(&self, index: usize) -> Result<&Variant> {
-        self.record.variants.get(index).ok_or_else(|| Error::Variant {
-            kernel: self.record.instance.to_string(),
+    pub(crate) fn config(&self, index: usize) -> Result<&Config> {
+        self.metadata.configs.get(index).ok_or_else(|| Error::Config {
+            kernel: self.metadata.instance.to_string(),
             index,
-            count: self.record.variants.len(),
+            count: self.metadata.configs.len(),
         })
     }
 
@@ -119,25 +122,25 @@ impl Kernel {
     #[inline]
     pub(crate) fn select(
         &self,
-        variant: usize,
-        capability: (u32, u32),
+        config: usize,
+        capability: ComputeCapability,
         driver: Option<u32>,
-        promise: Promise,
+        specialization: Specialization,
     ) -> Result<&Image> {
-        let images = &self.variant(variant)?.images;
+        let images = &self.config(config)?.images;
         let runs = |image: &&Image| {
             image.target.runs_on(capability) && driver.is_none_or(|version| version >= image.target.driver())
         };
         let Some(best) = images.iter().find(runs) else {
-            return Err(self.no_image(variant, capability, driver));
+            return Err(self.no_image(config, capability, driver));
         };
-        let allowed = images.iter().filter(|i| i.target == best.target && i.promise <= promise);
-        allowed.max_by_key(|i| i.promise).ok_or_else(|| self.no_image(variant, capability, driver))
+        let allowed = images.iter().filter(|i| i.target == best.target && i.specialization <= specialization);
+        allowed.max_by_key(|i| i.specialization).ok_or_else(|| self.no_image(config, capability, driver))
     }
 
     #[cold]
-    fn no_image(&self, variant: usize, capability: (u32, u32), driver: Option<u32>) -> Error {
-        let images = self.record.variants.get(variant).map(|v| &v.images[..]).unwrap_or_default();
+    fn no_image(&self, config: usize, capability: ComputeCapability, driver: Option<u32>) -> Error {
+        let images = self.metadata.configs.get(config).map(|v| &v.images[..]).unwrap_or_default();
         let runnable = images.iter().filter(|i| i.target.runs_on(capability));
         if let (Some(found), Some(needed)) = (driver, runnable.map(|i| i.target.driver()).min())
             && found < needed
@@ -147,25 +150,25 @@ impl Kernel {
         let mut targets: Vec<&str> = images.iter().map(|i| i.target.name()).collect();
         targets.dedup();
         let targets = if targets.is_empty() { "no GPU".to_string() } else { targets.join(", ") };
-        Error::NoImage { kernel: self.record.instance.to_string(), capability, targets }
+        Error::NoImage { kernel: self.metadata.instance.to_string(), capability, targets }
     }
 
     /// The image's function on a device: a read of two cells once it is loaded.
     #[inline]
-    pub(crate) fn loaded(&'static self, context: &Context, variant: usize, image: &Image) -> Result<&'static Loaded> {
+    pub(crate) fn loaded(&'static self, context: &Context, config: usize, image: &Image) -> Result<&'static Loaded> {
         let slots = match self.cuda.get(context.ordinal) {
             Some(cell) => cell.get_or_init(|| self.slots()),
             None => self.more_slots(context.ordinal),
         };
-        let slot = &slots[variant][image.promise as usize];
+        let slot = &slots[config][image.specialization.index()];
         match slot.get() {
             Some(loaded) => Ok(loaded),
-            None => self.load_into(slot, context, variant, image),
+            None => self.load_into(slot, context, config, image),
         }
     }
 
     fn slots(&self) -> Slots {
-        self.record.variants.iter().map(|_| [const { OnceLock::new() }; Promise::ALL.len()]).collect()
+        self.metadata.configs.iter().map(|_| [const { OnceLock::new() }; Specialization::ALL.len()]).collect()
     }
 
     #[cold]
@@ -179,7 +182,7 @@ impl Kernel {
         &'static self,
         slot: &'static OnceLock<Loaded>,
         context: &Context,
-        variant: usize,
+        config: usize,
         image: &Image,
     ) -> Result<&'static Loaded> {
         // One thread compiles; a failure is not kept, so that the next launch reports it again.
@@ -187,26 +190,26 @@ impl Kernel {
         if let Some(loaded) = slot.get() {
             return Ok(loaded);
         }
-        let mut loaded = load::load(context, &self.record.instance, image)?;
-        if image.report {
-            loaded.report = Some(report::address(context, self, variant)?);
+        let mut loaded = load::load(context, &self.metadata.instance, image)?;
+        if image.has_assert_buffer {
+            loaded.report = Some(report::address(context, self, config)?);
         }
         Ok(slot.get_or_init(|| loaded))
     }
 
-    /// A variant's IR, read once.
-    pub(crate) fn function(&self, variant: usize) -> Result<&ir::Function> {
-        let ir = &self.variant(variant)?.ir;
-        let cells = self.cpu.get_or_init(|| self.record.variants.iter().map(|_| OnceLock::new()).collect());
-        cells[variant]
+    /// A config's IR, read once.
+    pub(crate) fn function(&self, config: usize) -> Result<&ir::Function> {
+        let ir = &self.config(config)?.ir;
+        let cells = self.cpu.get_or_init(|| self.metadata.configs.iter().map(|_| OnceLock::new()).collect());
+        cells[config]
             .get_or_init(|| ir::parse::parse(ir).map_err(|e| e.to_string()))
             .as_ref()
-            .map_err(|message| Error::Ir { kernel: self.record.instance.to_string(), message: message.clone() })
+            .map_err(|message| Error::Ir { kernel: self.metadata.instance.to_string(), message: message.clone() })
     }
 }
 
 impl fmt::Debug for Kernel {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Kernel({})", self.record.instance)
+        write!(f, "Kernel({})", self.metadata.instance)
     }
 }

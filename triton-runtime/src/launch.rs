@@ -2,51 +2,75 @@
 
 use crate::args::LaunchArg;
 use crate::cpu;
+use crate::device::Device;
 use crate::driver::stream::RawStream;
 use crate::error::{Error, Result, describe};
 use crate::grid::Grid;
-use crate::kernel::Kernel;
+use crate::kernel::{Kernel, LoadInfo};
 use crate::sim::Queue;
 use crate::stream::{Stream, Work};
 use std::fmt;
 use std::marker::PhantomData;
 use triton_core::ir::types::DType;
-use triton_core::record::{Arg, Image, ParamRecord, ParamType, ProgramMap, Promise, Record};
+use triton_core::metadata::{Arg, ComputeCapability, Image, KernelMetadata, ParamMetadata, ParamType, Specialization};
 
-/// A launch that cannot break memory safety: the kernel takes views and scalars. A view's elements were all found inside its
-/// buffer when it was made, the kernel keeps to the view's extents, and the launch orders it with the buffer's other uses.
-#[derive(Debug)]
-pub enum Safe {}
+pub mod mode {
+    //! Who vouches for a kernel's accesses: the types that a [`Launch`](super::Launch) is marked with.
 
-/// A launch whose caller vouches for the kernel's accesses: it takes raw pointers.
-#[derive(Debug)]
-pub enum Unsafe {}
+    /// A launch that cannot break memory safety: the kernel takes views and scalars. A view's elements were all found inside
+    /// its buffer when it was made, the kernel keeps to the view's extents, and the launch orders it with the buffer's other
+    /// uses.
+    #[derive(Debug)]
+    pub enum Safe {}
+
+    /// A launch whose caller vouches for the kernel's accesses: it takes raw pointers.
+    #[derive(Debug)]
+    pub enum Unsafe {}
+}
+
+use mode::{Safe, Unsafe};
 
 /// A kernel with its `N` arguments, ready to be launched; made by calling the kernel.
 #[must_use = "a launch does nothing until `.launch(..)`"]
 pub struct Launch<'a, S, const N: usize> {
     kernel: &'static Kernel,
     args: [LaunchArg<'a>; N],
-    variant: usize,
+    config: usize,
     mode: PhantomData<S>,
 }
 
 impl<'a, S, const N: usize> Launch<'a, S, N> {
-    /// Arguments in the order of the parameters.
+    /// Arguments in the order of the parameters. For generated code, and for other front ends.
+    ///
+    /// # Safety
+    /// `S` is [`Unsafe`] if a parameter of the kernel is a raw pointer.
     #[doc(hidden)]
-    pub fn new(kernel: &'static Kernel, args: [LaunchArg<'a>; N]) -> Launch<'a, S, N> {
-        Launch { kernel, args, variant: 0, mode: PhantomData }
+    #[allow(unsafe_code, reason = "the caller must vouch for the mode")]
+    pub unsafe fn new(kernel: &'static Kernel, args: [LaunchArg<'a>; N]) -> Launch<'a, S, N> {
+        Launch { kernel, args, config: 0, mode: PhantomData }
     }
 
-    /// Chooses among the instance's variants, numbered from 0 (the default) in the order of `configs`. A number that does not
-    /// exist is an error of the launch.
-    pub fn variant(self, index: usize) -> Launch<'a, S, N> {
-        Launch { variant: index, ..self }
+    /// Chooses among the instance's configs, numbered from 0 (the default) in the order of `configs = [..]`. A number that does
+    /// not exist is an error of the launch.
+    pub fn config(self, index: usize) -> Launch<'a, S, N> {
+        Launch { config: index, ..self }
     }
 
-    /// The compiled instance.
-    pub fn record(&self) -> &'static Record {
-        self.kernel.record()
+    /// Kernel metadata: the parameters, the IR and the code of this instance.
+    pub fn metadata(&self) -> &'static KernelMetadata {
+        self.kernel.metadata()
+    }
+
+    /// Loads the kernel's code for a device ahead of the first launch, which then takes no longer than the others, and says
+    /// what it needs there: the generic code first, then what is more specialized. Empty for the CPU and the simulator.
+    ///
+    /// All images of the chosen config are loaded, whatever the arguments are; nothing is launched.
+    ///
+    /// # Errors
+    /// [`Error::Config`], [`Error::NoImage`], [`Error::DriverTooOld`], [`Error::Jit`], [`Error::SharedMemory`],
+    /// [`Error::Ir`], or what driver or simulator say.
+    pub fn load(&self, device: &Device) -> Result<Vec<LoadInfo>> {
+        self.kernel.load(device, self.config)
     }
 
     /// The values that the code receives, in the order of its parameters: for other bindings. A view is several of them
@@ -55,72 +79,72 @@ impl<'a, S, const N: usize> Launch<'a, S, N> {
         self.args.iter().flat_map(LaunchArg::values)
     }
 
-    /// Checks the arguments' promises and picks the code for a device of this compute capability (major, minor): for other
-    /// bindings, which check buffers and driver by themselves. Code with assertions takes one argument more, the last
-    /// ([`Image::report`]); 0 is one that serves.
+    /// Checks the arguments and picks the code for a device of this compute capability, and for a driver of this version (as
+    /// `cuDriverGetVersion` counts) if there is one: for other bindings, which check buffers by themselves. Code with
+    /// assertions takes one argument more, the last ([`Image::has_assert_buffer`]); 0 is one that serves.
     ///
     /// # Errors
-    /// [`Error::Variant`], [`Error::Argument`], [`Error::Promise`], [`Error::NoImage`].
-    pub fn image(&self, capability: (u32, u32)) -> Result<&'static Image> {
-        let promise = self.check_args()?;
-        self.kernel.select(self.variant, capability, None, promise)
+    /// [`Error::Config`], [`Error::Argument`], [`Error::MultipleOf`], [`Error::NoImage`], [`Error::DriverTooOld`].
+    pub fn image(&self, capability: ComputeCapability, driver: Option<u32>) -> Result<&'static Image> {
+        let specialization = self.check_args()?;
+        self.kernel.select(self.config, capability, driver, specialization)
     }
 
     /// What the compiler chose for these arguments: a line for each operation on tiles and for each conversion between
-    /// layouts, with the cycles of one multiprocessor that it is thought to cost in all of its runs, how often it runs, its
-    /// layouts, and where it stands in the source. The layouts themselves stand first, the total last.
+    /// layouts, with its estimated cycles on one multiprocessor over all executions, its execution count, its layouts and its
+    /// source location. The layouts themselves stand first, the total last.
     ///
     /// # Errors
-    /// [`Error::Variant`], [`Error::Argument`], [`Error::Promise`], [`Error::Ir`].
+    /// [`Error::Config`], [`Error::Argument`], [`Error::MultipleOf`], [`Error::Ir`].
     pub fn explain(&self) -> Result<String> {
-        let promise = self.check_args()?;
-        let function = self.kernel.function(self.variant)?;
-        triton_core::explain(function, promise)
-            .map_err(|message| Error::Ir { kernel: self.record().instance.to_string(), message })
+        let specialization = self.check_args()?;
+        let function = self.kernel.function(self.config)?;
+        triton_core::explain(function, specialization)
+            .map_err(|message| Error::Ir { kernel: self.metadata().instance.to_string(), message })
     }
 
-    /// Checks types and promises; says what code may rely on.
+    /// Checks types and multiples; says what code may rely on.
     #[inline]
-    fn check_args(&self) -> Result<Promise> {
-        let params = &self.record().params;
+    fn check_args(&self) -> Result<Specialization> {
+        let params = &self.metadata().params;
         if params.len() != N {
             return Err(self.wrong_argument(params.len().min(N)));
         }
-        let mut promise = Promise::Divisible;
+        let mut specialization = Specialization::Divisible16;
         for (i, (arg, param)) in self.args.iter().zip(params.iter()).enumerate() {
             if arg.ty != param.ty {
                 return Err(self.wrong_argument(i));
             }
             let bits = arg.bits();
             if param.multiple_of > 1 && !keeps(param, bits) {
-                return Err(self.broken_promise(param, bits));
+                return Err(self.not_a_multiple(param, bits));
             }
-            if param.specialise {
-                promise = promise.min(arg.promise());
+            if param.specialize {
+                specialization = specialization.min(arg.specialization());
             }
         }
-        Ok(promise)
+        Ok(specialization)
     }
 
     #[cold]
     fn wrong_argument(&self, index: usize) -> Error {
         let or_nothing = |ty: Option<ParamType>| ty.map_or("no argument".to_string(), describe);
         Error::Argument {
-            kernel: self.record().instance.to_string(),
+            kernel: self.metadata().instance.to_string(),
             index,
             found: or_nothing(self.args.get(index).map(|a| a.ty)),
-            expected: or_nothing(self.record().params.get(index).map(|p| p.ty)),
+            expected: or_nothing(self.metadata().params.get(index).map(|p| p.ty)),
         }
     }
 
     #[cold]
-    fn broken_promise(&self, param: &ParamRecord, bits: u64) -> Error {
-        let value = match param.ty {
-            ParamType::Ptr(_) | ParamType::PtrMut(_) | ParamType::Tensor { .. } => format!("{bits:#x}"),
-            ParamType::Scalar(t) => signed(t, bits).map_or(bits.to_string(), |v| v.to_string()),
+    fn not_a_multiple(&self, param: &ParamMetadata, bits: u64) -> Error {
+        let value = match param.ty.scalar() {
+            None => format!("{bits:#x}"),
+            Some(t) => signed(t, bits).map_or(bits.to_string(), |v| v.to_string()),
         };
-        Error::Promise {
-            kernel: self.record().instance.to_string(),
+        Error::MultipleOf {
+            kernel: self.metadata().instance.to_string(),
             param: param.name.to_string(),
             multiple_of: param.multiple_of,
             value,
@@ -130,15 +154,15 @@ impl<'a, S, const N: usize> Launch<'a, S, N> {
     /// The name of an argument, for messages.
     #[cold]
     fn name(&self, index: usize) -> String {
-        let name = self.record().params.get(index).map_or("?", |p| &p.name);
-        format!("argument `{name}` of `{}`", self.record().instance)
+        let name = self.metadata().params.get(index).map_or("?", |p| &p.name);
+        format!("argument `{name}` of `{}`", self.metadata().instance)
     }
 
     /// All checks, and the launch.
     #[inline]
     fn enqueue(self, stream: &Stream, grid: Grid) -> Result<()> {
-        self.kernel.variant(self.variant)?;
-        let promise = self.check_args()?;
+        self.kernel.config(self.config)?;
+        let specialization = self.check_args()?;
         for (i, arg) in self.args.iter().enumerate() {
             if let Some(core) = arg.core {
                 core.check(stream, || self.name(i))?;
@@ -146,10 +170,10 @@ impl<'a, S, const N: usize> Launch<'a, S, N> {
         }
         let dims = grid.dims()?;
         match stream.work() {
-            Work::Cuda(raw) => self.on_cuda(stream, raw, promise, dims),
-            Work::Sim(queue) => self.on_sim(queue, promise, dims),
+            Work::Cuda(raw) => self.on_cuda(stream, raw, specialization, dims),
+            Work::Sim(queue) => self.on_sim(queue, specialization, dims),
             Work::Cpu => {
-                let function = self.kernel.function(self.variant)?;
+                let function = self.kernel.function(self.config)?;
                 if dims.contains(&0) {
                     return Ok(());
                 }
@@ -169,15 +193,13 @@ impl<'a, S, const N: usize> Launch<'a, S, N> {
     #[inline]
     fn blocks(
         &self,
-        capability: (u32, u32),
+        capability: ComputeCapability,
         driver: Option<u32>,
-        promise: Promise,
+        specialization: Specialization,
         dims: [u32; 3],
     ) -> Result<(&'static Image, [u32; 3])> {
-        let image = self.kernel.select(self.variant, capability, driver, promise)?;
-        let blocks = match image.programs {
-            ProgramMap::Identity => dims,
-        };
+        let image = self.kernel.select(self.config, capability, driver, specialization)?;
+        let blocks = image.programs.blocks(dims);
         for (i, axis) in ['x', 'y', 'z'].into_iter().enumerate() {
             if image.cluster[i] > 1 && !blocks[i].is_multiple_of(image.cluster[i]) {
                 let expected = format!("a multiple of {}, the blocks of a cluster", image.cluster[i]);
@@ -187,47 +209,40 @@ impl<'a, S, const N: usize> Launch<'a, S, N> {
         Ok((image, blocks))
     }
 
-    fn on_sim(&self, queue: &Queue, promise: Promise, dims: [u32; 3]) -> Result<()> {
-        let (image, blocks) = self.blocks(queue.capability(), None, promise, dims)?;
+    fn on_sim(&self, queue: &Queue, specialization: Specialization, dims: [u32; 3]) -> Result<()> {
+        let (image, blocks) = self.blocks(queue.capability(), None, specialization, dims)?;
         if blocks.contains(&0) {
             return Ok(());
         }
         let words = self.args.iter().flat_map(LaunchArg::words).copied();
-        queue.run(self.kernel, self.variant, image, blocks, words)
+        queue.run(self.kernel, self.config, image, blocks, words)
     }
 
     #[inline]
-    fn on_cuda(&self, stream: &Stream, raw: &RawStream, promise: Promise, dims: [u32; 3]) -> Result<()> {
+    fn on_cuda(&self, stream: &Stream, raw: &RawStream, specialization: Specialization, dims: [u32; 3]) -> Result<()> {
         let context = raw.context;
-        let (image, blocks) = self.blocks(context.capability, Some(context.driver.version), promise, dims)?;
+        let (image, blocks) = self.blocks(context.capability, Some(context.driver.version), specialization, dims)?;
         if blocks.contains(&0) {
             return Ok(());
         }
-        let loaded = self.kernel.loaded(context, self.variant, image)?;
+        let loaded = self.kernel.loaded(context, self.config, image)?;
         for arg in &self.args {
-            match (arg.core, arg.ty) {
-                (Some(core), ParamType::PtrMut(_) | ParamType::Tensor { mutable: true, .. }) => core.write(stream)?,
-                (Some(core), ParamType::Ptr(_) | ParamType::Scalar(_) | ParamType::Tensor { mutable: false, .. }) => {
-                    core.read(stream)?;
-                }
-                (None, _) => {}
+            match arg.core {
+                Some(core) if arg.ty.is_mutable() => core.write(stream)?,
+                Some(core) => core.read(stream)?,
+                None => {}
             }
         }
         loaded.function.launch(raw, blocks, self.args.each_ref().map(LaunchArg::words), loaded.report.as_ref())
     }
 }
 
-/// Whether a value keeps the parameter's promise.
+/// Whether a value keeps the parameter's specialization.
 #[inline]
-fn keeps(param: &ParamRecord, bits: u64) -> bool {
-    match param.ty {
-        ParamType::Ptr(_) | ParamType::PtrMut(_) | ParamType::Tensor { .. } => {
-            bits.is_multiple_of(u64::from(param.multiple_of))
-        }
-        ParamType::Scalar(t) => match signed(t, bits) {
-            Some(value) => value % i64::from(param.multiple_of) == 0,
-            None => bits.is_multiple_of(u64::from(param.multiple_of)),
-        },
+fn keeps(param: &ParamMetadata, bits: u64) -> bool {
+    match param.ty.scalar().and_then(|t| signed(t, bits)) {
+        Some(value) => value % i64::from(param.multiple_of) == 0,
+        None => bits.is_multiple_of(u64::from(param.multiple_of)),
     }
 }
 
@@ -242,7 +257,7 @@ impl<const N: usize> Launch<'_, Safe, N> {
     /// with a zero runs nothing.
     ///
     /// # Errors
-    /// Before anything is enqueued: [`Error::Variant`], [`Error::Argument`], [`Error::Promise`], [`Error::WrongDevice`],
+    /// Before anything is enqueued: [`Error::Config`], [`Error::Argument`], [`Error::MultipleOf`], [`Error::WrongDevice`],
     /// [`Error::Grid`], [`Error::NoImage`], [`Error::DriverTooOld`], [`Error::SharedMemory`], [`Error::Jit`],
     /// [`Error::Ir`]. Otherwise [`Error::Program`], `Error::Simulation` or [`Error::DeviceAssert`] on the CPU and the
     /// simulator, or a fault or a failed assertion of earlier work.
@@ -273,6 +288,6 @@ impl<const N: usize> Launch<'_, Unsafe, N> {
 
 impl<S, const N: usize> fmt::Debug for Launch<'_, S, N> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Launch({}, variant {}, {:?})", self.record().instance, self.variant, self.args)
+        write!(f, "Launch({}, config {}, {:?})", self.metadata().instance, self.config, self.args)
     }
 }

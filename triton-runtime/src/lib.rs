@@ -33,8 +33,9 @@ mod error;
 mod event;
 mod grid;
 mod kernel;
-mod launch;
+pub mod launch;
 mod load;
+mod order;
 mod overlap;
 mod pinned;
 mod report;
@@ -47,18 +48,21 @@ mod stream;
 mod uses;
 mod view;
 
-pub use args::{AsPtr, AsPtrMut, AsTensor, AsTensorMut, DevicePtr, LaunchArg, Params, Slots};
+pub use args::{
+    AsPtrArg, AsPtrMutArg, DevicePtr, DevicePtrMut, IntoTensorArg, IntoTensorMutArg, LaunchArg, Params, Slots,
+};
 pub use buffer::{Buffer, BufferSlice, BufferSliceMut, DeviceData, DeviceDataMut};
-pub use cpu::memory::CpuMemory;
 pub use device::Device;
 pub use element::Element;
-pub use error::{Error, Result};
+pub use error::{Error, ProgramFault, Result};
 pub use event::Event;
 pub use grid::{Grid, GridSize};
 pub use kernel::{Kernel, LoadInfo};
-pub use launch::{Launch, Safe, Unsafe};
+pub use launch::Launch;
 pub use pinned::Pinned;
 pub use stream::Stream;
+pub use triton_core::ir::types::DType;
+pub use triton_core::metadata::{self, ComputeCapability};
 pub use view::{View, ViewMut};
 
 /// Locks without caring whether another thread panicked meanwhile: what we guard is consistent between statements.

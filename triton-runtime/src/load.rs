@@ -6,7 +6,7 @@ use crate::driver::jit;
 use crate::driver::module::{Function, Shape};
 use crate::error::{Error, Result};
 use crate::kernel::{LoadInfo, Loaded};
-use triton_core::record::Image;
+use triton_core::metadata::Image;
 
 /// Loads an image.
 ///
@@ -21,8 +21,7 @@ pub(crate) fn load(context: &Context, instance: &str, image: &Image) -> Result<L
             device: context.to_string(),
         });
     }
-    let (major, minor) = context.capability;
-    let device = format!("{major}.{minor} {}", context.name);
+    let device = format!("{} {}", context.capability, context.name);
     let key = Key { ptx: image.text(), driver: context.driver.version, device: &device };
     let function = |cubin: &[u8]| {
         let shape = Shape { threads: image.threads, cluster: image.cluster, shared_bytes: image.shared_bytes };
@@ -31,7 +30,7 @@ pub(crate) fn load(context: &Context, instance: &str, image: &Image) -> Result<L
     let ready = |function: Function, log: String, cached: bool| Loaded {
         info: LoadInfo {
             target: image.target,
-            promise: image.promise,
+            specialization: image.specialization,
             registers: function.registers,
             local_bytes: function.local_bytes,
             shared_bytes: function.static_shared_bytes + image.shared_bytes,

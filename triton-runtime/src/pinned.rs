@@ -81,7 +81,7 @@ impl<T: Element> Pinned<T> {
         match &self.memory {
             Memory::Host(values) => Ok(values),
             // The memory is page-aligned and every value in it valid, so that the cast never fails.
-            Memory::Cuda(memory) => Ok(T::cast(memory.bytes(T::normalise)?).unwrap_or_default()),
+            Memory::Cuda(memory) => Ok(T::cast(memory.bytes(T::normalize)?).unwrap_or_default()),
         }
     }
 
@@ -92,7 +92,7 @@ impl<T: Element> Pinned<T> {
     pub fn as_mut_slice(&mut self) -> Result<&mut [T]> {
         match &mut self.memory {
             Memory::Host(values) => Ok(values),
-            Memory::Cuda(memory) => Ok(T::cast_mut(memory.bytes_mut(T::normalise)?).unwrap_or_default()),
+            Memory::Cuda(memory) => Ok(T::cast_mut(memory.bytes_mut(T::normalize)?).unwrap_or_default()),
         }
     }
 }

@@ -16,7 +16,7 @@ use triton_core::ops::Text;
 struct Loaded {
     slot: Slot,
     kernel: &'static Kernel,
-    variant: usize,
+    config: usize,
 }
 
 static LOADED: Mutex<Vec<Loaded>> = Mutex::new(Vec::new());
@@ -25,11 +25,11 @@ static LOADED: Mutex<Vec<Loaded>> = Mutex::new(Vec::new());
 ///
 /// # Errors
 /// What the driver says.
-pub(crate) fn address(context: &Context, kernel: &'static Kernel, variant: usize) -> Result<u64> {
+pub(crate) fn address(context: &Context, kernel: &'static Kernel, config: usize) -> Result<u64> {
     // A driver that fails asks for `failed`, so it is called before the lock is taken.
     let slot = Slot::new(context)?;
     let address = slot.address();
-    lock(&LOADED).push(Loaded { slot, kernel, variant });
+    lock(&LOADED).push(Loaded { slot, kernel, config });
     Ok(address)
 }
 
@@ -37,6 +37,6 @@ pub(crate) fn address(context: &Context, kernel: &'static Kernel, variant: usize
 pub(crate) fn failed() -> Option<Error> {
     let loaded = lock(&LOADED);
     let (found, (text, program)) = loaded.iter().find_map(|l| Some((l, l.slot.read()?)))?;
-    let func = found.kernel.function(found.variant).ok()?;
+    let func = found.kernel.function(found.config).ok()?;
     Some(FailedAssertion::new(func, Text(text), program).into())
 }

@@ -9,6 +9,7 @@ use crate::event::{Event, Kind};
 use crate::pinned::Pinned;
 use crate::sim::Queue;
 use crate::uses::Memory;
+use std::ffi::c_void;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Instant;
@@ -85,12 +86,12 @@ impl Stream {
         &self.0.device
     }
 
-    /// The driver's `CUstream` as an address, for other libraries; `None` on the CPU and the simulator.
+    /// The driver's `CUstream`, for other libraries; null is the legacy default stream. `None` on the CPU and the simulator.
     ///
     /// Work that others enqueue on it is ordered with ours on this stream; uses of one buffer from our other streams are
     /// not ordered with work that we do not know of.
-    pub fn as_raw(&self) -> Option<usize> {
-        self.raw().map(RawStream::address)
+    pub fn as_raw(&self) -> Option<*mut c_void> {
+        self.raw().map(RawStream::pointer)
     }
 
     /// A new buffer with a copy of `values`. Returns when the host memory may be reused.
@@ -99,7 +100,7 @@ impl Stream {
     /// [`Error::OutOfMemory`], or a fault of earlier work.
     pub fn upload<T: Element>(&self, values: &[T]) -> Result<Buffer<T>> {
         let mut buffer = Buffer::new(self, values.len(), false)?;
-        self.copy_from_host(&mut buffer, values)?;
+        self.copy_from_host(values, &mut buffer)?;
         Ok(buffer)
     }
 
@@ -125,20 +126,20 @@ impl Stream {
     ///
     /// # Errors
     /// [`Error::Length`] unless both have the same length, [`Error::WrongDevice`], or a fault of earlier work.
-    pub fn copy_from_host<D: DeviceDataMut + ?Sized>(&self, target: &mut D, values: &[D::Item]) -> Result<()> {
+    pub fn copy_from_host<D: DeviceDataMut + ?Sized>(&self, source: &[D::Item], target: &mut D) -> Result<()> {
         let target = target.as_mut_slice();
-        same_length(values.len(), target.len())?;
-        target.core().upload(target.offset(), D::Item::as_bytes(values), self)
+        same_length(source.len(), target.len())?;
+        target.core().upload(target.offset(), D::Item::as_bytes(source), self)
     }
 
     /// Overwrites values of the host with those of a buffer, or of a slice of one. Waits for the work that it depends on.
     ///
     /// # Errors
     /// [`Error::Length`] unless both have the same length, [`Error::WrongDevice`], or a fault of earlier work.
-    pub fn copy_to_host<S: DeviceData + ?Sized>(&self, source: &S, values: &mut [S::Item]) -> Result<()> {
+    pub fn copy_to_host<S: DeviceData + ?Sized>(&self, source: &S, target: &mut [S::Item]) -> Result<()> {
         let source = source.as_slice();
-        same_length(source.len(), values.len())?;
-        S::Item::fill(values, |bytes| source.core().download(source.offset(), bytes, self))
+        same_length(source.len(), target.len())?;
+        S::Item::fill(target, |bytes| source.core().download(source.offset(), bytes, self))
     }
 
     /// Enqueues a copy on the device, between buffers or slices of one length.
@@ -197,20 +198,28 @@ impl Stream {
         self.raw().map_or(Ok(()), RawStream::synchronize)
     }
 
-    /// An event behind everything enqueued so far, for ordering.
+    /// Whether everything enqueued so far is done. Does not wait.
+    ///
+    /// # Errors
+    /// A fault of that work.
+    pub fn is_done(&self) -> Result<bool> {
+        self.raw().map_or(Ok(true), RawStream::is_done)
+    }
+
+    /// An event after everything enqueued so far, for ordering.
     ///
     /// # Errors
     /// What the driver says.
-    pub fn record(&self) -> Result<Event> {
+    pub fn record_event(&self) -> Result<Event> {
         self.event(false)
     }
 
-    /// An event behind everything enqueued so far that also takes the time, for [`Event::elapsed_ms`]. Ordering alone is
-    /// cheaper by [`Stream::record`].
+    /// An event after everything enqueued so far that also takes the time, for [`Event::since`]. For ordering alone,
+    /// [`Stream::record_event`] is cheaper.
     ///
     /// # Errors
     /// What the driver says.
-    pub fn record_timed(&self) -> Result<Event> {
+    pub fn record_timed_event(&self) -> Result<Event> {
         self.event(true)
     }
 
@@ -240,7 +249,7 @@ impl fmt::Debug for Stream {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.as_raw() {
             None => write!(f, "Stream({})", self.device()),
-            Some(handle) => write!(f, "Stream({}, {handle:#x})", self.device()),
+            Some(handle) => write!(f, "Stream({}, {handle:p})", self.device()),
         }
     }
 }

@@ -1,9 +1,7 @@
 //! Memory of a buffer and the streams of its last uses.
 //!
-//! **Invariant:** a read comes after the last write, a write after the last write and all reads since, a free after
-//! everything, whichever streams they are on. The order between two streams is made when the second comes: an event is
-//! recorded on the first and the second waits for it. On one stream nothing is needed, and that is the hot path: a
-//! comparison under a lock that nobody else holds.
+//! **Invariant:** uses are in the order that [`order`](crate::order) says. On one stream nothing is needed, and that is the
+//! hot path: a comparison under an uncontended lock.
 
 use crate::cpu::memory as cpu;
 use crate::device::Device;
@@ -11,6 +9,7 @@ use crate::driver::host::HostBlock;
 use crate::driver::memory::DeviceMemory;
 use crate::error::{Error, Result};
 use crate::lock;
+use crate::order::{Queue, Uses};
 use crate::sim::Block;
 use crate::stream::{Stream, Work};
 use std::sync::{Arc, Mutex};
@@ -20,7 +19,7 @@ use std::sync::{Arc, Mutex};
 pub(crate) struct Core {
     device: Device,
     memory: Memory,
-    uses: Mutex<Uses>,
+    uses: Mutex<Uses<Stream>>,
 }
 
 #[derive(Debug)]
@@ -30,40 +29,17 @@ pub(crate) enum Memory {
     Sim(Block),
 }
 
-#[derive(Debug)]
-struct Uses {
-    /// The stream of the last write; the allocation counts as one.
-    writer: Stream,
-    /// Other streams that read since. Each of them waits for the writer.
-    readers: Vec<Stream>,
-}
+impl Queue for Stream {
+    type Error = Error;
 
-impl Uses {
     #[inline]
-    fn read(&mut self, stream: &Stream) -> Result<()> {
-        if self.writer.is(stream) || self.readers.iter().any(|r| r.is(stream)) {
-            return Ok(());
-        }
-        stream.wait_for(&self.writer)?;
-        self.readers.push(stream.clone());
-        Ok(())
+    fn is(&self, other: &Stream) -> bool {
+        Stream::is(self, other)
     }
 
     #[inline]
-    fn write(&mut self, stream: &Stream) -> Result<()> {
-        if self.writer.is(stream) && self.readers.is_empty() {
-            return Ok(());
-        }
-        for other in std::iter::once(&self.writer).chain(&self.readers) {
-            if !other.is(stream) {
-                stream.wait_for(other)?;
-            }
-        }
-        self.readers.clear();
-        if !self.writer.is(stream) {
-            self.writer = stream.clone();
-        }
-        Ok(())
+    fn wait_for(&self, other: &Stream) -> Result<()> {
+        Stream::wait_for(self, other)
     }
 }
 
@@ -78,7 +54,7 @@ impl Core {
             Work::Cuda(raw) => Memory::Cuda(DeviceMemory::new(raw, bytes)?),
             Work::Sim(queue) => Memory::Sim(queue.allocate(bytes)?),
         };
-        let uses = Mutex::new(Uses { writer: stream.clone(), readers: Vec::new() });
+        let uses = Mutex::new(Uses::new(stream.clone()));
         let core = Core { device: stream.device().clone(), memory, uses };
         if let (true, Memory::Cuda(memory), Some(raw)) = (zeroed, &core.memory, stream.raw()) {
             memory.clear(raw)?;
@@ -144,16 +120,16 @@ impl Drop for Core {
             Memory::Sim(_) => return,
         };
         let uses = self.uses.get_mut().unwrap_or_else(std::sync::PoisonError::into_inner);
-        let Some(writer) = uses.writer.raw() else { return };
-        // An error here means that the context is dead: there is nothing left to order, and nobody to tell.
+        let Some(writer) = uses.writer().raw() else { return };
+        // An error here means that the context is dead: there is nothing left to order.
         if memory.frees_in_order() {
-            for reader in uses.readers.iter().filter_map(Stream::raw) {
+            for reader in uses.readers().iter().filter_map(Stream::raw) {
                 if writer.wait_for(reader).is_err() {
                     let _ = reader.synchronize();
                 }
             }
         } else {
-            for stream in std::iter::once(&uses.writer).chain(&uses.readers).filter_map(Stream::raw) {
+            for stream in std::iter::once(uses.writer()).chain(uses.readers()).filter_map(Stream::raw) {
                 let _ = stream.synchronize();
             }
         }

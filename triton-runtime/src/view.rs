@@ -11,7 +11,7 @@ use crate::overlap;
 use crate::uses::Core;
 use std::fmt;
 use std::marker::PhantomData;
-use triton_core::record::MAX_RANK;
+use triton_core::metadata::MAX_RANK;
 
 /// Where the elements of a view are.
 #[derive(Clone, Copy)]
@@ -42,18 +42,18 @@ impl<const R: usize> Layout<R> {
         Layout { shape, strides, offset: 0, start, len }.inside()
     }
 
-    fn strides(self, strides: [isize; R]) -> Result<Layout<R>> {
+    fn with_strides(self, strides: [isize; R]) -> Result<Layout<R>> {
         if let Some(axis) = strides.iter().position(|&stride| stride < 0) {
             return Err(Error::Stride { axis, found: strides[axis] });
         }
         Layout { strides, ..self }.inside()
     }
 
-    fn offset(self, elements: usize) -> Result<Layout<R>> {
+    fn with_offset(self, elements: usize) -> Result<Layout<R>> {
         Layout { offset: self.offset.saturating_add(elements), ..self }.inside()
     }
 
-    fn transposed(mut self) -> Layout<R> {
+    fn transpose(mut self) -> Layout<R> {
         if R >= 2 {
             self.shape.swap(R - 2, R - 1);
             self.strides.swap(R - 2, R - 1);
@@ -109,7 +109,7 @@ impl<const R: usize> Layout<R> {
 /// `Tensor<T, R>`. Made by [`Buffer::view`](crate::Buffer::view) and
 /// [`BufferSlice::view`](crate::BufferSlice::view).
 ///
-/// Element `[i, j]` of a view of two dimensions is `i * stride(0) + j * stride(1)` elements behind its first. A view for
+/// Element `[i, j]` of a view of two dimensions is `i * stride(0) + j * stride(1)` elements after its first. A view for
 /// reading may name one element by several indices. An extent of 0 is allowed: then there is no element.
 ///
 /// ```
@@ -119,9 +119,9 @@ impl<const R: usize> Layout<R> {
 /// let x = Device::cpu().stream()?.zeros::<f32>(6 * 8)?;
 /// let whole = x.view([6, 8])?;
 /// assert_eq!((whole.shape(), whole.stride(0), whole.stride(1)), ([6, 8], Some(8), Some(1)));
-/// let row = x.view([1, 8])?.offset(8 * 5)?;
-/// let even = x.view([6, 4])?.strides([8, 2])?;
-/// let error = even.offset(2).unwrap_err().to_string();
+/// let row = x.view([1, 8])?.with_offset(8 * 5)?;
+/// let even = x.view([6, 4])?.with_strides([8, 2])?;
+/// let error = even.with_offset(2).unwrap_err().to_string();
 /// assert!(error.contains("from element 2 on needs 49 elements, but there are 48"), "{error}");
 /// # Ok(())
 /// # }
@@ -152,7 +152,7 @@ pub struct View<'a, T, const R: usize> {
 ///
 /// # fn main() -> Result<()> {
 /// let mut x = Device::cpu().stream()?.zeros::<f32>(64)?;
-/// let error = x.view_mut([4, 4])?.strides([2, 1]).unwrap_err().to_string();
+/// let error = x.view_mut([4, 4])?.with_strides([2, 1]).unwrap_err().to_string();
 /// assert!(error.contains("its elements [0, 2] and [1, 0] are one"), "{error}");
 /// # Ok(())
 /// # }
@@ -171,17 +171,17 @@ macro_rules! view {
                 Ok($name { core, layout: Layout::new(start, len, shape)?, element: PhantomData })
             }
 
-            /// The same shape from a place that lies `elements` behind this view's first element.
+            /// The same shape, from `elements` elements after this view's first on.
             ///
             /// # Errors
             /// [`Error::View`] if it does not lie in the buffer.
-            pub fn offset(self, elements: usize) -> Result<$name<'a, T, R>> {
-                Ok($name { layout: self.layout.offset(elements)?, ..self })
+            pub fn with_offset(self, elements: usize) -> Result<$name<'a, T, R>> {
+                Ok($name { layout: self.layout.with_offset(elements)?, ..self })
             }
 
             /// The last two dimensions swapped, with their strides; a view of one dimension as it is.
-            pub fn transposed(self) -> $name<'a, T, R> {
-                $name { layout: self.layout.transposed(), ..self }
+            pub fn transpose(self) -> $name<'a, T, R> {
+                $name { layout: self.layout.transpose(), ..self }
             }
         }
 
@@ -189,6 +189,12 @@ macro_rules! view {
             /// The extents.
             pub fn shape(&self) -> [usize; R] {
                 self.layout.shape
+            }
+
+            /// The strides in elements.
+            #[inline]
+            pub fn strides(&self) -> [isize; R] {
+                self.layout.strides
             }
 
             /// The stride of a dimension in elements; `None` if there is no such dimension.
@@ -225,18 +231,13 @@ impl<'a, T: Element, const R: usize> View<'a, T, R> {
     ///
     /// # Errors
     /// [`Error::Stride`] for a negative stride, [`Error::View`] if the elements do not lie in the buffer.
-    pub fn strides(self, strides: [isize; R]) -> Result<View<'a, T, R>> {
-        Ok(View { layout: self.layout.strides(strides)?, ..self })
+    pub fn with_strides(self, strides: [isize; R]) -> Result<View<'a, T, R>> {
+        Ok(View { layout: self.layout.with_strides(strides)?, ..self })
     }
 
     #[inline]
     pub(crate) fn core(&self) -> &'a Core {
         self.core
-    }
-
-    #[inline]
-    pub(crate) fn all_strides(&self) -> [isize; R] {
-        self.layout.strides
     }
 }
 
@@ -248,8 +249,8 @@ impl<'a, T: Element, const R: usize> ViewMut<'a, T, R> {
     /// [`Error::Overlap`] if two indices are one element: this is exact for up to two dimensions of more than one element
     /// and for up to 2²⁰ elements; beyond, strides that do not nest (sorted, each larger than what all smaller ones reach)
     /// are refused as well.
-    pub fn strides(self, strides: [isize; R]) -> Result<ViewMut<'a, T, R>> {
-        Ok(ViewMut { layout: self.layout.strides(strides)?.disjoint()?, ..self })
+    pub fn with_strides(self, strides: [isize; R]) -> Result<ViewMut<'a, T, R>> {
+        Ok(ViewMut { layout: self.layout.with_strides(strides)?.disjoint()?, ..self })
     }
 
     /// The same elements, for reading.

@@ -1,4 +1,5 @@
-//! The disk cache: sound entries come back, everything else reads as absent and is written anew.
+//! The disk cache: sound entries come back, everything else reads as absent and is written anew. What others can have
+//! written is not used.
 
 mod support;
 
@@ -121,13 +122,130 @@ fn folders() {
         let found = Cache::from_vars(get).map(|c| c.folder().to_path_buf());
         assert_eq!(found, expected.map(PathBuf::from), "{vars:?}");
     };
-    let (own, xdg, home) = (("TRITON_CACHE_DIR", "/t"), ("XDG_CACHE_HOME", "/x"), ("HOME", "/h"));
+    let (own, xdg, home) = (("TRITON_DSL_CACHE_DIR", "/t"), ("XDG_CACHE_HOME", "/x"), ("HOME", "/h"));
     check(&[own, xdg, home], Some("/t"));
     check(&[xdg, home], Some("/x/triton-dsl"));
     check(&[home], Some("/h/.cache/triton-dsl"));
     check(&[("XDG_CACHE_HOME", "relative"), home], Some("/h/.cache/triton-dsl"));
-    check(&[("TRITON_CACHE_DIR", "relative")], Some("relative"));
-    check(&[("TRITON_CACHE_DIR", ""), xdg, home], None);
+    check(&[("TRITON_DSL_CACHE_DIR", "relative")], Some("relative"));
+    check(&[("TRITON_DSL_CACHE_DIR", ""), xdg, home], None);
     check(&[], None);
     assert_eq!(Cache::at("/t").folder(), Path::new("/t"));
+}
+
+#[cfg(unix)]
+mod others {
+    //! What another user could leave in our way.
+
+    use super::{Cache, Folder, KEY, entry};
+    use std::fs::{self, Permissions};
+    use std::os::unix::fs::{PermissionsExt, chown, symlink};
+    use std::os::unix::net::UnixListener;
+    use std::path::Path;
+
+    fn mode(path: &Path) -> u32 {
+        fs::metadata(path).expect("it exists").permissions().mode() & 0o7777
+    }
+
+    fn set_mode(path: &Path, mode: u32) {
+        fs::set_permissions(path, Permissions::from_mode(mode)).expect("it is ours");
+    }
+
+    #[test]
+    fn what_is_made_is_private() {
+        let folder = Folder::new();
+        let cache = Cache::at(folder.0.join("a/b"));
+        cache.write(&KEY, &entry()).expect("the folder is made");
+        assert_eq!(mode(&folder.0.join("a")), 0o700);
+        assert_eq!(mode(cache.folder()), 0o700);
+        assert_eq!(mode(&cache.file(&KEY)), 0o600);
+    }
+
+    #[test]
+    fn planted_links_lead_nowhere() {
+        let folder = Folder::new();
+        let cache = Cache::at(folder.0.join("cache"));
+        cache.write(&KEY, &entry()).expect("writable");
+        let victim = folder.0.join("victim");
+        fs::write(&victim, "precious").expect("writable");
+        // Names that can be foreseen: the process and a count.
+        for count in 0..100 {
+            let name = format!(".{}-{count}.tmp", std::process::id());
+            symlink(&victim, cache.folder().join(name)).expect("writable");
+        }
+        for _ in 0..10 {
+            cache.write(&KEY, &entry()).expect("writable");
+        }
+        assert_eq!(fs::read(&victim).expect("readable"), b"precious");
+
+        // A link in the entry's place is not followed, be the file behind it sound: it is replaced.
+        let file = cache.file(&KEY);
+        let elsewhere = folder.0.join("elsewhere");
+        fs::rename(&file, &elsewhere).expect("writable");
+        symlink(&elsewhere, &file).expect("writable");
+        assert_eq!(cache.read(&KEY), None);
+        fs::write(&elsewhere, "precious").expect("writable");
+        cache.write(&KEY, &entry()).expect("writable");
+        assert_eq!(fs::read(&elsewhere).expect("readable"), b"precious");
+        assert_eq!(cache.read(&KEY), Some(entry()));
+    }
+
+    #[test]
+    fn what_is_not_a_file_is_not_opened() {
+        let folder = Folder::new();
+        let cache = Cache::at(&folder.0);
+        let _socket = UnixListener::bind(cache.file(&KEY)).expect("a short path");
+        assert_eq!(cache.read(&KEY), None);
+        fs::remove_file(cache.file(&KEY)).expect("ours");
+        // Opening a pipe that has no writer would block for good.
+        let made = std::process::Command::new("mkfifo").arg(cache.file(&KEY)).status();
+        if made.is_ok_and(|status| status.success()) {
+            assert_eq!(cache.read(&KEY), None);
+        } else {
+            println!("SKIPPED: there is no mkfifo");
+        }
+        cache.write(&KEY, &entry()).expect("writable");
+        assert_eq!(cache.read(&KEY), Some(entry()));
+    }
+
+    #[test]
+    fn what_others_may_write_is_refused() {
+        let folder = Folder::new();
+        let cache = Cache::at(&folder.0);
+        cache.write(&KEY, &entry()).expect("writable");
+        for mode in [0o777, 0o1777, 0o770, 0o702] {
+            set_mode(&folder.0, mode);
+            assert_eq!(cache.read(&KEY), None, "a folder of mode {mode:o}");
+            let error = cache.write(&KEY, &entry()).expect_err("others may write").to_string();
+            assert!(error.contains(&format!("(mode {mode:o}): run `chmod go-w ")), "{error}");
+        }
+        set_mode(&folder.0, 0o755);
+        for mode in [0o666, 0o620, 0o602] {
+            set_mode(&cache.file(&KEY), mode);
+            assert_eq!(cache.read(&KEY), None, "a file of mode {mode:o}");
+        }
+        cache.write(&KEY, &entry()).expect("writable");
+        assert_eq!(cache.read(&KEY), Some(entry()), "written anew");
+        assert_eq!(fs::read_dir(&folder.0).expect("readable").count(), 1, "no temporary file is left");
+    }
+
+    #[test]
+    fn what_others_own_is_refused() {
+        let folder = Folder::new();
+        let cache = Cache::at(&folder.0);
+        cache.write(&KEY, &entry()).expect("writable");
+        if chown(cache.file(&KEY), Some(12345), None).is_err() {
+            // Only root gives files away; but then the root folder is another user's.
+            assert!(Cache::at("/").write(&KEY, &entry()).is_err());
+            println!("SKIPPED: files of other users can only be made by root");
+            return;
+        }
+        assert_eq!(cache.read(&KEY), None, "a forged entry");
+        cache.write(&KEY, &entry()).expect("writable");
+        assert_eq!(cache.read(&KEY), Some(entry()), "written anew");
+        chown(&folder.0, Some(12345), None).expect("this is root");
+        assert_eq!(cache.read(&KEY), None);
+        let error = cache.write(&KEY, &entry()).expect_err("another user's").to_string();
+        assert!(error.contains("belongs to user 12345, not to user "), "{error}");
+    }
 }

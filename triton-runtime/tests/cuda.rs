@@ -7,11 +7,13 @@
 mod support;
 
 use std::time::{Duration, Instant};
-use support::{Folder, fill_params, image, kernel, param, succeeded};
+use support::{Folder, fill_params, image, kernel, launch_of, param, succeeded};
 use triton_core::ir::types::DType;
-use triton_core::record::{Image, ParamType, Promise};
+use triton_core::metadata::{Image, ParamType, Specialization};
+use triton_runtime::launch::mode::Unsafe;
 use triton_runtime::{
-    AsPtr, AsPtrMut, Device, DevicePtr, Error, Event, Kernel, Launch, LaunchArg, Pinned, Result, Safe, Stream, Unsafe,
+    AsPtrArg, AsPtrMutArg, ComputeCapability, Device, DevicePtrMut, Error, Kernel, Launch, LaunchArg, LoadInfo, Pinned,
+    Result, Stream,
 };
 
 /// A name for the child process, and what it does.
@@ -64,7 +66,7 @@ fn cases() {
             }
         }
         let start = Instant::now();
-        let output = support::child(case, &[("TRITON_CACHE_DIR", cache.0.to_str().expect("a path"))]);
+        let output = support::child(case, &[("TRITON_DSL_CACHE_DIR", cache.0.to_str().expect("a path"))]);
         succeeded(case, &output);
         println!("{case}: {:.2} s", start.elapsed().as_secs_f64());
         for line in String::from_utf8_lossy(&output.stdout).lines().filter(|l| l.contains("::")) {
@@ -94,7 +96,7 @@ fn gpu() -> Result<(Device, Stream)> {
 }
 
 /// `out[i] = n + tag`, after some cycles.
-fn fill_image(promise: Promise, tag: i32, cycles: u64) -> Image {
+fn fill_image(promise: Specialization, tag: i32, cycles: u64) -> Image {
     let ptx = format!(
         ".version 8.0\n.target sm_80\n.address_size 64\n\
          .visible .entry fill(.param .u64 out, .param .u32 n) .reqntid 32,1,1\n{{\n\
@@ -113,7 +115,7 @@ fn fill(cycles: u64) -> &'static Kernel {
     kernel(
         "fill",
         fill_params(),
-        vec![fill_image(Promise::Divisible, 1000, cycles), fill_image(Promise::Nothing, 0, cycles)],
+        vec![fill_image(Specialization::Divisible16, 1000, cycles), fill_image(Specialization::Generic, 0, cycles)],
     )
 }
 
@@ -132,15 +134,24 @@ fn copy(cycles: u64) -> &'static Kernel {
          ld.global.u32 %r3, [%d0]; st.global.u32 [%d4], %r3;\nret;\n}}\n\0"
     );
     let params = vec![param("x", ParamType::Ptr(DType::I32), 1), param("out", ParamType::PtrMut(DType::I32), 1)];
-    kernel("copy", params, vec![image("copy", ptx, Promise::Nothing, 32)])
+    kernel("copy", params, vec![image("copy", ptx, Specialization::Generic, 32)])
 }
 
-fn run_fill(k: &'static Kernel, out: &mut impl AsPtrMut<i32>, n: i32, stream: &Stream) -> Result<()> {
-    Launch::<Safe, 2>::new(k, [out.arg_mut(), LaunchArg::scalar(n)]).launch(stream, N / 32)
+fn run_fill(k: &'static Kernel, out: &mut impl AsPtrMutArg<i32>, n: i32, stream: &Stream) -> Result<()> {
+    launch_of(k, [out.as_ptr_mut_arg(), LaunchArg::scalar(n)]).launch(stream, N / 32)
 }
 
-fn run_copy(k: &'static Kernel, x: &impl AsPtr<i32>, out: &mut impl AsPtrMut<i32>, stream: &Stream) -> Result<()> {
-    Launch::<Safe, 2>::new(k, [x.arg(), out.arg_mut()]).launch(stream, N / 32)
+fn loaded(k: &'static Kernel, out: &mut impl AsPtrMutArg<i32>, device: &Device) -> Result<Vec<LoadInfo>> {
+    launch_of(k, [out.as_ptr_mut_arg(), LaunchArg::scalar(0)]).load(device)
+}
+
+fn run_copy(
+    k: &'static Kernel,
+    x: &impl AsPtrArg<i32>,
+    out: &mut impl AsPtrMutArg<i32>,
+    stream: &Stream,
+) -> Result<()> {
+    launch_of(k, [x.as_ptr_arg(), out.as_ptr_mut_arg()]).launch(stream, N / 32)
 }
 
 fn copies() -> Result<()> {
@@ -160,15 +171,15 @@ fn copies() -> Result<()> {
     // A byte that is no `bool` comes back as `true`.
     let mut bools = stream.zeros::<bool>(4 * N)?;
     // SAFETY: 4 N bytes are N words.
-    let raw = unsafe { DevicePtr::<i32>::new(bools.address()) };
-    run_fill(fill(0), &mut { raw }, 2, &stream)?;
+    let mut words = unsafe { DevicePtrMut::<i32>::new(bools.address()) };
+    run_fill(fill(0), &mut words, 2, &stream)?;
     stream.synchronize()?;
     let first = stream.download(&bools)?;
     assert_eq!(first[..4], [true, false, false, false]);
     let mut host = Pinned::zeros(&device, 4 * N)?;
     stream.download_pinned(&bools, &mut host)?;
     assert_eq!(host.as_slice()?, first);
-    stream.copy_from_host(&mut bools, &vec![false; 4 * N])?;
+    stream.copy_from_host(&vec![false; 4 * N], &mut bools)?;
     Ok(())
 }
 
@@ -180,7 +191,7 @@ fn images() -> Result<()> {
         let found = stream.download(&x.slice(start..start + N)?)?;
         assert!(found.iter().all(|v| *v == expected), "start {start}, n {n}: {found:?}");
     }
-    let infos = k.load(&device, 0)?;
+    let infos = loaded(k, &mut x, &device)?;
     for info in &infos {
         println!("{} registers :: log {:?}", info.registers, info.log);
         assert!(info.registers > 0 && info.local_bytes == 0);
@@ -298,18 +309,18 @@ fn events() -> Result<()> {
     let mut x = a.zeros::<i32>(N)?;
     run_fill(slow, &mut x, 1, &a)?;
     a.synchronize()?;
-    let start = a.record_timed()?;
+    let start = a.record_timed_event()?;
     run_fill(slow, &mut x, 1, &a)?;
-    let end = a.record_timed()?;
+    let end = a.record_timed_event()?;
     b.wait(&end)?;
-    let behind = b.record()?;
+    let behind = b.record_event()?;
     assert!(!end.is_done()? && !behind.is_done()?, "the kernel is slow");
     behind.synchronize()?;
     assert!(end.is_done()?);
-    let time = Event::elapsed_ms(&start, &end)?;
-    println!("a slow kernel :: {time:.2} ms");
-    assert!(time > 5.0 && time < 1000.0);
-    assert!(matches!(Event::elapsed_ms(&start, &behind), Err(Error::Untimed { .. })));
+    let time = end.since(&start)?;
+    println!("a slow kernel :: {time:.2?}");
+    assert!(time > Duration::from_millis(5) && time < Duration::from_secs(1));
+    assert!(matches!(behind.since(&start), Err(Error::Timing { .. })));
     Ok(())
 }
 
@@ -317,7 +328,8 @@ fn foreign_stream() -> Result<()> {
     let (device, owner) = gpu()?;
     let handle = owner.as_raw().expect("a handle");
     // SAFETY: `owner` outlives everything below.
-    let (same, legacy) = unsafe { (Stream::from_raw(&device, handle), Stream::from_raw(&device, 0)) };
+    let (same, legacy) =
+        unsafe { (Stream::from_raw(&device, handle), Stream::from_raw(&device, std::ptr::null_mut())) };
     for stream in [same, legacy] {
         let mut x = stream.zeros::<i32>(N)?;
         run_fill(fill(0), &mut x, 5, &stream)?;
@@ -329,24 +341,24 @@ fn foreign_stream() -> Result<()> {
 fn shared_and_clusters() -> Result<()> {
     let (device, stream) = gpu()?;
     let mut x = stream.zeros::<i32>(N)?;
-    let mut large = fill_image(Promise::Nothing, 7, 0);
+    let mut large = fill_image(Specialization::Generic, 7, 0);
     large.shared_bytes = 90_000;
     let k = kernel("large", fill_params(), vec![large.clone()]);
     run_fill(k, &mut x, 1, &stream)?;
     assert_eq!(stream.download(&x)?, [8; N]);
-    assert_eq!(k.load(&device, 0)?[0].shared_bytes, 90_000);
+    assert_eq!(loaded(k, &mut x, &device)?[0].shared_bytes, 90_000);
     large.shared_bytes = 1 << 20;
     let error = run_fill(kernel("huge", fill_params(), vec![large]), &mut x, 1, &stream).unwrap_err();
     assert!(matches!(error, Error::SharedMemory { needed: 0x10_0000, .. }), "{error}");
 
-    let mut clustered = fill_image(Promise::Nothing, 9, 0);
+    let mut clustered = fill_image(Specialization::Generic, 9, 0);
     clustered.cluster = [2, 1, 1];
     let k = kernel("clustered", fill_params(), vec![clustered]);
-    if device.compute_capability() >= Some((9, 0)) {
+    if device.compute_capability() >= Some(ComputeCapability::new(9, 0)) {
         run_fill(k, &mut x, 1, &stream)?;
         assert_eq!(stream.download(&x)?, [10; N]);
     }
-    let odd = Launch::<Safe, 2>::new(k, [x.arg_mut(), LaunchArg::scalar(1)]).launch(&stream, 1);
+    let odd = launch_of(k, [x.as_ptr_mut_arg(), LaunchArg::scalar(1)]).launch(&stream, 1);
     assert!(matches!(odd, Err(Error::Grid { axis: 'x', found: 1, .. })));
     Ok(())
 }
@@ -355,7 +367,7 @@ fn bad_ptx() -> Result<()> {
     let (_, stream) = gpu()?;
     let mut x = stream.zeros::<i32>(N)?;
     let text = ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k(.param .u64 a) { nonsense; }\n\0";
-    let k = kernel("broken", fill_params(), vec![image("k", text, Promise::Nothing, 32)]);
+    let k = kernel("broken", fill_params(), vec![image("k", text, Specialization::Generic, 32)]);
     let error = run_fill(k, &mut x, 1, &stream).unwrap_err();
     println!("bad PTX :: {}", error.to_string().replace('\n', " | "));
     assert!(matches!(&error, Error::Jit { log, .. } if !log.is_empty()), "{error}");
@@ -371,8 +383,8 @@ fn fault() -> Result<()> {
     let mut x = stream.zeros::<i32>(N)?;
     // SAFETY: there is nothing at this address, which is the point; the process ends after this.
     unsafe {
-        let mut nowhere = DevicePtr::<i32>::new(16);
-        Launch::<Unsafe, 2>::new(k, [nowhere.arg_mut(), LaunchArg::scalar(1)]).launch(&stream, 1)?;
+        let mut nowhere = DevicePtrMut::<i32>::new(16);
+        Launch::<Unsafe, 2>::new(k, [nowhere.as_ptr_mut_arg(), LaunchArg::scalar(1)]).launch(&stream, 1)?;
     }
     let error = stream.synchronize().unwrap_err();
     println!("fault :: {error}");
@@ -401,11 +413,11 @@ fn out_of_memory() -> Result<()> {
 fn cache(warm: bool) -> Result<()> {
     let (device, stream) = gpu()?;
     let k = fill(0);
+    let mut x = stream.zeros::<i32>(N)?;
     let start = Instant::now();
-    let infos = k.load(&device, 0)?;
+    let infos = loaded(k, &mut x, &device)?;
     println!("loading two images :: {:.3} ms", start.elapsed().as_secs_f64() * 1e3);
     assert!(infos.iter().all(|info| info.cached == warm), "{infos:?}");
-    let mut x = stream.zeros::<i32>(N)?;
     run_fill(k, &mut x, 16, &stream)?;
     assert_eq!(stream.download(&x)?, [1016; N]);
     Ok(())
@@ -424,7 +436,10 @@ fn overhead() -> Result<()> {
         param("out", ParamType::PtrMut(DType::F32), 1),
         param("n", ParamType::Scalar(DType::I32), 1),
     ];
-    let images = vec![image("nothing", ptx, Promise::Divisible, 128), image("nothing", ptx, Promise::Nothing, 128)];
+    let images = vec![
+        image("nothing", ptx, Specialization::Divisible16, 128),
+        image("nothing", ptx, Specialization::Generic, 128),
+    ];
     let k = kernel("nothing", params, images);
     let (x, y, mut out) = (stream.zeros::<f32>(64)?, stream.zeros::<f32>(64)?, stream.zeros::<f32>(64)?);
 
@@ -436,7 +451,7 @@ fn overhead() -> Result<()> {
         let found = sys::cuModuleGetFunction(&mut function, module, c"nothing".as_ptr());
         assert_eq!(found, sys::CUresult::CUDA_SUCCESS);
     }
-    let raw_stream = std::ptr::with_exposed_provenance_mut(stream.as_raw().expect("a handle"));
+    let raw_stream = stream.as_raw().expect("a handle").cast();
     let (mut a, mut b, mut c, mut n) = (x.address(), y.address(), out.address(), 64i32);
     let mut raw = || {
         let mut values: [*mut std::ffi::c_void; 4] =
@@ -448,8 +463,8 @@ fn overhead() -> Result<()> {
         assert_eq!(done, sys::CUresult::CUDA_SUCCESS);
     };
     let mut ours = || {
-        let args = [x.arg(), y.arg(), out.arg_mut(), LaunchArg::scalar(64i32)];
-        Launch::<Safe, 4>::new(k, args).launch(&stream, 1)
+        let args = [x.as_ptr_arg(), y.as_ptr_arg(), out.as_ptr_mut_arg(), LaunchArg::scalar(64i32)];
+        launch_of(k, args).launch(&stream, 1)
     };
     let (mut raw_times, mut our_times) = (Vec::new(), Vec::new());
     for _ in 0..201 {

@@ -3,11 +3,13 @@
 mod support;
 
 use std::borrow::Cow;
-use support::{image, kernel, param};
+use support::{image, kernel, launch_of, made_of, param};
 use triton_core::ir::types::DType;
-use triton_core::record::{Arg, ParamType, Promise};
+use triton_core::metadata::{Arg, ParamType, Specialization};
+use triton_runtime::launch::mode::Safe;
 use triton_runtime::{
-    AsTensor, AsTensorMut, Buffer, Device, Error, Kernel, Launch, LaunchArg, Result, Safe, Stream, View, ViewMut,
+    Buffer, ComputeCapability, Device, Error, IntoTensorArg, IntoTensorMutArg, Kernel, Launch, LaunchArg, Result,
+    Stream, View, ViewMut,
 };
 
 fn stream() -> Stream {
@@ -46,23 +48,23 @@ fn shapes_strides_and_offsets() -> Result<()> {
         (shown(&x, x.view([4, 6])), "[4, 6] [6, 1] from 0"),
         (shown(&x, x.view([2, 3, 4])), "[2, 3, 4] [12, 4, 1] from 0"),
         (shown(&x, x.view([1, 2, 1, 3, 4])), "[1, 2, 1, 3, 4] [24, 12, 12, 4, 1] from 0"),
-        (shown(&x, x.view([24]).map(View::transposed)), "[24] [1] from 0"),
-        (shown(&x, x.view([4, 6]).map(View::transposed)), "[6, 4] [1, 6] from 0"),
-        (shown(&x, x.view([2, 3, 4]).map(View::transposed)), "[2, 4, 3] [12, 1, 4] from 0"),
-        (shown(&x, x.view([2, 2])?.strides([6, 1])?.offset(7)?.offset(9)), "[2, 2] [6, 1] from 16"),
-        (shown(&x, x.view([4, 6])?.strides([0, 1])), "[4, 6] [0, 1] from 0"),
-        (shown(&x, x.view([4, 4])?.strides([1, 1])?.offset(17)), "[4, 4] [1, 1] from 17"),
+        (shown(&x, x.view([24]).map(View::transpose)), "[24] [1] from 0"),
+        (shown(&x, x.view([4, 6]).map(View::transpose)), "[6, 4] [1, 6] from 0"),
+        (shown(&x, x.view([2, 3, 4]).map(View::transpose)), "[2, 4, 3] [12, 1, 4] from 0"),
+        (shown(&x, x.view([2, 2])?.with_strides([6, 1])?.with_offset(7)?.with_offset(9)), "[2, 2] [6, 1] from 16"),
+        (shown(&x, x.view([4, 6])?.with_strides([0, 1])), "[4, 6] [0, 1] from 0"),
+        (shown(&x, x.view([4, 4])?.with_strides([1, 1])?.with_offset(17)), "[4, 4] [1, 1] from 17"),
         (
-            shown(&x, x.view([1, 1])?.strides([isize::MAX, isize::MAX])),
+            shown(&x, x.view([1, 1])?.with_strides([isize::MAX, isize::MAX])),
             "[1, 1] [9223372036854775807, 9223372036854775807] from 0",
         ),
         (shown(&x, part.view([3, 4])), "[3, 4] [4, 1] from 4"),
-        (shown(&x, part.view([2, 2])?.offset(8)), "[2, 2] [2, 1] from 12"),
+        (shown(&x, part.view([2, 2])?.with_offset(8)), "[2, 2] [2, 1] from 12"),
         // Nothing is reachable, wherever it points.
         (shown(&x, x.view([0])), "[0] [1] from 0"),
-        (shown(&x, x.view([0, 7])?.offset(24)), "[0, 7] [7, 1] from 24"),
+        (shown(&x, x.view([0, 7])?.with_offset(24)), "[0, 7] [7, 1] from 24"),
         (shown(&x, x.view([MAX, 0])), "[2147483647, 0] [0, 1] from 0"),
-        (shown(&x, x.view([0, 2])?.strides([5, 1000])), "[0, 2] [5, 1000] from 0"),
+        (shown(&x, x.view([0, 2])?.with_strides([5, 1000])), "[0, 2] [5, 1000] from 0"),
         (
             shown(&x, x.view([0, MAX, MAX, MAX, MAX])),
             "[0, 2147483647, 2147483647, 2147483647, 2147483647] \
@@ -75,12 +77,12 @@ fn shapes_strides_and_offsets() -> Result<()> {
              strides, or a larger buffer",
         ),
         (
-            shown(&x, x.view([2, 2])?.strides([23, 1])),
+            shown(&x, x.view([2, 2])?.with_strides([23, 1])),
             "a view [2, 2] with strides [23, 1] from element 0 on needs 25 elements, but there are 24; use smaller extents \
              or strides, or a larger buffer",
         ),
         (
-            shown(&x, x.view([4, 6])?.offset(1)),
+            shown(&x, x.view([4, 6])?.with_offset(1)),
             "a view [4, 6] with strides [6, 1] from element 1 on needs 25 elements, but there are 24; use smaller extents or \
              strides, or a larger buffer",
         ),
@@ -90,7 +92,7 @@ fn shapes_strides_and_offsets() -> Result<()> {
              strides, or a larger buffer",
         ),
         (
-            shown(&x, x.view([0])?.offset(25)),
+            shown(&x, x.view([0])?.with_offset(25)),
             "a view [0] with strides [1] from element 25 on needs 25 elements, but there are 24; use smaller extents or \
              strides, or a larger buffer",
         ),
@@ -103,7 +105,7 @@ fn shapes_strides_and_offsets() -> Result<()> {
             "axis 1 of the view has 18446744073709551615 elements, but an extent is at most 2147483647; use several views",
         ),
         (
-            shown(&x, x.view([2, 2])?.strides([2, -1])),
+            shown(&x, x.view([2, 2])?.with_strides([2, -1])),
             "the stride of axis 1 of the view is -1, but strides are not negative; order the axis forwards",
         ),
     ];
@@ -114,9 +116,9 @@ fn shapes_strides_and_offsets() -> Result<()> {
     // Numbers beyond 64 bits do not wrap around into the buffer.
     let beyond = [
         x.view([MAX, MAX, MAX]).err(),
-        x.view([3, 2])?.strides([isize::MAX, 2]).err(),
-        x.view([2, 2])?.offset(usize::MAX).err(),
-        x.view([0])?.offset(usize::MAX).err(),
+        x.view([3, 2])?.with_strides([isize::MAX, 2]).err(),
+        x.view([2, 2])?.with_offset(usize::MAX).err(),
+        x.view([0])?.with_offset(usize::MAX).err(),
     ];
     for error in beyond {
         assert!(matches!(error, Some(Error::View { needed: u64::MAX, len: 24, .. })), "{error:?}");
@@ -124,7 +126,7 @@ fn shapes_strides_and_offsets() -> Result<()> {
     let empty = buffer(0);
     assert!(empty.view([0, 4]).is_ok() && empty.view([1]).is_err());
     assert_eq!(
-        format!("{:?}", x.view([2, 3])?.offset(1)?),
+        format!("{:?}", x.view([2, 3])?.with_offset(1)?),
         "View(f32 [2, 3] with strides [3, 1] from element 1 on, on CPU)"
     );
     Ok(())
@@ -151,15 +153,15 @@ fn mutable_views_do_not_overlap() -> Result<()> {
     ];
     let mut x = buffer(200);
     for (shape, strides, expected) in cases {
-        let view = x.view_mut(*shape)?.strides(*strides);
+        let view = x.view_mut(*shape)?.with_strides(*strides);
         match (view, expected) {
             (Ok(view), None) => assert_eq!((view.shape(), view.stride(2)), (*shape, Some(strides[2]))),
             (Err(error @ Error::Overlap { .. }), Some(text)) => assert!(error.to_string().contains(text), "{error}"),
             (found, _) => panic!("{shape:?} {strides:?}: {found:?}"),
         }
-        assert!(x.view(*shape)?.strides(*strides).is_ok(), "reading may overlap");
+        assert!(x.view(*shape)?.with_strides(*strides).is_ok(), "reading may overlap");
     }
-    let view = x.slice_mut(8..)?.view_mut([2, 3])?.strides([8, 2])?.offset(4)?.transposed().address();
+    let view = x.slice_mut(8..)?.view_mut([2, 3])?.with_strides([8, 2])?.with_offset(4)?.transpose().address();
     assert_eq!(view - x.address(), 12 * 4);
     assert!(x.slice_mut(8..)?.view([192]).is_ok());
     assert!(matches!(x.view_mut([4, 51]), Err(Error::View { needed: 204, len: 200, .. })));
@@ -167,9 +169,9 @@ fn mutable_views_do_not_overlap() -> Result<()> {
     // Too many to try: what does not nest is refused.
     let mut x = stream().zeros::<u8>(1 << 21)?;
     let shape = [2, 2, (1 << 18) + 1];
-    let error = x.view_mut(shape)?.strides([2, 3, 6]).map(drop);
+    let error = x.view_mut(shape)?.with_strides([2, 3, 6]).map(drop);
     assert_eq!(error, Ok(()));
-    let error = x.view_mut(shape)?.strides([2, 3, 5]).unwrap_err();
+    let error = x.view_mut(shape)?.with_strides([2, 3, 5]).unwrap_err();
     assert_eq!(
         error.to_string(),
         "a mutable view [2, 2, 262145] with strides [2, 3, 5]: the strides do not tell whether elements overlap, and more \
@@ -220,19 +222,23 @@ fn tensor(rank: u8, mutable: bool) -> ParamType {
 
 fn copy() -> &'static Kernel {
     let images = vec![
-        image("special", "s\0", Promise::Divisible, 32),
-        image("aligned", "a\0", Promise::Aligned, 32),
-        image("general", "g\0", Promise::Nothing, 32),
+        image("special", "s\0", Specialization::Divisible16, 32),
+        image("aligned", "a\0", Specialization::Aligned16, 32),
+        image("general", "g\0", Specialization::Generic, 32),
     ];
     let params = vec![param("a", tensor(2, false), 1), param("o", tensor(2, true), 1)];
-    let mut record = kernel("copy", params, images).record().clone();
-    record.variants.to_mut()[0].ir = Cow::Borrowed(COPY);
-    Box::leak(Box::new(Kernel::new(record)))
+    let mut metadata = kernel("copy", params, images).metadata().clone();
+    metadata.configs.to_mut()[0].ir = Cow::Borrowed(COPY);
+    made_of(metadata)
 }
 
 /// The call that a kernel of these parameters has.
-fn call<'a>(k: &'static Kernel, a: impl AsTensor<'a, f32, 2>, o: impl AsTensorMut<'a, f32, 2>) -> Launch<'a, Safe, 2> {
-    Launch::new(k, [a.into_arg(), o.into_arg_mut()])
+fn call<'a>(
+    k: &'static Kernel,
+    a: impl IntoTensorArg<'a, f32, 2>,
+    o: impl IntoTensorMutArg<'a, f32, 2>,
+) -> Launch<'a, Safe, 2> {
+    launch_of(k, [a.into_tensor_arg(), o.into_tensor_mut_arg()])
 }
 
 #[test]
@@ -242,14 +248,14 @@ fn safe_launches() -> Result<()> {
     let values: Vec<f32> = (0..24).map(|i| i as f32).collect();
     let x = stream.upload(&values)?;
     let mut y = stream.zeros::<f32>(12)?;
-    call(copy, x.view([6, 4])?.transposed(), y.view_mut([2, 6])?).launch(&stream, 8)?;
+    call(copy, x.view([6, 4])?.transpose(), y.view_mut([2, 6])?).launch(&stream, 8)?;
     assert_eq!(stream.download(&y)?, [0., 4., 8., 12., 16., 20., 1., 5., 9., 13., 17., 21.]);
 
     let mut y = stream.zeros::<f32>(12)?;
-    let window = x.view([2, 2])?.strides([6, 3])?.offset(7)?;
+    let window = x.view([2, 2])?.with_strides([6, 3])?.with_offset(7)?;
     {
         // A view is copied, a mutable one that is kept is passed as a reference.
-        let mut out = y.view_mut([2, 3])?.strides([1, 2])?.offset(6)?;
+        let mut out = y.view_mut([2, 3])?.with_strides([1, 2])?.with_offset(6)?;
         for grid in [2, 0, 100] {
             call(copy, window, &mut out).launch(&stream, grid)?;
         }
@@ -258,7 +264,7 @@ fn safe_launches() -> Result<()> {
 
     // A mutable view is read as well.
     let mut z = stream.zeros::<f32>(4)?;
-    let mut out = y.view_mut([2, 2])?.offset(6)?;
+    let mut out = y.view_mut([2, 2])?.with_offset(6)?;
     call(copy, &out, z.view_mut([2, 2])?).launch(&stream, 2)?;
     call(copy, out.as_view(), z.view_mut([2, 2])?).launch(&stream, 2)?;
     assert_eq!(stream.download(&z)?, [7., 13., 10., 16.]);
@@ -277,13 +283,13 @@ fn safe_launches() -> Result<()> {
 fn values_of_a_launch() -> Result<()> {
     let (x, mut y) = (buffer(64), buffer(64));
     let at = x.address();
-    let one = x.view([3, 4])?.offset(5)?.into_arg();
+    let one = x.view([3, 4])?.with_offset(5)?.into_tensor_arg();
     let expected = [Arg::Ptr(at + 20), Arg::Scalar(3), Arg::Scalar(4), Arg::Scalar(4), Arg::Scalar(1)];
     assert_eq!(one.values().collect::<Vec<_>>(), expected);
     assert_eq!(LaunchArg::scalar(-1i32).values().collect::<Vec<_>>(), [Arg::Scalar(0xffff_ffff)]);
 
     let to = y.address();
-    let launch = call(copy(), x.view([8, 8])?, y.view_mut([2, 32])?.transposed());
+    let launch = call(copy(), x.view([8, 8])?, y.view_mut([2, 32])?.transpose());
     let bits: Vec<u64> = launch.args().map(Arg::bits).collect();
     assert_eq!(bits, [at, 8, 8, 8, 1, to, 32, 2, 1, 32]);
     let addresses: Vec<usize> =
@@ -291,7 +297,7 @@ fn values_of_a_launch() -> Result<()> {
     assert_eq!(addresses, [0, 5]);
     assert!(format!("{launch:?}").contains("a `TensorMut<f32, 2>`: "), "{launch:?}");
 
-    let full = x.view([1, 1, 1, 1, 1])?.into_arg();
+    let full = x.view([1, 1, 1, 1, 1])?.into_tensor_arg();
     assert_eq!(full.values().count(), tensor(5, false).words());
     assert_eq!(tensor(5, true).words(), ParamType::MAX_WORDS);
     Ok(())
@@ -301,49 +307,60 @@ fn values_of_a_launch() -> Result<()> {
 fn promises_of_views() -> Result<()> {
     let mut y = buffer(16 * 16);
     let x = buffer(64 * 64);
-    let rows = |shape: [usize; 2], strides| x.view(shape)?.strides(strides);
+    let rows = |shape: [usize; 2], strides| x.view(shape)?.with_strides(strides);
     let general = x.view([16, 16])?;
     let cases: &[(View<'_, f32, 2>, &str)] = &[
         (general, "special"),
         (x.view([3, 32])?, "special"),
         (rows([3, 16], [48, 1])?, "special"),
         (rows([3, 16], [0, 1])?, "special"),
-        (general.offset(4)?, "special"),
-        (general.offset(1)?, "general"),
-        (general.offset(2)?, "general"),
+        (general.with_offset(4)?, "special"),
+        (general.with_offset(1)?, "general"),
+        (general.with_offset(2)?, "general"),
         (x.view([16, 20])?, "aligned"),
         (x.view([16, 8])?, "aligned"),
         (rows([16, 8], [16, 1])?, "aligned"),
         (rows([16, 16], [24, 1])?, "aligned"),
         (rows([16, 16], [64, 2])?, "aligned"),
-        (general.transposed(), "aligned"),
+        (general.transpose(), "aligned"),
         (rows([16, 1], [16, 1])?, "aligned"),
         (rows([16, 0], [16, 5])?, "special"),
     ];
     let copy = copy();
     for (view, entry) in cases {
-        assert_eq!(call(copy, view, y.view_mut([16, 16])?).image((8, 0))?.entry, *entry, "{view:?}");
+        assert_eq!(
+            call(copy, view, y.view_mut([16, 16])?).image(ComputeCapability::new(8, 0), None)?.entry,
+            *entry,
+            "{view:?}"
+        );
     }
     // The worst argument decides, unless it takes no part.
-    assert_eq!(call(copy, general, y.view_mut([8, 8])?).image((8, 0))?.entry, "aligned");
-    let mut record = copy.record().clone();
-    record.params.to_mut()[0].specialise = false;
-    record.params.to_mut()[1].multiple_of = 32;
-    let asks: &'static Kernel = Box::leak(Box::new(Kernel::new(record)));
-    assert_eq!(call(asks, general.offset(1)?, y.view_mut([16, 16])?).image((8, 0))?.entry, "special");
-    assert!(call(asks, general, y.view_mut([2, 2])?.offset(8)?).image((8, 0)).is_ok());
-    let error = call(asks, general, y.view_mut([2, 2])?.offset(4)?).image((8, 0)).unwrap_err();
-    assert!(matches!(&error, Error::Promise { param, multiple_of: 32, .. } if param == "o"), "{error}");
+    assert_eq!(call(copy, general, y.view_mut([8, 8])?).image(ComputeCapability::new(8, 0), None)?.entry, "aligned");
+    let mut metadata = copy.metadata().clone();
+    metadata.params.to_mut()[0].specialize = false;
+    metadata.params.to_mut()[1].multiple_of = 32;
+    let asks: &'static Kernel = made_of(metadata);
+    assert_eq!(
+        call(asks, general.with_offset(1)?, y.view_mut([16, 16])?).image(ComputeCapability::new(8, 0), None)?.entry,
+        "special"
+    );
+    assert!(call(asks, general, y.view_mut([2, 2])?.with_offset(8)?).image(ComputeCapability::new(8, 0), None).is_ok());
+    let error =
+        call(asks, general, y.view_mut([2, 2])?.with_offset(4)?).image(ComputeCapability::new(8, 0), None).unwrap_err();
+    assert!(matches!(&error, Error::MultipleOf { param, multiple_of: 32, .. } if param == "o"), "{error}");
 
     // One dimension has no other strides.
     let line = kernel(
         "line",
         vec![param("x", tensor(1, false), 1)],
-        vec![image("special", "s\0", Promise::Divisible, 32), image("general", "g\0", Promise::Nothing, 32)],
+        vec![
+            image("special", "s\0", Specialization::Divisible16, 32),
+            image("general", "g\0", Specialization::Generic, 32),
+        ],
     );
     for (len, stride, entry) in [(16, 1, "special"), (16, 2, "general"), (17, 1, "general"), (0, 3, "special")] {
-        let launch = Launch::<Safe, 1>::new(line, [x.view([len])?.strides([stride])?.into_arg()]);
-        assert_eq!(launch.image((8, 0))?.entry, entry, "{len} {stride}");
+        let launch = launch_of(line, [x.view([len])?.with_strides([stride])?.into_tensor_arg()]);
+        assert_eq!(launch.image(ComputeCapability::new(8, 0), None)?.entry, entry, "{len} {stride}");
     }
     Ok(())
 }
@@ -353,16 +370,16 @@ fn wrong_views_are_refused() -> Result<()> {
     let stream = stream();
     let (x, mut y) = (buffer(16), buffer(16));
     let doubles = stream.zeros::<f64>(16)?;
-    let cases: &[(LaunchArg<'_>, &str)] = &[
-        (x.view([16])?.into_arg(), "argument 0 is a `Tensor<f32, 1>`, but the kernel's record says a `Tensor<f32, 2>`"),
-        (doubles.view([4, 4])?.into_arg(), "argument 0 is a `Tensor<f64, 2>`"),
-        (y.view_mut([4, 4])?.into_arg_mut(), "argument 0 is a `TensorMut<f32, 2>`"),
+    let cases = [
+        (x.view([16])?.into_tensor_arg(), "argument 0 is a `Tensor<f32, 1>`, but the kernel takes a `Tensor<f32, 2>`"),
+        (doubles.view([4, 4])?.into_tensor_arg(), "argument 0 is a `Tensor<f64, 2>`"),
+        (y.view_mut([4, 4])?.into_tensor_mut_arg(), "argument 0 is a `TensorMut<f32, 2>`"),
         (LaunchArg::scalar(1i32), "argument 0 is a scalar `i32`"),
     ];
     for (arg, text) in cases {
         let mut out = buffer(16);
-        let args = [*arg, out.view_mut([4, 4])?.into_arg_mut()];
-        let error = Launch::<Safe, 2>::new(copy(), args).launch(&stream, 1).unwrap_err();
+        let args = [arg, out.view_mut([4, 4])?.into_tensor_mut_arg()];
+        let error = launch_of(copy(), args).launch(&stream, 1).unwrap_err();
         assert!(error.to_string().contains(text), "{error}");
     }
     Ok(())
@@ -372,7 +389,7 @@ fn wrong_views_are_refused() -> Result<()> {
 #[test]
 fn lifetimes() {
     fn narrowed<'a>(wide: View<'static, f32, 2>, near: &'a ViewMut<'_, f32, 2>) -> [LaunchArg<'a>; 2] {
-        [AsTensor::<'a, f32, 2>::into_arg(wide), AsTensor::<'a, f32, 2>::into_arg(near)]
+        [IntoTensorArg::<'a, f32, 2>::into_tensor_arg(wide), IntoTensorArg::<'a, f32, 2>::into_tensor_arg(near)]
     }
     let wide: &'static Buffer<f32> = Box::leak(Box::new(buffer(4)));
     let mut near = buffer(4);

@@ -11,7 +11,7 @@ use triton_core::{Compiled, ast};
 
 /// What became of a kernel.
 pub(crate) enum Outcome {
-    /// The variants of each instance.
+    /// The configs of each instance.
     Compiled(Vec<Vec<Compiled>>),
     /// Constants from outside, by their numbers, whose values the compiler must know.
     Needed(Vec<usize>),
@@ -38,10 +38,10 @@ pub(crate) fn all(cx: &mut Context, kernel: &expand::Kernel<'_>, body: Vec<ast::
     let mut findings = Findings::default();
     let (mut compiled, mut deferred) = (Vec::new(), None);
     for (index, instance) in instances.iter().enumerate() {
-        let mut variants = Vec::new();
-        for options in &instance.variants {
+        let mut configs = Vec::new();
+        for options in &instance.configs {
             match one(&kernel, &ast::Instance { args: instance.args.clone(), options: *options }) {
-                Ok(variant) => variants.push(variant),
+                Ok(config) => configs.push(config),
                 Err(failure) if !failure.needed.is_empty() => {
                     needed.extend(failure.needed);
                     if !failure.deferred.is_empty() {
@@ -54,7 +54,7 @@ pub(crate) fn all(cx: &mut Context, kernel: &expand::Kernel<'_>, body: Vec<ast::
                 }
             }
         }
-        compiled.push(variants);
+        compiled.push(configs);
     }
     // What only rustc can judge comes first: it may find that a constant does not exist.
     if !needed.is_empty() && deferred.is_none() {
@@ -74,7 +74,7 @@ pub(crate) fn all(cx: &mut Context, kernel: &expand::Kernel<'_>, body: Vec<ast::
         // What is said without being asked is true of all instances, or of none.
         let asked = warnings == Some(true);
         for (index, instance) in instances.iter().enumerate().take(if asked { instances.len() } else { 1 }) {
-            let instance = ast::Instance { args: instance.args.clone(), options: instance.variants[0] };
+            let instance = ast::Instance { args: instance.args.clone(), options: instance.configs[0] };
             let found = triton_core::advise(&kernel, &instance).into_iter();
             advice.add(index, found.filter(|advice| asked || advice.code.is_default_warning()).collect());
         }

@@ -8,14 +8,14 @@ use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote};
 use triton_core::ast::{GenericArg, ParamKind};
 use triton_core::ir::types::{Class, DType};
-use triton_core::record::{Image, ProgramMap, Promise, Target};
+use triton_core::metadata::Image;
 use triton_core::{Compiled, embed};
 
 /// The body of the function that gives an instance's kernel.
 pub(crate) fn kernel(
     kernel: &Kernel<'_>,
     instance: &Instance,
-    variants: &[Compiled],
+    configs: &[Compiled],
     outers: &[TokenStream],
 ) -> TokenStream {
     let p = kernel.private();
@@ -24,37 +24,34 @@ pub(crate) fn kernel(
     let params: Vec<TokenStream> =
         kernel.signature.params.iter().flat_map(|param| params(kernel, instance, param)).collect();
     let count = params.len();
-    let (images, rows): (Vec<_>, Vec<_>) = variants.iter().enumerate().map(|(i, v)| variant(&p, i, v, outers)).unzip();
-    let variants = rows.len();
+    let (images, rows): (Vec<_>, Vec<_>) = configs.iter().enumerate().map(|(i, c)| config(&p, i, c, outers)).unzip();
+    let configs = rows.len();
     quote! {
-        static PARAMS: [#p::ParamRecord; #count] = [#(#params),*];
+        static PARAMS: [#p::ParamMetadata; #count] = [#(#params),*];
         #(#images)*
-        static VARIANTS: [#p::Variant; #variants] = [#(#rows),*];
-        static KERNEL: #p::Kernel = #p::Kernel::new(#p::Record {
-            kernel: #p::Cow::Borrowed(#name),
-            instance: #p::Cow::Borrowed(#spelling),
-            params: #p::Cow::Borrowed(&PARAMS),
-            variants: #p::Cow::Borrowed(&VARIANTS),
-        });
+        static CONFIGS: [#p::Config; #configs] = [#(#rows),*];
+        // SAFETY: all of it comes from one run of the compiler.
+        static KERNEL: #p::Kernel = unsafe { #p::Kernel::new(#p::KernelMetadata::new(
+            #p::Cow::Borrowed(#name),
+            #p::Cow::Borrowed(#spelling),
+            #p::Cow::Borrowed(&PARAMS),
+            #p::Cow::Borrowed(&CONFIGS),
+        )) };
         &KERNEL
     }
 }
 
-/// The records of a parameter: one, or one for each field of a struct.
+/// The metadata of a parameter: one, or one for each field of a struct.
 fn params(kernel: &Kernel<'_>, instance: &Instance, param: &Parameter) -> Vec<TokenStream> {
     let structure = param.ast.as_ref().and_then(|ast| kernel.structs.get(ast.elem.structure?));
     let Some(structure) = structure else { return self::param(kernel, instance, param).into_iter().collect() };
     let fields = structure.fields.iter().filter_map(|(name, ty)| {
         let (p, dtype) = (kernel.private(), DType::from_name(&ty.name)?);
         let general = param.ast.as_ref().is_some_and(|ast| ast.general);
-        let specialise = matches!(dtype.class(), Class::Signed | Class::Unsigned) && !general;
+        let specialize = matches!(dtype.class(), Class::Signed | Class::Unsigned) && !general;
         let (name, dtype) = (format!("{}.{name}", param.name), self::dtype(dtype));
-        Some(quote!(#p::ParamRecord {
-            name: #p::Cow::Borrowed(#name),
-            ty: #p::ParamType::Scalar(#p::DType::#dtype),
-            multiple_of: 1,
-            specialise: #specialise,
-        }))
+        let ty = quote!(#p::ParamType::Scalar(#p::DType::#dtype));
+        Some(quote!(#p::ParamMetadata::new(#p::Cow::Borrowed(#name), #ty, 1, #specialize)))
     });
     fields.collect()
 }
@@ -65,7 +62,7 @@ fn param(kernel: &Kernel<'_>, instance: &Instance, param: &Parameter) -> Option<
     let elem = element(kernel, instance, &param.elem.name)?;
     let dtype = dtype(elem);
     let dtype = quote!(#p::DType::#dtype);
-    let (ty, specialises) = match param.kind {
+    let (ty, specializes) = match param.kind {
         ParamKind::Ptr => (quote!(Ptr(#dtype)), true),
         ParamKind::PtrMut => (quote!(PtrMut(#dtype)), true),
         ParamKind::Scalar | ParamKind::Struct => {
@@ -74,13 +71,8 @@ fn param(kernel: &Kernel<'_>, instance: &Instance, param: &Parameter) -> Option<
         ParamKind::Tensor(rank) => (quote!(Tensor { dtype: #dtype, rank: #rank, mutable: false }), true),
         ParamKind::TensorMut(rank) => (quote!(Tensor { dtype: #dtype, rank: #rank, mutable: true }), true),
     };
-    let (name, multiple_of, specialise) = (&param.name.name, param.multiple_of, specialises && !param.general);
-    Some(quote!(#p::ParamRecord {
-        name: #p::Cow::Borrowed(#name),
-        ty: #p::ParamType::#ty,
-        multiple_of: #multiple_of,
-        specialise: #specialise,
-    }))
+    let (name, multiple_of, specialize) = (&param.name.name, param.multiple_of, specializes && !param.general);
+    Some(quote!(#p::ParamMetadata::new(#p::Cow::Borrowed(#name), #p::ParamType::#ty, #multiple_of, #specialize)))
 }
 
 /// The element type that a name stands for in this instance.
@@ -113,42 +105,35 @@ fn text(p: &TokenStream, text: &str, compiled: &Compiled, outers: &[TokenStream]
     })
 }
 
-fn variant(p: &TokenStream, index: usize, compiled: &Compiled, outers: &[TokenStream]) -> (TokenStream, TokenStream) {
-    let variant = &compiled.variant;
+fn config(p: &TokenStream, index: usize, compiled: &Compiled, outers: &[TokenStream]) -> (TokenStream, TokenStream) {
+    let config = &compiled.config;
     let name = format_ident!("IMAGES_{}", index);
-    let count = variant.images.len();
-    let images = variant.images.iter().map(|image| self::image(p, image, text(p, &image.ptx, compiled, outers)));
-    let (num_warps, ir) = (variant.num_warps, text(p, &variant.ir, compiled, outers));
+    let count = config.images.len();
+    let images = config.images.iter().map(|image| self::image(p, image, text(p, &image.ptx, compiled, outers)));
+    let (num_warps, ir) = (config.num_warps, text(p, &config.ir, compiled, outers));
     let images = quote!(static #name: [#p::Image; #count] = [#(#images),*];);
-    let row =
-        quote!(#p::Variant { num_warps: #num_warps, ir: #p::Cow::Borrowed(#ir), images: #p::Cow::Borrowed(&#name) });
+    let row = quote!(#p::Config::new(#num_warps, #p::Cow::Borrowed(#ir), #p::Cow::Borrowed(&#name)));
     (images, row)
 }
 
+/// The call that makes an image, with each of its fields. Members of enums print as they are named.
 fn image(p: &TokenStream, image: &Image, ptx: TokenStream) -> TokenStream {
-    let Image { target, promise, entry, ptx: _, threads, cluster: [x, y, z], shared_bytes, report, programs } = image;
-    let target = match target {
-        Target::Sm80 => quote!(Sm80),
-    };
-    let promise = match promise {
-        Promise::Nothing => quote!(Nothing),
-        Promise::Aligned => quote!(Aligned),
-        Promise::Divisible => quote!(Divisible),
-    };
-    let programs = match programs {
-        ProgramMap::Identity => quote!(Identity),
-    };
-    quote!(#p::Image {
-        target: #p::Target::#target,
-        promise: #p::Promise::#promise,
-        entry: #p::Cow::Borrowed(#entry),
-        ptx: #p::Cow::Borrowed(#ptx),
-        threads: #threads,
-        cluster: [#x, #y, #z],
-        shared_bytes: #shared_bytes,
-        report: #report,
-        programs: #p::ProgramMap::#programs,
-    })
+    let (entry, threads, [x, y, z]) = (&image.entry, image.threads, image.cluster);
+    let (shared_bytes, has_assert_buffer) = (image.shared_bytes, image.has_assert_buffer);
+    let member = |value: &dyn std::fmt::Debug| Ident::new(&format!("{value:?}"), Span::call_site());
+    let (target, specialization) = (member(&image.target), member(&image.specialization));
+    let programs = member(&image.programs);
+    quote!(#p::Image::new(
+        #p::Target::#target,
+        #p::Specialization::#specialization,
+        #p::Cow::Borrowed(#entry),
+        #p::Cow::Borrowed(#ptx),
+        #threads,
+        [#x, #y, #z],
+        #shared_bytes,
+        #has_assert_buffer,
+        #p::ProgramMap::#programs,
+    ))
 }
 
 fn dtype(dtype: DType) -> Ident {

@@ -130,7 +130,7 @@ impl<'a> Kernel<'a> {
         let count = self.count(&args);
         let raw = |param: &ast::Param| matches!(param.kind, ParamKind::Ptr | ParamKind::PtrMut);
         let raw = self.signature.params.iter().flat_map(|param| &param.ast).any(raw);
-        let safety = if raw { quote!(Unsafe) } else { quote!(Safe) };
+        let mode = if raw { quote!(Unsafe) } else { quote!(Safe) };
         let args = self.gathered(args);
         let predicates = function.sig.generics.where_clause.as_ref().map(|clause| &clause.predicates);
         if self.editor {
@@ -138,7 +138,7 @@ impl<'a> Kernel<'a> {
             return quote! {
                 #(#attrs)*
                 #[allow(non_snake_case)]
-                #vis #fn_token #name<'a #(, #bounds)*>(#(#params),*) -> #root::Launch<'a, #root::#safety, #count>
+                #vis #fn_token #name<'a #(, #bounds)*>(#(#params),*) -> #root::Launch<'a, #root::launch::mode::#mode, #count>
                 where #predicates {
                     let _: [#p::LaunchArg<'a>; #count] = #args;
                     #p::not_compiled()
@@ -156,9 +156,11 @@ impl<'a> Kernel<'a> {
         quote! {
             #(#attrs)*
             #[allow(non_snake_case, clippy::too_many_arguments)]
-            #vis #fn_token #name<'a #(, #bounds)*>(#(#params),*) -> #root::Launch<'a, #root::#safety, #count>
+            #vis #fn_token #name<'a #(, #bounds)*>(#(#params),*) -> #root::Launch<'a, #root::launch::mode::#mode, #count>
             where #listed, #predicates {
-                #p::Launch::new(<#marker #arguments as #compiled #trait_arguments>::kernel(), #args)
+                let (kernel, args) = (<#marker #arguments as #compiled #trait_arguments>::kernel(), #args);
+                // SAFETY: the mode in the signature is that of the parameters.
+                unsafe { #p::Launch::new(kernel, args) }
             }
             #[doc(hidden)]
             #[allow(non_camel_case_types)]
@@ -274,21 +276,21 @@ impl<'a> Kernel<'a> {
         match kind {
             // `&mut impl`, not a value: a variable that holds `&mut Buffer` is then borrowed again, not moved.
             ParamKind::Ptr => (
-                quote_spanned!(span=> #name: &'a impl #host::AsPtr<#element>),
-                Some(quote!(#p::AsPtr::<#element>::arg(#name))),
+                quote_spanned!(span=> #name: &'a impl #host::AsPtrArg<#element>),
+                Some(quote!(#p::AsPtrArg::<#element>::as_ptr_arg(#name))),
             ),
             ParamKind::PtrMut => {
-                let arg = quote!(#p::AsPtrMut::<#element>::arg_mut(#name));
-                (quote_spanned!(span=> #name: &'a mut impl #host::AsPtrMut<#element>), Some(arg))
+                let arg = quote!(#p::AsPtrMutArg::<#element>::as_ptr_mut_arg(#name));
+                (quote_spanned!(span=> #name: &'a mut impl #host::AsPtrMutArg<#element>), Some(arg))
             }
             // By value: a view is made for the call, and a view that is kept is passed as a reference to it.
             ParamKind::Tensor(_) => (
-                quote_spanned!(span=> #name: impl #host::AsTensor<'a, #element>),
-                Some(quote!(#p::AsTensor::<'a, #element>::into_arg(#name))),
+                quote_spanned!(span=> #name: impl #host::IntoTensorArg<'a, #element>),
+                Some(quote!(#p::IntoTensorArg::<'a, #element>::into_tensor_arg(#name))),
             ),
             ParamKind::TensorMut(_) => (
-                quote_spanned!(span=> #name: impl #host::AsTensorMut<'a, #element>),
-                Some(quote!(#p::AsTensorMut::<'a, #element>::into_arg_mut(#name))),
+                quote_spanned!(span=> #name: impl #host::IntoTensorMutArg<'a, #element>),
+                Some(quote!(#p::IntoTensorMutArg::<'a, #element>::into_tensor_mut_arg(#name))),
             ),
             ParamKind::Scalar => (quote!(#name: #ty), Some(quote!(#p::LaunchArg::scalar(#name)))),
             ParamKind::Struct => (quote!(#name: #ty), Some(name.to_token_stream())),
@@ -299,7 +301,7 @@ impl<'a> Kernel<'a> {
     pub(crate) fn compiled(&self, outers: &[syn::Path], compiled: &[Vec<Compiled>]) -> TokenStream {
         let all = || self.instances.iter().zip(compiled);
         if outers.is_empty() {
-            let impls = all().map(|(instance, variants)| self.instance(instance, variants, &[]));
+            let impls = all().map(|(instance, configs)| self.instance(instance, configs, &[]));
             let twin = self.twin(&[]);
             return quote!(#twin #(#impls)*);
         }
@@ -322,17 +324,17 @@ impl<'a> Kernel<'a> {
                 None => path.to_token_stream(),
             })
             .collect();
-        let impls = all().map(|(instance, variants)| self.instance(instance, variants, &constants));
+        let impls = all().map(|(instance, configs)| self.instance(instance, configs, &constants));
         quote!(const _: () = { #declared #twin #(#impls)* };)
     }
 
     /// The implementation for one instance, with its code. `outers` are what its constants from outside are called.
-    fn instance(&self, instance: &Instance, variants: &[Compiled], outers: &[TokenStream]) -> TokenStream {
+    fn instance(&self, instance: &Instance, configs: &[Compiled], outers: &[TokenStream]) -> TokenStream {
         let Kernel { marker, compiled, .. } = self;
         let p = self.private();
         let values = self.values(instance, |_| Span::call_site());
         let own = if values.is_empty() { TokenStream::new() } else { quote!(<#(#values),*>) };
-        let body = embed::kernel(self, instance, variants, outers);
+        let body = embed::kernel(self, instance, configs, outers);
         let generics = self.signature.generics.iter().zip(&values).filter(|_| !outers.is_empty());
         let aliases = generics.filter(|(generic, _)| generic.kind == GenericKind::Type).map(|(generic, value)| {
             let name = Ident::new(&generic.name.name, Span::call_site());

@@ -20,7 +20,7 @@ pub(crate) struct Instance {
     /// Where each value was written.
     pub(crate) spans: Vec<Span>,
     /// The options it is compiled with; the first is the default.
-    pub(crate) variants: Vec<ast::Options>,
+    pub(crate) configs: Vec<ast::Options>,
 }
 
 /// The values of one generic parameter: from a list, or from the configurations.
@@ -241,7 +241,7 @@ fn constant(written: &Expr, dtype: DType) -> Option<i128> {
     (low..=high).contains(&number).then_some(number)
 }
 
-/// The product of lists and configurations; equal parameters with other options are variants of one instance.
+/// The product of lists and configurations; equal parameters with other options are configs of one instance.
 fn combine(
     cx: &mut Context,
     options: &Options,
@@ -269,15 +269,15 @@ fn combine(
             let pairs =
                 row.iter().enumerate().filter_map(|(i, listed)| listed.or_else(|| given.get(i).copied().flatten()));
             let (args, spans): (Vec<_>, Vec<_>) = pairs.unzip();
-            let variant = ast::Options {
+            let config = ast::Options {
                 num_warps: num_warps.or(options.num_warps).unwrap_or(default.num_warps),
                 assertions: options.assertions.unwrap_or(default.assertions),
                 deterministic: options.deterministic.unwrap_or(default.deterministic),
             };
             match instances.iter_mut().find(|instance| instance.args == args) {
-                Some(same) if same.variants.contains(&variant) => repeated.push(number),
-                Some(same) => same.variants.push(variant),
-                None => instances.push(Instance { args, spans, variants: vec![variant] }),
+                Some(same) if same.configs.contains(&config) => repeated.push(number),
+                Some(same) => same.configs.push(config),
+                None => instances.push(Instance { args, spans, configs: vec![config] }),
             }
         }
     }

@@ -312,14 +312,14 @@ impl Gen<'_> {
             let Buffer { id, dtype, mutable, small, len, skip } = self.buffers[i];
             let kind = if mutable { "mut " } else { "" };
             let bytes = skip * dtype.bytes() as usize;
-            let promise = if bytes == 0 && self.random.once_in(6) {
+            let specialization = if bytes == 0 && self.random.once_in(6) {
                 " multiple_of 16"
             } else if self.random.once_in(12) {
                 " general"
             } else {
                 ""
             };
-            params.push(format!("v{id} b{i}: ptr<{kind}{dtype}>{promise}"));
+            params.push(format!("v{id} b{i}: ptr<{kind}{dtype}>{specialization}"));
             let fill = if small { "small" } else { "any" };
             let _ = writeln!(buffers, "; buffer b{i} {dtype} {fill} {} {}", i + 1, len + skip);
             args.push(if bytes == 0 { format!("b{i}") } else { format!("b{i}+{bytes}") });

@@ -1,4 +1,4 @@
-//! The kernels that the compiler makes of the cases `run` and `barriers` and of random programs, one for each promise that the
+//! The kernels that the compiler makes of the cases `run` and `barriers` and of random programs, one for each specialization that the
 //! arguments keep.
 
 use crate::tally::Program;
@@ -6,8 +6,8 @@ use std::path::Path;
 use triton_core::ir::parse::parse;
 use triton_core::ir::print::print;
 use triton_core::ir::{Function, Stage};
+use triton_core::metadata::{Image, Specialization};
 use triton_core::passes;
-use triton_core::record::{Image, Promise};
 use triton_filetest::random::{Random, squares};
 use triton_filetest::run::Setup;
 use triton_filetest::simulate::{self, Found};
@@ -87,10 +87,10 @@ fn images(name: &str, text: &str, programs: &mut Vec<Box<dyn Program>>) -> Resul
     if func.stage != Stage::Tile {
         return Ok(());
     }
-    passes::run(passes::OPTIMISE, &mut func, Promise::Nothing)?;
+    passes::run(passes::OPTIMISE, &mut func, Specialization::Generic)?;
     let strongest = Setup::parse(text)?.strongest(&func)?;
     for image in triton_core::images(&func).map_err(|e| e.to_string())? {
-        if image.promise > strongest {
+        if image.specialization > strongest {
             continue;
         }
         let setup = Setup::parse(text)?;
@@ -98,7 +98,7 @@ fn images(name: &str, text: &str, programs: &mut Vec<Box<dyn Program>>) -> Resul
             Found::Buffers(buffers) => buffers,
             Found::Reports(reports) => return Err(reports.iter().map(|report| format!("{report}\n")).collect()),
         };
-        let name = format!("{name} {}", image.promise.name());
+        let name = format!("{name} {}", image.specialization.name());
         programs.push(Box::new(Emitted { name, func: func.clone(), setup, image, result }));
     }
     Ok(())

@@ -48,19 +48,19 @@ pub const EXCUSES: &[Excuse] = &[
         reason: "takes the last turn, with nothing to do in it: a block may end with arrivals that nobody waited for",
     },
     Excuse {
-        programs: &["run/branches general"],
+        programs: &["run/branches generic"],
         instruction: "bar.warp.sync 0xffffffff",
         nth: 4,
         reason: "is for a loop that does not run at all, and this one always does",
     },
     Excuse {
-        programs: &["run/half_rounding general"],
+        programs: &["run/half_rounding generic"],
         instruction: "bar.warp.sync 0xffffffff",
         nth: 1,
         reason: "the one element that both stores have is masked in the first",
     },
     Excuse {
-        programs: &["run/place_hoist aligned", "run/place_hoist general"],
+        programs: &["run/place_hoist aligned16", "run/place_hoist generic"],
         instruction: "bar.warp.sync 0xffffffff",
         nth: 2,
         reason: "no turn of the loop stores where another one or the store before it does, which the compiler cannot tell",

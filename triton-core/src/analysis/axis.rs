@@ -13,9 +13,9 @@
 use crate::entity::SideTable;
 use crate::ir::types::{Constant, Elem, Shape, Type};
 use crate::ir::{Block, Function, InstData, Value};
+use crate::metadata::Specialization;
 use crate::ops::Op;
 use crate::ops::kinds::{BinaryKind, CompareKind};
-use crate::record::Promise;
 
 /// The largest divisibility that is told apart; 0 is divisible by it.
 const MOST: u64 = 1 << 40;
@@ -63,12 +63,12 @@ impl Axis {
 }
 
 /// The facts of every value of a function, under what the caller promises beside the parameters' own `multiple_of`.
-pub fn analyse(func: &Function, promise: Promise) -> SideTable<Value, Axis> {
+pub fn analyse(func: &Function, promise: Specialization) -> SideTable<Value, Axis> {
     let mut facts = SideTable::new(Axis::UNKNOWN);
     for param in &func.params {
         let (natural, needed) = match func.ty(param.value).elem {
-            Elem::Ptr { pointee, .. } => (u64::from(pointee.bytes()), Promise::Aligned),
-            Elem::Num(d) if d.is_int() => (1, Promise::Divisible),
+            Elem::Ptr { pointee, .. } => (u64::from(pointee.bytes()), Specialization::Aligned16),
+            Elem::Num(d) if d.is_int() => (1, Specialization::Divisible16),
             Elem::Num(_) => continue,
         };
         let promised = if promise >= needed && !param.general { 16 } else { 1 };

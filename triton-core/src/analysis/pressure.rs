@@ -9,9 +9,9 @@ use crate::entity::SideTable;
 use crate::ir::types::{DType, Elem, Shape};
 use crate::ir::{Block, Function, InstData, Value};
 use crate::layout::Layout;
+use crate::metadata::Target;
 use crate::ops::kinds::UnaryKind;
 use crate::ops::{Effect, Op, Tiles};
-use crate::record::Target;
 use std::collections::HashSet;
 
 /// Registers for the thread's index and intermediate results.

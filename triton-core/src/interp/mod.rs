@@ -7,17 +7,20 @@
 //! **Invariant:** exact and deterministic, and no input makes it panic: a program runs to its end or to a [`RunError`]. (A
 //! `while` that never ends does not end here either.)
 
+mod fault;
 mod padding;
 mod report;
 mod threads;
 
+pub use fault::ProgramFault;
 pub use report::FailedAssertion;
 
 use crate::ir::types::{Constant, DType, Elem};
 use crate::ir::{Block, Function, InstData, Stage, Value};
+use crate::metadata::Arg;
 use crate::ops::eval::{self, DivisionError};
 use crate::ops::{BitOrder, Effect, Op, Outer, Tiles};
-use crate::record::Arg;
+use crate::span::Span;
 use std::borrow::Cow;
 use threads::Threads;
 
@@ -83,7 +86,7 @@ pub struct Program {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RunError {
     /// It did something that is not allowed.
-    Fault(String),
+    Fault(ProgramFault),
     /// It says so itself.
     Assertion(FailedAssertion),
 }
@@ -91,7 +94,7 @@ pub enum RunError {
 impl std::fmt::Display for RunError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            RunError::Fault(message) => f.write_str(message),
+            RunError::Fault(fault) => fault.fmt(f),
             RunError::Assertion(assertion) => assertion.fmt(f),
         }
     }
@@ -106,7 +109,8 @@ impl std::error::Error for RunError {}
 pub fn run(func: &Function, args: &[Arg], program: Program, memory: &dyn Memory) -> Result<(), RunError> {
     if args.len() != func.params.len() {
         let (n, m) = (func.params.len(), args.len());
-        return Err(RunError::Fault(format!("kernel `{}` takes {n} arguments, {m} were passed", func.name)));
+        let message = format!("the kernel takes {n} arguments, {m} were passed");
+        return Err(RunError::Fault(ProgramFault::new(func, Span::NONE, program.id, message)));
     }
     let mut values: Vec<Vec<u64>> = vec![Vec::new(); func.types.len()];
     for (param, arg) in func.params.iter().zip(args) {
@@ -406,9 +410,7 @@ impl Machine<'_> {
     }
 
     fn error(&self, inst: &InstData, what: &str) -> RunError {
-        let [x, y, z] = self.program.id;
-        let at = self.func.sources.describe(inst.span).map(|at| format!("{at}: ")).unwrap_or_default();
-        RunError::Fault(format!("{at}kernel `{}`, program ({x}, {y}, {z}): {what}", self.func.name))
+        RunError::Fault(ProgramFault::new(self.func, inst.span, self.program.id, what.to_owned()))
     }
 }
 

@@ -58,7 +58,7 @@ pub const REGISTER: f64 = 0.01;
 pub const SCRATCH_BYTES: u64 = 64 * 1024;
 
 /// Shared memory of a block in bytes, on any target: that of the least.
-pub const SHARED_BYTES: u64 = crate::record::Target::Sm80.shared_bytes() as u64;
+pub const SHARED_BYTES: u64 = crate::metadata::Target::Sm80.shared_bytes() as u64;
 
 /// Times that an inner loop is taken to run when nothing tells.
 pub const INNER_TRIPS: f64 = 16.0;

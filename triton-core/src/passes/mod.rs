@@ -18,7 +18,7 @@ pub mod split;
 pub mod sync;
 
 use crate::ir::{Function, verify};
-use crate::record::Promise;
+use crate::metadata::Specialization;
 
 /// A pass, by the name that tests and dumps use.
 pub struct Pass {
@@ -27,7 +27,7 @@ pub struct Pass {
     /// What it does, in one line.
     pub doc: &'static str,
     /// The pass, under what the caller promises.
-    pub run: fn(&mut Function, Promise) -> Result<(), String>,
+    pub run: fn(&mut Function, Specialization) -> Result<(), String>,
 }
 
 macro_rules! passes {
@@ -60,7 +60,7 @@ pub const SCHEDULE: &[Pass] = passes! {
 ///
 /// # Errors
 /// The name of the pass that broke the IR, and how: a mistake of the compiler.
-pub fn run(passes: &[Pass], func: &mut Function, promise: Promise) -> Result<(), String> {
+pub fn run(passes: &[Pass], func: &mut Function, promise: Specialization) -> Result<(), String> {
     for pass in passes {
         (pass.run)(func, promise).map_err(|message| format!("in `{}`: {message}", pass.name))?;
         verify::verify(func).map_err(|errors| {
@@ -75,7 +75,7 @@ pub fn run(passes: &[Pass], func: &mut Function, promise: Promise) -> Result<(),
 ///
 /// # Errors
 /// As [`run`].
-pub fn explain(func: &Function, promise: Promise) -> Result<String, String> {
+pub fn explain(func: &Function, promise: Specialization) -> Result<String, String> {
     let mut func = func.clone();
     specialise(&mut func, promise)?;
     place::explain(&func, promise)
@@ -85,7 +85,7 @@ pub fn explain(func: &Function, promise: Promise) -> Result<String, String> {
 ///
 /// # Errors
 /// As [`run`].
-pub fn specialise(func: &mut Function, promise: Promise) -> Result<(), String> {
+pub fn specialise(func: &mut Function, promise: Specialization) -> Result<(), String> {
     let before = LAY_OUT.iter().position(|pass| pass.name == "place").unwrap_or(0);
     run(&LAY_OUT[..before], func, promise)
 }

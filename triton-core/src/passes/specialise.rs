@@ -1,4 +1,4 @@
-//! Specialisation, at stage 0: what is known under [`Promise::Divisible`].
+//! Specialisation, at stage 0: what is known under [`Specialization::Divisible16`].
 //!
 //! *Before:* the stride of a view's last axis is a parameter. *After:* it is the constant 1, and the passes of stage 0 have
 //! dropped the multiplications by it. (Where the axis has at most one element inside, the promise holds for any stride, and
@@ -7,17 +7,17 @@
 use crate::entity::SideTable;
 use crate::ir::types::{Constant, Elem};
 use crate::ir::{Function, Value};
+use crate::metadata::Specialization;
 use crate::ops::Op;
-use crate::record::Promise;
 use crate::span::Span;
 
 /// See the [module's page](self).
 ///
 /// # Errors
 /// A mistake of this pass, or of one that runs after it.
-pub fn specialise(func: &mut Function, promise: Promise) -> Result<(), String> {
+pub fn specialise(func: &mut Function, promise: Specialization) -> Result<(), String> {
     let units: Vec<Value> = func.params.iter().filter(|p| p.unit && !p.general).map(|p| p.value).collect();
-    if promise < Promise::Divisible || units.is_empty() {
+    if promise < Specialization::Divisible16 || units.is_empty() {
         return Ok(());
     }
     let mut ones: SideTable<Value, Option<Value>> = SideTable::new(None);

@@ -25,9 +25,9 @@ use crate::ir::types::Elem;
 use crate::ir::{Block, Function, Inst, Value};
 use crate::layout::shared::Reach;
 use crate::layout::{Mem, access};
+use crate::metadata::Specialization;
 use crate::ops::kinds::AtomicKind;
 use crate::ops::{Op, Scope};
-use crate::record::Promise;
 
 /// An access since the last barrier of the program.
 #[derive(Clone, PartialEq)]
@@ -72,7 +72,7 @@ pub fn sync(func: &mut Function) -> Result<(), String> {
     }
     let (body, used) = (func.body, func.used());
     // What is promised to an image makes no run longer.
-    let facts = axis::analyse(func, Promise::Nothing);
+    let facts = axis::analyse(func, Specialization::Generic);
     let spans = span::analyse(func);
     Sync { func, roots, facts, spans, starts, used, again: false }.block(body, Vec::new()).map(|_| ())
 }

@@ -9,8 +9,8 @@ use crate::entity::SideTable;
 use crate::ir::types::{self, Constant, DType, Elem};
 use crate::ir::{Block, Function, InstData, Value};
 use crate::layout::Layout;
+use crate::metadata::{Specialization, Target};
 use crate::ops;
-use crate::record::{Promise, Target};
 use crate::span::{Loc, Span};
 use std::collections::HashMap;
 
@@ -42,7 +42,7 @@ impl std::error::Error for LowerError {}
 ///
 /// # Errors
 /// Code that is too large, or a mistake of another pass.
-pub fn lower(func: &Function, target: Target, promise: Promise) -> Result<Kernel, LowerError> {
+pub fn lower(func: &Function, target: Target, promise: Specialization) -> Result<Kernel, LowerError> {
     let mut cx = Lower {
         func,
         target,

@@ -1,58 +1,49 @@
 //! The memory of the CPU device as the interpreter sees it: all live buffers, and nothing else.
 
+use super::registry::Registry;
 use crate::driver::host::HostBlock;
 use crate::lock;
-use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Arc, Mutex};
 use triton_core::interp::{Fault, Memory};
 
-/// The live blocks by address, and the snapshot that launches share until a block comes or goes.
-struct Registry {
-    blocks: BTreeMap<u64, Arc<HostBlock>>,
-    snapshot: Option<Arc<[Arc<HostBlock>]>>,
-}
-
-static REGISTRY: Mutex<Registry> = Mutex::new(Registry { blocks: BTreeMap::new(), snapshot: None });
+static REGISTRY: Mutex<Registry<Arc<HostBlock>>> = Mutex::new(Registry::new());
 
 /// A new live block of zeros; `None` when there is no memory.
 pub(crate) fn allocate(bytes: usize) -> Option<Arc<HostBlock>> {
     let block = Arc::new(HostBlock::new(bytes)?);
-    let mut registry = lock(&REGISTRY);
-    registry.snapshot = None;
-    registry.blocks.insert(block.address(), block.clone());
+    let garbage = lock(&REGISTRY).insert(block.address(), block.clone());
+    drop(garbage);
     Some(block)
 }
 
 /// The buffer is gone. The block itself lives until the launches are done that see it.
 pub(crate) fn forget(block: &HostBlock) {
-    let mut registry = lock(&REGISTRY);
-    let (removed, snapshot) = (registry.blocks.remove(&block.address()), registry.snapshot.take());
-    drop(registry);
-    // Freeing can take long: not under the lock.
-    drop((removed, snapshot));
+    let garbage = lock(&REGISTRY).remove(block.address());
+    drop(garbage);
 }
 
 /// All buffers of the CPU device that are alive when [`CpuMemory::snapshot`] is called: what a kernel can reach there.
 ///
+/// **Invariant:** for launches alone, which hold the borrows of the buffers that they pass. In the hands of users it would
+/// write what a host copy, which is not atomic, reads at the same time:
+///
+/// ```compile_fail
+/// use triton_runtime::CpuMemory;
+/// ```
+///
 /// Accesses are checked against the buffers' ends and the elements' natural alignment, and are relaxed atomics of the
 /// element's width: programs that race leave one of the values.
 #[derive(Clone)]
-pub struct CpuMemory {
+pub(crate) struct CpuMemory {
     /// Sorted by address, disjoint.
     blocks: Arc<[Arc<HostBlock>]>,
 }
 
 impl CpuMemory {
     /// The buffers alive now. They stay readable as long as this value lives.
-    pub fn snapshot() -> CpuMemory {
-        let mut registry = lock(&REGISTRY);
-        if let Some(blocks) = &registry.snapshot {
-            return CpuMemory { blocks: blocks.clone() };
-        }
-        let blocks: Arc<[Arc<HostBlock>]> = registry.blocks.values().cloned().collect();
-        registry.snapshot = Some(blocks.clone());
-        CpuMemory { blocks }
+    pub(crate) fn snapshot() -> CpuMemory {
+        CpuMemory { blocks: lock(&REGISTRY).snapshot() }
     }
 
     /// The block whose address is the last at or below this one.
@@ -209,3 +200,6 @@ impl fmt::Debug for CpuMemory {
         write!(f, "CpuMemory({} buffers)", self.blocks.len())
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,16 +1,24 @@
 //! The CPU device: programs of a grid run by the interpreter, beside each other on threads.
 
 pub(crate) mod memory;
+mod registry;
+mod share;
+
+/// What `models` has loom's own for.
+mod sync {
+    pub(crate) use std::sync::Mutex;
+    pub(crate) use std::sync::atomic::{AtomicU64, Ordering};
+}
 
 use crate::error::{Error, Result};
 use memory::CpuMemory;
+use share::Share;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::{Duration, Instant};
-use triton_core::interp::{self, Program};
+use triton_core::interp::{self, Program, ProgramFault};
 use triton_core::ir::Function;
-use triton_core::record::Arg;
+use triton_core::metadata::Arg;
+use triton_core::span::Span;
 
 /// Programs run on the calling thread for this long before threads are started: starting them costs about as much.
 const ALONE: Duration = Duration::from_micros(200);
@@ -21,22 +29,23 @@ const ALONE: Duration = Duration::from_micros(200);
 /// The mistake of the program with the lowest index (x runs fastest), whatever the threads did.
 pub(crate) fn run(func: &Function, args: &[Arg], grid: [u32; 3]) -> Result<()> {
     let memory = CpuMemory::snapshot();
-    each(grid, |program| interp::run(func, args, program, &memory).map_err(Error::from))
+    // A panic is a bug of the interpreter; the user's program must not end for it.
+    let message = "the interpreter panicked; please report this as a bug";
+    let panicked = |program| Error::Program(ProgramFault::new(func, Span::NONE, program, message));
+    each(grid, |program| interp::run(func, args, program, &memory).map_err(Error::from), panicked)
 }
 
-/// Calls `body` for every program of a grid, on as many threads as the machine has.
-fn each(grid: [u32; 3], body: impl Fn(Program) -> Result<()> + Sync) -> Result<()> {
+/// Calls `body` for every program of a grid, on as many threads as the machine has. `panicked` says what a panic of it is.
+fn each<E: Send>(
+    grid: [u32; 3],
+    body: impl Fn(Program) -> Result<(), E> + Sync,
+    panicked: impl Fn([u32; 3]) -> E + Sync,
+) -> Result<(), E> {
     let [x, y, z] = grid.map(u64::from);
     let total = x * y * z;
-    let one = |index: u64| {
+    let one = &|index: u64| {
         let id = [index % x, index / x % y, index / (x * y)].map(|i| i as u32);
-        // A panic is a bug of the interpreter; the user's program must not end for it.
-        catch_unwind(AssertUnwindSafe(|| body(Program { id, grid }))).unwrap_or_else(|_| {
-            Err(Error::Program(format!(
-                "the interpreter panicked in program ({}, {}, {}); please report this as a bug",
-                id[0], id[1], id[2]
-            )))
-        })
+        catch_unwind(AssertUnwindSafe(|| body(Program { id, grid }))).unwrap_or_else(|_| Err(panicked(id)))
     };
 
     let threads = std::thread::available_parallelism().map_or(1, |n| n.get() as u64);
@@ -50,69 +59,41 @@ fn each(grid: [u32; 3], body: impl Fn(Program) -> Result<()> + Sync) -> Result<(
         return Ok(());
     }
 
-    // Chunks are handed out in order, so that every program below a failing one is run.
     let left = total - first;
     let workers = threads.min(left);
-    let chunk = (left / (workers * 8)).clamp(1, 1024);
-    let next = AtomicU64::new(first);
-    let lowest = AtomicU64::new(u64::MAX);
-    let failure = Mutex::new(None);
-    let work = || {
-        loop {
-            let begin = next.fetch_add(chunk, Relaxed);
-            if begin >= total || begin > lowest.load(Relaxed) {
-                return;
-            }
-            for index in begin..total.min(begin + chunk) {
-                if let Err(error) = one(index) {
-                    let mut failure = crate::lock(&failure);
-                    if index < lowest.load(Relaxed) {
-                        lowest.store(index, Relaxed);
-                        *failure = Some(error);
-                    }
-                    break;
-                }
-            }
-        }
-    };
+    let share = Share::new(first, total, (left / (workers * 8)).clamp(1, 1024));
     std::thread::scope(|scope| {
         for _ in 1..workers {
             // Without another thread, those there are do the work.
-            if std::thread::Builder::new().spawn_scoped(scope, work).is_err() {
+            if std::thread::Builder::new().spawn_scoped(scope, || share.work(one)).is_err() {
                 break;
             }
         }
-        work();
+        share.work(one);
     });
-    match failure.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner) {
-        None => Ok(()),
-        Some(error) => Err(error),
-    }
+    share.finish()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::sync::atomic::AtomicU32;
+    use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
     /// Runs a grid whose programs at `bad` fail, and checks that each below the first of them ran once.
     fn check(grid: [u32; 3], bad: &[u64], expected: Option<u64>) {
         let total = grid.iter().map(|&n| u64::from(n)).product::<u64>();
         let ran: Vec<AtomicU32> = (0..total).map(|_| AtomicU32::new(0)).collect();
-        let result = each(grid, |program| {
+        let body = |program: Program| {
             let [x, y, z] = program.id.map(u64::from);
             let index = x + u64::from(grid[0]) * (y + u64::from(grid[1]) * z);
             ran[index as usize].fetch_add(1, Relaxed);
             std::thread::sleep(Duration::from_micros(20));
-            if bad.contains(&index) { Err(Error::Program(index.to_string())) } else { Ok(()) }
-        });
+            if bad.contains(&index) { Err(index) } else { Ok(()) }
+        };
+        let result = each(grid, body, |_| u64::MAX);
         let must = expected.map_or(total, |i| i + 1);
         assert!(ran[..must as usize].iter().all(|n| n.load(Relaxed) == 1), "{grid:?}");
-        match (result, expected) {
-            (Ok(()), None) => {}
-            (Err(Error::Program(text)), Some(index)) => assert_eq!(text, index.to_string()),
-            (other, _) => panic!("{grid:?}: {other:?}"),
-        }
+        assert_eq!(result.err(), expected, "{grid:?}");
     }
 
     #[test]

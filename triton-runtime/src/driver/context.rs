@@ -8,9 +8,10 @@ use cudarc::driver::sys::{
     CUmemLocation, CUmemLocationType, CUmemPool_attribute, CUmemPoolHandle_st, CUmemPoolProps,
 };
 use std::collections::BTreeMap;
-use std::ffi::{CStr, c_char, c_int};
+use std::ffi::{CStr, c_char, c_int, c_void};
 use std::fmt;
 use std::sync::Mutex;
+use triton_core::metadata::ComputeCapability;
 
 /// A CUDA device that is in use.
 pub(crate) struct Context {
@@ -20,7 +21,7 @@ pub(crate) struct Context {
     /// As the driver spells it: `NVIDIA H200`.
     pub(crate) name: String,
     /// Compute capability.
-    pub(crate) capability: (u32, u32),
+    pub(crate) capability: ComputeCapability,
     pub(crate) multiprocessors: u32,
     /// Bytes of memory.
     pub(crate) total_memory: u64,
@@ -46,6 +47,11 @@ impl fmt::Display for Context {
 }
 
 impl Context {
+    /// How many devices the driver has; 0 where there is no usable driver.
+    pub(crate) fn count() -> usize {
+        super::get().map_or(0, |driver| driver.devices)
+    }
+
     /// The context of a device; the first call makes it.
     ///
     /// # Errors
@@ -97,7 +103,7 @@ impl Context {
             driver,
             ordinal,
             name,
-            capability: (
+            capability: ComputeCapability::new(
                 attribute(Attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR)?,
                 attribute(Attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR)?,
             ),
@@ -150,6 +156,11 @@ impl Context {
         }
         // SAFETY: a retained primary context stays valid.
         unsafe { cu!(self.driver, cuCtxSetCurrent(self.context.0)) }
+    }
+
+    /// The driver's handle.
+    pub(crate) fn pointer(&self) -> *mut c_void {
+        self.context.0.cast()
     }
 
     /// Waits for everything on the device.

@@ -4,24 +4,24 @@ use super::stream::RawStream;
 use crate::device::{Device, Place};
 use crate::sim::Queue;
 use crate::stream::{Stream, Work};
+use std::ffi::c_void;
 
 impl Stream {
-    /// A stream that another library made: `handle` is its `CUstream` (0 is the legacy default stream). It is not destroyed
-    /// with the last clone.
+    /// A stream that another library made: `handle` is its `CUstream`, as [`Stream::as_raw`] gives it (null is the legacy
+    /// default stream). It is not destroyed with the last clone.
     ///
     /// On a device without handles (the CPU, the simulator) the handle is ignored.
     ///
     /// # Safety
     /// The handle is a stream of the device's primary context, and it stays valid as long as this stream, its clones and
     /// every buffer, event or page-locked memory last used on it.
-    pub unsafe fn from_raw(device: &Device, handle: usize) -> Stream {
+    pub unsafe fn from_raw(device: &Device, handle: *mut c_void) -> Stream {
         let work = match device.place() {
             Place::Cpu => Work::Cpu,
             Place::Sim(options) => Work::Sim(Queue::new(options)),
             Place::Cuda(context) => {
-                let handle = std::ptr::with_exposed_provenance_mut(handle);
                 // SAFETY: the caller vouches for the handle.
-                Work::Cuda(unsafe { RawStream::foreign(context, handle) })
+                Work::Cuda(unsafe { RawStream::foreign(context, handle.cast()) })
             }
         };
         Stream::with(device.clone(), work)

@@ -9,7 +9,7 @@ use cudarc::driver::sys::{
     CUlaunchConfig,
 };
 use std::ffi::{CString, c_int, c_void};
-use triton_core::record::ParamType;
+use triton_core::metadata::ParamType;
 
 /// A kernel that is ready to launch. It is never unloaded.
 #[derive(Debug)]

@@ -5,6 +5,7 @@ use super::{Handle, NOT_READY, cu};
 use crate::error::Error;
 use crate::lock;
 use cudarc::driver::sys::{CUevent_st, CUstream_st};
+use std::ffi::c_void;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 /// A stream; destroyed with the last use unless it is foreign.
@@ -40,9 +41,20 @@ impl RawStream {
         RawStream { context, handle: Handle(handle), id: RawStream::next_id(), owned: false }
     }
 
-    /// The driver's handle as an address.
-    pub(crate) fn address(&self) -> usize {
-        self.handle.0.addr()
+    /// The driver's handle.
+    pub(crate) fn pointer(&self) -> *mut c_void {
+        self.handle.0.cast()
+    }
+
+    /// Whether everything enqueued so far is done.
+    pub(crate) fn is_done(&self) -> Result<bool, Error> {
+        self.context.enter()?;
+        // SAFETY: the stream is alive.
+        let code = unsafe { (self.context.driver.api.cuStreamQuery)(self.handle.0) };
+        if code == NOT_READY {
+            return Ok(false);
+        }
+        self.context.driver.check("cuStreamQuery", code).map(|()| true)
     }
 
     /// Waits until everything enqueued so far is done.
@@ -137,7 +149,7 @@ impl RawEvent {
         self.context.driver.check("cuEventQuery", code).map(|()| true)
     }
 
-    /// Milliseconds from one timed event to another; waits for both.
+    /// Milliseconds from one timed event to another, negative if they are in the other order; waits for both.
     pub(crate) fn elapsed_ms(start: &RawEvent, end: &RawEvent) -> Result<f32, Error> {
         start.synchronize()?;
         end.synchronize()?;

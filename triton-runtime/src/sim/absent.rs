@@ -1,9 +1,10 @@
 //! What stands for the simulator where the feature `sim` is off: types without values, so that nothing of it remains.
 
-use crate::error::Result;
+use crate::device::Device;
+use crate::error::{Error, Result};
 use crate::kernel::Kernel;
 use std::convert::Infallible;
-use triton_core::record::Image;
+use triton_core::metadata::{ComputeCapability, Image};
 
 #[derive(Clone, Copy)]
 pub(crate) struct SimOptions(Infallible);
@@ -15,11 +16,15 @@ pub(crate) struct Queue(Infallible);
 pub(crate) struct Block(Infallible);
 
 impl SimOptions {
+    pub(crate) fn device() -> Result<Device> {
+        Err(Error::DeviceName { found: "sim".to_string() })
+    }
+
     pub(crate) fn name(&self) -> &'static str {
         match self.0 {}
     }
 
-    pub(crate) fn capability(&self) -> (u32, u32) {
+    pub(crate) fn capability(&self) -> ComputeCapability {
         match self.0 {}
     }
 
@@ -37,7 +42,7 @@ impl Queue {
         match options.0 {}
     }
 
-    pub(crate) fn capability(&self) -> (u32, u32) {
+    pub(crate) fn capability(&self) -> ComputeCapability {
         match self.0 {}
     }
 

@@ -1,6 +1,6 @@
 //! The simulated device: the PTX that ships, run by `triton_sim` one warp instruction after another.
 //!
-//! Where nothing is wrong, kernels give what a GPU gives. Races, uninitialised memory, accesses outside of buffers or to
+//! Where nothing is wrong, kernels give what a GPU gives. Races, uninitialized memory, accesses outside of buffers or to
 //! freed ones, and barriers used against their rules are an [`Error::Simulation`] of the launch.
 //!
 //! There is one memory for the process, so that a [`DevicePtr`](crate::DevicePtr) means the same to every [`Device::sim`];
@@ -23,8 +23,8 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
 use triton_core::interp::FailedAssertion;
+use triton_core::metadata::{ComputeCapability, Image};
 use triton_core::ops::Text;
-use triton_core::record::Image;
 use triton_sim::{Arg, Launch, Module, Options};
 
 /// How a simulated device behaves. These are the device's defaults:
@@ -32,7 +32,7 @@ use triton_sim::{Arg, Launch, Module, Options};
 /// ```
 /// use triton_runtime::{Device, sim::SimOptions};
 ///
-/// assert_eq!(Device::sim_with(SimOptions::new().seed(1)), Device::sim());
+/// assert_eq!(Device::sim_with(SimOptions::new().with_seed(1)), Device::sim());
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SimOptions {
@@ -47,8 +47,13 @@ impl SimOptions {
 
     /// Chooses the order of programs and warps, and when asynchronous work is done. Each launch of a stream has an order of
     /// its own; with the same seed, the same launches have the same.
-    pub const fn seed(self, seed: u64) -> SimOptions {
+    pub const fn with_seed(self, seed: u64) -> SimOptions {
         SimOptions { seed }
+    }
+
+    /// What the device name `sim` stands for.
+    pub(crate) fn device() -> Result<Device> {
+        Ok(Device::sim())
     }
 
     pub(crate) fn name(&self) -> &'static str {
@@ -56,8 +61,8 @@ impl SimOptions {
     }
 
     /// The compute capability that images are chosen for.
-    pub(crate) fn capability(&self) -> (u32, u32) {
-        (9, 0)
+    pub(crate) fn capability(&self) -> ComputeCapability {
+        ComputeCapability::new(9, 0)
     }
 
     /// Reads an image ahead of its first launch.
@@ -82,7 +87,7 @@ impl Default for SimOptions {
 
 impl Device {
     /// A simulator of the GPU: it runs the PTX that ships on the CPU, and reports what a GPU lets pass, such as races and
-    /// uninitialised memory. It is slow.
+    /// uninitialized memory. It is slow.
     pub fn sim() -> Device {
         Device::sim_with(SimOptions::new())
     }
@@ -118,7 +123,7 @@ impl Queue {
     }
 
     /// The compute capability that images are chosen for.
-    pub(crate) fn capability(&self) -> (u32, u32) {
+    pub(crate) fn capability(&self) -> ComputeCapability {
         self.options.capability()
     }
 
@@ -137,7 +142,7 @@ impl Queue {
     pub(crate) fn run(
         &self,
         kernel: &'static Kernel,
-        variant: usize,
+        config: usize,
         image: &'static Image,
         grid: [u32; 3],
         words: impl Iterator<Item = u64>,
@@ -146,7 +151,7 @@ impl Queue {
         let number = self.launches.fetch_add(1, Relaxed);
         let options = Options { seed: mix(self.options.seed, number), ..Options::default() };
         // Memory in which a failed assertion describes itself.
-        let slot = if image.report { Some(self.allocate(SLOT)?) } else { None };
+        let slot = if image.has_assert_buffer { Some(self.allocate(SLOT)?) } else { None };
         let launch = Launch {
             entry: image.entry.to_string(),
             grid,
@@ -166,13 +171,13 @@ impl Queue {
         if outcome.reports.iter().all(|report| report.fault == Fault::Trap)
             && let Some((text, program)) = slot.as_ref().and_then(described)
         {
-            return Err(FailedAssertion::new(kernel.function(variant)?, Text(text), program).into());
+            return Err(FailedAssertion::new(kernel.function(config)?, Text(text), program).into());
         }
         Err(Error::Simulation(Findings { seed: self.options.seed, reports: outcome.reports }))
     }
 }
 
-/// Bytes in which a failed assertion describes itself: [`Image::report`].
+/// Bytes in which a failed assertion describes itself: [`Image::has_assert_buffer`].
 const SLOT: usize = 16;
 
 /// The number of the text of the assertion that failed, and the program; `None` if none has.
@@ -198,7 +203,7 @@ fn module(kernel: &Kernel, image: &'static Image) -> Result<Arc<Module>> {
 
 #[cold]
 fn refused(kernel: &Kernel, message: String) -> Error {
-    Error::Simulator { kernel: kernel.record().instance.to_string(), message }
+    Error::Simulator { kernel: kernel.metadata().instance.to_string(), message }
 }
 
 /// The seed of a launch: SplitMix64 (Steele, Lea and Flood 2014), whose outputs differ in about half of their bits.

@@ -123,6 +123,7 @@ functions! {
     fn cuMemFreeHost(_pointer: *mut c_void) { log(format_args!("free-host")); 0 }
     fn cuStreamCreate(stream: *mut *mut c_void, _flags: c_uint) { *stream = handle(); 0 }
     fn cuStreamDestroy_v2(stream: *mut c_void) { log(format_args!("destroy {}", stream as usize)); 0 }
+    fn cuStreamQuery(_stream: *mut c_void) { 600 }
     fn cuStreamSynchronize(stream: *mut c_void) {
         log(format_args!("synchronize {}", stream as usize));
         if mode("fault") { 700 } else if mode("assertion") { 719 } else { 0 }

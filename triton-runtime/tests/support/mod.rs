@@ -7,8 +7,11 @@ use std::path::PathBuf;
 use std::process::{Command, Output};
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use triton_core::ir::types::DType;
-use triton_core::record::{Image, ParamRecord, ParamType, ProgramMap, Promise, Record, Target, Variant};
-use triton_runtime::Kernel;
+use triton_core::metadata::{
+    Config, Image, KernelMetadata, ParamMetadata, ParamType, ProgramMap, Specialization, Target,
+};
+use triton_runtime::launch::mode::Safe;
+use triton_runtime::{Kernel, Launch, LaunchArg};
 
 /// An empty folder of its own, which goes when the value goes.
 pub struct Folder(pub PathBuf);
@@ -18,7 +21,11 @@ impl Folder {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         let name = format!("triton-runtime-{}-{}", std::process::id(), COUNT.fetch_add(1, Relaxed));
         let path = std::env::temp_dir().join(name);
-        std::fs::create_dir_all(&path).expect("the temporary folder can be made");
+        let mut builder = std::fs::DirBuilder::new();
+        // The cache refuses a folder that others may write to, whatever the umask is.
+        #[cfg(unix)]
+        std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+        builder.create(&path).expect("the temporary folder can be made");
         Folder(path)
     }
 }
@@ -49,38 +56,43 @@ pub fn succeeded(case: &str, output: &Output) {
     assert!(output.status.success(), "case {case}:\n{}\n{}", text(&output.stdout), text(&output.stderr));
 }
 
-/// A parameter that takes part in specialisation.
-pub fn param(name: &'static str, ty: ParamType, multiple_of: u32) -> ParamRecord {
-    ParamRecord { name: Cow::Borrowed(name), ty, multiple_of, specialise: true }
+/// A parameter that takes part in specialization.
+pub fn param(name: &'static str, ty: ParamType, multiple_of: u32) -> ParamMetadata {
+    ParamMetadata::new(Cow::Borrowed(name), ty, multiple_of, true)
 }
 
 /// Code for `sm_80` with blocks of `threads`.
-pub fn image(entry: &'static str, ptx: impl Into<Cow<'static, str>>, promise: Promise, threads: u32) -> Image {
-    Image {
-        target: Target::Sm80,
-        promise,
-        entry: Cow::Borrowed(entry),
-        ptx: ptx.into(),
-        threads,
-        cluster: [1, 1, 1],
-        shared_bytes: 0,
-        report: false,
-        programs: ProgramMap::Identity,
-    }
+pub fn image(
+    entry: &'static str,
+    ptx: impl Into<Cow<'static, str>>,
+    specialization: Specialization,
+    threads: u32,
+) -> Image {
+    let (target, programs) = (Target::Sm80, ProgramMap::Identity);
+    Image::new(target, specialization, entry.into(), ptx.into(), threads, [1; 3], 0, false, programs)
 }
 
-/// A kernel of one variant over these images. It lives as long as the process, as a kernel does.
-pub fn kernel(instance: &'static str, params: Vec<ParamRecord>, images: Vec<Image>) -> &'static Kernel {
-    let variant = Variant { num_warps: 1, ir: Cow::Borrowed(""), images: Cow::Owned(images) };
-    Box::leak(Box::new(Kernel::new(Record {
-        kernel: Cow::Borrowed(instance),
-        instance: Cow::Borrowed(instance),
-        params: Cow::Owned(params),
-        variants: Cow::Owned(vec![variant]),
-    })))
+/// A kernel of one config over these images. It lives as long as the process, as a kernel does.
+pub fn kernel(instance: &'static str, params: Vec<ParamMetadata>, images: Vec<Image>) -> &'static Kernel {
+    let config = Config::new(1, "".into(), images.into());
+    made_of(KernelMetadata::new(instance.into(), instance.into(), params.into(), vec![config].into()))
+}
+
+/// A kernel of this metadata.
+#[allow(unsafe_code, reason = "the code of these tests is written by hand")]
+pub fn made_of(metadata: KernelMetadata) -> &'static Kernel {
+    // SAFETY: the tests write code that keeps to its parameters, or look at the driver's calls alone.
+    Box::leak(Box::new(unsafe { Kernel::new(metadata) }))
+}
+
+/// A launch that needs no `unsafe`, whatever the parameters are.
+#[allow(unsafe_code, reason = "the code of these tests is written by hand")]
+pub fn launch_of<'a, const N: usize>(kernel: &'static Kernel, args: [LaunchArg<'a>; N]) -> Launch<'a, Safe, N> {
+    // SAFETY: the kernels of these tests keep to their buffers.
+    unsafe { Launch::new(kernel, args) }
 }
 
 /// `fill(out: PtrMut<i32>, n: i32)`.
-pub fn fill_params() -> Vec<ParamRecord> {
+pub fn fill_params() -> Vec<ParamMetadata> {
     vec![param("out", ParamType::PtrMut(DType::I32), 1), param("n", ParamType::Scalar(DType::I32), 1)]
 }

@@ -47,9 +47,9 @@ fn dump(stream: &Stream) -> tri::Result<()> {
     let x = stream.zeros::<f32>(1)?;
     let mut out = stream.zeros::<f32>(1)?;
     let launch = kernels::add::<f32, 256>(&x, &x, &mut out, 1);
-    for variant in launch.record().variants.iter() {
-        println!("{}", variant.ir);
-        variant.images.iter().for_each(|image| println!("{}", image.text()));
+    for config in launch.metadata().configs.iter() {
+        println!("{}", config.ir);
+        config.images.iter().for_each(|image| println!("{}", image.text()));
     }
     Ok(())
 }

@@ -91,7 +91,7 @@ fn main() -> tri::Result<()> {
     let mut velocity = stream.upload(&[4.0f32; 64])?;
     let options = Descent { rate: 0.5, momentum: 0.25, on: true };
     let launch = descend(&mut weight, &gradient, &mut velocity, options, 64);
-    let names: Vec<_> = launch.record().params.iter().map(|param| param.name.to_string()).collect();
+    let names: Vec<_> = launch.metadata().params.iter().map(|param| param.name.to_string()).collect();
     assert_eq!(names[3..6], ["options.rate", "options.momentum", "options.on"]);
     // SAFETY: the masks keep every access below 64.
     unsafe { launch.launch(&stream, 1)? };

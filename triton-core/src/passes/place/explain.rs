@@ -9,13 +9,19 @@ use crate::ir::{Block, Function, Inst, InstData, LayoutId, Value};
 use crate::layout::access::{Access, Form};
 use crate::layout::convert::{self, Plan};
 use crate::layout::cost;
+use crate::metadata::Specialization;
 use crate::ops::{DotKind, Op};
-use crate::record::Promise;
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
 /// The lines of a placed function; `func` is what [`super::emit`] has written.
-pub(super) fn explain(func: &Function, promise: Promise, graph: &Graph, chosen: &[Choice], again: &[Inst]) -> String {
+pub(super) fn explain(
+    func: &Function,
+    promise: Specialization,
+    graph: &Graph,
+    chosen: &[Choice],
+    again: &[Inst],
+) -> String {
     let facts = axis::analyse(func, promise);
     let mut lines =
         Lines { func, facts, graph, chosen, again, out: String::new(), used: BTreeSet::new(), converts: 0, moved: 0.0 };

@@ -7,9 +7,9 @@ use crate::analysis::axis::{self, Axis};
 use crate::entity::SideTable;
 use crate::ir::{Function, Value};
 use crate::layout::{Layout, estimate};
+use crate::metadata::Specialization;
 use crate::ops::DotKind;
 use crate::passes::pbqp::Problem;
-use crate::record::Promise;
 use std::collections::HashMap;
 
 /// What was chosen for a variable.
@@ -34,7 +34,7 @@ pub struct Labelling<'a> {
 
 impl<'a> Labelling<'a> {
     /// The labelling of a function.
-    pub fn of(func: &'a Function, promise: Promise) -> Labelling<'a> {
+    pub fn of(func: &'a Function, promise: Specialization) -> Labelling<'a> {
         let facts = axis::analyse(func, promise);
         let graph = Graph::of(func);
         let (layouts, labels) = candidates::find(func, &graph, &facts);

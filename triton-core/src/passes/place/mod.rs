@@ -33,8 +33,8 @@ use crate::entity::SideTable;
 use crate::ir::types::{Elem, Shape};
 use crate::ir::{Function, Value};
 use crate::layout::Layout;
+use crate::metadata::Specialization;
 use crate::ops::{BitOrder, Op};
-use crate::record::Promise;
 use graph::Graph;
 use labelling::Choice;
 pub use labelling::Labelling;
@@ -46,7 +46,7 @@ const WIDEST: u64 = 16;
 ///
 /// # Errors
 /// A reduction that no layout allows: a mistake of this pass.
-pub fn place(func: &mut Function, promise: Promise) -> Result<(), String> {
+pub fn place(func: &mut Function, promise: Specialization) -> Result<(), String> {
     let (graph, chosen) = decide(func, promise)?;
     emit::emit(func, &graph, &chosen).map(|_| ())
 }
@@ -56,14 +56,14 @@ pub fn place(func: &mut Function, promise: Promise) -> Result<(), String> {
 ///
 /// # Errors
 /// As [`place`].
-pub fn explain(func: &Function, promise: Promise) -> Result<String, String> {
+pub fn explain(func: &Function, promise: Specialization) -> Result<String, String> {
     let (graph, chosen) = decide(func, promise)?;
     let mut placed = func.clone();
     let again = emit::emit(&mut placed, &graph, &chosen)?;
     Ok(explain::explain(&placed, promise, &graph, &chosen, &again))
 }
 
-fn decide(func: &Function, promise: Promise) -> Result<(Graph, Vec<Choice>), String> {
+fn decide(func: &Function, promise: Specialization) -> Result<(Graph, Vec<Choice>), String> {
     let mut labelling = Labelling::of(func, promise);
     let least = labelling.least()?;
     Ok(labelling.choose(&least))

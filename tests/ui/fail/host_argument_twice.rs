@@ -1,0 +1,26 @@
+//! A type of the user's that hands one mutable view to a kernel twice.
+
+use triton::prelude::*;
+use triton::LaunchArg;
+
+#[triton::kernel]
+fn exchange(x: TensorMut<i32, 1>, y: TensorMut<i32, 1>) {
+    let i = program_id(0) * 64;
+    y.store([63 - i], x.load([i], [64]));
+}
+
+#[derive(Clone, Copy)]
+struct Twice<'a>(LaunchArg<'a>);
+
+impl<'a> IntoTensorMutArg<'a, i32, 1> for Twice<'a> {
+    fn into_tensor_mut_arg(self) -> LaunchArg<'a> {
+        self.0
+    }
+}
+
+fn main() -> triton::Result<()> {
+    let stream = Device::cpu().stream()?;
+    let mut x = stream.zeros::<i32>(256)?;
+    let twice = Twice(x.view_mut([256])?.into_tensor_mut_arg());
+    exchange(twice, twice).launch(&stream, 4)
+}

@@ -1,0 +1,352 @@
+//! Kernel metadata: a compiled kernel as data, which is embedded in the program and from which every device launches.
+//!
+//! Nothing here is tied to a driver: CPU, GPU, simulator and foreign bindings read the same metadata. All of it can be
+//! written as a `const`, so embedding costs no start-up time.
+//!
+//! **Invariant:** what a launcher needs to know about an [`Image`] stands beside its text; nobody parses PTX to find out.
+
+use crate::ir::types::DType;
+use std::borrow::Cow;
+use std::fmt;
+
+/// One compiled instance of a kernel: `add::<f32, 1024>`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct KernelMetadata {
+    /// The function's name.
+    pub kernel: Cow<'static, str>,
+    /// The instance as the user writes it: `add::<f32, 1024>`.
+    pub instance: Cow<'static, str>,
+    /// The parameters as the user writes them, in order. The IR and the code have [`ParamType::words`] for each.
+    pub params: Cow<'static, [ParamMetadata]>,
+    /// The same instance compiled with different options; the first is the default.
+    pub configs: Cow<'static, [Config]>,
+}
+
+/// A parameter as the launcher sees it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ParamMetadata {
+    /// The parameter's name.
+    pub name: Cow<'static, str>,
+    /// What is passed.
+    pub ty: ParamType,
+    /// Checked at launch: the scalar's value, or the pointer's or view's address in bytes, is a multiple of this.
+    pub multiple_of: u32,
+    /// Whether this parameter takes part in specialization (see [`Specialization`]): pointers, views and integers do, unless
+    /// `#[no_specialize]`.
+    pub specialize: bool,
+}
+
+/// What is passed for a parameter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ParamType {
+    /// The address of elements that the kernel reads.
+    Ptr(DType),
+    /// The address of elements that the kernel reads and writes.
+    PtrMut(DType),
+    /// A number or `bool`.
+    Scalar(DType),
+    /// A view: the address of its first element, then its `rank` extents, then its `rank` strides in elements. Everything that
+    /// these describe lies inside the buffer, and the elements of a mutable one do not overlap.
+    Tensor {
+        /// The type of the elements.
+        dtype: DType,
+        /// Dimensions, from 1 to [`MAX_RANK`].
+        rank: u8,
+        /// Whether the kernel writes the elements too.
+        mutable: bool,
+    },
+}
+
+/// The most dimensions that a view has.
+pub const MAX_RANK: usize = 5;
+
+impl ParamType {
+    /// The most parameters of the code that stand for one of the user: those of a view with [`MAX_RANK`] dimensions.
+    pub const MAX_WORDS: usize = 1 + 2 * MAX_RANK;
+
+    /// How many parameters of the IR and of the code stand for this one, in a row: 1; for a view 1 + 2 · rank, which are the
+    /// address, the extents as `i32` and the strides as `i64`.
+    pub const fn words(self) -> usize {
+        match self {
+            ParamType::Ptr(_) | ParamType::PtrMut(_) | ParamType::Scalar(_) => 1,
+            ParamType::Tensor { rank, .. } => 1 + 2 * rank as usize,
+        }
+    }
+
+    /// The type of a scalar; `None` for what begins with an address.
+    pub const fn scalar(self) -> Option<DType> {
+        match self {
+            ParamType::Scalar(dtype) => Some(dtype),
+            ParamType::Ptr(_) | ParamType::PtrMut(_) | ParamType::Tensor { .. } => None,
+        }
+    }
+
+    /// Whether the kernel may write to what is passed.
+    pub const fn is_mutable(self) -> bool {
+        match self {
+            ParamType::PtrMut(_) | ParamType::Tensor { mutable: true, .. } => true,
+            ParamType::Ptr(_) | ParamType::Scalar(_) | ParamType::Tensor { mutable: false, .. } => false,
+        }
+    }
+}
+
+/// As the user writes it: `Tensor<f32, 2>`.
+impl fmt::Display for ParamType {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ParamType::Ptr(t) => write!(f, "Ptr<{t}>"),
+            ParamType::PtrMut(t) => write!(f, "PtrMut<{t}>"),
+            ParamType::Scalar(t) => write!(f, "{t}"),
+            ParamType::Tensor { dtype, rank, mutable: false } => write!(f, "Tensor<{dtype}, {rank}>"),
+            ParamType::Tensor { dtype, rank, mutable: true } => write!(f, "TensorMut<{dtype}, {rank}>"),
+        }
+    }
+}
+
+/// One choice of options: its meaning, and its code for each target.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Config {
+    /// Warps that run one program.
+    pub num_warps: u32,
+    /// The tile IR at stage 0 as text: what the CPU executes.
+    pub ir: Cow<'static, str>,
+    /// Code, best target first; of one target, the most specialized image first, and the generic one last.
+    pub images: Cow<'static, [Image]>,
+}
+
+/// PTX for one target, with what a launch must know about it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Image {
+    /// The lowest device that can load it.
+    pub target: Target,
+    /// What the code relies on. The launcher checks and picks; a [generic](Specialization::Generic) image of the same target is
+    /// always there.
+    pub specialization: Specialization,
+    /// Name of the entry point.
+    pub entry: Cow<'static, str>,
+    /// PTX text that ends in a NUL byte, as the driver wants it.
+    pub ptx: Cow<'static, str>,
+    /// Threads of a block.
+    pub threads: u32,
+    /// Blocks of a cluster.
+    pub cluster: [u32; 3],
+    /// Dynamic shared memory of a block in bytes.
+    pub shared_bytes: u32,
+    /// Whether the code has one parameter more than the kernel, the last: the address of 16 bytes of memory that host and device
+    /// see, aligned to 16 bytes, or 0. A failed assertion writes there, before it stops the launch, the number of its text in
+    /// the IR plus 1 and the index of the program, each as a `u32`.
+    pub has_assert_buffer: bool,
+    /// How physical blocks walk the virtual programs.
+    pub programs: ProgramMap,
+}
+
+/// What generated code and other front ends make metadata by: all fields, in their order.
+#[doc(hidden)]
+impl KernelMetadata {
+    pub const fn new(
+        kernel: Cow<'static, str>,
+        instance: Cow<'static, str>,
+        params: Cow<'static, [ParamMetadata]>,
+        configs: Cow<'static, [Config]>,
+    ) -> KernelMetadata {
+        KernelMetadata { kernel, instance, params, configs }
+    }
+}
+
+#[doc(hidden)]
+impl ParamMetadata {
+    pub const fn new(name: Cow<'static, str>, ty: ParamType, multiple_of: u32, specialize: bool) -> ParamMetadata {
+        ParamMetadata { name, ty, multiple_of, specialize }
+    }
+}
+
+#[doc(hidden)]
+impl Config {
+    pub const fn new(num_warps: u32, ir: Cow<'static, str>, images: Cow<'static, [Image]>) -> Config {
+        Config { num_warps, ir, images }
+    }
+}
+
+#[doc(hidden)]
+impl Image {
+    #[allow(clippy::too_many_arguments, reason = "each field, so that generated code misses none")]
+    pub const fn new(
+        target: Target,
+        specialization: Specialization,
+        entry: Cow<'static, str>,
+        ptx: Cow<'static, str>,
+        threads: u32,
+        cluster: [u32; 3],
+        shared_bytes: u32,
+        has_assert_buffer: bool,
+        programs: ProgramMap,
+    ) -> Image {
+        Image { target, specialization, entry, ptx, threads, cluster, shared_bytes, has_assert_buffer, programs }
+    }
+}
+
+impl Image {
+    /// The PTX without its NUL byte.
+    pub fn text(&self) -> &str {
+        self.ptx.trim_end_matches('\0')
+    }
+}
+
+/// The generation of a CUDA device. It prints as `9.0`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ComputeCapability {
+    /// The architecture: 8 is Ampere and Ada, 9 Hopper.
+    pub major: u32,
+    /// The revision of the architecture.
+    pub minor: u32,
+}
+
+impl ComputeCapability {
+    /// Compute capability `major.minor`.
+    pub const fn new(major: u32, minor: u32) -> ComputeCapability {
+        ComputeCapability { major, minor }
+    }
+}
+
+impl fmt::Display for ComputeCapability {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{}", self.major, self.minor)
+    }
+}
+
+/// A generation of devices that code is made for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum Target {
+    /// Compute capability 8.0 and everything above.
+    Sm80,
+}
+
+impl Target {
+    /// The name PTX gives it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Target::Sm80 => "sm_80",
+        }
+    }
+
+    /// How many blocks of so many threads a multiprocessor can run at once, if each thread has so many registers: it has 64 K
+    /// registers and 2048 threads.
+    pub fn resident_blocks(self, threads: u32, registers: u32) -> u32 {
+        match self {
+            // Registers are given out by eights to each thread.
+            Target::Sm80 => ((64 << 10) / (threads * registers.next_multiple_of(8).max(8))).min(2048 / threads).min(32),
+        }
+    }
+
+    /// Bytes of shared memory that a block can have.
+    pub const fn shared_bytes(self) -> u32 {
+        match self {
+            Target::Sm80 => 163 << 10,
+        }
+    }
+
+    /// The lowest compute capability that runs the code.
+    pub const fn capability(self) -> ComputeCapability {
+        match self {
+            Target::Sm80 => ComputeCapability::new(8, 0),
+        }
+    }
+
+    /// Whether a device of this compute capability can run the code.
+    pub fn runs_on(self, capability: ComputeCapability) -> bool {
+        capability >= self.capability()
+    }
+
+    /// The lowest CUDA driver version that loads the code, as `cuDriverGetVersion` counts: 1000·major + 10·minor.
+    pub fn driver(self) -> u32 {
+        match self {
+            Target::Sm80 => 12000,
+        }
+    }
+}
+
+/// What an image relies on, beside the parameters' own `multiple_of`. Each member implies those before it.
+///
+/// A view that is specialized takes part as a whole: it keeps [`Specialization::Aligned16`] as a pointer does, and
+/// [`Specialization::Divisible16`] if beside that its last stride is 1 (or its last extent at most 1), and its last extent and
+/// all its other strides, in elements, are divisible by 16. Nothing is known of its other extents.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum Specialization {
+    /// Nothing: code for any arguments.
+    Generic,
+    /// Every pointer, and every view's first element, is aligned to 16 bytes.
+    Aligned16,
+    /// Beside that, every integer is divisible by 16, and so are the extent and strides of every view, as said above.
+    Divisible16,
+}
+
+impl Specialization {
+    /// Every member, from the least to the most.
+    pub const ALL: &'static [Specialization] =
+        &[Specialization::Generic, Specialization::Aligned16, Specialization::Divisible16];
+
+    /// A word for file names and messages: `generic`, `aligned16`, `divisible16`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Specialization::Generic => "generic",
+            Specialization::Aligned16 => "aligned16",
+            Specialization::Divisible16 => "divisible16",
+        }
+    }
+
+    /// Its place in [`ALL`](Specialization::ALL).
+    #[doc(hidden)]
+    pub const fn index(self) -> usize {
+        self as usize
+    }
+}
+
+/// It prints as its [name](Specialization::name).
+impl fmt::Display for Specialization {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// How physical blocks walk the virtual programs of a launch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ProgramMap {
+    /// Block (x, y, z) runs program (x, y, z).
+    Identity,
+}
+
+impl ProgramMap {
+    /// The blocks along x, y and z that run a grid of programs.
+    pub const fn blocks(self, programs: [u32; 3]) -> [u32; 3] {
+        match self {
+            ProgramMap::Identity => programs,
+        }
+    }
+}
+
+/// The value of a parameter of the IR and of the code, independent of the device. An argument of the user is
+/// [`ParamType::words`] of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Arg {
+    /// The bits of a scalar, zero-extended.
+    Scalar(u64),
+    /// An address on the device.
+    Ptr(u64),
+}
+
+impl Arg {
+    /// The bits that the kernel receives.
+    pub fn bits(self) -> u64 {
+        match self {
+            Arg::Scalar(bits) | Arg::Ptr(bits) => bits,
+        }
+    }
+}

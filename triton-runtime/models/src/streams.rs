@@ -1,0 +1,108 @@
+//! Uses of one buffer on several streams: vector clocks say what the device would have ordered.
+
+use crate::order::{Queue, Uses};
+use crate::sync::Mutex;
+use loom::sync::Arc;
+
+/// How many streams there are.
+const STREAMS: usize = 4;
+
+/// For each stream, how much of every stream's work its next work comes after.
+type Clocks = [[u32; STREAMS]; STREAMS];
+
+/// A stream, and the device that all of them share.
+#[derive(Clone)]
+struct Stream {
+    id: usize,
+    clocks: Arc<Mutex<Clocks>>,
+}
+
+/// Work that was enqueued: its stream, its number there, and what it comes after.
+#[derive(Clone, Copy)]
+struct Work {
+    stream: usize,
+    number: u32,
+    after: [u32; STREAMS],
+}
+
+impl Stream {
+    fn enqueue(&self) -> Work {
+        let mut clocks = self.clocks.lock().unwrap();
+        let clock = &mut clocks[self.id];
+        clock[self.id] += 1;
+        Work { stream: self.id, number: clock[self.id], after: *clock }
+    }
+}
+
+impl Queue for Stream {
+    type Error = ();
+
+    fn is(&self, other: &Stream) -> bool {
+        self.id == other.id
+    }
+
+    fn wait_for(&self, other: &Stream) -> Result<(), ()> {
+        let mut clocks = self.clocks.lock().unwrap();
+        let theirs = clocks[other.id];
+        for (mine, theirs) in clocks[self.id].iter_mut().zip(theirs) {
+            *mine = theirs.max(*mine);
+        }
+        Ok(())
+    }
+}
+
+impl Work {
+    fn comes_after(&self, other: &Work) -> bool {
+        self.after[other.stream] >= other.number
+    }
+}
+
+/// A write on stream 0, reads by two threads on the streams named, a write on `writer`, and a free.
+fn uses(readers: [[usize; 2]; 2], writer: usize) {
+    let mut model = loom::model::Builder::new();
+    model.preemption_bound = Some(3);
+    model.check(move || {
+        let clocks = Arc::new(Mutex::new([[0; STREAMS]; STREAMS]));
+        let stream = |id: usize| Stream { id, clocks: clocks.clone() };
+        let buffer = Arc::new(Mutex::new(Uses::new(stream(0))));
+        buffer.lock().unwrap().write(&stream(0)).unwrap();
+        let first = stream(0).enqueue();
+
+        let read = |ids: [usize; 2]| {
+            let (streams, buffer) = (ids.map(stream), buffer.clone());
+            move || {
+                streams.map(|stream| {
+                    // The lock is released before the read is enqueued.
+                    buffer.lock().unwrap().read(&stream).unwrap();
+                    stream.enqueue()
+                })
+            }
+        };
+        let other = loom::thread::spawn(read(readers[1]));
+        let mut reads = read(readers[0])().to_vec();
+        reads.extend(other.join().unwrap());
+        assert!(reads.iter().all(|read| read.comes_after(&first)), "a read comes before the write");
+
+        // The exclusive borrow: no use overlaps this one on the host.
+        buffer.lock().unwrap().write(&stream(writer)).unwrap();
+        let second = stream(writer).enqueue();
+        assert!(second.comes_after(&first), "writes are not ordered");
+        assert!(reads.iter().all(|read| second.comes_after(read)), "a write comes before a read");
+
+        let uses = buffer.lock().unwrap();
+        for reader in uses.readers() {
+            uses.writer().wait_for(reader).unwrap();
+        }
+        let free = uses.writer().enqueue();
+        assert!(free.comes_after(&second) && reads.iter().all(|read| free.comes_after(read)), "freed too early");
+    });
+}
+
+#[test]
+fn reads_and_writes_are_ordered() {
+    for writer in [0, 1, 3] {
+        uses([[1, 1], [2, 2]], writer);
+        uses([[1, 2], [2, 1]], writer);
+        uses([[0, 1], [1, 0]], writer);
+    }
+}
