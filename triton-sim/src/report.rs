@@ -133,6 +133,20 @@ pub enum Fault {
         /// The write.
         site: Site,
     },
+    /// Bytes of global memory that the launch both reads with `ld.global.nc` and writes, in either order: the cache of such
+    /// loads is not coherent with writes.
+    ReadOnly {
+        /// The first such byte.
+        address: u64,
+        /// This access.
+        access: Access,
+        /// The other one.
+        other: Access,
+        /// Its instruction.
+        site: Site,
+        /// Its thread: block, warp, lane.
+        thread: ([u32; 3], u32, u32),
+    },
     /// Lanes that must be together are not: some of them are elsewhere, or have ended.
     Divergence {
         /// Lanes that are here.
@@ -233,6 +247,8 @@ pub enum MbarrierProblem {
         /// Bytes that are still expected; negative: that came too many.
         pending: i64,
     },
+    /// An arrival with `.noComplete` that completes the phase.
+    Completes,
     /// Used by the async proxy or another block before `fence.mbarrier_init`.
     NotFenced,
 }
@@ -264,6 +280,7 @@ impl Fault {
             Fault::UninitializedMemory { .. } => "uninitialized-memory",
             Fault::Race { .. } => "race",
             Fault::ProxyFence { .. } => "proxy-fence",
+            Fault::ReadOnly { .. } => "read-only",
             Fault::Divergence { .. } => "divergence",
             Fault::Barrier { .. } => "barrier",
             Fault::Mbarrier { .. } => "mbarrier",

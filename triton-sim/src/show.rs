@@ -43,6 +43,11 @@ impl fmt::Display for Fault {
                 f,
                 "the async proxy uses {space} memory at {address:#x}, and no proxy fence is behind its write in {site}"
             ),
+            Fault::ReadOnly { address, access, other, site, thread: ([x, y, z], warp, lane) } => write!(
+                f,
+                "{access} of global memory at {address:#x} and {other} by block ({x}, {y}, {z}), warp {warp}, lane {lane} in \
+                 {site}: what a launch writes must not be read with `.nc`; use a plain `ld.global`"
+            ),
             Fault::Divergence { here, needed, why } => {
                 write!(f, "lanes {needed:#010x} must be together, but only {here:#010x} are: {why}")
             }
@@ -75,6 +80,9 @@ impl fmt::Display for MbarrierProblem {
                 write!(f, "has more arrivals than the {expected} of its phase")
             }
             MbarrierProblem::Bytes { pending } => write!(f, "expects {pending} bytes, which is out of range"),
+            MbarrierProblem::Completes => {
+                f.write_str("completes its phase by an arrival with `.noComplete`; the last arrival must be without it")
+            }
             MbarrierProblem::NotFenced => f.write_str("is used before `fence.mbarrier_init` makes it visible"),
         }
     }

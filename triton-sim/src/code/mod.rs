@@ -8,7 +8,9 @@ mod operand;
 pub use crate::num::Scalar;
 use crate::report::Site;
 pub(crate) use decode::{MOST_SHARED, SHARED_BASE, decode};
-pub use engine::{Bulk, BulkCopy, Extent, MapReduce, MbarrierOp, Operand, ProxySpaces, Reduce, WaitFor, WgmmaOp};
+pub use engine::{
+    Bulk, BulkCopy, Extent, MapReduce, MbarrierOp, Operand, ProxySpaces, Reach, Reduce, WaitFor, WgmmaOp,
+};
 pub use op::{Class, Op};
 pub use operand::{Addr, Order, Regs, Scope, Special, Src, Window};
 
@@ -40,7 +42,7 @@ pub struct Kernel {
     pub cluster: Option<[u32; 3]>,
     /// Whether the launch must name a cluster.
     pub explicit_cluster: bool,
-    /// Registers of a thread when the block starts, as far as the bounds tell.
+    /// Registers of a thread when the block starts, if the bounds tell: see `machine/registers.rs`.
     pub max_registers: Option<u32>,
 }
 

@@ -99,6 +99,8 @@ pub enum Op {
         dst: Regs,
         /// The address.
         addr: Addr,
+        /// `.nc`: through the read-only path.
+        read_only: bool,
     },
     /// A store.
     Store {

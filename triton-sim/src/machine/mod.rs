@@ -10,7 +10,9 @@
 //! | lanes that took different branches | meet again at the first instruction that both come to; nothing else joins them |
 //! | `.aligned` | every lane of the warp must run it, and none may have ended |
 //! | `mbarrier.try_wait` | waits until the phase ends; a program cannot rely on its coming back early |
-//! | mbarriers | arrivals and waits of any scope order the threads of a cluster, as kernels with multicast rely on |
+//! | mbarriers | arrivals and waits that name no scope order the threads of a cluster, as kernels with multicast rely on; with `.cta`, those of the block alone |
+//! | `ld.global.nc` | reads what the launch writes nowhere, before or after, whatever orders them |
+//! | `setmaxnreg` | takes from the block's pool of registers: see `registers.rs` |
 //! | `fence.mbarrier_init` | must come before copies and other blocks use the mbarrier; a proxy fence counts, too |
 //! | `fence.proxy.async` | may stand anywhere between write and use, by whichever thread |
 //! | `wgmma` | is one operation of four warps; each warp must know its operands, and is done when all are |
@@ -36,6 +38,7 @@ mod matrix;
 mod mbarrier;
 mod order;
 mod print;
+mod registers;
 mod schedule;
 mod start;
 mod warp;
@@ -138,6 +141,8 @@ pub(crate) struct Block {
     last: Knows,
     /// `wgmma` instructions of each warpgroup, to compare those of its warps.
     warpgroups: Vec<Warpgroup>,
+    /// Registers that `setmaxnreg` gave back, in those of a warp's thread; none if the registers at the launch are unknown.
+    free_registers: Option<u32>,
 }
 
 /// A warp at an instruction.

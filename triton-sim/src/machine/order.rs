@@ -48,6 +48,8 @@ pub(super) struct Touch {
     pub same: bool,
     /// Lanes that write what is there already.
     pub repeats: u32,
+    /// A load through the read-only path.
+    pub read_only: bool,
 }
 
 /// An access of asynchronous work.
@@ -68,7 +70,7 @@ impl Asynchronous {
         let proxy = if self.proxy { Proxy::Async } else { Proxy::Generic };
         // The engine's reductions are relaxed at the scope of the device.
         let scope = (access == Access::Atomic).then_some(Scope::Gpu);
-        check::Access { kind: access.into(), scope, proxy, site, value_equal: false, repeats: 0 }
+        check::Access { kind: access.into(), scope, proxy, site, value_equal: false, repeats: 0, read_only: false }
     }
 }
 
@@ -249,7 +251,7 @@ impl Cx<'_, '_> {
                 Some(_) | None => groups.push((region, vec![(lane as u32, offset)])),
             }
         }
-        let Touch { bytes, access, scope, same, repeats } = touch;
+        let Touch { bytes, access, scope, same, repeats, read_only } = touch;
         let access = check::Access {
             kind: access.into(),
             scope,
@@ -257,6 +259,7 @@ impl Cx<'_, '_> {
             site: self.pc,
             value_equal: same,
             repeats,
+            read_only,
         };
         let warp = self.warp_number();
         for (region, list) in groups {
@@ -314,7 +317,8 @@ impl Cx<'_, '_> {
         let mut spots = [Spot::Param(0); 32];
         spots[lane] = Spot::Shared(rank, offset);
         let mask = std::mem::replace(&mut self.mask, 1 << lane);
-        let result = self.touch(&spots, Touch { bytes, access, scope: None, same: false, repeats: 0 });
+        let result =
+            self.touch(&spots, Touch { bytes, access, scope: None, same: false, repeats: 0, read_only: false });
         self.mask = mask;
         result
     }
@@ -500,13 +504,18 @@ impl Run<'_> {
         let site = self.site(other.site);
         match conflict.kind {
             ConflictKind::ProxyFence => Fault::ProxyFence { space, address, site },
-            ConflictKind::Race => {
+            ConflictKind::Race | ConflictKind::ReadOnly => {
                 let (mut block, warp, lane) = thread_place(cluster, self.warps, u32::from(other.thread));
                 if other.cluster != cluster.index {
                     block = self.block_id(other.cluster, u32::from(other.block));
                 }
                 let (access, other) = (conflict.mine.kind.into(), other.kind.into());
-                Fault::Race { space, address, access, other, site, thread: (block, warp, lane) }
+                let thread = (block, warp, lane);
+                if conflict.kind == ConflictKind::Race {
+                    Fault::Race { space, address, access, other, site, thread }
+                } else {
+                    Fault::ReadOnly { address, access, other, site, thread }
+                }
             }
         }
     }

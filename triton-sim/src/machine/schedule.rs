@@ -170,6 +170,14 @@ impl Run<'_> {
                 let (arrived, expected) = block.map_or((0, 0), |b| b.arrivals(usize::from(*id), None));
                 format!("barrier {id}: {arrived} of {expected} threads have arrived")
             }
+            Some(Waiting::Registers { count, more }) => {
+                let block = cluster.blocks.iter().find(|b| b.warps.iter().any(|w| std::ptr::eq(w, warp)));
+                let free = block.and_then(|b| b.free_registers).unwrap_or(0);
+                format!(
+                    "`setmaxnreg` asks for {count} registers of each thread, {more} more than the warp has; the block's pool \
+                     has {free}, and grows by `setmaxnreg.dec` alone"
+                )
+            }
             Some(Waiting::Warpgroup { group, .. }) => {
                 format!("the other warps of warpgroup {group} to come to a product")
             }
@@ -239,6 +247,7 @@ impl Cx<'_, '_> {
             Waiting::WarpSync(mask) => self.warp_sync_complete(*mask),
             Waiting::Bar { id, generation } => self.block().barriers[usize::from(*id)].generation > *generation,
             Waiting::Cluster { phase } => self.cluster.phase > *phase,
+            Waiting::Registers { more, .. } => self.block().has_registers(*more),
             Waiting::Warpgroup { group, sequence } => self.block().warpgroups[*group].all_ran(*sequence),
             Waiting::Mbarrier { rank, offset, phase } => {
                 let found = self.cluster.blocks.get(*rank as usize).and_then(|b| b.mbarriers.get(offset));
@@ -255,6 +264,7 @@ impl Cx<'_, '_> {
             Waiting::WarpSync(mask) => self.warp_sync(mask),
             Waiting::Bar { id, generation } => self.bar_done(index, id, generation)?,
             Waiting::Cluster { .. } => self.cluster_done(index),
+            Waiting::Registers { count, more } => self.take_registers(index, count, more),
         }
         self.run.progress();
         Ok(true)
@@ -313,6 +323,10 @@ impl Cx<'_, '_> {
         self.mask = lanes;
         self.leave(lanes)?;
         self.warp.exited |= lanes;
+        if self.warp.live() == 0 {
+            let freed = self.warp.max_registers.take().unwrap_or(0);
+            self.block_mut().give_registers(freed);
+        }
         let fragment = &mut self.warp.fragments[index];
         fragment.lanes &= !lanes;
         fragment.pc += 1;
@@ -351,7 +365,9 @@ impl Cx<'_, '_> {
             Op::AssertFail(src) => return Err(self.assert_fail(*src)?),
             Op::CallStore(slot, src) => self.call_store(*slot, *src)?,
             Op::CallLoad(dst, slot) => self.call_load(*dst, *slot)?,
-            Op::Load { window, order, cell, dst, addr } => self.load(*window, *order, *cell, dst, *addr)?,
+            Op::Load { window, order, cell, dst, addr, read_only } => {
+                self.load(*window, *order, *cell, dst, *addr, *read_only)?;
+            }
             Op::Store { window, order, cell, src, addr } => self.store(*window, *order, *cell, src, *addr)?,
             Op::Atom { window, order, bytes, op, dst, src, compare, addr } => {
                 self.atom(*window, *order, *bytes, *op, dst, src, *compare, *addr)?;

@@ -153,6 +153,7 @@ impl Run<'_> {
             remote: Vec::new(),
             last: View::new(index),
             warpgroups: Vec::new(),
+            free_registers: kernel.max_registers.map(|_| 0),
         });
         Cluster {
             index,

@@ -47,6 +47,13 @@ pub enum Waiting {
         /// Which product, from 0.
         sequence: u64,
     },
+    /// That the block's pool has registers.
+    Registers {
+        /// Registers of a thread that are asked for.
+        count: u32,
+        /// How many more than it has.
+        more: u32,
+    },
     /// That an mbarrier is no longer in this phase.
     Mbarrier {
         /// Rank of its block.
@@ -104,7 +111,7 @@ pub struct Warp {
     pub copies: Vec<CopyQueue>,
     /// The phase of the cluster's barrier that each lane has arrived at and not yet waited for.
     pub cluster_phase: [Option<u64>; 32],
-    /// Registers of a thread, as `setmaxnreg` left them.
+    /// Registers of a thread, as `setmaxnreg` left them; none if they are unknown.
     pub max_registers: Option<u32>,
 }
 

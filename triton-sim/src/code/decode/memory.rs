@@ -21,7 +21,7 @@ const SPACES: [(&str, Window); 9] = [
 ];
 
 /// Words that say how caches are to be used: they change no result.
-const CACHES: [&str; 25] = [
+const CACHES: [&str; 24] = [
     "ca",
     "cg",
     "cs",
@@ -29,7 +29,6 @@ const CACHES: [&str; 25] = [
     "cv",
     "wb",
     "wt",
-    "nc",
     "L1::evict_normal",
     "L1::evict_unchanged",
     "L1::evict_first",
@@ -137,11 +136,15 @@ impl Decoder<'_> {
             return self.unknown();
         }
         words.take_all(&CACHES);
+        let read_only = words.take("nc");
         let order = words.order();
+        if read_only && (window != Window::Of(Space::Global) || order != Order::Weak) {
+            return self.unknown();
+        }
         if words.take("b128") {
             let (dst, addr) = (self.halves(0)?, self.addr(1)?);
             let window = self.of_variable(window, 1)?;
-            return Ok(Op::Load { window, order, cell: self.cell(Ty::Bits(8), None), dst, addr });
+            return Ok(Op::Load { window, order, cell: self.cell(Ty::Bits(8), None), dst, addr, read_only });
         }
         let elements = self.vector(words);
         let Some(ty) = words.ty() else { return self.unknown() };
@@ -155,7 +158,7 @@ impl Decoder<'_> {
         let cell = self.cell(ty, dst.iter().flatten().next().copied());
         let addr = self.addr(1)?;
         let window = self.of_variable(window, 1)?;
-        Ok(Op::Load { window, order, cell, dst, addr })
+        Ok(Op::Load { window, order, cell, dst, addr, read_only })
     }
 
     /// A variable that is named in brackets of a generic access lies in its own space.

@@ -55,11 +55,6 @@ pub(crate) fn decode(module: &Module, entry: &Entry) -> Result<Kernel, ParseErro
     let wide = entry.registers.iter().filter(|r| r.ty == ast::Type::B(128));
     registers.extend(wide.map(|r| format!("the upper half of {}", r.name)));
     registers.push("the carry flag".to_string());
-    // No block has more threads, whatever the bounds say.
-    let product = |t: [u32; 3]| t.iter().fold(1, |n: u32, &e| n.saturating_mul(e)).clamp(1, 1024);
-    // The hardware gives registers by eights, to four warps at a time.
-    let by_threads = entry.required_threads.or(entry.max_threads).map(product);
-    let by_threads = by_threads.map(|threads| (65536 / threads.next_multiple_of(128) / 8 * 8).min(255));
     Ok(Kernel {
         name: entry.name.clone(),
         instructions,
@@ -72,8 +67,24 @@ pub(crate) fn decode(module: &Module, entry: &Entry) -> Result<Kernel, ParseErro
         max_threads: entry.max_threads,
         cluster: entry.cluster,
         explicit_cluster: entry.explicit_cluster,
-        max_registers: entry.max_registers.or(by_threads),
+        max_registers: registers_at_launch(entry),
     })
+}
+
+/// Registers of a thread when a block starts, if the bounds tell: `machine/registers.rs` has the model.
+fn registers_at_launch(entry: &Entry) -> Option<u32> {
+    // No block has more threads, whatever the bounds say.
+    let product = |t: [u32; 3]| t.iter().fold(1, |n: u32, &e| n.saturating_mul(e)).clamp(1, 1024);
+    let threads = entry.required_threads.or(entry.max_threads).map(product);
+    let blocks = entry.min_blocks.unwrap_or(1).clamp(1, 32);
+    // The hardware gives registers by eights, to four warps at a time.
+    let most =
+        threads.map(|threads| 65536 / (threads.next_multiple_of(128) * blocks) / 8 * 8).filter(|most| *most < 256);
+    let given = entry.max_registers.map(|given| given.min(255).next_multiple_of(8));
+    match (given, most) {
+        (Some(given), Some(most)) => Some(given.min(most)),
+        (given, most) => given.or(most),
+    }
 }
 
 /// Where variables lie.
