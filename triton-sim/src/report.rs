@@ -175,9 +175,22 @@ pub enum Fault {
         /// What each warp waits for.
         waits: Vec<Wait>,
     },
-    /// Nothing changed for a long time: some warps turn in loops that nothing ends.
+    /// Some warps turn in loops that can never end: no memory changes, and their registers are what they were before.
     Livelock {
         /// What each warp waits for, or where it turns.
+        waits: Vec<Wait>,
+    },
+    /// A limit of the options was reached. Whether the launch would have ended is not known.
+    Limit {
+        /// The field of [`Options`](crate::Options): `patience` or `most_instructions`.
+        option: &'static str,
+        /// Its value.
+        limit: u64,
+        /// Warp instructions since anything changed that another warp could see.
+        idle: u64,
+        /// Warp instructions of the launch.
+        ran: u64,
+        /// What each warp waits for, or where it turns and how often it has.
         waits: Vec<Wait>,
     },
     /// A register of an unfinished `wgmma` was read or written.
@@ -286,6 +299,7 @@ impl Fault {
             Fault::Mbarrier { .. } => "mbarrier",
             Fault::Deadlock { .. } => "deadlock",
             Fault::Livelock { .. } => "livelock",
+            Fault::Limit { .. } => "limit",
             Fault::RegisterInFlight { .. } => "register-in-flight",
             Fault::Wgmma { .. } => "wgmma",
             Fault::Descriptor { .. } => "descriptor",

@@ -54,7 +54,17 @@ impl fmt::Display for Fault {
             Fault::Barrier { barrier, problem } => write!(f, "barrier {barrier}: {problem}"),
             Fault::Mbarrier { address, problem } => write!(f, "the mbarrier at {address:#x} {problem}"),
             Fault::Deadlock { waits } => list(f, "no warp can go on", waits),
-            Fault::Livelock { waits } => list(f, "warps turn in loops that nothing ends", waits),
+            Fault::Livelock { waits } => {
+                let what = "a livelock, loops that can never end: registers are the same after some turns, and no memory changes";
+                list(f, what, waits)
+            }
+            Fault::Limit { option, limit, idle, ran, waits } => {
+                let what = format!(
+                    "stopped at the limit `{option}` of {limit} warp instructions, with the end unknown: {ran} have run, and of \
+                     them {idle} since anything changed that another warp can see; raise `{option}` if the launch ends"
+                );
+                list(f, &what, waits)
+            }
             Fault::RegisterInFlight { register } => {
                 write!(f, "`{register}` belongs to a `wgmma` that is not finished")
             }

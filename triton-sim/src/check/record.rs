@@ -52,7 +52,7 @@ pub struct Access {
     pub value_equal: bool,
     /// Lanes that write what is there already.
     pub repeats: u32,
-    /// A load through the read-only path (`ld.global.nc`): nobody may write these bytes, before or after.
+    /// A load through the read-only path (`ld.global.nc`): no access may write these bytes, before or after.
     pub read_only: bool,
 }
 

@@ -81,7 +81,7 @@ pub enum MapReduce {
 /// Whom an arrival releases to, or a wait acquires from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reach {
-    /// Nobody: `.relaxed`.
+    /// No thread: `.relaxed`.
     None,
     /// Threads of the own block: `.cta` that is written.
     Block,

@@ -427,6 +427,11 @@ pub(super) enum Region {
 }
 
 impl Globals {
+    /// Forgets what a cluster that has ended released to its own threads.
+    pub(super) fn end(&mut self, cluster: u32) {
+        self.sync.end(cluster);
+    }
+
     fn shadow(&mut self, index: usize, bytes: u64) -> &mut Shadow {
         self.shadows.entry(index).or_insert_with(|| Shadow::new(check::Space::Global, bytes))
     }

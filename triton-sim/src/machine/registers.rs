@@ -1,6 +1,6 @@
 //! `setmaxnreg`: the registers of a block, and the pool that its warpgroups give them to and take them from.
 //!
-//! A block is launched with the registers of all its threads, so many for each; `.dec` gives some of a warp's to the block's
+//! A block is launched with the registers of all its threads, the same number for each; `.dec` gives some of a warp's to the block's
 //! pool, `.inc` waits until the pool has what it asks for (PTX ISA, "setmaxnreg"). A warp that ends gives back all. Nothing
 //! else fills the pool, so that an increase that waits when every other warp waits or has ended is a deadlock.
 //!
@@ -21,12 +21,12 @@ use super::{Block, Cx, Stop};
 use crate::report::Fault;
 
 impl Block {
-    /// Whether the pool has registers for a warp, so many for each thread.
+    /// Whether the pool has this number of registers for each thread of a warp.
     pub(super) fn has_registers(&self, more: u32) -> bool {
         self.free_registers.is_none_or(|free| free >= more)
     }
 
-    /// Gives a warp's registers to the pool, so many of each thread.
+    /// Gives this number of registers of each thread of a warp to the pool.
     pub(super) fn give_registers(&mut self, count: u32) {
         self.free_registers = self.free_registers.map(|free| free + count);
     }

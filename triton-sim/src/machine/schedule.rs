@@ -1,6 +1,8 @@
 //! Who runs next: clusters, blocks, warps and the fragments of a warp, in an order that a seed chooses; and what it means
 //! that nobody can.
 
+use super::livelock::Halt;
+use super::shuffle::Shuffled;
 use super::warp::{Fragment, Waiting, Warp};
 use super::{Cluster, Cx, Run, Stop};
 use crate::code::{Instr, Op};
@@ -33,13 +35,13 @@ pub enum Flow {
 
 impl Run<'_> {
     /// Runs every cluster of the grid.
-    pub fn grid(&mut self, mut waiting: Vec<u32>) -> Result<(), Stop> {
-        self.rng.shuffle(&mut waiting);
+    pub fn grid(&mut self, clusters: u32) -> Result<(), Stop> {
+        let mut waiting = Shuffled::new(clusters, &mut self.rng);
         let mut resident: Vec<Cluster> = Vec::new();
         let mut last = 0;
         loop {
             if resident.is_empty() || self.idle() > last + IMPATIENCE {
-                if let Some(index) = waiting.pop() {
+                if let Some(index) = waiting.next() {
                     let cluster = self.start(index);
                     resident.push(cluster);
                 } else if resident.is_empty() {
@@ -49,6 +51,7 @@ impl Run<'_> {
             }
             last = last.min(self.idle());
             let mut moved = false;
+            let progressed = self.progressed;
             let mut index = 0;
             while index < resident.len() {
                 moved |= self.turn(&mut resident[index])?;
@@ -60,17 +63,29 @@ impl Run<'_> {
                     index += 1;
                 }
             }
-            let spent = self.spent > self.options.most_instructions;
-            let hung = spent || self.idle() > self.options.patience;
-            if (!moved || hung) && !resident.is_empty() {
-                match waiting.pop().filter(|_| !spent) {
+            let halt = if resident.is_empty() && waiting.is_empty() {
+                None
+            } else if let Some(limit) = self.limit() {
+                Some(limit)
+            } else if resident.is_empty() {
+                None
+            } else if !moved {
+                Some(Halt::Deadlock)
+            } else {
+                let for_ever = progressed == self.progressed && self.turns_for_ever(&resident);
+                for_ever.then_some(Halt::Livelock)
+            };
+            match halt {
+                None => {}
+                Some(halt @ Halt::Limit("most_instructions", _)) => return Err(self.stuck(&resident, halt)),
+                Some(halt) => match waiting.next() {
                     Some(index) => {
                         let cluster = self.start(index);
                         resident.push(cluster);
                         self.progress();
                     }
-                    None => return Err(self.stuck(&mut resident, hung)),
-                }
+                    None => return Err(self.stuck(&resident, halt)),
+                },
             }
         }
     }
@@ -109,7 +124,7 @@ impl Run<'_> {
     }
 
     /// The report of a launch in which nobody can go on.
-    fn stuck(&mut self, resident: &mut [Cluster], hung: bool) -> Stop {
+    fn stuck(&mut self, resident: &[Cluster], halt: Halt) -> Stop {
         let mut waits = Vec::new();
         let mut divergence = None;
         for cluster in resident.iter() {
@@ -135,8 +150,7 @@ impl Run<'_> {
                 }
             }
         }
-        let Some(first) = waits.first().cloned() else { return Stop };
-        if let (Some((block, warp, fragment, needed)), false) = (divergence, hung) {
+        if let (Some((block, warp, fragment, needed)), Halt::Deadlock) = (divergence, halt) {
             let elsewhere =
                 waits.iter().find(|w| w.block == block && w.warp == warp && w.lanes & needed & !fragment.lanes != 0);
             let why = match elsewhere {
@@ -146,21 +160,20 @@ impl Run<'_> {
             let fault = Fault::Divergence { here: fragment.lanes, needed, why };
             return self.report_at(block, warp, fragment.lanes.trailing_zeros(), fragment.pc, fault);
         }
-        let pc = resident
-            .iter()
-            .flat_map(|c| &c.blocks)
-            .flat_map(|b| &b.warps)
-            .flat_map(|w| &w.fragments)
-            .next()
-            .map_or(0, |f| f.pc);
-        let fault = if hung { Fault::Livelock { waits } } else { Fault::Deadlock { waits } };
-        self.report_at(first.block, first.warp, first.lanes.trailing_zeros(), pc, fault)
+        // One that runs, if there is one: the others may wait for it.
+        let warps = resident.iter().flat_map(|c| &c.blocks).flat_map(|b| b.warps.iter().map(move |w| (b.id, w)));
+        let all = warps.flat_map(|(id, w)| w.fragments.iter().map(move |f| (id, w.index, f)));
+        let first = all.min_by_key(|(.., f)| f.wait.is_some());
+        let (block, warp, lane, pc) =
+            first.map_or(([0; 3], 0, 0, 0), |(id, w, f)| (id, w, f.lanes.trailing_zeros(), f.pc));
+        let fault = self.halted(halt, waits);
+        self.report_at(block, warp, lane, pc, fault)
     }
 
     /// What a fragment waits for, in words.
     fn reason(&self, cluster: &Cluster, warp: &Warp, fragment: &Fragment) -> String {
         match &fragment.wait {
-            None => "runs".to_string(),
+            None => self.running(warp),
             Some(Waiting::Lanes(mask)) => {
                 format!("lanes {:#010x} of its warp to come to this instruction", mask & !fragment.lanes)
             }
@@ -209,6 +222,7 @@ impl Cx<'_, '_> {
             if self.warp.fragments.len() > 1 {
                 self.warp.merge();
             }
+            self.watch();
         }
         Ok(moved)
     }
@@ -303,6 +317,7 @@ impl Cx<'_, '_> {
             Flow::Jump(target) => {
                 fragment.pc = target;
                 fragment.lanes = self.mask;
+                self.count_turn(target);
             }
             Flow::Exit => return self.exit(index, self.mask),
             // Lanes that were split are not split again.

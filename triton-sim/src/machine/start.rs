@@ -55,7 +55,7 @@ pub(crate) fn launch(
         next: 0,
     };
     // What stopped it is in the reports.
-    let _: Result<(), Stop> = run.grid((0..clusters).collect());
+    let _: Result<(), Stop> = run.grid(clusters);
     Ok(Outcome { reports: run.reports, statistics: run.statistics, printed: run.printed })
 }
 
@@ -174,6 +174,7 @@ impl Run<'_> {
         while !cluster.pending.is_empty() {
             self.land_at(cluster, 0)?;
         }
+        self.globals.end(cluster.index);
         Ok(())
     }
 }

@@ -1,6 +1,7 @@
 //! A warp: its registers, and its lanes in groups that stand at one instruction.
 
 use super::bulk::BulkQueue;
+use super::livelock::{Turns, Watch};
 use super::wgmma::WgmmaQueue;
 use crate::code::Kernel;
 use std::collections::VecDeque;
@@ -113,6 +114,10 @@ pub struct Warp {
     pub cluster_phase: [Option<u64>; 32],
     /// Registers of a thread, as `setmaxnreg` left them; none if they are unknown.
     pub max_registers: Option<u32>,
+    /// What it was, to see whether it comes there again.
+    pub watch: Option<Box<Watch>>,
+    /// Turns of its loops.
+    pub turns: Turns,
 }
 
 impl Warp {
