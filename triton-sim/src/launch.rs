@@ -49,7 +49,7 @@ impl Launch {
 pub struct Options {
     /// Chooses the order of blocks and warps, and when asynchronous work is done.
     pub seed: u64,
-    /// Ends the launch after so many reports.
+    /// Ends the launch after this number of different reports.
     pub most_reports: usize,
     /// Warp instructions without any effect that another warp could see, of all warps together, after which the launch is
     /// stopped with [`Fault::Limit`](crate::Fault::Limit). Loops that are seen to repeat themselves are a
@@ -69,7 +69,7 @@ impl Default for Options {
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Outcome {
-    /// What was wrong; the same fault of the same instruction once.
+    /// What was wrong; the same fault of the same instruction once, with how often it was found again.
     pub reports: Vec<Report>,
     /// What was counted.
     pub statistics: Statistics,

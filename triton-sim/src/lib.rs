@@ -68,7 +68,7 @@ use code::Kernel;
 pub use launch::{Arg, Launch, LaunchError, Options, Outcome};
 pub use memory::{Memory, MemoryError};
 use parse::ast;
-pub use report::{Fault, Report};
+pub use report::{Fault, Repeats, Report};
 
 /// A PTX text that was read.
 #[derive(Debug)]

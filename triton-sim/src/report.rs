@@ -19,6 +19,21 @@ pub struct Report {
     pub warp: u32,
     /// The lowest lane of those concerned.
     pub lane: u32,
+    /// How often the same was found again.
+    pub repeats: Repeats,
+}
+
+/// What a report stands for beside the first time: the same fault of the same instruction, or of others with its operation code
+/// that were made of the same place in the source.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Repeats {
+    /// Executions by a warp.
+    pub times: u64,
+    /// Other instructions.
+    pub instructions: u32,
+    /// Other blocks; at most 65535 are told apart.
+    pub blocks: u32,
 }
 
 /// An instruction.

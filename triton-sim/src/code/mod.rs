@@ -26,6 +26,8 @@ pub struct Kernel {
     pub instructions: Vec<Instr>,
     /// Where each instruction stands.
     pub sites: Vec<Site>,
+    /// Of each instruction, the first with the same operation code that was made of the same place in the source.
+    pub groups: Vec<u32>,
     /// Names of the registers, of the upper halves of those of 128 bits, and the carry flag's, the last.
     pub registers: Vec<String>,
     /// Offset and size of each parameter in the parameter space.

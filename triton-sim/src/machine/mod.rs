@@ -50,17 +50,20 @@ use crate::check::{Causality, Shadow};
 use crate::code::{Class, Kernel, Op};
 use crate::launch::Options;
 use crate::memory::Memory;
-use crate::report::{Fault, Report, Site};
+use crate::report::{Fault, Repeats, Report, Site};
 use crate::stats::Statistics;
 use barrier::Barrier;
 use mbarrier::Mbarrier;
 use order::{Globals, Knows, Remote};
 use schedule::Flow;
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use warp::Warp;
 use wgmma::Warpgroup;
 
 pub(crate) use start::launch;
+
+/// The most blocks that a report tells apart.
+const MOST_BLOCKS: usize = 1 << 16;
 
 /// The launch ends here; why stands in the reports.
 #[derive(Clone, Copy, Debug)]
@@ -92,8 +95,8 @@ pub(crate) struct Run<'m> {
     options: &'m Options,
     rng: fastrand::Rng,
     reports: Vec<Report>,
-    /// Instructions and kinds of fault that were reported.
-    reported: HashSet<(u32, &'static str)>,
+    /// By group of instructions and kind of fault.
+    reported: HashMap<(u32, &'static str), Reported>,
     statistics: Statistics,
     printed: String,
     /// Order of accesses to global memory.
@@ -103,6 +106,15 @@ pub(crate) struct Run<'m> {
     progressed: u64,
     /// Numbers asynchronous work.
     next: u64,
+}
+
+/// What is known of a report.
+#[derive(Debug, Default)]
+struct Reported {
+    /// Its number.
+    index: usize,
+    instructions: HashSet<u32>,
+    blocks: HashSet<[u32; 3]>,
 }
 
 /// Blocks that share their shared memory.
@@ -182,11 +194,27 @@ impl Run<'_> {
         Stop
     }
 
-    /// Adds a report, unless this instruction has the same already; the launch ends if there are too many.
+    /// Adds a report, or counts it if this instruction, or one of its group, has the same already; the launch ends if there are
+    /// too many.
     fn note(&mut self, block: [u32; 3], warp: u32, lane: u32, pc: u32, fault: Fault) -> Result<(), Stop> {
-        if self.reported.insert((pc, fault.name())) {
-            let site = self.site(pc);
-            self.reports.push(Report { fault, kernel: self.kernel.name.clone(), site, block, warp, lane });
+        let group = self.kernel.groups.get(pc as usize).copied().unwrap_or(pc);
+        let index = self.reports.len();
+        let known =
+            self.reported.entry((group, fault.name())).or_insert_with(|| Reported { index, ..Reported::default() });
+        known.instructions.insert(pc);
+        if known.blocks.len() < MOST_BLOCKS {
+            known.blocks.insert(block);
+        }
+        match self.reports.get_mut(known.index) {
+            Some(Report { repeats, .. }) => {
+                repeats.times += 1;
+                repeats.instructions = known.instructions.len() as u32 - 1;
+                repeats.blocks = known.blocks.len() as u32 - 1;
+            }
+            None => {
+                let (kernel, site, repeats) = (self.kernel.name.clone(), self.site(pc), Repeats::default());
+                self.reports.push(Report { fault, kernel, site, block, warp, lane, repeats });
+            }
         }
         if self.reports.len() < self.options.most_reports { Ok(()) } else { Err(Stop) }
     }

@@ -1,8 +1,8 @@
 //! `setmaxnreg`: the registers of a block, and the pool that its warpgroups give them to and take them from.
 //!
-//! A block is launched with the registers of all its threads, the same number for each; `.dec` gives some of a warp's to the block's
-//! pool, `.inc` waits until the pool has what it asks for (PTX ISA, "setmaxnreg"). A warp that ends gives back all. Nothing
-//! else fills the pool, so that an increase that waits when every other warp waits or has ended is a deadlock.
+//! A block is launched with the registers of all its threads, the same number for each; `.dec` gives some of a warp's to the
+//! block's pool, `.inc` waits until the pool has what it asks for (PTX ISA, "setmaxnreg"). A warp that ends gives back all.
+//! Nothing else fills the pool, so that an increase that waits when every other warp waits or has ended is a deadlock.
 //!
 //! How many a thread has at the launch is the assembler's choice. Where the bounds of the kernel leave it none, it is known:
 //!

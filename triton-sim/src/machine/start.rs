@@ -9,7 +9,7 @@ use crate::code::{Kernel, MOST_SHARED, SHARED_BASE};
 use crate::launch::{Arg, Launch, LaunchError, Options, Outcome};
 use crate::memory::Memory;
 use crate::stats::Statistics;
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap};
 
 /// The largest grid and the largest block along each axis (CUDA, "Compute Capabilities").
 const MOST_BLOCKS: [u32; 3] = [i32::MAX as u32, 65535, 65535];
@@ -46,7 +46,7 @@ pub(crate) fn launch(
         options,
         rng: fastrand::Rng::with_seed(options.seed),
         reports: Vec::new(),
-        reported: HashSet::new(),
+        reported: HashMap::new(),
         statistics: Statistics::default(),
         printed: String::new(),
         globals: Globals::default(),

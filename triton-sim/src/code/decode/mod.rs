@@ -14,6 +14,7 @@ use super::{Instr, Kernel, Op, Slot};
 use crate::ParseError;
 use crate::parse::ast::{self, Entry, Instruction, Module, Operand, Space, Variable};
 use crate::report::Site;
+use std::collections::HashMap;
 use words::Words;
 
 /// The first byte of a block's shared memory: below it the hardware keeps its own.
@@ -51,6 +52,7 @@ pub(crate) fn decode(module: &Module, entry: &Entry) -> Result<Kernel, ParseErro
         });
         sites.push(Site { instruction: inst.text.clone(), pos: inst.pos, source });
     }
+    let groups = groups(&sites);
     let mut registers: Vec<String> = entry.registers.iter().map(|r| r.name.clone()).collect();
     let wide = entry.registers.iter().filter(|r| r.ty == ast::Type::B(128));
     registers.extend(wide.map(|r| format!("the upper half of {}", r.name)));
@@ -59,6 +61,7 @@ pub(crate) fn decode(module: &Module, entry: &Entry) -> Result<Kernel, ParseErro
         name: entry.name.clone(),
         instructions,
         sites,
+        groups,
         registers,
         params,
         dynamic: layout.dynamic,
@@ -69,6 +72,16 @@ pub(crate) fn decode(module: &Module, entry: &Entry) -> Result<Kernel, ParseErro
         explicit_cluster: entry.explicit_cluster,
         max_registers: registers_at_launch(entry),
     })
+}
+
+/// Of each instruction, the first with the same operation code that was made of the same place in the source.
+fn groups(sites: &[Site]) -> Vec<u32> {
+    let mut firsts = HashMap::new();
+    let group = |(pc, site): (u32, &Site)| {
+        let opcode = site.instruction.split(' ').next().unwrap_or_default().to_string();
+        site.source.as_ref().map_or(pc, |source| *firsts.entry((source.clone(), opcode)).or_insert(pc))
+    };
+    (0..).zip(sites).map(group).collect()
 }
 
 /// Registers of a thread when a block starts, if the bounds tell: `machine/registers.rs` has the model.
