@@ -1,7 +1,7 @@
 //! What stands outside of the bodies of kernels (PTX ISA, "Directives").
 
 use super::ast::{Entry, Module, Pos, Space, Variable};
-use super::cursor::{Cursor, shown};
+use super::cursor::{Cursor, declared_twice, shown};
 use super::lexer::Kind;
 use super::names::{Named, Names};
 use super::variables::{MOST_INITIAL, parameter, space, variables};
@@ -96,9 +96,34 @@ impl Parser<'_> {
         }
     }
 
-    fn module_variables(&mut self, space: Space, external: bool) -> Result<(), ParseError> {
+    /// A variable that has a declaration already: of both, one at least must be external, and they must agree.
+    fn declare_again(&mut self, before: u32, variable: Variable) -> Result<(), ParseError> {
+        let known = &mut self.module.variables[before as usize];
+        if !known.external && !variable.external {
+            return Err(declared_twice(&variable.name, variable.pos));
+        }
+        let sizes = known.bytes.is_none() || variable.bytes.is_none() || known.bytes == variable.bytes;
+        if known.space != variable.space || known.ty != variable.ty || !sizes {
+            let name = shown(&variable.name);
+            let message =
+                format!("`{name}` is already declared with another space, type or extent, in line {}", known.pos.line);
+            return Err(error(variable.pos, &message));
+        }
+        let align = known.align.max(variable.align);
+        if !variable.external || known.bytes.is_none() && variable.bytes.is_some() {
+            *known = variable;
+        }
+        known.align = align;
+        Ok(())
+    }
+
+    pub(super) fn module_variables(&mut self, space: Space, external: bool) -> Result<(), ParseError> {
         self.cursor.next();
         for variable in variables(&mut self.cursor, space, external, &mut self.initial)? {
+            if let Some(Named::ModuleVariable(before)) = self.names.here(&variable.name) {
+                self.declare_again(before, variable)?;
+                continue;
+            }
             let number = self.module.variables.len() as u32;
             self.names.declare(&variable.name, Named::ModuleVariable(number), variable.pos)?;
             self.module.variables.push(variable);
@@ -152,6 +177,9 @@ impl Parser<'_> {
             return Err(error(self.cursor.peek().pos, "functions with a body are not simulated"));
         }
         self.cursor.expect(";")?;
+        if self.names.here(name.text) == Some(Named::Function) {
+            return Ok(());
+        }
         self.names.declare(name.text, Named::Function, name.pos)
     }
 

@@ -91,6 +91,9 @@ fn initial_values() {
     check_module(".global .b8 x[2] = \"ab\";", "2:20: expected `{`, found \"ab\"");
     check_module(".shared .b32 x = 1;", "2:16: `x` cannot have an initial value");
     check_module(".extern .global .b32 x = 1;", "2:24: `x` cannot have an initial value");
+    let other = "`x` is already declared with another space, type or extent, in line 2";
+    check_module(".extern .global .b32 x; .global .b64 x;", &format!("2:38: {other}"));
+    check_module(".extern .global .b8 x[4]; .extern .global .b8 x[8];", &format!("2:47: {other}"));
     check_module(
         ".global .b8 x[3][100000000] = {{1}, {2}};",
         "2:38: the initial values of the module have more than 67108864 bytes",
@@ -127,7 +130,14 @@ fn registers() {
         "3:11: more than 65536 registers in a kernel or 1048576 in a module",
     );
     check_body(".reg .b32 %q<3;", "2:15: expected `>`, found `;`");
-    check_body(".reg .v2 .f32 %q;", "2:6: expected a type, found `.v2`");
+    check_body(".reg .v3 .f32 %q;", "2:6: expected a type, found `.v3`");
+    check_body(".reg .v4 .b64 %q;", "2:10: a vector has at most 128 bits, and no predicates");
+    check_body(".reg .v2 .pred %q;", "2:10: a vector has at most 128 bits, and no predicates");
+    check_body(
+        ".reg .v2 .b32 %q;\nmov.b32 %q.z, 1;",
+        "3:11: expected one of the 2 components of the vector, from `.x`, found `.z`",
+    );
+    check_body(".reg .v4 .b32 %q<20000>;", "2:15: more than 65536 registers in a kernel or 1048576 in a module");
     check_body(".reg .b32 %laneid;", "2:11: `%laneid` is the name of a special register");
     check_body(".reg .b32 _;", "2:11: expected the name of a register, found `_`");
     check_body("mov.b32 %r0, %r7;", "2:14: register `%r7` is not declared");
@@ -155,7 +165,12 @@ fn blocks_and_labels() {
     check_body("@%p0 L: ret;", "2:6: expected an instruction, found `L`");
     check_body("@%p0 l: ret;", "2:7: expected an operand, found `:`");
     check_body(&"{ ".repeat(64), "2:127: blocks are nested deeper than 64");
-    check_body(".global .b32 y;", "2:1: `.global` variables can only stand outside of kernels");
+    check_body(".const .b32 y;", "2:1: `.const` variables can only stand outside of kernels");
+    check_body(
+        ".global .b32 y; add.u32 y, y, 1; } .entry l() { mov.b64 %d0, y;",
+        "2:57: register `%d0` is not declared",
+    );
+    check_body(".global .b32 y; .global .b32 y;", "2:30: `y` is already declared");
     check_body(".local .b32 tile;", "2:13: `tile` is already declared");
     check_body(".branchtargets L;", "2:1: expected a statement or `}`, found `.branchtargets`");
     check_body(".loc 1;", "2:7: expected a line, found `;`");

@@ -125,7 +125,7 @@ impl Decoder<'_> {
     }
 
     /// The number of elements that `.v2` and the like say.
-    fn vector(&self, words: &mut Words<'_>) -> usize {
+    pub(super) fn vector(&self, words: &mut Words<'_>) -> usize {
         words.one_of(&[("v2", 2), ("v4", 4), ("v8", 8)]).unwrap_or(1)
     }
 
