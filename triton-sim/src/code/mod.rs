@@ -1,12 +1,15 @@
 //! A kernel ready to run: every instruction is decoded once, names and words are gone.
 
+mod call;
 mod decode;
 mod engine;
+mod link;
 mod op;
 mod operand;
 
 pub use crate::num::Scalar;
 use crate::report::Site;
+pub use call::{Call, Place};
 pub(crate) use decode::{MOST_SHARED, SHARED_BASE, decode};
 pub use engine::{
     Bulk, BulkCopy, Extent, MapReduce, MbarrierOp, Operand, ProxySpaces, Reach, Reduce, WaitFor, WgmmaOp,

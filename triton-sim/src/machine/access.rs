@@ -50,7 +50,7 @@ impl Cx<'_, '_> {
         }
     }
 
-    fn local(&mut self, lane: usize) -> &mut (Vec<u8>, Vec<bool>) {
+    pub(super) fn local(&mut self, lane: usize) -> &mut (Vec<u8>, Vec<bool>) {
         let size = self.run.kernel.local as usize;
         self.warp.local.resize_with(32, Default::default);
         let (data, written) = &mut self.warp.local[lane];

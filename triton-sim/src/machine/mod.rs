@@ -31,6 +31,7 @@ mod alu;
 mod atomic;
 mod barrier;
 mod bulk;
+mod call;
 mod collective;
 mod copy;
 mod lanes;

@@ -317,7 +317,6 @@ impl Cx<'_, '_> {
             Flow::Jump(target) => {
                 fragment.pc = target;
                 fragment.lanes = self.mask;
-                self.count_turn(target);
             }
             Flow::Exit => return self.exit(index, self.mask),
             // Lanes that were split are not split again.
@@ -357,7 +356,10 @@ impl Cx<'_, '_> {
     fn execute(&mut self, op: &Op) -> Result<Flow, Stop> {
         match op {
             Op::Nop => {}
-            Op::Branch(target) => return Ok(Flow::Jump(*target)),
+            Op::Branch(target) => {
+                self.count_turn(*target);
+                return Ok(Flow::Jump(*target));
+            }
             Op::Exit => return Ok(Flow::Exit),
             Op::Trap => return Err(self.fatal(Fault::Trap)),
             Op::Alu(f, dst, src) => self.alu(*f, *dst, *src)?,
@@ -376,10 +378,10 @@ impl Cx<'_, '_> {
             Op::Lop3 { table, dst, holds, src, combine } => self.lop3(*table, [*dst, *holds], *src, *combine)?,
             Op::Pack(dst, src, bits) => self.pack(*dst, src, *bits)?,
             Op::Unpack(dst, src, bits) => self.unpack(dst, *src, *bits)?,
-            Op::Print(src, dst) => self.print(*src, *dst)?,
-            Op::AssertFail(src) => return Err(self.assert_fail(*src)?),
-            Op::CallStore(slot, src) => self.call_store(*slot, *src)?,
-            Op::CallLoad(dst, slot) => self.call_load(*dst, *slot)?,
+            Op::Print(src, dst) => self.print(src, dst.as_ref())?,
+            Op::AssertFail(src) => return Err(self.assert_fail(src)?),
+            Op::Call(call) => return self.call(call),
+            Op::Return(back) => return self.call_return(*back),
             Op::Load { window, order, cell, dst, addr, read_only } => {
                 self.load(*window, *order, *cell, dst, *addr, *read_only)?;
             }

@@ -104,8 +104,6 @@ pub struct Warp {
     pub wgmma: WgmmaQueue,
     /// Local memory of each lane, made at the first access, and which bytes were written.
     pub local: Vec<(Vec<u8>, Vec<bool>)>,
-    /// Parameter variables of the running call.
-    pub call: Vec<Lanes>,
     /// Bulk copies of each lane.
     pub bulk: Vec<BulkQueue>,
     /// `cp.async` of each lane.

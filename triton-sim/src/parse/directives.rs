@@ -7,7 +7,7 @@ use super::names::{Named, Names};
 use super::variables::{MOST_INITIAL, parameter, space, variables};
 use super::{error, number};
 use crate::ParseError;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 /// Words of `.target` behind the architecture.
 const OPTIONS: [&str; 4] = ["debug", "texmode_independent", "texmode_unified", "map_f64_to_f32"];
@@ -25,6 +25,8 @@ pub(super) struct Parser<'a> {
     pub initial: u64,
     /// Registers of the kernels that were read.
     pub registers: usize,
+    /// Where the functions that have a body are in [`Module::functions`].
+    pub bodies: HashMap<String, usize>,
 }
 
 /// Reads a whole text.
@@ -36,6 +38,7 @@ pub(super) fn module(text: &str) -> Result<Module, ParseError> {
         files: HashSet::new(),
         initial: MOST_INITIAL,
         registers: 0,
+        bodies: HashMap::new(),
     };
     parser.header()?;
     while !parser.cursor.ends()? {
@@ -87,7 +90,7 @@ impl Parser<'_> {
                 Err(error(token.pos, &format!("`{}` variables can only stand in a kernel", token.text)))
             }
             (".entry", _) => self.entry(begin.pos),
-            (".func", _) => self.function(),
+            (".func", _) => self.function(begin.pos),
             _ if linked => Err(self.cursor.unexpected("a variable, a kernel or a function")),
             (".file", _) => self.file(),
             (".section", _) => self.section(),
@@ -160,27 +163,6 @@ impl Parser<'_> {
             self.cursor.next();
         }
         Ok(())
-    }
-
-    /// The declaration of a function: only its name is kept.
-    fn function(&mut self) -> Result<(), ParseError> {
-        self.cursor.next();
-        if self.cursor.sees("(") {
-            self.parameters()?;
-        }
-        let name = self.cursor.name("the name of a function")?;
-        if self.cursor.sees("(") {
-            self.parameters()?;
-        }
-        self.cursor.eat(".noreturn");
-        if self.cursor.sees("{") {
-            return Err(error(self.cursor.peek().pos, "functions with a body are not simulated"));
-        }
-        self.cursor.expect(";")?;
-        if self.names.here(name.text) == Some(Named::Function) {
-            return Ok(());
-        }
-        self.names.declare(name.text, Named::Function, name.pos)
     }
 
     fn parameters(&mut self) -> Result<Vec<Variable>, ParseError> {

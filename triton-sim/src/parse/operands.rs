@@ -34,7 +34,12 @@ impl Parser<'_> {
             self.cursor.expect(",")?;
         }
         let name = self.cursor.name("the name of a function")?;
-        if self.names.find(name.text) != Some(Named::Function) {
+        let found = self.names.find(name.text);
+        if matches!(found, Some(Named::Register(_))) {
+            let message = "indirect calls are not simulated: a call must name its function";
+            return Err(error(name.pos, message));
+        }
+        if found != Some(Named::Function) {
             return Err(error(name.pos, &format!("function `{}` is not declared", shown(name.text))));
         }
         let arguments = if self.cursor.eat(",") { self.list(entry)? } else { Vec::new() };

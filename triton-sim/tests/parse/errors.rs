@@ -71,7 +71,10 @@ fn declarations_of_a_module() {
     check_module(".global .align 0 .b32 x;", "2:16: expected an alignment from 1 to 1048576, found `0`");
     check_module(".global .b32 x .b32 y;", "2:16: expected `,` or `;`, found `.b32`");
     check_module(".file 1 \"a\" .file 1 \"b\"", "2:13: file 1 is already declared");
-    check_module(".func f() { ret; }", "2:11: functions with a body are not simulated");
+    check_module(".func f() { ret; } .func f() { ret; }", "2:26: the function `f` already has a body");
+    check_module(".func f() .fast { ret; }", "2:11: expected `;`, `{` or a directive of a function, found `.fast`");
+    check_module(".func f(.reg .u32 x, .param .b32 x) { ret; }", "2:34: `x` is already declared");
+    check_module(".func f(.reg .u32 x) { mov.u32 x, y; }", "2:35: `y` is not declared");
     check_module(".section .debug_str { .b8 1", "2:28: expected `}`, found the end of the text");
 }
 
@@ -203,7 +206,7 @@ fn instructions() {
     check_body("ld.global.b32 %r0, [%d0, %r1];", "2:26: expected `{`, found `%r1`");
     check_body("ld.shared.b32 %r0, tile+4;", "2:24: expected `,` or `;`, found `+`");
     check_body("call printf, (%d0);", "2:6: function `printf` is not declared");
-    check_body("call %d0, (%d1);", "2:6: function `%d0` is not declared");
+    check_body("call %d0, (%d1);", "2:6: indirect calls are not simulated: a call must name its function");
     check_body("call vprintf, %d0;", "2:15: expected `(`, found `%d0`");
     check_body("call (%r0) vprintf, (%d0);", "2:12: expected `,`, found `vprintf`");
     check_body("call vprintf, (%d0), proto;", "2:20: expected `;`, found `,`");

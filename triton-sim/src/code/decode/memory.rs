@@ -1,4 +1,4 @@
-//! Loads, stores, atomics, addresses, `ldmatrix`, calls.
+//! Loads, stores, atomics, addresses, `ldmatrix`.
 
 use super::arith::combining;
 use super::words::{Ty, Words};
@@ -148,9 +148,6 @@ impl Decoder<'_> {
         }
         let elements = self.vector(words);
         let Some(ty) = words.ty() else { return self.unknown() };
-        if let Some(slot) = self.call_slot(self.operand(1)?) {
-            return Ok(Op::CallLoad(self.dst(0)?, slot));
-        }
         let dst = self.regs(0)?;
         if dst.len() != elements {
             return self.error(format!("{elements} registers were expected, found {}", dst.len()));
@@ -161,7 +158,7 @@ impl Decoder<'_> {
         Ok(Op::Load { window, order, cell, dst, addr, read_only })
     }
 
-    /// A variable that is named in brackets of a generic access lies in its own space.
+    /// The space of an access: a variable that is named in brackets of a generic one lies in its own.
     fn of_variable(&self, window: Window, index: usize) -> Result<Window, crate::ParseError> {
         let Operand::Address { base, .. } = self.operand(index)? else { return Ok(window) };
         let space = if let Operand::ModuleVariable(v) = &**base {
@@ -174,6 +171,8 @@ impl Decoder<'_> {
         Ok(match (window, space) {
             (Window::Generic, crate::parse::ast::Space::Shared) => Window::Of(Space::Shared),
             (Window::Generic, crate::parse::ast::Space::Local) => Window::Of(Space::Local),
+            // Parameters of calls and functions are memory of the thread.
+            (Window::Generic | Window::Of(Space::Param), crate::parse::ast::Space::Param) => Window::Of(Space::Local),
             (window, _) => window,
         })
     }
@@ -195,9 +194,6 @@ impl Decoder<'_> {
         }
         let elements = self.vector(words);
         let Some(ty) = words.ty() else { return self.unknown() };
-        if let Some(slot) = self.call_slot(self.operand(0)?) {
-            return Ok(Op::CallStore(slot, self.src(1, ty)?));
-        }
         let src = self.srcs(1, ty)?;
         if src.len() != elements {
             return self.error(format!("{elements} values were expected, found {}", src.len()));
@@ -269,19 +265,5 @@ impl Decoder<'_> {
         } else {
             Op::StoreMatrix(self.srcs(1, Ty::Bits(4))?, window, addr, transposed)
         })
-    }
-
-    /// `call (result), vprintf, (format, list)`
-    fn call(&self, words: &mut Words<'_>) -> Decoded {
-        words.take("uni");
-        let [Operand::Name(name), Operand::List(results), Operand::List(arguments)] = &self.inst.operands[..] else {
-            return self.unknown();
-        };
-        let slots = |list: &[Operand]| list.iter().map(|o| self.call_slot(o)).collect::<Option<Vec<_>>>();
-        match (name.as_str(), slots(results).as_deref(), slots(arguments).as_deref()) {
-            ("vprintf", Some(result), Some(&[format, list])) => Ok(Op::Print([format, list], result.first().copied())),
-            ("__assertfail", Some([]), Some(&[message, file, line, ..])) => Ok(Op::AssertFail([message, file, line])),
-            _ => self.error(format!("the function `{name}` is not simulated: `vprintf` and `__assertfail` are")),
-        }
     }
 }

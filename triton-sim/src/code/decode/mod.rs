@@ -4,16 +4,19 @@
 
 mod arith;
 mod bulk;
+mod call;
 mod convert;
 mod memory;
 mod operand;
 mod sync;
 mod words;
 
+use super::link::{Linked, link};
 use super::{Instr, Kernel, Op, Slot};
 use crate::ParseError;
 use crate::parse::ast::{self, Entry, Instruction, Module, Operand, Space, Variable};
 use crate::report::Site;
+use operand::describe;
 use std::collections::HashMap;
 use words::Words;
 
@@ -34,6 +37,8 @@ const MOST_LOCAL: u32 = 512 << 10;
 /// # Errors
 /// The first instruction that the simulator does not know, or whose operands do not fit.
 pub(crate) fn decode(module: &Module, entry: &Entry) -> Result<Kernel, ParseError> {
+    let linked = link(module, entry)?;
+    let entry = &*linked.entry;
     let layout = Layout::new(module, entry)?;
     let mut params = Vec::new();
     let mut end = 0;
@@ -43,8 +48,8 @@ pub(crate) fn decode(module: &Module, entry: &Entry) -> Result<Kernel, ParseErro
     }
     let mut instructions = Vec::with_capacity(entry.instructions.len());
     let mut sites = Vec::with_capacity(entry.instructions.len());
-    for inst in &entry.instructions {
-        let cx = Decoder { module, entry, layout: &layout, params: &params, inst };
+    for (index, inst) in entry.instructions.iter().enumerate() {
+        let cx = Decoder { module, entry, linked: &linked, layout: &layout, params: &params, inst, index };
         instructions.push(Instr { guard: inst.guard, op: cx.decode()? });
         let source = inst.loc.map(|loc| {
             let file = module.files.iter().find(|(number, _)| *number == loc.file).map_or("?", |(_, name)| name);
@@ -104,7 +109,7 @@ fn registers_at_launch(entry: &Entry) -> Option<u32> {
 struct Layout {
     /// Address of each variable of the module in shared memory; of others their number among those in memory.
     module: Vec<u32>,
-    /// Offset of each variable of the kernel in its space; of call parameters their number.
+    /// Offset of each variable of the kernel in its space; parameters of calls and functions are local memory.
     kernel: Vec<u32>,
     /// Address of dynamic shared memory: where static shared memory ends, aligned.
     dynamic: u32,
@@ -114,7 +119,7 @@ struct Layout {
 
 impl Layout {
     fn new(module: &Module, entry: &Entry) -> Result<Layout, ParseError> {
-        let (mut shared, mut local, mut calls, mut align) = (SHARED_BASE, 0, 0, 16);
+        let (mut shared, mut local, mut align) = (SHARED_BASE, 0, 16);
         let mut of_module = Vec::new();
         for v in &module.variables {
             of_module.push(match v.space {
@@ -130,11 +135,7 @@ impl Layout {
         for v in &entry.variables {
             of_kernel.push(match v.space {
                 Space::Shared => place(&mut shared, v, MOST_SHARED)?,
-                Space::Local => place(&mut local, v, MOST_LOCAL)?,
-                Space::Param => {
-                    calls += 1;
-                    calls - 1
-                }
+                Space::Local | Space::Param => place(&mut local, v, MOST_LOCAL)?,
                 Space::Global | Space::Const => {
                     return Err(error(v.pos, format!("`{}` must be declared outside of the kernel", v.name)));
                 }
@@ -172,9 +173,12 @@ fn error(pos: ast::Pos, message: String) -> ParseError {
 struct Decoder<'a> {
     module: &'a Module,
     entry: &'a Entry,
+    linked: &'a Linked<'a>,
     layout: &'a Layout,
     params: &'a [Slot],
     inst: &'a Instruction,
+    /// Its number.
+    index: usize,
 }
 
 /// What decoding of a family gives.
