@@ -37,6 +37,8 @@ pub(crate) struct Mbarrier {
     /// The phase of the cluster's barrier that its maker came to after that: what follows it knows the mbarrier, also if
     /// the arrival was relaxed.
     pub published: Option<u64>,
+    /// The last use by each thread of the cluster: clock and instruction.
+    pub used: Vec<(u32, u32)>,
     /// The agent of copies that complete here.
     pub agent: Option<u32>,
 }
@@ -105,9 +107,18 @@ impl Cx<'_, '_> {
                 MbarrierOp::Init(_) => self.init(lane, rank, offset, first[lane])?,
                 MbarrierOp::Inval => {
                     self.known(lane, rank, offset)?;
-                    self.cluster.blocks[rank as usize].mbarriers.remove(&offset);
+                    let ended = self.cluster.blocks[rank as usize].mbarriers.remove(&offset);
+                    for (thread, (clock, pc)) in (0..).zip(ended.map_or(Vec::new(), |m| m.used)) {
+                        self.order_after(lane, offset, &Epoch::of(thread, clock, pc))?;
+                    }
                 }
                 MbarrierOp::Arrive { drop, completes, release, .. } => {
+                    if state.is_some() && rank as usize != self.b {
+                        let problem = format!(
+                            "the mbarrier is of block {rank} of the cluster and gives no state: use `_` for it"
+                        );
+                        return Err(self.fatal_in(lane, Fault::Operand { problem }));
+                    }
                     self.known(lane, rank, offset)?;
                     states[lane] = self.cluster.blocks[rank as usize].mbarriers[&offset].state();
                     if second[lane] != 0 {
@@ -180,6 +191,7 @@ impl Cx<'_, '_> {
             made,
             fenced: false,
             published: None,
+            used: Vec::new(),
             agent: None,
         };
         self.cluster.blocks[rank as usize].mbarriers.insert(offset, object);
@@ -199,9 +211,18 @@ impl Cx<'_, '_> {
                     self.order_after(lane, offset, &made)?;
                 }
                 self.remote_access(lane, rank);
+                self.note_use(lane, rank, offset);
                 Ok(())
             }
         }
+    }
+
+    /// Remembers that a lane uses an mbarrier: its end must come after that.
+    fn note_use(&mut self, lane: usize, rank: u32, offset: u32) {
+        let (thread, clock, pc) = (self.thread(lane) as usize, self.clock(lane), self.pc);
+        let Some(m) = self.cluster.blocks[rank as usize].mbarriers.get_mut(&offset) else { return };
+        m.used.resize(m.used.len().max(thread + 1), (0, 0));
+        m.used[thread] = (clock, pc);
     }
 
     fn expect(&mut self, lane: usize, rank: u32, offset: u32, bytes: i64) -> Result<(), Stop> {

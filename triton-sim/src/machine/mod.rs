@@ -20,6 +20,7 @@
 //! | `red` of the bulk engine | is relaxed, at the scope of the device |
 //! | lanes, and warps of a block, that store equal values by one instruction | do not race |
 //! | a barrier without count | expects the warps that have not ended |
+//! | a barrier's next phase | is entered by threads that are ordered after the one before, not by whoever comes next |
 //! | `griddepcontrol`, `nanosleep`, `prefetch`, cache hints | do nothing |
 //! | `%clock`, `%globaltimer` | count instructions; `%smid` is the cluster's number, modulo the multiprocessors of an H200 |
 //!

@@ -84,6 +84,11 @@ pub(super) struct Epoch {
 }
 
 impl Epoch {
+    /// An atomic access of a thread.
+    pub(super) fn of(thread: u32, clock: u32, pc: u32) -> Epoch {
+        Epoch { stamp: (thread, clock), pc, access: Some(Access::Atomic) }
+    }
+
     /// Whether it is of this lane of a warp.
     pub(super) fn is_of(&self, thread: u32) -> bool {
         self.stamp.0 == thread
@@ -168,10 +173,14 @@ impl Cx<'_, '_> {
         self.cluster.agents.moment(thread)
     }
 
+    /// The clock of a lane.
+    pub(super) fn clock(&self, lane: usize) -> u32 {
+        self.cluster.agents.who(self.thread(lane) / 32, 1 << lane).clock
+    }
+
     /// A lane and its clock.
     pub(super) fn epoch(&mut self, lane: usize) -> Epoch {
-        let thread = self.thread(lane);
-        let clock = self.cluster.agents.who(thread / 32, 1 << lane).clock;
+        let (thread, clock) = (self.thread(lane), self.clock(lane));
         Epoch { stamp: (thread, clock), pc: self.pc, access: Some(Access::Write) }
     }
 
