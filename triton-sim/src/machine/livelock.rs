@@ -9,8 +9,7 @@
 
 use super::warp::{Lanes, Waiting, Warp};
 use super::{Cluster, Cx, Run};
-use crate::report::Fault;
-use crate::report::Wait;
+use crate::report::{Fault, Wait};
 
 /// Instructions without progress before warps are watched: most loops are shorter.
 const CALM: u64 = 4096;
@@ -130,10 +129,10 @@ impl Cx<'_, '_> {
         if idle < CALM {
             return;
         }
-        if let Some(watch) = self.warp.watch.take().filter(|w| self.run.nothing_since(w.since)) {
-            let again = watch.again || watch.same(&self.warp);
-            if again || idle < 2 * (watch.since - self.run.progressed) {
-                self.warp.watch = Some(Box::new(Watch { again, ..*watch }));
+        if let Some(mut watch) = self.warp.watch.take().filter(|w| self.run.nothing_since(w.since)) {
+            watch.again = watch.again || watch.same(&self.warp);
+            if watch.again || idle < 2 * (watch.since - self.run.progressed) {
+                self.warp.watch = Some(watch);
                 return;
             }
         }
