@@ -21,8 +21,10 @@ pub(super) enum Halt {
     Deadlock,
     /// Those that can go on do the same for ever.
     Livelock,
-    /// A limit of the options: its name and value.
-    Limit(&'static str, u64),
+    /// Nothing has changed for as many instructions as `Options::patience` says: another cluster may change something.
+    Idle,
+    /// All of `Options::most_instructions` have run.
+    Spent,
 }
 
 /// A state that a warp was in.
@@ -80,23 +82,22 @@ impl Run<'_> {
 
     /// The limit that was reached.
     pub(super) fn limit(&self) -> Option<Halt> {
-        let (all, idle) = (self.options.most_instructions, self.options.patience);
-        if self.spent >= all {
-            Some(Halt::Limit("most_instructions", all))
-        } else if self.idle() > idle {
-            Some(Halt::Limit("patience", idle))
+        if self.spent >= self.options.most_instructions {
+            Some(Halt::Spent)
         } else {
-            None
+            (self.idle() > self.options.patience).then_some(Halt::Idle)
         }
     }
 
     /// What stopped the launch, with where each warp is.
     pub(super) fn halted(&self, halt: Halt, waits: Vec<Wait>) -> Fault {
-        match halt {
-            Halt::Deadlock => Fault::Deadlock { waits },
-            Halt::Livelock => Fault::Livelock { waits },
-            Halt::Limit(option, limit) => Fault::Limit { option, limit, idle: self.idle(), ran: self.spent, waits },
-        }
+        let (option, limit) = match halt {
+            Halt::Deadlock => return Fault::Deadlock { waits },
+            Halt::Livelock => return Fault::Livelock { waits },
+            Halt::Idle => ("patience", self.options.patience),
+            Halt::Spent => ("most_instructions", self.options.most_instructions),
+        };
+        Fault::Limit { option, limit, idle: self.idle(), ran: self.spent, waits }
     }
 
     /// What a warp that can run does, in words.

@@ -77,8 +77,8 @@ impl Run<'_> {
             };
             match halt {
                 None => {}
-                Some(halt @ Halt::Limit("most_instructions", _)) => return Err(self.stuck(&resident, halt)),
-                Some(halt) => match waiting.next() {
+                Some(Halt::Spent) => return Err(self.stuck(&resident, Halt::Spent)),
+                Some(halt @ (Halt::Deadlock | Halt::Livelock | Halt::Idle)) => match waiting.next() {
                     Some(index) => {
                         let cluster = self.start(index);
                         resident.push(cluster);
