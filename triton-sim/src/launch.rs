@@ -49,17 +49,19 @@ impl Launch {
 pub struct Options {
     /// Chooses the order of blocks and warps, and when asynchronous work is done.
     pub seed: u64,
-    /// Ends the launch after so many reports.
+    /// Ends the launch after this number of different reports.
     pub most_reports: usize,
-    /// Warp instructions without any effect that another warp could see, after which the launch counts as hung.
+    /// Warp instructions without any effect that another warp could see, of all warps together, after which the launch is
+    /// stopped with [`Fault::Limit`](crate::Fault::Limit). Loops that are seen to repeat themselves are a
+    /// [`Fault::Livelock`](crate::Fault::Livelock) long before; this is for those that count. 2^30 by default: some minutes.
     pub patience: u64,
-    /// Warp instructions after which the launch counts as hung in any case.
+    /// Warp instructions of a launch, after which it is stopped in any case. 2^40 by default.
     pub most_instructions: u64,
 }
 
 impl Default for Options {
     fn default() -> Options {
-        Options { seed: 1, most_reports: 16, patience: 20_000_000, most_instructions: 1 << 40 }
+        Options { seed: 1, most_reports: 16, patience: 1 << 30, most_instructions: 1 << 40 }
     }
 }
 
@@ -67,7 +69,7 @@ impl Default for Options {
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Outcome {
-    /// What was wrong; the same fault of the same instruction once.
+    /// What was wrong; the same fault of the same instruction once, with how often it was found again.
     pub reports: Vec<Report>,
     /// What was counted.
     pub statistics: Statistics,

@@ -44,7 +44,7 @@
 //! ```
 //!
 //! What it is not: a model of time or of caches. It knows the subset of PTX that compilers for Ampere and Hopper use;
-//! [`Module::parse`] refuses everything else, with its line. Integer results, conversions and IEEE arithmetic are exact;
+//! [`Module::parse`] refuses everything else, with its line: so also recursion and indirect calls. Integer results, conversions and IEEE arithmetic are exact;
 //! approximate functions (`ex2.approx`, `sin.approx`, …) are rounded from double precision and may differ from a chip's in the
 //! last places. Sums of matrix products follow the model that was measured on an H200 ([`num::Accumulate`]).
 //!
@@ -68,7 +68,7 @@ use code::Kernel;
 pub use launch::{Arg, Launch, LaunchError, Options, Outcome};
 pub use memory::{Memory, MemoryError};
 use parse::ast;
-pub use report::{Fault, Report};
+pub use report::{Fault, Repeats, Report};
 
 /// A PTX text that was read.
 #[derive(Debug)]

@@ -19,6 +19,21 @@ pub struct Report {
     pub warp: u32,
     /// The lowest lane of those concerned.
     pub lane: u32,
+    /// How often the same was found again.
+    pub repeats: Repeats,
+}
+
+/// What a report stands for beside the first time: the same fault of the same instruction, or of others with its operation code
+/// that were made of the same place in the source.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Repeats {
+    /// Executions by a warp.
+    pub times: u64,
+    /// Other instructions.
+    pub instructions: u32,
+    /// Other blocks; at most 65535 are told apart.
+    pub blocks: u32,
 }
 
 /// An instruction.
@@ -133,6 +148,20 @@ pub enum Fault {
         /// The write.
         site: Site,
     },
+    /// Bytes of global memory that the launch both reads with `ld.global.nc` and writes, in either order: the cache of such
+    /// loads is not coherent with writes.
+    ReadOnly {
+        /// The first such byte.
+        address: u64,
+        /// This access.
+        access: Access,
+        /// The other one.
+        other: Access,
+        /// Its instruction.
+        site: Site,
+        /// Its thread: block, warp, lane.
+        thread: ([u32; 3], u32, u32),
+    },
     /// Lanes that must be together are not: some of them are elsewhere, or have ended.
     Divergence {
         /// Lanes that are here.
@@ -161,9 +190,22 @@ pub enum Fault {
         /// What each warp waits for.
         waits: Vec<Wait>,
     },
-    /// Nothing changed for a long time: some warps turn in loops that nothing ends.
+    /// Some warps turn in loops that can never end: no memory changes, and their registers are what they were before.
     Livelock {
         /// What each warp waits for, or where it turns.
+        waits: Vec<Wait>,
+    },
+    /// A limit of the options was reached. Whether the launch would have ended is not known.
+    Limit {
+        /// The field of [`Options`](crate::Options): `patience` or `most_instructions`.
+        option: &'static str,
+        /// Its value.
+        limit: u64,
+        /// Warp instructions since anything changed that another warp could see.
+        idle: u64,
+        /// Warp instructions of the launch.
+        ran: u64,
+        /// What each warp waits for, or where it turns and how often it has.
         waits: Vec<Wait>,
     },
     /// A register of an unfinished `wgmma` was read or written.
@@ -233,6 +275,8 @@ pub enum MbarrierProblem {
         /// Bytes that are still expected; negative: that came too many.
         pending: i64,
     },
+    /// An arrival with `.noComplete` that completes the phase.
+    Completes,
     /// Used by the async proxy or another block before `fence.mbarrier_init`.
     NotFenced,
 }
@@ -264,11 +308,13 @@ impl Fault {
             Fault::UninitializedMemory { .. } => "uninitialized-memory",
             Fault::Race { .. } => "race",
             Fault::ProxyFence { .. } => "proxy-fence",
+            Fault::ReadOnly { .. } => "read-only",
             Fault::Divergence { .. } => "divergence",
             Fault::Barrier { .. } => "barrier",
             Fault::Mbarrier { .. } => "mbarrier",
             Fault::Deadlock { .. } => "deadlock",
             Fault::Livelock { .. } => "livelock",
+            Fault::Limit { .. } => "limit",
             Fault::RegisterInFlight { .. } => "register-in-flight",
             Fault::Wgmma { .. } => "wgmma",
             Fault::Descriptor { .. } => "descriptor",

@@ -1,6 +1,6 @@
 //! Reports as text: one line each, the place in the source first.
 
-use crate::report::{Access, Fault, MbarrierProblem, Report, Space, Wait};
+use crate::report::{Access, Fault, MbarrierProblem, Repeats, Report, Space, Wait};
 use std::fmt;
 
 impl fmt::Display for Report {
@@ -8,9 +8,28 @@ impl fmt::Display for Report {
         if let Some((file, line, column)) = &self.site.source {
             write!(f, "{file}:{line}:{column}: ")?;
         }
-        let Report { fault, kernel, site, block: [x, y, z], warp, lane } = self;
+        let Report { fault, kernel, site, block: [x, y, z], warp, lane, repeats } = self;
         write!(f, "kernel `{kernel}`, block ({x}, {y}, {z}), warp {warp}, lane {lane}: {fault}; ")?;
-        write!(f, "at `{}`, {}:{} of the PTX", site.short(), site.pos.line, site.pos.column)
+        write!(f, "at `{}`, {}:{} of the PTX{repeats}", site.short(), site.pos.line, site.pos.column)
+    }
+}
+
+impl fmt::Display for Repeats {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Repeats { times, instructions, blocks } = *self;
+        if times == 0 {
+            return Ok(());
+        }
+        let plural = |count: u64| if count == 1 { "" } else { "s" };
+        write!(f, "; found {times} time{} more", plural(times))?;
+        if instructions > 0 {
+            let plural = plural(instructions.into());
+            write!(f, ", in {instructions} other instruction{plural} of this place in the source")?;
+        }
+        if blocks > 0 {
+            write!(f, ", in {blocks} other block{}", plural(blocks.into()))?;
+        }
+        Ok(())
     }
 }
 
@@ -43,13 +62,28 @@ impl fmt::Display for Fault {
                 f,
                 "the async proxy uses {space} memory at {address:#x}, and no proxy fence is behind its write in {site}"
             ),
+            Fault::ReadOnly { address, access, other, site, thread: ([x, y, z], warp, lane) } => write!(
+                f,
+                "{access} of global memory at {address:#x} and {other} by block ({x}, {y}, {z}), warp {warp}, lane {lane} in \
+                 {site}: what a launch writes must not be read with `.nc`; use a plain `ld.global`"
+            ),
             Fault::Divergence { here, needed, why } => {
                 write!(f, "lanes {needed:#010x} must be together, but only {here:#010x} are: {why}")
             }
             Fault::Barrier { barrier, problem } => write!(f, "barrier {barrier}: {problem}"),
             Fault::Mbarrier { address, problem } => write!(f, "the mbarrier at {address:#x} {problem}"),
             Fault::Deadlock { waits } => list(f, "no warp can go on", waits),
-            Fault::Livelock { waits } => list(f, "warps turn in loops that nothing ends", waits),
+            Fault::Livelock { waits } => {
+                let what = "a livelock, loops that can never end: registers are the same after some turns, and no memory changes";
+                list(f, what, waits)
+            }
+            Fault::Limit { option, limit, idle, ran, waits } => {
+                let what = format!(
+                    "stopped at the limit `{option}` of {limit} warp instructions, with the end unknown: {ran} have run, and of \
+                     them {idle} since anything changed that another warp can see; raise `{option}` if the launch ends"
+                );
+                list(f, &what, waits)
+            }
             Fault::RegisterInFlight { register } => {
                 write!(f, "`{register}` belongs to a `wgmma` that is not finished")
             }
@@ -75,6 +109,9 @@ impl fmt::Display for MbarrierProblem {
                 write!(f, "has more arrivals than the {expected} of its phase")
             }
             MbarrierProblem::Bytes { pending } => write!(f, "expects {pending} bytes, which is out of range"),
+            MbarrierProblem::Completes => {
+                f.write_str("completes its phase by an arrival with `.noComplete`; the last arrival must be without it")
+            }
             MbarrierProblem::NotFenced => f.write_str("is used before `fence.mbarrier_init` makes it visible"),
         }
     }
@@ -114,7 +151,7 @@ impl fmt::Display for Space {
 #[cfg(test)]
 mod tests {
     use crate::parse::ast::Pos;
-    use crate::report::{Access, Fault, MbarrierProblem, Report, Site, Space, Wait};
+    use crate::report::{Access, Fault, MbarrierProblem, Repeats, Report, Site, Space, Wait};
 
     fn site(instruction: &str, source: Option<(String, u32, u32)>) -> Site {
         Site { instruction: instruction.into(), pos: Pos { line: 30, column: 2 }, source }
@@ -124,7 +161,8 @@ mod tests {
     fn reports_name_their_place() {
         let check = |fault: Fault, source: Option<(String, u32, u32)>, expected: &str| {
             let site = site("st.global.b32 [%rd1], %r1", source);
-            let report = Report { fault, kernel: "add".into(), site, block: [1, 2, 0], warp: 3, lane: 4 };
+            let (kernel, repeats) = ("add".into(), Repeats::default());
+            let report = Report { fault, kernel, site, block: [1, 2, 0], warp: 3, lane: 4, repeats };
             assert_eq!(report.to_string(), expected);
         };
         let (place, code) =

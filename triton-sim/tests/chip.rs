@@ -182,4 +182,4 @@ macro_rules! sections {
     };
 }
 
-sections!(integer, float, approximate, compare, convert, warp, memory, mma, wgmma);
+sections!(integer, carry, float, approximate, compare, convert, warp, memory, mma, wgmma);

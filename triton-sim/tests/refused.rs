@@ -139,3 +139,40 @@ fn launches() {
     assert_eq!(run(232_448 - 1008).map(|outcome| outcome.reports), Ok(Vec::new()));
     assert_eq!(run(232_448 - 1007).err(), Some(format!("shared memory is 231441, but must be {most}")));
 }
+
+#[test]
+fn calls() {
+    let check = |functions: &str, statements: &str, expected: &str| {
+        let declarations = ".reg .b32 %r<4>; .reg .b64 %d<4>; .param .b32 a; .param .b64 b;";
+        let text =
+            format!(".version 8.0 .target sm_90a\n{functions}\n.entry k() {{ {declarations}\n{statements}\nret; }}");
+        let found = Module::parse(&text).map_or_else(|e| e.to_string(), |_| String::new());
+        assert_eq!(found, expected, "{functions} {statements}");
+    };
+    let f = ".func (.param .b32 y) f(.param .b32 x) { ret; }";
+    check(f, "call (a), f, (a);", "");
+    check(f, "call (%r0), f, (5);", "");
+    check(f, "call f, (a);", "4:1: 1 results were expected, found 0");
+    check(f, "call (a), f, (a, a);", "4:1: 1 arguments were expected, found 2");
+    check(f, "call (a), f, (b);", "4:1: argument 1 must have 4 bytes, found 8");
+    check(f, "call (%d0), f, (a);", "4:1: result 1 must have 4 bytes, found 8");
+    check(f, "call (5), f, (a);", "4:1: a result of a call must be a register or a parameter variable");
+    check(f, "call (a), f, ({%r0, %r1});", "4:1: a value was expected, found a vector");
+    check(
+        ".func f();",
+        "call f;",
+        "4:1: the function `f` has no body: of those without one, `vprintf` and `__assertfail` are simulated",
+    );
+    check(".func f() { call f; }", "call f;", "2:13: recursion is not simulated: f calls f");
+    check(
+        ".func f(); .func g() { call f; } .func f() { call g; }",
+        "call g;",
+        "2:46: recursion is not simulated: g calls f calls g",
+    );
+    // What is never called may be anything.
+    check(".func f() { call f; }", "", "");
+    let chain: String = (0..70).map(|i| format!(".func f{i}(); .func f{} () {{ call f{i}; }}", i + 1)).collect();
+    check(&(chain + ".func f0() { ret; }"), "call f5;", "");
+    let chain: String = (0..70).map(|i| format!(".func f{i}();\n.func f{} () {{ call f{i}; }}", i + 1)).collect();
+    check(&(chain + ".func f0() { ret; }"), "call f70;", "9:15: calls are nested deeper than 64");
+}

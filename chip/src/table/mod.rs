@@ -1,6 +1,7 @@
 //! All forms, by subject.
 
 mod approximate;
+mod carry;
 mod compare;
 mod convert;
 mod float;
@@ -24,6 +25,7 @@ pub struct Section {
 /// All of them.
 pub const SECTIONS: &[Section] = &[
     Section { name: "integer", blocks: 1, lines: integer::LINES },
+    Section { name: "carry", blocks: 1, lines: carry::LINES },
     Section { name: "float", blocks: 2, lines: float::LINES },
     Section { name: "approximate", blocks: 4, lines: approximate::LINES },
     Section { name: "compare", blocks: 1, lines: compare::LINES },

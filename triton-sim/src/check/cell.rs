@@ -50,6 +50,15 @@ impl Cell {
         !matches!(self.writes, Records::None)
     }
 
+    /// The last write.
+    pub fn last_write(&self) -> Option<Record> {
+        match &self.writes {
+            Records::None => None,
+            Records::One(one) => Some(*one),
+            Records::Many(spill) => spill.records.last().copied(),
+        }
+    }
+
     /// Checks an access and remembers it. What is found is settled: it counts as known to everybody from now on.
     #[inline(always)]
     pub fn touch(&mut self, touch: &Touch) -> Found {

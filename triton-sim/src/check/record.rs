@@ -52,6 +52,8 @@ pub struct Access {
     pub value_equal: bool,
     /// Lanes that write what is there already.
     pub repeats: u32,
+    /// A load through the read-only path (`ld.global.nc`): no access may write these bytes, before or after.
+    pub read_only: bool,
 }
 
 /// Who performs the access of a thread, and with which epoch.
@@ -215,7 +217,7 @@ impl Who<'_> {
             Performer::Async { agent, clock } => (agent / 32, 1 << (agent % 32), clock),
             Performer::AsyncLanes { first, clock } => (first / 32, self.lanes, clock),
         };
-        let Access { kind, scope, proxy, site, value_equal: _, repeats: _ } = *access;
+        let Access { kind, scope, proxy, site, value_equal: _, repeats: _, read_only: _ } = *access;
         let (group, thread) = (group as u16, (self.warp * 32 + lowest) as u16);
         Record { cluster: self.cluster, lanes, clock, site, group, thread, block: self.block, kind, scope, proxy }
     }

@@ -2,6 +2,7 @@
 
 use super::cell::{Cell, Found, Touch};
 use super::{Access, Record, Space, Who};
+use std::ops::Range;
 
 /// Bytes of a page.
 const PAGE: u64 = 4096;
@@ -13,6 +14,8 @@ pub enum ConflictKind {
     Race,
     /// The later is of the asynchronous proxy, the earlier a write of the generic one, and no proxy fence is between them.
     ProxyFence,
+    /// One was read through the read-only path, the other writes: whatever orders them.
+    ReadOnly,
 }
 
 /// Two accesses of the same bytes that break a rule.
@@ -42,11 +45,13 @@ struct Page {
     /// log2 of the bytes of a cell.
     shift: u32,
     cells: Vec<Cell>,
+    /// Of each cell, a read through the read-only path that no write was reported with; empty before the first in the page.
+    read_only: Vec<Option<Record>>,
 }
 
 impl Page {
     fn new(shift: u32) -> Page {
-        Page { shift, cells: vec![Cell::default(); (PAGE >> shift) as usize] }
+        Page { shift, cells: vec![Cell::default(); (PAGE >> shift) as usize], read_only: Vec::new() }
     }
 
     /// Makes cells of `1 << shift` bytes.
@@ -54,7 +59,22 @@ impl Page {
     fn split(&mut self, shift: u32) {
         let parts = 1 << (self.shift - shift);
         self.cells = self.cells.iter().flat_map(|cell| std::iter::repeat_n(cell, parts).cloned()).collect();
+        self.read_only = self.read_only.iter().flat_map(|read| std::iter::repeat_n(*read, parts)).collect();
         self.shift = shift;
+    }
+
+    /// Remembers a read through the read-only path, or checks a write against earlier ones: the first cell that was written
+    /// and read so, and the other access. The path is not coherent with writes of the launch, so that no order helps.
+    fn check_read_only(&mut self, cells: Range<usize>, mine: &Record, access: &Access) -> Option<(usize, Record)> {
+        if access.read_only {
+            self.read_only.resize(self.cells.len(), None);
+            self.read_only[cells.clone()].fill(Some(*mine));
+            cells.into_iter().find_map(|i| Some((i, self.cells[i].last_write()?)))
+        } else if access.kind.writes() && !self.read_only.is_empty() {
+            cells.into_iter().fold(None, |found, i| found.or(self.read_only[i].take().map(|read| (i, read))))
+        } else {
+            None
+        }
     }
 }
 
@@ -146,8 +166,12 @@ impl Shadow {
             let stop = ((at / PAGE + 1) * PAGE).min(end);
             let page = self.page(at, shift);
             let shift = page.shift;
-            let cells = &mut page.cells[((at % PAGE) >> shift) as usize..=(((stop - 1) % PAGE) >> shift) as usize];
-            for (i, cell) in cells.iter_mut().enumerate() {
+            let range = ((at % PAGE) >> shift) as usize..(((stop - 1) % PAGE) >> shift) as usize + 1;
+            if let Some((i, other)) = page.check_read_only(range.clone(), &touch.mine, access) {
+                let first = at + (((i - range.start) as u64) << shift);
+                report(first, &touch.mine, Some((ConflictKind::ReadOnly, other)), found);
+            }
+            for (i, cell) in page.cells[range].iter_mut().enumerate() {
                 let conflict = cell.touch(&touch);
                 if conflict.is_some() {
                     report(at + ((i as u64) << shift), &touch.mine, conflict, found);

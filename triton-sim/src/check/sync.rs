@@ -1,7 +1,7 @@
 //! Synchronisation through strong accesses: what a release, or a relaxed store behind a fence, gives to an acquire.
 
 use super::{Causality, Scope, View};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The memory order of a strong access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,6 +30,8 @@ enum Reach {
 #[derive(Debug, Default)]
 pub struct SyncMap {
     released: BTreeMap<(u64, Reach), View>,
+    /// Addresses of which a cluster, or a block of it, may have some.
+    near: BTreeMap<u32, BTreeSet<u64>>,
 }
 
 impl Ordering {
@@ -88,12 +90,24 @@ impl SyncMap {
         }
     }
 
+    /// A cluster has ended: no thread is left that could acquire what was released to it alone.
+    pub fn end(&mut self, cluster: u32) {
+        for address in self.near.remove(&cluster).unwrap_or_default() {
+            let range = (address, Reach::Block(cluster, 0))..=(address, Reach::Block(cluster, u8::MAX));
+            while let Some((&key, _)) = self.released.range(range.clone()).next() {
+                self.released.remove(&key);
+            }
+            self.released.remove(&(address, Reach::Cluster(cluster)));
+        }
+    }
+
     fn publish(&mut self, threads: &mut Causality, thread: u32, address: u64, ordering: Ordering, scope: Scope) {
         let reaches = reaches(threads, thread);
         let view = ordering.releases().then(|| threads.release(thread));
         for level in scope.levels() {
             let mut fenced = || threads.fences(thread).and_then(|fences| fences.released[level].clone());
             let Some(view) = view.clone().or_else(|| fenced().map(|moment| moment.view())) else { continue };
+            self.near.entry(threads.cluster()).or_default().insert(address);
             self.released.entry((address, reaches[level])).and_modify(|all| all.join(&view)).or_insert(view);
         }
     }

@@ -78,6 +78,17 @@ pub enum MapReduce {
     Dec,
 }
 
+/// Whom an arrival releases to, or a wait acquires from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reach {
+    /// No thread: `.relaxed`.
+    None,
+    /// Threads of the own block: `.cta` that is written.
+    Block,
+    /// Threads of the cluster: wider scopes, and where none is written.
+    Cluster,
+}
+
 /// An operation on an mbarrier.
 #[derive(Clone, Debug)]
 pub enum MbarrierOp {
@@ -95,8 +106,10 @@ pub enum MbarrierOp {
         expect: Option<Src>,
         /// Whether the barrier's own count of arrivals sinks for good.
         drop: bool,
-        /// Whether it releases.
-        release: bool,
+        /// Whether it may complete the phase: not with `.noComplete`.
+        completes: bool,
+        /// How far it releases.
+        release: Reach,
     },
     /// Expect bytes.
     ExpectTx(Src),
@@ -110,8 +123,8 @@ pub enum MbarrierOp {
         phase: WaitFor,
         /// Whether it may block.
         blocking: bool,
-        /// Whether it acquires.
-        acquire: bool,
+        /// How far it acquires.
+        acquire: Reach,
     },
     /// `mbarrier.pending_count`: of a state, no memory.
     PendingCount(Reg, Src),

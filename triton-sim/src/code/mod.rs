@@ -1,14 +1,19 @@
 //! A kernel ready to run: every instruction is decoded once, names and words are gone.
 
+mod call;
 mod decode;
 mod engine;
+mod link;
 mod op;
 mod operand;
 
 pub use crate::num::Scalar;
 use crate::report::Site;
+pub use call::{Call, Place};
 pub(crate) use decode::{MOST_SHARED, SHARED_BASE, decode};
-pub use engine::{Bulk, BulkCopy, Extent, MapReduce, MbarrierOp, Operand, ProxySpaces, Reduce, WaitFor, WgmmaOp};
+pub use engine::{
+    Bulk, BulkCopy, Extent, MapReduce, MbarrierOp, Operand, ProxySpaces, Reach, Reduce, WaitFor, WgmmaOp,
+};
 pub use op::{Class, Op};
 pub use operand::{Addr, Order, Regs, Scope, Special, Src, Window};
 
@@ -24,6 +29,8 @@ pub struct Kernel {
     pub instructions: Vec<Instr>,
     /// Where each instruction stands.
     pub sites: Vec<Site>,
+    /// Of each instruction, the first with the same operation code that was made of the same place in the source.
+    pub groups: Vec<u32>,
     /// Names of the registers, of the upper halves of those of 128 bits, and the carry flag's, the last.
     pub registers: Vec<String>,
     /// Offset and size of each parameter in the parameter space.
@@ -40,7 +47,7 @@ pub struct Kernel {
     pub cluster: Option<[u32; 3]>,
     /// Whether the launch must name a cluster.
     pub explicit_cluster: bool,
-    /// Registers of a thread when the block starts, as far as the bounds tell.
+    /// Registers of a thread when the block starts, if the bounds tell: see `machine/registers.rs`.
     pub max_registers: Option<u32>,
 }
 

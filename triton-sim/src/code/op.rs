@@ -1,8 +1,8 @@
 //! The operations of the machine.
 
 use super::{
-    Addr, AtomOp, Bar, Bool, BulkCopy, Cell, MbarrierOp, Order, ProxySpaces, Reg, Regs, Scalar, Scope, Shuffle, Src,
-    Vote, WgmmaOp, Window,
+    Addr, AtomOp, Bar, Bool, BulkCopy, Call, Cell, MbarrierOp, Order, Place, ProxySpaces, Reg, Regs, Scalar, Scope,
+    Shuffle, Src, Vote, WgmmaOp, Window,
 };
 use crate::report::Space;
 
@@ -79,14 +79,14 @@ pub enum Op {
     Exit,
     /// Ends the launch.
     Trap,
-    /// `vprintf`: parameter variables of text, arguments, result.
-    Print([u32; 2], Option<u32>),
-    /// `__assertfail`: parameter variables of message, file, line.
-    AssertFail([u32; 3]),
-    /// Between parameter variables of a call and registers: a slot of the kernel's call space.
-    CallStore(u32, Src),
-    /// See [`Op::CallStore`].
-    CallLoad(Reg, u32),
+    /// `vprintf`: parameters of text, arguments, result.
+    Print([Place; 2], Option<Place>),
+    /// `__assertfail`: parameters of message, file, line.
+    AssertFail(Box<[Place; 3]>),
+    /// To a function.
+    Call(Box<Call>),
+    /// Back from a function, by the register that says where to.
+    Return(Reg),
     /// A load.
     Load {
         /// Where from.
@@ -99,6 +99,8 @@ pub enum Op {
         dst: Regs,
         /// The address.
         addr: Addr,
+        /// `.nc`: through the read-only path.
+        read_only: bool,
     },
     /// A store.
     Store {
@@ -277,8 +279,6 @@ impl Op {
             | Op::Lop3 { .. }
             | Op::Pack(..)
             | Op::Unpack(..)
-            | Op::CallStore(..)
-            | Op::CallLoad(..)
             | Op::ToGeneric(..)
             | Op::FromGeneric(..)
             | Op::IsSpace(..)
@@ -305,6 +305,8 @@ impl Op {
             | Op::Trap
             | Op::Print(..)
             | Op::AssertFail(_)
+            | Op::Call(_)
+            | Op::Return(_)
             | Op::WarpSync(_)
             | Op::Bar { .. }
             | Op::ClusterArrive { .. }

@@ -50,7 +50,7 @@ impl Cx<'_, '_> {
         }
     }
 
-    fn local(&mut self, lane: usize) -> &mut (Vec<u8>, Vec<bool>) {
+    pub(super) fn local(&mut self, lane: usize) -> &mut (Vec<u8>, Vec<bool>) {
         let size = self.run.kernel.local as usize;
         self.warp.local.resize_with(32, Default::default);
         let (data, written) = &mut self.warp.local[lane];
@@ -75,12 +75,14 @@ impl Cx<'_, '_> {
         cell: Cell,
         dst: &[Option<Reg>],
         addr: Addr,
+        read_only: bool,
     ) -> Result<(), Stop> {
         let size = u32::from(cell.bytes);
         let bytes = size * dst.len() as u32;
         let addresses = self.addresses(addr)?;
         let spots = self.spots(window, &addresses, Reach::natural(bytes, Access::Read))?;
-        self.touch(&spots, Touch { bytes, access: Access::Read, scope: order.scope(), same: false, repeats: 0 })?;
+        let (access, scope) = (Access::Read, order.scope());
+        self.touch(&spots, Touch { bytes, access, scope, same: false, repeats: 0, read_only })?;
         self.count_access(&spots, bytes, false);
         let mut values = vec![[0; 32]; dst.len()];
         for lane in lanes(self.mask) {
@@ -124,7 +126,8 @@ impl Cx<'_, '_> {
         let spots = self.spots(window, &addresses, Reach::natural(bytes, Access::Write))?;
         let same = self.agree(&spots, &values);
         let repeats = self.repeats(&spots, &values, size as usize);
-        self.touch(&spots, Touch { bytes, access: Access::Write, scope: order.scope(), same, repeats })?;
+        let (access, scope) = (Access::Write, order.scope());
+        self.touch(&spots, Touch { bytes, access, scope, same, repeats, read_only: false })?;
         self.count_access(&spots, bytes, true);
         for lane in lanes(self.mask) {
             let target = self.poke(lane, spots[lane], bytes);

@@ -34,7 +34,8 @@ impl Cx<'_, '_> {
         };
         let spots = self.spots(window, &addresses, Reach::natural(whole, Access::Atomic))?;
         let scope = Some(order.scope().unwrap_or(Scope::Gpu));
-        self.touch(&spots, Touch { bytes: whole, access: Access::Atomic, scope, same: false, repeats: 0 })?;
+        let access = Access::Atomic;
+        self.touch(&spots, Touch { bytes: whole, access, scope, same: false, repeats: 0, read_only: false })?;
         self.count_access(&spots, whole, true);
         let mut old = vec![[0; 32]; src.len()];
         // Which lane comes first is nobody's promise.

@@ -25,6 +25,9 @@ pub(crate) struct Barrier {
     done: Vec<(u64, Knows, (u32, u32), u32)>,
     /// Lanes that wait for the running generation.
     waiting: u32,
+    /// A thread of each arrival, and its clock; and those of the generation before.
+    came: Vec<(u32, u32)>,
+    before: Vec<(u32, u32)>,
 }
 
 /// Threads that a barrier expects.
@@ -49,6 +52,8 @@ impl Barrier {
             votes: (0, 0),
             done: Vec::new(),
             waiting: 0,
+            came: Vec::new(),
+            before: Vec::new(),
         }
     }
 }
@@ -114,9 +119,10 @@ impl Cx<'_, '_> {
             Some((_, src)) => (self.mask.count_ones(), self.truth(src)?.count_ones()),
             None => (0, 0),
         };
+        let id = id as usize;
+        let stamp = self.after_the_last(id)?;
         let knows = self.release(self.mask);
         let (warp, mask) = (self.warp.index, self.mask);
-        let id = id as usize;
         let b = &mut self.cluster.blocks[self.b].barriers[id];
         // The count is of the threads that take part (PTX ISA, "bar"), so nobody stands for another one.
         let lanes = b.arrived.entry(warp).or_insert(0);
@@ -127,6 +133,7 @@ impl Cx<'_, '_> {
         *lanes |= mask;
         let before = std::mem::replace(&mut b.expected, count.map_or(Expected::Everybody, Expected::Count));
         b.knows.join(&knows);
+        b.came.push(stamp);
         b.votes = (b.votes.0 + votes.0, b.votes.1 + votes.1);
         let generation = b.generation;
         let waits = kind != Bar::Arrive;
@@ -147,6 +154,24 @@ impl Cx<'_, '_> {
         Ok(if waits { Flow::Then(Waiting::Bar { id: id as u8, generation }) } else { Flow::Next })
     }
 
+    /// Reports an arrival that nothing orders after all of the generation before: it may as well be part of that. Gives the
+    /// arriving thread and its clock.
+    fn after_the_last(&mut self, id: usize) -> Result<(u32, u32), Stop> {
+        let lane = self.mask.trailing_zeros() as usize % 32;
+        let (thread, clock) = (self.thread(lane), self.clock(lane));
+        let agents = &self.cluster.agents;
+        let strange = |&&(agent, clock): &&(u32, u32)| agent != thread && !agents.knows(thread, agent, clock);
+        if let Some(&(other, _)) = self.block().barriers[id].before.iter().find(strange) {
+            let problem = format!(
+                "nothing orders this arrival after that of warp {} in the phase before: it may come in that phase, too; give \
+                 each group of threads a barrier of its own, or make them wait for each other",
+                other / 32 % self.run.warps.max(1)
+            );
+            self.report(lane, Fault::Barrier { barrier: id as u32, problem })?;
+        }
+        Ok((thread, clock))
+    }
+
     /// Completes a barrier's generation if all are there.
     fn complete(&mut self, id: usize) {
         let cluster = self.cluster.index;
@@ -155,7 +180,8 @@ impl Cx<'_, '_> {
             return;
         }
         let b = &mut self.block_mut().barriers[id];
-        let next = Barrier { generation: b.generation + 1, done: std::mem::take(&mut b.done), ..Barrier::new(cluster) };
+        let (done, before) = (std::mem::take(&mut b.done), std::mem::take(&mut b.came));
+        let next = Barrier { generation: b.generation + 1, done, before, ..Barrier::new(cluster) };
         let old = std::mem::replace(b, next);
         if old.waiting != 0 {
             b.done.push((old.generation, old.knows, old.votes, old.waiting));

@@ -39,7 +39,12 @@ impl Cx<'_, '_> {
             }
             Src::Imm(value) => Ok([value; 32]),
             Src::Variable(index, offset) => Ok([self.run.variables[index as usize].wrapping_add_signed(offset); 32]),
-            Src::Special(special) => Ok(self.special(special)),
+            Src::Special(special) => {
+                if matches!(special, Special::Clock | Special::ClockLow | Special::ClockHigh) {
+                    self.watch_again();
+                }
+                Ok(self.special(special))
+            }
         }
     }
 

@@ -197,7 +197,7 @@ impl Cx<'_, '_> {
         self.mask = if count == 32 { u32::MAX } else { (1 << count) - 1 };
         let bytes = Tiles::ROW_BYTES;
         let spots = self.spots(window, &addresses, Reach { bytes, align: 16, access })?;
-        self.touch(&spots, Touch { bytes, access, scope: None, same: false, repeats: 0 })?;
+        self.touch(&spots, Touch { bytes, access, scope: None, same: false, repeats: 0, read_only: false })?;
         self.count_access(&spots, bytes, access == Access::Write);
         let mut rows = Vec::with_capacity(count as usize);
         for lane in lanes(self.mask) {

@@ -1,11 +1,11 @@
 //! Mbarriers: phases that end when all arrivals and all bytes have come (PTX ISA, "mbarrier").
 
-use super::address::Reach;
+use super::address::Reach as Bytes;
 use super::order::{Epoch, Knows};
 use super::schedule::Flow;
 use super::warp::{Waiting, lanes};
 use super::{Block, Cx, Run, Stop};
-use crate::code::{Addr, MbarrierOp, Reg, Src, WaitFor, Window};
+use crate::code::{Addr, MbarrierOp, Reach, Reg, Src, WaitFor, Window};
 use crate::report::{Access, Fault, MbarrierProblem};
 
 /// The most arrivals and bytes of a phase.
@@ -22,10 +22,14 @@ pub(crate) struct Mbarrier {
     pub tx: i64,
     /// Phases that have ended.
     pub phase: u64,
-    /// What those that have arrived in this phase knew.
+    /// What threads of its block that have arrived in this phase knew, and the copies that have come.
     pub knows: Knows,
+    /// Of that, what threads of other blocks knew: a wait with `.cta` scope does not learn it.
+    pub far: Knows,
     /// What the last phase taught.
     pub taught: Knows,
+    /// And of other blocks.
+    pub taught_far: Knows,
     /// Who made it an mbarrier.
     pub made: Epoch,
     /// Whether `fence.mbarrier_init` (or a proxy fence) came after that.
@@ -33,6 +37,8 @@ pub(crate) struct Mbarrier {
     /// The phase of the cluster's barrier that its maker came to after that: what follows it knows the mbarrier, also if
     /// the arrival was relaxed.
     pub published: Option<u64>,
+    /// The last use by each thread of the cluster: clock and instruction.
+    pub used: Vec<(u32, u32)>,
     /// The agent of copies that complete here.
     pub agent: Option<u32>,
 }
@@ -44,6 +50,7 @@ impl Mbarrier {
             self.phase += 1;
             self.pending = self.expected;
             self.taught = std::mem::replace(&mut self.knows, Knows::new(cluster));
+            self.taught_far = std::mem::replace(&mut self.far, Knows::new(cluster));
         }
     }
 
@@ -94,22 +101,40 @@ impl Cx<'_, '_> {
         let mut states = [0; 32];
         for lane in lanes(all) {
             self.mask = 1 << lane;
-            let access = Reach { bytes: 8, align: 8, access: Access::Atomic };
+            let access = Bytes { bytes: 8, align: 8, access: Access::Atomic };
             let (rank, offset) = self.locate_shared(lane, window, addresses[lane], access)?;
             match op {
                 MbarrierOp::Init(_) => self.init(lane, rank, offset, first[lane])?,
                 MbarrierOp::Inval => {
                     self.known(lane, rank, offset)?;
-                    self.cluster.blocks[rank as usize].mbarriers.remove(&offset);
+                    let ended = self.cluster.blocks[rank as usize].mbarriers.remove(&offset);
+                    for (thread, (clock, pc)) in (0..).zip(ended.map_or(Vec::new(), |m| m.used)) {
+                        self.order_after(lane, offset, &Epoch::of(thread, clock, pc))?;
+                    }
                 }
-                MbarrierOp::Arrive { drop, release, .. } => {
+                MbarrierOp::Arrive { drop, completes, release, .. } => {
+                    if state.is_some() && rank as usize != self.b {
+                        let problem = format!(
+                            "the mbarrier is of block {rank} of the cluster and gives no state: use `_` for it"
+                        );
+                        return Err(self.fatal_in(lane, Fault::Operand { problem }));
+                    }
                     self.known(lane, rank, offset)?;
                     states[lane] = self.cluster.blocks[rank as usize].mbarriers[&offset].state();
                     if second[lane] != 0 {
                         self.expect(lane, rank, offset, second[lane] as i64)?;
                     }
-                    let knows = if *release { Some(self.release(1 << lane)) } else { None };
+                    let reaches = match release {
+                        Reach::None => false,
+                        Reach::Block => rank as usize == self.b,
+                        Reach::Cluster => true,
+                    };
+                    let knows = reaches.then(|| self.release(1 << lane));
+                    let phase = self.cluster.blocks[rank as usize].mbarriers[&offset].phase;
                     self.arrive(lane, rank, offset, first[lane], *drop, knows)?;
+                    if !completes && self.cluster.blocks[rank as usize].mbarriers[&offset].phase != phase {
+                        return Err(self.problem(lane, offset, MbarrierProblem::Completes));
+                    }
                 }
                 MbarrierOp::ExpectTx(_) => {
                     self.known(lane, rank, offset)?;
@@ -153,17 +178,20 @@ impl Cx<'_, '_> {
         self.touch_bytes(lane, rank, offset, 8, Access::Write)?;
         let made = self.epoch(lane);
         let expected = count as u32;
-        let (knows, taught) = (self.nothing(), self.nothing());
+        let nothing = self.nothing();
         let object = Mbarrier {
             expected,
             pending: expected,
             tx: 0,
             phase: 0,
-            knows,
-            taught,
+            knows: nothing.clone(),
+            far: nothing.clone(),
+            taught: nothing.clone(),
+            taught_far: nothing,
             made,
             fenced: false,
             published: None,
+            used: Vec::new(),
             agent: None,
         };
         self.cluster.blocks[rank as usize].mbarriers.insert(offset, object);
@@ -183,9 +211,18 @@ impl Cx<'_, '_> {
                     self.order_after(lane, offset, &made)?;
                 }
                 self.remote_access(lane, rank);
+                self.note_use(lane, rank, offset);
                 Ok(())
             }
         }
+    }
+
+    /// Remembers that a lane uses an mbarrier: its end must come after that.
+    fn note_use(&mut self, lane: usize, rank: u32, offset: u32) {
+        let (thread, clock, pc) = (self.thread(lane) as usize, self.clock(lane), self.pc);
+        let Some(m) = self.cluster.blocks[rank as usize].mbarriers.get_mut(&offset) else { return };
+        m.used.resize(m.used.len().max(thread + 1), (0, 0));
+        m.used[thread] = (clock, pc);
     }
 
     fn expect(&mut self, lane: usize, rank: u32, offset: u32, bytes: i64) -> Result<(), Stop> {
@@ -208,7 +245,7 @@ impl Cx<'_, '_> {
         drop: bool,
         knows: Option<Knows>,
     ) -> Result<(), Stop> {
-        let cluster = self.cluster.index;
+        let (cluster, far) = (self.cluster.index, rank as usize != self.b);
         let Some(m) = self.cluster.blocks[rank as usize].mbarriers.get_mut(&offset) else { return Ok(()) };
         let count = count & 0xffff_ffff;
         if count == 0 {
@@ -223,7 +260,7 @@ impl Cx<'_, '_> {
             m.expected -= count as u32;
         }
         if let Some(knows) = knows {
-            m.knows.join(&knows);
+            if far { &mut m.far } else { &mut m.knows }.join(&knows);
         }
         if m.pending == 0 && m.tx < 0 {
             let pending = m.tx;
@@ -240,7 +277,7 @@ impl Cx<'_, '_> {
         done: Reg,
         phase: WaitFor,
         blocking: bool,
-        acquire: bool,
+        acquire: Reach,
     ) -> Result<Flow, Stop> {
         let wanted = match phase {
             WaitFor::Parity(src) | WaitFor::State(src) => self.read(src)?,
@@ -248,7 +285,7 @@ impl Cx<'_, '_> {
         let mut out = 0;
         let mut waits = None;
         for lane in lanes(self.mask) {
-            let reach = Reach { bytes: 8, align: 8, access: Access::Atomic };
+            let reach = Bytes { bytes: 8, align: 8, access: Access::Atomic };
             let (rank, offset) = self.locate_shared(lane, window, addresses[lane], reach)?;
             if rank as usize != self.b {
                 let problem = format!("the mbarrier is of block {rank} of the cluster, but threads wait for their own");
@@ -262,9 +299,12 @@ impl Cx<'_, '_> {
             };
             if over {
                 out |= 1 << lane;
-                if acquire {
-                    let taught = m.taught.clone();
-                    self.acquire(1 << lane, &taught);
+                let (near, far) = (m.taught.clone(), m.taught_far.clone());
+                if acquire != Reach::None {
+                    self.acquire(1 << lane, &near);
+                }
+                if acquire == Reach::Cluster {
+                    self.acquire(1 << lane, &far);
                 }
             } else {
                 waits = Some(Waiting::Mbarrier { rank, offset, phase: m.phase });

@@ -10,7 +10,9 @@
 //! | lanes that took different branches | meet again at the first instruction that both come to; nothing else joins them |
 //! | `.aligned` | every lane of the warp must run it, and none may have ended |
 //! | `mbarrier.try_wait` | waits until the phase ends; a program cannot rely on its coming back early |
-//! | mbarriers | arrivals and waits of any scope order the threads of a cluster, as kernels with multicast rely on |
+//! | mbarriers | arrivals and waits that name no scope order the threads of a cluster, as kernels with multicast rely on; with `.cta`, those of the block alone |
+//! | `ld.global.nc` | reads what the launch writes nowhere, before or after, whatever orders them |
+//! | `setmaxnreg` | takes from the block's pool of registers: see `registers.rs` |
 //! | `fence.mbarrier_init` | must come before copies and other blocks use the mbarrier; a proxy fence counts, too |
 //! | `fence.proxy.async` | may stand anywhere between write and use, by whichever thread |
 //! | `wgmma` | is one operation of four warps; each warp must know its operands, and is done when all are |
@@ -18,6 +20,7 @@
 //! | `red` of the bulk engine | is relaxed, at the scope of the device |
 //! | lanes, and warps of a block, that store equal values by one instruction | do not race |
 //! | a barrier without count | expects the warps that have not ended |
+//! | a barrier's next phase | is entered by threads that are ordered after the one before, not by whoever comes next |
 //! | `griddepcontrol`, `nanosleep`, `prefetch`, cache hints | do nothing |
 //! | `%clock`, `%globaltimer` | count instructions; `%smid` is the cluster's number, modulo the multiprocessors of an H200 |
 //!
@@ -29,14 +32,18 @@ mod alu;
 mod atomic;
 mod barrier;
 mod bulk;
+mod call;
 mod collective;
 mod copy;
 mod lanes;
+mod livelock;
 mod matrix;
 mod mbarrier;
 mod order;
 mod print;
+mod registers;
 mod schedule;
+mod shuffle;
 mod start;
 mod warp;
 mod wgmma;
@@ -45,17 +52,20 @@ use crate::check::{Causality, Shadow};
 use crate::code::{Class, Kernel, Op};
 use crate::launch::Options;
 use crate::memory::Memory;
-use crate::report::{Fault, Report, Site};
+use crate::report::{Fault, Repeats, Report, Site};
 use crate::stats::Statistics;
 use barrier::Barrier;
 use mbarrier::Mbarrier;
 use order::{Globals, Knows, Remote};
 use schedule::Flow;
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use warp::Warp;
 use wgmma::Warpgroup;
 
 pub(crate) use start::launch;
+
+/// The most blocks that a report tells apart.
+const MOST_BLOCKS: usize = 1 << 16;
 
 /// The launch ends here; why stands in the reports.
 #[derive(Clone, Copy, Debug)]
@@ -87,8 +97,8 @@ pub(crate) struct Run<'m> {
     options: &'m Options,
     rng: fastrand::Rng,
     reports: Vec<Report>,
-    /// Instructions and kinds of fault that were reported.
-    reported: HashSet<(u32, &'static str)>,
+    /// By group of instructions and kind of fault.
+    reported: HashMap<(u32, &'static str), Reported>,
     statistics: Statistics,
     printed: String,
     /// Order of accesses to global memory.
@@ -98,6 +108,15 @@ pub(crate) struct Run<'m> {
     progressed: u64,
     /// Numbers asynchronous work.
     next: u64,
+}
+
+/// What is known of a report.
+#[derive(Debug, Default)]
+struct Reported {
+    /// Its number.
+    index: usize,
+    instructions: HashSet<u32>,
+    blocks: HashSet<[u32; 3]>,
 }
 
 /// Blocks that share their shared memory.
@@ -138,6 +157,8 @@ pub(crate) struct Block {
     last: Knows,
     /// `wgmma` instructions of each warpgroup, to compare those of its warps.
     warpgroups: Vec<Warpgroup>,
+    /// Registers that `setmaxnreg` gave back, in those of a warp's thread; none if the registers at the launch are unknown.
+    free_registers: Option<u32>,
 }
 
 /// A warp at an instruction.
@@ -175,11 +196,27 @@ impl Run<'_> {
         Stop
     }
 
-    /// Adds a report, unless this instruction has the same already; the launch ends if there are too many.
+    /// Adds a report, or counts it if this instruction, or one of its group, has the same already; the launch ends if there are
+    /// too many.
     fn note(&mut self, block: [u32; 3], warp: u32, lane: u32, pc: u32, fault: Fault) -> Result<(), Stop> {
-        if self.reported.insert((pc, fault.name())) {
-            let site = self.site(pc);
-            self.reports.push(Report { fault, kernel: self.kernel.name.clone(), site, block, warp, lane });
+        let group = self.kernel.groups.get(pc as usize).copied().unwrap_or(pc);
+        let index = self.reports.len();
+        let known =
+            self.reported.entry((group, fault.name())).or_insert_with(|| Reported { index, ..Reported::default() });
+        known.instructions.insert(pc);
+        if known.blocks.len() < MOST_BLOCKS {
+            known.blocks.insert(block);
+        }
+        match self.reports.get_mut(known.index) {
+            Some(Report { repeats, .. }) => {
+                repeats.times += 1;
+                repeats.instructions = known.instructions.len() as u32 - 1;
+                repeats.blocks = known.blocks.len() as u32 - 1;
+            }
+            None => {
+                let (kernel, site, repeats) = (self.kernel.name.clone(), self.site(pc), Repeats::default());
+                self.reports.push(Report { fault, kernel, site, block, warp, lane, repeats });
+            }
         }
         if self.reports.len() < self.options.most_reports { Ok(()) } else { Err(Stop) }
     }

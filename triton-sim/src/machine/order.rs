@@ -48,6 +48,8 @@ pub(super) struct Touch {
     pub same: bool,
     /// Lanes that write what is there already.
     pub repeats: u32,
+    /// A load through the read-only path.
+    pub read_only: bool,
 }
 
 /// An access of asynchronous work.
@@ -68,7 +70,7 @@ impl Asynchronous {
         let proxy = if self.proxy { Proxy::Async } else { Proxy::Generic };
         // The engine's reductions are relaxed at the scope of the device.
         let scope = (access == Access::Atomic).then_some(Scope::Gpu);
-        check::Access { kind: access.into(), scope, proxy, site, value_equal: false, repeats: 0 }
+        check::Access { kind: access.into(), scope, proxy, site, value_equal: false, repeats: 0, read_only: false }
     }
 }
 
@@ -82,6 +84,11 @@ pub(super) struct Epoch {
 }
 
 impl Epoch {
+    /// An atomic access of a thread.
+    pub(super) fn of(thread: u32, clock: u32, pc: u32) -> Epoch {
+        Epoch { stamp: (thread, clock), pc, access: Some(Access::Atomic) }
+    }
+
     /// Whether it is of this lane of a warp.
     pub(super) fn is_of(&self, thread: u32) -> bool {
         self.stamp.0 == thread
@@ -166,10 +173,14 @@ impl Cx<'_, '_> {
         self.cluster.agents.moment(thread)
     }
 
+    /// The clock of a lane.
+    pub(super) fn clock(&self, lane: usize) -> u32 {
+        self.cluster.agents.who(self.thread(lane) / 32, 1 << lane).clock
+    }
+
     /// A lane and its clock.
     pub(super) fn epoch(&mut self, lane: usize) -> Epoch {
-        let thread = self.thread(lane);
-        let clock = self.cluster.agents.who(thread / 32, 1 << lane).clock;
+        let (thread, clock) = (self.thread(lane), self.clock(lane));
         Epoch { stamp: (thread, clock), pc: self.pc, access: Some(Access::Write) }
     }
 
@@ -249,7 +260,7 @@ impl Cx<'_, '_> {
                 Some(_) | None => groups.push((region, vec![(lane as u32, offset)])),
             }
         }
-        let Touch { bytes, access, scope, same, repeats } = touch;
+        let Touch { bytes, access, scope, same, repeats, read_only } = touch;
         let access = check::Access {
             kind: access.into(),
             scope,
@@ -257,6 +268,7 @@ impl Cx<'_, '_> {
             site: self.pc,
             value_equal: same,
             repeats,
+            read_only,
         };
         let warp = self.warp_number();
         for (region, list) in groups {
@@ -314,7 +326,8 @@ impl Cx<'_, '_> {
         let mut spots = [Spot::Param(0); 32];
         spots[lane] = Spot::Shared(rank, offset);
         let mask = std::mem::replace(&mut self.mask, 1 << lane);
-        let result = self.touch(&spots, Touch { bytes, access, scope: None, same: false, repeats: 0 });
+        let result =
+            self.touch(&spots, Touch { bytes, access, scope: None, same: false, repeats: 0, read_only: false });
         self.mask = mask;
         result
     }
@@ -423,6 +436,11 @@ pub(super) enum Region {
 }
 
 impl Globals {
+    /// Forgets what a cluster that has ended released to its own threads.
+    pub(super) fn end(&mut self, cluster: u32) {
+        self.sync.end(cluster);
+    }
+
     fn shadow(&mut self, index: usize, bytes: u64) -> &mut Shadow {
         self.shadows.entry(index).or_insert_with(|| Shadow::new(check::Space::Global, bytes))
     }
@@ -500,13 +518,18 @@ impl Run<'_> {
         let site = self.site(other.site);
         match conflict.kind {
             ConflictKind::ProxyFence => Fault::ProxyFence { space, address, site },
-            ConflictKind::Race => {
+            ConflictKind::Race | ConflictKind::ReadOnly => {
                 let (mut block, warp, lane) = thread_place(cluster, self.warps, u32::from(other.thread));
                 if other.cluster != cluster.index {
                     block = self.block_id(other.cluster, u32::from(other.block));
                 }
                 let (access, other) = (conflict.mine.kind.into(), other.kind.into());
-                Fault::Race { space, address, access, other, site, thread: (block, warp, lane) }
+                let thread = (block, warp, lane);
+                if conflict.kind == ConflictKind::Race {
+                    Fault::Race { space, address, access, other, site, thread }
+                } else {
+                    Fault::ReadOnly { address, access, other, site, thread }
+                }
             }
         }
     }

@@ -2,9 +2,9 @@
 
 use super::access::number;
 use super::address::{Reach, Spot};
-use super::warp::{Lanes, lanes};
+use super::warp::lanes;
 use super::{Cx, Stop};
-use crate::code::{Reg, Src, Window};
+use crate::code::{Place, Window};
 use crate::printf::{self, Piece};
 use crate::report::{Access, Fault};
 
@@ -12,47 +12,20 @@ use crate::report::{Access, Fault};
 const LONGEST: usize = 1 << 16;
 
 impl Cx<'_, '_> {
-    pub(super) fn call_store(&mut self, slot: u32, src: Src) -> Result<(), Stop> {
-        let values = self.read(src)?;
-        self.set_argument(slot, &values);
-        Ok(())
-    }
-
-    /// Writes a parameter variable in the lanes that run.
-    fn set_argument(&mut self, slot: u32, values: &Lanes) {
-        let slots = &mut self.warp.call;
-        slots.resize(slots.len().max(slot as usize + 1), [0; 32]);
-        for lane in lanes(self.mask) {
-            slots[slot as usize][lane] = values[lane];
-        }
-    }
-
-    pub(super) fn call_load(&mut self, dst: Reg, slot: u32) -> Result<(), Stop> {
-        let values = self.warp.call.get(slot as usize).copied().unwrap_or([0; 32]);
-        self.write(dst, &values)
-    }
-
-    /// A parameter variable of the running call.
-    fn argument(&self, slot: u32) -> Lanes {
-        self.warp.call.get(slot as usize).copied().unwrap_or([0; 32])
-    }
-
-    pub(super) fn print(&mut self, [format, arguments]: [u32; 2], result: Option<u32>) -> Result<(), Stop> {
-        let (formats, arguments) = (self.argument(format), self.argument(arguments));
+    pub(super) fn print(&mut self, [format, arguments]: &[Place; 2], result: Option<&Place>) -> Result<(), Stop> {
+        let (formats, arguments) = (self.read_place(format)?, self.read_place(arguments)?);
         let mut counts = [0; 32];
         for lane in lanes(self.mask) {
             let format = self.text(lane, formats[lane])?;
             counts[lane] = self.formatted(lane, &format, arguments[lane])?;
         }
-        if let Some(slot) = result {
-            self.set_argument(slot, &counts);
-        }
-        Ok(())
+        result.map_or(Ok(()), |place| self.write_place(place, &counts))
     }
 
-    pub(super) fn assert_fail(&mut self, slots: [u32; 3]) -> Result<Stop, Stop> {
+    pub(super) fn assert_fail(&mut self, [message, file, line]: &[Place; 3]) -> Result<Stop, Stop> {
         let lane = self.mask.trailing_zeros() as usize;
-        let [message, file, line] = slots.map(|slot| self.argument(slot)[lane]);
+        let (message, file) = (self.read_place(message)?[lane], self.read_place(file)?[lane]);
+        let line = self.read_place(line)?[lane];
         let (message, file) = (self.text(lane, message)?, self.text(lane, file)?);
         let message = format!("{message} ({file}:{})", line as u32);
         Ok(self.fatal_in(lane, Fault::Assertion { message }))

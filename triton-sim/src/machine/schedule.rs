@@ -1,6 +1,8 @@
 //! Who runs next: clusters, blocks, warps and the fragments of a warp, in an order that a seed chooses; and what it means
 //! that nobody can.
 
+use super::livelock::Halt;
+use super::shuffle::Shuffled;
 use super::warp::{Fragment, Waiting, Warp};
 use super::{Cluster, Cx, Run, Stop};
 use crate::code::{Instr, Op};
@@ -33,13 +35,13 @@ pub enum Flow {
 
 impl Run<'_> {
     /// Runs every cluster of the grid.
-    pub fn grid(&mut self, mut waiting: Vec<u32>) -> Result<(), Stop> {
-        self.rng.shuffle(&mut waiting);
+    pub fn grid(&mut self, clusters: u32) -> Result<(), Stop> {
+        let mut waiting = Shuffled::new(clusters, &mut self.rng);
         let mut resident: Vec<Cluster> = Vec::new();
         let mut last = 0;
         loop {
             if resident.is_empty() || self.idle() > last + IMPATIENCE {
-                if let Some(index) = waiting.pop() {
+                if let Some(index) = waiting.next() {
                     let cluster = self.start(index);
                     resident.push(cluster);
                 } else if resident.is_empty() {
@@ -49,6 +51,7 @@ impl Run<'_> {
             }
             last = last.min(self.idle());
             let mut moved = false;
+            let progressed = self.progressed;
             let mut index = 0;
             while index < resident.len() {
                 moved |= self.turn(&mut resident[index])?;
@@ -60,17 +63,29 @@ impl Run<'_> {
                     index += 1;
                 }
             }
-            let spent = self.spent > self.options.most_instructions;
-            let hung = spent || self.idle() > self.options.patience;
-            if (!moved || hung) && !resident.is_empty() {
-                match waiting.pop().filter(|_| !spent) {
+            let halt = if resident.is_empty() && waiting.is_empty() {
+                None
+            } else if let Some(limit) = self.limit() {
+                Some(limit)
+            } else if resident.is_empty() {
+                None
+            } else if !moved {
+                Some(Halt::Deadlock)
+            } else {
+                let for_ever = progressed == self.progressed && self.turns_for_ever(&resident);
+                for_ever.then_some(Halt::Livelock)
+            };
+            match halt {
+                None => {}
+                Some(Halt::Spent) => return Err(self.stuck(&resident, Halt::Spent)),
+                Some(halt @ (Halt::Deadlock | Halt::Livelock | Halt::Idle)) => match waiting.next() {
                     Some(index) => {
                         let cluster = self.start(index);
                         resident.push(cluster);
                         self.progress();
                     }
-                    None => return Err(self.stuck(&mut resident, hung)),
-                }
+                    None => return Err(self.stuck(&resident, halt)),
+                },
             }
         }
     }
@@ -109,7 +124,7 @@ impl Run<'_> {
     }
 
     /// The report of a launch in which nobody can go on.
-    fn stuck(&mut self, resident: &mut [Cluster], hung: bool) -> Stop {
+    fn stuck(&mut self, resident: &[Cluster], halt: Halt) -> Stop {
         let mut waits = Vec::new();
         let mut divergence = None;
         for cluster in resident.iter() {
@@ -135,8 +150,7 @@ impl Run<'_> {
                 }
             }
         }
-        let Some(first) = waits.first().cloned() else { return Stop };
-        if let (Some((block, warp, fragment, needed)), false) = (divergence, hung) {
+        if let (Some((block, warp, fragment, needed)), Halt::Deadlock) = (divergence, halt) {
             let elsewhere =
                 waits.iter().find(|w| w.block == block && w.warp == warp && w.lanes & needed & !fragment.lanes != 0);
             let why = match elsewhere {
@@ -146,21 +160,20 @@ impl Run<'_> {
             let fault = Fault::Divergence { here: fragment.lanes, needed, why };
             return self.report_at(block, warp, fragment.lanes.trailing_zeros(), fragment.pc, fault);
         }
-        let pc = resident
-            .iter()
-            .flat_map(|c| &c.blocks)
-            .flat_map(|b| &b.warps)
-            .flat_map(|w| &w.fragments)
-            .next()
-            .map_or(0, |f| f.pc);
-        let fault = if hung { Fault::Livelock { waits } } else { Fault::Deadlock { waits } };
-        self.report_at(first.block, first.warp, first.lanes.trailing_zeros(), pc, fault)
+        // One that runs, if there is one: the others may wait for it.
+        let warps = resident.iter().flat_map(|c| &c.blocks).flat_map(|b| b.warps.iter().map(move |w| (b.id, w)));
+        let all = warps.flat_map(|(id, w)| w.fragments.iter().map(move |f| (id, w.index, f)));
+        let first = all.min_by_key(|(.., f)| f.wait.is_some());
+        let (block, warp, lane, pc) =
+            first.map_or(([0; 3], 0, 0, 0), |(id, w, f)| (id, w, f.lanes.trailing_zeros(), f.pc));
+        let fault = self.halted(halt, waits);
+        self.report_at(block, warp, lane, pc, fault)
     }
 
     /// What a fragment waits for, in words.
     fn reason(&self, cluster: &Cluster, warp: &Warp, fragment: &Fragment) -> String {
         match &fragment.wait {
-            None => "runs".to_string(),
+            None => self.running(warp),
             Some(Waiting::Lanes(mask)) => {
                 format!("lanes {:#010x} of its warp to come to this instruction", mask & !fragment.lanes)
             }
@@ -169,6 +182,14 @@ impl Run<'_> {
                 let block = cluster.blocks.iter().find(|b| b.warps.iter().any(|w| std::ptr::eq(w, warp)));
                 let (arrived, expected) = block.map_or((0, 0), |b| b.arrivals(usize::from(*id), None));
                 format!("barrier {id}: {arrived} of {expected} threads have arrived")
+            }
+            Some(Waiting::Registers { count, more }) => {
+                let block = cluster.blocks.iter().find(|b| b.warps.iter().any(|w| std::ptr::eq(w, warp)));
+                let free = block.and_then(|b| b.free_registers).unwrap_or(0);
+                format!(
+                    "`setmaxnreg` asks for {count} registers of each thread, {more} more than the warp has; the block's pool \
+                     has {free}, and grows by `setmaxnreg.dec` alone"
+                )
             }
             Some(Waiting::Warpgroup { group, .. }) => {
                 format!("the other warps of warpgroup {group} to come to a product")
@@ -201,6 +222,7 @@ impl Cx<'_, '_> {
             if self.warp.fragments.len() > 1 {
                 self.warp.merge();
             }
+            self.watch();
         }
         Ok(moved)
     }
@@ -239,6 +261,7 @@ impl Cx<'_, '_> {
             Waiting::WarpSync(mask) => self.warp_sync_complete(*mask),
             Waiting::Bar { id, generation } => self.block().barriers[usize::from(*id)].generation > *generation,
             Waiting::Cluster { phase } => self.cluster.phase > *phase,
+            Waiting::Registers { more, .. } => self.block().has_registers(*more),
             Waiting::Warpgroup { group, sequence } => self.block().warpgroups[*group].all_ran(*sequence),
             Waiting::Mbarrier { rank, offset, phase } => {
                 let found = self.cluster.blocks.get(*rank as usize).and_then(|b| b.mbarriers.get(offset));
@@ -255,6 +278,7 @@ impl Cx<'_, '_> {
             Waiting::WarpSync(mask) => self.warp_sync(mask),
             Waiting::Bar { id, generation } => self.bar_done(index, id, generation)?,
             Waiting::Cluster { .. } => self.cluster_done(index),
+            Waiting::Registers { count, more } => self.take_registers(index, count, more),
         }
         self.run.progress();
         Ok(true)
@@ -313,6 +337,10 @@ impl Cx<'_, '_> {
         self.mask = lanes;
         self.leave(lanes)?;
         self.warp.exited |= lanes;
+        if self.warp.live() == 0 {
+            let freed = self.warp.max_registers.take().unwrap_or(0);
+            self.block_mut().give_registers(freed);
+        }
         let fragment = &mut self.warp.fragments[index];
         fragment.lanes &= !lanes;
         fragment.pc += 1;
@@ -328,7 +356,10 @@ impl Cx<'_, '_> {
     fn execute(&mut self, op: &Op) -> Result<Flow, Stop> {
         match op {
             Op::Nop => {}
-            Op::Branch(target) => return Ok(Flow::Jump(*target)),
+            Op::Branch(target) => {
+                self.count_turn(*target);
+                return Ok(Flow::Jump(*target));
+            }
             Op::Exit => return Ok(Flow::Exit),
             Op::Trap => return Err(self.fatal(Fault::Trap)),
             Op::Alu(f, dst, src) => self.alu(*f, *dst, *src)?,
@@ -347,11 +378,13 @@ impl Cx<'_, '_> {
             Op::Lop3 { table, dst, holds, src, combine } => self.lop3(*table, [*dst, *holds], *src, *combine)?,
             Op::Pack(dst, src, bits) => self.pack(*dst, src, *bits)?,
             Op::Unpack(dst, src, bits) => self.unpack(dst, *src, *bits)?,
-            Op::Print(src, dst) => self.print(*src, *dst)?,
-            Op::AssertFail(src) => return Err(self.assert_fail(*src)?),
-            Op::CallStore(slot, src) => self.call_store(*slot, *src)?,
-            Op::CallLoad(dst, slot) => self.call_load(*dst, *slot)?,
-            Op::Load { window, order, cell, dst, addr } => self.load(*window, *order, *cell, dst, *addr)?,
+            Op::Print(src, dst) => self.print(src, dst.as_ref())?,
+            Op::AssertFail(src) => return Err(self.assert_fail(src)?),
+            Op::Call(call) => return self.call(call),
+            Op::Return(back) => return self.call_return(*back),
+            Op::Load { window, order, cell, dst, addr, read_only } => {
+                self.load(*window, *order, *cell, dst, *addr, *read_only)?;
+            }
             Op::Store { window, order, cell, src, addr } => self.store(*window, *order, *cell, src, *addr)?,
             Op::Atom { window, order, bytes, op, dst, src, compare, addr } => {
                 self.atom(*window, *order, *bytes, *op, dst, src, *compare, *addr)?;

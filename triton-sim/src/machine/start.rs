@@ -9,7 +9,7 @@ use crate::code::{Kernel, MOST_SHARED, SHARED_BASE};
 use crate::launch::{Arg, Launch, LaunchError, Options, Outcome};
 use crate::memory::Memory;
 use crate::stats::Statistics;
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap};
 
 /// The largest grid and the largest block along each axis (CUDA, "Compute Capabilities").
 const MOST_BLOCKS: [u32; 3] = [i32::MAX as u32, 65535, 65535];
@@ -46,7 +46,7 @@ pub(crate) fn launch(
         options,
         rng: fastrand::Rng::with_seed(options.seed),
         reports: Vec::new(),
-        reported: HashSet::new(),
+        reported: HashMap::new(),
         statistics: Statistics::default(),
         printed: String::new(),
         globals: Globals::default(),
@@ -55,7 +55,7 @@ pub(crate) fn launch(
         next: 0,
     };
     // What stopped it is in the reports.
-    let _: Result<(), Stop> = run.grid((0..clusters).collect());
+    let _: Result<(), Stop> = run.grid(clusters);
     Ok(Outcome { reports: run.reports, statistics: run.statistics, printed: run.printed })
 }
 
@@ -153,6 +153,7 @@ impl Run<'_> {
             remote: Vec::new(),
             last: View::new(index),
             warpgroups: Vec::new(),
+            free_registers: kernel.max_registers.map(|_| 0),
         });
         Cluster {
             index,
@@ -173,6 +174,7 @@ impl Run<'_> {
         while !cluster.pending.is_empty() {
             self.land_at(cluster, 0)?;
         }
+        self.globals.end(cluster.index);
         Ok(())
     }
 }

@@ -1,6 +1,7 @@
 //! A warp: its registers, and its lanes in groups that stand at one instruction.
 
 use super::bulk::BulkQueue;
+use super::livelock::{Turns, Watch};
 use super::wgmma::WgmmaQueue;
 use crate::code::Kernel;
 use std::collections::VecDeque;
@@ -46,6 +47,13 @@ pub enum Waiting {
         group: usize,
         /// Which product, from 0.
         sequence: u64,
+    },
+    /// That the block's pool has registers.
+    Registers {
+        /// Registers of a thread that are asked for.
+        count: u32,
+        /// How many more than it has.
+        more: u32,
     },
     /// That an mbarrier is no longer in this phase.
     Mbarrier {
@@ -96,16 +104,18 @@ pub struct Warp {
     pub wgmma: WgmmaQueue,
     /// Local memory of each lane, made at the first access, and which bytes were written.
     pub local: Vec<(Vec<u8>, Vec<bool>)>,
-    /// Parameter variables of the running call.
-    pub call: Vec<Lanes>,
     /// Bulk copies of each lane.
     pub bulk: Vec<BulkQueue>,
     /// `cp.async` of each lane.
     pub copies: Vec<CopyQueue>,
     /// The phase of the cluster's barrier that each lane has arrived at and not yet waited for.
     pub cluster_phase: [Option<u64>; 32],
-    /// Registers of a thread, as `setmaxnreg` left them.
+    /// Registers of a thread, as `setmaxnreg` left them; none if they are unknown.
     pub max_registers: Option<u32>,
+    /// What it was, to see whether it comes there again.
+    pub watch: Option<Box<Watch>>,
+    /// Turns of its loops.
+    pub turns: Turns,
 }
 
 impl Warp {

@@ -122,7 +122,7 @@ impl Cx<'_, '_> {
     }
 
     /// Reports a warp that does not run what the others of its warpgroup do; counts what it runs.
-    fn same_in_warpgroup(&mut self, operands: [u64; 3]) -> Result<u64, Stop> {
+    pub(super) fn same_in_warpgroup(&mut self, operands: [u64; 3]) -> Result<u64, Stop> {
         let (group, member) = (self.warp.index as usize / 4, self.warp.index as usize % 4);
         if self.block().warps.len() < group * 4 + 4 {
             let problem = format!("warp {} is in no whole warpgroup of four warps", self.warp.index);
@@ -351,22 +351,5 @@ impl Cx<'_, '_> {
             }
         }
         Ok(out)
-    }
-
-    pub(super) fn set_max_registers(&mut self, increase: bool, count: u32) -> Result<Flow, Stop> {
-        if let Some(wait) = self.whole_warp()? {
-            return Ok(wait);
-        }
-        self.same_in_warpgroup([u64::from(count), 0, 0])?;
-        let before = self.warp.max_registers;
-        if let Some(before) = before
-            && if increase { count < before } else { count > before }
-        {
-            let word = if increase { "increases to" } else { "decreases to" };
-            let problem = format!("`setmaxnreg` {word} {count} registers, but the warp has {before}");
-            self.report(0, Fault::Operand { problem })?;
-        }
-        self.warp.max_registers = Some(count);
-        Ok(Flow::Next)
     }
 }

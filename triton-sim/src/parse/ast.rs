@@ -61,6 +61,8 @@ pub struct Module {
     pub variables: Vec<Variable>,
     /// Kernels.
     pub entries: Vec<Entry>,
+    /// Functions with a body.
+    pub functions: Vec<Function>,
 }
 
 /// A variable of the module or of a kernel, or a parameter.
@@ -121,6 +123,30 @@ pub struct Entry {
     /// The body.
     pub instructions: Vec<Instruction>,
     /// Where the entry begins.
+    pub pos: Pos,
+}
+
+/// A parameter or a result of a function.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Formal {
+    /// Register of its body, by its number.
+    Register(u32),
+    /// Variable of its body in [`Space::Param`], by its number.
+    Variable(u32),
+}
+
+/// A function that kernels call (PTX ISA, ".func").
+#[derive(Clone, Debug, PartialEq)]
+pub struct Function {
+    /// Its name.
+    pub name: String,
+    /// What it gives back.
+    pub results: Vec<Formal>,
+    /// What it takes.
+    pub params: Vec<Formal>,
+    /// Registers, variables, labels and instructions, with those of results and parameters; nothing else.
+    pub body: Entry,
+    /// Where it begins.
     pub pos: Pos,
 }
 

@@ -66,7 +66,12 @@ impl Parser<'_> {
     /// `.reg .b32 %r<24>, %x;`
     fn registers(&mut self, entry: &mut Entry) -> Result<(), ParseError> {
         self.cursor.next();
+        let elements = [(".v2", 2), (".v4", 4)].into_iter().find(|(word, _)| self.cursor.eat(word)).map(|(_, n)| n);
+        let token = self.cursor.peek();
         let ty = ty(&mut self.cursor)?;
+        if elements.is_some_and(|n| ty == Type::Pred || u32::from(n) * bits(ty) > 128) {
+            return Err(error(token.pos, "a vector has at most 128 bits, and no predicates"));
+        }
         loop {
             let name = self.cursor.name("the name of a register")?;
             if self.cursor.eat("<") {
@@ -74,10 +79,10 @@ impl Parser<'_> {
                 let count = number::integer(&mut self.cursor, "a number of registers", 1..=most)?;
                 self.cursor.expect(">")?;
                 for i in 0..count {
-                    self.register(entry, format!("{}{i}", name.text), ty, name)?;
+                    self.register(entry, format!("{}{i}", name.text), (ty, elements), name)?;
                 }
             } else {
-                self.register(entry, name.text.to_owned(), ty, name)?;
+                self.register(entry, name.text.to_owned(), (ty, elements), name)?;
             }
             if !self.cursor.goes_on(";")? {
                 return Ok(());
@@ -85,18 +90,34 @@ impl Parser<'_> {
         }
     }
 
-    fn register(&mut self, entry: &mut Entry, name: String, ty: Type, token: Token) -> Result<(), ParseError> {
+    /// Declares a register, or those of a vector's elements.
+    pub(super) fn register(
+        &mut self,
+        entry: &mut Entry,
+        name: String,
+        (ty, elements): (Type, Option<u8>),
+        token: Token,
+    ) -> Result<(), ParseError> {
         if name.strip_prefix('%').is_some_and(special::is_special) {
             return Err(error(token.pos, &format!("`{name}` is the name of a special register")));
         }
-        self.registers += 1;
+        let count = usize::from(elements.unwrap_or(1));
+        self.registers += count;
         let number = entry.registers.len();
-        if number == MOST_REGISTERS || self.registers > MOST_MODULE_REGISTERS {
+        if number + count > MOST_REGISTERS || self.registers > MOST_MODULE_REGISTERS {
             let most = format!("{MOST_REGISTERS} registers in a kernel or {MOST_MODULE_REGISTERS} in a module");
             return Err(error(token.pos, &format!("more than {most}")));
         }
-        self.names.declare(&name, Named::Register(number as u32), token.pos)?;
-        entry.registers.push(Register { name, ty });
+        let number = number as u32;
+        let named = elements.map_or(Named::Register(number), |elements| Named::Vector(number, elements));
+        self.names.declare(&name, named, token.pos)?;
+        match elements {
+            None => entry.registers.push(Register { name, ty }),
+            Some(elements) => {
+                let element = |component: &&str| Register { name: format!("{name}.{component}"), ty };
+                entry.registers.extend(["x", "y", "z", "w"][..usize::from(elements)].iter().map(element));
+            }
+        }
         Ok(())
     }
 
@@ -132,7 +153,9 @@ impl Parser<'_> {
         let token = self.cursor.peek();
         let space = match space(token) {
             Some(space @ (Space::Shared | Space::Local | Space::Param)) => space,
-            Some(Space::Global | Space::Const) => {
+            // One variable for all threads, whose name is known here alone.
+            Some(Space::Global) => return self.module_variables(Space::Global, external),
+            Some(Space::Const) => {
                 return Err(error(token.pos, &format!("`{}` variables can only stand outside of kernels", token.text)));
             }
             None => return Err(self.cursor.unexpected("a statement or `}`")),
@@ -189,6 +212,16 @@ impl Parser<'_> {
             return Ok(number);
         }
         Err(error(token.pos, &format!("expected a predicate, found `{}`", shown(token.text))))
+    }
+}
+
+/// Bits of a register.
+fn bits(ty: Type) -> u32 {
+    match ty {
+        Type::Pred => 1,
+        Type::B(bits) | Type::U(bits) | Type::S(bits) | Type::F(bits) => bits.into(),
+        Type::F16x2 | Type::Bf16x2 => 32,
+        Type::Bf16 => 16,
     }
 }
 

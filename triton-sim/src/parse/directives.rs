@@ -1,13 +1,13 @@
 //! What stands outside of the bodies of kernels (PTX ISA, "Directives").
 
 use super::ast::{Entry, Module, Pos, Space, Variable};
-use super::cursor::{Cursor, shown};
+use super::cursor::{Cursor, declared_twice, shown};
 use super::lexer::Kind;
 use super::names::{Named, Names};
 use super::variables::{MOST_INITIAL, parameter, space, variables};
 use super::{error, number};
 use crate::ParseError;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 /// Words of `.target` behind the architecture.
 const OPTIONS: [&str; 4] = ["debug", "texmode_independent", "texmode_unified", "map_f64_to_f32"];
@@ -25,6 +25,8 @@ pub(super) struct Parser<'a> {
     pub initial: u64,
     /// Registers of the kernels that were read.
     pub registers: usize,
+    /// Where the functions that have a body are in [`Module::functions`].
+    pub bodies: HashMap<String, usize>,
 }
 
 /// Reads a whole text.
@@ -36,6 +38,7 @@ pub(super) fn module(text: &str) -> Result<Module, ParseError> {
         files: HashSet::new(),
         initial: MOST_INITIAL,
         registers: 0,
+        bodies: HashMap::new(),
     };
     parser.header()?;
     while !parser.cursor.ends()? {
@@ -87,7 +90,7 @@ impl Parser<'_> {
                 Err(error(token.pos, &format!("`{}` variables can only stand in a kernel", token.text)))
             }
             (".entry", _) => self.entry(begin.pos),
-            (".func", _) => self.function(),
+            (".func", _) => self.function(begin.pos),
             _ if linked => Err(self.cursor.unexpected("a variable, a kernel or a function")),
             (".file", _) => self.file(),
             (".section", _) => self.section(),
@@ -96,9 +99,34 @@ impl Parser<'_> {
         }
     }
 
-    fn module_variables(&mut self, space: Space, external: bool) -> Result<(), ParseError> {
+    /// A variable that has a declaration already: of both, one at least must be external, and they must agree.
+    fn declare_again(&mut self, before: u32, variable: Variable) -> Result<(), ParseError> {
+        let known = &mut self.module.variables[before as usize];
+        if !known.external && !variable.external {
+            return Err(declared_twice(&variable.name, variable.pos));
+        }
+        let sizes = known.bytes.is_none() || variable.bytes.is_none() || known.bytes == variable.bytes;
+        if known.space != variable.space || known.ty != variable.ty || !sizes {
+            let name = shown(&variable.name);
+            let message =
+                format!("`{name}` is already declared with another space, type or extent, in line {}", known.pos.line);
+            return Err(error(variable.pos, &message));
+        }
+        let align = known.align.max(variable.align);
+        if !variable.external || known.bytes.is_none() && variable.bytes.is_some() {
+            *known = variable;
+        }
+        known.align = align;
+        Ok(())
+    }
+
+    pub(super) fn module_variables(&mut self, space: Space, external: bool) -> Result<(), ParseError> {
         self.cursor.next();
         for variable in variables(&mut self.cursor, space, external, &mut self.initial)? {
+            if let Some(Named::ModuleVariable(before)) = self.names.here(&variable.name) {
+                self.declare_again(before, variable)?;
+                continue;
+            }
             let number = self.module.variables.len() as u32;
             self.names.declare(&variable.name, Named::ModuleVariable(number), variable.pos)?;
             self.module.variables.push(variable);
@@ -135,24 +163,6 @@ impl Parser<'_> {
             self.cursor.next();
         }
         Ok(())
-    }
-
-    /// The declaration of a function: only its name is kept.
-    fn function(&mut self) -> Result<(), ParseError> {
-        self.cursor.next();
-        if self.cursor.sees("(") {
-            self.parameters()?;
-        }
-        let name = self.cursor.name("the name of a function")?;
-        if self.cursor.sees("(") {
-            self.parameters()?;
-        }
-        self.cursor.eat(".noreturn");
-        if self.cursor.sees("{") {
-            return Err(error(self.cursor.peek().pos, "functions with a body are not simulated"));
-        }
-        self.cursor.expect(";")?;
-        self.names.declare(name.text, Named::Function, name.pos)
     }
 
     fn parameters(&mut self) -> Result<Vec<Variable>, ParseError> {

@@ -7,6 +7,7 @@ pub mod ast;
 mod body;
 mod cursor;
 mod directives;
+mod function;
 mod lexer;
 mod names;
 mod number;

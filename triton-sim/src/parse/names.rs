@@ -11,6 +11,8 @@ use std::collections::hash_map::Entry;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Named {
     Register(u32),
+    /// The first of the registers of a vector, and how many it has.
+    Vector(u32, u8),
     Variable(u32),
     Param(u32),
     Label(u32),

@@ -34,7 +34,12 @@ impl Parser<'_> {
             self.cursor.expect(",")?;
         }
         let name = self.cursor.name("the name of a function")?;
-        if self.names.find(name.text) != Some(Named::Function) {
+        let found = self.names.find(name.text);
+        if matches!(found, Some(Named::Register(_))) {
+            let message = "indirect calls are not simulated: a call must name its function";
+            return Err(error(name.pos, message));
+        }
+        if found != Some(Named::Function) {
             return Err(error(name.pos, &format!("function `{}` is not declared", shown(name.text))));
         }
         let arguments = if self.cursor.eat(",") { self.list(entry)? } else { Vec::new() };
@@ -157,6 +162,7 @@ impl Parser<'_> {
         let cannot = |what: &str| Err(error(token.pos, &format!("`{}` is {what}, not an operand", shown(token.text))));
         match self.names.find(token.text) {
             Some(Named::Register(number)) => Ok(Operand::Register(number)),
+            Some(Named::Vector(first, count)) => self.vector_register(first, count),
             Some(Named::Variable(number)) => Ok(Operand::Variable(number)),
             Some(Named::Param(number)) => Ok(Operand::Param(number)),
             Some(Named::Label(number)) => Ok(Operand::Label(number)),
@@ -165,6 +171,20 @@ impl Parser<'_> {
             Some(Named::Kernel) => cannot("a kernel"),
             None => self.special(token),
         }
+    }
+
+    /// A component of a vector, by its name in space or as a color, or all of them.
+    fn vector_register(&mut self, first: u32, count: u8) -> Result<Operand, ParseError> {
+        if self.cursor.peek().kind != Kind::Dotted {
+            return Ok(Operand::Vector((first..first + u32::from(count)).map(Operand::Register).collect()));
+        }
+        const COMPONENTS: [[&str; 4]; 2] = [[".x", ".y", ".z", ".w"], [".r", ".g", ".b", ".a"]];
+        let found = COMPONENTS.iter().find_map(|names| names.iter().position(|name| self.cursor.sees(name)));
+        let Some(component) = found.filter(|component| *component < usize::from(count)) else {
+            return Err(self.cursor.unexpected(&format!("one of the {count} components of the vector, from `.x`")));
+        };
+        self.cursor.next();
+        Ok(Operand::Register(first + component as u32))
     }
 
     fn special(&mut self, token: Token) -> Result<Operand, ParseError> {

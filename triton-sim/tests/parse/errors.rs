@@ -71,7 +71,10 @@ fn declarations_of_a_module() {
     check_module(".global .align 0 .b32 x;", "2:16: expected an alignment from 1 to 1048576, found `0`");
     check_module(".global .b32 x .b32 y;", "2:16: expected `,` or `;`, found `.b32`");
     check_module(".file 1 \"a\" .file 1 \"b\"", "2:13: file 1 is already declared");
-    check_module(".func f() { ret; }", "2:11: functions with a body are not simulated");
+    check_module(".func f() { ret; } .func f() { ret; }", "2:26: the function `f` already has a body");
+    check_module(".func f() .fast { ret; }", "2:11: expected `;`, `{` or a directive of a function, found `.fast`");
+    check_module(".func f(.reg .u32 x, .param .b32 x) { ret; }", "2:34: `x` is already declared");
+    check_module(".func f(.reg .u32 x) { mov.u32 x, y; }", "2:35: `y` is not declared");
     check_module(".section .debug_str { .b8 1", "2:28: expected `}`, found the end of the text");
 }
 
@@ -91,6 +94,9 @@ fn initial_values() {
     check_module(".global .b8 x[2] = \"ab\";", "2:20: expected `{`, found \"ab\"");
     check_module(".shared .b32 x = 1;", "2:16: `x` cannot have an initial value");
     check_module(".extern .global .b32 x = 1;", "2:24: `x` cannot have an initial value");
+    let other = "`x` is already declared with another space, type or extent, in line 2";
+    check_module(".extern .global .b32 x; .global .b64 x;", &format!("2:38: {other}"));
+    check_module(".extern .global .b8 x[4]; .extern .global .b8 x[8];", &format!("2:47: {other}"));
     check_module(
         ".global .b8 x[3][100000000] = {{1}, {2}};",
         "2:38: the initial values of the module have more than 67108864 bytes",
@@ -127,7 +133,14 @@ fn registers() {
         "3:11: more than 65536 registers in a kernel or 1048576 in a module",
     );
     check_body(".reg .b32 %q<3;", "2:15: expected `>`, found `;`");
-    check_body(".reg .v2 .f32 %q;", "2:6: expected a type, found `.v2`");
+    check_body(".reg .v3 .f32 %q;", "2:6: expected a type, found `.v3`");
+    check_body(".reg .v4 .b64 %q;", "2:10: a vector has at most 128 bits, and no predicates");
+    check_body(".reg .v2 .pred %q;", "2:10: a vector has at most 128 bits, and no predicates");
+    check_body(
+        ".reg .v2 .b32 %q;\nmov.b32 %q.z, 1;",
+        "3:11: expected one of the 2 components of the vector, from `.x`, found `.z`",
+    );
+    check_body(".reg .v4 .b32 %q<20000>;", "2:15: more than 65536 registers in a kernel or 1048576 in a module");
     check_body(".reg .b32 %laneid;", "2:11: `%laneid` is the name of a special register");
     check_body(".reg .b32 _;", "2:11: expected the name of a register, found `_`");
     check_body("mov.b32 %r0, %r7;", "2:14: register `%r7` is not declared");
@@ -155,7 +168,12 @@ fn blocks_and_labels() {
     check_body("@%p0 L: ret;", "2:6: expected an instruction, found `L`");
     check_body("@%p0 l: ret;", "2:7: expected an operand, found `:`");
     check_body(&"{ ".repeat(64), "2:127: blocks are nested deeper than 64");
-    check_body(".global .b32 y;", "2:1: `.global` variables can only stand outside of kernels");
+    check_body(".const .b32 y;", "2:1: `.const` variables can only stand outside of kernels");
+    check_body(
+        ".global .b32 y; add.u32 y, y, 1; } .entry l() { mov.b64 %d0, y;",
+        "2:57: register `%d0` is not declared",
+    );
+    check_body(".global .b32 y; .global .b32 y;", "2:30: `y` is already declared");
     check_body(".local .b32 tile;", "2:13: `tile` is already declared");
     check_body(".branchtargets L;", "2:1: expected a statement or `}`, found `.branchtargets`");
     check_body(".loc 1;", "2:7: expected a line, found `;`");
@@ -188,7 +206,7 @@ fn instructions() {
     check_body("ld.global.b32 %r0, [%d0, %r1];", "2:26: expected `{`, found `%r1`");
     check_body("ld.shared.b32 %r0, tile+4;", "2:24: expected `,` or `;`, found `+`");
     check_body("call printf, (%d0);", "2:6: function `printf` is not declared");
-    check_body("call %d0, (%d1);", "2:6: function `%d0` is not declared");
+    check_body("call %d0, (%d1);", "2:6: indirect calls are not simulated: a call must name its function");
     check_body("call vprintf, %d0;", "2:15: expected `(`, found `%d0`");
     check_body("call (%r0) vprintf, (%d0);", "2:12: expected `,`, found `vprintf`");
     check_body("call vprintf, (%d0), proto;", "2:20: expected `;`, found `,`");

@@ -24,7 +24,8 @@ impl Program {
         let scope = if self.strong { SCOPES[self.rng.usize(..5)] } else { None };
         let bytes = [1, 2, 4, 4, 4, 8][self.rng.usize(..6)];
         let offset = self.rng.u64(..self.words * 4 / bytes.min(4)) * bytes.min(4);
-        let access = Access { kind, scope, proxy: Proxy::Generic, site, value_equal: self.rng.bool(), repeats: 0 };
+        let value_equal = self.rng.bool();
+        let access = Access { kind, scope, proxy: Proxy::Generic, site, value_equal, repeats: 0, read_only: false };
         (access, SPACES[usize::from(self.rng.u8(..4) == 0)], offset, bytes)
     }
 

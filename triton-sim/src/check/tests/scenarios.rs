@@ -1,8 +1,8 @@
-//! Each rule as a program of a few lines, with what it finds behind `->`: `race N` or `fence N` with the line of the earlier
-//! access, or nothing.
+//! Each rule as a program of a few lines, with what it finds behind `->`: `race N`, `fence N` or `read-only N` with the line of the
+//! earlier access, or nothing.
 
 use super::super::*;
-use super::world::{World, parse};
+use super::world::{World, parse, weak};
 
 fn check(name: &str, program: &str) {
     let mut world = World::new();
@@ -12,6 +12,7 @@ fn check(name: &str, program: &str) {
             Ok(()) => "ok".to_string(),
             Err(Conflict { kind: ConflictKind::Race, other, .. }) => format!("race {}", other.site),
             Err(Conflict { kind: ConflictKind::ProxyFence, other, .. }) => format!("fence {}", other.site),
+            Err(Conflict { kind: ConflictKind::ReadOnly, other, .. }) => format!("read-only {}", other.site),
         };
         assert_eq!(found, expected.trim(), "{name}, line {site}: {line}");
     }
@@ -40,6 +41,11 @@ t32 read s 4 4
 t0 write s 4 4 -> race 2
 t0 write s 8 4
 t64 write s 8 4 -> race 4
+---
+what is read through the read-only path is not written, in whatever order
+t0 read nc g 0 8
+t0 write g 6 2 -> read-only 0
+t0 write g 0 4 -> read-only 0
 ---
 reads do not race
 t0 read s 0 4
@@ -570,12 +576,11 @@ fn a_conflict_says_where_and_who() {
 #[test]
 fn only_so_many_reads_of_global_memory_are_kept() {
     let mut shadow = Shadow::new(Space::Global, 1 << 40);
-    let access = |kind| Access { kind, scope: None, proxy: Proxy::Generic, site: 0, value_equal: false, repeats: 0 };
     for cluster in 0..1000 {
         let threads = Causality::new(cluster, 1, 1);
-        assert!(shadow.access(1 << 20, 4, &threads.who(0, !0), &access(Kind::Read)).is_ok());
+        assert!(shadow.access(1 << 20, 4, &threads.who(0, !0), &weak(Kind::Read)).is_ok());
     }
-    let conflict = shadow.access(1 << 20, 4, &Causality::new(1000, 1, 1).who(0, 1), &access(Kind::Write));
+    let conflict = shadow.access(1 << 20, 4, &Causality::new(1000, 1, 1).who(0, 1), &weak(Kind::Write));
     assert!(conflict.is_err_and(|conflict| conflict.other.cluster == 984));
 }
 
@@ -584,13 +589,12 @@ fn lanes_with_asynchronous_agents_of_their_own() {
     let mut threads = Causality::new(0, 1, 1);
     let mut shadow = Shadow::new(Space::Shared, 1024);
     let first = threads.new_agents();
-    let access = |kind| Access { kind, scope: None, proxy: Proxy::Generic, site: 0, value_equal: false, repeats: 0 };
     let lanes: Vec<(u32, u64)> = (0..32).map(|lane| (lane, u64::from(lane ^ 5) * 16)).collect();
     let copies = Who { performer: Performer::AsyncLanes { first, clock: 1 }, ..threads.who(0, !0) };
-    assert!(shadow.access_warp(&lanes, 16, &copies, &access(Kind::Write)).is_ok());
+    assert!(shadow.access_warp(&lanes, 16, &copies, &weak(Kind::Write)).is_ok());
     threads.learn(3, first + 3, 1);
     let race = |lane: u32, shadow: &mut Shadow| {
-        shadow.access(u64::from(lane ^ 5) * 16, 16, &threads.who(0, 1 << lane), &access(Kind::Read)).is_err()
+        shadow.access(u64::from(lane ^ 5) * 16, 16, &threads.who(0, 1 << lane), &weak(Kind::Read)).is_err()
     };
     assert_eq!([3, 4].map(|lane| race(lane, &mut shadow)), [false, true]);
 }

@@ -168,7 +168,8 @@ pub fn parse(line: &str, site: u32) -> Step {
     };
     let again = words.iter().find_map(|word| word.strip_prefix('@')).map(|site| number(site) as u32);
     let (site, repeats) = again.map_or((site, 0), |site| (site, !0));
-    let access = Access { kind: kind(words[1]), scope, proxy, site, value_equal: words.contains(&"equal"), repeats };
+    let (value_equal, read_only) = (words.contains(&"equal"), words.contains(&"nc"));
+    let access = Access { scope, proxy, site, value_equal, repeats, read_only, ..weak(kind(words[1])) };
     let at = words.iter().position(|word| ["s", "g"].contains(word)).map_or(0, |at| at + 1);
     let name = |word: &str| word.bytes().fold(0, |name, byte| name * 256 + u32::from(byte));
     let last = words[words.len() - 1];
@@ -208,4 +209,10 @@ fn ids(word: &str) -> Vec<Id> {
         Some((first, end)) => (one(first).1..one(end).1).map(|thread| (one(first).0, thread)).collect(),
         None => vec![one(word)],
     }
+}
+
+/// A weak access of the generic proxy.
+pub(super) fn weak(kind: Kind) -> Access {
+    let proxy = Proxy::Generic;
+    Access { kind, scope: None, proxy, site: 0, value_equal: false, repeats: 0, read_only: false }
 }

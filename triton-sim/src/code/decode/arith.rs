@@ -100,7 +100,7 @@ type Carrying = fn(u64, u64, u64, u64) -> (u64, u64);
 const CARRIES: &[(&str, &str, [Carrying; 2])] = &[
     ("add", "", [|a, b, _, _| add::<false>(a, b, 0), |a, b, _, _| add::<true>(a, b, 0)]),
     ("addc", "", [|a, b, _, c| add::<false>(a, b, c), |a, b, _, c| add::<true>(a, b, c)]),
-    ("sub", "", [|a, b, _, _| sub::<false>(a, b, 0), |a, b, _, _| sub::<true>(a, b, 0)]),
+    ("sub", "", [|a, b, _, _| sub::<false>(a, b, 1), |a, b, _, _| sub::<true>(a, b, 1)]),
     ("subc", "", [|a, b, _, c| sub::<false>(a, b, c), |a, b, _, c| sub::<true>(a, b, c)]),
     (
         "mad",
@@ -141,9 +141,11 @@ fn add<const WIDE: bool>(a: u64, b: u64, carry: u64) -> (u64, u64) {
     (sum, u64::from(out))
 }
 
-fn sub<const WIDE: bool>(a: u64, b: u64, borrow: u64) -> (u64, u64) {
-    let (difference, out) = num::sub_borrow(WIDE, a, b, borrow != 0);
-    (difference, u64::from(out))
+/// As hardware does it, a + ~b + carry: the flag is the carry of that sum, set where nothing is borrowed. So `addc` reads it
+/// after `sub.cc`, and `subc` after `add.cc`.
+fn sub<const WIDE: bool>(a: u64, b: u64, carry: u64) -> (u64, u64) {
+    let (difference, borrow) = num::sub_borrow(WIDE, a, b, carry == 0);
+    (difference, u64::from(!borrow))
 }
 
 fn low<const WIDE: bool>(a: u64, b: u64) -> u64 {

@@ -4,7 +4,8 @@ use super::arith::combining;
 use super::words::{Ty, Words};
 use super::{Decoded, Decoder};
 use crate::code::{
-    Addr, Bulk, BulkCopy, Extent, MapReduce, MbarrierOp, Op, Operand as Matrix, Reduce, Src, WaitFor, WgmmaOp,
+    Addr, Bulk, BulkCopy, Extent, MapReduce, MbarrierOp, Op, Operand as Matrix, Reach, Reduce, Scope, Src, WaitFor,
+    WgmmaOp,
 };
 use crate::matrix::{Mma, Wgmma};
 use crate::parse::ast::Operand;
@@ -102,8 +103,12 @@ impl Decoder<'_> {
 
     fn mbarrier(&self, words: &mut Words<'_>) -> Decoded {
         let window = self.window(words);
-        let acquire = !words.take("relaxed");
-        words.scope();
+        let relaxed = words.take("relaxed");
+        let reach = match (relaxed, words.scope()) {
+            (true, _) => Reach::None,
+            (false, Some(Scope::Cta)) => Reach::Block,
+            (false, Some(Scope::Cluster | Scope::Gpu | Scope::Sys) | None) => Reach::Cluster,
+        };
         words.take_all(&["b64", "release", "acquire"]);
         let rest = words.take_rest();
         let op = match &rest[..] {
@@ -138,8 +143,9 @@ impl Decoder<'_> {
                     ["expect_tx"] => (None, last),
                     _ => return self.unknown(),
                 };
+                let completes = more != ["noComplete"];
                 let drop = rest[0] == "arrive_drop";
-                let op = MbarrierOp::Arrive { state, count, expect, drop, release: acquire };
+                let op = MbarrierOp::Arrive { state, count, expect, drop, completes, release: reach };
                 return Ok(Op::Mbarrier(window, self.addr(1)?, op));
             }
             [wait @ ("test_wait" | "try_wait"), more @ ..] => {
@@ -150,7 +156,7 @@ impl Decoder<'_> {
                     ["parity"] => WaitFor::Parity(self.word(2)?),
                     _ => return self.unknown(),
                 };
-                let op = MbarrierOp::Wait { done: self.dst(0)?, phase, blocking: *wait == "try_wait", acquire };
+                let op = MbarrierOp::Wait { done: self.dst(0)?, phase, blocking: *wait == "try_wait", acquire: reach };
                 return Ok(Op::Mbarrier(window, self.addr(1)?, op));
             }
             _ => return self.unknown(),

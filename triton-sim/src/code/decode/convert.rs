@@ -58,7 +58,16 @@ impl Decoder<'_> {
             };
             return Ok(Op::Move(self.halves(0)?, src));
         }
+        let elements = self.vector(words);
         let Some(ty) = words.ty() else { return self.unknown() };
+        if elements > 1 {
+            let (dst, src) = (self.regs(0)?, self.srcs(1, ty)?);
+            if [dst.len(), src.len()] != [elements; 2] {
+                let found = if dst.len() == elements { src.len() } else { dst.len() };
+                return self.error(format!("vectors of {elements} were expected, found {found}"));
+            }
+            return Ok(Op::Move(dst, src));
+        }
         match (self.operand(0)?, self.operand(1)?) {
             (Operand::Vector(list), _) => {
                 let part = self.part(list, ty)?;

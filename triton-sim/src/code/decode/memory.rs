@@ -1,4 +1,4 @@
-//! Loads, stores, atomics, addresses, `ldmatrix`, calls.
+//! Loads, stores, atomics, addresses, `ldmatrix`.
 
 use super::arith::combining;
 use super::words::{Ty, Words};
@@ -21,7 +21,7 @@ const SPACES: [(&str, Window); 9] = [
 ];
 
 /// Words that say how caches are to be used: they change no result.
-const CACHES: [&str; 25] = [
+const CACHES: [&str; 24] = [
     "ca",
     "cg",
     "cs",
@@ -29,7 +29,6 @@ const CACHES: [&str; 25] = [
     "cv",
     "wb",
     "wt",
-    "nc",
     "L1::evict_normal",
     "L1::evict_unchanged",
     "L1::evict_first",
@@ -126,7 +125,7 @@ impl Decoder<'_> {
     }
 
     /// The number of elements that `.v2` and the like say.
-    fn vector(&self, words: &mut Words<'_>) -> usize {
+    pub(super) fn vector(&self, words: &mut Words<'_>) -> usize {
         words.one_of(&[("v2", 2), ("v4", 4), ("v8", 8)]).unwrap_or(1)
     }
 
@@ -137,17 +136,18 @@ impl Decoder<'_> {
             return self.unknown();
         }
         words.take_all(&CACHES);
+        let read_only = words.take("nc");
         let order = words.order();
+        if read_only && (window != Window::Of(Space::Global) || order != Order::Weak) {
+            return self.unknown();
+        }
         if words.take("b128") {
             let (dst, addr) = (self.halves(0)?, self.addr(1)?);
             let window = self.of_variable(window, 1)?;
-            return Ok(Op::Load { window, order, cell: self.cell(Ty::Bits(8), None), dst, addr });
+            return Ok(Op::Load { window, order, cell: self.cell(Ty::Bits(8), None), dst, addr, read_only });
         }
         let elements = self.vector(words);
         let Some(ty) = words.ty() else { return self.unknown() };
-        if let Some(slot) = self.call_slot(self.operand(1)?) {
-            return Ok(Op::CallLoad(self.dst(0)?, slot));
-        }
         let dst = self.regs(0)?;
         if dst.len() != elements {
             return self.error(format!("{elements} registers were expected, found {}", dst.len()));
@@ -155,10 +155,10 @@ impl Decoder<'_> {
         let cell = self.cell(ty, dst.iter().flatten().next().copied());
         let addr = self.addr(1)?;
         let window = self.of_variable(window, 1)?;
-        Ok(Op::Load { window, order, cell, dst, addr })
+        Ok(Op::Load { window, order, cell, dst, addr, read_only })
     }
 
-    /// A variable that is named in brackets of a generic access lies in its own space.
+    /// The space of an access: a variable that is named in brackets of a generic one lies in its own.
     fn of_variable(&self, window: Window, index: usize) -> Result<Window, crate::ParseError> {
         let Operand::Address { base, .. } = self.operand(index)? else { return Ok(window) };
         let space = if let Operand::ModuleVariable(v) = &**base {
@@ -171,6 +171,8 @@ impl Decoder<'_> {
         Ok(match (window, space) {
             (Window::Generic, crate::parse::ast::Space::Shared) => Window::Of(Space::Shared),
             (Window::Generic, crate::parse::ast::Space::Local) => Window::Of(Space::Local),
+            // Parameters of calls and functions are memory of the thread.
+            (Window::Generic | Window::Of(Space::Param), crate::parse::ast::Space::Param) => Window::Of(Space::Local),
             (window, _) => window,
         })
     }
@@ -192,9 +194,6 @@ impl Decoder<'_> {
         }
         let elements = self.vector(words);
         let Some(ty) = words.ty() else { return self.unknown() };
-        if let Some(slot) = self.call_slot(self.operand(0)?) {
-            return Ok(Op::CallStore(slot, self.src(1, ty)?));
-        }
         let src = self.srcs(1, ty)?;
         if src.len() != elements {
             return self.error(format!("{elements} values were expected, found {}", src.len()));
@@ -266,19 +265,5 @@ impl Decoder<'_> {
         } else {
             Op::StoreMatrix(self.srcs(1, Ty::Bits(4))?, window, addr, transposed)
         })
-    }
-
-    /// `call (result), vprintf, (format, list)`
-    fn call(&self, words: &mut Words<'_>) -> Decoded {
-        words.take("uni");
-        let [Operand::Name(name), Operand::List(results), Operand::List(arguments)] = &self.inst.operands[..] else {
-            return self.unknown();
-        };
-        let slots = |list: &[Operand]| list.iter().map(|o| self.call_slot(o)).collect::<Option<Vec<_>>>();
-        match (name.as_str(), slots(results).as_deref(), slots(arguments).as_deref()) {
-            ("vprintf", Some(result), Some(&[format, list])) => Ok(Op::Print([format, list], result.first().copied())),
-            ("__assertfail", Some([]), Some(&[message, file, line, ..])) => Ok(Op::AssertFail([message, file, line])),
-            _ => self.error(format!("the function `{name}` is not simulated: `vprintf` and `__assertfail` are")),
-        }
     }
 }

@@ -4,16 +4,20 @@
 
 mod arith;
 mod bulk;
+mod call;
 mod convert;
 mod memory;
 mod operand;
 mod sync;
 mod words;
 
+use super::link::{Linked, link};
 use super::{Instr, Kernel, Op, Slot};
 use crate::ParseError;
 use crate::parse::ast::{self, Entry, Instruction, Module, Operand, Space, Variable};
 use crate::report::Site;
+use operand::describe;
+use std::collections::HashMap;
 use words::Words;
 
 /// The first byte of a block's shared memory: below it the hardware keeps its own.
@@ -33,6 +37,8 @@ const MOST_LOCAL: u32 = 512 << 10;
 /// # Errors
 /// The first instruction that the simulator does not know, or whose operands do not fit.
 pub(crate) fn decode(module: &Module, entry: &Entry) -> Result<Kernel, ParseError> {
+    let linked = link(module, entry)?;
+    let entry = &*linked.entry;
     let layout = Layout::new(module, entry)?;
     let mut params = Vec::new();
     let mut end = 0;
@@ -42,8 +48,8 @@ pub(crate) fn decode(module: &Module, entry: &Entry) -> Result<Kernel, ParseErro
     }
     let mut instructions = Vec::with_capacity(entry.instructions.len());
     let mut sites = Vec::with_capacity(entry.instructions.len());
-    for inst in &entry.instructions {
-        let cx = Decoder { module, entry, layout: &layout, params: &params, inst };
+    for (index, inst) in entry.instructions.iter().enumerate() {
+        let cx = Decoder { module, entry, linked: &linked, layout: &layout, params: &params, inst, index };
         instructions.push(Instr { guard: inst.guard, op: cx.decode()? });
         let source = inst.loc.map(|loc| {
             let file = module.files.iter().find(|(number, _)| *number == loc.file).map_or("?", |(_, name)| name);
@@ -51,19 +57,16 @@ pub(crate) fn decode(module: &Module, entry: &Entry) -> Result<Kernel, ParseErro
         });
         sites.push(Site { instruction: inst.text.clone(), pos: inst.pos, source });
     }
+    let groups = groups(&sites);
     let mut registers: Vec<String> = entry.registers.iter().map(|r| r.name.clone()).collect();
     let wide = entry.registers.iter().filter(|r| r.ty == ast::Type::B(128));
     registers.extend(wide.map(|r| format!("the upper half of {}", r.name)));
     registers.push("the carry flag".to_string());
-    // No block has more threads, whatever the bounds say.
-    let product = |t: [u32; 3]| t.iter().fold(1, |n: u32, &e| n.saturating_mul(e)).clamp(1, 1024);
-    // The hardware gives registers by eights, to four warps at a time.
-    let by_threads = entry.required_threads.or(entry.max_threads).map(product);
-    let by_threads = by_threads.map(|threads| (65536 / threads.next_multiple_of(128) / 8 * 8).min(255));
     Ok(Kernel {
         name: entry.name.clone(),
         instructions,
         sites,
+        groups,
         registers,
         params,
         dynamic: layout.dynamic,
@@ -72,15 +75,41 @@ pub(crate) fn decode(module: &Module, entry: &Entry) -> Result<Kernel, ParseErro
         max_threads: entry.max_threads,
         cluster: entry.cluster,
         explicit_cluster: entry.explicit_cluster,
-        max_registers: entry.max_registers.or(by_threads),
+        max_registers: registers_at_launch(entry),
     })
+}
+
+/// Of each instruction, the first with the same operation code that was made of the same place in the source.
+fn groups(sites: &[Site]) -> Vec<u32> {
+    let mut firsts = HashMap::new();
+    let group = |(pc, site): (u32, &Site)| {
+        let opcode = site.instruction.split(' ').next().unwrap_or_default().to_string();
+        site.source.as_ref().map_or(pc, |source| *firsts.entry((source.clone(), opcode)).or_insert(pc))
+    };
+    (0..).zip(sites).map(group).collect()
+}
+
+/// Registers of a thread when a block starts, if the bounds tell: `machine/registers.rs` has the model.
+fn registers_at_launch(entry: &Entry) -> Option<u32> {
+    // No block has more threads, whatever the bounds say.
+    let product = |t: [u32; 3]| t.iter().fold(1, |n: u32, &e| n.saturating_mul(e)).clamp(1, 1024);
+    let threads = entry.required_threads.or(entry.max_threads).map(product);
+    let blocks = entry.min_blocks.unwrap_or(1).clamp(1, 32);
+    // The hardware gives registers by eights, to four warps at a time.
+    let most =
+        threads.map(|threads| 65536 / (threads.next_multiple_of(128) * blocks) / 8 * 8).filter(|most| *most < 256);
+    let given = entry.max_registers.map(|given| given.min(255).next_multiple_of(8));
+    match (given, most) {
+        (Some(given), Some(most)) => Some(given.min(most)),
+        (given, most) => given.or(most),
+    }
 }
 
 /// Where variables lie.
 struct Layout {
     /// Address of each variable of the module in shared memory; of others their number among those in memory.
     module: Vec<u32>,
-    /// Offset of each variable of the kernel in its space; of call parameters their number.
+    /// Offset of each variable of the kernel in its space; parameters of calls and functions are local memory.
     kernel: Vec<u32>,
     /// Address of dynamic shared memory: where static shared memory ends, aligned.
     dynamic: u32,
@@ -90,7 +119,7 @@ struct Layout {
 
 impl Layout {
     fn new(module: &Module, entry: &Entry) -> Result<Layout, ParseError> {
-        let (mut shared, mut local, mut calls, mut align) = (SHARED_BASE, 0, 0, 16);
+        let (mut shared, mut local, mut align) = (SHARED_BASE, 0, 16);
         let mut of_module = Vec::new();
         for v in &module.variables {
             of_module.push(match v.space {
@@ -106,11 +135,7 @@ impl Layout {
         for v in &entry.variables {
             of_kernel.push(match v.space {
                 Space::Shared => place(&mut shared, v, MOST_SHARED)?,
-                Space::Local => place(&mut local, v, MOST_LOCAL)?,
-                Space::Param => {
-                    calls += 1;
-                    calls - 1
-                }
+                Space::Local | Space::Param => place(&mut local, v, MOST_LOCAL)?,
                 Space::Global | Space::Const => {
                     return Err(error(v.pos, format!("`{}` must be declared outside of the kernel", v.name)));
                 }
@@ -148,9 +173,12 @@ fn error(pos: ast::Pos, message: String) -> ParseError {
 struct Decoder<'a> {
     module: &'a Module,
     entry: &'a Entry,
+    linked: &'a Linked<'a>,
     layout: &'a Layout,
     params: &'a [Slot],
     inst: &'a Instruction,
+    /// Its number.
+    index: usize,
 }
 
 /// What decoding of a family gives.

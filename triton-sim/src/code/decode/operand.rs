@@ -272,16 +272,6 @@ impl Decoder<'_> {
             self.error(format!("operand {} must be an address in brackets, found {found}", index + 1))
         }
     }
-
-    /// The number of a call's parameter variable, if the operand is one.
-    pub(super) fn call_slot(&self, operand: &Operand) -> Option<u32> {
-        if let Operand::Address { base, offset: 0 } = operand {
-            return self.call_slot(base);
-        }
-        let Operand::Variable(index) = operand else { return None };
-        let variable = &self.entry.variables[*index as usize];
-        (variable.space == Space::Param).then(|| self.layout.kernel[*index as usize])
-    }
 }
 
 /// An operand in words.

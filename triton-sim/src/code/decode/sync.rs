@@ -14,10 +14,14 @@ impl Decoder<'_> {
                 let Operand::Label(label) = self.operand(0)? else { return self.error("a branch goes to a label") };
                 Ok(Op::Branch(self.entry.labels[*label as usize].0 as u32))
             }
-            "ret" | "exit" => {
-                words.take("uni");
+            "exit" => {
                 self.count(0..=0)?;
                 Ok(Op::Exit)
+            }
+            "ret" => {
+                words.take("uni");
+                self.count(0..=0)?;
+                Ok(self.linked.around(self.index).map_or(Op::Exit, |frame| Op::Return(frame.back)))
             }
             "trap" => Ok(Op::Trap),
             "brkpt" | "nanosleep" | "griddepcontrol" | "pmevent" => {

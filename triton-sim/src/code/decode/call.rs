@@ -1,0 +1,145 @@
+//! Calls, of functions of the text and of those that the system has.
+
+use super::words::{Ty, Words};
+use super::{Decoded, Decoder, describe};
+use crate::ParseError;
+use crate::code::{Call, Op, Place, Src};
+use crate::parse::ast::{Formal, Operand, Space, Type};
+
+impl Decoder<'_> {
+    /// `call (result), function, (arguments)`
+    pub(super) fn call(&self, words: &mut Words<'_>) -> Decoded {
+        words.take("uni");
+        let [Operand::Name(name), Operand::List(results), Operand::List(arguments)] = &self.inst.operands[..] else {
+            return self.unknown();
+        };
+        if let Some(frame) = self.linked.frame(name) {
+            let formals = |list: &[Formal]| -> Vec<Formal> { list.iter().map(|f| frame.formal(*f)).collect() };
+            let to = formals(&frame.function.params);
+            let from = formals(&frame.function.results);
+            let arguments = self.transfers("argument", arguments, &to)?;
+            let mut back = self.transfers("result", results, &from)?;
+            for (actual, formal) in &mut back {
+                if matches!(actual, Place::Value(Src::Imm(_) | Src::Special(_) | Src::Variable(..) | Src::Not(_))) {
+                    return self.error("a result of a call must be a register or a parameter variable");
+                }
+                std::mem::swap(actual, formal);
+            }
+            let memory = frame.variables.clone().filter_map(|v| match self.place_of(v) {
+                Place::Memory(at, bytes) => Some((at, bytes)),
+                Place::Value(_) => None,
+            });
+            return Ok(Op::Call(Box::new(Call {
+                target: frame.instructions.start as u32,
+                back: frame.back,
+                arguments,
+                results: back,
+                registers: frame.registers.clone(),
+                memory: memory.collect(),
+            })));
+        }
+        let places = |list: &[Operand]| list.iter().map(|o| self.actual(o, Ty::Bits(8))).collect::<Result<Vec<_>, _>>();
+        let (results, arguments) = (places(results)?, places(arguments)?);
+        match (name.as_str(), &results[..], &arguments[..]) {
+            ("vprintf", [_], [format, list]) => Ok(Op::Print([format.clone(), list.clone()], results.first().cloned())),
+            ("vprintf", [], [format, list]) => Ok(Op::Print([format.clone(), list.clone()], None)),
+            ("__assertfail", [], [message, file, line, ..]) => {
+                Ok(Op::AssertFail(Box::new([message.clone(), file.clone(), line.clone()])))
+            }
+            ("vprintf" | "__assertfail", ..) => {
+                self.error(format!("the arguments and results do not fit the function `{name}` of the system"))
+            }
+            _ => self.error(format!(
+                "the function `{name}` has no body: of those without one, `vprintf` and `__assertfail` are simulated"
+            )),
+        }
+    }
+
+    /// Pairs of what stands at the call and what the function declares.
+    fn transfers(
+        &self,
+        what: &str,
+        actual: &[Operand],
+        formal: &[Formal],
+    ) -> Result<Box<[(Place, Place)]>, ParseError> {
+        if actual.len() != formal.len() {
+            return self.error(format!("{} {what}s were expected, found {}", formal.len(), actual.len()));
+        }
+        let pair = |(i, (operand, formal)): (usize, (&Operand, &Formal))| {
+            let (place, ty) = match *formal {
+                Formal::Register(register) => {
+                    let ty = self.entry.registers[register as usize].ty;
+                    (Place::Value(Src::Reg(register)), ty)
+                }
+                Formal::Variable(variable) => (self.place_of(variable), self.entry.variables[variable as usize].ty),
+            };
+            let actual = self.actual(operand, of(ty))?;
+            let (found, expected) = (self.place_bytes(&actual), self.place_bytes(&place));
+            match (found, expected) {
+                (Some(found), Some(expected)) if found != expected => {
+                    self.error(format!("{what} {} must have {expected} bytes, found {found}", i + 1))
+                }
+                _ => Ok((actual, place)),
+            }
+        };
+        actual.iter().zip(formal).enumerate().map(pair).collect()
+    }
+
+    /// What stands in the list of a call.
+    fn actual(&self, operand: &Operand, ty: Ty) -> Result<Place, ParseError> {
+        match operand {
+            Operand::Variable(variable) => match self.place_of(*variable) {
+                place @ Place::Memory(..) => Ok(place),
+                Place::Value(_) => {
+                    self.error(format!("a call takes parameter variables and values, found {}", describe(operand)))
+                }
+            },
+            Operand::Register(_)
+            | Operand::Not(_)
+            | Operand::Special(_)
+            | Operand::Number(_)
+            | Operand::ModuleVariable(_)
+            | Operand::Param(_)
+            | Operand::Label(_)
+            | Operand::Vector(_)
+            | Operand::List(_)
+            | Operand::Pair(..)
+            | Operand::Address { .. }
+            | Operand::Tensor { .. }
+            | Operand::Sink
+            | Operand::Name(_) => Ok(Place::Value(self.value_of(operand, ty)?)),
+        }
+    }
+
+    /// Where a variable of the thread is; those of others are no place.
+    fn place_of(&self, variable: u32) -> Place {
+        let (at, v) = (self.layout.kernel[variable as usize], &self.entry.variables[variable as usize]);
+        match v.space {
+            Space::Param | Space::Local => Place::Memory(at, v.bytes.unwrap_or(0) as u32),
+            Space::Global | Space::Shared | Space::Const => Place::Value(Src::Imm(0)),
+        }
+    }
+
+    /// Bytes; none for numbers, which fit everywhere.
+    fn place_bytes(&self, place: &Place) -> Option<u32> {
+        match place {
+            Place::Memory(_, bytes) => Some(*bytes),
+            Place::Value(Src::Reg(register)) => Some(self.register_bytes(*register).into()),
+            Place::Value(Src::Not(_)) => Some(1),
+            Place::Value(Src::Imm(_) | Src::Variable(..) | Src::Special(_)) => None,
+        }
+    }
+}
+
+/// The type of a number that is given for a parameter.
+fn of(ty: Type) -> Ty {
+    let float = match ty {
+        Type::F(16) => Ty::of("f16"),
+        Type::F(32) => Ty::of("f32"),
+        Type::F(64) => Ty::of("f64"),
+        Type::Bf16 => Ty::of("bf16"),
+        Type::Pred => Some(Ty::Pred),
+        Type::B(_) | Type::U(_) | Type::S(_) | Type::F(_) | Type::F16x2 | Type::Bf16x2 => None,
+    };
+    float.unwrap_or(Ty::Bits(8))
+}

@@ -1,0 +1,147 @@
+//! Loops that never end, and how that is proven: what a warp can see is the same as before, so that it does the same again.
+//!
+//! While nothing happens that another warp could see, a warp is a machine of its own: what it does next follows from its
+//! registers and from where its lanes are. Once these come again, they come again for ever. If that is so of every warp that
+//! can run, and no copy is under way, the launch is a livelock. A warp that has not yet come back may have a long loop before
+//! it: there a limit of the options decides, and the report says so.
+//!
+//! Where to look for the earlier state: at that of a power of two of instructions before (Brent, BIT 20, 1980).
+
+use super::warp::{Lanes, Waiting, Warp};
+use super::{Cluster, Cx, Run};
+use crate::report::{Fault, Wait};
+
+/// Instructions without progress before warps are watched: most loops are shorter.
+const CALM: u64 = 4096;
+
+/// Why a launch is stopped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Halt {
+    /// No warp can go on.
+    Deadlock,
+    /// Those that can go on do the same for ever.
+    Livelock,
+    /// Nothing has changed for as many instructions as `Options::patience` says: another cluster may change something.
+    Idle,
+    /// All of `Options::most_instructions` have run.
+    Spent,
+}
+
+/// A state that a warp was in.
+#[derive(Debug)]
+pub(crate) struct Watch {
+    /// Instructions of the launch that had run.
+    since: u64,
+    /// Lanes, instruction and wait of each fragment.
+    fragments: Vec<(u32, u32, Option<Waiting>)>,
+    registers: Vec<Lanes>,
+    /// Whether the warp has come to it again.
+    again: bool,
+}
+
+/// Backward jumps of a warp without progress.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Turns {
+    count: u64,
+    /// Instructions of the launch that had run at the first.
+    since: u64,
+}
+
+impl Warp {
+    fn stands(&self) -> impl Iterator<Item = (u32, u32, Option<Waiting>)> {
+        self.fragments.iter().map(|f| (f.lanes, f.pc, f.wait.clone()))
+    }
+}
+
+impl Watch {
+    fn of(warp: &Warp, since: u64) -> Watch {
+        Watch { since, fragments: warp.stands().collect(), registers: warp.registers.clone(), again: false }
+    }
+
+    fn same(&self, warp: &Warp) -> bool {
+        self.fragments.iter().cloned().eq(warp.stands()) && self.registers == warp.registers
+    }
+}
+
+impl Run<'_> {
+    /// Whether what was seen then is still so.
+    fn nothing_since(&self, then: u64) -> bool {
+        self.progressed < then
+    }
+
+    /// Whether every warp that can run does the same for ever. True only if the last round of turns was without progress, so
+    /// that those that wait were asked.
+    pub(super) fn turns_for_ever(&self, resident: &[Cluster]) -> bool {
+        let stays = |warp: &Warp| {
+            let waits = warp.fragments.iter().all(|f| f.wait.is_some());
+            waits || warp.watch.as_ref().is_some_and(|w| w.again && self.nothing_since(w.since))
+        };
+        let warps = |c: &Cluster| c.blocks.iter().flat_map(|b| &b.warps).all(stays);
+        self.idle() > CALM && resident.iter().all(|c| c.pending.is_empty() && warps(c))
+    }
+
+    /// The limit that was reached.
+    pub(super) fn limit(&self) -> Option<Halt> {
+        if self.spent >= self.options.most_instructions {
+            Some(Halt::Spent)
+        } else {
+            (self.idle() > self.options.patience).then_some(Halt::Idle)
+        }
+    }
+
+    /// What stopped the launch, with where each warp is.
+    pub(super) fn halted(&self, halt: Halt, waits: Vec<Wait>) -> Fault {
+        let (option, limit) = match halt {
+            Halt::Deadlock => return Fault::Deadlock { waits },
+            Halt::Livelock => return Fault::Livelock { waits },
+            Halt::Idle => ("patience", self.options.patience),
+            Halt::Spent => ("most_instructions", self.options.most_instructions),
+        };
+        Fault::Limit { option, limit, idle: self.idle(), ran: self.spent, waits }
+    }
+
+    /// What a warp that can run does, in words.
+    pub(super) fn running(&self, warp: &Warp) -> String {
+        match warp.turns {
+            Turns { count, since } if count > 0 && since > self.progressed => {
+                format!("runs, {count} turns of its loop so far")
+            }
+            Turns { .. } => "runs".to_string(),
+        }
+    }
+}
+
+impl Cx<'_, '_> {
+    /// Counts a jump of the warp.
+    pub(super) fn count_turn(&mut self, target: u32) {
+        if target > self.pc {
+            return;
+        }
+        let turns = &mut self.warp.turns;
+        if turns.since <= self.run.progressed {
+            *turns = Turns { count: 0, since: self.run.spent };
+        }
+        turns.count += 1;
+    }
+
+    /// Compares the warp with what it was, or remembers what it is.
+    pub(super) fn watch(&mut self) {
+        let idle = self.run.idle();
+        if idle < CALM {
+            return;
+        }
+        if let Some(mut watch) = self.warp.watch.take().filter(|w| self.run.nothing_since(w.since)) {
+            watch.again = watch.again || watch.same(&self.warp);
+            if watch.again || idle < 2 * (watch.since - self.run.progressed) {
+                self.warp.watch = Some(watch);
+                return;
+            }
+        }
+        self.warp.watch = Some(Box::new(Watch::of(&self.warp, self.run.spent)));
+    }
+
+    /// The warp has seen something that changes without it.
+    pub(super) fn watch_again(&mut self) {
+        self.warp.watch = None;
+    }
+}
