@@ -58,7 +58,7 @@ fn matrix<T: Element, const R: i32, const C: i32>(
 }
 
 /// Strides on both sides, and backwards.
-#[triton::kernel(T = [bool, i8, i16, i32, i64, u8, u16, u32, u64, f16, bf16, f32, f64], N = [256], num_warps = 2)]
+#[triton::kernel(T = [bool, i8, i16, i32, i64, u8, u16, u32, u64, f16, bf16, f32, f64], N = [256], num_warps = 2, warnings = false)]
 fn strided<T: Element, const N: i32>(x: Ptr<T>, spread: PtrMut<T>, back: PtrMut<T>, n: i32, from: i32, to: i32) {
     let i = program_id(0) * N + arange(0, N);
     let v = load(x + i * from, i < n);

@@ -43,7 +43,11 @@ fn describe(written: &Expr) -> Found<'_> {
         Expr::Break(e) => (&e.break_token, "`break` is", Some("let the condition of a `while` end the loop")),
         Expr::Continue(e) => (&e.continue_token, "`continue` is", Some("put what it would skip into an `if`")),
         Expr::Try(e) => (&e.question_token, "`?` is", Some("nothing in a kernel returns a `Result`")),
-        Expr::Closure(e) => (e, "a closure is, but as an argument of `reduce` or `reduce_axis`,", None),
+        Expr::Closure(e) => (
+            e,
+            "a closure is, but as an argument of `reduce` or `reduce_axis`,",
+            Some("write a `#[triton::function]` beside the kernel"),
+        ),
         Expr::Reference(e) => (e, "a reference is", copies),
         Expr::RawAddr(e) => (e, "a raw address is", copies),
         Expr::Unary(e) => (e, "`*` before a value is", memory),
@@ -103,7 +107,8 @@ pub(crate) fn macro_call(cx: &mut Context, written: &Macro) {
             ("", Some("what must not happen is said by `assert!(condition, \"what is wrong\")`"))
         }
         "vec" => ("", Some("a tile of one value is `full([count], value)`")),
-        _ => ("", None),
+        "format" | "write" | "writeln" => ("", Some("print with `println!(\"{}\", value)`")),
+        _ => ("", Some("there are `assert!` and `println!`")),
     };
     let message = format!("the macro `{name}!`{what} is not part of the kernel language");
     let problem = cx.diagnostic(Code::T0001, &head, message);

@@ -73,8 +73,9 @@ fn numbers(x: Ptr<f32>, out: PtrMut<i32>, n: i32, u: u32, wide: i64) {
     aa = 1.5; //~ 1.5
     let mut ab = n;
     ab += u; //~ +=
+    let mut ac = n;
     if n > 0 {
-        ab = u; //~
+        ac = arange(0, 4); //~
     }
     let bb = if n > 0 { 1 } else { 1.5 }; //~ if n > 0 { 1 } else { 1.5 }
     for i in 0..1.5 {} //~ 1.5

@@ -180,9 +180,6 @@ impl Checker<'_> {
         if let Some(result) = self.shape_method(value.clone(), receiver, name, args) {
             return result;
         }
-        args.iter().for_each(|arg| {
-            self.expr(arg);
-        });
         match name.name.as_str() {
             "to" => {
                 let value = value.and_then(|v| self.not_unit(v, receiver.span))?;

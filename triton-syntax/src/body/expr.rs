@@ -220,7 +220,8 @@ fn literal(cx: &mut Context, lit: &Lit) -> Option<ExprKind> {
         Lit::Int(number) => (number.base10_digits(), number.suffix(), false),
         Lit::Float(number) => (number.base10_digits(), number.suffix(), true),
         _ => {
-            cx.error(Code::T0001, lit, "a text or byte literal is not part of the kernel language");
+            let problem = cx.diagnostic(Code::T0001, lit, "a text or byte literal is not part of the kernel language");
+            cx.report(problem.help("texts stand in `assert!` and `println!` alone"));
             return None;
         }
     };

@@ -141,7 +141,8 @@ fn printed(cx: &mut Context, call: &Macro, arguments: &[Expr]) -> Option<(Vec<St
     if places != given {
         let s = |n: usize| if n == 1 { "" } else { "s" };
         let message = format!("the text has {places} place{} `{{}}`, {given} value{} given", s(places), s(given));
-        cx.error(Code::T0101, call, message);
+        let problem = cx.diagnostic(Code::T0101, call, message);
+        cx.report(problem.help("write a value for each `{}`; `{name}` takes a variable"));
         return None;
     }
     let mut args = args.into_iter();

@@ -64,6 +64,11 @@ fn convert_block(cx: &mut Context, block: &Block, place: Place) -> Option<(Vec<a
 
 fn convert_let(cx: &mut Context, local: &Local) -> Option<ast::Stmt> {
     reject::attributes(cx, &local.attrs);
+    if let Some((token, _)) = local.init.as_ref().and_then(|init| init.diverge.as_ref()) {
+        let problem = cx.diagnostic(Code::T0001, token, "`let .. else` is not part of the kernel language");
+        cx.report(problem.help("a kernel has no enums: write an `if`"));
+        return None;
+    }
     let (pattern, ty) =
         if let syn::Pat::Type(typed) = &local.pat { (&*typed.pat, Some(&*typed.ty)) } else { (&local.pat, None) };
     let pattern = pattern::convert(cx, pattern);
@@ -73,9 +78,6 @@ fn convert_let(cx: &mut Context, local: &Local) -> Option<ast::Stmt> {
         cx.report(problem.help("give the variable a value where it is declared"));
         return None;
     };
-    if let Some((token, _)) = &init.diverge {
-        cx.error(Code::T0001, token, "`let .. else` is not part of the kernel language");
-    }
     let init = expr::convert(cx, &init.expr);
     let ty = match converted {
         Some(ty) => Some(ty?),
