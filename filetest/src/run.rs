@@ -129,7 +129,7 @@ impl Setup {
             let _ = write!(out, "{} {}", buffer.name, buffer.dtype);
             for element in bytes.chunks(buffer.dtype.bytes() as usize) {
                 let constant = Constant { dtype: buffer.dtype, bits: little_endian(element) };
-                // Which NaN comes out is nobody's specialization.
+                // Which NaN comes out is unspecified.
                 let nan = constant.as_float().is_some_and(f64::is_nan);
                 let number = if nan { "c NaN".into() } else { constant.to_string() };
                 let _ = write!(out, " {}", number.split_once(' ').map_or("", |(_, number)| number));

@@ -3,7 +3,7 @@
 //! Nothing here is tied to a driver: CPU, GPU, simulator and foreign bindings read the same metadata. All of it can be
 //! written as a `const`, so embedding costs no start-up time.
 //!
-//! **Invariant:** what a launcher needs to know about an [`Image`] stands beside its text; nobody parses PTX to find out.
+//! **Invariant:** what a launcher needs to know about an [`Image`] stands beside its text; launching parses no PTX.
 
 use crate::ir::types::DType;
 use std::borrow::Cow;
@@ -235,8 +235,8 @@ impl Target {
         }
     }
 
-    /// How many blocks of so many threads a multiprocessor can run at once, if each thread has so many registers: it has 64 K
-    /// registers and 2048 threads.
+    /// Occupancy: how many blocks of this many threads, with this many registers each, are resident on a multiprocessor, which
+    /// has 64 K registers and 2048 threads.
     pub fn resident_blocks(self, threads: u32, registers: u32) -> u32 {
         match self {
             // Registers are given out by eights to each thread.

@@ -93,7 +93,7 @@ impl Cache {
         self.folder.join(format!("{hash:016x}.cubin"))
     }
 
-    /// The entry of a key; `None` if there is no sound one, or none that can be trusted.
+    /// The entry of a key; `None` if it is missing, damaged or not to be trusted.
     pub fn read(&self, key: &Key<'_>) -> Option<Entry> {
         decode(&private::read(&self.folder, &self.file(key), LARGEST).ok()?, key)
     }

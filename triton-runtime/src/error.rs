@@ -328,7 +328,7 @@ pub enum Error {
         message: String,
     },
 
-    /// There is no time between two events.
+    /// The time between two events is not known.
     #[error(
         "{reason}; record both events by Stream::record_timed_event, the earlier one first, on streams of one device"
     )]

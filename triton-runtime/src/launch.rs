@@ -237,7 +237,7 @@ impl<'a, S, const N: usize> Launch<'a, S, N> {
     }
 }
 
-/// Whether a value keeps the parameter's specialization.
+/// Whether a value is the multiple that the parameter asks for.
 #[inline]
 fn keeps(param: &ParamMetadata, bits: u64) -> bool {
     match param.ty.scalar().and_then(|t| signed(t, bits)) {

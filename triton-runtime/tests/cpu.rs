@@ -37,6 +37,25 @@ fn no_driver_is_an_error_and_best_says_why() {
 }
 
 #[test]
+fn devices_by_name() {
+    assert_eq!("cpu".parse(), Ok(Device::cpu()));
+    assert_eq!("best".parse(), Ok(Device::best()));
+    for name in ["", "gpu", "CPU", "cuda:", "cuda:-1", "cuda:+1", "cuda:0x0", "cuda:1 ", "cuda:99999999999999999999"] {
+        let error = name.parse::<Device>().unwrap_err();
+        assert!(matches!(&error, Error::DeviceName { found, .. } if found == name), "{name}: {error}");
+    }
+    assert_eq!("cuda".parse::<Device>(), Device::cuda(0));
+    assert_eq!("cuda:4000".parse::<Device>(), Device::cuda(4000));
+    assert_eq!("sim".parse::<Device>().is_ok(), cfg!(feature = "sim"));
+    let all = Device::all();
+    assert_eq!(all.last(), Some(&Device::cpu()));
+    assert!(all.iter().rev().skip(1).all(|device| device.ordinal().is_some()));
+    let set: std::collections::HashSet<Device> = all.iter().cloned().chain([Device::best(), Device::cpu()]).collect();
+    assert_eq!(set.len(), all.len());
+    assert_eq!(Device::cpu().as_raw_context(), None);
+}
+
+#[test]
 fn elements() {
     fn check<T: Element>(values: &[T], dtype: DType) {
         assert_eq!(T::DTYPE, dtype);

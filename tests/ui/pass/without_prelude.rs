@@ -13,7 +13,7 @@ mod dsl {
 
 #[triton::kernel]
 fn paths(x: triton::lang::PtrMut<f32>) {
-    ::triton::prelude::store(x, self::dsl::lang::load(x, true), true);
+    ::triton::lang::store(x, self::dsl::lang::load(x, true), true);
 }
 
 #[triton::kernel(T = [f32, bf16])]

@@ -134,7 +134,7 @@ impl CpuMemory {
         let before = self.blocks.get(after).map(|b| (b.address() - address, b.len() as u64));
         match (past, before) {
             (Some((gap, len)), other) if other.is_none_or(|(far, _)| gap <= far) => match gap {
-                0 => format!("right behind the end of a buffer of {len} bytes"),
+                0 => format!("just past the end of a buffer of {len} bytes"),
                 _ => format!("{} past the end of a buffer of {len} bytes", bytes(gap)),
             },
             (_, Some((gap, len))) => format!("{} before the start of a buffer of {len} bytes", bytes(gap)),

@@ -91,7 +91,7 @@ impl Function {
         })
     }
 
-    /// Enqueues a launch with the values of each argument. They have been checked against the kernel's record, and are at
+    /// Enqueues a launch with the values of each argument. They have been checked against the kernel's metadata, and are at
     /// most [`ParamType::MAX_WORDS`] each. The last parameter of code with assertions is `report`.
     #[inline]
     pub(crate) fn launch<const N: usize>(

@@ -37,18 +37,25 @@ use triton_sim::{Arg, Launch, Module, Options};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SimOptions {
     seed: u64,
+    instructions: Option<u64>,
 }
 
 impl SimOptions {
     /// The defaults.
     pub const fn new() -> SimOptions {
-        SimOptions { seed: 1 }
+        SimOptions { seed: 1, instructions: None }
     }
 
     /// Chooses the order of programs and warps, and when asynchronous work is done. Each launch of a stream has an order of
     /// its own; with the same seed, the same launches have the same.
     pub const fn with_seed(self, seed: u64) -> SimOptions {
-        SimOptions { seed }
+        SimOptions { seed, ..self }
+    }
+
+    /// Stops a launch after this number of warp instructions with [`Fault::Limit`], so that a test of a loop that may not end
+    /// fails soon. Without it, the limits of the simulator hold: some minutes for a loop that only counts.
+    pub const fn with_instruction_limit(self, instructions: u64) -> SimOptions {
+        SimOptions { instructions: Some(instructions), ..self }
     }
 
     /// What the device name `sim` stands for.
@@ -149,7 +156,10 @@ impl Queue {
     ) -> Result<()> {
         let module = module(kernel, image)?;
         let number = self.launches.fetch_add(1, Relaxed);
-        let options = Options { seed: mix(self.options.seed, number), ..Options::default() };
+        let mut options = Options { seed: mix(self.options.seed, number), ..Options::default() };
+        if let Some(limit) = self.options.instructions {
+            options.most_instructions = limit;
+        }
         // Memory in which a failed assertion describes itself.
         let slot = if image.has_assert_buffer { Some(self.allocate(SLOT)?) } else { None };
         let launch = Launch {

@@ -28,7 +28,7 @@ fn memory() -> Result<()> {
     assert_eq!(stream.download(&x)?, [0xaa, 2, 0xffff_0000, 0xffff_ffff]);
 
     let cases: &[(u32, u64, &str)] = &[
-        (4, a + 16, "right behind the end of a buffer of 16 bytes"),
+        (4, a + 16, "just past the end of a buffer of 16 bytes"),
         (4, a + 24, "8 bytes past the end of a buffer of 16 bytes"),
         (1, b + 4, "1 byte past the end of a buffer of 3 bytes"),
         (8, a + 4, "not aligned to the 8 bytes of an element (byte 4 of a buffer of 16 bytes)"),
