@@ -155,7 +155,9 @@ fn unsafe_code_is_where_the_driver_is_called() {
         let library = starts(LIBRARIES) && !starts(&driver);
         for line in text.lines().filter(|_| library) {
             let code = line.trim_start();
-            if !code.starts_with("//") && code.contains("unsafe {") {
+            // What the attribute emits is tokens here: `#p` is the façade's private module.
+            let emitted = path.starts_with("triton-syntax/src/") && code.contains("unsafe { #p::");
+            if !code.starts_with("//") && code.contains("unsafe {") && !emitted {
                 failures.push(format!("{path}: {code}"));
             }
         }
