@@ -43,9 +43,52 @@
 //! [profile.release.package.triton-core]
 //! opt-level = 3
 //! ```
+//!
+//! Two more crates pay in debug builds: `triton-runtime`, where kernels run on the CPU device, and `triton-sim`, where they run on
+//! `Device::sim()`. Their inner loops are in them:
+//!
+//! ```toml
+//! [profile.dev.package.triton-runtime]
+//! opt-level = 3
+//! [profile.dev.package.triton-sim]
+//! opt-level = 3
+//! ```
 
 // Generated code names the façade by its path, also in the façade's own tests.
 extern crate self as triton;
+
+/// Stands for the kernels of a program in bounds of generic host code.
+///
+/// A kernel is compiled for the instances in its lists. A function that launches one with a type parameter of its own asks for
+/// the instance by the kernel's trait, whose name is the kernel's in camel case with `Instance`:
+///
+/// ```
+/// use triton::prelude::*;
+///
+/// #[triton::kernel(T = [f32, i32], BLOCK = [256])]
+/// fn double<T: Num, const BLOCK: i32>(x: TensorMut<T, 1>) {
+///     let i = program_id(0) * BLOCK;
+///     let v = x.load([i], [BLOCK]);
+///     x.store([i], v + v);
+/// }
+///
+/// /// Twice each number, on any device.
+/// fn doubled<T: Num>(device: &Device, numbers: &[T]) -> triton::Result<Vec<T>>
+/// where
+///     triton::Compiled: DoubleInstance<T, 256>,
+/// {
+///     let stream = device.stream()?;
+///     let mut x = stream.upload(numbers)?;
+///     double::<T, 256>(x.view_mut([numbers.len()])?).launch(&stream, numbers.len().div_ceil(256))?;
+///     stream.download(&x)
+/// }
+///
+/// assert_eq!(doubled(&Device::cpu(), &[1, 2, 3])?, [2, 4, 6]);
+/// assert_eq!(doubled(&Device::cpu(), &[0.5f32])?, [1.0]);
+/// # Ok::<(), triton::Error>(())
+/// ```
+#[derive(Debug)]
+pub enum Compiled {}
 
 #[cfg(doctest)]
 mod book;

@@ -2,7 +2,7 @@
 
 use crate::{Element, bf16, f16};
 
-/// A number: every element type but `bool`.
+/// A number: every element type but `bool`. Its constants are those of generic kernels: `T::ZERO`, `T::MAX`.
 ///
 /// ```
 /// use triton::prelude::*;
@@ -15,7 +15,16 @@ use crate::{Element, bf16, f16};
 /// }
 /// ```
 #[diagnostic::on_unimplemented(message = "`{Self}` is not a number", label = "not a number of the kernel language")]
-pub trait Num: Element {}
+pub trait Num: Element {
+    /// 0.
+    const ZERO: Self;
+    /// 1.
+    const ONE: Self;
+    /// The smallest finite number.
+    const MIN: Self;
+    /// The largest finite number.
+    const MAX: Self;
+}
 
 /// A floating-point number: [`f16`](struct@f16), [`bf16`], `f32` or `f64`.
 ///
@@ -31,7 +40,16 @@ pub trait Num: Element {}
 /// }
 /// ```
 #[diagnostic::on_unimplemented(message = "`{Self}` is not a floating-point type", label = "not a floating-point type")]
-pub trait Float: Num {}
+pub trait Float: Num {
+    /// ∞, the identity of a minimum.
+    const INFINITY: Self;
+    /// −∞, the identity of a maximum.
+    const NEG_INFINITY: Self;
+    /// Not a number.
+    const NAN: Self;
+    /// The distance of 1 and the next larger number.
+    const EPSILON: Self;
+}
 
 /// An integer of 8 to 64 bits, with or without a sign.
 ///
@@ -87,9 +105,48 @@ macro_rules! families {
     ($($family:ident: $($t:ty)*;)*) => { $($(#[diagnostic::do_not_recommend] impl $family for $t {})*)* };
 }
 
+macro_rules! numbers {
+    ($($t:ty: $zero:expr, $one:expr;)*) => { $(
+        #[diagnostic::do_not_recommend]
+        impl Num for $t {
+            const ZERO: $t = $zero;
+            const ONE: $t = $one;
+            const MIN: $t = <$t>::MIN;
+            const MAX: $t = <$t>::MAX;
+        }
+    )* };
+}
+
+numbers! {
+    f16: f16::ZERO, f16::ONE;
+    bf16: bf16::ZERO, bf16::ONE;
+    f32: 0.0, 1.0;
+    f64: 0.0, 1.0;
+    i8: 0, 1;
+    i16: 0, 1;
+    i32: 0, 1;
+    i64: 0, 1;
+    u8: 0, 1;
+    u16: 0, 1;
+    u32: 0, 1;
+    u64: 0, 1;
+}
+
+macro_rules! floats {
+    ($($t:ty)*) => { $(
+        #[diagnostic::do_not_recommend]
+        impl Float for $t {
+            const INFINITY: $t = <$t>::INFINITY;
+            const NEG_INFINITY: $t = <$t>::NEG_INFINITY;
+            const NAN: $t = <$t>::NAN;
+            const EPSILON: $t = <$t>::EPSILON;
+        }
+    )* };
+}
+
+floats!(f16 bf16 f32 f64);
+
 families! {
-    Num: f16 bf16 f32 f64 i8 i16 i32 i64 u8 u16 u32 u64;
-    Float: f16 bf16 f32 f64;
     Int: i8 i16 i32 i64 u8 u16 u32 u64;
     Bitwise: bool i8 i16 i32 i64 u8 u16 u32 u64;
     Offset: i8 i16 i32 i64 u8 u16 u32 u64;

@@ -32,9 +32,13 @@
 //! | `== != < <= > >=` | numbers, `bool` (only `==`, `!=`) | `bool` |
 //! | `& \| ^ !` | integers, `bool` | the same type |
 //! | `<< >>` | integers | the same type; by the width or more gives 0 (or the sign) |
-//! | `&& \|\|` | scalar `bool` | `bool` |
+//! | `&& \|\|` | scalar `bool` | `bool`; the right side is evaluated only where the left one does not decide |
 //! | `as` | scalars | the type written, as in Rust |
-//! | `+ -` | a pointer and an offset (`i32`, `i64`, `u32`), counted in elements | a pointer |
+//! | `+ -` | a pointer and an integer, which counts elements | a pointer |
+//!
+//! An integer division by 0, the quotient of the smallest integer and −1, and a step of a loop that is not positive are mistakes of
+//! the program. The CPU device and the simulator report them. A GPU does not: a quotient is any number there, and a loop may
+//! run once or forever.
 //!
 //! # Functions of elements
 //!
@@ -71,7 +75,7 @@
 //! | spelling | what it does |
 //! |---|---|
 //! | [`load(p, mask)`](load), [`load_or(p, mask, other)`](load_or), [`store(p, v, mask)`](store) | through pointers |
-//! | [`a.load([i, j], [16, 16])`](Tensor::load), [`c.store([i, j], v)`](TensorMut::store) | through views |
+//! | [`a.load([i, j], [16, 16])`](Tensor::load), [`a.load_or([i, j], [16, 16], 1)`](Tensor::load_or), [`c.store([i, j], v)`](TensorMut::store) | through views |
 //! | [`a.dim(0)`](Tensor::dim), [`a.stride(0)`](Tensor::stride) | the shape and the strides of a view |
 //! | [`atomic_add(p, v, mask)`](atomic_add), [`atomic_min`], [`atomic_max`], [`atomic_and`], [`atomic_or`], [`atomic_xor`], [`atomic_xchg`] | updates in one step, and gives what was there |
 //! | [`atomic_cas(p, compare, v)`](atomic_cas) | the same where what was there is `compare` |
@@ -79,18 +83,18 @@
 //!
 //! # Statements
 //!
-//! `let` with a name, `_` or a tuple of them; shadowing; `mut` and assignment, also compound (`+=`); `const` items; blocks
-//! as expressions; tuples. What is not listed is reported by the attribute, at its place.
+//! `let` with a name, `_` or a tuple of them; shadowing; `mut` and assignment, also compound (`+=`) and of tuples
+//! (`(a, b) = (b, a)`); `const` items; blocks as expressions; tuples; `#[cfg(..)]` and lint levels on statements. What is not listed is reported by the attribute, at its place.
 //!
 //! | statement | meaning |
 //! |---|---|
-//! | `if c { .. } else if d { .. } else { .. }` | `c` is one `bool`; as a value, both branches have one type and shape |
+//! | `if c { .. } else if d { .. } else { .. }` | `c` is one `bool`; as a value, both branches have one type and shape, or are tuples of such. A compile-time constant chooses its branch: the other one may have another shape |
 //! | `for i in lo..hi` | counts an `i32`, `i64`, `u32` or `u64` up to, but not including, `hi` |
 //! | `for i in (lo..hi).step_by(s)` | the same in steps of `s`, which is positive |
 //! | `while c { .. }` | while `c`, one `bool`, holds |
 //! | `assert!(c)`, `assert!(c, "what is wrong")` | stops the launch unless `c`, a `bool` or every element of a mask, holds |
 //! | `const { assert!(c, "what is wrong") }` | the same while compiling, for each instance |
-//! | `println!("row {}: {}", i, x)` | prints numbers and tiles; `{}` is the only place that a text can have |
+//! | `println!("row {}: {}", i, x)` | prints numbers and tiles; a place is `{}` or `{name}` |
 //! | `return;` | ends the program; between the kernel's statements, or in an `if` there |
 //!
 //! A variable that a loop or a branch assigns keeps its element type and shape.
@@ -226,7 +230,7 @@ pub use math::{Join, Mask, Value};
 #[doc(hidden)]
 pub use memory::{Load, Store};
 #[doc(hidden)]
-pub use op::{cast, check, float_literal, int_literal, integer, literal, neg, not, print, printed};
+pub use op::{cast, check, float_literal, float_operand, int_literal, integer, literal, neg, not, print, printed};
 #[doc(hidden)]
 pub use reduce::Reducible;
 #[doc(hidden)]
@@ -237,7 +241,8 @@ pub use view::Position;
 built_ins!();
 
 /// The body of every function here. None is ever compiled: a twin is not called, and a call from the host ends the build.
-#[inline]
+// Inlined into a function without generic parameters, the constant would be evaluated where nothing calls it.
+#[inline(never)]
 fn stub<T>() -> T {
     const { panic!("a function of the kernel language is called outside of a kernel") }
 }

@@ -3,6 +3,7 @@
 //! Only functions, types and traits are emitted, never a module of the kernel's name, so that a module may well be called
 //! like its kernel.
 
+use crate::bound;
 use crate::collect::Mentioned;
 use crate::context::Context;
 use crate::instances::Instance;
@@ -18,9 +19,6 @@ use triton_core::ast::{self, GenericArg, GenericKind, ParamKind};
 use triton_core::ir::types::DType;
 use triton_core::{Compiled, embed::MOST_CONSTANTS};
 
-/// How many instances an error message names.
-const NAMED: usize = 12;
-
 /// The parts that all expansions of a kernel share.
 pub(crate) struct Kernel<'a> {
     pub(crate) root: &'a TokenStream,
@@ -33,14 +31,12 @@ pub(crate) struct Kernel<'a> {
     pub(crate) warnings: Option<bool>,
     /// For an editor generated tokens must not lie on the user's, for rustc's messages they should.
     editor: bool,
-    /// The type that stands for the kernel in the instance trait. Shows in rustc's errors, so it reads as words.
-    marker: Ident,
-    /// The trait of the instances that exist. Likewise.
-    compiled: Ident,
+    /// The trait of the instances that exist, which generic host code can name: of `add` it is `AddInstance`.
+    pub(crate) compiled: Ident,
     /// `<T, BLOCK>`, empty without generics.
-    arguments: TokenStream,
+    pub(crate) arguments: TokenStream,
     /// `T, const BLOCK: i32`.
-    declarations: TokenStream,
+    pub(crate) declarations: TokenStream,
 }
 
 impl<'a> Kernel<'a> {
@@ -77,8 +73,7 @@ impl<'a> Kernel<'a> {
             structs: &[],
             warnings: None,
             editor,
-            marker: format_ident!("the_kernel_{}", name, span = span),
-            compiled: format_ident!("{}_was_compiled_for", name, span = span),
+            compiled: format_ident!("{}", bound::name(&name.to_string()), span = span),
             arguments: if names.is_empty() { TokenStream::new() } else { quote!(<#(#names),*>) },
             declarations: quote!(#(#declarations),*),
         }
@@ -100,16 +95,10 @@ impl<'a> Kernel<'a> {
         spelling(&self.name(), &instance.args, self.signature)
     }
 
-    /// The generic arguments of the instance trait: a lifetime first. With it the bound on the launcher is checked at
-    /// calls only; without it a kernel that failed to compile would be reported once more where it is defined.
-    fn trait_arguments(&self) -> TokenStream {
-        let names = self.function.sig.generics.params.iter().filter_map(name_of);
-        quote!(<'a #(, #names)*>)
-    }
-
-    /// The launcher with its marker type and instance trait.
+    /// The launcher with its instance trait.
     pub(crate) fn launcher(&self) -> TokenStream {
-        let Kernel { root, function, marker, compiled, arguments, declarations, .. } = self;
+        let Kernel { root, function, compiled, .. } = self;
+        let marker = self.marker();
         let p = self.private();
         let (vis, fn_token, name) = (&function.vis, &function.sig.fn_token, &function.sig.ident);
         let attrs = function.attrs.iter().filter(|attr| !attr.path().is_ident("expect"));
@@ -145,30 +134,31 @@ impl<'a> Kernel<'a> {
                 }
             };
         }
-        let trait_arguments = self.trait_arguments();
-        let types = function.sig.generics.type_params().map(|ty| &ty.ident);
-        let fields = quote!(#(::core::marker::PhantomData<#types>),*);
-        let marker_declarations = if declarations.is_empty() { TokenStream::new() } else { quote!(<#declarations>) };
-        let trait_declarations = if declarations.is_empty() { quote!(<'a>) } else { quote!(<'a, #declarations>) };
+        let (trait_declarations, trait_arguments) = self.trait_generics();
         let unlisted = self.unlisted();
         // On one token of the user's, or rustc would underline the whole attribute when the bound is not met.
-        let listed = twin::respan(quote!(#marker #arguments: #compiled #trait_arguments), marker.span());
+        let listed = twin::respan(quote!(#marker: #compiled #trait_arguments), compiled.span());
+        let doc = format!(
+            "The instances of the kernel `{0}`. Generic host code asks for one: `where triton::Compiled: {compiled}<..>`, with the \
+             generic arguments of `{0}`.",
+            self.name()
+        );
         quote! {
             #(#attrs)*
             #[allow(non_snake_case, clippy::too_many_arguments)]
             #vis #fn_token #name<'a #(, #bounds)*>(#(#params),*) -> #root::Launch<'a, #root::launch::mode::#mode, #count>
             where #listed, #predicates {
-                let (kernel, args) = (<#marker #arguments as #compiled #trait_arguments>::kernel(), #args);
+                let (kernel, args) = (<#marker as #compiled #trait_arguments>::kernel(), #args);
                 // SAFETY: the mode in the signature is that of the parameters.
                 unsafe { #p::Launch::new(kernel, args) }
             }
-            #[doc(hidden)]
-            #[allow(non_camel_case_types)]
-            #vis struct #marker #marker_declarations(#fields);
-            #[doc(hidden)]
+            #[doc = #doc]
+            ///
+            /// # Safety
+            /// For the attribute alone: the kernel is the one of these arguments.
             #[allow(non_camel_case_types)]
             #unlisted
-            #vis trait #compiled #trait_declarations {
+            #vis unsafe trait #compiled #trait_declarations {
                 #[doc(hidden)]
                 fn kernel() -> &'static #p::Kernel;
             }
@@ -228,26 +218,6 @@ impl<'a> Kernel<'a> {
         outers.retain(|path| !linked.paths.contains_key(&key(path)));
         outers.truncate(MOST_CONSTANTS);
         outers
-    }
-
-    /// What rustc says of an instance that is not in the lists.
-    fn unlisted(&self) -> TokenStream {
-        let name = self.name();
-        let message = format!("kernel `{name}` was not compiled for this instance");
-        if self.arguments.is_empty() {
-            return quote!(#[diagnostic::on_unimplemented(message = #message)]);
-        }
-        let names: Vec<String> =
-            self.function.sig.generics.params.iter().filter_map(name_of).map(|n| format!("{{{n}}}")).collect();
-        let label = format!("`{name}::<{}>` is not in the list", names.join(", "));
-        let mut listed: Vec<String> =
-            self.instances.iter().take(NAMED).map(|instance| self.spelling(instance)).collect();
-        if self.instances.len() > NAMED {
-            listed.push(format!("and {} more", self.instances.len() - NAMED));
-        }
-        let listed = format!("compiled instances of `{name}`: {}", listed.join(", "));
-        let extend = format!("add it to the list in `#[triton::kernel(..)]` on `{name}`");
-        quote!(#[diagnostic::on_unimplemented(message = #message, label = #label, note = #listed, note = #extend)])
     }
 
     fn typed_inputs(&self) -> impl Iterator<Item = &syn::PatType> {
@@ -330,19 +300,21 @@ impl<'a> Kernel<'a> {
 
     /// The implementation for one instance, with its code. `outers` are what its constants from outside are called.
     fn instance(&self, instance: &Instance, configs: &[Compiled], outers: &[TokenStream]) -> TokenStream {
-        let Kernel { marker, compiled, .. } = self;
+        let (marker, compiled) = (self.marker(), &self.compiled);
         let p = self.private();
         let values = self.values(instance, |_| Span::call_site());
-        let own = if values.is_empty() { TokenStream::new() } else { quote!(<#(#values),*>) };
         let body = embed::kernel(self, instance, configs, outers);
         let generics = self.signature.generics.iter().zip(&values).filter(|_| !outers.is_empty());
         let aliases = generics.filter(|(generic, _)| generic.kind == GenericKind::Type).map(|(generic, value)| {
             let name = Ident::new(&generic.name.name, Span::call_site());
             quote!(#[allow(dead_code)] type #name = #value;)
         });
+        let lifetime = if values.is_empty() { quote!(<'a>) } else { TokenStream::new() };
+        let arguments = if values.is_empty() { quote!(<'a>) } else { quote!(<#(#values),*>) };
         quote! {
             #[diagnostic::do_not_recommend]
-            impl<'a> #compiled<'a #(, #values)*> for #marker #own {
+            // SAFETY: this is the code of the instance.
+            unsafe impl #lifetime #compiled #arguments for #marker {
                 fn kernel() -> &'static #p::Kernel { #(#aliases)* #body }
             }
         }
@@ -350,14 +322,14 @@ impl<'a> Kernel<'a> {
 
     /// An implementation for every instance at once: with an error in the kernel, its callers have nothing to add.
     pub(crate) fn accept_every_instance(&self) -> TokenStream {
-        let Kernel { marker, compiled, arguments, declarations, .. } = self;
+        let (marker, compiled) = (self.marker(), &self.compiled);
         let p = self.private();
-        let trait_arguments = self.trait_arguments();
-        let comma = if declarations.is_empty() { TokenStream::new() } else { quote!(,) };
+        let (declarations, arguments) = self.trait_generics();
         let head = self.head();
         quote! {
             #[diagnostic::do_not_recommend]
-            impl<'a #comma #declarations> #compiled #trait_arguments for #marker #arguments {
+            // SAFETY: it has no kernel.
+            unsafe impl #declarations #compiled #arguments for #marker {
                 fn kernel() -> &'static #p::Kernel { #p::not_compiled() }
             }
             #head
@@ -551,7 +523,7 @@ pub(crate) fn spelling(name: &str, args: &[GenericArg], signature: &Signature) -
     format!("{name}::<{}>", text.collect::<Vec<_>>().join(", "))
 }
 
-fn name_of(param: &GenericParam) -> Option<&Ident> {
+pub(crate) fn name_of(param: &GenericParam) -> Option<&Ident> {
     match param {
         GenericParam::Lifetime(_) => None,
         GenericParam::Type(ty) => Some(&ty.ident),

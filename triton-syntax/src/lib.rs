@@ -18,6 +18,7 @@
 extern crate proc_macro;
 
 mod body;
+mod bound;
 mod collect;
 mod compile;
 mod configure;

@@ -69,7 +69,13 @@ impl Rewriter<'_> {
         let first = self.generated(first_token(left));
         let root = respan(self.root.clone(), first);
         let name = Ident::new(name, first);
-        let (left, right) = (self.operand(left), self.right_operand(right, op));
+        let (left, right) = match (literal(bare(left)), literal(bare(right))) {
+            (None, Some(Number::Float)) => {
+                (self.unary("float_operand", first_token(left), left), self.right_operand(right, op))
+            }
+            (Some(Number::Float), None) => (self.operand(left), self.unary("float_operand", first_token(right), right)),
+            (_, _) => (self.operand(left), self.right_operand(right, op)),
+        };
         let op = self.generated(op);
         let head = quote_spanned!(first=> #root::lang::op::#name(#left));
         let bar = quote_spanned!(op=> |);

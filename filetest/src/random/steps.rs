@@ -3,9 +3,15 @@
 use super::program::{Gen, Tile, dims, elements, ty};
 use triton_core::ir::types::{Class, DType};
 
+/// Buffers after which a program takes no further step: a test launches at most 40 parameters.
+const MOST_BUFFERS: usize = 24;
+
 impl Gen<'_> {
     /// One more operation, or a few that belong together.
     pub fn step(&mut self) {
+        if self.buffers.len() > MOST_BUFFERS {
+            return;
+        }
         match self.random.below(29) {
             0..6 => self.elementwise(),
             6..8 => self.compare(),

@@ -50,6 +50,21 @@ fn offsets<T: Int>(index: Ptr<T>, out: PtrMut<i32>) {
     store(out + first + second, 9, true);
 }
 
+#[triton::kernel(T = [f32, f16, i8, u64])]
+fn constants<T: Num>(out: TensorMut<T, 1>) {
+    out.store([0], full([1], T::ZERO));
+    out.store([1], full([1], T::ONE + T::ONE));
+    out.store([2], full([1], T::MAX));
+    out.store([3], full([1], T::MIN));
+}
+
+#[triton::kernel(T = [f32, bf16])]
+fn floats<T: Float>(out: TensorMut<T, 1>) {
+    let largest = max(full::<T>([4], T::NEG_INFINITY));
+    out.store([0], full([1], maximum(largest, T::ONE)));
+    out.store([1], full([1], T::INFINITY));
+}
+
 macro_rules! of_type {
     ($name:ident, $ty:ty, $size:literal, $more:expr) => {
         #[triton::kernel(T = [$ty], N = [$size, $more])]
@@ -73,7 +88,14 @@ fn main() -> triton::Result<()> {
         // SAFETY: every index, and the sum of the first two, is below 4.
         unsafe { offsets(&index, &mut out).launch(&stream, 1)? };
         assert_eq!(stream.download(&out)?, [1, 2, 3, 9], "{device}");
+        let mut bytes = stream.zeros::<i8>(4)?;
+        constants(bytes.view_mut([4])?).launch(&stream, 1)?;
+        assert_eq!(stream.download(&bytes)?, [0, 2, 127, -128], "{device}");
         let mut out = stream.zeros::<f32>(8)?;
+        constants(out.view_mut([8])?).launch(&stream, 1)?;
+        assert_eq!(stream.download(&out)?[..4], [0.0, 2.0, f32::MAX, f32::MIN], "{device}");
+        floats(out.view_mut([8])?).launch(&stream, 1)?;
+        assert_eq!(stream.download(&out)?[..2], [1.0, f32::INFINITY], "{device}");
         // SAFETY: `out` has 8 elements.
         unsafe { ones::<f32, 8>(&mut out).launch(&stream, 1)? };
         assert_eq!(stream.download(&out)?, [1.0; 8]);

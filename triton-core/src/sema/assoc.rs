@@ -52,8 +52,16 @@ pub(super) fn mathematical(dtype: DType, name: &str) -> Option<Constant> {
     Some(Constant { dtype, bits })
 }
 
-/// The constant of this name, as Rust (and the crate `half`) define it.
+/// The constant of this name, as Rust (and the crate `half`) define it, or the trait `Num`.
 pub(super) fn constant(dtype: DType, name: &str) -> Option<Constant> {
+    // Of the trait `Num`, for type parameters.
+    match (name, dtype.class()) {
+        ("ZERO" | "ONE", Class::Bool) => return None,
+        ("ZERO" | "ONE", Class::Signed | Class::Unsigned) => return Some(Constant::int(dtype, (name == "ONE").into())),
+        ("ZERO", Class::Float) => return Constant::parse_float(dtype, "0.0"),
+        ("ONE", Class::Float) => return Constant::parse_float(dtype, "1.0"),
+        (_, _) => {}
+    }
     match dtype.class() {
         Class::Bool => None,
         Class::Signed => match name {
