@@ -8,7 +8,7 @@ use syn::{Expr, ExprCall, ExprLit, ExprMethodCall, Lit, Local, Macro, Pat};
 /// Messages without a case, and why.
 const WITHOUT: &[(&str, &str)] = &[
     ("a `return` here is not part of the kernel language", "the parser refuses it first"),
-    ("this is no number of `f32`", "every float literal is one"),
+    ("this literal is not a number of `f32`", "every float literal is one"),
     ("this is called by the attributes of `triton`, not by hand", "nobody does"),
 ];
 

@@ -4,7 +4,6 @@ use crate::case::{Case, Launch, Region, Trial, launch, untouched};
 use crate::inputs;
 use crate::random::Random;
 use crate::value::Expected;
-use triton::lang::Offset;
 use triton::prelude::*;
 use triton_core::ir::types::DType;
 
@@ -68,7 +67,7 @@ fn strided<T: Element, const N: i32>(x: Ptr<T>, spread: PtrMut<T>, back: PtrMut<
 
 /// Indices from memory.
 #[triton::kernel(T = [bool, i8, i16, i32, i64, u8, u16, u32, u64, f16, bf16, f32, f64], I = [i32, i64, u32], num_warps = 2)]
-fn indexed<T: Element, I: Offset>(at: Ptr<I>, x: Ptr<T>, gathered: PtrMut<T>, scattered: PtrMut<T>) {
+fn indexed<T: Element, I: Int>(at: Ptr<I>, x: Ptr<T>, gathered: PtrMut<T>, scattered: PtrMut<T>) {
     let i = program_id(0) * 128 + arange(0, 128);
     let j = load(at + i, true);
     store(gathered + i, load(x + j, true), true);

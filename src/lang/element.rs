@@ -53,7 +53,7 @@ pub trait Float: Num {
 
 /// An integer of 8 to 64 bits, with or without a sign.
 ///
-/// `& | ^ ! << >>` need it.
+/// `& | ^ ! << >>` need it, and so does what is added to a pointer.
 ///
 /// ```
 /// use triton::prelude::*;
@@ -81,25 +81,6 @@ pub trait Int: Num + Bitwise {}
 /// ```
 #[diagnostic::on_unimplemented(message = "`{Self}` has no bits to combine", label = "neither an integer nor `bool`")]
 pub trait Bitwise: Element {}
-
-/// What can be added to a pointer: an integer, which is extended to 64 bits.
-///
-/// ```
-/// use triton::lang::Offset;
-/// use triton::prelude::*;
-///
-/// #[triton::kernel(I = [i32, i64])]
-/// fn gather<I: Offset>(x: Ptr<f32>, index: Ptr<I>, out: PtrMut<f32>, n: i32) {
-///     let i = program_id(0) * 256 + arange(0, 256);
-///     store(out + i, load(x + load(index + i, i < n), i < n), i < n);
-/// }
-/// ```
-#[diagnostic::on_unimplemented(
-    message = "a pointer cannot be moved by a `{Self}`",
-    label = "not an offset",
-    note = "offsets are integers, counted in elements"
-)]
-pub trait Offset: Int {}
 
 macro_rules! families {
     ($($family:ident: $($t:ty)*;)*) => { $($(#[diagnostic::do_not_recommend] impl $family for $t {})*)* };
@@ -149,5 +130,4 @@ floats!(f16 bf16 f32 f64);
 families! {
     Int: i8 i16 i32 i64 u8 u16 u32 u64;
     Bitwise: bool i8 i16 i32 i64 u8 u16 u32 u64;
-    Offset: i8 i16 i32 i64 u8 u16 u32 u64;
 }

@@ -15,8 +15,7 @@
 //! | `T` | a number or `bool` that the whole program shares: parameters, generic constants, [`program_id`], [`num_programs`] |
 //!
 //! A type parameter has a bound: [`Num`] for every number, [`Float`] or [`Int`] for what only these have; [`Bitwise`] for
-//! integers and `bool`, [`Offset`] for what moves a pointer, [`Counter`] for what a `for` counts with, and
-//! [`Element`](crate::Element) for all of them.
+//! integers and `bool`, [`Counter`] for what a `for` counts with, and [`Element`](crate::Element) for all of them.
 //!
 //! # Operators
 //!
@@ -206,7 +205,7 @@ mod view;
 
 pub use atomic::{atomic_add, atomic_and, atomic_cas, atomic_max, atomic_min, atomic_or, atomic_xchg, atomic_xor};
 pub use dot::{Tf32, dot};
-pub use element::{Bitwise, Float, Int, Num, Offset};
+pub use element::{Bitwise, Float, Int, Num};
 pub use index::{arange, num_programs, program_id};
 pub use library::{clamp, erf, round, sigmoid, tanh};
 pub use math::{abs, cos, exp, exp2, fma, log, log2, maximum, minimum, rsqrt, select, sin, sqrt};

@@ -4,7 +4,7 @@
 //! operator itself. The traits are our own, so generic bodies type-check, and literals have types of their own, which
 //! every element type goes with.
 
-use super::{Bitwise, Condition, Float, Int, Mask, Num, Offset, Ptr, PtrMut, Tile, Value, stub};
+use super::{Bitwise, Condition, Float, Int, Mask, Num, Ptr, PtrMut, Tile, Value, stub};
 use crate::Element;
 
 /// A literal with a fraction.
@@ -200,19 +200,19 @@ literals!(Shift<Int>, IntLiteral = T, Tile<T>);
 macro_rules! pointers {
     ($($pointer:ident)*) => { $(
         #[diagnostic::do_not_recommend]
-        impl<T, I: Offset> Arith<I> for $pointer<T> {
+        impl<T, I: Int> Arith<I> for $pointer<T> {
             type Out = $pointer<T>;
         }
         #[diagnostic::do_not_recommend]
-        impl<T, I: Offset> Arith<Tile<I>> for $pointer<T> {
+        impl<T, I: Int> Arith<Tile<I>> for $pointer<T> {
             type Out = Tile<$pointer<T>>;
         }
         #[diagnostic::do_not_recommend]
-        impl<T, I: Offset> Arith<I> for Tile<$pointer<T>> {
+        impl<T, I: Int> Arith<I> for Tile<$pointer<T>> {
             type Out = Tile<$pointer<T>>;
         }
         #[diagnostic::do_not_recommend]
-        impl<T, I: Offset> Arith<Tile<I>> for Tile<$pointer<T>> {
+        impl<T, I: Int> Arith<Tile<I>> for Tile<$pointer<T>> {
             type Out = Tile<$pointer<T>>;
         }
         #[diagnostic::do_not_recommend]

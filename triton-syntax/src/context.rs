@@ -157,12 +157,9 @@ impl Context {
     /// rustc warn at a place, in words of ours, as it is told to by `allow` and `deny`.
     pub(crate) fn warnings(&self) -> TokenStream {
         let warning = |problem: &Diagnostic| {
-            let name = match problem.code {
-                Code::W0001 => "uncoalesced_access",
-                Code::W0003 => "unknown_stride",
-                Code::W0004 => "wrapping_index",
-                _ => "needless_mask",
-            };
+            let names =
+                [(Code::W0001, "uncoalesced_access"), (Code::W0003, "unknown_stride"), (Code::W0004, "wrapping_index")];
+            let name = names.iter().find(|(code, _)| *code == problem.code).map_or("needless_mask", |(_, name)| name);
             let (name, text) = (Ident::new(name, self.tokens(problem.span).0), problem.to_string());
             let declared = Ident::new(&name.to_string(), TokenSpan::call_site());
             quote!(const _: () = {

@@ -140,7 +140,7 @@ impl<'a> Kernel<'a> {
         let listed = twin::respan(quote!(#marker: #compiled #trait_arguments), compiled.span());
         let doc = format!(
             "The instances of the kernel `{0}`. Generic host code asks for one: `where triton::Compiled: {compiled}<..>`, with the \
-             generic arguments of `{0}`.",
+             generic arguments of `{0}`.\n\n# Safety\nFor the attribute alone: the kernel is that of these arguments.",
             self.name()
         );
         quote! {
@@ -153,10 +153,7 @@ impl<'a> Kernel<'a> {
                 unsafe { #p::Launch::new(kernel, args) }
             }
             #[doc = #doc]
-            ///
-            /// # Safety
-            /// For the attribute alone: the kernel is the one of these arguments.
-            #[allow(non_camel_case_types)]
+            #[allow(non_camel_case_types, clippy::missing_safety_doc)]
             #unlisted
             #vis unsafe trait #compiled #trait_declarations {
                 #[doc(hidden)]

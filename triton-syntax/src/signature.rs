@@ -185,10 +185,12 @@ fn parameter_type(cx: &mut Context, written: &Type, generics: &[String]) -> Opti
     }
     let Some(ty) = types::try_convert(cx, written) else {
         let Type::Reference(reference) = written else {
-            cx.report(match written {
-                Type::Ptr(_) => problem.help("for memory of the device write `Ptr<T>` or `PtrMut<T>`"),
-                _ => problem.help("pass its parts, each as a parameter"),
-            });
+            let raw = matches!(written, Type::Ptr(_));
+            cx.report(problem.help(if raw {
+                "for memory of the device write `Ptr<T>` or `PtrMut<T>`"
+            } else {
+                "pass its parts, each as a parameter"
+            }));
             return None;
         };
         let help = if view_arguments(&reference.elem).is_some() {

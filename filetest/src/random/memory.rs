@@ -304,8 +304,14 @@ impl Gen<'_> {
         };
         let (dtype, shape) = (self.buffers[region.buffer].dtype, self.shape());
         // A read, writes, updates of elements apart, updates that meet.
-        let updates = if dtype.bits() < 32 && dtype != DType::F16 { 0 } else { 2 + usize::from(dtype.is_int()) };
+        let once = !self.float_updates && self.counters.is_empty();
+        let updates = match dtype {
+            dtype if dtype.is_float() && !once => 0,
+            dtype if dtype.bits() < 32 && dtype != DType::F16 => 0,
+            dtype => 2 + usize::from(dtype.is_int()),
+        };
         let what = self.random.below(3 + updates);
+        self.float_updates |= what > 2 && dtype.is_float();
         let room = Some((region.size, SLACK));
         let shared = what == 5;
         let value = (what > 0).then(|| self.operand(dtype, &shape));

@@ -60,6 +60,8 @@ pub(super) struct Gen<'a> {
     pub aligned: bool,
     pub divisible: bool,
     pub rounds: bool,
+    /// Whether floats are added in memory: of two such updates the order decides how they are rounded.
+    pub float_updates: bool,
     /// Whether it has an assertion.
     pub asserts: bool,
     /// The program's own few shapes, so that tiles meet.
@@ -227,6 +229,7 @@ pub fn case(seed: u64) -> Case {
         aligned,
         divisible,
         rounds: false,
+        float_updates: false,
         asserts: false,
         shapes,
     };
@@ -293,7 +296,9 @@ impl Gen<'_> {
     /// Two parameters that are only read, as one buffer under two names.
     fn alias(&mut self, args: &mut [String]) {
         let Gen { random, buffers, .. } = self;
-        let alike = |a: &Buffer, b: &Buffer| !a.mutable && !b.mutable && a.dtype == b.dtype && a.len <= b.len;
+        let alike = |a: &Buffer, b: &Buffer| {
+            !a.mutable && !b.mutable && a.dtype == b.dtype && a.len <= b.len && (b.small || !a.small)
+        };
         let pairs = (0..buffers.len()).flat_map(|i| (0..buffers.len()).map(move |j| (i, j)));
         let pairs: Vec<_> = pairs.filter(|&(i, j)| i != j && alike(&buffers[i], &buffers[j])).collect();
         if !pairs.is_empty() && random.once_in(3) {

@@ -17,7 +17,7 @@ fn forged(metadata: KernelMetadata) -> &'static Kernel {
 fn main() -> triton::Result<()> {
     let stream = Device::cpu().stream()?;
     let mut x = stream.zeros::<i32>(1)?;
-    let kernel = <the_kernel_poke as poke_was_compiled_for>::kernel();
+    let kernel = <triton::Compiled as PokeInstance>::kernel();
     let launch: Launch<'_, Safe, 2> = Launch::new(kernel, [x.as_ptr_mut_arg(), LaunchArg::scalar(9)]);
     launch.launch(&stream, 1)
 }

@@ -46,7 +46,7 @@ fn module(x: Ptr<f32>, out: PtrMut<f32>, n: i32) {
     let i = tl.arange(0, 64); //~ tl
     let a = tl.load(x, n); //~ tl
     let b = tl.float32; //~ tl
-    let c = arange(0, 64).to(tl.float16); //~
+    let c = arange(0, 64).to(tl.float16); //~ to
     let d = tl.cumsum(n, 0); //~ tl
     let e = torch.zeros(n); //~ torch
 }

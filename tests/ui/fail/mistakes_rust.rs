@@ -27,7 +27,7 @@ fn control(x: Ptr<f32>, out: PtrMut<f32>, n: i32) {
         0 => {}
         _ => {}
     }
-    let Some(a) = n else { return }; //~
+    let Some(a) = n else { return }; //~ else
     let b; //~ let b;
     let c = &n; //~ &n
     let d = *x; //~ *x

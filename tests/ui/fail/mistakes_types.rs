@@ -75,7 +75,7 @@ fn numbers(x: Ptr<f32>, out: PtrMut<i32>, n: i32, u: u32, wide: i64) {
     ab += u; //~ +=
     let mut ac = n;
     if n > 0 {
-        ac = arange(0, 4); //~
+        ac = arange(0, 4); //~ arange(0, 4)
     }
     let bb = if n > 0 { 1 } else { 1.5 }; //~ if n > 0 { 1 } else { 1.5 }
     for i in 0..1.5 {} //~ 1.5

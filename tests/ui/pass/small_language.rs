@@ -69,7 +69,7 @@ macro_rules! of_type {
     ($name:ident, $ty:ty, $size:literal, $more:expr) => {
         #[triton::kernel(T = [$ty], N = [$size, $more])]
         fn $name<T: Num, const N: i32>(out: PtrMut<T>) {
-            store(out + arange(0, N), full::<T>([N], 1), true);
+            store(out + arange(0, N), full([N], T::ONE), true);
         }
     };
 }

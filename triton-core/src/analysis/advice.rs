@@ -30,7 +30,9 @@ pub fn advice(func: &Function) -> Vec<Diagnostic> {
         };
         let at = |p: Diagnostic| if p.span == Span::NONE { Diagnostic { span: data.span, ..p } } else { p };
         let mut say = |problem: Option<Diagnostic>| found.extend(problem.map(at));
-        say(cause(func, ptr, strides[ptr]).or_else(|| apart(func, ptr, strides[ptr])));
+        // A view computes its own index: that its last stride is not promised is what the launch was told.
+        let written = |found: &Diagnostic| found.span != data.span;
+        say(cause(func, ptr, strides[ptr]).filter(written).or_else(|| apart(func, ptr, strides[ptr])));
         let everywhere =
             mask.and_then(|mask| known[mask].as_ref()).is_some_and(|mask| mask.iter().all(|&bit| bit != 0));
         say(everywhere.then(|| {
@@ -42,6 +44,7 @@ pub fn advice(func: &Function) -> Vec<Diagnostic> {
 }
 
 /// What keeps the neighbours of an access from being known to be next to each other.
+#[expect(clippy::wildcard_enum_match_arm, reason = "other operations do not scale an index")]
 fn cause(func: &Function, ptr: Value, strides: Strides) -> Option<Diagnostic> {
     let shape = func.ty(ptr).shape;
     let mut axes = (0..shape.rank()).filter(|&axis| shape.dims()[axis] > 1);
@@ -52,10 +55,13 @@ fn cause(func: &Function, ptr: Value, strides: Strides) -> Option<Diagnostic> {
     for inst in func.walk() {
         func.insts[inst].results.iter().for_each(|&result| sources[result] = Some(inst));
     }
-    let uniform = |v: Value| {
-        func.ty(v).shape == Shape::SCALAR
-            || sources[v].is_some_and(|inst| matches!(func.insts[inst].op, Op::Splat { .. }))
+    let op = |v: Value| sources[v].map(|inst| func.insts[inst].op);
+    let uniform = |v: Value| func.ty(v).shape == Shape::SCALAR || matches!(op(v), Some(Op::Splat { .. }));
+    let known = |v: Value| {
+        let scalar = if let Some(Op::Splat { x, .. }) = op(v) { x } else { v };
+        matches!(op(scalar), Some(Op::Const { .. }))
     };
+    let variable = |v: Value| uniform(v) && !known(v);
     let (mut open, mut seen) = (vec![ptr], Vec::new());
     let (mut scaled, mut wrapped) = (None, None);
     while let Some(value) = open.pop() {
@@ -65,8 +71,11 @@ fn cause(func: &Function, ptr: Value, strides: Strides) -> Option<Diagnostic> {
         match data.op {
             // What memory holds is a gather.
             Op::Load { .. } => return None,
-            Op::Binary { kind: BinaryKind::Mul, a, b } if uniform(a) != uniform(b) => scaled = Some(data.span),
-            Op::Binary { kind: BinaryKind::Rem, a, b } if uniform(b) && !uniform(a) => wrapped = Some(data.span),
+            // A constant is known.
+            Op::Binary { kind: BinaryKind::Mul, a, b } if variable(a) && !uniform(b) || variable(b) && !uniform(a) => {
+                scaled = Some(data.span);
+            }
+            Op::Binary { kind: BinaryKind::Rem, a, b } if variable(b) && !uniform(a) => wrapped = Some(data.span),
             _ => {}
         }
         if data.op.effect() == Effect::Pure && data.op.tiles() != Tiles::Carried {

@@ -52,6 +52,7 @@ pub fn check(kernel: &Kernel, instance: &Instance) -> Result<(Function, Vec<Opti
         scopes: vec![HashMap::new()],
         failure: Failure::default(),
         depth: 0,
+        combining: false,
         functions: &kernel.functions,
         structs: &kernel.structs,
         outers: kernel.outers.iter().map(|text| (text.as_str(), None)).collect(),
@@ -120,6 +121,8 @@ struct Checker<'a> {
     scopes: Vec<HashMap<String, Option<Val>>>,
     failure: Failure,
     depth: usize,
+    /// Whether it is in the closure of a `reduce`, which has no control flow.
+    combining: bool,
     assertions: bool,
     deterministic: bool,
     /// Where operations are appended.

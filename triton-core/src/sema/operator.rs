@@ -170,6 +170,14 @@ impl Checker<'_> {
         let left = self.expr(a).and_then(|v| self.not_unit(v, a.span))?;
         let left = self.open_as(left, DType::Bool, a.span)?;
         self.check_logical(op, span, &left, None)?;
+        if self.combining {
+            // No branch: what a closure computes can be computed in any case.
+            let right = self.expr(b).and_then(|v| self.not_unit(v, b.span))?;
+            let right = self.open_as(right, DType::Bool, b.span)?;
+            self.check_logical(op, span, &right, Some(&left))?;
+            let bitwise = if op == BinaryOp::And { BinaryOp::BitAnd } else { BinaryOp::BitOr };
+            return self.binary(bitwise, span, (left, a.span), (right, b.span));
+        }
         let names = assigned_names([b]);
         let right = |cx: &mut Checker<'_>| {
             let right = cx.expr(b).and_then(|v| cx.not_unit(v, b.span))?;
@@ -179,9 +187,10 @@ impl Checker<'_> {
         };
         let decided = |_: &mut Checker<'_>| Some(Val::Known(Known::bool(op == BinaryOp::Or)));
         let cond = left.clone();
-        match op {
-            BinaryOp::Or => self.branch(cond, &names, span, decided, right),
-            _ => self.branch(cond, &names, span, right, decided),
+        if op == BinaryOp::Or {
+            self.branch(cond, &names, span, decided, right)
+        } else {
+            self.branch(cond, &names, span, right, decided)
         }
     }
 

@@ -92,7 +92,9 @@ impl Checker<'_> {
         let (a, b) = elements.split_at(args.len());
         self.bind_elements(first, a);
         self.bind_elements(second, b);
+        self.combining = true;
         let result = self.expr(body);
+        self.combining = false;
         self.scopes.pop();
         let combined = result.and_then(|value| self.combined(value, &args, body.span));
         self.block = outer;

@@ -113,6 +113,7 @@ fn statement_value(cx: &mut Context, expr: &Expr, place: Place) -> Option<ast::E
 }
 
 /// `(a, b) = value;`, as a block that binds the parts of the value, and then assigns them.
+#[allow(clippy::wildcard_enum_match_arm, reason = "syn's enum is not exhaustive")]
 fn convert_destructuring(cx: &mut Context, targets: &ExprTuple, value: &Expr) -> Option<ast::Stmt> {
     let span = cx.place_of(targets);
     let value = expr::convert(cx, value);
