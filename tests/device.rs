@@ -28,6 +28,8 @@ mod random;
 mod reduce;
 #[path = "device/report.rs"]
 mod report;
+#[path = "device/undefined.rs"]
+mod undefined;
 #[path = "device/views.rs"]
 mod views;
 
