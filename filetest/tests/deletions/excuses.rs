@@ -65,10 +65,4 @@ pub const EXCUSES: &[Excuse] = &[
         nth: 2,
         reason: "no turn of the loop stores where another one or the store before it does, which the compiler cannot tell",
     },
-    Excuse {
-        programs: &["run/random_910007981 divisible16", "run/random_910007981 generic"],
-        instruction: "bar.sync 0",
-        nth: 1,
-        reason: "orders a store with the loads of the turn before, and this loop takes one turn at most",
-    },
 ];
