@@ -1,4 +1,4 @@
-//! What a kernel becomes: launcher, marker type, instance trait, and the two forms of the twin.
+//! What a kernel becomes: launcher, instance trait, and the two forms of the twin.
 //!
 //! Only functions, types and traits are emitted, never a module of the kernel's name, so that a module may well be called
 //! like its kernel.

@@ -5,7 +5,7 @@
 //! ```text
 //! #[kernel] fn ─▶ options, signature, body (syn → ast, with a place for every span)
 //!            ─▶ if it uses functions, constants or structs: hidden macros gather them (`link`), and then
-//!            ─▶ launcher fn + marker type + instance trait       always, so that callers resolve even if the body is wrong
+//!            ─▶ launcher fn + instance trait                     always, so that callers resolve even if the body is wrong
 //!            ─▶ compile every instance
 //!                 all compiled   ─▶ the twin (rustc's own checks of the body) + one impl of the trait for each instance
 //!                 errors         ─▶ compile_error!s + an impl for every instance; no twin, so nothing is said twice
