@@ -99,7 +99,7 @@ const CASES: &[Case] = &[
     on("let $0old = load(", Want::Hover(&["Tile<f32>"])),
     on("let mut $0new = old", Want::Hover(&["Tile<f32>"])),
     on("maximum(-$0new, 0.0)", Want::Hover(&["Tile<f32>"])),
-    on("$0max(-new, 0.0)", Want::Hover(&["fn max"])),
+    on("$0maximum(-new, 0.0)", Want::Hover(&["fn maximum"])),
     on("pub fn $0add<T", Want::Hover(&["fn add", "out = x + y"])),
     on("$0rescale(&mut sum", Want::Hover(&["fn rescale", "x = maximum(x * factor, 0)"])),
     on("$0store(out + i", Want::Facade("src/lang/memory.rs", "pub fn store<")),
