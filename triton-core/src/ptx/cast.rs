@@ -29,9 +29,17 @@ impl Lower<'_> {
     }
 
     fn int_to_int(&mut self, from: DType, to: DType, x: Reg) -> Reg {
-        let (from_ty, to_ty) = (arith_type(from), arith_type(to));
+        // The source alone says how a wider integer is extended. `ptxas` miscompiles types that differ in sign: see `elementwise`.
+        let to_ty = match (from.is_signed(), bits_type(to)) {
+            (true, Ty::B64) => Ty::S64,
+            (true, Ty::B32) => Ty::S32,
+            (true, _) => Ty::S16,
+            (false, Ty::B64) => Ty::U64,
+            (false, Ty::B32) => Ty::U32,
+            (false, _) => Ty::U16,
+        };
         let same_width = bits_type(from) == bits_type(to);
-        let moved = if same_width { x } else { self.cvt(Round::None, to_ty, from_ty, x) };
+        let moved = if same_width { x } else { self.cvt(Round::None, to_ty, arith_type(from), x) };
         self.narrow(to, moved)
     }
 

@@ -2,6 +2,12 @@
 //!
 //! 8-bit integers are computed in 16 bits and brought back to their range ([`Lower::narrow`]). What the target lacks for
 //! `f16` and `bf16` is computed in `f32` and rounded once more, which changes nothing for + − · / √ (24 ≥ 2·11 + 2 bits).
+//!
+//! `ptxas` 13.0 miscompiles four forms (found on an H200; `-O0` is right), which are avoided here and in [`cast`](super::cast):
+//! - `neg.s16`, `abs.s16` and `sub.s16` from 0 are taken not to overflow, so that −32768 is widened to +32768.
+//! - `or.pred` and `and.pred` of the same operands are merged into one `PLOP3` with two results. Where the conjunction is found
+//!   dead later, the disjunction takes its place. De Morgan's form is not merged.
+//! - A `cvt.s64.u32` before `shl.b64` is merged into a signed multiplication.
 
 use super::lower::{Lower, bits_type};
 use super::{Cmp, Op, Opcode, Operand, Reg, Round, Ty};
@@ -66,7 +72,15 @@ impl Lower<'_> {
 
     fn unary_of(&mut self, kind: UnaryKind, dtype: DType, x: Reg) -> Reg {
         let op = match kind {
+            UnaryKind::Neg if dtype == DType::I16 => {
+                return self.arith(Opcode::Sub, Ty::U16, &[Operand::Int(0), x.into()]);
+            }
             UnaryKind::Neg => Opcode::Neg,
+            UnaryKind::Abs if dtype == DType::I16 => {
+                let wide = self.cvt(Round::None, Ty::S32, Ty::S16, x);
+                let magnitude = self.arith(Opcode::Abs, Ty::S32, &[wide.into()]);
+                return self.cvt(Round::None, Ty::U16, Ty::U32, magnitude);
+            }
             UnaryKind::Abs => Opcode::Abs,
             UnaryKind::Not => {
                 let inverted = self.arith(Opcode::Not, bits_type(dtype), &[x.into()]);
@@ -153,6 +167,7 @@ impl Lower<'_> {
         let pick = |of_float: Opcode, of_int: Opcode| if float { of_float } else { of_int };
         let op = match kind {
             BinaryKind::Add => pick(Opcode::AddRn, Opcode::Add),
+            BinaryKind::Sub if dtype == DType::I16 => return self.arith(Opcode::Sub, Ty::U16, &[a.into(), b.into()]),
             BinaryKind::Sub => pick(Opcode::SubRn, Opcode::Sub),
             BinaryKind::Mul => pick(Opcode::MulRn, Opcode::MulLo),
             BinaryKind::Div => pick(Opcode::DivRn, Opcode::Div),
@@ -160,6 +175,11 @@ impl Lower<'_> {
             BinaryKind::Min => Opcode::Min,
             BinaryKind::Max => Opcode::Max,
             BinaryKind::And => return self.arith(Opcode::And, bits_type(dtype), &[a.into(), b.into()]),
+            BinaryKind::Or if dtype == DType::Bool => {
+                let [a, b] = [a, b].map(|x| self.arith(Opcode::Not, Ty::Pred, &[x.into()]));
+                let neither = self.arith(Opcode::And, Ty::Pred, &[a.into(), b.into()]);
+                return self.arith(Opcode::Not, Ty::Pred, &[neither.into()]);
+            }
             BinaryKind::Or => return self.arith(Opcode::Or, bits_type(dtype), &[a.into(), b.into()]),
             BinaryKind::Xor => return self.arith(Opcode::Xor, bits_type(dtype), &[a.into(), b.into()]),
             BinaryKind::Shl => {
