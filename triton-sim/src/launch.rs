@@ -57,11 +57,14 @@ pub struct Options {
     pub patience: u64,
     /// Warp instructions of a launch, after which it is stopped in any case. 2^40 by default.
     pub most_instructions: u64,
+    /// Warp instructions after the first report, after which the launch is stopped: a program that is wrong need not end. 2^24 by
+    /// default: some seconds.
+    pub after_report: u64,
 }
 
 impl Default for Options {
     fn default() -> Options {
-        Options { seed: 1, most_reports: 16, patience: 1 << 30, most_instructions: 1 << 40 }
+        Options { seed: 1, most_reports: 16, patience: 1 << 30, most_instructions: 1 << 40, after_report: 1 << 24 }
     }
 }
 

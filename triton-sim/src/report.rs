@@ -197,7 +197,7 @@ pub enum Fault {
     },
     /// A limit of the options was reached. Whether the launch would have ended is not known.
     Limit {
-        /// The field of [`Options`](crate::Options): `patience` or `most_instructions`.
+        /// The field of [`Options`](crate::Options): `patience`, `most_instructions` or `after_report`.
         option: &'static str,
         /// Its value.
         limit: u64,

@@ -66,6 +66,18 @@ fn a_loop_whose_state_changes_is_not_proven_endless() {
 }
 
 #[test]
+fn a_launch_that_is_wrong_need_not_end() {
+    let statements = "mov.b32 %r1, 0;\ndiv.s32 %r2, %r1, %r1;\nmov.b32 %r0, 1;\nL: add.u32 %r0, %r0, 1;\nsetp.ne.u32 %p0, %r0, 0;\n@%p0 bra L;";
+    let options = Options { after_report: 1000, ..Options::default() };
+    let (outcome, _) = launch(1, 32, statements, &options);
+    let [division, stopped] = &outcome.reports[..] else { panic!("{:?}", outcome.reports) };
+    assert_eq!((division.fault.name(), stopped.fault.name()), ("operand", "limit"));
+    let Fault::Limit { option, ran, .. } = &stopped.fault else { panic!("{stopped}") };
+    assert_eq!(*option, "after_report");
+    assert!((1000..5000).contains(ran), "{stopped}");
+}
+
+#[test]
 fn all_instructions_of_a_launch_have_a_limit() {
     // Memory changes in every turn.
     let statements = "mov.b32 %r0, 0;\nL: add.u32 %r0, %r0, 1;\nst.global.u32 [%d0], %r0;\nbra L;";

@@ -25,6 +25,8 @@ pub(super) enum Halt {
     Idle,
     /// All of `Options::most_instructions` have run.
     Spent,
+    /// All of `Options::after_report` have run since the first report.
+    Reported,
 }
 
 /// A state that a warp was in.
@@ -84,6 +86,8 @@ impl Run<'_> {
     pub(super) fn limit(&self) -> Option<Halt> {
         if self.spent >= self.options.most_instructions {
             Some(Halt::Spent)
+        } else if self.first_report.is_some_and(|then| self.spent - then >= self.options.after_report) {
+            Some(Halt::Reported)
         } else {
             (self.idle() > self.options.patience).then_some(Halt::Idle)
         }
@@ -96,6 +100,7 @@ impl Run<'_> {
             Halt::Livelock => return Fault::Livelock { waits },
             Halt::Idle => ("patience", self.options.patience),
             Halt::Spent => ("most_instructions", self.options.most_instructions),
+            Halt::Reported => ("after_report", self.options.after_report),
         };
         Fault::Limit { option, limit, idle: self.idle(), ran: self.spent, waits }
     }

@@ -106,6 +106,8 @@ pub(crate) struct Run<'m> {
     /// Instructions that ran, and how many at the last progress.
     spent: u64,
     progressed: u64,
+    /// How many had run at the first report.
+    first_report: Option<u64>,
     /// Numbers asynchronous work.
     next: u64,
 }
@@ -215,6 +217,7 @@ impl Run<'_> {
             }
             None => {
                 let (kernel, site, repeats) = (self.kernel.name.clone(), self.site(pc), Repeats::default());
+                self.first_report.get_or_insert(self.spent);
                 self.reports.push(Report { fault, kernel, site, block, warp, lane, repeats });
             }
         }

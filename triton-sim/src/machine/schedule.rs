@@ -77,7 +77,7 @@ impl Run<'_> {
             };
             match halt {
                 None => {}
-                Some(Halt::Spent) => return Err(self.stuck(&resident, Halt::Spent)),
+                Some(halt @ (Halt::Spent | Halt::Reported)) => return Err(self.stuck(&resident, halt)),
                 Some(halt @ (Halt::Deadlock | Halt::Livelock | Halt::Idle)) => match waiting.next() {
                     Some(index) => {
                         let cluster = self.start(index);

@@ -52,6 +52,7 @@ pub(crate) fn launch(
         globals: Globals::default(),
         spent: 0,
         progressed: 0,
+        first_report: None,
         next: 0,
     };
     // What stopped it is in the reports.
