@@ -100,6 +100,10 @@ impl<'a> LaunchArg<'a> {
 }
 
 /// A struct of scalars that a kernel takes as one parameter: made by `#[triton::params]`.
+#[diagnostic::on_unimplemented(
+    message = "a kernel does not take a `{Self}`",
+    note = "structs of numbers and `bool`s are taken: write `#[triton::params]` above it"
+)]
 pub trait Params {
     /// How many arguments it becomes.
     const COUNT: usize;

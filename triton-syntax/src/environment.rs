@@ -33,6 +33,16 @@ pub(crate) fn home() -> String {
     format!("{} {}", part("CARGO_CRATE_NAME"), part("CARGO_PKG_VERSION"))
 }
 
+/// The file that a token is written in; `None` outside of rustc.
+pub(crate) fn file(span: Span) -> Option<std::path::PathBuf> {
+    if proc_macro::is_available() { span.unwrap().local_file() } else { None }
+}
+
+/// The column of a token, from 1.
+pub(crate) fn column(span: Span) -> usize {
+    if proc_macro::is_available() { span.unwrap().column() } else { 1 }
+}
+
 /// File, line and column of a token, as a text. Of the file only its name: where a crate lies must not show in what is made of
 /// it.
 pub(crate) fn place(span: Span) -> String {

@@ -7,7 +7,7 @@ use crate::collect::{self, Mentioned};
 use crate::context::Context;
 use crate::link::{self, Linked};
 use crate::parts::{self, Writer};
-use crate::{configure, depth, environment, twin};
+use crate::{configure, depth, environment, surroundings, twin};
 use proc_macro2::TokenStream;
 use quote::quote;
 use syn::{FnArg, Item, ItemConst, ItemFn, ItemStruct, Path, Stmt};
@@ -27,6 +27,9 @@ pub fn function(args: TokenStream, item: TokenStream) -> TokenStream {
     if let Some(receiver) = written.sig.receiver() {
         let problem = cx.diagnostic(Code::T0002, receiver, "a function for kernels takes no `self`: it is no method");
         cx.report(problem.help("move it out of the `impl`"));
+        return cx.errors();
+    }
+    if surroundings::refuse_associated(&mut cx, &written, "a function for kernels") {
         return cx.errors();
     }
     let root = environment::root();
@@ -49,15 +52,16 @@ pub fn function(args: TokenStream, item: TokenStream) -> TokenStream {
         let problem = cx.diagnostic(Code::T0001, path, message);
         cx.report(problem.help("a call is replaced by the function's body, so it cannot end in itself: write a loop"));
     }
+    let mut paths = needs(&written, &names, mentioned, own);
     if !editor {
         parts::function(&mut cx, &written, Writer::User);
+        surroundings::refuse_plain_uses(&mut cx, &written, &mut paths);
     }
     let errors = cx.errors();
     let twin = if cx.failed() { head(&written) } else { twin_of(&written, &root, editor) };
     if editor {
         return quote!(#twin #errors);
     }
-    let paths = needs(&written, &names, mentioned, own);
     let mut bare = written.clone();
     bare.attrs.clear();
     let link = leave(&root, &paths, &quote!(#bare));
@@ -75,12 +79,13 @@ pub fn constant(args: TokenStream, item: TokenStream) -> TokenStream {
     };
     no_options(&mut cx, "constant", &args);
     parts::constant(&mut cx, &written);
+    let mentioned = Mentioned::in_expr(&written.expr);
+    let mut paths: Vec<Path> = mentioned.calls.into_iter().chain(mentioned.constants).collect();
+    surroundings::refuse_plain_uses_of_constant(&mut cx, &written, &mut paths);
     let errors = cx.errors();
     if environment::in_editor() {
         return quote!(#item #errors);
     }
-    let mentioned = Mentioned::in_expr(&written.expr);
-    let paths: Vec<Path> = mentioned.calls.into_iter().chain(mentioned.constants).collect();
     let mut bare = written.clone();
     bare.attrs.clear();
     let link = leave(&environment::root(), &paths, &quote!(#bare));

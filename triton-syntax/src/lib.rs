@@ -36,6 +36,7 @@ mod parts;
 mod reject;
 mod signature;
 mod suggest;
+mod surroundings;
 mod twin;
 
 use context::Context;
@@ -69,6 +70,9 @@ pub fn kernel(args: TokenStream, item: TokenStream) -> TokenStream {
         return both;
     }
     let Some(signature) = signature::read(&mut cx, &function) else { return cx.errors() };
+    if surroundings::refuse_associated(&mut cx, &function, "a kernel") {
+        return cx.errors();
+    }
     let instances = instances::list(&mut cx, &options, &signature, &function.sig.ident);
     let editor = environment::in_editor();
     let mut kernel = expand::Kernel::new(&root, &function, &signature, &instances, editor);
@@ -80,12 +84,15 @@ pub fn kernel(args: TokenStream, item: TokenStream) -> TokenStream {
         return quote!(#launcher #twin #errors);
     }
     let request = Request { asked: Vec::new(), args, item };
-    let uses = kernel.uses();
+    let mut uses = kernel.uses();
     if uses.is_empty() || cx.failed() {
         let rest = code(cx, &kernel, &Linked::default(), Some(Parts::default()), &request);
         return quote!(#launcher #rest);
     }
     // What is wrong with the syntax is said now, and not hidden behind a function that cannot be found.
+    if surroundings::refuse_plain_uses(&mut cx, &function, &mut uses) {
+        return cx.errors();
+    }
     if body::convert(&mut cx, &function.block).is_none() || cx.failed() {
         let (any, errors) = (kernel.accept_every_instance(), cx.errors());
         return quote!(#launcher #any #errors);
@@ -158,6 +165,11 @@ fn code(
         compile::Outcome::Needed(needed) => {
             let mut request = request.clone();
             request.asked.extend(needed.iter().filter_map(|&index| cx.names.outers.get(index).cloned()));
+            surroundings::refuse_plain_uses(&mut cx, kernel.function, &mut request.asked);
+            if cx.failed() {
+                let (any, errors) = (kernel.accept_every_instance(), cx.errors());
+                return quote!(#any #errors);
+            }
             let uses: Vec<_> = kernel.uses().into_iter().chain(request.asked.iter().cloned()).collect();
             let (head, link) = (kernel.head(), request.ask(kernel.root, &uses));
             quote!(#head #link)

@@ -9,8 +9,15 @@ fn exchange(x: TensorMut<i32, 1>, y: TensorMut<i32, 1>) {
     y.store([63 - i], x.load([i], [64]));
 }
 
-#[derive(Clone, Copy)]
 struct Twice<'a>(LaunchArg<'a>);
+
+impl Clone for Twice<'_> {
+    fn clone(&self) -> Self {
+        Twice(self.0.clone())
+    }
+}
+
+impl Copy for Twice<'_> {}
 
 impl<'a> IntoTensorMutArg<'a, i32, 1> for Twice<'a> {
     fn into_tensor_mut_arg(self) -> LaunchArg<'a> {

@@ -1,11 +1,48 @@
-//! A constant that only rustc knows cannot be an extent: the kernel asks for it by its hidden macro, and there is none.
+//! Functions, constants and structs of the program that lack the attribute by which kernels know them.
 use triton::prelude::*;
+
+fn helper(v: f32) -> f32 {
+    v
+}
 
 const WIDTH: i32 = 64;
 
 #[triton::kernel]
-fn kernel(x: PtrMut<f32>) {
-    store(x + arange(0, WIDTH), 1.0, true);
+fn calls(x: PtrMut<f32>) {
+    store(x, helper(1.0), true);
 }
 
-fn main() {}
+// As a number it is known; as an extent it must be known while compiling.
+#[triton::kernel]
+fn has_an_extent(x: PtrMut<f32>) {
+    store(x + arange(0, WIDTH), WIDTH.to::<f32>(), true);
+}
+
+#[triton::function]
+fn of_a_function(x: Tile<f32>) -> Tile<f32> {
+    x * helper(2.0)
+}
+
+#[triton::constant]
+const DOUBLE: i32 = 2 * WIDTH;
+
+#[derive(Clone, Copy)]
+struct Options {
+    rate: f32,
+}
+
+#[triton::kernel]
+fn takes_a_struct(x: PtrMut<f32>, options: Options) {
+    store(x, options.rate, true);
+}
+
+fn main() {
+    fn local(v: f32) -> f32 {
+        v
+    }
+
+    #[triton::kernel]
+    fn in_a_function(x: PtrMut<f32>) {
+        store(x, local(helper(1.0)), true);
+    }
+}
