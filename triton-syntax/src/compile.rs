@@ -2,6 +2,7 @@
 
 use crate::context::Context;
 use crate::expand;
+use crate::instances::Instance;
 use crate::library;
 use crate::parts::Parts;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -82,7 +83,11 @@ pub(crate) fn all(cx: &mut Context, kernel: &expand::Kernel<'_>, body: Vec<ast::
         advice.finish(if asked { instances.len() } else { 1 }, name).into_iter().for_each(|advice| cx.warn(advice));
     }
     match deferred {
-        None => Outcome::Compiled(compiled),
+        None => {
+            let name = |instance: &Instance| expand::spelling(&kernel.name.name, &instance.args, signature);
+            crate::dump::write(instances, &compiled, name);
+            Outcome::Compiled(compiled)
+        }
         Some((instance, deferred)) => {
             let place = deferred.first().map_or(kernel.name.span, |d| d.span);
             let text: Vec<String> = deferred.iter().map(ToString::to_string).collect();

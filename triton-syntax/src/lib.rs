@@ -24,6 +24,7 @@ mod compile;
 mod configure;
 mod context;
 mod depth;
+mod dump;
 mod embed;
 mod environment;
 mod expand;

@@ -6,11 +6,13 @@
 //! | `bundle` | lays examples, tests and benchmarks in `target/gpu/`, to run on a GPU host without Rust |
 //! | `stub DIR` | makes a stand-in `libcuda.so` in `DIR/lib64`, to link crates that need one at build time |
 //! | `reproduce` | builds a crate with kernels in two folders and compares the PTX |
+//! | `same REVISION` | compares the code of every kernel in tests, examples, benchmarks and conformance with that revision's |
 //! | `ide` | asks rust-analyzer about a sample kernel: hover, completion, go to definition, diagnostics |
 
 mod bundle;
 mod ide;
 mod reproduce;
+mod same;
 mod stub;
 mod validate;
 
@@ -28,8 +30,9 @@ fn main() -> ExitCode {
         ["bundle"] => bundle::bundle(),
         ["stub", dir] => stub::stub(Path::new(dir)),
         ["reproduce"] => reproduce::reproduce(),
+        ["same", revision] => same::same(revision),
         ["ide"] => ide::ide(),
-        _ => Err("tasks: validate, bundle, stub DIR, reproduce, ide".into()),
+        _ => Err("tasks: validate, bundle, stub DIR, reproduce, same REVISION, ide".into()),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
