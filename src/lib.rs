@@ -90,6 +90,8 @@ extern crate self as triton;
 #[derive(Debug)]
 pub enum Compiled {}
 
+#[doc(hidden)]
+pub mod bits;
 #[cfg(doctest)]
 mod book;
 pub mod lang;
@@ -108,6 +110,7 @@ pub use triton_runtime::{
 /// What generated code needs. Not for people: it changes with every version.
 #[doc(hidden)]
 pub mod __private {
+    pub use crate::bits;
     pub use half::{bf16, f16};
     pub use std::borrow::Cow;
     pub use triton_core::embed;

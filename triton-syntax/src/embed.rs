@@ -97,7 +97,7 @@ fn text(p: &TokenStream, text: &str, compiled: &Compiled, outers: &[TokenStream]
         let dtype = compiled.outers.get(index).copied().flatten()?;
         let (at, digits, constant) = (hole.at, hole.digits, outers.get(index)?);
         let bits = Ident::new(dtype.name(), Span::call_site());
-        Some(quote!((#at, #digits, #p::embed::bits::#bits(#constant))))
+        Some(quote!((#at, #digits, #p::bits::#bits(#constant))))
     });
     quote!({
         const TEXT: [u8; #count] = #p::embed::fill(*#bytes, &[#(#filled),*]);

@@ -1,6 +1,7 @@
 //! What a program says of itself: assertions that fail, and lines that it prints.
 
 use super::{Machine, RunError};
+use crate::ir::half;
 use crate::ir::types::{Constant, DType};
 use crate::ir::{Function, Value};
 use crate::ops::{Op, Text};
@@ -99,8 +100,8 @@ fn index(dims: &[u32], element: usize) -> String {
 fn number(x: Constant) -> String {
     match x.dtype {
         DType::Bool => (x.bits != 0).to_string(),
-        DType::F16 => half::f16::from_bits(x.bits as u16).to_string(),
-        DType::BF16 => half::bf16::from_bits(x.bits as u16).to_string(),
+        DType::F16 => half::f16_to_f32(x.bits as u16).to_string(),
+        DType::BF16 => half::bf16_to_f32(x.bits as u16).to_string(),
         DType::F32 => f32::from_bits(x.bits as u32).to_string(),
         DType::F64 => f64::from_bits(x.bits).to_string(),
         DType::I8 | DType::I16 | DType::I32 | DType::I64 | DType::U8 | DType::U16 | DType::U32 | DType::U64 => {

@@ -57,6 +57,7 @@
 //!   }
 //! ```
 
+pub(crate) mod half;
 pub mod parse;
 pub mod print;
 pub mod types;

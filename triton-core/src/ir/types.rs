@@ -1,5 +1,6 @@
 //! Types of values: an element and a shape. Layouts are not part of a type.
 
+use super::half;
 use std::fmt;
 
 macro_rules! dtypes {
@@ -324,8 +325,8 @@ impl Constant {
     /// The value of a float; exact, as every float type fits `f64`.
     pub fn as_float(self) -> Option<f64> {
         match self.dtype {
-            DType::F16 => Some(half::f16::from_bits(self.bits as u16).to_f64()),
-            DType::BF16 => Some(half::bf16::from_bits(self.bits as u16).to_f64()),
+            DType::F16 => Some(f64::from(half::f16_to_f32(self.bits as u16))),
+            DType::BF16 => Some(f64::from(half::bf16_to_f32(self.bits as u16))),
             DType::F32 => Some(f64::from(f32::from_bits(self.bits as u32))),
             DType::F64 => Some(f64::from_bits(self.bits)),
             DType::Bool
@@ -391,16 +392,16 @@ impl fmt::Display for Constant {
 
 /// The `f16` next to a number.
 pub(crate) fn f16_bits(x: f64) -> u64 {
-    half::f16::from_f32(to_odd(x)).to_bits().into()
+    half::f16_from_f32(to_odd(x)).into()
 }
 
 /// The `bf16` next to a number.
 pub(crate) fn bf16_bits(x: f64) -> u64 {
-    half::bf16::from_f32(to_odd(x)).to_bits().into()
+    half::bf16_from_f32(to_odd(x)).into()
 }
 
 /// An `f64` as `f32`, rounded to odd: what is not exact is cut off, with the last bit set, so that rounding to 11 bits or fewer
-/// afterwards rounds the number itself. (`half`'s own conversion of `f64` does not look at its lower 32 bits.)
+/// afterwards rounds the number itself.
 fn to_odd(x: f64) -> f32 {
     let near = x as f32;
     if f64::from(near) == x || x.is_nan() {

@@ -6,6 +6,7 @@
 use super::kinds::{BinaryKind, CompareKind, TernaryKind, UnaryKind};
 use super::steps::Now;
 use super::{log, trig};
+use crate::ir::half;
 use crate::ir::types::{Class, Constant, DType, bf16_bits, f16_bits};
 
 /// Integer division by zero, or the quotient that does not fit (`MIN / -1`).
@@ -160,10 +161,10 @@ struct F64;
 impl Float for F16 {
     type Wide = f32;
     fn get(bits: u64) -> f32 {
-        half::f16::from_bits(bits as u16).to_f32()
+        half::f16_to_f32(bits as u16)
     }
     fn put(wide: f32) -> u64 {
-        u64::from(half::f16::from_f32(wide).to_bits())
+        u64::from(half::f16_from_f32(wide))
     }
     fn fma(a: f32, b: f32, c: f32) -> u64 {
         f16_bits(fma_to_odd(a, b, c))
@@ -173,10 +174,10 @@ impl Float for F16 {
 impl Float for BF16 {
     type Wide = f32;
     fn get(bits: u64) -> f32 {
-        half::bf16::from_bits(bits as u16).to_f32()
+        half::bf16_to_f32(bits as u16)
     }
     fn put(wide: f32) -> u64 {
-        u64::from(half::bf16::from_f32(wide).to_bits())
+        u64::from(half::bf16_from_f32(wide))
     }
     fn fma(a: f32, b: f32, c: f32) -> u64 {
         bf16_bits(fma_to_odd(a, b, c))

@@ -1,7 +1,6 @@
 //! Associated constants of the element types: `f32::MAX`, `T::NEG_INFINITY`.
 
 use crate::ir::types::{Class, Constant, DType};
-use half::{bf16, f16};
 
 /// Whether some element type has an associated constant of this name.
 pub fn is_associated(name: &str) -> bool {
@@ -78,19 +77,13 @@ pub(super) fn constant(dtype: DType, name: &str) -> Option<Constant> {
     }
 }
 
-/// The bits of `$t::NAME`, widened.
-macro_rules! bits_of {
-    ($t:ty, $name:expr; $($constant:ident)*) => {
-        match $name { $( stringify!($constant) => Some(u64::from(<$t>::$constant.to_bits())), )* _ => None }
-    };
-}
-
+/// The constants of a binary interchange format (IEEE 754, 3.4), from the bits of its significand alone.
 fn float(dtype: DType, name: &str) -> Option<Constant> {
-    let bits = match dtype {
-        DType::F16 => bits_of!(f16, name; MAX MIN INFINITY NEG_INFINITY NAN EPSILON MIN_POSITIVE),
-        DType::BF16 => bits_of!(bf16, name; MAX MIN INFINITY NEG_INFINITY NAN EPSILON MIN_POSITIVE),
-        DType::F32 => bits_of!(f32, name; MAX MIN INFINITY NEG_INFINITY NAN EPSILON MIN_POSITIVE),
-        DType::F64 => bits_of!(f64, name; MAX MIN INFINITY NEG_INFINITY NAN EPSILON MIN_POSITIVE),
+    let significand = match dtype {
+        DType::F16 => 10,
+        DType::BF16 => 7,
+        DType::F32 => 23,
+        DType::F64 => 52,
         DType::Bool
         | DType::I8
         | DType::I16
@@ -99,15 +92,45 @@ fn float(dtype: DType, name: &str) -> Option<Constant> {
         | DType::U8
         | DType::U16
         | DType::U32
-        | DType::U64 => None,
+        | DType::U64 => return None,
     };
-    bits.map(|bits| Constant { dtype, bits })
+    let sign = 1u64 << (dtype.bits() - 1);
+    let infinity = sign - (1 << significand);
+    let bias = (sign >> (significand + 1)) - 1;
+    let bits = match name {
+        "MAX" => infinity - 1,
+        "MIN" => sign | (infinity - 1),
+        "INFINITY" => infinity,
+        "NEG_INFINITY" => sign | infinity,
+        "NAN" => infinity | (1 << (significand - 1)),
+        "EPSILON" => (bias - significand) << significand,
+        "MIN_POSITIVE" => 1 << significand,
+        _ => return None,
+    };
+    Some(Constant { dtype, bits })
 }
 
 #[cfg(test)]
 mod tests {
-    use super::mathematical;
+    use super::{constant, mathematical};
     use crate::ir::types::DType;
+
+    #[test]
+    fn constants_of_floats_are_those_of_rust() {
+        macro_rules! check {
+            ($dtype:ident $t:ty: $($name:ident)*) => {
+                $( assert_eq!(
+                    constant(DType::$dtype, stringify!($name)).map(|c| c.bits),
+                    Some(u64::from(<$t>::$name.to_bits())),
+                    stringify!($t $name),
+                ); )*
+            };
+        }
+        check!(F16 half::f16: MAX MIN INFINITY NEG_INFINITY NAN EPSILON MIN_POSITIVE);
+        check!(BF16 half::bf16: MAX MIN INFINITY NEG_INFINITY NAN EPSILON MIN_POSITIVE);
+        check!(F32 f32: MAX MIN INFINITY NEG_INFINITY NAN EPSILON MIN_POSITIVE);
+        check!(F64 f64: MAX MIN INFINITY NEG_INFINITY NAN EPSILON MIN_POSITIVE);
+    }
 
     #[test]
     fn constants_of_f32_are_those_of_f64_rounded() {
