@@ -1,7 +1,7 @@
 //! Diagnostics: what the user reads when a kernel is wrong.
 //!
 //! **Invariant:** every error that a user can see at `cargo build` has a [`Code`] from the one table below, and every code
-//! has a case under `tests/ui/fail/`; a test compares the two lists. No message names a type or function of the compiler.
+//! has a case under `tests/messages/fail/`; a test compares the two lists. No message names a type or function of the compiler.
 
 use crate::span::Span;
 use std::fmt;

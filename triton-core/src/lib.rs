@@ -26,4 +26,4 @@ pub mod ptx;
 pub mod sema;
 pub mod span;
 
-pub use pipeline::{Compiled, advise, compile, explain, images};
+pub use pipeline::{Compiled, advise, check, compile, explain, images};

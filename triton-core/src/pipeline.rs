@@ -37,6 +37,16 @@ pub fn compile(kernel: &Kernel, instance: &Instance) -> Result<Compiled, Failure
     Ok(Compiled { config: Config { num_warps: func.num_warps, ir: ir.into(), images: images.into() }, outers })
 }
 
+/// Type-checks one instance of a kernel and makes no code: what [`compile`] gives, without images.
+///
+/// # Errors
+/// Everything that is wrong with the kernel but the size of its code.
+pub fn check(kernel: &Kernel, instance: &Instance) -> Result<Compiled, Failure> {
+    let (func, outers) = sema::check(kernel, instance)?;
+    let ir = ir::print::print(&func);
+    Ok(Compiled { config: Config { num_warps: func.num_warps, ir: ir.into(), images: Vec::new().into() }, outers })
+}
+
 /// What could be better about one instance of a kernel that compiles: see [`crate::analysis::advice`].
 pub fn advise(kernel: &Kernel, instance: &Instance) -> Vec<Diagnostic> {
     let Ok((mut func, _)) = sema::check(kernel, instance) else { return Vec::new() };

@@ -98,7 +98,8 @@ pub(crate) fn all(cx: &mut Context, kernel: &expand::Kernel<'_>, body: Vec<ast::
 
 /// Compiles one instance. A panic of the compiler, and a refusal without a reason, become diagnostics too.
 fn one(kernel: &ast::Kernel, instance: &ast::Instance) -> Result<Compiled, Failure> {
-    let result = catch_unwind(AssertUnwindSafe(|| triton_core::compile(kernel, instance)));
+    let compile = if crate::environment::only_checks() { triton_core::check } else { triton_core::compile };
+    let result = catch_unwind(AssertUnwindSafe(|| compile(kernel, instance)));
     let mistake = |reason: String| {
         let message = "a mistake of the compiler, not of the kernel: please report it";
         let diagnostic = Diagnostic::new(Code::T0199, kernel.name.span, message).note(reason);

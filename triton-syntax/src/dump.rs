@@ -7,10 +7,13 @@ use crate::instances::Instance;
 use std::path::PathBuf;
 use triton_core::Compiled;
 
+/// The variable that names the folder.
+pub(crate) const FOLDER: &str = "TRITON_DSL_DUMP_DIR";
+
 /// Writes what was compiled, if the folder is named. Nobody depends on it, so a folder that cannot be written to is no error of the
 /// kernel.
 pub(crate) fn write(instances: &[Instance], compiled: &[Vec<Compiled>], spelling: impl Fn(&Instance) -> String) {
-    let Some(folder) = std::env::var_os("TRITON_DSL_DUMP_DIR").map(PathBuf::from) else { return };
+    let Some(folder) = std::env::var_os(FOLDER).map(PathBuf::from) else { return };
     let _ = std::fs::create_dir_all(&folder);
     for (instance, configs) in instances.iter().zip(compiled) {
         let spelling = spelling(instance).replace("::<", "_").replace(", ", "_").replace('>', "");

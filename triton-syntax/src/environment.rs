@@ -13,6 +13,19 @@ pub(crate) fn in_editor() -> bool {
     name.is_some_and(|name| name.contains("rust-analyzer"))
 }
 
+/// Whether what is compiled has no code in the end, as for `cargo check`, clippy and rustdoc: then kernels need none.
+///
+/// Cargo has no variable that tells, but asks rustc for metadata alone. Whoever wants the code as files wants it in any case.
+pub(crate) fn only_checks() -> bool {
+    if !proc_macro::is_available() || std::env::var_os(crate::dump::FOLDER).is_some() {
+        return false;
+    }
+    let process = std::env::current_exe().unwrap_or_default();
+    let emitted = std::env::args().find_map(|arg| arg.strip_prefix("--emit=").map(str::to_owned));
+    process.file_stem().is_some_and(|name| name == "rustdoc")
+        || emitted.is_some_and(|kinds| kinds.split(',').all(|kind| matches!(kind, "dep-info" | "metadata")))
+}
+
 /// The path of the façade in the user's crate, also under a renamed dependency.
 pub(crate) fn root() -> TokenStream {
     match crate_name("triton-dsl") {

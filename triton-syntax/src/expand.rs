@@ -137,6 +137,8 @@ impl<'a> Kernel<'a> {
         let (trait_declarations, trait_arguments) = self.trait_generics();
         let unlisted = self.unlisted();
         // On one token of the user's, or rustc would underline the whole attribute when the bound is not met.
+        // An item begins where its first token stands, and lints of the user's are about items that begin in their code.
+        let generated = twin::respan(vis.to_token_stream(), Span::call_site());
         let listed = twin::respan(quote!(#marker: #compiled #trait_arguments), compiled.span());
         let doc = format!(
             "The instances of the kernel `{0}`. Generic host code asks for one: `where triton::Compiled: {compiled}<..>`, with the \
@@ -155,7 +157,7 @@ impl<'a> Kernel<'a> {
             #[doc = #doc]
             #[allow(non_camel_case_types, clippy::missing_safety_doc)]
             #unlisted
-            #vis unsafe trait #compiled #trait_declarations {
+            #generated unsafe trait #compiled #trait_declarations {
                 #[doc(hidden)]
                 fn kernel() -> &'static #p::Kernel;
             }

@@ -10,8 +10,12 @@ use std::process::Command;
 /// Largest bundle in bytes.
 const LIMIT: u64 = 60 << 20;
 
-/// Test binaries that go along: package, its folder, and test.
-const TESTS: &[(&str, &str, &str)] = &[("triton-runtime", "triton-runtime", "cuda"), ("triton-dsl", ".", "device")];
+/// Test binaries that go along: package, test, and the bundle's folder for it.
+const TESTS: &[(&str, &str, &str)] = &[
+    ("triton-runtime", "cuda", "tests"),
+    ("triton-tests", "devices", "tests"),
+    ("triton-tests", "conformance", "conformance"),
+];
 
 /// Where the stand-in for the driver is, which `triton-cust` is linked with.
 const STUB: &str = "target/cuda-stub";
@@ -23,22 +27,20 @@ pub fn bundle() -> Outcome {
         std::fs::remove_dir_all(&dir).map_err(|e| format!("{}: {e}", dir.display()))?;
     }
     let mut executables = build(&root(), &["build", "--examples", "--package", "triton-dsl"], "examples")?;
-    for (package, folder, test) in TESTS {
-        if root().join(folder).join("tests").join(test).with_extension("rs").exists() {
-            let args = ["test", "--no-run", "--package", package, "--test", test];
-            executables.extend(build(&root(), &args, "tests")?);
-        } else {
-            println!("bundle: without the test `{test}` of {package}, which does not exist");
-        }
+    for (package, test, folder) in TESTS {
+        executables.extend(build(&root(), &["test", "--no-run", "--package", package, "--test", test], folder)?);
     }
     executables.extend(build(&root(), &["build", "--package", "triton-bench"], "bench")?);
-    executables.extend(build(&root(), &["build", "--package", "conformance"], "conformance")?);
     crate::stub::stub(&root().join(STUB))?;
     executables.extend(build(&root().join("triton-cust"), &["build", "--examples"], "examples")?);
     for (folder, file) in &executables {
         let name = file.file_name().unwrap_or_default().to_string_lossy();
         // Cargo appends a hash to tests.
-        let name = if folder == "tests" { name.rsplit_once('-').map_or(&*name, |(n, _)| n) } else { &*name };
+        let name = if TESTS.iter().any(|(.., of_tests)| folder == of_tests) {
+            name.rsplit_once('-').map_or(&*name, |(n, _)| n)
+        } else {
+            &*name
+        };
         copy(file, &dir.join(folder).join(name))?;
     }
     for script in ["run.sh", "peers.py"] {

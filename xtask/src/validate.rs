@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// Where snapshots are.
-const FOLDERS: &[&str] = &["filetest/cases/ptx", "filetest/cases/lower"];
+const FOLDERS: &[&str] = &["tests/corpus/ptx", "tests/corpus/lower"];
 
 /// Devices that every snapshot for `sm_80` must assemble for.
 const ARCHITECTURES: &[&str] = &["sm_80", "sm_90a"];

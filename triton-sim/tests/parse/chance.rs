@@ -54,7 +54,7 @@ fn boundary(text: &str, at: usize) -> usize {
 
 /// The shorter ones of the repository's kernels.
 fn seeds() -> Vec<String> {
-    let texts = ptx_files("filetest/cases").into_iter().chain(ptx_files("triton-sim/tests/parse/cases"));
+    let texts = ptx_files("tests/corpus").into_iter().chain(ptx_files("triton-sim/tests/parse/cases"));
     texts.map(|path| read(&path)).filter(|text| text.len() < 8000).collect()
 }
 

@@ -1,0 +1,141 @@
+//! Runner of the compiler's text tests.
+//!
+//! A case is a file `NAME.tir` of tile IR whose first line names the test, as in `; test run`; what comes out is compared
+//! with files of the same name beside it. With `BLESS=1` in the environment they are written instead.
+//!
+//! | test | what comes out | compared with |
+//! |---|---|---|
+//! | `parse` | the function printed again | the case itself, but for its comments |
+//! | `verify` | the error of parser or verifier | `NAME.out` |
+//! | `pass=NAME` | the function after that pass of stage 0 | `NAME.out` |
+//! | `layout`, `layout aligned16`, `layout divisible16` | the function at stage 1 under that specialization | `NAME.out` |
+//! | `schedule`, `schedule divisible16` | the function at stage 2 | `NAME.out` |
+//! | `barriers` | the errors of the interpreter at stage 2, without one barrier after the other | `NAME.out` |
+//! | `explain`, `explain aligned16`, `explain divisible16` | which layouts are chosen, and what they cost | `NAME.out` |
+//! | `ptx` | the images | `NAME.<target>.<specialization>.ptx` |
+//! | `lower` | the code for `sm_80` of a function that is at stage 1 or 2 already | `NAME.ptx` |
+//! | `run` | the buffers after the grid has run, the same before and after each pass, and of the PTX on the simulator | `NAME.out` |
+
+use crate::run;
+use std::path::Path;
+use triton_core::ir::Stage;
+use triton_core::ir::parse::parse;
+use triton_core::ir::print::print;
+use triton_core::metadata::{Specialization, Target};
+use triton_core::passes;
+
+/// Runs every case under `folder`, and returns how many there were.
+///
+/// # Errors
+/// A text for each case that failed.
+pub fn run_all(folder: &Path) -> Result<usize, Vec<String>> {
+    let mut cases = Vec::new();
+    collect(folder, &mut cases);
+    cases.sort();
+    let failures: Vec<String> = cases
+        .iter()
+        .filter_map(|path| {
+            check(path).err().map(|e| format!("{}: {e}", path.strip_prefix(folder).unwrap_or(path).display()))
+        })
+        .collect();
+    if failures.is_empty() { Ok(cases.len()) } else { Err(failures) }
+}
+
+fn collect(folder: &Path, cases: &mut Vec<std::path::PathBuf>) {
+    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+        let path = entry.path();
+        if path.is_dir() {
+            collect(&path, cases);
+        } else if path.extension().is_some_and(|e| e == "tir") {
+            cases.push(path);
+        }
+    }
+}
+
+fn check(path: &Path) -> Result<(), String> {
+    let text = std::fs::read_to_string(path).map_err(|e| e.to_string())?;
+    let command =
+        text.lines().next().and_then(|l| l.strip_prefix("; test ")).ok_or("the first line must be `; test ..`")?;
+    match command {
+        "parse" => {
+            let printed = print(&parse(&text).map_err(|e| e.to_string())?);
+            let code: String = text.lines().filter(|l| !l.starts_with(';')).map(|l| format!("{l}\n")).collect();
+            if printed == code { Ok(()) } else { Err(difference(&code, &printed)) }
+        }
+        "verify" => match parse(&text) {
+            Ok(_) => Err("the verifier found nothing wrong".into()),
+            Err(error) => compare(&path.with_extension("out"), &format!("{error}\n")),
+        },
+        "explain" | "explain aligned16" | "explain divisible16" => {
+            let func = parse(&text).map_err(|e| e.to_string())?;
+            compare(&path.with_extension("out"), &triton_core::explain(&func, specialization(command))?)
+        }
+        "layout" | "layout aligned16" | "layout divisible16" | "schedule" | "schedule divisible16" => {
+            let mut func = parse(&text).map_err(|e| e.to_string())?;
+            passes::run(passes::LAY_OUT, &mut func, specialization(command))?;
+            if command.starts_with("schedule") {
+                passes::run(passes::SCHEDULE, &mut func, specialization(command))?;
+            }
+            parse(&print(&func)).map_err(|e| format!("what was printed cannot be read: {e}"))?;
+            compare(&path.with_extension("out"), &print(&func))
+        }
+        "ptx" => ptx(path, &text),
+        "lower" => {
+            let mut func = parse(&text).map_err(|e| e.to_string())?;
+            if func.stage == Stage::Laid {
+                passes::run(passes::SCHEDULE, &mut func, Specialization::Generic)?;
+            }
+            let kernel = triton_core::ptx::lower::lower(&func, Target::Sm80, Specialization::Generic);
+            let kernel = kernel.map_err(|e| e.to_string())?;
+            compare(&path.with_extension("ptx"), &triton_core::ptx::print::print(&kernel))
+        }
+        "barriers" => compare(&path.with_extension("out"), &run::without_each_barrier(&text)?),
+        "run" => compare(&path.with_extension("out"), &run::run(&text)?),
+        _ => {
+            let name = command.strip_prefix("pass=").ok_or_else(|| format!("`{command}` is no test"))?;
+            let pass =
+                passes::OPTIMISE.iter().find(|p| p.name == name).ok_or_else(|| format!("`{name}` is no pass"))?;
+            let mut func = parse(&text).map_err(|e| e.to_string())?;
+            (pass.run)(&mut func, Specialization::Generic)?;
+            compare(&path.with_extension("out"), &print(&func))
+        }
+    }
+}
+
+/// The specialization that a command ends in.
+fn specialization(command: &str) -> Specialization {
+    Specialization::ALL.iter().find(|p| command.ends_with(p.name())).copied().unwrap_or(Specialization::Generic)
+}
+
+fn ptx(path: &Path, text: &str) -> Result<(), String> {
+    let mut func = parse(text).map_err(|e| e.to_string())?;
+    passes::run(passes::OPTIMISE, &mut func, Specialization::Generic)?;
+    for image in triton_core::images(&func).map_err(|e| e.to_string())? {
+        let extension = format!("{}.{}.ptx", image.target.name(), image.specialization.name());
+        compare(&path.with_extension(extension), image.text())?;
+    }
+    Ok(())
+}
+
+/// Compares with the file, or writes it under `BLESS=1`.
+fn compare(expected: &Path, found: &str) -> Result<(), String> {
+    if std::env::var_os("BLESS").is_some_and(|v| v == "1") {
+        return std::fs::write(expected, found).map_err(|e| format!("{}: {e}", expected.display()));
+    }
+    let name = expected.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let text =
+        std::fs::read_to_string(expected).map_err(|_| format!("{name} is missing; BLESS=1 writes it\n{found}"))?;
+    if text == found {
+        Ok(())
+    } else {
+        Err(format!("differs from {name}; BLESS=1 renews it\n{}", difference(&text, found)))
+    }
+}
+
+/// The first line that differs, with the one expected.
+fn difference(expected: &str, found: &str) -> String {
+    let line = expected.lines().zip(found.lines()).position(|(a, b)| a != b);
+    let line = line.unwrap_or_else(|| expected.lines().count().min(found.lines().count()));
+    let of = |text: &str| text.lines().nth(line).unwrap_or("(end)").to_string();
+    format!("line {}:\n  expected: {}\n  found:    {}", line + 1, of(expected), of(found))
+}

@@ -1,0 +1,21 @@
+//! The tests' library: cases, what runs them, and what makes them.
+//!
+//! | module | what |
+//! |---|---|
+//! | [`corpus`] | the cases of `corpus/`: tile IR, with what is expected of it |
+//! | [`run`], [`simulate`] | a case's launch, on the interpreter and on the simulator |
+//! | [`random`] | programs and numbers made of a seed |
+//! | [`fuzz`] | what goes into the attributes, made of a seed |
+
+pub mod corpus;
+pub mod fuzz;
+pub mod random;
+pub mod run;
+pub mod simulate;
+
+use std::path::{Path, PathBuf};
+
+/// The root of the repository.
+pub fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap_or(Path::new(".")).to_path_buf()
+}

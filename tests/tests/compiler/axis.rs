@@ -1,0 +1,132 @@
+//! Axis facts are true: random index arithmetic, every fact checked against the numbers themselves.
+
+use std::borrow::Cow;
+use triton_core::analysis::axis::{Axis, analyse};
+use triton_core::entity::Entity;
+use triton_core::interp::evaluate;
+use triton_core::ir::types::{Constant, DType, Elem, Shape, Type};
+use triton_core::ir::{Function, Value};
+use triton_core::metadata::Specialization;
+use triton_core::ops::Op;
+use triton_core::ops::kinds::{BinaryKind, CompareKind, UnaryKind};
+use triton_core::span::Span;
+use triton_tests::random::Random;
+
+#[test]
+fn facts_hold_for_random_index_arithmetic() {
+    let mut random = Random(1);
+    let mut informative = 0;
+    for case in 0..4000 {
+        let (func, inputs) = function(&mut random);
+        for &promise in Specialization::ALL {
+            let facts = analyse(&func, promise);
+            for _ in 0..4 {
+                let values = run(&func, &inputs, promise, &mut random);
+                for value in func.types.keys() {
+                    let Some(numbers) = &values[value.index()] else { continue };
+                    let fact = facts[value];
+                    informative += usize::from(fact.contiguity > 1 || fact.constancy > 1);
+                    check(&func, value, fact, numbers, case);
+                }
+            }
+        }
+    }
+    assert!(informative > 10_000, "the cases say too little: {informative}");
+}
+
+/// A chain of operations on integers and pointers of 32 elements.
+fn function(random: &mut Random) -> (Function, Vec<Value>) {
+    let shape = Shape::new(&[32]).unwrap();
+    let mut func = Function::new("f", 1);
+    let dtype = random.pick(&[DType::I32, DType::I64, DType::U32]);
+    let inputs: Vec<Value> = (0..2).map(|i| func.add_param(format!("n{i}"), Type::scalar(dtype), 1, i == 1)).collect();
+    let element = random.pick(&[DType::F16, DType::F32, DType::I8, DType::F64]);
+    let pointer = Type { elem: Elem::Ptr { pointee: element, mutable: false }, shape: Shape::SCALAR };
+    let pointer = func.add_param("p", pointer, 1, false);
+    let body = func.body;
+    let mut add = |op| func.append(body, op, Span::NONE).unwrap().unwrap();
+    let mut pool = Vec::new();
+    for &x in &inputs {
+        pool.push(add(Op::Splat { x, shape }));
+    }
+    for start in [0, random.pick(&[0, 4, 7, 32, 256])] {
+        let range = add(Op::Arange { start, end: start + 32 });
+        pool.push(add(Op::Cast { x: range, to: dtype }));
+    }
+    for _ in 0..3 {
+        let value = Constant::int(dtype, random.pick(&[0, 1, 2, 3, 4, 8, 12, 16, 32, 64, 100]));
+        let x = add(Op::Const { value });
+        pool.push(add(Op::Splat { x, shape }));
+    }
+    use BinaryKind as B;
+    let kinds =
+        [B::Add, B::Add, B::Add, B::Sub, B::Mul, B::Div, B::Rem, B::Shl, B::Shr, B::And, B::Or, B::Xor, B::Min, B::Max];
+    for _ in 0..6 {
+        let (a, b) = (random.pick(&pool), random.pick(&pool));
+        let next = match random.below(8) {
+            0 if dtype.is_signed() => add(Op::Unary { kind: UnaryKind::Neg, x: a }),
+            1 => {
+                let cond = add(Op::Compare { kind: random.pick(CompareKind::ALL), a, b });
+                add(Op::Select { cond, a: random.pick(&pool), b: random.pick(&pool) })
+            }
+            _ => add(Op::Binary { kind: random.pick(&kinds), a, b }),
+        };
+        pool.push(next);
+        add(Op::Compare { kind: random.pick(CompareKind::ALL), a: random.pick(&pool), b: random.pick(&pool) });
+    }
+    let mut ptr = add(Op::Splat { x: pointer, shape });
+    for _ in 0..2 {
+        ptr = add(Op::Offset { ptr, index: random.pick(&pool) });
+    }
+    (func, inputs)
+}
+
+/// The numbers of every value that can be computed, for random arguments that keep the promises.
+fn run(func: &Function, inputs: &[Value], promise: Specialization, random: &mut Random) -> Vec<Option<Vec<u64>>> {
+    let mut values: Vec<Option<Vec<u64>>> = vec![None; func.types.len()];
+    for param in &func.params {
+        let ty = func.ty(param.value);
+        values[param.value.index()] = Some(vec![match ty.elem {
+            Elem::Num(dtype) => {
+                let number = random.pick(&[0i128, 1, 5, 16, 48, 100, -16, -7, 1 << 20]);
+                let promised = promise >= Specialization::Divisible16 && !param.general;
+                Constant::int(dtype, if promised { number * 16 } else { number }).bits
+            }
+            Elem::Ptr { pointee, .. } => {
+                1000 * 16
+                    + if promise >= Specialization::Aligned16 {
+                        0
+                    } else {
+                        u64::from(pointee.bytes()) * random.below(9) as u64
+                    }
+            }
+        }]);
+    }
+    assert_eq!(inputs.len(), 2);
+    for (_, inst) in func.block(func.body) {
+        let operand = |v: Value| values[v.index()].clone().map(Cow::Owned);
+        let result = inst.results[0];
+        values[result.index()] = evaluate(func, &inst.op, Some(result), &operand).and_then(Result::ok);
+    }
+    values
+}
+
+fn check(func: &Function, value: Value, fact: Axis, bits: &[u64], case: usize) {
+    let ty = func.ty(value);
+    let (scale, dtype) = match ty.elem {
+        Elem::Num(dtype) => (1, dtype),
+        Elem::Ptr { pointee, .. } => (i128::from(pointee.bytes()), DType::I64),
+    };
+    let numbers: Vec<i128> = bits.iter().map(|&bits| Constant { dtype, bits }.as_int().unwrap()).collect();
+    let context = || format!("case {case}: {value} has {fact:?}, but is {numbers:?} in\n{func}");
+    for run in numbers.chunks(fact.contiguity as usize) {
+        assert!(run.windows(2).all(|w| (w[1] - w[0] - scale) % (scale << 32) == 0), "contiguity: {}", context());
+        assert!(run[0] % i128::from(fact.divisibility) == 0, "divisibility: {}", context());
+    }
+    for run in numbers.chunks(fact.constancy as usize) {
+        assert!(run.windows(2).all(|w| w[1] == w[0]), "constancy: {}", context());
+    }
+    if let Some(constant) = fact.constant {
+        assert!(numbers.iter().all(|&n| n == constant), "constant: {}", context());
+    }
+}

@@ -1,0 +1,17 @@
+//! The compiler's analyses, layouts and passes, against laws, golden vectors and slower computations of the same.
+
+mod axis;
+mod evaluator;
+mod layout;
+mod layout_convert;
+mod layout_estimate;
+mod layout_golden;
+mod layout_laws;
+mod nesting;
+mod pbqp;
+mod place;
+mod print;
+mod ptx_convert;
+mod random_layouts;
+mod storage;
+mod stride;

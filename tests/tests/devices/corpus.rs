@@ -1,0 +1,204 @@
+//! The compiler's `run` cases on every device: what the interpreter says, bit for bit.
+//!
+//! Each case is compiled anew, optimised, for every specialization: the launcher picks the image that relies on most, and then
+//! every weaker one is all there is.
+
+use super::devices;
+use std::borrow::Cow;
+use triton::launch::mode::Unsafe;
+use triton::prelude::*;
+use triton::{DevicePtrMut, Kernel, Launch, LaunchArg};
+use triton_core::ir::Function;
+use triton_core::ir::parse::parse;
+use triton_core::ir::types::{DType, Elem};
+use triton_core::metadata::{Arg, Config, Image, KernelMetadata, ParamMetadata, ParamType, Specialization};
+use triton_tests::run::{Setup, difference};
+
+macro_rules! cases {
+    ($($name:ident),* $(,)?) => {
+        /// Name, text and expected output of each case; kept equal to the folder by a test of the repository.
+        pub const CASES: &[(&str, &str, &str)] = &[$((
+            stringify!($name),
+            include_str!(concat!("../../corpus/run/", stringify!($name), ".tir")),
+            include_str!(concat!("../../corpus/run/", stringify!($name), ".out")),
+        )),*];
+    };
+}
+
+cases! {
+    place_columns,
+    place_two_layouts,
+    place_hoist,
+    place_branch,
+    dot_fma,
+    reduce_small,
+    reduce_one_row,
+    reduce_i64_rows,
+    reduce_i32_whole,
+    reduce_i32_columns,
+    reduce_i16_middle,
+    reduce_f32_max_rows,
+    reduce_argmax,
+    swap,
+    log,
+    trig,
+    rounding,
+    rsqrt,
+    atomic_counters,
+    atomic_floats,
+    atomic_i32,
+    atomic_i64,
+    atomic_order,
+    atomic_u32,
+    atomic_u64,
+    half_rounding,
+    loop_shift,
+    loop_sum,
+    same_address,
+    while_reads,
+    outer,
+    tf32,
+    dot_tf32,
+    or_beside_and,
+    widen_shift,
+    wrap_i16,
+    random_910000111,
+    random_910004301,
+    random_910007981,
+    dot_tf32_small,
+    collatz,
+    branches,
+    add,
+    broadcast,
+    cast_bf16,
+    cast_bool,
+    cast_f16,
+    cast_f32,
+    cast_f64,
+    cast_i16,
+    cast_i32,
+    cast_i64,
+    cast_i8,
+    cast_u16,
+    cast_u32,
+    cast_u64,
+    cast_u8,
+    elementwise_bf16,
+    elementwise_bool,
+    elementwise_f16,
+    elementwise_f32,
+    elementwise_f64,
+    elementwise_i16,
+    elementwise_i32,
+    elementwise_i64,
+    elementwise_i8,
+    elementwise_u16,
+    elementwise_u32,
+    elementwise_u64,
+    elementwise_u8,
+}
+
+#[test]
+fn every_case_on_every_device() -> Result<(), String> {
+    let mut failures = Vec::new();
+    for device in devices() {
+        for (name, text, expected) in CASES {
+            for &specialization in Specialization::ALL {
+                match run(&device, text, specialization) {
+                    Ok(found) if found == *expected => {}
+                    Ok(found) => failures.push(format!(
+                        "{name} on {device}, {}:\n{}",
+                        specialization.name(),
+                        difference(expected, &found)
+                    )),
+                    Err(error) => failures.push(format!("{name} on {device}, {}: {error}", specialization.name())),
+                }
+            }
+        }
+    }
+    if failures.is_empty() { Ok(()) } else { Err(failures.join("\n")) }
+}
+
+fn run(device: &Device, text: &str, specialization: Specialization) -> Result<String, String> {
+    let func = parse(text).map_err(|e| e.to_string())?;
+    let mut images = images(&func)?;
+    images.retain(|image| image.specialization <= specialization);
+    execute(device, text, &func, metadata(&func, func.to_string(), images))
+}
+
+/// What a case's buffers hold after the device has run this code for it.
+pub fn execute(device: &Device, text: &str, func: &Function, metadata: KernelMetadata) -> Result<String, String> {
+    let setup = Setup::parse(text)?;
+    let stream = device.stream().map_err(|e| e.to_string())?;
+    let buffers = setup.buffers.iter().map(|b| stream.upload(&b.bytes())).collect::<triton::Result<Vec<_>>>();
+    let buffers = buffers.map_err(|e| e.to_string())?;
+    let addresses: Vec<u64> = buffers.iter().map(Buffer::address).collect();
+    let args = setup.args(func, &addresses)?;
+    // SAFETY: the compiler made the metadata. A kernel is a `static` in programs.
+    let kernel: &'static Kernel = Box::leak(Box::new(unsafe { Kernel::new(metadata) }));
+    launch(kernel, &args, &stream, setup.grid)?;
+    let contents = buffers.iter().map(|b| stream.download(b)).collect::<triton::Result<Vec<_>>>();
+    Ok(setup.render(&contents.map_err(|e| e.to_string())?))
+}
+
+/// Code for every specialization.
+pub fn images(func: &Function) -> Result<Vec<Image>, String> {
+    let mut optimised = func.clone();
+    triton_core::passes::run(triton_core::passes::OPTIMISE, &mut optimised, Specialization::Generic)?;
+    triton_core::images(&optimised).map_err(|e| e.to_string())
+}
+
+/// What is embedded of a function: the CPU runs `ir`, other devices run the images.
+pub fn metadata(func: &Function, ir: String, images: Vec<Image>) -> KernelMetadata {
+    let params = func.params.iter().map(|param| {
+        let ty = match func.ty(param.value).elem {
+            Elem::Num(dtype) => ParamType::Scalar(dtype),
+            Elem::Ptr { pointee, mutable: false } => ParamType::Ptr(pointee),
+            Elem::Ptr { pointee, mutable: true } => ParamType::PtrMut(pointee),
+        };
+        ParamMetadata::new(Cow::Owned(param.name.clone()), ty, param.multiple_of, !param.general)
+    });
+    let params: Vec<ParamMetadata> = params.collect();
+    let config = Config::new(func.num_warps, ir.into(), images.into());
+    let name = func.name.clone();
+    KernelMetadata::new(name.clone().into(), name.into(), params.into(), vec![config].into())
+}
+
+/// Launches with as many arguments as there are: their number is part of a launch's type.
+fn launch(kernel: &'static Kernel, args: &[Arg], stream: &Stream, grid: [u32; 3]) -> Result<(), String> {
+    macro_rules! by_count {
+        ($($n:literal)*) => {
+            match args.len() {
+                $( $n => {
+                    let args: Vec<LaunchArg<'_>> = kernel.metadata().params.iter().zip(args).map(|(p, a)| argument(p.ty, *a)).collect();
+                    let args: [LaunchArg<'_>; $n] = args.try_into().map_err(|_| "the count is known")?;
+                    // SAFETY: the cases stay within their buffers, as the interpreter has checked.
+                    unsafe { Launch::<Unsafe, $n>::new(kernel, args).launch(stream, grid) }.map_err(|e| e.to_string())
+                } )*
+                n => Err(format!("no case has {n} parameters yet")),
+            }
+        };
+    }
+    by_count!(1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31 32 33 34 35 36 37 38 39 40)
+}
+
+fn argument(ty: ParamType, arg: Arg) -> LaunchArg<'static> {
+    macro_rules! typed {
+        ($($dtype:ident $t:ty;)*) => {
+            match ty {
+                $(
+                    // SAFETY: the address is of a buffer that lives until the launch has ended.
+                    ParamType::Ptr(DType::$dtype) => Box::leak(Box::new(unsafe { DevicePtr::<$t>::new(arg.bits()) })).as_ptr_arg(),
+                    // SAFETY: as above.
+                    ParamType::PtrMut(DType::$dtype) => Box::leak(Box::new(unsafe { DevicePtrMut::<$t>::new(arg.bits()) })).as_ptr_mut_arg(),
+                    ParamType::Scalar(DType::$dtype) => LaunchArg::scalar(<$t as triton::Element>::from_bits(arg.bits())),
+                )*
+                ParamType::Tensor { .. } => unreachable!("the cases pass a view's address, extents and strides one by one"),
+                _ => unreachable!("the cases have pointers and scalars"),
+            }
+        };
+    }
+    typed! {
+        Bool bool; I8 i8; I16 i16; I32 i32; I64 i64; U8 u8; U16 u16; U32 u32; U64 u64; F16 f16; BF16 bf16; F32 f32; F64 f64;
+    }
+}

@@ -1,0 +1,44 @@
+//! Kernels on every device there is: CPU and simulator always, the GPU where a driver and a GPU are.
+//!
+//! The binary needs nothing of the source tree, so that it can be carried to a GPU host.
+
+#![allow(unsafe_code, reason = "kernels over raw pointers; each launch says why its pointers are in bounds")]
+
+mod add;
+mod atomics;
+mod control;
+mod corpus;
+mod index;
+mod logic;
+mod macros;
+mod major;
+mod matmul;
+mod padding;
+mod random;
+mod reduce;
+mod report;
+mod sim;
+mod undefined;
+mod views;
+
+use triton::prelude::*;
+
+/// Every device of this machine that can run kernels; says so if there is no GPU.
+fn devices() -> Vec<Device> {
+    let mut devices = vec![Device::cpu(), Device::sim()];
+    match Device::cuda(0) {
+        Ok(gpu) => devices.push(gpu),
+        Err(error) => println!("SKIPPED on a GPU: {error}"),
+    }
+    devices
+}
+
+/// A generator of numbers in (-1, 1) that needs no crate: the constants are Knuth's.
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> f32 {
+        self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        (self.0 >> 40) as f32 / (1u64 << 23) as f32 - 1.0
+    }
+}

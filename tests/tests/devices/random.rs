@@ -1,0 +1,61 @@
+//! Random programs on every device: what the interpreter says once layouts are chosen, bit for bit.
+//!
+//! `TRITON_RANDOM_PROGRAMS` says how many, `TRITON_RANDOM_FIRST` the number of the first.
+
+use super::corpus::{execute, images, metadata};
+use super::devices;
+use triton_core::ir::parse::parse;
+use triton_core::metadata::Specialization;
+use triton_tests::random::case;
+use triton_tests::run::{Setup, difference, under};
+
+/// As many as a debug build runs on the CPU in a few seconds.
+const PROGRAMS: u64 = 50;
+
+/// Failures that are told in full.
+const TOLD: usize = 5;
+
+#[test]
+fn random_programs_on_every_device() -> Result<(), String> {
+    let setting = |name, default| std::env::var(name).ok().and_then(|n| n.parse().ok()).unwrap_or(default);
+    let (first, programs) = (setting("TRITON_RANDOM_FIRST", 0), setting("TRITON_RANDOM_PROGRAMS", PROGRAMS));
+    let (devices, mut failures) = (devices(), Vec::new());
+    for seed in first..first + programs {
+        let case = case(seed);
+        let mut fails = |what: String| failures.push(format!("program {seed}{what}\n{}", case.text));
+        let func = parse(&case.text).map_err(|e| format!("{e}\n{}", case.text))?;
+        let images = match images(&func) {
+            Ok(images) => images,
+            Err(error) => {
+                fails(format!(": {error}"));
+                continue;
+            }
+        };
+        let strongest = Setup::parse(&case.text)?.strongest(&func)?;
+        for &specialization in Specialization::ALL.iter().filter(|&&p| p <= strongest) {
+            let (laid, expected) = match under(&case.text, specialization, case.rounds) {
+                Ok(found) => found,
+                Err(error) => {
+                    fails(format!(", {}: {error}", specialization.name()));
+                    continue;
+                }
+            };
+            for device in &devices {
+                let images = images.iter().filter(|image| image.specialization <= specialization).cloned().collect();
+                match execute(device, &case.text, &func, metadata(&func, laid.to_string(), images)) {
+                    Ok(found) if found == expected => {}
+                    Ok(found) => {
+                        let difference = difference(&expected, &found);
+                        fails(format!(" on {device}, {}:\n{difference}", specialization.name()));
+                    }
+                    Err(error) => fails(format!(" on {device}, {}: {error}", specialization.name())),
+                }
+            }
+        }
+    }
+    let numbers: Vec<&str> = failures.iter().filter_map(|f| f.split([',', ':']).next()).collect();
+    match failures.len() {
+        0 => Ok(()),
+        n => Err(format!("{n} failures:\n{}\n{}", numbers.join("\n"), failures[..n.min(TOLD)].join("\n"))),
+    }
+}

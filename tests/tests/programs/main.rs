@@ -1,0 +1,30 @@
+//! Programs that must build without a warning, under the lints that they name, and run.
+
+macro_rules! programs {
+    ($($name:ident),* $(,)?) => { $(
+        mod $name;
+
+        #[test]
+        fn $name() -> impl std::process::Termination {
+            $name::main()
+        }
+    )* };
+}
+
+programs! {
+    add,
+    assertions,
+    atomics,
+    control_flow,
+    extremes,
+    forbid_unsafe,
+    from_a_macro,
+    names,
+    raw_identifiers,
+    reexport,
+    shapes_and_reductions,
+    small_language,
+    strict_lints,
+    views,
+    without_prelude,
+}

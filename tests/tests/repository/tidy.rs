@@ -1,0 +1,298 @@
+//! The repository's own rules, as a test: file headers and lengths, dependency arrows, where `unsafe` may be, and that
+//! tables which must agree do.
+
+use std::path::{Path, PathBuf};
+
+fn root() -> PathBuf {
+    triton_tests::root()
+}
+
+/// Every Rust file of the repository, relative to the root, with its text.
+fn sources() -> Vec<(String, String)> {
+    let mut files = Vec::new();
+    let mut folders = vec![root()];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(&folder).expect("a folder of the repository").flatten() {
+            let (path, name) = (entry.path(), entry.file_name().to_string_lossy().into_owned());
+            if path.is_dir() && !name.starts_with('.') && name != "target" && name != "wip" {
+                folders.push(path);
+            } else if path.extension().is_some_and(|e| e == "rs") {
+                let relative = path.strip_prefix(root()).unwrap_or(&path).to_string_lossy().into_owned();
+                files.push((relative, std::fs::read_to_string(&path).expect("a file of the repository")));
+            }
+        }
+    }
+    assert!(files.len() > 80, "only {} files were found", files.len());
+    files.sort();
+    files
+}
+
+fn report(failures: Vec<String>) {
+    assert!(failures.is_empty(), "\n{}", failures.join("\n"));
+}
+
+#[test]
+fn files_begin_with_their_purpose_and_stay_short() {
+    let mut failures = Vec::new();
+    for (path, text) in sources() {
+        if !text.starts_with("//!") {
+            failures.push(format!("{path}: begin the file with `//!` and what it is for"));
+        }
+        let lines = text.lines().count();
+        if lines > 600 {
+            failures.push(format!("{path}: {lines} lines; the most is 600: split it by purpose"));
+        }
+        for word in ["todo!(", "unimplemented!(", "#[ignore", "#[should_panic"] {
+            // This file names the words.
+            if text.contains(word) && path != "tests/tests/repository/tidy.rs" {
+                failures.push(format!("{path}: `{word}` has no place here"));
+            }
+        }
+    }
+    report(failures);
+}
+
+/// Where the libraries are.
+const LIBRARIES: &[&str] = &[
+    "src/",
+    "triton-core/src/",
+    "triton-macros/src/",
+    "triton-sim/src/",
+    "triton-syntax/src/",
+    "triton-runtime/src/",
+    "tests/src/",
+    "triton-sim/hardware/src/",
+];
+
+/// Who may use what: the first matching rule of a path holds for it.
+const ARROWS: &[(&str, &[&str])] = &[
+    (
+        "triton-syntax/src/",
+        &[
+            "triton_runtime",
+            "triton_core::ops",
+            "triton_core::layout",
+            "triton_core::passes",
+            "triton_core::ptx",
+            "triton_core::interp",
+            "triton_core::analysis",
+        ],
+    ),
+    (
+        "triton-runtime/src/",
+        &[
+            "triton_macros",
+            "triton_syntax",
+            "triton_core::ast",
+            "triton_core::sema",
+            "triton_core::passes",
+            "triton_core::ptx",
+        ],
+    ),
+    // It knows PTX, and nothing of who wrote it.
+    (
+        "triton-sim/src/",
+        &[
+            "triton_core",
+            "triton_syntax",
+            "triton_macros",
+            "triton_runtime",
+            "std::fs",
+            "std::env",
+            "std::process",
+            "std::net",
+        ],
+    ),
+    ("triton-core/src/ops/", &["crate::ptx", "crate::passes", "crate::sema"]),
+    ("triton-core/src/passes/", &["crate::ptx", "crate::sema"]),
+    ("triton-core/src/analysis/", &["crate::ptx", "crate::passes", "crate::sema"]),
+    ("triton-core/src/interp/", &["crate::ptx", "crate::passes", "crate::sema"]),
+    ("triton-core/src/ir/", &["crate::ptx", "crate::passes", "crate::sema", "crate::interp"]),
+    ("triton-core/src/layout/", &["crate::ops", "crate::passes", "crate::ptx", "crate::sema"]),
+    ("triton-core/src/ast.rs", &["crate::ops", "crate::sema", "crate::passes"]),
+    ("triton-core/src/", &["std::fs", "std::env", "std::process", "std::thread", "std::net"]),
+];
+
+#[test]
+fn arrows_run_one_way() {
+    let mut failures = Vec::new();
+    for (path, text) in sources() {
+        for (_, forbidden) in ARROWS.iter().filter(|(prefix, _)| path.starts_with(prefix)) {
+            for line in text.lines().filter(|l| !l.trim_start().starts_with("//")) {
+                for word in forbidden.iter().filter(|w| line.contains(**w)) {
+                    failures.push(format!("{path}: `{word}` is not for this folder: {}", line.trim()));
+                }
+            }
+        }
+    }
+    report(failures);
+}
+
+/// The simulator is behind a feature: of the libraries, one folder names it.
+#[test]
+fn the_simulator_is_named_in_one_folder() {
+    let mut failures = Vec::new();
+    for (path, text) in sources() {
+        let library = LIBRARIES.iter().any(|l| path.starts_with(l) && !["triton-sim/src/", "tests/src/"].contains(l));
+        if !library || path.starts_with("triton-runtime/src/sim/") {
+            continue;
+        }
+        for line in text.lines().filter(|l| !l.trim_start().starts_with("//") && l.contains("triton_sim")) {
+            failures.push(format!("{path}: `triton_sim` is for triton-runtime/src/sim/: {}", line.trim()));
+        }
+    }
+    report(failures);
+}
+
+/// `unsafe` blocks of libraries are where the driver is called.
+#[test]
+fn unsafe_code_is_where_the_driver_is_called() {
+    let driver = ["triton-runtime/src/driver/", "triton-sim/hardware/src/device.rs"];
+    let mut failures = Vec::new();
+    for (path, text) in sources() {
+        let starts = |list: &[&str]| list.iter().any(|l| path.starts_with(l));
+        let library = starts(LIBRARIES) && !starts(&driver);
+        for line in text.lines().filter(|_| library) {
+            let code = line.trim_start();
+            // What the attribute emits is tokens here: `#p` is the façade's private module.
+            let emitted = path.starts_with("triton-syntax/src/") && code.contains("unsafe { #p::");
+            if !code.starts_with("//") && code.contains("unsafe {") && !emitted {
+                failures.push(format!("{path}: {code}"));
+            }
+        }
+    }
+    report(failures);
+}
+
+/// The text after `///` of the lines right above a place.
+fn doc_above(text: &str) -> String {
+    let lines =
+        text.lines().rev().map(str::trim_start).take_while(|line| line.starts_with("//") || line.starts_with('#'));
+    let mut lines: Vec<&str> = lines.filter_map(|line| line.strip_prefix("///")).collect();
+    lines.reverse();
+    lines.join("\n")
+}
+
+/// What a function of the language lacks in its documentation: its errors, and an example.
+fn lacking(doc: &str) -> Option<&'static str> {
+    match (doc.contains("\n # Errors\n"), doc.contains("```\n use triton::prelude::*;")) {
+        (true, true) => None,
+        (false, _) => Some("a section `# Errors`"),
+        (true, false) => Some("an example"),
+    }
+}
+
+/// The sources of the language, but for what is not for people.
+fn language() -> Vec<(String, String)> {
+    let hidden = ["src/lang/op.rs", "src/lang/control.rs"];
+    let files = sources().into_iter().filter(|(path, _)| path.starts_with("src/lang/"));
+    files.filter(|(path, _)| !hidden.contains(&path.as_str())).collect()
+}
+
+/// Functions and methods of the language have documentation with errors and an example.
+#[test]
+fn stubs_have_errors_and_examples() {
+    let mut failures = Vec::new();
+    let mut count = 0;
+    for (path, text) in language() {
+        let starts = text.match_indices("pub fn ").chain(text.match_indices("    fn to<"));
+        for (at, _) in starts {
+            let line = text[..at].rfind('\n').map_or(0, |end| end + 1);
+            let name = text[at..].trim_start().split(['<', '(']).next().unwrap_or_default();
+            // Those that a macro declares are looked at where it is called.
+            if text[line..at].contains("//") || name.contains('$') {
+                continue;
+            }
+            count += 1;
+            if let Some(what) = lacking(&doc_above(&text[..line])) {
+                failures.push(format!("{path}: `{name}` lacks {what}"));
+            }
+        }
+    }
+    let views = std::fs::read_to_string(root().join("src/lang/view.rs")).expect("the views");
+    let (before, updates) = views.split_once("\nupdates! {\n").expect("the updates of views");
+    let (updates, _) = updates.split_once("\n}\n").expect("their end");
+    let errors = before.contains("            /// # Errors\n            /// `at` has not one entry for each axis");
+    for (at, name) in updates.match_indices("\n    atomic_") {
+        count += 1;
+        let errors = if errors { "\n # Errors\n" } else { "" };
+        if let Some(what) = lacking(&format!("{errors}{}", doc_above(&updates[..at]))) {
+            let name = updates[at + name.len()..].lines().next().unwrap_or_default();
+            failures.push(format!("src/lang/view.rs: `atomic_{name}` lacks {what}"));
+        }
+    }
+    assert!(count >= triton_core::sema::BUILTINS.len() + 15, "only {count} functions and methods were found");
+    report(failures);
+}
+
+/// Functions of the language: the checker's table and the documented stubs have the same names and parameters, and the page
+/// of the language links each.
+#[test]
+fn built_ins_have_stubs() {
+    let stubs: String = language().into_iter().map(|(_, text)| text).collect();
+    let mut failures = Vec::new();
+    let page = std::fs::read_to_string(root().join("src/lang/mod.rs")).expect("the page of the language");
+    let page: String = page.lines().filter_map(|line| line.strip_prefix("//!")).collect();
+    for builtin in triton_core::sema::BUILTINS {
+        let start = [format!("pub fn {}<", builtin.name), format!("pub fn {}(", builtin.name)];
+        let Some(at) = start.iter().find_map(|s| stubs.find(s.as_str())) else {
+            failures.push(format!("`{}` has no stub in src/lang/", builtin.name));
+            continue;
+        };
+        let signature = &stubs[at..at + stubs[at..].find(['{', ';']).unwrap_or(0)];
+        let missing = builtin.params.iter().find(|p| !signature.contains(&format!("{p}: ")));
+        if let Some(param) = missing {
+            failures.push(format!("the stub of `{}` has no parameter `{param}`: {signature}", builtin.name));
+        }
+        if ![format!("]({})", builtin.name), format!("[`{}`]", builtin.name)].iter().any(|link| page.contains(link)) {
+            failures.push(format!("the page of src/lang/mod.rs does not link `{}`", builtin.name));
+        }
+        let sentences = doc_above(&stubs[..at]).replace('\n', "").to_lowercase();
+        let bound = match builtin.ulps() {
+            None => continue,
+            Some(0) => vec![" exact".to_string(), "correctly rounded".into()],
+            Some(ulps) => vec![format!("within {ulps} ulp")],
+        };
+        if !bound.iter().any(|words| sentences.contains(words)) {
+            failures.push(format!("the stub of `{}` does not say `{}`", builtin.name, bound.join("` or `")));
+        }
+    }
+    report(failures);
+}
+
+/// The compiler's `run` cases all go to the devices, but for those that end in an error.
+#[test]
+fn run_cases_go_to_the_devices() {
+    let corpus = std::fs::read_to_string(root().join("tests/tests/devices/corpus.rs")).expect("the list of cases");
+    let folder = root().join("tests/corpus/run");
+    let mut failures = Vec::new();
+    for entry in std::fs::read_dir(folder).expect("the cases").flatten() {
+        let path = entry.path();
+        let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        let is_case = path.extension().is_some_and(|e| e == "tir");
+        let expected = std::fs::read_to_string(path.with_extension("out")).unwrap_or_default();
+        if is_case && !expected.starts_with("error") && !corpus.contains(&format!("    {name},\n")) {
+            failures.push(format!("{name} is not in tests/tests/devices/corpus.rs"));
+        }
+    }
+    report(failures);
+}
+
+/// What the project names lies inside it.
+#[test]
+fn no_paths_of_a_machine() {
+    let mut failures = Vec::new();
+    let names = ["README.md", "ARCHITECTURE.md", "DESIGN.md", "CONTRIBUTING.md", "CHANGELOG.md"].map(str::to_owned);
+    let pages = std::fs::read_dir(root().join("docs/src")).expect("the pages of the book").flatten();
+    let pages = pages.map(|page| format!("docs/src/{}", page.file_name().to_string_lossy()));
+    for name in names.into_iter().chain(pages) {
+        let text = std::fs::read_to_string(Path::new(&root()).join(&name)).unwrap_or_default();
+        if text.is_empty() {
+            failures.push(format!("{name} is missing"));
+        }
+        for line in text.lines().filter(|l| l.contains("/home/") || l.contains("/root/")) {
+            failures.push(format!("{name}: {line}"));
+        }
+    }
+    report(failures);
+}
