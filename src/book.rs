@@ -17,9 +17,13 @@ pages! {
     products
     functions
     instances
+    performance
     checks
     testing
     simulator
+    interop
+    from_triton
+    limits
     how_it_works
     errors
 }
