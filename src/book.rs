@@ -1,4 +1,8 @@
-//! The pages of the book (`docs/`) as documentation, so that `cargo test` compiles and runs every program in them.
+//! The pages of the book (`docs/`) and the README as documentation, so that `cargo test` compiles and runs every program in
+//! them.
+
+#[doc = include_str!("../README.md")]
+mod readme {}
 
 macro_rules! pages {
     ($folder:literal: $($page:ident)*) => {
