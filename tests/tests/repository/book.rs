@@ -1,7 +1,7 @@
-//! The book in `docs/`: no page is forgotten, links lead somewhere, and what is shown of messages and code is what the
-//! compiler says today. `cargo test --doc` runs the programs.
+//! The book in `docs/` and README.md: no page is forgotten, links lead somewhere, and what is shown of messages and code is
+//! what the compiler says today. `cargo test --doc` runs the programs.
 //!
-//! `BLESS=1 cargo test --test book` renews what is generated.
+//! `BLESS=1 cargo test -p triton-tests --test repository` renews what is generated.
 
 #[path = "book/errors.rs"]
 mod errors;
@@ -18,13 +18,29 @@ fn text(path: &Path) -> String {
     std::fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-/// The names of the pages, without `.md`.
-fn pages() -> Vec<String> {
-    let files = std::fs::read_dir(folder()).expect("the folder of the book").flatten();
+/// The names of the Markdown files in a folder, without `.md`, in order.
+fn names(folder: &Path) -> Vec<String> {
+    let files = std::fs::read_dir(folder).expect("a folder of the book").flatten();
     let names = files.filter_map(|file| file.file_name().to_str()?.strip_suffix(".md").map(str::to_owned));
-    let mut names: Vec<String> = names.filter(|name| name != "SUMMARY").collect();
+    let mut names: Vec<String> = names.collect();
     names.sort();
     names
+}
+
+/// The names of the pages, without `.md`: `masks`, `errors/t0101`.
+fn pages() -> Vec<String> {
+    let codes = names(&folder().join("errors")).into_iter().map(|name| format!("errors/{name}"));
+    let mut pages: Vec<String> = names(&folder()).into_iter().filter(|name| name != "SUMMARY").chain(codes).collect();
+    pages.sort();
+    pages
+}
+
+/// The pages and README.md, each with its name, its file and its text.
+fn files() -> Vec<(String, PathBuf, String)> {
+    let readme = triton_tests::root().join("README.md");
+    let pages = pages().into_iter().map(|page| (folder().join(format!("{page}.md")), page));
+    let files = pages.chain([(readme, "README".to_owned())]);
+    files.map(|(path, name)| (name, path.clone(), text(&path))).collect()
 }
 
 /// Compares a page with what it should be, or renews it.
@@ -41,7 +57,7 @@ fn compare(page: &str, expected: &str) {
     let line = found.lines().zip(expected.lines()).take_while(|(a, b)| a == b).count();
     let show = |text: &str| text.lines().nth(line).unwrap_or("the end").to_owned();
     panic!(
-        "docs/src/{page} is not current from line {} on:\n  found    {}\n  expected {}\nBLESS=1 cargo test --test book renews it",
+        "docs/src/{page} is not current from line {} on:\n  found    {}\n  expected {}\nBLESS=1 cargo test -p triton-tests --test repository renews it",
         line + 1,
         show(&found),
         show(expected)
@@ -57,20 +73,32 @@ fn every_page_is_listed_and_run() {
     assert_eq!(pages(), listed, "the pages, and those in SUMMARY.md");
 
     let source = text(&triton_tests::root().join("src/book.rs"));
-    let (_, names) = source.split_once("\npages! {").expect("the list of pages in src/book.rs");
-    let mut run: Vec<String> = names.trim_end().trim_end_matches('}').split_whitespace().map(str::to_owned).collect();
+    let mut run: Vec<String> = Vec::new();
+    for list in source.split("\npages! {").skip(1) {
+        let (list, _) = list.split_once("\n}").expect("the end of a list of pages in src/book.rs");
+        let (folder, names) = list.split_once("\":").expect("the folder of a list of pages");
+        let (_, folder) = folder.split_once("../docs/src/").expect("a folder of the book");
+        run.extend(names.split_whitespace().map(|name| format!("{folder}{name}")));
+    }
     run.sort();
     assert_eq!(pages(), run, "the pages, and those in src/book.rs");
 }
 
+/// The text without blocks and spans of code.
+fn prose(text: &str) -> String {
+    let outside = format!("\n{text}");
+    let outside: String = outside.split("\n```").step_by(2).collect();
+    outside.split('`').step_by(2).collect()
+}
+
 #[test]
-fn links_lead_to_pages() {
-    for page in pages() {
-        let text = text(&folder().join(format!("{page}.md")));
-        for link in text.split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
+fn links_lead_to_files() {
+    for (name, path, text) in files() {
+        let folder = path.parent().expect("a file is in a folder");
+        for link in prose(&text).split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
             let target = link.split('#').next().unwrap_or_default();
             let inside = target.is_empty() || target.contains("://");
-            assert!(inside || folder().join(target).is_file(), "{page}.md: `{link}` leads nowhere");
+            assert!(inside || folder.join(target).exists(), "{name}.md: `{link}` leads nowhere");
         }
     }
 }
@@ -79,15 +107,16 @@ fn links_lead_to_pages() {
 /// its language.
 #[test]
 fn programs_are_run() {
-    for page in pages() {
-        let text = text(&folder().join(format!("{page}.md")));
+    // Pages without a kernel of ours.
+    let without = ["errors", "errors/t0199"];
+    for (name, _, text) in files() {
         let fences: Vec<&str> = text.lines().filter_map(|line| line.strip_prefix("```")).collect();
-        assert!(fences.len().is_multiple_of(2), "{page}.md: a block is open");
+        assert!(fences.len().is_multiple_of(2), "{name}.md: a block is open");
         for language in fences.iter().step_by(2) {
-            // `rs` has the colours of Rust, and is not run: kernels that do not compile.
-            let known = ["rust", "text", "toml"].contains(language) || (page == "errors" && *language == "rs");
-            assert!(known, "{page}.md: a block of `{language}`");
+            let known = ["rust", "rust,no_run", "text", "toml", "python"].contains(language);
+            let fails = name.starts_with("errors/") && *language == "rust,compile_fail";
+            assert!(known || fails, "{name}.md: a block of `{language}`");
         }
-        assert!(page == "errors" || fences.contains(&"rust"), "{page}.md has no program");
+        assert!(without.contains(&name.as_str()) || fences.contains(&"rust"), "{name}.md has no program");
     }
 }

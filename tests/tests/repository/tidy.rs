@@ -283,8 +283,11 @@ fn run_cases_go_to_the_devices() {
 fn no_paths_of_a_machine() {
     let mut failures = Vec::new();
     let names = ["README.md", "ARCHITECTURE.md", "DESIGN.md", "CONTRIBUTING.md", "CHANGELOG.md"].map(str::to_owned);
-    let pages = std::fs::read_dir(root().join("docs/src")).expect("the pages of the book").flatten();
-    let pages = pages.map(|page| format!("docs/src/{}", page.file_name().to_string_lossy()));
+    let pages = ["docs/src", "docs/src/errors"].into_iter().flat_map(|folder| {
+        let files = std::fs::read_dir(root().join(folder)).expect("the pages of the book").flatten();
+        let names = files.map(|file| file.file_name().to_string_lossy().into_owned());
+        names.filter(|name| name.ends_with(".md")).map(move |name| format!("{folder}/{name}"))
+    });
     for name in names.into_iter().chain(pages) {
         let text = std::fs::read_to_string(Path::new(&root()).join(&name)).unwrap_or_default();
         if text.is_empty() {
