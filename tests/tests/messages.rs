@@ -32,7 +32,7 @@ fn code_that_is_too_large_is_refused() {
         },
     ];
     let made = kernels.into_iter().map(|kernel| triton_syntax::kernel(quote!(num_warps = 1), kernel));
-    let errors: Vec<String> = made.flat_map(errors).map(|error| format!("error: {error}\n")).collect();
+    let errors: Vec<String> = made.flat_map(compile_errors).map(|error| format!("error: {error}\n")).collect();
     let (file, errors) = (triton_tests::root().join("tests/messages/build/t0126_large_code.stderr"), errors.join("\n"));
     if std::env::var_os("BLESS").is_some_and(|v| v == "1") {
         std::fs::write(&file, &errors).expect("the expected text is written");
@@ -41,7 +41,7 @@ fn code_that_is_too_large_is_refused() {
 }
 
 /// The texts of the `compile_error!` among tokens.
-fn errors(tokens: TokenStream) -> Vec<String> {
+fn compile_errors(tokens: TokenStream) -> Vec<String> {
     let mut found = Vec::new();
     let mut trees = tokens.into_iter().peekable();
     while let Some(tree) = trees.next() {
@@ -52,7 +52,7 @@ fn errors(tokens: TokenStream) -> Vec<String> {
                     found.extend(syn::parse2::<syn::LitStr>(text.stream()).map(|text| text.value()));
                 }
             }
-            TokenTree::Group(group) => found.extend(errors(group.stream())),
+            TokenTree::Group(group) => found.extend(compile_errors(group.stream())),
             TokenTree::Ident(_) | TokenTree::Punct(_) | TokenTree::Literal(_) => {}
         }
     }
