@@ -134,7 +134,7 @@ impl<'a> Visit<'a> for Mentioned {
 
 /// The path of a type that may be a struct of the user's: a name of no type of the language, written as structs are.
 pub(crate) fn struct_path<'a>(written: &'a Type, generics: &[String]) -> Option<&'a Path> {
-    let Type::Path(syn::TypePath { qself: None, path }) = written else { return None };
+    let Type::Path(syn::TypePath { qself: None, path, .. }) = written else { return None };
     let last = path.segments.last()?;
     let name = last.ident.to_string();
     let known = ["Ptr", "PtrMut", "Tile", "Tensor", "TensorMut", "Vec", "Buffer", "String", "Option", "Box", "Self"];

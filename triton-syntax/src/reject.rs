@@ -74,12 +74,11 @@ fn describe(written: &Expr) -> Found<'_> {
 /// Reports what a closure may not have: qualifiers and a return type.
 pub(crate) fn closure_parts(cx: &mut Context, written: &ExprClosure) {
     attributes(cx, &written.attrs);
-    let ExprClosure { lifetimes, constness, movability, asyncness, capture, output, .. } = written;
+    let ExprClosure { lifetimes, constness, asyncness, capture, output, .. } = written;
     let output = if let ReturnType::Type(_, ty) = output { Some(ty) } else { None };
-    let parts: [(Option<&dyn ToTokens>, _); 6] = [
+    let parts: [(Option<&dyn ToTokens>, _); 5] = [
         (lifetimes.as_ref().map(|token| token as _), "`for`"),
         (constness.as_ref().map(|token| token as _), "`const`"),
-        (movability.as_ref().map(|token| token as _), "`static`"),
         (asyncness.as_ref().map(|token| token as _), "`async`"),
         (capture.as_ref().map(|token| token as _), "`move`"),
         (output.map(|ty| ty as _), "a return type"),

@@ -9,7 +9,7 @@ use quote::{ToTokens, format_ident};
 use syn::ext::IdentExt;
 use syn::{
     Attribute, Expr, ExprLit, FnArg, GenericArgument, GenericParam, ItemFn, Lit, Pat, PatType, PathArguments,
-    ReturnType, Type,
+    ReturnType, Safety, Type,
 };
 use triton_core::ast::{self, GenericKind, ParamKind};
 use triton_core::diag::{Code, Diagnostic};
@@ -105,7 +105,7 @@ pub(crate) fn qualifiers(cx: &mut Context, function: &ItemFn, head: Head) {
     if let Some(token) = &sig.constness {
         wrong(token, "`const`");
     }
-    if let Some(token) = &sig.unsafety {
+    if let Safety::Unsafe(token) = &sig.safety {
         wrong(token, "`unsafe`: launching one is, if it takes raw pointers");
     }
     if let Some(abi) = &sig.abi {

@@ -333,7 +333,14 @@ impl VisitMut for Rewriter<'_> {
             });
             let allow = vec![syn::parse_quote!(#[allow(non_snake_case)])];
             let let_token = syn::token::Let { span: self.generated(item.const_token.span) };
-            *stmt = Stmt::Local(Local { attrs: allow, let_token, pat, init, semi_token: item.semi_token });
+            *stmt = Stmt::Local(Local {
+                attrs: allow,
+                let_token,
+                modifiers: Default::default(),
+                pat,
+                init,
+                semi_token: item.semi_token,
+            });
             return;
         }
         if let Stmt::Macro(call) = stmt {

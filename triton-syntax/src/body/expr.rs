@@ -113,7 +113,7 @@ fn argument(cx: &mut Context, written: &Expr) -> Option<ast::Expr> {
     let params: Vec<_> = closure.inputs.iter().map(|param| pattern::of_closure(cx, param)).collect();
     let body = convert(cx, &closure.body).map(Box::new);
     let params = params.into_iter().collect::<Option<Vec<_>>>();
-    let (first, last) = (closure.or1_token.span(), ends(&closure.body).1);
+    let (first, last) = (closure.inputs_begin.span(), ends(&closure.body).1);
     Some(ast::Expr { kind: ExprKind::Closure(params?, body?), span: cx.place(first, last) })
 }
 
