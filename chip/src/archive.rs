@@ -78,7 +78,7 @@ impl Archive {
         let mut records = Vec::new();
         while !rest.is_empty() {
             let name = text(field(&mut rest)?);
-            let hash = field(&mut rest)?.try_into().map_err(|_| format!("the hash of {name} has not 8 bytes"))?;
+            let hash = field(&mut rest)?.try_into().map_err(|_| format!("the hash of {name} does not have 8 bytes"))?;
             let completed = field(&mut rest)? == b"output";
             let data = field(&mut rest)?;
             let run = if completed { Run::Output(data.to_vec()) } else { Run::Failed(text(data)) };

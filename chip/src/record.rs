@@ -124,7 +124,7 @@ fn send(kind: u8, data: &[u8]) -> Result<(), String> {
 /// # Errors
 /// The number is none, there is no GPU, or nobody listens.
 pub fn run(first: &str) -> Result<(), String> {
-    let first: usize = first.parse().map_err(|_| format!("`{first}` is no number"))?;
+    let first: usize = first.parse().map_err(|_| format!("`{first}` is not a number"))?;
     let gpu = Gpu::open()?;
     for program in programs()?.iter().skip(first) {
         let both = gpu.run(program, 0).and_then(|output| Ok((gpu.run(program, 0xff)?, output)));

@@ -158,7 +158,7 @@ impl Trial {
         let beside = if inputs.is_empty() { String::new() } else { format!(" of inputs {}", inputs.join(", ")) };
         let place = match usize::try_from(at) {
             Ok(at) if at < region.before.len() => format!("element {at}{beside}"),
-            Ok(at) => format!("{} elements behind the end", at - region.before.len() + 1),
+            Ok(at) => format!("{} elements past the end", at - region.before.len() + 1),
             Err(_) => format!("{} elements before the start", -at),
         };
         let (shown, wanted) = (show(region.dtype, found), expected.describe(region.dtype, found));

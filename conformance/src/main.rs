@@ -94,7 +94,7 @@ fn run(cases: &[Case], stream: &Stream, seeds: Range<u64>) -> ExitCode {
                 println!("FAILED {}: {failure}", case.name);
                 // A device that a kernel has broken runs nothing more in this process.
                 if let Failure::Device(Error::Device { .. }) = failure {
-                    println!("FAILED {left} cases behind this one, which were not run: the device is lost");
+                    println!("FAILED {left} cases after this one, which were not run: the device is lost");
                     failed += left;
                     break;
                 }

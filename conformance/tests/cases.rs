@@ -51,7 +51,7 @@ fn differences_are_told() {
     assert_eq!(outcome(copy, [1, 2, 3]), "memory 1, element 2 of inputs -1: found -1, expected 3");
     let nothing = [untouched(DType::I16); 3];
     let behind: Launch = |run| write(run, run.range(1).end, &[7]);
-    assert!(outcome(behind, nothing).starts_with("memory 1, 1 elements behind the end: found 7"));
+    assert!(outcome(behind, nothing).starts_with("memory 1, 1 elements past the end: found 7"));
     let before: Launch = |run| write(run, run.range(1).start - 2, &[7]);
     assert!(outcome(before, nothing).starts_with("memory 1, 2 elements before the start: found 7"));
     assert_eq!(outcome(|_| Ok(()), nothing), "passed");

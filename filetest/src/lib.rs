@@ -95,9 +95,9 @@ fn check(path: &Path) -> Result<(), String> {
         "barriers" => compare(&path.with_extension("out"), &run::without_each_barrier(&text)?),
         "run" => compare(&path.with_extension("out"), &run::run(&text)?),
         _ => {
-            let name = command.strip_prefix("pass=").ok_or_else(|| format!("`{command}` is no test"))?;
+            let name = command.strip_prefix("pass=").ok_or_else(|| format!("`{command}` is not a test"))?;
             let pass =
-                passes::OPTIMISE.iter().find(|p| p.name == name).ok_or_else(|| format!("`{name}` is no pass"))?;
+                passes::OPTIMISE.iter().find(|p| p.name == name).ok_or_else(|| format!("`{name}` is not a pass"))?;
             let mut func = parse(&text).map_err(|e| e.to_string())?;
             (pass.run)(&mut func, Specialization::Generic)?;
             compare(&path.with_extension("out"), &print(&func))

@@ -63,11 +63,11 @@ impl Setup {
             match &words[..] {
                 ["grid", extents @ ..] => {
                     for (slot, extent) in setup.grid.iter_mut().zip(extents) {
-                        *slot = extent.parse().map_err(|_| format!("`{extent}` is no extent"))?;
+                        *slot = extent.parse().map_err(|_| format!("`{extent}` is not an extent"))?;
                     }
                 }
                 ["buffer", name, dtype, rest @ ..] => {
-                    let dtype = DType::from_name(dtype).ok_or_else(|| format!("`{dtype}` is no element type"))?;
+                    let dtype = DType::from_name(dtype).ok_or_else(|| format!("`{dtype}` is not an element type"))?;
                     let elements = match rest {
                         ["zeros", n] => vec![0; length(n)?],
                         ["small", seed, n] => random::small(dtype, length(seed)? as u64, length(n)?),
@@ -94,7 +94,7 @@ impl Setup {
                 let (name, offset) = word.split_once('+').unwrap_or((word, "0"));
                 let index =
                     self.buffers.iter().position(|b| b.name == name).ok_or_else(|| format!("no buffer `{name}`"))?;
-                let offset: u64 = offset.parse().map_err(|_| format!("`{offset}` is no offset"))?;
+                let offset: u64 = offset.parse().map_err(|_| format!("`{offset}` is not an offset"))?;
                 Ok(Arg::Ptr(addresses[index] + offset))
             }
         };
@@ -241,11 +241,11 @@ pub fn without_each_barrier(text: &str) -> Result<String, String> {
 }
 
 fn length(word: &str) -> Result<usize, String> {
-    word.parse().map_err(|_| format!("`{word}` is no length"))
+    word.parse().map_err(|_| format!("`{word}` is not a length"))
 }
 
 fn number(dtype: DType, word: &str) -> Result<u64, String> {
-    let constant = Constant::parse(dtype, word).ok_or_else(|| format!("`{word}` is no {dtype}"))?;
+    let constant = Constant::parse(dtype, word).ok_or_else(|| format!("`{word}` is not of {dtype}"))?;
     Ok(constant.bits)
 }
 

@@ -243,5 +243,5 @@ built_ins!();
 // Inlined into a function without generic parameters, the constant would be evaluated where nothing calls it.
 #[inline(never)]
 fn stub<T>() -> T {
-    const { panic!("a function of the kernel language is called outside of a kernel") }
+    const { panic!("a function of the kernel language is called outside a kernel") }
 }

@@ -326,9 +326,9 @@ impl<T: Element, const RANK: usize> TensorMut<T, RANK> {
 /// What counts elements of a view.
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(
-    message = "a place in a view is not counted in `{Self}`",
-    label = "not a place in a view",
-    note = "places are scalars of `i32` or `i64`, all of one type"
+    message = "a coordinate in a view cannot be `{Self}`",
+    label = "not a coordinate in a view",
+    note = "coordinates are scalars of `i32` or `i64`, all of the same type"
 )]
 pub trait Position: Int {}
 

@@ -55,7 +55,7 @@ fn mistake(message: String) -> Diagnostic {
 /// Code that is too large, most of it for an operation of so many instructions.
 fn large(span: Span, instructions: usize) -> Diagnostic {
     let message = format!("the kernel's code is larger than {} MiB", ptx::MAX_TEXT >> 20);
-    let most = format!("for this operation alone, each thread has {instructions} instructions or more");
+    let most = format!("this operation alone expands to {instructions} instructions or more per thread");
     let help = "let a thread hold fewer elements: take smaller tiles, or more warps by `num_warps = ..`";
     Diagnostic::new(Code::T0126, span, message).note(most).help(help)
 }

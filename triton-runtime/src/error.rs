@@ -66,7 +66,7 @@ pub enum Error {
     },
 
     /// Two lengths that must agree do not.
-    #[error("the source has {source_len} elements, but the destination has {len}; copy between slices of one length")]
+    #[error("the source has {source_len} elements, but the destination has {len}; copy between slices of equal length")]
     #[non_exhaustive]
     Length {
         /// Elements of the source.
@@ -128,8 +128,8 @@ pub enum Error {
 
     /// Two indices of a mutable view are, or may be, one element.
     #[error(
-        "a mutable view {shape:?} with strides {strides:?}: {reason}; no two of its elements may be one: use larger \
-         strides, or a view for reading"
+        "a mutable view {shape:?} with strides {strides:?}: {reason}; no two of its elements may alias: use larger \
+         strides, or a read-only view"
     )]
     #[non_exhaustive]
     Overlap {
@@ -306,7 +306,7 @@ pub enum Error {
     #[error(
         "{call} failed: {message}. A kernel launched earlier caused this: an address outside its buffers, a misaligned \
          address, or a buffer freed too early. The device cannot be used any more by this process. Run \
-         it on Device::cpu() to have every access checked, or under `compute-sanitizer`, which names the place"
+         it on Device::cpu() to have every access checked, or under `compute-sanitizer`, which names the source location"
     )]
     #[non_exhaustive]
     Device {

@@ -128,12 +128,12 @@ impl<'a, S, const N: usize> Launch<'a, S, N> {
 
     #[cold]
     fn wrong_argument(&self, index: usize) -> Error {
-        let or_nothing = |ty: Option<ParamType>| ty.map_or("no argument".to_string(), describe);
+        let or = |ty: Option<ParamType>, nothing: &str| ty.map_or(nothing.to_string(), describe);
         Error::Argument {
             kernel: self.metadata().instance.to_string(),
             index,
-            found: or_nothing(self.args.get(index).map(|a| a.ty)),
-            expected: or_nothing(self.metadata().params.get(index).map(|p| p.ty)),
+            found: or(self.args.get(index).map(|a| a.ty), "missing"),
+            expected: or(self.metadata().params.get(index).map(|p| p.ty), "no argument"),
         }
     }
 

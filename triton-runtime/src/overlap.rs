@@ -17,10 +17,10 @@ pub(crate) enum Overlap<const R: usize> {
 impl<const R: usize> fmt::Display for Overlap<R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Overlap::Found(a, b) => write!(f, "its elements {a:?} and {b:?} are one"),
+            Overlap::Found(a, b) => write!(f, "its elements {a:?} and {b:?} alias"),
             Overlap::Unknown => write!(
                 f,
-                "the strides do not tell whether elements overlap, and more than {SMALL} of them are too many to try"
+                "the strides do not tell whether elements alias, and more than {SMALL} of them are too many to try"
             ),
         }
     }
@@ -141,7 +141,7 @@ mod tests {
     fn large() {
         const BIG: usize = 1 << 30;
         assert_eq!(find([BIG, BIG], [BIG as isize, 1]), None);
-        assert_eq!(find([BIG, 3], [3, BIG as isize]), None, "{BIG} is no multiple of 3 in reach");
+        assert_eq!(find([BIG, 3], [3, BIG as isize]), None, "{BIG} is not a multiple of 3 in reach");
         assert_eq!(find([BIG, 4], [2, 6]), Some(Overlap::Found([0, 1], [3, 0])));
         assert_eq!(find([BIG, 2, 2], [4, 1, 2]), None);
         assert_eq!(find([BIG, 2, 2], [6, 2, 3]), None);

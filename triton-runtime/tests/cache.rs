@@ -77,7 +77,7 @@ fn damage_is_noticed() {
         check(&[&bytes[..], &sum].concat(), format!("byte {at} is {byte}"));
     }
     cache.write(&KEY, &entry()).expect("writable");
-    assert_eq!(cache.read(&KEY), Some(entry()), "written anew");
+    assert_eq!(cache.read(&KEY), Some(entry()), "overwritten");
 }
 
 #[test]
@@ -225,7 +225,7 @@ mod others {
             assert_eq!(cache.read(&KEY), None, "a file of mode {mode:o}");
         }
         cache.write(&KEY, &entry()).expect("writable");
-        assert_eq!(cache.read(&KEY), Some(entry()), "written anew");
+        assert_eq!(cache.read(&KEY), Some(entry()), "overwritten");
         assert_eq!(fs::read_dir(&folder.0).expect("readable").count(), 1, "no temporary file is left");
     }
 
@@ -242,7 +242,7 @@ mod others {
         }
         assert_eq!(cache.read(&KEY), None, "a forged entry");
         cache.write(&KEY, &entry()).expect("writable");
-        assert_eq!(cache.read(&KEY), Some(entry()), "written anew");
+        assert_eq!(cache.read(&KEY), Some(entry()), "overwritten");
         chown(&folder.0, Some(12345), None).expect("this is root");
         assert_eq!(cache.read(&KEY), None);
         let error = cache.write(&KEY, &entry()).expect_err("another user's").to_string();

@@ -136,7 +136,7 @@ impl Memory {
         if let Some((_, a)) = before {
             let distance = address - a.start;
             near.push(match distance.checked_sub(a.bytes) {
-                Some(behind) => format!("{behind} bytes behind the end of the {} bytes at {:#x}", a.bytes, a.start),
+                Some(behind) => format!("{behind} bytes past the end of the {} bytes at {:#x}", a.bytes, a.start),
                 None => format!("{distance} bytes into the {} bytes at {:#x}", a.bytes, a.start),
             });
         }

@@ -46,7 +46,7 @@ fn what_one_place_in_the_source_became_is_one_mistake() {
     let [report] = &found[..] else { panic!("{found:?}") };
     assert_eq!((report.repeats.times, report.repeats.blocks, report.repeats.instructions), (7, 0, 7));
     let text = report.to_string();
-    assert!(text.ends_with("; found 7 times more, in 7 other instructions of this place in the source"), "{text}");
+    assert!(text.ends_with("; found 7 times more, in 7 other instructions of this source location"), "{text}");
     // Without a place in the source, and at other places, each is its own.
     assert_eq!(reports(2, 1, &stores).len(), 8);
     let apart = format!(".loc 1 7 5\n{}.loc 1 7 9\n{}", store(0), store(1));

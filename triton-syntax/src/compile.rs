@@ -95,7 +95,7 @@ pub(crate) fn all(cx: &mut Context, kernel: &expand::Kernel<'_>, body: Vec<ast::
 fn one(kernel: &ast::Kernel, instance: &ast::Instance) -> Result<Compiled, Failure> {
     let result = catch_unwind(AssertUnwindSafe(|| triton_core::compile(kernel, instance)));
     let mistake = |reason: String| {
-        let message = "a mistake of the compiler, not of the kernel: please report it";
+        let message = "an internal compiler error, not a mistake in the kernel: please report it";
         let diagnostic = Diagnostic::new(Code::T0199, kernel.name.span, message).note(reason);
         Failure { diagnostics: vec![diagnostic], ..Failure::default() }
     };

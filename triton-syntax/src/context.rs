@@ -132,7 +132,7 @@ impl Context {
                 let between = calls.len().saturating_sub(INNERMOST + 1);
                 notes.extend(calls[1..].iter().rev().take(INNERMOST).map(note));
                 if between > 0 {
-                    notes.push(format!("and in {between} functions more, one called in another"));
+                    notes.push(format!("and in {between} more functions, each called in the next"));
                 }
                 notes.extend(calls.first().map(note));
             } else {

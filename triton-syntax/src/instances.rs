@@ -187,11 +187,8 @@ fn value(cx: &mut Context, written: &Expr, name: &str, kind: GenericKind) -> Opt
                 return Some((GenericArg::Type(dtype), span));
             }
             let known: Vec<&str> = DType::ALL.iter().map(|d| d.name()).collect();
-            let problem = cx.diagnostic(
-                Code::T0011,
-                written,
-                format!("`{text}` is not an element type, which `{name}` stands for"),
-            );
+            let problem =
+                cx.diagnostic(Code::T0011, written, format!("`{text}` is not an element type, as `{name}` must be"));
             let problem = problem.note(format!("the element types are {}", quoted(known.clone())));
             cx.report(match found.as_deref().and_then(|f| nearest(f, known)) {
                 Some(near) => problem.help(format!("did you mean `{near}`?")),

@@ -58,7 +58,7 @@ pub fn kernel(args: TokenStream, item: TokenStream) -> TokenStream {
     let function = match syn::parse2::<syn::ItemFn>(item.clone()) {
         Ok(function) => function,
         Err(_) => {
-            let message = "`#[triton::kernel]` stands on a function with a body, and on nothing else";
+            let message = "`#[triton::kernel]` is for a function with a body, and for nothing else";
             let problem = cx.diagnostic(Code::T0001, &item, message);
             cx.report(problem.help("write `fn name(..) { .. }`"));
             let errors = cx.errors();

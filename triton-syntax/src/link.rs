@@ -149,8 +149,8 @@ fn hidden_macro(vis: &Visibility, name: &Ident, id: &str, unique: &str, parts: &
     let hidden = format_ident!("for_kernels_{}_{}", PROTOCOL, unique);
     let export = if matches!(vis, Visibility::Public(_)) { quote!(#[macro_export]) } else { TokenStream::new() };
     let confused = format!(
-        "`{name}` is a function, constant or struct for kernels, and no macro; if this is a kernel or a function for \
-         kernels, then `{name}` was made by another version of `triton-dsl`: let both crates depend on the same"
+        "`{name}` is a function, constant or struct for kernels, not a macro; if this is a kernel or a function for \
+         kernels, then `{name}` was made by another version of `triton-dsl`: let both crates depend on the same version"
     );
     quote! {
         #[doc(hidden)]

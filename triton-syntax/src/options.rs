@@ -55,7 +55,7 @@ pub(crate) fn read(cx: &mut Context, args: TokenStream) -> Options {
             let span = cx.place(error.span(), error.span());
             let problem =
                 triton_core::diag::Diagnostic::new(Code::T0008, span, format!("cannot read the options: {error}"));
-            cx.report(problem.help("an option is written `NAME = value`, and commas stand between them"));
+            cx.report(problem.help("options are written `NAME = value`, separated by commas"));
             return options;
         }
     };

@@ -160,7 +160,7 @@ fn param(cx: &mut Context, arg: &PatType, generics: &[String]) -> Option<ast::Pa
         let text = spell(&arg.pat);
         let problem =
             cx.diagnostic(Code::T0004, &arg.pat, format!("a kernel's parameter is a plain name, not `{text}`"));
-        cx.report(problem.help("give it a name, and take it apart in the body"));
+        cx.report(problem.help("give it a name, and destructure it in the body"));
     } else if mutable.is_some() {
         let problem = cx.diagnostic(Code::T0004, &arg.pat, "a kernel's parameter cannot be `mut`");
         cx.report(problem.help("shadow it in the body: `let mut x = x;`"));
@@ -322,13 +322,13 @@ fn attributes(cx: &mut Context, attrs: &[Attribute], ty: Option<&(ParamKind, ast
             refuse(cx, "the attribute is for pointers and integers, not for a struct".into());
         } else if is("no_specialize") {
             if general || !matches!(attr.meta, syn::Meta::Path(_)) {
-                refuse(cx, "`#[no_specialize]` stands once and takes no value".into());
+                refuse(cx, "`#[no_specialize]` is given once and takes no value".into());
             }
             general = true;
         } else {
             let value = attr.parse_args::<syn::LitInt>().ok().and_then(|n| n.base10_parse::<u32>().ok());
             match value {
-                Some(_) if multiple_of.is_some() => refuse(cx, "`#[multiple_of(..)]` stands once".into()),
+                Some(_) if multiple_of.is_some() => refuse(cx, "`#[multiple_of(..)]` is given once".into()),
                 Some(value) if pointer && !value.is_power_of_two() => {
                     refuse(cx, format!("an address is a multiple of a power of two, not of {value}"));
                 }

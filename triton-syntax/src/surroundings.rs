@@ -55,7 +55,7 @@ pub(crate) fn refuse_associated(cx: &mut Context, written: &ItemFn, what: &str) 
         return false;
     }
     let problem =
-        cx.diagnostic(Code::T0002, name, format!("{what} stands in a module or in a function, not in an `impl`"));
+        cx.diagnostic(Code::T0002, name, format!("{what} must be in a module or a function, not in an `impl`"));
     cx.report(problem.help("move it out of the `impl`, and pass what it needs as parameters"));
     true
 }

@@ -37,7 +37,7 @@ pub fn advice(func: &Function) -> Vec<Diagnostic> {
             mask.and_then(|mask| known[mask].as_ref()).is_some_and(|mask| mask.iter().all(|&bit| bit != 0));
         say(everywhere.then(|| {
             let problem = Diagnostic::new(Code::W0002, data.span, "the mask is always true");
-            problem.help("write `true`, which takes every element")
+            problem.help("write `true`, which selects every element")
         }));
     }
     found
@@ -87,7 +87,7 @@ fn cause(func: &Function, ptr: Value, strides: Strides) -> Option<Diagnostic> {
             Code::W0004,
             span,
             "an index that wraps around is not known to be contiguous, so this access is not vectorized",
-            "leave out what is past the end by a mask, as in `load(x + i, i < n)`, or load from a view",
+            "mask off what is past the end, as in `load(x + i, i < n)`, or load from a view",
         ),
         (None, Some(span)) => (
             Code::W0003,
@@ -113,12 +113,13 @@ fn apart(func: &Function, ptr: Value, strides: Strides) -> Option<Diagnostic> {
     let bytes = u64::from(pointee.bytes());
     let nearest = steps.iter().flatten().min();
     let what = match nearest {
-        Some(step) => format!("neighbours of this access are {} bytes apart in memory", bytes * step),
-        None => "no neighbours of this access are known to be next to each other in memory".to_owned(),
+        Some(step) => format!("neighbouring elements of this access are {} bytes apart in memory", bytes * step),
+        None => "no neighbouring elements of this access are known to be contiguous in memory".to_owned(),
     };
     let moved = nearest.map_or(SECTOR, |step| (bytes * step).min(SECTOR));
-    let note = format!("each of {} elements moves up to {moved} bytes for the {bytes} that it has", shape.elements());
-    let help = "let one axis of the tile run along memory; a tile that is needed the other way round is turned by `.transpose()`";
+    let note =
+        format!("uncoalesced: each of {} elements moves up to {moved} bytes for its own {bytes}", shape.elements());
+    let help = "load with one axis contiguous in memory; if the tile is needed transposed, apply `.transpose()`";
     Some(Diagnostic::new(Code::W0001, Span::NONE, what).note(note).help(help))
 }
 

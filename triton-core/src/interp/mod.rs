@@ -175,7 +175,7 @@ pub fn evaluate<'a>(
 }
 
 /// What a divisor of 0 that no memory held comes from.
-const PADDING: &str = ", which is not in memory: where a mask is false, and outside of a view, `load` yields 0; give it another \
+const PADDING: &str = ", which is not in memory: where a mask is false, and outside a view, `load` yields 0; give it another \
      padding with `load_or`";
 
 fn division_error(element: usize, error: DivisionError, x: &[u64], dtype: DType) -> String {
@@ -313,7 +313,7 @@ impl Machine<'_> {
                     let result = self.step(inst)?;
                     self.bind(&inst.results, vec![result]);
                 }
-                _ => return Err(format!("`{}` in the combination of two elements", inst.op.mnemonic())),
+                _ => return Err(format!("`{}` in the combination of a reduction", inst.op.mnemonic())),
             }
         }
         Ok(Vec::new())

@@ -156,7 +156,7 @@ impl Threads {
             if let Some((other, did)) = cell.unordered(now, does) {
                 let (one, two) = (describe(thread), describe(other.thread));
                 let (does, did) = (does.word(), did.word());
-                return Err(format!("{one} {does} it, {two} {did} it, and no barrier stands between"));
+                return Err(format!("{one} {does} it, {two} {did} it, and no barrier is in between"));
             }
             cell.remember(now, does);
         }
@@ -244,7 +244,7 @@ impl Machine<'_> {
                     for (at, byte) in bytes.zip(&mut bits) {
                         let cell = self.threads.cells.get(&(Space::Shared, at));
                         let cell = cell.filter(|cell| cell.buffer == Some(buffer)).ok_or_else(|| {
-                            format!("element {element} of {buffer} in shared memory is read, and nobody has written it there")
+                            format!("element {element} of {buffer} in shared memory is read, but was never written")
                         })?;
                         *byte = cell.value;
                     }

@@ -146,7 +146,7 @@ macro_rules! ops {
                         $( if let Some(kind) = $kind::from_name(mnemonic) {
                             return Ok(Op::$fname { kind, $($ffield: Field::read(_reader)?),* });
                         } )*
-                        Err(format!("`{mnemonic}` is no operation"))
+                        Err(format!("`{mnemonic}` is not an operation"))
                     }
                 }
             }

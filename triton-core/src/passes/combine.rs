@@ -146,7 +146,7 @@ impl Combine<'_> {
     }
 
     /// The operand that an operation yields unchanged.
-    #[expect(clippy::wildcard_enum_match_arm, reason = "other operations are no identities")]
+    #[expect(clippy::wildcard_enum_match_arm, reason = "other operations are not identities")]
     fn identity(&self, op: &Op) -> Option<Value> {
         let ty = |v: Value| self.func.ty(v);
         match *op {

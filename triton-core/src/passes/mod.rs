@@ -36,23 +36,23 @@ macro_rules! passes {
 
 /// Stage 0, in the order in which they run.
 pub const OPTIMISE: &[Pass] = passes! {
-    fold: "computes what is known while compiling", |func, _| { fold::fold(func); Ok(()) };
+    fold: "evaluates compile-time constants", |func, _| { fold::fold(func); Ok(()) };
     combine: "simplifies operations on the results of others", |func, _| combine::combine(func);
-    cse: "computes equal things once", |func, _| { cse::cse(func); Ok(()) };
-    licm: "computes before a loop what does not change in it", |func, _| { licm::licm(func); Ok(()) };
-    dce: "drops what nothing needs", |func, _| { dce::dce(func); Ok(()) };
+    cse: "eliminates common subexpressions", |func, _| { cse::cse(func); Ok(()) };
+    licm: "hoists loop invariants", |func, _| { licm::licm(func); Ok(()) };
+    dce: "removes dead code", |func, _| { dce::dce(func); Ok(()) };
 };
 
 /// Stage 0 → 1: layouts for what the caller promises.
 pub const LAY_OUT: &[Pass] = passes! {
-    specialise: "computes with what the caller promises", specialise::specialise;
-    place: "gives every tile a layout", place::place;
+    specialise: "applies the facts of a specialization", specialise::specialise;
+    place: "assigns a layout to every tile", place::place;
     split: "splits reductions between warps", |func, _| split::split(func);
 };
 
 /// Stage 1 → 2: what goes through shared memory, and who waits for whom.
 pub const SCHEDULE: &[Pass] = passes! {
-    share: "exchanges tiles through shared memory", |func, _| share::share(func);
+    share: "lowers exchanges between threads to shared memory", |func, _| share::share(func);
     sync: "writes barriers", |func, _| sync::sync(func);
 };
 

@@ -142,7 +142,7 @@ fn tell(func: &mut Function, inst: Inst, insts: &mut Vec<Inst>) -> Result<(), St
         insts.push(reshaped);
     }
     let tile = func.ty(value);
-    let mem = Mem::row_major(tile.shape, tile.elem.bits()).ok_or("a tile that does not fit into memory")?;
+    let mem = Mem::row_major(tile.shape, tile.elem.bits()).ok_or("a tile that does not fit into shared memory")?;
     let buffer = allocate(func, tile, mem, span, insts)?;
     let store = func.make(Op::SharedStore { buffer, part: 0, value }, span)?;
     let load = func.make(Op::SharedLoad { buffer, part: 0, rest: None }, span)?;

@@ -54,7 +54,7 @@ fn parts(func: &mut Function, data: &InstData, axis: usize, order: BitOrder) -> 
     let mut before = Vec::new();
     let mut args = data.args.clone();
     if !near.is_empty() {
-        let shape_of_parts = near_order.fold(shape, axis).ok_or("an order of bits that the axis has not")?;
+        let shape_of_parts = near_order.fold(shape, axis).ok_or("an order of bits that the axis does not have")?;
         let of_parts = layout.fold_axis(shape, axis, folded).ok_or("a reduction along no axis")?;
         let types: Vec<_> = args.iter().map(|&v| func.ty(v).with_shape(shape_of_parts)).collect();
         let region = func.copy_block(data.regions[0]);

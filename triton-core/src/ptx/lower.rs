@@ -244,7 +244,7 @@ impl Lower<'_> {
 
     /// The element type of a value of numbers.
     pub fn dtype(&self, value: Value) -> Result<DType, String> {
-        self.func.ty(value).elem.num().ok_or_else(|| format!("{value} is no number"))
+        self.func.ty(value).elem.num().ok_or_else(|| format!("{value} is not a number"))
     }
 
     /// Registers that a thread holds of a value.

@@ -29,7 +29,7 @@ impl Run {
 impl Lower<'_> {
     /// `ptr + index · size`, the index extended to 64 bits first.
     pub fn offset(&mut self, ptr: Value, index: Value) -> Result<Vec<Reg>, String> {
-        let Elem::Ptr { pointee, .. } = self.func.ty(ptr).elem else { return Err(format!("{ptr} is no pointer")) };
+        let Elem::Ptr { pointee, .. } = self.func.ty(ptr).elem else { return Err(format!("{ptr} is not a pointer")) };
         let size = i64::from(pointee.bytes());
         let dtype = self.dtype(index)?;
         let pairs: Vec<_> = self.regs(ptr).iter().copied().zip(self.regs(index).iter().copied()).collect();
@@ -162,7 +162,7 @@ impl Lower<'_> {
 
     /// How a tile of pointers is accessed.
     fn run(&self, ptr: Value, mask: Option<Value>) -> Result<Run, String> {
-        let Elem::Ptr { pointee, .. } = self.func.ty(ptr).elem else { return Err(format!("{ptr} is no pointer")) };
+        let Elem::Ptr { pointee, .. } = self.func.ty(ptr).elem else { return Err(format!("{ptr} is not a pointer")) };
         let layout = self.func.layout(ptr).map_or(1, Layout::vector);
         let width = place::vector(self.func, &self.facts, ptr).min(layout.into());
         let agrees = mask.is_none_or(|m| self.facts[m].constancy >= width);

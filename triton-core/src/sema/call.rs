@@ -54,7 +54,7 @@ impl<'a> Checker<'a> {
             return self.report(Diagnostic::new(Code::T0101, span, message));
         }
         if self.calls.len() == MAX_CALLS {
-            let message = format!("more than {MAX_CALLS} calls inside each other");
+            let message = format!("calls nested more than {MAX_CALLS} deep");
             return self.report(Diagnostic::new(Code::T0118, span, message));
         }
         let mut generics = self.turbofish(function, path)?;
@@ -205,7 +205,7 @@ impl<'a> Checker<'a> {
         });
         if let Some(generic) = open {
             let (name, open) = (&function.name.name, &generic.name.name);
-            let message = format!("`{name}` does not say here what `{open}` is");
+            let message = format!("cannot infer `{open}` of `{name}` here");
             let help = format!("write `{name}::<..>(..)` with a value for each generic parameter");
             return self.report(Diagnostic::new(Code::T0119, call.span, message).help(help));
         }
@@ -280,7 +280,7 @@ impl<'a> Checker<'a> {
             };
         }
         let message = format!("`{}` has no fields", self.describe(&value));
-        self.report(Diagnostic::new(Code::T0104, base.span, message).help("take a tuple apart with `let (a, b) = ..`"))
+        self.report(Diagnostic::new(Code::T0104, base.span, message).help("destructure a tuple with `let (a, b) = ..`"))
     }
 }
 

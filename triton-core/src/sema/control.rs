@@ -249,7 +249,7 @@ impl Checker<'_> {
         {
             let message = format!("a step of {}: it must be positive", known.as_int().unwrap_or(0));
             return self.report(
-                Diagnostic::new(Code::T0121, parts[2].1, message).help("count up, and compute what runs down"),
+                Diagnostic::new(Code::T0121, parts[2].1, message).help("count up, and compute the descending index"),
             );
         }
         let mut values = [Value(0); 3];
@@ -258,12 +258,12 @@ impl Checker<'_> {
             *slot = self.materialise(value, Some(dtype), span)?;
             let ty = self.func.ty(*slot);
             if ty.shape != Shape::SCALAR || !ty.elem.num().is_some_and(|d| d.is_int() && d.bits() >= 32) {
-                let message = format!("a loop counts in `i32`, `i64`, `u32` or `u64`, found `{found}`");
+                let message = format!("a loop counter is `i32`, `i64`, `u32` or `u64`, found `{found}`");
                 let help = "write `lo..hi` with scalars; a tile is computed on at once, without a loop";
                 return self.report(Diagnostic::new(Code::T0121, span, message).help(help));
             }
             if ty.elem != Elem::Num(dtype) {
-                let message = format!("a loop that counts in `{dtype}` and `{found}`");
+                let message = format!("a range from `{dtype}` to `{found}`");
                 return self.report(
                     Diagnostic::new(Code::T0102, span, message)
                         .help(format!("write `.to::<{}>()`", self.spelled(dtype))),

@@ -194,7 +194,7 @@ impl Checker<'_> {
                 let value = self.expr(expr).and_then(|v| self.annotated(v, ty, expr.span));
                 let value = match value {
                     Some(Val::Known(known)) => Some(Val::Known(known)),
-                    Some(other) => self.not_known(&other, expr.span, "a constant"),
+                    Some(other) => self.not_known(&other, expr.span, "the value of a `const`"),
                     None => None,
                 };
                 self.bind(name.name.clone(), value);
@@ -260,7 +260,7 @@ impl Checker<'_> {
             }
             None => {
                 let problem = Diagnostic::new(Code::T0115, span, format!("`{}` is `{}`", target.name, ty.describe()));
-                self.report(problem.help("assign one value; a tuple is taken apart with `(a, b) = ..`"))
+                self.report(problem.help("assign one value; destructure a tuple with `(a, b) = ..`"))
             }
         }
     }
@@ -325,7 +325,7 @@ impl Checker<'_> {
     fn not_known<T>(&mut self, value: &Val, span: Span, what: &str) -> Option<T> {
         let needed = self.outers_in(value);
         self.failure.needed.extend(needed);
-        let mut diagnostic = Diagnostic::new(Code::T0107, span, format!("{what} must be known while compiling"));
+        let mut diagnostic = Diagnostic::new(Code::T0107, span, format!("{what} must be a compile-time constant"));
         if value.ty(&self.func).is_some() || matches!(value, Val::Outer(_)) {
             diagnostic = diagnostic.note(format!("found `{}`", self.describe(value)));
         }

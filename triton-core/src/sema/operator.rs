@@ -160,7 +160,7 @@ impl Checker<'_> {
             Some(left) => format!("`{}` and `{found}`", self.describe(left)),
             None => format!("`{found}` on the left"),
         };
-        let message = format!("`{symbol}` joins two `bool`, found {found}");
+        let message = format!("`{symbol}` takes two `bool`, found {found}");
         let help = format!("write `{}` to combine tiles element by element", &symbol[..1]);
         self.report(Diagnostic::new(Code::T0104, span, message).help(help))
     }

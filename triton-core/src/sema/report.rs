@@ -99,7 +99,7 @@ impl Checker<'_> {
         });
         let values: Vec<_> = values.collect::<Option<_>>()?;
         let Some(values) = Values::new(&values) else {
-            let message = format!("a line of {} values; the most is {}", args.len(), Values::MOST);
+            let message = format!("a line of {} values; the maximum is {}", args.len(), Values::MOST);
             return self.report(Diagnostic::new(Code::T0101, span, message).help("print several lines"));
         };
         let escaped: Vec<String> = pieces.iter().map(|p| p.replace('{', "{{").replace('}', "}}")).collect();

@@ -45,7 +45,7 @@ impl Checker<'_> {
         let extents = self.known_array(expr, "a shape")?;
         let span = expr.span;
         if let Some(wrong) = extents.iter().find(|&&d| d < 1 || !(d as u128).is_power_of_two()) {
-            let message = format!("an extent of {wrong}, which is no power of two");
+            let message = format!("an extent of {wrong}, which is not a power of two");
             return self.report(
                 Diagnostic::new(Code::T0123, span, message).help("take the next power of two, and mask off the rest"),
             );
@@ -136,7 +136,7 @@ impl Checker<'_> {
                 let Some(shape) = Shape::new(&dims) else {
                     let message = format!("a tile with more than {MAX_RANK} dimensions");
                     return self
-                        .report(Diagnostic::new(Code::T0123, at, message).help("take an axis away by `reshape`"));
+                        .report(Diagnostic::new(Code::T0123, at, message).help("remove an axis with `reshape`"));
                 };
                 self.append(Op::Reshape { x, shape }, at).map(Val::Ir)
             }

@@ -89,7 +89,7 @@ const FUNCTIONS: &[(&str, &str)] = &[
     ("static_assert", "write `const { assert!(condition) }`"),
     ("debug_barrier", BARRIERS),
     ("syncthreads", BARRIERS),
-    ("assume", "what is known of a parameter is said by `#[multiple_of(16)]`"),
+    ("assume", "facts about a parameter are given by `#[multiple_of(16)]`"),
     ("multiple_of", "it is an attribute of a parameter: `#[multiple_of(16)] n: i32`"),
     ("max_contiguous", "the compiler finds it: index with `arange`"),
     ("max_constancy", "the compiler finds it: index with `arange`"),
@@ -270,7 +270,7 @@ mod tests {
         assert_eq!(clash, None);
         for table in [FUNCTIONS, METHODS] {
             for (i, (name, _)) in table.iter().enumerate() {
-                assert!(!table[..i].iter().any(|(other, _)| other == name), "{name} stands there twice");
+                assert!(!table[..i].iter().any(|(other, _)| other == name), "{name} is listed twice");
             }
         }
     }

@@ -183,8 +183,8 @@ impl Checker<'_> {
             }
             Val::Outer(index) => {
                 let text = self.outers[index].0;
-                let message = format!("the type of `{text}` is not known here");
-                let help = format!("say it: `let value: f32 = {text};`, and use that");
+                let message = format!("cannot infer the type of `{text}`");
+                let help = format!("annotate it: `let value: f32 = {text};`, and use `value`");
                 self.report(Diagnostic::new(Code::T0128, span, message).help(help))
             }
             Val::Struct(index, _) => {
@@ -200,7 +200,7 @@ impl Checker<'_> {
             }
             Val::Tuple(_) | Val::Unit => {
                 let problem = Diagnostic::new(Code::T0104, span, "a tuple where one value is needed");
-                self.report(problem.help("take it apart with `let (a, b) = ..`"))
+                self.report(problem.help("destructure it with `let (a, b) = ..`"))
             }
         }
     }

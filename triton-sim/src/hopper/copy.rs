@@ -18,7 +18,7 @@ pub struct Piece {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum CopyError {
     /// Too many or too few coordinates.
-    #[error("there are {found} coordinates, expected {expected} as of the tensor")]
+    #[error("there are {found} coordinates, expected {expected} for this tensor")]
     Rank {
         /// Coordinates of the instruction.
         found: usize,
@@ -37,7 +37,7 @@ pub enum CopyError {
         bytes: i64,
     },
     /// Shared addresses have 32 bits.
-    #[error("the box at the shared address {0:#x} ends behind the last address")]
+    #[error("the box at the shared address {0:#x} ends past the last address")]
     Overflow(u32),
 }
 

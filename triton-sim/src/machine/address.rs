@@ -161,7 +161,7 @@ impl Cx<'_, '_> {
         let base = base(space);
         for lane in lanes(self.mask) {
             if base != 0 && values[lane] / WINDOW != base / WINDOW {
-                let problem = format!("{:#x} is no generic address of {space} memory", values[lane]);
+                let problem = format!("{:#x} is not a generic address of {space} memory", values[lane]);
                 self.report(lane, Fault::Operand { problem })?;
             }
         }

@@ -163,7 +163,7 @@ impl Cx<'_, '_> {
         let strange = |&&(agent, clock): &&(u32, u32)| agent != thread && !agents.knows(thread, agent, clock);
         if let Some(&(other, _)) = self.block().barriers[id].before.iter().find(strange) {
             let problem = format!(
-                "nothing orders this arrival after that of warp {} in the phase before: it may come in that phase, too; give \
+                "nothing orders this arrival after that of warp {} in the previous phase: it may arrive in that phase, too; give \
                  each group of threads a barrier of its own, or make them wait for each other",
                 other / 32 % self.run.warps.max(1)
             );

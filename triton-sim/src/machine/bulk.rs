@@ -338,7 +338,7 @@ impl Cx<'_, '_> {
                 }
                 let end = self.block().shared.len() as u32;
                 if let Some((out, ..)) = pieces.iter().find(|(at, _, n)| *at < SHARED_BASE || *at + *n > end) {
-                    let problem = format!("the swizzled box reaches {out:#x}, outside of shared memory");
+                    let problem = format!("the swizzled box reaches {out:#x}, outside shared memory");
                     return Err(self.fatal_in(lane, Fault::TensorMap { problem }));
                 }
                 fill = map.fill_pattern().to_le_bytes().to_vec();
@@ -425,7 +425,7 @@ impl Cx<'_, '_> {
         match TensorMap::decode(self.peek(lane, spot, MAP_BYTES)) {
             Some(map) => Ok(map),
             None => {
-                let problem = format!("the {MAP_BYTES} bytes at {address:#x} are no tensor map");
+                let problem = format!("the {MAP_BYTES} bytes at {address:#x} are not a tensor map");
                 Err(self.fatal_in(lane, Fault::TensorMap { problem }))
             }
         }

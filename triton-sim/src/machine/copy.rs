@@ -264,12 +264,12 @@ impl Cx<'_, '_> {
             let mut ids: Vec<u64> = copies.groups.iter().flat_map(|(_, ids)| ids.iter().copied()).collect();
             ids.extend(&copies.open);
             if ids.iter().any(|id| self.cluster.pending.iter().any(|p| p.id == *id)) {
-                let what = "a `cp.async` that nobody waits for".to_string();
+                let what = "a `cp.async`".to_string();
                 self.report(lane, Fault::UnfinishedAtExit { what })?;
             }
             let bulk = &self.warp.bulk[lane];
             if bulk.unread() {
-                let what = "a bulk copy that reads shared memory and that nobody waits for".to_string();
+                let what = "a bulk copy that reads shared memory".to_string();
                 self.report(lane, Fault::UnfinishedAtExit { what })?;
             }
             if self.warp.cluster_phase[lane] == Some(self.cluster.phase) {
@@ -277,7 +277,7 @@ impl Cx<'_, '_> {
             }
         }
         if !self.warp.wgmma.is_empty() && self.warp.live() & !ended == 0 {
-            let what = "a `wgmma` that nobody waits for".to_string();
+            let what = "a `wgmma`".to_string();
             self.report(ended.trailing_zeros() as usize, Fault::UnfinishedAtExit { what })?;
         }
         self.block_mut().live -= ended.count_ones();

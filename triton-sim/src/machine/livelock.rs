@@ -109,7 +109,7 @@ impl Run<'_> {
     pub(super) fn running(&self, warp: &Warp) -> String {
         match warp.turns {
             Turns { count, since } if count > 0 && since > self.progressed => {
-                format!("runs, {count} turns of its loop so far")
+                format!("runs, {count} iterations of its loop so far")
             }
             Turns { .. } => "runs".to_string(),
         }

@@ -227,7 +227,7 @@ impl Cx<'_, '_> {
             for remote in std::mem::take(&mut self.block_mut().remote) {
                 let (agent, clock) = remote.stamp;
                 if !last.known.knows(index, agent, clock) {
-                    let what = format!("the block may end before {}", self.run.site(remote.pc));
+                    let what = format!("an access by another block, {}", self.run.site(remote.pc));
                     self.report(ended.trailing_zeros() as usize, Fault::UnfinishedAtExit { what })?;
                 }
             }
@@ -242,7 +242,7 @@ impl Cx<'_, '_> {
         let Some(origin) = self.cluster.pending.iter().find(|p| p.writes_to(rank)).map(|p| p.origin) else {
             return Ok(());
         };
-        let what = "a copy to the shared memory of a block that ends".to_string();
+        let what = "a copy to its shared memory".to_string();
         self.run.note_origin(self.cluster, origin, Fault::UnfinishedAtExit { what })
     }
 

@@ -175,7 +175,7 @@ impl Run<'_> {
         match &fragment.wait {
             None => self.running(warp),
             Some(Waiting::Lanes(mask)) => {
-                format!("lanes {:#010x} of its warp to come to this instruction", mask & !fragment.lanes)
+                format!("lanes {:#010x} of its warp to reach this instruction", mask & !fragment.lanes)
             }
             Some(Waiting::WarpSync(mask)) => format!("lanes {:#010x} of its warp", mask & !fragment.lanes),
             Some(Waiting::Bar { id, .. }) => {
@@ -188,11 +188,11 @@ impl Run<'_> {
                 let free = block.and_then(|b| b.free_registers).unwrap_or(0);
                 format!(
                     "`setmaxnreg` asks for {count} registers of each thread, {more} more than the warp has; the block's pool \
-                     has {free}, and grows by `setmaxnreg.dec` alone"
+                     has {free}, and only `setmaxnreg.dec` refills it"
                 )
             }
             Some(Waiting::Warpgroup { group, .. }) => {
-                format!("the other warps of warpgroup {group} to come to a product")
+                format!("the other warps of warpgroup {group} to reach a product")
             }
             Some(Waiting::Cluster { .. }) => {
                 format!("the cluster's barrier: {} of {} threads have arrived", cluster.arrived, cluster.live())
@@ -204,7 +204,7 @@ impl Run<'_> {
                         "phase {phase} of the mbarrier at {offset:#x}: {} arrivals and {} bytes are missing",
                         m.pending, m.tx
                     ),
-                    None => format!("the mbarrier at {offset:#x}, which is none any more"),
+                    None => format!("the mbarrier at {offset:#x}, which is no longer one"),
                 }
             }
         }

@@ -125,7 +125,7 @@ impl Cx<'_, '_> {
     pub(super) fn same_in_warpgroup(&mut self, operands: [u64; 3]) -> Result<u64, Stop> {
         let (group, member) = (self.warp.index as usize / 4, self.warp.index as usize % 4);
         if self.block().warps.len() < group * 4 + 4 {
-            let problem = format!("warp {} is in no whole warpgroup of four warps", self.warp.index);
+            let problem = format!("warp {} is not in a full warpgroup of four warps", self.warp.index);
             return Err(self.fatal(Fault::Wgmma { problem }));
         }
         let mine = (self.pc, operands);

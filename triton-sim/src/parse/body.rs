@@ -156,7 +156,10 @@ impl Parser<'_> {
             // One variable for all threads, whose name is known here alone.
             Some(Space::Global) => return self.module_variables(Space::Global, external),
             Some(Space::Const) => {
-                return Err(error(token.pos, &format!("`{}` variables can only stand outside of kernels", token.text)));
+                return Err(error(
+                    token.pos,
+                    &format!("`{}` variables can only be declared outside kernels", token.text),
+                ));
             }
             None => return Err(self.cursor.unexpected("a statement or `}`")),
         };

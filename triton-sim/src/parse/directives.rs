@@ -87,7 +87,7 @@ impl Parser<'_> {
                 self.module_variables(space, begin.text == ".extern")
             }
             (_, Some(Space::Local | Space::Param)) => {
-                Err(error(token.pos, &format!("`{}` variables can only stand in a kernel", token.text)))
+                Err(error(token.pos, &format!("`{}` variables can only be declared in a kernel", token.text)))
             }
             (".entry", _) => self.entry(begin.pos),
             (".func", _) => self.function(begin.pos),

@@ -112,10 +112,10 @@ impl<'a> Lexer<'a> {
         let (kind, length) = match rest.chars().next() {
             None => (Kind::End, 0),
             Some('0'..='9') => (Kind::Number, number(rest)),
-            Some('.') => (Kind::Dotted, dotted(rest).ok_or_else(|| self.error("expected a word behind the dot"))?),
+            Some('.') => (Kind::Dotted, dotted(rest).ok_or_else(|| self.error("expected a word after the dot"))?),
             Some('"') => {
                 let line = rest[1..].split('\n').next().unwrap_or_default();
-                let end = line.find('"').ok_or_else(|| self.error("this text has no end in its line"))?;
+                let end = line.find('"').ok_or_else(|| self.error("this string does not end in its line"))?;
                 (Kind::Text, end + 2)
             }
             Some('%') if !rest[1..].starts_with(in_name) => (Kind::Sign, 1),

@@ -227,7 +227,7 @@ fn list(
     }
     loop {
         if count == extents[0] {
-            return Err(error(cursor.peek().pos, &format!("more than the {count} values that there are places for")));
+            return Err(error(cursor.peek().pos, &format!("more initial values than the {count} elements")));
         }
         let place = offset + count * strides[0];
         if extents.len() == 1 {
@@ -258,7 +258,7 @@ fn value(
     let value = number::constant(cursor)?;
     let bits = encode(variable.ty, value).ok_or_else(|| {
         let written = cursor.text(from, cursor.at());
-        error(token.pos, &format!("`{}` is no value of type `{}`", shown(&written), word(variable.ty)))
+        error(token.pos, &format!("`{}` is not a value of type `{}`", shown(&written), word(variable.ty)))
     })?;
     let grown = offset + u64::from(size) - variable.init.len() as u64;
     if grown > *initial {

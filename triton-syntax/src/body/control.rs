@@ -69,8 +69,7 @@ pub(super) fn convert_for(cx: &mut Context, written: &ExprForLoop) -> Option<ast
     let var = counter(cx, &written.pat);
     let range = Counted::of(&written.expr);
     if range.is_none() {
-        let problem =
-            cx.diagnostic(Code::T0001, &written.expr, "a `for` counts through a range, and through nothing else");
+        let problem = cx.diagnostic(Code::T0001, &written.expr, "a `for` loops over a range, and over nothing else");
         cx.report(problem.help("write `for i in lo..hi`, or `for i in (lo..hi).step_by(step)`"));
     }
     let range = range.and_then(|range| {
@@ -116,7 +115,7 @@ fn ends(cx: &mut Context, range: &ExprRange) -> Option<(ast::Expr, ast::Expr)> {
     let (Some(start), Some(end), RangeLimits::HalfOpen(_)) = (&range.start, &range.end, &range.limits) else {
         let (message, help) = match range.limits {
             RangeLimits::Closed(_) => ("a range with `..=` is not part of the kernel language", "write `lo..hi + 1`"),
-            RangeLimits::HalfOpen(_) => ("a `for` counts through a range with both ends", "write `lo..hi`"),
+            RangeLimits::HalfOpen(_) => ("a `for` loops over a range with both ends", "write `lo..hi`"),
         };
         let problem = cx.diagnostic(Code::T0001, range, message);
         cx.report(problem.help(help));
@@ -175,7 +174,7 @@ pub(super) fn convert_return(cx: &mut Context, written: &ExprReturn, place: Plac
         ),
         Place::Loop => (
             "a `return` in a loop is not part of the kernel language",
-            "let the loop end by its condition, and write `if .. { return; }` behind it",
+            "let the loop end by its condition, and write `if .. { return; }` after it",
         ),
         Place::Value => (
             "a `return` inside an expression is not part of the kernel language",

@@ -165,7 +165,7 @@ fn associated(ty: &str, name: &str) -> String {
         None => match name {
             "from" | "try_from" | "new" => format!("write `x.to::<{ty}>()`"),
             _ => reserved(name)
-                .map_or_else(|| format!("an element type has constants alone, as in `{ty}::MAX`"), str::to_owned),
+                .map_or_else(|| format!("an element type has only constants, as in `{ty}::MAX`"), str::to_owned),
         },
     }
 }
@@ -209,7 +209,7 @@ fn generic(cx: &mut Context, written: &syn::GenericArgument) -> Option<ast::Type
         return types::convert(cx, ty);
     }
     let text = spell(written);
-    cx.error(Code::T0001, written, format!("`{text}` stands where the kernel language has only types"));
+    cx.error(Code::T0001, written, format!("`{text}` is used where only a type is allowed"));
     None
 }
 
@@ -220,8 +220,9 @@ fn literal(cx: &mut Context, lit: &Lit) -> Option<ExprKind> {
         Lit::Int(number) => (number.base10_digits(), number.suffix(), false),
         Lit::Float(number) => (number.base10_digits(), number.suffix(), true),
         _ => {
-            let problem = cx.diagnostic(Code::T0001, lit, "a text or byte literal is not part of the kernel language");
-            cx.report(problem.help("texts stand in `assert!` and `println!` alone"));
+            let problem =
+                cx.diagnostic(Code::T0001, lit, "a string or byte literal is not part of the kernel language");
+            cx.report(problem.help("strings are only allowed in `assert!` and `println!`"));
             return None;
         }
     };

@@ -98,7 +98,7 @@ fn assertion(cx: &mut Context, call: &Macro, arguments: &[Expr]) -> Option<(ast:
         [cond] => (cond, None),
         [cond, message] => (cond, Some(message)),
         _ => {
-            let message = format!("`assert!` takes a condition and a text, {} arguments given", arguments.len());
+            let message = format!("`assert!` takes a condition and a message, {} arguments given", arguments.len());
             let problem = cx.diagnostic(Code::T0101, call, message);
             cx.report(problem.help("write `assert!(condition, \"what is wrong\")`"));
             return None;
@@ -121,7 +121,7 @@ fn plain(cx: &mut Context, message: &Expr) -> Option<String> {
     if let [text] = pieces.as_slice() {
         return Some(text.clone());
     }
-    let problem = cx.diagnostic(Code::T0001, message, "the message of an `assert!` is a text with nothing filled in");
+    let problem = cx.diagnostic(Code::T0001, message, "the message of an `assert!` is a string without placeholders");
     cx.report(problem.help("print values before it, with `println!(\"{}\", value)`"));
     None
 }
@@ -130,7 +130,7 @@ fn plain(cx: &mut Context, message: &Expr) -> Option<String> {
 fn printed(cx: &mut Context, call: &Macro, arguments: &[Expr]) -> Option<(Vec<String>, Vec<ast::Expr>)> {
     let Some((format, values)) = arguments.split_first() else { return Some((vec![String::new()], Vec::new())) };
     let Some(literal) = text(format) else {
-        let problem = cx.diagnostic(Code::T0001, format, "`println!` begins with a text literal");
+        let problem = cx.diagnostic(Code::T0001, format, "`println!` starts with a string literal");
         cx.report(problem.help("write `println!(\"{}\", value)`"));
         return None;
     };
@@ -140,7 +140,8 @@ fn printed(cx: &mut Context, call: &Macro, arguments: &[Expr]) -> Option<(Vec<St
     let (places, given) = (format.places.iter().filter(|place| place.is_none()).count(), args.len());
     if places != given {
         let s = |n: usize| if n == 1 { "" } else { "s" };
-        let message = format!("the text has {places} place{} `{{}}`, {given} value{} given", s(places), s(given));
+        let message =
+            format!("the string has {places} placeholder{} `{{}}`, {given} value{} given", s(places), s(given));
         let problem = cx.diagnostic(Code::T0101, call, message);
         cx.report(problem.help("write a value for each `{}`; `{name}` takes a variable"));
         return None;
@@ -237,15 +238,15 @@ fn read_format(cx: &mut Context, literal: &LitStr) -> Option<Format> {
     let (message, help) = match Format::read(literal) {
         Ok(format) => return Some(format),
         Err(FormatError::Brace) => (
-            "an unmatched brace in a text".to_owned(),
-            "a place for a value is `{}` or `{name}`; a brace of the text is `{{` or `}}`",
+            "an unmatched brace in a format string".to_owned(),
+            "a placeholder is `{}` or `{name}`; a literal brace is `{{` or `}}`",
         ),
         Err(FormatError::Place(found)) => (
-            format!("a place `{{{found}}}` in a text"),
-            "a place for a value is `{}` or `{name}`, without an index and a format",
+            format!("a placeholder `{{{found}}}` in a format string"),
+            "a placeholder is `{}` or `{name}`, without an index or a format",
         ),
         Err(FormatError::Nul) => {
-            ("a text with a NUL character".to_owned(), "a GPU prints C strings, which end there: leave it out")
+            ("a string with a NUL character".to_owned(), "a GPU prints C strings, which end there: leave it out")
         }
     };
     let problem = cx.diagnostic(Code::T0001, literal, message);

@@ -42,7 +42,7 @@ pub fn verify(func: &Function) -> Result<(), Vec<VerifyError>> {
     let mut verifier =
         Verifier { func, scope: Vec::new(), known: HashSet::new(), ever: HashSet::new(), errors: Vec::new() };
     if !func.num_warps.is_power_of_two() || func.num_warps > 32 {
-        verifier.report(None, format!("{} is no number of warps: 1, 2, 4, 8, 16 or 32", func.num_warps));
+        verifier.report(None, format!("{} is not a number of warps: 1, 2, 4, 8, 16 or 32", func.num_warps));
     }
     for param in &func.params {
         verifier.define(None, param.value);
@@ -133,7 +133,10 @@ impl Verifier<'_> {
                 (Some(_), _) => (0, 0),
             };
             if places.0 != places.1 {
-                self.report(Some(inst), format!("{} values for the {} places of ${}", places.1, places.0, text.0));
+                self.report(
+                    Some(inst),
+                    format!("{} values for the {} placeholders of ${}", places.1, places.0, text.0),
+                );
             }
         }
         if data.op.regions() == 0 && data.op.tiles() != Tiles::Carried {
@@ -170,7 +173,7 @@ fn check_structure(func: &Function, data: &InstData, results: &[Type], args: &[T
             }
             let Some(reduced) = order.fold(shape, axis as usize) else {
                 return Err(format!(
-                    "an order of bits that {shape} has not along axis {axis}, or that names one twice"
+                    "an order of bits that {shape} does not have along axis {axis}, or that names one twice"
                 ));
             };
             let expected: Vec<Type> = args.iter().map(|t| t.with_shape(reduced)).collect();

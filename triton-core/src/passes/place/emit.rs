@@ -166,7 +166,7 @@ impl Writer<'_> {
         if let Some(&(_, made)) = known {
             return Ok(made);
         }
-        let (original, home) = self.definition[value].ok_or_else(|| format!("{value} stands nowhere"))?;
+        let (original, home) = self.definition[value].ok_or_else(|| format!("{value} has no layout"))?;
         let copy = self.func.insts[original].clone();
         let (inst, depth) = match self.graph.source[value] {
             Source::Free | Source::View => {

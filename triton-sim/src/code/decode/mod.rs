@@ -137,7 +137,7 @@ impl Layout {
                 Space::Shared => place(&mut shared, v, MOST_SHARED)?,
                 Space::Local | Space::Param => place(&mut local, v, MOST_LOCAL)?,
                 Space::Global | Space::Const => {
-                    return Err(error(v.pos, format!("`{}` must be declared outside of the kernel", v.name)));
+                    return Err(error(v.pos, format!("`{}` must be declared outside the kernel", v.name)));
                 }
             });
         }

@@ -195,7 +195,7 @@ impl Decoder<'_> {
                 Src::Imm(address) => Src::Imm(address.wrapping_add_signed(*offset)),
                 Src::Variable(index, _) => Src::Variable(index, *offset),
                 Src::Reg(_) | Src::Not(_) | Src::Special(_) => {
-                    return self.error("an address with an offset stands in brackets");
+                    return self.error("an address with an offset must be in brackets");
                 }
             },
             Operand::Label(_)
