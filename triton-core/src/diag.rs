@@ -80,7 +80,7 @@ codes! {
 }
 
 impl Code {
-    /// Whether a warning is given without being asked for: speed would be lost in silence.
+    /// Whether a warning is on by default: speed would be lost silently.
     pub fn is_default_warning(self) -> bool {
         matches!(self, Code::W0003 | Code::W0004)
     }
@@ -92,18 +92,18 @@ impl fmt::Display for Code {
     }
 }
 
-/// One error, spanned to the operand it speaks of.
+/// One error, spanned to the operand it is about.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnostic {
     /// The stable code.
     pub code: Code,
     /// Where to point.
     pub span: Span,
-    /// What was found and what was expected, in the user's words, without a final full stop.
+    /// What was found and what was expected, in the user's terms, without a final full stop.
     pub message: String,
     /// Facts that explain it.
     pub notes: Vec<String>,
-    /// How to mend it.
+    /// How to fix it.
     pub help: Option<String>,
     /// The functions in which it was found, each with its call; the outermost, which the kernel calls, first.
     pub calls: Vec<(String, Span)>,
@@ -122,7 +122,7 @@ impl Diagnostic {
         self
     }
 
-    /// Says how to mend it.
+    /// Says how to fix it.
     #[must_use]
     pub fn help(mut self, help: impl Into<String>) -> Self {
         self.help = Some(help.into());
@@ -152,7 +152,7 @@ pub struct Failure {
     /// Things only rustc can judge (an unknown name, an unknown method): the macro shows it the twin, and if rustc
     /// accepts them, these sentences are what the user reads instead.
     pub deferred: Vec<Diagnostic>,
-    /// Constants from outside, of [`crate::ast::Kernel::outers`], that the kernel needs to know while it is compiled. The
+    /// External constants, of [`crate::ast::Kernel::outers`], that the kernel needs at compile time. The
     /// diagnostics say so, too.
     pub needed: Vec<usize>,
 }

@@ -11,14 +11,14 @@ use crate::span::Span;
 use crate::{ir, passes, ptx, sema};
 use std::borrow::Cow;
 
-/// Targets that code is made for, best first.
+/// Targets that code is generated for, best first.
 const TARGETS: &[Target] = &[Target::Sm80];
 
 /// A compiled instance of a kernel.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Compiled {
     /// Its meaning and its code. Where the kernel uses constants that only rustc can evaluate, the texts have
-    /// [holes](crate::ops::outer).
+    /// [placeholders](crate::ops::outer).
     pub config: Config,
     /// The type that each of [`Kernel::outers`] has, unless the instance does not use it.
     pub outers: Vec<Option<DType>>,
@@ -37,7 +37,7 @@ pub fn compile(kernel: &Kernel, instance: &Instance) -> Result<Compiled, Failure
     Ok(Compiled { config: Config { num_warps: func.num_warps, ir: ir.into(), images: images.into() }, outers })
 }
 
-/// What could be better about one instance of a kernel that compiles: see [`crate::analysis::advice`].
+/// Performance advice on one instance of a kernel that compiles: see [`crate::analysis::advice`].
 pub fn advise(kernel: &Kernel, instance: &Instance) -> Vec<Diagnostic> {
     let Ok((mut func, _)) = sema::check(kernel, instance) else { return Vec::new() };
     // Views are what launches mostly pass: their last axis runs along memory.
@@ -52,7 +52,7 @@ fn mistake(message: String) -> Diagnostic {
     Diagnostic::new(Code::T0199, Span::NONE, message).help("please report this kernel")
 }
 
-/// Code that is too large, most of it for an operation of so many instructions.
+/// Code that is too large, most of it for an operation of this many instructions.
 fn large(span: Span, instructions: usize) -> Diagnostic {
     let message = format!("the kernel's code is larger than {} MiB", ptx::MAX_TEXT >> 20);
     let most = format!("this operation alone expands to {instructions} instructions or more per thread");
@@ -64,7 +64,7 @@ fn large(span: Span, instructions: usize) -> Diagnostic {
 /// strongest first. One that changes nothing gets none.
 ///
 /// # Errors
-/// Code that is too large, or a mistake of the compiler.
+/// Code that is too large, or an internal compiler error.
 pub fn images(func: &Function) -> Result<Vec<Image>, Diagnostic> {
     let mut images = Vec::new();
     for &target in TARGETS {
@@ -80,11 +80,11 @@ pub fn images(func: &Function) -> Result<Vec<Image>, Diagnostic> {
     Ok(images)
 }
 
-/// What the layouts of a function at stage 0 are under a promise, line by line with what they cost; see
+/// The layouts of a function at stage 0 under a specialization, line by line with their cost; see
 /// [`passes::place::explain`].
 ///
 /// # Errors
-/// A mistake of the compiler.
+/// An internal compiler error.
 pub fn explain(func: &Function, promise: Specialization) -> Result<String, String> {
     let mut func = func.clone();
     passes::run(passes::OPTIMISE, &mut func, Specialization::Generic)?;

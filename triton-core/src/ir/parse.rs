@@ -10,7 +10,7 @@ use crate::ops::{self, Op, Reader};
 use crate::span::{Loc, Span};
 use std::collections::{HashMap, HashSet};
 
-/// The largest number of a value: what a text of a few bytes can make the reader allocate has a bound.
+/// The largest number of a value: bounds what a text of a few bytes can make the parser allocate.
 const MAX_VALUE: u32 = 1 << 20;
 
 /// Why a text is not IR.
@@ -31,7 +31,7 @@ impl std::fmt::Display for ParseError {
 /// Reads and verifies one function.
 ///
 /// # Errors
-/// The first thing that is no IR, or that the verifier refuses.
+/// The first thing that is not IR, or that the verifier refuses.
 pub fn parse(text: &str) -> Result<Function, ParseError> {
     let func = Function::new("", 4);
     let mut parser = Parser {
@@ -62,7 +62,7 @@ pub fn parse(text: &str) -> Result<Function, ParseError> {
     Ok(parser.func)
 }
 
-/// The line up to a `;` that stands in no string.
+/// The line up to a `;` outside strings.
 fn without_comment(line: &str) -> &str {
     let mut quoted = false;
     for (i, c) in line.char_indices() {
@@ -345,7 +345,7 @@ fn value(word: &str) -> Result<Value, String> {
     number.map(Value).ok_or_else(|| format!("`{word}` is not a value"))
 }
 
-/// Splits at commas that stand in no bracket.
+/// Splits at commas outside brackets.
 fn split_top(text: &str) -> Vec<&str> {
     let (mut parts, mut depth, mut start) = (Vec::new(), 0, 0);
     for (i, c) in text.char_indices() {

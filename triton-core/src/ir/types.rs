@@ -293,7 +293,7 @@ impl fmt::Display for Type {
     }
 }
 
-/// A number known while compiling.
+/// A compile-time constant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Constant {
     /// Its type.
@@ -353,7 +353,7 @@ impl Constant {
         }
     }
 
-    /// Decimal digits rounded once to a float type, or `None` if they are no number or the type is no float.
+    /// Decimal digits rounded once to a float type, or `None` if they are not a number or the type is not a float.
     pub fn parse_float(dtype: DType, digits: &str) -> Option<Constant> {
         let bits = match dtype {
             DType::F16 => f16_bits(digits.parse().ok()?),
@@ -399,8 +399,9 @@ pub(crate) fn bf16_bits(x: f64) -> u64 {
     half::bf16::from_f32(to_odd(x)).to_bits().into()
 }
 
-/// An `f64` as `f32`, rounded to odd: what is not exact is cut off, with the last bit set, so that rounding to 11 bits or fewer
-/// afterwards rounds the number itself. (`half`'s own conversion of `f64` does not look at its lower 32 bits.)
+/// An `f64` as `f32`, rounded to odd: what is not exact is truncated, with the last bit set, so that rounding to 11
+/// bits or fewer afterwards rounds the number itself. (`half`'s own conversion of `f64` does not look at its lower 32
+/// bits.)
 fn to_odd(x: f64) -> f32 {
     let near = x as f32;
     if f64::from(near) == x || x.is_nan() {

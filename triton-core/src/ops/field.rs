@@ -23,7 +23,7 @@ pub enum DotKind {
     Mma,
 }
 
-/// Threads that wait for each other.
+/// The scope of a barrier: threads that wait for each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Scope {
     /// Those of each warp.
@@ -32,7 +32,7 @@ pub enum Scope {
     Block,
 }
 
-/// In which order the bits of an index are folded.
+/// The order in which a reduction combines the bits of an index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum BitOrder {
     /// Not decided yet: stage 0.
@@ -49,8 +49,8 @@ impl BitOrder {
         Some(BitOrder::Bits(all, bits.len() as u8))
     }
 
-    /// What is left of `axis` of a shape: its extent without the bits that are folded, or nothing. `None` if the order names
-    /// a bit that the extent has not, or one twice.
+    /// What is left of `axis` of a shape: its extent without the bits that are reduced, or nothing. `None` if the order
+    /// names a bit that the extent does not have, or one twice.
     pub fn fold(&self, shape: Shape, axis: usize) -> Option<Shape> {
         let count = shape.dims().get(axis)?.trailing_zeros();
         let bits = self.bits(count);
@@ -66,7 +66,7 @@ impl BitOrder {
         Shape::new(&dims)
     }
 
-    /// The bits for an extent of `1 << count`; lowest first where nothing is decided.
+    /// The bits for an extent of `1 << count`; lowest first where the order is undecided.
     pub fn bits(&self, count: u32) -> Vec<u8> {
         match self {
             BitOrder::Any => (0..count as u8).collect(),
@@ -80,7 +80,7 @@ impl BitOrder {
 pub struct Text(pub u32);
 
 impl Text {
-    /// The pieces of a text between its places `{}`, braces as they are printed.
+    /// The pieces of a format string between its placeholders `{}`, braces as they are printed.
     pub fn pieces(text: &str) -> Vec<String> {
         let (mut pieces, mut rest) = (vec![String::new()], text.chars().peekable());
         while let Some(c) = rest.next() {

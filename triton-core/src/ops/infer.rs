@@ -9,7 +9,7 @@ use crate::ir::types::{DType, Elem, MAX_TILE, Shape, Type};
 /// yield follows from their arguments and regions; the verifier checks those.
 ///
 /// # Errors
-/// A sentence for the reader of IR; the surface checker words its own before it comes to this.
+/// A message for the reader of IR; the checker reports its own before.
 pub fn infer(op: &Op, ty: &dyn Fn(Value) -> Type) -> Result<Option<Type>, String> {
     let result = match *op {
         Op::Const { value } => Type::scalar(value.dtype),

@@ -1,5 +1,5 @@
-//! Code of shared memory: which instructions store and load a tile is a division of its layout by the memory's
-//! ([`crate::layout::access`]).
+//! Lowering of accesses to shared memory: which instructions store and load a tile is a division of its layout by the
+//! memory's ([`crate::layout::access`]).
 
 use super::lower::Lower;
 use super::thread::Threads;
@@ -12,7 +12,7 @@ use crate::ops::Scope;
 use std::collections::HashMap;
 
 impl Lower<'_> {
-    /// Makes room for a buffer at its place.
+    /// Makes room for a buffer at its offset.
     pub fn shared_alloc(&mut self, buffer: Value, at: u32) -> Result<(), String> {
         let bytes = self.func.mem(buffer).ok_or("a buffer without a layout of memory")?.bytes();
         let end = u64::from(at) + bytes;

@@ -77,7 +77,7 @@ enum Kind {
     Unary(UnaryKind),
     Binary(BinaryKind),
     Ternary(TernaryKind),
-    /// A function of [`crate::ast::Kernel::functions`]: so many ulp, and on elements of these types.
+    /// A function of [`crate::ast::Kernel::functions`]: its error bound in ulp, and its element types.
     Library(u32, fn(DType) -> bool),
 }
 
@@ -150,7 +150,7 @@ pub const BUILTINS: &[Builtin] = &[
 pub(super) const BROADCAST: &str =
     "shapes broadcast from the right: extents must be equal, or one of them 1; `x.expand_dims(axis)` inserts one";
 
-/// An argument with its place.
+/// An argument with its span.
 pub(super) type Arg = (Val, Span);
 
 pub(super) fn call(cx: &mut Checker<'_>, path: &Path, args: &[Expr], span: Span) -> Option<Val> {
@@ -175,7 +175,7 @@ pub(super) fn call(cx: &mut Checker<'_>, path: &Path, args: &[Expr], span: Span)
         let help = format!("write `{name}({})`", builtin.params.join(", "));
         return cx.report(Diagnostic::new(Code::T0101, span, message).help(help));
     }
-    // Shapes, axes and closures are no values.
+    // Shapes, axes and closures are not values.
     match (builtin.kind, args) {
         (Kind::Zeros, [shape]) => return cx.zeros(path, shape, span),
         (Kind::Full, [shape, value]) => return cx.full(path, shape, value, span),
@@ -443,7 +443,7 @@ fn load(cx: &mut Checker<'_>, ptr: &Arg, mask_arg: &Arg, other: Option<&Arg>, sp
         None => None,
     };
     let mask = mask?;
-    // Without a mask there is nothing to stand in for.
+    // Without a mask there is nothing to replace.
     let other = other.filter(|_| mask.is_some());
     cx.append(Op::Load { ptr, mask, other }, span).map(Val::Ir)
 }
@@ -508,7 +508,7 @@ fn check_class(cx: &mut Checker<'_>, name: &str, (value, span): &Arg, accepts: i
     cx.report(not_defined(name, &found, *span, accepts))
 }
 
-/// A function on a type that it is not defined on, with those that it is.
+/// A function on a type that it is not defined on, with those on which it is.
 pub(super) fn not_defined(name: &str, found: &str, span: Span, accepts: impl Fn(DType) -> bool) -> Diagnostic {
     let types: Vec<String> = DType::ALL.iter().filter(|&&d| accepts(d)).map(|d| format!("`{d}`")).collect();
     let note = format!("it is defined on {}", types.join(", "));

@@ -207,7 +207,7 @@ impl Checker<'_> {
         }
     }
 
-    /// The module of Python that an expression seems to name.
+    /// The Python module that an expression seems to name.
     pub(super) fn python_module<'e>(&self, expr: &'e Expr) -> Option<&'e str> {
         let ExprKind::Path(path) = &expr.kind else { return None };
         let [name] = &path.segments[..] else { return None };

@@ -114,7 +114,7 @@ impl Checker<'_> {
         }
     }
 
-    /// The operands and the axis to fold: the given one, or the only one of the flattened tiles.
+    /// The operands and the axis to reduce: the given one, or the only one of the flattened tiles.
     fn along(&mut self, name: &str, args: Vec<Value>, axis: Option<&Expr>, span: Span) -> Option<(Vec<Value>, usize)> {
         let ty = self.func.ty(args[0]);
         if let Some(axis) = axis {

@@ -10,7 +10,7 @@ use crate::ops::Op;
 use crate::span::Span;
 
 impl Checker<'_> {
-    /// The values of an array, each with its place.
+    /// The values of an array, each with its span.
     pub(super) fn entries(&mut self, expr: &Expr, what: &str) -> Option<Vec<(Val, Span)>> {
         if let ExprKind::Array(parts) = &expr.kind {
             return parts.iter().map(|part| Some((self.expr(part)?, part.span))).collect();
@@ -23,7 +23,7 @@ impl Checker<'_> {
         self.report(Diagnostic::new(Code::T0123, expr.span, message).help("write it as `[4, 128]`"))
     }
 
-    /// An array of integers that are known while compiling.
+    /// An array of constant integers.
     pub(super) fn known_array(&mut self, expr: &Expr, what: &str) -> Option<Vec<i128>> {
         let mut known = Vec::new();
         for (value, span) in self.entries(expr, what)? {
