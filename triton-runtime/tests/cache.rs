@@ -1,4 +1,4 @@
-//! The disk cache: sound entries come back, everything else reads as absent and is written anew. What others can have
+//! The disk cache: valid entries are hits, everything else is a miss and is overwritten. What others can have
 //! written is not used.
 
 mod support;
@@ -178,7 +178,7 @@ mod others {
         }
         assert_eq!(fs::read(&victim).expect("readable"), b"precious");
 
-        // A link in the entry's place is not followed, be the file behind it sound: it is replaced.
+        // A link in the entry's place is not followed, even if the file that it names is sound: it is replaced.
         let file = cache.file(&KEY);
         let elsewhere = folder.0.join("elsewhere");
         fs::rename(&file, &elsewhere).expect("writable");

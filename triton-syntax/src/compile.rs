@@ -1,4 +1,4 @@
-//! Runs the compiler over every instance and gathers what it says.
+//! Runs the compiler over every instance and gathers its diagnostics.
 
 use crate::context::Context;
 use crate::expand;
@@ -9,11 +9,11 @@ use triton_core::diag::{Code, Diagnostic, Failure};
 use triton_core::span::Span;
 use triton_core::{Compiled, ast};
 
-/// What became of a kernel.
+/// The result of compiling a kernel.
 pub(crate) enum Outcome {
     /// The configs of each instance.
     Compiled(Vec<Vec<Compiled>>),
-    /// Constants from outside, by their numbers, whose values the compiler must know.
+    /// External constants, by their numbers, whose values the compiler needs.
     Needed(Vec<usize>),
     /// Errors, which are reported.
     Wrong,
@@ -71,7 +71,7 @@ pub(crate) fn all(cx: &mut Context, kernel: &expand::Kernel<'_>, body: Vec<ast::
     }
     if warnings != Some(false) && deferred.is_none() {
         let mut advice = Findings::default();
-        // What is said without being asked is true of all instances, or of none.
+        // Default warnings apply to all instances, or to none.
         let asked = warnings == Some(true);
         for (index, instance) in instances.iter().enumerate().take(if asked { instances.len() } else { 1 }) {
             let instance = ast::Instance { args: instance.args.clone(), options: instance.configs[0] };
@@ -91,7 +91,7 @@ pub(crate) fn all(cx: &mut Context, kernel: &expand::Kernel<'_>, body: Vec<ast::
     }
 }
 
-/// Compiles one instance. A panic of the compiler, and a refusal without a reason, become diagnostics too.
+/// Compiles one instance. A panic of the compiler, and a failure without a reason, become diagnostics too.
 fn one(kernel: &ast::Kernel, instance: &ast::Instance) -> Result<Compiled, Failure> {
     let result = catch_unwind(AssertUnwindSafe(|| triton_core::compile(kernel, instance)));
     let mistake = |reason: String| {
@@ -146,7 +146,7 @@ impl Findings {
     fn finish(mut self, count: usize, name: impl Fn(usize) -> String) -> Vec<Diagnostic> {
         self.list.sort_by_key(|found| found.diagnostic.span);
         let named = self.list.into_iter().map(|Finding { diagnostic, instances, varies }| match instances.as_slice() {
-            // What a constant assertion speaks of is the instance.
+            // A constant assertion is about the instance.
             [first, rest @ ..] if instances.len() < count || varies || diagnostic.code == Code::T0122 => {
                 let more = if rest.is_empty() { String::new() } else { format!(" and {} more", rest.len()) };
                 diagnostic.note(format!("in the instance `{}`{more}", name(*first)))
@@ -157,7 +157,7 @@ impl Findings {
     }
 }
 
-/// A message with a mark in the place of each number.
+/// A message with a mark in place of each number.
 fn without_numbers(message: &str) -> String {
     let mut text = String::new();
     for c in message.chars() {

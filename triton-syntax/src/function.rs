@@ -1,4 +1,4 @@
-//! `#[triton::function]`, `#[triton::constant]` and `#[triton::params]`: what kernels use besides their own bodies.
+//! `#[triton::function]`, `#[triton::constant]` and `#[triton::params]`: the external items of kernels.
 //!
 //! Each leaves the item for rustc and a macro of the same name for kernels ([`crate::link`]). A function's body becomes its
 //! twin, since nothing but a kernel calls it.
@@ -179,7 +179,7 @@ fn parameter_names(written: &ItemFn) -> Vec<String> {
     names.collect()
 }
 
-/// The function as rustc shall see it.
+/// The function as rustc sees it.
 fn twin_of(written: &ItemFn, root: &TokenStream, editor: bool) -> TokenStream {
     let mut twin = written.clone();
     let body = twin::of(&written.block, root, editor, &[]);

@@ -10,7 +10,7 @@ use triton_core::ast::{self, GenericArg, GenericKind};
 use triton_core::diag::Code;
 use triton_core::ir::types::DType;
 
-/// How many instances a kernel may have, each choice of options counted.
+/// How many instances a kernel may have, counting each choice of options.
 const MOST: usize = 512;
 
 /// One choice of the generic parameters.
@@ -29,7 +29,7 @@ enum Values {
     Configs,
 }
 
-/// Every instance, in the order of the lists. Empty if something is wrong, which is then reported.
+/// Every instance, in the order of the lists. Empty after a reported error.
 pub(crate) fn list(cx: &mut Context, options: &Options, signature: &Signature, kernel: &Ident) -> Vec<Instance> {
     let before = cx.failed();
     let values = values(cx, options, signature, kernel);

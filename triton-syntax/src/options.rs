@@ -31,7 +31,7 @@ pub(crate) struct Options {
     pub(crate) warnings: Option<bool>,
     /// `crate = path`.
     pub(crate) root: Option<TokenStream>,
-    /// Names that were refused: what would follow from that is not said.
+    /// Names that were rejected: consequential errors are suppressed.
     pub(crate) refused: Vec<Ident>,
 }
 

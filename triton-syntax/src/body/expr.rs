@@ -195,7 +195,7 @@ fn path(cx: &mut Context, expr: &ExprPath) -> Option<ast::Path> {
     Some(ast::Path { segments, generics, target, span: cx.place_of(expr) })
 }
 
-/// A type or constant between the angle brackets of a function's name; `_` is left to be found.
+/// A type or constant between the angle brackets of a function's name; `_` is inferred.
 fn function_generic(cx: &mut Context, written: &syn::GenericArgument) -> Option<ast::Type> {
     if let syn::GenericArgument::Type(syn::Type::Infer(_)) = written {
         return Some(ast::Type::named("_", cx.place_of(written)));

@@ -112,7 +112,7 @@ fn assertion(cx: &mut Context, call: &Macro, arguments: &[Expr]) -> Option<(ast:
     Some((cond?, text?))
 }
 
-/// The text of a message that has nothing filled in.
+/// A message without placeholders.
 fn plain(cx: &mut Context, message: &Expr) -> Option<String> {
     let pieces = match text(message) {
         Some(text) => read_format(cx, text)?.pieces,
@@ -126,7 +126,7 @@ fn plain(cx: &mut Context, message: &Expr) -> Option<String> {
     None
 }
 
-/// The pieces of text of a `println!`, and what stands between them.
+/// The pieces of a `println!` format string, and the values between them.
 fn printed(cx: &mut Context, call: &Macro, arguments: &[Expr]) -> Option<(Vec<String>, Vec<ast::Expr>)> {
     let Some((format, values)) = arguments.split_first() else { return Some((vec![String::new()], Vec::new())) };
     let Some(literal) = text(format) else {
@@ -158,7 +158,7 @@ fn printed(cx: &mut Context, call: &Macro, arguments: &[Expr]) -> Option<(Vec<St
     Some((format.pieces, filled?))
 }
 
-/// The values that a `println!` prints, in the order of their places: for the twin.
+/// The values that a `println!` prints, in the order of their placeholders: for the twin.
 pub(crate) fn values(call: &Macro) -> Option<Vec<Expr>> {
     let arguments = arguments(call).ok()?;
     let Some((format, values)) = arguments.split_first() else { return Some(Vec::new()) };
@@ -175,7 +175,7 @@ pub(crate) fn values(call: &Macro) -> Option<Vec<Expr>> {
     Some(filled)
 }
 
-/// The variable of a place `{name}`.
+/// The variable of a placeholder `{name}`.
 fn captured(name: &Ident) -> Expr {
     syn::parse_quote!(#name)
 }
@@ -184,19 +184,19 @@ fn text(written: &Expr) -> Option<&LitStr> {
     if let Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) = written { Some(text) } else { None }
 }
 
-/// A text with places for values.
+/// A format string.
 struct Format {
-    /// What stands before, between and after the places; a doubled brace is one of the text.
+    /// The text before, between and after the placeholders; a doubled brace is one of the text.
     pieces: Vec<String>,
-    /// The name of each place, `None` for `{}`.
+    /// The name of each placeholder, `None` for `{}`.
     places: Vec<Option<Ident>>,
 }
 
 /// Why a text cannot be printed.
 enum FormatError {
-    /// A brace that opens or closes no place.
+    /// A brace that opens or closes no placeholder.
     Brace,
-    /// A place with something in it that is not a name.
+    /// A placeholder with something in it that is not a name.
     Place(String),
     /// A NUL, where a C string ends.
     Nul,
