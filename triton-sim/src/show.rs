@@ -1,4 +1,4 @@
-//! Reports as text: one line each, the place in the source first.
+//! Reports as text: one line each, the source location first.
 
 use crate::report::{Access, Fault, MbarrierProblem, Repeats, Report, Space, Wait};
 use std::fmt;

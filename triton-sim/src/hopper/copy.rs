@@ -55,9 +55,9 @@ impl TensorMap {
 
     /// Visits every byte of the box once, in the order of its elements.
     ///
-    /// `coordinates` are those of the box's first element, innermost first; they may lie outside the tensor, of a store only behind
-    /// its end (measured: the chip traps at negative ones, which the caller checks). `shared` is the address of the box in
-    /// shared memory.
+    /// `coordinates` are those of the box's first element, innermost first; they may lie outside the tensor, of a store
+    /// only past its end (measured: the chip traps at negative ones, which the caller checks). `shared` is the address
+    /// of the box in shared memory.
     ///
     /// # Errors
     /// A rule of the instruction is broken; nothing was visited.

@@ -121,7 +121,7 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// `.loc 1 20 5`, perhaps with the place that the code was inlined at, which is skipped.
+    /// `.loc 1 20 5`, perhaps with the location where the code was inlined, which is skipped.
     fn loc(&mut self) -> Result<Loc, ParseError> {
         let cursor = &mut self.cursor;
         let integer =

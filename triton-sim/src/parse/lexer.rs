@@ -1,4 +1,4 @@
-//! Text to tokens, each with its place (PTX ISA, "Syntax").
+//! Text to tokens, each with its position (PTX ISA, "Syntax").
 
 use super::ast::Pos;
 use crate::ParseError;
@@ -16,7 +16,7 @@ pub(super) enum Kind {
     Text,
     /// One character.
     Sign,
-    /// Behind the last token.
+    /// After the last token.
     End,
 }
 
@@ -131,7 +131,7 @@ impl<'a> Lexer<'a> {
     }
 }
 
-/// Length of the literal at the begin: `0x1F`, `0f3F800000`, `12U`, `1.5e-3`.
+/// Length of the literal at the start: `0x1F`, `0f3F800000`, `12U`, `1.5e-3`.
 fn number(text: &str) -> usize {
     let run = |from: usize| from + text[from..].find(|c| !in_name(c)).unwrap_or(text.len() - from);
     let digits = |from: usize| from + text[from..].find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len() - from);
@@ -147,7 +147,7 @@ fn number(text: &str) -> usize {
     run(end)
 }
 
-/// Length of the dotted word at the begin: `.rn`, `.mbarrier::complete_tx::bytes`.
+/// Length of the dotted word at the start: `.rn`, `.mbarrier::complete_tx::bytes`.
 fn dotted(text: &str) -> Option<usize> {
     let mut end = 1;
     loop {

@@ -64,7 +64,7 @@ fn word(ty: Type) -> &'static str {
     TYPES.iter().find(|(_, known)| *known == ty).map_or("", |(word, _)| word)
 }
 
-/// Variables behind their state space, with the semicolon: `.align 8 .b8 a[16], b[4] = {1, 2};`. `initial` is what the
+/// Variables after their state space, with the semicolon: `.align 8 .b8 a[16], b[4] = {1, 2};`. `initial` is what the
 /// initial values of the module may still take in bytes.
 pub(super) fn variables(
     cursor: &mut Cursor,
@@ -96,7 +96,7 @@ pub(super) fn parameter(cursor: &mut Cursor) -> Result<Variable, ParseError> {
     let align_bytes = align(cursor)?;
     let (ty, size) = stored(cursor)?;
     if cursor.eat(".ptr") {
-        // What the pointer points to: a promise to the optimiser.
+        // What the pointer points to: a hint to the optimiser.
         if [".global", ".shared", ".local", ".const"].contains(&cursor.peek().text) {
             cursor.next();
         }
@@ -242,7 +242,7 @@ fn list(
     }
 }
 
-/// One initial value, `offset` bytes behind the begin of the variable.
+/// One initial value, `offset` bytes from the start of the variable.
 fn value(
     cursor: &mut Cursor,
     variable: &mut Variable,

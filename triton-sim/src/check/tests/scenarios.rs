@@ -1,5 +1,5 @@
-//! Each rule as a program of a few lines, with what it finds behind `->`: `race N`, `fence N` or `read-only N` with the line of the
-//! earlier access, or nothing.
+//! Each rule as a program of a few lines, with what it finds after `->`: `race N`, `fence N` or `read-only N` with the
+//! line of the earlier access, or nothing.
 
 use super::super::*;
 use super::world::{World, parse, weak};
