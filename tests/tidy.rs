@@ -176,9 +176,9 @@ fn doc_above(text: &str) -> String {
 
 /// What a function of the language lacks in its documentation: its errors, and an example.
 fn lacking(doc: &str) -> Option<&'static str> {
-    match (doc.contains("\n # Errors\n"), doc.contains("```\n use triton::prelude::*;")) {
+    match (doc.contains("\n # Compile errors\n"), doc.contains("```\n use triton::prelude::*;")) {
         (true, true) => None,
-        (false, _) => Some("a section `# Errors`"),
+        (false, _) => Some("a section `# Compile errors`"),
         (true, false) => Some("an example"),
     }
 }
@@ -213,10 +213,12 @@ fn stubs_have_errors_and_examples() {
     let views = std::fs::read_to_string(root().join("src/lang/view.rs")).expect("the views");
     let (before, updates) = views.split_once("\nupdates! {\n").expect("the updates of views");
     let (updates, _) = updates.split_once("\n}\n").expect("their end");
-    let errors = before.contains("            /// # Errors\n            /// `at` has not one entry for each axis");
+    let errors = before.contains(
+        "            /// # Compile errors\n            /// `at` does not have one `i32` or `i64` scalar per axis",
+    );
     for (at, name) in updates.match_indices("\n    atomic_") {
         count += 1;
-        let errors = if errors { "\n # Errors\n" } else { "" };
+        let errors = if errors { "\n # Compile errors\n" } else { "" };
         if let Some(what) = lacking(&format!("{errors}{}", doc_above(&updates[..at]))) {
             let name = updates[at + name.len()..].lines().next().unwrap_or_default();
             failures.push(format!("src/lang/view.rs: `atomic_{name}` lacks {what}"));

@@ -1,9 +1,9 @@
-//! Conditions and ranges as rustc sees them in a kernel's body. Not for people.
+//! Conditions and ranges as rustc sees them in a kernel's body. Not public.
 
 use super::op::IntLiteral;
 use super::{Int, stub};
 
-/// What an `if` or `while` can ask.
+/// What can be the condition of an `if` or `while`.
 #[diagnostic::on_unimplemented(
     message = "a condition is one `bool`, not `{Self}`",
     label = "not a single `bool`",
