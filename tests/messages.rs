@@ -105,7 +105,7 @@ impl<'a> Visit<'a> for Messages {
     }
 }
 
-/// Whether the parts of a text between its places `{..}` stand in this order in one line.
+/// Whether the parts of a text between its placeholders `{..}` appear in this order in one line.
 fn shown(message: &str, line: &str) -> bool {
     let (mut parts, mut depth) = (vec![String::new()], 0);
     for c in message.replace("{{", "\u{1}").replace("}}", "\u{2}").chars() {

@@ -20,7 +20,7 @@ fn kernels_build() {
 fn every_code_has_a_case() {
     let cases = files("rs");
     let names: Vec<_> = cases.iter().filter_map(|path| path.file_stem()?.to_str()).collect();
-    // A mistake of the compiler has no kernel that shows it.
+    // An internal compiler error has no kernel that shows it.
     let missing = Code::ALL.iter().filter(|code| **code != Code::T0199).map(|code| code.name());
     let missing: Vec<_> = missing.filter(|code| !names.iter().any(|n| n.starts_with(&code.to_lowercase()))).collect();
     assert!(missing.is_empty(), "no case in tests/ui/fail for {missing:?}");
@@ -77,8 +77,8 @@ fn every_function_has_a_case() {
     assert!(missing.is_empty(), "no case in tests/ui/fail shows an error at {missing:?}");
 }
 
-/// What hands that know Triton or Rust type: on each line with `//~ TOKENS` there is exactly one error. It points at these
-/// tokens, and says how to mend it.
+/// What users of Triton or Rust type: on each line with `//~ TOKENS` there is exactly one error. It points at these
+/// tokens, and says how to fix it.
 #[test]
 fn every_mistake_has_one_error_and_a_help() {
     let (mut count, mut failures) = (0, Vec::new());

@@ -5,7 +5,7 @@ use flate2::read::ZlibDecoder;
 use flate2::write::ZlibEncoder;
 use std::io::{Read, Write};
 
-/// What became of a program.
+/// The outcome of a program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Run {
     /// The bytes of its output.
@@ -21,7 +21,7 @@ pub struct Record {
     pub name: String,
     /// [`crate::Program::hash`] of what ran.
     pub hash: u64,
-    /// What came of it.
+    /// Its outcome.
     pub run: Run,
 }
 

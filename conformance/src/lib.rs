@@ -3,10 +3,10 @@
 //! A [`case::Case`] is an operation on an element type in one configuration: shape, warps, and how memory lies, which decides
 //! among the images of a kernel. It runs one launch over hundreds of elements or more and looks at all memory that the launch was
 //! given, also around it. Integers, moves of data and IEEE operations must be right to the bit (any NaN is any other); of other
-//! functions each row says how many units in the last place they may be off. There is no tolerance besides.
+//! functions each row says how many units in the last place they may be off. There is no other tolerance.
 //!
 //! References are integers of 128 bits and arithmetic on floats from its definition ([`float`]), and `f64` for functions with a
-//! bound: nothing of the compiler computes what is expected of it.
+//! bound: no expected value is computed by the compiler.
 //!
 //! | to add | where |
 //! |---|---|

@@ -20,13 +20,13 @@ struct Options {
     /// Only cases whose name contains this text; several times for any of several
     #[arg(long, value_name = "NAME")]
     filter: Vec<String>,
-    /// Runs so many of the cases, chosen by chance
+    /// Runs this many of the cases, chosen at random
     #[arg(long, value_name = "COUNT")]
     sample: Option<usize>,
-    /// Where chance begins; it is printed, so that a run can be repeated
+    /// The random seed; it is printed, so that a run can be repeated
     #[arg(long)]
     seed: Option<u64>,
-    /// On the simulator: runs each case in so many orders
+    /// On the simulator: runs each case in this many orders
     #[arg(long, value_name = "COUNT", default_value_t = 1)]
     seeds: u64,
     /// Prints the names of the cases and runs none
@@ -64,7 +64,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Keeps so many cases, in their order.
+/// Keeps this many cases, in their order.
 fn sample(cases: &mut Vec<Case>, count: usize, seed: u64) {
     let mut chosen: Vec<bool> = (0..cases.len()).map(|i| i < count).collect();
     fastrand::Rng::with_seed(seed).shuffle(&mut chosen);

@@ -1,4 +1,4 @@
-//! The list of cases, and what is told of one that fails.
+//! The list of cases, and the report of one that fails.
 
 use conformance::case::{Case, Launch, Region, Run, Trial, untouched};
 use conformance::value::Expected;
@@ -7,7 +7,7 @@ use triton::Device;
 use triton_core::ir::types::DType;
 use triton_core::sema::BUILTINS;
 
-/// A function of the language cannot come without a case.
+/// Every function of the language has a case.
 #[test]
 fn every_function_is_covered() {
     let covered = conformance::covered();
@@ -24,7 +24,7 @@ fn names_are_unique() {
     assert!(twice.is_empty(), "{twice:?}");
 }
 
-/// What is told of a launch that should leave these elements.
+/// The report of a launch that should leave these elements.
 fn outcome(launch: Launch, after: [u64; 3]) -> String {
     let trial = move || {
         let x = Region::input(DType::I16, vec![1, 2, 0xffff]).skip(1);

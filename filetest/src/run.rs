@@ -8,7 +8,7 @@
 //! ; args x out+8 4
 //! ```
 //! A buffer lists its elements, or says `zeros N`, or `small SEED N` or `any SEED N`, which are random; an argument is a buffer (with `+BYTES`) or a number of the parameter's
-//! type. Buffers lie far apart, so that every access beyond an end is found.
+//! type. Buffers are far apart, so that every access past an end is reported.
 
 use crate::{random, simulate};
 use std::fmt::Write;
@@ -55,7 +55,7 @@ impl Setup {
     /// Reads the comments of a case.
     ///
     /// # Errors
-    /// The first that is not understood.
+    /// The first syntax error.
     pub fn parse(text: &str) -> Result<Setup, String> {
         let mut setup = Setup { grid: [1; 3], ..Setup::default() };
         for line in text.lines().skip(1).filter_map(|l| l.strip_prefix("; ")) {
@@ -101,7 +101,7 @@ impl Setup {
         func.params.iter().zip(&self.args).map(arg).collect()
     }
 
-    /// The most that the arguments keep, if buffers are aligned.
+    /// The strongest specialization that the arguments satisfy, if buffers are aligned.
     ///
     /// # Errors
     /// As of [`Setup::args`].
@@ -147,7 +147,7 @@ pub fn run(text: &str) -> Result<String, String> {
     let expected = execute(&func, &setup)?;
     let compare = |func: &Function, after: &str| {
         let found = execute(func, &setup)?;
-        // A fault may be named in other words, or be gone with code that nothing needs; none may come.
+        // A fault may have another message, or be removed with dead code; none may appear.
         if expected.starts_with("error") || found == expected {
             Ok(())
         } else {

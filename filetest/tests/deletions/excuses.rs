@@ -1,4 +1,4 @@
-//! Deletions of which nothing is to be seen, because the programs are correct without them.
+//! Deletions that cannot be detected, because the programs are correct without them.
 
 use crate::tally::Excuse;
 

@@ -1,4 +1,4 @@
-//! So many elements for each thread that the code for them is too large; and a product that would never end.
+//! Too many elements for each thread, so that the code for them is too large; and a product that would never end.
 use triton::prelude::*;
 
 #[triton::kernel(num_warps = 1)]

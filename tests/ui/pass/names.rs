@@ -1,4 +1,4 @@
-//! Names and literals that PTX or rustc would take otherwise.
+//! Names and literals that PTX or rustc would read differently.
 
 use triton::prelude::*;
 

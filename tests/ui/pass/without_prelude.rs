@@ -1,4 +1,4 @@
-//! Everything by its path, and names of the user's that could be in the way.
+//! Everything by its path, and names of the user's that could clash.
 #![allow(dead_code, non_camel_case_types)]
 use triton::lang;
 
