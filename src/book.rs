@@ -18,5 +18,6 @@ pages! {
     testing
     simulator
     how_it_works
+    glossary
     errors
 }
