@@ -14,7 +14,7 @@ use triton::prelude::*;
 pub fn softmax<T: Float, const M: i32, const N: i32>(x: Tensor<T, 2>, out: TensorMut<T, 2>) {
     let row = program_id(0) * M;
     let v = x.load([row, 0], [M, N]).to::<f32>();
-    // What lies behind the last column must not count.
+    // Elements past the last column must not count.
     let inside = (arange(0, N) < x.dim(1)).expand_dims(0);
     let v = select(inside, v, f32::NEG_INFINITY);
     let e = exp(v - max_axis(v, 1).expand_dims(1));

@@ -29,6 +29,7 @@ pages! {
     from_triton
     limits
     how_it_works
+    glossary
     errors
 }
 

@@ -57,7 +57,7 @@
 // Generated code names the façade by its path, also in the façade's own tests.
 extern crate self as triton;
 
-/// Stands for the kernels of a program in bounds of generic host code.
+/// The type that bounds of generic host code name for the kernels of a program.
 ///
 /// A kernel is compiled for the instances in its lists. A function that launches one with a type parameter of its own asks for
 /// the instance by the kernel's trait, whose name is the kernel's in camel case with `Instance`:
@@ -107,7 +107,7 @@ pub use triton_runtime::{
     Kernel, Launch, LaunchArg, LoadInfo, Pinned, ProgramFault, Result, Stream, View, ViewMut, launch, metadata,
 };
 
-/// What generated code needs. Not for people: it changes with every version.
+/// What generated code needs. Not public: it changes with every version.
 #[doc(hidden)]
 pub mod __private {
     pub use crate::bits;
@@ -123,7 +123,8 @@ pub mod __private {
         AsPtrArg, AsPtrMutArg, IntoTensorArg, IntoTensorMutArg, Kernel, Launch, LaunchArg, Params, Slots,
     };
 
-    /// Stands where a kernel did not compile, or in an editor; the program that would call it does not build.
+    /// Takes the place of a kernel that did not compile, or in an editor; the program that would call it does not
+    /// build.
     pub fn not_compiled() -> ! {
         panic!("the kernel was not compiled")
     }

@@ -1,5 +1,5 @@
 //! What kernels and the programs that launch them import: `use triton::prelude::*;`. The functions of the language are not
-//! among it: the body of a kernel has them without an import.
+//! not included: the body of a kernel has them without an import.
 
 pub use crate::lang::{Float, Int, Num, Ptr, PtrMut, Tensor, TensorMut, Tf32, Tile};
 pub use crate::{

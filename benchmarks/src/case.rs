@@ -1,4 +1,4 @@
-//! What is measured: operations, sizes, alignment. The one list that our side and the peers work off.
+//! What is measured: operations, sizes, alignment. The one list that our side and the peers process.
 
 use serde::{Deserialize, Serialize};
 
@@ -45,7 +45,7 @@ pub struct Case {
     pub n: usize,
     /// Rows and columns of the result, and how many products are summed for an element of it (1 if none are).
     pub shape: [usize; 3],
-    /// How many elements behind an aligned address each operand begins.
+    /// The offset of each operand from an aligned address, in elements.
     pub offset: usize,
     /// Compulsory reads and writes.
     pub bytes: u64,
@@ -58,7 +58,7 @@ pub struct Case {
 }
 
 impl Op {
-    /// Whether each element of the result depends on one of each operand, at its place.
+    /// Whether each element of the result depends on one of each operand, at the same index.
     pub fn is_elementwise(self) -> bool {
         matches!(self, Op::Copy | Op::Add)
     }

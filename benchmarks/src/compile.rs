@@ -36,7 +36,7 @@ struct Result {
 /// Compiles instances of three kernels again and again.
 ///
 /// # Errors
-/// If the embedded IR does not compile, which is a mistake of ours.
+/// If the embedded IR does not compile, which is a bug.
 pub fn compile(options: &Options) -> Outcome {
     let stream = Device::cpu().stream()?;
     let f32s = metadata::<f32>(&stream, |x, y, out| Ok(add::<f32, 512>(x, y, out, 1).metadata()))?;

@@ -41,7 +41,7 @@ struct Result {
 /// Times both.
 ///
 /// # Errors
-/// Of the CPU device, mostly for want of memory.
+/// Of the CPU device, mostly because memory runs out.
 pub fn cpu(options: &Options) -> Outcome {
     let device = Device::cpu();
     let stream = device.stream()?;

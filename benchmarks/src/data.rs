@@ -47,7 +47,7 @@ pub fn error<T: Value>(found: &[T], expected: impl Fn(usize) -> f64 + Sync) -> f
             })
         });
         let parts: Vec<_> = parts.collect();
-        // A part that panicked is no number.
+        // A part that panicked is not a number.
         parts
             .into_iter()
             .map(|p| p.join().unwrap_or((f64::NAN, f64::NAN)))

@@ -149,7 +149,7 @@ macro_rules! value {
             ) -> triton::Result<()> {
                 let config = usize::from(choice.eight_warps);
                 let copy = |launch: triton::Launch<'_, triton::launch::mode::Unsafe, 3>| {
-                    // SAFETY: the mask keeps accesses below `n`, which the caller vouches for.
+                    // SAFETY: the mask keeps accesses below `n`, which the caller guarantees.
                     unsafe { launch.config(config).launch(stream, programs(n, choice.block.elements())) }
                 };
                 let add = |launch: triton::Launch<'_, triton::launch::mode::Unsafe, 4>| {
@@ -169,7 +169,7 @@ macro_rules! value {
             }
 
             unsafe fn poison(stream: &Stream, out: &mut impl AsPtrMutArg<$ty>, n: i32) -> triton::Result<()> {
-                // SAFETY: the mask keeps accesses below `n`, which the caller vouches for.
+                // SAFETY: the mask keeps accesses below `n`, which the caller guarantees.
                 unsafe { fill::<$ty, 1024>(out, $ty::NAN, n).launch(stream, programs(n, 1024)) }
             }
         }

@@ -1,4 +1,4 @@
-//! Kernels beside their peers, on one GPU in one run.
+//! Kernels compared with their peers, on one GPU in one run.
 //!
 //! | command | what it does |
 //! |---|---|
@@ -8,7 +8,7 @@
 //! | `compile` | time from embedded IR to PTX; needs no GPU |
 //! | `cpu` | an addition and a matrix product on the CPU device, beside the time they may take |
 //! | `sim` | a matrix product on the PTX simulator, beside the time it may take |
-//! | `serve` | what `compare` starts: works off [`protocol::Request`]s from its standard input |
+//! | `serve` | what `compare` starts: processes [`protocol::Request`]s from its standard input |
 
 mod case;
 mod compare;
@@ -52,7 +52,7 @@ enum Command {
     Cpu(cpu::Options),
     /// A matrix product on the PTX simulator, beside the time it may take
     Sim(sim::Options),
-    /// Works off requests from standard input; started by `compare`
+    /// Processes requests from standard input; started by `compare`
     #[command(hide = true)]
     Serve(serve::Options),
 }

@@ -58,7 +58,7 @@ pub enum Reply {
     },
     /// A result was compared.
     Checked {
-        /// ‖found − reference‖ / ‖reference‖; nothing if it is no number.
+        /// ‖found − reference‖ / ‖reference‖; nothing if it is not a number.
         error: Option<f64>,
         /// The largest error that rounding explains.
         bound: f64,

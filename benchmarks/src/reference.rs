@@ -31,7 +31,7 @@ pub fn error<T: Value>(case: &Case, x: &[T], y: &[T], found: &[T]) -> f64 {
             sums
         };
         let parts: Vec<_> = rows.chunks(share).map(|rows| scope.spawn(move || work(rows))).collect();
-        // A part that panicked is no number.
+        // A part that panicked is not a number.
         let parts = parts.into_iter().map(|p| p.join().unwrap_or((f64::NAN, f64::NAN)));
         parts.fold((0.0, 0.0), |a, b| (a.0 + b.0, a.1 + b.1))
     });

@@ -39,7 +39,7 @@ pub struct Measured {
 /// A result beside its reference.
 #[derive(Clone, Debug, Serialize)]
 pub struct Check {
-    /// Relative error, nothing if it is no number.
+    /// Relative error, nothing if it is not a number.
     pub error: Option<f64>,
     /// What rounding explains.
     pub bound: f64,

@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use std::io::{BufRead, Write};
 use triton::{Buffer, Device, Stream, bf16, f16};
 
-/// Elements behind the last operand, which must stay as they are.
+/// Elements after the last operand, which must stay unchanged.
 const SLACK: usize = 4096;
 
 /// Options of `serve`.
@@ -25,7 +25,7 @@ pub struct Options {
     entry: String,
 }
 
-/// Works off requests until there are no more.
+/// Processes requests until there are no more.
 ///
 /// # Errors
 /// If no more can be read or written. What goes wrong with a request is its reply.
@@ -71,7 +71,7 @@ impl Side {
     /// Makes inputs for the cases.
     ///
     /// # Errors
-    /// Of the device, mostly for want of memory.
+    /// Of the device, mostly because memory runs out.
     pub fn new(device: &Device, cases: Vec<Case>, seed: u64, flush_mib: u32) -> triton::Result<Side> {
         let timer = Timer::new(device, flush_mib)?;
         let lengths = |dtype| {
@@ -178,7 +178,7 @@ impl<T: Tiled> Memory<T> {
     fn check(&mut self, stream: &Stream, case: &Case) -> Outcome<Reply> {
         let end = case.offset + case.n + SLACK;
         let mut written = self.out.slice_mut(..end)?;
-        // SAFETY: the slice has so many elements.
+        // SAFETY: the slice has this many elements.
         #[allow(unsafe_code, reason = "a kernel over raw pointers")]
         unsafe {
             T::poison(stream, &mut written, i32::try_from(end).unwrap_or(i32::MAX))?;

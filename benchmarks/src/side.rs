@@ -1,4 +1,4 @@
-//! A process that works off requests: ours or the peers'.
+//! A process that serves requests: ours or the peers'.
 
 use crate::protocol::{Reply, Request};
 use std::io::{BufRead, BufReader, Write};

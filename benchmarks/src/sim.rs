@@ -37,7 +37,7 @@ struct Result {
 /// Times the product.
 ///
 /// # Errors
-/// Of the simulator: mostly that it found a mistake in our code.
+/// Of the simulator: mostly a report on our code.
 pub fn sim(options: &Options) -> Outcome {
     let stream = Device::sim().stream()?;
     let side = options.side as usize;

@@ -1,4 +1,4 @@
-//! Tables for people: Markdown that is also aligned.
+//! Tables for reading: Markdown that is also aligned.
 
 /// A table with a head; the first `left` columns are aligned left, the others right.
 pub fn render(head: &[&str], left: usize, rows: &[Vec<String>]) -> String {

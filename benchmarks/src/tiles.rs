@@ -13,7 +13,7 @@ use triton::prelude::*;
 pub fn softmax<const N: i32>(x: Tensor<f32, 2>, out: TensorMut<f32, 2>) {
     let row = program_id(0);
     let v = x.load([row, 0], [1, N]);
-    // What lies behind the last column must not count.
+    // Elements past the last column must not count.
     let inside = (arange(0, N) < x.dim(1)).expand_dims(0);
     let v = select(inside, v, f32::NEG_INFINITY);
     let e = exp(v - max_axis(v, 1).expand_dims(1));
@@ -33,7 +33,7 @@ pub fn layer_norm<const N: i32>(
     let n = x.dim(1) as f32;
     let v = x.load([row, 0], [1, N]).to::<f32>();
     let mean = sum_axis(v, 1).expand_dims(1) / n;
-    // What lies behind the last column must not count.
+    // Elements past the last column must not count.
     let inside = (arange(0, N) < x.dim(1)).expand_dims(0);
     let centred = select(inside, v - mean, 0.0);
     let variance = sum_axis(centred * centred, 1).expand_dims(1) / n;

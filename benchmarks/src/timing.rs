@@ -13,7 +13,7 @@ pub struct Timer {
 }
 
 impl Timer {
-    /// On a device, with a buffer of so many MiB.
+    /// On a device, with a buffer of this many MiB.
     ///
     /// # Errors
     /// Of the device.

@@ -1,4 +1,4 @@
-//! The comparison from end to end on the CPU device, with our own side in the place of the peers.
+//! The comparison from end to end on the CPU device, with our own side in place of the peers.
 
 use std::process::Command;
 

@@ -1,4 +1,4 @@
-//! The kernels: a layer forwards, a layer backwards, the loss, and the step that mends the weights.
+//! The kernels: a layer forwards, a layer backwards, the loss, and the step that updates the weights.
 //!
 //! All parameters are views and numbers, so that launching them is safe. Views are padded with zeros: 10 classes fill a tile of
 //! 16 columns, and the last batch of an epoch is as long as it is.
@@ -91,7 +91,7 @@ pub fn cross_entropy(
 ) {
     let i = program_id(0) * ROWS;
     let class = arange(0, COLUMNS).expand_dims(0);
-    // Behind the last class the view gives 0, which would be a class like any other.
+    // Past the last class the view gives 0, which would be a class like any other.
     let logit = select(class < logits.dim(1), logits.load([i, 0], [ROWS, COLUMNS]), f32::NEG_INFINITY);
     let is_label = class == labels.load([i], [ROWS]).expand_dims(1);
 

@@ -3,8 +3,8 @@
 //! `cargo run --release --example digits` uses the best device of this machine; `-- --device cpu`, `-- --device cuda`
 //! and `-- --device sim` choose one. It takes less than a minute on two cores, and reads 0.958 to 0.975 of the test images with the seeds 1 to 10.
 //!
-//! All devices learn the same. What is left to chance is made on the host; sums are `deterministic`; everything else that the
-//! kernels compute is rounded alike everywhere. One thing the language leaves open, the order in which `dot` adds: every device
+//! All devices learn the same. Random choices are made on the host; sums are `deterministic`; everything else that the
+//! kernels compute is rounded alike everywhere. One thing the language leaves unspecified, the order in which `dot` adds: every device
 //! adds along K upwards today, rounding once for each product, so the losses of two devices are equal. `--losses FILE` writes
 //! those of each epoch, and `--compare FILE` fails if one is further than 1e-5 of itself from the one in the file.
 //!
@@ -41,7 +41,7 @@ struct Options {
     /// Where to learn; the best device if it is not given
     #[arg(long, value_enum)]
     device: Option<String>,
-    /// Where chance begins: weights, order and distortion of the images
+    /// The random seed: weights, order and distortion of the images
     #[arg(long, default_value_t = 1)]
     seed: u64,
     /// How often every image is seen: 80 times, on the simulator 10 times

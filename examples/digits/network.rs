@@ -12,7 +12,7 @@ const HIDDEN: usize = 128;
 // The softmax wants all classes in one tile.
 const _: () = assert!(CLASSES <= COLUMNS as usize);
 
-/// 64 pixels, 128 neurons behind a ReLU, 10 classes.
+/// 64 pixels, 128 neurons with ReLU, 10 classes.
 pub struct Network {
     stream: Stream,
     pub hidden: Layer,

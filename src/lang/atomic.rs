@@ -1,22 +1,23 @@
-//! Updates of memory that several programs make at once.
+//! Atomic updates of memory that several programs share.
 
 use super::{Load, Mask, Store, stub};
 
-/// Adds a value to elements of memory, and gives what they were.
+/// Adds a value to elements of memory, and returns their old values.
 ///
-/// As with all functions `atomic_..`, each element is read and written in one step that no other program of the device
-/// comes between. Nothing is said of the order of different elements or of other accesses: updates are *relaxed*. A `load`
-/// may see what was there before; what others have done is seen for sure by an update, such as one that adds 0. So an update
-/// cannot tell other programs that memory beside it is ready.
+/// As with all functions `atomic_..`, each element is updated by one atomic read-modify-write at device scope. Updates
+/// are *relaxed*: they order neither different elements nor other accesses. A plain `load` may return a stale value; to
+/// observe the updates of other programs, use an atomic one, such as `atomic_add(p, 0, true)`. So an update cannot
+/// publish other memory to other programs.
 ///
-/// `p` is one pointer or a tile of them; `value` and `mask` broadcast to its shape, and what was there before comes back in
-/// it. Where `mask` is `false` nothing is changed, and 0 comes back. Pointers may be equal: each of their values counts.
-/// Integers wrap. In which order programs add is open, so the last bits of a sum of floats change from launch to launch;
-/// a denormal number of `f32` may count as 0 on a GPU.
+/// `p` is one pointer or a tile of them; `value` and `mask` broadcast to its shape, and so does the result: the old
+/// values. Where `mask` is `false` nothing is changed, and the result is 0. Pointers may alias: each value counts.
+/// Integers wrap. The order in which programs add is unspecified, so the last bits of a sum of floats vary between
+/// launches; a subnormal `f32` may be flushed to 0 on a GPU.
 ///
-/// # Errors
-/// `p` is no pointer, or a [`Ptr`](crate::lang::Ptr); its elements are not numbers: `i32`, `i64`, `u32`, `u64`, `f16`, `f32` or `f64`;
-/// `value` is of another element type; `value` or `mask` has a larger shape than `p`, or `mask` is not of `bool`.
+/// # Compile errors
+/// `p` is not a pointer, or a [`Ptr`](crate::lang::Ptr); its elements are not numbers: `i32`, `i64`, `u32`, `u64`,
+/// `f16`, `f32` or `f64`; `value` is of another element type; `value` or `mask` has a larger shape than `p`, or `mask`
+/// is not of `bool`.
 ///
 /// ```
 /// use triton::prelude::*;
@@ -34,13 +35,13 @@ pub fn atomic_add<P: Load + Store<V>, V>(p: P, value: V, mask: impl Mask) -> P::
     stub()
 }
 
-/// Replaces elements of memory by a value where that is smaller, and gives what they were.
+/// Replaces elements of memory by a value where that is smaller, and returns their old values.
 ///
-/// `p` is one pointer or a tile of them; `value` and `mask` broadcast to its shape, and what was there before comes back in
-/// it. Where `mask` is `false` nothing is changed, and 0 comes back. Pointers may be equal: each of their values counts.
+/// `p` is one pointer or a tile of them; `value` and `mask` broadcast to its shape, and so does the result: the old
+/// values. Where `mask` is `false` nothing is changed, and the result is 0. Pointers may alias: each value counts.
 ///
-/// # Errors
-/// `p` is no pointer, or a [`Ptr`](crate::lang::Ptr); its elements are not integers of 32 or 64 bits;
+/// # Compile errors
+/// `p` is not a pointer, or a [`Ptr`](crate::lang::Ptr); its elements are not integers of 32 or 64 bits;
 /// `value` is of another element type; `value` or `mask` has a larger shape than `p`, or `mask` is not of `bool`.
 ///
 /// ```
@@ -58,13 +59,13 @@ pub fn atomic_min<P: Load + Store<V>, V>(p: P, value: V, mask: impl Mask) -> P::
     stub()
 }
 
-/// Replaces elements of memory by a value where that is larger, and gives what they were.
+/// Replaces elements of memory by a value where that is larger, and returns their old values.
 ///
-/// `p` is one pointer or a tile of them; `value` and `mask` broadcast to its shape, and what was there before comes back in
-/// it. Where `mask` is `false` nothing is changed, and 0 comes back. Pointers may be equal: each of their values counts.
+/// `p` is one pointer or a tile of them; `value` and `mask` broadcast to its shape, and so does the result: the old
+/// values. Where `mask` is `false` nothing is changed, and the result is 0. Pointers may alias: each value counts.
 ///
-/// # Errors
-/// `p` is no pointer, or a [`Ptr`](crate::lang::Ptr); its elements are not integers of 32 or 64 bits;
+/// # Compile errors
+/// `p` is not a pointer, or a [`Ptr`](crate::lang::Ptr); its elements are not integers of 32 or 64 bits;
 /// `value` is of another element type; `value` or `mask` has a larger shape than `p`, or `mask` is not of `bool`.
 ///
 /// ```
@@ -82,13 +83,13 @@ pub fn atomic_max<P: Load + Store<V>, V>(p: P, value: V, mask: impl Mask) -> P::
     stub()
 }
 
-/// Replaces elements of memory by the bitwise `&` of them and a value, and gives what they were.
+/// Replaces elements of memory by the bitwise `&` of them and a value, and returns their old values.
 ///
-/// `p` is one pointer or a tile of them; `value` and `mask` broadcast to its shape, and what was there before comes back in
-/// it. Where `mask` is `false` nothing is changed, and 0 comes back. Pointers may be equal: each of their values counts.
+/// `p` is one pointer or a tile of them; `value` and `mask` broadcast to its shape, and so does the result: the old
+/// values. Where `mask` is `false` nothing is changed, and the result is 0. Pointers may alias: each value counts.
 ///
-/// # Errors
-/// `p` is no pointer, or a [`Ptr`](crate::lang::Ptr); its elements are not integers of 32 or 64 bits;
+/// # Compile errors
+/// `p` is not a pointer, or a [`Ptr`](crate::lang::Ptr); its elements are not integers of 32 or 64 bits;
 /// `value` is of another element type; `value` or `mask` has a larger shape than `p`, or `mask` is not of `bool`.
 ///
 /// ```
@@ -107,13 +108,13 @@ pub fn atomic_and<P: Load + Store<V>, V>(p: P, value: V, mask: impl Mask) -> P::
     stub()
 }
 
-/// Replaces elements of memory by the bitwise `|` of them and a value, and gives what they were.
+/// Replaces elements of memory by the bitwise `|` of them and a value, and returns their old values.
 ///
-/// `p` is one pointer or a tile of them; `value` and `mask` broadcast to its shape, and what was there before comes back in
-/// it. Where `mask` is `false` nothing is changed, and 0 comes back. Pointers may be equal: each of their values counts.
+/// `p` is one pointer or a tile of them; `value` and `mask` broadcast to its shape, and so does the result: the old
+/// values. Where `mask` is `false` nothing is changed, and the result is 0. Pointers may alias: each value counts.
 ///
-/// # Errors
-/// `p` is no pointer, or a [`Ptr`](crate::lang::Ptr); its elements are not integers of 32 or 64 bits;
+/// # Compile errors
+/// `p` is not a pointer, or a [`Ptr`](crate::lang::Ptr); its elements are not integers of 32 or 64 bits;
 /// `value` is of another element type; `value` or `mask` has a larger shape than `p`, or `mask` is not of `bool`.
 ///
 /// ```
@@ -132,13 +133,13 @@ pub fn atomic_or<P: Load + Store<V>, V>(p: P, value: V, mask: impl Mask) -> P::O
     stub()
 }
 
-/// Replaces elements of memory by the bitwise `^` of them and a value, and gives what they were.
+/// Replaces elements of memory by the bitwise `^` of them and a value, and returns their old values.
 ///
-/// `p` is one pointer or a tile of them; `value` and `mask` broadcast to its shape, and what was there before comes back in
-/// it. Where `mask` is `false` nothing is changed, and 0 comes back. Pointers may be equal: each of their values counts.
+/// `p` is one pointer or a tile of them; `value` and `mask` broadcast to its shape, and so does the result: the old
+/// values. Where `mask` is `false` nothing is changed, and the result is 0. Pointers may alias: each value counts.
 ///
-/// # Errors
-/// `p` is no pointer, or a [`Ptr`](crate::lang::Ptr); its elements are not integers of 32 or 64 bits;
+/// # Compile errors
+/// `p` is not a pointer, or a [`Ptr`](crate::lang::Ptr); its elements are not integers of 32 or 64 bits;
 /// `value` is of another element type; `value` or `mask` has a larger shape than `p`, or `mask` is not of `bool`.
 ///
 /// ```
@@ -157,13 +158,13 @@ pub fn atomic_xor<P: Load + Store<V>, V>(p: P, value: V, mask: impl Mask) -> P::
     stub()
 }
 
-/// Replaces elements of memory by a value, and gives what they were.
+/// Replaces elements of memory by a value, and returns their old values.
 ///
-/// `p` is one pointer or a tile of them; `value` and `mask` broadcast to its shape, and what was there before comes back in
-/// it. Where `mask` is `false` nothing is changed, and 0 comes back. Pointers may be equal: each of their values counts.
+/// `p` is one pointer or a tile of them; `value` and `mask` broadcast to its shape, and so does the result: the old
+/// values. Where `mask` is `false` nothing is changed, and the result is 0. Pointers may alias: each value counts.
 ///
-/// # Errors
-/// `p` is no pointer, or a [`Ptr`](crate::lang::Ptr); its elements are not numbers of 32 or 64 bits;
+/// # Compile errors
+/// `p` is not a pointer, or a [`Ptr`](crate::lang::Ptr); its elements are not numbers of 32 or 64 bits;
 /// `value` is of another element type; `value` or `mask` has a larger shape than `p`, or `mask` is not of `bool`.
 ///
 /// ```
@@ -181,15 +182,15 @@ pub fn atomic_xchg<P: Load + Store<V>, V>(p: P, value: V, mask: impl Mask) -> P:
     stub()
 }
 
-/// Replaces elements of memory by `value` where they are equal to `compare`, and gives what they were: where that is
-/// `compare`, the value was put.
+/// Replaces elements of memory by `value` where they are equal to `compare`, and returns their old values: where one is
+/// `compare`, the exchange took place.
 ///
-/// `p` is one pointer or a tile of them; `compare` and `value` broadcast to its shape, and what was there before comes back
-/// in it. Floats are compared by their bits. (For pointers of which some must not be touched, use a view.)
+/// `p` is one pointer or a tile of them; `compare` and `value` broadcast to its shape, and so does the result: the old
+/// values. Floats are compared by their bits. (It has no mask; where some elements must not be accessed, use a view.)
 ///
-/// # Errors
-/// `p` is no pointer, or a [`Ptr`](crate::lang::Ptr); its elements are not numbers of 16, 32 or 64 bits; `compare` or `value`
-/// is of another element type, or has a larger shape than `p`.
+/// # Compile errors
+/// `p` is not a pointer, or a [`Ptr`](crate::lang::Ptr); its elements are not numbers of 16, 32 or 64 bits; `compare`
+/// or `value` is of another element type, or has a larger shape than `p`.
 ///
 /// ```
 /// use triton::prelude::*;

@@ -1,9 +1,9 @@
-//! Conditions and ranges as rustc sees them in a kernel's body. Not for people.
+//! Conditions and ranges as rustc sees them in a kernel's body. Not public.
 
 use super::op::IntLiteral;
 use super::{Int, stub};
 
-/// What an `if` or `while` can ask.
+/// What can be the condition of an `if` or `while`.
 #[diagnostic::on_unimplemented(
     message = "a condition is one `bool`, not `{Self}`",
     label = "not a single `bool`",
@@ -52,7 +52,7 @@ counters!(i32 i64 u32 u64);
 
 /// The two ends of a range.
 #[diagnostic::on_unimplemented(
-    message = "the ends of a range are of one integer type, not `{Self}` and `{B}`",
+    message = "the ends of a range have the same integer type, not `{Self}` and `{B}`",
     label = "from a `{Self}` to a `{B}`",
     note = "there is no implicit conversion: convert one end with `.to::<..>()`",
     note = "counters are `i32`, `i64`, `u32` or `u64`"

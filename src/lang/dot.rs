@@ -1,11 +1,11 @@
-//! The product of matrices.
+//! Matrix products.
 
 use super::{Float, Num, Tile, stub};
 
-/// The matrix product with what was there before: `acc + a · b`.
+/// The matrix product with an accumulator: `acc + a · b`.
 ///
 /// `a` is a tile `[M, K]`, `b` one `[K, N]` of the same element type, and `acc` and the result are `[M, N]`, of the type
-/// that products are added in:
+/// in which products are accumulated:
 ///
 /// | `a` and `b` | `acc` |
 /// |---|---|
@@ -13,14 +13,14 @@ use super::{Float, Num, Tile, stub};
 /// | `f64` | `f64` |
 /// | `i8` | `i32` |
 ///
-/// The order of the additions is not specified, and a product may be added without being rounded first. `f32` is multiplied as
-/// `f32`, unless [`a.precision(Tf32)`](Tile::precision) asks for less. Integers wrap. Tensor cores multiply half types if M is at
-/// least 16, N 8 and K 16; `i8` from 16, 8 and 32 on; `f64` from 8, 8 and 4 on; `Tf32` from 16, 8 and 8 on; and if every warp
-/// has that much to do.
+/// The order of the additions is not specified, and a product may be added without being rounded first (fused). `f32`
+/// is multiplied as `f32`, unless [`a.precision(Tf32)`](Tile::precision) asks for less. Integers wrap. Tensor cores
+/// multiply half types if M is at least 16, N 8 and K 16; `i8` from 16, 8 and 32 on; `f64` from 8, 8 and 4 on; `Tf32`
+/// from 16, 8 and 8 on; and if every warp has that much to do.
 ///
-/// # Errors
-/// `a`, `b` or `acc` is not a tile with two axes; the lengths do not fit together; `a` and `b` differ in element type, or
-/// are of one that has no product; `acc` is of another type than the table says.
+/// # Compile errors
+/// `a`, `b` or `acc` is not a tile with two axes; their extents do not match; `a` and `b` differ in element type, or
+/// have an unsupported one; `acc` is of another type than the table says.
 ///
 /// ```
 /// use triton::prelude::*;
@@ -47,11 +47,11 @@ pub fn dot<T: Num, A: Num>(a: Tile<T>, b: Tile<T>, acc: Tile<A>) -> Tile<A> {
 
 impl<T: Float> Tile<T> {
     /// On the first operand of a [`dot`](crate::lang::dot) of `f32`: multiplies with less precision, which tensor cores do many
-    /// times faster. [`Tf32`](crate::lang::Tf32) rounds both operands to 10 bits behind the point; their products are added
-    /// in `f32`.
+    /// times faster. [`Tf32`](crate::lang::Tf32) rounds both operands to 10 mantissa bits; their products are
+    /// accumulated in `f32`.
     ///
-    /// # Errors
-    /// The tile is not of `f32`, or the call stands anywhere but on the first operand of a `dot`.
+    /// # Compile errors
+    /// The tile is not of `f32`, or the call is not the first operand of a `dot`.
     ///
     /// ```
     /// use triton::prelude::*;
@@ -73,7 +73,7 @@ impl<T: Float> Tile<T> {
     }
 }
 
-/// Numbers with the exponents of `f32` and 10 bits behind the point, rounded to the nearest, ties away from zero: a precision
+/// Numbers with the exponent range of `f32` and 10 mantissa bits, rounded to nearest, ties away from zero: a precision
 /// for [`Tile::precision`], which has an example.
 #[derive(Clone, Copy, Debug)]
 pub struct Tf32;

@@ -28,7 +28,7 @@ pub trait Num: Element {
 
 /// A floating-point number: [`f16`](struct@f16), [`bf16`], `f32` or `f64`.
 ///
-/// Literals with a fraction, [`sqrt`](crate::lang::sqrt) and [`fma`](crate::lang::fma) need it.
+/// Required by literals with a fraction, [`sqrt`](crate::lang::sqrt) and [`fma`](crate::lang::fma).
 ///
 /// ```
 /// use triton::prelude::*;
@@ -47,13 +47,13 @@ pub trait Float: Num {
     const NEG_INFINITY: Self;
     /// Not a number.
     const NAN: Self;
-    /// The distance of 1 and the next larger number.
+    /// The machine epsilon: the distance from 1 to the next larger number.
     const EPSILON: Self;
 }
 
 /// An integer of 8 to 64 bits, with or without a sign.
 ///
-/// `& | ^ ! << >>` need it, and so does what is added to a pointer.
+/// Required by `& | ^ ! << >>`, and by offsets that are added to a pointer.
 ///
 /// ```
 /// use triton::prelude::*;

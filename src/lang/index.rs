@@ -1,4 +1,4 @@
-//! Which program this is, and tiles of indices.
+//! The program's position in the grid, and tiles of indices.
 
 use super::{Tile, stub};
 
@@ -7,8 +7,8 @@ use super::{Tile, stub};
 /// From 0 to [`num_programs(axis)`](num_programs) − 1. A launch with `grid = (m, n)` runs programs 0..m along axis 0 and
 /// 0..n along axis 1.
 ///
-/// # Errors
-/// `axis` is not known while compiling, or is not 0, 1 or 2.
+/// # Compile errors
+/// `axis` is not a compile-time constant, or is not 0, 1 or 2.
 ///
 /// ```
 /// use triton::prelude::*;
@@ -25,10 +25,10 @@ pub fn program_id(axis: i32) -> i32 {
     stub()
 }
 
-/// How many programs the grid has along an axis.
+/// The number of programs in the grid along an axis.
 ///
-/// # Errors
-/// `axis` is not known while compiling, or is not 0, 1 or 2.
+/// # Compile errors
+/// `axis` is not a compile-time constant, or is not 0, 1 or 2.
 ///
 /// ```
 /// use triton::prelude::*;
@@ -47,9 +47,9 @@ pub fn num_programs(axis: i32) -> i32 {
 
 /// The integers from `lo` up to, but not including, `hi`: a tile of `i32[hi - lo]`.
 ///
-/// # Errors
-/// An end is not known while compiling, or does not fit `i32`; `hi` is not above `lo`; `hi - lo` is no power of two, or more
-/// than 2²⁰.
+/// # Compile errors
+/// A bound is not a compile-time constant, or does not fit `i32`; `hi` is not above `lo`; `hi - lo` is not a power of
+/// two, or more than 2²⁰.
 ///
 /// ```
 /// use triton::prelude::*;

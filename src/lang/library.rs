@@ -2,12 +2,12 @@
 
 use super::{Float, Join, Num, Value, stub};
 
-/// The value, but no less than `lo` and no more than `hi`, element by element.
+/// The value, limited to the range from `lo` to `hi`, elementwise.
 ///
 /// That is `minimum(maximum(x, lo), hi)`: a NaN becomes `lo`, and where `lo` is larger than `hi` the result is `hi`. The operands
 /// broadcast to a common shape, and a literal takes the others' type. The result is exact.
 ///
-/// # Errors
+/// # Compile errors
 /// The operands differ in element type, are `bool`, or their shapes do not broadcast.
 ///
 /// ```
@@ -29,10 +29,10 @@ where
     stub()
 }
 
-/// The nearest integer, element by element, ties away from zero, as Rust's `round`: exact, and −0 for what lies between
+/// The nearest integer, elementwise, ties away from zero, as Rust's `round`: exact, and −0 for numbers between
 /// −0.5 and 0.
 ///
-/// # Errors
+/// # Compile errors
 /// The operand is not of a floating-point type.
 ///
 /// ```
@@ -53,10 +53,10 @@ where
     stub()
 }
 
-/// The logistic function 1 / (1 + e⁻ˣ), element by element, within 5 ulp (of `f32`; the half types round that once more). 0
-/// for what is far below 0, 1 for what is far above.
+/// The logistic function 1 / (1 + e⁻ˣ), elementwise, within 5 ulp (of `f32`; the half types round that once more). 0
+/// for large negative numbers, 1 for large positive ones.
 ///
-/// # Errors
+/// # Compile errors
 /// The operand is not of `f16`, `bf16` or `f32`.
 ///
 /// ```
@@ -78,10 +78,10 @@ where
     stub()
 }
 
-/// The hyperbolic tangent, element by element, within 3 ulp (of `f32`; the half types round that once more). −1 and 1 for what
-/// is far from 0.
+/// The hyperbolic tangent, elementwise, within 3 ulp (of `f32`; the half types round that once more). −1 and 1 for
+/// numbers far from 0.
 ///
-/// # Errors
+/// # Compile errors
 /// The operand is not of `f16`, `bf16` or `f32`.
 ///
 /// ```
@@ -102,10 +102,10 @@ where
     stub()
 }
 
-/// The error function 2/√π ∫₀ˣ e^(−t²) dt, element by element, within 2 ulp (of `f32`; the half types round that once more).
-/// −1 and 1 for what is far from 0.
+/// The error function 2/√π ∫₀ˣ e^(−t²) dt, elementwise, within 2 ulp (of `f32`; the half types round that once more).
+/// −1 and 1 for numbers far from 0.
 ///
-/// # Errors
+/// # Compile errors
 /// The operand is not of `f16`, `bf16` or `f32`.
 ///
 /// ```

@@ -1,13 +1,13 @@
-//! Functions of elements.
+//! Elementwise functions.
 
 use super::{Float, Num, Tile, stub};
 use crate::Element;
 
-/// Chooses element by element: `a` where `mask` is `true`, `b` elsewhere.
+/// Selects elementwise: `a` where `mask` is `true`, `b` elsewhere.
 ///
 /// The three broadcast to a common shape; `a` and `b` have one element type, and a literal takes the other's.
 ///
-/// # Errors
+/// # Compile errors
 /// `mask` is not of `bool`, `a` and `b` differ in element type, or the shapes do not broadcast.
 ///
 /// ```
@@ -29,11 +29,11 @@ where
     stub()
 }
 
-/// The smaller of two values, element by element, exact.
+/// The smaller of two values, elementwise, exact.
 ///
 /// Of a number and a NaN it is the number; −0 is smaller than +0.
 ///
-/// # Errors
+/// # Compile errors
 /// The operands differ in element type, are `bool`, or their shapes do not broadcast.
 ///
 /// ```
@@ -51,11 +51,11 @@ pub fn minimum<A: Join<B>, B>(a: A, b: B) -> A::Out {
     stub()
 }
 
-/// The larger of two values, element by element, exact.
+/// The larger of two values, elementwise, exact.
 ///
 /// Of a number and a NaN it is the number; +0 is larger than −0.
 ///
-/// # Errors
+/// # Compile errors
 /// The operands differ in element type, are `bool`, or their shapes do not broadcast.
 ///
 /// ```
@@ -73,11 +73,11 @@ pub fn maximum<A: Join<B>, B>(a: A, b: B) -> A::Out {
     stub()
 }
 
-/// The absolute value, element by element, exact.
+/// The absolute value, elementwise, exact.
 ///
-/// For a signed integer's least value, which has none, it wraps to itself.
+/// The smallest signed integer, whose absolute value does not fit, wraps to itself.
 ///
-/// # Errors
+/// # Compile errors
 /// The operand is of an unsigned type or `bool`.
 ///
 /// ```
@@ -98,9 +98,9 @@ where
     stub()
 }
 
-/// The square root, element by element, correctly rounded. NaN for a negative number.
+/// The square root, elementwise, correctly rounded. NaN for a negative number.
 ///
-/// # Errors
+/// # Compile errors
 /// The operand is not of a floating-point type.
 ///
 /// ```
@@ -122,13 +122,13 @@ where
     stub()
 }
 
-/// The reciprocal of the square root, `1 / √x`, element by element, within 2 ulp (of `f32`, denormal numbers too; the half
-/// types round that once more; of `f64` for `f64`). ∞ for 0, −∞ for −0, 0 for ∞, NaN for a negative number.
+/// The reciprocal of the square root, `1 / √x`, elementwise, within 2 ulp (of `f32`, also for subnormal numbers; the
+/// half types round that once more; of `f64` for `f64`). ∞ for 0, −∞ for −0, 0 for ∞, NaN for a negative number.
 ///
 /// Faster than `1.0 / sqrt(x)`, which is rounded correctly twice: `f32` takes the GPU's own approximation, so the last bits
 /// may differ from those of the CPU device. `f64` has the same bits everywhere.
 ///
-/// # Errors
+/// # Compile errors
 /// The operand is not of a floating-point type.
 ///
 /// ```
@@ -152,10 +152,10 @@ where
     stub()
 }
 
-/// The exponential function eˣ, element by element, within 3 ulp (of `f32`; the half types round that once more). Infinity
-/// for what is too large, 0 for what is too small.
+/// The exponential function eˣ, elementwise, within 3 ulp (of `f32`; the half types round that once more). Infinity
+/// on overflow, 0 on underflow.
 ///
-/// # Errors
+/// # Compile errors
 /// The operand is not of `f16`, `bf16` or `f32`.
 ///
 /// ```
@@ -177,10 +177,10 @@ where
     stub()
 }
 
-/// The power 2ˣ, element by element, within 2 ulp (of `f32`; the half types round that once more). Infinity for what is too
-/// large, 0 for what is too small.
+/// The power 2ˣ, elementwise, within 2 ulp (of `f32`; the half types round that once more). Infinity on
+/// overflow, 0 on underflow.
 ///
-/// # Errors
+/// # Compile errors
 /// The operand is not of `f16`, `bf16` or `f32`.
 ///
 /// ```
@@ -202,10 +202,10 @@ where
     stub()
 }
 
-/// The natural logarithm, element by element, within 1 ulp (of `f32`, denormal numbers too; the half types round that once
-/// more), and the same bits on every device. −∞ for 0, NaN for a negative number.
+/// The natural logarithm, elementwise, within 1 ulp (of `f32`, also for subnormal numbers; the half types round that
+/// once more), and the same bits on every device. −∞ for 0, NaN for a negative number.
 ///
-/// # Errors
+/// # Compile errors
 /// The operand is not of `f16`, `bf16` or `f32`.
 ///
 /// ```
@@ -228,10 +228,10 @@ where
     stub()
 }
 
-/// The logarithm to the base 2, element by element, within 2 ulp (of `f32`, denormal numbers too; the half types round that
-/// once more), exact for powers of two, and the same bits on every device. −∞ for 0, NaN for a negative number.
+/// The logarithm to the base 2, elementwise, within 2 ulp (of `f32`, also for subnormal numbers; the half types round
+/// that once more), exact for powers of two, and the same bits on every device. −∞ for 0, NaN for a negative number.
 ///
-/// # Errors
+/// # Compile errors
 /// The operand is not of `f16`, `bf16` or `f32`.
 ///
 /// ```
@@ -252,14 +252,14 @@ where
     stub()
 }
 
-/// The sine of an angle in radians, element by element, within 2 ulp (of `f32`, whatever the angle; the half types round that
+/// The sine of an angle in radians, elementwise, within 2 ulp (of `f32`, whatever the angle; the half types round that
 /// once more), and the same bits on every device. NaN for infinities; −0 for −0.
 ///
 /// Angles beyond 2¹⁷ take longer: the bits of 2/π that matter are multiplied out (Payne and Hanek, "Radian reduction for
 /// trigonometric functions", 1983). Smaller ones have multiples of π/2 subtracted in three parts (Cody and Waite, "Software
 /// Manual for the Elementary Functions", 1980). Over every `f32` the error is below 1.56 ulp.
 ///
-/// # Errors
+/// # Compile errors
 /// The operand is not of `f16`, `bf16` or `f32`.
 ///
 /// ```
@@ -280,18 +280,18 @@ where
     stub()
 }
 
-/// The cosine of an angle in radians, element by element, within 2 ulp (of `f32`, whatever the angle; the half types round that
-/// once more), and the same bits on every device. NaN for infinities.
+/// The cosine of an angle in radians, elementwise, within 2 ulp (of `f32`, whatever the angle; the half types round
+/// that once more), and the same bits on every device. NaN for infinities.
 ///
 /// It is computed as [`sin`] is. Over every `f32` the error is below 1.56 ulp.
 ///
-/// # Errors
+/// # Compile errors
 /// The operand is not of `f16`, `bf16` or `f32`.
 ///
 /// ```
 /// use triton::prelude::*;
 ///
-/// /// Pairs of a vector turned by an angle each: a rotary position embedding.
+/// /// Pairs of a vector, each rotated by an angle: a rotary position embedding.
 /// #[triton::kernel]
 /// fn rotate(x: PtrMut<f32>, angle: Ptr<f32>, half: i32) {
 ///     let i = program_id(0) * 256 + arange(0, 256);
@@ -310,9 +310,9 @@ where
     stub()
 }
 
-/// `a · b + c`, element by element, rounded once: correctly rounded.
+/// `a · b + c`, elementwise, rounded once: correctly rounded.
 ///
-/// # Errors
+/// # Compile errors
 /// The operands differ in element type, are not of a floating-point type, or their shapes do not broadcast.
 ///
 /// ```

@@ -8,8 +8,8 @@ use crate::Element;
 /// A tile of pointers gives a tile of the same shape, one pointer gives a number. Where `mask` is `false` nothing is read
 /// and the element is 0. `mask` broadcasts to the shape of `p`; `true` reads everything.
 ///
-/// # Errors
-/// `p` is no pointer, `mask` is not of `bool`, or its shape does not broadcast to that of `p`.
+/// # Compile errors
+/// `p` is not a pointer, `mask` is not of `bool`, or its shape does not broadcast to that of `p`.
 ///
 /// ```
 /// use triton::prelude::*;
@@ -31,7 +31,7 @@ pub fn load<P: Load>(p: P, mask: impl Mask) -> P::Out {
 ///
 /// As [`load`], but where `mask` is `false` the element is that of `other`, which broadcasts to the shape of `p`.
 ///
-/// # Errors
+/// # Compile errors
 /// Those of [`load`]; `other` is not of the memory's element type, or has a larger shape than `p`.
 ///
 /// ```
@@ -57,9 +57,9 @@ where
 /// `value` and `mask` broadcast to the shape of `p`. Where `mask` is `false` nothing is written. If two pointers are
 /// equal, one of their values is written.
 ///
-/// # Errors
-/// `p` is no pointer, or a [`Ptr`]; `value` is of another element type than the memory; `value` or `mask` has a larger
-/// shape than `p`, or `mask` is not of `bool`.
+/// # Compile errors
+/// `p` is not a pointer, or a [`Ptr`]; `value` is of another element type than the memory; `value` or `mask` has a
+/// larger shape than `p`, or `mask` is not of `bool`.
 ///
 /// ```
 /// use triton::prelude::*;

@@ -1,9 +1,9 @@
 //! The kernel language: what a kernel's body may be written with.
 //!
-//! A kernel runs as many *programs*, one for each point of the launch's grid; [`program_id`] tells them apart. Each works
-//! on *tiles*: blocks of values of one element type, whose shape is known while compiling. The functions here are never
-//! called: the attribute compiles the body, and rustc checks its names and types against these declarations. Shapes are
-//! checked by the attribute alone.
+//! A launch runs one *program* of the kernel for each point of its grid; [`program_id`] is its index. A program works
+//! on *tiles*: blocks of values of one element type, whose shape is a compile-time constant. The functions here are
+//! never called: the attribute compiles the body, and rustc checks its names and types against these declarations.
+//! Shapes are checked by the attribute alone.
 //!
 //! # Values
 //!
@@ -14,15 +14,15 @@
 //! | [`Tensor<T, 2>`](Tensor), [`TensorMut<T, 2>`](TensorMut) | memory with a shape and strides; every access is checked |
 //! | `T` | a number or `bool` that the whole program shares: parameters, generic constants, [`program_id`], [`num_programs`] |
 //!
-//! A type parameter has a bound: [`Num`] for every number, [`Float`] or [`Int`] for what only these have; [`Bitwise`] for
-//! integers and `bool`, [`Counter`] for what a `for` counts with, and [`Element`](crate::Element) for all of them.
+//! A type parameter has a bound: [`Num`] for every number, [`Float`] or [`Int`] for operations that only these have;
+//! [`Bitwise`] for integers and `bool`, [`Counter`] for loop counters, and [`Element`](crate::Element) for all of them.
 //!
 //! # Operators
 //!
-//! All operators work element by element. Their operands have one element type: there is no implicit conversion, and
+//! All operators are elementwise. Their operands have the same element type: there is no implicit conversion, and
 //! [`.to::<U>()`](Tile::to) converts. A literal takes the type of the other operand: `2`
 //! beside an integer, `2.0` beside a float. Shapes broadcast as in NumPy: the
-//! shorter one is padded with ones on the left, and a length of one is repeated; a scalar fits every shape.
+//! shorter one is padded with ones on the left, and an extent of 1 is repeated; a scalar broadcasts to every shape.
 //!
 //! | operators | on | result |
 //! |---|---|---|
@@ -30,19 +30,19 @@
 //! | `%` | integers | the same type, with the sign of the left operand |
 //! | `== != < <= > >=` | numbers, `bool` (only `==`, `!=`) | `bool` |
 //! | `& \| ^ !` | integers, `bool` | the same type |
-//! | `<< >>` | integers | the same type; by the width or more gives 0 (or the sign) |
-//! | `&& \|\|` | scalar `bool` | `bool`; the right side is evaluated only where the left one does not decide |
+//! | `<< >>` | integers | the same type; a shift by the width or more gives 0 (or the sign) |
+//! | `&& \|\|` | scalar `bool` | `bool`; short-circuiting |
 //! | `as` | scalars | the type written, as in Rust |
-//! | `+ -` | a pointer and an integer, which counts elements | a pointer |
+//! | `+ -` | a pointer and an integer offset, in elements | a pointer |
 //!
-//! An integer division by 0, the quotient of the smallest integer and −1, and a step of a loop that is not positive are mistakes of
-//! the program. The CPU device and the simulator report them. A GPU does not: a quotient is any number there, and a loop may
-//! run once or forever.
+//! An integer division by 0, the quotient of the smallest integer and −1, and a loop step that is not positive are
+//! errors of the program. The CPU device and the simulator report them. A GPU does not: a quotient is unspecified
+//! there, and a loop may run once or forever.
 //!
-//! # Functions of elements
+//! # Elementwise functions
 //!
-//! Their result has the operand's type and shape. It is exact, or at most so many ulp (units in the last place of `f32`) away
-//! from the exact one; `f16` and `bf16` are computed in `f32` and rounded once more.
+//! Their result has the operand's type and shape. It is exact, or within a stated number of ulp (units in the last
+//! place of `f32`) from the exact one; `f16` and `bf16` are computed in `f32` and rounded once more.
 //!
 //! | spelling | on | how exact |
 //! |---|---|---|
@@ -67,7 +67,7 @@
 //! | [`sum(x)`](sum), [`max`], [`min`], [`argmax`], [`argmin`], [`any`], [`all`] | one value of a whole tile |
 //! | [`sum_axis(x, 1)`](sum_axis), [`max_axis`], [`min_axis`], [`argmax_axis`], [`argmin_axis`], [`any_axis`], [`all_axis`] | a tile without that axis |
 //! | [`dot(a, b, acc)`](dot), [`dot(a.precision(Tf32), b, acc)`](Tile::precision) | the product of two matrices |
-//! | [`reduce(x, f)`](reduce), [`reduce_axis(x, 1, f)`](reduce_axis) | the same with a function of one's own, written as a closure |
+//! | [`reduce(x, f)`](reduce), [`reduce_axis(x, 1, f)`](reduce_axis) | a reduction by a closure |
 //!
 //! # Memory
 //!
@@ -77,13 +77,14 @@
 //! | [`a.load([i, j], [16, 16])`](Tensor::load), [`a.load_or([i, j], [16, 16], 1)`](Tensor::load_or), [`c.store([i, j], v)`](TensorMut::store) | through views |
 //! | [`a.dim(0)`](Tensor::dim), [`a.stride(0)`](Tensor::stride) | the shape and the strides of a view |
 //! | [`atomic_add(p, v, mask)`](atomic_add), [`atomic_min`], [`atomic_max`], [`atomic_and`], [`atomic_or`], [`atomic_xor`], [`atomic_xchg`] | updates in one step, and gives what was there |
-//! | [`atomic_cas(p, compare, v)`](atomic_cas) | the same where what was there is `compare` |
+//! | [`atomic_cas(p, compare, v)`](atomic_cas) | the same where the old value is `compare` |
 //! | [`c.atomic_add([i, j], v)`](TensorMut::atomic_add), .., [`c.atomic_cas([i, j], compare, v)`](TensorMut::atomic_cas) | through views |
 //!
 //! # Statements
 //!
 //! `let` with a name, `_` or a tuple of them; shadowing; `mut` and assignment, also compound (`+=`) and of tuples
-//! (`(a, b) = (b, a)`); `const` items; blocks as expressions; tuples; `#[cfg(..)]` and lint levels on statements. What is not listed is reported by the attribute, at its place.
+//! (`(a, b) = (b, a)`); `const` items; blocks as expressions; tuples; `#[cfg(..)]` and lint levels on statements. What
+//! is not listed is reported by the attribute, with its span.
 //!
 //! | statement | meaning |
 //! |---|---|
@@ -92,18 +93,18 @@
 //! | `for i in (lo..hi).step_by(s)` | the same in steps of `s`, which is positive |
 //! | `while c { .. }` | while `c`, one `bool`, holds |
 //! | `assert!(c)`, `assert!(c, "what is wrong")` | stops the launch unless `c`, a `bool` or every element of a mask, holds |
-//! | `const { assert!(c, "what is wrong") }` | the same while compiling, for each instance |
-//! | `println!("row {}: {}", i, x)` | prints numbers and tiles; a place is `{}` or `{name}` |
+//! | `const { assert!(c, "what is wrong") }` | the same at compile time, for each instance |
+//! | `println!("row {}: {}", i, x)` | prints numbers and tiles; a placeholder is `{}` or `{name}` |
 //! | `return;` | ends the program; between the kernel's statements, or in an `if` there |
 //!
-//! A variable that a loop or a branch assigns keeps its element type and shape.
+//! A variable that is assigned in a loop or a branch keeps its element type and shape.
 //!
 //! # Functions, constants, structs
 //!
-//! A kernel calls functions with [`#[triton::function]`](crate::function), by any path that leads to them, and reads fields of
-//! parameters that are structs with [`#[triton::params]`](crate::params). It can mention constants of the program: their values are
-//! put into its code. Extents of tiles are made of those with [`#[triton::constant]`](crate::constant), and of the constants of
-//! `std::f32::consts` and of element types, such as `f32::MAX`.
+//! A kernel calls functions with [`#[triton::function]`](crate::function), by any path to them, and reads fields of
+//! parameters that are structs with [`#[triton::params]`](crate::params). It can name constants of the program: their
+//! values are embedded in its code. Extents of tiles can only be computed from those with
+//! [`#[triton::constant]`](crate::constant), and from the constants of `std::f32::consts` and of element types, such as `f32::MAX`.
 //!
 //! ```
 //! use triton::prelude::*;
@@ -126,10 +127,10 @@
 //!
 //! # Assertions
 //!
-//! An `assert!` is checked at run time, in every program, unless the kernel says `assertions = false`. The one that fails
+//! An `assert!` is checked at run time, in every program, unless the kernel sets `assertions = false`. A failing one
 //! stops the launch: the next call to its device (on the CPU device, the launch itself) returns
 //! [`Error::DeviceAssert`](crate::Error::DeviceAssert), which names the kernel, the line, the program and the message. A GPU
-//! cannot be used any more by the process then.
+//! is then unusable for the rest of the process.
 //!
 //! ```
 //! use triton::prelude::*;
@@ -139,17 +140,17 @@
 //!     const { assert!(BLOCK % 128 == 0, "whole warps") }
 //!     let i = program_id(0) * BLOCK + arange(0, BLOCK);
 //!     let at = load(index + i, i < n);
-//!     assert!((at >= 0) & (at < n), "an index outside of x");
+//!     assert!((at >= 0) & (at < n), "an index outside x");
 //!     store(out + i, load(x + at, i < n), i < n);
 //! }
 //! ```
 //!
 //! # Printing
 //!
-//! `println!` prints a line in every program. If one of its values is a tile, it prints a line for each element, which begins
-//! with the program and the index of the element: `(2, 0, 0)[17] x = 0.5`. Lines of different programs, and those of a tile's
-//! elements, come in any order. A GPU prints when the host waits for it, floats with as many digits as tell them apart, and
-//! drops lines beyond the driver's buffer of 1 MiB.
+//! `println!` prints a line in every program. If one of its values is a tile, it prints a line for each element, which
+//! starts with the program and the index of the element: `(2, 0, 0)[17] x = 0.5`. Lines of different programs, and
+//! those of a tile's elements, come in any order. A GPU prints when the host synchronizes, floats with enough digits to
+//! distinguish them, and drops lines beyond the driver's buffer of 1 MiB.
 //!
 //! ```
 //! use triton::prelude::*;
@@ -243,5 +244,5 @@ built_ins!();
 // Inlined into a function without generic parameters, the constant would be evaluated where nothing calls it.
 #[inline(never)]
 fn stub<T>() -> T {
-    const { panic!("a function of the kernel language is called outside of a kernel") }
+    const { panic!("a function of the kernel language is called outside a kernel") }
 }

@@ -1,6 +1,6 @@
 //! Operators as rustc sees them in a kernel's body. Not for people.
 //!
-//! `a + b` stands there as `op::add(a) | b`: a carrier and the native operator, so that a mismatch is one error at the
+//! `a + b` becomes `op::add(a) | b` there: a carrier and the native operator, so that a mismatch is one error at the
 //! operator itself. The traits are our own, so generic bodies type-check, and literals have types of their own, which
 //! every element type goes with.
 

@@ -8,7 +8,7 @@ use crate::Element;
 /// Integers wrap. The order in which floats are added is not specified; a narrow type is summed as it is, so convert
 /// before: `sum(x.to::<f32>())`.
 ///
-/// # Errors
+/// # Compile errors
 /// `x` is not a tile, or not of numbers.
 ///
 /// ```
@@ -31,8 +31,8 @@ pub fn sum<T: Num>(x: Tile<T>) -> T {
 ///
 /// Of a tile `f32[16, 64]`, `sum_axis(x, 1)` is `f32[16]`. Otherwise as [`sum`].
 ///
-/// # Errors
-/// `x` is not a tile of numbers with at least two axes; `axis` is not known while compiling, or `x` has no such axis.
+/// # Compile errors
+/// `x` is not a tile of numbers with at least two axes; `axis` is not a compile-time constant, or `x` has no such axis.
 ///
 /// ```
 /// use triton::prelude::*;
@@ -52,9 +52,9 @@ pub fn sum_axis<T: Num>(x: Tile<T>, axis: i32) -> Tile<T> {
 
 /// The largest element of a tile: a number of the same type.
 ///
-/// A NaN counts only if there is nothing else, as with [`maximum`](crate::lang::maximum), which compares two values.
+/// NaN only if every element is NaN, as with [`maximum`](crate::lang::maximum), which compares two values.
 ///
-/// # Errors
+/// # Compile errors
 /// `x` is not a tile, or not of numbers.
 ///
 /// ```
@@ -77,8 +77,8 @@ pub fn max<T: Num>(x: Tile<T>) -> T {
 ///
 /// Otherwise as [`max`].
 ///
-/// # Errors
-/// `x` is not a tile of numbers with at least two axes; `axis` is not known while compiling, or `x` has no such axis.
+/// # Compile errors
+/// `x` is not a tile of numbers with at least two axes; `axis` is not a compile-time constant, or `x` has no such axis.
 ///
 /// ```
 /// use triton::prelude::*;
@@ -98,9 +98,9 @@ pub fn max_axis<T: Num>(x: Tile<T>, axis: i32) -> Tile<T> {
 
 /// The smallest element of a tile: a number of the same type.
 ///
-/// A NaN counts only if there is nothing else, as with [`minimum`](crate::lang::minimum), which compares two values.
+/// NaN only if every element is NaN, as with [`minimum`](crate::lang::minimum), which compares two values.
 ///
-/// # Errors
+/// # Compile errors
 /// `x` is not a tile, or not of numbers.
 ///
 /// ```
@@ -123,8 +123,8 @@ pub fn min<T: Num>(x: Tile<T>) -> T {
 ///
 /// Otherwise as [`min`].
 ///
-/// # Errors
-/// `x` is not a tile of numbers with at least two axes; `axis` is not known while compiling, or `x` has no such axis.
+/// # Compile errors
+/// `x` is not a tile of numbers with at least two axes; `axis` is not a compile-time constant, or `x` has no such axis.
 ///
 /// ```
 /// use triton::prelude::*;
@@ -142,11 +142,11 @@ pub fn min_axis<T: Num>(x: Tile<T>, axis: i32) -> Tile<T> {
     stub()
 }
 
-/// Where the largest element of a tile is: its place in row-major order, from 0.
+/// The position of the largest element of a tile: its index in row-major order, from 0.
 ///
-/// Of equal ones the first; a NaN only if there is nothing else.
+/// The first one on a tie; a NaN only if every element is NaN.
 ///
-/// # Errors
+/// # Compile errors
 /// `x` is not a tile, or not of numbers.
 ///
 /// ```
@@ -165,12 +165,12 @@ pub fn argmax<T: Num>(x: Tile<T>) -> i32 {
     stub()
 }
 
-/// Where the largest elements along an axis are: their places on it, from 0, in a tile without that axis.
+/// The positions of the largest elements along an axis: their indices along it, from 0, in a tile without that axis.
 ///
 /// Otherwise as [`argmax`].
 ///
-/// # Errors
-/// `x` is not a tile of numbers with at least two axes; `axis` is not known while compiling, or `x` has no such axis.
+/// # Compile errors
+/// `x` is not a tile of numbers with at least two axes; `axis` is not a compile-time constant, or `x` has no such axis.
 ///
 /// ```
 /// use triton::prelude::*;
@@ -188,11 +188,11 @@ pub fn argmax_axis<T: Num>(x: Tile<T>, axis: i32) -> Tile<i32> {
     stub()
 }
 
-/// Where the smallest element of a tile is: its place in row-major order, from 0.
+/// The position of the smallest element of a tile: its index in row-major order, from 0.
 ///
-/// Of equal ones the first; a NaN only if there is nothing else.
+/// The first one on a tie; a NaN only if every element is NaN.
 ///
-/// # Errors
+/// # Compile errors
 /// `x` is not a tile, or not of numbers.
 ///
 /// ```
@@ -211,12 +211,12 @@ pub fn argmin<T: Num>(x: Tile<T>) -> i32 {
     stub()
 }
 
-/// Where the smallest elements along an axis are: their places on it, from 0, in a tile without that axis.
+/// The positions of the smallest elements along an axis: their indices along it, from 0, in a tile without that axis.
 ///
 /// Otherwise as [`argmin`].
 ///
-/// # Errors
-/// `x` is not a tile of numbers with at least two axes; `axis` is not known while compiling, or `x` has no such axis.
+/// # Compile errors
+/// `x` is not a tile of numbers with at least two axes; `axis` is not a compile-time constant, or `x` has no such axis.
 ///
 /// ```
 /// use triton::prelude::*;
@@ -234,9 +234,9 @@ pub fn argmin_axis<T: Num>(x: Tile<T>, axis: i32) -> Tile<i32> {
     stub()
 }
 
-/// Whether any element of a mask is `true`: one `bool`, which an `if` or `while` can ask.
+/// Whether any element of a mask is `true`: one `bool`, which can be the condition of an `if` or `while`.
 ///
-/// # Errors
+/// # Compile errors
 /// `mask` is not a tile of `bool`.
 ///
 /// ```
@@ -260,8 +260,9 @@ pub fn any(mask: Tile<bool>) -> bool {
 
 /// Whether any element of a mask is `true`, along an axis: a tile of `bool` without that axis.
 ///
-/// # Errors
-/// `mask` is not a tile of `bool` with at least two axes; `axis` is not known while compiling, or `mask` has no such axis.
+/// # Compile errors
+/// `mask` is not a tile of `bool` with at least two axes; `axis` is not a compile-time constant, or `mask` has no such
+/// axis.
 ///
 /// ```
 /// use triton::prelude::*;
@@ -279,9 +280,9 @@ pub fn any_axis(mask: Tile<bool>, axis: i32) -> Tile<bool> {
     stub()
 }
 
-/// Whether every element of a mask is `true`: one `bool`, which an `if` or `while` can ask.
+/// Whether every element of a mask is `true`: one `bool`, which can be the condition of an `if` or `while`.
 ///
-/// # Errors
+/// # Compile errors
 /// `mask` is not a tile of `bool`.
 ///
 /// ```
@@ -305,8 +306,9 @@ pub fn all(mask: Tile<bool>) -> bool {
 
 /// Whether every element of a mask is `true`, along an axis: a tile of `bool` without that axis.
 ///
-/// # Errors
-/// `mask` is not a tile of `bool` with at least two axes; `axis` is not known while compiling, or `mask` has no such axis.
+/// # Compile errors
+/// `mask` is not a tile of `bool` with at least two axes; `axis` is not a compile-time constant, or `mask` has no such
+/// axis.
 ///
 /// ```
 /// use triton::prelude::*;
@@ -324,19 +326,20 @@ pub fn all_axis(mask: Tile<bool>, axis: i32) -> Tile<bool> {
     stub()
 }
 
-/// All elements of a tile combined by a function: a number, or a tuple of them.
+/// Reduces all elements of a tile by a function, to a number or a tuple of them.
 ///
-/// `f` must be associative and commutative: which elements meet in which order is not specified. It takes two elements,
-/// or, of a tuple of two to four tiles of one shape, two tuples of elements, and is made of operations on scalars.
+/// `f` must be associative and commutative: the order in which elements are combined is not specified. It takes two
+/// elements, or, of a tuple of two to four tiles of one shape, two tuples of elements, and is made of operations on
+/// scalars.
 ///
-/// # Errors
+/// # Compile errors
 /// `x` is not a tile, or not a tuple of two to four tiles of one shape; `f` is not a closure, or yields values of other
-/// types than it takes, or does anything but compute with scalars.
+/// types than it takes, or does more than compute with scalars.
 ///
 /// ```
 /// use triton::prelude::*;
 ///
-/// /// The mean and the variance of each row, in one go (Welford's method, in the form of Chan et al.).
+/// /// The mean and the variance of each row, in one pass (Welford's method, in the form of Chan et al.).
 /// #[triton::kernel]
 /// fn moments(x: Ptr<f32>, mean: PtrMut<f32>, variance: PtrMut<f32>) {
 ///     let row = program_id(0);
@@ -355,13 +358,14 @@ pub fn reduce<X: Reducible>(x: X, f: impl Fn(X::Elems, X::Elems) -> X::Elems) ->
     stub()
 }
 
-/// The elements along an axis combined by a function: a tile without that axis, or a tuple of them.
+/// Reduces the elements along an axis by a function, to a tile without that axis, or a tuple of them.
 ///
-/// `f` must be associative and commutative: which elements meet in which order is not specified. It takes two elements,
-/// or, of a tuple of two to four tiles of one shape, two tuples of elements, and is made of operations on scalars.
+/// `f` must be associative and commutative: the order in which elements are combined is not specified. It takes two
+/// elements, or, of a tuple of two to four tiles of one shape, two tuples of elements, and is made of operations on
+/// scalars.
 ///
-/// # Errors
-/// Those of [`reduce`]; `x` has fewer than two axes; `axis` is not known while compiling, or `x` has no such axis.
+/// # Compile errors
+/// Those of [`reduce`]; `x` has fewer than two axes; `axis` is not a compile-time constant, or `x` has no such axis.
 ///
 /// ```
 /// use triton::prelude::*;

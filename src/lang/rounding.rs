@@ -3,17 +3,17 @@
 use super::math::Value;
 use super::{Float, stub};
 
-/// The largest integer that is not above the number, element by element, exact, in the number's own type.
+/// The largest integer that is not above the number, elementwise, exact, in the number's own type.
 ///
-/// Zeros keep their sign; infinities and NaN stay what they are.
+/// Zeros keep their sign; infinities and NaN are unchanged.
 ///
-/// # Errors
+/// # Compile errors
 /// The operand is not of a floating-point type.
 ///
 /// ```
 /// use triton::prelude::*;
 ///
-/// /// What is behind the point, from 0 to 1: the phase of a wave.
+/// /// The fraction, from 0 to 1: the phase of a wave.
 /// #[triton::kernel]
 /// fn phase(x: PtrMut<f32>, n: i32) {
 ///     let i = program_id(0) * 256 + arange(0, 256);
@@ -30,17 +30,17 @@ where
     stub()
 }
 
-/// The least integer that is not below the number, element by element, exact, in the number's own type.
+/// The least integer that is not below the number, elementwise, exact, in the number's own type.
 ///
-/// Zeros keep their sign, and what is between −1 and 0 becomes −0; infinities and NaN stay what they are.
+/// Zeros keep their sign, and numbers between −1 and 0 become −0; infinities and NaN are unchanged.
 ///
-/// # Errors
+/// # Compile errors
 /// The operand is not of a floating-point type.
 ///
 /// ```
 /// use triton::prelude::*;
 ///
-/// /// How many boxes hold so many things.
+/// /// How many boxes hold that many things.
 /// #[triton::kernel]
 /// fn boxes(things: Ptr<f32>, out: PtrMut<f32>, in_a_box: f32, n: i32) {
 ///     let i = program_id(0) * 256 + arange(0, 256);
@@ -56,19 +56,19 @@ where
     stub()
 }
 
-/// The integer part of the number, element by element, exact, in the number's own type: the nearest integer that is not
+/// The integer part of the number, elementwise, exact, in the number's own type: the nearest integer that is not
 /// farther from zero.
 ///
-/// The sign stays, also of zeros; infinities and NaN stay what they are. Beside it, `.to::<i32>()` truncates, too, and
+/// The sign is kept, also of zeros; infinities and NaN are unchanged. Beside it, `.to::<i32>()` truncates, too, and
 /// changes the type.
 ///
-/// # Errors
+/// # Compile errors
 /// The operand is not of a floating-point type.
 ///
 /// ```
 /// use triton::prelude::*;
 ///
-/// /// The rest of a division towards zero, with the sign of x.
+/// /// The remainder of a division that truncates, with the sign of x.
 /// #[triton::kernel]
 /// fn remainder(x: PtrMut<f32>, by: f32, n: i32) {
 ///     let i = program_id(0) * 256 + arange(0, 256);

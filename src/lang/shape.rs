@@ -1,13 +1,13 @@
-//! Making tiles, and giving them another shape.
+//! Creating and reshaping tiles.
 
 use super::{Tile, stub};
 use crate::Element;
 
 /// A tile of a shape, filled with 0 (`false` for `bool`).
 ///
-/// # Errors
-/// A length is not known while compiling or no power of two, the tile has more than five axes or 2²⁰ elements, or no
-/// element type is given: neither as in `zeros::<f32>(..)` nor by an annotation.
+/// # Compile errors
+/// An extent is not a compile-time constant or not a power of two, the tile has more than five axes or 2²⁰ elements, or
+/// no element type is given: neither as in `zeros::<f32>(..)` nor by an annotation.
 ///
 /// ```
 /// use triton::prelude::*;
@@ -32,7 +32,7 @@ pub fn zeros<T: Element>(shape: impl Shape) -> Tile<T> {
 ///
 /// A literal is of the type between the angle brackets, `full::<f16>([64], 1.0)`; without one it is `f32` or `i32`.
 ///
-/// # Errors
+/// # Compile errors
 /// Those of [`zeros`], and `value` is not a scalar of the element type.
 ///
 /// ```
@@ -55,13 +55,14 @@ pub fn full<T: Element>(shape: impl Shape, value: T) -> Tile<T> {
 }
 
 impl<T> Tile<T> {
-    /// Inserts an axis of length one: `f32[64]` becomes `f32[1, 64]` with `axis` 0, and `f32[64, 1]` with `axis` 1.
+    /// Inserts an axis of extent 1: `f32[64]` becomes `f32[1, 64]` with `axis` 0, and `f32[64, 1]` with `axis` 1.
     ///
     /// Two tiles that differ in such axes broadcast against each other, as rows and columns do. A tile of pointers can be
     /// given another shape, too.
     ///
-    /// # Errors
-    /// `axis` is not known while compiling, negative, or larger than the number of axes; or there are five axes already.
+    /// # Compile errors
+    /// `axis` is not a compile-time constant, negative, or larger than the number of axes; or there are five axes
+    /// already.
     ///
     /// ```
     /// use triton::prelude::*;
@@ -81,8 +82,8 @@ impl<T> Tile<T> {
 
     /// The same elements, in row-major order, as a tile of another shape.
     ///
-    /// # Errors
-    /// A length is not known while compiling or no power of two, or the number of elements differs.
+    /// # Compile errors
+    /// An extent is not a compile-time constant or not a power of two, or the number of elements differs.
     ///
     /// ```
     /// use triton::prelude::*;
@@ -101,7 +102,7 @@ impl<T> Tile<T> {
 
     /// Swaps the last two axes: the transpose of a matrix.
     ///
-    /// # Errors
+    /// # Compile errors
     /// The tile has fewer than two axes.
     ///
     /// ```
@@ -118,10 +119,10 @@ impl<T> Tile<T> {
         stub()
     }
 
-    /// Orders the axes anew: axis `k` of the result is axis `order[k]` of the tile.
+    /// Permutes the axes: axis `k` of the result is axis `order[k]` of the tile.
     ///
-    /// # Errors
-    /// `order` is not known while compiling, or does not name every axis once.
+    /// # Compile errors
+    /// `order` is not a compile-time constant, or does not name every axis once.
     ///
     /// ```
     /// use triton::prelude::*;
@@ -139,11 +140,11 @@ impl<T> Tile<T> {
         stub()
     }
 
-    /// Repeats the tile to a larger shape, as operators do by themselves: on the left axes are added, and an axis of
-    /// length one is repeated.
+    /// Broadcasts the tile to a larger shape, as operators do by themselves: axes are added on the left, and an axis of
+    /// extent 1 is repeated.
     ///
-    /// # Errors
-    /// A length is not known while compiling or no power of two, or the tile's shape does not broadcast to it.
+    /// # Compile errors
+    /// An extent is not a compile-time constant or not a power of two, or the tile's shape does not broadcast to it.
     ///
     /// ```
     /// use triton::prelude::*;
@@ -161,7 +162,7 @@ impl<T> Tile<T> {
     }
 }
 
-/// The lengths of a tile's axes, or their order.
+/// The extents of a tile's axes, or their order.
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a list of axes",

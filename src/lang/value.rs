@@ -6,8 +6,8 @@ use std::marker::PhantomData;
 
 /// A block of values that one program works on.
 ///
-/// Its shape is known while compiling and is not part of the Rust type; every length is a power of two, and a tile has at
-/// most 2²⁰ elements. Tiles are values: they are copied, never changed in place.
+/// Its shape is a compile-time constant and is not part of the Rust type; every extent is a power of two, and a tile
+/// has at most 2²⁰ elements. Tiles are values: they are copied, never changed in place.
 ///
 /// ```
 /// use triton::prelude::*;
@@ -68,11 +68,12 @@ values!(Tile Ptr PtrMut);
 impl<T: Element> Tile<T> {
     /// Converts every element, as Rust's `as` does.
     ///
-    /// The shape stays. Float to integer cuts the fraction off and saturates, with NaN giving 0; integer to a narrower
+    /// The shape stays. Float to integer truncates and saturates, with NaN giving 0; integer to a narrower
     /// integer wraps; to a float, the nearest value. `bool` becomes 0 or 1.
     ///
-    /// # Errors
-    /// `U` is not given, or is no element type; `U` is `bool` and `T` is not: a number becomes `bool` only by a comparison.
+    /// # Compile errors
+    /// `U` is not given, or is not an element type; `U` is `bool` and `T` is not: a number becomes `bool` only by a
+    /// comparison.
     ///
     /// ```
     /// use triton::prelude::*;
@@ -89,14 +90,14 @@ impl<T: Element> Tile<T> {
     }
 }
 
-/// The method that numbers have in a kernel.
+/// The conversion method of numbers in a kernel.
 pub trait Scalar: Element {
     /// Converts a number, as [`Tile::to`] converts a tile's elements.
     ///
-    /// Unlike `as` it also takes and gives [`f16`](crate::f16), [`bf16`](crate::bf16) and generic types. A literal is of its
-    /// own type before: `1.to::<T>()` is the number 1 of any `T`.
+    /// Unlike `as` it also takes and gives [`f16`](crate::f16), [`bf16`](crate::bf16) and generic types. A literal
+    /// keeps its default type before: `1.to::<T>()` is the number 1 of any `T`.
     ///
-    /// # Errors
+    /// # Compile errors
     /// Those of [`Tile::to`].
     ///
     /// ```

@@ -1,21 +1,21 @@
-//! Views: memory with a shape and strides, of which every access is checked.
+//! Views: memory with a shape and strides, to which every access is bounds-checked.
 
 use super::{Int, Join, Tile, stub};
 use crate::Element;
 use std::marker::PhantomData;
 
-/// A view that a kernel reads: memory with `RANK` axes (1 to 5), their lengths and their strides.
+/// A view that a kernel reads: memory with `RANK` axes (1 to 5), their extents and their strides.
 ///
 /// As a parameter it takes a view of a device buffer, such as `buffer.view([m, k])?`. A kernel whose parameters are views
-/// and scalars is launched without `unsafe`: what lies outside a view is neither read nor written.
+/// and scalars is launched without `unsafe`: accesses out of bounds of a view are neither read nor written.
 ///
-/// # Errors
+/// # Compile errors
 /// The rank is not a literal from 1 to 5.
 ///
 /// ```
 /// use triton::prelude::*;
 ///
-/// /// Every program copies a square of 32 times 32 elements; at the edges, what is there of it.
+/// /// Every program copies a square of 32 times 32 elements; at the edges, the part of it that exists.
 /// #[triton::kernel(T = [f32, f16])]
 /// fn copy<T: Num>(x: Tensor<T, 2>, out: TensorMut<T, 2>) {
 ///     let (i, j) = (program_id(0) * 32, program_id(1) * 32);
@@ -28,7 +28,7 @@ pub struct Tensor<T, const RANK: usize>(PhantomData<T>);
 ///
 /// As [`Tensor`]; as a parameter it takes a mutable view, such as `buffer.view_mut([m, n])?`.
 ///
-/// # Errors
+/// # Compile errors
 /// Those of [`Tensor`].
 ///
 /// ```
@@ -54,8 +54,8 @@ macro_rules! views {
         impl<T: Element, const RANK: usize> $name<T, RANK> {
             /// The number of elements along an axis.
             ///
-            /// # Errors
-            /// `axis` is not known while compiling, or the view has no such axis.
+            /// # Compile errors
+            /// `axis` is not a compile-time constant, or the view has no such axis.
             ///
             /// ```
             /// use triton::prelude::*;
@@ -76,10 +76,10 @@ macro_rules! views {
                 stub()
             }
 
-            /// The distance of two neighbours along an axis, in elements.
+            /// The stride: the distance of two neighbours along an axis, in elements.
             ///
-            /// # Errors
-            /// `axis` is not known while compiling, or the view has no such axis.
+            /// # Compile errors
+            /// `axis` is not a compile-time constant, or the view has no such axis.
             ///
             /// ```
             /// use triton::prelude::*;
@@ -98,11 +98,11 @@ macro_rules! views {
 
             /// Reads a tile of `shape` whose first element is at `at`.
             ///
-            /// What lies outside the view, before its first or behind its last element of any axis, is 0 (`false`).
+            /// Elements out of bounds, before the first or past the last along any axis, are 0 (`false`).
             ///
-            /// # Errors
-            /// `at` or `shape` has not one entry for each axis; `at` is not of scalars of `i32` or `i64`; a length is not
-            /// known while compiling or no power of two.
+            /// # Compile errors
+            /// `at` or `shape` does not have one entry per axis; an entry of `at` is not an `i32` or `i64` scalar; an
+            /// extent is not a compile-time constant or not a power of two.
             ///
             /// ```
             /// use triton::prelude::*;
@@ -119,12 +119,12 @@ macro_rules! views {
                 stub()
             }
 
-            /// Reads a tile of `shape` whose first element is at `at`, with a padding of its own.
+            /// Reads a tile of `shape` whose first element is at `at`, with another value for elements out of bounds.
             ///
-            /// As [`load`](Self::load), but what lies outside the view is `other`, a scalar or a tile that broadcasts to
+            /// As [`load`](Self::load), but elements out of bounds are `other`, a scalar or a tile that broadcasts to
             /// `shape`: the identity of what follows, such as 1 for a divisor or −∞ for a maximum.
             ///
-            /// # Errors
+            /// # Compile errors
             /// Those of [`load`](Self::load); `other` is not of the view's element type, or does not broadcast to `shape`.
             ///
             /// ```
@@ -152,13 +152,13 @@ macro_rules! views {
 views!(Tensor TensorMut);
 
 impl<T: Element, const RANK: usize> TensorMut<T, RANK> {
-    /// Writes a tile so that its first element comes to `at`.
+    /// Writes a tile whose first element is at `at`.
     ///
-    /// What would lie outside the view is not written. If programs write different values to one element, one of them
+    /// Elements out of bounds are not written. If programs write different values to one element, one of them
     /// stays.
     ///
-    /// # Errors
-    /// `at` has not one entry for each axis, or is not of scalars of `i32` or `i64`; `value` is not a tile of the view's
+    /// # Compile errors
+    /// `at` does not have one `i32` or `i64` scalar per axis; `value` is not a tile of the view's
     /// element type with as many axes as the view; the view is a [`Tensor`].
     ///
     /// ```
@@ -182,11 +182,11 @@ macro_rules! updates {
         impl<T: Element, const RANK: usize> TensorMut<T, RANK> { $(
             $(#[doc = $doc])*
             ///
-            /// As the function of this name in [`lang`](crate::lang), of a tile whose first element comes to `at`. What would
-            /// lie outside the view is not touched, and 0 comes back for it.
+            /// As the function of this name in [`lang`](crate::lang), of a tile whose first element is at `at`.
+            /// Elements out of bounds are not accessed, and the result for them is 0.
             ///
-            /// # Errors
-            /// `at` has not one entry for each axis, or is not of scalars of `i32` or `i64`; `value` is not a tile of the
+            /// # Compile errors
+            /// `at` does not have one `i32` or `i64` scalar per axis; `value` is not a tile of the
             /// view's element type with as many axes as the view, or the update is not defined for that type; the view is a
             /// [`Tensor`].
             #[inline]
@@ -199,12 +199,12 @@ macro_rules! updates {
 }
 
 updates! {
-    /// Adds a tile to elements, and gives what they were.
+    /// Adds a tile to elements, and returns their old values.
     ///
     /// ```
     /// use triton::prelude::*;
     ///
-    /// /// sums[j] += the sum of column j, by as many programs as there are squares of 64 times 64 elements.
+    /// /// sums[j] += the sum of column j, by one program for each square of 64 times 64 elements.
     /// #[triton::kernel]
     /// fn column_sums(x: Tensor<f32, 2>, sums: TensorMut<f32, 1>) {
     ///     let (i, j) = (program_id(0) * 64, program_id(1) * 64);
@@ -212,7 +212,7 @@ updates! {
     /// }
     /// ```
     atomic_add
-    /// Replaces elements by those of a tile where these are smaller, and gives what they were.
+    /// Replaces elements by those of a tile where these are smaller, and returns their old values.
     ///
     /// ```
     /// use triton::prelude::*;
@@ -227,7 +227,7 @@ updates! {
     /// }
     /// ```
     atomic_min
-    /// Replaces elements by those of a tile where these are larger, and gives what they were.
+    /// Replaces elements by those of a tile where these are larger, and returns their old values.
     ///
     /// ```
     /// use triton::prelude::*;
@@ -240,7 +240,7 @@ updates! {
     /// }
     /// ```
     atomic_max
-    /// Replaces elements by the bitwise `&` of them and a tile, and gives what they were.
+    /// Replaces elements by the bitwise `&` of them and a tile, and returns their old values.
     ///
     /// ```
     /// use triton::prelude::*;
@@ -253,7 +253,7 @@ updates! {
     /// }
     /// ```
     atomic_and
-    /// Replaces elements by the bitwise `|` of them and a tile, and gives what they were.
+    /// Replaces elements by the bitwise `|` of them and a tile, and returns their old values.
     ///
     /// ```
     /// use triton::prelude::*;
@@ -266,7 +266,7 @@ updates! {
     /// }
     /// ```
     atomic_or
-    /// Replaces elements by the bitwise `^` of them and a tile, and gives what they were.
+    /// Replaces elements by the bitwise `^` of them and a tile, and returns their old values.
     ///
     /// ```
     /// use triton::prelude::*;
@@ -279,7 +279,7 @@ updates! {
     /// }
     /// ```
     atomic_xor
-    /// Replaces elements by those of a tile, and gives what they were.
+    /// Replaces elements by those of a tile, and returns their old values.
     ///
     /// ```
     /// use triton::prelude::*;
@@ -295,12 +295,12 @@ updates! {
 }
 
 impl<T: Element, const RANK: usize> TensorMut<T, RANK> {
-    /// Replaces elements by those of a tile where they are equal to `compare`, and gives what they were.
+    /// Replaces elements by those of a tile where they are equal to `compare`, and returns their old values.
     ///
-    /// As [`atomic_cas`](crate::lang::atomic_cas), of a tile whose first element comes to `at`; `compare` broadcasts to the
-    /// shape of `value`. What would lie outside the view is not touched, and 0 comes back for it.
+    /// As [`atomic_cas`](crate::lang::atomic_cas), of a tile whose first element is at `at`; `compare` broadcasts to
+    /// the shape of `value`. Elements out of bounds are not accessed, and the result for them is 0.
     ///
-    /// # Errors
+    /// # Compile errors
     /// Those of [`atomic_add`](TensorMut::atomic_add), and `compare` is of another element type or has a larger shape.
     ///
     /// ```
@@ -323,12 +323,12 @@ impl<T: Element, const RANK: usize> TensorMut<T, RANK> {
     }
 }
 
-/// What counts elements of a view.
+/// A coordinate in a view.
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(
-    message = "a place in a view is not counted in `{Self}`",
-    label = "not a place in a view",
-    note = "places are scalars of `i32` or `i64`, all of one type"
+    message = "a coordinate in a view cannot be `{Self}`",
+    label = "not a coordinate in a view",
+    note = "coordinates are scalars of `i32` or `i64`, all of the same type"
 )]
 pub trait Position: Int {}
 

@@ -1,17 +1,17 @@
 //! Runner of the compiler's text tests.
 //!
-//! A case is a file `NAME.tir` of tile IR whose first line names the test, as in `; test run`; what comes out is compared
+//! A case is a file `NAME.tir` of tile IR whose first line names the test, as in `; test run`; the output is compared
 //! with files of the same name beside it. With `BLESS=1` in the environment they are written instead.
 //!
-//! | test | what comes out | compared with |
+//! | test | output | compared with |
 //! |---|---|---|
 //! | `parse` | the function printed again | the case itself, but for its comments |
 //! | `verify` | the error of parser or verifier | `NAME.out` |
 //! | `pass=NAME` | the function after that pass of stage 0 | `NAME.out` |
 //! | `layout`, `layout aligned16`, `layout divisible16` | the function at stage 1 under that specialization | `NAME.out` |
 //! | `schedule`, `schedule divisible16` | the function at stage 2 | `NAME.out` |
-//! | `barriers` | the errors of the interpreter at stage 2, without one barrier after the other | `NAME.out` |
-//! | `explain`, `explain aligned16`, `explain divisible16` | which layouts are chosen, and what they cost | `NAME.out` |
+//! | `barriers` | the errors of the interpreter at stage 2, with each barrier deleted in turn | `NAME.out` |
+//! | `explain`, `explain aligned16`, `explain divisible16` | the layouts that are chosen, and their cost | `NAME.out` |
 //! | `ptx` | the images | `NAME.<target>.<specialization>.ptx` |
 //! | `lower` | the code for `sm_80` of a function that is at stage 1 or 2 already | `NAME.ptx` |
 //! | `run` | the buffers after the grid has run, the same before and after each pass, and of the PTX on the simulator | `NAME.out` |
@@ -92,9 +92,9 @@ fn check(path: &Path) -> Result<(), String> {
         "barriers" => compare(&path.with_extension("out"), &run::without_each_barrier(&text)?),
         "run" => compare(&path.with_extension("out"), &run::run(&text)?),
         _ => {
-            let name = command.strip_prefix("pass=").ok_or_else(|| format!("`{command}` is no test"))?;
+            let name = command.strip_prefix("pass=").ok_or_else(|| format!("`{command}` is not a test"))?;
             let pass =
-                passes::OPTIMISE.iter().find(|p| p.name == name).ok_or_else(|| format!("`{name}` is no pass"))?;
+                passes::OPTIMISE.iter().find(|p| p.name == name).ok_or_else(|| format!("`{name}` is not a pass"))?;
             let mut func = parse(&text).map_err(|e| e.to_string())?;
             (pass.run)(&mut func, Specialization::Generic)?;
             compare(&path.with_extension("out"), &print(&func))

@@ -1,8 +1,8 @@
 //! Random token streams and mutated kernels through the attributes' parser and the compiler.
 //!
-//! Whatever a user writes ends in code or in an error of ours: nothing panics, and nothing is a mistake of the compiler
-//! (`T0199`). `cargo run -p triton-fuzz -- --minutes 60` looks for something that does; each case is made of its number alone,
-//! so a finding is run again by `--case N`.
+//! Whatever a user writes ends in code or in an error of ours: nothing panics, and nothing is an internal compiler
+//! error (`T0199`). `cargo run -p triton-fuzz -- --minutes 60` looks for a counterexample; each case is generated from
+//! its number alone, so a finding is run again by `--case N`.
 
 pub mod corpus;
 pub mod mutate;
@@ -34,7 +34,7 @@ pub enum Attribute {
     Constant,
     /// `#[triton::params]`
     Params,
-    /// What hidden macros hand on.
+    /// What hidden macros pass on.
     Link,
 }
 
@@ -71,7 +71,7 @@ pub fn input(seeds: &[Seed], case: u64) -> Input {
 /// Runs an input.
 ///
 /// # Errors
-/// It panicked, or the compiler says that it made a mistake.
+/// It panicked, or reports an internal compiler error.
 pub fn run(input: &Input) -> Result<(), String> {
     let Input { attribute, args, item } = input.clone();
     let output = catch_unwind(AssertUnwindSafe(|| match attribute {

@@ -8,7 +8,7 @@
 //! ; args x out+8 4
 //! ```
 //! A buffer lists its elements, or says `zeros N`, or `small SEED N` or `any SEED N`, which are random; an argument is a buffer (with `+BYTES`) or a number of the parameter's
-//! type. Buffers lie far apart, so that every access beyond an end is found.
+//! type. Buffers are far apart, so that every access past an end is reported.
 
 use crate::{random, simulate};
 use std::fmt::Write;
@@ -55,7 +55,7 @@ impl Setup {
     /// Reads the comments of a case.
     ///
     /// # Errors
-    /// The first that is not understood.
+    /// The first syntax error.
     pub fn parse(text: &str) -> Result<Setup, String> {
         let mut setup = Setup { grid: [1; 3], ..Setup::default() };
         for line in text.lines().skip(1).filter_map(|l| l.strip_prefix("; ")) {
@@ -63,11 +63,11 @@ impl Setup {
             match &words[..] {
                 ["grid", extents @ ..] => {
                     for (slot, extent) in setup.grid.iter_mut().zip(extents) {
-                        *slot = extent.parse().map_err(|_| format!("`{extent}` is no extent"))?;
+                        *slot = extent.parse().map_err(|_| format!("`{extent}` is not an extent"))?;
                     }
                 }
                 ["buffer", name, dtype, rest @ ..] => {
-                    let dtype = DType::from_name(dtype).ok_or_else(|| format!("`{dtype}` is no element type"))?;
+                    let dtype = DType::from_name(dtype).ok_or_else(|| format!("`{dtype}` is not an element type"))?;
                     let elements = match rest {
                         ["zeros", n] => vec![0; length(n)?],
                         ["small", seed, n] => random::small(dtype, length(seed)? as u64, length(n)?),
@@ -94,14 +94,14 @@ impl Setup {
                 let (name, offset) = word.split_once('+').unwrap_or((word, "0"));
                 let index =
                     self.buffers.iter().position(|b| b.name == name).ok_or_else(|| format!("no buffer `{name}`"))?;
-                let offset: u64 = offset.parse().map_err(|_| format!("`{offset}` is no offset"))?;
+                let offset: u64 = offset.parse().map_err(|_| format!("`{offset}` is not an offset"))?;
                 Ok(Arg::Ptr(addresses[index] + offset))
             }
         };
         func.params.iter().zip(&self.args).map(arg).collect()
     }
 
-    /// The most that the arguments keep, if buffers are aligned.
+    /// The strongest specialization that the arguments satisfy, if buffers are aligned.
     ///
     /// # Errors
     /// As of [`Setup::args`].
@@ -147,7 +147,7 @@ pub fn run(text: &str) -> Result<String, String> {
     let expected = execute(&func, &setup)?;
     let compare = |func: &Function, after: &str| {
         let found = execute(func, &setup)?;
-        // A fault may be named in other words, or be gone with code that nothing needs; none may come.
+        // A fault may have another message, or be removed with dead code; none may appear.
         if expected.starts_with("error") || found == expected {
             Ok(())
         } else {
@@ -241,11 +241,11 @@ pub fn without_each_barrier(text: &str) -> Result<String, String> {
 }
 
 fn length(word: &str) -> Result<usize, String> {
-    word.parse().map_err(|_| format!("`{word}` is no length"))
+    word.parse().map_err(|_| format!("`{word}` is not a length"))
 }
 
 fn number(dtype: DType, word: &str) -> Result<u64, String> {
-    let constant = Constant::parse(dtype, word).ok_or_else(|| format!("`{word}` is no {dtype}"))?;
+    let constant = Constant::parse(dtype, word).ok_or_else(|| format!("`{word}` is not of {dtype}"))?;
     Ok(constant.bits)
 }
 

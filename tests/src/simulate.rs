@@ -8,12 +8,12 @@ use triton_sim::{Arg, Launch, Memory, MemoryError, Module, Options, Report};
 /// Bytes of the slot that code with assertions takes: [`Image::report`].
 const SLOT: usize = 16;
 
-/// Runs the code of an optimised function for each specialization that the case's arguments keep, and compares with what the
-/// interpreter says, `expected`.
+/// Runs the code of an optimised function for each specialization that the case's arguments satisfy, and compares with
+/// the interpreter's result, `expected`.
 ///
 /// # Errors
-/// The code cannot be made or read, the result is another one, or something is reported. Where an error is expected, that
-/// nothing is.
+/// The code cannot be generated or parsed, the result differs, or there is a report. Where an error is expected, that
+/// there is none.
 pub fn check(func: &Function, setup: &Setup, expected: &str) -> Result<(), String> {
     let strongest = setup.strongest(func)?;
     let images = triton_core::images(func).map_err(|e| e.to_string())?;
@@ -30,18 +30,18 @@ pub fn check(func: &Function, setup: &Setup, expected: &str) -> Result<(), Strin
     })
 }
 
-/// What comes of a launch.
+/// The outcome of a launch.
 pub enum Found {
     /// What the buffers hold.
     Buffers(String),
-    /// What was wrong.
+    /// The reports.
     Reports(Vec<Report>),
 }
 
-/// Runs a text in the place of that of a function's image.
+/// Runs a text in place of that of a function's image.
 ///
 /// # Errors
-/// The text cannot be read or launched, in words.
+/// The error if the text cannot be parsed or launched.
 pub fn run(image: &Image, text: &str, func: &Function, setup: &Setup, options: &Options) -> Result<Found, String> {
     let module = Module::parse(text).map_err(|e| e.to_string())?;
     let mut memory = Memory::new();

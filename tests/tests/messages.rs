@@ -120,8 +120,8 @@ fn every_function_has_a_case() {
     assert!(missing.is_empty(), "no case in tests/messages/fail shows an error at {missing:?}");
 }
 
-/// What hands that know Triton or Rust type: on each line with `//~ TOKENS` there is exactly one error. It points at these
-/// tokens, and says how to mend it.
+/// What users of Triton or Rust type: on each line with `//~ TOKENS` there is exactly one error. It points at these
+/// tokens, and says how to fix it.
 #[test]
 fn every_mistake_has_one_error_and_a_help() {
     let (mut count, mut failures) = (0, Vec::new());

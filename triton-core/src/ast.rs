@@ -23,13 +23,13 @@ pub struct Kernel {
     pub functions: Vec<Function>,
     /// The structs that parameters have.
     pub structs: Vec<Struct>,
-    /// Constants of the user's that only rustc can evaluate, as they are written.
+    /// External constants (which only rustc can evaluate), as they are written.
     pub outers: Vec<String>,
     /// Where the spans lie.
     pub sources: Sources,
 }
 
-/// A function that kernels call; each call is replaced by its body. Without parameters it is also a constant.
+/// A function that kernels call; each call is inlined. Without parameters it is also a constant.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Function {
     /// Its name.
@@ -44,7 +44,7 @@ pub struct Function {
     pub body: Vec<Stmt>,
     /// The value.
     pub value: Option<Box<Expr>>,
-    /// Whether it is a function of the language itself: what goes wrong in it goes wrong at its call.
+    /// Whether it is a function of the language itself: errors in it are reported at its call.
     pub library: bool,
 }
 
@@ -57,12 +57,12 @@ pub struct Struct {
     pub fields: Vec<(String, Type)>,
 }
 
-/// A name with its place.
+/// A name with its span.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ident {
     /// The name, without `r#`.
     pub name: String,
-    /// Its place.
+    /// Its span.
     pub span: Span,
 }
 
@@ -93,7 +93,7 @@ pub struct Type {
     pub args: Vec<Type>,
     /// The struct of [`Kernel::structs`] that it is.
     pub structure: Option<usize>,
-    /// Its place.
+    /// Its span.
     pub span: Span,
 }
 
@@ -126,7 +126,7 @@ pub struct Param {
     pub kind: ParamKind,
     /// The element type, or the scalar's own type: a generic's name or a built-in element type.
     pub elem: Type,
-    /// `#[multiple_of(N)]`: a promise on a scalar's value, or on a pointer's address in bytes. 1 without it.
+    /// `#[multiple_of(N)]`: a precondition on a scalar's value, or on a pointer's address in bytes. 1 without it.
     pub multiple_of: u32,
     /// `#[no_specialize]`: never specialize on this parameter.
     pub general: bool,
@@ -165,7 +165,7 @@ pub enum Stmt {
     Assign {
         /// The variable.
         target: Ident,
-        /// The operator of a compound assignment and its place.
+        /// The operator of a compound assignment and its span.
         op: Option<(BinaryOp, Span)>,
         /// The value.
         value: Expr,
@@ -176,7 +176,7 @@ pub enum Stmt {
         name: Ident,
         /// Its type.
         ty: Type,
-        /// Its value, known while compiling.
+        /// Its value, a compile-time constant.
         value: Expr,
     },
     /// `for var in start..end`, `for var in (start..end).step_by(step)`.
@@ -209,14 +209,14 @@ pub enum Stmt {
     Assert {
         /// A scalar `bool`, or a tile of `bool` all of which must hold.
         cond: Expr,
-        /// What the report says; the condition's text without a message.
+        /// The message; without one, the condition's text.
         message: String,
         /// The macro call.
         span: Span,
     },
     /// `const { assert!(cond, "message") }`.
     ConstAssert {
-        /// A `bool` known while compiling.
+        /// A compile-time constant `bool`.
         cond: Expr,
         /// What the error says.
         message: String,
@@ -257,7 +257,7 @@ pub enum Pattern {
 pub struct Expr {
     /// What it is.
     pub kind: ExprKind,
-    /// Its place, from its first token.
+    /// Its span, from its first token.
     pub span: Span,
 }
 
@@ -312,14 +312,14 @@ pub struct Path {
     pub segments: Vec<String>,
     /// `::<f32>`.
     pub generics: Vec<Type>,
-    /// What it means, as far as only the surroundings of the kernel tell.
+    /// What it resolves to, as far as only the scope of the kernel tells.
     pub target: Target,
-    /// Its place.
+    /// Its span.
     pub span: Span,
 }
 
 impl Path {
-    /// A name alone.
+    /// A name resolved here.
     pub fn name(name: Ident) -> Path {
         Path { segments: vec![name.name], generics: Vec::new(), target: Target::Name, span: name.span }
     }

@@ -28,18 +28,18 @@ macro_rules! codes {
 codes! {
     // Syntax: what a kernel may be written with (raised by the macro's parser).
     T0001 = "Rust that is not part of the kernel language";
-    T0002 = "a kernel, or a function for kernels, that is a method, or stands in an `impl` with `self`";
+    T0002 = "a kernel, or a function for kernels, that is a method, or is in an `impl` with `self`";
     T0003 = "`async`, `const`, `unsafe`, `extern` or variadic, or a return type on a kernel";
     T0004 = "a parameter that is not a plain name";
-    T0005 = "a type that no parameter can have, of a kernel, a function for kernels, or a struct for them";
+    T0005 = "a type that a parameter of a kernel or function, or a field of a struct for kernels, cannot have";
     T0006 = "a lifetime parameter, or a generic parameter of a struct for kernels";
     T0007 = "an unknown option of an attribute, or one given twice";
     T0008 = "a wrong value for an option of `#[triton::kernel]`";
     T0009 = "a generic parameter without a list of values";
-    T0010 = "a list of values for something that is no generic parameter";
+    T0010 = "a list of values for something that is not a generic parameter";
     T0011 = "an element type or constant that an instance list cannot hold";
     T0012 = "more instances than a kernel may have";
-    T0013 = "a parameter attribute that does not fit";
+    T0013 = "a parameter attribute that does not apply";
     T0014 = "a type of a generic constant that is not supported";
     // Meaning: types and shapes (raised by the compiler, for one instance).
     T0101 = "a wrong number of arguments in a call of the language";
@@ -48,11 +48,11 @@ codes! {
     T0104 = "an operator or function that is not defined for the element type";
     T0105 = "a mask or a condition that is not `bool`";
     T0106 = "`arange` whose length is not a power of two";
-    T0107 = "an argument that must be known while compiling";
+    T0107 = "an argument that must be a compile-time constant";
     T0108 = "a tile that is too large";
     T0109 = "a store through a read-only pointer";
-    T0110 = "a stored or substituted value of another type than the memory";
-    T0111 = "a load or store through something that is no pointer";
+    T0110 = "a stored or substituted value of another type than the memory's elements";
+    T0111 = "a load or store through something that is not a pointer";
     T0112 = "a literal that does not fit its type";
     T0113 = "a program axis other than 0, 1 or 2";
     T0114 = "a conversion between types that cannot be converted";
@@ -66,21 +66,21 @@ codes! {
     T0122 = "a constant assertion that does not hold";
     T0123 = "a shape that a tile cannot have";
     T0124 = "an axis, or an order of axes, that a tile does not have";
-    T0125 = "an addition of floats whose order is open, in a kernel that is `deterministic`";
+    T0125 = "an addition of floats in an unspecified order, in a `deterministic` kernel";
     T0126 = "a kernel whose code is too large";
     T0127 = "an argument that a function does not take";
-    T0128 = "a constant from outside of the kernel whose type nothing tells";
+    T0128 = "a constant defined outside the kernel whose type cannot be inferred";
     T0129 = "a function or method that the language does not have";
-    T0199 = "a mistake of the compiler itself";
+    T0199 = "an internal compiler error";
     // Warnings: all of them by `warnings = true`, W0003 and W0004 unless there is `warnings = false`.
-    W0001 = "an access whose neighbouring elements are not next to each other in memory";
+    W0001 = "an uncoalesced access: its neighbouring elements are not contiguous in memory";
     W0002 = "a mask that is always true";
-    W0003 = "an access of which no stride is known to be 1";
+    W0003 = "an access that is not vectorized: no stride of it is known to be 1";
     W0004 = "an access through an index that wraps around";
 }
 
 impl Code {
-    /// Whether a warning is given without being asked for: speed would be lost in silence.
+    /// Whether a warning is on by default: speed would be lost silently.
     pub fn is_default_warning(self) -> bool {
         matches!(self, Code::W0003 | Code::W0004)
     }
@@ -92,18 +92,18 @@ impl fmt::Display for Code {
     }
 }
 
-/// One error, spanned to the operand it speaks of.
+/// One error, spanned to the operand it is about.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnostic {
     /// The stable code.
     pub code: Code,
     /// Where to point.
     pub span: Span,
-    /// What was found and what was expected, in the user's words, without a final full stop.
+    /// What was found and what was expected, in the user's terms, without a final full stop.
     pub message: String,
     /// Facts that explain it.
     pub notes: Vec<String>,
-    /// How to mend it.
+    /// How to fix it.
     pub help: Option<String>,
     /// The functions in which it was found, each with its call; the outermost, which the kernel calls, first.
     pub calls: Vec<(String, Span)>,
@@ -122,7 +122,7 @@ impl Diagnostic {
         self
     }
 
-    /// Says how to mend it.
+    /// Says how to fix it.
     #[must_use]
     pub fn help(mut self, help: impl Into<String>) -> Self {
         self.help = Some(help.into());
@@ -152,7 +152,7 @@ pub struct Failure {
     /// Things only rustc can judge (an unknown name, an unknown method): the macro shows it the twin, and if rustc
     /// accepts them, these sentences are what the user reads instead.
     pub deferred: Vec<Diagnostic>,
-    /// Constants from outside, of [`crate::ast::Kernel::outers`], that the kernel needs to know while it is compiled. The
+    /// External constants, of [`crate::ast::Kernel::outers`], that the kernel needs at compile time. The
     /// diagnostics say so, too.
     pub needed: Vec<usize>,
 }

@@ -1,11 +1,13 @@
-//! What generated code computes while rustc evaluates constants: texts whose [holes](crate::ops::outer) are filled.
+//! What generated code computes while rustc evaluates constants: texts whose [placeholders](crate::ops::outer) are
+//! filled.
 
 pub use crate::ops::outer::{Hole, holes};
 
-/// The most constants from outside that a kernel can have.
+/// The most external constants that a kernel can have.
 pub const MOST_CONSTANTS: usize = crate::ops::Outer::MOST;
 
-/// Writes digits into a text: at each place, so many hexadecimal ones of the number, the most significant first.
+/// Writes digits into a text: at each placeholder, that many hexadecimal digits of the number, the most significant
+/// first.
 pub const fn fill<const N: usize>(mut text: [u8; N], holes: &[(usize, usize, u64)]) -> [u8; N] {
     let mut k = 0;
     while k < holes.len() {

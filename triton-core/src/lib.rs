@@ -4,7 +4,7 @@
 //! proc macro, inside the CPU device and inside the tests:
 //!
 //! ```text
-//! ast ──sema──▶ ir (stage 0) ──passes──▶ ir (stage 1) ──ptx::lower──▶ ptx::Module ──print──▶ text
+//! ast ──sema──▶ ir (stage 0) ──passes──▶ ir (stage 1) ──ptx::lower──▶ ptx::Kernel ──print──▶ text
 //!                    └──▶ interp: the meaning
 //! ```
 //!

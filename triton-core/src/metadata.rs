@@ -124,12 +124,12 @@ pub struct Config {
 pub struct Image {
     /// The lowest device that can load it.
     pub target: Target,
-    /// What the code relies on. The launcher checks and picks; a [generic](Specialization::Generic) image of the same target is
-    /// always there.
+    /// What the code assumes. The launcher checks and picks; a [generic](Specialization::Generic) image of the same
+    /// target is always there.
     pub specialization: Specialization,
     /// Name of the entry point.
     pub entry: Cow<'static, str>,
-    /// PTX text that ends in a NUL byte, as the driver wants it.
+    /// PTX text that ends in a NUL byte, as the driver requires.
     pub ptx: Cow<'static, str>,
     /// Threads of a block.
     pub threads: u32,
@@ -138,10 +138,10 @@ pub struct Image {
     /// Dynamic shared memory of a block in bytes.
     pub shared_bytes: u32,
     /// Whether the code has one parameter more than the kernel, the last: the address of 16 bytes of memory that host and device
-    /// see, aligned to 16 bytes, or 0. A failed assertion writes there, before it stops the launch, the number of its text in
-    /// the IR plus 1 and the index of the program, each as a `u32`.
+    /// can access, aligned to 16 bytes, or 0. A failed assertion writes there, before it stops the launch, the number
+    /// of its text in the IR plus 1 and the index of the program, each as a `u32`.
     pub has_assert_buffer: bool,
-    /// How physical blocks walk the virtual programs.
+    /// The mapping of blocks to programs.
     pub programs: ProgramMap,
 }
 
@@ -219,7 +219,7 @@ impl fmt::Display for ComputeCapability {
     }
 }
 
-/// A generation of devices that code is made for.
+/// A generation of devices that code is generated for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Target {
@@ -239,7 +239,7 @@ impl Target {
     /// has 64 K registers and 2048 threads.
     pub fn resident_blocks(self, threads: u32, registers: u32) -> u32 {
         match self {
-            // Registers are given out by eights to each thread.
+            // Registers are allocated in units of 8 per thread.
             Target::Sm80 => ((64 << 10) / (threads * registers.next_multiple_of(8).max(8))).min(2048 / threads).min(32),
         }
     }
@@ -271,7 +271,7 @@ impl Target {
     }
 }
 
-/// What an image relies on, beside the parameters' own `multiple_of`. Each member implies those before it.
+/// What an image assumes, beside the parameters' own `multiple_of`. Each member implies those before it.
 ///
 /// A view that is specialized takes part as a whole: it keeps [`Specialization::Aligned16`] as a pointer does, and
 /// [`Specialization::Divisible16`] if beside that its last stride is 1 (or its last extent at most 1), and its last extent and
@@ -301,7 +301,7 @@ impl Specialization {
         }
     }
 
-    /// Its place in [`ALL`](Specialization::ALL).
+    /// Its index in [`ALL`](Specialization::ALL).
     #[doc(hidden)]
     pub const fn index(self) -> usize {
         self as usize
@@ -315,7 +315,7 @@ impl fmt::Display for Specialization {
     }
 }
 
-/// How physical blocks walk the virtual programs of a launch.
+/// The mapping of blocks to the programs of a launch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ProgramMap {

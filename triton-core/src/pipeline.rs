@@ -11,14 +11,14 @@ use crate::span::Span;
 use crate::{ir, passes, ptx, sema};
 use std::borrow::Cow;
 
-/// Targets that code is made for, best first.
+/// Targets that code is generated for, best first.
 const TARGETS: &[Target] = &[Target::Sm80];
 
 /// A compiled instance of a kernel.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Compiled {
     /// Its meaning and its code. Where the kernel uses constants that only rustc can evaluate, the texts have
-    /// [holes](crate::ops::outer).
+    /// [placeholders](crate::ops::outer).
     pub config: Config,
     /// The type that each of [`Kernel::outers`] has, unless the instance does not use it.
     pub outers: Vec<Option<DType>>,
@@ -62,10 +62,10 @@ fn mistake(message: String) -> Diagnostic {
     Diagnostic::new(Code::T0199, Span::NONE, message).help("please report this kernel")
 }
 
-/// Code that is too large, most of it for an operation of so many instructions.
+/// Code that is too large, most of it for an operation of this many instructions.
 fn large(span: Span, instructions: usize) -> Diagnostic {
     let message = format!("the kernel's code is larger than {} MiB", ptx::MAX_TEXT >> 20);
-    let most = format!("for this operation alone, each thread has {instructions} instructions or more");
+    let most = format!("this operation alone expands to {instructions} instructions or more per thread");
     let help = "let a thread hold fewer elements: take smaller tiles, or more warps by `num_warps = ..`";
     Diagnostic::new(Code::T0126, span, message).note(most).help(help)
 }
@@ -74,7 +74,7 @@ fn large(span: Span, instructions: usize) -> Diagnostic {
 /// strongest first. One that changes nothing gets none.
 ///
 /// # Errors
-/// Code that is too large, or a mistake of the compiler.
+/// Code that is too large, or an internal compiler error.
 pub fn images(func: &Function) -> Result<Vec<Image>, Diagnostic> {
     let mut images = Vec::new();
     for &target in TARGETS {
@@ -90,11 +90,11 @@ pub fn images(func: &Function) -> Result<Vec<Image>, Diagnostic> {
     Ok(images)
 }
 
-/// What the layouts of a function at stage 0 are under a promise, line by line with what they cost; see
+/// The layouts of a function at stage 0 under a specialization, line by line with their cost; see
 /// [`passes::place::explain`].
 ///
 /// # Errors
-/// A mistake of the compiler.
+/// An internal compiler error.
 pub fn explain(func: &Function, promise: Specialization) -> Result<String, String> {
     let mut func = func.clone();
     passes::run(passes::OPTIMISE, &mut func, Specialization::Generic)?;

@@ -1,14 +1,14 @@
-//! Positions in the user's source.
+//! Locations in the user's source.
 //!
 //! The compiler does not know files or tokens: a [`Span`] is an index into the [`Sources`] that came with the kernel. The
 //! macro keeps the tokens' own spans in a table of the same length, so that a diagnostic returns to the very operand.
 
-/// A place in the kernel's source: an index into [`Sources::locs`]. `Span::NONE` is "nowhere" (text IR in tests).
+/// A location in the kernel's source: an index into [`Sources::locs`]. `Span::NONE` is "nowhere" (text IR in tests).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Span(pub u32);
 
 impl Span {
-    /// No position.
+    /// No location.
     pub const NONE: Span = Span(u32::MAX);
 }
 
@@ -26,19 +26,19 @@ pub struct Loc {
 /// Where the spans of one kernel lie.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Sources {
-    /// File names as they shall appear in messages and line tables: relative, never a home directory.
+    /// File names as they should appear in messages and line tables: relative, never a home directory.
     pub files: Vec<String>,
-    /// One position for each span.
+    /// One location for each span.
     pub locs: Vec<Loc>,
 }
 
 impl Sources {
-    /// The position of `span`, if it has one.
+    /// The location of `span`, if it has one.
     pub fn loc(&self, span: Span) -> Option<Loc> {
         self.locs.get(span.0 as usize).copied()
     }
 
-    /// `src/main.rs:12:5`, if `span` has a position.
+    /// `src/main.rs:12:5`, if `span` has a location.
     pub fn describe(&self, span: Span) -> Option<String> {
         let loc = self.loc(span)?;
         let file = self.files.get(loc.file as usize)?;

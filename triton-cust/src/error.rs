@@ -10,7 +10,7 @@ pub enum Error {
     #[error(transparent)]
     Kernel(#[from] triton::Error),
 
-    /// The driver refused a call of `cust`.
+    /// The driver rejected a call of `cust`.
     // By its name: the description is the driver's to give, and cust panics where the driver gives none.
     #[error("{what} failed: {source:?}")]
     Cuda {

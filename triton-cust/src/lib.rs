@@ -42,11 +42,12 @@
 //! [`triton::DevicePtrMut::new`] of its address.
 //!
 //! # What `cust` 0.3.2 cannot do
-//! Its launch has no attributes, so that a kernel that runs in clusters of blocks is refused by [`Error::Unsupported`].
+//! Its launch has no attributes, so that a kernel that runs in clusters of blocks is rejected with
+//! [`Error::Unsupported`].
 //!
 //! # Assertions
-//! An `assert!` that fails stops the kernel, and `cust` reports a failed launch; which one it was is told by the binding of
-//! `triton` itself and by the CPU device.
+//! An `assert!` that fails stops the kernel, and `cust` reports a failed launch; which one it was is reported by the
+//! binding of `triton` itself and by the CPU device.
 //!
 //! # Building without a driver
 //! `cust` links `libcuda` when a program is built, so that this crate is a workspace of its own. Without a driver:

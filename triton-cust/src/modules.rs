@@ -55,14 +55,15 @@ impl Modules {
     /// Enqueues a kernel over a grid of programs. A grid with a zero runs nothing.
     ///
     /// # Errors
-    /// Before anything is enqueued: those of [`image`], [`triton::Error::Grid`], or [`Error::Cuda`] when the code cannot be loaded (also for want of shared memory) or launched.
+    /// Before anything is enqueued: those of [`image`], [`triton::Error::Grid`], or [`Error::Cuda`] when the code
+    /// cannot be loaded (also for lack of shared memory) or launched.
     ///
     /// # Safety
     /// - The stream and the buffers are of the context that these modules belong to, and it is current.
     /// - Every program accesses, through its pointers, only elements of the buffers that were passed, and programs do not
     ///   race on them.
-    /// - The buffers live until the stream has run the kernel, and nobody else uses what it writes meanwhile: `cust` does
-    ///   not order buffers.
+    /// - The buffers live until the stream has run the kernel, and nothing else uses what it writes meanwhile: `cust`
+    ///   does not order buffers.
     #[allow(unsafe_code, reason = "the caller must vouch for buffers, stream and accesses")]
     pub unsafe fn launch<S, const N: usize>(
         &self,

@@ -1,4 +1,4 @@
-//! What can be said without a GPU: which launches `cust` can take, and what is said of the others.
+//! Tests without a GPU: which launches `cust` can take, and the errors of the others.
 
 #![allow(unsafe_code, reason = "kernels of records written by hand")]
 

@@ -10,19 +10,19 @@
 /// | option | meaning |
 /// |---|---|
 /// | `NAME = [a, b]` | the values of the type or const parameter `NAME`; several lists give every combination |
-/// | `configs = [(BM = 64, num_warps = 4), ..]` | combinations written out, each with its own options |
+/// | `configs = [(BM = 64, num_warps = 4), ..]` | a list of combinations, each with its own options |
 /// | `num_warps = 4` | warps of 32 threads that run one program: 1, 2, 4, 8, 16 or 32 |
-/// | `assertions = false` | leaves out what `assert!` checks at run time |
-/// | `deterministic = true` | sums are added in one order, by halves, neighbours first: the same bits on every device, with any number of warps (but for the sums inside `dot`) |
-/// | `warnings = true` | warns of accesses whose neighbouring elements are not next to each other in memory, and of masks that are always true |
+/// | `assertions = false` | removes the run-time checks of `assert!` |
+/// | `deterministic = true` | sums are added in one order, pairwise, neighbours first: the same bits on every device, with any number of warps (except the sums inside `dot`) |
+/// | `warnings = true` | warns of uncoalesced accesses, whose neighbouring elements are not contiguous in memory, and of masks that are always true |
 /// | `crate = path` | where the façade is, if it is reached through another crate |
 ///
-/// A kernel stands in a module or in a function, not in an `impl`.
+/// A kernel must be in a module or a function, not in an `impl`.
 ///
-/// A parameter may carry `#[multiple_of(16)]` (a promise, checked at launch: the integer, or the pointer's address in
-/// bytes, is a multiple of it) and `#[no_specialize]` (no code of its own for values divisible by 16).
+/// A parameter may carry `#[multiple_of(16)]` (a precondition, checked at launch: the integer, or the pointer's address
+/// in bytes, is a multiple of it) and `#[no_specialize]` (no specialized code for values divisible by 16).
 ///
-/// The function's own parameters are the launcher's: `add::<f32, 1024>(&x, &y, &mut out, n)` gives a launch, and
+/// The function's own parameters are the launcher's: `add::<f32, 1024>(&x, &y, &mut out, n)` returns a launch, and
 /// `.launch(&stream, grid)` enqueues it. Launching is `unsafe` if a parameter is a `Ptr` or `PtrMut`;
 /// with views (`Tensor`, `TensorMut`) and scalars alone it is safe.
 #[proc_macro_attribute]
@@ -39,19 +39,19 @@ pub fn kernel(args: proc_macro::TokenStream, item: proc_macro::TokenStream) -> p
 /// }
 /// ```
 ///
-/// A call is replaced by the body, while the kernel is compiled. It is called by any path that names it: through `use`, renamed,
+/// A call is inlined. It is called by any path that names it: through `use`, renamed,
 /// re-exported, from another crate. Parameters are numbers, `bool`, `Tile<T>`, pointers, views, tuples of these, and
 /// structs with [`macro@params`]; shapes are those of the arguments. The value is the last expression: there is no `return`.
-/// Generic parameters are found from the arguments, or written as in Rust, `scale::<f32, 3>(x)`. A function does not call
-/// itself. Constants from outside that it mentions have [`macro@constant`].
+/// Generic parameters are inferred from the arguments, or written as in Rust, `scale::<f32, 3>(x)`. A function does not
+/// call itself. External constants that it names must have [`macro@constant`].
 ///
-/// It stands in a module or in a function, not in an `impl`. Called by the program itself, outside of a kernel, it panics.
+/// It must be in a module or a function, not in an `impl`. Called by the program itself, outside a kernel, it panics.
 #[proc_macro_attribute]
 pub fn function(args: proc_macro::TokenStream, item: proc_macro::TokenStream) -> proc_macro::TokenStream {
     triton_syntax::function(args.into(), item.into()).into()
 }
 
-/// A constant that kernels and their functions know while they are compiled, so that shapes can be made of it.
+/// A compile-time constant of kernels and their functions, which shapes may depend on.
 ///
 /// ```text
 /// #[triton::constant]
@@ -59,7 +59,7 @@ pub fn function(args: proc_macro::TokenStream, item: proc_macro::TokenStream) ->
 /// ```
 ///
 /// It is an ordinary constant of the program, too. Its value is an expression of the kernel language: literals, operators, other
-/// such constants. A kernel may also mention constants without the attribute; their values are put into its code, and
+/// such constants. A kernel may also name constants without the attribute; their values are embedded in its code, and
 /// cannot be extents of tiles.
 #[proc_macro_attribute]
 pub fn constant(args: proc_macro::TokenStream, item: proc_macro::TokenStream) -> proc_macro::TokenStream {
@@ -83,14 +83,14 @@ pub fn params(args: proc_macro::TokenStream, item: proc_macro::TokenStream) -> p
     triton_syntax::params(args.into(), item.into()).into()
 }
 
-/// What hidden macros call. Not for people.
+/// What hidden macros call. Not public.
 #[doc(hidden)]
 #[proc_macro]
 pub fn link(tokens: proc_macro::TokenStream) -> proc_macro::TokenStream {
     triton_syntax::link(tokens.into()).into()
 }
 
-/// The hidden macros of the functions of the language. Not for people.
+/// The hidden macros of the functions of the language. Not public.
 #[doc(hidden)]
 #[proc_macro]
 pub fn built_ins(_: proc_macro::TokenStream) -> proc_macro::TokenStream {

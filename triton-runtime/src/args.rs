@@ -1,4 +1,4 @@
-//! What can be passed to a kernel.
+//! Arguments of a kernel.
 
 use crate::buffer::{Buffer, BufferSlice, BufferSliceMut, DeviceData, DeviceDataMut};
 use crate::element::Element;
@@ -9,11 +9,11 @@ use std::fmt;
 use std::marker::PhantomData;
 use triton_core::metadata::{Arg, ParamType, Specialization};
 
-/// One argument of a launch: its value, its type, and the buffer behind it, which the launch orders with its other uses.
+/// One argument of a launch: its value, its type, and its buffer, which the launch orders with its other uses.
 ///
-/// **Invariant:** one for a `Tensor` or `TensorMut` is made of a [`View`] or [`ViewMut`] alone, whose elements all lie in the
-/// buffer, and those of a mutable one are distinct. With this a kernel that keeps within the extents keeps within the
-/// buffers, and a launch of views and scalars is safe.
+/// **Invariant:** one for a `Tensor` or `TensorMut` is only made of a [`View`] or [`ViewMut`], whose elements all lie
+/// in the buffer, and those of a mutable one are distinct. So a kernel that stays in bounds of the extents stays in
+/// bounds of the buffers, and a launch of views and scalars is safe.
 ///
 /// **Invariant:** it is not copied. One mutable borrow of a buffer makes one argument, so that the arguments of a launch do
 /// not alias unless all of them only read.

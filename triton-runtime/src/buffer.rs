@@ -13,7 +13,7 @@ use std::ops::{Bound, RangeBounds};
 /// Elements in the memory of a device. Made by [`Stream::upload`] and [`Stream::zeros`].
 ///
 /// A buffer knows its device and the streams of its last uses. A use on another stream waits, on the device, for the uses
-/// that it must come after; dropping frees the memory behind all of them, without waiting on the host.
+/// that it must come after; dropping frees their memory after all of them, without waiting on the host.
 ///
 /// ```
 /// use triton_runtime::{Device, Result};
@@ -94,8 +94,8 @@ impl<T: Element> Buffer<T> {
         self.as_mut_slice().into_slice(range)
     }
 
-    /// The elements as an array of this shape, row by row; what is left over is not part of it. Other strides and
-    /// another first element are set on the view.
+    /// The elements as an array of this shape, in row-major order; remaining elements are not part of it. Other strides
+    /// and another first element are set on the view.
     ///
     /// # Errors
     /// [`Error::View`] if there are too few elements, [`Error::Extent`].
@@ -115,7 +115,7 @@ impl<T: Element> Buffer<T> {
         self.as_slice().view(shape)
     }
 
-    /// The elements as an array of this shape that may be written, row by row.
+    /// The elements as a mutable array of this shape, in row-major order.
     ///
     /// # Errors
     /// [`Error::View`] if there are too few elements, [`Error::Extent`].
@@ -142,7 +142,7 @@ impl<T> Buffer<T> {
 
     /// The address of the first element on the device; on the CPU a host address. 0 for an empty buffer of a GPU.
     ///
-    /// Work that uses the address by itself is unknown to the buffer: order it by events, or keep to one stream.
+    /// Work of others that uses the address is unknown to the buffer: order it by events, or use one stream.
     pub fn address(&self) -> u64 {
         self.core.address()
     }
@@ -173,7 +173,7 @@ impl<'a, T: Element> BufferSlice<'a, T> {
         Ok(BufferSlice { start: self.start + start, len, ..*self })
     }
 
-    /// The elements as an array of this shape, row by row: see [`Buffer::view`].
+    /// The elements as an array of this shape, in row-major order: see [`Buffer::view`].
     ///
     /// # Errors
     /// [`Error::View`] if there are too few elements, [`Error::Extent`].
@@ -199,7 +199,7 @@ impl<'a, T: Element> BufferSliceMut<'a, T> {
         self.as_mut_slice().into_slice(range)
     }
 
-    /// The elements as an array of this shape, row by row, for reading: see [`Buffer::view`].
+    /// The elements as an array of this shape, in row-major order, for reading: see [`Buffer::view`].
     ///
     /// # Errors
     /// [`Error::View`] if there are too few elements, [`Error::Extent`].
@@ -207,7 +207,7 @@ impl<'a, T: Element> BufferSliceMut<'a, T> {
         View::new(self.core, self.start, self.len, shape)
     }
 
-    /// The elements as an array of this shape that may be written, row by row: see [`Buffer::view`].
+    /// The elements as a mutable array of this shape, in row-major order: see [`Buffer::view`].
     ///
     /// # Errors
     /// [`Error::View`] if there are too few elements, [`Error::Extent`].

@@ -1,8 +1,8 @@
 //! Machine code on disk, so that the driver compiles a kernel once.
 //!
-//! One file an entry. An entry holds its whole key, PTX included, so that no collision of names can mix kernels up, and ends
-//! in a checksum; whatever is damaged, truncated, of another format or for another key reads as absent and is written anew.
-//! Files appear whole: they are written under another name and renamed.
+//! One file an entry. An entry holds its whole key, PTX included, so that a collision of names cannot confuse kernels,
+//! and ends in a checksum; an entry that is damaged, truncated, of another format or for another key is a miss and is
+//! overwritten. Files appear whole: they are written under another name and renamed.
 //!
 //! A checksum keeps no attacker out. Entries are trusted because only this user can have written them: a folder or file that
 //! belongs to another user, or that others may write to, is not used, and neither is what is not a regular file (`private`).
@@ -20,7 +20,7 @@ use std::path::{Path, PathBuf};
 /// Begins every entry, and changes with the format.
 const MAGIC: &[u8] = b"triton-cubin 1\n";
 
-/// Larger files are none of ours.
+/// Larger files are not entries.
 const LARGEST: u64 = 1 << 28;
 
 /// A folder of entries.
@@ -40,7 +40,7 @@ pub struct Key<'a> {
     pub device: &'a str,
 }
 
-/// Machine code, and what the compiler said.
+/// Machine code, and the compiler's log.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
     /// The driver's machine code for one device.
@@ -66,7 +66,7 @@ impl Cache {
         if let Some(folder) = get("TRITON_DSL_CACHE_DIR") {
             return (!folder.is_empty()).then(|| Cache::at(folder));
         }
-        // The XDG specification has relative paths ignored.
+        // The XDG specification ignores relative paths.
         let absolute = |name: &str| get(name).map(PathBuf::from).filter(|path| path.is_absolute());
         let base = absolute("XDG_CACHE_HOME").or_else(|| absolute("HOME").map(|home| home.join(".cache")))?;
         Some(Cache::at(base.join("triton-dsl")))
@@ -79,7 +79,7 @@ impl Cache {
 
     /// The file of a key's entry.
     pub fn file(&self, key: &Key<'_>) -> PathBuf {
-        // FNV-1a: the name only has to spread, since the entry holds the key.
+        // FNV-1a: the name only has to be well distributed, since the entry holds the key.
         let mut hash = 0xcbf2_9ce4_8422_2325_u64;
         let mut mix = |bytes: &[u8]| {
             for &byte in bytes {

@@ -22,7 +22,7 @@ use triton_core::metadata::{ComputeCapability, Target};
 #[derive(Clone)]
 pub struct Device {
     place: Place,
-    /// Why it is the CPU, if that was not asked for.
+    /// Why it is the CPU, if that was not requested.
     why: Option<Arc<str>>,
 }
 
@@ -31,7 +31,7 @@ pub struct Device {
 pub(crate) enum Place {
     Cpu,
     Cuda(&'static Context),
-    /// Has no value where the feature `sim` is off.
+    /// Uninhabited if the feature `sim` is off.
     Sim(SimOptions),
 }
 
@@ -60,7 +60,7 @@ impl Device {
         Context::get(index).map(|context| Device::at(Place::Cuda(context)))
     }
 
-    /// CUDA device 0 if a driver is there and the device runs our kernels, else the CPU; its `Display` says why.
+    /// CUDA device 0 if there is a driver and the device is supported, else the CPU; its `Display` says why.
     pub fn best() -> Device {
         let fall_back = |why: String| Device { place: Place::Cpu, why: Some(why.into()) };
         match Device::cuda(0) {
@@ -75,7 +75,7 @@ impl Device {
         }
     }
 
-    /// Every device there is: the CUDA devices by their numbers, then the CPU. A CUDA device that cannot be opened is left out;
+    /// All devices: the CUDA devices by their numbers, then the CPU. A CUDA device that cannot be opened is left out;
     /// [`Device::cuda`] says why. The simulator is not among them.
     ///
     /// ```
@@ -104,7 +104,7 @@ impl Device {
         matches!(self.place, Place::Cpu)
     }
 
-    /// Whether it is the simulator, `Device::sim()`, which is so slow that a program may want to give it less to do.
+    /// Whether it is the simulator, `Device::sim()`, which is slow, so that a program may give it less work.
     pub fn is_sim(&self) -> bool {
         matches!(self.place, Place::Sim(_))
     }
@@ -141,7 +141,7 @@ impl Device {
         }
     }
 
-    /// Memory in bytes; `None` for the CPU and the simulator, which have what the system gives.
+    /// Memory in bytes; `None` for the CPU and the simulator, which have the system's.
     pub fn total_memory(&self) -> Option<u64> {
         self.context().map(|c| c.total_memory)
     }

@@ -1,11 +1,11 @@
-//! The Rust types that can stand in a buffer or be passed to a kernel.
+//! The Rust types of buffer elements and kernel arguments.
 
 use half::{bf16, f16};
 use std::fmt::Debug;
 use triton_core::ir::types::DType;
 
 mod sealed {
-    /// Bounds that let host copies go through bytes without `unsafe`.
+    /// Bounds under which host copies of bytes need no `unsafe`.
     pub trait Sealed: bytemuck::NoUninit + bytemuck::CheckedBitPattern + bytemuck::Zeroable {}
 }
 

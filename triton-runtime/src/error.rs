@@ -1,10 +1,10 @@
-//! The one error type: what was found, what was expected, and how to mend it.
+//! The one error type: what was found, what was expected, and how to fix it.
 
 pub use triton_core::interp::ProgramFault;
 use triton_core::interp::{FailedAssertion, RunError};
 use triton_core::metadata::{ComputeCapability, ParamType};
 
-/// The result of everything that can fail here.
+/// The result type of this crate.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// What went wrong on a device or before a launch.
@@ -29,7 +29,7 @@ pub enum Error {
     DriverTooOld {
         /// The driver's version, as `cuDriverGetVersion` counts: 1000·major + 10·minor.
         found: u32,
-        /// The lowest version that serves, counted likewise.
+        /// The lowest supported version, counted likewise.
         needed: u32,
     },
 
@@ -65,8 +65,8 @@ pub enum Error {
         expected: String,
     },
 
-    /// Two lengths that must agree do not.
-    #[error("the source has {source_len} elements, but the destination has {len}; copy between slices of one length")]
+    /// Two lengths differ that must be equal.
+    #[error("the source has {source_len} elements, but the destination has {len}; copy between slices of equal length")]
     #[non_exhaustive]
     Length {
         /// Elements of the source.
@@ -106,7 +106,7 @@ pub enum Error {
         len: usize,
     },
 
-    /// An extent of a view that a kernel, which counts in `i32`, cannot count.
+    /// An extent of a view that does not fit the `i32` of kernels.
     #[error("axis {axis} of the view has {found} elements, but an extent is at most 2147483647; use several views")]
     #[non_exhaustive]
     Extent {
@@ -116,7 +116,7 @@ pub enum Error {
         found: usize,
     },
 
-    /// A stride of a view that goes backwards.
+    /// A negative stride of a view.
     #[error("the stride of axis {axis} of the view is {found}, but strides are not negative; order the axis forwards")]
     #[non_exhaustive]
     Stride {
@@ -126,10 +126,10 @@ pub enum Error {
         found: isize,
     },
 
-    /// Two indices of a mutable view are, or may be, one element.
+    /// Two indices of a mutable view alias, or may alias.
     #[error(
-        "a mutable view {shape:?} with strides {strides:?}: {reason}; no two of its elements may be one: use larger \
-         strides, or a view for reading"
+        "a mutable view {shape:?} with strides {strides:?}: {reason}; no two of its elements may alias: use larger \
+         strides, or a read-only view"
     )]
     #[non_exhaustive]
     Overlap {
@@ -137,25 +137,25 @@ pub enum Error {
         shape: Vec<usize>,
         /// The strides in elements.
         strides: Vec<isize>,
-        /// Two indices of one element, or why it is not known that there are none; in words.
+        /// The message: two indices that alias, or why it is not known that there are none.
         reason: String,
     },
 
-    /// The device has no such amount of memory left.
+    /// The device does not have that much free memory.
     #[error("out of memory on {device}: {requested} bytes were requested{}", left(*.free, *.total))]
     #[non_exhaustive]
     OutOfMemory {
         /// Bytes asked for.
         requested: u64,
-        /// Bytes that were free, where the device tells (0 otherwise).
+        /// Bytes that were free, if the device reports it (0 otherwise).
         free: u64,
-        /// Bytes the device has, where it tells (0 otherwise).
+        /// Bytes the device has, if it reports it (0 otherwise).
         total: u64,
         /// The device.
         device: String,
     },
 
-    /// An argument is not the multiple that the kernel's parameter asks for.
+    /// An argument is not the multiple that the kernel's parameter requires.
     #[error(
         "`{kernel}`: argument `{param}` is {value}, which is not a multiple of {multiple_of} as \
          `#[multiple_of({multiple_of})]` on the parameter asks"
@@ -166,7 +166,7 @@ pub enum Error {
         kernel: String,
         /// The parameter's name.
         param: String,
-        /// The multiple that the parameter asks for.
+        /// The multiple that the parameter requires.
         multiple_of: u32,
         /// What was passed: a number, or an address in hexadecimal.
         value: String,
@@ -192,7 +192,7 @@ pub enum Error {
     Grid {
         /// `x`, `y` or `z`.
         axis: char,
-        /// What was passed; numbers beyond `i64` are reported as its ends.
+        /// What was passed; numbers beyond `i64` are clamped.
         found: i64,
         /// What is allowed, in words.
         expected: String,
@@ -223,7 +223,7 @@ pub enum Error {
         kernel: String,
         /// The device's compute capability.
         capability: ComputeCapability,
-        /// The targets there are.
+        /// The targets that it was compiled for.
         targets: String,
     },
 
@@ -243,7 +243,7 @@ pub enum Error {
         device: String,
     },
 
-    /// The driver's compiler refused the PTX. This is a bug in the kernel compiler: please report it with the log.
+    /// The driver's compiler rejected the PTX. This is a bug in the kernel compiler: please report it with the log.
     #[error("the driver could not compile `{kernel}` ({message}); please report this as a bug, with the log:\n{log}")]
     #[non_exhaustive]
     Jit {
@@ -265,28 +265,29 @@ pub enum Error {
         message: String,
     },
 
-    /// A program of a kernel did something wrong on the CPU device, such as an access outside of its buffers.
+    /// A fault of a program on the CPU device, such as an access outside its buffers.
     #[error(transparent)]
     Program(ProgramFault),
 
-    /// The simulator found mistakes in a launch: for each, a line that names source, kernel, block, warp, lane and instruction.
+    /// The simulator reported faults in a launch: for each, a line that names source, kernel, block, warp, lane and
+    /// instruction.
     #[cfg(feature = "sim")]
     #[error("{0}")]
     Simulation(crate::sim::Findings),
 
-    /// The simulator does not understand the code of a kernel. This is a bug of the simulator or of the kernel compiler.
+    /// The simulator does not support the code of a kernel. This is a bug in the simulator or in the kernel compiler.
     #[cfg(feature = "sim")]
     #[error("the simulator cannot run `{kernel}` ({message}); please report this as a bug")]
     #[non_exhaustive]
     Simulator {
         /// The kernel's instance.
         kernel: String,
-        /// What it does not understand, and where in the PTX.
+        /// What it does not support, and where in the PTX.
         message: String,
     },
 
     /// An `assert!` of a kernel did not hold. On a GPU the launch has returned before, and the call that reports this is a later
-    /// one; the device cannot be used any more by this process then.
+    /// one; the device is then unusable for this process.
     #[error("{}kernel `{kernel}`, program ({}): assertion failed: {message}", place(file, *.line), .program.map(|i| i.to_string()).join(", "))]
     #[non_exhaustive]
     DeviceAssert {
@@ -302,21 +303,21 @@ pub enum Error {
         message: String,
     },
 
-    /// A kernel launched earlier broke the device's context: nothing works on this device any more in this process.
+    /// A kernel launched earlier corrupted the device's context: this process cannot use the device any more.
     #[error(
         "{call} failed: {message}. A kernel launched earlier caused this: an address outside its buffers, a misaligned \
          address, or a buffer freed too early. The device cannot be used any more by this process. Run \
-         it on Device::cpu() to have every access checked, or under `compute-sanitizer`, which names the place"
+         it on Device::cpu() to have every access checked, or under `compute-sanitizer`, which names the source location"
     )]
     #[non_exhaustive]
     Device {
-        /// The driver function that reported it; the mistake was made earlier.
+        /// The driver function that reported it; the fault was earlier.
         call: &'static str,
         /// The driver's description.
         message: String,
     },
 
-    /// The driver refused a call.
+    /// The driver rejected a call.
     #[error("{call} failed with code {code}: {message}")]
     #[non_exhaustive]
     Driver {

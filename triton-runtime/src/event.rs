@@ -15,7 +15,7 @@ pub struct Event {
 
 #[derive(Debug)]
 pub(crate) enum Kind {
-    /// Of a device that does its work at once.
+    /// Of a device that works synchronously.
     Host(Instant),
     Cuda {
         raw: RawEvent,

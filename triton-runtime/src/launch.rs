@@ -15,15 +15,15 @@ use triton_core::ir::types::DType;
 use triton_core::metadata::{Arg, ComputeCapability, Image, KernelMetadata, ParamMetadata, ParamType, Specialization};
 
 pub mod mode {
-    //! Who vouches for a kernel's accesses: the types that a [`Launch`](super::Launch) is marked with.
+    //! Who is responsible for a kernel's accesses: the types that a [`Launch`](super::Launch) is marked with.
 
-    /// A launch that cannot break memory safety: the kernel takes views and scalars. A view's elements were all found inside
-    /// its buffer when it was made, the kernel keeps to the view's extents, and the launch orders it with the buffer's other
-    /// uses.
+    /// A launch that cannot break memory safety: the kernel takes views and scalars. A view's elements were all checked
+    /// to be in its buffer when it was made, the kernel keeps to the view's extents, and the launch orders it with the
+    /// buffer's other uses.
     #[derive(Debug)]
     pub enum Safe {}
 
-    /// A launch whose caller vouches for the kernel's accesses: it takes raw pointers.
+    /// A launch whose caller guarantees the kernel's accesses: it takes raw pointers.
     #[derive(Debug)]
     pub enum Unsafe {}
 }
@@ -61,8 +61,8 @@ impl<'a, S, const N: usize> Launch<'a, S, N> {
         self.kernel.metadata()
     }
 
-    /// Loads the kernel's code for a device ahead of the first launch, which then takes no longer than the others, and says
-    /// what it needs there: the generic code first, then what is more specialized. Empty for the CPU and the simulator.
+    /// Loads the kernel's code for a device ahead of the first launch, which is then as fast as the others, and returns
+    /// its resource usage: the generic code first, then the more specialized. Empty for the CPU and the simulator.
     ///
     /// All images of the chosen config are loaded, whatever the arguments are; nothing is launched.
     ///
@@ -103,7 +103,7 @@ impl<'a, S, const N: usize> Launch<'a, S, N> {
             .map_err(|message| Error::Ir { kernel: self.metadata().instance.to_string(), message })
     }
 
-    /// Checks types and multiples; says what code may rely on.
+    /// Checks types and multiples; returns the specialization.
     #[inline]
     fn check_args(&self) -> Result<Specialization> {
         let params = &self.metadata().params;
@@ -128,12 +128,12 @@ impl<'a, S, const N: usize> Launch<'a, S, N> {
 
     #[cold]
     fn wrong_argument(&self, index: usize) -> Error {
-        let or_nothing = |ty: Option<ParamType>| ty.map_or("no argument".to_string(), describe);
+        let or = |ty: Option<ParamType>, nothing: &str| ty.map_or(nothing.to_string(), describe);
         Error::Argument {
             kernel: self.metadata().instance.to_string(),
             index,
-            found: or_nothing(self.args.get(index).map(|a| a.ty)),
-            expected: or_nothing(self.metadata().params.get(index).map(|p| p.ty)),
+            found: or(self.args.get(index).map(|a| a.ty), "missing"),
+            expected: or(self.metadata().params.get(index).map(|p| p.ty), "no argument"),
         }
     }
 
@@ -237,7 +237,7 @@ impl<'a, S, const N: usize> Launch<'a, S, N> {
     }
 }
 
-/// Whether a value is the multiple that the parameter asks for.
+/// Whether a value is the multiple that the parameter requires.
 #[inline]
 fn keeps(param: &ParamMetadata, bits: u64) -> bool {
     match param.ty.scalar().and_then(|t| signed(t, bits)) {

@@ -45,9 +45,9 @@ pub(crate) fn load(context: &Context, instance: &str, image: &Image) -> Result<L
     if let Some(entry) = cache.as_ref().and_then(|cache| cache.read(&key)) {
         match function(&entry.cubin) {
             Ok(function) => return Ok(ready(function, entry.log, true)),
-            // A broken device is no reason to compile again.
+            // A broken device is not a reason to compile again.
             Err(error @ Error::Device { .. }) => return Err(error),
-            // An entry that the driver refuses is as good as damaged.
+            // An entry that the driver rejects is treated as damaged.
             Err(_) => {}
         }
     }
@@ -55,7 +55,7 @@ pub(crate) fn load(context: &Context, instance: &str, image: &Image) -> Result<L
     let loaded = function(&linked.cubin)?;
     let entry = Entry { cubin: linked.cubin, log: linked.log };
     if let Some(cache) = cache {
-        // The cache only saves time: a full disk or a read-only folder is no error.
+        // The cache only saves time: a full disk or a read-only folder is not an error.
         let _ = cache.write(&key, &entry);
     }
     Ok(ready(loaded, entry.log, false))

@@ -11,10 +11,10 @@
 
 /// A queue of work.
 pub(crate) trait Queue: Clone {
-    /// Why ordering fails.
+    /// The error of ordering.
     type Error;
 
-    /// Whether both are one queue.
+    /// Whether both are the same queue.
     fn is(&self, other: &Self) -> bool;
 
     /// Makes work that is enqueued from now on wait for what is enqueued on another queue so far.

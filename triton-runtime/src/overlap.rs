@@ -1,32 +1,32 @@
-//! Whether two indices of a strided array are one element.
+//! Aliasing: whether two indices of a strided array are the same element.
 
 use std::fmt;
 
-/// Arrays of up to this many elements are tried element by element when nothing shorter decides.
+/// Arrays of up to this many elements are checked exhaustively if nothing faster decides.
 const SMALL: usize = 1 << 20;
 
-/// Why an array cannot be written in parallel.
+/// Why an array cannot be mutable.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Overlap<const R: usize> {
     /// Two indices of one element, in order.
     Found([usize; R], [usize; R]),
-    /// There may be such indices; it would take too long to tell.
+    /// Unknown: deciding would take too long.
     Unknown,
 }
 
 impl<const R: usize> fmt::Display for Overlap<R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Overlap::Found(a, b) => write!(f, "its elements {a:?} and {b:?} are one"),
+            Overlap::Found(a, b) => write!(f, "its elements {a:?} and {b:?} alias"),
             Overlap::Unknown => write!(
                 f,
-                "the strides do not tell whether elements overlap, and more than {SMALL} of them are too many to try"
+                "the strides do not tell whether elements alias, and more than {SMALL} of them are too many to try"
             ),
         }
     }
 }
 
-/// Looks for two indices of one element, where every element's place fits `u64` and no stride is negative.
+/// Looks for two indices of one element, where every element's offset fits `u64` and no stride is negative.
 ///
 /// Exact for up to two axes of more than one element, for strides that nest, and for small arrays; else it may answer
 /// [`Overlap::Unknown`].
@@ -34,7 +34,7 @@ pub(crate) fn find<const R: usize>(extents: [usize; R], strides: [isize; R]) -> 
     if extents.contains(&0) {
         return None;
     }
-    // (stride, extent, axis), the axes that do not move behind the others.
+    // (stride, extent, axis), the axes of extent 1 after the others.
     let mut axes = [(u64::MAX, 1, 0); R];
     for (i, axis) in axes.iter_mut().enumerate().filter(|(i, _)| extents[*i] > 1) {
         *axis = (strides[i].unsigned_abs() as u64, extents[i] as u64, i);
@@ -42,7 +42,7 @@ pub(crate) fn find<const R: usize>(extents: [usize; R], strides: [isize; R]) -> 
     axes.sort_unstable();
     let axes = &axes[..extents.iter().filter(|e| **e > 1).count()];
 
-    // Nested: a step along each axis leaves behind all that the axes before it reach.
+    // Nested: a step along each axis passes all that the axes before it reach.
     let mut reach = 0;
     let nested = axes.iter().all(|&(stride, extent, _)| {
         let clear = stride > reach;
@@ -87,7 +87,7 @@ fn gcd(a: u64, b: u64) -> u64 {
     if b == 0 { a } else { gcd(b, a % b) }
 }
 
-/// Computes every element's place, sorts, and compares neighbours.
+/// Computes every element's offset, sorts, and compares neighbours.
 fn collide<const R: usize>(extents: [usize; R], strides: [isize; R], count: usize) -> Option<Overlap<R>> {
     let index = |mut number: usize| {
         let mut index = [0; R];
@@ -141,7 +141,7 @@ mod tests {
     fn large() {
         const BIG: usize = 1 << 30;
         assert_eq!(find([BIG, BIG], [BIG as isize, 1]), None);
-        assert_eq!(find([BIG, 3], [3, BIG as isize]), None, "{BIG} is no multiple of 3 in reach");
+        assert_eq!(find([BIG, 3], [3, BIG as isize]), None, "{BIG} is not a multiple of 3 in reach");
         assert_eq!(find([BIG, 4], [2, 6]), Some(Overlap::Found([0, 1], [3, 0])));
         assert_eq!(find([BIG, 2, 2], [4, 1, 2]), None);
         assert_eq!(find([BIG, 2, 2], [6, 2, 3]), None);

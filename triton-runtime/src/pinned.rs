@@ -8,7 +8,7 @@ use crate::error::{Error, Result};
 /// Host memory that a GPU reads and writes by itself (page-locked); plain memory for the CPU device and the simulator.
 ///
 /// Copies by [`Stream::upload_pinned`](crate::Stream::upload_pinned) and
-/// [`Stream::download_pinned`](crate::Stream::download_pinned) return at once. Looking at the memory waits for the copies
+/// [`Stream::download_pinned`](crate::Stream::download_pinned) return at once. Reading the memory waits for the copies
 /// that fill it, writing to it for those that read it too, and dropping it for all.
 ///
 /// ```

@@ -1,8 +1,8 @@
 //! Which assertion of which kernel stopped a GPU.
 //!
 //! Every image with assertions that is loaded has a slot of host memory, whose address its launches pass. When the driver says
-//! that a kernel has failed, the slots are looked through: one that is filled names the assertion by the number of its text in
-//! the kernel's IR, which knows the place.
+//! that a kernel has failed, the slots are searched: one that is filled names the assertion by the number of its text
+//! in the kernel's IR, which has the source location.
 
 use crate::driver::context::Context;
 use crate::driver::report::Slot;

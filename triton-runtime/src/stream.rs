@@ -1,4 +1,4 @@
-//! Streams: the order in which a device works.
+//! Streams: queues of work on a device.
 
 use crate::buffer::{Buffer, DeviceData, DeviceDataMut};
 use crate::device::{Device, Place};
@@ -16,10 +16,10 @@ use std::time::Instant;
 
 /// A queue of work on a device: what is enqueued on one stream runs in that order. Clones are the same stream.
 ///
-/// Streams of one device run beside each other, except where they use one [`Buffer`]: the runtime makes the later use wait
+/// Streams of one device run concurrently, except where they use one [`Buffer`]: the runtime makes the later use wait
 /// for the earlier one. On the CPU device and the simulator every call does its work before it returns.
 ///
-/// A mistake that a kernel makes on a GPU is reported by a later call, as [`Error::Device`].
+/// A fault of a kernel on a GPU is reported by a later call, as [`Error::Device`].
 #[derive(Clone)]
 pub struct Stream(Arc<Inner>);
 
@@ -142,7 +142,7 @@ impl Stream {
         S::Item::fill(target, |bytes| source.core().download(source.offset(), bytes, self))
     }
 
-    /// Enqueues a copy on the device, between buffers or slices of one length.
+    /// Enqueues a copy on the device, between buffers or slices of equal length.
     ///
     /// # Errors
     /// [`Error::Length`], [`Error::WrongDevice`], or a fault of earlier work.
@@ -214,7 +214,7 @@ impl Stream {
         self.event(false)
     }
 
-    /// An event after everything enqueued so far that also takes the time, for [`Event::since`]. For ordering alone,
+    /// An event after everything enqueued so far with a timestamp, for [`Event::since`]. For ordering only,
     /// [`Stream::record_event`] is cheaper.
     ///
     /// # Errors

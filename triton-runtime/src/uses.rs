@@ -1,7 +1,7 @@
 //! Memory of a buffer and the streams of its last uses.
 //!
-//! **Invariant:** uses are in the order that [`order`](crate::order) says. On one stream nothing is needed, and that is the
-//! hot path: a comparison under an uncontended lock.
+//! **Invariant:** uses are in the order that [`order`](crate::order) says. On one stream nothing has to be done, and
+//! that is the hot path: a comparison under an uncontended lock.
 
 use crate::cpu::memory as cpu;
 use crate::device::Device;
@@ -44,7 +44,7 @@ impl Queue for Stream {
 }
 
 impl Core {
-    /// Zeroed memory if `zeroed`; else its contents are unspecified, and the caller writes them before anyone reads.
+    /// Zeroed memory if `zeroed`; else its contents are unspecified, and the caller writes them before they are read.
     pub(crate) fn new(stream: &Stream, bytes: usize, zeroed: bool) -> Result<Core> {
         let memory = match stream.work() {
             Work::Cpu => Memory::Cpu(
@@ -80,7 +80,7 @@ impl Core {
         }
     }
 
-    /// Refuses a stream of another device.
+    /// Rejects a stream of another device.
     #[inline]
     pub(crate) fn check(&self, stream: &Stream, what: impl FnOnce() -> String) -> Result<()> {
         if self.device == *stream.device() {
@@ -149,7 +149,7 @@ impl Core {
             }
             (Memory::Cpu(block), _) => inside(block.write(offset, source), offset, source.len(), block.len()),
             (Memory::Sim(block), _) => inside(block.write(offset, source), offset, source.len(), block.len()),
-            // The check above leaves no mixture of devices.
+            // The check above rules out mixed devices.
             (Memory::Cuda(_), None) => Ok(()),
         }
     }
@@ -170,7 +170,7 @@ impl Core {
                 let bytes = target.len();
                 inside(block.read(offset, target), offset, bytes, block.len())
             }
-            // The check above leaves no mixture of devices.
+            // The check above rules out mixed devices.
             (Memory::Cuda(_), None) => Ok(()),
         }
     }
@@ -198,7 +198,7 @@ impl Core {
             (Memory::Sim(to), Memory::Sim(from), _) => {
                 inside(to.copy(offset, from, source_offset, bytes), offset, bytes, to.len())
             }
-            // The checks above leave no mixture of devices.
+            // The checks above rule out mixed devices.
             (
                 Memory::Cpu(_) | Memory::Cuda(_) | Memory::Sim(_),
                 Memory::Cpu(_) | Memory::Cuda(_) | Memory::Sim(_),

@@ -1,8 +1,8 @@
 //! Views: the elements of a buffer as an array with a shape and strides.
 //!
 //! **Invariant:** every element that the extents and strides of a view describe lies in the buffer or slice that it was made
-//! of, extents fit `i32`, strides are not negative, and no two elements of a mutable view are one. A kernel checks its
-//! indices against the extents alone; this is why launching it is safe.
+//! of, extents fit `i32`, strides are not negative, and no two elements of a mutable view alias. A kernel checks its
+//! indices against the extents only; this is why launching it is safe.
 
 use crate::device::Device;
 use crate::element::Element;
@@ -27,7 +27,7 @@ struct Layout<const R: usize> {
 }
 
 impl<const R: usize> Layout<R> {
-    /// Row by row from the start of the slice.
+    /// Row-major from the start of the slice.
     #[inline]
     fn new(start: usize, len: usize, shape: [usize; R]) -> Result<Layout<R>> {
         const { assert!(R >= 1 && R <= MAX_RANK, "a view has 1 to 5 dimensions") };
@@ -61,7 +61,7 @@ impl<const R: usize> Layout<R> {
         self
     }
 
-    /// Refuses what reaches outside the slice.
+    /// Rejects a view that is out of bounds of the slice.
     #[inline]
     fn inside(self) -> Result<Layout<R>> {
         match self.needed() {
@@ -87,7 +87,7 @@ impl<const R: usize> Layout<R> {
         })
     }
 
-    /// Refuses two indices of one element.
+    /// Rejects two indices that alias.
     fn disjoint(self) -> Result<Layout<R>> {
         match overlap::find(self.shape, self.strides) {
             None => Ok(self),
@@ -110,7 +110,7 @@ impl<const R: usize> Layout<R> {
 /// [`BufferSlice::view`](crate::BufferSlice::view).
 ///
 /// Element `[i, j]` of a view of two dimensions is `i * stride(0) + j * stride(1)` elements after its first. A view for
-/// reading may name one element by several indices. An extent of 0 is allowed: then there is no element.
+/// reading may alias: several indices may name one element. An extent of 0 is allowed: then there is no element.
 ///
 /// ```
 /// use triton_runtime::{Device, Result};
@@ -145,7 +145,7 @@ pub struct View<'a, T, const R: usize> {
 /// `TensorMut<T, R>`. Made by [`Buffer::view_mut`](crate::Buffer::view_mut) and
 /// [`BufferSliceMut::view_mut`](crate::BufferSliceMut::view_mut).
 ///
-/// It is a [`View`] of which no two indices are one element.
+/// It is a [`View`] of which no two indices alias.
 ///
 /// ```
 /// use triton_runtime::{Device, Result};
@@ -153,7 +153,7 @@ pub struct View<'a, T, const R: usize> {
 /// # fn main() -> Result<()> {
 /// let mut x = Device::cpu().stream()?.zeros::<f32>(64)?;
 /// let error = x.view_mut([4, 4])?.with_strides([2, 1]).unwrap_err().to_string();
-/// assert!(error.contains("its elements [0, 2] and [1, 0] are one"), "{error}");
+/// assert!(error.contains("its elements [0, 2] and [1, 0] alias"), "{error}");
 /// # Ok(())
 /// # }
 /// ```
@@ -246,9 +246,9 @@ impl<'a, T: Element, const R: usize> ViewMut<'a, T, R> {
     ///
     /// # Errors
     /// [`Error::Stride`] for a negative stride, [`Error::View`] if the elements do not lie in the buffer,
-    /// [`Error::Overlap`] if two indices are one element: this is exact for up to two dimensions of more than one element
+    /// [`Error::Overlap`] if two indices alias: this is exact for up to two dimensions of more than one element
     /// and for up to 2²⁰ elements; beyond, strides that do not nest (sorted, each larger than what all smaller ones reach)
-    /// are refused as well.
+    /// are rejected as well.
     pub fn with_strides(self, strides: [isize; R]) -> Result<ViewMut<'a, T, R>> {
         Ok(ViewMut { layout: self.layout.with_strides(strides)?.disjoint()?, ..self })
     }

@@ -1,4 +1,4 @@
-//! The disk cache: sound entries come back, everything else reads as absent and is written anew. What others can have
+//! The disk cache: valid entries are hits, everything else is a miss and is overwritten. What others can have
 //! written is not used.
 
 mod support;
@@ -77,7 +77,7 @@ fn damage_is_noticed() {
         check(&[&bytes[..], &sum].concat(), format!("byte {at} is {byte}"));
     }
     cache.write(&KEY, &entry()).expect("writable");
-    assert_eq!(cache.read(&KEY), Some(entry()), "written anew");
+    assert_eq!(cache.read(&KEY), Some(entry()), "overwritten");
 }
 
 #[test]
@@ -178,7 +178,7 @@ mod others {
         }
         assert_eq!(fs::read(&victim).expect("readable"), b"precious");
 
-        // A link in the entry's place is not followed, be the file behind it sound: it is replaced.
+        // A link in the entry's place is not followed, even if the file that it names is sound: it is replaced.
         let file = cache.file(&KEY);
         let elsewhere = folder.0.join("elsewhere");
         fs::rename(&file, &elsewhere).expect("writable");
@@ -225,7 +225,7 @@ mod others {
             assert_eq!(cache.read(&KEY), None, "a file of mode {mode:o}");
         }
         cache.write(&KEY, &entry()).expect("writable");
-        assert_eq!(cache.read(&KEY), Some(entry()), "written anew");
+        assert_eq!(cache.read(&KEY), Some(entry()), "overwritten");
         assert_eq!(fs::read_dir(&folder.0).expect("readable").count(), 1, "no temporary file is left");
     }
 
@@ -242,7 +242,7 @@ mod others {
         }
         assert_eq!(cache.read(&KEY), None, "a forged entry");
         cache.write(&KEY, &entry()).expect("writable");
-        assert_eq!(cache.read(&KEY), Some(entry()), "written anew");
+        assert_eq!(cache.read(&KEY), Some(entry()), "overwritten");
         chown(&folder.0, Some(12345), None).expect("this is root");
         assert_eq!(cache.read(&KEY), None);
         let error = cache.write(&KEY, &entry()).expect_err("another user's").to_string();

@@ -318,7 +318,7 @@ fn what_a_launch_refuses() -> Result<()> {
         assert!(error.to_string().contains(text), "{error}");
     }
     let error = launch_of(k, []).launch(&stream, 1).unwrap_err();
-    assert!(error.to_string().contains("argument 0 is no argument"), "{error}");
+    assert!(error.to_string().contains("argument 0 is missing"), "{error}");
     let mut short = fill_params();
     short.truncate(1);
     let short = kernel("short", short, vec![image("k", "k\0", Specialization::Generic, 32)]);

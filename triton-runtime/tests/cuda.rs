@@ -168,7 +168,7 @@ fn copies() -> Result<()> {
     let flags = [true, false, true];
     assert_eq!(stream.download(&stream.upload(&flags)?)?, flags);
     assert_eq!(stream.download(&stream.zeros::<f64>(0)?)?, []);
-    // A byte that is no `bool` comes back as `true`.
+    // A byte that is not a `bool` comes back as `true`.
     let mut bools = stream.zeros::<bool>(4 * N)?;
     // SAFETY: 4 N bytes are N words.
     let mut words = unsafe { DevicePtrMut::<i32>::new(bools.address()) };

@@ -404,7 +404,7 @@ fn cache() -> Result<()> {
     for entry in entries.filter(|path| path.extension().is_some_and(|e| e == "cubin")) {
         std::fs::write(entry, "nonsense").expect("the entry is writable");
     }
-    assert_eq!(cached()?, [false, false], "damaged entries are made anew");
+    assert_eq!(cached()?, [false, false], "damaged entries are replaced");
     assert_eq!(cached()?, [true, true]);
     Ok(())
 }

@@ -146,10 +146,10 @@ fn mutable_views_do_not_overlap() -> Result<()> {
         ([2, 2, 2], [6, 2, 3], None),
         // 5, 10 and 4, 8, 12 meet nowhere, though they interleave.
         ([3, 1, 4], [5, 0, 4], None),
-        ([2, 3, 4], [12, 4, 0], Some("its elements [0, 0, 0] and [0, 0, 1] are one")),
-        ([1, 4, 4], [0, 1, 1], Some("its elements [0, 0, 1] and [0, 1, 0] are one")),
-        ([1, 4, 4], [9, 2, 6], Some("its elements [0, 0, 1] and [0, 3, 0] are one")),
-        ([2, 2, 2], [3, 1, 2], Some("its elements [0, 1, 1] and [1, 0, 0] are one")),
+        ([2, 3, 4], [12, 4, 0], Some("its elements [0, 0, 0] and [0, 0, 1] alias")),
+        ([1, 4, 4], [0, 1, 1], Some("its elements [0, 0, 1] and [0, 1, 0] alias")),
+        ([1, 4, 4], [9, 2, 6], Some("its elements [0, 0, 1] and [0, 3, 0] alias")),
+        ([2, 2, 2], [3, 1, 2], Some("its elements [0, 1, 1] and [1, 0, 0] alias")),
     ];
     let mut x = buffer(200);
     for (shape, strides, expected) in cases {
@@ -174,9 +174,9 @@ fn mutable_views_do_not_overlap() -> Result<()> {
     let error = x.view_mut(shape)?.with_strides([2, 3, 5]).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "a mutable view [2, 2, 262145] with strides [2, 3, 5]: the strides do not tell whether elements overlap, and more \
-         than 1048576 of them are too many to try; no two of its elements may be one: use larger strides, or a view for \
-         reading"
+        "a mutable view [2, 2, 262145] with strides [2, 3, 5]: the strides do not tell whether elements alias, and more \
+         than 1048576 of them are too many to try; no two of its elements may alias: use larger strides, or a \
+         read-only view"
     );
     Ok(())
 }

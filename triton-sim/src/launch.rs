@@ -1,4 +1,4 @@
-//! What a launch says, and what comes of it.
+//! The description of a launch, and its outcome.
 
 use crate::report::Report;
 use crate::stats::Statistics;
@@ -13,7 +13,7 @@ pub enum Arg {
     Bytes(Vec<u8>),
 }
 
-/// Which kernel runs over which grid.
+/// A launch of a kernel over a grid.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Launch {
     /// Name of the entry.
@@ -44,7 +44,7 @@ impl Launch {
     }
 }
 
-/// How to run.
+/// Options of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Options {
     /// Chooses the order of blocks and warps, and when asynchronous work is done.
@@ -68,15 +68,15 @@ impl Default for Options {
     }
 }
 
-/// What came of a launch.
+/// The outcome of a launch.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Outcome {
-    /// What was wrong; the same fault of the same instruction once, with how often it was found again.
+    /// The reports; the same fault of the same instruction once, with the number of repetitions.
     pub reports: Vec<Report>,
-    /// What was counted.
+    /// The statistics.
     pub statistics: Statistics,
-    /// What the kernel printed.
+    /// The kernel's output.
     pub printed: String,
 }
 

@@ -1,8 +1,9 @@
-//! A functional simulator of PTX: runs the text that a GPU would, on the CPU, and finds what a GPU hides.
+//! A functional simulator of PTX: runs the text that a GPU would, on the CPU, and reports faults that a GPU does not
+//! detect.
 //!
 //! It executes one warp instruction after another, bit for bit as the PTX ISA says (and as a chip does where the ISA leaves it
-//! open and it was measured), in an order that a seed chooses; copies and matrix products that run beside the program are done
-//! at any moment until somebody waits for them. What breaks a rule becomes a typed [`Report`]: accesses outside of allocations,
+//! unspecified and it was measured), in an order that a seed chooses; asynchronous copies and matrix products complete
+//! at any moment until they are waited for. A violation is a typed [`Report`]: accesses outside allocations,
 //! misaligned ones, uninitialised registers and memory, races by happens-before through barriers, fences, mbarriers and atomics
 //! (also between the generic and the async proxy), divergent barriers, misused mbarriers, deadlocks, registers of unfinished
 //! `wgmma`, wrong descriptors and tensor maps. [`Statistics`](stats::Statistics) count instructions, sectors and bank
@@ -44,11 +45,11 @@
 //! ```
 //!
 //! What it is not: a model of time or of caches. It knows the subset of PTX that compilers for Ampere and Hopper use;
-//! [`Module::parse`] refuses everything else, with its line: so also recursion and indirect calls. Integer results, conversions and IEEE arithmetic are exact;
+//! [`Module::parse`] rejects everything else, with its line, including recursion and indirect calls. Integer results, conversions and IEEE arithmetic are exact;
 //! approximate functions (`ex2.approx`, `sin.approx`, …) are rounded from double precision and may differ from a chip's in the
-//! last places. Sums of matrix products follow the model that was measured on an H200 ([`num::Accumulate`]).
+//! last bits. Sums of matrix products follow the model that was measured on an H200 ([`num::Accumulate`]).
 //!
-//! The crate reads text, and knows nothing of the compiler that made it.
+//! The crate reads text, and is independent of the compiler that generated it.
 
 pub mod check;
 mod code;
@@ -79,7 +80,7 @@ pub struct Module {
     sm: u32,
 }
 
-/// What the simulator does not understand in a text.
+/// A syntax error, or an unsupported construct.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{line}:{column}: {message}")]
 pub struct ParseError {
@@ -95,7 +96,7 @@ impl Module {
     /// Reads a PTX text.
     ///
     /// # Errors
-    /// The first thing that is not understood.
+    /// The first error.
     pub fn parse(text: &str) -> Result<Module, ParseError> {
         let ast = parse::parse(text)?;
         let kernels = ast.entries.iter().map(|entry| code::decode(&ast, entry)).collect::<Result<_, _>>()?;

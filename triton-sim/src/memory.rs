@@ -5,11 +5,11 @@ use std::ops::Range;
 /// Address of the first allocation.
 const FIRST: u64 = 0x7000_0000_0000;
 
-/// Allocations begin at multiples of this, and at least so many bytes lie between two.
+/// Allocations begin at multiples of this, and at least that many bytes lie between two.
 const GAP: u64 = 0x1000;
 
-/// Global memory. Allocations lie far from each other and addresses are never given twice, so that every access beyond an
-/// end, or to what was freed, is found.
+/// Global memory. Allocations are far apart and addresses are never reused, so that every access past an
+/// end, or to freed memory, is reported.
 ///
 /// ```
 /// let mut memory = triton_sim::Memory::new();
@@ -46,7 +46,7 @@ pub enum MemoryError {
         /// How many.
         bytes: u64,
     },
-    /// The host has not so much memory.
+    /// The host does not have that much memory.
     #[error("the host has no {bytes} bytes")]
     TooLarge {
         /// How many.
@@ -74,7 +74,7 @@ impl Memory {
     /// Allocates this many zero bytes; the address is a multiple of 4096.
     ///
     /// # Errors
-    /// The host has not so much memory.
+    /// The host does not have that much memory.
     pub fn alloc(&mut self, bytes: u64) -> Result<u64, MemoryError> {
         let start = self.allocations.last().map_or(FIRST, |a| (a.start + a.bytes).next_multiple_of(GAP) + GAP);
         let length = usize::try_from(bytes).ok().filter(|&n| Vec::<u8>::new().try_reserve_exact(n).is_ok());
@@ -136,7 +136,7 @@ impl Memory {
         if let Some((_, a)) = before {
             let distance = address - a.start;
             near.push(match distance.checked_sub(a.bytes) {
-                Some(behind) => format!("{behind} bytes behind the end of the {} bytes at {:#x}", a.bytes, a.start),
+                Some(behind) => format!("{behind} bytes past the end of the {} bytes at {:#x}", a.bytes, a.start),
                 None => format!("{distance} bytes into the {} bytes at {:#x}", a.bytes, a.start),
             });
         }

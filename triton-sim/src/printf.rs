@@ -56,7 +56,7 @@ pub(crate) fn pieces(format: &str) -> Result<Vec<Piece>, String> {
     Ok(pieces)
 }
 
-/// What stands behind a `%`, if it is known, and the rest.
+/// What follows a `%`, if it is known, and the rest.
 fn conversion(text: &str) -> (Option<Conversion>, &str) {
     let mut c = Conversion { bits: 32, ..Conversion::default() };
     let flags = text.trim_start_matches(['-', '0', '+', ' ', '#']);
@@ -85,7 +85,7 @@ fn conversion(text: &str) -> (Option<Conversion>, &str) {
     ("diuoxXcspeEfFgG".contains(c.letter).then_some(c), letters.as_str())
 }
 
-/// A number at the begin of a text, and the rest.
+/// A number at the start of a text, and the rest.
 fn digits(text: &str) -> (usize, &str) {
     let rest = text.trim_start_matches(|c: char| c.is_ascii_digit());
     let digits = &text[..text.len() - rest.len()];
@@ -111,7 +111,7 @@ impl Conversion {
         self.padded("", &text, false)
     }
 
-    /// An argument that is no text, from its bits.
+    /// An argument that is not a text, from its bits.
     pub(crate) fn number(&self, value: u64) -> String {
         let unsigned = value & (u64::MAX >> (64 - self.bits));
         match self.letter {
@@ -164,7 +164,7 @@ impl Conversion {
         self.padded(sign, &text, value.is_finite())
     }
 
-    /// A text behind its sign or prefix, as wide as asked for: zeros stand between both, blanks outside.
+    /// A text after its sign or prefix, padded to the width: zeros go between both, blanks outside.
     fn padded(&self, prefix: &str, text: &str, zeros: bool) -> String {
         let missing = self.width.saturating_sub(prefix.chars().count() + text.chars().count());
         match (self.left, self.zeros && zeros) {
@@ -182,7 +182,7 @@ fn scientific(value: f64, precision: usize) -> String {
     format!("{mantissa}e{sign}{:02}", exponent.abs())
 }
 
-/// Mantissa and exponent with so many digits behind the point.
+/// Mantissa and exponent with this many digits after the decimal point.
 fn decimal(value: f64, precision: usize) -> (String, i32) {
     let text = format!("{value:.precision$e}");
     let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));

@@ -1,4 +1,4 @@
-//! What the simulator finds: a typed report with the place in the PTX text, in the user's source and in the grid.
+//! What the simulator finds: a typed report with the location in the PTX text, in the user's source and in the grid.
 
 use crate::parse::ast::Pos;
 use std::fmt;
@@ -24,7 +24,7 @@ pub struct Report {
 }
 
 /// What a report stands for beside the first time: the same fault of the same instruction, or of others with its operation code
-/// that were made of the same place in the source.
+/// generated from the same source location.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Repeats {
@@ -42,9 +42,9 @@ pub struct Repeats {
 pub struct Site {
     /// As written.
     pub instruction: String,
-    /// Where it stands in the PTX text.
+    /// Its position in the PTX text.
     pub pos: Pos,
-    /// The place in the user's source, of the last `.loc`: file, line, column.
+    /// The location in the user's source, of the last `.loc`: file, line, column.
     pub source: Option<(String, u32, u32)>,
 }
 
@@ -74,7 +74,7 @@ pub enum Space {
     Const,
 }
 
-/// What is wrong. Addresses are those that the program used; of shared memory, bytes from the begin of its window.
+/// What is wrong. Addresses are those that the program used; of shared memory, bytes from the start of its window.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Fault {
@@ -88,7 +88,7 @@ pub enum Fault {
         bytes: u32,
         /// Read or written.
         access: Access,
-        /// What lies near: `40 bytes behind the end of the 1024 bytes at 0x…`.
+        /// What lies near: `40 bytes past the end of the 1024 bytes at 0x…`.
         near: String,
     },
     /// An access to memory that was freed.
@@ -185,14 +185,14 @@ pub enum Fault {
         /// The rule that was broken.
         problem: MbarrierProblem,
     },
-    /// No warp can go on.
+    /// No warp can make progress.
     Deadlock {
         /// What each warp waits for.
         waits: Vec<Wait>,
     },
-    /// Some warps turn in loops that can never end: no memory changes, and their registers are what they were before.
+    /// Some warps run loops that can never end: no memory changes, and their registers are what they were before.
     Livelock {
-        /// What each warp waits for, or where it turns.
+        /// What each warp waits for, or where its loop is.
         waits: Vec<Wait>,
     },
     /// A limit of the options was reached. Whether the launch would have ended is not known.
@@ -205,7 +205,7 @@ pub enum Fault {
         idle: u64,
         /// Warp instructions of the launch.
         ran: u64,
-        /// What each warp waits for, or where it turns and how often it has.
+        /// What each warp waits for, or where its loop is and how many iterations it has run.
         waits: Vec<Wait>,
     },
     /// A register of an unfinished `wgmma` was read or written.

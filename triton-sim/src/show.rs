@@ -1,4 +1,4 @@
-//! Reports as text: one line each, the place in the source first.
+//! Reports as text: one line each, the source location first.
 
 use crate::report::{Access, Fault, MbarrierProblem, Repeats, Report, Space, Wait};
 use std::fmt;
@@ -24,7 +24,7 @@ impl fmt::Display for Repeats {
         write!(f, "; found {times} time{} more", plural(times))?;
         if instructions > 0 {
             let plural = plural(instructions.into());
-            write!(f, ", in {instructions} other instruction{plural} of this place in the source")?;
+            write!(f, ", in {instructions} other instruction{plural} of this source location")?;
         }
         if blocks > 0 {
             write!(f, ", in {blocks} other block{}", plural(blocks.into()))?;
@@ -37,10 +37,7 @@ impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Fault::OutOfBounds { space, address, bytes, access, near } => {
-                write!(
-                    f,
-                    "{access} of {bytes} bytes of {space} memory at {address:#x}, outside of all that is allocated"
-                )?;
+                write!(f, "{access} of {bytes} bytes of {space} memory at {address:#x}, outside every allocation")?;
                 if near.is_empty() { Ok(()) } else { write!(f, ": {near}") }
             }
             Fault::UseAfterFree { address, bytes, access } => {
@@ -60,7 +57,7 @@ impl fmt::Display for Fault {
             ),
             Fault::ProxyFence { space, address, site } => write!(
                 f,
-                "the async proxy uses {space} memory at {address:#x}, and no proxy fence is behind its write in {site}"
+                "the async proxy uses {space} memory at {address:#x}, and no proxy fence follows its write in {site}"
             ),
             Fault::ReadOnly { address, access, other, site, thread: ([x, y, z], warp, lane) } => write!(
                 f,
@@ -72,9 +69,9 @@ impl fmt::Display for Fault {
             }
             Fault::Barrier { barrier, problem } => write!(f, "barrier {barrier}: {problem}"),
             Fault::Mbarrier { address, problem } => write!(f, "the mbarrier at {address:#x} {problem}"),
-            Fault::Deadlock { waits } => list(f, "no warp can go on", waits),
+            Fault::Deadlock { waits } => list(f, "deadlock: no warp can make progress", waits),
             Fault::Livelock { waits } => {
-                let what = "a livelock, loops that can never end: registers are the same after some turns, and no memory changes";
+                let what = "a livelock, loops that can never end: registers repeat after some iterations, and no memory changes";
                 list(f, what, waits)
             }
             Fault::Limit { option, limit, idle, ran, waits } => {
@@ -85,7 +82,7 @@ impl fmt::Display for Fault {
                 list(f, &what, waits)
             }
             Fault::RegisterInFlight { register } => {
-                write!(f, "`{register}` belongs to a `wgmma` that is not finished")
+                write!(f, "`{register}` is in use by an unfinished `wgmma`")
             }
             Fault::Wgmma { problem } => write!(f, "wgmma: {problem}"),
             Fault::Descriptor { bits, problem } => write!(f, "the matrix descriptor {bits:#018x}: {problem}"),
@@ -102,7 +99,7 @@ impl fmt::Display for MbarrierProblem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             MbarrierProblem::NotInitialised => f.write_str("is not initialised"),
-            MbarrierProblem::InitialisedTwice => f.write_str("is initialised again while it is one"),
+            MbarrierProblem::InitialisedTwice => f.write_str("is initialised a second time"),
             MbarrierProblem::Overwritten => f.write_str("is accessed by ordinary instructions"),
             MbarrierProblem::Count { count } => write!(f, "has a count of {count}, which is not in 1 to 2^20 - 1"),
             MbarrierProblem::TooManyArrivals { expected } => {
@@ -168,14 +165,14 @@ mod tests {
         let (place, code) =
             ("kernel `add`, block (1, 2, 0), warp 3, lane 4: ", "; at `st.global.b32 [%rd1], %r1`, 30:2 of the PTX");
         check(Fault::Trap, None, &format!("{place}trap{code}"));
-        let near = "4 bytes behind the end".into();
+        let near = "4 bytes past the end".into();
         let (space, access) = (Space::Global, Access::Write);
         check(
             Fault::OutOfBounds { space, address: 0x1004, bytes: 4, access, near },
             Some(("src/k.rs".into(), 7, 5)),
             &format!(
-                "src/k.rs:7:5: {place}write of 4 bytes of global memory at 0x1004, outside of all that is allocated: 4 bytes \
-                 behind the end{code}"
+                "src/k.rs:7:5: {place}write of 4 bytes of global memory at 0x1004, outside every allocation: 4 bytes \
+                 past the end{code}"
             ),
         );
         check(
@@ -201,7 +198,7 @@ mod tests {
             Wait { block: [0; 3], warp, lanes: 1, site, reason: "3 warps".into() }
         };
         let at = |warp: u32| format!("block (0, 0, 0), warp {warp}, lanes 0x00000001 at `bar.sync 0` at 30:2: 3 warps");
-        let text = format!("{place}no warp can go on: {}, {}{code}", at(0), at(1));
+        let text = format!("{place}deadlock: no warp can make progress: {}, {}{code}", at(0), at(1));
         check(Fault::Deadlock { waits: vec![wait(0), wait(1)] }, None, &text);
     }
 }

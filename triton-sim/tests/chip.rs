@@ -9,8 +9,8 @@ use triton_chip::kind::{F64, Format, Value};
 use triton_chip::{Outcome, Program, Promise, programs};
 use triton_sim::{Arg, Launch, Memory, Module, Options};
 
-/// By the begin of a form's name, how many representable values, or else what difference, two results may be apart: the
-/// largest that were measured. None is more than the ISA allows. The first that fits holds.
+/// By the prefix of a form's name, how many representable values, or else what difference, two results may be apart:
+/// the largest that were measured. None is more than the ISA allows. The first that fits holds.
 const BOUNDS: &[(&str, u64, f64)] = &[
     ("div.full", 2, 0.0),
     ("div.approx", 1, 0.0),

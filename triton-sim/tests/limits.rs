@@ -22,7 +22,7 @@ fn only(outcome: &Outcome) -> &Report {
     &outcome.reports[0]
 }
 
-/// Counts to a number in a register: three instructions a turn.
+/// Counts to a number in a register: three instructions an iteration.
 fn count(to: u32) -> String {
     format!(
         "mov.b32 %r0, 0;\nL: add.u32 %r0, %r0, 1;\nsetp.lt.u32 %p0, %r0, {to};\n@%p0 bra L;\nst.global.u32 [%d0], %r0;"
@@ -58,7 +58,7 @@ fn a_limit_is_said_to_be_one() {
 
 #[test]
 fn a_loop_whose_state_changes_is_not_proven_endless() {
-    // It ends when the counter overflows to 0: after 2^32 turns.
+    // It ends when the counter overflows to 0: after 2^32 iterations.
     let statements = "mov.b32 %r0, 1;\nL: add.u32 %r0, %r0, 1;\nsetp.ne.u32 %p0, %r0, 0;\n@%p0 bra L;";
     let options = Options { patience: 1_000_000, ..Options::default() };
     let (outcome, _) = launch(1, 32, statements, &options);
@@ -79,7 +79,7 @@ fn a_launch_that_is_wrong_need_not_end() {
 
 #[test]
 fn all_instructions_of_a_launch_have_a_limit() {
-    // Memory changes in every turn.
+    // Memory changes in every iteration.
     let statements = "mov.b32 %r0, 0;\nL: add.u32 %r0, %r0, 1;\nst.global.u32 [%d0], %r0;\nbra L;";
     let options = Options { most_instructions: 10_000, ..Options::default() };
     let (outcome, _) = launch(1, 1, statements, &options);
@@ -103,7 +103,7 @@ fn livelock(grid: u32, block: u32, statements: &str) {
 #[test]
 fn a_loop_that_changes_nothing_is_proven_endless() {
     livelock(1, 1, "L: bra L;");
-    // A cycle of four turns; the store writes what is there.
+    // A cycle of four iterations; the store writes what is there.
     livelock(1, 32, "mov.b32 %r0, 0;\nL: add.u32 %r0, %r0, 1;\nand.b32 %r0, %r0, 3;\nst.global.u32 [%d0], 0;\nbra L;");
     // Every thread waits for a flag, one of them at a barrier.
     livelock(

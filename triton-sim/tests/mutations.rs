@@ -1,4 +1,4 @@
-//! Programs that were changed by chance are refused, reported or run; they do not panic, and they end.
+//! Programs that were mutated at random are rejected, reported or run; they do not panic, and they end.
 
 mod common;
 
@@ -8,7 +8,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 /// Numbers that are likely to be at some border.
 const NUMBERS: [&str; 12] = ["0", "1", "2", "3", "7", "16", "31", "32", "64", "-1", "0x7fffffff", "0xffffffffffffffff"];
 
-/// Another text: some of its words are replaced by others of it or by numbers, some lines are gone, twice there or exchanged.
+/// Another text: some of its words are replaced by others of it or by numbers, some lines are deleted, repeated or
+/// swapped.
 fn change(text: &str, rng: &mut fastrand::Rng) -> String {
     let mut lines: Vec<String> = text.lines().map(str::to_string).collect();
     let body = lines.iter().position(|l| l.trim() == "{").unwrap_or(0) + 1;

@@ -1,4 +1,5 @@
-//! Kernels whose instructions and declarations fit no rule are refused, with the place and the reason; so are launches.
+//! Kernels whose instructions and declarations fit no rule are refused, with the location and the reason; so are
+//! launches.
 
 use triton_sim::{Launch, Memory, Module, Options};
 
@@ -11,14 +12,14 @@ fn text(parameters: &str, bounds: &str, statements: &str) -> String {
     )
 }
 
-/// Checks statements: their message, at their begin, or that they are accepted if there is none.
+/// Checks statements: their message, at their start, or that they are accepted if there is none.
 fn check(statements: &str, expected: &str) {
     let found = Module::parse(&text("", "", statements)).map_or_else(|e| e.to_string(), |_| String::new());
     let expected = if expected.is_empty() { String::new() } else { format!("2:1: {expected}") };
     assert_eq!(found, expected, "{statements}");
 }
 
-/// The names of so many registers.
+/// The names of this many registers.
 fn registers(prefix: &str, count: usize) -> String {
     (0..count).map(|i| format!("%{prefix}{i}")).collect::<Vec<_>>().join(", ")
 }

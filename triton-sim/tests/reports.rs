@@ -46,12 +46,12 @@ fn what_one_place_in_the_source_became_is_one_mistake() {
     let [report] = &found[..] else { panic!("{found:?}") };
     assert_eq!((report.repeats.times, report.repeats.blocks, report.repeats.instructions), (7, 0, 7));
     let text = report.to_string();
-    assert!(text.ends_with("; found 7 times more, in 7 other instructions of this place in the source"), "{text}");
-    // Without a place in the source, and at other places, each is its own.
+    assert!(text.ends_with("; found 7 times more, in 7 other instructions of this source location"), "{text}");
+    // Without a source location, and at other locations, each is its own.
     assert_eq!(reports(2, 1, &stores).len(), 8);
     let apart = format!(".loc 1 7 5\n{}.loc 1 7 9\n{}", store(0), store(1));
     assert_eq!(reports(2, 1, &apart).len(), 2);
-    // Another operation of the place is another mistake, and so is another fault.
+    // Another operation of the location is another mistake, and so is another fault.
     let vector = "st.global.v2.u32 [%d0+8], {%r0, %r0};\n";
     assert_eq!(reports(2, 1, &format!(".loc 1 7 5\n{}{vector}", store(0))).len(), 2);
     let unwritten = "st.global.u32 [%d0+64], %r5;\n";

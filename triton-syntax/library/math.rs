@@ -1,5 +1,5 @@
-//! Functions of elements, written in the language. `Value<T>` is a number of type `T`, or a tile of them. Coefficients are
-//! minimax fits, rounded to `f32`; every step but `exp` is IEEE.
+//! Elementwise functions, written in the language. `Value<T>` is a number of type `T`, or a tile of them. Coefficients
+//! are minimax fits, rounded to `f32`; every step but `exp` is IEEE.
 
 /// Between `lo` and `hi`.
 fn clamp<T>(x: Value<T>, lo: Value<T>, hi: Value<T>) -> Value<T> {

@@ -38,7 +38,7 @@ impl Kernel<'_> {
         quote!(#root::Compiled)
     }
 
-    /// What rustc says of an instance that is not in the lists.
+    /// rustc's message for an instance that is not in the lists.
     pub(crate) fn unlisted(&self) -> TokenStream {
         let name = self.name();
         let message = format!("kernel `{name}` was not compiled for this instance");

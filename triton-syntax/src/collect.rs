@@ -1,4 +1,4 @@
-//! What a body mentions that it does not contain: functions, constants, structs.
+//! The external items that a body names: functions, constants, structs.
 
 use crate::link::key;
 use crate::twin::names_built_in;
@@ -7,7 +7,7 @@ use syn::{Block, Expr, ExprCall, ExprPath, Macro, Pat, PatIdent, Path, Type};
 use triton_core::ir::types::DType;
 use triton_core::sema::BUILTINS;
 
-/// Whether a path means a function of the language.
+/// Whether a path resolves to a function of the language.
 pub(crate) fn is_built_in(path: &Path) -> bool {
     names_built_in(path) && path.segments.last().is_some_and(|last| BUILTINS.iter().any(|b| last.ident == b.name))
 }
@@ -29,10 +29,10 @@ pub(crate) fn names_constant(path: &Path) -> bool {
     !standard && segments.last().is_some_and(|last| is_screaming(last))
 }
 
-/// What one body mentions.
+/// The external items of one body.
 #[derive(Default)]
 pub(crate) struct Mentioned {
-    /// The paths that are called and are no functions of the language, each once.
+    /// The paths that are called and are not functions of the language, each once.
     pub(crate) calls: Vec<Path>,
     /// The paths that may be constants, each once.
     pub(crate) constants: Vec<Path>,
@@ -124,7 +124,7 @@ impl<'a> Visit<'a> for Mentioned {
 
     fn visit_macro(&mut self, call: &'a Macro) {
         for argument in crate::body::macros::arguments(call).unwrap_or_default() {
-            // The text of a message is no expression of the language, but it does no harm.
+            // The text of a message is not an expression of the language, but it does no harm.
             let inner = Mentioned::in_expr(&argument);
             inner.calls.iter().for_each(|path| Mentioned::add(&mut self.calls, path));
             inner.constants.iter().for_each(|path| Mentioned::add(&mut self.constants, path));

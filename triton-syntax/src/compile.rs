@@ -1,4 +1,4 @@
-//! Runs the compiler over every instance and gathers what it says.
+//! Runs the compiler over every instance and gathers its diagnostics.
 
 use crate::context::Context;
 use crate::expand;
@@ -10,11 +10,11 @@ use triton_core::diag::{Code, Diagnostic, Failure};
 use triton_core::span::Span;
 use triton_core::{Compiled, ast};
 
-/// What became of a kernel.
+/// The result of compiling a kernel.
 pub(crate) enum Outcome {
     /// The configs of each instance.
     Compiled(Vec<Vec<Compiled>>),
-    /// Constants from outside, by their numbers, whose values the compiler must know.
+    /// External constants, by their numbers, whose values the compiler needs.
     Needed(Vec<usize>),
     /// Errors, which are reported.
     Wrong,
@@ -72,7 +72,7 @@ pub(crate) fn all(cx: &mut Context, kernel: &expand::Kernel<'_>, body: Vec<ast::
     }
     if warnings != Some(false) && deferred.is_none() {
         let mut advice = Findings::default();
-        // What is said without being asked is true of all instances, or of none.
+        // Default warnings apply to all instances, or to none.
         let asked = warnings == Some(true);
         for (index, instance) in instances.iter().enumerate().take(if asked { instances.len() } else { 1 }) {
             let instance = ast::Instance { args: instance.args.clone(), options: instance.configs[0] };
@@ -96,12 +96,12 @@ pub(crate) fn all(cx: &mut Context, kernel: &expand::Kernel<'_>, body: Vec<ast::
     }
 }
 
-/// Compiles one instance. A panic of the compiler, and a refusal without a reason, become diagnostics too.
+/// Compiles one instance. A panic of the compiler, and a failure without a reason, become diagnostics too.
 fn one(kernel: &ast::Kernel, instance: &ast::Instance) -> Result<Compiled, Failure> {
     let compile = if crate::environment::only_checks() { triton_core::check } else { triton_core::compile };
     let result = catch_unwind(AssertUnwindSafe(|| compile(kernel, instance)));
     let mistake = |reason: String| {
-        let message = "a mistake of the compiler, not of the kernel: please report it";
+        let message = "an internal compiler error, not a mistake in the kernel: please report it";
         let diagnostic = Diagnostic::new(Code::T0199, kernel.name.span, message).note(reason);
         Failure { diagnostics: vec![diagnostic], ..Failure::default() }
     };
@@ -152,7 +152,7 @@ impl Findings {
     fn finish(mut self, count: usize, name: impl Fn(usize) -> String) -> Vec<Diagnostic> {
         self.list.sort_by_key(|found| found.diagnostic.span);
         let named = self.list.into_iter().map(|Finding { diagnostic, instances, varies }| match instances.as_slice() {
-            // What a constant assertion speaks of is the instance.
+            // A constant assertion is about the instance.
             [first, rest @ ..] if instances.len() < count || varies || diagnostic.code == Code::T0122 => {
                 let more = if rest.is_empty() { String::new() } else { format!(" and {} more", rest.len()) };
                 diagnostic.note(format!("in the instance `{}`{more}", name(*first)))
@@ -163,7 +163,7 @@ impl Findings {
     }
 }
 
-/// A message with a mark in the place of each number.
+/// A message with a mark in place of each number.
 fn without_numbers(message: &str) -> String {
     let mut text = String::new();
     for c in message.chars() {

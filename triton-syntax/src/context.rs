@@ -1,6 +1,6 @@
-//! What all stages share: the places of the source, and the errors found so far.
+//! What all stages share: the spans of the source, and the errors found so far.
 //!
-//! The compiler knows places as numbers. Here every number has the tokens it stands for, so that an error returns to the
+//! The compiler knows spans as numbers. Here every number has the tokens it stands for, so that an error returns to the
 //! very operand, and file, line and column, so that line tables and notes can name it.
 
 use proc_macro2::{Delimiter, Group, Ident, Punct, Spacing, Span as TokenSpan, TokenStream, TokenTree};
@@ -21,9 +21,9 @@ pub(crate) struct Context {
     warnings: Vec<Diagnostic>,
     /// What the paths of the body that is being read mean.
     pub(crate) names: Names,
-    /// Whether that body is of another crate, where rustc points at nothing.
+    /// Whether that body is of another crate, where rustc cannot point.
     foreign: bool,
-    /// Whether that body is the compiler's own, and has no place at all.
+    /// Whether that body is the compiler's own, and has no span at all.
     nowhere: bool,
 }
 
@@ -35,7 +35,7 @@ struct Place {
     foreign: bool,
 }
 
-/// What paths mean that are no names of a body's own. Paths are spelled as by [`crate::link::key`].
+/// The resolution of paths that are not a body's own names. Paths are spelled as by [`crate::link::key`].
 #[derive(Default)]
 pub(crate) struct Names {
     /// Functions and constants, by their numbers.
@@ -44,7 +44,7 @@ pub(crate) struct Names {
     pub(crate) structs: BTreeMap<String, usize>,
     /// Functions of the language under other names.
     pub(crate) built_ins: BTreeMap<String, String>,
-    /// Constants that only rustc can evaluate, in order.
+    /// External constants, in order.
     pub(crate) outers: Vec<syn::Path>,
 }
 
@@ -55,13 +55,13 @@ impl Context {
         Context { names: Names { functions, ..Names::default() }, nowhere: true, ..Context::default() }
     }
 
-    /// Goes on with another body.
+    /// Continues with another body.
     pub(crate) fn enter(&mut self, names: Names, foreign: bool) {
         self.names = names;
         self.foreign = foreign;
     }
 
-    /// The place that reaches from one token to another.
+    /// The span from one token to another.
     pub(crate) fn place(&mut self, first: TokenSpan, last: TokenSpan) -> Span {
         if self.nowhere {
             return Span::NONE;
@@ -73,19 +73,19 @@ impl Context {
         Span(index)
     }
 
-    /// The place of a piece of syntax.
+    /// The span of a piece of syntax.
     pub(crate) fn place_of(&mut self, node: &impl ToTokens) -> Span {
         let (first, last) = ends(node);
         self.place(first, last)
     }
 
-    /// The first and last token of a place.
+    /// The first and last token of a span.
     pub(crate) fn tokens(&self, span: Span) -> (TokenSpan, TokenSpan) {
         let call_site = || (TokenSpan::call_site(), TokenSpan::call_site());
         self.places.get(span.0 as usize).map_or_else(call_site, |place| (place.first, place.last))
     }
 
-    /// What the compiler needs to know of the places.
+    /// What the compiler needs to know of the spans.
     pub(crate) fn sources(&self) -> Sources {
         self.sources.clone()
     }
@@ -132,7 +132,7 @@ impl Context {
                 let between = calls.len().saturating_sub(INNERMOST + 1);
                 notes.extend(calls[1..].iter().rev().take(INNERMOST).map(note));
                 if between > 0 {
-                    notes.push(format!("and in {between} functions more, one called in another"));
+                    notes.push(format!("and in {between} more functions, each called in the next"));
                 }
                 notes.extend(calls.first().map(note));
             } else {
@@ -154,7 +154,7 @@ impl Context {
     }
 
     /// The warnings as tokens: uses of constants that are deprecated for these reasons. On stable Rust nothing else makes
-    /// rustc warn at a place, in words of ours, as it is told to by `allow` and `deny`.
+    /// rustc warn at a span, with our own message, as it is told to by `allow` and `deny`.
     pub(crate) fn warnings(&self) -> TokenStream {
         let warning = |problem: &Diagnostic| {
             let names =
@@ -177,7 +177,7 @@ impl Context {
         !self.problems.is_empty()
     }
 
-    /// The errors as tokens: one `compile_error!` each, at its place.
+    /// The errors as tokens: one `compile_error!` each, at its span.
     pub(crate) fn errors(&self) -> TokenStream {
         self.problems.iter().map(|problem| self.compile_error(problem)).collect()
     }
@@ -236,8 +236,8 @@ fn ends(node: &impl ToTokens) -> (TokenSpan, TokenSpan) {
     (open(&first), close(&last))
 }
 
-/// A file's name as it may stand in a program: without the directories of the machine that built it. Of a file of another
-/// crate the crate's own folder stays.
+/// A file's name as it may appear in a program: without the directories of the machine that built it. Of a file of
+/// another crate the crate's own folder stays.
 fn portable(file: &str, manifest: &str) -> String {
     let path = std::path::Path::new(file);
     let source = path.ancestors().find(|folder| folder.file_name().is_some_and(|name| name == "src"));

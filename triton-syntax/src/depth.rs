@@ -9,7 +9,7 @@ use triton_core::diag::Code;
 /// takes some 17 KiB for a level, of the 8 MiB that rustc has.
 const MOST: usize = 320;
 
-/// An error in place of everything else, if tokens are nested too deeply to be parsed.
+/// An error instead of everything else, if tokens are nested too deeply to be parsed.
 pub(crate) fn refuse(tokens: &TokenStream) -> Option<TokenStream> {
     let at = deepest(tokens)?;
     let mut cx = Context::default();

@@ -85,7 +85,7 @@ fn element(kernel: &Kernel<'_>, instance: &Instance, name: &str) -> Option<DType
     }
 }
 
-/// A text, its holes filled with the values of constants while rustc evaluates it.
+/// A text, its placeholders patched with the values of constants while rustc evaluates it.
 fn text(p: &TokenStream, text: &str, compiled: &Compiled, outers: &[TokenStream]) -> TokenStream {
     let holes = embed::holes(text);
     if holes.is_empty() {

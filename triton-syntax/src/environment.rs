@@ -4,10 +4,11 @@ use proc_macro_crate::{FoundCrate, crate_name};
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote;
 
-/// Whether rust-analyzer asks, who wants names and types at once, and no code.
+/// Whether the expansion is for rust-analyzer, which needs names and types at once, and no code.
 ///
-/// The process tells. A `cfg` would not do, because the compiler of the user's crate warns of one it does not know, and the
-/// editor looks into both branches; nor would a variable of the environment, which a build started by an editor inherits.
+/// The process name tells. A `cfg` would not do, because the compiler of the user's crate warns of one it does not
+/// know, and the editor looks into both branches; nor would a variable of the environment, which a build started by an
+/// editor inherits.
 pub(crate) fn in_editor() -> bool {
     let name = std::env::current_exe().ok().and_then(|path| path.file_stem().map(|s| s.to_string_lossy().into_owned()));
     name.is_some_and(|name| name.contains("rust-analyzer"))
@@ -46,7 +47,7 @@ pub(crate) fn home() -> String {
     format!("{} {}", part("CARGO_CRATE_NAME"), part("CARGO_PKG_VERSION"))
 }
 
-/// The file that a token is written in; `None` outside of rustc.
+/// The file that a token is written in; `None` outside rustc.
 pub(crate) fn file(span: Span) -> Option<std::path::PathBuf> {
     if proc_macro::is_available() { span.unwrap().local_file() } else { None }
 }
@@ -56,8 +57,8 @@ pub(crate) fn column(span: Span) -> usize {
     if proc_macro::is_available() { span.unwrap().column() } else { 1 }
 }
 
-/// File, line and column of a token, as a text. Of the file only its name: where a crate lies must not show in what is made of
-/// it.
+/// File, line and column of a token, as a text. Of the file only its name: where a crate is must not show in what is
+/// generated from it.
 pub(crate) fn place(span: Span) -> String {
     // Only inside rustc do tokens have files.
     if !proc_macro::is_available() {

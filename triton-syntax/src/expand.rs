@@ -1,4 +1,4 @@
-//! What a kernel becomes: launcher, instance trait, and the two forms of the twin.
+//! The expansion of a kernel: launcher, instance trait, and the two forms of the twin.
 //!
 //! Only functions, types and traits are emitted, never a module of the kernel's name, so that a module may well be called
 //! like its kernel.
@@ -27,7 +27,7 @@ pub(crate) struct Kernel<'a> {
     pub(crate) instances: &'a [Instance],
     /// The structs that its parameters have, once these are known.
     pub(crate) structs: &'a [ast::Struct],
-    /// Whether it asks for warnings, or for none.
+    /// Whether warnings are enabled, or disabled.
     pub(crate) warnings: Option<bool>,
     /// For an editor generated tokens must not lie on the user's, for rustc's messages they should.
     editor: bool,
@@ -123,7 +123,7 @@ impl<'a> Kernel<'a> {
         let args = self.gathered(args);
         let predicates = function.sig.generics.where_clause.as_ref().map(|clause| &clause.predicates);
         if self.editor {
-            // The signature is all that an editor wants: what stands for the instances would be offered in completions.
+            // An editor only needs the signature: the instances would be offered as completions.
             return quote! {
                 #(#attrs)*
                 #[allow(non_snake_case)]
@@ -194,8 +194,8 @@ impl<'a> Kernel<'a> {
         quote!(#p::Slots::gather(|slots| { #(#puts)* }))
     }
 
-    /// What the kernel uses and does not contain: functions, and structs of its parameters. Constants are not among them:
-    /// which of them can be known while compiling, nobody can tell yet.
+    /// The external items of the kernel: functions, and structs of its parameters. Constants are not among them:
+    /// which of them can be known at compile time cannot be told yet.
     pub(crate) fn uses(&self) -> Vec<syn::Path> {
         let mut uses = Mentioned::in_block(&self.function.block, []).calls;
         for ty in self.struct_types() {
@@ -207,7 +207,7 @@ impl<'a> Kernel<'a> {
         uses
     }
 
-    /// The constants from outside that only rustc knows.
+    /// The external constants.
     pub(crate) fn outers(&self, linked: &Linked) -> Vec<syn::Path> {
         let generics = self.signature.generics.iter().map(|generic| generic.name.name.clone());
         let params = self.signature.params.iter().map(|param| param.name.unraw().to_string());
@@ -274,7 +274,7 @@ impl<'a> Kernel<'a> {
             let twin = self.twin(&[]);
             return quote!(#twin #(#impls)*);
         }
-        // One mention of each constant for rustc to judge: in the twin and in the code stands another name for it.
+        // One use of each constant for rustc to check: the twin and the code use another name for it.
         let (mut renamed, mut declared) = (Vec::new(), TokenStream::new());
         for (index, path) in outers.iter().enumerate() {
             let dtype = compiled.iter().flatten().find_map(|compiled| compiled.outers.get(index).copied().flatten());
@@ -297,7 +297,7 @@ impl<'a> Kernel<'a> {
         quote!(const _: () = { #declared #twin #(#impls)* };)
     }
 
-    /// The implementation for one instance, with its code. `outers` are what its constants from outside are called.
+    /// The implementation for one instance, with its code. `outers` are the names of its external constants.
     fn instance(&self, instance: &Instance, configs: &[Compiled], outers: &[TokenStream]) -> TokenStream {
         let (marker, compiled) = (self.marker(), &self.compiled);
         let p = self.private();
@@ -335,7 +335,7 @@ impl<'a> Kernel<'a> {
         }
     }
 
-    /// The kernel's head with nothing in it, which stands in for the twin: without it an import that only the kernel
+    /// The kernel's head with nothing in it, which replaces the twin: without it an import that only the kernel
     /// needs would be reported as unused, beside the error.
     pub(crate) fn head(&self) -> TokenStream {
         let (generics, clause) = (self.twin_generics(), &self.function.sig.generics.where_clause);
@@ -365,7 +365,7 @@ impl<'a> Kernel<'a> {
         let sig = &self.function.sig;
         let (fn_token, mut name, clause) = (&sig.fn_token, sig.ident.clone(), &sig.generics.where_clause);
         if self.editor {
-            // On the user's name lies the launcher.
+            // The user's name is the launcher's.
             name.set_span(Span::call_site());
         }
         let levels = ["allow", "expect", "warn", "deny"];
@@ -390,7 +390,7 @@ impl<'a> Kernel<'a> {
     /// What rustc checks besides the body.
     ///
     /// The compiler knows a built-in by its name. If the user has another function of that name in scope, then that is
-    /// what the body seems to call, so it is refused: two imports by `*` of different things are ambiguous.
+    /// what the body seems to call, so it is rejected: two imports by `*` of different things are ambiguous.
     fn checks(&self, called: &[syn::Path]) -> TokenStream {
         let (root, mut checks) = (self.root, self.bound_checks());
         for (index, path) in called.iter().enumerate() {
@@ -427,7 +427,7 @@ impl<'a> Kernel<'a> {
         checks
     }
 
-    /// Mentions the twin with the listed types, so that rustc tells of one that does not keep the bounds.
+    /// Instantiates the twin with the listed types, so that rustc reports one that does not satisfy the bounds.
     fn bound_checks(&self) -> TokenStream {
         let name = &self.function.sig.ident;
         let mut seen: Vec<Vec<GenericArg>> = Vec::new();
@@ -445,7 +445,7 @@ impl<'a> Kernel<'a> {
         checks
     }
 
-    /// The twin as a closure over one instance, and behind it a panic that is reached only if rustc accepts the closure.
+    /// The twin as a closure over one instance, followed by a panic that is reached only if rustc accepts the closure.
     pub(crate) fn twin_of(
         &self,
         cx: &Context,
@@ -482,7 +482,7 @@ impl<'a> Kernel<'a> {
         )
     }
 
-    /// The values of the generic parameters, each at a place of its own.
+    /// The values of the generic parameters, each with a span of its own.
     fn values(&self, instance: &Instance, span: impl Fn(usize) -> Span) -> Vec<TokenStream> {
         let pairs = instance.args.iter().zip(&self.signature.generics).enumerate();
         pairs.map(|(index, (arg, generic))| self.value(*arg, generic.kind, span(index))).collect()

@@ -1,4 +1,4 @@
-//! `#[triton::function]`, `#[triton::constant]` and `#[triton::params]`: what kernels use besides their own bodies.
+//! `#[triton::function]`, `#[triton::constant]` and `#[triton::params]`: the external items of kernels.
 //!
 //! Each leaves the item for rustc and a macro of the same name for kernels ([`crate::link`]). A function's body becomes its
 //! twin, since nothing but a kernel calls it.
@@ -21,11 +21,12 @@ pub fn function(args: TokenStream, item: TokenStream) -> TokenStream {
     }
     let mut cx = Context::default();
     let Ok(written) = syn::parse2::<ItemFn>(item.clone()) else {
-        return refuse(&mut cx, item, "`#[triton::function]` stands on a function with a body, and on nothing else");
+        return refuse(&mut cx, item, "`#[triton::function]` is for a function with a body, and for nothing else");
     };
     no_options(&mut cx, "function", &args);
     if let Some(receiver) = written.sig.receiver() {
-        let problem = cx.diagnostic(Code::T0002, receiver, "a function for kernels takes no `self`: it is no method");
+        let problem =
+            cx.diagnostic(Code::T0002, receiver, "a function for kernels takes no `self`: it is not a method");
         cx.report(problem.help("move it out of the `impl`"));
         return cx.errors();
     }
@@ -50,7 +51,7 @@ pub fn function(args: TokenStream, item: TokenStream) -> TokenStream {
     if let Some(path) = mentioned.calls.iter().find(|path| own(path)) {
         let message = format!("`{}` calls itself", written.sig.ident);
         let problem = cx.diagnostic(Code::T0001, path, message);
-        cx.report(problem.help("a call is replaced by the function's body, so it cannot end in itself: write a loop"));
+        cx.report(problem.help("calls are inlined, so a function cannot call itself: write a loop"));
     }
     let mut paths = needs(&written, &names, mentioned, own);
     if !editor {
@@ -75,7 +76,7 @@ pub fn constant(args: TokenStream, item: TokenStream) -> TokenStream {
     }
     let mut cx = Context::default();
     let Ok(written) = syn::parse2::<ItemConst>(item.clone()) else {
-        return refuse(&mut cx, item, "`#[triton::constant]` stands on a `const`, and on nothing else");
+        return refuse(&mut cx, item, "`#[triton::constant]` is for a `const`, and for nothing else");
     };
     no_options(&mut cx, "constant", &args);
     parts::constant(&mut cx, &written);
@@ -99,7 +100,7 @@ pub fn params(args: TokenStream, item: TokenStream) -> TokenStream {
     }
     let mut cx = Context::default();
     let Ok(written) = syn::parse2::<ItemStruct>(item.clone()) else {
-        return refuse(&mut cx, item, "`#[triton::params]` stands on a struct, and on nothing else");
+        return refuse(&mut cx, item, "`#[triton::params]` is for a struct, and for nothing else");
     };
     no_options(&mut cx, "params", &args);
     let fields = parts::structure(&mut cx, &written);
@@ -178,7 +179,7 @@ fn parameter_names(written: &ItemFn) -> Vec<String> {
     names.collect()
 }
 
-/// The function as rustc shall see it.
+/// The function as rustc sees it.
 fn twin_of(written: &ItemFn, root: &TokenStream, editor: bool) -> TokenStream {
     let mut twin = written.clone();
     let body = twin::of(&written.block, root, editor, &[]);

@@ -10,7 +10,7 @@ use triton_core::ast::{self, GenericArg, GenericKind};
 use triton_core::diag::Code;
 use triton_core::ir::types::DType;
 
-/// How many instances a kernel may have, each choice of options counted.
+/// How many instances a kernel may have, counting each choice of options.
 const MOST: usize = 512;
 
 /// One choice of the generic parameters.
@@ -29,7 +29,7 @@ enum Values {
     Configs,
 }
 
-/// Every instance, in the order of the lists. Empty if something is wrong, which is then reported.
+/// Every instance, in the order of the lists. Empty after a reported error.
 pub(crate) fn list(cx: &mut Context, options: &Options, signature: &Signature, kernel: &Ident) -> Vec<Instance> {
     let before = cx.failed();
     let values = values(cx, options, signature, kernel);
@@ -187,11 +187,8 @@ fn value(cx: &mut Context, written: &Expr, name: &str, kind: GenericKind) -> Opt
                 return Some((GenericArg::Type(dtype), span));
             }
             let known: Vec<&str> = DType::ALL.iter().map(|d| d.name()).collect();
-            let problem = cx.diagnostic(
-                Code::T0011,
-                written,
-                format!("`{text}` is not an element type, which `{name}` stands for"),
-            );
+            let problem =
+                cx.diagnostic(Code::T0011, written, format!("`{text}` is not an element type, as `{name}` must be"));
             let problem = problem.note(format!("the element types are {}", quoted(known.clone())));
             cx.report(match found.as_deref().and_then(|f| nearest(f, known)) {
                 Some(near) => problem.help(format!("did you mean `{near}`?")),

@@ -3,13 +3,13 @@
 //! A library, so that tests and tools can do what the attributes of `triton-macros` do.
 //!
 //! ```text
-//! #[kernel] fn ─▶ options, signature, body (syn → ast, with a place for every span)
+//! #[kernel] fn ─▶ options, signature, body (syn → ast, with tokens for every span)
 //!            ─▶ if it uses functions, constants or structs: hidden macros gather them (`link`), and then
 //!            ─▶ launcher fn + instance trait                     always, so that callers resolve even if the body is wrong
 //!            ─▶ compile every instance
 //!                 all compiled   ─▶ the twin (rustc's own checks of the body) + one impl of the trait for each instance
-//!                 errors         ─▶ compile_error!s + an impl for every instance; no twin, so nothing is said twice
-//!                 rustc's to say ─▶ the twin as a closure, with a panic behind it in case rustc accepts it
+//!                 errors         ─▶ compile_error!s + an impl for every instance; no twin, so nothing is reported twice
+//!                 rustc's to say ─▶ the twin as a closure, followed by a panic in case rustc accepts it
 //!            in an editor: launcher + twin, nothing is compiled
 //! ```
 //!
@@ -59,7 +59,7 @@ pub fn kernel(args: TokenStream, item: TokenStream) -> TokenStream {
     let function = match syn::parse2::<syn::ItemFn>(item.clone()) {
         Ok(function) => function,
         Err(_) => {
-            let message = "`#[triton::kernel]` stands on a function with a body, and on nothing else";
+            let message = "`#[triton::kernel]` is for a function with a body, and for nothing else";
             let problem = cx.diagnostic(Code::T0001, &item, message);
             cx.report(problem.help("write `fn name(..) { .. }`"));
             let errors = cx.errors();
@@ -90,7 +90,7 @@ pub fn kernel(args: TokenStream, item: TokenStream) -> TokenStream {
         let rest = code(cx, &kernel, &Linked::default(), Some(Parts::default()), &request);
         return quote!(#launcher #rest);
     }
-    // What is wrong with the syntax is said now, and not hidden behind a function that cannot be found.
+    // Syntax errors are reported now, and not hidden by a function that cannot be found.
     if surroundings::refuse_plain_uses(&mut cx, &function, &mut uses) {
         return cx.errors();
     }
@@ -137,7 +137,7 @@ fn linked_kernel(mut request: Request, linked: &Linked) -> TokenStream {
     let mut kernel = expand::Kernel::new(&root, &function, &signature, &instances, false);
     kernel.structs = &structs;
     kernel.warnings = options.warnings;
-    // A constant that was asked for and is none has been reported.
+    // A path that is not a constant has been reported.
     request.asked.retain(|path| linked.paths.contains_key(&link::key(path)));
     code(cx, &kernel, linked, parts, &request)
 }
@@ -150,7 +150,7 @@ fn code(
     parts: Option<Parts>,
     request: &Request,
 ) -> TokenStream {
-    // What is wrong with a function is reported where it stands.
+    // Errors in a function are reported at its definition.
     let Some(parts) = parts else { return kernel.accept_every_instance() };
     cx.names.outers = kernel.outers(linked);
     let body = body::convert(&mut cx, &kernel.function.block);

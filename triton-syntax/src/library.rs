@@ -8,7 +8,8 @@ use triton_core::ast;
 /// The texts.
 const TEXTS: &[&str] = &[include_str!("../library/math.rs")];
 
-/// Every function of the library. In a kernel these stand before its own functions, so that their numbers are always the same.
+/// Every function of the library. In a kernel these come before its own functions, so that their numbers are always the
+/// same.
 pub(crate) fn functions() -> &'static [ast::Function] {
     static FUNCTIONS: OnceLock<Vec<ast::Function>> = OnceLock::new();
     FUNCTIONS.get_or_init(|| {

@@ -1,9 +1,9 @@
 //! Linking: how a kernel gets the tokens of the functions it calls, from other modules and crates, while it is compiled.
 //!
-//! Each `#[triton::function]` leaves beside the function a macro of the same name, which hands on what it knows: its own
+//! Each `#[triton::function]` leaves beside the function a macro of the same name, which passes on its own
 //! tokens, and those of everything that it needs in turn. A path like `math::gelu` names both, so that `use`, `pub use`,
 //! renames and privacy work by themselves. A kernel asks one macro after the other, each of which adds its part and calls the
-//! next, and at the end comes to [`crate::link`] with all of them:
+//! next, and the last calls [`crate::link`] with all of them:
 //!
 //! ```text
 //! a! { v1 [finish] [[b] [c]] [a] {head} {} }  ⇒  b! { v1 [finish] [[c]] [b] {head} {a's part} }  ⇒  ..  ⇒  finish! { v1 {head} {parts} }
@@ -11,7 +11,7 @@
 //!
 //! A part is `(path => "id")`, what the path meant, and for each function that comes with it
 //! `["id" "crate" {item} {(path => "id") ..}]`, with what its own paths mean. Another version of the protocol has another
-//! first word, and the macro then says so.
+//! first word, and the macro then reports it.
 
 use crate::environment;
 use proc_macro2::{Delimiter, Ident, TokenStream, TokenTree};
@@ -50,14 +50,14 @@ pub(crate) struct Part {
     pub(crate) item: Item,
     /// What its paths mean.
     pub(crate) paths: Paths,
-    /// All of it, to be handed on.
+    /// All of it, to be passed on.
     tokens: TokenStream,
 }
 
 /// A kernel whose code waits for what it uses.
 #[derive(Clone)]
 pub(crate) struct Request {
-    /// Constants that turned out to be needed while compiling.
+    /// Constants that turned out to be needed at compile time.
     pub(crate) asked: Vec<Path>,
     /// The options of its attribute.
     pub(crate) args: TokenStream,
@@ -66,7 +66,7 @@ pub(crate) struct Request {
 }
 
 impl Request {
-    /// Asks for these, and then goes on with the kernel.
+    /// Asks for these, and then continues with the kernel.
     pub(crate) fn ask(&self, root: &TokenStream, uses: &[Path]) -> TokenStream {
         let Request { asked, args, item } = self;
         let link = ask(root, uses, quote!(kernel [#([#asked])*] { #args } { #item }));
@@ -89,7 +89,7 @@ pub(crate) enum Head {
     Function(TokenStream),
 }
 
-/// What [`ask`] was told to go on with.
+/// The continuation of [`ask`].
 pub(crate) fn head(tokens: TokenStream) -> Option<Head> {
     match &list(tokens)[..] {
         [TokenTree::Ident(word), TokenTree::Group(item)] if *word == "function" => Some(Head::Function(item.stream())),
@@ -118,12 +118,12 @@ pub(crate) fn ask(root: &TokenStream, paths: &[Path], head: TokenStream) -> Toke
     let word = format_ident!("{PROTOCOL}");
     let finish = quote!(#root::__private::link);
     let Some((first, rest)) = paths.split_first() else { return quote!(#finish! { #word { #head } { } }) };
-    // Where the name is wrong, rustc shall point at the name.
+    // If the name is wrong, rustc should point at it.
     let call = quote_spanned!(first.span()=> !);
     quote!(#first #call { #word [#finish] [#([#rest])*] [#first] { #head } { } })
 }
 
-/// The macro that hands on a function, constant or struct, and what it needs.
+/// The macro that passes on a function, constant or struct, and what it needs.
 pub(crate) fn macro_of(vis: &Visibility, name: &Ident, item: &TokenStream, linked: &Linked) -> TokenStream {
     let (number, home) = (identity(name, item), environment::home());
     let id = format!("{home} {number}");
@@ -149,8 +149,8 @@ fn hidden_macro(vis: &Visibility, name: &Ident, id: &str, unique: &str, parts: &
     let hidden = format_ident!("for_kernels_{}_{}", PROTOCOL, unique);
     let export = if matches!(vis, Visibility::Public(_)) { quote!(#[macro_export]) } else { TokenStream::new() };
     let confused = format!(
-        "`{name}` is a function, constant or struct for kernels, and no macro; if this is a kernel or a function for \
-         kernels, then `{name}` was made by another version of `triton-dsl`: let both crates depend on the same"
+        "`{name}` is a function, constant or struct for kernels, not a macro; if this is a kernel or a function for \
+         kernels, then `{name}` was made by another version of `triton-dsl`: let both crates depend on the same version"
     );
     quote! {
         #[doc(hidden)]
@@ -170,8 +170,8 @@ fn hidden_macro(vis: &Visibility, name: &Ident, id: &str, unique: &str, parts: &
     }
 }
 
-/// A number that no other item of the crate has: of its place and its tokens, and, since an item that a macro of the user's repeats has
-/// the same place, of how often it was seen.
+/// A number that no other item of the crate has: of its location and its tokens, and, since an item that a macro of the
+/// user's repeats has the same location, of how often it was seen.
 fn identity(name: &Ident, item: &TokenStream) -> String {
     static SEEN: Mutex<BTreeMap<u64, u32>> = Mutex::new(BTreeMap::new());
     let text = format!("{}:{item}", environment::place(name.span()));
@@ -219,7 +219,7 @@ pub(crate) fn read(tokens: TokenStream) -> Option<(TokenStream, Linked)> {
     Some((head.stream(), linked))
 }
 
-/// `path => "id"`; a path that was handed on is a text.
+/// `path => "id"`; a path that was passed on is a string.
 fn meaning(tokens: TokenStream) -> Option<(String, String)> {
     let trees = list(tokens);
     let (id, path) = trees.split_last()?;

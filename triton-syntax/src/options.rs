@@ -31,7 +31,7 @@ pub(crate) struct Options {
     pub(crate) warnings: Option<bool>,
     /// `crate = path`.
     pub(crate) root: Option<TokenStream>,
-    /// Names that were refused: what would follow from that is not said.
+    /// Names that were rejected: consequential errors are suppressed.
     pub(crate) refused: Vec<Ident>,
 }
 
@@ -55,7 +55,7 @@ pub(crate) fn read(cx: &mut Context, args: TokenStream) -> Options {
             let span = cx.place(error.span(), error.span());
             let problem =
                 triton_core::diag::Diagnostic::new(Code::T0008, span, format!("cannot read the options: {error}"));
-            cx.report(problem.help("an option is written `NAME = value`, and commas stand between them"));
+            cx.report(problem.help("options are written `NAME = value`, separated by commas"));
             return options;
         }
     };

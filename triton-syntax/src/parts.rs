@@ -1,4 +1,4 @@
-//! What kernels use besides their own bodies, from `syn` to the compiler's tree.
+//! The external items of kernels, from `syn` to the compiler's tree.
 
 use crate::body::types;
 use crate::context::{Context, Names};

@@ -29,7 +29,7 @@ pub(crate) fn expr(cx: &mut Context, written: &Expr) {
 #[allow(clippy::wildcard_enum_match_arm, reason = "syn's enum is not exhaustive")]
 fn describe(written: &Expr) -> Found<'_> {
     let choose = Some("write `if a == b { .. } else { .. }`, or, element by element, `select(a == b, x, y)`");
-    let counted = Some("a loop stands as a statement; what it computes goes into variables bound before it");
+    let counted = Some("write the loop as a statement; assign its results to variables declared before it");
     let arange = Some("the integers from `lo` to `hi` are `arange(lo, hi)`, a tile");
     let memory = Some("memory is read with `load(p + i, mask)` and written with `store(p + i, value, mask)`");
     let constant = "write a `const NAME: type = value;`; as a statement there is `const { assert!(..) }`";
@@ -45,14 +45,14 @@ fn describe(written: &Expr) -> Found<'_> {
         Expr::Try(e) => (&e.question_token, "`?` is", Some("nothing in a kernel returns a `Result`")),
         Expr::Closure(e) => (
             e,
-            "a closure is, but as an argument of `reduce` or `reduce_axis`,",
+            "a closure outside an argument of `reduce` or `reduce_axis` is",
             Some("write a `#[triton::function]` beside the kernel"),
         ),
         Expr::Reference(e) => (e, "a reference is", copies),
         Expr::RawAddr(e) => (e, "a raw address is", copies),
         Expr::Unary(e) => (e, "`*` before a value is", memory),
         Expr::Index(e) => (e, "indexing is", memory),
-        Expr::Field(e) => (e, "a field with a number is", Some("take a tuple apart with `let (a, b) = ..`")),
+        Expr::Field(e) => (e, "a field with a number is", Some("destructure a tuple with `let (a, b) = ..`")),
         Expr::Range(e) => (e, "a range is", arange),
         Expr::Repeat(e) => (e, "`[value; count]` is", Some("a tile of one value is `full([count], value)`")),
         Expr::Struct(e) => (e, "a struct is", Some("use a tuple")),
@@ -103,7 +103,7 @@ pub(crate) fn macro_call(cx: &mut Context, written: &Macro) {
         "debug_assert" => ("", Some("write `assert!(condition)`; `assertions = false` leaves it out")),
         "print" | "eprint" | "eprintln" | "dbg" => ("", Some("write `println!(\"{}\", value)`")),
         "panic" | "unreachable" | "todo" | "unimplemented" => {
-            ("", Some("what must not happen is said by `assert!(condition, \"what is wrong\")`"))
+            ("", Some("state it as `assert!(condition, \"what is wrong\")`"))
         }
         "vec" => ("", Some("a tile of one value is `full([count], value)`")),
         "format" | "write" | "writeln" => ("", Some("print with `println!(\"{}\", value)`")),
@@ -133,7 +133,7 @@ pub(crate) fn item(cx: &mut Context, written: &Item) {
     let help = if matches!(written, Item::Use(_)) {
         "move it above the kernel"
     } else {
-        "only `const` items stand inside a kernel"
+        "only `const` items are allowed inside a kernel"
     };
     let tokens = at.to_token_stream();
     let problem = cx.diagnostic(Code::T0001, &tokens, format!("{what} not part of the kernel language"));

@@ -1,4 +1,4 @@
-//! The head of a kernel: generic parameters and parameters.
+//! The signature of a kernel: generic parameters and parameters.
 
 use crate::body::types;
 use crate::collect::struct_path;
@@ -18,7 +18,7 @@ use triton_core::ir::types::DType;
 /// The types that a generic constant can have.
 const CONSTANTS: [DType; 5] = [DType::I32, DType::I64, DType::U32, DType::U64, DType::Bool];
 
-/// What the head of a kernel says.
+/// The signature of a kernel.
 pub(crate) struct Signature {
     /// Type and const parameters.
     pub(crate) generics: Vec<ast::Generic>,
@@ -29,7 +29,7 @@ pub(crate) struct Signature {
 }
 
 impl Signature {
-    /// The names that lists of values can be for.
+    /// The names that can have lists of values.
     pub(crate) fn generic_names(&self) -> Vec<&str> {
         let good = self.generics.iter().map(|generic| generic.name.name.as_str());
         good.chain(self.wrong_generics.iter().map(String::as_str)).collect()
@@ -38,13 +38,13 @@ impl Signature {
 
 /// One parameter.
 pub(crate) struct Parameter {
-    /// Its name, or one made up if it has none, so that the launcher can stand.
+    /// Its name, or a generated one, so that the launcher can be emitted.
     pub(crate) name: Ident,
     /// What it is, unless that is wrong (and reported).
     pub(crate) ast: Option<ast::Param>,
 }
 
-/// Reads the head of a kernel. `None` if not even a launcher can be made of it; the reason is reported.
+/// Reads the signature of a kernel. `None` if not even a launcher can be generated; the reason is reported.
 pub(crate) fn read(cx: &mut Context, function: &ItemFn) -> Option<Signature> {
     let sig = &function.sig;
     if let Some(receiver) = sig.receiver() {
@@ -73,12 +73,12 @@ pub(crate) fn read(cx: &mut Context, function: &ItemFn) -> Option<Signature> {
     Some(Signature { generics, wrong_generics, params })
 }
 
-/// A name with its place.
+/// A name with its span.
 pub(crate) fn ident(cx: &mut Context, ident: &Ident) -> ast::Ident {
     ast::Ident { name: ident.unraw().to_string(), span: cx.place(ident.span(), ident.span()) }
 }
 
-/// What a head belongs to.
+/// What a signature belongs to.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Head {
     /// A kernel.
@@ -87,7 +87,7 @@ pub(crate) enum Head {
     Function,
 }
 
-/// Reports what a head may not have.
+/// Reports what a signature may not have.
 pub(crate) fn qualifiers(cx: &mut Context, function: &ItemFn, head: Head) {
     let sig = &function.sig;
     let (what_it_is, help) = match head {
@@ -160,7 +160,7 @@ fn param(cx: &mut Context, arg: &PatType, generics: &[String]) -> Option<ast::Pa
         let text = spell(&arg.pat);
         let problem =
             cx.diagnostic(Code::T0004, &arg.pat, format!("a kernel's parameter is a plain name, not `{text}`"));
-        cx.report(problem.help("give it a name, and take it apart in the body"));
+        cx.report(problem.help("give it a name, and destructure it in the body"));
     } else if mutable.is_some() {
         let problem = cx.diagnostic(Code::T0004, &arg.pat, "a kernel's parameter cannot be `mut`");
         cx.report(problem.help("shadow it in the body: `let mut x = x;`"));
@@ -234,7 +234,7 @@ fn is_element(ty: &ast::Type, generics: &[String]) -> bool {
     ty.args.is_empty() && (DType::from_name(&ty.name).is_some() || generics.contains(&ty.name))
 }
 
-/// Whether a type can stand in memory; otherwise it is reported.
+/// Whether a type can be stored in memory; otherwise it is reported.
 fn pointee(cx: &mut Context, elem: &ast::Type, what: &str, mut problem: Diagnostic, generics: &[String]) -> bool {
     let good = is_element(elem, generics);
     if !good {
@@ -284,7 +284,7 @@ fn view(
             cx.diagnostic(Code::T0005, rank, format!("`{text}` is not a number of axes that a view can have"));
         cx.report(problem.help("write 1, 2, 3, 4 or 5"));
     }
-    // What is no path is no element type either; its text stands for its name.
+    // What is not a path is not an element type either; its text stands for its name.
     let elem = types::try_convert(cx, elem).unwrap_or_else(|| ast::Type::named(spell(elem), cx.place_of(elem)));
     let elem = pointee(cx, &elem, "a view can have", problem, generics).then_some(elem);
     Some((kind(axes?), elem?))
@@ -322,13 +322,13 @@ fn attributes(cx: &mut Context, attrs: &[Attribute], ty: Option<&(ParamKind, ast
             refuse(cx, "the attribute is for pointers and integers, not for a struct".into());
         } else if is("no_specialize") {
             if general || !matches!(attr.meta, syn::Meta::Path(_)) {
-                refuse(cx, "`#[no_specialize]` stands once and takes no value".into());
+                refuse(cx, "`#[no_specialize]` is given once and takes no value".into());
             }
             general = true;
         } else {
             let value = attr.parse_args::<syn::LitInt>().ok().and_then(|n| n.base10_parse::<u32>().ok());
             match value {
-                Some(_) if multiple_of.is_some() => refuse(cx, "`#[multiple_of(..)]` stands once".into()),
+                Some(_) if multiple_of.is_some() => refuse(cx, "`#[multiple_of(..)]` is given once".into()),
                 Some(value) if pointer && !value.is_power_of_two() => {
                     refuse(cx, format!("an address is a multiple of a power of two, not of {value}"));
                 }

@@ -1,9 +1,10 @@
-//! What stands around an item in its file: an attribute is given its own item alone, and two mistakes are seen only from outside.
+//! The surroundings of an item in its file: an attribute is only given its own item, and two mistakes are only visible
+//! from outside.
 //!
 //! A kernel in an `impl` expands to items that an `impl` cannot hold, and a function without its attribute has no macro for
-//! kernels: rustc's errors would be about what the attributes make. The file is read once for each crate that is built. A token of
-//! a parsed text has no position, so an item is found by its text; one that is not found, such as one that a macro writes, is
-//! rustc's to judge.
+//! kernels: rustc's errors would be about generated items. The file is read once for each crate that is built. A token
+//! of a parsed text has no position, so an item is found by its text; one that is not found, such as one that a macro
+//! writes, is rustc's to judge.
 
 use crate::context::Context;
 use crate::environment;
@@ -16,12 +17,12 @@ use syn::visit::{self, Visit};
 use syn::{Attribute, Block, File, ImplItemFn, Item, ItemConst, ItemFn, ItemMod, Path, Signature, Stmt, TraitItemFn};
 use triton_core::diag::Code;
 
-/// An item's place in its file.
+/// An item's location in its file.
 #[derive(Clone)]
 struct Found {
     /// Whether an `impl` or a `trait` holds it.
     associated: bool,
-    /// What is declared around it without an attribute of `triton`: names, and what each is.
+    /// Items declared around it without an attribute of `triton`: names, and the kind of each.
     plain: BTreeMap<String, Plain>,
 }
 
@@ -43,10 +44,10 @@ impl Plain {
     }
 }
 
-/// The items of a file by their texts; `None` for a text that stands there twice.
+/// The items of a file by their texts; `None` for a repeated text.
 type Index = BTreeMap<String, Option<Found>>;
 
-/// Reports a kernel or function that stands in an `impl` or a `trait`, and says whether it does.
+/// Reports a kernel or function that is in an `impl` or a `trait`, and says whether it does.
 pub(crate) fn refuse_associated(cx: &mut Context, written: &ItemFn, what: &str) -> bool {
     let name = &written.sig.ident;
     if environment::column(name.span()) <= 1
@@ -55,13 +56,13 @@ pub(crate) fn refuse_associated(cx: &mut Context, written: &ItemFn, what: &str) 
         return false;
     }
     let problem =
-        cx.diagnostic(Code::T0002, name, format!("{what} stands in a module or in a function, not in an `impl`"));
+        cx.diagnostic(Code::T0002, name, format!("{what} must be in a module or a function, not in an `impl`"));
     cx.report(problem.help("move it out of the `impl`, and pass what it needs as parameters"));
     true
 }
 
-/// Reports what a function uses that is declared beside it without its attribute, and leaves the rest. Says whether there is a
-/// struct among it, so that no signature can be made of the function's.
+/// Reports what a function uses that is declared beside it without its attribute, and leaves the rest. Returns whether
+/// there is a struct among it, so that no signature can be made of the function's.
 pub(crate) fn refuse_plain_uses(cx: &mut Context, written: &ItemFn, uses: &mut Vec<Path>) -> bool {
     report(cx, uses, written.sig.ident.span(), &text(&written.sig, &written.block))
 }

@@ -1,11 +1,11 @@
-//! The twin: the kernel's body as a function that rustc type-checks and nobody calls.
+//! The twin: the kernel's body as a function that rustc type-checks and nothing calls.
 //!
 //! Names, types, lints and the editor's help come from it. Operators work elementwise, so they become calls of the
 //! façade's stubs: `a + b` ⇒ `lang::op::add(a) | b`. The native `|` carries the span of `+`, and a mismatch is then one
 //! error at the user's operator; a plain call of two arguments would be reported twice. A condition and a range become
-//! calls too, so that the words about a wrong one are ours.
+//! calls too, so that errors in them have our messages.
 //!
-//! Spans: generated tokens take the user's context, from the first token of the left operand (any other place makes
+//! Spans: generated tokens take the user's context, from the first token of the left operand (any other span makes
 //! rustc underline the whole attribute). In an editor they must *not* lie on the user's tokens, or hovering over `load`
 //! would show `op` and `add` as well.
 
@@ -21,7 +21,7 @@ use syn::visit_mut::{self, VisitMut};
 use syn::{Block, Expr, ExprCast, Item, Lit, Local, Macro, Pat, Path, Stmt, UnOp};
 use triton_core::ast::BinaryOp;
 
-/// The body as rustc shall see it.
+/// The body as rustc sees it.
 pub(crate) struct Twin {
     /// The rewritten block.
     pub(crate) block: Block,
@@ -178,7 +178,7 @@ impl Rewriter<'_> {
         *cond = Expr::Verbatim(self.unary("cond", span, cond));
     }
 
-    /// `lang::range(lo, hi)` for `lo..hi`, with `.step_by(step)` behind it.
+    /// `lang::range(lo, hi)` for `lo..hi`, followed by `.step_by(step)`.
     fn range(&mut self, written: &Expr) -> Option<TokenStream> {
         let Counted { range, step } = Counted::of(written)?;
         let (mut lo, mut hi) = (range.start.as_deref()?.clone(), range.end.as_deref()?.clone());
@@ -211,9 +211,9 @@ impl VisitMut for Rewriter<'_> {
                 let (op, assigns) = operator(&binary.op);
                 let folds = literal(&binary.left).is_some() && literal(&binary.right).is_some() && !assigns;
                 let name = op.and_then(stub_of);
-                // Two literals are rustc's own business, and so are `&&` and `||`, which take one `bool` each.
+                // Two literals are left to rustc, and so are `&&` and `||`, which take one `bool` each.
                 let (Some(name), false) = (name, folds) else { return visit_mut::visit_expr_mut(self, expr) };
-                // The places are those of the user's tokens: taken before the operands are rewritten.
+                // The spans are those of the user's tokens: taken before the operands are rewritten.
                 visit_mut::visit_expr_binary_mut(self, binary);
                 let span = binary.op.span();
                 let value = self.binary(name, span, &binary.left, &binary.right);
@@ -234,7 +234,7 @@ impl VisitMut for Rewriter<'_> {
                     _ => return,
                 }
             }
-            // `as` to an element type that is no primitive type of Rust, or to a generic one, would be an error.
+            // `as` to an element type that is not a primitive type of Rust, or to a generic one, would be an error.
             Expr::Cast(ExprCast { expr, ty, .. }) => {
                 self.visit_expr_mut(expr);
                 let span = first_token(expr);
@@ -320,7 +320,7 @@ impl VisitMut for Rewriter<'_> {
     }
 
     /// A `const` may use the kernel's generic parameters, which a Rust item could not: here it is a `let`. A macro and a
-    /// `const` block become calls, which want a semicolon.
+    /// `const` block become calls, which need a semicolon.
     fn visit_stmt_mut(&mut self, stmt: &mut Stmt) {
         if let Stmt::Item(Item::Const(item)) = stmt {
             self.visit_expr_mut(&mut item.expr);
@@ -445,7 +445,7 @@ fn first_token(expr: &Expr) -> Span {
     token.map_or_else(Span::call_site, |token| token.span())
 }
 
-/// The same tokens, all at one place.
+/// The same tokens, all with one span.
 pub(crate) fn respan(tokens: TokenStream, span: Span) -> TokenStream {
     let moved = tokens.into_iter().map(|mut token| {
         token.set_span(span);

@@ -66,7 +66,7 @@ struct Case {
     want: Want,
 }
 
-/// What the editor shall answer.
+/// The expected answer of the editor.
 enum Want {
     /// A text with all of these, and with none of [`HIDDEN`].
     Hover(&'static [&'static str]),
@@ -131,7 +131,7 @@ const fn on(at: &'static str, want: Want) -> Case {
     Case { edit: None, at, want }
 }
 
-/// A case about the sample with something else in one place.
+/// A case about the sample with one difference.
 const fn edited(old: &'static str, new: &'static str, at: &'static str, want: Want) -> Case {
     Case { edit: Some((old, new)), at, want }
 }
@@ -395,7 +395,7 @@ fn initialize(dir: &Path) -> Value {
         "initializationOptions": {
             "checkOnSave": false,
             "procMacro": { "enable": true, "attributes": { "enable": true } },
-            // Off by default for their false alarms, of which kernels shall have none either.
+            // Off by default for their false alarms, which kernels must not have either.
             "diagnostics": { "enable": true, "experimental": { "enable": true } },
             "cachePriming": { "enable": false },
         },

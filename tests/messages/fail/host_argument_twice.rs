@@ -1,4 +1,4 @@
-//! A type of the user's that hands one mutable view to a kernel twice.
+//! A type of the user's that passes one mutable view to a kernel twice.
 
 use triton::prelude::*;
 use triton::LaunchArg;

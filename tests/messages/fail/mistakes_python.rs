@@ -1,4 +1,4 @@
-//! What is typed by hands that know Triton in Python. Each marked line is one mistake.
+//! What users of Triton in Python type. Each marked line is one mistake.
 use triton::prelude::*;
 
 #[triton::kernel]

@@ -1,4 +1,4 @@
-//! What is typed by hands that know Rust. Each marked line is one mistake.
+//! What users of Rust type. Each marked line is one mistake.
 use triton::prelude::*;
 
 #[triton::kernel]

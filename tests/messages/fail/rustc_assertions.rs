@@ -1,4 +1,4 @@
-//! An unknown name in a macro is reported once, at its place.
+//! An unknown name in a macro is reported once, at its span.
 use triton::prelude::*;
 
 #[triton::kernel]

@@ -1,4 +1,4 @@
-//! A constant of another type than what it meets.
+//! A constant of another type than the other operand.
 use triton::prelude::*;
 
 const SCALE: f64 = 2.0;

@@ -1,4 +1,4 @@
-//! rustc's words about control flow: an unknown name is reported once.
+//! rustc's errors about control flow: an unknown name is reported once.
 use triton::prelude::*;
 
 #[triton::kernel]

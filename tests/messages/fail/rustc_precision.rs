@@ -1,4 +1,4 @@
-//! What is no precision is for rustc to say.
+//! What is not a precision is for rustc to say.
 use triton::prelude::*;
 
 #[triton::kernel]

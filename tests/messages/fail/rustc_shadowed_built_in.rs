@@ -1,4 +1,4 @@
-//! A built-in's name means the built-in: another function of that name is refused.
+//! A built-in's name means the built-in: another function of that name is an error.
 use triton::prelude::*;
 
 fn maximum(a: f32, b: f32) -> f32 {

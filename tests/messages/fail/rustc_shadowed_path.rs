@@ -1,4 +1,4 @@
-//! A path that looks like a built-in's and is another function's is refused.
+//! A path that looks like a built-in's and is another function's is an error.
 use triton::prelude::*;
 
 mod lang {

@@ -1,4 +1,4 @@
-//! A listed type keeps the bounds.
+//! A listed type satisfies the bounds.
 use triton::prelude::*;
 
 #[triton::kernel(T = [f32, i32])]

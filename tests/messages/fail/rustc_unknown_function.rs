@@ -1,4 +1,4 @@
-//! A function that rustc knows, and the language does not: the kernel's file says nothing of an imported one.
+//! A function that rustc knows, and the language does not: the kernel's file does not have an imported one.
 use std::process::id as helper;
 use triton::prelude::*;
 

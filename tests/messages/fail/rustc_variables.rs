@@ -1,4 +1,4 @@
-//! rustc's words about variables: one that is not `mut`, and values that nobody reads.
+//! rustc's errors about variables: one that is not `mut`, and values that are never read.
 #![deny(unused)]
 use triton::prelude::*;
 

@@ -1,4 +1,4 @@
-//! Attributes stand on the kernel, not in it.
+//! Attributes go on the kernel, not in it.
 use triton::prelude::*;
 
 #[triton::kernel]

@@ -1,4 +1,4 @@
-//! What is no function for kernels, and what their bodies cannot hold.
+//! What is not a function for kernels, and what their bodies cannot hold.
 use triton::prelude::*;
 
 #[triton::function]

@@ -1,4 +1,4 @@
-//! Memory is not indexed, and a tuple is taken apart by `let`.
+//! Memory is not indexed, and a tuple is destructured by `let`.
 use triton::prelude::*;
 
 #[triton::kernel]

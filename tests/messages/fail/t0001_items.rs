@@ -1,4 +1,4 @@
-//! Only `const` items stand inside a kernel.
+//! Only `const` items are allowed inside a kernel.
 use triton::prelude::*;
 
 #[triton::kernel]

@@ -1,4 +1,4 @@
-//! A loop ends by its range or its condition, and at no other place.
+//! A loop ends by its range or its condition, and nowhere else.
 use triton::prelude::*;
 
 #[triton::kernel]

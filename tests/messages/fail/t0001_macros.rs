@@ -1,4 +1,4 @@
-//! `assert!` and `println!` are statements with plain texts; there are no other macros.
+//! `assert!` and `println!` are statements with plain strings; there are no other macros.
 use triton::prelude::*;
 
 #[triton::kernel]

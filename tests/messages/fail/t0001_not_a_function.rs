@@ -1,4 +1,4 @@
-//! The attribute stands on a function.
+//! The attribute is for functions.
 use triton::prelude::*;
 
 #[triton::kernel]

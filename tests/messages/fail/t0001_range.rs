@@ -1,4 +1,4 @@
-//! A `for` counts upwards, through a range with both ends; a range is no value.
+//! A `for` counts upwards, through a range with both ends; a range is not a value.
 use triton::prelude::*;
 
 #[triton::kernel]

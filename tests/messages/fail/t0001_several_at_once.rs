@@ -1,4 +1,4 @@
-//! One build shows every mistake, and those who launch the kernel say nothing.
+//! One build shows every mistake, and launches of the kernel report nothing.
 use triton::prelude::*;
 
 #[triton::kernel(T = [f32])]

@@ -1,4 +1,4 @@
-//! There is no text in a kernel.
+//! There are no strings in a kernel.
 use triton::prelude::*;
 
 #[triton::kernel]

@@ -1,4 +1,4 @@
-//! A function for kernels is no method.
+//! A function for kernels is not a method.
 struct Model;
 
 impl Model {

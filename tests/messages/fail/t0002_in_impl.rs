@@ -1,4 +1,4 @@
-//! A kernel stands in a module or function, not in an `impl`.
+//! A kernel is in a module or function, not in an `impl`.
 use triton::prelude::*;
 
 struct Model;

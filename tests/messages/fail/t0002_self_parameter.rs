@@ -1,4 +1,4 @@
-//! A kernel is no method.
+//! A kernel is not a method.
 use triton::prelude::*;
 
 struct Model;

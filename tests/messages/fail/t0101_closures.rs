@@ -1,4 +1,4 @@
-//! Closures that are no combination of two elements, arguments that are none, and a conversion with one.
+//! Closures that do not combine two elements, arguments that are not closures, and a conversion with one.
 use triton::prelude::*;
 
 #[triton::kernel]

@@ -1,4 +1,4 @@
-//! A condition and a text; as many values as places.
+//! A condition and a message; as many values as placeholders.
 use triton::prelude::*;
 
 #[triton::kernel]

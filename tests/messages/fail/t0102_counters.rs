@@ -1,4 +1,4 @@
-//! Counters and indices of types that do not go together.
+//! Counters and indices of types that do not match.
 use triton::prelude::*;
 
 #[triton::kernel]

@@ -1,4 +1,4 @@
-//! Products of what does not fit together.
+//! Products of operands that do not match.
 use triton::prelude::*;
 
 #[triton::kernel]

@@ -1,4 +1,4 @@
-//! Errors that a call brings to light in a function, and in a function that this one calls.
+//! Errors that a call causes in a function, and in a function that this one calls.
 use triton::prelude::*;
 
 mod inner {

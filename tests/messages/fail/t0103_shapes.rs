@@ -1,4 +1,4 @@
-//! Shapes broadcast, or they do not go together.
+//! Shapes that do not broadcast.
 use triton::prelude::*;
 
 #[triton::kernel]

@@ -1,4 +1,4 @@
-//! Functions of elements on types that do not have them.
+//! Elementwise functions on types that do not have them.
 use triton::prelude::*;
 
 #[triton::kernel]

@@ -1,4 +1,4 @@
-//! A condition that is no single `bool`.
+//! A condition that is not a single `bool`.
 use triton::prelude::*;
 
 #[triton::kernel]

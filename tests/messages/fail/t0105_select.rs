@@ -1,4 +1,4 @@
-//! Conditions of `select` that are no conditions.
+//! Conditions of `select` that are not conditions.
 use triton::prelude::*;
 
 #[triton::kernel]

@@ -1,4 +1,4 @@
-//! What a constant assertion speaks of must be known while compiling.
+//! The condition of a constant assertion must be a compile-time constant.
 use triton::prelude::*;
 
 #[triton::kernel(BLOCK = [32])]

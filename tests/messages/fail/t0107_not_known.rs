@@ -1,4 +1,4 @@
-//! What shapes a tile is known while compiling.
+//! Shapes are compile-time constants.
 use triton::prelude::*;
 
 #[triton::kernel]

@@ -1,4 +1,4 @@
-//! Atomic updates by values of another type, under masks that are none, of another shape, without pointers.
+//! Atomic updates by values of another type, under masks that are not `bool`, of another shape, without pointers.
 use triton::prelude::*;
 
 #[triton::kernel]

@@ -1,4 +1,4 @@
-//! Numbers that do not fit, and results that there are none of.
+//! Numbers that do not fit, and undefined results.
 use triton::prelude::*;
 
 #[triton::kernel]

@@ -1,4 +1,4 @@
-//! Branches that differ, and a loop that changes the type of what it carries.
+//! Branches that differ, and a loop that changes the type of a carried variable.
 use triton::prelude::*;
 
 #[triton::kernel]

@@ -1,4 +1,4 @@
-//! Values of other types than a function returns: rustc says so, too, where the function stands.
+//! Values of other types than a function returns: rustc reports it, too, at the function's definition.
 use triton::prelude::*;
 
 #[triton::function]

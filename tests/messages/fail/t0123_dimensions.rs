@@ -1,4 +1,4 @@
-//! Shapes that are no arrays, and tiles of six dimensions.
+//! Shapes that are not arrays, and tiles of six dimensions.
 use triton::prelude::*;
 
 #[triton::kernel]

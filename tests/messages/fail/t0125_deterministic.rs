@@ -1,4 +1,4 @@
-//! Programs add to memory in any order, which shows in sums of floats.
+//! Programs add to memory in an unspecified order, which shows in sums of floats.
 use triton::prelude::*;
 
 #[triton::kernel(deterministic = true)]

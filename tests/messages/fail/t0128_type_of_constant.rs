@@ -1,4 +1,4 @@
-//! Constants from outside, of which nothing tells the type.
+//! External constants whose type cannot be inferred.
 use triton::prelude::*;
 
 const SCALE: f32 = 2.0;

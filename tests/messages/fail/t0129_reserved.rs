@@ -1,4 +1,4 @@
-//! Names that the language keeps for itself, and those of Python.
+//! Names that the language reserves, and those of Python.
 use triton::prelude::*;
 
 #[triton::function]

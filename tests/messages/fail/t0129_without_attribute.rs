@@ -12,7 +12,7 @@ fn calls(x: PtrMut<f32>) {
     store(x, helper(1.0), true);
 }
 
-// As a number it is known; as an extent it must be known while compiling.
+// As a number it is known; as an extent it must be a compile-time constant.
 #[triton::kernel]
 fn has_an_extent(x: PtrMut<f32>) {
     store(x + arange(0, WIDTH), WIDTH.to::<f32>(), true);

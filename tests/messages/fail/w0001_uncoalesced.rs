@@ -1,4 +1,4 @@
-//! Accesses whose neighbouring elements lie apart in memory, in a kernel that asks for warnings.
+//! Uncoalesced accesses, in a kernel with warnings enabled.
 #![deny(deprecated)]
 use triton::prelude::*;
 

@@ -1,4 +1,4 @@
-//! Masks that leave nothing out, in a kernel that asks for warnings.
+//! Masks that are always true, in a kernel with warnings enabled.
 #![deny(deprecated)]
 use triton::prelude::*;
 

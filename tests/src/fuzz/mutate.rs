@@ -1,4 +1,4 @@
-//! Token streams made by chance.
+//! Random token streams.
 
 use fastrand::Rng;
 use proc_macro2::{Delimiter, Group, Ident, Literal, Punct, Spacing, Span, TokenStream, TokenTree};

@@ -1,4 +1,4 @@
-//! Random control flow: branches with results, loops that carry tiles.
+//! Random control flow: branches with results, loop-carried tiles.
 
 use super::program::{Gen, Tile, ty};
 use super::steps::list;
@@ -45,7 +45,7 @@ impl Gen<'_> {
         tiles.iter().map(|t| ty(t.dtype, &t.shape)).collect::<Vec<_>>().join(", ")
     }
 
-    /// One or two tiles that a loop carries or a branch yields.
+    /// One or two tiles that are loop-carried or the results of a branch.
     fn carried(&mut self) -> Vec<Tile> {
         let (a, b) = (self.tile(), self.tile());
         if self.random.once_in(2) || a.id == b.id { vec![a] } else { vec![a, b] }

@@ -3,7 +3,7 @@
 use super::program::{Buffer, Gen, Tile, dims, elements, ty};
 use triton_core::ir::types::{Class, DType};
 
-/// Memory of a program's own that it reads and writes, as often as it likes.
+/// Private memory of a program, which it reads and writes repeatedly.
 #[derive(Clone, Copy)]
 pub(super) struct Region {
     buffer: usize,
@@ -19,7 +19,7 @@ struct Index {
     dtype: DType,
     /// What is beyond the largest.
     end: u32,
-    /// How far it goes in one program, at one turn of the loops around.
+    /// How far it goes in one program, in one iteration of the loops around.
     extent: u32,
 }
 
@@ -38,7 +38,7 @@ impl Gen<'_> {
         self.buffers.len() - 1
     }
 
-    /// Strides of a tile; with `holes`, elements may lie apart, or in one place.
+    /// Strides of a tile; with `holes`, elements may lie apart, or alias.
     fn strides(&mut self, shape: &[u32], holes: bool, injective: bool) -> Vec<u32> {
         let mut order: Vec<usize> = (0..shape.len()).rev().collect();
         if self.random.once_in(2) {
@@ -197,7 +197,7 @@ impl Gen<'_> {
         self.keep(id, dtype, &[], bound)
     }
 
-    /// A tile from memory that nobody writes.
+    /// A tile from memory that nothing writes.
     pub fn load(&mut self, dtype: DType, shape: &[u32], small: bool) -> Tile {
         if shape.is_empty() {
             return self.scalar_load(dtype, small);
@@ -251,7 +251,7 @@ impl Gen<'_> {
         self.buffers[buffer].len = (index.end + step * turns.saturating_sub(1)) as usize;
         self.keep(total, dtype, &shape, None);
         if self.random.once_in(2) && turns > 0 {
-            // The element after those of the last turn.
+            // The element after those of the last iteration.
             self.buffers[buffer].len += step as usize;
             let id = self.op(&format!("load v{last}, -, -"), dtype, &shape);
             self.keep(id, dtype, &shape, None);
@@ -337,7 +337,7 @@ impl Gen<'_> {
                 } else if dtype == DType::F16 {
                     &["add"]
                 } else if dtype == DType::F32 {
-                    // A GPU takes denormal numbers for 0 when it adds.
+                    // A GPU flushes subnormal numbers to 0 when it adds atomically.
                     &["xchg"]
                 } else {
                     &["add", "xchg"]

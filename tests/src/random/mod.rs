@@ -31,7 +31,7 @@ impl Random {
         all[self.below(all.len())]
     }
 
-    /// Brings them into any order.
+    /// Shuffles them.
     pub fn shuffle<T>(&mut self, items: &mut [T]) {
         for i in (1..items.len()).rev() {
             items.swap(i, self.below(i + 1));

@@ -2,7 +2,7 @@
 //!
 //! A program is built as text. Every number that an address is made of is known, so that every access is within its buffer
 //! or masked. Stores and atomic updates never leave open what memory holds: elements of one store have different addresses,
-//! programs write to different places, and where addresses meet in an atomic update nobody asks what was there.
+//! programs write to different addresses, and where addresses meet in an atomic update its old value is unused.
 
 use super::Random;
 use super::memory::Region;
@@ -13,7 +13,7 @@ use triton_core::ir::types::DType;
 pub struct Case {
     /// The text.
     pub text: String,
-    /// Whether rounding depends on the order of a reduction, which is open at stage 0.
+    /// Whether rounding depends on the order of a reduction, which is unspecified at stage 0.
     pub rounds: bool,
 }
 
@@ -303,7 +303,7 @@ impl Gen<'_> {
         let pairs: Vec<_> = pairs.filter(|&(i, j)| i != j && alike(&buffers[i], &buffers[j])).collect();
         if !pairs.is_empty() && random.once_in(3) {
             let (i, j) = random.pick(&pairs);
-            // What is promised of one parameter alone holds of the other's argument, too.
+            // A precondition on one parameter alone holds for the other's argument, too.
             if buffers[i].skip == buffers[j].skip {
                 args[i] = args[j].clone();
             }

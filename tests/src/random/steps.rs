@@ -163,7 +163,7 @@ impl Gen<'_> {
         }
         let axis = self.random.below(a.shape.len());
         let more = self.random.pick(&[0, 0, 0, 1, 2]);
-        // A NaN is no largest number: the order would decide.
+        // A NaN is never the largest: the order would decide.
         if more == 1 && a.dtype != DType::Bool && (a.dtype.is_int() || a.bound.is_some()) {
             return self.reduce_place(&a, axis);
         }

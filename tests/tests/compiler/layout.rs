@@ -2,7 +2,7 @@
 
 use triton_core::layout::Layout;
 
-/// Every element has a place, registers of a thread never hold one twice, and columns are what the map is made of.
+/// Every element has a position, registers of a thread never hold one twice, and columns are what the map is made of.
 #[test]
 fn coalesced_layouts_cover_the_tile() {
     for elements in (0..13).map(|b| 1u32 << b) {

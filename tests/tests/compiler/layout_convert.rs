@@ -118,7 +118,7 @@ fn random_changes_of_a_layout() {
                 1 if registers > 0 => dst.lane[random.below(5)] ^= src.reg[random.below(registers.min(src.reg.len()))],
                 2 if registers > 0 && warps > 0 => dst.warp[0] ^= src.reg[0],
                 _ => {
-                    // A register bit and a lane bit change places.
+                    // A register bit and a lane bit are swapped.
                     let lane = random.below(5);
                     if registers > 0 {
                         let r = random.below(registers);

@@ -242,7 +242,7 @@ fn conversions() {
     assert_eq!(memory(8), [1, 2, 4, 8, 16, 32, 2048, 1024, 512, 72, 144, 288]);
 }
 
-/// Elements that share a register, and change places with those of another.
+/// Elements that share a register, and are swapped with those of another.
 #[test]
 fn renaming_halves_of_registers_costs() {
     let own = [8, 16, 32, 64, 128];

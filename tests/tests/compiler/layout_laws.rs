@@ -253,7 +253,7 @@ fn pairs_join_and_split() {
     }
 }
 
-/// Threads that the masks leave hold every element exactly once; and every element has the place that is asked for.
+/// Threads that the masks leave hold every element exactly once; and every element has the position that is asked for.
 #[test]
 fn replication_and_places() {
     for shape in shapes() {

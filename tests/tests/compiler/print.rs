@@ -27,7 +27,7 @@ impl Memory for Page {
         Ok(())
     }
     fn print(&self, lines: &str) {
-        self.0.lock().expect("nobody panics").push_str(lines);
+        self.0.lock().expect("nothing panics").push_str(lines);
     }
 }
 
@@ -56,5 +56,5 @@ fn scalars_and_tiles() {
     interp::run(&func, &args, program, &page).expect("it runs");
     let expected = "{n} = -3 of false\nno \\value; 100 %\n(4, 0, 2)[0, 0] \"-1\", 1.5\n(4, 0, 2)[0, 1] \"0\", 1.5\n\
                     (4, 0, 2)[1, 0] \"1\", 1.5\n(4, 0, 2)[1, 1] \"2\", 1.5\n";
-    assert_eq!(*page.0.lock().expect("nobody panics"), expected);
+    assert_eq!(*page.0.lock().expect("nothing panics"), expected);
 }

@@ -77,7 +77,7 @@ fn known_cases() {
         let a = check(&buffers);
         assert_eq!((a.total, a.bound), (total, bound), "{name}");
     }
-    // Barriers go behind the ring, which begins at 0.
+    // Barriers go after the ring, which begins at 0.
     let a = check(&[buffer(128, 8, 0, 14), buffer(96 * K, 1024, 0, 10)]);
     assert_eq!(a.offsets, [96 * K, 0]);
 }

@@ -1,4 +1,4 @@
-//! Atomic updates: what they leave and what they give back, through pointers and views, one by one and all at once.
+//! Atomic updates: the new and the old values, through pointers and views, one by one and all at once.
 
 use crate::case::{Case, Launch, Region, Run, Trial, launch};
 use crate::float::Format;
@@ -18,7 +18,7 @@ fn added(dtype: DType, a: u64, b: u64) -> u64 {
     }
 }
 
-/// Elements whose updates are exact on every device: a GPU may take a denormal `f32` for 0.
+/// Elements whose updates are exact on every device: a GPU may flush a subnormal `f32` to 0.
 fn elements(dtype: DType, count: usize, seed: u64) -> Vec<u64> {
     let mut random = Random::new(seed);
     match Format::of(dtype) {
@@ -44,7 +44,7 @@ fn alone(name: &'static [&'static str], dtype: DType, [block, warps]: [usize; 2]
     })
 }
 
-/// Programs and elements that meet in eight elements, and programs that meet in a ninth.
+/// Programs and elements that contend for eight elements, and programs that contend for a ninth.
 fn together(name: &'static [&'static str], dtype: DType, f: Function, launch: Launch) -> Case {
     let text = format!("{} {dtype} [128] warps 4, together", name[0]);
     let seed = inputs::seed(&text);
@@ -69,7 +69,7 @@ fn together(name: &'static [&'static str], dtype: DType, f: Function, launch: La
     })
 }
 
-/// The edges of a matrix are no multiples of a tile.
+/// The edges of a matrix are not multiples of a tile.
 fn viewed(name: &'static [&'static str], dtype: DType, f: Function, launch: Launch) -> Case {
     let text = format!("{} {dtype} of views [4x32] warps 2", name[0]);
     let seed = inputs::seed(&text);

@@ -20,7 +20,7 @@ pub struct Case {
 pub enum Failure {
     /// Memory holds something else than it should.
     Different(String),
-    /// The launch, or a copy, was refused.
+    /// The launch, or a copy, failed.
     Device(triton::Error),
 }
 
@@ -52,7 +52,7 @@ impl Case {
     /// Runs it.
     ///
     /// # Errors
-    /// The first element that is not as expected, or what the device says.
+    /// The first element that is not as expected, or the device's error.
     pub fn run(&self, stream: &Stream) -> Result<(), Failure> {
         (self.trial)().run(stream)
     }
@@ -65,7 +65,7 @@ pub type Launch = fn(&Run<'_>) -> triton::Result<()>;
 pub struct Trial {
     /// Memory, in the order in which the launch takes it.
     pub regions: Vec<Region>,
-    /// Numbers that the launch takes: the bits of scalars, extents, strides.
+    /// Scalar arguments of the launch: the bits of scalars, extents, strides.
     pub numbers: Vec<u64>,
     /// Programs.
     pub grid: [usize; 3],
@@ -79,15 +79,15 @@ pub struct Region {
     before: Vec<u64>,
     /// `None`: as before.
     after: Option<Vec<Expected>>,
-    /// Elements by which it begins behind an aligned address.
+    /// Its offset from an aligned address, in elements.
     skip: usize,
 }
 
-/// Elements in front of each region and behind it, which must stay as they are: so many that their bytes are a multiple of 16
+/// Elements before and after each region, which must stay unchanged: a number whose bytes are a multiple of 16
 /// for every element type.
 const GUARD: usize = 16;
 
-/// What memory holds that nobody wrote.
+/// What uninitialized memory holds.
 pub fn untouched(dtype: DType) -> u64 {
     0x5a5a_5a5a_5a5a_5a5b & mask(dtype)
 }
@@ -108,7 +108,7 @@ impl Region {
         Region { dtype, before, after: Some(after), skip: 0 }
     }
 
-    /// The same memory, `elements` behind an aligned address.
+    /// The same memory, at an offset of `elements` from an aligned address.
     pub fn skip(self, elements: usize) -> Region {
         Region { skip: elements, ..self }
     }
@@ -124,7 +124,7 @@ impl Region {
         Memory::upload(stream, self.dtype, &bits)
     }
 
-    /// The first element that is not as expected, as its distance from the beginning.
+    /// The first element that is not as expected, as its index.
     fn difference(&self, found: &[u64]) -> Option<(isize, u64, Expected)> {
         let unchanged = Expected::Bits(untouched(self.dtype));
         found.iter().zip(0 - self.start() as isize..).find_map(|(&found, at)| {
@@ -162,7 +162,7 @@ impl Trial {
         let beside = if inputs.is_empty() { String::new() } else { format!(" of inputs {}", inputs.join(", ")) };
         let place = match usize::try_from(at) {
             Ok(at) if at < region.before.len() => format!("element {at}{beside}"),
-            Ok(at) => format!("{} elements behind the end", at - region.before.len() + 1),
+            Ok(at) => format!("{} elements past the end", at - region.before.len() + 1),
             Err(_) => format!("{} elements before the start", -at),
         };
         let (shown, wanted) = (show(region.dtype, found), expected.describe(region.dtype, found));

@@ -1,4 +1,4 @@
-//! Reductions by functions of one's own: of one tile, of a pair, of a triple.
+//! Reductions by closures: of one tile, of a pair, of a triple.
 
 use crate::case::{Case, Launch, Region, Trial, launch};
 use crate::inputs;
@@ -19,7 +19,7 @@ fn products<T: Num, const M: i32, const N: i32>(x: Ptr<T>, whole: PtrMut<T>, col
     store(rows + arange(0, M), reduce_axis(tile, 1, |a, b| a * b), true);
 }
 
-/// The largest element of each row and its place, by a function of pairs; the last of equal ones.
+/// The largest element of each row and its index, by a function of pairs; the last of equal ones.
 #[triton::kernel(T = [i8, i16, i32, i64, u8, u16, u32, u64, f16, bf16, f32, f64], configs = [
     (M = 8, N = 32, num_warps = 1), (M = 4, N = 128, num_warps = 8),
 ])]

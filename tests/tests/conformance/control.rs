@@ -1,4 +1,4 @@
-//! Values that branches choose and loops carry, numbers and tiles.
+//! Control flow: results of branches and loop-carried values, numbers and tiles.
 
 use crate::case::{Case, Launch, Region, Trial, launch, untouched};
 use crate::inputs;
@@ -56,7 +56,7 @@ fn nest<T: Num, I: Int + Counter>(x: Ptr<T>, out: PtrMut<T>, counts: PtrMut<I>, 
     store(counts + 1, last, true);
 }
 
-/// Turns until 1 is reached, of each program's number.
+/// Iterations until 1 is reached, of each program's number.
 #[triton::kernel(T = [i32, i64, u32, u64], num_warps = 1)]
 fn collatz<T: Int>(x: Ptr<T>, out: PtrMut<i32>) {
     let mut n = load(x + program_id(0), true);

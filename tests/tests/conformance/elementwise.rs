@@ -28,7 +28,7 @@ pub struct Row<R> {
     pub valid: fn(Operands, [u64; 3]) -> bool,
 }
 
-/// How much of memory a launch covers, and where it begins.
+/// How much of memory a launch covers, and its alignment.
 struct Span {
     name: &'static str,
     /// Blocks, the last of which lacks `missing` elements.
@@ -36,7 +36,7 @@ struct Span {
     skip: usize,
 }
 
-/// What the code for each promise is made for: lengths and addresses divisible by 16, addresses alone, nothing.
+/// What each specialization assumes: lengths and addresses divisible by 16, addresses only, nothing.
 const SPANS: [Span; 3] = [
     Span { name: "whole blocks", missing: 0, skip: 0 },
     Span { name: "tail", missing: 37, skip: 0 },

@@ -1,4 +1,4 @@
-//! The arithmetic of floats from their definition: numbers are taken apart, computed with exactly, and rounded once.
+//! The arithmetic of floats from their definition: numbers are decomposed, computed with exactly, and rounded once.
 //!
 //! One implementation for every format, by integers of 128 bits alone: it shares nothing with the compiler, with the hardware's
 //! arithmetic, or with a library's.
@@ -7,10 +7,10 @@ use std::cmp::Ordering;
 use std::ops::{Add, Div, Mul, Neg};
 use triton_core::ir::types::DType;
 
-/// How a format lays out a number: a sign, then exponent bits, then the bits behind the point.
+/// How a format lays out a number: a sign, then exponent bits, then the mantissa bits.
 #[derive(Clone, Copy, Debug)]
 pub struct Format {
-    /// Bits behind the point.
+    /// Mantissa bits.
     pub fraction: u32,
     /// Bits of the exponent.
     pub exponent: u32,
@@ -57,9 +57,9 @@ impl Format {
         1 << (self.fraction + self.exponent)
     }
 
-    /// The distance of neighbours at a number: its *unit in the last place*.
+    /// The distance of neighbours at a number: its *unit in the last place* (ulp).
     pub fn unit(self, x: f64) -> f64 {
-        // The exponent of an `f64` is read from its bits; denormal `f64` lie below every other format's least.
+        // The exponent of an `f64` is read from its bits; subnormal `f64` lie below every other format's least.
         let exponent = ((x.to_bits() >> 52) & 0x7ff) as i32 - 1023;
         power(exponent.clamp(self.least(), self.most()) - self.fraction as i32)
     }
@@ -85,7 +85,8 @@ pub enum Float {
         /// Whether it is −∞.
         negative: bool,
     },
-    /// ± `magnitude` · 2^`exponent`. After a division or a root the last bit also stands for what is behind it.
+    /// ± `magnitude` · 2^`exponent`. After a division or a root the last bit also stands for the bits below it (a
+    /// sticky bit).
     Finite {
         /// Whether the sign is set, also that of a zero.
         negative: bool,
@@ -210,7 +211,7 @@ impl Float {
         }
     }
 
-    /// The number without what is behind its point; `None` of NaN. What is beyond all integers of 64 bits is 2⁶⁴ or −2⁶⁴.
+    /// The number truncated to an integer; `None` of NaN. What is beyond all integers of 64 bits is 2⁶⁴ or −2⁶⁴.
     pub fn truncate(self) -> Option<i128> {
         let bound = 1i128 << 64;
         match self {
@@ -301,7 +302,7 @@ impl Mul for Float {
     }
 }
 
-/// For numbers of at most 53 bits; the last bit stands for what is behind it.
+/// For numbers of at most 53 bits; the last bit stands for the bits below it.
 impl Div for Float {
     type Output = Float;
 

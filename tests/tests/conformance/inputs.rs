@@ -13,7 +13,7 @@ fn bits(dtype: DType) -> u32 {
     if dtype == DType::Bool { 1 } else { dtype.bits() }
 }
 
-/// The numbers at which something changes: the ends of the range, powers of two, zeros, denormals, ∞, NaN.
+/// The numbers at which something changes: the ends of the range, powers of two, zeros, subnormals, ∞, NaN.
 pub fn edges(dtype: DType) -> Vec<u64> {
     let mut edges: Vec<u64> = match dtype.class() {
         Class::Bool => vec![0, 1],
@@ -69,7 +69,7 @@ pub fn edges(dtype: DType) -> Vec<u64> {
             let format = Format::of(dtype).unwrap_or(Format { fraction: 1, exponent: 2 });
             let normal = 1 << format.fraction;
             let one = from_f64(dtype, 1.0);
-            // The least denormals, the largest, the least normal number, those beside 1, the largest, ∞, NaN.
+            // The least subnormals, the largest, the least normal number, those beside 1, the largest, ∞, NaN.
             let bits = [
                 1,
                 2,
@@ -120,7 +120,7 @@ fn row(operands: Operands, generator: &mut Random) -> [u64; 3] {
 }
 
 /// `count` operands, as columns: all that there are, if their bits are 18 at most; else half of them with edges alone, as far as
-/// there are so many, and random ones. Those that are not valid are left out.
+/// there are that many, and random ones. Those that are not valid are left out.
 pub fn columns(operands: Operands, count: usize, seed: u64, valid: fn(Operands, [u64; 3]) -> bool) -> [Vec<u64>; 3] {
     let mut generator = Random::new(seed);
     let few = operands.into_iter().map(bits).sum::<u32>() <= 18;

@@ -6,7 +6,7 @@ pub mod integers {
         op add Num [i8 i16 i32 i64 u8 u16 u32 u64] -> T, |a, b| a + b, reference::integers(|a, b| a + b);
         op sub Num [i8 i16 i32 i64 u8 u16 u32 u64] -> T, |a, b| a - b, reference::integers(|a, b| a - b);
         op mul Num [i8 i16 i32 i64 u8 u16 u32 u64] -> T, |a, b| a * b, reference::integers(i128::wrapping_mul);
-        // What is behind the end is 0, by which nothing divides.
+        // Elements past the end are 0, by which nothing divides.
         op div Num [i8 i16 i32 i64 u8 u16 u32 u64] -> T, |a, b| a / select(b == 0, 1, b), reference::integers(|a, b| a / b), inputs::divides;
         op rem Num [i8 i16 i32 i64 u8 u16 u32 u64] -> T, |a, b| a % select(b == 0, 1, b), reference::integers(|a, b| a % b), inputs::divides;
         op neg Num [i8 i16 i32 i64] -> T, |a| -a, reference::integers(|a, _| -a);

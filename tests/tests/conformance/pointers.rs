@@ -81,7 +81,7 @@ fn numbers<T: Element>(x: Ptr<T>, out: PtrMut<T>, other: T, n: i32) {
     store(out + i, load_or(x + i, i % 3 != 1, other), i < n);
 }
 
-/// Turns a row around in place, twice over: every load comes before the store behind it.
+/// Reverses a row in place, twice over: every load comes before the store that follows it.
 #[triton::kernel(T = [bool, i8, i16, i32, i64, u8, u16, u32, u64, f16, bf16, f32, f64], configs = [
     (N = 32, num_warps = 1), (N = 512, num_warps = 4), (N = 256, num_warps = 8),
 ])]

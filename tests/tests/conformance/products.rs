@@ -44,7 +44,7 @@ impl Matrix {
         self.numbers.iter().map(element).collect()
     }
 
-    /// Numbers of `precision(Tf32)`: ten bits behind the first, the nearest, ties away from zero.
+    /// Numbers of `precision(Tf32)`: 10 mantissa bits, rounded to nearest, ties away from zero.
     fn shortened(&self) -> Matrix {
         let shorten = |&n: &i128| {
             let dropped = (n.unsigned_abs().checked_ilog2().unwrap_or(0)).saturating_sub(10);
@@ -98,7 +98,7 @@ fn trial(
             return Expected::Bits(from_f64(sum, value));
         }
         // Each of k additions, and the first number, are off by less than a unit in the last place of the sum of all magnitudes:
-        // tensor cores cut off where others round.
+        // tensor cores truncate where others round.
         let size = (start.abs() + products().map(i128::abs).sum::<i128>()) as f64 * power(-2 * scale);
         Expected::Near { exact: value, error: (k + 2) as f64 * power(-(format.fraction as i32)) * size }
     };
@@ -203,7 +203,7 @@ macro_rules! products {
             store(out + at, dot(x$($precision)*, y, load(acc + at, true)), true);
         }
 
-        /// Sizes that are no multiples of a tile.
+        /// Sizes that are not multiples of a tile.
         #[triton::kernel(configs = [(M = 16, N = 8, K = 32, num_warps = 1), (M = 32, N = 64, K = 16, num_warps = 4)])]
         fn whole<const M: i32, const N: i32, const K: i32>(
             a: Tensor<$operand, 2>,

@@ -1,7 +1,7 @@
-//! Reductions of whole tiles and along each axis, and by functions of one's own.
+//! Reductions of whole tiles and along each axis, and by closures.
 //!
 //! A row is a reduction; it is compiled for three lengths of a whole tile, for each axis of two and of three, and for axes beside
-//! one of length one. Four programs fold inputs of four kinds.
+//! one of extent 1. Four programs reduce inputs of four kinds.
 
 use crate::case::{Case, Launch, Region, Trial, launch};
 use crate::float::{Format, power};
@@ -11,7 +11,7 @@ use crate::reference::{greater, lesser, order};
 use crate::value::{Expected, from_f64, integer, is_nan, to_f64, wrap};
 use triton_core::ir::types::DType;
 
-/// What is folded.
+/// The inputs of a reduction.
 #[derive(Clone, Copy, PartialEq)]
 enum Kind {
     /// Everything there is, numbers at the ends of the range and NaN.
@@ -110,7 +110,7 @@ struct Row {
     reference: fn(DType, &[u64]) -> Expected,
 }
 
-/// One instance: `[outer, extent, inner]` elements a program are folded along the middle axis.
+/// One instance: `[outer, extent, inner]` elements a program are reduced along the middle axis.
 fn case(row: Row, what: &str, [outer, extent, inner]: [usize; 3], launch: Launch) -> Case {
     let Row { name, dtype, result, reference } = row;
     let text = format!("{} {dtype} {what}", name[0]);

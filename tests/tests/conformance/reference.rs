@@ -56,7 +56,7 @@ pub fn total_order(dtype: DType, a: u64, b: u64) -> Ordering {
     )
 }
 
-/// The lesser of two elements: of a number and NaN the number.
+/// The smaller of two elements: of a number and NaN the number.
 pub fn lesser(dtype: DType, a: u64, b: u64) -> u64 {
     if total_order(dtype, b, a).is_lt() { b } else { a }
 }
@@ -110,8 +110,8 @@ pub fn erf(x: f64) -> f64 {
     value.copysign(x)
 }
 
-/// A function of a float that is as near as the language's table says of the function of this name: within so many units in the
-/// last place of `f32`. The half types get the result in `f32` rounded
+/// A function of a float that is as near as the language's table says of the function of this name: within that many
+/// units in the last place of `f32`. The half types get the result in `f32` rounded
 /// once more: half a unit of their own, and those of `f32`, 2¹³ or 2¹⁶ times smaller. (A result that the error takes over a power
 /// of two is rounded in larger units, but to that power, which is nearer.) For `f64` they are its own units, and one for what
 /// the reference is off.

@@ -1,4 +1,5 @@
-//! Making tiles, and moving their elements to other shapes: `full`, `expand_dims`, `reshape`, `permute`, broadcasting.
+//! Creating tiles, and moving their elements to other shapes: `full`, `expand_dims`, `reshape`, `permute`,
+//! broadcasting.
 
 use crate::case::{Case, Launch, Region, Trial, launch};
 use crate::inputs;
@@ -53,7 +54,7 @@ fn expand_dims<T: Element, const AXIS: i32, const A: i32, const B: i32, const C:
     store(out + arange(0, A * B * C).reshape([A, B, C]), v.expand_dims(AXIS).broadcast_to([A, B, C]), true);
 }
 
-/// Axes of length one, and axes that are not there.
+/// Axes of extent 1, and missing axes.
 #[triton::kernel(T = [bool, i8, i16, i32, i64, u8, u16, u32, u64, f16, bf16, f32, f64], configs = [
     (M = 16, N = 32, num_warps = 1), (M = 64, N = 4, num_warps = 4), (M = 1, N = 1, num_warps = 2),
 ])]
@@ -98,7 +99,7 @@ fn counted<const LO: i32, const N: i32>(out: PtrMut<i32>) {
     store(out + arange(0, N), arange(LO, LO + N), true);
 }
 
-/// What a program knows of its place, at that place.
+/// What a program knows of its position in the grid, stored there.
 #[triton::kernel(num_warps = 1)]
 fn placed(out: PtrMut<i32>) {
     let (x, y, z) = (program_id(0), program_id(1), program_id(2));

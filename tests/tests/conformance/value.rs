@@ -20,7 +20,7 @@ pub enum Expected {
 }
 
 impl Expected {
-    /// A number within so many units in the last place of a format.
+    /// A number within this many units in the last place of a format.
     pub fn within(dtype: DType, exact: f64, ulps: f64) -> Expected {
         let unit = Format::of(dtype).map_or(0.0, |format| format.unit(exact));
         Expected::Near { exact, error: ulps * unit }
@@ -123,7 +123,7 @@ pub fn to_f64(dtype: DType, bits: u64) -> f64 {
     }
 }
 
-/// The bits of the element of a type next to a number: an integer's without what is behind the point.
+/// The bits of the element of a type next to a number: an integer's without the fraction.
 pub fn from_f64(dtype: DType, x: f64) -> u64 {
     match dtype.class() {
         Class::Float => round(dtype, float(DType::F64, x.to_bits())),

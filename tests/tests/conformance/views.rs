@@ -1,4 +1,4 @@
-//! Loads and stores through views of one to five axes: edges, tiles that hang over, strides, either major order.
+//! Loads and stores through views of one to five axes: edges, tiles partly out of bounds, strides, either major order.
 
 use crate::case::{Case, Launch, Region, Run, Trial, untouched};
 use crate::inputs;
@@ -22,7 +22,7 @@ fn rank2<T: Element, const A: i32, const B: i32>(x: Tensor<T, 2>, out: TensorMut
     out.store([i, j], x.load([i + shift, j + shift], [A, B]));
 }
 
-/// Positions of 64 bits.
+/// Coordinates of 64 bits.
 #[triton::kernel(T = [bool, i8, i16, i32, i64, u8, u16, u32, u64, f16, bf16, f32, f64], configs = [(A = 2, B = 4, C = 16, num_warps = 2)])]
 fn rank3<T: Element, const A: i32, const B: i32, const C: i32>(x: Tensor<T, 3>, out: TensorMut<T, 3>, shift: i64) {
     let (i, j, k) = (program_id(0).to::<i64>() * 2, program_id(1).to::<i64>() * 4, program_id(2).to::<i64>() * 16);
@@ -49,7 +49,7 @@ fn rank5<T: Element, const A: i32, const B: i32, const C: i32, const D: i32, con
     out.store([i, j, k, 0, 0], x.load([i + shift, j + shift, k + shift, shift, shift], [A, B, C, D, E]));
 }
 
-/// What a view says of itself.
+/// The extents and strides of a view.
 #[triton::kernel(num_warps = 1)]
 fn describe(x: Tensor<f32, 3>, sizes: TensorMut<i64, 1>) {
     sizes.store([0], full::<i64>([1], x.dim(0).to::<i64>()));

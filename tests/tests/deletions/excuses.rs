@@ -1,4 +1,4 @@
-//! Deletions of which nothing is to be seen, because the programs are correct without them.
+//! Deletions that cannot be detected, because the programs are correct without them.
 
 use crate::tally::Excuse;
 
@@ -15,13 +15,13 @@ pub const EXCUSES: &[Excuse] = &[
         programs: &["best_fa", "best_fa_causal", "best_fa_d64"],
         instruction: "wgmma.fence.sync.aligned",
         nth: 3,
-        reason: "the fence before Q · Kᵀ is also behind everything that writes the accumulators and fragments of P · V",
+        reason: "the fence before Q · Kᵀ also follows everything that writes the accumulators and fragments of P · V",
     },
     Excuse {
         programs: &["best_gemm_1024", "best_gemm_512"],
         instruction: "fence.mbarrier_init.release.cluster",
         nth: 1,
-        reason: "the proxy fence behind it shows the copies of this thread the same mbarriers, and no other block uses them",
+        reason: "the proxy fence after it makes the same mbarriers visible to the copies of this thread, and no other block uses them",
     },
     Excuse {
         programs: &["best_gemm_1024", "best_gemm_512"],
@@ -33,7 +33,7 @@ pub const EXCUSES: &[Excuse] = &[
         programs: &["best_gemm_1024", "best_gemm_512"],
         instruction: "bar.warp.sync -1",
         nth: 1,
-        reason: "the barrier behind it waits for every thread of the warp, too",
+        reason: "the barrier after it waits for every thread of the warp, too",
     },
     Excuse {
         programs: &["best_fa_causal", "best_fa_d64"],
@@ -45,7 +45,7 @@ pub const EXCUSES: &[Excuse] = &[
         programs: &["best_fa", "best_fa_causal", "best_fa_d64"],
         instruction: "bar.sync 4,256",
         nth: 1,
-        reason: "takes the last turn, with nothing to do in it: a block may end with arrivals that nobody waited for",
+        reason: "runs the last iteration, with nothing to do in it: a block may end with arrivals that nothing waited for",
     },
     Excuse {
         programs: &["run/branches generic"],
@@ -63,6 +63,6 @@ pub const EXCUSES: &[Excuse] = &[
         programs: &["run/place_hoist aligned16", "run/place_hoist generic"],
         instruction: "bar.warp.sync 0xffffffff",
         nth: 2,
-        reason: "no turn of the loop stores where another one or the store before it does, which the compiler cannot tell",
+        reason: "no iteration of the loop stores where another one or the store before it does, which the compiler cannot tell",
     },
 ];

@@ -13,7 +13,7 @@ const SEEDS: RangeInclusive<u64> = 1..=3;
 /// Threads that run programs.
 const WORKERS: usize = 2;
 
-/// Deletions of which nothing is to be seen.
+/// Deletions that cannot be detected.
 pub struct Excuse {
     /// Names of the programs.
     pub programs: &'static [&'static str],
@@ -36,11 +36,11 @@ pub trait Program: Sync {
     /// Runs another text in its place: a word for what is wrong, if anything is.
     ///
     /// # Errors
-    /// The text is not understood or not launched, in words.
+    /// The error if the text cannot be parsed or launched.
     fn run(&self, text: &str, seed: u64) -> Result<Option<String>, String>;
 }
 
-/// What came of all deletions.
+/// The outcome of all deletions.
 #[derive(Default)]
 pub struct Tally {
     /// By program: deletions, those caught, those excused.

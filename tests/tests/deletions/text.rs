@@ -44,7 +44,7 @@ impl Deletion {
     /// All of a text.
     ///
     /// # Errors
-    /// The text is not understood, in words.
+    /// The error if the text cannot be parsed.
     pub fn all(text: &str) -> Result<Vec<Deletion>, String> {
         let module = parse(text).map_err(|e| e.to_string())?;
         let starts: Vec<usize> =
@@ -75,7 +75,7 @@ impl Deletion {
         Ok(all)
     }
 
-    /// The text with spaces in the place of the instruction.
+    /// The text with spaces in place of the instruction.
     pub fn apply(&self, text: &str) -> String {
         let mut out = text.to_owned();
         for bytes in &self.bytes {
@@ -92,7 +92,7 @@ fn synchronises(instruction: &Instruction) -> bool {
     })
 }
 
-/// The branch behind a wait for an mbarrier that repeats it.
+/// The branch after a wait for an mbarrier that repeats it.
 fn branch_back(entry: &Entry, at: usize) -> Option<&Instruction> {
     let next = entry.instructions.get(at + 1)?;
     let [Operand::Label(label)] = next.operands[..] else { return None };

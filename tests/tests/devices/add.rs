@@ -11,7 +11,7 @@ fn add<T: Num, const BLOCK: i32>(x: Ptr<T>, y: Ptr<T>, out: PtrMut<T>, n: i32) {
     store(out + i, load(x + i, mask) + load(y + i, mask), mask);
 }
 
-/// Elements before and behind the result that must keep what they held.
+/// Elements before and after the result that must stay unchanged.
 const GUARD: usize = 32;
 
 macro_rules! check {

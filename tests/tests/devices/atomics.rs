@@ -1,9 +1,9 @@
-//! Atomic updates: many programs that change the same memory, none of whose updates may be lost.
+//! Atomic updates: many programs that update the same memory; no update may be lost.
 
 use super::devices;
 use triton::prelude::*;
 
-/// counts[b] += how many of x are b; 64 programs that all meet in 16 counters.
+/// counts[b] += how many of x are b; 64 programs that all contend for 16 counters.
 #[triton::kernel(configs = [(BLOCK = 1024), (BLOCK = 64), (BLOCK = 256, num_warps = 1)])]
 fn histogram<const BLOCK: i32>(x: Ptr<i32>, counts: PtrMut<u32>, n: i32) {
     let i = program_id(0) * BLOCK + arange(0, BLOCK);
@@ -71,7 +71,7 @@ fn everybody_gets_another_ticket() -> triton::Result<()> {
     Ok(())
 }
 
-/// An update of one's own: 64-bit sums of squares, by comparing and exchanging.
+/// An update by compare-and-swap: 64-bit sums of squares.
 #[triton::kernel]
 fn squares(sum: PtrMut<i64>) {
     let me = program_id(0).to::<i64>();
@@ -95,7 +95,7 @@ fn updates_of_ones_own() -> triton::Result<()> {
     Ok(())
 }
 
-/// sums[j] += the sum of column j; views that hang over their edges.
+/// sums[j] += the sum of column j; tiles that are partly out of bounds.
 #[triton::kernel(configs = [(M = 16, N = 32), (M = 1, N = 64)])]
 fn column_sums<const M: i32, const N: i32>(x: Tensor<i32, 2>, sums: TensorMut<i32, 1>, largest: TensorMut<i32, 2>) {
     let (i, j) = (program_id(0) * M, program_id(1) * N);

@@ -1,4 +1,4 @@
-//! Control flow in kernels: loops that carry scalars and tiles, branches that write, early return.
+//! Control flow in kernels: loop-carried scalars and tiles, branches that write, early return.
 
 use super::devices;
 use triton::prelude::*;
@@ -76,7 +76,7 @@ fn whiles_and_branches() -> triton::Result<()> {
     Ok(())
 }
 
-/// Branches known while compiling, nested loops, a unit `if`, and a variable that only one branch assigns.
+/// Branches with constant conditions, nested loops, a unit `if`, and a variable that only one branch assigns.
 #[triton::kernel(WIDE = [true, false])]
 fn triangle<const WIDE: bool>(out: PtrMut<i32>, n: i32) {
     let mut sum = 0;

@@ -1,7 +1,7 @@
 //! The compiler's `run` cases on every device: what the interpreter says, bit for bit.
 //!
-//! Each case is compiled anew, optimised, for every specialization: the launcher picks the image that relies on most, and then
-//! every weaker one is all there is.
+//! Each case is compiled anew, optimised, for every specialization: the launcher picks the most specialized image, and
+//! then only a weaker one is left.
 
 use super::devices;
 use std::borrow::Cow;

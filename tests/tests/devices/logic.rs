@@ -1,4 +1,4 @@
-//! `&&` and `||` evaluate their right side only where the left one does not decide.
+//! `&&` and `||` short-circuit.
 
 use super::devices;
 use triton::prelude::*;

@@ -1,4 +1,4 @@
-//! What `#[triton::kernel]` makes of a function: visibility, documentation, places, inference, instances and options.
+//! What `#[triton::kernel]` makes of a function: visibility, documentation, spans, inference, instances and options.
 #![deny(warnings)]
 
 use triton::prelude::*;

@@ -1,4 +1,4 @@
-//! What lies outside of a view: 0, or what `load_or` is given.
+//! What lies outside a view: 0, or what `load_or` is given.
 
 use super::devices;
 use triton::prelude::*;

@@ -12,7 +12,7 @@ use triton_tests::run::{Setup, difference, under};
 /// As many as a debug build runs on the CPU in a few seconds.
 const PROGRAMS: u64 = 50;
 
-/// Failures that are told in full.
+/// Failures that are reported in full.
 const TOLD: usize = 5;
 
 #[test]

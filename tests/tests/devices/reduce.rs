@@ -168,7 +168,7 @@ fn sums_in_order<const W: i32>(x: Ptr<f32>, rows: PtrMut<f32>, whole: PtrMut<f32
     store(whole, sum(tile), true);
 }
 
-/// By halves, neighbours first: the order that the option promises.
+/// Pairwise, neighbours first: the order that the option guarantees.
 fn by_halves(x: &[f32]) -> f32 {
     match x {
         [one] => *one,

@@ -1,5 +1,5 @@
-//! Assertions that fail, and lines that are printed. On a GPU each in a process of its own: a failed assertion takes the device
-//! away from the process, and what is printed is looked for in its output.
+//! Assertions that fail, and lines that are printed. On a GPU each in a process of its own: a failed assertion makes
+//! the device unusable for the process, and printed lines are searched in its output.
 
 use std::process::Command;
 use triton::Error;
@@ -86,7 +86,7 @@ fn lines_are_printed() {
         lines.sort();
         let mut expected: Vec<String> = (0..2).map(|p| format!("program {p} of 2: {{true}} %d -1")).collect();
         for k in 0..8 {
-            // Row 1 of the view, and one behind its end.
+            // Row 1 of the view, and one past its end.
             let x = if k < 4 { 1.0 + 0.25 * k as f32 } else { 0.0 };
             expected.push(format!("(1, 0, 0)[{}, {}] {x} {} 1", k / 4, k % 4, x > 1.0));
         }

@@ -97,7 +97,7 @@ fn mistakes_are_found() -> Result<()> {
 
     let (reports, text) = found(1, |stream| {
         let mut out = stream.zeros::<f32>(100)?;
-        // SAFETY: none; the simulator finds the accesses behind the ends.
+        // SAFETY: none; the simulator finds the accesses past the ends.
         unsafe { copy(&x, &mut out, 128).launch(stream, 2) }
     });
     let first = &reports[0];

@@ -1,4 +1,4 @@
-//! Mistakes that a GPU does not notice: the CPU device and the simulator report them.
+//! Mistakes that a GPU does not detect: the CPU device and the simulator report them.
 
 use triton::prelude::*;
 

@@ -1,4 +1,4 @@
-//! Kernels over views: safe launches, ragged edges, strides, transposition, tiles that hang over.
+//! Kernels over views: safe launches, ragged edges, strides, transposition, tiles partly out of bounds.
 
 use super::{Random, devices};
 use triton::prelude::*;
@@ -84,7 +84,7 @@ fn reductions_of_views() -> triton::Result<()> {
     Ok(())
 }
 
-/// Whatever the index, a view is not left: what is read there is 0, what is written is dropped.
+/// Whatever the index, accesses stay in bounds of a view: out of bounds 0 is read, and nothing is written.
 #[triton::kernel]
 fn anywhere(a: Tensor<i32, 1>, out: TensorMut<i32, 1>, at: i32, far: i64) {
     let v = a.load([at], [32]) + a.load([far], [32]);

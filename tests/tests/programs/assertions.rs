@@ -1,4 +1,4 @@
-//! Assertions of scalars and tiles, at run time and while compiling, and printing, in every place of a statement.
+//! Assertions of scalars and tiles, at run time and at compile time, and printing, wherever a statement can be.
 #![deny(warnings)]
 use triton::prelude::*;
 

@@ -1,4 +1,4 @@
-//! Control flow in every place, under lints that see each variable of it.
+//! Control flow in every position, under lints that see each variable of it.
 #![deny(warnings)]
 use triton::prelude::*;
 
@@ -22,7 +22,7 @@ fn branches<const FLIP: bool>(x: PtrMut<f32>, n: i32, p: bool) {
     }
 }
 
-/// Every form of range, counters of four types, nested loops, a counter that nobody reads.
+/// Every form of range, counters of four types, nested loops, a counter that is never read.
 #[triton::kernel(STEP = [32])]
 fn counted<const STEP: i64>(x: PtrMut<i64>, a: u32, b: u64, n: i32) {
     let i = arange(0, 32);

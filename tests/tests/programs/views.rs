@@ -4,7 +4,7 @@
 #![forbid(unsafe_code)]
 use triton::prelude::*;
 
-/// Places of two types, strides, lengths, generic elements.
+/// Coordinates of two types, strides, lengths, generic elements.
 #[triton::kernel(T = [f32, f16], BM = [16], BN = [32])]
 fn scale<T: Float, const BM: i32, const BN: i32>(
     x: Tensor<T, 2>,

@@ -9,7 +9,7 @@ use syn::{Expr, ExprCall, ExprLit, ExprMethodCall, Lit, Local, Macro, Pat};
 const WITHOUT: &[(&str, &str)] = &[
     ("a `return` here is not part of the kernel language", "the parser refuses it first"),
     ("this literal is not a number of `f32`", "every float literal is one"),
-    ("this is called by the attributes of `triton`, not by hand", "nobody does"),
+    ("this is called by the attributes of `triton`, not by hand", "no case does"),
 ];
 
 /// The texts that are given to `Diagnostic::new`, `error` and `diagnostic`, with their codes.
@@ -105,7 +105,7 @@ impl<'a> Visit<'a> for Messages {
     }
 }
 
-/// Whether the parts of a text between its places `{..}` stand in this order in one line.
+/// Whether the parts of a text between its placeholders `{..}` appear in this order in one line.
 fn shown(message: &str, line: &str) -> bool {
     let (mut parts, mut depth) = (vec![String::new()], 0);
     for c in message.replace("{{", "\u{1}").replace("}}", "\u{2}").chars() {

@@ -1,5 +1,8 @@
-//! The repository's own rules, as a test: file headers and lengths, dependency arrows, where `unsafe` may be, and that
-//! tables which must agree do.
+//! The repository's own rules, as a test: file headers and lengths, dependency arrows, where `unsafe` may be, which
+//! words are refused, and that tables which must agree do.
+
+#[path = "tidy/words.rs"]
+mod words;
 
 use std::path::{Path, PathBuf};
 
@@ -9,6 +12,13 @@ fn root() -> PathBuf {
 
 /// Every Rust file of the repository, relative to the root, with its text.
 fn sources() -> Vec<(String, String)> {
+    let files = files("rs");
+    assert!(files.len() > 80, "only {} files were found", files.len());
+    files
+}
+
+/// Every file of the repository with this extension, relative to the root, with its text.
+fn files(extension: &str) -> Vec<(String, String)> {
     let mut files = Vec::new();
     let mut folders = vec![root()];
     while let Some(folder) = folders.pop() {
@@ -16,13 +26,12 @@ fn sources() -> Vec<(String, String)> {
             let (path, name) = (entry.path(), entry.file_name().to_string_lossy().into_owned());
             if path.is_dir() && !name.starts_with('.') && name != "target" && name != "wip" {
                 folders.push(path);
-            } else if path.extension().is_some_and(|e| e == "rs") {
+            } else if path.extension().is_some_and(|e| e == extension) {
                 let relative = path.strip_prefix(root()).unwrap_or(&path).to_string_lossy().into_owned();
                 files.push((relative, std::fs::read_to_string(&path).expect("a file of the repository")));
             }
         }
     }
-    assert!(files.len() > 80, "only {} files were found", files.len());
     files.sort();
     files
 }
@@ -45,7 +54,7 @@ fn files_begin_with_their_purpose_and_stay_short() {
         for word in ["todo!(", "unimplemented!(", "#[ignore", "#[should_panic"] {
             // This file names the words.
             if text.contains(word) && path != "tests/tests/repository/tidy.rs" {
-                failures.push(format!("{path}: `{word}` has no place here"));
+                failures.push(format!("{path}: `{word}` is not allowed here"));
             }
         }
     }
@@ -64,7 +73,7 @@ const LIBRARIES: &[&str] = &[
     "triton-sim/hardware/src/",
 ];
 
-/// Who may use what: the first matching rule of a path holds for it.
+/// Forbidden dependencies: the first matching rule of a path holds for it.
 const ARROWS: &[(&str, &[&str])] = &[
     (
         "triton-syntax/src/",
@@ -89,7 +98,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "triton_core::ptx",
         ],
     ),
-    // It knows PTX, and nothing of who wrote it.
+    // It reads PTX, independent of what wrote it.
     (
         "triton-sim/src/",
         &[
@@ -164,7 +173,7 @@ fn unsafe_code_is_where_the_driver_is_called() {
     report(failures);
 }
 
-/// The text after `///` of the lines right above a place.
+/// The text after `///` of the lines right above an offset.
 fn doc_above(text: &str) -> String {
     let lines =
         text.lines().rev().map(str::trim_start).take_while(|line| line.starts_with("//") || line.starts_with('#'));
@@ -175,14 +184,14 @@ fn doc_above(text: &str) -> String {
 
 /// What a function of the language lacks in its documentation: its errors, and an example.
 fn lacking(doc: &str) -> Option<&'static str> {
-    match (doc.contains("\n # Errors\n"), doc.contains("```\n use triton::prelude::*;")) {
+    match (doc.contains("\n # Compile errors\n"), doc.contains("```\n use triton::prelude::*;")) {
         (true, true) => None,
-        (false, _) => Some("a section `# Errors`"),
+        (false, _) => Some("a section `# Compile errors`"),
         (true, false) => Some("an example"),
     }
 }
 
-/// The sources of the language, but for what is not for people.
+/// The sources of the language, except what is not public.
 fn language() -> Vec<(String, String)> {
     let hidden = ["src/lang/op.rs", "src/lang/control.rs"];
     let files = sources().into_iter().filter(|(path, _)| path.starts_with("src/lang/"));
@@ -212,10 +221,12 @@ fn stubs_have_errors_and_examples() {
     let views = std::fs::read_to_string(root().join("src/lang/view.rs")).expect("the views");
     let (before, updates) = views.split_once("\nupdates! {\n").expect("the updates of views");
     let (updates, _) = updates.split_once("\n}\n").expect("their end");
-    let errors = before.contains("            /// # Errors\n            /// `at` has not one entry for each axis");
+    let errors = before.contains(
+        "            /// # Compile errors\n            /// `at` does not have one `i32` or `i64` scalar per axis",
+    );
     for (at, name) in updates.match_indices("\n    atomic_") {
         count += 1;
-        let errors = if errors { "\n # Errors\n" } else { "" };
+        let errors = if errors { "\n # Compile errors\n" } else { "" };
         if let Some(what) = lacking(&format!("{errors}{}", doc_above(&updates[..at]))) {
             let name = updates[at + name.len()..].lines().next().unwrap_or_default();
             failures.push(format!("src/lang/view.rs: `atomic_{name}` lacks {what}"));
@@ -274,6 +285,19 @@ fn run_cases_go_to_the_devices() {
         if is_case && !expected.starts_with("error") && !corpus.contains(&format!("    {name},\n")) {
             failures.push(format!("{name} is not in tests/tests/devices/corpus.rs"));
         }
+    }
+    report(failures);
+}
+
+/// Messages, documentation and comments use the terms of the book's glossary.
+#[test]
+fn words_are_those_of_the_field() {
+    let mut failures = Vec::new();
+    // The front page is under revision.
+    let files = files("rs").into_iter().chain(files("md"));
+    for (path, text) in files {
+        let refused = words::refused(&text).into_iter();
+        failures.extend(refused.map(|(line, phrase, better)| format!("{path}:{line}: `{phrase}`: write `{better}`")));
     }
     report(failures);
 }

@@ -1,7 +1,7 @@
-//! What works and could be better: accesses that are not coalesced or not known to be, and masks that leave nothing out.
+//! Performance advice: accesses that are not coalesced or not known to be, and masks that are always true.
 //!
-//! Requires stage 0. Nothing is compiled differently. Where speed is lost in silence (a stride that is 1 but not known to be, an
-//! index that wraps around) a kernel is warned without being asked; the rest is for `warnings = true`.
+//! Requires stage 0. Nothing is compiled differently. Where speed is lost silently (a stride that is 1 but not known to
+//! be, an index that wraps around) the warning is on by default; the rest is for `warnings = true`.
 
 use crate::analysis::stride::{self, Strides};
 use crate::diag::{Code, Diagnostic};
@@ -13,13 +13,13 @@ use crate::ops::kinds::BinaryKind;
 use crate::ops::{Effect, Op, Tiles};
 use crate::span::Span;
 
-/// Bytes that memory moves at once.
+/// Bytes of a sector, the unit of memory transfers.
 const SECTOR: u64 = 32;
 
-/// Elements below which an access is too small to speak of.
+/// Accesses of fewer elements are too small to report.
 const FEW: u64 = 32;
 
-/// Everything that is worth saying, in the order of the program.
+/// All advice, in the order of the program.
 pub fn advice(func: &Function) -> Vec<Diagnostic> {
     let (strides, known) = (stride::analyse(func), known(func));
     let mut found = Vec::new();
@@ -30,20 +30,20 @@ pub fn advice(func: &Function) -> Vec<Diagnostic> {
         };
         let at = |p: Diagnostic| if p.span == Span::NONE { Diagnostic { span: data.span, ..p } } else { p };
         let mut say = |problem: Option<Diagnostic>| found.extend(problem.map(at));
-        // A view computes its own index: that its last stride is not promised is what the launch was told.
+        // A view computes its own index: an unknown last stride is the launch's choice.
         let written = |found: &Diagnostic| found.span != data.span;
         say(cause(func, ptr, strides[ptr]).filter(written).or_else(|| apart(func, ptr, strides[ptr])));
         let everywhere =
             mask.and_then(|mask| known[mask].as_ref()).is_some_and(|mask| mask.iter().all(|&bit| bit != 0));
         say(everywhere.then(|| {
             let problem = Diagnostic::new(Code::W0002, data.span, "the mask is always true");
-            problem.help("write `true`, which takes every element")
+            problem.help("write `true`, which selects every element")
         }));
     }
     found
 }
 
-/// What keeps the neighbours of an access from being known to be next to each other.
+/// Why the neighbours of an access are not known to be contiguous.
 #[expect(clippy::wildcard_enum_match_arm, reason = "other operations do not scale an index")]
 fn cause(func: &Function, ptr: Value, strides: Strides) -> Option<Diagnostic> {
     let shape = func.ty(ptr).shape;
@@ -69,7 +69,7 @@ fn cause(func: &Function, ptr: Value, strides: Strides) -> Option<Diagnostic> {
         seen.push(inst);
         let data = &func.insts[inst];
         match data.op {
-            // What memory holds is a gather.
+            // Loaded indices are a gather.
             Op::Load { .. } => return None,
             // A constant is known.
             Op::Binary { kind: BinaryKind::Mul, a, b } if variable(a) && !uniform(b) || variable(b) && !uniform(a) => {
@@ -87,7 +87,7 @@ fn cause(func: &Function, ptr: Value, strides: Strides) -> Option<Diagnostic> {
             Code::W0004,
             span,
             "an index that wraps around is not known to be contiguous, so this access is not vectorized",
-            "leave out what is past the end by a mask, as in `load(x + i, i < n)`, or load from a view",
+            "mask off what is past the end, as in `load(x + i, i < n)`, or load from a view",
         ),
         (None, Some(span)) => (
             Code::W0003,
@@ -100,29 +100,30 @@ fn cause(func: &Function, ptr: Value, strides: Strides) -> Option<Diagnostic> {
     Some(Diagnostic::new(code, span, message).help(help))
 }
 
-/// An access whose neighbours are not next to each other along any axis.
+/// An access whose neighbours are not contiguous along any axis.
 fn apart(func: &Function, ptr: Value, strides: Strides) -> Option<Diagnostic> {
     let shape = func.ty(ptr).shape;
     let Elem::Ptr { pointee, .. } = func.ty(ptr).elem else { return None };
     let axes = (0..shape.rank()).filter(|&axis| shape.dims()[axis] > 1);
     let steps: Vec<Option<u64>> = axes.map(|axis| strides.along(axis).map(i64::unsigned_abs)).collect();
-    // One axis of one address, or of neighbours, serves all the others.
+    // One axis with equal or contiguous addresses is enough.
     if shape.elements() < FEW || steps.iter().any(|step| step.is_some_and(|step| step <= 1)) {
         return None;
     }
     let bytes = u64::from(pointee.bytes());
     let nearest = steps.iter().flatten().min();
     let what = match nearest {
-        Some(step) => format!("neighbours of this access are {} bytes apart in memory", bytes * step),
-        None => "no neighbours of this access are known to be next to each other in memory".to_owned(),
+        Some(step) => format!("neighbouring elements of this access are {} bytes apart in memory", bytes * step),
+        None => "no neighbouring elements of this access are known to be contiguous in memory".to_owned(),
     };
     let moved = nearest.map_or(SECTOR, |step| (bytes * step).min(SECTOR));
-    let note = format!("each of {} elements moves up to {moved} bytes for the {bytes} that it has", shape.elements());
-    let help = "let one axis of the tile run along memory; a tile that is needed the other way round is turned by `.transpose()`";
+    let note =
+        format!("uncoalesced: each of {} elements moves up to {moved} bytes for its own {bytes}", shape.elements());
+    let help = "load with one axis contiguous in memory; if the tile is needed transposed, apply `.transpose()`";
     Some(Diagnostic::new(Code::W0001, Span::NONE, what).note(note).help(help))
 }
 
-/// The elements of what is made of constants and ranges alone.
+/// The elements of a value that is computed from constants and ranges only.
 fn known(func: &Function) -> SideTable<Value, Option<Vec<u64>>> {
     let mut known: SideTable<Value, Option<Vec<u64>>> = SideTable::new(None);
     for inst in func.walk() {

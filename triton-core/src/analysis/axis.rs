@@ -1,4 +1,4 @@
-//! Axis facts: how the elements of a tile run along its last dimension.
+//! Axis facts: how the elements of a tile vary along its last dimension.
 //!
 //! For every value three powers of two and, if known, the one number it is everywhere:
 //! - *contiguity*: runs of that many neighbours count up by one, modulo 2³² or the width of a narrower type (a run may pass the
@@ -6,9 +6,9 @@
 //! - *divisibility*: the first number of every such run is divisible by this (for pointers: the address in bytes);
 //! - *constancy*: aligned runs of that many neighbours are equal.
 //!
-//! They are seeded by the parameters' promises and justify vector width and the cost of masks. The lattice is Triton's
-//! `AxisInfo` (Tillet 2020, §5.2.1 calls it alignment analysis), kept for the fastest dimension, which is the one that
-//! vectors run along. A missing fact is 1: everything here errs on the safe side.
+//! They are seeded by the specialization of the parameters and justify vector width and the cost of masks. The lattice
+//! is Triton's `AxisInfo` (Tillet 2020, §5.2.1 calls it alignment analysis), kept for the fastest dimension, which is
+//! the one that vectors run along. A missing fact is 1: the analysis is conservative.
 
 use crate::entity::SideTable;
 use crate::ir::types::{Constant, Elem, Shape, Type};
@@ -17,7 +17,7 @@ use crate::metadata::Specialization;
 use crate::ops::Op;
 use crate::ops::kinds::{BinaryKind, CompareKind};
 
-/// The largest divisibility that is told apart; 0 is divisible by it.
+/// The largest divisibility that is tracked; 0 is divisible by it.
 const MOST: u64 = 1 << 40;
 
 /// Facts about one value. See the [module's page](self).
@@ -37,7 +37,7 @@ impl Axis {
     /// Nothing is known.
     pub const UNKNOWN: Axis = Axis { contiguity: 1, divisibility: 1, constancy: 1, constant: None };
 
-    /// What holds of a value that is one of two.
+    /// The join: what holds of a value that is one of two.
     fn join(self, other: Axis) -> Axis {
         let length = self.contiguity.min(other.contiguity);
         Axis {
@@ -62,7 +62,7 @@ impl Axis {
     }
 }
 
-/// The facts of every value of a function, under what the caller promises beside the parameters' own `multiple_of`.
+/// The facts of every value of a function, under a specialization beside the parameters' own `multiple_of`.
 pub fn analyse(func: &Function, promise: Specialization) -> SideTable<Value, Axis> {
     let mut facts = SideTable::new(Axis::UNKNOWN);
     for param in &func.params {
@@ -111,8 +111,8 @@ fn block(func: &Function, id: Block, facts: &mut SideTable<Value, Axis>) {
     }
 }
 
-/// Facts of what a loop carries: those that hold at first and survive every turn. They only ever get weaker, by halves, so
-/// the loop over the loop ends.
+/// Facts of loop-carried values: those that hold at first and survive every iteration. They only ever get weaker, by
+/// halves, so the fixed-point iteration ends.
 fn carry(func: &Function, inst: &InstData, own: &[Axis], facts: &mut SideTable<Value, Axis>) {
     let mut carried: Vec<Axis> = inst.args.iter().map(|&v| facts[v]).collect();
     loop {
@@ -201,7 +201,7 @@ fn both_constant(a: Axis, b: Axis) -> u64 {
 
 /// a + b · scale, where the facts of `a` count its steps in units of `scale`.
 fn add(a: Axis, b: Axis, scale: u64) -> Axis {
-    // A run survives where the other side stands still.
+    // A run survives where the other side is constant.
     let contiguity = a.contiguity.min(b.constancy).max(a.constancy.min(b.contiguity));
     let constancy = both_constant(a, b);
     // The first number of a run is the sum of two numbers, each within a run of its own: it starts one of `a`'s and one

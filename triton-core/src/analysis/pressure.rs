@@ -1,8 +1,8 @@
-//! How many registers a thread needs at least, as an estimate: for asking the assembler to let more programs run at once.
+//! Register pressure: an estimate of the registers that a thread needs at least, for requesting a higher occupancy.
 //!
 //! What is live at a point of the program is counted in registers of 32 bits. Indices and masks are computed where they are
 //! needed and not counted, pointers of an access once for each instruction; parameters and constants are in no register. The
-//! most at any point, and a few on top for the thread's own work, is what the assembler is known to get along with.
+//! maximum over all points, and a few more for the thread's own work, is what the assembler manages with.
 
 use crate::analysis::axis::{self, Axis};
 use crate::entity::SideTable;
@@ -20,15 +20,15 @@ const WORKING: u32 = 6;
 /// Registers of a sine or cosine while it is computed, four elements at a time.
 const SINE: u32 = 24;
 
-/// Registers below which the assembler is not told how many blocks are to run at once: it needs no telling.
+/// Registers below which no occupancy is requested: it is high enough.
 const FEW: u32 = 20;
 
-/// Threads of a multiprocessor that hide what each of them waits for; beyond that, registers are worth more. But one block
-/// alone waits at its own barriers.
+/// Threads of a multiprocessor that hide latency; beyond that, registers are worth more. But one block
+/// alone stalls at its own barriers.
 const ENOUGH_THREADS: u32 = 1536;
 
-/// How many blocks of a function at stage 2 the assembler shall let a multiprocessor run at once; `None` where it needs no
-/// telling.
+/// The occupancy in blocks that is requested from the assembler for a function at stage 2; `None` where that is not
+/// needed.
 pub fn resident_blocks(func: &Function, facts: &SideTable<Value, Axis>, target: Target) -> Option<u32> {
     let (threads, registers) = (func.num_warps * 32, registers(func, facts));
     let resident = target.resident_blocks(threads, registers).min((ENOUGH_THREADS / threads).max(2));
@@ -36,7 +36,7 @@ pub fn resident_blocks(func: &Function, facts: &SideTable<Value, Axis>, target: 
 }
 
 /// Registers of a thread, estimated at stage 2. Of 46 images of softmax, layer norm and products, the assembler needs
-/// between 20 less and 22 more to spill none.
+/// between 20 fewer and 22 more to avoid spills.
 pub fn registers(func: &Function, facts: &SideTable<Value, Axis>) -> u32 {
     let mut pressure = Pressure { func, shown: shown(func), words: words(func, facts), most: 0 };
     pressure.block(func.body, HashSet::new());
@@ -45,7 +45,7 @@ pub fn registers(func: &Function, facts: &SideTable<Value, Axis>) -> u32 {
 
 struct Pressure<'a> {
     func: &'a Function,
-    /// Of a tile that only shows registers of another one, that one.
+    /// Of a tile whose registers are those of another one, that one.
     shown: SideTable<Value, Option<Value>>,
     /// Registers of 32 bits that each value takes.
     words: SideTable<Value, u32>,
@@ -53,7 +53,7 @@ struct Pressure<'a> {
 }
 
 impl Pressure<'_> {
-    /// Walks a block backwards from what is live at its end; returns what is live at its beginning.
+    /// Liveness: walks a block backwards from what is live at its end; returns what is live at its start.
     fn block(&mut self, id: Block, mut live: HashSet<Value>) -> HashSet<Value> {
         let func = self.func;
         for &inst in func.blocks[id].insts.iter().rev() {
@@ -74,7 +74,7 @@ impl Pressure<'_> {
     fn before(&mut self, data: &InstData, mut live: HashSet<Value>) -> HashSet<Value> {
         data.for_each_operand(|v| _ = live.insert(self.shown[v].unwrap_or(v)));
         if !matches!(data.op, Op::Reduce { .. }) {
-            // What a turn of a loop needs from outside, all turns need.
+            // What one iteration of a loop needs from outside, all iterations need.
             let inside: Vec<HashSet<Value>> = data.regions.iter().map(|&region| self.needed(region)).collect();
             inside.iter().for_each(|needed| live.extend(needed));
             for &region in &data.regions {
@@ -97,7 +97,7 @@ impl Pressure<'_> {
         needed
     }
 
-    /// What is live, and what an instruction takes beside it.
+    /// What is live, and the temporary registers of an instruction.
     fn point(&mut self, live: &HashSet<Value>, beside: u32) {
         let all: u32 = live.iter().map(|&v| self.words[v]).sum();
         self.most = self.most.max(all + beside);
@@ -159,7 +159,7 @@ fn shown(func: &Function) -> SideTable<Value, Option<Value>> {
     shown
 }
 
-/// What is made of constants, ranges and scalars alone.
+/// What is computed from constants, ranges and scalars only.
 fn cheap(func: &Function) -> SideTable<Value, bool> {
     let mut cheap = SideTable::new(false);
     for inst in func.walk() {

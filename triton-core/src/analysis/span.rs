@@ -1,8 +1,8 @@
-//! Spans: between which numbers every element of a tile lies, where constants and `arange` alone say so; of pointers, which
-//! bytes behind a parameter they are for.
+//! Spans: the range that every element of a tile lies in, as far as constants and `arange` tell; of pointers, which
+//! bytes from a parameter on they address.
 //!
-//! A span holds in every turn of a loop: what is carried, and what is computed from the place in the grid, has none. Numbers
-//! are at least 0 and at most those of `i32`, and their types have 32 bits or more: nothing wraps.
+//! A span holds in every iteration of a loop: what is carried, and what is computed from `program_id`, has none.
+//! Numbers are at least 0 and at most those of `i32`, and their types have 32 bits or more: nothing wraps.
 
 use crate::entity::SideTable;
 use crate::ir::types::Elem;
@@ -15,7 +15,7 @@ use crate::ops::kinds::BinaryKind;
 pub struct Span {
     /// The parameter that a pointer is made from; `None` of a number.
     base: Option<Value>,
-    /// The first number, or the first byte behind the parameter.
+    /// The first number, or the first byte as an offset from the parameter.
     first: u64,
     /// The last number, or the last element's first byte.
     last: u64,
@@ -27,7 +27,7 @@ impl Span {
         fits.then_some(Span { base: None, first: first as u64, last: last as u64 })
     }
 
-    /// Whether accesses of so many bytes each, through pointers of these spans, have no byte in common.
+    /// Whether accesses of this many bytes each, through pointers of these spans, have no byte in common.
     pub fn apart(self, bytes: u32, other: Span, others: u32) -> bool {
         let (a, b) = (self.last + u64::from(bytes), other.last + u64::from(others));
         self.base.is_some() && self.base == other.base && (a <= other.first || b <= self.first)

@@ -1,4 +1,4 @@
-//! Shared memory: where each buffer lies, so that buffers that live at different times share bytes.
+//! Allocation of shared memory: buffers with disjoint live ranges share bytes.
 //!
 //! A buffer lives from one point of the program to another. Two *interfere* if they live at the same time, or belong to
 //! different roles, which run at the same time whatever the order of their text. Each buffer is put, in some order, at the
@@ -34,18 +34,18 @@ impl Buffer {
     }
 }
 
-/// Where buffers lie.
+/// The allocation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Allocation {
     /// Offset of each buffer, in bytes.
     pub offsets: Vec<u64>,
     /// Bytes needed.
     pub total: u64,
-    /// No allocation needs fewer: the most bytes that live at one time.
+    /// A lower bound: the most bytes that are live at one time.
     pub bound: u64,
 }
 
-/// Places buffers. The same input gives the same result.
+/// Allocates buffers. The same input gives the same result.
 pub fn allocate(buffers: &[Buffer]) -> Allocation {
     let area = |b: &Buffer| b.bytes * u64::from(b.live.end.saturating_sub(b.live.start));
     let mut ids: Vec<usize> = (0..buffers.len()).collect();
@@ -108,7 +108,7 @@ fn first_fit(buffers: &[Buffer], order: &[usize]) -> (Vec<u64>, u64) {
     (offsets, total)
 }
 
-/// The most bytes that live at one time, or that roles need beside one another.
+/// The most bytes that are live at one time, or that roles need concurrently.
 fn bound(buffers: &[Buffer]) -> u64 {
     let most = |of: &dyn Fn(&Buffer) -> bool| {
         let at = |time: u32| buffers.iter().filter(|b| of(b) && b.live.contains(&time)).map(|b| b.bytes).sum::<u64>();

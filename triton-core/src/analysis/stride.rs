@@ -1,9 +1,9 @@
-//! Strides: how much numbers differ between neighbours along each dimension of a tile.
+//! Strides: the difference between neighbours along each dimension of a tile.
 //!
 //! Where pointers differ by one element along a dimension, lanes along it access neighbours in memory. [`super::axis`] says more
 //! (runs, alignment), but of the last dimension alone; a column of a matrix runs along another one.
 //!
-//! What is carried around a loop has the strides that it begins with, if it keeps them. A missing stride is one that is not
+//! A loop-carried value has the strides of its initial value, if it keeps them. A missing stride is one that is not
 //! known, or that is not the same everywhere.
 
 use crate::entity::SideTable;
@@ -53,7 +53,7 @@ pub fn analyse(func: &Function) -> SideTable<Value, Strides> {
 struct Analysis<'a> {
     func: &'a Function,
     strides: SideTable<Value, Strides>,
-    /// What is the same number everywhere.
+    /// A uniform value.
     constants: SideTable<Value, Option<i64>>,
 }
 

@@ -23,7 +23,7 @@ pub struct ProgramFault {
 }
 
 impl ProgramFault {
-    /// At a place of a function, or of the function as a whole ([`Span::NONE`]).
+    /// At a span of a function, or of the function as a whole ([`Span::NONE`]).
     pub fn new(func: &Function, span: Span, program: [u32; 3], message: impl Into<String>) -> ProgramFault {
         let loc = func.sources.loc(span);
         let file = loc.and_then(|loc| func.sources.files.get(usize::from(loc.file)));

@@ -1,8 +1,8 @@
-//! The interpreter: the meaning of the IR as a program.
+//! The interpreter: the reference semantics of the IR.
 //!
 //! Runs one program of a kernel over tiles of bits. It knows memory only as a [`Memory`], so the CPU device, the tests and
 //! constant folding can share it. Layouts do not matter to what it computes: a pass is right if nothing here changes. At
-//! stage 2 it also knows which thread accesses what, and refuses what no barrier orders (`threads`).
+//! stage 2 it also knows which thread accesses what, and reports what no barrier orders (`threads`).
 //!
 //! **Invariant:** exact and deterministic, and no input makes it panic: a program runs to its end or to a [`RunError`]. (A
 //! `while` that never ends does not end here either.)
@@ -27,7 +27,7 @@ use threads::Threads;
 /// Global memory as the interpreter sees it. Addresses are the ones passed as pointer arguments, in bytes.
 ///
 /// All elements of one access have the same `width` in bytes (1, 2, 4 or 8); `mask[i] == 0` leaves element `i` out, every
-/// other value takes it in. Values are the elements' bits, zero-extended.
+/// other value includes it. Values are the elements' bits, zero-extended.
 pub trait Memory: Sync {
     /// Reads `out[i]` at `addresses[i]`; elements that are masked off keep what `out` held.
     ///
@@ -41,9 +41,9 @@ pub trait Memory: Sync {
     /// The first element that memory refuses; those before it may have been written.
     fn store(&self, width: u32, addresses: &[u64], mask: Option<&[u64]>, values: &[u64]) -> Result<(), Fault>;
 
-    /// Replaces the element at `addresses[i]` by `replace(i, element)` and puts what it was in `out[i]`, in one step that no
-    /// other access comes between; elements that are masked off keep what `out` held. `replace` may be called again with
-    /// another element.
+    /// Replaces the element at `addresses[i]` by `replace(i, element)` and stores the old value in `out[i]`, in one
+    /// atomic step that no other access comes between; elements that are masked off keep what `out` held. `replace` may
+    /// be called again with another element.
     ///
     /// # Errors
     /// The first element that memory refuses; those before it have been replaced.
@@ -56,7 +56,7 @@ pub trait Memory: Sync {
         out: &mut [u64],
     ) -> Result<(), Fault>;
 
-    /// Takes lines that a program prints, each with its end. Without another word they are dropped.
+    /// Takes lines that a program prints, each with its newline. By default they are dropped.
     fn print(&self, lines: &str) {
         let _ = lines;
     }
@@ -87,7 +87,7 @@ pub struct Program {
 pub enum RunError {
     /// It did something that is not allowed.
     Fault(ProgramFault),
-    /// It says so itself.
+    /// An assertion of its own failed.
     Assertion(FailedAssertion),
 }
 
@@ -122,7 +122,7 @@ pub fn run(func: &Function, args: &[Arg], program: Program, memory: &dyn Memory)
 /// What an operation without memory and program yields, if its operands are `operand`; the heart of [`run`] and of folding.
 ///
 /// # Errors
-/// An integer division that has no result, in words.
+/// The message for an integer division that has no result.
 #[expect(clippy::wildcard_enum_match_arm, reason = "whatever touches memory, the program or blocks is not evaluated")]
 pub fn evaluate<'a>(
     func: &Function,
@@ -174,8 +174,8 @@ pub fn evaluate<'a>(
     }))
 }
 
-/// What a divisor of 0 that no memory held comes from.
-const PADDING: &str = ", which is not in memory: where a mask is false, and outside of a view, `load` yields 0; give it another \
+/// The note on a divisor of 0 that is the padding of a load.
+const PADDING: &str = ", which is not in memory: where a mask is false, and outside a view, `load` yields 0; give it another \
      padding with `load_or`";
 
 fn division_error(element: usize, error: DivisionError, x: &[u64], dtype: DType) -> String {
@@ -191,7 +191,7 @@ struct Machine<'a> {
     program: Program,
     memory: &'a dyn Memory,
     values: Vec<Vec<u64>>,
-    /// Who accessed what since when; at stage 2.
+    /// The threads' accesses and barriers; at stage 2.
     threads: Threads,
 }
 
@@ -265,7 +265,7 @@ impl Machine<'_> {
         Ok(())
     }
 
-    /// Elements along the axis are folded in pairs, one bit of the index after the other; all pairs of a bit at once.
+    /// Elements along the axis are combined in pairs, one bit of the index after the other; all pairs of a bit at once.
     fn run_reduce(&mut self, inst: &InstData, axis: usize, order: BitOrder) -> Result<(), RunError> {
         let func = self.func;
         let shape = func.ty(inst.args[0]).shape;
@@ -313,7 +313,7 @@ impl Machine<'_> {
                     let result = self.step(inst)?;
                     self.bind(&inst.results, vec![result]);
                 }
-                _ => return Err(format!("`{}` in the combination of two elements", inst.op.mnemonic())),
+                _ => return Err(format!("`{}` in the combination of a reduction", inst.op.mnemonic())),
             }
         }
         Ok(Vec::new())

@@ -5,7 +5,7 @@ use crate::ir::Value;
 use crate::ops::Op;
 
 impl Machine<'_> {
-    /// Whether the first 0 of a value is what a load put in the place of an element that its mask left out.
+    /// Whether the first 0 of a value is what a load yields for an element that its mask leaves out.
     pub(super) fn is_padding(&self, value: Value) -> bool {
         let element = self.value(value).iter().position(|&bits| bits == 0);
         element.is_some_and(|element| self.padded(value, element))

@@ -1,4 +1,4 @@
-//! What a program says of itself: assertions that fail, and lines that it prints.
+//! Assertions that fail, and lines that a program prints.
 
 use super::{Machine, RunError};
 use crate::ir::half;

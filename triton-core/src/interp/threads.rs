@@ -4,7 +4,8 @@
 //! that thread has passed. One access *happens before* another if the same thread makes both, or a barrier of both threads
 //! stands between (the clocks of Lamport, "Time, Clocks, and the Ordering of Events", CACM 1978; of all threads of a warp, and
 //! of the program, one counter is enough, as all of them meet at every barrier). Two accesses of a byte, of which one writes,
-//! must be ordered so: what is not, some run on a GPU could get in the other order. So one run finds what any could break.
+//! must be ordered so: otherwise some run on a GPU could execute them in the other order. So one run finds the races of
+//! all.
 
 use super::Machine;
 use crate::entity::SideTable;
@@ -21,7 +22,8 @@ struct Moment {
     thread: u32,
     block: u32,
     warp: u32,
-    /// The number of the operation: an operation's own accesses are of one moment, and which of them comes last is open.
+    /// The number of the operation: an operation's own accesses are simultaneous, and which of them comes last is
+    /// unspecified.
     step: u64,
 }
 
@@ -46,16 +48,16 @@ struct Cell {
     write: Option<Moment>,
     /// Since then.
     reads: Vec<Moment>,
-    /// Since then: updates that may change places with others of their kind.
+    /// Since then: updates that commute with others of their kind.
     updates: Vec<(Moment, AtomicKind)>,
 }
 
-/// What an access does with a byte.
+/// The kind of access to a byte.
 #[derive(Clone, Copy, PartialEq)]
 enum Does {
     Read,
     Write,
-    /// An update that may change places with others of its kind.
+    /// An update that commutes with others of its kind.
     Update(AtomicKind),
 }
 
@@ -82,7 +84,7 @@ impl Cell {
     }
 
     fn remember(&mut self, now: Moment, does: Does) {
-        // Two threads of a warp stand for all: no third one is ordered with both. One thread twice does not.
+        // Two threads of a warp represent all: no third one is ordered with both. One thread twice does not.
         let few = |seen: &mut dyn Iterator<Item = Moment>| {
             let of_warp: Vec<Moment> = seen.filter(|m| m.warp() == now.warp() && m.warp == now.warp).collect();
             of_warp.len() < 2 && of_warp.iter().all(|m| m.thread != now.thread)
@@ -116,9 +118,9 @@ enum Space {
     Shared,
 }
 
-/// What the threads of a program did so far.
+/// The accesses of the threads of a program so far.
 pub(super) struct Threads {
-    /// Which values are asked for.
+    /// The values that are needed.
     used: SideTable<Value, bool>,
     block: u32,
     warp: u32,
@@ -127,7 +129,7 @@ pub(super) struct Threads {
 }
 
 impl Threads {
-    /// At the beginning of a program.
+    /// At the start of a program.
     pub(super) fn new(func: &Function) -> Threads {
         let used = if func.stage == Stage::Scheduled { func.used() } else { SideTable::new(false) };
         Threads { used, block: 0, warp: 0, step: 0, cells: HashMap::new() }
@@ -156,7 +158,7 @@ impl Threads {
             if let Some((other, did)) = cell.unordered(now, does) {
                 let (one, two) = (describe(thread), describe(other.thread));
                 let (does, did) = (does.word(), did.word());
-                return Err(format!("{one} {does} it, {two} {did} it, and no barrier stands between"));
+                return Err(format!("{one} {does} it, {two} {did} it, and no barrier is in between"));
             }
             cell.remember(now, does);
         }
@@ -186,7 +188,7 @@ fn places(layout: Option<&Layout>, warps: u32, once: bool) -> Vec<(u32, u32)> {
 }
 
 impl Machine<'_> {
-    /// The threads that an access to global memory is made by: checks that what they did before is ordered with it.
+    /// The threads that make an access to global memory: checks that earlier accesses are ordered before it.
     #[expect(clippy::wildcard_enum_match_arm, reason = "nothing else accesses global memory")]
     pub(super) fn global(&mut self, inst: &InstData) -> Result<(), String> {
         let (ptr, mask, does) = match inst.op {
@@ -212,7 +214,7 @@ impl Machine<'_> {
         Ok(())
     }
 
-    /// What shared memory yields.
+    /// A load from shared memory.
     #[expect(clippy::wildcard_enum_match_arm, reason = "called for these operations alone")]
     pub(super) fn shared(&mut self, inst: &InstData) -> Result<Vec<u64>, String> {
         self.threads.step += 1;
@@ -244,7 +246,7 @@ impl Machine<'_> {
                     for (at, byte) in bytes.zip(&mut bits) {
                         let cell = self.threads.cells.get(&(Space::Shared, at));
                         let cell = cell.filter(|cell| cell.buffer == Some(buffer)).ok_or_else(|| {
-                            format!("element {element} of {buffer} in shared memory is read, and nobody has written it there")
+                            format!("element {element} of {buffer} in shared memory is read, but was never written")
                         })?;
                         *byte = cell.value;
                     }

@@ -9,8 +9,8 @@
 //!
 //! | operation | arguments | regions | results |
 //! |---|---|---|---|
-//! | `for start, end, step` | what is carried, at first | body(counter, carried) yields carried | carried, in the end |
-//! | `while` | what is carried, at first | condition(carried) yields a `bool`; body(carried) yields carried | carried, in the end |
+//! | `for start, end, step` | initial values | body(counter, carried) yields carried | final values |
+//! | `while` | initial values | condition(carried) yields a `bool`; body(carried) yields carried | final values |
 //! | `if cond` | none | two, without parameters; both yield the results | what the branch that ran yields |
 //!
 //! A `for` counts up by a positive step while the counter is below `end`; it never wraps.
@@ -18,9 +18,9 @@
 //! # Meaning
 //! A kernel runs as a grid of *programs*; each executes the body once, in order, over tiles. Elementwise operations act
 //! on operands of equal shape; nothing is converted or broadcast implicitly. Integers wrap; division by zero is an error
-//! of the program; shifts by the width or more give 0 (or the sign). Float arithmetic is IEEE, denormals kept, a NaN result
-//! is any NaN; comparisons are ordered except `ne`; `min`/`max` return the number when one side is NaN, and −0 < +0.
-//! Memory is global and addressed by bytes; elements that are masked off are neither read nor written.
+//! of the program; shifts by the width or more give 0 (or the sign). Float arithmetic is IEEE, subnormals kept, a NaN
+//! result is any NaN; comparisons are ordered except `ne`; `min`/`max` return the number when one side is NaN, and −0 <
+//! +0. Memory is global and addressed by bytes; elements that are masked off are neither read nor written.
 //! [`crate::interp`] is this meaning as a program.
 //!
 //! # Stages
@@ -103,7 +103,7 @@ pub enum Stage {
     Tile,
     /// Stage 1: every tile has a layout.
     Laid,
-    /// Stage 2: what threads exchange and where they wait is written down.
+    /// Stage 2: exchanges between threads and barriers are explicit.
     Scheduled,
 }
 
@@ -126,7 +126,7 @@ pub struct Function {
     pub texts: Vec<String>,
     /// Blocks.
     pub blocks: Arena<Block, BlockData>,
-    /// Instructions. One that stands in no block is dead.
+    /// Instructions. One that is in no block is dead.
     pub insts: Arena<Inst, InstData>,
     /// The type of each value.
     pub types: Arena<Value, Type>,
@@ -136,7 +136,7 @@ pub struct Function {
     pub layout_of: SideTable<Value, Option<LayoutId>>,
     /// The layouts of shared memory in use (stage 2).
     pub mems: Arena<MemId, Mem>,
-    /// Of each tile in shared memory, how it lies there (stage 2).
+    /// The layout of each tile in shared memory (stage 2).
     pub mem_of: SideTable<Value, Option<MemId>>,
 }
 
@@ -147,11 +147,11 @@ pub struct Param {
     pub value: Value,
     /// Its name.
     pub name: String,
-    /// A promise of the caller: the value, or the address in bytes, is a multiple of this.
+    /// A precondition of the launch: the value, or the address in bytes, is a multiple of this.
     pub multiple_of: u32,
-    /// Takes no part in specialisation.
+    /// Takes no part in specialization.
     pub general: bool,
-    /// The stride of a view's last axis: 1 where the caller promises the most.
+    /// The stride of a view's last axis: 1 under `divisible16`.
     pub unit: bool,
 }
 
@@ -169,7 +169,7 @@ pub struct BlockData {
 pub struct InstData {
     /// What it does, with the operands every instance of the operation has.
     pub op: Op,
-    /// Further operands, as many as the operation needs: what a loop carries, what a `yield` passes on.
+    /// Further operands, as many as the operation needs: loop-carried values, the results of a `yield`.
     pub args: Vec<Value>,
     /// The blocks it owns.
     pub regions: Vec<Block>,
@@ -255,7 +255,7 @@ impl Function {
         self.blocks.push(BlockData { params, insts: Vec::new() })
     }
 
-    /// Makes an instruction that stands in no block yet.
+    /// Makes an instruction that is in no block yet.
     ///
     /// # Errors
     /// As [`Function::append`].
@@ -305,19 +305,19 @@ impl Function {
         self.layout_of[value].map(|id| &self.layouts[id])
     }
 
-    /// Gives a value a layout, sharing equal ones.
+    /// Sets the layout of a value, sharing equal ones.
     pub fn set_layout(&mut self, value: Value, layout: Layout) {
         let known = self.layouts.keys().find(|&id| self.layouts[id] == layout);
         let id = known.unwrap_or_else(|| self.layouts.push(layout));
         self.layout_of[value] = Some(id);
     }
 
-    /// How a tile lies in shared memory; `None` if it is not there.
+    /// The layout of a tile in shared memory; `None` if it is not there.
     pub fn mem(&self, value: Value) -> Option<&Mem> {
         self.mem_of[value].map(|id| &self.mems[id])
     }
 
-    /// Says how a tile lies in shared memory, sharing equal layouts.
+    /// Sets the layout of a tile in shared memory, sharing equal ones.
     pub fn set_mem(&mut self, value: Value, mem: Mem) {
         let known = self.mems.keys().find(|&id| self.mems[id] == mem);
         let id = known.unwrap_or_else(|| self.mems.push(mem));

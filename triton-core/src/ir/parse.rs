@@ -10,7 +10,7 @@ use crate::ops::{self, Op, Reader};
 use crate::span::{Loc, Span};
 use std::collections::{HashMap, HashSet};
 
-/// The largest number of a value: what a text of a few bytes can make the reader allocate has a bound.
+/// The largest number of a value: bounds what a text of a few bytes can make the parser allocate.
 const MAX_VALUE: u32 = 1 << 20;
 
 /// Why a text is not IR.
@@ -31,7 +31,7 @@ impl std::fmt::Display for ParseError {
 /// Reads and verifies one function.
 ///
 /// # Errors
-/// The first thing that is no IR, or that the verifier refuses.
+/// The first thing that is not IR, or that the verifier refuses.
 pub fn parse(text: &str) -> Result<Function, ParseError> {
     let func = Function::new("", 4);
     let mut parser = Parser {
@@ -62,7 +62,7 @@ pub fn parse(text: &str) -> Result<Function, ParseError> {
     Ok(parser.func)
 }
 
-/// The line up to a `;` that stands in no string.
+/// The line up to a `;` outside strings.
 fn without_comment(line: &str) -> &str {
     let mut quoted = false;
     for (i, c) in line.char_indices() {
@@ -149,7 +149,7 @@ impl Parser {
             let params =
                 params.strip_prefix('|').and_then(|p| p.strip_suffix('|')).ok_or("parameters stand between bars")?;
             for param in split_top(params) {
-                let (name, ty) = param.split_once(": ").ok_or_else(|| format!("`{param}` is no parameter"))?;
+                let (name, ty) = param.split_once(": ").ok_or_else(|| format!("`{param}` is not a parameter"))?;
                 let value = self.define(name, ty)?;
                 self.func.blocks[block].params.push(value);
             }
@@ -179,14 +179,14 @@ impl Parser {
         let (name, rest) = rest.split_once(" = ").ok_or(form)?;
         let words: Vec<&str> = rest.split(' ').collect();
         let off = columns_of(words.get(..2).ok_or(form)?, "off")?;
-        let number = |word: &str| word.parse::<u32>().map_err(|_| format!("`{word}` is no number"));
+        let number = |word: &str| word.parse::<u32>().map_err(|_| format!("`{word}` is not a number"));
         let (bits, parts) = match words[2..] {
             ["bits", bits] => (number(bits)?, 0),
             ["bits", bits, "parts", parts] => (number(bits)?, number(parts)?),
             _ => return Err(form.into()),
         };
         let mem = Mem::new(off, bits).and_then(|mem| mem.in_parts(parts));
-        let id = self.func.mems.push(mem.ok_or_else(|| format!("{rest} does not give every element one place"))?);
+        let id = self.func.mems.push(mem.ok_or_else(|| format!("{rest} does not give every element one offset"))?);
         self.mems.insert(name.to_string(), id);
         Ok(())
     }
@@ -198,12 +198,12 @@ impl Parser {
         let warps =
             rest.trim().strip_prefix("warps ").and_then(|r| r.strip_suffix(" {")).ok_or("`warps N {` is missing")?;
         self.func.name = name.to_string();
-        self.func.num_warps = warps.parse().map_err(|_| format!("`{warps}` is no number of warps"))?;
+        self.func.num_warps = warps.parse().map_err(|_| format!("`{warps}` is not a number of warps"))?;
         let body = self.func.body;
         self.open.push((None, body));
         for param in split_top(params) {
-            let (head, tail) = param.split_once(": ").ok_or_else(|| format!("`{param}` is no parameter"))?;
-            let (value, name) = head.split_once(' ').ok_or_else(|| format!("`{head}` is no `v0 name`"))?;
+            let (head, tail) = param.split_once(": ").ok_or_else(|| format!("`{param}` is not a parameter"))?;
+            let (value, name) = head.split_once(' ').ok_or_else(|| format!("`{head}` is not `v0 name`"))?;
             let (mut general, mut unit) = (false, false);
             let mut multiple_of = 1;
             // `ptr<mut f32>` has a space inside.
@@ -218,7 +218,7 @@ impl Parser {
                     "multiple_of" => {
                         multiple_of = words.next().and_then(|n| n.parse().ok()).ok_or("multiple_of needs a number")?;
                     }
-                    _ => return Err(format!("`{word}` is no attribute of a parameter")),
+                    _ => return Err(format!("`{word}` is not an attribute of a parameter")),
                 }
             }
             let value = self.define(value, &ty.to_string())?;
@@ -290,7 +290,7 @@ impl Parser {
 
     fn position(&mut self, at: &str) -> Result<Span, String> {
         let numbers: Vec<u32> = at.split(':').filter_map(|n| n.parse().ok()).collect();
-        let &[file, line, column] = &numbers[..] else { return Err(format!("`@{at}` is no position")) };
+        let &[file, line, column] = &numbers[..] else { return Err(format!("`@{at}` is not a source location")) };
         if file as usize >= self.func.sources.files.len() {
             return Err(format!("there is no source {file}"));
         }
@@ -321,10 +321,10 @@ impl Parser {
         }
         self.func.types[value] = ty;
         if place.starts_with('#') {
-            let id = *self.layouts.get(place).ok_or_else(|| format!("{place} is no layout"))?;
+            let id = *self.layouts.get(place).ok_or_else(|| format!("{place} is not a layout"))?;
             self.func.layout_of[value] = Some(id);
         } else if !place.is_empty() {
-            let id = *self.mems.get(place).ok_or_else(|| format!("{place} is no layout of shared memory"))?;
+            let id = *self.mems.get(place).ok_or_else(|| format!("{place} is not a layout of shared memory"))?;
             self.func.mem_of[value] = Some(id);
         }
         Ok(value)
@@ -337,15 +337,15 @@ fn columns_of(pair: &[&str], key: &str) -> Result<Vec<u32>, String> {
     let inner = list.strip_prefix('[').and_then(|l| l.strip_suffix(']')).filter(|_| *word == key);
     let inner = inner.ok_or_else(|| format!("expected `{key} [..]`, found `{word} {list}`"))?;
     let columns: Result<Vec<u32>, _> = inner.split(',').filter(|c| !c.is_empty()).map(str::parse).collect();
-    columns.map_err(|_| format!("`{list}` is no list of columns"))
+    columns.map_err(|_| format!("`{list}` is not a list of columns"))
 }
 
 fn value(word: &str) -> Result<Value, String> {
     let number = word.strip_prefix('v').and_then(|n| n.parse().ok());
-    number.map(Value).ok_or_else(|| format!("`{word}` is no value"))
+    number.map(Value).ok_or_else(|| format!("`{word}` is not a value"))
 }
 
-/// Splits at commas that stand in no bracket.
+/// Splits at commas outside brackets.
 fn split_top(text: &str) -> Vec<&str> {
     let (mut parts, mut depth, mut start) = (Vec::new(), 0, 0);
     for (i, c) in text.char_indices() {
@@ -370,7 +370,7 @@ fn split_words(code: &str) -> Vec<&str> {
 
 /// `ptr<mut f32>[4,8]`.
 pub(crate) fn parse_type(text: &str) -> Result<Type, String> {
-    let wrong = || format!("`{text}` is no type");
+    let wrong = || format!("`{text}` is not a type");
     let (elem, shape) = match text.find('[') {
         Some(i) => (&text[..i], ops::parse_shape(&text[i..]).ok_or_else(wrong)?),
         None => (text, Shape::SCALAR),

@@ -294,7 +294,7 @@ impl fmt::Display for Type {
     }
 }
 
-/// A number known while compiling.
+/// A compile-time constant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Constant {
     /// Its type.
@@ -354,7 +354,7 @@ impl Constant {
         }
     }
 
-    /// Decimal digits rounded once to a float type, or `None` if they are no number or the type is no float.
+    /// Decimal digits rounded once to a float type, or `None` if they are not a number or the type is not a float.
     pub fn parse_float(dtype: DType, digits: &str) -> Option<Constant> {
         let bits = match dtype {
             DType::F16 => f16_bits(digits.parse().ok()?),
@@ -400,7 +400,7 @@ pub(crate) fn bf16_bits(x: f64) -> u64 {
     half::bf16_from_f32(to_odd(x)).into()
 }
 
-/// An `f64` as `f32`, rounded to odd: what is not exact is cut off, with the last bit set, so that rounding to 11 bits or fewer
+/// An `f64` as `f32`, rounded to odd: what is not exact is truncated, with the last bit set, so that rounding to 11 bits or fewer
 /// afterwards rounds the number itself.
 fn to_odd(x: f64) -> f32 {
     let near = x as f32;

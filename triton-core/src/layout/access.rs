@@ -1,6 +1,6 @@
-//! Which instruction moves a layout to or from memory, by division.
+//! Instruction selection for accesses to shared memory: layouts divided by those of instructions.
 //!
-//! Compose the address map with the layout: its columns then say how far each bit of a place moves the address. An
+//! Compose the address map with the layout: its columns then say how far each bit of a position moves the address. An
 //! instruction is such a table, too, a small one. It fits if the layout's columns contain the instruction's (*divide* by
 //! them) and no other column touches the address bits that the instruction itself walks over. Names of registers are free,
 //! so "contain" for registers means: some combination of register bits has that column.
@@ -13,7 +13,7 @@
 //!
 //! # Bank conflicts
 //! Shared memory serves 128 bytes at once, a *wavefront*, if no two of its 32 four-byte banks' words are asked for in one
-//! bank. The lanes served together move the address linearly, so they ask for 2^rank different words, which lie in
+//! bank. The addresses of lanes served together are linear, so they request 2^rank different words, which lie in
 //! 2^(rank of the bank bits alone) banks; each bank gets equally many. The quotient is the number of *ways*, the times
 //! slower than without conflicts, and 1 is a proof that there are none.
 
@@ -68,7 +68,7 @@ pub struct Access {
     pub lane: [u32; 5],
     /// How far each warp bit moves the address.
     pub warp: Vec<u32>,
-    /// Times slower than without bank conflicts; 1 is a proof that there are none.
+    /// The slowdown by bank conflicts; 1 is a proof that there are none.
     pub ways: u32,
     /// Wavefronts that one warp needs for the tile.
     pub wavefronts: u32,
@@ -261,7 +261,7 @@ pub fn readers(layout: &Layout, mem: &Mem) -> Layout {
     Layout { reg, lane: access.lanes().map(element), warp }
 }
 
-/// What one instruction of one warp touches of global memory.
+/// The sectors and lines of global memory that one instruction of one warp accesses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Touched {
     /// Elements that a thread accesses at once.

@@ -1,18 +1,19 @@
 //! How a tile gets from one layout to another: the cheapest plan, complete enough to be executed.
 //!
-//! Solve `src · G = dst`: the *gather map* G says for every bit of a place in `dst` which bits of a place in `src` to read
-//! from ([`Gather`]). Where `src` has an element several times there is a choice; G stays in the thread if registers alone can
-//! make up the difference, else in the warp. What G does then names the cheapest means ([`Kind`]):
+//! Solve `src · G = dst`: the *gather map* G says for every bit of a position in `dst` which bits of a position in
+//! `src` to read from ([`Gather`]). Where `src` has an element several times there is a choice; G stays in the thread
+//! if registers alone can make up the difference, else in the warp. What G does then names the cheapest means
+//! ([`Kind`]):
 //!
-//! | the place read from | means |
+//! | the position read from | means |
 //! |---|---|
 //! | is in another warp | through shared memory |
 //! | is in another lane | shuffles, or shared memory within each warp, whichever is cheaper |
 //! | is in the thread, in a register that depends on lane or warp | selects |
 //! | is in the thread, in the same register for all threads | other names, or nothing at all |
 //!
-//! **Invariant:** a [`Plan`] needs no look at the layouts again: [`Plan::execute`] is the meaning of every part of it, and
-//! what it costs is what placement compared it by.
+//! **Invariant:** a [`Plan`] does not refer to the layouts: [`Plan::execute`] defines the meaning of every part of it,
+//! and its cost is the one that layout assignment compared.
 
 use super::cost;
 use super::linear::{Basis, independent, rank, units};
@@ -38,7 +39,7 @@ pub struct Plan {
 /// The means of a [`Plan`].
 #[derive(Clone, Debug, PartialEq)]
 pub enum Kind {
-    /// The layouts place elements equally.
+    /// The layouts are equal.
     None,
     /// Every thread holds the elements already; register `r` is the former register `apply(map, r)`.
     Rename {
@@ -53,11 +54,12 @@ pub enum Kind {
     Shared(Shared),
 }
 
-/// For every bit of a place in the new layout, the place in the former one to read from; of other places the sums.
+/// For every bit of a position in the new layout, the position in the former one to read from; for other positions the
+/// sums.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Gather {
-    /// Places in the former layout, as bits of register, lane and warp from the lowest, by bits of the place in the new one:
-    /// registers, lanes, warps.
+    /// Positions in the former layout, as bits of register, lane and warp from the lowest, by bits of the position in
+    /// the new one: registers, lanes, warps.
     pub columns: Vec<u32>,
     /// log2 of the former registers.
     pub from: usize,
@@ -69,7 +71,7 @@ impl Gather {
     /// `None` if the layouts are not over equally many warps, or the new one has elements that the former one has not.
     pub fn new(src: &Layout, dst: &Layout) -> Option<Gather> {
         let (from, to) = (src.reg.len(), dst.reg.len());
-        // A place must fit a word.
+        // A position must fit a word.
         if src.warp.len() != dst.warp.len() || from.max(to) + 5 + src.warp.len() > 32 {
             return None;
         }
@@ -94,17 +96,17 @@ impl Gather {
         Some(Gather { columns, from, to })
     }
 
-    /// The register part of a place.
+    /// The register part of a position.
     fn reg(&self, place: u32) -> u32 {
         place & ((1u64 << self.from) - 1) as u32
     }
 
-    /// The lane part of a place.
+    /// The lane part of a position.
     fn lane(&self, place: u32) -> u32 {
         (u64::from(place) >> self.from) as u32 & 31
     }
 
-    /// The warp part of a place.
+    /// The warp part of a position.
     fn warp(&self, place: u32) -> u32 {
         (u64::from(place) >> (self.from + 5)) as u32
     }
@@ -148,7 +150,7 @@ pub fn plan(src: &Layout, dst: &Layout, bits: u32, stmatrix: bool) -> Option<Pla
         let near = !gather.leaves_warp();
         let shuffle = if near { shuffle::shuffle(src, dst, &gather, bits) } else { None };
         let direct = shuffle.as_ref().map_or(f64::INFINITY, |s| s.cycles() * warps);
-        // No plan through shared memory is cheaper than waiting for it.
+        // No plan through shared memory is cheaper than its latency.
         let shared = if direct <= cost::WARP_ROUND_TRIP { None } else { shared::plan(src, dst, bits, stmatrix, near) };
         let through = shared.as_ref().map_or(f64::INFINITY, |s| s.cycles(warps));
         return match (shuffle, shared) {
@@ -175,10 +177,10 @@ pub fn plan(src: &Layout, dst: &Layout, bits: u32, stmatrix: bool) -> Option<Pla
 }
 
 /// A step of a permutation of the words of a thread that depends on the thread: in threads for which
-/// `lane & lanes` and `warp & warps` have together an odd number of bits, word `x` and word `x ⊕ swap` change places.
+/// `lane & lanes` and `warp & warps` have together an odd number of bits, word `x` and word `x ⊕ swap` are swapped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stage {
-    /// What the numbers of words that change places differ by.
+    /// What the numbers of words that are swapped differ by.
     pub swap: u32,
     /// Lane bits that decide.
     pub lanes: u32,

@@ -1,7 +1,8 @@
-//! What moving data costs, in cycles of one multiprocessor for all warps of a program.
+//! The cost model of data movement, in cycles of one multiprocessor for all warps of a program.
 //!
-//! The one table of such numbers: conversion plans are compared, and layouts are placed, by them. They are for H100, from its
-//! published rates where the comment says so, otherwise estimates; the choices made by them hardly depend on the estimates.
+//! The one table of such numbers: conversion plans are compared, and layouts are assigned, by them. They are for H100,
+//! from its published rates where the comment says so, otherwise estimates; the choices made by them hardly depend on
+//! the estimates.
 
 /// One instruction of one warp: four schedulers issue one each.
 pub const ISSUE: f64 = 0.25;
@@ -15,7 +16,7 @@ pub const WAVEFRONT: f64 = 1.0;
 /// A barrier of the program, or a round trip to shared memory while nothing else runs. An estimate.
 pub const BARRIER: f64 = 40.0;
 
-/// What a conversion through shared memory waits for: a barrier and a round trip.
+/// The latency of a conversion through shared memory: a barrier and a round trip.
 pub const ROUND_TRIP: f64 = 2.0 * BARRIER;
 
 /// The same within each warp: other warps run meanwhile.
@@ -60,13 +61,13 @@ pub const SCRATCH_BYTES: u64 = 64 * 1024;
 /// Shared memory of a block in bytes, on any target: that of the least.
 pub const SHARED_BYTES: u64 = crate::metadata::Target::Sm80.shared_bytes() as u64;
 
-/// Times that an inner loop is taken to run when nothing tells.
+/// The assumed trip count of an inner loop.
 pub const INNER_TRIPS: f64 = 16.0;
 
 /// The same for a loop that contains another.
 pub const OUTER_TRIPS: f64 = 8.0;
 
-/// Share of the times that a branch is taken to be entered.
+/// The assumed probability that a branch is taken.
 pub const BRANCH: f64 = 0.5;
 
 /// Instructions of an exponential: the special function unit has a quarter of the other units' lanes twice over, and its
@@ -79,7 +80,8 @@ pub const SINE: f64 = 24.0;
 /// Instructions of a division or a square root of `f32` as IEEE has it, or of a reciprocal root; of integers twice as many.
 pub const DIVISION: f64 = 10.0;
 
-/// Instructions that compute one register of an index or a mask anew: half of them are shared or vanish. An estimate.
+/// Instructions that compute one register of an index or a mask anew: half of them are shared or eliminated. An
+/// estimate.
 pub const FREE: f64 = 0.5;
 
 /// 32-bit registers of a thread that one tile may fill.

@@ -1,4 +1,4 @@
-//! What a conversion costs, without its plan: for comparing many, of which few are made.
+//! The cost of a conversion, without its plan: for comparing many, of which few are emitted.
 //!
 //! Within a thread and within a warp this is the cost of [`super::convert::plan`]. Through shared memory it is that of a map
 //! without bank conflicts ([`super::shared`]), which there is whenever each side can have its vectors.

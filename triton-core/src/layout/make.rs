@@ -1,7 +1,7 @@
-//! Layouts that memory and the tensor cores want.
+//! Layouts for memory accesses and tensor cores.
 //!
-//! Each is made by a dispenser that hands out the bits of a tile, dimension by dimension ([`Bits::take`]): whoever takes
-//! first gets the lowest. Bits that a tile does not have are columns of 0: those lanes and warps replicate.
+//! Each is made by a dispenser that hands out the bits of a tile, dimension by dimension ([`Bits::take`]): the first to
+//! take gets the lowest. Bits that a tile does not have are columns of 0: those lanes and warps replicate.
 //!
 //! | layout | registers, fastest first | lanes | warps |
 //! |---|---|---|---|
@@ -17,7 +17,7 @@ use super::Layout;
 use super::ops::field;
 use crate::ir::types::Shape;
 
-/// The instruction that multiplies, as far as it decides fragments.
+/// The tensor core instruction, as far as it decides fragments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Atom {
     /// `mma.m16n8`: f16, bf16, tf32, 8-bit, and f64 of sm_90.
@@ -105,7 +105,7 @@ fn lanes(first: impl IntoIterator<Item = u32>, then: impl IntoIterator<Item = u3
 }
 
 impl Layout {
-    /// Consecutive elements first to the `vector` registers of a thread, then to lanes, then to warps; what is left over
+    /// Consecutive elements first to the `vector` registers of a thread, then to lanes, then to warps; what remains
     /// goes to further registers. Lanes and warps that are left over replicate.
     ///
     /// `elements`, `vector` and `num_warps` are powers of two, and `vector` ≤ `elements`.

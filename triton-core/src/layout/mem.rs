@@ -68,8 +68,8 @@ impl Mem {
         Mem::new(linear::invert(&inv)?, bits)
     }
 
-    /// The same for memory that holds one of `2^parts` parts of the tile at a time: the highest bits of an offset are no
-    /// address, but say in which part an element is. `None` if there are not so many bits.
+    /// The same for memory that holds one of `2^parts` parts of the tile at a time: the highest bits of an offset are
+    /// not part of the address, but say in which part an element is. `None` if there are not that many bits.
     pub fn in_parts(self, parts: u32) -> Option<Mem> {
         (parts as usize <= self.off.len()).then_some(Mem { parts, ..self })
     }
@@ -98,7 +98,7 @@ impl Mem {
     /// As bulk copies write it and `wgmma` reads it: along dimension `major` (one of the last two) panels of as many elements
     /// as a swizzled row has, each panel row by row, chunks exchanged by `swizzle`. Leading dimensions are outermost.
     ///
-    /// `None` if `major` is no such dimension.
+    /// `None` if there is no dimension `major`.
     pub fn swizzled(shape: Shape, bits: u32, swizzle: Swizzle, major: usize) -> Option<Mem> {
         let (rank, bytes) = (shape.rank(), (bits / 8).max(1).ilog2());
         if major >= rank || major + 2 < rank {

@@ -1,10 +1,11 @@
 //! Layouts: which register of which thread holds which element of a tile, as a linear map over bits.
 //!
 //! # The idea
-//! Number the elements of a tile row-major. Extents are powers of two, so an element is a string of bits. A thread's place is
-//! one, too: register, lane, warp. A [`Layout`] gives for every bit of the place a *column*, the element that this bit alone
-//! stands for; the element of any other place is the exclusive or of the columns of its set bits. (Linear layouts over GF(2):
-//! Zhou et al., "Linear Layouts", arXiv 2505.23819; here with one integer for the element instead of labelled dimensions.)
+//! Number the elements of a tile row-major. Extents are powers of two, so an element is a string of bits. A position is
+//! one, too: register, lane, warp. A [`Layout`] gives for every bit of the position a *column*, the element that this
+//! bit alone stands for; the element of any other position is the exclusive or of the columns of its set bits. (Linear
+//! layouts over GF(2): Zhou et al., "Linear Layouts", arXiv 2505.23819; here with one integer for the element instead
+//! of labelled dimensions.)
 //!
 //! A tile of 16 elements over two warps of (for once) four lanes:
 //!
@@ -14,12 +15,14 @@
 //! | lane | `[2, 4]` | lanes continue where registers end |
 //! | warp | `[8]` | the second warp has the second half |
 //!
-//! Register 1 of lane 3 in warp 1 holds element 1 ⊕ 2 ⊕ 4 ⊕ 8 = 15. A column 0 is replication: places that differ in that
-//! bit alone hold the same element. Nothing here knows dimensions: reshaping a row-major tile does not move a column.
+//! Register 1 of lane 3 in warp 1 holds element 1 ⊕ 2 ⊕ 4 ⊕ 8 = 15. A column 0 is replication: positions that differ in
+//! that bit alone hold the same element. Nothing here knows dimensions: reshaping a row-major tile does not move a
+//! column.
 //!
 //! # A fragment
-//! What the tensor core wants looks arbitrary as prose: the accumulator of `mma.m16n8` is a tile `[16, 8]` of which value `i`
-//! of lane `4g + t` is row `g + 8·(i >> 1)`, column `2t + (i & 1)`. With element = 8 · row + column it is one more table:
+//! A tensor core's layout looks arbitrary as prose: the accumulator of `mma.m16n8` is a tile `[16, 8]` of which value
+//! `i` of lane `4g + t` is row `g + 8·(i >> 1)`, column `2t + (i & 1)`. With element = 8 · row + column it is one more
+//! table:
 //!
 //! | | columns | read as |
 //! |---|---|---|
@@ -40,7 +43,7 @@
 //! | does `ldmatrix` load this? without bank conflicts? | divide; compare two ranks ([`access`]) | `access`, `hopper` |
 //!
 //! **Invariant:** the columns of the registers are independent (a thread holds an element once; [`Layout::dedup`]), and every
-//! element has a place.
+//! element has a position.
 
 pub mod access;
 pub mod convert;
@@ -63,7 +66,7 @@ use linear::Basis;
 /// Lanes of a warp.
 pub const LANES: usize = 32;
 
-/// A map from places to elements of a tile.
+/// A map from positions (register, lane, warp) to elements of a tile.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Layout {
     /// Column of each register bit, fastest first.
@@ -85,7 +88,7 @@ impl Layout {
         linear::apply(&self.reg, register as u64)
     }
 
-    /// The element at a place.
+    /// The element at a position.
     pub fn element(&self, register: usize, lane: usize, warp: usize) -> u32 {
         let thread = linear::apply(&self.lane, lane as u64) ^ linear::apply(&self.warp, warp as u64);
         self.register_element(register) ^ thread
@@ -96,7 +99,7 @@ impl Layout {
         self.reg.iter().chain(&self.lane).chain(&self.warp).copied()
     }
 
-    /// Bits of an element that columns reach: log2 of the elements, if every element has a place.
+    /// Bits of an element that columns reach: log2 of the elements, if every element has a position.
     pub fn bits(&self) -> usize {
         (32 - self.columns().fold(0, |all, c| all | c).leading_zeros()) as usize
     }

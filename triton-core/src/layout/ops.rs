@@ -1,4 +1,4 @@
-//! What operations on shapes do to layouts: they edit columns, and no data moves.
+//! Layouts under shape operations: columns are edited, and no data moves.
 //!
 //! | operation | the layout of its result, or of its operand | rule |
 //! |---|---|---|
@@ -26,7 +26,7 @@ fn low(n: u32) -> u32 {
 }
 
 /// The permutation of an element's bits for which dimension `i` of the result is dimension `perm[i]` of `shape`; `None` if
-/// `perm` is no permutation.
+/// `perm` is not a permutation.
 pub(super) fn transposition(shape: Shape, perm: &[usize]) -> Option<impl Fn(u32) -> u32 + use<>> {
     let seen = perm.iter().fold(0u32, |seen, &p| seen | 1u32.checked_shl(p as u32).unwrap_or(0));
     if perm.len() != shape.rank() || seen != low(shape.rank() as u32) {
@@ -43,8 +43,8 @@ pub(super) fn transposition(shape: Shape, perm: &[usize]) -> Option<impl Fn(u32)
 }
 
 impl Layout {
-    /// The layout of a transposed tile: dimension `i` of the result is dimension `perm[i]` of `shape`. `None` if `perm` is no
-    /// permutation of the dimensions.
+    /// The layout of a transposed tile: dimension `i` of the result is dimension `perm[i]` of `shape`. `None` if `perm`
+    /// is not a permutation of the dimensions.
     pub fn trans(&self, shape: Shape, perm: &[usize]) -> Option<Layout> {
         Some(self.map(transposition(shape, perm)?))
     }
@@ -71,7 +71,7 @@ impl Layout {
     /// A layout of the tile with `extent` elements along a new dimension `axis`, all of which one thread holds, in its first
     /// registers; `shape` is the one without it. [`Layout::slice_axis`] is the inverse.
     pub fn insert_axis(&self, shape: Shape, axis: usize, extent: u32) -> Option<Layout> {
-        // The new dimension's bits stand above those of the dimensions behind it.
+        // The new dimension's bits are above those of the dimensions after it.
         let behind = shape.dims().get(axis..)?;
         let first: u32 = behind.iter().map(|d| d.trailing_zeros()).sum();
         let bits = extent.trailing_zeros();
@@ -108,19 +108,19 @@ impl Layout {
         self
     }
 
-    /// Whether every one of `elements` elements has a place, and registers of a thread hold different ones.
+    /// Whether every one of `elements` elements has a position, and registers of a thread hold different ones.
     pub fn covers(&self, elements: u64) -> bool {
         let rank = linear::rank(self.columns());
         1 << self.bits() == elements && rank == self.bits() && linear::rank(self.reg.iter().copied()) == self.reg.len()
     }
 
-    /// The place of an element, bits of register, lane and warp in this order from the lowest; the one with the fewest warp,
-    /// then lane bits. `None` if no place holds it.
+    /// The position of an element, bits of register, lane and warp in this order from the lowest; the one with the
+    /// fewest warp, then lane bits. `None` if no position holds it.
     pub fn place_of(&self, element: u32) -> Option<u64> {
         Basis::of(self.columns()).solve(element)
     }
 
-    /// How many places hold each element.
+    /// How many positions hold each element.
     pub fn copies(&self) -> u32 {
         let columns = self.columns().count();
         1 << (columns - linear::rank(self.columns()))

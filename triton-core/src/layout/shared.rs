@@ -7,7 +7,7 @@
 //! 2. *Bank* bits, up to 128 bytes: any that are left over by
 //! 3. *Segment* bits, above: these decide. What one wavefront of a side asks for spans a space F: the vector's words and the
 //!    lanes that are served together, dimension ≤ 5. **No two lanes meet in a bank exactly if Seg ∩ F = 0**, as then no two
-//!    elements of F differ in segment bits alone. So each segment vector is taken outside of span(F ∪ Seg) of both sides.
+//!    elements of F differ in segment bits alone. So each segment vector is taken outside span(F ∪ Seg) of both sides.
 //!    Two proper subspaces never cover a space, so there is one while both are proper, and it is a sum of at most two of any
 //!    basis' vectors. Single ones come first: a swizzle appears only where it is needed.
 //!
@@ -84,8 +84,8 @@ pub enum Reach {
 }
 
 impl Layout {
-    /// How far apart the threads can be that access the same place of a memory, where one stores a tile in this layout and the
-    /// other accesses one in the other layout. Of threads that hold the same element only one stores.
+    /// How far apart the threads can be that access the same offset of a memory, where one stores a tile in this layout
+    /// and the other accesses one in the other layout. Of threads that hold the same element only one stores.
     pub fn reach(&self, other: &Layout, mem: &Mem) -> Reach {
         let (lanes, warps) = self.replicated();
         // Columns that stand for threads, each with its lane and its warp.
@@ -96,7 +96,7 @@ impl Layout {
         };
         let columns = [threads(self, lanes, warps), threads(other, 0, 0)].concat();
         let addresses: Vec<u32> = columns.iter().map(|&(c, _)| mem.place(c).0).collect();
-        // Pairs of places at one address are the kernel; the threads of a pair differ by the sum of what they are.
+        // Pairs of positions at one address are the kernel; the threads of a pair differ by the sum of what they are.
         let apart = |pair: u64| {
             let set = columns.iter().enumerate().filter(|(i, _)| pair >> i & 1 == 1);
             set.fold(0, |sum, (_, &(_, thread))| sum ^ thread)

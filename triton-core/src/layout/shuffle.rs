@@ -10,7 +10,8 @@
 //!
 //! Seen from the lane `s = S·l ⊕ A·d` that publishes, the word is `P·s ⊕ Q·d`, as `S` has an inverse. So the whole is
 //! 1. *before*: in each thread, word `x` goes to `x ⊕ P·lane`: a few stages of selects;
-//! 2. 2ʳ rounds of `shfl.idx` of word `Q·d`, which is the same for all lanes; those that read the own lane are no shuffle;
+//! 2. 2ʳ rounds of `shfl.idx` of word `Q·d`, which is the same for all lanes; those that read the thread's own lane
+//!    need no shuffle;
 //! 3. *after*: in each thread, what round `d` read goes to word `d ⊕ φ(lane)`: selects again.
 //!
 //! (Zhou et al., "Linear Layouts", arXiv 2505.23819, §5.4 exchange one subspace at a time; this needs no such restriction.
@@ -78,7 +79,7 @@ impl Blocks {
             (x >> pack, x & ((1 << pack) - 1))
         };
         for unit in independent(units(gather.to), &to.clone()) {
-            // Two words that differ by this bit alone shall have their elements in the same order.
+            // Two words that differ by this bit alone must have their elements in the same order.
             let (_, position) = split(apply(of_reg, unit));
             to.push(unit ^ apply(&to[..pack], position));
         }
@@ -190,7 +191,7 @@ impl Shuffle {
         self.publish.len()
     }
 
-    /// Whether round `d` reads the own lane, so that it is no shuffle.
+    /// Whether round `d` reads the thread's own lane, so that it needs no shuffle.
     pub fn stays(&self, round: u32) -> bool {
         let fixed = self.lane.iter().copied().eq(units(5)) && self.lane_of_warp.iter().all(|&l| l == 0);
         fixed && apply(&self.lane_of_round, round) == 0

@@ -1,4 +1,4 @@
-//! What the elementwise operations compute: used by the interpreter and by constant folding.
+//! Evaluation of elementwise operations: used by the interpreter and by constant folding.
 //!
 //! Elements are their bits, zero-extended to 64. Integers are computed in their own width; `f16` and `bf16` in `f32` (whose
 //! 24 bits make rounding twice the same as rounding once for + − · / √), `fma` through an exact product.
@@ -144,7 +144,8 @@ macro_rules! wide {
 }
 wide!(f32, f64);
 
-/// Half of the last place that stays is added to the magnitude; the rest is cut off. Beyond the largest number that is ∞.
+/// Half a unit of the last place that stays is added to the magnitude; the rest is cut off. Beyond the largest number
+/// that is ∞.
 fn tf32(x: f32) -> f32 {
     if x.is_finite() { f32::from_bits((x.to_bits() + 0x1000) & !0x1fff) } else { x }
 }

@@ -23,7 +23,7 @@ pub enum DotKind {
     Mma,
 }
 
-/// Threads that wait for each other.
+/// The scope of a barrier: threads that wait for each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Scope {
     /// Those of each warp.
@@ -32,7 +32,7 @@ pub enum Scope {
     Block,
 }
 
-/// In which order the bits of an index are folded.
+/// The order in which a reduction combines the bits of an index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum BitOrder {
     /// Not decided yet: stage 0.
@@ -49,8 +49,8 @@ impl BitOrder {
         Some(BitOrder::Bits(all, bits.len() as u8))
     }
 
-    /// What is left of `axis` of a shape: its extent without the bits that are folded, or nothing. `None` if the order names
-    /// a bit that the extent has not, or one twice.
+    /// What is left of `axis` of a shape: its extent without the bits that are reduced, or nothing. `None` if the order
+    /// names a bit that the extent does not have, or one twice.
     pub fn fold(&self, shape: Shape, axis: usize) -> Option<Shape> {
         let count = shape.dims().get(axis)?.trailing_zeros();
         let bits = self.bits(count);
@@ -66,7 +66,7 @@ impl BitOrder {
         Shape::new(&dims)
     }
 
-    /// The bits for an extent of `1 << count`; lowest first where nothing is decided.
+    /// The bits for an extent of `1 << count`; lowest first where the order is undecided.
     pub fn bits(&self, count: u32) -> Vec<u8> {
         match self {
             BitOrder::Any => (0..count as u8).collect(),
@@ -80,7 +80,7 @@ impl BitOrder {
 pub struct Text(pub u32);
 
 impl Text {
-    /// The pieces of a text between its places `{}`, braces as they are printed.
+    /// The pieces of a format string between its placeholders `{}`, braces as they are printed.
     pub fn pieces(text: &str) -> Vec<String> {
         let (mut pieces, mut rest) = (vec![String::new()], text.chars().peekable());
         while let Some(c) = rest.next() {
@@ -164,7 +164,7 @@ impl Field for Value {
     fn read(reader: &mut Reader<'_>) -> Result<Self, String> {
         let word = reader.next()?;
         let id = word.strip_prefix('v').and_then(|n| n.parse().ok());
-        id.map(Value).ok_or_else(|| format!("`{word}` is no value"))
+        id.map(Value).ok_or_else(|| format!("`{word}` is not a value"))
     }
     fn map_values(&mut self, f: &mut dyn FnMut(Value) -> Value) {
         *self = f(*self);
@@ -201,7 +201,7 @@ impl Field for Axis {
             "0" => Ok(Axis(0)),
             "1" => Ok(Axis(1)),
             "2" => Ok(Axis(2)),
-            word => Err(format!("`{word}` is no axis of the grid")),
+            word => Err(format!("`{word}` is not an axis of the grid")),
         }
     }
 }
@@ -212,7 +212,7 @@ impl Field for Outer {
     }
     fn read(reader: &mut Reader<'_>) -> Result<Self, String> {
         let word = reader.next()?;
-        Outer::read(word).ok_or_else(|| format!("`{word}` is no number of hexadecimal digits, and no place for one"))
+        Outer::read(word).ok_or_else(|| format!("`{word}` is neither hexadecimal digits nor a placeholder for them"))
     }
 }
 
@@ -222,7 +222,7 @@ impl Field for i32 {
     }
     fn read(reader: &mut Reader<'_>) -> Result<Self, String> {
         let word = reader.next()?;
-        word.parse().map_err(|_| format!("`{word}` is no integer"))
+        word.parse().map_err(|_| format!("`{word}` is not an integer"))
     }
 }
 
@@ -232,7 +232,7 @@ impl Field for u32 {
     }
     fn read(reader: &mut Reader<'_>) -> Result<Self, String> {
         let word = reader.next()?;
-        word.parse().map_err(|_| format!("`{word}` is no number from 0 on"))
+        word.parse().map_err(|_| format!("`{word}` is not a non-negative number"))
     }
 }
 
@@ -247,7 +247,7 @@ impl Field for Scope {
         match reader.next()? {
             "warp" => Ok(Scope::Warp),
             "block" => Ok(Scope::Block),
-            word => Err(format!("`{word}` are no threads that can wait: `warp` or `block`")),
+            word => Err(format!("`{word}` is not the scope of a barrier: `warp` or `block`")),
         }
     }
 }
@@ -276,7 +276,7 @@ impl Field for DotKind {
             "tf32" => Ok(DotKind::Tf32),
             "fma" => Ok(DotKind::Fma),
             "mma" => Ok(DotKind::Mma),
-            word => Err(format!("`{word}` is no way to multiply")),
+            word => Err(format!("`{word}` is not a way to multiply")),
         }
     }
 }
@@ -287,7 +287,7 @@ impl Field for AtomicKind {
     }
     fn read(reader: &mut Reader<'_>) -> Result<Self, String> {
         let word = reader.next()?;
-        AtomicKind::from_name(word).ok_or_else(|| format!("`{word}` is no atomic update"))
+        AtomicKind::from_name(word).ok_or_else(|| format!("`{word}` is not an atomic update"))
     }
 }
 
@@ -298,7 +298,7 @@ impl Field for Text {
     fn read(reader: &mut Reader<'_>) -> Result<Self, String> {
         let word = reader.next()?;
         let id = word.strip_prefix('$').and_then(|n| n.parse().ok());
-        id.map(Text).ok_or_else(|| format!("`{word}` is no text"))
+        id.map(Text).ok_or_else(|| format!("`{word}` is not a text"))
     }
 }
 
@@ -313,7 +313,7 @@ impl Field for Values {
         let list =
             inner.map(|list| list.split(',').filter(|v| !v.is_empty()).map(|v| Value::read(&mut Reader::new(&[v]))));
         let values: Vec<Value> =
-            list.ok_or_else(|| format!("`{word}` is no list of values"))?.collect::<Result<_, _>>()?;
+            list.ok_or_else(|| format!("`{word}` is not a list of values"))?.collect::<Result<_, _>>()?;
         Values::new(&values).ok_or_else(|| format!("`{word}` has more than {} values", Values::MOST))
     }
     fn map_values(&mut self, f: &mut dyn FnMut(Value) -> Value) {
@@ -339,7 +339,7 @@ impl Field for BitOrder {
         let inner = word.strip_prefix('[').and_then(|w| w.strip_suffix(']'));
         let bits: Option<Vec<u8>> =
             inner.and_then(|list| list.split(',').filter(|b| !b.is_empty()).map(|b| b.parse().ok()).collect());
-        bits.and_then(|bits| BitOrder::new(&bits)).ok_or_else(|| format!("`{word}` is no order of bits"))
+        bits.and_then(|bits| BitOrder::new(&bits)).ok_or_else(|| format!("`{word}` is not an order of bits"))
     }
 }
 
@@ -349,7 +349,7 @@ impl Field for DType {
     }
     fn read(reader: &mut Reader<'_>) -> Result<Self, String> {
         let word = reader.next()?;
-        DType::from_name(word).ok_or_else(|| format!("`{word}` is no element type"))
+        DType::from_name(word).ok_or_else(|| format!("`{word}` is not an element type"))
     }
 }
 
@@ -359,7 +359,7 @@ impl Field for Shape {
     }
     fn read(reader: &mut Reader<'_>) -> Result<Self, String> {
         let word = reader.next()?;
-        parse_shape(word).ok_or_else(|| format!("`{word}` is no shape"))
+        parse_shape(word).ok_or_else(|| format!("`{word}` is not a shape"))
     }
 }
 
@@ -377,6 +377,6 @@ impl Field for Constant {
     fn read(reader: &mut Reader<'_>) -> Result<Self, String> {
         let dtype = DType::read(reader)?;
         let word = reader.next()?;
-        Constant::parse(dtype, word).ok_or_else(|| format!("`{word}` is no {dtype}"))
+        Constant::parse(dtype, word).ok_or_else(|| format!("`{word}` is not of {dtype}"))
     }
 }

@@ -9,7 +9,7 @@ use crate::ir::types::{DType, Elem, MAX_TILE, Shape, Type};
 /// yield follows from their arguments and regions; the verifier checks those.
 ///
 /// # Errors
-/// A sentence for the reader of IR; the surface checker words its own before it comes to this.
+/// A message for the reader of IR; the checker reports its own before.
 pub fn infer(op: &Op, ty: &dyn Fn(Value) -> Type) -> Result<Option<Type>, String> {
     let result = match *op {
         Op::Const { value } => Type::scalar(value.dtype),
@@ -22,13 +22,13 @@ pub fn infer(op: &Op, ty: &dyn Fn(Value) -> Type) -> Result<Option<Type>, String
         }
         Op::Arange { start, end } => {
             let length = i64::from(end) - i64::from(start);
-            let length = u32::try_from(length).map_err(|_| format!("{start}..{end} is no range"))?;
+            let length = u32::try_from(length).map_err(|_| format!("{start}..{end} is not a range"))?;
             tile(DType::I32, Shape::new(&[length]).ok_or("too many dimensions")?)?
         }
         Op::Splat { x, shape } => {
             let x = ty(x);
             if x.shape != Shape::SCALAR {
-                return Err(format!("splat of {x}, which is no scalar"));
+                return Err(format!("splat of {x}, which is not a scalar"));
             }
             check_shape(shape)?;
             x.with_shape(shape)
@@ -212,7 +212,7 @@ pub(crate) fn check_shape(shape: Shape) -> Result<(), String> {
         return Err("a tile needs at least one dimension".into());
     }
     if !shape.dims().iter().all(|d| d.is_power_of_two()) {
-        return Err(format!("an extent of {shape} is no power of two"));
+        return Err(format!("an extent of {shape} is not a power of two"));
     }
     if shape.elements() > MAX_TILE {
         return Err(format!("{shape} has more than {MAX_TILE} elements"));
@@ -226,13 +226,13 @@ fn tile(dtype: DType, shape: Shape) -> Result<Type, String> {
 }
 
 fn num(ty: Type) -> Result<DType, String> {
-    ty.elem.num().ok_or_else(|| format!("{ty} is no number"))
+    ty.elem.num().ok_or_else(|| format!("{ty} is not a number"))
 }
 
 fn pointee(ty: Type) -> Result<(DType, bool), String> {
     match ty.elem {
         Elem::Ptr { pointee, mutable } => Ok((pointee, mutable)),
-        Elem::Num(_) => Err(format!("{ty} is no pointer")),
+        Elem::Num(_) => Err(format!("{ty} is not a pointer")),
     }
 }
 

@@ -50,7 +50,7 @@ kinds! {
         Neg = "neg" on Signed | Float;
         /// Every bit inverted; of a `bool`, the other one.
         Not = "not" on Bool | Signed | Unsigned;
-        /// |x|; the least signed integer stays.
+        /// |x|; the smallest signed integer stays.
         Abs = "abs" on Signed | Float;
         /// The square root, IEEE.
         Sqrt = "sqrt" on Float;
@@ -74,7 +74,7 @@ kinds! {
         Sin = "sin" on Float within 2;
         /// The cosine; NaN for infinities. Not for `f64`.
         Cos = "cos" on Float within 2;
-        /// The nearest number with 10 bits behind the point (the exponent stays), ties away from zero. For `f32`.
+        /// The nearest number with 10 mantissa bits (the exponent stays), ties away from zero. For `f32`.
         Tf32 = "tf32" on Float;
     }
 }
@@ -111,7 +111,7 @@ kinds! {
         Mul = "mul" on Signed | Unsigned | Float;
         /// a / b: IEEE for floats, towards zero for integers.
         Div = "div" on Signed | Unsigned | Float;
-        /// The rest of the division towards zero, with the sign of `a`.
+        /// The remainder of the truncating division, with the sign of `a`.
         Rem = "rem" on Signed | Unsigned;
         /// The lesser; the number if one is NaN; −0 is less than +0.
         Min = "min" on Signed | Unsigned | Float;
@@ -125,7 +125,7 @@ kinds! {
         Xor = "xor" on Bool | Signed | Unsigned;
         /// a · 2ᵇ, bits beyond the width lost; `b` is read as unsigned, and 0 comes out from the width on.
         Shl = "shl" on Signed | Unsigned;
-        /// a / 2ᵇ downwards; `b` is read as unsigned, and from the width on 0 comes out, or the sign.
+        /// a / 2ᵇ rounded down; `b` is read as unsigned, and from the width on 0 comes out, or the sign.
         Shr = "shr" on Signed | Unsigned;
     }
 }
@@ -157,7 +157,7 @@ kinds! {
 }
 
 kinds! {
-    /// What an atomic update makes of an element of memory and a value.
+    /// The new value of an atomic update, from the element in memory and an operand.
     AtomicKind {
         /// Their sum; integers wrap.
         Add = "add" on Signed | Unsigned | Float;

@@ -5,7 +5,7 @@
 //! one `fma`. Every step is IEEE, so interpreter and GPU agree bit for bit.
 //!
 //! The coefficients are those of N. Juffa's `logf`, a minimax fit of log(1 + m) on this interval. Over every positive `f32`,
-//! denormals too, `log` is within 0.86 ulp and `log2` within 1.67 ulp.
+//! subnormals too, `log` is within 0.86 ulp and `log2` within 1.67 ulp.
 
 use super::steps::Steps;
 
@@ -28,7 +28,7 @@ pub fn log2<S: Steps>(steps: &mut S, x: S::Reg) -> S::Reg {
 /// i and log(1 + m) of a positive, finite x.
 fn parts<S: Steps>(s: &mut S, x: S::Reg) -> (S::Reg, S::Reg) {
     let (one, zero) = (s.number(1.0), s.number(0.0));
-    // Denormal numbers are brought among the others.
+    // Subnormal numbers are scaled to normal ones.
     let least = s.number(f32::MIN_POSITIVE);
     let denormal = s.less(x, least);
     let (up, down) = (s.number(8_388_608.0), s.number(-23.0));
@@ -62,7 +62,7 @@ fn parts<S: Steps>(s: &mut S, x: S::Reg) -> (S::Reg, S::Reg) {
     (i, s.fma(r, square, m))
 }
 
-/// What comes of numbers that are not positive or not finite.
+/// The result for numbers that are not positive or not finite.
 fn outside<S: Steps>(s: &mut S, x: S::Reg, result: S::Reg) -> S::Reg {
     let (zero, infinity) = (s.number(0.0), s.number(f32::INFINITY));
     let (least, nan) = (s.number(f32::NEG_INFINITY), s.number(f32::NAN));
@@ -77,7 +77,7 @@ mod tests {
     use super::super::steps::{Now, tests::ulps};
     use super::*;
 
-    /// Denormals, both ends of every power of two, and the neighbourhood of 1; every bit pattern was tried once.
+    /// Subnormals, both ends of every power of two, and the neighbourhood of 1; every bit pattern was tried once.
     #[test]
     fn close_to_the_logarithm() {
         let near_one = (0..20_000u32).flat_map(|k| [0x3f80_0000 + k * 97, 0x3f80_0000 - k * 89]);

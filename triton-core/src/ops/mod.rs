@@ -6,7 +6,7 @@
 //! (typing: used by the checker, the builder and the verifier), [`crate::interp`] (meaning), [`crate::passes::place`]
 //! (layouts) and `ptx::lower` (code). Elementwise operations are rows of the smaller tables in [`kinds`].
 //!
-//! **Invariant:** `ops` knows nothing of PTX.
+//! **Invariant:** `ops` does not depend on PTX.
 
 pub mod eval;
 mod field;
@@ -31,26 +31,26 @@ use kinds::{AtomicKind, BinaryKind, CompareKind, TernaryKind, UnaryKind};
 /// What an operation does besides yielding a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Effect {
-    /// Nothing: it can be shared, moved and dropped. (An integer division that fails is no effect one may rely on.)
+    /// Nothing: it can be shared, moved and dropped. (An integer division that fails is not an effect one may rely on.)
     Pure,
     /// Reads memory: it can be dropped, but not moved over a write.
     Read,
     /// Writes memory.
     Write,
-    /// Does what the blocks it owns do, or ends one.
+    /// The effects of the blocks it owns; or it ends one.
     Control,
 }
 
-/// How the layouts of an operation's operands and of its result belong together, as far as they are tiles.
+/// How the layouts of an operation's operands and of its result are related, as far as they are tiles.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tiles {
     /// It is given no tile; one that it yields may be made in any layout.
     Apart,
-    /// All of them share one: element by element.
+    /// All of them share one: elementwise.
     Together,
     /// By a rule of the operation's own.
     Derived,
-    /// What goes into its blocks and comes out of them keeps its layout from beginning to end.
+    /// The arguments and results of its blocks keep one layout throughout.
     Carried,
 }
 
@@ -65,7 +65,7 @@ pub struct OpInfo {
     pub fields: &'static [&'static str],
     /// The effect.
     pub effect: Effect,
-    /// For elementwise families, how exact each member is, in the order of `mnemonics`: at most so many ulp away, where 0
+    /// For elementwise families, how exact each member is, in the order of `mnemonics`: the bound in ulp, where 0
     /// stands for exact or correctly rounded. Other operations have none.
     pub ulps: &'static [u32],
     /// The doc comment.
@@ -104,7 +104,7 @@ macro_rules! ops {
                 match self { $( Op::$name { .. } => Effect::$effect, )* $( Op::$fname { .. } => Effect::Pure, )* }
             }
 
-            /// How the layouts of its operands and its result belong together.
+            /// How the layouts of its operands and its result are related.
             pub fn tiles(&self) -> Tiles {
                 match self { $( Op::$name { .. } => Tiles::$tiles, )* $( Op::$fname { .. } => Tiles::Together, )* }
             }
@@ -146,7 +146,7 @@ macro_rules! ops {
                         $( if let Some(kind) = $kind::from_name(mnemonic) {
                             return Ok(Op::$fname { kind, $($ffield: Field::read(_reader)?),* });
                         } )*
-                        Err(format!("`{mnemonic}` is no operation"))
+                        Err(format!("`{mnemonic}` is not an operation"))
                     }
                 }
             }
@@ -158,7 +158,7 @@ ops! {
     operations {
         /// The number itself.
         Const = "const" { value: Constant } Pure Apart 0;
-        /// A number that is known only where the kernel is embedded: a constant of the user's that the compiler does not know.
+        /// A number that is known only where the kernel is embedded: an external constant.
         Outer = "outer" { dtype: DType, value: Outer } Pure Apart 0;
         /// The index of the running program along an axis, `i32`.
         ProgramId = "program_id" { axis: Axis } Pure Apart 0;
@@ -176,11 +176,11 @@ ops! {
         Permute = "permute" { x: Value, order: Shape } Pure Derived 0;
         /// The same tile in another layout. From stage 1 on.
         Convert = "convert" { x: Value } Pure Derived 0;
-        /// Folds its arguments, tiles of one shape, along an axis. The region combines two elements: it is
+        /// Reduces its arguments, tiles of one shape, along an axis. The region combines two elements: it is
         /// given one of each argument, then another one of each, and yields one of each; it must be associative and
         /// commutative (but for rounding). In pairs whose index along the axis
-        /// differs in one bit, bit after bit in the order that is written: the element with the bit clear comes first.
-        /// The axis disappears if all of its bits are folded; otherwise the others are what is left of the index.
+        /// differs in one bit, bit after bit in the order of the field: the element with the bit clear comes first.
+        /// The axis disappears if all of its bits are reduced; otherwise the others are what is left of the index.
         Reduce = "reduce" { axis: i32, order: BitOrder } Pure Derived 1;
         /// The matrix product `acc + a · b` of `[M, K]`, `[K, N]` and `[M, N]`: half types and `f32` are added in `f32`, `f64` in
         /// `f64`, `i8` in `i32`. Products are added in any order, and need not be rounded first.
@@ -197,25 +197,25 @@ ops! {
         Load = "load" { ptr: Value, mask: Option<Value>, other: Option<Value> } Read Together 0;
         /// Writes the elements at the addresses where the mask is true.
         Store = "store" { ptr: Value, value: Value, mask: Option<Value> } Write Together 0;
-        /// Replaces each element at the addresses where the mask is true by a function of it and the value, in one step that
-        /// nothing on the device comes between, and yields what it was; 0 where the mask is false. In which order elements
-        /// with one address are replaced is open, and so is the order among programs. At stage 2, of the threads that hold an
-        /// element, the one by which it would be stored alone knows what it was.
+        /// Replaces each element at the addresses where the mask is true by a function of it and the value, in one
+        /// atomic step that nothing on the device comes between, and yields the old value; 0 where the mask is false.
+        /// The order in which elements that alias are replaced is unspecified, and so is the order among programs. At
+        /// stage 2, of the threads that hold an element, only the one that would store it knows the old value.
         Atomic = "atomic" { kind: AtomicKind, ptr: Value, value: Value, mask: Option<Value> } Write Together 0;
-        /// As `atomic`: the value where the element has the bits of `compare`, else what it was.
+        /// As `atomic`: the value where the element has the bits of `compare`, else the old value.
         AtomicCas = "atomic_cas" { ptr: Value, compare: Value, value: Value, mask: Option<Value> } Write Together 0;
         /// Stops the launch unless every element holds.
         Assert = "assert" { cond: Value, message: Text } Write Together 0;
-        /// Prints a line: the text with a value in the place of each `{}`; of tiles, a line for each element.
+        /// Prints a line: the format string with a value for each `{}`; of tiles, a line for each element.
         Print = "print" { text: Text, values: Values } Write Together 0;
-        /// Room in shared memory for a tile, `at` bytes from the beginning. Nothing but `smem.store` and `smem.load` takes it.
-        /// Stage 2 only.
+        /// A buffer in shared memory for a tile, at offset `at` in bytes. Nothing but `smem.store` and `smem.load`
+        /// takes it. Stage 2 only.
         SharedAlloc = "smem.alloc" { ty: Type, at: u32 } Write Apart 0;
         /// Writes the elements of one part of a tile. Stage 2 only.
         SharedStore = "smem.store" { buffer: Value, part: u32, value: Value } Write Derived 0;
         /// Reads the elements of one part of a tile; the others are those of `rest`, or 0 without one. Stage 2 only.
         SharedLoad = "smem.load" { buffer: Value, part: u32, rest: Option<Value> } Read Derived 0;
-        /// Orders accesses of the threads of each warp, or of the whole program: what was written before is seen after.
+        /// Orders accesses of the threads of each warp, or of the whole program: writes before it are visible after it.
         /// Changes no value. Stage 2 only.
         Sync = "sync" { scope: Scope } Write Apart 0;
         /// Runs its region for every number from `start` up to before `end`, a positive `step` apart.
@@ -240,15 +240,15 @@ ops! {
 }
 
 impl Op {
-    /// Whether no operands make it fail: an integer division fails by 0, and by −1. Then it may be speculated, which is to
-    /// compute it where the program would not.
+    /// Whether no operands make it fail: an integer division fails by 0, and by −1. Then it may be speculated, that is,
+    /// computed where the program would not.
     pub fn cannot_fail(&self, constant: impl Fn(Value) -> Option<Constant>) -> bool {
         let Op::Binary { kind: BinaryKind::Div | BinaryKind::Rem, b, .. } = *self else { return true };
         // Floats never fail, and have no integer value.
         constant(b).is_some_and(|c| c.as_int().is_none_or(|d| d != 0 && d != -1))
     }
 
-    /// The kind of an atomic update that may change places with others of its kind: nobody asks what was there before.
+    /// The kind of an atomic update that commutes with others of its kind: its old value is unused.
     pub fn commutes(&self, asked: bool) -> Option<AtomicKind> {
         if let Op::Atomic { kind, .. } = *self { Some(kind).filter(|&k| !asked && k != AtomicKind::Xchg) } else { None }
     }

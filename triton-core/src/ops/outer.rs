@@ -1,7 +1,8 @@
-//! Numbers that only rustc can evaluate: constants of the user's, which a kernel mentions by a path.
+//! Numbers that only rustc can evaluate: external constants, which a kernel names by a path.
 //!
-//! The compiler leaves a hole of fixed width wherever it writes such a number, in the text of the IR and in the code; whoever
-//! embeds the texts fills the holes with digits. A hole is `0x`, some `@`, and the number of the constant in three digits.
+//! The compiler leaves a placeholder of fixed width wherever it writes such a number, in the text of the IR and in the
+//! code; the one that embeds the texts fills the placeholders with digits. A placeholder is `0x`, some `@`, and the
+//! number of the constant in three digits.
 
 /// The number, or which of the kernel's constants it will be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -16,7 +17,7 @@ impl Outer {
     /// The most constants that a kernel can have.
     pub const MOST: usize = 1 << 12;
 
-    /// The number with so many hexadecimal digits (4, 8 or 16), or a hole as wide.
+    /// The number with this many hexadecimal digits (4, 8 or 16), or a placeholder as wide.
     pub fn digits(self, width: usize) -> String {
         match self {
             Outer::Open(index) => format!("0x{index:@>width$}", index = format!("{index:03x}")),
@@ -34,7 +35,7 @@ impl Outer {
     }
 }
 
-/// A place of a text for a number.
+/// A placeholder for a number in a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Hole {
     /// Where its digits begin, in bytes.
@@ -45,7 +46,7 @@ pub struct Hole {
     pub index: u32,
 }
 
-/// The holes of a text, in order.
+/// The placeholders of a text, in order.
 pub fn holes(text: &str) -> Vec<Hole> {
     let mut holes = Vec::new();
     for (at, _) in text.match_indices("0x@") {

@@ -1,4 +1,4 @@
-//! Single steps of arithmetic: done at once, or written down as instructions.
+//! Single steps of arithmetic: evaluated, or emitted as instructions.
 //!
 //! A function that is written over [`Steps`] is the interpreter's and the code's in one, and every step is exact or rounded as
 //! IEEE has it, so that it gives the same bits on every device.
@@ -25,8 +25,8 @@ pub trait Steps {
     fn equal(&mut self, a: Self::Reg, b: Self::Reg) -> Self::Pred;
     /// A signed integer as a number.
     fn int_to_number(&mut self, a: Self::Reg) -> Self::Reg;
-    /// The signed integer of 64 bits with this upper and this lower half, as a number of so many units: to `f64`, times the
-    /// unit, to `f32`, each rounded.
+    /// The signed integer of 64 bits with this upper and this lower half, as a number of these units: to `f64`, times
+    /// the unit, to `f32`, each rounded.
     fn scaled(&mut self, high: Self::Reg, low: Self::Reg, unit: f64) -> Self::Reg;
     /// a + b of integers.
     fn int_add(&mut self, a: Self::Reg, b: Self::Reg) -> Self::Reg;
@@ -38,15 +38,15 @@ pub trait Steps {
     fn int_fma_wide(&mut self, a: Self::Reg, b: Self::Reg, c: Self::Reg) -> (Self::Reg, Self::Reg);
     /// The bits of a mask.
     fn and(&mut self, a: Self::Reg, mask: u32) -> Self::Reg;
-    /// Every bit that one of them has.
+    /// Bitwise or.
     fn or(&mut self, a: Self::Reg, bits: u32) -> Self::Reg;
-    /// Every bit that only one of them has.
+    /// Bitwise exclusive or.
     fn xor(&mut self, a: Self::Reg, b: Self::Reg) -> Self::Reg;
-    /// The bits moved upwards, by less than 32.
+    /// The bits shifted left, by less than 32.
     fn shl(&mut self, a: Self::Reg, by: u32) -> Self::Reg;
-    /// The bits moved downwards, by less than 32; zeros follow.
+    /// The bits shifted right, by less than 32; zeros are shifted in.
     fn shr(&mut self, a: Self::Reg, by: u32) -> Self::Reg;
-    /// The upper half of `high` and `low` behind each other, moved upwards by the lower five bits of `by`.
+    /// The upper half of `high:low`, the concatenation, shifted left by the lower five bits of `by`.
     fn funnel(&mut self, high: Self::Reg, low: Self::Reg, by: Self::Reg) -> Self::Reg;
     /// Whether it has a bit of the mask.
     fn has(&mut self, a: Self::Reg, mask: u32) -> Self::Pred;
@@ -64,7 +64,7 @@ pub trait Steps {
     ) -> [[Self::Reg; M]; N];
 }
 
-/// Does every step at once.
+/// Evaluates every step.
 pub struct Now;
 
 impl Now {

@@ -1,15 +1,15 @@
 //! Sine and cosine, written once for the interpreter and for the code.
 //!
-//! The target's `sin.approx` has an absolute error of about 2⁻²⁰, and more the larger x is: far too much near a multiple of
+//! The target's `sin.approx` has an absolute error of about 2⁻²⁰, and more the larger x is: too much near a multiple of
 //! π, where the sine vanishes. So x is taken apart into q · π/2 + r with |r| a hair above π/4 at most; q says which of ±sin r
 //! and ±cos r is wanted, and each is a polynomial in r².
 //!
 //! Up to 2¹⁷, q · π/2 is subtracted in three parts, each by one `fma`; the first subtraction is exact (W. J. Cody and W. Waite,
 //! "Software Manual for the Elementary Functions", 1980, chapter 8). Beyond that only those bits of x · 2/π are computed that
-//! are not whole turns, and enough behind them, from a window of the bits of 2/π that x's exponent chooses (M. H. Payne and
-//! R. N. Hanek, "Radian reduction for trigonometric functions", 1983; J.-M. Muller et al., "Handbook of Floating-Point
-//! Arithmetic", 2nd edition, section 10.2). That way is behind a branch, one for all numbers that are given at once: what
-//! is done for the others is not torn apart.
+//! are not whole turns, and enough after them, from a window of the bits of 2/π that x's exponent chooses (M. H. Payne
+//! and R. N. Hanek, "Radian reduction for trigonometric functions", 1983; J.-M. Muller et al., "Handbook of
+//! Floating-Point Arithmetic", 2nd edition, section 10.2). That path is behind a branch, one for all numbers that are
+//! given at once: the straight-line code of the others stays contiguous.
 //!
 //! The coefficients are minimax fits (Remez) for |r| ≤ 0.7886, rounded to `f32` one after the other from the lowest, the rest
 //! fitted anew each time: with an error of 2⁻²⁷·⁸ of the sine and 2⁻³²·⁹ of the cosine. Over every `f32`, both are within
@@ -23,7 +23,7 @@ const MOST: f32 = 131_072.0;
 /// −π/2, in three parts: two of 24 bits, cut off, and the rest. They have one sign, so that −0 stays −0.
 const MINUS_HALF_PI: [u32; 3] = [0xbfc9_0fda, 0xb3a2_2168, 0xa7c2_34c5];
 
-/// The bits of 2/π, behind 8 zeros.
+/// The bits of 2/π, after 8 zeros.
 const TWO_OVER_PI: [u32; 7] =
     [0x00a2_f983, 0x6e4e_4415, 0x29fc_2757, 0xd1f5_34dd, 0xc0db_6295, 0x993c_4390, 0x41fe_5163];
 
@@ -43,7 +43,7 @@ pub fn cos<S: Steps, const N: usize>(s: &mut S, x: [S::Reg; N], small: bool) -> 
     ahead(s, x, 1, small)
 }
 
-/// The sines so many quarters of a turn ahead.
+/// The sines this many quarters of a turn ahead.
 fn ahead<S: Steps, const N: usize>(s: &mut S, x: [S::Reg; N], by: u8, small: bool) -> [S::Reg; N] {
     let usual = x.map(|x| subtracted(s, x, by));
     let (size, most) = (x.map(|x| s.and(x, 0x7fff_ffff)), s.number(MOST));
@@ -66,7 +66,7 @@ fn ahead<S: Steps, const N: usize>(s: &mut S, x: [S::Reg; N], by: u8, small: boo
 /// q, of which the lower two bits are right, and r, of |x| up to 2¹⁷; r is NaN if x is infinite. What q is to be ahead by is in
 /// it, at no cost.
 fn subtracted<S: Steps>(s: &mut S, x: S::Reg, by: u8) -> [S::Reg; 2] {
-    // What is added pushes every bit behind the point out of the number, and leaves the integer in the lower ones.
+    // The addition pushes every fraction bit out of the number, and leaves the integer in the lower bits.
     let whole = 12_582_912.0 + f32::from(by);
     let (plus, minus, one) = (s.number(whole), s.number(-whole), s.number(1.0));
     let two_over_pi = s.number(std::f32::consts::FRAC_2_PI);
@@ -83,7 +83,8 @@ fn subtracted<S: Steps>(s: &mut S, x: S::Reg, by: u8) -> [S::Reg; 2] {
 /// The same for |x| = m · 2^(exponent) from 2¹⁷ on, m an integer of 24 bits; r is NaN if that is infinite.
 ///
 /// A window of 96 bits of 2/π begins at the bit that becomes two quarters of a turn when it is multiplied by |x|: those before
-/// it give whole turns, those behind it change r by 2⁻³² of it at most, as no `f32` is nearer than 2⁻³⁰ to a multiple of π/2.
+/// it give whole turns, those after it change r by 2⁻³² of it at most, as no `f32` is nearer than 2⁻³⁰ to a multiple of
+/// π/2.
 fn reduced_huge<S: Steps>(s: &mut S, x: S::Reg, size: S::Reg) -> [S::Reg; 2] {
     let (exponent, zero) = (s.shr(size, 23), s.word(0));
     let first = s.word(127 + 17);
@@ -147,8 +148,8 @@ mod tests {
         (f32::from_bits(sine[0]), f32::from_bits(cosine[0]))
     }
 
-    /// Every scale from denormal numbers to the largest, the neighbourhoods of multiples of π/2, and where one way of
-    /// reducing takes over from the other; every bit pattern was tried once, with the same bound.
+    /// Every scale from subnormal numbers to the largest, the neighbourhoods of multiples of π/2, and where one method
+    /// of reduction takes over from the other; every bit pattern was tried once, with the same bound.
     #[test]
     fn close_to_sine_and_cosine() {
         let spread = (0..200_000u32).map(|k| 1 + k * 10_695);

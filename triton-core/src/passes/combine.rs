@@ -1,4 +1,5 @@
-//! Block peepholes, at stage 0: an operation on the result of another one, as one that does both (Tillet 2020, §5.3.1).
+//! Block peepholes, at stage 0: an operation on the result of another one is replaced by one that does both (Tillet
+//! 2020, §5.3.1).
 //!
 //! | before | after |
 //! |---|---|
@@ -10,8 +11,8 @@
 //! | an address by an index that was widened from 32 bits | the same by the index itself: addresses widen it |
 //! | `select` of twice the same, `not` of `not`, a cast to the type it has, an address 0 further | the operand |
 //!
-//! The reduction is re-associated: at stage 0 the order of a float sum is open. Orders that are written down stay.
-//! Requires stage 0; guarantees nothing about what became unused ([`super::dce`] drops it).
+//! The reduction is re-associated: at stage 0 the order of a float sum is unspecified. Explicit orders stay.
+//! Requires stage 0; guarantees nothing about what became unused ([`super::dce`] removes it).
 
 use crate::entity::SideTable;
 use crate::ir::types::{Constant, DType, Elem, Shape, Type};
@@ -21,13 +22,13 @@ use crate::ops::{BitOrder, Effect, Op, Tiles};
 use crate::span::Span;
 use std::collections::HashMap;
 
-/// The most operations of a branch that are computed in any case, its end included.
+/// The most operations of a branch that are speculated, its end included.
 const SPECULATED: usize = 8;
 
 /// See the [module's page](self).
 ///
 /// # Errors
-/// A mistake of this pass.
+/// A bug in this pass.
 pub fn combine(func: &mut Function) -> Result<(), String> {
     let (mut source, mut uses) = (SideTable::new(None), SideTable::new(0));
     for inst in func.walk() {
@@ -44,7 +45,7 @@ struct Combine<'a> {
     source: SideTable<Value, Option<Inst>>,
     /// How often each value was used at first.
     uses: SideTable<Value, u32>,
-    /// What to use in place of a value.
+    /// What replaces a value.
     same: SideTable<Value, Option<Value>>,
 }
 
@@ -87,7 +88,7 @@ impl Combine<'_> {
         data.regions.get(usize::from(cond.bits == 0)).copied()
     }
 
-    /// An `if` that joins two conditions as one operation on them, and the branch that it computes in any case.
+    /// An `if` that joins two conditions as one operation on them, and the branch that it speculates.
     fn logical(&self, inst: Inst) -> Option<(Op, Block)> {
         let data = &self.func.insts[inst];
         let (Op::If { cond: a }, &[yes, no], &[result]) = (data.op, &data.regions[..], &data.results[..]) else {
@@ -110,7 +111,7 @@ impl Combine<'_> {
         Some((Op::Binary { kind, a, b }, branch)).filter(|_| speculative(yes) && speculative(no))
     }
 
-    /// Whether an operation costs next to nothing and changes nothing where its result is not wanted.
+    /// Whether an operation is cheap and free of side effects, so that it may be speculated.
     fn speculative(&self, inst: Inst) -> bool {
         let data = &self.func.insts[inst];
         let scalar = data.results.iter().all(|&v| self.func.ty(v).shape == Shape::SCALAR);
@@ -146,7 +147,7 @@ impl Combine<'_> {
     }
 
     /// The operand that an operation yields unchanged.
-    #[expect(clippy::wildcard_enum_match_arm, reason = "other operations are no identities")]
+    #[expect(clippy::wildcard_enum_match_arm, reason = "other operations are not identities")]
     fn identity(&self, op: &Op) -> Option<Value> {
         let ty = |v: Value| self.func.ty(v);
         match *op {
@@ -163,7 +164,7 @@ impl Combine<'_> {
         }
     }
 
-    /// Two operations of one kind as one.
+    /// Two operations of one kind merged into one.
     fn composed(&self, op: &Op) -> Option<Op> {
         match (*op, self.op(self.first_operand(op)?)?) {
             (Op::Reshape { shape, .. }, Op::Reshape { x, .. }) => Some(Op::Reshape { x, shape }),

@@ -2,7 +2,7 @@
 //!
 //! *Before:* two pure operations with equal operands, or two reads with no write between them. *After:* the first; uses of
 //! the second name it. What a region computes is known in that region only; reads are forgotten at its ends, since it may
-//! write, and may run again. Requires stage 0; guarantees nothing about what became unused ([`super::dce`] drops it).
+//! write, and may run again. Requires stage 0; guarantees nothing about what became unused ([`super::dce`] removes it).
 
 use crate::entity::SideTable;
 use crate::ir::{Block, Function, Value};

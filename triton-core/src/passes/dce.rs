@@ -1,8 +1,8 @@
 //! Dead code.
 //!
-//! *Before:* an operation without a write whose result nothing needs. *After:* nothing. What remains is what writes, and the
-//! conditions of control flow around them, depend on. A `while` stays, as it may not end. (A load out of bounds, or a
-//! division by zero, whose result is not used goes with it.)
+//! *Before:* an operation without a write whose result is unused. *After:* nothing. What remains is what writes, and
+//! the conditions of control flow around them, depend on. A `while` stays, as it may not end. (A load out of bounds, or
+//! a division by zero, whose result is not used goes with it.)
 
 use crate::entity::SideTable;
 use crate::ir::{Block, Function, Value};
@@ -14,7 +14,7 @@ pub fn dce(func: &mut Function) {
     block(func, func.body, &mut needed);
 }
 
-/// Walks backwards. What a loop carries is needed if its result is, or if anything in the loop needs it; all of it is kept
+/// Walks backwards. A loop-carried value is needed if its result is, or if anything in the loop needs it; all are kept
 /// as soon as the loop is.
 fn block(func: &mut Function, id: Block, needed: &mut SideTable<Value, bool>) {
     let mut kept = Vec::new();

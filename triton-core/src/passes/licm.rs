@@ -1,7 +1,7 @@
 //! Loop-invariant code motion.
 //!
-//! *Before:* a pure operation in a loop whose operands come from outside. *After:* it stands before the loop. An integer
-//! division whose divisor may be zero stays: the loop may not run at all, and then nothing may fail. Requires stage 0.
+//! *Before:* a pure operation in a loop whose operands come from outside. *After:* it is hoisted before the loop. An
+//! integer division whose divisor may be zero stays: if the loop runs zero times, nothing may fail. Requires stage 0.
 
 use crate::entity::SideTable;
 use crate::ir::types::Constant;

@@ -1,7 +1,7 @@
 //! The passes and their order.
 //!
-//! A pass is a function in a file of its own; its page says the pattern before and after, what it requires and what it
-//! guarantees. [`OPTIMISE`], [`LAY_OUT`] and [`SCHEDULE`] are the pipeline, by the stages they lead to.
+//! A pass is a function in a file of its own; its module docs state the pattern before and after, what it requires and
+//! what it guarantees. [`OPTIMISE`], [`LAY_OUT`] and [`SCHEDULE`] are the pipeline, by the stages they lead to.
 //!
 //! **Invariant:** passes never see PTX, and the interpreter gives the same result before and after each of them.
 
@@ -26,7 +26,7 @@ pub struct Pass {
     pub name: &'static str,
     /// What it does, in one line.
     pub doc: &'static str,
-    /// The pass, under what the caller promises.
+    /// The pass, under a specialization.
     pub run: fn(&mut Function, Specialization) -> Result<(), String>,
 }
 
@@ -36,30 +36,30 @@ macro_rules! passes {
 
 /// Stage 0, in the order in which they run.
 pub const OPTIMISE: &[Pass] = passes! {
-    fold: "computes what is known while compiling", |func, _| { fold::fold(func); Ok(()) };
+    fold: "evaluates compile-time constants", |func, _| { fold::fold(func); Ok(()) };
     combine: "simplifies operations on the results of others", |func, _| combine::combine(func);
-    cse: "computes equal things once", |func, _| { cse::cse(func); Ok(()) };
-    licm: "computes before a loop what does not change in it", |func, _| { licm::licm(func); Ok(()) };
-    dce: "drops what nothing needs", |func, _| { dce::dce(func); Ok(()) };
+    cse: "eliminates common subexpressions", |func, _| { cse::cse(func); Ok(()) };
+    licm: "hoists loop invariants", |func, _| { licm::licm(func); Ok(()) };
+    dce: "removes dead code", |func, _| { dce::dce(func); Ok(()) };
 };
 
-/// Stage 0 → 1: layouts for what the caller promises.
+/// Stage 0 → 1: layouts, for a specialization.
 pub const LAY_OUT: &[Pass] = passes! {
-    specialise: "computes with what the caller promises", specialise::specialise;
-    place: "gives every tile a layout", place::place;
+    specialise: "applies the facts of a specialization", specialise::specialise;
+    place: "assigns a layout to every tile", place::place;
     split: "splits reductions between warps", |func, _| split::split(func);
 };
 
-/// Stage 1 → 2: what goes through shared memory, and who waits for whom.
+/// Stage 1 → 2: exchanges through shared memory, and barriers.
 pub const SCHEDULE: &[Pass] = passes! {
-    share: "exchanges tiles through shared memory", |func, _| share::share(func);
+    share: "lowers exchanges between threads to shared memory", |func, _| share::share(func);
     sync: "writes barriers", |func, _| sync::sync(func);
 };
 
 /// Runs passes, and checks the function after each.
 ///
 /// # Errors
-/// The name of the pass that broke the IR, and how: a mistake of the compiler.
+/// The name of the pass that broke the IR, and how: an internal compiler error.
 pub fn run(passes: &[Pass], func: &mut Function, promise: Specialization) -> Result<(), String> {
     for pass in passes {
         (pass.run)(func, promise).map_err(|message| format!("in `{}`: {message}", pass.name))?;
@@ -71,7 +71,8 @@ pub fn run(passes: &[Pass], func: &mut Function, promise: Specialization) -> Res
     Ok(())
 }
 
-/// Which layouts `place` chooses for optimised IR of stage 0 under a promise, and what they cost: see [`place::explain`].
+/// Which layouts `place` chooses for optimised IR of stage 0 under a specialization, and their cost: see
+/// [`place::explain`].
 ///
 /// # Errors
 /// As [`run`].

@@ -1,5 +1,5 @@
 //! A solver for *partitioned Boolean quadratic problems*: choose a label for every node of a graph so that the costs of the
-//! labels and of the pairs of labels that edges join are least. Placement of layouts is such a problem.
+//! labels and of the pairs of labels that edges join are minimal. Layout assignment is such a problem.
 //!
 //! In this order, each step exact but for the last resort:
 //! 1. **Dead-end elimination.** A label that another one of its node never does worse than, whatever the neighbours choose, is
@@ -12,7 +12,7 @@
 //! 4. **Back-substitution** of the folded nodes, last one first.
 //! 5. **A sweep** that improves single labels as long as that helps: only after 3. ran out of budget can it.
 //!
-//! Infinite costs mean *not allowed*. Of equally good labels the first is taken, so a result depends on nothing but its input.
+//! Infinite costs mean *not allowed*. Of equally good labels the first is taken, so a result only depends on its input.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
@@ -61,9 +61,9 @@ pub struct Problem {
 pub struct Solution {
     /// The label of each node.
     pub labels: Vec<usize>,
-    /// Their cost; infinite if nothing is allowed.
+    /// Their cost; infinite if no choice is allowed.
     pub cost: f64,
-    /// Whether it is proved to be the least.
+    /// Whether it is proved to be optimal.
     pub exact: bool,
     /// Rests that were solved; 1 if there was nothing to try.
     pub leaves: usize,
@@ -168,7 +168,7 @@ impl Problem {
             for (n, costs) in self.costs.iter().enumerate() {
                 let near = |i: usize| self.edges[n].iter().map(|(&m, e)| e.at(i, labels[m])).sum::<f64>();
                 let best = least((0..costs.len()).map(|i| costs[i] + near(i)));
-                // Rounding alone is no improvement.
+                // Rounding alone is not an improvement.
                 let (new, old) = (costs[best] + near(best), costs[labels[n]] + near(labels[n]));
                 if new < old - 1e-9 * (1.0 + new.abs()) {
                     labels[n] = best;
@@ -192,7 +192,7 @@ fn join(edges: &mut [Edges], a: usize, b: usize, matrix: &Matrix) {
     edges[b].insert(a, Rc::new(back));
 }
 
-/// The first of the least.
+/// The first of the minimal ones.
 fn least(costs: impl Iterator<Item = f64>) -> usize {
     let mut best = (0, f64::INFINITY);
     for (i, cost) in costs.enumerate() {

@@ -2,10 +2,10 @@
 //!
 //! *Before:* `convert`s, of which some move elements between warps, or are cheaper through memory than by shuffles. *After:*
 //! each of those is a buffer in shared memory, a store and a load, in the layout of memory that [`convert::plan`] has found;
-//! a tile that is larger than a buffer goes through it part by part. All buffers have their place: those that live at
-//! different times share bytes ([`storage`]), those of one loop only if they must.
+//! a tile that is larger than a buffer goes through it part by part. All buffers have an offset: those that live at
+//! different times share bytes ([`storage`]), those of one loop only if necessary.
 //!
-//! What an atomic update finds, one of the threads that hold an element tells the others in the same way.
+//! The old value of an atomic update is broadcast in the same way by the one thread that made it.
 //!
 //! A conversion waits until something needs it; several that wait then go together, all stores before all loads, so that
 //! one barrier serves them. Barriers are written by [`super::sync`].
@@ -19,13 +19,13 @@ use crate::layout::{Layout, Mem, cost};
 use crate::ops::Op;
 use crate::span::Span;
 
-/// Bytes that a buffer begins at a multiple of: those of the widest access.
+/// The alignment of a buffer in bytes: that of the widest access.
 const ALIGN: u64 = 16;
 
 /// See the [module's page](self).
 ///
 /// # Errors
-/// A conversion between layouts of different tiles: a mistake of another pass.
+/// A conversion between layouts of different tiles: a bug in another pass.
 pub fn share(func: &mut Function) -> Result<(), String> {
     func.stage = Stage::Scheduled;
     block(func, func.body)?;
@@ -33,7 +33,7 @@ pub fn share(func: &mut Function) -> Result<(), String> {
     Ok(())
 }
 
-/// A conversion that waits: the instruction, and how the tile will lie in memory.
+/// A conversion that waits: the instruction, and the layout in shared memory.
 struct Waiting {
     inst: Inst,
     x: Value,
@@ -46,7 +46,7 @@ fn block(func: &mut Function, id: Block) -> Result<(), String> {
     for inst in func.blocks[id].insts.clone() {
         let data = &func.insts[inst];
         let mut needs = !data.regions.is_empty() && !matches!(data.op, Op::Reduce { .. });
-        // What nothing needs still stands before the end.
+        // Unused conversions still go before the end.
         needs |= data.op == Op::Yield {};
         data.for_each_operand(|v| needs |= waiting.iter().any(|w| func.insts[w.inst].results[0] == v));
         let regions = data.regions.clone();
@@ -142,7 +142,7 @@ fn tell(func: &mut Function, inst: Inst, insts: &mut Vec<Inst>) -> Result<(), St
         insts.push(reshaped);
     }
     let tile = func.ty(value);
-    let mem = Mem::row_major(tile.shape, tile.elem.bits()).ok_or("a tile that does not fit into memory")?;
+    let mem = Mem::row_major(tile.shape, tile.elem.bits()).ok_or("a tile that does not fit into shared memory")?;
     let buffer = allocate(func, tile, mem, span, insts)?;
     let store = func.make(Op::SharedStore { buffer, part: 0, value }, span)?;
     let load = func.make(Op::SharedLoad { buffer, part: 0, rest: None }, span)?;
@@ -161,7 +161,7 @@ fn tell(func: &mut Function, inst: Inst, insts: &mut Vec<Inst>) -> Result<(), St
     Ok(())
 }
 
-/// Room for a tile; where, is found out later.
+/// A buffer for a tile; its offset is allocated later.
 fn allocate(func: &mut Function, ty: Type, mem: Mem, span: Span, insts: &mut Vec<Inst>) -> Result<Value, String> {
     let inst = func.make(Op::SharedAlloc { ty, at: 0 }, span)?;
     let buffer = func.insts[inst].results[0];
@@ -170,7 +170,7 @@ fn allocate(func: &mut Function, ty: Type, mem: Mem, span: Span, insts: &mut Vec
     Ok(buffer)
 }
 
-/// Gives every buffer its place. Those of one loop or branch lie beside one another, as barriers between them would cost more
+/// Allocates every buffer. Those of one loop or branch lie beside one another, as barriers between them would cost more
 /// than the memory; unless that is more than a block has.
 fn place(func: &mut Function) {
     let lives = |apart: bool| {

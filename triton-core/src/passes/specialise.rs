@@ -1,8 +1,8 @@
-//! Specialisation, at stage 0: what is known under [`Specialization::Divisible16`].
+//! Specialization, at stage 0: the facts of [`Specialization::Divisible16`].
 //!
 //! *Before:* the stride of a view's last axis is a parameter. *After:* it is the constant 1, and the passes of stage 0 have
-//! dropped the multiplications by it. (Where the axis has at most one element inside, the promise holds for any stride, and
-//! the only index inside is 0.)
+//! removed the multiplications by it. (Where the axis has at most one element, any stride will do, and
+//! the only index in bounds is 0.)
 
 use crate::entity::SideTable;
 use crate::ir::types::{Constant, Elem};
@@ -14,7 +14,7 @@ use crate::span::Span;
 /// See the [module's page](self).
 ///
 /// # Errors
-/// A mistake of this pass, or of one that runs after it.
+/// A bug in this pass, or in one that runs after it.
 pub fn specialise(func: &mut Function, promise: Specialization) -> Result<(), String> {
     let units: Vec<Value> = func.params.iter().filter(|p| p.unit && !p.general).map(|p| p.value).collect();
     if promise < Specialization::Divisible16 || units.is_empty() {

@@ -1,10 +1,10 @@
 //! Reductions between warps, at stage 1: two reductions, and a conversion between them.
 //!
-//! *Before:* a `reduce` along bits of an index that registers, lanes and warps hold. *After:* no `reduce` folds a bit that
-//! warps hold. One folds within each warp and leaves as many elements along the axis as warps have a part in it; a `convert`
-//! gives all of them to every thread that needs the result; and another `reduce` folds them there.
+//! *Before:* a `reduce` along bits of an index that registers, lanes and warps hold. *After:* no `reduce` is over a bit
+//! that warps hold. One reduces within each warp and leaves as many elements along the axis as warps have a part in it;
+//! a `convert` gives all of them to every thread that needs the result; and another `reduce` combines them there.
 //!
-//! The order of the folds is the one that is written. So no bit of any result changes.
+//! The order of the combinations is unchanged. So no bit of any result changes.
 
 use crate::ir::{Block, Function, Inst, InstData, Value};
 use crate::ops::{BitOrder, Op};
@@ -12,7 +12,7 @@ use crate::ops::{BitOrder, Op};
 /// See the [module's page](self).
 ///
 /// # Errors
-/// A reduction without an order or a layout, which placement has left behind.
+/// A reduction without an order or a layout, which layout assignment has left out.
 pub fn split(func: &mut Function) -> Result<(), String> {
     block(func, func.body)
 }
@@ -38,15 +38,15 @@ fn block(func: &mut Function, id: Block) -> Result<(), String> {
 
 type Before = (Vec<Inst>, Vec<Value>, BitOrder);
 
-/// What has to come before a reduction, its arguments after that, and the order in which it folds them. `None` if it stays
-/// within warps.
+/// What has to come before a reduction, its arguments after that, and the order in which it combines them. `None` if it
+/// stays within warps.
 fn parts(func: &mut Function, data: &InstData, axis: usize, order: BitOrder) -> Result<Option<Before>, String> {
     let shape = func.ty(data.args[0]).shape;
     let layout = func.layout(data.args[0]).ok_or("a reduction of a tile without a layout")?.clone();
     let inner: u32 = shape.dims()[axis + 1..].iter().product();
     let bits = order.bits(shape.dims()[axis].trailing_zeros());
     let of_warps = |bit: &u8| layout.warp.iter().any(|&c| c & inner << bit != 0);
-    // What comes behind the first bit that warps hold is folded behind the conversion, too.
+    // What comes after the first bit that warps hold is reduced after the conversion, too.
     let Some(first) = bits.iter().position(of_warps) else { return Ok(None) };
     let (near, far) = bits.split_at(first);
     let near_order = BitOrder::new(near).ok_or("too many bits")?;
@@ -54,7 +54,7 @@ fn parts(func: &mut Function, data: &InstData, axis: usize, order: BitOrder) -> 
     let mut before = Vec::new();
     let mut args = data.args.clone();
     if !near.is_empty() {
-        let shape_of_parts = near_order.fold(shape, axis).ok_or("an order of bits that the axis has not")?;
+        let shape_of_parts = near_order.fold(shape, axis).ok_or("an order of bits that the axis does not have")?;
         let of_parts = layout.fold_axis(shape, axis, folded).ok_or("a reduction along no axis")?;
         let types: Vec<_> = args.iter().map(|&v| func.ty(v).with_shape(shape_of_parts)).collect();
         let region = func.copy_block(data.regions[0]);
@@ -76,7 +76,7 @@ fn parts(func: &mut Function, data: &InstData, axis: usize, order: BitOrder) -> 
         func.set_layout(*arg, together.clone());
         before.push(inst);
     }
-    // What is left of the axis is numbered anew, upwards.
+    // What is left of the axis is renumbered from 0.
     let number = |bit: &u8| far.iter().filter(|other| *other < bit).count() as u8;
     let order = BitOrder::new(&far.iter().map(number).collect::<Vec<_>>()).ok_or("too many bits")?;
     Ok(Some((before, args, order)))

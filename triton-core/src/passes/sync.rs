@@ -1,21 +1,24 @@
-//! Barriers, at stage 2.
+//! Barrier insertion, at stage 2.
 //!
-//! *Before:* accesses to memory in the order of the program, each by whichever threads the layout says. *After:* a `sync` stands
-//! between two accesses of which one writes, which may touch the same bytes, and which different threads may make; so a
-//! program sees its own writes, as the interpreter does. It is one of each warp alone if no two warps can meet.
+//! *Before:* accesses to memory in the order of the program, each by the threads that the layout says. *After:* a
+//! `sync` stands between two accesses of which one writes, which may touch the same bytes, and which different threads
+//! may make; so a program sees its own writes, as in the interpreter. It is a barrier of each warp only if no two warps
+//! can conflict.
 //!
-//! Two accesses to global memory cannot meet if their pointers come from different parameters: memory behind a `PtrMut` is not
-//! reachable through another argument (borrows see to it for buffers, the launch's contract for raw addresses); nor if constants
-//! say that they lie apart behind one parameter ([`crate::analysis::span`]). They are made by the same thread if they go through the very same pointers, no two threads hold an element, and no two elements are at
-//! one address; of atomic updates, one thread makes those of an element anyway. Updates of one kind may come in any order if
-//! nobody asks what was there before. Two accesses to shared memory meet where their buffers overlap; within one buffer, and
-//! between two that are laid out alike at one place, the layouts say by whom ([`crate::layout::Layout::reach`]).
+//! Two accesses to global memory cannot alias if their pointers come from different parameters: memory reached through
+//! a `PtrMut` is not reachable through another argument (guaranteed by borrows for buffers, by the launch's contract
+//! for raw addresses); nor if constants say that they are disjoint parts of one parameter's memory
+//! ([`crate::analysis::span`]). They are made by the same thread if they go through the very same pointers, no two
+//! threads hold an element, and no two elements are at one address; of atomic updates, one thread makes those of an
+//! element anyway. Updates of one kind may come in any order if the old values are unused. Two accesses to shared
+//! memory alias where their buffers overlap; within one buffer, and between two of the same layout at the same offset,
+//! the layouts say by whom ([`crate::layout::Layout::reach`]).
 //!
 //! The walk is the forward data-flow over read-after-write and write-after-read of Tillet 2020, §5.3.2: the accesses since
 //! the last barrier are the state. A loop is walked twice, the second time from the state at its end, which is all that a
-//! further turn can add; what is defined in the loop was another value in the turn before. In that second walk the loops inside
-//! are walked once: between their own turns all barriers stand already. Behind a `while` the last thing
-//! that ran is its condition. Branches are joined. Conditions are scalars, which all threads hold alike, so that all of them
+//! further iteration can add: SSA values defined in the loop differ between iterations. In that second walk the inner
+//! loops are walked once: their own iterations already have all barriers between them. After a `while`, the last code
+//! executed is its condition. Branches are joined. Conditions are scalars, the same in all threads, so that all of them
 //! meet at a barrier in a branch.
 
 use crate::analysis::axis::{self, Axis};
@@ -34,7 +37,7 @@ use crate::ops::{Op, Scope};
 struct Pending {
     memory: Memory,
     kind: Kind,
-    /// Whether the threads of each warp have waited for each other since.
+    /// Whether there was a barrier of each warp since.
     warp_waited: bool,
 }
 
@@ -43,16 +46,16 @@ struct Pending {
 enum Kind {
     Read,
     Write,
-    /// An atomic update; of this kind, if those of it may change places.
+    /// An atomic update; of this kind, if those of it commute.
     Update(Option<AtomicKind>),
 }
 
 /// What is accessed.
 #[derive(Clone, PartialEq)]
 enum Memory {
-    /// Through these pointers, which come from that parameter. The pointers are `None` once a further turn of a loop has others
-    /// in their place, and where two elements may be at one address. The bytes, and how many each element has, are the same in
-    /// every turn.
+    /// Through these pointers, which come from that parameter. The pointers are `None` once a later iteration of a loop
+    /// has others instead, and where two elements may be at one address. The bytes, and how many each element has, are
+    /// the same in every iteration.
     Global { root: Option<Value>, ptr: Option<Value>, replicated: bool, span: Option<Span>, bytes: u32 },
     /// This buffer, by the threads that hold that tile.
     Shared { buffer: Value, tile: Value },
@@ -61,7 +64,7 @@ enum Memory {
 /// See the [module's page](self).
 ///
 /// # Errors
-/// None that a function has which the verifier accepts.
+/// None for a function that the verifier accepts.
 pub fn sync(func: &mut Function) -> Result<(), String> {
     let roots = roots(func);
     let mut starts = SideTable::new(0);
@@ -71,7 +74,7 @@ pub fn sync(func: &mut Function) -> Result<(), String> {
         }
     }
     let (body, used) = (func.body, func.used());
-    // What is promised to an image makes no run longer.
+    // The specialization of an image makes no run longer.
     let facts = axis::analyse(func, Specialization::Generic);
     let spans = span::analyse(func);
     Sync { func, roots, facts, spans, starts, used, again: false }.block(body, Vec::new()).map(|_| ())
@@ -82,10 +85,10 @@ struct Sync<'a> {
     roots: SideTable<Value, Option<Value>>,
     facts: SideTable<Value, Axis>,
     spans: SideTable<Value, Option<Span>>,
-    /// Where in shared memory each buffer begins.
+    /// The offset in shared memory of each buffer.
     starts: SideTable<Value, u64>,
     used: SideTable<Value, bool>,
-    /// Whether this is the second walk of a loop around.
+    /// Whether this is the second walk of an enclosing loop.
     again: bool,
 }
 
@@ -157,12 +160,12 @@ impl Sync<'_> {
         Some(Pending { memory, kind, warp_waited: false })
     }
 
-    /// Whether every element of a tile of pointers is known to be at an address of its own: all of them are one run.
+    /// Whether no two elements of a tile of pointers alias: all of them are one run.
     fn distinct(&self, ptr: Value) -> bool {
         self.facts[ptr].contiguity >= self.func.ty(ptr).shape.elements()
     }
 
-    /// A turn of a loop is over: the next one has other pointers in the place of those that are defined in it.
+    /// An iteration of a loop is over: the next one has other pointers for those that are defined in it.
     fn forget(&self, regions: &[Block], pending: &mut [Pending]) {
         let mut inside = SideTable::new(false);
         let mut open = regions.to_vec();
@@ -180,7 +183,7 @@ impl Sync<'_> {
         }
     }
 
-    /// Which threads have to wait for each other between two accesses.
+    /// The scope of the barrier that is needed between two accesses.
     fn conflict(&self, a: &Pending, b: &Pending) -> Option<Scope> {
         // Whether one thread makes the accesses of an element, even if several hold it.
         let one_of_all = match (a.kind, b.kind) {
@@ -224,7 +227,7 @@ impl Sync<'_> {
         }
     }
 
-    /// Whether elements of the same number lie at the same place of both buffers.
+    /// Whether elements of the same number lie at the same offset of both buffers.
     fn same(&self, a: Value, b: Value) -> bool {
         self.starts[a] == self.starts[b] && self.func.mem(a) == self.func.mem(b)
     }
@@ -235,7 +238,7 @@ impl Sync<'_> {
     }
 }
 
-/// What is still pending behind a barrier.
+/// What is still pending after a barrier.
 fn wait(pending: &mut Vec<Pending>, scope: Scope) {
     match scope {
         Scope::Block => pending.clear(),
@@ -259,7 +262,7 @@ fn roots(func: &Function) -> SideTable<Value, Option<Value>> {
     }
     for inst in func.walk() {
         let data = &func.insts[inst];
-        // What is carried may change its root from turn to turn.
+        // A carried value may change its root from iteration to iteration.
         let root = if let Op::Offset { ptr: x, .. }
         | Op::Splat { x, .. }
         | Op::Broadcast { x, .. }

@@ -1,7 +1,7 @@
-//! Code of atomic updates.
+//! Lowering of atomic updates.
 //!
-//! Several threads may hold one element: one of them updates it ([`Lower::store_guard`]). If nobody asks what was there before,
-//! which is so in most kernels, the update is a `red`, which waits for nothing.
+//! Several threads may hold one element: one of them updates it ([`Lower::store_guard`]). If the old value is unused,
+//! which is so in most kernels, the update is a `red`, which does not wait.
 
 use super::elementwise::arith_type;
 use super::lower::{Lower, bits_type, class_of};
@@ -66,7 +66,7 @@ impl Lower<'_> {
             let guards: Vec<Reg> = mask.map(|m| self.regs(m)[r]).into_iter().chain(once).collect();
             let guard = if guards.is_empty() { None } else { Some(self.conjunction(&guards)) };
             let dst = returns.then(|| match guard {
-                // What is masked off keeps what the register held.
+                // Masked-off elements keep the register's value.
                 Some(_) => self.mov(bits_type(dtype), 0),
                 None => self.reg(class_of(ty)),
             });

@@ -1,4 +1,4 @@
-//! Code of conversions.
+//! Lowering of casts.
 //!
 //! sm_80 converts to `bf16` from `f32` alone. Longer numbers go there through an `f32` rounded to odd: truncated, with the
 //! last bit set if anything was lost, so that the second rounding sees on which side of a tie the number lies.

@@ -1,7 +1,8 @@
-//! Code of loops and branches.
+//! Lowering of loops and branches.
 //!
-//! What a loop carries lives in registers of its own, which every turn updates in place: no copy is left of a value that the
-//! loop changes, and an accumulator never moves. Conditions are scalars that all threads hold alike, so every jump is uniform.
+//! Loop-carried values live in registers of their own, which every iteration updates in place: no copy is left of a
+//! value that the loop changes, and an accumulator never moves. Conditions are scalars, the same in all threads, so
+//! every branch is uniform.
 
 use super::elementwise::arith_type;
 use super::lower::{Lower, class_of_dtype, class_type};
@@ -10,8 +11,8 @@ use crate::ir::types::Elem;
 use crate::ir::{InstData, Value};
 
 impl Lower<'_> {
-    /// `counter < end` is tested before the first turn; after that, whether the rest is longer than a step, so that the
-    /// counter never wraps.
+    /// `counter < end` is tested before the first iteration; after that, whether the rest is longer than a step, so
+    /// that the counter never wraps.
     pub fn run_for(&mut self, inst: &InstData, start: Value, end: Value, step: Value) -> Result<Vec<Vec<Reg>>, String> {
         let dtype = self.dtype(start)?;
         let ty = arith_type(dtype);
@@ -24,8 +25,8 @@ impl Lower<'_> {
         let runs = self.setp(Cmp::Lt, ty, counter, end);
         self.emit(Op::Bra { label: done, pred: Some(runs), unless: true, uniform: true });
         if !step_is_known {
-            // A witness: nothing reads it, so that assemblers drop it, and the simulator reports a step that is not positive as
-            // a division by zero.
+            // A witness: nothing reads it, so that assemblers remove it, and the simulator reports a step that is not
+            // positive as a division by zero.
             let positive = self.arith(Opcode::Max, ty, &[step.into(), 0.into()]);
             self.arith(Opcode::Div, ty, &[step.into(), positive.into()]);
         }

@@ -1,8 +1,9 @@
-//! Code of conversions between layouts: what [`crate::layout::convert`] plans, within a thread and within a warp.
+//! Lowering of conversions between layouts: what [`crate::layout::convert`] plans, within a thread and within a warp.
 //! What goes through shared memory is written out by [`crate::passes::share`].
 //!
 //! The code of a plan is [`convert::Plan::execute`], step by step; everything that depends on the thread is a linear function
-//! of its index ([`Threads`]), computed where it is needed: it lives briefly, and the assembler hoists what is worth it.
+//! of its index ([`Threads`]), computed where it is needed: its live range is short, and the assembler hoists what is
+//! worth it.
 
 use super::lower::{Lower, class_type};
 use super::thread::Threads;
@@ -110,7 +111,7 @@ impl Lower<'_> {
     }
 }
 
-/// How elements lie in a word: two bytes have room for the 16 bits in which they are held.
+/// How elements are packed in a word: two bytes take the 16 bits in which they are held.
 fn in_word(held: Held, words: &Words) -> Held {
     if words.pack == 1 { Held::Half } else { held }
 }

@@ -1,4 +1,4 @@
-//! Code of matrix products.
+//! Lowering of matrix products.
 //!
 //! The operands arrive in registers, in the layouts that `passes::place` asks for: as fragments of `mma.sync`, whose
 //! registers follow one another atom by atom, or, without tensor cores, with all that a thread's own elements need.

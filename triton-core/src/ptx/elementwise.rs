@@ -1,10 +1,10 @@
-//! Code of the elementwise operations, one register at a time.
+//! Lowering of the elementwise operations, one register at a time.
 //!
 //! 8-bit integers are computed in 16 bits and brought back to their range ([`Lower::narrow`]). What the target lacks for
 //! `f16` and `bf16` is computed in `f32` and rounded once more, which changes nothing for + − · / √ (24 ≥ 2·11 + 2 bits).
 //!
 //! `ptxas` 13.0 miscompiles four forms (found on an H200; `-O0` is right), which are avoided here and in [`cast`](super::cast):
-//! - `neg.s16`, `abs.s16` and `sub.s16` from 0 are taken not to overflow, so that −32768 is widened to +32768.
+//! - `neg.s16`, `abs.s16` and `sub.s16` from 0 are assumed not to overflow, so that −32768 is widened to +32768.
 //! - `or.pred` and `and.pred` of the same operands are merged into one `PLOP3` with two results. Where the conjunction is found
 //!   dead later, the disjunction takes its place. De Morgan's form is not merged.
 //! - A `cvt.s64.u32` before `shl.b64` is merged into a signed multiplication.
@@ -137,14 +137,14 @@ impl Lower<'_> {
         self.cvt(round, ty, ty, x)
     }
 
-    /// eˣ = 2^hi · (1 + lo · ln 2), where hi + lo is x · log₂e to about 48 bits: what rounding took from the exponent comes
-    /// back as a factor, so that the error stays that of `ex2.approx` over the whole range. Outside of what `f32` can hold
-    /// the exponent is cut off first, lest ∞ − ∞ appears.
+    /// eˣ = 2^hi · (1 + lo · ln 2), where hi + lo is x · log₂e to about 48 bits: the rounding error of the exponent is
+    /// reapplied as a factor, so that the error stays that of `ex2.approx` over the whole range. Outside the range of
+    /// `f32` the exponent is clamped first, lest ∞ − ∞ appears.
     fn exp(&mut self, x: Reg) -> Reg {
         let bits = |x: f32| Operand::Int(i64::from(x.to_bits()));
         let constant = |cx: &mut Self, x: f32| cx.mov(Ty::B32, bits(x));
         let log2e = constant(self, std::f32::consts::LOG2_E);
-        // The rest of log₂e behind its first 24 bits.
+        // The rest of log₂e after its first 24 bits.
         let rest = constant(self, (std::f64::consts::LOG2_E - f64::from(std::f32::consts::LOG2_E)) as f32);
         let (ln2, one) = (constant(self, std::f32::consts::LN_2), constant(self, 1.0));
         let (least, most) = (constant(self, -110.0), constant(self, 110.0));
@@ -202,8 +202,8 @@ impl Lower<'_> {
             return self.cast(DType::F32, dtype, wide);
         }
         if dtype == DType::I8 && matches!(kind, BinaryKind::Div | BinaryKind::Rem) {
-            // A witness: nothing reads it, so that assemblers drop it, and the simulator reports where the quotient does not fit.
-            // In 16 bits that of the bytes does.
+            // A witness: nothing reads it, so that assemblers remove it, and the simulator reports where the quotient
+            // does not fit. In 16 bits that of the bytes does.
             let high = self.arith(Opcode::Shl, Ty::B16, &[a.into(), 8.into()]);
             self.arith(Opcode::Div, Ty::S16, &[high.into(), b.into()]);
         }

@@ -1,6 +1,7 @@
 //! IR at stage 1 → PTX: the walk over the instructions, and what is not arithmetic, conversion or memory.
 //!
-//! A scalar is one register that all threads hold alike; a tile is one register for each of its layout's registers.
+//! A scalar is one register with the same value in all threads; a tile is one register for each of its layout's
+//! registers.
 
 use super::{Class, Cmp, Inst, Kernel, Op, Opcode, Operand, Reg, Special, Ty};
 use crate::analysis::axis::{self, Axis};
@@ -14,16 +15,16 @@ use crate::ops;
 use crate::span::{Loc, Span};
 use std::collections::HashMap;
 
-/// Instructions that are surely more text than [`super::MAX_TEXT`].
+/// Instructions that certainly exceed [`super::MAX_TEXT`].
 const MAX_INSTRUCTIONS: usize = super::MAX_TEXT / 8;
 
 /// Why there is no code.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LowerError {
-    /// It would be larger than [`super::MAX_TEXT`]. Most of it is for the operation at this place: so many instructions, at
-    /// least.
+    /// It would be larger than [`super::MAX_TEXT`]. Most of it is for the operation at this span: this many
+    /// instructions, at least.
     Large(Span, usize),
-    /// A value whose registers cannot be found without moving elements between threads: a mistake of layout placement.
+    /// A value whose registers cannot be found without moving elements between threads: a bug in layout assignment.
     Mistake(String),
 }
 
@@ -38,10 +39,10 @@ impl std::fmt::Display for LowerError {
 
 impl std::error::Error for LowerError {}
 
-/// Makes code for one target under a promise (the one that layouts were placed for).
+/// Generates code for one target under a specialization (the one that layouts were assigned for).
 ///
 /// # Errors
-/// Code that is too large, or a mistake of another pass.
+/// Code that is too large, or a bug in another pass.
 pub fn lower(func: &Function, target: Target, promise: Specialization) -> Result<Kernel, LowerError> {
     let mut cx = Lower {
         func,
@@ -129,12 +130,12 @@ pub(super) struct Lower<'a> {
     regs: SideTable<Value, Vec<Reg>>,
     count: [u32; 4],
     body: Vec<Inst>,
-    /// What every thread computes once: it is needed wherever it is first asked for, and after that.
+    /// What every thread computes once, at the entry.
     entry: Vec<Inst>,
     labels: u32,
-    /// Bytes of shared memory that buffers take.
+    /// Bytes of shared memory of all buffers.
     pub shared: u32,
-    /// Where each buffer begins.
+    /// The offset of each buffer.
     pub buffers: HashMap<Value, u32>,
     loc: Option<Loc>,
     thread: Option<Reg>,
@@ -155,7 +156,7 @@ impl Lower<'_> {
         }
     }
 
-    /// Whether there is more code than there may be: all that follows is dropped, and need not be made.
+    /// Whether there is more code than there may be: all that follows is dropped, and need not be generated.
     pub fn is_full(&self) -> bool {
         self.body.len() >= MAX_INSTRUCTIONS
     }
@@ -244,7 +245,7 @@ impl Lower<'_> {
 
     /// The element type of a value of numbers.
     pub fn dtype(&self, value: Value) -> Result<DType, String> {
-        self.func.ty(value).elem.num().ok_or_else(|| format!("{value} is no number"))
+        self.func.ty(value).elem.num().ok_or_else(|| format!("{value} is not a number"))
     }
 
     /// Registers that a thread holds of a value.
@@ -325,7 +326,7 @@ impl Lower<'_> {
             }
             ops::Op::Broadcast { x, .. } => self.broadcast(x, result),
             ops::Op::Dot { kind, a, b, acc } => self.dot(a, b, acc, kind),
-            // Neither moves a column.
+            // Neither changes a column.
             ops::Op::Reshape { x, .. } | ops::Op::Permute { x, .. } => Ok(self.regs[x].clone()),
             ops::Op::Convert { x } => self.convert(x, result.ok_or("a conversion without a result")?),
             ops::Op::Cast { x, to } => {
@@ -422,7 +423,7 @@ impl Lower<'_> {
         element.unwrap_or_else(|| self.mov(Ty::U32, 0))
     }
 
-    /// The thread's index. Emits where it stands, so it is called at the entry only.
+    /// The thread's index. Emits at the current position, so it is called at the entry only.
     pub fn thread(&mut self) -> Reg {
         if let Some(tid) = self.thread {
             return tid;
@@ -474,7 +475,8 @@ impl Lower<'_> {
         }
     }
 
-    /// Holds in one of the places that hold the same element: where a store has to happen. `None` if every place is one.
+    /// Holds in one of the positions that hold the same element: where a store has to happen. `None` if every position
+    /// does.
     pub fn store_guard(&mut self, value: Value) -> Option<Reg> {
         let Some(layout) = self.func.layout(value) else { return self.one_thread() };
         let (lanes, warps) = layout.replicated();

@@ -1,8 +1,9 @@
-//! Code of addresses and accesses to global memory.
+//! Lowering of addresses and accesses to global memory.
 //!
 //! One access of a thread covers a run of elements whose addresses allow it (`passes::place::vector`), as one to four words.
-//! If the mask is not known to agree on a run, a branch decides: all of it at once, or one element after the other. At most
-//! the warp at a tile's edge takes the second way. Elements are taken out of words, and put into them, in registers.
+//! If the mask is not known to be uniform on a run, a branch decides: one vectorized access, or element by element. At
+//! most the warp at a tile's edge takes the second path. Elements are taken out of words, and put into them, in
+//! registers.
 
 use super::lower::Lower;
 use super::{Address, Class, Cmp, Op, Opcode, Operand, Reg, Round, Ty};
@@ -11,7 +12,7 @@ use crate::ir::types::{DType, Elem};
 use crate::layout::Layout;
 use crate::passes::place;
 
-/// How a tile of pointers is accessed: runs of `width` elements, on which the mask is known to agree or not.
+/// How a tile of pointers is accessed: runs of `width` elements, on which the mask is known to be uniform or not.
 #[derive(Clone, Copy)]
 struct Run {
     dtype: DType,
@@ -20,7 +21,7 @@ struct Run {
 }
 
 impl Run {
-    /// The `index`th element behind an address: a run is contiguous.
+    /// The `index`th element from an address on: a run is contiguous.
     fn at(&self, base: Reg, index: usize) -> Address {
         Address { base, offset: index as i32 * self.dtype.bytes() as i32 }
     }
@@ -29,7 +30,7 @@ impl Run {
 impl Lower<'_> {
     /// `ptr + index · size`, the index extended to 64 bits first.
     pub fn offset(&mut self, ptr: Value, index: Value) -> Result<Vec<Reg>, String> {
-        let Elem::Ptr { pointee, .. } = self.func.ty(ptr).elem else { return Err(format!("{ptr} is no pointer")) };
+        let Elem::Ptr { pointee, .. } = self.func.ty(ptr).elem else { return Err(format!("{ptr} is not a pointer")) };
         let size = i64::from(pointee.bytes());
         let dtype = self.dtype(index)?;
         let pairs: Vec<_> = self.regs(ptr).iter().copied().zip(self.regs(index).iter().copied()).collect();
@@ -59,8 +60,8 @@ impl Lower<'_> {
                 Some(masks) if agrees => {
                     self.load_words(dtype, run.at(base, 0), width, Some(masks[0]), others.as_deref())
                 }
-                // Either the mask holds for the whole run, or its elements go one by one. Both ways meet in words, so that
-                // nothing waits for the data before the next access is under way.
+                // Either the mask holds for the whole run, or its elements go one by one. Both paths join in words, so
+                // that nothing waits for the data before the next access is issued.
                 Some(masks) => {
                     let (apart, done) = self.branch_unless_all(&masks);
                     let words = self.load_words(dtype, run.at(base, 0), width, None, None);
@@ -98,7 +99,7 @@ impl Lower<'_> {
         let (ty, words) = words(dtype, count);
         let dsts: Vec<Reg> = match (guard, other) {
             (None, _) => (0..words).map(|_| self.reg(super::lower::class_of(ty))).collect(),
-            // What is masked off keeps what the registers held.
+            // Masked-off elements keep the registers' values.
             (Some(_), None) => (0..words).map(|_| self.mov(bits_of(ty), 0)).collect(),
             (Some(_), Some(other)) => {
                 let packed = self.pack(dtype, other);
@@ -146,7 +147,7 @@ impl Lower<'_> {
         self.emit_if(guard, Op::St { ty: words(dtype, elements.len()).0, srcs, address: at });
     }
 
-    /// Goes on if all predicates hold, else to the first label; the second is for both ways to meet at.
+    /// Continues if all predicates hold, else jumps to the first label; the second is where both paths join.
     fn branch_unless_all(&mut self, preds: &[Reg]) -> (u32, u32) {
         let all = self.conjunction(preds);
         let (apart, done) = (self.label(), self.label());
@@ -162,7 +163,7 @@ impl Lower<'_> {
 
     /// How a tile of pointers is accessed.
     fn run(&self, ptr: Value, mask: Option<Value>) -> Result<Run, String> {
-        let Elem::Ptr { pointee, .. } = self.func.ty(ptr).elem else { return Err(format!("{ptr} is no pointer")) };
+        let Elem::Ptr { pointee, .. } = self.func.ty(ptr).elem else { return Err(format!("{ptr} is not a pointer")) };
         let layout = self.func.layout(ptr).map_or(1, Layout::vector);
         let width = place::vector(self.func, &self.facts, ptr).min(layout.into());
         let agrees = mask.is_none_or(|m| self.facts[m].constancy >= width);

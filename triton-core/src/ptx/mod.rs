@@ -3,7 +3,7 @@
 //! [`lower`] makes a [`Kernel`] from IR at stage 1, [`mod@print`] writes it as text. Registers are untyped bits of three widths,
 //! and predicates; the instruction says how they are read.
 //!
-//! **Invariant:** nothing before this folder names a PTX instruction, and no text is glued together but in [`mod@print`].
+//! **Invariant:** nothing before this folder names a PTX instruction, and text is only built in [`mod@print`].
 
 mod atomic;
 mod cast;
@@ -82,7 +82,7 @@ pub enum Operand {
     Int(i64),
     /// A register of the hardware.
     Special(Special),
-    /// A number, or a hole for one, of so many hexadecimal digits.
+    /// A number, or a placeholder for one, of this many hexadecimal digits.
     Outer(Outer, u8),
 }
 
@@ -267,7 +267,7 @@ pub enum Op {
         srcs: Vec<Reg>,
         address: Address,
     },
-    /// `atom`; `red` where what was there has no register to go to. Relaxed, for the whole device.
+    /// `atom`; `red` where the old value has no register. Relaxed, at device scope.
     Atomic {
         op: AtomicOp,
         ty: Ty,
@@ -313,7 +313,7 @@ pub enum Op {
         b: Vec<Reg>,
         c: Vec<Reg>,
     },
-    /// A place to jump to.
+    /// A jump target.
     Label {
         label: u32,
     },
@@ -324,21 +324,21 @@ pub enum Op {
         unless: bool,
         uniform: bool,
     },
-    /// All threads of the block wait for each other.
+    /// A barrier of all threads of the block.
     BarSync,
-    /// All threads of the warp wait for each other, and see what they have stored.
+    /// A barrier of all threads of the warp, which makes their stores visible.
     BarWarpSync,
     Ret,
-    /// Four words into global memory at once, where the host sees them.
+    /// Stores four words to global memory at once, visible to the host.
     StVolatile {
         srcs: Vec<Reg>,
         address: Reg,
     },
-    /// What was written before is seen by everybody.
+    /// A fence at system scope: earlier writes are visible to all.
     MembarSys,
     /// Stops the launch.
     Trap,
-    /// 64 bits into the thread's local memory.
+    /// Stores 64 bits to the thread's local memory.
     StLocal {
         src: Reg,
         offset: u32,
@@ -364,7 +364,7 @@ pub enum AtomicOp {
     Cas,
 }
 
-/// An atom of `mma.sync`, by what it multiplies.
+/// A shape and type of `mma.sync`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mma {
     /// 16 × 8 × 16 of `f16`, added in `f32`.
@@ -413,12 +413,12 @@ impl Mma {
     }
 }
 
-/// A place in memory.
+/// An address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Address {
     /// The register that holds the address.
     pub base: Reg,
-    /// Bytes behind it.
+    /// The offset from it in bytes.
     pub offset: i32,
 }
 
@@ -446,7 +446,7 @@ pub struct Kernel {
     pub params: Vec<Ty>,
     /// Threads of a block, exactly.
     pub threads: u32,
-    /// How many blocks a multiprocessor is to run at once; the assembler limits its registers accordingly.
+    /// The requested occupancy, in blocks per multiprocessor; the assembler limits its registers accordingly.
     pub blocks: Option<u32>,
     /// Source files, for line tables.
     pub files: Vec<String>,

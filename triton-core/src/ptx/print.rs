@@ -232,7 +232,7 @@ impl Display for Inst {
                 write!(f, "st.global{}.{ty} {address}, {}", vector(srcs.len()), words(srcs))
             }
             Op::Atomic { op, ty, dst, address, srcs } => {
-                // Denormals of `f16` are kept; PTX wants that written.
+                // Subnormals of `f16` are kept; PTX wants that written.
                 let keep = if *ty == Ty::F16 { ".noftz" } else { "" };
                 let operation = format!("relaxed.gpu.global.{op}{keep}.{ty}");
                 match dst {

@@ -1,9 +1,9 @@
-//! Code of reductions: within a thread, and between the lanes of a warp.
+//! Lowering of reductions: within a thread, and between the lanes of a warp.
 //!
-//! Every step folds one bit of the index along the axis, in the order that is written in the operation: pairs of registers, or
+//! Every step combines along one bit of the index, in the order of the operation: pairs of registers, or
 //! pairs of lanes by butterfly shuffles, after which both lanes hold the result. The element with the bit clear
 //! comes first, so that all threads compute the same; between lanes that takes a selection, unless the combination commutes.
-//! Nothing is folded between warps here: [`crate::passes::split`] has moved the warps' parts into one thread before.
+//! Nothing is reduced between warps here: [`crate::passes::split`] has moved the warps' parts into one thread before.
 
 use super::lower::Lower;
 use super::{Class, Cmp, Op, Opcode, Reg, Ty};
@@ -83,7 +83,7 @@ impl Lower<'_> {
         self.combine(region, &first, &second)
     }
 
-    /// Whether the region is one operation that does not care for the order of its operands.
+    /// Whether the region is one commutative operation.
     fn commutes(&self, region: Block) -> bool {
         let params = &self.func.blocks[region].params;
         let insts: Vec<&InstData> = self.func.block(region).map(|(_, inst)| inst).collect();

@@ -1,4 +1,4 @@
-//! Code of assertions and of lines to print.
+//! Lowering of assertions and of lines to print.
 //!
 //! A kernel with assertions has one parameter more than its IR, the last: the address of 16 bytes of memory that the host sees,
 //! or 0. A thread that finds an assertion broken writes there which one it is (its text's number plus 1) and the program's
@@ -56,7 +56,7 @@ impl Lower<'_> {
         };
         for r in 0..layout.as_ref().map_or(1, Layout::registers) {
             let skip = self.label();
-            // Where it is needed by all, it has to be computed by all.
+            // Where all need it, all have to compute it.
             let place = layout.as_ref().map(|layout| self.thread_element(layout));
             if let Some(once) = once {
                 self.emit(Op::Bra { label: skip, pred: Some(once), unless: true, uniform: false });
@@ -84,7 +84,7 @@ impl Lower<'_> {
             self.emit(Op::Printf { format, list });
             self.emit(Op::Label { label: skip });
         }
-        // What follows may want the whole warp.
+        // What follows may need the whole warp.
         self.emit(Op::BarWarpSync);
         Ok(())
     }

@@ -1,5 +1,5 @@
-//! Code of shared memory: which instructions store and load a tile is a division of its layout by the memory's
-//! ([`crate::layout::access`]).
+//! Lowering of accesses to shared memory: which instructions store and load a tile is a division of its layout by the
+//! memory's ([`crate::layout::access`]).
 
 use super::lower::Lower;
 use super::thread::Threads;
@@ -12,7 +12,7 @@ use crate::ops::Scope;
 use std::collections::HashMap;
 
 impl Lower<'_> {
-    /// Makes room for a buffer at its place.
+    /// Makes room for a buffer at its offset.
     pub fn shared_alloc(&mut self, buffer: Value, at: u32) -> Result<(), String> {
         let bytes = self.func.mem(buffer).ok_or("a buffer without a layout of memory")?.bytes();
         let end = u64::from(at) + bytes;
@@ -28,7 +28,7 @@ impl Lower<'_> {
 
     /// Stores one part of a tile; of threads that hold the same element, one stores it.
     pub fn shared_store(&mut self, buffer: Value, part: u32, value: Value) -> Result<(), String> {
-        let (layout, mem) = self.func.layout(value).zip(self.func.mem(buffer)).ok_or("a tile without a place")?;
+        let (layout, mem) = self.func.layout(value).zip(self.func.mem(buffer)).ok_or("a tile without a layout")?;
         let access = access::shared(layout, mem, false).ok_or("a layout that its memory does not fit")?;
         let held = Held::of(self.func.ty(value).elem);
         let guard = self.store_guard(value);
@@ -52,7 +52,7 @@ impl Lower<'_> {
         rest: Option<Value>,
         result: Value,
     ) -> Result<Vec<Reg>, String> {
-        let (layout, mem) = self.func.layout(result).zip(self.func.mem(buffer)).ok_or("a tile without a place")?;
+        let (layout, mem) = self.func.layout(result).zip(self.func.mem(buffer)).ok_or("a tile without a layout")?;
         let access = access::shared(layout, mem, true).ok_or("a layout that its memory does not fit")?;
         let held = Held::of(self.func.ty(result).elem);
         let addresses = self.addresses(buffer, &access, held);

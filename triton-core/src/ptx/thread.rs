@@ -1,4 +1,4 @@
-//! What depends on the thread alone: linear functions of the bits of its index, and predicates of them.
+//! What only depends on the thread: linear functions of the bits of its index, and predicates of them.
 
 use super::lower::Lower;
 use super::{Cmp, Opcode, Operand, Reg, Special, Ty};

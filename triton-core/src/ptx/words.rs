@@ -43,7 +43,7 @@ impl Held {
         }
     }
 
-    /// Elements in a register of 32 bits, if so many are accessed at once.
+    /// Elements in a register of 32 bits, if that many are accessed at once.
     pub fn per_word(self) -> usize {
         (32 / self.bits()).max(1) as usize
     }
@@ -77,8 +77,8 @@ impl Lower<'_> {
         }
     }
 
-    /// The register in which 1, 2 or 4 numbers lie as they do in memory, the first one lowest. What is beyond them is not
-    /// defined.
+    /// The register in which 1, 2 or 4 numbers lie as they do in memory, the first one lowest. The bits above them are
+    /// not defined.
     pub fn join(&mut self, held: Held, numbers: &[Reg]) -> Reg {
         match (held, numbers) {
             (Held::Half, &[a, b]) => self.pair(Class::B32, a, b),

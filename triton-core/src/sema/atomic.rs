@@ -54,7 +54,7 @@ impl Checker<'_> {
         let [ptr, compare, value] = args;
         let (ptr, dtype) = self.updated(name, Update::Cas, ptr)?;
         let shape = self.func.ty(ptr).shape;
-        let compare = element_for(self, "what is compared", compare, dtype, shape);
+        let compare = element_for(self, "the compared value", compare, dtype, shape);
         let value = element_for(self, "the value of the update", value, dtype, shape);
         let (compare, value) = (compare?, value?);
         self.append(Op::AtomicCas { ptr, compare, value, mask: None }, span).map(Val::Ir)
@@ -75,11 +75,11 @@ impl Checker<'_> {
 
     fn check_update(&mut self, name: &str, update: Update, dtype: DType, span: Span) -> Option<()> {
         if self.deterministic && dtype.is_float() && matches!(update, Update::With(AtomicKind::Add)) {
-            let message = format!("`{name}` on memory of `{dtype}` in a kernel that is `deterministic`");
+            let message = format!("`{name}` on memory of `{dtype}` in a `deterministic` kernel");
             let problem = Diagnostic::new(Code::T0125, span, message);
-            let problem = problem.note("programs add in any order, and every order rounds differently");
+            let problem = problem.note("programs add in an unspecified order, and every order rounds differently");
             return self
-                .report(problem.help("let every program store a sum of its own, and add those in another launch"));
+                .report(problem.help("let every program store its own partial sum, and add those in a second launch"));
         }
         if update.defined_on(dtype) {
             return Some(());
@@ -120,7 +120,7 @@ impl Checker<'_> {
         let (at, value) = (at?, value?);
         let shape = self.func.ty(value).shape;
         let compare = match compare {
-            Some(compare) => Some(element_for(self, "what is compared", &compare, view.dtype, shape)?),
+            Some(compare) => Some(element_for(self, "the compared value", &compare, view.dtype, shape)?),
             None => None,
         };
         let (ptr, mask) = self.reach(view, &at, shape, name.span)?;

@@ -77,7 +77,7 @@ enum Kind {
     Unary(UnaryKind),
     Binary(BinaryKind),
     Ternary(TernaryKind),
-    /// A function of [`crate::ast::Kernel::functions`]: so many ulp, and on elements of these types.
+    /// A function of [`crate::ast::Kernel::functions`]: its error bound in ulp, and its element types.
     Library(u32, fn(DType) -> bool),
 }
 
@@ -150,7 +150,7 @@ pub const BUILTINS: &[Builtin] = &[
 pub(super) const BROADCAST: &str =
     "shapes broadcast from the right: extents must be equal, or one of them 1; `x.expand_dims(axis)` inserts one";
 
-/// An argument with its place.
+/// An argument with its span.
 pub(super) type Arg = (Val, Span);
 
 pub(super) fn call(cx: &mut Checker<'_>, path: &Path, args: &[Expr], span: Span) -> Option<Val> {
@@ -175,7 +175,7 @@ pub(super) fn call(cx: &mut Checker<'_>, path: &Path, args: &[Expr], span: Span)
         let help = format!("write `{name}({})`", builtin.params.join(", "));
         return cx.report(Diagnostic::new(Code::T0101, span, message).help(help));
     }
-    // Shapes, axes and closures are no values.
+    // Shapes, axes and closures are not values.
     match (builtin.kind, args) {
         (Kind::Zeros, [shape]) => return cx.zeros(path, shape, span),
         (Kind::Full, [shape, value]) => return cx.full(path, shape, value, span),
@@ -298,7 +298,7 @@ fn dot(cx: &mut Checker<'_>, a: &Arg, b: &Arg, acc: &Arg, tf32: bool, span: Span
     }
     if dtype != DType::F32 {
         let message = format!("`precision` on `{}`", ta.describe());
-        let help = "it says how `f32` is multiplied; leave it out";
+        let help = "only `f32` operands take a precision; leave it out";
         return cx.report(Diagnostic::new(Code::T0104, a_span, message).help(help));
     }
     let a = cx.append(Op::Unary { kind: UnaryKind::Tf32, x: a }, span)?;
@@ -316,7 +316,7 @@ fn precise<'a>(cx: &mut Checker<'_>, operand: &'a Expr) -> Option<Option<&'a Exp
         [Expr { kind: ExprKind::Path(path), .. }] if path.segments.last().is_some_and(|s| s == "Tf32") => {
             Some(Some(receiver))
         }
-        [other] => cx.defer(other.span, "a precision is `Tf32`".to_string()),
+        [other] => cx.defer(other.span, "the precision must be `Tf32`".to_string()),
         _ => cx.wrong_count(name, &["Tf32"], args.len()),
     }
 }
@@ -353,12 +353,12 @@ fn arange(cx: &mut Checker<'_>, lo: &Arg, hi: &Arg, span: Span) -> Option<Val> {
     };
     if !(length as u128).is_power_of_two() {
         let next = (length as u128).next_power_of_two();
-        let message = format!("`arange({start}, {end})` has {length} elements, which is no power of two");
+        let message = format!("`arange({start}, {end})` has {length} elements, which is not a power of two");
         let help = format!("take {next} elements and mask off the rest, as in `load(p + i, i < {end})`");
         return cx.report(Diagnostic::new(Code::T0106, span, message).help(help));
     }
     if length as u64 > MAX_TILE {
-        let message = format!("a tile of {length} elements; the most is {MAX_TILE}");
+        let message = format!("a tile of {length} elements; the maximum is {MAX_TILE}");
         return cx.report(Diagnostic::new(Code::T0108, span, message).help("let several programs share the work"));
     }
     cx.append(Op::Arange { start, end }, span).map(Val::Ir)
@@ -393,7 +393,8 @@ pub(super) fn mask(cx: &mut Checker<'_>, (value, span): &Arg, shape: Shape) -> O
             let found = cx.describe(value);
             let message = format!("a mask is `bool` or a tile of `bool`, found `{found}`");
             cx.report(
-                Diagnostic::new(Code::T0105, *span, message).help("compare, as in `i < n`; `true` takes every element"),
+                Diagnostic::new(Code::T0105, *span, message)
+                    .help("compare, as in `i < n`; `true` selects every element"),
             )
         }
     }
@@ -438,11 +439,11 @@ fn load(cx: &mut Checker<'_>, ptr: &Arg, mask_arg: &Arg, other: Option<&Arg>, sp
     let shape = cx.func.ty(ptr).shape;
     let mask = mask(cx, mask_arg, shape);
     let other = match other {
-        Some(other) => Some(element_for(cx, "what stands in for masked-off elements", other, dtype, shape)?),
+        Some(other) => Some(element_for(cx, "the value for masked-off elements", other, dtype, shape)?),
         None => None,
     };
     let mask = mask?;
-    // Without a mask there is nothing to stand in for.
+    // Without a mask there is nothing to replace.
     let other = other.filter(|_| mask.is_some());
     cx.append(Op::Load { ptr, mask, other }, span).map(Val::Ir)
 }
@@ -507,7 +508,7 @@ fn check_class(cx: &mut Checker<'_>, name: &str, (value, span): &Arg, accepts: i
     cx.report(not_defined(name, &found, *span, accepts))
 }
 
-/// A function on a type that it is not defined on, with those that it is.
+/// A function on a type that it is not defined on, with those on which it is.
 pub(super) fn not_defined(name: &str, found: &str, span: Span, accepts: impl Fn(DType) -> bool) -> Diagnostic {
     let types: Vec<String> = DType::ALL.iter().filter(|&&d| accepts(d)).map(|d| format!("`{d}`")).collect();
     let note = format!("it is defined on {}", types.join(", "));

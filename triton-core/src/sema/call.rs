@@ -1,7 +1,7 @@
-//! Functions that kernels call: each call is replaced by the function's body, checked with the arguments at hand.
+//! Functions that kernels call: each call is inlined, checked with the types and shapes of its arguments.
 //!
-//! A function knows nothing of its caller: its variables and types are its own. What goes wrong in it names the calls that
-//! led there; in a function of the language it is the call that was wrong, and there it is reported.
+//! A function knows nothing of its caller: its variables and types are its own. An error in it names the calls that
+//! led there; an error in a function of the language is reported at its call.
 
 use super::value::{Known, Val};
 use super::{Checker, unknown};
@@ -11,7 +11,7 @@ use crate::ir::types::{DType, Elem, Shape, Type};
 use crate::span::Span;
 use std::collections::HashMap;
 
-/// The most calls inside each other.
+/// The deepest nesting of calls.
 const MAX_CALLS: usize = 64;
 
 /// A call that the checker is in.
@@ -22,7 +22,7 @@ pub(super) struct Call<'a> {
     pub span: Span,
 }
 
-/// What the generic parameters of a function stand for, as far as that is known.
+/// The arguments of a function's generic parameters, as far as they are inferred.
 #[derive(Default)]
 struct Generics {
     types: HashMap<String, DType>,
@@ -41,7 +41,7 @@ impl<'a> Checker<'a> {
         self.functions.get(index).is_some_and(|function| function.library)
     }
 
-    /// The same with arguments that have been evaluated, each with its place.
+    /// The same with arguments that have been evaluated, each with its span.
     pub(super) fn call_with(&mut self, index: usize, path: &Path, values: Vec<(Val, Span)>, span: Span) -> Option<Val> {
         let functions = self.functions;
         let Some(function) = functions.get(index) else {
@@ -54,11 +54,11 @@ impl<'a> Checker<'a> {
             return self.report(Diagnostic::new(Code::T0101, span, message));
         }
         if self.calls.len() == MAX_CALLS {
-            let message = format!("more than {MAX_CALLS} calls inside each other");
+            let message = format!("calls nested more than {MAX_CALLS} deep");
             return self.report(Diagnostic::new(Code::T0118, span, message));
         }
         let mut generics = self.turbofish(function, path)?;
-        // A literal tells no type: what it is for may be known from another argument.
+        // A literal determines no type: another argument may.
         let literal = |value: &Val| value.ty(&self.func).is_none() && matches!(value, Val::Known(_) | Val::Outer(_));
         let mut order: Vec<usize> = (0..values.len()).collect();
         order.sort_by_key(|&i| literal(&values[i].0));
@@ -143,7 +143,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// A value as one of a type that a function names; the inner `None` if it is no such value.
+    /// A value as one of a type that a function names; the inner `None` if it is not such a value.
     fn fit(&mut self, value: Val, wanted: &AstType, generics: &mut Generics, span: Span) -> Option<Option<Val>> {
         if let Some(index) = wanted.structure {
             return Some(Some(value).filter(|value| matches!(value, Val::Struct(found, _) if *found == index)));
@@ -188,7 +188,7 @@ impl<'a> Checker<'a> {
     /// The same for a number, a `bool` or a pointer.
     fn fit_scalar(&mut self, value: Val, wanted: &AstType, generics: &mut Generics, span: Span) -> Option<Option<Val>> {
         let known = generics.types.get(&wanted.name).copied().or_else(|| DType::from_name(&wanted.name));
-        // A literal of a type that nothing else tells has its own default type, as in Rust.
+        // A literal whose type nothing else determines has its default type, as in Rust.
         let value = self.literal_as(value, known, span)?.with_default_type();
         let value = if let Val::Outer(_) = value { Val::Ir(self.materialise(value, known, span)?) } else { value };
         let Some(ty) = value.ty(&self.func).filter(|ty| ty.shape == Shape::SCALAR) else { return Some(None) };
@@ -205,7 +205,7 @@ impl<'a> Checker<'a> {
         });
         if let Some(generic) = open {
             let (name, open) = (&function.name.name, &generic.name.name);
-            let message = format!("`{name}` does not say here what `{open}` is");
+            let message = format!("cannot infer `{open}` of `{name}` here");
             let help = format!("write `{name}::<..>(..)` with a value for each generic parameter");
             return self.report(Diagnostic::new(Code::T0119, call.span, message).help(help));
         }
@@ -280,7 +280,7 @@ impl<'a> Checker<'a> {
             };
         }
         let message = format!("`{}` has no fields", self.describe(&value));
-        self.report(Diagnostic::new(Code::T0104, base.span, message).help("take a tuple apart with `let (a, b) = ..`"))
+        self.report(Diagnostic::new(Code::T0104, base.span, message).help("destructure a tuple with `let (a, b) = ..`"))
     }
 }
 

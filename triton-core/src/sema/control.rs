@@ -1,8 +1,8 @@
 //! Control flow: `if`, `for`, `while`, `return`.
 //!
-//! Variables become values: what a loop assigns to variables from outside is carried from turn to turn, what branches assign
-//! to them is the result of the `if`. A condition that is known while compiling chooses its branch here, and the other one is
-//! not looked at.
+//! Variables become values: outer variables that a loop assigns are loop-carried, those that branches assign
+//! are results of the `if`. A constant condition chooses its branch here, and the other one is
+//! not checked.
 
 use super::Checker;
 use super::value::{Known, Val};
@@ -14,9 +14,9 @@ use crate::ops::Op;
 use crate::span::Span;
 
 impl Checker<'_> {
-    /// Statements of the kernel itself, where `return` may end the program, and what follows behind the blocks they are in:
-    /// the statements, each with the number of scopes around them. Behind an `if` that may return, each branch goes on with
-    /// a copy of what follows: `if c { a; return; } b` is `if c { a } else { b }`.
+    /// Statements of the kernel itself, where `return` may end the program, and what follows the blocks they are in:
+    /// the statements, each with the number of scopes around them. After an `if` that may return, each branch continues
+    /// with a copy of what follows: `if c { a; return; } b` is `if c { a } else { b }`.
     pub(super) fn top_level(&mut self, stmts: &[Stmt], behind: &[(usize, &[Stmt])]) {
         for (i, stmt) in stmts.iter().enumerate() {
             let Stmt::Expr(expr) = stmt else {
@@ -249,7 +249,7 @@ impl Checker<'_> {
         {
             let message = format!("a step of {}: it must be positive", known.as_int().unwrap_or(0));
             return self.report(
-                Diagnostic::new(Code::T0121, parts[2].1, message).help("count up, and compute what runs down"),
+                Diagnostic::new(Code::T0121, parts[2].1, message).help("count up, and compute the descending index"),
             );
         }
         let mut values = [Value(0); 3];
@@ -258,12 +258,12 @@ impl Checker<'_> {
             *slot = self.materialise(value, Some(dtype), span)?;
             let ty = self.func.ty(*slot);
             if ty.shape != Shape::SCALAR || !ty.elem.num().is_some_and(|d| d.is_int() && d.bits() >= 32) {
-                let message = format!("a loop counts in `i32`, `i64`, `u32` or `u64`, found `{found}`");
+                let message = format!("a loop counter is `i32`, `i64`, `u32` or `u64`, found `{found}`");
                 let help = "write `lo..hi` with scalars; a tile is computed on at once, without a loop";
                 return self.report(Diagnostic::new(Code::T0121, span, message).help(help));
             }
             if ty.elem != Elem::Num(dtype) {
-                let message = format!("a loop that counts in `{dtype}` and `{found}`");
+                let message = format!("a range from `{dtype}` to `{found}`");
                 return self.report(
                     Diagnostic::new(Code::T0102, span, message)
                         .help(format!("write `.to::<{}>()`", self.spelled(dtype))),
@@ -300,7 +300,7 @@ impl Checker<'_> {
         self.close(carried, Op::While {}, vec![condition, block], yielded.filter(|_| cond.is_some()), span);
     }
 
-    /// What a loop carries: the variables from outside that its body assigns, as values before the loop.
+    /// Loop-carried variables: the outer variables that the body assigns, with their values before the loop.
     fn carried(&mut self, body: &[Stmt], span: Span) -> Option<Carried> {
         let mut names = Vec::new();
         assigned(body, &mut names);
@@ -346,7 +346,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Where the variables of these names live: the scope, and the name.
+    /// The scopes of the variables of these names.
     fn slots(&self, names: &[String]) -> Vec<(usize, String)> {
         let find = |name: &String| self.scopes.iter().rposition(|s| s.contains_key(name)).map(|i| (i, name.clone()));
         names.iter().filter_map(find).collect()
@@ -374,7 +374,7 @@ fn pair(a: &Val, b: &Val, pairs: &mut Vec<(Val, Val)>) -> bool {
     }
 }
 
-/// Results in the place of the values that they join.
+/// Results in place of the values that they join.
 fn joined(of: &Val, results: &mut impl Iterator<Item = Value>) -> Val {
     match of {
         Val::Tuple(values) => Val::Tuple(values.iter().map(|value| joined(value, results)).collect()),
@@ -384,7 +384,7 @@ fn joined(of: &Val, results: &mut impl Iterator<Item = Value>) -> Val {
     }
 }
 
-/// What a loop carries: where the variables live, their values before it, and their types.
+/// Loop-carried variables: where they are, their values before the loop, and their types.
 struct Carried {
     slots: Vec<(usize, String)>,
     inits: Vec<Value>,

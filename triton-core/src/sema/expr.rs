@@ -83,7 +83,7 @@ impl Checker<'_> {
             }
             ExprKind::If(cond, then, otherwise) => self.if_expr(cond, then, otherwise.as_deref(), span),
             ExprKind::Closure(..) => {
-                let message = "a closure is an argument of `reduce` only";
+                let message = "a closure is only allowed as an argument of `reduce`";
                 self.report(Diagnostic::new(Code::T0001, span, message).help("bind values with `let`"))
             }
         }
@@ -105,7 +105,7 @@ impl Checker<'_> {
                 Some(value) => value.clone(),
                 None => self.defer(
                     path.span,
-                    format!("the kernel uses `{name}`, which is defined outside of it: make it a parameter or a const parameter"),
+                    format!("the kernel uses `{name}`, which is defined outside it: make it a parameter or a const parameter"),
                 ),
             },
             [ty, name] => {
@@ -173,7 +173,7 @@ impl Checker<'_> {
             return self.view_method(view, name, args);
         }
         if name.name == "precision" {
-            let message = "`precision` stands on the first operand of `dot` alone";
+            let message = "`precision` is only allowed on the first operand of `dot`";
             let help = "write `dot(a.precision(Tf32), b, acc)`";
             return self.report(Diagnostic::new(Code::T0001, name.span, message).help(help));
         }
@@ -193,7 +193,7 @@ impl Checker<'_> {
                 };
                 if !ty.args.is_empty() {
                     let message = format!("`to` needs an element type, found `{}<..>`", ty.name);
-                    let help = "name the element alone, as in `.to::<f32>()`: the shape stays";
+                    let help = "name only the element type, as in `.to::<f32>()`: the shape stays";
                     return self.report(Diagnostic::new(Code::T0119, ty.span, message).help(help));
                 }
                 let dtype = self.dtype(ty)?;
@@ -207,7 +207,7 @@ impl Checker<'_> {
         }
     }
 
-    /// The module of Python that an expression seems to name.
+    /// The Python module that an expression seems to name.
     pub(super) fn python_module<'e>(&self, expr: &'e Expr) -> Option<&'e str> {
         let ExprKind::Path(path) = &expr.kind else { return None };
         let [name] = &path.segments[..] else { return None };

@@ -1,14 +1,14 @@
-//! The checker: one instance of a kernel → tile IR at stage 0, or what is wrong with it in the user's words.
+//! The checker: one instance of a kernel → tile IR at stage 0, or what is wrong with it in the user's terms.
 //!
-//! It knows shapes; rustc, which sees the same body over stub types, knows names, mutability and inference. Either speaks or
-//! the other does, never both: what only rustc can judge (an unknown name, an unknown method) is *deferred* to it
-//! ([`Failure::deferred`]), and everything here assumes that rustc accepts the rest.
+//! It knows shapes; rustc, which sees the same body over stub types, knows names, mutability and inference. Either
+//! reports or the other does, never both: what only rustc can judge (an unknown name, an unknown method) is *deferred*
+//! to it ([`Failure::deferred`]), and everything here assumes that rustc accepts the rest.
 //!
 //! All errors of a body are collected: an expression that was reported is `None` from then on, and everything made from it
 //! stays silent.
 //!
-//! **Invariant:** typing rules live in [`crate::ops::infer`]. The checker words them for the user and inserts the splats
-//! and broadcasts that the language leaves out.
+//! **Invariant:** typing rules are in [`crate::ops::infer`]. The checker words the errors for the user and inserts the
+//! splats and broadcasts that the language leaves out.
 
 mod assoc;
 mod atomic;
@@ -41,7 +41,7 @@ use call::Call;
 use std::collections::HashMap;
 use value::{Known, Val};
 
-/// Checks one instance of a kernel. Comes with the types of its constants from outside.
+/// Checks one instance of a kernel. Comes with the types of its external constants.
 ///
 /// # Errors
 /// Everything that is wrong, in the order of the source.
@@ -111,7 +111,7 @@ struct Checker<'a> {
     func: Function,
     functions: &'a [AstFunction],
     structs: &'a [AstStruct],
-    /// The user's constants from outside, with their types once these are known.
+    /// The user's external constants, with their types once these are known.
     outers: Vec<(&'a str, Option<DType>)>,
     /// The calls that the checker is in, outermost first.
     calls: Vec<Call<'a>>,
@@ -132,7 +132,7 @@ struct Checker<'a> {
 impl Checker<'_> {
     /// Reports an error; `None` so that callers can return it.
     fn report<T>(&mut self, mut diagnostic: Diagnostic) -> Option<T> {
-        // What is wrong in a function of the language is how it was called.
+        // An error in a function of the language is an error of its call.
         let library = self.calls.iter().position(|call| call.function.library);
         if let Some(at) = library {
             diagnostic.span = self.calls[at].span;
@@ -143,7 +143,7 @@ impl Checker<'_> {
         None
     }
 
-    /// Leaves a judgement to rustc; the message is shown should rustc have nothing to say.
+    /// Leaves a judgement to rustc; the message is shown if rustc accepts the code.
     fn defer<T>(&mut self, span: Span, message: String) -> Option<T> {
         self.failure.deferred.push(Diagnostic::new(Code::T0001, span, message));
         None
@@ -194,7 +194,7 @@ impl Checker<'_> {
                 let value = self.expr(expr).and_then(|v| self.annotated(v, ty, expr.span));
                 let value = match value {
                     Some(Val::Known(known)) => Some(Val::Known(known)),
-                    Some(other) => self.not_known(&other, expr.span, "a constant"),
+                    Some(other) => self.not_known(&other, expr.span, "the value of a `const`"),
                     None => None,
                 };
                 self.bind(name.name.clone(), value);
@@ -260,7 +260,7 @@ impl Checker<'_> {
             }
             None => {
                 let problem = Diagnostic::new(Code::T0115, span, format!("`{}` is `{}`", target.name, ty.describe()));
-                self.report(problem.help("assign one value; a tuple is taken apart with `(a, b) = ..`"))
+                self.report(problem.help("assign one value; destructure a tuple with `(a, b) = ..`"))
             }
         }
     }
@@ -313,7 +313,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Refuses what has no value.
+    /// Rejects what has no value.
     fn not_unit(&mut self, value: Val, span: Span) -> Option<Val> {
         match value {
             Val::Unit => self.report(Diagnostic::new(Code::T0116, span, "this call yields no value")),
@@ -321,11 +321,11 @@ impl Checker<'_> {
         }
     }
 
-    /// Refuses a value that must be known while compiling.
+    /// Rejects a value that is not a compile-time constant.
     fn not_known<T>(&mut self, value: &Val, span: Span, what: &str) -> Option<T> {
         let needed = self.outers_in(value);
         self.failure.needed.extend(needed);
-        let mut diagnostic = Diagnostic::new(Code::T0107, span, format!("{what} must be known while compiling"));
+        let mut diagnostic = Diagnostic::new(Code::T0107, span, format!("{what} must be a compile-time constant"));
         if value.ty(&self.func).is_some() || matches!(value, Val::Outer(_)) {
             diagnostic = diagnostic.note(format!("found `{}`", self.describe(value)));
         }
@@ -333,7 +333,7 @@ impl Checker<'_> {
         self.report(diagnostic.help(help))
     }
 
-    /// The constants from outside that a value was computed with.
+    /// The external constants that a value was computed with.
     fn outers_in(&self, value: &Val) -> Vec<usize> {
         let mut found = Vec::new();
         let mut open = match value {

@@ -73,7 +73,7 @@ fn verb(op: BinaryOp) -> String {
 }
 
 impl Checker<'_> {
-    /// `a op b`, each with its place.
+    /// `a op b`, each with its span.
     pub(super) fn binary(&mut self, op: BinaryOp, span: Span, a: (Val, Span), b: (Val, Span)) -> Option<Val> {
         let ((a, a_span), (b, b_span)) = (a, b);
         let (a, b) = (self.not_unit(a, a_span)?, self.not_unit(b, b_span)?);
@@ -119,7 +119,7 @@ impl Checker<'_> {
         self.append(op, span).map(Val::Ir)
     }
 
-    /// A constant from outside beside a literal is of the type that such a literal has by itself.
+    /// An external constant beside a literal is of the type that such a literal has by itself.
     fn beside_literal(&mut self, value: Val, other: &Val, span: Span) -> Option<Val> {
         match other {
             Val::Known(Known::Int(_)) => self.open_as(value, DType::I32, span),
@@ -134,7 +134,7 @@ impl Checker<'_> {
         }
     }
 
-    /// The result of two open literals is no number.
+    /// The result of two open literals is not a number.
     pub(super) fn no_literal(&mut self, op: BinaryOp, span: Span, x: i128, y: i128) -> Option<Val> {
         let symbol = op.symbol();
         let by_zero = matches!(op, BinaryOp::Div | BinaryOp::Rem) && y == 0;
@@ -149,7 +149,7 @@ impl Checker<'_> {
         })
     }
 
-    /// Refuses an operand of `&&` or `||` that is not a scalar condition; `other` is the left side, for the right one.
+    /// Rejects an operand of `&&` or `||` that is not a scalar condition; `other` is the left side, for the right one.
     fn check_logical(&mut self, op: BinaryOp, span: Span, value: &Val, other: Option<&Val>) -> Option<()> {
         let ty = value.ty(&self.func);
         if ty.is_some_and(|t| t.elem == Elem::Num(DType::Bool) && t.shape == Shape::SCALAR) {
@@ -160,7 +160,7 @@ impl Checker<'_> {
             Some(left) => format!("`{}` and `{found}`", self.describe(left)),
             None => format!("`{found}` on the left"),
         };
-        let message = format!("`{symbol}` joins two `bool`, found {found}");
+        let message = format!("`{symbol}` takes two `bool`, found {found}");
         let help = format!("write `{}` to combine tiles element by element", &symbol[..1]);
         self.report(Diagnostic::new(Code::T0104, span, message).help(help))
     }
@@ -171,7 +171,7 @@ impl Checker<'_> {
         let left = self.open_as(left, DType::Bool, a.span)?;
         self.check_logical(op, span, &left, None)?;
         if self.combining {
-            // No branch: what a closure computes can be computed in any case.
+            // No branch: a closure's operations can be speculated.
             let right = self.expr(b).and_then(|v| self.not_unit(v, b.span))?;
             let right = self.open_as(right, DType::Bool, b.span)?;
             self.check_logical(op, span, &right, Some(&left))?;
@@ -310,7 +310,7 @@ impl Checker<'_> {
     }
 }
 
-/// Arithmetic between open literals stays open: `2 * 3` still takes the type of what it meets.
+/// Arithmetic between open literals stays open: `2 * 3` still takes the type of the other operand.
 fn literals(op: BinaryOp, a: &Known, b: &Known) -> Option<Known> {
     let (x, y) = match (a, b) {
         (Known::Int(x), Known::Int(y)) => (*x, *y),

@@ -63,7 +63,7 @@ impl Checker<'_> {
     /// `reduce(x, f)`, `reduce_axis(x, axis, f)` with a closure over elements.
     pub(super) fn reduce_by(&mut self, name: &str, x: &Expr, axis: Option<&Expr>, f: &Expr, span: Span) -> Option<Val> {
         let ExprKind::Closure(params, body) = &f.kind else {
-            let message = format!("`{name}` combines two elements by a closure");
+            let message = format!("`{name}` takes a closure that combines two elements");
             return self.report(Diagnostic::new(Code::T0001, f.span, message).help("write it as `|a, b| a + b`"));
         };
         let value = self.expr(x)?;
@@ -77,11 +77,12 @@ impl Checker<'_> {
         if let Some(&other) = args.iter().find(|&&v| self.func.ty(v).shape != shape) {
             let message = format!("`{name}` of shape {shape} and `{}`", self.func.ty(other).describe());
             return self.report(
-                Diagnostic::new(Code::T0103, x.span, message).help("tiles that are folded together have one shape"),
+                Diagnostic::new(Code::T0103, x.span, message)
+                    .help("tiles that are reduced together have the same shape"),
             );
         }
         let [first, second] = &params[..] else {
-            let message = format!("a combination takes two elements, the closure {}", params.len());
+            let message = format!("the closure must take two elements, found {}", params.len());
             return self.report(Diagnostic::new(Code::T0101, f.span, message).help("write it as `|a, b| a + b`"));
         };
         let (args, axis) = self.along(name, args, axis, span)?;
@@ -108,17 +109,17 @@ impl Checker<'_> {
             Some(ty) if ty.shape != Shape::SCALAR => Some(ty),
             _ => {
                 let found = self.describe(value);
-                self.report(Diagnostic::new(Code::T0104, span, format!("`{name}` folds a tile, found `{found}`")))
+                self.report(Diagnostic::new(Code::T0104, span, format!("`{name}` reduces a tile, found `{found}`")))
             }
         }
     }
 
-    /// The operands and the axis to fold: the given one, or the only one of the flattened tiles.
+    /// The operands and the axis to reduce: the given one, or the only one of the flattened tiles.
     fn along(&mut self, name: &str, args: Vec<Value>, axis: Option<&Expr>, span: Span) -> Option<(Vec<Value>, usize)> {
         let ty = self.func.ty(args[0]);
         if let Some(axis) = axis {
             if ty.shape.rank() < 2 {
-                let message = format!("`{name}` leaves a tile, `{}` has one axis", ty.describe());
+                let message = format!("`{name}` yields a tile, `{}` has one axis", ty.describe());
                 let whole = name.strip_suffix("_axis").unwrap_or(name);
                 let whole = if matches!(whole, "max" | "min") { format!("{whole}_of") } else { whole.to_string() };
                 return self.report(
@@ -188,7 +189,7 @@ impl Checker<'_> {
             let wanted = self.func.ty(arg).with_shape(Shape::SCALAR);
             let value = self.materialise(value, wanted.elem.num(), span)?;
             if self.func.ty(value) != wanted {
-                let message = format!("the closure yields `{found}`, `{}` is folded", wanted.describe());
+                let message = format!("the closure yields `{found}`, `{}` is reduced", wanted.describe());
                 let help = "yield a number of the tile's element type: convert with `.to::<..>()`";
                 return self.report(Diagnostic::new(Code::T0115, span, message).help(help));
             }
@@ -214,11 +215,11 @@ impl Checker<'_> {
                     | Op::Ternary { .. }
             );
             if !elementwise {
-                wrong = Some(format!("`{}` in a combination of two elements", inst.op.mnemonic()));
+                wrong = Some(format!("`{}` in a closure that combines two elements", inst.op.mnemonic()));
             }
             inst.for_each_operand(|v| {
                 if !known.contains(&v) {
-                    wrong = Some("a value from outside in a combination of two elements".into());
+                    wrong = Some("a captured value in a closure that combines two elements".into());
                 }
             });
             known.extend(&inst.results);
@@ -226,7 +227,7 @@ impl Checker<'_> {
         match wrong {
             None => Some(()),
             Some(message) => {
-                let help = "it computes with its two parameters and constants; choose with `select`";
+                let help = "it may use its two parameters and constants; choose with `select`";
                 self.report(Diagnostic::new(Code::T0001, span, message).help(help))
             }
         }

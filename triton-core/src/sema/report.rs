@@ -1,4 +1,4 @@
-//! What a kernel says of itself: assertions and lines to print.
+//! Assertions, and lines to print.
 
 use super::Checker;
 use super::builtins::BROADCAST;
@@ -13,7 +13,7 @@ impl Checker<'_> {
     /// `assert!(cond, message)`.
     pub(super) fn assertion(&mut self, cond: &Expr, message: &str, span: Span) -> Option<()> {
         if !self.assertions {
-            // Checked all the same; what it computes goes nowhere.
+            // Checked all the same; its result is discarded.
             let (block, scopes) = (self.block, self.scopes.clone());
             self.block = self.func.add_block(&[]);
             let found = self.asserted(cond);
@@ -99,7 +99,7 @@ impl Checker<'_> {
         });
         let values: Vec<_> = values.collect::<Option<_>>()?;
         let Some(values) = Values::new(&values) else {
-            let message = format!("a line of {} values; the most is {}", args.len(), Values::MOST);
+            let message = format!("a line of {} values; the maximum is {}", args.len(), Values::MOST);
             return self.report(Diagnostic::new(Code::T0101, span, message).help("print several lines"));
         };
         let escaped: Vec<String> = pieces.iter().map(|p| p.replace('{', "{{").replace('}', "}}")).collect();
@@ -108,7 +108,7 @@ impl Checker<'_> {
         Some(())
     }
 
-    /// A text of the kernel. Each has a number of its own, so that it tells the place, too.
+    /// A text of the kernel. Each has a number of its own, so that it identifies the span, too.
     fn text(&mut self, text: &str) -> Text {
         self.func.texts.push(text.to_string());
         Text(self.func.texts.len() as u32 - 1)

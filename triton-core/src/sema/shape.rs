@@ -10,7 +10,7 @@ use crate::ops::Op;
 use crate::span::Span;
 
 impl Checker<'_> {
-    /// The values of an array, each with its place.
+    /// The values of an array, each with its span.
     pub(super) fn entries(&mut self, expr: &Expr, what: &str) -> Option<Vec<(Val, Span)>> {
         if let ExprKind::Array(parts) = &expr.kind {
             return parts.iter().map(|part| Some((self.expr(part)?, part.span))).collect();
@@ -23,7 +23,7 @@ impl Checker<'_> {
         self.report(Diagnostic::new(Code::T0123, expr.span, message).help("write it as `[4, 128]`"))
     }
 
-    /// An array of integers that are known while compiling.
+    /// An array of constant integers.
     pub(super) fn known_array(&mut self, expr: &Expr, what: &str) -> Option<Vec<i128>> {
         let mut known = Vec::new();
         for (value, span) in self.entries(expr, what)? {
@@ -45,7 +45,7 @@ impl Checker<'_> {
         let extents = self.known_array(expr, "a shape")?;
         let span = expr.span;
         if let Some(wrong) = extents.iter().find(|&&d| d < 1 || !(d as u128).is_power_of_two()) {
-            let message = format!("an extent of {wrong}, which is no power of two");
+            let message = format!("an extent of {wrong}, which is not a power of two");
             return self.report(
                 Diagnostic::new(Code::T0123, span, message).help("take the next power of two, and mask off the rest"),
             );
@@ -136,7 +136,7 @@ impl Checker<'_> {
                 let Some(shape) = Shape::new(&dims) else {
                     let message = format!("a tile with more than {MAX_RANK} dimensions");
                     return self
-                        .report(Diagnostic::new(Code::T0123, at, message).help("take an axis away by `reshape`"));
+                        .report(Diagnostic::new(Code::T0123, at, message).help("remove an axis with `reshape`"));
                 };
                 self.append(Op::Reshape { x, shape }, at).map(Val::Ir)
             }

@@ -1,11 +1,11 @@
 //! Names that Rust, NumPy and Triton have and the language does not, each with what to write instead.
 //!
-//! The names of functions are *reserved*: a function for kernels cannot have one. So a kernel that calls one is answered here,
-//! and a later version of the language can give it a meaning.
+//! The names of functions are *reserved*: a function for kernels cannot have one. So a kernel that calls one gets an
+//! error here, and a later version of the language can give it a meaning.
 
 use super::BUILTINS;
 
-/// Functions that a kernel may be thought to have.
+/// Functions that users may expect.
 const FUNCTIONS: &[(&str, &str)] = &[
     ("where_", SELECT),
     ("max_of", "write `max(x)`, which reduces; `maximum(a, b)` is elementwise"),
@@ -89,7 +89,7 @@ const FUNCTIONS: &[(&str, &str)] = &[
     ("static_assert", "write `const { assert!(condition) }`"),
     ("debug_barrier", BARRIERS),
     ("syncthreads", BARRIERS),
-    ("assume", "what is known of a parameter is said by `#[multiple_of(16)]`"),
+    ("assume", "facts about a parameter are given by `#[multiple_of(16)]`"),
     ("multiple_of", "it is an attribute of a parameter: `#[multiple_of(16)] n: i32`"),
     ("max_contiguous", "the compiler finds it: index with `arange`"),
     ("max_constancy", "the compiler finds it: index with `arange`"),
@@ -110,7 +110,7 @@ const FUNCTIONS: &[(&str, &str)] = &[
     ("grid_dim", "write `num_programs(axis)`"),
 ];
 
-/// Methods of numbers, tiles and views that a kernel may be thought to have, and that are not functions of the language.
+/// Methods of numbers, tiles and views that users may expect, and that are not functions of the language.
 const METHODS: &[(&str, &str)] = &[
     ("trans", TRANSPOSE),
     ("transposed", TRANSPOSE),
@@ -213,7 +213,7 @@ pub fn reserved(name: &str) -> Option<&'static str> {
     FUNCTIONS.iter().find(|(other, _)| *other == name).map(|&(_, help)| help)
 }
 
-/// Modules of Python that kernels are written with elsewhere.
+/// Python modules that kernels are written with elsewhere.
 pub(super) const MODULES: &[&str] = &["tl", "np", "torch", "math", "libdevice"];
 
 /// What to write for `tl.name`.
@@ -242,7 +242,7 @@ pub(super) fn attribute(name: &str) -> String {
     format!("write `{dtype}`")
 }
 
-/// What to write for a method that the language does not have. Its functions are no methods.
+/// What to write for a method that the language does not have. Its functions are not methods.
 pub(super) fn method(name: &str) -> Option<String> {
     if let Some((_, help)) = METHODS.iter().find(|(other, _)| *other == name) {
         return Some((*help).to_owned());
@@ -270,7 +270,7 @@ mod tests {
         assert_eq!(clash, None);
         for table in [FUNCTIONS, METHODS] {
             for (i, (name, _)) in table.iter().enumerate() {
-                assert!(!table[..i].iter().any(|(other, _)| other == name), "{name} stands there twice");
+                assert!(!table[..i].iter().any(|(other, _)| other == name), "{name} is listed twice");
             }
         }
     }

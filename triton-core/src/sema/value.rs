@@ -1,4 +1,4 @@
-//! What expressions evaluate to while checking: values of the IR, and numbers that are already known.
+//! What expressions evaluate to while checking: values of the IR, and compile-time constants.
 
 use super::view::View;
 use super::{Checker, assoc};
@@ -13,7 +13,7 @@ use crate::span::Span;
 pub(super) enum Val {
     /// A value of the IR: scalar or tile.
     Ir(Value),
-    /// A scalar known while compiling.
+    /// A constant scalar.
     Known(Known),
     /// Several results.
     Tuple(Vec<Val>),
@@ -21,16 +21,16 @@ pub(super) enum Val {
     View(View),
     /// A struct, by its number, with the values of its fields.
     Struct(usize, Vec<Val>),
-    /// A constant from outside the kernel, by its number, which takes the type of what it meets.
+    /// An external constant, by its number, which takes the type of the other operand.
     Outer(usize),
     /// None.
     Unit,
 }
 
-/// A scalar known while compiling.
+/// A constant scalar.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Known {
-    /// An integer literal that still takes the type of what it meets.
+    /// An integer literal that still takes the type of the other operand.
     Int(i128),
     /// A float literal (its digits), likewise.
     Float(String),
@@ -148,13 +148,13 @@ impl Checker<'_> {
         Some(Val::Known(Known::Typed(constant)))
     }
 
-    /// A constant from outside as a number of a type, which is its type from now on.
+    /// An external constant as a number of a type, which is its type from now on.
     fn outer(&mut self, index: usize, dtype: DType, span: Span) -> Option<Value> {
         self.outers[index].1.get_or_insert(dtype);
         self.append(Op::Outer { dtype, value: Outer::Open(index as u32) }, span)
     }
 
-    /// A constant from outside whose type is still open as one of `dtype`; everything else as it is.
+    /// An external constant whose type is still open as one of `dtype`; everything else as it is.
     pub fn open_as(&mut self, value: Val, dtype: DType, span: Span) -> Option<Val> {
         if let Val::Outer(_) = value { self.literal_as(value, Some(dtype), span) } else { Some(value) }
     }
@@ -183,8 +183,8 @@ impl Checker<'_> {
             }
             Val::Outer(index) => {
                 let text = self.outers[index].0;
-                let message = format!("the type of `{text}` is not known here");
-                let help = format!("say it: `let value: f32 = {text};`, and use that");
+                let message = format!("cannot infer the type of `{text}`");
+                let help = format!("annotate it: `let value: f32 = {text};`, and use `value`");
                 self.report(Diagnostic::new(Code::T0128, span, message).help(help))
             }
             Val::Struct(index, _) => {
@@ -200,7 +200,7 @@ impl Checker<'_> {
             }
             Val::Tuple(_) | Val::Unit => {
                 let problem = Diagnostic::new(Code::T0104, span, "a tuple where one value is needed");
-                self.report(problem.help("take it apart with `let (a, b) = ..`"))
+                self.report(problem.help("destructure it with `let (a, b) = ..`"))
             }
         }
     }
@@ -222,7 +222,7 @@ impl Checker<'_> {
         }
     }
 
-    /// The user's words for what a value is.
+    /// A description of a value in the user's terms.
     pub fn describe(&self, value: &Val) -> String {
         match value {
             Val::Known(Known::Int(_)) => "integer literal".into(),

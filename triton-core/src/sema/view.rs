@@ -1,8 +1,9 @@
 //! Views: what `a.load(at, shape)` and `c.store(at, value)` are made of.
 //!
-//! A view arrives as its address, its extents and its strides. An access computes along each axis which of its indices lie
-//! inside, in the type of the given start and without wrapping into the view, and moves the pointers by index · stride in 64
-//! bits. What lies outside is padding: 0 for a load, or what `load_or` is given; nothing for a store.
+//! A view arrives as its address, its extents and its strides. An access computes along each axis which of its indices
+//! are in bounds, in the type of the given start and without wrapping into the view, and offsets the pointers by index
+//! · stride in 64 bits. Elements out of bounds are padding: 0 for a load, or the value given to `load_or`; a store
+//! skips them.
 
 use super::Checker;
 use super::builtins::element_for;
@@ -39,7 +40,7 @@ impl Checker<'_> {
         let rank = rank as usize;
         let ty = Type { elem: Elem::Ptr { pointee: dtype, mutable }, shape: Shape::SCALAR };
         let ptr = self.func.add_param(name, ty, param.multiple_of, param.general);
-        // Of the extents only the last is promised to be divisible; of the strides all but the last, which is 1.
+        // Under a specialization only the last extent is divisible, and all strides but the last, which is 1.
         let last = rank - 1;
         let extents = (0..rank).map(|axis| {
             let general = param.general || axis != last;
@@ -173,7 +174,7 @@ impl Checker<'_> {
         Some(index)
     }
 
-    /// The pointers of an access, and where they are inside the view.
+    /// The pointers of an access, and its mask of elements in bounds.
     pub(super) fn reach(
         &mut self,
         view: &View,
@@ -205,7 +206,7 @@ impl Checker<'_> {
             let wide = self.cast(index, DType::I64, span)?;
             let stride = self.replicate(view.strides[axis], line, span)?;
             let offset = self.append(Op::Binary { kind: BinaryKind::Mul, a: wide, b: stride }, span)?;
-            // The axis takes its place among the others.
+            // The axis is inserted among the others.
             let mut dims = vec![1; rank];
             dims[axis] = extent;
             reached[axis] = extent;

@@ -1,4 +1,5 @@
-//! Files that only this user can have written: machine code is run unseen, so that whoever writes an entry runs code here.
+//! Files that only this user can have written: machine code is run unseen, so that writing an entry means running code
+//! here.
 //!
 //! On Unix a folder or file is refused unless it belongs to this user and grants no other user write access. On other
 //! systems the user's own cache folder has to be protected by the system's defaults.
@@ -21,7 +22,7 @@ pub(super) fn create_folder(folder: &Path) -> io::Result<()> {
     builder.create(folder)
 }
 
-/// Writes a file whole: under a name that cannot be foreseen, and renamed.
+/// Writes a file whole: under an unpredictable name, and renamed.
 ///
 /// # Errors
 /// The file system's, or that others can write to the folder.
@@ -80,7 +81,7 @@ fn regular(path: &Path, found: &Metadata) -> io::Result<()> {
     Err(io::Error::other(format!("{} is not a regular file", path.display())))
 }
 
-/// Refuses what belongs to another user than `own` does, or may be written by others.
+/// Rejects a path whose owner is not that of `own`, or that others may write.
 #[cfg(unix)]
 fn check(path: &Path, found: &Metadata, own: &Metadata) -> io::Result<()> {
     use std::os::unix::fs::MetadataExt;

@@ -25,8 +25,8 @@ pub(crate) fn forget(block: &HostBlock) {
 
 /// All buffers of the CPU device that are alive when [`CpuMemory::snapshot`] is called: what a kernel can reach there.
 ///
-/// **Invariant:** for launches alone, which hold the borrows of the buffers that they pass. In the hands of users it would
-/// write what a host copy, which is not atomic, reads at the same time:
+/// **Invariant:** for launches alone, which hold the borrows of the buffers that they pass. Users could otherwise
+/// write memory that a host copy, which is not atomic, reads at the same time:
 ///
 /// ```compile_fail
 /// use triton_runtime::CpuMemory;
@@ -113,7 +113,7 @@ impl CpuMemory {
         Fault { element, address, reason: self.reason(width as u64, address) }
     }
 
-    /// Why an access is refused, as the end of a sentence.
+    /// Why an access fails, as the end of a sentence.
     fn reason(&self, width: u64, address: u64) -> String {
         let after = self.blocks.partition_point(|b| b.address() <= address);
         let below = self.blocks[..after].last().map(|b| (address - b.address(), b.len() as u64));

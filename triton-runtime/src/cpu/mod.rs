@@ -1,10 +1,10 @@
-//! The CPU device: programs of a grid run by the interpreter, beside each other on threads.
+//! The CPU device: programs of a grid run by the interpreter, in parallel on threads.
 
 pub(crate) mod memory;
 mod registry;
 mod share;
 
-/// What `models` has loom's own for.
+/// What `models` replaces by loom's.
 mod sync {
     pub(crate) use std::sync::Mutex;
     pub(crate) use std::sync::atomic::{AtomicU64, Ordering};
@@ -26,10 +26,10 @@ const ALONE: Duration = Duration::from_micros(200);
 /// Runs every program of a grid.
 ///
 /// # Errors
-/// The mistake of the program with the lowest index (x runs fastest), whatever the threads did.
+/// The error of the program with the lowest index (x varies fastest), whatever the order of the threads.
 pub(crate) fn run(func: &Function, args: &[Arg], grid: [u32; 3]) -> Result<()> {
     let memory = CpuMemory::snapshot();
-    // A panic is a bug of the interpreter; the user's program must not end for it.
+    // A panic is a bug in the interpreter; it must not end the user's program.
     let message = "the interpreter panicked; please report this as a bug";
     let panicked = |program| Error::Program(ProgramFault::new(func, Span::NONE, program, message));
     each(grid, |program| interp::run(func, args, program, &memory).map_err(Error::from), panicked)
@@ -64,7 +64,7 @@ fn each<E: Send>(
     let share = Share::new(first, total, (left / (workers * 8)).clamp(1, 1024));
     std::thread::scope(|scope| {
         for _ in 1..workers {
-            // Without another thread, those there are do the work.
+            // If a thread cannot be started, the others do the work.
             if std::thread::Builder::new().spawn_scoped(scope, || share.work(one)).is_err() {
                 break;
             }

@@ -1,4 +1,4 @@
-//! The live blocks by address, and the snapshot that launches share until a block comes or goes.
+//! The live blocks by address, and the snapshot that launches share until a block is allocated or freed.
 //!
 //! **Invariant:** a snapshot holds every block that was alive when it was taken, and keeps it.
 //!
@@ -13,7 +13,7 @@ pub(crate) struct Registry<B> {
     snapshot: Option<Arc<[B]>>,
 }
 
-/// What a block that goes leaves behind. Dropping it frees memory, which can take long: not under the lock.
+/// What remains of a freed block. Dropping it frees memory, which can take long: not under the lock.
 pub(crate) type Garbage<B> = (Option<B>, Option<Arc<[B]>>);
 
 impl<B: Clone> Registry<B> {
@@ -27,7 +27,7 @@ impl<B: Clone> Registry<B> {
         (self.blocks.insert(address, block), self.snapshot.take())
     }
 
-    /// The block at this address is gone for launches to come.
+    /// The block at this address is not visible to later launches.
     pub(crate) fn remove(&mut self, address: u64) -> Garbage<B> {
         (self.blocks.remove(&address), self.snapshot.take())
     }

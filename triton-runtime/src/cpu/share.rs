@@ -1,4 +1,4 @@
-//! Programs of a grid shared among threads, so that the failure that is reported is the one a single thread would meet.
+//! Programs of a grid shared among threads, so that the reported failure is that of a sequential run.
 //!
 //! **Invariant:** every program below the lowest failing one runs, and each program at most once.
 //!
@@ -33,7 +33,7 @@ impl<E> Share<E> {
             for index in start..self.total.min(start + self.chunk) {
                 if let Err(error) = one(index) {
                     let mut failure = self.failure.lock().unwrap_or_else(PoisonError::into_inner);
-                    // Changed under the lock alone; read outside of it, an old value only runs a program in vain.
+                    // Changed under the lock alone; read outside it, a stale value only runs a program in vain.
                     if index < self.lowest.load(Relaxed) {
                         self.lowest.store(index, Relaxed);
                         *failure = Some(error);

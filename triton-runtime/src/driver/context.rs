@@ -25,12 +25,12 @@ pub(crate) struct Context {
     pub(crate) multiprocessors: u32,
     /// Bytes of memory.
     pub(crate) total_memory: u64,
-    /// Bytes of shared memory that a block may ask for.
+    /// The most shared memory of a block, in bytes.
     pub(crate) shared_limit: u32,
     context: Handle<CUctx_st>,
     /// Our own pool, where the device has pools: its memory is kept for the next allocation.
     pub(super) pool: Option<Handle<CUmemPoolHandle_st>>,
-    /// Events at hand for ordering streams.
+    /// A pool of events for ordering streams.
     pub(super) events: Mutex<Vec<Handle<CUevent_st>>>,
 }
 
@@ -55,11 +55,11 @@ impl Context {
     /// The context of a device; the first call makes it.
     ///
     /// # Errors
-    /// No driver, no such device, or a driver that refuses.
+    /// No driver, no such device, or a driver that fails.
     pub(crate) fn get(ordinal: usize) -> Result<&'static Context, Error> {
         static CONTEXTS: Mutex<BTreeMap<usize, &'static Context>> = Mutex::new(BTreeMap::new());
         let driver = super::get().map_err(|mut error| {
-            // Loading the driver does not know which device it is for.
+            // The error of loading the driver does not name the device.
             if let Error::NoDevice { index, .. } = &mut error {
                 *index = ordinal;
             }
@@ -116,13 +116,13 @@ impl Context {
         };
         context.enter()?;
         if attribute(Attribute::CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED)? != 0 {
-            // Without a pool we still have plain allocations, so that its failure is no error.
+            // Without a pool we still have plain allocations, so that its failure is not an error.
             context.pool = context.make_pool(number).ok();
         }
         Ok(context)
     }
 
-    /// A pool of our own: the default pool's settings belong to whoever else uses the device in this process.
+    /// A pool of our own: the default pool's settings belong to the other users of the device in this process.
     fn make_pool(&self, number: c_int) -> Result<Handle<CUmemPoolHandle_st>, Error> {
         let properties = CUmemPoolProps {
             allocType: CUmemAllocationType::CU_MEM_ALLOCATION_TYPE_PINNED,
@@ -144,8 +144,8 @@ impl Context {
         Ok(Handle(pool))
     }
 
-    /// Makes the context current on this thread. Asking what is current is a read of a thread-local in the driver, so that
-    /// another library's change is noticed at the price of a few nanoseconds.
+    /// Makes the context current on this thread. Querying the current one is a read of a thread-local in the driver, so
+    /// that another library's change is noticed at the price of a few nanoseconds.
     #[inline]
     pub(crate) fn enter(&self) -> Result<(), Error> {
         let mut current = std::ptr::null_mut();

@@ -74,7 +74,7 @@ impl DeviceMemory {
         self.address
     }
 
-    /// Whether freeing needs no host to wait: see [`DeviceMemory::free`].
+    /// Whether freeing does not block the host: see [`DeviceMemory::free`].
     pub(crate) fn frees_in_order(&self) -> bool {
         self.context.pool.is_some()
     }

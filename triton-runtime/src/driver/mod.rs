@@ -86,7 +86,7 @@ fn open() -> Result<Driver, Error> {
     Ok(driver)
 }
 
-/// Why a library that was found does not serve.
+/// Why a library that was found cannot be used.
 fn unusable(call: &str, code: c_int) -> String {
     let why = match code {
         34 => "the library found is the toolkit's stub, not a driver: take its folder out of LD_LIBRARY_PATH",
@@ -108,7 +108,7 @@ impl Driver {
     fn error(&self, call: &'static str, code: c_int) -> Error {
         let call = call.split("_v").next().unwrap_or(call);
         let message = self.message(code);
-        // Faults of a kernel are sticky: the first call after them reports them, whatever it was for.
+        // Faults of a kernel are sticky: the next call reports them, whatever it does.
         match code {
             700 | 702 | 710 | 714..=719 => crate::report::failed().unwrap_or(Error::Device { call, message }),
             _ => Error::Driver { call, code, message },

@@ -26,7 +26,7 @@ pub(crate) struct Function {
     pub(crate) static_shared_bytes: u32,
 }
 
-/// How blocks of a kernel look.
+/// The launch configuration of a block.
 pub(crate) struct Shape {
     pub(crate) threads: u32,
     pub(crate) cluster: [u32; 3],
@@ -37,7 +37,7 @@ impl Function {
     /// Loads machine code and finds its entry.
     ///
     /// # Errors
-    /// The driver's, when the bytes are no code for this device or have no such entry.
+    /// The driver's, when the bytes are not code for this device or have no such entry.
     pub(crate) fn load(context: &Context, cubin: &[u8], entry: &str, shape: Shape) -> Result<Function, Error> {
         // A damaged length would let the driver read past the end: machine code is an ELF file, which the caller has
         // checked by a sum.

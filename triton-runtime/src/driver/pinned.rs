@@ -1,7 +1,7 @@
-//! Page-locked host memory, which knows the copies that are still under way.
+//! Page-locked host memory, which tracks the copies in flight.
 //!
-//! **Invariant:** the host never touches the bytes while a copy writes them, nor writes them while a copy reads them, and
-//! the memory goes only when no copy is left.
+//! **Invariant:** the host never accesses the bytes while a copy writes them, nor writes them while a copy reads them,
+//! and the memory is only freed when no copy is in flight.
 
 use super::context::Context;
 use super::stream::{RawEvent, RawStream};
@@ -20,7 +20,7 @@ pub(crate) struct PinnedMemory {
     pending: Mutex<Pending>,
 }
 
-/// The copies under way: for each stream, an event behind its last one.
+/// The copies in flight: for each stream, an event after its last one.
 #[derive(Debug, Default)]
 struct Pending {
     /// Device to host.
@@ -61,8 +61,8 @@ impl PinnedMemory {
         self.bytes
     }
 
-    /// Runs `copy` so that it is ordered after what it conflicts with and the host knows of it. `fills` says that the copy
-    /// writes this memory.
+    /// Runs `copy` so that it is ordered after the copies that it conflicts with, and is tracked. `fills` says that the
+    /// copy writes this memory.
     pub(super) fn enqueue(
         &self,
         stream: &RawStream,
@@ -87,7 +87,7 @@ impl PinnedMemory {
             Some(i) => list[i].1.record_again(stream),
             None => RawEvent::record(stream, false).map(|event| list.push((me, event))),
         };
-        // A copy that no event tells of must be over before anyone can look.
+        // A copy without an event must complete before the memory can be accessed.
         recorded.or_else(|error| stream.synchronize().and(Err(error)))
     }
 
@@ -99,10 +99,10 @@ impl PinnedMemory {
                 event.synchronize()?;
             }
             pending.into.clear();
-            // SAFETY: filling needs `&mut self`, so that no slice from before it is left; the lock keeps others out.
+            // SAFETY: filling needs `&mut self`, so that no earlier slice exists; the lock excludes others.
             tidy(unsafe { std::slice::from_raw_parts_mut(self.pointer.as_ptr(), self.bytes) });
         }
-        // SAFETY: the memory is initialised and lives as long as `self`; copies under way only read it.
+        // SAFETY: the memory is initialised and lives as long as `self`; copies in flight only read it.
         Ok(unsafe { std::slice::from_raw_parts(self.pointer.as_ptr(), self.bytes) })
     }
 
@@ -114,7 +114,7 @@ impl PinnedMemory {
             event.synchronize()?;
         }
         pending.from.clear();
-        // SAFETY: the borrow is exclusive, and no copy is under way.
+        // SAFETY: the borrow is exclusive, and no copy is in flight.
         Ok(unsafe { std::slice::from_raw_parts_mut(self.pointer.as_ptr(), self.bytes) })
     }
 }

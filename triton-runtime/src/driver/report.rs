@@ -5,7 +5,7 @@ use super::cu;
 use crate::error::Error;
 use std::ptr::NonNull;
 
-/// 16 bytes that host and device see. They are never given back: a kernel is loaded for good.
+/// 16 bytes that host and device share. They are never freed: a kernel stays loaded.
 #[derive(Debug)]
 pub(crate) struct Slot(NonNull<[u32; 4]>);
 
@@ -15,7 +15,7 @@ unsafe impl Send for Slot {}
 unsafe impl Sync for Slot {}
 
 impl Slot {
-    /// A slot in which nothing is described.
+    /// An empty slot.
     pub(crate) fn new(context: &Context) -> Result<Slot, Error> {
         context.enter()?;
         let mut raw = std::ptr::null_mut();
@@ -35,7 +35,7 @@ impl Slot {
 
     /// The number of the text of the assertion that failed, and the program; `None` if none has.
     pub(crate) fn read(&self) -> Option<(u32, [u32; 3])> {
-        // SAFETY: the memory lives for good; a device may write it meanwhile, so the read is volatile.
+        // SAFETY: the memory is never freed; a device may write it meanwhile, so the read is volatile.
         let [number, x, y, z] = unsafe { self.0.as_ptr().read_volatile() };
         Some((number.checked_sub(1)?, [x, y, z]))
     }

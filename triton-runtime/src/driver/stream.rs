@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 pub(crate) struct RawStream {
     pub(crate) context: &'static Context,
     pub(super) handle: Handle<CUstream_st>,
-    /// Unlike the handle, never used again for another stream.
+    /// Unlike the handle, never reused for another stream.
     pub(super) id: u64,
     owned: bool,
 }
@@ -33,7 +33,7 @@ impl RawStream {
         Ok(RawStream { context, handle: Handle(handle), id: RawStream::next_id(), owned: true })
     }
 
-    /// A stream of someone else, which stays theirs.
+    /// A foreign stream, which is not destroyed.
     ///
     /// # Safety
     /// The handle is a stream of this context and stays valid while this value lives.
@@ -85,7 +85,7 @@ impl RawStream {
             cu!(context.driver, cuEventRecord(event.0, other.handle.0))
                 .and_then(|()| cu!(context.driver, cuStreamWaitEvent(self.handle.0, event.0, 0)))
         };
-        // A wait refers to what the event had recorded when it was enqueued, so the event can serve again at once.
+        // A wait refers to what the event had recorded when it was enqueued, so the event can be reused at once.
         lock(&context.events).push(event);
         done
     }
@@ -116,7 +116,7 @@ impl RawEvent {
         Ok(Handle(handle))
     }
 
-    /// An event that stands at the end of what is enqueued on a stream.
+    /// An event at the end of what is enqueued on a stream.
     pub(crate) fn record(stream: &RawStream, timed: bool) -> Result<RawEvent, Error> {
         stream.context.enter()?;
         let event = RawEvent { context: stream.context, handle: RawEvent::make(stream.context, timed)? };

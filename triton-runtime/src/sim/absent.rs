@@ -1,4 +1,4 @@
-//! What stands for the simulator where the feature `sim` is off: types without values, so that nothing of it remains.
+//! The simulator without the feature `sim`: uninhabited types, so that no code of it remains.
 
 use crate::device::Device;
 use crate::error::{Error, Result};

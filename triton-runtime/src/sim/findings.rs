@@ -3,11 +3,12 @@
 use std::fmt;
 use triton_sim::Report;
 
-/// What the simulator found wrong in a launch: at least one report.
+/// The simulator's reports on a launch: at least one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Findings {
-    /// The device's seed ([`SimOptions::with_seed`](super::SimOptions::with_seed)): with it, the same launches find the same.
+    /// The device's seed ([`SimOptions::with_seed`](super::SimOptions::with_seed)): with it, the same launches give the
+    /// same reports.
     pub seed: u64,
     /// In the order in which they were found.
     pub reports: Vec<Report>,

@@ -6,12 +6,12 @@ use triton_sim::Memory;
 
 static MEMORY: LazyLock<Mutex<Memory>> = LazyLock::new(|| Mutex::new(Memory::new()));
 
-/// Looks at the memory, or lets a launch change it; nobody else does meanwhile.
+/// Accesses the memory exclusively, to look at it or to let a launch change it.
 pub(crate) fn with<R>(body: impl FnOnce(&mut Memory) -> R) -> R {
     body(&mut lock(&MEMORY))
 }
 
-/// One allocation. Once it is dropped, kernels that use it are found out.
+/// One allocation. Once it is dropped, kernels that use it are reported.
 #[derive(Debug)]
 pub(crate) struct Block {
     address: u64,

@@ -1,10 +1,10 @@
 //! The simulated device: the PTX that ships, run by `triton_sim` one warp instruction after another.
 //!
-//! Where nothing is wrong, kernels give what a GPU gives. Races, uninitialized memory, accesses outside of buffers or to
-//! freed ones, and barriers used against their rules are an [`Error::Simulation`] of the launch.
+//! Where nothing is wrong, kernels give what a GPU gives. Races, uninitialized memory, accesses outside buffers or to
+//! freed ones, and misused barriers are an [`Error::Simulation`] of the launch.
 //!
 //! There is one memory for the process, so that a [`DevicePtr`](crate::DevicePtr) means the same to every [`Device::sim`];
-//! launches take turns at it.
+//! launches are serialized.
 
 mod findings;
 mod memory;
@@ -80,7 +80,7 @@ impl SimOptions {
         module(kernel, image).map(drop)
     }
 
-    /// As many as let programs meet, so that kernels that ask for them run more than one and not many.
+    /// A few, so that programs run concurrently, and kernels that query them run more than one and not many.
     pub(crate) fn multiprocessors(&self) -> u32 {
         4
     }
@@ -93,8 +93,8 @@ impl Default for SimOptions {
 }
 
 impl Device {
-    /// A simulator of the GPU: it runs the PTX that ships on the CPU, and reports what a GPU lets pass, such as races and
-    /// uninitialized memory. It is slow.
+    /// A simulator of the GPU: it runs the PTX that ships on the CPU, and reports what a GPU does not detect, such as
+    /// races and uninitialized memory. It is slow.
     pub fn sim() -> Device {
         Device::sim_with(SimOptions::new())
     }
@@ -116,7 +116,7 @@ impl Stream {
     }
 }
 
-/// What a stream of the simulator remembers.
+/// The state of a stream of the simulator.
 #[derive(Debug)]
 pub(crate) struct Queue {
     options: SimOptions,
@@ -177,7 +177,7 @@ impl Queue {
         if outcome.reports.is_empty() {
             return Ok(());
         }
-        // A failed assertion ends in a trap. Whatever else was found may be why it failed, and goes before.
+        // A failed assertion ends in a trap. Other reports may be its cause, and take precedence.
         if outcome.reports.iter().all(|report| report.fault == Fault::Trap)
             && let Some((text, program)) = slot.as_ref().and_then(described)
         {

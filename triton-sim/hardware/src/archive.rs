@@ -5,7 +5,7 @@ use flate2::read::ZlibDecoder;
 use flate2::write::ZlibEncoder;
 use std::io::{Read, Write};
 
-/// What became of a program.
+/// The outcome of a program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Run {
     /// The bytes of its output.
@@ -21,7 +21,7 @@ pub struct Record {
     pub name: String,
     /// [`crate::Program::hash`] of what ran.
     pub hash: u64,
-    /// What came of it.
+    /// Its outcome.
     pub run: Run,
 }
 
@@ -78,7 +78,7 @@ impl Archive {
         let mut records = Vec::new();
         while !rest.is_empty() {
             let name = text(field(&mut rest)?);
-            let hash = field(&mut rest)?.try_into().map_err(|_| format!("the hash of {name} has not 8 bytes"))?;
+            let hash = field(&mut rest)?.try_into().map_err(|_| format!("the hash of {name} does not have 8 bytes"))?;
             let completed = field(&mut rest)? == b"output";
             let data = field(&mut rest)?;
             let run = if completed { Run::Output(data.to_vec()) } else { Run::Failed(text(data)) };

@@ -15,7 +15,7 @@ pub struct Gpu {
 
 /// Why a program has no output.
 pub enum Failure {
-    /// The driver refuses the text.
+    /// The driver rejects the text.
     Text(String),
     /// The launch failed, and with it the process.
     Launch(String),
@@ -52,7 +52,7 @@ impl Gpu {
     /// Runs a program over an output whose bytes are all `fill`, and gives the output.
     ///
     /// # Errors
-    /// The text is refused, or the launch fails; after that this process cannot use the device any more.
+    /// The text is rejected, or the launch fails; this process cannot use the device after that.
     pub fn run(&self, program: &Program, fill: u8) -> Result<Vec<u8>, Failure> {
         let text = CString::new(program.text.as_str()).map_err(|e| Failure::Text(e.to_string()))?;
         let (mut module, mut function) = (null_mut(), null_mut());

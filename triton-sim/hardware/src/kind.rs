@@ -1,4 +1,4 @@
-//! Types of operands, and the values of each that are worth a try.
+//! Types of operands, and the values of each that are worth trying.
 
 use crate::random::Random;
 

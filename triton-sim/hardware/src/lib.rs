@@ -1,8 +1,8 @@
-//! Programs that show what a GPU computes, instruction by instruction, and what a real one computed.
+//! Hardware vectors: programs that show what a GPU computes, instruction by instruction, and what a real one computed.
 //!
 //! Each program runs some forms of instructions over inputs that are made from the form's name, and stores each result at
-//! a place of its own. `triton-chip record` keeps what a GPU stored ([`archive`]); the tests of the simulator run the same
-//! programs and compare.
+//! an offset of its own. `triton-chip record` keeps what a GPU stored ([`archive`]); the tests of the simulator run the
+//! same programs and compare.
 
 pub mod archive;
 #[cfg(feature = "record")]

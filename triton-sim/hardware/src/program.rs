@@ -59,7 +59,7 @@ pub enum Promise {
 /// Where results come from.
 #[derive(Clone, Debug)]
 pub enum Origin {
-    /// Result `n` from the values at `offset + n * STRIDE` of the input, of so many bytes.
+    /// Result `n` from the values at `offset + n * STRIDE` of the input, of this many bytes.
     Operands(Vec<(usize, usize)>),
     /// Sums of products.
     Dots(Dots),

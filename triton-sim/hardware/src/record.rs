@@ -1,7 +1,7 @@
 //! Runs all programs on a GPU and keeps what they store.
 //!
 //! A failed launch or one that never ends takes the process with it. So another process runs the programs and tells this
-//! one each output; when it fails or is silent for too long, a new one goes on behind the program that it failed at.
+//! one each output; when it fails or is silent for too long, a new one continues after the program that failed.
 
 use crate::archive::{Archive, Record, Run};
 use crate::device::{Failure, Gpu};
@@ -122,9 +122,9 @@ fn send(kind: u8, data: &[u8]) -> Result<(), String> {
 /// Runs programs from a number on, each twice over different bytes, and tells the outputs to the process that waits.
 ///
 /// # Errors
-/// The number is none, there is no GPU, or nobody listens.
+/// The argument is not a number, there is no GPU, or the output is closed.
 pub fn run(first: &str) -> Result<(), String> {
-    let first: usize = first.parse().map_err(|_| format!("`{first}` is no number"))?;
+    let first: usize = first.parse().map_err(|_| format!("`{first}` is not a number"))?;
     let gpu = Gpu::open()?;
     for program in programs()?.iter().skip(first) {
         let both = gpu.run(program, 0).and_then(|output| Ok((gpu.run(program, 0xff)?, output)));

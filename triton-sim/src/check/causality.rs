@@ -1,4 +1,5 @@
-//! What the threads of one cluster know, and how they learn from each other.
+//! The vector clocks of the threads of one cluster, and how they are merged ("a thread knows an epoch": it happened
+//! before).
 
 use super::{Knowledge, Performer, Scope, Space, View, Who, lanes_of};
 use std::rc::Rc;
@@ -6,8 +7,8 @@ use std::rc::Rc;
 /// The most groups of 32 agents that a record can name.
 const MOST_GROUPS: u32 = 1 << 16;
 
-/// What one thread knows. Epochs that differ from lane to lane are kept beside the shared vectors: its own (the clock is its
-/// warp's), and one of asynchronous work of its own.
+/// The vector clock of one thread. Epochs that differ between lanes are kept beside the shared vectors: its own (the
+/// clock is its warp's), and one of asynchronous work of its own.
 #[derive(Clone, Debug)]
 pub struct Thread {
     view: View,
@@ -16,7 +17,7 @@ pub struct Thread {
     copies: Copies,
 }
 
-/// Asynchronous work of a thread that it waited for: an agent of its cluster, the last known clock, and those that passed a
+/// Asynchronous work that a thread waited for: an agent of its cluster, its last known clock, and those that passed a
 /// proxy fence.
 #[derive(Clone, Copy, Debug, Default)]
 struct Copies {
@@ -25,7 +26,7 @@ struct Copies {
     fenced: [u32; 2],
 }
 
-/// Which part of a view is asked for.
+/// Which part of a view is read.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Layer {
     Known,
@@ -72,7 +73,8 @@ impl Thread {
     }
 }
 
-/// A point in the life of a thread: where asynchronous work starts from, what a fence publishes. A clone is cheap.
+/// A snapshot of a thread's vector clock: where asynchronous work starts from, what a fence publishes. A clone is
+/// cheap.
 #[derive(Clone, Debug)]
 pub struct Moment {
     cluster: u32,
@@ -90,7 +92,7 @@ impl Moment {
         view
     }
 
-    /// Somebody who acts from this point on, whatever its thread does meanwhile.
+    /// An agent that acts from this point on, whatever its thread does meanwhile.
     pub fn who(&self, performer: Performer) -> Who<'_> {
         Who {
             cluster: self.cluster,
@@ -113,7 +115,8 @@ pub(super) struct Fences {
     pub pending: [Option<View>; 3],
 }
 
-/// The threads of a cluster, and what they know. Threads are agents `32 * warp + lane`; warps are numbered through all blocks.
+/// The threads of a cluster, and their vector clocks. Threads are agents `32 * warp + lane`; warps are numbered through
+/// all blocks.
 #[derive(Debug)]
 pub struct Causality {
     cluster: u32,
@@ -127,7 +130,7 @@ pub struct Causality {
 }
 
 impl Causality {
-    /// A cluster of so many blocks; its number is its own among all of the launch.
+    /// A cluster of this many blocks; its number is its own among all of the launch.
     pub fn new(cluster: u32, blocks: u32, warps_per_block: u32) -> Causality {
         let warps_per_block = warps_per_block.max(1);
         let warps = blocks * warps_per_block;
@@ -146,12 +149,12 @@ impl Causality {
     /// it is one thread's, or the clock counts phases of a barrier.
     pub fn new_agent(&mut self) -> u32 {
         let agent = self.next_agent;
-        // What comes beyond shares the last one: that may hide a race, but reports none that is not.
+        // Agents beyond the limit share the last one: that may hide a race, but reports no false one.
         self.next_agent = (agent + 1).min(MOST_GROUPS * 32 - 1);
         agent
     }
 
-    /// An agent for each lane of a warp: this one and the 31 behind it.
+    /// An agent for each lane of a warp: this one and the 31 after it.
     pub fn new_agents(&mut self) -> u32 {
         let first = self.next_agent.next_multiple_of(32).min((MOST_GROUPS - 1) * 32);
         self.next_agent = (first + 32).min(MOST_GROUPS * 32 - 1);
@@ -172,7 +175,7 @@ impl Causality {
         who.at(lanes)
     }
 
-    /// The present of a thread, for work that goes on without it. What the thread does from now on is not part of it.
+    /// A snapshot of a thread, for asynchronous work. What the thread does from now on is not part of it.
     pub fn moment(&mut self, thread: u32) -> Moment {
         let moment = self.present(thread);
         self.tick(thread / 32);
@@ -184,7 +187,7 @@ impl Causality {
         self.moment(thread).view()
     }
 
-    /// Releases of lanes of a warp, joined into what a barrier holds.
+    /// A release: merges the clocks of lanes of a warp into a barrier's view.
     pub fn arrive(&mut self, warp: u32, lanes: u32, into: &mut View) {
         let clock = self.clock(warp);
         let mut last: Option<&View> = None;
@@ -200,7 +203,7 @@ impl Causality {
         self.tick(warp);
     }
 
-    /// Lanes of a warp learn all that a view says.
+    /// An acquire: merges a view into the clocks of lanes of a warp.
     pub fn acquire(&mut self, warp: u32, lanes: u32, view: &View) {
         // Lanes that shared their vectors share what comes of them.
         let mut last: Option<(View, View)> = None;
@@ -217,7 +220,7 @@ impl Causality {
         }
     }
 
-    /// Lanes of warps wait for each other: each then knows what all did.
+    /// A barrier of lanes of warps: merges the clocks of all.
     pub fn barrier(&mut self, participants: &[(u32, u32)]) {
         let mut all = View::new(self.cluster);
         for &(warp, lanes) in participants {
@@ -277,7 +280,7 @@ impl Causality {
         self.tick(warp);
     }
 
-    /// Whether a thread knows an epoch of its cluster.
+    /// Whether an epoch of the cluster happened before a thread's current point.
     pub fn knows(&self, thread: u32, agent: u32, clock: u32) -> bool {
         let Some(state) = self.threads.get(thread as usize) else { return false };
         let own = agent == thread && clock <= self.clock(thread / 32);

@@ -1,4 +1,4 @@
-//! What memory remembers of a few bytes.
+//! Shadow memory of a few bytes.
 
 use super::causality::Layer;
 use super::{ConflictKind, Performer, Proxy, Record, Space, Who};
@@ -37,7 +37,7 @@ pub(super) struct Touch<'a> {
     pub repeats: bool,
     /// Where.
     pub space: Space,
-    /// How many records that nothing orders are kept.
+    /// How many unordered records are kept.
     pub most: usize,
 }
 
@@ -59,7 +59,7 @@ impl Cell {
         }
     }
 
-    /// Checks an access and remembers it. What is found is settled: it counts as known to everybody from now on.
+    /// Checks an access and records it. A reported conflict is settled: it counts as ordered from now on.
     #[inline(always)]
     pub fn touch(&mut self, touch: &Touch) -> Found {
         let mut found = None;
@@ -78,7 +78,7 @@ impl Cell {
     fn check_proxy(&mut self, touch: &Touch, found: &mut Found) {
         let Some(last) = self.writes.last_mut().filter(|last| last.proxy == Proxy::Generic) else { return };
         let Touch { who, space, .. } = touch;
-        // What is not even known is a race, unless both are strong.
+        // An unordered one is a race, unless both are strong.
         let lanes = who.unknown(Layer::Fenced(*space), last).to_some & !who.unknown(Layer::Known, last).to_some;
         if lanes != 0 {
             *found = Some((ConflictKind::ProxyFence, Record { lanes, ..*last }));
@@ -110,7 +110,7 @@ impl Records {
         }
     }
 
-    /// Adds one behind all others; the oldest goes if there are more than `most`.
+    /// Appends one; the oldest goes if there are more than `most`.
     #[inline]
     fn push(&mut self, mine: &Record, most: usize) {
         match self {

@@ -1,4 +1,4 @@
-//! Vector clocks that many threads share until one of them learns something.
+//! Vector clocks that many threads share until one of them changes (copy on write).
 
 use super::lanes_of;
 use std::rc::Rc;
@@ -13,7 +13,7 @@ impl Clocks {
         self.as_slice().get(agent as usize).copied().unwrap_or(0)
     }
 
-    /// Learns an epoch.
+    /// Adds an epoch.
     pub fn set(&mut self, agent: u32, clock: u32) {
         if self.get(agent) < clock {
             let clocks = Rc::make_mut(self.0.get_or_insert_default());
@@ -24,7 +24,7 @@ impl Clocks {
         }
     }
 
-    /// Learns all that another one knows. If either knows all of both, nothing is copied.
+    /// Merges another one. If either covers both, nothing is copied.
     pub fn join(&mut self, other: &Clocks) {
         if self.same(other) {
             return;
@@ -103,14 +103,14 @@ impl Knowledge {
         }
     }
 
-    /// Learns an epoch of an agent of this cluster.
+    /// Adds an epoch of an agent of this cluster.
     pub fn set(&mut self, cluster: u32, agent: u32, clock: u32) {
         if !self.knows(cluster, agent, clock) {
             self.of_mut(cluster).set(agent, clock);
         }
     }
 
-    /// Learns all that another one knows.
+    /// Merges another one.
     pub fn join(&mut self, other: &Knowledge) {
         if self.cluster == other.cluster {
             self.home.join(&other.home);

@@ -1,12 +1,13 @@
 //! Finds data races and missing proxy fences by happens-before, while a program runs.
 //!
 //! FastTrack (Flanagan and Freund, PLDI 2009) with the agents of a GPU: threads in warps, and the asynchronous work that they
-//! start. [`Causality`] says what each thread of a cluster knows to have happened, [`Shadow`] remembers who accessed which
-//! byte, [`SyncMap`] carries what is known from a release to an acquire. A barrier is a [`View`] that arrivals are joined into.
+//! start. [`Causality`] has the vector clocks of the threads of a cluster, [`Shadow`] the accesses to each
+//! byte, [`SyncMap`] carries clocks from a release to an acquire. A barrier is a [`View`] that arrivals are merged
+//! into.
 //!
-//! An *agent* is whatever acts in an order of its own: a thread of the cluster (agent `32 * warp + lane`), or asynchronous work
-//! (numbers behind those of the threads). It has a *clock* that grows from 1; an agent and a clock are an *epoch*. All threads
-//! of a warp have one clock, so that one record can stand for many lanes.
+//! An *agent* is anything with a program order of its own: a thread of the cluster (agent `32 * warp + lane`), or
+//! asynchronous work (numbers after those of the threads). It has a *clock* that grows from 1; an agent and a clock are
+//! an *epoch*. All threads of a warp have one clock, so that one record can stand for many lanes.
 
 mod causality;
 mod cell;

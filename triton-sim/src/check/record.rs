@@ -1,4 +1,4 @@
-//! Accesses, who makes them, and when two of them conflict.
+//! Accesses, their agents, and when two of them conflict.
 
 use super::causality::{Layer, Thread};
 use super::{Knowledge, lanes_of};
@@ -15,7 +15,7 @@ pub enum Kind {
     Atomic,
 }
 
-/// The threads that a strong operation is strong for.
+/// The scope of a strong operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Scope {
     /// Those of the block.
@@ -37,7 +37,7 @@ pub enum Proxy {
     Async,
 }
 
-/// What an instruction does to memory.
+/// An access of an instruction to memory.
 #[derive(Clone, Copy, Debug)]
 pub struct Access {
     /// Read or write.
@@ -103,7 +103,7 @@ pub struct Record {
     pub cluster: u32,
     /// The agents, of 32 beginning with `32 * group`.
     pub lanes: u32,
-    /// Their clock; 0 once a conflict with it was reported: everybody knows that epoch.
+    /// Their clock; 0 once a conflict with it was reported: the epoch counts as ordered.
     pub clock: u32,
     /// The instruction.
     pub site: u32,
@@ -123,7 +123,7 @@ pub struct Record {
 
 impl Scope {
     /// Blocks, clusters and the device as 0, 1 and 2: all levels that the scope includes. There is one device, so the system
-    /// is no level.
+    /// is not a level.
     pub fn levels(self) -> RangeInclusive<usize> {
         0..=(self.min(Scope::Gpu) as usize)
     }

@@ -1,4 +1,4 @@
-//! Who accessed which byte of a region of memory.
+//! Shadow memory: the accesses to each byte of a region of memory.
 
 use super::cell::{Cell, Found, Touch};
 use super::{Access, Record, Space, Who};
@@ -10,7 +10,7 @@ const PAGE: u64 = 4096;
 /// What is wrong with two accesses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ConflictKind {
-    /// One of them writes, and nothing orders them.
+    /// A race: one of them writes, and neither happens before the other.
     Race,
     /// The later is of the asynchronous proxy, the earlier a write of the generic one, and no proxy fence is between them.
     ProxyFence,
@@ -23,7 +23,7 @@ pub enum ConflictKind {
 pub struct Conflict {
     /// The rule.
     pub kind: ConflictKind,
-    /// The first byte, from the begin of the region.
+    /// The first byte, from the start of the region.
     pub offset: u64,
     /// The access that was checked.
     pub mine: Record,
@@ -31,7 +31,8 @@ pub struct Conflict {
     pub other: Record,
 }
 
-/// The accesses to the shared memory of a block, or to an allocation of global memory. Pages that nobody accesses cost nothing.
+/// The accesses to the shared memory of a block, or to an allocation of global memory. Pages that are not accessed cost
+/// nothing.
 #[derive(Debug)]
 pub struct Shadow {
     space: Space,
@@ -79,12 +80,12 @@ impl Page {
 }
 
 impl Shadow {
-    /// Memory that nobody accessed yet.
+    /// Memory that was not accessed yet.
     pub fn new(space: Space, bytes: u64) -> Shadow {
         Shadow { space, bytes, pages: Vec::new() }
     }
 
-    /// How many accesses of one cell that nothing orders are remembered, so that what thousands of blocks read stays
+    /// How many accesses of one cell that are unordered are kept, so that what thousands of blocks read stays
     /// cheap. Those of all warps of a cluster are.
     fn most(&self) -> usize {
         match self.space {
@@ -93,7 +94,7 @@ impl Shadow {
         }
     }
 
-    /// Checks and remembers one access of all lanes to the same bytes, from an offset in the region.
+    /// Checks and records one access of all lanes to the same bytes, from an offset in the region.
     ///
     /// # Errors
     /// The first byte that conflicts with an earlier access. The access is remembered all the same, and the earlier ones
@@ -104,7 +105,7 @@ impl Shadow {
         found.map_or(Ok(()), Err)
     }
 
-    /// Checks and remembers what one instruction of a warp accesses: lanes, each with the offset of as many bytes.
+    /// Checks and records the accesses of one instruction of a warp: lanes, each with the offset of as many bytes.
     ///
     /// # Errors
     /// As [`Shadow::access`], and if two lanes write different values to the same bytes and are not strong. `who.lanes` says
@@ -150,7 +151,7 @@ impl Shadow {
         None
     }
 
-    /// Checks and remembers one access; what is found first stays.
+    /// Checks and records one access; the first conflict is kept.
     #[inline]
     fn touch(&mut self, offset: u64, bytes: u64, who: Who, access: &Access, found: &mut Option<Conflict>) {
         let repeats = who.lanes & !access.repeats == 0;

@@ -1,4 +1,4 @@
-//! Synchronisation through strong accesses: what a release, or a relaxed store behind a fence, gives to an acquire.
+//! Synchronisation through strong accesses: what a release, or a relaxed store after a fence, passes to an acquire.
 
 use super::{Causality, Scope, View};
 use std::collections::{BTreeMap, BTreeSet};
@@ -81,7 +81,7 @@ impl SyncMap {
         self.publish(threads, thread, address, ordering, scope);
     }
 
-    /// Something else wrote these bytes: a weak store, a copy. Who loads that acquires nothing.
+    /// Something else wrote these bytes: a weak store, a copy. A load of that acquires nothing.
     pub fn forget(&mut self, address: u64, bytes: u64) {
         let last = address.saturating_add(bytes.max(1) - 1);
         let range = (address, Reach::Block(0, 0))..=(last, Reach::Device);

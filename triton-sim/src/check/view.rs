@@ -1,4 +1,4 @@
-//! What is known at one point of a program, and what of it has passed a proxy fence.
+//! A vector clock at one point of a program, and the part of it that passed a proxy fence.
 
 use super::Knowledge;
 

@@ -16,7 +16,7 @@ pub enum Place {
 pub struct Call {
     /// The first instruction.
     pub target: u32,
-    /// Gets the number of the call, to come back to.
+    /// Gets the return address, the number of the call.
     pub back: Reg,
     /// From the caller to the function.
     pub arguments: Box<[(Place, Place)]>,

@@ -78,7 +78,7 @@ pub enum MapReduce {
     Dec,
 }
 
-/// Whom an arrival releases to, or a wait acquires from.
+/// The scope that an arrival releases to, or a wait acquires from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reach {
     /// No thread: `.relaxed`.
@@ -94,7 +94,7 @@ pub enum Reach {
 pub enum MbarrierOp {
     /// With a count.
     Init(Src),
-    /// No mbarrier any more.
+    /// Invalidates it.
     Inval,
     /// Expect bytes, then arrive this often; the state goes to a register.
     Arrive {
@@ -113,7 +113,7 @@ pub enum MbarrierOp {
     },
     /// Expect bytes.
     ExpectTx(Src),
-    /// Bytes that came.
+    /// Bytes that arrived.
     CompleteTx(Src),
     /// Whether a phase has completed.
     Wait {

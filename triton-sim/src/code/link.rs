@@ -1,8 +1,8 @@
 //! A kernel with the functions that it calls, as one body.
 //!
-//! Each function stands once behind the kernel, however often it is called. That is enough because functions do not call
-//! themselves: a thread is in at most one call of each, so that one set of registers and of memory serves all calls. Where to
-//! go back to is one more register. Parameters of functions and of calls are memory of the thread.
+//! Each function is appended to the kernel once, however often it is called. That is enough because functions do not
+//! call themselves: a thread is in at most one call of each, so that one set of registers and of memory is enough for
+//! all calls. The return address is one more register. Parameters of functions and of calls are memory of the thread.
 
 use crate::ParseError;
 use crate::parse::ast::{Entry, Formal, Function, Instruction, Module, Operand, Pos, Register, Type};
@@ -27,7 +27,7 @@ pub(super) struct Frame<'a> {
     pub registers: Range<u32>,
     /// Its variables.
     pub variables: Range<u32>,
-    /// The register that says which call to go back to.
+    /// The register with the return address.
     pub back: u32,
 }
 
@@ -99,7 +99,7 @@ fn reach<'a>(
     Ok(())
 }
 
-/// Puts a function behind all others.
+/// Appends a function to the others.
 fn append<'a>(whole: &mut Entry, function: &'a Function) -> Frame<'a> {
     let body = &function.body;
     let shift = Shift {
@@ -124,7 +124,7 @@ fn append<'a>(whole: &mut Entry, function: &'a Function) -> Frame<'a> {
     }
 }
 
-/// What stands at the end of a body.
+/// The end of a body.
 fn end(word: &str, pos: Pos) -> Instruction {
     let (opcode, text) = (vec![word.to_owned()], word.to_owned());
     Instruction { guard: None, opcode, operands: Vec::new(), text, pos, loc: None }

@@ -29,7 +29,7 @@ pub struct Kernel {
     pub instructions: Vec<Instr>,
     /// Where each instruction stands.
     pub sites: Vec<Site>,
-    /// Of each instruction, the first with the same operation code that was made of the same place in the source.
+    /// Of each instruction, the first with the same operation code generated from the same source location.
     pub groups: Vec<u32>,
     /// Names of the registers, of the upper halves of those of 128 bits, and the carry flag's, the last.
     pub registers: Vec<String>,
@@ -51,7 +51,7 @@ pub struct Kernel {
     pub max_registers: Option<u32>,
 }
 
-/// A parameter's place.
+/// A parameter's offset.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Slot {
     /// The parameter's name.

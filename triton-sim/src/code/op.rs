@@ -85,7 +85,7 @@ pub enum Op {
     AssertFail(Box<[Place; 3]>),
     /// To a function.
     Call(Box<Call>),
-    /// Back from a function, by the register that says where to.
+    /// Returns from a function, by the register with the return address.
     Return(Reg),
     /// A load.
     Load {

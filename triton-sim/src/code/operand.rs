@@ -75,14 +75,14 @@ pub enum Window {
     Generic,
 }
 
-/// What order an access asks for.
+/// The memory order of an access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
-    /// None: races with others.
+    /// Weak: races with others.
     Weak,
     /// Strong, without order.
     Relaxed(Scope),
-    /// Later accesses stay behind it.
+    /// Later accesses stay after it.
     Acquire(Scope),
     /// Earlier accesses stay before it.
     Release(Scope),

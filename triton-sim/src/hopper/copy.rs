@@ -18,7 +18,7 @@ pub struct Piece {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum CopyError {
     /// Too many or too few coordinates.
-    #[error("there are {found} coordinates, expected {expected} as of the tensor")]
+    #[error("there are {found} coordinates, expected {expected} for this tensor")]
     Rank {
         /// Coordinates of the instruction.
         found: usize,
@@ -37,7 +37,7 @@ pub enum CopyError {
         bytes: i64,
     },
     /// Shared addresses have 32 bits.
-    #[error("the box at the shared address {0:#x} ends behind the last address")]
+    #[error("the box at the shared address {0:#x} ends past the last address")]
     Overflow(u32),
 }
 
@@ -55,9 +55,9 @@ impl TensorMap {
 
     /// Visits every byte of the box once, in the order of its elements.
     ///
-    /// `coordinates` are those of the box's first element, innermost first; they may lie outside the tensor, of a store only behind
-    /// its end (measured: the chip traps at negative ones, which the caller checks). `shared` is the address of the box in
-    /// shared memory.
+    /// `coordinates` are those of the box's first element, innermost first; they may lie outside the tensor, of a store
+    /// only past its end (measured: the chip traps at negative ones, which the caller checks). `shared` is the address
+    /// of the box in shared memory.
     ///
     /// # Errors
     /// A rule of the instruction is broken; nothing was visited.

@@ -71,8 +71,8 @@ impl Descriptor {
 
     /// The shared address of an element of an operand of one instruction.
     ///
-    /// Lines of the minor dimension come in eights, `span` bytes from one to the next, where `span` is the swizzle's row (16
-    /// without one). A line has chunks of 16 bytes along the major dimension.
+    /// Lines of the minor dimension come in groups of eight, `span` bytes from one to the next, where `span` is the
+    /// swizzle's row (16 without one). A line has chunks of 16 bytes along the major dimension.
     ///
     /// | major | swizzle | next eight lines | next chunk | next `span` bytes of the line |
     /// | --- | --- | --- | --- | --- |

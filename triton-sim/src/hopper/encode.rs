@@ -41,7 +41,7 @@ impl TensorMap {
         bytes
     }
 
-    /// Reads what [`TensorMap::encode`] wrote; none if it is anything else. Bytes behind the 128 are not looked at.
+    /// Reads what [`TensorMap::encode`] wrote; none if it is anything else. Bytes after the 128 are ignored.
     pub fn decode(bytes: &[u8]) -> Option<TensorMap> {
         let bytes = bytes.get(..BYTES)?;
         let word = |at: usize| Some(u64::from_le_bytes(bytes.get(at..at + 8)?.try_into().ok()?));

@@ -365,8 +365,8 @@ impl TensorMap {
         self.l2_promotion
     }
 
-    /// Whether a load rounds `f32` to `tf32`: to nearest, ties to even, any NaN to `0x7fffe000`, denormals kept (measured, also
-    /// of `Tf32Ftz`; nor does a load of `F32Ftz` flush anything).
+    /// Whether a load rounds `f32` to `tf32`: to nearest, ties to even, any NaN to `0x7fffe000`, subnormals kept
+    /// (measured, also of `Tf32Ftz`; nor does a load of `F32Ftz` flush anything).
     pub fn rounds_to_tf32(&self) -> bool {
         [DataType::Tf32, DataType::Tf32Ftz].contains(&self.data_type)
     }

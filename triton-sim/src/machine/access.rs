@@ -14,7 +14,7 @@ pub(super) fn number(bytes: &[u8]) -> u64 {
 }
 
 impl Order {
-    /// How far it reaches, if it is strong.
+    /// Its scope, if it is strong.
     pub(super) fn scope(self) -> Option<Scope> {
         match self {
             Order::Weak => None,

@@ -1,4 +1,4 @@
-//! Addresses: windows of the generic address space, blocks of a cluster, and the bytes that an address means.
+//! Addresses: windows of the generic address space, blocks of a cluster, and the bytes at an address.
 
 use super::warp::{Lanes, lanes};
 use super::{Cx, Stop};
@@ -15,13 +15,13 @@ const LOCAL: u64 = 2 << 40;
 /// Generic addresses of parameters begin here.
 const PARAM: u64 = 3 << 40;
 
-/// Global memory lies behind all windows.
+/// Global memory lies above all windows.
 const WINDOW: u64 = 1 << 40;
 
 /// An address in another block of the cluster has that block's rank plus 1 above these bits; one of the own block may have 0.
 const RANK: u32 = 24;
 
-/// The bytes that an access means.
+/// The bytes of an access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Spot {
     /// Allocation and first byte.
@@ -161,7 +161,7 @@ impl Cx<'_, '_> {
         let base = base(space);
         for lane in lanes(self.mask) {
             if base != 0 && values[lane] / WINDOW != base / WINDOW {
-                let problem = format!("{:#x} is no generic address of {space} memory", values[lane]);
+                let problem = format!("{:#x} is not a generic address of {space} memory", values[lane]);
                 self.report(lane, Fault::Operand { problem })?;
             }
         }

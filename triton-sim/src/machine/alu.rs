@@ -6,7 +6,7 @@ use crate::code::{Bool, Reg, Scalar, Src};
 use crate::num;
 use crate::report::Fault;
 
-/// A signed number of so many bytes, in a register of so many.
+/// A signed number of this many bytes, in a register of that many.
 pub(super) fn sign_extend(value: u64, from: u8, to: u8) -> u64 {
     let unused = 64 - 8 * u32::from(from);
     ((value << unused) as i64 >> unused) as u64 & (u64::MAX >> (64 - 8 * u32::from(to)))

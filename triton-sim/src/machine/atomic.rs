@@ -38,7 +38,7 @@ impl Cx<'_, '_> {
         self.touch(&spots, Touch { bytes: whole, access, scope, same: false, repeats: 0, read_only: false })?;
         self.count_access(&spots, whole, true);
         let mut old = vec![[0; 32]; src.len()];
-        // Which lane comes first is nobody's promise.
+        // Which lane comes first is unspecified.
         let mut turn: Vec<usize> = lanes(self.mask).collect();
         self.run.rng.shuffle(&mut turn);
         let mut changed = false;
@@ -74,7 +74,7 @@ impl Cx<'_, '_> {
 }
 
 impl Spot {
-    /// The spot so many bytes further on.
+    /// The address this many bytes further on.
     pub(super) fn plus(self, bytes: u32) -> Spot {
         match self {
             Spot::Global(index, offset) => Spot::Global(index, offset + bytes as usize),

@@ -17,11 +17,11 @@ pub(crate) struct Barrier {
     expected: Expected,
     /// Completions.
     pub generation: u64,
-    /// What those that arrived knew.
+    /// The merged clocks of those that arrived.
     knows: Knows,
     /// Predicates of a reduction: lanes that arrived, and those in which it holds.
     votes: (u32, u32),
-    /// The last completions that somebody still waits for: generation, what it taught, votes, waiting lanes.
+    /// The last completions that are still waited for: generation, its merged clock, votes, waiting lanes.
     done: Vec<(u64, Knows, (u32, u32), u32)>,
     /// Lanes that wait for the running generation.
     waiting: u32,
@@ -33,16 +33,16 @@ pub(crate) struct Barrier {
 /// Threads that a barrier expects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Expected {
-    /// Nobody has come yet.
+    /// No thread has arrived yet.
     Unknown,
     /// All of the block.
     Everybody,
-    /// So many.
+    /// This many.
     Count(u32),
 }
 
 impl Barrier {
-    /// A barrier that nobody has come to.
+    /// A barrier at which no thread has arrived.
     pub(super) fn new(cluster: u32) -> Barrier {
         Barrier {
             arrived: BTreeMap::new(),
@@ -124,7 +124,7 @@ impl Cx<'_, '_> {
         let knows = self.release(self.mask);
         let (warp, mask) = (self.warp.index, self.mask);
         let b = &mut self.cluster.blocks[self.b].barriers[id];
-        // The count is of the threads that take part (PTX ISA, "bar"), so nobody stands for another one.
+        // The count is of the threads that take part (PTX ISA, "bar"), so no thread stands for another one.
         let lanes = b.arrived.entry(warp).or_insert(0);
         if *lanes & mask != 0 {
             let problem = "the threads arrive a second time before all others have arrived".to_string();
@@ -163,7 +163,7 @@ impl Cx<'_, '_> {
         let strange = |&&(agent, clock): &&(u32, u32)| agent != thread && !agents.knows(thread, agent, clock);
         if let Some(&(other, _)) = self.block().barriers[id].before.iter().find(strange) {
             let problem = format!(
-                "nothing orders this arrival after that of warp {} in the phase before: it may come in that phase, too; give \
+                "nothing orders this arrival after that of warp {} in the previous phase: it may arrive in that phase, too; give \
                  each group of threads a barrier of its own, or make them wait for each other",
                 other / 32 % self.run.warps.max(1)
             );
@@ -188,7 +188,7 @@ impl Cx<'_, '_> {
         }
     }
 
-    /// Lets a fragment go on whose barrier is complete.
+    /// Resumes a fragment whose barrier is complete.
     pub(super) fn bar_done(&mut self, index: usize, id: u8, generation: u64) -> Result<(), Stop> {
         let lanes = self.warp.fragments[index].lanes;
         let b = &mut self.block_mut().barriers[usize::from(id)];
@@ -271,7 +271,7 @@ impl Cx<'_, '_> {
         Ok(Flow::Then(Waiting::Cluster { phase }))
     }
 
-    /// Lets a fragment go on that waited for the cluster's barrier.
+    /// Resumes a fragment that waited for the cluster's barrier.
     pub(super) fn cluster_done(&mut self, index: usize) {
         let fragment = &mut self.warp.fragments[index];
         fragment.wait = None;
@@ -284,7 +284,7 @@ impl Cx<'_, '_> {
         self.acquire(waited, &knows);
     }
 
-    /// What the end of threads means for barriers that wait for all.
+    /// The effect of exited threads on barriers that wait for all.
     pub(super) fn threads_left(&mut self) {
         // Warps of which lanes have ended may be complete with those that are left.
         for id in 0..16 {

@@ -19,7 +19,7 @@ const MAP_BYTES: u32 = 128;
 /// A bulk copy that was begun.
 #[derive(Debug)]
 pub(crate) struct Bulky {
-    /// Parts of it: shared address, the other side (none: outside of the tensor), bytes.
+    /// Parts of it: shared address, the other side (none: outside the tensor), bytes.
     pieces: Vec<(u32, Option<Side>, u32)>,
     kind: Bulk,
     /// Blocks whose shared memory takes part.
@@ -31,7 +31,7 @@ pub(crate) struct Bulky {
     /// Agent and clock of reads and of writes of a group.
     stamps: [(u32, u32); 2],
     reduce: Option<(usize, Scalar)>,
-    /// What elements outside of the tensor are filled with.
+    /// What elements outside the tensor are filled with.
     fill: Vec<u8>,
     /// Whether elements are rounded to `tf32`.
     round_tf32: bool,
@@ -75,7 +75,7 @@ impl BulkQueue {
 }
 
 impl Run<'_> {
-    /// Does a bulk copy, or with `read` only its first half.
+    /// Performs a bulk copy, or with `read` only its first half.
     pub(super) fn land_bulk(&mut self, cluster: &mut Cluster, mut pending: Pending, read: bool) -> Result<(), Stop> {
         let data = match &mut pending.work {
             Work::Bulk(bulky) => bulky.data.take(),
@@ -338,7 +338,7 @@ impl Cx<'_, '_> {
                 }
                 let end = self.block().shared.len() as u32;
                 if let Some((out, ..)) = pieces.iter().find(|(at, _, n)| *at < SHARED_BASE || *at + *n > end) {
-                    let problem = format!("the swizzled box reaches {out:#x}, outside of shared memory");
+                    let problem = format!("the swizzled box reaches {out:#x}, outside shared memory");
                     return Err(self.fatal_in(lane, Fault::TensorMap { problem }));
                 }
                 fill = map.fill_pattern().to_le_bytes().to_vec();
@@ -425,7 +425,7 @@ impl Cx<'_, '_> {
         match TensorMap::decode(self.peek(lane, spot, MAP_BYTES)) {
             Some(map) => Ok(map),
             None => {
-                let problem = format!("the {MAP_BYTES} bytes at {address:#x} are no tensor map");
+                let problem = format!("the {MAP_BYTES} bytes at {address:#x} are not a tensor map");
                 Err(self.fatal_in(lane, Fault::TensorMap { problem }))
             }
         }
@@ -440,7 +440,7 @@ impl Cx<'_, '_> {
         }
     }
 
-    /// Waits until at most so many groups are under way, or with `read` until their sources are read.
+    /// Waits until at most this many groups are in flight, or with `read` until their sources are read.
     pub(super) fn bulk_wait(&mut self, most: u32, read: bool) -> Result<(), Stop> {
         for lane in lanes(self.mask) {
             let count = self.warp.bulk[lane].groups.len().saturating_sub(most as usize);
@@ -452,7 +452,7 @@ impl Cx<'_, '_> {
                     self.run.land(self.cluster, &ids, read)?;
                 }
             }
-            // Groups of which nothing is left under way need not be looked at again.
+            // Groups of which nothing is in flight need not be checked again.
             let pending = &self.cluster.pending;
             let queue = &mut self.warp.bulk[lane];
             while queue.groups.front().is_some_and(|g| g.2 && !pending.iter().any(|p| g.1.contains(&p.id))) {

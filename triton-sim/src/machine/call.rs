@@ -1,4 +1,4 @@
-//! Calls of functions: a frame for each, since none calls itself, and a register that says which call to go back to.
+//! Calls of functions: a frame for each, since none calls itself, and a register with the return address.
 
 use super::access::number;
 use super::schedule::Flow;
@@ -24,7 +24,7 @@ impl Cx<'_, '_> {
         Ok(Flow::Jump(call.target))
     }
 
-    /// Goes back to behind the call, with the results. Lanes that came from different calls go one after the other.
+    /// Returns to the instruction after the call, with the results. Lanes from different calls go one after the other.
     pub(super) fn call_return(&mut self, back: Reg) -> Result<Flow, Stop> {
         let calls = self.read(Src::Reg(back))?;
         let first = calls[self.mask.trailing_zeros() as usize % 32];

@@ -1,4 +1,4 @@
-//! Instructions in which the lanes of a warp meet: shuffles, votes, `match`, `redux`, `elect`, `bar.warp.sync`.
+//! Warp-level collectives: shuffles, votes, `match`, `redux`, `elect`, `bar.warp.sync`.
 
 use super::schedule::Flow;
 use super::warp::{Waiting, lanes};
@@ -138,7 +138,7 @@ impl Cx<'_, '_> {
         Ok(Flow::Next)
     }
 
-    /// Comes to a `bar.warp.sync`: any other one with the same mask counts.
+    /// Arrives at a `bar.warp.sync`: any other one with the same mask counts.
     pub(super) fn warp_sync_arrive(&mut self, mask: Src) -> Result<Flow, Stop> {
         let members = self.read(mask)?[self.mask.trailing_zeros() as usize] as u32;
         if let Some(split) = self.same_mask(mask, members)? {
@@ -161,7 +161,7 @@ impl Cx<'_, '_> {
         here.fold(0, |set, f| set | f.lanes) == members & self.warp.live()
     }
 
-    /// Lets them go on.
+    /// Resumes them.
     pub(super) fn warp_sync(&mut self, members: u32) {
         self.synchronise(members & self.warp.live());
         for fragment in &mut self.warp.fragments {

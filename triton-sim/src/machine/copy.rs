@@ -1,4 +1,4 @@
-//! Asynchronous copies: work that was begun and is done at a seeded moment, at the latest when somebody waits for it; and
+//! Asynchronous copies: work that was started and is done at a seeded moment, at the latest when it is waited for; and
 //! `cp.async`, the copies of one lane.
 
 use super::access::number;
@@ -10,19 +10,19 @@ use super::{Block, Cluster, Cx, Run, Stop};
 use crate::code::{Addr, Src, Window};
 use crate::report::{Access, Fault, MbarrierProblem, Space};
 
-/// More work than this is never under way in a cluster: some of it is done first.
+/// The most work in flight in a cluster: some of it is done first.
 const MOST_PENDING: usize = 4096;
 
-/// Work that somebody began.
+/// Work that was started.
 #[derive(Debug)]
 pub(crate) struct Pending {
     /// Its number.
     pub id: u64,
     /// Who began it: rank of the block, warp, lane, and at which instruction.
     pub origin: Origin,
-    /// What came before.
+    /// The clock at its start.
     pub moment: Moment,
-    /// What there is to do.
+    /// The work.
     pub work: Work,
 }
 
@@ -35,7 +35,7 @@ pub(crate) struct Origin {
     pub pc: u32,
 }
 
-/// What there is to do.
+/// The work.
 #[derive(Debug)]
 pub(crate) enum Work {
     /// `cp.async`
@@ -125,7 +125,7 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Reports a mistake of asynchronous work.
+    /// Reports a fault of asynchronous work.
     pub(super) fn note_origin(&mut self, cluster: &Cluster, origin: Origin, fault: Fault) -> Result<(), Stop> {
         let block = cluster.blocks.get(origin.rank).map_or([0; 3], |b: &Block| b.id);
         self.note(block, origin.warp, origin.lane as u32, origin.pc, fault)
@@ -133,7 +133,7 @@ impl Run<'_> {
 }
 
 impl Cx<'_, '_> {
-    /// Numbers work and puts it with the rest.
+    /// Numbers work and enqueues it.
     pub(super) fn begin(&mut self, lane: usize, work: Work) -> Result<u64, Stop> {
         if self.cluster.pending.len() >= MOST_PENDING {
             let pick = self.run.rng.usize(..MOST_PENDING);
@@ -217,7 +217,7 @@ impl Cx<'_, '_> {
         }
     }
 
-    /// Waits until at most so many groups are under way; without a number, for everything.
+    /// Waits until at most this many groups are in flight; without a number, for everything.
     pub(super) fn copy_wait(&mut self, most: Option<u32>) -> Result<(), Stop> {
         if most.is_none() {
             self.copy_commit();
@@ -257,19 +257,19 @@ impl Cx<'_, '_> {
         self.arrive(lane, rank, offset, 1, false, Some(knows))
     }
 
-    /// What is left under way when lanes end.
+    /// Work that is still in flight when lanes end.
     pub(super) fn leave(&mut self, ended: u32) -> Result<(), Stop> {
         for lane in lanes(ended) {
             let copies = &self.warp.copies[lane];
             let mut ids: Vec<u64> = copies.groups.iter().flat_map(|(_, ids)| ids.iter().copied()).collect();
             ids.extend(&copies.open);
             if ids.iter().any(|id| self.cluster.pending.iter().any(|p| p.id == *id)) {
-                let what = "a `cp.async` that nobody waits for".to_string();
+                let what = "a `cp.async`".to_string();
                 self.report(lane, Fault::UnfinishedAtExit { what })?;
             }
             let bulk = &self.warp.bulk[lane];
             if bulk.unread() {
-                let what = "a bulk copy that reads shared memory and that nobody waits for".to_string();
+                let what = "a bulk copy that reads shared memory".to_string();
                 self.report(lane, Fault::UnfinishedAtExit { what })?;
             }
             if self.warp.cluster_phase[lane] == Some(self.cluster.phase) {
@@ -277,7 +277,7 @@ impl Cx<'_, '_> {
             }
         }
         if !self.warp.wgmma.is_empty() && self.warp.live() & !ended == 0 {
-            let what = "a `wgmma` that nobody waits for".to_string();
+            let what = "a `wgmma`".to_string();
             self.report(ended.trailing_zeros() as usize, Fault::UnfinishedAtExit { what })?;
         }
         self.block_mut().live -= ended.count_ones();

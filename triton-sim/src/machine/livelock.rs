@@ -1,9 +1,9 @@
-//! Loops that never end, and how that is proven: what a warp can see is the same as before, so that it does the same again.
+//! Livelocks, and how they are proven: all that a warp observes is the same as before, so that it repeats itself.
 //!
 //! While nothing happens that another warp could see, a warp is a machine of its own: what it does next follows from its
-//! registers and from where its lanes are. Once these come again, they come again for ever. If that is so of every warp that
-//! can run, and no copy is under way, the launch is a livelock. A warp that has not yet come back may have a long loop before
-//! it: there a limit of the options decides, and the report says so.
+//! registers and from where its lanes are. Once these repeat, they repeat forever. If that is so of every warp that
+//! can run, and no copy is in flight, the launch is a livelock. A warp that has not yet come back may have a long loop
+//! before it: there a limit of the options decides, and the report says so.
 //!
 //! Where to look for the earlier state: at that of a power of two of instructions before (Brent, BIT 20, 1980).
 
@@ -17,9 +17,9 @@ const CALM: u64 = 4096;
 /// Why a launch is stopped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Halt {
-    /// No warp can go on.
+    /// No warp can make progress.
     Deadlock,
-    /// Those that can go on do the same for ever.
+    /// Those that can run repeat themselves forever.
     Livelock,
     /// Nothing has changed for as many instructions as `Options::patience` says: another cluster may change something.
     Idle,
@@ -71,8 +71,8 @@ impl Run<'_> {
         self.progressed < then
     }
 
-    /// Whether every warp that can run does the same for ever. True only if the last round of turns was without progress, so
-    /// that those that wait were asked.
+    /// Whether every warp that can run repeats itself forever. True only if the last round over all warps was without
+    /// progress, so that those that wait were asked.
     pub(super) fn turns_for_ever(&self, resident: &[Cluster]) -> bool {
         let stays = |warp: &Warp| {
             let waits = warp.fragments.iter().all(|f| f.wait.is_some());
@@ -105,11 +105,11 @@ impl Run<'_> {
         Fault::Limit { option, limit, idle: self.idle(), ran: self.spent, waits }
     }
 
-    /// What a warp that can run does, in words.
+    /// The description of a warp that can run.
     pub(super) fn running(&self, warp: &Warp) -> String {
         match warp.turns {
             Turns { count, since } if count > 0 && since > self.progressed => {
-                format!("runs, {count} turns of its loop so far")
+                format!("runs, {count} iterations of its loop so far")
             }
             Turns { .. } => "runs".to_string(),
         }
@@ -145,7 +145,7 @@ impl Cx<'_, '_> {
         self.warp.watch = Some(Box::new(Watch::of(&self.warp, self.run.spent)));
     }
 
-    /// The warp has seen something that changes without it.
+    /// The warp has observed something that changes without it.
     pub(super) fn watch_again(&mut self) {
         self.warp.watch = None;
     }

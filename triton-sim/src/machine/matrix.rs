@@ -46,7 +46,7 @@ impl Element {
 }
 
 impl Adder {
-    /// The unit that a kernel for this architecture finds.
+    /// The matrix unit of this architecture.
     pub(super) fn new(sm: u32, input: Element, output: Element, satfinite: bool, wgmma: bool) -> Adder {
         let model = input.float().map(|float| Accumulate::of(sm, float, wgmma));
         Adder { output, satfinite, model }

@@ -1,4 +1,4 @@
-//! Mbarriers: phases that end when all arrivals and all bytes have come (PTX ISA, "mbarrier").
+//! Mbarriers: phases that complete when all arrivals and all bytes are there (PTX ISA, "mbarrier").
 
 use super::address::Reach as Bytes;
 use super::order::{Epoch, Knows};
@@ -22,15 +22,15 @@ pub(crate) struct Mbarrier {
     pub tx: i64,
     /// Phases that have ended.
     pub phase: u64,
-    /// What threads of its block that have arrived in this phase knew, and the copies that have come.
+    /// The merged clocks of the threads of its block that arrived in this phase, and of completed copies.
     pub knows: Knows,
-    /// Of that, what threads of other blocks knew: a wait with `.cta` scope does not learn it.
+    /// The same of other blocks: a wait with `.cta` scope does not acquire it.
     pub far: Knows,
-    /// What the last phase taught.
+    /// The merged clocks of the last phase.
     pub taught: Knows,
-    /// And of other blocks.
+    /// The same of other blocks.
     pub taught_far: Knows,
-    /// Who made it an mbarrier.
+    /// The thread that initialized it.
     pub made: Epoch,
     /// Whether `fence.mbarrier_init` (or a proxy fence) came after that.
     pub fenced: bool,
@@ -198,7 +198,7 @@ impl Cx<'_, '_> {
         Ok(())
     }
 
-    /// Reports an operation on what is no mbarrier, or on one whose making is not known to come first.
+    /// Reports an operation on what is not an mbarrier, or on one whose initialization does not happen before.
     pub(super) fn known(&mut self, lane: usize, rank: u32, offset: u32) -> Result<(), Stop> {
         match self.cluster.blocks[rank as usize].mbarriers.get(&offset) {
             None => Err(self.problem(lane, offset, MbarrierProblem::NotInitialised)),
@@ -332,7 +332,7 @@ impl Cx<'_, '_> {
 }
 
 impl Run<'_> {
-    /// Bytes of a copy have come.
+    /// Bytes of a copy have arrived.
     pub(super) fn complete_tx(
         &mut self,
         cluster: u32,

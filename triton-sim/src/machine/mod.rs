@@ -1,13 +1,13 @@
 //! The machine that runs a kernel: one warp instruction after another, on one host thread.
 //!
 //! A launch ([`Run`]) has clusters, a [`Cluster`] has blocks with shared memory and warps. [`Cx`] is one warp with all
-//! that its instruction may touch; the files of this folder give it the instructions, one family each.
+//! that its instruction may access; the files of this folder give it the instructions, one family each.
 //!
-//! Where PTX leaves room, or kernels rely on more than it says:
+//! Where PTX leaves behaviour unspecified, or kernels rely on more than it says:
 //!
 //! | what | here |
 //! |---|---|
-//! | lanes that took different branches | meet again at the first instruction that both come to; nothing else joins them |
+//! | lanes that took different branches | reconverge at the first instruction that both reach; nothing else joins them |
 //! | `.aligned` | every lane of the warp must run it, and none may have ended |
 //! | `mbarrier.try_wait` | waits until the phase ends; a program cannot rely on its coming back early |
 //! | mbarriers | arrivals and waits that name no scope order the threads of a cluster, as kernels with multicast rely on; with `.cta`, those of the block alone |
@@ -20,11 +20,11 @@
 //! | `red` of the bulk engine | is relaxed, at the scope of the device |
 //! | lanes, and warps of a block, that store equal values by one instruction | do not race |
 //! | a barrier without count | expects the warps that have not ended |
-//! | a barrier's next phase | is entered by threads that are ordered after the one before, not by whoever comes next |
+//! | a barrier's next phase | is entered by threads that are ordered after the one before, not by those that come next |
 //! | `griddepcontrol`, `nanosleep`, `prefetch`, cache hints | do nothing |
 //! | `%clock`, `%globaltimer` | count instructions; `%smid` is the cluster's number, modulo the multiprocessors of an H200 |
 //!
-//! **Invariant:** the host's state after a launch depends on the text, the arguments and the seed alone.
+//! **Invariant:** the host's state after a launch only depends on the text, the arguments and the seed.
 
 mod access;
 mod address;
@@ -67,7 +67,7 @@ pub(crate) use start::launch;
 /// The most blocks that a report tells apart.
 const MOST_BLOCKS: usize = 1 << 16;
 
-/// The launch ends here; why stands in the reports.
+/// The launch ends here; the reports say why.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Stop;
 
@@ -112,7 +112,7 @@ pub(crate) struct Run<'m> {
     next: u64,
 }
 
-/// What is known of a report.
+/// The index of a report.
 #[derive(Debug, Default)]
 struct Reported {
     /// Its number.
@@ -128,17 +128,17 @@ pub(crate) struct Cluster {
     blocks: Vec<Block>,
     /// Every warp: block and number.
     order: Vec<(u32, u32)>,
-    /// Asynchronous work that was begun and not done.
+    /// Asynchronous work in flight.
     pending: Vec<copy::Pending>,
     agents: Causality,
     /// Completions of the cluster's barrier.
     phase: u64,
-    /// Threads that have arrived at it, and what they knew.
+    /// Threads that have arrived at it, and their merged clocks.
     arrived: u32,
     /// Those of them that have ended.
     left: u32,
     arriving: Knows,
-    /// What was known at the last completion.
+    /// The merged clock of the last completion.
     complete: Knows,
 }
 
@@ -155,7 +155,7 @@ pub(crate) struct Block {
     mbarriers: BTreeMap<u32, Mbarrier>,
     /// Accesses of other blocks to this block's memory: it must not end before them.
     remote: Vec<Remote>,
-    /// What its threads that have ended knew.
+    /// The merged clocks of its threads that have ended.
     last: Knows,
     /// `wgmma` instructions of each warpgroup, to compare those of its warps.
     warpgroups: Vec<Warpgroup>,
@@ -187,7 +187,7 @@ impl Run<'_> {
         self.spent - self.progressed
     }
 
-    /// An instruction's place.
+    /// An instruction's position.
     fn site(&self, pc: u32) -> Site {
         self.kernel.sites.get(pc as usize).cloned().unwrap_or_default()
     }
@@ -257,13 +257,13 @@ impl Cx<'_, '_> {
         &mut self.cluster.blocks[self.b]
     }
 
-    /// Reports a mistake after which the launch can go on.
+    /// Reports a fault after which the launch can continue.
     fn report(&mut self, lane: usize, fault: Fault) -> Result<(), Stop> {
         let (id, warp) = (self.block().id, self.warp.index);
         self.run.note(id, warp, lane as u32, self.pc, fault)
     }
 
-    /// Reports a mistake after which the launch ends.
+    /// Reports a fault after which the launch ends.
     fn fatal(&mut self, fault: Fault) -> Stop {
         self.fatal_in(self.mask.trailing_zeros().min(31) as usize, fault)
     }

@@ -1,4 +1,4 @@
-//! What happens before what: every access of the machine goes through here to be checked, every barrier to teach.
+//! Happens-before tracking: race-checks every access of the machine, and merges vector clocks at barriers.
 
 use super::address::Spot;
 use super::copy::Origin;
@@ -13,7 +13,7 @@ use std::collections::HashMap;
 
 pub(super) use crate::check::Moment;
 
-/// What those knew who arrived somewhere.
+/// The merged clocks of arrivals.
 pub(super) type Knows = View;
 
 impl From<Access> for Kind {
@@ -44,7 +44,7 @@ pub(super) struct Touch {
     pub access: Access,
     /// How far it is strong; weak ones race with others.
     pub scope: Option<Scope>,
-    /// Lanes that write to one place write the same.
+    /// Lanes that write to one address write the same value.
     pub same: bool,
     /// Lanes that write what is there already.
     pub repeats: u32,
@@ -136,12 +136,12 @@ impl Cx<'_, '_> {
         self.warp_number() * 32 + lane as u32
     }
 
-    /// What a view is that says nothing.
+    /// The empty view.
     pub(super) fn nothing(&self) -> Knows {
         View::new(self.cluster.index)
     }
 
-    /// What lanes know, for others to learn; what they do from now on is not part of it.
+    /// A release of lanes; what they do from now on is not part of it.
     pub(super) fn release(&mut self, mask: u32) -> Knows {
         let mut knows = self.nothing();
         let warp = self.warp_number();
@@ -149,25 +149,25 @@ impl Cx<'_, '_> {
         knows
     }
 
-    /// Lanes learn.
+    /// An acquire of lanes.
     pub(super) fn acquire(&mut self, mask: u32, knows: &Knows) {
         let warp = self.warp_number();
         self.cluster.agents.acquire(warp, mask, knows);
     }
 
-    /// Lanes of the warp learn from each other.
+    /// Merges the clocks of lanes of the warp.
     pub(super) fn synchronise(&mut self, mask: u32) {
         let warp = self.warp_number();
         self.cluster.agents.barrier(&[(warp, mask)]);
     }
 
-    /// A lane learns that asynchronous work is done.
+    /// Orders completed asynchronous work before a lane.
     pub(super) fn learn(&mut self, lane: usize, (agent, clock): (u32, u32)) {
         let thread = self.thread(lane);
         self.cluster.agents.learn(thread, agent, clock);
     }
 
-    /// Where a lane stands, for work that goes on without it.
+    /// A snapshot of a lane, for asynchronous work.
     pub(super) fn moment(&mut self, lane: usize) -> Moment {
         let thread = self.thread(lane);
         self.cluster.agents.moment(thread)
@@ -184,7 +184,7 @@ impl Cx<'_, '_> {
         Epoch { stamp: (thread, clock), pc: self.pc, access: Some(Access::Write) }
     }
 
-    /// Reports that what a lane does is not known to come after a write.
+    /// Reports that a write does not happen before an access of a lane.
     pub(super) fn order_after(&mut self, lane: usize, offset: u32, before: &Epoch) -> Result<(), Stop> {
         let thread = self.thread(lane);
         let (agent, clock) = before.stamp;
@@ -203,7 +203,7 @@ impl Cx<'_, '_> {
         self.report(lane, fault)
     }
 
-    /// Notes that a lane has accessed memory of another block, which must not end before.
+    /// Records that a lane has accessed memory of another block, which must not end before.
     pub(super) fn remote_access(&mut self, lane: usize, rank: u32) {
         if rank as usize == self.b {
             return;
@@ -212,7 +212,7 @@ impl Cx<'_, '_> {
         self.cluster.blocks[rank as usize].expect_end_after(stamp, pc);
     }
 
-    /// Checks that nobody else may still access the memory of a block whose last threads end.
+    /// Checks that no other block may still access the memory of a block whose last threads end.
     pub(super) fn ended(&mut self, ended: u32) -> Result<(), Stop> {
         let mut last = std::mem::replace(&mut self.block_mut().last, View::new(0));
         if last.known.is_empty() {
@@ -227,7 +227,7 @@ impl Cx<'_, '_> {
             for remote in std::mem::take(&mut self.block_mut().remote) {
                 let (agent, clock) = remote.stamp;
                 if !last.known.knows(index, agent, clock) {
-                    let what = format!("the block may end before {}", self.run.site(remote.pc));
+                    let what = format!("an access by another block, {}", self.run.site(remote.pc));
                     self.report(ended.trailing_zeros() as usize, Fault::UnfinishedAtExit { what })?;
                 }
             }
@@ -242,11 +242,11 @@ impl Cx<'_, '_> {
         let Some(origin) = self.cluster.pending.iter().find(|p| p.writes_to(rank)).map(|p| p.origin) else {
             return Ok(());
         };
-        let what = "a copy to the shared memory of a block that ends".to_string();
+        let what = "a copy to its shared memory".to_string();
         self.run.note_origin(self.cluster, origin, Fault::UnfinishedAtExit { what })
     }
 
-    /// Checks and notes an access of the lanes of the mask.
+    /// Checks and records an access of the lanes of the mask.
     pub(super) fn touch(&mut self, spots: &[Spot; 32], touch: Touch) -> Result<(), Stop> {
         let mut groups: Vec<(Region, Vec<(u32, u64)>)> = Vec::new();
         for lane in lanes(self.mask) {
@@ -332,7 +332,7 @@ impl Cx<'_, '_> {
         result
     }
 
-    /// Checks and notes that asynchronous work of this warp reads shared memory of its block.
+    /// Checks and records that asynchronous work of this warp reads shared memory of its block.
     pub(super) fn touch_moment(
         &mut self,
         moment: &Moment,
@@ -357,7 +357,7 @@ impl Cx<'_, '_> {
         }
     }
 
-    /// What strong loads learn.
+    /// The acquire of strong loads.
     pub(super) fn observe(&mut self, spots: &[Spot; 32], order: Order) {
         for lane in lanes(self.mask) {
             self.strong(lane, spots[lane], order, |sync, agents, thread, key, ordering, scope| {
@@ -366,7 +366,7 @@ impl Cx<'_, '_> {
         }
     }
 
-    /// What strong stores teach.
+    /// The release of strong stores.
     pub(super) fn publish(&mut self, spots: &[Spot; 32], order: Order) {
         for lane in lanes(self.mask) {
             self.strong(lane, spots[lane], order, |sync, agents, thread, key, ordering, scope| {
@@ -375,7 +375,7 @@ impl Cx<'_, '_> {
         }
     }
 
-    /// What an atomic update learns and teaches.
+    /// The acquire and release of an atomic update.
     pub(super) fn order_atomic(&mut self, lane: usize, spot: Spot, order: Order) {
         self.strong(lane, spot, order, |sync, agents, thread, key, ordering, scope| {
             sync.update(agents, thread, key, ordering, scope);
@@ -436,7 +436,7 @@ pub(super) enum Region {
 }
 
 impl Globals {
-    /// Forgets what a cluster that has ended released to its own threads.
+    /// Drops the releases of a cluster that has ended to its own threads.
     pub(super) fn end(&mut self, cluster: u32) {
         self.sync.end(cluster);
     }
@@ -455,7 +455,7 @@ impl Run<'_> {
         }
     }
 
-    /// Checks and notes an access of asynchronous work, which knows what its thread did at the begin.
+    /// Checks and records an access of asynchronous work, which is ordered after what its thread did before its start.
     pub(super) fn touch_async(
         &mut self,
         cluster: &mut Cluster,

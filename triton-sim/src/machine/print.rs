@@ -1,4 +1,4 @@
-//! `vprintf` and `__assertfail`: what a kernel says.
+//! `vprintf` and `__assertfail`: a kernel's output.
 
 use super::access::number;
 use super::address::{Reach, Spot};
@@ -8,7 +8,7 @@ use crate::code::{Place, Window};
 use crate::printf::{self, Piece};
 use crate::report::{Access, Fault};
 
-/// A text longer than this has no end that was meant.
+/// A longer text is assumed to have no end.
 const LONGEST: usize = 1 << 16;
 
 impl Cx<'_, '_> {
@@ -52,8 +52,8 @@ impl Cx<'_, '_> {
         Ok(number(self.peek(lane, spot, bytes)))
     }
 
-    /// Prints a format with its arguments, which lie one behind the other, each aligned to its size; gives their number, or -1
-    /// for a format that is not understood.
+    /// Prints a format with its arguments, which lie one after the other, each aligned to its size; returns their
+    /// number, or -1 for an unsupported format.
     fn formatted(&mut self, lane: usize, format: &str, arguments: u64) -> Result<u64, Stop> {
         let pieces = match printf::pieces(format) {
             Ok(pieces) => pieces,

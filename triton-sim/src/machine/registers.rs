@@ -59,7 +59,7 @@ impl Cx<'_, '_> {
         }
     }
 
-    /// Lets a warp go on for which the pool has registers.
+    /// Resumes a warp for which the pool has registers.
     pub(super) fn take_registers(&mut self, index: usize, count: u32, more: u32) {
         let block = self.block_mut();
         block.free_registers = block.free_registers.map(|free| free.saturating_sub(more));

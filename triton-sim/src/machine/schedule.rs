@@ -1,5 +1,5 @@
-//! Who runs next: clusters, blocks, warps and the fragments of a warp, in an order that a seed chooses; and what it means
-//! that nobody can.
+//! Scheduling: which cluster, block, warp and fragment of a warp runs next, in an order that a seed chooses; and the
+//! report if none can.
 
 use super::livelock::Halt;
 use super::shuffle::Shuffled;
@@ -8,7 +8,7 @@ use super::{Cluster, Cx, Run, Stop};
 use crate::code::{Instr, Op};
 use crate::report::{Fault, Wait};
 
-/// Instructions of a fragment after which another one of its warp has a turn: else a loop that waits for it would not end.
+/// Instructions of a fragment after which another one of its warp runs: else a loop that waits for it would not end.
 const TURN: u32 = 256;
 
 /// The most instructions that a warp runs before another one may.
@@ -123,7 +123,7 @@ impl Run<'_> {
         Ok(moved)
     }
 
-    /// The report of a launch in which nobody can go on.
+    /// The report of a deadlock: no warp of the launch can make progress.
     fn stuck(&mut self, resident: &[Cluster], halt: Halt) -> Stop {
         let mut waits = Vec::new();
         let mut divergence = None;
@@ -170,12 +170,12 @@ impl Run<'_> {
         self.report_at(block, warp, lane, pc, fault)
     }
 
-    /// What a fragment waits for, in words.
+    /// The description of what a fragment waits for.
     fn reason(&self, cluster: &Cluster, warp: &Warp, fragment: &Fragment) -> String {
         match &fragment.wait {
             None => self.running(warp),
             Some(Waiting::Lanes(mask)) => {
-                format!("lanes {:#010x} of its warp to come to this instruction", mask & !fragment.lanes)
+                format!("lanes {:#010x} of its warp to reach this instruction", mask & !fragment.lanes)
             }
             Some(Waiting::WarpSync(mask)) => format!("lanes {:#010x} of its warp", mask & !fragment.lanes),
             Some(Waiting::Bar { id, .. }) => {
@@ -188,11 +188,11 @@ impl Run<'_> {
                 let free = block.and_then(|b| b.free_registers).unwrap_or(0);
                 format!(
                     "`setmaxnreg` asks for {count} registers of each thread, {more} more than the warp has; the block's pool \
-                     has {free}, and grows by `setmaxnreg.dec` alone"
+                     has {free}, and only `setmaxnreg.dec` refills it"
                 )
             }
             Some(Waiting::Warpgroup { group, .. }) => {
-                format!("the other warps of warpgroup {group} to come to a product")
+                format!("the other warps of warpgroup {group} to reach a product")
             }
             Some(Waiting::Cluster { .. }) => {
                 format!("the cluster's barrier: {} of {} threads have arrived", cluster.arrived, cluster.live())
@@ -204,7 +204,7 @@ impl Run<'_> {
                         "phase {phase} of the mbarrier at {offset:#x}: {} arrivals and {} bytes are missing",
                         m.pending, m.tx
                     ),
-                    None => format!("the mbarrier at {offset:#x}, which is none any more"),
+                    None => format!("the mbarrier at {offset:#x}, which is no longer one"),
                 }
             }
         }
@@ -212,7 +212,7 @@ impl Run<'_> {
 }
 
 impl Cx<'_, '_> {
-    /// Runs up to so many instructions of the warp; says whether any ran.
+    /// Runs up to this many instructions of the warp; says whether any ran.
     fn quantum(&mut self, steps: u32) -> Result<bool, Stop> {
         let mut moved = false;
         for _ in 0..steps {
@@ -253,7 +253,7 @@ impl Cx<'_, '_> {
         Ok(best)
     }
 
-    /// Whether a fragment can run; one whose wait is over goes on.
+    /// Whether a fragment can run; one whose wait is over is resumed.
     fn ready(&mut self, index: usize) -> Result<bool, Stop> {
         let Some(wait) = self.warp.fragments[index].wait.clone() else { return Ok(true) };
         let over = match &wait {
@@ -307,7 +307,7 @@ impl Cx<'_, '_> {
             self.mask = part;
             flow = self.execute(op)?;
         }
-        // What is tried again is counted when it is done.
+        // An instruction that is retried is counted when it is done.
         if !matches!(flow, Flow::Retry(_)) {
             self.run.count(op);
         }

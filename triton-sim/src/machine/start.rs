@@ -1,4 +1,4 @@
-//! The begin of a launch: its rules, parameters, blocks and their memory; and its end.
+//! The start of a launch: its rules, parameters, blocks and their memory; and its end.
 
 use super::barrier::Barrier;
 use super::order::Globals;
@@ -170,7 +170,7 @@ impl Run<'_> {
         }
     }
 
-    /// A cluster whose threads have all ended: what was begun is done.
+    /// A cluster whose threads have all ended: completes its work in flight.
     pub(super) fn end(&mut self, cluster: &mut Cluster) -> Result<(), Stop> {
         while !cluster.pending.is_empty() {
             self.land_at(cluster, 0)?;

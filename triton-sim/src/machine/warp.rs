@@ -1,4 +1,4 @@
-//! A warp: its registers, and its lanes in groups that stand at one instruction.
+//! A warp: its registers, and its lanes in groups at the same instruction.
 
 use super::bulk::BulkQueue;
 use super::livelock::{Turns, Watch};
@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 /// A value for each lane.
 pub type Lanes = [u64; 32];
 
-/// Lanes that stand at the same instruction. Lanes that took different branches are in different fragments until they meet.
+/// Lanes at the same instruction. Lanes that took different branches are in different fragments until they reconverge.
 #[derive(Clone, Debug)]
 pub struct Fragment {
     /// The lanes.
@@ -18,16 +18,16 @@ pub struct Fragment {
     pub pc: u32,
     /// What they wait for.
     pub wait: Option<Waiting>,
-    /// Instructions since another fragment had its turn.
+    /// Instructions since another fragment ran.
     pub turn: u32,
 }
 
 /// What a fragment waits for.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Waiting {
-    /// That these lanes of the warp come to the same instruction.
+    /// These lanes of the warp to reach the same instruction.
     Lanes(u32),
-    /// That these lanes come to any `bar.warp.sync` with this mask.
+    /// These lanes to reach any `bar.warp.sync` with this mask.
     WarpSync(u32),
     /// The end of this generation of a barrier of the block.
     Bar {
@@ -41,7 +41,7 @@ pub enum Waiting {
         /// Counts completions.
         phase: u64,
     },
-    /// That all warps of a warpgroup have come to a product.
+    /// All warps of a warpgroup to reach a product.
     Warpgroup {
         /// Its number in the block.
         group: usize,
@@ -112,14 +112,14 @@ pub struct Warp {
     pub cluster_phase: [Option<u64>; 32],
     /// Registers of a thread, as `setmaxnreg` left them; none if they are unknown.
     pub max_registers: Option<u32>,
-    /// What it was, to see whether it comes there again.
+    /// An earlier state, to detect a repetition.
     pub watch: Option<Box<Watch>>,
-    /// Turns of its loops.
+    /// Iterations of its loops.
     pub turns: Turns,
 }
 
 impl Warp {
-    /// A warp with so many lanes at the first instruction.
+    /// A warp with this many lanes at the first instruction.
     pub fn new(index: u32, lanes: u32, kernel: &Kernel) -> Warp {
         let count = kernel.registers.len();
         let born = if lanes >= 32 { u32::MAX } else { (1 << lanes) - 1 };
@@ -143,7 +143,7 @@ impl Warp {
         self.born & !self.exited
     }
 
-    /// Joins fragments that stand at the same instruction and do not wait for something else.
+    /// Joins fragments at the same instruction and do not wait for something else.
     pub fn merge(&mut self) {
         let mut i = 0;
         while i < self.fragments.len() {

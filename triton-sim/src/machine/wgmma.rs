@@ -1,7 +1,7 @@
-//! `wgmma`: products of a warpgroup that run beside the program.
+//! `wgmma`: asynchronous products of a warpgroup.
 //!
 //! A product is one operation of four warps (PTX ISA, "wgmma.mma_async"): it is complete for each of them when it is for all. The
-//! rows of each warp are computed by themselves, with what that warp knew: every warp must have waited for the operands.
+//! rows of each warp are computed by themselves, with that warp's clock: every warp must have waited for the operands.
 
 use super::access::number;
 use super::matrix::{Adder, gather, multiply};
@@ -39,7 +39,7 @@ struct Job {
     moment: Moment,
 }
 
-/// What the warps of a warpgroup must run alike: `wgmma` and `setmaxnreg`.
+/// Instructions that the warps of a warpgroup must run alike: `wgmma` and `setmaxnreg`.
 #[derive(Debug, Default)]
 pub(crate) struct Warpgroup {
     /// What was run, and with which operands; the first entry is number `base`.
@@ -71,7 +71,7 @@ impl Cx<'_, '_> {
         }
         self.warp.wgmma.fence = Some(self.warp.time);
         // All accesses to registers come before it (PTX ISA, "wgmma.fence"), so every load of the warp has been performed, and
-        // what is written behind it is not what they read. Writes are ordered along with them, which PTX does not say.
+        // what is written after it is not what they read. Writes are ordered along with them, which PTX does not say.
         self.synchronise(self.mask);
         Ok(Flow::Next)
     }
@@ -125,7 +125,7 @@ impl Cx<'_, '_> {
     pub(super) fn same_in_warpgroup(&mut self, operands: [u64; 3]) -> Result<u64, Stop> {
         let (group, member) = (self.warp.index as usize / 4, self.warp.index as usize % 4);
         if self.block().warps.len() < group * 4 + 4 {
-            let problem = format!("warp {} is in no whole warpgroup of four warps", self.warp.index);
+            let problem = format!("warp {} is not in a full warpgroup of four warps", self.warp.index);
             return Err(self.fatal(Fault::Wgmma { problem }));
         }
         let mine = (self.pc, operands);

@@ -9,7 +9,7 @@ pub enum Element {
     F16,
     /// The upper half of an `f32`.
     Bf16,
-    /// `f32` of which 10 bits of mantissa count.
+    /// `f32` of which 10 mantissa bits are used.
     Tf32,
     /// Float of 8 bits with 4 bits of exponent.
     E4m3,
@@ -67,7 +67,7 @@ impl Element {
         [Element::S8, Element::U8, Element::S32].contains(&self)
     }
 
-    /// Rows of the table stand in the order of the variants.
+    /// Rows of the table are in the order of the variants.
     fn row(self) -> &'static (Element, &'static str, u32) {
         &ELEMENTS[self as usize]
     }

@@ -96,7 +96,7 @@ impl Mma {
     }
 }
 
-/// The words without `satfinite`, which may stand at several places, and whether it was there.
+/// The words without `satfinite`, which may be at several positions, and whether it was there.
 pub(super) fn without_satfinite<'a>(words: &[&'a str]) -> (bool, Vec<&'a str>) {
     let others: Vec<_> = words.iter().copied().filter(|&word| word != "satfinite").collect();
     (others.len() < words.len(), others)

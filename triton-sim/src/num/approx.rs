@@ -1,5 +1,5 @@
 //! The functions that PTX calls approximate: computed in double precision and rounded to nearest, which lies within the
-//! error bounds of the ISA but is not what a chip gives in the last places.
+//! error bounds of the ISA but is not what a chip gives in the last bits.
 
 use super::float::{Kernel, Op, flush};
 use super::format::{Format, Mode};

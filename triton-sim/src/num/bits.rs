@@ -30,7 +30,7 @@ pub enum BitOp {
     Brev,
     /// The field of `a` from bit `b`, of `c` bits; of both the low 8 bits count (see `amount`).
     Bfe,
-    /// The place of the highest bit that differs from the sign (of unsigned types: that is 1), or all ones.
+    /// The index of the highest bit that differs from the sign (of unsigned types: that is 1), or all ones.
     Bfind,
     /// The same as the amount of the left shift that normalises.
     BfindShiftamt,
@@ -42,7 +42,7 @@ pub enum BitOp {
     BmskClamp,
     /// The same with both modulo 32.
     BmskWrap,
-    /// The place of the set bit of `a` that is number `c` from place `b` on, downwards if `c` is negative; or all ones.
+    /// The index of the set bit of `a` that is number `c` from bit `b` on, downwards if `c` is negative; or all ones.
     Fns,
 }
 
@@ -108,8 +108,8 @@ fn fields<T: Integer>(op: BitOp) -> Option<Scalar> {
     )
 }
 
-/// A start or a length of a field of a number of so many bits: the low 8 bits of the operand. Of 64-bit numbers more than 255
-/// counts as 255, which the ISA does not say (measured on an H200).
+/// A start or a length of a field of a number of this many bits: the low 8 bits of the operand. Of 64-bit numbers more
+/// than 255 counts as 255, which the ISA does not say (measured on an H200).
 fn amount(bits: u32, operand: u64) -> u32 {
     if bits == 64 { (operand & 0xffff_ffff).min(255) as u32 } else { u32::from(operand as u8) }
 }

@@ -93,7 +93,7 @@ fn to_integer<T: Integer>(from: Num, flags: Flags) -> Option<Scalar> {
     }
 }
 
-/// Extends or cuts off; with `.sat`, clamps.
+/// Extends or truncates; with `.sat`, clamps.
 fn between_integers<S: Integer, T: Integer>(sat: bool) -> Scalar {
     if sat { |a, _, _| T::saturate(S::of(a).wide()).bits() } else { |a, _, _| T::wrap(S::of(a).wide()).bits() }
 }
@@ -256,9 +256,9 @@ fn clamped<T: Format, R: Mode>(flags: Flags) -> Scalar {
     }
 }
 
-/// `cvt.rna.tf32.f32`: half of the last place is added to the magnitude of a number, and the low bits are cut off: those of a NaN
-/// too, which may become infinite. With `finite`, what would have the exponent of infinities is the number before (measured
-/// on an H200; the ISA says that a NaN becomes a NaN).
+/// `cvt.rna.tf32.f32`: half a unit in the last place is added to the magnitude of a number, and the low bits are
+/// truncated: those of a NaN too, which may become infinite. With `finite`, what would have the exponent of infinities
+/// is the number before (measured on an H200; the ISA says that a NaN becomes a NaN).
 fn away(a: u64, finite: bool) -> u64 {
     const TOP: u32 = 0x7f80_0000;
     let a = a as u32;

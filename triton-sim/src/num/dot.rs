@@ -1,13 +1,13 @@
 //! The accumulation of products in a matrix unit.
 //!
-//! The ISA leaves it open. The model has the form that measurements on tensor cores found: Fasi, Higham, Mikaitis, Pranesh,
-//! "Numerical behavior of NVIDIA tensor cores", PeerJ Computer Science 2021, and Khattak, Mikaitis, "Accurate models of
-//! NVIDIA tensor cores", 2025. A step takes the accumulator and a group of neighbouring exact products, aligns all of them
-//! to the largest exponent, cuts each off below a last bit, adds exactly and rounds once: toward zero to `f32`, to nearest
-//! even to `f16`. An exponent is that of the operands' fields, so a product below 4 counts as one below 2, and a subnormal
-//! operand has the smallest exponent. What overflows is infinite. A zero is +0, even the sum of negative ones or of what
-//! is too small. A NaN has the canonical bits; infinities do what they do in a sum. A `tf32` is cut to its 19 bits first, so
-//! that a NaN may become an infinity.
+//! The ISA leaves it unspecified. The model has the form that measurements on tensor cores found: Fasi, Higham,
+//! Mikaitis, Pranesh, "Numerical behavior of NVIDIA tensor cores", PeerJ Computer Science 2021, and Khattak, Mikaitis,
+//! "Accurate models of NVIDIA tensor cores", 2025. A step takes the accumulator and a group of neighbouring exact
+//! products, aligns all of them to the largest exponent, cuts each off below a last bit, adds exactly and rounds once:
+//! toward zero to `f32`, to nearest even to `f16`. An exponent is that of the operands' fields, so a product below 4
+//! counts as one below 2, and a subnormal operand has the smallest exponent. What overflows is infinite. A zero is +0,
+//! even the sum of negative ones or of what is too small. A NaN has the canonical bits; infinities do what they do in a
+//! sum. A `tf32` is cut to its 19 bits first, so that a NaN may become an infinity.
 //!
 //! The numbers for Hopper are those of an H200: they reproduce each of its recorded results of `mma` and `wgmma` of all
 //! types bit for bit (`tests/accumulate.rs`; random numbers, powers of two, cancellation at all distances, subnormal
@@ -189,7 +189,7 @@ fn total(x: [f64; LANES]) -> f64 {
     (x[0] + x[1]) + (x[2] + x[3])
 }
 
-/// Does something with all pairs of numbers, and zeros behind them.
+/// Maps all pairs of numbers, padded with zeros.
 #[inline(always)]
 fn each(a: &[f64], b: &[f64], mut with: impl FnMut([f64; LANES], [f64; LANES])) {
     let ((a, a_rest), (b, b_rest)) = (a.as_chunks::<LANES>(), b.as_chunks::<LANES>());

@@ -39,7 +39,7 @@ pub enum FloatOp {
 /// The function of an instruction on one number; `None` where PTX has no such form.
 ///
 /// NaN results of `f32`, `f16` and `bf16` are the canonical NaN. Those of `f64` are a NaN operand made quiet, or else a
-/// negative quiet NaN without payload. The ISA leaves this open; it is so on Hopper.
+/// negative quiet NaN without payload. The ISA leaves this unspecified; it is so on Hopper.
 pub fn float_op(op: FloatOp, ty: Float, flags: Flags) -> Option<Scalar> {
     lookup::<Whole>(op, ty, flags)
 }

@@ -70,8 +70,8 @@ fn halves<T: Integer>(a: u64, b: u64, of: impl Fn(T, T) -> T) -> u64 {
     of(T::of(a >> 16), T::of(b >> 16)).bits() << 16 | of(T::of(a), T::of(b)).bits()
 }
 
-/// Whether the ISA leaves quotient and remainder open: of a zero divisor, and of the least number by -1. The functions
-/// then give what the chips' code gives: all ones, respectively the wrapped quotient and 0.
+/// Whether the ISA leaves quotient and remainder unspecified: of a zero divisor, and of the smallest number by -1. The
+/// functions then give what the chips' code gives: all ones, respectively the wrapped quotient and 0.
 pub fn undefined_division(ty: Int, dividend: u64, divisor: u64) -> bool {
     fn undefined<T: Integer>(a: u64, b: u64) -> bool {
         T::of(b).wide() == 0 || (T::of(b).wide() == -1 && T::of(a).wide() == -1 << (T::BITS - 1))
@@ -215,7 +215,7 @@ fn wide<T: Integer, W: Integer>(op: IntOp) -> Option<Scalar> {
     )
 }
 
-/// The instructions of signed types. The least number is its own opposite.
+/// The instructions of signed types. The smallest number is its own negation.
 fn signed<T: Integer>(op: IntOp) -> Option<Scalar> {
     in_table(
         op,

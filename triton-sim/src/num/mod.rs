@@ -5,9 +5,9 @@
 //! `None` for a form that PTX does not have.
 //!
 //! Exact operations (rounded once, as the PTX ISA says) are bit-exact. Those that PTX calls approximate are computed in
-//! double precision and rounded to nearest: a chip may differ in the last places.
+//! double precision and rounded to nearest: a chip may differ in the last bits.
 //!
-//! All but the approximate operations were compared with an H200, bit by bit. Where it does not do what the ISA says, this does
+//! All but the approximate operations were compared with an H200, bit by bit. Where it differs from the ISA, this does
 //! what it does: in `bfe` and `bfi` of 64 bits with a start or length above 255, in `cvt.{rm,rp}.ftz.f16.f32`, which does not
 //! flush, and in `cvt.rna.tf32.f32` of NaN.
 

@@ -3,7 +3,7 @@
 //! Registers, labels, variables and parameters are numbered where they are declared, so that nothing after the parser looks
 //! up a name. Names are kept for reports.
 
-/// A place in the text.
+/// A position in the text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Pos {
     /// From 1.
@@ -150,7 +150,7 @@ pub struct Function {
     pub pos: Pos,
 }
 
-/// A place in the user's source: `.loc file line column`.
+/// A location in the user's source: `.loc file line column`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Loc {
     /// Number of the file in [`Module::files`].

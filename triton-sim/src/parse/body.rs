@@ -121,7 +121,7 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// `.loc 1 20 5`, perhaps with the place that the code was inlined at, which is skipped.
+    /// `.loc 1 20 5`, perhaps with the location where the code was inlined, which is skipped.
     fn loc(&mut self) -> Result<Loc, ParseError> {
         let cursor = &mut self.cursor;
         let integer =
@@ -156,7 +156,10 @@ impl Parser<'_> {
             // One variable for all threads, whose name is known here alone.
             Some(Space::Global) => return self.module_variables(Space::Global, external),
             Some(Space::Const) => {
-                return Err(error(token.pos, &format!("`{}` variables can only stand outside of kernels", token.text)));
+                return Err(error(
+                    token.pos,
+                    &format!("`{}` variables can only be declared outside kernels", token.text),
+                ));
             }
             None => return Err(self.cursor.unexpected("a statement or `}`")),
         };

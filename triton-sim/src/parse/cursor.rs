@@ -1,14 +1,14 @@
-//! Walking over tokens, and saying what was expected.
+//! A cursor over tokens, with errors that say what was expected.
 
 use super::ast::Pos;
 use super::lexer::{Kind, Token, tokens};
 use crate::ParseError;
 
-/// A place among the tokens of a text.
+/// A position among the tokens of a text.
 pub(super) struct Cursor<'a> {
     tokens: Vec<Token<'a>>,
     at: usize,
-    /// What stands where the tokens end.
+    /// The error at the end of the tokens.
     problem: Option<ParseError>,
 }
 
@@ -60,7 +60,7 @@ impl<'a> Cursor<'a> {
         if self.sees(text) { Ok(self.next()) } else { Err(self.unexpected(&format!("`{text}`"))) }
     }
 
-    /// Takes a comma, behind which a list goes on, or the end of the list: whether it goes on.
+    /// Takes a comma, after which a list continues, or the end of the list: whether it continues.
     pub fn goes_on(&mut self, end: &str) -> Result<bool, ParseError> {
         let further = self.eat(",");
         if further || self.eat(end) { Ok(further) } else { Err(self.unexpected(&format!("`,` or `{end}`"))) }
@@ -76,7 +76,7 @@ impl<'a> Cursor<'a> {
         if self.sees("_") { Err(self.unexpected(what)) } else { self.take(Kind::Word, what) }
     }
 
-    /// The error that something else stands here.
+    /// The error of an unexpected token.
     pub fn unexpected(&self, expected: &str) -> ParseError {
         let token = self.peek();
         let found = match token.kind {
@@ -123,7 +123,7 @@ pub(super) fn shown(text: &str) -> String {
     }
 }
 
-/// The error that a name is declared twice in one scope.
+/// The error of a duplicate declaration in one scope.
 pub(super) fn declared_twice(name: &str, pos: Pos) -> ParseError {
     super::error(pos, &format!("`{}` is already declared", shown(name)))
 }

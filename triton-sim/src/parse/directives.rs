@@ -1,4 +1,4 @@
-//! What stands outside of the bodies of kernels (PTX ISA, "Directives").
+//! What is outside the bodies of kernels (PTX ISA, "Directives").
 
 use super::ast::{Entry, Module, Pos, Space, Variable};
 use super::cursor::{Cursor, declared_twice, shown};
@@ -9,10 +9,10 @@ use super::{error, number};
 use crate::ParseError;
 use std::collections::{HashMap, HashSet};
 
-/// Words of `.target` behind the architecture.
+/// Words of `.target` after the architecture.
 const OPTIONS: [&str; 4] = ["debug", "texmode_independent", "texmode_unified", "map_f64_to_f32"];
 
-/// Words that say who else sees a name.
+/// Words for the linkage of a name.
 pub(super) const LINKAGE: [&str; 4] = [".extern", ".visible", ".weak", ".common"];
 
 /// What is known while a text is read.
@@ -87,7 +87,7 @@ impl Parser<'_> {
                 self.module_variables(space, begin.text == ".extern")
             }
             (_, Some(Space::Local | Space::Param)) => {
-                Err(error(token.pos, &format!("`{}` variables can only stand in a kernel", token.text)))
+                Err(error(token.pos, &format!("`{}` variables can only be declared in a kernel", token.text)))
             }
             (".entry", _) => self.entry(begin.pos),
             (".func", _) => self.function(begin.pos),
@@ -215,7 +215,7 @@ impl Parser<'_> {
                 cursor.next();
                 std::mem::replace(&mut entry.explicit_cluster, true)
             }
-            // A promise to the optimiser about clusters, and one about the end of the kernel.
+            // A hint to the optimiser about clusters, and one about the end of the kernel.
             ".maxclusterrank" => count(cursor).map(|_| false)?,
             ".noreturn" => {
                 cursor.next();
@@ -228,7 +228,7 @@ impl Parser<'_> {
     }
 }
 
-/// One to three extents behind a directive.
+/// One to three extents after a directive.
 fn extents(cursor: &mut Cursor) -> Result<[u32; 3], ParseError> {
     let mut extents = [count(cursor)?, 1, 1];
     for extent in &mut extents[1..] {
@@ -240,7 +240,7 @@ fn extents(cursor: &mut Cursor) -> Result<[u32; 3], ParseError> {
     Ok(extents)
 }
 
-/// A positive number behind a directive or a comma.
+/// A positive number after a directive or a comma.
 fn count(cursor: &mut Cursor) -> Result<u32, ParseError> {
     cursor.next();
     Ok(number::integer(cursor, "a number", 1..=u32::MAX.into())? as u32)

@@ -1,4 +1,4 @@
-//! Text to tokens, each with its place (PTX ISA, "Syntax").
+//! Text to tokens, each with its position (PTX ISA, "Syntax").
 
 use super::ast::Pos;
 use crate::ParseError;
@@ -16,7 +16,7 @@ pub(super) enum Kind {
     Text,
     /// One character.
     Sign,
-    /// Behind the last token.
+    /// After the last token.
     End,
 }
 
@@ -112,10 +112,10 @@ impl<'a> Lexer<'a> {
         let (kind, length) = match rest.chars().next() {
             None => (Kind::End, 0),
             Some('0'..='9') => (Kind::Number, number(rest)),
-            Some('.') => (Kind::Dotted, dotted(rest).ok_or_else(|| self.error("expected a word behind the dot"))?),
+            Some('.') => (Kind::Dotted, dotted(rest).ok_or_else(|| self.error("expected a word after the dot"))?),
             Some('"') => {
                 let line = rest[1..].split('\n').next().unwrap_or_default();
-                let end = line.find('"').ok_or_else(|| self.error("this text has no end in its line"))?;
+                let end = line.find('"').ok_or_else(|| self.error("this string does not end in its line"))?;
                 (Kind::Text, end + 2)
             }
             Some('%') if !rest[1..].starts_with(in_name) => (Kind::Sign, 1),
@@ -131,7 +131,7 @@ impl<'a> Lexer<'a> {
     }
 }
 
-/// Length of the literal at the begin: `0x1F`, `0f3F800000`, `12U`, `1.5e-3`.
+/// Length of the literal at the start: `0x1F`, `0f3F800000`, `12U`, `1.5e-3`.
 fn number(text: &str) -> usize {
     let run = |from: usize| from + text[from..].find(|c| !in_name(c)).unwrap_or(text.len() - from);
     let digits = |from: usize| from + text[from..].find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len() - from);
@@ -147,7 +147,7 @@ fn number(text: &str) -> usize {
     run(end)
 }
 
-/// Length of the dotted word at the begin: `.rn`, `.mbarrier::complete_tx::bytes`.
+/// Length of the dotted word at the start: `.rn`, `.mbarrier::complete_tx::bytes`.
 fn dotted(text: &str) -> Option<usize> {
     let mut end = 1;
     loop {

@@ -1,7 +1,7 @@
 //! PTX text to [`ast`].
 //!
-//! What is not known is an error, never skipped, but for what debuggers read (`.section`, `@@DWARF`) and `.pragma`. The time is
-//! linear in the text, and the bounds on registers, sizes and nesting keep memory and stack in proportion.
+//! Anything unknown is an error, never skipped, except debug information (`.section`, `@@DWARF`) and `.pragma`. The
+//! time is linear in the text, and the bounds on registers, sizes and nesting keep memory and stack in proportion.
 
 pub mod ast;
 mod body;
@@ -21,7 +21,7 @@ use ast::Pos;
 /// Reads a text.
 ///
 /// # Errors
-/// The first thing that is not understood: what was found, what was expected.
+/// The first error: what was found, what was expected.
 pub fn parse(text: &str) -> Result<ast::Module, ParseError> {
     directives::module(text)
 }

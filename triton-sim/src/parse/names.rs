@@ -1,4 +1,4 @@
-//! Which name stands for what, and where: a block hides the names around it (PTX ISA, "Identifiers").
+//! Scopes of names: a block shadows the names around it (PTX ISA, "Identifiers").
 
 use super::ast::Pos;
 use super::cursor::{declared_twice, shown};
@@ -7,7 +7,7 @@ use crate::ParseError;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
-/// What a name stands for, with its number.
+/// The meaning of a name, with its number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Named {
     Register(u32),
@@ -50,7 +50,7 @@ impl Names {
                 place.insert(named);
                 Ok(())
             }
-            // The label may stand behind this place.
+            // The label may be defined later.
             Entry::Occupied(place) if matches!(place.get(), Named::Label(_)) => {
                 Err(super::error(pos, &format!("`{}` is also a label of this block", shown(name))))
             }
@@ -58,26 +58,26 @@ impl Names {
         }
     }
 
-    /// Says that a label stands somewhere in the innermost scope; a name that the scope has already is left as it is.
+    /// Declares a label of the innermost scope; a name that the scope has already is left as it is.
     pub fn foresee(&mut self, name: &str, label: u32) {
         self.innermost.entry(name.to_owned()).or_insert(Named::Label(label));
     }
 
-    /// What a name stands for in the innermost scope.
+    /// The meaning of a name in the innermost scope.
     pub fn here(&self, name: &str) -> Option<Named> {
         self.innermost.get(name).copied()
     }
 
-    /// What a name stands for.
+    /// The meaning of a name.
     pub fn find(&self, name: &str) -> Option<Named> {
         self.innermost.get(name).or_else(|| self.outer.iter().rev().find_map(|scope| scope.get(name))).copied()
     }
 
-    /// The error that a name stands for nothing, with a name that was perhaps meant.
+    /// The error of an undeclared name, with a suggestion.
     pub fn undeclared(&self, name: &str, pos: Pos) -> ParseError {
         let what = if name.starts_with('%') { "register " } else { "" };
         let mut message = format!("{what}`{}` is not declared", shown(name));
-        // `%r7` is not a slip of `%r6`: numbered names are no proposals.
+        // `%r7` is not a typo for `%r6`: numbered names are not suggested.
         let numbered = |name: &str| name.ends_with(|c: char| c.is_ascii_digit());
         let own =
             self.outer.iter().chain([&self.innermost]).flat_map(HashMap::keys).filter(|name| !numbered(name)).cloned();

@@ -16,7 +16,7 @@ const RANGE: RangeInclusive<i128> = i64::MIN as i128..=u64::MAX as i128;
 /// What a binary operator computes; nothing where it is not defined.
 type Operation = fn(i128, i128) -> Option<i128>;
 
-/// The operators: how they are written, how strongly they bind, what they compute.
+/// The operators: how they are written, their precedence, what they compute.
 const OPERATORS: [(&str, u8, Operation); 10] = [
     ("|", 0, |a, b| Some(a | b)),
     ("^", 1, |a, b| Some(a ^ b)),
@@ -149,7 +149,7 @@ fn float(text: &str) -> Option<Number> {
     text.parse::<f64>().ok().filter(|value| value.is_finite()).map(|value| Number::F64(value.to_bits()))
 }
 
-/// An integer literal: decimal, `0x…`, `0b…` or `0…` (octal), perhaps with a `U` behind it.
+/// An integer literal: decimal, `0x…`, `0b…` or `0…` (octal), optionally with the suffix `U`.
 fn whole(text: &str) -> Option<u64> {
     let digits = text.strip_suffix('U').unwrap_or(text);
     let (digits, radix) = match digits.as_bytes() {

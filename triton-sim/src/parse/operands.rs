@@ -1,4 +1,4 @@
-//! What stands behind an operation code (PTX ISA, "Operands").
+//! What follows an operation code (PTX ISA, "Operands").
 
 use super::ast::{Entry, Number, Operand};
 use super::cursor::shown;

@@ -64,7 +64,7 @@ fn word(ty: Type) -> &'static str {
     TYPES.iter().find(|(_, known)| *known == ty).map_or("", |(word, _)| word)
 }
 
-/// Variables behind their state space, with the semicolon: `.align 8 .b8 a[16], b[4] = {1, 2};`. `initial` is what the
+/// Variables after their state space, with the semicolon: `.align 8 .b8 a[16], b[4] = {1, 2};`. `initial` is what the
 /// initial values of the module may still take in bytes.
 pub(super) fn variables(
     cursor: &mut Cursor,
@@ -96,7 +96,7 @@ pub(super) fn parameter(cursor: &mut Cursor) -> Result<Variable, ParseError> {
     let align_bytes = align(cursor)?;
     let (ty, size) = stored(cursor)?;
     if cursor.eat(".ptr") {
-        // What the pointer points to: a promise to the optimiser.
+        // What the pointer points to: a hint to the optimiser.
         if [".global", ".shared", ".local", ".const"].contains(&cursor.peek().text) {
             cursor.next();
         }
@@ -227,7 +227,7 @@ fn list(
     }
     loop {
         if count == extents[0] {
-            return Err(error(cursor.peek().pos, &format!("more than the {count} values that there are places for")));
+            return Err(error(cursor.peek().pos, &format!("more initial values than the {count} elements")));
         }
         let place = offset + count * strides[0];
         if extents.len() == 1 {
@@ -242,7 +242,7 @@ fn list(
     }
 }
 
-/// One initial value, `offset` bytes behind the begin of the variable.
+/// One initial value, `offset` bytes from the start of the variable.
 fn value(
     cursor: &mut Cursor,
     variable: &mut Variable,
@@ -258,7 +258,7 @@ fn value(
     let value = number::constant(cursor)?;
     let bits = encode(variable.ty, value).ok_or_else(|| {
         let written = cursor.text(from, cursor.at());
-        error(token.pos, &format!("`{}` is no value of type `{}`", shown(&written), word(variable.ty)))
+        error(token.pos, &format!("`{}` is not a value of type `{}`", shown(&written), word(variable.ty)))
     })?;
     let grown = offset + u64::from(size) - variable.init.len() as u64;
     if grown > *initial {

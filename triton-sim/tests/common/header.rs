@@ -153,8 +153,8 @@ fn list<T: std::str::FromStr>(text: &str) -> Option<Vec<T>> {
     text.split(',').filter(|part| !part.is_empty()).map(|part| part.parse().ok()).collect()
 }
 
-/// So many bytes: `zeros`; the numbers 0, 1, 2, … as `iota32` and `iota16` (integers of as many bits) or `iota16f` (bf16, from
-/// 0 again after 255); `ones32f` (f32) or `ones16f` (bf16).
+/// The contents of a buffer: `zeros`; the numbers 0, 1, 2, … as `iota32` and `iota16` (integers of as many bits) or
+/// `iota16f` (bf16, from 0 again after 255); `ones32f` (f32) or `ones16f` (bf16).
 fn fill(what: &str, bytes: usize) -> Option<Vec<u8>> {
     let bf16 = |value: f32| ((value.to_bits() >> 16) as u16).to_le_bytes().to_vec();
     let element = |index: usize| match what {

@@ -5,7 +5,7 @@
 //! | line | meaning |
 //! |---|---|
 //! | `launch grid=2 block=64,2 cluster=2 shared=256` | extents, 1 where nothing is said; bytes of dynamic shared memory |
-//! | `arg buffer 256 iota32` | a buffer of so many bytes; what it is filled with is in [`fill`] |
+//! | `arg buffer 256 iota32` | a buffer of this many bytes; what it is filled with is in [`fill`] |
 //! | `arg u32 5`, `arg u64 7`, `arg f32 1.5` | a scalar |
 //! | `arg map bf16 dims=64,64 strides=128 box=64,8 swizzle=128 fill=zeros buffer=0` | a tensor map over the buffer of that argument; strides in bytes, without that of the innermost dimension |
 //! | `freed 0` | the buffer of that argument is freed before the launch |
@@ -14,8 +14,8 @@
 //! | `result 0 u32 1,7*3,0..32` | what the buffer of that argument begins with afterwards: values, repeated values, ranges without their end |
 //! | `prints text` | what the program prints; `\n` is a new line |
 //!
-//! A `//~` behind an instruction marks its line with words: `good` lines are only in the correct program, `bad` ones only in
-//! the faulty one, and the report is at one of the lines that are marked `here`, if there are any.
+//! A `//~` after an instruction marks its line with words: `good` lines are only in the correct program, `bad` ones
+//! only in the faulty one, and the report is at one of the lines that are marked `here`, if there are any.
 
 #![allow(dead_code, reason = "each test uses a part of it")]
 
@@ -42,7 +42,7 @@ pub fn programs(folder: &str) -> Vec<(String, String)> {
     programs
 }
 
-/// The words behind `//~` in a line that is not of the header.
+/// The words after `//~` in a line that is not of the header.
 pub fn marks(line: &str) -> impl Iterator<Item = &str> {
     let marks = line.split_once("//~").filter(|(code, _)| !code.trim().is_empty());
     marks.map_or("", |(_, words)| words).split_whitespace()
@@ -58,7 +58,7 @@ pub fn show(report: &Report) -> String {
     format!("{report:?}")
 }
 
-/// What a launch left behind.
+/// What a launch left in memory.
 pub struct Run {
     /// Reports, counts, printed text.
     pub outcome: Outcome,
@@ -71,7 +71,7 @@ impl Case {
     /// Runs a text with the launch and the arguments of this case.
     ///
     /// # Errors
-    /// The text is not understood, or not launched; in words.
+    /// The error if the text cannot be parsed or launched.
     pub fn run(&self, text: &str, seed: u64) -> Result<Run, String> {
         let module = Module::parse(text).map_err(|e| e.to_string())?;
         let entry = text.split_once(".entry").ok_or("no kernel")?.1.trim_start();

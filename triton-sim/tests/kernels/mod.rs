@@ -30,7 +30,7 @@ enum Problem {
         /// Whether the number of rows is a parameter.
         rows: bool,
     },
-    /// O = softmax(Q · Kᵀ) · V of so many heads.
+    /// O = softmax(Q · Kᵀ) · V of this many heads.
     Attention {
         length: u32,
         heads: u32,
@@ -215,7 +215,7 @@ impl Kernel {
         let outcome = module.launch(&mut memory, &launch, options)?;
         let found = memory.read(out, reference.len() as u64 * 2).expect("the result");
         let differences = found.chunks(2).map(of_bf16).zip(reference).map(|(f, e)| (f - e).abs());
-        // A NaN is no small difference.
+        // A NaN is not a small difference.
         let error = differences.fold(0.0f32, |most, d| if d <= most { most } else { d });
         Ok(Run { outcome, error })
     }

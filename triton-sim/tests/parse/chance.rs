@@ -1,4 +1,4 @@
-//! Texts made by chance, and texts cut short: each becomes a module or an error, and soon.
+//! Random texts, and truncated texts: each becomes a module or an error, and soon.
 
 use crate::{ptx_files, read};
 use fastrand::Rng;
@@ -47,7 +47,7 @@ fn mutated(rng: &mut Rng, seed: &str, other: &str) -> String {
     text
 }
 
-/// The next place in a text where a character begins.
+/// The next offset in a text where a character begins.
 fn boundary(text: &str, at: usize) -> usize {
     (at..text.len()).find(|at| text.is_char_boundary(*at)).unwrap_or(text.len())
 }
@@ -58,7 +58,7 @@ fn seeds() -> Vec<String> {
     texts.map(|path| read(&path)).filter(|text| text.len() < 8000).collect()
 }
 
-/// Some are accepted, so that every part of the parser is reached, and an error is at a place of the text.
+/// Some are accepted, so that every part of the parser is reached, and an error is at a position of the text.
 #[test]
 fn no_text_makes_it_panic() {
     let seeds = seeds();

@@ -30,14 +30,14 @@ fn every_kernel_parses() {
     }
 }
 
-/// How many instructions a text has, counted in another way: its semicolons but for those behind declarations.
+/// How many instructions a text has, counted in another way: its semicolons except those after declarations.
 fn instructions_of(text: &str) -> usize {
     const DECLARATIONS: [&str; 5] = [".reg ", ".param .", ".local .", ".global .", ".extern ."];
     let lines: Vec<_> = text.lines().map(|line| line.split("//").next().unwrap_or_default()).collect();
     let text = lines.join("\n");
     let (statements, _) = text.rsplit_once(';').expect("a statement");
     let bodies = statements.split(';').map(|statement| {
-        // Behind the begin of a kernel.
+        // After the start of a kernel.
         if statement.contains(".entry") { statement.rsplit('{').next().unwrap_or_default() } else { statement }
     });
     bodies.filter(|statement| !DECLARATIONS.iter().any(|word| statement.contains(word))).count()

@@ -42,10 +42,10 @@ fn the_header() {
 fn characters() {
     check_body("mov.b32 %r0, é;", "2:14: unexpected character `é`");
     check_body("mov.b32 %r0, \u{1};", "2:14: unexpected character `\\u{1}`");
-    check_body("mov.b32 . %r0, 1;", "2:9: expected a word behind the dot");
+    check_body("mov.b32 . %r0, 1;", "2:9: expected a word after the dot");
     check_body("/* ä */ mov.b32 %r0 1;", "2:21: expected `,` or `;`, found `1`");
     check_module("/* without", "2:1: this comment has no end");
-    check_module(".file 1 \"a\n\"", "2:9: this text has no end in its line");
+    check_module(".file 1 \"a\n\"", "2:9: this string does not end in its line");
     check_module(".visible /*", "2:10: this comment has no end");
 }
 
@@ -54,7 +54,7 @@ fn declarations_of_a_module() {
     check_module(".globl .b32 x;", "2:1: expected a directive, found `.globl`");
     check_module("; ", "2:1: expected a directive, found `;`");
     check_module(".visible .weak .global .b32 x;", "2:10: expected a variable, a kernel or a function, found `.weak`");
-    check_module(".local .b32 x;", "2:1: `.local` variables can only stand in a kernel");
+    check_module(".local .b32 x;", "2:1: `.local` variables can only be declared in a kernel");
     check_module(".global .b32 x; .const .f32 x;", "2:29: `x` is already declared");
     check_module(".global .b32 k; .entry k() { ret; }", "2:24: `k` is already declared");
     check_module(".global x;", "2:9: expected a type, found `x`");
@@ -80,12 +80,12 @@ fn declarations_of_a_module() {
 
 #[test]
 fn initial_values() {
-    check_module(".global .b8 x = 256;", "2:17: `256` is no value of type `.b8`");
-    check_module(".global .b8 x = -129;", "2:17: `-129` is no value of type `.b8`");
-    check_module(".global .f32 x = 1;", "2:18: `1` is no value of type `.f32`");
-    check_module(".global .b32 x = 1.5;", "2:18: `1.5` is no value of type `.b32`");
-    check_module(".global .f16 x = 0;", "2:18: `0` is no value of type `.f16`");
-    check_module(".global .b32 x[2] = {1, 2, 3};", "2:28: more than the 2 values that there are places for");
+    check_module(".global .b8 x = 256;", "2:17: `256` is not a value of type `.b8`");
+    check_module(".global .b8 x = -129;", "2:17: `-129` is not a value of type `.b8`");
+    check_module(".global .f32 x = 1;", "2:18: `1` is not a value of type `.f32`");
+    check_module(".global .b32 x = 1.5;", "2:18: `1.5` is not a value of type `.b32`");
+    check_module(".global .f16 x = 0;", "2:18: `0` is not a value of type `.f16`");
+    check_module(".global .b32 x[2] = {1, 2, 3};", "2:28: more initial values than the 2 elements");
     check_module(".global .b32 x[2][2] = {1, 2};", "2:25: expected `{`, found `1`");
     check_module(".global .b32 x[2] = 1;", "2:21: expected `{`, found `1`");
     check_module(".global .b32 x[] = {};", "2:14: `x` has no extent");
@@ -168,7 +168,7 @@ fn blocks_and_labels() {
     check_body("@%p0 L: ret;", "2:6: expected an instruction, found `L`");
     check_body("@%p0 l: ret;", "2:7: expected an operand, found `:`");
     check_body(&"{ ".repeat(64), "2:127: blocks are nested deeper than 64");
-    check_body(".const .b32 y;", "2:1: `.const` variables can only stand outside of kernels");
+    check_body(".const .b32 y;", "2:1: `.const` variables can only be declared outside kernels");
     check_body(
         ".global .b32 y; add.u32 y, y, 1; } .entry l() { mov.b64 %d0, y;",
         "2:57: register `%d0` is not declared",

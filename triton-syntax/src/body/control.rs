@@ -8,7 +8,7 @@ use syn::{Expr, ExprForLoop, ExprIf, ExprRange, ExprReturn, ExprWhile, RangeLimi
 use triton_core::ast::{self, ExprKind};
 use triton_core::diag::Code;
 
-/// Where a statement stands, which decides whether it may be a `return`.
+/// The position of a statement, which decides whether it may be a `return`.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Place {
     /// Between the statements of the kernel, or in an `if` there.
@@ -42,7 +42,7 @@ fn branch(cx: &mut Context, block: &syn::Block, place: Place) -> Option<ast::Exp
     Some(ast::Expr { kind: ExprKind::Block(statements, value), span })
 }
 
-/// What stands behind `else`: a block, or the next `if`.
+/// What follows `else`: a block, or the next `if`.
 #[allow(clippy::wildcard_enum_match_arm, reason = "syn's enum is not exhaustive")]
 fn otherwise(cx: &mut Context, written: &Expr, place: Place) -> Option<ast::Expr> {
     match written {
@@ -69,8 +69,7 @@ pub(super) fn convert_for(cx: &mut Context, written: &ExprForLoop) -> Option<ast
     let var = counter(cx, &written.pat);
     let range = Counted::of(&written.expr);
     if range.is_none() {
-        let problem =
-            cx.diagnostic(Code::T0001, &written.expr, "a `for` counts through a range, and through nothing else");
+        let problem = cx.diagnostic(Code::T0001, &written.expr, "a `for` loops over a range, and over nothing else");
         cx.report(problem.help("write `for i in lo..hi`, or `for i in (lo..hi).step_by(step)`"));
     }
     let range = range.and_then(|range| {
@@ -87,7 +86,7 @@ pub(super) fn convert_for(cx: &mut Context, written: &ExprForLoop) -> Option<ast
     Some(ast::Stmt::For { var: var?, start, end, step, body: statements(body?), span })
 }
 
-/// What a `for` counts through.
+/// The range of a `for`.
 pub(crate) struct Counted<'a> {
     /// `lo..hi`
     pub(crate) range: &'a ExprRange,
@@ -116,7 +115,7 @@ fn ends(cx: &mut Context, range: &ExprRange) -> Option<(ast::Expr, ast::Expr)> {
     let (Some(start), Some(end), RangeLimits::HalfOpen(_)) = (&range.start, &range.end, &range.limits) else {
         let (message, help) = match range.limits {
             RangeLimits::Closed(_) => ("a range with `..=` is not part of the kernel language", "write `lo..hi + 1`"),
-            RangeLimits::HalfOpen(_) => ("a `for` counts through a range with both ends", "write `lo..hi`"),
+            RangeLimits::HalfOpen(_) => ("a `for` loops over a range with both ends", "write `lo..hi`"),
         };
         let problem = cx.diagnostic(Code::T0001, range, message);
         cx.report(problem.help(help));
@@ -126,7 +125,7 @@ fn ends(cx: &mut Context, range: &ExprRange) -> Option<(ast::Expr, ast::Expr)> {
     Some((start?, end?))
 }
 
-/// A counter is a name or `_`. It is a new one each time round, so `mut` would not do what it seems to.
+/// A counter is a name or `_`. It is a new variable in each iteration, so `mut` would not do what it seems to.
 fn counter(cx: &mut Context, written: &syn::Pat) -> Option<ast::Pattern> {
     let message = match pattern::convert(cx, written)? {
         ast::Pattern::Name { mutable: true, .. } => "the counter of a `for` cannot be `mut`",
@@ -175,7 +174,7 @@ pub(super) fn convert_return(cx: &mut Context, written: &ExprReturn, place: Plac
         ),
         Place::Loop => (
             "a `return` in a loop is not part of the kernel language",
-            "let the loop end by its condition, and write `if .. { return; }` behind it",
+            "let the loop end by its condition, and write `if .. { return; }` after it",
         ),
         Place::Value => (
             "a `return` inside an expression is not part of the kernel language",
@@ -187,7 +186,7 @@ pub(super) fn convert_return(cx: &mut Context, written: &ExprReturn, place: Plac
     None
 }
 
-/// Whether a condition has a `let` in it, which is no expression.
+/// Whether a condition has a `let` in it, which is not an expression.
 #[allow(clippy::wildcard_enum_match_arm, reason = "syn's enum is not exhaustive")]
 pub(crate) fn binds(cond: &Expr) -> bool {
     match cond {

@@ -165,7 +165,7 @@ fn associated(ty: &str, name: &str) -> String {
         None => match name {
             "from" | "try_from" | "new" => format!("write `x.to::<{ty}>()`"),
             _ => reserved(name)
-                .map_or_else(|| format!("an element type has constants alone, as in `{ty}::MAX`"), str::to_owned),
+                .map_or_else(|| format!("an element type has only constants, as in `{ty}::MAX`"), str::to_owned),
         },
     }
 }
@@ -195,7 +195,7 @@ fn path(cx: &mut Context, expr: &ExprPath) -> Option<ast::Path> {
     Some(ast::Path { segments, generics, target, span: cx.place_of(expr) })
 }
 
-/// A type or constant between the angle brackets of a function's name; `_` is left to be found.
+/// A type or constant between the angle brackets of a function's name; `_` is inferred.
 fn function_generic(cx: &mut Context, written: &syn::GenericArgument) -> Option<ast::Type> {
     if let syn::GenericArgument::Type(syn::Type::Infer(_)) = written {
         return Some(ast::Type::named("_", cx.place_of(written)));
@@ -209,7 +209,7 @@ fn generic(cx: &mut Context, written: &syn::GenericArgument) -> Option<ast::Type
         return types::convert(cx, ty);
     }
     let text = spell(written);
-    cx.error(Code::T0001, written, format!("`{text}` stands where the kernel language has only types"));
+    cx.error(Code::T0001, written, format!("`{text}` is used where only a type is allowed"));
     None
 }
 
@@ -220,8 +220,9 @@ fn literal(cx: &mut Context, lit: &Lit) -> Option<ExprKind> {
         Lit::Int(number) => (number.base10_digits(), number.suffix(), false),
         Lit::Float(number) => (number.base10_digits(), number.suffix(), true),
         _ => {
-            let problem = cx.diagnostic(Code::T0001, lit, "a text or byte literal is not part of the kernel language");
-            cx.report(problem.help("texts stand in `assert!` and `println!` alone"));
+            let problem =
+                cx.diagnostic(Code::T0001, lit, "a string or byte literal is not part of the kernel language");
+            cx.report(problem.help("strings are only allowed in `assert!` and `println!`"));
             return None;
         }
     };

@@ -98,7 +98,7 @@ fn assertion(cx: &mut Context, call: &Macro, arguments: &[Expr]) -> Option<(ast:
         [cond] => (cond, None),
         [cond, message] => (cond, Some(message)),
         _ => {
-            let message = format!("`assert!` takes a condition and a text, {} arguments given", arguments.len());
+            let message = format!("`assert!` takes a condition and a message, {} arguments given", arguments.len());
             let problem = cx.diagnostic(Code::T0101, call, message);
             cx.report(problem.help("write `assert!(condition, \"what is wrong\")`"));
             return None;
@@ -112,7 +112,7 @@ fn assertion(cx: &mut Context, call: &Macro, arguments: &[Expr]) -> Option<(ast:
     Some((cond?, text?))
 }
 
-/// The text of a message that has nothing filled in.
+/// A message without placeholders.
 fn plain(cx: &mut Context, message: &Expr) -> Option<String> {
     let pieces = match text(message) {
         Some(text) => read_format(cx, text)?.pieces,
@@ -121,16 +121,16 @@ fn plain(cx: &mut Context, message: &Expr) -> Option<String> {
     if let [text] = pieces.as_slice() {
         return Some(text.clone());
     }
-    let problem = cx.diagnostic(Code::T0001, message, "the message of an `assert!` is a text with nothing filled in");
+    let problem = cx.diagnostic(Code::T0001, message, "the message of an `assert!` is a string without placeholders");
     cx.report(problem.help("print values before it, with `println!(\"{}\", value)`"));
     None
 }
 
-/// The pieces of text of a `println!`, and what stands between them.
+/// The pieces of a `println!` format string, and the values between them.
 fn printed(cx: &mut Context, call: &Macro, arguments: &[Expr]) -> Option<(Vec<String>, Vec<ast::Expr>)> {
     let Some((format, values)) = arguments.split_first() else { return Some((vec![String::new()], Vec::new())) };
     let Some(literal) = text(format) else {
-        let problem = cx.diagnostic(Code::T0001, format, "`println!` begins with a text literal");
+        let problem = cx.diagnostic(Code::T0001, format, "`println!` starts with a string literal");
         cx.report(problem.help("write `println!(\"{}\", value)`"));
         return None;
     };
@@ -140,7 +140,8 @@ fn printed(cx: &mut Context, call: &Macro, arguments: &[Expr]) -> Option<(Vec<St
     let (places, given) = (format.places.iter().filter(|place| place.is_none()).count(), args.len());
     if places != given {
         let s = |n: usize| if n == 1 { "" } else { "s" };
-        let message = format!("the text has {places} place{} `{{}}`, {given} value{} given", s(places), s(given));
+        let message =
+            format!("the string has {places} placeholder{} `{{}}`, {given} value{} given", s(places), s(given));
         let problem = cx.diagnostic(Code::T0101, call, message);
         cx.report(problem.help("write a value for each `{}`; `{name}` takes a variable"));
         return None;
@@ -157,7 +158,7 @@ fn printed(cx: &mut Context, call: &Macro, arguments: &[Expr]) -> Option<(Vec<St
     Some((format.pieces, filled?))
 }
 
-/// The values that a `println!` prints, in the order of their places: for the twin.
+/// The values that a `println!` prints, in the order of their placeholders: for the twin.
 pub(crate) fn values(call: &Macro) -> Option<Vec<Expr>> {
     let arguments = arguments(call).ok()?;
     let Some((format, values)) = arguments.split_first() else { return Some(Vec::new()) };
@@ -174,7 +175,7 @@ pub(crate) fn values(call: &Macro) -> Option<Vec<Expr>> {
     Some(filled)
 }
 
-/// The variable of a place `{name}`.
+/// The variable of a placeholder `{name}`.
 fn captured(name: &Ident) -> Expr {
     syn::parse_quote!(#name)
 }
@@ -183,19 +184,19 @@ fn text(written: &Expr) -> Option<&LitStr> {
     if let Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) = written { Some(text) } else { None }
 }
 
-/// A text with places for values.
+/// A format string.
 struct Format {
-    /// What stands before, between and after the places; a doubled brace is one of the text.
+    /// The text before, between and after the placeholders; a doubled brace is one of the text.
     pieces: Vec<String>,
-    /// The name of each place, `None` for `{}`.
+    /// The name of each placeholder, `None` for `{}`.
     places: Vec<Option<Ident>>,
 }
 
 /// Why a text cannot be printed.
 enum FormatError {
-    /// A brace that opens or closes no place.
+    /// A brace that opens or closes no placeholder.
     Brace,
-    /// A place with something in it that is not a name.
+    /// A placeholder with something in it that is not a name.
     Place(String),
     /// A NUL, where a C string ends.
     Nul,
@@ -237,15 +238,15 @@ fn read_format(cx: &mut Context, literal: &LitStr) -> Option<Format> {
     let (message, help) = match Format::read(literal) {
         Ok(format) => return Some(format),
         Err(FormatError::Brace) => (
-            "an unmatched brace in a text".to_owned(),
-            "a place for a value is `{}` or `{name}`; a brace of the text is `{{` or `}}`",
+            "an unmatched brace in a format string".to_owned(),
+            "a placeholder is `{}` or `{name}`; a literal brace is `{{` or `}}`",
         ),
         Err(FormatError::Place(found)) => (
-            format!("a place `{{{found}}}` in a text"),
-            "a place for a value is `{}` or `{name}`, without an index and a format",
+            format!("a placeholder `{{{found}}}` in a format string"),
+            "a placeholder is `{}` or `{name}`, without an index or a format",
         ),
         Err(FormatError::Nul) => {
-            ("a text with a NUL character".to_owned(), "a GPU prints C strings, which end there: leave it out")
+            ("a string with a NUL character".to_owned(), "a GPU prints C strings, which end there: leave it out")
         }
     };
     let problem = cx.diagnostic(Code::T0001, literal, message);

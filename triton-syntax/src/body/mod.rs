@@ -1,7 +1,7 @@
 //! The body of a kernel: from `syn` to the compiler's tree.
 //!
-//! What the tree cannot hold is reported here, at its place and with what to write instead, and reading goes on, so that
-//! one build shows every such place.
+//! What the tree cannot hold is reported here, at its span and with what to write instead, and parsing continues, so
+//! that one build shows all of it.
 
 pub(crate) mod control;
 mod expr;
@@ -107,7 +107,7 @@ fn is_statement(expr: &Expr) -> bool {
     }
 }
 
-/// An expression that stands as a statement: in the branches of an `if` a `return` may stand where it does.
+/// An expression as a statement: in the branches of an `if` a `return` is allowed where the `if` is.
 fn statement_value(cx: &mut Context, expr: &Expr, place: Place) -> Option<ast::Expr> {
     if let Expr::If(expr) = expr { control::convert_if(cx, expr, place) } else { expr::convert(cx, expr) }
 }

@@ -139,7 +139,7 @@ impl Drop for Server {
     }
 }
 
-/// Reads messages until the output ends or nobody wants them.
+/// Reads messages until the output ends or the receiver is gone.
 fn read(mut output: impl BufRead, messages: &Sender<Value>) {
     while let Some(message) = message(&mut output) {
         if messages.send(message).is_err() {

@@ -1,4 +1,4 @@
-//! Functions of elements.
+//! Elementwise functions.
 
 use crate::polynomial::{self, scale};
 use triton::prelude::*;

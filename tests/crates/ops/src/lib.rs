@@ -15,7 +15,7 @@ pub const WIDTH: i32 = 2 * HALF;
 #[triton::constant]
 const HALF: i32 = 64;
 
-/// How a step of gradient descent is made.
+/// The parameters of a step of gradient descent.
 #[triton::params]
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Sgd {

@@ -148,7 +148,7 @@ impl Machine<'_> {
         for i in (at..at + len).rev() {
             let byte = &mut self.shared[i];
             match byte.writer {
-                None => return Err(format!("thread {thread} reads byte {i}, which nobody has stored")),
+                None => return Err(format!("thread {thread} reads byte {i}, which was never stored")),
                 Some(writer) if !writer.is_before(reader) => {
                     return Err(format!("thread {thread} reads byte {i} without waiting for thread {}", writer.thread));
                 }

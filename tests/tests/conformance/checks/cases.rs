@@ -1,4 +1,4 @@
-//! The list of cases, and what is told of one that fails.
+//! The list of cases, and the report of one that fails.
 
 use crate::case::{Case, Launch, Region, Run, Trial, untouched};
 use crate::value::Expected;
@@ -29,7 +29,7 @@ fn names_are_unique() {
     assert!(twice.is_empty(), "{twice:?}");
 }
 
-/// What is told of a launch that should leave these elements.
+/// The report of a launch that should leave these elements.
 fn outcome(launch: Launch, after: [u64; 3]) -> String {
     let trial = move || {
         let x = Region::input(DType::I16, vec![1, 2, 0xffff]).skip(1);
@@ -55,7 +55,7 @@ fn differences_are_told() {
     assert_eq!(outcome(copy, [1, 2, 3]), "memory 1, element 2 of inputs -1: found -1, expected 3");
     let nothing = [untouched(DType::I16); 3];
     let behind: Launch = |run| write(run, run.range(1).end, &[7]);
-    assert!(outcome(behind, nothing).starts_with("memory 1, 1 elements behind the end: found 7"));
+    assert!(outcome(behind, nothing).starts_with("memory 1, 1 elements past the end: found 7"));
     let before: Launch = |run| write(run, run.range(1).start - 2, &[7]);
     assert!(outcome(before, nothing).starts_with("memory 1, 2 elements before the start: found 7"));
     assert_eq!(outcome(|_| Ok(()), nothing), "passed");

@@ -42,10 +42,10 @@ fn kernel() -> &'static str {
     kernel
 }
 
-/// The page with another text in the block behind `<!-- shown: NAME -->`.
+/// The page with another text in the block after `<!-- shown: NAME -->`.
 fn put(page: &str, name: &str, shown: &str) -> String {
     let marker = format!("<!-- shown: {name} -->\n\n```text\n");
-    let (before, rest) = page.split_once(&marker).unwrap_or_else(|| panic!("no place for {name}"));
+    let (before, rest) = page.split_once(&marker).unwrap_or_else(|| panic!("no marker for {name}"));
     let (_, after) = rest.split_once("```\n").expect("the end of the block");
     format!("{before}{marker}{}\n```\n{after}", shown.trim_end())
 }

@@ -12,11 +12,11 @@
 //!   reshaped, permuted or reduced tile, and the sum of a product, have the layout that follows from the operand's; the order
 //!   of a reduction and the instructions of a product are chosen;
 //! - stage 2: the same of every tile that is not in shared memory; what is there has the memory's bits and elements, and only
-//!   `smem.store` and `smem.load` take it, with layouts whose registers tell its parts apart; no reduction folds a bit that
+//!   `smem.store` and `smem.load` take it, with layouts whose registers tell its parts apart; no reduction is over a bit that
 //!   warps hold.
 //!
-//! Not checked: that addresses are in bounds, that masks hide what they should, that a division succeeds, that barriers stand
-//! where threads read what others wrote. The interpreter finds those.
+//! Not checked: that addresses are in bounds, that masks are right, that a division succeeds, that barriers are
+//! between a thread's write and another's read. The interpreter finds those.
 
 mod places;
 
@@ -42,7 +42,7 @@ pub fn verify(func: &Function) -> Result<(), Vec<VerifyError>> {
     let mut verifier =
         Verifier { func, scope: Vec::new(), known: HashSet::new(), ever: HashSet::new(), errors: Vec::new() };
     if !func.num_warps.is_power_of_two() || func.num_warps > 32 {
-        verifier.report(None, format!("{} is no number of warps: 1, 2, 4, 8, 16 or 32", func.num_warps));
+        verifier.report(None, format!("{} is not a number of warps: 1, 2, 4, 8, 16 or 32", func.num_warps));
     }
     for param in &func.params {
         verifier.define(None, param.value);
@@ -53,7 +53,7 @@ pub fn verify(func: &Function) -> Result<(), Vec<VerifyError>> {
 
 struct Verifier<'a> {
     func: &'a Function,
-    /// What is defined where the walk stands, in order of definition.
+    /// What is in scope at the current point, in order of definition.
     scope: Vec<Value>,
     known: HashSet<Value>,
     /// What was defined anywhere.
@@ -104,7 +104,7 @@ impl Verifier<'_> {
             }
             data.results.iter().for_each(|&result| self.define(Some(inst), result));
         }
-        // The values of a region are gone behind it.
+        // The values of a region are out of scope after it.
         if block != func.body {
             self.leave(outer);
         }
@@ -133,7 +133,10 @@ impl Verifier<'_> {
                 (Some(_), _) => (0, 0),
             };
             if places.0 != places.1 {
-                self.report(Some(inst), format!("{} values for the {} places of ${}", places.1, places.0, text.0));
+                self.report(
+                    Some(inst),
+                    format!("{} values for the {} placeholders of ${}", places.1, places.0, text.0),
+                );
             }
         }
         if data.op.regions() == 0 && data.op.tiles() != Tiles::Carried {
@@ -170,7 +173,7 @@ fn check_structure(func: &Function, data: &InstData, results: &[Type], args: &[T
             }
             let Some(reduced) = order.fold(shape, axis as usize) else {
                 return Err(format!(
-                    "an order of bits that {shape} has not along axis {axis}, or that names one twice"
+                    "an order of bits that {shape} does not have along axis {axis}, or that names one twice"
                 ));
             };
             let expected: Vec<Type> = args.iter().map(|t| t.with_shape(reduced)).collect();

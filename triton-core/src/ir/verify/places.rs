@@ -1,11 +1,11 @@
-//! The rules of stages 1 and 2: where tiles are, and which places meet in an operation.
+//! The rules of stages 1 and 2: the layouts of tiles, and which layouts an operation accepts.
 
 use crate::ir::types::{Shape, Type};
 use crate::ir::{Function, InstData, Stage, Value};
 use crate::layout::{Layout, Mem, access};
 use crate::ops::{BitOrder, DotKind, Op, Tiles};
 
-/// Checks the places of what an instruction takes and yields.
+/// Checks the layouts of what an instruction takes and yields.
 #[expect(clippy::wildcard_enum_match_arm, reason = "all others are for every stage")]
 pub(super) fn check(func: &Function, data: &InstData) -> Result<(), String> {
     let params = data.regions.iter().flat_map(|&region| &func.blocks[region].params);

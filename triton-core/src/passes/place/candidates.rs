@@ -1,14 +1,14 @@
-//! Which labels are worth considering: found by going breadth first from the operations that have a preference.
+//! Candidate labels: found breadth first from the operations that have a preference.
 //!
 //! | operation | prefers |
 //! |---|---|
 //! | access | neighbouring lanes at neighbouring addresses, the widest vector or half of it, warps along rows or across them |
 //! | product | each arrangement of the warps that tensor cores allow; without them, sums as for an access |
-//! | reduction | warps across what is reduced, so that they need not meet |
+//! | reduction | warps across what is reduced, so that they need not exchange data |
 //!
 //! A layout that a variable may yield is one in which its users may work; one in which it may need an operand, one in which
-//! the variable behind it may. The lists depend on the order of the program alone, and those near a preference come first:
-//! so a limit for each variable takes the far ones.
+//! the variable under it may. The lists depend on the order of the program alone, and those near a preference come
+//! first: so a limit per variable drops the far ones.
 
 use super::graph::{Graph, Kind, Role, Var};
 use super::{accessed, fold_order, products};

@@ -1,4 +1,5 @@
-//! What it costs to run a variable under a label, in cycles of one multiprocessor for all warps ([`crate::layout::cost`]).
+//! The cost of executing a variable under a label, in cycles of one multiprocessor for all warps
+//! ([`crate::layout::cost`]).
 
 use super::accessed;
 use super::candidates::{Label, Layouts};
@@ -35,7 +36,7 @@ impl<'a> Costs<'a> {
         Costs { func, graph, facts, warps: f64::from(func.num_warps) }
     }
 
-    /// Cycles of a variable in all of its runs, with what is computed anew for it.
+    /// Cycles of a variable over all executions, including what is rematerialised for it.
     pub fn of(&self, var: usize, label: Label, layouts: &Layouts) -> f64 {
         let Var { kind, shape, bits, weight, fastest, freq, ref insts, .. } = self.graph.vars[var];
         let layout = layouts.get(label.needs(Role::Domain));
@@ -88,7 +89,8 @@ impl<'a> Costs<'a> {
         issue + once * SECTOR + (asked - once) * SECTOR_AGAIN
     }
 
-    /// In registers, then between lanes; what warps share is exchanged and folded in registers again ([`super::super::split`]).
+    /// In registers, then between lanes; what warps share is exchanged and reduced in registers again
+    /// ([`super::super::split`]).
     fn reduce(&self, inst: Inst, shape: Shape, weight: f64, layout: &Layout, bits: u32) -> f64 {
         let data = &self.func.insts[inst];
         let Op::Reduce { axis, .. } = data.op else { return 0.0 };

@@ -1,9 +1,9 @@
-//! Writes a placement down.
+//! Materialises a layout assignment.
 //!
 //! Operations are walked in their order. What an operation needs in another layout than it has is made just before it is
-//! first needed: a free value or a view again, where the original stood; a conversion in the outermost block that runs as
-//! rarely as value and user together, so outside of the loops that use it, and inside of the branch that does. Instead of a
-//! wide value, what it was computed from may be converted, and the value computed again.
+//! first needed: a free value or a view is rematerialised where the original stood; a conversion goes to the outermost
+//! block that runs as rarely as value and user together, so outside the loops that use it, and inside the branch that
+//! does. Instead of a wide value, its narrower source may be converted, and the value recomputed.
 
 use super::fold_order;
 use super::graph::{Graph, Role, Source, behind, is_tile};
@@ -17,7 +17,7 @@ use std::collections::HashMap;
 /// See the [module's page](self).
 ///
 /// # Errors
-/// A layout that an operation cannot have: a mistake of placement.
+/// A layout that an operation cannot have: a bug in layout assignment.
 pub(super) fn emit(func: &mut Function, graph: &Graph, chosen: &[Choice]) -> Result<Vec<Inst>, String> {
     let mut stands: HashMap<(Value, Layout), Vec<Block>> = HashMap::new();
     for used in &graph.uses {
@@ -71,7 +71,7 @@ struct Writer<'a> {
     made: HashMap<(Value, Layout), Vec<(Block, Value)>>,
     /// The instruction that defines a value, and how many blocks were open there.
     definition: SideTable<Value, Option<(Inst, usize)>>,
-    /// Operations on data that were computed again.
+    /// Operations on data that were recomputed.
     again: Vec<Inst>,
     /// As they were at stage 0, those that may be.
     before: HashMap<Inst, Op>,
@@ -166,7 +166,7 @@ impl Writer<'_> {
         if let Some(&(_, made)) = known {
             return Ok(made);
         }
-        let (original, home) = self.definition[value].ok_or_else(|| format!("{value} stands nowhere"))?;
+        let (original, home) = self.definition[value].ok_or_else(|| format!("{value} has no layout"))?;
         let copy = self.func.insts[original].clone();
         let (inst, depth) = match self.graph.source[value] {
             Source::Free | Source::View => {

@@ -1,4 +1,4 @@
-//! Says what was chosen, and what it costs.
+//! Prints the choice and its cost.
 
 use super::accessed;
 use super::graph::{Graph, Kind, is_tile, weight};
@@ -47,7 +47,7 @@ struct Lines<'a> {
     facts: SideTable<Value, Axis>,
     graph: &'a Graph,
     chosen: &'a [Choice],
-    /// Operations that were computed again.
+    /// Operations that were recomputed.
     again: &'a [Inst],
     out: String,
     /// Layouts that are named.
@@ -125,7 +125,7 @@ impl Lines<'_> {
         tiles.into_iter().map(|v| format!("{v}: {}", self.tile(v))).collect::<Vec<_>>().join(", ")
     }
 
-    /// What loops and branches carry.
+    /// Loop-carried values, and results of branches.
     fn carried(&mut self, inst: Inst, data: &InstData) {
         for (var, variable) in self.graph.vars.iter().enumerate() {
             if let Kind::Carried(i) = variable.kind

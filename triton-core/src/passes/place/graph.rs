@@ -1,4 +1,4 @@
-//! What there is to label: variables, their uses of one another, and how often each part of a function runs.
+//! The graph to label: variables, their uses of one another, and how often each part of a function runs.
 //!
 //! A *variable* is an operation that makes or uses tiles of data: an access, a reduction, a product, what a loop or a branch
 //! carries, or a chain of elementwise operations, each the only user of the one before, on equally many bits. Such a chain is
@@ -7,8 +7,8 @@
 //!
 //! No variables are
 //! - *free values*: constants, ranges, splats, and what elementwise operations and changes of shape make of only those (all
-//!   index arithmetic and masks). They are computed anew in whichever layout a user needs.
-//! - *views*: changes of shape of data. They move nothing, so what a user needs of a view is needed, in the layout that
+//!   index arithmetic and masks). They are rematerialised in whichever layout a user needs.
+//! - *views*: changes of shape of data. They move no data, so what a user needs of a view is needed, in the layout that
 //!   follows from it, of the data itself ([`Graph::origin`]): before a broadcast there is less to convert.
 
 use crate::analysis::stride::{self, Strides};
@@ -25,7 +25,7 @@ use std::collections::HashSet;
 pub(super) enum Source {
     /// It is none: a scalar.
     Scalar,
-    /// Computed anew for each layout.
+    /// Rematerialised for each layout.
     Free,
     /// Data in another shape.
     View,
@@ -38,7 +38,7 @@ pub(super) enum Source {
 pub(super) enum Kind {
     /// A chain of elementwise operations.
     Elementwise,
-    /// A load, store or whatever else goes through pointers.
+    /// A load, store or any other access through pointers.
     Access,
     /// A reduction.
     Reduce,
@@ -366,7 +366,7 @@ impl Graph {
     }
 
     /// Cycles to have a variable's result, which is in layout `src`, in another one, and whether by computing it again from
-    /// what is narrower; `cycles` says what converting elements of so many bits costs.
+    /// what is narrower; `cycles` says what converting elements of this many bits costs.
     pub fn moved(&self, func: &Function, var: usize, dst: &Layout, mut cycles: impl FnMut(u32) -> f64) -> (f64, bool) {
         let Var { bits, weight, narrow, .. } = self.vars[var];
         let whole = cycles(bits);
@@ -381,7 +381,7 @@ impl Graph {
         self.freq[block]
     }
 
-    /// The layout that the data behind a view must have for the view to have this one.
+    /// The layout that the data under a view must have for the view to have this one.
     pub fn origin(&self, func: &Function, value: Value, layout: &Layout) -> Option<Layout> {
         let (mut value, mut layout) = (value, layout.clone());
         while self.source[value] == Source::View {
@@ -392,7 +392,7 @@ impl Graph {
         Some(layout)
     }
 
-    /// The layout that a view has if the data behind it has this one; `None` for a broadcast, which leaves it open.
+    /// The layout that a view has if the data under it has this one; `None` for a broadcast, which leaves it open.
     #[expect(clippy::wildcard_enum_match_arm, reason = "three operations change shapes")]
     pub fn seen(&self, func: &Function, value: Value, layout: &Layout) -> Option<Layout> {
         if self.source[value] != Source::View {

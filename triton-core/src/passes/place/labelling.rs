@@ -1,4 +1,4 @@
-//! The labels that cost least together.
+//! The labels of minimal total cost.
 
 use super::candidates::{self, Id, Label, Layouts};
 use super::cost::Costs;
@@ -19,11 +19,12 @@ pub(super) struct Choice {
     pub domain: Layout,
     /// Of a product, the instructions, and the layouts of its left and its right operand.
     pub product: Option<(DotKind, [Layout; 2])>,
-    /// Cycles that it takes itself, in all of its runs.
+    /// Its own cycles, over all executions.
     pub cost: f64,
 }
 
-/// The labelling of a function at stage 0 under a promise: variables, the labels of each, and what a choice costs.
+/// The labelling of a function at stage 0 under a specialization: variables, the labels of each, and what a choice
+/// costs.
 pub struct Labelling<'a> {
     func: &'a Function,
     graph: Graph,
@@ -49,7 +50,7 @@ impl<'a> Labelling<'a> {
     /// Cycles that the choice of a label for each variable costs: their sum over variables and uses, without any shortcut.
     ///
     /// # Errors
-    /// A label that says nothing of an operand: a mistake of placement.
+    /// A label without a layout for an operand: a bug in layout assignment.
     pub fn cost(&mut self, choice: &[usize]) -> Result<f64, String> {
         let costs = Costs::new(self.func, &self.graph, &self.facts);
         let label = |var: usize| self.labels[var][choice[var]];
@@ -66,7 +67,7 @@ impl<'a> Labelling<'a> {
         Ok(total)
     }
 
-    /// The label of each variable that together cost least.
+    /// The labels of minimal total cost.
     ///
     /// # Errors
     /// As [`Labelling::cost`].
@@ -158,7 +159,7 @@ impl Moves<'_> {
         labels.iter().map(of).collect::<Option<_>>().ok_or_else(|| "a label without a result".into())
     }
 
-    /// The layouts in which what is behind an operand is needed.
+    /// The layouts in which the data under an operand is needed.
     fn needs(&mut self, used: &Use, labels: &[Label]) -> Result<Vec<Id>, String> {
         let of = |label: &Label| {
             let layout = self.graph.origin(self.func, used.value, self.layouts.get(label.needs(used.role)))?;

@@ -1,24 +1,25 @@
-//! Layout placement, stage 0 → 1: which thread's register holds which element.
+//! Layout assignment, stage 0 → 1: which thread's register holds which element.
 //!
 //! *Before:* tiles without layouts. *After:* every tile has one; equal layouts meet in every elementwise operation; where a
-//! value arrives in another layout than is needed, a `convert` stands; the order in which reductions fold, and the
-//! instructions of products, are written down.
+//! value is needed in another layout, there is a `convert`; the order of reductions, and the
+//! instructions of products, are explicit.
 //!
 //! # One labelling
 //! Each operation that makes or uses data is a variable (`graph`); its label is the layout it works in, from which those
-//! that it needs its operands in and yields its result in follow. Placement is the choice of labels that costs least:
+//! that it needs its operands in and yields its result in follow. Layout assignment is the choice of labels of minimal
+//! cost:
 //!
 //! > Σ over variables of *how often · what it costs to run so* + Σ over uses of *how often · what the conversion costs*
 //!
-//! where a conversion runs as often as the rarer of definition and use, since it stands at the outermost place that is run so
-//! rarely; what was widened by a cast may be converted before the cast, and cast again. Everything that is wanted of placement
-//! is a term of this sum: wide and neighbouring accesses (`cost`), rows that stay in a warp, products whose sums do not move,
-//! conversions after a narrowing cast. Nothing is repaired afterwards.
+//! where a conversion runs as often as the rarer of definition and use, since it is at the outermost point that is run
+//! so rarely; what was widened by a cast may be converted before the cast, and cast again. Every goal of layout
+//! assignment is a term of this sum: wide and coalesced accesses (`cost`), rows that stay in a warp, products whose
+//! sums do not move, conversions after a narrowing cast. Nothing is repaired afterwards.
 //!
 //! Labels worth considering are found first (`candidates`); the sum is then a partitioned Boolean quadratic problem, solved
 //! by [`crate::passes::pbqp`], exactly in all kernels that we know. Variables with one candidate take no part. ("Register
 //! allocation for irregular architectures", Scholz and Eckstein, LCTES 2002, solve the same problem for registers.) At last
-//! the choice is written down (`emit`). The result depends on nothing but the function and the promise.
+//! the choice is materialised (`emit`). The result only depends on the function and the specialization.
 
 mod candidates;
 mod cost;
@@ -45,14 +46,14 @@ const WIDEST: u64 = 16;
 /// See the [module's page](self).
 ///
 /// # Errors
-/// A reduction that no layout allows: a mistake of this pass.
+/// A reduction that no layout allows: a bug in this pass.
 pub fn place(func: &mut Function, promise: Specialization) -> Result<(), String> {
     let (graph, chosen) = decide(func, promise)?;
     emit::emit(func, &graph, &chosen).map(|_| ())
 }
 
-/// What [`place`] chooses for a function, line by line: what each operation costs in all of its runs and the layouts it works
-/// in, and each conversion with how it is done.
+/// What [`place`] chooses for a function, line by line: the cost of each operation over all executions and its layouts,
+/// and each conversion with its plan.
 ///
 /// # Errors
 /// As [`place`].
@@ -69,8 +70,9 @@ fn decide(func: &Function, promise: Specialization) -> Result<(Graph, Vec<Choice
     Ok(labelling.choose(&least))
 }
 
-/// In which order a layout folds the bits of an index: first those within a thread, then those between lanes, then those
-/// between warps. `None` if a bit of the hardware stands for more than one bit of the index, or for another axis as well.
+/// The order in which a reduction in a layout combines the bits of an index: first those within a thread, then those
+/// between lanes, then those between warps. `None` if a bit of the hardware stands for more than one bit of the index,
+/// or for another axis as well.
 fn fold_order(layout: &Layout, shape: Shape, axis: usize) -> Option<BitOrder> {
     let inner: u32 = shape.dims()[axis + 1..].iter().product();
     let extent = shape.dims()[axis];
@@ -90,8 +92,8 @@ pub fn access(op: &Op) -> Option<(Value, Option<Value>)> {
     if let Op::Load { ptr, mask, .. } | Op::Store { ptr, mask, .. } = *op { Some((ptr, mask)) } else { None }
 }
 
-/// Elements that one access of a thread may cover; 1 of what is no pointer. The mask does not count: where it does not agree
-/// on all of them, they are accessed one by one.
+/// Elements that one access of a thread may cover; 1 of what is not a pointer. The mask does not count: where it is not
+/// uniform on all of them, they are accessed one by one.
 pub fn vector(func: &Function, facts: &SideTable<Value, Axis>, ptr: Value) -> u64 {
     let Elem::Ptr { pointee, .. } = func.ty(ptr).elem else { return 1 };
     let bytes = u64::from(pointee.bytes());
@@ -99,7 +101,7 @@ pub fn vector(func: &Function, facts: &SideTable<Value, Axis>, ptr: Value) -> u6
 }
 
 /// The pointers of an operation on memory, and the elements that one of its instructions may cover: those of [`vector`] for
-/// loads and stores. What updates memory does so one element after the other.
+/// loads and stores. Atomic updates go one element after the other.
 fn accessed(func: &Function, facts: &SideTable<Value, Axis>, op: &Op) -> Option<(Value, u64)> {
     let mut pointer = None;
     op.for_each_operand(|v| {

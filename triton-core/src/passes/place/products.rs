@@ -1,4 +1,4 @@
-//! The layouts of matrix products: with which instructions, over which warps.
+//! The layouts of matrix products: the instructions, and the arrangement of warps.
 
 use crate::ir::types::{DType, Shape};
 use crate::ir::{Function, Value};

@@ -1,4 +1,4 @@
-//! The CPU device's memory: widths, masks, what is refused and why, and buffers that go while kernels see them.
+//! The CPU device's memory: widths, masks, errors and their reasons, and buffers that are freed while kernels use them.
 
 use super::CpuMemory;
 use crate::{Device, Result, Stream};

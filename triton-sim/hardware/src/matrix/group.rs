@@ -21,7 +21,7 @@ enum Layout {
     Registers,
 }
 
-/// Types, and what stands behind the operands: factors of -1, or no C.
+/// Types, and what follows the operands: factors of -1, or no C.
 const TYPES: &[(Element, Element, Element, &str)] = &[
     (F16_, F16_, F32_, ""),
     (F16_, F16_, F16_, ""),
@@ -62,7 +62,7 @@ pub fn programs() -> Vec<Program> {
     all
 }
 
-/// Bytes of a tile of so many rows.
+/// Bytes of a tile of this many rows.
 fn tile(rows: usize, layout: Layout) -> usize {
     rows * if layout == Layout::Swizzled { 128 } else { 32 }
 }

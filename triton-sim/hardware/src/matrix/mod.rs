@@ -43,7 +43,7 @@ pub struct Case {
     pub c: Vec<u64>,
 }
 
-/// The sums of a case, in the order of their places in the output.
+/// The sums of a case, in the order of their offsets in the output.
 #[derive(Clone, Debug)]
 pub struct Dots {
     /// The matrices.

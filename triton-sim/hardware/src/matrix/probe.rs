@@ -23,7 +23,7 @@ pub enum Depth {
 /// Log2 of the large factors; their product is 2^8.
 const LARGE: i32 = 4;
 
-/// Places along K of a large product, its opposite, and a small one.
+/// Positions along K of a large product, its opposite, and a small one.
 const TRIPLES: &[[usize; 3]] = &[
     [0, 1, 2],
     [0, 2, 1],
@@ -282,7 +282,7 @@ impl Maker {
         );
     }
 
-    /// A large c beside so many small products: whether c is one of the terms.
+    /// A large c beside this many small products: whether c is one of the terms.
     fn large_addend(&mut self, count: usize) {
         let Spec { a, b, c, .. } = self.spec;
         let spec = self.spec;

@@ -1,5 +1,5 @@
 //! The carry flag between additions and subtractions (PTX ISA 9.7.2): one flag, whose meaning after a subtraction the ISA
-//! leaves open.
+//! leaves unspecified.
 
 /// See [`crate::form`].
 pub const LINES: &[&str] = &[

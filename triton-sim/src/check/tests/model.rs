@@ -1,4 +1,4 @@
-//! The same steps over the whole graph of what happens before what: slow, and plain enough to believe.
+//! The same steps over the explicit happens-before graph: slow, and simple enough to trust.
 
 use super::super::*;
 use super::world::{Id, Step};

@@ -1,4 +1,4 @@
-//! Random programs: the clocks must agree with the whole graph on the first fault.
+//! Random programs: the clocks must agree with the explicit graph on the first fault.
 
 use super::super::*;
 use super::model::Model;

@@ -1,5 +1,5 @@
-//! Each rule as a program of a few lines, with what it finds behind `->`: `race N`, `fence N` or `read-only N` with the line of the
-//! earlier access, or nothing.
+//! Each rule as a program of a few lines, with what it finds after `->`: `race N`, `fence N` or `read-only N` with the
+//! line of the earlier access, or nothing.
 
 use super::super::*;
 use super::world::{World, parse, weak};
@@ -106,7 +106,7 @@ t0..t32 read s 0 +0 4
 barrier t0..t17 t18..t32 t33
 t33 write s 0 4 -> race 0
 ---
-reads that spilled are forgotten behind a write that knows them
+reads that spilled are forgotten after a write that knows them
 t0 read s 0 4
 t1 read s 0 4
 t32 read s 0 4
@@ -170,7 +170,7 @@ t0..t32 write s 0 +0 4 equal
 t32..t64 write s 0 +0 4 equal @0
 t32 write s 0 4 -> race 0
 ---
-what one store wrote again is read behind all of its writers
+what one store wrote again is read after all of its writers
 t0 write g 0 4
 t32 write g 0 4 @0
 barrier t0 t33
@@ -356,7 +356,7 @@ c write async s 0 4
 t1 write s 4 4
 c write async s 4 4 -> race 5
 ---
-what a thread does behind a copy is not before it
+what a thread does after a copy is not before it
 t0 issue c
 t0 write s 0 4
 c read s 0 4 -> race 1
@@ -434,7 +434,7 @@ barrier t0 t32
 t32 issue c
 c read async s 0 4
 ---
-a fence behind the barrier counts too
+a fence after the barrier counts too
 t0 write s 0 4
 barrier t0 t32
 t32 proxyfence s
@@ -488,7 +488,7 @@ t0 collect c
 t0 read s 0 4
 t0 write s 0 4
 ---
-asynchronous copies by the generic proxy need the fence, behind the wait
+asynchronous copies by the generic proxy need the fence, after the wait
 t0 issue c
 c write s 0 4
 t0 collect c

@@ -149,7 +149,7 @@ impl Decoder<'_> {
                 return Ok(Op::Mbarrier(window, self.addr(1)?, op));
             }
             [wait @ ("test_wait" | "try_wait"), more @ ..] => {
-                // A time stands behind `try_wait`.
+                // A time limit may follow `try_wait`.
                 self.count(3..=3 + usize::from(*wait == "try_wait"))?;
                 let phase = match more {
                     [] => WaitFor::State(self.src(2, Ty::Bits(8))?),

@@ -1,4 +1,4 @@
-//! Calls, of functions of the text and of those that the system has.
+//! Calls, of functions of the text and of system functions.
 
 use super::words::{Ty, Words};
 use super::{Decoded, Decoder, describe};
@@ -55,7 +55,7 @@ impl Decoder<'_> {
         }
     }
 
-    /// Pairs of what stands at the call and what the function declares.
+    /// Pairs of what the call passes and what the function declares.
     fn transfers(
         &self,
         what: &str,
@@ -85,7 +85,7 @@ impl Decoder<'_> {
         actual.iter().zip(formal).enumerate().map(pair).collect()
     }
 
-    /// What stands in the list of a call.
+    /// The operands in the list of a call.
     fn actual(&self, operand: &Operand, ty: Ty) -> Result<Place, ParseError> {
         match operand {
             Operand::Variable(variable) => match self.place_of(*variable) {
@@ -111,7 +111,7 @@ impl Decoder<'_> {
         }
     }
 
-    /// Where a variable of the thread is; those of others are no place.
+    /// Where a variable of the thread is; those of others have no address.
     fn place_of(&self, variable: u32) -> Place {
         let (at, v) = (self.layout.kernel[variable as usize], &self.entry.variables[variable as usize]);
         match v.space {

@@ -20,7 +20,7 @@ const SPACES: [(&str, Window); 9] = [
     ("const", Window::Of(Space::Const)),
 ];
 
-/// Words that say how caches are to be used: they change no result.
+/// Cache hints: they change no result.
 const CACHES: [&str; 24] = [
     "ca",
     "cg",
@@ -107,7 +107,7 @@ impl Decoder<'_> {
             }
             "createpolicy" => {
                 words.take_rest();
-                // What a cache shall keep changes no result.
+                // Cache hints change no result.
                 Ok(Op::Alu(|_, _, _| 0, self.dst(0)?, [Src::Imm(0); 3]))
             }
             "call" => self.call(words),

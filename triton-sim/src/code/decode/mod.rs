@@ -1,6 +1,6 @@
 //! From the text's instructions to [`Instr`]: words become functions, names become numbers.
 //!
-//! Each family of instructions has a file. What a family does not know is an error at its line: nothing is skipped.
+//! Each family of instructions has a file. An unknown instruction is an error with its line: nothing is skipped.
 
 mod arith;
 mod bulk;
@@ -23,7 +23,7 @@ use words::Words;
 /// The first byte of a block's shared memory: below it the hardware keeps its own.
 pub(crate) const SHARED_BASE: u32 = 1024;
 
-/// The largest address behind shared memory: a block of sm_90 has 227 KiB, and 1 KiB is the hardware's.
+/// The largest end of shared memory: a block of sm_90 has 227 KiB, and 1 KiB is the hardware's.
 pub(crate) const MOST_SHARED: u32 = 228 << 10;
 
 /// The most bytes of parameters of a kernel (PTX ISA, "Kernel Function Parameters").
@@ -35,7 +35,7 @@ const MOST_LOCAL: u32 = 512 << 10;
 /// Decodes a kernel of a module.
 ///
 /// # Errors
-/// The first instruction that the simulator does not know, or whose operands do not fit.
+/// The first unsupported instruction, or the first whose operands do not match.
 pub(crate) fn decode(module: &Module, entry: &Entry) -> Result<Kernel, ParseError> {
     let linked = link(module, entry)?;
     let entry = &*linked.entry;
@@ -79,7 +79,7 @@ pub(crate) fn decode(module: &Module, entry: &Entry) -> Result<Kernel, ParseErro
     })
 }
 
-/// Of each instruction, the first with the same operation code that was made of the same place in the source.
+/// Of each instruction, the first with the same operation code generated from the same source location.
 fn groups(sites: &[Site]) -> Vec<u32> {
     let mut firsts = HashMap::new();
     let group = |(pc, site): (u32, &Site)| {
@@ -95,7 +95,7 @@ fn registers_at_launch(entry: &Entry) -> Option<u32> {
     let product = |t: [u32; 3]| t.iter().fold(1, |n: u32, &e| n.saturating_mul(e)).clamp(1, 1024);
     let threads = entry.required_threads.or(entry.max_threads).map(product);
     let blocks = entry.min_blocks.unwrap_or(1).clamp(1, 32);
-    // The hardware gives registers by eights, to four warps at a time.
+    // The hardware allocates registers in units of 8, to four warps at a time.
     let most =
         threads.map(|threads| 65536 / (threads.next_multiple_of(128) * blocks) / 8 * 8).filter(|most| *most < 256);
     let given = entry.max_registers.map(|given| given.min(255).next_multiple_of(8));
@@ -105,7 +105,7 @@ fn registers_at_launch(entry: &Entry) -> Option<u32> {
     }
 }
 
-/// Where variables lie.
+/// The addresses of variables.
 struct Layout {
     /// Address of each variable of the module in shared memory; of others their number among those in memory.
     module: Vec<u32>,
@@ -137,7 +137,7 @@ impl Layout {
                 Space::Shared => place(&mut shared, v, MOST_SHARED)?,
                 Space::Local | Space::Param => place(&mut local, v, MOST_LOCAL)?,
                 Space::Global | Space::Const => {
-                    return Err(error(v.pos, format!("`{}` must be declared outside of the kernel", v.name)));
+                    return Err(error(v.pos, format!("`{}` must be declared outside the kernel", v.name)));
                 }
             });
         }
@@ -151,7 +151,7 @@ impl Layout {
     }
 }
 
-/// Puts a variable behind the others of its space, aligned; gives its first byte.
+/// Appends a variable to its space, aligned; returns its first byte.
 fn place(end: &mut u32, v: &Variable, most: u32) -> Result<u32, ParseError> {
     let bytes = v.bytes.unwrap_or(0);
     let start = end.checked_next_multiple_of(v.align.max(1));
@@ -209,7 +209,7 @@ impl<'a> Decoder<'a> {
         Ok(op)
     }
 
-    /// Operands must be this many.
+    /// Checks the number of operands.
     fn count(&self, counts: std::ops::RangeInclusive<usize>) -> Result<usize, ParseError> {
         let found = self.inst.operands.len();
         if counts.contains(&found) {

@@ -112,7 +112,7 @@ impl Decoder<'_> {
     }
 
     /// The halves of a register of 128 bits, or a vector of both. The lower half has the number of the register, the upper
-    /// ones stand behind all registers.
+    /// ones follow all registers.
     pub(super) fn halves(&self, index: usize) -> Result<Regs, ParseError> {
         let all = &self.entry.registers;
         let is_wide = |register: &Register| register.ty == Type::B(128);
@@ -158,7 +158,7 @@ impl Decoder<'_> {
         self.src(index, Ty::Bits(4))
     }
 
-    /// A number that must stand in the text.
+    /// A number that must be a literal.
     pub(super) fn immediate(&self, index: usize) -> Result<u64, ParseError> {
         let operand = self.operand(index)?;
         if let Operand::Number(Number::Int(value)) = operand {
@@ -195,7 +195,7 @@ impl Decoder<'_> {
                 Src::Imm(address) => Src::Imm(address.wrapping_add_signed(*offset)),
                 Src::Variable(index, _) => Src::Variable(index, *offset),
                 Src::Reg(_) | Src::Not(_) | Src::Special(_) => {
-                    return self.error("an address with an offset stands in brackets");
+                    return self.error("an address with an offset must be in brackets");
                 }
             },
             Operand::Label(_)
@@ -274,7 +274,7 @@ impl Decoder<'_> {
     }
 }
 
-/// An operand in words.
+/// A description of an operand.
 pub(super) fn describe(operand: &Operand) -> &'static str {
     match operand {
         Operand::Register(_) => "a register",

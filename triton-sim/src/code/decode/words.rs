@@ -6,7 +6,7 @@ use crate::code::{Order, Scope};
 use crate::num::{Flags, Float, Int, Num, Round};
 use crate::parse::ast::Instruction;
 
-/// The words that no one has taken yet, without the first.
+/// The words that are not taken yet, without the first.
 pub(super) struct Words<'a> {
     first: &'a str,
     left: Vec<&'a str>,
@@ -192,7 +192,7 @@ impl<'a> Words<'a> {
         }
     }
 
-    /// Reports words that nobody understood.
+    /// Reports words that were not taken.
     pub(super) fn end(&self, inst: &Instruction) -> Result<(), ParseError> {
         match self.left.first() {
             None => Ok(()),

@@ -159,7 +159,7 @@ fn types_say_what_a_load_does_to_values() {
     }
 }
 
-/// Addresses behind the last one are the last one, which nothing is allocated at.
+/// Addresses past the last one saturate to it; nothing is allocated there.
 #[test]
 fn far_addresses_do_not_wrap() {
     let map = TensorMap::tiled(DataType::U8, 0, &[16, 1 << 32], &[(1 << 40) - 16], &[16, 1]).build().unwrap();

@@ -33,7 +33,7 @@ fn low_bits_are_cut_off() {
     let third = f32::from_bits(0x3eaa_aaab);
     // The accumulator, the products, and the sum.
     let cases: [(Accumulate, f32, &[f64], f64); 14] = [
-        // Four quarters of the last place together count only if two bits below it are kept.
+        // Four quarters of a unit in the last place together count only if two bits below it are kept.
         (hopper, one, &[power(-25); 4], 1.0 + power(-23)),
         (ampere, one, &[power(-25); 4], 1.0),
         (ampere, one, &[power(-24); 2], 1.0 + power(-23)),
