@@ -10,8 +10,8 @@ use triton_core::Compiled;
 /// The variable that names the folder.
 pub(crate) const FOLDER: &str = "TRITON_DSL_DUMP_DIR";
 
-/// Writes what was compiled, if the folder is named. Nobody depends on it, so a folder that cannot be written to is no error of the
-/// kernel.
+/// Writes what was compiled, if the folder is named. Nothing depends on it, so a folder that cannot be written to is not an error
+/// of the kernel.
 pub(crate) fn write(instances: &[Instance], compiled: &[Vec<Compiled>], spelling: impl Fn(&Instance) -> String) {
     let Some(folder) = std::env::var_os(FOLDER).map(PathBuf::from) else { return };
     let _ = std::fs::create_dir_all(&folder);

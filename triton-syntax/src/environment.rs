@@ -16,7 +16,7 @@ pub(crate) fn in_editor() -> bool {
 
 /// Whether what is compiled has no code in the end, as for `cargo check`, clippy and rustdoc: then kernels need none.
 ///
-/// Cargo has no variable that tells, but asks rustc for metadata alone. Whoever wants the code as files wants it in any case.
+/// Cargo has no variable that tells, but asks rustc for metadata alone. With a folder for dumps, code is made in any case.
 pub(crate) fn only_checks() -> bool {
     if !proc_macro::is_available() || std::env::var_os(crate::dump::FOLDER).is_some() {
         return false;

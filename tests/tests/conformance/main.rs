@@ -63,7 +63,7 @@ struct Options {
     /// The same, as `cargo test NAME` says it
     #[arg(value_name = "NAME")]
     names: Vec<String>,
-    /// Runs so many of the cases, chosen by chance
+    /// Runs this number of cases, chosen at random
     #[arg(long, value_name = "COUNT")]
     sample: Option<usize>,
     /// Runs a part of the cases: `2/4` is the second of four
@@ -72,7 +72,7 @@ struct Options {
     /// Where chance begins; it is printed, so that a run can be repeated
     #[arg(long)]
     seed: Option<u64>,
-    /// On the simulator: runs each case in so many orders
+    /// On the simulator: runs each case in this number of orders
     #[arg(long, value_name = "COUNT", default_value_t = 1)]
     seeds: u64,
     /// Prints the names of the cases and runs none
@@ -87,10 +87,10 @@ struct Options {
     test_threads: Option<usize>,
 }
 
-/// A part of so many, from 1.
+/// A part and the number of parts, from 1.
 fn shard(text: &str) -> Result<(usize, usize), String> {
     let parsed = text.split_once('/').and_then(|(part, parts)| Some((part.parse().ok()?, parts.parse().ok()?)));
-    parsed.filter(|&(part, parts)| 1 <= part && part <= parts).ok_or("expected a part of so many, as in `1/4`".into())
+    parsed.filter(|&(part, parts)| 1 <= part && part <= parts).ok_or("expected a part and the number of parts, as in `1/4`".into())
 }
 
 fn main() -> ExitCode {
@@ -122,7 +122,7 @@ fn main() -> ExitCode {
     if failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-/// Keeps so many cases, in their order.
+/// Keeps this number of cases, in their order.
 fn sample(cases: &mut Vec<Case>, count: usize, seed: u64) {
     let mut chosen: Vec<bool> = (0..cases.len()).map(|i| i < count).collect();
     fastrand::Rng::with_seed(seed).shuffle(&mut chosen);

@@ -13,7 +13,7 @@ pub const fn f16_to_f32(bits: u16) -> f32 {
         0x7c01.. => 0x7fc0_0000 | (magnitude << 13),
         0x7c00 => f32::INFINITY.to_bits(),
         0x0400.. => (magnitude << 13) + REBIAS,
-        // Subnormal: so many times 2^−24.
+        // Subnormal: a multiple of 2^−24.
         _ => (magnitude as f32 / (1 << 24) as f32).to_bits(),
     };
     f32::from_bits(sign | wide)
