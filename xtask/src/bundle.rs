@@ -28,7 +28,11 @@ pub fn bundle() -> Outcome {
     }
     let mut executables = build(&root(), &["build", "--examples", "--package", "triton-dsl"], "examples")?;
     for (package, test, folder) in TESTS {
-        executables.extend(build(&root(), &["test", "--no-run", "--package", package, "--test", test], folder)?);
+        // The package's programs are built too.
+        let built = build(&root(), &["test", "--no-run", "--package", package, "--test", test], folder)?;
+        let is_test =
+            |file: &Path| file.file_name().is_some_and(|name| name.to_string_lossy().starts_with(&format!("{test}-")));
+        executables.extend(built.into_iter().filter(|(_, file)| is_test(file)));
     }
     executables.extend(build(&root(), &["build", "--package", "triton-bench"], "bench")?);
     crate::stub::stub(&root().join(STUB))?;

@@ -90,7 +90,9 @@ struct Options {
 /// A part and the number of parts, from 1.
 fn shard(text: &str) -> Result<(usize, usize), String> {
     let parsed = text.split_once('/').and_then(|(part, parts)| Some((part.parse().ok()?, parts.parse().ok()?)));
-    parsed.filter(|&(part, parts)| 1 <= part && part <= parts).ok_or("expected a part and the number of parts, as in `1/4`".into())
+    parsed
+        .filter(|&(part, parts)| 1 <= part && part <= parts)
+        .ok_or("expected a part and the number of parts, as in `1/4`".into())
 }
 
 fn main() -> ExitCode {

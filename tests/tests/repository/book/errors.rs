@@ -2,7 +2,6 @@
 
 use super::{compare, folder, names, text};
 use std::fmt::Write;
-use std::path::Path;
 use triton_core::diag::Code;
 
 const HEAD: &str = "# Error codes
