@@ -16,8 +16,8 @@
 //! | `lower` | the code for `sm_80` of a function that is at stage 1 or 2 already | `NAME.ptx` |
 //! | `run` | the buffers after the grid has run, the same before and after each pass, and of the PTX on the simulator | `NAME.out` |
 
-use crate::run;
-use std::path::Path;
+use crate::{parallel, run};
+use std::path::{Path, PathBuf};
 use triton_core::ir::Stage;
 use triton_core::ir::parse::parse;
 use triton_core::ir::print::print;
@@ -32,16 +32,14 @@ pub fn run_all(folder: &Path) -> Result<usize, Vec<String>> {
     let mut cases = Vec::new();
     collect(folder, &mut cases);
     cases.sort();
-    let failures: Vec<String> = cases
-        .iter()
-        .filter_map(|path| {
-            check(path).err().map(|e| format!("{}: {e}", path.strip_prefix(folder).unwrap_or(path).display()))
-        })
-        .collect();
+    let failure = |path: &PathBuf| {
+        check(path).err().map(|e| format!("{}: {e}", path.strip_prefix(folder).unwrap_or(path).display()))
+    };
+    let failures: Vec<String> = parallel::map(&cases, failure).into_iter().flatten().collect();
     if failures.is_empty() { Ok(cases.len()) } else { Err(failures) }
 }
 
-fn collect(folder: &Path, cases: &mut Vec<std::path::PathBuf>) {
+fn collect(folder: &Path, cases: &mut Vec<PathBuf>) {
     for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
         let path = entry.path();
         if path.is_dir() {

@@ -2,6 +2,7 @@
 //!
 //! | task | what it does |
 //! |---|---|
+//! | `ci` | runs `.ci/run`: everything that a change must pass |
 //! | `validate` | assembles every PTX snapshot with the vendor's `ptxas`, and compares registers and spills with the record |
 //! | `bundle` | lays examples, tests and benchmarks in `target/gpu/`, to run on a GPU host without Rust |
 //! | `stub DIR` | makes a stand-in `libcuda.so` in `DIR/lib64`, to link crates that need one at build time |
@@ -26,13 +27,14 @@ fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
     let words: Vec<&str> = args.iter().map(String::as_str).collect();
     let outcome = match words[..] {
+        ["ci"] => ci(),
         ["validate"] => validate::validate(),
         ["bundle"] => bundle::bundle(),
         ["stub", dir] => stub::stub(Path::new(dir)),
         ["reproduce"] => reproduce::reproduce(),
         ["same", revision] => same::same(revision),
         ["ide"] => ide::ide(),
-        _ => Err("tasks: validate, bundle, stub DIR, reproduce, same REVISION, ide".into()),
+        _ => Err("tasks: ci, validate, bundle, stub DIR, reproduce, same REVISION, ide".into()),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
@@ -41,6 +43,13 @@ fn main() -> ExitCode {
             ExitCode::FAILURE
         }
     }
+}
+
+/// Runs what a change must pass, with its output.
+fn ci() -> Outcome {
+    let run = root().join(".ci/run");
+    let status = std::process::Command::new(&run).status().map_err(|e| format!("{}: {e}", run.display()))?;
+    if status.success() { Ok(()) } else { Err(format!("{} failed: {status}", run.display())) }
 }
 
 /// The root of the repository.

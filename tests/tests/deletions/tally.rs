@@ -4,14 +4,9 @@ use crate::text::Deletion;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::RangeInclusive;
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Orders of the warps that a deletion may be caught in.
 const SEEDS: RangeInclusive<u64> = 1..=3;
-
-/// Threads that run programs.
-const WORKERS: usize = 2;
 
 /// Deletions that cannot be detected.
 pub struct Excuse {
@@ -62,24 +57,13 @@ impl Tally {
                 Err(error) => tally.failures.push(format!("{}: {error}", program.name())),
             }
         }
-        let (next, found) = (AtomicUsize::new(0), Mutex::new(BTreeMap::new()));
-        std::thread::scope(|scope| {
-            for _ in 0..WORKERS {
-                scope.spawn(|| {
-                    loop {
-                        let at = next.fetch_add(1, Ordering::Relaxed);
-                        let Some((program, deletion)) = work.get(at) else { break };
-                        let text = deletion.apply(program.text());
-                        let runs = SEEDS.map(|seed| program.run(&text, seed));
-                        let caught = runs.into_iter().find(|run| !matches!(run, Ok(None))).unwrap_or(Ok(None));
-                        found.lock().unwrap_or_else(|e| e.into_inner()).insert(at, caught);
-                    }
-                });
-            }
+        let found = triton_tests::parallel::map(&work, |(program, deletion)| {
+            let text = deletion.apply(program.text());
+            let runs = SEEDS.map(|seed| program.run(&text, seed));
+            runs.into_iter().find(|run| !matches!(run, Ok(None))).unwrap_or(Ok(None))
         });
         let mut used = vec![0; excuses.len()];
-        let found = found.into_inner().unwrap_or_else(|e| e.into_inner());
-        for ((program, deletion), (_, caught)) in work.iter().zip(found) {
+        for ((program, deletion), caught) in work.iter().zip(found) {
             let excuse = excuses.iter().position(|e| {
                 e.programs.contains(&program.name()) && e.instruction == deletion.instruction && e.nth == deletion.nth
             });

@@ -4,9 +4,11 @@
 
 use super::corpus::{execute, images, metadata};
 use super::devices;
+use triton::Device;
 use triton_core::ir::parse::parse;
 use triton_core::metadata::Specialization;
-use triton_tests::random::case;
+use triton_tests::parallel;
+use triton_tests::random::{Case, case};
 use triton_tests::run::{Setup, difference, under};
 
 /// As many as a debug build runs on the CPU in a few seconds.
@@ -19,43 +21,48 @@ const TOLD: usize = 5;
 fn random_programs_on_every_device() -> Result<(), String> {
     let setting = |name, default| std::env::var(name).ok().and_then(|n| n.parse().ok()).unwrap_or(default);
     let (first, programs) = (setting("TRITON_RANDOM_FIRST", 0), setting("TRITON_RANDOM_PROGRAMS", PROGRAMS));
-    let (devices, mut failures) = (devices(), Vec::new());
-    for seed in first..first + programs {
-        let case = case(seed);
-        let mut fails = |what: String| failures.push(format!("program {seed}{what}\n{}", case.text));
-        let func = parse(&case.text).map_err(|e| format!("{e}\n{}", case.text))?;
-        let images = match images(&func) {
-            Ok(images) => images,
-            Err(error) => {
-                fails(format!(": {error}"));
-                continue;
-            }
-        };
-        let strongest = Setup::parse(&case.text)?.strongest(&func)?;
-        for &specialization in Specialization::ALL.iter().filter(|&&p| p <= strongest) {
-            let (laid, expected) = match under(&case.text, specialization, case.rounds) {
-                Ok(found) => found,
-                Err(error) => {
-                    fails(format!(", {}: {error}", specialization.name()));
-                    continue;
-                }
-            };
-            for device in &devices {
-                let images = images.iter().filter(|image| image.specialization <= specialization).cloned().collect();
-                match execute(device, &case.text, &func, metadata(&func, laid.to_string(), images)) {
-                    Ok(found) if found == expected => {}
-                    Ok(found) => {
-                        let difference = difference(&expected, &found);
-                        fails(format!(" on {device}, {}:\n{difference}", specialization.name()));
-                    }
-                    Err(error) => fails(format!(" on {device}, {}: {error}", specialization.name())),
-                }
-            }
-        }
-    }
+    let (devices, seeds) = (devices(), (first..first + programs).collect::<Vec<u64>>());
+    let failures: Vec<String> = parallel::map(&seeds, |&seed| failures(seed, &devices)).into_iter().flatten().collect();
     let numbers: Vec<&str> = failures.iter().filter_map(|f| f.split([',', ':']).next()).collect();
     match failures.len() {
         0 => Ok(()),
         n => Err(format!("{n} failures:\n{}\n{}", numbers.join("\n"), failures[..n.min(TOLD)].join("\n"))),
     }
+}
+
+/// What goes wrong with one program.
+fn failures(seed: u64, devices: &[Device]) -> Vec<String> {
+    let (case, mut failures) = (case(seed), Vec::new());
+    let mut fails = |what: String| failures.push(format!("program {seed}{what}\n{}", case.text));
+    if let Err(error) = run(&case, devices, &mut fails) {
+        fails(format!(": {error}"));
+    }
+    failures
+}
+
+fn run(case: &Case, devices: &[Device], fails: &mut impl FnMut(String)) -> Result<(), String> {
+    let func = parse(&case.text).map_err(|e| e.to_string())?;
+    let images = images(&func)?;
+    let strongest = Setup::parse(&case.text)?.strongest(&func)?;
+    for &specialization in Specialization::ALL.iter().filter(|&&p| p <= strongest) {
+        let (laid, expected) = match under(&case.text, specialization, case.rounds) {
+            Ok(found) => found,
+            Err(error) => {
+                fails(format!(", {}: {error}", specialization.name()));
+                continue;
+            }
+        };
+        for device in devices {
+            let images = images.iter().filter(|image| image.specialization <= specialization).cloned().collect();
+            match execute(device, &case.text, &func, metadata(&func, laid.to_string(), images)) {
+                Ok(found) if found == expected => {}
+                Ok(found) => {
+                    let difference = difference(&expected, &found);
+                    fails(format!(" on {device}, {}:\n{difference}", specialization.name()));
+                }
+                Err(error) => fails(format!(" on {device}, {}: {error}", specialization.name())),
+            }
+        }
+    }
+    Ok(())
 }

@@ -2,6 +2,7 @@
 
 macro_rules! programs {
     ($($name:ident),* $(,)?) => { $(
+        #[allow(clippy::all, clippy::allow_attributes_without_reason, reason = "programs as users write them")]
         mod $name;
 
         #[test]
