@@ -1,7 +1,7 @@
 //! Random token streams and mutated kernels through the attributes' parser and the compiler.
 //!
 //! Whatever a user writes ends in code or in an error of ours: nothing panics, and nothing is an internal compiler
-//! error (`T0199`). `cargo run -p triton-fuzz -- --minutes 60` looks for a counterexample; each case is generated from
+//! error (`T0199`). `cargo run -p triton-tests -- --minutes 60` looks for a counterexample; each case is generated from
 //! its number alone, so a finding is run again by `--case N`.
 
 pub mod corpus;

@@ -90,10 +90,10 @@ pub fn kernel(args: TokenStream, item: TokenStream) -> TokenStream {
         let rest = code(cx, &kernel, &Linked::default(), Some(Parts::default()), &request);
         return quote!(#launcher #rest);
     }
-    // Syntax errors are reported now, and not hidden by a function that cannot be found.
     if surroundings::refuse_plain_uses(&mut cx, &function, &mut uses) {
         return cx.errors();
     }
+    // Syntax errors are reported now, and not hidden by a function that cannot be found.
     if body::convert(&mut cx, &function.block).is_none() || cx.failed() {
         let (any, errors) = (kernel.accept_every_instance(), cx.errors());
         return quote!(#launcher #any #errors);
