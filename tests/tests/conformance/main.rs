@@ -46,9 +46,10 @@ use case::{Case, Failure};
 use clap::Parser;
 use std::ops::Range;
 use std::process::ExitCode;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use triton::sim::SimOptions;
 use triton::{Device, Error, Stream};
+use triton_tests::parallel;
 
 /// Checks every operation on every element type against references of its own
 #[derive(Parser)]
@@ -147,39 +148,31 @@ fn one(case: &Case, stream: &Stream, seeds: Range<u64>) -> Result<(), Failure> {
 /// Runs the cases on a device, with a line for each that fails, and says whether all have passed.
 fn run(cases: &[Case], device: &Device, seeds: &Range<u64>) -> bool {
     println!("conformance on {device}: {} cases, --seed {}", cases.len(), seeds.start);
-    // A GPU has one queue; elsewhere a launch is the work of one core, or of a few.
-    let workers = if !device.is_cpu() && !device.is_sim() {
-        1
-    } else {
-        std::thread::available_parallelism().map_or(1, usize::from)
-    };
-    let (next, passed, lost) = (AtomicUsize::new(0), AtomicUsize::new(0), AtomicBool::new(false));
-    let work = || {
-        let stream = match device.stream() {
-            Ok(stream) => stream,
-            Err(error) => return eprintln!("conformance: {error}"),
-        };
-        while let Some(case) = cases.get(next.fetch_add(1, Ordering::Relaxed)) {
-            match one(case, &stream, seeds.clone()) {
-                Ok(()) => {
-                    passed.fetch_add(1, Ordering::Relaxed);
-                }
-                Err(failure) => {
-                    println!("FAILED {}: {failure}", case.name);
-                    // A device that a kernel has broken runs nothing more in this process.
-                    if let Failure::Device(Error::Device { .. }) = failure {
-                        lost.store(true, Ordering::Relaxed);
-                        return;
-                    }
-                }
-            }
+    // A device that a kernel has broken runs nothing more in this process.
+    let lost = AtomicBool::new(false);
+    let passes = |case: &Case, stream: &Stream| {
+        if lost.load(Ordering::Relaxed) {
+            return false;
         }
+        let Err(failure) = one(case, stream, seeds.clone()) else { return true };
+        println!("FAILED {}: {failure}", case.name);
+        lost.fetch_or(matches!(failure, Failure::Device(Error::Device { .. })), Ordering::Relaxed);
+        false
     };
-    std::thread::scope(|scope| (0..workers).for_each(|_| drop(scope.spawn(work))));
-    let passed = passed.into_inner();
+    let passed = if device.is_cpu() || device.is_sim() {
+        let told = |error: &Error| eprintln!("conformance: {error}");
+        Ok(parallel::map(cases, |case| device.stream().inspect_err(told).is_ok_and(|stream| passes(case, &stream))))
+    } else {
+        device.stream().map(|stream| cases.iter().map(|case| passes(case, &stream)).collect())
+    };
+    let passed: Vec<bool> = passed.unwrap_or_else(|error| {
+        eprintln!("conformance: {error}");
+        Vec::new()
+    });
     if lost.into_inner() {
         println!("the device is lost: the cases after this one were not run, and count as failed");
     }
+    let passed = passed.into_iter().filter(|passed| *passed).count();
     println!("conformance: {passed} passed, {} failed", cases.len() - passed);
     passed == cases.len() && passed > 0
 }
