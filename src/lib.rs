@@ -90,8 +90,7 @@ extern crate self as triton;
 #[derive(Debug)]
 pub enum Compiled {}
 
-#[doc(hidden)]
-pub mod bits;
+mod bits;
 #[cfg(doctest)]
 mod book;
 pub mod lang;
@@ -110,7 +109,9 @@ pub use triton_runtime::{
 /// What generated code needs. Not public: it changes with every version.
 #[doc(hidden)]
 pub mod __private {
-    pub use crate::bits;
+    pub mod bits {
+        pub use crate::bits::*;
+    }
     pub use half::{bf16, f16};
     pub use std::borrow::Cow;
     pub use triton_core::embed;
