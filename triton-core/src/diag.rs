@@ -18,9 +18,6 @@ macro_rules! codes {
 
             /// `T0103`.
             pub fn name(self) -> &'static str { match self { $(Code::$code => stringify!($code)),* } }
-
-            /// What the code stands for, in one line.
-            pub fn summary(self) -> &'static str { match self { $(Code::$code => $summary),* } }
         }
     };
 }
