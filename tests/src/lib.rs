@@ -2,13 +2,17 @@
 //!
 //! | module | what |
 //! |---|---|
+//! | [`annotate`] | cases of messages: kernels with their messages below the lines
 //! | [`corpus`] | the cases of `corpus/`: tile IR, with what is expected of it |
 //! | [`run`], [`simulate`] | a case's launch, on the interpreter and on the simulator |
 //! | [`parallel`] | work on all cores |
+//! | [`expand`] | the attributes of a file, without rustc |
 //! | [`random`] | programs and numbers made of a seed |
 //! | [`fuzz`] | what goes into the attributes, made of a seed |
 
+pub mod annotate;
 pub mod corpus;
+pub mod expand;
 pub mod fuzz;
 pub mod parallel;
 pub mod random;

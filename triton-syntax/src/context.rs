@@ -91,11 +91,6 @@ impl Context {
     }
 
     fn locate(&mut self, span: TokenSpan) -> Loc {
-        // Only inside rustc do tokens have files.
-        if !proc_macro::is_available() {
-            return Loc { file: 0, line: 1, column: 1 };
-        }
-        let span = span.unwrap();
         let file = portable(&span.file(), &std::env::var("CARGO_MANIFEST_DIR").unwrap_or_default());
         let files = &mut self.sources.files;
         let index = files.iter().position(|f| *f == file).unwrap_or_else(|| {
@@ -103,7 +98,12 @@ impl Context {
             files.len() - 1
         });
         let narrow = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
-        Loc { file: u16::try_from(index).unwrap_or(u16::MAX), line: narrow(span.line()), column: narrow(span.column()) }
+        let start = span.start();
+        Loc {
+            file: u16::try_from(index).unwrap_or(u16::MAX),
+            line: narrow(start.line),
+            column: narrow(start.column + 1),
+        }
     }
 
     /// Records an error at a piece of syntax.

@@ -47,25 +47,20 @@ pub(crate) fn home() -> String {
     format!("{} {}", part("CARGO_CRATE_NAME"), part("CARGO_PKG_VERSION"))
 }
 
-/// The file that a token is written in; `None` outside rustc.
+/// The file that a token is written in; `None` for a parsed text.
 pub(crate) fn file(span: Span) -> Option<std::path::PathBuf> {
-    if proc_macro::is_available() { span.unwrap().local_file() } else { None }
+    span.local_file()
 }
 
 /// The column of a token, from 1.
 pub(crate) fn column(span: Span) -> usize {
-    if proc_macro::is_available() { span.unwrap().column() } else { 1 }
+    span.start().column + 1
 }
 
 /// File, line and column of a token, as a text. Of the file only its name: where a crate is must not show in what is
 /// generated from it.
 pub(crate) fn place(span: Span) -> String {
-    // Only inside rustc do tokens have files.
-    if !proc_macro::is_available() {
-        return String::new();
-    }
-    let span = span.unwrap();
-    let path = span.file();
+    let (path, start) = (span.file(), span.start());
     let file = std::path::Path::new(&path).file_name().unwrap_or_default();
-    format!("{}:{}:{}", file.display(), span.line(), span.column())
+    format!("{}:{}:{}", file.display(), start.line, start.column + 1)
 }

@@ -1,10 +1,9 @@
 //! The external items of kernels, from `syn` to the compiler's tree.
 
 use crate::body::types;
-use crate::context::{Context, Names};
+use crate::context::{self, Context, Names};
 use crate::link::{self, Linked, Part};
 use crate::{body, environment, reject, signature};
-use quote::ToTokens;
 use syn::{Fields, FnArg, GenericParam, Item, ItemConst, ItemFn, ItemStruct, ReturnType};
 use triton_core::ast;
 use triton_core::diag::{Code, Diagnostic};
@@ -141,7 +140,7 @@ pub(crate) fn structure(cx: &mut Context, written: &ItemStruct) -> Option<ast::S
     for field in &named.named {
         let ty = types::convert(cx, &field.ty)?;
         if DType::from_name(&ty.name).is_none() || !ty.args.is_empty() {
-            let text = field.ty.to_token_stream().to_string();
+            let text = context::spell(&field.ty);
             let message = format!("a field of a struct for kernels is a number or `bool`, not `{text}`");
             cx.error(Code::T0005, &field.ty, message);
             return None;

@@ -151,8 +151,8 @@ fn files(folder: &Path, extension: &str) -> Vec<PathBuf> {
 fn every_message_has_a_case() {
     let root = &triton_tests::root();
     let text = |path: &PathBuf| std::fs::read_to_string(path).expect("a file of the repository");
-    let expected: Vec<String> = files(&root.join("tests/messages"), "stderr").iter().map(text).collect();
-    let lines: Vec<&str> = expected.iter().flat_map(|text| text.lines()).collect();
+    let expected = triton_tests::annotate::expected();
+    let lines: Vec<&str> = expected.lines().collect();
     let (mut missing, mut count) = (Vec::new(), 0);
     for folder in ["triton-core/src", "triton-syntax/src"] {
         for path in files(&root.join(folder), "rs") {

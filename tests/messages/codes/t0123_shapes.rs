@@ -1,0 +1,26 @@
+//! Shapes that a tile, or a view, does not have.
+use triton::prelude::*;
+
+#[triton::kernel]
+fn kernel(a: Tensor<f32, 2>, out: TensorMut<f32, 2>, n: i32) {
+    let i = zeros::<f32>([4, 12]);
+    //~ `[4, 12]`: an extent of 12, which is not a power of two [T0123]
+    //~   help: take the next power of two, and mask off the rest
+    let j = full([2, 2, 2, 2, 2, 2], 1.0);
+    //~ `[2, 2, 2, 2, 2, 2]`: a shape has 6 entries; a tile has 1 to 5 dimensions [T0123]
+    //~   help: write it as `[4, 128]`
+    let k = arange(0, 64).reshape([4, 8]);
+    //~ `[4, 8]`: `tile of i32[64]` has 64 elements, the shape [4,8] has 32 [T0123]
+    //~   help: the extents multiply to 64
+    let l = a.load([n], [4, 4]);
+    //~ `[n]`: an index with 1 entries for `Tensor<f32, 2>` [T0123]
+    //~   help: write 2, one for each axis
+    let m = a.load([n, n], [4]);
+    //~ `[4]`: a tile with 1 dimensions for `Tensor<f32, 2>` [T0123]
+    //~   help: a tile has as many dimensions as its view; an extent may be 1
+    out.store([0, 0], arange(0, 16).to::<f32>());
+    //~ `arange(0, 16).to::<f32>()`: a tile with 1 dimensions for `TensorMut<f32, 2>` [T0123]
+    //~   help: a tile has as many dimensions as its view; an extent may be 1
+}
+
+fn main() {}

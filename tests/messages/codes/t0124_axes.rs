@@ -1,0 +1,27 @@
+//! Axes that a tile does not have.
+use triton::prelude::*;
+
+#[triton::kernel]
+fn kernel(a: Tensor<f32, 2>, out: PtrMut<f32>) {
+    let v = a.load([0, 0], [16, 16]);
+    let r = sum_axis(v, 2);
+    //~ `2`: axis 2 of `tile of f32[16,16]`: it must be from 0 to 1 [T0124]
+    //~   help: axes are counted from 0, outermost first
+    let s = sum_axis(arange(0, 16), 0);
+    //~ `sum_axis(arange(0, 16), 0)`: `sum_axis` yields a tile, `tile of i32[16]` has one axis [T0124]
+    //~   help: write `sum(..)` for a number
+    let t = arange(0, 16).transpose();
+    //~ `transpose`: `transpose` exchanges the last two axes, `tile of i32[16]` has one [T0124]
+    //~   help: insert one with `x.expand_dims(0)`
+    let u = v.permute([0, 0]);
+    //~ `[0, 0]`: an order of `tile of f32[16,16]` names each of its 2 axes once [T0124]
+    //~   help: write them in their new order, as in `[1, 0]`
+    let w = v.expand_dims(4);
+    //~ `4`: axis 4 of `tile of f32[16,16]`: it must be from 0 to 2 [T0124]
+    //~   help: axes are counted from 0, outermost first
+    store(out, a.dim(2).to::<f32>(), true);
+    //~ `2`: axis 2 of `Tensor<f32, 2>`: it must be from 0 to 1 [T0124]
+    //~   help: axes are counted from 0, outermost first
+}
+
+fn main() {}

@@ -1,9 +1,0 @@
-//! `assertions` is a `bool`.
-use triton::prelude::*;
-
-#[triton::kernel(assertions = 0)]
-fn kernel(x: PtrMut<f32>) {
-    store(x, 1.0, true);
-}
-
-fn main() {}

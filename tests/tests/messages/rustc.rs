@@ -1,0 +1,46 @@
+//! Messages that rustc has a part in: `tests/messages/fail`, with the expected text of rustc 1.95.0 beside each case.
+//!
+//! Another version may word its own messages differently, so that there the texts are compared in CI alone.
+//! `TRYBUILD=overwrite cargo test -p triton-tests --test messages` renews the expected texts.
+
+use super::{files, text};
+
+/// The version that the expected texts are of.
+const RUSTC: &str = "rustc 1.95.";
+
+// Without cases that must pass, they are checked by a single `cargo check`.
+#[test]
+fn messages_are_as_expected() {
+    let version = std::process::Command::new("rustc").arg("--version").output().expect("rustc runs");
+    let version = String::from_utf8_lossy(&version.stdout).into_owned();
+    if !version.starts_with(RUSTC) && std::env::var_os("CI").is_none() {
+        eprintln!("skipped: the expected texts are of {RUSTC}x, and this is {}", version.trim());
+        return;
+    }
+    trybuild::TestCases::new().compile_fail("messages/fail/*.rs");
+}
+
+#[test]
+fn no_message_shows_the_inside() {
+    let inside = [
+        "triton_core",
+        "triton_macros",
+        "triton_syntax",
+        "proc_macro",
+        "__private",
+        "Diagnostic",
+        "panicked",
+        "lang::op",
+        "the_kernel_",
+        "was_compiled_for",
+        "E0080",
+    ];
+    for path in files("fail", "stderr").into_iter().chain(files("codes", "rs")) {
+        for line in text(&path).lines() {
+            // The net that catches what neither the compiler nor rustc reports speaks through const evaluation.
+            let line = line.replace("evaluation panicked:", "");
+            let found = inside.iter().find(|name| line.contains(**name));
+            assert!(found.is_none(), "{} shows {found:?}: {line}", path.display());
+        }
+    }
+}
