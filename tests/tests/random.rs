@@ -3,6 +3,8 @@
 use triton_core::ir::print::print;
 use triton_core::metadata::Specialization;
 use triton_core::passes;
+use triton_tests::parallel;
+use triton_tests::random::front::{check, front};
 use triton_tests::random::{Random, squares};
 use triton_tests::run::run;
 
@@ -19,4 +21,32 @@ fn passes_change_no_result() {
         passes::run(passes::OPTIMISE, &mut func, Specialization::Generic).unwrap();
         triton_core::images(&func).unwrap_or_else(|e| panic!("{e}\n{code}"));
     }
+}
+
+/// As many as a debug build runs in a few seconds. `TRITON_RANDOM_PROGRAMS` says how many, `TRITON_RANDOM_FIRST` the number of
+/// the first.
+const PROGRAMS: u64 = 100;
+
+/// Failures that are reported in full.
+const SHOWN: usize = 3;
+
+/// What the attributes make of a kernel gives what a walk over its tree gives, on the interpreter and on the simulator.
+#[test]
+fn kernels_of_the_language_mean_what_they_say() {
+    let setting = |name, default| std::env::var(name).ok().and_then(|n| n.parse().ok()).unwrap_or(default);
+    let (first, programs) = (setting("TRITON_RANDOM_FIRST", 0), setting("TRITON_RANDOM_PROGRAMS", PROGRAMS));
+    let seeds: Vec<u64> = (first..first + programs).collect();
+    let failure = |&seed: &u64| {
+        let made = std::panic::catch_unwind(|| front(seed));
+        let front = match made {
+            Ok(Ok(front)) => front,
+            Ok(Err(error)) => return Some(format!("program {seed}: {error}")),
+            Err(_) => return Some(format!("program {seed}: the reference panics")),
+        };
+        check(&front).err().map(|error| format!("program {seed}: {error}\n{}{}", front.header, front.text))
+    };
+    let failures: Vec<String> = parallel::map(&seeds, failure).into_iter().flatten().collect();
+    let firsts: Vec<&str> = failures.iter().filter_map(|f| f.lines().next()).collect();
+    let shown = failures[..failures.len().min(SHOWN)].join("\n");
+    assert!(failures.is_empty(), "{} failures:\n{}\n{shown}", failures.len(), firsts.join("\n"));
 }

@@ -1,6 +1,7 @@
 //! Random numbers, the same in every run, and programs made of them.
 
 mod control;
+pub mod front;
 mod memory;
 mod program;
 pub mod squares;

@@ -1,0 +1,184 @@
+//! Random programs of the language: kernels with views, functions, tuples, structs, constants, branches, loops and early
+//! returns, as a user writes them, and what their buffers hold in the end.
+//!
+//! A program is made as a tree, which is written as Rust ([`tree`]) and evaluated on its own ([`eval`]). The checker's
+//! work, from inlining to the expansion of views, thus has a reference that shares nothing with it.
+
+#![expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "programs have six of the element types, and types are what they were made as"
+)]
+
+pub mod eval;
+mod make;
+mod steps;
+pub mod tree;
+
+use super::Random;
+use crate::expand::expand;
+use crate::run::{Setup, difference, ends};
+use eval::{Flow, Machine, Num, Scope, Val, View};
+use std::fmt::Write;
+use triton_core::ir::types::DType;
+
+/// A program with its launch.
+pub struct Front {
+    /// The file.
+    pub text: String,
+    /// The launch, as the header of a `run` case.
+    pub header: String,
+    /// What its buffers hold in the end.
+    pub expected: String,
+}
+
+/// A kernel's view in memory.
+struct Parameter {
+    name: &'static str,
+    dtype: DType,
+    extents: Vec<i64>,
+    strides: Vec<i64>,
+    len: usize,
+}
+
+/// The program of a seed.
+///
+/// # Errors
+/// A flaw of the header that was made.
+pub fn front(seed: u64) -> Result<Front, String> {
+    let mut random = Random(seed);
+    let program = make::program(&mut random);
+    let mut text = String::from("use triton::prelude::*;\n\n");
+    for (name, value) in &program.constants {
+        let _ = writeln!(text, "#[triton::constant]\nconst {name}: i32 = {};\n", tree::expr(value));
+    }
+    text.push_str("#[triton::params]\n#[derive(Clone, Copy)]\npub struct Settings {\n");
+    for (name, dtype, _) in make::FIELDS {
+        let _ = writeln!(text, "    {name}: {dtype},");
+    }
+    text.push_str("}\n\n");
+    for (index, function) in program.functions.iter().enumerate() {
+        tree::function(&mut text, index, function);
+    }
+    let _ = writeln!(text, "#[triton::kernel(num_warps = {})]\nfn kernel({}) {{", program.num_warps, make::PARAMETERS);
+    tree::kernel(&mut text, &program.body);
+    text.push_str("}\n");
+
+    let parameters = parameters(&mut random, program.grid);
+    let mut header = format!("; test run\n; grid {} 1 1\n", program.grid);
+    let mut args = Vec::new();
+    for Parameter { name, dtype, extents, strides, len } in &parameters {
+        let kind = if *dtype == DType::F32 { "small" } else { "any" };
+        let _ = writeln!(header, "; buffer {name} {dtype} {kind} {} {len}", random.below(1000));
+        args.push((*name).to_owned());
+        args.extend(extents.iter().chain(strides).map(i64::to_string));
+    }
+    let fields: Vec<i128> = make::FIELDS
+        .iter()
+        .map(|(_, dtype, values)| {
+            let value = values[random.below(values.len())];
+            args.push(if *dtype == "f32" { format!("{:?}", value as f64 / 4.0) } else { written(dtype, value) });
+            i128::from(value)
+        })
+        .collect();
+    let n = random.below(5) as i128;
+    args.push(n.to_string());
+    let _ = writeln!(header, "; args {}", args.join(" "));
+    let setup = Setup::parse(&header)?;
+    let expected = expected(&program, &setup, &parameters, &fields, n);
+    Ok(Front { text, header, expected })
+}
+
+fn written(dtype: &str, value: i64) -> String {
+    if dtype == "bool" { (value != 0).to_string() } else { value.to_string() }
+}
+
+/// The views of a launch. Each program has [`make::ZONE`] elements of `out`, and as many rows of `grid` as these have tiles.
+fn parameters(random: &mut Random, grid: u32) -> Vec<Parameter> {
+    let grid = i64::from(grid);
+    let short = random.pick(&[0, 0, 1, 16, 37]);
+    let out = grid * i64::from(make::ZONE) - short;
+    let (rows, columns) = (grid * i64::from(make::ROWS) - random.pick(&[0, 0, 3]), random.pick(&[16, 32, 7]));
+    let pitch = columns + random.pick(&[0, 0, 1, 16]);
+    let (m, n) = (random.pick(&[16, 32, 5]), random.pick(&[16, 48, 9]));
+    let x = random.pick(&[64, 256, 100]);
+    let turned = random.once_in(3);
+    let one = |name, dtype, n: i64| Parameter { name, dtype, extents: vec![n], strides: vec![1], len: n as usize };
+    vec![
+        one("x", DType::I32, x),
+        Parameter {
+            name: "y",
+            dtype: DType::F32,
+            extents: vec![m, n],
+            strides: if turned { vec![1, m] } else { vec![n, 1] },
+            len: (m * n) as usize,
+        },
+        one("out", DType::I32, out),
+        Parameter {
+            name: "grid",
+            dtype: DType::F32,
+            extents: vec![rows, columns],
+            strides: vec![pitch, 1],
+            len: (rows * pitch) as usize,
+        },
+        one("hist", DType::I32, 64),
+    ]
+}
+
+fn expected(program: &make::Program, setup: &Setup, parameters: &[Parameter], fields: &[i128], n: i128) -> String {
+    let views = parameters.iter().zip(&setup.buffers).map(|(parameter, buffer)| {
+        let Parameter { name, dtype, extents, strides, .. } = parameter;
+        let data = buffer.elements.iter().map(|&bits| number(*dtype, bits)).collect();
+        ((*name).to_owned(), View { dtype: *dtype, extents: extents.clone(), strides: strides.clone(), data })
+    });
+    let mut machine = Machine {
+        functions: &program.functions,
+        views: views.collect(),
+        fields: make::FIELDS.iter().map(|(name, ..)| (*name).to_owned()).collect(),
+        program: 0,
+    };
+    let settings = make::FIELDS.iter().zip(fields).map(|((_, dtype, _), &value)| match DType::from_name(dtype) {
+        Some(DType::F32) => Val::Tile(DType::F32, vec![], vec![Num::Float(value as f32 / 4.0)]),
+        Some(dtype) => eval::number(dtype, value),
+        None => panic!("`{dtype}` is not an element type"),
+    });
+    let mut scope = Scope::default();
+    scope.names.push(("settings".into(), Val::Tuple(settings.collect())));
+    scope.names.push(("n".into(), eval::number(DType::I32, n)));
+    for (name, value) in &program.constants {
+        machine.global(&mut scope, name, value);
+    }
+    for id in 0..program.grid {
+        machine.program = id.into();
+        let _: Flow = machine.block(&mut scope.clone(), &program.body);
+    }
+    let contents = parameters.iter().map(|parameter| {
+        let bits = |x: &Num| match *x {
+            Num::Int(x) => (x as u64).to_le_bytes(),
+            Num::Float(x) => u64::from(x.to_bits()).to_le_bytes(),
+        };
+        let width = parameter.dtype.bytes() as usize;
+        machine.views[parameter.name].data.iter().flat_map(|x| bits(x)[..width].to_vec()).collect()
+    });
+    setup.render(&contents.collect::<Vec<Vec<u8>>>())
+}
+
+fn number(dtype: DType, bits: u64) -> Num {
+    match dtype {
+        DType::F32 => Num::Float(f32::from_bits(bits as u32)),
+        _ => eval::wrap(dtype, i128::from(bits)),
+    }
+}
+
+/// Expands a program, and runs its tile IR on the interpreter, as the CPU device does, and its PTX on the simulator.
+///
+/// # Errors
+/// It is refused, or a result is not what [`Front::expected`] says.
+pub fn check(front: &Front) -> Result<(), String> {
+    let expansion = expand(&front.text)?;
+    if let Some(error) = expansion.messages.iter().find(|message| !message.text.starts_with("warning")) {
+        return Err(format!("{}:{}: {}", error.start.0, error.start.1, error.text));
+    }
+    let [ir] = &expansion.kernels[..] else { return Err(format!("{} kernels", expansion.kernels.len())) };
+    let found = ends(&format!("{}{ir}", front.header))?;
+    if found == front.expected { Ok(()) } else { Err(difference(&front.expected, &found)) }
+}
