@@ -35,7 +35,7 @@ struct Place {
     foreign: bool,
 }
 
-/// The resolution of paths that are not a body's own names. Paths are spelled as by [`crate::link::key`].
+/// The resolution of paths that are not a body's own names. Paths are spelled as by [`crate::read::path::key`].
 #[derive(Default)]
 pub(crate) struct Names {
     /// Functions and constants, by their numbers.

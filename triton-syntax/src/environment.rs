@@ -4,6 +4,9 @@ use proc_macro_crate::{FoundCrate, crate_name};
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote;
 
+/// The variable that names the folder for dumps.
+pub(crate) const DUMP_FOLDER: &str = "TRITON_DSL_DUMP_DIR";
+
 /// Whether the expansion is for rust-analyzer, which needs names and types at once, and no code.
 ///
 /// The process name tells. A `cfg` would not do, because the compiler of the user's crate warns of one it does not
@@ -18,7 +21,7 @@ pub(crate) fn in_editor() -> bool {
 ///
 /// Cargo has no variable that tells, but asks rustc for metadata alone. With a folder for dumps, code is made in any case.
 pub(crate) fn only_checks() -> bool {
-    if !proc_macro::is_available() || std::env::var_os(crate::dump::FOLDER).is_some() {
+    if !proc_macro::is_available() || std::env::var_os(DUMP_FOLDER).is_some() {
         return false;
     }
     let process = std::env::current_exe().unwrap_or_default();

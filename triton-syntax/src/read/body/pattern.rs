@@ -1,7 +1,7 @@
 //! What a `let` binds, and a closure takes.
 
 use crate::context::Context;
-use crate::signature;
+use crate::read::signature;
 use proc_macro2::TokenStream;
 use quote::ToTokens;
 use syn::Pat;

@@ -1,9 +1,9 @@
 //! From lists and configurations to the instances that are compiled.
 
 use crate::context::{Context, spell};
-use crate::options::{Config, Options};
-use crate::signature::Signature;
-use crate::suggest::{nearest, quoted};
+use crate::read::options::{Config, Options};
+use crate::read::signature::Signature;
+use crate::read::suggest::{nearest, quoted};
 use proc_macro2::{Ident, Span};
 use syn::{Expr, Lit, UnOp};
 use triton_core::ast::{self, GenericArg, GenericKind};

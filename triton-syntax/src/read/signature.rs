@@ -1,9 +1,9 @@
 //! The signature of a kernel: generic parameters and parameters.
 
-use crate::body::types;
-use crate::collect::struct_path;
 use crate::context::{Context, spell};
-use crate::suggest::quoted;
+use crate::read::body::types;
+use crate::read::path::struct_path;
+use crate::read::suggest::quoted;
 use proc_macro2::Ident;
 use quote::{ToTokens, format_ident};
 use syn::ext::IdentExt;

@@ -1,23 +1,11 @@
 //! The trait of a kernel's instances: what the launcher is bounded by, and generic host code can name.
 
-use crate::expand::{Kernel, name_of};
+use crate::emit::kernel::{Kernel, name_of};
 use proc_macro2::TokenStream;
 use quote::quote;
 
 /// How many instances an error message names.
 const NAMED: usize = 12;
-
-/// The name of a kernel's instance trait: the kernel's own in camel case, and `Instance`.
-pub(crate) fn name(name: &str) -> String {
-    let words = name.split('_').map(|word| {
-        let mut letters = word.chars();
-        letters.next().map_or(String::new(), |first| first.to_uppercase().chain(letters).collect())
-    });
-    let words: String = words.collect();
-    // A name of digits and underscores alone.
-    let prefix = if words.starts_with(char::is_alphabetic) { "" } else { "Kernel" };
-    format!("{prefix}{words}Instance")
-}
 
 impl Kernel<'_> {
     /// The generic parameters of the instance trait, and its arguments. Of a kernel without any it is a lifetime: with it the bound

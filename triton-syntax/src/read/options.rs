@@ -3,7 +3,7 @@
 //! Everything is read as expressions of Rust: `[f32, f16]`, `[(A = 1, num_warps = 8)]`, `path::to::triton`.
 
 use crate::context::{Context, spell};
-use crate::suggest::{nearest, quoted};
+use crate::read::suggest::{nearest, quoted};
 use proc_macro2::{Delimiter, Group, Ident, TokenStream, TokenTree};
 use quote::ToTokens;
 use syn::ext::IdentExt;

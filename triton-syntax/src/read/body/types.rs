@@ -1,7 +1,7 @@
 //! Types as written in a kernel: `f32`, `T`, `Tile<f32>`.
 
 use crate::context::{Context, spell};
-use crate::link;
+use crate::read::path;
 use syn::{Expr, ExprLit, ExprUnary, GenericArgument, Lit, PathArguments, Stmt, Type, UnOp};
 use triton_core::ast;
 use triton_core::diag::Code;
@@ -37,7 +37,7 @@ pub(crate) fn try_convert(cx: &mut Context, written: &Type) -> Option<ast::Type>
         }
         _ => return None,
     };
-    let structure = cx.names.structs.get(&link::key(path)).copied();
+    let structure = cx.names.structs.get(&path::key(path)).copied();
     let (last, first) = path.segments.iter().collect::<Vec<_>>().split_last().map(|(l, f)| (*l, f.to_vec()))?;
     if first.iter().any(|s| !s.arguments.is_none()) {
         return None;

@@ -3,98 +3,23 @@
 //! Only functions, types and traits are emitted, never a module of the kernel's name, so that a module may well be called
 //! like its kernel.
 
-use crate::bound;
-use crate::collect::Mentioned;
 use crate::context::Context;
-use crate::instances::Instance;
-use crate::link::{Linked, key};
-use crate::signature::Signature;
-use crate::{embed, twin};
-use proc_macro2::{Ident, Literal, Span, TokenStream};
+use crate::emit::kernel::{Kernel, constant_type};
+use crate::emit::{embed, twin};
+use crate::link::Linked;
+use crate::link::collect::Mentioned;
+use crate::read::instances::Instance;
+use crate::read::path::key;
+use crate::read::signature::Parameter;
+use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::ext::IdentExt;
 use syn::spanned::Spanned;
-use syn::{FnArg, GenericParam, ItemFn, PathArguments, Type};
+use syn::{FnArg, GenericParam, PathArguments, Type};
 use triton_core::ast::{self, GenericArg, GenericKind, ParamKind};
-use triton_core::ir::types::DType;
 use triton_core::{Compiled, embed::MOST_CONSTANTS};
 
-/// The parts that all expansions of a kernel share.
-pub(crate) struct Kernel<'a> {
-    pub(crate) root: &'a TokenStream,
-    pub(crate) function: &'a ItemFn,
-    pub(crate) signature: &'a Signature,
-    pub(crate) instances: &'a [Instance],
-    /// The structs that its parameters have, once these are known.
-    pub(crate) structs: &'a [ast::Struct],
-    /// Whether warnings are enabled, or disabled.
-    pub(crate) warnings: Option<bool>,
-    /// For an editor generated tokens must not lie on the user's, for rustc's messages they should.
-    editor: bool,
-    /// The trait of the instances that exist, which generic host code can name: of `add` it is `AddInstance`.
-    pub(crate) compiled: Ident,
-    /// `<T, BLOCK>`, empty without generics.
-    pub(crate) arguments: TokenStream,
-    /// `T, const BLOCK: i32`.
-    pub(crate) declarations: TokenStream,
-}
-
-impl<'a> Kernel<'a> {
-    /// Collects the parts.
-    pub(crate) fn new(
-        root: &'a TokenStream,
-        function: &'a ItemFn,
-        signature: &'a Signature,
-        instances: &'a [Instance],
-        editor: bool,
-    ) -> Self {
-        let name = function.sig.ident.unraw();
-        let span = if editor { Span::call_site() } else { function.sig.ident.span() };
-        let (mut names, mut declarations) = (Vec::new(), Vec::new());
-        for param in &function.sig.generics.params {
-            match param {
-                GenericParam::Lifetime(_) => {}
-                GenericParam::Type(ty) => {
-                    names.push(ty.ident.clone());
-                    declarations.push(ty.ident.to_token_stream());
-                }
-                GenericParam::Const(constant) => {
-                    let (ident, ty) = (&constant.ident, constant_type(&constant.ty));
-                    names.push(ident.clone());
-                    declarations.push(quote!(const #ident: #ty));
-                }
-            }
-        }
-        Kernel {
-            root,
-            function,
-            signature,
-            instances,
-            structs: &[],
-            warnings: None,
-            editor,
-            compiled: format_ident!("{}", bound::name(&name.to_string()), span = span),
-            arguments: if names.is_empty() { TokenStream::new() } else { quote!(<#(#names),*>) },
-            declarations: quote!(#(#declarations),*),
-        }
-    }
-
-    /// Where generated code finds what it needs.
-    pub(crate) fn private(&self) -> TokenStream {
-        let root = self.root;
-        quote!(#root::__private)
-    }
-
-    /// The kernel's name.
-    pub(crate) fn name(&self) -> String {
-        self.function.sig.ident.unraw().to_string()
-    }
-
-    /// An instance as the user writes it.
-    pub(crate) fn spelling(&self, instance: &Instance) -> String {
-        spelling(&self.name(), &instance.args, self.signature)
-    }
-
+impl Kernel<'_> {
     /// The launcher with its instance trait.
     pub(crate) fn launcher(&self) -> TokenStream {
         let Kernel { root, function, compiled, .. } = self;
@@ -166,9 +91,7 @@ impl<'a> Kernel<'a> {
 
     fn struct_types(&self) -> impl Iterator<Item = &Type> {
         let params = self.typed_inputs().zip(&self.signature.params);
-        let is_struct = |param: &crate::signature::Parameter| {
-            param.ast.as_ref().is_some_and(|param| param.kind == ParamKind::Struct)
-        };
+        let is_struct = |param: &Parameter| param.ast.as_ref().is_some_and(|param| param.kind == ParamKind::Struct);
         params.filter(move |(_, param)| is_struct(param)).map(|(input, _)| &*input.ty)
     }
 
@@ -228,11 +151,7 @@ impl<'a> Kernel<'a> {
     }
 
     /// A parameter of the launcher, and the argument made of it.
-    fn launch_param(
-        &self,
-        input: &syn::PatType,
-        param: &crate::signature::Parameter,
-    ) -> (TokenStream, Option<TokenStream>) {
+    fn launch_param(&self, input: &syn::PatType, param: &Parameter) -> (TokenStream, Option<TokenStream>) {
         let p = self.private();
         let (name, ty) = (&param.name, &input.ty);
         let span = if self.editor { Span::call_site() } else { ty.span() };
@@ -481,62 +400,6 @@ impl<'a> Kernel<'a> {
             };
         )
     }
-
-    /// The values of the generic parameters, each with a span of its own.
-    fn values(&self, instance: &Instance, span: impl Fn(usize) -> Span) -> Vec<TokenStream> {
-        let pairs = instance.args.iter().zip(&self.signature.generics).enumerate();
-        pairs.map(|(index, (arg, generic))| self.value(*arg, generic.kind, span(index))).collect()
-    }
-
-    /// A value as tokens that mean the same everywhere: `f16` is a type of the façade, and a user may have called
-    /// something else `f32`.
-    fn value(&self, arg: GenericArg, kind: GenericKind, span: Span) -> TokenStream {
-        match (arg, kind) {
-            (GenericArg::Type(dtype @ (DType::F16 | DType::BF16)), _) => {
-                let (p, name) = (self.private(), Ident::new(dtype.name(), span));
-                quote!(#p::#name)
-            }
-            (GenericArg::Type(dtype), _) => {
-                let name = Ident::new(dtype.name(), span);
-                quote_spanned!(span=> ::core::primitive::#name)
-            }
-            (GenericArg::Const(value), GenericKind::Const(DType::Bool)) => (value != 0).to_token_stream(),
-            (GenericArg::Const(value), GenericKind::Const(_) | GenericKind::Type) => {
-                let literal = Literal::u128_unsuffixed(value.unsigned_abs());
-                if value < 0 { quote!(- #literal) } else { quote!(#literal) }
-            }
-        }
-    }
-}
-
-/// An instance as the user writes it: `add::<f32, 1024>`.
-pub(crate) fn spelling(name: &str, args: &[GenericArg], signature: &Signature) -> String {
-    if args.is_empty() {
-        return name.to_owned();
-    }
-    let text = args.iter().zip(&signature.generics).map(|(arg, generic)| match (arg, generic.kind) {
-        (GenericArg::Type(dtype), _) => dtype.name().to_owned(),
-        (GenericArg::Const(value), GenericKind::Const(DType::Bool)) => (*value != 0).to_string(),
-        (GenericArg::Const(value), _) => value.to_string(),
-    });
-    format!("{name}::<{}>", text.collect::<Vec<_>>().join(", "))
-}
-
-pub(crate) fn name_of(param: &GenericParam) -> Option<&Ident> {
-    match param {
-        GenericParam::Lifetime(_) => None,
-        GenericParam::Type(ty) => Some(&ty.ident),
-        GenericParam::Const(constant) => Some(&constant.ident),
-    }
-}
-
-/// The type of a generic constant, or `i32` for one that no Rust function could have either: that is reported, and once
-/// is enough.
-fn constant_type(written: &Type) -> TokenStream {
-    let known =
-        ["i8", "i16", "i32", "i64", "i128", "isize", "u8", "u16", "u32", "u64", "u128", "usize", "bool", "char"];
-    let name = if let Type::Path(path) = written { path.path.get_ident() } else { None };
-    if name.is_some_and(|name| known.iter().any(|k| name == k)) { written.to_token_stream() } else { quote!(i32) }
 }
 
 /// The `T` of `Ptr<T>`, the `T, 2` of `Tensor<T, 2>`.

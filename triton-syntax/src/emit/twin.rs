@@ -9,11 +9,10 @@
 //! rustc underline the whole attribute). In an editor they must *not* lie on the user's tokens, or hovering over `load`
 //! would show `op` and `add` as well.
 
-use crate::body::control::{Counted, binds};
-use crate::body::macros::{self, Known};
-use crate::body::operator;
-use crate::collect::is_built_in;
-use crate::link::key;
+use crate::read::body::control::{Counted, binds};
+use crate::read::body::macros::{self, Known};
+use crate::read::body::operator;
+use crate::read::path::{is_built_in, key};
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::spanned::Spanned;
@@ -27,14 +26,6 @@ pub(crate) struct Twin {
     pub(crate) block: Block,
     /// What it calls by a name or a path that can mean a built-in, each once.
     pub(crate) called: Vec<Path>,
-}
-
-/// Whether a path can mean a built-in: it is its name, or goes through the façade's `lang` or `prelude`.
-pub(crate) fn names_built_in(path: &Path) -> bool {
-    match path.segments.iter().rev().nth(1) {
-        None => path.leading_colon.is_none(),
-        Some(module) => module.ident == "lang" || module.ident == "prelude",
-    }
 }
 
 /// Makes the twin of a body. The paths of `renamed` are constants that have other names there.

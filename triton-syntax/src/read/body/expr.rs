@@ -3,7 +3,8 @@
 use super::control::{self, Place};
 use super::{convert_block, pattern, types};
 use crate::context::{Context, spell};
-use crate::{library, link, reject, signature, twin};
+use crate::read::path::{key, names_built_in};
+use crate::read::{library, reject, signature};
 use proc_macro2::Span as TokenSpan;
 use quote::ToTokens;
 use syn::ext::IdentExt;
@@ -144,9 +145,9 @@ fn callee(cx: &mut Context, written: &Expr) -> Option<ast::Path> {
         return None;
     }
     // `lang::load` is `load`: the compiler knows a built-in by its name, and rustc is made to check what the path means.
-    if let Some(name) = cx.names.built_ins.get(&link::key(&expr.path)) {
+    if let Some(name) = cx.names.built_ins.get(&key(&expr.path)) {
         path.segments = vec![name.clone()];
-    } else if twin::names_built_in(&expr.path) {
+    } else if names_built_in(&expr.path) {
         path.segments.drain(..path.segments.len() - 1);
     }
     if let [name] = &path.segments[..]
@@ -186,9 +187,9 @@ fn path(cx: &mut Context, expr: &ExprPath) -> Option<ast::Path> {
         Vec::new()
     };
     let segments = segments.iter().map(|segment| segment.ident.unraw().to_string()).collect();
-    let key = link::key(&expr.path);
-    let outer = || cx.names.outers.iter().position(|path| link::key(path) == key);
-    let target = match cx.names.functions.get(&key) {
+    let written = key(&expr.path);
+    let outer = || cx.names.outers.iter().position(|path| key(path) == written);
+    let target = match cx.names.functions.get(&written) {
         Some(&index) => Target::Function(index),
         None => outer().map_or(Target::Name, Target::Outer),
     };

@@ -1,12 +1,12 @@
 //! Functions of the language that are written in it: read from `library/`, once in a process.
 
 use crate::context::Context;
-use crate::parts::{self, Writer};
+use crate::read::items::{self, Writer};
 use std::sync::OnceLock;
 use triton_core::ast;
 
 /// The texts.
-const TEXTS: &[&str] = &[include_str!("../library/math.rs")];
+const TEXTS: &[&str] = &[include_str!("../../library/math.rs")];
 
 /// Every function of the library. In a kernel these come before its own functions, so that their numbers are always the
 /// same.
@@ -19,7 +19,7 @@ pub(crate) fn functions() -> &'static [ast::Function] {
             items.iter().filter_map(|item| if let syn::Item::Fn(item) = item { Some(item) } else { None }).collect();
         let names: Vec<String> = items.iter().map(|item| item.sig.ident.to_string()).collect();
         let mut cx = Context::of_library(names);
-        items.iter().filter_map(|item| parts::function(&mut cx, item, Writer::Library)).collect()
+        items.iter().filter_map(|item| items::function(&mut cx, item, Writer::Library)).collect()
     })
 }
 

@@ -1,33 +1,8 @@
 //! The external items that a body names: functions, constants, structs.
 
-use crate::link::key;
-use crate::twin::names_built_in;
+use crate::read::path::{is_built_in, key, names_constant};
 use syn::visit::{self, Visit};
-use syn::{Block, Expr, ExprCall, ExprPath, Macro, Pat, PatIdent, Path, Type};
-use triton_core::ir::types::DType;
-use triton_core::sema::BUILTINS;
-
-/// Whether a path resolves to a function of the language.
-pub(crate) fn is_built_in(path: &Path) -> bool {
-    names_built_in(path) && path.segments.last().is_some_and(|last| BUILTINS.iter().any(|b| last.ident == b.name))
-}
-
-/// Whether a name is spelled as constants are.
-pub(crate) fn is_screaming(name: &str) -> bool {
-    name.chars().any(|c| c.is_ascii_uppercase()) && !name.chars().any(char::is_lowercase)
-}
-
-/// Whether a path may be a constant of the user's, if nothing in the body has its name.
-pub(crate) fn names_constant(path: &Path) -> bool {
-    let segments: Vec<String> = path.segments.iter().map(|segment| segment.ident.to_string()).collect();
-    let standard = match segments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
-        // Of an element type: `f32::MAX`; of `std::f32::consts`.
-        [.., ty, name] if DType::from_name(ty).is_some() => triton_core::sema::is_associated(name),
-        [.., ty, "consts", _] => DType::from_name(ty).is_some(),
-        _ => false,
-    };
-    !standard && segments.last().is_some_and(|last| is_screaming(last))
-}
+use syn::{Block, Expr, ExprCall, ExprPath, Macro, Pat, PatIdent, Path};
 
 /// The external items of one body.
 #[derive(Default)]
@@ -123,21 +98,11 @@ impl<'a> Visit<'a> for Mentioned {
     }
 
     fn visit_macro(&mut self, call: &'a Macro) {
-        for argument in crate::body::macros::arguments(call).unwrap_or_default() {
+        for argument in crate::read::body::macros::arguments(call).unwrap_or_default() {
             // The text of a message is not an expression of the language, but it does no harm.
             let inner = Mentioned::in_expr(&argument);
             inner.calls.iter().for_each(|path| Mentioned::add(&mut self.calls, path));
             inner.constants.iter().for_each(|path| Mentioned::add(&mut self.constants, path));
         }
     }
-}
-
-/// The path of a type that may be a struct of the user's: a name of no type of the language, written as structs are.
-pub(crate) fn struct_path<'a>(written: &'a Type, generics: &[String]) -> Option<&'a Path> {
-    let Type::Path(syn::TypePath { qself: None, path, .. }) = written else { return None };
-    let last = path.segments.last()?;
-    let name = last.ident.to_string();
-    let known = ["Ptr", "PtrMut", "Tile", "Tensor", "TensorMut", "Vec", "Buffer", "String", "Option", "Box", "Self"];
-    let plain = last.arguments.is_none() && !known.contains(&name.as_str()) && !generics.contains(&name);
-    (plain && name.starts_with(char::is_uppercase) && DType::from_name(&name).is_none()).then_some(path)
 }

@@ -1,10 +1,11 @@
 //! Runs the compiler over every instance and gathers its diagnostics.
 
 use crate::context::Context;
-use crate::expand;
-use crate::instances::Instance;
-use crate::library;
-use crate::parts::Parts;
+use crate::emit::dump;
+use crate::emit::kernel::{Kernel, spelling};
+use crate::link::parts::Parts;
+use crate::read::instances::Instance;
+use crate::read::library;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use triton_core::diag::{Code, Diagnostic, Failure};
 use triton_core::span::Span;
@@ -23,9 +24,9 @@ pub(crate) enum Outcome {
 }
 
 /// Compiles every instance of a kernel.
-pub(crate) fn all(cx: &mut Context, kernel: &expand::Kernel<'_>, body: Vec<ast::Stmt>, parts: Parts) -> Outcome {
-    let expand::Kernel { signature, instances, warnings, .. } = *kernel;
-    let name = crate::signature::ident(cx, &kernel.function.sig.ident);
+pub(crate) fn all(cx: &mut Context, kernel: &Kernel<'_>, body: Vec<ast::Stmt>, parts: Parts) -> Outcome {
+    let Kernel { signature, instances, warnings, .. } = *kernel;
+    let name = crate::read::signature::ident(cx, &kernel.function.sig.ident);
     // The library stands first, as its numbers say.
     let functions = library::functions().iter().cloned().chain(parts.functions).collect();
     let structs = parts.structs;
@@ -33,7 +34,7 @@ pub(crate) fn all(cx: &mut Context, kernel: &expand::Kernel<'_>, body: Vec<ast::
     // Whatever made a parameter unreadable has been reported.
     let Some(params) = params else { return Outcome::Wrong };
     let generics = signature.generics.clone();
-    let outers = cx.names.outers.iter().map(crate::link::key).collect();
+    let outers = cx.names.outers.iter().map(crate::read::path::key).collect();
     let kernel = ast::Kernel { name, generics, params, body, functions, structs, outers, sources: cx.sources() };
     let mut needed = Vec::new();
     let mut findings = Findings::default();
@@ -64,7 +65,7 @@ pub(crate) fn all(cx: &mut Context, kernel: &expand::Kernel<'_>, body: Vec<ast::
         return Outcome::Needed(needed);
     }
     if !findings.list.is_empty() {
-        let name = |index: usize| expand::spelling(&kernel.name.name, &instances[index].args, signature);
+        let name = |index: usize| spelling(&kernel.name.name, &instances[index].args, signature);
         for diagnostic in findings.finish(instances.len(), name) {
             cx.report(diagnostic);
         }
@@ -79,13 +80,13 @@ pub(crate) fn all(cx: &mut Context, kernel: &expand::Kernel<'_>, body: Vec<ast::
             let found = triton_core::advise(&kernel, &instance).into_iter();
             advice.add(index, found.filter(|advice| asked || advice.code.is_default_warning()).collect());
         }
-        let name = |index: usize| expand::spelling(&kernel.name.name, &instances[index].args, signature);
+        let name = |index: usize| spelling(&kernel.name.name, &instances[index].args, signature);
         advice.finish(if asked { instances.len() } else { 1 }, name).into_iter().for_each(|advice| cx.warn(advice));
     }
     match deferred {
         None => {
-            let name = |instance: &Instance| expand::spelling(&kernel.name.name, &instance.args, signature);
-            crate::dump::write(instances, &compiled, name);
+            let name = |instance: &Instance| spelling(&kernel.name.name, &instance.args, signature);
+            dump::write(instances, &compiled, name);
             Outcome::Compiled(compiled)
         }
         Some((instance, deferred)) => {

@@ -2,7 +2,7 @@
 
 use super::expr;
 use crate::context::{Context, spell};
-use crate::reject;
+use crate::read::reject;
 use proc_macro2::Ident;
 use quote::ToTokens;
 use syn::parse::Parser;

@@ -12,7 +12,7 @@ pub(crate) mod types;
 pub(crate) use expr::operator;
 
 use crate::context::Context;
-use crate::{reject, signature};
+use crate::read::{reject, signature};
 use control::Place;
 use syn::{Block, Expr, ExprTuple, Item, Local, Stmt};
 use triton_core::ast::{self, ExprKind};

@@ -1,11 +1,10 @@
-//! The external items of kernels, from `syn` to the compiler's tree.
+//! The external items of kernels, from `syn` to the compiler's tree: functions, constants, structs of scalars.
 
-use crate::body::types;
-use crate::context::{Context, Names};
-use crate::link::{self, Linked, Part};
-use crate::{body, environment, reject, signature};
+use crate::context::Context;
+use crate::read::body::{self, types};
+use crate::read::{reject, signature};
 use quote::ToTokens;
-use syn::{Fields, FnArg, GenericParam, Item, ItemConst, ItemFn, ItemStruct, ReturnType};
+use syn::{Fields, FnArg, GenericParam, ItemConst, ItemFn, ItemStruct, ReturnType};
 use triton_core::ast;
 use triton_core::diag::{Code, Diagnostic};
 use triton_core::ir::types::DType;
@@ -18,50 +17,6 @@ pub(crate) enum Writer {
     User,
     /// We did, as a function of the language.
     Library,
-}
-
-/// What a kernel uses.
-#[derive(Default)]
-pub(crate) struct Parts {
-    /// Functions and constants.
-    pub(crate) functions: Vec<ast::Function>,
-    /// Structs of its parameters.
-    pub(crate) structs: Vec<ast::Struct>,
-}
-
-/// Reads what a kernel uses, functions numbered from `first`. `None` if something has errors, which were reported where it
-/// stands.
-#[allow(clippy::wildcard_enum_match_arm, reason = "syn's enum is not exhaustive")]
-pub(crate) fn read(cx: &mut Context, linked: &Linked, first: usize) -> Option<Parts> {
-    let is_struct = |part: &&Part| matches!(part.item, Item::Struct(_));
-    let numbers = |wanted: bool| linked.parts.iter().filter(move |part| is_struct(part) == wanted);
-    let functions: Vec<&Part> = numbers(false).collect();
-    let structs: Vec<&Part> = numbers(true).collect();
-    let names = |paths: &link::Paths| {
-        let mut names = Names::default();
-        for (path, id) in paths {
-            if let Some(index) = functions.iter().position(|part| part.id == *id) {
-                names.functions.insert(path.clone(), first + index);
-            } else if let Some(index) = structs.iter().position(|part| part.id == *id) {
-                names.structs.insert(path.clone(), index);
-            } else if let Some(name) = id.strip_prefix(link::BUILT_IN) {
-                names.built_ins.insert(path.clone(), name.to_owned());
-            }
-        }
-        names
-    };
-    let mut parts = Parts::default();
-    for part in &linked.parts {
-        cx.enter(names(&part.paths), part.home != environment::home());
-        match &part.item {
-            Item::Fn(item) => parts.functions.push(function(cx, item, Writer::User)?),
-            Item::Const(item) => parts.functions.push(constant(cx, item)?),
-            Item::Struct(item) => parts.structs.push(structure(cx, item)?),
-            _ => return None,
-        }
-    }
-    cx.enter(names(&linked.paths), false);
-    Some(parts)
 }
 
 /// A function in the compiler's tree, or `None` after an error.

@@ -3,7 +3,7 @@
 //! Each `#[triton::function]` leaves beside the function a macro of the same name, which passes on its own
 //! tokens, and those of everything that it needs in turn. A path like `math::gelu` names both, so that `use`, `pub use`,
 //! renames and privacy work by themselves. A kernel asks one macro after the other, each of which adds its part and calls the
-//! next, and the last calls [`crate::link`] with all of them:
+//! next, and the last calls [`crate::link()`] with all of them:
 //!
 //! ```text
 //! a! { v1 [finish] [[b] [c]] [a] {head} {} }  ⇒  b! { v1 [finish] [[c]] [b] {head} {a's part} }  ⇒  ..  ⇒  finish! { v1 {head} {parts} }
@@ -13,9 +13,13 @@
 //! `["id" "crate" {item} {(path => "id") ..}]`, with what its own paths mean. Another version of the protocol has another
 //! first word, and the macro then reports it.
 
+pub(crate) mod collect;
+pub(crate) mod parts;
+
 use crate::environment;
+use crate::read::path::key;
 use proc_macro2::{Delimiter, Ident, TokenStream, TokenTree};
-use quote::{ToTokens, format_ident, quote, quote_spanned};
+use quote::{format_ident, quote, quote_spanned};
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Mutex;
 use syn::ext::IdentExt;
@@ -104,13 +108,6 @@ pub(crate) fn head(tokens: TokenStream) -> Option<Head> {
         }
         _ => None,
     }
-}
-
-/// How a path is looked up.
-pub(crate) fn key(path: &Path) -> String {
-    let mut path = path.clone();
-    path.segments.iter_mut().for_each(|segment| segment.arguments = syn::PathArguments::None);
-    path.to_token_stream().to_string()
 }
 
 /// The first call: asks for all of `paths`, and ends at `link!` with `head` and what they gave.

@@ -1,9 +1,9 @@
 //! A compiled instance as tokens: statics made of literals, so that embedding costs nothing at start-up and an instance
 //! that is never launched leaves no trace in the program.
 
-use crate::expand::Kernel;
-use crate::instances::Instance;
-use crate::signature::Parameter;
+use crate::emit::kernel::Kernel;
+use crate::read::instances::Instance;
+use crate::read::signature::Parameter;
 use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote};
 use triton_core::ast::{GenericArg, ParamKind};

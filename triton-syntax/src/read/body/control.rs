@@ -2,7 +2,7 @@
 
 use super::{convert_block, expr, pattern};
 use crate::context::Context;
-use crate::reject;
+use crate::read::reject;
 use proc_macro2::Span as TokenSpan;
 use syn::{Expr, ExprForLoop, ExprIf, ExprRange, ExprReturn, ExprWhile, RangeLimits};
 use triton_core::ast::{self, ExprKind};
