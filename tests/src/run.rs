@@ -15,11 +15,11 @@ use std::fmt::Write;
 use std::sync::Mutex;
 use triton_core::interp::{self, Fault, Memory, Program};
 use triton_core::ir::parse::parse;
-use triton_core::ir::types::{Constant, DType, Elem};
 use triton_core::ir::{Block, Function, Param, Stage};
 use triton_core::metadata::{Arg, Specialization};
 use triton_core::ops::Op;
 use triton_core::passes::{self, Pass};
+use triton_core::types::{Constant, DType, Elem};
 
 /// Address of the first buffer, and distance between two.
 const APART: u64 = 1 << 32;

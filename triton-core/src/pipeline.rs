@@ -4,10 +4,10 @@ use crate::analysis::advice;
 use crate::ast::{Instance, Kernel};
 use crate::diag::{Code, Diagnostic, Failure};
 use crate::ir::Function;
-use crate::ir::types::DType;
 use crate::metadata::{Config, Image, Specialization, Target};
 use crate::ptx::lower::LowerError;
 use crate::span::Span;
+use crate::types::DType;
 use crate::{ir, passes, ptx, sema};
 use std::borrow::Cow;
 

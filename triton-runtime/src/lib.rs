@@ -61,8 +61,8 @@ pub use kernel::{Kernel, LoadInfo};
 pub use launch::Launch;
 pub use pinned::Pinned;
 pub use stream::Stream;
-pub use triton_core::ir::types::DType;
 pub use triton_core::metadata::{self, ComputeCapability};
+pub use triton_core::types::DType;
 pub use view::{View, ViewMut};
 
 /// Locks without caring whether another thread panicked meanwhile: what we guard is consistent between statements.

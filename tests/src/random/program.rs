@@ -7,7 +7,7 @@
 use super::Random;
 use super::memory::Region;
 use std::fmt::Write;
-use triton_core::ir::types::DType;
+use triton_core::types::DType;
 
 /// A program with buffers and arguments, as the text of a `run` case.
 pub struct Case {

@@ -4,12 +4,12 @@ use std::borrow::Cow;
 use triton_core::analysis::axis::{Axis, analyse};
 use triton_core::entity::Entity;
 use triton_core::interp::evaluate;
-use triton_core::ir::types::{Constant, DType, Elem, Shape, Type};
 use triton_core::ir::{Function, Value};
 use triton_core::metadata::Specialization;
 use triton_core::ops::Op;
 use triton_core::ops::kinds::{BinaryKind, CompareKind, UnaryKind};
 use triton_core::span::Span;
+use triton_core::types::{Constant, DType, Elem, Shape, Type};
 use triton_tests::random::Random;
 
 #[test]

@@ -172,8 +172,8 @@ fn warps_wait_alone_only_if_they_store_alone() {
 /// `ldmatrix` and `stmatrix` in every form, executed.
 #[test]
 fn matrices_move_what_they_say() {
-    use triton_core::ir::types::Shape;
     use triton_core::layout::{Atom, Swizzle, Tiling, access};
+    use triton_core::types::Shape;
     let tiling = Tiling { atom: Atom::M16N8, warps_m: 2, warps_n: 2 };
     let mut forms = Vec::new();
     for (dims, bits) in

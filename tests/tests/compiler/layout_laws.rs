@@ -1,8 +1,8 @@
 //! Laws of the linear algebra and of the operations on layouts, over every small case.
 
-use triton_core::ir::types::Shape;
 use triton_core::layout::linear::{Basis, apply, compose, independent, intersect, invert, kernel, rank, solve, units};
 use triton_core::layout::{LANES, Layout, Mem};
+use triton_core::types::Shape;
 
 /// Every list of `count` vectors of `bits` bits.
 fn lists(bits: usize, count: usize) -> impl Iterator<Item = Vec<u32>> {

@@ -2,7 +2,6 @@
 
 use super::random_layouts::Layouts;
 use triton_core::ir::parse::parse;
-use triton_core::ir::types::Shape;
 use triton_core::layout::access::Form;
 use triton_core::layout::convert::{Kind, Plan, plan};
 use triton_core::layout::{Atom, Layout, Tiling};
@@ -10,6 +9,7 @@ use triton_core::metadata::{Specialization, Target};
 use triton_core::passes::{SCHEDULE, run};
 use triton_core::ptx::lower::lower;
 use triton_core::ptx::{Kernel, Op};
+use triton_core::types::Shape;
 use triton_tests::random::Random;
 
 /// Addresses of the two buffers.

@@ -10,8 +10,8 @@ use triton::prelude::*;
 use triton::{DevicePtrMut, Kernel, Launch, LaunchArg};
 use triton_core::ir::Function;
 use triton_core::ir::parse::parse;
-use triton_core::ir::types::{DType, Elem};
 use triton_core::metadata::{Arg, Config, Image, KernelMetadata, ParamMetadata, ParamType, Specialization};
+use triton_core::types::{DType, Elem};
 use triton_tests::run::{Setup, difference};
 
 macro_rules! cases {

@@ -7,11 +7,11 @@ use crate::analysis::stride::{self, Strides};
 use crate::diag::{Code, Diagnostic};
 use crate::entity::SideTable;
 use crate::interp::evaluate;
-use crate::ir::types::{Elem, Shape};
 use crate::ir::{Function, Inst, Value};
 use crate::ops::kinds::BinaryKind;
 use crate::ops::{Effect, Op, Tiles};
 use crate::span::Span;
+use crate::types::{Elem, Shape};
 
 /// Bytes of a sector, the unit of memory transfers.
 const SECTOR: u64 = 32;

@@ -11,14 +11,17 @@
 //! the one that vectors run along. A missing fact is 1: the analysis is conservative.
 
 use crate::entity::SideTable;
-use crate::ir::types::{Constant, Elem, Shape, Type};
 use crate::ir::{Block, Function, InstData, Value};
 use crate::metadata::Specialization;
 use crate::ops::Op;
 use crate::ops::kinds::{BinaryKind, CompareKind};
+use crate::types::{Constant, Elem, Shape, Type};
 
 /// The largest divisibility that is tracked; 0 is divisible by it.
 const MOST: u64 = 1 << 40;
+
+/// Bytes of the widest access of a thread.
+const WIDEST: u64 = 16;
 
 /// Facts about one value. See the [module's page](self).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -136,6 +139,14 @@ fn carry(func: &Function, inst: &InstData, own: &[Axis], facts: &mut SideTable<V
 pub fn access_width(axis: Axis, pointee_bytes: u64) -> u64 {
     // Facts about pointers count neighbours in elements and divisibility in bytes.
     axis.contiguity.min((axis.divisibility / pointee_bytes).max(1))
+}
+
+/// Elements that one access of a thread may cover; 1 of what is not a pointer. The mask does not count: where it is not
+/// uniform on all of them, they are accessed one by one.
+pub fn vector_width(func: &Function, facts: &SideTable<Value, Axis>, ptr: Value) -> u64 {
+    let Elem::Ptr { pointee, .. } = func.ty(ptr).elem else { return 1 };
+    let bytes = u64::from(pointee.bytes());
+    access_width(facts[ptr], bytes).min(WIDEST / bytes)
 }
 
 #[expect(clippy::wildcard_enum_match_arm, reason = "of what is not computed from facts, nothing is known")]

@@ -6,12 +6,12 @@
 
 use crate::analysis::axis::{self, Axis};
 use crate::entity::SideTable;
-use crate::ir::types::{DType, Elem, Shape};
 use crate::ir::{Block, Function, InstData, Value};
 use crate::layout::Layout;
 use crate::metadata::Target;
 use crate::ops::kinds::UnaryKind;
 use crate::ops::{Effect, Op, Tiles};
+use crate::types::{DType, Elem, Shape};
 use std::collections::HashSet;
 
 /// Registers for the thread's index and intermediate results.

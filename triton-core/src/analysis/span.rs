@@ -5,10 +5,10 @@
 //! Numbers are at least 0 and at most those of `i32`, and their types have 32 bits or more: nothing wraps.
 
 use crate::entity::SideTable;
-use crate::ir::types::Elem;
 use crate::ir::{Function, Value};
 use crate::ops::Op;
 use crate::ops::kinds::BinaryKind;
+use crate::types::Elem;
 
 /// See the [module's page](self).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -15,12 +15,12 @@ mod threads;
 pub use fault::ProgramFault;
 pub use report::FailedAssertion;
 
-use crate::ir::types::{Constant, DType, Elem};
 use crate::ir::{Block, Function, InstData, Stage, Value};
 use crate::metadata::Arg;
 use crate::ops::eval::{self, DivisionError};
 use crate::ops::{BitOrder, Effect, Op, Outer, Tiles};
 use crate::span::Span;
+use crate::types::{Constant, DType, Elem};
 use std::borrow::Cow;
 use threads::Threads;
 

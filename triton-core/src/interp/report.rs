@@ -1,10 +1,10 @@
 //! Assertions that fail, and lines that a program prints.
 
 use super::{Machine, RunError};
-use crate::ir::half;
-use crate::ir::types::{Constant, DType};
 use crate::ir::{Function, Value};
 use crate::ops::{Op, Text};
+use crate::types::half;
+use crate::types::{Constant, DType};
 use std::fmt::Write;
 
 /// An assertion of a kernel that did not hold.

@@ -9,11 +9,11 @@
 
 use super::Machine;
 use crate::entity::SideTable;
-use crate::ir::types::Elem;
 use crate::ir::{Function, InstData, Stage, Value};
 use crate::layout::{LANES, Layout, access};
 use crate::ops::kinds::AtomicKind;
 use crate::ops::{Op, Scope};
+use crate::types::Elem;
 use std::collections::HashMap;
 
 /// A thread, and how many barriers of its program and of its warp it has passed.

@@ -26,7 +26,7 @@
 //! # Stages
 //! | stage | what holds |
 //! |---|---|
-//! | [`Stage::Tile`] | a value has a [`types::Type`] and nothing else |
+//! | [`Stage::Tile`] | a value has a [`Type`] and nothing else |
 //! | [`Stage::Laid`] | every tile has a [`Layout`]: which thread's register holds which element |
 //! | [`Stage::Scheduled`] | a tile has a layout, or is in shared memory and has a [`Mem`]; every barrier is written |
 //!
@@ -57,24 +57,19 @@
 //!   }
 //! ```
 
-pub(crate) mod half;
 pub mod parse;
 pub mod print;
-pub mod types;
 pub mod verify;
 
 use crate::entity::{Arena, SideTable, entity};
 use crate::layout::{Layout, Mem};
 use crate::ops::Op;
 use crate::span::{Sources, Span};
+use crate::types::Type;
 use std::collections::HashMap;
-use types::Type;
 
-entity!(
-    /// A value: a parameter or the result of an instruction.
-    Value,
-    "v"
-);
+pub use crate::types::Value;
+
 entity!(
     /// An instruction.
     Inst,

@@ -3,11 +3,11 @@
 //! Values keep their numbers, so `print ∘ parse` is the identity on texts that were printed. What is read is verified before
 //! it is returned.
 
-use super::types::{DType, Elem, Shape, Type};
 use super::{Block, BlockData, Function, Inst, InstData, LayoutId, MemId, Stage, Value, verify};
 use crate::layout::{Layout, Mem};
 use crate::ops::{self, Op, Reader};
 use crate::span::{Loc, Span};
+use crate::types::{DType, Type};
 use std::collections::{HashMap, HashSet};
 
 /// The largest number of a value: bounds what a text of a few bytes can make the parser allocate.
@@ -209,7 +209,7 @@ impl Parser {
             // `ptr<mut f32>` has a space inside.
             let end = tail.find('>').map_or(0, |i| i + 1);
             let end = tail[end..].find(' ').map_or(tail.len(), |i| i + end);
-            let ty = parse_type(&tail[..end])?;
+            let ty = Type::parse(&tail[..end])?;
             let mut words = tail[end..].split_whitespace();
             while let Some(word) = words.next() {
                 match word {
@@ -309,7 +309,7 @@ impl Parser {
             Some((ty, place)) if place.starts_with(['#', '%']) => (ty, place),
             _ => (annotation, ""),
         };
-        let (value, ty) = (value(name)?, parse_type(ty)?);
+        let (value, ty) = (value(name)?, Type::parse(ty)?);
         if value.0 >= MAX_VALUE {
             return Err(format!("{value} has too large a number"));
         }
@@ -366,21 +366,4 @@ fn split_top(text: &str) -> Vec<&str> {
 
 fn split_words(code: &str) -> Vec<&str> {
     split_top(code).into_iter().flat_map(str::split_whitespace).collect()
-}
-
-/// `ptr<mut f32>[4,8]`.
-pub(crate) fn parse_type(text: &str) -> Result<Type, String> {
-    let wrong = || format!("`{text}` is not a type");
-    let (elem, shape) = match text.find('[') {
-        Some(i) => (&text[..i], ops::parse_shape(&text[i..]).ok_or_else(wrong)?),
-        None => (text, Shape::SCALAR),
-    };
-    let elem = match elem.strip_prefix("ptr<").and_then(|e| e.strip_suffix('>')) {
-        Some(inner) => {
-            let pointee = inner.strip_prefix("mut ").unwrap_or(inner);
-            Elem::Ptr { pointee: DType::from_name(pointee).ok_or_else(wrong)?, mutable: pointee != inner }
-        }
-        None => Elem::Num(DType::from_name(elem).ok_or_else(wrong)?),
-    };
-    Ok(Type { elem, shape })
 }

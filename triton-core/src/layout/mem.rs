@@ -6,7 +6,7 @@
 
 use super::linear;
 use super::ops::{field, transposition};
-use crate::ir::types::Shape;
+use crate::types::Shape;
 
 /// Bytes of a row that the hardware's swizzle permutes: chunks of 16 bytes within it are exchanged by the number of the
 /// 128-byte line, so that a column of chunks touches all banks. (PTX ISA, "Swizzling modes".)

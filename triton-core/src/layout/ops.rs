@@ -11,7 +11,7 @@
 
 use super::Layout;
 use super::linear::{self, Basis};
-use crate::ir::types::Shape;
+use crate::types::Shape;
 
 /// Lowest bit and number of bits that dimension `axis` owns in an element's number.
 pub(super) fn field(shape: Shape, axis: usize) -> Option<(u32, u32)> {

@@ -6,7 +6,7 @@
 //! (typing: used by the checker, the builder and the verifier), [`crate::interp`] (meaning), [`crate::passes::place`]
 //! (layouts) and `ptx::lower` (code). Elementwise operations are rows of the smaller tables in [`kinds`].
 //!
-//! **Invariant:** `ops` does not depend on PTX.
+//! **Invariant:** an operation knows its operands and their types, but not the function that it is in.
 
 pub mod eval;
 mod field;
@@ -17,13 +17,11 @@ pub mod outer;
 pub(crate) mod steps;
 pub(crate) mod trig;
 
-pub(crate) use field::parse_shape;
 pub use field::{Axis, Reader};
 pub use infer::{accumulator, infer};
 pub use outer::Outer;
 
-use crate::ir::Value;
-use crate::ir::types::{Constant, DType, Shape, Type};
+use crate::types::{Constant, DType, Shape, Type, Value};
 use field::Field;
 pub use field::{BitOrder, DotKind, Scope, Text, Values};
 use kinds::{AtomicKind, BinaryKind, CompareKind, TernaryKind, UnaryKind};

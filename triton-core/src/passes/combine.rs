@@ -15,11 +15,11 @@
 //! Requires stage 0; guarantees nothing about what became unused ([`super::dce`] removes it).
 
 use crate::entity::SideTable;
-use crate::ir::types::{Constant, DType, Elem, Shape, Type};
 use crate::ir::{Block, Function, Inst, Value};
 use crate::ops::kinds::{BinaryKind, UnaryKind};
 use crate::ops::{BitOrder, Effect, Op, Tiles};
 use crate::span::Span;
+use crate::types::{Constant, DType, Elem, Shape, Type};
 use std::collections::HashMap;
 
 /// The most operations of a branch that are speculated, its end included.

@@ -12,12 +12,12 @@
 
 use crate::analysis::storage::{self, Buffer};
 use crate::entity::SideTable;
-use crate::ir::types::{Shape, Type};
 use crate::ir::{Block, Function, Inst, Stage, Value};
 use crate::layout::convert::{self, Kind};
 use crate::layout::{Layout, Mem, cost};
 use crate::ops::Op;
 use crate::span::Span;
+use crate::types::{Shape, Type};
 
 /// The alignment of a buffer in bytes: that of the widest access.
 const ALIGN: u64 = 16;

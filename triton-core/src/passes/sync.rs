@@ -24,13 +24,13 @@
 use crate::analysis::axis::{self, Axis};
 use crate::analysis::span::{self, Span};
 use crate::entity::SideTable;
-use crate::ir::types::Elem;
 use crate::ir::{Block, Function, Inst, Value};
 use crate::layout::shared::Reach;
 use crate::layout::{Mem, access};
 use crate::metadata::Specialization;
 use crate::ops::kinds::AtomicKind;
 use crate::ops::{Op, Scope};
+use crate::types::Elem;
 
 /// An access since the last barrier of the program.
 #[derive(Clone, PartialEq)]

@@ -7,12 +7,12 @@ use super::{Class, Cmp, Inst, Kernel, Op, Opcode, Operand, Reg, Special, Ty};
 use crate::analysis::axis::{self, Axis};
 use crate::analysis::pressure;
 use crate::entity::SideTable;
-use crate::ir::types::{self, Constant, DType, Elem};
 use crate::ir::{Block, Function, InstData, Value};
 use crate::layout::Layout;
 use crate::metadata::{Specialization, Target};
 use crate::ops;
 use crate::span::{Loc, Span};
+use crate::types::{self, Constant, DType, Elem};
 use std::collections::HashMap;
 
 /// Instructions that certainly exceed [`super::MAX_TEXT`].

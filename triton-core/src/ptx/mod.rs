@@ -21,9 +21,9 @@ mod steps;
 mod thread;
 mod words;
 
-use crate::ir::types::DType;
 use crate::ops::Outer;
 use crate::span::{Loc, Span};
+use crate::types::DType;
 
 /// Bytes of text that a kernel may have.
 pub const MAX_TEXT: usize = 4 << 20;

@@ -73,7 +73,7 @@ impl Lower<'_> {
         let Some(later) = later else { return self.combine(region, own, other) };
         let pick = |cx: &mut Self, a: Reg, b: Reg| match a.class {
             Class::Pred => {
-                let elem = crate::ir::types::Elem::Num(crate::ir::types::DType::Bool);
+                let elem = crate::types::Elem::Num(crate::types::DType::Bool);
                 cx.select(elem, later, a, b)
             }
             Class::B16 | Class::B32 | Class::B64 => cx.selp(super::lower::class_type(a.class), a, b, later),

@@ -10,9 +10,9 @@
 use super::lower::{Lower, class_of};
 use super::{Class, Cmp, Op, Opcode, Operand, Reg, Round, Special, Ty};
 use crate::ir::Value;
-use crate::ir::types::{self, DType};
 use crate::layout::Layout;
 use crate::ops::Text;
+use crate::types::{self, DType};
 
 impl Lower<'_> {
     pub fn assertion(&mut self, cond: Value, message: Text) {

@@ -2,7 +2,7 @@
 
 use super::lower::Lower;
 use super::{Class, Cmp, Op, Operand, Reg, Round, Ty};
-use crate::ir::types::{DType, Elem};
+use crate::types::{DType, Elem};
 
 /// How a thread holds an element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -6,10 +6,10 @@ use super::value::Val;
 use super::view::View;
 use crate::ast::{Expr, Ident};
 use crate::diag::{Code, Diagnostic};
-use crate::ir::types::DType;
 use crate::ops::Op;
 use crate::ops::kinds::{AtomicKind, compares};
 use crate::span::Span;
+use crate::types::DType;
 
 /// What an atomic function of the language does.
 #[derive(Clone, Copy, Debug)]

@@ -6,10 +6,10 @@ use super::value::{Known, Val};
 use crate::ast::{Expr, ExprKind, Path, Target};
 use crate::diag::{Code, Diagnostic};
 use crate::ir::Value;
-use crate::ir::types::{DType, Elem, MAX_TILE, Shape};
 use crate::ops::kinds::{AtomicKind, BinaryKind, CompareKind, TernaryKind, UnaryKind};
 use crate::ops::{Axis, DotKind, Op, accumulator};
 use crate::span::Span;
+use crate::types::{DType, Elem, MAX_TILE, Shape};
 
 /// A function of the language.
 #[derive(Clone, Copy, Debug)]

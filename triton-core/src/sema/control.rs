@@ -8,10 +8,10 @@ use super::Checker;
 use super::value::{Known, Val};
 use crate::ast::{Expr, ExprKind, Pattern, Stmt};
 use crate::diag::{Code, Diagnostic};
-use crate::ir::types::{DType, Elem, Shape, Type};
 use crate::ir::{Block, Value};
 use crate::ops::Op;
 use crate::span::Span;
+use crate::types::{DType, Elem, Shape, Type};
 
 impl Checker<'_> {
     /// Statements of the kernel itself, where `return` may end the program, and what follows the blocks they are in:

@@ -33,10 +33,10 @@ use crate::ast::{
     Struct as AstStruct, Type as AstType,
 };
 use crate::diag::{Code, Diagnostic, Failure};
-use crate::ir::types::{DType, Elem, Shape, Type};
 use crate::ir::{Function, Value};
 use crate::ops::{Op, Outer};
 use crate::span::Span;
+use crate::types::{DType, Elem, Shape, Type};
 use call::Call;
 use std::collections::HashMap;
 use value::{Known, Val};

@@ -7,10 +7,10 @@ use super::value::{Known, Val};
 use crate::ast::{BinaryOp, Expr};
 use crate::diag::{Code, Diagnostic};
 use crate::ir::Value;
-use crate::ir::types::{Class, Constant, DType, Elem, Shape};
 use crate::ops::kinds::{BinaryKind, CompareKind, UnaryKind};
 use crate::ops::{Op, eval};
 use crate::span::Span;
+use crate::types::{Class, Constant, DType, Elem, Shape};
 
 /// What pointers have.
 const POINTERS: &str = "a pointer has `pointer + integer` and `pointer - integer`";

@@ -5,11 +5,11 @@ use super::builtins::not_defined;
 use super::value::Val;
 use crate::ast::{Expr, ExprKind, Pattern};
 use crate::diag::{Code, Diagnostic};
-use crate::ir::types::{DType, Shape, Type};
 use crate::ir::{Block, Value};
 use crate::ops::kinds::{BinaryKind, CompareKind};
 use crate::ops::{BitOrder, Op};
 use crate::span::Span;
+use crate::types::{DType, Shape, Type};
 
 /// How two elements are combined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

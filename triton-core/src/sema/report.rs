@@ -5,9 +5,9 @@ use super::builtins::BROADCAST;
 use super::value::{Known, Val};
 use crate::ast::Expr;
 use crate::diag::{Code, Diagnostic};
-use crate::ir::types::{DType, Elem, Shape};
 use crate::ops::{Op, Text, Values};
 use crate::span::Span;
+use crate::types::{DType, Elem, Shape};
 
 impl Checker<'_> {
     /// `assert!(cond, message)`.

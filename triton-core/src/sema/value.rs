@@ -3,10 +3,10 @@
 use super::view::View;
 use super::{Checker, assoc};
 use crate::diag::{Code, Diagnostic};
-use crate::ir::types::{Class, Constant, DType, Elem, Shape, Type};
 use crate::ir::{Function, Value};
 use crate::ops::{Op, Outer};
 use crate::span::Span;
+use crate::types::{Class, Constant, DType, Elem, Shape, Type};
 
 /// The result of an expression.
 #[derive(Clone, Debug, PartialEq)]

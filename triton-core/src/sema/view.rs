@@ -11,10 +11,10 @@ use super::value::Val;
 use crate::ast::{Expr, Ident, Param as AstParam};
 use crate::diag::{Code, Diagnostic};
 use crate::ir::Value;
-use crate::ir::types::{DType, Elem, Shape, Type};
 use crate::ops::Op;
 use crate::ops::kinds::{BinaryKind, CompareKind};
 use crate::span::Span;
+use crate::types::{DType, Elem, Shape, Type};
 
 /// A view's parameters in the IR.
 #[derive(Clone, Debug, PartialEq)]

@@ -7,8 +7,8 @@ use crate::read::signature::Parameter;
 use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote};
 use triton_core::ast::{GenericArg, ParamKind};
-use triton_core::ir::types::{Class, DType};
 use triton_core::metadata::Image;
+use triton_core::types::{Class, DType};
 use triton_core::{Compiled, embed};
 
 /// The body of the function that gives an instance's kernel.

@@ -7,7 +7,7 @@ use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::ext::IdentExt;
 use syn::{GenericParam, ItemFn, Type};
 use triton_core::ast::{self, GenericArg, GenericKind};
-use triton_core::ir::types::DType;
+use triton_core::types::DType;
 
 /// The parts that all expansions of a kernel share.
 pub(crate) struct Kernel<'a> {

@@ -8,7 +8,7 @@ use proc_macro2::{Ident, Span};
 use syn::{Expr, Lit, UnOp};
 use triton_core::ast::{self, GenericArg, GenericKind};
 use triton_core::diag::Code;
-use triton_core::ir::types::DType;
+use triton_core::types::DType;
 
 /// How many instances a kernel may have, counting each choice of options.
 const MOST: usize = 512;

@@ -7,8 +7,8 @@ use quote::ToTokens;
 use syn::{Fields, FnArg, GenericParam, ItemConst, ItemFn, ItemStruct, ReturnType};
 use triton_core::ast;
 use triton_core::diag::{Code, Diagnostic};
-use triton_core::ir::types::DType;
 use triton_core::span::Span;
+use triton_core::types::DType;
 
 /// Who wrote a function.
 #[derive(Clone, Copy, PartialEq, Eq)]

@@ -2,8 +2,8 @@
 
 use quote::ToTokens;
 use syn::{Path, Type};
-use triton_core::ir::types::DType;
 use triton_core::sema::BUILTINS;
+use triton_core::types::DType;
 
 /// How a path is looked up.
 pub(crate) fn key(path: &Path) -> String {

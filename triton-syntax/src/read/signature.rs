@@ -13,7 +13,7 @@ use syn::{
 };
 use triton_core::ast::{self, GenericKind, ParamKind};
 use triton_core::diag::{Code, Diagnostic};
-use triton_core::ir::types::DType;
+use triton_core::types::DType;
 
 /// The types that a generic constant can have.
 const CONSTANTS: [DType; 5] = [DType::I32, DType::I64, DType::U32, DType::U64, DType::Bool];

@@ -20,9 +20,9 @@
 
 mod places;
 
-use super::types::{DType, Shape, Type};
 use super::{Block, Function, Inst, InstData, Value};
 use crate::ops::{self, Op, Text, Tiles};
+use crate::types::{DType, Shape, Type};
 use std::collections::HashSet;
 
 /// A rule that is broken.

@@ -1,9 +1,9 @@
 //! The rules of stages 1 and 2: the layouts of tiles, and which layouts an operation accepts.
 
-use crate::ir::types::{Shape, Type};
 use crate::ir::{Function, InstData, Stage, Value};
 use crate::layout::{Layout, Mem, access};
 use crate::ops::{BitOrder, DotKind, Op, Tiles};
+use crate::types::{Shape, Type};
 
 /// Checks the layouts of what an instruction takes and yields.
 #[expect(clippy::wildcard_enum_match_arm, reason = "all others are for every stage")]

@@ -6,12 +6,12 @@ use super::candidates::{Label, Layouts};
 use super::graph::{Graph, Kind, Role, Use, Var};
 use crate::analysis::axis::Axis;
 use crate::entity::SideTable;
-use crate::ir::types::{DType, Elem, Shape, Type};
 use crate::ir::{Function, Inst, Value};
 use crate::layout::access::global;
 use crate::layout::cost::{self, ISSUE, REGISTER, SECTOR, SECTOR_AGAIN, SHUFFLE};
 use crate::layout::{LANES, Layout, estimate};
 use crate::ops::{DotKind, Effect, Op};
+use crate::types::{DType, Elem, Shape, Type};
 
 /// How fast tensor cores multiply elements of this type.
 fn flops(dtype: Option<DType>) -> f64 {

@@ -13,11 +13,11 @@
 
 use crate::analysis::stride::{self, Strides};
 use crate::entity::SideTable;
-use crate::ir::types::{Elem, Shape};
 use crate::ir::{Block, Function, Inst, Value};
 use crate::layout::{Layout, cost};
 use crate::ops::kinds::{BinaryKind, UnaryKind};
 use crate::ops::{Effect, Op, Tiles};
+use crate::types::{Elem, Shape};
 use std::collections::HashSet;
 
 /// How a tile comes to be.

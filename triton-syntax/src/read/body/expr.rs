@@ -12,8 +12,8 @@ use syn::spanned::Spanned;
 use syn::{BinOp, Expr, ExprPath, Lit, UnOp};
 use triton_core::ast::{self, BinaryOp, ExprKind, Target, UnaryOp};
 use triton_core::diag::Code;
-use triton_core::ir::types::DType;
 use triton_core::sema::{BUILTINS, reserved};
+use triton_core::types::DType;
 
 /// Converts an expression, or reports what in it is not part of the language.
 #[allow(clippy::wildcard_enum_match_arm, reason = "syn's enum is not exhaustive")]

@@ -1,7 +1,15 @@
-//! Types of values: an element and a shape. Layouts are not part of a type.
+//! Values and their types: an element and a shape. Layouts are not part of a type.
 
-use super::half;
+pub(crate) mod half;
+
+use crate::entity::entity;
 use std::fmt;
+
+entity!(
+    /// A value: a parameter or the result of an instruction.
+    Value,
+    "v"
+);
 
 macro_rules! dtypes {
     ($($variant:ident = $name:literal, $bits:literal, $kind:ident;)*) => {
@@ -109,6 +117,13 @@ impl Shape {
         let mut all = [0; MAX_RANK];
         all.get_mut(..dims.len())?.copy_from_slice(dims);
         Some(Shape { rank: dims.len() as u8, dims: all })
+    }
+
+    /// Reads `[4,8]`.
+    pub(crate) fn parse(text: &str) -> Option<Shape> {
+        let inner = text.strip_prefix('[')?.strip_suffix(']')?;
+        let dims: Option<Vec<u32>> = inner.split(',').map(|d| d.parse().ok()).collect();
+        Shape::new(&dims?)
     }
 
     /// The extents.
@@ -265,6 +280,23 @@ impl Type {
     /// One number.
     pub fn scalar(dtype: DType) -> Type {
         Type { elem: Elem::Num(dtype), shape: Shape::SCALAR }
+    }
+
+    /// Reads `ptr<mut f32>[4,8]`.
+    pub(crate) fn parse(text: &str) -> Result<Type, String> {
+        let wrong = || format!("`{text}` is not a type");
+        let (elem, shape) = match text.find('[') {
+            Some(i) => (&text[..i], Shape::parse(&text[i..]).ok_or_else(wrong)?),
+            None => (text, Shape::SCALAR),
+        };
+        let elem = match elem.strip_prefix("ptr<").and_then(|e| e.strip_suffix('>')) {
+            Some(inner) => {
+                let pointee = inner.strip_prefix("mut ").unwrap_or(inner);
+                Elem::Ptr { pointee: DType::from_name(pointee).ok_or_else(wrong)?, mutable: pointee != inner }
+            }
+            None => Elem::Num(DType::from_name(elem).ok_or_else(wrong)?),
+        };
+        Ok(Type { elem, shape })
     }
 
     /// The same elements in another shape.
