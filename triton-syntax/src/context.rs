@@ -6,6 +6,8 @@
 use proc_macro2::{Delimiter, Group, Ident, Punct, Spacing, Span as TokenSpan, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
 use std::collections::BTreeMap;
+use syn::ext::IdentExt;
+use triton_core::ast;
 use triton_core::diag::{Code, Diagnostic};
 use triton_core::span::{Loc, Sources, Span};
 
@@ -77,6 +79,11 @@ impl Context {
     pub(crate) fn place_of(&mut self, node: &impl ToTokens) -> Span {
         let (first, last) = ends(node);
         self.place(first, last)
+    }
+
+    /// A name with its span.
+    pub(crate) fn ident(&mut self, ident: &Ident) -> ast::Ident {
+        ast::Ident { name: ident.unraw().to_string(), span: self.place(ident.span(), ident.span()) }
     }
 
     /// The first and last token of a span.

@@ -31,11 +31,12 @@ mod read;
 use context::Context;
 use emit::compile::{self, Outcome};
 use emit::kernel::Kernel;
+use link::library;
 use link::parts::{self, Parts};
 use link::{Head, Linked, Request};
 use proc_macro2::TokenStream;
 use quote::quote;
-use read::{body, configure, depth, instances, library, options, path, signature, surroundings};
+use read::{body, configure, depth, instances, options, path, signature, surroundings};
 use triton_core::diag::Code;
 
 pub use function::{constant, function, params};

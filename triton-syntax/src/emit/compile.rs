@@ -3,9 +3,9 @@
 use crate::context::Context;
 use crate::emit::dump;
 use crate::emit::kernel::{Kernel, spelling};
+use crate::link::library;
 use crate::link::parts::Parts;
 use crate::read::instances::Instance;
-use crate::read::library;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use triton_core::diag::{Code, Diagnostic, Failure};
 use triton_core::span::Span;
@@ -26,7 +26,7 @@ pub(crate) enum Outcome {
 /// Compiles every instance of a kernel.
 pub(crate) fn all(cx: &mut Context, kernel: &Kernel<'_>, body: Vec<ast::Stmt>, parts: Parts) -> Outcome {
     let Kernel { signature, instances, warnings, .. } = *kernel;
-    let name = crate::read::signature::ident(cx, &kernel.function.sig.ident);
+    let name = cx.ident(&kernel.function.sig.ident);
     // The library stands first, as its numbers say.
     let functions = library::functions().iter().cloned().chain(parts.functions).collect();
     let structs = parts.structs;

@@ -14,6 +14,7 @@
 //! first word, and the macro then reports it.
 
 pub(crate) mod collect;
+pub(crate) mod library;
 pub(crate) mod parts;
 
 use crate::environment;

@@ -37,7 +37,7 @@ pub(crate) fn function(cx: &mut Context, written: &ItemFn, writer: Writer) -> Op
         ReturnType::Default => Some(ast::Type::named(ast::Type::TUPLE, Span::NONE)),
         ReturnType::Type(_, ty) => types::convert(cx, ty).filter(|ty| known_type(cx, ty, &names, writer)),
     };
-    let name = signature::ident(cx, &sig.ident);
+    let name = cx.ident(&sig.ident);
     let (body, value) = body::convert_function(cx, &written.block)?;
     if cx.failed() {
         return None;
@@ -74,7 +74,7 @@ fn known_type(cx: &mut Context, ty: &ast::Type, generics: &[String], writer: Wri
 pub(crate) fn constant(cx: &mut Context, written: &ItemConst) -> Option<ast::Function> {
     let result = types::convert(cx, &written.ty)?;
     let value = body::expression(cx, &written.expr)?;
-    let name = signature::ident(cx, &written.ident);
+    let name = cx.ident(&written.ident);
     let (generics, params, body) = (Vec::new(), Vec::new(), Vec::new());
     Some(ast::Function { name, generics, params, result, body, value: Some(Box::new(value)), library: false })
 }

@@ -73,11 +73,6 @@ pub(crate) fn read(cx: &mut Context, function: &ItemFn) -> Option<Signature> {
     Some(Signature { generics, wrong_generics, params })
 }
 
-/// A name with its span.
-pub(crate) fn ident(cx: &mut Context, ident: &Ident) -> ast::Ident {
-    ast::Ident { name: ident.unraw().to_string(), span: cx.place(ident.span(), ident.span()) }
-}
-
 /// What a signature belongs to.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Head {
@@ -136,9 +131,9 @@ pub(crate) fn generic(cx: &mut Context, param: &GenericParam) -> Option<ast::Gen
             );
             None
         }
-        GenericParam::Type(ty) => Some(ast::Generic { name: ident(cx, &ty.ident), kind: GenericKind::Type }),
+        GenericParam::Type(ty) => Some(ast::Generic { name: cx.ident(&ty.ident), kind: GenericKind::Type }),
         GenericParam::Const(constant) => {
-            let name = ident(cx, &constant.ident);
+            let name = cx.ident(&constant.ident);
             let found =
                 if let Type::Path(path) = &constant.ty { path.path.get_ident().map(ToString::to_string) } else { None };
             let dtype = found.as_deref().and_then(DType::from_name).filter(|d| CONSTANTS.contains(d));
@@ -170,7 +165,7 @@ fn param(cx: &mut Context, arg: &PatType, generics: &[String]) -> Option<ast::Pa
     let (multiple_of, general) = attributes(cx, &arg.attrs, ty.as_ref());
     let Pat::Ident(pat) = &*arg.pat else { return None };
     let (kind, elem) = ty?;
-    (plain && mutable.is_none()).then(|| ast::Param { name: ident(cx, &pat.ident), kind, elem, multiple_of, general })
+    (plain && mutable.is_none()).then(|| ast::Param { name: cx.ident(&pat.ident), kind, elem, multiple_of, general })
 }
 
 /// `Ptr<T>`, `PtrMut<T>`, `Tensor<T, RANK>`, `TensorMut<T, RANK>`, or the type of a scalar.

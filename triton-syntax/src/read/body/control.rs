@@ -1,6 +1,6 @@
 //! Control flow: `if`, `for`, `while`, `return`.
 
-use super::{convert_block, expr, pattern};
+use super::{Position, convert_block, expr, pattern};
 use crate::context::Context;
 use crate::read::reject;
 use proc_macro2::Span as TokenSpan;
@@ -8,27 +8,14 @@ use syn::{Expr, ExprForLoop, ExprIf, ExprRange, ExprReturn, ExprWhile, RangeLimi
 use triton_core::ast::{self, ExprKind};
 use triton_core::diag::Code;
 
-/// The position of a statement, which decides whether it may be a `return`.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Place {
-    /// Between the statements of the kernel, or in an `if` there.
-    Kernel,
-    /// Between the statements of a function that a kernel calls.
-    Function,
-    /// In the body of a loop.
-    Loop,
-    /// Inside an expression.
-    Value,
-}
-
 /// `if`, as a statement or a value.
-pub(super) fn convert_if(cx: &mut Context, written: &ExprIf, place: Place) -> Option<ast::Expr> {
+pub(super) fn convert_if(cx: &mut Context, written: &ExprIf, position: Position) -> Option<ast::Expr> {
     reject::attributes(cx, &written.attrs);
     let cond = expr::convert(cx, &written.cond);
-    let then = branch(cx, &written.then_branch, place);
+    let then = branch(cx, &written.then_branch, position);
     let other = match &written.else_branch {
         None => Some(None),
-        Some((_, other)) => otherwise(cx, other, place).map(Some),
+        Some((_, other)) => otherwise(cx, other, position).map(Some),
     };
     let last = written.else_branch.as_ref().map_or(written.then_branch.brace_token.span.close(), |(_, e)| end(e));
     let span = cx.place(written.if_token.span, last);
@@ -36,18 +23,18 @@ pub(super) fn convert_if(cx: &mut Context, written: &ExprIf, place: Place) -> Op
     Some(ast::Expr { kind, span })
 }
 
-fn branch(cx: &mut Context, block: &syn::Block, place: Place) -> Option<ast::Expr> {
-    let (statements, value) = convert_block(cx, block, place)?;
+fn branch(cx: &mut Context, block: &syn::Block, position: Position) -> Option<ast::Expr> {
+    let (statements, value) = convert_block(cx, block, position)?;
     let span = cx.place(block.brace_token.span.open(), block.brace_token.span.close());
     Some(ast::Expr { kind: ExprKind::Block(statements, value), span })
 }
 
 /// What follows `else`: a block, or the next `if`.
 #[allow(clippy::wildcard_enum_match_arm, reason = "syn's enum is not exhaustive")]
-fn otherwise(cx: &mut Context, written: &Expr, place: Place) -> Option<ast::Expr> {
+fn otherwise(cx: &mut Context, written: &Expr, position: Position) -> Option<ast::Expr> {
     match written {
-        Expr::If(other) => convert_if(cx, other, place),
-        Expr::Block(other) if other.label.is_none() => branch(cx, &other.block, place),
+        Expr::If(other) => convert_if(cx, other, position),
+        Expr::Block(other) if other.label.is_none() => branch(cx, &other.block, position),
         other => expr::convert(cx, other),
     }
 }
@@ -80,7 +67,7 @@ pub(super) fn convert_for(cx: &mut Context, written: &ExprForLoop) -> Option<ast
         };
         Some((ends?, step?))
     });
-    let body = convert_block(cx, &written.body, Place::Loop);
+    let body = convert_block(cx, &written.body, Position::Loop);
     let span = cx.place(written.for_token.span, expr::ends(&written.expr).1);
     let ((start, end), step) = range?;
     Some(ast::Stmt::For { var: var?, start, end, step, body: statements(body?), span })
@@ -142,7 +129,7 @@ pub(super) fn convert_while(cx: &mut Context, written: &ExprWhile) -> Option<ast
     reject::attributes(cx, &written.attrs);
     label(cx, written.label.as_ref());
     let cond = expr::convert(cx, &written.cond);
-    let body = convert_block(cx, &written.body, Place::Loop);
+    let body = convert_block(cx, &written.body, Position::Loop);
     let span = cx.place_of(&written.while_token);
     Some(ast::Stmt::While { cond: cond?, body: statements(body?), span })
 }
@@ -161,22 +148,22 @@ fn label(cx: &mut Context, label: Option<&syn::Label>) {
 }
 
 /// `return;`.
-pub(super) fn convert_return(cx: &mut Context, written: &ExprReturn, place: Place) -> Option<ast::Stmt> {
+pub(super) fn convert_return(cx: &mut Context, written: &ExprReturn, position: Position) -> Option<ast::Stmt> {
     reject::attributes(cx, &written.attrs);
-    let (message, help) = match place {
-        Place::Kernel if written.expr.is_none() => {
+    let (message, help) = match position {
+        Position::Kernel if written.expr.is_none() => {
             return Some(ast::Stmt::Return(cx.place_of(&written.return_token)));
         }
-        Place::Kernel => ("a kernel returns nothing, so its `return` has no value", "write `return;`"),
-        Place::Function => (
+        Position::Kernel => ("a kernel returns nothing, so its `return` has no value", "write `return;`"),
+        Position::Function => (
             "a `return` in a function for kernels is not part of the kernel language",
             "write the value as the last expression of the function, chosen by `if` or `select`",
         ),
-        Place::Loop => (
+        Position::Loop => (
             "a `return` in a loop is not part of the kernel language",
             "let the loop end by its condition, and write `if .. { return; }` after it",
         ),
-        Place::Value => (
+        Position::Value => (
             "a `return` inside an expression is not part of the kernel language",
             "write `if .. { return; }` as a statement of the kernel",
         ),

@@ -1,10 +1,9 @@
 //! Expressions.
 
-use super::control::{self, Place};
-use super::{convert_block, pattern, types};
+use super::{Position, convert_block, convert_statement, pattern, statement_value, types};
 use crate::context::{Context, spell};
 use crate::read::path::{key, names_built_in};
-use crate::read::{library, reject, signature};
+use crate::read::{library, reject};
 use proc_macro2::Span as TokenSpan;
 use quote::ToTokens;
 use syn::ext::IdentExt;
@@ -22,9 +21,9 @@ pub(crate) fn convert(cx: &mut Context, written: &Expr) -> Option<ast::Expr> {
         // Parentheses and groups mean nothing but structure.
         Expr::Paren(paren) => return convert(cx, &paren.expr),
         Expr::Group(group) => return convert(cx, &group.expr),
-        Expr::If(written) => return control::convert_if(cx, written, Place::Value),
-        Expr::Return(written) => {
-            control::convert_return(cx, written, Place::Value);
+        Expr::If(_) => return statement_value(cx, written, Position::Value),
+        Expr::Return(_) => {
+            convert_statement(cx, written, Position::Value);
             None
         }
         Expr::Lit(lit) => literal(cx, &lit.lit),
@@ -62,7 +61,7 @@ pub(crate) fn convert(cx: &mut Context, written: &Expr) -> Option<ast::Expr> {
         }
         Expr::MethodCall(call) => {
             let receiver = convert(cx, &call.receiver).map(Box::new);
-            let name = signature::ident(cx, &call.method);
+            let name = cx.ident(&call.method);
             let written = call.turbofish.iter().flat_map(|list| &list.args);
             let generics: Vec<_> = written.map(|arg| generic(cx, arg)).collect();
             let args = list(cx, &call.args);
@@ -80,7 +79,7 @@ pub(crate) fn convert(cx: &mut Context, written: &Expr) -> Option<ast::Expr> {
                 reject::expr(cx, written);
                 return None;
             };
-            let name = signature::ident(cx, name);
+            let name = cx.ident(name);
             base.map(|base| ExprKind::Field(base, name))
         }
         Expr::Cast(cast) => {
@@ -89,9 +88,8 @@ pub(crate) fn convert(cx: &mut Context, written: &Expr) -> Option<ast::Expr> {
         }
         Expr::Tuple(tuple) => list(cx, &tuple.elems).map(ExprKind::Tuple),
         Expr::Array(array) => list(cx, &array.elems).map(ExprKind::Array),
-        Expr::Block(block) if block.label.is_none() => {
-            convert_block(cx, &block.block, Place::Value).map(|(statements, value)| ExprKind::Block(statements, value))
-        }
+        Expr::Block(block) if block.label.is_none() => convert_block(cx, &block.block, Position::Value)
+            .map(|(statements, value)| ExprKind::Block(statements, value)),
         _ => {
             reject::expr(cx, written);
             None

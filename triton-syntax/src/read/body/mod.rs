@@ -12,22 +12,34 @@ pub(crate) mod types;
 pub(crate) use expr::operator;
 
 use crate::context::Context;
-use crate::read::{reject, signature};
-use control::Place;
+use crate::read::reject;
 use syn::{Block, Expr, ExprTuple, Item, Local, Stmt};
 use triton_core::ast::{self, ExprKind};
 use triton_core::diag::Code;
 
+/// The position of a statement, which decides whether it may be a `return`.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Position {
+    /// Between the statements of the kernel, or in an `if` there.
+    Kernel,
+    /// Between the statements of a function that a kernel calls.
+    Function,
+    /// In the body of a loop.
+    Loop,
+    /// Inside an expression.
+    Value,
+}
+
 /// The statements of a kernel, or `None` after an error.
 pub(crate) fn convert(cx: &mut Context, block: &Block) -> Option<Vec<ast::Stmt>> {
-    let (mut statements, value) = convert_block(cx, block, Place::Kernel)?;
+    let (mut statements, value) = convert_block(cx, block, Position::Kernel)?;
     statements.extend(value.map(|value| ast::Stmt::Expr(*value)));
     Some(statements)
 }
 
 /// The statements of a function that a kernel calls, and its value, or `None` after an error.
 pub(crate) fn convert_function(cx: &mut Context, block: &Block) -> Option<(Vec<ast::Stmt>, Option<Box<ast::Expr>>)> {
-    convert_block(cx, block, Place::Function)
+    convert_block(cx, block, Position::Function)
 }
 
 /// An expression that stands alone.
@@ -36,7 +48,11 @@ pub(crate) fn expression(cx: &mut Context, written: &Expr) -> Option<ast::Expr> 
 }
 
 /// The statements of a block and its value.
-fn convert_block(cx: &mut Context, block: &Block, place: Place) -> Option<(Vec<ast::Stmt>, Option<Box<ast::Expr>>)> {
+fn convert_block(
+    cx: &mut Context,
+    block: &Block,
+    position: Position,
+) -> Option<(Vec<ast::Stmt>, Option<Box<ast::Expr>>)> {
     let (mut statements, mut value, mut complete) = (Vec::new(), None, true);
     for (index, stmt) in block.stmts.iter().enumerate() {
         let last = index + 1 == block.stmts.len();
@@ -44,13 +60,13 @@ fn convert_block(cx: &mut Context, block: &Block, place: Place) -> Option<(Vec<a
             Stmt::Local(local) => convert_let(cx, local),
             Stmt::Item(item) => convert_item(cx, item),
             Stmt::Expr(expr, None) if last && !is_statement(expr) => {
-                value = statement_value(cx, expr, place).map(Box::new);
+                value = statement_value(cx, expr, position).map(Box::new);
                 complete &= value.is_some();
                 continue;
             }
             // A semicolon alone.
             Stmt::Expr(Expr::Verbatim(tokens), Some(_)) if tokens.is_empty() => continue,
-            Stmt::Expr(expr, _) => convert_statement(cx, expr, place),
+            Stmt::Expr(expr, _) => convert_statement(cx, expr, position),
             Stmt::Macro(stmt) => {
                 reject::attributes(cx, &stmt.attrs);
                 macros::convert(cx, &stmt.mac)
@@ -92,7 +108,7 @@ fn convert_item(cx: &mut Context, item: &Item) -> Option<ast::Stmt> {
         return None;
     };
     reject::attributes(cx, &item.attrs);
-    let name = signature::ident(cx, &item.ident);
+    let name = cx.ident(&item.ident);
     let ty = types::convert(cx, &item.ty);
     let value = expr::convert(cx, &item.expr);
     Some(ast::Stmt::Const { name, ty: ty?, value: value? })
@@ -108,8 +124,8 @@ fn is_statement(expr: &Expr) -> bool {
 }
 
 /// An expression as a statement: in the branches of an `if` a `return` is allowed where the `if` is.
-fn statement_value(cx: &mut Context, expr: &Expr, place: Place) -> Option<ast::Expr> {
-    if let Expr::If(expr) = expr { control::convert_if(cx, expr, place) } else { expr::convert(cx, expr) }
+fn statement_value(cx: &mut Context, expr: &Expr, position: Position) -> Option<ast::Expr> {
+    if let Expr::If(expr) = expr { control::convert_if(cx, expr, position) } else { expr::convert(cx, expr) }
 }
 
 /// `(a, b) = value;`, as a block that binds the parts of the value, and then assigns them.
@@ -133,7 +149,7 @@ fn convert_destructuring(cx: &mut Context, targets: &ExprTuple, value: &Expr) ->
             complete = false;
             continue;
         };
-        let target = signature::ident(cx, name);
+        let target = cx.ident(name);
         // No variable of the user's has a number for a name.
         let part = ast::Ident { name: index.to_string(), span: target.span };
         let path = ast::Path::name(part.clone());
@@ -148,16 +164,16 @@ fn convert_destructuring(cx: &mut Context, targets: &ExprTuple, value: &Expr) ->
 }
 
 #[allow(clippy::wildcard_enum_match_arm, reason = "syn's enum is not exhaustive")]
-fn convert_statement(cx: &mut Context, expr: &Expr, place: Place) -> Option<ast::Stmt> {
+fn convert_statement(cx: &mut Context, expr: &Expr, position: Position) -> Option<ast::Stmt> {
     let (left, op, right) = match expr {
         Expr::Assign(assign) => (&assign.left, None, &assign.right),
         Expr::Binary(binary) if operator(&binary.op).1 => (&binary.left, Some(&binary.op), &binary.right),
         Expr::ForLoop(expr) => return control::convert_for(cx, expr),
         Expr::While(expr) => return control::convert_while(cx, expr),
-        Expr::Return(expr) => return control::convert_return(cx, expr, place),
+        Expr::Return(expr) => return control::convert_return(cx, expr, position),
         Expr::Macro(expr) => return macros::convert(cx, &expr.mac),
         Expr::Const(expr) => return macros::convert_const(cx, expr),
-        _ => return statement_value(cx, expr, place).map(ast::Stmt::Expr),
+        _ => return statement_value(cx, expr, position).map(ast::Stmt::Expr),
     };
     if let (Expr::Tuple(targets), None) = (&**left, op) {
         return convert_destructuring(cx, targets, right);
@@ -175,7 +191,7 @@ fn convert_statement(cx: &mut Context, expr: &Expr, place: Place) -> Option<ast:
         cx.report(problem.help(help));
         return None;
     };
-    let target = signature::ident(cx, name);
+    let target = cx.ident(name);
     let op = match op {
         Some((op, span)) => Some((op?, span)),
         None => None,

@@ -1,7 +1,6 @@
 //! What a `let` binds, and a closure takes.
 
 use crate::context::Context;
-use crate::read::signature;
 use proc_macro2::TokenStream;
 use quote::ToTokens;
 use syn::Pat;
@@ -13,7 +12,7 @@ use triton_core::diag::Code;
 pub(crate) fn convert(cx: &mut Context, written: &Pat) -> Option<ast::Pattern> {
     match written {
         Pat::Ident(pat) if pat.by_ref.is_none() && pat.subpat.is_none() => {
-            Some(ast::Pattern::Name { name: signature::ident(cx, &pat.ident), mutable: pat.mutability.is_some() })
+            Some(ast::Pattern::Name { name: cx.ident(&pat.ident), mutable: pat.mutability.is_some() })
         }
         Pat::Wild(_) => Some(ast::Pattern::Wild),
         Pat::Paren(paren) => convert(cx, &paren.pat),
