@@ -1,7 +1,8 @@
 //! Layouts, memories, conversions and instruction choices that are known: each case is a line of a table.
 
 use triton_core::layout::access::{self, Form};
-use triton_core::layout::convert::{Gather, Kind, Plan, plan};
+use triton_core::layout::convert::{Kind, Plan, plan};
+use triton_core::layout::gather::Gather;
 use triton_core::layout::hopper::{tma_box, wgmma_operand};
 use triton_core::layout::linear::apply;
 use triton_core::layout::{Atom, Layout, Mem, Swizzle, Tiling};

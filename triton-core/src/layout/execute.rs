@@ -1,10 +1,10 @@
 //! Conversion plans, executed: the meaning of every part of a plan, step by step as a kernel would do it.
 
 use super::access::{Access, Form};
-use super::convert::{Kind, Plan, Stage};
+use super::convert::{Kind, Plan};
 use super::linear::apply;
 use super::shared::Shared;
-use super::shuffle::{Select, Shuffle, Words};
+use super::shuffle::{Select, Shuffle, Stage, Words};
 use super::{LANES, linear};
 
 impl Plan {

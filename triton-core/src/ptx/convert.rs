@@ -10,9 +10,9 @@ use super::thread::Threads;
 use super::words::Held;
 use super::{Op, Opcode, Operand, Reg, Ty};
 use crate::ir::Value;
-use crate::layout::convert::{self, Kind, Stage};
+use crate::layout::convert::{self, Kind};
 use crate::layout::linear::{apply, units};
-use crate::layout::shuffle::{Select, Shuffle, Words};
+use crate::layout::shuffle::{Select, Shuffle, Stage, Words};
 use std::collections::HashMap;
 
 impl Lower<'_> {

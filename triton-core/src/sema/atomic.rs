@@ -2,8 +2,7 @@
 
 use super::Checker;
 use super::builtins::{Arg, element_for, mask, pointers};
-use super::value::Val;
-use super::view::View;
+use super::value::{Val, View};
 use crate::ast::{Expr, Ident};
 use crate::diag::{Code, Diagnostic};
 use crate::ops::Op;

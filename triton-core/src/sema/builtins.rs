@@ -1,7 +1,6 @@
 //! Functions of the language: how a call becomes operations.
 
 use super::Checker;
-use super::reduce::Fold;
 use super::value::{Known, Val};
 use crate::ast::{Expr, ExprKind, Path, Target};
 use crate::diag::{Code, Diagnostic};
@@ -19,6 +18,15 @@ pub struct Builtin {
     /// Its parameters' names; the documented stub has the same.
     pub params: &'static [&'static str],
     kind: Kind,
+}
+
+/// How two elements are combined.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Fold {
+    /// One operation.
+    Binary(BinaryKind),
+    /// The lowest index of the greatest or the least number.
+    Arg(CompareKind),
 }
 
 impl Builtin {

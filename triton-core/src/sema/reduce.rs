@@ -1,7 +1,7 @@
 //! Reductions: of a whole tile to a number, or along an axis.
 
 use super::Checker;
-use super::builtins::not_defined;
+use super::builtins::{Fold, not_defined};
 use super::value::Val;
 use crate::ast::{Expr, ExprKind, Pattern};
 use crate::diag::{Code, Diagnostic};
@@ -10,15 +10,6 @@ use crate::ops::kinds::{BinaryKind, CompareKind};
 use crate::ops::{BitOrder, Op};
 use crate::span::Span;
 use crate::types::{DType, Shape, Type};
-
-/// How two elements are combined.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Fold {
-    /// One operation.
-    Binary(BinaryKind),
-    /// The lowest index of the greatest or the least number.
-    Arg(CompareKind),
-}
 
 impl Checker<'_> {
     /// `sum(x)`, `sum_axis(x, axis)` and their like.

@@ -1,6 +1,5 @@
 //! What expressions evaluate to while checking: values of the IR, and compile-time constants.
 
-use super::view::View;
 use super::{Checker, assoc};
 use crate::diag::{Code, Diagnostic};
 use crate::ir::{Function, Value};
@@ -25,6 +24,23 @@ pub(super) enum Val {
     Outer(usize),
     /// None.
     Unit,
+}
+
+/// A view's parameters in the IR.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct View {
+    pub dtype: DType,
+    pub mutable: bool,
+    pub ptr: Value,
+    pub extents: Vec<Value>,
+    pub strides: Vec<Value>,
+}
+
+impl View {
+    pub fn describe(&self) -> String {
+        let name = if self.mutable { "TensorMut" } else { "Tensor" };
+        format!("{name}<{}, {}>", self.dtype, self.extents.len())
+    }
 }
 
 /// A constant scalar.
