@@ -3,7 +3,7 @@
 //! | module | what |
 //! |---|---|
 //! | [`corpus`] | the cases of `corpus/`: tile IR, with what is expected of it |
-//! | [`run`], [`simulate`] | a case's launch, on the interpreter and on the simulator |
+//! | [`setup`], [`run`], [`simulate`] | a case's launch, on the interpreter and on the simulator |
 //! | [`parallel`] | work on all cores |
 //! | [`random`] | programs and numbers made of a seed |
 //! | [`fuzz`] | what goes into the attributes, made of a seed |
@@ -13,6 +13,7 @@ pub mod fuzz;
 pub mod parallel;
 pub mod random;
 pub mod run;
+pub mod setup;
 pub mod simulate;
 
 use std::path::{Path, PathBuf};
