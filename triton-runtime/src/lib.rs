@@ -25,6 +25,7 @@
 mod args;
 mod buffer;
 pub mod cache;
+mod copy;
 mod cpu;
 mod device;
 mod driver;
@@ -57,8 +58,9 @@ pub use element::Element;
 pub use error::{Error, ProgramFault, Result};
 pub use event::Event;
 pub use grid::{Grid, GridSize};
-pub use kernel::{Kernel, LoadInfo};
+pub use kernel::Kernel;
 pub use launch::Launch;
+pub use load::LoadInfo;
 pub use pinned::Pinned;
 pub use stream::Stream;
 pub use triton_core::metadata::{self, ComputeCapability};
