@@ -12,7 +12,6 @@ pub(crate) type Module = Vec<String>;
 /// A path in the source.
 struct Written {
     module: Module,
-    line: usize,
     path: Vec<String>,
 }
 
@@ -20,7 +19,7 @@ struct Written {
 pub(crate) struct Reference {
     pub(crate) from: Module,
     pub(crate) to: Module,
-    /// File and line.
+    /// The file, and the path as it is written.
     pub(crate) location: String,
 }
 
@@ -33,6 +32,9 @@ pub(crate) struct Crate {
     aliases: BTreeMap<(Module, String), Vec<String>>,
     written: Vec<Written>,
 }
+
+/// How many re-exports a path may lead through.
+const DEPTH: usize = 8;
 
 /// Macros whose tokens are of another crate.
 const WRITERS: &[&str] = &["quote", "quote_spanned", "parse_quote", "parse_quote_spanned"];
@@ -86,13 +88,12 @@ impl Crate {
                     3
                 }
                 [TokenTree::Ident(word), ..] if *word == "use" => 1 + self.tree(module, &rest[1..], &[]),
-                [TokenTree::Ident(first), ..] => {
+                [TokenTree::Ident(_), ..] => {
                     let (length, path) = path_of(rest);
-                    let line = first.span().start().line;
                     // What stands behind a dot is a field or a method.
                     let dot = at > 0 && is_punct(&trees[at - 1], '.') && !(at > 1 && is_punct(&trees[at - 2], '.'));
                     if !dot && path.len() > 1 {
-                        self.written.push(Written { module: module.clone(), line, path });
+                        self.written.push(Written { module: module.clone(), path });
                     }
                     length
                 }
@@ -107,7 +108,7 @@ impl Crate {
 
     /// Reads what `use` declares, and returns how many trees that was.
     fn tree(&mut self, module: &Module, trees: &[TokenTree], before: &[String]) -> usize {
-        let (mut at, mut path, mut line) = (0, before.to_vec(), 0);
+        let (mut at, mut path) = (0, before.to_vec());
         let mut name = None;
         while at < trees.len() {
             match &trees[at] {
@@ -117,10 +118,7 @@ impl Crate {
                     }
                     at += 1;
                 }
-                TokenTree::Ident(word) => {
-                    line = word.span().start().line;
-                    path.push(word.to_string());
-                }
+                TokenTree::Ident(word) => path.push(word.to_string()),
                 TokenTree::Group(group) if group.delimiter() == Delimiter::Brace => {
                     let inner: Vec<TokenTree> = group.stream().into_iter().collect();
                     let mut start = 0;
@@ -141,7 +139,7 @@ impl Crate {
         if let Some(last) = path.last().cloned() {
             self.aliases.insert((module.clone(), name.unwrap_or(last)), path.clone());
             if path.len() > 1 {
-                self.written.push(Written { module: module.clone(), line, path });
+                self.written.push(Written { module: module.clone(), path });
             }
         }
         at
@@ -185,6 +183,27 @@ impl Crate {
         Some(at)
     }
 
+    /// The modules of the root.
+    pub(crate) fn top(&self) -> BTreeSet<String> {
+        self.modules.iter().filter(|module| module.len() == 1).map(|module| module[0].clone()).collect()
+    }
+
+    /// The modules at the root of another crate that this one names, each with where.
+    pub(crate) fn names_in(&self, name: &str, other: &Crate) -> Vec<(String, String)> {
+        let mut all = Vec::new();
+        for Written { module, path } in self.written.iter().filter(|written| written.path[0] == name) {
+            let inside: Vec<String> = ["crate".to_owned()].into_iter().chain(path[1..].iter().cloned()).collect();
+            let to = other.resolve(&Module::new(), &inside, DEPTH);
+            all.extend(to.and_then(|to| to.first().cloned()).map(|to| (to, self.location(module, path))));
+        }
+        all
+    }
+
+    fn location(&self, module: &Module, path: &[String]) -> String {
+        let file = (0..=module.len()).rev().find_map(|end| self.files.get(&module[..end]));
+        format!("{}, as `{}`", file.map_or("", String::as_str), path.join("::"))
+    }
+
     fn alias(&self, module: &Module, name: &str) -> Option<&Vec<String>> {
         self.aliases.get(&(module.clone(), name.to_owned()))
     }
@@ -192,11 +211,9 @@ impl Crate {
     /// Every module that names another one.
     pub(crate) fn references(&self) -> Vec<Reference> {
         let mut all = Vec::new();
-        for Written { module, line, path } in &self.written {
-            let Some(to) = self.resolve(module, path, 8).filter(|to| to != module) else { continue };
-            let file = (0..=module.len()).rev().find_map(|end| self.files.get(&module[..end]));
-            let location = format!("{}:{line}", file.map_or("", String::as_str));
-            all.push(Reference { from: module.clone(), to, location });
+        for Written { module, path } in &self.written {
+            let Some(to) = self.resolve(module, path, DEPTH).filter(|to| to != module) else { continue };
+            all.push(Reference { from: module.clone(), to, location: self.location(module, path) });
         }
         all
     }
