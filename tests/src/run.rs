@@ -38,7 +38,7 @@ pub fn run(text: &str) -> Result<String, String> {
         let mut laid = func.clone();
         each(passes::LAY_OUT, &mut laid, specialization)?;
         // Between these passes barriers are missing.
-        passes::run(passes::SCHEDULE, &mut laid, specialization)?;
+        passes::run(passes::SYNCHRONIZE, &mut laid, specialization)?;
         compare(&laid, "sync")?;
     }
     simulate::check(&func, &setup, &expected)?;
@@ -61,9 +61,9 @@ pub fn under(text: &str, specialization: Specialization, rounds: bool) -> Result
     passes::run(passes::OPTIMISE, &mut func, Specialization::Generic)?;
     passes::run(passes::LAY_OUT, &mut func, specialization)?;
     let expected = ends(&func, "stage 1")?;
-    let mut scheduled = func.clone();
-    passes::run(passes::SCHEDULE, &mut scheduled, specialization)?;
-    for (stage, found) in [("stage 0", unlaid), ("stage 2", Some(ends(&scheduled, "stage 2")?))] {
+    let mut synchronized = func.clone();
+    passes::run(passes::SYNCHRONIZE, &mut synchronized, specialization)?;
+    for (stage, found) in [("stage 0", unlaid), ("stage 2", Some(ends(&synchronized, "stage 2")?))] {
         if let Some(found) = found.filter(|found| *found != expected) {
             return Err(format!("stage 1 differs from {stage}:\n{}", difference(&found, &expected)));
         }
@@ -89,8 +89,8 @@ pub fn without_each_barrier(text: &str) -> Result<String, String> {
     if func.stage == Stage::Tile {
         passes::run(passes::LAY_OUT, &mut func, Specialization::Divisible16)?;
     }
-    if func.stage == Stage::Laid {
-        passes::run(passes::SCHEDULE, &mut func, Specialization::Divisible16)?;
+    if func.stage == Stage::LaidOut {
+        passes::run(passes::SYNCHRONIZE, &mut func, Specialization::Divisible16)?;
     }
     let whole = execute(&func, &setup)?;
     if whole.starts_with("error") {

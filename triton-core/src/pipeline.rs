@@ -103,7 +103,7 @@ pub fn explain(func: &Function, promise: Specialization) -> Result<String, Strin
 
 fn image(func: &Function, target: Target, promise: Specialization) -> Result<Image, Diagnostic> {
     let mut func = func.clone();
-    for passes in [passes::LAY_OUT, passes::SCHEDULE] {
+    for passes in [passes::LAY_OUT, passes::SYNCHRONIZE] {
         passes::run(passes, &mut func, promise).map_err(mistake)?;
     }
     let kernel = ptx::lower::lower(&func, target, promise).map_err(|error| match error {

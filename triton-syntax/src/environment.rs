@@ -62,7 +62,7 @@ pub(crate) fn column(span: Span) -> usize {
 
 /// File, line and column of a token, as a text. Of the file only its name: where a crate is must not show in what is
 /// generated from it.
-pub(crate) fn place(span: Span) -> String {
+pub(crate) fn location(span: Span) -> String {
     // Only inside rustc do tokens have files.
     if !proc_macro::is_available() {
         return String::new();

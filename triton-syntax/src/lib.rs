@@ -165,8 +165,8 @@ fn code(mut cx: Context, kernel: &Kernel<'_>, linked: &Linked, parts: Option<Par
             let (any, errors) = (kernel.accept_every_instance(), cx.errors());
             quote!(#any #errors)
         }
-        Outcome::Deferred { instance, text, place } => {
-            let twin = kernel.twin_of(&cx, &kernel.instances[instance], &text, place);
+        Outcome::Deferred { instance, text, span } => {
+            let twin = kernel.twin_of(&cx, &kernel.instances[instance], &text, span);
             let any = kernel.accept_every_instance();
             quote!(#twin #any)
         }

@@ -132,8 +132,8 @@ impl Parser {
             }
             "layout" => self.layout(rest),
             "mem" => self.mem(rest),
-            "scheduled" => {
-                self.func.stage = Stage::Scheduled;
+            "synchronized" => {
+                self.func.stage = Stage::Synchronized;
                 Ok(())
             }
             "kernel" if self.func.name.is_empty() => self.kernel(rest),
@@ -170,7 +170,7 @@ impl Parser {
         let lane = lane.try_into().map_err(|_| "a warp has five lane bits")?;
         let id = self.func.layouts.push(Layout { reg, lane, warp });
         self.layouts.insert(name.to_string(), id);
-        self.func.stage = Stage::Laid;
+        self.func.stage = Stage::LaidOut;
         Ok(())
     }
 
@@ -305,8 +305,8 @@ impl Parser {
 
     /// A value of the type and layout that its annotation says.
     fn define(&mut self, name: &str, annotation: &str) -> Result<Value, String> {
-        let (ty, place) = match annotation.rsplit_once(' ') {
-            Some((ty, place)) if place.starts_with(['#', '%']) => (ty, place),
+        let (ty, layout) = match annotation.rsplit_once(' ') {
+            Some((ty, layout)) if layout.starts_with(['#', '%']) => (ty, layout),
             _ => (annotation, ""),
         };
         let (value, ty) = (value(name)?, Type::parse(ty)?);
@@ -320,11 +320,11 @@ impl Parser {
             self.func.types.push(Type::scalar(DType::Bool));
         }
         self.func.types[value] = ty;
-        if place.starts_with('#') {
-            let id = *self.layouts.get(place).ok_or_else(|| format!("{place} is not a layout"))?;
+        if layout.starts_with('#') {
+            let id = *self.layouts.get(layout).ok_or_else(|| format!("{layout} is not a layout"))?;
             self.func.layout_of[value] = Some(id);
-        } else if !place.is_empty() {
-            let id = *self.mems.get(place).ok_or_else(|| format!("{place} is not a layout of shared memory"))?;
+        } else if !layout.is_empty() {
+            let id = *self.mems.get(layout).ok_or_else(|| format!("{layout} is not a layout of shared memory"))?;
             self.func.mem_of[value] = Some(id);
         }
         Ok(value)

@@ -25,7 +25,7 @@ use super::{LANES, Layout};
 #[derive(Clone, Debug, PartialEq)]
 pub struct Plan {
     /// The means.
-    pub kind: Kind,
+    pub kind: PlanKind,
     /// Cycles of a multiprocessor for all warps ([`cost`]).
     pub cost: f64,
     /// log2 of the registers of a thread before.
@@ -38,7 +38,7 @@ pub struct Plan {
 
 /// The means of a [`Plan`].
 #[derive(Clone, Debug, PartialEq)]
-pub enum Kind {
+pub enum PlanKind {
     /// The layouts are equal.
     None,
     /// Every thread holds the elements already; register `r` is the former register `apply(map, r)`.
@@ -73,26 +73,26 @@ pub fn plan(src: &Layout, dst: &Layout, bits: u32, stmatrix: bool) -> Option<Pla
         let shared = if direct <= cost::WARP_ROUND_TRIP { None } else { shared::plan(src, dst, bits, stmatrix, near) };
         let through = shared.as_ref().map_or(f64::INFINITY, |s| s.cycles(warps));
         return match (shuffle, shared) {
-            (Some(shuffle), _) if direct <= through => done(Kind::Shuffle(shuffle), direct),
-            (_, shared) => done(Kind::Shared(shared?), through),
+            (Some(shuffle), _) if direct <= through => done(PlanKind::Shuffle(shuffle), direct),
+            (_, shared) => done(PlanKind::Shared(shared?), through),
         };
     }
     let registers = gather.registers();
     if registers[gather.to..].iter().any(|&r| r != 0) {
         let select = shuffle::select(src, dst, &gather, bits)?;
         let cost = select.cycles() * warps;
-        return done(Kind::Select(select), cost);
+        return done(PlanKind::Select(select), cost);
     }
     let map = registers[..gather.to].to_vec();
     let moved = |(i, r): (usize, &u32)| *r != 1 << i;
     if gather.from == gather.to && !map.iter().enumerate().any(moved) {
-        return done(Kind::None, 0.0);
+        return done(PlanKind::None, 0.0);
     }
     // Elements that share a 32-bit register and are to share another one need an instruction for each.
     let pack = (32 / bits).max(1).ilog2() as usize;
     let repack = pack.min(gather.to) > 0 && (gather.from < pack || map.iter().enumerate().take(pack).any(moved));
     let words = f64::from(1u32 << gather.to.saturating_sub(pack).min(31));
-    done(Kind::Rename { map }, if repack { words * warps * cost::ISSUE } else { 0.0 })
+    done(PlanKind::Rename { map }, if repack { words * warps * cost::ISSUE } else { 0.0 })
 }
 
 impl Plan {

@@ -31,8 +31,8 @@ impl Gather {
         all.extend_numbered(src.warp.iter().copied(), from + 5);
         let pools = [thread, warp, all];
         let read = |element: u32, stay: u32, stays_at: u32| {
-            let places = pools.iter().find_map(|pool| pool.solve(element ^ stays_at))?;
-            Some(places as u32 ^ stay)
+            let position = pools.iter().find_map(|pool| pool.solve(element ^ stays_at))?;
+            Some(position as u32 ^ stay)
         };
         let mut columns = Vec::with_capacity(to + 5 + dst.warp.len());
         for &element in &dst.reg {
@@ -46,18 +46,18 @@ impl Gather {
     }
 
     /// The register part of a position.
-    fn reg(&self, place: u32) -> u32 {
-        place & ((1u64 << self.from) - 1) as u32
+    fn reg(&self, position: u32) -> u32 {
+        position & ((1u64 << self.from) - 1) as u32
     }
 
     /// The lane part of a position.
-    fn lane(&self, place: u32) -> u32 {
-        (u64::from(place) >> self.from) as u32 & 31
+    fn lane(&self, position: u32) -> u32 {
+        (u64::from(position) >> self.from) as u32 & 31
     }
 
     /// The warp part of a position.
-    fn warp(&self, place: u32) -> u32 {
-        (u64::from(place) >> (self.from + 5)) as u32
+    fn warp(&self, position: u32) -> u32 {
+        (u64::from(position) >> (self.from + 5)) as u32
     }
 
     /// Former register of each new register bit, then of each lane bit, then of each warp bit.

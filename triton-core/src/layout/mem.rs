@@ -85,7 +85,7 @@ impl Mem {
     }
 
     /// The address of an element, in elements, and the part in which it is there.
-    pub fn place(&self, element: u32) -> (u32, u32) {
+    pub fn offset_in_part(&self, element: u32) -> (u32, u32) {
         let offset = self.offset(element);
         (offset & ((1u64 << self.address_bits()) - 1) as u32, (u64::from(offset) >> self.address_bits()) as u32)
     }

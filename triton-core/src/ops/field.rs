@@ -7,7 +7,7 @@ use std::fmt::Write;
 
 /// Axis of the grid: 0, 1 or 2.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Axis(pub u8);
+pub struct GridAxis(pub u8);
 
 /// With which instructions matrices are multiplied.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -191,15 +191,15 @@ impl Field for Option<Value> {
     }
 }
 
-impl Field for Axis {
+impl Field for GridAxis {
     fn print(&self, out: &mut String) {
         let _ = write!(out, "{}", self.0);
     }
     fn read(reader: &mut Reader<'_>) -> Result<Self, String> {
         match reader.next()? {
-            "0" => Ok(Axis(0)),
-            "1" => Ok(Axis(1)),
-            "2" => Ok(Axis(2)),
+            "0" => Ok(GridAxis(0)),
+            "1" => Ok(GridAxis(1)),
+            "2" => Ok(GridAxis(2)),
             word => Err(format!("`{word}` is not an axis of the grid")),
         }
     }

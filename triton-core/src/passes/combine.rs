@@ -17,7 +17,7 @@
 use crate::entity::SideTable;
 use crate::ir::{Block, Function, Inst, Value};
 use crate::ops::kinds::{BinaryKind, UnaryKind};
-use crate::ops::{BitOrder, Effect, Op, Tiles};
+use crate::ops::{BitOrder, Effect, LayoutRule, Op};
 use crate::span::Span;
 use crate::types::{Constant, DType, Elem, Shape, Type};
 use std::collections::HashMap;
@@ -222,7 +222,7 @@ impl Combine<'_> {
     ) -> Result<Option<Op>, String> {
         let shape = self.func.ty(result).shape;
         let moves = matches!(op, Op::Reshape { .. } | Op::Broadcast { .. } | Op::Permute { .. });
-        let elementwise = op.effect() == Effect::Pure && op.tiles() == Tiles::Together;
+        let elementwise = op.effect() == Effect::Pure && op.layout_rule() == LayoutRule::Elementwise;
         if shape == Shape::SCALAR || !(moves || elementwise) {
             return Ok(None);
         }

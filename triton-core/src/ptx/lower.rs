@@ -4,7 +4,7 @@
 //! registers.
 
 use super::{Class, Cmp, Inst, Kernel, Op, Opcode, Operand, Reg, Special, Ty};
-use crate::analysis::axis::{self, Axis};
+use crate::analysis::axis::{self, AxisInfo};
 use crate::analysis::pressure;
 use crate::entity::SideTable;
 use crate::ir::{Block, Function, InstData, Value};
@@ -119,7 +119,7 @@ fn version(target: Target) -> (u32, u32) {
 pub(super) struct Lower<'a> {
     pub func: &'a Function,
     pub target: Target,
-    pub facts: SideTable<Value, Axis>,
+    pub facts: SideTable<Value, AxisInfo>,
     pub used: SideTable<Value, bool>,
     /// The parameter of a kernel with assertions: see `report`.
     pub report: Option<(Reg, Reg)>,

@@ -5,6 +5,7 @@
 //!
 //! **Invariant:** nothing before this folder names a PTX instruction, and text is only built in [`mod@print`].
 
+mod assertions;
 mod atomic;
 mod cast;
 mod control;
@@ -15,7 +16,6 @@ pub mod lower;
 mod memory;
 pub mod print;
 mod reduce;
-mod report;
 mod shared;
 mod steps;
 mod thread;

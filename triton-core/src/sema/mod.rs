@@ -10,6 +10,7 @@
 //! **Invariant:** typing rules are in [`crate::ops::infer`]. The checker words the errors for the user and inserts the
 //! splats and broadcasts that the language leaves out.
 
+mod assertions;
 mod assoc;
 mod atomic;
 mod builtins;
@@ -18,7 +19,6 @@ mod control;
 mod expr;
 mod operator;
 mod reduce;
-mod report;
 mod shape;
 mod unknown;
 mod value;

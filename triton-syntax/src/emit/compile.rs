@@ -20,7 +20,7 @@ pub(crate) enum Outcome {
     /// Errors, which are reported.
     Wrong,
     /// The compiler leaves the verdict to rustc: the first such instance, and what to say if rustc finds nothing wrong.
-    Deferred { instance: usize, text: String, place: Span },
+    Deferred { instance: usize, text: String, span: Span },
 }
 
 /// Compiles every instance of a kernel.
@@ -90,9 +90,9 @@ pub(crate) fn all(cx: &mut Context, kernel: &Kernel<'_>, body: Vec<ast::Stmt>, p
             Outcome::Compiled(compiled)
         }
         Some((instance, deferred)) => {
-            let place = deferred.first().map_or(kernel.name.span, |d| d.span);
+            let span = deferred.first().map_or(kernel.name.span, |d| d.span);
             let text: Vec<String> = deferred.iter().map(ToString::to_string).collect();
-            Outcome::Deferred { instance, text: text.join("\n"), place }
+            Outcome::Deferred { instance, text: text.join("\n"), span }
         }
     }
 }

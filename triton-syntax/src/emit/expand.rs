@@ -370,7 +370,7 @@ impl Kernel<'_> {
         cx: &Context,
         instance: &Instance,
         text: &str,
-        place: triton_core::span::Span,
+        span: triton_core::span::Span,
     ) -> TokenStream {
         let generics = self.function.sig.generics.params.iter().filter(|p| !matches!(p, GenericParam::Lifetime(_)));
         let values = generics.zip(self.values(instance, |_| Span::call_site())).map(|(generic, value)| match generic {
@@ -385,7 +385,7 @@ impl Kernel<'_> {
             GenericParam::Lifetime(_) => TokenStream::new(),
         });
         let (params, body) = (self.twin_params(), twin::of(&self.function.block, self.root, false, &[]).block);
-        let (first, last) = cx.tokens(place);
+        let (first, last) = cx.tokens(span);
         let mut message = proc_macro2::Group::new(proc_macro2::Delimiter::Parenthesis, quote!("{}", #text));
         message.set_span(last);
         let panic = quote_spanned!(first=> ::core::panic!);

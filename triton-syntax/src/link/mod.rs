@@ -172,7 +172,7 @@ fn hidden_macro(vis: &Visibility, name: &Ident, id: &str, unique: &str, parts: &
 /// user's repeats has the same location, of how often it was seen.
 fn identity(name: &Ident, item: &TokenStream) -> String {
     static SEEN: Mutex<BTreeMap<u64, u32>> = Mutex::new(BTreeMap::new());
-    let text = format!("{}:{item}", environment::place(name.span()));
+    let text = format!("{}:{item}", environment::location(name.span()));
     let hash = fnv1a(text.bytes());
     let mut seen = SEEN.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
     let count = seen.entry(hash).and_modify(|count| *count += 1).or_insert(0);

@@ -52,7 +52,7 @@ pub(crate) fn read(cx: &mut Context, args: TokenStream) -> Options {
     let entries = match (|input: ParseStream<'_>| input.parse_terminated(entry, Token![,])).parse2(args) {
         Ok(entries) => entries,
         Err(error) => {
-            let span = cx.place(error.span(), error.span());
+            let span = cx.span(error.span(), error.span());
             let problem =
                 triton_core::diag::Diagnostic::new(Code::T0008, span, format!("cannot read the options: {error}"));
             cx.report(problem.help("options are written `NAME = value`, separated by commas"));

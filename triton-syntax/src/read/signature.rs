@@ -280,7 +280,7 @@ fn view(
         cx.report(problem.help("write 1, 2, 3, 4 or 5"));
     }
     // What is not a path is not an element type either; its text stands for its name.
-    let elem = types::try_convert(cx, elem).unwrap_or_else(|| ast::Type::named(spell(elem), cx.place_of(elem)));
+    let elem = types::try_convert(cx, elem).unwrap_or_else(|| ast::Type::named(spell(elem), cx.span_of(elem)));
     let elem = pointee(cx, &elem, "a view can have", problem, generics).then_some(elem);
     Some((kind(axes?), elem?))
 }

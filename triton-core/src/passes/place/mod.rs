@@ -29,7 +29,7 @@ mod graph;
 mod labelling;
 mod products;
 
-use crate::analysis::axis::{self, Axis};
+use crate::analysis::axis::{self, AxisInfo};
 use crate::entity::SideTable;
 use crate::ir::{Function, Value};
 use crate::layout::Layout;
@@ -57,8 +57,8 @@ pub fn place(func: &mut Function, promise: Specialization) -> Result<(), String>
 pub fn explain(func: &Function, promise: Specialization) -> Result<String, String> {
     let (graph, chosen) = decide(func, promise)?;
     let mut placed = func.clone();
-    let again = emit::emit(&mut placed, &graph, &chosen)?;
-    Ok(explain::explain(&placed, promise, &graph, &chosen, &again))
+    let recomputed = emit::emit(&mut placed, &graph, &chosen)?;
+    Ok(explain::explain(&placed, promise, &graph, &chosen, &recomputed))
 }
 
 fn decide(func: &Function, promise: Specialization) -> Result<(Graph, Vec<Choice>), String> {
@@ -91,7 +91,7 @@ pub fn access(op: &Op) -> Option<(Value, Option<Value>)> {
 
 /// The pointers of an operation on memory, and the elements that one of its instructions may cover: those of [`axis::vector_width`] for
 /// loads and stores. Atomic updates go one element after the other.
-fn accessed(func: &Function, facts: &SideTable<Value, Axis>, op: &Op) -> Option<(Value, u64)> {
+fn accessed(func: &Function, facts: &SideTable<Value, AxisInfo>, op: &Op) -> Option<(Value, u64)> {
     let mut pointer = None;
     op.for_each_operand(|v| {
         if matches!(func.ty(v).elem, Elem::Ptr { .. }) {

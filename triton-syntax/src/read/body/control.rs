@@ -18,14 +18,14 @@ pub(super) fn convert_if(cx: &mut Context, written: &ExprIf, position: Position)
         Some((_, other)) => otherwise(cx, other, position).map(Some),
     };
     let last = written.else_branch.as_ref().map_or(written.then_branch.brace_token.span.close(), |(_, e)| end(e));
-    let span = cx.place(written.if_token.span, last);
+    let span = cx.span(written.if_token.span, last);
     let kind = ExprKind::If(Box::new(cond?), Box::new(then?), other?.map(Box::new));
     Some(ast::Expr { kind, span })
 }
 
 fn branch(cx: &mut Context, block: &syn::Block, position: Position) -> Option<ast::Expr> {
     let (statements, value) = convert_block(cx, block, position)?;
-    let span = cx.place(block.brace_token.span.open(), block.brace_token.span.close());
+    let span = cx.span(block.brace_token.span.open(), block.brace_token.span.close());
     Some(ast::Expr { kind: ExprKind::Block(statements, value), span })
 }
 
@@ -68,7 +68,7 @@ pub(super) fn convert_for(cx: &mut Context, written: &ExprForLoop) -> Option<ast
         Some((ends?, step?))
     });
     let body = convert_block(cx, &written.body, Position::Loop);
-    let span = cx.place(written.for_token.span, expr::ends(&written.expr).1);
+    let span = cx.span(written.for_token.span, expr::ends(&written.expr).1);
     let ((start, end), step) = range?;
     Some(ast::Stmt::For { var: var?, start, end, step, body: statements(body?), span })
 }
@@ -130,7 +130,7 @@ pub(super) fn convert_while(cx: &mut Context, written: &ExprWhile) -> Option<ast
     label(cx, written.label.as_ref());
     let cond = expr::convert(cx, &written.cond);
     let body = convert_block(cx, &written.body, Position::Loop);
-    let span = cx.place_of(&written.while_token);
+    let span = cx.span_of(&written.while_token);
     Some(ast::Stmt::While { cond: cond?, body: statements(body?), span })
 }
 
@@ -152,7 +152,7 @@ pub(super) fn convert_return(cx: &mut Context, written: &ExprReturn, position: P
     reject::attributes(cx, &written.attrs);
     let (message, help) = match position {
         Position::Kernel if written.expr.is_none() => {
-            return Some(ast::Stmt::Return(cx.place_of(&written.return_token)));
+            return Some(ast::Stmt::Return(cx.span_of(&written.return_token)));
         }
         Position::Kernel => ("a kernel returns nothing, so its `return` has no value", "write `return;`"),
         Position::Function => (

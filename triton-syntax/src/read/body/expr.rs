@@ -44,8 +44,8 @@ pub(crate) fn convert(cx: &mut Context, written: &Expr) -> Option<ast::Expr> {
             let (left, right) = (convert(cx, &binary.left), convert(cx, &binary.right));
             match operator(&binary.op) {
                 (Some(op), false) => {
-                    let place = cx.place_of(&binary.op);
-                    left.zip(right).map(|(l, r)| ExprKind::Binary(op, place, Box::new(l), Box::new(r)))
+                    let span = cx.span_of(&binary.op);
+                    left.zip(right).map(|(l, r)| ExprKind::Binary(op, span, Box::new(l), Box::new(r)))
                 }
                 _ => {
                     reject::expr(cx, written);
@@ -97,7 +97,7 @@ pub(crate) fn convert(cx: &mut Context, written: &Expr) -> Option<ast::Expr> {
     };
     reject::expr_attributes(cx, written);
     let (first, last) = ends(written);
-    Some(ast::Expr { kind: kind?, span: cx.place(first, last) })
+    Some(ast::Expr { kind: kind?, span: cx.span(first, last) })
 }
 
 fn list<'a>(cx: &mut Context, written: impl IntoIterator<Item = &'a Expr>) -> Option<Vec<ast::Expr>> {
@@ -113,7 +113,7 @@ fn argument(cx: &mut Context, written: &Expr) -> Option<ast::Expr> {
     let body = convert(cx, &closure.body).map(Box::new);
     let params = params.into_iter().collect::<Option<Vec<_>>>();
     let (first, last) = (closure.inputs_begin.span(), ends(&closure.body).1);
-    Some(ast::Expr { kind: ExprKind::Closure(params?, body?), span: cx.place(first, last) })
+    Some(ast::Expr { kind: ExprKind::Closure(params?, body?), span: cx.span(first, last) })
 }
 
 fn callee(cx: &mut Context, written: &Expr) -> Option<ast::Path> {
@@ -191,13 +191,13 @@ fn path(cx: &mut Context, expr: &ExprPath) -> Option<ast::Path> {
         Some(&index) => Target::Function(index),
         None => outer().map_or(Target::Name, Target::Outer),
     };
-    Some(ast::Path { segments, generics, target, span: cx.place_of(expr) })
+    Some(ast::Path { segments, generics, target, span: cx.span_of(expr) })
 }
 
 /// A type or constant between the angle brackets of a function's name; `_` is inferred.
 fn function_generic(cx: &mut Context, written: &syn::GenericArgument) -> Option<ast::Type> {
     if let syn::GenericArgument::Type(syn::Type::Infer(_)) = written {
-        return Some(ast::Type::named("_", cx.place_of(written)));
+        return Some(ast::Type::named("_", cx.span_of(written)));
     }
     types::argument(cx, written).or_else(|| generic(cx, written))
 }

@@ -53,7 +53,7 @@ pub(super) fn convert(cx: &mut Context, call: &Macro) -> Option<ast::Stmt> {
         reject::macro_call(cx, call);
         return None;
     };
-    let span = cx.place_of(call);
+    let span = cx.span_of(call);
     let arguments = read(cx, call)?;
     match known {
         Known::Assert => {
@@ -74,7 +74,7 @@ pub(super) fn convert_const(cx: &mut Context, written: &ExprConst) -> Option<ast
         reject::expr(cx, &Expr::Const(written.clone()));
         return None;
     };
-    let span = cx.place_of(written);
+    let span = cx.span_of(written);
     let arguments = read(cx, call)?;
     let (cond, message) = assertion(cx, call, &arguments)?;
     Some(ast::Stmt::ConstAssert { cond, message, span })
@@ -84,7 +84,7 @@ fn read(cx: &mut Context, call: &Macro) -> Option<Vec<Expr>> {
     match arguments(call) {
         Ok(arguments) => Some(arguments),
         Err(error) => {
-            let span = cx.place(error.span(), error.span());
+            let span = cx.span(error.span(), error.span());
             let name = spell(&call.path);
             cx.report(Diagnostic::new(Code::T0001, span, format!("cannot read the arguments of `{name}!`: {error}")));
             None
@@ -137,20 +137,24 @@ fn printed(cx: &mut Context, call: &Macro, arguments: &[Expr]) -> Option<(Vec<St
     let format = read_format(cx, literal);
     let args: Vec<_> = values.iter().map(|value| expr::convert(cx, value)).collect();
     let (format, args) = (format?, args.into_iter().collect::<Option<Vec<_>>>()?);
-    let (places, given) = (format.places.iter().filter(|place| place.is_none()).count(), args.len());
-    if places != given {
+    let (placeholders, given) =
+        (format.placeholders.iter().filter(|placeholder| placeholder.is_none()).count(), args.len());
+    if placeholders != given {
         let s = |n: usize| if n == 1 { "" } else { "s" };
-        let message =
-            format!("the string has {places} placeholder{} `{{}}`, {given} value{} given", s(places), s(given));
+        let message = format!(
+            "the string has {placeholders} placeholder{} `{{}}`, {given} value{} given",
+            s(placeholders),
+            s(given)
+        );
         let problem = cx.diagnostic(Code::T0101, call, message);
         cx.report(problem.help("write a value for each `{}`; `{name}` takes a variable"));
         return None;
     }
     let mut args = args.into_iter();
     let filled: Option<Vec<_>> = format
-        .places
+        .placeholders
         .iter()
-        .map(|place| match place {
+        .map(|placeholder| match placeholder {
             Some(name) => expr::convert(cx, &captured(name)),
             None => args.next(),
         })
@@ -165,8 +169,8 @@ pub(crate) fn values(call: &Macro) -> Option<Vec<Expr>> {
     let format = Format::read(text(format)?).ok()?;
     let mut values = values.iter().cloned();
     let mut filled: Vec<Expr> = Vec::new();
-    for place in &format.places {
-        match place {
+    for placeholder in &format.placeholders {
+        match placeholder {
             Some(name) => filled.push(captured(name)),
             None => filled.extend(values.next()),
         }
@@ -189,7 +193,7 @@ struct Format {
     /// The text before, between and after the placeholders; a doubled brace is one of the text.
     pieces: Vec<String>,
     /// The name of each placeholder, `None` for `{}`.
-    places: Vec<Option<Ident>>,
+    placeholders: Vec<Option<Ident>>,
 }
 
 /// Why a text cannot be printed.
@@ -197,7 +201,7 @@ enum FormatError {
     /// A brace that opens or closes no placeholder.
     Brace,
     /// A placeholder with something in it that is not a name.
-    Place(String),
+    Placeholder(String),
     /// A NUL, where a C string ends.
     Nul,
 }
@@ -208,7 +212,7 @@ impl Format {
         if text.contains('\0') {
             return Err(FormatError::Nul);
         }
-        let mut format = Format { pieces: Vec::new(), places: Vec::new() };
+        let mut format = Format { pieces: Vec::new(), placeholders: Vec::new() };
         let (mut piece, mut rest) = (String::new(), text.as_str());
         while let Some(at) = rest.find(['{', '}']) {
             let brace = &rest[at..=at];
@@ -220,12 +224,12 @@ impl Format {
                 continue;
             }
             let (name, after) = rest.split_once('}').filter(|_| brace == "{").ok_or(FormatError::Brace)?;
-            let place = match name {
+            let placeholder = match name {
                 "" => None,
-                name => Some(syn::parse_str::<Ident>(name).map_err(|_| FormatError::Place(name.to_owned()))?),
+                name => Some(syn::parse_str::<Ident>(name).map_err(|_| FormatError::Placeholder(name.to_owned()))?),
             };
             format.pieces.push(std::mem::take(&mut piece));
-            format.places.push(place.map(|name| Ident::new(&name.to_string(), literal.span())));
+            format.placeholders.push(placeholder.map(|name| Ident::new(&name.to_string(), literal.span())));
             rest = after;
         }
         piece.push_str(rest);
@@ -241,7 +245,7 @@ fn read_format(cx: &mut Context, literal: &LitStr) -> Option<Format> {
             "an unmatched brace in a format string".to_owned(),
             "a placeholder is `{}` or `{name}`; a literal brace is `{{` or `}}`",
         ),
-        Err(FormatError::Place(found)) => (
+        Err(FormatError::Placeholder(found)) => (
             format!("a placeholder `{{{found}}}` in a format string"),
             "a placeholder is `{}` or `{name}`, without an index or a format",
         ),

@@ -131,7 +131,7 @@ fn statement_value(cx: &mut Context, expr: &Expr, position: Position) -> Option<
 /// `(a, b) = value;`, as a block that binds the parts of the value, and then assigns them.
 #[allow(clippy::wildcard_enum_match_arm, reason = "syn's enum is not exhaustive")]
 fn convert_destructuring(cx: &mut Context, targets: &ExprTuple, value: &Expr) -> Option<ast::Stmt> {
-    let span = cx.place_of(targets);
+    let span = cx.span_of(targets);
     let value = expr::convert(cx, value);
     let (mut parts, mut statements, mut complete) = (Vec::new(), Vec::new(), true);
     for (index, target) in targets.elems.iter().enumerate() {
@@ -178,7 +178,7 @@ fn convert_statement(cx: &mut Context, expr: &Expr, position: Position) -> Optio
     if let (Expr::Tuple(targets), None) = (&**left, op) {
         return convert_destructuring(cx, targets, right);
     }
-    let op = op.map(|op| (operator(op).0, cx.place_of(op)));
+    let op = op.map(|op| (operator(op).0, cx.span_of(op)));
     let value = expr::convert(cx, right);
     let name = if let Expr::Path(path) = &**left { path.path.get_ident() } else { None };
     let Some(name) = name else {

@@ -18,7 +18,7 @@ pub(crate) fn convert(cx: &mut Context, written: &Pat) -> Option<ast::Pattern> {
         Pat::Paren(paren) => convert(cx, &paren.pat),
         Pat::Tuple(tuple) => {
             let elements: Vec<_> = tuple.elems.iter().map(|element| convert(cx, element)).collect();
-            Some(ast::Pattern::Tuple(elements.into_iter().collect::<Option<_>>()?, cx.place_of(tuple)))
+            Some(ast::Pattern::Tuple(elements.into_iter().collect::<Option<_>>()?, cx.span_of(tuple)))
         }
         _ => {
             let problem = cx.diagnostic(Code::T0001, written, "this pattern is not part of the kernel language");

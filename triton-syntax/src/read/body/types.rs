@@ -33,7 +33,7 @@ pub(crate) fn try_convert(cx: &mut Context, written: &Type) -> Option<ast::Type>
         Type::Tuple(tuple) => {
             let args: Vec<_> = tuple.elems.iter().map(|part| try_convert(cx, part)).collect();
             let args = args.into_iter().collect::<Option<_>>()?;
-            return Some(ast::Type { args, ..ast::Type::named(ast::Type::TUPLE, cx.place_of(written)) });
+            return Some(ast::Type { args, ..ast::Type::named(ast::Type::TUPLE, cx.span_of(written)) });
         }
         _ => return None,
     };
@@ -44,7 +44,7 @@ pub(crate) fn try_convert(cx: &mut Context, written: &Type) -> Option<ast::Type>
     }
     let args = arguments(cx, &last.arguments)?;
     let name = syn::ext::IdentExt::unraw(&last.ident).to_string();
-    Some(ast::Type { name, args, structure, span: cx.place_of(written) })
+    Some(ast::Type { name, args, structure, span: cx.span_of(written) })
 }
 
 /// The types between angle brackets.
@@ -78,5 +78,5 @@ pub(crate) fn argument(cx: &mut Context, written: &GenericArgument) -> Option<as
         Expr::Path(path) => path.path.get_ident()?.to_string(),
         _ => return None,
     };
-    Some(ast::Type::named(text, cx.place_of(written)))
+    Some(ast::Type::named(text, cx.span_of(written)))
 }

@@ -1,7 +1,7 @@
-//! Spans: the range that every element of a tile lies in, as far as constants and `arange` tell; of pointers, which
+//! Intervals: the range that every element of a tile lies in, as far as constants and `arange` tell; of pointers, which
 //! bytes from a parameter on they address.
 //!
-//! A span holds in every iteration of a loop: what is carried, and what is computed from `program_id`, has none.
+//! An interval holds in every iteration of a loop: what is carried, and what is computed from `program_id`, has none.
 //! Numbers are at least 0 and at most those of `i32`, and their types have 32 bits or more: nothing wraps.
 
 use crate::entity::SideTable;
@@ -12,7 +12,7 @@ use crate::types::Elem;
 
 /// See the [module's page](self).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Span {
+pub struct Interval {
     /// The parameter that a pointer is made from; `None` of a number.
     base: Option<Value>,
     /// The first number, or the first byte as an offset from the parameter.
@@ -21,65 +21,65 @@ pub struct Span {
     last: u64,
 }
 
-impl Span {
-    fn number(first: i128, last: i128) -> Option<Span> {
+impl Interval {
+    fn number(first: i128, last: i128) -> Option<Interval> {
         let fits = (0..=i128::from(i32::MAX)).contains(&first) && (first..=i128::from(i32::MAX)).contains(&last);
-        fits.then_some(Span { base: None, first: first as u64, last: last as u64 })
+        fits.then_some(Interval { base: None, first: first as u64, last: last as u64 })
     }
 
-    /// Whether accesses of this many bytes each, through pointers of these spans, have no byte in common.
-    pub fn apart(self, bytes: u32, other: Span, others: u32) -> bool {
+    /// Whether accesses of this many bytes each, through pointers of these intervals, have no byte in common.
+    pub fn disjoint(self, bytes: u32, other: Interval, others: u32) -> bool {
         let (a, b) = (self.last + u64::from(bytes), other.last + u64::from(others));
         self.base.is_some() && self.base == other.base && (a <= other.first || b <= self.first)
     }
 }
 
-/// The span of every value of a function that has one.
+/// The interval of every value of a function that has one.
 #[expect(clippy::wildcard_enum_match_arm, reason = "of what other operations make, nothing is known")]
-pub fn analyse(func: &Function) -> SideTable<Value, Option<Span>> {
-    let mut spans = SideTable::new(None);
+pub fn analyse(func: &Function) -> SideTable<Value, Option<Interval>> {
+    let mut intervals = SideTable::new(None);
     for param in &func.params {
         if let Elem::Ptr { .. } = func.ty(param.value).elem {
-            spans[param.value] = Some(Span { base: Some(param.value), first: 0, last: 0 });
+            intervals[param.value] = Some(Interval { base: Some(param.value), first: 0, last: 0 });
         }
     }
     for inst in func.walk() {
         let data = &func.insts[inst];
         let &[result] = &data.results[..] else { continue };
-        spans[result] = match data.op {
-            Op::Const { value } => value.as_int().and_then(|int| Span::number(int, int)),
-            Op::Arange { start, end } => Span::number(start.into(), i128::from(end) - 1),
+        intervals[result] = match data.op {
+            Op::Const { value } => value.as_int().and_then(|int| Interval::number(int, int)),
+            Op::Arange { start, end } => Interval::number(start.into(), i128::from(end) - 1),
             Op::Splat { x, .. }
             | Op::Broadcast { x, .. }
             | Op::Reshape { x, .. }
             | Op::Permute { x, .. }
-            | Op::Convert { x } => spans[x],
+            | Op::Convert { x } => intervals[x],
             Op::Offset { ptr, index } => {
                 let Elem::Ptr { pointee, .. } = func.ty(ptr).elem else { continue };
                 let scale = u64::from(pointee.bytes());
-                spans[ptr].zip(spans[index]).and_then(|(ptr, index)| {
+                intervals[ptr].zip(intervals[index]).and_then(|(ptr, index)| {
                     let last = ptr.last.checked_add(index.last * scale).filter(|last| *last <= i64::MAX as u64)?;
-                    Some(Span { first: ptr.first + index.first * scale, last, ..ptr })
+                    Some(Interval { first: ptr.first + index.first * scale, last, ..ptr })
                 })
             }
-            Op::Binary { kind, a, b } => spans[a].zip(spans[b]).and_then(|(a, b)| binary(kind, a, b)),
+            Op::Binary { kind, a, b } => intervals[a].zip(intervals[b]).and_then(|(a, b)| binary(kind, a, b)),
             _ => None,
         };
         // Narrower numbers may wrap.
         if let Elem::Num(dtype) = func.ty(result).elem
             && dtype.bits() < 32
         {
-            spans[result] = None;
+            intervals[result] = None;
         }
     }
-    spans
+    intervals
 }
 
 #[expect(clippy::wildcard_enum_match_arm, reason = "of what other operations make, nothing is known")]
-fn binary(kind: BinaryKind, a: Span, b: Span) -> Option<Span> {
+fn binary(kind: BinaryKind, a: Interval, b: Interval) -> Option<Interval> {
     match kind {
-        BinaryKind::Add => Span::number(i128::from(a.first + b.first), i128::from(a.last + b.last)),
-        BinaryKind::And => Span::number(0, i128::from(a.last.min(b.last))),
+        BinaryKind::Add => Interval::number(i128::from(a.first + b.first), i128::from(a.last + b.last)),
+        BinaryKind::And => Interval::number(0, i128::from(a.last.min(b.last))),
         _ => None,
     }
 }

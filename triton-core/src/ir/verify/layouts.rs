@@ -2,7 +2,7 @@
 
 use crate::ir::{Function, InstData, Stage, Value};
 use crate::layout::{Layout, Mem, access};
-use crate::ops::{BitOrder, DotKind, Op, Tiles};
+use crate::ops::{BitOrder, DotKind, LayoutRule, Op};
 use crate::types::{Shape, Type};
 
 /// Checks the layouts of what an instruction takes and yields.
@@ -15,11 +15,11 @@ pub(super) fn check(func: &Function, data: &InstData) -> Result<(), String> {
         match (func.stage, func.layout(value), func.mem(value)) {
             (Stage::Tile, None, None) => {}
             (Stage::Tile, _, _) => return Err(format!("{value} has a layout at stage 0")),
-            (Stage::Laid | Stage::Scheduled, None, None) if ty.shape == Shape::SCALAR => {}
-            (Stage::Laid | Stage::Scheduled, Some(layout), None) if ty.shape != Shape::SCALAR && !allocated => {
+            (Stage::LaidOut | Stage::Synchronized, None, None) if ty.shape == Shape::SCALAR => {}
+            (Stage::LaidOut | Stage::Synchronized, Some(layout), None) if ty.shape != Shape::SCALAR && !allocated => {
                 check_layout(func, ty.shape, layout)?;
             }
-            (Stage::Scheduled, None, Some(mem)) if allocated => check_mem(ty, mem)?,
+            (Stage::Synchronized, None, Some(mem)) if allocated => check_mem(ty, mem)?,
             (_, None, None) => return Err(format!("{value} has no layout")),
             (_, Some(_), _) if ty.shape == Shape::SCALAR => {
                 return Err(format!("{value} is a scalar and has a layout"));
@@ -29,8 +29,10 @@ pub(super) fn check(func: &Function, data: &InstData) -> Result<(), String> {
         }
     }
     let needed = match data.op {
-        Op::SharedAlloc { .. } | Op::SharedStore { .. } | Op::SharedLoad { .. } | Op::Sync { .. } => Stage::Scheduled,
-        Op::Convert { .. } => Stage::Laid,
+        Op::SharedAlloc { .. } | Op::SharedStore { .. } | Op::SharedLoad { .. } | Op::Sync { .. } => {
+            Stage::Synchronized
+        }
+        Op::Convert { .. } => Stage::LaidOut,
         _ => Stage::Tile,
     };
     if func.stage < needed {
@@ -42,14 +44,14 @@ pub(super) fn check(func: &Function, data: &InstData) -> Result<(), String> {
     }
     // Groups of values that share a layout.
     let mut groups: Vec<Vec<Value>> = Vec::new();
-    match data.op.tiles() {
-        Tiles::Apart | Tiles::Derived => {}
-        Tiles::Together => {
+    match data.op.layout_rule() {
+        LayoutRule::Unconstrained | LayoutRule::Derived => {}
+        LayoutRule::Elementwise => {
             let mut group = data.results.clone();
             data.op.for_each_operand(|v| group.push(v));
             groups.push(group);
         }
-        Tiles::Carried => {
+        LayoutRule::Carried => {
             for (i, &result) in data.results.iter().enumerate() {
                 let mut group = vec![result];
                 group.extend(data.args.get(i));
@@ -77,7 +79,7 @@ pub(super) fn check(func: &Function, data: &InstData) -> Result<(), String> {
 fn missing(stage: Stage) -> &'static str {
     match stage {
         Stage::Tile => "no thread is known",
-        Stage::Laid | Stage::Scheduled => "no thread waits for another",
+        Stage::LaidOut | Stage::Synchronized => "no thread waits for another",
     }
 }
 
@@ -137,7 +139,7 @@ fn check_moves(func: &Function, data: &InstData) -> Result<(), String> {
             let folded = order.bits(20).iter().fold(0, |mask, &bit| mask | 1 << bit);
             let inner: u32 = shape.dims()[axis as usize + 1..].iter().product();
             let fields = (folded & (shape.dims()[axis as usize] - 1)) * inner;
-            if func.stage == Stage::Scheduled && own(x).is_some_and(|l| l.warp.iter().any(|c| c & fields != 0)) {
+            if func.stage == Stage::Synchronized && own(x).is_some_and(|l| l.warp.iter().any(|c| c & fields != 0)) {
                 return Err("a reduction between warps at stage 2".into());
             }
             own(x).and_then(|layout| layout.fold_axis(shape, axis as usize, folded)).filter(|_| result.is_some())

@@ -57,12 +57,12 @@ impl Lower<'_> {
         for r in 0..layout.as_ref().map_or(1, Layout::registers) {
             let skip = self.label();
             // Where all need it, all have to compute it.
-            let place = layout.as_ref().map(|layout| self.thread_element(layout));
+            let thread = layout.as_ref().map(|layout| self.thread_element(layout));
             if let Some(once) = once {
                 self.emit(Op::Bra { label: skip, pred: Some(once), unless: true, uniform: false });
             }
             let mut args = Vec::new();
-            if let Some((layout, thread)) = layout.as_ref().zip(place) {
+            if let Some((layout, thread)) = layout.as_ref().zip(thread) {
                 for axis in 0..3 {
                     let id = self.mov(Ty::U32, Operand::Special(Special::Ctaid(axis)));
                     args.push(self.cvt(Round::None, Ty::U64, Ty::U32, id));
