@@ -12,10 +12,10 @@ use std::time::Instant;
 
 /// A queue of work on a device: what is enqueued on one stream runs in that order. Clones are the same stream.
 ///
-/// Streams of one device run concurrently, except where they use one [`Buffer`]: the runtime makes the later use wait
+/// Streams of one device run concurrently, except where they use one [`Buffer`](crate::Buffer): the runtime makes the later use wait
 /// for the earlier one. On the CPU device and the simulator every call does its work before it returns.
 ///
-/// A fault of a kernel on a GPU is reported by a later call, as [`Error::Device`].
+/// A fault of a kernel on a GPU is reported by a later call, as [`Error::Device`](crate::Error::Device).
 #[derive(Clone)]
 pub struct Stream(Arc<Inner>);
 

@@ -3,7 +3,7 @@
 //! Solve `src · G = dst`: the *gather map* G says for every bit of a position in `dst` which bits of a position in
 //! `src` to read from ([`Gather`]). Where `src` has an element several times there is a choice; G stays in the thread
 //! if registers alone can make up the difference, else in the warp. What G does then names the cheapest means
-//! ([`Kind`]):
+//! ([`PlanKind`]):
 //!
 //! | the position read from | means |
 //! |---|---|
