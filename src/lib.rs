@@ -115,10 +115,10 @@ pub mod __private {
     pub use half::{bf16, f16};
     pub use std::borrow::Cow;
     pub use triton_core::embed;
-    pub use triton_core::ir::types::DType;
     pub use triton_core::metadata::{
         Config, Image, KernelMetadata, ParamMetadata, ParamType, ProgramMap, Specialization, Target,
     };
+    pub use triton_core::types::DType;
     pub use triton_macros::link;
     pub use triton_runtime::{
         AsPtrArg, AsPtrMutArg, IntoTensorArg, IntoTensorMutArg, Kernel, Launch, LaunchArg, Params, Slots,

@@ -1,19 +1,7 @@
 //! Conditions and ranges as rustc sees them in a kernel's body. Not public.
 
 use super::op::IntLiteral;
-use super::{Int, stub};
-
-/// What can be the condition of an `if` or `while`.
-#[diagnostic::on_unimplemented(
-    message = "a condition is one `bool`, not `{Self}`",
-    label = "not a single `bool`",
-    note = "to choose element by element write `select(condition, a, b)`",
-    note = "to ask about all elements at once write `any(condition)` or `all(condition)`"
-)]
-pub trait Condition {}
-
-#[diagnostic::do_not_recommend]
-impl Condition for bool {}
+use super::{Condition, Int, stub};
 
 /// `c` in `if c` and `while c`.
 #[inline]

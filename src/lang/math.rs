@@ -354,6 +354,18 @@ impl<T: Element> Value for Tile<T> {
     type Tiled = Tile<T>;
 }
 
+/// What can be the condition of an `if` or `while`.
+#[diagnostic::on_unimplemented(
+    message = "a condition is one `bool`, not `{Self}`",
+    label = "not a single `bool`",
+    note = "to choose element by element write `select(condition, a, b)`",
+    note = "to ask about all elements at once write `any(condition)` or `all(condition)`"
+)]
+pub trait Condition {}
+
+#[diagnostic::do_not_recommend]
+impl Condition for bool {}
+
 /// `bool`, or a tile of `bool`.
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(message = "a mask is of `bool`, not `{Self}`", label = "not a mask")]

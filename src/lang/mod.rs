@@ -222,11 +222,11 @@ pub use view::{Tensor, TensorMut};
 
 pub use control::Counter;
 #[doc(hidden)]
-pub use control::{Condition, Ends, Range, cond, range};
+pub use control::{Ends, Range, cond, range};
 #[doc(hidden)]
 pub use dot::Precision;
 #[doc(hidden)]
-pub use math::{Join, Mask, Value};
+pub use math::{Condition, Join, Mask, Value};
 #[doc(hidden)]
 pub use memory::{Load, Store};
 #[doc(hidden)]

@@ -9,7 +9,7 @@
 //! | `verify` | the error of parser or verifier | `NAME.out` |
 //! | `pass=NAME` | the function after that pass of stage 0 | `NAME.out` |
 //! | `layout`, `layout aligned16`, `layout divisible16` | the function at stage 1 under that specialization | `NAME.out` |
-//! | `schedule`, `schedule divisible16` | the function at stage 2 | `NAME.out` |
+//! | `synchronize`, `synchronize divisible16` | the function at stage 2 | `NAME.out` |
 //! | `barriers` | the errors of the interpreter at stage 2, with each barrier deleted in turn | `NAME.out` |
 //! | `explain`, `explain aligned16`, `explain divisible16` | the layouts that are chosen, and their cost | `NAME.out` |
 //! | `ptx` | the images | `NAME.<target>.<specialization>.ptx` |
@@ -68,11 +68,11 @@ fn check(path: &Path) -> Result<(), String> {
             let func = parse(&text).map_err(|e| e.to_string())?;
             compare(&path.with_extension("out"), &triton_core::explain(&func, specialization(command))?)
         }
-        "layout" | "layout aligned16" | "layout divisible16" | "schedule" | "schedule divisible16" => {
+        "layout" | "layout aligned16" | "layout divisible16" | "synchronize" | "synchronize divisible16" => {
             let mut func = parse(&text).map_err(|e| e.to_string())?;
             passes::run(passes::LAY_OUT, &mut func, specialization(command))?;
-            if command.starts_with("schedule") {
-                passes::run(passes::SCHEDULE, &mut func, specialization(command))?;
+            if command.starts_with("synchronize") {
+                passes::run(passes::SYNCHRONIZE, &mut func, specialization(command))?;
             }
             parse(&print(&func)).map_err(|e| format!("what was printed cannot be read: {e}"))?;
             compare(&path.with_extension("out"), &print(&func))
@@ -80,8 +80,8 @@ fn check(path: &Path) -> Result<(), String> {
         "ptx" => ptx(path, &text),
         "lower" => {
             let mut func = parse(&text).map_err(|e| e.to_string())?;
-            if func.stage == Stage::Laid {
-                passes::run(passes::SCHEDULE, &mut func, Specialization::Generic)?;
+            if func.stage == Stage::LaidOut {
+                passes::run(passes::SYNCHRONIZE, &mut func, Specialization::Generic)?;
             }
             let kernel = triton_core::ptx::lower::lower(&func, Target::Sm80, Specialization::Generic);
             let kernel = kernel.map_err(|e| e.to_string())?;

@@ -4,7 +4,7 @@
 //! |---|---|
 //! | [`annotate`] | cases of messages: kernels with their messages below the lines
 //! | [`corpus`] | the cases of `corpus/`: tile IR, with what is expected of it |
-//! | [`run`], [`simulate`] | a case's launch, on the interpreter and on the simulator |
+//! | [`setup`], [`run`], [`simulate`] | a case's launch, on the interpreter and on the simulator |
 //! | [`parallel`] | work on all cores |
 //! | [`expand`] | the attributes of a file, without rustc |
 //! | [`random`] | programs and numbers made of a seed |
@@ -17,6 +17,7 @@ pub mod fuzz;
 pub mod parallel;
 pub mod random;
 pub mod run;
+pub mod setup;
 pub mod simulate;
 
 use std::path::{Path, PathBuf};

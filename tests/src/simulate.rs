@@ -1,6 +1,6 @@
 //! The PTX of a `run` case on the simulator: the same result as the interpreter's, and no report.
 
-use crate::run::Setup;
+use crate::setup::Setup;
 use triton_core::ir::Function;
 use triton_core::metadata::Image;
 use triton_sim::{Arg, Launch, Memory, MemoryError, Module, Options, Report};

@@ -5,8 +5,8 @@
 //!
 //! **Invariant:** nothing here knows types or shapes of values; [`crate::sema`] finds them.
 
-use crate::ir::types::DType;
 use crate::span::{Sources, Span};
+use crate::types::DType;
 
 /// A kernel function.
 #[derive(Clone, Debug, PartialEq)]

@@ -25,5 +25,6 @@ mod pipeline;
 pub mod ptx;
 pub mod sema;
 pub mod span;
+pub mod types;
 
 pub use pipeline::{Compiled, advise, check, compile, explain, images};

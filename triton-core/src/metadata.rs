@@ -5,7 +5,7 @@
 //!
 //! **Invariant:** what a launcher needs to know about an [`Image`] stands beside its text; launching parses no PTX.
 
-use crate::ir::types::DType;
+use crate::types::DType;
 use std::borrow::Cow;
 use std::fmt;
 

@@ -4,10 +4,10 @@ use crate::analysis::advice;
 use crate::ast::{Instance, Kernel};
 use crate::diag::{Code, Diagnostic, Failure};
 use crate::ir::Function;
-use crate::ir::types::DType;
 use crate::metadata::{Config, Image, Specialization, Target};
 use crate::ptx::lower::LowerError;
 use crate::span::Span;
+use crate::types::DType;
 use crate::{ir, passes, ptx, sema};
 use std::borrow::Cow;
 
@@ -103,7 +103,7 @@ pub fn explain(func: &Function, promise: Specialization) -> Result<String, Strin
 
 fn image(func: &Function, target: Target, promise: Specialization) -> Result<Image, Diagnostic> {
     let mut func = func.clone();
-    for passes in [passes::LAY_OUT, passes::SCHEDULE] {
+    for passes in [passes::LAY_OUT, passes::SYNCHRONIZE] {
         passes::run(passes, &mut func, promise).map_err(mistake)?;
     }
     let kernel = ptx::lower::lower(&func, target, promise).map_err(|error| match error {

@@ -3,7 +3,6 @@
 use crate::driver::context::Context;
 use crate::error::{Error, Result};
 use crate::sim::SimOptions;
-use crate::stream::Stream;
 use std::ffi::c_void;
 use std::fmt;
 use std::hash::{Hash, Hasher};
@@ -89,14 +88,6 @@ impl Device {
     pub fn all() -> Vec<Device> {
         let cuda = (0..Context::count()).filter_map(|index| Device::cuda(index).ok());
         cuda.chain([Device::cpu()]).collect()
-    }
-
-    /// A new stream on this device.
-    ///
-    /// # Errors
-    /// What the driver says; never on the CPU or the simulator.
-    pub fn stream(&self) -> Result<Stream> {
-        Stream::new(self)
     }
 
     /// Whether it is the CPU.

@@ -2,7 +2,7 @@
 
 use half::{bf16, f16};
 use std::fmt::Debug;
-use triton_core::ir::types::DType;
+use triton_core::types::DType;
 
 mod sealed {
     /// Bounds under which host copies of bytes need no `unsafe`.

@@ -2,14 +2,14 @@
 
 use crate::device::{Device, Place};
 use crate::driver::context::Context;
-use crate::driver::module::Function;
 use crate::error::{Error, Result};
-use crate::{load, lock, report};
+use crate::load::{self, LoadInfo, Loaded};
+use crate::{lock, report};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Mutex, OnceLock};
 use triton_core::ir;
-use triton_core::metadata::{ComputeCapability, Config, Image, KernelMetadata, Specialization, Target};
+use triton_core::metadata::{ComputeCapability, Config, Image, KernelMetadata, Specialization};
 
 /// Devices whose functions are found without a lock.
 const FAST: usize = 16;
@@ -28,35 +28,6 @@ pub struct Kernel {
     cuda: [OnceLock<Slots>; FAST],
     more: Mutex<BTreeMap<usize, &'static Slots>>,
     loading: Mutex<()>,
-}
-
-/// Code on a device.
-#[derive(Debug)]
-pub(crate) struct Loaded {
-    pub(crate) function: Function,
-    /// The address of the slot for assertions, if the code takes one.
-    pub(crate) report: Option<u64>,
-    pub(crate) info: LoadInfo,
-}
-
-/// The resource usage of a kernel's code on a GPU.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct LoadInfo {
-    /// What it was compiled for.
-    pub target: Target,
-    /// What it assumes.
-    pub specialization: Specialization,
-    /// Registers of a thread.
-    pub registers: u32,
-    /// Bytes of local memory of a thread; more than 0 usually means spilled registers.
-    pub local_bytes: u32,
-    /// Bytes of shared memory of a block, static and dynamic.
-    pub shared_bytes: u32,
-    /// The log of the driver's compiler.
-    pub log: String,
-    /// Whether the code came from the cache on disk.
-    pub cached: bool,
 }
 
 impl Kernel {
@@ -192,7 +163,7 @@ impl Kernel {
         }
         let mut loaded = load::load(context, &self.metadata.instance, image)?;
         if image.has_assert_buffer {
-            loaded.report = Some(report::address(context, self, config)?);
+            loaded.report = Some(report::address(context, Box::new(move || self.function(config).ok()))?);
         }
         Ok(slot.get_or_init(|| loaded))
     }

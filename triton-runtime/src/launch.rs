@@ -6,13 +6,14 @@ use crate::device::Device;
 use crate::driver::stream::RawStream;
 use crate::error::{Error, Result, describe};
 use crate::grid::Grid;
-use crate::kernel::{Kernel, LoadInfo};
+use crate::kernel::Kernel;
+use crate::load::LoadInfo;
 use crate::sim::Queue;
 use crate::stream::{Stream, Work};
 use std::fmt;
 use std::marker::PhantomData;
-use triton_core::ir::types::DType;
 use triton_core::metadata::{Arg, ComputeCapability, Image, KernelMetadata, ParamMetadata, ParamType, Specialization};
+use triton_core::types::DType;
 
 pub mod mode {
     //! Who is responsible for a kernel's accesses: the types that a [`Launch`](super::Launch) is marked with.

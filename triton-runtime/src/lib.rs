@@ -25,6 +25,7 @@
 mod args;
 mod buffer;
 pub mod cache;
+mod copy;
 mod cpu;
 mod device;
 mod driver;
@@ -57,12 +58,13 @@ pub use element::Element;
 pub use error::{Error, ProgramFault, Result};
 pub use event::Event;
 pub use grid::{Grid, GridSize};
-pub use kernel::{Kernel, LoadInfo};
+pub use kernel::Kernel;
 pub use launch::Launch;
+pub use load::LoadInfo;
 pub use pinned::Pinned;
 pub use stream::Stream;
-pub use triton_core::ir::types::DType;
 pub use triton_core::metadata::{self, ComputeCapability};
+pub use triton_core::types::DType;
 pub use view::{View, ViewMut};
 
 /// Locks without caring whether another thread panicked meanwhile: what we guard is consistent between statements.

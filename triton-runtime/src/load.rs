@@ -5,8 +5,36 @@ use crate::driver::context::Context;
 use crate::driver::jit;
 use crate::driver::module::{Function, Shape};
 use crate::error::{Error, Result};
-use crate::kernel::{LoadInfo, Loaded};
-use triton_core::metadata::Image;
+use triton_core::metadata::{Image, Specialization, Target};
+
+/// Code on a device.
+#[derive(Debug)]
+pub(crate) struct Loaded {
+    pub(crate) function: Function,
+    /// The address of the slot for assertions, if the code takes one.
+    pub(crate) report: Option<u64>,
+    pub(crate) info: LoadInfo,
+}
+
+/// The resource usage of a kernel's code on a GPU.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct LoadInfo {
+    /// What it was compiled for.
+    pub target: Target,
+    /// What it assumes.
+    pub specialization: Specialization,
+    /// Registers of a thread.
+    pub registers: u32,
+    /// Bytes of local memory of a thread; more than 0 usually means spilled registers.
+    pub local_bytes: u32,
+    /// Bytes of shared memory of a block, static and dynamic.
+    pub shared_bytes: u32,
+    /// The log of the driver's compiler.
+    pub log: String,
+    /// Whether the code came from the cache on disk.
+    pub cached: bool,
+}
 
 /// Loads an image.
 ///

@@ -7,17 +7,19 @@
 use crate::driver::context::Context;
 use crate::driver::report::Slot;
 use crate::error::{Error, Result};
-use crate::kernel::Kernel;
 use crate::lock;
 use std::sync::Mutex;
 use triton_core::interp::FailedAssertion;
+use triton_core::ir::Function;
 use triton_core::ops::Text;
 
 struct Loaded {
     slot: Slot,
-    kernel: &'static Kernel,
-    config: usize,
+    ir: Ir,
 }
+
+/// Gives the IR that the image was made of, if it can be read.
+type Ir = Box<dyn Fn() -> Option<&'static Function> + Send>;
 
 static LOADED: Mutex<Vec<Loaded>> = Mutex::new(Vec::new());
 
@@ -25,11 +27,11 @@ static LOADED: Mutex<Vec<Loaded>> = Mutex::new(Vec::new());
 ///
 /// # Errors
 /// What the driver says.
-pub(crate) fn address(context: &Context, kernel: &'static Kernel, config: usize) -> Result<u64> {
+pub(crate) fn address(context: &Context, ir: Ir) -> Result<u64> {
     // A driver that fails asks for `failed`, so it is called before the lock is taken.
     let slot = Slot::new(context)?;
     let address = slot.address();
-    lock(&LOADED).push(Loaded { slot, kernel, config });
+    lock(&LOADED).push(Loaded { slot, ir });
     Ok(address)
 }
 
@@ -37,6 +39,6 @@ pub(crate) fn address(context: &Context, kernel: &'static Kernel, config: usize)
 pub(crate) fn failed() -> Option<Error> {
     let loaded = lock(&LOADED);
     let (found, (text, program)) = loaded.iter().find_map(|l| Some((l, l.slot.read()?)))?;
-    let func = found.kernel.function(found.config).ok()?;
+    let func = (found.ir)()?;
     Some(FailedAssertion::new(func, Text(text), program).into())
 }

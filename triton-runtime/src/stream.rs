@@ -1,14 +1,10 @@
 //! Streams: queues of work on a device.
 
-use crate::buffer::{Buffer, DeviceData, DeviceDataMut};
 use crate::device::{Device, Place};
 use crate::driver::stream::{RawEvent, RawStream};
-use crate::element::Element;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::event::{Event, Kind};
-use crate::pinned::Pinned;
 use crate::sim::Queue;
-use crate::uses::Memory;
 use std::ffi::c_void;
 use std::fmt;
 use std::sync::Arc;
@@ -16,10 +12,10 @@ use std::time::Instant;
 
 /// A queue of work on a device: what is enqueued on one stream runs in that order. Clones are the same stream.
 ///
-/// Streams of one device run concurrently, except where they use one [`Buffer`]: the runtime makes the later use wait
+/// Streams of one device run concurrently, except where they use one [`Buffer`](crate::Buffer): the runtime makes the later use wait
 /// for the earlier one. On the CPU device and the simulator every call does its work before it returns.
 ///
-/// A fault of a kernel on a GPU is reported by a later call, as [`Error::Device`].
+/// A fault of a kernel on a GPU is reported by a later call, as [`Error::Device`](crate::Error::Device).
 #[derive(Clone)]
 pub struct Stream(Arc<Inner>);
 
@@ -94,102 +90,6 @@ impl Stream {
         self.raw().map(RawStream::pointer)
     }
 
-    /// A new buffer with a copy of `values`. Returns when the host memory may be reused.
-    ///
-    /// # Errors
-    /// [`Error::OutOfMemory`], or a fault of earlier work.
-    pub fn upload<T: Element>(&self, values: &[T]) -> Result<Buffer<T>> {
-        let mut buffer = Buffer::new(self, values.len(), false)?;
-        self.copy_from_host(values, &mut buffer)?;
-        Ok(buffer)
-    }
-
-    /// A new buffer of `len` elements that are zero (or `false`).
-    ///
-    /// # Errors
-    /// [`Error::OutOfMemory`], or a fault of earlier work.
-    pub fn zeros<T: Element>(&self, len: usize) -> Result<Buffer<T>> {
-        Buffer::new(self, len, true)
-    }
-
-    /// A copy of a buffer, or of a slice of one, on the host. Waits for the work that it depends on.
-    ///
-    /// # Errors
-    /// [`Error::WrongDevice`], or a fault of earlier work.
-    pub fn download<S: DeviceData + ?Sized>(&self, source: &S) -> Result<Vec<S::Item>> {
-        let mut values = vec![S::Item::from_bits(0); source.as_slice().len()];
-        self.copy_to_host(source, &mut values)?;
-        Ok(values)
-    }
-
-    /// Overwrites a buffer, or a slice of one, with values of the host. Returns when the host memory may be reused.
-    ///
-    /// # Errors
-    /// [`Error::Length`] unless both have the same length, [`Error::WrongDevice`], or a fault of earlier work.
-    pub fn copy_from_host<D: DeviceDataMut + ?Sized>(&self, source: &[D::Item], target: &mut D) -> Result<()> {
-        let target = target.as_mut_slice();
-        same_length(source.len(), target.len())?;
-        target.core().upload(target.offset(), D::Item::as_bytes(source), self)
-    }
-
-    /// Overwrites values of the host with those of a buffer, or of a slice of one. Waits for the work that it depends on.
-    ///
-    /// # Errors
-    /// [`Error::Length`] unless both have the same length, [`Error::WrongDevice`], or a fault of earlier work.
-    pub fn copy_to_host<S: DeviceData + ?Sized>(&self, source: &S, target: &mut [S::Item]) -> Result<()> {
-        let source = source.as_slice();
-        same_length(source.len(), target.len())?;
-        S::Item::fill(target, |bytes| source.core().download(source.offset(), bytes, self))
-    }
-
-    /// Enqueues a copy on the device, between buffers or slices of equal length.
-    ///
-    /// # Errors
-    /// [`Error::Length`], [`Error::WrongDevice`], or a fault of earlier work.
-    pub fn copy<S, D>(&self, source: &S, target: &mut D) -> Result<()>
-    where
-        S: DeviceData + ?Sized,
-        D: DeviceDataMut<Item = S::Item> + ?Sized,
-    {
-        let (source, target) = (source.as_slice(), target.as_mut_slice());
-        same_length(source.len(), target.len())?;
-        let bytes = source.len() * size_of::<S::Item>();
-        target.core().copy(target.offset(), source.core(), source.offset(), bytes, self)
-    }
-
-    /// Enqueues a copy from page-locked memory, and returns at once: the host may read the memory meanwhile, and writing to
-    /// it waits for the copy.
-    ///
-    /// # Errors
-    /// [`Error::Length`], [`Error::WrongDevice`], or a fault of earlier work.
-    pub fn upload_pinned<D: DeviceDataMut + ?Sized>(&self, source: &Pinned<D::Item>, target: &mut D) -> Result<()> {
-        let target = target.as_mut_slice();
-        same_length(source.len(), target.len())?;
-        let core = target.core();
-        core.check(self, || "the buffer".to_string())?;
-        if let (Memory::Cuda(memory), Some(pinned), Some(raw)) = (core.memory(), source.raw(), self.raw()) {
-            core.write(self)?;
-            return memory.write_pinned(target.offset(), pinned, raw);
-        }
-        core.upload(target.offset(), D::Item::as_bytes(source.as_slice()?), self)
-    }
-
-    /// Enqueues a copy into page-locked memory, and returns at once: the host's next access to the memory waits for it.
-    ///
-    /// # Errors
-    /// [`Error::Length`], [`Error::WrongDevice`], or a fault of earlier work.
-    pub fn download_pinned<S: DeviceData + ?Sized>(&self, source: &S, target: &mut Pinned<S::Item>) -> Result<()> {
-        let source = source.as_slice();
-        same_length(source.len(), target.len())?;
-        let core = source.core();
-        core.check(self, || "the buffer".to_string())?;
-        if let (Memory::Cuda(memory), Some(pinned), Some(raw)) = (core.memory(), target.raw_mut(), self.raw()) {
-            core.read(self)?;
-            return memory.read_pinned(source.offset(), pinned, raw);
-        }
-        S::Item::fill(target.as_mut_slice()?, |bytes| core.download(source.offset(), bytes, self))
-    }
-
     /// Waits on the host until everything enqueued so far is done.
     ///
     /// # Errors
@@ -245,6 +145,16 @@ impl Stream {
     }
 }
 
+impl Device {
+    /// A new stream on this device.
+    ///
+    /// # Errors
+    /// What the driver says; never on the CPU or the simulator.
+    pub fn stream(&self) -> Result<Stream> {
+        Stream::new(self)
+    }
+}
+
 impl fmt::Debug for Stream {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.as_raw() {
@@ -252,8 +162,4 @@ impl fmt::Debug for Stream {
             Some(handle) => write!(f, "Stream({}, {handle:p})", self.device()),
         }
     }
-}
-
-fn same_length(source_len: usize, len: usize) -> Result<()> {
-    if source_len == len { Ok(()) } else { Err(Error::Length { source_len, len }) }
 }

@@ -8,8 +8,8 @@ mod support;
 
 use std::time::{Duration, Instant};
 use support::{Folder, fill_params, image, kernel, launch_of, param, succeeded};
-use triton_core::ir::types::DType;
 use triton_core::metadata::{Image, ParamType, Specialization};
+use triton_core::types::DType;
 use triton_runtime::launch::mode::Unsafe;
 use triton_runtime::{
     AsPtrArg, AsPtrMutArg, ComputeCapability, Device, DevicePtrMut, Error, Kernel, Launch, LaunchArg, LoadInfo, Pinned,

@@ -9,8 +9,8 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 use support::{Folder, fill_params, image, kernel, launch_of, made_of, param, succeeded};
-use triton_core::ir::types::DType;
 use triton_core::metadata::{Config, KernelMetadata, ParamType, Specialization};
+use triton_core::types::DType;
 use triton_runtime::{
     AsPtrArg, AsPtrMutArg, Buffer, ComputeCapability, Device, Error, IntoTensorArg, IntoTensorMutArg, Kernel,
     LaunchArg, Pinned, Result, Stream,

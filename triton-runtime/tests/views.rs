@@ -4,8 +4,8 @@ mod support;
 
 use std::borrow::Cow;
 use support::{image, kernel, launch_of, made_of, param};
-use triton_core::ir::types::DType;
 use triton_core::metadata::{Arg, ParamType, Specialization};
+use triton_core::types::DType;
 use triton_runtime::launch::mode::Safe;
 use triton_runtime::{
     Buffer, ComputeCapability, Device, Error, IntoTensorArg, IntoTensorMutArg, Kernel, Launch, LaunchArg, Result,

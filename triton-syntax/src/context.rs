@@ -6,6 +6,8 @@
 use proc_macro2::{Delimiter, Group, Ident, Punct, Spacing, Span as TokenSpan, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
 use std::collections::BTreeMap;
+use syn::ext::IdentExt;
+use triton_core::ast;
 use triton_core::diag::{Code, Diagnostic};
 use triton_core::span::{Loc, Sources, Span};
 
@@ -15,7 +17,7 @@ const INNERMOST: usize = 3;
 /// The state of one expansion.
 #[derive(Default)]
 pub(crate) struct Context {
-    places: Vec<Place>,
+    spans: Vec<Tokens>,
     sources: Sources,
     problems: Vec<Diagnostic>,
     warnings: Vec<Diagnostic>,
@@ -29,13 +31,13 @@ pub(crate) struct Context {
 
 /// The first and the last token of a piece of syntax.
 #[derive(Clone, Copy)]
-struct Place {
+struct Tokens {
     first: TokenSpan,
     last: TokenSpan,
     foreign: bool,
 }
 
-/// The resolution of paths that are not a body's own names. Paths are spelled as by [`crate::link::key`].
+/// The resolution of paths that are not a body's own names. Paths are spelled as by [`crate::read::path::key`].
 #[derive(Default)]
 pub(crate) struct Names {
     /// Functions and constants, by their numbers.
@@ -62,27 +64,32 @@ impl Context {
     }
 
     /// The span from one token to another.
-    pub(crate) fn place(&mut self, first: TokenSpan, last: TokenSpan) -> Span {
+    pub(crate) fn span(&mut self, first: TokenSpan, last: TokenSpan) -> Span {
         if self.nowhere {
             return Span::NONE;
         }
-        let index = u32::try_from(self.places.len()).unwrap_or(u32::MAX);
-        self.places.push(Place { first, last, foreign: self.foreign });
+        let index = u32::try_from(self.spans.len()).unwrap_or(u32::MAX);
+        self.spans.push(Tokens { first, last, foreign: self.foreign });
         let loc = self.locate(first);
         self.sources.locs.push(loc);
         Span(index)
     }
 
     /// The span of a piece of syntax.
-    pub(crate) fn place_of(&mut self, node: &impl ToTokens) -> Span {
+    pub(crate) fn span_of(&mut self, node: &impl ToTokens) -> Span {
         let (first, last) = ends(node);
-        self.place(first, last)
+        self.span(first, last)
+    }
+
+    /// A name with its span.
+    pub(crate) fn ident(&mut self, ident: &Ident) -> ast::Ident {
+        ast::Ident { name: ident.unraw().to_string(), span: self.span(ident.span(), ident.span()) }
     }
 
     /// The first and last token of a span.
     pub(crate) fn tokens(&self, span: Span) -> (TokenSpan, TokenSpan) {
         let call_site = || (TokenSpan::call_site(), TokenSpan::call_site());
-        self.places.get(span.0 as usize).map_or_else(call_site, |place| (place.first, place.last))
+        self.spans.get(span.0 as usize).map_or_else(call_site, |tokens| (tokens.first, tokens.last))
     }
 
     /// What the compiler needs to know of the spans.
@@ -114,7 +121,7 @@ impl Context {
 
     /// An error at a piece of syntax, to be completed by notes and then reported.
     pub(crate) fn diagnostic(&mut self, code: Code, node: &impl ToTokens, message: impl Into<String>) -> Diagnostic {
-        let span = self.place_of(node);
+        let span = self.span_of(node);
         Diagnostic::new(code, span, message)
     }
 
@@ -123,9 +130,9 @@ impl Context {
     pub(crate) fn report(&mut self, mut diagnostic: Diagnostic) {
         let calls = std::mem::take(&mut diagnostic.calls);
         if let Some((outermost, call)) = calls.first() {
-            let here = self.places.get(diagnostic.span.0 as usize).is_some_and(|place| !place.foreign);
+            let here = self.spans.get(diagnostic.span.0 as usize).is_some_and(|tokens| !tokens.foreign);
             let whence =
-                |span: Span| self.sources.describe(span).map(|place| format!(" at {place}")).unwrap_or_default();
+                |span: Span| self.sources.describe(span).map(|location| format!(" at {location}")).unwrap_or_default();
             let mut notes = Vec::new();
             if here && diagnostic.span != *call {
                 let note = |(name, call): &(String, Span)| format!("in `{name}`, called{}", whence(*call));

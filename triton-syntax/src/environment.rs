@@ -4,6 +4,9 @@ use proc_macro_crate::{FoundCrate, crate_name};
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote;
 
+/// The variable that names the folder for dumps.
+pub(crate) const DUMP_FOLDER: &str = "TRITON_DSL_DUMP_DIR";
+
 /// Whether the expansion is for rust-analyzer, which needs names and types at once, and no code.
 ///
 /// The process name tells. A `cfg` would not do, because the compiler of the user's crate warns of one it does not
@@ -18,7 +21,7 @@ pub(crate) fn in_editor() -> bool {
 ///
 /// Cargo has no variable that tells, but asks rustc for metadata alone. With a folder for dumps, code is made in any case.
 pub(crate) fn only_checks() -> bool {
-    if !proc_macro::is_available() || std::env::var_os(crate::dump::FOLDER).is_some() {
+    if !proc_macro::is_available() || std::env::var_os(DUMP_FOLDER).is_some() {
         return false;
     }
     let process = std::env::current_exe().unwrap_or_default();
@@ -59,7 +62,7 @@ pub(crate) fn column(span: Span) -> usize {
 
 /// File, line and column of a token, as a text. Of the file only its name: where a crate is must not show in what is
 /// generated from it.
-pub(crate) fn place(span: Span) -> String {
+pub(crate) fn location(span: Span) -> String {
     let (path, start) = (span.file(), span.start());
     let file = std::path::Path::new(&path).file_name().unwrap_or_default();
     format!("{}:{}:{}", file.display(), start.line, start.column + 1)

@@ -1,13 +1,16 @@
 //! `#[triton::function]`, `#[triton::constant]` and `#[triton::params]`: the external items of kernels.
 //!
-//! Each leaves the item for rustc and a macro of the same name for kernels ([`crate::link`]). A function's body becomes its
+//! Each leaves the item for rustc and a macro of the same name for kernels ([`mod@crate::link`]). A function's body becomes its
 //! twin, since nothing but a kernel calls it.
 
-use crate::collect::{self, Mentioned};
 use crate::context::Context;
+use crate::emit::twin;
+use crate::environment;
+use crate::link::collect::Mentioned;
 use crate::link::{self, Linked};
-use crate::parts::{self, Writer};
-use crate::{configure, depth, environment, surroundings, twin};
+use crate::read::items::{self, Writer};
+use crate::read::path::{key, struct_path};
+use crate::read::{configure, depth, surroundings};
 use proc_macro2::TokenStream;
 use quote::quote;
 use syn::{FnArg, Item, ItemConst, ItemFn, ItemStruct, Path, Stmt};
@@ -45,7 +48,7 @@ pub fn function(args: TokenStream, item: TokenStream) -> TokenStream {
         return cx.errors();
     }
     let editor = environment::in_editor();
-    let names = parts::generic_names(&written);
+    let names = items::generic_names(&written);
     let mentioned = Mentioned::in_block(&written.block, names.iter().cloned().chain(parameter_names(&written)));
     let own = |path: &Path| path.is_ident(&written.sig.ident);
     if let Some(path) = mentioned.calls.iter().find(|path| own(path)) {
@@ -55,7 +58,7 @@ pub fn function(args: TokenStream, item: TokenStream) -> TokenStream {
     }
     let mut paths = needs(&written, &names, mentioned, own);
     if !editor {
-        parts::function(&mut cx, &written, Writer::User);
+        items::function(&mut cx, &written, Writer::User);
         surroundings::refuse_plain_uses(&mut cx, &written, &mut paths);
     }
     let errors = cx.errors();
@@ -79,7 +82,7 @@ pub fn constant(args: TokenStream, item: TokenStream) -> TokenStream {
         return refuse(&mut cx, item, "`#[triton::constant]` is for a `const`, and for nothing else");
     };
     no_options(&mut cx, "constant", &args);
-    parts::constant(&mut cx, &written);
+    items::constant(&mut cx, &written);
     let mentioned = Mentioned::in_expr(&written.expr);
     let mut paths: Vec<Path> = mentioned.calls.into_iter().chain(mentioned.constants).collect();
     surroundings::refuse_plain_uses_of_constant(&mut cx, &written, &mut paths);
@@ -103,7 +106,7 @@ pub fn params(args: TokenStream, item: TokenStream) -> TokenStream {
         return refuse(&mut cx, item, "`#[triton::params]` is for a struct, and for nothing else");
     };
     no_options(&mut cx, "params", &args);
-    let fields = parts::structure(&mut cx, &written);
+    let fields = items::structure(&mut cx, &written);
     let errors = cx.errors();
     let Some(_) = fields else { return quote!(#item #errors) };
     let root = environment::root();
@@ -151,8 +154,8 @@ fn needs(written: &ItemFn, generics: &[String], mentioned: Mentioned, own: impl 
         written.sig.inputs.iter().filter_map(|arg| if let FnArg::Typed(arg) = arg { Some(&*arg.ty) } else { None });
     let mut paths: Vec<Path> =
         mentioned.calls.into_iter().filter(|path| !own(path)).chain(mentioned.constants).collect();
-    for path in typed.filter_map(|ty| collect::struct_path(ty, generics)) {
-        if !paths.iter().any(|known| link::key(known) == link::key(path)) {
+    for path in typed.filter_map(|ty| struct_path(ty, generics)) {
+        if !paths.iter().any(|known| key(known) == key(path)) {
             paths.push(path.clone());
         }
     }

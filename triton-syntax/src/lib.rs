@@ -3,48 +3,40 @@
 //! A library, so that tests and tools can do what the attributes of `triton-macros` do.
 //!
 //! ```text
-//! #[kernel] fn ─▶ options, signature, body (syn → ast, with tokens for every span)
-//!            ─▶ if it uses functions, constants or structs: hidden macros gather them (`link`), and then
-//!            ─▶ launcher fn + instance trait                     always, so that callers resolve even if the body is wrong
-//!            ─▶ compile every instance
-//!                 all compiled   ─▶ the twin (rustc's own checks of the body) + one impl of the trait for each instance
-//!                 errors         ─▶ compile_error!s + an impl for every instance; no twin, so nothing is reported twice
-//!                 rustc's to say ─▶ the twin as a closure, followed by a panic in case rustc accepts it
-//!            in an editor: launcher + twin, nothing is compiled
+//! #[kernel] fn
+//!   read/  ─▶ options, signature, body (syn → ast, with tokens for every span)
+//!   link/  ─▶ if it uses functions, constants or structs: hidden macros gather them, and then
+//!   emit/  ─▶ launcher fn + instance trait                     always, so that callers resolve even if the body is wrong
+//!          ─▶ compile every instance
+//!               all compiled   ─▶ the twin (rustc's own checks of the body) + one impl of the trait for each instance
+//!               errors         ─▶ compile_error!s + an impl for every instance; no twin, so nothing is reported twice
+//!               rustc's to say ─▶ the twin as a closure, followed by a panic in case rustc accepts it
+//!             in an editor: launcher + twin, nothing is compiled
 //! ```
+//!
+//! Beside the folders: `context`, spans and errors, and `environment`, rustc or an editor, which all of them know; `function`, the
+//! attributes of what kernels use, which, like this file, knows all of them.
 //!
 //! **Invariant:** no typing decision is made here, and no message is about a type of this crate or of the compiler.
 
 extern crate proc_macro;
 
-mod body;
-mod bound;
-mod collect;
-mod compile;
-mod configure;
 mod context;
-mod depth;
-mod dump;
-mod embed;
+mod emit;
 mod environment;
-mod expand;
 mod function;
-mod instances;
-mod library;
 mod link;
-mod options;
-mod parts;
-mod reject;
-mod signature;
-mod suggest;
-mod surroundings;
-mod twin;
+mod read;
 
 use context::Context;
+use emit::compile::{self, Outcome};
+use emit::kernel::Kernel;
+use link::library;
+use link::parts::{self, Parts};
 use link::{Head, Linked, Request};
-use parts::Parts;
 use proc_macro2::TokenStream;
 use quote::quote;
+use read::{body, configure, depth, instances, options, path, signature, surroundings};
 use triton_core::diag::Code;
 
 pub use function::{constant, function, params};
@@ -76,7 +68,7 @@ pub fn kernel(args: TokenStream, item: TokenStream) -> TokenStream {
     }
     let instances = instances::list(&mut cx, &options, &signature, &function.sig.ident);
     let editor = environment::in_editor();
-    let mut kernel = expand::Kernel::new(&root, &function, &signature, &instances, editor);
+    let mut kernel = Kernel::new(&root, &function, &signature, &instances, editor);
     kernel.warnings = options.warnings;
     let launcher = kernel.launcher();
     if editor {
@@ -134,22 +126,16 @@ fn linked_kernel(mut request: Request, linked: &Linked) -> TokenStream {
     let Some(signature) = signature::read(&mut cx, &function) else { return TokenStream::new() };
     let instances = instances::list(&mut cx, &options, &signature, &function.sig.ident);
     let structs = parts.as_ref().map_or(Vec::new(), |parts| parts.structs.clone());
-    let mut kernel = expand::Kernel::new(&root, &function, &signature, &instances, false);
+    let mut kernel = Kernel::new(&root, &function, &signature, &instances, false);
     kernel.structs = &structs;
     kernel.warnings = options.warnings;
     // A path that is not a constant has been reported.
-    request.asked.retain(|path| linked.paths.contains_key(&link::key(path)));
+    request.asked.retain(|path| linked.paths.contains_key(&path::key(path)));
     code(cx, &kernel, linked, parts, &request)
 }
 
 /// Everything but the launcher.
-fn code(
-    mut cx: Context,
-    kernel: &expand::Kernel<'_>,
-    linked: &Linked,
-    parts: Option<Parts>,
-    request: &Request,
-) -> TokenStream {
+fn code(mut cx: Context, kernel: &Kernel<'_>, linked: &Linked, parts: Option<Parts>, request: &Request) -> TokenStream {
     // Errors in a function are reported at its definition.
     let Some(parts) = parts else { return kernel.accept_every_instance() };
     cx.names.outers = kernel.outers(linked);
@@ -159,11 +145,11 @@ fn code(
         return quote!(#any #errors);
     };
     match compile::all(&mut cx, kernel, body, parts) {
-        compile::Outcome::Compiled(compiled) => {
+        Outcome::Compiled(compiled) => {
             let (code, warnings) = (kernel.compiled(&cx.names.outers, &compiled), cx.warnings());
             quote!(#code #warnings)
         }
-        compile::Outcome::Needed(needed) => {
+        Outcome::Needed(needed) => {
             let mut request = request.clone();
             request.asked.extend(needed.iter().filter_map(|&index| cx.names.outers.get(index).cloned()));
             surroundings::refuse_plain_uses(&mut cx, kernel.function, &mut request.asked);
@@ -175,12 +161,12 @@ fn code(
             let (head, link) = (kernel.head(), request.ask(kernel.root, &uses));
             quote!(#head #link)
         }
-        compile::Outcome::Wrong => {
+        Outcome::Wrong => {
             let (any, errors) = (kernel.accept_every_instance(), cx.errors());
             quote!(#any #errors)
         }
-        compile::Outcome::Deferred { instance, text, place } => {
-            let twin = kernel.twin_of(&cx, &kernel.instances[instance], &text, place);
+        Outcome::Deferred { instance, text, span } => {
+            let twin = kernel.twin_of(&cx, &kernel.instances[instance], &text, span);
             let any = kernel.accept_every_instance();
             quote!(#twin #any)
         }

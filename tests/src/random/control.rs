@@ -2,7 +2,7 @@
 
 use super::program::{Gen, Tile, ty};
 use super::steps::list;
-use triton_core::ir::types::DType;
+use triton_core::types::DType;
 
 impl Gen<'_> {
     /// What later branches and loops depend on: a scalar that the compiler does not know.

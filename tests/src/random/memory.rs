@@ -1,14 +1,7 @@
 //! Random accesses: addresses of every pattern, masks, memory that is read and written, atomic updates.
 
-use super::program::{Buffer, Gen, Tile, dims, elements, ty};
-use triton_core::ir::types::{Class, DType};
-
-/// Private memory of a program, which it reads and writes repeatedly.
-#[derive(Clone, Copy)]
-pub(super) struct Region {
-    buffer: usize,
-    size: u32,
-}
+use super::program::{Buffer, Gen, Region, Tile, dims, elements, ty};
+use triton_core::types::{Class, DType};
 
 /// Elements of a region beyond those of the largest tile.
 const SLACK: u32 = 32;

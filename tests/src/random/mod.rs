@@ -7,8 +7,8 @@ mod program;
 pub mod squares;
 mod steps;
 
-use triton_core::ir::types::{Class, Constant, DType};
 use triton_core::ops::eval;
+use triton_core::types::{Class, Constant, DType};
 
 pub use program::{Case, case};
 

@@ -5,9 +5,8 @@
 //! programs write to different addresses, and where addresses meet in an atomic update its old value is unused.
 
 use super::Random;
-use super::memory::Region;
 use std::fmt::Write;
-use triton_core::ir::types::DType;
+use triton_core::types::DType;
 
 /// A program with buffers and arguments, as the text of a `run` case.
 pub struct Case {
@@ -38,6 +37,13 @@ pub(super) struct Buffer {
     pub len: usize,
     /// Where the argument points to, in elements.
     pub skip: usize,
+}
+
+/// Private memory of a program, which it reads and writes repeatedly.
+#[derive(Clone, Copy)]
+pub(super) struct Region {
+    pub buffer: usize,
+    pub size: u32,
 }
 
 pub(super) struct Gen<'a> {

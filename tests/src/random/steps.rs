@@ -1,7 +1,7 @@
 //! Random steps without control flow: elementwise operations, changes of shape, reductions, products.
 
 use super::program::{Gen, Tile, dims, elements, ty};
-use triton_core::ir::types::{Class, DType};
+use triton_core::types::{Class, DType};
 
 /// Buffers after which a program takes no further step: a test launches at most 40 parameters.
 const MOST_BUFFERS: usize = 24;

@@ -1,15 +1,15 @@
 //! Axis facts are true: random index arithmetic, every fact checked against the numbers themselves.
 
 use std::borrow::Cow;
-use triton_core::analysis::axis::{Axis, analyse};
+use triton_core::analysis::axis::{AxisInfo, analyse};
 use triton_core::entity::Entity;
 use triton_core::interp::evaluate;
-use triton_core::ir::types::{Constant, DType, Elem, Shape, Type};
 use triton_core::ir::{Function, Value};
 use triton_core::metadata::Specialization;
 use triton_core::ops::Op;
 use triton_core::ops::kinds::{BinaryKind, CompareKind, UnaryKind};
 use triton_core::span::Span;
+use triton_core::types::{Constant, DType, Elem, Shape, Type};
 use triton_tests::random::Random;
 
 #[test]
@@ -111,7 +111,7 @@ fn run(func: &Function, inputs: &[Value], promise: Specialization, random: &mut 
     values
 }
 
-fn check(func: &Function, value: Value, fact: Axis, bits: &[u64], case: usize) {
+fn check(func: &Function, value: Value, fact: AxisInfo, bits: &[u64], case: usize) {
     let ty = func.ty(value);
     let (scale, dtype) = match ty.elem {
         Elem::Num(dtype) => (1, dtype),

@@ -2,7 +2,7 @@
 
 use super::random_layouts::Layouts;
 use triton_core::layout::access::{Access, Form};
-use triton_core::layout::convert::{Kind, Plan, plan};
+use triton_core::layout::convert::{Plan, PlanKind, plan};
 use triton_core::layout::linear::apply;
 use triton_core::layout::{Layout, Mem};
 use triton_tests::random::Random;
@@ -16,12 +16,12 @@ fn places(layout: &Layout) -> Vec<u32> {
 fn check(src: &Layout, dst: &Layout, bits: u32, stmatrix: bool) -> Plan {
     let p = plan(src, dst, bits, stmatrix).unwrap_or_else(|| panic!("no plan: {src} → {dst}"));
     assert_eq!(p.execute(&places(src)), Some(places(dst)), "{src} → {dst}: {p:?}");
-    if let Kind::Shared(s) = &p.kind {
+    if let PlanKind::Shared(s) = &p.kind {
         for access in [&s.store, &s.load] {
             check_banks(access, &s.mem, src.warp.len());
         }
     }
-    if let Kind::Shuffle(s) = &p.kind {
+    if let PlanKind::Shuffle(s) = &p.kind {
         let moved = (0..1 << s.rounds()).filter(|&round| !s.stays(round)).count() as u32;
         assert_eq!(s.shuffles(), moved * s.words.parts);
     }
@@ -67,11 +67,11 @@ struct Seen {
 impl Seen {
     fn add(&mut self, p: &Plan) {
         let kind = match &p.kind {
-            Kind::None => 0,
-            Kind::Rename { .. } => 1,
-            Kind::Select(_) => 2,
-            Kind::Shuffle(_) => 3,
-            Kind::Shared(s) => {
+            PlanKind::None => 0,
+            PlanKind::Rename { .. } => 1,
+            PlanKind::Select(_) => 2,
+            PlanKind::Shuffle(_) => 3,
+            PlanKind::Shared(s) => {
                 self.conflicts += usize::from(s.store.ways.max(s.load.ways) > 1);
                 self.matrices += usize::from(s.store.form != Form::Vector || s.load.form != Form::Vector);
                 4
@@ -146,7 +146,7 @@ fn large_tiles_move_in_parts() {
         let layouts = (random.layout(15, 8, 2, false), random.layout(15, 8, 2, false));
         let (Some(src), Some(dst)) = layouts else { continue };
         let p = check(&src, &dst, 32, true);
-        if let Kind::Shared(s) = &p.kind {
+        if let PlanKind::Shared(s) = &p.kind {
             assert_eq!(s.bytes() << s.mem.parts(), 4 << 15);
             assert_eq!((s.store.ways, s.load.ways), (1, 1), "{src} → {dst}");
             parts += s.mem.parts();
@@ -164,7 +164,7 @@ fn warps_wait_alone_only_if_they_store_alone() {
     let replicated = Layout { warp: vec![0], ..own.clone() };
     for (src, expected) in [(own, true), (replicated, false)] {
         let p = check(&src, &lane(&src), 32, true);
-        let Kind::Shared(s) = p.kind else { panic!("{src}: {p:?}") };
+        let PlanKind::Shared(s) = p.kind else { panic!("{src}: {p:?}") };
         assert_eq!(s.warp_local, expected, "{src}");
     }
 }
@@ -172,8 +172,8 @@ fn warps_wait_alone_only_if_they_store_alone() {
 /// `ldmatrix` and `stmatrix` in every form, executed.
 #[test]
 fn matrices_move_what_they_say() {
-    use triton_core::ir::types::Shape;
     use triton_core::layout::{Atom, Swizzle, Tiling, access};
+    use triton_core::types::Shape;
     let tiling = Tiling { atom: Atom::M16N8, warps_m: 2, warps_n: 2 };
     let mut forms = Vec::new();
     for (dims, bits) in

@@ -1,9 +1,9 @@
 //! What conversions are estimated to cost, against their plans.
 
-use triton_core::ir::types::Shape;
 use triton_core::layout::convert::plan;
 use triton_core::layout::estimate::cycles;
 use triton_core::layout::{Atom, Layout, Tiling};
+use triton_core::types::Shape;
 
 /// Layouts that placement considers for a tile.
 fn considered(shape: Shape, bits: u32, warps: u32) -> Vec<Layout> {

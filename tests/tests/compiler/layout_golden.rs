@@ -1,11 +1,12 @@
 //! Layouts, memories, conversions and instruction choices that are known: each case is a line of a table.
 
-use triton_core::ir::types::Shape;
 use triton_core::layout::access::{self, Form};
-use triton_core::layout::convert::{Gather, Kind, Plan, plan};
+use triton_core::layout::convert::{Plan, PlanKind, plan};
+use triton_core::layout::gather::Gather;
 use triton_core::layout::hopper::{tma_box, wgmma_operand};
 use triton_core::layout::linear::apply;
 use triton_core::layout::{Atom, Layout, Mem, Swizzle, Tiling};
+use triton_core::types::Shape;
 
 fn shape(dims: &[u32]) -> Shape {
     Shape::new(dims).unwrap()
@@ -171,18 +172,18 @@ fn address_maps() {
 /// φ in terms of registers.
 fn phi(p: &Plan) -> Option<[u32; 5]> {
     match &p.kind {
-        Kind::Shuffle(s) => Some(s.phi.map(|word| apply(&s.words.to, word << s.words.pack))),
-        Kind::None | Kind::Rename { .. } | Kind::Select(_) | Kind::Shared(_) => None,
+        PlanKind::Shuffle(s) => Some(s.phi.map(|word| apply(&s.words.to, word << s.words.pack))),
+        PlanKind::None | PlanKind::Rename { .. } | PlanKind::Select(_) | PlanKind::Shared(_) => None,
     }
 }
 
 fn describe(p: &Plan) -> String {
     match &p.kind {
-        Kind::None => "none".into(),
-        Kind::Rename { .. } => "rename".into(),
-        Kind::Select(s) => format!("select {}", s.selects()),
-        Kind::Shuffle(s) => format!("shuffle {} + {} selects", s.shuffles(), s.selects()),
-        Kind::Shared(s) => {
+        PlanKind::None => "none".into(),
+        PlanKind::Rename { .. } => "rename".into(),
+        PlanKind::Select(s) => format!("select {}", s.selects()),
+        PlanKind::Shuffle(s) => format!("shuffle {} + {} selects", s.shuffles(), s.selects()),
+        PlanKind::Shared(s) => {
             let (store, load) = (&s.store, &s.load);
             let scope = if s.warp_local { "warp" } else { "cta" };
             let ways = format!("{}/{}-way", store.ways, load.ways);
@@ -233,8 +234,8 @@ fn conversions() {
     assert_eq!(phi(&planned(14)), Some([1, 0, 0, 0, 0]));
     assert_eq!(gathered(16), [1, 0, 2, 4, 8, 16]);
     let memory = |i: usize| match planned(i).kind {
-        Kind::Shared(s) => s.mem.off().to_vec(),
-        Kind::None | Kind::Rename { .. } | Kind::Select(_) | Kind::Shuffle(_) => vec![],
+        PlanKind::Shared(s) => s.mem.off().to_vec(),
+        PlanKind::None | PlanKind::Rename { .. } | PlanKind::Select(_) | PlanKind::Shuffle(_) => vec![],
     };
     assert_eq!(memory(5), [1, 2, 4, 8, 16, 512, 256, 128, 64, 32]);
     assert_eq!(memory(6), [64, 8, 256, 512, 1024, 128, 2, 1, 2048, 260, 528, 1056]);

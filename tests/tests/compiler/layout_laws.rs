@@ -1,8 +1,8 @@
 //! Laws of the linear algebra and of the operations on layouts, over every small case.
 
-use triton_core::ir::types::Shape;
 use triton_core::layout::linear::{Basis, apply, compose, independent, intersect, invert, kernel, rank, solve, units};
 use triton_core::layout::{LANES, Layout, Mem};
+use triton_core::types::Shape;
 
 /// Every list of `count` vectors of `bits` bits.
 fn lists(bits: usize, count: usize) -> impl Iterator<Item = Vec<u32>> {
@@ -269,11 +269,11 @@ fn replication_and_places() {
             let places = (layout.registers() * LANES) << layout.warp.len();
             assert_eq!(u64::from(layout.copies()) * shape.elements(), places as u64);
             for e in 0..shape.elements() as u32 {
-                let place = layout.place_of(e).unwrap() as usize;
-                let (r, thread) = (place % layout.registers(), place / layout.registers());
+                let position = layout.position_of(e).unwrap() as usize;
+                let (r, thread) = (position % layout.registers(), position / layout.registers());
                 assert_eq!(layout.element(r, thread % LANES, thread / LANES), e, "{layout}");
             }
-            assert_eq!(layout.place_of(shape.elements() as u32), None);
+            assert_eq!(layout.position_of(shape.elements() as u32), None);
         }
     }
 }

@@ -2,14 +2,14 @@
 
 use super::random_layouts::Layouts;
 use triton_core::ir::parse::parse;
-use triton_core::ir::types::Shape;
 use triton_core::layout::access::Form;
-use triton_core::layout::convert::{Kind, Plan, plan};
+use triton_core::layout::convert::{Plan, PlanKind, plan};
 use triton_core::layout::{Atom, Layout, Tiling};
 use triton_core::metadata::{Specialization, Target};
-use triton_core::passes::{SCHEDULE, run};
+use triton_core::passes::{SYNCHRONIZE, run};
 use triton_core::ptx::lower::lower;
 use triton_core::ptx::{Kernel, Op};
+use triton_core::types::Shape;
 use triton_tests::random::Random;
 
 /// Addresses of the two buffers.
@@ -96,7 +96,7 @@ fn kernel(ty: &str, layouts: &[Layout]) -> Kernel {
     text += &format!("  v{at} = offset v{splat}, v{index} : ptr<mut {wide}>[{n}] #{last}\n");
     text += &format!("  store v{at}, v{value}, -\n}}\n");
     let mut func = parse(&text).unwrap_or_else(|e| panic!("{e}\n{text}"));
-    run(SCHEDULE, &mut func, Specialization::Generic).unwrap_or_else(|e| panic!("{e}\n{text}"));
+    run(SYNCHRONIZE, &mut func, Specialization::Generic).unwrap_or_else(|e| panic!("{e}\n{text}"));
     lower(&func, Target::Sm80, Specialization::Generic).unwrap_or_else(|e| panic!("{e}\n{text}"))
 }
 
@@ -134,11 +134,11 @@ fn check_cost(kernel: &Kernel, ty: &str, p: &Plan) {
     let loads = count(kernel, |op| matches!(op, Op::LdShared { .. } | Op::LdMatrix { .. }));
     let (mut expected, mut bytes) = ([0; 4], 0);
     match &p.kind {
-        Kind::None | Kind::Rename { .. } => {}
+        PlanKind::None | PlanKind::Rename { .. } => {}
         // 64 bits are selected by one instruction of PTX.
-        Kind::Select(s) => expected[1] = s.selects() / s.words.parts,
-        Kind::Shuffle(s) => expected = [s.shuffles(), s.selects(), 0, 0],
-        Kind::Shared(s) => {
+        PlanKind::Select(s) => expected[1] = s.selects() / s.words.parts,
+        PlanKind::Shuffle(s) => expected = [s.shuffles(), s.selects(), 0, 0],
+        PlanKind::Shared(s) => {
             let parts = 1 << s.mem.parts();
             expected = [0, 0, parts * s.store.instructions(), parts * s.load.instructions()];
             bytes = s.bytes();
@@ -161,17 +161,17 @@ struct Seen {
 impl Seen {
     fn add(&mut self, p: &Plan) {
         let kind = match &p.kind {
-            Kind::None => 0,
-            Kind::Rename { .. } => 1,
-            Kind::Select(s) => {
+            PlanKind::None => 0,
+            PlanKind::Rename { .. } => 1,
+            PlanKind::Select(s) => {
                 self.packed += usize::from(s.words.pack > 0);
                 2
             }
-            Kind::Shuffle(s) => {
+            PlanKind::Shuffle(s) => {
                 self.packed += usize::from(s.words.pack > 0);
                 3
             }
-            Kind::Shared(s) => {
+            PlanKind::Shared(s) => {
                 if let Form::Matrix { trans, .. } = s.load.form {
                     self.matrices[usize::from(trans)] += 1;
                 }
@@ -308,7 +308,7 @@ fn too_large_an_exchange_is_refused() {
         "layout #0 = {src}\nlayout #1 = {dst}\nkernel k() warps 8 {{\n  v0 = arange 0, 65536 : i32[65536] #0\n  v1 = convert v0 : i32[65536] #1\n}}\n"
     );
     let mut func = parse(&text).unwrap();
-    run(SCHEDULE, &mut func, Specialization::Generic).unwrap();
+    run(SYNCHRONIZE, &mut func, Specialization::Generic).unwrap();
     let error = lower(&func, Target::Sm80, Specialization::Generic).unwrap_err();
     assert_eq!(error.to_string(), "the kernel's threads exchange 262144 bytes in shared memory; sm_80 has 166912");
 }

@@ -4,11 +4,11 @@ use std::borrow::Cow;
 use triton_core::analysis::stride::analyse;
 use triton_core::entity::Entity;
 use triton_core::interp::evaluate;
-use triton_core::ir::types::{Constant, DType, Shape, Type};
 use triton_core::ir::{Function, Value};
 use triton_core::ops::Op;
 use triton_core::ops::kinds::BinaryKind;
 use triton_core::span::Span;
+use triton_core::types::{Constant, DType, Shape, Type};
 use triton_tests::random::Random;
 
 /// Rows and columns, parameters, constants, and what arithmetic makes of them.

@@ -6,7 +6,7 @@ use crate::inputs;
 use crate::random::Random;
 use crate::reference::{greater, lesser};
 use crate::value::{Expected, float, from_f64, integer, round, wrap};
-use triton_core::ir::types::DType;
+use triton_core::types::DType;
 
 /// What an update makes of an element and a value.
 type Function = fn(DType, u64, u64) -> u64;

@@ -4,7 +4,7 @@ use crate::memory::Memory;
 use crate::value::{Expected, mask, show};
 use std::cell::{Cell, Ref, RefMut};
 use triton::prelude::*;
-use triton_core::ir::types::DType;
+use triton_core::types::DType;
 
 /// One operation on one element type in one configuration.
 pub struct Case {

@@ -5,7 +5,7 @@ use crate::inputs;
 use crate::reference::cast;
 use crate::value::Expected;
 use triton::prelude::*;
-use triton_core::ir::types::DType;
+use triton_core::types::DType;
 
 #[triton::kernel(
     T = [bool, i8, i16, i32, i64, u8, u16, u32, u64, f16, bf16, f32, f64],

@@ -6,7 +6,7 @@ use crate::random::Random;
 use crate::reference::{greater, order};
 use crate::value::{Expected, from_f64, integer, mask, to_f64, wrap};
 use triton::prelude::*;
-use triton_core::ir::types::DType;
+use triton_core::types::DType;
 
 /// Products: of everything, of columns, of rows.
 #[triton::kernel(T = [i8, i16, i32, i64, u8, u16, u32, u64, f16, bf16, f32, f64], configs = [

@@ -6,7 +6,7 @@ use crate::random::Random;
 use crate::value::{Expected, from_f64, integer, to_f64, wrap};
 use triton::lang::Counter;
 use triton::prelude::*;
-use triton_core::ir::types::DType;
+use triton_core::types::DType;
 
 /// A branch for each kind of program: a number, a tile, and memory that one of them alone writes.
 #[triton::kernel(T = [i8, i16, i32, i64, u8, u16, u32, u64, f16, bf16, f32, f64], configs = [

@@ -7,7 +7,7 @@
 use crate::case::{Case, Launch, Region, Trial};
 use crate::inputs::{self, Operands};
 use crate::reference::Reference;
-use triton_core::ir::types::DType;
+use triton_core::types::DType;
 
 /// What the cases of a row for one element type have in common.
 #[derive(Clone, Copy)]
@@ -96,7 +96,7 @@ macro_rules! elementwise {
                 use triton::prelude::*;
                 #[allow(unused_imports, reason = "not every row needs all of them")]
                 use $crate::{elementwise::Row, inputs, reference};
-                use triton_core::ir::types::DType;
+                use triton_core::types::DType;
 
                 $crate::elementwise::elementwise!(@kernel $bound $types -> $result, ($($x)+) $body);
 

@@ -5,7 +5,7 @@
 
 use std::cmp::Ordering;
 use std::ops::{Add, Div, Mul, Neg};
-use triton_core::ir::types::DType;
+use triton_core::types::DType;
 
 /// How a format lays out a number: a sign, then exponent bits, then the mantissa bits.
 #[derive(Clone, Copy, Debug)]

@@ -3,7 +3,7 @@
 use crate::float::{Float, Format, power};
 use crate::random::Random;
 use crate::value::{from_f64, integer, mask, range, wrap};
-use triton_core::ir::types::{Class, DType};
+use triton_core::types::{Class, DType};
 
 /// The element type of each operand of an elementwise operation; for those that it lacks, `bool`.
 pub type Operands = [DType; 3];

@@ -3,7 +3,7 @@
 use std::any::Any;
 use std::cell::{Ref, RefCell, RefMut};
 use triton::prelude::*;
-use triton_core::ir::types::DType;
+use triton_core::types::DType;
 
 /// A device buffer whose element type the caller does not know.
 trait AnyBuffer {

@@ -5,7 +5,7 @@ use crate::inputs;
 use crate::random::Random;
 use crate::value::Expected;
 use triton::prelude::*;
-use triton_core::ir::types::DType;
+use triton_core::types::DType;
 
 #[triton::kernel(T = [bool, i8, i16, i32, i64, u8, u16, u32, u64, f16, bf16, f32, f64], configs = [
     (N = 1, num_warps = 1), (N = 32, num_warps = 1), (N = 512, num_warps = 1), (N = 1024, num_warps = 4), (N = 2048, num_warps = 8),

@@ -8,7 +8,7 @@ use crate::float::{Format, power};
 use crate::inputs;
 use crate::random::Random;
 use crate::value::{Expected, from_f64, wrap};
-use triton_core::ir::types::DType;
+use triton_core::types::DType;
 
 /// The element types of a product.
 #[derive(Clone, Copy)]

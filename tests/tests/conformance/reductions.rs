@@ -9,7 +9,7 @@ use crate::inputs;
 use crate::random::Random;
 use crate::reference::{greater, lesser, order};
 use crate::value::{Expected, from_f64, integer, is_nan, to_f64, wrap};
-use triton_core::ir::types::DType;
+use triton_core::types::DType;
 
 /// The inputs of a reduction.
 #[derive(Clone, Copy, PartialEq)]

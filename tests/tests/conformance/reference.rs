@@ -5,8 +5,8 @@
 use crate::float::{Float, power};
 use crate::value::{Expected, float, from_f64, integer, is_nan, mask, range, round, to_f64, wrap};
 use std::cmp::Ordering;
-use triton_core::ir::types::{Class, DType};
 use triton_core::sema::BUILTINS;
+use triton_core::types::{Class, DType};
 
 /// A function of up to three elements of one type.
 pub trait Reference: Fn(DType, [u64; 3]) -> Expected + Copy + Send + Sync + 'static {}

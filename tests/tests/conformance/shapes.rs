@@ -5,7 +5,7 @@ use crate::case::{Case, Launch, Region, Trial, launch};
 use crate::inputs;
 use crate::value::{Expected, wrap};
 use triton::prelude::*;
-use triton_core::ir::types::DType;
+use triton_core::types::DType;
 
 #[triton::kernel(T = [bool, i8, i16, i32, i64, u8, u16, u32, u64, f16, bf16, f32, f64], configs = [
     (M = 16, N = 16, num_warps = 1), (M = 1, N = 64, num_warps = 2), (M = 32, N = 64, num_warps = 8), (M = 128, N = 2, num_warps = 4),

@@ -1,7 +1,7 @@
 //! Elements as bits: what an element type's bits mean, what is expected of them, and how they are printed.
 
 use crate::float::{Float, Format, power};
-use triton_core::ir::types::{Class, DType};
+use triton_core::types::{Class, DType};
 
 /// What an element should be.
 #[derive(Clone, Copy, Debug)]

@@ -4,7 +4,7 @@ use crate::case::{Case, Launch, Region, Run, Trial, untouched};
 use crate::inputs;
 use crate::value::Expected;
 use triton::prelude::*;
-use triton_core::ir::types::DType;
+use triton_core::types::DType;
 
 #[triton::kernel(T = [bool, i8, i16, i32, i64, u8, u16, u32, u64, f16, bf16, f32, f64], configs = [
     (A = 32, num_warps = 1), (A = 1024, num_warps = 4),

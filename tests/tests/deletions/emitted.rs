@@ -9,7 +9,7 @@ use triton_core::metadata::{Image, Specialization};
 use triton_core::passes;
 use triton_sim::Options;
 use triton_tests::random::{Random, squares};
-use triton_tests::run::Setup;
+use triton_tests::setup::Setup;
 use triton_tests::simulate::{self, Found};
 
 /// Cases that are about a mistake: of them something is reported as they are.

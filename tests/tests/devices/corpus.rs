@@ -10,9 +10,10 @@ use triton::prelude::*;
 use triton::{DevicePtrMut, Kernel, Launch, LaunchArg};
 use triton_core::ir::Function;
 use triton_core::ir::parse::parse;
-use triton_core::ir::types::{DType, Elem};
 use triton_core::metadata::{Arg, Config, Image, KernelMetadata, ParamMetadata, ParamType, Specialization};
-use triton_tests::run::{Setup, difference};
+use triton_core::types::{DType, Elem};
+use triton_tests::run::difference;
+use triton_tests::setup::Setup;
 
 macro_rules! cases {
     ($($name:ident),* $(,)?) => {

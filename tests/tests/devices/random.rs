@@ -9,7 +9,8 @@ use triton_core::ir::parse::parse;
 use triton_core::metadata::Specialization;
 use triton_tests::parallel;
 use triton_tests::random::{Case, case};
-use triton_tests::run::{Setup, difference, under};
+use triton_tests::run::{difference, under};
+use triton_tests::setup::Setup;
 
 /// As many as a debug build runs on the CPU in a few seconds.
 const PROGRAMS: u64 = 50;

@@ -1,5 +1,6 @@
-//! The repository's own rules: files, dependencies, tables that must agree, the book, and that every message has a case.
+//! The repository's own rules: files, the map of crates and modules, tables that must agree, the book, and that every message has a case.
 
 mod book;
+mod map;
 mod messages;
 mod tidy;

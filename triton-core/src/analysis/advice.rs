@@ -7,11 +7,11 @@ use crate::analysis::stride::{self, Strides};
 use crate::diag::{Code, Diagnostic};
 use crate::entity::SideTable;
 use crate::interp::evaluate;
-use crate::ir::types::{Elem, Shape};
 use crate::ir::{Function, Inst, Value};
 use crate::ops::kinds::BinaryKind;
-use crate::ops::{Effect, Op, Tiles};
+use crate::ops::{Effect, LayoutRule, Op};
 use crate::span::Span;
+use crate::types::{Elem, Shape};
 
 /// Bytes of a sector, the unit of memory transfers.
 const SECTOR: u64 = 32;
@@ -78,7 +78,7 @@ fn cause(func: &Function, ptr: Value, strides: Strides) -> Option<Diagnostic> {
             Op::Binary { kind: BinaryKind::Rem, a, b } if variable(b) && !uniform(a) => wrapped = Some(data.span),
             _ => {}
         }
-        if data.op.effect() == Effect::Pure && data.op.tiles() != Tiles::Carried {
+        if data.op.effect() == Effect::Pure && data.op.layout_rule() != LayoutRule::Carried {
             data.for_each_operand(|v| open.push(v));
         }
     }

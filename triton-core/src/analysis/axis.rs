@@ -11,18 +11,21 @@
 //! the one that vectors run along. A missing fact is 1: the analysis is conservative.
 
 use crate::entity::SideTable;
-use crate::ir::types::{Constant, Elem, Shape, Type};
 use crate::ir::{Block, Function, InstData, Value};
 use crate::metadata::Specialization;
 use crate::ops::Op;
 use crate::ops::kinds::{BinaryKind, CompareKind};
+use crate::types::{Constant, Elem, Shape, Type};
 
 /// The largest divisibility that is tracked; 0 is divisible by it.
 const MOST: u64 = 1 << 40;
 
+/// Bytes of the widest access of a thread.
+const WIDEST: u64 = 16;
+
 /// Facts about one value. See the [module's page](self).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Axis {
+pub struct AxisInfo {
     /// Length of the runs that count up by one.
     pub contiguity: u64,
     /// Divides the first number of every such run.
@@ -33,14 +36,14 @@ pub struct Axis {
     pub constant: Option<i128>,
 }
 
-impl Axis {
+impl AxisInfo {
     /// Nothing is known.
-    pub const UNKNOWN: Axis = Axis { contiguity: 1, divisibility: 1, constancy: 1, constant: None };
+    pub const UNKNOWN: AxisInfo = AxisInfo { contiguity: 1, divisibility: 1, constancy: 1, constant: None };
 
     /// The join: what holds of a value that is one of two.
-    fn join(self, other: Axis) -> Axis {
+    fn join(self, other: AxisInfo) -> AxisInfo {
         let length = self.contiguity.min(other.contiguity);
-        Axis {
+        AxisInfo {
             contiguity: length,
             divisibility: self.cut(length).divisibility.min(other.cut(length).divisibility),
             constancy: self.constancy.min(other.constancy),
@@ -49,22 +52,22 @@ impl Axis {
     }
 
     /// Runs no longer than this.
-    fn cut(self, length: u64) -> Axis {
+    fn cut(self, length: u64) -> AxisInfo {
         let contiguity = self.contiguity.min(length);
         // A run that is cut starts within an old one.
         let divisibility =
             if self.contiguity > contiguity { self.divisibility.min(contiguity) } else { self.divisibility };
-        Axis { contiguity, divisibility, constancy: self.constancy.min(length), constant: self.constant }
+        AxisInfo { contiguity, divisibility, constancy: self.constancy.min(length), constant: self.constant }
     }
 
-    fn scalar(divisibility: u64, constant: Option<i128>) -> Axis {
-        Axis { divisibility, constant, ..Axis::UNKNOWN }
+    fn scalar(divisibility: u64, constant: Option<i128>) -> AxisInfo {
+        AxisInfo { divisibility, constant, ..AxisInfo::UNKNOWN }
     }
 }
 
 /// The facts of every value of a function, under a specialization beside the parameters' own `multiple_of`.
-pub fn analyse(func: &Function, promise: Specialization) -> SideTable<Value, Axis> {
-    let mut facts = SideTable::new(Axis::UNKNOWN);
+pub fn analyse(func: &Function, promise: Specialization) -> SideTable<Value, AxisInfo> {
+    let mut facts = SideTable::new(AxisInfo::UNKNOWN);
     for param in &func.params {
         let (natural, needed) = match func.ty(param.value).elem {
             Elem::Ptr { pointee, .. } => (u64::from(pointee.bytes()), Specialization::Aligned16),
@@ -73,19 +76,19 @@ pub fn analyse(func: &Function, promise: Specialization) -> SideTable<Value, Axi
         };
         let promised = if promise >= needed && !param.general { 16 } else { 1 };
         let divisibility = pow2_of(i128::from(param.multiple_of)).max(natural).max(promised);
-        facts[param.value] = Axis::scalar(divisibility, None);
+        facts[param.value] = AxisInfo::scalar(divisibility, None);
     }
     block(func, func.body, &mut facts);
     facts
 }
 
 #[expect(clippy::wildcard_enum_match_arm, reason = "what owns no blocks has a transfer function")]
-fn block(func: &Function, id: Block, facts: &mut SideTable<Value, Axis>) {
+fn block(func: &Function, id: Block, facts: &mut SideTable<Value, AxisInfo>) {
     for (_, inst) in func.block(id) {
         match inst.op {
             Op::For { start, step, .. } => {
                 // `start + k · step`: whatever divides both.
-                let counter = Axis::scalar(facts[start].divisibility.min(facts[step].divisibility), None);
+                let counter = AxisInfo::scalar(facts[start].divisibility.min(facts[step].divisibility), None);
                 carry(func, inst, &[counter], facts);
             }
             Op::While {} => carry(func, inst, &[], facts),
@@ -94,7 +97,7 @@ fn block(func: &Function, id: Block, facts: &mut SideTable<Value, Axis>) {
                 inst.regions.iter().for_each(|&region| block(func, region, facts));
                 for (i, &result) in inst.results.iter().enumerate() {
                     let branches = inst.regions.iter().filter_map(|&r| func.yielded(r).get(i)).map(|&v| facts[v]);
-                    facts[result] = branches.reduce(Axis::join).unwrap_or(Axis::UNKNOWN);
+                    facts[result] = branches.reduce(AxisInfo::join).unwrap_or(AxisInfo::UNKNOWN);
                 }
             }
             _ => {
@@ -113,8 +116,8 @@ fn block(func: &Function, id: Block, facts: &mut SideTable<Value, Axis>) {
 
 /// Facts of loop-carried values: those that hold at first and survive every iteration. They only ever get weaker, by
 /// halves, so the fixed-point iteration ends.
-fn carry(func: &Function, inst: &InstData, own: &[Axis], facts: &mut SideTable<Value, Axis>) {
-    let mut carried: Vec<Axis> = inst.args.iter().map(|&v| facts[v]).collect();
+fn carry(func: &Function, inst: &InstData, own: &[AxisInfo], facts: &mut SideTable<Value, AxisInfo>) {
+    let mut carried: Vec<AxisInfo> = inst.args.iter().map(|&v| facts[v]).collect();
     loop {
         for &region in &inst.regions {
             let params = &func.blocks[region].params;
@@ -123,7 +126,7 @@ fn carry(func: &Function, inst: &InstData, own: &[Axis], facts: &mut SideTable<V
             block(func, region, facts);
         }
         let last = inst.regions.last().map_or(&[][..], |&region| func.yielded(region));
-        let next: Vec<Axis> = carried.iter().zip(last).map(|(&fact, &v)| fact.join(facts[v])).collect();
+        let next: Vec<AxisInfo> = carried.iter().zip(last).map(|(&fact, &v)| fact.join(facts[v])).collect();
         if next == carried {
             break;
         }
@@ -133,24 +136,32 @@ fn carry(func: &Function, inst: &InstData, own: &[Axis], facts: &mut SideTable<V
 }
 
 /// Consecutive elements that one access through these pointers may cover: contiguous and aligned to their joint size.
-pub fn access_width(axis: Axis, pointee_bytes: u64) -> u64 {
+pub fn access_width(axis: AxisInfo, pointee_bytes: u64) -> u64 {
     // Facts about pointers count neighbours in elements and divisibility in bytes.
     axis.contiguity.min((axis.divisibility / pointee_bytes).max(1))
 }
 
+/// Elements that one access of a thread may cover; 1 of what is not a pointer. The mask does not count: where it is not
+/// uniform on all of them, they are accessed one by one.
+pub fn vector_width(func: &Function, facts: &SideTable<Value, AxisInfo>, ptr: Value) -> u64 {
+    let Elem::Ptr { pointee, .. } = func.ty(ptr).elem else { return 1 };
+    let bytes = u64::from(pointee.bytes());
+    access_width(facts[ptr], bytes).min(WIDEST / bytes)
+}
+
 #[expect(clippy::wildcard_enum_match_arm, reason = "of what is not computed from facts, nothing is known")]
-fn transfer(func: &Function, op: &Op, ty: Type, facts: &SideTable<Value, Axis>) -> Axis {
+fn transfer(func: &Function, op: &Op, ty: Type, facts: &SideTable<Value, AxisInfo>) -> AxisInfo {
     let extent = u64::from(ty.shape.dims().last().copied().unwrap_or(1));
     match *op {
         Op::Const { value } => constant(value),
         Op::Arange { start, .. } => {
-            Axis { contiguity: extent, divisibility: pow2_of(start.into()), constancy: 1, constant: None }
+            AxisInfo { contiguity: extent, divisibility: pow2_of(start.into()), constancy: 1, constant: None }
         }
-        Op::Splat { x, .. } => Axis { constancy: extent, ..facts[x] },
+        Op::Splat { x, .. } => AxisInfo { constancy: extent, ..facts[x] },
         Op::Broadcast { x, .. } => {
             let from = func.ty(x).shape;
             let replicated = from.dims().last() == Some(&1) || from == Shape::SCALAR;
-            if replicated { Axis { contiguity: 1, constancy: extent, ..facts[x] } } else { facts[x] }
+            if replicated { AxisInfo { contiguity: 1, constancy: extent, ..facts[x] } } else { facts[x] }
         }
         Op::Reshape { x, .. } => {
             let old = u64::from(func.ty(x).shape.dims().last().copied().unwrap_or(1));
@@ -164,61 +175,61 @@ fn transfer(func: &Function, op: &Op, ty: Type, facts: &SideTable<Value, Axis>) 
         Op::Cast { x, to } => match func.ty(x).elem.num() {
             // A wider integer is the same number, one of another sign the same modulo 2³²; a narrower one wraps.
             Some(from) if from.is_int() && to.is_int() && to.bits() >= from.bits() => facts[x],
-            Some(_) | None => Axis { contiguity: 1, divisibility: 1, constant: None, ..facts[x] },
+            Some(_) | None => AxisInfo { contiguity: 1, divisibility: 1, constant: None, ..facts[x] },
         },
         Op::Offset { ptr, index } => {
-            let Elem::Ptr { pointee, .. } = ty.elem else { return Axis::UNKNOWN };
+            let Elem::Ptr { pointee, .. } = ty.elem else { return AxisInfo::UNKNOWN };
             add(facts[ptr], facts[index], u64::from(pointee.bytes()))
         }
         Op::Binary { kind, a, b } if ty.elem.num().is_some_and(|d| d.is_int()) => {
             binary(kind, ty.elem.num().is_some_and(|d| d.is_signed()), facts[a], facts[b])
         }
         Op::Compare { kind, a, b } if func.ty(a).elem.num().is_some_and(|d| d.is_int()) => {
-            Axis { constancy: compare(kind, facts[a], facts[b]), ..Axis::UNKNOWN }
+            AxisInfo { constancy: compare(kind, facts[a], facts[b]), ..AxisInfo::UNKNOWN }
         }
         Op::Binary { a, b, .. } | Op::Compare { a, b, .. } => {
-            Axis { constancy: both_constant(facts[a], facts[b]), ..Axis::UNKNOWN }
+            AxisInfo { constancy: both_constant(facts[a], facts[b]), ..AxisInfo::UNKNOWN }
         }
         Op::Select { cond, a, b } => {
             let constancy = both_constant(facts[a], facts[b]).min(facts[cond].constancy);
-            Axis { constancy, ..Axis::UNKNOWN }
+            AxisInfo { constancy, ..AxisInfo::UNKNOWN }
         }
-        Op::Unary { x, .. } => Axis { constancy: facts[x].constancy, ..Axis::UNKNOWN },
-        _ => Axis::UNKNOWN,
+        Op::Unary { x, .. } => AxisInfo { constancy: facts[x].constancy, ..AxisInfo::UNKNOWN },
+        _ => AxisInfo::UNKNOWN,
     }
 }
 
-fn constant(value: Constant) -> Axis {
+fn constant(value: Constant) -> AxisInfo {
     match value.as_int() {
-        Some(int) => Axis::scalar(pow2_of(int), Some(int)),
-        None => Axis::UNKNOWN,
+        Some(int) => AxisInfo::scalar(pow2_of(int), Some(int)),
+        None => AxisInfo::UNKNOWN,
     }
 }
 
-fn both_constant(a: Axis, b: Axis) -> u64 {
+fn both_constant(a: AxisInfo, b: AxisInfo) -> u64 {
     a.constancy.min(b.constancy)
 }
 
 /// a + b · scale, where the facts of `a` count its steps in units of `scale`.
-fn add(a: Axis, b: Axis, scale: u64) -> Axis {
+fn add(a: AxisInfo, b: AxisInfo, scale: u64) -> AxisInfo {
     // A run survives where the other side is constant.
     let contiguity = a.contiguity.min(b.constancy).max(a.constancy.min(b.contiguity));
     let constancy = both_constant(a, b);
     // The first number of a run is the sum of two numbers, each within a run of its own: it starts one of `a`'s and one
     // of `b`'s runs only if those are no longer than the common one.
-    let first = |x: Axis, unit: u64| {
+    let first = |x: AxisInfo, unit: u64| {
         if x.contiguity > contiguity { x.divisibility.min(contiguity * unit) } else { x.divisibility }
     };
     let divisibility = first(a, scale).min(first(b, 1).saturating_mul(scale)).min(MOST);
     let constant = a.constant.zip(b.constant).map(|(a, b)| a.wrapping_add(b.wrapping_mul(scale.into())));
-    Axis { contiguity, divisibility, constancy, constant }
+    AxisInfo { contiguity, divisibility, constancy, constant }
 }
 
-fn binary(kind: BinaryKind, signed: bool, a: Axis, b: Axis) -> Axis {
+fn binary(kind: BinaryKind, signed: bool, a: AxisInfo, b: AxisInfo) -> AxisInfo {
     let constancy = both_constant(a, b);
-    let known = Axis { constancy, ..Axis::UNKNOWN };
+    let known = AxisInfo { constancy, ..AxisInfo::UNKNOWN };
     // A number inside a run is `first + k`, so only where runs have length 1 does divisibility speak of every element.
-    let every = |x: Axis| if x.contiguity == 1 { x.divisibility } else { 1 };
+    let every = |x: AxisInfo| if x.contiguity == 1 { x.divisibility } else { 1 };
     match kind {
         BinaryKind::Add => add(a, b, 1),
         BinaryKind::Sub => {
@@ -226,35 +237,37 @@ fn binary(kind: BinaryKind, signed: bool, a: Axis, b: Axis) -> Axis {
             // x − b counts down where b counts up.
             let contiguity = a.contiguity.min(b.constancy);
             let divisibility = if contiguity == sum.contiguity { sum.divisibility } else { every(a).min(every(b)) };
-            Axis { contiguity, divisibility, constant: a.constant.zip(b.constant).map(|(a, b)| a - b), ..sum }
+            AxisInfo { contiguity, divisibility, constant: a.constant.zip(b.constant).map(|(a, b)| a - b), ..sum }
         }
         BinaryKind::Mul => match (a.constant, b.constant) {
             (_, Some(1)) => a,
             (Some(1), _) => b,
-            (x, y) => Axis {
+            (x, y) => AxisInfo {
                 divisibility: every(a).saturating_mul(every(b)).min(MOST),
                 constant: x.zip(y).and_then(|(x, y)| x.checked_mul(y)),
                 ..known
             },
         },
-        BinaryKind::And | BinaryKind::Or | BinaryKind::Xor => Axis { divisibility: every(a).min(every(b)), ..known },
-        BinaryKind::Min | BinaryKind::Max => Axis { divisibility: every(a).min(every(b)), ..known },
+        BinaryKind::And | BinaryKind::Or | BinaryKind::Xor => {
+            AxisInfo { divisibility: every(a).min(every(b)), ..known }
+        }
+        BinaryKind::Min | BinaryKind::Max => AxisInfo { divisibility: every(a).min(every(b)), ..known },
         BinaryKind::Shl => match b.constant {
-            Some(k @ 0..=40) => Axis { divisibility: every(a).saturating_mul(1 << k).min(MOST), ..known },
+            Some(k @ 0..=40) => AxisInfo { divisibility: every(a).saturating_mul(1 << k).min(MOST), ..known },
             Some(_) | None => known,
         },
         BinaryKind::Div => match b.constant {
             // Neighbours of an aligned run share a quotient as long as the run does not pass a multiple of the divisor.
             // Below zero the quotient is rounded up, and -4 / 4 has no neighbour.
             Some(d) if d > 0 && !signed => {
-                Axis { constancy: constancy.max(a.contiguity.min(a.divisibility).min(pow2_of(d))), ..known }
+                AxisInfo { constancy: constancy.max(a.contiguity.min(a.divisibility).min(pow2_of(d))), ..known }
             }
             Some(_) | None => known,
         },
         BinaryKind::Rem => match b.constant {
             Some(d) if d > 0 => {
                 let run = a.contiguity.min(a.divisibility).min(pow2_of(d));
-                Axis { contiguity: run, divisibility: a.divisibility.min(pow2_of(d)), ..known }
+                AxisInfo { contiguity: run, divisibility: a.divisibility.min(pow2_of(d)), ..known }
             }
             Some(_) | None => known,
         },
@@ -263,10 +276,10 @@ fn binary(kind: BinaryKind, signed: bool, a: Axis, b: Axis) -> Axis {
 }
 
 /// How long neighbours agree on the comparison of two integers.
-fn compare(kind: CompareKind, a: Axis, b: Axis) -> u64 {
+fn compare(kind: CompareKind, a: AxisInfo, b: AxisInfo) -> u64 {
     let constancy = both_constant(a, b);
     // `i < n`: a run of `i` that starts at a multiple of its length does not cross an `n` that is divisible by it.
-    let run = |counting: Axis, still: Axis| {
+    let run = |counting: AxisInfo, still: AxisInfo| {
         counting.contiguity.min(still.constancy).min(counting.divisibility).min(still.divisibility)
     };
     match kind {

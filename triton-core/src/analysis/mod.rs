@@ -2,7 +2,7 @@
 
 pub mod advice;
 pub mod axis;
+pub mod interval;
 pub mod pressure;
-pub mod span;
 pub mod storage;
 pub mod stride;

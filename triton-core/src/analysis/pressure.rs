@@ -4,14 +4,14 @@
 //! needed and not counted, pointers of an access once for each instruction; parameters and constants are in no register. The
 //! maximum over all points, and a few more for the thread's own work, is what the assembler manages with.
 
-use crate::analysis::axis::{self, Axis};
+use crate::analysis::axis::{self, AxisInfo};
 use crate::entity::SideTable;
-use crate::ir::types::{DType, Elem, Shape};
 use crate::ir::{Block, Function, InstData, Value};
 use crate::layout::Layout;
 use crate::metadata::Target;
 use crate::ops::kinds::UnaryKind;
-use crate::ops::{Effect, Op, Tiles};
+use crate::ops::{Effect, LayoutRule, Op};
+use crate::types::{DType, Elem, Shape};
 use std::collections::HashSet;
 
 /// Registers for the thread's index and intermediate results.
@@ -29,7 +29,7 @@ const ENOUGH_THREADS: u32 = 1536;
 
 /// The occupancy in blocks that is requested from the assembler for a function at stage 2; `None` where that is not
 /// needed.
-pub fn resident_blocks(func: &Function, facts: &SideTable<Value, Axis>, target: Target) -> Option<u32> {
+pub fn resident_blocks(func: &Function, facts: &SideTable<Value, AxisInfo>, target: Target) -> Option<u32> {
     let (threads, registers) = (func.num_warps * 32, registers(func, facts));
     let resident = target.resident_blocks(threads, registers).min((ENOUGH_THREADS / threads).max(2));
     Some(resident).filter(|&blocks| registers >= FEW && blocks > 1)
@@ -37,7 +37,7 @@ pub fn resident_blocks(func: &Function, facts: &SideTable<Value, Axis>, target: 
 
 /// Registers of a thread, estimated at stage 2. Of 46 images of softmax, layer norm and products, the assembler needs
 /// between 20 fewer and 22 more to avoid spills.
-pub fn registers(func: &Function, facts: &SideTable<Value, Axis>) -> u32 {
+pub fn registers(func: &Function, facts: &SideTable<Value, AxisInfo>) -> u32 {
     let mut pressure = Pressure { func, shown: shown(func), words: words(func, facts), most: 0 };
     pressure.block(func.body, HashSet::new());
     pressure.most + WORKING
@@ -105,7 +105,7 @@ impl Pressure<'_> {
 }
 
 /// Registers of 32 bits that each value takes.
-fn words(func: &Function, facts: &SideTable<Value, Axis>) -> SideTable<Value, u32> {
+fn words(func: &Function, facts: &SideTable<Value, AxisInfo>) -> SideTable<Value, u32> {
     let (cheap, folded) = (cheap(func), folded(func));
     let mut words = SideTable::new(0);
     for value in (0..func.types.len() as u32).map(Value) {
@@ -164,16 +164,18 @@ fn cheap(func: &Function) -> SideTable<Value, bool> {
     let mut cheap = SideTable::new(false);
     for inst in func.walk() {
         let data = &func.insts[inst];
-        let made = match data.op.tiles() {
-            Tiles::Apart => !matches!(data.op, Op::SharedAlloc { .. }),
-            Tiles::Together | Tiles::Derived => data.op.effect() == Effect::Pure && data.regions.is_empty(),
-            Tiles::Carried => false,
+        let made = match data.op.layout_rule() {
+            LayoutRule::Unconstrained => !matches!(data.op, Op::SharedAlloc { .. }),
+            LayoutRule::Elementwise | LayoutRule::Derived => {
+                data.op.effect() == Effect::Pure && data.regions.is_empty()
+            }
+            LayoutRule::Carried => false,
         };
         let mut all = made;
         data.for_each_operand(|v| all &= cheap[v] || func.ty(v).shape == Shape::SCALAR);
-        data.results
-            .iter()
-            .for_each(|&v| cheap[v] = all && (func.ty(v).shape != Shape::SCALAR || data.op.tiles() == Tiles::Apart));
+        data.results.iter().for_each(|&v| {
+            cheap[v] = all && (func.ty(v).shape != Shape::SCALAR || data.op.layout_rule() == LayoutRule::Unconstrained)
+        });
     }
     cheap
 }

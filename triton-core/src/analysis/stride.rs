@@ -7,10 +7,10 @@
 //! known, or that is not the same everywhere.
 
 use crate::entity::SideTable;
-use crate::ir::types::Shape;
 use crate::ir::{Block, Function, InstData, Value};
 use crate::ops::Op;
 use crate::ops::kinds::BinaryKind;
+use crate::types::Shape;
 
 /// Dimensions of a tile at most.
 const RANK: usize = 5;

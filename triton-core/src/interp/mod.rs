@@ -7,20 +7,20 @@
 //! **Invariant:** exact and deterministic, and no input makes it panic: a program runs to its end or to a [`RunError`]. (A
 //! `while` that never ends does not end here either.)
 
+mod assertions;
 mod fault;
 mod padding;
-mod report;
 mod threads;
 
+pub use assertions::FailedAssertion;
 pub use fault::ProgramFault;
-pub use report::FailedAssertion;
 
-use crate::ir::types::{Constant, DType, Elem};
 use crate::ir::{Block, Function, InstData, Stage, Value};
 use crate::metadata::Arg;
 use crate::ops::eval::{self, DivisionError};
-use crate::ops::{BitOrder, Effect, Op, Outer, Tiles};
+use crate::ops::{BitOrder, Effect, LayoutRule, Op, Outer};
 use crate::span::Span;
+use crate::types::{Constant, DType, Elem};
 use std::borrow::Cow;
 use threads::Threads;
 
@@ -218,7 +218,7 @@ impl Machine<'_> {
                     self.bind(&inst.results, results);
                 }
                 _ => {
-                    if func.stage == Stage::Scheduled {
+                    if func.stage == Stage::Synchronized {
                         self.global(inst).map_err(|what| self.error(inst, &what))?;
                     }
                     let result = self.step(inst).map_err(|what| self.error(inst, &what))?;
@@ -278,15 +278,16 @@ impl Machine<'_> {
             let bit = 1usize << bit;
             folded |= bit;
             let firsts: Vec<usize> = (0..extent).filter(|k| k & folded == 0).collect();
-            let place = |k: usize| (0..outer).flat_map(move |o| (0..inner).map(move |i| (o * extent + k) * inner + i));
+            let indices =
+                |k: usize| (0..outer).flat_map(move |o| (0..inner).map(move |i| (o * extent + k) * inner + i));
             let gather = |tile: &Vec<u64>, other: usize| -> Vec<u64> {
-                firsts.iter().flat_map(|&k| place(k | other)).map(|at| tile[at]).collect()
+                firsts.iter().flat_map(|&k| indices(k | other)).map(|at| tile[at]).collect()
             };
             let params: Vec<Vec<u64>> =
                 tiles.iter().map(|t| gather(t, 0)).chain(tiles.iter().map(|t| gather(t, bit))).collect();
             let combined = self.lambda(inst.regions[0], params).map_err(|what| self.error(inst, &what))?;
             for (tile, values) in tiles.iter_mut().zip(combined) {
-                firsts.iter().flat_map(|&k| place(k)).zip(values).for_each(|(at, bits)| tile[at] = bits);
+                firsts.iter().flat_map(|&k| indices(k)).zip(values).for_each(|(at, bits)| tile[at] = bits);
             }
         }
         let left: Vec<usize> = (0..extent).filter(|k| k & folded == 0).collect();
@@ -309,7 +310,7 @@ impl Machine<'_> {
                 Op::Const { value: Constant { bits, .. } } | Op::Outer { value: Outer::Known(bits), .. } => {
                     self.bind(&inst.results, vec![vec![bits; count]]);
                 }
-                op if op.effect() == Effect::Pure && op.tiles() == Tiles::Together => {
+                op if op.effect() == Effect::Pure && op.layout_rule() == LayoutRule::Elementwise => {
                     let result = self.step(inst)?;
                     self.bind(&inst.results, vec![result]);
                 }

@@ -9,11 +9,11 @@
 
 use super::Machine;
 use crate::entity::SideTable;
-use crate::ir::types::Elem;
 use crate::ir::{Function, InstData, Stage, Value};
 use crate::layout::{LANES, Layout, access};
 use crate::ops::kinds::AtomicKind;
 use crate::ops::{Op, Scope};
+use crate::types::Elem;
 use std::collections::HashMap;
 
 /// A thread, and how many barriers of its program and of its warp it has passed.
@@ -54,54 +54,54 @@ struct Cell {
 
 /// The kind of access to a byte.
 #[derive(Clone, Copy, PartialEq)]
-enum Does {
+enum AccessKind {
     Read,
     Write,
     /// An update that commutes with others of its kind.
     Update(AtomicKind),
 }
 
-impl Does {
+impl AccessKind {
     fn word(self) -> &'static str {
         match self {
-            Does::Read => "reads",
-            Does::Write => "writes",
-            Does::Update(_) => "updates",
+            AccessKind::Read => "reads",
+            AccessKind::Write => "writes",
+            AccessKind::Update(_) => "updates",
         }
     }
 }
 
 impl Cell {
     /// The access that this one is not ordered with, and what it does.
-    fn unordered(&self, now: Moment, does: Does) -> Option<(Moment, Does)> {
+    fn unordered(&self, now: Moment, does: AccessKind) -> Option<(Moment, AccessKind)> {
         let late = |before: &Moment| !before.happens_before(now);
-        let write = self.write.filter(late).map(|w| (w, Does::Write));
+        let write = self.write.filter(late).map(|w| (w, AccessKind::Write));
         let update = |&(moment, kind): &(Moment, AtomicKind)| {
-            (late(&moment) && does != Does::Update(kind)).then_some((moment, Does::Update(kind)))
+            (late(&moment) && does != AccessKind::Update(kind)).then_some((moment, AccessKind::Update(kind)))
         };
-        let read = |r: &Moment| (late(r) && does != Does::Read).then_some((*r, Does::Read));
+        let read = |r: &Moment| (late(r) && does != AccessKind::Read).then_some((*r, AccessKind::Read));
         write.or_else(|| self.updates.iter().find_map(update)).or_else(|| self.reads.iter().find_map(read))
     }
 
-    fn remember(&mut self, now: Moment, does: Does) {
+    fn remember(&mut self, now: Moment, does: AccessKind) {
         // Two threads of a warp represent all: no third one is ordered with both. One thread twice does not.
         let few = |seen: &mut dyn Iterator<Item = Moment>| {
             let of_warp: Vec<Moment> = seen.filter(|m| m.warp() == now.warp() && m.warp == now.warp).collect();
             of_warp.len() < 2 && of_warp.iter().all(|m| m.thread != now.thread)
         };
         match does {
-            Does::Write => {
+            AccessKind::Write => {
                 self.write = Some(now);
                 self.reads.clear();
                 self.updates.clear();
             }
-            Does::Read => {
+            AccessKind::Read => {
                 self.reads.retain(|r| r.block == now.block);
                 if few(&mut self.reads.iter().copied()) {
                     self.reads.push(now);
                 }
             }
-            Does::Update(kind) => {
+            AccessKind::Update(kind) => {
                 self.updates.retain(|(u, _)| u.block == now.block);
                 if few(&mut self.updates.iter().filter(|u| u.1 == kind).map(|u| u.0)) {
                     self.updates.push((now, kind));
@@ -131,7 +131,7 @@ pub(super) struct Threads {
 impl Threads {
     /// At the start of a program.
     pub(super) fn new(func: &Function) -> Threads {
-        let used = if func.stage == Stage::Scheduled { func.used() } else { SideTable::new(false) };
+        let used = if func.stage == Stage::Synchronized { func.used() } else { SideTable::new(false) };
         Threads { used, block: 0, warp: 0, step: 0, cells: HashMap::new() }
     }
 
@@ -149,7 +149,7 @@ impl Threads {
         address: u64,
         width: u32,
         thread: u32,
-        does: Does,
+        does: AccessKind,
     ) -> Result<impl Iterator<Item = u64> + use<>, String> {
         let now = Moment { thread, block: self.block, warp: self.warp, step: self.step };
         let bytes = address..address.wrapping_add(width.into());
@@ -172,7 +172,7 @@ fn describe(thread: u32) -> String {
 
 /// The threads and registers of a program in a layout: `(thread, element)`. If `once`, only one of those that hold the same
 /// element.
-fn places(layout: Option<&Layout>, warps: u32, once: bool) -> Vec<(u32, u32)> {
+fn elements_by_thread(layout: Option<&Layout>, warps: u32, once: bool) -> Vec<(u32, u32)> {
     let Some(layout) = layout else {
         // All threads hold a scalar.
         return (0..if once { 1 } else { warps * LANES as u32 }).map(|thread| (thread, 0)).collect();
@@ -192,17 +192,19 @@ impl Machine<'_> {
     #[expect(clippy::wildcard_enum_match_arm, reason = "nothing else accesses global memory")]
     pub(super) fn global(&mut self, inst: &InstData) -> Result<(), String> {
         let (ptr, mask, does) = match inst.op {
-            Op::Load { ptr, mask, .. } => (ptr, mask, Does::Read),
-            Op::Store { ptr, mask, .. } => (ptr, mask, Does::Write),
+            Op::Load { ptr, mask, .. } => (ptr, mask, AccessKind::Read),
+            Op::Store { ptr, mask, .. } => (ptr, mask, AccessKind::Write),
             Op::Atomic { ptr, mask, .. } | Op::AtomicCas { ptr, mask, .. } => {
                 let asked = inst.results.iter().any(|&v| self.threads.used[v]);
-                (ptr, mask, inst.op.commutes(asked).map_or(Does::Write, Does::Update))
+                (ptr, mask, inst.op.commutes(asked).map_or(AccessKind::Write, AccessKind::Update))
             }
             _ => return Ok(()),
         };
         let Elem::Ptr { pointee, .. } = self.func.ty(ptr).elem else { return Ok(()) };
         self.threads.step += 1;
-        for (thread, element) in places(self.func.layout(ptr), self.func.num_warps, does != Does::Read) {
+        for (thread, element) in
+            elements_by_thread(self.func.layout(ptr), self.func.num_warps, does != AccessKind::Read)
+        {
             let element = element as usize;
             if mask.is_some_and(|m| self.value(m)[element] == 0) {
                 continue;
@@ -224,8 +226,10 @@ impl Machine<'_> {
         match inst.op {
             Op::SharedAlloc { at, .. } => Ok(vec![at.into()]),
             Op::SharedStore { buffer, part, value } => {
-                for (thread, element) in places(self.func.layout(value), self.func.num_warps, true) {
-                    let Some(bytes) = self.shared_access(buffer, part, element, thread, Does::Write)? else { continue };
+                for (thread, element) in elements_by_thread(self.func.layout(value), self.func.num_warps, true) {
+                    let Some(bytes) = self.shared_access(buffer, part, element, thread, AccessKind::Write)? else {
+                        continue;
+                    };
                     let bits = self.value(value)[element as usize].to_le_bytes();
                     for (at, byte) in bytes.zip(bits) {
                         let cell = self.threads.cells.entry((Space::Shared, at)).or_default();
@@ -240,8 +244,10 @@ impl Machine<'_> {
                 let mut out = rest.map_or_else(|| vec![0; count], |rest| self.value(rest).to_vec());
                 let readers = self.func.layout(result).zip(self.func.mem(buffer));
                 let readers = readers.map(|(layout, mem)| access::readers(layout, mem));
-                for (thread, element) in places(readers.as_ref(), self.func.num_warps, false) {
-                    let Some(bytes) = self.shared_access(buffer, part, element, thread, Does::Read)? else { continue };
+                for (thread, element) in elements_by_thread(readers.as_ref(), self.func.num_warps, false) {
+                    let Some(bytes) = self.shared_access(buffer, part, element, thread, AccessKind::Read)? else {
+                        continue;
+                    };
                     let mut bits = [0; 8];
                     for (at, byte) in bytes.zip(&mut bits) {
                         let cell = self.threads.cells.get(&(Space::Shared, at));
@@ -265,10 +271,10 @@ impl Machine<'_> {
         part: u32,
         element: u32,
         thread: u32,
-        does: Does,
+        does: AccessKind,
     ) -> Result<Option<impl Iterator<Item = u64> + use<>>, String> {
         let mem = self.func.mem(buffer).ok_or_else(|| format!("{buffer} is not in shared memory"))?;
-        let (offset, of_part) = mem.place(element);
+        let (offset, of_part) = mem.offset_in_part(element);
         if of_part != part {
             return Ok(None);
         }

@@ -26,9 +26,9 @@
 //! # Stages
 //! | stage | what holds |
 //! |---|---|
-//! | [`Stage::Tile`] | a value has a [`types::Type`] and nothing else |
-//! | [`Stage::Laid`] | every tile has a [`Layout`]: which thread's register holds which element |
-//! | [`Stage::Scheduled`] | a tile has a layout, or is in shared memory and has a [`Mem`]; every barrier is written |
+//! | [`Stage::Tile`] | a value has a [`Type`] and nothing else |
+//! | [`Stage::LaidOut`] | every tile has a [`Layout`]: which thread's register holds which element |
+//! | [`Stage::Synchronized`] | a tile has a layout, or is in shared memory and has a [`Mem`]; every barrier is written |
 //!
 //! **Invariant:** the verifier tells the stages apart; no operation exists twice for two stages.
 //!
@@ -42,7 +42,7 @@
 //! }
 //! ```
 //! A parameter may end in `multiple_of N`, `general` and `unit`; a position is `@file:line:column`; from stage 1 on a result's
-//! type is followed by its layout, `#0`, declared before the kernel; at stage 2, which a line `scheduled` announces, in shared
+//! type is followed by its layout, `#0`, declared before the kernel; at stage 2, which a line `synchronized` announces, in shared
 //! memory by `%0`, declared likewise. `;` begins a comment. `print ∘ parse` is the identity.
 //! Arguments follow `with`, regions stand in braces with their parameters between bars:
 //! ```text
@@ -57,24 +57,19 @@
 //!   }
 //! ```
 
-pub(crate) mod half;
 pub mod parse;
 pub mod print;
-pub mod types;
 pub mod verify;
 
 use crate::entity::{Arena, SideTable, entity};
 use crate::layout::{Layout, Mem};
 use crate::ops::Op;
 use crate::span::{Sources, Span};
+use crate::types::Type;
 use std::collections::HashMap;
-use types::Type;
 
-entity!(
-    /// A value: a parameter or the result of an instruction.
-    Value,
-    "v"
-);
+pub use crate::types::Value;
+
 entity!(
     /// An instruction.
     Inst,
@@ -102,9 +97,9 @@ pub enum Stage {
     /// Stage 0: types only.
     Tile,
     /// Stage 1: every tile has a layout.
-    Laid,
+    LaidOut,
     /// Stage 2: exchanges between threads and barriers are explicit.
-    Scheduled,
+    Synchronized,
 }
 
 /// A kernel instance in tile IR.

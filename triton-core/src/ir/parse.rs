@@ -3,11 +3,11 @@
 //! Values keep their numbers, so `print ∘ parse` is the identity on texts that were printed. What is read is verified before
 //! it is returned.
 
-use super::types::{DType, Elem, Shape, Type};
 use super::{Block, BlockData, Function, Inst, InstData, LayoutId, MemId, Stage, Value, verify};
 use crate::layout::{Layout, Mem};
 use crate::ops::{self, Op, Reader};
 use crate::span::{Loc, Span};
+use crate::types::{DType, Type};
 use std::collections::{HashMap, HashSet};
 
 /// The largest number of a value: bounds what a text of a few bytes can make the parser allocate.
@@ -132,8 +132,8 @@ impl Parser {
             }
             "layout" => self.layout(rest),
             "mem" => self.mem(rest),
-            "scheduled" => {
-                self.func.stage = Stage::Scheduled;
+            "synchronized" => {
+                self.func.stage = Stage::Synchronized;
                 Ok(())
             }
             "kernel" if self.func.name.is_empty() => self.kernel(rest),
@@ -170,7 +170,7 @@ impl Parser {
         let lane = lane.try_into().map_err(|_| "a warp has five lane bits")?;
         let id = self.func.layouts.push(Layout { reg, lane, warp });
         self.layouts.insert(name.to_string(), id);
-        self.func.stage = Stage::Laid;
+        self.func.stage = Stage::LaidOut;
         Ok(())
     }
 
@@ -209,7 +209,7 @@ impl Parser {
             // `ptr<mut f32>` has a space inside.
             let end = tail.find('>').map_or(0, |i| i + 1);
             let end = tail[end..].find(' ').map_or(tail.len(), |i| i + end);
-            let ty = parse_type(&tail[..end])?;
+            let ty = Type::parse(&tail[..end])?;
             let mut words = tail[end..].split_whitespace();
             while let Some(word) = words.next() {
                 match word {
@@ -305,11 +305,11 @@ impl Parser {
 
     /// A value of the type and layout that its annotation says.
     fn define(&mut self, name: &str, annotation: &str) -> Result<Value, String> {
-        let (ty, place) = match annotation.rsplit_once(' ') {
-            Some((ty, place)) if place.starts_with(['#', '%']) => (ty, place),
+        let (ty, layout) = match annotation.rsplit_once(' ') {
+            Some((ty, layout)) if layout.starts_with(['#', '%']) => (ty, layout),
             _ => (annotation, ""),
         };
-        let (value, ty) = (value(name)?, parse_type(ty)?);
+        let (value, ty) = (value(name)?, Type::parse(ty)?);
         if value.0 >= MAX_VALUE {
             return Err(format!("{value} has too large a number"));
         }
@@ -320,11 +320,11 @@ impl Parser {
             self.func.types.push(Type::scalar(DType::Bool));
         }
         self.func.types[value] = ty;
-        if place.starts_with('#') {
-            let id = *self.layouts.get(place).ok_or_else(|| format!("{place} is not a layout"))?;
+        if layout.starts_with('#') {
+            let id = *self.layouts.get(layout).ok_or_else(|| format!("{layout} is not a layout"))?;
             self.func.layout_of[value] = Some(id);
-        } else if !place.is_empty() {
-            let id = *self.mems.get(place).ok_or_else(|| format!("{place} is not a layout of shared memory"))?;
+        } else if !layout.is_empty() {
+            let id = *self.mems.get(layout).ok_or_else(|| format!("{layout} is not a layout of shared memory"))?;
             self.func.mem_of[value] = Some(id);
         }
         Ok(value)
@@ -366,21 +366,4 @@ fn split_top(text: &str) -> Vec<&str> {
 
 fn split_words(code: &str) -> Vec<&str> {
     split_top(code).into_iter().flat_map(str::split_whitespace).collect()
-}
-
-/// `ptr<mut f32>[4,8]`.
-pub(crate) fn parse_type(text: &str) -> Result<Type, String> {
-    let wrong = || format!("`{text}` is not a type");
-    let (elem, shape) = match text.find('[') {
-        Some(i) => (&text[..i], ops::parse_shape(&text[i..]).ok_or_else(wrong)?),
-        None => (text, Shape::SCALAR),
-    };
-    let elem = match elem.strip_prefix("ptr<").and_then(|e| e.strip_suffix('>')) {
-        Some(inner) => {
-            let pointee = inner.strip_prefix("mut ").unwrap_or(inner);
-            Elem::Ptr { pointee: DType::from_name(pointee).ok_or_else(wrong)?, mutable: pointee != inner }
-        }
-        None => Elem::Num(DType::from_name(elem).ok_or_else(wrong)?),
-    };
-    Ok(Type { elem, shape })
 }

@@ -13,16 +13,16 @@ pub fn print(func: &Function) -> String {
     for text in &func.texts {
         let _ = writeln!(out, "text \"{}\"", escape(text));
     }
-    if func.stage >= Stage::Laid {
+    if func.stage >= Stage::LaidOut {
         for id in func.layouts.keys() {
             let _ = writeln!(out, "layout {id} = {}", func.layouts[id]);
         }
     }
-    if func.stage == Stage::Scheduled {
+    if func.stage == Stage::Synchronized {
         for id in func.mems.keys() {
             let _ = writeln!(out, "mem {id} = {}", func.mems[id]);
         }
-        out.push_str("scheduled\n");
+        out.push_str("synchronized\n");
     }
     let _ = write!(out, "kernel {}(", func.name);
     for (i, param) in func.params.iter().enumerate() {
@@ -102,8 +102,8 @@ fn list(values: &[Value], show: impl Fn(Value) -> String) -> String {
 fn typed(func: &Function, value: Value) -> String {
     let ty = func.ty(value);
     match (func.layout_of[value], func.mem_of[value]) {
-        (Some(layout), _) if func.stage >= Stage::Laid => format!("{ty} {layout}"),
-        (None, Some(mem)) if func.stage == Stage::Scheduled => format!("{ty} {mem}"),
+        (Some(layout), _) if func.stage >= Stage::LaidOut => format!("{ty} {layout}"),
+        (None, Some(mem)) if func.stage == Stage::Synchronized => format!("{ty} {mem}"),
         _ => ty.to_string(),
     }
 }

@@ -26,7 +26,7 @@ pub const WARP_ROUND_TRIP: f64 = 0.5 * BARRIER;
 pub const SECTOR: f64 = 1.8;
 
 /// 32 bytes that L1 has already. An estimate.
-pub const SECTOR_AGAIN: f64 = 0.25;
+pub const SECTOR_REPEATED: f64 = 0.25;
 
 /// Sectors of 32 bytes that L1 looks up in a cycle. An estimate.
 pub const SECTORS: f64 = 4.0;

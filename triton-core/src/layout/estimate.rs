@@ -3,7 +3,8 @@
 //! Within a thread and within a warp this is the cost of [`super::convert::plan`]. Through shared memory it is that of a map
 //! without bank conflicts ([`super::shared`]), which there is whenever each side can have its vectors.
 
-use super::convert::{self, Gather};
+use super::convert;
+use super::gather::Gather;
 use super::linear::{Basis, intersect};
 use super::{Layout, access, cost, shuffle};
 

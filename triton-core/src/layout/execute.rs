@@ -1,10 +1,10 @@
 //! Conversion plans, executed: the meaning of every part of a plan, step by step as a kernel would do it.
 
 use super::access::{Access, Form};
-use super::convert::{Kind, Plan, Stage};
+use super::convert::{Plan, PlanKind};
 use super::linear::apply;
 use super::shared::Shared;
-use super::shuffle::{Select, Shuffle, Words};
+use super::shuffle::{Select, Shuffle, Stage, Words};
 use super::{LANES, linear};
 
 impl Plan {
@@ -16,11 +16,11 @@ impl Plan {
         }
         let threads: Vec<&[T]> = before.chunks(1 << self.from).collect();
         match &self.kind {
-            Kind::None => Some(before.to_vec()),
-            Kind::Rename { map } => Some(threads.into_iter().flat_map(|regs| words(regs, map)).collect()),
-            Kind::Select(select) => each_part(&select.words, &threads, self, |threads| Some(select.run(threads))),
-            Kind::Shuffle(shuffle) => each_part(&shuffle.words, &threads, self, |threads| shuffle.run(threads)),
-            Kind::Shared(shared) => shared.run(&threads, self),
+            PlanKind::None => Some(before.to_vec()),
+            PlanKind::Rename { map } => Some(threads.into_iter().flat_map(|regs| words(regs, map)).collect()),
+            PlanKind::Select(select) => each_part(&select.words, &threads, self, |threads| Some(select.run(threads))),
+            PlanKind::Shuffle(shuffle) => each_part(&shuffle.words, &threads, self, |threads| shuffle.run(threads)),
+            PlanKind::Shared(shared) => shared.run(&threads, self),
         }
     }
 }

@@ -5,7 +5,7 @@
 //! of the six, and the fields of the descriptor follow from which. (PTX ISA, "Matrix descriptor", "Strides".)
 
 use super::mem::{Mem, Swizzle};
-use crate::ir::types::Shape;
+use crate::types::Shape;
 
 /// An operand of `wgmma` in shared memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

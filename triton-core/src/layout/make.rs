@@ -15,7 +15,7 @@
 
 use super::Layout;
 use super::ops::field;
-use crate::ir::types::Shape;
+use crate::types::Shape;
 
 /// The tensor core instruction, as far as it decides fragments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

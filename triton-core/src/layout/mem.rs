@@ -6,7 +6,7 @@
 
 use super::linear;
 use super::ops::{field, transposition};
-use crate::ir::types::Shape;
+use crate::types::Shape;
 
 /// Bytes of a row that the hardware's swizzle permutes: chunks of 16 bytes within it are exchanged by the number of the
 /// 128-byte line, so that a column of chunks touches all banks. (PTX ISA, "Swizzling modes".)
@@ -85,7 +85,7 @@ impl Mem {
     }
 
     /// The address of an element, in elements, and the part in which it is there.
-    pub fn place(&self, element: u32) -> (u32, u32) {
+    pub fn offset_in_part(&self, element: u32) -> (u32, u32) {
         let offset = self.offset(element);
         (offset & ((1u64 << self.address_bits()) - 1) as u32, (u64::from(offset) >> self.address_bits()) as u32)
     }

@@ -39,7 +39,7 @@
 //! | what do shape operations do? | edit columns; no data moves | `ops` |
 //! | which layouts do the hardware and memory want? | a few lists of columns | `make` |
 //! | where is an element in shared memory? | one more, square matrix, a [`Mem`] | `mem` |
-//! | how does a tile get from one layout to another? | solve for the gather map ([`convert`]) | `convert`, `shuffle`, `shared` |
+//! | how does a tile get from one layout to another? | solve for the gather map ([`gather`]) | `gather`, `convert`, `shuffle`, `shared` |
 //! | does `ldmatrix` load this? without bank conflicts? | divide; compare two ranks ([`access`]) | `access`, `hopper` |
 //!
 //! **Invariant:** the columns of the registers are independent (a thread holds an element once; [`Layout::dedup`]), and every
@@ -50,6 +50,7 @@ pub mod convert;
 pub mod cost;
 pub mod estimate;
 mod execute;
+pub mod gather;
 pub mod hopper;
 pub mod linear;
 mod make;

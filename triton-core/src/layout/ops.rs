@@ -11,7 +11,7 @@
 
 use super::Layout;
 use super::linear::{self, Basis};
-use crate::ir::types::Shape;
+use crate::types::Shape;
 
 /// Lowest bit and number of bits that dimension `axis` owns in an element's number.
 pub(super) fn field(shape: Shape, axis: usize) -> Option<(u32, u32)> {
@@ -72,8 +72,8 @@ impl Layout {
     /// registers; `shape` is the one without it. [`Layout::slice_axis`] is the inverse.
     pub fn insert_axis(&self, shape: Shape, axis: usize, extent: u32) -> Option<Layout> {
         // The new dimension's bits are above those of the dimensions after it.
-        let behind = shape.dims().get(axis..)?;
-        let first: u32 = behind.iter().map(|d| d.trailing_zeros()).sum();
+        let inner = shape.dims().get(axis..)?;
+        let first: u32 = inner.iter().map(|d| d.trailing_zeros()).sum();
         let bits = extent.trailing_zeros();
         let mut layout = self.map(|c| c & low(first) | (c >> first) << (first + bits));
         layout.reg.splice(0..0, (0..bits).map(|i| 1 << (first + i)));
@@ -116,7 +116,7 @@ impl Layout {
 
     /// The position of an element, bits of register, lane and warp in this order from the lowest; the one with the
     /// fewest warp, then lane bits. `None` if no position holds it.
-    pub fn place_of(&self, element: u32) -> Option<u64> {
+    pub fn position_of(&self, element: u32) -> Option<u64> {
         Basis::of(self.columns()).solve(element)
     }
 

@@ -95,7 +95,7 @@ impl Layout {
             l.reg.iter().map(|&c| (c, 0)).chain(lane).chain(warp.collect::<Vec<_>>()).collect::<Vec<(u32, usize)>>()
         };
         let columns = [threads(self, lanes, warps), threads(other, 0, 0)].concat();
-        let addresses: Vec<u32> = columns.iter().map(|&(c, _)| mem.place(c).0).collect();
+        let addresses: Vec<u32> = columns.iter().map(|&(c, _)| mem.offset_in_part(c).0).collect();
         // Pairs of positions at one address are the kernel; the threads of a pair differ by the sum of what they are.
         let apart = |pair: u64| {
             let set = columns.iter().enumerate().filter(|(i, _)| pair >> i & 1 == 1);

@@ -19,7 +19,7 @@
 //!
 //! Elements narrower than 32 bits travel as [`Words`] of those that stay together; wider ones in two parts.
 
-use super::convert::{Gather, Stage, selects, stages};
+use super::gather::Gather;
 use super::linear::{Basis, apply, independent, intersect, invert, kernel, rank, units};
 use super::{Layout, cost};
 
@@ -96,6 +96,44 @@ impl Blocks {
         let repacks = packs(&from, gather.from) + packs(&to, gather.to);
         Some(Blocks { words: Words { pack, parts: bits.div_ceil(32), from, to, repacks }, reg, lane })
     }
+}
+
+/// A step of a permutation of the words of a thread that depends on the thread: in threads for which
+/// `lane & lanes` and `warp & warps` have together an odd number of bits, word `x` and word `x ⊕ swap` are swapped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stage {
+    /// What the numbers of words that are swapped differ by.
+    pub swap: u32,
+    /// Lane bits that decide.
+    pub lanes: u32,
+    /// Warp bits that decide.
+    pub warps: u32,
+}
+
+impl Stage {
+    /// Whether a thread swaps.
+    pub fn swaps(&self, lane: u32, warp: u32) -> bool {
+        ((lane & self.lanes).count_ones() + (warp & self.warps).count_ones()) & 1 == 1
+    }
+}
+
+/// The stages that together move word `x` to word `x ⊕ shift(thread)`, where `shift` is linear: as many as its rank, one
+/// select a word each, like a barrel shifter.
+fn stages(lane: &[u32], warp: &[u32]) -> Vec<Stage> {
+    let shifts: Vec<u32> = lane.iter().chain(warp).copied().collect();
+    let swaps = independent(shifts.iter().copied(), &[]);
+    let basis = Basis::of(swaps.iter().copied());
+    let uses: Vec<u64> = shifts.iter().map(|&s| basis.solve(s).unwrap_or(0)).collect();
+    let mask = |stage: usize, of: &[u64]| of.iter().enumerate().fold(0, |m, (i, u)| m | ((u >> stage & 1) as u32) << i);
+    let (lanes, warps) = uses.split_at(lane.len());
+    let stage = |(i, &swap): (usize, &u32)| Stage { swap, lanes: mask(i, lanes), warps: mask(i, warps) };
+    swaps.iter().enumerate().map(stage).collect()
+}
+
+/// Words that the stages compute, if after them only words `apply(read, ..)` are used.
+fn selects(stages: &[Stage], read: &[u32]) -> u32 {
+    let after = |i: usize| 1 << rank(read.iter().copied().chain(stages[i + 1..].iter().map(|s| s.swap)));
+    (0..stages.len()).map(after).sum()
 }
 
 /// A permutation of a thread's words that depends on the thread: the stages, then word `x` is the former word

@@ -6,8 +6,8 @@
 use super::kinds::{BinaryKind, CompareKind, TernaryKind, UnaryKind};
 use super::steps::Now;
 use super::{log, trig};
-use crate::ir::half;
-use crate::ir::types::{Class, Constant, DType, bf16_bits, f16_bits};
+use crate::types::half;
+use crate::types::{Class, Constant, DType, bf16_bits, f16_bits};
 
 /// Integer division by zero, or the quotient that does not fit (`MIN / -1`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

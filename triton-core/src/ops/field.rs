@@ -2,13 +2,12 @@
 
 use super::Outer;
 use super::kinds::AtomicKind;
-use crate::ir::Value;
-use crate::ir::types::{Constant, DType, Shape, Type};
+use crate::types::{Constant, DType, Shape, Type, Value};
 use std::fmt::Write;
 
 /// Axis of the grid: 0, 1 or 2.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Axis(pub u8);
+pub struct GridAxis(pub u8);
 
 /// With which instructions matrices are multiplied.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -192,15 +191,15 @@ impl Field for Option<Value> {
     }
 }
 
-impl Field for Axis {
+impl Field for GridAxis {
     fn print(&self, out: &mut String) {
         let _ = write!(out, "{}", self.0);
     }
     fn read(reader: &mut Reader<'_>) -> Result<Self, String> {
         match reader.next()? {
-            "0" => Ok(Axis(0)),
-            "1" => Ok(Axis(1)),
-            "2" => Ok(Axis(2)),
+            "0" => Ok(GridAxis(0)),
+            "1" => Ok(GridAxis(1)),
+            "2" => Ok(GridAxis(2)),
             word => Err(format!("`{word}` is not an axis of the grid")),
         }
     }
@@ -257,7 +256,7 @@ impl Field for Type {
         let _ = write!(out, "{self}");
     }
     fn read(reader: &mut Reader<'_>) -> Result<Self, String> {
-        crate::ir::parse::parse_type(reader.next()?)
+        Type::parse(reader.next()?)
     }
 }
 
@@ -359,15 +358,8 @@ impl Field for Shape {
     }
     fn read(reader: &mut Reader<'_>) -> Result<Self, String> {
         let word = reader.next()?;
-        parse_shape(word).ok_or_else(|| format!("`{word}` is not a shape"))
+        Shape::parse(word).ok_or_else(|| format!("`{word}` is not a shape"))
     }
-}
-
-/// `[4,8]`.
-pub(crate) fn parse_shape(word: &str) -> Option<Shape> {
-    let inner = word.strip_prefix('[')?.strip_suffix(']')?;
-    let dims: Option<Vec<u32>> = inner.split(',').map(|d| d.parse().ok()).collect();
-    Shape::new(&dims?)
 }
 
 impl Field for Constant {

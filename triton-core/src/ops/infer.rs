@@ -2,8 +2,7 @@
 
 use super::kinds;
 use super::{DotKind, Op};
-use crate::ir::Value;
-use crate::ir::types::{DType, Elem, MAX_TILE, Shape, Type};
+use crate::types::{DType, Elem, MAX_TILE, Shape, Type, Value};
 
 /// The type an operation yields, `None` if it yields nothing, or why its operands do not fit. What structured operations
 /// yield follows from their arguments and regions; the verifier checks those.

@@ -7,7 +7,7 @@
 //! What a row computes is in [`super::eval`], how it is spelled in PTX in `ptx::elementwise`; both are exhaustive matches
 //! over these enums.
 
-use crate::ir::types::{Class, DType};
+use crate::types::{Class, DType};
 
 macro_rules! kinds {
     ($(#[$meta:meta])* $enum:ident { $( $(#[doc = $doc:literal])* $name:ident = $word:literal on $($class:ident)|+ $(within $ulps:literal)?; )* }) => {

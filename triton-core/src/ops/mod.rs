@@ -6,7 +6,7 @@
 //! (typing: used by the checker, the builder and the verifier), [`crate::interp`] (meaning), [`crate::passes::place`]
 //! (layouts) and `ptx::lower` (code). Elementwise operations are rows of the smaller tables in [`kinds`].
 //!
-//! **Invariant:** `ops` does not depend on PTX.
+//! **Invariant:** an operation knows its operands and their types, but not the function that it is in.
 
 pub mod eval;
 mod field;
@@ -17,13 +17,11 @@ pub mod outer;
 pub(crate) mod steps;
 pub(crate) mod trig;
 
-pub(crate) use field::parse_shape;
-pub use field::{Axis, Reader};
+pub use field::{GridAxis, Reader};
 pub use infer::{accumulator, infer};
 pub use outer::Outer;
 
-use crate::ir::Value;
-use crate::ir::types::{Constant, DType, Shape, Type};
+use crate::types::{Constant, DType, Shape, Type, Value};
 use field::Field;
 pub use field::{BitOrder, DotKind, Scope, Text, Values};
 use kinds::{AtomicKind, BinaryKind, CompareKind, TernaryKind, UnaryKind};
@@ -43,11 +41,11 @@ pub enum Effect {
 
 /// How the layouts of an operation's operands and of its result are related, as far as they are tiles.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Tiles {
+pub enum LayoutRule {
     /// It is given no tile; one that it yields may be made in any layout.
-    Apart,
+    Unconstrained,
     /// All of them share one: elementwise.
-    Together,
+    Elementwise,
     /// By a rule of the operation's own.
     Derived,
     /// The arguments and results of its blocks keep one layout throughout.
@@ -74,7 +72,7 @@ pub struct OpInfo {
 
 macro_rules! ops {
     (
-        operations { $( $(#[doc = $doc:literal])* $name:ident = $mnemonic:literal { $($field:ident : $fty:ty),* } $effect:ident $tiles:ident $regions:literal; )* }
+        operations { $( $(#[doc = $doc:literal])* $name:ident = $mnemonic:literal { $($field:ident : $fty:ty),* } $effect:ident $layouts:ident $regions:literal; )* }
         families { $( $(#[doc = $fdoc:literal])* $fname:ident of $kind:ident { $($ffield:ident : $ffty:ty),* }; )* }
     ) => {
         /// An operation with its operands.
@@ -105,8 +103,8 @@ macro_rules! ops {
             }
 
             /// How the layouts of its operands and its result are related.
-            pub fn tiles(&self) -> Tiles {
-                match self { $( Op::$name { .. } => Tiles::$tiles, )* $( Op::$fname { .. } => Tiles::Together, )* }
+            pub fn layout_rule(&self) -> LayoutRule {
+                match self { $( Op::$name { .. } => LayoutRule::$layouts, )* $( Op::$fname { .. } => LayoutRule::Elementwise, )* }
             }
 
             /// How many blocks it owns.
@@ -157,17 +155,17 @@ macro_rules! ops {
 ops! {
     operations {
         /// The number itself.
-        Const = "const" { value: Constant } Pure Apart 0;
+        Const = "const" { value: Constant } Pure Unconstrained 0;
         /// A number that is known only where the kernel is embedded: an external constant.
-        Outer = "outer" { dtype: DType, value: Outer } Pure Apart 0;
+        Outer = "outer" { dtype: DType, value: Outer } Pure Unconstrained 0;
         /// The index of the running program along an axis, `i32`.
-        ProgramId = "program_id" { axis: Axis } Pure Apart 0;
+        ProgramId = "program_id" { axis: GridAxis } Pure Unconstrained 0;
         /// The number of programs along an axis, `i32`.
-        NumPrograms = "num_programs" { axis: Axis } Pure Apart 0;
+        NumPrograms = "num_programs" { axis: GridAxis } Pure Unconstrained 0;
         /// The integers `start..end` in order, as a tile of `i32`.
-        Arange = "arange" { start: i32, end: i32 } Pure Apart 0;
+        Arange = "arange" { start: i32, end: i32 } Pure Unconstrained 0;
         /// A scalar in every element of a tile.
-        Splat = "splat" { x: Value, shape: Shape } Pure Apart 0;
+        Splat = "splat" { x: Value, shape: Shape } Pure Unconstrained 0;
         /// NumPy's broadcast: extents of 1 are replicated, missing ones are added on the left.
         Broadcast = "broadcast" { x: Value, shape: Shape } Pure Derived 0;
         /// The same elements, in row-major order, in another shape of as many elements; a scalar for one of them.
@@ -188,36 +186,36 @@ ops! {
         Dot = "dot" { kind: DotKind, a: Value, b: Value, acc: Value } Pure Derived 0;
         /// A number in another type: int → int wraps, int → float and float → float round to nearest even, float → int
         /// truncates, saturates, and takes NaN to 0; `bool` is 0 or 1.
-        Cast = "cast" { x: Value, to: DType } Pure Together 0;
+        Cast = "cast" { x: Value, to: DType } Pure Elementwise 0;
         /// `a` where the condition holds, else `b`.
-        Select = "select" { cond: Value, a: Value, b: Value } Pure Together 0;
+        Select = "select" { cond: Value, a: Value, b: Value } Pure Elementwise 0;
         /// The address `index` elements after `ptr`; the index is an integer of any type and is extended before it is scaled.
-        Offset = "offset" { ptr: Value, index: Value } Pure Together 0;
+        Offset = "offset" { ptr: Value, index: Value } Pure Elementwise 0;
         /// The elements at the addresses; where the mask is false, `other`, or 0 without one.
-        Load = "load" { ptr: Value, mask: Option<Value>, other: Option<Value> } Read Together 0;
+        Load = "load" { ptr: Value, mask: Option<Value>, other: Option<Value> } Read Elementwise 0;
         /// Writes the elements at the addresses where the mask is true.
-        Store = "store" { ptr: Value, value: Value, mask: Option<Value> } Write Together 0;
+        Store = "store" { ptr: Value, value: Value, mask: Option<Value> } Write Elementwise 0;
         /// Replaces each element at the addresses where the mask is true by a function of it and the value, in one
         /// atomic step that nothing on the device comes between, and yields the old value; 0 where the mask is false.
         /// The order in which elements that alias are replaced is unspecified, and so is the order among programs. At
         /// stage 2, of the threads that hold an element, only the one that would store it knows the old value.
-        Atomic = "atomic" { kind: AtomicKind, ptr: Value, value: Value, mask: Option<Value> } Write Together 0;
+        Atomic = "atomic" { kind: AtomicKind, ptr: Value, value: Value, mask: Option<Value> } Write Elementwise 0;
         /// As `atomic`: the value where the element has the bits of `compare`, else the old value.
-        AtomicCas = "atomic_cas" { ptr: Value, compare: Value, value: Value, mask: Option<Value> } Write Together 0;
+        AtomicCas = "atomic_cas" { ptr: Value, compare: Value, value: Value, mask: Option<Value> } Write Elementwise 0;
         /// Stops the launch unless every element holds.
-        Assert = "assert" { cond: Value, message: Text } Write Together 0;
+        Assert = "assert" { cond: Value, message: Text } Write Elementwise 0;
         /// Prints a line: the format string with a value for each `{}`; of tiles, a line for each element.
-        Print = "print" { text: Text, values: Values } Write Together 0;
+        Print = "print" { text: Text, values: Values } Write Elementwise 0;
         /// A buffer in shared memory for a tile, at offset `at` in bytes. Nothing but `smem.store` and `smem.load`
         /// takes it. Stage 2 only.
-        SharedAlloc = "smem.alloc" { ty: Type, at: u32 } Write Apart 0;
+        SharedAlloc = "smem.alloc" { ty: Type, at: u32 } Write Unconstrained 0;
         /// Writes the elements of one part of a tile. Stage 2 only.
         SharedStore = "smem.store" { buffer: Value, part: u32, value: Value } Write Derived 0;
         /// Reads the elements of one part of a tile; the others are those of `rest`, or 0 without one. Stage 2 only.
         SharedLoad = "smem.load" { buffer: Value, part: u32, rest: Option<Value> } Read Derived 0;
         /// Orders accesses of the threads of each warp, or of the whole program: writes before it are visible after it.
         /// Changes no value. Stage 2 only.
-        Sync = "sync" { scope: Scope } Write Apart 0;
+        Sync = "sync" { scope: Scope } Write Unconstrained 0;
         /// Runs its region for every number from `start` up to before `end`, a positive `step` apart.
         For = "for" { start: Value, end: Value, step: Value } Control Carried 1;
         /// Runs its second region while its first one yields true.

@@ -15,11 +15,11 @@
 //! Requires stage 0; guarantees nothing about what became unused ([`super::dce`] removes it).
 
 use crate::entity::SideTable;
-use crate::ir::types::{Constant, DType, Elem, Shape, Type};
 use crate::ir::{Block, Function, Inst, Value};
 use crate::ops::kinds::{BinaryKind, UnaryKind};
-use crate::ops::{BitOrder, Effect, Op, Tiles};
+use crate::ops::{BitOrder, Effect, LayoutRule, Op};
 use crate::span::Span;
+use crate::types::{Constant, DType, Elem, Shape, Type};
 use std::collections::HashMap;
 
 /// The most operations of a branch that are speculated, its end included.
@@ -222,7 +222,7 @@ impl Combine<'_> {
     ) -> Result<Option<Op>, String> {
         let shape = self.func.ty(result).shape;
         let moves = matches!(op, Op::Reshape { .. } | Op::Broadcast { .. } | Op::Permute { .. });
-        let elementwise = op.effect() == Effect::Pure && op.tiles() == Tiles::Together;
+        let elementwise = op.effect() == Effect::Pure && op.layout_rule() == LayoutRule::Elementwise;
         if shape == Shape::SCALAR || !(moves || elementwise) {
             return Ok(None);
         }

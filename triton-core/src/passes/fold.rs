@@ -9,10 +9,10 @@
 
 use crate::entity::SideTable;
 use crate::interp::evaluate;
-use crate::ir::types::{Constant, Elem, Shape};
 use crate::ir::{Function, Value};
 use crate::ops::kinds::BinaryKind;
 use crate::ops::{Effect, Op};
+use crate::types::{Constant, Elem, Shape};
 
 /// See the [module's page](self).
 pub fn fold(func: &mut Function) {

@@ -4,9 +4,9 @@
 //! integer division whose divisor may be zero stays: if the loop runs zero times, nothing may fail. Requires stage 0.
 
 use crate::entity::SideTable;
-use crate::ir::types::Constant;
 use crate::ir::{Block, Function, Inst, Value};
 use crate::ops::{Effect, Op};
+use crate::types::Constant;
 
 /// See the [module's page](self).
 pub fn licm(func: &mut Function) {

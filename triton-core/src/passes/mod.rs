@@ -1,7 +1,7 @@
 //! The passes and their order.
 //!
 //! A pass is a function in a file of its own; its module docs state the pattern before and after, what it requires and
-//! what it guarantees. [`OPTIMISE`], [`LAY_OUT`] and [`SCHEDULE`] are the pipeline, by the stages they lead to.
+//! what it guarantees. [`OPTIMISE`], [`LAY_OUT`] and [`SYNCHRONIZE`] are the pipeline, by the stages they lead to.
 //!
 //! **Invariant:** passes never see PTX, and the interpreter gives the same result before and after each of them.
 
@@ -51,7 +51,7 @@ pub const LAY_OUT: &[Pass] = passes! {
 };
 
 /// Stage 1 → 2: exchanges through shared memory, and barriers.
-pub const SCHEDULE: &[Pass] = passes! {
+pub const SYNCHRONIZE: &[Pass] = passes! {
     share: "lowers exchanges between threads to shared memory", |func, _| share::share(func);
     sync: "writes barriers", |func, _| sync::sync(func);
 };

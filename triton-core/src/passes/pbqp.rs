@@ -92,7 +92,7 @@ impl Problem {
             return;
         }
         let matrix = Matrix::new(self.costs[a].len(), self.costs[b].len(), cost);
-        join(&mut self.edges, a, b, &matrix);
+        add_matrix(&mut self.edges, a, b, &matrix);
     }
 
     /// The cost of a choice of labels.
@@ -183,7 +183,7 @@ impl Problem {
 }
 
 /// Adds a matrix to both directions of an edge.
-fn join(edges: &mut [Edges], a: usize, b: usize, matrix: &Matrix) {
+fn add_matrix(edges: &mut [Edges], a: usize, b: usize, matrix: &Matrix) {
     let rows = matrix.data.len() / matrix.columns.max(1);
     let more = |old: Option<&Rc<Matrix>>, i: usize, j: usize| old.map_or(0.0, |m| m.at(i, j));
     let there = Matrix::new(rows, matrix.columns, |i, j| matrix.at(i, j) + more(edges[a].get(&b), i, j));
@@ -282,7 +282,7 @@ impl Search {
                     let matrix = Matrix::new(to_a.columns, to_b.columns, best);
                     let (a, b) = (*a, *b);
                     rest.queue.remove(&rest.key(b));
-                    rest.rewire(a, |problem| join(&mut problem.edges, a, b, &matrix));
+                    rest.rewire(a, |problem| add_matrix(&mut problem.edges, a, b, &matrix));
                     rest.queue.insert(rest.key(b));
                 }
                 near => {

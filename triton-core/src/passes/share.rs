@@ -12,12 +12,12 @@
 
 use crate::analysis::storage::{self, Buffer};
 use crate::entity::SideTable;
-use crate::ir::types::{Shape, Type};
 use crate::ir::{Block, Function, Inst, Stage, Value};
-use crate::layout::convert::{self, Kind};
+use crate::layout::convert::{self, PlanKind};
 use crate::layout::{Layout, Mem, cost};
 use crate::ops::Op;
 use crate::span::Span;
+use crate::types::{Shape, Type};
 
 /// The alignment of a buffer in bytes: that of the widest access.
 const ALIGN: u64 = 16;
@@ -27,9 +27,9 @@ const ALIGN: u64 = 16;
 /// # Errors
 /// A conversion between layouts of different tiles: a bug in another pass.
 pub fn share(func: &mut Function) -> Result<(), String> {
-    func.stage = Stage::Scheduled;
+    func.stage = Stage::Synchronized;
     block(func, func.body)?;
-    place(func);
+    assign_offsets(func);
     Ok(())
 }
 
@@ -58,7 +58,7 @@ fn block(func: &mut Function, id: Block) -> Result<(), String> {
             None => {
                 regions.into_iter().try_for_each(|region| block(func, region))?;
                 insts.push(inst);
-                tell(func, inst, &mut insts)?;
+                exchange_result(func, inst, &mut insts)?;
             }
         }
     }
@@ -75,7 +75,7 @@ fn through_memory(func: &Function, inst: Inst) -> Result<Option<Waiting>, String
     let (Some(src), Some(dst)) = (func.layout(x), func.layout(data.results[0])) else { return Ok(None) };
     let plan = convert::plan(src, dst, func.ty(x).elem.bits(), false);
     let plan = plan.ok_or_else(|| format!("{} is not of the elements of {x}: {src} to {dst}", data.results[0]))?;
-    let Kind::Shared(shared) = plan.kind else { return Ok(None) };
+    let PlanKind::Shared(shared) = plan.kind else { return Ok(None) };
     Ok(Some(Waiting { inst, x, mem: shared.mem }))
 }
 
@@ -119,7 +119,7 @@ fn exchange(func: &mut Function, waiting: Vec<Waiting>, insts: &mut Vec<Inst>) -
 }
 
 /// Gives what an atomic update yields to all threads that need it.
-fn tell(func: &mut Function, inst: Inst, insts: &mut Vec<Inst>) -> Result<(), String> {
+fn exchange_result(func: &mut Function, inst: Inst, insts: &mut Vec<Inst>) -> Result<(), String> {
     let data = &func.insts[inst];
     let (Op::Atomic { .. } | Op::AtomicCas { .. }, &[all]) = (&data.op, &data.results[..]) else { return Ok(()) };
     let (span, ty, layout) = (data.span, func.ty(all), func.layout(all).cloned());
@@ -172,7 +172,7 @@ fn allocate(func: &mut Function, ty: Type, mem: Mem, span: Span, insts: &mut Vec
 
 /// Allocates every buffer. Those of one loop or branch lie beside one another, as barriers between them would cost more
 /// than the memory; unless that is more than a block has.
-fn place(func: &mut Function) {
+fn assign_offsets(func: &mut Function) {
     let lives = |apart: bool| {
         let mut lives = Lives { func, apart, time: 0, of: SideTable::new(None), order: Vec::new() };
         lives.block(func.body);
@@ -180,13 +180,13 @@ fn place(func: &mut Function) {
         let (insts, buffers): (Vec<Inst>, Vec<Buffer>) = found.into_iter().unzip();
         (insts, storage::allocate(&buffers))
     };
-    let (mut insts, mut places) = lives(true);
-    if places.total > cost::SHARED_BYTES {
-        (insts, places) = lives(false);
+    let (mut insts, mut allocation) = lives(true);
+    if allocation.total > cost::SHARED_BYTES {
+        (insts, allocation) = lives(false);
     }
-    for (inst, place) in insts.into_iter().zip(places.offsets) {
+    for (inst, offset) in insts.into_iter().zip(allocation.offsets) {
         if let Op::SharedAlloc { at, .. } = &mut func.insts[inst].op {
-            *at = place as u32;
+            *at = offset as u32;
         }
     }
 }

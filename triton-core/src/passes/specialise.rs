@@ -5,11 +5,11 @@
 //! the only index in bounds is 0.)
 
 use crate::entity::SideTable;
-use crate::ir::types::{Constant, Elem};
 use crate::ir::{Function, Value};
 use crate::metadata::Specialization;
 use crate::ops::Op;
 use crate::span::Span;
+use crate::types::{Constant, Elem};
 
 /// See the [module's page](self).
 ///

@@ -8,7 +8,7 @@
 //! Two accesses to global memory cannot alias if their pointers come from different parameters: memory reached through
 //! a `PtrMut` is not reachable through another argument (guaranteed by borrows for buffers, by the launch's contract
 //! for raw addresses); nor if constants say that they are disjoint parts of one parameter's memory
-//! ([`crate::analysis::span`]). They are made by the same thread if they go through the very same pointers, no two
+//! ([`crate::analysis::interval`]). They are made by the same thread if they go through the very same pointers, no two
 //! threads hold an element, and no two elements are at one address; of atomic updates, one thread makes those of an
 //! element anyway. Updates of one kind may come in any order if the old values are unused. Two accesses to shared
 //! memory alias where their buffers overlap; within one buffer, and between two of the same layout at the same offset,
@@ -21,29 +21,29 @@
 //! executed is its condition. Branches are joined. Conditions are scalars, the same in all threads, so that all of them
 //! meet at a barrier in a branch.
 
-use crate::analysis::axis::{self, Axis};
-use crate::analysis::span::{self, Span};
+use crate::analysis::axis::{self, AxisInfo};
+use crate::analysis::interval::{self, Interval};
 use crate::entity::SideTable;
-use crate::ir::types::Elem;
 use crate::ir::{Block, Function, Inst, Value};
 use crate::layout::shared::Reach;
 use crate::layout::{Mem, access};
 use crate::metadata::Specialization;
 use crate::ops::kinds::AtomicKind;
 use crate::ops::{Op, Scope};
+use crate::types::Elem;
 
 /// An access since the last barrier of the program.
 #[derive(Clone, PartialEq)]
 struct Pending {
     memory: Memory,
-    kind: Kind,
+    kind: AccessKind,
     /// Whether there was a barrier of each warp since.
     warp_waited: bool,
 }
 
 /// What an access does.
 #[derive(Clone, Copy, PartialEq)]
-enum Kind {
+enum AccessKind {
     Read,
     Write,
     /// An atomic update; of this kind, if those of it commute.
@@ -56,7 +56,7 @@ enum Memory {
     /// Through these pointers, which come from that parameter. The pointers are `None` once a later iteration of a loop
     /// has others instead, and where two elements may be at one address. The bytes, and how many each element has, are
     /// the same in every iteration.
-    Global { root: Option<Value>, ptr: Option<Value>, replicated: bool, span: Option<Span>, bytes: u32 },
+    Global { root: Option<Value>, ptr: Option<Value>, replicated: bool, interval: Option<Interval>, bytes: u32 },
     /// This buffer, by the threads that hold that tile.
     Shared { buffer: Value, tile: Value },
 }
@@ -76,20 +76,20 @@ pub fn sync(func: &mut Function) -> Result<(), String> {
     let (body, used) = (func.body, func.used());
     // The specialization of an image makes no run longer.
     let facts = axis::analyse(func, Specialization::Generic);
-    let spans = span::analyse(func);
-    Sync { func, roots, facts, spans, starts, used, again: false }.block(body, Vec::new()).map(|_| ())
+    let intervals = interval::analyse(func);
+    Sync { func, roots, facts, intervals, starts, used, repeated: false }.block(body, Vec::new()).map(|_| ())
 }
 
 struct Sync<'a> {
     func: &'a mut Function,
     roots: SideTable<Value, Option<Value>>,
-    facts: SideTable<Value, Axis>,
-    spans: SideTable<Value, Option<Span>>,
+    facts: SideTable<Value, AxisInfo>,
+    intervals: SideTable<Value, Option<Interval>>,
     /// The offset in shared memory of each buffer.
     starts: SideTable<Value, u64>,
     used: SideTable<Value, bool>,
     /// Whether this is the second walk of an enclosing loop.
-    again: bool,
+    repeated: bool,
 }
 
 impl Sync<'_> {
@@ -107,27 +107,27 @@ impl Sync<'_> {
                     insts.push(self.func.make(Op::Sync { scope }, span)?);
                     wait(&mut pending, scope);
                 }
-                join(&mut pending, vec![new]);
+                merge(&mut pending, vec![new]);
             }
             let regions = self.func.insts[inst].regions.clone();
             if matches!(op, Op::If { .. }) {
                 let mut after = Vec::new();
                 for region in regions {
-                    join(&mut after, self.block(region, pending.clone())?);
+                    merge(&mut after, self.block(region, pending.clone())?);
                 }
                 pending = after;
             } else if let Some((body, test)) = regions.split_last() {
                 let tested = |cx: &mut Self, pending| test.iter().try_fold(pending, |state, &r| cx.block(r, state));
-                let around = self.again;
-                for again in if around { &[true][..] } else { &[false, true] } {
-                    self.again = *again;
+                let around = self.repeated;
+                for repeated in if around { &[true][..] } else { &[false, true] } {
+                    self.repeated = *repeated;
                     // Not running at all leaves what was pending.
                     let start = tested(self, pending.clone())?;
                     let mut turn = self.block(*body, start)?;
                     self.forget(&regions, &mut turn);
-                    join(&mut pending, turn);
+                    merge(&mut pending, turn);
                 }
-                self.again = around;
+                self.repeated = around;
                 // The condition is tested once more than the body runs.
                 pending = tested(self, pending)?;
             }
@@ -143,17 +143,17 @@ impl Sync<'_> {
         let global = |ptr: Value| {
             let replicated = self.func.layout(ptr).is_none_or(|layout| layout.replicated() != (0, 0));
             let bytes = if let Elem::Ptr { pointee, .. } = self.func.ty(ptr).elem { pointee.bytes() } else { 0 };
-            let (root, span) = (self.roots[ptr], self.spans[ptr]);
-            Memory::Global { root, ptr: self.distinct(ptr).then_some(ptr), replicated, span, bytes }
+            let (root, interval) = (self.roots[ptr], self.intervals[ptr]);
+            Memory::Global { root, ptr: self.distinct(ptr).then_some(ptr), replicated, interval, bytes }
         };
         let (memory, kind) = match data.op {
-            Op::SharedStore { buffer, value, .. } => (Memory::Shared { buffer, tile: value }, Kind::Write),
-            Op::SharedLoad { buffer, .. } => (Memory::Shared { buffer, tile: data.results[0] }, Kind::Read),
-            Op::Load { ptr, .. } => (global(ptr), Kind::Read),
-            Op::Store { ptr, .. } => (global(ptr), Kind::Write),
+            Op::SharedStore { buffer, value, .. } => (Memory::Shared { buffer, tile: value }, AccessKind::Write),
+            Op::SharedLoad { buffer, .. } => (Memory::Shared { buffer, tile: data.results[0] }, AccessKind::Read),
+            Op::Load { ptr, .. } => (global(ptr), AccessKind::Read),
+            Op::Store { ptr, .. } => (global(ptr), AccessKind::Write),
             Op::Atomic { ptr, .. } | Op::AtomicCas { ptr, .. } => {
                 let asked = data.results.iter().any(|&v| self.used[v]);
-                (global(ptr), Kind::Update(data.op.commutes(asked)))
+                (global(ptr), AccessKind::Update(data.op.commutes(asked)))
             }
             _ => return None,
         };
@@ -187,30 +187,30 @@ impl Sync<'_> {
     fn conflict(&self, a: &Pending, b: &Pending) -> Option<Scope> {
         // Whether one thread makes the accesses of an element, even if several hold it.
         let one_of_all = match (a.kind, b.kind) {
-            (Kind::Read, Kind::Read) => return None,
-            (Kind::Update(Some(a)), Kind::Update(Some(b))) if a == b => return None,
-            (Kind::Update(_), Kind::Update(_)) => true,
-            (Kind::Read | Kind::Write | Kind::Update(_), _) => false,
+            (AccessKind::Read, AccessKind::Read) => return None,
+            (AccessKind::Update(Some(a)), AccessKind::Update(Some(b))) if a == b => return None,
+            (AccessKind::Update(_), AccessKind::Update(_)) => true,
+            (AccessKind::Read | AccessKind::Write | AccessKind::Update(_), _) => false,
         };
         let reach = match (&a.memory, &b.memory) {
             (
-                Memory::Global { root: x, ptr: p, replicated, span: s, bytes: m },
-                Memory::Global { root: y, ptr: q, span: t, bytes: n, .. },
+                Memory::Global { root: x, ptr: p, replicated, interval: s, bytes: m },
+                Memory::Global { root: y, ptr: q, interval: t, bytes: n, .. },
             ) => {
-                let apart = s.zip(*t).is_some_and(|(s, t)| s.apart(*m, t, *n));
+                let apart = s.zip(*t).is_some_and(|(s, t)| s.disjoint(*m, t, *n));
                 let may_meet = (x.is_none() || y.is_none() || x == y) && !apart;
                 let same = p.is_some() && p == q;
                 if may_meet && (!same || *replicated && !one_of_all) { Reach::Block } else { Reach::Thread }
             }
             (Memory::Shared { buffer: x, tile: p }, Memory::Shared { buffer: y, tile: q }) => {
                 // The one that writes comes first in the question.
-                let swap = a.kind != Kind::Write;
+                let swap = a.kind != AccessKind::Write;
                 let (first, (second, kind)) = if swap { (q, (p, a.kind)) } else { (p, (q, b.kind)) };
                 let layouts = self.func.layout(*first).zip(self.func.layout(*second));
                 match (layouts, self.func.mem(*x)) {
                     (Some((first, second)), Some(mem)) if self.same(*x, *y) => match kind {
-                        Kind::Read => first.reach(&access::readers(second, mem), mem),
-                        Kind::Write | Kind::Update(_) => first.reach(second, mem),
+                        AccessKind::Read => first.reach(&access::readers(second, mem), mem),
+                        AccessKind::Write | AccessKind::Update(_) => first.reach(second, mem),
                     },
                     _ if self.overlap(*x, *y) => Reach::Block,
                     _ => Reach::Thread,
@@ -246,7 +246,7 @@ fn wait(pending: &mut Vec<Pending>, scope: Scope) {
     }
 }
 
-fn join(into: &mut Vec<Pending>, from: Vec<Pending>) {
+fn merge(into: &mut Vec<Pending>, from: Vec<Pending>) {
     for access in from {
         if !into.contains(&access) {
             into.push(access);

@@ -6,9 +6,9 @@
 use super::elementwise::arith_type;
 use super::lower::{Lower, bits_type, class_of};
 use super::{Address, AtomicOp, Op, Reg, Ty};
-use crate::ir::types::DType;
 use crate::ir::{InstData, Value};
 use crate::ops::kinds::AtomicKind;
+use crate::types::DType;
 
 impl Lower<'_> {
     /// `atomic`, elementwise.

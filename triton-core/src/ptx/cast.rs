@@ -6,7 +6,7 @@
 use super::elementwise::arith_type;
 use super::lower::{Lower, bits_type};
 use super::{Class as RegClass, Cmp, Op, Opcode, Reg, Round, Ty};
-use crate::ir::types::{Class, Constant, DType};
+use crate::types::{Class, Constant, DType};
 
 impl Lower<'_> {
     /// One element in another type.

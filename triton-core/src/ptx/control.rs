@@ -7,8 +7,8 @@
 use super::elementwise::arith_type;
 use super::lower::{Lower, class_of_dtype, class_type};
 use super::{Class, Cmp, Op, Opcode, Reg, Ty};
-use crate::ir::types::Elem;
 use crate::ir::{InstData, Value};
+use crate::types::Elem;
 
 impl Lower<'_> {
     /// `counter < end` is tested before the first iteration; after that, whether the rest is longer than a step, so

@@ -10,9 +10,9 @@ use super::thread::Threads;
 use super::words::Held;
 use super::{Op, Opcode, Operand, Reg, Ty};
 use crate::ir::Value;
-use crate::layout::convert::{self, Kind, Stage};
+use crate::layout::convert::{self, PlanKind};
 use crate::layout::linear::{apply, units};
-use crate::layout::shuffle::{Select, Shuffle, Words};
+use crate::layout::shuffle::{Select, Shuffle, Stage, Words};
 use std::collections::HashMap;
 
 impl Lower<'_> {
@@ -29,16 +29,18 @@ impl Lower<'_> {
             .ok_or_else(|| format!("{result} is not of the elements of {x}: {src} to {dst}"))?;
         let threads = &mut Threads::default();
         match &plan.kind {
-            Kind::None => return Ok(before),
-            Kind::Rename { map } => return Ok(pick(&before, map)),
-            Kind::Select(_) | Kind::Shuffle(_) => {}
-            Kind::Shared(_) => return Err(format!("{result} is to be exchanged through shared memory without any")),
+            PlanKind::None => return Ok(before),
+            PlanKind::Rename { map } => return Ok(pick(&before, map)),
+            PlanKind::Select(_) | PlanKind::Shuffle(_) => {}
+            PlanKind::Shared(_) => {
+                return Err(format!("{result} is to be exchanged through shared memory without any"));
+            }
         }
         let before = self.numbers(held, &before);
         let after = match &plan.kind {
-            Kind::None | Kind::Rename { .. } | Kind::Shared(_) => before,
-            Kind::Select(select) => self.select_words(threads, held, select, &before),
-            Kind::Shuffle(shuffle) => self.shuffle(threads, held, shuffle, &before),
+            PlanKind::None | PlanKind::Rename { .. } | PlanKind::Shared(_) => before,
+            PlanKind::Select(select) => self.select_words(threads, held, select, &before),
+            PlanKind::Shuffle(shuffle) => self.shuffle(threads, held, shuffle, &before),
         };
         Ok(self.elements(held, &after))
     }
@@ -96,13 +98,13 @@ impl Lower<'_> {
     fn group(&mut self, held: Held, words: &Words, before: &[Reg]) -> Vec<Reg> {
         let held = in_word(held, words);
         let ordered = pick(before, &words.from);
-        ordered.chunks(1 << words.pack).map(|numbers| self.join(held, numbers)).collect()
+        ordered.chunks(1 << words.pack).map(|numbers| self.pack_word(held, numbers)).collect()
     }
 
     /// The registers from the words.
     fn ungroup(&mut self, held: Held, words: &Words, after: &[Reg]) -> Vec<Reg> {
         let held = in_word(held, words);
-        let numbers: Vec<Reg> = after.iter().flat_map(|&word| self.split(held, 1 << words.pack, word)).collect();
+        let numbers: Vec<Reg> = after.iter().flat_map(|&word| self.unpack_word(held, 1 << words.pack, word)).collect();
         let mut regs = numbers.clone();
         for (i, number) in (0u32..).zip(numbers) {
             regs[apply(&words.to, i) as usize] = number;

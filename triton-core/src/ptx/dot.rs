@@ -68,7 +68,7 @@ impl Lower<'_> {
         // Narrow elements go several to a register.
         let packed = |cx: &mut Self, v: Value| -> Vec<Reg> {
             let regs = cx.regs(v).to_vec();
-            regs.chunks(held.per_word()).map(|word| cx.join(held, word)).collect()
+            regs.chunks(held.per_word()).map(|word| cx.pack_word(held, word)).collect()
         };
         let (a_regs, b_regs) = (packed(self, a), packed(self, b));
         let mut sums = self.regs(acc).to_vec();

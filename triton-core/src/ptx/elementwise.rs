@@ -11,9 +11,9 @@
 
 use super::lower::{Lower, bits_type};
 use super::{Cmp, Op, Opcode, Operand, Reg, Round, Ty};
-use crate::ir::types::{Class, DType, Elem};
 use crate::ops::kinds::{BinaryKind, CompareKind, TernaryKind, UnaryKind};
 use crate::ops::{log, trig};
+use crate::types::{Class, DType, Elem};
 
 /// The PTX type in which an element is computed.
 pub(super) fn arith_type(dtype: DType) -> Ty {

@@ -4,15 +4,15 @@
 //! registers.
 
 use super::{Class, Cmp, Inst, Kernel, Op, Opcode, Operand, Reg, Special, Ty};
-use crate::analysis::axis::{self, Axis};
+use crate::analysis::axis::{self, AxisInfo};
 use crate::analysis::pressure;
 use crate::entity::SideTable;
-use crate::ir::types::{self, Constant, DType, Elem};
 use crate::ir::{Block, Function, InstData, Value};
 use crate::layout::Layout;
 use crate::metadata::{Specialization, Target};
 use crate::ops;
 use crate::span::{Loc, Span};
+use crate::types::{self, Constant, DType, Elem};
 use std::collections::HashMap;
 
 /// Instructions that certainly exceed [`super::MAX_TEXT`].
@@ -119,7 +119,7 @@ fn version(target: Target) -> (u32, u32) {
 pub(super) struct Lower<'a> {
     pub func: &'a Function,
     pub target: Target,
-    pub facts: SideTable<Value, Axis>,
+    pub facts: SideTable<Value, AxisInfo>,
     pub used: SideTable<Value, bool>,
     /// The parameter of a kernel with assertions: see `report`.
     pub report: Option<(Reg, Reg)>,

@@ -1,16 +1,16 @@
 //! Lowering of addresses and accesses to global memory.
 //!
-//! One access of a thread covers a run of elements whose addresses allow it (`passes::place::vector`), as one to four words.
+//! One access of a thread covers a run of elements whose addresses allow it ([`axis::vector_width`]), as one to four words.
 //! If the mask is not known to be uniform on a run, a branch decides: one vectorized access, or element by element. At
 //! most the warp at a tile's edge takes the second path. Elements are taken out of words, and put into them, in
 //! registers.
 
 use super::lower::Lower;
 use super::{Address, Class, Cmp, Op, Opcode, Operand, Reg, Round, Ty};
+use crate::analysis::axis;
 use crate::ir::Value;
-use crate::ir::types::{DType, Elem};
 use crate::layout::Layout;
-use crate::passes::place;
+use crate::types::{DType, Elem};
 
 /// How a tile of pointers is accessed: runs of `width` elements, on which the mask is known to be uniform or not.
 #[derive(Clone, Copy)]
@@ -165,7 +165,7 @@ impl Lower<'_> {
     fn run(&self, ptr: Value, mask: Option<Value>) -> Result<Run, String> {
         let Elem::Ptr { pointee, .. } = self.func.ty(ptr).elem else { return Err(format!("{ptr} is not a pointer")) };
         let layout = self.func.layout(ptr).map_or(1, Layout::vector);
-        let width = place::vector(self.func, &self.facts, ptr).min(layout.into());
+        let width = axis::vector_width(self.func, &self.facts, ptr).min(layout.into());
         let agrees = mask.is_none_or(|m| self.facts[m].constancy >= width);
         Ok(Run { dtype: pointee, width: width as usize, agrees })
     }

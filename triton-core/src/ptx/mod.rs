@@ -5,6 +5,7 @@
 //!
 //! **Invariant:** nothing before this folder names a PTX instruction, and text is only built in [`mod@print`].
 
+mod assertions;
 mod atomic;
 mod cast;
 mod control;
@@ -15,15 +16,14 @@ pub mod lower;
 mod memory;
 pub mod print;
 mod reduce;
-mod report;
 mod shared;
 mod steps;
 mod thread;
 mod words;
 
-use crate::ir::types::DType;
 use crate::ops::Outer;
 use crate::span::{Loc, Span};
+use crate::types::DType;
 
 /// Bytes of text that a kernel may have.
 pub const MAX_TEXT: usize = 4 << 20;

@@ -24,18 +24,18 @@ impl Lower<'_> {
         let mut live: Vec<usize> = (0..layout.registers()).collect();
         for bit in bits {
             let column = inner << bit;
-            let place = |columns: &[u32]| {
+            let bit_of = |columns: &[u32]| {
                 let mut moved = columns.iter().enumerate().filter(|&(_, c)| c & column != 0);
                 moved.next().filter(|&(_, &c)| c == column && moved.next().is_none()).map(|(i, _)| i)
             };
-            if let Some(bit) = place(&layout.reg) {
+            if let Some(bit) = bit_of(&layout.reg) {
                 live.retain(|r| r >> bit & 1 == 0);
                 for &r in &live {
                     let (first, second) = (at(&tiles, r), at(&tiles, r | 1 << bit));
                     let both = self.combine(region, &first, &second)?;
                     put(&mut tiles, r, both);
                 }
-            } else if let Some(bit) = place(&layout.lane) {
+            } else if let Some(bit) = bit_of(&layout.lane) {
                 let mask = 1 << bit;
                 let later = if commutes { None } else { Some(self.thread_bit(mask)) };
                 for &r in &live {
@@ -73,7 +73,7 @@ impl Lower<'_> {
         let Some(later) = later else { return self.combine(region, own, other) };
         let pick = |cx: &mut Self, a: Reg, b: Reg| match a.class {
             Class::Pred => {
-                let elem = crate::ir::types::Elem::Num(crate::ir::types::DType::Bool);
+                let elem = crate::types::Elem::Num(crate::types::DType::Bool);
                 cx.select(elem, later, a, b)
             }
             Class::B16 | Class::B32 | Class::B64 => cx.selp(super::lower::class_type(a.class), a, b, later),

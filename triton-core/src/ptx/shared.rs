@@ -38,7 +38,7 @@ impl Lower<'_> {
         for (instruction, address) in (0..).zip(addresses) {
             let numbers: Vec<Reg> = access.registers(instruction, part).map(|r| before[r as usize]).collect();
             let (ty, words) = held.words(numbers.len());
-            let srcs = numbers.chunks(numbers.len().div_ceil(words)).map(|some| self.join(held, some)).collect();
+            let srcs = numbers.chunks(numbers.len().div_ceil(words)).map(|some| self.pack_word(held, some)).collect();
             self.emit_if(guard, Op::StShared { ty, srcs, address });
         }
         Ok(())
@@ -101,7 +101,7 @@ impl Lower<'_> {
                 (dsts, held.per_word())
             }
         };
-        dsts.into_iter().flat_map(|word| self.split(held, packed, word)).collect()
+        dsts.into_iter().flat_map(|word| self.unpack_word(held, packed, word)).collect()
     }
 
     /// The address that each instruction of an access takes. A thread's part and an instruction's are added by xor; where they

@@ -2,7 +2,7 @@
 
 use super::lower::Lower;
 use super::{Class, Cmp, Op, Operand, Reg, Round, Ty};
-use crate::ir::types::{DType, Elem};
+use crate::types::{DType, Elem};
 
 /// How a thread holds an element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -79,7 +79,7 @@ impl Lower<'_> {
 
     /// The register in which 1, 2 or 4 numbers lie as they do in memory, the first one lowest. The bits above them are
     /// not defined.
-    pub fn join(&mut self, held: Held, numbers: &[Reg]) -> Reg {
+    pub fn pack_word(&mut self, held: Held, numbers: &[Reg]) -> Reg {
         match (held, numbers) {
             (Held::Half, &[a, b]) => self.pair(Class::B32, a, b),
             (Held::Pred | Held::Byte { .. }, &[a, b]) => {
@@ -94,8 +94,8 @@ impl Lower<'_> {
         }
     }
 
-    /// The `count` numbers that [`Lower::join`] put together.
-    pub fn split(&mut self, held: Held, count: usize, word: Reg) -> Vec<Reg> {
+    /// The `count` numbers that [`Lower::pack_word`] put together.
+    pub fn unpack_word(&mut self, held: Held, count: usize, word: Reg) -> Vec<Reg> {
         let extended = match held {
             _ if count == 1 => return vec![word],
             // Selectors of bytes, from 8 on of their sign alone; 4 is a byte of 0.

@@ -1,6 +1,6 @@
 //! Associated constants of the element types: `f32::MAX`, `T::NEG_INFINITY`.
 
-use crate::ir::types::{Class, Constant, DType};
+use crate::types::{Class, Constant, DType};
 
 /// Whether some element type has an associated constant of this name.
 pub fn is_associated(name: &str) -> bool {
@@ -113,7 +113,7 @@ fn float(dtype: DType, name: &str) -> Option<Constant> {
 #[cfg(test)]
 mod tests {
     use super::{constant, mathematical};
-    use crate::ir::types::DType;
+    use crate::types::DType;
 
     #[test]
     fn constants_of_floats_are_those_of_rust() {

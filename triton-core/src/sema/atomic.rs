@@ -2,14 +2,13 @@
 
 use super::Checker;
 use super::builtins::{Arg, element_for, mask, pointers};
-use super::value::Val;
-use super::view::View;
+use super::value::{Val, View};
 use crate::ast::{Expr, Ident};
 use crate::diag::{Code, Diagnostic};
-use crate::ir::types::DType;
 use crate::ops::Op;
 use crate::ops::kinds::{AtomicKind, compares};
 use crate::span::Span;
+use crate::types::DType;
 
 /// What an atomic function of the language does.
 #[derive(Clone, Copy, Debug)]

@@ -1,15 +1,14 @@
 //! Functions of the language: how a call becomes operations.
 
 use super::Checker;
-use super::reduce::Fold;
 use super::value::{Known, Val};
 use crate::ast::{Expr, ExprKind, Path, Target};
 use crate::diag::{Code, Diagnostic};
 use crate::ir::Value;
-use crate::ir::types::{DType, Elem, MAX_TILE, Shape};
 use crate::ops::kinds::{AtomicKind, BinaryKind, CompareKind, TernaryKind, UnaryKind};
-use crate::ops::{Axis, DotKind, Op, accumulator};
+use crate::ops::{DotKind, GridAxis, Op, accumulator};
 use crate::span::Span;
+use crate::types::{DType, Elem, MAX_TILE, Shape};
 
 /// A function of the language.
 #[derive(Clone, Copy, Debug)]
@@ -18,7 +17,16 @@ pub struct Builtin {
     pub name: &'static str,
     /// Its parameters' names; the documented stub has the same.
     pub params: &'static [&'static str],
-    kind: Kind,
+    kind: BuiltinKind,
+}
+
+/// How two elements are combined.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Fold {
+    /// One operation.
+    Binary(BinaryKind),
+    /// The lowest index of the greatest or the least number.
+    Arg(CompareKind),
 }
 
 impl Builtin {
@@ -27,37 +35,37 @@ impl Builtin {
     /// its own. `None` for every other function.
     pub fn ulps(&self) -> Option<u32> {
         match self.kind {
-            Kind::Unary(kind) => Some(kind.ulps()),
-            Kind::Binary(kind) => Some(kind.ulps()),
-            Kind::Ternary(kind) => Some(kind.ulps()),
-            Kind::Library(ulps, _) => Some(ulps),
-            Kind::ProgramId
-            | Kind::NumPrograms
-            | Kind::Arange
-            | Kind::Load
-            | Kind::LoadOr
-            | Kind::Store
-            | Kind::Atomic(_)
-            | Kind::AtomicCas
-            | Kind::Select
-            | Kind::Zeros
-            | Kind::Full
-            | Kind::Fold(_)
-            | Kind::FoldAxis(_)
-            | Kind::Reduce
-            | Kind::ReduceAxis
-            | Kind::Dot => None,
+            BuiltinKind::Unary(kind) => Some(kind.ulps()),
+            BuiltinKind::Binary(kind) => Some(kind.ulps()),
+            BuiltinKind::Ternary(kind) => Some(kind.ulps()),
+            BuiltinKind::Library(ulps, _) => Some(ulps),
+            BuiltinKind::ProgramId
+            | BuiltinKind::NumPrograms
+            | BuiltinKind::Arange
+            | BuiltinKind::Load
+            | BuiltinKind::LoadOr
+            | BuiltinKind::Store
+            | BuiltinKind::Atomic(_)
+            | BuiltinKind::AtomicCas
+            | BuiltinKind::Select
+            | BuiltinKind::Zeros
+            | BuiltinKind::Full
+            | BuiltinKind::Fold(_)
+            | BuiltinKind::FoldAxis(_)
+            | BuiltinKind::Reduce
+            | BuiltinKind::ReduceAxis
+            | BuiltinKind::Dot => None,
         }
     }
 
     /// Whether it is written in the language itself, in the library that the parser of kernels carries.
     pub fn is_library(&self) -> bool {
-        matches!(self.kind, Kind::Library(..))
+        matches!(self.kind, BuiltinKind::Library(..))
     }
 }
 
 #[derive(Clone, Copy, Debug)]
-enum Kind {
+enum BuiltinKind {
     ProgramId,
     NumPrograms,
     Arange,
@@ -90,60 +98,60 @@ const UPDATE: &[&str] = &["p", "value", "mask"];
 
 /// Every function of the language.
 pub const BUILTINS: &[Builtin] = &[
-    Builtin { name: "program_id", params: &["axis"], kind: Kind::ProgramId },
-    Builtin { name: "num_programs", params: &["axis"], kind: Kind::NumPrograms },
-    Builtin { name: "arange", params: &["lo", "hi"], kind: Kind::Arange },
-    Builtin { name: "load", params: &["p", "mask"], kind: Kind::Load },
-    Builtin { name: "load_or", params: &["p", "mask", "other"], kind: Kind::LoadOr },
-    Builtin { name: "store", params: &["p", "value", "mask"], kind: Kind::Store },
-    Builtin { name: "atomic_add", params: UPDATE, kind: Kind::Atomic(AtomicKind::Add) },
-    Builtin { name: "atomic_min", params: UPDATE, kind: Kind::Atomic(AtomicKind::Min) },
-    Builtin { name: "atomic_max", params: UPDATE, kind: Kind::Atomic(AtomicKind::Max) },
-    Builtin { name: "atomic_and", params: UPDATE, kind: Kind::Atomic(AtomicKind::And) },
-    Builtin { name: "atomic_or", params: UPDATE, kind: Kind::Atomic(AtomicKind::Or) },
-    Builtin { name: "atomic_xor", params: UPDATE, kind: Kind::Atomic(AtomicKind::Xor) },
-    Builtin { name: "atomic_xchg", params: UPDATE, kind: Kind::Atomic(AtomicKind::Xchg) },
-    Builtin { name: "atomic_cas", params: &["p", "compare", "value"], kind: Kind::AtomicCas },
-    Builtin { name: "select", params: &["mask", "a", "b"], kind: Kind::Select },
-    Builtin { name: "zeros", params: &["shape"], kind: Kind::Zeros },
-    Builtin { name: "full", params: &["shape", "value"], kind: Kind::Full },
-    Builtin { name: "sum", params: &["x"], kind: Kind::Fold(Fold::Binary(BinaryKind::Add)) },
-    Builtin { name: "sum_axis", params: &["x", "axis"], kind: Kind::FoldAxis(Fold::Binary(BinaryKind::Add)) },
-    Builtin { name: "max", params: &["x"], kind: Kind::Fold(Fold::Binary(BinaryKind::Max)) },
-    Builtin { name: "max_axis", params: &["x", "axis"], kind: Kind::FoldAxis(Fold::Binary(BinaryKind::Max)) },
-    Builtin { name: "min", params: &["x"], kind: Kind::Fold(Fold::Binary(BinaryKind::Min)) },
-    Builtin { name: "min_axis", params: &["x", "axis"], kind: Kind::FoldAxis(Fold::Binary(BinaryKind::Min)) },
-    Builtin { name: "argmax", params: &["x"], kind: Kind::Fold(Fold::Arg(CompareKind::Gt)) },
-    Builtin { name: "argmax_axis", params: &["x", "axis"], kind: Kind::FoldAxis(Fold::Arg(CompareKind::Gt)) },
-    Builtin { name: "argmin", params: &["x"], kind: Kind::Fold(Fold::Arg(CompareKind::Lt)) },
-    Builtin { name: "argmin_axis", params: &["x", "axis"], kind: Kind::FoldAxis(Fold::Arg(CompareKind::Lt)) },
-    Builtin { name: "any", params: &["mask"], kind: Kind::Fold(Fold::Binary(BinaryKind::Or)) },
-    Builtin { name: "any_axis", params: &["mask", "axis"], kind: Kind::FoldAxis(Fold::Binary(BinaryKind::Or)) },
-    Builtin { name: "all", params: &["mask"], kind: Kind::Fold(Fold::Binary(BinaryKind::And)) },
-    Builtin { name: "all_axis", params: &["mask", "axis"], kind: Kind::FoldAxis(Fold::Binary(BinaryKind::And)) },
-    Builtin { name: "reduce", params: &["x", "f"], kind: Kind::Reduce },
-    Builtin { name: "reduce_axis", params: &["x", "axis", "f"], kind: Kind::ReduceAxis },
-    Builtin { name: "dot", params: &["a", "b", "acc"], kind: Kind::Dot },
-    Builtin { name: "exp", params: &["x"], kind: Kind::Unary(UnaryKind::Exp) },
-    Builtin { name: "exp2", params: &["x"], kind: Kind::Unary(UnaryKind::Exp2) },
-    Builtin { name: "log", params: &["x"], kind: Kind::Unary(UnaryKind::Log) },
-    Builtin { name: "log2", params: &["x"], kind: Kind::Unary(UnaryKind::Log2) },
-    Builtin { name: "sin", params: &["x"], kind: Kind::Unary(UnaryKind::Sin) },
-    Builtin { name: "cos", params: &["x"], kind: Kind::Unary(UnaryKind::Cos) },
-    Builtin { name: "floor", params: &["x"], kind: Kind::Unary(UnaryKind::Floor) },
-    Builtin { name: "ceil", params: &["x"], kind: Kind::Unary(UnaryKind::Ceil) },
-    Builtin { name: "trunc", params: &["x"], kind: Kind::Unary(UnaryKind::Trunc) },
-    Builtin { name: "abs", params: &["x"], kind: Kind::Unary(UnaryKind::Abs) },
-    Builtin { name: "sqrt", params: &["x"], kind: Kind::Unary(UnaryKind::Sqrt) },
-    Builtin { name: "rsqrt", params: &["x"], kind: Kind::Unary(UnaryKind::Rsqrt) },
-    Builtin { name: "minimum", params: &["a", "b"], kind: Kind::Binary(BinaryKind::Min) },
-    Builtin { name: "maximum", params: &["a", "b"], kind: Kind::Binary(BinaryKind::Max) },
-    Builtin { name: "fma", params: &["a", "b", "c"], kind: Kind::Ternary(TernaryKind::Fma) },
-    Builtin { name: "round", params: &["x"], kind: Kind::Library(0, DType::is_float) },
-    Builtin { name: "sigmoid", params: &["x"], kind: Kind::Library(5, SINGLE) },
-    Builtin { name: "tanh", params: &["x"], kind: Kind::Library(3, SINGLE) },
-    Builtin { name: "erf", params: &["x"], kind: Kind::Library(2, SINGLE) },
-    Builtin { name: "clamp", params: &["x", "lo", "hi"], kind: Kind::Library(0, ORDERED) },
+    Builtin { name: "program_id", params: &["axis"], kind: BuiltinKind::ProgramId },
+    Builtin { name: "num_programs", params: &["axis"], kind: BuiltinKind::NumPrograms },
+    Builtin { name: "arange", params: &["lo", "hi"], kind: BuiltinKind::Arange },
+    Builtin { name: "load", params: &["p", "mask"], kind: BuiltinKind::Load },
+    Builtin { name: "load_or", params: &["p", "mask", "other"], kind: BuiltinKind::LoadOr },
+    Builtin { name: "store", params: &["p", "value", "mask"], kind: BuiltinKind::Store },
+    Builtin { name: "atomic_add", params: UPDATE, kind: BuiltinKind::Atomic(AtomicKind::Add) },
+    Builtin { name: "atomic_min", params: UPDATE, kind: BuiltinKind::Atomic(AtomicKind::Min) },
+    Builtin { name: "atomic_max", params: UPDATE, kind: BuiltinKind::Atomic(AtomicKind::Max) },
+    Builtin { name: "atomic_and", params: UPDATE, kind: BuiltinKind::Atomic(AtomicKind::And) },
+    Builtin { name: "atomic_or", params: UPDATE, kind: BuiltinKind::Atomic(AtomicKind::Or) },
+    Builtin { name: "atomic_xor", params: UPDATE, kind: BuiltinKind::Atomic(AtomicKind::Xor) },
+    Builtin { name: "atomic_xchg", params: UPDATE, kind: BuiltinKind::Atomic(AtomicKind::Xchg) },
+    Builtin { name: "atomic_cas", params: &["p", "compare", "value"], kind: BuiltinKind::AtomicCas },
+    Builtin { name: "select", params: &["mask", "a", "b"], kind: BuiltinKind::Select },
+    Builtin { name: "zeros", params: &["shape"], kind: BuiltinKind::Zeros },
+    Builtin { name: "full", params: &["shape", "value"], kind: BuiltinKind::Full },
+    Builtin { name: "sum", params: &["x"], kind: BuiltinKind::Fold(Fold::Binary(BinaryKind::Add)) },
+    Builtin { name: "sum_axis", params: &["x", "axis"], kind: BuiltinKind::FoldAxis(Fold::Binary(BinaryKind::Add)) },
+    Builtin { name: "max", params: &["x"], kind: BuiltinKind::Fold(Fold::Binary(BinaryKind::Max)) },
+    Builtin { name: "max_axis", params: &["x", "axis"], kind: BuiltinKind::FoldAxis(Fold::Binary(BinaryKind::Max)) },
+    Builtin { name: "min", params: &["x"], kind: BuiltinKind::Fold(Fold::Binary(BinaryKind::Min)) },
+    Builtin { name: "min_axis", params: &["x", "axis"], kind: BuiltinKind::FoldAxis(Fold::Binary(BinaryKind::Min)) },
+    Builtin { name: "argmax", params: &["x"], kind: BuiltinKind::Fold(Fold::Arg(CompareKind::Gt)) },
+    Builtin { name: "argmax_axis", params: &["x", "axis"], kind: BuiltinKind::FoldAxis(Fold::Arg(CompareKind::Gt)) },
+    Builtin { name: "argmin", params: &["x"], kind: BuiltinKind::Fold(Fold::Arg(CompareKind::Lt)) },
+    Builtin { name: "argmin_axis", params: &["x", "axis"], kind: BuiltinKind::FoldAxis(Fold::Arg(CompareKind::Lt)) },
+    Builtin { name: "any", params: &["mask"], kind: BuiltinKind::Fold(Fold::Binary(BinaryKind::Or)) },
+    Builtin { name: "any_axis", params: &["mask", "axis"], kind: BuiltinKind::FoldAxis(Fold::Binary(BinaryKind::Or)) },
+    Builtin { name: "all", params: &["mask"], kind: BuiltinKind::Fold(Fold::Binary(BinaryKind::And)) },
+    Builtin { name: "all_axis", params: &["mask", "axis"], kind: BuiltinKind::FoldAxis(Fold::Binary(BinaryKind::And)) },
+    Builtin { name: "reduce", params: &["x", "f"], kind: BuiltinKind::Reduce },
+    Builtin { name: "reduce_axis", params: &["x", "axis", "f"], kind: BuiltinKind::ReduceAxis },
+    Builtin { name: "dot", params: &["a", "b", "acc"], kind: BuiltinKind::Dot },
+    Builtin { name: "exp", params: &["x"], kind: BuiltinKind::Unary(UnaryKind::Exp) },
+    Builtin { name: "exp2", params: &["x"], kind: BuiltinKind::Unary(UnaryKind::Exp2) },
+    Builtin { name: "log", params: &["x"], kind: BuiltinKind::Unary(UnaryKind::Log) },
+    Builtin { name: "log2", params: &["x"], kind: BuiltinKind::Unary(UnaryKind::Log2) },
+    Builtin { name: "sin", params: &["x"], kind: BuiltinKind::Unary(UnaryKind::Sin) },
+    Builtin { name: "cos", params: &["x"], kind: BuiltinKind::Unary(UnaryKind::Cos) },
+    Builtin { name: "floor", params: &["x"], kind: BuiltinKind::Unary(UnaryKind::Floor) },
+    Builtin { name: "ceil", params: &["x"], kind: BuiltinKind::Unary(UnaryKind::Ceil) },
+    Builtin { name: "trunc", params: &["x"], kind: BuiltinKind::Unary(UnaryKind::Trunc) },
+    Builtin { name: "abs", params: &["x"], kind: BuiltinKind::Unary(UnaryKind::Abs) },
+    Builtin { name: "sqrt", params: &["x"], kind: BuiltinKind::Unary(UnaryKind::Sqrt) },
+    Builtin { name: "rsqrt", params: &["x"], kind: BuiltinKind::Unary(UnaryKind::Rsqrt) },
+    Builtin { name: "minimum", params: &["a", "b"], kind: BuiltinKind::Binary(BinaryKind::Min) },
+    Builtin { name: "maximum", params: &["a", "b"], kind: BuiltinKind::Binary(BinaryKind::Max) },
+    Builtin { name: "fma", params: &["a", "b", "c"], kind: BuiltinKind::Ternary(TernaryKind::Fma) },
+    Builtin { name: "round", params: &["x"], kind: BuiltinKind::Library(0, DType::is_float) },
+    Builtin { name: "sigmoid", params: &["x"], kind: BuiltinKind::Library(5, SINGLE) },
+    Builtin { name: "tanh", params: &["x"], kind: BuiltinKind::Library(3, SINGLE) },
+    Builtin { name: "erf", params: &["x"], kind: BuiltinKind::Library(2, SINGLE) },
+    Builtin { name: "clamp", params: &["x", "lo", "hi"], kind: BuiltinKind::Library(0, ORDERED) },
 ];
 
 /// How shapes meet.
@@ -177,24 +185,24 @@ pub(super) fn call(cx: &mut Checker<'_>, path: &Path, args: &[Expr], span: Span)
     }
     // Shapes, axes and closures are not values.
     match (builtin.kind, args) {
-        (Kind::Zeros, [shape]) => return cx.zeros(path, shape, span),
-        (Kind::Full, [shape, value]) => return cx.full(path, shape, value, span),
+        (BuiltinKind::Zeros, [shape]) => return cx.zeros(path, shape, span),
+        (BuiltinKind::Full, [shape, value]) => return cx.full(path, shape, value, span),
         _ => {}
     }
     if !path.generics.is_empty() {
         return cx.report(Diagnostic::new(Code::T0119, path.span, format!("`{name}` takes no type arguments")));
     }
     match (builtin.kind, args) {
-        (Kind::FoldAxis(fold), [x, axis]) => {
+        (BuiltinKind::FoldAxis(fold), [x, axis]) => {
             let value = cx.expr(x)?;
             return cx.fold(name, fold, (value, x.span), Some(axis), span);
         }
-        (Kind::Reduce, [x, f]) => return cx.reduce_by(name, x, None, f, span),
-        (Kind::ReduceAxis, [x, axis, f]) => return cx.reduce_by(name, x, Some(axis), f, span),
+        (BuiltinKind::Reduce, [x, f]) => return cx.reduce_by(name, x, None, f, span),
+        (BuiltinKind::ReduceAxis, [x, axis, f]) => return cx.reduce_by(name, x, Some(axis), f, span),
         _ => {}
     }
     let (args, tf32) = match (builtin.kind, args) {
-        (Kind::Dot, [a, b, acc]) => match precise(cx, a)? {
+        (BuiltinKind::Dot, [a, b, acc]) => match precise(cx, a)? {
             Some(a) => (vec![a, b, acc], true),
             None => (vec![a, b, acc], false),
         },
@@ -205,37 +213,39 @@ pub(super) fn call(cx: &mut Checker<'_>, path: &Path, args: &[Expr], span: Span)
     let values: Option<Vec<Arg>> = values?.into_iter().map(|(v, at)| Some((cx.not_unit(v, at)?, at))).collect();
     let values = values?;
     match (builtin.kind, &values[..]) {
-        (Kind::ProgramId, [axis]) => {
+        (BuiltinKind::ProgramId, [axis]) => {
             let axis = grid_axis(cx, axis)?;
             cx.append(Op::ProgramId { axis }, span).map(Val::Ir)
         }
-        (Kind::NumPrograms, [axis]) => {
+        (BuiltinKind::NumPrograms, [axis]) => {
             let axis = grid_axis(cx, axis)?;
             cx.append(Op::NumPrograms { axis }, span).map(Val::Ir)
         }
-        (Kind::Arange, [lo, hi]) => arange(cx, lo, hi, span),
-        (Kind::Load, [ptr, mask]) => load(cx, ptr, mask, None, span),
-        (Kind::LoadOr, [ptr, mask, other]) => load(cx, ptr, mask, Some(other), span),
-        (Kind::Store, [ptr, value, mask]) => store(cx, ptr, value, mask, span),
-        (Kind::Atomic(kind), [ptr, value, mask]) => cx.atomic(name, kind, [ptr, value, mask], span),
-        (Kind::AtomicCas, [ptr, compare, value]) => cx.atomic_cas(name, [ptr, compare, value], span),
-        (Kind::Select, [cond, a, b]) => select(cx, cond, a, b, span),
-        (Kind::Dot, [a, b, acc]) => dot(cx, a, b, acc, tf32, span),
-        (Kind::Fold(fold), [x]) => cx.fold(name, fold, x.clone(), None, span),
-        (Kind::Unary(kind), [x]) => {
+        (BuiltinKind::Arange, [lo, hi]) => arange(cx, lo, hi, span),
+        (BuiltinKind::Load, [ptr, mask]) => load(cx, ptr, mask, None, span),
+        (BuiltinKind::LoadOr, [ptr, mask, other]) => load(cx, ptr, mask, Some(other), span),
+        (BuiltinKind::Store, [ptr, value, mask]) => store(cx, ptr, value, mask, span),
+        (BuiltinKind::Atomic(kind), [ptr, value, mask]) => cx.atomic(name, kind, [ptr, value, mask], span),
+        (BuiltinKind::AtomicCas, [ptr, compare, value]) => cx.atomic_cas(name, [ptr, compare, value], span),
+        (BuiltinKind::Select, [cond, a, b]) => select(cx, cond, a, b, span),
+        (BuiltinKind::Dot, [a, b, acc]) => dot(cx, a, b, acc, tf32, span),
+        (BuiltinKind::Fold(fold), [x]) => cx.fold(name, fold, x.clone(), None, span),
+        (BuiltinKind::Unary(kind), [x]) => {
             let x = (x.0.clone().with_default_type(), x.1);
             check_class(cx, name, &x, |d| kind.defined_on(d))?;
             cx.unary(kind, x.0, span)
         }
-        (Kind::Binary(kind), [_, _]) => {
-            let [a, b] = join(cx, name, &values, |d| kind.accepts(d.class()), span)?[..] else { return None };
+        (BuiltinKind::Binary(kind), [_, _]) => {
+            let [a, b] = broadcast_args(cx, name, &values, |d| kind.accepts(d.class()), span)?[..] else { return None };
             cx.append(Op::Binary { kind, a, b }, span).map(Val::Ir)
         }
-        (Kind::Ternary(kind), [_, _, _]) => {
-            let [a, b, c] = join(cx, name, &values, |d| kind.accepts(d.class()), span)?[..] else { return None };
+        (BuiltinKind::Ternary(kind), [_, _, _]) => {
+            let [a, b, c] = broadcast_args(cx, name, &values, |d| kind.accepts(d.class()), span)?[..] else {
+                return None;
+            };
             cx.append(Op::Ternary { kind, a, b, c }, span).map(Val::Ir)
         }
-        (Kind::Library(_, accepts), values) => {
+        (BuiltinKind::Library(_, accepts), values) => {
             let Target::Function(index) = path.target else {
                 return cx.report(Diagnostic::new(Code::T0199, span, format!("`{name}` is not in the library")));
             };
@@ -330,10 +340,10 @@ fn known_int(cx: &mut Checker<'_>, (value, span): &Arg, what: &str) -> Option<i1
     }
 }
 
-fn grid_axis(cx: &mut Checker<'_>, axis: &Arg) -> Option<Axis> {
+fn grid_axis(cx: &mut Checker<'_>, axis: &Arg) -> Option<GridAxis> {
     let int = known_int(cx, axis, "the axis of the grid")?;
     match u8::try_from(int) {
-        Ok(int @ 0..=2) => Some(Axis(int)),
+        Ok(int @ 0..=2) => Some(GridAxis(int)),
         _ => {
             let problem = Diagnostic::new(Code::T0113, axis.1, format!("the grid has axes 0, 1 and 2, found {int}"));
             cx.report(problem.help("write 0, 1 or 2; more axes are computed, as in `program_id(0) / n`"))
@@ -465,7 +475,7 @@ fn store(cx: &mut Checker<'_>, ptr: &Arg, value: &Arg, mask_arg: &Arg, span: Spa
 }
 
 /// Values of one element type in their common shape; literals take the others' type.
-fn join(
+fn broadcast_args(
     cx: &mut Checker<'_>,
     name: &str,
     args: &[Arg],
@@ -524,7 +534,7 @@ fn select(cx: &mut Checker<'_>, cond: &Arg, a: &Arg, b: &Arg, span: Span) -> Opt
         let message = format!("a condition is `bool` or a tile of `bool`, found `{found}`");
         return cx.report(Diagnostic::new(Code::T0105, cond.1, message).help("compare, as in `x > 0.0`"));
     };
-    let values = join(cx, "select", &[a.clone(), b.clone()], |_| true, span)?;
+    let values = broadcast_args(cx, "select", &[a.clone(), b.clone()], |_| true, span)?;
     let common = Shape::broadcast(ty.shape, cx.func.ty(values[0]).shape);
     let Some(shape) = common else {
         let message = format!("a condition `{}` for values of shape {}", ty.describe(), cx.func.ty(values[0]).shape);

@@ -8,16 +8,16 @@ use super::Checker;
 use super::value::{Known, Val};
 use crate::ast::{Expr, ExprKind, Pattern, Stmt};
 use crate::diag::{Code, Diagnostic};
-use crate::ir::types::{DType, Elem, Shape, Type};
 use crate::ir::{Block, Value};
 use crate::ops::Op;
 use crate::span::Span;
+use crate::types::{DType, Elem, Shape, Type};
 
 impl Checker<'_> {
     /// Statements of the kernel itself, where `return` may end the program, and what follows the blocks they are in:
     /// the statements, each with the number of scopes around them. After an `if` that may return, each branch continues
     /// with a copy of what follows: `if c { a; return; } b` is `if c { a } else { b }`.
-    pub(super) fn top_level(&mut self, stmts: &[Stmt], behind: &[(usize, &[Stmt])]) {
+    pub(super) fn top_level(&mut self, stmts: &[Stmt], continuation: &[(usize, &[Stmt])]) {
         for (i, stmt) in stmts.iter().enumerate() {
             let Stmt::Expr(expr) = stmt else {
                 if let Stmt::Return(_) = stmt {
@@ -30,19 +30,19 @@ impl Checker<'_> {
                 self.stmt(stmt);
                 continue;
             }
-            let behind = [behind, &[(self.scopes.len(), &stmts[i + 1..])]].concat();
+            let continuation = [continuation, &[(self.scopes.len(), &stmts[i + 1..])]].concat();
             let Expr { kind: ExprKind::If(cond, then, otherwise), span } = expr else {
-                return self.arm_with(expr, &behind);
+                return self.arm_with(expr, &continuation);
             };
             let Some(cond) = self.condition(cond) else { return };
             let then = |cx: &mut Checker| {
-                cx.arm_with(then, &behind);
+                cx.arm_with(then, &continuation);
                 Some(Val::Unit)
             };
             let otherwise = |cx: &mut Checker| {
                 match otherwise.as_deref() {
-                    Some(otherwise) => cx.arm_with(otherwise, &behind),
-                    None => cx.top_level(&[], &behind),
+                    Some(otherwise) => cx.arm_with(otherwise, &continuation),
+                    None => cx.top_level(&[], &continuation),
                 }
                 Some(Val::Unit)
             };
@@ -50,20 +50,20 @@ impl Checker<'_> {
             self.branch(cond, &[], *span, then, otherwise);
             return;
         }
-        if let Some((&(scopes, stmts), behind)) = behind.split_last() {
+        if let Some((&(scopes, stmts), continuation)) = continuation.split_last() {
             self.scopes.truncate(scopes);
-            self.top_level(stmts, behind);
+            self.top_level(stmts, continuation);
         }
     }
 
     /// A block, or the `if` of an `else if`, and what follows.
-    fn arm_with(&mut self, expr: &Expr, behind: &[(usize, &[Stmt])]) {
+    fn arm_with(&mut self, expr: &Expr, continuation: &[(usize, &[Stmt])]) {
         self.scopes.push(Default::default());
         match &expr.kind {
-            ExprKind::Block(stmts, None) => self.top_level(stmts, behind),
+            ExprKind::Block(stmts, None) => self.top_level(stmts, continuation),
             ExprKind::Block(stmts, Some(tail)) => {
                 let stmts: Vec<Stmt> = stmts.iter().cloned().chain([Stmt::Expr((**tail).clone())]).collect();
-                self.top_level(&stmts, behind);
+                self.top_level(&stmts, continuation);
             }
             ExprKind::If(..)
             | ExprKind::Int(..)
@@ -78,7 +78,7 @@ impl Checker<'_> {
             | ExprKind::Field(..)
             | ExprKind::Tuple(_)
             | ExprKind::Array(_)
-            | ExprKind::Closure(..) => self.top_level(&[Stmt::Expr(expr.clone())], behind),
+            | ExprKind::Closure(..) => self.top_level(&[Stmt::Expr(expr.clone())], continuation),
         }
     }
 

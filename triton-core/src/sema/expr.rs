@@ -5,10 +5,10 @@ use super::value::{Known, Val};
 use super::{Checker, assoc, builtins, unknown};
 use crate::ast::{BinaryOp, Expr, ExprKind, Ident, Path, Target, Type as AstType, UnaryOp};
 use crate::diag::{Code, Diagnostic};
-use crate::ir::types::{Class, Constant, DType, Elem, Shape};
 use crate::ops::kinds::UnaryKind;
 use crate::ops::{Op, eval};
 use crate::span::Span;
+use crate::types::{Class, Constant, DType, Elem, Shape};
 
 /// Deepest nesting of an expression.
 const MAX_DEPTH: usize = 256;

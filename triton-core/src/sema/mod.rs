@@ -10,6 +10,7 @@
 //! **Invariant:** typing rules are in [`crate::ops::infer`]. The checker words the errors for the user and inserts the
 //! splats and broadcasts that the language leaves out.
 
+mod assertions;
 mod assoc;
 mod atomic;
 mod builtins;
@@ -18,7 +19,6 @@ mod control;
 mod expr;
 mod operator;
 mod reduce;
-mod report;
 mod shape;
 mod unknown;
 mod value;
@@ -33,10 +33,10 @@ use crate::ast::{
     Struct as AstStruct, Type as AstType,
 };
 use crate::diag::{Code, Diagnostic, Failure};
-use crate::ir::types::{DType, Elem, Shape, Type};
 use crate::ir::{Function, Value};
 use crate::ops::{Op, Outer};
 use crate::span::Span;
+use crate::types::{DType, Elem, Shape, Type};
 use call::Call;
 use std::collections::HashMap;
 use value::{Known, Val};

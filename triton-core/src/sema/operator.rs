@@ -7,47 +7,47 @@ use super::value::{Known, Val};
 use crate::ast::{BinaryOp, Expr};
 use crate::diag::{Code, Diagnostic};
 use crate::ir::Value;
-use crate::ir::types::{Class, Constant, DType, Elem, Shape};
 use crate::ops::kinds::{BinaryKind, CompareKind, UnaryKind};
 use crate::ops::{Op, eval};
 use crate::span::Span;
+use crate::types::{Class, Constant, DType, Elem, Shape};
 
 /// What pointers have.
 const POINTERS: &str = "a pointer has `pointer + integer` and `pointer - integer`";
 
 /// What an operator does to numbers.
 #[derive(Clone, Copy)]
-enum Kind {
+enum OperatorKind {
     Binary(BinaryKind),
     Compare(CompareKind),
 }
 
-impl Kind {
-    fn of(op: BinaryOp) -> Kind {
+impl OperatorKind {
+    fn of(op: BinaryOp) -> OperatorKind {
         match op {
-            BinaryOp::Add => Kind::Binary(BinaryKind::Add),
-            BinaryOp::Sub => Kind::Binary(BinaryKind::Sub),
-            BinaryOp::Mul => Kind::Binary(BinaryKind::Mul),
-            BinaryOp::Div => Kind::Binary(BinaryKind::Div),
-            BinaryOp::Rem => Kind::Binary(BinaryKind::Rem),
-            BinaryOp::BitAnd | BinaryOp::And => Kind::Binary(BinaryKind::And),
-            BinaryOp::BitOr | BinaryOp::Or => Kind::Binary(BinaryKind::Or),
-            BinaryOp::BitXor => Kind::Binary(BinaryKind::Xor),
-            BinaryOp::Shl => Kind::Binary(BinaryKind::Shl),
-            BinaryOp::Shr => Kind::Binary(BinaryKind::Shr),
-            BinaryOp::Eq => Kind::Compare(CompareKind::Eq),
-            BinaryOp::Ne => Kind::Compare(CompareKind::Ne),
-            BinaryOp::Lt => Kind::Compare(CompareKind::Lt),
-            BinaryOp::Le => Kind::Compare(CompareKind::Le),
-            BinaryOp::Gt => Kind::Compare(CompareKind::Gt),
-            BinaryOp::Ge => Kind::Compare(CompareKind::Ge),
+            BinaryOp::Add => OperatorKind::Binary(BinaryKind::Add),
+            BinaryOp::Sub => OperatorKind::Binary(BinaryKind::Sub),
+            BinaryOp::Mul => OperatorKind::Binary(BinaryKind::Mul),
+            BinaryOp::Div => OperatorKind::Binary(BinaryKind::Div),
+            BinaryOp::Rem => OperatorKind::Binary(BinaryKind::Rem),
+            BinaryOp::BitAnd | BinaryOp::And => OperatorKind::Binary(BinaryKind::And),
+            BinaryOp::BitOr | BinaryOp::Or => OperatorKind::Binary(BinaryKind::Or),
+            BinaryOp::BitXor => OperatorKind::Binary(BinaryKind::Xor),
+            BinaryOp::Shl => OperatorKind::Binary(BinaryKind::Shl),
+            BinaryOp::Shr => OperatorKind::Binary(BinaryKind::Shr),
+            BinaryOp::Eq => OperatorKind::Compare(CompareKind::Eq),
+            BinaryOp::Ne => OperatorKind::Compare(CompareKind::Ne),
+            BinaryOp::Lt => OperatorKind::Compare(CompareKind::Lt),
+            BinaryOp::Le => OperatorKind::Compare(CompareKind::Le),
+            BinaryOp::Gt => OperatorKind::Compare(CompareKind::Gt),
+            BinaryOp::Ge => OperatorKind::Compare(CompareKind::Ge),
         }
     }
 
     fn accepts(self, dtype: DType) -> bool {
         match self {
-            Kind::Binary(kind) => kind.accepts(dtype.class()),
-            Kind::Compare(kind) => kind.accepts(dtype.class()),
+            OperatorKind::Binary(kind) => kind.accepts(dtype.class()),
+            OperatorKind::Compare(kind) => kind.accepts(dtype.class()),
         }
     }
 }
@@ -95,7 +95,7 @@ impl Checker<'_> {
         let (a_type, b_type) = (of(&a, &self.func), of(&b, &self.func));
         // Whether the operator exists for that type comes before whether the literal fits it.
         match (a_type, b_type) {
-            (Some(dtype), None) | (None, Some(dtype)) if !Kind::of(op).accepts(dtype) => {
+            (Some(dtype), None) | (None, Some(dtype)) if !OperatorKind::of(op).accepts(dtype) => {
                 return self.not_accepted(op, span, &a, &b, dtype);
             }
             _ => {}
@@ -112,9 +112,9 @@ impl Checker<'_> {
         }
         let (a, b) = (self.materialise(a, None, a_span)?, self.materialise(b, None, b_span)?);
         let (a, b) = self.broadcast_pair(op, span, a, b)?;
-        let op = match Kind::of(op) {
-            Kind::Binary(kind) => Op::Binary { kind, a, b },
-            Kind::Compare(kind) => Op::Compare { kind, a, b },
+        let op = match OperatorKind::of(op) {
+            OperatorKind::Binary(kind) => Op::Binary { kind, a, b },
+            OperatorKind::Compare(kind) => Op::Compare { kind, a, b },
         };
         self.append(op, span).map(Val::Ir)
     }
@@ -207,7 +207,7 @@ impl Checker<'_> {
         };
         let message = format!("cannot {} `{}` and `{}`", verb(op), ty_a.describe(), ty_b.describe());
         match (ty_a.elem, ty_b.elem) {
-            (Elem::Num(x), Elem::Num(y)) if x == y && Kind::of(op).accepts(x) => Some(()),
+            (Elem::Num(x), Elem::Num(y)) if x == y && OperatorKind::of(op).accepts(x) => Some(()),
             (Elem::Num(x), Elem::Num(y)) if x == y => self.not_accepted(op, span, a, b, x),
             (Elem::Num(x), Elem::Num(y)) => {
                 let (x, y) = (self.spelled(x), self.spelled(y));
@@ -241,8 +241,8 @@ impl Checker<'_> {
 
     fn known_binary(&mut self, op: BinaryOp, span: Span, x: Constant, y: Constant) -> Option<Val> {
         let dtype = x.dtype;
-        match Kind::of(op) {
-            Kind::Binary(kind) => match eval::binary(kind, dtype, &[x.bits], &[y.bits]) {
+        match OperatorKind::of(op) {
+            OperatorKind::Binary(kind) => match eval::binary(kind, dtype, &[x.bits], &[y.bits]) {
                 Ok(bits) => Some(Val::Known(Known::Typed(Constant { dtype, bits: bits[0] }))),
                 Err((_, eval::DivisionError::ByZero)) => {
                     let problem = Diagnostic::new(Code::T0112, span, "this divides by zero");
@@ -253,7 +253,7 @@ impl Checker<'_> {
                     self.report(problem.help("convert the dividend to a wider type with `.to::<..>()`"))
                 }
             },
-            Kind::Compare(kind) => {
+            OperatorKind::Compare(kind) => {
                 Some(Val::Known(Known::int(DType::Bool, eval::compare(kind, dtype, &[x.bits], &[y.bits])[0].into())))
             }
         }
@@ -316,30 +316,32 @@ fn literals(op: BinaryOp, a: &Known, b: &Known) -> Option<Known> {
         (Known::Int(x), Known::Int(y)) => (*x, *y),
         (Known::Float(x), Known::Float(y)) => {
             let (x, y): (f64, f64) = (x.parse().ok()?, y.parse().ok()?);
-            let z = match Kind::of(op) {
-                Kind::Binary(BinaryKind::Add) => x + y,
-                Kind::Binary(BinaryKind::Sub) => x - y,
-                Kind::Binary(BinaryKind::Mul) => x * y,
-                Kind::Binary(BinaryKind::Div) => x / y,
-                Kind::Binary(_) | Kind::Compare(_) => return None,
+            let z = match OperatorKind::of(op) {
+                OperatorKind::Binary(BinaryKind::Add) => x + y,
+                OperatorKind::Binary(BinaryKind::Sub) => x - y,
+                OperatorKind::Binary(BinaryKind::Mul) => x * y,
+                OperatorKind::Binary(BinaryKind::Div) => x / y,
+                OperatorKind::Binary(_) | OperatorKind::Compare(_) => return None,
             };
             return Some(Known::Float(format!("{z:?}")));
         }
         (Known::Int(_) | Known::Float(_) | Known::Typed(_), _) => return None,
     };
-    let int = match Kind::of(op) {
-        Kind::Binary(BinaryKind::Add) => x.checked_add(y),
-        Kind::Binary(BinaryKind::Sub) => x.checked_sub(y),
-        Kind::Binary(BinaryKind::Mul) => x.checked_mul(y),
-        Kind::Binary(BinaryKind::Div) => x.checked_div(y),
-        Kind::Binary(BinaryKind::Rem) => x.checked_rem(y),
-        Kind::Binary(BinaryKind::Shl) => u32::try_from(y).ok().filter(|&y| y < 64).and_then(|y| x.checked_mul(1 << y)),
-        Kind::Binary(BinaryKind::Shr) => u32::try_from(y).ok().and_then(|y| x.checked_shr(y)),
-        Kind::Binary(BinaryKind::And) => Some(x & y),
-        Kind::Binary(BinaryKind::Or) => Some(x | y),
-        Kind::Binary(BinaryKind::Xor) => Some(x ^ y),
-        Kind::Binary(BinaryKind::Min | BinaryKind::Max) => None,
-        Kind::Compare(kind) => {
+    let int = match OperatorKind::of(op) {
+        OperatorKind::Binary(BinaryKind::Add) => x.checked_add(y),
+        OperatorKind::Binary(BinaryKind::Sub) => x.checked_sub(y),
+        OperatorKind::Binary(BinaryKind::Mul) => x.checked_mul(y),
+        OperatorKind::Binary(BinaryKind::Div) => x.checked_div(y),
+        OperatorKind::Binary(BinaryKind::Rem) => x.checked_rem(y),
+        OperatorKind::Binary(BinaryKind::Shl) => {
+            u32::try_from(y).ok().filter(|&y| y < 64).and_then(|y| x.checked_mul(1 << y))
+        }
+        OperatorKind::Binary(BinaryKind::Shr) => u32::try_from(y).ok().and_then(|y| x.checked_shr(y)),
+        OperatorKind::Binary(BinaryKind::And) => Some(x & y),
+        OperatorKind::Binary(BinaryKind::Or) => Some(x | y),
+        OperatorKind::Binary(BinaryKind::Xor) => Some(x ^ y),
+        OperatorKind::Binary(BinaryKind::Min | BinaryKind::Max) => None,
+        OperatorKind::Compare(kind) => {
             let bits = |v: i128| Constant::int(DType::I64, v).bits;
             // Literals may be larger than any type; how they compare is how their order compares with that of equal ones.
             let order = x.cmp(&y) as i8;

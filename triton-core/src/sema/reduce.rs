@@ -1,24 +1,15 @@
 //! Reductions: of a whole tile to a number, or along an axis.
 
 use super::Checker;
-use super::builtins::not_defined;
+use super::builtins::{Fold, not_defined};
 use super::value::Val;
 use crate::ast::{Expr, ExprKind, Pattern};
 use crate::diag::{Code, Diagnostic};
-use crate::ir::types::{DType, Shape, Type};
 use crate::ir::{Block, Value};
 use crate::ops::kinds::{BinaryKind, CompareKind};
 use crate::ops::{BitOrder, Op};
 use crate::span::Span;
-
-/// How two elements are combined.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Fold {
-    /// One operation.
-    Binary(BinaryKind),
-    /// The lowest index of the greatest or the least number.
-    Arg(CompareKind),
-}
+use crate::types::{DType, Shape, Type};
 
 impl Checker<'_> {
     /// `sum(x)`, `sum_axis(x, axis)` and their like.

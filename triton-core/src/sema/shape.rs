@@ -5,9 +5,9 @@ use super::value::{Known, Val};
 use crate::ast::{Expr, ExprKind, Ident, Path};
 use crate::diag::{Code, Diagnostic};
 use crate::ir::Value;
-use crate::ir::types::{Constant, MAX_RANK, MAX_TILE, Shape, Type};
 use crate::ops::Op;
 use crate::span::Span;
+use crate::types::{Constant, MAX_RANK, MAX_TILE, Shape, Type};
 
 impl Checker<'_> {
     /// The values of an array, each with its span.

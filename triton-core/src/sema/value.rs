@@ -1,12 +1,11 @@
 //! What expressions evaluate to while checking: values of the IR, and compile-time constants.
 
-use super::view::View;
 use super::{Checker, assoc};
 use crate::diag::{Code, Diagnostic};
-use crate::ir::types::{Class, Constant, DType, Elem, Shape, Type};
 use crate::ir::{Function, Value};
 use crate::ops::{Op, Outer};
 use crate::span::Span;
+use crate::types::{Class, Constant, DType, Elem, Shape, Type};
 
 /// The result of an expression.
 #[derive(Clone, Debug, PartialEq)]
@@ -25,6 +24,23 @@ pub(super) enum Val {
     Outer(usize),
     /// None.
     Unit,
+}
+
+/// A view's parameters in the IR.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct View {
+    pub dtype: DType,
+    pub mutable: bool,
+    pub ptr: Value,
+    pub extents: Vec<Value>,
+    pub strides: Vec<Value>,
+}
+
+impl View {
+    pub fn describe(&self) -> String {
+        let name = if self.mutable { "TensorMut" } else { "Tensor" };
+        format!("{name}<{}, {}>", self.dtype, self.extents.len())
+    }
 }
 
 /// A constant scalar.

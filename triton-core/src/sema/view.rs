@@ -7,31 +7,14 @@
 
 use super::Checker;
 use super::builtins::element_for;
-use super::value::Val;
+use super::value::{Val, View};
 use crate::ast::{Expr, Ident, Param as AstParam};
 use crate::diag::{Code, Diagnostic};
 use crate::ir::Value;
-use crate::ir::types::{DType, Elem, Shape, Type};
 use crate::ops::Op;
 use crate::ops::kinds::{BinaryKind, CompareKind};
 use crate::span::Span;
-
-/// A view's parameters in the IR.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) struct View {
-    pub dtype: DType,
-    pub mutable: bool,
-    pub ptr: Value,
-    pub extents: Vec<Value>,
-    pub strides: Vec<Value>,
-}
-
-impl View {
-    pub fn describe(&self) -> String {
-        let name = if self.mutable { "TensorMut" } else { "Tensor" };
-        format!("{name}<{}, {}>", self.dtype, self.extents.len())
-    }
-}
+use crate::types::{DType, Elem, Shape, Type};
 
 impl Checker<'_> {
     /// The parameters that a view becomes, in the order in which a launch passes them.

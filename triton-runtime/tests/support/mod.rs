@@ -6,10 +6,10 @@ use std::borrow::Cow;
 use std::path::PathBuf;
 use std::process::{Command, Output};
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
-use triton_core::ir::types::DType;
 use triton_core::metadata::{
     Config, Image, KernelMetadata, ParamMetadata, ParamType, ProgramMap, Specialization, Target,
 };
+use triton_core::types::DType;
 use triton_runtime::launch::mode::Safe;
 use triton_runtime::{Kernel, Launch, LaunchArg};
 

@@ -16,10 +16,97 @@ pub mod random;
 pub mod record;
 pub mod table;
 
-pub use program::{Origin, Outcome, Program, Promise};
+use kind::Kind;
+use matrix::Dots;
+use random::hash;
 
 /// Forms of one program.
 const FORMS: usize = 16;
+
+/// What one launch tries: kernel `run` with the addresses of input and output, blocks of [`program::THREADS`] threads.
+#[derive(Clone, Debug)]
+pub struct Program {
+    /// Its name.
+    pub name: String,
+    /// PTX.
+    pub text: String,
+    /// How many blocks.
+    pub blocks: u32,
+    /// What the first parameter points to.
+    pub input: Vec<u8>,
+    /// Bytes that the second parameter points to, zero before.
+    pub output: usize,
+    /// What lies there.
+    pub results: Vec<Outcome>,
+}
+
+/// One result of a form in all threads, or one matrix.
+#[derive(Clone, Debug)]
+pub struct Outcome {
+    /// Name of the form.
+    pub form: String,
+    /// Type of a result.
+    pub kind: Kind,
+    /// How close a result must be.
+    pub promise: Promise,
+    /// Which operands lead to it.
+    pub origin: Origin,
+    /// Where each result begins in the output.
+    pub places: Vec<usize>,
+    /// Bytes of each.
+    pub bytes: usize,
+}
+
+/// What the ISA, or a measured model, says of a result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Promise {
+    /// Its bits.
+    Exact,
+    /// Its error.
+    Approximate,
+    /// Nothing: it is what the accumulation of a matrix instruction shows.
+    Accumulated,
+}
+
+/// Where results come from.
+#[derive(Clone, Debug)]
+pub enum Origin {
+    /// Result `n` from the values at `offset + n * STRIDE` of the input, of this many bytes.
+    Operands(Vec<(usize, usize)>),
+    /// Sums of products.
+    Dots(Dots),
+}
+
+impl Program {
+    /// FNV-1a of text and input: recorded results belong to them.
+    pub fn hash(&self) -> u64 {
+        hash(&[self.text.as_bytes(), &self.input].concat())
+    }
+}
+
+impl Outcome {
+    /// The bits of a result.
+    pub fn bits(&self, output: &[u8], index: usize) -> u128 {
+        bits(output, self.places[index], self.bytes)
+    }
+
+    /// The operands of a result, as text.
+    pub fn operands(&self, input: &[u8], index: usize) -> String {
+        match &self.origin {
+            Origin::Operands(list) => {
+                let text = |&(offset, bytes): &(usize, usize)| {
+                    format!("{:0width$x}", bits(input, offset + index * program::STRIDE, bytes), width = bytes * 2)
+                };
+                list.iter().map(text).collect::<Vec<_>>().join(" ")
+            }
+            Origin::Dots(dots) => dots.operands(index),
+        }
+    }
+}
+
+fn bits(data: &[u8], at: usize, bytes: usize) -> u128 {
+    data[at..at + bytes].iter().rev().fold(0, |all, byte| all << 8 | u128::from(*byte))
+}
 
 /// All programs.
 ///

@@ -2,99 +2,14 @@
 
 use crate::form::{Form, INPUTS, OUTPUTS, SCRATCH};
 use crate::kind::{Kind, Value};
-use crate::matrix::Dots;
 use crate::random::{Random, hash};
+use crate::{Origin, Outcome, Program, Promise};
 use std::fmt::Write;
 
 /// Threads of a block.
 pub const THREADS: u32 = 128;
 /// Bytes between the values of neighbouring threads in the input.
 pub const STRIDE: usize = 16;
-
-/// What one launch tries: kernel `run` with the addresses of input and output, blocks of [`THREADS`] threads.
-#[derive(Clone, Debug)]
-pub struct Program {
-    /// Its name.
-    pub name: String,
-    /// PTX.
-    pub text: String,
-    /// How many blocks.
-    pub blocks: u32,
-    /// What the first parameter points to.
-    pub input: Vec<u8>,
-    /// Bytes that the second parameter points to, zero before.
-    pub output: usize,
-    /// What lies there.
-    pub results: Vec<Outcome>,
-}
-
-/// One result of a form in all threads, or one matrix.
-#[derive(Clone, Debug)]
-pub struct Outcome {
-    /// Name of the form.
-    pub form: String,
-    /// Type of a result.
-    pub kind: Kind,
-    /// How close a result must be.
-    pub promise: Promise,
-    /// Which operands lead to it.
-    pub origin: Origin,
-    /// Where each result begins in the output.
-    pub places: Vec<usize>,
-    /// Bytes of each.
-    pub bytes: usize,
-}
-
-/// What the ISA, or a measured model, says of a result.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Promise {
-    /// Its bits.
-    Exact,
-    /// Its error.
-    Approximate,
-    /// Nothing: it is what the accumulation of a matrix instruction shows.
-    Accumulated,
-}
-
-/// Where results come from.
-#[derive(Clone, Debug)]
-pub enum Origin {
-    /// Result `n` from the values at `offset + n * STRIDE` of the input, of this many bytes.
-    Operands(Vec<(usize, usize)>),
-    /// Sums of products.
-    Dots(Dots),
-}
-
-impl Program {
-    /// FNV-1a of text and input: recorded results belong to them.
-    pub fn hash(&self) -> u64 {
-        hash(&[self.text.as_bytes(), &self.input].concat())
-    }
-}
-
-impl Outcome {
-    /// The bits of a result.
-    pub fn bits(&self, output: &[u8], index: usize) -> u128 {
-        bits(output, self.places[index], self.bytes)
-    }
-
-    /// The operands of a result, as text.
-    pub fn operands(&self, input: &[u8], index: usize) -> String {
-        match &self.origin {
-            Origin::Operands(list) => {
-                let text = |&(offset, bytes): &(usize, usize)| {
-                    format!("{:0width$x}", bits(input, offset + index * STRIDE, bytes), width = bytes * 2)
-                };
-                list.iter().map(text).collect::<Vec<_>>().join(" ")
-            }
-            Origin::Dots(dots) => dots.operands(index),
-        }
-    }
-}
-
-fn bits(data: &[u8], at: usize, bytes: usize) -> u128 {
-    data[at..at + bytes].iter().rev().fold(0, |all, byte| all << 8 | u128::from(*byte))
-}
 
 /// Declarations, the prologue and the frame of a kernel of all programs.
 pub fn frame(declarations: &str, registers: &str, body: &str) -> String {

@@ -1,6 +1,6 @@
 //! Shadow memory of a few bytes.
 
-use super::causality::Layer;
+use super::thread::Layer;
 use super::{ConflictKind, Performer, Proxy, Record, Space, Who};
 
 /// The last write, and the reads since. More of either only while nothing orders them: reads, writes of strong operations,

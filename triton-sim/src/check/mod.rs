@@ -17,13 +17,15 @@ mod shadow;
 mod sync;
 #[cfg(test)]
 mod tests;
+mod thread;
 mod view;
 
-pub use causality::{Causality, Moment, Thread};
+pub use causality::{Causality, Moment};
 pub use clocks::{Clocks, Knowledge};
-pub use record::{Access, Kind, Performer, Proxy, Record, Scope, Who};
-pub use shadow::{Conflict, ConflictKind, Shadow};
+pub use record::{Access, ConflictKind, Kind, Performer, Proxy, Record, Scope, Who};
+pub use shadow::{Conflict, Shadow};
 pub use sync::{Ordering, SyncMap};
+pub use thread::Thread;
 pub use view::{Space, View};
 
 /// The numbers of the lanes of a mask, rising.

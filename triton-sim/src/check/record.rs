@@ -1,6 +1,6 @@
 //! Accesses, their agents, and when two of them conflict.
 
-use super::causality::{Layer, Thread};
+use super::thread::{Layer, Thread};
 use super::{Knowledge, lanes_of};
 use std::ops::RangeInclusive;
 
@@ -54,6 +54,17 @@ pub struct Access {
     pub repeats: u32,
     /// A load through the read-only path (`ld.global.nc`): no access may write these bytes, before or after.
     pub read_only: bool,
+}
+
+/// What is wrong with two accesses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ConflictKind {
+    /// A race: one of them writes, and neither happens before the other.
+    Race,
+    /// The later is of the asynchronous proxy, the earlier a write of the generic one, and no proxy fence is between them.
+    ProxyFence,
+    /// One was read through the read-only path, the other writes: whatever orders them.
+    ReadOnly,
 }
 
 /// Who performs the access of a thread, and with which epoch.

@@ -1,22 +1,11 @@
 //! Shadow memory: the accesses to each byte of a region of memory.
 
 use super::cell::{Cell, Found, Touch};
-use super::{Access, Record, Space, Who};
+use super::{Access, ConflictKind, Record, Space, Who};
 use std::ops::Range;
 
 /// Bytes of a page.
 const PAGE: u64 = 4096;
-
-/// What is wrong with two accesses.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ConflictKind {
-    /// A race: one of them writes, and neither happens before the other.
-    Race,
-    /// The later is of the asynchronous proxy, the earlier a write of the generic one, and no proxy fence is between them.
-    ProxyFence,
-    /// One was read through the read-only path, the other writes: whatever orders them.
-    ReadOnly,
-}
 
 /// Two accesses of the same bytes that break a rule.
 #[derive(Clone, Copy, Debug)]

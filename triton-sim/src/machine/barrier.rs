@@ -2,8 +2,8 @@
 
 use super::order::Knows;
 use super::schedule::Flow;
-use super::warp::{Waiting, Warp, lanes};
-use super::{Block, Cx, Stop};
+use super::warp::{Waiting, lanes};
+use super::{Block, Cx, Stop, Warp};
 use crate::code::{Bar, Bool, Op, Reg, Src};
 use crate::report::Fault;
 use std::collections::BTreeMap;

@@ -1,11 +1,11 @@
 //! Bulk copies: `cp.async.bulk`, with and without a tensor map, and their groups.
 
 use super::address::{Reach, Spot};
-use super::copy::{Pending, Work, combine, no_mbarrier};
+use super::copy::{combine, no_mbarrier};
 use super::mbarrier::Mbarrier;
 use super::order::Asynchronous;
 use super::warp::lanes;
-use super::{Cluster, Cx, Run, Stop};
+use super::{Cluster, Cx, Pending, Run, Stop, Work};
 use crate::code::{Bulk, BulkCopy, Extent, MapReduce, Reduce, SHARED_BASE, Src, Window, dec, inc};
 use crate::hopper::{DataType, TensorMap};
 use crate::memory::Found;

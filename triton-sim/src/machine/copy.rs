@@ -3,46 +3,14 @@
 
 use super::access::number;
 use super::address::{Reach, Spot};
-use super::bulk::Bulky;
-use super::order::{Asynchronous, Moment};
+use super::order::Asynchronous;
 use super::warp::lanes;
-use super::{Block, Cluster, Cx, Run, Stop};
+use super::{Block, Cluster, Cx, Origin, Pending, Run, Stop, Work};
 use crate::code::{Addr, Src, Window};
 use crate::report::{Access, Fault, MbarrierProblem, Space};
 
 /// The most work in flight in a cluster: some of it is done first.
 const MOST_PENDING: usize = 4096;
-
-/// Work that was started.
-#[derive(Debug)]
-pub(crate) struct Pending {
-    /// Its number.
-    pub id: u64,
-    /// Who began it: rank of the block, warp, lane, and at which instruction.
-    pub origin: Origin,
-    /// The clock at its start.
-    pub moment: Moment,
-    /// The work.
-    pub work: Work,
-}
-
-/// Who began asynchronous work.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Origin {
-    pub rank: usize,
-    pub warp: u32,
-    pub lane: usize,
-    pub pc: u32,
-}
-
-/// The work.
-#[derive(Debug)]
-pub(crate) enum Work {
-    /// `cp.async`
-    Copy(Copy),
-    /// `cp.async.bulk`
-    Bulk(Bulky),
-}
 
 /// A `cp.async` of one lane.
 #[derive(Clone, Copy, Debug)]
@@ -57,16 +25,6 @@ pub(crate) struct Copy {
     pub read: u32,
     /// Agent and clock of the lane's copies.
     pub stamp: (u32, u32),
-}
-
-impl Pending {
-    /// Whether it is a bulk copy to the shared memory of a block.
-    pub(super) fn writes_to(&self, rank: u32) -> bool {
-        match &self.work {
-            Work::Copy(_) => false,
-            Work::Bulk(bulky) => bulky.writes_to(rank),
-        }
-    }
 }
 
 impl Run<'_> {

@@ -7,8 +7,8 @@
 //!
 //! Where to look for the earlier state: at that of a power of two of instructions before (Brent, BIT 20, 1980).
 
-use super::warp::{Lanes, Waiting, Warp};
-use super::{Cluster, Cx, Run};
+use super::warp::{Lanes, Waiting};
+use super::{Cluster, Cx, Run, Warp};
 use crate::report::{Fault, Wait};
 
 /// Instructions without progress before warps are watched: most loops are shorter.

@@ -55,12 +55,15 @@ use crate::memory::Memory;
 use crate::report::{Fault, Repeats, Report, Site};
 use crate::stats::Statistics;
 use barrier::Barrier;
+use bulk::{BulkQueue, Bulky};
+use copy::Copy;
+use livelock::{Turns, Watch};
 use mbarrier::Mbarrier;
-use order::{Globals, Knows, Remote};
+use order::{Globals, Knows, Moment, Remote};
 use schedule::Flow;
 use std::collections::{BTreeMap, HashMap, HashSet};
-use warp::Warp;
-use wgmma::Warpgroup;
+use warp::{CopyQueue, Fragment, Lanes, Waiting};
+use wgmma::{Warpgroup, WgmmaQueue};
 
 pub(crate) use start::launch;
 
@@ -129,7 +132,7 @@ pub(crate) struct Cluster {
     /// Every warp: block and number.
     order: Vec<(u32, u32)>,
     /// Asynchronous work in flight.
-    pending: Vec<copy::Pending>,
+    pending: Vec<Pending>,
     agents: Causality,
     /// Completions of the cluster's barrier.
     phase: u64,
@@ -161,6 +164,76 @@ pub(crate) struct Block {
     warpgroups: Vec<Warpgroup>,
     /// Registers that `setmaxnreg` gave back, in those of a warp's thread; none if the registers at the launch are unknown.
     free_registers: Option<u32>,
+}
+
+/// A warp of a block.
+#[derive(Debug, Default)]
+pub(crate) struct Warp {
+    /// Number in the block.
+    pub index: u32,
+    /// Lanes that exist: all but in the last warp of some blocks.
+    pub born: u32,
+    /// Lanes that have ended.
+    pub exited: u32,
+    /// The others.
+    pub fragments: Vec<Fragment>,
+    /// A value for each register and lane.
+    pub registers: Vec<Lanes>,
+    /// Lanes in which a register was written.
+    pub defined: Vec<u32>,
+    /// Instructions that ran: the time of the next two.
+    pub time: u64,
+    /// When an ordinary instruction last wrote a register.
+    pub written: Vec<u64>,
+    /// How many unfinished `wgmma` use a register: as accumulator in the low half, as fragment of A in the high half.
+    pub locked: Vec<u32>,
+    /// Unfinished `wgmma`.
+    pub wgmma: WgmmaQueue,
+    /// Local memory of each lane, made at the first access, and which bytes were written.
+    pub local: Vec<(Vec<u8>, Vec<bool>)>,
+    /// Bulk copies of each lane.
+    pub bulk: Vec<BulkQueue>,
+    /// `cp.async` of each lane.
+    pub copies: Vec<CopyQueue>,
+    /// The phase of the cluster's barrier that each lane has arrived at and not yet waited for.
+    pub cluster_phase: [Option<u64>; 32],
+    /// Registers of a thread, as `setmaxnreg` left them; none if they are unknown.
+    pub max_registers: Option<u32>,
+    /// An earlier state, to detect a repetition.
+    pub watch: Option<Box<Watch>>,
+    /// Iterations of its loops.
+    pub turns: Turns,
+}
+
+/// Work that was started.
+#[derive(Debug)]
+pub(crate) struct Pending {
+    /// Its number.
+    pub id: u64,
+    /// Who began it: rank of the block, warp, lane, and at which instruction.
+    pub origin: Origin,
+    /// The clock at its start.
+    pub moment: Moment,
+    /// The work.
+    pub work: Work,
+}
+
+/// Who began asynchronous work.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Origin {
+    pub rank: usize,
+    pub warp: u32,
+    pub lane: usize,
+    pub pc: u32,
+}
+
+/// The work.
+#[derive(Debug)]
+pub(crate) enum Work {
+    /// `cp.async`
+    Copy(Copy),
+    /// `cp.async.bulk`
+    Bulk(Bulky),
 }
 
 /// A warp at an instruction.
@@ -248,6 +321,69 @@ impl Cluster {
     }
 }
 
+impl Warp {
+    /// A warp with this many lanes at the first instruction.
+    pub fn new(index: u32, lanes: u32, kernel: &Kernel) -> Warp {
+        let count = kernel.registers.len();
+        let born = if lanes >= 32 { u32::MAX } else { (1 << lanes) - 1 };
+        Warp {
+            index,
+            born,
+            fragments: vec![Fragment { lanes: born, pc: 0, wait: None, turn: 0 }],
+            registers: vec![[0; 32]; count],
+            defined: vec![0; count],
+            written: vec![0; count],
+            locked: vec![0; count],
+            bulk: std::iter::repeat_with(BulkQueue::default).take(32).collect(),
+            copies: std::iter::repeat_with(CopyQueue::default).take(32).collect(),
+            max_registers: kernel.max_registers,
+            ..Warp::default()
+        }
+    }
+
+    /// Lanes that have not ended.
+    pub fn live(&self) -> u32 {
+        self.born & !self.exited
+    }
+
+    /// Joins fragments at the same instruction and do not wait for something else.
+    pub fn merge(&mut self) {
+        let mut i = 0;
+        while i < self.fragments.len() {
+            let mut j = i + 1;
+            while j < self.fragments.len() {
+                let (a, b) = (&self.fragments[i], &self.fragments[j]);
+                // Lanes that wait for some of the warp are not joined by others.
+                let takes = |f: &Fragment, others: u32| match f.wait {
+                    None => true,
+                    Some(Waiting::Lanes(needed)) => others & !needed == 0,
+                    Some(_) => false,
+                };
+                if a.pc == b.pc && takes(a, b.lanes) && takes(b, a.lanes) {
+                    let other = self.fragments.swap_remove(j);
+                    let fragment = &mut self.fragments[i];
+                    fragment.lanes |= other.lanes;
+                    fragment.wait = None;
+                    fragment.turn = fragment.turn.max(other.turn);
+                } else {
+                    j += 1;
+                }
+            }
+            i += 1;
+        }
+    }
+}
+
+impl Pending {
+    /// Whether it is a bulk copy to the shared memory of a block.
+    fn writes_to(&self, rank: u32) -> bool {
+        match &self.work {
+            Work::Copy(_) => false,
+            Work::Bulk(bulky) => bulky.writes_to(rank),
+        }
+    }
+}
+
 impl Cx<'_, '_> {
     fn block(&self) -> &Block {
         &self.cluster.blocks[self.b]
@@ -282,7 +418,7 @@ impl Cx<'_, '_> {
             return Err(self.fatal(Fault::Divergence { here: self.mask, needed, why }));
         }
         let absent = needed & self.warp.live() & !self.mask;
-        Ok((absent != 0).then_some(Flow::Retry(warp::Waiting::Lanes(needed))))
+        Ok((absent != 0).then_some(Flow::Retry(Waiting::Lanes(needed))))
     }
 
     /// The same for an instruction on matrices, which every lane of a whole warp takes part in.

@@ -1,9 +1,8 @@
 //! Happens-before tracking: race-checks every access of the machine, and merges vector clocks at barriers.
 
 use super::address::Spot;
-use super::copy::Origin;
 use super::warp::lanes;
-use super::{Block, Cluster, Cx, Run, Stop};
+use super::{Block, Cluster, Cx, Origin, Run, Stop};
 use crate::check::{
     self, Causality, Conflict, ConflictKind, Kind, Ordering, Performer, Proxy, Shadow, SyncMap, View, Who,
 };

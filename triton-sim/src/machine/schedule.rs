@@ -3,8 +3,8 @@
 
 use super::livelock::Halt;
 use super::shuffle::Shuffled;
-use super::warp::{Fragment, Waiting, Warp};
-use super::{Cluster, Cx, Run, Stop};
+use super::warp::{Fragment, Waiting};
+use super::{Cluster, Cx, Run, Stop, Warp};
 use crate::code::{Instr, Op};
 use crate::report::{Fault, Wait};
 

@@ -2,8 +2,7 @@
 
 use super::barrier::Barrier;
 use super::order::Globals;
-use super::warp::Warp;
-use super::{Block, Cluster, Run, Stop};
+use super::{Block, Cluster, Run, Stop, Warp};
 use crate::check::{self, Causality, Shadow, View};
 use crate::code::{Kernel, MOST_SHARED, SHARED_BASE};
 use crate::launch::{Arg, Launch, LaunchError, Options, Outcome};

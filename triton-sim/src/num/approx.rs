@@ -1,8 +1,7 @@
 //! The functions that PTX calls approximate: computed in double precision and rounded to nearest, which lies within the
 //! error bounds of the ISA but is not what a chip gives in the last bits.
 
-use super::float::{Kernel, Op, flush};
-use super::format::{Format, Mode};
+use super::format::{Format, Kernel, Mode, Op, flush};
 use super::{Float, Round, format, from_f64, to_f64};
 
 #[inline(always)]

@@ -1,7 +1,6 @@
 //! Comparisons (`set`, `setp`) and tests of one number (`testp`).
 
-use super::float::flush;
-use super::format::{Bf16, F16, F32, F64, Format};
+use super::format::{Bf16, F16, F32, F64, Format, flush};
 use super::integer::Integer;
 use super::{Float, Int, Num, to_f64};
 

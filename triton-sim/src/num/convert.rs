@@ -1,7 +1,7 @@
 //! `cvt` of one number (PTX ISA 9.7.9.21).
 
-use super::float::{flush, relu, saturate};
-use super::format::{Bf16, Down, F16, F32, F64, Format, Mode, Nearest, Tf32, Up, Zero, from_f64, to_f64};
+use super::float::{relu, saturate};
+use super::format::{Bf16, Down, F16, F32, F64, Format, Mode, Nearest, Tf32, Up, Zero, flush, from_f64, to_f64};
 use super::integer::Integer;
 use super::real::{Exact, Value, pack, unpack};
 use super::{Flags, Float, Int, Num, Round, Scalar};

@@ -25,8 +25,8 @@
 //!
 //! The numbers for other chips are those of the papers.
 
-use super::float::{Fma, Op};
-use super::format::{self, Nearest};
+use super::float::Fma;
+use super::format::{self, Nearest, Op};
 use super::{Float, Round, from_f64, to_f64};
 
 /// The order of additions in one instruction.

@@ -4,7 +4,7 @@
 use std::marker::PhantomData;
 
 use super::approx::{Ex2, Lg2, Reciprocal, Sine, Tanh};
-use super::format::{Bf16, Down, F16, F32, F64, Format, Mode, Nearest, Up, Zero};
+use super::format::{Bf16, Down, F16, F32, F64, Format, Kernel, Mode, Nearest, Op, Up, Zero, flush};
 use super::real::{self, Value, pack, unpack};
 use super::{Flags, Float, Round, Scalar};
 
@@ -49,11 +49,6 @@ pub fn packed_op(op: FloatOp, ty: Float, flags: Flags) -> Option<Scalar> {
     matches!(ty, Float::F16 | Float::Bf16).then(|| lookup::<Halves>(op, ty, flags)).flatten()
 }
 
-/// A function on the bits of numbers.
-pub(super) trait Kernel {
-    fn eval(a: u64, b: u64, c: u64) -> u64;
-}
-
 /// How a function is applied to registers.
 trait Lanes {
     fn lift<K: Kernel>() -> Scalar;
@@ -74,11 +69,6 @@ impl Lanes for Halves {
             high << 16 | K::eval(a & 0xffff, b & 0xffff, c & 0xffff)
         }
     }
-}
-
-/// An operation in every format and rounding, without the modifiers.
-pub(super) trait Op {
-    fn eval<F: Format, R: Mode>(a: u64, b: u64, c: u64) -> u64;
 }
 
 fn lookup<L: Lanes>(op: FloatOp, ty: Float, flags: Flags) -> Option<Scalar> {
@@ -252,12 +242,6 @@ impl<F: Format, O: Op, R: Mode, const FTZ: bool, const CLAMP: u8> Kernel for Mod
 
 /// The modifiers of an operation that is not rounded in a chosen direction.
 type Flush<F, O, const FTZ: bool> = Modified<F, O, Nearest, FTZ, NONE>;
-
-/// A subnormal number becomes a zero of its sign.
-#[inline(always)]
-pub(super) fn flush<F: Format, const FTZ: bool>(bits: u64) -> u64 {
-    if FTZ && F::LAYOUT.is_subnormal(bits) { bits & F::LAYOUT.sign() } else { bits }
-}
 
 /// To [+0, 1]; NaN to +0.
 #[inline(always)]

@@ -1,4 +1,4 @@
-//! The floating-point formats, and their numbers as `f64`.
+//! The floating-point formats, functions over them, and their numbers as `f64`.
 
 use super::real::{Layout, Value, pack, unpack};
 use super::{Float, Round};
@@ -33,6 +33,22 @@ macro_rules! modes {
     )*};
 }
 modes! { Nearest Zero Down Up }
+
+/// A function on the bits of numbers.
+pub(super) trait Kernel {
+    fn eval(a: u64, b: u64, c: u64) -> u64;
+}
+
+/// An operation in every format and rounding, without the modifiers.
+pub(super) trait Op {
+    fn eval<F: Format, R: Mode>(a: u64, b: u64, c: u64) -> u64;
+}
+
+/// A subnormal number becomes a zero of its sign.
+#[inline(always)]
+pub(super) fn flush<F: Format, const FTZ: bool>(bits: u64) -> u64 {
+    if FTZ && F::LAYOUT.is_subnormal(bits) { bits & F::LAYOUT.sign() } else { bits }
+}
 
 impl Float {
     /// The bit fields (PTX ISA 5.2.1 and 5.2.3).

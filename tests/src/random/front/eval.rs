@@ -3,7 +3,7 @@
 
 use super::tree::{Elem, Expr, Function, Stmt};
 use std::collections::BTreeMap;
-use triton_core::ir::types::DType;
+use triton_core::types::DType;
 
 /// A value.
 #[derive(Clone, Debug)]

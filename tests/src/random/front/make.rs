@@ -2,7 +2,7 @@
 
 use super::Random;
 use super::tree::{Elem, Expr, Function, Stmt, Ty};
-use triton_core::ir::types::DType;
+use triton_core::types::DType;
 
 /// Elements of `out` that a program may write.
 pub const ZONE: u32 = 256;

@@ -16,10 +16,11 @@ pub mod tree;
 
 use super::Random;
 use crate::expand::expand;
-use crate::run::{Setup, difference, ends};
+use crate::run::{difference, ends};
+use crate::setup::Setup;
 use eval::{Flow, Machine, Num, Scope, Val, View};
 use std::fmt::Write;
-use triton_core::ir::types::DType;
+use triton_core::types::DType;
 
 /// A program with its launch.
 pub struct Front {

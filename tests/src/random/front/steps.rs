@@ -2,7 +2,7 @@
 
 use super::make::{Bound, Maker, ROWS, ZONE};
 use super::tree::{Elem, Expr, Stmt, Ty};
-use triton_core::ir::types::DType;
+use triton_core::types::DType;
 
 const INTS: [DType; 5] = [DType::I32, DType::I32, DType::I64, DType::U32, DType::I8];
 

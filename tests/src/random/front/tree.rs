@@ -1,7 +1,7 @@
 //! Programs of the language as trees, and how they are written.
 
 use std::fmt::Write;
-use triton_core::ir::types::DType;
+use triton_core::types::DType;
 
 /// The type of an expression. In a function for every shape and element type, an axis of 0 elements stands for the shape
 /// of its tiles.

@@ -4,8 +4,8 @@ use crate::case::{Case, Launch, Region, Run, Trial, untouched};
 use crate::value::Expected;
 use std::collections::HashSet;
 use triton::Device;
-use triton_core::ir::types::DType;
 use triton_core::sema::BUILTINS;
+use triton_core::types::DType;
 
 /// What is checked here.
 pub const CHECKS: &[(&str, fn())] = &[

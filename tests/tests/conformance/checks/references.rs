@@ -5,7 +5,7 @@ use crate::inputs::{all, columns, divides, edges};
 use crate::random::Random;
 use crate::reference::{cast, greater, lesser};
 use crate::value::{Expected, integer, is_nan, mask, range, show, wrap};
-use triton_core::ir::types::DType;
+use triton_core::types::DType;
 
 /// What is checked here.
 pub const CHECKS: &[(&str, fn())] = &[

@@ -18,11 +18,11 @@
 //! Not checked: that addresses are in bounds, that masks are right, that a division succeeds, that barriers are
 //! between a thread's write and another's read. The interpreter finds those.
 
-mod places;
+mod layouts;
 
-use super::types::{DType, Shape, Type};
 use super::{Block, Function, Inst, InstData, Value};
-use crate::ops::{self, Op, Text, Tiles};
+use crate::ops::{self, LayoutRule, Op, Text};
+use crate::types::{DType, Shape, Type};
 use std::collections::HashSet;
 
 /// A rule that is broken.
@@ -92,7 +92,7 @@ impl Verifier<'_> {
             }
             if self.errors.len() == errors {
                 self.check_types(inst, data);
-                if let Err(message) = places::check(func, data) {
+                if let Err(message) = layouts::check(func, data) {
                     self.report(Some(inst), message);
                 }
             }
@@ -127,19 +127,19 @@ impl Verifier<'_> {
             Ok(ty) => ty,
         };
         if let Op::Assert { message: text, .. } | Op::Print { text, .. } = data.op {
-            let places = match (func.texts.get(text.0 as usize), data.op) {
+            let counts = match (func.texts.get(text.0 as usize), data.op) {
                 (None, _) => return self.report(Some(inst), format!("there is no text ${}", text.0)),
                 (Some(text), Op::Print { values, .. }) => (Text::pieces(text).len() - 1, values.as_slice().len()),
                 (Some(_), _) => (0, 0),
             };
-            if places.0 != places.1 {
+            if counts.0 != counts.1 {
                 self.report(
                     Some(inst),
-                    format!("{} values for the {} placeholders of ${}", places.1, places.0, text.0),
+                    format!("{} values for the {} placeholders of ${}", counts.1, counts.0, text.0),
                 );
             }
         }
-        if data.op.regions() == 0 && data.op.tiles() != Tiles::Carried {
+        if data.op.regions() == 0 && data.op.layout_rule() != LayoutRule::Carried {
             if expected.into_iter().collect::<Vec<_>>() != results || !data.args.is_empty() || !data.regions.is_empty()
             {
                 self.report(Some(inst), format!("`{}` does not yield {results:?}", data.op.mnemonic()));

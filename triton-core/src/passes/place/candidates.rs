@@ -10,9 +10,9 @@
 //! the variable under it may. The lists depend on the order of the program alone, and those near a preference come
 //! first: so a limit per variable drops the far ones.
 
-use super::graph::{Graph, Kind, Role, Var};
+use super::graph::{Graph, Role, Var, VarKind};
 use super::{accessed, fold_order, products};
-use crate::analysis::axis::Axis;
+use crate::analysis::axis::AxisInfo;
 use crate::entity::SideTable;
 use crate::ir::{Function, Value};
 use crate::layout::{Layout, cost};
@@ -74,7 +74,7 @@ impl Label {
 }
 
 /// The labels of each variable; see the [module's page](self).
-pub(super) fn find(func: &Function, graph: &Graph, facts: &SideTable<Value, Axis>) -> (Layouts, Vec<Vec<Label>>) {
+pub(super) fn find(func: &Function, graph: &Graph, facts: &SideTable<Value, AxisInfo>) -> (Layouts, Vec<Vec<Label>>) {
     let labels = vec![Vec::new(); graph.vars.len()];
     let mut search = Search { func, graph, layouts: Layouts::default(), labels, queue: VecDeque::new() };
     search.all(facts);
@@ -91,14 +91,14 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    fn all(&mut self, facts: &SideTable<Value, Axis>) {
+    fn all(&mut self, facts: &SideTable<Value, AxisInfo>) {
         let graph = self.graph;
         let mut order: Vec<usize> = (0..graph.vars.len()).collect();
         let rank = |var: &Var| match var.kind {
-            Kind::Dot => 0,
-            Kind::Access => 1,
-            Kind::Reduce => 2,
-            Kind::Elementwise | Kind::Carried(_) => 3,
+            VarKind::Dot => 0,
+            VarKind::Access => 1,
+            VarKind::Reduce => 2,
+            VarKind::Elementwise | VarKind::Carried(_) => 3,
         };
         order.sort_by(|&a, &b| {
             let (x, y) = (&graph.vars[a], &graph.vars[b]);
@@ -129,18 +129,18 @@ impl Search<'_> {
         Layout::blocked(shape, &order, vector, self.func.num_warps, &warps_along)
     }
 
-    fn seed(&mut self, var: usize, facts: &SideTable<Value, Axis>) {
+    fn seed(&mut self, var: usize, facts: &SideTable<Value, AxisInfo>) {
         let func = self.func;
         let Var { kind, shape, ref insts, .. } = self.graph.vars[var];
         let op = func.insts[insts[0]].op;
         // Idle threads would cost more than narrower accesses do.
         let share = (shape.elements() / u64::from(32 * func.num_warps)).max(1) as u32;
         match kind {
-            Kind::Access => {
+            VarKind::Access => {
                 let widest = accessed(func, facts, &op).map_or(1, |(_, widest)| widest as u32);
                 self.seed_coalesced(var, widest.min(share));
             }
-            Kind::Dot => {
+            VarKind::Dot => {
                 let Op::Dot { kind, a, b, acc } = op else { return };
                 let tilings = products::tilings(func, kind, a, acc);
                 for &tiling in &tilings {
@@ -153,7 +153,7 @@ impl Search<'_> {
                     self.seed_coalesced(var, share.min(4));
                 }
             }
-            Kind::Reduce => {
+            VarKind::Reduce => {
                 let Op::Reduce { axis, .. } = op else { return };
                 let order: Vec<usize> = (0..shape.rank()).rev().collect();
                 let mut warps: Vec<usize> = order.iter().copied().filter(|&d| d != axis as usize).collect();
@@ -161,7 +161,7 @@ impl Search<'_> {
                 let layout = Layout::blocked(shape, &order, 1, func.num_warps, &warps);
                 self.add_any(var, layout, false);
             }
-            Kind::Elementwise | Kind::Carried(_) => {}
+            VarKind::Elementwise | VarKind::Carried(_) => {}
         }
     }
 
@@ -187,12 +187,12 @@ impl Search<'_> {
             return;
         }
         let op = self.func.insts[insts[0]].op;
-        if let (Kind::Reduce, Op::Reduce { axis, .. }) = (kind, op)
+        if let (VarKind::Reduce, Op::Reduce { axis, .. }) = (kind, op)
             && fold_order(&layout, shape, axis as usize).is_none()
         {
             return;
         }
-        let (Kind::Dot, Op::Dot { a, acc, .. }) = (kind, op) else {
+        let (VarKind::Dot, Op::Dot { a, acc, .. }) = (kind, op) else {
             let id = self.layouts.id(layout);
             return self.add(var, Label::Tile(id));
         };
@@ -206,7 +206,7 @@ impl Search<'_> {
     }
 
     fn add(&mut self, var: usize, label: Label) {
-        let most = if self.graph.vars[var].kind == Kind::Dot { MOST_OF_PRODUCT } else { MOST };
+        let most = if self.graph.vars[var].kind == VarKind::Dot { MOST_OF_PRODUCT } else { MOST };
         let labels = &mut self.labels[var];
         if labels.len() < most && !labels.contains(&label) {
             labels.push(label);
@@ -232,7 +232,7 @@ impl Search<'_> {
                 let used = &graph.uses[i];
                 let Some((from, _)) = used.from else { continue };
                 // A reduction's operand has a dimension that its result does not tell of.
-                if graph.vars[from].kind != Kind::Reduce
+                if graph.vars[from].kind != VarKind::Reduce
                     && let Some(layout) = graph.origin(func, used.value, self.layouts.get(label.needs(used.role)))
                 {
                     self.add_any(from, layout, false);

@@ -3,15 +3,15 @@
 
 use super::accessed;
 use super::candidates::{Label, Layouts};
-use super::graph::{Graph, Kind, Role, Use, Var};
-use crate::analysis::axis::Axis;
+use super::graph::{Graph, Role, Use, Var, VarKind};
+use crate::analysis::axis::AxisInfo;
 use crate::entity::SideTable;
-use crate::ir::types::{DType, Elem, Shape, Type};
 use crate::ir::{Function, Inst, Value};
 use crate::layout::access::global;
-use crate::layout::cost::{self, ISSUE, REGISTER, SECTOR, SECTOR_AGAIN, SHUFFLE};
+use crate::layout::cost::{self, ISSUE, REGISTER, SECTOR, SECTOR_REPEATED, SHUFFLE};
 use crate::layout::{LANES, Layout, estimate};
 use crate::ops::{DotKind, Effect, Op};
+use crate::types::{DType, Elem, Shape, Type};
 
 /// How fast tensor cores multiply elements of this type.
 fn flops(dtype: Option<DType>) -> f64 {
@@ -27,12 +27,12 @@ fn flops(dtype: Option<DType>) -> f64 {
 pub(super) struct Costs<'a> {
     pub func: &'a Function,
     pub graph: &'a Graph,
-    pub facts: &'a SideTable<Value, Axis>,
+    pub facts: &'a SideTable<Value, AxisInfo>,
     warps: f64,
 }
 
 impl<'a> Costs<'a> {
-    pub fn new(func: &'a Function, graph: &'a Graph, facts: &'a SideTable<Value, Axis>) -> Costs<'a> {
+    pub fn new(func: &'a Function, graph: &'a Graph, facts: &'a SideTable<Value, AxisInfo>) -> Costs<'a> {
         Costs { func, graph, facts, warps: f64::from(func.num_warps) }
     }
 
@@ -42,11 +42,11 @@ impl<'a> Costs<'a> {
         let layout = layouts.get(label.needs(Role::Domain));
         let registers = layout.registers() as f64;
         let once = match kind {
-            Kind::Elementwise => registers * self.warps * ISSUE * weight,
-            Kind::Access => self.access(insts[0], fastest, layout),
-            Kind::Reduce => self.reduce(insts[0], shape, weight, layout, bits),
-            Kind::Dot => self.dot(insts[0], label, layouts),
-            Kind::Carried(_) => 0.0,
+            VarKind::Elementwise => registers * self.warps * ISSUE * weight,
+            VarKind::Access => self.access(insts[0], fastest, layout),
+            VarKind::Reduce => self.reduce(insts[0], shape, weight, layout, bits),
+            VarKind::Dot => self.dot(insts[0], label, layouts),
+            VarKind::Carried(_) => 0.0,
         };
         let words = f64::from(bits.div_ceil(32));
         let held = self.graph.yields(self.func, var, layout).map_or(registers, |l| l.registers() as f64);
@@ -86,7 +86,7 @@ impl<'a> Costs<'a> {
             return issue + asked / f64::from(1u32 << idle.count_ones()) * SECTOR;
         }
         let once = (shape.elements() as f64 * f64::from(bytes) / 32.0).max(1.0).min(asked);
-        issue + once * SECTOR + (asked - once) * SECTOR_AGAIN
+        issue + once * SECTOR + (asked - once) * SECTOR_REPEATED
     }
 
     /// In registers, then between lanes; what warps share is exchanged and reduced in registers again

@@ -6,12 +6,12 @@
 //! does. Instead of a wide value, its narrower source may be converted, and the value recomputed.
 
 use super::fold_order;
-use super::graph::{Graph, Role, Source, behind, is_tile};
+use super::graph::{Graph, Role, Source, is_tile, operand_layout};
 use super::labelling::Choice;
 use crate::entity::SideTable;
 use crate::ir::{Block, Function, Inst, InstData, Stage, Value};
 use crate::layout::{Layout, estimate};
-use crate::ops::{BitOrder, Op, Tiles};
+use crate::ops::{BitOrder, LayoutRule, Op};
 use std::collections::HashMap;
 
 /// See the [module's page](self).
@@ -24,7 +24,7 @@ pub(super) fn emit(func: &mut Function, graph: &Graph, chosen: &[Choice]) -> Res
         let Some((from, origin)) = used.from else { continue };
         let layout = graph.origin(func, used.value, operand(&chosen[used.var], used.role));
         let layout = layout.ok_or("a view without a layout")?;
-        if let Some(narrow) = again(func, graph, chosen, from, &layout)
+        if let Some(narrow) = recomputed_from(func, graph, chosen, from, &layout)
             && let Source::Var(_) = graph.source[narrow]
         {
             let chain = graph.vars[from].insts.iter().flat_map(|&inst| func.insts[inst].results.iter().copied());
@@ -34,18 +34,18 @@ pub(super) fn emit(func: &mut Function, graph: &Graph, chosen: &[Choice]) -> Res
         }
         stands.entry((origin, layout)).or_default().push(used.block);
     }
-    func.stage = Stage::Laid;
+    func.stage = Stage::LaidOut;
     let definition = SideTable::new(None);
-    let (open, again) = (Vec::new(), Vec::new());
+    let (open, recomputed) = (Vec::new(), Vec::new());
     let (made, before) = (HashMap::new(), HashMap::new());
-    let mut writer = Writer { graph, chosen, stands, func, open, made, definition, again, before };
+    let mut writer = Writer { graph, chosen, stands, func, open, made, definition, recomputed, before };
     let body = writer.func.body;
     writer.block(body, &[])?;
-    Ok(writer.again)
+    Ok(writer.recomputed)
 }
 
 /// What is converted in place of a variable's result that is needed in this layout.
-fn again(func: &Function, graph: &Graph, chosen: &[Choice], var: usize, layout: &Layout) -> Option<Value> {
+fn recomputed_from(func: &Function, graph: &Graph, chosen: &[Choice], var: usize, layout: &Layout) -> Option<Value> {
     let cycles = |bits| estimate::cycles(&chosen[var].domain, layout, bits);
     graph.vars[var].narrow.filter(|_| graph.moved(func, var, layout, cycles).1)
 }
@@ -72,7 +72,7 @@ struct Writer<'a> {
     /// The instruction that defines a value, and how many blocks were open there.
     definition: SideTable<Value, Option<(Inst, usize)>>,
     /// Operations on data that were recomputed.
-    again: Vec<Inst>,
+    recomputed: Vec<Inst>,
     /// As they were at stage 0, those that may be.
     before: HashMap<Inst, Op>,
 }
@@ -86,8 +86,8 @@ impl Writer<'_> {
             let depth = self.open.len() - 1;
             let results = self.func.insts[inst].results.clone();
             results.iter().for_each(|&result| self.definition[result] = Some((inst, depth)));
-            let again = |v: Value| matches!(self.graph.source[v], Source::Free | Source::View);
-            if results.first().is_some_and(|&v| again(v)) {
+            let rematerialised = |v: Value| matches!(self.graph.source[v], Source::Free | Source::View);
+            if results.first().is_some_and(|&v| rematerialised(v)) {
                 continue;
             }
             if self.func.insts[inst].op == (Op::Yield {}) {
@@ -107,7 +107,7 @@ impl Writer<'_> {
 
     fn instruction(&mut self, inst: Inst) -> Result<(), String> {
         let data = self.func.insts[inst].clone();
-        if data.op.tiles() == Tiles::Carried {
+        if data.op.layout_rule() == LayoutRule::Carried {
             return self.control(inst, &data);
         }
         let Some(var) = self.graph.var_of[inst] else {
@@ -173,7 +173,7 @@ impl Writer<'_> {
                 let result = self.func.types.push(self.func.ty(value));
                 let op = copy.op;
                 let inst = self.func.insts.push(InstData { results: vec![result], ..copy });
-                let needed = behind(self.func, &op, layout).ok_or("a view without a layout")?;
+                let needed = operand_layout(self.func, &op, layout).ok_or("a view without a layout")?;
                 self.operands(inst, |_| needed.clone())?;
                 (inst, home)
             }
@@ -181,12 +181,12 @@ impl Writer<'_> {
                 let wanted = self.stands.get(&key).map_or(&[][..], |blocks| blocks);
                 let outermost = (home..self.open.len()).find(|&i| wanted.contains(&self.open[i].0)).unwrap_or(home);
                 match self.graph.var_of[original] {
-                    Some(var) if again(self.func, self.graph, self.chosen, var, layout).is_some() => {
+                    Some(var) if recomputed_from(self.func, self.graph, self.chosen, var, layout).is_some() => {
                         let result = self.func.types.push(self.func.ty(value));
                         let op = self.before.get(&original).copied().unwrap_or(copy.op);
                         let inst = self.func.insts.push(InstData { op, results: vec![result], ..copy });
                         self.operands(inst, |_| layout.clone())?;
-                        self.again.push(inst);
+                        self.recomputed.push(inst);
                         (inst, outermost)
                     }
                     Some(_) | None => (self.func.make(Op::Convert { x: value }, copy.span)?, outermost),

@@ -1,9 +1,9 @@
 //! Prints the choice and its cost.
 
 use super::accessed;
-use super::graph::{Graph, Kind, is_tile, weight};
+use super::graph::{Graph, VarKind, is_tile, weight};
 use super::labelling::Choice;
-use crate::analysis::axis::{self, Axis};
+use crate::analysis::axis::{self, AxisInfo};
 use crate::entity::SideTable;
 use crate::ir::{Block, Function, Inst, InstData, LayoutId, Value};
 use crate::layout::access::{Access, Form};
@@ -20,11 +20,20 @@ pub(super) fn explain(
     promise: Specialization,
     graph: &Graph,
     chosen: &[Choice],
-    again: &[Inst],
+    recomputed: &[Inst],
 ) -> String {
     let facts = axis::analyse(func, promise);
-    let mut lines =
-        Lines { func, facts, graph, chosen, again, out: String::new(), used: BTreeSet::new(), converts: 0, moved: 0.0 };
+    let mut lines = Lines {
+        func,
+        facts,
+        graph,
+        chosen,
+        recomputed,
+        out: String::new(),
+        used: BTreeSet::new(),
+        converts: 0,
+        moved: 0.0,
+    };
     lines.block(func.body);
     let own: f64 = chosen.iter().map(|choice| choice.cost).sum();
     let mut out = String::new();
@@ -44,11 +53,11 @@ pub(super) fn explain(
 
 struct Lines<'a> {
     func: &'a Function,
-    facts: SideTable<Value, Axis>,
+    facts: SideTable<Value, AxisInfo>,
     graph: &'a Graph,
     chosen: &'a [Choice],
     /// Operations that were recomputed.
-    again: &'a [Inst],
+    recomputed: &'a [Inst],
     out: String,
     /// Layouts that are named.
     used: BTreeSet<LayoutId>,
@@ -65,7 +74,7 @@ impl Lines<'_> {
                 && self.graph.vars[var].insts[0] == inst
             {
                 self.operation(var, data);
-            } else if self.again.contains(&inst) {
+            } else if self.recomputed.contains(&inst) {
                 let registers = self.func.layout(data.results[0]).map_or(0, |layout| layout.registers()) as f64;
                 let once = registers * f64::from(self.func.num_warps) * weight(self.func, &data.op) * cost::ISSUE;
                 let what = format!("{} again {}", data.op.mnemonic(), self.tile(data.results[0]));
@@ -90,14 +99,14 @@ impl Lines<'_> {
         let results = self.results(&last.results);
         let mut what = names.join(" ");
         match (variable.kind, data.op) {
-            (Kind::Dot, Op::Dot { kind, a, b, .. }) => {
+            (VarKind::Dot, Op::Dot { kind, a, b, .. }) => {
                 let how = if kind == DotKind::Mma { "mma" } else { "fma" };
                 let _ = write!(what, " {how} of {} and {} to {results}", self.tile(a), self.tile(b));
             }
-            (Kind::Reduce, _) => {
+            (VarKind::Reduce, _) => {
                 let _ = write!(what, " of {} to {results}", self.tile(data.args[0]));
             }
-            (Kind::Access, op) => {
+            (VarKind::Access, op) => {
                 let accessed = accessed(func, &self.facts, &op);
                 let mut stored = None;
                 op.for_each_operand(|v| {
@@ -128,7 +137,7 @@ impl Lines<'_> {
     /// Loop-carried values, and results of branches.
     fn carried(&mut self, inst: Inst, data: &InstData) {
         for (var, variable) in self.graph.vars.iter().enumerate() {
-            if let Kind::Carried(i) = variable.kind
+            if let VarKind::Carried(i) = variable.kind
                 && variable.insts[0] == inst
             {
                 let value = data.results[i];
@@ -172,11 +181,13 @@ fn means(plan: &Plan) -> String {
         format!("{count} of {form}, {waves} wavefronts, {ways}-way")
     };
     match &plan.kind {
-        convert::Kind::None => "nothing to do".into(),
-        convert::Kind::Rename { .. } => "other names".into(),
-        convert::Kind::Select(select) => format!("{} selects", select.selects()),
-        convert::Kind::Shuffle(shuffle) => format!("{} shuffles, {} selects", shuffle.shuffles(), shuffle.selects()),
-        convert::Kind::Shared(shared) => {
+        convert::PlanKind::None => "nothing to do".into(),
+        convert::PlanKind::Rename { .. } => "other names".into(),
+        convert::PlanKind::Select(select) => format!("{} selects", select.selects()),
+        convert::PlanKind::Shuffle(shuffle) => {
+            format!("{} shuffles, {} selects", shuffle.shuffles(), shuffle.selects())
+        }
+        convert::PlanKind::Shared(shared) => {
             let near = if shared.warp_local { " within warps" } else { "" };
             let bytes = shared.bytes() << shared.mem.parts();
             format!("{bytes} bytes shared{near}: store {}; load {}", access(&shared.store), access(&shared.load))

@@ -13,11 +13,11 @@
 
 use crate::analysis::stride::{self, Strides};
 use crate::entity::SideTable;
-use crate::ir::types::{Elem, Shape};
 use crate::ir::{Block, Function, Inst, Value};
 use crate::layout::{Layout, cost};
 use crate::ops::kinds::{BinaryKind, UnaryKind};
-use crate::ops::{Effect, Op, Tiles};
+use crate::ops::{Effect, LayoutRule, Op};
+use crate::types::{Elem, Shape};
 use std::collections::HashSet;
 
 /// How a tile comes to be.
@@ -35,7 +35,7 @@ pub(super) enum Source {
 
 /// What a variable does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum VarKind {
     /// A chain of elementwise operations.
     Elementwise,
     /// A load, store or any other access through pointers.
@@ -51,7 +51,7 @@ pub(super) enum Kind {
 /// See the [module's page](self).
 #[derive(Clone, Debug)]
 pub(super) struct Var {
-    pub kind: Kind,
+    pub kind: VarKind,
     /// The operations; of what is carried, the one that carries it.
     pub insts: Vec<Inst>,
     /// The shape of the layout that is its label: that of its operands for a reduction, of the result otherwise.
@@ -163,12 +163,12 @@ impl Graph {
             match data.op {
                 Op::For { .. } | Op::While {} | Op::If { .. } => self.control(func, block, inst),
                 Op::Reduce { .. } => {
-                    let var = self.add(func, block, inst, Kind::Reduce, data.args[0]);
+                    let var = self.add(func, block, inst, VarKind::Reduce, data.args[0]);
                     self.vars[var].weight = func.block(data.regions[0]).map(|(_, inst)| weight(func, &inst.op)).sum();
                     data.args.iter().for_each(|&arg| self.add_use(func, var, arg, Role::Domain, block));
                 }
                 Op::Dot { a, b, acc, .. } => {
-                    let var = self.add(func, block, inst, Kind::Dot, acc);
+                    let var = self.add(func, block, inst, VarKind::Dot, acc);
                     for (value, role) in [(acc, Role::Domain), (a, Role::Left), (b, Role::Right)] {
                         self.add_use(func, var, value, role, block);
                     }
@@ -187,16 +187,16 @@ impl Graph {
         });
         let result = func.insts[inst].results.first().copied().filter(|&v| is_tile(func, v));
         let data = |graph: &Graph, v: Value| graph.source[v] != Source::Free;
-        match (op.tiles(), result) {
-            (Tiles::Carried, _) | (Tiles::Apart | Tiles::Derived, None) => {}
-            (Tiles::Apart, Some(result)) => self.source[result] = Source::Free,
-            (Tiles::Derived, Some(result)) => {
+        match (op.layout_rule(), result) {
+            (LayoutRule::Carried, _) | (LayoutRule::Unconstrained | LayoutRule::Derived, None) => {}
+            (LayoutRule::Unconstrained, Some(result)) => self.source[result] = Source::Free,
+            (LayoutRule::Derived, Some(result)) => {
                 let moved = operands.iter().any(|&v| data(self, v));
                 self.source[result] = if moved { Source::View } else { Source::Free };
             }
-            (Tiles::Together, _) if op.effect() != Effect::Pure => {
+            (LayoutRule::Elementwise, _) if op.effect() != Effect::Pure => {
                 if let Some(&first) = operands.first() {
-                    let var = self.add(func, block, inst, Kind::Access, first);
+                    let var = self.add(func, block, inst, VarKind::Access, first);
                     if let Elem::Ptr { pointee, .. } = func.ty(first).elem {
                         self.vars[var].bits = pointee.bits();
                         let contiguous = self.strides[first].contiguous(func.ty(first).shape);
@@ -205,15 +205,15 @@ impl Graph {
                     operands.iter().for_each(|&v| self.add_use(func, var, v, Role::Domain, block));
                 }
             }
-            (Tiles::Together, None) => {}
-            (Tiles::Together, Some(result)) => {
+            (LayoutRule::Elementwise, None) => {}
+            (LayoutRule::Elementwise, Some(result)) => {
                 let given: Vec<Value> = operands.iter().copied().filter(|&v| data(self, v)).collect();
                 let Some(&first) = given.first() else {
                     self.source[result] = Source::Free;
                     return;
                 };
                 let Some(var) = self.chain(func, block, first, result, &given) else {
-                    let var = self.add(func, block, inst, Kind::Elementwise, result);
+                    let var = self.add(func, block, inst, VarKind::Elementwise, result);
                     self.vars[var].weight = weight(func, op);
                     let narrower = func.ty(first).elem.bits() < func.ty(result).elem.bits();
                     self.vars[var].narrow = given.iter().all(|&v| v == first && narrower).then_some(first);
@@ -236,19 +236,19 @@ impl Graph {
         let Source::Var(var) = self.source[first] else { return None };
         let chain = &self.vars[var];
         let only = given.iter().all(|&v| v == first) && self.count[first] as usize == given.len();
-        let continues = chain.kind == Kind::Elementwise && chain.block == block;
+        let continues = chain.kind == VarKind::Elementwise && chain.block == block;
         (only && continues && func.ty(first).elem.bits() == func.ty(result).elem.bits()).then_some(var)
     }
 
     /// A variable whose label is a layout of the shape of `like`.
-    fn add(&mut self, func: &Function, block: Block, inst: Inst, kind: Kind, like: Value) -> usize {
+    fn add(&mut self, func: &Function, block: Block, inst: Inst, kind: VarKind, like: Value) -> usize {
         let (shape, bits) = (func.ty(like).shape, func.ty(like).elem.bits());
         let freq = self.freq[block];
         // Where nothing is known, it is the last one.
         let fastest = shape.rank().saturating_sub(1);
         self.vars.push(Var { kind, insts: vec![inst], shape, bits, weight: 1.0, fastest, freq, narrow: None, block });
         let var = self.vars.len() - 1;
-        if !matches!(kind, Kind::Carried(_)) {
+        if !matches!(kind, VarKind::Carried(_)) {
             self.var_of[inst] = Some(var);
             for &result in func.insts[inst].results.iter().filter(|&&v| is_tile(func, v)) {
                 self.source[result] = Source::Var(var);
@@ -263,7 +263,7 @@ impl Graph {
         let freq = self.freq[block] * self.turns(func, inst);
         let mut carried = Vec::new();
         for (i, &result) in data.results.iter().enumerate().filter(|&(_, &v)| is_tile(func, v)) {
-            let var = self.add(func, block, inst, Kind::Carried(i), result);
+            let var = self.add(func, block, inst, VarKind::Carried(i), result);
             self.vars[var].freq = freq;
             self.source[result] = Source::Var(var);
             carried.push((i, var));
@@ -359,7 +359,7 @@ impl Graph {
     /// The layout of a variable's result, if it works in this one.
     pub fn yields(&self, func: &Function, var: usize, layout: &Layout) -> Option<Layout> {
         let Var { kind, shape, ref insts, .. } = self.vars[var];
-        if let (Kind::Reduce, Op::Reduce { axis, .. }) = (kind, func.insts[insts[0]].op) {
+        if let (VarKind::Reduce, Op::Reduce { axis, .. }) = (kind, func.insts[insts[0]].op) {
             return layout.slice_axis(shape, axis as usize);
         }
         Some(layout.clone())
@@ -372,8 +372,8 @@ impl Graph {
         let whole = cycles(bits);
         let Some(narrow) = narrow.filter(|_| whole > 0.0) else { return (whole, false) };
         let computed = f64::from(func.num_warps) * dst.registers() as f64 * weight * cost::ISSUE;
-        let again = cycles(func.ty(narrow).elem.bits()) + computed;
-        (again.min(whole), again < whole)
+        let recomputed = cycles(func.ty(narrow).elem.bits()) + computed;
+        (recomputed.min(whole), recomputed < whole)
     }
 
     /// How often a block runs.
@@ -386,7 +386,7 @@ impl Graph {
         let (mut value, mut layout) = (value, layout.clone());
         while self.source[value] == Source::View {
             let op = func.insts[self.maker[value]?].op;
-            layout = behind(func, &op, &layout)?;
+            layout = operand_layout(func, &op, &layout)?;
             value = self.viewed(func, value)?.0;
         }
         Some(layout)
@@ -413,7 +413,7 @@ impl Graph {
 
 /// The layout in which the operand of a change of shape has to arrive for a result in `layout`.
 #[expect(clippy::wildcard_enum_match_arm, reason = "other operations work element by element, or keep the columns")]
-pub(super) fn behind(func: &Function, op: &Op, layout: &Layout) -> Option<Layout> {
+pub(super) fn operand_layout(func: &Function, op: &Op, layout: &Layout) -> Option<Layout> {
     match *op {
         Op::Broadcast { x, shape } => slice(layout, func.ty(x).shape, shape),
         Op::Permute { x, order } => {

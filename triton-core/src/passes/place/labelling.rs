@@ -3,7 +3,7 @@
 use super::candidates::{self, Id, Label, Layouts};
 use super::cost::Costs;
 use super::graph::{Graph, Role, Use};
-use crate::analysis::axis::{self, Axis};
+use crate::analysis::axis::{self, AxisInfo};
 use crate::entity::SideTable;
 use crate::ir::{Function, Value};
 use crate::layout::{Layout, estimate};
@@ -28,7 +28,7 @@ pub(super) struct Choice {
 pub struct Labelling<'a> {
     func: &'a Function,
     graph: Graph,
-    facts: SideTable<Value, Axis>,
+    facts: SideTable<Value, AxisInfo>,
     layouts: Layouts,
     labels: Vec<Vec<Label>>,
 }

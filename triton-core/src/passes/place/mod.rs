@@ -29,19 +29,16 @@ mod graph;
 mod labelling;
 mod products;
 
-use crate::analysis::axis::{self, Axis};
+use crate::analysis::axis::{self, AxisInfo};
 use crate::entity::SideTable;
-use crate::ir::types::{Elem, Shape};
 use crate::ir::{Function, Value};
 use crate::layout::Layout;
 use crate::metadata::Specialization;
 use crate::ops::{BitOrder, Op};
+use crate::types::{Elem, Shape};
 use graph::Graph;
 use labelling::Choice;
 pub use labelling::Labelling;
-
-/// Bytes of the widest access of a thread.
-const WIDEST: u64 = 16;
 
 /// See the [module's page](self).
 ///
@@ -60,8 +57,8 @@ pub fn place(func: &mut Function, promise: Specialization) -> Result<(), String>
 pub fn explain(func: &Function, promise: Specialization) -> Result<String, String> {
     let (graph, chosen) = decide(func, promise)?;
     let mut placed = func.clone();
-    let again = emit::emit(&mut placed, &graph, &chosen)?;
-    Ok(explain::explain(&placed, promise, &graph, &chosen, &again))
+    let recomputed = emit::emit(&mut placed, &graph, &chosen)?;
+    Ok(explain::explain(&placed, promise, &graph, &chosen, &recomputed))
 }
 
 fn decide(func: &Function, promise: Specialization) -> Result<(Graph, Vec<Choice>), String> {
@@ -92,17 +89,9 @@ pub fn access(op: &Op) -> Option<(Value, Option<Value>)> {
     if let Op::Load { ptr, mask, .. } | Op::Store { ptr, mask, .. } = *op { Some((ptr, mask)) } else { None }
 }
 
-/// Elements that one access of a thread may cover; 1 of what is not a pointer. The mask does not count: where it is not
-/// uniform on all of them, they are accessed one by one.
-pub fn vector(func: &Function, facts: &SideTable<Value, Axis>, ptr: Value) -> u64 {
-    let Elem::Ptr { pointee, .. } = func.ty(ptr).elem else { return 1 };
-    let bytes = u64::from(pointee.bytes());
-    axis::access_width(facts[ptr], bytes).min(WIDEST / bytes)
-}
-
-/// The pointers of an operation on memory, and the elements that one of its instructions may cover: those of [`vector`] for
+/// The pointers of an operation on memory, and the elements that one of its instructions may cover: those of [`axis::vector_width`] for
 /// loads and stores. Atomic updates go one element after the other.
-fn accessed(func: &Function, facts: &SideTable<Value, Axis>, op: &Op) -> Option<(Value, u64)> {
+fn accessed(func: &Function, facts: &SideTable<Value, AxisInfo>, op: &Op) -> Option<(Value, u64)> {
     let mut pointer = None;
     op.for_each_operand(|v| {
         if matches!(func.ty(v).elem, Elem::Ptr { .. }) {
@@ -110,5 +99,5 @@ fn accessed(func: &Function, facts: &SideTable<Value, Axis>, op: &Op) -> Option<
         }
     });
     let together = matches!(op, Op::Load { .. } | Op::Store { .. });
-    pointer.map(|v| (v, if together { vector(func, facts, v) } else { 1 }))
+    pointer.map(|v| (v, if together { axis::vector_width(func, facts, v) } else { 1 }))
 }

@@ -1,9 +1,9 @@
 //! The layouts of matrix products: the instructions, and the arrangement of warps.
 
-use crate::ir::types::{DType, Shape};
 use crate::ir::{Function, Value};
 use crate::layout::{Atom, Layout, Tiling};
 use crate::ops::DotKind;
+use crate::types::{DType, Shape};
 
 /// The arrangements of a function's warps in which tensor cores can compute a product, those first in which each warp
 /// reads least; none if tensor cores cannot.

@@ -3,7 +3,8 @@
 use super::element::{BF16_, E4M3_, E5M2_, Element, F16_, F32_, S8_, S32_, TF32_, U8_};
 use super::probe::{Depth, cases};
 use super::{Case, Spec, fragment_a, fragment_c, load, outcome, pack, place, registers, store};
-use crate::program::{Program, STRIDE, frame};
+use crate::Program;
+use crate::program::{STRIDE, frame};
 use std::fmt::Write;
 use std::sync::Arc;
 

@@ -7,7 +7,7 @@ mod sync;
 pub mod verify;
 
 use crate::kind::{Kind, Value};
-use crate::program::{Origin, Outcome, Promise};
+use crate::{Origin, Outcome, Promise};
 use element::{Element, Number};
 use std::sync::Arc;
 

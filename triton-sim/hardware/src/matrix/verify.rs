@@ -2,7 +2,7 @@
 
 use super::element::{Element, Number};
 use super::{Case, Dots};
-use crate::program::{Origin, Program};
+use crate::{Origin, Program};
 
 /// What is wrong with an output: the first wrong sum of each exact case.
 pub fn problems(program: &Program, output: &[u8]) -> Vec<String> {

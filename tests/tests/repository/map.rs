@@ -1,0 +1,202 @@
+//! The map of the repository: crates and modules name each other as a table says, and files of one folder in one direction.
+//!
+//! `BLESS=1 cargo test -p triton-tests --test repository` renews what ARCHITECTURE.md shows of the table.
+
+mod source;
+mod table;
+
+use super::tidy::{files, report, root};
+use source::{Crate, Module, siblings};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write;
+use table::{CORE, CRATES, Row, SYNTAX, USERS_OF_CORE};
+
+/// An arrow, and where it comes from.
+type Found = BTreeMap<(String, String), String>;
+
+/// The sources of a crate in a folder.
+fn sources(folder: &str) -> Crate {
+    let folder = format!("{folder}/");
+    let files = files("rs");
+    Crate::read(files.iter().filter_map(|(path, text)| Some((path.strip_prefix(&folder)?, text.as_str()))))
+}
+
+/// Compares what was found with a table: each arrow is in it, each of its arrows was found, and rows name rows before them.
+fn compare(name: &str, table: &[Row], found: &Found) {
+    let mut failures = Vec::new();
+    let mut allowed = BTreeSet::new();
+    for (index, (from, targets)) in table.iter().enumerate() {
+        for to in *targets {
+            allowed.insert((from.to_string(), to.to_string()));
+            let rows = if name == USERS { CORE } else { &table[..index] };
+            if !rows.iter().any(|(row, _)| row == to) {
+                failures.push(format!("{name}: the row of `{from}` names `{to}`, which is not a row before it"));
+            }
+        }
+    }
+    let unknown = found.iter().filter(|(arrow, _)| !allowed.contains(arrow));
+    failures.extend(
+        unknown.map(|((from, to), at)| format!("{name}: `{from}` names `{to}`, which is not in the table: {at}")),
+    );
+    let unused = allowed.iter().filter(|arrow| !found.contains_key(arrow));
+    failures
+        .extend(unused.map(|(from, to)| format!("{name}: `{from}` does not name `{to}`: remove it from the table")));
+    report(failures);
+}
+
+const USERS: &str = "users of triton-core";
+
+/// The crates that a Cargo.toml depends on, except for tests and examples, and its own name.
+fn manifest(text: &str) -> (String, Vec<String>) {
+    let (mut section, mut name, mut names) = ("", String::new(), Vec::new());
+    for line in text.lines().map(str::trim) {
+        if line.starts_with('[') {
+            section = line;
+        } else if let Some((key, value)) = line.split_once('=') {
+            let key = key.split('.').next().unwrap_or_default().trim();
+            let needed = section.ends_with("dependencies]")
+                && !section.contains("dev-")
+                && section != "[workspace.dependencies]";
+            if section == "[package]" && key == "name" {
+                name = value.trim().trim_matches('"').to_owned();
+            } else if needed {
+                names.push(key.to_owned());
+            }
+        }
+    }
+    (name, names)
+}
+
+#[test]
+fn crates_depend_as_the_table_says() {
+    let mut found = Found::new();
+    let mut crates = BTreeSet::new();
+    for (path, text) in files("toml") {
+        // Crates of users, which tests build.
+        let user = path.starts_with("tests/") && path != "tests/Cargo.toml";
+        if !path.ends_with("Cargo.toml") || user {
+            continue;
+        }
+        let (name, names) = manifest(&text);
+        let ours = names.into_iter().filter(|dependency| CRATES.iter().any(|(row, _)| row == dependency));
+        found.extend(ours.map(|dependency| ((name.clone(), dependency), path.clone())));
+        crates.insert(name);
+    }
+    compare("crates", CRATES, &found);
+    let rows: BTreeSet<String> = CRATES.iter().map(|(row, _)| row.to_string()).collect();
+    assert_eq!(crates, rows, "the crates, and the rows of the table");
+}
+
+#[test]
+fn modules_name_each_other_as_the_table_says() {
+    for (folder, table) in [("triton-core", CORE), ("triton-syntax", SYNTAX)] {
+        let sources = sources(&format!("{folder}/src"));
+        let mut found = Found::new();
+        for reference in sources.references() {
+            if let Some((from, to)) = siblings(&reference).filter(|(from, _)| from.len() == 1) {
+                found.insert((from[0].clone(), to[0].clone()), format!("{folder}/src/{}", reference.location));
+            }
+        }
+        compare(folder, table, &found);
+        let rows: BTreeSet<String> = table.iter().map(|(row, _)| row.to_string()).collect();
+        assert_eq!(sources.top(), rows, "the modules of {folder}, and the rows of its table");
+    }
+}
+
+#[test]
+fn crates_name_the_modules_that_the_table_says() {
+    let core = sources("triton-core/src");
+    let mut found = Found::new();
+    for (name, _) in USERS_OF_CORE {
+        let folder = if *name == "triton-dsl" { "src".to_owned() } else { format!("{name}/src") };
+        for (module, location) in sources(&folder).names_in("triton_core", &core) {
+            found.insert((name.to_string(), module), format!("{folder}/{location}"));
+        }
+    }
+    compare(USERS, USERS_OF_CORE, &found);
+}
+
+/// The modules that can be reached from one by arrows.
+fn reached<'a>(from: &'a Module, arrows: &'a BTreeMap<(Module, Module), String>) -> BTreeSet<&'a Module> {
+    let (mut seen, mut open) = (BTreeSet::new(), vec![from]);
+    while let Some(module) = open.pop() {
+        let next = arrows.keys().filter(|(from, _)| from == module).map(|(_, to)| to);
+        open.extend(next.filter(|to| seen.insert(*to)));
+    }
+    seen
+}
+
+/// Folders of the runtime that files beside them may name, and that name these in turn: a device is made of what a backend has, and
+/// the backend is given the runtime's own devices and streams. All `unsafe` code is in `driver`, so that it makes some of these itself.
+const BACKENDS: &[&str] = &["driver", "sim"];
+
+/// Files of a folder, and folders beside them, name each other in one direction: what two of them share is in a third one, or in
+/// the folder's `mod.rs`. Methods are apart: one type may have them in several files.
+#[test]
+fn files_of_a_folder_form_no_circle() {
+    let mut failures = Vec::new();
+    for folder in [
+        "src",
+        "triton-core/src",
+        "triton-syntax/src",
+        "triton-runtime/src",
+        "triton-sim/src",
+        "triton-sim/hardware/src",
+        "tests/src",
+        "benchmarks/src",
+        "xtask/src",
+    ] {
+        let references = sources(folder).references();
+        let arrows = references.iter().filter_map(|reference| Some((siblings(reference)?, reference.location.clone())));
+        let mut arrows: BTreeMap<(Module, Module), String> = arrows.collect();
+        if folder == "triton-runtime/src" {
+            let backend = |module: &Module| BACKENDS.iter().any(|backend| module == &[backend.to_string()]);
+            arrows.retain(|(from, to), _| !backend(from) && !backend(to));
+        }
+        for ((from, to), location) in &arrows {
+            if reached(to, &arrows).contains(from) {
+                let (from, to) = (from.join("::"), to.join("::"));
+                failures.push(format!("`{from}` names `{to}`, which leads back to it: {folder}/{location}"));
+            }
+        }
+    }
+    report(failures);
+}
+
+/// The table as a block of text.
+fn drawing() -> String {
+    let mut out = String::new();
+    let mut rows = |title: &str, table: &[Row], own: bool| {
+        let width = table.iter().map(|(name, _)| name.len()).max().unwrap_or_default();
+        let _ = writeln!(out, "{title}");
+        for (name, targets) in table.iter().filter(|(_, targets)| own || !targets.is_empty()) {
+            let line = format!("  {name:width$} → {}", targets.join(", "));
+            let _ = writeln!(out, "{}", if targets.is_empty() { format!("  {name}") } else { line });
+        }
+        out.push('\n');
+    };
+    rows("crates", CRATES, false);
+    rows("modules of triton-core that they name", USERS_OF_CORE, true);
+    rows("modules of triton-core", CORE, true);
+    rows("modules of triton-syntax", SYNTAX, true);
+    format!("{}\n", out.trim_end())
+}
+
+#[test]
+fn the_architecture_shows_the_table() {
+    let path = root().join("ARCHITECTURE.md");
+    let page = std::fs::read_to_string(&path).expect("ARCHITECTURE.md");
+    let (start, end) = ("<!-- shown: arrows -->\n\n```text\n", "```\n");
+    let (before, rest) = page.split_once(start).expect("the marker of the arrows");
+    let (shown, after) = rest.split_once(end).expect("the end of the arrows");
+    if shown == drawing() {
+        return;
+    }
+    if std::env::var_os("BLESS").is_some() {
+        std::fs::write(path, format!("{before}{start}{}{end}{after}", drawing())).expect("the page can be written");
+        return;
+    }
+    panic!(
+        "ARCHITECTURE.md does not show the arrows of the table: BLESS=1 cargo test -p triton-tests --test repository renews it"
+    );
+}

@@ -1,0 +1,58 @@
+//! The arrows: which crate depends on which, and which module of a crate names which. A row names rows before it only, so that
+//! there is no circle. ARCHITECTURE.md shows the table.
+
+/// A crate or module, and what it names.
+pub(crate) type Row = (&'static str, &'static [&'static str]);
+
+/// The crates, and those of the repository that they depend on. What only tests and examples need is apart.
+pub(crate) const CRATES: &[Row] = &[
+    ("triton-core", &[]),
+    ("triton-sim", &[]),
+    ("triton-chip", &[]),
+    ("triton-syntax", &["triton-core"]),
+    ("triton-macros", &["triton-syntax"]),
+    ("triton-runtime", &["triton-core", "triton-sim"]),
+    ("triton-dsl", &["triton-core", "triton-macros", "triton-runtime"]),
+    ("triton-cust", &["triton-dsl"]),
+    ("triton-bench", &["triton-core", "triton-dsl"]),
+    ("triton-tests", &["triton-core", "triton-sim", "triton-syntax", "triton-dsl"]),
+    ("triton-runtime-models", &[]),
+    ("xtask", &[]),
+];
+
+/// The modules of `triton-core`.
+pub(crate) const CORE: &[Row] = &[
+    ("span", &[]),
+    ("diag", &["span"]),
+    ("entity", &[]),
+    ("types", &["entity"]),
+    ("ast", &["span", "types"]),
+    ("metadata", &["types"]),
+    ("layout", &["types", "metadata"]),
+    ("ops", &["types"]),
+    ("embed", &["ops"]),
+    ("ir", &["span", "entity", "types", "layout", "ops"]),
+    ("interp", &["span", "entity", "types", "metadata", "layout", "ops", "ir"]),
+    ("analysis", &["span", "diag", "entity", "types", "metadata", "layout", "ops", "ir", "interp"]),
+    ("sema", &["span", "diag", "types", "ast", "ops", "ir"]),
+    ("passes", &["span", "entity", "types", "metadata", "layout", "ops", "ir", "interp", "analysis"]),
+    ("ptx", &["span", "entity", "types", "metadata", "layout", "ops", "ir", "analysis"]),
+    ("pipeline", &["span", "diag", "types", "ast", "metadata", "ir", "analysis", "sema", "passes", "ptx"]),
+];
+
+/// The modules of `triton-syntax`.
+pub(crate) const SYNTAX: &[Row] = &[
+    ("context", &[]),
+    ("environment", &[]),
+    ("read", &["context", "environment"]),
+    ("link", &["context", "environment", "read"]),
+    ("emit", &["context", "environment", "read", "link"]),
+    ("function", &["context", "environment", "read", "link", "emit"]),
+];
+
+/// The modules of `triton-core` that the crates of a user's program name.
+pub(crate) const USERS_OF_CORE: &[Row] = &[
+    ("triton-syntax", &["span", "diag", "types", "ast", "metadata", "embed", "sema", "pipeline"]),
+    ("triton-runtime", &["span", "types", "metadata", "ops", "ir", "interp", "pipeline"]),
+    ("triton-dsl", &["types", "metadata", "embed"]),
+];

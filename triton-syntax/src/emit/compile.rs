@@ -1,0 +1,178 @@
+//! Runs the compiler over every instance and gathers its diagnostics.
+
+use crate::context::Context;
+use crate::emit::dump;
+use crate::emit::kernel::{Kernel, spelling};
+use crate::link::library;
+use crate::link::parts::Parts;
+use crate::read::instances::Instance;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use triton_core::diag::{Code, Diagnostic, Failure};
+use triton_core::span::Span;
+use triton_core::{Compiled, ast};
+
+/// The result of compiling a kernel.
+pub(crate) enum Outcome {
+    /// The configs of each instance.
+    Compiled(Vec<Vec<Compiled>>),
+    /// External constants, by their numbers, whose values the compiler needs.
+    Needed(Vec<usize>),
+    /// Errors, which are reported.
+    Wrong,
+    /// The compiler leaves the verdict to rustc: the first such instance, and what to say if rustc finds nothing wrong.
+    Deferred { instance: usize, text: String, span: Span },
+}
+
+/// Compiles every instance of a kernel.
+pub(crate) fn all(cx: &mut Context, kernel: &Kernel<'_>, body: Vec<ast::Stmt>, parts: Parts) -> Outcome {
+    let Kernel { signature, instances, warnings, .. } = *kernel;
+    let name = cx.ident(&kernel.function.sig.ident);
+    // The library stands first, as its numbers say.
+    let functions = library::functions().iter().cloned().chain(parts.functions).collect();
+    let structs = parts.structs;
+    let params: Option<Vec<ast::Param>> = signature.params.iter().map(|p| p.ast.clone()).collect();
+    // Whatever made a parameter unreadable has been reported.
+    let Some(params) = params else { return Outcome::Wrong };
+    let generics = signature.generics.clone();
+    let outers = cx.names.outers.iter().map(crate::read::path::key).collect();
+    let kernel = ast::Kernel { name, generics, params, body, functions, structs, outers, sources: cx.sources() };
+    let mut needed = Vec::new();
+    let mut findings = Findings::default();
+    let (mut compiled, mut deferred) = (Vec::new(), None);
+    for (index, instance) in instances.iter().enumerate() {
+        let mut configs = Vec::new();
+        for options in &instance.configs {
+            match one(&kernel, &ast::Instance { args: instance.args.clone(), options: *options }) {
+                Ok(config) => configs.push(config),
+                Err(failure) if !failure.needed.is_empty() => {
+                    needed.extend(failure.needed);
+                    if !failure.deferred.is_empty() {
+                        deferred.get_or_insert((index, failure.deferred));
+                    }
+                }
+                Err(failure) if !failure.diagnostics.is_empty() => findings.add(index, failure.diagnostics),
+                Err(failure) => {
+                    deferred.get_or_insert((index, failure.deferred));
+                }
+            }
+        }
+        compiled.push(configs);
+    }
+    // What only rustc can judge comes first: it may find that a constant does not exist.
+    if !needed.is_empty() && deferred.is_none() {
+        needed.sort_unstable();
+        needed.dedup();
+        return Outcome::Needed(needed);
+    }
+    if !findings.list.is_empty() {
+        let name = |index: usize| spelling(&kernel.name.name, &instances[index].args, signature);
+        for diagnostic in findings.finish(instances.len(), name) {
+            cx.report(diagnostic);
+        }
+        return Outcome::Wrong;
+    }
+    if warnings != Some(false) && deferred.is_none() {
+        let mut advice = Findings::default();
+        // Default warnings apply to all instances, or to none.
+        let asked = warnings == Some(true);
+        for (index, instance) in instances.iter().enumerate().take(if asked { instances.len() } else { 1 }) {
+            let instance = ast::Instance { args: instance.args.clone(), options: instance.configs[0] };
+            let found = triton_core::advise(&kernel, &instance).into_iter();
+            advice.add(index, found.filter(|advice| asked || advice.code.is_default_warning()).collect());
+        }
+        let name = |index: usize| spelling(&kernel.name.name, &instances[index].args, signature);
+        advice.finish(if asked { instances.len() } else { 1 }, name).into_iter().for_each(|advice| cx.warn(advice));
+    }
+    match deferred {
+        None => {
+            let name = |instance: &Instance| spelling(&kernel.name.name, &instance.args, signature);
+            dump::write(instances, &compiled, name);
+            Outcome::Compiled(compiled)
+        }
+        Some((instance, deferred)) => {
+            let span = deferred.first().map_or(kernel.name.span, |d| d.span);
+            let text: Vec<String> = deferred.iter().map(ToString::to_string).collect();
+            Outcome::Deferred { instance, text: text.join("\n"), span }
+        }
+    }
+}
+
+/// Compiles one instance. A panic of the compiler, and a failure without a reason, become diagnostics too.
+fn one(kernel: &ast::Kernel, instance: &ast::Instance) -> Result<Compiled, Failure> {
+    let compile = if crate::environment::only_checks() { triton_core::check } else { triton_core::compile };
+    let result = catch_unwind(AssertUnwindSafe(|| compile(kernel, instance)));
+    let mistake = |reason: String| {
+        let message = "an internal compiler error, not a mistake in the kernel: please report it";
+        let diagnostic = Diagnostic::new(Code::T0199, kernel.name.span, message).note(reason);
+        Failure { diagnostics: vec![diagnostic], ..Failure::default() }
+    };
+    match result {
+        Ok(Err(failure)) if failure.diagnostics.is_empty() && failure.deferred.is_empty() => {
+            Err(mistake("it gave no reason".into()))
+        }
+        Ok(result) => result,
+        Err(payload) => {
+            let text = payload.downcast_ref::<String>().cloned();
+            let text = text.or_else(|| payload.downcast_ref::<&str>().map(|s| (*s).to_owned()));
+            Err(mistake(text.unwrap_or_else(|| "it gave no reason".into())))
+        }
+    }
+}
+
+/// A diagnostic, and the instances that have it.
+struct Finding {
+    diagnostic: Diagnostic,
+    instances: Vec<usize>,
+    /// Whether the others say it with other numbers.
+    varies: bool,
+}
+
+/// Diagnostics, one for each mistake: a shape or an extent may differ between instances.
+#[derive(Default)]
+struct Findings {
+    list: Vec<Finding>,
+}
+
+impl Findings {
+    fn add(&mut self, instance: usize, diagnostics: Vec<Diagnostic>) {
+        for diagnostic in diagnostics {
+            let key = |d: &Diagnostic| (d.span, d.code, without_numbers(&d.message));
+            let own = key(&diagnostic);
+            let Some(found) = self.list.iter_mut().find(|found| key(&found.diagnostic) == own) else {
+                self.list.push(Finding { diagnostic, instances: vec![instance], varies: false });
+                continue;
+            };
+            found.varies |= found.diagnostic.message != diagnostic.message;
+            if found.instances.last() != Some(&instance) {
+                found.instances.push(instance);
+            }
+        }
+    }
+
+    /// In the order of the source; an error that not all instances have names one that has it.
+    fn finish(mut self, count: usize, name: impl Fn(usize) -> String) -> Vec<Diagnostic> {
+        self.list.sort_by_key(|found| found.diagnostic.span);
+        let named = self.list.into_iter().map(|Finding { diagnostic, instances, varies }| match instances.as_slice() {
+            // A constant assertion is about the instance.
+            [first, rest @ ..] if instances.len() < count || varies || diagnostic.code == Code::T0122 => {
+                let more = if rest.is_empty() { String::new() } else { format!(" and {} more", rest.len()) };
+                diagnostic.note(format!("in the instance `{}`{more}", name(*first)))
+            }
+            _ => diagnostic,
+        });
+        named.collect()
+    }
+}
+
+/// A message with a mark in place of each number.
+fn without_numbers(message: &str) -> String {
+    let mut text = String::new();
+    for c in message.chars() {
+        match c {
+            '0'..='9' if text.ends_with('#') => {}
+            '0'..='9' => text.push('#'),
+            c => text.push(c),
+        }
+    }
+    text
+}

@@ -1,0 +1,156 @@
+//! A compiled instance as tokens: statics made of literals, so that embedding costs nothing at start-up and an instance
+//! that is never launched leaves no trace in the program.
+
+use crate::emit::kernel::Kernel;
+use crate::read::instances::Instance;
+use crate::read::signature::Parameter;
+use proc_macro2::{Ident, Literal, Span, TokenStream};
+use quote::{ToTokens, format_ident, quote};
+use triton_core::ast::{GenericArg, ParamKind};
+use triton_core::metadata::Image;
+use triton_core::types::{Class, DType};
+use triton_core::{Compiled, embed};
+
+/// The body of the function that gives an instance's kernel.
+pub(crate) fn kernel(
+    kernel: &Kernel<'_>,
+    instance: &Instance,
+    configs: &[Compiled],
+    outers: &[TokenStream],
+) -> TokenStream {
+    let p = kernel.private();
+    let name = kernel.name();
+    let spelling = kernel.spelling(instance);
+    let params: Vec<TokenStream> =
+        kernel.signature.params.iter().flat_map(|param| params(kernel, instance, param)).collect();
+    let count = params.len();
+    let (images, rows): (Vec<_>, Vec<_>) = configs.iter().enumerate().map(|(i, c)| config(&p, i, c, outers)).unzip();
+    let configs = rows.len();
+    quote! {
+        static PARAMS: [#p::ParamMetadata; #count] = [#(#params),*];
+        #(#images)*
+        static CONFIGS: [#p::Config; #configs] = [#(#rows),*];
+        // SAFETY: all of it comes from one run of the compiler.
+        static KERNEL: #p::Kernel = unsafe { #p::Kernel::new(#p::KernelMetadata::new(
+            #p::Cow::Borrowed(#name),
+            #p::Cow::Borrowed(#spelling),
+            #p::Cow::Borrowed(&PARAMS),
+            #p::Cow::Borrowed(&CONFIGS),
+        )) };
+        &KERNEL
+    }
+}
+
+/// The metadata of a parameter: one, or one for each field of a struct.
+fn params(kernel: &Kernel<'_>, instance: &Instance, param: &Parameter) -> Vec<TokenStream> {
+    let structure = param.ast.as_ref().and_then(|ast| kernel.structs.get(ast.elem.structure?));
+    let Some(structure) = structure else { return self::param(kernel, instance, param).into_iter().collect() };
+    let fields = structure.fields.iter().filter_map(|(name, ty)| {
+        let (p, dtype) = (kernel.private(), DType::from_name(&ty.name)?);
+        let general = param.ast.as_ref().is_some_and(|ast| ast.general);
+        let specialize = matches!(dtype.class(), Class::Signed | Class::Unsigned) && !general;
+        let (name, dtype) = (format!("{}.{name}", param.name), self::dtype(dtype));
+        let ty = quote!(#p::ParamType::Scalar(#p::DType::#dtype));
+        Some(quote!(#p::ParamMetadata::new(#p::Cow::Borrowed(#name), #ty, 1, #specialize)))
+    });
+    fields.collect()
+}
+
+fn param(kernel: &Kernel<'_>, instance: &Instance, param: &Parameter) -> Option<TokenStream> {
+    let p = kernel.private();
+    let param = param.ast.as_ref()?;
+    let elem = element(kernel, instance, &param.elem.name)?;
+    let dtype = dtype(elem);
+    let dtype = quote!(#p::DType::#dtype);
+    let (ty, specializes) = match param.kind {
+        ParamKind::Ptr => (quote!(Ptr(#dtype)), true),
+        ParamKind::PtrMut => (quote!(PtrMut(#dtype)), true),
+        ParamKind::Scalar | ParamKind::Struct => {
+            (quote!(Scalar(#dtype)), matches!(elem.class(), Class::Signed | Class::Unsigned))
+        }
+        ParamKind::Tensor(rank) => (quote!(Tensor { dtype: #dtype, rank: #rank, mutable: false }), true),
+        ParamKind::TensorMut(rank) => (quote!(Tensor { dtype: #dtype, rank: #rank, mutable: true }), true),
+    };
+    let (name, multiple_of, specialize) = (&param.name.name, param.multiple_of, specializes && !param.general);
+    Some(quote!(#p::ParamMetadata::new(#p::Cow::Borrowed(#name), #p::ParamType::#ty, #multiple_of, #specialize)))
+}
+
+/// The element type that a name stands for in this instance.
+fn element(kernel: &Kernel<'_>, instance: &Instance, name: &str) -> Option<DType> {
+    let generic = kernel.signature.generics.iter().position(|generic| generic.name.name == name);
+    match generic.map(|index| instance.args[index]) {
+        Some(GenericArg::Type(dtype)) => Some(dtype),
+        Some(GenericArg::Const(_)) => None,
+        None => DType::from_name(name),
+    }
+}
+
+/// A text, its placeholders patched with the values of constants while rustc evaluates it.
+fn text(p: &TokenStream, text: &str, compiled: &Compiled, outers: &[TokenStream]) -> TokenStream {
+    let holes = embed::holes(text);
+    if holes.is_empty() {
+        return text.to_token_stream();
+    }
+    let (count, bytes) = (text.len(), Literal::byte_string(text.as_bytes()));
+    let filled = holes.iter().filter_map(|hole| {
+        let index = hole.index as usize;
+        let dtype = compiled.outers.get(index).copied().flatten()?;
+        let (at, digits, constant) = (hole.at, hole.digits, outers.get(index)?);
+        let bits = Ident::new(dtype.name(), Span::call_site());
+        Some(quote!((#at, #digits, #p::bits::#bits(#constant))))
+    });
+    quote!({
+        const TEXT: [u8; #count] = #p::embed::fill(*#bytes, &[#(#filled),*]);
+        #p::embed::text(&TEXT)
+    })
+}
+
+fn config(p: &TokenStream, index: usize, compiled: &Compiled, outers: &[TokenStream]) -> (TokenStream, TokenStream) {
+    let config = &compiled.config;
+    let name = format_ident!("IMAGES_{}", index);
+    let count = config.images.len();
+    let images = config.images.iter().map(|image| self::image(p, image, text(p, &image.ptx, compiled, outers)));
+    let (num_warps, ir) = (config.num_warps, text(p, &config.ir, compiled, outers));
+    let images = quote!(static #name: [#p::Image; #count] = [#(#images),*];);
+    let row = quote!(#p::Config::new(#num_warps, #p::Cow::Borrowed(#ir), #p::Cow::Borrowed(&#name)));
+    (images, row)
+}
+
+/// The call that makes an image, with each of its fields. Members of enums print as they are named.
+fn image(p: &TokenStream, image: &Image, ptx: TokenStream) -> TokenStream {
+    let (entry, threads, [x, y, z]) = (&image.entry, image.threads, image.cluster);
+    let (shared_bytes, has_assert_buffer) = (image.shared_bytes, image.has_assert_buffer);
+    let member = |value: &dyn std::fmt::Debug| Ident::new(&format!("{value:?}"), Span::call_site());
+    let (target, specialization) = (member(&image.target), member(&image.specialization));
+    let programs = member(&image.programs);
+    quote!(#p::Image::new(
+        #p::Target::#target,
+        #p::Specialization::#specialization,
+        #p::Cow::Borrowed(#entry),
+        #p::Cow::Borrowed(#ptx),
+        #threads,
+        [#x, #y, #z],
+        #shared_bytes,
+        #has_assert_buffer,
+        #p::ProgramMap::#programs,
+    ))
+}
+
+fn dtype(dtype: DType) -> Ident {
+    let name = match dtype {
+        DType::Bool => "Bool",
+        DType::I8 => "I8",
+        DType::I16 => "I16",
+        DType::I32 => "I32",
+        DType::I64 => "I64",
+        DType::U8 => "U8",
+        DType::U16 => "U16",
+        DType::U32 => "U32",
+        DType::U64 => "U64",
+        DType::F16 => "F16",
+        DType::BF16 => "BF16",
+        DType::F32 => "F32",
+        DType::F64 => "F64",
+    };
+    Ident::new(name, Span::call_site())
+}

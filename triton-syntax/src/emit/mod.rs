@@ -1,0 +1,12 @@
+//! What an attribute becomes: tokens made of the item as written and of what the compiler made of it.
+//!
+//! Everything takes one [`kernel::Kernel`]. [`compile`] runs the compiler over its instances, [`expand`] writes the launcher and
+//! the implementation of each instance, and [`twin`] the body that rustc checks.
+
+mod bound;
+pub(crate) mod compile;
+mod dump;
+mod embed;
+pub(crate) mod expand;
+pub(crate) mod kernel;
+pub(crate) mod twin;

@@ -1,0 +1,204 @@
+//! The options between the parentheses of `#[triton::kernel(..)]`, as written.
+//!
+//! Everything is read as expressions of Rust: `[f32, f16]`, `[(A = 1, num_warps = 8)]`, `path::to::triton`.
+
+use crate::context::{Context, spell};
+use crate::read::suggest::{nearest, quoted};
+use proc_macro2::{Delimiter, Group, Ident, TokenStream, TokenTree};
+use quote::ToTokens;
+use syn::ext::IdentExt;
+use syn::parse::{ParseStream, Parser};
+use syn::{Expr, Token};
+use triton_core::diag::Code;
+
+/// Options that stand for one value.
+const NAMES: [&str; 6] = ["configs", "num_warps", "assertions", "deterministic", "warnings", "crate"];
+
+/// The options of one kernel.
+#[derive(Default)]
+pub(crate) struct Options {
+    /// `NAME = [values]`.
+    pub(crate) lists: Vec<(Ident, Vec<Expr>)>,
+    /// `configs = [(..), ..]`.
+    pub(crate) configs: Option<Vec<Config>>,
+    /// `num_warps = 8`.
+    pub(crate) num_warps: Option<u32>,
+    /// `assertions = false`.
+    pub(crate) assertions: Option<bool>,
+    /// `deterministic = true`.
+    pub(crate) deterministic: Option<bool>,
+    /// `warnings = true`.
+    pub(crate) warnings: Option<bool>,
+    /// `crate = path`.
+    pub(crate) root: Option<TokenStream>,
+    /// Names that were rejected: consequential errors are suppressed.
+    pub(crate) refused: Vec<Ident>,
+}
+
+/// One parenthesis of `configs`.
+pub(crate) struct Config {
+    /// As written, for errors.
+    pub(crate) tokens: TokenStream,
+    /// Values of generic parameters.
+    pub(crate) values: Vec<(Ident, Expr)>,
+    /// Its own `num_warps`.
+    pub(crate) num_warps: Option<u32>,
+}
+
+/// Reads the options; what is wrong is reported and left out.
+pub(crate) fn read(cx: &mut Context, args: TokenStream) -> Options {
+    let mut options = Options::default();
+    let args = ungroup(args);
+    let entries = match (|input: ParseStream<'_>| input.parse_terminated(entry, Token![,])).parse2(args) {
+        Ok(entries) => entries,
+        Err(error) => {
+            let span = cx.span(error.span(), error.span());
+            let problem =
+                triton_core::diag::Diagnostic::new(Code::T0008, span, format!("cannot read the options: {error}"));
+            cx.report(problem.help("options are written `NAME = value`, separated by commas"));
+            return options;
+        }
+    };
+    let mut seen: Vec<Ident> = Vec::new();
+    for (name, value) in entries {
+        if seen.contains(&name) {
+            cx.error(Code::T0007, &name, format!("`{name}` is given twice"));
+            continue;
+        }
+        seen.push(name.clone());
+        if name == "num_warps" {
+            options.num_warps = num_warps(cx, &value);
+        } else if name == "assertions" {
+            options.assertions = flag(cx, &name, &value);
+        } else if name == "deterministic" {
+            options.deterministic = flag(cx, &name, &value);
+        } else if name == "warnings" {
+            options.warnings = flag(cx, &name, &value);
+        } else if name == "crate" {
+            options.root = root(cx, &value);
+        } else if name == "configs" {
+            options.configs = configs(cx, value);
+        } else if let Expr::Array(list) = value {
+            options.lists.push((name, list.elems.into_iter().collect()));
+        } else {
+            options.refused.push(name.clone());
+            let known = quoted(NAMES);
+            let problem = cx.diagnostic(Code::T0007, &name, format!("`#[triton::kernel]` has no option `{name}`"));
+            let problem =
+                problem.note(format!("the options are {known}, and `NAME = [..]` for each generic parameter"));
+            cx.report(match nearest(&name.to_string(), NAMES) {
+                Some(near) => problem.help(format!("did you mean `{near}`?")),
+                None => problem.help(format!("if `{name}` is a generic parameter, write its values in brackets")),
+            });
+        }
+    }
+    options
+}
+
+/// The tokens without the invisible delimiters of a `macro_rules!` fragment: in `T = [$t]` the type stands between two of them.
+fn ungroup(tokens: TokenStream) -> TokenStream {
+    let trees = tokens.into_iter().flat_map(|tree| match tree {
+        TokenTree::Group(group) if group.delimiter() == Delimiter::None => ungroup(group.stream()),
+        TokenTree::Group(group) => {
+            let mut inner = Group::new(group.delimiter(), ungroup(group.stream()));
+            inner.set_span(group.span());
+            TokenTree::Group(inner).into()
+        }
+        tree @ (TokenTree::Ident(_) | TokenTree::Punct(_) | TokenTree::Literal(_)) => tree.into(),
+    });
+    trees.collect()
+}
+
+fn entry(input: ParseStream<'_>) -> syn::Result<(Ident, Expr)> {
+    let name = Ident::parse_any(input)?;
+    input.parse::<Token![=]>()?;
+    Ok((name, input.parse()?))
+}
+
+fn num_warps(cx: &mut Context, value: &Expr) -> Option<u32> {
+    let number = if let Expr::Lit(syn::ExprLit { lit: syn::Lit::Int(number), .. }) = value {
+        number.base10_parse::<u32>().ok()
+    } else {
+        None
+    };
+    if let Some(number @ (1 | 2 | 4 | 8 | 16 | 32)) = number {
+        return Some(number);
+    }
+    let found = spell(value);
+    let problem = cx.diagnostic(Code::T0008, value, format!("`num_warps` is 1, 2, 4, 8, 16 or 32, not `{found}`"));
+    cx.report(problem.help("write `num_warps = 4`, or leave it out"));
+    None
+}
+
+fn flag(cx: &mut Context, name: &Ident, value: &Expr) -> Option<bool> {
+    if let Expr::Lit(syn::ExprLit { lit: syn::Lit::Bool(value), .. }) = value {
+        return Some(value.value);
+    }
+    let found = spell(value);
+    cx.error(Code::T0008, value, format!("`{name}` is `true` or `false`, not `{found}`"));
+    None
+}
+
+fn root(cx: &mut Context, value: &Expr) -> Option<TokenStream> {
+    if let Expr::Path(path) = value {
+        return Some(path.to_token_stream());
+    }
+    let problem = cx.diagnostic(Code::T0008, value, "`crate` is the path of the façade, such as `my_library::triton`");
+    cx.report(problem);
+    None
+}
+
+fn configs(cx: &mut Context, value: Expr) -> Option<Vec<Config>> {
+    let help = "write `configs = [(BLOCK = 256, num_warps = 4), ..]`";
+    let Expr::Array(list) = value else {
+        let problem = cx.diagnostic(Code::T0008, &value, "`configs` is a list of parentheses").help(help);
+        cx.report(problem);
+        return None;
+    };
+    if list.elems.is_empty() {
+        let problem =
+            cx.diagnostic(Code::T0008, &list, "`configs` is empty: the kernel would never be compiled").help(help);
+        cx.report(problem);
+        return None;
+    }
+    Some(list.elems.into_iter().filter_map(|element| config(cx, element, help)).collect())
+}
+
+fn config(cx: &mut Context, element: Expr, help: &str) -> Option<Config> {
+    let tokens = element.to_token_stream();
+    let entries: Vec<Expr> = if let Expr::Tuple(tuple) = element {
+        tuple.elems.into_iter().collect()
+    } else if let Expr::Paren(paren) = element {
+        vec![*paren.expr]
+    } else {
+        let problem = cx.diagnostic(Code::T0008, &element, "an element of `configs` is a parenthesis").help(help);
+        cx.report(problem);
+        return None;
+    };
+    let mut config = Config { tokens, values: Vec::new(), num_warps: None };
+    let mut seen: Vec<Ident> = Vec::new();
+    for entry in entries {
+        let Some((name, value)) = assignment(&entry) else {
+            let problem = cx.diagnostic(Code::T0008, &entry, "expected `NAME = value`").help(help);
+            cx.report(problem);
+            continue;
+        };
+        if seen.contains(&name) {
+            cx.error(Code::T0007, &name, format!("`{name}` is given twice in one configuration"));
+            continue;
+        }
+        seen.push(name.clone());
+        if name == "num_warps" {
+            config.num_warps = num_warps(cx, &value);
+        } else {
+            config.values.push((name, value));
+        }
+    }
+    Some(config)
+}
+
+fn assignment(entry: &Expr) -> Option<(Ident, Expr)> {
+    let Expr::Assign(assign) = entry else { return None };
+    let Expr::Path(path) = &*assign.left else { return None };
+    Some((path.path.get_ident()?.clone(), (*assign.right).clone()))
+}
