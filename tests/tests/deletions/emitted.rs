@@ -38,7 +38,7 @@ impl Program for Emitted {
     }
 
     fn run(&self, text: &str, seed: u64) -> Result<Option<String>, String> {
-        let options = Options { seed, most_reports: 1, patience: 300_000, ..Options::default() };
+        let options = Options { seed, max_reports: 1, idle_limit: 300_000, ..Options::default() };
         Ok(match simulate::run(&self.image, text, &self.func, &self.setup, &options)? {
             Found::Buffers(buffers) => (buffers != self.result).then(|| "result".to_owned()),
             Found::Reports(reports) => reports.first().map(|report| report.fault.name().to_owned()),

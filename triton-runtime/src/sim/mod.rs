@@ -11,7 +11,7 @@ mod memory;
 
 pub use findings::Findings;
 pub(crate) use memory::Block;
-pub use triton_sim::report::{Access, Fault, MbarrierProblem, Report, Site, Space, Wait};
+pub use triton_sim::faults::{AccessKind, Fault, MbarrierProblem, Report, Site, Space, Wait};
 pub use triton_sim::stats::Statistics;
 
 use crate::device::{Device, Place};
@@ -158,7 +158,7 @@ impl Queue {
         let number = self.launches.fetch_add(1, Relaxed);
         let mut options = Options { seed: mix(self.options.seed, number), ..Options::default() };
         if let Some(limit) = self.options.instructions {
-            options.most_instructions = limit;
+            options.max_instructions = limit;
         }
         // Memory in which a failed assertion describes itself.
         let slot = if image.has_assert_buffer { Some(self.allocate(SLOT)?) } else { None };

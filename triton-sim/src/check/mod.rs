@@ -19,9 +19,10 @@ mod sync;
 mod tests;
 mod view;
 
-pub use causality::{Causality, Moment, Thread};
-pub use clocks::{Clocks, Knowledge};
-pub use record::{Access, Kind, Performer, Proxy, Record, Scope, Who};
+pub use crate::access::AccessKind;
+pub use causality::{Causality, ClockSnapshot, Thread};
+pub use clocks::{Clocks, VectorClock};
+pub use record::{Access, Accessor, Performer, Proxy, Record, Scope};
 pub use shadow::{Conflict, ConflictKind, Shadow};
 pub use sync::{Ordering, SyncMap};
 pub use view::{Space, View};

@@ -50,13 +50,13 @@ mod wgmma;
 
 use crate::check::{Causality, Shadow};
 use crate::code::{Class, Kernel, Op};
+use crate::faults::{Fault, Repeats, Report, Site};
 use crate::launch::Options;
 use crate::memory::Memory;
-use crate::report::{Fault, Repeats, Report, Site};
 use crate::stats::Statistics;
 use barrier::Barrier;
 use mbarrier::Mbarrier;
-use order::{Globals, Knows, Remote};
+use order::{Globals, Remote, View};
 use schedule::Flow;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use warp::Warp;
@@ -65,7 +65,7 @@ use wgmma::Warpgroup;
 pub(crate) use start::launch;
 
 /// The most blocks that a report tells apart.
-const MOST_BLOCKS: usize = 1 << 16;
+const MAX_BLOCKS: usize = 1 << 16;
 
 /// The launch ends here; the reports say why.
 #[derive(Clone, Copy, Debug)]
@@ -104,7 +104,7 @@ pub(crate) struct Run<'m> {
     /// Order of accesses to global memory.
     globals: Globals,
     /// Instructions that ran, and how many at the last progress.
-    spent: u64,
+    executed: u64,
     progressed: u64,
     /// How many had run at the first report.
     first_report: Option<u64>,
@@ -137,9 +137,9 @@ pub(crate) struct Cluster {
     arrived: u32,
     /// Those of them that have ended.
     left: u32,
-    arriving: Knows,
+    arriving: View,
     /// The merged clock of the last completion.
-    complete: Knows,
+    complete: View,
 }
 
 /// A block.
@@ -156,7 +156,7 @@ pub(crate) struct Block {
     /// Accesses of other blocks to this block's memory: it must not end before them.
     remote: Vec<Remote>,
     /// The merged clocks of its threads that have ended.
-    last: Knows,
+    last: View,
     /// `wgmma` instructions of each warpgroup, to compare those of its warps.
     warpgroups: Vec<Warpgroup>,
     /// Registers that `setmaxnreg` gave back, in those of a warp's thread; none if the registers at the launch are unknown.
@@ -179,12 +179,12 @@ pub(crate) struct Cx<'a, 'm> {
 impl Run<'_> {
     /// Something happened that another warp may wait for.
     fn progress(&mut self) {
-        self.progressed = self.spent;
+        self.progressed = self.executed;
     }
 
     /// Instructions since the last progress.
     fn idle(&self) -> u64 {
-        self.spent - self.progressed
+        self.executed - self.progressed
     }
 
     /// An instruction's position.
@@ -206,7 +206,7 @@ impl Run<'_> {
         let known =
             self.reported.entry((group, fault.name())).or_insert_with(|| Reported { index, ..Reported::default() });
         known.instructions.insert(pc);
-        if known.blocks.len() < MOST_BLOCKS {
+        if known.blocks.len() < MAX_BLOCKS {
             known.blocks.insert(block);
         }
         match self.reports.get_mut(known.index) {
@@ -217,11 +217,11 @@ impl Run<'_> {
             }
             None => {
                 let (kernel, site, repeats) = (self.kernel.name.clone(), self.site(pc), Repeats::default());
-                self.first_report.get_or_insert(self.spent);
+                self.first_report.get_or_insert(self.executed);
                 self.reports.push(Report { fault, kernel, site, block, warp, lane, repeats });
             }
         }
-        if self.reports.len() < self.options.most_reports { Ok(()) } else { Err(Stop) }
+        if self.reports.len() < self.options.max_reports { Ok(()) } else { Err(Stop) }
     }
 
     fn count(&mut self, op: &Op) {
@@ -287,7 +287,7 @@ impl Cx<'_, '_> {
 
     /// The same for an instruction on matrices, which every lane of a whole warp takes part in.
     fn whole_warp(&mut self) -> Result<Option<Flow>, Stop> {
-        if self.warp.born != u32::MAX {
+        if self.warp.launched != u32::MAX {
             let why = "the block has no more threads".to_string();
             return Err(self.fatal(Fault::Divergence { here: self.mask, needed: u32::MAX, why }));
         }
@@ -297,10 +297,10 @@ impl Cx<'_, '_> {
     /// The same for an `.aligned` instruction: every lane of the warp, and none may have ended.
     fn aligned(&mut self) -> Result<Option<Flow>, Stop> {
         if self.warp.exited != 0 {
-            let (here, needed) = (self.mask, self.warp.born);
+            let (here, needed) = (self.mask, self.warp.launched);
             let why = format!("lanes {:#010x} have ended", self.warp.exited);
             return Err(self.fatal(Fault::Divergence { here, needed, why }));
         }
-        self.together(self.warp.born)
+        self.together(self.warp.launched)
     }
 }

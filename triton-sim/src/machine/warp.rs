@@ -1,7 +1,7 @@
 //! A warp: its registers, and its lanes in groups at the same instruction.
 
 use super::bulk::BulkQueue;
-use super::livelock::{Turns, Watch};
+use super::livelock::{Iterations, Watch};
 use super::wgmma::WgmmaQueue;
 use crate::code::Kernel;
 use std::collections::VecDeque;
@@ -19,7 +19,7 @@ pub struct Fragment {
     /// What they wait for.
     pub wait: Option<Waiting>,
     /// Instructions since another fragment ran.
-    pub turn: u32,
+    pub streak: u32,
 }
 
 /// What a fragment waits for.
@@ -85,7 +85,7 @@ pub struct Warp {
     /// Number in the block.
     pub index: u32,
     /// Lanes that exist: all but in the last warp of some blocks.
-    pub born: u32,
+    pub launched: u32,
     /// Lanes that have ended.
     pub exited: u32,
     /// The others.
@@ -115,18 +115,18 @@ pub struct Warp {
     /// An earlier state, to detect a repetition.
     pub watch: Option<Box<Watch>>,
     /// Iterations of its loops.
-    pub turns: Turns,
+    pub iterations: Iterations,
 }
 
 impl Warp {
     /// A warp with this many lanes at the first instruction.
     pub fn new(index: u32, lanes: u32, kernel: &Kernel) -> Warp {
         let count = kernel.registers.len();
-        let born = if lanes >= 32 { u32::MAX } else { (1 << lanes) - 1 };
+        let launched = if lanes >= 32 { u32::MAX } else { (1 << lanes) - 1 };
         Warp {
             index,
-            born,
-            fragments: vec![Fragment { lanes: born, pc: 0, wait: None, turn: 0 }],
+            launched,
+            fragments: vec![Fragment { lanes: launched, pc: 0, wait: None, streak: 0 }],
             registers: vec![[0; 32]; count],
             defined: vec![0; count],
             written: vec![0; count],
@@ -140,7 +140,7 @@ impl Warp {
 
     /// Lanes that have not ended.
     pub fn live(&self) -> u32 {
-        self.born & !self.exited
+        self.launched & !self.exited
     }
 
     /// Joins fragments at the same instruction and do not wait for something else.
@@ -161,7 +161,7 @@ impl Warp {
                     let fragment = &mut self.fragments[i];
                     fragment.lanes |= other.lanes;
                     fragment.wait = None;
-                    fragment.turn = fragment.turn.max(other.turn);
+                    fragment.streak = fragment.streak.max(other.streak);
                 } else {
                     j += 1;
                 }
