@@ -38,7 +38,7 @@ pub(crate) fn load(context: &Context, instance: &str, image: &Image) -> Result<L
             cached,
         },
         function,
-        report: None,
+        assertion_slot: None,
     };
 
     let cache = Cache::from_env();

@@ -1,14 +1,14 @@
 //! Streams: queues of work on a device.
 
+use crate::allocation::Memory;
 use crate::buffer::{Buffer, DeviceData, DeviceDataMut};
-use crate::device::{Device, Place};
+use crate::device::{Backend, Device};
 use crate::driver::stream::{RawEvent, RawStream};
 use crate::element::Element;
 use crate::error::{Error, Result};
-use crate::event::{Event, Kind};
+use crate::event::{Event, EventBackend};
 use crate::pinned::Pinned;
-use crate::sim::Queue;
-use crate::uses::Memory;
+use crate::sim::SimStream;
 use std::ffi::c_void;
 use std::fmt;
 use std::sync::Arc;
@@ -25,43 +25,43 @@ pub struct Stream(Arc<Inner>);
 
 struct Inner {
     device: Device,
-    work: Work,
+    backend: StreamBackend,
 }
 
 /// How the work of a stream is done.
-pub(crate) enum Work {
+pub(crate) enum StreamBackend {
     /// At once, by the interpreter.
     Cpu,
     /// By the driver.
     Cuda(RawStream),
     /// At once, by the simulator.
-    Sim(Queue),
+    Sim(SimStream),
 }
 
 impl Stream {
     pub(crate) fn new(device: &Device) -> Result<Stream> {
-        let work = match device.place() {
-            Place::Cpu => Work::Cpu,
-            Place::Cuda(context) => Work::Cuda(RawStream::new(context)?),
-            Place::Sim(options) => Work::Sim(Queue::new(options)),
+        let backend = match device.backend() {
+            Backend::Cpu => StreamBackend::Cpu,
+            Backend::Cuda(context) => StreamBackend::Cuda(RawStream::new(context)?),
+            Backend::Sim(options) => StreamBackend::Sim(SimStream::new(options)),
         };
-        Ok(Stream::with(device.clone(), work))
+        Ok(Stream::with(device.clone(), backend))
     }
 
-    pub(crate) fn with(device: Device, work: Work) -> Stream {
-        Stream(Arc::new(Inner { device, work }))
+    pub(crate) fn with(device: Device, backend: StreamBackend) -> Stream {
+        Stream(Arc::new(Inner { device, backend }))
     }
 
     #[inline]
-    pub(crate) fn work(&self) -> &Work {
-        &self.0.work
+    pub(crate) fn backend(&self) -> &StreamBackend {
+        &self.0.backend
     }
 
     #[inline]
     pub(crate) fn raw(&self) -> Option<&RawStream> {
-        match self.work() {
-            Work::Cuda(raw) => Some(raw),
-            Work::Cpu | Work::Sim(_) => None,
+        match self.backend() {
+            StreamBackend::Cuda(raw) => Some(raw),
+            StreamBackend::Cpu | StreamBackend::Sim(_) => None,
         }
     }
 
@@ -129,7 +129,7 @@ impl Stream {
     pub fn copy_from_host<D: DeviceDataMut + ?Sized>(&self, source: &[D::Item], target: &mut D) -> Result<()> {
         let target = target.as_mut_slice();
         same_length(source.len(), target.len())?;
-        target.core().upload(target.offset(), D::Item::as_bytes(source), self)
+        target.allocation().upload(target.offset(), D::Item::as_bytes(source), self)
     }
 
     /// Overwrites values of the host with those of a buffer, or of a slice of one. Waits for the work that it depends on.
@@ -139,7 +139,7 @@ impl Stream {
     pub fn copy_to_host<S: DeviceData + ?Sized>(&self, source: &S, target: &mut [S::Item]) -> Result<()> {
         let source = source.as_slice();
         same_length(source.len(), target.len())?;
-        S::Item::fill(target, |bytes| source.core().download(source.offset(), bytes, self))
+        S::Item::fill(target, |bytes| source.allocation().download(source.offset(), bytes, self))
     }
 
     /// Enqueues a copy on the device, between buffers or slices of equal length.
@@ -154,7 +154,7 @@ impl Stream {
         let (source, target) = (source.as_slice(), target.as_mut_slice());
         same_length(source.len(), target.len())?;
         let bytes = source.len() * size_of::<S::Item>();
-        target.core().copy(target.offset(), source.core(), source.offset(), bytes, self)
+        target.allocation().copy(target.offset(), source.allocation(), source.offset(), bytes, self)
     }
 
     /// Enqueues a copy from page-locked memory, and returns at once: the host may read the memory meanwhile, and writing to
@@ -165,13 +165,13 @@ impl Stream {
     pub fn upload_pinned<D: DeviceDataMut + ?Sized>(&self, source: &Pinned<D::Item>, target: &mut D) -> Result<()> {
         let target = target.as_mut_slice();
         same_length(source.len(), target.len())?;
-        let core = target.core();
-        core.check(self, || "the buffer".to_string())?;
-        if let (Memory::Cuda(memory), Some(pinned), Some(raw)) = (core.memory(), source.raw(), self.raw()) {
-            core.write(self)?;
+        let allocation = target.allocation();
+        allocation.check(self, || "the buffer".to_string())?;
+        if let (Memory::Cuda(memory), Some(pinned), Some(raw)) = (allocation.memory(), source.raw(), self.raw()) {
+            allocation.write(self)?;
             return memory.write_pinned(target.offset(), pinned, raw);
         }
-        core.upload(target.offset(), D::Item::as_bytes(source.as_slice()?), self)
+        allocation.upload(target.offset(), D::Item::as_bytes(source.as_slice()?), self)
     }
 
     /// Enqueues a copy into page-locked memory, and returns at once: the host's next access to the memory waits for it.
@@ -181,13 +181,13 @@ impl Stream {
     pub fn download_pinned<S: DeviceData + ?Sized>(&self, source: &S, target: &mut Pinned<S::Item>) -> Result<()> {
         let source = source.as_slice();
         same_length(source.len(), target.len())?;
-        let core = source.core();
-        core.check(self, || "the buffer".to_string())?;
-        if let (Memory::Cuda(memory), Some(pinned), Some(raw)) = (core.memory(), target.raw_mut(), self.raw()) {
-            core.read(self)?;
+        let allocation = source.allocation();
+        allocation.check(self, || "the buffer".to_string())?;
+        if let (Memory::Cuda(memory), Some(pinned), Some(raw)) = (allocation.memory(), target.raw_mut(), self.raw()) {
+            allocation.read(self)?;
             return memory.read_pinned(source.offset(), pinned, raw);
         }
-        S::Item::fill(target.as_mut_slice()?, |bytes| core.download(source.offset(), bytes, self))
+        S::Item::fill(target.as_mut_slice()?, |bytes| allocation.download(source.offset(), bytes, self))
     }
 
     /// Waits on the host until everything enqueued so far is done.
@@ -225,8 +225,8 @@ impl Stream {
 
     fn event(&self, timed: bool) -> Result<Event> {
         let kind = match self.raw() {
-            None => Kind::Host(Instant::now()),
-            Some(raw) => Kind::Cuda { raw: RawEvent::record(raw, timed)?, timed },
+            None => EventBackend::Host(Instant::now()),
+            Some(raw) => EventBackend::Cuda { raw: RawEvent::record(raw, timed)?, timed },
         };
         Ok(Event::new(self.device().clone(), kind))
     }
@@ -237,10 +237,10 @@ impl Stream {
     /// # Errors
     /// What the driver says.
     pub fn wait(&self, event: &Event) -> Result<()> {
-        match (self.raw(), event.kind()) {
-            (_, Kind::Host(_)) => Ok(()),
-            (Some(stream), Kind::Cuda { raw, .. }) => stream.wait(raw),
-            (None, Kind::Cuda { raw, .. }) => raw.synchronize(),
+        match (self.raw(), event.backend()) {
+            (_, EventBackend::Host(_)) => Ok(()),
+            (Some(stream), EventBackend::Cuda { raw, .. }) => stream.wait(raw),
+            (None, EventBackend::Cuda { raw, .. }) => raw.synchronize(),
         }
     }
 }
