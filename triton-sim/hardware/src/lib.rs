@@ -7,16 +7,16 @@
 pub mod archive;
 #[cfg(feature = "record")]
 pub mod device;
-pub mod form;
-pub mod kind;
+pub mod instruction;
 pub mod matrix;
+pub mod operand_type;
 pub mod program;
 pub mod random;
 #[cfg(feature = "record")]
 pub mod record;
 pub mod table;
 
-pub use program::{Origin, Outcome, Program, Promise};
+pub use program::{Exactness, Inputs, Program, ResultVector};
 
 /// Forms of one program.
 const FORMS: usize = 16;
@@ -28,9 +28,9 @@ const FORMS: usize = 16;
 pub fn programs() -> Result<Vec<Program>, String> {
     let mut all = Vec::new();
     for section in table::SECTIONS {
-        let promise = if section.name == "approximate" { Promise::Approximate } else { Promise::Exact };
+        let exactness = if section.name == "approximate" { Exactness::Approximate } else { Exactness::Exact };
         for (number, forms) in section.forms()?.chunks(FORMS).enumerate() {
-            all.push(program::program(format!("{}-{number}", section.name), section.blocks, promise, forms));
+            all.push(program::program(format!("{}-{number}", section.name), section.blocks, exactness, forms));
         }
     }
     all.extend(matrix::programs());
