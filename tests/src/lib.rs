@@ -5,11 +5,13 @@
 //! | [`corpus`] | the cases of `corpus/`: tile IR, with what is expected of it |
 //! | [`run`], [`simulate`] | a case's launch, on the interpreter and on the simulator |
 //! | [`parallel`] | work on all cores |
-//! | [`random`] | programs and numbers made of a seed |
+//! | [`numbers`] | numbers made of a seed |
+//! | [`random`] | programs made of a seed |
 //! | [`fuzz`] | what goes into the attributes, made of a seed |
 
 pub mod corpus;
 pub mod fuzz;
+pub mod numbers;
 pub mod parallel;
 pub mod random;
 pub mod run;

@@ -10,7 +10,7 @@ use triton_core::metadata::{Specialization, Target};
 use triton_core::passes::{SCHEDULE, run};
 use triton_core::ptx::lower::lower;
 use triton_core::ptx::{Kernel, Op};
-use triton_tests::random::Random;
+use triton_tests::numbers::Random;
 
 /// Addresses of the two buffers.
 const X: u64 = 1 << 32;
@@ -192,7 +192,7 @@ fn check_pair(seen: &mut Seen, (ty, bits): (&str, u32), src: Layout, dst: Layout
 
 #[test]
 fn random_layouts() {
-    let (mut random, mut seen) = (Random(1), Seen::default());
+    let (mut random, mut seen) = (Random::new(1), Seen::default());
     for case in 0..1500 {
         let (n, warps) = (5 + random.below(6), random.below(3));
         let registers = n.saturating_sub(5 + warps) + random.below(2);
@@ -206,7 +206,7 @@ fn random_layouts() {
 
 #[test]
 fn random_changes_of_a_layout() {
-    let (mut random, mut seen) = (Random(2), Seen::default());
+    let (mut random, mut seen) = (Random::new(2), Seen::default());
     for case in 0..1500 {
         let (n, warps) = (6 + random.below(5), random.below(3));
         let Some(src) = random.layout(n, n.saturating_sub(5 + warps) + 1, warps, case % 2 == 0) else { continue };
@@ -222,7 +222,7 @@ fn random_changes_of_a_layout() {
 /// Exchanges use the same bytes one after the other, block-wide ones and those within warps.
 #[test]
 fn chains_of_conversions() {
-    let (mut random, mut exchanges) = (Random(3), 0);
+    let (mut random, mut exchanges) = (Random::new(3), 0);
     for case in 0..150 {
         let (n, warps) = (8 + random.below(4), random.below(3));
         let registers = n.saturating_sub(5 + warps);
@@ -279,7 +279,7 @@ fn fragments() {
 /// Larger than the scratch of one part.
 #[test]
 fn large_tiles_move_in_parts() {
-    let (mut random, mut seen) = (Random(4), Seen::default());
+    let (mut random, mut seen) = (Random::new(4), Seen::default());
     for _ in 0..2 {
         let layouts = (random.layout(15, 8, 2, false), random.layout(15, 8, 2, false));
         let (Some(src), Some(dst)) = layouts else { continue };

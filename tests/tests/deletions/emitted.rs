@@ -8,7 +8,8 @@ use triton_core::ir::{Function, Stage};
 use triton_core::metadata::{Image, Specialization};
 use triton_core::passes;
 use triton_sim::Options;
-use triton_tests::random::{Random, squares};
+use triton_tests::numbers::Random;
+use triton_tests::random::squares;
 use triton_tests::run::Setup;
 use triton_tests::simulate::{self, Found};
 
@@ -66,7 +67,7 @@ pub fn programs() -> Result<Vec<Box<dyn Program>>, String> {
             }
         }
     }
-    let mut random = Random(SEED);
+    let mut random = Random::new(SEED);
     for number in 1..=RANDOM {
         let (func, elements) = squares::program(&mut random);
         let code = print(&func);
