@@ -18,7 +18,7 @@ pub struct Section {
     pub name: &'static str,
     /// Blocks of 128 threads that try each of its forms.
     pub blocks: u32,
-    /// Lines as [`crate::form`] reads them.
+    /// Lines as [`crate::instruction`] reads them.
     pub lines: &'static [&'static str],
 }
 
