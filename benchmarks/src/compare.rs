@@ -2,8 +2,8 @@
 
 use crate::case::{Case, cases};
 use crate::protocol::{Entry, Reply, Request, Work};
-use crate::report::{self, Check, Measured};
 use crate::side::Side;
+use crate::verdicts::{self, Check, Measured};
 use crate::{Common, Outcome, stats, write_json};
 use clap::Args;
 use rand::SeedableRng;
@@ -54,7 +54,7 @@ struct Run<'a> {
     gpu_state: &'a [String],
     cases: &'a [Case],
     entries: &'a [Measured],
-    rows: &'a [report::Row],
+    rows: &'a [verdicts::Row],
     problems: &'a [String],
 }
 
@@ -135,7 +135,7 @@ pub fn compare(options: &Options) -> Outcome {
     let mut seen = HashSet::new();
     problems.retain(|problem| seen.insert(problem.clone()));
 
-    let rows = report::rows(&cases, &entries);
+    let rows = verdicts::rows(&cases, &entries);
     println!(
         "\nseed {seed}, {} blocks of {} repetitions, {} MiB flushed",
         options.blocks, options.reps, common.flush_mib
@@ -143,7 +143,7 @@ pub fn compare(options: &Options) -> Outcome {
     if let Some(state) = gpu_state.last() {
         println!("after the last block ({STATE}): {state}");
     }
-    println!("\n{}", report::render(&rows));
+    println!("\n{}", verdicts::render(&rows));
     let run = Run {
         sides: &ready,
         seed,

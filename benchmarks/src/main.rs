@@ -20,7 +20,6 @@ mod launch;
 mod protocol;
 mod raw;
 mod reference;
-mod report;
 mod serve;
 mod side;
 mod sim;
@@ -29,6 +28,7 @@ mod table;
 mod tiles;
 mod timing;
 mod tune;
+mod verdicts;
 
 use clap::{Args, Parser};
 use std::path::PathBuf;

@@ -39,8 +39,8 @@ const BOUND: f64 = 1e-5;
 #[derive(Parser)]
 struct Options {
     /// Where to learn; the best device if it is not given
-    #[arg(long, value_enum)]
-    device: Option<String>,
+    #[arg(long)]
+    device: Option<Device>,
     /// The random seed: weights, order and distortion of the images
     #[arg(long, default_value_t = 1)]
     seed: u64,
@@ -66,7 +66,7 @@ fn main() -> ExitCode {
 }
 
 fn run(options: &Options) -> Result<(), Box<dyn Error>> {
-    let device: Device = options.device.as_deref().unwrap_or("best").parse()?;
+    let device = options.device.clone().unwrap_or_else(Device::best);
     println!("device: {device}");
     let epochs = options.epochs.unwrap_or(if device.is_sim() { 10 } else { 80 });
     if device.is_sim() {

@@ -131,7 +131,7 @@ fn compare(expected: &Path, found: &str) -> Result<(), String> {
 }
 
 /// The first line that differs, with the one expected.
-fn difference(expected: &str, found: &str) -> String {
+pub fn difference(expected: &str, found: &str) -> String {
     let line = expected.lines().zip(found.lines()).position(|(a, b)| a != b);
     let line = line.unwrap_or_else(|| expected.lines().count().min(found.lines().count()));
     let of = |text: &str| text.lines().nth(line).unwrap_or("(end)").to_string();

@@ -7,6 +7,7 @@
 pub mod corpus;
 pub mod mutate;
 
+use crate::numbers::Random;
 use corpus::Seed;
 use proc_macro2::TokenStream;
 use quote::quote;
@@ -45,23 +46,24 @@ impl Attribute {
 
 /// The input of this number.
 pub fn input(seeds: &[Seed], case: u64) -> Input {
-    let mut rng = fastrand::Rng::with_seed(case);
-    let attribute = if rng.u8(..8) < 5 { Attribute::Kernel } else { Attribute::ALL[rng.usize(..Attribute::ALL.len())] };
-    let seed = &seeds[rng.usize(..seeds.len())];
-    let other = &seeds[rng.usize(..seeds.len())];
-    let (args, item) = match rng.u8(..16) {
-        0 => (mutate::noise(&mut rng, 20), mutate::noise(&mut rng, 200)),
-        1 => (seed.args.clone(), mutate::noise(&mut rng, 200)),
-        2 => (mutate::mutate(&mut rng, seed.args.clone(), &other.args), seed.item.clone()),
-        3 => (seed.args.clone(), mutate::nested(&mut rng)),
-        _ => (seed.args.clone(), mutate::mutate(&mut rng, seed.item.clone(), &other.item)),
+    let mut random = Random::new(case);
+    let attribute =
+        if random.below(8) < 5 { Attribute::Kernel } else { Attribute::ALL[random.below(Attribute::ALL.len())] };
+    let seed = &seeds[random.below(seeds.len())];
+    let other = &seeds[random.below(seeds.len())];
+    let (args, item) = match random.below(16) {
+        0 => (mutate::noise(&mut random, 20), mutate::noise(&mut random, 200)),
+        1 => (seed.args.clone(), mutate::noise(&mut random, 200)),
+        2 => (mutate::mutate(&mut random, seed.args.clone(), &other.args), seed.item.clone()),
+        3 => (seed.args.clone(), mutate::nested(&mut random)),
+        _ => (seed.args.clone(), mutate::mutate(&mut random, seed.item.clone(), &other.item)),
     };
     let item = match attribute {
         Attribute::Link => {
             let part = &other.item;
-            let word = if rng.u8(..8) == 0 { quote!(v0) } else { quote!(v1) };
+            let word = if random.below(8) == 0 { quote!(v0) } else { quote!(v1) };
             let whole = quote!(#word { kernel [] { #args } { #item } } { (helper => "1") ["1" "home" { #part } { (f => "1") }] });
-            if rng.bool() { mutate::mutate(&mut rng, whole, part) } else { whole }
+            if random.once_in(2) { mutate::mutate(&mut random, whole, part) } else { whole }
         }
         Attribute::Kernel | Attribute::Function | Attribute::Constant | Attribute::Params => item,
     };

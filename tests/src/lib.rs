@@ -7,13 +7,15 @@
 //! | [`setup`], [`run`], [`simulate`] | a case's launch, on the interpreter and on the simulator |
 //! | [`parallel`] | work on all cores |
 //! | [`expand`] | the attributes of a file, without rustc |
-//! | [`random`] | programs and numbers made of a seed |
+//! | [`numbers`] | numbers made of a seed |
+//! | [`random`] | programs made of a seed |
 //! | [`fuzz`] | what goes into the attributes, made of a seed |
 
 pub mod annotate;
 pub mod corpus;
 pub mod expand;
 pub mod fuzz;
+pub mod numbers;
 pub mod parallel;
 pub mod random;
 pub mod run;

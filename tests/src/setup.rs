@@ -10,7 +10,7 @@
 //! A buffer lists its elements, or says `zeros N`, or `small SEED N` or `any SEED N`, which are random; an argument is a buffer (with `+BYTES`) or a number of the parameter's
 //! type. Buffers are far apart, so that every access past an end is reported.
 
-use crate::random;
+use crate::numbers;
 use std::fmt::Write;
 use triton_core::ir::{Function, Param};
 use triton_core::metadata::{Arg, Specialization};
@@ -62,8 +62,8 @@ impl Setup {
                     let dtype = DType::from_name(dtype).ok_or_else(|| format!("`{dtype}` is not an element type"))?;
                     let elements = match rest {
                         ["zeros", n] => vec![0; length(n)?],
-                        ["small", seed, n] => random::small(dtype, length(seed)? as u64, length(n)?),
-                        ["any", seed, n] => random::any(dtype, length(seed)? as u64, length(n)?),
+                        ["small", seed, n] => numbers::small(dtype, length(seed)? as u64, length(n)?),
+                        ["any", seed, n] => numbers::any(dtype, length(seed)? as u64, length(n)?),
                         list => list.iter().map(|w| number(dtype, w)).collect::<Result<_, _>>()?,
                     };
                     setup.buffers.push(Buffer { name: name.to_string(), dtype, elements });

@@ -5,7 +5,7 @@ use triton_core::ir::Function;
 use triton_core::metadata::Image;
 use triton_sim::{Arg, Launch, Memory, MemoryError, Module, Options, Report};
 
-/// Bytes of the slot that code with assertions takes: [`Image::report`].
+/// Bytes of the slot that code with assertions takes: [`Image::has_assert_buffer`].
 const SLOT: usize = 16;
 
 /// Runs the code of an optimised function for each specialization that the case's arguments satisfy, and compares with

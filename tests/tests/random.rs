@@ -3,14 +3,15 @@
 use triton_core::ir::print::print;
 use triton_core::metadata::Specialization;
 use triton_core::passes;
+use triton_tests::numbers::Random;
 use triton_tests::parallel;
 use triton_tests::random::front::{check, front};
-use triton_tests::random::{Random, squares};
+use triton_tests::random::squares;
 use triton_tests::run::run;
 
 #[test]
 fn passes_change_no_result() {
-    let mut random = Random(99);
+    let mut random = Random::new(99);
     for _ in 0..60 {
         let (mut func, elements) = squares::program(&mut random);
         let code = print(&func);

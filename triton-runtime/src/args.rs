@@ -1,9 +1,9 @@
 //! Arguments of a kernel.
 
+use crate::allocation::Allocation;
 use crate::buffer::{Buffer, BufferSlice, BufferSliceMut, DeviceData, DeviceDataMut};
 use crate::element::Element;
 use crate::error::describe;
-use crate::uses::Core;
 use crate::view::{View, ViewMut};
 use std::fmt;
 use std::marker::PhantomData;
@@ -21,7 +21,7 @@ pub struct LaunchArg<'a> {
     /// What the kernel receives, zero-extended, in the first [`ParamType::words`].
     words: [u64; ParamType::MAX_WORDS],
     pub(crate) ty: ParamType,
-    pub(crate) core: Option<&'a Core>,
+    pub(crate) allocation: Option<&'a Allocation>,
 }
 
 impl<'a> LaunchArg<'a> {
@@ -32,10 +32,10 @@ impl<'a> LaunchArg<'a> {
     }
 
     #[inline]
-    fn word(bits: u64, ty: ParamType, core: Option<&'a Core>) -> LaunchArg<'a> {
+    fn word(bits: u64, ty: ParamType, allocation: Option<&'a Allocation>) -> LaunchArg<'a> {
         let mut words = [0; ParamType::MAX_WORDS];
         words[0] = bits;
-        LaunchArg { words, ty, core }
+        LaunchArg { words, ty, allocation }
     }
 
     /// Address, extents and strides of a view.
@@ -45,7 +45,7 @@ impl<'a> LaunchArg<'a> {
         let mut arg = LaunchArg::word(
             view.address(),
             ParamType::Tensor { dtype: T::DTYPE, rank: R as u8, mutable },
-            Some(view.core()),
+            Some(view.allocation()),
         );
         let extents = view.shape().into_iter().map(|extent| extent as u64);
         let strides = view.strides().into_iter().map(|stride| stride as u64);
@@ -202,7 +202,7 @@ pub trait IntoTensorMutArg<'a, T: Element, const R: usize>: sealed::Sealed {
 impl<T: Element> AsPtrArg<T> for BufferSlice<'_, T> {
     #[inline]
     fn as_ptr_arg(&self) -> LaunchArg<'_> {
-        LaunchArg::word(self.address(), ParamType::Ptr(T::DTYPE), Some(self.core()))
+        LaunchArg::word(self.address(), ParamType::Ptr(T::DTYPE), Some(self.allocation()))
     }
 }
 
@@ -210,7 +210,7 @@ impl<T: Element> AsPtrArg<T> for BufferSlice<'_, T> {
 impl<T: Element> AsPtrArg<T> for BufferSliceMut<'_, T> {
     #[inline]
     fn as_ptr_arg(&self) -> LaunchArg<'_> {
-        LaunchArg::word(self.address(), ParamType::Ptr(T::DTYPE), Some(self.core()))
+        LaunchArg::word(self.address(), ParamType::Ptr(T::DTYPE), Some(self.allocation()))
     }
 }
 
@@ -218,7 +218,7 @@ impl<T: Element> AsPtrArg<T> for BufferSliceMut<'_, T> {
 impl<T: Element> AsPtrMutArg<T> for BufferSliceMut<'_, T> {
     #[inline]
     fn as_ptr_mut_arg(&mut self) -> LaunchArg<'_> {
-        LaunchArg::word(self.address(), ParamType::PtrMut(T::DTYPE), Some(self.core()))
+        LaunchArg::word(self.address(), ParamType::PtrMut(T::DTYPE), Some(self.allocation()))
     }
 }
 
@@ -226,8 +226,8 @@ impl<T: Element> AsPtrMutArg<T> for BufferSliceMut<'_, T> {
 impl<T: Element> AsPtrArg<T> for Buffer<T> {
     #[inline]
     fn as_ptr_arg(&self) -> LaunchArg<'_> {
-        let core = self.as_slice().core();
-        LaunchArg::word(core.address(), ParamType::Ptr(T::DTYPE), Some(core))
+        let allocation = self.as_slice().allocation();
+        LaunchArg::word(allocation.address(), ParamType::Ptr(T::DTYPE), Some(allocation))
     }
 }
 
@@ -235,8 +235,8 @@ impl<T: Element> AsPtrArg<T> for Buffer<T> {
 impl<T: Element> AsPtrMutArg<T> for Buffer<T> {
     #[inline]
     fn as_ptr_mut_arg(&mut self) -> LaunchArg<'_> {
-        let core = self.as_mut_slice().core();
-        LaunchArg::word(core.address(), ParamType::PtrMut(T::DTYPE), Some(core))
+        let allocation = self.as_mut_slice().allocation();
+        LaunchArg::word(allocation.address(), ParamType::PtrMut(T::DTYPE), Some(allocation))
     }
 }
 

@@ -1,10 +1,10 @@
 //! Typed memory of a device.
 
+use crate::allocation::Allocation;
 use crate::device::Device;
 use crate::element::Element;
 use crate::error::{Error, Result};
 use crate::stream::Stream;
-use crate::uses::Core;
 use crate::view::{View, ViewMut};
 use std::fmt;
 use std::marker::PhantomData;
@@ -28,7 +28,7 @@ use std::ops::{Bound, RangeBounds};
 /// # }
 /// ```
 pub struct Buffer<T> {
-    core: Core,
+    allocation: Allocation,
     len: usize,
     element: PhantomData<T>,
 }
@@ -36,7 +36,7 @@ pub struct Buffer<T> {
 /// A range of a [`Buffer`].
 #[derive(Clone, Copy)]
 pub struct BufferSlice<'a, T> {
-    core: &'a Core,
+    allocation: &'a Allocation,
     start: usize,
     len: usize,
     element: PhantomData<&'a [T]>,
@@ -44,7 +44,7 @@ pub struct BufferSlice<'a, T> {
 
 /// A range of a [`Buffer`] that may be written.
 pub struct BufferSliceMut<'a, T> {
-    core: &'a Core,
+    allocation: &'a Allocation,
     start: usize,
     len: usize,
     element: PhantomData<&'a mut [T]>,
@@ -75,7 +75,7 @@ impl<T: Element> Buffer<T> {
         let bytes = len.checked_mul(size_of::<T>()).ok_or_else(|| {
             Error::out_of_memory((len as u64).saturating_mul(size_of::<T>() as u64), stream.device().to_string())
         })?;
-        Ok(Buffer { core: Core::new(stream, bytes, zeroed)?, len, element: PhantomData })
+        Ok(Buffer { allocation: Allocation::new(stream, bytes, zeroed)?, len, element: PhantomData })
     }
 
     /// A range of elements.
@@ -120,7 +120,7 @@ impl<T: Element> Buffer<T> {
     /// # Errors
     /// [`Error::View`] if there are too few elements, [`Error::Extent`].
     pub fn view_mut<const R: usize>(&mut self, shape: [usize; R]) -> Result<ViewMut<'_, T, R>> {
-        ViewMut::new(&self.core, 0, self.len, shape)
+        ViewMut::new(&self.allocation, 0, self.len, shape)
     }
 }
 
@@ -137,14 +137,14 @@ impl<T> Buffer<T> {
 
     /// The device whose memory it is in.
     pub fn device(&self) -> &Device {
-        self.core.device()
+        self.allocation.device()
     }
 
     /// The address of the first element on the device; on the CPU a host address. 0 for an empty buffer of a GPU.
     ///
     /// Work of others that uses the address is unknown to the buffer: order it by events, or use one stream.
     pub fn address(&self) -> u64 {
-        self.core.address()
+        self.allocation.address()
     }
 }
 
@@ -178,7 +178,7 @@ impl<'a, T: Element> BufferSlice<'a, T> {
     /// # Errors
     /// [`Error::View`] if there are too few elements, [`Error::Extent`].
     pub fn view<const R: usize>(&self, shape: [usize; R]) -> Result<View<'a, T, R>> {
-        View::new(self.core, self.start, self.len, shape)
+        View::new(self.allocation, self.start, self.len, shape)
     }
 }
 
@@ -204,7 +204,7 @@ impl<'a, T: Element> BufferSliceMut<'a, T> {
     /// # Errors
     /// [`Error::View`] if there are too few elements, [`Error::Extent`].
     pub fn view<const R: usize>(&self, shape: [usize; R]) -> Result<View<'_, T, R>> {
-        View::new(self.core, self.start, self.len, shape)
+        View::new(self.allocation, self.start, self.len, shape)
     }
 
     /// The elements as a mutable array of this shape, in row-major order: see [`Buffer::view`].
@@ -212,7 +212,7 @@ impl<'a, T: Element> BufferSliceMut<'a, T> {
     /// # Errors
     /// [`Error::View`] if there are too few elements, [`Error::Extent`].
     pub fn view_mut<const R: usize>(&mut self, shape: [usize; R]) -> Result<ViewMut<'_, T, R>> {
-        ViewMut::new(self.core, self.start, self.len, shape)
+        ViewMut::new(self.allocation, self.start, self.len, shape)
     }
 
     fn into_slice(self, range: impl RangeBounds<usize>) -> Result<BufferSliceMut<'a, T>> {
@@ -236,12 +236,12 @@ macro_rules! slice {
 
             /// The device whose memory it is in.
             pub fn device(&self) -> &'a Device {
-                self.core.device()
+                self.allocation.device()
             }
 
             /// The address of the first element on the device.
             pub fn address(&self) -> u64 {
-                self.core.address() + self.offset() as u64
+                self.allocation.address() + self.offset() as u64
             }
 
             /// Bytes before the first element.
@@ -251,8 +251,8 @@ macro_rules! slice {
             }
 
             #[inline]
-            pub(crate) fn core(&self) -> &'a Core {
-                self.core
+            pub(crate) fn allocation(&self) -> &'a Allocation {
+                self.allocation
             }
         }
 
@@ -284,13 +284,13 @@ impl<T: Element> DeviceData for Buffer<T> {
     type Item = T;
 
     fn as_slice(&self) -> BufferSlice<'_, T> {
-        BufferSlice { core: &self.core, start: 0, len: self.len, element: PhantomData }
+        BufferSlice { allocation: &self.allocation, start: 0, len: self.len, element: PhantomData }
     }
 }
 
 impl<T: Element> DeviceDataMut for Buffer<T> {
     fn as_mut_slice(&mut self) -> BufferSliceMut<'_, T> {
-        BufferSliceMut { core: &self.core, start: 0, len: self.len, element: PhantomData }
+        BufferSliceMut { allocation: &self.allocation, start: 0, len: self.len, element: PhantomData }
     }
 }
 
@@ -306,12 +306,12 @@ impl<T: Element> DeviceData for BufferSliceMut<'_, T> {
     type Item = T;
 
     fn as_slice(&self) -> BufferSlice<'_, T> {
-        BufferSlice { core: self.core, start: self.start, len: self.len, element: PhantomData }
+        BufferSlice { allocation: self.allocation, start: self.start, len: self.len, element: PhantomData }
     }
 }
 
 impl<T: Element> DeviceDataMut for BufferSliceMut<'_, T> {
     fn as_mut_slice(&mut self) -> BufferSliceMut<'_, T> {
-        BufferSliceMut { core: self.core, start: self.start, len: self.len, element: PhantomData }
+        BufferSliceMut { allocation: self.allocation, start: self.start, len: self.len, element: PhantomData }
     }
 }

@@ -16,6 +16,7 @@ mod private;
 use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
+use triton_core::hash::fnv1a;
 
 /// Begins every entry, and changes with the format.
 const MAGIC: &[u8] = b"triton-cubin 1\n";
@@ -79,17 +80,9 @@ impl Cache {
 
     /// The file of a key's entry.
     pub fn file(&self, key: &Key<'_>) -> PathBuf {
-        // FNV-1a: the name only has to be well distributed, since the entry holds the key.
-        let mut hash = 0xcbf2_9ce4_8422_2325_u64;
-        let mut mix = |bytes: &[u8]| {
-            for &byte in bytes {
-                hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
-            }
-        };
-        mix(&key.driver.to_le_bytes());
-        mix(key.device.as_bytes());
-        mix(&[0]);
-        mix(key.ptx.as_bytes());
+        // The name only has to be well distributed, since the entry holds the key.
+        let driver = key.driver.to_le_bytes().into_iter();
+        let hash = fnv1a(driver.chain(key.device.bytes()).chain([0]).chain(key.ptx.bytes()));
         self.folder.join(format!("{hash:016x}.cubin"))
     }
 

@@ -1,11 +1,11 @@
 //! Copies between buffers and the host, on a stream.
 
+use crate::allocation::Memory;
 use crate::buffer::{Buffer, DeviceData, DeviceDataMut};
 use crate::element::Element;
 use crate::error::{Error, Result};
 use crate::pinned::Pinned;
 use crate::stream::Stream;
-use crate::uses::Memory;
 
 impl Stream {
     /// A new buffer with a copy of `values`. Returns when the host memory may be reused.
@@ -43,7 +43,7 @@ impl Stream {
     pub fn copy_from_host<D: DeviceDataMut + ?Sized>(&self, source: &[D::Item], target: &mut D) -> Result<()> {
         let target = target.as_mut_slice();
         same_length(source.len(), target.len())?;
-        target.core().upload(target.offset(), D::Item::as_bytes(source), self)
+        target.allocation().upload(target.offset(), D::Item::as_bytes(source), self)
     }
 
     /// Overwrites values of the host with those of a buffer, or of a slice of one. Waits for the work that it depends on.
@@ -53,7 +53,7 @@ impl Stream {
     pub fn copy_to_host<S: DeviceData + ?Sized>(&self, source: &S, target: &mut [S::Item]) -> Result<()> {
         let source = source.as_slice();
         same_length(source.len(), target.len())?;
-        S::Item::fill(target, |bytes| source.core().download(source.offset(), bytes, self))
+        S::Item::fill(target, |bytes| source.allocation().download(source.offset(), bytes, self))
     }
 
     /// Enqueues a copy on the device, between buffers or slices of equal length.
@@ -68,7 +68,7 @@ impl Stream {
         let (source, target) = (source.as_slice(), target.as_mut_slice());
         same_length(source.len(), target.len())?;
         let bytes = source.len() * size_of::<S::Item>();
-        target.core().copy(target.offset(), source.core(), source.offset(), bytes, self)
+        target.allocation().copy(target.offset(), source.allocation(), source.offset(), bytes, self)
     }
 
     /// Enqueues a copy from page-locked memory, and returns at once: the host may read the memory meanwhile, and writing to
@@ -79,13 +79,13 @@ impl Stream {
     pub fn upload_pinned<D: DeviceDataMut + ?Sized>(&self, source: &Pinned<D::Item>, target: &mut D) -> Result<()> {
         let target = target.as_mut_slice();
         same_length(source.len(), target.len())?;
-        let core = target.core();
-        core.check(self, || "the buffer".to_string())?;
-        if let (Memory::Cuda(memory), Some(pinned), Some(raw)) = (core.memory(), source.raw(), self.raw()) {
-            core.write(self)?;
+        let allocation = target.allocation();
+        allocation.check(self, || "the buffer".to_string())?;
+        if let (Memory::Cuda(memory), Some(pinned), Some(raw)) = (allocation.memory(), source.raw(), self.raw()) {
+            allocation.write(self)?;
             return memory.write_pinned(target.offset(), pinned, raw);
         }
-        core.upload(target.offset(), D::Item::as_bytes(source.as_slice()?), self)
+        allocation.upload(target.offset(), D::Item::as_bytes(source.as_slice()?), self)
     }
 
     /// Enqueues a copy into page-locked memory, and returns at once: the host's next access to the memory waits for it.
@@ -95,13 +95,13 @@ impl Stream {
     pub fn download_pinned<S: DeviceData + ?Sized>(&self, source: &S, target: &mut Pinned<S::Item>) -> Result<()> {
         let source = source.as_slice();
         same_length(source.len(), target.len())?;
-        let core = source.core();
-        core.check(self, || "the buffer".to_string())?;
-        if let (Memory::Cuda(memory), Some(pinned), Some(raw)) = (core.memory(), target.raw_mut(), self.raw()) {
-            core.read(self)?;
+        let allocation = source.allocation();
+        allocation.check(self, || "the buffer".to_string())?;
+        if let (Memory::Cuda(memory), Some(pinned), Some(raw)) = (allocation.memory(), target.raw_mut(), self.raw()) {
+            allocation.read(self)?;
             return memory.read_pinned(source.offset(), pinned, raw);
         }
-        S::Item::fill(target.as_mut_slice()?, |bytes| core.download(source.offset(), bytes, self))
+        S::Item::fill(target.as_mut_slice()?, |bytes| allocation.download(source.offset(), bytes, self))
     }
 }
 

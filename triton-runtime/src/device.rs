@@ -20,35 +20,35 @@ use triton_core::metadata::{ComputeCapability, Target};
 /// ```
 #[derive(Clone)]
 pub struct Device {
-    place: Place,
+    backend: Backend,
     /// Why it is the CPU, if that was not requested.
-    why: Option<Arc<str>>,
+    fallback_reason: Option<Arc<str>>,
 }
 
 /// What a device is made of.
 #[derive(Clone, Copy)]
-pub(crate) enum Place {
+pub(crate) enum Backend {
     Cpu,
     Cuda(&'static Context),
     /// Uninhabited if the feature `sim` is off.
     Sim(SimOptions),
 }
 
-impl From<SimOptions> for Place {
-    fn from(options: SimOptions) -> Place {
-        Place::Sim(options)
+impl From<SimOptions> for Backend {
+    fn from(options: SimOptions) -> Backend {
+        Backend::Sim(options)
     }
 }
 
 impl Device {
     /// What is made of this.
-    pub(crate) fn at(place: Place) -> Device {
-        Device { place, why: None }
+    pub(crate) fn at(backend: Backend) -> Device {
+        Device { backend, fallback_reason: None }
     }
 
     /// The CPU: exact and bounds-checked, for tests and for machines without a GPU.
     pub fn cpu() -> Device {
-        Device::at(Place::Cpu)
+        Device::at(Backend::Cpu)
     }
 
     /// The CUDA device of this number, from 0. Its primary context is retained until the process ends.
@@ -56,12 +56,13 @@ impl Device {
     /// # Errors
     /// [`Error::NoDriver`], [`Error::DriverTooOld`], [`Error::NoDevice`], or what the driver says.
     pub fn cuda(index: usize) -> Result<Device> {
-        Context::get(index).map(|context| Device::at(Place::Cuda(context)))
+        Context::get(index).map(|context| Device::at(Backend::Cuda(context)))
     }
 
     /// CUDA device 0 if there is a driver and the device is supported, else the CPU; its `Display` says why.
     pub fn best() -> Device {
-        let fall_back = |why: String| Device { place: Place::Cpu, why: Some(why.into()) };
+        let fall_back =
+            |fallback_reason: String| Device { backend: Backend::Cpu, fallback_reason: Some(fallback_reason.into()) };
         match Device::cuda(0) {
             Ok(device) => match device.compute_capability() {
                 Some(capability) if !Target::Sm80.runs_on(capability) => fall_back(format!(
@@ -92,12 +93,12 @@ impl Device {
 
     /// Whether it is the CPU.
     pub fn is_cpu(&self) -> bool {
-        matches!(self.place, Place::Cpu)
+        matches!(self.backend, Backend::Cpu)
     }
 
     /// Whether it is the simulator, `Device::sim()`, which is slow, so that a program may give it less work.
     pub fn is_sim(&self) -> bool {
-        matches!(self.place, Place::Sim(_))
+        matches!(self.backend, Backend::Sim(_))
     }
 
     /// The CUDA device's number; `None` for the CPU and the simulator.
@@ -107,28 +108,28 @@ impl Device {
 
     /// The name, as the driver spells it: `NVIDIA H200`; `CPU` for the CPU, `PTX simulator` for the simulator.
     pub fn name(&self) -> &str {
-        match &self.place {
-            Place::Cpu => "CPU",
-            Place::Cuda(context) => &context.name,
-            Place::Sim(options) => options.name(),
+        match &self.backend {
+            Backend::Cpu => "CPU",
+            Backend::Cuda(context) => &context.name,
+            Backend::Sim(options) => options.name(),
         }
     }
 
     /// The generation of the GPU; `None` for the CPU. The simulator has that of a Hopper GPU, 9.0.
     pub fn compute_capability(&self) -> Option<ComputeCapability> {
-        match &self.place {
-            Place::Cpu => None,
-            Place::Cuda(context) => Some(context.capability),
-            Place::Sim(options) => Some(options.capability()),
+        match &self.backend {
+            Backend::Cpu => None,
+            Backend::Cuda(context) => Some(context.capability),
+            Backend::Sim(options) => Some(options.capability()),
         }
     }
 
     /// Number of multiprocessors; of the CPU, the threads that run programs.
     pub fn multiprocessors(&self) -> u32 {
-        match &self.place {
-            Place::Cpu => std::thread::available_parallelism().map_or(1, |n| u32::try_from(n.get()).unwrap_or(1)),
-            Place::Cuda(context) => context.multiprocessors,
-            Place::Sim(options) => options.multiprocessors(),
+        match &self.backend {
+            Backend::Cpu => std::thread::available_parallelism().map_or(1, |n| u32::try_from(n.get()).unwrap_or(1)),
+            Backend::Cuda(context) => context.multiprocessors,
+            Backend::Sim(options) => options.multiprocessors(),
         }
     }
 
@@ -148,14 +149,14 @@ impl Device {
         self.context().map(Context::pointer)
     }
 
-    pub(crate) fn place(&self) -> Place {
-        self.place
+    pub(crate) fn backend(&self) -> Backend {
+        self.backend
     }
 
     fn context(&self) -> Option<&'static Context> {
-        match self.place {
-            Place::Cpu | Place::Sim(_) => None,
-            Place::Cuda(context) => Some(context),
+        match self.backend {
+            Backend::Cpu | Backend::Sim(_) => None,
+            Backend::Cuda(context) => Some(context),
         }
     }
 }
@@ -175,10 +176,12 @@ fn reason(error: &Error) -> String {
 impl PartialEq for Device {
     #[inline]
     fn eq(&self, other: &Device) -> bool {
-        match (self.place, other.place) {
-            (Place::Cpu, Place::Cpu) | (Place::Sim(_), Place::Sim(_)) => true,
-            (Place::Cuda(a), Place::Cuda(b)) => std::ptr::eq(a, b),
-            (Place::Cpu | Place::Cuda(_) | Place::Sim(_), Place::Cpu | Place::Cuda(_) | Place::Sim(_)) => false,
+        match (self.backend, other.backend) {
+            (Backend::Cpu, Backend::Cpu) | (Backend::Sim(_), Backend::Sim(_)) => true,
+            (Backend::Cuda(a), Backend::Cuda(b)) => std::ptr::eq(a, b),
+            (Backend::Cpu | Backend::Cuda(_) | Backend::Sim(_), Backend::Cpu | Backend::Cuda(_) | Backend::Sim(_)) => {
+                false
+            }
         }
     }
 }
@@ -188,10 +191,10 @@ impl Eq for Device {}
 /// Equal devices have equal hashes.
 impl Hash for Device {
     fn hash<H: Hasher>(&self, state: &mut H) {
-        match self.place {
-            Place::Cpu => 0usize.hash(state),
-            Place::Sim(_) => 1usize.hash(state),
-            Place::Cuda(context) => (2 + context.ordinal).hash(state),
+        match self.backend {
+            Backend::Cpu => 0usize.hash(state),
+            Backend::Sim(_) => 1usize.hash(state),
+            Backend::Cuda(context) => (2 + context.ordinal).hash(state),
         }
     }
 }
@@ -227,10 +230,10 @@ impl FromStr for Device {
 
 impl fmt::Display for Device {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match (self.place, &self.why) {
-            (Place::Cuda(context), _) => write!(f, "{context}"),
-            (Place::Cpu | Place::Sim(_), None) => f.write_str(self.name()),
-            (Place::Cpu | Place::Sim(_), Some(why)) => write!(f, "{} ({why})", self.name()),
+        match (self.backend, &self.fallback_reason) {
+            (Backend::Cuda(context), _) => write!(f, "{context}"),
+            (Backend::Cpu | Backend::Sim(_), None) => f.write_str(self.name()),
+            (Backend::Cpu | Backend::Sim(_), Some(fallback_reason)) => write!(f, "{} ({fallback_reason})", self.name()),
         }
     }
 }

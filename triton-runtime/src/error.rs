@@ -288,7 +288,7 @@ pub enum Error {
 
     /// An `assert!` of a kernel did not hold. On a GPU the launch has returned before, and the call that reports this is a later
     /// one; the device is then unusable for this process.
-    #[error("{}kernel `{kernel}`, program ({}): assertion failed: {message}", place(file, *.line), .program.map(|i| i.to_string()).join(", "))]
+    #[error("{}kernel `{kernel}`, program ({}): assertion failed: {message}", location(file, *.line), .program.map(|i| i.to_string()).join(", "))]
     #[non_exhaustive]
     DeviceAssert {
         /// The kernel's name.
@@ -362,7 +362,7 @@ impl From<RunError> for Error {
     }
 }
 
-fn place(file: &str, line: u32) -> String {
+fn location(file: &str, line: u32) -> String {
     if line == 0 { String::new() } else { format!("{file}:{line}: ") }
 }
 

@@ -10,11 +10,11 @@ use std::time::{Duration, Instant};
 #[derive(Debug)]
 pub struct Event {
     device: Device,
-    kind: Kind,
+    backend: EventBackend,
 }
 
 #[derive(Debug)]
-pub(crate) enum Kind {
+pub(crate) enum EventBackend {
     /// Of a device that works synchronously.
     Host(Instant),
     Cuda {
@@ -24,12 +24,12 @@ pub(crate) enum Kind {
 }
 
 impl Event {
-    pub(crate) fn new(device: Device, kind: Kind) -> Event {
-        Event { device, kind }
+    pub(crate) fn new(device: Device, backend: EventBackend) -> Event {
+        Event { device, backend }
     }
 
-    pub(crate) fn kind(&self) -> &Kind {
-        &self.kind
+    pub(crate) fn backend(&self) -> &EventBackend {
+        &self.backend
     }
 
     /// The device of the stream it was recorded on.
@@ -42,9 +42,9 @@ impl Event {
     /// # Errors
     /// A fault of the work before it.
     pub fn synchronize(&self) -> Result<()> {
-        match &self.kind {
-            Kind::Host(_) => Ok(()),
-            Kind::Cuda { raw, .. } => raw.synchronize(),
+        match &self.backend {
+            EventBackend::Host(_) => Ok(()),
+            EventBackend::Cuda { raw, .. } => raw.synchronize(),
         }
     }
 
@@ -53,9 +53,9 @@ impl Event {
     /// # Errors
     /// A fault of the work before it.
     pub fn is_done(&self) -> Result<bool> {
-        match &self.kind {
-            Kind::Host(_) => Ok(true),
-            Kind::Cuda { raw, .. } => raw.is_done(),
+        match &self.backend {
+            EventBackend::Host(_) => Ok(true),
+            EventBackend::Cuda { raw, .. } => raw.is_done(),
         }
     }
 
@@ -86,13 +86,13 @@ impl Event {
             return Err(Error::Timing { reason: "the two events are of different devices" });
         }
         let backwards = Error::Timing { reason: "the event comes before the other" };
-        match (&start.kind, &self.kind) {
-            (Kind::Host(start), Kind::Host(end)) => end.checked_duration_since(*start).ok_or(backwards),
-            (Kind::Cuda { raw: start, timed: true }, Kind::Cuda { raw: end, timed: true }) => {
+        match (&start.backend, &self.backend) {
+            (EventBackend::Host(start), EventBackend::Host(end)) => end.checked_duration_since(*start).ok_or(backwards),
+            (EventBackend::Cuda { raw: start, timed: true }, EventBackend::Cuda { raw: end, timed: true }) => {
                 let seconds = f64::from(RawEvent::elapsed_ms(start, end)?) / 1e3;
                 Duration::try_from_secs_f64(seconds).map_err(|_| backwards)
             }
-            (Kind::Host(_) | Kind::Cuda { .. }, Kind::Host(_) | Kind::Cuda { .. }) => {
+            (EventBackend::Host(_) | EventBackend::Cuda { .. }, EventBackend::Host(_) | EventBackend::Cuda { .. }) => {
                 Err(Error::Timing { reason: "an event was recorded without its time" })
             }
         }

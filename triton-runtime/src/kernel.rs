@@ -1,10 +1,10 @@
 //! A kernel's metadata, and its loaded code on each device.
 
-use crate::device::{Device, Place};
+use crate::device::{Backend, Device};
 use crate::driver::context::Context;
 use crate::error::{Error, Result};
 use crate::load::{self, LoadInfo, Loaded};
-use crate::{lock, report};
+use crate::{assertions, lock};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Mutex, OnceLock};
@@ -15,7 +15,7 @@ use triton_core::metadata::{ComputeCapability, Config, Image, KernelMetadata, Sp
 const FAST: usize = 16;
 
 /// The functions of one device: for each config, one for each specialization.
-type Slots = Box<[[OnceLock<Loaded>; Specialization::ALL.len()]]>;
+type LoadedSlots = Box<[[OnceLock<Loaded>; Specialization::ALL.len()]]>;
 
 /// The IR of each config, or why it cannot be read.
 type Functions = Box<[OnceLock<Result<ir::Function, String>>]>;
@@ -25,8 +25,8 @@ type Functions = Box<[OnceLock<Result<ir::Function, String>>]>;
 pub struct Kernel {
     metadata: KernelMetadata,
     cpu: OnceLock<Functions>,
-    cuda: [OnceLock<Slots>; FAST],
-    more: Mutex<BTreeMap<usize, &'static Slots>>,
+    cuda: [OnceLock<LoadedSlots>; FAST],
+    more: Mutex<BTreeMap<usize, &'static LoadedSlots>>,
     loading: Mutex<()>,
 }
 
@@ -56,9 +56,9 @@ impl Kernel {
 
     /// See [`Launch::load`](crate::Launch::load).
     pub(crate) fn load(&'static self, device: &Device, config: usize) -> Result<Vec<LoadInfo>> {
-        match device.place() {
-            Place::Cpu => self.function(config).map(|_| Vec::new()),
-            Place::Cuda(context) => {
+        match device.backend() {
+            Backend::Cpu => self.function(config).map(|_| Vec::new()),
+            Backend::Cuda(context) => {
                 let mut infos = Vec::new();
                 for &specialization in Specialization::ALL {
                     let image =
@@ -69,7 +69,7 @@ impl Kernel {
                 }
                 Ok(infos)
             }
-            Place::Sim(options) => {
+            Backend::Sim(options) => {
                 for &specialization in Specialization::ALL {
                     options.load(self, self.select(config, options.capability(), None, specialization)?)?;
                 }
@@ -138,12 +138,12 @@ impl Kernel {
         }
     }
 
-    fn slots(&self) -> Slots {
+    fn slots(&self) -> LoadedSlots {
         self.metadata.configs.iter().map(|_| [const { OnceLock::new() }; Specialization::ALL.len()]).collect()
     }
 
     #[cold]
-    fn more_slots(&self, ordinal: usize) -> &'static Slots {
+    fn more_slots(&self, ordinal: usize) -> &'static LoadedSlots {
         // Kernels are statics, so that the leak is bounded by their number.
         lock(&self.more).entry(ordinal).or_insert_with(|| Box::leak(Box::new(self.slots())))
     }
@@ -163,7 +163,7 @@ impl Kernel {
         }
         let mut loaded = load::load(context, &self.metadata.instance, image)?;
         if image.has_assert_buffer {
-            loaded.report = Some(report::address(context, Box::new(move || self.function(config).ok()))?);
+            loaded.assertion_slot = Some(assertions::address(context, Box::new(move || self.function(config).ok()))?);
         }
         Ok(slot.get_or_init(|| loaded))
     }

@@ -8,8 +8,8 @@ use crate::error::{Error, Result, describe};
 use crate::grid::Grid;
 use crate::kernel::Kernel;
 use crate::load::LoadInfo;
-use crate::sim::Queue;
-use crate::stream::{Stream, Work};
+use crate::sim::SimStream;
+use crate::stream::{Stream, StreamBackend};
 use std::fmt;
 use std::marker::PhantomData;
 use triton_core::metadata::{Arg, ComputeCapability, Image, KernelMetadata, ParamMetadata, ParamType, Specialization};
@@ -165,15 +165,15 @@ impl<'a, S, const N: usize> Launch<'a, S, N> {
         self.kernel.config(self.config)?;
         let specialization = self.check_args()?;
         for (i, arg) in self.args.iter().enumerate() {
-            if let Some(core) = arg.core {
-                core.check(stream, || self.name(i))?;
+            if let Some(allocation) = arg.allocation {
+                allocation.check(stream, || self.name(i))?;
             }
         }
         let dims = grid.dims()?;
-        match stream.work() {
-            Work::Cuda(raw) => self.on_cuda(stream, raw, specialization, dims),
-            Work::Sim(queue) => self.on_sim(queue, specialization, dims),
-            Work::Cpu => {
+        match stream.backend() {
+            StreamBackend::Cuda(raw) => self.on_cuda(stream, raw, specialization, dims),
+            StreamBackend::Sim(queue) => self.on_sim(queue, specialization, dims),
+            StreamBackend::Cpu => {
                 let function = self.kernel.function(self.config)?;
                 if dims.contains(&0) {
                     return Ok(());
@@ -210,7 +210,7 @@ impl<'a, S, const N: usize> Launch<'a, S, N> {
         Ok((image, blocks))
     }
 
-    fn on_sim(&self, queue: &Queue, specialization: Specialization, dims: [u32; 3]) -> Result<()> {
+    fn on_sim(&self, queue: &SimStream, specialization: Specialization, dims: [u32; 3]) -> Result<()> {
         let (image, blocks) = self.blocks(queue.capability(), None, specialization, dims)?;
         if blocks.contains(&0) {
             return Ok(());
@@ -228,13 +228,13 @@ impl<'a, S, const N: usize> Launch<'a, S, N> {
         }
         let loaded = self.kernel.loaded(context, self.config, image)?;
         for arg in &self.args {
-            match arg.core {
-                Some(core) if arg.ty.is_mutable() => core.write(stream)?,
-                Some(core) => core.read(stream)?,
+            match arg.allocation {
+                Some(allocation) if arg.ty.is_mutable() => allocation.write(stream)?,
+                Some(allocation) => allocation.read(stream)?,
                 None => {}
             }
         }
-        loaded.function.launch(raw, blocks, self.args.each_ref().map(LaunchArg::words), loaded.report.as_ref())
+        loaded.function.launch(raw, blocks, self.args.each_ref().map(LaunchArg::words), loaded.assertion_slot.as_ref())
     }
 }
 

@@ -22,7 +22,9 @@
 //!
 //! **Invariant:** `unsafe` code is only in the `driver` folder.
 
+mod allocation;
 mod args;
+mod assertions;
 mod buffer;
 pub mod cache;
 mod copy;
@@ -36,17 +38,15 @@ mod grid;
 mod kernel;
 pub mod launch;
 mod load;
-mod order;
 mod overlap;
 mod pinned;
-mod report;
 #[cfg(feature = "sim")]
 pub mod sim;
 #[cfg(not(feature = "sim"))]
 #[path = "sim/absent.rs"]
 mod sim;
 mod stream;
-mod uses;
+mod stream_order;
 mod view;
 
 pub use args::{

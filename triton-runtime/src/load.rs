@@ -12,7 +12,7 @@ use triton_core::metadata::{Image, Specialization, Target};
 pub(crate) struct Loaded {
     pub(crate) function: Function,
     /// The address of the slot for assertions, if the code takes one.
-    pub(crate) report: Option<u64>,
+    pub(crate) assertion_slot: Option<u64>,
     pub(crate) info: LoadInfo,
 }
 
@@ -66,7 +66,7 @@ pub(crate) fn load(context: &Context, instance: &str, image: &Image) -> Result<L
             cached,
         },
         function,
-        report: None,
+        assertion_slot: None,
     };
 
     let cache = Cache::from_env();

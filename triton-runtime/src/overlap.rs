@@ -97,12 +97,12 @@ fn collide<const R: usize>(extents: [usize; R], strides: [isize; R], count: usiz
         }
         index
     };
-    let place = |number: usize| -> u64 {
+    let offset = |number: usize| -> u64 {
         index(number).iter().zip(strides).map(|(i, stride)| *i as u64 * stride.unsigned_abs() as u64).sum()
     };
-    let mut places: Vec<(u64, usize)> = (0..count).map(|number| (place(number), number)).collect();
-    places.sort_unstable();
-    let same = places.windows(2).find(|pair| pair[0].0 == pair[1].0)?;
+    let mut offsets: Vec<(u64, usize)> = (0..count).map(|number| (offset(number), number)).collect();
+    offsets.sort_unstable();
+    let same = offsets.windows(2).find(|pair| pair[0].0 == pair[1].0)?;
     Some(found(index(same[0].1), index(same[1].1)))
 }
 
@@ -127,8 +127,8 @@ mod tests {
             let found = find(extents, strides);
             assert_eq!(found.is_some(), exact.is_some(), "{extents:?} {strides:?}: {found:?}, but {exact:?}");
             if let Some(Overlap::Found(a, b)) = found {
-                let place = |i: [usize; 3]| i.iter().zip(strides).map(|(i, s)| *i as isize * s).sum::<isize>();
-                assert!(a < b && place(a) == place(b), "{extents:?} {strides:?}: {a:?} {b:?}");
+                let offset = |i: [usize; 3]| i.iter().zip(strides).map(|(i, s)| *i as isize * s).sum::<isize>();
+                assert!(a < b && offset(a) == offset(b), "{extents:?} {strides:?}: {a:?} {b:?}");
                 assert!((0..3).all(|i| a[i].max(b[i]) < extents[i]), "{extents:?}: {a:?} {b:?}");
                 overlapping += 1;
             }

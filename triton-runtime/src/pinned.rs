@@ -1,6 +1,6 @@
 //! Host memory for asynchronous copies.
 
-use crate::device::{Device, Place};
+use crate::device::{Backend, Device};
 use crate::driver::pinned::PinnedMemory;
 use crate::element::Element;
 use crate::error::{Error, Result};
@@ -29,11 +29,11 @@ use crate::error::{Error, Result};
 pub struct Pinned<T> {
     device: Device,
     len: usize,
-    memory: Memory<T>,
+    memory: PinnedStorage<T>,
 }
 
 #[derive(Debug)]
-enum Memory<T> {
+enum PinnedStorage<T> {
     Host(Vec<T>),
     Cuda(PinnedMemory),
 }
@@ -48,16 +48,16 @@ impl<T: Element> Pinned<T> {
             let bytes = (len as u64).saturating_mul(size_of::<T>() as u64);
             Error::out_of_memory(bytes, "the host".to_string())
         };
-        let memory = match device.place() {
-            Place::Cpu | Place::Sim(_) => {
+        let memory = match device.backend() {
+            Backend::Cpu | Backend::Sim(_) => {
                 let mut values = Vec::new();
                 values.try_reserve_exact(len).map_err(|_| out_of_memory())?;
                 values.resize(len, T::from_bits(0));
-                Memory::Host(values)
+                PinnedStorage::Host(values)
             }
-            Place::Cuda(context) => {
+            Backend::Cuda(context) => {
                 let bytes = len.checked_mul(size_of::<T>()).ok_or_else(out_of_memory)?;
-                Memory::Cuda(PinnedMemory::new(context, bytes)?)
+                PinnedStorage::Cuda(PinnedMemory::new(context, bytes)?)
             }
         };
         Ok(Pinned { device: device.clone(), len, memory })
@@ -79,9 +79,9 @@ impl<T: Element> Pinned<T> {
     /// A fault of the work before those copies.
     pub fn as_slice(&self) -> Result<&[T]> {
         match &self.memory {
-            Memory::Host(values) => Ok(values),
+            PinnedStorage::Host(values) => Ok(values),
             // The memory is page-aligned and every value in it valid, so that the cast never fails.
-            Memory::Cuda(memory) => Ok(T::cast(memory.bytes(T::normalize)?).unwrap_or_default()),
+            PinnedStorage::Cuda(memory) => Ok(T::cast(memory.bytes(T::normalize)?).unwrap_or_default()),
         }
     }
 
@@ -91,8 +91,8 @@ impl<T: Element> Pinned<T> {
     /// A fault of the work before those copies.
     pub fn as_mut_slice(&mut self) -> Result<&mut [T]> {
         match &mut self.memory {
-            Memory::Host(values) => Ok(values),
-            Memory::Cuda(memory) => Ok(T::cast_mut(memory.bytes_mut(T::normalize)?).unwrap_or_default()),
+            PinnedStorage::Host(values) => Ok(values),
+            PinnedStorage::Cuda(memory) => Ok(T::cast_mut(memory.bytes_mut(T::normalize)?).unwrap_or_default()),
         }
     }
 }
@@ -115,15 +115,15 @@ impl<T> Pinned<T> {
 
     pub(crate) fn raw(&self) -> Option<&PinnedMemory> {
         match &self.memory {
-            Memory::Host(_) => None,
-            Memory::Cuda(memory) => Some(memory),
+            PinnedStorage::Host(_) => None,
+            PinnedStorage::Cuda(memory) => Some(memory),
         }
     }
 
     pub(crate) fn raw_mut(&mut self) -> Option<&mut PinnedMemory> {
         match &mut self.memory {
-            Memory::Host(_) => None,
-            Memory::Cuda(memory) => Some(memory),
+            PinnedStorage::Host(_) => None,
+            PinnedStorage::Cuda(memory) => Some(memory),
         }
     }
 }

@@ -1,10 +1,10 @@
 //! Streams: queues of work on a device.
 
-use crate::device::{Device, Place};
+use crate::device::{Backend, Device};
 use crate::driver::stream::{RawEvent, RawStream};
 use crate::error::Result;
-use crate::event::{Event, Kind};
-use crate::sim::Queue;
+use crate::event::{Event, EventBackend};
+use crate::sim::SimStream;
 use std::ffi::c_void;
 use std::fmt;
 use std::sync::Arc;
@@ -21,43 +21,43 @@ pub struct Stream(Arc<Inner>);
 
 struct Inner {
     device: Device,
-    work: Work,
+    backend: StreamBackend,
 }
 
 /// How the work of a stream is done.
-pub(crate) enum Work {
+pub(crate) enum StreamBackend {
     /// At once, by the interpreter.
     Cpu,
     /// By the driver.
     Cuda(RawStream),
     /// At once, by the simulator.
-    Sim(Queue),
+    Sim(SimStream),
 }
 
 impl Stream {
     pub(crate) fn new(device: &Device) -> Result<Stream> {
-        let work = match device.place() {
-            Place::Cpu => Work::Cpu,
-            Place::Cuda(context) => Work::Cuda(RawStream::new(context)?),
-            Place::Sim(options) => Work::Sim(Queue::new(options)),
+        let backend = match device.backend() {
+            Backend::Cpu => StreamBackend::Cpu,
+            Backend::Cuda(context) => StreamBackend::Cuda(RawStream::new(context)?),
+            Backend::Sim(options) => StreamBackend::Sim(SimStream::new(options)),
         };
-        Ok(Stream::with(device.clone(), work))
+        Ok(Stream::with(device.clone(), backend))
     }
 
-    pub(crate) fn with(device: Device, work: Work) -> Stream {
-        Stream(Arc::new(Inner { device, work }))
+    pub(crate) fn with(device: Device, backend: StreamBackend) -> Stream {
+        Stream(Arc::new(Inner { device, backend }))
     }
 
     #[inline]
-    pub(crate) fn work(&self) -> &Work {
-        &self.0.work
+    pub(crate) fn backend(&self) -> &StreamBackend {
+        &self.0.backend
     }
 
     #[inline]
     pub(crate) fn raw(&self) -> Option<&RawStream> {
-        match self.work() {
-            Work::Cuda(raw) => Some(raw),
-            Work::Cpu | Work::Sim(_) => None,
+        match self.backend() {
+            StreamBackend::Cuda(raw) => Some(raw),
+            StreamBackend::Cpu | StreamBackend::Sim(_) => None,
         }
     }
 
@@ -125,8 +125,8 @@ impl Stream {
 
     fn event(&self, timed: bool) -> Result<Event> {
         let kind = match self.raw() {
-            None => Kind::Host(Instant::now()),
-            Some(raw) => Kind::Cuda { raw: RawEvent::record(raw, timed)?, timed },
+            None => EventBackend::Host(Instant::now()),
+            Some(raw) => EventBackend::Cuda { raw: RawEvent::record(raw, timed)?, timed },
         };
         Ok(Event::new(self.device().clone(), kind))
     }
@@ -137,10 +137,10 @@ impl Stream {
     /// # Errors
     /// What the driver says.
     pub fn wait(&self, event: &Event) -> Result<()> {
-        match (self.raw(), event.kind()) {
-            (_, Kind::Host(_)) => Ok(()),
-            (Some(stream), Kind::Cuda { raw, .. }) => stream.wait(raw),
-            (None, Kind::Cuda { raw, .. }) => raw.synchronize(),
+        match (self.raw(), event.backend()) {
+            (_, EventBackend::Host(_)) => Ok(()),
+            (Some(stream), EventBackend::Cuda { raw, .. }) => stream.wait(raw),
+            (None, EventBackend::Cuda { raw, .. }) => raw.synchronize(),
         }
     }
 }

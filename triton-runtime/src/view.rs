@@ -4,11 +4,11 @@
 //! of, extents fit `i32`, strides are not negative, and no two elements of a mutable view alias. A kernel checks its
 //! indices against the extents only; this is why launching it is safe.
 
+use crate::allocation::Allocation;
 use crate::device::Device;
 use crate::element::Element;
 use crate::error::{Error, Result};
 use crate::overlap;
-use crate::uses::Core;
 use std::fmt;
 use std::marker::PhantomData;
 use triton_core::metadata::MAX_RANK;
@@ -136,7 +136,7 @@ impl<const R: usize> Layout<R> {
 /// ```
 #[derive(Clone, Copy)]
 pub struct View<'a, T, const R: usize> {
-    core: &'a Core,
+    allocation: &'a Allocation,
     layout: Layout<R>,
     element: PhantomData<&'a [T]>,
 }
@@ -158,7 +158,7 @@ pub struct View<'a, T, const R: usize> {
 /// # }
 /// ```
 pub struct ViewMut<'a, T, const R: usize> {
-    core: &'a Core,
+    allocation: &'a Allocation,
     layout: Layout<R>,
     element: PhantomData<&'a mut [T]>,
 }
@@ -167,8 +167,8 @@ macro_rules! view {
     ($($name:ident)*) => {$(
         impl<'a, T: Element, const R: usize> $name<'a, T, R> {
             #[inline]
-            pub(crate) fn new(core: &'a Core, start: usize, len: usize, shape: [usize; R]) -> Result<$name<'a, T, R>> {
-                Ok($name { core, layout: Layout::new(start, len, shape)?, element: PhantomData })
+            pub(crate) fn new(allocation: &'a Allocation, start: usize, len: usize, shape: [usize; R]) -> Result<$name<'a, T, R>> {
+                Ok($name { allocation, layout: Layout::new(start, len, shape)?, element: PhantomData })
             }
 
             /// The same shape, from `elements` elements after this view's first on.
@@ -204,13 +204,13 @@ macro_rules! view {
 
             /// The device whose memory it is in.
             pub fn device(&self) -> &'a Device {
-                self.core.device()
+                self.allocation.device()
             }
 
             /// The address of the first element on the device.
             #[inline]
             pub fn address(&self) -> u64 {
-                self.core.address() + self.layout.bytes::<T>()
+                self.allocation.address() + self.layout.bytes::<T>()
             }
         }
 
@@ -236,8 +236,8 @@ impl<'a, T: Element, const R: usize> View<'a, T, R> {
     }
 
     #[inline]
-    pub(crate) fn core(&self) -> &'a Core {
-        self.core
+    pub(crate) fn allocation(&self) -> &'a Allocation {
+        self.allocation
     }
 }
 
@@ -256,12 +256,12 @@ impl<'a, T: Element, const R: usize> ViewMut<'a, T, R> {
     /// The same elements, for reading.
     #[inline]
     pub fn as_view(&self) -> View<'_, T, R> {
-        View { core: self.core, layout: self.layout, element: PhantomData }
+        View { allocation: self.allocation, layout: self.layout, element: PhantomData }
     }
 
     /// The same, as long as the buffer is borrowed.
     #[inline]
     pub(crate) fn into_view(self) -> View<'a, T, R> {
-        View { core: self.core, layout: self.layout, element: PhantomData }
+        View { allocation: self.allocation, layout: self.layout, element: PhantomData }
     }
 }

@@ -1,6 +1,6 @@
 //! The description of a launch, and its outcome.
 
-use crate::report::Report;
+use crate::faults::Report;
 use crate::stats::Statistics;
 
 /// The value of a parameter.
@@ -50,13 +50,13 @@ pub struct Options {
     /// Chooses the order of blocks and warps, and when asynchronous work is done.
     pub seed: u64,
     /// Ends the launch after this number of different reports.
-    pub most_reports: usize,
+    pub max_reports: usize,
     /// Warp instructions without any effect that another warp could see, of all warps together, after which the launch is
     /// stopped with [`Fault::Limit`](crate::Fault::Limit). Loops that are seen to repeat themselves are a
     /// [`Fault::Livelock`](crate::Fault::Livelock) long before; this is for those that count. 2^30 by default: some minutes.
-    pub patience: u64,
+    pub idle_limit: u64,
     /// Warp instructions of a launch, after which it is stopped in any case. 2^40 by default.
-    pub most_instructions: u64,
+    pub max_instructions: u64,
     /// Warp instructions after the first report, after which the launch is stopped: a program that is wrong need not end. 2^24 by
     /// default: some seconds.
     pub after_report: u64,
@@ -64,7 +64,7 @@ pub struct Options {
 
 impl Default for Options {
     fn default() -> Options {
-        Options { seed: 1, most_reports: 16, patience: 1 << 30, most_instructions: 1 << 40, after_report: 1 << 24 }
+        Options { seed: 1, max_reports: 16, idle_limit: 1 << 30, max_instructions: 1 << 40, after_report: 1 << 24 }
     }
 }
 

@@ -51,8 +51,10 @@
 //!
 //! The crate reads text, and is independent of the compiler that generated it.
 
+mod access;
 pub mod check;
 mod code;
+pub mod faults;
 pub mod hopper;
 mod launch;
 mod machine;
@@ -61,15 +63,13 @@ mod memory;
 pub mod num;
 pub mod parse;
 mod printf;
-pub mod report;
-mod show;
 pub mod stats;
 
 use code::Kernel;
+pub use faults::{Fault, Repeats, Report};
 pub use launch::{Arg, Launch, LaunchError, Options, Outcome};
 pub use memory::{Memory, MemoryError};
 use parse::ast;
-pub use report::{Fault, Repeats, Report};
 
 /// A PTX text that was read.
 #[derive(Debug)]
@@ -117,7 +117,7 @@ impl Module {
             return Err(LaunchError::NoEntry { name: launch.entry.clone(), known });
         };
         let mut variables = vec![0; self.ast.variables.len()];
-        let outcome = match self.place(memory, &mut variables) {
+        let outcome = match self.allocate_variables(memory, &mut variables) {
             Ok(()) => machine::launch(kernel, self.sm, variables.clone(), memory, launch, options),
             Err(error) => Err(LaunchError::Variable(error)),
         };
@@ -128,7 +128,7 @@ impl Module {
     }
 
     /// Puts the variables that are in memory there, with their initial values.
-    fn place(&self, memory: &mut Memory, addresses: &mut [u64]) -> Result<(), MemoryError> {
+    fn allocate_variables(&self, memory: &mut Memory, addresses: &mut [u64]) -> Result<(), MemoryError> {
         for (v, address) in self.ast.variables.iter().zip(addresses) {
             if matches!(v.space, ast::Space::Global | ast::Space::Const) {
                 *address = memory.alloc(v.bytes.unwrap_or(0))?;

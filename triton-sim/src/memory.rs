@@ -56,7 +56,7 @@ pub enum MemoryError {
 
 /// What lies at an address.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Found {
+pub(crate) enum Lookup {
     /// Bytes of an allocation: its number, the first byte in it.
     Inside(usize, usize),
     /// They were freed.
@@ -101,8 +101,8 @@ impl Memory {
     /// They do not lie in one.
     pub fn read(&self, address: u64, bytes: u64) -> Result<&[u8], MemoryError> {
         match self.find(address, bytes) {
-            Found::Inside(index, offset) => Ok(self.bytes(index, offset..offset + bytes as usize)),
-            Found::Freed | Found::Outside(_) => Err(MemoryError::NotAllocated { address, bytes }),
+            Lookup::Inside(index, offset) => Ok(self.bytes(index, offset..offset + bytes as usize)),
+            Lookup::Freed | Lookup::Outside(_) => Err(MemoryError::NotAllocated { address, bytes }),
         }
     }
 
@@ -113,30 +113,30 @@ impl Memory {
     pub fn write(&mut self, address: u64, data: &[u8]) -> Result<(), MemoryError> {
         let bytes = data.len() as u64;
         match self.find(address, bytes) {
-            Found::Inside(index, offset) => {
+            Lookup::Inside(index, offset) => {
                 self.bytes_mut(index, offset..offset + data.len()).copy_from_slice(data);
                 Ok(())
             }
-            Found::Freed | Found::Outside(_) => Err(MemoryError::NotAllocated { address, bytes }),
+            Lookup::Freed | Lookup::Outside(_) => Err(MemoryError::NotAllocated { address, bytes }),
         }
     }
 
     /// What these bytes are part of.
-    pub(crate) fn find(&self, address: u64, bytes: u64) -> Found {
+    pub(crate) fn find(&self, address: u64, bytes: u64) -> Lookup {
         // The last allocation that begins at the address or before.
         let after = self.allocations.partition_point(|a| a.start <= address);
         let before = after.checked_sub(1).map(|index| (index, &self.allocations[index]));
         if let Some((index, a)) = before {
             let offset = address - a.start;
             if offset.checked_add(bytes).is_some_and(|end| end <= a.bytes) {
-                return if a.data.is_some() { Found::Inside(index, offset as usize) } else { Found::Freed };
+                return if a.data.is_some() { Lookup::Inside(index, offset as usize) } else { Lookup::Freed };
             }
         }
         let mut near = Vec::new();
         if let Some((_, a)) = before {
             let distance = address - a.start;
             near.push(match distance.checked_sub(a.bytes) {
-                Some(behind) => format!("{behind} bytes past the end of the {} bytes at {:#x}", a.bytes, a.start),
+                Some(past) => format!("{past} bytes past the end of the {} bytes at {:#x}", a.bytes, a.start),
                 None => format!("{distance} bytes into the {} bytes at {:#x}", a.bytes, a.start),
             });
         }
@@ -146,7 +146,7 @@ impl Memory {
             near.push(format!("{} bytes before the {} bytes at {:#x}", a.start - address, a.bytes, a.start));
         }
         let near = near.join(", ");
-        Found::Outside(if near.is_empty() { "nothing is allocated near it".to_string() } else { near })
+        Lookup::Outside(if near.is_empty() { "nothing is allocated near it".to_string() } else { near })
     }
 
     /// Bytes of an allocation that [`Memory::find`] gave; none if it was freed meanwhile.

@@ -71,8 +71,8 @@ fn conversion(text: &str) -> (Option<Conversion>, &str) {
     }
     let (width, mut rest) = digits(flags);
     c.width = width;
-    if let Some(behind) = rest.strip_prefix('.') {
-        let (precision, after) = digits(behind);
+    if let Some(after_point) = rest.strip_prefix('.') {
+        let (precision, after) = digits(after_point);
         c.precision = Some(precision);
         rest = after;
     }
@@ -194,7 +194,7 @@ fn general(value: f64, precision: usize, keep: bool) -> String {
     let digits = precision.max(1);
     let exponent = decimal(value, digits - 1).1;
     let text = match usize::try_from(digits as i32 - 1 - exponent) {
-        Ok(behind) if exponent >= -4 => format!("{value:.behind$}"),
+        Ok(after_point) if exponent >= -4 => format!("{value:.after_point$}"),
         _ => scientific(value, digits - 1),
     };
     if keep || !text.contains('.') {

@@ -6,7 +6,7 @@
 use triton_chip::archive::{Archive, Run};
 use triton_chip::matrix::Dots;
 use triton_chip::matrix::element::{Element, Number};
-use triton_chip::{Origin, programs};
+use triton_chip::{Inputs, programs};
 use triton_sim::num::{Accumulate, Float, accumulate_f16, accumulate_f32, accumulate_f64, accumulate_s32, to_f64};
 
 /// The type of elements that are floating-point numbers.
@@ -63,12 +63,12 @@ fn sums_are_those_of_the_chip() {
     for program in programs().expect("the tables") {
         let record = archive.records.iter().find(|r| r.name == program.name && r.hash == program.hash());
         for result in &program.results {
-            let Origin::Dots(dots) = &result.origin else { continue };
+            let Inputs::Dots(dots) = &result.inputs else { continue };
             let Some(Run::Output(output)) = record.map(|r| &r.run) else {
                 problems.push(format!("{}: no results of this text and input were recorded", program.name));
                 continue;
             };
-            for index in 0..result.places.len() {
+            for index in 0..result.offsets.len() {
                 let (chip, ours) = (result.bits(output, index) as u64, sum(&result.form, dots, index));
                 compared += 1;
                 if chip != ours {

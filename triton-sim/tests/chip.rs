@@ -5,8 +5,8 @@
 //! The recorded results are those of `triton-chip record`.
 
 use triton_chip::archive::{Archive, Run};
-use triton_chip::kind::{F64, Format, Value};
-use triton_chip::{Outcome, Program, Promise, programs};
+use triton_chip::operand_type::{F64, Format, Value};
+use triton_chip::{Exactness, Program, ResultVector, programs};
 use triton_sim::{Arg, Launch, Memory, Module, Options};
 
 /// By the prefix of a form's name, how many representable values, or else what difference, two results may be apart:
@@ -90,22 +90,22 @@ fn number(bits: u64, format: Format) -> f64 {
 }
 
 /// Compares one result, and notes how far it is.
-fn agrees(result: &Outcome, chip: u128, ours: u128, tally: &mut Tally) -> bool {
+fn agrees(result: &ResultVector, chip: u128, ours: u128, tally: &mut Tally) -> bool {
     if chip == ours {
         return true;
     }
-    let (Value::Float(format) | Value::Moderate(format)) = result.kind.value else { return false };
-    let (most, close) = match result.promise {
-        Promise::Approximate => {
+    let (Value::Float(format) | Value::Moderate(format)) = result.ty.value else { return false };
+    let (most, close) = match result.exactness {
+        Exactness::Approximate => {
             let bound = BOUNDS.iter().find(|(name, ..)| result.form.starts_with(name));
             bound.map_or((0, 0.0), |&(_, ulps, difference)| (ulps, difference))
         }
         // The payload of a NaN of 64 bits is not defined.
-        Promise::Exact if format == F64 => return is_nan(chip as u64, format) && is_nan(ours as u64, format),
-        Promise::Exact | Promise::Accumulated => return false,
+        Exactness::Exact if format == F64 => return is_nan(chip as u64, format) && is_nan(ours as u64, format),
+        Exactness::Exact | Exactness::Accumulated => return false,
     };
-    let bits = result.kind.lane_bits();
-    (0..result.kind.lanes).all(|lane| {
+    let bits = result.ty.lane_bits();
+    (0..result.ty.lanes).all(|lane| {
         let part = |all: u128| (all >> (lane * bits)) as u64 & (u64::MAX >> (64 - bits));
         let (chip, ours) = (part(chip), part(ours));
         let far = ulps(chip, ours, format);
@@ -147,7 +147,7 @@ fn check(prefix: &str) {
         };
         for result in &program.results {
             let mut tally = Tally::default();
-            for index in 0..result.places.len() {
+            for index in 0..result.offsets.len() {
                 let (chip, ours) = (result.bits(chip, index), result.bits(&ours, index));
                 compared += 1;
                 if !agrees(result, chip, ours, &mut tally) {
@@ -159,11 +159,11 @@ fn check(prefix: &str) {
                     }
                 }
             }
-            if result.promise == Promise::Approximate {
+            if result.exactness == Exactness::Approximate {
                 println!("{}: within {} ulp, or {:e}", result.form, tally.ulps, tally.absolute);
             }
             if tally.wrong != 0 {
-                let (form, count) = (&result.form, result.places.len());
+                let (form, count) = (&result.form, result.offsets.len());
                 problems.push(format!("{name}: {form}: {} of {count}\n{}", tally.wrong, tally.first.join("\n")));
             }
         }

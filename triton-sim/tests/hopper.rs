@@ -19,7 +19,7 @@ fn kernels_for_hopper_are_correct_and_free_of_reports() {
         let reference = kernel.reference();
         for seed in 1..=2 {
             let start = std::time::Instant::now();
-            let options = Options { seed, patience: 2_000_000, ..Options::default() };
+            let options = Options { seed, idle_limit: 2_000_000, ..Options::default() };
             let run = match kernel.run(&module, &options, &reference) {
                 Ok(run) => run,
                 Err(error) => {

@@ -38,21 +38,21 @@ fn a_long_loop_that_ends_is_no_livelock() {
 
 #[test]
 fn a_limit_is_said_to_be_one() {
-    let options = Options { patience: 3000, ..Options::default() };
+    let options = Options { idle_limit: 3000, ..Options::default() };
     let (outcome, _) = launch(1, 32, &count(4000), &options);
     let report = only(&outcome);
     assert_eq!(report.fault.name(), "limit");
     assert!((4..=6).contains(&report.site.pos.line), "{report}");
     let Fault::Limit { option, limit, idle, ran, waits } = &report.fault else { panic!("{report}") };
-    assert_eq!((*option, *limit), ("patience", 3000));
+    assert_eq!((*option, *limit), ("idle_limit", 3000));
     assert!(*idle > 3000 && idle <= ran && *ran < 4000, "{report}");
     assert_eq!(waits.len(), 1);
     let turns: u64 = waits[0].reason.split(' ').find_map(|word| word.parse().ok()).expect("the number of turns");
     assert!((1000..1300).contains(&turns), "{report}");
     let text = report.to_string();
-    assert!(text.contains("`patience`") && text.contains("3000") && text.contains("raise"), "{text}");
+    assert!(text.contains("`idle_limit`") && text.contains("3000") && text.contains("raise"), "{text}");
     // Raised as the message says, it ends.
-    let options = Options { patience: 20_000, ..Options::default() };
+    let options = Options { idle_limit: 20_000, ..Options::default() };
     assert!(launch(1, 32, &count(4000), &options).0.reports.is_empty());
 }
 
@@ -60,7 +60,7 @@ fn a_limit_is_said_to_be_one() {
 fn a_loop_whose_state_changes_is_not_proven_endless() {
     // It ends when the counter overflows to 0: after 2^32 iterations.
     let statements = "mov.b32 %r0, 1;\nL: add.u32 %r0, %r0, 1;\nsetp.ne.u32 %p0, %r0, 0;\n@%p0 bra L;";
-    let options = Options { patience: 1_000_000, ..Options::default() };
+    let options = Options { idle_limit: 1_000_000, ..Options::default() };
     let (outcome, _) = launch(1, 32, statements, &options);
     assert_eq!(only(&outcome).fault.name(), "limit");
 }
@@ -81,17 +81,17 @@ fn a_launch_that_is_wrong_need_not_end() {
 fn all_instructions_of_a_launch_have_a_limit() {
     // Memory changes in every iteration.
     let statements = "mov.b32 %r0, 0;\nL: add.u32 %r0, %r0, 1;\nst.global.u32 [%d0], %r0;\nbra L;";
-    let options = Options { most_instructions: 10_000, ..Options::default() };
+    let options = Options { max_instructions: 10_000, ..Options::default() };
     let (outcome, _) = launch(1, 1, statements, &options);
     let Fault::Limit { option, limit, ran, .. } = &only(&outcome).fault else { panic!("{:?}", outcome.reports) };
-    assert_eq!((*option, *limit), ("most_instructions", 10_000));
+    assert_eq!((*option, *limit), ("max_instructions", 10_000));
     assert!((10_000..11_000).contains(ran));
 }
 
 /// No limit ends these.
 fn livelock(grid: u32, block: u32, statements: &str) {
     for seed in 1..=3 {
-        let options = Options { seed, patience: u64::MAX, most_instructions: u64::MAX, ..Options::default() };
+        let options = Options { seed, idle_limit: u64::MAX, max_instructions: u64::MAX, ..Options::default() };
         let (outcome, _) = launch(grid, block, statements, &options);
         let report = only(&outcome);
         assert_eq!(report.fault.name(), "livelock", "{report}");

@@ -27,7 +27,7 @@ fn blocks_that_have_ended_cost_no_memory() {
     launch(100, "", &Options::default());
     let before = peak();
     // Of the largest grid, only a few blocks run.
-    let options = Options { most_instructions: 1000, ..Options::default() };
+    let options = Options { max_instructions: 1000, ..Options::default() };
     let outcome = launch(i32::MAX as u32, "", &options);
     assert_eq!(outcome.reports.iter().map(|r| r.fault.name()).collect::<Vec<_>>(), ["limit"]);
     let outcome = launch(1 << 18, "", &Options::default());

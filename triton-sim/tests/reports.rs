@@ -63,5 +63,5 @@ fn what_one_place_in_the_source_became_is_one_mistake() {
 #[test]
 fn different_mistakes_have_a_limit() {
     let stores: String = (0..100).map(|i| format!("st.global.u32 [%d0+{}], %r0;\n", 4 * i)).collect();
-    assert_eq!(reports(2, 1, &stores).len(), Options::default().most_reports);
+    assert_eq!(reports(2, 1, &stores).len(), Options::default().max_reports);
 }

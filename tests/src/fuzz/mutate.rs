@@ -1,6 +1,6 @@
 //! Random token streams.
 
-use fastrand::Rng;
+use crate::numbers::Random;
 use proc_macro2::{Delimiter, Group, Ident, Literal, Punct, Spacing, Span, TokenStream, TokenTree};
 use quote::quote;
 
@@ -158,16 +158,16 @@ const NUMBERS: &[&str] = &[
 
 const SIGNS: &str = "+-*/%&|^!<>=.,;:?#@$~";
 
-fn token(rng: &mut Rng) -> TokenTree {
-    match rng.u8(..8) {
-        0..=3 => word(WORDS[rng.usize(..WORDS.len())]),
+fn token(random: &mut Random) -> TokenTree {
+    match random.below(8) {
+        0..=3 => word(WORDS[random.below(WORDS.len())]),
         4..=5 => {
-            let text = NUMBERS[rng.usize(..NUMBERS.len())];
+            let text = NUMBERS[random.below(NUMBERS.len())];
             text.parse::<Literal>().map_or_else(|_| word("n"), TokenTree::from)
         }
         _ => {
-            let sign = SIGNS.as_bytes()[rng.usize(..SIGNS.len())] as char;
-            Punct::new(sign, if rng.bool() { Spacing::Joint } else { Spacing::Alone }).into()
+            let sign = SIGNS.as_bytes()[random.below(SIGNS.len())] as char;
+            Punct::new(sign, if random.once_in(2) { Spacing::Joint } else { Spacing::Alone }).into()
         }
     }
 }
@@ -179,33 +179,33 @@ fn word(text: &str) -> TokenTree {
     }
 }
 
-fn delimiter(rng: &mut Rng) -> Delimiter {
-    [Delimiter::Parenthesis, Delimiter::Brace, Delimiter::Bracket, Delimiter::None][rng.usize(..4)]
+fn delimiter(random: &mut Random) -> Delimiter {
+    [Delimiter::Parenthesis, Delimiter::Brace, Delimiter::Bracket, Delimiter::None][random.below(4)]
 }
 
 /// Up to `most` tokens that mean nothing.
-pub fn noise(rng: &mut Rng, most: usize) -> TokenStream {
-    let count = rng.usize(..most + 1);
+pub fn noise(random: &mut Random, most: usize) -> TokenStream {
+    let count = random.below(most + 1);
     let mut tokens = Vec::new();
     let mut left = count;
     while left > 0 {
         left -= 1;
-        if rng.u8(..8) == 0 {
-            let inside = rng.usize(..left + 1);
+        if random.below(8) == 0 {
+            let inside = random.below(left + 1);
             left -= inside;
-            tokens.push(Group::new(delimiter(rng), noise(rng, inside)).into());
+            tokens.push(Group::new(delimiter(random), noise(random, inside)).into());
         } else {
-            tokens.push(token(rng));
+            tokens.push(token(random));
         }
     }
     tokens.into_iter().collect()
 }
 
 /// A kernel with something in it that is deep or long.
-pub fn nested(rng: &mut Rng) -> TokenStream {
-    let depth = rng.usize(1..400);
-    let start: TokenStream = token(rng).into();
-    let body = match rng.u8(..6) {
+pub fn nested(random: &mut Random) -> TokenStream {
+    let depth = 1 + random.below(399);
+    let start: TokenStream = token(random).into();
+    let body = match random.below(6) {
         0 => (0..depth).fold(start, |inner, _| quote!((#inner))),
         1 => (0..depth).fold(quote!(1), |inner, _| quote!(#inner + n)),
         2 => (0..depth).fold(quote!(n), |inner, _| quote!(- #inner)),
@@ -214,17 +214,17 @@ pub fn nested(rng: &mut Rng) -> TokenStream {
         _ => (0..depth).fold(quote!(n), |inner, _| quote!(maximum(#inner, n))),
     };
     let statement =
-        if rng.bool() { quote!(store(out, #body, true);) } else { quote!(let y = #body; store(out, y, true);) };
+        if random.once_in(2) { quote!(store(out, #body, true);) } else { quote!(let y = #body; store(out, y, true);) };
     quote!(fn kernel(out: PtrMut<i32>, n: i32) { #statement })
 }
 
 /// The tokens with one to six changes; `other` is where foreign pieces come from.
-pub fn mutate(rng: &mut Rng, tokens: TokenStream, other: &TokenStream) -> TokenStream {
+pub fn mutate(random: &mut Random, tokens: TokenStream, other: &TokenStream) -> TokenStream {
     let pieces = groups(other);
     let mut tokens = tokens;
-    for _ in 0..rng.usize(1..7) {
-        let mut at = rng.usize(..count(&tokens).max(1));
-        tokens = change(rng, tokens, &pieces, &mut at);
+    for _ in 0..1 + random.below(6) {
+        let mut at = random.below(count(&tokens).max(1));
+        tokens = change(random, tokens, &pieces, &mut at);
     }
     tokens
 }
@@ -249,7 +249,7 @@ fn groups(tokens: &TokenStream) -> Vec<TokenTree> {
 }
 
 /// Changes the token `at` further on, counted in depth.
-fn change(rng: &mut Rng, tokens: TokenStream, pieces: &[TokenTree], at: &mut usize) -> TokenStream {
+fn change(random: &mut Random, tokens: TokenStream, pieces: &[TokenTree], at: &mut usize) -> TokenStream {
     let mut out: Vec<TokenTree> = Vec::new();
     let mut trees = tokens.into_iter().peekable();
     while let Some(tree) = trees.next() {
@@ -261,7 +261,7 @@ fn change(rng: &mut Rng, tokens: TokenStream, pieces: &[TokenTree], at: &mut usi
             *at -= 1;
             out.push(match tree {
                 TokenTree::Group(group) => {
-                    let inner = change(rng, group.stream(), pieces, at);
+                    let inner = change(random, group.stream(), pieces, at);
                     Group::new(group.delimiter(), inner).into()
                 }
                 TokenTree::Ident(_) | TokenTree::Punct(_) | TokenTree::Literal(_) => tree,
@@ -269,25 +269,25 @@ fn change(rng: &mut Rng, tokens: TokenStream, pieces: &[TokenTree], at: &mut usi
             continue;
         }
         *at = usize::MAX;
-        match rng.u8(..8) {
+        match random.below(8) {
             0 => {}
             1 => out.extend([tree.clone(), tree]),
             2 => {
                 out.extend(trees.next());
                 out.push(tree);
             }
-            3 => out.extend([tree, token(rng)]),
-            4 if !pieces.is_empty() => out.push(pieces[rng.usize(..pieces.len())].clone()),
-            5 => out.push(Group::new(delimiter(rng), tree.into()).into()),
+            3 => out.extend([tree, token(random)]),
+            4 if !pieces.is_empty() => out.push(pieces[random.below(pieces.len())].clone()),
+            5 => out.push(Group::new(delimiter(random), tree.into()).into()),
             6 => match tree {
                 TokenTree::Literal(_) => {
-                    let number = NUMBERS[rng.usize(..NUMBERS.len())];
+                    let number = NUMBERS[random.below(NUMBERS.len())];
                     out.extend(number.parse::<TokenStream>().unwrap_or_default());
                 }
                 TokenTree::Group(group) => out.extend(group.stream()),
-                TokenTree::Ident(_) | TokenTree::Punct(_) => out.push(token(rng)),
+                TokenTree::Ident(_) | TokenTree::Punct(_) => out.push(token(random)),
             },
-            _ => out.push(token(rng)),
+            _ => out.push(token(random)),
         }
     }
     out.into_iter().collect()

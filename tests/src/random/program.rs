@@ -211,7 +211,7 @@ impl Gen<'_> {
 
 /// The program of this number.
 pub fn case(seed: u64) -> Case {
-    let mut random = Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ 0x5bd1_e995);
+    let mut random = Random::new(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ 0x5bd1_e995);
     for _ in 0..4 {
         random.below(2);
     }

@@ -10,11 +10,11 @@ use triton_core::ops::Op;
 use triton_core::ops::kinds::{BinaryKind, CompareKind, UnaryKind};
 use triton_core::span::Span;
 use triton_core::types::{Constant, DType, Elem, Shape, Type};
-use triton_tests::random::Random;
+use triton_tests::numbers::Random;
 
 #[test]
 fn facts_hold_for_random_index_arithmetic() {
-    let mut random = Random(1);
+    let mut random = Random::new(1);
     let mut informative = 0;
     for case in 0..4000 {
         let (func, inputs) = function(&mut random);

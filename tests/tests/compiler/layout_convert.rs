@@ -5,7 +5,7 @@ use triton_core::layout::access::{Access, Form};
 use triton_core::layout::convert::{Plan, PlanKind, plan};
 use triton_core::layout::linear::apply;
 use triton_core::layout::{Layout, Mem};
-use triton_tests::random::Random;
+use triton_tests::numbers::Random;
 
 fn places(layout: &Layout) -> Vec<u32> {
     let threads = (0..32 << layout.warp.len()).map(|t| (t & 31, t >> 5));
@@ -83,7 +83,7 @@ impl Seen {
 
 #[test]
 fn random_plans_do_what_they_say() {
-    let mut random = Random(1);
+    let mut random = Random::new(1);
     let (mut permutations, mut mixed) = (Seen::default(), Seen::default());
     for case in 0..3000 {
         let (n, warps) = (5 + random.below(6), random.below(3));
@@ -104,7 +104,7 @@ fn random_plans_do_what_they_say() {
 /// Conversions that stay near: registers, lanes and warps of one layout, changed a little.
 #[test]
 fn random_changes_of_a_layout() {
-    let mut random = Random(2);
+    let mut random = Random::new(2);
     let mut seen = Seen::default();
     for case in 0..4000 {
         let (n, warps) = (6 + random.below(4), random.below(3));
@@ -140,7 +140,7 @@ fn random_changes_of_a_layout() {
 /// Larger than the scratch of one part.
 #[test]
 fn large_tiles_move_in_parts() {
-    let mut random = Random(3);
+    let mut random = Random::new(3);
     let mut parts = 0;
     for _ in 0..12 {
         let layouts = (random.layout(15, 8, 2, false), random.layout(15, 8, 2, false));

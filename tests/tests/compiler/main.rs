@@ -1,7 +1,6 @@
 //! The compiler's analyses, layouts and passes, against laws, golden vectors and slower computations of the same.
 
 mod axis;
-mod evaluator;
 mod layout;
 mod layout_convert;
 mod layout_estimate;

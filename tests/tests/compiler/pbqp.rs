@@ -1,7 +1,7 @@
 //! The solver of placement against exhaustive search, and on graphs that look like programs.
 
 use triton_core::passes::pbqp::Problem;
-use triton_tests::random::Random;
+use triton_tests::numbers::Random;
 
 const NEVER: f64 = f64::INFINITY;
 
@@ -40,7 +40,7 @@ fn exhaustive(problem: &Problem, counts: &[usize]) -> f64 {
 
 #[test]
 fn random_graphs_are_solved_exactly() {
-    let mut random = Random(1);
+    let mut random = Random::new(1);
     let (mut tried, mut impossible) = (0, 0);
     for case in 0..900 {
         let (nodes, edges) = (1 + random.below(8), random.below(9));
@@ -61,7 +61,7 @@ fn random_graphs_are_solved_exactly() {
 
 #[test]
 fn without_a_budget_the_result_is_still_a_choice() {
-    let mut random = Random(2);
+    let mut random = Random::new(2);
     let (mut best, mut all) = (0, 0);
     for _ in 0..200 {
         let (problem, counts) = graph(&mut random, 8, 3, 7, &[0.0, 5.0, 9.0, 30.0]);
@@ -81,7 +81,7 @@ fn without_a_budget_the_result_is_still_a_choice() {
 /// Programs are nearly chains: however long, nothing needs to be tried.
 #[test]
 fn chains_and_ladders_are_reduced() {
-    let mut random = Random(3);
+    let mut random = Random::new(3);
     for length in [1, 10, 100, 2000] {
         let mut problem = Problem::default();
         // The least cost of every label of the last node, by dynamic programming.

@@ -5,7 +5,8 @@ use triton_core::ir::parse::parse;
 use triton_core::ir::print::print;
 use triton_core::metadata::Specialization;
 use triton_core::passes::{self, place::Labelling};
-use triton_tests::random::{Random, squares};
+use triton_tests::numbers::Random;
+use triton_tests::random::squares;
 
 /// Choices that are tried one by one.
 const MOST: usize = 4000;
@@ -31,7 +32,7 @@ fn exhaustive(labelling: &mut Labelling) -> Option<f64> {
 
 #[test]
 fn no_choice_costs_less() {
-    let mut random = Random(11);
+    let mut random = Random::new(11);
     let (mut compared, mut with_choice) = (0, 0);
     for _ in 0..250 {
         let func = optimised(&mut random);
@@ -51,7 +52,7 @@ fn no_choice_costs_less() {
 
 #[test]
 fn the_result_depends_on_nothing_but_the_input() {
-    let mut random = Random(12);
+    let mut random = Random::new(12);
     for _ in 0..100 {
         let func = optimised(&mut random);
         let laid = || {

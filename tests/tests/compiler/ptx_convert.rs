@@ -1,4 +1,4 @@
-//! The code of conversions between layouts, run thread by thread: every thread ends with the elements its layout names.
+//! The code of conversions between layouts, on the simulator: every thread ends with the elements its layout names.
 
 use super::random_layouts::Layouts;
 use triton_core::ir::parse::parse;
@@ -8,13 +8,11 @@ use triton_core::layout::{Atom, Layout, Tiling};
 use triton_core::metadata::{Specialization, Target};
 use triton_core::passes::{SYNCHRONIZE, run};
 use triton_core::ptx::lower::lower;
+use triton_core::ptx::print::print;
 use triton_core::ptx::{Kernel, Op};
 use triton_core::types::Shape;
-use triton_tests::random::Random;
-
-/// Addresses of the two buffers.
-const X: u64 = 1 << 32;
-const OUT: u64 = 2 << 32;
+use triton_sim::{Arg, Launch, Memory, Module, Options};
+use triton_tests::numbers::Random;
 
 /// A layout near another one: mostly the same, or at least in the same warp.
 fn near(random: &mut Random, layout: &Layout) -> Layout {
@@ -100,25 +98,85 @@ fn kernel(ty: &str, layouts: &[Layout]) -> Kernel {
     lower(&func, Target::Sm80, Specialization::Generic).unwrap_or_else(|e| panic!("{e}\n{text}"))
 }
 
-/// Runs the kernel; every thread must hold what its layout says.
+/// The bytes of elements that are made of this number of bytes.
+fn contents(count: usize, bytes: usize, element: impl Fn(u64) -> u64) -> Vec<u8> {
+    (0..count as u64).flat_map(|index| element(index).to_le_bytes().into_iter().take(bytes)).collect()
+}
+
+/// Lets every thread store every register, each instruction to a copy of the buffer: all that hold an element must hold it,
+/// not only the one that stores it. Returns the number of copies.
+fn observe_every_register(kernel: &mut Kernel, bytes_of_copy: usize) -> usize {
+    let mut copies = 0;
+    for inst in &mut kernel.body {
+        if let Op::St { address, .. } = &mut inst.op {
+            address.offset += (copies * bytes_of_copy) as i32;
+            inst.guard = None;
+            copies += 1;
+        }
+    }
+    copies
+}
+
+/// Runs the kernel; every thread must hold what its layout says. Different values of two threads for one element are a race.
 fn check(ty: &str, layouts: &[Layout]) -> Kernel {
     let kernel = kernel(ty, layouts);
     let show = || layouts.iter().map(|l| format!("{l}\n")).collect::<String>();
-    let mut stores = 0;
-    let load = |address: u64, bytes: usize| element(ty, (address - X) / bytes as u64, bytes);
-    let mut store = |address: u64, value: u64, bytes: usize| {
-        let index = (address - OUT) / bytes as u64;
-        let expected = match ty {
-            "i8" => element(ty, index, 1) as i8 as u32 as u64,
-            "u8" => element(ty, index, 1),
-            _ => element(ty, index, bytes),
-        };
-        assert_eq!(value, expected, "element {index} of {ty}\n{}", show());
-        stores += 1;
+    let n = 1 << layouts[0].bits();
+    let bytes = match ty {
+        "bool" | "i8" | "u8" => 1,
+        "i16" | "f16" | "bf16" => 2,
+        "f32" | "i32" | "ptr" => 4,
+        _ => 8,
     };
-    super::evaluator::run(&kernel, &[X, OUT], &load, &mut store).unwrap_or_else(|e| panic!("{ty}: {e}\n{}", show()));
-    let last = &layouts[layouts.len() - 1];
-    assert_eq!(stores, kernel.threads as usize * last.registers());
+    let expected = match ty {
+        "i8" => contents(n, 4, |index| element(ty, index, 1) as i8 as u64),
+        "u8" => contents(n, 4, |index| element(ty, index, 1)),
+        _ => contents(n, bytes, |index| element(ty, index, bytes)),
+    };
+    let mut observed = kernel.clone();
+    let copies = observe_every_register(&mut observed, expected.len());
+    let stored = |op: &Op| if let Op::St { srcs, .. } = op { srcs.len() } else { 0 };
+    let stored: usize = kernel.body.iter().map(|inst| stored(&inst.op)).sum();
+    assert_eq!(stored, layouts[layouts.len() - 1].registers(), "{ty}\n{}", show());
+
+    let mut memory = Memory::new();
+    let x = memory.alloc((n * bytes) as u64).unwrap();
+    memory.write(x, &contents(n, bytes, |index| element(ty, index, bytes))).unwrap();
+    // What nothing is stored to stays as it is.
+    let untouched: Vec<u8> = expected.iter().map(|byte| !byte).collect();
+    let out = memory.alloc((copies * expected.len()) as u64).unwrap();
+    memory.write(out, &untouched.repeat(copies)).unwrap();
+    let module = Module::parse(&print(&observed)).unwrap_or_else(|e| panic!("{ty}: {e}\n{}", show()));
+    let launch = Launch {
+        shared: kernel.shared_bytes,
+        args: vec![Arg::Bits(x), Arg::Bits(out)],
+        ..Launch::new(&kernel.entry, [1; 3], [kernel.threads, 1, 1])
+    };
+    let outcome = module.launch(&mut memory, &launch, &Options::default()).unwrap();
+    if let Some(report) = outcome.reports.first() {
+        panic!("{ty}: {report}\n{}", show());
+    }
+    let found = memory.read(out, (copies * expected.len()) as u64).unwrap();
+    let width = expected.len() / n;
+    let mut written = vec![false; n];
+    for copy in found.chunks_exact(expected.len()) {
+        // Most blocks of a copy are untouched, and compared at once.
+        let blocks = (0..expected.len()).step_by(16 * width);
+        for block in blocks.map(|start| start..expected.len().min(start + 16 * width)) {
+            if copy[block.clone()] == untouched[block.clone()] {
+                continue;
+            }
+            for start in block.step_by(width) {
+                let element = start..start + width;
+                if copy[element.clone()] != untouched[element.clone()] {
+                    let index = start / width;
+                    assert_eq!(copy[element.clone()], expected[element], "element {index} of {ty}\n{}", show());
+                    written[index] = true;
+                }
+            }
+        }
+    }
+    assert!(written.iter().all(|written| *written), "{ty}\n{}", show());
     kernel
 }
 
@@ -192,7 +250,7 @@ fn check_pair(seen: &mut Seen, (ty, bits): (&str, u32), src: Layout, dst: Layout
 
 #[test]
 fn random_layouts() {
-    let (mut random, mut seen) = (Random(1), Seen::default());
+    let (mut random, mut seen) = (Random::new(1), Seen::default());
     for case in 0..1500 {
         let (n, warps) = (5 + random.below(6), random.below(3));
         let registers = n.saturating_sub(5 + warps) + random.below(2);
@@ -206,7 +264,7 @@ fn random_layouts() {
 
 #[test]
 fn random_changes_of_a_layout() {
-    let (mut random, mut seen) = (Random(2), Seen::default());
+    let (mut random, mut seen) = (Random::new(2), Seen::default());
     for case in 0..1500 {
         let (n, warps) = (6 + random.below(5), random.below(3));
         let Some(src) = random.layout(n, n.saturating_sub(5 + warps) + 1, warps, case % 2 == 0) else { continue };
@@ -222,7 +280,7 @@ fn random_changes_of_a_layout() {
 /// Exchanges use the same bytes one after the other, block-wide ones and those within warps.
 #[test]
 fn chains_of_conversions() {
-    let (mut random, mut exchanges) = (Random(3), 0);
+    let (mut random, mut exchanges) = (Random::new(3), 0);
     for case in 0..150 {
         let (n, warps) = (8 + random.below(4), random.below(3));
         let registers = n.saturating_sub(5 + warps);
@@ -279,7 +337,7 @@ fn fragments() {
 /// Larger than the scratch of one part.
 #[test]
 fn large_tiles_move_in_parts() {
-    let (mut random, mut seen) = (Random(4), Seen::default());
+    let (mut random, mut seen) = (Random::new(4), Seen::default());
     for _ in 0..2 {
         let layouts = (random.layout(15, 8, 2, false), random.layout(15, 8, 2, false));
         let (Some(src), Some(dst)) = layouts else { continue };

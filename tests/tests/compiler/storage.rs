@@ -1,6 +1,7 @@
 //! Shared memory: buffers that interfere lie apart, and no more is used than needed.
 
 use triton_core::analysis::storage::{Allocation, Buffer, allocate};
+use triton_tests::numbers::Random;
 
 const K: u64 = 1024;
 
@@ -84,11 +85,8 @@ fn known_cases() {
 
 #[test]
 fn random_buffers() {
-    let mut state = 1u64;
-    let mut below = |n: u64| {
-        state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        (state >> 33) % n
-    };
+    let mut random = Random::new(1);
+    let mut below = |n: usize| random.below(n) as u64;
     let (mut cases, mut tight) = (0, 0);
     for _ in 0..1500 {
         let count = 1 + below(14);

@@ -9,7 +9,7 @@ use triton_core::ops::Op;
 use triton_core::ops::kinds::BinaryKind;
 use triton_core::span::Span;
 use triton_core::types::{Constant, DType, Shape, Type};
-use triton_tests::random::Random;
+use triton_tests::numbers::Random;
 
 /// Rows and columns, parameters, constants, and what arithmetic makes of them.
 fn function(random: &mut Random) -> Function {
@@ -48,7 +48,7 @@ fn function(random: &mut Random) -> Function {
 
 #[test]
 fn strides_hold_for_random_index_arithmetic() {
-    let mut random = Random(5);
+    let mut random = Random::new(5);
     let mut known = 0;
     for case in 0..2000 {
         let func = function(&mut random);

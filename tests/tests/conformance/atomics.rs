@@ -3,10 +3,10 @@
 use crate::case::{Case, Launch, Region, Run, Trial, launch};
 use crate::float::Format;
 use crate::inputs;
-use crate::random::Random;
 use crate::reference::{greater, lesser};
 use crate::value::{Expected, float, from_f64, integer, round, wrap};
 use triton_core::types::DType;
+use triton_tests::numbers::Random;
 
 /// What an update makes of an element and a value.
 type Function = fn(DType, u64, u64) -> u64;
@@ -51,7 +51,7 @@ fn together(name: &'static [&'static str], dtype: DType, f: Function, launch: La
     Case::new(text, name, move || {
         let mut random = Random::new(seed);
         // Sums of small whole numbers are exact in every order.
-        let element = |_| from_f64(dtype, random.index(4) as f64);
+        let element = |_| from_f64(dtype, random.below(4) as f64);
         let x: Vec<u64> =
             if dtype.is_float() { (0..512).map(element).collect() } else { inputs::elements(dtype, 512, seed) };
         let before =

@@ -2,11 +2,11 @@
 
 use crate::case::{Case, Launch, Region, Trial, launch};
 use crate::inputs;
-use crate::random::Random;
 use crate::reference::{greater, order};
 use crate::value::{Expected, from_f64, integer, mask, to_f64, wrap};
 use triton::prelude::*;
 use triton_core::types::DType;
+use triton_tests::numbers::Random;
 
 /// Products: of everything, of columns, of rows.
 #[triton::kernel(T = [i8, i16, i32, i64, u8, u16, u32, u64, f16, bf16, f32, f64], configs = [
@@ -49,7 +49,7 @@ fn factors(dtype: DType, count: usize, seed: u64) -> Vec<u64> {
     let mut random = Random::new(seed);
     match dtype.is_float() {
         true => {
-            (0..count).map(|i| from_f64(dtype, if i % 128 == 5 { 2.0 } else { [1.0, -1.0][random.index(2)] })).collect()
+            (0..count).map(|i| from_f64(dtype, if i % 128 == 5 { 2.0 } else { [1.0, -1.0][random.below(2)] })).collect()
         }
         false => inputs::elements(dtype, count, seed).into_iter().map(|bits| bits | 1).collect(),
     }
@@ -81,7 +81,7 @@ fn of_pairs(dtype: DType, [m, n]: [usize; 2], warps: u32, launch: Launch) -> Cas
     let seed = inputs::seed(&name);
     Case::new(name, &["reduce_axis"], move || {
         let mut random = Random::new(seed);
-        let x: Vec<u64> = (0..m * n).map(|_| from_f64(dtype, random.index(100) as f64)).collect();
+        let x: Vec<u64> = (0..m * n).map(|_| from_f64(dtype, random.below(100) as f64)).collect();
         let row = |row: &[u64]| {
             let largest = row.iter().copied().reduce(|a, b| greater(dtype, a, b)).unwrap_or(0);
             let at = row.iter().rposition(|&bits| order(dtype, bits, largest).is_some_and(|o| o.is_eq()));

@@ -2,11 +2,11 @@
 
 use crate::case::{Case, Launch, Region, Trial, launch, untouched};
 use crate::inputs;
-use crate::random::Random;
 use crate::value::{Expected, from_f64, integer, to_f64, wrap};
 use triton::lang::Counter;
 use triton::prelude::*;
 use triton_core::types::DType;
+use triton_tests::numbers::Random;
 
 /// A branch for each kind of program: a number, a tile, and memory that one of them alone writes.
 #[triton::kernel(T = [i8, i16, i32, i64, u8, u16, u32, u64, f16, bf16, f32, f64], configs = [
@@ -94,7 +94,7 @@ fn whole(dtype: DType, f: impl Fn(i128, i128) -> i128, a: u64, b: u64) -> u64 {
 
 fn small(dtype: DType, count: usize, seed: u64) -> Vec<u64> {
     let mut random = Random::new(seed);
-    (0..count).map(|_| from_f64(dtype, random.index(8) as f64)).collect()
+    (0..count).map(|_| from_f64(dtype, random.below(8) as f64)).collect()
 }
 
 fn branches(dtype: DType, n: usize, warps: u32, launch: Launch) -> Case {
@@ -153,7 +153,7 @@ fn halves(dtype: DType, n: usize, warps: u32, launch: Launch) -> Case {
         let element = |i: usize| {
             from_f64(
                 dtype,
-                f64::from(1u32 << (i / n)) - random.index(2) as f64 * if dtype.is_float() { 0.0 } else { 1.0 },
+                f64::from(1u32 << (i / n)) - random.below(2) as f64 * if dtype.is_float() { 0.0 } else { 1.0 },
             )
         };
         let before: Vec<u64> = (0..7 * n).map(element).collect();

@@ -1,9 +1,10 @@
 //! Inputs: everything at the ends of a type's range, and random numbers.
 
 use crate::float::{Float, Format, power};
-use crate::random::Random;
 use crate::value::{from_f64, integer, mask, range, wrap};
+use triton_core::hash::fnv1a;
 use triton_core::types::{Class, DType};
+use triton_tests::numbers::Random;
 
 /// The element type of each operand of an elementwise operation; for those that it lacks, `bool`.
 pub type Operands = [DType; 3];
@@ -101,8 +102,8 @@ pub fn random(dtype: DType, random: &mut Random) -> u64 {
         (Class::Signed | Class::Unsigned, _) => wrap(dtype, random.within(100).into()),
         (Class::Float, 2) => from_f64(dtype, moderate(random)),
         (Class::Float, _) => {
-            let small = moderate(random) * power(-(random.index(40) as i32));
-            from_f64(dtype, if random.index(2) == 0 { small } else { 1.0 + small })
+            let small = moderate(random) * power(-(random.below(40) as i32));
+            from_f64(dtype, if random.below(2) == 0 { small } else { 1.0 + small })
         }
     }
 }
@@ -114,7 +115,7 @@ fn row(operands: Operands, generator: &mut Random) -> [u64; 3] {
     let [_, _, Some(format)] = operands.map(Format::of) else { return [a, b, c] };
     let (x, y) = (Float::decode(format, a), Float::decode(format, c));
     match y.half_unit(format) {
-        Some(half) if generator.index(2) == 0 => [a, (half / x).round(format), c],
+        Some(half) if generator.below(2) == 0 => [a, (half / x).round(format), c],
         _ => [a, b, c],
     }
 }
@@ -135,10 +136,10 @@ pub fn columns(operands: Operands, count: usize, seed: u64, valid: fn(Operands, 
     };
     let mut rows: Vec<[u64; 3]> = match few || product <= count / 2 {
         true => (0..product).map(at).collect(),
-        false => (0..count / 2).map(|_| at(generator.index(product))).collect(),
+        false => (0..count / 2).map(|_| at(generator.below(product))).collect(),
     };
     rows.retain(|&row| valid(operands, row));
-    shuffle(&mut rows, &mut generator);
+    generator.shuffle(&mut rows);
     while rows.len() < count {
         let row = row(operands, &mut generator);
         if valid(operands, row) {
@@ -149,18 +150,12 @@ pub fn columns(operands: Operands, count: usize, seed: u64, valid: fn(Operands, 
     std::array::from_fn(|k| rows.iter().map(|row| row[k]).collect())
 }
 
-fn shuffle<T>(list: &mut [T], generator: &mut Random) {
-    for i in (1..list.len()).rev() {
-        list.swap(i, generator.index(i + 1));
-    }
-}
-
 /// Elements of one type at which a conversion to another one changes: beside the middle between two floats, beside an integer.
 pub fn turning_points(from: DType, to: DType, count: usize, seed: u64) -> Vec<u64> {
     let mut generator = Random::new(seed);
     let near = |_| {
-        let target = if generator.index(4) == 0 {
-            edges(to)[generator.index(edges(to).len())]
+        let target = if generator.below(4) == 0 {
+            edges(to)[generator.below(edges(to).len())]
         } else {
             random(to, &mut generator)
         };
@@ -196,7 +191,7 @@ pub fn divides(operands: Operands, [a, b, _]: [u64; 3]) -> bool {
 pub fn elements(dtype: DType, count: usize, seed: u64) -> Vec<u64> {
     let mut generator = Random::new(seed);
     let mut elements = edges(dtype);
-    shuffle(&mut elements, &mut generator);
+    generator.shuffle(&mut elements);
     while elements.len() < count {
         elements.push(random(dtype, &mut generator));
     }
@@ -204,7 +199,7 @@ pub fn elements(dtype: DType, count: usize, seed: u64) -> Vec<u64> {
     elements
 }
 
-/// A seed for a case: FNV-1a of its name.
+/// A seed for a case: a hash of its name.
 pub fn seed(name: &str) -> u64 {
-    name.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
+    fnv1a(name.bytes())
 }

@@ -35,7 +35,6 @@ mod memory;
 mod operators;
 mod pointers;
 mod products;
-mod random;
 mod reductions;
 mod reference;
 mod shapes;
@@ -44,11 +43,13 @@ mod views;
 
 use case::{Case, Failure};
 use clap::Parser;
+use std::hash::{BuildHasher, Hasher, RandomState};
 use std::ops::Range;
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
 use triton::sim::SimOptions;
 use triton::{Device, Error, Stream};
+use triton_tests::numbers::Random;
 use triton_tests::parallel;
 
 /// Checks every operation on every element type against references of its own
@@ -101,7 +102,7 @@ fn main() -> ExitCode {
     let mut cases = list::cases();
     let names: Vec<&String> = options.filter.iter().chain(&options.names).collect();
     cases.retain(|case| names.is_empty() || names.iter().any(|text| case.name.contains(text.as_str())));
-    let seed = options.seed.unwrap_or_else(|| fastrand::u64(..));
+    let seed = options.seed.unwrap_or_else(|| RandomState::new().build_hasher().finish());
     if let Some(count) = options.sample {
         sample(&mut cases, count, seed);
     }
@@ -128,7 +129,7 @@ fn main() -> ExitCode {
 /// Keeps this number of cases, in their order.
 fn sample(cases: &mut Vec<Case>, count: usize, seed: u64) {
     let mut chosen: Vec<bool> = (0..cases.len()).map(|i| i < count).collect();
-    fastrand::Rng::with_seed(seed).shuffle(&mut chosen);
+    Random::new(seed).shuffle(&mut chosen);
     let mut chosen = chosen.into_iter();
     cases.retain(|_| chosen.next().unwrap_or(false));
 }

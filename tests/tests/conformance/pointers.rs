@@ -2,10 +2,10 @@
 
 use crate::case::{Case, Launch, Region, Trial, launch, untouched};
 use crate::inputs;
-use crate::random::Random;
 use crate::value::Expected;
 use triton::prelude::*;
 use triton_core::types::DType;
+use triton_tests::numbers::Random;
 
 #[triton::kernel(T = [bool, i8, i16, i32, i64, u8, u16, u32, u64, f16, bf16, f32, f64], configs = [
     (N = 1, num_warps = 1), (N = 32, num_warps = 1), (N = 512, num_warps = 1), (N = 1024, num_warps = 4), (N = 2048, num_warps = 8),
@@ -185,7 +185,7 @@ fn indices(dtype: DType, index: DType, launch: Launch) -> Case {
     Case::new(name, &["load", "store"], move || {
         let mut random = Random::new(seed);
         let mut at: Vec<u64> = (0..512).collect();
-        (1..at.len()).rev().for_each(|i| at.swap(i, random.index(i + 1)));
+        (1..at.len()).rev().for_each(|i| at.swap(i, random.below(i + 1)));
         let x = inputs::elements(dtype, at.len(), seed);
         let gathered = exactly(at.iter().map(|&j| x[j as usize]));
         let mut scattered = vec![Expected::Any; at.len()];

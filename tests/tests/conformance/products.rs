@@ -6,9 +6,9 @@
 use crate::case::{Case, Launch, Region, Run, Trial, launch};
 use crate::float::{Format, power};
 use crate::inputs;
-use crate::random::Random;
 use crate::value::{Expected, from_f64, wrap};
 use triton_core::types::DType;
+use triton_tests::numbers::Random;
 
 /// The element types of a product.
 #[derive(Clone, Copy)]

@@ -6,10 +6,10 @@
 use crate::case::{Case, Launch, Region, Trial, launch};
 use crate::float::{Format, power};
 use crate::inputs;
-use crate::random::Random;
 use crate::reference::{greater, lesser, order};
 use crate::value::{Expected, from_f64, integer, is_nan, to_f64, wrap};
 use triton_core::types::DType;
+use triton_tests::numbers::Random;
 
 /// The inputs of a reduction.
 #[derive(Clone, Copy, PartialEq)]
@@ -32,14 +32,14 @@ fn elements(kind: Kind, dtype: DType, count: usize, seed: u64) -> Vec<u64> {
         Kind::Any => inputs::elements(dtype, count.max(64), seed)[..count].to_vec(),
         // The magnitudes are 200 at most: `bf16` counts to 256.
         Kind::Exact => {
-            let mut one = |_| if random.index(count) < 50 { [1.0, -1.0, 2.0][random.index(3)] } else { 0.0 };
+            let mut one = |_| if random.below(count) < 50 { [1.0, -1.0, 2.0][random.below(3)] } else { 0.0 };
             (0..count).map(|i| from_f64(dtype, one(i))).collect()
         }
         Kind::Moderate => (0..count).map(|_| from_f64(dtype, random.within(1 << 20) as f64 / 16384.0)).collect(),
         Kind::Few => {
             let few = [0.0, -0.0, 0.0, f64::NAN, -0.0, 1.0];
-            let most = if random.index(2) == 0 { 5 } else { 6 };
-            (0..count).map(|_| from_f64(dtype, few[random.index(most)])).collect()
+            let most = if random.below(2) == 0 { 5 } else { 6 };
+            (0..count).map(|_| from_f64(dtype, few[random.below(most)])).collect()
         }
     }
 }

@@ -8,7 +8,8 @@ use triton_core::ir::{Function, Stage};
 use triton_core::metadata::{Image, Specialization};
 use triton_core::passes;
 use triton_sim::Options;
-use triton_tests::random::{Random, squares};
+use triton_tests::numbers::Random;
+use triton_tests::random::squares;
 use triton_tests::setup::Setup;
 use triton_tests::simulate::{self, Found};
 
@@ -38,7 +39,7 @@ impl Program for Emitted {
     }
 
     fn run(&self, text: &str, seed: u64) -> Result<Option<String>, String> {
-        let options = Options { seed, most_reports: 1, patience: 300_000, ..Options::default() };
+        let options = Options { seed, max_reports: 1, idle_limit: 300_000, ..Options::default() };
         Ok(match simulate::run(&self.image, text, &self.func, &self.setup, &options)? {
             Found::Buffers(buffers) => (buffers != self.result).then(|| "result".to_owned()),
             Found::Reports(reports) => reports.first().map(|report| report.fault.name().to_owned()),
@@ -66,7 +67,7 @@ pub fn programs() -> Result<Vec<Box<dyn Program>>, String> {
             }
         }
     }
-    let mut random = Random(SEED);
+    let mut random = Random::new(SEED);
     for number in 1..=RANDOM {
         let (func, elements) = squares::program(&mut random);
         let code = print(&func);

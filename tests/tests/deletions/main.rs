@@ -30,7 +30,7 @@ impl Program for Hopper {
 
     fn run(&self, text: &str, seed: u64) -> Result<Option<String>, String> {
         let module = Module::parse(text).map_err(|e| e.to_string())?;
-        let options = Options { seed, most_reports: 1, patience: 300_000, ..Options::default() };
+        let options = Options { seed, max_reports: 1, idle_limit: 300_000, ..Options::default() };
         let run = self.kernel.run(&module, &options, &self.reference).map_err(|e| e.to_string())?;
         let reported = run.outcome.reports.first().map(|report| report.fault.name());
         // A NaN is not within the bound.

@@ -1,8 +1,9 @@
 //! `add` over lengths with and without tails, aligned and misaligned pointers, in `f32` and `f16`: exact everywhere, and
 //! nothing beyond the end is touched.
 
-use super::{Random, devices};
+use super::devices;
 use triton::prelude::*;
+use triton_tests::numbers::Random;
 
 #[triton::kernel(T = [f32, f16], BLOCK = [256, 1024])]
 fn add<T: Num, const BLOCK: i32>(x: Ptr<T>, y: Ptr<T>, out: PtrMut<T>, n: i32) {
@@ -17,11 +18,11 @@ const GUARD: usize = 32;
 macro_rules! check {
     ($device:expr, $t:ty, $block:literal, $n:expr, $offset:expr, $of:expr) => {{
         let (n, offset): (usize, usize) = ($n, $offset);
-        let mut random = Random((n * 31 + offset) as u64);
+        let mut random = Random::new((n * 31 + offset) as u64);
         let of: fn(f32) -> $t = $of;
         let stream = $device.stream()?;
-        let x: Vec<$t> = (0..n + offset).map(|_| of(random.next())).collect();
-        let y: Vec<$t> = (0..n + offset).map(|_| of(random.next())).collect();
+        let x: Vec<$t> = (0..n + offset).map(|_| of(random.signed_unit())).collect();
+        let y: Vec<$t> = (0..n + offset).map(|_| of(random.signed_unit())).collect();
         let poison = of(777.0);
         let (dx, dy) = (stream.upload(&x)?, stream.upload(&y)?);
         let mut out = stream.upload(&vec![poison; n + offset + 2 * GUARD])?;

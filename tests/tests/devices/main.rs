@@ -32,13 +32,3 @@ fn devices() -> Vec<Device> {
     }
     devices
 }
-
-/// A generator of numbers in (-1, 1) that needs no crate: the constants are Knuth's.
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> f32 {
-        self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        (self.0 >> 40) as f32 / (1u64 << 23) as f32 - 1.0
-    }
-}

@@ -1,8 +1,9 @@
 //! Matrix products of operands in either major order: transposed in the kernel, and by the host's view.
 
+use super::devices;
 use super::matmul::error;
-use super::{Random, devices};
 use triton::prelude::*;
+use triton_tests::numbers::Random;
 
 /// c = a · b; where TA is 1, a is stored as [K, M], and where TB is 1, b as [N, K].
 macro_rules! kernels {
@@ -42,10 +43,10 @@ macro_rules! check {
         for device in devices() {
             let stream = device.stream()?;
             for &(m, k, n) in SIZES {
-                let mut random = Random((m * 100 + k * 10 + n) as u64);
+                let mut random = Random::new((m * 100 + k * 10 + n) as u64);
                 let (of, wide): (fn(f32) -> $t, fn($t) -> f64) = ($of, $wide);
-                let a: Vec<$t> = (0..m * k).map(|_| of(random.next())).collect();
-                let b: Vec<$t> = (0..k * n).map(|_| of(random.next())).collect();
+                let a: Vec<$t> = (0..m * k).map(|_| of(random.signed_unit())).collect();
+                let b: Vec<$t> = (0..k * n).map(|_| of(random.signed_unit())).collect();
                 let (wide_a, wide_b): (Vec<f64>, Vec<f64>) =
                     (a.iter().map(|&x| wide(x)).collect(), b.iter().map(|&x| wide(x)).collect());
                 let (da, db) = (stream.upload(&a)?, stream.upload(&b)?);

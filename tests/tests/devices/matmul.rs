@@ -1,8 +1,9 @@
 //! Matrix products against plain Rust in `f64`: half types on tensor cores, other types by multiplications, ragged sizes,
 //! operands in either major order.
 
-use super::{Random, devices};
+use super::devices;
 use triton::prelude::*;
+use triton_tests::numbers::Random;
 
 /// c = a · b, tile by tile.
 #[triton::kernel(T = [f16, bf16], configs = [
@@ -75,9 +76,9 @@ macro_rules! check {
             let stream = device.stream()?;
             for &size in SIZES {
                 let (m, k, n) = size;
-                let mut random = Random((m * 100 + k * 10 + n) as u64);
-                let a: Vec<$t> = (0..m * k).map(|_| <$t>::from_f32(random.next())).collect();
-                let b: Vec<$t> = (0..k * n).map(|_| <$t>::from_f32(random.next())).collect();
+                let mut random = Random::new((m * 100 + k * 10 + n) as u64);
+                let a: Vec<$t> = (0..m * k).map(|_| <$t>::from_f32(random.signed_unit())).collect();
+                let b: Vec<$t> = (0..k * n).map(|_| <$t>::from_f32(random.signed_unit())).collect();
                 let wide = |v: &[$t]| v.iter().map(|x| x.to_f64()).collect::<Vec<f64>>();
                 let turned: Vec<$t> = (0..k * n).map(|i| b[i % k * n + i / k]).collect();
                 let (da, db, dt) = (stream.upload(&a)?, stream.upload(&b)?, stream.upload(&turned)?);
@@ -115,9 +116,9 @@ fn f32_on_tensor_cores() -> triton::Result<()> {
                 // Numbers of `f16` lose nothing; those of `f32` keep 10 mantissa bits.
                 for (&size, half) in SIZES.iter().flat_map(|size| [(size, true), (size, false)]) {
                     let (m, k, n) = size;
-                    let mut random = Random((m * 100 + k * 10 + n) as u64);
+                    let mut random = Random::new((m * 100 + k * 10 + n) as u64);
                     let mut next = || {
-                        let x = random.next();
+                        let x = random.signed_unit();
                         if half { f16::from_f32(x).to_f32() } else { x }
                     };
                     let a: Vec<f32> = (0..m * k).map(|_| next()).collect();
@@ -152,9 +153,9 @@ fn products_without_tensor_cores() -> triton::Result<()> {
         let stream = device.stream()?;
         for &size in SIZES {
             let (m, k, n) = size;
-            let mut random = Random((m * 100 + k * 10 + n) as u64);
-            let a: Vec<f32> = (0..m * k).map(|_| random.next()).collect();
-            let b: Vec<f32> = (0..k * n).map(|_| random.next()).collect();
+            let mut random = Random::new((m * 100 + k * 10 + n) as u64);
+            let a: Vec<f32> = (0..m * k).map(|_| random.signed_unit()).collect();
+            let b: Vec<f32> = (0..k * n).map(|_| random.signed_unit()).collect();
             let wide = |v: &[f32]| v.iter().map(|x| f64::from(*x)).collect::<Vec<f64>>();
             let (da, db) = (stream.upload(&a)?, stream.upload(&b)?);
             let mut c = stream.upload(&vec![f32::NAN; m * n])?;

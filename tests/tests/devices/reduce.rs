@@ -1,7 +1,8 @@
 //! Shapes and reductions in kernels, against plain Rust.
 
-use super::{Random, devices};
+use super::devices;
 use triton::prelude::*;
+use triton_tests::numbers::Random;
 
 /// Row softmax of an M × N tile a program.
 #[triton::kernel(configs = [
@@ -21,8 +22,8 @@ macro_rules! check_softmax {
     ($m:literal, $n:literal, $rows:expr, $columns:expr) => {
         for device in devices() {
             let (rows, columns): (usize, usize) = ($rows, $columns);
-            let mut random = Random((rows * 7919 + columns) as u64);
-            let x: Vec<f32> = (0..rows * columns).map(|_| random.next() * 20.0).collect();
+            let mut random = Random::new((rows * 7919 + columns) as u64);
+            let x: Vec<f32> = (0..rows * columns).map(|_| random.signed_unit() * 20.0).collect();
             let stream = device.stream()?;
             let dx = stream.upload(&x)?;
             let mut out = stream.upload(&vec![f32::NAN; x.len()])?;
@@ -84,9 +85,9 @@ fn all_folds<T: Num>(x: Ptr<T>, numbers: PtrMut<T>, indices: PtrMut<i32>) {
 macro_rules! check_folds {
     ($t:ty, $of:expr) => {
         for device in devices() {
-            let mut random = Random(11);
+            let mut random = Random::new(11);
             let of: fn(f32) -> $t = $of;
-            let x: Vec<$t> = (0..512).map(|_| of((random.next() * 50.0).round())).collect();
+            let x: Vec<$t> = (0..512).map(|_| of((random.signed_unit() * 50.0).round())).collect();
             let stream = device.stream()?;
             let dx = stream.upload(&x)?;
             let (mut numbers, mut indices) = (stream.zeros::<$t>(128)?, stream.zeros::<i32>(64)?);
@@ -178,8 +179,8 @@ fn by_halves(x: &[f32]) -> f32 {
 
 #[test]
 fn sums_have_the_same_bits_everywhere() -> triton::Result<()> {
-    let mut random = Random(17);
-    let x: Vec<f32> = (0..4096).map(|_| random.next() * 1000.0).collect();
+    let mut random = Random::new(17);
+    let x: Vec<f32> = (0..4096).map(|_| random.signed_unit() * 1000.0).collect();
     let expected: Vec<f32> = x.chunks(512).map(by_halves).chain([by_halves(&x)]).collect();
     for device in devices() {
         let stream = device.stream()?;

@@ -4,7 +4,7 @@
 
 use std::time::Duration;
 use triton::prelude::*;
-use triton::sim::{Access, Fault, Report, SimOptions};
+use triton::sim::{AccessKind, Fault, Report, SimOptions};
 use triton::{ComputeCapability, Error, Result};
 
 /// Line of the accesses of `copy`.
@@ -101,7 +101,7 @@ fn mistakes_are_found() -> Result<()> {
         unsafe { copy(&x, &mut out, 128).launch(stream, 2) }
     });
     let first = &reports[0];
-    assert!(matches!(first.fault, Fault::OutOfBounds { access: Access::Read, .. }), "{text}");
+    assert!(matches!(first.fault, Fault::OutOfBounds { access: AccessKind::Read, .. }), "{text}");
     assert_eq!((first.kernel.as_str(), first.block), ("copy", [1, 0, 0]), "{text}");
     let source = format!("tests/tests/devices/sim.rs:{ACCESSES}:");
     for part in [source.as_str(), "kernel `copy", "block (1, 0, 0), warp ", "`ld.global"] {
@@ -114,7 +114,7 @@ fn mistakes_are_found() -> Result<()> {
         // SAFETY: as above.
         unsafe { copy(&x, &mut out, 64).launch(stream, 1) }
     });
-    assert!(reports.iter().any(|r| matches!(r.fault, Fault::UseAfterFree { access: Access::Write, .. })), "{text}");
+    assert!(reports.iter().any(|r| matches!(r.fault, Fault::UseAfterFree { access: AccessKind::Write, .. })), "{text}");
 
     let race = |stream: &Stream| {
         let mut out = stream.zeros::<i32>(1)?;

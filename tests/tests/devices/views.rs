@@ -1,7 +1,8 @@
 //! Kernels over views: safe launches, ragged edges, strides, transposition, tiles partly out of bounds.
 
-use super::{Random, devices};
+use super::devices;
 use triton::prelude::*;
+use triton_tests::numbers::Random;
 
 /// b = 2 a, tile by tile.
 #[triton::kernel(T = [f32, f16], configs = [(M = 16, N = 32), (M = 4, N = 128), (M = 1, N = 256)])]
@@ -15,8 +16,8 @@ macro_rules! check_double {
     ($m:literal, $n:literal, $rows:expr, $columns:expr) => {
         for device in devices() {
             let (rows, columns): (usize, usize) = ($rows, $columns);
-            let mut random = Random((rows * 31 + columns) as u64);
-            let x: Vec<f32> = (0..rows * columns).map(|_| random.next()).collect();
+            let mut random = Random::new((rows * 31 + columns) as u64);
+            let x: Vec<f32> = (0..rows * columns).map(|_| random.signed_unit()).collect();
             let stream = device.stream()?;
             let dx = stream.upload(&x)?;
             let grid = (rows.div_ceil($m), columns.div_ceil($n));
@@ -69,9 +70,9 @@ fn reductions_of_views() -> triton::Result<()> {
     for device in devices() {
         let stream = device.stream()?;
         for (rows, columns) in [(8, 64), (21, 100), (5, 1000), (64, 512), (1, 1)] {
-            let mut random = Random((rows * columns) as u64);
+            let mut random = Random::new((rows * columns) as u64);
             // Whole numbers, so that every order of the sum is exact.
-            let x: Vec<f32> = (0..rows * columns).map(|_| (random.next() * 64.0).round()).collect();
+            let x: Vec<f32> = (0..rows * columns).map(|_| (random.signed_unit() * 64.0).round()).collect();
             let dx = stream.upload(&x)?;
             let mut out = stream.zeros::<f32>(rows)?;
             let expected: Vec<f32> = x.chunks(columns).map(|row| row.iter().sum()).collect();

@@ -9,6 +9,7 @@ mod errors;
 mod output;
 
 use std::path::{Path, PathBuf};
+use triton_tests::corpus::difference;
 
 fn folder() -> PathBuf {
     triton_tests::root().join("docs/src")
@@ -54,13 +55,9 @@ fn compare(page: &str, expected: &str) {
         std::fs::write(&path, expected).expect("the page can be written");
         return;
     }
-    let line = found.lines().zip(expected.lines()).take_while(|(a, b)| a == b).count();
-    let show = |text: &str| text.lines().nth(line).unwrap_or("the end").to_owned();
     panic!(
-        "docs/src/{page} is not current from line {} on:\n  found    {}\n  expected {}\nBLESS=1 cargo test -p triton-tests --test repository renews it",
-        line + 1,
-        show(&found),
-        show(expected)
+        "docs/src/{page} is not current; BLESS=1 cargo test -p triton-tests --test repository renews it\n{}",
+        difference(expected, &found)
     );
 }
 

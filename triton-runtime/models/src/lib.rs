@@ -5,8 +5,8 @@
 
 #![cfg(test)]
 
-#[path = "../../src/order.rs"]
-mod order;
+#[path = "../../src/stream_order.rs"]
+mod stream_order;
 #[path = "../../src/cpu/registry.rs"]
 mod registry;
 #[path = "../../src/cpu/share.rs"]

@@ -1,6 +1,6 @@
 //! Uses of one buffer on several streams: vector clocks say what the device would have ordered.
 
-use crate::order::{Queue, Uses};
+use crate::stream_order::{OrderedStream, StreamUses};
 use crate::sync::Mutex;
 use loom::sync::Arc;
 
@@ -34,7 +34,7 @@ impl Stream {
     }
 }
 
-impl Queue for Stream {
+impl OrderedStream for Stream {
     type Error = ();
 
     fn is(&self, other: &Stream) -> bool {
@@ -64,7 +64,7 @@ fn uses(readers: [[usize; 2]; 2], writer: usize) {
     model.check(move || {
         let clocks = Arc::new(Mutex::new([[0; STREAMS]; STREAMS]));
         let stream = |id: usize| Stream { id, clocks: clocks.clone() };
-        let buffer = Arc::new(Mutex::new(Uses::new(stream(0))));
+        let buffer = Arc::new(Mutex::new(StreamUses::new(stream(0))));
         buffer.lock().unwrap().write(&stream(0)).unwrap();
         let first = stream(0).enqueue();
 

@@ -1,24 +1,24 @@
 //! The memory of the CPU device as the interpreter sees it: all live buffers, and nothing else.
 
 use super::registry::Registry;
-use crate::driver::host::HostBlock;
+use crate::driver::host::HostMemory;
 use crate::lock;
 use std::fmt;
 use std::sync::{Arc, Mutex};
 use triton_core::interp::{Fault, Memory};
 
-static REGISTRY: Mutex<Registry<Arc<HostBlock>>> = Mutex::new(Registry::new());
+static REGISTRY: Mutex<Registry<Arc<HostMemory>>> = Mutex::new(Registry::new());
 
 /// A new live block of zeros; `None` when there is no memory.
-pub(crate) fn allocate(bytes: usize) -> Option<Arc<HostBlock>> {
-    let block = Arc::new(HostBlock::new(bytes)?);
+pub(crate) fn allocate(bytes: usize) -> Option<Arc<HostMemory>> {
+    let block = Arc::new(HostMemory::new(bytes)?);
     let garbage = lock(&REGISTRY).insert(block.address(), block.clone());
     drop(garbage);
     Some(block)
 }
 
 /// The buffer is gone. The block itself lives until the launches are done that see it.
-pub(crate) fn forget(block: &HostBlock) {
+pub(crate) fn forget(block: &HostMemory) {
     let garbage = lock(&REGISTRY).remove(block.address());
     drop(garbage);
 }
@@ -37,7 +37,7 @@ pub(crate) fn forget(block: &HostBlock) {
 #[derive(Clone)]
 pub(crate) struct CpuMemory {
     /// Sorted by address, disjoint.
-    blocks: Arc<[Arc<HostBlock>]>,
+    blocks: Arc<[Arc<HostMemory>]>,
 }
 
 impl CpuMemory {
@@ -47,7 +47,7 @@ impl CpuMemory {
     }
 
     /// The block whose address is the last at or below this one.
-    fn below(&self, address: u64) -> Option<&HostBlock> {
+    fn below(&self, address: u64) -> Option<&HostMemory> {
         let after = self.blocks.partition_point(|b| b.address() <= address);
         self.blocks[..after].last().map(|b| &**b)
     }
@@ -59,7 +59,7 @@ impl CpuMemory {
         &self,
         addresses: &[u64],
         mask: Option<&[u64]>,
-        mut access: impl FnMut(usize, &HostBlock, usize) -> Option<()>,
+        mut access: impl FnMut(usize, &HostMemory, usize) -> Option<()>,
     ) -> Result<(), Fault> {
         let Some(mut block) = self.blocks.first().map(|b| &**b) else {
             return match (0..addresses.len()).find(|&i| mask.is_none_or(|m| m[i] != 0)) {

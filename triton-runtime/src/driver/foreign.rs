@@ -1,9 +1,9 @@
 //! Streams that other libraries own.
 
 use super::stream::RawStream;
-use crate::device::{Device, Place};
-use crate::sim::Queue;
-use crate::stream::{Stream, Work};
+use crate::device::{Backend, Device};
+use crate::sim::SimStream;
+use crate::stream::{Stream, StreamBackend};
 use std::ffi::c_void;
 
 impl Stream {
@@ -16,14 +16,14 @@ impl Stream {
     /// The handle is a stream of the device's primary context, and it stays valid as long as this stream, its clones and
     /// every buffer, event or page-locked memory last used on it.
     pub unsafe fn from_raw(device: &Device, handle: *mut c_void) -> Stream {
-        let work = match device.place() {
-            Place::Cpu => Work::Cpu,
-            Place::Sim(options) => Work::Sim(Queue::new(options)),
-            Place::Cuda(context) => {
+        let backend = match device.backend() {
+            Backend::Cpu => StreamBackend::Cpu,
+            Backend::Sim(options) => StreamBackend::Sim(SimStream::new(options)),
+            Backend::Cuda(context) => {
                 // SAFETY: the caller vouches for the handle.
-                Work::Cuda(unsafe { RawStream::foreign(context, handle.cast()) })
+                StreamBackend::Cuda(unsafe { RawStream::foreign(context, handle.cast()) })
             }
         };
-        Stream::with(device.clone(), work)
+        Stream::with(device.clone(), backend)
     }
 }

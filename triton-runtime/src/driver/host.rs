@@ -11,26 +11,26 @@ const ALIGN: usize = 256;
 
 /// One allocation.
 #[derive(Debug)]
-pub(crate) struct HostBlock {
+pub(crate) struct HostMemory {
     pointer: NonNull<u8>,
     bytes: usize,
     layout: Layout,
 }
 
 // SAFETY: the memory is owned; kernels reach it through atomics, and host copies through the borrows of its buffer.
-unsafe impl Send for HostBlock {}
+unsafe impl Send for HostMemory {}
 // SAFETY: as above.
-unsafe impl Sync for HostBlock {}
+unsafe impl Sync for HostMemory {}
 
-impl HostBlock {
+impl HostMemory {
     /// Zeroed memory; `None` when there is not enough. A gap follows each block, so that an access just past its end meets
     /// no other block.
-    pub(crate) fn new(bytes: usize) -> Option<HostBlock> {
+    pub(crate) fn new(bytes: usize) -> Option<HostMemory> {
         let padded = bytes.checked_add(ALIGN)?;
         let layout = Layout::from_size_align(padded, ALIGN).ok()?;
         // SAFETY: the size is not zero.
         let pointer = NonNull::new(unsafe { alloc_zeroed(layout) })?;
-        Some(HostBlock { pointer, bytes, layout })
+        Some(HostMemory { pointer, bytes, layout })
     }
 
     /// The address of the first byte.
@@ -72,7 +72,7 @@ impl HostBlock {
 
     /// Copies between blocks; `false` if a range does not lie inside.
     #[must_use]
-    pub(crate) fn copy(&self, offset: usize, source: &HostBlock, source_offset: usize, bytes: usize) -> bool {
+    pub(crate) fn copy(&self, offset: usize, source: &HostMemory, source_offset: usize, bytes: usize) -> bool {
         let (Some(to), Some(from)) = (self.at(offset, bytes), source.at(source_offset, bytes)) else { return false };
         // SAFETY: both ranges were checked; they may overlap.
         unsafe { std::ptr::copy(from, to, bytes) };
@@ -144,7 +144,7 @@ impl HostBlock {
     }
 }
 
-impl Drop for HostBlock {
+impl Drop for HostMemory {
     fn drop(&mut self) {
         // SAFETY: allocated with this layout.
         unsafe { dealloc(self.pointer.as_ptr(), self.layout) };

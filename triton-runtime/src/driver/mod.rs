@@ -8,6 +8,7 @@
 #![allow(unsafe_code, reason = "the driver's interface is C, and device-like host memory needs raw pointers")]
 
 mod api;
+pub(crate) mod assertions;
 pub(crate) mod context;
 pub(crate) mod foreign;
 pub(crate) mod host;
@@ -15,7 +16,6 @@ pub(crate) mod jit;
 pub(crate) mod memory;
 pub(crate) mod module;
 pub(crate) mod pinned;
-pub(crate) mod report;
 pub(crate) mod stream;
 
 use crate::error::Error;
@@ -110,7 +110,7 @@ impl Driver {
         let message = self.message(code);
         // Faults of a kernel are sticky: the next call reports them, whatever it does.
         match code {
-            700 | 702 | 710 | 714..=719 => crate::report::failed().unwrap_or(Error::Device { call, message }),
+            700 | 702 | 710 | 714..=719 => crate::assertions::failed().unwrap_or(Error::Device { call, message }),
             _ => Error::Driver { call, code, message },
         }
     }

@@ -92,14 +92,14 @@ impl Function {
     }
 
     /// Enqueues a launch with the values of each argument. They have been checked against the kernel's metadata, and are at
-    /// most [`ParamType::MAX_WORDS`] each. The last parameter of code with assertions is `report`.
+    /// most [`ParamType::MAX_WORDS`] each. The last parameter of code with assertions is `assertion_slot`.
     #[inline]
     pub(crate) fn launch<const N: usize>(
         &self,
         stream: &RawStream,
         [x, y, z]: [u32; 3],
         values: [&[u64]; N],
-        report: Option<&u64>,
+        assertion_slot: Option<&u64>,
     ) -> Result<(), Error> {
         let context = stream.context;
         context.enter()?;
@@ -108,7 +108,7 @@ impl Function {
         // There is room for one more, but where there is no argument at all.
         let mut one = [std::ptr::null_mut()];
         let params = if N == 0 { &mut one } else { params.as_flattened_mut() };
-        for (param, value) in params.iter_mut().zip(values.iter().copied().flatten().chain(report)) {
+        for (param, value) in params.iter_mut().zip(values.iter().copied().flatten().chain(assertion_slot)) {
             *param = std::ptr::from_ref(value).cast_mut().cast();
         }
         if self.cluster == [1, 1, 1] {

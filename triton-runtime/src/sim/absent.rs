@@ -10,10 +10,10 @@ use triton_core::metadata::{ComputeCapability, Image};
 pub(crate) struct SimOptions(Infallible);
 
 #[derive(Debug)]
-pub(crate) struct Queue(Infallible);
+pub(crate) struct SimStream(Infallible);
 
 #[derive(Debug)]
-pub(crate) struct Block(Infallible);
+pub(crate) struct SimMemory(Infallible);
 
 impl SimOptions {
     pub(crate) fn device() -> Result<Device> {
@@ -37,8 +37,8 @@ impl SimOptions {
     }
 }
 
-impl Queue {
-    pub(crate) fn new(options: SimOptions) -> Queue {
+impl SimStream {
+    pub(crate) fn new(options: SimOptions) -> SimStream {
         match options.0 {}
     }
 
@@ -46,7 +46,7 @@ impl Queue {
         match self.0 {}
     }
 
-    pub(crate) fn allocate(&self, _bytes: usize) -> Result<Block> {
+    pub(crate) fn allocate(&self, _bytes: usize) -> Result<SimMemory> {
         match self.0 {}
     }
 
@@ -62,7 +62,7 @@ impl Queue {
     }
 }
 
-impl Block {
+impl SimMemory {
     pub(crate) fn address(&self) -> u64 {
         match self.0 {}
     }
@@ -79,7 +79,7 @@ impl Block {
         match self.0 {}
     }
 
-    pub(crate) fn copy(&self, _offset: usize, _source: &Block, _source_offset: usize, _bytes: usize) -> bool {
+    pub(crate) fn copy(&self, _offset: usize, _source: &SimMemory, _source_offset: usize, _bytes: usize) -> bool {
         match self.0 {}
     }
 }

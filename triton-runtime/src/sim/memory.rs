@@ -13,16 +13,16 @@ pub(crate) fn with<R>(body: impl FnOnce(&mut Memory) -> R) -> R {
 
 /// One allocation. Once it is dropped, kernels that use it are reported.
 #[derive(Debug)]
-pub(crate) struct Block {
+pub(crate) struct SimMemory {
     address: u64,
     bytes: usize,
 }
 
-impl Block {
+impl SimMemory {
     /// Zeroed memory; `None` when there is not enough.
-    pub(crate) fn new(bytes: usize) -> Option<Block> {
+    pub(crate) fn new(bytes: usize) -> Option<SimMemory> {
         let address = with(|memory| memory.alloc(bytes as u64)).ok()?;
-        Some(Block { address, bytes })
+        Some(SimMemory { address, bytes })
     }
 
     /// The address of the first byte.
@@ -56,7 +56,7 @@ impl Block {
 
     /// Copies between blocks; `false` if a range does not lie inside.
     #[must_use]
-    pub(crate) fn copy(&self, offset: usize, source: &Block, source_offset: usize, bytes: usize) -> bool {
+    pub(crate) fn copy(&self, offset: usize, source: &SimMemory, source_offset: usize, bytes: usize) -> bool {
         let (Some(to), Some(from)) = (self.at(offset, bytes), source.at(source_offset, bytes)) else { return false };
         with(|memory| {
             let bytes = memory.read(from, bytes as u64)?.to_vec();
@@ -66,7 +66,7 @@ impl Block {
     }
 }
 
-impl Drop for Block {
+impl Drop for SimMemory {
     fn drop(&mut self) {
         // It is allocated as long as this lives, so that it can be freed.
         let _ = with(|memory| memory.free(self.address));

@@ -10,15 +10,15 @@ mod findings;
 mod memory;
 
 pub use findings::Findings;
-pub(crate) use memory::Block;
-pub use triton_sim::report::{Access, Fault, MbarrierProblem, Report, Site, Space, Wait};
+pub(crate) use memory::SimMemory;
+pub use triton_sim::faults::{AccessKind, Fault, MbarrierProblem, Report, Site, Space, Wait};
 pub use triton_sim::stats::Statistics;
 
-use crate::device::{Device, Place};
+use crate::device::{Backend, Device};
 use crate::error::{Error, Result};
 use crate::kernel::Kernel;
 use crate::lock;
-use crate::stream::{Stream, Work};
+use crate::stream::{Stream, StreamBackend};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
@@ -101,7 +101,7 @@ impl Device {
 
     /// The simulator with other options than the defaults.
     pub fn sim_with(options: SimOptions) -> Device {
-        Device::at(Place::from(options))
+        Device::at(Backend::from(options))
     }
 }
 
@@ -109,24 +109,24 @@ impl Stream {
     /// What the last launch on this stream is counted by; `None` before the first, and on other devices than
     /// [`Device::sim`].
     pub fn statistics(&self) -> Option<Statistics> {
-        match self.work() {
-            Work::Sim(queue) => lock(&queue.statistics).clone(),
-            Work::Cpu | Work::Cuda(_) => None,
+        match self.backend() {
+            StreamBackend::Sim(queue) => lock(&queue.statistics).clone(),
+            StreamBackend::Cpu | StreamBackend::Cuda(_) => None,
         }
     }
 }
 
 /// The state of a stream of the simulator.
 #[derive(Debug)]
-pub(crate) struct Queue {
+pub(crate) struct SimStream {
     options: SimOptions,
     launches: AtomicU64,
     statistics: Mutex<Option<Statistics>>,
 }
 
-impl Queue {
-    pub(crate) fn new(options: SimOptions) -> Queue {
-        Queue { options, launches: AtomicU64::new(0), statistics: Mutex::new(None) }
+impl SimStream {
+    pub(crate) fn new(options: SimOptions) -> SimStream {
+        SimStream { options, launches: AtomicU64::new(0), statistics: Mutex::new(None) }
     }
 
     /// The compute capability that images are chosen for.
@@ -138,8 +138,8 @@ impl Queue {
     ///
     /// # Errors
     /// [`Error::OutOfMemory`].
-    pub(crate) fn allocate(&self, bytes: usize) -> Result<Block> {
-        Block::new(bytes).ok_or_else(|| Error::out_of_memory(bytes as u64, self.options.name().to_string()))
+    pub(crate) fn allocate(&self, bytes: usize) -> Result<SimMemory> {
+        SimMemory::new(bytes).ok_or_else(|| Error::out_of_memory(bytes as u64, self.options.name().to_string()))
     }
 
     /// Runs an image over a grid of blocks, with these values of its parameters.
@@ -158,17 +158,17 @@ impl Queue {
         let number = self.launches.fetch_add(1, Relaxed);
         let mut options = Options { seed: mix(self.options.seed, number), ..Options::default() };
         if let Some(limit) = self.options.instructions {
-            options.most_instructions = limit;
+            options.max_instructions = limit;
         }
         // Memory in which a failed assertion describes itself.
-        let slot = if image.has_assert_buffer { Some(self.allocate(SLOT)?) } else { None };
+        let slot = if image.has_assert_buffer { Some(self.allocate(ASSERTION_SLOT_BYTES)?) } else { None };
         let launch = Launch {
             entry: image.entry.to_string(),
             grid,
             block: [image.threads, 1, 1],
             cluster: image.cluster,
             shared: image.shared_bytes,
-            args: words.chain(slot.as_ref().map(Block::address)).map(Arg::Bits).collect(),
+            args: words.chain(slot.as_ref().map(SimMemory::address)).map(Arg::Bits).collect(),
         };
         let outcome = memory::with(|memory| module.launch(memory, &launch, &options));
         let outcome = outcome.map_err(|error| refused(kernel, error.to_string()))?;
@@ -188,11 +188,11 @@ impl Queue {
 }
 
 /// Bytes in which a failed assertion describes itself: [`Image::has_assert_buffer`].
-const SLOT: usize = 16;
+const ASSERTION_SLOT_BYTES: usize = 16;
 
 /// The number of the text of the assertion that failed, and the program; `None` if none has.
-fn described(slot: &Block) -> Option<(u32, [u32; 3])> {
-    let mut bytes = [0; SLOT];
+fn described(slot: &SimMemory) -> Option<(u32, [u32; 3])> {
+    let mut bytes = [0; ASSERTION_SLOT_BYTES];
     let (words, _) = if slot.read(0, &mut bytes) { bytes.as_chunks::<4>() } else { return None };
     let mut words = words.iter().map(|word| u32::from_le_bytes(*word));
     let text = words.next()?.checked_sub(1)?;
@@ -226,12 +226,12 @@ fn mix(seed: u64, number: u64) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use super::{Block, SLOT, described, mix};
+    use super::{ASSERTION_SLOT_BYTES, SimMemory, described, mix};
     use std::collections::BTreeSet;
 
     #[test]
     fn slots_name_the_assertion() {
-        let slot = Block::new(SLOT).expect("16 bytes");
+        let slot = SimMemory::new(ASSERTION_SLOT_BYTES).expect("16 bytes");
         assert_eq!(described(&slot), None);
         let words: Vec<u8> = [5u32, 3, 2, 1].iter().flat_map(|word| word.to_le_bytes()).collect();
         assert!(slot.write(0, &words) && !slot.write(1, &words));

@@ -7,17 +7,17 @@
 pub mod archive;
 #[cfg(feature = "record")]
 pub mod device;
-pub mod form;
-pub mod kind;
+pub mod instruction;
 pub mod matrix;
+pub mod operand_type;
 pub mod program;
 pub mod random;
 #[cfg(feature = "record")]
 pub mod record;
 pub mod table;
 
-use kind::Kind;
 use matrix::Dots;
+use operand_type::OperandType;
 use random::hash;
 
 /// Forms of one program.
@@ -37,29 +37,29 @@ pub struct Program {
     /// Bytes that the second parameter points to, zero before.
     pub output: usize,
     /// What lies there.
-    pub results: Vec<Outcome>,
+    pub results: Vec<ResultVector>,
 }
 
 /// One result of a form in all threads, or one matrix.
 #[derive(Clone, Debug)]
-pub struct Outcome {
+pub struct ResultVector {
     /// Name of the form.
     pub form: String,
     /// Type of a result.
-    pub kind: Kind,
+    pub ty: OperandType,
     /// How close a result must be.
-    pub promise: Promise,
+    pub exactness: Exactness,
     /// Which operands lead to it.
-    pub origin: Origin,
+    pub inputs: Inputs,
     /// Where each result begins in the output.
-    pub places: Vec<usize>,
+    pub offsets: Vec<usize>,
     /// Bytes of each.
     pub bytes: usize,
 }
 
 /// What the ISA, or a measured model, says of a result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Promise {
+pub enum Exactness {
     /// Its bits.
     Exact,
     /// Its error.
@@ -70,7 +70,7 @@ pub enum Promise {
 
 /// Where results come from.
 #[derive(Clone, Debug)]
-pub enum Origin {
+pub enum Inputs {
     /// Result `n` from the values at `offset + n * STRIDE` of the input, of this many bytes.
     Operands(Vec<(usize, usize)>),
     /// Sums of products.
@@ -84,22 +84,22 @@ impl Program {
     }
 }
 
-impl Outcome {
+impl ResultVector {
     /// The bits of a result.
     pub fn bits(&self, output: &[u8], index: usize) -> u128 {
-        bits(output, self.places[index], self.bytes)
+        bits(output, self.offsets[index], self.bytes)
     }
 
     /// The operands of a result, as text.
     pub fn operands(&self, input: &[u8], index: usize) -> String {
-        match &self.origin {
-            Origin::Operands(list) => {
+        match &self.inputs {
+            Inputs::Operands(list) => {
                 let text = |&(offset, bytes): &(usize, usize)| {
                     format!("{:0width$x}", bits(input, offset + index * program::STRIDE, bytes), width = bytes * 2)
                 };
                 list.iter().map(text).collect::<Vec<_>>().join(" ")
             }
-            Origin::Dots(dots) => dots.operands(index),
+            Inputs::Dots(dots) => dots.operands(index),
         }
     }
 }
@@ -115,9 +115,9 @@ fn bits(data: &[u8], at: usize, bytes: usize) -> u128 {
 pub fn programs() -> Result<Vec<Program>, String> {
     let mut all = Vec::new();
     for section in table::SECTIONS {
-        let promise = if section.name == "approximate" { Promise::Approximate } else { Promise::Exact };
+        let exactness = if section.name == "approximate" { Exactness::Approximate } else { Exactness::Exact };
         for (number, forms) in section.forms()?.chunks(FORMS).enumerate() {
-            all.push(program::program(format!("{}-{number}", section.name), section.blocks, promise, forms));
+            all.push(program::program(format!("{}-{number}", section.name), section.blocks, exactness, forms));
         }
     }
     all.extend(matrix::programs());

@@ -79,8 +79,8 @@ fn show(file: &Path, name: &str) -> Result<(), String> {
             Run::Failed(error) => println!("{}: {error}", program.name),
             Run::Output(output) => {
                 for result in &program.results {
-                    println!("{}: {} ({})", program.name, result.form, result.kind.name);
-                    for index in 0..result.places.len() {
+                    println!("{}: {} ({})", program.name, result.form, result.ty.name);
+                    for index in 0..result.offsets.len() {
                         let (bits, width) = (result.bits(output, index), result.bytes * 2);
                         println!("  {} -> {bits:0width$x}", result.operands(&program.input, index));
                     }

@@ -1,9 +1,9 @@
 //! Programs: PTX texts with their inputs, and where each result lies.
 
-use crate::form::{Form, INPUTS, OUTPUTS, SCRATCH};
-use crate::kind::{Kind, Value};
+use crate::instruction::{INPUTS, InstructionForm, OUTPUTS, SCRATCH};
+use crate::operand_type::{OperandType, Value};
 use crate::random::{Random, hash};
-use crate::{Origin, Outcome, Program, Promise};
+use crate::{Exactness, Inputs, Program, ResultVector};
 use std::fmt::Write;
 
 /// Threads of a block.
@@ -40,36 +40,36 @@ const PARTS: &[(&str, &str, &str, &str)] = &[
 ];
 
 /// The program of some forms.
-pub fn program(name: String, blocks: u32, promise: Promise, forms: &[Form]) -> Program {
+pub fn program(name: String, blocks: u32, exactness: Exactness, forms: &[InstructionForm]) -> Program {
     let threads = (blocks * THREADS) as usize;
     let (mut registers, mut body) = (String::new(), String::new());
     let (mut input, mut output, mut results) = (Vec::new(), 0, Vec::new());
     for (number, form) in forms.iter().enumerate() {
         let first = input.len();
         let operands = (0..form.inputs.len()).map(|i| (first + i * threads * STRIDE, form.inputs[i].bytes)).collect();
-        let origin = Origin::Operands(operands);
+        let inputs = Inputs::Operands(operands);
         input.extend(values(form, threads));
         let mut text = form.body.clone();
         let (mut before, mut after) = (String::new(), String::new());
-        for (i, kind) in form.inputs.iter().enumerate() {
-            let register = register(&mut registers, INPUTS[i], number, *kind);
+        for (i, ty) in form.inputs.iter().enumerate() {
+            let register = register(&mut registers, INPUTS[i], number, *ty);
             text = text.replace(&format!("${}", INPUTS[i]), &register);
             let at = first + i * threads * STRIDE;
-            if kind.value == Value::Predicate {
+            if ty.value == Value::Predicate {
                 let _ = writeln!(registers, "  .reg .b32 %y{}{number};", INPUTS[i]);
                 let _ = writeln!(before, "  ld.global.b32 %y{}{number},[%i+{at}];", INPUTS[i]);
                 let _ = writeln!(before, "  setp.ne.b32 {register},%y{}{number},0;", INPUTS[i]);
             } else {
-                let _ = writeln!(before, "  ld.global.b{} {register},[%i+{at}];", kind.bytes * 8);
+                let _ = writeln!(before, "  ld.global.b{} {register},[%i+{at}];", ty.bytes * 8);
             }
         }
         for (i, result) in form.outputs.iter().enumerate() {
-            let predicate = result.kind.value == Value::Predicate;
-            let bytes = if predicate { 1 } else { result.kind.bytes };
+            let predicate = result.ty.value == Value::Predicate;
+            let bytes = if predicate { 1 } else { result.ty.bytes };
             let letter = OUTPUTS[i];
             text = text.replace(&format!("${}", letter.to_ascii_uppercase()), &format!("%at{bytes}+{output}"));
             if !result.in_memory {
-                let register = register(&mut registers, letter, number, result.kind);
+                let register = register(&mut registers, letter, number, result.ty);
                 text = text.replace(&format!("${letter}"), &register);
                 if predicate {
                     let _ = writeln!(registers, "  .reg .b32 %z{letter}{number};");
@@ -80,8 +80,8 @@ pub fn program(name: String, blocks: u32, promise: Promise, forms: &[Form]) -> P
                 }
             }
             let form = if i == 0 { form.name.clone() } else { format!("{} -> {letter}", form.name) };
-            let places = (0..threads).map(|t| output + t * bytes).collect();
-            results.push(Outcome { form, kind: result.kind, promise, origin: origin.clone(), places, bytes });
+            let offsets = (0..threads).map(|t| output + t * bytes).collect();
+            results.push(ResultVector { form, ty: result.ty, exactness, inputs: inputs.clone(), offsets, bytes });
             output += threads * bytes;
         }
         for (letter, ty) in SCRATCH {
@@ -109,22 +109,22 @@ pub fn program(name: String, blocks: u32, promise: Promise, forms: &[Form]) -> P
 }
 
 /// Declares the register of an operand.
-fn register(registers: &mut String, letter: char, number: usize, kind: Kind) -> String {
-    let ty = if kind.value == Value::Predicate { "pred".into() } else { format!("b{}", kind.bytes * 8) };
+fn register(registers: &mut String, letter: char, number: usize, ty: OperandType) -> String {
+    let ty = if ty.value == Value::Predicate { "pred".into() } else { format!("b{}", ty.bytes * 8) };
     let _ = writeln!(registers, "  .reg .{ty} %{letter}{number};");
     format!("%{letter}{number}")
 }
 
 /// The inputs of a form, which depend on nothing but the form.
-fn values(form: &Form, threads: usize) -> Vec<u8> {
+fn values(form: &InstructionForm, threads: usize) -> Vec<u8> {
     let mut random = Random::new(hash(format!("{} {}", form.name, form.body).as_bytes()));
     let mut data = vec![0; form.inputs.len() * threads * STRIDE];
     for thread in 0..threads {
-        let mut known: Vec<(Kind, u128)> = Vec::new();
-        for (i, kind) in form.inputs.iter().enumerate() {
-            let before: Vec<u128> = known.iter().filter(|(k, _)| k == kind).map(|(_, v)| *v).collect();
-            let value = kind.sample(&mut random, &before);
-            known.push((*kind, value));
+        let mut known: Vec<(OperandType, u128)> = Vec::new();
+        for (i, ty) in form.inputs.iter().enumerate() {
+            let before: Vec<u128> = known.iter().filter(|(k, _)| k == ty).map(|(_, v)| *v).collect();
+            let value = ty.sample(&mut random, &before);
+            known.push((*ty, value));
             data[(i * threads + thread) * STRIDE..][..16].copy_from_slice(&value.to_le_bytes());
         }
     }

@@ -13,7 +13,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
 /// How long one program may take.
-const PATIENCE: Duration = Duration::from_secs(20);
+const TIMEOUT: Duration = Duration::from_secs(20);
 /// How long all of them may.
 const LIMIT: Duration = Duration::from_secs(150);
 
@@ -97,8 +97,8 @@ fn process(first: usize, programs: &[Program], start: Instant) -> Result<Vec<Run
 }
 
 fn next(receiver: &Receiver<Run>) -> Result<Run, String> {
-    receiver.recv_timeout(PATIENCE).map_err(|error| match error {
-        RecvTimeoutError::Timeout => format!("no end after {PATIENCE:?}"),
+    receiver.recv_timeout(TIMEOUT).map_err(|error| match error {
+        RecvTimeoutError::Timeout => format!("no end after {TIMEOUT:?}"),
         RecvTimeoutError::Disconnected => "the process ended".into(),
     })
 }
@@ -130,8 +130,8 @@ pub fn run(first: &str) -> Result<(), String> {
         let both = gpu.run(program, 0).and_then(|output| Ok((gpu.run(program, 0xff)?, output)));
         match both {
             Ok((again, output)) => {
-                let differ = |result: &&crate::Outcome| {
-                    (0..result.places.len()).any(|i| result.bits(&output, i) != result.bits(&again, i))
+                let differ = |result: &&crate::ResultVector| {
+                    (0..result.offsets.len()).any(|i| result.bits(&output, i) != result.bits(&again, i))
                 };
                 if let Some(result) = program.results.iter().find(differ) {
                     eprintln!("{}: two runs differ in {}", program.name, result.form);

@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 use triton_chip::archive::{Archive, Record, Run};
 use triton_chip::matrix::element::{BF16_, E4M3_, E5M2_, F16_, F32_, F64_, S8_, S32_, TF32_, U8_};
 use triton_chip::matrix::verify;
-use triton_chip::{Origin, Program, programs};
+use triton_chip::{Inputs, Program, programs};
 
 fn all() -> Vec<Program> {
     programs().expect("tables that can be read")
@@ -22,9 +22,9 @@ fn names_and_results_are_distinct() {
     for program in &all {
         let mut written = vec![false; program.output];
         for result in &program.results {
-            for place in result.places.iter().flat_map(|place| *place..place + result.bytes) {
-                assert!(!written[place], "{}: {} lies on another result at {place}", program.name, result.form);
-                written[place] = true;
+            for offset in result.offsets.iter().flat_map(|offset| *offset..offset + result.bytes) {
+                assert!(!written[offset], "{}: {} lies on another result at {offset}", program.name, result.form);
+                written[offset] = true;
             }
         }
     }
@@ -35,7 +35,7 @@ fn a_matrix_has_each_element_once() {
     let mut matrices = 0;
     for program in all() {
         for result in &program.results {
-            let Origin::Dots(dots) = &result.origin else { continue };
+            let Inputs::Dots(dots) = &result.inputs else { continue };
             let (m, n) = (dots.case.spec.m, dots.case.spec.n);
             let at: HashSet<(usize, usize)> = dots.at.iter().copied().filter(|(y, x)| *y < m && *x < n).collect();
             assert_eq!((at.len(), dots.at.len()), (m * n, m * n), "{}: {}", program.name, result.form);
@@ -68,11 +68,11 @@ fn exact_sums() {
         let mut output = vec![0; program.output];
         let mut last = None;
         for result in &program.results {
-            let Origin::Dots(dots) = &result.origin else { continue };
-            for (i, place) in result.places.iter().enumerate() {
+            let Inputs::Dots(dots) = &result.inputs else { continue };
+            for (i, offset) in result.offsets.iter().enumerate() {
                 let Some(sum) = verify::sum(dots, i) else { continue };
-                output[*place..place + result.bytes].copy_from_slice(&sum.to_le_bytes()[..result.bytes]);
-                last = Some(*place);
+                output[*offset..offset + result.bytes].copy_from_slice(&sum.to_le_bytes()[..result.bytes]);
+                last = Some(*offset);
                 exact += 1;
             }
         }

@@ -2,16 +2,16 @@
 //! before).
 
 use super::thread::{Copies, Thread};
-use super::{Performer, Scope, Space, View, Who, lanes_of};
+use super::{Accessor, Performer, Scope, Space, View, lanes_of};
 use std::rc::Rc;
 
 /// The most groups of 32 agents that a record can name.
-const MOST_GROUPS: u32 = 1 << 16;
+const MAX_GROUPS: u32 = 1 << 16;
 
 /// A snapshot of a thread's vector clock: where asynchronous work starts from, what a fence publishes. A clone is
 /// cheap.
 #[derive(Clone, Debug)]
-pub struct Moment {
+pub struct ClockSnapshot {
     cluster: u32,
     block: u8,
     agent: u32,
@@ -19,7 +19,7 @@ pub struct Moment {
     thread: Thread,
 }
 
-impl Moment {
+impl ClockSnapshot {
     /// Everything up to this point, for others to acquire.
     pub fn view(&self) -> View {
         let mut view = self.thread.view.clone();
@@ -28,8 +28,8 @@ impl Moment {
     }
 
     /// An agent that acts from this point on, whatever its thread does meanwhile.
-    pub fn who(&self, performer: Performer) -> Who<'_> {
-        Who {
+    pub fn accessor(&self, performer: Performer) -> Accessor<'_> {
+        Accessor {
             cluster: self.cluster,
             block: self.block,
             warp: self.agent / 32,
@@ -45,7 +45,7 @@ impl Moment {
 #[derive(Debug, Default)]
 pub(super) struct Fences {
     /// Where the last fence stood: relaxed stores publish it.
-    pub released: [Option<Rc<Moment>>; 3],
+    pub released: [Option<Rc<ClockSnapshot>>; 3],
     /// What relaxed loads saw: the next fence acquires it.
     pub pending: [Option<View>; 3],
 }
@@ -85,20 +85,20 @@ impl Causality {
     pub fn new_agent(&mut self) -> u32 {
         let agent = self.next_agent;
         // Agents beyond the limit share the last one: that may hide a race, but reports no false one.
-        self.next_agent = (agent + 1).min(MOST_GROUPS * 32 - 1);
+        self.next_agent = (agent + 1).min(MAX_GROUPS * 32 - 1);
         agent
     }
 
     /// An agent for each lane of a warp: this one and the 31 after it.
     pub fn new_agents(&mut self) -> u32 {
-        let first = self.next_agent.next_multiple_of(32).min((MOST_GROUPS - 1) * 32);
-        self.next_agent = (first + 32).min(MOST_GROUPS * 32 - 1);
+        let first = self.next_agent.next_multiple_of(32).min((MAX_GROUPS - 1) * 32);
+        self.next_agent = (first + 32).min(MAX_GROUPS * 32 - 1);
         first
     }
 
     /// Lanes of a warp that access memory now.
-    pub fn who(&self, warp: u32, lanes: u32) -> Who<'_> {
-        let who = Who {
+    pub fn accessor(&self, warp: u32, lanes: u32) -> Accessor<'_> {
+        let accessor = Accessor {
             cluster: self.cluster,
             block: self.block(warp),
             warp,
@@ -107,19 +107,19 @@ impl Causality {
             threads: self.threads.get(warp as usize * 32..).unwrap_or_default(),
             performer: Performer::Thread,
         };
-        who.at(lanes)
+        accessor.at(lanes)
     }
 
     /// A snapshot of a thread, for asynchronous work. What the thread does from now on is not part of it.
-    pub fn moment(&mut self, thread: u32) -> Moment {
-        let moment = self.present(thread);
+    pub fn snapshot(&mut self, thread: u32) -> ClockSnapshot {
+        let snapshot = self.present(thread);
         self.tick(thread / 32);
-        moment
+        snapshot
     }
 
     /// All that happened before, for others to acquire. What the thread does from now on is not part of it.
     pub fn release(&mut self, thread: u32) -> View {
-        self.moment(thread).view()
+        self.snapshot(thread).view()
     }
 
     /// A release: merges the clocks of lanes of a warp into a barrier's view.
@@ -129,7 +129,7 @@ impl Causality {
         for lane in lanes_of(lanes) {
             let agent = warp * 32 + lane;
             let Some(thread) = self.threads.get(agent as usize) else { continue };
-            if !last.is_some_and(|last| last.same(&thread.view)) {
+            if !last.is_some_and(|last| last.ptr_eq(&thread.view)) {
                 into.join(&thread.view);
             }
             thread.publish(into, self.cluster, agent, clock);
@@ -145,7 +145,7 @@ impl Causality {
         for lane in lanes_of(lanes) {
             let Some(thread) = self.threads.get_mut((warp * 32 + lane) as usize) else { continue };
             match &last {
-                Some((before, after)) if before.same(&thread.view) => thread.view = after.clone(),
+                Some((before, after)) if before.ptr_eq(&thread.view) => thread.view = after.clone(),
                 Some(_) | None => {
                     let before = thread.view.clone();
                     thread.view.join(view);
@@ -167,15 +167,15 @@ impl Causality {
     }
 
     /// A thread learns that asynchronous work, which it began itself, is complete up to a clock of its agent. Others learn it
-    /// from the thread, or from a view that [`Moment::view`] was joined into.
-    pub fn learn(&mut self, thread: u32, agent: u32, clock: u32) {
+    /// from the thread, or from a view that [`ClockSnapshot::view`] was joined into.
+    pub fn join_epoch(&mut self, thread: u32, agent: u32, clock: u32) {
         let cluster = self.cluster;
         let Some(thread) = self.threads.get_mut(thread as usize) else { return };
         if thread.copies.agent != agent {
             let before = std::mem::replace(&mut thread.copies, Copies { agent, ..Copies::default() });
             thread.view.known.set(cluster, before.agent, before.known);
-            for (knowledge, fenced) in thread.view.fenced.iter_mut().zip(before.fenced) {
-                knowledge.set(cluster, before.agent, fenced);
+            for (vector_clock, fenced) in thread.view.fenced.iter_mut().zip(before.fenced) {
+                vector_clock.set(cluster, before.agent, fenced);
             }
         }
         thread.copies.known = thread.copies.known.max(clock);
@@ -206,21 +206,21 @@ impl Causality {
                     self.acquire(warp, 1 << lane, &view);
                 }
             }
-            let moment = Rc::new(self.present(agent));
+            let snapshot = Rc::new(self.present(agent));
             let Some(fences) = self.fences.get_mut(agent as usize) else { continue };
             for level in scope.levels() {
-                fences.released[level] = Some(moment.clone());
+                fences.released[level] = Some(snapshot.clone());
             }
         }
         self.tick(warp);
     }
 
     /// Whether an epoch of the cluster happened before a thread's current point.
-    pub fn knows(&self, thread: u32, agent: u32, clock: u32) -> bool {
+    pub fn happened_before(&self, thread: u32, agent: u32, clock: u32) -> bool {
         let Some(state) = self.threads.get(thread as usize) else { return false };
         let own = agent == thread && clock <= self.clock(thread / 32);
         let copies = state.copies.agent == agent && state.copies.known >= clock;
-        own || copies || state.view.known.knows(self.cluster, agent, clock)
+        own || copies || state.view.known.contains(self.cluster, agent, clock)
     }
 
     /// The number of the cluster.
@@ -237,9 +237,9 @@ impl Causality {
         self.fences.get_mut(thread as usize)
     }
 
-    fn present(&self, thread: u32) -> Moment {
+    fn present(&self, thread: u32) -> ClockSnapshot {
         let (cluster, warp) = (self.cluster, thread / 32);
-        Moment {
+        ClockSnapshot {
             cluster,
             block: self.block(warp),
             agent: thread,

@@ -1,7 +1,7 @@
 //! Shadow memory of a few bytes.
 
 use super::thread::Layer;
-use super::{ConflictKind, Performer, Proxy, Record, Space, Who};
+use super::{Accessor, ConflictKind, Performer, Proxy, Record, Space};
 
 /// The last write, and the reads since. More of either only while nothing orders them: reads, writes of strong operations,
 /// and those of equal values by one store.
@@ -28,21 +28,21 @@ struct Spill {
 }
 
 /// One instruction at one cell.
-pub(super) struct Touch<'a> {
+pub(super) struct CellAccess<'a> {
     /// Who does it.
-    pub who: Who<'a>,
+    pub accessor: Accessor<'a>,
     /// What is remembered of it.
-    pub mine: Record,
+    pub current: Record,
     /// Whether it writes what is there already.
     pub repeats: bool,
     /// Where.
     pub space: Space,
     /// How many unordered records are kept.
-    pub most: usize,
+    pub max_records: usize,
 }
 
 /// What a cell finds: the earlier access, with only those lanes that conflict.
-pub(super) type Found = Option<(ConflictKind, Record)>;
+pub(super) type CellConflict = (ConflictKind, Record);
 
 impl Cell {
     /// Whether anything was written.
@@ -61,25 +61,26 @@ impl Cell {
 
     /// Checks an access and records it. A reported conflict is settled: it counts as ordered from now on.
     #[inline(always)]
-    pub fn touch(&mut self, touch: &Touch) -> Found {
+    pub fn access(&mut self, access: &CellAccess) -> Option<CellConflict> {
         let mut found = None;
-        if touch.mine.proxy == Proxy::Async {
-            self.check_proxy(touch, &mut found);
+        if access.current.proxy == Proxy::Async {
+            self.check_proxy(access, &mut found);
         }
-        let writes = touch.mine.kind.writes();
-        self.writes.meet(touch, true, writes, &mut found);
-        self.reads.meet(touch, writes, true, &mut found);
+        let writes = access.current.kind.writes();
+        self.writes.meet(access, true, writes, &mut found);
+        self.reads.meet(access, writes, true, &mut found);
         let list = if writes { &mut self.writes } else { &mut self.reads };
-        list.push(&touch.mine, touch.most);
+        list.push(&access.current, access.max_records);
         found
     }
 
     /// An access of the asynchronous proxy to what the generic one wrote before, without a fence between.
-    fn check_proxy(&mut self, touch: &Touch, found: &mut Found) {
+    fn check_proxy(&mut self, access: &CellAccess, found: &mut Option<CellConflict>) {
         let Some(last) = self.writes.last_mut().filter(|last| last.proxy == Proxy::Generic) else { return };
-        let Touch { who, space, .. } = touch;
+        let CellAccess { accessor, space, .. } = access;
         // An unordered one is a race, unless both are strong.
-        let lanes = who.unknown(Layer::Fenced(*space), last).to_some & !who.unknown(Layer::Known, last).to_some;
+        let lanes =
+            accessor.unknown(Layer::Fenced(*space), last).to_some & !accessor.unknown(Layer::Known, last).to_some;
         if lanes != 0 {
             *found = Some((ConflictKind::ProxyFence, Record { lanes, ..*last }));
             last.clock = 0;
@@ -91,16 +92,16 @@ impl Records {
     /// Looks for records that race with an access, if they `conflict` at all; and drops those that it stands for, if it
     /// will `replace` them: who knows the access knows them too.
     #[inline(always)]
-    fn meet(&mut self, touch: &Touch, conflict: bool, replace: bool, found: &mut Found) {
+    fn meet(&mut self, access: &CellAccess, conflict: bool, replace: bool, found: &mut Option<CellConflict>) {
         match self {
             Records::None => {}
             Records::One(one) => {
-                if !stays(one, touch, conflict, replace, found) {
+                if !keep(one, access, conflict, replace, found) {
                     *self = Records::None;
                 }
             }
             Records::Many(spill) => {
-                spill.records.retain_mut(|record| stays(record, touch, conflict, replace, found));
+                spill.records.retain_mut(|record| keep(record, access, conflict, replace, found));
                 match spill.records[..] {
                     [] => *self = Records::None,
                     [one] => *self = Records::One(one),
@@ -110,20 +111,20 @@ impl Records {
         }
     }
 
-    /// Appends one; the oldest goes if there are more than `most`.
+    /// Appends one; the oldest goes if there are more than `max_records`.
     #[inline]
-    fn push(&mut self, mine: &Record, most: usize) {
+    fn push(&mut self, current: &Record, max_records: usize) {
         match self {
-            Records::None => *self = Records::One(*mine),
-            Records::One(last) if last.differs_in_lanes(mine) => last.merge(mine),
-            Records::One(one) => *self = Records::Many(Box::new(Spill { records: vec![*one, *mine] })),
+            Records::None => *self = Records::One(*current),
+            Records::One(last) if last.differs_in_lanes(current) => last.merge(current),
+            Records::One(one) => *self = Records::Many(Box::new(Spill { records: vec![*one, *current] })),
             Records::Many(spill) => match spill.records.last_mut() {
-                Some(last) if last.differs_in_lanes(mine) => last.merge(mine),
+                Some(last) if last.differs_in_lanes(current) => last.merge(current),
                 Some(_) | None => {
-                    if spill.records.len() >= most {
+                    if spill.records.len() >= max_records {
                         spill.records.remove(0);
                     }
-                    spill.records.push(*mine);
+                    spill.records.push(*current);
                 }
             },
         }
@@ -140,17 +141,23 @@ impl Records {
 
 /// Checks one record against an access, and says whether it is still needed beside it.
 #[inline(always)]
-fn stays(other: &mut Record, touch: &Touch, conflict: bool, replace: bool, found: &mut Found) -> bool {
-    let mine = &touch.mine;
-    let unknown = touch.who.unknown(Layer::Known, other);
-    let excused = || mine.strong_with(other) || touch.repeats && mine.same_store(other);
+fn keep(
+    other: &mut Record,
+    access: &CellAccess,
+    conflict: bool,
+    replace: bool,
+    found: &mut Option<CellConflict>,
+) -> bool {
+    let current = &access.current;
+    let unknown = access.accessor.unknown(Layer::Known, other);
+    let excused = || current.strong_with(other) || access.repeats && current.same_store(other);
     if conflict && unknown.to_some != 0 && !excused() {
         found.get_or_insert((ConflictKind::Race, Record { lanes: unknown.to_some, ..*other }));
         other.clock = 0;
     }
     // Who knows the access knows what its thread knew: any one of many, if their work has one agent.
-    let one_for_all = matches!(touch.who.performer, Performer::Async { .. });
+    let one_for_all = matches!(access.accessor.performer, Performer::Async { .. });
     let unknown = if one_for_all { unknown.to_some } else { unknown.to_all };
-    let known = unknown == 0 || other.precedes(mine);
-    !(replace && (other.clock == 0 || known && mine.as_strict_as(other)))
+    let known = unknown == 0 || other.precedes(current);
+    !(replace && (other.clock == 0 || known && current.as_strict_as(other)))
 }

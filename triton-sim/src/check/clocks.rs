@@ -26,7 +26,7 @@ impl Clocks {
 
     /// Merges another one. If either covers both, nothing is copied.
     pub fn join(&mut self, other: &Clocks) {
-        if self.same(other) {
+        if self.ptr_eq(other) {
             return;
         }
         let (ours, theirs) = (self.as_slice(), other.as_slice());
@@ -48,7 +48,7 @@ impl Clocks {
     }
 
     /// Whether both are one vector in memory: cheap, and true of most that are equal.
-    pub fn same(&self, other: &Clocks) -> bool {
+    pub fn ptr_eq(&self, other: &Clocks) -> bool {
         match (&self.0, &other.0) {
             (Some(a), Some(b)) => Rc::ptr_eq(a, b),
             (None, None) => true,
@@ -71,21 +71,21 @@ impl Clocks {
 
 /// The epochs that are known: those of the own cluster in one vector, those of others beside it. A clone is a reference.
 #[derive(Clone, Debug)]
-pub struct Knowledge {
+pub struct VectorClock {
     cluster: u32,
     home: Clocks,
     /// By cluster, rising. They come through global memory only, and most programs have none.
     others: Option<Rc<Vec<(u32, Clocks)>>>,
 }
 
-impl Knowledge {
+impl VectorClock {
     /// A thread of this cluster knows nothing yet.
-    pub fn new(cluster: u32) -> Knowledge {
-        Knowledge { cluster, home: Clocks::default(), others: None }
+    pub fn new(cluster: u32) -> VectorClock {
+        VectorClock { cluster, home: Clocks::default(), others: None }
     }
 
     /// Whether an epoch of an agent of this cluster is known.
-    pub fn knows(&self, cluster: u32, agent: u32, clock: u32) -> bool {
+    pub fn contains(&self, cluster: u32, agent: u32, clock: u32) -> bool {
         self.unknown(cluster, agent / 32, 1 << (agent % 32), clock) == 0
     }
 
@@ -105,13 +105,13 @@ impl Knowledge {
 
     /// Adds an epoch of an agent of this cluster.
     pub fn set(&mut self, cluster: u32, agent: u32, clock: u32) {
-        if !self.knows(cluster, agent, clock) {
+        if !self.contains(cluster, agent, clock) {
             self.of_mut(cluster).set(agent, clock);
         }
     }
 
     /// Merges another one.
-    pub fn join(&mut self, other: &Knowledge) {
+    pub fn join(&mut self, other: &VectorClock) {
         if self.cluster == other.cluster {
             self.home.join(&other.home);
         } else if !other.home.as_slice().is_empty() {
@@ -130,13 +130,13 @@ impl Knowledge {
 
     /// Whether both are the same vectors in memory.
     #[inline]
-    pub fn same(&self, other: &Knowledge) -> bool {
+    pub fn ptr_eq(&self, other: &VectorClock) -> bool {
         let others = match (&self.others, &other.others) {
             (Some(a), Some(b)) => Rc::ptr_eq(a, b),
             (None, None) => true,
             (Some(_), None) | (None, Some(_)) => false,
         };
-        others && self.cluster == other.cluster && self.home.same(&other.home)
+        others && self.cluster == other.cluster && self.home.ptr_eq(&other.home)
     }
 
     /// Whether nothing is known.

@@ -20,9 +20,10 @@ mod tests;
 mod thread;
 mod view;
 
-pub use causality::{Causality, Moment};
-pub use clocks::{Clocks, Knowledge};
-pub use record::{Access, ConflictKind, Kind, Performer, Proxy, Record, Scope, Who};
+pub use crate::access::AccessKind;
+pub use causality::{Causality, ClockSnapshot};
+pub use clocks::{Clocks, VectorClock};
+pub use record::{Access, Accessor, ConflictKind, Performer, Proxy, Record, Scope};
 pub use shadow::{Conflict, Shadow};
 pub use sync::{Ordering, SyncMap};
 pub use thread::Thread;

@@ -1,19 +1,8 @@
 //! Accesses, their agents, and when two of them conflict.
 
 use super::thread::{Layer, Thread};
-use super::{Knowledge, lanes_of};
+use super::{AccessKind, VectorClock, lanes_of};
 use std::ops::RangeInclusive;
-
-/// Whether memory is read or written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
-    /// Read.
-    Read,
-    /// Written.
-    Write,
-    /// Read and written at once.
-    Atomic,
-}
 
 /// The scope of a strong operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -41,7 +30,7 @@ pub enum Proxy {
 #[derive(Clone, Copy, Debug)]
 pub struct Access {
     /// Read or write.
-    pub kind: Kind,
+    pub kind: AccessKind,
     /// Of a strong operation (relaxed or stronger); none of a weak one.
     pub scope: Option<Scope>,
     /// How.
@@ -90,7 +79,7 @@ pub enum Performer {
 
 /// Some lanes of a warp, at one point of the program. Asynchronous work knows what they knew there.
 #[derive(Clone, Copy, Debug)]
-pub struct Who<'a> {
+pub struct Accessor<'a> {
     /// The cluster.
     pub cluster: u32,
     /// The rank of the block in it.
@@ -125,7 +114,7 @@ pub struct Record {
     /// The rank of its block.
     pub block: u8,
     /// Read or written.
-    pub kind: Kind,
+    pub kind: AccessKind,
     /// Of a strong operation.
     pub scope: Option<Scope>,
     /// How.
@@ -149,16 +138,6 @@ impl Scope {
     }
 }
 
-impl Kind {
-    /// Whether it writes.
-    pub fn writes(self) -> bool {
-        match self {
-            Kind::Read => false,
-            Kind::Write | Kind::Atomic => true,
-        }
-    }
-}
-
 impl Record {
     /// Whether both are strong, each in a scope that includes the other: then they need no order.
     pub fn strong_with(&self, other: &Record) -> bool {
@@ -170,7 +149,7 @@ impl Record {
 
     /// Whether both are weak writes by one instruction and one block: they leave what either would if the values are equal.
     pub(super) fn same_store(&self, other: &Record) -> bool {
-        let weak_write = |r: &Record| r.kind == Kind::Write && r.scope.is_none() && r.proxy == Proxy::Generic;
+        let weak_write = |r: &Record| r.kind == AccessKind::Write && r.scope.is_none() && r.proxy == Proxy::Generic;
         let block = self.cluster == other.cluster && self.block == other.block;
         weak_write(self) && weak_write(other) && self.site == other.site && block
     }
@@ -207,7 +186,7 @@ pub(super) struct Unknown {
     pub to_all: u32,
 }
 
-impl Who<'_> {
+impl Accessor<'_> {
     /// The same at fewer lanes.
     #[inline(always)]
     pub(super) fn at(&self, lanes: u32) -> Self {
@@ -216,7 +195,7 @@ impl Who<'_> {
             let lane = lanes.trailing_zeros() as usize;
             threads = threads.get(lane..=lane).unwrap_or(threads);
         }
-        Who { lanes, threads, ..*self }
+        Accessor { lanes, threads, ..*self }
     }
 
     /// What memory remembers of an access.
@@ -238,10 +217,10 @@ impl Who<'_> {
     pub(super) fn unknown(&self, layer: Layer, record: &Record) -> Unknown {
         match self.threads {
             [thread] if self.lanes.is_power_of_two() => {
-                let mut left = self.strange(thread, self.lanes, layer, record);
+                let mut left = self.other_lanes(thread, self.lanes, layer, record);
                 if left != 0 {
-                    let knowledge = thread.knowledge(layer);
-                    left = knowledge.unknown(record.cluster, record.group.into(), left, record.clock);
+                    let vector_clock = thread.vector_clock(layer);
+                    left = vector_clock.unknown(record.cluster, record.group.into(), left, record.clock);
                 }
                 if left != 0 {
                     left &= !self.copies(thread, layer, record);
@@ -255,19 +234,19 @@ impl Who<'_> {
     fn unknown_to_many(&self, layer: Layer, record: &Record) -> Unknown {
         let mut unknown = Unknown { to_some: 0, to_all: record.lanes };
         // Most lanes share their vectors: the last one, and what is not in it.
-        let mut last: Option<(&Knowledge, u32)> = None;
+        let mut last: Option<(&VectorClock, u32)> = None;
         for lane in lanes_of(self.lanes) {
             // A slice of one stands for any lane.
             let Some(thread) = self.threads.get(lane as usize).or(self.threads.first()) else { continue };
-            let knowledge = thread.knowledge(layer);
+            let vector_clock = thread.vector_clock(layer);
             let all = match last {
-                Some((shared, all)) if knowledge.same(shared) => all,
-                Some(_) | None => knowledge.unknown(record.cluster, record.group.into(), record.lanes, record.clock),
+                Some((shared, all)) if vector_clock.ptr_eq(shared) => all,
+                Some(_) | None => vector_clock.unknown(record.cluster, record.group.into(), record.lanes, record.clock),
             };
-            last = Some((knowledge, all));
+            last = Some((vector_clock, all));
             let mut left = all;
             if left != 0 {
-                left &= self.strange(thread, 1 << lane, layer, record) & !self.copies(thread, layer, record);
+                left &= self.other_lanes(thread, 1 << lane, layer, record) & !self.copies(thread, layer, record);
             }
             unknown.to_some |= left;
             unknown.to_all &= left;
@@ -277,7 +256,7 @@ impl Who<'_> {
 
     /// The lanes of a record without the thread's own.
     #[inline(always)]
-    fn strange(&self, thread: &Thread, lane: u32, layer: Layer, record: &Record) -> u32 {
+    fn other_lanes(&self, thread: &Thread, lane: u32, layer: Layer, record: &Record) -> u32 {
         let warp = record.cluster == self.cluster && u32::from(record.group) == self.warp;
         if warp && record.clock <= thread.own(layer, self.clock) { record.lanes & !lane } else { record.lanes }
     }

@@ -1,7 +1,7 @@
 //! Shadow memory: the accesses to each byte of a region of memory.
 
-use super::cell::{Cell, Found, Touch};
-use super::{Access, ConflictKind, Record, Space, Who};
+use super::cell::{Cell, CellAccess, CellConflict};
+use super::{Access, Accessor, ConflictKind, Record, Space};
 use std::ops::Range;
 
 /// Bytes of a page.
@@ -15,7 +15,7 @@ pub struct Conflict {
     /// The first byte, from the start of the region.
     pub offset: u64,
     /// The access that was checked.
-    pub mine: Record,
+    pub current: Record,
     /// The earlier one, or another lane of the same instruction; only those lanes that conflict.
     pub other: Record,
 }
@@ -55,10 +55,10 @@ impl Page {
 
     /// Remembers a read through the read-only path, or checks a write against earlier ones: the first cell that was written
     /// and read so, and the other access. The path is not coherent with writes of the launch, so that no order helps.
-    fn check_read_only(&mut self, cells: Range<usize>, mine: &Record, access: &Access) -> Option<(usize, Record)> {
+    fn check_read_only(&mut self, cells: Range<usize>, current: &Record, access: &Access) -> Option<(usize, Record)> {
         if access.read_only {
             self.read_only.resize(self.cells.len(), None);
-            self.read_only[cells.clone()].fill(Some(*mine));
+            self.read_only[cells.clone()].fill(Some(*current));
             cells.into_iter().find_map(|i| Some((i, self.cells[i].last_write()?)))
         } else if access.kind.writes() && !self.read_only.is_empty() {
             cells.into_iter().fold(None, |found, i| found.or(self.read_only[i].take().map(|read| (i, read))))
@@ -76,7 +76,7 @@ impl Shadow {
 
     /// How many accesses of one cell that are unordered are kept, so that what thousands of blocks read stays
     /// cheap. Those of all warps of a cluster are.
-    fn most(&self) -> usize {
+    fn max_records(&self) -> usize {
         match self.space {
             Space::Shared => 512,
             Space::Global => 16,
@@ -88,28 +88,28 @@ impl Shadow {
     /// # Errors
     /// The first byte that conflicts with an earlier access. The access is remembered all the same, and the earlier ones
     /// that it conflicts with are not reported again.
-    pub fn access(&mut self, offset: u64, bytes: u64, who: &Who, access: &Access) -> Result<(), Conflict> {
+    pub fn access(&mut self, offset: u64, bytes: u64, accessor: &Accessor, access: &Access) -> Result<(), Conflict> {
         let mut found = None;
-        self.touch(offset, bytes, *who, access, &mut found);
+        self.access_lanes(offset, bytes, *accessor, access, &mut found);
         found.map_or(Ok(()), Err)
     }
 
     /// Checks and records the accesses of one instruction of a warp: lanes, each with the offset of as many bytes.
     ///
     /// # Errors
-    /// As [`Shadow::access`], and if two lanes write different values to the same bytes and are not strong. `who.lanes` says
+    /// As [`Shadow::access`], and if two lanes write different values to the same bytes and are not strong. `accessor.lanes` says
     /// nothing here.
     pub fn access_warp(
         &mut self,
         lanes: &[(u32, u64)],
         bytes: u64,
-        who: &Who,
+        accessor: &Accessor,
         access: &Access,
     ) -> Result<(), Conflict> {
         let mut found = None;
         if lanes.is_sorted_by(|a, b| a.1 < b.1) {
             for &(lane, offset) in lanes {
-                self.touch(offset, bytes, who.at(1 << (lane % 32)), access, &mut found);
+                self.access_lanes(offset, bytes, accessor.at(1 << (lane % 32)), access, &mut found);
             }
             return found.map_or(Ok(()), Err);
         }
@@ -120,7 +120,7 @@ impl Shadow {
             sorted.sort_unstable_by_key(|(_, offset)| *offset);
             for group in sorted.chunk_by(|a, b| a.1 == b.1) {
                 let mask = group.iter().fold(0, |mask, (lane, _)| mask | 1 << (lane % 32));
-                self.touch(group[0].1, bytes, who.at(mask), access, &mut found);
+                self.access_lanes(group[0].1, bytes, accessor.at(mask), access, &mut found);
             }
         }
         found.map_or(Ok(()), Err)
@@ -142,11 +142,24 @@ impl Shadow {
 
     /// Checks and records one access; the first conflict is kept.
     #[inline]
-    fn touch(&mut self, offset: u64, bytes: u64, who: Who, access: &Access, found: &mut Option<Conflict>) {
-        let repeats = who.lanes & !access.repeats == 0;
-        let touch = Touch { who, mine: who.record(access), repeats, space: self.space, most: self.most() };
-        if !touch.mine.lanes.is_power_of_two() && touch.mine.kind.writes() {
-            clash(offset, &touch.mine, access, found);
+    fn access_lanes(
+        &mut self,
+        offset: u64,
+        bytes: u64,
+        accessor: Accessor,
+        access: &Access,
+        found: &mut Option<Conflict>,
+    ) {
+        let repeats = accessor.lanes & !access.repeats == 0;
+        let cell_access = CellAccess {
+            accessor,
+            current: accessor.record(access),
+            repeats,
+            space: self.space,
+            max_records: self.max_records(),
+        };
+        if !cell_access.current.lanes.is_power_of_two() && cell_access.current.kind.writes() {
+            clash(offset, &cell_access.current, access, found);
         }
         let end = offset.saturating_add(bytes).min(self.bytes);
         // The widest cells that the access is made of.
@@ -157,14 +170,14 @@ impl Shadow {
             let page = self.page(at, shift);
             let shift = page.shift;
             let range = ((at % PAGE) >> shift) as usize..(((stop - 1) % PAGE) >> shift) as usize + 1;
-            if let Some((i, other)) = page.check_read_only(range.clone(), &touch.mine, access) {
+            if let Some((i, other)) = page.check_read_only(range.clone(), &cell_access.current, access) {
                 let first = at + (((i - range.start) as u64) << shift);
-                report(first, &touch.mine, Some((ConflictKind::ReadOnly, other)), found);
+                report(first, &cell_access.current, Some((ConflictKind::ReadOnly, other)), found);
             }
             for (i, cell) in page.cells[range].iter_mut().enumerate() {
-                let conflict = cell.touch(&touch);
+                let conflict = cell.access(&cell_access);
                 if conflict.is_some() {
-                    report(at + ((i as u64) << shift), &touch.mine, conflict, found);
+                    report(at + ((i as u64) << shift), &cell_access.current, conflict, found);
                 }
             }
             at = stop;
@@ -187,17 +200,17 @@ impl Shadow {
 }
 
 /// Lanes of one instruction that write different values to the same bytes.
-fn clash(offset: u64, mine: &Record, access: &Access, found: &mut Option<Conflict>) {
-    let lowest = mine.lanes & mine.lanes.wrapping_neg();
-    let other = Record { lanes: mine.lanes & !lowest, ..*mine };
-    if !access.value_equal && !mine.strong_with(&other) {
-        report(offset, &Record { lanes: lowest, ..*mine }, Some((ConflictKind::Race, other)), found);
+fn clash(offset: u64, current: &Record, access: &Access, found: &mut Option<Conflict>) {
+    let lowest = current.lanes & current.lanes.wrapping_neg();
+    let other = Record { lanes: current.lanes & !lowest, ..*current };
+    if !access.value_equal && !current.strong_with(&other) {
+        report(offset, &Record { lanes: lowest, ..*current }, Some((ConflictKind::Race, other)), found);
     }
 }
 
 #[cold]
-fn report(offset: u64, mine: &Record, conflict: Found, found: &mut Option<Conflict>) {
+fn report(offset: u64, current: &Record, conflict: Option<CellConflict>, found: &mut Option<Conflict>) {
     if let (None, Some((kind, other))) = (&found, conflict) {
-        *found = Some(Conflict { kind, offset, mine: *mine, other });
+        *found = Some(Conflict { kind, offset, current: *current, other });
     }
 }

@@ -19,7 +19,7 @@ pub enum Ordering {
 /// Threads that a release reaches. Both sides name all they are in, up to their scope: so they meet if each one's scope
 /// includes the other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Reach {
+enum ScopeInstance {
     Block(u32, u8),
     Cluster(u32),
     Device,
@@ -29,7 +29,7 @@ enum Reach {
 /// stands for all bytes of the accesses that begin there.
 #[derive(Debug, Default)]
 pub struct SyncMap {
-    released: BTreeMap<(u64, Reach), View>,
+    released: BTreeMap<(u64, ScopeInstance), View>,
     /// Addresses of which a cluster, or a block of it, may have some.
     near: BTreeMap<u32, BTreeSet<u64>>,
 }
@@ -58,9 +58,9 @@ impl SyncMap {
 
     /// A strong load of a thread.
     pub fn load(&self, threads: &mut Causality, thread: u32, address: u64, ordering: Ordering, scope: Scope) {
-        let reaches = reaches(threads, thread);
+        let scope_instances = scope_instances(threads, thread);
         for level in scope.levels() {
-            let Some(view) = self.released.get(&(address, reaches[level])) else { continue };
+            let Some(view) = self.released.get(&(address, scope_instances[level])) else { continue };
             if ordering.acquires() {
                 threads.acquire(thread / 32, 1 << (thread % 32), view);
             } else if let Some(fences) = threads.fences(thread) {
@@ -84,7 +84,7 @@ impl SyncMap {
     /// Something else wrote these bytes: a weak store, a copy. A load of that acquires nothing.
     pub fn forget(&mut self, address: u64, bytes: u64) {
         let last = address.saturating_add(bytes.max(1) - 1);
-        let range = (address, Reach::Block(0, 0))..=(last, Reach::Device);
+        let range = (address, ScopeInstance::Block(0, 0))..=(last, ScopeInstance::Device);
         while let Some((&key, _)) = self.released.range(range.clone()).next() {
             self.released.remove(&key);
         }
@@ -93,30 +93,30 @@ impl SyncMap {
     /// A cluster has ended: no thread is left that could acquire what was released to it alone.
     pub fn end(&mut self, cluster: u32) {
         for address in self.near.remove(&cluster).unwrap_or_default() {
-            let range = (address, Reach::Block(cluster, 0))..=(address, Reach::Block(cluster, u8::MAX));
+            let range = (address, ScopeInstance::Block(cluster, 0))..=(address, ScopeInstance::Block(cluster, u8::MAX));
             while let Some((&key, _)) = self.released.range(range.clone()).next() {
                 self.released.remove(&key);
             }
-            self.released.remove(&(address, Reach::Cluster(cluster)));
+            self.released.remove(&(address, ScopeInstance::Cluster(cluster)));
         }
     }
 
     fn publish(&mut self, threads: &mut Causality, thread: u32, address: u64, ordering: Ordering, scope: Scope) {
-        let reaches = reaches(threads, thread);
+        let scope_instances = scope_instances(threads, thread);
         let view = ordering.releases().then(|| threads.release(thread));
         for level in scope.levels() {
             let mut fenced = || threads.fences(thread).and_then(|fences| fences.released[level].clone());
-            let Some(view) = view.clone().or_else(|| fenced().map(|moment| moment.view())) else { continue };
+            let Some(view) = view.clone().or_else(|| fenced().map(|snapshot| snapshot.view())) else { continue };
             self.near.entry(threads.cluster()).or_default().insert(address);
-            self.released.entry((address, reaches[level])).and_modify(|all| all.join(&view)).or_insert(view);
+            self.released.entry((address, scope_instances[level])).and_modify(|all| all.join(&view)).or_insert(view);
         }
     }
 }
 
 /// Those that a thread is in, by the levels of a scope.
-fn reaches(threads: &Causality, thread: u32) -> [Reach; 3] {
+fn scope_instances(threads: &Causality, thread: u32) -> [ScopeInstance; 3] {
     let cluster = threads.cluster();
-    [Reach::Block(cluster, threads.block(thread / 32)), Reach::Cluster(cluster), Reach::Device]
+    [ScopeInstance::Block(cluster, threads.block(thread / 32)), ScopeInstance::Cluster(cluster), ScopeInstance::Device]
 }
 
 fn join(into: &mut Option<View>, view: &View) {

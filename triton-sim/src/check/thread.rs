@@ -1,6 +1,6 @@
 //! The vector clock of one thread.
 
-use super::{Knowledge, Space, View};
+use super::{Space, VectorClock, View};
 
 /// The vector clock of one thread. Epochs that differ between lanes are kept beside the shared vectors: its own (the
 /// clock is its warp's), and one of asynchronous work of its own.
@@ -33,7 +33,7 @@ impl Thread {
         Thread { view: View::new(cluster), fenced: [0; 2], copies: Copies::default() }
     }
 
-    pub(super) fn knowledge(&self, layer: Layer) -> &Knowledge {
+    pub(super) fn vector_clock(&self, layer: Layer) -> &VectorClock {
         match layer {
             Layer::Known => &self.view.known,
             Layer::Fenced(space) => &self.view.fenced[space as usize],

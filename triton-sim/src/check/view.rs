@@ -1,6 +1,6 @@
 //! A vector clock at one point of a program, and the part of it that passed a proxy fence.
 
-use super::Knowledge;
+use super::VectorClock;
 
 /// A state space that the asynchronous proxy accesses; a proxy fence is for one or for both.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,15 +16,15 @@ pub enum Space {
 #[derive(Clone, Debug)]
 pub struct View {
     /// What happened before.
-    pub known: Knowledge,
+    pub known: VectorClock,
     /// The part of it that happened before a `fence.proxy.async` for shared and for global memory: by `Space`.
-    pub fenced: [Knowledge; 2],
+    pub fenced: [VectorClock; 2],
 }
 
 impl View {
     /// Nothing happened before, seen from this cluster.
     pub fn new(cluster: u32) -> View {
-        let nothing = Knowledge::new(cluster);
+        let nothing = VectorClock::new(cluster);
         View { known: nothing.clone(), fenced: [nothing.clone(), nothing] }
     }
 
@@ -37,12 +37,12 @@ impl View {
     }
 
     /// Learns an epoch of an agent of this cluster: that asynchronous work is complete.
-    pub fn learn(&mut self, cluster: u32, agent: u32, clock: u32) {
+    pub fn join_epoch(&mut self, cluster: u32, agent: u32, clock: u32) {
         self.known.set(cluster, agent, clock);
     }
 
     /// Whether both are the same vectors in memory.
-    pub fn same(&self, other: &View) -> bool {
-        self.known.same(&other.known) && self.fenced.iter().zip(&other.fenced).all(|(a, b)| a.same(b))
+    pub fn ptr_eq(&self, other: &View) -> bool {
+        self.known.ptr_eq(&other.known) && self.fenced.iter().zip(&other.fenced).all(|(a, b)| a.ptr_eq(b))
     }
 }

@@ -80,7 +80,7 @@ pub enum MapReduce {
 
 /// The scope that an arrival releases to, or a wait acquires from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reach {
+pub enum MbarrierScope {
     /// No thread: `.relaxed`.
     None,
     /// Threads of the own block: `.cta` that is written.
@@ -109,7 +109,7 @@ pub enum MbarrierOp {
         /// Whether it may complete the phase: not with `.noComplete`.
         completes: bool,
         /// How far it releases.
-        release: Reach,
+        release: MbarrierScope,
     },
     /// Expect bytes.
     ExpectTx(Src),
@@ -124,7 +124,7 @@ pub enum MbarrierOp {
         /// Whether it may block.
         blocking: bool,
         /// How far it acquires.
-        acquire: Reach,
+        acquire: MbarrierScope,
     },
     /// `mbarrier.pending_count`: of a state, no memory.
     PendingCount(Reg, Src),

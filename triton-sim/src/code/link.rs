@@ -28,7 +28,7 @@ pub(super) struct Frame<'a> {
     /// Its variables.
     pub variables: Range<u32>,
     /// The register with the return address.
-    pub back: u32,
+    pub return_address: u32,
 }
 
 impl Linked<'_> {
@@ -111,16 +111,16 @@ fn append<'a>(whole: &mut Entry, function: &'a Function) -> Frame<'a> {
     whole.labels.extend(body.labels.iter().map(|(at, name)| (at + begin, name.clone())));
     whole.variables.extend(body.variables.iter().cloned());
     whole.registers.extend(body.registers.iter().cloned());
-    let back = whole.registers.len() as u32;
-    whole.registers.push(Register { name: format!("the way back from `{}`", function.name), ty: Type::B(32) });
+    let return_address = whole.registers.len() as u32;
+    whole.registers.push(Register { name: format!("the return address of `{}`", function.name), ty: Type::B(32) });
     whole.instructions.extend(body.instructions.iter().map(|i| shift.instruction(i)));
     whole.instructions.push(end("ret", function.pos));
     Frame {
         function,
         instructions: begin..whole.instructions.len(),
-        registers: shift.registers..back,
+        registers: shift.registers..return_address,
         variables: shift.variables..whole.variables.len() as u32,
-        back,
+        return_address,
     }
 }
 

@@ -7,12 +7,12 @@ mod link;
 mod op;
 mod operand;
 
+use crate::faults::Site;
 pub use crate::num::Scalar;
-use crate::report::Site;
-pub use call::{Call, Place};
-pub(crate) use decode::{MOST_SHARED, SHARED_BASE, decode};
+pub use call::{Call, CallOperand};
+pub(crate) use decode::{MAX_SHARED, SHARED_BASE, decode};
 pub use engine::{
-    Bulk, BulkCopy, Extent, MapReduce, MbarrierOp, Operand, ProxySpaces, Reach, Reduce, WaitFor, WgmmaOp,
+    Bulk, BulkCopy, Extent, MapReduce, MbarrierOp, MbarrierScope, Operand, ProxySpaces, Reduce, WaitFor, WgmmaOp,
 };
 pub use op::{Class, Op};
 pub use operand::{Addr, Order, Regs, Scope, Special, Src, Window};

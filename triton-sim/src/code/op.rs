@@ -1,10 +1,10 @@
 //! The operations of the machine.
 
 use super::{
-    Addr, AtomOp, Bar, Bool, BulkCopy, Call, Cell, MbarrierOp, Order, Place, ProxySpaces, Reg, Regs, Scalar, Scope,
-    Shuffle, Src, Vote, WgmmaOp, Window,
+    Addr, AtomOp, Bar, Bool, BulkCopy, Call, CallOperand, Cell, MbarrierOp, Order, ProxySpaces, Reg, Regs, Scalar,
+    Scope, Shuffle, Src, Vote, WgmmaOp, Window,
 };
-use crate::report::Space;
+use crate::faults::Space;
 
 /// What an instruction does.
 #[derive(Clone, Debug)]
@@ -13,16 +13,45 @@ pub enum Op {
     Nop,
     /// A function of up to three values.
     Alu(Scalar, Reg, [Src; 3]),
-    /// As [`Op::Alu`], whose result of the first number of bytes is signed and fills a register of the second.
-    Extend(Scalar, Reg, [Src; 3], u8, u8),
+    /// As [`Op::Alu`], whose result is signed and is extended to the register.
+    Extend {
+        /// The function.
+        function: Scalar,
+        /// Gets the result.
+        dst: Reg,
+        /// The values.
+        src: [Src; 3],
+        /// Bytes of the result.
+        from_bytes: u8,
+        /// Bytes of the register.
+        to_bytes: u8,
+    },
     /// A property of one value, to a predicate.
     Test(fn(u64) -> bool, Reg, Src),
     /// A function of four values.
     Alu4(fn(u64, u64, u64, u64) -> u64, Reg, [Src; 4]),
     /// As [`Op::Alu`], of a division: both operands must allow it.
-    Divide(Scalar, fn(u64, u64) -> bool, Reg, [Src; 2]),
-    /// A function of three values and the carry flag, to a value and, with `true`, the flag: (value, carry).
-    Carry(fn(u64, u64, u64, u64) -> (u64, u64), Reg, [Src; 3], bool),
+    Divide {
+        /// The function.
+        function: Scalar,
+        /// Whether the quotient of two operands is defined.
+        defined: fn(u64, u64) -> bool,
+        /// Gets the result.
+        dst: Reg,
+        /// Dividend and divisor.
+        src: [Src; 2],
+    },
+    /// A function of three values and the carry flag.
+    Carry {
+        /// The function, to (value, carry).
+        function: fn(u64, u64, u64, u64) -> (u64, u64),
+        /// Gets the value.
+        dst: Reg,
+        /// The values.
+        src: [Src; 3],
+        /// Whether it sets the carry flag.
+        sets_carry: bool,
+    },
     /// `setp`: the comparison, combined with a predicate; its negation, combined too, goes to the second register.
     Setp {
         /// The comparison; of both halves for packed types.
@@ -69,20 +98,39 @@ pub enum Op {
         /// A predicate to combine with.
         combine: (Bool, Src),
     },
-    /// Many registers to one: each has this many bits.
-    Pack(Reg, Box<[Src]>, u8),
+    /// Many registers to one.
+    Pack {
+        /// Gets all bits.
+        dst: Reg,
+        /// The parts, lowest first.
+        src: Box<[Src]>,
+        /// Bits of a part.
+        bits: u8,
+    },
     /// One value to many registers.
-    Unpack(Regs, Src, u8),
+    Unpack {
+        /// Get the parts, lowest first.
+        dst: Regs,
+        /// The value.
+        src: Src,
+        /// Bits of a part.
+        bits: u8,
+    },
     /// To an instruction, by number.
     Branch(u32),
     /// Ends the thread.
     Exit,
     /// Ends the launch.
     Trap,
-    /// `vprintf`: parameters of text, arguments, result.
-    Print([Place; 2], Option<Place>),
+    /// `vprintf`
+    Print {
+        /// Parameters of text and arguments.
+        src: [CallOperand; 2],
+        /// Gets the result.
+        dst: Option<CallOperand>,
+    },
     /// `__assertfail`: parameters of message, file, line.
-    AssertFail(Box<[Place; 3]>),
+    AssertFail(Box<[CallOperand; 3]>),
     /// To a function.
     Call(Box<Call>),
     /// Returns from a function, by the register with the return address.
@@ -161,17 +209,64 @@ pub enum Op {
         addr: Src,
     },
     /// `shfl.sync`
-    Shuffle(Shuffle, Reg, Option<Reg>, [Src; 3], Src),
+    Shuffle {
+        /// Which lane is read.
+        kind: Shuffle,
+        /// Gets the value.
+        dst: Reg,
+        /// Gets whether the lane is in bounds.
+        in_bounds: Option<Reg>,
+        /// Value, lane or distance, and clamp with segment mask.
+        src: [Src; 3],
+        /// The member mask.
+        members: Src,
+    },
     /// `vote.sync`
-    Vote(Vote, Reg, Src, Src),
-    /// `match.any.sync`, with `true` `match.all.sync`
-    Match(bool, Reg, Option<Reg>, Src, Src),
+    Vote {
+        /// What is asked.
+        kind: Vote,
+        /// Gets the answer.
+        dst: Reg,
+        /// The predicate.
+        src: Src,
+        /// The member mask.
+        members: Src,
+    },
+    /// `match.sync`
+    Match {
+        /// `.all` instead of `.any`.
+        all: bool,
+        /// Gets the lanes.
+        dst: Reg,
+        /// Gets whether all are equal.
+        all_equal: Option<Reg>,
+        /// The value.
+        src: Src,
+        /// The member mask.
+        members: Src,
+    },
     /// `redux.sync`
-    Redux(Scalar, Reg, Src, Src),
+    Redux {
+        /// How two values combine.
+        function: Scalar,
+        /// Gets the result.
+        dst: Reg,
+        /// The value.
+        src: Src,
+        /// The member mask.
+        members: Src,
+    },
     /// `activemask`
     ActiveMask(Reg),
     /// `elect.sync`
-    Elect(Option<Reg>, Option<Reg>, Src),
+    Elect {
+        /// Gets the leader's lane.
+        dst: Option<Reg>,
+        /// Gets whether the lane is the leader.
+        is_leader: Option<Reg>,
+        /// The member mask.
+        members: Src,
+    },
     /// `bar.warp.sync`
     WarpSync(Src),
     /// `bar`, `barrier`
@@ -205,14 +300,39 @@ pub enum Op {
     ProxyFence(ProxySpaces),
     /// `fence.mbarrier_init`
     MbarrierInitFence,
-    /// `ldmatrix`: registers, address, transposed.
-    LoadMatrix(Box<[Reg]>, Window, Addr, bool),
+    /// `ldmatrix`
+    LoadMatrix {
+        /// Get the fragments.
+        dst: Box<[Reg]>,
+        /// Where from.
+        window: Window,
+        /// The address of a row.
+        addr: Addr,
+        /// `.trans`
+        transposed: bool,
+    },
     /// `stmatrix`
-    StoreMatrix(Box<[Src]>, Window, Addr, bool),
+    StoreMatrix {
+        /// The fragments.
+        src: Box<[Src]>,
+        /// Where to.
+        window: Window,
+        /// The address of a row.
+        addr: Addr,
+        /// `.trans`
+        transposed: bool,
+    },
     /// `movmatrix`
     MoveMatrix(Reg, Src),
-    /// `mma.sync`: d, a, b, c.
-    Mma(crate::matrix::Mma, Box<[Reg]>, [Box<[Src]>; 3]),
+    /// `mma.sync`
+    Mma {
+        /// Shape and types.
+        form: crate::matrix::Mma,
+        /// Get the result.
+        d: Box<[Reg]>,
+        /// Fragments of a, b and c.
+        abc: [Box<[Src]>; 3],
+    },
     /// `cp.async`: destination, source, bytes, bytes that are read, and whether to ignore the source.
     CopyAsync {
         /// In shared memory.
@@ -236,8 +356,13 @@ pub enum Op {
     BulkCopy(Box<BulkCopy>),
     /// `cp.async.bulk.commit_group`
     BulkCommit,
-    /// `cp.async.bulk.wait_group`; with `true` only until the sources are read.
-    BulkWait(u32, bool),
+    /// `cp.async.bulk.wait_group`
+    BulkWait {
+        /// The most groups that may be in flight afterwards.
+        pending: u32,
+        /// `.read`: only until the sources are read.
+        read: bool,
+    },
     /// `wgmma.fence`
     WgmmaFence,
     /// `wgmma.commit_group`
@@ -246,8 +371,13 @@ pub enum Op {
     WgmmaWait(u32),
     /// `wgmma.mma_async`
     Wgmma(Box<WgmmaOp>),
-    /// `setmaxnreg`: `true` to increase, registers.
-    SetMaxRegisters(bool, u32),
+    /// `setmaxnreg`
+    SetMaxRegisters {
+        /// `.inc` instead of `.dec`.
+        increase: bool,
+        /// Registers of a thread.
+        count: u32,
+    },
 }
 
 /// What an instruction counts as.
@@ -268,42 +398,42 @@ impl Op {
     pub fn class(&self) -> Class {
         match self {
             Op::Alu(..)
-            | Op::Extend(..)
+            | Op::Extend { .. }
             | Op::Test(..)
             | Op::Alu4(..)
-            | Op::Divide(..)
-            | Op::Carry(..)
+            | Op::Divide { .. }
+            | Op::Carry { .. }
             | Op::Setp { .. }
             | Op::Set { .. }
             | Op::Move(..)
             | Op::Lop3 { .. }
-            | Op::Pack(..)
-            | Op::Unpack(..)
+            | Op::Pack { .. }
+            | Op::Unpack { .. }
             | Op::ToGeneric(..)
             | Op::FromGeneric(..)
             | Op::IsSpace(..)
             | Op::MapA { .. }
             | Op::GetRank { .. }
-            | Op::Shuffle(..)
-            | Op::Vote(..)
-            | Op::Match(..)
-            | Op::Redux(..)
+            | Op::Shuffle { .. }
+            | Op::Vote { .. }
+            | Op::Match { .. }
+            | Op::Redux { .. }
             | Op::ActiveMask(_)
-            | Op::Elect(..)
+            | Op::Elect { .. }
             | Op::MoveMatrix(..) => Class::Arithmetic,
             Op::Load { .. }
             | Op::Store { .. }
             | Op::Atom { .. }
-            | Op::LoadMatrix(..)
-            | Op::StoreMatrix(..)
+            | Op::LoadMatrix { .. }
+            | Op::StoreMatrix { .. }
             | Op::CopyAsync { .. }
             | Op::BulkCopy(_) => Class::Memory,
-            Op::Mma(..) | Op::Wgmma(_) => Class::Matrix,
+            Op::Mma { .. } | Op::Wgmma(_) => Class::Matrix,
             Op::Nop
             | Op::Branch(_)
             | Op::Exit
             | Op::Trap
-            | Op::Print(..)
+            | Op::Print { .. }
             | Op::AssertFail(_)
             | Op::Call(_)
             | Op::Return(_)
@@ -318,11 +448,11 @@ impl Op {
             | Op::CopyWait(_)
             | Op::Mbarrier(..)
             | Op::BulkCommit
-            | Op::BulkWait(..)
+            | Op::BulkWait { .. }
             | Op::WgmmaFence
             | Op::WgmmaCommit
             | Op::WgmmaWait(_)
-            | Op::SetMaxRegisters(..) => Class::Control,
+            | Op::SetMaxRegisters { .. } => Class::Control,
         }
     }
 }

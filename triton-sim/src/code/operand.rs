@@ -2,7 +2,7 @@
 
 use super::Reg;
 pub use crate::check::Scope;
-use crate::report::Space;
+use crate::faults::Space;
 
 /// A source operand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

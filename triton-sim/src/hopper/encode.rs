@@ -30,11 +30,11 @@ impl TensorMap {
         bytes[26] = self.swizzle as u8;
         bytes[27] = self.l2_promotion as u8;
         bytes[28] = self.fill as u8;
-        for (axis, place) in self.axes.iter().zip(bytes[AXES..].chunks_exact_mut(AXIS_BYTES)) {
-            place[..8].copy_from_slice(&axis.size.to_le_bytes());
-            place[8..16].copy_from_slice(&axis.stride.to_le_bytes());
-            place[16] = (axis.span - 1) as u8;
-            place[17] = (axis.step - 1) as u8;
+        for (axis, slot) in self.axes.iter().zip(bytes[AXES..].chunks_exact_mut(AXIS_BYTES)) {
+            slot[..8].copy_from_slice(&axis.size.to_le_bytes());
+            slot[8..16].copy_from_slice(&axis.stride.to_le_bytes());
+            slot[16] = (axis.span - 1) as u8;
+            slot[17] = (axis.step - 1) as u8;
         }
         let checksum = checksum(&bytes[16..]);
         bytes[8..16].copy_from_slice(&checksum.to_le_bytes());
@@ -50,9 +50,9 @@ impl TensorMap {
         }
         let rank = usize::from(bytes[25]);
         let mut axes = Vec::new();
-        for place in (AXES..).step_by(AXIS_BYTES).take(rank) {
-            let (span, step) = (*bytes.get(place + 16)?, *bytes.get(place + 17)?);
-            axes.push((word(place)?, word(place + 8)?, u32::from(span) + 1, u32::from(step) + 1));
+        for slot in (AXES..).step_by(AXIS_BYTES).take(rank) {
+            let (span, step) = (*bytes.get(slot + 16)?, *bytes.get(slot + 17)?);
+            axes.push((word(slot)?, word(slot + 8)?, u32::from(span) + 1, u32::from(step) + 1));
         }
         let sizes: Vec<_> = axes.iter().map(|axis| axis.0).collect();
         let strides: Vec<_> = axes.iter().skip(1).map(|axis| axis.1).collect();

@@ -1,12 +1,12 @@
 //! Loads and stores of ordinary instructions.
 
-use super::address::{Reach, Spot};
+use super::address::{LaneAccess, Location};
 use super::alu::sign_extend;
-use super::order::Touch;
+use super::order::WarpAccess;
 use super::warp::{Lanes, lanes};
 use super::{Cx, Stop};
 use crate::code::{Addr, Cell, Order, Reg, Scope, Src, Window};
-use crate::report::{Access, Fault, Space};
+use crate::faults::{AccessKind, Fault, Space};
 
 /// Little-endian bytes as a number.
 pub(super) fn number(bytes: &[u8]) -> u64 {
@@ -25,24 +25,26 @@ impl Order {
 
 impl Cx<'_, '_> {
     /// Bytes that a lane can read.
-    pub(super) fn peek(&mut self, lane: usize, spot: Spot, bytes: u32) -> &[u8] {
+    pub(super) fn peek(&mut self, lane: usize, location: Location, bytes: u32) -> &[u8] {
         let length = bytes as usize;
-        match spot {
-            Spot::Global(index, offset) => self.run.memory.bytes(index, offset..offset + length),
-            Spot::Shared(rank, offset) => &self.cluster.blocks[rank as usize].shared[offset as usize..][..length],
-            Spot::Param(offset) => &self.run.params[offset as usize..][..length],
-            Spot::Local(offset) => &self.local(lane).0[offset as usize..][..length],
+        match location {
+            Location::Global(index, offset) => self.run.memory.bytes(index, offset..offset + length),
+            Location::Shared(rank, offset) => &self.cluster.blocks[rank as usize].shared[offset as usize..][..length],
+            Location::Param(offset) => &self.run.params[offset as usize..][..length],
+            Location::Local(offset) => &self.local(lane).0[offset as usize..][..length],
         }
     }
 
     /// Bytes that a lane can write. Parameters are never written: [`Cx::locate`] refuses it.
-    pub(super) fn poke(&mut self, lane: usize, spot: Spot, bytes: u32) -> &mut [u8] {
+    pub(super) fn poke(&mut self, lane: usize, location: Location, bytes: u32) -> &mut [u8] {
         let length = bytes as usize;
-        match spot {
-            Spot::Global(index, offset) => self.run.memory.bytes_mut(index, offset..offset + length),
-            Spot::Shared(rank, offset) => &mut self.cluster.blocks[rank as usize].shared[offset as usize..][..length],
-            Spot::Param(offset) => &mut self.run.params[offset as usize..][..length],
-            Spot::Local(offset) => {
+        match location {
+            Location::Global(index, offset) => self.run.memory.bytes_mut(index, offset..offset + length),
+            Location::Shared(rank, offset) => {
+                &mut self.cluster.blocks[rank as usize].shared[offset as usize..][..length]
+            }
+            Location::Param(offset) => &mut self.run.params[offset as usize..][..length],
+            Location::Local(offset) => {
                 let (data, written) = self.local(lane);
                 written[offset as usize..][..length].fill(true);
                 &mut data[offset as usize..][..length]
@@ -60,12 +62,17 @@ impl Cx<'_, '_> {
     }
 
     /// The spots of all lanes that run.
-    pub(super) fn spots(&mut self, window: Window, addresses: &Lanes, reach: Reach) -> Result<[Spot; 32], Stop> {
-        let mut spots = [Spot::Param(0); 32];
+    pub(super) fn locations(
+        &mut self,
+        window: Window,
+        addresses: &Lanes,
+        lane_access: LaneAccess,
+    ) -> Result<[Location; 32], Stop> {
+        let mut locations = [Location::Param(0); 32];
         for lane in lanes(self.mask) {
-            spots[lane] = self.locate(lane, window, addresses[lane], reach)?;
+            locations[lane] = self.locate(lane, window, addresses[lane], lane_access)?;
         }
-        Ok(spots)
+        Ok(locations)
     }
 
     pub(super) fn load(
@@ -80,16 +87,16 @@ impl Cx<'_, '_> {
         let size = u32::from(cell.bytes);
         let bytes = size * dst.len() as u32;
         let addresses = self.addresses(addr)?;
-        let spots = self.spots(window, &addresses, Reach::natural(bytes, Access::Read))?;
-        let (access, scope) = (Access::Read, order.scope());
-        self.touch(&spots, Touch { bytes, access, scope, same: false, repeats: 0, read_only })?;
-        self.count_access(&spots, bytes, false);
+        let locations = self.locations(window, &addresses, LaneAccess::natural(bytes, AccessKind::Read))?;
+        let (access, scope) = (AccessKind::Read, order.scope());
+        self.check_warp_access(&locations, WarpAccess { bytes, access, scope, same: false, repeats: 0, read_only })?;
+        self.count_access(&locations, bytes, false);
         let mut values = vec![[0; 32]; dst.len()];
         for lane in lanes(self.mask) {
-            if let Spot::Local(offset) = spots[lane] {
+            if let Location::Local(offset) = locations[lane] {
                 self.check_local(lane, offset, bytes)?;
             }
-            let data = self.peek(lane, spots[lane], bytes);
+            let data = self.peek(lane, locations[lane], bytes);
             for (value, part) in values.iter_mut().zip(data.chunks(size as usize)) {
                 value[lane] = number(part);
             }
@@ -103,7 +110,7 @@ impl Cx<'_, '_> {
             }
         }
         if order.scope().is_some() {
-            self.observe(&spots, order);
+            self.observe(&locations, order);
         }
         Ok(())
     }
@@ -123,14 +130,14 @@ impl Cx<'_, '_> {
         for &part in src {
             values.push(self.read(part)?);
         }
-        let spots = self.spots(window, &addresses, Reach::natural(bytes, Access::Write))?;
-        let same = self.agree(&spots, &values);
-        let repeats = self.repeats(&spots, &values, size as usize);
-        let (access, scope) = (Access::Write, order.scope());
-        self.touch(&spots, Touch { bytes, access, scope, same, repeats, read_only: false })?;
-        self.count_access(&spots, bytes, true);
+        let locations = self.locations(window, &addresses, LaneAccess::natural(bytes, AccessKind::Write))?;
+        let same = self.agree(&locations, &values);
+        let repeats = self.repeats(&locations, &values, size as usize);
+        let (access, scope) = (AccessKind::Write, order.scope());
+        self.check_warp_access(&locations, WarpAccess { bytes, access, scope, same, repeats, read_only: false })?;
+        self.count_access(&locations, bytes, true);
         for lane in lanes(self.mask) {
-            let target = self.poke(lane, spots[lane], bytes);
+            let target = self.poke(lane, locations[lane], bytes);
             for (part, value) in target.chunks_mut(size as usize).zip(&values) {
                 part.copy_from_slice(&value[lane].to_le_bytes()[..size as usize]);
             }
@@ -139,16 +146,16 @@ impl Cx<'_, '_> {
             self.run.progress();
         }
         if order.scope().is_some() {
-            self.publish(&spots, order);
+            self.publish(&locations, order);
         }
         Ok(())
     }
 
     /// Lanes that write what is there already.
-    fn repeats(&mut self, spots: &[Spot; 32], values: &[Lanes], size: usize) -> u32 {
+    fn repeats(&mut self, locations: &[Location; 32], values: &[Lanes], size: usize) -> u32 {
         let mut repeats = 0;
         for lane in lanes(self.mask) {
-            let there = self.peek(lane, spots[lane], (size * values.len()) as u32);
+            let there = self.peek(lane, locations[lane], (size * values.len()) as u32);
             let same = there.chunks(size).zip(values).all(|(part, value)| *part == value[lane].to_le_bytes()[..size]);
             repeats |= u32::from(same) << lane;
         }
@@ -156,14 +163,14 @@ impl Cx<'_, '_> {
     }
 
     /// Whether lanes that write to one address write the same.
-    fn agree(&self, spots: &[Spot; 32], values: &[Lanes]) -> bool {
-        let mut seen: Vec<(Spot, usize)> = lanes(self.mask).map(|lane| (spots[lane], lane)).collect();
-        let key = |spot: &Spot| match *spot {
-            Spot::Global(index, offset) => (index, offset),
-            Spot::Shared(rank, offset) => (rank as usize, offset as usize),
-            Spot::Local(offset) | Spot::Param(offset) => (0, offset as usize),
+    fn agree(&self, locations: &[Location; 32], values: &[Lanes]) -> bool {
+        let mut seen: Vec<(Location, usize)> = lanes(self.mask).map(|lane| (locations[lane], lane)).collect();
+        let key = |location: &Location| match *location {
+            Location::Global(index, offset) => (index, offset),
+            Location::Shared(rank, offset) => (rank as usize, offset as usize),
+            Location::Local(offset) | Location::Param(offset) => (0, offset as usize),
         };
-        seen.sort_unstable_by_key(|(spot, lane)| (key(spot), *lane));
+        seen.sort_unstable_by_key(|(location, lane)| (key(location), *lane));
         seen.windows(2).all(|pair| {
             let [(a, i), (b, j)] = [pair[0], pair[1]];
             a != b || values.iter().all(|v| v[i] == v[j])
@@ -183,7 +190,7 @@ impl Cx<'_, '_> {
     }
 
     /// Counts sectors of global memory and bank conflicts of shared memory.
-    pub(super) fn count_access(&mut self, spots: &[Spot; 32], bytes: u32, write: bool) {
+    pub(super) fn count_access(&mut self, locations: &[Location; 32], bytes: u32, write: bool) {
         let mut sectors: Vec<(usize, usize)> = Vec::new();
         let mut words: Vec<u32> = Vec::new();
         let mut total = 0;
@@ -191,19 +198,19 @@ impl Cx<'_, '_> {
         let together = (128 / bytes.max(4)).clamp(8, 32) as usize;
         let mut conflicts = 0;
         let mut shared = false;
-        for (lane, spot) in spots.iter().enumerate() {
+        for (lane, location) in locations.iter().enumerate() {
             if self.mask >> lane & 1 == 1 {
-                match *spot {
-                    Spot::Global(index, offset) => {
+                match *location {
+                    Location::Global(index, offset) => {
                         let start = self.run.memory.start(index) as usize + offset;
                         sectors.extend((start / 32..=(start + bytes as usize - 1) / 32).map(|s| (index, s)));
                         total += u64::from(bytes);
                     }
-                    Spot::Shared(_, offset) => {
+                    Location::Shared(_, offset) => {
                         shared = true;
                         words.extend(offset / 4..=(offset + bytes - 1) / 4);
                     }
-                    Spot::Local(_) | Spot::Param(_) => {}
+                    Location::Local(_) | Location::Param(_) => {}
                 }
             }
             if (lane + 1) % together == 0 && !words.is_empty() {

@@ -3,8 +3,8 @@
 use super::warp::{Lanes, lanes};
 use super::{Cx, Stop};
 use crate::code::{Addr, Reg, SHARED_BASE, Src, Window};
-use crate::memory::Found;
-use crate::report::{Access, Fault, Space};
+use crate::faults::{AccessKind, Fault, Space};
+use crate::memory::Lookup;
 
 /// Generic addresses of shared memory begin here.
 const SHARED: u64 = 1 << 40;
@@ -23,7 +23,7 @@ const RANK: u32 = 24;
 
 /// The bytes of an access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Spot {
+pub(super) enum Location {
     /// Allocation and first byte.
     Global(usize, usize),
     /// Rank of the block and address in its window.
@@ -36,19 +36,19 @@ pub(super) enum Spot {
 
 /// An access of one lane.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Reach {
+pub(super) struct LaneAccess {
     /// Bytes.
     pub bytes: u32,
     /// Needed alignment.
     pub align: u32,
     /// Read or written.
-    pub access: Access,
+    pub access: AccessKind,
 }
 
-impl Reach {
+impl LaneAccess {
     /// An access that must be aligned to its size.
-    pub fn natural(bytes: u32, access: Access) -> Reach {
-        Reach { bytes, align: bytes.next_power_of_two(), access }
+    pub fn natural(bytes: u32, access: AccessKind) -> LaneAccess {
+        LaneAccess { bytes, align: bytes.next_power_of_two(), access }
     }
 }
 
@@ -68,7 +68,13 @@ impl Cx<'_, '_> {
 
     /// The bytes that a lane accesses.
     #[inline]
-    pub(super) fn locate(&mut self, lane: usize, window: Window, address: u64, reach: Reach) -> Result<Spot, Stop> {
+    pub(super) fn locate(
+        &mut self,
+        lane: usize,
+        window: Window,
+        address: u64,
+        lane_access: LaneAccess,
+    ) -> Result<Location, Stop> {
         let (space, address) = match window {
             Window::Of(space) => (space, address),
             Window::Cluster => (Space::Shared, address),
@@ -79,19 +85,19 @@ impl Cx<'_, '_> {
                 _ => (Space::Global, address),
             },
         };
-        let Reach { bytes, align, access } = reach;
+        let LaneAccess { bytes, align, access } = lane_access;
         if !address.is_multiple_of(u64::from(align)) {
             return Err(self.fatal_in(lane, Fault::Misaligned { space, address, needed: align }));
         }
         let outside = |near: String| Fault::OutOfBounds { space, address, bytes, access, near };
         match space {
-            Space::Const if access != Access::Read => {
+            Space::Const if access != AccessKind::Read => {
                 Err(self.fatal_in(lane, outside("constants are only read".to_string())))
             }
             Space::Global | Space::Const => match self.run.memory.find(address, u64::from(bytes)) {
-                Found::Inside(index, offset) => Ok(Spot::Global(index, offset)),
-                Found::Freed => Err(self.fatal_in(lane, Fault::UseAfterFree { address, bytes, access })),
-                Found::Outside(near) => Err(self.fatal_in(lane, outside(near))),
+                Lookup::Inside(index, offset) => Ok(Location::Global(index, offset)),
+                Lookup::Freed => Err(self.fatal_in(lane, Fault::UseAfterFree { address, bytes, access })),
+                Lookup::Outside(near) => Err(self.fatal_in(lane, outside(near))),
             },
             Space::Shared => {
                 // Addresses of shared memory have 32 bits, in registers of 64 too.
@@ -114,21 +120,21 @@ impl Cx<'_, '_> {
                     let near = format!("block {rank} of the cluster, which owns it, has ended");
                     return Err(self.fatal_in(lane, outside(near)));
                 }
-                Ok(Spot::Shared(rank, offset))
+                Ok(Location::Shared(rank, offset))
             }
             Space::Local => {
                 let end = u64::from(self.run.kernel.local);
                 if address.checked_add(u64::from(bytes)).is_none_or(|last| last > end) {
                     return Err(self.fatal_in(lane, outside(format!("a thread has {end} bytes"))));
                 }
-                Ok(Spot::Local(address as u32))
+                Ok(Location::Local(address as u32))
             }
             Space::Param => {
                 let end = self.run.params.len() as u64;
-                if address.checked_add(u64::from(bytes)).is_none_or(|last| last > end) || access != Access::Read {
+                if address.checked_add(u64::from(bytes)).is_none_or(|last| last > end) || access != AccessKind::Read {
                     return Err(self.fatal_in(lane, outside(format!("the parameters have {end} bytes, to be read"))));
                 }
-                Ok(Spot::Param(address as u32))
+                Ok(Location::Param(address as u32))
             }
         }
     }
@@ -139,11 +145,11 @@ impl Cx<'_, '_> {
         lane: usize,
         window: Window,
         address: u64,
-        reach: Reach,
+        lane_access: LaneAccess,
     ) -> Result<(u32, u32), Stop> {
-        match self.locate(lane, window, address, reach)? {
-            Spot::Shared(rank, offset) => Ok((rank, offset)),
-            Spot::Global(..) | Spot::Local(_) | Spot::Param(_) => {
+        match self.locate(lane, window, address, lane_access)? {
+            Location::Shared(rank, offset) => Ok((rank, offset)),
+            Location::Global(..) | Location::Local(_) | Location::Param(_) => {
                 let problem = format!("{address:#x} must be an address of shared memory");
                 Err(self.fatal_in(lane, Fault::Operand { problem }))
             }

@@ -3,8 +3,8 @@
 use super::warp::{Lanes, lanes};
 use super::{Cx, Stop};
 use crate::code::{Bool, Reg, Scalar, Src};
+use crate::faults::Fault;
 use crate::num;
-use crate::report::Fault;
 
 /// A signed number of this many bytes, in a register of that many.
 pub(super) fn sign_extend(value: u64, from: u8, to: u8) -> u64 {

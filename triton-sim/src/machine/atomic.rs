@@ -1,12 +1,12 @@
 //! Atomic updates: one lane after another.
 
 use super::access::number;
-use super::address::{Reach, Spot};
-use super::order::Touch;
+use super::address::{LaneAccess, Location};
+use super::order::WarpAccess;
 use super::warp::lanes;
 use super::{Cx, Stop};
 use crate::code::{Addr, AtomOp, Order, Reg, Scope, Src, Window};
-use crate::report::Access;
+use crate::faults::AccessKind;
 
 impl Cx<'_, '_> {
     #[allow(clippy::too_many_arguments, reason = "the fields of one operation")]
@@ -32,25 +32,30 @@ impl Cx<'_, '_> {
             Some(src) => self.read(src)?,
             None => [0; 32],
         };
-        let spots = self.spots(window, &addresses, Reach::natural(whole, Access::Atomic))?;
+        let locations = self.locations(window, &addresses, LaneAccess::natural(whole, AccessKind::Atomic))?;
         let scope = Some(order.scope().unwrap_or(Scope::Gpu));
-        let access = Access::Atomic;
-        self.touch(&spots, Touch { bytes: whole, access, scope, same: false, repeats: 0, read_only: false })?;
-        self.count_access(&spots, whole, true);
+        let access = AccessKind::Atomic;
+        self.check_warp_access(
+            &locations,
+            WarpAccess { bytes: whole, access, scope, same: false, repeats: 0, read_only: false },
+        )?;
+        self.count_access(&locations, whole, true);
         let mut old = vec![[0; 32]; src.len()];
         // Which lane comes first is unspecified.
-        let mut turn: Vec<usize> = lanes(self.mask).collect();
-        self.run.rng.shuffle(&mut turn);
+        let mut sequence: Vec<usize> = lanes(self.mask).collect();
+        self.run.rng.shuffle(&mut sequence);
         let mut changed = false;
-        for lane in turn {
-            self.order_atomic(lane, spots[lane], order);
+        for lane in sequence {
+            self.order_atomic(lane, locations[lane], order);
             for (i, operand) in values.iter().enumerate() {
-                let spot = spots[lane].plus(i as u32 * size);
-                let before = number(self.peek(lane, spot, size));
+                let location = locations[lane].plus(i as u32 * size);
+                let before = number(self.peek(lane, location, size));
                 let after = match op {
-                    AtomOp::Update(shared, other) => match spot {
-                        Spot::Shared(..) => shared(before, operand[lane], 0),
-                        Spot::Global(..) | Spot::Local(_) | Spot::Param(_) => other(before, operand[lane], 0),
+                    AtomOp::Update(shared, other) => match location {
+                        Location::Shared(..) => shared(before, operand[lane], 0),
+                        Location::Global(..) | Location::Local(_) | Location::Param(_) => {
+                            other(before, operand[lane], 0)
+                        }
                     },
                     AtomOp::Exchange => operand[lane],
                     AtomOp::Compare if before == expected[lane] & (u64::MAX >> (64 - 8 * size)) => operand[lane],
@@ -58,7 +63,7 @@ impl Cx<'_, '_> {
                 };
                 old[i][lane] = before;
                 changed |= before != after;
-                self.poke(lane, spot, size).copy_from_slice(&after.to_le_bytes()[..size as usize]);
+                self.poke(lane, location, size).copy_from_slice(&after.to_le_bytes()[..size as usize]);
             }
         }
         if changed {
@@ -73,14 +78,14 @@ impl Cx<'_, '_> {
     }
 }
 
-impl Spot {
+impl Location {
     /// The address this many bytes further on.
-    pub(super) fn plus(self, bytes: u32) -> Spot {
+    pub(super) fn plus(self, bytes: u32) -> Location {
         match self {
-            Spot::Global(index, offset) => Spot::Global(index, offset + bytes as usize),
-            Spot::Shared(rank, offset) => Spot::Shared(rank, offset + bytes),
-            Spot::Local(offset) => Spot::Local(offset + bytes),
-            Spot::Param(offset) => Spot::Param(offset + bytes),
+            Location::Global(index, offset) => Location::Global(index, offset + bytes as usize),
+            Location::Shared(rank, offset) => Location::Shared(rank, offset + bytes),
+            Location::Local(offset) => Location::Local(offset + bytes),
+            Location::Param(offset) => Location::Param(offset + bytes),
         }
     }
 }

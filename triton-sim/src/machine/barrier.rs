@@ -1,11 +1,11 @@
 //! Barriers of a block and of a cluster.
 
-use super::order::Knows;
+use super::order::View;
 use super::schedule::Flow;
 use super::warp::{Waiting, lanes};
 use super::{Block, Cx, Stop, Warp};
 use crate::code::{Bar, Bool, Op, Reg, Src};
-use crate::report::Fault;
+use crate::faults::Fault;
 use std::collections::BTreeMap;
 
 /// One of the 16 barriers of a block.
@@ -18,15 +18,15 @@ pub(crate) struct Barrier {
     /// Completions.
     pub generation: u64,
     /// The merged clocks of those that arrived.
-    knows: Knows,
+    view: View,
     /// Predicates of a reduction: lanes that arrived, and those in which it holds.
     votes: (u32, u32),
     /// The last completions that are still waited for: generation, its merged clock, votes, waiting lanes.
-    done: Vec<(u64, Knows, (u32, u32), u32)>,
+    done: Vec<(u64, View, (u32, u32), u32)>,
     /// Lanes that wait for the running generation.
     waiting: u32,
     /// A thread of each arrival, and its clock; and those of the generation before.
-    came: Vec<(u32, u32)>,
+    arrival_epochs: Vec<(u32, u32)>,
     before: Vec<(u32, u32)>,
 }
 
@@ -36,7 +36,7 @@ enum Expected {
     /// No thread has arrived yet.
     Unknown,
     /// All of the block.
-    Everybody,
+    AllWarps,
     /// This many.
     Count(u32),
 }
@@ -48,11 +48,11 @@ impl Barrier {
             arrived: BTreeMap::new(),
             expected: Expected::Unknown,
             generation: 0,
-            knows: Knows::new(cluster),
+            view: View::new(cluster),
             votes: (0, 0),
             done: Vec::new(),
             waiting: 0,
-            came: Vec::new(),
+            arrival_epochs: Vec::new(),
             before: Vec::new(),
         }
     }
@@ -80,7 +80,7 @@ impl Block {
     fn expects(&self, expected: Expected, held: Option<&Warp>) -> u32 {
         match expected {
             Expected::Count(count) => count,
-            Expected::Everybody | Expected::Unknown => {
+            Expected::AllWarps | Expected::Unknown => {
                 self.live_lanes(held).filter(|(_, live)| *live != 0).count() as u32 * 32
             }
         }
@@ -120,8 +120,8 @@ impl Cx<'_, '_> {
             None => (0, 0),
         };
         let id = id as usize;
-        let stamp = self.after_the_last(id)?;
-        let knows = self.release(self.mask);
+        let stamp = self.check_phase_order(id)?;
+        let view = self.release(self.mask);
         let (warp, mask) = (self.warp.index, self.mask);
         let b = &mut self.cluster.blocks[self.b].barriers[id];
         // The count is of the threads that take part (PTX ISA, "bar"), so no thread stands for another one.
@@ -131,9 +131,9 @@ impl Cx<'_, '_> {
             return Err(self.fatal(Fault::Barrier { barrier, problem }));
         }
         *lanes |= mask;
-        let before = std::mem::replace(&mut b.expected, count.map_or(Expected::Everybody, Expected::Count));
-        b.knows.join(&knows);
-        b.came.push(stamp);
+        let before = std::mem::replace(&mut b.expected, count.map_or(Expected::AllWarps, Expected::Count));
+        b.view.join(&view);
+        b.arrival_epochs.push(stamp);
         b.votes = (b.votes.0 + votes.0, b.votes.1 + votes.1);
         let generation = b.generation;
         let waits = kind != Bar::Arrive;
@@ -156,12 +156,13 @@ impl Cx<'_, '_> {
 
     /// Reports an arrival that nothing orders after all of the generation before: it may as well be part of that. Gives the
     /// arriving thread and its clock.
-    fn after_the_last(&mut self, id: usize) -> Result<(u32, u32), Stop> {
+    fn check_phase_order(&mut self, id: usize) -> Result<(u32, u32), Stop> {
         let lane = self.mask.trailing_zeros() as usize % 32;
         let (thread, clock) = (self.thread(lane), self.clock(lane));
         let agents = &self.cluster.agents;
-        let strange = |&&(agent, clock): &&(u32, u32)| agent != thread && !agents.knows(thread, agent, clock);
-        if let Some(&(other, _)) = self.block().barriers[id].before.iter().find(strange) {
+        let unordered =
+            |&&(agent, clock): &&(u32, u32)| agent != thread && !agents.happened_before(thread, agent, clock);
+        if let Some(&(other, _)) = self.block().barriers[id].before.iter().find(unordered) {
             let problem = format!(
                 "nothing orders this arrival after that of warp {} in the previous phase: it may arrive in that phase, too; give \
                  each group of threads a barrier of its own, or make them wait for each other",
@@ -180,11 +181,11 @@ impl Cx<'_, '_> {
             return;
         }
         let b = &mut self.block_mut().barriers[id];
-        let (done, before) = (std::mem::take(&mut b.done), std::mem::take(&mut b.came));
+        let (done, before) = (std::mem::take(&mut b.done), std::mem::take(&mut b.arrival_epochs));
         let next = Barrier { generation: b.generation + 1, done, before, ..Barrier::new(cluster) };
         let old = std::mem::replace(b, next);
         if old.waiting != 0 {
-            b.done.push((old.generation, old.knows, old.votes, old.waiting));
+            b.done.push((old.generation, old.view, old.votes, old.waiting));
         }
     }
 
@@ -197,11 +198,11 @@ impl Cx<'_, '_> {
             let done = &mut b.done[at];
             votes = done.2;
             done.3 = done.3.saturating_sub(lanes.count_ones());
-            let knows = done.1.clone();
+            let view = done.1.clone();
             if done.3 == 0 {
                 b.done.swap_remove(at);
             }
-            self.acquire(lanes, &knows);
+            self.acquire(lanes, &view);
         }
         let fragment = &mut self.warp.fragments[index];
         fragment.wait = None;
@@ -233,13 +234,14 @@ impl Cx<'_, '_> {
             }
         }
         if release {
-            let knows = self.release(self.mask);
-            self.cluster.arriving.join(&knows);
+            let view = self.release(self.mask);
+            self.cluster.arriving.join(&view);
         }
         for lane in lanes(self.mask) {
             let thread = self.thread(lane);
             let all = self.cluster.blocks.iter_mut().flat_map(|b| b.mbarriers.values_mut());
-            all.filter(|m| m.fenced && m.made.is_of(thread)).for_each(|m| m.published = m.published.or(Some(phase)));
+            all.filter(|m| m.fenced && m.initializer.is_of(thread))
+                .for_each(|m| m.published = m.published.or(Some(phase)));
         }
         self.cluster.arrived += self.mask.count_ones();
         self.complete_cluster();
@@ -255,7 +257,7 @@ impl Cx<'_, '_> {
             cluster.arrived = 0;
             cluster.left = 0;
             cluster.phase += 1;
-            cluster.complete = std::mem::replace(&mut cluster.arriving, Knows::new(cluster.index));
+            cluster.complete = std::mem::replace(&mut cluster.arriving, View::new(cluster.index));
         }
     }
 
@@ -280,8 +282,8 @@ impl Cx<'_, '_> {
         for lane in lanes(waited) {
             self.warp.cluster_phase[lane] = None;
         }
-        let knows = self.cluster.complete.clone();
-        self.acquire(waited, &knows);
+        let view = self.cluster.complete.clone();
+        self.acquire(waited, &view);
     }
 
     /// The effect of exited threads on barriers that wait for all.

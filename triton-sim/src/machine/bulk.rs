@@ -1,16 +1,16 @@
 //! Bulk copies: `cp.async.bulk`, with and without a tensor map, and their groups.
 
-use super::address::{Reach, Spot};
+use super::address::{LaneAccess, Location};
 use super::copy::{combine, no_mbarrier};
 use super::mbarrier::Mbarrier;
 use super::order::Asynchronous;
 use super::warp::lanes;
 use super::{Cluster, Cx, Pending, Run, Stop, Work};
 use crate::code::{Bulk, BulkCopy, Extent, MapReduce, Reduce, SHARED_BASE, Src, Window, dec, inc};
+use crate::faults::{AccessKind, Fault, Space};
 use crate::hopper::{DataType, TensorMap};
-use crate::memory::Found;
+use crate::memory::Lookup;
 use crate::num::{self, BitOp, Flags, Float, FloatOp, Int, IntOp, Num, Scalar};
-use crate::report::{Access, Fault, Space};
 use std::collections::VecDeque;
 
 /// Bytes of a tensor map.
@@ -18,9 +18,9 @@ const MAP_BYTES: u32 = 128;
 
 /// A bulk copy that was begun.
 #[derive(Debug)]
-pub(crate) struct Bulky {
+pub(crate) struct PendingBulkCopy {
     /// Parts of it: shared address, the other side (none: outside the tensor), bytes.
-    pieces: Vec<(u32, Option<Side>, u32)>,
+    pieces: Vec<(u32, Option<Endpoint>, u32)>,
     kind: Bulk,
     /// Blocks whose shared memory takes part.
     ranks: Vec<u32>,
@@ -39,7 +39,7 @@ pub(crate) struct Bulky {
     data: Option<Vec<u8>>,
 }
 
-impl Bulky {
+impl PendingBulkCopy {
     /// Whether it writes to the shared memory of a block.
     pub(super) fn writes_to(&self, rank: u32) -> bool {
         self.kind != Bulk::Store && self.ranks.contains(&rank)
@@ -48,7 +48,7 @@ impl Bulky {
 
 /// The other side of a copy.
 #[derive(Clone, Copy, Debug)]
-enum Side {
+enum Endpoint {
     /// An address of global memory.
     Global(u64),
     /// Shared memory of a block.
@@ -76,22 +76,27 @@ impl BulkQueue {
 
 impl Run<'_> {
     /// Performs a bulk copy, or with `read` only its first half.
-    pub(super) fn land_bulk(&mut self, cluster: &mut Cluster, mut pending: Pending, read: bool) -> Result<(), Stop> {
+    pub(super) fn complete_bulk_copy(
+        &mut self,
+        cluster: &mut Cluster,
+        mut pending: Pending,
+        read: bool,
+    ) -> Result<(), Stop> {
         let data = match &mut pending.work {
-            Work::Bulk(bulky) => bulky.data.take(),
+            Work::Bulk(bulk) => bulk.data.take(),
             Work::Copy(_) => None,
         };
-        let moment = &pending.moment;
-        let Work::Bulk(bulky) = &pending.work else { return Ok(()) };
+        let snapshot = &pending.snapshot;
+        let Work::Bulk(bulk) = &pending.work else { return Ok(()) };
         let origin = pending.origin;
-        let stamp = match bulky.mbarrier {
-            None => bulky.stamps,
+        let stamp = match bulk.mbarrier {
+            None => bulk.stamps,
             Some(offset) => {
                 // A copy to several blocks is read in the first one's phase.
-                let rank = bulky.ranks.first().copied().unwrap_or(0);
+                let rank = bulk.ranks.first().copied().unwrap_or(0);
                 match self.mbarrier_stamp(cluster, rank, offset) {
                     Some(stamp) => [stamp; 2],
-                    None => return self.note_origin(cluster, origin, no_mbarrier(offset)),
+                    None => return self.report_at_origin(cluster, origin, no_mbarrier(offset)),
                 }
             }
         };
@@ -99,24 +104,31 @@ impl Run<'_> {
             Some(data) => data,
             None => {
                 let by = Asynchronous { stamp: stamp[0], proxy: true };
-                let mut data = Vec::with_capacity(bulky.bytes as usize);
-                for &(shared, side, bytes) in &bulky.pieces {
-                    let source = match (bulky.kind, side) {
-                        (Bulk::Store | Bulk::Push, _) => Some(Spot::Shared(origin.rank as u32, shared)),
-                        (Bulk::Load, Some(Side::Global(address))) => {
-                            self.global(cluster, &pending, address, bytes, Access::Read)?
+                let mut data = Vec::with_capacity(bulk.bytes as usize);
+                for &(shared, endpoint, bytes) in &bulk.pieces {
+                    let source = match (bulk.kind, endpoint) {
+                        (Bulk::Store | Bulk::Push, _) => Some(Location::Shared(origin.rank as u32, shared)),
+                        (Bulk::Load, Some(Endpoint::Global(address))) => {
+                            self.global(cluster, &pending, address, bytes, AccessKind::Read)?
                         }
-                        (Bulk::Load, Some(Side::Shared(..)) | None) => None,
+                        (Bulk::Load, Some(Endpoint::Shared(..)) | None) => None,
                     };
                     match source {
-                        Some(spot) => {
-                            self.touch_async(cluster, (moment, origin), spot, bytes, Access::Read, by)?;
-                            data.extend_from_slice(self.bytes_at(cluster, spot, bytes));
+                        Some(location) => {
+                            self.check_async_access(
+                                cluster,
+                                (snapshot, origin),
+                                location,
+                                bytes,
+                                AccessKind::Read,
+                                by,
+                            )?;
+                            data.extend_from_slice(self.bytes_at(cluster, location, bytes));
                         }
-                        None => data.extend(bulky.fill.iter().cycle().take(bytes as usize)),
+                        None => data.extend(bulk.fill.iter().cycle().take(bytes as usize)),
                     }
                 }
-                if bulky.round_tf32 {
+                if bulk.round_tf32 {
                     for word in data.chunks_exact_mut(4) {
                         let bits = u32::from_le_bytes([word[0], word[1], word[2], word[3]]);
                         word.copy_from_slice(&round_tf32(bits).to_le_bytes());
@@ -126,40 +138,40 @@ impl Run<'_> {
             }
         };
         if read {
-            if let Work::Bulk(bulky) = &mut pending.work {
-                bulky.data = Some(data);
+            if let Work::Bulk(bulk) = &mut pending.work {
+                bulk.data = Some(data);
             }
             cluster.pending.push(pending);
             return Ok(());
         }
         self.statistics.copied += data.len() as u64;
         let by = Asynchronous { stamp: stamp[1], proxy: true };
-        match bulky.kind {
-            Bulk::Store => self.write_pieces(cluster, &pending, &data, by, |_, side| match side {
-                Some(Side::Global(address)) => Some(Side::Global(address)),
-                Some(Side::Shared(..)) | None => None,
+        match bulk.kind {
+            Bulk::Store => self.write_pieces(cluster, &pending, &data, by, |_, endpoint| match endpoint {
+                Some(Endpoint::Global(address)) => Some(Endpoint::Global(address)),
+                Some(Endpoint::Shared(..)) | None => None,
             })?,
-            Bulk::Push => self.write_pieces(cluster, &pending, &data, by, |_, side| side)?,
+            Bulk::Push => self.write_pieces(cluster, &pending, &data, by, |_, endpoint| endpoint)?,
             Bulk::Load => {
-                for &rank in &bulky.ranks {
-                    let stamp = match bulky.mbarrier {
+                for &rank in &bulk.ranks {
+                    let stamp = match bulk.mbarrier {
                         Some(offset) => self.mbarrier_stamp(cluster, rank, offset),
                         None => None,
                     };
                     let by = Asynchronous { stamp: stamp.unwrap_or(by.stamp), proxy: true };
-                    self.write_pieces(cluster, &pending, &data, by, |shared, _| Some(Side::Shared(rank, shared)))?;
+                    self.write_pieces(cluster, &pending, &data, by, |shared, _| Some(Endpoint::Shared(rank, shared)))?;
                 }
             }
         }
-        if let Some(offset) = bulky.mbarrier {
-            for &rank in &bulky.ranks {
+        if let Some(offset) = bulk.mbarrier {
+            for &rank in &bulk.ranks {
                 let Some(stamp) = self.mbarrier_stamp(cluster, rank, offset) else { continue };
                 let index = cluster.index;
                 let pc = origin.pc;
                 let Some(block) = cluster.blocks.get_mut(rank as usize) else { continue };
                 block.expect_end_after(stamp, pc);
-                if let Err(fault) = self.complete_tx(index, block, offset, bulky.bytes, stamp) {
-                    self.note_origin(cluster, origin, fault)?;
+                if let Err(fault) = self.complete_tx(index, block, offset, bulk.bytes, stamp) {
+                    self.report_at_origin(cluster, origin, fault)?;
                     return Err(Stop);
                 }
             }
@@ -174,23 +186,23 @@ impl Run<'_> {
         pending: &Pending,
         data: &[u8],
         by: Asynchronous,
-        to: impl Fn(u32, Option<Side>) -> Option<Side>,
+        to: impl Fn(u32, Option<Endpoint>) -> Option<Endpoint>,
     ) -> Result<(), Stop> {
-        let Work::Bulk(bulky) = &pending.work else { return Ok(()) };
+        let Work::Bulk(bulk) = &pending.work else { return Ok(()) };
         let mut at = 0;
-        for &(shared, side, bytes) in &bulky.pieces {
+        for &(shared, endpoint, bytes) in &bulk.pieces {
             let part = &data[at..at + bytes as usize];
             at += bytes as usize;
-            let spot = match to(shared, side) {
+            let location = match to(shared, endpoint) {
                 None => continue,
-                Some(Side::Shared(rank, offset)) => Some(Spot::Shared(rank, offset)),
-                Some(Side::Global(address)) => self.global(cluster, pending, address, bytes, Access::Write)?,
+                Some(Endpoint::Shared(rank, offset)) => Some(Location::Shared(rank, offset)),
+                Some(Endpoint::Global(address)) => self.global(cluster, pending, address, bytes, AccessKind::Write)?,
             };
-            let Some(spot) = spot else { continue };
-            let access = if bulky.reduce.is_some() { Access::Atomic } else { Access::Write };
-            self.touch_async(cluster, (&pending.moment, pending.origin), spot, bytes, access, by)?;
-            let target = self.bytes_at_mut(cluster, spot, bytes);
-            match bulky.reduce {
+            let Some(location) = location else { continue };
+            let access = if bulk.reduce.is_some() { AccessKind::Atomic } else { AccessKind::Write };
+            self.check_async_access(cluster, (&pending.snapshot, pending.origin), location, bytes, access, by)?;
+            let target = self.bytes_at_mut(cluster, location, bytes);
+            match bulk.reduce {
                 None => target.copy_from_slice(part),
                 Some((size, f)) => combine(target, part, size, |old, new| f(old, new, 0)),
             }
@@ -205,14 +217,14 @@ impl Run<'_> {
         pending: &Pending,
         address: u64,
         bytes: u32,
-        access: Access,
-    ) -> Result<Option<Spot>, Stop> {
+        access: AccessKind,
+    ) -> Result<Option<Location>, Stop> {
         let fault = match self.memory.find(address, u64::from(bytes)) {
-            Found::Inside(index, offset) => return Ok(Some(Spot::Global(index, offset))),
-            Found::Freed => Fault::UseAfterFree { address, bytes, access },
-            Found::Outside(near) => Fault::OutOfBounds { space: Space::Global, address, bytes, access, near },
+            Lookup::Inside(index, offset) => return Ok(Some(Location::Global(index, offset))),
+            Lookup::Freed => Fault::UseAfterFree { address, bytes, access },
+            Lookup::Outside(near) => Fault::OutOfBounds { space: Space::Global, address, bytes, access, near },
         };
-        self.note_origin(cluster, pending.origin, fault)?;
+        self.report_at_origin(cluster, pending.origin, fault)?;
         Err(Stop)
     }
 
@@ -226,21 +238,23 @@ impl Run<'_> {
         Some((agent, m.phase as u32 + 1))
     }
 
-    fn bytes_at<'a>(&'a self, cluster: &'a Cluster, spot: Spot, bytes: u32) -> &'a [u8] {
-        match spot {
-            Spot::Global(index, offset) => self.memory.bytes(index, offset..offset + bytes as usize),
-            Spot::Shared(rank, offset) => &cluster.blocks[rank as usize].shared[offset as usize..][..bytes as usize],
-            Spot::Local(_) | Spot::Param(_) => &[],
+    fn bytes_at<'a>(&'a self, cluster: &'a Cluster, location: Location, bytes: u32) -> &'a [u8] {
+        match location {
+            Location::Global(index, offset) => self.memory.bytes(index, offset..offset + bytes as usize),
+            Location::Shared(rank, offset) => {
+                &cluster.blocks[rank as usize].shared[offset as usize..][..bytes as usize]
+            }
+            Location::Local(_) | Location::Param(_) => &[],
         }
     }
 
-    fn bytes_at_mut<'a>(&'a mut self, cluster: &'a mut Cluster, spot: Spot, bytes: u32) -> &'a mut [u8] {
-        match spot {
-            Spot::Global(index, offset) => self.memory.bytes_mut(index, offset..offset + bytes as usize),
-            Spot::Shared(rank, offset) => {
+    fn bytes_at_mut<'a>(&'a mut self, cluster: &'a mut Cluster, location: Location, bytes: u32) -> &'a mut [u8] {
+        match location {
+            Location::Global(index, offset) => self.memory.bytes_mut(index, offset..offset + bytes as usize),
+            Location::Shared(rank, offset) => {
                 &mut cluster.blocks[rank as usize].shared[offset as usize..][..bytes as usize]
             }
-            Spot::Local(_) | Spot::Param(_) => &mut [],
+            Location::Local(_) | Location::Param(_) => &mut [],
         }
     }
 }
@@ -286,7 +300,7 @@ impl Cx<'_, '_> {
         multicast: Option<u64>,
     ) -> Result<(), Stop> {
         let window = Window::Cluster;
-        let write = if copy.kind == Bulk::Load { Access::Write } else { Access::Read };
+        let write = if copy.kind == Bulk::Load { AccessKind::Write } else { AccessKind::Read };
         let mut fill = vec![0];
         let mut round_tf32 = false;
         let mut of_map = None;
@@ -297,22 +311,22 @@ impl Cx<'_, '_> {
                     let problem = format!("the size of a bulk copy must be a multiple of 16, but is {bytes}");
                     return Err(self.fatal_in(lane, Fault::Operand { problem }));
                 }
-                let reach = Reach { bytes, align: 16, access: write };
-                let (rank, offset) = self.locate_shared(lane, window, shared, reach)?;
+                let lane_access = LaneAccess { bytes, align: 16, access: write };
+                let (rank, offset) = self.locate_shared(lane, window, shared, lane_access)?;
                 let address = other.unwrap_or(0);
-                let side = match copy.kind {
+                let endpoint = match copy.kind {
                     Bulk::Push => {
-                        let reach = Reach { bytes, align: 16, access: Access::Write };
-                        let (rank, offset) = self.locate_shared(lane, window, address, reach)?;
-                        Side::Shared(rank, offset)
+                        let lane_access = LaneAccess { bytes, align: 16, access: AccessKind::Write };
+                        let (rank, offset) = self.locate_shared(lane, window, address, lane_access)?;
+                        Endpoint::Shared(rank, offset)
                     }
                     Bulk::Load | Bulk::Store => {
-                        let access = if copy.kind == Bulk::Load { Access::Read } else { Access::Write };
-                        self.locate(lane, Window::Of(Space::Global), address, Reach { bytes, align: 16, access })?;
-                        Side::Global(address)
+                        let access = if copy.kind == Bulk::Load { AccessKind::Read } else { AccessKind::Write };
+                        self.locate(lane, Window::Of(Space::Global), address, LaneAccess { bytes, align: 16, access })?;
+                        Endpoint::Global(address)
                     }
                 };
-                (rank, vec![(offset, Some(side), bytes)], bytes)
+                (rank, vec![(offset, Some(endpoint), bytes)], bytes)
             }
             Extent::Tensor { map, coordinates } => {
                 let map = self.tensor_map(lane, *map)?;
@@ -327,11 +341,11 @@ impl Cx<'_, '_> {
                     return Err(self.fatal_in(lane, Fault::TensorMap { problem }));
                 }
                 let bytes = map.box_bytes();
-                let reach = Reach { bytes: map.shared_bytes(), align: 128, access: write };
-                let (rank, offset) = self.locate_shared(lane, window, shared, reach)?;
+                let lane_access = LaneAccess { bytes: map.shared_bytes(), align: 128, access: write };
+                let (rank, offset) = self.locate_shared(lane, window, shared, lane_access)?;
                 let mut pieces = Vec::new();
                 let each = |piece: crate::hopper::Piece| {
-                    pieces.push((piece.shared, piece.global.map(Side::Global), piece.bytes));
+                    pieces.push((piece.shared, piece.global.map(Endpoint::Global), piece.bytes));
                 };
                 if let Err(problem) = map.for_each_piece(&at, offset, each) {
                     return Err(self.fatal_in(lane, Fault::TensorMap { problem: problem.to_string() }));
@@ -371,15 +385,15 @@ impl Cx<'_, '_> {
             }
             (Bulk::Load, None) => vec![rank],
             (Bulk::Store | Bulk::Push, _) => match pieces.first() {
-                Some((_, Some(Side::Shared(rank, _)), _)) => vec![*rank],
+                Some((_, Some(Endpoint::Shared(rank, _)), _)) => vec![*rank],
                 Some(_) | None => Vec::new(),
             },
         };
         let mbarrier = match mbarrier {
             None => None,
             Some(address) => {
-                let reach = Reach { bytes: 8, align: 8, access: Access::Atomic };
-                let (owner, at) = self.locate_shared(lane, window, address, reach)?;
+                let lane_access = LaneAccess { bytes: 8, align: 8, access: AccessKind::Atomic };
+                let (owner, at) = self.locate_shared(lane, window, address, lane_access)?;
                 let expected = if multicast.is_some() { Some(self.b as u32) } else { ranks.first().copied() };
                 if expected.is_some_and(|rank| rank != owner) {
                     let problem =
@@ -387,10 +401,10 @@ impl Cx<'_, '_> {
                     return Err(self.fatal_in(lane, Fault::Operand { problem }));
                 }
                 for &rank in &ranks {
-                    self.known(lane, rank, at)?;
+                    self.check_initialized(lane, rank, at)?;
                     let fenced = self.cluster.blocks[rank as usize].mbarriers.get(&at).is_none_or(|m| m.fenced);
                     if !fenced {
-                        let problem = crate::report::MbarrierProblem::NotFenced;
+                        let problem = crate::faults::MbarrierProblem::NotFenced;
                         return Err(self.fatal_in(lane, Fault::Mbarrier { address: u64::from(at), problem }));
                     }
                     self.remote_access(lane, rank);
@@ -407,10 +421,20 @@ impl Cx<'_, '_> {
             };
             stamps = agents.map(|agent| (agent, queue.clock + 1));
         }
-        let bulky =
-            Bulky { pieces, kind: copy.kind, ranks, bytes, mbarrier, stamps, reduce, fill, round_tf32, data: None };
+        let bulk = PendingBulkCopy {
+            pieces,
+            kind: copy.kind,
+            ranks,
+            bytes,
+            mbarrier,
+            stamps,
+            reduce,
+            fill,
+            round_tf32,
+            data: None,
+        };
         let group = mbarrier.is_none();
-        let id = self.begin(lane, Work::Bulk(bulky))?;
+        let id = self.enqueue(lane, Work::Bulk(bulk))?;
         if group {
             self.warp.bulk[lane].open.push(id);
         }
@@ -420,9 +444,9 @@ impl Cx<'_, '_> {
     /// The tensor map at a generic address.
     fn tensor_map(&mut self, lane: usize, map: Src) -> Result<TensorMap, Stop> {
         let address = self.read(map)?[lane];
-        let reach = Reach { bytes: MAP_BYTES, align: 64, access: Access::Read };
-        let spot = self.locate(lane, Window::Generic, address, reach)?;
-        match TensorMap::decode(self.peek(lane, spot, MAP_BYTES)) {
+        let lane_access = LaneAccess { bytes: MAP_BYTES, align: 64, access: AccessKind::Read };
+        let location = self.locate(lane, Window::Generic, address, lane_access)?;
+        match TensorMap::decode(self.peek(lane, location, MAP_BYTES)) {
             Some(map) => Ok(map),
             None => {
                 let problem = format!("the {MAP_BYTES} bytes at {address:#x} are not a tensor map");
@@ -449,7 +473,7 @@ impl Cx<'_, '_> {
                 let was_read = std::mem::replace(&mut group.2, true);
                 if !(read && was_read) {
                     let ids = group.1.clone();
-                    self.run.land(self.cluster, &ids, read)?;
+                    self.run.complete_work(self.cluster, &ids, read)?;
                 }
             }
             // Groups of which nothing is in flight need not be checked again.
@@ -460,9 +484,9 @@ impl Cx<'_, '_> {
             }
             let done = queue.clock.saturating_sub(most);
             if let (Some([reads, writes]), true) = (queue.agents, done != 0) {
-                self.learn(lane, (reads, done));
+                self.join_epoch(lane, (reads, done));
                 if !read {
-                    self.learn(lane, (writes, done));
+                    self.join_epoch(lane, (writes, done));
                 }
             }
         }

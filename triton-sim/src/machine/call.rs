@@ -4,7 +4,7 @@ use super::access::number;
 use super::schedule::Flow;
 use super::warp::{Lanes, lanes};
 use super::{Cx, Stop};
-use crate::code::{Call, Instr, Op, Place, Reg, Src};
+use crate::code::{Call, CallOperand, Instr, Op, Reg, Src};
 
 impl Cx<'_, '_> {
     /// Goes to a function, with its parameters; nothing else of its frame has a value.
@@ -20,13 +20,13 @@ impl Cx<'_, '_> {
         for (from, to) in &call.arguments {
             self.transfer(from, to)?;
         }
-        self.write(call.back, &[u64::from(self.pc); 32])?;
+        self.write(call.return_address, &[u64::from(self.pc); 32])?;
         Ok(Flow::Jump(call.target))
     }
 
     /// Returns to the instruction after the call, with the results. Lanes from different calls go one after the other.
-    pub(super) fn call_return(&mut self, back: Reg) -> Result<Flow, Stop> {
-        let calls = self.read(Src::Reg(back))?;
+    pub(super) fn call_return(&mut self, return_address: Reg) -> Result<Flow, Stop> {
+        let calls = self.read(Src::Reg(return_address))?;
         let first = calls[self.mask.trailing_zeros() as usize % 32];
         let same = lanes(self.mask).filter(|&lane| calls[lane] == first).fold(0, |set, lane| set | 1 << lane);
         if same != self.mask {
@@ -43,9 +43,9 @@ impl Cx<'_, '_> {
     }
 
     /// Copies a parameter or a result. What was not written stays so.
-    fn transfer(&mut self, from: &Place, to: &Place) -> Result<(), Stop> {
+    fn transfer(&mut self, from: &CallOperand, to: &CallOperand) -> Result<(), Stop> {
         match (from, to) {
-            (&Place::Memory(from, bytes), &Place::Memory(to, _)) => {
+            (&CallOperand::Memory(from, bytes), &CallOperand::Memory(to, _)) => {
                 let (from, to, bytes) = (from as usize, to as usize, bytes as usize);
                 for lane in lanes(self.mask) {
                     let (data, written) = self.local(lane);
@@ -55,17 +55,17 @@ impl Cx<'_, '_> {
                 Ok(())
             }
             (from, to) => {
-                let values = self.read_place(from)?;
-                self.write_place(to, &values)
+                let values = self.read_call_operand(from)?;
+                self.write_call_operand(to, &values)
             }
         }
     }
 
     /// The value of a parameter of at most 8 bytes.
-    pub(super) fn read_place(&mut self, place: &Place) -> Result<Lanes, Stop> {
-        let (at, bytes) = match place {
-            Place::Value(src) => return self.read(*src),
-            Place::Memory(at, bytes) => (*at, (*bytes).min(8)),
+    pub(super) fn read_call_operand(&mut self, operand: &CallOperand) -> Result<Lanes, Stop> {
+        let (at, bytes) = match operand {
+            CallOperand::Value(src) => return self.read(*src),
+            CallOperand::Memory(at, bytes) => (*at, (*bytes).min(8)),
         };
         let mut values = [0; 32];
         for lane in lanes(self.mask) {
@@ -76,11 +76,11 @@ impl Cx<'_, '_> {
     }
 
     /// Writes a result of at most 8 bytes.
-    pub(super) fn write_place(&mut self, place: &Place, values: &Lanes) -> Result<(), Stop> {
-        match place {
-            Place::Value(Src::Reg(register)) => self.write(*register, values),
-            Place::Value(Src::Not(_) | Src::Imm(_) | Src::Variable(..) | Src::Special(_)) => Ok(()),
-            Place::Memory(at, bytes) => {
+    pub(super) fn write_call_operand(&mut self, operand: &CallOperand, values: &Lanes) -> Result<(), Stop> {
+        match operand {
+            CallOperand::Value(Src::Reg(register)) => self.write(*register, values),
+            CallOperand::Value(Src::Not(_) | Src::Imm(_) | Src::Variable(..) | Src::Special(_)) => Ok(()),
+            CallOperand::Memory(at, bytes) => {
                 let (at, bytes) = (*at as usize, (*bytes).min(8) as usize);
                 for lane in lanes(self.mask) {
                     let (data, written) = self.local(lane);

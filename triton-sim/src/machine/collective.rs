@@ -4,7 +4,7 @@ use super::schedule::Flow;
 use super::warp::{Waiting, lanes};
 use super::{Cx, Stop};
 use crate::code::{Reg, Scalar, Shuffle, Src, Vote};
-use crate::report::Fault;
+use crate::faults::Fault;
 
 impl Cx<'_, '_> {
     /// The member mask of a `.sync` instruction, and what to wait for if its lanes are not all here.
@@ -147,7 +147,7 @@ impl Cx<'_, '_> {
         if self.mask & !members != 0 {
             self.together(members)?;
         }
-        let members = members & self.warp.born;
+        let members = members & self.warp.launched;
         if self.mask == members & self.warp.live() {
             self.synchronise(self.mask);
             return Ok(Flow::Next);

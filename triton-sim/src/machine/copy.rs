@@ -2,15 +2,15 @@
 //! `cp.async`, the copies of one lane.
 
 use super::access::number;
-use super::address::{Reach, Spot};
+use super::address::{LaneAccess, Location};
 use super::order::Asynchronous;
 use super::warp::lanes;
 use super::{Block, Cluster, Cx, Origin, Pending, Run, Stop, Work};
 use crate::code::{Addr, Src, Window};
-use crate::report::{Access, Fault, MbarrierProblem, Space};
+use crate::faults::{AccessKind, Fault, MbarrierProblem, Space};
 
 /// The most work in flight in a cluster: some of it is done first.
-const MOST_PENDING: usize = 4096;
+const MAX_PENDING: usize = 4096;
 
 /// A `cp.async` of one lane.
 #[derive(Clone, Copy, Debug)]
@@ -29,53 +29,53 @@ pub(crate) struct Copy {
 
 impl Run<'_> {
     /// Does a piece of work.
-    pub(super) fn land_at(&mut self, cluster: &mut Cluster, index: usize) -> Result<(), Stop> {
+    pub(super) fn complete_at(&mut self, cluster: &mut Cluster, index: usize) -> Result<(), Stop> {
         let pending = cluster.pending.swap_remove(index);
         self.progress();
         match &pending.work {
             Work::Copy(copy) => {
                 let copy = *copy;
-                self.land_copy(cluster, &pending, copy)
+                self.complete_lane_copy(cluster, &pending, copy)
             }
-            Work::Bulk(_) => self.land_bulk(cluster, pending, false),
+            Work::Bulk(_) => self.complete_bulk_copy(cluster, pending, false),
         }
     }
 
     /// Does the work of these numbers; with `read`, only so far that its sources are read.
-    pub(super) fn land(&mut self, cluster: &mut Cluster, ids: &[u64], read: bool) -> Result<(), Stop> {
+    pub(super) fn complete_work(&mut self, cluster: &mut Cluster, ids: &[u64], read: bool) -> Result<(), Stop> {
         for id in ids {
             let Some(index) = cluster.pending.iter().position(|p| p.id == *id) else { continue };
             if read {
                 let pending = cluster.pending.swap_remove(index);
-                self.land_bulk(cluster, pending, true)?;
+                self.complete_bulk_copy(cluster, pending, true)?;
             } else {
-                self.land_at(cluster, index)?;
+                self.complete_at(cluster, index)?;
             }
         }
         Ok(())
     }
 
-    fn land_copy(&mut self, cluster: &mut Cluster, pending: &Pending, copy: Copy) -> Result<(), Stop> {
+    fn complete_lane_copy(&mut self, cluster: &mut Cluster, pending: &Pending, copy: Copy) -> Result<(), Stop> {
         let Copy { to: (rank, offset), from, bytes, read, stamp } = copy;
         let by = Asynchronous { stamp, proxy: false };
         let mut data = vec![0; bytes as usize];
         if let Some((index, start)) = from {
-            self.touch_async(
+            self.check_async_access(
                 cluster,
-                (&pending.moment, pending.origin),
-                Spot::Global(index, start),
+                (&pending.snapshot, pending.origin),
+                Location::Global(index, start),
                 read,
-                Access::Read,
+                AccessKind::Read,
                 by,
             )?;
             data[..read as usize].copy_from_slice(self.memory.bytes(index, start..start + read as usize));
         }
-        self.touch_async(
+        self.check_async_access(
             cluster,
-            (&pending.moment, pending.origin),
-            Spot::Shared(rank, offset),
+            (&pending.snapshot, pending.origin),
+            Location::Shared(rank, offset),
             bytes,
-            Access::Write,
+            AccessKind::Write,
             by,
         )?;
         cluster.blocks[rank as usize].shared[offset as usize..][..bytes as usize].copy_from_slice(&data);
@@ -84,7 +84,7 @@ impl Run<'_> {
     }
 
     /// Reports a fault of asynchronous work.
-    pub(super) fn note_origin(&mut self, cluster: &Cluster, origin: Origin, fault: Fault) -> Result<(), Stop> {
+    pub(super) fn report_at_origin(&mut self, cluster: &Cluster, origin: Origin, fault: Fault) -> Result<(), Stop> {
         let block = cluster.blocks.get(origin.rank).map_or([0; 3], |b: &Block| b.id);
         self.note(block, origin.warp, origin.lane as u32, origin.pc, fault)
     }
@@ -92,16 +92,16 @@ impl Run<'_> {
 
 impl Cx<'_, '_> {
     /// Numbers work and enqueues it.
-    pub(super) fn begin(&mut self, lane: usize, work: Work) -> Result<u64, Stop> {
-        if self.cluster.pending.len() >= MOST_PENDING {
-            let pick = self.run.rng.usize(..MOST_PENDING);
-            self.run.land_at(self.cluster, pick)?;
+    pub(super) fn enqueue(&mut self, lane: usize, work: Work) -> Result<u64, Stop> {
+        if self.cluster.pending.len() >= MAX_PENDING {
+            let pick = self.run.rng.usize(..MAX_PENDING);
+            self.run.complete_at(self.cluster, pick)?;
         }
         let id = self.run.next;
         self.run.next += 1;
         let origin = Origin { rank: self.b, warp: self.warp.index, lane, pc: self.pc };
-        let moment = self.moment(lane);
-        self.cluster.pending.push(Pending { id, origin, moment, work });
+        let snapshot = self.snapshot(lane);
+        self.cluster.pending.push(Pending { id, origin, snapshot, work });
         Ok(id)
     }
 
@@ -123,35 +123,35 @@ impl Cx<'_, '_> {
             None => 0,
         };
         let bytes = u32::from(bytes);
-        let mut spots = [Spot::Param(0); 32];
+        let mut locations = [Location::Param(0); 32];
         for lane in lanes(self.mask) {
             let read = if ignored >> lane & 1 == 1 { 0 } else { reads[lane] as u32 };
             if read > bytes {
                 let problem = format!("{read} bytes are to be read, but {bytes} copied");
                 return Err(self.fatal_in(lane, Fault::Operand { problem }));
             }
-            let write = Reach::natural(bytes, Access::Write);
+            let write = LaneAccess::natural(bytes, AccessKind::Write);
             let to = self.locate_shared(lane, Window::Of(Space::Shared), to[lane], write)?;
             self.check_mbarrier(lane, to.0, to.1, bytes)?;
             let from = if read == 0 {
                 None
             } else {
-                let reach = Reach { bytes: read, align: bytes, access: Access::Read };
-                match self.locate(lane, Window::Of(Space::Global), from[lane], reach)? {
-                    Spot::Global(index, offset) => {
-                        spots[lane] = Spot::Global(index, offset);
+                let lane_access = LaneAccess { bytes: read, align: bytes, access: AccessKind::Read };
+                match self.locate(lane, Window::Of(Space::Global), from[lane], lane_access)? {
+                    Location::Global(index, offset) => {
+                        locations[lane] = Location::Global(index, offset);
                         Some((index, offset))
                     }
-                    Spot::Shared(..) | Spot::Local(_) | Spot::Param(_) => None,
+                    Location::Shared(..) | Location::Local(_) | Location::Param(_) => None,
                 }
             };
             let agent = self.copy_agent(lane);
             let queue = &mut self.warp.copies[lane];
             let stamp = (agent, queue.clock + 1);
-            let id = self.begin(lane, Work::Copy(Copy { to, from, bytes, read, stamp }))?;
+            let id = self.enqueue(lane, Work::Copy(Copy { to, from, bytes, read, stamp }))?;
             self.warp.copies[lane].open.push(id);
         }
-        self.count_access(&spots, bytes, false);
+        self.count_access(&locations, bytes, false);
         Ok(())
     }
 
@@ -184,11 +184,11 @@ impl Cx<'_, '_> {
             let mut clock = 0;
             while self.warp.copies[lane].groups.len() > most.unwrap_or(0) as usize {
                 let Some((group, ids)) = self.warp.copies[lane].groups.pop_front() else { break };
-                self.run.land(self.cluster, &ids, false)?;
+                self.run.complete_work(self.cluster, &ids, false)?;
                 clock = group;
             }
             if let (Some(agent), true) = (self.warp.copies[lane].agent, clock != 0) {
-                self.learn(lane, (agent, clock));
+                self.join_epoch(lane, (agent, clock));
             }
         }
         Ok(())
@@ -202,17 +202,17 @@ impl Cx<'_, '_> {
         queue.groups.iter_mut().for_each(|(_, ids)| ids.clear());
         queue.clock += 1;
         let stamp = queue.agent.map(|agent| (agent, queue.clock));
-        self.run.land(self.cluster, &ids, false)?;
-        let mut knows = self.nothing();
+        self.run.complete_work(self.cluster, &ids, false)?;
+        let mut view = self.empty_view();
         if let Some((agent, clock)) = stamp {
-            knows.learn(self.cluster.index, agent, clock);
+            view.join_epoch(self.cluster.index, agent, clock);
         }
         if !noinc {
             // The arrival is one more than the count says.
             let Some(m) = self.cluster.blocks[rank as usize].mbarriers.get_mut(&offset) else { return Ok(()) };
             m.pending += 1;
         }
-        self.arrive(lane, rank, offset, 1, false, Some(knows))
+        self.arrive(lane, rank, offset, 1, false, Some(view))
     }
 
     /// Work that is still in flight when lanes end.

@@ -3,7 +3,7 @@
 use super::warp::{Lanes, lanes};
 use super::{Cx, Stop};
 use crate::code::{Reg, Special, Src};
-use crate::report::Fault;
+use crate::faults::Fault;
 
 /// Multiprocessors of an H200.
 const MULTIPROCESSORS: u32 = 132;
@@ -41,7 +41,7 @@ impl Cx<'_, '_> {
             Src::Variable(index, offset) => Ok([self.run.variables[index as usize].wrapping_add_signed(offset); 32]),
             Src::Special(special) => {
                 if matches!(special, Special::Clock | Special::ClockLow | Special::ClockHigh) {
-                    self.watch_again();
+                    self.reset_watch();
                 }
                 Ok(self.special(special))
             }
@@ -136,9 +136,9 @@ impl Cx<'_, '_> {
             Special::Smid => every(self.cluster.index % MULTIPROCESSORS),
             Special::Nsmid => every(MULTIPROCESSORS),
             Special::Gridid => every(1),
-            Special::Clock => [run.spent; 32],
-            Special::ClockLow => every(run.spent as u32),
-            Special::ClockHigh => every((run.spent >> 32) as u32),
+            Special::Clock => [run.executed; 32],
+            Special::ClockLow => every(run.executed as u32),
+            Special::ClockHigh => every((run.executed >> 32) as u32),
             Special::DynamicSmemSize => every(run.dynamic),
             Special::TotalSmemSize => every(block.shared.len() as u32),
         }

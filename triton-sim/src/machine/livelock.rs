@@ -9,10 +9,10 @@
 
 use super::warp::{Lanes, Waiting};
 use super::{Cluster, Cx, Run, Warp};
-use crate::report::{Fault, Wait};
+use crate::faults::{Fault, Wait};
 
 /// Instructions without progress before warps are watched: most loops are shorter.
-const CALM: u64 = 4096;
+const WATCH_AFTER: u64 = 4096;
 
 /// Why a launch is stopped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,12 +21,12 @@ pub(super) enum Halt {
     Deadlock,
     /// Those that can run repeat themselves forever.
     Livelock,
-    /// Nothing has changed for as many instructions as `Options::patience` says: another cluster may change something.
-    Idle,
-    /// All of `Options::most_instructions` have run.
-    Spent,
+    /// Nothing has changed for as many instructions as `Options::idle_limit` says: another cluster may change something.
+    IdleLimit,
+    /// All of `Options::max_instructions` have run.
+    MaxInstructions,
     /// All of `Options::after_report` have run since the first report.
-    Reported,
+    AfterReport,
 }
 
 /// A state that a warp was in.
@@ -38,58 +38,58 @@ pub(crate) struct Watch {
     fragments: Vec<(u32, u32, Option<Waiting>)>,
     registers: Vec<Lanes>,
     /// Whether the warp has come to it again.
-    again: bool,
+    repeated: bool,
 }
 
 /// Backward jumps of a warp without progress.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Turns {
+pub(crate) struct Iterations {
     count: u64,
     /// Instructions of the launch that had run at the first.
     since: u64,
 }
 
 impl Warp {
-    fn stands(&self) -> impl Iterator<Item = (u32, u32, Option<Waiting>)> {
+    fn positions(&self) -> impl Iterator<Item = (u32, u32, Option<Waiting>)> {
         self.fragments.iter().map(|f| (f.lanes, f.pc, f.wait.clone()))
     }
 }
 
 impl Watch {
     fn of(warp: &Warp, since: u64) -> Watch {
-        Watch { since, fragments: warp.stands().collect(), registers: warp.registers.clone(), again: false }
+        Watch { since, fragments: warp.positions().collect(), registers: warp.registers.clone(), repeated: false }
     }
 
     fn same(&self, warp: &Warp) -> bool {
-        self.fragments.iter().cloned().eq(warp.stands()) && self.registers == warp.registers
+        self.fragments.iter().cloned().eq(warp.positions()) && self.registers == warp.registers
     }
 }
 
 impl Run<'_> {
     /// Whether what was seen then is still so.
-    fn nothing_since(&self, then: u64) -> bool {
+    fn idle_since(&self, then: u64) -> bool {
         self.progressed < then
     }
 
     /// Whether every warp that can run repeats itself forever. True only if the last round over all warps was without
     /// progress, so that those that wait were asked.
-    pub(super) fn turns_for_ever(&self, resident: &[Cluster]) -> bool {
+    pub(super) fn livelocked(&self, resident: &[Cluster]) -> bool {
         let stays = |warp: &Warp| {
             let waits = warp.fragments.iter().all(|f| f.wait.is_some());
-            waits || warp.watch.as_ref().is_some_and(|w| w.again && self.nothing_since(w.since))
+            waits || warp.watch.as_ref().is_some_and(|w| w.repeated && self.idle_since(w.since))
         };
         let warps = |c: &Cluster| c.blocks.iter().flat_map(|b| &b.warps).all(stays);
-        self.idle() > CALM && resident.iter().all(|c| c.pending.is_empty() && warps(c))
+        self.idle() > WATCH_AFTER && resident.iter().all(|c| c.pending.is_empty() && warps(c))
     }
 
     /// The limit that was reached.
     pub(super) fn limit(&self) -> Option<Halt> {
-        if self.spent >= self.options.most_instructions {
-            Some(Halt::Spent)
-        } else if self.first_report.is_some_and(|then| self.spent - then >= self.options.after_report) {
-            Some(Halt::Reported)
+        if self.executed >= self.options.max_instructions {
+            Some(Halt::MaxInstructions)
+        } else if self.first_report.is_some_and(|then| self.executed - then >= self.options.after_report) {
+            Some(Halt::AfterReport)
         } else {
-            (self.idle() > self.options.patience).then_some(Halt::Idle)
+            (self.idle() > self.options.idle_limit).then_some(Halt::IdleLimit)
         }
     }
 
@@ -98,55 +98,55 @@ impl Run<'_> {
         let (option, limit) = match halt {
             Halt::Deadlock => return Fault::Deadlock { waits },
             Halt::Livelock => return Fault::Livelock { waits },
-            Halt::Idle => ("patience", self.options.patience),
-            Halt::Spent => ("most_instructions", self.options.most_instructions),
-            Halt::Reported => ("after_report", self.options.after_report),
+            Halt::IdleLimit => ("idle_limit", self.options.idle_limit),
+            Halt::MaxInstructions => ("max_instructions", self.options.max_instructions),
+            Halt::AfterReport => ("after_report", self.options.after_report),
         };
-        Fault::Limit { option, limit, idle: self.idle(), ran: self.spent, waits }
+        Fault::Limit { option, limit, idle: self.idle(), ran: self.executed, waits }
     }
 
     /// The description of a warp that can run.
     pub(super) fn running(&self, warp: &Warp) -> String {
-        match warp.turns {
-            Turns { count, since } if count > 0 && since > self.progressed => {
+        match warp.iterations {
+            Iterations { count, since } if count > 0 && since > self.progressed => {
                 format!("runs, {count} iterations of its loop so far")
             }
-            Turns { .. } => "runs".to_string(),
+            Iterations { .. } => "runs".to_string(),
         }
     }
 }
 
 impl Cx<'_, '_> {
     /// Counts a jump of the warp.
-    pub(super) fn count_turn(&mut self, target: u32) {
+    pub(super) fn count_iteration(&mut self, target: u32) {
         if target > self.pc {
             return;
         }
-        let turns = &mut self.warp.turns;
-        if turns.since <= self.run.progressed {
-            *turns = Turns { count: 0, since: self.run.spent };
+        let iterations = &mut self.warp.iterations;
+        if iterations.since <= self.run.progressed {
+            *iterations = Iterations { count: 0, since: self.run.executed };
         }
-        turns.count += 1;
+        iterations.count += 1;
     }
 
     /// Compares the warp with what it was, or remembers what it is.
     pub(super) fn watch(&mut self) {
         let idle = self.run.idle();
-        if idle < CALM {
+        if idle < WATCH_AFTER {
             return;
         }
-        if let Some(mut watch) = self.warp.watch.take().filter(|w| self.run.nothing_since(w.since)) {
-            watch.again = watch.again || watch.same(&self.warp);
-            if watch.again || idle < 2 * (watch.since - self.run.progressed) {
+        if let Some(mut watch) = self.warp.watch.take().filter(|w| self.run.idle_since(w.since)) {
+            watch.repeated = watch.repeated || watch.same(&self.warp);
+            if watch.repeated || idle < 2 * (watch.since - self.run.progressed) {
                 self.warp.watch = Some(watch);
                 return;
             }
         }
-        self.warp.watch = Some(Box::new(Watch::of(&self.warp, self.run.spent)));
+        self.warp.watch = Some(Box::new(Watch::of(&self.warp, self.run.executed)));
     }
 
     /// The warp has observed something that changes without it.
-    pub(super) fn watch_again(&mut self) {
+    pub(super) fn reset_watch(&mut self) {
         self.warp.watch = None;
     }
 }

@@ -1,15 +1,15 @@
 //! `ldmatrix`, `stmatrix`, `movmatrix` and `mma.sync`: matrices in the registers of one warp.
 
 use super::access::number;
-use super::address::Reach;
-use super::order::Touch;
+use super::address::LaneAccess;
+use super::order::WarpAccess;
 use super::schedule::Flow;
 use super::warp::{Lanes, lanes};
 use super::{Cx, Stop};
 use crate::code::{Addr, Reg, Src, Window};
+use crate::faults::AccessKind;
 use crate::matrix::{Element, Fragment, Mma, Shape, Tiles};
 use crate::num::{self, Accumulate, Float};
-use crate::report::Access;
 
 /// How the products of a matrix instruction are added.
 #[derive(Clone, Copy, Debug)]
@@ -131,7 +131,7 @@ impl Cx<'_, '_> {
             return Ok(wait);
         }
         let tiles = Tiles { count: dst.len() as u32, transposed };
-        let rows = self.matrix_rows(tiles, window, addr, Access::Read)?;
+        let rows = self.matrix_rows(tiles, window, addr, AccessKind::Read)?;
         let fragment = tiles.fragment();
         let mut out = vec![[0u64; 32]; dst.len()];
         for (matrix, value) in out.iter_mut().enumerate() {
@@ -166,7 +166,7 @@ impl Cx<'_, '_> {
             values.push(self.read(register)?);
         }
         let tiles = Tiles { count: src.len() as u32, transposed };
-        let rows = self.matrix_rows(tiles, window, addr, Access::Write)?;
+        let rows = self.matrix_rows(tiles, window, addr, AccessKind::Write)?;
         let fragment = tiles.fragment();
         for (matrix, value) in values.iter().enumerate() {
             for lane in 0..32 {
@@ -189,20 +189,23 @@ impl Cx<'_, '_> {
         tiles: Tiles,
         window: Window,
         addr: Addr,
-        access: Access,
+        access: AccessKind,
     ) -> Result<Vec<(u32, u32)>, Stop> {
         let addresses = self.addresses(addr)?;
         let all = self.mask;
         let count = 8 * tiles.count;
         self.mask = if count == 32 { u32::MAX } else { (1 << count) - 1 };
         let bytes = Tiles::ROW_BYTES;
-        let spots = self.spots(window, &addresses, Reach { bytes, align: 16, access })?;
-        self.touch(&spots, Touch { bytes, access, scope: None, same: false, repeats: 0, read_only: false })?;
-        self.count_access(&spots, bytes, access == Access::Write);
+        let locations = self.locations(window, &addresses, LaneAccess { bytes, align: 16, access })?;
+        self.check_warp_access(
+            &locations,
+            WarpAccess { bytes, access, scope: None, same: false, repeats: 0, read_only: false },
+        )?;
+        self.count_access(&locations, bytes, access == AccessKind::Write);
         let mut rows = Vec::with_capacity(count as usize);
         for lane in lanes(self.mask) {
-            let reach = Reach { bytes, align: 16, access };
-            rows.push(self.locate_shared(lane, window, addresses[lane], reach)?);
+            let lane_access = LaneAccess { bytes, align: 16, access };
+            rows.push(self.locate_shared(lane, window, addresses[lane], lane_access)?);
         }
         self.mask = all;
         Ok(rows)

@@ -1,15 +1,15 @@
 //! Mbarriers: phases that complete when all arrivals and all bytes are there (PTX ISA, "mbarrier").
 
-use super::address::Reach as Bytes;
-use super::order::{Epoch, Knows};
+use super::address::LaneAccess;
+use super::order::{Epoch, View};
 use super::schedule::Flow;
 use super::warp::{Waiting, lanes};
 use super::{Block, Cx, Run, Stop};
-use crate::code::{Addr, MbarrierOp, Reach, Reg, Src, WaitFor, Window};
-use crate::report::{Access, Fault, MbarrierProblem};
+use crate::code::{Addr, MbarrierOp, MbarrierScope, Reg, Src, WaitFor, Window};
+use crate::faults::{AccessKind, Fault, MbarrierProblem};
 
 /// The most arrivals and bytes of a phase.
-const MOST: i64 = (1 << 20) - 1;
+const MAX: i64 = (1 << 20) - 1;
 
 /// An mbarrier object.
 #[derive(Debug)]
@@ -23,15 +23,15 @@ pub(crate) struct Mbarrier {
     /// Phases that have ended.
     pub phase: u64,
     /// The merged clocks of the threads of its block that arrived in this phase, and of completed copies.
-    pub knows: Knows,
+    pub arrived: View,
     /// The same of other blocks: a wait with `.cta` scope does not acquire it.
-    pub far: Knows,
+    pub arrived_remote: View,
     /// The merged clocks of the last phase.
-    pub taught: Knows,
+    pub completed: View,
     /// The same of other blocks.
-    pub taught_far: Knows,
+    pub completed_remote: View,
     /// The thread that initialized it.
-    pub made: Epoch,
+    pub initializer: Epoch,
     /// Whether `fence.mbarrier_init` (or a proxy fence) came after that.
     pub fenced: bool,
     /// The phase of the cluster's barrier that its maker came to after that: what follows it knows the mbarrier, also if
@@ -49,8 +49,8 @@ impl Mbarrier {
         if self.pending == 0 && self.tx == 0 {
             self.phase += 1;
             self.pending = self.expected;
-            self.taught = std::mem::replace(&mut self.knows, Knows::new(cluster));
-            self.taught_far = std::mem::replace(&mut self.far, Knows::new(cluster));
+            self.completed = std::mem::replace(&mut self.arrived, View::new(cluster));
+            self.completed_remote = std::mem::replace(&mut self.arrived_remote, View::new(cluster));
         }
     }
 
@@ -101,12 +101,12 @@ impl Cx<'_, '_> {
         let mut states = [0; 32];
         for lane in lanes(all) {
             self.mask = 1 << lane;
-            let access = Bytes { bytes: 8, align: 8, access: Access::Atomic };
+            let access = LaneAccess { bytes: 8, align: 8, access: AccessKind::Atomic };
             let (rank, offset) = self.locate_shared(lane, window, addresses[lane], access)?;
             match op {
                 MbarrierOp::Init(_) => self.init(lane, rank, offset, first[lane])?,
                 MbarrierOp::Inval => {
-                    self.known(lane, rank, offset)?;
+                    self.check_initialized(lane, rank, offset)?;
                     let ended = self.cluster.blocks[rank as usize].mbarriers.remove(&offset);
                     for (thread, (clock, pc)) in (0..).zip(ended.map_or(Vec::new(), |m| m.used)) {
                         self.order_after(lane, offset, &Epoch::of(thread, clock, pc))?;
@@ -119,36 +119,36 @@ impl Cx<'_, '_> {
                         );
                         return Err(self.fatal_in(lane, Fault::Operand { problem }));
                     }
-                    self.known(lane, rank, offset)?;
+                    self.check_initialized(lane, rank, offset)?;
                     states[lane] = self.cluster.blocks[rank as usize].mbarriers[&offset].state();
                     if second[lane] != 0 {
                         self.expect(lane, rank, offset, second[lane] as i64)?;
                     }
                     let reaches = match release {
-                        Reach::None => false,
-                        Reach::Block => rank as usize == self.b,
-                        Reach::Cluster => true,
+                        MbarrierScope::None => false,
+                        MbarrierScope::Block => rank as usize == self.b,
+                        MbarrierScope::Cluster => true,
                     };
-                    let knows = reaches.then(|| self.release(1 << lane));
+                    let view = reaches.then(|| self.release(1 << lane));
                     let phase = self.cluster.blocks[rank as usize].mbarriers[&offset].phase;
-                    self.arrive(lane, rank, offset, first[lane], *drop, knows)?;
+                    self.arrive(lane, rank, offset, first[lane], *drop, view)?;
                     if !completes && self.cluster.blocks[rank as usize].mbarriers[&offset].phase != phase {
                         return Err(self.problem(lane, offset, MbarrierProblem::Completes));
                     }
                 }
                 MbarrierOp::ExpectTx(_) => {
-                    self.known(lane, rank, offset)?;
+                    self.check_initialized(lane, rank, offset)?;
                     self.expect(lane, rank, offset, i64::from(first[lane] as u32))?;
                 }
                 MbarrierOp::CompleteTx(_) => {
-                    self.known(lane, rank, offset)?;
+                    self.check_initialized(lane, rank, offset)?;
                     self.expect(lane, rank, offset, -i64::from(first[lane] as u32))?;
                     let cluster = self.cluster.index;
                     let m = self.cluster.blocks[rank as usize].mbarriers.get_mut(&offset);
                     m.into_iter().for_each(|m| m.complete(cluster));
                 }
                 MbarrierOp::CopyArrive { noinc } => {
-                    self.known(lane, rank, offset)?;
+                    self.check_initialized(lane, rank, offset)?;
                     self.copy_arrive(lane, rank, offset, *noinc)?;
                 }
                 MbarrierOp::Wait { .. } | MbarrierOp::PendingCount(..) => {}
@@ -168,27 +168,27 @@ impl Cx<'_, '_> {
 
     fn init(&mut self, lane: usize, rank: u32, offset: u32, count: u64) -> Result<(), Stop> {
         let count = count & 0xffff_ffff;
-        if count == 0 || count > MOST as u64 {
+        if count == 0 || count > MAX as u64 {
             return Err(self.problem(lane, offset, MbarrierProblem::Count { count }));
         }
         let block = &self.cluster.blocks[rank as usize];
         if block.mbarrier_at(offset, 8).is_some() {
             return Err(self.problem(lane, offset, MbarrierProblem::InitialisedTwice));
         }
-        self.touch_bytes(lane, rank, offset, 8, Access::Write)?;
-        let made = self.epoch(lane);
+        self.check_lane_access(lane, rank, offset, 8, AccessKind::Write)?;
+        let initializer = self.epoch(lane);
         let expected = count as u32;
-        let nothing = self.nothing();
+        let nothing = self.empty_view();
         let object = Mbarrier {
             expected,
             pending: expected,
             tx: 0,
             phase: 0,
-            knows: nothing.clone(),
-            far: nothing.clone(),
-            taught: nothing.clone(),
-            taught_far: nothing,
-            made,
+            arrived: nothing.clone(),
+            arrived_remote: nothing.clone(),
+            completed: nothing.clone(),
+            completed_remote: nothing,
+            initializer,
             fenced: false,
             published: None,
             used: Vec::new(),
@@ -199,26 +199,26 @@ impl Cx<'_, '_> {
     }
 
     /// Reports an operation on what is not an mbarrier, or on one whose initialization does not happen before.
-    pub(super) fn known(&mut self, lane: usize, rank: u32, offset: u32) -> Result<(), Stop> {
+    pub(super) fn check_initialized(&mut self, lane: usize, rank: u32, offset: u32) -> Result<(), Stop> {
         match self.cluster.blocks[rank as usize].mbarriers.get(&offset) {
             None => Err(self.problem(lane, offset, MbarrierProblem::NotInitialised)),
             Some(m) if rank as usize != self.b && !m.fenced => {
                 Err(self.problem(lane, offset, MbarrierProblem::NotFenced))
             }
             Some(m) => {
-                let made = m.made.clone();
+                let initializer = m.initializer.clone();
                 if m.published.is_none_or(|phase| self.cluster.phase <= phase) {
-                    self.order_after(lane, offset, &made)?;
+                    self.order_after(lane, offset, &initializer)?;
                 }
                 self.remote_access(lane, rank);
-                self.note_use(lane, rank, offset);
+                self.record_use(lane, rank, offset);
                 Ok(())
             }
         }
     }
 
     /// Remembers that a lane uses an mbarrier: its end must come after that.
-    fn note_use(&mut self, lane: usize, rank: u32, offset: u32) {
+    fn record_use(&mut self, lane: usize, rank: u32, offset: u32) {
         let (thread, clock, pc) = (self.thread(lane) as usize, self.clock(lane), self.pc);
         let Some(m) = self.cluster.blocks[rank as usize].mbarriers.get_mut(&offset) else { return };
         m.used.resize(m.used.len().max(thread + 1), (0, 0));
@@ -229,7 +229,7 @@ impl Cx<'_, '_> {
         let Some(m) = self.cluster.blocks[rank as usize].mbarriers.get_mut(&offset) else { return Ok(()) };
         m.tx += bytes;
         let pending = m.tx;
-        if pending.abs() > MOST {
+        if pending.abs() > MAX {
             return Err(self.problem(lane, offset, MbarrierProblem::Bytes { pending }));
         }
         Ok(())
@@ -243,9 +243,9 @@ impl Cx<'_, '_> {
         offset: u32,
         count: u64,
         drop: bool,
-        knows: Option<Knows>,
+        view: Option<View>,
     ) -> Result<(), Stop> {
-        let (cluster, far) = (self.cluster.index, rank as usize != self.b);
+        let (cluster, remote) = (self.cluster.index, rank as usize != self.b);
         let Some(m) = self.cluster.blocks[rank as usize].mbarriers.get_mut(&offset) else { return Ok(()) };
         let count = count & 0xffff_ffff;
         if count == 0 {
@@ -259,8 +259,8 @@ impl Cx<'_, '_> {
         if drop {
             m.expected -= count as u32;
         }
-        if let Some(knows) = knows {
-            if far { &mut m.far } else { &mut m.knows }.join(&knows);
+        if let Some(view) = view {
+            if remote { &mut m.arrived_remote } else { &mut m.arrived }.join(&view);
         }
         if m.pending == 0 && m.tx < 0 {
             let pending = m.tx;
@@ -277,7 +277,7 @@ impl Cx<'_, '_> {
         done: Reg,
         phase: WaitFor,
         blocking: bool,
-        acquire: Reach,
+        acquire: MbarrierScope,
     ) -> Result<Flow, Stop> {
         let wanted = match phase {
             WaitFor::Parity(src) | WaitFor::State(src) => self.read(src)?,
@@ -285,13 +285,13 @@ impl Cx<'_, '_> {
         let mut out = 0;
         let mut waits = None;
         for lane in lanes(self.mask) {
-            let reach = Bytes { bytes: 8, align: 8, access: Access::Atomic };
-            let (rank, offset) = self.locate_shared(lane, window, addresses[lane], reach)?;
+            let lane_access = LaneAccess { bytes: 8, align: 8, access: AccessKind::Atomic };
+            let (rank, offset) = self.locate_shared(lane, window, addresses[lane], lane_access)?;
             if rank as usize != self.b {
                 let problem = format!("the mbarrier is of block {rank} of the cluster, but threads wait for their own");
                 return Err(self.fatal_in(lane, Fault::Operand { problem }));
             }
-            self.known(lane, rank, offset)?;
+            self.check_initialized(lane, rank, offset)?;
             let m = &self.cluster.blocks[rank as usize].mbarriers[&offset];
             let over = match phase {
                 WaitFor::Parity(_) => m.phase & 1 != wanted[lane] & 1,
@@ -299,12 +299,12 @@ impl Cx<'_, '_> {
             };
             if over {
                 out |= 1 << lane;
-                let (near, far) = (m.taught.clone(), m.taught_far.clone());
-                if acquire != Reach::None {
-                    self.acquire(1 << lane, &near);
+                let (local, remote) = (m.completed.clone(), m.completed_remote.clone());
+                if acquire != MbarrierScope::None {
+                    self.acquire(1 << lane, &local);
                 }
-                if acquire == Reach::Cluster {
-                    self.acquire(1 << lane, &far);
+                if acquire == MbarrierScope::Cluster {
+                    self.acquire(1 << lane, &remote);
                 }
             } else {
                 waits = Some(Waiting::Mbarrier { rank, offset, phase: m.phase });
@@ -324,7 +324,7 @@ impl Cx<'_, '_> {
             let thread = self.thread(lane);
             for block in &mut self.cluster.blocks {
                 for m in block.mbarriers.values_mut() {
-                    m.fenced |= m.made.is_of(thread);
+                    m.fenced |= m.initializer.is_of(thread);
                 }
             }
         }
@@ -346,8 +346,8 @@ impl Run<'_> {
             return Err(Fault::Mbarrier { address, problem: MbarrierProblem::NotInitialised });
         };
         m.tx -= i64::from(bytes);
-        m.knows.learn(cluster, stamp.0, stamp.1);
-        if m.tx.abs() > MOST || m.pending == 0 && m.tx < 0 {
+        m.arrived.join_epoch(cluster, stamp.0, stamp.1);
+        if m.tx.abs() > MAX || m.pending == 0 && m.tx < 0 {
             return Err(Fault::Mbarrier { address, problem: MbarrierProblem::Bytes { pending: m.tx } });
         }
         m.complete(cluster);

@@ -50,16 +50,16 @@ mod wgmma;
 
 use crate::check::{Causality, Shadow};
 use crate::code::{Class, Kernel, Op};
+use crate::faults::{Fault, Repeats, Report, Site};
 use crate::launch::Options;
 use crate::memory::Memory;
-use crate::report::{Fault, Repeats, Report, Site};
 use crate::stats::Statistics;
 use barrier::Barrier;
-use bulk::{BulkQueue, Bulky};
+use bulk::{BulkQueue, PendingBulkCopy};
 use copy::Copy;
-use livelock::{Turns, Watch};
+use livelock::{Iterations, Watch};
 use mbarrier::Mbarrier;
-use order::{Globals, Knows, Moment, Remote};
+use order::{ClockSnapshot, Globals, Remote, View};
 use schedule::Flow;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use warp::{CopyQueue, Fragment, Lanes, Waiting};
@@ -68,7 +68,7 @@ use wgmma::{Warpgroup, WgmmaQueue};
 pub(crate) use start::launch;
 
 /// The most blocks that a report tells apart.
-const MOST_BLOCKS: usize = 1 << 16;
+const MAX_BLOCKS: usize = 1 << 16;
 
 /// The launch ends here; the reports say why.
 #[derive(Clone, Copy, Debug)]
@@ -107,7 +107,7 @@ pub(crate) struct Run<'m> {
     /// Order of accesses to global memory.
     globals: Globals,
     /// Instructions that ran, and how many at the last progress.
-    spent: u64,
+    executed: u64,
     progressed: u64,
     /// How many had run at the first report.
     first_report: Option<u64>,
@@ -140,9 +140,9 @@ pub(crate) struct Cluster {
     arrived: u32,
     /// Those of them that have ended.
     left: u32,
-    arriving: Knows,
+    arriving: View,
     /// The merged clock of the last completion.
-    complete: Knows,
+    complete: View,
 }
 
 /// A block.
@@ -159,7 +159,7 @@ pub(crate) struct Block {
     /// Accesses of other blocks to this block's memory: it must not end before them.
     remote: Vec<Remote>,
     /// The merged clocks of its threads that have ended.
-    last: Knows,
+    last: View,
     /// `wgmma` instructions of each warpgroup, to compare those of its warps.
     warpgroups: Vec<Warpgroup>,
     /// Registers that `setmaxnreg` gave back, in those of a warp's thread; none if the registers at the launch are unknown.
@@ -172,7 +172,7 @@ pub(crate) struct Warp {
     /// Number in the block.
     pub index: u32,
     /// Lanes that exist: all but in the last warp of some blocks.
-    pub born: u32,
+    pub launched: u32,
     /// Lanes that have ended.
     pub exited: u32,
     /// The others.
@@ -202,7 +202,7 @@ pub(crate) struct Warp {
     /// An earlier state, to detect a repetition.
     pub watch: Option<Box<Watch>>,
     /// Iterations of its loops.
-    pub turns: Turns,
+    pub iterations: Iterations,
 }
 
 /// Work that was started.
@@ -213,7 +213,7 @@ pub(crate) struct Pending {
     /// Who began it: rank of the block, warp, lane, and at which instruction.
     pub origin: Origin,
     /// The clock at its start.
-    pub moment: Moment,
+    pub snapshot: ClockSnapshot,
     /// The work.
     pub work: Work,
 }
@@ -233,7 +233,7 @@ pub(crate) enum Work {
     /// `cp.async`
     Copy(Copy),
     /// `cp.async.bulk`
-    Bulk(Bulky),
+    Bulk(PendingBulkCopy),
 }
 
 /// A warp at an instruction.
@@ -252,12 +252,12 @@ pub(crate) struct Cx<'a, 'm> {
 impl Run<'_> {
     /// Something happened that another warp may wait for.
     fn progress(&mut self) {
-        self.progressed = self.spent;
+        self.progressed = self.executed;
     }
 
     /// Instructions since the last progress.
     fn idle(&self) -> u64 {
-        self.spent - self.progressed
+        self.executed - self.progressed
     }
 
     /// An instruction's position.
@@ -279,7 +279,7 @@ impl Run<'_> {
         let known =
             self.reported.entry((group, fault.name())).or_insert_with(|| Reported { index, ..Reported::default() });
         known.instructions.insert(pc);
-        if known.blocks.len() < MOST_BLOCKS {
+        if known.blocks.len() < MAX_BLOCKS {
             known.blocks.insert(block);
         }
         match self.reports.get_mut(known.index) {
@@ -290,11 +290,11 @@ impl Run<'_> {
             }
             None => {
                 let (kernel, site, repeats) = (self.kernel.name.clone(), self.site(pc), Repeats::default());
-                self.first_report.get_or_insert(self.spent);
+                self.first_report.get_or_insert(self.executed);
                 self.reports.push(Report { fault, kernel, site, block, warp, lane, repeats });
             }
         }
-        if self.reports.len() < self.options.most_reports { Ok(()) } else { Err(Stop) }
+        if self.reports.len() < self.options.max_reports { Ok(()) } else { Err(Stop) }
     }
 
     fn count(&mut self, op: &Op) {
@@ -325,11 +325,11 @@ impl Warp {
     /// A warp with this many lanes at the first instruction.
     pub fn new(index: u32, lanes: u32, kernel: &Kernel) -> Warp {
         let count = kernel.registers.len();
-        let born = if lanes >= 32 { u32::MAX } else { (1 << lanes) - 1 };
+        let launched = if lanes >= 32 { u32::MAX } else { (1 << lanes) - 1 };
         Warp {
             index,
-            born,
-            fragments: vec![Fragment { lanes: born, pc: 0, wait: None, turn: 0 }],
+            launched,
+            fragments: vec![Fragment { lanes: launched, pc: 0, wait: None, streak: 0 }],
             registers: vec![[0; 32]; count],
             defined: vec![0; count],
             written: vec![0; count],
@@ -343,7 +343,7 @@ impl Warp {
 
     /// Lanes that have not ended.
     pub fn live(&self) -> u32 {
-        self.born & !self.exited
+        self.launched & !self.exited
     }
 
     /// Joins fragments at the same instruction and do not wait for something else.
@@ -364,7 +364,7 @@ impl Warp {
                     let fragment = &mut self.fragments[i];
                     fragment.lanes |= other.lanes;
                     fragment.wait = None;
-                    fragment.turn = fragment.turn.max(other.turn);
+                    fragment.streak = fragment.streak.max(other.streak);
                 } else {
                     j += 1;
                 }
@@ -423,7 +423,7 @@ impl Cx<'_, '_> {
 
     /// The same for an instruction on matrices, which every lane of a whole warp takes part in.
     fn whole_warp(&mut self) -> Result<Option<Flow>, Stop> {
-        if self.warp.born != u32::MAX {
+        if self.warp.launched != u32::MAX {
             let why = "the block has no more threads".to_string();
             return Err(self.fatal(Fault::Divergence { here: self.mask, needed: u32::MAX, why }));
         }
@@ -433,10 +433,10 @@ impl Cx<'_, '_> {
     /// The same for an `.aligned` instruction: every lane of the warp, and none may have ended.
     fn aligned(&mut self) -> Result<Option<Flow>, Stop> {
         if self.warp.exited != 0 {
-            let (here, needed) = (self.mask, self.warp.born);
+            let (here, needed) = (self.mask, self.warp.launched);
             let why = format!("lanes {:#010x} have ended", self.warp.exited);
             return Err(self.fatal(Fault::Divergence { here, needed, why }));
         }
-        self.together(self.warp.born)
+        self.together(self.warp.launched)
     }
 }

@@ -1,46 +1,21 @@
 //! Happens-before tracking: race-checks every access of the machine, and merges vector clocks at barriers.
 
-use super::address::Spot;
+use super::address::Location;
 use super::warp::lanes;
 use super::{Block, Cluster, Cx, Origin, Run, Stop};
-use crate::check::{
-    self, Causality, Conflict, ConflictKind, Kind, Ordering, Performer, Proxy, Shadow, SyncMap, View, Who,
-};
+use crate::check::{self, Accessor, Causality, Conflict, ConflictKind, Ordering, Performer, Proxy, Shadow, SyncMap};
 use crate::code::{Order, ProxySpaces, Scope};
-use crate::report::{Access, Fault, Space};
+use crate::faults::{AccessKind, Fault, Space};
 use std::collections::HashMap;
 
-pub(super) use crate::check::Moment;
-
-/// The merged clocks of arrivals.
-pub(super) type Knows = View;
-
-impl From<Access> for Kind {
-    fn from(access: Access) -> Kind {
-        match access {
-            Access::Read => Kind::Read,
-            Access::Write => Kind::Write,
-            Access::Atomic => Kind::Atomic,
-        }
-    }
-}
-
-impl From<Kind> for Access {
-    fn from(kind: Kind) -> Access {
-        match kind {
-            Kind::Read => Access::Read,
-            Kind::Write => Access::Write,
-            Kind::Atomic => Access::Atomic,
-        }
-    }
-}
+pub(super) use crate::check::{ClockSnapshot, View};
 
 /// An access of a warp's lanes.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Touch {
+pub(super) struct WarpAccess {
     /// Bytes of each lane.
     pub bytes: u32,
-    pub access: Access,
+    pub access: AccessKind,
     /// How far it is strong; weak ones race with others.
     pub scope: Option<Scope>,
     /// Lanes that write to one address write the same value.
@@ -65,11 +40,11 @@ impl Asynchronous {
         Performer::Async { agent: self.stamp.0, clock: self.stamp.1 }
     }
 
-    fn access(self, access: Access, site: u32) -> check::Access {
+    fn access(self, access: AccessKind, site: u32) -> check::Access {
         let proxy = if self.proxy { Proxy::Async } else { Proxy::Generic };
         // The engine's reductions are relaxed at the scope of the device.
-        let scope = (access == Access::Atomic).then_some(Scope::Gpu);
-        check::Access { kind: access.into(), scope, proxy, site, value_equal: false, repeats: 0, read_only: false }
+        let scope = (access == AccessKind::Atomic).then_some(Scope::Gpu);
+        check::Access { kind: access, scope, proxy, site, value_equal: false, repeats: 0, read_only: false }
     }
 }
 
@@ -79,13 +54,13 @@ pub(super) struct Epoch {
     /// Agent and clock.
     stamp: (u32, u32),
     pc: u32,
-    access: Option<Access>,
+    access: Option<AccessKind>,
 }
 
 impl Epoch {
     /// An atomic access of a thread.
     pub(super) fn of(thread: u32, clock: u32, pc: u32) -> Epoch {
-        Epoch { stamp: (thread, clock), pc, access: Some(Access::Atomic) }
+        Epoch { stamp: (thread, clock), pc, access: Some(AccessKind::Atomic) }
     }
 
     /// Whether it is of this lane of a warp.
@@ -136,22 +111,22 @@ impl Cx<'_, '_> {
     }
 
     /// The empty view.
-    pub(super) fn nothing(&self) -> Knows {
+    pub(super) fn empty_view(&self) -> View {
         View::new(self.cluster.index)
     }
 
     /// A release of lanes; what they do from now on is not part of it.
-    pub(super) fn release(&mut self, mask: u32) -> Knows {
-        let mut knows = self.nothing();
+    pub(super) fn release(&mut self, mask: u32) -> View {
+        let mut view = self.empty_view();
         let warp = self.warp_number();
-        self.cluster.agents.arrive(warp, mask, &mut knows);
-        knows
+        self.cluster.agents.arrive(warp, mask, &mut view);
+        view
     }
 
     /// An acquire of lanes.
-    pub(super) fn acquire(&mut self, mask: u32, knows: &Knows) {
+    pub(super) fn acquire(&mut self, mask: u32, view: &View) {
         let warp = self.warp_number();
-        self.cluster.agents.acquire(warp, mask, knows);
+        self.cluster.agents.acquire(warp, mask, view);
     }
 
     /// Merges the clocks of lanes of the warp.
@@ -161,43 +136,43 @@ impl Cx<'_, '_> {
     }
 
     /// Orders completed asynchronous work before a lane.
-    pub(super) fn learn(&mut self, lane: usize, (agent, clock): (u32, u32)) {
+    pub(super) fn join_epoch(&mut self, lane: usize, (agent, clock): (u32, u32)) {
         let thread = self.thread(lane);
-        self.cluster.agents.learn(thread, agent, clock);
+        self.cluster.agents.join_epoch(thread, agent, clock);
     }
 
     /// A snapshot of a lane, for asynchronous work.
-    pub(super) fn moment(&mut self, lane: usize) -> Moment {
+    pub(super) fn snapshot(&mut self, lane: usize) -> ClockSnapshot {
         let thread = self.thread(lane);
-        self.cluster.agents.moment(thread)
+        self.cluster.agents.snapshot(thread)
     }
 
     /// The clock of a lane.
     pub(super) fn clock(&self, lane: usize) -> u32 {
-        self.cluster.agents.who(self.thread(lane) / 32, 1 << lane).clock
+        self.cluster.agents.accessor(self.thread(lane) / 32, 1 << lane).clock
     }
 
     /// A lane and its clock.
     pub(super) fn epoch(&mut self, lane: usize) -> Epoch {
         let (thread, clock) = (self.thread(lane), self.clock(lane));
-        Epoch { stamp: (thread, clock), pc: self.pc, access: Some(Access::Write) }
+        Epoch { stamp: (thread, clock), pc: self.pc, access: Some(AccessKind::Write) }
     }
 
     /// Reports that a write does not happen before an access of a lane.
     pub(super) fn order_after(&mut self, lane: usize, offset: u32, before: &Epoch) -> Result<(), Stop> {
         let thread = self.thread(lane);
         let (agent, clock) = before.stamp;
-        if agent == thread || self.cluster.agents.knows(thread, agent, clock) {
+        if agent == thread || self.cluster.agents.happened_before(thread, agent, clock) {
             return Ok(());
         }
         let address = u64::from(offset);
         let fault = Fault::Race {
             space: Space::Shared,
             address,
-            access: Access::Atomic,
-            other: before.access.unwrap_or(Access::Write),
+            access: AccessKind::Atomic,
+            other: before.access.unwrap_or(AccessKind::Write),
             site: self.run.site(before.pc),
-            thread: thread_place(self.cluster, self.run.warps, agent),
+            thread: thread_location(self.cluster, self.run.warps, agent),
         };
         self.report(lane, fault)
     }
@@ -215,7 +190,7 @@ impl Cx<'_, '_> {
     pub(super) fn ended(&mut self, ended: u32) -> Result<(), Stop> {
         let mut last = std::mem::replace(&mut self.block_mut().last, View::new(0));
         if last.known.is_empty() {
-            last = self.nothing();
+            last = self.empty_view();
         }
         let warp = self.warp_number();
         self.cluster.agents.arrive(warp, ended, &mut last);
@@ -225,7 +200,7 @@ impl Cx<'_, '_> {
             let index = self.cluster.index;
             for remote in std::mem::take(&mut self.block_mut().remote) {
                 let (agent, clock) = remote.stamp;
-                if !last.known.knows(index, agent, clock) {
+                if !last.known.contains(index, agent, clock) {
                     let what = format!("an access by another block, {}", self.run.site(remote.pc));
                     self.report(ended.trailing_zeros() as usize, Fault::UnfinishedAtExit { what })?;
                 }
@@ -242,26 +217,30 @@ impl Cx<'_, '_> {
             return Ok(());
         };
         let what = "a copy to its shared memory".to_string();
-        self.run.note_origin(self.cluster, origin, Fault::UnfinishedAtExit { what })
+        self.run.report_at_origin(self.cluster, origin, Fault::UnfinishedAtExit { what })
     }
 
     /// Checks and records an access of the lanes of the mask.
-    pub(super) fn touch(&mut self, spots: &[Spot; 32], touch: Touch) -> Result<(), Stop> {
+    pub(super) fn check_warp_access(
+        &mut self,
+        locations: &[Location; 32],
+        check_warp_access: WarpAccess,
+    ) -> Result<(), Stop> {
         let mut groups: Vec<(Region, Vec<(u32, u64)>)> = Vec::new();
         for lane in lanes(self.mask) {
-            let (region, offset) = match spots[lane] {
-                Spot::Global(index, offset) => (Region::Global(index), offset as u64),
-                Spot::Shared(rank, offset) => (Region::Shared(rank), u64::from(offset)),
-                Spot::Local(_) | Spot::Param(_) => continue,
+            let (region, offset) = match locations[lane] {
+                Location::Global(index, offset) => (Region::Global(index), offset as u64),
+                Location::Shared(rank, offset) => (Region::Shared(rank), u64::from(offset)),
+                Location::Local(_) | Location::Param(_) => continue,
             };
             match groups.last_mut() {
                 Some((last, list)) if *last == region => list.push((lane as u32, offset)),
                 Some(_) | None => groups.push((region, vec![(lane as u32, offset)])),
             }
         }
-        let Touch { bytes, access, scope, same, repeats, read_only } = touch;
+        let WarpAccess { bytes, access, scope, same, repeats, read_only } = check_warp_access;
         let access = check::Access {
-            kind: access.into(),
+            kind: access,
             scope,
             proxy: Proxy::Generic,
             site: self.pc,
@@ -277,7 +256,7 @@ impl Cx<'_, '_> {
                     self.check_mbarrier(lane as usize, rank, offset as u32, bytes)?;
                     self.remote_access(lane as usize, rank);
                 }
-                if access.kind != Kind::Write {
+                if access.kind != AccessKind::Write {
                     let shadow = &self.cluster.blocks[rank as usize].shadow;
                     missing =
                         list.iter().find_map(|&(lane, at)| Some((lane, shadow.first_unwritten(at, u64::from(bytes))?)));
@@ -286,24 +265,24 @@ impl Cx<'_, '_> {
             if let Some((lane, address)) = missing {
                 self.report(lane as usize, Fault::UninitializedMemory { space: Space::Shared, address })?;
             }
-            let who = self.cluster.agents.who(warp, self.mask);
+            let accessor = self.cluster.agents.accessor(warp, self.mask);
             let result = match region {
                 Region::Global(index) => self.run.globals.shadow(index, self.run.memory.size(index)).access_warp(
                     &list,
                     u64::from(bytes),
-                    &who,
+                    &accessor,
                     &access,
                 ),
                 Region::Shared(rank) => {
-                    self.cluster.blocks[rank as usize].shadow.access_warp(&list, u64::from(bytes), &who, &access)
+                    self.cluster.blocks[rank as usize].shadow.access_warp(&list, u64::from(bytes), &accessor, &access)
                 }
             };
             if let Err(conflict) = result {
-                let lane = conflict.mine.lanes.trailing_zeros().min(31) as usize;
+                let lane = conflict.current.lanes.trailing_zeros().min(31) as usize;
                 let fault = self.run.conflict(self.cluster, region, &conflict);
                 self.report(lane, fault)?;
             }
-            if access.scope.is_none() && access.kind == Kind::Write {
+            if access.scope.is_none() && access.kind == AccessKind::Write {
                 for &(_, offset) in &list {
                     let key = self.run.key(self.cluster.index, region, offset);
                     self.run.globals.sync.forget(key, u64::from(bytes));
@@ -314,27 +293,29 @@ impl Cx<'_, '_> {
     }
 
     /// The same for bytes of shared memory and one lane.
-    pub(super) fn touch_bytes(
+    pub(super) fn check_lane_access(
         &mut self,
         lane: usize,
         rank: u32,
         offset: u32,
         bytes: u32,
-        access: Access,
+        access: AccessKind,
     ) -> Result<(), Stop> {
-        let mut spots = [Spot::Param(0); 32];
-        spots[lane] = Spot::Shared(rank, offset);
+        let mut locations = [Location::Param(0); 32];
+        locations[lane] = Location::Shared(rank, offset);
         let mask = std::mem::replace(&mut self.mask, 1 << lane);
-        let result =
-            self.touch(&spots, Touch { bytes, access, scope: None, same: false, repeats: 0, read_only: false });
+        let result = self.check_warp_access(
+            &locations,
+            WarpAccess { bytes, access, scope: None, same: false, repeats: 0, read_only: false },
+        );
         self.mask = mask;
         result
     }
 
     /// Checks and records that asynchronous work of this warp reads shared memory of its block.
-    pub(super) fn touch_moment(
+    pub(super) fn check_async_read(
         &mut self,
-        moment: &Moment,
+        snapshot: &ClockSnapshot,
         offset: u32,
         bytes: u32,
         by: Asynchronous,
@@ -343,9 +324,9 @@ impl Cx<'_, '_> {
         if let Some(address) = self.cluster.blocks[b].shadow.first_unwritten(u64::from(offset), u64::from(bytes)) {
             self.report(0, Fault::UninitializedMemory { space: Space::Shared, address })?;
         }
-        let who = moment.who(by.performer());
-        let access = by.access(Access::Read, self.pc);
-        let result = self.cluster.blocks[b].shadow.access(u64::from(offset), u64::from(bytes), &who, &access);
+        let accessor = snapshot.accessor(by.performer());
+        let access = by.access(AccessKind::Read, self.pc);
+        let result = self.cluster.blocks[b].shadow.access(u64::from(offset), u64::from(bytes), &accessor, &access);
         match result {
             Ok(()) => Ok(()),
             Err(conflict) => {
@@ -357,26 +338,26 @@ impl Cx<'_, '_> {
     }
 
     /// The acquire of strong loads.
-    pub(super) fn observe(&mut self, spots: &[Spot; 32], order: Order) {
+    pub(super) fn observe(&mut self, locations: &[Location; 32], order: Order) {
         for lane in lanes(self.mask) {
-            self.strong(lane, spots[lane], order, |sync, agents, thread, key, ordering, scope| {
+            self.strong(lane, locations[lane], order, |sync, agents, thread, key, ordering, scope| {
                 sync.load(agents, thread, key, ordering, scope);
             });
         }
     }
 
     /// The release of strong stores.
-    pub(super) fn publish(&mut self, spots: &[Spot; 32], order: Order) {
+    pub(super) fn publish(&mut self, locations: &[Location; 32], order: Order) {
         for lane in lanes(self.mask) {
-            self.strong(lane, spots[lane], order, |sync, agents, thread, key, ordering, scope| {
+            self.strong(lane, locations[lane], order, |sync, agents, thread, key, ordering, scope| {
                 sync.store(agents, thread, key, ordering, scope);
             });
         }
     }
 
     /// The acquire and release of an atomic update.
-    pub(super) fn order_atomic(&mut self, lane: usize, spot: Spot, order: Order) {
-        self.strong(lane, spot, order, |sync, agents, thread, key, ordering, scope| {
+    pub(super) fn order_atomic(&mut self, lane: usize, location: Location, order: Order) {
+        self.strong(lane, location, order, |sync, agents, thread, key, ordering, scope| {
             sync.update(agents, thread, key, ordering, scope);
         });
     }
@@ -384,14 +365,14 @@ impl Cx<'_, '_> {
     fn strong(
         &mut self,
         lane: usize,
-        spot: Spot,
+        location: Location,
         order: Order,
         act: impl FnOnce(&mut SyncMap, &mut Causality, u32, u64, Ordering, Scope),
     ) {
-        let (region, offset) = match spot {
-            Spot::Global(index, offset) => (Region::Global(index), offset as u64),
-            Spot::Shared(rank, offset) => (Region::Shared(rank), u64::from(offset)),
-            Spot::Local(_) | Spot::Param(_) => return,
+        let (region, offset) = match location {
+            Location::Global(index, offset) => (Region::Global(index), offset as u64),
+            Location::Shared(rank, offset) => (Region::Shared(rank), u64::from(offset)),
+            Location::Local(_) | Location::Param(_) => return,
         };
         let key = self.run.key(self.cluster.index, region, offset);
         let thread = self.thread(lane);
@@ -455,46 +436,50 @@ impl Run<'_> {
     }
 
     /// Checks and records an access of asynchronous work, which is ordered after what its thread did before its start.
-    pub(super) fn touch_async(
+    pub(super) fn check_async_access(
         &mut self,
         cluster: &mut Cluster,
-        (moment, origin): (&Moment, Origin),
-        spot: Spot,
+        (snapshot, origin): (&ClockSnapshot, Origin),
+        location: Location,
         bytes: u32,
-        access: Access,
+        access: AccessKind,
         by: Asynchronous,
     ) -> Result<(), Stop> {
-        let who: Who = moment.who(by.performer());
+        let accessor: Accessor = snapshot.accessor(by.performer());
         let what = by.access(access, origin.pc);
-        let (region, offset) = match spot {
-            Spot::Global(index, offset) => (Region::Global(index), offset as u64),
-            Spot::Shared(rank, offset) => (Region::Shared(rank), u64::from(offset)),
-            Spot::Local(_) | Spot::Param(_) => return Ok(()),
+        let (region, offset) = match location {
+            Location::Global(index, offset) => (Region::Global(index), offset as u64),
+            Location::Shared(rank, offset) => (Region::Shared(rank), u64::from(offset)),
+            Location::Local(_) | Location::Param(_) => return Ok(()),
         };
         let result = match region {
             Region::Global(index) => {
                 let bytes_of = self.memory.size(index);
-                self.globals.shadow(index, bytes_of).access(offset, u64::from(bytes), &who, &what)
+                self.globals.shadow(index, bytes_of).access(offset, u64::from(bytes), &accessor, &what)
             }
             Region::Shared(rank) => {
                 let block: &mut Block = &mut cluster.blocks[rank as usize];
-                if access == Access::Read
+                if access == AccessKind::Read
                     && let Some(address) = block.shadow.first_unwritten(offset, u64::from(bytes))
                 {
-                    self.note_origin(cluster, origin, Fault::UninitializedMemory { space: Space::Shared, address })?;
+                    self.report_at_origin(
+                        cluster,
+                        origin,
+                        Fault::UninitializedMemory { space: Space::Shared, address },
+                    )?;
                 }
                 let block: &mut Block = &mut cluster.blocks[rank as usize];
-                if access != Access::Read
+                if access != AccessKind::Read
                     && let Some(at) = block.mbarrier_at(offset as u32, bytes)
                 {
-                    let problem = crate::report::MbarrierProblem::Overwritten;
-                    self.note_origin(cluster, origin, Fault::Mbarrier { address: u64::from(at), problem })?;
+                    let problem = crate::faults::MbarrierProblem::Overwritten;
+                    self.report_at_origin(cluster, origin, Fault::Mbarrier { address: u64::from(at), problem })?;
                 }
                 let block: &mut Block = &mut cluster.blocks[rank as usize];
-                block.shadow.access(offset, u64::from(bytes), &who, &what)
+                block.shadow.access(offset, u64::from(bytes), &accessor, &what)
             }
         };
-        if access != Access::Read {
+        if access != AccessKind::Read {
             let key = self.key(cluster.index, region, offset);
             self.globals.sync.forget(key, u64::from(bytes));
         }
@@ -502,7 +487,7 @@ impl Run<'_> {
             Ok(()) => Ok(()),
             Err(conflict) => {
                 let fault = self.conflict(cluster, region, &conflict);
-                self.note_origin(cluster, origin, fault)
+                self.report_at_origin(cluster, origin, fault)
             }
         }
     }
@@ -518,11 +503,11 @@ impl Run<'_> {
         match conflict.kind {
             ConflictKind::ProxyFence => Fault::ProxyFence { space, address, site },
             ConflictKind::Race | ConflictKind::ReadOnly => {
-                let (mut block, warp, lane) = thread_place(cluster, self.warps, u32::from(other.thread));
+                let (mut block, warp, lane) = thread_location(cluster, self.warps, u32::from(other.thread));
                 if other.cluster != cluster.index {
                     block = self.block_id(other.cluster, u32::from(other.block));
                 }
-                let (access, other) = (conflict.mine.kind.into(), other.kind.into());
+                let (access, other) = (conflict.current.kind, other.kind);
                 let thread = (block, warp, lane);
                 if conflict.kind == ConflictKind::Race {
                     Fault::Race { space, address, access, other, site, thread }
@@ -535,7 +520,7 @@ impl Run<'_> {
 }
 
 /// The block, warp and lane of a thread of a cluster.
-fn thread_place(cluster: &Cluster, warps: u32, thread: u32) -> ([u32; 3], u32, u32) {
+fn thread_location(cluster: &Cluster, warps: u32, thread: u32) -> ([u32; 3], u32, u32) {
     let per = (warps * 32).max(1);
     let block = cluster.blocks.get((thread / per) as usize).map_or([0; 3], |b| b.id);
     (block, thread % per / 32, thread % 32)

@@ -1,31 +1,35 @@
 //! `vprintf` and `__assertfail`: a kernel's output.
 
 use super::access::number;
-use super::address::{Reach, Spot};
+use super::address::{LaneAccess, Location};
 use super::warp::lanes;
 use super::{Cx, Stop};
-use crate::code::{Place, Window};
+use crate::code::{CallOperand, Window};
+use crate::faults::{AccessKind, Fault};
 use crate::printf::{self, Piece};
-use crate::report::{Access, Fault};
 
 /// A longer text is assumed to have no end.
 const LONGEST: usize = 1 << 16;
 
 impl Cx<'_, '_> {
-    pub(super) fn print(&mut self, [format, arguments]: &[Place; 2], result: Option<&Place>) -> Result<(), Stop> {
-        let (formats, arguments) = (self.read_place(format)?, self.read_place(arguments)?);
+    pub(super) fn print(
+        &mut self,
+        [format, arguments]: &[CallOperand; 2],
+        result: Option<&CallOperand>,
+    ) -> Result<(), Stop> {
+        let (formats, arguments) = (self.read_call_operand(format)?, self.read_call_operand(arguments)?);
         let mut counts = [0; 32];
         for lane in lanes(self.mask) {
             let format = self.text(lane, formats[lane])?;
             counts[lane] = self.formatted(lane, &format, arguments[lane])?;
         }
-        result.map_or(Ok(()), |place| self.write_place(place, &counts))
+        result.map_or(Ok(()), |operand| self.write_call_operand(operand, &counts))
     }
 
-    pub(super) fn assert_fail(&mut self, [message, file, line]: &[Place; 3]) -> Result<Stop, Stop> {
+    pub(super) fn assert_fail(&mut self, [message, file, line]: &[CallOperand; 3]) -> Result<Stop, Stop> {
         let lane = self.mask.trailing_zeros() as usize;
-        let (message, file) = (self.read_place(message)?[lane], self.read_place(file)?[lane]);
-        let line = self.read_place(line)?[lane];
+        let (message, file) = (self.read_call_operand(message)?[lane], self.read_call_operand(file)?[lane]);
+        let line = self.read_call_operand(line)?[lane];
         let (message, file) = (self.text(lane, message)?, self.text(lane, file)?);
         let message = format!("{message} ({file}:{})", line as u32);
         Ok(self.fatal_in(lane, Fault::Assertion { message }))
@@ -45,11 +49,11 @@ impl Cx<'_, '_> {
 
     /// A number that a lane reads in any space.
     fn value_at(&mut self, lane: usize, address: u64, bytes: u32) -> Result<u64, Stop> {
-        let spot = self.locate(lane, Window::Generic, address, Reach::natural(bytes, Access::Read))?;
-        if let Spot::Local(offset) = spot {
+        let location = self.locate(lane, Window::Generic, address, LaneAccess::natural(bytes, AccessKind::Read))?;
+        if let Location::Local(offset) = location {
             self.check_local(lane, offset, bytes)?;
         }
-        Ok(number(self.peek(lane, spot, bytes)))
+        Ok(number(self.peek(lane, location, bytes)))
     }
 
     /// Prints a format with its arguments, which lie one after the other, each aligned to its size; returns their

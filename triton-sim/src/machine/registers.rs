@@ -18,7 +18,7 @@
 use super::schedule::Flow;
 use super::warp::Waiting;
 use super::{Block, Cx, Stop};
-use crate::report::Fault;
+use crate::faults::Fault;
 
 impl Block {
     /// Whether the pool has this number of registers for each thread of a warp.

@@ -6,16 +6,16 @@ use super::shuffle::Shuffled;
 use super::warp::{Fragment, Waiting};
 use super::{Cluster, Cx, Run, Stop, Warp};
 use crate::code::{Instr, Op};
-use crate::report::{Fault, Wait};
+use crate::faults::{Fault, Wait};
 
 /// Instructions of a fragment after which another one of its warp runs: else a loop that waits for it would not end.
-const TURN: u32 = 256;
+const FRAGMENT_QUANTUM: u32 = 256;
 
 /// The most instructions that a warp runs before another one may.
 const QUANTUM: u32 = 512;
 
 /// Steps without progress, of all resident clusters, after which one more cluster starts.
-const IMPATIENCE: u64 = 50_000;
+const STALL_LIMIT: u64 = 50_000;
 
 /// What comes after an instruction, for the lanes that ran it.
 pub enum Flow {
@@ -40,7 +40,7 @@ impl Run<'_> {
         let mut resident: Vec<Cluster> = Vec::new();
         let mut last = 0;
         loop {
-            if resident.is_empty() || self.idle() > last + IMPATIENCE {
+            if resident.is_empty() || self.idle() > last + STALL_LIMIT {
                 if let Some(index) = waiting.next() {
                     let cluster = self.start(index);
                     resident.push(cluster);
@@ -54,7 +54,7 @@ impl Run<'_> {
             let progressed = self.progressed;
             let mut index = 0;
             while index < resident.len() {
-                moved |= self.turn(&mut resident[index])?;
+                moved |= self.round(&mut resident[index])?;
                 if resident[index].ended() {
                     let mut cluster = resident.swap_remove(index);
                     self.end(&mut cluster)?;
@@ -72,13 +72,13 @@ impl Run<'_> {
             } else if !moved {
                 Some(Halt::Deadlock)
             } else {
-                let for_ever = progressed == self.progressed && self.turns_for_ever(&resident);
-                for_ever.then_some(Halt::Livelock)
+                let livelocked = progressed == self.progressed && self.livelocked(&resident);
+                livelocked.then_some(Halt::Livelock)
             };
             match halt {
                 None => {}
-                Some(halt @ (Halt::Spent | Halt::Reported)) => return Err(self.stuck(&resident, halt)),
-                Some(halt @ (Halt::Deadlock | Halt::Livelock | Halt::Idle)) => match waiting.next() {
+                Some(halt @ (Halt::MaxInstructions | Halt::AfterReport)) => return Err(self.stuck(&resident, halt)),
+                Some(halt @ (Halt::Deadlock | Halt::Livelock | Halt::IdleLimit)) => match waiting.next() {
                     Some(index) => {
                         let cluster = self.start(index);
                         resident.push(cluster);
@@ -91,7 +91,7 @@ impl Run<'_> {
     }
 
     /// Gives every warp of a cluster a turn, in a new order; says whether anything moved.
-    fn turn(&mut self, cluster: &mut Cluster) -> Result<bool, Stop> {
+    fn round(&mut self, cluster: &mut Cluster) -> Result<bool, Stop> {
         let mut order = std::mem::take(&mut cluster.order);
         self.rng.shuffle(&mut order);
         let mut moved = false;
@@ -110,14 +110,14 @@ impl Run<'_> {
             // Asynchronous work is done at any moment.
             if !cluster.pending.is_empty() && self.rng.u32(..4) == 0 {
                 let pick = self.rng.usize(..cluster.pending.len());
-                self.land_at(cluster, pick)?;
+                self.complete_at(cluster, pick)?;
                 moved = true;
             }
         }
         cluster.order = order;
         if !moved && !cluster.pending.is_empty() {
             let pick = self.rng.usize(..cluster.pending.len());
-            self.land_at(cluster, pick)?;
+            self.complete_at(cluster, pick)?;
             moved = true;
         }
         Ok(moved)
@@ -234,7 +234,7 @@ impl Cx<'_, '_> {
         let mut index = 0;
         while index < self.warp.fragments.len() {
             if self.ready(index)? {
-                let key = |f: &Fragment| (f.turn / TURN, f.pc);
+                let key = |f: &Fragment| (f.streak / FRAGMENT_QUANTUM, f.pc);
                 let fragment = &self.warp.fragments[index];
                 if best.is_none_or(|b| key(fragment) < key(&self.warp.fragments[b])) {
                     best = Some(index);
@@ -245,9 +245,9 @@ impl Cx<'_, '_> {
         if let Some(best) = best {
             let all = &mut self.warp.fragments;
             if all.len() == 1 {
-                all[0].turn = 0;
+                all[0].streak = 0;
             } else {
-                all[best].turn += 1;
+                all[best].streak += 1;
             }
         }
         Ok(best)
@@ -297,12 +297,12 @@ impl Cx<'_, '_> {
             let set = self.predicate(*register)?;
             self.mask &= if *negated { !set } else { set };
         }
-        self.run.spent += 1;
+        self.run.executed += 1;
         self.warp.time += 1;
         let mut flow = if self.mask == 0 { Flow::Next } else { self.execute(op)? };
         let others = lanes & !self.mask;
         if let Flow::Split(part) = flow {
-            self.warp.fragments.push(Fragment { lanes: self.mask & !part, pc, wait: None, turn: 0 });
+            self.warp.fragments.push(Fragment { lanes: self.mask & !part, pc, wait: None, streak: 0 });
             self.warp.fragments[index].lanes &= part | others;
             self.mask = part;
             flow = self.execute(op)?;
@@ -327,7 +327,7 @@ impl Cx<'_, '_> {
             }
         }
         if others != 0 && self.warp.fragments[index].lanes & others == 0 {
-            self.warp.fragments.push(Fragment { lanes: others, pc: pc + 1, wait: None, turn: 0 });
+            self.warp.fragments.push(Fragment { lanes: others, pc: pc + 1, wait: None, streak: 0 });
         }
         Ok(())
     }
@@ -357,17 +357,19 @@ impl Cx<'_, '_> {
         match op {
             Op::Nop => {}
             Op::Branch(target) => {
-                self.count_turn(*target);
+                self.count_iteration(*target);
                 return Ok(Flow::Jump(*target));
             }
             Op::Exit => return Ok(Flow::Exit),
             Op::Trap => return Err(self.fatal(Fault::Trap)),
             Op::Alu(f, dst, src) => self.alu(*f, *dst, *src)?,
-            Op::Extend(f, dst, src, from, to) => self.extend(*f, *dst, *src, *from, *to)?,
+            Op::Extend { function, dst, src, from_bytes, to_bytes } => {
+                self.extend(*function, *dst, *src, *from_bytes, *to_bytes)?;
+            }
             Op::Test(f, dst, src) => self.test(*f, *dst, *src)?,
             Op::Alu4(f, dst, src) => self.alu4(*f, *dst, *src)?,
-            Op::Divide(f, defined, dst, src) => self.divide(*f, *defined, *dst, *src)?,
-            Op::Carry(f, dst, src, sets) => self.carry(*f, *dst, *src, *sets)?,
+            Op::Divide { function, defined, dst, src } => self.divide(*function, *defined, *dst, *src)?,
+            Op::Carry { function, dst, src, sets_carry } => self.carry(*function, *dst, *src, *sets_carry)?,
             Op::Setp { compare, packed, dst, negated, src, combine } => {
                 self.setp(*compare, *packed, [*dst, *negated], *src, *combine)?;
             }
@@ -376,9 +378,9 @@ impl Cx<'_, '_> {
             }
             Op::Move(dst, src) => self.move_all(dst, src)?,
             Op::Lop3 { table, dst, holds, src, combine } => self.lop3(*table, [*dst, *holds], *src, *combine)?,
-            Op::Pack(dst, src, bits) => self.pack(*dst, src, *bits)?,
-            Op::Unpack(dst, src, bits) => self.unpack(dst, *src, *bits)?,
-            Op::Print(src, dst) => self.print(src, dst.as_ref())?,
+            Op::Pack { dst, src, bits } => self.pack(*dst, src, *bits)?,
+            Op::Unpack { dst, src, bits } => self.unpack(dst, *src, *bits)?,
+            Op::Print { src, dst } => self.print(src, dst.as_ref())?,
             Op::AssertFail(src) => return Err(self.assert_fail(src)?),
             Op::Call(call) => return self.call(call),
             Op::Return(back) => return self.call_return(*back),
@@ -394,12 +396,16 @@ impl Cx<'_, '_> {
             Op::IsSpace(space, dst, src) => self.is_space(*space, *dst, *src)?,
             Op::MapA { generic, dst, addr, rank } => self.map_address(*generic, *dst, *addr, *rank)?,
             Op::GetRank { generic, dst, addr } => self.get_rank(*generic, *dst, *addr)?,
-            Op::Shuffle(kind, dst, found, src, mask) => return self.shuffle(*kind, *dst, *found, *src, *mask),
-            Op::Vote(kind, dst, src, mask) => return self.vote(*kind, *dst, *src, *mask),
-            Op::Match(all, dst, found, src, mask) => return self.matching(*all, *dst, *found, *src, *mask),
-            Op::Redux(f, dst, src, mask) => return self.redux(*f, *dst, *src, *mask),
+            Op::Shuffle { kind, dst, in_bounds, src, members } => {
+                return self.shuffle(*kind, *dst, *in_bounds, *src, *members);
+            }
+            Op::Vote { kind, dst, src, members } => return self.vote(*kind, *dst, *src, *members),
+            Op::Match { all, dst, all_equal, src, members } => {
+                return self.matching(*all, *dst, *all_equal, *src, *members);
+            }
+            Op::Redux { function, dst, src, members } => return self.redux(*function, *dst, *src, *members),
             Op::ActiveMask(dst) => self.write(*dst, &[u64::from(self.mask); 32])?,
-            Op::Elect(dst, found, mask) => return self.elect(*dst, *found, *mask),
+            Op::Elect { dst, is_leader, members } => return self.elect(*dst, *is_leader, *members),
             Op::WarpSync(mask) => return self.warp_sync_arrive(*mask),
             Op::Bar { kind, aligned, id, count, reduce } => return self.bar(*kind, *aligned, *id, *count, *reduce),
             Op::ClusterArrive { aligned, release } => return self.cluster_arrive(*aligned, *release),
@@ -407,22 +413,26 @@ impl Cx<'_, '_> {
             Op::Fence(scope) => self.fence(*scope),
             Op::ProxyFence(spaces) => self.proxy_fence(*spaces),
             Op::MbarrierInitFence => self.mbarrier_init_fence(),
-            Op::LoadMatrix(dst, window, addr, trans) => return self.load_matrix(dst, *window, *addr, *trans),
-            Op::StoreMatrix(src, window, addr, trans) => return self.store_matrix(src, *window, *addr, *trans),
+            Op::LoadMatrix { dst, window, addr, transposed } => {
+                return self.load_matrix(dst, *window, *addr, *transposed);
+            }
+            Op::StoreMatrix { src, window, addr, transposed } => {
+                return self.store_matrix(src, *window, *addr, *transposed);
+            }
             Op::MoveMatrix(dst, src) => return self.move_matrix(*dst, *src),
-            Op::Mma(form, d, abc) => return self.mma(form, d, abc),
+            Op::Mma { form, d, abc } => return self.mma(form, d, abc),
             Op::CopyAsync { dst, src, bytes, read, ignore } => self.copy_async(*dst, *src, *bytes, *read, *ignore)?,
             Op::CopyCommit => self.copy_commit(),
             Op::CopyWait(pending) => self.copy_wait(*pending)?,
             Op::Mbarrier(window, addr, op) => return self.mbarrier(*window, *addr, op),
             Op::BulkCopy(copy) => self.bulk_copy(copy)?,
             Op::BulkCommit => self.bulk_commit(),
-            Op::BulkWait(pending, read) => self.bulk_wait(*pending, *read)?,
+            Op::BulkWait { pending, read } => self.bulk_wait(*pending, *read)?,
             Op::WgmmaFence => return self.wgmma_fence(),
             Op::WgmmaCommit => return self.wgmma_commit(),
             Op::WgmmaWait(pending) => return self.wgmma_wait(*pending),
             Op::Wgmma(op) => return self.wgmma(op),
-            Op::SetMaxRegisters(increase, count) => return self.set_max_registers(*increase, *count),
+            Op::SetMaxRegisters { increase, count } => return self.set_max_registers(*increase, *count),
         }
         Ok(Flow::Next)
     }

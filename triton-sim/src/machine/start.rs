@@ -4,15 +4,15 @@ use super::barrier::Barrier;
 use super::order::Globals;
 use super::{Block, Cluster, Run, Stop, Warp};
 use crate::check::{self, Causality, Shadow, View};
-use crate::code::{Kernel, MOST_SHARED, SHARED_BASE};
+use crate::code::{Kernel, MAX_SHARED, SHARED_BASE};
 use crate::launch::{Arg, Launch, LaunchError, Options, Outcome};
 use crate::memory::Memory;
 use crate::stats::Statistics;
 use std::collections::{BTreeMap, HashMap};
 
 /// The largest grid and the largest block along each axis (CUDA, "Compute Capabilities").
-const MOST_BLOCKS: [u32; 3] = [i32::MAX as u32, 65535, 65535];
-const MOST_THREADS: [u32; 3] = [1024, 1024, 64];
+const MAX_BLOCKS: [u32; 3] = [i32::MAX as u32, 65535, 65535];
+const MAX_THREADS: [u32; 3] = [1024, 1024, 64];
 
 /// Runs a kernel.
 ///
@@ -49,7 +49,7 @@ pub(crate) fn launch(
         statistics: Statistics::default(),
         printed: String::new(),
         globals: Globals::default(),
-        spent: 0,
+        executed: 0,
         progressed: 0,
         first_report: None,
         next: 0,
@@ -66,11 +66,11 @@ fn check_extents(kernel: &Kernel, launch: &Launch) -> Result<[u32; 3], LaunchErr
     };
     let Launch { grid, block, .. } = launch;
     let within = |extents: &[u32; 3], most: [u32; 3]| extents.iter().zip(most).all(|(&e, most)| e <= most);
-    if !within(grid, MOST_BLOCKS) {
-        return wrong("the grid", grid, format!("at most {MOST_BLOCKS:?}"));
+    if !within(grid, MAX_BLOCKS) {
+        return wrong("the grid", grid, format!("at most {MAX_BLOCKS:?}"));
     }
-    if !within(block, MOST_THREADS) {
-        return wrong("the block", block, format!("at most {MOST_THREADS:?}"));
+    if !within(block, MAX_THREADS) {
+        return wrong("the block", block, format!("at most {MAX_THREADS:?}"));
     }
     let threads: u32 = block.iter().product();
     if !(1..=1024).contains(&threads) {
@@ -98,8 +98,8 @@ fn check_extents(kernel: &Kernel, launch: &Launch) -> Result<[u32; 3], LaunchErr
     if !fits || grid.iter().try_fold(1u32, |n, &e| n.checked_mul(e)).is_none() {
         return wrong("the grid", grid, format!("a multiple of the cluster {cluster:?}, and less than 2^32 blocks"));
     }
-    if kernel.dynamic.checked_add(launch.shared).is_none_or(|end| end > MOST_SHARED) {
-        let (most, fixed) = (MOST_SHARED - SHARED_BASE, kernel.dynamic - SHARED_BASE);
+    if kernel.dynamic.checked_add(launch.shared).is_none_or(|end| end > MAX_SHARED) {
+        let (most, fixed) = (MAX_SHARED - SHARED_BASE, kernel.dynamic - SHARED_BASE);
         return wrong("shared memory", &launch.shared, format!("at most {most} bytes with the {fixed} static ones"));
     }
     Ok(cluster)
@@ -172,7 +172,7 @@ impl Run<'_> {
     /// A cluster whose threads have all ended: completes its work in flight.
     pub(super) fn end(&mut self, cluster: &mut Cluster) -> Result<(), Stop> {
         while !cluster.pending.is_empty() {
-            self.land_at(cluster, 0)?;
+            self.complete_at(cluster, 0)?;
         }
         self.globals.end(cluster.index);
         Ok(())

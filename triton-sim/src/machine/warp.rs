@@ -15,7 +15,7 @@ pub struct Fragment {
     /// What they wait for.
     pub wait: Option<Waiting>,
     /// Instructions since another fragment ran.
-    pub turn: u32,
+    pub streak: u32,
 }
 
 /// What a fragment waits for.

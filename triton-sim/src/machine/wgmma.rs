@@ -5,13 +5,13 @@
 
 use super::access::number;
 use super::matrix::{Adder, gather, multiply};
-use super::order::{Asynchronous, Moment};
+use super::order::{Asynchronous, ClockSnapshot};
 use super::schedule::Flow;
 use super::warp::{Lanes, Waiting, lanes};
 use super::{Cx, Stop};
 use crate::code::{Op, Operand, SHARED_BASE, WgmmaOp};
+use crate::faults::{AccessKind, Fault, Space};
 use crate::hopper::{Chunk, Descriptor, Major};
-use crate::report::{Access, Fault, Space};
 use std::collections::VecDeque;
 
 /// Unfinished products of a warp.
@@ -36,7 +36,7 @@ struct Job {
     scale_d: bool,
     a: Option<u64>,
     b: u64,
-    moment: Moment,
+    snapshot: ClockSnapshot,
 }
 
 /// Instructions that the warps of a warpgroup must run alike: `wgmma` and `setmaxnreg`.
@@ -88,10 +88,10 @@ impl Cx<'_, '_> {
         };
         let sequence = self.same_in_warpgroup([a.unwrap_or(0), b, u64::from(scale_d)])?;
         self.check_registers(op, scale_d)?;
-        let moment = self.moment(0);
+        let snapshot = self.snapshot(0);
         // Products run in order: one that waits keeps the later ones.
         let late = self.warp.wgmma.groups.iter().flatten().chain(&self.warp.wgmma.open).any(|j| !j.done);
-        let mut job = Job { pc: self.pc, sequence, done: false, scale_d, a, b, moment };
+        let mut job = Job { pc: self.pc, sequence, done: false, scale_d, a, b, snapshot };
         if !late && self.run.rng.bool() {
             self.compute(&mut job, op)?;
         }
@@ -253,7 +253,7 @@ impl Cx<'_, '_> {
         }
         if let Some(agent) = self.block().warpgroups[group].agent {
             for lane in lanes(self.mask) {
-                self.learn(lane, (agent, last as u32 + 1));
+                self.join_epoch(lane, (agent, last as u32 + 1));
             }
         }
         Ok(())
@@ -305,18 +305,18 @@ impl Cx<'_, '_> {
         stamp: (u32, u32),
         bits: u64,
         op: &WgmmaOp,
-        side: usize,
+        endpoint: usize,
         lines: std::ops::Range<u32>,
     ) -> Result<Vec<f64>, Stop> {
-        let element = if side == 0 { op.form.a } else { op.form.b };
-        let major = if op.transposed[side] { Major::Mn } else { Major::K };
+        let element = if endpoint == 0 { op.form.a } else { op.form.b };
+        let major = if op.transposed[endpoint] { Major::Mn } else { Major::K };
         let k = op.form.shape.k;
         let descriptor = match Descriptor::decode(bits) {
             Ok(descriptor) => descriptor,
             Err(problem) => return Err(self.fatal(Fault::Descriptor { bits, problem: problem.to_string() })),
         };
-        let extent = if side == 0 { op.form.shape.m } else { op.form.shape.n };
-        let width = if op.transposed[side] { 16 / element.bytes() } else { 1 };
+        let extent = if endpoint == 0 { op.form.shape.m } else { op.form.shape.n };
+        let width = if op.transposed[endpoint] { 16 / element.bytes() } else { 1 };
         let inside = |c: &Chunk| c.mn < lines.end && c.mn + width > lines.start;
         let chunks: Vec<Chunk> = descriptor.chunks(major, element, extent).filter(inside).collect();
         let end = self.block().shared.len() as u32;
@@ -325,17 +325,17 @@ impl Cx<'_, '_> {
         let outside = |c: &&Chunk| c.address < SHARED_BASE || c.address + 16 > end;
         if let Some(chunk) = chunks.iter().find(outside) {
             let near = format!("shared memory is {SHARED_BASE:#x} to {end:#x}; the descriptor is {bits:#018x}");
-            let (address, access) = (u64::from(chunk.address), Access::Read);
+            let (address, access) = (u64::from(chunk.address), AccessKind::Read);
             return Err(self.fatal(Fault::OutOfBounds { space: Space::Shared, address, bytes: 16, access, near }));
         }
         let mut runs: Vec<u32> = chunks.iter().map(|c| c.address).collect();
         runs.sort_unstable();
         runs.dedup();
         for run in runs.chunk_by(|a, b| a + 16 == *b) {
-            self.touch_moment(&job.moment, run[0], 16 * run.len() as u32, by)?;
+            self.check_async_read(&job.snapshot, run[0], 16 * run.len() as u32, by)?;
         }
         let bytes = element.bytes() as usize;
-        let sign = if op.negate[side] { -1.0 } else { 1.0 };
+        let sign = if op.negate[endpoint] { -1.0 } else { 1.0 };
         let shared = &self.cluster.blocks[self.b].shared;
         for chunk in &chunks {
             let data = &shared[chunk.address as usize..][..16];

@@ -13,8 +13,8 @@ use std::collections::HashMap;
 /// How deep blocks may be nested.
 const DEPTH: usize = 64;
 /// The most registers of a kernel, and of all kernels of a module.
-const MOST_REGISTERS: usize = 1 << 16;
-const MOST_MODULE_REGISTERS: usize = 1 << 20;
+const MAX_REGISTERS: usize = 1 << 16;
+const MAX_MODULE_REGISTERS: usize = 1 << 20;
 
 /// The labels of each block, by the number of the token that opens it. They may be used in front of where they stand.
 type Labels<'a> = HashMap<usize, Vec<(&'a str, u32)>>;
@@ -75,7 +75,7 @@ impl Parser<'_> {
         loop {
             let name = self.cursor.name("the name of a register")?;
             if self.cursor.eat("<") {
-                let most = MOST_REGISTERS as u64;
+                let most = MAX_REGISTERS as u64;
                 let count = number::integer(&mut self.cursor, "a number of registers", 1..=most)?;
                 self.cursor.expect(">")?;
                 for i in 0..count {
@@ -104,8 +104,8 @@ impl Parser<'_> {
         let count = usize::from(elements.unwrap_or(1));
         self.registers += count;
         let number = entry.registers.len();
-        if number + count > MOST_REGISTERS || self.registers > MOST_MODULE_REGISTERS {
-            let most = format!("{MOST_REGISTERS} registers in a kernel or {MOST_MODULE_REGISTERS} in a module");
+        if number + count > MAX_REGISTERS || self.registers > MAX_MODULE_REGISTERS {
+            let most = format!("{MAX_REGISTERS} registers in a kernel or {MAX_MODULE_REGISTERS} in a module");
             return Err(error(token.pos, &format!("more than {most}")));
         }
         let number = number as u32;

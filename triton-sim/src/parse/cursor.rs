@@ -116,8 +116,8 @@ impl<'a> Cursor<'a> {
 
 /// A token in a message: no longer than a line.
 pub(super) fn shown(text: &str) -> String {
-    const MOST: usize = 60;
-    match text.char_indices().nth(MOST) {
+    const MAX: usize = 60;
+    match text.char_indices().nth(MAX) {
         Some((end, _)) => format!("{}…", &text[..end]),
         None => text.to_owned(),
     }

@@ -4,7 +4,7 @@ use super::ast::{Entry, Module, Pos, Space, Variable};
 use super::cursor::{Cursor, declared_twice, shown};
 use super::lexer::Kind;
 use super::names::{Named, Names};
-use super::variables::{MOST_INITIAL, parameter, space, variables};
+use super::variables::{MAX_INITIAL, parameter, space, variables};
 use super::{error, number};
 use crate::ParseError;
 use std::collections::{HashMap, HashSet};
@@ -36,7 +36,7 @@ pub(super) fn module(text: &str) -> Result<Module, ParseError> {
         names: Names::default(),
         module: Module::default(),
         files: HashSet::new(),
-        initial: MOST_INITIAL,
+        initial: MAX_INITIAL,
         registers: 0,
         bodies: HashMap::new(),
     };

@@ -7,13 +7,13 @@ use super::{error, number};
 use crate::ParseError;
 
 /// The most bytes that a variable may have.
-const MOST_BYTES: u64 = 1 << 32;
+const MAX_BYTES: u64 = 1 << 32;
 /// The most dimensions of an array.
-const MOST_DIMENSIONS: usize = 8;
+const MAX_DIMENSIONS: usize = 8;
 /// The largest alignment in bytes.
-const MOST_ALIGN: u64 = 1 << 20;
+const MAX_ALIGN: u64 = 1 << 20;
 /// The most bytes of the initial values of a module, each variable counted up to its last one.
-pub(super) const MOST_INITIAL: u64 = 1 << 26;
+pub(super) const MAX_INITIAL: u64 = 1 << 26;
 
 const TYPES: [(&str, Type); 20] = [
     (".pred", Type::Pred),
@@ -112,7 +112,7 @@ fn align(cursor: &mut Cursor) -> Result<Option<u32>, ParseError> {
         return Ok(None);
     }
     let pos = cursor.peek().pos;
-    let align = number::integer(cursor, "an alignment", 1..=MOST_ALIGN)? as u32;
+    let align = number::integer(cursor, "an alignment", 1..=MAX_ALIGN)? as u32;
     if align.is_power_of_two() {
         Ok(Some(align))
     } else {
@@ -144,22 +144,22 @@ fn declarator(
     let mut extents = Vec::new();
     while cursor.eat("[") {
         let pos = cursor.peek().pos;
-        if extents.len() == MOST_DIMENSIONS {
-            return Err(error(pos, &format!("an array has at most {MOST_DIMENSIONS} dimensions")));
+        if extents.len() == MAX_DIMENSIONS {
+            return Err(error(pos, &format!("an array has at most {MAX_DIMENSIONS} dimensions")));
         }
         if extents.is_empty() && cursor.eat("]") {
             extents.push(0);
             continue;
         }
         let extent = number::integer_constant(cursor)?;
-        if !(1..=MOST_BYTES).contains(&extent) {
-            return Err(error(pos, &format!("expected an extent from 1 to {MOST_BYTES}, found {}", extent as i64)));
+        if !(1..=MAX_BYTES).contains(&extent) {
+            return Err(error(pos, &format!("expected an extent from 1 to {MAX_BYTES}, found {}", extent as i64)));
         }
         extents.push(extent);
         cursor.expect("]")?;
     }
     let bytes = extents.iter().try_fold(u64::from(size), |bytes, extent| bytes.checked_mul(*extent));
-    let bytes = bytes.filter(|bytes| *bytes <= MOST_BYTES).ok_or_else(|| too_large(name))?;
+    let bytes = bytes.filter(|bytes| *bytes <= MAX_BYTES).ok_or_else(|| too_large(name))?;
     let variable = Variable {
         name: name.text.to_owned(),
         space,
@@ -174,7 +174,7 @@ fn declarator(
 }
 
 fn too_large(name: Token) -> ParseError {
-    error(name.pos, &format!("`{}` has more than {MOST_BYTES} bytes", shown(name.text)))
+    error(name.pos, &format!("`{}` has more than {MAX_BYTES} bytes", shown(name.text)))
 }
 
 fn without_extent(variable: &Variable) -> ParseError {
@@ -199,7 +199,7 @@ fn initialise(
         strides[i - 1] = strides[i] * extents[i];
     }
     if extents.first() == Some(&0) {
-        extents[0] = MOST_BYTES / strides[0];
+        extents[0] = MAX_BYTES / strides[0];
         let count = list(cursor, variable, &extents, &strides, 0, initial)?;
         variable.bytes = Some(count * strides[0]);
         return if count > 0 { Ok(()) } else { Err(without_extent(variable)) };
@@ -262,7 +262,7 @@ fn value(
     })?;
     let grown = offset + u64::from(size) - variable.init.len() as u64;
     if grown > *initial {
-        return Err(error(token.pos, &format!("the initial values of the module have more than {MOST_INITIAL} bytes")));
+        return Err(error(token.pos, &format!("the initial values of the module have more than {MAX_INITIAL} bytes")));
     }
     *initial -= grown;
     variable.init.resize(offset as usize, 0);

@@ -102,7 +102,7 @@ impl Case {
         }
         let launch =
             Launch { entry, grid: self.grid, block: self.block, cluster: self.cluster, shared: self.shared, args };
-        let options = Options { seed, patience: 200_000, most_instructions: 1_000_000, ..Options::default() };
+        let options = Options { seed, idle_limit: 200_000, max_instructions: 1_000_000, ..Options::default() };
         let outcome = module.launch(&mut memory, &launch, &options).map_err(|e| e.to_string())?;
         Ok(Run { outcome, memory, buffers })
     }

@@ -4,7 +4,6 @@
 //! code which only moved in its file keeps its name.
 
 use crate::environment::DUMP_FOLDER;
-use crate::link::fnv1a;
 use crate::read::instances::Instance;
 use std::path::PathBuf;
 use triton_core::Compiled;
@@ -27,7 +26,7 @@ pub(crate) fn write(instances: &[Instance], compiled: &[Vec<Compiled>], spelling
                     if image.has_assert_buffer { "an assert buffer" } else { "no assert buffer" },
                 );
                 let located = |line: &&str| line.trim_start().starts_with(".loc ") || line.starts_with(".file ");
-                let hash = fnv1a(text.lines().filter(|line| !located(line)).flat_map(str::bytes));
+                let hash = triton_core::hash::fnv1a(text.lines().filter(|line| !located(line)).flat_map(str::bytes));
                 let (target, specialization) = (image.target.name(), image.specialization.name());
                 let name = format!("{spelling}.{number}.{target}.{specialization}.{hash:016x}.ptx");
                 let _ = std::fs::write(folder.join(name), text);

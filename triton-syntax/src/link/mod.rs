@@ -26,6 +26,7 @@ use std::sync::Mutex;
 use syn::ext::IdentExt;
 use syn::spanned::Spanned;
 use syn::{Item, Path, Visibility};
+use triton_core::hash::fnv1a;
 
 /// What the number of a function of the language begins with.
 pub(crate) const BUILT_IN: &str = "built-in ";
@@ -177,11 +178,6 @@ fn identity(name: &Ident, item: &TokenStream) -> String {
     let mut seen = SEEN.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
     let count = seen.entry(hash).and_modify(|count| *count += 1).or_insert(0);
     if *count == 0 { format!("{hash:016x}") } else { format!("{hash:016x}_{count}") }
-}
-
-/// The hash FNV-1a of 64 bits.
-pub(crate) fn fnv1a(bytes: impl Iterator<Item = u8>) -> u64 {
-    bytes.fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3))
 }
 
 /// What `link!` is called with: the head, and the parts. `None` for what no macro of ours has written.

@@ -46,7 +46,7 @@ struct Parameter {
 /// # Errors
 /// A flaw of the header that was made.
 pub fn front(seed: u64) -> Result<Front, String> {
-    let mut random = Random(seed);
+    let mut random = Random::new(seed);
     let program = make::program(&mut random);
     let mut text = String::from("use triton::prelude::*;\n\n");
     for (name, value) in &program.constants {

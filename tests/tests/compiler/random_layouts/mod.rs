@@ -2,7 +2,7 @@
 
 use triton_core::layout::Layout;
 use triton_core::layout::linear::independent;
-use triton_tests::random::Random;
+use triton_tests::numbers::Random;
 
 /// What is drawn at random.
 pub trait Layouts {

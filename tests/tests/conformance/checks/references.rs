@@ -2,10 +2,10 @@
 
 use crate::float::{Float, Format, power};
 use crate::inputs::{all, columns, divides, edges};
-use crate::random::Random;
 use crate::reference::{cast, greater, lesser};
 use crate::value::{Expected, integer, is_nan, mask, range, show, wrap};
 use triton_core::types::DType;
+use triton_tests::numbers::Random;
 
 /// What is checked here.
 pub const CHECKS: &[(&str, fn())] = &[

@@ -1,6 +1,6 @@
 //! Elements of matrices and how to write values in them.
 
-use crate::kind::{BF16, E4M3, E5M2, F16, F32, F64, Format, Kind};
+use crate::operand_type::{BF16, E4M3, E5M2, F16, F32, F64, Format, OperandType};
 use crate::random::Random;
 
 /// What the bits of an element mean.
@@ -100,8 +100,8 @@ impl Element {
     /// Any value, often a special one.
     pub fn special(self, random: &mut Random) -> u64 {
         let any = |random: &mut Random| random.bits() & (u64::MAX >> (64 - 8 * self.bytes));
-        match Kind::named(self.name) {
-            Some(kind) => kind.sample(random, &[]) as u64,
+        match OperandType::named(self.name) {
+            Some(ty) => ty.sample(random, &[]) as u64,
             None => any(random),
         }
     }

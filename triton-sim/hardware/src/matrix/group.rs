@@ -2,7 +2,7 @@
 
 use super::element::{BF16_, E4M3_, E5M2_, Element, F16_, F32_, S8_, S32_, TF32_, U8_};
 use super::probe::{Depth, cases};
-use super::{Case, Spec, fragment_a, fragment_c, load, outcome, pack, place, registers, store};
+use super::{Case, Spec, fragment_a, fragment_c, load, offset, pack, registers, result_vector, store};
 use crate::Program;
 use crate::program::{STRIDE, frame};
 use std::fmt::Write;
@@ -132,11 +132,11 @@ fn program(name: String, opcode: &str, what: &str, layout: Layout, list: &[Arc<C
         let elements = (0..128).flat_map(|thread| {
             let at = fragment_c(spec, thread % 32).into_iter().enumerate();
             at.map(move |(i, (row, column))| {
-                ((thread / 32 * 16 + row, column), place(output, bytes, thread, spec.c, i))
+                ((thread / 32 * 16 + row, column), offset(output, bytes, thread, spec.c, i))
             })
         });
-        let (at, places) = elements.unzip();
-        results.push(outcome(what, Arc::clone(case), at, places));
+        let (at, offsets) = elements.unzip();
+        results.push(result_vector(what, Arc::clone(case), at, offsets));
         output += 128 * bytes;
     }
     Program { name, text: frame("", &declarations, &body), blocks: 1, input, output, results }

@@ -6,8 +6,8 @@ mod probe;
 mod sync;
 pub mod verify;
 
-use crate::kind::{Kind, Value};
-use crate::{Origin, Outcome, Promise};
+use crate::operand_type::{OperandType, Value};
+use crate::{Exactness, Inputs, ResultVector};
 use element::{Element, Number};
 use std::sync::Arc;
 
@@ -127,29 +127,29 @@ fn store(chunk: &str, address: &str) -> String {
 }
 
 /// Where element `i` of a thread lies, when 128 threads each store chunks of 16 bytes.
-fn place(at: usize, bytes_each: usize, thread: usize, element: Element, i: usize) -> usize {
+fn offset(at: usize, bytes_each: usize, thread: usize, element: Element, i: usize) -> usize {
     let stride = bytes_each.min(16);
     let byte = i * element.bytes;
     at + byte / 16 * stride * 128 + thread * stride + byte % 16
 }
 
 /// The record of the results of a case.
-fn outcome(instruction: &str, case: Arc<Case>, at: Vec<(usize, usize)>, places: Vec<usize>) -> Outcome {
+fn result_vector(instruction: &str, case: Arc<Case>, at: Vec<(usize, usize)>, offsets: Vec<usize>) -> ResultVector {
     let element = case.spec.c;
     let value = match element.number {
         Number::Float(format) => Value::Float(format),
         Number::Signed | Number::Unsigned => Value::Integer,
     };
-    let promise = match element.number {
-        Number::Float(_) if !case.name.starts_with("exact") => Promise::Accumulated,
-        Number::Float(_) | Number::Signed | Number::Unsigned => Promise::Exact,
+    let exactness = match element.number {
+        Number::Float(_) if !case.name.starts_with("exact") => Exactness::Accumulated,
+        Number::Float(_) | Number::Signed | Number::Unsigned => Exactness::Exact,
     };
-    Outcome {
+    ResultVector {
         form: format!("{instruction}: {}", case.name),
-        kind: Kind { name: element.name, bytes: element.bytes, lanes: 1, value },
-        promise,
-        origin: Origin::Dots(Dots { case, at }),
-        places,
+        ty: OperandType { name: element.name, bytes: element.bytes, lanes: 1, value },
+        exactness,
+        inputs: Inputs::Dots(Dots { case, at }),
+        offsets,
         bytes: element.bytes,
     }
 }

@@ -82,7 +82,7 @@ pub fn cases(instruction: &str, spec: Spec, depth: Depth) -> Vec<Case> {
         let wide_range = format.exponent == 8;
         let (tiny, huge) = if wide_range { (-75, 62) } else { (-20, 6) };
         let c_tiny = spec.c.format().map_or(0, |f| 1 - f.bias());
-        let c_huge = spec.c.format().map_or(0, crate::kind::Format::bias);
+        let c_huge = spec.c.format().map_or(0, crate::operand_type::Format::bias);
         maker.repeat(borders, |m| m.spread("tiny", (tiny, tiny + 12), (c_tiny - 10, c_tiny + 3)));
         maker.repeat(borders, |m| m.spread("huge", (huge, huge + 2), (c_huge - 2, c_huge)));
     }
@@ -172,8 +172,8 @@ impl Maker {
 
     fn probes(&mut self) {
         let k = self.spec.k;
-        for places in TRIPLES.iter().filter(|t| t.iter().all(|p| *p < k)) {
-            self.cancel(*places, 0);
+        for positions in TRIPLES.iter().filter(|t| t.iter().all(|p| *p < k)) {
+            self.cancel(*positions, 0);
         }
         self.cancel([0, 1, 2], 3);
         self.cancel([0, k - 1, k / 2], 3);
@@ -184,9 +184,9 @@ impl Maker {
             self.plain(pair, 0);
             self.plain(pair, 3);
         }
-        for place in [0, 1, k / 2, k - 1] {
-            self.many(place, None);
-            self.many(place, Some((place + k / 2) % k));
+        for position in [0, 1, k / 2, k - 1] {
+            self.many(position, None);
+            self.many(position, Some((position + k / 2) % k));
         }
         for count in [1, 2, k / 2, k] {
             self.large_addend(count);
@@ -262,20 +262,20 @@ impl Maker {
     }
 
     /// `L + small + small + ..`, or with `- L`: whether each small one is cut, or their sum.
-    fn many(&mut self, place: usize, opposite: Option<usize>) {
+    fn many(&mut self, position: usize, opposite: Option<usize>) {
         let Spec { a, b, .. } = self.spec;
         let spec = self.spec;
         let at = |row, column| small_of(spec, row, column);
-        let name = opposite.map_or(format!("many {place}"), |o| format!("many {place} {o}"));
+        let name = opposite.map_or(format!("many {position}"), |o| format!("many {position} {o}"));
         self.add(
             name,
             |_, row, k| match k {
-                _ if k == place => a.power(false, LARGE),
+                _ if k == position => a.power(false, LARGE),
                 _ if Some(k) == opposite => a.power(true, LARGE),
                 _ => a.power(false, at(row, 0).0),
             },
             |_, column, k| match k {
-                _ if k == place || Some(k) == opposite => b.power(column / 2 % 2 == 1, LARGE),
+                _ if k == position || Some(k) == opposite => b.power(column / 2 % 2 == 1, LARGE),
                 _ => b.power(column / 4 % 2 == 1, at(0, column).1),
             },
             |_, _, _| 0,

@@ -2,7 +2,7 @@
 
 use super::element::{BF16_, E4M3_, E5M2_, Element, F16_, F32_, F64_, Number, S8_, S32_, TF32_, U8_};
 use super::probe::{Depth, cases};
-use super::{Case, Spec, fragment_a, fragment_b, fragment_c, load, outcome, pack, place, registers, store};
+use super::{Case, Spec, fragment_a, fragment_b, fragment_c, load, offset, pack, registers, result_vector, store};
 use crate::Program;
 use crate::program::{STRIDE, frame};
 use std::fmt::Write;
@@ -49,8 +49,11 @@ pub fn programs() -> Vec<Program> {
         let spec = Spec { m, n: 8, k, a, b, c };
         let Element { name: d, .. } = c;
         let opcode = format!("mma.sync.aligned.m{m}n8k{k}.row.col{modifier}.{d}.{}.{}.{d}", a.name, b.name);
-        let depth =
-            if matches!(a.number, Number::Float(f) if f == crate::kind::F64) { Depth::Less } else { Depth::Full };
+        let depth = if matches!(a.number, Number::Float(f) if f == crate::operand_type::F64) {
+            Depth::Less
+        } else {
+            Depth::Full
+        };
         let list: Vec<Arc<Case>> = cases(&opcode, spec, depth).into_iter().map(Arc::new).collect();
         for (number, list) in list.chunks(SLOTS * WARPS).enumerate() {
             let name = format!("mma-m{m}n8k{k}-{d}-{}-{}{}-{number}", a.name, b.name, modifier.replace('.', "-"));
@@ -94,10 +97,10 @@ fn program(name: String, opcode: &str, spec: Spec, list: &[Arc<Case>]) -> Progra
         for (warp, case) in list.iter().enumerate() {
             let elements = (0..32).flat_map(|lane| {
                 let at = fragment_c(spec, lane).into_iter().enumerate();
-                at.map(move |(i, at)| (at, place(output, bytes, warp * 32 + lane, spec.c, i)))
+                at.map(move |(i, at)| (at, offset(output, bytes, warp * 32 + lane, spec.c, i)))
             });
-            let (at, places) = elements.unzip();
-            results.push(outcome(opcode, Arc::clone(case), at, places));
+            let (at, offsets) = elements.unzip();
+            results.push(result_vector(opcode, Arc::clone(case), at, offsets));
         }
         output += 128 * bytes;
     }

@@ -2,14 +2,14 @@
 
 use super::element::{Element, Number};
 use super::{Case, Dots};
-use crate::{Origin, Program};
+use crate::{Inputs, Program};
 
 /// What is wrong with an output: the first wrong sum of each exact case.
 pub fn problems(program: &Program, output: &[u8]) -> Vec<String> {
     let mut problems = Vec::new();
     for result in &program.results {
-        let Origin::Dots(dots) = &result.origin else { continue };
-        let known = (0..result.places.len()).filter_map(|i| Some((i, u128::from(sum(dots, i)?))));
+        let Inputs::Dots(dots) = &result.inputs else { continue };
+        let known = (0..result.offsets.len()).filter_map(|i| Some((i, u128::from(sum(dots, i)?))));
         let wrong = known.map(|(i, expected)| (i, expected, result.bits(output, i))).find(|(_, e, found)| e != found);
         problems.extend(wrong.map(|(i, expected, found)| {
             format!("{}: {} is {found:x}, not {expected:x}", result.form, result.operands(&program.input, i))

@@ -1,6 +1,6 @@
 //! Functions of which the ISA bounds the error, not the bits (PTX ISA 9.7.3, 9.7.4).
 
-/// See [`crate::form`].
+/// See [`crate::instruction`].
 pub const LINES: &[&str] = &[
     "div.<approx,full><,.ftz>.f32 | f32 f32 -> f32",
     "div.<approx,full><,.ftz>.f32 moderate = div.#1#2.f32 $d,$a,$b; | f32m f32m -> f32",

@@ -1,6 +1,6 @@
 //! Comparisons (PTX ISA 9.7.5, 9.7.6, 9.7.7).
 
-/// See [`crate::form`].
+/// See [`crate::instruction`].
 pub const LINES: &[&str] = &[
     "setp.<eq,ne>.<b16,b32,b64> | #2 #2 -> pred",
     "setp.<eq,ne,lt,le,gt,ge>.<u16,s16,u32,s32,u64,s64> | #2 #2 -> pred",

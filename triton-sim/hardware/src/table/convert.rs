@@ -1,6 +1,6 @@
 //! Conversions (PTX ISA 9.7.9.21).
 
-/// See [`crate::form`].
+/// See [`crate::instruction`].
 pub const LINES: &[&str] = &[
     // Between integers.
     "cvt.<u8,s8,u16,s16,u32,s32,u64,s64>.<u8,s8,u16,s16,u32,s32,u64,s64> | #2 -> #1",

@@ -1,6 +1,6 @@
 //! Floating-point arithmetic that is exactly defined (PTX ISA 9.7.3, 9.7.4).
 
-/// See [`crate::form`].
+/// See [`crate::instruction`].
 pub const LINES: &[&str] = &[
     "<add,sub,mul><,.rn,.rz,.rm,.rp><,.ftz><,.sat>.f32 | f32 f32 -> f32",
     "<fma>.<rn,rz,rm,rp><,.ftz><,.sat>.f32 | f32 f32 f32 -> f32",

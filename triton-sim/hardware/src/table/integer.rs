@@ -1,6 +1,6 @@
 //! Integer arithmetic, logic, shifts and bit fields (PTX ISA 9.7.1, 9.7.2, 9.7.8).
 
-/// See [`crate::form`].
+/// See [`crate::instruction`].
 pub const LINES: &[&str] = &[
     "<add,sub>.<u16,s16,u32,s32,u64,s64> | #2 #2 -> #2",
     "<add,sub>.sat.s32 | s32 s32 -> s32",

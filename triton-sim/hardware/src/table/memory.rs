@@ -1,6 +1,6 @@
 //! Loads, stores, atomic operations and addresses (PTX ISA 9.7.9, 9.7.13).
 
-/// See [`crate::form`]. `%sh` is the address of 16 bytes of shared memory of the thread's own, `cell` of 16 shared by the
+/// See [`crate::instruction`]. `%sh` is the address of 16 bytes of shared memory of the thread's own, `cell` of 16 shared by the
 /// block, and `%first` is true in thread 0.
 pub const LINES: &[&str] = &[
     // Each thread has an address of its own.

@@ -9,7 +9,7 @@ mod integer;
 mod memory;
 mod warp;
 
-use crate::form::{Form, forms};
+use crate::instruction::{InstructionForm, forms};
 use std::collections::HashSet;
 
 /// Forms of one subject.
@@ -18,7 +18,7 @@ pub struct Section {
     pub name: &'static str,
     /// Blocks of 128 threads that try each of its forms.
     pub blocks: u32,
-    /// Lines as [`crate::form`] reads them.
+    /// Lines as [`crate::instruction`] reads them.
     pub lines: &'static [&'static str],
 }
 
@@ -39,7 +39,7 @@ impl Section {
     ///
     /// # Errors
     /// The first line that cannot be read.
-    pub fn forms(&self) -> Result<Vec<Form>, String> {
+    pub fn forms(&self) -> Result<Vec<InstructionForm>, String> {
         let mut names = HashSet::new();
         let mut all = Vec::new();
         for line in self.lines {

@@ -1,6 +1,6 @@
 //! What lanes of a warp do together (PTX ISA 9.7.9.6, 9.7.13).
 
-/// See [`crate::form`].
+/// See [`crate::instruction`].
 pub const LINES: &[&str] = &[
     "shfl.sync.<up,down,bfly,idx>.b32 lane = and.b32 $r,$b,31; shfl.sync.#1.b32 $d|$e,$a,$r,<0,0x1f>,0xffffffff; | b32 amount -> b32 pred",
     "shfl.sync.<up,down,bfly,idx>.b32 width <16,8,4,2> = and.b32 $r,$b,31; shfl.sync.#1.b32 $d|$e,$a,$r,<0x101f,0x181f,0x1c1f,0x1e1f>,0xffffffff; | b32 amount -> b32 pred",

@@ -138,10 +138,10 @@ impl Model {
         all.filter(|(other, _)| *other <= work).map(|(_, event)| *event).collect()
     }
 
-    fn sync(&mut self, thread: Id, kind: Kind, ordering: Ordering, scope: Scope, offset: u64) {
+    fn sync(&mut self, thread: Id, kind: AccessKind, ordering: Ordering, scope: Scope, offset: u64) {
         let acquires = matches!(ordering, Ordering::Acquire | Ordering::AcqRel);
         let mut after = Vec::new();
-        if kind != Kind::Write {
+        if kind != AccessKind::Write {
             for (event, far, from) in self.released.get(&offset).cloned().unwrap_or_default() {
                 if meets(thread, scope, from, far) {
                     if acquires {
@@ -154,10 +154,10 @@ impl Model {
             }
         }
         let event = self.next(thread, &after);
-        if kind == Kind::Write {
+        if kind == AccessKind::Write {
             self.released.remove(&offset);
         }
-        if kind != Kind::Read {
+        if kind != AccessKind::Read {
             let given = self.released.entry(offset).or_default();
             if matches!(ordering, Ordering::Release | Ordering::AcqRel) {
                 given.push((event, scope, thread));
@@ -169,19 +169,19 @@ impl Model {
     }
 
     /// What of the first accesses conflicts with one.
-    fn faults(&self, mine: &Done, earlier: usize) -> Faults {
+    fn faults(&self, current: &Done, earlier: usize) -> Faults {
         let mut faults = Faults::new();
-        for byte in mine.bytes.clone() {
+        for byte in current.bytes.clone() {
             let touch: Vec<(usize, &Done)> = self
                 .done
                 .iter()
                 .enumerate()
-                .filter(|(_, d)| d.space == mine.space && d.bytes.contains(&byte))
+                .filter(|(_, d)| d.space == current.space && d.bytes.contains(&byte))
                 .collect();
             for &(index, other) in &touch {
-                let writes = mine.access.kind.writes() || other.access.kind.writes();
-                let one_value = index >= earlier && mine.access.value_equal;
-                if writes && !self.ordered(other.event, mine.event) && !one_value && !strong(mine, other) {
+                let writes = current.access.kind.writes() || other.access.kind.writes();
+                let one_value = index >= earlier && current.access.value_equal;
+                if writes && !self.ordered(other.event, current.event) && !one_value && !strong(current, other) {
                     faults.push((ConflictKind::Race, byte, other.access.site));
                 }
             }
@@ -189,11 +189,11 @@ impl Model {
             let last = touch.iter().rev().find(|(_, other)| other.access.kind.writes());
             let last = last.map(|(_, last)| last.access.site);
             for (_, other) in touch.iter().filter(|(_, other)| Some(other.access.site) == last) {
-                let proxies = (other.access.proxy, mine.access.proxy) == (Proxy::Generic, Proxy::Async);
+                let proxies = (other.access.proxy, current.access.proxy) == (Proxy::Generic, Proxy::Async);
                 let fenced = self.fences.iter().any(|(fence, space)| {
-                    *space == mine.space && self.ordered(other.event, *fence) && self.ordered(*fence, mine.event)
+                    *space == current.space && self.ordered(other.event, *fence) && self.ordered(*fence, current.event)
                 });
-                if proxies && !fenced && self.ordered(other.event, mine.event) {
+                if proxies && !fenced && self.ordered(other.event, current.event) {
                     faults.push((ConflictKind::ProxyFence, byte, other.access.site));
                 }
             }

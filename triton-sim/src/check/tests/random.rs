@@ -20,7 +20,7 @@ struct Program {
 
 impl Program {
     fn access(&mut self, site: u32) -> (Access, Space, u64, u64) {
-        let kind = [Kind::Read, Kind::Read, Kind::Write, Kind::Atomic][self.rng.usize(..4)];
+        let kind = [AccessKind::Read, AccessKind::Read, AccessKind::Write, AccessKind::Atomic][self.rng.usize(..4)];
         let scope = if self.strong { SCOPES[self.rng.usize(..5)] } else { None };
         let bytes = [1, 2, 4, 4, 4, 8][self.rng.usize(..6)];
         let offset = self.rng.u64(..self.words * 4 / bytes.min(4)) * bytes.min(4);
@@ -49,7 +49,7 @@ impl Program {
             9 => Step::ProxyFence(thread, SPACES[usize::from(self.rng.u8(..4) == 0)]),
             10 => Step::Fence(thread, scope),
             11..14 => {
-                let kind = [Kind::Read, Kind::Write, Kind::Atomic][self.rng.usize(..3)];
+                let kind = [AccessKind::Read, AccessKind::Write, AccessKind::Atomic][self.rng.usize(..3)];
                 let ordering = [Ordering::Relaxed, Ordering::Acquire, Ordering::Release, Ordering::AcqRel];
                 let ordering = ordering[self.rng.usize(..4)];
                 Step::Sync { thread, kind, ordering, scope, offset: 8 * u64::from(barrier) }

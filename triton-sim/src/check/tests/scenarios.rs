@@ -70,7 +70,7 @@ t1 wait m
 t1 read s 0 4
 t1 read s 4 4 -> race 2
 ---
-knowledge is transitive
+what happened before is transitive
 t0 write s 0 4
 t0 arrive m
 t1 wait m
@@ -321,7 +321,7 @@ u0 read g 4 4
 t64 read g 0 4
 t64 read g 8 4 -> race 2
 ---
-knowledge passes through a third cluster's thread and its barrier
+what happened before passes through a third cluster's thread and its barrier
 t0 write g 0 4
 t0 store .release .gpu 64
 u0 load .acquire .gpu 64
@@ -567,10 +567,10 @@ fn a_conflict_says_where_and_who() {
     let mut world = World::new();
     assert!(world.step(&parse("t34..t37 write s 4094 +2 2", 7)).is_ok());
     let conflict = world.step(&parse("t70 read .gpu s 4088 16", 9)).expect_err("a race");
-    let Conflict { kind, offset, mine, other } = conflict;
+    let Conflict { kind, offset, current: now, other } = conflict;
     assert_eq!((kind, offset), (ConflictKind::Race, 4094));
-    assert_eq!((mine.site, mine.thread, mine.block, mine.kind, mine.scope), (9, 70, 1, Kind::Read, Some(Scope::Gpu)));
-    assert_eq!((other.site, other.thread, other.block, other.kind, other.lanes), (7, 34, 0, Kind::Write, 1 << 2));
+    assert_eq!((now.site, now.thread, now.block, now.kind, now.scope), (9, 70, 1, AccessKind::Read, Some(Scope::Gpu)));
+    assert_eq!((other.site, other.thread, other.block, other.kind, other.lanes), (7, 34, 0, AccessKind::Write, 1 << 2));
 }
 
 #[test]
@@ -578,9 +578,9 @@ fn only_so_many_reads_of_global_memory_are_kept() {
     let mut shadow = Shadow::new(Space::Global, 1 << 40);
     for cluster in 0..1000 {
         let threads = Causality::new(cluster, 1, 1);
-        assert!(shadow.access(1 << 20, 4, &threads.who(0, !0), &weak(Kind::Read)).is_ok());
+        assert!(shadow.access(1 << 20, 4, &threads.accessor(0, !0), &weak(AccessKind::Read)).is_ok());
     }
-    let conflict = shadow.access(1 << 20, 4, &Causality::new(1000, 1, 1).who(0, 1), &weak(Kind::Write));
+    let conflict = shadow.access(1 << 20, 4, &Causality::new(1000, 1, 1).accessor(0, 1), &weak(AccessKind::Write));
     assert!(conflict.is_err_and(|conflict| conflict.other.cluster == 984));
 }
 
@@ -590,11 +590,11 @@ fn lanes_with_asynchronous_agents_of_their_own() {
     let mut shadow = Shadow::new(Space::Shared, 1024);
     let first = threads.new_agents();
     let lanes: Vec<(u32, u64)> = (0..32).map(|lane| (lane, u64::from(lane ^ 5) * 16)).collect();
-    let copies = Who { performer: Performer::AsyncLanes { first, clock: 1 }, ..threads.who(0, !0) };
-    assert!(shadow.access_warp(&lanes, 16, &copies, &weak(Kind::Write)).is_ok());
-    threads.learn(3, first + 3, 1);
+    let copies = Accessor { performer: Performer::AsyncLanes { first, clock: 1 }, ..threads.accessor(0, !0) };
+    assert!(shadow.access_warp(&lanes, 16, &copies, &weak(AccessKind::Write)).is_ok());
+    threads.join_epoch(3, first + 3, 1);
     let race = |lane: u32, shadow: &mut Shadow| {
-        shadow.access(u64::from(lane ^ 5) * 16, 16, &threads.who(0, 1 << lane), &weak(Kind::Read)).is_err()
+        shadow.access(u64::from(lane ^ 5) * 16, 16, &threads.accessor(0, 1 << lane), &weak(AccessKind::Read)).is_err()
     };
     assert_eq!([3, 4].map(|lane| race(lane, &mut shadow)), [false, true]);
 }

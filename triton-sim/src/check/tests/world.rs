@@ -29,7 +29,7 @@ pub enum Step {
     Wait(Id, u32),
     ProxyFence(Id, Space),
     Fence(Id, Scope),
-    Sync { thread: Id, kind: Kind, ordering: Ordering, scope: Scope, offset: u64 },
+    Sync { thread: Id, kind: AccessKind, ordering: Ordering, scope: Scope, offset: u64 },
     Issue { thread: Id, work: u32, agent: u32 },
     Work { work: u32, access: Access, space: Space, offset: u64, bytes: u64 },
     Complete { work: u32, barrier: u32 },
@@ -39,7 +39,7 @@ pub enum Step {
 #[derive(Debug)]
 struct Work {
     thread: Id,
-    moment: Moment,
+    snapshot: ClockSnapshot,
     agent: u32,
     clock: u32,
 }
@@ -75,10 +75,10 @@ impl World {
         match step {
             Step::Access { threads, access, space, offset, stride, bytes } => {
                 let (cluster, first) = threads[0];
-                let who = self.clusters[cluster as usize].who(first / 32, !0);
+                let accessor = self.clusters[cluster as usize].accessor(first / 32, !0);
                 let lanes: Vec<_> =
                     threads.iter().enumerate().map(|(i, t)| (t.1 % 32, offset + stride * i as u64)).collect();
-                return self.shadows[*space as usize].access_warp(&lanes, *bytes, &who, access);
+                return self.shadows[*space as usize].access_warp(&lanes, *bytes, &accessor, access);
             }
             Step::Barrier(threads) => self.barrier(threads),
             Step::Arrive((cluster, thread), barrier) => {
@@ -99,32 +99,33 @@ impl World {
             Step::Sync { thread: (cluster, thread), kind, ordering, scope, offset } => {
                 let threads = &mut self.clusters[*cluster as usize];
                 match kind {
-                    Kind::Read => self.sync.load(threads, *thread, *offset, *ordering, *scope),
-                    Kind::Write => self.sync.store(threads, *thread, *offset, *ordering, *scope),
-                    Kind::Atomic => self.sync.update(threads, *thread, *offset, *ordering, *scope),
+                    AccessKind::Read => self.sync.load(threads, *thread, *offset, *ordering, *scope),
+                    AccessKind::Write => self.sync.store(threads, *thread, *offset, *ordering, *scope),
+                    AccessKind::Atomic => self.sync.update(threads, *thread, *offset, *ordering, *scope),
                 }
             }
             Step::Issue { thread: (cluster, thread), work, agent } => {
                 let threads = &mut self.clusters[*cluster as usize];
                 let agent = self.agents.entry((*cluster, *agent)).or_insert_with(|| (threads.new_agent(), 0));
                 agent.1 += 1;
-                let moment = threads.moment(*thread);
-                self.works.insert(*work, Work { thread: (*cluster, *thread), moment, agent: agent.0, clock: agent.1 });
+                let snapshot = threads.snapshot(*thread);
+                self.works
+                    .insert(*work, Work { thread: (*cluster, *thread), snapshot, agent: agent.0, clock: agent.1 });
             }
             Step::Work { work, access, space, offset, bytes } => {
-                let Work { moment, agent, clock, .. } = &self.works[work];
-                let who = moment.who(Performer::Async { agent: *agent, clock: *clock });
-                return self.shadows[*space as usize].access(*offset, *bytes, &who, access);
+                let Work { snapshot, agent, clock, .. } = &self.works[work];
+                let accessor = snapshot.accessor(Performer::Async { agent: *agent, clock: *clock });
+                return self.shadows[*space as usize].access(*offset, *bytes, &accessor, access);
             }
             Step::Complete { work, barrier } => {
-                let Work { thread, moment, agent, clock } = &self.works[work];
+                let Work { thread, snapshot, agent, clock } = &self.works[work];
                 let view = self.barriers.entry(*barrier).or_insert_with(|| View::new(thread.0));
-                view.join(&moment.view());
-                view.learn(thread.0, *agent, *clock);
+                view.join(&snapshot.view());
+                view.join_epoch(thread.0, *agent, *clock);
             }
             Step::Collect { thread: (cluster, thread), work } => {
                 let Work { agent, clock, .. } = self.works[work];
-                self.clusters[*cluster as usize].learn(*thread, agent, clock);
+                self.clusters[*cluster as usize].join_epoch(*thread, agent, clock);
             }
         }
         Ok(())
@@ -162,9 +163,9 @@ pub fn parse(line: &str, site: u32) -> Step {
     let space = if words.contains(&"g") { Space::Global } else { Space::Shared };
     let proxy = if words.contains(&"async") { Proxy::Async } else { Proxy::Generic };
     let kind = |word: &str| match word {
-        "read" | "load" => Kind::Read,
-        "write" | "store" => Kind::Write,
-        _ => Kind::Atomic,
+        "read" | "load" => AccessKind::Read,
+        "write" | "store" => AccessKind::Write,
+        _ => AccessKind::Atomic,
     };
     let again = words.iter().find_map(|word| word.strip_prefix('@')).map(|site| number(site) as u32);
     let (site, repeats) = again.map_or((site, 0), |site| (site, !0));
@@ -212,7 +213,7 @@ fn ids(word: &str) -> Vec<Id> {
 }
 
 /// A weak access of the generic proxy.
-pub(super) fn weak(kind: Kind) -> Access {
+pub(super) fn weak(kind: AccessKind) -> Access {
     let proxy = Proxy::Generic;
     Access { kind, scope: None, proxy, site: 0, value_equal: false, repeats: 0, read_only: false }
 }

@@ -242,7 +242,7 @@ impl Decoder<'_> {
                 _ => src,
             };
             return Ok(if matches!(op, IntOp::Div | IntOp::Rem) {
-                Op::Divide(function, division(int), dst, [src[0], src[1]])
+                Op::Divide { function, defined: division(int), dst, src: [src[0], src[1]] }
             } else {
                 Op::Alu(function, dst, src)
             });
@@ -283,7 +283,7 @@ impl Decoder<'_> {
     }
 
     fn with_carry(&self, words: &mut Words<'_>) -> Decoded {
-        let sets = words.take("cc");
+        let sets_carry = words.take("cc");
         let ty = words.ty().unwrap_or(Ty::Bits(4));
         let rest = words.take_rest().join(".");
         let key = (words.first(), rest.as_str());
@@ -293,7 +293,7 @@ impl Decoder<'_> {
             (Some(index), true) => SIGNED_CARRIES[index][wide],
             (Some(_) | None, _) => CARRIES[row].2[wide],
         };
-        Ok(Op::Carry(function, self.dst(0)?, self.sources(ty)?, sets))
+        Ok(Op::Carry { function, dst: self.dst(0)?, src: self.sources(ty)?, sets_carry })
     }
 
     fn lop3(&self, words: &mut Words<'_>) -> Decoded {

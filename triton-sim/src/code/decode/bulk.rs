@@ -4,8 +4,8 @@ use super::arith::combining;
 use super::words::{Ty, Words};
 use super::{Decoded, Decoder};
 use crate::code::{
-    Addr, Bulk, BulkCopy, Extent, MapReduce, MbarrierOp, Op, Operand as Matrix, Reach, Reduce, Scope, Src, WaitFor,
-    WgmmaOp,
+    Addr, Bulk, BulkCopy, Extent, MapReduce, MbarrierOp, MbarrierScope, Op, Operand as Matrix, Reduce, Scope, Src,
+    WaitFor, WgmmaOp,
 };
 use crate::matrix::{Mma, Wgmma};
 use crate::parse::ast::Operand;
@@ -41,7 +41,7 @@ impl Decoder<'_> {
                 return self.error(format!("operand {} must have {expected} registers, found {found}", i + 1));
             }
         }
-        Ok(Op::Mma(form, d, abc))
+        Ok(Op::Mma { form, d, abc })
     }
 
     fn wgmma(&self, words: &mut Words<'_>) -> Decoded {
@@ -105,9 +105,9 @@ impl Decoder<'_> {
         let window = self.window(words);
         let relaxed = words.take("relaxed");
         let reach = match (relaxed, words.scope()) {
-            (true, _) => Reach::None,
-            (false, Some(Scope::Cta)) => Reach::Block,
-            (false, Some(Scope::Cluster | Scope::Gpu | Scope::Sys) | None) => Reach::Cluster,
+            (true, _) => MbarrierScope::None,
+            (false, Some(Scope::Cta)) => MbarrierScope::Block,
+            (false, Some(Scope::Cluster | Scope::Gpu | Scope::Sys) | None) => MbarrierScope::Cluster,
         };
         words.take_all(&["b64", "release", "acquire"]);
         let rest = words.take_rest();
@@ -216,7 +216,7 @@ impl Decoder<'_> {
         if words.take("wait_group") {
             self.count(1..=1)?;
             let read = words.take("read");
-            return Ok(Op::BulkWait(self.immediate_in(0, 0..=u32::MAX)?, read));
+            return Ok(Op::BulkWait { pending: self.immediate_in(0, 0..=u32::MAX)?, read });
         }
         if words.take("prefetch") {
             words.take_rest();

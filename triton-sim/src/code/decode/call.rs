@@ -3,7 +3,7 @@
 use super::words::{Ty, Words};
 use super::{Decoded, Decoder, describe};
 use crate::ParseError;
-use crate::code::{Call, Op, Place, Src};
+use crate::code::{Call, CallOperand, Op, Src};
 use crate::parse::ast::{Formal, Operand, Space, Type};
 
 impl Decoder<'_> {
@@ -18,31 +18,33 @@ impl Decoder<'_> {
             let to = formals(&frame.function.params);
             let from = formals(&frame.function.results);
             let arguments = self.transfers("argument", arguments, &to)?;
-            let mut back = self.transfers("result", results, &from)?;
-            for (actual, formal) in &mut back {
-                if matches!(actual, Place::Value(Src::Imm(_) | Src::Special(_) | Src::Variable(..) | Src::Not(_))) {
+            let mut returned = self.transfers("result", results, &from)?;
+            for (actual, formal) in &mut returned {
+                if matches!(actual, CallOperand::Value(Src::Imm(_) | Src::Special(_) | Src::Variable(..) | Src::Not(_)))
+                {
                     return self.error("a result of a call must be a register or a parameter variable");
                 }
                 std::mem::swap(actual, formal);
             }
-            let memory = frame.variables.clone().filter_map(|v| match self.place_of(v) {
-                Place::Memory(at, bytes) => Some((at, bytes)),
-                Place::Value(_) => None,
+            let memory = frame.variables.clone().filter_map(|v| match self.operand_of(v) {
+                CallOperand::Memory(at, bytes) => Some((at, bytes)),
+                CallOperand::Value(_) => None,
             });
             return Ok(Op::Call(Box::new(Call {
                 target: frame.instructions.start as u32,
-                back: frame.back,
+                return_address: frame.return_address,
                 arguments,
-                results: back,
+                results: returned,
                 registers: frame.registers.clone(),
                 memory: memory.collect(),
             })));
         }
-        let places = |list: &[Operand]| list.iter().map(|o| self.actual(o, Ty::Bits(8))).collect::<Result<Vec<_>, _>>();
-        let (results, arguments) = (places(results)?, places(arguments)?);
+        let all = |list: &[Operand]| list.iter().map(|o| self.actual(o, Ty::Bits(8))).collect::<Result<Vec<_>, _>>();
+        let (results, arguments) = (all(results)?, all(arguments)?);
         match (name.as_str(), &results[..], &arguments[..]) {
-            ("vprintf", [_], [format, list]) => Ok(Op::Print([format.clone(), list.clone()], results.first().cloned())),
-            ("vprintf", [], [format, list]) => Ok(Op::Print([format.clone(), list.clone()], None)),
+            ("vprintf", [] | [_], [format, list]) => {
+                Ok(Op::Print { src: [format.clone(), list.clone()], dst: results.first().cloned() })
+            }
             ("__assertfail", [], [message, file, line, ..]) => {
                 Ok(Op::AssertFail(Box::new([message.clone(), file.clone(), line.clone()])))
             }
@@ -61,36 +63,36 @@ impl Decoder<'_> {
         what: &str,
         actual: &[Operand],
         formal: &[Formal],
-    ) -> Result<Box<[(Place, Place)]>, ParseError> {
+    ) -> Result<Box<[(CallOperand, CallOperand)]>, ParseError> {
         if actual.len() != formal.len() {
             return self.error(format!("{} {what}s were expected, found {}", formal.len(), actual.len()));
         }
         let pair = |(i, (operand, formal)): (usize, (&Operand, &Formal))| {
-            let (place, ty) = match *formal {
+            let (parameter, ty) = match *formal {
                 Formal::Register(register) => {
                     let ty = self.entry.registers[register as usize].ty;
-                    (Place::Value(Src::Reg(register)), ty)
+                    (CallOperand::Value(Src::Reg(register)), ty)
                 }
-                Formal::Variable(variable) => (self.place_of(variable), self.entry.variables[variable as usize].ty),
+                Formal::Variable(variable) => (self.operand_of(variable), self.entry.variables[variable as usize].ty),
             };
             let actual = self.actual(operand, of(ty))?;
-            let (found, expected) = (self.place_bytes(&actual), self.place_bytes(&place));
+            let (found, expected) = (self.operand_bytes(&actual), self.operand_bytes(&parameter));
             match (found, expected) {
                 (Some(found), Some(expected)) if found != expected => {
                     self.error(format!("{what} {} must have {expected} bytes, found {found}", i + 1))
                 }
-                _ => Ok((actual, place)),
+                _ => Ok((actual, parameter)),
             }
         };
         actual.iter().zip(formal).enumerate().map(pair).collect()
     }
 
     /// The operands in the list of a call.
-    fn actual(&self, operand: &Operand, ty: Ty) -> Result<Place, ParseError> {
+    fn actual(&self, operand: &Operand, ty: Ty) -> Result<CallOperand, ParseError> {
         match operand {
-            Operand::Variable(variable) => match self.place_of(*variable) {
-                place @ Place::Memory(..) => Ok(place),
-                Place::Value(_) => {
+            Operand::Variable(variable) => match self.operand_of(*variable) {
+                memory @ CallOperand::Memory(..) => Ok(memory),
+                CallOperand::Value(_) => {
                     self.error(format!("a call takes parameter variables and values, found {}", describe(operand)))
                 }
             },
@@ -107,26 +109,26 @@ impl Decoder<'_> {
             | Operand::Address { .. }
             | Operand::Tensor { .. }
             | Operand::Sink
-            | Operand::Name(_) => Ok(Place::Value(self.value_of(operand, ty)?)),
+            | Operand::Name(_) => Ok(CallOperand::Value(self.value_of(operand, ty)?)),
         }
     }
 
     /// Where a variable of the thread is; those of others have no address.
-    fn place_of(&self, variable: u32) -> Place {
+    fn operand_of(&self, variable: u32) -> CallOperand {
         let (at, v) = (self.layout.kernel[variable as usize], &self.entry.variables[variable as usize]);
         match v.space {
-            Space::Param | Space::Local => Place::Memory(at, v.bytes.unwrap_or(0) as u32),
-            Space::Global | Space::Shared | Space::Const => Place::Value(Src::Imm(0)),
+            Space::Param | Space::Local => CallOperand::Memory(at, v.bytes.unwrap_or(0) as u32),
+            Space::Global | Space::Shared | Space::Const => CallOperand::Value(Src::Imm(0)),
         }
     }
 
     /// Bytes; none for numbers, which fit everywhere.
-    fn place_bytes(&self, place: &Place) -> Option<u32> {
-        match place {
-            Place::Memory(_, bytes) => Some(*bytes),
-            Place::Value(Src::Reg(register)) => Some(self.register_bytes(*register).into()),
-            Place::Value(Src::Not(_)) => Some(1),
-            Place::Value(Src::Imm(_) | Src::Variable(..) | Src::Special(_)) => None,
+    fn operand_bytes(&self, operand: &CallOperand) -> Option<u32> {
+        match operand {
+            CallOperand::Memory(_, bytes) => Some(*bytes),
+            CallOperand::Value(Src::Reg(register)) => Some(self.register_bytes(*register).into()),
+            CallOperand::Value(Src::Not(_)) => Some(1),
+            CallOperand::Value(Src::Imm(_) | Src::Variable(..) | Src::Special(_)) => None,
         }
     }
 }

@@ -71,11 +71,11 @@ impl Decoder<'_> {
         match (self.operand(0)?, self.operand(1)?) {
             (Operand::Vector(list), _) => {
                 let part = self.part(list, ty)?;
-                Ok(Op::Unpack(self.regs(0)?, self.src(1, ty)?, 8 * part))
+                Ok(Op::Unpack { dst: self.regs(0)?, src: self.src(1, ty)?, bits: 8 * part })
             }
             (_, Operand::Vector(list)) => {
                 let part = self.part(list, ty)?;
-                Ok(Op::Pack(self.dst(0)?, self.srcs(1, Ty::Bits(part))?, 8 * part))
+                Ok(Op::Pack { dst: self.dst(0)?, src: self.srcs(1, Ty::Bits(part))?, bits: 8 * part })
             }
             _ => Ok(Op::Alu(|a, _, _| a, self.dst(0)?, [self.src(1, ty)?, Src::Imm(0), Src::Imm(0)])),
         }
@@ -234,7 +234,7 @@ impl Decoder<'_> {
                 // A narrow integer fills a wider register.
                 let register = self.register_bytes(dst);
                 if to.signed() && register > to.bytes() {
-                    return Ok(Op::Extend(function, dst, src, to.bytes(), register));
+                    return Ok(Op::Extend { function, dst, src, from_bytes: to.bytes(), to_bytes: register });
                 }
                 Ok(Op::Alu(function, dst, src))
             }

@@ -4,8 +4,8 @@ use super::arith::combining;
 use super::words::{Ty, Words};
 use super::{Decoded, Decoder};
 use crate::code::{AtomOp, Cell, Op, Order, Scope, Src, Window};
+use crate::faults::Space;
 use crate::parse::ast::Operand;
-use crate::report::Space;
 
 /// Spaces by their words.
 const SPACES: [(&str, Window); 9] = [
@@ -261,9 +261,9 @@ impl Decoder<'_> {
         }
         let addr = self.addr(usize::from(load))?;
         Ok(if load {
-            Op::LoadMatrix(self.all_regs(0)?, window, addr, transposed)
+            Op::LoadMatrix { dst: self.all_regs(0)?, window, addr, transposed }
         } else {
-            Op::StoreMatrix(self.srcs(1, Ty::Bits(4))?, window, addr, transposed)
+            Op::StoreMatrix { src: self.srcs(1, Ty::Bits(4))?, window, addr, transposed }
         })
     }
 }

@@ -14,8 +14,8 @@ mod words;
 use super::link::{Linked, link};
 use super::{Instr, Kernel, Op, Slot};
 use crate::ParseError;
+use crate::faults::Site;
 use crate::parse::ast::{self, Entry, Instruction, Module, Operand, Space, Variable};
-use crate::report::Site;
 use operand::describe;
 use std::collections::HashMap;
 use words::Words;
@@ -24,13 +24,13 @@ use words::Words;
 pub(crate) const SHARED_BASE: u32 = 1024;
 
 /// The largest end of shared memory: a block of sm_90 has 227 KiB, and 1 KiB is the hardware's.
-pub(crate) const MOST_SHARED: u32 = 228 << 10;
+pub(crate) const MAX_SHARED: u32 = 228 << 10;
 
 /// The most bytes of parameters of a kernel (PTX ISA, "Kernel Function Parameters").
-const MOST_PARAMS: u32 = 32764;
+const MAX_PARAMS: u32 = 32764;
 
 /// The most bytes of local memory of a thread (CUDA, "Compute Capabilities").
-const MOST_LOCAL: u32 = 512 << 10;
+const MAX_LOCAL: u32 = 512 << 10;
 
 /// Decodes a kernel of a module.
 ///
@@ -43,7 +43,7 @@ pub(crate) fn decode(module: &Module, entry: &Entry) -> Result<Kernel, ParseErro
     let mut params = Vec::new();
     let mut end = 0;
     for param in &entry.params {
-        let offset = place(&mut end, param, MOST_PARAMS)?;
+        let offset = allocate(&mut end, param, MAX_PARAMS)?;
         params.push(Slot { name: param.name.clone(), offset, bytes: end - offset });
     }
     let mut instructions = Vec::with_capacity(entry.instructions.len());
@@ -123,7 +123,7 @@ impl Layout {
         let mut of_module = Vec::new();
         for v in &module.variables {
             of_module.push(match v.space {
-                Space::Shared if v.bytes.is_some() => place(&mut shared, v, MOST_SHARED)?,
+                Space::Shared if v.bytes.is_some() => allocate(&mut shared, v, MAX_SHARED)?,
                 Space::Shared => {
                     align = align.max(v.align);
                     0
@@ -134,8 +134,8 @@ impl Layout {
         let mut of_kernel = Vec::new();
         for v in &entry.variables {
             of_kernel.push(match v.space {
-                Space::Shared => place(&mut shared, v, MOST_SHARED)?,
-                Space::Local | Space::Param => place(&mut local, v, MOST_LOCAL)?,
+                Space::Shared => allocate(&mut shared, v, MAX_SHARED)?,
+                Space::Local | Space::Param => allocate(&mut local, v, MAX_LOCAL)?,
                 Space::Global | Space::Const => {
                     return Err(error(v.pos, format!("`{}` must be declared outside the kernel", v.name)));
                 }
@@ -152,7 +152,7 @@ impl Layout {
 }
 
 /// Appends a variable to its space, aligned; returns its first byte.
-fn place(end: &mut u32, v: &Variable, most: u32) -> Result<u32, ParseError> {
+fn allocate(end: &mut u32, v: &Variable, most: u32) -> Result<u32, ParseError> {
     let bytes = v.bytes.unwrap_or(0);
     let start = end.checked_next_multiple_of(v.align.max(1));
     let after = start.and_then(|start| start.checked_add(u32::try_from(bytes).ok()?));

@@ -21,7 +21,7 @@ impl Decoder<'_> {
             "ret" => {
                 words.take("uni");
                 self.count(0..=0)?;
-                Ok(self.linked.around(self.index).map_or(Op::Exit, |frame| Op::Return(frame.back)))
+                Ok(self.linked.around(self.index).map_or(Op::Exit, |frame| Op::Return(frame.return_address)))
             }
             "trap" => Ok(Op::Trap),
             "brkpt" | "nanosleep" | "griddepcontrol" | "pmevent" => {
@@ -44,7 +44,7 @@ impl Decoder<'_> {
                         "the number of registers must be a multiple of 8 from 24 to 256, found {count}"
                     ));
                 }
-                Ok(Op::SetMaxRegisters(increase, count as u32))
+                Ok(Op::SetMaxRegisters { increase, count: count as u32 })
             }
             _ => self.unknown(),
         }
@@ -62,9 +62,15 @@ impl Decoder<'_> {
         if words.take_rest() != ["sync", "b32"] {
             return self.unknown();
         }
-        let [dst, found] = self.pair(0)?;
+        let [dst, in_bounds] = self.pair(0)?;
         let Some(dst) = dst else { return self.error("a shuffle needs a register for its result") };
-        Ok(Op::Shuffle(kind, dst, found, [self.word(1)?, self.word(2)?, self.word(3)?], self.word(4)?))
+        Ok(Op::Shuffle {
+            kind,
+            dst,
+            in_bounds,
+            src: [self.word(1)?, self.word(2)?, self.word(3)?],
+            members: self.word(4)?,
+        })
     }
 
     /// Takes `.sync`: without it the instruction has another meaning, or none.
@@ -81,8 +87,8 @@ impl Decoder<'_> {
             "elect" => {
                 self.synchronous(words)?;
                 self.count(2..=2)?;
-                let [dst, found] = self.pair(0)?;
-                Ok(Op::Elect(dst, found, self.word(1)?))
+                let [dst, is_leader] = self.pair(0)?;
+                Ok(Op::Elect { dst, is_leader, members: self.word(1)? })
             }
             "vote" => {
                 self.count(3..=3)?;
@@ -97,16 +103,16 @@ impl Decoder<'_> {
                 if !words.take(if kind == Vote::Ballot { "b32" } else { "pred" }) {
                     return self.unknown();
                 }
-                Ok(Op::Vote(kind, self.dst(0)?, self.pred(1)?, self.word(2)?))
+                Ok(Op::Vote { kind, dst: self.dst(0)?, src: self.pred(1)?, members: self.word(2)? })
             }
             "match" => {
                 self.count(3..=3)?;
                 self.synchronous(words)?;
                 let Some(all) = words.one_of(&[("any", false), ("all", true)]) else { return self.unknown() };
                 let Some(ty) = words.ty() else { return self.unknown() };
-                let [dst, found] = self.pair(0)?;
+                let [dst, all_equal] = self.pair(0)?;
                 let Some(dst) = dst else { return self.unknown() };
-                Ok(Op::Match(all, dst, found, self.src(1, ty)?, self.word(2)?))
+                Ok(Op::Match { all, dst, all_equal, src: self.src(1, ty)?, members: self.word(2)? })
             }
             _ => {
                 self.count(3..=3)?;
@@ -123,7 +129,7 @@ impl Decoder<'_> {
                     _ => None,
                 };
                 let Some(function) = function else { return self.unknown() };
-                Ok(Op::Redux(function, self.dst(0)?, self.word(1)?, self.word(2)?))
+                Ok(Op::Redux { function, dst: self.dst(0)?, src: self.word(1)?, members: self.word(2)? })
             }
         }
     }

@@ -10,7 +10,7 @@
 //! Generic over the stream, so that `models` can check this under every interleaving.
 
 /// A queue of work.
-pub(crate) trait Queue: Clone {
+pub(crate) trait OrderedStream: Clone {
     /// The error of ordering.
     type Error;
 
@@ -26,22 +26,22 @@ pub(crate) trait Queue: Clone {
 
 /// The last uses of a buffer. Callers guard it by one lock.
 #[derive(Debug)]
-pub(crate) struct Uses<Q> {
+pub(crate) struct StreamUses<S> {
     /// The stream of the last write; the allocation counts as one.
-    writer: Q,
+    writer: S,
     /// Other streams that read since. Each of them waits for the writer.
-    readers: Vec<Q>,
+    readers: Vec<S>,
 }
 
-impl<Q: Queue> Uses<Q> {
+impl<S: OrderedStream> StreamUses<S> {
     /// The uses of a buffer that was allocated on this stream.
-    pub(crate) fn new(stream: Q) -> Uses<Q> {
-        Uses { writer: stream, readers: Vec::new() }
+    pub(crate) fn new(stream: S) -> StreamUses<S> {
+        StreamUses { writer: stream, readers: Vec::new() }
     }
 
     /// Orders a read that is about to be enqueued.
     #[inline]
-    pub(crate) fn read(&mut self, stream: &Q) -> Result<(), Q::Error> {
+    pub(crate) fn read(&mut self, stream: &S) -> Result<(), S::Error> {
         if self.writer.is(stream) || self.readers.iter().any(|r| r.is(stream)) {
             return Ok(());
         }
@@ -52,7 +52,7 @@ impl<Q: Queue> Uses<Q> {
 
     /// Orders a write that is about to be enqueued.
     #[inline]
-    pub(crate) fn write(&mut self, stream: &Q) -> Result<(), Q::Error> {
+    pub(crate) fn write(&mut self, stream: &S) -> Result<(), S::Error> {
         if self.writer.is(stream) && self.readers.is_empty() {
             return Ok(());
         }
@@ -69,12 +69,12 @@ impl<Q: Queue> Uses<Q> {
     }
 
     /// The stream of the last write.
-    pub(crate) fn writer(&self) -> &Q {
+    pub(crate) fn writer(&self) -> &S {
         &self.writer
     }
 
     /// Other streams that read since the last write.
-    pub(crate) fn readers(&self) -> &[Q] {
+    pub(crate) fn readers(&self) -> &[S] {
         &self.readers
     }
 }

@@ -4,8 +4,8 @@
 //! that a kernel has failed, the slots are searched: one that is filled names the assertion by the number of its text
 //! in the kernel's IR, which has the source location.
 
+use crate::driver::assertions::AssertionSlot;
 use crate::driver::context::Context;
-use crate::driver::report::Slot;
 use crate::error::{Error, Result};
 use crate::lock;
 use std::sync::Mutex;
@@ -13,15 +13,15 @@ use triton_core::interp::FailedAssertion;
 use triton_core::ir::Function;
 use triton_core::ops::Text;
 
-struct Loaded {
-    slot: Slot,
+struct LoadedSlot {
+    slot: AssertionSlot,
     ir: Ir,
 }
 
 /// Gives the IR that the image was made of, if it can be read.
 type Ir = Box<dyn Fn() -> Option<&'static Function> + Send>;
 
-static LOADED: Mutex<Vec<Loaded>> = Mutex::new(Vec::new());
+static SLOTS: Mutex<Vec<LoadedSlot>> = Mutex::new(Vec::new());
 
 /// The address that launches of an image pass.
 ///
@@ -29,15 +29,15 @@ static LOADED: Mutex<Vec<Loaded>> = Mutex::new(Vec::new());
 /// What the driver says.
 pub(crate) fn address(context: &Context, ir: Ir) -> Result<u64> {
     // A driver that fails asks for `failed`, so it is called before the lock is taken.
-    let slot = Slot::new(context)?;
+    let slot = AssertionSlot::new(context)?;
     let address = slot.address();
-    lock(&LOADED).push(Loaded { slot, ir });
+    lock(&SLOTS).push(LoadedSlot { slot, ir });
     Ok(address)
 }
 
 /// The assertion that has failed, if one has.
 pub(crate) fn failed() -> Option<Error> {
-    let loaded = lock(&LOADED);
+    let loaded = lock(&SLOTS);
     let (found, (text, program)) = loaded.iter().find_map(|l| Some((l, l.slot.read()?)))?;
     let func = (found.ir)()?;
     Some(FailedAssertion::new(func, Text(text), program).into())

@@ -7,16 +7,16 @@ use std::ptr::NonNull;
 
 /// 16 bytes that host and device share. They are never freed: a kernel stays loaded.
 #[derive(Debug)]
-pub(crate) struct Slot(NonNull<[u32; 4]>);
+pub(crate) struct AssertionSlot(NonNull<[u32; 4]>);
 
 // SAFETY: the memory is never freed, and the host only reads it, as it may change at any time.
-unsafe impl Send for Slot {}
+unsafe impl Send for AssertionSlot {}
 // SAFETY: as above.
-unsafe impl Sync for Slot {}
+unsafe impl Sync for AssertionSlot {}
 
-impl Slot {
+impl AssertionSlot {
     /// An empty slot.
-    pub(crate) fn new(context: &Context) -> Result<Slot, Error> {
+    pub(crate) fn new(context: &Context) -> Result<AssertionSlot, Error> {
         context.enter()?;
         let mut raw = std::ptr::null_mut();
         // SAFETY: the pointer is to a pointer; 3 is CU_MEMHOSTALLOC_PORTABLE and CU_MEMHOSTALLOC_DEVICEMAP.
@@ -25,7 +25,7 @@ impl Slot {
             .ok_or_else(|| Error::out_of_memory(16, "the host (page-locked)".to_string()))?;
         // SAFETY: the driver gave this many bytes, on a page of their own.
         unsafe { pointer.as_ptr().write([0; 4]) };
-        Ok(Slot(pointer))
+        Ok(AssertionSlot(pointer))
     }
 
     /// The address, on the host as on the device: they share one address space.

@@ -71,7 +71,7 @@ pub enum Value {
 
 /// The type of an operand.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Kind {
+pub struct OperandType {
     /// As tables write it.
     pub name: &'static str,
     /// Bytes of its register; of a predicate, of the integer that it is made from.
@@ -82,57 +82,57 @@ pub struct Kind {
     pub value: Value,
 }
 
-const fn kind(name: &'static str, bytes: usize, lanes: u32, value: Value) -> Kind {
-    Kind { name, bytes, lanes, value }
+const fn operand_type(name: &'static str, bytes: usize, lanes: u32, value: Value) -> OperandType {
+    OperandType { name, bytes, lanes, value }
 }
 
 /// All types.
-pub const KINDS: &[Kind] = &[
-    kind("pred", 4, 1, Value::Predicate),
+pub const OPERAND_TYPES: &[OperandType] = &[
+    operand_type("pred", 4, 1, Value::Predicate),
     // A register may be wider than the type of the instruction.
-    kind("u8", 4, 1, Value::Integer),
-    kind("s8", 4, 1, Value::Integer),
-    kind("u16", 2, 1, Value::Integer),
-    kind("s16", 2, 1, Value::Integer),
-    kind("b16", 2, 1, Value::Integer),
-    kind("u32", 4, 1, Value::Integer),
-    kind("s32", 4, 1, Value::Integer),
-    kind("b32", 4, 1, Value::Integer),
-    kind("u64", 8, 1, Value::Integer),
-    kind("s64", 8, 1, Value::Integer),
-    kind("b64", 8, 1, Value::Integer),
-    kind("b128", 16, 2, Value::Integer),
-    kind("u16x2", 4, 2, Value::Integer),
-    kind("s16x2", 4, 2, Value::Integer),
-    kind("b8x4", 4, 4, Value::Integer),
-    kind("u16nz", 2, 1, Value::Divisor),
-    kind("s16nz", 2, 1, Value::Divisor),
-    kind("u32nz", 4, 1, Value::Divisor),
-    kind("s32nz", 4, 1, Value::Divisor),
-    kind("u64nz", 8, 1, Value::Divisor),
-    kind("s64nz", 8, 1, Value::Divisor),
-    kind("amount", 4, 1, Value::Amount),
-    kind("few32", 4, 1, Value::Few),
-    kind("few64", 8, 1, Value::Few),
-    kind("f16", 2, 1, Value::Float(F16)),
-    kind("bf16", 2, 1, Value::Float(BF16)),
-    kind("f16x2", 4, 2, Value::Float(F16)),
-    kind("bf16x2", 4, 2, Value::Float(BF16)),
-    kind("f32", 4, 1, Value::Float(F32)),
-    kind("tf32", 4, 1, Value::Float(F32)),
-    kind("f64", 8, 1, Value::Float(F64)),
-    kind("f16m", 2, 1, Value::Moderate(F16)),
-    kind("bf16m", 2, 1, Value::Moderate(BF16)),
-    kind("f32m", 4, 1, Value::Moderate(F32)),
-    kind("f64m", 8, 1, Value::Moderate(F64)),
-    kind("e4m3x2", 2, 2, Value::Float(E4M3)),
-    kind("e5m2x2", 2, 2, Value::Float(E5M2)),
+    operand_type("u8", 4, 1, Value::Integer),
+    operand_type("s8", 4, 1, Value::Integer),
+    operand_type("u16", 2, 1, Value::Integer),
+    operand_type("s16", 2, 1, Value::Integer),
+    operand_type("b16", 2, 1, Value::Integer),
+    operand_type("u32", 4, 1, Value::Integer),
+    operand_type("s32", 4, 1, Value::Integer),
+    operand_type("b32", 4, 1, Value::Integer),
+    operand_type("u64", 8, 1, Value::Integer),
+    operand_type("s64", 8, 1, Value::Integer),
+    operand_type("b64", 8, 1, Value::Integer),
+    operand_type("b128", 16, 2, Value::Integer),
+    operand_type("u16x2", 4, 2, Value::Integer),
+    operand_type("s16x2", 4, 2, Value::Integer),
+    operand_type("b8x4", 4, 4, Value::Integer),
+    operand_type("u16nz", 2, 1, Value::Divisor),
+    operand_type("s16nz", 2, 1, Value::Divisor),
+    operand_type("u32nz", 4, 1, Value::Divisor),
+    operand_type("s32nz", 4, 1, Value::Divisor),
+    operand_type("u64nz", 8, 1, Value::Divisor),
+    operand_type("s64nz", 8, 1, Value::Divisor),
+    operand_type("amount", 4, 1, Value::Amount),
+    operand_type("few32", 4, 1, Value::Few),
+    operand_type("few64", 8, 1, Value::Few),
+    operand_type("f16", 2, 1, Value::Float(F16)),
+    operand_type("bf16", 2, 1, Value::Float(BF16)),
+    operand_type("f16x2", 4, 2, Value::Float(F16)),
+    operand_type("bf16x2", 4, 2, Value::Float(BF16)),
+    operand_type("f32", 4, 1, Value::Float(F32)),
+    operand_type("tf32", 4, 1, Value::Float(F32)),
+    operand_type("f64", 8, 1, Value::Float(F64)),
+    operand_type("f16m", 2, 1, Value::Moderate(F16)),
+    operand_type("bf16m", 2, 1, Value::Moderate(BF16)),
+    operand_type("f32m", 4, 1, Value::Moderate(F32)),
+    operand_type("f64m", 8, 1, Value::Moderate(F64)),
+    operand_type("e4m3x2", 2, 2, Value::Float(E4M3)),
+    operand_type("e5m2x2", 2, 2, Value::Float(E5M2)),
 ];
 
-impl Kind {
+impl OperandType {
     /// The type of a name.
-    pub fn named(name: &str) -> Option<Kind> {
-        KINDS.iter().copied().find(|k| k.name == name)
+    pub fn named(name: &str) -> Option<OperandType> {
+        OPERAND_TYPES.iter().copied().find(|k| k.name == name)
     }
 
     /// Bits of one value.

@@ -6,7 +6,7 @@
 //! `$D $E $F $G $N $O`, and scratch registers: `$p $q` predicates, `$u $v` of 16, `$r $s` of 32 and `$w $x` of 64 bits.
 //! An output with `@` before its type is written by the instructions themselves, at its address.
 
-use crate::kind::Kind;
+use crate::operand_type::OperandType;
 
 /// Names of inputs.
 pub const INPUTS: [char; 8] = ['a', 'b', 'c', 'i', 'j', 'k', 'l', 'm'];
@@ -20,20 +20,20 @@ pub const SCRATCH: [(char, &str); 8] =
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Output {
     /// Its type.
-    pub kind: Kind,
+    pub ty: OperandType,
     /// Whether the instructions write it to memory themselves.
     pub in_memory: bool,
 }
 
 /// What is tried.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Form {
+pub struct InstructionForm {
     /// The opcode, or a name.
     pub name: String,
     /// Instructions with `$` before each operand.
     pub body: String,
     /// Types of operands.
-    pub inputs: Vec<Kind>,
+    pub inputs: Vec<OperandType>,
     /// Types of results.
     pub outputs: Vec<Output>,
 }
@@ -42,7 +42,7 @@ pub struct Form {
 ///
 /// # Errors
 /// What is wrong with the line.
-pub fn forms(line: &str) -> Result<Vec<Form>, String> {
+pub fn forms(line: &str) -> Result<Vec<InstructionForm>, String> {
     expand(line, &mut Vec::new())?.iter().map(|line| form(line)).collect()
 }
 
@@ -62,14 +62,14 @@ fn expand(line: &str, chosen: &mut Vec<String>) -> Result<Vec<String>, String> {
     Ok(lines)
 }
 
-fn form(line: &str) -> Result<Form, String> {
+fn form(line: &str) -> Result<InstructionForm, String> {
     let parts = line.rsplit_once('|').and_then(|(text, types)| Some((text.trim(), types.split_once("->")?)));
     let (text, (inputs, outputs)) = parts.ok_or(format!("not `text | inputs -> outputs`: {line}"))?;
-    let kind = |name: &str| Kind::named(name).ok_or(format!("no type `{name}`: {line}"));
-    let inputs = inputs.split_whitespace().map(kind).collect::<Result<Vec<_>, _>>()?;
+    let ty = |name: &str| OperandType::named(name).ok_or(format!("no type `{name}`: {line}"));
+    let inputs = inputs.split_whitespace().map(ty).collect::<Result<Vec<_>, _>>()?;
     let output = |name: &str| {
         let in_memory = name.starts_with('@');
-        Ok::<_, String>(Output { kind: kind(name.trim_start_matches('@'))?, in_memory })
+        Ok::<_, String>(Output { ty: ty(name.trim_start_matches('@'))?, in_memory })
     };
     let outputs = outputs.split_whitespace().map(output).collect::<Result<Vec<_>, _>>()?;
     if inputs.len() > INPUTS.len() || outputs.len() > OUTPUTS.len() {
@@ -84,5 +84,5 @@ fn form(line: &str) -> Result<Form, String> {
             (text.to_owned(), format!("{text} {};", operands.join(",")))
         }
     };
-    Ok(Form { name, body, inputs, outputs })
+    Ok(InstructionForm { name, body, inputs, outputs })
 }

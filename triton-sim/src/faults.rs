@@ -1,5 +1,8 @@
-//! What the simulator finds: a typed report with the location in the PTX text, in the user's source and in the grid.
+//! Faults, which is what the simulator finds: a typed report with the location in the PTX text, in the user's source and in the grid.
 
+mod display;
+
+pub use crate::access::AccessKind;
 use crate::parse::ast::Pos;
 use std::fmt;
 
@@ -48,17 +51,6 @@ pub struct Site {
     pub source: Option<(String, u32, u32)>,
 }
 
-/// Whether memory is read or written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Access {
-    /// Read.
-    Read,
-    /// Written.
-    Write,
-    /// An atomic operation.
-    Atomic,
-}
-
 /// A state space of memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Space {
@@ -87,7 +79,7 @@ pub enum Fault {
         /// Bytes of the access.
         bytes: u32,
         /// Read or written.
-        access: Access,
+        access: AccessKind,
         /// What lies near: `40 bytes past the end of the 1024 bytes at 0x…`.
         near: String,
     },
@@ -98,7 +90,7 @@ pub enum Fault {
         /// Bytes of the access.
         bytes: u32,
         /// Read or written.
-        access: Access,
+        access: AccessKind,
     },
     /// An address that is not a multiple of what the instruction needs.
     Misaligned {
@@ -131,9 +123,9 @@ pub enum Fault {
         /// The first byte that both touch.
         address: u64,
         /// This access.
-        access: Access,
+        access: AccessKind,
         /// The other one.
-        other: Access,
+        other: AccessKind,
         /// Its instruction.
         site: Site,
         /// Its thread: block, warp, lane.
@@ -154,9 +146,9 @@ pub enum Fault {
         /// The first such byte.
         address: u64,
         /// This access.
-        access: Access,
+        access: AccessKind,
         /// The other one.
-        other: Access,
+        other: AccessKind,
         /// Its instruction.
         site: Site,
         /// Its thread: block, warp, lane.
@@ -197,7 +189,7 @@ pub enum Fault {
     },
     /// A limit of the options was reached. Whether the launch would have ended is not known.
     Limit {
-        /// The field of [`Options`](crate::Options): `patience`, `most_instructions` or `after_report`.
+        /// The field of [`Options`](crate::Options): `idle_limit`, `max_instructions` or `after_report`.
         option: &'static str,
         /// Its value.
         limit: u64,
@@ -330,14 +322,14 @@ impl Fault {
 impl Site {
     /// The instruction, with `…` instead of the middle of a long one.
     pub(crate) fn short(&self) -> String {
-        const MOST: usize = 100;
+        const MAX: usize = 100;
         let text = &self.instruction;
         let count = text.chars().count();
-        if count <= MOST {
+        if count <= MAX {
             return text.clone();
         }
-        let begin: String = text.chars().take(MOST / 2 + 10).collect();
-        let end: String = text.chars().skip(count - (MOST / 2 - 10)).collect();
+        let begin: String = text.chars().take(MAX / 2 + 10).collect();
+        let end: String = text.chars().skip(count - (MAX / 2 - 10)).collect();
         format!("{begin} … {end}")
     }
 }

@@ -1,35 +1,35 @@
 //! Memory of a buffer and the streams of its last uses.
 //!
-//! **Invariant:** uses are in the order that [`order`](crate::order) says. On one stream nothing has to be done, and
+//! **Invariant:** uses are in the order that [`stream_order`](crate::stream_order) says. On one stream nothing has to be done, and
 //! that is the hot path: a comparison under an uncontended lock.
 
 use crate::cpu::memory as cpu;
 use crate::device::Device;
-use crate::driver::host::HostBlock;
+use crate::driver::host::HostMemory;
 use crate::driver::memory::DeviceMemory;
 use crate::error::{Error, Result};
 use crate::lock;
-use crate::order::{Queue, Uses};
-use crate::sim::Block;
-use crate::stream::{Stream, Work};
+use crate::sim::SimMemory;
+use crate::stream::{Stream, StreamBackend};
+use crate::stream_order::{OrderedStream, StreamUses};
 use std::sync::{Arc, Mutex};
 
 /// What a buffer owns.
 #[derive(Debug)]
-pub(crate) struct Core {
+pub(crate) struct Allocation {
     device: Device,
     memory: Memory,
-    uses: Mutex<Uses<Stream>>,
+    uses: Mutex<StreamUses<Stream>>,
 }
 
 #[derive(Debug)]
 pub(crate) enum Memory {
-    Cpu(Arc<HostBlock>),
+    Cpu(Arc<HostMemory>),
     Cuda(DeviceMemory),
-    Sim(Block),
+    Sim(SimMemory),
 }
 
-impl Queue for Stream {
+impl OrderedStream for Stream {
     type Error = Error;
 
     #[inline]
@@ -43,23 +43,23 @@ impl Queue for Stream {
     }
 }
 
-impl Core {
+impl Allocation {
     /// Zeroed memory if `zeroed`; else its contents are unspecified, and the caller writes them before they are read.
-    pub(crate) fn new(stream: &Stream, bytes: usize, zeroed: bool) -> Result<Core> {
-        let memory = match stream.work() {
-            Work::Cpu => Memory::Cpu(
+    pub(crate) fn new(stream: &Stream, bytes: usize, zeroed: bool) -> Result<Allocation> {
+        let memory = match stream.backend() {
+            StreamBackend::Cpu => Memory::Cpu(
                 cpu::allocate(bytes)
                     .ok_or_else(|| Error::out_of_memory(bytes as u64, stream.device().name().to_string()))?,
             ),
-            Work::Cuda(raw) => Memory::Cuda(DeviceMemory::new(raw, bytes)?),
-            Work::Sim(queue) => Memory::Sim(queue.allocate(bytes)?),
+            StreamBackend::Cuda(raw) => Memory::Cuda(DeviceMemory::new(raw, bytes)?),
+            StreamBackend::Sim(queue) => Memory::Sim(queue.allocate(bytes)?),
         };
-        let uses = Mutex::new(Uses::new(stream.clone()));
-        let core = Core { device: stream.device().clone(), memory, uses };
-        if let (true, Memory::Cuda(memory), Some(raw)) = (zeroed, &core.memory, stream.raw()) {
+        let uses = Mutex::new(StreamUses::new(stream.clone()));
+        let allocation = Allocation { device: stream.device().clone(), memory, uses };
+        if let (true, Memory::Cuda(memory), Some(raw)) = (zeroed, &allocation.memory, stream.raw()) {
             memory.clear(raw)?;
         }
-        Ok(core)
+        Ok(allocation)
     }
 
     pub(crate) fn device(&self) -> &Device {
@@ -111,7 +111,7 @@ impl Core {
     }
 }
 
-impl Drop for Core {
+impl Drop for Allocation {
     fn drop(&mut self) {
         let memory = match &mut self.memory {
             Memory::Cpu(block) => return cpu::forget(block),
@@ -138,7 +138,7 @@ impl Drop for Core {
 }
 
 /// Copies.
-impl Core {
+impl Allocation {
     /// Copies from the host, and returns when it has the bytes.
     pub(crate) fn upload(&self, offset: usize, source: &[u8], stream: &Stream) -> Result<()> {
         self.check(stream, || "the buffer".to_string())?;
@@ -179,7 +179,7 @@ impl Core {
     pub(crate) fn copy(
         &self,
         offset: usize,
-        source: &Core,
+        source: &Allocation,
         source_offset: usize,
         bytes: usize,
         stream: &Stream,

@@ -1,6 +1,6 @@
 //! Reports as text: one line each, the source location first.
 
-use crate::report::{Access, Fault, MbarrierProblem, Repeats, Report, Space, Wait};
+use crate::faults::{AccessKind, Fault, MbarrierProblem, Repeats, Report, Space, Wait};
 use std::fmt;
 
 impl fmt::Display for Report {
@@ -123,12 +123,12 @@ fn list(f: &mut fmt::Formatter<'_>, what: &str, waits: &[Wait]) -> fmt::Result {
     Ok(())
 }
 
-impl fmt::Display for Access {
+impl fmt::Display for AccessKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Access::Read => "read",
-            Access::Write => "write",
-            Access::Atomic => "atomic update",
+            AccessKind::Read => "read",
+            AccessKind::Write => "write",
+            AccessKind::Atomic => "atomic update",
         })
     }
 }
@@ -147,31 +147,31 @@ impl fmt::Display for Space {
 
 #[cfg(test)]
 mod tests {
+    use crate::faults::{AccessKind, Fault, MbarrierProblem, Repeats, Report, Site, Space, Wait};
     use crate::parse::ast::Pos;
-    use crate::report::{Access, Fault, MbarrierProblem, Repeats, Report, Site, Space, Wait};
 
     fn site(instruction: &str, source: Option<(String, u32, u32)>) -> Site {
         Site { instruction: instruction.into(), pos: Pos { line: 30, column: 2 }, source }
     }
 
     #[test]
-    fn reports_name_their_place() {
+    fn reports_name_their_location() {
         let check = |fault: Fault, source: Option<(String, u32, u32)>, expected: &str| {
             let site = site("st.global.b32 [%rd1], %r1", source);
             let (kernel, repeats) = ("add".into(), Repeats::default());
             let report = Report { fault, kernel, site, block: [1, 2, 0], warp: 3, lane: 4, repeats };
             assert_eq!(report.to_string(), expected);
         };
-        let (place, code) =
+        let (location, code) =
             ("kernel `add`, block (1, 2, 0), warp 3, lane 4: ", "; at `st.global.b32 [%rd1], %r1`, 30:2 of the PTX");
-        check(Fault::Trap, None, &format!("{place}trap{code}"));
+        check(Fault::Trap, None, &format!("{location}trap{code}"));
         let near = "4 bytes past the end".into();
-        let (space, access) = (Space::Global, Access::Write);
+        let (space, access) = (Space::Global, AccessKind::Write);
         check(
             Fault::OutOfBounds { space, address: 0x1004, bytes: 4, access, near },
             Some(("src/k.rs".into(), 7, 5)),
             &format!(
-                "src/k.rs:7:5: {place}write of 4 bytes of global memory at 0x1004, outside every allocation: 4 bytes \
+                "src/k.rs:7:5: {location}write of 4 bytes of global memory at 0x1004, outside every allocation: 4 bytes \
                  past the end{code}"
             ),
         );
@@ -180,25 +180,25 @@ mod tests {
                 space: Space::Shared,
                 address: 16,
                 access,
-                other: Access::Read,
+                other: AccessKind::Read,
                 site: site("ld.shared.b32 %r2, [%rd2]", None),
                 thread: ([1, 2, 0], 0, 9),
             },
             None,
             &format!(
-                "{place}a race at 0x10 of shared memory: nothing orders this write and the read by block (1, 2, 0), warp 0, \
+                "{location}a race at 0x10 of shared memory: nothing orders this write and the read by block (1, 2, 0), warp 0, \
                  lane 9 in `ld.shared.b32 %r2, [%rd2]` at 30:2{code}"
             ),
         );
         let problem = MbarrierProblem::TooManyArrivals { expected: 2 };
         let text = "the mbarrier at 0x8 has more arrivals than the 2 of its phase";
-        check(Fault::Mbarrier { address: 8, problem }, None, &format!("{place}{text}{code}"));
+        check(Fault::Mbarrier { address: 8, problem }, None, &format!("{location}{text}{code}"));
         let wait = |warp: u32| {
             let site = site("bar.sync 0", None);
             Wait { block: [0; 3], warp, lanes: 1, site, reason: "3 warps".into() }
         };
         let at = |warp: u32| format!("block (0, 0, 0), warp {warp}, lanes 0x00000001 at `bar.sync 0` at 30:2: 3 warps");
-        let text = format!("{place}deadlock: no warp can make progress: {}, {}{code}", at(0), at(1));
+        let text = format!("{location}deadlock: no warp can make progress: {}, {}{code}", at(0), at(1));
         check(Fault::Deadlock { waits: vec![wait(0), wait(1)] }, None, &text);
     }
 }
