@@ -1,7 +1,7 @@
 //! Diagnostics: what the user reads when a kernel is wrong.
 //!
 //! **Invariant:** every error that a user can see at `cargo build` has a [`Code`] from the one table below, and every code
-//! has a case under `tests/messages/fail/`; a test compares the two lists. No message names a type or function of the compiler.
+//! has a case under `tests/messages/codes/`; a test compares the two lists. No message names a type or function of the compiler.
 
 use crate::span::Span;
 use std::fmt;
@@ -24,7 +24,7 @@ macro_rules! codes {
 
 codes! {
     // Syntax: what a kernel may be written with (raised by the macro's parser).
-    T0001 = "Rust that is not part of the kernel language";
+    T0001 = "an expression, pattern or type that is not part of the kernel language";
     T0002 = "a kernel, or a function for kernels, that is a method, or is in an `impl` with `self`";
     T0003 = "`async`, `const`, `unsafe`, `extern` or variadic, or a return type on a kernel";
     T0004 = "a parameter that is not a plain name";
@@ -38,6 +38,10 @@ codes! {
     T0012 = "more instances than a kernel may have";
     T0013 = "a parameter attribute that does not apply";
     T0014 = "a type of a generic constant that is not supported";
+    T0015 = "control flow that is not part of the kernel language";
+    T0016 = "a closure that is not part of the kernel language";
+    T0017 = "an item, an attribute or a macro call that a body cannot have";
+    T0018 = "a literal that is not part of the kernel language";
     // Meaning: types and shapes (raised by the compiler, for one instance).
     T0101 = "a wrong number of arguments in a call of the language";
     T0102 = "operands of different element types";

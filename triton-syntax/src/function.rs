@@ -53,7 +53,7 @@ pub fn function(args: TokenStream, item: TokenStream) -> TokenStream {
     let own = |path: &Path| path.is_ident(&written.sig.ident);
     if let Some(path) = mentioned.calls.iter().find(|path| own(path)) {
         let message = format!("`{}` calls itself", written.sig.ident);
-        let problem = cx.diagnostic(Code::T0001, path, message);
+        let problem = cx.diagnostic(Code::T0015, path, message);
         cx.report(problem.help("calls are inlined, so a function cannot call itself: write a loop"));
     }
     let mut paths = needs(&written, &names, mentioned, own);

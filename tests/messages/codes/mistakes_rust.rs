@@ -4,57 +4,57 @@ use triton::prelude::*;
 #[triton::kernel]
 fn control(x: Ptr<f32>, out: PtrMut<f32>, n: i32) {
     for i in 0..=n {}
-    //~ `0..=n`: a range with `..=` is not part of the kernel language [T0001]
+    //~ `0..=n`: a range with `..=` is not part of the kernel language [T0015]
     //~   help: write `lo..hi + 1`
     for i in 0.. {}
-    //~ `0..`: a `for` loops over a range with both ends [T0001]
+    //~ `0..`: a `for` loops over a range with both ends [T0015]
     //~   help: write `lo..hi`
     for v in [1, 2] {}
-    //~ `[1, 2]`: a `for` loops over a range, and over nothing else [T0001]
+    //~ `[1, 2]`: a `for` loops over a range, and over nothing else [T0015]
     //~   help: write `for i in lo..hi`, or `for i in (lo..hi).step_by(step)`
     for i in (0..n).rev() {}
-    //~ `(0..n).rev()`: a `for` loops over a range, and over nothing else [T0001]
+    //~ `(0..n).rev()`: a `for` loops over a range, and over nothing else [T0015]
     //~   help: write `for i in lo..hi`, or `for i in (lo..hi).step_by(step)`
     for mut i in 0..n {}
-    //~ `mut i`: the counter of a `for` cannot be `mut` [T0001]
+    //~ `mut i`: the counter of a `for` cannot be `mut` [T0015]
     //~   help: write `for i in ..`, or `for _ in ..`
     loop {}
-    //~ `loop`: `loop` is not part of the kernel language [T0001]
+    //~ `loop`: `loop` is not part of the kernel language [T0015]
     //~   help: write `while condition { .. }`
     while let Some(v) = n {}
-    //~ `let`: a `let` condition is not part of the kernel language [T0001]
+    //~ `let`: a `let` condition is not part of the kernel language [T0015]
     //~   help: write a condition of `bool`, such as `a == b`
     if let 3 = n {}
-    //~ `let`: a `let` condition is not part of the kernel language [T0001]
+    //~ `let`: a `let` condition is not part of the kernel language [T0015]
     //~   help: write a condition of `bool`, such as `a == b`
     for i in 0..n {
         if i == 3 {
             break;
-            //~ `break`: `break` is not part of the kernel language [T0001]
+            //~ `break`: `break` is not part of the kernel language [T0015]
             //~   help: let the condition of a `while` end the loop
         }
         if i == 4 {
             continue;
-            //~ `continue`: `continue` is not part of the kernel language [T0001]
+            //~ `continue`: `continue` is not part of the kernel language [T0015]
             //~   help: put what it would skip into an `if`
         }
         if i == 5 {
             return;
-            //~ `return`: a `return` in a loop is not part of the kernel language [T0001]
+            //~ `return`: a `return` in a loop is not part of the kernel language [T0015]
             //~   help: let the loop end by its condition, and write `if .. { return; }` after it
         }
     }
     'outer: for i in 0..n {}
-    //~ `'outer`: a label is not part of the kernel language [T0001]
+    //~ `'outer`: a label is not part of the kernel language [T0015]
     //~   help: a loop ends by its condition or range: there is no `break` to name it
     match n {
-    //~ `match`: `match` is not part of the kernel language [T0001]
+    //~ `match`: `match` is not part of the kernel language [T0015]
     //~   help: write `if a == b { .. } else { .. }`, or, element by element, `select(a == b, x, y)`
         0 => {}
         _ => {}
     }
     let Some(a) = n else { return };
-    //~ `else`: `let .. else` is not part of the kernel language [T0001]
+    //~ `else`: `let .. else` is not part of the kernel language [T0015]
     //~   help: a kernel has no enums: write an `if`
     let b;
     //~ `let b;`: a `let` without a value is not part of the kernel language [T0001]
@@ -75,16 +75,16 @@ fn control(x: Ptr<f32>, out: PtrMut<f32>, n: i32) {
     //~ `(1, 2).0`: a field with a number is not part of the kernel language [T0001]
     //~   help: destructure a tuple with `let (a, b) = ..`
     let h = |v: i32| v + 1;
-    //~ `|v: i32| v + 1`: a closure outside an argument of `reduce` or `reduce_axis` is not part of the kernel language [T0001]
+    //~ `|v: i32| v + 1`: a closure outside an argument of `reduce` or `reduce_axis` is not part of the kernel language [T0016]
     //~   help: write a `#[triton::function]` beside the kernel
     let j = "text";
-    //~ `"text"`: a string or byte literal is not part of the kernel language [T0001]
+    //~ `"text"`: a string or byte literal is not part of the kernel language [T0018]
     //~   help: strings are only allowed in `assert!` and `println!`
     let k = 'c';
-    //~ `'c'`: a string or byte literal is not part of the kernel language [T0001]
+    //~ `'c'`: a string or byte literal is not part of the kernel language [T0018]
     //~   help: strings are only allowed in `assert!` and `println!`
     let l = 3usize;
-    //~ `3usize`: a kernel has no numbers of type `usize` [T0001]
+    //~ `3usize`: a kernel has no numbers of type `usize` [T0018]
     //~   help: sizes are `i32` or `i64` in a kernel
     let m = 0..n;
     //~ `0..n`: a range is not part of the kernel language [T0001]
@@ -93,52 +93,52 @@ fn control(x: Ptr<f32>, out: PtrMut<f32>, n: i32) {
     //~ `unsafe`: `unsafe` is not part of the kernel language [T0001]
     //~   help: remove it: only launching a kernel with raw pointers is `unsafe`
     let p = n?;
-    //~ `?`: `?` is not part of the kernel language [T0001]
+    //~ `?`: `?` is not part of the kernel language [T0015]
     //~   help: nothing in a kernel returns a `Result`
     let q = vec![0.0; 4];
-    //~ `vec!`: the macro `vec!` is not part of the kernel language [T0001]
+    //~ `vec!`: the macro `vec!` is not part of the kernel language [T0017]
     //~   help: a tile of one value is `full([count], value)`
     let r = format!("{n}");
-    //~ `format!`: the macro `format!` is not part of the kernel language [T0001]
+    //~ `format!`: the macro `format!` is not part of the kernel language [T0017]
     //~   help: print with `println!("{}", value)`
     panic!("never");
-    //~ `panic!`: the macro `panic!` is not part of the kernel language [T0001]
+    //~ `panic!`: the macro `panic!` is not part of the kernel language [T0017]
     //~   help: state it as `assert!(condition, "what is wrong")`
     assert_eq!(n, 3);
-    //~ `assert_eq!`: the macro `assert_eq!` is not part of the kernel language [T0001]
+    //~ `assert_eq!`: the macro `assert_eq!` is not part of the kernel language [T0017]
     //~   help: write `assert!(a == b)`
     dbg!(n);
-    //~ `dbg!`: the macro `dbg!` is not part of the kernel language [T0001]
+    //~ `dbg!`: the macro `dbg!` is not part of the kernel language [T0017]
     //~   help: write `println!("{}", value)`
     print!("{n}");
-    //~ `print!`: the macro `print!` is not part of the kernel language [T0001]
+    //~ `print!`: the macro `print!` is not part of the kernel language [T0017]
     //~   help: write `println!("{}", value)`
     println!("{:?}", n);
-    //~ `"{:?}"`: a placeholder `{:?}` in a format string [T0001]
+    //~ `"{:?}"`: a placeholder `{:?}` in a format string [T0017]
     //~   help: a placeholder is `{}` or `{name}`, without an index or a format
     println!("{0}", n);
-    //~ `"{0}"`: a placeholder `{0}` in a format string [T0001]
+    //~ `"{0}"`: a placeholder `{0}` in a format string [T0017]
     //~   help: a placeholder is `{}` or `{name}`, without an index or a format
     println!("{}");
     //~ `println!("{}")`: the string has 1 placeholder `{}`, 0 values given [T0101]
     //~   help: write a value for each `{}`; `{name}` takes a variable
     println!("{", n);
-    //~ `"{"`: an unmatched brace in a format string [T0001]
+    //~ `"{"`: an unmatched brace in a format string [T0017]
     //~   help: a placeholder is `{}` or `{name}`; a literal brace is `{{` or `}}`
     println!("a\0b");
-    //~ `"a\0b"`: a string with a NUL character [T0001]
+    //~ `"a\0b"`: a string with a NUL character [T0017]
     //~   help: a GPU prints C strings, which end there: leave it out
     fn inner() {}
-    //~ `fn inner()`: a function inside a kernel is not part of the kernel language [T0001]
+    //~ `fn inner()`: a function inside a kernel is not part of the kernel language [T0017]
     //~   help: only `const` items are allowed inside a kernel
     struct Inner;
-    //~ `struct`: a `struct` inside a kernel is not part of the kernel language [T0001]
+    //~ `struct`: a `struct` inside a kernel is not part of the kernel language [T0017]
     //~   help: only `const` items are allowed inside a kernel
     use std::cmp::max;
-    //~ `use`: a `use` inside a kernel is not part of the kernel language [T0001]
+    //~ `use`: a `use` inside a kernel is not part of the kernel language [T0017]
     //~   help: move it above the kernel
     static S: i32 = 3;
-    //~ `static`: a `static` is not part of the kernel language [T0001]
+    //~ `static`: a `static` is not part of the kernel language [T0017]
     //~   help: only `const` items are allowed inside a kernel
     x[0] = 1.0;
     //~ `x[0]`: only a variable can be assigned to [T0001]

@@ -5,7 +5,7 @@ use triton::prelude::*;
 fn early(x: Tile<f32>, n: i32) -> Tile<f32> {
     if n > 0 {
         return x;
-        //~ `return`: a `return` in a function for kernels is not part of the kernel language [T0001]
+        //~ `return`: a `return` in a function for kernels is not part of the kernel language [T0015]
         //~   help: write the value as the last expression of the function, chosen by `if` or `select`
     }
     x + 1.0
@@ -14,7 +14,7 @@ fn early(x: Tile<f32>, n: i32) -> Tile<f32> {
 #[triton::function]
 fn matched(x: Tile<f32>, n: i32) -> Tile<f32> {
     match n {
-    //~ `match`: `match` is not part of the kernel language [T0001]
+    //~ `match`: `match` is not part of the kernel language [T0015]
     //~   help: write `if a == b { .. } else { .. }`, or, element by element, `select(a == b, x, y)`
         0 => x,
         _ => -x,

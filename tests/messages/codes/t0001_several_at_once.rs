@@ -4,7 +4,7 @@ use triton::prelude::*;
 #[triton::kernel(T = [f32])]
 fn wrong<T: Num>(x: PtrMut<T>, n: i32) {
     let a = match n {
-    //~ `match`: `match` is not part of the kernel language [T0001]
+    //~ `match`: `match` is not part of the kernel language [T0015]
     //~   help: write `if a == b { .. } else { .. }`, or, element by element, `select(a == b, x, y)`
         _ => 1.0,
     };

@@ -47,7 +47,7 @@ fn kernel(x: PtrMut<i32>, a: TensorMut<i32, 1>, n: i32) {
     //~ `atomic_cas`: `atomic_cas` takes 3 arguments, 2 given [T0101]
     //~   help: write `atomic_cas(at, compare, value)`
     let v = sum(reduce(i, |a, b| atomic_add(x, a, true)));
-    //~ `atomic_add(x, a, true)`: a captured value in a closure that combines two elements [T0001]
+    //~ `atomic_add(x, a, true)`: a captured value in a closure that combines two elements [T0016]
     //~   help: it may use its two parameters and constants; choose with `select`
 }
 

@@ -85,7 +85,7 @@ impl Checker<'_> {
     pub(super) fn misplaced_return(&mut self, span: Span) {
         let message = "a `return` here is not part of the kernel language";
         let help = "it ends the program from the top level of the kernel, or from an `if` there";
-        let _: Option<()> = self.report(Diagnostic::new(Code::T0001, span, message).help(help));
+        let _: Option<()> = self.report(Diagnostic::new(Code::T0015, span, message).help(help));
     }
 
     /// The value of a condition: one `bool`.
@@ -278,7 +278,7 @@ impl Checker<'_> {
         if let Some((_, name)) = assigned.first() {
             let message = format!("the condition of a `while` assigns to `{name}`");
             let help = "assign before the loop and at the end of its body";
-            let _: Option<()> = self.report(Diagnostic::new(Code::T0001, cond.span, message).help(help));
+            let _: Option<()> = self.report(Diagnostic::new(Code::T0015, cond.span, message).help(help));
             return;
         }
         let Some(carried) = self.carried(body, span) else { return };

@@ -84,7 +84,7 @@ impl Checker<'_> {
             ExprKind::If(cond, then, otherwise) => self.if_expr(cond, then, otherwise.as_deref(), span),
             ExprKind::Closure(..) => {
                 let message = "a closure is only allowed as an argument of `reduce`";
-                self.report(Diagnostic::new(Code::T0001, span, message).help("bind values with `let`"))
+                self.report(Diagnostic::new(Code::T0016, span, message).help("bind values with `let`"))
             }
         }
     }

@@ -55,7 +55,7 @@ impl Checker<'_> {
     pub(super) fn reduce_by(&mut self, name: &str, x: &Expr, axis: Option<&Expr>, f: &Expr, span: Span) -> Option<Val> {
         let ExprKind::Closure(params, body) = &f.kind else {
             let message = format!("`{name}` takes a closure that combines two elements");
-            return self.report(Diagnostic::new(Code::T0001, f.span, message).help("write it as `|a, b| a + b`"));
+            return self.report(Diagnostic::new(Code::T0016, f.span, message).help("write it as `|a, b| a + b`"));
         };
         let value = self.expr(x)?;
         let values = value.into_values();
@@ -219,7 +219,7 @@ impl Checker<'_> {
             None => Some(()),
             Some(message) => {
                 let help = "it may use its two parameters and constants; choose with `select`";
-                self.report(Diagnostic::new(Code::T0001, span, message).help(help))
+                self.report(Diagnostic::new(Code::T0016, span, message).help(help))
             }
         }
     }

@@ -19,11 +19,30 @@ pub(crate) fn expr(cx: &mut Context, written: &Expr) {
     }
     let found = describe(written);
     let tokens = found.at.to_token_stream();
-    let problem = cx.diagnostic(Code::T0001, &tokens, format!("{} not part of the kernel language", found.what));
+    let problem = cx.diagnostic(code(written), &tokens, format!("{} not part of the kernel language", found.what));
     cx.report(match found.help {
         Some(help) => problem.help(help),
         None => problem,
     });
+}
+
+#[allow(clippy::wildcard_enum_match_arm, reason = "syn's enum is not exhaustive")]
+fn code(written: &Expr) -> Code {
+    match written {
+        Expr::Match(_)
+        | Expr::Let(_)
+        | Expr::ForLoop(_)
+        | Expr::While(_)
+        | Expr::Loop(_)
+        | Expr::Break(_)
+        | Expr::Continue(_)
+        | Expr::Try(_)
+        | Expr::Block(_)
+        | Expr::Async(_)
+        | Expr::Await(_) => Code::T0015,
+        Expr::Closure(_) => Code::T0016,
+        _ => Code::T0001,
+    }
 }
 
 #[allow(clippy::wildcard_enum_match_arm, reason = "syn's enum is not exhaustive")]
@@ -86,7 +105,7 @@ pub(crate) fn closure_parts(cx: &mut Context, written: &ExprClosure) {
     for (at, what) in parts {
         let Some(at) = at.map(ToTokens::to_token_stream) else { continue };
         let problem =
-            cx.diagnostic(Code::T0001, &at, format!("{what} on a closure is not part of the kernel language"));
+            cx.diagnostic(Code::T0016, &at, format!("{what} on a closure is not part of the kernel language"));
         cx.report(problem.help("write `|a, b| ..`"));
     }
 }
@@ -110,7 +129,7 @@ pub(crate) fn macro_call(cx: &mut Context, written: &Macro) {
         _ => ("", Some("there are `assert!` and `println!`")),
     };
     let message = format!("the macro `{name}!`{what} is not part of the kernel language");
-    let problem = cx.diagnostic(Code::T0001, &head, message);
+    let problem = cx.diagnostic(Code::T0017, &head, message);
     cx.report(match help {
         Some(help) => problem.help(help),
         None => problem,
@@ -136,7 +155,7 @@ pub(crate) fn item(cx: &mut Context, written: &Item) {
         "only `const` items are allowed inside a kernel"
     };
     let tokens = at.to_token_stream();
-    let problem = cx.diagnostic(Code::T0001, &tokens, format!("{what} not part of the kernel language"));
+    let problem = cx.diagnostic(Code::T0017, &tokens, format!("{what} not part of the kernel language"));
     cx.report(problem.help(help));
 }
 
@@ -148,7 +167,7 @@ pub(crate) fn attributes(cx: &mut Context, attrs: &[Attribute]) {
         let comment = attr.path().is_ident("doc");
         let what = if comment { "a documentation comment" } else { "an attribute" };
         let problem =
-            cx.diagnostic(Code::T0001, attr, format!("{what} inside a kernel is not part of the kernel language"));
+            cx.diagnostic(Code::T0017, attr, format!("{what} inside a kernel is not part of the kernel language"));
         cx.report(if comment { problem.help("write `//`") } else { problem.help("put it on the kernel") });
     }
 }

@@ -56,7 +56,7 @@ pub(super) fn convert_for(cx: &mut Context, written: &ExprForLoop) -> Option<ast
     let var = counter(cx, &written.pat);
     let range = Counted::of(&written.expr);
     if range.is_none() {
-        let problem = cx.diagnostic(Code::T0001, &written.expr, "a `for` loops over a range, and over nothing else");
+        let problem = cx.diagnostic(Code::T0015, &written.expr, "a `for` loops over a range, and over nothing else");
         cx.report(problem.help("write `for i in lo..hi`, or `for i in (lo..hi).step_by(step)`"));
     }
     let range = range.and_then(|range| {
@@ -104,7 +104,7 @@ fn ends(cx: &mut Context, range: &ExprRange) -> Option<(ast::Expr, ast::Expr)> {
             RangeLimits::Closed(_) => ("a range with `..=` is not part of the kernel language", "write `lo..hi + 1`"),
             RangeLimits::HalfOpen(_) => ("a `for` loops over a range with both ends", "write `lo..hi`"),
         };
-        let problem = cx.diagnostic(Code::T0001, range, message);
+        let problem = cx.diagnostic(Code::T0015, range, message);
         cx.report(problem.help(help));
         return None;
     };
@@ -119,7 +119,7 @@ fn counter(cx: &mut Context, written: &syn::Pat) -> Option<ast::Pattern> {
         ast::Pattern::Tuple(..) => "the counter of a `for` is one number",
         plain @ (ast::Pattern::Name { .. } | ast::Pattern::Wild) => return Some(plain),
     };
-    let problem = cx.diagnostic(Code::T0001, written, message);
+    let problem = cx.diagnostic(Code::T0015, written, message);
     cx.report(problem.help("write `for i in ..`, or `for _ in ..`"));
     None
 }
@@ -142,7 +142,7 @@ fn statements((mut statements, value): (Vec<ast::Stmt>, Option<Box<ast::Expr>>))
 
 fn label(cx: &mut Context, label: Option<&syn::Label>) {
     if let Some(label) = label {
-        let problem = cx.diagnostic(Code::T0001, &label.name, "a label is not part of the kernel language");
+        let problem = cx.diagnostic(Code::T0015, &label.name, "a label is not part of the kernel language");
         cx.report(problem.help("a loop ends by its condition or range: there is no `break` to name it"));
     }
 }
@@ -168,7 +168,7 @@ pub(super) fn convert_return(cx: &mut Context, written: &ExprReturn, position: P
             "write `if .. { return; }` as a statement of the kernel",
         ),
     };
-    let problem = cx.diagnostic(Code::T0001, &written.return_token, message);
+    let problem = cx.diagnostic(Code::T0015, &written.return_token, message);
     cx.report(problem.help(help));
     None
 }

@@ -220,14 +220,14 @@ fn literal(cx: &mut Context, lit: &Lit) -> Option<ExprKind> {
         Lit::Float(number) => (number.base10_digits(), number.suffix(), true),
         _ => {
             let problem =
-                cx.diagnostic(Code::T0001, lit, "a string or byte literal is not part of the kernel language");
+                cx.diagnostic(Code::T0018, lit, "a string or byte literal is not part of the kernel language");
             cx.report(problem.help("strings are only allowed in `assert!` and `println!`"));
             return None;
         }
     };
     let dtype = if suffix.is_empty() { None } else { DType::from_name(suffix).filter(|d| *d != DType::Bool) };
     if dtype.is_none() && !suffix.is_empty() {
-        let problem = cx.diagnostic(Code::T0001, lit, format!("a kernel has no numbers of type `{suffix}`"));
+        let problem = cx.diagnostic(Code::T0018, lit, format!("a kernel has no numbers of type `{suffix}`"));
         cx.report(if suffix.ends_with("size") {
             problem.help("sizes are `i32` or `i64` in a kernel")
         } else {
@@ -237,7 +237,7 @@ fn literal(cx: &mut Context, lit: &Lit) -> Option<ExprKind> {
     }
     if float || dtype.is_some_and(DType::is_float) {
         if dtype.is_some_and(|d| !d.is_float()) {
-            cx.error(Code::T0001, lit, format!("a number with a fraction cannot be of type `{suffix}`"));
+            cx.error(Code::T0018, lit, format!("a number with a fraction cannot be of type `{suffix}`"));
             return None;
         }
         return Some(ExprKind::Float(digits.to_owned(), dtype));

@@ -86,7 +86,7 @@ fn read(cx: &mut Context, call: &Macro) -> Option<Vec<Expr>> {
         Err(error) => {
             let span = cx.span(error.span(), error.span());
             let name = spell(&call.path);
-            cx.report(Diagnostic::new(Code::T0001, span, format!("cannot read the arguments of `{name}!`: {error}")));
+            cx.report(Diagnostic::new(Code::T0017, span, format!("cannot read the arguments of `{name}!`: {error}")));
             None
         }
     }
@@ -121,7 +121,7 @@ fn plain(cx: &mut Context, message: &Expr) -> Option<String> {
     if let [text] = pieces.as_slice() {
         return Some(text.clone());
     }
-    let problem = cx.diagnostic(Code::T0001, message, "the message of an `assert!` is a string without placeholders");
+    let problem = cx.diagnostic(Code::T0017, message, "the message of an `assert!` is a string without placeholders");
     cx.report(problem.help("print values before it, with `println!(\"{}\", value)`"));
     None
 }
@@ -130,7 +130,7 @@ fn plain(cx: &mut Context, message: &Expr) -> Option<String> {
 fn printed(cx: &mut Context, call: &Macro, arguments: &[Expr]) -> Option<(Vec<String>, Vec<ast::Expr>)> {
     let Some((format, values)) = arguments.split_first() else { return Some((vec![String::new()], Vec::new())) };
     let Some(literal) = text(format) else {
-        let problem = cx.diagnostic(Code::T0001, format, "`println!` starts with a string literal");
+        let problem = cx.diagnostic(Code::T0017, format, "`println!` starts with a string literal");
         cx.report(problem.help("write `println!(\"{}\", value)`"));
         return None;
     };
@@ -253,7 +253,7 @@ fn read_format(cx: &mut Context, literal: &LitStr) -> Option<Format> {
             ("a string with a NUL character".to_owned(), "a GPU prints C strings, which end there: leave it out")
         }
     };
-    let problem = cx.diagnostic(Code::T0001, literal, message);
+    let problem = cx.diagnostic(Code::T0017, literal, message);
     cx.report(problem.help(help));
     None
 }

@@ -81,7 +81,7 @@ fn convert_block(
 fn convert_let(cx: &mut Context, local: &Local) -> Option<ast::Stmt> {
     reject::attributes(cx, &local.attrs);
     if let Some((token, _)) = local.init.as_ref().and_then(|init| init.diverge.as_ref()) {
-        let problem = cx.diagnostic(Code::T0001, token, "`let .. else` is not part of the kernel language");
+        let problem = cx.diagnostic(Code::T0015, token, "`let .. else` is not part of the kernel language");
         cx.report(problem.help("a kernel has no enums: write an `if`"));
         return None;
     }

@@ -36,7 +36,7 @@ pub(crate) fn of_closure(cx: &mut Context, written: &Pat) -> Option<ast::Pattern
         first_mut(written).map(|token| (token, "`mut` on a closure's parameter is", "compute with `let` in its body"))
     };
     let Some((at, what, help)) = found else { return convert(cx, written) };
-    let problem = cx.diagnostic(Code::T0001, &at, format!("{what} not part of the kernel language"));
+    let problem = cx.diagnostic(Code::T0016, &at, format!("{what} not part of the kernel language"));
     cx.report(problem.help(help));
     None
 }

@@ -5,7 +5,7 @@ use triton::prelude::*;
 fn kernel(x: PtrMut<i32>, n: i32) {
     let mut i = 0;
     while {
-    //~ `{ ..`: the condition of a `while` assigns to `i` [T0001]
+    //~ `{ ..`: the condition of a `while` assigns to `i` [T0015]
     //~   help: assign before the loop and at the end of its body
         i += 1;
         i < n
