@@ -146,3 +146,41 @@ fn returns_from_nested_branches() -> triton::Result<()> {
     }
     Ok(())
 }
+
+/// A block's own variable has the name of an outer one, which stays what it was: a tuple, or a constant that a shape is made of.
+#[triton::kernel]
+fn shadowed(out: TensorMut<i32, 1>, n: i32) {
+    let pair = (n, 2 * n);
+    let size = 4;
+    let mut sum = 0;
+    for i in 0..n {
+        let mut pair = i;
+        pair += 1;
+        let mut size = pair * 10;
+        size += i;
+        sum += size;
+    }
+    if n > 2 {
+        let mut pair = 1;
+        pair += n;
+        let mut size = 0;
+        while size < pair {
+            size += 1;
+        }
+        sum += size;
+    }
+    let (a, b) = pair;
+    out.store([0], arange(0, size) + sum + a + b);
+}
+
+#[test]
+fn blocks_shadow_outer_variables() -> triton::Result<()> {
+    for device in devices() {
+        let stream = device.stream()?;
+        let mut out = stream.zeros::<i32>(4)?;
+        shadowed(out.view_mut([4])?, 3).launch(&stream, 1)?;
+        // 10 + 21 + 32, then 4, then 3 + 6.
+        assert_eq!(stream.download(&out)?, [76, 77, 78, 79], "{device}");
+    }
+    Ok(())
+}

@@ -302,8 +302,9 @@ impl Checker<'_> {
 
     /// Loop-carried variables: the outer variables that the body assigns, with their values before the loop.
     fn carried(&mut self, body: &[Stmt], span: Span) -> Option<Carried> {
-        let mut names = Vec::new();
-        assigned(body, &mut names);
+        let mut assigned = Assigned::default();
+        assigned.block(body, None);
+        let Assigned { names, .. } = assigned;
         let mut carried = Carried { slots: Vec::new(), inits: Vec::new(), types: Vec::new() };
         for slot in self.slots(&names) {
             // A variable that was reported stays silent.
@@ -422,61 +423,83 @@ fn returns(expr: &Expr) -> bool {
     }
 }
 
-/// Names that expressions assign to, each once, in order.
+/// Names outside of these expressions that they assign to, each once, in order.
 pub(super) fn assigned_names<'e>(exprs: impl IntoIterator<Item = &'e Expr>) -> Vec<String> {
-    let mut names = Vec::new();
-    exprs.into_iter().for_each(|expr| assigned_in_expr(expr, &mut names));
-    names
+    let mut found = Assigned::default();
+    exprs.into_iter().for_each(|expr| found.expr(expr));
+    found.names
 }
 
-/// Names that statements assign to, each once, in order.
-fn assigned(stmts: &[Stmt], names: &mut Vec<String>) {
-    for stmt in stmts {
+/// Looks for the variables that blocks assign to and that are declared outside of them.
+#[derive(Default)]
+struct Assigned {
+    names: Vec<String>,
+    /// Names that the blocks around have declared so far.
+    declared: Vec<String>,
+}
+
+impl Assigned {
+    /// Statements, which are a scope.
+    fn block(&mut self, stmts: &[Stmt], tail: Option<&Expr>) {
+        let outside = self.declared.len();
+        stmts.iter().for_each(|stmt| self.stmt(stmt));
+        tail.into_iter().for_each(|tail| self.expr(tail));
+        self.declared.truncate(outside);
+    }
+
+    fn stmt(&mut self, stmt: &Stmt) {
         match stmt {
             Stmt::Assign { target, value, .. } => {
-                if !names.contains(&target.name) {
-                    names.push(target.name.clone());
+                if !self.declared.contains(&target.name) && !self.names.contains(&target.name) {
+                    self.names.push(target.name.clone());
                 }
-                assigned_in_expr(value, names);
+                self.expr(value);
             }
-            Stmt::Let { init, .. } => assigned_in_expr(init, names),
-            Stmt::Expr(expr) => assigned_in_expr(expr, names),
+            Stmt::Let { pattern, init, .. } => {
+                self.expr(init);
+                self.declare(pattern);
+            }
+            Stmt::Expr(expr) => self.expr(expr),
             Stmt::For { start, end, step, body, .. } => {
-                [start, end].into_iter().chain(step).for_each(|e| assigned_in_expr(e, names));
-                assigned(body, names);
+                [start, end].into_iter().chain(step).for_each(|e| self.expr(e));
+                self.block(body, None);
             }
             Stmt::While { cond, body, .. } => {
-                assigned_in_expr(cond, names);
-                assigned(body, names);
+                self.expr(cond);
+                self.block(body, None);
             }
-            Stmt::Assert { cond, .. } => assigned_in_expr(cond, names),
-            Stmt::Print { args, .. } => args.iter().for_each(|e| assigned_in_expr(e, names)),
+            Stmt::Assert { cond, .. } => self.expr(cond),
+            Stmt::Print { args, .. } => args.iter().for_each(|e| self.expr(e)),
             Stmt::Const { .. } | Stmt::Return(_) | Stmt::ConstAssert { .. } => {}
         }
     }
-}
 
-/// Only blocks and branches hold statements.
-fn assigned_in_expr(expr: &Expr, names: &mut Vec<String>) {
-    match &expr.kind {
-        ExprKind::Block(stmts, tail) => {
-            assigned(stmts, names);
-            tail.iter().for_each(|tail| assigned_in_expr(tail, names));
+    fn declare(&mut self, pattern: &Pattern) {
+        match pattern {
+            Pattern::Name { name, .. } => self.declared.push(name.name.clone()),
+            Pattern::Wild => {}
+            Pattern::Tuple(parts, _) => parts.iter().for_each(|part| self.declare(part)),
         }
-        ExprKind::If(cond, then, otherwise) => {
-            assigned_in_expr(cond, names);
-            assigned_in_expr(then, names);
-            otherwise.iter().for_each(|e| assigned_in_expr(e, names));
+    }
+
+    /// Only blocks and branches hold statements.
+    fn expr(&mut self, expr: &Expr) {
+        match &expr.kind {
+            ExprKind::Block(stmts, tail) => self.block(stmts, tail.as_deref()),
+            ExprKind::If(cond, then, otherwise) => {
+                [cond, then].into_iter().chain(otherwise).for_each(|e| self.expr(e));
+            }
+            ExprKind::Unary(_, a) | ExprKind::Cast(a, _) | ExprKind::Field(a, _) => self.expr(a),
+            ExprKind::Binary(_, _, a, b) => [a, b].into_iter().for_each(|e| self.expr(e)),
+            ExprKind::Call(_, args) | ExprKind::Tuple(args) | ExprKind::Array(args) => {
+                args.iter().for_each(|e| self.expr(e));
+            }
+            ExprKind::Method { receiver, args, .. } => {
+                self.expr(receiver);
+                args.iter().for_each(|e| self.expr(e));
+            }
+            ExprKind::Int(..) | ExprKind::Float(..) | ExprKind::Bool(_) | ExprKind::Path(_) | ExprKind::Closure(..) => {
+            }
         }
-        ExprKind::Unary(_, a) | ExprKind::Cast(a, _) | ExprKind::Field(a, _) => assigned_in_expr(a, names),
-        ExprKind::Binary(_, _, a, b) => [a, b].into_iter().for_each(|e| assigned_in_expr(e, names)),
-        ExprKind::Call(_, args) | ExprKind::Tuple(args) | ExprKind::Array(args) => {
-            args.iter().for_each(|e| assigned_in_expr(e, names));
-        }
-        ExprKind::Method { receiver, args, .. } => {
-            assigned_in_expr(receiver, names);
-            args.iter().for_each(|e| assigned_in_expr(e, names));
-        }
-        ExprKind::Int(..) | ExprKind::Float(..) | ExprKind::Bool(_) | ExprKind::Path(_) | ExprKind::Closure(..) => {}
     }
 }
