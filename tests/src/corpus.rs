@@ -1,20 +1,21 @@
 //! Runner of the compiler's text tests.
 //!
-//! A case is a file `NAME.tir` of tile IR whose first line names the test, as in `; test run`; the output is compared
-//! with files of the same name beside it. With `BLESS=1` in the environment they are written instead.
+//! A case is a file `NAME.tir` of tile IR whose first line names the test, as in `; test run`. What is expected stands at its end,
+//! on lines that begin with `;>`. PTX stands in files of its own, which assemblers and editors can read: the image for every
+//! launch whole, the others as what differs from it. `BLESS=1` in the environment renews what is expected.
 //!
-//! | test | output | compared with |
+//! | test | output | where it is expected |
 //! |---|---|---|
-//! | `parse` | the function printed again | the case itself, but for its comments |
-//! | `verify` | the error of parser or verifier | `NAME.out` |
-//! | `pass=NAME` | the function after that pass of stage 0 | `NAME.out` |
-//! | `layout`, `layout aligned16`, `layout divisible16` | the function at stage 1 under that specialization | `NAME.out` |
-//! | `synchronize`, `synchronize divisible16` | the function at stage 2 | `NAME.out` |
-//! | `barriers` | the errors of the interpreter at stage 2, with each barrier deleted in turn | `NAME.out` |
-//! | `explain`, `explain aligned16`, `explain divisible16` | the layouts that are chosen, and their cost | `NAME.out` |
-//! | `ptx` | the images | `NAME.<target>.<specialization>.ptx` |
+//! | `parse` | the function printed again | it is the case itself, but for its comments |
+//! | `verify` | the error of parser or verifier | case |
+//! | `pass=NAME` | the function after that pass of stage 0 | case |
+//! | `layout`, `layout aligned16`, `layout divisible16` | the function at stage 1 under that specialization | case |
+//! | `synchronize`, `synchronize divisible16` | the function at stage 2 | case |
+//! | `barriers` | the errors of the interpreter at stage 2, with each barrier deleted in turn | case |
+//! | `explain`, `explain aligned16`, `explain divisible16` | the layouts that are chosen, and their cost | case |
+//! | `run` | the buffers after the grid has run, the same before and after each pass, and of the PTX on the simulator | case |
+//! | `ptx` | the images | `NAME.TARGET.generic.ptx`, `NAME.TARGET.SPECIALIZATION.diff` |
 //! | `lower` | the code for `sm_80` of a function that is at stage 1 or 2 already | `NAME.ptx` |
-//! | `run` | the buffers after the grid has run, the same before and after each pass, and of the PTX on the simulator | `NAME.out` |
 
 use crate::{parallel, run};
 use std::path::{Path, PathBuf};
@@ -62,11 +63,11 @@ fn check(path: &Path) -> Result<(), String> {
         }
         "verify" => match parse(&text) {
             Ok(_) => Err("the verifier found nothing wrong".into()),
-            Err(error) => compare(&path.with_extension("out"), &format!("{error}\n")),
+            Err(error) => expect(path, &text, &format!("{error}\n")),
         },
         "explain" | "explain aligned16" | "explain divisible16" => {
             let func = parse(&text).map_err(|e| e.to_string())?;
-            compare(&path.with_extension("out"), &triton_core::explain(&func, specialization(command))?)
+            expect(path, &text, &triton_core::explain(&func, specialization(command))?)
         }
         "layout" | "layout aligned16" | "layout divisible16" | "synchronize" | "synchronize divisible16" => {
             let mut func = parse(&text).map_err(|e| e.to_string())?;
@@ -75,7 +76,7 @@ fn check(path: &Path) -> Result<(), String> {
                 passes::run(passes::SYNCHRONIZE, &mut func, specialization(command))?;
             }
             parse(&print(&func)).map_err(|e| format!("what was printed cannot be read: {e}"))?;
-            compare(&path.with_extension("out"), &print(&func))
+            expect(path, &text, &print(&func))
         }
         "ptx" => ptx(path, &text),
         "lower" => {
@@ -87,15 +88,15 @@ fn check(path: &Path) -> Result<(), String> {
             let kernel = kernel.map_err(|e| e.to_string())?;
             compare(&path.with_extension("ptx"), &triton_core::ptx::print::print(&kernel))
         }
-        "barriers" => compare(&path.with_extension("out"), &run::without_each_barrier(&text)?),
-        "run" => compare(&path.with_extension("out"), &run::run(&text)?),
+        "barriers" => expect(path, &text, &run::without_each_barrier(&text)?),
+        "run" => expect(path, &text, &run::run(&text)?),
         _ => {
             let name = command.strip_prefix("pass=").ok_or_else(|| format!("`{command}` is not a test"))?;
             let pass =
                 passes::OPTIMISE.iter().find(|p| p.name == name).ok_or_else(|| format!("`{name}` is not a pass"))?;
             let mut func = parse(&text).map_err(|e| e.to_string())?;
             (pass.run)(&mut func, Specialization::Generic)?;
-            compare(&path.with_extension("out"), &print(&func))
+            expect(path, &text, &print(&func))
         }
     }
 }
@@ -108,16 +109,55 @@ fn specialization(command: &str) -> Specialization {
 fn ptx(path: &Path, text: &str) -> Result<(), String> {
     let mut func = parse(text).map_err(|e| e.to_string())?;
     passes::run(passes::OPTIMISE, &mut func, Specialization::Generic)?;
-    for image in triton_core::images(&func).map_err(|e| e.to_string())? {
-        let extension = format!("{}.{}.ptx", image.target.name(), image.specialization.name());
-        compare(&path.with_extension(extension), image.text())?;
+    let images = triton_core::images(&func).map_err(|e| e.to_string())?;
+    let generic = images.iter().find(|image| image.specialization == Specialization::Generic);
+    let generic = generic.ok_or("there is no image for every launch")?.text();
+    for image in &images {
+        let name = format!("{}.{}", image.target.name(), image.specialization.name());
+        if image.specialization == Specialization::Generic {
+            compare(&path.with_extension(name + ".ptx"), generic)?;
+        } else {
+            let difference = similar::TextDiff::from_lines(generic, image.text());
+            let difference = difference.unified_diff().context_radius(1).to_string();
+            compare(&path.with_extension(name + ".diff"), &difference)?;
+        }
     }
     Ok(())
 }
 
+/// What a line of a case begins with that is expected.
+const EXPECTED: &str = ";>";
+
+fn bless() -> bool {
+    std::env::var_os("BLESS").is_some_and(|v| v == "1")
+}
+
+/// What a case expects.
+pub fn expected(case: &str) -> String {
+    let lines = case.lines().filter_map(|line| line.strip_prefix(EXPECTED));
+    lines.map(|line| format!("{}\n", line.strip_prefix(' ').unwrap_or(line))).collect()
+}
+
+/// Compares with what the case expects, or writes it under `BLESS=1`.
+fn expect(path: &Path, case: &str, found: &str) -> Result<(), String> {
+    // No line of a case ends in spaces.
+    let found: String = found.lines().map(|line| format!("{}\n", line.trim_end())).collect();
+    let expected = expected(case);
+    if expected == found {
+        return Ok(());
+    }
+    if bless() {
+        let code = case.lines().filter(|line| !line.starts_with(EXPECTED)).map(|line| format!("{line}\n"));
+        let lines = found.lines().map(|line| format!("{EXPECTED} {line}").trim_end().to_owned() + "\n");
+        let renewed: String = code.chain(lines).collect();
+        return std::fs::write(path, renewed).map_err(|e| format!("{}: {e}", path.display()));
+    }
+    Err(format!("differs from what it expects; BLESS=1 renews it\n{}", difference(&expected, &found)))
+}
+
 /// Compares with the file, or writes it under `BLESS=1`.
 fn compare(expected: &Path, found: &str) -> Result<(), String> {
-    if std::env::var_os("BLESS").is_some_and(|v| v == "1") {
+    if bless() {
         return std::fs::write(expected, found).map_err(|e| format!("{}: {e}", expected.display()));
     }
     let name = expected.file_name().unwrap_or_default().to_string_lossy().into_owned();

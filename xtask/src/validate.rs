@@ -1,4 +1,4 @@
-//! `validate`: every PTX snapshot goes through the vendor's assembler.
+//! `validate`: every PTX snapshot goes through the vendor's assembler, and every image of the cases that have them.
 //!
 //! `ptxas` is looked for in `$PTXAS`, then on the path. Where `CI` is set its absence is a failure; elsewhere the check says
 //! that it was skipped. Registers and spills of each snapshot are recorded in the file `resources.txt` of its folder, so that
@@ -7,9 +7,9 @@
 use crate::{Outcome, root};
 use std::path::{Path, PathBuf};
 use std::process::Command;
-
-/// Where snapshots are.
-const FOLDERS: &[&str] = &["tests/corpus/ptx", "tests/corpus/lower"];
+use triton_core::ir::parse::parse;
+use triton_core::metadata::Specialization;
+use triton_core::passes;
 
 /// Devices that every snapshot for `sm_80` must assemble for.
 const ARCHITECTURES: &[&str] = &["sm_80", "sm_90a"];
@@ -22,43 +22,63 @@ pub fn validate() -> Outcome {
         println!("validate: skipped, ptxas is neither in $PTXAS nor on the path");
         return Ok(());
     };
-    for folder in FOLDERS {
-        validate_folder(&ptxas, folder)?;
+    let lowered = files("tests/corpus/lower", "ptx")?;
+    let snapshots = lowered.iter().map(|path| Ok((name(path), read(path)?))).collect::<Outcome<Vec<_>>>()?;
+    validate_folder(&ptxas, "tests/corpus/lower", &snapshots)?;
+    // Of most images the corpus has only what differs from the first: they are made again.
+    let mut snapshots = Vec::new();
+    for case in files("tests/corpus/ptx", "tir")? {
+        let mut func = parse(&read(&case)?).map_err(|e| e.to_string())?;
+        passes::run(passes::OPTIMISE, &mut func, Specialization::Generic)?;
+        for image in triton_core::images(&func).map_err(|e| e.to_string())? {
+            let extension = format!("{}.{}.ptx", image.target.name(), image.specialization.name());
+            snapshots.push((name(&case.with_extension(extension)), image.text().to_owned()));
+        }
     }
-    Ok(())
+    snapshots.sort();
+    validate_folder(&ptxas, "tests/corpus/ptx", &snapshots)
 }
 
-fn validate_folder(ptxas: &Path, name: &str) -> Outcome {
-    let folder = root().join(name);
-    let mut snapshots: Vec<PathBuf> = std::fs::read_dir(&folder)
-        .map_err(|e| format!("{}: {e}", folder.display()))?
-        .filter_map(|entry| Some(entry.ok()?.path()))
-        .filter(|path| path.extension().is_some_and(|e| e == "ptx"))
-        .collect();
-    snapshots.sort();
+fn files(folder: &str, extension: &str) -> Outcome<Vec<PathBuf>> {
+    let folder = root().join(folder);
+    let entries = std::fs::read_dir(&folder).map_err(|e| format!("{}: {e}", folder.display()))?;
+    let paths = entries.filter_map(|entry| Some(entry.ok()?.path()));
+    let mut paths: Vec<PathBuf> = paths.filter(|path| path.extension().is_some_and(|e| e == extension)).collect();
+    paths.sort();
+    Ok(paths)
+}
+
+fn name(path: &Path) -> String {
+    path.file_name().unwrap_or_default().to_string_lossy().into_owned()
+}
+
+fn read(path: &Path) -> Outcome<String> {
+    std::fs::read_to_string(path).map_err(|e| format!("{}: {e}", path.display()))
+}
+
+/// Assembles the texts, and compares with the record of the folder.
+fn validate_folder(ptxas: &Path, folder: &str, snapshots: &[(String, String)]) -> Outcome {
+    let temporary = std::env::temp_dir().join(format!("triton-validate-{}", std::process::id()));
+    std::fs::create_dir_all(&temporary).map_err(|e| format!("{}: {e}", temporary.display()))?;
     let (mut record, mut failures) = (String::new(), Vec::new());
-    for snapshot in &snapshots {
+    for (name, text) in snapshots {
+        let file = temporary.join(name);
+        std::fs::write(&file, text).map_err(|e| format!("{}: {e}", file.display()))?;
         for arch in ARCHITECTURES {
-            match assemble(ptxas, snapshot, arch) {
-                Ok(resources) => {
-                    let name = snapshot.file_name().unwrap_or_default().to_string_lossy();
-                    record += &format!("{name} on {arch}: {resources}\n");
-                }
+            match assemble(ptxas, &file, arch) {
+                Ok(resources) => record += &format!("{name} on {arch}: {resources}\n"),
                 Err(error) => failures.push(error),
             }
         }
     }
+    let _ = std::fs::remove_dir_all(&temporary);
     if !failures.is_empty() {
-        return Err(format!(
-            "{} of {} assemblies failed:\n{}",
-            failures.len(),
-            2 * snapshots.len(),
-            failures.join("\n")
-        ));
+        let (failed, all) = (failures.len(), 2 * snapshots.len());
+        return Err(format!("{failed} of {all} assemblies failed:\n{}", failures.join("\n")));
     }
-    compare(&folder.join("resources.txt"), &record)?;
+    compare(&root().join(folder).join("resources.txt"), &record)?;
     let (count, devices) = (snapshots.len(), ARCHITECTURES.join(" and "));
-    println!("validate: {count} snapshots of {name} assembled for {devices}");
+    println!("validate: {count} images of {folder} assembled for {devices}");
     Ok(())
 }
 

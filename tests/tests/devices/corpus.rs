@@ -12,16 +12,16 @@ use triton_core::ir::Function;
 use triton_core::ir::parse::parse;
 use triton_core::metadata::{Arg, Config, Image, KernelMetadata, ParamMetadata, ParamType, Specialization};
 use triton_core::types::{DType, Elem};
+use triton_tests::corpus::expected;
 use triton_tests::run::difference;
 use triton_tests::setup::Setup;
 
 macro_rules! cases {
     ($($name:ident),* $(,)?) => {
-        /// Name, text and expected output of each case; kept equal to the folder by a test of the repository.
-        pub const CASES: &[(&str, &str, &str)] = &[$((
+        /// Name and text of each case; kept equal to the folder by a test of the repository.
+        pub const CASES: &[(&str, &str)] = &[$((
             stringify!($name),
             include_str!(concat!("../../corpus/run/", stringify!($name), ".tir")),
-            include_str!(concat!("../../corpus/run/", stringify!($name), ".out")),
         )),*];
     };
 }
@@ -103,14 +103,15 @@ cases! {
 fn every_case_on_every_device() -> Result<(), String> {
     let mut failures = Vec::new();
     for device in devices() {
-        for (name, text, expected) in CASES {
+        for (name, text) in CASES {
+            let expected = expected(text);
             for &specialization in Specialization::ALL {
                 match run(&device, text, specialization) {
-                    Ok(found) if found == *expected => {}
+                    Ok(found) if found == expected => {}
                     Ok(found) => failures.push(format!(
                         "{name} on {device}, {}:\n{}",
                         specialization.name(),
-                        difference(expected, &found)
+                        difference(&expected, &found)
                     )),
                     Err(error) => failures.push(format!("{name} on {device}, {}: {error}", specialization.name())),
                 }

@@ -239,7 +239,7 @@ fn run_cases_go_to_the_devices() {
         let path = entry.path();
         let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         let is_case = path.extension().is_some_and(|e| e == "tir");
-        let expected = std::fs::read_to_string(path.with_extension("out")).unwrap_or_default();
+        let expected = triton_tests::corpus::expected(&std::fs::read_to_string(&path).unwrap_or_default());
         if is_case && !expected.starts_with("error") && !corpus.contains(&format!("    {name},\n")) {
             failures.push(format!("{name} is not in tests/tests/devices/corpus.rs"));
         }
