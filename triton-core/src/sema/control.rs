@@ -423,14 +423,14 @@ fn returns(expr: &Expr) -> bool {
     }
 }
 
-/// Names outside of these expressions that they assign to, each once, in order.
+/// Names outside these expressions that they assign to, each once, in order.
 pub(super) fn assigned_names<'e>(exprs: impl IntoIterator<Item = &'e Expr>) -> Vec<String> {
     let mut found = Assigned::default();
     exprs.into_iter().for_each(|expr| found.expr(expr));
     found.names
 }
 
-/// Looks for the variables that blocks assign to and that are declared outside of them.
+/// Looks for the variables that blocks assign to and that are declared outside them.
 #[derive(Default)]
 struct Assigned {
     names: Vec<String>,

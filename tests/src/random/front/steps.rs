@@ -282,7 +282,7 @@ impl Maker<'_> {
         }
     }
 
-    /// An operand that is no literal: its type is known without the others.
+    /// An operand that is not a literal: its type is known without the others.
     fn named(&mut self, dtype: DType, shape: &[u32], depth: usize) -> Expr {
         match self.operand(dtype, shape, depth) {
             Expr::Literal(dtype, value, _) => Expr::Literal(dtype, value, true),

@@ -17,11 +17,12 @@ pub(crate) const CRATES: &[Row] = &[
     ("triton-bench", &["triton-core", "triton-dsl"]),
     ("triton-tests", &["triton-core", "triton-sim", "triton-syntax", "triton-dsl"]),
     ("triton-runtime-models", &[]),
-    ("xtask", &[]),
+    ("xtask", &["triton-core"]),
 ];
 
 /// The modules of `triton-core`.
 pub(crate) const CORE: &[Row] = &[
+    ("hash", &[]),
     ("span", &[]),
     ("diag", &["span"]),
     ("entity", &[]),
@@ -52,7 +53,7 @@ pub(crate) const SYNTAX: &[Row] = &[
 
 /// The modules of `triton-core` that the crates of a user's program name.
 pub(crate) const USERS_OF_CORE: &[Row] = &[
-    ("triton-syntax", &["span", "diag", "types", "ast", "metadata", "embed", "sema", "pipeline"]),
-    ("triton-runtime", &["span", "types", "metadata", "ops", "ir", "interp", "pipeline"]),
+    ("triton-syntax", &["hash", "span", "diag", "types", "ast", "metadata", "embed", "sema", "pipeline"]),
+    ("triton-runtime", &["hash", "span", "types", "metadata", "ops", "ir", "interp", "pipeline"]),
     ("triton-dsl", &["types", "metadata", "embed"]),
 ];
