@@ -5,7 +5,7 @@ use triton_sim::parse::ast::Operand;
 
 #[test]
 fn every_kernel_parses() {
-    for (folder, least) in [("tests/corpus", 100), ("triton-sim/tests/hopper", 8)] {
+    for (folder, least) in [("tests/corpus", 80), ("triton-sim/tests/hopper", 8)] {
         let files = ptx_files(folder);
         assert!(files.len() >= least, "{} files in {folder}", files.len());
         for path in files {
