@@ -37,6 +37,8 @@ pub struct Message {
 /// # Errors
 /// The file cannot be parsed.
 pub fn expand(text: &str) -> Result<Expansion, String> {
+    // Texts that were parsed earlier in this thread are kept for their spans, of which none is left.
+    proc_macro2::extra::invalidate_current_thread_spans();
     let file =
         syn::parse_file(text).map_err(|e| format!("{}:{}: {e}", e.span().start().line, e.span().start().column))?;
     let mut items = Items::default();
