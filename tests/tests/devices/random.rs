@@ -8,7 +8,7 @@ use triton::Device;
 use triton_core::ir::parse::parse;
 use triton_core::metadata::Specialization;
 use triton_tests::parallel;
-use triton_tests::random::{Case, case};
+use triton_tests::random::{Case, case, front};
 use triton_tests::run::{difference, under};
 use triton_tests::setup::Setup;
 
@@ -20,10 +20,27 @@ const TOLD: usize = 5;
 
 #[test]
 fn random_programs_on_every_device() -> Result<(), String> {
+    every(|seed| Ok(case(seed)))
+}
+
+/// Views, functions and control flow as a user writes them.
+#[test]
+fn random_kernels_of_the_language_on_every_device() -> Result<(), String> {
+    every(|seed| front::case(&front::front(seed)?))
+}
+
+/// Runs as many programs as are asked for.
+fn every(make: impl Fn(u64) -> Result<Case, String> + Sync) -> Result<(), String> {
     let setting = |name, default| std::env::var(name).ok().and_then(|n| n.parse().ok()).unwrap_or(default);
     let (first, programs) = (setting("TRITON_RANDOM_FIRST", 0), setting("TRITON_RANDOM_PROGRAMS", PROGRAMS));
     let (devices, seeds) = (devices(), (first..first + programs).collect::<Vec<u64>>());
-    let failures: Vec<String> = parallel::map(&seeds, |&seed| failures(seed, &devices)).into_iter().flatten().collect();
+    let failures: Vec<String> = parallel::map(&seeds, |&seed| match make(seed) {
+        Ok(case) => failures(seed, &case, &devices),
+        Err(error) => vec![format!("program {seed}: {error}")],
+    })
+    .into_iter()
+    .flatten()
+    .collect();
     let numbers: Vec<&str> = failures.iter().filter_map(|f| f.split([',', ':']).next()).collect();
     match failures.len() {
         0 => Ok(()),
@@ -32,10 +49,10 @@ fn random_programs_on_every_device() -> Result<(), String> {
 }
 
 /// What goes wrong with one program.
-fn failures(seed: u64, devices: &[Device]) -> Vec<String> {
-    let (case, mut failures) = (case(seed), Vec::new());
+fn failures(seed: u64, case: &Case, devices: &[Device]) -> Vec<String> {
+    let mut failures = Vec::new();
     let mut fails = |what: String| failures.push(format!("program {seed}{what}\n{}", case.text));
-    if let Err(error) = run(&case, devices, &mut fails) {
+    if let Err(error) = run(case, devices, &mut fails) {
         fails(format!(": {error}"));
     }
     failures

@@ -14,6 +14,7 @@ mod make;
 mod steps;
 pub mod tree;
 
+use super::Case;
 use super::Random;
 use crate::expand::expand;
 use crate::run::{difference, ends};
@@ -170,16 +171,24 @@ fn number(dtype: DType, bits: u64) -> Num {
     }
 }
 
-/// Expands a program, and runs its tile IR on the interpreter, as the CPU device does, and its PTX on the simulator.
+/// The case of a program: its launch, and the tile IR that the attributes make of it.
 ///
 /// # Errors
-/// It is refused, or a result is not what [`Front::expected`] says.
-pub fn check(front: &Front) -> Result<(), String> {
+/// The attributes refuse it.
+pub fn case(front: &Front) -> Result<Case, String> {
     let expansion = expand(&front.text)?;
     if let Some(error) = expansion.messages.iter().find(|message| !message.text.starts_with("warning")) {
         return Err(format!("{}:{}: {}", error.start.0, error.start.1, error.text));
     }
     let [ir] = &expansion.kernels[..] else { return Err(format!("{} kernels", expansion.kernels.len())) };
-    let found = ends(&format!("{}{ir}", front.header))?;
+    Ok(Case { text: format!("{}{ir}", front.header), rounds: false })
+}
+
+/// Runs a program's tile IR on the interpreter, as the CPU device does, and its PTX on the simulator.
+///
+/// # Errors
+/// It is refused, or a result is not what [`Front::expected`] says.
+pub fn check(front: &Front) -> Result<(), String> {
+    let found = ends(&case(front)?.text)?;
     if found == front.expected { Ok(()) } else { Err(difference(&front.expected, &found)) }
 }
