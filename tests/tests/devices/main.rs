@@ -5,6 +5,7 @@
 #![allow(unsafe_code, reason = "kernels over raw pointers; each launch says why its pointers are in bounds")]
 
 mod add;
+mod assertions;
 mod atomics;
 mod control;
 mod corpus;
@@ -16,7 +17,6 @@ mod matmul;
 mod padding;
 mod random;
 mod reduce;
-mod report;
 mod sim;
 mod undefined;
 mod views;

@@ -54,9 +54,9 @@ pub trait Steps {
     fn either(&mut self, a: Self::Pred, b: Self::Pred) -> Self::Pred;
     /// `a` if the condition holds, else `b`.
     fn choose(&mut self, cond: Self::Pred, a: Self::Reg, b: Self::Reg) -> Self::Reg;
-    /// The words of `other` where the condition holds, which is seldom and else costs nothing; otherwise the usual ones, whose
+    /// The words of `other` where the condition holds, which is rare, and otherwise costs nothing; otherwise the usual ones, whose
     /// registers are given up to it.
-    fn seldom<const M: usize, const N: usize>(
+    fn rare_branch<const M: usize, const N: usize>(
         &mut self,
         cond: Self::Pred,
         usual: [[Self::Reg; M]; N],
@@ -139,7 +139,7 @@ impl Steps for Now {
     fn choose(&mut self, cond: bool, a: u32, b: u32) -> u32 {
         if cond { a } else { b }
     }
-    fn seldom<const M: usize, const N: usize>(
+    fn rare_branch<const M: usize, const N: usize>(
         &mut self,
         cond: bool,
         usual: [[u32; M]; N],

@@ -51,7 +51,7 @@ fn ahead<S: Steps, const N: usize>(s: &mut S, x: [S::Reg; N], by: u8, small: boo
     let any = huge.into_iter().reduce(|a, b| s.either(a, b));
     let reduced = match any.filter(|_| !small) {
         None => usual,
-        Some(any) => s.seldom(any, usual, |s| {
+        Some(any) => s.rare_branch(any, usual, |s| {
             std::array::from_fn(|i| {
                 let [q, r] = reduced_huge(s, x[i], size[i]);
                 let by = s.word(by.into());

@@ -86,7 +86,7 @@ impl Steps for Lower<'_> {
     fn choose(&mut self, cond: Reg, a: Reg, b: Reg) -> Reg {
         self.selp(Ty::B32, a, b, cond)
     }
-    fn seldom<const M: usize, const N: usize>(
+    fn rare_branch<const M: usize, const N: usize>(
         &mut self,
         cond: Reg,
         usual: [[Reg; M]; N],

@@ -71,13 +71,20 @@ impl<'a> Checker<'a> {
             let found = self.describe(&value);
             passed[i] = match self.fit(value, wanted, &mut generics, at)? {
                 Some(value) => Some(value),
-                None => return self.unfit(name, wanted, &found, &generics, at),
+                None => return self.wrong_argument(name, wanted, &found, &generics, at),
             };
         }
         self.enter(Call { function, span: path.span }, generics, passed)
     }
 
-    fn unfit<T>(&mut self, name: &str, wanted: &AstType, found: &str, generics: &Generics, span: Span) -> Option<T> {
+    fn wrong_argument<T>(
+        &mut self,
+        name: &str,
+        wanted: &AstType,
+        found: &str,
+        generics: &Generics,
+        span: Span,
+    ) -> Option<T> {
         let message = format!("`{name}` takes `{}` here, found `{found}`", wanted.describe());
         let mut problem = Diagnostic::new(Code::T0127, span, message);
         let elem = wanted.args.first().unwrap_or(wanted);

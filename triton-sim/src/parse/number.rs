@@ -73,7 +73,7 @@ pub(super) fn integer(cursor: &mut Cursor, what: &str, range: RangeInclusive<u64
 fn expression(cursor: &mut Cursor, least: u8, depth: u32) -> Result<i128, ParseError> {
     let mut left = term(cursor, depth)?;
     while let Some(&(sign, binds, compute)) =
-        OPERATORS.iter().find(|(sign, binds, _)| *binds >= least && stands(cursor, sign))
+        OPERATORS.iter().find(|(sign, binds, _)| *binds >= least && is_at(cursor, sign))
     {
         let pos = cursor.peek().pos;
         for _ in sign.chars() {
@@ -87,7 +87,7 @@ fn expression(cursor: &mut Cursor, least: u8, depth: u32) -> Result<i128, ParseE
 }
 
 /// Whether an operator is next: `<<` is two signs.
-fn stands(cursor: &Cursor, sign: &str) -> bool {
+fn is_at(cursor: &Cursor, sign: &str) -> bool {
     let token = |i| cursor.token(cursor.at() + i);
     sign.char_indices().all(|(i, _)| token(i).kind == Kind::Sign && sign[i..].starts_with(token(i).text))
         && token(sign.len() - 1).start == token(0).start + sign.len() - 1

@@ -50,13 +50,13 @@ impl<'a> Costs<'a> {
         };
         let words = f64::from(bits.div_ceil(32));
         let held = self.graph.yields(self.func, var, layout).map_or(registers, |l| l.registers() as f64);
-        let free = |i: &usize| self.anew(&self.graph.uses[*i], label, layouts);
-        let anew: f64 = self.graph.operands[var].iter().map(free).sum();
-        (once + held * words * self.warps * REGISTER) * freq + anew
+        let free = |i: &usize| self.rematerialised(&self.graph.uses[*i], label, layouts);
+        let rematerialised: f64 = self.graph.operands[var].iter().map(free).sum();
+        (once + held * words * self.warps * REGISTER) * freq + rematerialised
     }
 
     /// Free operands are computed in the layout in which they are needed.
-    fn anew(&self, used: &Use, label: Label, layouts: &Layouts) -> f64 {
+    fn rematerialised(&self, used: &Use, label: Label, layouts: &Layouts) -> f64 {
         if used.from.is_some() {
             return 0.0;
         }

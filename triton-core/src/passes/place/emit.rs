@@ -19,7 +19,7 @@ use std::collections::HashMap;
 /// # Errors
 /// A layout that an operation cannot have: a bug in layout assignment.
 pub(super) fn emit(func: &mut Function, graph: &Graph, chosen: &[Choice]) -> Result<Vec<Inst>, String> {
-    let mut stands: HashMap<(Value, Layout), Vec<Block>> = HashMap::new();
+    let mut available: HashMap<(Value, Layout), Vec<Block>> = HashMap::new();
     for used in &graph.uses {
         let Some((from, origin)) = used.from else { continue };
         let layout = graph.origin(func, used.value, operand(&chosen[used.var], used.role));
@@ -29,16 +29,16 @@ pub(super) fn emit(func: &mut Function, graph: &Graph, chosen: &[Choice]) -> Res
         {
             let chain = graph.vars[from].insts.iter().flat_map(|&inst| func.insts[inst].results.iter().copied());
             for value in chain.chain([narrow]) {
-                stands.entry((value, layout.clone())).or_default().push(used.block);
+                available.entry((value, layout.clone())).or_default().push(used.block);
             }
         }
-        stands.entry((origin, layout)).or_default().push(used.block);
+        available.entry((origin, layout)).or_default().push(used.block);
     }
     func.stage = Stage::LaidOut;
     let definition = SideTable::new(None);
     let (open, recomputed) = (Vec::new(), Vec::new());
     let (made, before) = (HashMap::new(), HashMap::new());
-    let mut writer = Writer { graph, chosen, stands, func, open, made, definition, recomputed, before };
+    let mut writer = Writer { graph, chosen, available, func, open, made, definition, recomputed, before };
     let body = writer.func.body;
     writer.block(body, &[])?;
     Ok(writer.recomputed)
@@ -64,7 +64,7 @@ struct Writer<'a> {
     graph: &'a Graph,
     chosen: &'a [Choice],
     /// Blocks in which a value is wanted in a layout.
-    stands: HashMap<(Value, Layout), Vec<Block>>,
+    available: HashMap<(Value, Layout), Vec<Block>>,
     /// The blocks around the walk, outermost first, with the instructions they have so far.
     open: Vec<(Block, Vec<Inst>)>,
     /// Values in a layout, and the blocks in which they are known.
@@ -178,7 +178,7 @@ impl Writer<'_> {
                 (inst, home)
             }
             Source::Var(_) | Source::Scalar => {
-                let wanted = self.stands.get(&key).map_or(&[][..], |blocks| blocks);
+                let wanted = self.available.get(&key).map_or(&[][..], |blocks| blocks);
                 let outermost = (home..self.open.len()).find(|&i| wanted.contains(&self.open[i].0)).unwrap_or(home);
                 match self.graph.var_of[original] {
                     Some(var) if recomputed_from(self.func, self.graph, self.chosen, var, layout).is_some() => {

@@ -57,7 +57,7 @@ fn check(error: Error) {
     let text = error.to_string();
     let Error::DeviceAssert { kernel, file, line, program, message, .. } = error else { panic!("{text}") };
     assert_eq!((kernel.as_str(), line, program), ("gather", 15, [3, 0, 0]), "{text}");
-    assert!(file.ends_with("report.rs"), "{text}");
+    assert!(file.ends_with("assertions.rs"), "{text}");
     assert_eq!(message, "an index \"outside\" of x; {100 %}");
 }
 
@@ -100,7 +100,7 @@ fn lines_are_printed() {
 fn run_child(case: &str) -> String {
     let program = std::env::current_exe().expect("this program");
     let child = Command::new(program)
-        .args(["--exact", "report::child", "--nocapture", "--test-threads=1"])
+        .args(["--exact", "assertions::child", "--nocapture", "--test-threads=1"])
         .env("TRITON_TEST_CHILD", case)
         .output()
         .expect("the program runs");
