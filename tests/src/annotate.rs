@@ -79,14 +79,15 @@ fn tokens(line: &str, message: &Message) -> String {
 
 /// What all cases under `messages` expect, as one text.
 pub fn expected() -> String {
-    let folder = |name: &str| {
-        let entries =
-            std::fs::read_dir(crate::root().join("tests/messages").join(name)).into_iter().flatten().flatten();
-        entries.filter_map(|entry| std::fs::read_to_string(entry.path()).ok())
+    let texts = |folder: &str, extension: &'static str| {
+        let folder = crate::root().join("tests/messages").join(folder);
+        let paths = std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
+        let paths = paths.filter(move |path| path.extension().is_some_and(|e| e == extension));
+        paths.filter_map(|path| std::fs::read_to_string(path).ok())
     };
     let annotations = |text: String| -> String {
         let lines = text.lines().filter_map(|line| line.trim_start().strip_prefix(MARK));
         lines.map(|line| format!("{}\n", line.trim())).collect()
     };
-    folder("codes").map(annotations).chain(folder("fail")).collect()
+    texts("codes", "rs").map(annotations).chain(texts("fail", "stderr")).collect()
 }
