@@ -251,7 +251,6 @@ fn run_cases_go_to_the_devices() {
 #[test]
 fn words_are_those_of_the_field() {
     let mut failures = Vec::new();
-    // The front page is under revision.
     let files = files("rs").into_iter().chain(files("md"));
     for (path, text) in files {
         let refused = words::refused(&text).into_iter();
