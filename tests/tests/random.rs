@@ -5,7 +5,7 @@ use triton_core::metadata::Specialization;
 use triton_core::passes;
 use triton_tests::numbers::Random;
 use triton_tests::parallel;
-use triton_tests::random::front::{check, front};
+use triton_tests::random::frontend::{check, kernel};
 use triton_tests::random::squares;
 use triton_tests::run::run;
 
@@ -38,13 +38,13 @@ fn kernels_of_the_language_mean_what_they_say() {
     let (first, programs) = (setting("TRITON_RANDOM_FIRST", 0), setting("TRITON_RANDOM_PROGRAMS", PROGRAMS));
     let seeds: Vec<u64> = (first..first + programs).collect();
     let failure = |&seed: &u64| {
-        let made = std::panic::catch_unwind(|| front(seed));
-        let front = match made {
-            Ok(Ok(front)) => front,
+        let made = std::panic::catch_unwind(|| kernel(seed));
+        let kernel = match made {
+            Ok(Ok(kernel)) => kernel,
             Ok(Err(error)) => return Some(format!("program {seed}: {error}")),
             Err(_) => return Some(format!("program {seed}: the reference panics")),
         };
-        check(&front).err().map(|error| format!("program {seed}: {error}\n{}{}", front.header, front.text))
+        check(&kernel).err().map(|error| format!("program {seed}: {error}\n{}{}", kernel.header, kernel.text))
     };
     let failures: Vec<String> = parallel::map(&seeds, failure).into_iter().flatten().collect();
     let firsts: Vec<&str> = failures.iter().filter_map(|f| f.lines().next()).collect();

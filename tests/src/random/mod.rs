@@ -1,7 +1,7 @@
 //! Random programs, the same in every run.
 
 mod control;
-pub mod front;
+pub mod frontend;
 mod memory;
 mod program;
 pub mod squares;

@@ -8,7 +8,7 @@ use triton::Device;
 use triton_core::ir::parse::parse;
 use triton_core::metadata::Specialization;
 use triton_tests::parallel;
-use triton_tests::random::{Case, case, front};
+use triton_tests::random::{Case, case, frontend};
 use triton_tests::run::{difference, under};
 use triton_tests::setup::Setup;
 
@@ -26,7 +26,7 @@ fn random_programs_on_every_device() -> Result<(), String> {
 /// Views, functions and control flow as a user writes them.
 #[test]
 fn random_kernels_of_the_language_on_every_device() -> Result<(), String> {
-    every(|seed| front::case(&front::front(seed)?))
+    every(|seed| frontend::case(&frontend::kernel(seed)?))
 }
 
 /// Runs as many programs as are asked for.

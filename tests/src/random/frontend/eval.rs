@@ -136,26 +136,40 @@ fn broadcast(shape: &[u32], from: &[u32], data: &[Num]) -> Vec<Num> {
     coordinates(shape).map(element).collect()
 }
 
+fn compare<T: PartialOrd>(op: &str, a: T, b: T) -> Option<bool> {
+    Some(match op {
+        "==" => a == b,
+        "!=" => a != b,
+        "<" => a < b,
+        "<=" => a <= b,
+        ">" => a > b,
+        ">=" => a >= b,
+        _ => return None,
+    })
+}
+
 fn binary(op: &str, dtype: DType, a: Num, b: Num) -> Num {
     let bool = |x: bool| Num::Int(x.into());
+    let compared = match (a, b) {
+        (Num::Float(a), Num::Float(b)) => compare(op, a, b),
+        (Num::Int(a), Num::Int(b)) => compare(op, a, b),
+        (Num::Int(_), Num::Float(_)) | (Num::Float(_), Num::Int(_)) => None,
+    };
+    if let Some(compared) = compared {
+        return bool(compared);
+    }
     match (a, b) {
         (Num::Float(a), Num::Float(b)) => match op {
             "+" => Num::Float(a + b),
             "-" => Num::Float(a - b),
             "*" => Num::Float(a * b),
             "/" => Num::Float(a / b),
-            "==" => bool(a == b),
-            "!=" => bool(a != b),
-            "<" => bool(a < b),
-            "<=" => bool(a <= b),
-            ">" => bool(a > b),
-            ">=" => bool(a >= b),
             _ => panic!("`{op}` of floats"),
         },
         (Num::Int(a), Num::Int(b)) => {
             let width = i128::from(dtype.bits());
             match op {
-                "+" => wrap(dtype, a + b),
+                "+" | "sum" => wrap(dtype, a + b),
                 "-" => wrap(dtype, a - b),
                 "*" => wrap(dtype, a * b),
                 "/" => wrap(dtype, a / b),
@@ -166,15 +180,8 @@ fn binary(op: &str, dtype: DType, a: Num, b: Num) -> Num {
                 "<<" if b >= width => wrap(dtype, 0),
                 "<<" => wrap(dtype, a << b),
                 ">>" => wrap(dtype, a >> b.min(width - 1 + i128::from(a >= 0))),
-                "==" => bool(a == b),
-                "!=" => bool(a != b),
-                "<" => bool(a < b),
-                "<=" => bool(a <= b),
-                ">" => bool(a > b),
-                ">=" => bool(a >= b),
                 "minimum" | "min" => Num::Int(a.min(b)),
                 "maximum" | "max" => Num::Int(a.max(b)),
-                "sum" => wrap(dtype, a + b),
                 "any" => bool(a != 0 || b != 0),
                 "all" => bool(a != 0 && b != 0),
                 _ => panic!("`{op}` of integers"),
@@ -372,7 +379,7 @@ impl Machine<'_> {
             Expr::Arange(start, end) => {
                 Val::Tile(DType::I32, vec![end - start], (*start..*end).map(|x| Num::Int(x.into())).collect())
             }
-            Expr::Span(name) => {
+            Expr::ArangeTo(name) => {
                 let end = scope.get(name).number();
                 Val::Tile(DType::I32, vec![end as u32], (0..end).map(Num::Int).collect())
             }

@@ -79,7 +79,8 @@ pub fn program(random: &mut Random) -> Program {
     let budget = 20 + random.below(60);
     let mut maker = Maker { random, functions: &functions, names, depth: 0, kernel: true, made: 0, budget };
     // As extents of a shape they are known while the kernel is compiled.
-    let extent = |(k, (name, _)): (usize, &(String, Expr))| Stmt::Let(format!("g{k}"), false, Expr::Span(name.clone()));
+    let extent =
+        |(k, (name, _)): (usize, &(String, Expr))| Stmt::Let(format!("g{k}"), false, Expr::ArangeTo(name.clone()));
     let mut body: Vec<Stmt> = constants.iter().enumerate().map(extent).collect();
     while maker.budget > 0 {
         body.extend(maker.stmt(true));
@@ -107,7 +108,7 @@ fn globals(constants: &[(String, Expr)]) -> Vec<Bound> {
 
 /// A function. Tiles that it takes have one shape, which its calls choose.
 fn function(random: &mut Random, before: &[Function], globals: &[Bound]) -> Function {
-    let (generic, constant) = (random.once_in(3), false);
+    let generic = random.once_in(3);
     let any = vec![0];
     let mut params = vec![(
         "a".to_owned(),
@@ -128,7 +129,7 @@ fn function(random: &mut Random, before: &[Function], globals: &[Bound]) -> Func
         };
         params.push(((*name).to_owned(), ty));
     }
-    let constant = constant || (!generic && random.once_in(3));
+    let constant = !generic && random.once_in(3);
     let mut names = globals.to_vec();
     names.extend(params.iter().map(|(name, ty)| Bound { name: name.clone(), ty: ty.clone(), mutable: false }));
     if constant {

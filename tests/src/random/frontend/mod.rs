@@ -1,4 +1,4 @@
-//! Random programs of the language: kernels with views, functions, tuples, structs, constants, branches, loops and early
+//! Random kernels of the language: with views, functions, tuples, structs, constants, branches, loops and early
 //! returns, as a user writes them, and what their buffers hold in the end.
 //!
 //! A program is made as a tree, which is written as Rust ([`tree`]) and evaluated on its own ([`eval`]). The checker's
@@ -23,8 +23,8 @@ use eval::{Flow, Machine, Num, Scope, Val, View};
 use std::fmt::Write;
 use triton_core::types::DType;
 
-/// A program with its launch.
-pub struct Front {
+/// A kernel with what it uses, and its launch.
+pub struct Kernel {
     /// The file.
     pub text: String,
     /// The launch, as the header of a `run` case.
@@ -42,11 +42,11 @@ struct Parameter {
     len: usize,
 }
 
-/// The program of a seed.
+/// The kernel of a seed.
 ///
 /// # Errors
 /// A flaw of the header that was made.
-pub fn front(seed: u64) -> Result<Front, String> {
+pub fn kernel(seed: u64) -> Result<Kernel, String> {
     let mut random = Random::new(seed);
     let program = make::program(&mut random);
     let mut text = String::from("use triton::prelude::*;\n\n");
@@ -87,7 +87,7 @@ pub fn front(seed: u64) -> Result<Front, String> {
     let _ = writeln!(header, "; args {}", args.join(" "));
     let setup = Setup::parse(&header)?;
     let expected = expected(&program, &setup, &parameters, &fields, n);
-    Ok(Front { text, header, expected })
+    Ok(Kernel { text, header, expected })
 }
 
 fn written(dtype: &str, value: i64) -> String {
@@ -171,24 +171,24 @@ fn number(dtype: DType, bits: u64) -> Num {
     }
 }
 
-/// The case of a program: its launch, and the tile IR that the attributes make of it.
+/// The case of a kernel: its launch, and the tile IR that the attributes make of it.
 ///
 /// # Errors
 /// The attributes refuse it.
-pub fn case(front: &Front) -> Result<Case, String> {
-    let expansion = expand(&front.text)?;
+pub fn case(kernel: &Kernel) -> Result<Case, String> {
+    let expansion = expand(&kernel.text)?;
     if let Some(error) = expansion.messages.iter().find(|message| !message.text.starts_with("warning")) {
         return Err(format!("{}:{}: {}", error.start.0, error.start.1, error.text));
     }
     let [ir] = &expansion.kernels[..] else { return Err(format!("{} kernels", expansion.kernels.len())) };
-    Ok(Case { text: format!("{}{ir}", front.header), rounds: false })
+    Ok(Case { text: format!("{}{ir}", kernel.header), rounds: false })
 }
 
-/// Runs a program's tile IR on the interpreter, as the CPU device does, and its PTX on the simulator.
+/// Runs a kernel's tile IR on the interpreter, as the CPU device does, and its PTX on the simulator.
 ///
 /// # Errors
-/// It is refused, or a result is not what [`Front::expected`] says.
-pub fn check(front: &Front) -> Result<(), String> {
-    let found = ends(&case(front)?.text)?;
-    if found == front.expected { Ok(()) } else { Err(difference(&front.expected, &found)) }
+/// It is refused, or a result is not what [`Kernel::expected`] says.
+pub fn check(kernel: &Kernel) -> Result<(), String> {
+    let found = ends(&case(kernel)?.text)?;
+    if found == kernel.expected { Ok(()) } else { Err(difference(&kernel.expected, &found)) }
 }

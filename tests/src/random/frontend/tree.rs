@@ -74,7 +74,7 @@ pub enum Expr {
     /// `arange(start, end)`.
     Arange(u32, u32),
     /// `arange(0, NAME)` of a constant.
-    Span(String),
+    ArangeTo(String),
     /// `full(shape, x)`.
     Full(Vec<u32>, Box<Expr>),
     /// `program_id(0)`.
@@ -228,7 +228,7 @@ pub fn expr(of: &Expr) -> String {
         Expr::Expand(x, axis) => format!("{}.expand_dims({axis})", operand(x)),
         Expr::Transpose(x) => format!("{}.transpose()", operand(x)),
         Expr::Arange(start, end) => format!("arange({start}, {end})"),
-        Expr::Span(name) => format!("arange(0, {name})"),
+        Expr::ArangeTo(name) => format!("arange(0, {name})"),
         Expr::Full(shape, x) => format!("full([{}], {})", lengths(shape), expr(x)),
         Expr::Program => "program_id(0)".into(),
         Expr::Call(index, None, args) => format!("f{index}({})", list(args)),
@@ -263,7 +263,7 @@ fn operand(of: &Expr) -> String {
         | Expr::Expand(..)
         | Expr::Transpose(_)
         | Expr::Arange(..)
-        | Expr::Span(_)
+        | Expr::ArangeTo(_)
         | Expr::Full(..)
         | Expr::Program
         | Expr::Call(..)
