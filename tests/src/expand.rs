@@ -15,10 +15,20 @@ use syn::{Attribute, Item, UseTree};
 pub struct Expansion {
     /// Errors and warnings, in the order of the source, each once.
     pub messages: Vec<Message>,
-    /// The tile IR of each kernel's configurations at stage 0, as it is embedded.
-    pub kernels: Vec<String>,
+    /// Each config of each instance of the kernels.
+    pub kernels: Vec<Kernel>,
     /// Hidden macros that were called and do not exist.
     pub unresolved: Vec<String>,
+}
+
+/// A config of a kernel's instance, as it is embedded.
+pub struct Kernel {
+    /// The instance as the user writes it: `add::<f32, 1024>`.
+    pub instance: String,
+    /// The number of the config, from 0.
+    pub config: usize,
+    /// The tile IR at stage 0.
+    pub ir: String,
 }
 
 /// An error or a warning.
@@ -131,6 +141,8 @@ struct Expander {
     aliases: BTreeMap<String, String>,
     /// What the hidden macro of a name adds: its id, and its parts.
     macros: BTreeMap<String, (TokenTree, TokenStream)>,
+    /// The tile IR of the configs whose instance has not been met: it stands after them.
+    configs: Vec<String>,
     done: Expansion,
 }
 
@@ -165,7 +177,12 @@ impl Expander {
                 }
                 TokenTree::Ident(name) if name == "Config" && word(3) == "new" => {
                     if let Some(arguments) = group(4) {
-                        self.kernel(arguments);
+                        self.config(arguments);
+                    }
+                }
+                TokenTree::Ident(name) if name == "KernelMetadata" && word(3) == "new" => {
+                    if let Some(arguments) = group(4) {
+                        self.instance(arguments);
                     }
                 }
                 // The rules of a hidden macro have messages of their own.
@@ -192,8 +209,16 @@ impl Expander {
     }
 
     /// `Config::new(warps, Cow::Borrowed(IR), ..)`.
-    fn kernel(&mut self, arguments: &Group) {
-        self.done.kernels.extend(groups(arguments.stream()).find_map(|group| literal(&group.stream())));
+    fn config(&mut self, arguments: &Group) {
+        self.configs.extend(groups(arguments.stream()).find_map(|group| literal(&group.stream())));
+    }
+
+    /// `KernelMetadata::new(Cow::Borrowed(kernel), Cow::Borrowed(instance), ..)`, which its configs precede.
+    fn instance(&mut self, arguments: &Group) {
+        let names = groups(arguments.stream()).filter_map(|group| literal(&group.stream()));
+        let instance = names.take(2).last().unwrap_or_default();
+        let configs = std::mem::take(&mut self.configs).into_iter().enumerate();
+        self.done.kernels.extend(configs.map(|(config, ir)| Kernel { instance: instance.clone(), config, ir }));
     }
 
     /// `macro_rules! hidden { (..) => { .. { $($parts)* (.. => "id") parts } }; .. } .. use hidden as name;`

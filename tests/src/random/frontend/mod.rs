@@ -180,8 +180,8 @@ pub fn case(kernel: &Kernel) -> Result<Case, String> {
     if let Some(error) = expansion.messages.iter().find(|message| !message.text.starts_with("warning")) {
         return Err(format!("{}:{}: {}", error.start.0, error.start.1, error.text));
     }
-    let [ir] = &expansion.kernels[..] else { return Err(format!("{} kernels", expansion.kernels.len())) };
-    Ok(Case { text: format!("{}{ir}", kernel.header), rounds: false })
+    let [found] = &expansion.kernels[..] else { return Err(format!("{} kernels", expansion.kernels.len())) };
+    Ok(Case { text: format!("{}{}", kernel.header, found.ir), rounds: false })
 }
 
 /// Runs a kernel's tile IR on the interpreter, as the CPU device does, and its PTX on the simulator.
