@@ -4,16 +4,21 @@
 //! |---|---|
 //! | `ci` | runs `.ci/run`: everything that a change must pass |
 //! | `validate` | assembles every PTX snapshot with the vendor's `ptxas`, and compares registers and spills with the record |
+//! | `counts` | assembles kernels, and compares registers, spills, barriers and instructions by class with the record |
+//! | `corpus` | runs the compiler's text tests, without building anything that uses the compiler |
 //! | `bundle` | lays examples, tests and benchmarks in `target/gpu/`, to run on a GPU host without Rust |
 //! | `stub DIR` | makes a stand-in `libcuda.so` in `DIR/lib64`, to link crates that need one at build time |
 //! | `reproduce` | builds a crate with kernels in two folders and compares the PTX |
 //! | `same REVISION` | compares the code of every kernel in tests, examples, benchmarks and conformance with that revision's |
 //! | `ide` | asks rust-analyzer about a sample kernel: hover, completion, go to definition, diagnostics |
 
+mod assembler;
 mod bundle;
+mod counts;
 mod ide;
 mod reproduce;
 mod same;
+mod sass;
 mod stub;
 mod validate;
 
@@ -29,12 +34,14 @@ fn main() -> ExitCode {
     let outcome = match words[..] {
         ["ci"] => ci(),
         ["validate"] => validate::validate(),
+        ["counts"] => counts::counts(),
+        ["corpus"] => corpus(),
         ["bundle"] => bundle::bundle(),
         ["stub", dir] => stub::stub(Path::new(dir)),
         ["reproduce"] => reproduce::reproduce(),
         ["same", revision] => same::same(revision),
         ["ide"] => ide::ide(),
-        _ => Err("tasks: ci, validate, bundle, stub DIR, reproduce, same REVISION, ide".into()),
+        _ => Err("tasks: ci, validate, counts, corpus, bundle, stub DIR, reproduce, same REVISION, ide".into()),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
@@ -50,6 +57,14 @@ fn ci() -> Outcome {
     let run = root().join(".ci/run");
     let status = std::process::Command::new(&run).status().map_err(|e| format!("{}: {e}", run.display()))?;
     if status.success() { Ok(()) } else { Err(format!("{} failed: {status}", run.display())) }
+}
+
+/// Runs the compiler's text tests. `cargo test -p triton-tests --test corpus` does the same, but builds the façade first.
+fn corpus() -> Outcome {
+    let count = triton_tests::corpus::run_all(&root().join("tests/corpus"))
+        .map_err(|failures| format!("{} cases failed:\n\n{}", failures.len(), failures.join("\n\n")))?;
+    println!("corpus: {count} cases passed");
+    Ok(())
 }
 
 /// The root of the repository.

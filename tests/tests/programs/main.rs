@@ -29,3 +29,8 @@ programs! {
     views,
     without_prelude,
 }
+
+/// The kernels whose instructions are counted. Nothing launches them: they only have to build.
+#[path = "../../corpus/counts/kernels.rs"]
+#[allow(dead_code, reason = "kernels without a host program")]
+mod counts;

@@ -15,9 +15,9 @@ pub(crate) const CRATES: &[Row] = &[
     ("triton-dsl", &["triton-core", "triton-macros", "triton-runtime"]),
     ("triton-cust", &["triton-dsl"]),
     ("triton-bench", &["triton-core", "triton-dsl"]),
-    ("triton-tests", &["triton-core", "triton-sim", "triton-syntax", "triton-dsl"]),
+    ("triton-tests", &["triton-core", "triton-sim", "triton-syntax"]),
     ("triton-runtime-models", &[]),
-    ("xtask", &["triton-core"]),
+    ("xtask", &["triton-core", "triton-tests"]),
 ];
 
 /// The modules of `triton-core`.

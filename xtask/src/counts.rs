@@ -1,0 +1,190 @@
+//! `counts`: what the vendor's assembler makes of kernels, as numbers: registers, spills, shared memory, barriers, and the
+//! instructions of the main path and of the innermost loop by class.
+//!
+//! The record is `tests/corpus/counts/counts.txt`, a line for each image and architecture; `BLESS=1` renews it. Without a GPU
+//! it shows what a change of the compiler does to code, before anything is measured. A spill is a failure that `BLESS=1` does
+//! not silence, unless [`KNOWN_SPILLS`] names it.
+
+use crate::assembler::{ARCHITECTURES, NVDISASM, PTXAS, Scratch, assemble, images};
+use crate::sass::{Profile, profile};
+use crate::{Outcome, output, root};
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::process::Command;
+use triton_core::metadata::Image;
+use triton_tests::expand::{Kernel, expand};
+use triton_tests::parallel;
+
+/// Files whose kernels are counted: those of the benchmarks, and the others.
+const SOURCES: &[&str] = &["benchmarks/src/tiles.rs", "tests/corpus/counts/kernels.rs"];
+
+const RECORD: &str = "tests/corpus/counts/counts.txt";
+
+/// Images that spill, and why. One that no longer does is a failure too, so that the list only shrinks.
+const KNOWN_SPILLS: &[(&str, &str)] = &[
+    ("softmax::<16384> generic sm_90a", "1024 threads leave 64 registers each, and its accesses are not vectorised"),
+    ("softmax::<32768> generic sm_90a", "1024 threads leave 64 registers each, and its accesses are not vectorised"),
+    ("matmul::<f16, 128, 64, 32> divisible16 sm_90a", "the PTX asks for 3 blocks of 256 threads: 80 registers"),
+    ("matmul::<bf16, 128, 64, 32> divisible16 sm_90a", "the PTX asks for 3 blocks of 256 threads: 80 registers"),
+];
+
+pub fn counts() -> Outcome {
+    let Some(ptxas) = PTXAS.require("counts")? else { return Ok(()) };
+    let Some(nvdisasm) = NVDISASM.require("counts")? else { return Ok(()) };
+    let tools = Tools { ptxas, nvdisasm, scratch: Scratch::new("counts")? };
+    let subjects = subjects()?;
+    let pairs = |index| ARCHITECTURES.iter().map(move |arch| (index, *arch));
+    let jobs: Vec<(usize, &str)> = (0..subjects.len()).flat_map(pairs).collect();
+    let lines = all(parallel::map(&jobs, |&(index, arch)| tools.count(index, &subjects[index], arch)))?;
+    let path = root().join(RECORD);
+    let mut failures = spills(&lines, KNOWN_SPILLS);
+    if failures.is_empty() && std::env::var_os("BLESS").is_some_and(|v| v == "1") {
+        let text: String = lines.iter().map(|line| format!("{}: {}\n", line.key, line.numbers)).collect();
+        return std::fs::write(&path, text).map_err(|e| format!("{}: {e}", path.display()));
+    }
+    let changes = changes(&std::fs::read_to_string(&path).unwrap_or_default(), &lines);
+    if !changes.is_empty() {
+        failures.push(format!("{} lines differ from {RECORD}; BLESS=1 renews it:", changes.len()));
+        failures.extend(changes);
+    }
+    if !failures.is_empty() {
+        return Err(failures.join("\n"));
+    }
+    let (images, architectures) = (subjects.len(), ARCHITECTURES.join(" and "));
+    println!("counts: {images} images on {architectures} are as recorded; {} spill:", KNOWN_SPILLS.len());
+    KNOWN_SPILLS.iter().for_each(|(key, reason)| println!("  {key}: {reason}"));
+    Ok(())
+}
+
+/// An image and its name: `softmax::<4096> divisible16`.
+struct Subject {
+    name: String,
+    image: Image,
+}
+
+/// A line of the record.
+struct Line {
+    /// `softmax::<4096> divisible16 sm_90a`.
+    key: String,
+    /// Bytes that are stored to and loaded from local memory.
+    spilled: u32,
+    /// What stands after the key.
+    numbers: String,
+}
+
+/// Every image of every kernel.
+fn subjects() -> Outcome<Vec<Subject>> {
+    let kernels: Vec<Kernel> = all(parallel::map(SOURCES, |file| kernels(file)))?.into_iter().flatten().collect();
+    let compiled = parallel::map(&kernels, |kernel| Ok((name(kernel, &kernels), images(&kernel.ir)?)));
+    let mut subjects: Vec<Subject> = Vec::new();
+    for (name, images) in all(compiled)? {
+        if subjects.iter().any(|subject| subject.name.starts_with(&format!("{name} "))) {
+            return Err(format!("two kernels of {} are `{name}`", SOURCES.join(" and ")));
+        }
+        let named = |image: Image| Subject { name: format!("{name} {}", image.specialization.name()), image };
+        subjects.extend(images.into_iter().map(named));
+    }
+    Ok(subjects)
+}
+
+/// The kernels of a file.
+fn kernels(file: &str) -> Outcome<Vec<Kernel>> {
+    let path = root().join(file);
+    let text = std::fs::read_to_string(&path).map_err(|e| format!("{}: {e}", path.display()))?;
+    let expansion = expand(&text).map_err(|e| format!("{file}:{e}"))?;
+    let errors = expansion.messages.iter().filter(|message| !message.text.starts_with("warning"));
+    let errors: Vec<String> = errors.map(|e| format!("{file}:{}: {}", e.start.0, e.text)).collect();
+    if errors.is_empty() { Ok(expansion.kernels) } else { Err(errors.join("\n")) }
+}
+
+/// The instance, and the config where it has several.
+fn name(kernel: &Kernel, kernels: &[Kernel]) -> String {
+    let several = kernels.iter().any(|other| other.instance == kernel.instance && other.config > 0);
+    if several { format!("{} config {}", kernel.instance, kernel.config) } else { kernel.instance.clone() }
+}
+
+/// The results, or all errors.
+fn all<T>(results: Vec<Outcome<T>>) -> Outcome<Vec<T>> {
+    let (mut done, mut errors) = (Vec::new(), Vec::new());
+    for result in results {
+        match result {
+            Ok(value) => done.push(value),
+            Err(error) => errors.push(error),
+        }
+    }
+    if errors.is_empty() { Ok(done) } else { Err(errors.join("\n")) }
+}
+
+/// What images go through.
+struct Tools {
+    ptxas: PathBuf,
+    nvdisasm: PathBuf,
+    scratch: Scratch,
+}
+
+impl Tools {
+    /// The line of an image, whose number names its files.
+    fn count(&self, index: usize, subject: &Subject, arch: &str) -> Outcome<Line> {
+        let key = format!("{} {arch}", subject.name);
+        let failure = |error: String| format!("{key}: {error}");
+        let ptx = self.scratch.write(&format!("{index}.{arch}.ptx"), subject.image.text())?;
+        let cubin = self.scratch.file(&format!("{index}.{arch}.cubin"));
+        let resources = assemble(&self.ptxas, &ptx, arch, &cubin).map_err(failure)?;
+        let listing = output(Command::new(&self.nvdisasm).arg("-c").arg(&cubin)).map_err(failure)?;
+        let Profile { barriers, path, innermost } = profile(&listing).map_err(failure)?;
+        let spilled = resources.spill_stores + resources.spill_loads;
+        let (registers, shared) = (resources.registers, subject.image.shared_bytes);
+        let mut numbers =
+            format!("{registers} registers, {spilled} spilled, {shared} shared, {barriers} barriers; path {path}");
+        if let Some(innermost) = innermost {
+            numbers += &format!("; loop {innermost}");
+        }
+        Ok(Line { key, spilled, numbers })
+    }
+}
+
+/// Spills that are not known, and known ones that are none.
+fn spills(lines: &[Line], known: &[(&str, &str)]) -> Vec<String> {
+    let is_known = |line: &&Line| known.iter().any(|(key, _)| *key == line.key);
+    let unknown = lines.iter().filter(|line| line.spilled > 0 && !is_known(line));
+    let gone = known.iter().filter(|(key, _)| !lines.iter().any(|line| line.spilled > 0 && line.key == *key));
+    unknown
+        .map(|line| format!("{} spills {} bytes", line.key, line.spilled))
+        .chain(gone.map(|(key, _)| format!("{key} does not spill: remove it from KNOWN_SPILLS in xtask/src/counts.rs")))
+        .collect()
+}
+
+/// The lines of the record that differ: what was recorded, and what is found.
+fn changes(record: &str, lines: &[Line]) -> Vec<String> {
+    let recorded: BTreeMap<&str, &str> = record.lines().filter_map(|line| line.split_once(": ")).collect();
+    let mut changes = Vec::new();
+    for Line { key, numbers, .. } in lines {
+        match recorded.get(key.as_str()) {
+            Some(old) if old == numbers => {}
+            Some(old) => changes.push(format!("{key}\n    old: {old}\n    new: {numbers}")),
+            None => changes.push(format!("{key}\n    new: {numbers}")),
+        }
+    }
+    let gone = recorded.iter().filter(|(key, _)| !lines.iter().any(|line| line.key == **key));
+    changes.extend(gone.map(|(key, old)| format!("{key}\n    old: {old}")));
+    changes
+}
+
+#[test]
+fn spills_are_known_or_failures() {
+    let line = |key: &str, spilled| Line { key: key.into(), spilled, numbers: String::new() };
+    let lines = [line("a", 0), line("b", 8), line("c", 16)];
+    assert_eq!(spills(&lines, &[("b", "why"), ("c", "why")]), [] as [&str; 0]);
+    assert_eq!(spills(&lines, &[("b", "why")]), ["c spills 16 bytes"]);
+    let gone = spills(&lines, &[("a", "why"), ("b", "why"), ("c", "why")]);
+    assert!(matches!(&gone[..], [text] if text.starts_with("a does not spill")), "{gone:?}");
+}
+
+#[test]
+fn changes_have_the_old_and_the_new_line() {
+    let line = |key: &str, numbers: &str| Line { key: key.into(), spilled: 0, numbers: numbers.into() };
+    let lines = [line("a", "1"), line("b", "2"), line("c", "3")];
+    assert_eq!(changes("a: 1\nb: 2\nc: 3\n", &lines), [] as [&str; 0]);
+    let changed = changes("a: 1\nb: 4\nd: 5\n", &lines);
+    assert_eq!(changed, ["b\n    old: 4\n    new: 2", "c\n    new: 3", "d\n    old: 5"]);
+}
