@@ -9,13 +9,15 @@
 //! | `parse` | the function printed again | it is the case itself, but for its comments |
 //! | `verify` | the error of parser or verifier | case |
 //! | `pass=NAME` | the function after that pass of stage 0 | case |
-//! | `layout`, `layout aligned16`, `layout divisible16` | the function at stage 1 under that specialization | case |
-//! | `synchronize`, `synchronize divisible16` | the function at stage 2 | case |
+//! | `layout` | the function at stage 1 | case |
+//! | `synchronize` | the function at stage 2 | case |
 //! | `barriers` | the errors of the interpreter at stage 2, with each barrier deleted in turn | case |
-//! | `explain`, `explain aligned16`, `explain divisible16` | the layouts that are chosen, and their cost | case |
+//! | `explain` | the layouts that are chosen, and their cost | case |
 //! | `run` | the buffers after the grid has run, the same before and after each pass, and of the PTX on the simulator | case |
 //! | `ptx` | the images | `NAME.TARGET.generic.ptx`, `NAME.TARGET.SPECIALIZATION.diff` |
 //! | `lower` | the code for `sm_80` of a function that is at stage 1 or 2 already | `NAME.ptx` |
+//!
+//! `layout`, `synchronize` and `explain` are for every launch, or for the specialization whose name follows.
 
 use crate::{parallel, run};
 use std::path::{Path, PathBuf};
@@ -55,7 +57,11 @@ fn check(path: &Path) -> Result<(), String> {
     let text = std::fs::read_to_string(path).map_err(|e| e.to_string())?;
     let command =
         text.lines().next().and_then(|l| l.strip_prefix("; test ")).ok_or("the first line must be `; test ..`")?;
-    match command {
+    let (test, specialization) = match command.split_once(' ') {
+        Some((test @ ("layout" | "synchronize" | "explain"), name)) => (test, specialization(name)?),
+        Some(_) | None => (command, Specialization::Generic),
+    };
+    match test {
         "parse" => {
             let printed = print(&parse(&text).map_err(|e| e.to_string())?);
             let code: String = text.lines().filter(|l| !l.starts_with(';')).map(|l| format!("{l}\n")).collect();
@@ -65,15 +71,15 @@ fn check(path: &Path) -> Result<(), String> {
             Ok(_) => Err("the verifier found nothing wrong".into()),
             Err(error) => expect(path, &text, &format!("{error}\n")),
         },
-        "explain" | "explain aligned16" | "explain divisible16" => {
+        "explain" => {
             let func = parse(&text).map_err(|e| e.to_string())?;
-            expect(path, &text, &triton_core::explain(&func, specialization(command))?)
+            expect(path, &text, &triton_core::explain(&func, specialization)?)
         }
-        "layout" | "layout aligned16" | "layout divisible16" | "synchronize" | "synchronize divisible16" => {
+        "layout" | "synchronize" => {
             let mut func = parse(&text).map_err(|e| e.to_string())?;
-            passes::run(passes::LAY_OUT, &mut func, specialization(command))?;
-            if command.starts_with("synchronize") {
-                passes::run(passes::SYNCHRONIZE, &mut func, specialization(command))?;
+            passes::run(passes::LAY_OUT, &mut func, specialization)?;
+            if test == "synchronize" {
+                passes::run(passes::SYNCHRONIZE, &mut func, specialization)?;
             }
             parse(&print(&func)).map_err(|e| format!("what was printed cannot be read: {e}"))?;
             expect(path, &text, &print(&func))
@@ -101,9 +107,9 @@ fn check(path: &Path) -> Result<(), String> {
     }
 }
 
-/// The specialization that a command ends in.
-fn specialization(command: &str) -> Specialization {
-    Specialization::ALL.iter().find(|p| command.ends_with(p.name())).copied().unwrap_or(Specialization::Generic)
+fn specialization(name: &str) -> Result<Specialization, String> {
+    let found = Specialization::ALL.iter().find(|specialization| specialization.name() == name).copied();
+    found.ok_or_else(|| format!("`{name}` is not a specialization"))
 }
 
 fn ptx(path: &Path, text: &str) -> Result<(), String> {

@@ -36,7 +36,7 @@ pub fn run(text: &str) -> Result<String, String> {
     each(passes::OPTIMISE, &mut func, Specialization::Generic)?;
     // Only a unit stride is put into code; of the rest the interpreter sees nothing.
     let units = setup.units(&func)?;
-    let all = Specialization::ALL.iter().filter(|&&s| units || s < Specialization::Divisible16);
+    let all = Specialization::ALL.iter().filter(|&&s| units || s == Specialization::Generic);
     for &specialization in all {
         let mut laid = func.clone();
         each(passes::LAY_OUT, &mut laid, specialization)?;

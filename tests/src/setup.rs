@@ -12,7 +12,7 @@
 
 use crate::numbers;
 use std::fmt::Write;
-use triton_core::ir::{Function, Param};
+use triton_core::ir::{Function, Param, Promised};
 use triton_core::metadata::{Arg, Specialization};
 use triton_core::types::{Constant, DType, Elem};
 
@@ -99,29 +99,21 @@ impl Setup {
     /// As of [`Setup::args`].
     pub fn strongest(&self, func: &Function) -> Result<Specialization, String> {
         let args = self.args(func, &vec![0; self.buffers.len()])?;
-        let keeps = |pointers: bool| {
-            func.params.iter().zip(&args).filter(|(param, _)| !param.general).all(|(param, arg)| {
-                match func.ty(param.value).elem {
-                    Elem::Num(_) if param.unit => pointers || arg.bits() == 1,
-                    Elem::Ptr { .. } => !pointers || arg.bits() % 16 == 0,
-                    Elem::Num(dtype) => pointers || !dtype.is_int() || arg.bits() % 16 == 0,
-                }
-            })
+        let keeps = |specialization: Specialization| {
+            let promise = |param: &Param| param.promise(func.ty(param.value).elem, specialization);
+            func.params.iter().zip(&args).all(|(param, arg)| promise(param).keeps(arg.bits()))
         };
-        Ok(match (keeps(true), keeps(false)) {
-            (false, _) => Specialization::Generic,
-            (true, false) => Specialization::Aligned16,
-            (true, true) => Specialization::Divisible16,
-        })
+        let kept = Specialization::ALL.iter().copied().filter(|&specialization| keeps(specialization));
+        Ok(kept.max().unwrap_or(Specialization::Generic))
     }
 
-    /// Whether the strides are 1 that have to be under the strongest specialization.
+    /// Whether the strides are 1 that every specialization but the generic one puts into code.
     ///
     /// # Errors
     /// As of [`Setup::args`].
     pub fn units(&self, func: &Function) -> Result<bool, String> {
         let args = self.args(func, &vec![0; self.buffers.len()])?;
-        let mut units = func.params.iter().zip(&args).filter(|(param, _)| param.unit && !param.general);
+        let mut units = func.params.iter().zip(&args).filter(|(param, _)| param.promised == Promised::Unit);
         Ok(units.all(|(_, arg)| arg.bits() == 1))
     }
 

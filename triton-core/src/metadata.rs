@@ -36,6 +36,9 @@ pub struct ParamMetadata {
     /// Whether this parameter takes part in specialization (see [`Specialization`]): pointers, views and integers do, unless
     /// `#[no_specialize]`.
     pub specialize: bool,
+    /// Whether it is an integer by which the kernel multiplies the index along the last axis of its pointers: a stride, which
+    /// [`Specialization::UnitStride`] promises to be 1.
+    pub stride: bool,
 }
 
 /// What is passed for a parameter.
@@ -160,8 +163,14 @@ impl KernelMetadata {
 
 #[doc(hidden)]
 impl ParamMetadata {
-    pub const fn new(name: Cow<'static, str>, ty: ParamType, multiple_of: u32, specialize: bool) -> ParamMetadata {
-        ParamMetadata { name, ty, multiple_of, specialize }
+    pub const fn new(
+        name: Cow<'static, str>,
+        ty: ParamType,
+        multiple_of: u32,
+        specialize: bool,
+        stride: bool,
+    ) -> ParamMetadata {
+        ParamMetadata { name, ty, multiple_of, specialize, stride }
     }
 }
 
@@ -271,31 +280,35 @@ impl Target {
     }
 }
 
-/// What an image assumes, beside the parameters' own `multiple_of`. Each member implies those before it.
+/// What an image assumes of the parameters that are specialized, beside their own `multiple_of`. Each member implies those
+/// before it.
 ///
-/// A view that is specialized takes part as a whole: it keeps [`Specialization::Aligned16`] as a pointer does, and
-/// [`Specialization::Divisible16`] if beside that its last stride is 1 (or its last extent at most 1), and its last extent and
-/// all its other strides, in elements, are divisible by 16. Nothing is known of its other extents.
+/// Nothing is assumed of a view's extents but of the last one, and of that under [`Specialization::Divisible16`] alone. The
+/// stride of an axis with at most one element does not matter: a launch passes 1 for the last axis, and 0 for others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Specialization {
     /// Nothing: code for any arguments.
     Generic,
-    /// Every pointer, and every view's first element, is aligned to 16 bytes.
+    /// The last stride of every view is 1, and so is every integer that is a [stride](ParamMetadata::stride).
+    UnitStride,
+    /// Beside that, every pointer and every view's first element are aligned to 16 bytes, and the other strides of every view
+    /// are whole multiples of 16 bytes: rows begin aligned.
     Aligned16,
-    /// Beside that, every integer is divisible by 16, and so are the extent and strides of every view, as said above.
+    /// Beside that, every other integer is divisible by 16, and so is the last extent of every view.
     Divisible16,
 }
 
 impl Specialization {
     /// Every member, from the least to the most.
     pub const ALL: &'static [Specialization] =
-        &[Specialization::Generic, Specialization::Aligned16, Specialization::Divisible16];
+        &[Specialization::Generic, Specialization::UnitStride, Specialization::Aligned16, Specialization::Divisible16];
 
-    /// A word for file names and messages: `generic`, `aligned16`, `divisible16`.
+    /// A word for file names and messages: `generic`, `unit_stride`, `aligned16`, `divisible16`.
     pub const fn name(self) -> &'static str {
         match self {
             Specialization::Generic => "generic",
+            Specialization::UnitStride => "unit_stride",
             Specialization::Aligned16 => "aligned16",
             Specialization::Divisible16 => "divisible16",
         }

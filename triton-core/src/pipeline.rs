@@ -1,9 +1,9 @@
 //! From a kernel to what is embedded: the stages in order.
 
-use crate::analysis::advice;
+use crate::analysis::{advice, stride};
 use crate::ast::{Instance, Kernel};
 use crate::diag::{Code, Diagnostic, Failure};
-use crate::ir::Function;
+use crate::ir::{Function, Promised};
 use crate::metadata::{Config, Image, Specialization, Target};
 use crate::ptx::lower::LowerError;
 use crate::span::Span;
@@ -22,6 +22,8 @@ pub struct Compiled {
     pub config: Config,
     /// The type that each of [`Kernel::outers`] has, unless the instance does not use it.
     pub outers: Vec<Option<DType>>,
+    /// Of each parameter of the IR, whether it is a stride that the specializations promise to be 1.
+    pub strides: Vec<bool>,
 }
 
 /// Type-checks one instance of a kernel and compiles it for every target.
@@ -29,12 +31,27 @@ pub struct Compiled {
 /// # Errors
 /// Everything that is wrong with the kernel, in the order of the source.
 pub fn compile(kernel: &Kernel, instance: &Instance) -> Result<Compiled, Failure> {
-    let (mut func, outers) = sema::check(kernel, instance)?;
+    let (mut func, outers) = typed(kernel, instance)?;
     let ir = ir::print::print(&func);
     let failure = |problem: Diagnostic| Failure { diagnostics: vec![problem], ..Failure::default() };
     passes::run(passes::OPTIMISE, &mut func, Specialization::Generic).map_err(|message| failure(mistake(message)))?;
     let images = images(&func).map_err(failure)?;
-    Ok(Compiled { config: Config { num_warps: func.num_warps, ir: ir.into(), images: images.into() }, outers })
+    Ok(Compiled { strides: strides(&func), config: Config { num_warps: func.num_warps, ir: ir.into(), images: images.into() }, outers })
+}
+
+/// The meaning of an instance, with what the specializations promise of its parameters.
+fn typed(kernel: &Kernel, instance: &Instance) -> Result<(Function, Vec<Option<DType>>), Failure> {
+    let (mut func, outers) = sema::check(kernel, instance)?;
+    let strides = stride::unit_candidates(&func);
+    for param in func.params.iter_mut().filter(|param| strides.contains(&param.value)) {
+        param.promised = Promised::Unit;
+    }
+    Ok((func, outers))
+}
+
+/// Whether each parameter of the IR is an integer that the specializations promise to be 1.
+fn strides(func: &Function) -> Vec<bool> {
+    func.params.iter().map(|param| param.promised == Promised::Unit).collect()
 }
 
 /// Type-checks one instance of a kernel and makes no code: what [`compile`] gives, without images.
@@ -42,14 +59,14 @@ pub fn compile(kernel: &Kernel, instance: &Instance) -> Result<Compiled, Failure
 /// # Errors
 /// Everything that is wrong with the kernel but the size of its code.
 pub fn check(kernel: &Kernel, instance: &Instance) -> Result<Compiled, Failure> {
-    let (func, outers) = sema::check(kernel, instance)?;
+    let (func, outers) = typed(kernel, instance)?;
     let ir = ir::print::print(&func);
-    Ok(Compiled { config: Config { num_warps: func.num_warps, ir: ir.into(), images: Vec::new().into() }, outers })
+    Ok(Compiled { strides: strides(&func), config: Config { num_warps: func.num_warps, ir: ir.into(), images: Vec::new().into() }, outers })
 }
 
 /// What could be better about one instance of a kernel that compiles: see [`crate::analysis::advice`].
 pub fn advise(kernel: &Kernel, instance: &Instance) -> Vec<Diagnostic> {
-    let Ok((mut func, _)) = sema::check(kernel, instance) else { return Vec::new() };
+    let Ok((mut func, _)) = typed(kernel, instance) else { return Vec::new() };
     // Views are what launches mostly pass: their last axis runs along memory.
     let optimised = passes::run(passes::OPTIMISE, &mut func, Specialization::Generic);
     match optimised.and_then(|()| passes::specialise(&mut func, Specialization::Divisible16)) {

@@ -47,8 +47,14 @@ impl<'a> LaunchArg<'a> {
             ParamType::Tensor { dtype: T::DTYPE, rank: R as u8, mutable },
             Some(view.allocation()),
         );
-        let extents = view.shape().into_iter().map(|extent| extent as u64);
-        let strides = view.strides().into_iter().map(|stride| stride as u64);
+        let shape = view.shape();
+        let extents = shape.into_iter().map(|extent| extent as u64);
+        // Along an axis of one element any stride is the same.
+        let stride = |(axis, stride): (usize, isize)| match shape[axis] {
+            0 | 1 => u64::from(axis + 1 == R),
+            _ => stride as u64,
+        };
+        let strides = view.strides().into_iter().enumerate().map(stride);
         for (word, value) in arg.words[1..].iter_mut().zip(extents.chain(strides)) {
             *word = value;
         }
@@ -76,26 +82,30 @@ impl<'a> LaunchArg<'a> {
         self.words[0]
     }
 
-    /// The most specialized code that the value allows: see [`Specialization`].
+    /// The most specialized code that the value allows, as a stride or not: see [`Specialization`].
     #[inline]
-    pub(crate) fn specialization(&self) -> Specialization {
+    pub(crate) fn specialization(&self, stride: bool) -> Specialization {
         let divisible = |bits: u64| bits.is_multiple_of(16);
-        let regular = |regular: bool| if regular { Specialization::Divisible16 } else { Specialization::Aligned16 };
         if let Some(dtype) = self.ty.scalar() {
             // The low bits decide, whatever the sign and the width.
-            return regular(!dtype.is_int() || divisible(self.bits()));
+            return match stride {
+                true if self.bits() == 1 => Specialization::Divisible16,
+                true => Specialization::Generic,
+                false if !dtype.is_int() || divisible(self.bits()) => Specialization::Divisible16,
+                false => Specialization::Aligned16,
+            };
         }
-        if !divisible(self.bits()) {
-            return Specialization::Generic;
-        }
-        let ParamType::Tensor { rank, .. } = self.ty else { return Specialization::Divisible16 };
+        let aligned = divisible(self.bits());
+        let ParamType::Tensor { dtype, rank, .. } = self.ty else {
+            return if aligned { Specialization::Divisible16 } else { Specialization::UnitStride };
+        };
         let (extents, strides) = self.words()[1..].split_at(usize::from(rank));
-        regular(match (extents, strides) {
-            ([.., extent], [others @ .., stride]) => {
-                (*stride == 1 || *extent <= 1) && divisible(*extent) && others.iter().all(|stride| divisible(*stride))
-            }
-            ([], _) | (_, []) => false,
-        })
+        let ([.., extent], [pitches @ .., 1]) = (extents, strides) else { return Specialization::Generic };
+        let elements = u64::from(16 / dtype.bytes());
+        if !aligned || !pitches.iter().all(|pitch| pitch.is_multiple_of(elements)) {
+            return Specialization::UnitStride;
+        }
+        if divisible(*extent) { Specialization::Divisible16 } else { Specialization::Aligned16 }
     }
 }
 

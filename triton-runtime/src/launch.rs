@@ -121,7 +121,7 @@ impl<'a, S, const N: usize> Launch<'a, S, N> {
                 return Err(self.not_a_multiple(param, bits));
             }
             if param.specialize {
-                specialization = specialization.min(arg.specialization());
+                specialization = specialization.min(arg.specialization(param.stride));
             }
         }
         Ok(specialization)

@@ -220,6 +220,7 @@ fn images_are_chosen_by_arguments() -> Result<()> {
         vec![
             image("special", "s\0", Specialization::Divisible16, 64),
             image("aligned", "a\0", Specialization::Aligned16, 64),
+            image("unit", "u\0", Specialization::UnitStride, 64),
             image("general", "g\0", Specialization::Generic, 32),
         ]
     };
@@ -230,8 +231,8 @@ fn images_are_chosen_by_arguments() -> Result<()> {
         (0, -16, "special"),
         (0, 0, "special"),
         (0, 8, "aligned"),
-        (1, 16, "general"),
-        (1, 3, "general"),
+        (1, 16, "unit"),
+        (1, 3, "unit"),
     ];
     for (start, n, entry) in cases {
         let mut part = x.slice_mut(*start..)?;
@@ -250,6 +251,14 @@ fn images_are_chosen_by_arguments() -> Result<()> {
         "special",
         "n takes no part"
     );
+
+    // An integer that is a stride is 1, or the image knows nothing.
+    let mut params = fill_params();
+    params[1].stride = true;
+    let stride = kernel("stride", params, images());
+    for (n, entry) in [(1, "special"), (16, "general"), (0, "general"), (-1, "general")] {
+        assert_eq!(launch(stride, &mut x, n).image(ComputeCapability::new(9, 0), None)?.entry, entry, "{n}");
+    }
 
     let mut metadata = both.metadata().clone();
     let mut second = metadata.configs[0].clone();

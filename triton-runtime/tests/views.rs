@@ -224,6 +224,7 @@ fn copy() -> &'static Kernel {
     let images = vec![
         image("special", "s\0", Specialization::Divisible16, 32),
         image("aligned", "a\0", Specialization::Aligned16, 32),
+        image("unit", "u\0", Specialization::UnitStride, 32),
         image("general", "g\0", Specialization::Generic, 32),
     ];
     let params = vec![param("a", tensor(2, false), 1), param("o", tensor(2, true), 1)];
@@ -315,16 +316,26 @@ fn promises_of_views() -> Result<()> {
         (rows([3, 16], [48, 1])?, "special"),
         (rows([3, 16], [0, 1])?, "special"),
         (general.with_offset(4)?, "special"),
-        (general.with_offset(1)?, "general"),
-        (general.with_offset(2)?, "general"),
+        // The rows are aligned, whatever their length.
         (x.view([16, 20])?, "aligned"),
         (x.view([16, 8])?, "aligned"),
         (rows([16, 8], [16, 1])?, "aligned"),
-        (rows([16, 16], [24, 1])?, "aligned"),
-        (rows([16, 16], [64, 2])?, "aligned"),
-        (general.transpose(), "aligned"),
+        (rows([16, 7], [20, 1])?, "aligned"),
         (rows([16, 1], [16, 1])?, "aligned"),
+        (rows([16, 16], [20, 1])?, "special"),
+        (rows([16, 16], [24, 1])?, "special"),
+        // They are not, or the first is not.
+        (rows([16, 16], [18, 1])?, "unit"),
+        (x.view([16, 15])?, "unit"),
+        (general.with_offset(1)?, "unit"),
+        (general.with_offset(2)?, "unit"),
+        (rows([16, 16], [64, 2])?, "general"),
+        (general.transpose(), "general"),
+        // One row, or one column, has no stride.
+        (x.view([1, 15])?, "aligned"),
+        (rows([1, 16], [5, 1])?, "special"),
         (rows([16, 0], [16, 5])?, "special"),
+        (rows([16, 1], [16, 5])?, "aligned"),
     ];
     let copy = copy();
     for (view, entry) in cases {
@@ -355,10 +366,11 @@ fn promises_of_views() -> Result<()> {
         vec![param("x", tensor(1, false), 1)],
         vec![
             image("special", "s\0", Specialization::Divisible16, 32),
+            image("unit", "u\0", Specialization::UnitStride, 32),
             image("general", "g\0", Specialization::Generic, 32),
         ],
     );
-    for (len, stride, entry) in [(16, 1, "special"), (16, 2, "general"), (17, 1, "general"), (0, 3, "special")] {
+    for (len, stride, entry) in [(16, 1, "special"), (16, 2, "general"), (17, 1, "unit"), (0, 3, "special"), (1, 3, "unit")] {
         let launch = launch_of(line, [x.view([len])?.with_strides([stride])?.into_tensor_arg()]);
         assert_eq!(launch.image(ComputeCapability::new(8, 0), None)?.entry, entry, "{len} {stride}");
     }

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use triton_core::analysis::axis::{AxisInfo, analyse};
 use triton_core::entity::Entity;
 use triton_core::interp::evaluate;
-use triton_core::ir::{Function, Value};
+use triton_core::ir::{Function, Promise, Promised, Value};
 use triton_core::metadata::Specialization;
 use triton_core::ops::Op;
 use triton_core::ops::kinds::{BinaryKind, CompareKind, UnaryKind};
@@ -39,10 +39,10 @@ fn function(random: &mut Random) -> (Function, Vec<Value>) {
     let shape = Shape::new(&[32]).unwrap();
     let mut func = Function::new("f", 1);
     let dtype = random.pick(&[DType::I32, DType::I64, DType::U32]);
-    let inputs: Vec<Value> = (0..2).map(|i| func.add_param(format!("n{i}"), Type::scalar(dtype), 1, i == 1)).collect();
+    let inputs: Vec<Value> = (0..2).map(|i| func.add_param(format!("n{i}"), Type::scalar(dtype), 1, Promised::unless(i == 1))).collect();
     let element = random.pick(&[DType::F16, DType::F32, DType::I8, DType::F64]);
     let pointer = Type { elem: Elem::Ptr { pointee: element, mutable: false }, shape: Shape::SCALAR };
-    let pointer = func.add_param("p", pointer, 1, false);
+    let pointer = func.add_param("p", pointer, 1, Promised::Divisible);
     let body = func.body;
     let mut add = |op| func.append(body, op, Span::NONE).unwrap().unwrap();
     let mut pool = Vec::new();
@@ -89,16 +89,11 @@ fn run(func: &Function, inputs: &[Value], promise: Specialization, random: &mut 
         values[param.value.index()] = Some(vec![match ty.elem {
             Elem::Num(dtype) => {
                 let number = random.pick(&[0i128, 1, 5, 16, 48, 100, -16, -7, 1 << 20]);
-                let promised = promise >= Specialization::Divisible16 && !param.general;
-                Constant::int(dtype, if promised { number * 16 } else { number }).bits
+                Constant::int(dtype, kept(param.promise(ty.elem, promise), number)).bits
             }
             Elem::Ptr { pointee, .. } => {
-                1000 * 16
-                    + if promise >= Specialization::Aligned16 {
-                        0
-                    } else {
-                        u64::from(pointee.bytes()) * random.below(9) as u64
-                    }
+                let offset = i128::from(pointee.bytes()) * random.below(9) as i128;
+                16_000 + kept(param.promise(ty.elem, promise), offset) as u64
             }
         }]);
     }
@@ -109,6 +104,14 @@ fn run(func: &Function, inputs: &[Value], promise: Specialization, random: &mut 
         values[result.index()] = evaluate(func, &inst.op, Some(result), &operand).and_then(Result::ok);
     }
     values
+}
+
+/// A number that keeps a promise.
+fn kept(promise: Promise, number: i128) -> i128 {
+    match promise {
+        Promise::One => 1,
+        Promise::Multiple(n) => number * i128::from(n),
+    }
 }
 
 fn check(func: &Function, value: Value, fact: AxisInfo, bits: &[u64], case: usize) {
@@ -125,6 +128,10 @@ fn check(func: &Function, value: Value, fact: AxisInfo, bits: &[u64], case: usiz
     }
     for run in numbers.chunks(fact.constancy as usize) {
         assert!(run.windows(2).all(|w| w[1] == w[0]), "constancy: {}", context());
+    }
+    for run in numbers.chunks(fact.prefix as usize).filter(|run| run.len() > 1) {
+        assert_eq!(dtype, DType::Bool, "a prefix: {}", context());
+        assert!(run.windows(2).all(|w| w[1] <= w[0]), "prefix: {}", context());
     }
     if let Some(constant) = fact.constant {
         assert!(numbers.iter().all(|&n| n == constant), "constant: {}", context());

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use triton_core::analysis::stride::analyse;
 use triton_core::entity::Entity;
 use triton_core::interp::evaluate;
-use triton_core::ir::{Function, Value};
+use triton_core::ir::{Function, Promised, Value};
 use triton_core::ops::Op;
 use triton_core::ops::kinds::BinaryKind;
 use triton_core::span::Span;
@@ -15,7 +15,7 @@ use triton_tests::numbers::Random;
 fn function(random: &mut Random) -> Function {
     let square = Shape::new(&[8, 8]).unwrap();
     let mut func = Function::new("f", 1);
-    let input = func.add_param("n", Type::scalar(DType::I64), 1, false);
+    let input = func.add_param("n", Type::scalar(DType::I64), 1, Promised::Divisible);
     let body = func.body;
     let mut add = |op| func.append(body, op, Span::NONE).unwrap().unwrap();
     let mut pool = vec![add(Op::Splat { x: input, shape: square })];

@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use triton::launch::mode::Unsafe;
 use triton::prelude::*;
 use triton::{DevicePtrMut, Kernel, Launch, LaunchArg};
-use triton_core::ir::Function;
+use triton_core::ir::{Function, Promised};
 use triton_core::ir::parse::parse;
 use triton_core::metadata::{Arg, Config, Image, KernelMetadata, ParamMetadata, ParamType, Specialization};
 use triton_core::types::{DType, Elem};
@@ -158,7 +158,8 @@ pub fn metadata(func: &Function, ir: String, images: Vec<Image>) -> KernelMetada
             Elem::Ptr { pointee, mutable: false } => ParamType::Ptr(pointee),
             Elem::Ptr { pointee, mutable: true } => ParamType::PtrMut(pointee),
         };
-        ParamMetadata::new(Cow::Owned(param.name.clone()), ty, param.multiple_of, !param.general)
+        let (specialize, stride) = (param.promised != Promised::Nothing, param.promised == Promised::Unit);
+        ParamMetadata::new(Cow::Owned(param.name.clone()), ty, param.multiple_of, specialize, stride)
     });
     let params: Vec<ParamMetadata> = params.collect();
     let config = Config::new(func.num_warps, ir.into(), images.into());

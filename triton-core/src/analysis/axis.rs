@@ -4,14 +4,15 @@
 //! - *contiguity*: runs of that many neighbours count up by one, modulo 2³² or the width of a narrower type (a run may pass the
 //!   end of its integer type, but only at a number that every power of two divides: one that is aligned to its length does not);
 //! - *divisibility*: the first number of every such run is divisible by this (for pointers: the address in bytes);
-//! - *constancy*: aligned runs of that many neighbours are equal.
+//! - *constancy*: aligned runs of that many neighbours are equal;
+//! - *prefix* (of a mask): in aligned runs of that many neighbours none that is false comes before one that is true.
 //!
 //! They are seeded by the specialization of the parameters and justify vector width and the cost of masks. The lattice
 //! is Triton's `AxisInfo` (Tillet 2020, §5.2.1 calls it alignment analysis), kept for the fastest dimension, which is
 //! the one that vectors run along. A missing fact is 1: the analysis is conservative.
 
 use crate::entity::SideTable;
-use crate::ir::{Block, Function, InstData, Value};
+use crate::ir::{Block, Function, InstData, Promise, Value};
 use crate::metadata::Specialization;
 use crate::ops::Op;
 use crate::ops::kinds::{BinaryKind, CompareKind};
@@ -32,13 +33,15 @@ pub struct AxisInfo {
     pub divisibility: u64,
     /// Length of the runs of equal numbers.
     pub constancy: u64,
+    /// Length of the runs in which what is true comes first.
+    pub prefix: u64,
     /// The integer that every element is.
     pub constant: Option<i128>,
 }
 
 impl AxisInfo {
     /// Nothing is known.
-    pub const UNKNOWN: AxisInfo = AxisInfo { contiguity: 1, divisibility: 1, constancy: 1, constant: None };
+    pub const UNKNOWN: AxisInfo = AxisInfo { contiguity: 1, divisibility: 1, constancy: 1, prefix: 1, constant: None };
 
     /// The join: what holds of a value that is one of two.
     fn join(self, other: AxisInfo) -> AxisInfo {
@@ -47,6 +50,7 @@ impl AxisInfo {
             contiguity: length,
             divisibility: self.cut(length).divisibility.min(other.cut(length).divisibility),
             constancy: self.constancy.min(other.constancy),
+            prefix: self.prefixes().min(other.prefixes()),
             constant: self.constant.filter(|c| other.constant == Some(*c)),
         }
     }
@@ -57,7 +61,13 @@ impl AxisInfo {
         // A run that is cut starts within an old one.
         let divisibility =
             if self.contiguity > contiguity { self.divisibility.min(contiguity) } else { self.divisibility };
-        AxisInfo { contiguity, divisibility, constancy: self.constancy.min(length), constant: self.constant }
+        let (constancy, prefix) = (self.constancy.min(length), self.prefix.min(length));
+        AxisInfo { contiguity, divisibility, constancy, prefix, constant: self.constant }
+    }
+
+    /// Equal neighbours are a prefix, too: all of them, or none.
+    pub fn prefixes(self) -> u64 {
+        self.prefix.max(self.constancy)
     }
 
     fn scalar(divisibility: u64, constant: Option<i128>) -> AxisInfo {
@@ -69,14 +79,18 @@ impl AxisInfo {
 pub fn analyse(func: &Function, promise: Specialization) -> SideTable<Value, AxisInfo> {
     let mut facts = SideTable::new(AxisInfo::UNKNOWN);
     for param in &func.params {
-        let (natural, needed) = match func.ty(param.value).elem {
-            Elem::Ptr { pointee, .. } => (u64::from(pointee.bytes()), Specialization::Aligned16),
-            Elem::Num(d) if d.is_int() => (1, Specialization::Divisible16),
-            Elem::Num(_) => continue,
+        let elem = func.ty(param.value).elem;
+        let natural = match elem {
+            Elem::Ptr { pointee, .. } => pointee.bytes(),
+            Elem::Num(_) => 1,
         };
-        let promised = if promise >= needed && !param.general { 16 } else { 1 };
-        let divisibility = pow2_of(i128::from(param.multiple_of)).max(natural).max(promised);
-        facts[param.value] = AxisInfo::scalar(divisibility, None);
+        let known = |multiple: u32| pow2_of(multiple.into());
+        facts[param.value] = match param.promise(elem, promise) {
+            Promise::One => AxisInfo::scalar(1, Some(1)),
+            Promise::Multiple(n) => {
+                AxisInfo::scalar(known(param.multiple_of).max(known(natural)).max(known(n)), None)
+            }
+        };
     }
     block(func, func.body, &mut facts);
     facts
@@ -155,13 +169,13 @@ fn transfer(func: &Function, op: &Op, ty: Type, facts: &SideTable<Value, AxisInf
     match *op {
         Op::Const { value } => constant(value),
         Op::Arange { start, .. } => {
-            AxisInfo { contiguity: extent, divisibility: pow2_of(start.into()), constancy: 1, constant: None }
+            AxisInfo { contiguity: extent, divisibility: pow2_of(start.into()), ..AxisInfo::UNKNOWN }
         }
         Op::Splat { x, .. } => AxisInfo { constancy: extent, ..facts[x] },
         Op::Broadcast { x, .. } => {
             let from = func.ty(x).shape;
             let replicated = from.dims().last() == Some(&1) || from == Shape::SCALAR;
-            if replicated { AxisInfo { contiguity: 1, constancy: extent, ..facts[x] } } else { facts[x] }
+            if replicated { AxisInfo { contiguity: 1, constancy: extent, prefix: 1, ..facts[x] } } else { facts[x] }
         }
         Op::Reshape { x, .. } => {
             let old = u64::from(func.ty(x).shape.dims().last().copied().unwrap_or(1));
@@ -185,9 +199,27 @@ fn transfer(func: &Function, op: &Op, ty: Type, facts: &SideTable<Value, AxisInf
             binary(kind, ty.elem.num().is_some_and(|d| d.is_signed()), facts[a], facts[b])
         }
         Op::Compare { kind, a, b } if func.ty(a).elem.num().is_some_and(|d| d.is_int()) => {
-            AxisInfo { constancy: compare(kind, facts[a], facts[b]), ..AxisInfo::UNKNOWN }
+            let (constancy, prefix) = compare(kind, facts[a], facts[b]);
+            AxisInfo { constancy, prefix, ..AxisInfo::UNKNOWN }
         }
-        Op::Binary { a, b, .. } | Op::Compare { a, b, .. } => {
+        Op::Binary { kind, a, b } => {
+            // Of two prefixes, one is within the other.
+            let prefix = match kind {
+                BinaryKind::And | BinaryKind::Or => facts[a].prefixes().min(facts[b].prefixes()),
+                BinaryKind::Add
+                | BinaryKind::Sub
+                | BinaryKind::Mul
+                | BinaryKind::Div
+                | BinaryKind::Rem
+                | BinaryKind::Min
+                | BinaryKind::Max
+                | BinaryKind::Xor
+                | BinaryKind::Shl
+                | BinaryKind::Shr => 1,
+            };
+            AxisInfo { constancy: both_constant(facts[a], facts[b]), prefix, ..AxisInfo::UNKNOWN }
+        }
+        Op::Compare { a, b, .. } => {
             AxisInfo { constancy: both_constant(facts[a], facts[b]), ..AxisInfo::UNKNOWN }
         }
         Op::Select { cond, a, b } => {
@@ -222,7 +254,7 @@ fn add(a: AxisInfo, b: AxisInfo, scale: u64) -> AxisInfo {
     };
     let divisibility = first(a, scale).min(first(b, 1).saturating_mul(scale)).min(MOST);
     let constant = a.constant.zip(b.constant).map(|(a, b)| a.wrapping_add(b.wrapping_mul(scale.into())));
-    AxisInfo { contiguity, divisibility, constancy, constant }
+    AxisInfo { contiguity, divisibility, constancy, prefix: 1, constant }
 }
 
 fn binary(kind: BinaryKind, signed: bool, a: AxisInfo, b: AxisInfo) -> AxisInfo {
@@ -275,17 +307,23 @@ fn binary(kind: BinaryKind, signed: bool, a: AxisInfo, b: AxisInfo) -> AxisInfo 
     }
 }
 
-/// How long neighbours agree on the comparison of two integers.
-fn compare(kind: CompareKind, a: AxisInfo, b: AxisInfo) -> u64 {
+/// How long neighbours agree on the comparison of two integers, and how long those for which it holds come first.
+fn compare(kind: CompareKind, a: AxisInfo, b: AxisInfo) -> (u64, u64) {
     let constancy = both_constant(a, b);
-    // `i < n`: a run of `i` that starts at a multiple of its length does not cross an `n` that is divisible by it.
+    // A run that starts at a multiple of its length neither wraps nor passes 0: what is below `n` comes first.
+    let ascending = |counting: AxisInfo, still: AxisInfo| {
+        counting.contiguity.min(still.constancy).min(counting.divisibility)
+    };
+    // `i < n`: nor does it cross an `n` that is divisible by its length.
     let run = |counting: AxisInfo, still: AxisInfo| {
         counting.contiguity.min(still.constancy).min(counting.divisibility).min(still.divisibility)
     };
     match kind {
-        CompareKind::Lt | CompareKind::Ge => constancy.max(run(a, b)),
-        CompareKind::Gt | CompareKind::Le => constancy.max(run(b, a)),
-        CompareKind::Eq | CompareKind::Ne => constancy,
+        CompareKind::Lt => (constancy.max(run(a, b)), ascending(a, b)),
+        CompareKind::Le => (constancy.max(run(b, a)), ascending(a, b)),
+        CompareKind::Gt => (constancy.max(run(b, a)), ascending(b, a)),
+        CompareKind::Ge => (constancy.max(run(a, b)), ascending(b, a)),
+        CompareKind::Eq | CompareKind::Ne => (constancy, 1),
     }
 }
 

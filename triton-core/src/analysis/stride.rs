@@ -7,10 +7,10 @@
 //! known, or that is not the same everywhere.
 
 use crate::entity::SideTable;
-use crate::ir::{Block, Function, InstData, Value};
+use crate::ir::{Block, Function, InstData, Param, Promised, Value};
 use crate::ops::Op;
 use crate::ops::kinds::BinaryKind;
-use crate::types::Shape;
+use crate::types::{DType, Elem, Shape};
 
 /// Dimensions of a tile at most.
 const RANK: usize = 5;
@@ -45,9 +45,42 @@ impl Strides {
 
 /// The strides of every value.
 pub fn analyse(func: &Function) -> SideTable<Value, Strides> {
+    assuming_one(func, None)
+}
+
+/// The strides of every value if this parameter is 1.
+fn assuming_one(func: &Function, one: Option<Value>) -> SideTable<Value, Strides> {
     let mut analysis = Analysis { func, strides: SideTable::new(Strides::SAME), constants: SideTable::new(None) };
+    if let Some(param) = one {
+        analysis.constants[param] = Some(1);
+    }
     analysis.block(func.body);
     analysis.strides
+}
+
+/// The integer parameters that are strides along the last axis of pointers: if they are 1, that axis runs along memory.
+pub fn unit_candidates(func: &Function) -> Vec<Value> {
+    let is_int = |param: &&Param| {
+        param.promised == Promised::Divisible && func.ty(param.value).elem.num().is_some_and(DType::is_int)
+    };
+    let pointers = || {
+        let results = func.walk().into_iter().flat_map(|inst| func.insts[inst].results.iter().copied());
+        results.filter(|&v| matches!(func.ty(v).elem, Elem::Ptr { .. }) && func.ty(v).shape != Shape::SCALAR)
+    };
+    let along_last = |strides: &SideTable<Value, Strides>, v: Value| {
+        let shape = func.ty(v).shape;
+        shape.dims().last() > Some(&1) && strides[v].along(shape.rank() - 1) == Some(1)
+    };
+    let params: Vec<Value> = func.params.iter().filter(is_int).map(|param| param.value).collect();
+    if params.is_empty() || pointers().next().is_none() {
+        return Vec::new();
+    }
+    let known = analyse(func);
+    let decides = |&param: &Value| {
+        let strides = assuming_one(func, Some(param));
+        pointers().any(|v| along_last(&strides, v) && !along_last(&known, v))
+    };
+    params.into_iter().filter(decides).collect()
 }
 
 struct Analysis<'a> {

@@ -41,7 +41,7 @@
 //!   v5 = lt v3, v4 : bool[128]
 //! }
 //! ```
-//! A parameter may end in `multiple_of N`, `general` and `unit`; a position is `@file:line:column`; from stage 1 on a result's
+//! A parameter may end in `multiple_of N`, and in what is promised of it, `general`, `unit` or `pitch N`; a position is `@file:line:column`; from stage 1 on a result's
 //! type is followed by its layout, `#0`, declared before the kernel; at stage 2, which a line `synchronized` announces, in shared
 //! memory by `%0`, declared likewise. `;` begins a comment. `print ∘ parse` is the identity.
 //! Arguments follow `with`, regions stand in braces with their parameters between bars:
@@ -59,6 +59,7 @@
 
 pub mod parse;
 pub mod print;
+mod promise;
 pub mod verify;
 
 use crate::entity::{Arena, SideTable, entity};
@@ -69,6 +70,7 @@ use crate::types::Type;
 use std::collections::HashMap;
 
 pub use crate::types::Value;
+pub use promise::{Promise, Promised};
 
 entity!(
     /// An instruction.
@@ -144,10 +146,8 @@ pub struct Param {
     pub name: String,
     /// A precondition of the launch: the value, or the address in bytes, is a multiple of this.
     pub multiple_of: u32,
-    /// Takes no part in specialization.
-    pub general: bool,
-    /// The stride of a view's last axis: 1 under `divisible16`.
-    pub unit: bool,
+    /// What the specializations promise of it.
+    pub promised: Promised,
 }
 
 /// A block: what it is given, and what it does.
@@ -212,9 +212,9 @@ impl Function {
     }
 
     /// Adds a parameter.
-    pub fn add_param(&mut self, name: impl Into<String>, ty: Type, multiple_of: u32, general: bool) -> Value {
+    pub fn add_param(&mut self, name: impl Into<String>, ty: Type, multiple_of: u32, promised: Promised) -> Value {
         let value = self.types.push(ty);
-        self.params.push(Param { value, name: name.into(), multiple_of, general, unit: false });
+        self.params.push(Param { value, name: name.into(), multiple_of, promised });
         value
     }
 

@@ -3,7 +3,7 @@
 //! Values keep their numbers, so `print ∘ parse` is the identity on texts that were printed. What is read is verified before
 //! it is returned.
 
-use super::{Block, BlockData, Function, Inst, InstData, LayoutId, MemId, Stage, Value, verify};
+use super::{Block, BlockData, Function, Inst, InstData, LayoutId, MemId, Promised, Stage, Value, verify};
 use crate::layout::{Layout, Mem};
 use crate::ops::{self, Op, Reader};
 use crate::span::{Loc, Span};
@@ -204,25 +204,25 @@ impl Parser {
         for param in split_top(params) {
             let (head, tail) = param.split_once(": ").ok_or_else(|| format!("`{param}` is not a parameter"))?;
             let (value, name) = head.split_once(' ').ok_or_else(|| format!("`{head}` is not `v0 name`"))?;
-            let (mut general, mut unit) = (false, false);
-            let mut multiple_of = 1;
+            let (mut promised, mut multiple_of) = (Promised::default(), 1);
             // `ptr<mut f32>` has a space inside.
             let end = tail.find('>').map_or(0, |i| i + 1);
             let end = tail[end..].find(' ').map_or(tail.len(), |i| i + end);
             let ty = Type::parse(&tail[..end])?;
             let mut words = tail[end..].split_whitespace();
             while let Some(word) = words.next() {
+                let mut number =
+                    || words.next().and_then(|n| n.parse().ok()).ok_or_else(|| format!("`{word}` needs a number"));
                 match word {
-                    "general" => general = true,
-                    "unit" => unit = true,
-                    "multiple_of" => {
-                        multiple_of = words.next().and_then(|n| n.parse().ok()).ok_or("multiple_of needs a number")?;
-                    }
+                    "general" => promised = Promised::Nothing,
+                    "unit" => promised = Promised::Unit,
+                    "pitch" => promised = Promised::Pitch(number()?),
+                    "multiple_of" => multiple_of = number()?,
                     _ => return Err(format!("`{word}` is not an attribute of a parameter")),
                 }
             }
             let value = self.define(value, &ty.to_string())?;
-            self.func.params.push(super::Param { value, name: name.to_string(), multiple_of, general, unit });
+            self.func.params.push(super::Param { value, name: name.to_string(), multiple_of, promised });
         }
         Ok(())
     }

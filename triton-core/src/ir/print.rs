@@ -1,6 +1,6 @@
 //! Writes the text form.
 
-use super::{Block, Function, Stage, Value};
+use super::{Block, Function, Promised, Stage, Value};
 use crate::span::Span;
 use std::fmt::Write;
 
@@ -31,11 +31,11 @@ pub fn print(func: &Function) -> String {
         if param.multiple_of != 1 {
             let _ = write!(out, " multiple_of {}", param.multiple_of);
         }
-        if param.general {
-            out.push_str(" general");
-        }
-        if param.unit {
-            out.push_str(" unit");
+        match param.promised {
+            Promised::Divisible => {}
+            Promised::Unit => out.push_str(" unit"),
+            Promised::Pitch(elements) => _ = write!(out, " pitch {elements}"),
+            Promised::Nothing => out.push_str(" general"),
         }
     }
     let _ = writeln!(out, ") warps {} {{", func.num_warps);

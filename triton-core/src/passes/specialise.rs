@@ -1,11 +1,10 @@
-//! Specialization, at stage 0: the facts of [`Specialization::Divisible16`].
+//! Specialization, at stage 0: the numbers that a [`Specialization`] promises.
 //!
-//! *Before:* the stride of a view's last axis is a parameter. *After:* it is the constant 1, and the passes of stage 0 have
-//! removed the multiplications by it. (Where the axis has at most one element, any stride will do, and
-//! the only index in bounds is 0.)
+//! *Before:* the stride of a view's last axis, or an integer that is a stride, is a parameter. *After:* it is the constant 1, and
+//! the passes of stage 0 have removed the multiplications by it.
 
 use crate::entity::SideTable;
-use crate::ir::{Function, Value};
+use crate::ir::{Function, Param, Promise, Value};
 use crate::metadata::Specialization;
 use crate::ops::Op;
 use crate::span::Span;
@@ -16,8 +15,9 @@ use crate::types::{Constant, Elem};
 /// # Errors
 /// A bug in this pass, or in one that runs after it.
 pub fn specialise(func: &mut Function, promise: Specialization) -> Result<(), String> {
-    let units: Vec<Value> = func.params.iter().filter(|p| p.unit && !p.general).map(|p| p.value).collect();
-    if promise < Specialization::Divisible16 || units.is_empty() {
+    let is_one = |p: &&Param| p.promise(func.ty(p.value).elem, promise) == Promise::One;
+    let units: Vec<Value> = func.params.iter().filter(is_one).map(|p| p.value).collect();
+    if units.is_empty() {
         return Ok(());
     }
     let mut ones: SideTable<Value, Option<Value>> = SideTable::new(None);

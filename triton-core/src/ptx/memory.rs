@@ -1,9 +1,10 @@
 //! Lowering of addresses and accesses to global memory.
 //!
 //! One access of a thread covers a run of elements whose addresses allow it ([`axis::vector_width`]), as one to four words.
-//! If the mask is not known to be uniform on a run, a branch decides: one vectorized access, or element by element. At
-//! most the warp at a tile's edge takes the second path. Elements are taken out of words, and put into them, in
-//! registers.
+//! If the mask is not known to be uniform on a run, a branch decides: vectorized accesses, or element by element. Where
+//! what is in bounds of a run comes first, which is so at the end of a row, there is one branch for all runs of a thread, and two
+//! comparisons a run: of its first element, which guards it, and of its last. Elements are taken out of words, and put into
+//! them, in registers.
 
 use super::lower::Lower;
 use super::{Address, Class, Cmp, Op, Opcode, Operand, Reg, Round, Ty};
@@ -11,19 +12,63 @@ use crate::analysis::axis;
 use crate::ir::Value;
 use crate::layout::Layout;
 use crate::types::{DType, Elem};
+use std::ops::Range;
 
-/// How a tile of pointers is accessed: runs of `width` elements, on which the mask is known to be uniform or not.
+/// How a tile of pointers is accessed: runs of `width` elements, and what is known of the mask on a run.
 #[derive(Clone, Copy)]
 struct Run {
     dtype: DType,
     width: usize,
-    agrees: bool,
+    mask: MaskForm,
+}
+
+/// What is known of a mask on the elements of one run.
+#[derive(Clone, Copy, PartialEq)]
+enum MaskForm {
+    /// It is the same for all of them, or there is none.
+    Uniform,
+    /// Those for which it holds come first: whether it is uniform, its first and its last element tell.
+    Prefix,
+    /// Nothing.
+    Any,
 }
 
 impl Run {
     /// The `index`th element from an address on: a run is contiguous.
     fn at(&self, base: Reg, index: usize) -> Address {
         Address { base, offset: index as i32 * self.dtype.bytes() as i32 }
+    }
+
+    /// The registers of a tile in groups whose runs share a branch.
+    fn groups(&self, registers: usize) -> impl Iterator<Item = Range<usize>> {
+        let size = if self.mask == MaskForm::Prefix { registers } else { self.width };
+        (0..registers).step_by(size.max(1)).map(move |first| first..first + size)
+    }
+}
+
+/// Runs of a tile that are accessed together.
+struct Group {
+    /// The register of the tile with the first element.
+    first: usize,
+    /// Elements of a run.
+    width: usize,
+    /// What guards each run.
+    guards: Vec<Option<Reg>>,
+    /// The mask of each element, where they may go one by one.
+    masks: Vec<Reg>,
+    /// Where the elements go one by one, and where both paths join; `None` if there is one path.
+    paths: Option<(u32, u32)>,
+}
+
+impl Group {
+    /// The first register of each run, and what guards it.
+    fn runs(&self) -> impl Iterator<Item = (usize, Option<Reg>)> {
+        (self.first..).step_by(self.width).zip(self.guards.iter().copied())
+    }
+
+    /// The mask of the element in this register of the tile.
+    fn mask(&self, register: usize) -> Reg {
+        self.masks[register - self.first]
     }
 }
 
@@ -49,40 +94,36 @@ impl Lower<'_> {
     }
 
     pub fn load(&mut self, ptr: Value, mask: Option<Value>, other: Option<Value>) -> Result<Vec<Reg>, String> {
-        let run @ Run { dtype, width, agrees } = self.run(ptr, mask)?;
+        let run @ Run { dtype, width, .. } = self.run(ptr, mask)?;
+        let bases = self.regs(ptr).to_vec();
+        let [masks, others] = [mask, other].map(|v| v.map(|v| self.regs(v).to_vec()));
+        let others = |first: usize, count: usize| others.as_ref().map(|others| &others[first..first + count]);
         let mut regs = Vec::new();
-        for first in (0..self.regs(ptr).len()).step_by(width) {
-            let base = self.regs(ptr)[first];
-            let masks = mask.map(|m| self.regs(m)[first..first + width].to_vec());
-            let others = other.map(|o| self.regs(o)[first..first + width].to_vec());
-            let words = match masks {
-                None => self.load_words(dtype, run.at(base, 0), width, None, None),
-                Some(masks) if agrees => {
-                    self.load_words(dtype, run.at(base, 0), width, Some(masks[0]), others.as_deref())
-                }
-                // Either the mask holds for the whole run, or its elements go one by one. Both paths join in words, so
-                // that nothing waits for the data before the next access is issued.
-                Some(masks) => {
-                    let (apart, done) = self.branch_unless_all(&masks);
-                    let words = self.load_words(dtype, run.at(base, 0), width, None, None);
-                    self.emit(Op::Bra { label: done, pred: None, unless: false, uniform: false });
-                    self.emit(Op::Label { label: apart });
+        for runs in run.groups(bases.len()) {
+            let group = self.enter(run, runs, masks.as_deref(), None);
+            let whole = |cx: &mut Self, (first, guard): (usize, Option<Reg>)| {
+                cx.load_words(dtype, run.at(bases[first], 0), width, guard, others(first, width))
+            };
+            let words: Vec<Vec<Reg>> = group.runs().map(|run| whole(self, run)).collect();
+            if let Some((apart, done)) = group.paths {
+                self.other_path(apart, done);
+                for ((first, _), words) in group.runs().zip(&words) {
                     let mut elements = Vec::new();
-                    for (i, &mask) in masks.iter().enumerate() {
-                        let other = others.as_ref().map(|o| &o[i..=i]);
-                        let word = self.load_words(dtype, run.at(base, i), 1, Some(mask), other);
+                    for i in first..first + width {
+                        let at = run.at(bases[first], i - first);
+                        let word = self.load_words(dtype, at, 1, Some(group.mask(i)), others(i, 1));
                         elements.extend(self.unpack(dtype, 1, &word));
                     }
+                    // Both paths join in words, so that nothing waits for the data before the next access is issued.
                     let packed = self.pack(dtype, &elements);
                     for (&dst, src) in words.iter().zip(packed) {
                         let ty = bits_of(self::words(dtype, width).0);
                         self.emit(Op::Mov { ty, dst, src: src.into() });
                     }
-                    self.emit(Op::Label { label: done });
-                    words
                 }
-            };
-            regs.extend(self.unpack(dtype, width, &words));
+                self.emit(Op::Label { label: done });
+            }
+            regs.extend(words.iter().flat_map(|words| self.unpack(dtype, width, words)));
         }
         Ok(regs)
     }
@@ -112,31 +153,24 @@ impl Lower<'_> {
     }
 
     pub fn store(&mut self, ptr: Value, value: Value, mask: Option<Value>) -> Result<(), String> {
-        let run @ Run { dtype, width, agrees } = self.run(ptr, mask)?;
+        let run @ Run { dtype, width, .. } = self.run(ptr, mask)?;
         let once = self.store_guard(ptr);
-        for first in (0..self.regs(ptr).len()).step_by(width) {
-            let base = self.regs(ptr)[first];
-            let elements = self.regs(value)[first..first + width].to_vec();
-            let count = if agrees { 1 } else { width };
-            let masks = mask.map(|m| self.regs(m)[first..first + count].to_vec());
-            let masks: Option<Vec<Reg>> = match (masks, once) {
-                (Some(masks), Some(once)) => {
-                    Some(masks.into_iter().map(|mask| self.conjunction(&[mask, once])).collect())
-                }
-                (masks, once) => masks.or(once.map(|once| vec![once])),
-            };
-            match masks {
-                Some(masks) if masks.len() > 1 => {
-                    let (apart, done) = self.branch_unless_all(&masks);
-                    self.store_run(dtype, run.at(base, 0), &elements, None);
-                    self.emit(Op::Bra { label: done, pred: None, unless: false, uniform: false });
-                    self.emit(Op::Label { label: apart });
-                    for (i, &mask) in masks.iter().enumerate() {
-                        self.store_run(dtype, run.at(base, i), &elements[i..=i], Some(mask));
+        let (bases, elements) = (self.regs(ptr).to_vec(), self.regs(value).to_vec());
+        let masks = mask.map(|m| self.regs(m).to_vec());
+        for runs in run.groups(bases.len()) {
+            let group = self.enter(run, runs, masks.as_deref(), once);
+            for (first, guard) in group.runs() {
+                self.store_run(dtype, run.at(bases[first], 0), &elements[first..first + width], guard);
+            }
+            if let Some((apart, done)) = group.paths {
+                self.other_path(apart, done);
+                for (first, _) in group.runs() {
+                    for i in first..first + width {
+                        let at = run.at(bases[first], i - first);
+                        self.store_run(dtype, at, &elements[i..=i], Some(group.mask(i)));
                     }
-                    self.emit(Op::Label { label: done });
                 }
-                masks => self.store_run(dtype, run.at(base, 0), &elements, masks.map(|m| m[0])),
+                self.emit(Op::Label { label: done });
             }
         }
         Ok(())
@@ -147,12 +181,48 @@ impl Lower<'_> {
         self.emit_if(guard, Op::St { ty: words(dtype, elements.len()).0, srcs, address: at });
     }
 
-    /// Continues if all predicates hold, else jumps to the first label; the second is where both paths join.
-    fn branch_unless_all(&mut self, preds: &[Reg]) -> (u32, u32) {
-        let all = self.conjunction(preds);
+    /// Begins the accesses of a group of runs. Where a mask may differ on a run, a branch decides for the group: whole runs, or
+    /// each element by itself. A warp at the edge of what is accessed takes the second path, and no other.
+    fn enter(&mut self, run: Run, runs: Range<usize>, masks: Option<&[Reg]>, once: Option<Reg>) -> Group {
+        let width = run.width;
+        let (first, count) = (runs.start, runs.len() / width);
+        let mut group = Group { first, width, guards: vec![once; count], masks: Vec::new(), paths: None };
+        let Some(masks) = masks else { return group };
+        let step = if run.mask == MaskForm::Uniform { width } else { 1 };
+        let masks = masks[runs].iter().step_by(step);
+        group.masks = masks.map(|&mask| once.map_or(mask, |once| self.conjunction(&[mask, once]))).collect();
+        let whole = match run.mask {
+            MaskForm::Uniform => {
+                group.guards = group.masks.iter().copied().map(Some).collect();
+                return group;
+            }
+            MaskForm::Prefix => {
+                group.guards = group.masks.iter().step_by(width).copied().map(Some).collect();
+                let whole: Vec<Reg> = group.masks.chunks(width).map(|run| self.is_uniform(run)).collect();
+                self.conjunction(&whole)
+            }
+            MaskForm::Any => {
+                group.guards = vec![None; count];
+                self.conjunction(&group.masks)
+            }
+        };
         let (apart, done) = (self.label(), self.label());
-        self.emit(Op::Bra { label: apart, pred: Some(all), unless: true, uniform: false });
-        (apart, done)
+        self.emit(Op::Bra { label: apart, pred: Some(whole), unless: true, uniform: false });
+        group.paths = Some((apart, done));
+        group
+    }
+
+    /// Whether a mask that is a prefix of a run is all of it or nothing: not so if it begins inside and ends outside.
+    fn is_uniform(&mut self, prefix: &[Reg]) -> Reg {
+        let outside = self.arith(Opcode::Not, Ty::Pred, &[prefix[prefix.len() - 1].into()]);
+        let differs = self.conjunction(&[prefix[0], outside]);
+        self.arith(Opcode::Not, Ty::Pred, &[differs.into()])
+    }
+
+    /// Ends the path of whole runs, and begins the other one.
+    fn other_path(&mut self, apart: u32, done: u32) {
+        self.emit(Op::Bra { label: done, pred: None, unless: false, uniform: false });
+        self.emit(Op::Label { label: apart });
     }
 
     /// Whether all predicates hold.
@@ -166,8 +236,12 @@ impl Lower<'_> {
         let Elem::Ptr { pointee, .. } = self.func.ty(ptr).elem else { return Err(format!("{ptr} is not a pointer")) };
         let layout = self.func.layout(ptr).map_or(1, Layout::vector);
         let width = axis::vector_width(self.func, &self.facts, ptr).min(layout.into());
-        let agrees = mask.is_none_or(|m| self.facts[m].constancy >= width);
-        Ok(Run { dtype: pointee, width: width as usize, agrees })
+        let mask = match mask.map(|m| self.facts[m]) {
+            Some(facts) if facts.constancy < width && facts.prefix < width => MaskForm::Any,
+            Some(facts) if facts.constancy < width => MaskForm::Prefix,
+            Some(_) | None => MaskForm::Uniform,
+        };
+        Ok(Run { dtype: pointee, width: width as usize, mask })
     }
 
     /// The words of a run of elements, from registers that hold one element each.

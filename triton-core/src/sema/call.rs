@@ -7,6 +7,7 @@ use super::value::{Known, Val};
 use super::{Checker, unknown};
 use crate::ast::{Expr, Function, GenericKind, Param as AstParam, Path, Type as AstType};
 use crate::diag::{Code, Diagnostic};
+use crate::ir::Promised;
 use crate::span::Span;
 use crate::types::{DType, Elem, Shape, Type};
 use std::collections::HashMap;
@@ -266,7 +267,8 @@ impl<'a> Checker<'a> {
         for (name, ty) in fields {
             let dtype = self.dtype(ty)?;
             let full = format!("{}.{name}", param.name.name);
-            values.push(Val::Ir(self.func.add_param(full, Type::scalar(dtype), 1, param.general)));
+            let promised = Promised::unless(param.general);
+            values.push(Val::Ir(self.func.add_param(full, Type::scalar(dtype), 1, promised)));
         }
         Some(Val::Struct(index, values))
     }

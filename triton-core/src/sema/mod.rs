@@ -33,7 +33,7 @@ use crate::ast::{
     Struct as AstStruct, Type as AstType,
 };
 use crate::diag::{Code, Diagnostic, Failure};
-use crate::ir::{Function, Value};
+use crate::ir::{Function, Promised, Value};
 use crate::ops::{Op, Outer};
 use crate::span::Span;
 use crate::types::{DType, Elem, Shape, Type};
@@ -94,7 +94,7 @@ pub fn check(kernel: &Kernel, instance: &Instance) -> Result<(Function, Vec<Opti
             }
         };
         let ty = Type { elem, shape: Shape::SCALAR };
-        let value = checker.func.add_param(&param.name.name, ty, param.multiple_of, param.general);
+        let value = checker.func.add_param(&param.name.name, ty, param.multiple_of, Promised::unless(param.general));
         checker.bind(param.name.name.clone(), Some(Val::Ir(value)));
     }
     checker.top_level(&kernel.body, &[]);

@@ -10,7 +10,7 @@ use super::builtins::element_for;
 use super::value::{Val, View};
 use crate::ast::{Expr, Ident, Param as AstParam};
 use crate::diag::{Code, Diagnostic};
-use crate::ir::Value;
+use crate::ir::{Promised, Value};
 use crate::ops::Op;
 use crate::ops::kinds::{BinaryKind, CompareKind};
 use crate::span::Span;
@@ -22,20 +22,20 @@ impl Checker<'_> {
         let name = &param.name.name;
         let rank = rank as usize;
         let ty = Type { elem: Elem::Ptr { pointee: dtype, mutable }, shape: Shape::SCALAR };
-        let ptr = self.func.add_param(name, ty, param.multiple_of, param.general);
-        // Under a specialization only the last extent is divisible, and all strides but the last, which is 1.
+        let promised = |promised: Promised| if param.general { Promised::Nothing } else { promised };
+        let ptr = self.func.add_param(name, ty, param.multiple_of, promised(Promised::Divisible));
         let last = rank - 1;
         let extents = (0..rank).map(|axis| {
-            let general = param.general || axis != last;
-            self.func.add_param(format!("{name}.extent{axis}"), Type::scalar(DType::I32), 1, general)
+            let promised = promised(if axis == last { Promised::Divisible } else { Promised::Nothing });
+            self.func.add_param(format!("{name}.extent{axis}"), Type::scalar(DType::I32), 1, promised)
         });
         let extents = extents.collect();
-        let strides: Vec<Value> = (0..rank)
-            .map(|axis| self.func.add_param(format!("{name}.stride{axis}"), Type::scalar(DType::I64), 1, param.general))
-            .collect();
-        if let (Some(stride), false) = (self.func.params.last_mut(), param.general) {
-            stride.unit = true;
-        }
+        let pitch = Promised::Pitch(16 / dtype.bytes());
+        let strides = (0..rank).map(|axis| {
+            let promised = promised(if axis == last { Promised::Unit } else { pitch });
+            self.func.add_param(format!("{name}.stride{axis}"), Type::scalar(DType::I64), 1, promised)
+        });
+        let strides = strides.collect();
         Val::View(View { dtype, mutable, ptr, extents, strides })
     }
 

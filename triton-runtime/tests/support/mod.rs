@@ -58,7 +58,7 @@ pub fn succeeded(case: &str, output: &Output) {
 
 /// A parameter that takes part in specialization.
 pub fn param(name: &'static str, ty: ParamType, multiple_of: u32) -> ParamMetadata {
-    ParamMetadata::new(Cow::Borrowed(name), ty, multiple_of, true)
+    ParamMetadata::new(Cow::Borrowed(name), ty, multiple_of, true, false)
 }
 
 /// Code for `sm_80` with blocks of `threads`.

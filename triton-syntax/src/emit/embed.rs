@@ -21,8 +21,9 @@ pub(crate) fn kernel(
     let p = kernel.private();
     let name = kernel.name();
     let spelling = kernel.spelling(instance);
+    let mut strides = Strides(configs.first().map_or(&[][..], |compiled| &compiled.strides));
     let params: Vec<TokenStream> =
-        kernel.signature.params.iter().flat_map(|param| params(kernel, instance, param)).collect();
+        kernel.signature.params.iter().flat_map(|param| params(kernel, instance, param, &mut strides)).collect();
     let count = params.len();
     let (images, rows): (Vec<_>, Vec<_>) = configs.iter().enumerate().map(|(i, c)| config(&p, i, c, outers)).unzip();
     let configs = rows.len();
@@ -41,22 +42,40 @@ pub(crate) fn kernel(
     }
 }
 
+/// Which of the parameters of the IR that are left are strides. Configs of one instance differ in their warps alone.
+struct Strides<'a>(&'a [bool]);
+
+impl Strides<'_> {
+    /// Whether a scalar is one, and what stands for the next parameter of the user.
+    fn next(&mut self, words: usize) -> bool {
+        let (own, rest) = self.0.split_at_checked(words).unwrap_or_default();
+        self.0 = rest;
+        words == 1 && own.contains(&true)
+    }
+}
+
 /// The metadata of a parameter: one, or one for each field of a struct.
-fn params(kernel: &Kernel<'_>, instance: &Instance, param: &Parameter) -> Vec<TokenStream> {
+fn params(kernel: &Kernel<'_>, instance: &Instance, param: &Parameter, strides: &mut Strides<'_>) -> Vec<TokenStream> {
     let structure = param.ast.as_ref().and_then(|ast| kernel.structs.get(ast.elem.structure?));
-    let Some(structure) = structure else { return self::param(kernel, instance, param).into_iter().collect() };
+    let Some(structure) = structure else { return self::param(kernel, instance, param, strides).into_iter().collect() };
     let fields = structure.fields.iter().filter_map(|(name, ty)| {
         let (p, dtype) = (kernel.private(), DType::from_name(&ty.name)?);
         let general = param.ast.as_ref().is_some_and(|ast| ast.general);
         let specialize = matches!(dtype.class(), Class::Signed | Class::Unsigned) && !general;
         let (name, dtype) = (format!("{}.{name}", param.name), self::dtype(dtype));
         let ty = quote!(#p::ParamType::Scalar(#p::DType::#dtype));
-        Some(quote!(#p::ParamMetadata::new(#p::Cow::Borrowed(#name), #ty, 1, #specialize)))
+        let stride = strides.next(1);
+        Some(quote!(#p::ParamMetadata::new(#p::Cow::Borrowed(#name), #ty, 1, #specialize, #stride)))
     });
     fields.collect()
 }
 
-fn param(kernel: &Kernel<'_>, instance: &Instance, param: &Parameter) -> Option<TokenStream> {
+fn param(
+    kernel: &Kernel<'_>,
+    instance: &Instance,
+    param: &Parameter,
+    strides: &mut Strides<'_>,
+) -> Option<TokenStream> {
     let p = kernel.private();
     let param = param.ast.as_ref()?;
     let elem = element(kernel, instance, &param.elem.name)?;
@@ -72,7 +91,13 @@ fn param(kernel: &Kernel<'_>, instance: &Instance, param: &Parameter) -> Option<
         ParamKind::TensorMut(rank) => (quote!(Tensor { dtype: #dtype, rank: #rank, mutable: true }), true),
     };
     let (name, multiple_of, specialize) = (&param.name.name, param.multiple_of, specializes && !param.general);
-    Some(quote!(#p::ParamMetadata::new(#p::Cow::Borrowed(#name), #p::ParamType::#ty, #multiple_of, #specialize)))
+    let words = match param.kind {
+        ParamKind::Ptr | ParamKind::PtrMut | ParamKind::Scalar | ParamKind::Struct => 1,
+        ParamKind::Tensor(rank) | ParamKind::TensorMut(rank) => 1 + 2 * usize::from(rank),
+    };
+    let stride = strides.next(words);
+    let name = quote!(#p::Cow::Borrowed(#name));
+    Some(quote!(#p::ParamMetadata::new(#name, #p::ParamType::#ty, #multiple_of, #specialize, #stride)))
 }
 
 /// The element type that a name stands for in this instance.

@@ -32,7 +32,7 @@ pub(crate) const CORE: &[Row] = &[
     ("layout", &["types", "metadata"]),
     ("ops", &["types"]),
     ("embed", &["ops"]),
-    ("ir", &["span", "entity", "types", "layout", "ops"]),
+    ("ir", &["span", "entity", "types", "metadata", "layout", "ops"]),
     ("interp", &["span", "entity", "types", "metadata", "layout", "ops", "ir"]),
     ("analysis", &["span", "diag", "entity", "types", "metadata", "layout", "ops", "ir", "interp"]),
     ("sema", &["span", "diag", "types", "ast", "ops", "ir"]),

@@ -1,0 +1,64 @@
+//! What the specializations promise of parameters: the one table that the compiler's passes, the launcher's rules and the tests
+//! agree with.
+
+use super::Param;
+use crate::metadata::Specialization;
+use crate::types::Elem;
+
+/// What the [specializations](Specialization) promise of a parameter.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Promised {
+    /// Of a pointer the alignment to 16 bytes, under `aligned16`; of an integer that 16 divides it, under `divisible16`.
+    #[default]
+    Divisible,
+    /// That it is 1, under `unit_stride`: the stride along the axis that runs along memory.
+    Unit,
+    /// That it is a multiple of this, under `aligned16`: another stride of a view, and the elements in 16 bytes.
+    Pitch(u32),
+    /// Nothing.
+    Nothing,
+}
+
+impl Promised {
+    /// Of a pointer or an integer of the user's.
+    pub fn unless(general: bool) -> Promised {
+        if general { Promised::Nothing } else { Promised::Divisible }
+    }
+}
+
+impl Param {
+    /// A promise that a specialization makes of this parameter.
+    pub fn promise(&self, elem: Elem, specialization: Specialization) -> Promise {
+        let from = |least: Specialization, promise: Promise| {
+            if specialization >= least { promise } else { Promise::Multiple(1) }
+        };
+        match (self.promised, elem) {
+            (Promised::Divisible, Elem::Ptr { .. }) => from(Specialization::Aligned16, Promise::Multiple(16)),
+            (Promised::Divisible, Elem::Num(dtype)) if dtype.is_int() => {
+                from(Specialization::Divisible16, Promise::Multiple(16))
+            }
+            (Promised::Unit, _) => from(Specialization::UnitStride, Promise::One),
+            (Promised::Pitch(multiple), _) => from(Specialization::Aligned16, Promise::Multiple(multiple)),
+            (Promised::Divisible | Promised::Nothing, _) => Promise::Multiple(1),
+        }
+    }
+}
+
+/// What is known of a number, or of an address in bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Promise {
+    /// It is 1.
+    One,
+    /// It is a multiple of this.
+    Multiple(u32),
+}
+
+impl Promise {
+    /// Whether a number keeps it.
+    pub fn keeps(self, bits: u64) -> bool {
+        match self {
+            Promise::One => bits == 1,
+            Promise::Multiple(n) => bits.is_multiple_of(u64::from(n)),
+        }
+    }
+}
