@@ -1,5 +1,5 @@
 #!/bin/sh
-# Runs what `cargo xtask bundle` put beside this file, on a host with a GPU: run.sh examples|tests|bench|tune|conformance
+# Runs what `cargo xtask bundle` put beside this file, on a host with a GPU: run.sh examples|tests|bench|tune|costs|conformance
 #
 # Needs the NVIDIA driver; for the peers of the benchmarks also python3 with PyTorch and Triton.
 # OUT=folder    where the benchmarks write their JSON (the current folder if it is not set)
@@ -100,12 +100,16 @@ case ${1:-} in
         need_gpu
         step 150 tune "$here/bench/triton-bench" tune --json "$out/tune.json"
         ;;
+    costs)
+        need_gpu
+        step 60 costs "$here/bench/triton-bench" costs --json "$out/costs.json"
+        ;;
     conformance)
         need_gpu
         step 550 conformance "$here/conformance/conformance" --device cuda
         ;;
     *)
-        echo "usage: run.sh examples|tests|bench|tune|conformance" >&2
+        echo "usage: run.sh examples|tests|bench|tune|costs|conformance" >&2
         exit 2
         ;;
 esac

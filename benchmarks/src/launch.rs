@@ -1,7 +1,7 @@
 //! Host time of a warm launch, beside a bare call of the driver with everything prepared.
 
 use crate::kernels::add;
-use crate::raw::Bare;
+use crate::raw::{Bare, Code};
 use crate::{Outcome, stats, write_json};
 use clap::Args;
 use rand::SeedableRng;
@@ -53,7 +53,7 @@ pub fn launch(options: &Options) -> Outcome {
 
     let capability = device.compute_capability().ok_or("the device has no compute capability")?;
     let image = add::<f32, 512>(&x, &y, &mut out, N).image(capability, device.driver_version())?;
-    let mut bare = Bare::new(image, &stream, [x.address(), y.address(), out.address()], N)?;
+    let mut bare = Bare::new(&Code::block_of(image), &stream, [x.address(), y.address(), out.address()], N)?;
     let mut ours = |stream: &Stream| {
         let launch = add::<f32, 512>(&x, &y, &mut out, N);
         // SAFETY: the buffers have N elements, and the mask keeps accesses below N.

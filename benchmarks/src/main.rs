@@ -6,6 +6,7 @@
 //! | `tune` | times every compiled instance of ours: where [`kernels::shipped`] comes from |
 //! | `launch` | host time of a warm launch, beside a bare `cuLaunchKernel` |
 //! | `compile` | time from embedded IR to PTX; needs no GPU |
+//! | `costs` | the constants of the compiler's cost model, measured on the GPU |
 //! | `cpu` | an addition and a matrix product on the CPU device, beside the time they may take |
 //! | `sim` | a matrix product on the PTX simulator, beside the time it may take |
 //! | `serve` | what `compare` starts: processes [`protocol::Request`]s from its standard input |
@@ -13,6 +14,7 @@
 mod case;
 mod compare;
 mod compile;
+mod costs;
 mod cpu;
 mod data;
 mod kernels;
@@ -48,6 +50,8 @@ enum Command {
     Launch(launch::Options),
     /// Time from embedded IR to PTX; needs no GPU
     Compile(compile::Options),
+    /// The constants of the compiler's cost model, measured on the GPU
+    Costs(costs::Options),
     /// An addition and a matrix product on the CPU device, beside the time they may take
     Cpu(cpu::Options),
     /// A matrix product on the PTX simulator, beside the time it may take
@@ -92,6 +96,7 @@ fn main() -> ExitCode {
         Command::Tune(options) => tune::tune(&options),
         Command::Launch(options) => launch::launch(&options),
         Command::Compile(options) => compile::compile(&options),
+        Command::Costs(options) => costs::costs(&options),
         Command::Cpu(options) => cpu::cpu(&options),
         Command::Sim(options) => sim::sim(&options),
         Command::Serve(options) => serve::serve(&options),
