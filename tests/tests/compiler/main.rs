@@ -1,6 +1,7 @@
 //! The compiler's analyses, layouts and passes, against laws, golden vectors and slower computations of the same.
 
 mod axis;
+mod copies;
 mod layout;
 mod layout_convert;
 mod layout_estimate;

@@ -12,7 +12,7 @@ use crate::entity::SideTable;
 use crate::ir::{Function, InstData, Stage, Value};
 use crate::layout::{LANES, Layout, access};
 use crate::ops::kinds::AtomicKind;
-use crate::ops::{Op, Scope};
+use crate::ops::{Access, AccessEffect, Memory, Op, Scope};
 use crate::types::Elem;
 use std::collections::HashMap;
 
@@ -189,16 +189,15 @@ fn elements_by_thread(layout: Option<&Layout>, warps: u32, once: bool) -> Vec<(u
 
 impl Machine<'_> {
     /// The threads that make an access to global memory: checks that earlier accesses are ordered before it.
-    #[expect(clippy::wildcard_enum_match_arm, reason = "nothing else accesses global memory")]
     pub(super) fn global(&mut self, inst: &InstData) -> Result<(), String> {
-        let (ptr, mask, does) = match inst.op {
-            Op::Load { ptr, mask, .. } => (ptr, mask, AccessKind::Read),
-            Op::Store { ptr, mask, .. } => (ptr, mask, AccessKind::Write),
-            Op::Atomic { ptr, mask, .. } | Op::AtomicCas { ptr, mask, .. } => {
+        let Some(Access { memory: Memory::Global(ptr), effect, mask, .. }) = inst.op.access() else { return Ok(()) };
+        let does = match effect {
+            AccessEffect::Read => AccessKind::Read,
+            AccessEffect::Write => AccessKind::Write,
+            AccessEffect::Update => {
                 let asked = inst.results.iter().any(|&v| self.threads.used[v]);
-                (ptr, mask, inst.op.commutes(asked).map_or(AccessKind::Write, AccessKind::Update))
+                inst.op.commutes(asked).map_or(AccessKind::Write, AccessKind::Update)
             }
-            _ => return Ok(()),
         };
         let Elem::Ptr { pointee, .. } = self.func.ty(ptr).elem else { return Ok(()) };
         self.threads.step += 1;

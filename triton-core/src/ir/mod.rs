@@ -41,7 +41,8 @@
 //!   v5 = lt v3, v4 : bool[128]
 //! }
 //! ```
-//! A parameter may end in `multiple_of N`, and in what is promised of it, `general`, `unit` or `pitch N`; a position is `@file:line:column`; from stage 1 on a result's
+//! A parameter may end in `multiple_of N`, and in what is promised of it, `general`, `unit`, `pitch N` or
+//! `extent N`; a position is `@file:line:column`; from stage 1 on a result's
 //! type is followed by its layout, `#0`, declared before the kernel; at stage 2, which a line `synchronized` announces, in shared
 //! memory by `%0`, declared likewise. `;` begins a comment. `print ∘ parse` is the identity.
 //! Arguments follow `with`, regions stand in braces with their parameters between bars:
@@ -286,6 +287,7 @@ impl Function {
     fn renamed(&mut self, value: Value, renamed: &mut HashMap<Value, Value>) -> Value {
         let copy = self.types.push(self.types[value]);
         self.layout_of[copy] = self.layout_of[value];
+        self.mem_of[copy] = self.mem_of[value];
         renamed.insert(value, copy);
         copy
     }

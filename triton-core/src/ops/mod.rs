@@ -13,12 +13,14 @@ mod field;
 mod infer;
 pub mod kinds;
 pub(crate) mod log;
+mod memory;
 pub mod outer;
 pub(crate) mod steps;
 pub(crate) mod trig;
 
 pub use field::{GridAxis, Reader};
 pub use infer::{accumulator, infer};
+pub use memory::{Access, AccessEffect, Memory};
 pub use outer::Outer;
 
 use crate::types::{Constant, DType, Shape, Type, Value};

@@ -1,6 +1,6 @@
 //! Common subexpressions.
 //!
-//! *Before:* two pure operations with equal operands, or two reads with no write between them. *After:* the first; uses of
+//! *Before:* two pure operations with equal operands and arguments, or two reads with no write between them. *After:* the first; uses of
 //! the second name it. What a region computes is known in that region only; reads are forgotten at its ends, since it may
 //! write, and may run again. Requires stage 0; guarantees nothing about what became unused ([`super::dce`] removes it).
 
@@ -15,7 +15,10 @@ pub fn cse(func: &mut Function) {
     block(func, func.body, &HashMap::new(), &mut same);
 }
 
-fn block(func: &mut Function, id: Block, outer: &HashMap<Op, Value>, same: &mut SideTable<Value, Option<Value>>) {
+/// An operation and its arguments: equal ones compute the same.
+type Key = (Op, Vec<Value>);
+
+fn block(func: &mut Function, id: Block, outer: &HashMap<Key, Value>, same: &mut SideTable<Value, Option<Value>>) {
     let mut known = outer.clone();
     let mut kept = Vec::new();
     for inst in func.blocks[id].insts.clone() {
@@ -25,15 +28,16 @@ fn block(func: &mut Function, id: Block, outer: &HashMap<Op, Value>, same: &mut 
             Effect::Pure | Effect::Read => {
                 // What an instruction with regions does is not in its operation alone.
                 if let (&[result], []) = (&data.results[..], &data.regions[..]) {
-                    if let Some(&first) = known.get(&data.op) {
+                    let key = (data.op, data.args.clone());
+                    if let Some(&first) = known.get(&key) {
                         same[result] = Some(first);
                         continue;
                     }
-                    known.insert(data.op, result);
+                    known.insert(key, result);
                 }
             }
             Effect::Write | Effect::Control => {
-                known.retain(|op, _| op.effect() == Effect::Pure);
+                known.retain(|(op, _), _| op.effect() == Effect::Pure);
                 for region in data.regions.clone() {
                     block(func, region, &known, same);
                 }

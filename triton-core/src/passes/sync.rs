@@ -29,7 +29,7 @@ use crate::layout::shared::Reach;
 use crate::layout::{Mem, access};
 use crate::metadata::Specialization;
 use crate::ops::kinds::AtomicKind;
-use crate::ops::{Op, Scope};
+use crate::ops::{self, AccessEffect, Op, Scope};
 use crate::types::Elem;
 
 /// An access since the last barrier of the program.
@@ -137,25 +137,24 @@ impl Sync<'_> {
         Ok(pending)
     }
 
-    #[expect(clippy::wildcard_enum_match_arm, reason = "nothing else accesses memory")]
     fn access(&self, inst: Inst) -> Option<Pending> {
         let data = &self.func.insts[inst];
-        let global = |ptr: Value| {
-            let replicated = self.func.layout(ptr).is_none_or(|layout| layout.replicated() != (0, 0));
-            let bytes = if let Elem::Ptr { pointee, .. } = self.func.ty(ptr).elem { pointee.bytes() } else { 0 };
-            let (root, interval) = (self.roots[ptr], self.intervals[ptr]);
-            Memory::Global { root, ptr: self.distinct(ptr).then_some(ptr), replicated, interval, bytes }
-        };
-        let (memory, kind) = match data.op {
-            Op::SharedStore { buffer, value, .. } => (Memory::Shared { buffer, tile: value }, AccessKind::Write),
-            Op::SharedLoad { buffer, .. } => (Memory::Shared { buffer, tile: data.results[0] }, AccessKind::Read),
-            Op::Load { ptr, .. } => (global(ptr), AccessKind::Read),
-            Op::Store { ptr, .. } => (global(ptr), AccessKind::Write),
-            Op::Atomic { ptr, .. } | Op::AtomicCas { ptr, .. } => {
-                let asked = data.results.iter().any(|&v| self.used[v]);
-                (global(ptr), AccessKind::Update(data.op.commutes(asked)))
+        let access = data.op.access()?;
+        let memory = match access.memory {
+            ops::Memory::Global(ptr) => {
+                let replicated = self.func.layout(ptr).is_none_or(|layout| layout.replicated() != (0, 0));
+                let bytes = if let Elem::Ptr { pointee, .. } = self.func.ty(ptr).elem { pointee.bytes() } else { 0 };
+                let (root, interval) = (self.roots[ptr], self.intervals[ptr]);
+                Memory::Global { root, ptr: self.distinct(ptr).then_some(ptr), replicated, interval, bytes }
             }
-            _ => return None,
+            ops::Memory::Shared(buffer) => {
+                Memory::Shared { buffer, tile: access.tile.or(data.results.first().copied())? }
+            }
+        };
+        let kind = match access.effect {
+            AccessEffect::Read => AccessKind::Read,
+            AccessEffect::Write => AccessKind::Write,
+            AccessEffect::Update => AccessKind::Update(data.op.commutes(data.results.iter().any(|&v| self.used[v]))),
         };
         Some(Pending { memory, kind, warp_waited: false })
     }

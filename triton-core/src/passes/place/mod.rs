@@ -34,8 +34,8 @@ use crate::entity::SideTable;
 use crate::ir::{Function, Value};
 use crate::layout::Layout;
 use crate::metadata::Specialization;
-use crate::ops::{BitOrder, Op};
-use crate::types::{Elem, Shape};
+use crate::ops::{Access, AccessEffect, BitOrder, Memory, Op};
+use crate::types::Shape;
 use graph::Graph;
 use labelling::Choice;
 pub use labelling::Labelling;
@@ -84,20 +84,21 @@ fn fold_order(layout: &Layout, shape: Shape, axis: usize) -> Option<BitOrder> {
     BitOrder::new(&bits).filter(|_| bits.len() as u32 == extent.trailing_zeros())
 }
 
-/// Pointers and mask of an access to memory.
+/// Pointers and mask of an access to memory that may cover several elements with one instruction: a load or a store. Atomic updates go
+/// one element after the other.
 pub fn access(op: &Op) -> Option<(Value, Option<Value>)> {
-    if let Op::Load { ptr, mask, .. } | Op::Store { ptr, mask, .. } = *op { Some((ptr, mask)) } else { None }
+    match op.access()? {
+        Access { memory: Memory::Global(ptr), effect: AccessEffect::Read | AccessEffect::Write, mask, .. } => {
+            Some((ptr, mask))
+        }
+        Access { memory: Memory::Global(_), effect: AccessEffect::Update, .. }
+        | Access { memory: Memory::Shared(_), .. } => None,
+    }
 }
 
-/// The pointers of an operation on memory, and the elements that one of its instructions may cover: those of [`axis::vector_width`] for
-/// loads and stores. Atomic updates go one element after the other.
+/// The pointers of an operation on global memory, and the elements that one of its instructions may cover: those of
+/// [`axis::vector_width`] if it covers several.
 fn accessed(func: &Function, facts: &SideTable<Value, AxisInfo>, op: &Op) -> Option<(Value, u64)> {
-    let mut pointer = None;
-    op.for_each_operand(|v| {
-        if matches!(func.ty(v).elem, Elem::Ptr { .. }) {
-            pointer = pointer.or(Some(v));
-        }
-    });
-    let together = matches!(op, Op::Load { .. } | Op::Store { .. });
-    pointer.map(|v| (v, if together { axis::vector_width(func, facts, v) } else { 1 }))
+    let Memory::Global(ptr) = op.access()?.memory else { return None };
+    Some((ptr, if access(op).is_some() { axis::vector_width(func, facts, ptr) } else { 1 }))
 }

@@ -1,0 +1,84 @@
+//! What an operation does to memory: one answer for barrier insertion, the interpreter's race detection, layout assignment and the
+//! estimate of registers. A new operation is a missing arm here, not a barrier that is missing in code.
+
+use super::Op;
+use crate::types::Value;
+
+/// The memory that an operation accesses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Memory {
+    /// Global memory, at these addresses.
+    Global(Value),
+    /// This buffer in shared memory.
+    Shared(Value),
+}
+
+/// What is done to each element.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AccessEffect {
+    /// It is read.
+    Read,
+    /// It is written.
+    Write,
+    /// It is updated atomically: by one of the threads that hold it.
+    Update,
+}
+
+/// An operation's access to memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Access {
+    /// Where.
+    pub memory: Memory,
+    /// What.
+    pub effect: AccessEffect,
+    /// Where it is false nothing is accessed.
+    pub mask: Option<Value>,
+    /// The tile whose layout says which threads access which elements; `None` for the result.
+    pub tile: Option<Value>,
+}
+
+impl Op {
+    /// What it does to memory.
+    pub fn access(&self) -> Option<Access> {
+        let global = |ptr: Value, mask: Option<Value>, effect: AccessEffect| {
+            Some(Access { memory: Memory::Global(ptr), effect, mask, tile: Some(ptr) })
+        };
+        let shared = |buffer: Value, tile: Option<Value>, effect: AccessEffect| {
+            Some(Access { memory: Memory::Shared(buffer), effect, mask: None, tile })
+        };
+        match *self {
+            Op::Load { ptr, mask, .. } => global(ptr, mask, AccessEffect::Read),
+            Op::Store { ptr, mask, .. } => global(ptr, mask, AccessEffect::Write),
+            Op::Atomic { ptr, mask, .. } | Op::AtomicCas { ptr, mask, .. } => global(ptr, mask, AccessEffect::Update),
+            Op::SharedStore { buffer, value, .. } => shared(buffer, Some(value), AccessEffect::Write),
+            Op::SharedLoad { buffer, .. } => shared(buffer, None, AccessEffect::Read),
+            Op::Const { .. }
+            | Op::Outer { .. }
+            | Op::ProgramId { .. }
+            | Op::NumPrograms { .. }
+            | Op::Arange { .. }
+            | Op::Splat { .. }
+            | Op::Broadcast { .. }
+            | Op::Reshape { .. }
+            | Op::Permute { .. }
+            | Op::Convert { .. }
+            | Op::Reduce { .. }
+            | Op::Dot { .. }
+            | Op::Cast { .. }
+            | Op::Select { .. }
+            | Op::Offset { .. }
+            | Op::Assert { .. }
+            | Op::Print { .. }
+            | Op::SharedAlloc { .. }
+            | Op::Sync { .. }
+            | Op::For { .. }
+            | Op::While { .. }
+            | Op::If { .. }
+            | Op::Yield { .. }
+            | Op::Unary { .. }
+            | Op::Binary { .. }
+            | Op::Compare { .. }
+            | Op::Ternary { .. } => None,
+        }
+    }
+}
