@@ -152,7 +152,7 @@ where
     stub()
 }
 
-/// The exponential function eˣ, elementwise, within 3 ulp (of `f32`; the half types round that once more). Infinity
+/// The exponential function eˣ, elementwise, within 2 ulp (of `f32`; the half types round that once more). Infinity
 /// on overflow, 0 on underflow.
 ///
 /// # Compile errors

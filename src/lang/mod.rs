@@ -51,7 +51,7 @@
 //! | [`floor(x)`](floor), [`ceil`], [`trunc`], [`round`] | floats | exact |
 //! | [`sqrt(x)`](sqrt), [`fma(a, b, c)`](fma), and `+ - * /` | floats | correctly rounded |
 //! | [`rsqrt(x)`](rsqrt) | floats | 2 ulp, of `f64` for `f64` |
-//! | [`exp(x)`](exp), [`exp2(x)`](exp2) | floats but `f64` | 3 ulp, 2 ulp |
+//! | [`exp(x)`](exp), [`exp2(x)`](exp2) | floats but `f64` | 2 ulp |
 //! | [`log(x)`](log), [`log2(x)`](log2) | floats but `f64` | 1 ulp, 2 ulp; the same bits on every device |
 //! | [`sin(x)`](sin), [`cos(x)`](cos) | floats but `f64` | 2 ulp; the same bits on every device |
 //! | [`sigmoid(x)`](sigmoid), [`tanh(x)`](tanh), [`erf(x)`](erf) | floats but `f64` | 5 ulp, 3 ulp, 2 ulp |

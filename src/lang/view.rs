@@ -76,7 +76,8 @@ macro_rules! views {
                 stub()
             }
 
-            /// The stride: the distance of two neighbours along an axis, in elements.
+            /// The stride: the distance of two neighbours along an axis, in elements. Along an axis of one element it is 0, or 1 if
+            /// it is the last.
             ///
             /// # Compile errors
             /// `axis` is not a compile-time constant, or the view has no such axis.

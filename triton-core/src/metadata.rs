@@ -146,6 +146,9 @@ pub struct Image {
     pub has_assert_buffer: bool,
     /// The mapping of blocks to programs.
     pub programs: ProgramMap,
+    /// How many blocks of a multiprocessor hide the latency of one: the loader compiles again, so that a thread has fewer registers,
+    /// if fewer would be resident. 0 for code that is better off with its registers.
+    pub wanted_blocks: u32,
 }
 
 /// What generated code and other front ends make metadata by: all fields, in their order.
@@ -194,8 +197,20 @@ impl Image {
         shared_bytes: u32,
         has_assert_buffer: bool,
         programs: ProgramMap,
+        wanted_blocks: u32,
     ) -> Image {
-        Image { target, specialization, entry, ptx, threads, cluster, shared_bytes, has_assert_buffer, programs }
+        Image {
+            target,
+            specialization,
+            entry,
+            ptx,
+            threads,
+            cluster,
+            shared_bytes,
+            has_assert_buffer,
+            programs,
+            wanted_blocks,
+        }
     }
 }
 
@@ -244,12 +259,16 @@ impl Target {
         }
     }
 
-    /// Occupancy: how many blocks of this many threads, with this many registers each, are resident on a multiprocessor, which
-    /// has 64 K registers and 2048 threads.
-    pub fn resident_blocks(self, threads: u32, registers: u32) -> u32 {
+    /// Occupancy: how many blocks of this many threads, with this many registers each and this much shared memory, are resident on
+    /// a multiprocessor, which has 64 K registers and 2048 threads.
+    pub fn resident_blocks(self, threads: u32, registers: u32, shared_bytes: u32) -> u32 {
         match self {
-            // Registers are allocated in units of 8 per thread.
-            Target::Sm80 => ((64 << 10) / (threads * registers.next_multiple_of(8).max(8))).min(2048 / threads).min(32),
+            Target::Sm80 => {
+                // Registers are allocated in units of 8 per thread, and each block takes 1 KiB of shared memory for itself.
+                let by_registers = (64 << 10) / (threads * registers.next_multiple_of(8).max(8));
+                let by_memory = (self.shared_bytes() + 1024) / (shared_bytes + 1024);
+                by_registers.min(2048 / threads).min(by_memory).min(32)
+            }
         }
     }
 
@@ -295,7 +314,8 @@ pub enum Specialization {
     /// Beside that, every pointer and every view's first element are aligned to 16 bytes, and the other strides of every view
     /// are whole multiples of 16 bytes: rows begin aligned.
     Aligned16,
-    /// Beside that, every other integer is divisible by 16, and so is the last extent of every view.
+    /// Beside that, every other integer is divisible by 16, and the rows of every view are whole multiples of 16 bytes long, too:
+    /// its last extent is divisible by the elements in them.
     Divisible16,
 }
 

@@ -1,6 +1,6 @@
 //! From a kernel to what is embedded: the stages in order.
 
-use crate::analysis::{advice, stride};
+use crate::analysis::{advice, pressure, stride};
 use crate::ast::{Instance, Kernel};
 use crate::diag::{Code, Diagnostic, Failure};
 use crate::ir::{Function, Promised};
@@ -36,7 +36,11 @@ pub fn compile(kernel: &Kernel, instance: &Instance) -> Result<Compiled, Failure
     let failure = |problem: Diagnostic| Failure { diagnostics: vec![problem], ..Failure::default() };
     passes::run(passes::OPTIMISE, &mut func, Specialization::Generic).map_err(|message| failure(mistake(message)))?;
     let images = images(&func).map_err(failure)?;
-    Ok(Compiled { strides: strides(&func), config: Config { num_warps: func.num_warps, ir: ir.into(), images: images.into() }, outers })
+    Ok(Compiled {
+        strides: strides(&func),
+        config: Config { num_warps: func.num_warps, ir: ir.into(), images: images.into() },
+        outers,
+    })
 }
 
 /// The meaning of an instance, with what the specializations promise of its parameters.
@@ -61,7 +65,11 @@ fn strides(func: &Function) -> Vec<bool> {
 pub fn check(kernel: &Kernel, instance: &Instance) -> Result<Compiled, Failure> {
     let (func, outers) = typed(kernel, instance)?;
     let ir = ir::print::print(&func);
-    Ok(Compiled { strides: strides(&func), config: Config { num_warps: func.num_warps, ir: ir.into(), images: Vec::new().into() }, outers })
+    Ok(Compiled {
+        strides: strides(&func),
+        config: Config { num_warps: func.num_warps, ir: ir.into(), images: Vec::new().into() },
+        outers,
+    })
 }
 
 /// What could be better about one instance of a kernel that compiles: see [`crate::analysis::advice`].
@@ -143,5 +151,6 @@ fn image(func: &Function, target: Target, promise: Specialization) -> Result<Ima
         shared_bytes: kernel.shared_bytes,
         has_assert_buffer: kernel.report,
         programs: crate::metadata::ProgramMap::Identity,
+        wanted_blocks: pressure::wanted_blocks(&func),
     })
 }

@@ -105,7 +105,7 @@ impl<'a> LaunchArg<'a> {
         if !aligned || !pitches.iter().all(|pitch| pitch.is_multiple_of(elements)) {
             return Specialization::UnitStride;
         }
-        if divisible(*extent) { Specialization::Divisible16 } else { Specialization::Aligned16 }
+        if extent.is_multiple_of(elements) { Specialization::Divisible16 } else { Specialization::Aligned16 }
     }
 }
 

@@ -39,7 +39,8 @@ fn function(random: &mut Random) -> (Function, Vec<Value>) {
     let shape = Shape::new(&[32]).unwrap();
     let mut func = Function::new("f", 1);
     let dtype = random.pick(&[DType::I32, DType::I64, DType::U32]);
-    let inputs: Vec<Value> = (0..2).map(|i| func.add_param(format!("n{i}"), Type::scalar(dtype), 1, Promised::unless(i == 1))).collect();
+    let inputs: Vec<Value> =
+        (0..2).map(|i| func.add_param(format!("n{i}"), Type::scalar(dtype), 1, Promised::unless(i == 1))).collect();
     let element = random.pick(&[DType::F16, DType::F32, DType::I8, DType::F64]);
     let pointer = Type { elem: Elem::Ptr { pointee: element, mutable: false }, shape: Shape::SCALAR };
     let pointer = func.add_param("p", pointer, 1, Promised::Divisible);

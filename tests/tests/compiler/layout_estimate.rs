@@ -10,7 +10,7 @@ fn considered(shape: Shape, bits: u32, warps: u32) -> Vec<Layout> {
     let mut all = Vec::new();
     for vector in [1, 2, 4, 8] {
         for (order, along) in [([1, 0], [1, 0]), ([1, 0], [0, 1]), ([0, 1], [0, 1])] {
-            all.push(Layout::blocked(shape, &order, vector, warps, &along));
+            all.push(Layout::blocked(shape, &order, [vector, 1], warps, &along));
         }
     }
     for warps_n in (0..=warps.trailing_zeros()).map(|log| 1 << log) {

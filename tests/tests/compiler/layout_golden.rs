@@ -35,13 +35,13 @@ fn mma_b(dims: &[u32], bits: u32, tiling: Tiling) -> Layout {
 /// Coalesced along the last dimension first.
 fn rows(dims: &[u32], vector: u32, warps: u32) -> Layout {
     let order: Vec<usize> = (0..dims.len()).rev().collect();
-    Layout::blocked(shape(dims), &order, vector, warps, &order)
+    Layout::blocked(shape(dims), &order, [vector, 1], warps, &order)
 }
 
 /// Coalesced along the first dimension first.
 fn columns(dims: &[u32], vector: u32, warps: u32) -> Layout {
     let order: Vec<usize> = (0..dims.len()).collect();
-    Layout::blocked(shape(dims), &order, vector, warps, &order)
+    Layout::blocked(shape(dims), &order, [vector, 1], warps, &order)
 }
 
 fn layout(reg: &[u32], lane: [u32; 5]) -> Layout {
@@ -62,7 +62,7 @@ fn layouts() {
         (rows(&[1024], 4, 4), "reg [1,2,512] lane [4,8,16,32,64] warp [128,256]"),
         (rows(&[128, 64], 8, 4), "reg [1,2,4,1024,2048,4096] lane [8,16,32,64,128] warp [256,512]"),
         (
-            Layout::blocked(shape(&[4, 1024]), &[1, 0], 8, 4, &[0, 1]),
+            Layout::blocked(shape(&[4, 1024]), &[1, 0], [8, 1], 4, &[0, 1]),
             "reg [1,2,4,256,512] lane [8,16,32,64,128] warp [1024,2048]",
         ),
         (d.clone(), "reg [1,64] lane [2,4,8,16,32] warp []"),

@@ -127,7 +127,7 @@ fn layouts(shape: Shape) -> Vec<Layout> {
     let mut all = vec![];
     for order in permutations(shape.rank()) {
         for (vector, warps) in [(1, 1), (2, 1), (4, 2), (8, 4)] {
-            let layout = Layout::blocked(shape, &order, vector, warps, &order);
+            let layout = Layout::blocked(shape, &order, [vector, 1], warps, &order);
             assert!(layout.covers(shape.elements()), "{shape} {layout}");
             let mut mixed = layout.clone();
             mixed.lane[0] ^= layout.reg.first().copied().unwrap_or(0);

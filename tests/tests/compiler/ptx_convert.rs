@@ -322,8 +322,8 @@ fn fragments() {
         let d = Layout::mma_d(shape, tiling).unwrap();
         // As loaded from global memory, along either dimension, up to 16 bytes at once.
         for vector in (0..=(128 / bits).ilog2()).map(|v| 1 << v) {
-            let rows = Layout::blocked(shape, &[1, 0], vector, 4, &[1, 0]);
-            let columns = Layout::blocked(shape, &[0, 1], vector, 4, &[0, 1]);
+            let rows = Layout::blocked(shape, &[1, 0], [vector, 1], 4, &[1, 0]);
+            let columns = Layout::blocked(shape, &[0, 1], [vector, 1], 4, &[0, 1]);
             for src in [&rows, &columns, &d] {
                 for dst in [&a, &b, &d, &rows] {
                     check_pair(&mut seen, (ty, bits), src.clone(), dst.clone());

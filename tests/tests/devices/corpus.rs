@@ -8,8 +8,8 @@ use std::borrow::Cow;
 use triton::launch::mode::Unsafe;
 use triton::prelude::*;
 use triton::{DevicePtrMut, Kernel, Launch, LaunchArg};
-use triton_core::ir::{Function, Promised};
 use triton_core::ir::parse::parse;
+use triton_core::ir::{Function, Promised};
 use triton_core::metadata::{Arg, Config, Image, KernelMetadata, ParamMetadata, ParamType, Specialization};
 use triton_core::types::{DType, Elem};
 use triton_tests::corpus::expected;
@@ -66,6 +66,7 @@ cases! {
     random_910000111,
     random_910004301,
     random_910007981,
+    random_997000553,
     dot_tf32_small,
     collatz,
     branches,

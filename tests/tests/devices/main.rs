@@ -9,6 +9,7 @@ mod assertions;
 mod atomics;
 mod control;
 mod corpus;
+mod exp;
 mod index;
 mod logic;
 mod macros;

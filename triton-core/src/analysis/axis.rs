@@ -87,9 +87,7 @@ pub fn analyse(func: &Function, promise: Specialization) -> SideTable<Value, Axi
         let known = |multiple: u32| pow2_of(multiple.into());
         facts[param.value] = match param.promise(elem, promise) {
             Promise::One => AxisInfo::scalar(1, Some(1)),
-            Promise::Multiple(n) => {
-                AxisInfo::scalar(known(param.multiple_of).max(known(natural)).max(known(n)), None)
-            }
+            Promise::Multiple(n) => AxisInfo::scalar(known(param.multiple_of).max(known(natural)).max(known(n)), None),
         };
     }
     block(func, func.body, &mut facts);
@@ -219,9 +217,7 @@ fn transfer(func: &Function, op: &Op, ty: Type, facts: &SideTable<Value, AxisInf
             };
             AxisInfo { constancy: both_constant(facts[a], facts[b]), prefix, ..AxisInfo::UNKNOWN }
         }
-        Op::Compare { a, b, .. } => {
-            AxisInfo { constancy: both_constant(facts[a], facts[b]), ..AxisInfo::UNKNOWN }
-        }
+        Op::Compare { a, b, .. } => AxisInfo { constancy: both_constant(facts[a], facts[b]), ..AxisInfo::UNKNOWN },
         Op::Select { cond, a, b } => {
             let constancy = both_constant(facts[a], facts[b]).min(facts[cond].constancy);
             AxisInfo { constancy, ..AxisInfo::UNKNOWN }
@@ -311,9 +307,8 @@ fn binary(kind: BinaryKind, signed: bool, a: AxisInfo, b: AxisInfo) -> AxisInfo 
 fn compare(kind: CompareKind, a: AxisInfo, b: AxisInfo) -> (u64, u64) {
     let constancy = both_constant(a, b);
     // A run that starts at a multiple of its length neither wraps nor passes 0: what is below `n` comes first.
-    let ascending = |counting: AxisInfo, still: AxisInfo| {
-        counting.contiguity.min(still.constancy).min(counting.divisibility)
-    };
+    let ascending =
+        |counting: AxisInfo, still: AxisInfo| counting.contiguity.min(still.constancy).min(counting.divisibility);
     // `i < n`: nor does it cross an `n` that is divisible by its length.
     let run = |counting: AxisInfo, still: AxisInfo| {
         counting.contiguity.min(still.constancy).min(counting.divisibility).min(still.divisibility)

@@ -10,41 +10,62 @@ use crate::ir::{Block, Function, InstData, Value};
 use crate::layout::Layout;
 use crate::metadata::Target;
 use crate::ops::kinds::UnaryKind;
-use crate::ops::{Effect, LayoutRule, Op};
+use crate::ops::{Access, AccessEffect, Effect, LayoutRule, Memory, Op};
 use crate::types::{DType, Elem, Shape};
 use std::collections::HashSet;
 
 /// Registers for the thread's index and intermediate results.
-const WORKING: u32 = 6;
+const WORKING: u32 = 10;
 
 /// Registers of a sine or cosine while it is computed, four elements at a time.
 const SINE: u32 = 24;
 
+/// Registers of an access whose mask may cut a vector, on the path on which elements go one by one: more masks than there are
+/// predicates.
+const CUT: u32 = 12;
+
 /// Registers below which no occupancy is requested: it is high enough.
 const FEW: u32 = 20;
 
-/// Threads of a multiprocessor that hide latency; beyond that, registers are worth more. But one block
-/// alone stalls at its own barriers.
+/// Threads of a multiprocessor.
+const THREADS: u32 = 2048;
+
+/// Threads of a multiprocessor that hide latency: more are asked for where the registers are known, not estimated.
 const ENOUGH_THREADS: u32 = 1536;
 
-/// The occupancy in blocks that is requested from the assembler for a function at stage 2; `None` where that is not
-/// needed.
-pub fn resident_blocks(func: &Function, facts: &SideTable<Value, AxisInfo>, target: Target) -> Option<u32> {
+/// The occupancy in blocks that is requested from the assembler for a function at stage 2 with this much shared memory; `None`
+/// where that is not needed.
+pub fn resident_blocks(
+    func: &Function,
+    facts: &SideTable<Value, AxisInfo>,
+    target: Target,
+    shared_bytes: u32,
+) -> Option<u32> {
     let (threads, registers) = (func.num_warps * 32, registers(func, facts));
-    let resident = target.resident_blocks(threads, registers).min((ENOUGH_THREADS / threads).max(2));
+    // One block alone stalls at its own barriers.
+    let enough = (ENOUGH_THREADS / threads).max(2);
+    let resident = target.resident_blocks(threads, registers, shared_bytes).min(enough);
     Some(resident).filter(|&blocks| registers >= FEW && blocks > 1)
+}
+
+/// How many blocks of a multiprocessor hide the latency of one: all that it has threads for. Products hide it by themselves, in
+/// registers.
+pub fn wanted_blocks(func: &Function) -> u32 {
+    let multiplies = func.contains(func.body, |op| matches!(op, Op::Dot { .. }));
+    if multiplies { 0 } else { THREADS / (func.num_warps * 32) }
 }
 
 /// Registers of a thread, estimated at stage 2. Of 46 images of softmax, layer norm and products, the assembler needs
 /// between 20 fewer and 22 more to avoid spills.
 pub fn registers(func: &Function, facts: &SideTable<Value, AxisInfo>) -> u32 {
-    let mut pressure = Pressure { func, shown: shown(func), words: words(func, facts), most: 0 };
+    let mut pressure = Pressure { func, facts, shown: shown(func), words: words(func, facts), most: 0 };
     pressure.block(func.body, HashSet::new());
     pressure.most + WORKING
 }
 
 struct Pressure<'a> {
     func: &'a Function,
+    facts: &'a SideTable<Value, AxisInfo>,
     /// Of a tile whose registers are those of another one, that one.
     shown: SideTable<Value, Option<Value>>,
     /// Registers of 32 bits that each value takes.
@@ -64,10 +85,24 @@ impl Pressure<'_> {
             }
             data.results.iter().for_each(|v| _ = live.remove(v));
             live = self.before(data, live);
-            let sine = matches!(data.op, Op::Unary { kind: UnaryKind::Sin | UnaryKind::Cos, .. });
-            self.point(&live, if sine { SINE } else { 0 });
+            self.point(&live, self.beside(data));
         }
         live
+    }
+
+    /// Temporary registers of an instruction.
+    fn beside(&self, data: &InstData) -> u32 {
+        if matches!(data.op, Op::Unary { kind: UnaryKind::Sin | UnaryKind::Cos, .. }) {
+            return SINE;
+        }
+        let Some(Access { memory: Memory::Global(ptr), mask: Some(mask), effect, .. }) = data.op.access() else {
+            return 0;
+        };
+        if effect == AccessEffect::Update {
+            return 0;
+        }
+        let cut = self.facts[mask].constancy < axis::vector_width(self.func, self.facts, ptr);
+        if cut { CUT } else { 0 }
     }
 
     /// What is live before an instruction, whose results are no longer in `live`.

@@ -217,6 +217,7 @@ impl Parser {
                     "general" => promised = Promised::Nothing,
                     "unit" => promised = Promised::Unit,
                     "pitch" => promised = Promised::Pitch(number()?),
+                    "extent" => promised = Promised::Extent(number()?),
                     "multiple_of" => multiple_of = number()?,
                     _ => return Err(format!("`{word}` is not an attribute of a parameter")),
                 }

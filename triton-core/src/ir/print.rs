@@ -35,6 +35,7 @@ pub fn print(func: &Function) -> String {
             Promised::Divisible => {}
             Promised::Unit => out.push_str(" unit"),
             Promised::Pitch(elements) => _ = write!(out, " pitch {elements}"),
+            Promised::Extent(elements) => _ = write!(out, " extent {elements}"),
             Promised::Nothing => out.push_str(" general"),
         }
     }

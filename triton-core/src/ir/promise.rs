@@ -15,6 +15,8 @@ pub enum Promised {
     Unit,
     /// That it is a multiple of this, under `aligned16`: another stride of a view, and the elements in 16 bytes.
     Pitch(u32),
+    /// That it is a multiple of this, under `divisible16`: the extent of a view along memory, likewise.
+    Extent(u32),
     /// Nothing.
     Nothing,
 }
@@ -39,6 +41,7 @@ impl Param {
             }
             (Promised::Unit, _) => from(Specialization::UnitStride, Promise::One),
             (Promised::Pitch(multiple), _) => from(Specialization::Aligned16, Promise::Multiple(multiple)),
+            (Promised::Extent(multiple), _) => from(Specialization::Divisible16, Promise::Multiple(multiple)),
             (Promised::Divisible | Promised::Nothing, _) => Promise::Multiple(1),
         }
     }

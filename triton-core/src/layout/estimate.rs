@@ -69,5 +69,7 @@ fn matrices(src: &Layout, dst: &Layout, bits: u32) -> bool {
     };
     let all = |columns: &[u32]| columns.iter().all(|&c| c != 0 && registers.has(c));
     let plain = dst.reg.len() >= pack && all(&dst.reg[..pack]) && all(&dst.lane[..2]);
-    plain || (bits == 16 && all(&dst.lane[2..]))
+    // The plan of a transposing load keeps the vectors in which the threads have the elements.
+    let vector = Basis::of(src.reg.iter().copied().take(3));
+    plain || (bits == 16 && dst.lane[2..].iter().all(|&c| c != 0 && vector.has(c)))
 }

@@ -118,13 +118,15 @@ impl Layout {
     }
 
     /// As [`Layout::coalesced`], for a tile whose dimensions follow one another in memory as `order` says, fastest first:
-    /// `vector` elements along the first to each thread, lanes along `order`, warps along `warp_order`.
+    /// `block` elements along the first two of them to each thread, lanes along `order`, warps along `warp_order`.
     ///
     /// Dimensions that an order leaves out get no lanes or warps.
-    pub fn blocked(shape: Shape, order: &[usize], vector: u32, num_warps: u32, warp_order: &[usize]) -> Layout {
+    pub fn blocked(shape: Shape, order: &[usize], block: [u32; 2], num_warps: u32, warp_order: &[usize]) -> Layout {
         let mut bits = Bits::new(shape);
-        let fastest = order.first().copied().unwrap_or(0);
-        let vector: Vec<u32> = bits.take(fastest, log2(vector).min(bits.left(fastest))).collect();
+        let mut vector: Vec<u32> = Vec::new();
+        for (&dimension, elements) in order.iter().zip(block) {
+            vector.extend(bits.take(dimension, log2(elements).min(bits.left(dimension))));
+        }
         let lane = lanes(bits.along(order, 5), []);
         let warp = bits.along(warp_order, log2(num_warps));
         Layout { reg: bits.registers(vector, order), lane, warp }

@@ -63,7 +63,7 @@ kinds! {
         /// The integer part of x, with the sign of x.
         Trunc = "trunc" on Float;
         /// eˣ. Not for `f64`.
-        Exp = "exp" on Float within 3;
+        Exp = "exp" on Float within 2;
         /// 2ˣ. Not for `f64`.
         Exp2 = "exp2" on Float within 2;
         /// The logarithm to the base e. Not for `f64`.

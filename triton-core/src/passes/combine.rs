@@ -9,6 +9,7 @@
 //! | `if` with a condition that is known | the branch |
 //! | `if a { b } else { false }`, `if a { true } else { b }`, where a few scalar operations that cannot fail compute `b` | `a & b`, `a \| b` |
 //! | an address by an index that was widened from 32 bits | the same by the index itself: addresses widen it |
+//! | a `select` of a masked load, used nowhere else, or of a number where the mask does not hold | a load with other padding |
 //! | `select` of twice the same, `not` of `not`, a cast to the type it has, an address 0 further | the operand |
 //!
 //! The reduction is re-associated: at stage 0 the order of a float sum is unspecified. Explicit orders stay.
@@ -30,13 +31,16 @@ const SPECULATED: usize = 8;
 /// # Errors
 /// A bug in this pass.
 pub fn combine(func: &mut Function) -> Result<(), String> {
-    let (mut source, mut uses) = (SideTable::new(None), SideTable::new(0));
+    let (mut source, mut uses, mut user) = (SideTable::new(None), SideTable::new(0), SideTable::new(None));
     for inst in func.walk() {
         func.insts[inst].results.iter().for_each(|&result| source[result] = Some(inst));
-        func.insts[inst].for_each_operand(|v| uses[v] += 1);
+        func.insts[inst].for_each_operand(|v| {
+            uses[v] += 1;
+            user[v] = Some(inst);
+        });
     }
     let body = func.body;
-    Combine { func, source, uses, same: SideTable::new(None) }.block(body)
+    Combine { func, source, uses, user, same: SideTable::new(None) }.block(body)
 }
 
 struct Combine<'a> {
@@ -45,6 +49,8 @@ struct Combine<'a> {
     source: SideTable<Value, Option<Inst>>,
     /// How often each value was used at first.
     uses: SideTable<Value, u32>,
+    /// An instruction that uses each value.
+    user: SideTable<Value, Option<Inst>>,
     /// What replaces a value.
     same: SideTable<Value, Option<Value>>,
 }
@@ -131,6 +137,9 @@ impl Combine<'_> {
         }
         let op = self.func.insts[inst].op;
         let &[result] = &self.func.insts[inst].results[..] else { return Ok(()) };
+        if let Op::Load { ptr, mask: Some(mask), other: None } = op {
+            return self.padding(inst, ptr, mask, before);
+        }
         if let Op::Offset { ptr, index } = op
             && let Some(index) = self.narrow(index, before)?
         {
@@ -144,6 +153,45 @@ impl Combine<'_> {
             self.func.insts[inst].op = splat;
         }
         Ok(())
+    }
+
+    /// A masked load of which a `select` replaces some elements by a number, at least those that the mask leaves out: it is the
+    /// load's padding. Where the mask leaves out more, padding is 0 there as before.
+    fn padding(&mut self, inst: Inst, ptr: Value, mask: Value, before: &mut Vec<Inst>) -> Result<(), String> {
+        let loaded = self.func.insts[inst].results[0];
+        let Some(select) = self.user[loaded].filter(|_| self.uses[loaded] == 1) else { return Ok(()) };
+        let data = &self.func.insts[select];
+        let (span, shape) = (data.span, self.func.ty(loaded).shape);
+        let Op::Select { cond, a, b } = data.op else { return Ok(()) };
+        let number = self.number(b).filter(|_| a == loaded && self.requires(mask, cond));
+        let Some(number) = number else { return Ok(()) };
+        let mut make = |cx: &mut Self, op: Op| {
+            let made = cx.func.make(op, span)?;
+            before.push(made);
+            let result = cx.func.insts[made].results[0];
+            cx.source[result] = Some(made);
+            Ok::<Value, String>(result)
+        };
+        let mut tile = |cx: &mut Self, value: Constant| {
+            let x = make(cx, Op::Const { value })?;
+            if shape == Shape::SCALAR { Ok(x) } else { make(cx, Op::Splat { x, shape }) }
+        };
+        let mut other = tile(self, number)?;
+        if mask != cond {
+            let zero = tile(self, Constant { bits: 0, ..number })?;
+            other = make(self, Op::Select { cond, a: zero, b: other })?;
+        }
+        self.func.insts[inst].op = Op::Load { ptr, mask: Some(mask), other: Some(other) };
+        let result = self.func.insts[select].results[0];
+        self.same[result] = Some(loaded);
+        Ok(())
+    }
+
+    /// Whether a mask holds only where a condition does: it is the condition, or a conjunction with it.
+    fn requires(&self, mask: Value, cond: Value) -> bool {
+        mask == cond
+            || matches!(self.op(mask), Some(Op::Binary { kind: BinaryKind::And, a, b })
+                if self.requires(a, cond) || self.requires(b, cond))
     }
 
     /// The operand that an operation yields unchanged.

@@ -2,8 +2,8 @@
 //!
 //! *Before:* `convert`s, of which some move elements between warps, or are cheaper through memory than by shuffles. *After:*
 //! each of those is a buffer in shared memory, a store and a load, in the layout of memory that [`convert::plan`] has found;
-//! a tile that is larger than a buffer goes through it part by part. All buffers have an offset: those that live at
-//! different times share bytes ([`storage`]), those of one loop only if necessary.
+//! a tile that is larger than a buffer goes through it part by part. All buffers have an offset: large ones that live at
+//! different times share bytes ([`storage`]), small ones and those of one loop only if necessary.
 //!
 //! The old value of an atomic update is broadcast in the same way by the one thread that made it.
 //!
@@ -21,6 +21,9 @@ use crate::types::{Shape, Type};
 
 /// The alignment of a buffer in bytes: that of the widest access.
 const ALIGN: u64 = 16;
+
+/// Bytes of a buffer that shares none: a barrier would cost more than they do.
+const SMALL: u64 = 1024;
 
 /// See the [module's page](self).
 ///
@@ -170,13 +173,16 @@ fn allocate(func: &mut Function, ty: Type, mem: Mem, span: Span, insts: &mut Vec
     Ok(buffer)
 }
 
-/// Allocates every buffer. Those of one loop or branch lie beside one another, as barriers between them would cost more
-/// than the memory; unless that is more than a block has.
+/// Allocates every buffer. Small ones, and those of one loop or branch, lie beside one another, as barriers between them would
+/// cost more than the memory; unless that is more than a block has.
 fn assign_offsets(func: &mut Function) {
     let lives = |apart: bool| {
         let mut lives = Lives { func, apart, time: 0, of: SideTable::new(None), order: Vec::new() };
         lives.block(func.body);
-        let found: Vec<(Inst, Buffer)> = lives.order.into_iter().filter_map(|v| lives.of[v].clone()).collect();
+        let mut found: Vec<(Inst, Buffer)> = lives.order.into_iter().filter_map(|v| lives.of[v].clone()).collect();
+        for (_, buffer) in found.iter_mut().filter(|(_, buffer)| apart && buffer.bytes <= SMALL) {
+            buffer.live.end = lives.time + 1;
+        }
         let (insts, buffers): (Vec<Inst>, Vec<Buffer>) = found.into_iter().unzip();
         (insts, storage::allocate(&buffers))
     };

@@ -137,29 +137,29 @@ impl Lower<'_> {
         self.cvt(round, ty, ty, x)
     }
 
-    /// eˣ = 2^hi · (1 + lo · ln 2), where hi + lo is x · log₂e to about 48 bits: the rounding error of the exponent is
-    /// reapplied as a factor, so that the error stays that of `ex2.approx` over the whole range. Outside the range of
-    /// `f32` the exponent is clamped first, lest ∞ − ∞ appears.
+    /// eˣ = 2ⁿ · 2ʳ, where n is ⌊x · log₂e⌋ between -126 and 126 and n + r is x · log₂e to about 48 bits. That n is made by one
+    /// saturating `fma`, which keeps it in its range and takes NaN to its least, and one that rounds down at the place of the units:
+    /// its low bits are n plus the bias of an exponent. Beyond the range r is what does not fit, and 2ʳ is 0 or ∞; NaN stays.
+    /// Over all 2³² operands the largest error is 1.93 ulp on an H200.
     fn exp(&mut self, x: Reg) -> Reg {
-        let bits = |x: f32| Operand::Int(i64::from(x.to_bits()));
-        let constant = |cx: &mut Self, x: f32| cx.mov(Ty::B32, bits(x));
-        let log2e = constant(self, std::f32::consts::LOG2_E);
-        // The rest of log₂e after its first 24 bits.
-        let rest = constant(self, (std::f64::consts::LOG2_E - f64::from(std::f32::consts::LOG2_E)) as f32);
-        let (ln2, one) = (constant(self, std::f32::consts::LN_2), constant(self, 1.0));
-        let (least, most) = (constant(self, -110.0), constant(self, 110.0));
-        let above = self.arith(Opcode::Max, Ty::F32, &[x.into(), least.into()]);
-        let cut = self.arith(Opcode::Min, Ty::F32, &[above.into(), most.into()]);
-        let hi = self.arith(Opcode::MulRn, Ty::F32, &[cut.into(), log2e.into()]);
-        let minus = self.arith(Opcode::Neg, Ty::F32, &[hi.into()]);
-        let lost = self.arith(Opcode::FmaRn, Ty::F32, &[cut.into(), log2e.into(), minus.into()]);
-        let lo = self.arith(Opcode::FmaRn, Ty::F32, &[cut.into(), rest.into(), lost.into()]);
-        let power = self.arith(Opcode::Ex2, Ty::F32, &[hi.into()]);
-        let factor = self.arith(Opcode::FmaRn, Ty::F32, &[lo.into(), ln2.into(), one.into()]);
-        let result = self.arith(Opcode::MulRn, Ty::F32, &[power.into(), factor.into()]);
-        // Cutting off lost NaN.
-        let nan = self.setp(Cmp::Nan, Ty::F32, x, x);
-        self.selp(Ty::B32, x, result, nan)
+        const STEPS: f32 = 252.0;
+        const LOG2_E: f64 = std::f64::consts::LOG2_E;
+        // The last bit of a number of this size is 1; 1 more, so that the low bits of the least are the exponent 1.
+        const UNITS: f32 = 12_582_912.0 + 1.0;
+        let rest = LOG2_E - f64::from(LOG2_E as f32);
+        let constants =
+            [(LOG2_E / f64::from(STEPS)) as f32, 0.5, STEPS, UNITS, -(UNITS + STEPS / 2.0), LOG2_E as f32, rest as f32];
+        let constants = constants.map(|x| Operand::Reg(self.mov(Ty::B32, i64::from(x.to_bits()))));
+        let [scale, half, steps, units, zero, log2e, rest] = constants;
+        let fraction = self.arith(Opcode::FmaRnSat, Ty::F32, &[x.into(), scale, half]);
+        let shifted = self.arith(Opcode::FmaRm, Ty::F32, &[fraction.into(), steps, units]);
+        let n = self.arith(Opcode::AddRn, Ty::F32, &[shifted.into(), zero]);
+        let minus = self.arith(Opcode::Neg, Ty::F32, &[n.into()]);
+        let high = self.arith(Opcode::FmaRn, Ty::F32, &[x.into(), log2e, minus.into()]);
+        let r = self.arith(Opcode::FmaRn, Ty::F32, &[x.into(), rest, high.into()]);
+        let power = self.arith(Opcode::Ex2Ftz, Ty::F32, &[r.into()]);
+        let scale = self.arith(Opcode::Shl, Ty::B32, &[shifted.into(), Operand::Int(23)]);
+        self.arith(Opcode::MulRn, Ty::F32, &[power.into(), scale.into()])
     }
 
     pub fn binary(&mut self, kind: BinaryKind, dtype: DType, a: Reg, b: Reg) -> Reg {

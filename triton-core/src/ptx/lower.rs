@@ -3,6 +3,7 @@
 //! A scalar is one register with the same value in all threads; a tile is one register for each of its layout's
 //! registers.
 
+use super::demand::{self, Demand};
 use super::{Class, Cmp, Inst, Kernel, Op, Opcode, Operand, Reg, Special, Ty};
 use crate::analysis::axis::{self, AxisInfo};
 use crate::analysis::pressure;
@@ -44,11 +45,14 @@ impl std::error::Error for LowerError {}
 /// # Errors
 /// Code that is too large, or a bug in another pass.
 pub fn lower(func: &Function, target: Target, promise: Specialization) -> Result<Kernel, LowerError> {
+    let facts = axis::analyse(func, promise);
     let mut cx = Lower {
         func,
         target,
         buffers: HashMap::new(),
-        facts: axis::analyse(func, promise),
+        demand: demand::analyse(func, &facts),
+        facts,
+        cold: None,
         used: func.used(),
         report: None,
         texts: Vec::new(),
@@ -76,7 +80,7 @@ pub fn lower(func: &Function, target: Target, promise: Specialization) -> Result
     cx.emit(Op::Ret);
     let body = [cx.entry, cx.body].concat();
     let threads = func.num_warps * 32;
-    let blocks = pressure::resident_blocks(func, &cx.facts, target);
+    let blocks = pressure::resident_blocks(func, &cx.facts, target, cx.shared);
     Ok(Kernel {
         version: version(target),
         target: target.name(),
@@ -127,7 +131,11 @@ pub(super) struct Lower<'a> {
     pub texts: Vec<String>,
     /// Bytes of local memory.
     pub local: u32,
-    regs: SideTable<Value, Vec<Reg>>,
+    /// What is read of each value.
+    pub demand: Demand,
+    /// What a cold path has computed for itself; `None` elsewhere.
+    pub cold: Option<HashMap<(Value, usize), Reg>>,
+    pub(super) regs: SideTable<Value, Vec<Reg>>,
     count: [u32; 4],
     body: Vec<Inst>,
     /// What every thread computes once, at the entry.
@@ -319,46 +327,30 @@ impl Lower<'_> {
             ops::Op::Outer { dtype, value } => Ok(vec![self.outer(dtype, value)]),
             ops::Op::ProgramId { axis } => Ok(vec![self.mov(Ty::U32, Operand::Special(Special::Ctaid(axis.0)))]),
             ops::Op::NumPrograms { axis } => Ok(vec![self.mov(Ty::U32, Operand::Special(Special::Nctaid(axis.0)))]),
-            ops::Op::Arange { start, .. } => self.arange(start, result),
             ops::Op::Splat { x, .. } => {
                 let count = result.map_or(1, |v| self.registers(v));
                 Ok(vec![self.regs[x][0]; count])
             }
-            ops::Op::Broadcast { x, .. } => self.broadcast(x, result),
+            ops::Op::Broadcast { x, .. } => {
+                let registers = demand::broadcast(self.func, x, result.ok_or("a broadcast without a result")?)?;
+                Ok(registers.into_iter().map(|r| self.regs[x][r]).collect())
+            }
             ops::Op::Dot { kind, a, b, acc } => self.dot(a, b, acc, kind),
             // Neither changes a column.
             ops::Op::Reshape { x, .. } | ops::Op::Permute { x, .. } => Ok(self.regs[x].clone()),
             ops::Op::Convert { x } => self.convert(x, result.ok_or("a conversion without a result")?),
-            ops::Op::Cast { x, to } => {
-                let from = self.dtype(x)?;
-                Ok(self.regs[x].clone().into_iter().map(|reg| self.cast(from, to, reg)).collect())
-            }
-            ops::Op::Select { cond, a, b } => {
-                let elem = self.func.ty(a).elem;
-                let triples = zip3(&self.regs[cond], &self.regs[a], &self.regs[b]);
-                Ok(triples.into_iter().map(|[c, a, b]| self.select(elem, c, a, b)).collect())
-            }
-            ops::Op::Offset { ptr, index } => self.offset(ptr, index),
             ops::Op::Load { ptr, mask, other } => self.load(ptr, mask, other),
+            // Several at once.
             ops::Op::Unary { kind, x } => {
-                let dtype = self.dtype(x)?;
-                let x = self.regs[x].clone();
-                Ok(self.unary(kind, dtype, &x))
+                let result = result.ok_or("a function without a result")?;
+                let read: Vec<usize> = (0..self.registers(result)).filter(|&r| self.demand.reads(result, r)).collect();
+                let operands: Vec<Reg> = read.iter().map(|&r| self.regs[x][r]).collect();
+                let values = self.unary(kind, self.dtype(x)?, &operands);
+                self.tile(result, |_, r| Ok(read.binary_search(&r).map_or(Reg::NONE, |at| values[at])))
             }
-            ops::Op::Binary { kind, a, b } => {
-                let dtype = self.dtype(a)?;
-                let pairs: Vec<_> = self.regs[a].iter().copied().zip(self.regs[b].iter().copied()).collect();
-                Ok(pairs.into_iter().map(|(a, b)| self.binary(kind, dtype, a, b)).collect())
-            }
-            ops::Op::Compare { kind, a, b } => {
-                let dtype = self.dtype(a)?;
-                let pairs: Vec<_> = self.regs[a].iter().copied().zip(self.regs[b].iter().copied()).collect();
-                Ok(pairs.into_iter().map(|(a, b)| self.compare(kind, dtype, a, b)).collect())
-            }
-            ops::Op::Ternary { kind, a, b, c } => {
-                let dtype = self.dtype(a)?;
-                let triples = zip3(&self.regs[a], &self.regs[b], &self.regs[c]);
-                Ok(triples.into_iter().map(|abc| self.ternary(kind, dtype, abc)).collect())
+            op if demand::is_elementwise(&op) || matches!(op, ops::Op::Arange { .. }) => {
+                let result = result.ok_or("an operation without a result")?;
+                self.tile(result, |cx, r| cx.compute(&op, result, r))
             }
             _ => Err(format!("`{}` yields no value", op.mnemonic())),
         }
@@ -433,48 +425,6 @@ impl Lower<'_> {
         tid
     }
 
-    fn arange(&mut self, start: i32, result: Option<Value>) -> Result<Vec<Reg>, String> {
-        let layout = result.and_then(|v| self.func.layout(v)).ok_or("a tile without a layout")?.clone();
-        let thread = self.thread_element(&layout);
-        let touched = layout.lane.iter().chain(&layout.warp).fold(0, |all, c| all | c);
-        let mut regs = Vec::new();
-        for r in 0..layout.registers() {
-            let own = layout.register_element(r);
-            let add = |cx: &mut Self, x: Reg, k: i64| {
-                if k == 0 { x } else { cx.arith(Opcode::Add, Ty::S32, &[x.into(), k.into()]) }
-            };
-            // Xor is addition where no bit meets another.
-            regs.push(if touched & own == 0 {
-                add(self, thread, i64::from(own) + i64::from(start))
-            } else {
-                let element = self.arith(Opcode::Xor, Ty::B32, &[thread.into(), i64::from(own).into()]);
-                add(self, element, i64::from(start))
-            });
-        }
-        Ok(regs)
-    }
-
-    /// Every element of the result must already be in the thread that needs it: layouts are linear, so it is enough to
-    /// compare columns.
-    fn broadcast(&mut self, x: Value, result: Option<Value>) -> Result<Vec<Reg>, String> {
-        let result = result.ok_or("a broadcast without a result")?;
-        let (from, to) = (self.func.ty(x).shape, self.func.ty(result).shape);
-        let (Some(src), Some(dst)) = (self.func.layout(x), self.func.layout(result)) else {
-            return Err("a tile without a layout".into());
-        };
-        let needed = |element: u32| from.broadcast_index(to, element.into()) as u32;
-        let lanes = src.lane.iter().zip(&dst.lane).chain(src.warp.iter().zip(&dst.warp));
-        let mut in_place = true;
-        lanes.for_each(|(&has, &wants)| in_place &= has == needed(wants));
-        let find =
-            |r: usize| (0..src.registers()).find(|&s| src.register_element(s) == needed(dst.register_element(r)));
-        let registers: Option<Vec<usize>> = (0..dst.registers()).map(find).collect();
-        match registers.filter(|_| in_place) {
-            Some(registers) => Ok(registers.into_iter().map(|s| self.regs[x][s]).collect()),
-            None => Err(format!("a broadcast from {from} to {to} that moves elements between threads")),
-        }
-    }
-
     /// Holds in one of the positions that hold the same element: where a store has to happen. `None` if every position
     /// does.
     pub fn store_guard(&mut self, value: Value) -> Option<Reg> {
@@ -504,10 +454,6 @@ impl Lower<'_> {
         self.guards.insert(replicated, guard);
         guard
     }
-}
-
-fn zip3(a: &[Reg], b: &[Reg], c: &[Reg]) -> Vec<[Reg; 3]> {
-    a.iter().zip(b).zip(c).map(|((&a, &b), &c)| [a, b, c]).collect()
 }
 
 /// The register class of a PTX type.

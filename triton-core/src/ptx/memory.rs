@@ -8,23 +8,35 @@
 
 use super::lower::Lower;
 use super::{Address, Class, Cmp, Op, Opcode, Operand, Reg, Round, Ty};
-use crate::analysis::axis;
-use crate::ir::Value;
+use crate::analysis::axis::{self, AxisInfo};
+use crate::entity::SideTable;
+use crate::ir::{Function, Value};
 use crate::layout::Layout;
+use crate::ops;
 use crate::types::{DType, Elem};
 use std::ops::Range;
 
 /// How a tile of pointers is accessed: runs of `width` elements, and what is known of the mask on a run.
 #[derive(Clone, Copy)]
-struct Run {
+pub(super) struct Run {
     dtype: DType,
-    width: usize,
-    mask: MaskForm,
+    pub width: usize,
+    pub mask: MaskForm,
+    pub padding: Padding,
+}
+
+/// What is known of the padding of a load on the elements of one run.
+#[derive(Clone, Copy, PartialEq)]
+pub(super) enum Padding {
+    /// It is one number, if so is this mask.
+    Uniform(Option<Value>),
+    /// A number for each element.
+    Any,
 }
 
 /// What is known of a mask on the elements of one run.
 #[derive(Clone, Copy, PartialEq)]
-enum MaskForm {
+pub(super) enum MaskForm {
     /// It is the same for all of them, or there is none.
     Uniform,
     /// Those for which it holds come first: whether it is uniform, its first and its last element tell.
@@ -34,9 +46,48 @@ enum MaskForm {
 }
 
 impl Run {
+    /// How a tile of pointers is accessed under a mask.
+    pub fn of(
+        func: &Function,
+        facts: &SideTable<Value, AxisInfo>,
+        ptr: Value,
+        mask: Option<Value>,
+    ) -> Result<Run, String> {
+        let Elem::Ptr { pointee, .. } = func.ty(ptr).elem else { return Err(format!("{ptr} is not a pointer")) };
+        let layout = func.layout(ptr).map_or(1, Layout::vector);
+        let width = axis::vector_width(func, facts, ptr).min(layout.into());
+        let mask = match mask.map(|m| facts[m]) {
+            Some(facts) if facts.constancy < width && facts.prefix < width => MaskForm::Any,
+            Some(facts) if facts.constancy < width => MaskForm::Prefix,
+            Some(_) | None => MaskForm::Uniform,
+        };
+        Ok(Run { dtype: pointee, width: width as usize, mask, padding: Padding::Uniform(None) })
+    }
+
+    /// The same of a load with this padding, which is made by that operation.
+    pub fn with_padding(self, facts: &SideTable<Value, AxisInfo>, padding: Value, made: Option<ops::Op>) -> Run {
+        let width = self.width as u64;
+        let same = |v: Value| facts[v].constancy >= width;
+        let padding = match made {
+            _ if same(padding) => Padding::Uniform(None),
+            Some(ops::Op::Select { cond, a, b })
+                if self.mask == MaskForm::Prefix && same(a) && same(b) && facts[cond].prefix >= width =>
+            {
+                Padding::Uniform(Some(cond))
+            }
+            Some(_) | None => Padding::Any,
+        };
+        Run { padding, ..self }
+    }
+
     /// The `index`th element from an address on: a run is contiguous.
     fn at(&self, base: Reg, index: usize) -> Address {
         Address { base, offset: index as i32 * self.dtype.bytes() as i32 }
+    }
+
+    /// Whether a run of which a prefix is accessed goes by words, of one element or two.
+    fn is_by_words(&self) -> bool {
+        self.mask == MaskForm::Prefix && self.dtype.bytes() > 1
     }
 
     /// The registers of a tile in groups whose runs share a branch.
@@ -54,8 +105,10 @@ struct Group {
     width: usize,
     /// What guards each run.
     guards: Vec<Option<Reg>>,
-    /// The mask of each element, where they may go one by one.
-    masks: Vec<Reg>,
+    /// The mask of all of them.
+    mask: Option<Value>,
+    /// Holds in the one thread that stores what several hold.
+    once: Option<Reg>,
     /// Where the elements go one by one, and where both paths join; `None` if there is one path.
     paths: Option<(u32, u32)>,
 }
@@ -65,67 +118,158 @@ impl Group {
     fn runs(&self) -> impl Iterator<Item = (usize, Option<Reg>)> {
         (self.first..).step_by(self.width).zip(self.guards.iter().copied())
     }
-
-    /// The mask of the element in this register of the tile.
-    fn mask(&self, register: usize) -> Reg {
-        self.masks[register - self.first]
-    }
 }
 
 impl Lower<'_> {
     /// `ptr + index · size`, the index extended to 64 bits first.
-    pub fn offset(&mut self, ptr: Value, index: Value) -> Result<Vec<Reg>, String> {
-        let Elem::Ptr { pointee, .. } = self.func.ty(ptr).elem else { return Err(format!("{ptr} is not a pointer")) };
+    pub fn offset(&mut self, ptr: Reg, index: Reg, dtype: DType, pointee: DType) -> Reg {
         let size = i64::from(pointee.bytes());
-        let dtype = self.dtype(index)?;
-        let pairs: Vec<_> = self.regs(ptr).iter().copied().zip(self.regs(index).iter().copied()).collect();
+        let (op, ty, index) = match (dtype.is_signed(), dtype.bits()) {
+            (_, 64) => (Opcode::MadLo, Ty::S64, index),
+            (true, 32) => (Opcode::MadWide, Ty::S32, index),
+            (false, 32) => (Opcode::MadWide, Ty::U32, index),
+            (true, _) => (Opcode::MadWide, Ty::S32, self.cvt(Round::None, Ty::S32, Ty::S16, index)),
+            (false, _) => (Opcode::MadWide, Ty::U32, self.cvt(Round::None, Ty::U32, Ty::U16, index)),
+        };
+        self.arith(op, ty, &[index.into(), size.into(), ptr.into()])
+    }
+
+    pub fn load(&mut self, ptr: Value, mask: Option<Value>, other: Option<Value>) -> Result<Vec<Reg>, String> {
+        let mut run = Run::of(self.func, &self.facts, ptr, mask)?;
+        if let Some(other) = other {
+            run = run.with_padding(&self.facts, other, self.made_by(other));
+        }
+        let Run { dtype, width, .. } = run;
+        let bases = self.regs(ptr).to_vec();
         let mut regs = Vec::new();
-        for (ptr, index) in pairs {
-            let (op, ty, index) = match (dtype.is_signed(), dtype.bits()) {
-                (_, 64) => (Opcode::MadLo, Ty::S64, index),
-                (true, 32) => (Opcode::MadWide, Ty::S32, index),
-                (false, 32) => (Opcode::MadWide, Ty::U32, index),
-                (true, _) => (Opcode::MadWide, Ty::S32, self.cvt(Round::None, Ty::S32, Ty::S16, index)),
-                (false, _) => (Opcode::MadWide, Ty::U32, self.cvt(Round::None, Ty::U32, Ty::U16, index)),
-            };
-            regs.push(self.arith(op, ty, &[index.into(), size.into(), ptr.into()]));
+        for runs in run.groups(bases.len()) {
+            let group = self.enter(run, runs, mask, None)?;
+            let mut words = Vec::new();
+            for (first, guard) in group.runs() {
+                let padding = match (other, run.padding) {
+                    (None, _) => None,
+                    (Some(other), Padding::Uniform(_)) => Some(vec![self.element(other, first)?; width]),
+                    (Some(other), Padding::Any) => Some(self.regs(other)[first..first + width].to_vec()),
+                };
+                words.push(self.load_words(dtype, run.at(bases[first], 0), width, guard, padding.as_deref()));
+            }
+            self.cold_path(&group, |cx| {
+                for ((first, _), words) in group.runs().zip(&words) {
+                    if run.is_by_words() && (dtype.bytes() > 2 || other.is_none()) {
+                        cx.cut_or_whole(run, &group, first, |cx, whole| {
+                            cx.load_prefix(run, &group, first, (bases[first], words), (other, whole))
+                        })?;
+                        continue;
+                    }
+                    let mut elements = Vec::new();
+                    for i in first..first + width {
+                        let (at, mask) = (run.at(bases[first], i - first), cx.guard_of(&group, i)?);
+                        let padding = other.map(|other| cx.element(other, i)).transpose()?;
+                        let word = cx.load_words(dtype, at, 1, mask, padding.as_ref().map(std::slice::from_ref));
+                        elements.extend(cx.unpack(dtype, 1, &word));
+                    }
+                    // Both paths join in words, so that nothing waits for the data before the next access is issued.
+                    let packed = cx.pack(dtype, &elements);
+                    for (&dst, src) in words.iter().zip(packed) {
+                        let ty = bits_of(self::words(dtype, width).0);
+                        cx.emit(Op::Mov { ty, dst, src: src.into() });
+                    }
+                }
+                Ok(())
+            })?;
+            regs.extend(words.iter().flat_map(|words| self.unpack(dtype, width, words)));
         }
         Ok(regs)
     }
 
-    pub fn load(&mut self, ptr: Value, mask: Option<Value>, other: Option<Value>) -> Result<Vec<Reg>, String> {
-        let run @ Run { dtype, width, .. } = self.run(ptr, mask)?;
-        let bases = self.regs(ptr).to_vec();
-        let [masks, others] = [mask, other].map(|v| v.map(|v| self.regs(v).to_vec()));
-        let others = |first: usize, count: usize| others.as_ref().map(|others| &others[first..first + count]);
-        let mut regs = Vec::new();
-        for runs in run.groups(bases.len()) {
-            let group = self.enter(run, runs, masks.as_deref(), None);
-            let whole = |cx: &mut Self, (first, guard): (usize, Option<Reg>)| {
-                cx.load_words(dtype, run.at(bases[first], 0), width, guard, others(first, width))
-            };
-            let words: Vec<Vec<Reg>> = group.runs().map(|run| whole(self, run)).collect();
-            if let Some((apart, done)) = group.paths {
-                self.other_path(apart, done);
-                for ((first, _), words) in group.runs().zip(&words) {
-                    let mut elements = Vec::new();
-                    for i in first..first + width {
-                        let at = run.at(bases[first], i - first);
-                        let word = self.load_words(dtype, at, 1, Some(group.mask(i)), others(i, 1));
-                        elements.extend(self.unpack(dtype, 1, &word));
-                    }
-                    // Both paths join in words, so that nothing waits for the data before the next access is issued.
-                    let packed = self.pack(dtype, &elements);
-                    for (&dst, src) in words.iter().zip(packed) {
-                        let ty = bits_of(self::words(dtype, width).0);
-                        self.emit(Op::Mov { ty, dst, src: src.into() });
-                    }
-                }
-                self.emit(Op::Label { label: done });
-            }
-            regs.extend(words.iter().flat_map(|words| self.unpack(dtype, width, words)));
+    /// On a cold path, a run of which a prefix is accessed: by itself, so that the others go whole. The paths exclude each other, as
+    /// a second load into a register would wait for the first.
+    fn cut_or_whole(
+        &mut self,
+        run: Run,
+        group: &Group,
+        first: usize,
+        mut access: impl FnMut(&mut Self, Option<Reg>) -> Result<(), String>,
+    ) -> Result<(), String> {
+        let Some((begin, end)) = self.guard_of(group, first)?.zip(self.guard_of(group, first + run.width - 1)?) else {
+            return Ok(());
+        };
+        let (cut, done) = (self.label(), self.label());
+        let whole = self.is_uniform(begin, end);
+        self.emit(Op::Bra { label: cut, pred: Some(whole), unless: true, uniform: false });
+        self.on_a_branch(|cx| access(cx, Some(end)))?;
+        self.emit(Op::Bra { label: done, pred: None, unless: false, uniform: false });
+        self.emit(Op::Label { label: cut });
+        self.on_a_branch(|cx| access(cx, None))?;
+        self.emit(Op::Label { label: done });
+        Ok(())
+    }
+
+    /// Loads a run into the registers of its words: all of it under a guard, or a prefix. Nothing waits for the data, since nothing
+    /// is put together: half a word is extended by 0, which is its padding.
+    fn load_prefix(
+        &mut self,
+        run: Run,
+        group: &Group,
+        first: usize,
+        (base, dsts): (Reg, &[Reg]),
+        (other, whole): (Option<Value>, Option<Reg>),
+    ) -> Result<(), String> {
+        let (ty, count) = words(run.dtype, run.width);
+        let per_word = run.width / count;
+        for (&dst, e) in dsts.iter().zip((first..).step_by(per_word)) {
+            let padding = other.map(|other| self.element(other, e)).transpose()?;
+            self.emit(Op::Mov { ty: bits_of(ty), dst, src: padding.map_or(Operand::Int(0), Operand::Reg) });
         }
-        Ok(regs)
+        if whole.is_some() {
+            self.emit_if(whole, Op::Ld { ty, dsts: dsts.to_vec(), address: run.at(base, 0) });
+            return Ok(());
+        }
+        let done = self.label();
+        for (&dst, e) in dsts.iter().zip((first..).step_by(per_word)) {
+            let address = run.at(base, e - first);
+            let (begins, whole) = (self.guard_of(group, e)?, self.guard_of(group, e + per_word - 1)?);
+            if per_word == 1 {
+                self.emit_if(begins, Op::Ld { ty, dsts: vec![dst], address });
+                continue;
+            }
+            let next = self.label();
+            self.emit(Op::Bra { label: next, pred: whole, unless: false, uniform: false });
+            self.emit_if(begins, Op::Ld { ty: Ty::U16, dsts: vec![dst], address });
+            self.emit(Op::Bra { label: done, pred: None, unless: false, uniform: false });
+            self.emit(Op::Label { label: next });
+            self.emit(Op::Ld { ty, dsts: vec![dst], address });
+        }
+        self.emit(Op::Label { label: done });
+        Ok(())
+    }
+
+    /// The same of a store.
+    fn store_prefix(
+        &mut self,
+        run: Run,
+        group: &Group,
+        first: usize,
+        (base, srcs): (Reg, &[Reg]),
+        whole: Option<Reg>,
+    ) -> Result<(), String> {
+        let (ty, count) = words(run.dtype, run.width);
+        let per_word = run.width / count;
+        if whole.is_some() {
+            self.emit_if(whole, Op::St { ty, srcs: srcs.to_vec(), address: run.at(base, 0) });
+            return Ok(());
+        }
+        for (&src, e) in srcs.iter().zip((first..).step_by(per_word)) {
+            let address = run.at(base, e - first);
+            let (begins, whole) = (self.guard_of(group, e)?, self.guard_of(group, e + per_word - 1)?);
+            self.emit_if(whole, Op::St { ty, srcs: vec![src], address });
+            if let (2, Some(begins), Some(whole)) = (per_word, begins, whole) {
+                let part = self.arith(Opcode::Not, Ty::Pred, &[whole.into()]);
+                let part = self.conjunction(&[begins, part]);
+                self.emit_if(Some(part), Op::St { ty: Ty::U16, srcs: vec![src], address });
+            }
+        }
+        Ok(())
     }
 
     /// One access: the words of `count` elements if the guard holds, else of `other`, or 0.
@@ -153,25 +297,30 @@ impl Lower<'_> {
     }
 
     pub fn store(&mut self, ptr: Value, value: Value, mask: Option<Value>) -> Result<(), String> {
-        let run @ Run { dtype, width, .. } = self.run(ptr, mask)?;
+        let run @ Run { dtype, width, .. } = Run::of(self.func, &self.facts, ptr, mask)?;
         let once = self.store_guard(ptr);
         let (bases, elements) = (self.regs(ptr).to_vec(), self.regs(value).to_vec());
-        let masks = mask.map(|m| self.regs(m).to_vec());
         for runs in run.groups(bases.len()) {
-            let group = self.enter(run, runs, masks.as_deref(), once);
+            let group = self.enter(run, runs, mask, once)?;
             for (first, guard) in group.runs() {
                 self.store_run(dtype, run.at(bases[first], 0), &elements[first..first + width], guard);
             }
-            if let Some((apart, done)) = group.paths {
-                self.other_path(apart, done);
+            self.cold_path(&group, |cx| {
                 for (first, _) in group.runs() {
+                    if run.is_by_words() {
+                        let srcs = cx.pack(dtype, &elements[first..first + width]);
+                        cx.cut_or_whole(run, &group, first, |cx, whole| {
+                            cx.store_prefix(run, &group, first, (bases[first], &srcs), whole)
+                        })?;
+                        continue;
+                    }
                     for i in first..first + width {
-                        let at = run.at(bases[first], i - first);
-                        self.store_run(dtype, at, &elements[i..=i], Some(group.mask(i)));
+                        let (at, mask) = (run.at(bases[first], i - first), cx.guard_of(&group, i)?);
+                        cx.store_run(dtype, at, &elements[i..=i], mask);
                     }
                 }
-                self.emit(Op::Label { label: done });
-            }
+                Ok(())
+            })?;
         }
         Ok(())
     }
@@ -183,65 +332,78 @@ impl Lower<'_> {
 
     /// Begins the accesses of a group of runs. Where a mask may differ on a run, a branch decides for the group: whole runs, or
     /// each element by itself. A warp at the edge of what is accessed takes the second path, and no other.
-    fn enter(&mut self, run: Run, runs: Range<usize>, masks: Option<&[Reg]>, once: Option<Reg>) -> Group {
-        let width = run.width;
-        let (first, count) = (runs.start, runs.len() / width);
-        let mut group = Group { first, width, guards: vec![once; count], masks: Vec::new(), paths: None };
-        let Some(masks) = masks else { return group };
-        let step = if run.mask == MaskForm::Uniform { width } else { 1 };
-        let masks = masks[runs].iter().step_by(step);
-        group.masks = masks.map(|&mask| once.map_or(mask, |once| self.conjunction(&[mask, once]))).collect();
-        let whole = match run.mask {
-            MaskForm::Uniform => {
-                group.guards = group.masks.iter().copied().map(Some).collect();
-                return group;
+    fn enter(&mut self, run: Run, runs: Range<usize>, mask: Option<Value>, once: Option<Reg>) -> Result<Group, String> {
+        let Run { width, mask: form, .. } = run;
+        let firsts = runs.clone().step_by(width);
+        let mut group = Group { first: runs.start, width, guards: vec![once; firsts.len()], mask, once, paths: None };
+        let Some(mask) = mask else { return Ok(group) };
+        let mut whole = Vec::new();
+        for (first, guard) in firsts.zip(&mut group.guards) {
+            match form {
+                MaskForm::Uniform => *guard = Some(self.guard(mask, once, first)?),
+                MaskForm::Prefix => {
+                    let (begin, end) = (self.guard(mask, once, first)?, self.guard(mask, once, first + width - 1)?);
+                    *guard = Some(begin);
+                    whole.push(self.is_uniform(begin, end));
+                    if let Padding::Uniform(Some(cond)) = run.padding {
+                        let (begin, end) = (self.element(cond, first)?, self.element(cond, first + width - 1)?);
+                        whole.push(self.is_uniform(begin, end));
+                    }
+                }
+                MaskForm::Any => {
+                    *guard = None;
+                    for r in first..first + width {
+                        whole.push(self.guard(mask, once, r)?);
+                    }
+                }
             }
-            MaskForm::Prefix => {
-                group.guards = group.masks.iter().step_by(width).copied().map(Some).collect();
-                let whole: Vec<Reg> = group.masks.chunks(width).map(|run| self.is_uniform(run)).collect();
-                self.conjunction(&whole)
-            }
-            MaskForm::Any => {
-                group.guards = vec![None; count];
-                self.conjunction(&group.masks)
-            }
-        };
+        }
+        if whole.is_empty() {
+            return Ok(group);
+        }
+        let whole = self.conjunction(&whole);
         let (apart, done) = (self.label(), self.label());
         self.emit(Op::Bra { label: apart, pred: Some(whole), unless: true, uniform: false });
         group.paths = Some((apart, done));
-        group
+        Ok(group)
+    }
+
+    /// What guards the access of one element of a group.
+    fn guard_of(&mut self, group: &Group, register: usize) -> Result<Option<Reg>, String> {
+        group.mask.map_or(Ok(group.once), |mask| self.guard(mask, group.once, register).map(Some))
+    }
+
+    /// The mask at one element, in the thread that stores it.
+    fn guard(&mut self, mask: Value, once: Option<Reg>, register: usize) -> Result<Reg, String> {
+        let mask = self.element(mask, register)?;
+        Ok(once.map_or(mask, |once| self.conjunction(&[mask, once])))
     }
 
     /// Whether a mask that is a prefix of a run is all of it or nothing: not so if it begins inside and ends outside.
-    fn is_uniform(&mut self, prefix: &[Reg]) -> Reg {
-        let outside = self.arith(Opcode::Not, Ty::Pred, &[prefix[prefix.len() - 1].into()]);
-        let differs = self.conjunction(&[prefix[0], outside]);
+    fn is_uniform(&mut self, begin: Reg, end: Reg) -> Reg {
+        let outside = self.arith(Opcode::Not, Ty::Pred, &[end.into()]);
+        let differs = self.conjunction(&[begin, outside]);
         self.arith(Opcode::Not, Ty::Pred, &[differs.into()])
     }
 
-    /// Ends the path of whole runs, and begins the other one.
-    fn other_path(&mut self, apart: u32, done: u32) {
+    /// The path on which the elements of a group go one by one, if it has one.
+    fn cold_path(
+        &mut self,
+        group: &Group,
+        elements: impl FnOnce(&mut Self) -> Result<(), String>,
+    ) -> Result<(), String> {
+        let Some((apart, done)) = group.paths else { return Ok(()) };
         self.emit(Op::Bra { label: done, pred: None, unless: false, uniform: false });
         self.emit(Op::Label { label: apart });
+        self.on_cold_path(elements)?;
+        self.emit(Op::Label { label: done });
+        Ok(())
     }
 
     /// Whether all predicates hold.
     pub fn conjunction(&mut self, preds: &[Reg]) -> Reg {
         let (&first, rest) = preds.split_first().unwrap_or((&Reg { class: Class::Pred, index: 0 }, &[]));
         rest.iter().fold(first, |all, &pred| self.arith(Opcode::And, Ty::Pred, &[all.into(), pred.into()]))
-    }
-
-    /// How a tile of pointers is accessed.
-    fn run(&self, ptr: Value, mask: Option<Value>) -> Result<Run, String> {
-        let Elem::Ptr { pointee, .. } = self.func.ty(ptr).elem else { return Err(format!("{ptr} is not a pointer")) };
-        let layout = self.func.layout(ptr).map_or(1, Layout::vector);
-        let width = axis::vector_width(self.func, &self.facts, ptr).min(layout.into());
-        let mask = match mask.map(|m| self.facts[m]) {
-            Some(facts) if facts.constancy < width && facts.prefix < width => MaskForm::Any,
-            Some(facts) if facts.constancy < width => MaskForm::Prefix,
-            Some(_) | None => MaskForm::Uniform,
-        };
-        Ok(Run { dtype: pointee, width: width as usize, mask })
     }
 
     /// The words of a run of elements, from registers that hold one element each.

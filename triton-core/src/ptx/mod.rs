@@ -10,7 +10,9 @@ mod atomic;
 mod cast;
 mod control;
 mod convert;
+mod demand;
 mod dot;
+mod element;
 mod elementwise;
 pub mod lower;
 mod memory;
@@ -48,6 +50,11 @@ pub struct Reg {
     pub class: Class,
     /// Its number within the class.
     pub index: u32,
+}
+
+impl Reg {
+    /// What nothing reads, and is not emitted.
+    pub(crate) const NONE: Reg = Reg { class: Class::Pred, index: u32::MAX };
 }
 
 /// How an instruction reads its operands.
@@ -144,8 +151,11 @@ pub enum Opcode {
     RcpRn,
     Rsqrt,
     Ex2,
+    Ex2Ftz,
     CvtRnaTf32,
     FmaRn,
+    FmaRnSat,
+    FmaRm,
     MadLo,
     MadWide,
 }

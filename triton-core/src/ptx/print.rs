@@ -158,8 +158,11 @@ impl Display for Opcode {
             Opcode::RcpRn => "rcp.rn",
             Opcode::Rsqrt => "rsqrt.approx",
             Opcode::Ex2 => "ex2.approx",
+            Opcode::Ex2Ftz => "ex2.approx.ftz",
             Opcode::CvtRnaTf32 => "cvt.rna.tf32",
             Opcode::FmaRn => "fma.rn",
+            Opcode::FmaRnSat => "fma.rn.sat",
+            Opcode::FmaRm => "fma.rm",
             Opcode::MadLo => "mad.lo",
             Opcode::MadWide => "mad.wide",
         })

@@ -24,15 +24,14 @@ impl Checker<'_> {
         let ty = Type { elem: Elem::Ptr { pointee: dtype, mutable }, shape: Shape::SCALAR };
         let promised = |promised: Promised| if param.general { Promised::Nothing } else { promised };
         let ptr = self.func.add_param(name, ty, param.multiple_of, promised(Promised::Divisible));
-        let last = rank - 1;
+        let (last, elements) = (rank - 1, 16 / dtype.bytes());
         let extents = (0..rank).map(|axis| {
-            let promised = promised(if axis == last { Promised::Divisible } else { Promised::Nothing });
+            let promised = promised(if axis == last { Promised::Extent(elements) } else { Promised::Nothing });
             self.func.add_param(format!("{name}.extent{axis}"), Type::scalar(DType::I32), 1, promised)
         });
         let extents = extents.collect();
-        let pitch = Promised::Pitch(16 / dtype.bytes());
         let strides = (0..rank).map(|axis| {
-            let promised = promised(if axis == last { Promised::Unit } else { pitch });
+            let promised = promised(if axis == last { Promised::Unit } else { Promised::Pitch(elements) });
             self.func.add_param(format!("{name}.stride{axis}"), Type::scalar(DType::I64), 1, promised)
         });
         let strides = strides.collect();
@@ -131,8 +130,8 @@ impl Checker<'_> {
         )
     }
 
-    /// The first index along each axis: `i32` or `i64`.
-    pub(super) fn view_index(&mut self, view: &View, at: &Expr) -> Option<Vec<(Value, Span)>> {
+    /// The first index along each axis: `i32` or `i64`, and its number if that is known.
+    pub(super) fn view_index(&mut self, view: &View, at: &Expr) -> Option<Vec<(Value, Option<i128>)>> {
         let entries = self.entries(at, "an index of a view")?;
         if entries.len() != view.extents.len() {
             let message = format!("an index with {} entries for `{}`", entries.len(), view.describe());
@@ -144,6 +143,7 @@ impl Checker<'_> {
         for (value, span) in entries {
             let found = self.describe(&value);
             let value = self.open_as(value, DType::I32, span)?;
+            let known = if let Val::Known(known) = &value { known.as_int() } else { None };
             let value = self.materialise(value, None, span)?;
             let ty = self.func.ty(value);
             if ty != Type::scalar(DType::I32) && ty != Type::scalar(DType::I64) {
@@ -152,7 +152,7 @@ impl Checker<'_> {
                     Diagnostic::new(Code::T0102, span, message).help("write `.to::<i32>()` or `.to::<i64>()`"),
                 );
             }
-            index.push((value, span));
+            index.push((value, known));
         }
         Some(index)
     }
@@ -161,7 +161,7 @@ impl Checker<'_> {
     pub(super) fn reach(
         &mut self,
         view: &View,
-        at: &[(Value, Span)],
+        at: &[(Value, Option<i128>)],
         shape: Shape,
         span: Span,
     ) -> Option<(Value, Value)> {
@@ -169,7 +169,7 @@ impl Checker<'_> {
         let mut ptr = view.ptr;
         let mut reached = vec![1; rank];
         let mut masks: Option<Value> = None;
-        for (axis, &(start, _)) in at.iter().enumerate() {
+        for (axis, &(start, known)) in at.iter().enumerate() {
             let extent = shape.dims()[axis];
             let dtype = self.num(start)?;
             let line = Shape::new(&[extent])?;
@@ -180,10 +180,13 @@ impl Checker<'_> {
             }
             let first = self.replicate(start, line, span)?;
             let index = self.append(Op::Binary { kind: BinaryKind::Add, a: first, b: range }, span)?;
-            // Below the extent as unsigned numbers: a negative index, or one that wrapped, is larger than any extent.
-            let unsigned = if dtype == DType::I32 { DType::U32 } else { DType::U64 };
-            let bound = self.cast(view.extents[axis], dtype, span)?;
-            let (bound, position) = (self.cast(bound, unsigned, span)?, self.cast(index, unsigned, span)?);
+            let (mut bound, mut position) = (self.cast(view.extents[axis], dtype, span)?, index);
+            // Below the extent as unsigned numbers: a negative index, or one that wrapped, is larger than any extent. Those of a
+            // range that begins at a known number need no such care, so that they are the mask that a kernel writes itself.
+            if !known.is_some_and(|first| (0..i128::from(1 << 30)).contains(&first)) {
+                let unsigned = if dtype == DType::I32 { DType::U32 } else { DType::U64 };
+                (bound, position) = (self.cast(bound, unsigned, span)?, self.cast(index, unsigned, span)?);
+            }
             let bound = self.replicate(bound, line, span)?;
             let inside = self.append(Op::Compare { kind: CompareKind::Lt, a: position, b: bound }, span)?;
             let wide = self.cast(index, DType::I64, span)?;

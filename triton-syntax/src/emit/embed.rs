@@ -144,7 +144,8 @@ fn config(p: &TokenStream, index: usize, compiled: &Compiled, outers: &[TokenStr
 /// The call that makes an image, with each of its fields. Members of enums print as they are named.
 fn image(p: &TokenStream, image: &Image, ptx: TokenStream) -> TokenStream {
     let (entry, threads, [x, y, z]) = (&image.entry, image.threads, image.cluster);
-    let (shared_bytes, has_assert_buffer) = (image.shared_bytes, image.has_assert_buffer);
+    let (shared_bytes, has_assert_buffer, wanted_blocks) =
+        (image.shared_bytes, image.has_assert_buffer, image.wanted_blocks);
     let member = |value: &dyn std::fmt::Debug| Ident::new(&format!("{value:?}"), Span::call_site());
     let (target, specialization) = (member(&image.target), member(&image.specialization));
     let programs = member(&image.programs);
@@ -158,6 +159,7 @@ fn image(p: &TokenStream, image: &Image, ptx: TokenStream) -> TokenStream {
         #shared_bytes,
         #has_assert_buffer,
         #p::ProgramMap::#programs,
+        #wanted_blocks,
     ))
 }
 

@@ -2,7 +2,7 @@
 //!
 //! | operation | prefers |
 //! |---|---|
-//! | access | neighbouring lanes at neighbouring addresses, the widest vector or half of it, warps along rows or across them |
+//! | access | neighbouring lanes at neighbouring addresses, the widest vector or half of it, warps along rows or across them; of narrow elements that are transposed, several rows a thread |
 //! | product | each arrangement of the warps that tensor cores allow; without them, sums as for an access |
 //! | reduction | warps across what is reduced, so that they need not exchange data |
 //!
@@ -76,7 +76,9 @@ impl Label {
 /// The labels of each variable; see the [module's page](self).
 pub(super) fn find(func: &Function, graph: &Graph, facts: &SideTable<Value, AxisInfo>) -> (Layouts, Vec<Vec<Label>>) {
     let labels = vec![Vec::new(); graph.vars.len()];
-    let mut search = Search { func, graph, layouts: Layouts::default(), labels, queue: VecDeque::new() };
+    let permutes = func.contains(func.body, |op| matches!(op, Op::Permute { .. }));
+    let (layouts, queue) = (Layouts::default(), VecDeque::new());
+    let mut search = Search { func, graph, layouts, labels, permutes, queue };
     search.all(facts);
     (search.layouts, search.labels)
 }
@@ -86,6 +88,8 @@ struct Search<'a> {
     graph: &'a Graph,
     layouts: Layouts,
     labels: Vec<Vec<Label>>,
+    /// Whether a tile is permuted anywhere.
+    permutes: bool,
     /// Labels whose neighbours are not asked yet.
     queue: VecDeque<(usize, Label)>,
 }
@@ -110,7 +114,7 @@ impl Search<'_> {
         self.spread();
         for var in order {
             if self.labels[var].is_empty() {
-                let layout = self.coalesced(var, 1, false);
+                let layout = self.coalesced(var, [1, 1], false);
                 self.add_any(var, layout, true);
                 self.spread();
             }
@@ -118,7 +122,7 @@ impl Search<'_> {
     }
 
     /// Neighbouring lanes hold neighbours in memory; warps follow along the rows, or have rows of their own.
-    fn coalesced(&self, var: usize, vector: u32, rows_apart: bool) -> Layout {
+    fn coalesced(&self, var: usize, block: [u32; 2], rows_apart: bool) -> Layout {
         let Var { shape, fastest, .. } = self.graph.vars[var];
         let others = (0..shape.rank()).rev().filter(|&d| d != fastest);
         let order: Vec<usize> = (0..shape.rank()).filter(|&d| d == fastest).chain(others).collect();
@@ -126,7 +130,7 @@ impl Search<'_> {
         if rows_apart {
             warps_along.rotate_left(1);
         }
-        Layout::blocked(shape, &order, vector, self.func.num_warps, &warps_along)
+        Layout::blocked(shape, &order, block, self.func.num_warps, &warps_along)
     }
 
     fn seed(&mut self, var: usize, facts: &SideTable<Value, AxisInfo>) {
@@ -138,7 +142,7 @@ impl Search<'_> {
         match kind {
             VarKind::Access => {
                 let widest = accessed(func, facts, &op).map_or(1, |(_, widest)| widest as u32);
-                self.seed_coalesced(var, widest.min(share));
+                self.seed_coalesced(var, widest.min(share), share);
             }
             VarKind::Dot => {
                 let Op::Dot { kind, a, b, acc } = op else { return };
@@ -150,7 +154,7 @@ impl Search<'_> {
                     }
                 }
                 if tilings.is_empty() {
-                    self.seed_coalesced(var, share.min(4));
+                    self.seed_coalesced(var, share.min(4), share);
                 }
             }
             VarKind::Reduce => {
@@ -158,21 +162,28 @@ impl Search<'_> {
                 let order: Vec<usize> = (0..shape.rank()).rev().collect();
                 let mut warps: Vec<usize> = order.iter().copied().filter(|&d| d != axis as usize).collect();
                 warps.push(axis as usize);
-                let layout = Layout::blocked(shape, &order, 1, func.num_warps, &warps);
+                let layout = Layout::blocked(shape, &order, [1, 1], func.num_warps, &warps);
                 self.add_any(var, layout, false);
             }
             VarKind::Elementwise | VarKind::Carried(_) => {}
         }
     }
 
-    fn seed_coalesced(&mut self, var: usize, widest: u32) {
-        let rank = self.graph.vars[var].shape.rank();
+    fn seed_coalesced(&mut self, var: usize, widest: u32, share: u32) {
+        let Var { shape, bits, .. } = self.graph.vars[var];
         for vector in [widest, widest / 2] {
             for rows_apart in [false, true] {
-                if vector > 0 && (rank > 1 || !rows_apart) {
-                    let layout = self.coalesced(var, vector, rows_apart);
+                if vector > 0 && (shape.rank() > 1 || !rows_apart) {
+                    let layout = self.coalesced(var, [vector, 1], rows_apart);
                     self.add_any(var, layout, false);
                 }
+            }
+        }
+        // Rows of a narrow tile that is transposed: several elements of a column make a word, and a vector, of shared memory.
+        if self.permutes && bits <= 16 && widest > 1 {
+            for rows in [32 / bits, 128 / bits] {
+                let layout = self.coalesced(var, [widest, rows.min(share / widest).max(1)], false);
+                self.add_any(var, layout, false);
             }
         }
     }

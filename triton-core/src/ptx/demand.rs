@@ -1,0 +1,176 @@
+//! Which registers of each value anything reads: the others are never emitted.
+//!
+//! A mask that is uniform on a vector is read once for it, a pointer at the vector's first element; what the cone of index
+//! arithmetic before them computes for the other elements is read by nobody. Where a value's facts say that neighbours in
+//! registers are equal ([`axis`](crate::analysis::axis), *constancy*), the first of them stands for all.
+//!
+//! One backward walk: a use comes after the definition, but for what a loop yields, of which all registers are read.
+
+use super::memory::{MaskForm, Padding, Run};
+use crate::analysis::axis::AxisInfo;
+use crate::entity::SideTable;
+use crate::ir::{Block, Function, Inst, InstData, Value};
+use crate::layout::Layout;
+use crate::ops::{Effect, LayoutRule, Op};
+use crate::types::Shape;
+
+/// The registers that are read, and where what may be computed later is defined.
+pub(super) struct Demand {
+    read: SideTable<Value, Vec<bool>>,
+    defined: SideTable<Value, Option<Inst>>,
+}
+
+impl Demand {
+    /// Whether this register of a value is read.
+    pub fn reads(&self, value: Value, register: usize) -> bool {
+        self.read[value].get(register).copied().unwrap_or(false)
+    }
+
+    /// The instruction that yields a value; `None` of parameters.
+    pub fn definition(&self, value: Value) -> Option<Inst> {
+        self.defined[value]
+    }
+}
+
+/// What a function at stage 2 reads.
+pub(super) fn analyse(func: &Function, facts: &SideTable<Value, AxisInfo>) -> Demand {
+    let mut demand = Demand { read: SideTable::new(Vec::new()), defined: SideTable::new(None) };
+    for inst in func.walk() {
+        func.insts[inst].results.iter().for_each(|&v| demand.defined[v] = Some(inst));
+    }
+    let mut walk = Walk { func, facts, demand };
+    walk.block(func.body);
+    walk.demand
+}
+
+/// Of the registers that hold equal neighbours, the first.
+pub(super) fn representative(
+    func: &Function,
+    facts: &SideTable<Value, AxisInfo>,
+    value: Value,
+    register: usize,
+) -> usize {
+    let run = func.layout(value).map_or(1, |layout| u64::from(layout.vector()).min(facts[value].constancy));
+    register & !(run as usize - 1)
+}
+
+/// The register of a tile that each register of its broadcast is, if none is in another thread.
+pub(super) fn broadcast(func: &Function, x: Value, result: Value) -> Result<Vec<usize>, String> {
+    let registers = func.layout(result).map_or(1, Layout::registers);
+    (0..registers).map(|register| broadcast_register(func, x, result, register)).collect()
+}
+
+/// The register of a tile that one register of its broadcast is.
+pub(super) fn broadcast_register(func: &Function, x: Value, result: Value, register: usize) -> Result<usize, String> {
+    let (from, to) = (func.ty(x).shape, func.ty(result).shape);
+    let (Some(src), Some(dst)) = (func.layout(x), func.layout(result)) else {
+        return Err("a tile without a layout".into());
+    };
+    // Layouts are linear, so that it is enough to compare columns.
+    let needed = |element: u32| from.broadcast_index(to, element.into()) as u32;
+    let mut threads = src.lane.iter().zip(&dst.lane).chain(src.warp.iter().zip(&dst.warp));
+    let element = needed(dst.register_element(register));
+    let found = (0..src.registers()).find(|&s| src.register_element(s) == element);
+    found
+        .filter(|_| threads.all(|(&has, &wants)| has == needed(wants)))
+        .ok_or_else(|| format!("a broadcast from {from} to {to} that moves elements between threads"))
+}
+
+/// Whether an operation computes each register of its result from the same one of its operands.
+pub(super) fn is_elementwise(op: &Op) -> bool {
+    op.layout_rule() == LayoutRule::Elementwise && op.effect() == Effect::Pure
+}
+
+struct Walk<'a> {
+    func: &'a Function,
+    facts: &'a SideTable<Value, AxisInfo>,
+    demand: Demand,
+}
+
+impl Walk<'_> {
+    fn block(&mut self, id: Block) {
+        let func = self.func;
+        for &inst in func.blocks[id].insts.iter().rev() {
+            self.instruction(&func.insts[inst]);
+        }
+    }
+
+    #[expect(clippy::wildcard_enum_match_arm, reason = "what has no line here reads all of its operands")]
+    fn instruction(&mut self, data: &InstData) {
+        match data.op {
+            Op::Load { ptr, mask, other } => self.access(ptr, mask, other),
+            Op::Store { ptr, value, mask } => {
+                self.access(ptr, mask, None);
+                self.all(value);
+            }
+            Op::Reshape { x, .. } | Op::Permute { x, .. } => self.through(data, |walk, r| walk.one(x, r)),
+            Op::Broadcast { x, .. } => match broadcast(self.func, x, data.results[0]) {
+                Ok(registers) => self.through(data, |walk, r| walk.one(x, registers[r])),
+                Err(_) => self.all(x),
+            },
+            op if is_elementwise(&op) => self.through(data, |walk, r| {
+                op.for_each_operand(|v| walk.one(v, r));
+            }),
+            _ => {
+                data.for_each_operand(|v| self.all(v));
+                data.regions.iter().for_each(|&region| self.block(region));
+            }
+        }
+    }
+
+    /// Addresses are read at the first element of a vector; of masks and padding what their forms need.
+    fn access(&mut self, ptr: Value, mask: Option<Value>, other: Option<Value>) {
+        let Ok(mut run) = Run::of(self.func, self.facts, ptr, mask) else { return };
+        if let Some(other) = other {
+            let made = self.demand.defined[other].map(|inst| self.func.insts[inst].op);
+            run = run.with_padding(self.facts, other, made);
+        }
+        for first in (0..self.registers(ptr)).step_by(run.width) {
+            let (all, ends) = (first..first + run.width, [first, first + run.width - 1]);
+            self.one(ptr, first);
+            if let Some(mask) = mask {
+                match run.mask {
+                    MaskForm::Uniform => self.one(mask, first),
+                    MaskForm::Prefix => ends.into_iter().for_each(|r| self.one(mask, r)),
+                    MaskForm::Any => all.clone().for_each(|r| self.one(mask, r)),
+                }
+            }
+            if let Some(other) = other {
+                match run.padding {
+                    Padding::Uniform(cond) => {
+                        self.one(other, first);
+                        cond.into_iter().for_each(|cond| ends.into_iter().for_each(|r| self.one(cond, r)));
+                    }
+                    Padding::Any => all.for_each(|r| self.one(other, r)),
+                }
+            }
+        }
+    }
+
+    /// What the registers of the result read.
+    fn through(&mut self, data: &InstData, mut reads: impl FnMut(&mut Self, usize)) {
+        let Some(&result) = data.results.first() else { return };
+        for r in 0..self.registers(result) {
+            if self.demand.reads(result, r) {
+                reads(self, r);
+            }
+        }
+    }
+
+    fn all(&mut self, value: Value) {
+        (0..self.registers(value)).for_each(|r| self.one(value, r));
+    }
+
+    fn one(&mut self, value: Value, register: usize) {
+        let registers = self.registers(value);
+        let register = representative(self.func, self.facts, value, register);
+        let read = &mut self.demand.read[value];
+        read.resize(registers, false);
+        read[register] = true;
+    }
+
+    fn registers(&self, value: Value) -> usize {
+        let tile = self.func.ty(value).shape != Shape::SCALAR;
+        if tile { self.func.layout(value).map_or(1, Layout::registers) } else { 1 }
+    }
+}

@@ -1,0 +1,129 @@
+//! Registers of a tile one by one, where nothing moves between threads: those that are read at once, those that only a cold path
+//! reads in it.
+
+use super::demand;
+use super::lower::Lower;
+use super::{Opcode, Reg, Ty};
+use crate::ir::Value;
+use crate::ops;
+use crate::types::Elem;
+use std::collections::HashMap;
+
+impl Lower<'_> {
+    /// The registers of a tile of which each that is read is computed by itself.
+    pub fn tile(
+        &mut self,
+        result: Value,
+        mut compute: impl FnMut(&mut Self, usize) -> Result<Reg, String>,
+    ) -> Result<Vec<Reg>, String> {
+        let mut regs = vec![Reg::NONE; self.registers(result)];
+        for r in 0..regs.len() {
+            let first = demand::representative(self.func, &self.facts, result, r);
+            regs[r] = match first == r && self.demand.reads(result, r) {
+                true => compute(self, r)?,
+                false => regs[first],
+            };
+        }
+        Ok(regs)
+    }
+
+    /// What a register of a tile holds. What only a [cold path](Lower::on_cold_path) reads is computed there.
+    pub fn element(&mut self, value: Value, register: usize) -> Result<Reg, String> {
+        let register = demand::representative(self.func, &self.facts, value, register);
+        let known = self.regs[value].get(register).copied().unwrap_or(Reg::NONE);
+        if known != Reg::NONE {
+            return Ok(known);
+        }
+        let unread = || format!("register {register} of {value}, which nothing reads");
+        if let Some(&reg) = self.cold.as_ref().ok_or_else(unread)?.get(&(value, register)) {
+            return Ok(reg);
+        }
+        let op = self.made_by(value).ok_or_else(unread)?;
+        let reg = self.compute(&op, value, register)?;
+        if let Some(cold) = &mut self.cold {
+            cold.insert((value, register), reg);
+        }
+        Ok(reg)
+    }
+
+    /// Emits a path that few warps take: what it alone reads is computed in it.
+    pub fn on_cold_path<T>(&mut self, emit: impl FnOnce(&mut Self) -> Result<T, String>) -> Result<T, String> {
+        let outer = self.cold.replace(HashMap::new());
+        let result = emit(self);
+        self.cold = outer;
+        result
+    }
+
+    /// The operation that yields a value; `None` of parameters.
+    pub fn made_by(&self, value: Value) -> Option<ops::Op> {
+        self.demand.definition(value).map(|inst| self.func.insts[inst].op)
+    }
+
+    /// Emits a branch of a cold path: what it computes is not known to be computed elsewhere.
+    pub fn on_a_branch<T>(&mut self, emit: impl FnOnce(&mut Self) -> Result<T, String>) -> Result<T, String> {
+        let before = self.cold.clone();
+        let result = emit(self);
+        self.cold = before;
+        result
+    }
+
+    /// One register of the result of an operation that moves nothing between threads.
+    #[expect(clippy::wildcard_enum_match_arm, reason = "the others move elements, or have effects")]
+    pub fn compute(&mut self, op: &ops::Op, result: Value, r: usize) -> Result<Reg, String> {
+        Ok(match *op {
+            ops::Op::Reshape { x, .. } | ops::Op::Permute { x, .. } => self.element(x, r)?,
+            ops::Op::Broadcast { x, .. } => self.element(x, demand::broadcast_register(self.func, x, result, r)?)?,
+            ops::Op::Arange { start, .. } => self.arange(start, result, r)?,
+            ops::Op::Cast { x, to } => {
+                let (from, x) = (self.dtype(x)?, self.element(x, r)?);
+                self.cast(from, to, x)
+            }
+            ops::Op::Select { cond, a, b } => {
+                let elem = self.func.ty(a).elem;
+                let [cond, a, b] = [self.element(cond, r)?, self.element(a, r)?, self.element(b, r)?];
+                self.select(elem, cond, a, b)
+            }
+            ops::Op::Offset { ptr, index } => {
+                let Elem::Ptr { pointee, .. } = self.func.ty(ptr).elem else {
+                    return Err(format!("{ptr} is not a pointer"));
+                };
+                let (dtype, base, index) = (self.dtype(index)?, self.element(ptr, r)?, self.element(index, r)?);
+                self.offset(base, index, dtype, pointee)
+            }
+            ops::Op::Unary { kind, x } => {
+                let (dtype, x) = (self.dtype(x)?, self.element(x, r)?);
+                self.unary(kind, dtype, &[x])[0]
+            }
+            ops::Op::Binary { kind, a, b } => {
+                let (dtype, a, b) = (self.dtype(a)?, self.element(a, r)?, self.element(b, r)?);
+                self.binary(kind, dtype, a, b)
+            }
+            ops::Op::Compare { kind, a, b } => {
+                let (dtype, a, b) = (self.dtype(a)?, self.element(a, r)?, self.element(b, r)?);
+                self.compare(kind, dtype, a, b)
+            }
+            ops::Op::Ternary { kind, a, b, c } => {
+                let (dtype, abc) = (self.dtype(a)?, [self.element(a, r)?, self.element(b, r)?, self.element(c, r)?]);
+                self.ternary(kind, dtype, abc)
+            }
+            _ => return Err(format!("`{}` is not elementwise", op.mnemonic())),
+        })
+    }
+
+    fn arange(&mut self, start: i32, result: Value, r: usize) -> Result<Reg, String> {
+        let layout = self.func.layout(result).ok_or("a tile without a layout")?.clone();
+        let thread = self.thread_element(&layout);
+        let touched = layout.lane.iter().chain(&layout.warp).fold(0, |all, c| all | c);
+        let own = layout.register_element(r);
+        let add = |cx: &mut Self, x: Reg, k: i64| {
+            if k == 0 { x } else { cx.arith(Opcode::Add, Ty::S32, &[x.into(), k.into()]) }
+        };
+        // Xor is addition where no bit meets another.
+        Ok(if touched & own == 0 {
+            add(self, thread, i64::from(own) + i64::from(start))
+        } else {
+            let element = self.arith(Opcode::Xor, Ty::B32, &[thread.into(), i64::from(own).into()]);
+            add(self, element, i64::from(start))
+        })
+    }
+}
