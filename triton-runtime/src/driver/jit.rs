@@ -10,17 +10,19 @@ use std::ffi::c_void;
 const LOG: usize = 64 * 1024;
 
 /// Machine code.
+#[derive(Debug)]
 pub(crate) struct Linked {
     pub(crate) cubin: Vec<u8>,
     /// What the compiler said: registers and spills of each function, warnings.
     pub(crate) log: String,
 }
 
-/// Compiles PTX (without NUL at its end) for the device.
+/// Compiles PTX (without NUL at its end) for the device. `min_blocks` overrides the PTX's own bound: as many blocks shall be
+/// resident on a multiprocessor.
 ///
 /// # Errors
-/// [`Error::Jit`] with the log.
-pub(crate) fn link(context: &Context, instance: &str, ptx: &str) -> Result<Linked, Error> {
+/// [`Error::Jit`] with the log; also from a driver that does not know the bound (before 12.4).
+pub(crate) fn link(context: &Context, instance: &str, ptx: &str, min_blocks: Option<u32>) -> Result<Linked, Error> {
     context.enter()?;
     let driver = context.driver;
     let mut text = Vec::with_capacity(ptx.len() + 1);
@@ -28,14 +30,19 @@ pub(crate) fn link(context: &Context, instance: &str, ptx: &str) -> Result<Linke
     text.push(0);
     let (mut info, mut errors) = (vec![0u8; LOG], vec![0u8; LOG]);
     let value = |number: usize| std::ptr::without_provenance_mut::<c_void>(number);
-    let mut options = [
+    let mut options = vec![
         Opt::CU_JIT_INFO_LOG_BUFFER,
         Opt::CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES,
         Opt::CU_JIT_ERROR_LOG_BUFFER,
         Opt::CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES,
         Opt::CU_JIT_LOG_VERBOSE,
     ];
-    let mut values = [info.as_mut_ptr().cast(), value(LOG - 1), errors.as_mut_ptr().cast(), value(LOG - 1), value(1)];
+    let mut values =
+        vec![info.as_mut_ptr().cast(), value(LOG - 1), errors.as_mut_ptr().cast(), value(LOG - 1), value(1)];
+    if let Some(blocks) = min_blocks {
+        options.extend([Opt::CU_JIT_MIN_CTA_PER_SM, Opt::CU_JIT_OVERRIDE_DIRECTIVE_VALUES]);
+        values.extend([value(blocks as usize), value(1)]);
+    }
     let mut state = std::ptr::null_mut();
     // SAFETY: options and values have the length that is passed. They and the logs outlive the link: the driver may write
     // to them until it is destroyed below.
