@@ -7,22 +7,20 @@ use triton::prelude::*;
 
 /// out = softmax(x) along the last axis; a program keeps its row, of at most N columns, in registers.
 #[triton::kernel(configs = [
-    (N = 1024, num_warps = 4), (N = 4096, num_warps = 8), (N = 8192, num_warps = 16), (N = 16384, num_warps = 32),
-    (N = 32768, num_warps = 32),
+    (N = 1024, num_warps = 4), (N = 4096, num_warps = 8), (N = 8192, num_warps = 16), (N = 16384, num_warps = 8),
+    (N = 32768, num_warps = 16),
 ])]
 pub fn softmax<const N: i32>(x: Tensor<f32, 2>, out: TensorMut<f32, 2>) {
     let row = program_id(0);
-    let v = x.load([row, 0], [1, N]);
     // Elements past the last column must not count.
-    let inside = (arange(0, N) < x.dim(1)).expand_dims(0);
-    let v = select(inside, v, f32::NEG_INFINITY);
+    let v = x.load_or([row, 0], [1, N], f32::NEG_INFINITY);
     let e = exp(v - max_axis(v, 1).expand_dims(1));
     // One division a row: a division an element would be a third of all instructions.
     out.store([row, 0], e * (1.0 / sum_axis(e, 1).expand_dims(1)));
 }
 
 /// out = (x − mean) / √(variance + 10⁻⁵) · weight + bias along the last axis, by way of `f32`.
-#[triton::kernel(configs = [(N = 1024, num_warps = 4), (N = 4096, num_warps = 8), (N = 8192, num_warps = 16)])]
+#[triton::kernel(configs = [(N = 1024, num_warps = 4), (N = 4096, num_warps = 4), (N = 8192, num_warps = 4)])]
 pub fn layer_norm<const N: i32>(
     x: Tensor<bf16, 2>,
     weight: Tensor<bf16, 2>,
@@ -30,33 +28,39 @@ pub fn layer_norm<const N: i32>(
     out: TensorMut<bf16, 2>,
 ) {
     let row = program_id(0);
-    let n = x.dim(1) as f32;
+    let share = 1.0 / (x.dim(1) as f32);
     let v = x.load([row, 0], [1, N]).to::<f32>();
-    let mean = sum_axis(v, 1).expand_dims(1) / n;
+    let mean = sum_axis(v, 1).expand_dims(1) * share;
     // Elements past the last column must not count.
     let inside = (arange(0, N) < x.dim(1)).expand_dims(0);
     let centred = select(inside, v - mean, 0.0);
-    let variance = sum_axis(centred * centred, 1).expand_dims(1) / n;
-    let scale = 1.0 / sqrt(variance + 0.00001);
+    let variance = sum_axis(centred * centred, 1).expand_dims(1) * share;
+    let scale = rsqrt(variance + 0.00001);
     let (w, b) = (weight.load([0, 0], [1, N]).to::<f32>(), bias.load([0, 0], [1, N]).to::<f32>());
-    out.store([row, 0], (centred * scale * w + b).to::<bf16>());
+    out.store([row, 0], fma(centred * scale, w, b).to::<bf16>());
 }
 
-/// out = xᵀ, a square of 64 by 64 a program.
-#[triton::kernel(T = [f32, bf16])]
-pub fn transpose<T: Num>(x: Tensor<T, 2>, out: TensorMut<T, 2>) {
-    let (i, j) = (program_id(1) * 64, program_id(0) * 64);
-    out.store([j, i], x.load([i, j], [64, 64]).transpose());
+/// out = xᵀ, a rectangle of I by J a program; neighbouring programs write one row of rectangles.
+#[triton::kernel(T = [f32, bf16], configs = [(I = 64, J = 64, num_warps = 8), (I = 128, J = 128, num_warps = 16)])]
+pub fn transpose<T: Num, const I: i32, const J: i32>(x: Tensor<T, 2>, out: TensorMut<T, 2>) {
+    let (i, j) = (program_id(0) * I, program_id(1) * J);
+    out.store([j, i], x.load([i, j], [I, J]).transpose());
 }
 
 /// out = a · b, sums in `f32`.
-#[triton::kernel(T = [f16, bf16], configs = [(BM = 128, BN = 64, BK = 32, num_warps = 8), (BM = 64, BN = 64, BK = 32)])]
+#[triton::kernel(T = [f16, bf16], configs = [(BM = 128, BN = 128, BK = 32, num_warps = 8), (BM = 64, BN = 64, BK = 32)])]
 pub fn matmul<T: Float, const BM: i32, const BN: i32, const BK: i32>(
     a: Tensor<T, 2>,
     b: Tensor<T, 2>,
     out: TensorMut<T, 2>,
 ) {
-    let (m, n) = (program_id(0) * BM, program_id(1) * BN);
+    // Programs in groups of eight rows of tiles, column after column, so that those that run together share operands in L2.
+    let (rows, columns) = (num_programs(0), num_programs(1));
+    let index = program_id(1) * rows + program_id(0);
+    let first = index / (8 * columns) * 8;
+    let height = minimum(rows - first, 8);
+    let inside = index % (8 * columns);
+    let (m, n) = ((first + inside % height) * BM, inside / height * BN);
     let mut acc = zeros::<f32>([BM, BN]);
     for k in (0..a.dim(1)).step_by(BK) {
         acc = dot(a.load([m, k], [BM, BK]), b.load([k, n], [BK, BN]), acc);
@@ -111,10 +115,12 @@ impl Tiled for f32 {
                     _ => softmax::<32768>(x, out).launch(stream, rows)?,
                 }
             }
-            Op::Transpose => transpose::<f32>(x.view([columns, rows])?, out).launch(stream, squares(case))?,
+            Op::Transpose => {
+                transpose::<f32, 64, 64>(x.view([columns, rows])?, out).launch(stream, rectangles(case, 64))?
+            }
             Op::Matmul => {
-                let grid = (rows.div_ceil(32), columns.div_ceil(64));
-                matmul_f32::<32, 64, 8>(x.view([rows, k])?, y.view([k, columns])?, out).launch(stream, grid)?;
+                let grid = (rows.div_ceil(64), columns.div_ceil(64));
+                matmul_f32::<64, 64, 32>(x.view([rows, k])?, y.view([k, columns])?, out).launch(stream, grid)?;
             }
             Op::Copy | Op::Add | Op::LayerNorm => return Err(no_kernel(case)),
         }
@@ -137,10 +143,12 @@ impl Tiled for bf16 {
                     _ => layer_norm::<8192>(x, weight, bias, out).launch(stream, rows)?,
                 }
             }
-            Op::Transpose => transpose::<bf16>(x.view([columns, rows])?, out).launch(stream, squares(case))?,
+            Op::Transpose => {
+                transpose::<bf16, 128, 128>(x.view([columns, rows])?, out).launch(stream, rectangles(case, 128))?
+            }
             Op::Matmul => {
-                let grid = (rows.div_ceil(128), columns.div_ceil(64));
-                matmul::<bf16, 128, 64, 32>(x.view([rows, k])?, y.view([k, columns])?, out).launch(stream, grid)?;
+                let grid = (rows.div_ceil(128), columns.div_ceil(128));
+                matmul::<bf16, 128, 128, 32>(x.view([rows, k])?, y.view([k, columns])?, out).launch(stream, grid)?;
             }
             Op::Copy | Op::Add | Op::Softmax => return Err(no_kernel(case)),
         }
@@ -158,10 +166,10 @@ fn no_kernel(case: &Case) -> Box<dyn std::error::Error> {
     format!("`{}`: there is no kernel for {:?} of {}", case.name, case.op, case.dtype.name()).into()
 }
 
-/// The grid of [`transpose`]: neighbouring programs read one row of squares.
-fn squares(case: &Case) -> (usize, usize) {
+/// The grid of [`transpose`] by squares: neighbouring programs write one row of them.
+fn rectangles(case: &Case, side: usize) -> (usize, usize) {
     let [rows, columns, _] = case.shape;
-    (rows.div_ceil(64), columns.div_ceil(64))
+    (columns.div_ceil(side), rows.div_ceil(side))
 }
 
 /// The tile of the instance that computes a case; its warps follow from `configs`.
@@ -175,9 +183,10 @@ pub fn note(case: &Case) -> String {
             8193..=16384 => "1x16384",
             _ => "1x32768",
         },
-        (Op::Transpose, _) => "64x64",
-        (Op::Matmul, DType::F32) => "32x64x8",
-        (Op::Matmul, DType::F16 | DType::Bf16) => "128x64x32",
+        (Op::Transpose, DType::F32) => "64x64",
+        (Op::Transpose, DType::F16 | DType::Bf16) => "128x128",
+        (Op::Matmul, DType::F32) => "64x64x32",
+        (Op::Matmul, DType::F16 | DType::Bf16) => "128x128x32",
         (Op::Copy | Op::Add, _) => "",
     };
     tile.into()
