@@ -12,6 +12,7 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 static CURRENT: AtomicUsize = AtomicUsize::new(0);
 static NEXT: AtomicUsize = AtomicUsize::new(1);
 static USED: AtomicUsize = AtomicUsize::new(0);
+static BOUND: AtomicUsize = AtomicUsize::new(0);
 const TOTAL: usize = 1 << 30;
 
 fn mode(name: &str) -> bool {
@@ -138,7 +139,10 @@ functions! {
     fn cuEventQuery(_event: *mut c_void) { if mode("slow") { 600 } else { 0 } }
     fn cuEventSynchronize(_event: *mut c_void) { log(format_args!("event-synchronize")); 0 }
     fn cuEventElapsedTime(time: *mut f32, _start: *mut c_void, _end: *mut c_void) { *time = 1.5; 0 }
-    fn cuLinkCreate_v2(_n: c_uint, _options: *mut c_uint, values: *mut *mut c_void, state: *mut *mut c_void) {
+    fn cuLinkCreate_v2(n: c_uint, options: *mut c_uint, values: *mut *mut c_void, state: *mut *mut c_void) {
+        // CU_JIT_MIN_CTA_PER_SM.
+        let bound = (0..n as usize).find(|&i| *options.add(i) == 31).map_or(0, |i| *values.add(i) as usize);
+        BOUND.store(bound, Relaxed);
         let text: &[u8] = if mode("no-jit") { b"\0" } else { b"ptxas info : Used 32 registers\0" };
         std::ptr::copy_nonoverlapping(text.as_ptr(), (*values).cast(), text.len());
         if mode("no-jit") {
@@ -170,7 +174,21 @@ functions! {
         0
     }
     fn cuFuncSetAttribute(_function: *mut c_void, _which: c_uint, _value: c_int) { 0 }
-    fn cuFuncGetAttribute(value: *mut c_int, _which: c_uint, _function: *mut c_void) { *value = 32; 0 }
+    fn cuFuncGetAttribute(value: *mut c_int, which: c_uint, _function: *mut c_void) {
+        // Registers, and local memory that grows as they get fewer.
+        let (registers, local) = match (mode("occupancy"), BOUND.load(Relaxed)) {
+            (false, _) => (32, 0),
+            (true, 0) => (56, 0),
+            (true, blocks @ 1..=6) => ((65536 / 256 / blocks / 8 * 8) as c_int, 0),
+            (true, _) => (32, 40),
+        };
+        *value = match which {
+            3 => local,
+            4 => registers,
+            _ => 0,
+        };
+        0
+    }
     fn cuLaunchKernel(
         _function: *mut c_void, x: c_uint, y: c_uint, z: c_uint, threads: c_uint, _b: c_uint, _c: c_uint, shared: c_uint,
         stream: *mut c_void, params: *mut *mut c_void, _extra: *mut *mut c_void
