@@ -8,8 +8,8 @@ use serde::Serialize;
 use std::path::PathBuf;
 use std::time::Instant;
 use triton::{Device, Stream, bf16};
-use triton_core::metadata::Specialization;
-use triton_core::{images, ir, passes};
+use triton_core::passes::{self, Env};
+use triton_core::{images, ir};
 
 /// Options of `compile`.
 #[derive(Args, Debug)]
@@ -78,7 +78,7 @@ fn measure(metadata: Metadata, reps: usize) -> Outcome<Result> {
         let start = Instant::now();
         let mut function = ir::parse::parse(text).map_err(|e| e.to_string())?;
         let parsed = start.elapsed();
-        passes::run(passes::OPTIMISE, &mut function, Specialization::Generic)?;
+        passes::run(passes::OPTIMISE, &mut function, &Env::portable())?;
         let optimised = start.elapsed();
         let images = images(&function).map_err(|e| e.to_string())?;
         let total = start.elapsed();

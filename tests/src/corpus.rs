@@ -25,7 +25,7 @@ use triton_core::ir::Stage;
 use triton_core::ir::parse::parse;
 use triton_core::ir::print::print;
 use triton_core::metadata::{Specialization, Target};
-use triton_core::passes;
+use triton_core::passes::{self, Env};
 
 /// Runs every case under `folder`, and returns how many there were.
 ///
@@ -73,13 +73,15 @@ fn check(path: &Path) -> Result<(), String> {
         },
         "explain" => {
             let func = parse(&text).map_err(|e| e.to_string())?;
-            expect(path, &text, &triton_core::explain(&func, specialization)?)
+            expect(path, &text, &triton_core::explain(&func, Target::Sm80, specialization)?)
         }
         "layout" | "synchronize" => {
             let mut func = parse(&text).map_err(|e| e.to_string())?;
-            passes::run(passes::LAY_OUT, &mut func, specialization)?;
+            let env = Env::new(Target::Sm80, specialization).verified();
+            passes::run(passes::SPECIALISE, &mut func, &env)?;
+            passes::run(passes::LAY_OUT, &mut func, &env)?;
             if test == "synchronize" {
-                passes::run(passes::SYNCHRONIZE, &mut func, specialization)?;
+                passes::run(passes::SYNCHRONIZE, &mut func, &env)?;
             }
             parse(&print(&func)).map_err(|e| format!("what was printed cannot be read: {e}"))?;
             expect(path, &text, &print(&func))
@@ -87,10 +89,11 @@ fn check(path: &Path) -> Result<(), String> {
         "ptx" => ptx(path, &text),
         "lower" => {
             let mut func = parse(&text).map_err(|e| e.to_string())?;
+            let env = Env::new(Target::Sm80, Specialization::Generic).verified();
             if func.stage == Stage::LaidOut {
-                passes::run(passes::SYNCHRONIZE, &mut func, Specialization::Generic)?;
+                passes::run(passes::SYNCHRONIZE, &mut func, &env)?;
             }
-            let kernel = triton_core::ptx::lower::lower(&func, Target::Sm80, Specialization::Generic);
+            let kernel = triton_core::ptx::lower::lower(&func, env.target, env.specialization);
             let kernel = kernel.map_err(|e| e.to_string())?;
             compare(&path.with_extension("ptx"), &triton_core::ptx::print::print(&kernel))
         }
@@ -101,7 +104,7 @@ fn check(path: &Path) -> Result<(), String> {
             let pass =
                 passes::OPTIMISE.iter().find(|p| p.name == name).ok_or_else(|| format!("`{name}` is not a pass"))?;
             let mut func = parse(&text).map_err(|e| e.to_string())?;
-            (pass.run)(&mut func, Specialization::Generic)?;
+            (pass.run)(&mut func, &Env::portable().verified())?;
             expect(path, &text, &print(&func))
         }
     }
@@ -114,7 +117,7 @@ fn specialization(name: &str) -> Result<Specialization, String> {
 
 fn ptx(path: &Path, text: &str) -> Result<(), String> {
     let mut func = parse(text).map_err(|e| e.to_string())?;
-    passes::run(passes::OPTIMISE, &mut func, Specialization::Generic)?;
+    passes::run(passes::OPTIMISE, &mut func, &Env::portable().verified())?;
     let images = triton_core::images(&func).map_err(|e| e.to_string())?;
     let generic = images.iter().find(|image| image.specialization == Specialization::Generic);
     let generic = generic.ok_or("there is no image for every launch")?.text();

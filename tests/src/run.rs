@@ -6,9 +6,9 @@ use std::sync::Mutex;
 use triton_core::interp::{self, Fault, Memory, Program};
 use triton_core::ir::parse::parse;
 use triton_core::ir::{Block, Function, Stage};
-use triton_core::metadata::Specialization;
+use triton_core::metadata::{Specialization, Target};
 use triton_core::ops::Op;
-use triton_core::passes::{self, Pass};
+use triton_core::passes::{self, Env, Pass};
 
 /// Address of the first buffer, and distance between two.
 const APART: u64 = 1 << 32;
@@ -27,21 +27,23 @@ pub fn run(text: &str) -> Result<String, String> {
             Err(format!("`{after}` changed the result:\n{expected}became\n{found}"))
         }
     };
-    let each = |passes: &[Pass], func: &mut Function, specialization: Specialization| {
+    let each = |passes: &[Pass], func: &mut Function, env: &Env| {
         passes.iter().try_for_each(|pass| {
-            passes::run(std::slice::from_ref(pass), func, specialization)?;
+            passes::run(std::slice::from_ref(pass), func, env)?;
             compare(func, pass.name)
         })
     };
-    each(passes::OPTIMISE, &mut func, Specialization::Generic)?;
+    each(passes::OPTIMISE, &mut func, &Env::portable().verified())?;
     // Only a unit stride is put into code; of the rest the interpreter sees nothing.
     let units = setup.units(&func)?;
     let all = Specialization::ALL.iter().filter(|&&s| units || s == Specialization::Generic);
     for &specialization in all {
         let mut laid = func.clone();
-        each(passes::LAY_OUT, &mut laid, specialization)?;
+        let env = Env::new(Target::Sm80, specialization).verified();
+        each(passes::SPECIALISE, &mut laid, &env)?;
+        each(passes::LAY_OUT, &mut laid, &env)?;
         // Between these passes barriers are missing.
-        passes::run(passes::SYNCHRONIZE, &mut laid, specialization)?;
+        passes::run(passes::SYNCHRONIZE, &mut laid, &env)?;
         compare(&laid, "sync")?;
     }
     simulate::check(&func, &setup, &expected)?;
@@ -56,7 +58,7 @@ pub fn ends(text: &str) -> Result<String, String> {
     let mut func = parse(text).map_err(|e| e.to_string())?;
     let setup = Setup::parse(text)?;
     let expected = execute(&func, &setup)?;
-    passes::run(passes::OPTIMISE, &mut func, Specialization::Generic)?;
+    passes::run(passes::OPTIMISE, &mut func, &Env::portable().verified())?;
     simulate::check(&func, &setup, &expected)?;
     Ok(expected)
 }
@@ -74,11 +76,13 @@ pub fn under(text: &str, specialization: Specialization, rounds: bool) -> Result
         if found.starts_with("error") { Err(format!("{stage}: {found}")) } else { Ok(found) }
     };
     let unlaid = if rounds { None } else { Some(ends(&func, "stage 0")?) };
-    passes::run(passes::OPTIMISE, &mut func, Specialization::Generic)?;
-    passes::run(passes::LAY_OUT, &mut func, specialization)?;
+    passes::run(passes::OPTIMISE, &mut func, &Env::portable().verified())?;
+    let env = Env::new(Target::Sm80, specialization).verified();
+    passes::run(passes::SPECIALISE, &mut func, &env)?;
+    passes::run(passes::LAY_OUT, &mut func, &env)?;
     let expected = ends(&func, "stage 1")?;
     let mut synchronized = func.clone();
-    passes::run(passes::SYNCHRONIZE, &mut synchronized, specialization)?;
+    passes::run(passes::SYNCHRONIZE, &mut synchronized, &env)?;
     for (stage, found) in [("stage 0", unlaid), ("stage 2", Some(ends(&synchronized, "stage 2")?))] {
         if let Some(found) = found.filter(|found| *found != expected) {
             return Err(format!("stage 1 differs from {stage}:\n{}", difference(&found, &expected)));
@@ -102,11 +106,13 @@ pub fn difference(expected: &str, found: &str) -> String {
 pub fn without_each_barrier(text: &str) -> Result<String, String> {
     let mut func = parse(text).map_err(|e| e.to_string())?;
     let setup = Setup::parse(text)?;
+    let env = Env::new(Target::Sm80, Specialization::Divisible16).verified();
     if func.stage == Stage::Tile {
-        passes::run(passes::LAY_OUT, &mut func, Specialization::Divisible16)?;
+        passes::run(passes::SPECIALISE, &mut func, &env)?;
+        passes::run(passes::LAY_OUT, &mut func, &env)?;
     }
     if func.stage == Stage::LaidOut {
-        passes::run(passes::SYNCHRONIZE, &mut func, Specialization::Divisible16)?;
+        passes::run(passes::SYNCHRONIZE, &mut func, &env)?;
     }
     let whole = execute(&func, &setup)?;
     if whole.starts_with("error") {

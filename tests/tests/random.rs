@@ -1,8 +1,7 @@
 //! Random programs: every pass leaves the result as it is, and code is made for them.
 
 use triton_core::ir::print::print;
-use triton_core::metadata::Specialization;
-use triton_core::passes;
+use triton_core::passes::{self, Env};
 use triton_tests::numbers::Random;
 use triton_tests::parallel;
 use triton_tests::random::frontend::{check, kernel};
@@ -19,7 +18,7 @@ fn passes_change_no_result() {
         let buffers = format!("; buffer x f32 {}\n; buffer out f32 zeros {elements}", xs.join(" "));
         let result = run(&format!("; test run\n; grid 1 1 1\n{buffers}\n; args x out\n{code}"));
         assert!(result.as_ref().is_ok_and(|r| !r.starts_with("error")), "{result:?}\n{code}");
-        passes::run(passes::OPTIMISE, &mut func, Specialization::Generic).unwrap();
+        passes::run(passes::OPTIMISE, &mut func, &Env::portable().verified()).unwrap();
         triton_core::images(&func).unwrap_or_else(|e| panic!("{e}\n{code}"));
     }
 }

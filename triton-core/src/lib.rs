@@ -28,4 +28,4 @@ pub mod sema;
 pub mod span;
 pub mod types;
 
-pub use pipeline::{Compiled, advise, check, compile, explain, images};
+pub use pipeline::{Compiled, advise, check, compile, explain, images, images_with};

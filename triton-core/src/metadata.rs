@@ -243,7 +243,8 @@ impl fmt::Display for ComputeCapability {
     }
 }
 
-/// A generation of devices that code is generated for.
+/// A generation of devices that code is generated for. Everything that the compiler and the launcher ask of one is in its
+/// [row](Target::info).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Target {
@@ -251,51 +252,97 @@ pub enum Target {
     Sm80,
 }
 
-impl Target {
+/// A row of the table of targets: what its devices have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct TargetInfo {
     /// The name PTX gives it.
-    pub fn name(self) -> &'static str {
+    pub name: &'static str,
+    /// The lowest PTX version that has what we emit for it.
+    pub ptx_version: (u32, u32),
+    /// The lowest compute capability that runs its code.
+    pub capability: ComputeCapability,
+    /// Whether that compute capability alone runs it: instructions of one architecture, as those of `sm_90a`.
+    pub exact: bool,
+    /// The lowest CUDA driver version that loads the code, as `cuDriverGetVersion` counts: 1000·major + 10·minor.
+    pub driver: u32,
+    /// Bytes of shared memory that a block can have. A multiprocessor has 1 KiB more.
+    pub shared_bytes: u32,
+    /// Threads that are resident on a multiprocessor at most.
+    pub threads: u32,
+    /// Registers of 32 bits of a multiprocessor.
+    pub registers: u32,
+    /// Blocks that are resident on a multiprocessor at most.
+    pub blocks: u32,
+    /// Whether it has `stmatrix`. Every target has `ldmatrix`.
+    pub stmatrix: bool,
+    /// Whether it adds, multiplies, compares and rounds `bf16`, and converts it from and to every type. If not, that is done in
+    /// `f32`, which has the same results.
+    pub bf16_arithmetic: bool,
+}
+
+const SM80: TargetInfo = TargetInfo {
+    name: "sm_80",
+    ptx_version: (7, 0),
+    capability: ComputeCapability::new(8, 0),
+    exact: false,
+    driver: 12000,
+    shared_bytes: 163 << 10,
+    threads: 2048,
+    registers: 64 << 10,
+    blocks: 32,
+    stmatrix: false,
+    bf16_arithmetic: false,
+};
+
+impl Target {
+    /// Every target, best first.
+    pub const ALL: &'static [Target] = &[Target::Sm80];
+
+    /// The one whose code runs wherever that of another one does, and whose limits no other one undercuts.
+    pub const LEAST: Target = Target::Sm80;
+
+    /// Its row in the table of targets. Nothing else tells targets apart.
+    pub const fn info(self) -> &'static TargetInfo {
         match self {
-            Target::Sm80 => "sm_80",
+            Target::Sm80 => &SM80,
         }
     }
 
+    /// The name PTX gives it.
+    pub const fn name(self) -> &'static str {
+        self.info().name
+    }
+
     /// Occupancy: how many blocks of this many threads, with this many registers each and this much shared memory, are resident on
-    /// a multiprocessor, which has 64 K registers and 2048 threads.
+    /// a multiprocessor.
     pub fn resident_blocks(self, threads: u32, registers: u32, shared_bytes: u32) -> u32 {
-        match self {
-            Target::Sm80 => {
-                // Registers are allocated in units of 8 per thread, and each block takes 1 KiB of shared memory for itself.
-                let by_registers = (64 << 10) / (threads * registers.next_multiple_of(8).max(8));
-                let by_memory = (self.shared_bytes() + 1024) / (shared_bytes + 1024);
-                by_registers.min(2048 / threads).min(by_memory).min(32)
-            }
-        }
+        let info = self.info();
+        // Registers are allocated in units of 8 per thread, and each block takes 1 KiB of shared memory for itself.
+        let by_registers = info.registers / (threads * registers.next_multiple_of(8).max(8));
+        let by_memory = (info.shared_bytes + 1024) / (shared_bytes + 1024);
+        by_registers.min(info.threads / threads).min(by_memory).min(info.blocks)
     }
 
     /// Bytes of shared memory that a block can have.
     pub const fn shared_bytes(self) -> u32 {
-        match self {
-            Target::Sm80 => 163 << 10,
-        }
+        self.info().shared_bytes
     }
 
     /// The lowest compute capability that runs the code.
     pub const fn capability(self) -> ComputeCapability {
-        match self {
-            Target::Sm80 => ComputeCapability::new(8, 0),
-        }
+        self.info().capability
     }
 
     /// Whether a device of this compute capability can run the code.
     pub fn runs_on(self, capability: ComputeCapability) -> bool {
-        capability >= self.capability()
+        let info = self.info();
+        if info.exact { capability == info.capability } else { capability >= info.capability }
     }
 
     /// The lowest CUDA driver version that loads the code, as `cuDriverGetVersion` counts: 1000·major + 10·minor.
-    pub fn driver(self) -> u32 {
-        match self {
-            Target::Sm80 => 12000,
-        }
+    pub const fn driver(self) -> u32 {
+        self.info().driver
     }
 }
 

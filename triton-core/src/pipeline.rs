@@ -4,15 +4,13 @@ use crate::analysis::{advice, pressure, stride};
 use crate::ast::{Instance, Kernel};
 use crate::diag::{Code, Diagnostic, Failure};
 use crate::ir::{Function, Promised};
-use crate::metadata::{Config, Image, Specialization, Target};
+use crate::metadata::{Config, Image, ProgramMap, Specialization, Target};
+use crate::passes::Env;
 use crate::ptx::lower::LowerError;
 use crate::span::Span;
 use crate::types::DType;
 use crate::{ir, passes, ptx, sema};
 use std::borrow::Cow;
-
-/// Targets that code is generated for, best first.
-const TARGETS: &[Target] = &[Target::Sm80];
 
 /// A compiled instance of a kernel.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,7 +32,7 @@ pub fn compile(kernel: &Kernel, instance: &Instance) -> Result<Compiled, Failure
     let (mut func, outers) = typed(kernel, instance)?;
     let ir = ir::print::print(&func);
     let failure = |problem: Diagnostic| Failure { diagnostics: vec![problem], ..Failure::default() };
-    passes::run(passes::OPTIMISE, &mut func, Specialization::Generic).map_err(|message| failure(mistake(message)))?;
+    passes::run(passes::OPTIMISE, &mut func, &Env::portable()).map_err(|message| failure(mistake(message)))?;
     let images = images(&func).map_err(failure)?;
     Ok(Compiled {
         strides: strides(&func),
@@ -76,8 +74,9 @@ pub fn check(kernel: &Kernel, instance: &Instance) -> Result<Compiled, Failure> 
 pub fn advise(kernel: &Kernel, instance: &Instance) -> Vec<Diagnostic> {
     let Ok((mut func, _)) = typed(kernel, instance) else { return Vec::new() };
     // Views are what launches mostly pass: their last axis runs along memory.
-    let optimised = passes::run(passes::OPTIMISE, &mut func, Specialization::Generic);
-    match optimised.and_then(|()| passes::specialise(&mut func, Specialization::Divisible16)) {
+    let env = Env { specialization: Specialization::Divisible16, ..Env::portable() };
+    let optimised = passes::run(passes::OPTIMISE, &mut func, &Env::portable());
+    match optimised.and_then(|()| passes::run(passes::SPECIALISE, &mut func, &env)) {
         Ok(()) => advice::advice(&func),
         Err(_) => Vec::new(),
     }
@@ -101,11 +100,20 @@ fn large(span: Span, instructions: usize) -> Diagnostic {
 /// # Errors
 /// Code that is too large, or an internal compiler error.
 pub fn images(func: &Function) -> Result<Vec<Image>, Diagnostic> {
+    images_with(func, &mut |_| {})
+}
+
+/// The same with an observer, as that of [`passes::run_with`]. It is told `lower` before PTX is generated and `print` before it is
+/// printed, too.
+///
+/// # Errors
+/// As [`images`].
+pub fn images_with(func: &Function, observer: &mut dyn FnMut(&'static str)) -> Result<Vec<Image>, Diagnostic> {
     let mut images = Vec::new();
-    for &target in TARGETS {
+    for &target in Target::ALL {
         let mut of_target: Vec<Image> = Vec::new();
-        for &promise in Specialization::ALL {
-            let image = image(func, target, promise)?;
+        for &specialization in Specialization::ALL {
+            let image = image(func, &Env::new(target, specialization), observer)?;
             if of_target.last().is_none_or(|weaker| weaker.ptx != image.ptx) {
                 of_target.push(image);
             }
@@ -115,26 +123,29 @@ pub fn images(func: &Function) -> Result<Vec<Image>, Diagnostic> {
     Ok(images)
 }
 
-/// The layouts of a function at stage 0 under a specialization, line by line with their cost; see
+/// The layouts of a function at stage 0 for a target and a specialization, line by line with their cost; see
 /// [`passes::place::explain`].
 ///
 /// # Errors
 /// An internal compiler error.
-pub fn explain(func: &Function, promise: Specialization) -> Result<String, String> {
+pub fn explain(func: &Function, target: Target, specialization: Specialization) -> Result<String, String> {
     let mut func = func.clone();
-    passes::run(passes::OPTIMISE, &mut func, Specialization::Generic)?;
-    passes::explain(&func, promise)
+    passes::run(passes::OPTIMISE, &mut func, &Env::portable())?;
+    passes::explain(&func, &Env::new(target, specialization))
 }
 
-fn image(func: &Function, target: Target, promise: Specialization) -> Result<Image, Diagnostic> {
+fn image(func: &Function, env: &Env, observer: &mut dyn FnMut(&'static str)) -> Result<Image, Diagnostic> {
     let mut func = func.clone();
-    for passes in [passes::LAY_OUT, passes::SYNCHRONIZE] {
-        passes::run(passes, &mut func, promise).map_err(mistake)?;
+    let Env { target, specialization, .. } = *env;
+    for passes in passes::PER_IMAGE {
+        passes::run_with(passes, &mut func, env, observer).map_err(mistake)?;
     }
-    let kernel = ptx::lower::lower(&func, target, promise).map_err(|error| match error {
+    observer("lower");
+    let kernel = ptx::lower::lower(&func, target, specialization).map_err(|error| match error {
         LowerError::Large(span, instructions) => large(span, instructions),
         LowerError::Mistake(message) => mistake(message),
     })?;
+    observer("print");
     let mut text = ptx::print::print(&kernel);
     if text.len() > ptx::MAX_TEXT {
         let (instructions, span) = kernel.largest;
@@ -143,14 +154,14 @@ fn image(func: &Function, target: Target, promise: Specialization) -> Result<Ima
     text.push('\0');
     Ok(Image {
         target,
-        specialization: promise,
+        specialization,
         entry: Cow::Owned(kernel.entry),
         ptx: text.into(),
         threads: func.num_warps * 32,
         cluster: [1; 3],
         shared_bytes: kernel.shared_bytes,
         has_assert_buffer: kernel.report,
-        programs: crate::metadata::ProgramMap::Identity,
-        wanted_blocks: pressure::wanted_blocks(&func),
+        programs: ProgramMap::Identity,
+        wanted_blocks: pressure::wanted_blocks(&func, target),
     })
 }

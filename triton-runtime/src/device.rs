@@ -65,9 +65,9 @@ impl Device {
             |fallback_reason: String| Device { backend: Backend::Cpu, fallback_reason: Some(fallback_reason.into()) };
         match Device::cuda(0) {
             Ok(device) => match device.compute_capability() {
-                Some(capability) if !Target::Sm80.runs_on(capability) => fall_back(format!(
+                Some(capability) if !Target::LEAST.runs_on(capability) => fall_back(format!(
                     "{device} has compute capability {capability}, but {} or newer is needed",
-                    Target::Sm80.capability()
+                    Target::LEAST.capability()
                 )),
                 _ => device,
             },

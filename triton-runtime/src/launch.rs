@@ -12,7 +12,9 @@ use crate::sim::SimStream;
 use crate::stream::{Stream, StreamBackend};
 use std::fmt;
 use std::marker::PhantomData;
-use triton_core::metadata::{Arg, ComputeCapability, Image, KernelMetadata, ParamMetadata, ParamType, Specialization};
+use triton_core::metadata::{
+    Arg, ComputeCapability, Image, KernelMetadata, ParamMetadata, ParamType, Specialization, Target,
+};
 use triton_core::types::DType;
 
 pub mod mode {
@@ -91,7 +93,7 @@ impl<'a, S, const N: usize> Launch<'a, S, N> {
         self.kernel.select(self.config, capability, driver, specialization)
     }
 
-    /// What the compiler chose for these arguments: a line for each operation on tiles and for each conversion between
+    /// What the compiler chose for these arguments, on the best target that there is code for: a line for each operation on tiles and for each conversion between
     /// layouts, with its estimated cycles on one multiprocessor over all executions, its execution count, its layouts and its
     /// source location. The layouts themselves stand first, the total last.
     ///
@@ -100,7 +102,8 @@ impl<'a, S, const N: usize> Launch<'a, S, N> {
     pub fn explain(&self) -> Result<String> {
         let specialization = self.check_args()?;
         let function = self.kernel.function(self.config)?;
-        triton_core::explain(function, specialization)
+        let target = self.kernel.config(self.config)?.images.first().map_or(Target::LEAST, |image| image.target);
+        triton_core::explain(function, target, specialization)
             .map_err(|message| Error::Ir { kernel: self.metadata().instance.to_string(), message })
     }
 

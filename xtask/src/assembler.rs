@@ -7,8 +7,8 @@ use crate::Outcome;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use triton_core::ir::parse::parse;
-use triton_core::metadata::{Image, Specialization};
-use triton_core::passes;
+use triton_core::metadata::Image;
+use triton_core::passes::{self, Env};
 
 /// Devices that every image for `sm_80` is assembled for.
 pub const ARCHITECTURES: &[&str] = &["sm_80", "sm_90a"];
@@ -48,7 +48,7 @@ impl Tool {
 /// The images of tile IR at stage 0, as it is embedded.
 pub fn images(ir: &str) -> Outcome<Vec<Image>> {
     let mut func = parse(ir).map_err(|e| e.to_string())?;
-    passes::run(passes::OPTIMISE, &mut func, Specialization::Generic)?;
+    passes::run(passes::OPTIMISE, &mut func, &Env::portable())?;
     triton_core::images(&func).map_err(|e| e.to_string())
 }
 

@@ -3,8 +3,8 @@
 use triton_core::ir::Function;
 use triton_core::ir::parse::parse;
 use triton_core::ir::print::print;
-use triton_core::metadata::Specialization;
-use triton_core::passes::{self, place::Labelling};
+use triton_core::metadata::{Specialization, Target};
+use triton_core::passes::{self, Env, place::Labelling};
 use triton_tests::numbers::Random;
 use triton_tests::random::squares;
 
@@ -14,7 +14,7 @@ const MOST: usize = 4000;
 /// A random program, optimised.
 fn optimised(random: &mut Random) -> Function {
     let (mut func, _) = squares::program(random);
-    passes::run(passes::OPTIMISE, &mut func, Specialization::Generic).unwrap();
+    passes::run(passes::OPTIMISE, &mut func, &Env::portable().verified()).unwrap();
     func
 }
 
@@ -36,8 +36,8 @@ fn no_choice_costs_less() {
     let (mut compared, mut with_choice) = (0, 0);
     for _ in 0..250 {
         let func = optimised(&mut random);
-        for &promise in Specialization::ALL {
-            let mut labelling = Labelling::of(&func, promise);
+        for &specialization in Specialization::ALL {
+            let mut labelling = Labelling::of(&func, &Env::new(Target::Sm80, specialization));
             let choice = labelling.least().unwrap();
             let cost = labelling.cost(&choice).unwrap();
             assert!(cost.is_finite());
@@ -53,17 +53,19 @@ fn no_choice_costs_less() {
 #[test]
 fn the_result_depends_on_nothing_but_the_input() {
     let mut random = Random::new(12);
+    let env = Env::new(Target::Sm80, Specialization::Divisible16).verified();
     for _ in 0..100 {
         let func = optimised(&mut random);
         let laid = || {
             let mut func = func.clone();
-            passes::run(passes::LAY_OUT, &mut func, Specialization::Divisible16)
-                .unwrap_or_else(|e| panic!("{e}\n{}", print(&func)));
+            for passes in [passes::SPECIALISE, passes::LAY_OUT] {
+                passes::run(passes, &mut func, &env).unwrap_or_else(|e| panic!("{e}\n{}", print(&func)));
+            }
             print(&func)
         };
         assert_eq!(laid(), laid());
         let again = parse(&print(&func)).unwrap();
-        let explained = |func: &Function| passes::explain(func, Specialization::Divisible16).unwrap();
+        let explained = |func: &Function| passes::explain(func, &env).unwrap();
         // Numbers of values alone differ.
         assert_eq!(explained(&again).lines().last(), explained(&func).lines().last());
     }

@@ -6,13 +6,16 @@ use triton_core::layout::access::Form;
 use triton_core::layout::convert::{Plan, PlanKind, plan};
 use triton_core::layout::{Atom, Layout, Tiling};
 use triton_core::metadata::{Specialization, Target};
-use triton_core::passes::{SYNCHRONIZE, run};
+use triton_core::passes::{Env, SYNCHRONIZE, run};
 use triton_core::ptx::lower::lower;
 use triton_core::ptx::print::print;
 use triton_core::ptx::{Kernel, Op};
 use triton_core::types::Shape;
 use triton_sim::{Arg, Launch, Memory, Module, Options};
 use triton_tests::numbers::Random;
+
+/// What the code is made for.
+const ENV: Env = Env::new(Target::Sm80, Specialization::Generic).verified();
 
 /// A layout near another one: mostly the same, or at least in the same warp.
 fn near(random: &mut Random, layout: &Layout) -> Layout {
@@ -94,8 +97,8 @@ fn kernel(ty: &str, layouts: &[Layout]) -> Kernel {
     text += &format!("  v{at} = offset v{splat}, v{index} : ptr<mut {wide}>[{n}] #{last}\n");
     text += &format!("  store v{at}, v{value}, -\n}}\n");
     let mut func = parse(&text).unwrap_or_else(|e| panic!("{e}\n{text}"));
-    run(SYNCHRONIZE, &mut func, Specialization::Generic).unwrap_or_else(|e| panic!("{e}\n{text}"));
-    lower(&func, Target::Sm80, Specialization::Generic).unwrap_or_else(|e| panic!("{e}\n{text}"))
+    run(SYNCHRONIZE, &mut func, &ENV).unwrap_or_else(|e| panic!("{e}\n{text}"));
+    lower(&func, ENV.target, ENV.specialization).unwrap_or_else(|e| panic!("{e}\n{text}"))
 }
 
 /// The bytes of elements that are made of this number of bytes.
@@ -366,7 +369,7 @@ fn too_large_an_exchange_is_refused() {
         "layout #0 = {src}\nlayout #1 = {dst}\nkernel k() warps 8 {{\n  v0 = arange 0, 65536 : i32[65536] #0\n  v1 = convert v0 : i32[65536] #1\n}}\n"
     );
     let mut func = parse(&text).unwrap();
-    run(SYNCHRONIZE, &mut func, Specialization::Generic).unwrap();
-    let error = lower(&func, Target::Sm80, Specialization::Generic).unwrap_err();
+    run(SYNCHRONIZE, &mut func, &ENV).unwrap();
+    let error = lower(&func, ENV.target, ENV.specialization).unwrap_err();
     assert_eq!(error.to_string(), "the kernel's threads exchange 262144 bytes in shared memory; sm_80 has 166912");
 }

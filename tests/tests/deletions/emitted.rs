@@ -5,8 +5,8 @@ use crate::tally::Program;
 use triton_core::ir::parse::parse;
 use triton_core::ir::print::print;
 use triton_core::ir::{Function, Stage};
-use triton_core::metadata::{Image, Specialization};
-use triton_core::passes;
+use triton_core::metadata::Image;
+use triton_core::passes::{self, Env};
 use triton_sim::Options;
 use triton_tests::numbers::Random;
 use triton_tests::random::squares;
@@ -87,7 +87,7 @@ fn images(name: &str, text: &str, programs: &mut Vec<Box<dyn Program>>) -> Resul
     if func.stage != Stage::Tile {
         return Ok(());
     }
-    passes::run(passes::OPTIMISE, &mut func, Specialization::Generic)?;
+    passes::run(passes::OPTIMISE, &mut func, &Env::portable().verified())?;
     let strongest = Setup::parse(text)?.strongest(&func)?;
     for image in triton_core::images(&func).map_err(|e| e.to_string())? {
         if image.specialization > strongest {

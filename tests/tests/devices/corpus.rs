@@ -11,6 +11,7 @@ use triton::{DevicePtrMut, Kernel, Launch, LaunchArg};
 use triton_core::ir::parse::parse;
 use triton_core::ir::{Function, Promised};
 use triton_core::metadata::{Arg, Config, Image, KernelMetadata, ParamMetadata, ParamType, Specialization};
+use triton_core::passes::{self, Env};
 use triton_core::types::{DType, Elem};
 use triton_tests::corpus::expected;
 use triton_tests::run::difference;
@@ -147,7 +148,7 @@ pub fn execute(device: &Device, text: &str, func: &Function, metadata: KernelMet
 /// Code for every specialization.
 pub fn images(func: &Function) -> Result<Vec<Image>, String> {
     let mut optimised = func.clone();
-    triton_core::passes::run(triton_core::passes::OPTIMISE, &mut optimised, Specialization::Generic)?;
+    passes::run(passes::OPTIMISE, &mut optimised, &Env::portable().verified())?;
     triton_core::images(&optimised).map_err(|e| e.to_string())
 }
 

@@ -27,9 +27,6 @@ const CUT: u32 = 12;
 /// Registers below which no occupancy is requested: it is high enough.
 const FEW: u32 = 20;
 
-/// Threads of a multiprocessor.
-const THREADS: u32 = 2048;
-
 /// Threads of a multiprocessor that hide latency: more are asked for where the registers are known, not estimated.
 const ENOUGH_THREADS: u32 = 1536;
 
@@ -50,9 +47,9 @@ pub fn resident_blocks(
 
 /// How many blocks of a multiprocessor hide the latency of one: all that it has threads for. Products hide it by themselves, in
 /// registers.
-pub fn wanted_blocks(func: &Function) -> u32 {
+pub fn wanted_blocks(func: &Function, target: Target) -> u32 {
     let multiplies = func.contains(func.body, |op| matches!(op, Op::Dot { .. }));
-    if multiplies { 0 } else { THREADS / (func.num_warps * 32) }
+    if multiplies { 0 } else { target.info().threads / (func.num_warps * 32) }
 }
 
 /// Registers of a thread, estimated at stage 2. Of 46 images of softmax, layer norm and products, the assembler needs

@@ -63,8 +63,10 @@ pub const REGISTER: f64 = 0.01;
 /// Bytes of scratch above which a conversion is made in several parts.
 pub const SCRATCH_BYTES: u64 = 64 * 1024;
 
-/// Shared memory of a block in bytes, on any target: that of the least.
-pub const SHARED_BYTES: u64 = crate::metadata::Target::Sm80.shared_bytes() as u64;
+/// Shared memory of a block in bytes, on any target: that of the least. A limit of layouts and of what lies beside one another, for
+/// which no target's own is threaded through: all of them have the same large tiles in parts. What a target really has is checked
+/// when its code is made.
+pub const SHARED_BYTES: u64 = crate::metadata::Target::LEAST.shared_bytes() as u64;
 
 /// The assumed trip count of an inner loop.
 pub const INNER_TRIPS: f64 = 16.0;

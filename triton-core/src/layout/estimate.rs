@@ -8,14 +8,14 @@ use super::gather::Gather;
 use super::linear::{Basis, intersect};
 use super::{Layout, access, cost, shuffle};
 
-/// Cycles of all warps; infinite where no conversion is possible.
-pub fn cycles(src: &Layout, dst: &Layout, bits: u32) -> f64 {
+/// Cycles of all warps; infinite where no conversion is possible. `stmatrix` is that of [`convert::plan`].
+pub fn cycles(src: &Layout, dst: &Layout, bits: u32, stmatrix: bool) -> f64 {
     if src == dst {
         return 0.0;
     }
     let Some(gather) = Gather::new(src, dst) else { return f64::INFINITY };
     if !gather.leaves_thread() {
-        return convert::plan(src, dst, bits, false).map_or(f64::INFINITY, |plan| plan.cost);
+        return convert::plan(src, dst, bits, stmatrix).map_or(f64::INFINITY, |plan| plan.cost);
     }
     let warps = f64::from(1u32 << dst.warp.len());
     let near = !gather.leaves_warp();

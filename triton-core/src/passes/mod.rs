@@ -1,7 +1,7 @@
 //! The passes and their order.
 //!
 //! A pass is a function in a file of its own; its module docs state the pattern before and after, what it requires and
-//! what it guarantees. [`OPTIMISE`], [`LAY_OUT`] and [`SYNCHRONIZE`] are the pipeline, by the stages they lead to.
+//! what it guarantees. [`OPTIMISE`], [`SPECIALISE`], [`LAY_OUT`] and [`SYNCHRONIZE`] are the pipeline, by the stages they lead to.
 //!
 //! **Invariant:** passes never see PTX, and the interpreter gives the same result before and after each of them.
 
@@ -18,7 +18,35 @@ pub mod split;
 pub mod sync;
 
 use crate::ir::{Function, verify};
-use crate::metadata::Specialization;
+use crate::metadata::{Specialization, Target};
+
+/// What passes may ask about the code that is made, beside the function.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Env {
+    /// What the code is for.
+    pub target: Target,
+    /// What it may assume of the arguments.
+    pub specialization: Specialization,
+    /// Whether the function is verified after each pass, and not only after the last one of a list: to find the pass that broke it.
+    pub verify: bool,
+}
+
+impl Env {
+    /// A target and a specialization.
+    pub const fn new(target: Target, specialization: Specialization) -> Env {
+        Env { target, specialization, verify: false }
+    }
+
+    /// That of [`OPTIMISE`], whose result is for every target and every launch.
+    pub const fn portable() -> Env {
+        Env::new(Target::LEAST, Specialization::Generic)
+    }
+
+    /// The same, verified after each pass.
+    pub const fn verified(self) -> Env {
+        Env { verify: true, ..self }
+    }
+}
 
 /// A pass, by the name that tests and dumps use.
 pub struct Pass {
@@ -26,15 +54,15 @@ pub struct Pass {
     pub name: &'static str,
     /// What it does, in one line.
     pub doc: &'static str,
-    /// The pass, under a specialization.
-    pub run: fn(&mut Function, Specialization) -> Result<(), String>,
+    /// The pass.
+    pub run: fn(&mut Function, &Env) -> Result<(), String>,
 }
 
 macro_rules! passes {
     ($($name:ident: $doc:literal, $run:expr;)*) => { &[$(Pass { name: stringify!($name), doc: $doc, run: $run }),*] };
 }
 
-/// Stage 0, in the order in which they run.
+/// Stage 0, in the order in which they run: what holds for every target and every launch.
 pub const OPTIMISE: &[Pass] = passes! {
     fold: "evaluates compile-time constants", |func, _| { fold::fold(func); Ok(()) };
     combine: "simplifies operations on the results of others", |func, _| combine::combine(func);
@@ -43,50 +71,82 @@ pub const OPTIMISE: &[Pass] = passes! {
     dce: "removes dead code", |func, _| { dce::dce(func); Ok(()) };
 };
 
-/// Stage 0 → 1: layouts, for a specialization.
-pub const LAY_OUT: &[Pass] = passes! {
+/// Stage 0 still, for a specialization.
+pub const SPECIALISE: &[Pass] = passes! {
     specialise: "applies the facts of a specialization", specialise::specialise;
+};
+
+/// Stage 0 → 1: layouts, for a target and a specialization.
+pub const LAY_OUT: &[Pass] = passes! {
     place: "assigns a layout to every tile", place::place;
     split: "splits reductions between warps", |func, _| split::split(func);
 };
 
 /// Stage 1 → 2: exchanges through shared memory, and barriers.
 pub const SYNCHRONIZE: &[Pass] = passes! {
-    share: "lowers exchanges between threads to shared memory", |func, _| share::share(func);
+    share: "lowers exchanges between threads to shared memory", share::share;
     sync: "writes barriers", |func, _| sync::sync(func);
 };
 
-/// Runs passes, and checks the function after each.
+/// The lists that run for each image, from optimised IR of stage 0 to what code is generated from.
+pub const PER_IMAGE: [&[Pass]; 3] = [SPECIALISE, LAY_OUT, SYNCHRONIZE];
+
+/// What an observer of [`run_with`] is told before the function is verified.
+pub const VERIFY: &str = "verify";
+
+/// Runs passes, and verifies the function after the last of them, or after each ([`Env::verify`]).
 ///
 /// # Errors
-/// The name of the pass that broke the IR, and how: an internal compiler error.
-pub fn run(passes: &[Pass], func: &mut Function, promise: Specialization) -> Result<(), String> {
+/// The name of the pass that broke the IR, and how: an internal compiler error. Where only the last one is followed by the
+/// verifier, a pass before it may be the one.
+pub fn run(passes: &[Pass], func: &mut Function, env: &Env) -> Result<(), String> {
+    run_with(passes, func, env, &mut |_| {})
+}
+
+/// The same with an observer, which is told the name of each pass before it runs, and [`VERIFY`] before the verifier does. It may read
+/// the clock, which the compiler does not.
+///
+/// # Errors
+/// As [`run`].
+pub fn run_with(
+    passes: &[Pass],
+    func: &mut Function,
+    env: &Env,
+    observer: &mut dyn FnMut(&'static str),
+) -> Result<(), String> {
+    each(passes, func, env, observer)?;
+    match passes.last() {
+        Some(last) if !env.verify => verified(func, last, observer),
+        Some(_) | None => Ok(()),
+    }
+}
+
+/// Without the verifier at the end, for a pass that runs others.
+fn each(passes: &[Pass], func: &mut Function, env: &Env, observer: &mut dyn FnMut(&'static str)) -> Result<(), String> {
     for pass in passes {
-        (pass.run)(func, promise).map_err(|message| format!("in `{}`: {message}", pass.name))?;
-        verify::verify(func).map_err(|errors| {
-            let all: Vec<String> = errors.into_iter().map(|e| e.message).collect();
-            format!("after `{}`: {}", pass.name, all.join("; "))
-        })?;
+        observer(pass.name);
+        (pass.run)(func, env).map_err(|message| format!("in `{}`: {message}", pass.name))?;
+        if env.verify {
+            verified(func, pass, observer)?;
+        }
     }
     Ok(())
 }
 
-/// Which layouts `place` chooses for optimised IR of stage 0 under a specialization, and their cost: see
-/// [`place::explain`].
-///
-/// # Errors
-/// As [`run`].
-pub fn explain(func: &Function, promise: Specialization) -> Result<String, String> {
-    let mut func = func.clone();
-    specialise(&mut func, promise)?;
-    place::explain(&func, promise)
+fn verified(func: &Function, after: &Pass, observer: &mut dyn FnMut(&'static str)) -> Result<(), String> {
+    observer(VERIFY);
+    verify::verify(func).map_err(|errors| {
+        let all: Vec<String> = errors.into_iter().map(|e| e.message).collect();
+        format!("after `{}`: {}", after.name, all.join("; "))
+    })
 }
 
-/// What comes before layouts are chosen.
+/// Which layouts `place` chooses for optimised IR of stage 0, and their cost: see [`place::explain`].
 ///
 /// # Errors
 /// As [`run`].
-pub fn specialise(func: &mut Function, promise: Specialization) -> Result<(), String> {
-    let before = LAY_OUT.iter().position(|pass| pass.name == "place").unwrap_or(0);
-    run(&LAY_OUT[..before], func, promise)
+pub fn explain(func: &Function, env: &Env) -> Result<String, String> {
+    let mut func = func.clone();
+    run(SPECIALISE, &mut func, env)?;
+    place::explain(&func, env)
 }

@@ -10,6 +10,7 @@
 //! A conversion waits until something needs it; several that wait then go together, all stores before all loads, so that
 //! one barrier serves them. Barriers are written by [`super::sync`].
 
+use super::Env;
 use crate::analysis::storage::{self, Buffer};
 use crate::entity::SideTable;
 use crate::ir::{Block, Function, Inst, Stage, Value};
@@ -29,9 +30,9 @@ const SMALL: u64 = 1024;
 ///
 /// # Errors
 /// A conversion between layouts of different tiles: a bug in another pass.
-pub fn share(func: &mut Function) -> Result<(), String> {
+pub fn share(func: &mut Function, env: &Env) -> Result<(), String> {
     func.stage = Stage::Synchronized;
-    block(func, func.body)?;
+    block(func, func.body, env)?;
     assign_offsets(func);
     Ok(())
 }
@@ -43,7 +44,7 @@ struct Waiting {
     mem: Mem,
 }
 
-fn block(func: &mut Function, id: Block) -> Result<(), String> {
+fn block(func: &mut Function, id: Block, env: &Env) -> Result<(), String> {
     let mut insts = Vec::new();
     let mut waiting: Vec<Waiting> = Vec::new();
     for inst in func.blocks[id].insts.clone() {
@@ -56,10 +57,10 @@ fn block(func: &mut Function, id: Block) -> Result<(), String> {
         if needs {
             exchange(func, std::mem::take(&mut waiting), &mut insts)?;
         }
-        match through_memory(func, inst)? {
+        match through_memory(func, inst, env)? {
             Some(exchange) => waiting.push(exchange),
             None => {
-                regions.into_iter().try_for_each(|region| block(func, region))?;
+                regions.into_iter().try_for_each(|region| block(func, region, env))?;
                 insts.push(inst);
                 exchange_result(func, inst, &mut insts)?;
             }
@@ -72,11 +73,11 @@ fn block(func: &mut Function, id: Block) -> Result<(), String> {
 }
 
 /// How a conversion uses shared memory; `None` if it does not, or is none.
-fn through_memory(func: &Function, inst: Inst) -> Result<Option<Waiting>, String> {
+fn through_memory(func: &Function, inst: Inst, env: &Env) -> Result<Option<Waiting>, String> {
     let data = &func.insts[inst];
     let Op::Convert { x } = data.op else { return Ok(None) };
     let (Some(src), Some(dst)) = (func.layout(x), func.layout(data.results[0])) else { return Ok(None) };
-    let plan = convert::plan(src, dst, func.ty(x).elem.bits(), false);
+    let plan = convert::plan(src, dst, func.ty(x).elem.bits(), env.target.info().stmatrix);
     let plan = plan.ok_or_else(|| format!("{} is not of the elements of {x}: {src} to {dst}", data.results[0]))?;
     let PlanKind::Shared(shared) = plan.kind else { return Ok(None) };
     Ok(Some(Waiting { inst, x, mem: shared.mem }))

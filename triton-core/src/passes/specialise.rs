@@ -1,11 +1,11 @@
-//! Specialization, at stage 0: the numbers that a [`Specialization`] promises.
+//! Specialization, at stage 0: the numbers that a [`Specialization`](crate::metadata::Specialization) promises.
 //!
 //! *Before:* the stride of a view's last axis, or an integer that is a stride, is a parameter. *After:* it is the constant 1, and
 //! the passes of stage 0 have removed the multiplications by it.
 
+use super::Env;
 use crate::entity::SideTable;
 use crate::ir::{Function, Param, Promise, Value};
-use crate::metadata::Specialization;
 use crate::ops::Op;
 use crate::span::Span;
 use crate::types::{Constant, Elem};
@@ -14,8 +14,8 @@ use crate::types::{Constant, Elem};
 ///
 /// # Errors
 /// A bug in this pass, or in one that runs after it.
-pub fn specialise(func: &mut Function, promise: Specialization) -> Result<(), String> {
-    let is_one = |p: &&Param| p.promise(func.ty(p.value).elem, promise) == Promise::One;
+pub fn specialise(func: &mut Function, env: &Env) -> Result<(), String> {
+    let is_one = |p: &&Param| p.promise(func.ty(p.value).elem, env.specialization) == Promise::One;
     let units: Vec<Value> = func.params.iter().filter(is_one).map(|p| p.value).collect();
     if units.is_empty() {
         return Ok(());
@@ -33,5 +33,5 @@ pub fn specialise(func: &mut Function, promise: Specialization) -> Result<(), St
     }
     let body = func.body;
     func.blocks[body].insts.splice(0..0, first);
-    super::run(super::OPTIMISE, func, promise)
+    super::each(super::OPTIMISE, func, env, &mut |_| {})
 }

@@ -1,7 +1,8 @@
 //! Lowering of casts.
 //!
-//! sm_80 converts to `bf16` from `f32` alone. Longer numbers go there through an `f32` rounded to odd: truncated, with the
-//! last bit set if anything was lost, so that the second rounding sees on which side of a tie the number lies.
+//! Without [`bf16_arithmetic`](crate::metadata::TargetInfo::bf16_arithmetic) only `f32` is converted to `bf16`. Longer numbers go
+//! there through an `f32` rounded to odd: truncated, with the last bit set if anything was lost, so that the second rounding sees on
+//! which side of a tie the number lies.
 
 use super::elementwise::arith_type;
 use super::lower::{Lower, bits_type};
@@ -45,7 +46,7 @@ impl Lower<'_> {
 
     fn int_to_float(&mut self, from: DType, to: DType, x: Reg) -> Reg {
         let from_ty = arith_type(from);
-        if to != DType::BF16 {
+        if to != DType::BF16 || self.target.info().bf16_arithmetic {
             return self.cvt(Round::Rn, arith_type(to), from_ty, x);
         }
         let truncated = self.cvt(Round::Rz, Ty::F32, from_ty, x);
@@ -58,6 +59,7 @@ impl Lower<'_> {
     }
 
     fn float_to_float(&mut self, from: DType, to: DType, x: Reg) -> Reg {
+        let native = self.target.info().bf16_arithmetic;
         match (from, to) {
             (DType::BF16, DType::F32) => {
                 // bf16 is the upper half of an f32.
@@ -69,11 +71,11 @@ impl Lower<'_> {
                 let wide = self.float_to_float(from, DType::F32, x);
                 self.float_to_float(DType::F32, to, wide)
             }
-            (DType::F16, DType::BF16) => {
+            (DType::F16, DType::BF16) if !native => {
                 let wide = self.cvt(Round::None, Ty::F32, Ty::F16, x);
                 self.cvt(Round::Rn, Ty::BF16, Ty::F32, wide)
             }
-            (DType::F64, DType::BF16) => {
+            (DType::F64, DType::BF16) if !native => {
                 let truncated = self.cvt(Round::Rz, Ty::F32, Ty::F64, x);
                 let back = self.cvt(Round::None, Ty::F64, Ty::F32, truncated);
                 let inexact = self.setp(Cmp::Ne, Ty::F64, back, x);

@@ -25,7 +25,7 @@ impl Lower<'_> {
             (_, _) => return Err(format!("a conversion from {x} to {result}, of which one has no layout")),
         };
         let held = Held::of(self.func.ty(x).elem);
-        let plan = convert::plan(src, dst, held.bits(), false)
+        let plan = convert::plan(src, dst, held.bits(), self.target.info().stmatrix)
             .ok_or_else(|| format!("{result} is not of the elements of {x}: {src} to {dst}"))?;
         let threads = &mut Threads::default();
         match &plan.kind {

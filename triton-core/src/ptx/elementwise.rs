@@ -129,8 +129,7 @@ impl Lower<'_> {
 
     /// An integer next to it, as a number of the same type.
     fn integral(&mut self, round: Round, dtype: DType, x: Reg) -> Reg {
-        if dtype == DType::BF16 {
-            // sm_80 cannot round bf16.
+        if dtype == DType::BF16 && !self.target.info().bf16_arithmetic {
             return self.in_f32(dtype, x, |cx, x| cx.cvt(round, Ty::F32, Ty::F32, x));
         }
         let ty = arith_type(dtype);
@@ -192,10 +191,10 @@ impl Lower<'_> {
                 return self.arith(Opcode::Shr, arith_type(dtype), &[a.into(), amount.into()]);
             }
         };
-        // sm_80 has no addition of bf16, and no division of either half type.
-        let native = !is_half(dtype)
-            || matches!(kind, BinaryKind::Min | BinaryKind::Max)
-            || dtype == DType::F16 && kind != BinaryKind::Div;
+        // Every target has the minimum and the maximum, none the division.
+        let adds = dtype == DType::F16 || self.target.info().bf16_arithmetic;
+        let native =
+            !is_half(dtype) || matches!(kind, BinaryKind::Min | BinaryKind::Max) || adds && kind != BinaryKind::Div;
         if !native {
             let (a, b) = (self.cast(dtype, DType::F32, a), self.cast(dtype, DType::F32, b));
             let wide = self.arith(op, Ty::F32, &[a.into(), b.into()]);
@@ -238,8 +237,7 @@ impl Lower<'_> {
                 let differ = self.arith(Opcode::Xor, Ty::Pred, &[a.into(), b.into()]);
                 if kind == CompareKind::Ne { differ } else { self.arith(Opcode::Not, Ty::Pred, &[differ.into()]) }
             }
-            Class::Float if dtype == DType::BF16 => {
-                // sm_80 cannot compare bf16.
+            Class::Float if dtype == DType::BF16 && !self.target.info().bf16_arithmetic => {
                 let (a, b) = (self.cast(dtype, DType::F32, a), self.cast(dtype, DType::F32, b));
                 self.setp(cmp, Ty::F32, a, b)
             }

@@ -82,7 +82,7 @@ pub fn lower(func: &Function, target: Target, promise: Specialization) -> Result
     let threads = func.num_warps * 32;
     let blocks = pressure::resident_blocks(func, &cx.facts, target, cx.shared);
     Ok(Kernel {
-        version: version(target),
+        version: target.info().ptx_version,
         target: target.name(),
         entry: entry_name(&func.name),
         params,
@@ -111,13 +111,6 @@ fn entry_name(name: &str) -> String {
     }
     // One alone is not a name.
     if entry == "_" { "$_".into() } else { entry }
-}
-
-/// The lowest PTX version that has what we emit for the target.
-fn version(target: Target) -> (u32, u32) {
-    match target {
-        Target::Sm80 => (7, 0),
-    }
 }
 
 pub(super) struct Lower<'a> {

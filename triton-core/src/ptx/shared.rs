@@ -29,7 +29,11 @@ impl Lower<'_> {
     /// Stores one part of a tile; of threads that hold the same element, one stores it.
     pub fn shared_store(&mut self, buffer: Value, part: u32, value: Value) -> Result<(), String> {
         let (layout, mem) = self.func.layout(value).zip(self.func.mem(buffer)).ok_or("a tile without a layout")?;
-        let access = access::shared(layout, mem, false).ok_or("a layout that its memory does not fit")?;
+        let stmatrix = self.target.info().stmatrix;
+        let access = access::shared(layout, mem, stmatrix).ok_or("a layout that its memory does not fit")?;
+        if let Form::Matrix { .. } = access.form {
+            return Err("a store of matrices, for which there is no instruction yet".into());
+        }
         let held = Held::of(self.func.ty(value).elem);
         let guard = self.store_guard(value);
         let before = self.regs(value).to_vec();

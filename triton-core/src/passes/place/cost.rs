@@ -11,6 +11,7 @@ use crate::layout::access::global;
 use crate::layout::cost::{self, ISSUE, REGISTER, SECTOR, SECTOR_REPEATED, SHUFFLE};
 use crate::layout::{LANES, Layout, estimate};
 use crate::ops::{DotKind, Effect, Op};
+use crate::passes::Env;
 use crate::types::{DType, Elem, Shape, Type};
 
 /// How fast tensor cores multiply elements of this type.
@@ -29,11 +30,12 @@ pub(super) struct Costs<'a> {
     pub graph: &'a Graph,
     pub facts: &'a SideTable<Value, AxisInfo>,
     warps: f64,
+    stmatrix: bool,
 }
 
 impl<'a> Costs<'a> {
-    pub fn new(func: &'a Function, graph: &'a Graph, facts: &'a SideTable<Value, AxisInfo>) -> Costs<'a> {
-        Costs { func, graph, facts, warps: f64::from(func.num_warps) }
+    pub fn new(func: &'a Function, env: &Env, graph: &'a Graph, facts: &'a SideTable<Value, AxisInfo>) -> Costs<'a> {
+        Costs { func, graph, facts, warps: f64::from(func.num_warps), stmatrix: env.target.info().stmatrix }
     }
 
     /// Cycles of a variable over all executions, including what is rematerialised for it.
@@ -111,7 +113,7 @@ impl<'a> Costs<'a> {
         let exchange = || {
             let of_parts = layout.fold_axis(shape, axis, !far & (shape.dims()[axis] - 1))?;
             let together = result.insert_axis(shape.without(axis)?, axis, parts)?;
-            Some(estimate::cycles(&of_parts, &together, bits))
+            Some(estimate::cycles(&of_parts, &together, bits, self.stmatrix))
         };
         near + exchange().map_or(f64::INFINITY, |cycles| values * cycles) + f64::from(parts - 1) * left * weight * ISSUE
     }

@@ -12,19 +12,20 @@ use crate::entity::SideTable;
 use crate::ir::{Block, Function, Inst, InstData, Stage, Value};
 use crate::layout::{Layout, estimate};
 use crate::ops::{BitOrder, LayoutRule, Op};
+use crate::passes::Env;
 use std::collections::HashMap;
 
 /// See the [module's page](self).
 ///
 /// # Errors
 /// A layout that an operation cannot have: a bug in layout assignment.
-pub(super) fn emit(func: &mut Function, graph: &Graph, chosen: &[Choice]) -> Result<Vec<Inst>, String> {
+pub(super) fn emit(func: &mut Function, env: &Env, graph: &Graph, chosen: &[Choice]) -> Result<Vec<Inst>, String> {
     let mut available: HashMap<(Value, Layout), Vec<Block>> = HashMap::new();
     for used in &graph.uses {
         let Some((from, origin)) = used.from else { continue };
         let layout = graph.origin(func, used.value, operand(&chosen[used.var], used.role));
         let layout = layout.ok_or("a view without a layout")?;
-        if let Some(narrow) = recomputed_from(func, graph, chosen, from, &layout)
+        if let Some(narrow) = recomputed_from(func, env, graph, chosen, from, &layout)
             && let Source::Var(_) = graph.source[narrow]
         {
             let chain = graph.vars[from].insts.iter().flat_map(|&inst| func.insts[inst].results.iter().copied());
@@ -38,15 +39,22 @@ pub(super) fn emit(func: &mut Function, graph: &Graph, chosen: &[Choice]) -> Res
     let definition = SideTable::new(None);
     let (open, recomputed) = (Vec::new(), Vec::new());
     let (made, before) = (HashMap::new(), HashMap::new());
-    let mut writer = Writer { graph, chosen, available, func, open, made, definition, recomputed, before };
+    let mut writer = Writer { env, graph, chosen, available, func, open, made, definition, recomputed, before };
     let body = writer.func.body;
     writer.block(body, &[])?;
     Ok(writer.recomputed)
 }
 
 /// What is converted in place of a variable's result that is needed in this layout.
-fn recomputed_from(func: &Function, graph: &Graph, chosen: &[Choice], var: usize, layout: &Layout) -> Option<Value> {
-    let cycles = |bits| estimate::cycles(&chosen[var].domain, layout, bits);
+fn recomputed_from(
+    func: &Function,
+    env: &Env,
+    graph: &Graph,
+    chosen: &[Choice],
+    var: usize,
+    layout: &Layout,
+) -> Option<Value> {
+    let cycles = |bits| estimate::cycles(&chosen[var].domain, layout, bits, env.target.info().stmatrix);
     graph.vars[var].narrow.filter(|_| graph.moved(func, var, layout, cycles).1)
 }
 
@@ -61,6 +69,7 @@ fn operand(choice: &Choice, role: Role) -> &Layout {
 
 struct Writer<'a> {
     func: &'a mut Function,
+    env: &'a Env,
     graph: &'a Graph,
     chosen: &'a [Choice],
     /// Blocks in which a value is wanted in a layout.
@@ -181,7 +190,9 @@ impl Writer<'_> {
                 let wanted = self.available.get(&key).map_or(&[][..], |blocks| blocks);
                 let outermost = (home..self.open.len()).find(|&i| wanted.contains(&self.open[i].0)).unwrap_or(home);
                 match self.graph.var_of[original] {
-                    Some(var) if recomputed_from(self.func, self.graph, self.chosen, var, layout).is_some() => {
+                    Some(var)
+                        if recomputed_from(self.func, self.env, self.graph, self.chosen, var, layout).is_some() =>
+                    {
                         let result = self.func.types.push(self.func.ty(value));
                         let op = self.before.get(&original).copied().unwrap_or(copy.op);
                         let inst = self.func.insts.push(InstData { op, results: vec![result], ..copy });

@@ -9,22 +9,17 @@ use crate::ir::{Block, Function, Inst, InstData, LayoutId, Value};
 use crate::layout::access::{Access, Form};
 use crate::layout::convert::{self, Plan};
 use crate::layout::cost;
-use crate::metadata::Specialization;
 use crate::ops::{DotKind, Op};
+use crate::passes::Env;
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
 /// The lines of a placed function; `func` is what [`super::emit`] has written.
-pub(super) fn explain(
-    func: &Function,
-    promise: Specialization,
-    graph: &Graph,
-    chosen: &[Choice],
-    recomputed: &[Inst],
-) -> String {
-    let facts = axis::analyse(func, promise);
+pub(super) fn explain(func: &Function, env: &Env, graph: &Graph, chosen: &[Choice], recomputed: &[Inst]) -> String {
+    let facts = axis::analyse(func, env.specialization);
     let mut lines = Lines {
         func,
+        stmatrix: env.target.info().stmatrix,
         facts,
         graph,
         chosen,
@@ -53,6 +48,7 @@ pub(super) fn explain(
 
 struct Lines<'a> {
     func: &'a Function,
+    stmatrix: bool,
     facts: SideTable<Value, AxisInfo>,
     graph: &'a Graph,
     chosen: &'a [Choice],
@@ -150,7 +146,7 @@ impl Lines<'_> {
     fn convert(&mut self, block: Block, data: &InstData, x: Value) {
         let (func, result) = (self.func, data.results[0]);
         let (Some(src), Some(dst)) = (func.layout(x), func.layout(result)) else { return };
-        let Some(plan) = convert::plan(src, dst, func.ty(x).elem.bits(), false) else { return };
+        let Some(plan) = convert::plan(src, dst, func.ty(x).elem.bits(), self.stmatrix) else { return };
         let freq = self.graph.runs(block);
         let to = func.layout_of[result].map_or(String::new(), |id| id.to_string());
         self.used.extend(func.layout_of[result]);

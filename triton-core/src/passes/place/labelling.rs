@@ -7,8 +7,8 @@ use crate::analysis::axis::{self, AxisInfo};
 use crate::entity::SideTable;
 use crate::ir::{Function, Value};
 use crate::layout::{Layout, estimate};
-use crate::metadata::Specialization;
 use crate::ops::DotKind;
+use crate::passes::Env;
 use crate::passes::pbqp::Problem;
 use std::collections::HashMap;
 
@@ -23,10 +23,11 @@ pub(super) struct Choice {
     pub cost: f64,
 }
 
-/// The labelling of a function at stage 0 under a specialization: variables, the labels of each, and what a choice
+/// The labelling of a function at stage 0 for a target and a specialization: variables, the labels of each, and what a choice
 /// costs.
 pub struct Labelling<'a> {
     func: &'a Function,
+    env: Env,
     graph: Graph,
     facts: SideTable<Value, AxisInfo>,
     layouts: Layouts,
@@ -35,11 +36,11 @@ pub struct Labelling<'a> {
 
 impl<'a> Labelling<'a> {
     /// The labelling of a function.
-    pub fn of(func: &'a Function, promise: Specialization) -> Labelling<'a> {
-        let facts = axis::analyse(func, promise);
+    pub fn of(func: &'a Function, env: &Env) -> Labelling<'a> {
+        let facts = axis::analyse(func, env.specialization);
         let graph = Graph::of(func);
         let (layouts, labels) = candidates::find(func, &graph, &facts);
-        Labelling { func, graph, facts, layouts, labels }
+        Labelling { func, env: *env, graph, facts, layouts, labels }
     }
 
     /// Labels of each variable.
@@ -52,11 +53,10 @@ impl<'a> Labelling<'a> {
     /// # Errors
     /// A label without a layout for an operand: a bug in layout assignment.
     pub fn cost(&mut self, choice: &[usize]) -> Result<f64, String> {
-        let costs = Costs::new(self.func, &self.graph, &self.facts);
+        let costs = Costs::new(self.func, &self.env, &self.graph, &self.facts);
         let label = |var: usize| self.labels[var][choice[var]];
         let mut total: f64 = (0..choice.len()).map(|var| costs.of(var, label(var), &self.layouts)).sum();
-        let mut moves =
-            Moves { func: self.func, graph: &self.graph, layouts: &mut self.layouts, known: HashMap::new() };
+        let mut moves = Moves::new(self.func, &self.env, &self.graph, &mut self.layouts);
         for used in &self.graph.uses {
             if let Some((from, value)) = used.from {
                 let src = moves.yields(from, &[label(from)])?;
@@ -89,11 +89,10 @@ impl<'a> Labelling<'a> {
         let labels = &self.labels;
         let mut node = vec![None; labels.len()];
         open.iter().enumerate().for_each(|(i, &var)| node[var] = Some(i));
-        let costs = Costs::new(self.func, &self.graph, &self.facts);
+        let costs = Costs::new(self.func, &self.env, &self.graph, &self.facts);
         let of = |&var: &usize| labels[var].iter().map(|&label| costs.of(var, label, &self.layouts)).collect();
         let mut own: Vec<Vec<f64>> = open.iter().map(of).collect();
-        let mut moves =
-            Moves { func: self.func, graph: &self.graph, layouts: &mut self.layouts, known: HashMap::new() };
+        let mut moves = Moves::new(self.func, &self.env, &self.graph, &mut self.layouts);
         let mut pairs = Vec::new();
         for used in &self.graph.uses {
             let Some((from, value)) = used.from else { continue };
@@ -126,7 +125,7 @@ impl<'a> Labelling<'a> {
 
     /// The layouts of a choice, and what writes them down.
     pub(super) fn choose(self, choice: &[usize]) -> (Graph, Vec<Choice>) {
-        let costs = Costs::new(self.func, &self.graph, &self.facts);
+        let costs = Costs::new(self.func, &self.env, &self.graph, &self.facts);
         let chosen = |(var, &label): (usize, &usize)| {
             let label = self.labels[var][label];
             let layout = |id: Id| self.layouts.get(id).clone();
@@ -146,10 +145,15 @@ struct Moves<'a> {
     func: &'a Function,
     graph: &'a Graph,
     layouts: &'a mut Layouts,
+    stmatrix: bool,
     known: HashMap<(Id, Id, u32), f64>,
 }
 
-impl Moves<'_> {
+impl<'a> Moves<'a> {
+    fn new(func: &'a Function, env: &Env, graph: &'a Graph, layouts: &'a mut Layouts) -> Moves<'a> {
+        Moves { func, graph, layouts, stmatrix: env.target.info().stmatrix, known: HashMap::new() }
+    }
+
     /// The layouts of a variable's result.
     fn yields(&mut self, var: usize, labels: &[Label]) -> Result<Vec<Id>, String> {
         let of = |label: &Label| {
@@ -170,9 +174,9 @@ impl Moves<'_> {
 
     /// What it costs to have a value of a variable, which is in layout `src`, in layout `dst`.
     fn cycles(&mut self, src: Id, dst: Id, (var, value): (usize, Value)) -> f64 {
-        let (layouts, known) = (&*self.layouts, &mut self.known);
+        let (layouts, stmatrix, known) = (&*self.layouts, self.stmatrix, &mut self.known);
         let mut of_bits = |bits: u32| {
-            let estimate = || estimate::cycles(layouts.get(src), layouts.get(dst), bits);
+            let estimate = || estimate::cycles(layouts.get(src), layouts.get(dst), bits, stmatrix);
             *known.entry((src, dst, bits)).or_insert_with(estimate)
         };
         match self.graph.vars[var].narrow {

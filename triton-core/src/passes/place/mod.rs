@@ -19,7 +19,7 @@
 //! Labels worth considering are found first (`candidates`); the sum is then a partitioned Boolean quadratic problem, solved
 //! by [`crate::passes::pbqp`], exactly in all kernels that we know. Variables with one candidate take no part. ("Register
 //! allocation for irregular architectures", Scholz and Eckstein, LCTES 2002, solve the same problem for registers.) At last
-//! the choice is materialised (`emit`). The result only depends on the function and the specialization.
+//! the choice is materialised (`emit`). The result only depends on the function, the target and the specialization.
 
 mod candidates;
 mod cost;
@@ -33,8 +33,8 @@ use crate::analysis::axis::{self, AxisInfo};
 use crate::entity::SideTable;
 use crate::ir::{Function, Value};
 use crate::layout::Layout;
-use crate::metadata::Specialization;
 use crate::ops::{Access, AccessEffect, BitOrder, Memory, Op};
+use crate::passes::Env;
 use crate::types::Shape;
 use graph::Graph;
 use labelling::Choice;
@@ -44,9 +44,9 @@ pub use labelling::Labelling;
 ///
 /// # Errors
 /// A reduction that no layout allows: a bug in this pass.
-pub fn place(func: &mut Function, promise: Specialization) -> Result<(), String> {
-    let (graph, chosen) = decide(func, promise)?;
-    emit::emit(func, &graph, &chosen).map(|_| ())
+pub fn place(func: &mut Function, env: &Env) -> Result<(), String> {
+    let (graph, chosen) = decide(func, env)?;
+    emit::emit(func, env, &graph, &chosen).map(|_| ())
 }
 
 /// What [`place`] chooses for a function, line by line: the cost of each operation over all executions and its layouts,
@@ -54,15 +54,15 @@ pub fn place(func: &mut Function, promise: Specialization) -> Result<(), String>
 ///
 /// # Errors
 /// As [`place`].
-pub fn explain(func: &Function, promise: Specialization) -> Result<String, String> {
-    let (graph, chosen) = decide(func, promise)?;
+pub fn explain(func: &Function, env: &Env) -> Result<String, String> {
+    let (graph, chosen) = decide(func, env)?;
     let mut placed = func.clone();
-    let recomputed = emit::emit(&mut placed, &graph, &chosen)?;
-    Ok(explain::explain(&placed, promise, &graph, &chosen, &recomputed))
+    let recomputed = emit::emit(&mut placed, env, &graph, &chosen)?;
+    Ok(explain::explain(&placed, env, &graph, &chosen, &recomputed))
 }
 
-fn decide(func: &Function, promise: Specialization) -> Result<(Graph, Vec<Choice>), String> {
-    let mut labelling = Labelling::of(func, promise);
+fn decide(func: &Function, env: &Env) -> Result<(Graph, Vec<Choice>), String> {
+    let mut labelling = Labelling::of(func, env);
     let least = labelling.least()?;
     Ok(labelling.choose(&least))
 }
