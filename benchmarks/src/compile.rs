@@ -1,4 +1,4 @@
-//! Time of the compiler on one core, from the embedded IR to PTX. Needs no GPU.
+//! Time of the compiler on one core, from the embedded IR to PTX, by stage and by pass. Needs no GPU.
 
 use crate::kernels::add;
 use crate::tiles::{matmul, softmax};
@@ -6,10 +6,10 @@ use crate::{Outcome, stats, table, write_json};
 use clap::Args;
 use serde::Serialize;
 use std::path::PathBuf;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 use triton::{Device, Stream, bf16};
 use triton_core::passes::{self, Env};
-use triton_core::{images, ir};
+use triton_core::{images_with, ir};
 
 /// Options of `compile`.
 #[derive(Args, Debug)]
@@ -31,6 +31,38 @@ struct Result {
     optimise_us: stats::Spread,
     images_us: stats::Spread,
     total_us: stats::Spread,
+    passes: Vec<PassTime>,
+}
+
+/// Microseconds of one pass, summed over all images that are made of an instance. `verify` is the verifier, `lower` the generation of
+/// PTX and `print` its text.
+#[derive(Serialize)]
+struct PassTime {
+    pass: &'static str,
+    us: stats::Spread,
+}
+
+/// Time by pass: from when one starts until the next one does.
+#[derive(Default)]
+struct Stopwatch {
+    running: Option<(&'static str, Instant)>,
+    totals: Vec<(&'static str, Duration)>,
+}
+
+impl Stopwatch {
+    fn start(&mut self, pass: &'static str) {
+        self.stop();
+        self.running = Some((pass, Instant::now()));
+    }
+
+    fn stop(&mut self) {
+        let Some((pass, start)) = self.running.take() else { return };
+        let time = start.elapsed();
+        match self.totals.iter_mut().find(|(name, _)| *name == pass) {
+            Some((_, total)) => *total += time,
+            None => self.totals.push((pass, time)),
+        }
+    }
 }
 
 /// Compiles instances of three kernels again and again.
@@ -56,9 +88,27 @@ pub fn compile(options: &Options) -> Outcome {
             [r.instance.clone(), r.ptx_bytes.to_string()].into_iter().chain(times).collect()
         })
         .collect();
-    println!("IR → PTX of one target, its three images, on one core; medians of {} in µs", options.reps);
+    println!("IR → PTX of every target and specialization, on one core; medians of {} in µs", options.reps);
     println!("{}", table::render(&["instance", "PTX bytes", "parse", "optimise", "images", "total"], 1, &rows));
+    println!("The same by pass, summed over specializations: `verify` is the verifier, `lower` and `print` the PTX");
+    println!("{}", by_pass(&results));
     write_json(options.json.as_ref(), &results)
+}
+
+/// A row for each pass, a column for each instance.
+fn by_pass(results: &[Result]) -> String {
+    let cell = |result: &Result, pass: &str| {
+        let time = result.passes.iter().find(|time| time.pass == pass);
+        time.map_or(String::new(), |time| format!("{:.1}", time.us.median))
+    };
+    let passes = results.first().map(|result| &result.passes[..]).unwrap_or_default();
+    let row = |time: &PassTime| {
+        let cells = results.iter().map(|result| cell(result, time.pass));
+        [time.pass.to_owned()].into_iter().chain(cells).collect()
+    };
+    let rows: Vec<Vec<String>> = passes.iter().map(row).collect();
+    let instances = results.iter().map(|result| result.instance.as_str());
+    table::render(&["pass"].into_iter().chain(instances).collect::<Vec<_>>(), 1, &rows)
 }
 
 type Metadata = &'static triton::metadata::KernelMetadata;
@@ -74,21 +124,34 @@ fn metadata<T: triton::Element>(
 fn measure(metadata: Metadata, reps: usize) -> Outcome<Result> {
     let text = &metadata.configs[0].ir;
     let (mut times, mut ptx_bytes) = ([const { Vec::new() }; 4], 0);
+    let mut of_passes: Vec<(&'static str, Vec<f64>)> = Vec::new();
     for _ in 0..reps.max(1) {
         let start = Instant::now();
         let mut function = ir::parse::parse(text).map_err(|e| e.to_string())?;
         let parsed = start.elapsed();
-        passes::run(passes::OPTIMISE, &mut function, &Env::portable())?;
+        let mut watch = Stopwatch::default();
+        passes::run_with(passes::OPTIMISE, &mut function, &Env::portable(), &mut |pass| watch.start(pass))?;
+        watch.stop();
         let optimised = start.elapsed();
-        let images = images(&function).map_err(|e| e.to_string())?;
+        let images = images_with(&function, &mut |pass| watch.start(pass)).map_err(|e| e.to_string())?;
+        watch.stop();
         let total = start.elapsed();
         ptx_bytes = images.iter().map(|image| image.ptx.len()).sum();
         let stages = [parsed, optimised - parsed, total - optimised, total];
         for (times, stage) in times.iter_mut().zip(stages) {
             times.push(stage.as_secs_f64() * 1e6);
         }
+        for (pass, time) in watch.totals {
+            let time = time.as_secs_f64() * 1e6;
+            match of_passes.iter_mut().find(|(name, _)| *name == pass) {
+                Some((_, times)) => times.push(time),
+                None => of_passes.push((pass, vec![time])),
+            }
+        }
     }
-    let [parse_us, optimise_us, images_us, total_us] =
-        times.map(|t| stats::spread(&t).unwrap_or(stats::Spread { median: 0.0, min: 0.0, max: 0.0 }));
-    Ok(Result { instance: metadata.instance.to_string(), ptx_bytes, parse_us, optimise_us, images_us, total_us })
+    let spread = |times: Vec<f64>| stats::spread(&times).unwrap_or(stats::Spread { median: 0.0, min: 0.0, max: 0.0 });
+    let [parse_us, optimise_us, images_us, total_us] = times.map(spread);
+    let passes = of_passes.into_iter().map(|(pass, times)| PassTime { pass, us: spread(times) }).collect();
+    let instance = metadata.instance.to_string();
+    Ok(Result { instance, ptx_bytes, parse_us, optimise_us, images_us, total_us, passes })
 }
