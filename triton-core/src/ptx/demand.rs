@@ -1,12 +1,12 @@
 //! Which registers of each value anything reads: the others are never emitted.
 //!
 //! A mask that is uniform on a vector is read once for it, a pointer at the vector's first element; what the cone of index
-//! arithmetic before them computes for the other elements is read by nobody. Where a value's facts say that neighbours in
+//! arithmetic before them computes for the other elements is not read. Where a value's facts say that neighbours in
 //! registers are equal ([`axis`](crate::analysis::axis), *constancy*), the first of them stands for all.
 //!
 //! One backward walk: a use comes after the definition, but for what a loop yields, of which all registers are read.
 
-use super::memory::{MaskForm, Padding, Run};
+use super::run::{MaskForm, Padding, Run};
 use crate::analysis::axis::AxisInfo;
 use crate::entity::SideTable;
 use crate::ir::{Block, Function, Inst, InstData, Value};

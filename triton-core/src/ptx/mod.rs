@@ -18,6 +18,7 @@ pub mod lower;
 mod memory;
 pub mod print;
 mod reduce;
+mod run;
 mod shared;
 mod steps;
 mod thread;

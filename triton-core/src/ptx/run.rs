@@ -1,0 +1,92 @@
+//! How a tile of pointers is accessed: in runs of elements that are contiguous and aligned, under a mask of which facts tell what
+//! it may be on a run.
+
+use super::{Address, Reg};
+use crate::analysis::axis::{self, AxisInfo};
+use crate::entity::SideTable;
+use crate::ir::{Function, Value};
+use crate::layout::Layout;
+use crate::ops;
+use crate::types::{DType, Elem};
+use std::ops::Range;
+
+/// How a tile of pointers is accessed: runs of `width` elements, and what is known of the mask on a run.
+#[derive(Clone, Copy)]
+pub(super) struct Run {
+    pub dtype: DType,
+    pub width: usize,
+    pub mask: MaskForm,
+    pub padding: Padding,
+}
+
+/// What is known of the padding of a load on the elements of one run.
+#[derive(Clone, Copy, PartialEq)]
+pub(super) enum Padding {
+    /// It is one number, if so is this mask.
+    Uniform(Option<Value>),
+    /// A number for each element.
+    Any,
+}
+
+/// What is known of a mask on the elements of one run.
+#[derive(Clone, Copy, PartialEq)]
+pub(super) enum MaskForm {
+    /// It is the same for all of them, or there is none.
+    Uniform,
+    /// Those for which it holds come first: whether it is uniform, its first and its last element tell.
+    Prefix,
+    /// Nothing.
+    Any,
+}
+
+impl Run {
+    /// How a tile of pointers is accessed under a mask.
+    pub fn of(
+        func: &Function,
+        facts: &SideTable<Value, AxisInfo>,
+        ptr: Value,
+        mask: Option<Value>,
+    ) -> Result<Run, String> {
+        let Elem::Ptr { pointee, .. } = func.ty(ptr).elem else { return Err(format!("{ptr} is not a pointer")) };
+        let layout = func.layout(ptr).map_or(1, Layout::vector);
+        let width = axis::vector_width(func, facts, ptr).min(layout.into());
+        let mask = match mask.map(|m| facts[m]) {
+            Some(facts) if facts.constancy < width && facts.prefix < width => MaskForm::Any,
+            Some(facts) if facts.constancy < width => MaskForm::Prefix,
+            Some(_) | None => MaskForm::Uniform,
+        };
+        Ok(Run { dtype: pointee, width: width as usize, mask, padding: Padding::Uniform(None) })
+    }
+
+    /// The same of a load with this padding, which is made by that operation.
+    pub fn with_padding(self, facts: &SideTable<Value, AxisInfo>, padding: Value, made: Option<ops::Op>) -> Run {
+        let width = self.width as u64;
+        let same = |v: Value| facts[v].constancy >= width;
+        let padding = match made {
+            _ if same(padding) => Padding::Uniform(None),
+            Some(ops::Op::Select { cond, a, b })
+                if self.mask == MaskForm::Prefix && same(a) && same(b) && facts[cond].prefix >= width =>
+            {
+                Padding::Uniform(Some(cond))
+            }
+            Some(_) | None => Padding::Any,
+        };
+        Run { padding, ..self }
+    }
+
+    /// The `index`th element from an address on: a run is contiguous.
+    pub fn at(&self, base: Reg, index: usize) -> Address {
+        Address { base, offset: index as i32 * self.dtype.bytes() as i32 }
+    }
+
+    /// Whether a run of which a prefix is accessed goes by words, of one element or two.
+    pub fn is_by_words(&self) -> bool {
+        self.mask == MaskForm::Prefix && self.dtype.bytes() > 1
+    }
+
+    /// The registers of a tile in groups whose runs share a branch.
+    pub fn groups(&self, registers: usize) -> impl Iterator<Item = Range<usize>> {
+        let size = if self.mask == MaskForm::Prefix { registers } else { self.width };
+        (0..registers).step_by(size.max(1)).map(move |first| first..first + size)
+    }
+}
