@@ -147,7 +147,7 @@ pub struct Image {
     /// The mapping of blocks to programs.
     pub programs: ProgramMap,
     /// How many blocks of a multiprocessor hide the latency of one: the loader compiles again, so that a thread has fewer registers,
-    /// if fewer would be resident. 0 for code that is better off with its registers.
+    /// if fewer would be resident, and does not otherwise.
     pub wanted_blocks: u32,
 }
 

@@ -54,18 +54,6 @@ pub const EXCUSES: &[Excuse] = &[
         reason: "is for a loop that does not run at all, and this one always does",
     },
     Excuse {
-        programs: &["run/half_rounding aligned16", "run/half_rounding generic"],
-        instruction: "bar.warp.sync 0xffffffff",
-        nth: 1,
-        reason: "the one element that both stores have is masked in the first",
-    },
-    Excuse {
-        programs: &["run/place_two_layouts aligned16"],
-        instruction: "bar.warp.sync 0xffffffff",
-        nth: 1,
-        reason: "the stores on both sides are to different halves of the buffer, which the compiler cannot tell",
-    },
-    Excuse {
         programs: &["run/place_hoist aligned16", "run/place_hoist generic"],
         instruction: "bar.warp.sync 0xffffffff",
         nth: 2,

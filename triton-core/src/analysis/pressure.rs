@@ -46,10 +46,10 @@ pub fn resident_blocks(
 }
 
 /// How many blocks of a multiprocessor hide the latency of one: all that it has threads for. Products hide it by themselves, in
-/// registers.
+/// registers; but one block alone stalls at its own barriers.
 pub fn wanted_blocks(func: &Function, target: Target) -> u32 {
     let multiplies = func.contains(func.body, |op| matches!(op, Op::Dot { .. }));
-    if multiplies { 0 } else { target.info().threads / (func.num_warps * 32) }
+    if multiplies { 2 } else { target.info().threads / (func.num_warps * 32) }
 }
 
 /// Registers of a thread, estimated at stage 2. Of 46 images of softmax, layer norm and products, the assembler needs
