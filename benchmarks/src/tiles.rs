@@ -69,7 +69,9 @@ pub fn matmul<T: Float, const BM: i32, const BN: i32, const BK: i32>(
 }
 
 /// The same in `f32`: products are as exact as the type.
-#[triton::kernel(configs = [(BM = 32, BN = 64, BK = 8), (BM = 64, BN = 64, BK = 32)])]
+#[triton::kernel(configs = [
+    (BM = 32, BN = 64, BK = 8), (BM = 64, BN = 64, BK = 32), (BM = 128, BN = 128, BK = 16, num_warps = 8),
+])]
 pub fn matmul_f32<const BM: i32, const BN: i32, const BK: i32>(
     a: Tensor<f32, 2>,
     b: Tensor<f32, 2>,

@@ -95,36 +95,6 @@ pub fn linear_relu<const BM: i32, const BN: i32, const BK: i32>(
     out.store([m, n], maximum(sum, 0.0).to::<bf16>());
 }
 
-/// out = a · b, in larger squares than `benchmarks/src/tiles.rs` has.
-#[triton::kernel(configs = [(BM = 128, BN = 128, BK = 32, num_warps = 8)])]
-pub fn matmul_f16_square<const BM: i32, const BN: i32, const BK: i32>(
-    a: Tensor<f16, 2>,
-    b: Tensor<f16, 2>,
-    out: TensorMut<f16, 2>,
-) {
-    let (m, n) = (program_id(0) * BM, program_id(1) * BN);
-    let mut acc = zeros::<f32>([BM, BN]);
-    for k in (0..a.dim(1)).step_by(BK) {
-        acc = dot(a.load([m, k], [BM, BK]), b.load([k, n], [BK, BN]), acc);
-    }
-    out.store([m, n], acc.to::<f16>());
-}
-
-/// The same in `f32`, without tensor cores.
-#[triton::kernel(configs = [(BM = 128, BN = 128, BK = 16, num_warps = 8)])]
-pub fn matmul_f32_square<const BM: i32, const BN: i32, const BK: i32>(
-    a: Tensor<f32, 2>,
-    b: Tensor<f32, 2>,
-    out: TensorMut<f32, 2>,
-) {
-    let (m, n) = (program_id(0) * BM, program_id(1) * BN);
-    let mut acc = zeros::<f32>([BM, BN]);
-    for k in (0..a.dim(1)).step_by(BK) {
-        acc = dot(a.load([m, k], [BM, BK]), b.load([k, n], [BK, BN]), acc);
-    }
-    out.store([m, n], acc);
-}
-
 /// out = softmax(q · kᵀ) · v for each head, whose vectors have 64 elements, in one pass over the keys.
 ///
 /// `scale` is log₂(e) / √64. If CAUSAL, a row sees no key after its own.
