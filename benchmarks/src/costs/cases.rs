@@ -129,11 +129,9 @@ fn round_trips() -> Vec<Case> {
     cases
 }
 
-fn l1() -> Vec<Case> {
-    let group = "Loads of global memory that L1 holds";
-    // Groups of neighbours, each in another line.
-    let lines = |group: u32| Lanes { group, within: 4, stride: 128, bytes: 4 };
-    let shapes = [
+/// Patterns that loads of global and of shared memory have in common: contiguous, all lanes at one address, strided.
+fn patterns() -> [Lanes; 10] {
+    [
         Lanes::apart(4, 4),
         Lanes::apart(8, 8),
         Lanes::apart(16, 16),
@@ -142,17 +140,19 @@ fn l1() -> Vec<Case> {
         Lanes::apart(8, 4),
         Lanes::apart(16, 4),
         Lanes::apart(32, 4),
-        Lanes::apart(64, 4),
         Lanes::apart(128, 4),
+        // In shared memory eight lanes, which are served together, meet in pairs.
         Lanes::apart(32, 16),
-        Lanes::apart(128, 16),
-        lines(16),
-        lines(8),
-        lines(4),
-        lines(2),
-    ];
+    ]
+}
+
+fn l1() -> Vec<Case> {
+    let group = "Loads of global memory that L1 holds";
+    // Groups of neighbours, each in another line.
+    let lines = |group: u32| Lanes { group, within: 4, stride: 128, bytes: 4 };
+    let wide = [Lanes::apart(64, 4), Lanes::apart(128, 16), lines(16), lines(8), lines(4), lines(2)];
     let mut cases = vec![Case::alone(group, "ld.global.b64 and an addition, latency", text::chased(false))];
-    cases.extend(shapes.map(|lanes| {
+    cases.extend(patterns().into_iter().chain(wide).map(|lanes| {
         let (sectors, lines) = (lanes.touched(32), lanes.touched(128));
         let what = format!("ld.global.{}, {}: sectors {sectors}, lines {lines}", lanes.ty(), lanes.describe());
         let moved = f64::from(32 * lanes.bytes) / 128.0;
@@ -180,26 +180,13 @@ const SHUFFLED: &str = "shfl.sync.bfly.b32 %r0, %r0, 1, 31, 0xffffffff";
 
 fn shared() -> Vec<Case> {
     let group = "Shared memory";
-    let shapes = [
-        Lanes::apart(4, 4),
-        Lanes::apart(8, 8),
-        Lanes::apart(16, 16),
-        Lanes::apart(0, 4),
-        Lanes::apart(0, 16),
-        Lanes::apart(8, 4),
-        Lanes::apart(16, 4),
-        Lanes::apart(32, 4),
-        Lanes::apart(128, 4),
-        // Eight lanes, which are served together, meet in pairs.
-        Lanes::apart(32, 16),
-    ];
     let mut cases = vec![Case::alone(group, "ld.shared.b32 and an addition, latency", text::chased(true))];
     let name = |form: &str, lanes: Lanes| {
         format!("{form}.{}, {}: wavefronts {}", lanes.ty(), lanes.describe(), lanes.wavefronts())
     };
     let constants = [WAVEFRONT, ISSUE];
     let model = |lanes: Lanes| f64::from(lanes.wavefronts()) * cost::WAVEFRONT + cost::ISSUE;
-    cases.extend(shapes.map(|lanes| {
+    cases.extend(patterns().map(|lanes| {
         let what = name("ld.shared", lanes);
         Case::busy(group, &what, text::loads(lanes, true), 1).model(model(lanes), &constants)
     }));
