@@ -29,16 +29,30 @@ pub struct Compiled {
 /// # Errors
 /// Everything that is wrong with the kernel, in the order of the source.
 pub fn compile(kernel: &Kernel, instance: &Instance) -> Result<Compiled, Failure> {
-    let (mut func, outers) = typed(kernel, instance)?;
-    let ir = ir::print::print(&func);
+    let (mut func, mut compiled) = embedded(kernel, instance)?;
     let failure = |problem: Diagnostic| Failure { diagnostics: vec![problem], ..Failure::default() };
     passes::run(passes::OPTIMISE, &mut func, &Env::portable()).map_err(|message| failure(mistake(message)))?;
-    let images = images(&func).map_err(failure)?;
-    Ok(Compiled {
-        strides: strides(&func),
-        config: Config { num_warps: func.num_warps, ir: ir.into(), images: images.into() },
+    compiled.config.images = images(&func).map_err(failure)?.into();
+    Ok(compiled)
+}
+
+/// Type-checks one instance of a kernel and makes no code: what [`compile`] gives, without images.
+///
+/// # Errors
+/// Everything that is wrong with the kernel but the size of its code.
+pub fn check(kernel: &Kernel, instance: &Instance) -> Result<Compiled, Failure> {
+    embedded(kernel, instance).map(|(_, compiled)| compiled)
+}
+
+/// An instance at stage 0 before passes, and what is embedded of it beside code.
+fn embedded(kernel: &Kernel, instance: &Instance) -> Result<(Function, Compiled), Failure> {
+    let (func, outers) = typed(kernel, instance)?;
+    let compiled = Compiled {
+        strides: func.params.iter().map(|param| param.promised == Promised::Unit).collect(),
+        config: Config { num_warps: func.num_warps, ir: ir::print::print(&func).into(), images: Vec::new().into() },
         outers,
-    })
+    };
+    Ok((func, compiled))
 }
 
 /// The meaning of an instance, with what the specializations promise of its parameters.
@@ -49,25 +63,6 @@ fn typed(kernel: &Kernel, instance: &Instance) -> Result<(Function, Vec<Option<D
         param.promised = Promised::Unit;
     }
     Ok((func, outers))
-}
-
-/// Whether each parameter of the IR is an integer that the specializations promise to be 1.
-fn strides(func: &Function) -> Vec<bool> {
-    func.params.iter().map(|param| param.promised == Promised::Unit).collect()
-}
-
-/// Type-checks one instance of a kernel and makes no code: what [`compile`] gives, without images.
-///
-/// # Errors
-/// Everything that is wrong with the kernel but the size of its code.
-pub fn check(kernel: &Kernel, instance: &Instance) -> Result<Compiled, Failure> {
-    let (func, outers) = typed(kernel, instance)?;
-    let ir = ir::print::print(&func);
-    Ok(Compiled {
-        strides: strides(&func),
-        config: Config { num_warps: func.num_warps, ir: ir.into(), images: Vec::new().into() },
-        outers,
-    })
 }
 
 /// What could be better about one instance of a kernel that compiles: see [`crate::analysis::advice`].
