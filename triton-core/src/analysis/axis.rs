@@ -11,8 +11,9 @@
 //! is Triton's `AxisInfo` (Tillet 2020, §5.2.1 calls it alignment analysis), kept for the fastest dimension, which is
 //! the one that vectors run along. A missing fact is 1: the analysis is conservative.
 
+use super::forward::{Analysis, forward};
 use crate::entity::SideTable;
-use crate::ir::{Block, Function, InstData, Promise, Value};
+use crate::ir::{Function, InstData, Promise, Value};
 use crate::metadata::Specialization;
 use crate::ops::Op;
 use crate::ops::kinds::{BinaryKind, CompareKind};
@@ -90,61 +91,33 @@ pub fn analyse(func: &Function, promise: Specialization) -> SideTable<Value, Axi
             Promise::Multiple(n) => AxisInfo::scalar(known(param.multiple_of).max(known(natural)).max(known(n)), None),
         };
     }
-    block(func, func.body, &mut facts);
-    facts
+    forward(func, &Axes { func }, facts)
 }
 
-#[expect(clippy::wildcard_enum_match_arm, reason = "what owns no blocks has a transfer function")]
-fn block(func: &Function, id: Block, facts: &mut SideTable<Value, AxisInfo>) {
-    for (_, inst) in func.block(id) {
-        match inst.op {
-            Op::For { start, step, .. } => {
-                // `start + k · step`: whatever divides both.
-                let counter = AxisInfo::scalar(facts[start].divisibility.min(facts[step].divisibility), None);
-                carry(func, inst, &[counter], facts);
-            }
-            Op::While {} => carry(func, inst, &[], facts),
-            Op::Reduce { .. } | Op::Dot { .. } => {}
-            Op::If { .. } => {
-                inst.regions.iter().for_each(|&region| block(func, region, facts));
-                for (i, &result) in inst.results.iter().enumerate() {
-                    let branches = inst.regions.iter().filter_map(|&r| func.yielded(r).get(i)).map(|&v| facts[v]);
-                    facts[result] = branches.reduce(AxisInfo::join).unwrap_or(AxisInfo::UNKNOWN);
-                }
-            }
-            _ => {
-                if let Some(&result) = inst.results.first() {
-                    let ty = func.ty(result);
-                    let mut fact = transfer(func, &inst.op, ty, facts);
-                    if let (Some(constant), Elem::Num(dtype)) = (fact.constant, ty.elem) {
-                        fact.constant = Constant::int(dtype, constant).as_int();
-                    }
-                    facts[result] = fact;
-                }
-            }
-        }
-    }
+struct Axes<'a> {
+    func: &'a Function,
 }
 
-/// Facts of loop-carried values: those that hold at first and survive every iteration. They only ever get weaker, by
-/// halves, so the fixed-point iteration ends.
-fn carry(func: &Function, inst: &InstData, own: &[AxisInfo], facts: &mut SideTable<Value, AxisInfo>) {
-    let mut carried: Vec<AxisInfo> = inst.args.iter().map(|&v| facts[v]).collect();
-    loop {
-        for &region in &inst.regions {
-            let params = &func.blocks[region].params;
-            let given = own.iter().chain(&carried);
-            params.iter().zip(given).for_each(|(&param, &fact)| facts[param] = fact);
-            block(func, region, facts);
-        }
-        let last = inst.regions.last().map_or(&[][..], |&region| func.yielded(region));
-        let next: Vec<AxisInfo> = carried.iter().zip(last).map(|(&fact, &v)| fact.join(facts[v])).collect();
-        if next == carried {
-            break;
-        }
-        carried = next;
+impl Analysis for Axes<'_> {
+    type Fact = AxisInfo;
+
+    fn join(a: AxisInfo, b: AxisInfo) -> AxisInfo {
+        a.join(b)
     }
-    inst.results.iter().zip(carried).for_each(|(&result, fact)| facts[result] = fact);
+
+    /// `start + k · step`: whatever divides both.
+    fn counter(&self, start: AxisInfo, step: AxisInfo) -> AxisInfo {
+        AxisInfo::scalar(start.divisibility.min(step.divisibility), None)
+    }
+
+    fn transfer(&self, inst: &InstData, result: Value, facts: &SideTable<Value, AxisInfo>) -> AxisInfo {
+        let ty = self.func.ty(result);
+        let mut fact = transfer(self.func, &inst.op, ty, facts);
+        if let (Some(constant), Elem::Num(dtype)) = (fact.constant, ty.elem) {
+            fact.constant = Constant::int(dtype, constant).as_int();
+        }
+        fact
+    }
 }
 
 /// Consecutive elements that one access through these pointers may cover: contiguous and aligned to their joint size.

@@ -2,7 +2,9 @@
 
 pub mod advice;
 pub mod axis;
+pub mod forward;
 pub mod interval;
+pub mod liveness;
 pub mod pressure;
 pub mod storage;
 pub mod stride;

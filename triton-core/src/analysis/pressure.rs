@@ -5,6 +5,7 @@
 //! maximum over all points, and a few more for the thread's own work, is what the assembler manages with.
 
 use crate::analysis::axis::{self, AxisInfo};
+use crate::analysis::liveness::{self, LiveInterval};
 use crate::entity::SideTable;
 use crate::ir::{Block, Function, InstData, Value};
 use crate::layout::Layout;
@@ -12,7 +13,6 @@ use crate::metadata::Target;
 use crate::ops::kinds::UnaryKind;
 use crate::ops::{Access, AccessEffect, Effect, LayoutRule, Memory, Op};
 use crate::types::{DType, Elem, Shape};
-use std::collections::HashSet;
 
 /// Registers for the thread's index and intermediate results.
 const WORKING: u32 = 10;
@@ -55,85 +55,49 @@ pub fn wanted_blocks(func: &Function, target: Target) -> u32 {
 /// Registers of a thread, estimated at stage 2. Of 46 images of softmax, layer norm and products, the assembler needs
 /// between 20 fewer and 22 more to avoid spills.
 pub fn registers(func: &Function, facts: &SideTable<Value, AxisInfo>) -> u32 {
-    let mut pressure = Pressure { func, facts, shown: shown(func), words: words(func, facts), most: 0 };
-    pressure.block(func.body, HashSet::new());
-    pressure.most + WORKING
+    let (views, words) = (views(func), words(func, facts));
+    let liveness = liveness::analyse(func, &views);
+    // What is live before each instruction, as the difference from the one before it.
+    let mut change = vec![0i64; liveness.last as usize + 2];
+    for value in func.types.keys() {
+        let LiveInterval { start, last } = liveness.intervals[value];
+        change[start as usize + 1] += i64::from(words[value]);
+        change[last as usize + 1] -= i64::from(words[value]);
+    }
+    let mut live = 0;
+    let live: Vec<i64> = change
+        .into_iter()
+        .map(|words| {
+            live += words;
+            live
+        })
+        .collect();
+    let before = |block: Block| {
+        let insts = func.block(block).filter(|(_, data)| data.results.first().is_none_or(|&v| views[v].is_none()));
+        let words = |(inst, data)| live[liveness.numbers[inst].0 as usize] + i64::from(temporaries(func, facts, data));
+        insts.map(words).max().unwrap_or(0)
+    };
+    // The combination of a reduction has no tiles.
+    let owned = func
+        .walk()
+        .into_iter()
+        .map(|inst| &func.insts[inst])
+        .filter(|data| data.op.layout_rule() == LayoutRule::Carried);
+    let blocks = [func.body].into_iter().chain(owned.flat_map(|data| data.regions.iter().copied()));
+    blocks.map(before).max().unwrap_or(0) as u32 + WORKING
 }
 
-struct Pressure<'a> {
-    func: &'a Function,
-    facts: &'a SideTable<Value, AxisInfo>,
-    /// Of a tile whose registers are those of another one, that one.
-    shown: SideTable<Value, Option<Value>>,
-    /// Registers of 32 bits that each value takes.
-    words: SideTable<Value, u32>,
-    most: u32,
-}
-
-impl Pressure<'_> {
-    /// Liveness: walks a block backwards from what is live at its end; returns what is live at its start.
-    fn block(&mut self, id: Block, mut live: HashSet<Value>) -> HashSet<Value> {
-        let func = self.func;
-        for &inst in func.blocks[id].insts.iter().rev() {
-            let data = &func.insts[inst];
-            self.point(&live, 0);
-            if data.results.first().is_some_and(|&v| self.shown[v].is_some()) {
-                continue;
-            }
-            data.results.iter().for_each(|v| _ = live.remove(v));
-            live = self.before(data, live);
-            self.point(&live, self.beside(data));
-        }
-        live
+/// Temporary registers of an instruction.
+fn temporaries(func: &Function, facts: &SideTable<Value, AxisInfo>, data: &InstData) -> u32 {
+    if matches!(data.op, Op::Unary { kind: UnaryKind::Sin | UnaryKind::Cos, .. }) {
+        return SINE;
     }
-
-    /// Temporary registers of an instruction.
-    fn beside(&self, data: &InstData) -> u32 {
-        if matches!(data.op, Op::Unary { kind: UnaryKind::Sin | UnaryKind::Cos, .. }) {
-            return SINE;
-        }
-        let Some(Access { memory: Memory::Global(ptr), mask: Some(mask), effect, .. }) = data.op.access() else {
-            return 0;
-        };
-        if effect == AccessEffect::Update {
-            return 0;
-        }
-        let cut = self.facts[mask].constancy < axis::vector_width(self.func, self.facts, ptr);
-        if cut { CUT } else { 0 }
+    let Some(Access { memory: Memory::Global(ptr), mask: Some(mask), effect, .. }) = data.op.access() else { return 0 };
+    if effect == AccessEffect::Update {
+        return 0;
     }
-
-    /// What is live before an instruction, whose results are no longer in `live`.
-    fn before(&mut self, data: &InstData, mut live: HashSet<Value>) -> HashSet<Value> {
-        data.for_each_operand(|v| _ = live.insert(self.shown[v].unwrap_or(v)));
-        if !matches!(data.op, Op::Reduce { .. }) {
-            // What one iteration of a loop needs from outside, all iterations need.
-            let inside: Vec<HashSet<Value>> = data.regions.iter().map(|&region| self.needed(region)).collect();
-            inside.iter().for_each(|needed| live.extend(needed));
-            for &region in &data.regions {
-                self.block(region, live.clone());
-            }
-        }
-        live
-    }
-
-    /// Values from outside that a block needs.
-    fn needed(&self, id: Block) -> HashSet<Value> {
-        let mut needed = HashSet::new();
-        for (_, data) in self.func.block(id) {
-            data.for_each_operand(|v| _ = needed.insert(self.shown[v].unwrap_or(v)));
-            data.regions.iter().for_each(|&region| needed.extend(self.needed(region)));
-        }
-        let mut defined: HashSet<Value> = self.func.blocks[id].params.iter().copied().collect();
-        self.func.block(id).for_each(|(_, data)| defined.extend(&data.results));
-        needed.retain(|v| !defined.contains(v));
-        needed
-    }
-
-    /// What is live, and the temporary registers of an instruction.
-    fn point(&mut self, live: &HashSet<Value>, beside: u32) {
-        let all: u32 = live.iter().map(|&v| self.words[v]).sum();
-        self.most = self.most.max(all + beside);
-    }
+    let cut = facts[mask].constancy < axis::vector_width(func, facts, ptr);
+    if cut { CUT } else { 0 }
 }
 
 /// Registers of 32 bits that each value takes.
@@ -175,9 +139,9 @@ fn folded(func: &Function) -> SideTable<Value, bool> {
     folded
 }
 
-/// Changes of shape move nothing.
-fn shown(func: &Function) -> SideTable<Value, Option<Value>> {
-    let mut shown = SideTable::new(None);
+/// Of a tile whose registers are those of another one, that one: changes of shape move nothing.
+fn views(func: &Function) -> SideTable<Value, Option<Value>> {
+    let mut views = SideTable::new(None);
     for inst in func.walk() {
         let data = &func.insts[inst];
         if let (
@@ -185,10 +149,10 @@ fn shown(func: &Function) -> SideTable<Value, Option<Value>> {
             &[result],
         ) = (data.op, &data.results[..])
         {
-            shown[result] = Some(shown[x].unwrap_or(x));
+            views[result] = Some(views[x].unwrap_or(x));
         }
     }
-    shown
+    views
 }
 
 /// What is computed from constants, ranges and scalars only.
@@ -198,7 +162,7 @@ fn cheap(func: &Function) -> SideTable<Value, bool> {
         let data = &func.insts[inst];
         let made = match data.op.layout_rule() {
             LayoutRule::Unconstrained => !matches!(data.op, Op::SharedAlloc { .. }),
-            LayoutRule::Elementwise | LayoutRule::Derived => {
+            LayoutRule::Elementwise | LayoutRule::View | LayoutRule::Own => {
                 data.op.effect() == Effect::Pure && data.regions.is_empty()
             }
             LayoutRule::Carried => false,

@@ -62,15 +62,16 @@ pub mod parse;
 pub mod print;
 mod promise;
 pub mod verify;
+mod views;
 
 use crate::entity::{Arena, SideTable, entity};
 use crate::layout::{Layout, Mem};
-use crate::ops::Op;
+use crate::ops::{LayoutRule, Op};
 use crate::span::{Sources, Span};
 use crate::types::Type;
 use std::collections::HashMap;
 
-pub use crate::types::Value;
+pub use crate::types::{Stage, Value};
 pub use promise::{Promise, Promised};
 
 entity!(
@@ -93,17 +94,6 @@ entity!(
     MemId,
     "%"
 );
-
-/// How far a function has come; see the [module's page](self).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Stage {
-    /// Stage 0: types only.
-    Tile,
-    /// Stage 1: every tile has a layout.
-    LaidOut,
-    /// Stage 2: exchanges between threads and barriers are explicit.
-    Synchronized,
-}
 
 /// A kernel instance in tile IR.
 #[derive(Clone, Debug)]
@@ -186,6 +176,26 @@ impl InstData {
     pub fn map_operands(&mut self, mut f: impl FnMut(Value) -> Value) {
         self.op.map_operands(&mut f);
         self.args.iter_mut().for_each(|arg| *arg = f(*arg));
+    }
+}
+
+/// One position of what a loop or a branch carries.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Carried {
+    /// The value after the loop or the branch.
+    pub result: Value,
+    /// The initial value; a branch has none.
+    pub init: Option<Value>,
+    /// The parameter of each region; a branch has none.
+    pub params: [Option<Value>; 2],
+    /// What each region yields for it; the condition of a loop yields nothing.
+    pub yields: [Option<Value>; 2],
+}
+
+impl Carried {
+    /// All of its values.
+    pub fn values(self) -> impl Iterator<Item = Value> {
+        [Some(self.result), self.init].into_iter().chain(self.params).chain(self.yields).flatten()
     }
 }
 
@@ -362,6 +372,36 @@ impl Function {
     /// What a block yields to the operation that owns it.
     pub fn yielded(&self, block: Block) -> &[Value] {
         self.blocks[block].insts.last().map_or(&[], |&last| &self.insts[last].args)
+    }
+
+    /// What a loop or a branch carries, position by position: none of other instructions.
+    pub fn carried(&self, inst: &InstData) -> impl Iterator<Item = Carried> {
+        let results = if inst.op.layout_rule() == LayoutRule::Carried { &inst.results[..] } else { &[] };
+        results.iter().enumerate().map(move |(i, &result)| {
+            let (mut params, mut yields) = ([None; 2], [None; 2]);
+            for (k, &region) in inst.regions.iter().enumerate().take(2) {
+                // A counter comes before what is carried.
+                let given = &self.blocks[region].params;
+                params[k] = given.len().checked_sub(inst.args.len()).and_then(|own| given.get(own + i).copied());
+                let tests = inst.op == Op::While {} && k == 0;
+                yields[k] = self.yielded(region).get(i).copied().filter(|_| !tests);
+            }
+            Carried { result, init: inst.args.get(i).copied(), params, yields }
+        })
+    }
+
+    /// Which values blocks define, and those inside them.
+    pub fn defined_in(&self, blocks: &[Block]) -> SideTable<Value, bool> {
+        let mut inside = SideTable::new(false);
+        let mut open = blocks.to_vec();
+        while let Some(block) = open.pop() {
+            self.blocks[block].params.iter().for_each(|&v| inside[v] = true);
+            for (_, data) in self.block(block) {
+                data.results.iter().for_each(|&v| inside[v] = true);
+                open.extend(&data.regions);
+            }
+        }
+        inside
     }
 
     /// Whether any instruction of a block, or inside one, is of this kind.

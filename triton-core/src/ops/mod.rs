@@ -1,6 +1,7 @@
 //! The operations of the tile IR, each declared once.
 //!
-//! A row of `ops!` is data: name, mnemonic, typed fields, effect, how layouts meet in it, how many blocks it owns, doc. From it
+//! A row of `ops!` is data: name, mnemonic, typed fields, effect, how layouts meet in it, the first stage that it is for, how many blocks it
+//! owns, doc. From it
 //! come the variant of [`Op`], its operands,
 //! printer, parser and the row of [`OPS`]. Behaviour is a few exhaustive matches with a line for each operation: [`infer`]
 //! (typing: used by the checker, the builder and the verifier), [`crate::interp`] (meaning), [`crate::passes::place`]
@@ -23,7 +24,7 @@ pub use infer::{accumulator, infer};
 pub use memory::{Access, AccessEffect, Memory};
 pub use outer::Outer;
 
-use crate::types::{Constant, DType, Shape, Type, Value};
+use crate::types::{Constant, DType, Shape, Stage, Type, Value};
 use field::Field;
 pub use field::{BitOrder, DotKind, Scope, Text, Values};
 use kinds::{AtomicKind, BinaryKind, CompareKind, TernaryKind, UnaryKind};
@@ -48,8 +49,10 @@ pub enum LayoutRule {
     Unconstrained,
     /// All of them share one: elementwise.
     Elementwise,
+    /// No element moves between threads: a change of shape of one tile ([`View`]), or of a scalar.
+    View,
     /// By a rule of the operation's own.
-    Derived,
+    Own,
     /// The arguments and results of its blocks keep one layout throughout.
     Carried,
 }
@@ -65,6 +68,8 @@ pub struct OpInfo {
     pub fields: &'static [&'static str],
     /// The effect.
     pub effect: Effect,
+    /// The first stage that it is for.
+    pub stage: Stage,
     /// For elementwise families, how exact each member is, in the order of `mnemonics`: the bound in ulp, where 0
     /// stands for exact or correctly rounded. Other operations have none.
     pub ulps: &'static [u32],
@@ -74,7 +79,7 @@ pub struct OpInfo {
 
 macro_rules! ops {
     (
-        operations { $( $(#[doc = $doc:literal])* $name:ident = $mnemonic:literal { $($field:ident : $fty:ty),* } $effect:ident $layouts:ident $regions:literal; )* }
+        operations { $( $(#[doc = $doc:literal])* $name:ident = $mnemonic:literal { $($field:ident : $fty:ty),* } $effect:ident $layouts:ident $stage:ident $regions:literal; )* }
         families { $( $(#[doc = $fdoc:literal])* $fname:ident of $kind:ident { $($ffield:ident : $ffty:ty),* }; )* }
     ) => {
         /// An operation with its operands.
@@ -88,9 +93,9 @@ macro_rules! ops {
         /// Every row of the table.
         pub const OPS: &[OpInfo] = &[
             $( OpInfo { name: stringify!($name), mnemonics: &[$mnemonic], fields: &[$(stringify!($field)),*],
-                effect: Effect::$effect, ulps: &[], doc: concat!($($doc),*) }, )*
+                effect: Effect::$effect, stage: Stage::$stage, ulps: &[], doc: concat!($($doc),*) }, )*
             $( OpInfo { name: stringify!($fname), mnemonics: $kind::NAMES, fields: &[$(stringify!($ffield)),*],
-                effect: Effect::Pure, ulps: $kind::ULPS, doc: concat!($($fdoc),*) }, )*
+                effect: Effect::Pure, stage: Stage::Tile, ulps: $kind::ULPS, doc: concat!($($fdoc),*) }, )*
         ];
 
         impl Op {
@@ -107,6 +112,11 @@ macro_rules! ops {
             /// How the layouts of its operands and its result are related.
             pub fn layout_rule(&self) -> LayoutRule {
                 match self { $( Op::$name { .. } => LayoutRule::$layouts, )* $( Op::$fname { .. } => LayoutRule::Elementwise, )* }
+            }
+
+            /// The first stage that it is for.
+            pub fn stage(&self) -> Stage {
+                match self { $( Op::$name { .. } => Stage::$stage, )* $( Op::$fname { .. } => Stage::Tile, )* }
             }
 
             /// How many blocks it owns.
@@ -157,75 +167,75 @@ macro_rules! ops {
 ops! {
     operations {
         /// The number itself.
-        Const = "const" { value: Constant } Pure Unconstrained 0;
+        Const = "const" { value: Constant } Pure Unconstrained Tile 0;
         /// A number that is known only where the kernel is embedded: an external constant.
-        Outer = "outer" { dtype: DType, value: Outer } Pure Unconstrained 0;
+        Outer = "outer" { dtype: DType, value: Outer } Pure Unconstrained Tile 0;
         /// The index of the running program along an axis, `i32`.
-        ProgramId = "program_id" { axis: GridAxis } Pure Unconstrained 0;
+        ProgramId = "program_id" { axis: GridAxis } Pure Unconstrained Tile 0;
         /// The number of programs along an axis, `i32`.
-        NumPrograms = "num_programs" { axis: GridAxis } Pure Unconstrained 0;
+        NumPrograms = "num_programs" { axis: GridAxis } Pure Unconstrained Tile 0;
         /// The integers `start..end` in order, as a tile of `i32`.
-        Arange = "arange" { start: i32, end: i32 } Pure Unconstrained 0;
+        Arange = "arange" { start: i32, end: i32 } Pure Unconstrained Tile 0;
         /// A scalar in every element of a tile.
-        Splat = "splat" { x: Value, shape: Shape } Pure Unconstrained 0;
+        Splat = "splat" { x: Value, shape: Shape } Pure Unconstrained Tile 0;
         /// NumPy's broadcast: extents of 1 are replicated, missing ones are added on the left.
-        Broadcast = "broadcast" { x: Value, shape: Shape } Pure Derived 0;
+        Broadcast = "broadcast" { x: Value, shape: Shape } Pure View Tile 0;
         /// The same elements, in row-major order, in another shape of as many elements; a scalar for one of them.
-        Reshape = "reshape" { x: Value, shape: Shape } Pure Derived 0;
+        Reshape = "reshape" { x: Value, shape: Shape } Pure View Tile 0;
         /// The axes in another order: axis `i` of the result is axis `order[i]` of the operand.
-        Permute = "permute" { x: Value, order: Shape } Pure Derived 0;
-        /// The same tile in another layout. From stage 1 on.
-        Convert = "convert" { x: Value } Pure Derived 0;
+        Permute = "permute" { x: Value, order: Shape } Pure View Tile 0;
+        /// The same tile in another layout.
+        Convert = "convert" { x: Value } Pure Own LaidOut 0;
         /// Reduces its arguments, tiles of one shape, along an axis. The region combines two elements: it is
         /// given one of each argument, then another one of each, and yields one of each; it must be associative and
         /// commutative (but for rounding). In pairs whose index along the axis
         /// differs in one bit, bit after bit in the order of the field: the element with the bit clear comes first.
         /// The axis disappears if all of its bits are reduced; otherwise the others are what is left of the index.
-        Reduce = "reduce" { axis: i32, order: BitOrder } Pure Derived 1;
+        Reduce = "reduce" { axis: i32, order: BitOrder } Pure Own Tile 1;
         /// The matrix product `acc + a · b` of `[M, K]`, `[K, N]` and `[M, N]`: half types and `f32` are added in `f32`, `f64` in
         /// `f64`, `i8` in `i32`. Products are added in any order, and need not be rounded first.
         /// At stage 1 the instructions are chosen.
-        Dot = "dot" { kind: DotKind, a: Value, b: Value, acc: Value } Pure Derived 0;
+        Dot = "dot" { kind: DotKind, a: Value, b: Value, acc: Value } Pure Own Tile 0;
         /// A number in another type: int → int wraps, int → float and float → float round to nearest even, float → int
         /// truncates, saturates, and takes NaN to 0; `bool` is 0 or 1.
-        Cast = "cast" { x: Value, to: DType } Pure Elementwise 0;
+        Cast = "cast" { x: Value, to: DType } Pure Elementwise Tile 0;
         /// `a` where the condition holds, else `b`.
-        Select = "select" { cond: Value, a: Value, b: Value } Pure Elementwise 0;
+        Select = "select" { cond: Value, a: Value, b: Value } Pure Elementwise Tile 0;
         /// The address `index` elements after `ptr`; the index is an integer of any type and is extended before it is scaled.
-        Offset = "offset" { ptr: Value, index: Value } Pure Elementwise 0;
+        Offset = "offset" { ptr: Value, index: Value } Pure Elementwise Tile 0;
         /// The elements at the addresses; where the mask is false, `other`, or 0 without one.
-        Load = "load" { ptr: Value, mask: Option<Value>, other: Option<Value> } Read Elementwise 0;
+        Load = "load" { ptr: Value, mask: Option<Value>, other: Option<Value> } Read Elementwise Tile 0;
         /// Writes the elements at the addresses where the mask is true.
-        Store = "store" { ptr: Value, value: Value, mask: Option<Value> } Write Elementwise 0;
+        Store = "store" { ptr: Value, value: Value, mask: Option<Value> } Write Elementwise Tile 0;
         /// Replaces each element at the addresses where the mask is true by a function of it and the value, in one
         /// atomic step that nothing on the device comes between, and yields the old value; 0 where the mask is false.
         /// The order in which elements that alias are replaced is unspecified, and so is the order among programs. At
         /// stage 2, of the threads that hold an element, only the one that would store it knows the old value.
-        Atomic = "atomic" { kind: AtomicKind, ptr: Value, value: Value, mask: Option<Value> } Write Elementwise 0;
+        Atomic = "atomic" { kind: AtomicKind, ptr: Value, value: Value, mask: Option<Value> } Write Elementwise Tile 0;
         /// As `atomic`: the value where the element has the bits of `compare`, else the old value.
-        AtomicCas = "atomic_cas" { ptr: Value, compare: Value, value: Value, mask: Option<Value> } Write Elementwise 0;
+        AtomicCas = "atomic_cas" { ptr: Value, compare: Value, value: Value, mask: Option<Value> } Write Elementwise Tile 0;
         /// Stops the launch unless every element holds.
-        Assert = "assert" { cond: Value, message: Text } Write Elementwise 0;
+        Assert = "assert" { cond: Value, message: Text } Write Elementwise Tile 0;
         /// Prints a line: the format string with a value for each `{}`; of tiles, a line for each element.
-        Print = "print" { text: Text, values: Values } Write Elementwise 0;
+        Print = "print" { text: Text, values: Values } Write Elementwise Tile 0;
         /// A buffer in shared memory for a tile, at offset `at` in bytes. Nothing but `smem.store` and `smem.load`
-        /// takes it. Stage 2 only.
-        SharedAlloc = "smem.alloc" { ty: Type, at: u32 } Write Unconstrained 0;
-        /// Writes the elements of one part of a tile. Stage 2 only.
-        SharedStore = "smem.store" { buffer: Value, part: u32, value: Value } Write Derived 0;
-        /// Reads the elements of one part of a tile; the others are those of `rest`, or 0 without one. Stage 2 only.
-        SharedLoad = "smem.load" { buffer: Value, part: u32, rest: Option<Value> } Read Derived 0;
+        /// takes it.
+        SharedAlloc = "smem.alloc" { ty: Type, at: u32 } Write Unconstrained Synchronized 0;
+        /// Writes the elements of one part of a tile.
+        SharedStore = "smem.store" { buffer: Value, part: u32, value: Value } Write Own Synchronized 0;
+        /// Reads the elements of one part of a tile; the others are those of `rest`, or 0 without one.
+        SharedLoad = "smem.load" { buffer: Value, part: u32, rest: Option<Value> } Read Own Synchronized 0;
         /// Orders accesses of the threads of each warp, or of the whole program: writes before it are visible after it.
-        /// Changes no value. Stage 2 only.
-        Sync = "sync" { scope: Scope } Write Unconstrained 0;
+        /// Changes no value.
+        Sync = "sync" { scope: Scope } Write Unconstrained Synchronized 0;
         /// Runs its region for every number from `start` up to before `end`, a positive `step` apart.
-        For = "for" { start: Value, end: Value, step: Value } Control Carried 1;
+        For = "for" { start: Value, end: Value, step: Value } Control Carried Tile 1;
         /// Runs its second region while its first one yields true.
-        While = "while" { } Control Carried 2;
+        While = "while" { } Control Carried Tile 2;
         /// Runs its first region if the condition holds, else its second.
-        If = "if" { cond: Value } Control Carried 2;
+        If = "if" { cond: Value } Control Carried Tile 2;
         /// Ends a region: its arguments go to the operation that owns it.
-        Yield = "yield" { } Control Carried 0;
+        Yield = "yield" { } Control Carried Tile 0;
     }
     families {
         /// A function of one number, elementwise.
@@ -239,7 +249,29 @@ ops! {
     }
 }
 
+/// A change of shape: which element of the operand an element of the result is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum View {
+    /// [`Op::Broadcast`] to this shape.
+    Broadcast(Shape),
+    /// [`Op::Reshape`] to this shape.
+    Reshape(Shape),
+    /// [`Op::Permute`] by this order.
+    Permute(Shape),
+}
+
 impl Op {
+    /// The tile that a change of shape is of: of the operations with [`LayoutRule::View`].
+    pub fn view(&self) -> Option<(Value, View)> {
+        if let Op::Broadcast { x, shape } = *self {
+            return Some((x, View::Broadcast(shape)));
+        }
+        if let Op::Reshape { x, shape } = *self {
+            return Some((x, View::Reshape(shape)));
+        }
+        if let Op::Permute { x, order } = *self { Some((x, View::Permute(order))) } else { None }
+    }
+
     /// Whether no operands make it fail: an integer division fails by 0, and by −1. Then it may be speculated, that is,
     /// computed where the program would not.
     pub fn cannot_fail(&self, constant: impl Fn(Value) -> Option<Constant>) -> bool {

@@ -35,11 +35,8 @@ fn block(func: &mut Function, id: Block, constants: &SideTable<Value, Option<Con
 }
 
 fn hoist(func: &mut Function, owner: Inst, constants: &SideTable<Value, Option<Constant>>, before: &mut Vec<Inst>) {
-    let mut inside = SideTable::new(false);
     let regions = func.insts[owner].regions.clone();
-    for &region in &regions {
-        define(func, region, &mut inside);
-    }
+    let mut inside = func.defined_in(&regions);
     for region in regions {
         let mut kept = Vec::new();
         for inst in func.blocks[region].insts.clone() {
@@ -54,14 +51,5 @@ fn hoist(func: &mut Function, owner: Inst, constants: &SideTable<Value, Option<C
             }
         }
         func.blocks[region].insts = kept;
-    }
-}
-
-/// Marks every value that a region defines.
-fn define(func: &Function, region: Block, inside: &mut SideTable<Value, bool>) {
-    func.blocks[region].params.iter().for_each(|&param| inside[param] = true);
-    for (_, inst) in func.block(region) {
-        inst.results.iter().for_each(|&result| inside[result] = true);
-        inst.regions.iter().for_each(|&nested| define(func, nested, inside));
     }
 }

@@ -11,6 +11,7 @@
 //! one barrier serves them. Barriers are written by [`super::sync`].
 
 use super::Env;
+use crate::analysis::liveness::{self, LiveInterval};
 use crate::analysis::storage::{self, Buffer};
 use crate::entity::SideTable;
 use crate::ir::{Block, Function, Inst, Stage, Value};
@@ -177,66 +178,34 @@ fn allocate(func: &mut Function, ty: Type, mem: Mem, span: Span, insts: &mut Vec
 /// Allocates every buffer. Small ones, and those of one loop or branch, lie beside one another, as barriers between them would
 /// cost more than the memory; unless that is more than a block has.
 fn assign_offsets(func: &mut Function) {
-    let lives = |apart: bool| {
-        let mut lives = Lives { func, apart, time: 0, of: SideTable::new(None), order: Vec::new() };
-        lives.block(func.body);
-        let mut found: Vec<(Inst, Buffer)> = lives.order.into_iter().filter_map(|v| lives.of[v].clone()).collect();
-        for (_, buffer) in found.iter_mut().filter(|(_, buffer)| apart && buffer.bytes <= SMALL) {
-            buffer.live.end = lives.time + 1;
+    let liveness = liveness::analyse(func, &SideTable::new(None));
+    // The last instructions of loops and branches of the kernel's own block.
+    let ends: Vec<u32> = func.block(func.body).map(|(inst, _)| liveness.numbers[inst].1).collect();
+    let of = |apart: bool| {
+        let (mut insts, mut buffers) = (Vec::new(), Vec::new());
+        for inst in func.walk() {
+            let (Op::SharedAlloc { .. }, &[buffer]) = (func.insts[inst].op, &func.insts[inst].results[..]) else {
+                continue;
+            };
+            let LiveInterval { start, last } = liveness.intervals[buffer];
+            let bytes = func.mem(buffer).map_or(0, Mem::bytes);
+            let end = match apart {
+                true if bytes <= SMALL => liveness.last,
+                true if last > start => ends.get(ends.partition_point(|&end| end < last)).copied().unwrap_or(last),
+                true | false => last,
+            };
+            insts.push(inst);
+            buffers.push(Buffer { bytes, align: ALIGN, live: start..end + 1, role: None });
         }
-        let (insts, buffers): (Vec<Inst>, Vec<Buffer>) = found.into_iter().unzip();
         (insts, storage::allocate(&buffers))
     };
-    let (mut insts, mut allocation) = lives(true);
+    let (mut insts, mut allocation) = of(true);
     if allocation.total > cost::SHARED_BYTES {
-        (insts, allocation) = lives(false);
+        (insts, allocation) = of(false);
     }
     for (inst, offset) in insts.into_iter().zip(allocation.offsets) {
         if let Op::SharedAlloc { at, .. } = &mut func.insts[inst].op {
             *at = offset as u32;
         }
-    }
-}
-
-/// When buffers live: from where they are allocated to their last use. A buffer that a loop uses and does not allocate lives
-/// until the loop ends.
-struct Lives<'a> {
-    func: &'a Function,
-    /// Whether those that a loop or a branch allocates live until it ends, too.
-    apart: bool,
-    time: u32,
-    of: SideTable<Value, Option<(Inst, Buffer)>>,
-    order: Vec<Value>,
-}
-
-impl Lives<'_> {
-    /// Walks a block. Returns the buffers used in it.
-    fn block(&mut self, id: Block) -> Vec<Value> {
-        let func = self.func;
-        let mut used = Vec::new();
-        for (inst, data) in func.block(id) {
-            self.time += 1;
-            let start = self.time;
-            if let (Op::SharedAlloc { .. }, &[buffer]) = (data.op, &data.results[..]) {
-                let bytes = func.mem(buffer).map_or(0, Mem::bytes);
-                let live = start..start + 1;
-                self.of[buffer] = Some((inst, Buffer { bytes, align: ALIGN, live, role: None }));
-                self.order.push(buffer);
-            }
-            let mut uses = Vec::new();
-            data.for_each_operand(|v| uses.extend(func.mem(v).map(|_| v)));
-            for &region in &data.regions {
-                uses.extend(self.block(region));
-            }
-            for &buffer in &uses {
-                if let Some((_, buffer)) = &mut self.of[buffer]
-                    && (self.apart || buffer.live.start <= start)
-                {
-                    buffer.live.end = self.time + 1;
-                }
-            }
-            used.extend(uses);
-        }
-        used
     }
 }

@@ -53,10 +53,10 @@ enum AccessKind {
 /// What is accessed.
 #[derive(Clone, PartialEq)]
 enum Memory {
-    /// Through these pointers, which come from that parameter. The pointers are `None` once a later iteration of a loop
+    /// Through these pointers. They are `None` once a later iteration of a loop
     /// has others instead, and where two elements may be at one address. The bytes, and how many each element has, are
     /// the same in every iteration.
-    Global { root: Option<Value>, ptr: Option<Value>, replicated: bool, interval: Option<Interval>, bytes: u32 },
+    Global { ptr: Option<Value>, replicated: bool, interval: Interval, bytes: u32 },
     /// This buffer, by the threads that hold that tile.
     Shared { buffer: Value, tile: Value },
 }
@@ -66,7 +66,6 @@ enum Memory {
 /// # Errors
 /// None for a function that the verifier accepts.
 pub fn sync(func: &mut Function) -> Result<(), String> {
-    let roots = roots(func);
     let mut starts = SideTable::new(0);
     for inst in func.walk() {
         if let (Op::SharedAlloc { at, .. }, &[buffer]) = (func.insts[inst].op, &func.insts[inst].results[..]) {
@@ -77,14 +76,13 @@ pub fn sync(func: &mut Function) -> Result<(), String> {
     // The specialization of an image makes no run longer.
     let facts = axis::analyse(func, Specialization::Generic);
     let intervals = interval::analyse(func);
-    Sync { func, roots, facts, intervals, starts, used, repeated: false }.block(body, Vec::new()).map(|_| ())
+    Sync { func, facts, intervals, starts, used, repeated: false }.block(body, Vec::new()).map(|_| ())
 }
 
 struct Sync<'a> {
     func: &'a mut Function,
-    roots: SideTable<Value, Option<Value>>,
     facts: SideTable<Value, AxisInfo>,
-    intervals: SideTable<Value, Option<Interval>>,
+    intervals: SideTable<Value, Interval>,
     /// The offset in shared memory of each buffer.
     starts: SideTable<Value, u64>,
     used: SideTable<Value, bool>,
@@ -144,8 +142,8 @@ impl Sync<'_> {
             ops::Memory::Global(ptr) => {
                 let replicated = self.func.layout(ptr).is_none_or(|layout| layout.replicated() != (0, 0));
                 let bytes = if let Elem::Ptr { pointee, .. } = self.func.ty(ptr).elem { pointee.bytes() } else { 0 };
-                let (root, interval) = (self.roots[ptr], self.intervals[ptr]);
-                Memory::Global { root, ptr: self.distinct(ptr).then_some(ptr), replicated, interval, bytes }
+                let interval = self.intervals[ptr];
+                Memory::Global { ptr: self.distinct(ptr).then_some(ptr), replicated, interval, bytes }
             }
             ops::Memory::Shared(buffer) => {
                 Memory::Shared { buffer, tile: access.tile.or(data.results.first().copied())? }
@@ -166,15 +164,7 @@ impl Sync<'_> {
 
     /// An iteration of a loop is over: the next one has other pointers for those that are defined in it.
     fn forget(&self, regions: &[Block], pending: &mut [Pending]) {
-        let mut inside = SideTable::new(false);
-        let mut open = regions.to_vec();
-        while let Some(block) = open.pop() {
-            self.func.blocks[block].params.iter().for_each(|&v| inside[v] = true);
-            for (_, data) in self.func.block(block) {
-                data.results.iter().for_each(|&v| inside[v] = true);
-                open.extend(&data.regions);
-            }
-        }
+        let inside = self.func.defined_in(regions);
         for access in pending {
             if let Memory::Global { ptr, .. } = &mut access.memory {
                 *ptr = ptr.filter(|&v| !inside[v]);
@@ -193,13 +183,15 @@ impl Sync<'_> {
         };
         let reach = match (&a.memory, &b.memory) {
             (
-                Memory::Global { root: x, ptr: p, replicated, interval: s, bytes: m },
-                Memory::Global { root: y, ptr: q, interval: t, bytes: n, .. },
+                Memory::Global { ptr: p, replicated, interval: s, bytes: m },
+                Memory::Global { ptr: q, interval: t, bytes: n, .. },
             ) => {
-                let apart = s.zip(*t).is_some_and(|(s, t)| s.disjoint(*m, t, *n));
-                let may_meet = (x.is_none() || y.is_none() || x == y) && !apart;
                 let same = p.is_some() && p == q;
-                if may_meet && (!same || *replicated && !one_of_all) { Reach::Block } else { Reach::Thread }
+                if s.may_alias(*m, *t, *n) && (!same || *replicated && !one_of_all) {
+                    Reach::Block
+                } else {
+                    Reach::Thread
+                }
             }
             (Memory::Shared { buffer: x, tile: p }, Memory::Shared { buffer: y, tile: q }) => {
                 // The one that writes comes first in the question.
@@ -251,29 +243,4 @@ fn merge(into: &mut Vec<Pending>, from: Vec<Pending>) {
             into.push(access);
         }
     }
-}
-
-/// The parameter that a pointer was made from; `None` for numbers, and for pointers that may come from several.
-fn roots(func: &Function) -> SideTable<Value, Option<Value>> {
-    let mut roots = SideTable::new(None);
-    for param in &func.params {
-        roots[param.value] = Some(param.value);
-    }
-    for inst in func.walk() {
-        let data = &func.insts[inst];
-        // A carried value may change its root from iteration to iteration.
-        let root = if let Op::Offset { ptr: x, .. }
-        | Op::Splat { x, .. }
-        | Op::Broadcast { x, .. }
-        | Op::Reshape { x, .. }
-        | Op::Permute { x, .. }
-        | Op::Convert { x } = data.op
-        {
-            roots[x]
-        } else {
-            None
-        };
-        data.results.iter().for_each(|&result| roots[result] = root);
-    }
-    roots
 }

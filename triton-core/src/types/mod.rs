@@ -11,6 +11,17 @@ entity!(
     "v"
 );
 
+/// How far a function has come; see [the IR's page](crate::ir).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Stage {
+    /// Stage 0: types only.
+    Tile,
+    /// Stage 1: every tile has a layout of registers.
+    LaidOut,
+    /// Stage 2: exchanges between threads and barriers are explicit.
+    Synchronized,
+}
+
 macro_rules! dtypes {
     ($($variant:ident = $name:literal, $bits:literal, $kind:ident;)*) => {
         /// The type of a number.

@@ -6,7 +6,6 @@ use crate::ops::{BitOrder, DotKind, LayoutRule, Op};
 use crate::types::{Shape, Type};
 
 /// Checks the layouts of what an instruction takes and yields.
-#[expect(clippy::wildcard_enum_match_arm, reason = "all others are for every stage")]
 pub(super) fn check(func: &Function, data: &InstData) -> Result<(), String> {
     let params = data.regions.iter().flat_map(|&region| &func.blocks[region].params);
     for &value in data.results.iter().chain(params) {
@@ -28,51 +27,39 @@ pub(super) fn check(func: &Function, data: &InstData) -> Result<(), String> {
             (_, None, Some(_)) => return Err(format!("{value} has a layout of shared memory and is not there")),
         }
     }
-    let needed = match data.op {
-        Op::SharedAlloc { .. } | Op::SharedStore { .. } | Op::SharedLoad { .. } | Op::Sync { .. } => {
-            Stage::Synchronized
-        }
-        Op::Convert { .. } => Stage::LaidOut,
-        _ => Stage::Tile,
-    };
-    if func.stage < needed {
+    if func.stage < data.op.stage() {
         return Err(format!("`{}` at stage {}, where {}", data.op.mnemonic(), func.stage as u8, missing(func.stage)));
     }
     check_shared(func, data)?;
     if func.stage == Stage::Tile {
         return Ok(());
     }
-    // Groups of values that share a layout.
-    let mut groups: Vec<Vec<Value>> = Vec::new();
     match data.op.layout_rule() {
-        LayoutRule::Unconstrained | LayoutRule::Derived => {}
+        LayoutRule::Unconstrained => Ok(()),
         LayoutRule::Elementwise => {
-            let mut group = data.results.clone();
-            data.op.for_each_operand(|v| group.push(v));
-            groups.push(group);
+            let mut first = data.results.first().copied();
+            let mut other = None;
+            data.op.for_each_operand(|v| {
+                let first = *first.get_or_insert(v);
+                other = other.or(Some(v).filter(|&v| func.layout_of[v] != func.layout_of[first]));
+            });
+            other.zip(first).map_or(Ok(()), |(v, first)| Err(differ(data, v, first)))
         }
-        LayoutRule::Carried => {
-            for (i, &result) in data.results.iter().enumerate() {
-                let mut group = vec![result];
-                group.extend(data.args.get(i));
-                for (k, &region) in data.regions.iter().enumerate() {
-                    let own = func.blocks[region].params.len().saturating_sub(data.args.len());
-                    group.extend(func.blocks[region].params.get(own + i));
-                    let is_condition = data.op == (Op::While {}) && k == 0;
-                    group.extend(func.yielded(region).get(i).filter(|_| !is_condition));
-                }
-                groups.push(group);
-            }
+        LayoutRule::Carried => func.carried(data).try_for_each(|position| {
+            let other = position.values().find(|&v| func.layout_of[v] != func.layout_of[position.result]);
+            other.map_or(Ok(()), |v| Err(differ(data, v, position.result)))
+        }),
+        LayoutRule::View => {
+            let (x, view) = data.op.view().ok_or("a change of shape of no tile")?;
+            let expected = func.layout(x).and_then(|layout| view.result_layout(func.ty(x).shape, layout));
+            follows(func, data, expected)
         }
+        LayoutRule::Own => check_own(func, data),
     }
-    check_moves(func, data)?;
-    for group in groups {
-        let Some(&first) = group.first() else { continue };
-        if let Some(other) = group.iter().find(|&&v| func.layout_of[v] != func.layout_of[first]) {
-            return Err(format!("{other} and {first} meet in `{}` with different layouts", data.op.mnemonic()));
-        }
-    }
-    Ok(())
+}
+
+fn differ(data: &InstData, value: Value, other: Value) -> String {
+    format!("{value} and {other} meet in `{}` with different layouts", data.op.mnemonic())
 }
 
 /// What a stage does not know yet.
@@ -116,46 +103,49 @@ fn check_mem(ty: Type, mem: &Mem) -> Result<(), String> {
     Ok(())
 }
 
-/// What moves no element between threads: the result's layout follows from the operand's.
-#[expect(clippy::wildcard_enum_match_arm, reason = "the table says in which operations layouts are derived")]
-fn check_moves(func: &Function, data: &InstData) -> Result<(), String> {
-    let own = |v: Value| func.layout(v);
-    let result = data.results.first().and_then(|&v| own(v));
-    let expected = match data.op {
-        Op::Reshape { x, .. } => own(x).filter(|_| result.is_some()).cloned(),
-        Op::Permute { x, order } => {
-            let perm: Vec<usize> = order.dims().iter().map(|&d| d as usize).collect();
-            own(x).and_then(|layout| layout.trans(func.ty(x).shape, &perm))
-        }
-        Op::Reduce { axis, order } => {
-            if order == BitOrder::Any {
-                return Err("a reduction whose order is not written".into());
-            }
-            let x = data.args[0];
-            if data.args.iter().any(|&v| func.layout_of[v] != func.layout_of[x]) {
-                return Err("a reduction of tiles in different layouts".into());
-            }
-            let shape = func.ty(x).shape;
-            let folded = order.bits(20).iter().fold(0, |mask, &bit| mask | 1 << bit);
-            let inner: u32 = shape.dims()[axis as usize + 1..].iter().product();
-            let fields = (folded & (shape.dims()[axis as usize] - 1)) * inner;
-            if func.stage == Stage::Synchronized && own(x).is_some_and(|l| l.warp.iter().any(|c| c & fields != 0)) {
-                return Err("a reduction between warps at stage 2".into());
-            }
-            own(x).and_then(|layout| layout.fold_axis(shape, axis as usize, folded)).filter(|_| result.is_some())
-        }
-        Op::Dot { kind: DotKind::Any | DotKind::Tf32, .. } => {
-            return Err("a product whose instructions are not chosen".into());
-        }
-        Op::Dot { acc, .. } => own(acc).cloned(),
-        _ => None,
-    };
-    match expected {
+/// What moves no element between threads: the result's layout follows from the operand's. A scalar has none.
+fn follows(func: &Function, data: &InstData, expected: Option<Layout>) -> Result<(), String> {
+    let result = data.results.first().and_then(|&v| func.layout(v));
+    let scalar = data.results.first().is_some_and(|&v| func.ty(v).shape == Shape::SCALAR);
+    match expected.filter(|_| !scalar) {
         Some(expected) if result != Some(&expected) => {
             Err(format!("`{}` moves no element, its result has the layout {expected}", data.op.mnemonic()))
         }
-        _ => Ok(()),
+        Some(_) | None => Ok(()),
     }
+}
+
+/// Operations with a rule of their own.
+fn check_own(func: &Function, data: &InstData) -> Result<(), String> {
+    let own = |v: Value| func.layout(v);
+    if let Op::Reduce { axis, order } = data.op {
+        if order == BitOrder::Any {
+            return Err("a reduction whose order is not written".into());
+        }
+        let x = data.args[0];
+        if data.args.iter().any(|&v| func.layout_of[v] != func.layout_of[x]) {
+            return Err("a reduction of tiles in different layouts".into());
+        }
+        let shape = func.ty(x).shape;
+        let folded = order.bits(20).iter().fold(0, |mask, &bit| mask | 1 << bit);
+        let inner: u32 = shape.dims()[axis as usize + 1..].iter().product();
+        let fields = (folded & (shape.dims()[axis as usize] - 1)) * inner;
+        if func.stage == Stage::Synchronized && own(x).is_some_and(|l| l.warp.iter().any(|c| c & fields != 0)) {
+            return Err("a reduction between warps at stage 2".into());
+        }
+        return follows(func, data, own(x).and_then(|layout| layout.fold_axis(shape, axis as usize, folded)));
+    }
+    if let Op::Dot { kind, acc, .. } = data.op {
+        return match kind {
+            DotKind::Any | DotKind::Tf32 => Err("a product whose instructions are not chosen".into()),
+            DotKind::Fma | DotKind::Mma => follows(func, data, own(acc).cloned()),
+        };
+    }
+    // A conversion is from any layout to any other; `check_shared` knows the accesses to shared memory.
+    if let Op::Convert { .. } | Op::SharedStore { .. } | Op::SharedLoad { .. } = data.op {
+        return Ok(());
+    }
+    Err(format!("`{}` has no rule for layouts", data.op.mnemonic()))
 }
 
 fn check_layout(func: &Function, shape: Shape, layout: &Layout) -> Result<(), String> {

@@ -6,10 +6,10 @@
 //! does. Instead of a wide value, its narrower source may be converted, and the value recomputed.
 
 use super::fold_order;
-use super::graph::{Graph, Role, Source, is_tile, operand_layout};
+use super::graph::{Graph, Role, Source, is_tile};
 use super::labelling::Choice;
 use crate::entity::SideTable;
-use crate::ir::{Block, Function, Inst, InstData, Stage, Value};
+use crate::ir::{Block, Carried, Function, Inst, InstData, Stage, Value};
 use crate::layout::{Layout, estimate};
 use crate::ops::{BitOrder, LayoutRule, Op};
 use crate::passes::Env;
@@ -182,7 +182,11 @@ impl Writer<'_> {
                 let result = self.func.types.push(self.func.ty(value));
                 let op = copy.op;
                 let inst = self.func.insts.push(InstData { results: vec![result], ..copy });
-                let needed = operand_layout(self.func, &op, layout).ok_or("a view without a layout")?;
+                let needed = match op.view() {
+                    Some((x, view)) => view.operand_layout(self.func.ty(x).shape, layout),
+                    None => Some(layout.clone()),
+                };
+                let needed = needed.ok_or("a view without a layout")?;
                 self.operands(inst, |_| needed.clone())?;
                 (inst, home)
             }
@@ -220,24 +224,20 @@ impl Writer<'_> {
         };
         let layouts: Vec<Option<Layout>> = data.results.iter().map(|&v| layout(v)).collect();
         self.arguments(inst, &layouts)?;
-        for (&result, layout) in data.results.iter().zip(&layouts) {
-            if let Some(layout) = layout {
-                self.func.set_layout(result, layout.clone());
+        let carried: Vec<Carried> = self.func.carried(data).collect();
+        for (position, layout) in carried.iter().zip(&layouts) {
+            let Some(layout) = layout else { continue };
+            for value in [Some(position.result)].into_iter().chain(position.params).flatten() {
+                self.func.set_layout(value, layout.clone());
             }
         }
+        // Parameters are defined inside.
+        let depth = self.open.len();
         for (k, &region) in data.regions.iter().enumerate() {
             let params = self.func.blocks[region].params.clone();
-            let own = params.len() - data.args.len();
-            for (&param, layout) in params[own..].iter().zip(&layouts) {
-                if let Some(layout) = layout {
-                    self.func.set_layout(param, layout.clone());
-                }
-            }
-            // Parameters are defined inside.
-            let depth = self.open.len();
             params.iter().for_each(|&param| self.definition[param] = Some((inst, depth)));
-            let is_condition = data.op == (Op::While {}) && k == 0;
-            self.block(region, if is_condition { &[] } else { &layouts })?;
+            let yields = carried.iter().zip(&layouts).map(|(c, layout)| c.yields[k].and(layout.clone()));
+            self.block(region, &yields.collect::<Vec<_>>())?;
         }
         Ok(())
     }

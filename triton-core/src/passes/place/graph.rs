@@ -123,7 +123,10 @@ pub(super) struct Graph {
 
 impl Graph {
     /// The variables of a function at stage 0.
-    pub fn of(func: &Function) -> Graph {
+    ///
+    /// # Errors
+    /// An operation that layout assignment does not know.
+    pub fn of(func: &Function) -> Result<Graph, String> {
         let mut graph = Graph {
             vars: Vec::new(),
             uses: Vec::new(),
@@ -144,7 +147,7 @@ impl Graph {
             data.for_each_operand(|v| graph.count[v] += 1);
             data.results.iter().for_each(|&result| graph.maker[result] = Some(inst));
         }
-        graph.block(func, func.body);
+        graph.block(func, func.body)?;
         graph.users = vec![Vec::new(); graph.vars.len()];
         graph.operands = vec![Vec::new(); graph.vars.len()];
         for (i, used) in graph.uses.iter().enumerate() {
@@ -153,32 +156,51 @@ impl Graph {
                 graph.users[from].push(i);
             }
         }
-        graph
+        Ok(graph)
     }
 
-    #[expect(clippy::wildcard_enum_match_arm, reason = "the table says how layouts meet in what is left")]
-    fn block(&mut self, func: &Function, block: Block) {
+    fn block(&mut self, func: &Function, block: Block) -> Result<(), String> {
         for (inst, data) in func.block(block) {
             data.results.iter().for_each(|&result| self.home[result] = Some(block));
-            match data.op {
-                Op::For { .. } | Op::While {} | Op::If { .. } => self.control(func, block, inst),
-                Op::Reduce { .. } => {
-                    let var = self.add(func, block, inst, VarKind::Reduce, data.args[0]);
-                    self.vars[var].weight = func.block(data.regions[0]).map(|(_, inst)| weight(func, &inst.op)).sum();
-                    data.args.iter().for_each(|&arg| self.add_use(func, var, arg, Role::Domain, block));
+            match data.op.layout_rule() {
+                LayoutRule::Carried => self.control(func, block, inst)?,
+                LayoutRule::Own => self.constrained(func, block, inst)?,
+                LayoutRule::View => {
+                    let (x, _) = data.op.view().ok_or("a change of shape of no tile")?;
+                    let moved = is_tile(func, x) && self.source[x] != Source::Free;
+                    let result = data.results.iter().filter(|&&v| is_tile(func, v));
+                    result.for_each(|&v| self.source[v] = if moved { Source::View } else { Source::Free });
                 }
-                Op::Dot { a, b, acc, .. } => {
-                    let var = self.add(func, block, inst, VarKind::Dot, acc);
-                    for (value, role) in [(acc, Role::Domain), (a, Role::Left), (b, Role::Right)] {
-                        self.add_use(func, var, value, role, block);
-                    }
+                LayoutRule::Unconstrained => {
+                    let tiles = data.results.iter().filter(|&&v| is_tile(func, v));
+                    tiles.for_each(|&v| self.source[v] = Source::Free);
                 }
-                op => self.operation(func, block, inst, &op),
+                LayoutRule::Elementwise => self.elementwise(func, block, inst, &data.op),
             }
         }
+        Ok(())
     }
 
-    fn operation(&mut self, func: &Function, block: Block, inst: Inst, op: &Op) {
+    /// An operation with a rule of its own for the layouts of its operands and its result.
+    fn constrained(&mut self, func: &Function, block: Block, inst: Inst) -> Result<(), String> {
+        let data = &func.insts[inst];
+        if let Op::Reduce { .. } = data.op {
+            let var = self.add(func, block, inst, VarKind::Reduce, data.args[0]);
+            self.vars[var].weight = func.block(data.regions[0]).map(|(_, inst)| weight(func, &inst.op)).sum();
+            data.args.iter().for_each(|&arg| self.add_use(func, var, arg, Role::Domain, block));
+            return Ok(());
+        }
+        let Op::Dot { a, b, acc, .. } = data.op else {
+            return Err(format!("`{}` has no layouts to choose from", data.op.mnemonic()));
+        };
+        let var = self.add(func, block, inst, VarKind::Dot, acc);
+        for (value, role) in [(acc, Role::Domain), (a, Role::Left), (b, Role::Right)] {
+            self.add_use(func, var, value, role, block);
+        }
+        Ok(())
+    }
+
+    fn elementwise(&mut self, func: &Function, block: Block, inst: Inst, op: &Op) {
         let mut operands = Vec::new();
         op.for_each_operand(|v| {
             if is_tile(func, v) {
@@ -186,48 +208,37 @@ impl Graph {
             }
         });
         let result = func.insts[inst].results.first().copied().filter(|&v| is_tile(func, v));
-        let data = |graph: &Graph, v: Value| graph.source[v] != Source::Free;
-        match (op.layout_rule(), result) {
-            (LayoutRule::Carried, _) | (LayoutRule::Unconstrained | LayoutRule::Derived, None) => {}
-            (LayoutRule::Unconstrained, Some(result)) => self.source[result] = Source::Free,
-            (LayoutRule::Derived, Some(result)) => {
-                let moved = operands.iter().any(|&v| data(self, v));
-                self.source[result] = if moved { Source::View } else { Source::Free };
+        if op.effect() != Effect::Pure {
+            let Some(&first) = operands.first() else { return };
+            let var = self.add(func, block, inst, VarKind::Access, first);
+            if let Elem::Ptr { pointee, .. } = func.ty(first).elem {
+                self.vars[var].bits = pointee.bits();
+                let contiguous = self.strides[first].contiguous(func.ty(first).shape);
+                self.vars[var].fastest = contiguous.unwrap_or(self.vars[var].fastest);
             }
-            (LayoutRule::Elementwise, _) if op.effect() != Effect::Pure => {
-                if let Some(&first) = operands.first() {
-                    let var = self.add(func, block, inst, VarKind::Access, first);
-                    if let Elem::Ptr { pointee, .. } = func.ty(first).elem {
-                        self.vars[var].bits = pointee.bits();
-                        let contiguous = self.strides[first].contiguous(func.ty(first).shape);
-                        self.vars[var].fastest = contiguous.unwrap_or(self.vars[var].fastest);
-                    }
-                    operands.iter().for_each(|&v| self.add_use(func, var, v, Role::Domain, block));
-                }
-            }
-            (LayoutRule::Elementwise, None) => {}
-            (LayoutRule::Elementwise, Some(result)) => {
-                let given: Vec<Value> = operands.iter().copied().filter(|&v| data(self, v)).collect();
-                let Some(&first) = given.first() else {
-                    self.source[result] = Source::Free;
-                    return;
-                };
-                let Some(var) = self.chain(func, block, first, result, &given) else {
-                    let var = self.add(func, block, inst, VarKind::Elementwise, result);
-                    self.vars[var].weight = weight(func, op);
-                    let narrower = func.ty(first).elem.bits() < func.ty(result).elem.bits();
-                    self.vars[var].narrow = given.iter().all(|&v| v == first && narrower).then_some(first);
-                    operands.iter().for_each(|&v| self.add_use(func, var, v, Role::Domain, block));
-                    return;
-                };
-                self.source[result] = Source::Var(var);
-                self.var_of[inst] = Some(var);
-                self.vars[var].insts.push(inst);
-                self.vars[var].weight += weight(func, op);
-                for &v in operands.iter().filter(|&&v| v != first) {
-                    self.add_use(func, var, v, Role::Domain, block);
-                }
-            }
+            operands.iter().for_each(|&v| self.add_use(func, var, v, Role::Domain, block));
+            return;
+        }
+        let Some(result) = result else { return };
+        let given: Vec<Value> = operands.iter().copied().filter(|&v| self.source[v] != Source::Free).collect();
+        let Some(&first) = given.first() else {
+            self.source[result] = Source::Free;
+            return;
+        };
+        let Some(var) = self.chain(func, block, first, result, &given) else {
+            let var = self.add(func, block, inst, VarKind::Elementwise, result);
+            self.vars[var].weight = weight(func, op);
+            let narrower = func.ty(first).elem.bits() < func.ty(result).elem.bits();
+            self.vars[var].narrow = given.iter().all(|&v| v == first && narrower).then_some(first);
+            operands.iter().for_each(|&v| self.add_use(func, var, v, Role::Domain, block));
+            return;
+        };
+        self.source[result] = Source::Var(var);
+        self.var_of[inst] = Some(var);
+        self.vars[var].insts.push(inst);
+        self.vars[var].weight += weight(func, op);
+        for &v in operands.iter().filter(|&&v| v != first) {
+            self.add_use(func, var, v, Role::Domain, block);
         }
     }
 
@@ -258,38 +269,35 @@ impl Graph {
         var
     }
 
-    fn control(&mut self, func: &Function, block: Block, inst: Inst) {
+    fn control(&mut self, func: &Function, block: Block, inst: Inst) -> Result<(), String> {
         let data = &func.insts[inst];
+        if data.regions.is_empty() {
+            return Ok(());
+        }
         let freq = self.freq[block] * self.turns(func, inst);
         let mut carried = Vec::new();
-        for (i, &result) in data.results.iter().enumerate().filter(|&(_, &v)| is_tile(func, v)) {
-            let var = self.add(func, block, inst, VarKind::Carried(i), result);
+        for (i, position) in func.carried(data).enumerate().filter(|(_, c)| is_tile(func, c.result)) {
+            let var = self.add(func, block, inst, VarKind::Carried(i), position.result);
             self.vars[var].freq = freq;
-            self.source[result] = Source::Var(var);
-            carried.push((i, var));
-            if let Some(&init) = data.args.get(i) {
+            self.source[position.result] = Source::Var(var);
+            position.params.iter().flatten().for_each(|&param| self.source[param] = Source::Var(var));
+            carried.push((var, position));
+            if let Some(init) = position.init {
                 self.add_use(func, var, init, Role::Domain, block);
             }
         }
         for (k, &region) in data.regions.iter().enumerate() {
             self.parent[region] = Some(block);
             self.freq[region] = freq;
-            let params = &func.blocks[region].params;
-            params.iter().for_each(|&param| self.home[param] = Some(region));
-            for &(i, var) in &carried {
-                let own = params.len() - data.args.len();
-                if let Some(&param) = params.get(own + i) {
-                    self.source[param] = Source::Var(var);
-                }
-            }
-            self.block(func, region);
-            let is_condition = data.op == (Op::While {}) && k == 0;
-            for &(i, var) in carried.iter().filter(|_| !is_condition) {
-                if let Some(&yielded) = func.yielded(region).get(i) {
-                    self.add_use(func, var, yielded, Role::Domain, region);
+            func.blocks[region].params.iter().for_each(|&param| self.home[param] = Some(region));
+            self.block(func, region)?;
+            for (var, position) in &carried {
+                if let Some(yielded) = position.yields[k] {
+                    self.add_use(func, *var, yielded, Role::Domain, region);
                 }
             }
         }
+        Ok(())
     }
 
     /// How often a block runs for each time that the operation does that owns it.
@@ -337,9 +345,8 @@ impl Graph {
 
     /// What a view shows, and where the view stands.
     fn viewed(&self, func: &Function, view: Value) -> Option<(Value, Block)> {
-        let mut x = None;
-        func.insts[self.maker[view]?].op.for_each_operand(|v| x = Some(v));
-        Some((x?, self.home[view]?))
+        let (x, _) = func.insts[self.maker[view]?].op.view()?;
+        Some((x, self.home[view]?))
     }
 
     /// The outermost of the blocks around `inner`, from `outer` on, that run least often.
@@ -385,58 +392,21 @@ impl Graph {
     pub fn origin(&self, func: &Function, value: Value, layout: &Layout) -> Option<Layout> {
         let (mut value, mut layout) = (value, layout.clone());
         while self.source[value] == Source::View {
-            let op = func.insts[self.maker[value]?].op;
-            layout = operand_layout(func, &op, &layout)?;
-            value = self.viewed(func, value)?.0;
+            let (x, view) = func.insts[self.maker[value]?].op.view()?;
+            layout = view.operand_layout(func.ty(x).shape, &layout)?;
+            value = x;
         }
         Some(layout)
     }
 
     /// The layout that a view has if the data under it has this one; `None` for a broadcast, which leaves it open.
-    #[expect(clippy::wildcard_enum_match_arm, reason = "three operations change shapes")]
     pub fn seen(&self, func: &Function, value: Value, layout: &Layout) -> Option<Layout> {
         if self.source[value] != Source::View {
             return Some(layout.clone());
         }
-        let (x, _) = self.viewed(func, value)?;
-        let before = self.seen(func, x, layout)?;
-        match func.insts[self.maker[value]?].op {
-            Op::Reshape { .. } => Some(before),
-            Op::Permute { order, .. } => {
-                let perm: Vec<usize> = order.dims().iter().map(|&d| d as usize).collect();
-                before.trans(func.ty(x).shape, &perm)
-            }
-            _ => None,
-        }
+        let (x, view) = func.insts[self.maker[value]?].op.view()?;
+        view.result_layout(func.ty(x).shape, &self.seen(func, x, layout)?)
     }
-}
-
-/// The layout in which the operand of a change of shape has to arrive for a result in `layout`.
-#[expect(clippy::wildcard_enum_match_arm, reason = "other operations work element by element, or keep the columns")]
-pub(super) fn operand_layout(func: &Function, op: &Op, layout: &Layout) -> Option<Layout> {
-    match *op {
-        Op::Broadcast { x, shape } => slice(layout, func.ty(x).shape, shape),
-        Op::Permute { x, order } => {
-            let mut inverse = vec![0; order.rank()];
-            order.dims().iter().enumerate().for_each(|(i, &axis)| inverse[axis as usize] = i);
-            layout.trans(func.ty(x).shape.permute(order)?, &inverse)
-        }
-        _ => Some(layout.clone()),
-    }
-}
-
-/// The slice of a layout of `to` in which a value of shape `from` is broadcast without moving.
-fn slice(layout: &Layout, from: Shape, to: Shape) -> Option<Layout> {
-    let (mut layout, mut shape) = (layout.clone(), to);
-    let missing = to.rank() - from.rank();
-    for axis in (0..to.rank()).rev() {
-        let replicated = axis < missing || from.dims()[axis - missing] == 1;
-        if replicated {
-            layout = layout.slice_axis(shape, axis)?;
-            shape = shape.without(axis)?;
-        }
-    }
-    Some(layout)
 }
 
 /// Whether a value is a tile.

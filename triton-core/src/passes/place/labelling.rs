@@ -36,11 +36,14 @@ pub struct Labelling<'a> {
 
 impl<'a> Labelling<'a> {
     /// The labelling of a function.
-    pub fn of(func: &'a Function, env: &Env) -> Labelling<'a> {
+    ///
+    /// # Errors
+    /// An operation that layout assignment does not know.
+    pub fn of(func: &'a Function, env: &Env) -> Result<Labelling<'a>, String> {
         let facts = axis::analyse(func, env.specialization);
-        let graph = Graph::of(func);
+        let graph = Graph::of(func)?;
         let (layouts, labels) = candidates::find(func, &graph, &facts);
-        Labelling { func, env: *env, graph, facts, layouts, labels }
+        Ok(Labelling { func, env: *env, graph, facts, layouts, labels })
     }
 
     /// Labels of each variable.

@@ -62,7 +62,7 @@ pub fn explain(func: &Function, env: &Env) -> Result<String, String> {
 }
 
 fn decide(func: &Function, env: &Env) -> Result<(Graph, Vec<Choice>), String> {
-    let mut labelling = Labelling::of(func, env);
+    let mut labelling = Labelling::of(func, env)?;
     let least = labelling.least()?;
     Ok(labelling.choose(&least))
 }

@@ -1,0 +1,93 @@
+//! Liveness: the interval of the program in which each value is live.
+//!
+//! Instructions are numbered in the order of the text, from 1. A value is live from the number of its definition to that of its last
+//! use: the live intervals of linear-scan register allocation (Poletto and Sarkar, TOPLAS 1999). What an operation with regions takes,
+//! and what they use from outside, lives until its last instruction: the next iteration of a loop needs it again.
+
+use crate::entity::SideTable;
+use crate::ir::{Block, Function, Inst, Value};
+
+/// Where a value is live.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LiveInterval {
+    /// The number of its definition: of what an operation with regions yields, that of its last instruction; of a parameter of a
+    /// region, that of the operation; 0 of a parameter of the function.
+    pub start: u32,
+    /// The number of its last use; `start` if there is none.
+    pub last: u32,
+}
+
+/// See the [module's page](self).
+pub struct Liveness {
+    /// The interval of each value.
+    pub intervals: SideTable<Value, LiveInterval>,
+    /// The number of each instruction, and of the last one inside it.
+    pub numbers: SideTable<Inst, (u32, u32)>,
+    /// The largest number.
+    pub last: u32,
+}
+
+/// The liveness of a function's values. Those with an alias take no part: a use of one is a use of its alias, which is in the same
+/// registers.
+pub fn analyse(func: &Function, alias: &SideTable<Value, Option<Value>>) -> Liveness {
+    let interval = LiveInterval { start: 0, last: 0 };
+    let liveness = Liveness { intervals: SideTable::new(interval), numbers: SideTable::new((0, 0)), last: 0 };
+    let mut walk = Walk { func, alias, liveness, depth: SideTable::new(0), carried_in: Vec::new() };
+    walk.block(func.body);
+    walk.liveness
+}
+
+struct Walk<'a> {
+    func: &'a Function,
+    alias: &'a SideTable<Value, Option<Value>>,
+    liveness: Liveness,
+    /// How many blocks are around a value's definition.
+    depth: SideTable<Value, usize>,
+    /// For each block around the walk, what its current instruction uses of the values defined there.
+    carried_in: Vec<Vec<Value>>,
+}
+
+impl Walk<'_> {
+    fn block(&mut self, id: Block) {
+        let func = self.func;
+        let depth = self.carried_in.len();
+        self.carried_in.push(Vec::new());
+        for (inst, data) in func.block(id) {
+            self.liveness.last += 1;
+            let number = self.liveness.last;
+            let is_alias = data.results.first().is_some_and(|&v| self.alias[v].is_some());
+            if !is_alias {
+                data.for_each_operand(|v| self.used(self.alias[v].unwrap_or(v), number));
+                if !data.regions.is_empty() {
+                    data.for_each_operand(|v| self.carried_in[depth].push(self.alias[v].unwrap_or(v)));
+                }
+            }
+            for &region in &data.regions {
+                func.blocks[region].params.iter().for_each(|&param| self.define(param, number, depth + 1));
+                self.block(region);
+            }
+            let last = self.liveness.last;
+            for value in std::mem::take(&mut self.carried_in[depth]) {
+                self.used(value, last);
+            }
+            data.results.iter().for_each(|&result| self.define(result, last, depth));
+            self.liveness.numbers[inst] = (number, last);
+        }
+        self.carried_in.pop();
+    }
+
+    fn define(&mut self, value: Value, number: u32, depth: usize) {
+        self.liveness.intervals[value] = LiveInterval { start: number, last: number };
+        self.depth[value] = depth;
+    }
+
+    fn used(&mut self, value: Value, number: u32) {
+        let last = &mut self.liveness.intervals[value].last;
+        *last = number.max(*last);
+        let home = self.depth[value];
+        // Where the operation is inside others, the outermost of them that the value is defined outside of needs it to its end.
+        if home + 1 < self.carried_in.len() {
+            self.carried_in[home].push(value);
+        }
+    }
+}

@@ -1,0 +1,47 @@
+//! Layouts of changes of shape: no element moves between threads, so that the layout of one side gives that of the other.
+
+use crate::layout::Layout;
+use crate::ops::View;
+use crate::types::Shape;
+
+impl View {
+    /// The layout of the result, if the operand, of shape `from`, has this one; `None` for a broadcast, which leaves it open.
+    pub fn result_layout(self, from: Shape, layout: &Layout) -> Option<Layout> {
+        match self {
+            View::Reshape(_) => Some(layout.clone()),
+            View::Permute(order) => layout.trans(from, &axes(order)),
+            View::Broadcast(_) => None,
+        }
+    }
+
+    /// The layout that the operand, of shape `from`, must have for the result to have this one.
+    pub fn operand_layout(self, from: Shape, layout: &Layout) -> Option<Layout> {
+        match self {
+            View::Reshape(_) => Some(layout.clone()),
+            View::Permute(order) => {
+                let mut inverse = vec![0; order.rank()];
+                axes(order).into_iter().enumerate().for_each(|(i, axis)| inverse[axis] = i);
+                layout.trans(from.permute(order)?, &inverse)
+            }
+            View::Broadcast(to) => slice(layout, from, to),
+        }
+    }
+}
+
+fn axes(order: Shape) -> Vec<usize> {
+    order.dims().iter().map(|&axis| axis as usize).collect()
+}
+
+/// The slice of a layout of `to` in which a tile of shape `from` is broadcast without moving.
+fn slice(layout: &Layout, from: Shape, to: Shape) -> Option<Layout> {
+    let (mut layout, mut shape) = (layout.clone(), to);
+    let missing = to.rank() - from.rank();
+    for axis in (0..to.rank()).rev() {
+        let replicated = axis < missing || from.dims()[axis - missing] == 1;
+        if replicated {
+            layout = layout.slice_axis(shape, axis)?;
+            shape = shape.without(axis)?;
+        }
+    }
+    Some(layout)
+}
