@@ -1,8 +1,11 @@
 //! Ids, arenas and side tables: how the IR refers to its parts without references.
 //!
-//! An id is a `u32` that prints as it does in the text form (`v12`). An [`Arena`] owns what ids stand for; a [`SideTable`]
-//! holds what an analysis found, and costs nothing to drop.
+//! An id is a `u32` that prints as it does in the text form (`v12`). An [`Arena`] owns what ids stand for, an [`Interner`] equal things
+//! once; a [`SideTable`] holds what an analysis found, and costs nothing to drop.
 
+use crate::hash::WordHash;
+use std::collections::HashMap;
+use std::hash::Hash;
 use std::marker::PhantomData;
 use std::ops::{Index, IndexMut};
 
@@ -90,6 +93,38 @@ impl<K: Entity, V> Index<K> for Arena<K, V> {
 impl<K: Entity, V> IndexMut<K> for Arena<K, V> {
     fn index_mut(&mut self, key: K) -> &mut V {
         &mut self.items[key.index()]
+    }
+}
+
+/// Owns things that ids of type `K` stand for, each of them once.
+#[derive(Clone, Debug)]
+pub struct Interner<K, V> {
+    items: Arena<K, V>,
+    ids: HashMap<V, K, WordHash>,
+}
+
+impl<K: Entity, V: Clone + Eq + Hash> Interner<K, V> {
+    /// The id of a thing, a new one if it is not known.
+    pub fn intern(&mut self, value: V) -> K {
+        if let Some(&id) = self.ids.get(&value) {
+            return id;
+        }
+        let id = self.items.push(value.clone());
+        self.ids.insert(value, id);
+        id
+    }
+}
+
+impl<K, V> Default for Interner<K, V> {
+    fn default() -> Self {
+        Interner { items: Arena::default(), ids: HashMap::default() }
+    }
+}
+
+impl<K: Entity, V> Index<K> for Interner<K, V> {
+    type Output = V;
+    fn index(&self, key: K) -> &V {
+        &self.items[key]
     }
 }
 

@@ -1,10 +1,51 @@
-//! The hash of names: of hidden items, of files.
+//! Hashes: of names, that of hidden items and of files; of ids and columns, a quick one.
+
+use std::hash::{BuildHasherDefault, Hasher};
 
 /// FNV-1a of 64 bits (Fowler, Noll and Vo). It is well distributed, the same on every machine, and not cryptographic.
 pub fn fnv1a(bytes: impl IntoIterator<Item = u8>) -> u64 {
     bytes
         .into_iter()
         .fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3))
+}
+
+/// For maps whose keys are a few words: ids, columns of layouts. A rotation and a multiplication a word, as the tables of rustc have it:
+/// nobody chooses keys that collide, so that SipHash would only cost time.
+pub(crate) type WordHash = BuildHasherDefault<WordHasher>;
+
+/// See [`WordHash`].
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct WordHasher(u64);
+
+impl Hasher for WordHasher {
+    fn finish(&self) -> u64 {
+        // Tables take the low bits, into which a product carries nothing from above.
+        self.0 ^ self.0 >> 32
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        for chunk in bytes.chunks(8) {
+            let mut word = [0; 8];
+            word[..chunk.len()].copy_from_slice(chunk);
+            self.write_u64(u64::from_le_bytes(word));
+        }
+    }
+
+    fn write_u8(&mut self, word: u8) {
+        self.write_u64(word.into());
+    }
+
+    fn write_u32(&mut self, word: u32) {
+        self.write_u64(word.into());
+    }
+
+    fn write_u64(&mut self, word: u64) {
+        self.0 = (self.0.rotate_left(5) ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    }
+
+    fn write_usize(&mut self, word: usize) {
+        self.write_u64(word as u64);
+    }
 }
 
 #[test]

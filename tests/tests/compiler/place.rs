@@ -37,7 +37,7 @@ fn no_choice_costs_less() {
     for _ in 0..250 {
         let func = optimised(&mut random);
         for &specialization in Specialization::ALL {
-            let mut labelling = Labelling::of(&func, &Env::new(Target::Sm80, specialization));
+            let mut labelling = Labelling::of(&func, &Env::new(Target::Sm80, specialization)).unwrap();
             let choice = labelling.least().unwrap();
             let cost = labelling.cost(&choice).unwrap();
             assert!(cost.is_finite());

@@ -44,7 +44,6 @@ pub fn advice(func: &Function) -> Vec<Diagnostic> {
 }
 
 /// Why the neighbours of an access are not known to be contiguous.
-#[expect(clippy::wildcard_enum_match_arm, reason = "other operations do not scale an index")]
 fn cause(func: &Function, ptr: Value, strides: Strides) -> Option<Diagnostic> {
     let shape = func.ty(ptr).shape;
     let mut axes = (0..shape.rank()).filter(|&axis| shape.dims()[axis] > 1);
@@ -68,15 +67,21 @@ fn cause(func: &Function, ptr: Value, strides: Strides) -> Option<Diagnostic> {
         let Some(inst) = sources[value].filter(|inst| !seen.contains(inst)) else { continue };
         seen.push(inst);
         let data = &func.insts[inst];
-        match data.op {
-            // Loaded indices are a gather.
-            Op::Load { .. } => return None,
-            // A constant is known.
-            Op::Binary { kind: BinaryKind::Mul, a, b } if variable(a) && !uniform(b) || variable(b) && !uniform(a) => {
-                scaled = Some(data.span);
-            }
-            Op::Binary { kind: BinaryKind::Rem, a, b } if variable(b) && !uniform(a) => wrapped = Some(data.span),
-            _ => {}
+        // Loaded indices are a gather.
+        if let Op::Load { .. } = data.op {
+            return None;
+        }
+        // A constant is known.
+        if let Op::Binary { kind: BinaryKind::Mul, a, b } = data.op
+            && (variable(a) && !uniform(b) || variable(b) && !uniform(a))
+        {
+            scaled = Some(data.span);
+        }
+        if let Op::Binary { kind: BinaryKind::Rem, a, b } = data.op
+            && variable(b)
+            && !uniform(a)
+        {
+            wrapped = Some(data.span);
         }
         if data.op.effect() == Effect::Pure && data.op.layout_rule() != LayoutRule::Carried {
             data.for_each_operand(|v| open.push(v));

@@ -64,9 +64,9 @@ mod promise;
 pub mod verify;
 mod views;
 
-use crate::entity::{Arena, SideTable, entity};
+use crate::entity::{Arena, Interner, SideTable, entity};
 use crate::layout::{Layout, Mem};
-use crate::ops::{LayoutRule, Op};
+use crate::ops::{self, Given, LayoutRule, Op, Signature};
 use crate::span::{Sources, Span};
 use crate::types::Type;
 use std::collections::HashMap;
@@ -95,6 +95,15 @@ entity!(
     "%"
 );
 
+/// Where a tile is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Place {
+    /// In registers of threads.
+    Registers(LayoutId),
+    /// In shared memory.
+    Shared(MemId),
+}
+
 /// A kernel instance in tile IR.
 #[derive(Clone, Debug)]
 pub struct Function {
@@ -118,14 +127,12 @@ pub struct Function {
     pub insts: Arena<Inst, InstData>,
     /// The type of each value.
     pub types: Arena<Value, Type>,
-    /// The layouts in use (stage 1).
-    pub layouts: Arena<LayoutId, Layout>,
-    /// The layout of each tile (stage 1).
-    pub layout_of: SideTable<Value, Option<LayoutId>>,
-    /// The layouts of shared memory in use (stage 2).
-    pub mems: Arena<MemId, Mem>,
-    /// The layout of each tile in shared memory (stage 2).
-    pub mem_of: SideTable<Value, Option<MemId>>,
+    /// Layouts of registers, from stage 1 on.
+    pub layouts: Interner<LayoutId, Layout>,
+    /// Layouts of shared memory, at stage 2.
+    pub mems: Interner<MemId, Mem>,
+    /// Where each tile is, from stage 1 on.
+    pub place_of: SideTable<Value, Option<Place>>,
 }
 
 /// A parameter.
@@ -215,10 +222,9 @@ impl Function {
             blocks,
             insts: Arena::default(),
             types: Arena::default(),
-            layouts: Arena::default(),
-            layout_of: SideTable::new(None),
-            mems: Arena::default(),
-            mem_of: SideTable::new(None),
+            layouts: Interner::default(),
+            mems: Interner::default(),
+            place_of: SideTable::new(None),
         }
     }
 
@@ -266,9 +272,9 @@ impl Function {
     /// # Errors
     /// As [`Function::append`].
     pub fn make(&mut self, op: Op, span: Span) -> Result<Inst, String> {
-        let results = match crate::ops::infer(&op, &|v| self.types[v])? {
-            Some(ty) => vec![self.types.push(ty)],
-            None => Vec::new(),
+        let results = match ops::infer(&op, &|v| self.types[v], Given::default())? {
+            Signature::Plain(ty) => ty.into_iter().map(|ty| self.types.push(ty)).collect(),
+            Signature::Structured { .. } => return Err(format!("`{}` without arguments and regions", op.mnemonic())),
         };
         Ok(self.insts.push(InstData { op, args: Vec::new(), regions: Vec::new(), results, span }))
     }
@@ -296,8 +302,7 @@ impl Function {
 
     fn renamed(&mut self, value: Value, renamed: &mut HashMap<Value, Value>) -> Value {
         let copy = self.types.push(self.types[value]);
-        self.layout_of[copy] = self.layout_of[value];
-        self.mem_of[copy] = self.mem_of[value];
+        self.place_of[copy] = self.place_of[value];
         renamed.insert(value, copy);
         copy
     }
@@ -307,28 +312,37 @@ impl Function {
         self.types[value]
     }
 
-    /// The layout of a tile at stage 1.
-    pub fn layout(&self, value: Value) -> Option<&Layout> {
-        self.layout_of[value].map(|id| &self.layouts[id])
+    /// The layout of a tile in registers, by its id.
+    pub fn layout_id(&self, value: Value) -> Option<LayoutId> {
+        match self.place_of[value]? {
+            Place::Registers(id) => Some(id),
+            Place::Shared(_) => None,
+        }
     }
 
-    /// Sets the layout of a value, sharing equal ones.
+    /// The layout of a tile in registers.
+    pub fn layout(&self, value: Value) -> Option<&Layout> {
+        self.layout_id(value).map(|id| &self.layouts[id])
+    }
+
+    /// Sets the layout of a tile in registers.
     pub fn set_layout(&mut self, value: Value, layout: Layout) {
-        let known = self.layouts.keys().find(|&id| self.layouts[id] == layout);
-        let id = known.unwrap_or_else(|| self.layouts.push(layout));
-        self.layout_of[value] = Some(id);
+        let id = self.layouts.intern(layout);
+        self.place_of[value] = Some(Place::Registers(id));
     }
 
     /// The layout of a tile in shared memory; `None` if it is not there.
     pub fn mem(&self, value: Value) -> Option<&Mem> {
-        self.mem_of[value].map(|id| &self.mems[id])
+        match self.place_of[value]? {
+            Place::Registers(_) => None,
+            Place::Shared(id) => Some(&self.mems[id]),
+        }
     }
 
-    /// Sets the layout of a tile in shared memory, sharing equal ones.
+    /// Sets the layout of a tile in shared memory.
     pub fn set_mem(&mut self, value: Value, mem: Mem) {
-        let known = self.mems.keys().find(|&id| self.mems[id] == mem);
-        let id = known.unwrap_or_else(|| self.mems.push(mem));
-        self.mem_of[value] = Some(id);
+        let id = self.mems.intern(mem);
+        self.place_of[value] = Some(Place::Shared(id));
     }
 
     /// The instructions of a block, in order.

@@ -3,9 +3,9 @@
 //! Values keep their numbers, so `print ∘ parse` is the identity on texts that were printed. What is read is verified before
 //! it is returned.
 
-use super::{Block, BlockData, Function, Inst, InstData, LayoutId, MemId, Promised, Stage, Value, verify};
+use super::{Block, BlockData, Function, Inst, InstData, LayoutId, MemId, Place, Promised, Stage, Value, verify};
 use crate::layout::{Layout, Mem};
-use crate::ops::{self, Op, Reader};
+use crate::ops::{self, Given, Op, Reader, Signature};
 use crate::span::{Loc, Span};
 use crate::types::{DType, Type};
 use std::collections::{HashMap, HashSet};
@@ -168,7 +168,7 @@ impl Parser {
         }
         let [reg, lane, warp] = <[Vec<u32>; 3]>::try_from(lists).map_err(|_| "a layout has reg, lane and warp")?;
         let lane = lane.try_into().map_err(|_| "a warp has five lane bits")?;
-        let id = self.func.layouts.push(Layout { reg, lane, warp });
+        let id = self.func.layouts.intern(Layout { reg, lane, warp });
         self.layouts.insert(name.to_string(), id);
         self.func.stage = Stage::LaidOut;
         Ok(())
@@ -186,7 +186,7 @@ impl Parser {
             _ => return Err(form.into()),
         };
         let mem = Mem::new(off, bits).and_then(|mem| mem.in_parts(parts));
-        let id = self.func.mems.push(mem.ok_or_else(|| format!("{rest} does not give every element one offset"))?);
+        let id = self.func.mems.intern(mem.ok_or_else(|| format!("{rest} does not give every element one offset"))?);
         self.mems.insert(name.to_string(), id);
         Ok(())
     }
@@ -268,7 +268,8 @@ impl Parser {
         if let Some(value) = unknown {
             return Err(format!("{value} is not defined before this line"));
         }
-        let inferred = ops::infer(&op, &|v| self.func.ty(v))?;
+        let types: Vec<Type> = inst.args.iter().map(|&v| self.func.ty(v)).collect();
+        let inferred = ops::infer(&op, &|v| self.func.ty(v), Given { args: &types, yielded: &[] })?;
         if results.len() != annotations.len() {
             return Err(format!("{} results with {} types", results.len(), annotations.len()));
         }
@@ -278,11 +279,16 @@ impl Parser {
             self.func.insts[inst].results.push(value);
         }
         match (inferred, &self.func.insts[inst].results[..]) {
-            (Some(ty), [result]) if self.func.ty(*result) == ty => {}
-            (Some(ty), [_]) => return Err(format!("`{mnemonic}` yields {ty}, not {}", annotations[0])),
-            (Some(ty), _) => return Err(format!("the result is written `v1 = {mnemonic} .. : {ty}`")),
-            (None, [_, ..]) if region.is_none() => return Err(format!("`{mnemonic}` has no result")),
-            (None, _) => {}
+            (Signature::Plain(Some(ty)), [result]) if self.func.ty(*result) == ty => {}
+            (Signature::Plain(Some(ty)), [_]) => {
+                return Err(format!("`{mnemonic}` yields {ty}, not {}", annotations[0]));
+            }
+            (Signature::Plain(Some(ty)), _) => {
+                return Err(format!("the result is written `v1 = {mnemonic} .. : {ty}`"));
+            }
+            (Signature::Plain(None), [_, ..]) => return Err(format!("`{mnemonic}` has no result")),
+            // The verifier compares, once the regions are known.
+            (Signature::Plain(None), []) | (Signature::Structured { .. }, _) => {}
         }
         self.lines.insert(inst, number);
         self.func.blocks[block].insts.push(inst);
@@ -323,10 +329,10 @@ impl Parser {
         self.func.types[value] = ty;
         if layout.starts_with('#') {
             let id = *self.layouts.get(layout).ok_or_else(|| format!("{layout} is not a layout"))?;
-            self.func.layout_of[value] = Some(id);
+            self.func.place_of[value] = Some(Place::Registers(id));
         } else if !layout.is_empty() {
             let id = *self.mems.get(layout).ok_or_else(|| format!("{layout} is not a layout of shared memory"))?;
-            self.func.mem_of[value] = Some(id);
+            self.func.place_of[value] = Some(Place::Shared(id));
         }
         Ok(value)
     }

@@ -1,6 +1,6 @@
 //! Writes the text form.
 
-use super::{Block, Function, Promised, Stage, Value};
+use super::{Block, Function, LayoutId, MemId, Place, Promised, Stage, Value};
 use crate::span::Span;
 use std::fmt::Write;
 
@@ -13,15 +13,9 @@ pub fn print(func: &Function) -> String {
     for text in &func.texts {
         let _ = writeln!(out, "text \"{}\"", escape(text));
     }
-    if func.stage >= Stage::LaidOut {
-        for id in func.layouts.keys() {
-            let _ = writeln!(out, "layout {id} = {}", func.layouts[id]);
-        }
-    }
+    let mut places = Places::of(func);
+    out.push_str(&places.declarations(func));
     if func.stage == Stage::Synchronized {
-        for id in func.mems.keys() {
-            let _ = writeln!(out, "mem {id} = {}", func.mems[id]);
-        }
         out.push_str("synchronized\n");
     }
     let _ = write!(out, "kernel {}(", func.name);
@@ -40,7 +34,7 @@ pub fn print(func: &Function) -> String {
         }
     }
     let _ = writeln!(out, ") warps {} {{", func.num_warps);
-    block(func, func.body, 1, &mut out);
+    block(func, &mut places, func.body, 1, &mut out);
     out.push_str("}\n");
     out
 }
@@ -51,7 +45,7 @@ fn escape(text: &str) -> String {
     text.chars().map(|c| if special(c) { c.escape_unicode().to_string() } else { c.to_string() }).collect()
 }
 
-fn block(func: &Function, id: Block, depth: usize, out: &mut String) {
+fn block(func: &Function, places: &mut Places, id: Block, depth: usize, out: &mut String) {
     for (_, inst) in func.block(id) {
         indent(depth, out);
         if !inst.results.is_empty() {
@@ -63,7 +57,7 @@ fn block(func: &Function, id: Block, depth: usize, out: &mut String) {
             let _ = write!(out, " with {}", list(&inst.args, |v| v.to_string()));
         }
         if !inst.results.is_empty() {
-            let _ = write!(out, " : {}", list(&inst.results, |v| typed(func, v)));
+            let _ = write!(out, " : {}", list(&inst.results, |v| places.typed(func, v)));
         }
         for (i, &region) in inst.regions.iter().enumerate() {
             if i > 0 {
@@ -73,13 +67,13 @@ fn block(func: &Function, id: Block, depth: usize, out: &mut String) {
             out.push_str(" {");
             let params = &func.blocks[region].params;
             if !params.is_empty() {
-                let _ = write!(out, " |{}|", list(params, |v| format!("{v}: {}", typed(func, v))));
+                let _ = write!(out, " |{}|", list(params, |v| format!("{v}: {}", places.typed(func, v))));
             }
             if i == 0 {
                 print_span(func, inst.span, out);
             }
             out.push('\n');
-            block(func, region, depth + 1, out);
+            block(func, places, region, depth + 1, out);
         }
         if inst.regions.is_empty() {
             print_span(func, inst.span, out);
@@ -95,18 +89,65 @@ fn indent(depth: usize, out: &mut String) {
     (0..depth).for_each(|_| out.push_str("  "));
 }
 
-fn list(values: &[Value], show: impl Fn(Value) -> String) -> String {
+fn list(values: &[Value], mut show: impl FnMut(Value) -> String) -> String {
     values.iter().map(|&v| show(v)).collect::<Vec<_>>().join(", ")
 }
 
-/// `f32[128] #0`.
-fn typed(func: &Function, value: Value) -> String {
-    let ty = func.ty(value);
-    match (func.layout_of[value], func.mem_of[value]) {
-        (Some(layout), _) if func.stage >= Stage::LaidOut => format!("{ty} {layout}"),
-        (None, Some(mem)) if func.stage == Stage::Synchronized => format!("{ty} {mem}"),
-        _ => ty.to_string(),
+/// The layouts that are named, in the order of the text: their numbers in it.
+#[derive(Default)]
+pub(crate) struct Places {
+    layouts: Vec<LayoutId>,
+    mems: Vec<MemId>,
+}
+
+impl Places {
+    /// Those of a function.
+    pub fn of(func: &Function) -> Places {
+        let mut places = Places::default();
+        func.defined().into_iter().for_each(|value| _ = places.name(func, value));
+        places
     }
+
+    /// The name of where a value is; a new one where it has none. Nothing of scalars, and of tiles at stage 0.
+    fn name(&mut self, func: &Function, value: Value) -> Option<String> {
+        match func.place_of[value]? {
+            Place::Registers(id) => Some(self.layout(id).to_string()),
+            Place::Shared(id) => Some(MemId(number(&mut self.mems, id)).to_string()),
+        }
+    }
+
+    /// The name of a layout of registers.
+    pub fn layout(&mut self, id: LayoutId) -> LayoutId {
+        LayoutId(number(&mut self.layouts, id))
+    }
+
+    /// Their declarations, a line each.
+    fn declarations(&self, func: &Function) -> String {
+        let mut out = String::new();
+        for (number, &id) in (0..).map(LayoutId).zip(&self.layouts) {
+            let _ = writeln!(out, "layout {number} = {}", func.layouts[id]);
+        }
+        for (number, &id) in (0..).map(MemId).zip(&self.mems) {
+            let _ = writeln!(out, "mem {number} = {}", func.mems[id]);
+        }
+        out
+    }
+
+    /// `f32[128] #0`.
+    fn typed(&mut self, func: &Function, value: Value) -> String {
+        let (ty, name) = (func.ty(value), self.name(func, value));
+        name.map_or_else(|| ty.to_string(), |name| format!("{ty} {name}"))
+    }
+}
+
+/// The position of an id in a list, at whose end it is put if it is not in it.
+fn number<T: PartialEq>(all: &mut Vec<T>, id: T) -> u32 {
+    let known = all.iter().position(|known| *known == id);
+    let at = known.unwrap_or_else(|| {
+        all.push(id);
+        all.len() - 1
+    });
+    at as u32
 }
 
 fn print_span(func: &Function, span: Span, out: &mut String) {

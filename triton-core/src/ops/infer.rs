@@ -1,15 +1,41 @@
-//! The typing rules: one for each operation, used by the checker, the builder and the verifier.
+//! The typing rules: one for each operation, used by the checker, the builder, the parser and the verifier.
 
 use super::kinds;
 use super::{DotKind, Op};
 use crate::types::{DType, Elem, MAX_TILE, Shape, Type, Value};
 
-/// The type an operation yields, `None` if it yields nothing, or why its operands do not fit. What structured operations
-/// yield follows from their arguments and regions; the verifier checks those.
+/// The types of an instruction: what it yields, and what its regions are given and yield.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Signature {
+    /// Of an operation without arguments and regions: the type of its result, `None` if it yields nothing.
+    Plain(Option<Type>),
+    /// Of an operation with arguments or regions.
+    Structured {
+        /// Types of its results.
+        results: Vec<Type>,
+        /// Types of each region's parameters, and of what the region yields.
+        regions: Vec<[Vec<Type>; 2]>,
+    },
+}
+
+/// What an instruction has beside the operands of its operation.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Given<'a> {
+    /// Types of its arguments.
+    pub args: &'a [Type],
+    /// Types of what its first region yields: those of an `if`'s results.
+    pub yielded: &'a [Type],
+}
+
+/// The types of an instruction, or why its operands and arguments do not fit. Exhaustive: an operation is typed here and nowhere else.
 ///
 /// # Errors
 /// A message for the reader of IR; the checker reports its own before.
-pub fn infer(op: &Op, ty: &dyn Fn(Value) -> Type) -> Result<Option<Type>, String> {
+pub fn infer(op: &Op, ty: &dyn Fn(Value) -> Type, given: Given<'_>) -> Result<Signature, String> {
+    let structured = |results: &[Type], regions: Vec<[Vec<Type>; 2]>| {
+        Ok(Signature::Structured { results: results.to_vec(), regions })
+    };
+    let args = given.args;
     let result = match *op {
         Op::Const { value } => Type::scalar(value.dtype),
         Op::Outer { dtype, .. } => Type::scalar(dtype),
@@ -115,7 +141,7 @@ pub fn infer(op: &Op, ty: &dyn Fn(Value) -> Type) -> Result<Option<Type>, String
             }
             same(ptr.with_elem(Elem::Num(element)), ty(value))?;
             check_mask(ptr, mask.map(ty))?;
-            return Ok(None);
+            return Ok(Signature::Plain(None));
         }
         Op::Atomic { kind, ptr, value, mask } => {
             let result = updated(ty(ptr), ty(value), mask.map(ty))?;
@@ -131,7 +157,7 @@ pub fn infer(op: &Op, ty: &dyn Fn(Value) -> Type) -> Result<Option<Type>, String
         Op::Assert { cond, .. } => {
             let cond = ty(cond);
             same(cond.with_elem(Elem::Num(DType::Bool)), cond)?;
-            return Ok(None);
+            return Ok(Signature::Plain(None));
         }
         Op::Print { values, .. } => {
             let shape = values.as_slice().first().map_or(Shape::SCALAR, |&v| ty(v).shape);
@@ -139,7 +165,7 @@ pub fn infer(op: &Op, ty: &dyn Fn(Value) -> Type) -> Result<Option<Type>, String
                 num(ty(value))?;
                 same(ty(value).with_shape(shape), ty(value))?;
             }
-            return Ok(None);
+            return Ok(Signature::Plain(None));
         }
         Op::For { start, end, step } => {
             let counter = ty(start);
@@ -148,11 +174,30 @@ pub fn infer(op: &Op, ty: &dyn Fn(Value) -> Type) -> Result<Option<Type>, String
             }
             same(counter, ty(end))?;
             same(counter, ty(step))?;
-            return Ok(None);
+            return structured(args, vec![[[&[counter], args].concat(), args.to_vec()]]);
+        }
+        Op::While {} => {
+            let condition = vec![Type::scalar(DType::Bool)];
+            return structured(args, vec![[args.to_vec(), condition], [args.to_vec(), args.to_vec()]]);
         }
         Op::If { cond } => {
             same(Type::scalar(DType::Bool), ty(cond))?;
-            return Ok(None);
+            let branch = [Vec::new(), given.yielded.to_vec()];
+            return structured(given.yielded, vec![branch.clone(), branch]);
+        }
+        Op::Yield {} => return structured(&[], Vec::new()),
+        Op::Reduce { axis, order } => {
+            let shape = args.first().map_or(Shape::SCALAR, |t| t.shape);
+            if args.iter().any(|t| t.shape != shape) || usize::try_from(axis).map_or(true, |axis| axis >= shape.rank())
+            {
+                return Err(format!("a reduction of {} along axis {axis}", list(args)));
+            }
+            let reduced = order.fold(shape, axis as usize).ok_or_else(|| {
+                format!("an order of bits that {shape} does not have along axis {axis}, or that names one twice")
+            })?;
+            let scalars: Vec<Type> = args.iter().map(|t| t.with_shape(Shape::SCALAR)).collect();
+            let results: Vec<Type> = args.iter().map(|t| t.with_shape(reduced)).collect();
+            return structured(&results, vec![[[&scalars[..], &scalars].concat(), scalars]]);
         }
         Op::SharedAlloc { ty, .. } => {
             check_shape(ty.shape)?;
@@ -160,13 +205,13 @@ pub fn infer(op: &Op, ty: &dyn Fn(Value) -> Type) -> Result<Option<Type>, String
         }
         Op::SharedStore { buffer, value, .. } => {
             same(ty(buffer), ty(value))?;
-            return Ok(None);
+            return Ok(Signature::Plain(None));
         }
         Op::SharedLoad { buffer, rest, .. } => {
             rest.map_or(Ok(()), |rest| same(ty(buffer), ty(rest)))?;
             ty(buffer)
         }
-        Op::Sync { .. } | Op::While {} | Op::Yield {} | Op::Reduce { .. } => return Ok(None),
+        Op::Sync { .. } => return Ok(Signature::Plain(None)),
         Op::Unary { kind, x } => {
             let x = ty(x);
             accepts(kind.name(), kind.defined_on(num(x)?), x)?;
@@ -192,7 +237,12 @@ pub fn infer(op: &Op, ty: &dyn Fn(Value) -> Type) -> Result<Option<Type>, String
             a
         }
     };
-    Ok(Some(result))
+    Ok(Signature::Plain(Some(result)))
+}
+
+/// Types as the text form lists them.
+pub(crate) fn list(types: &[Type]) -> String {
+    format!("({})", types.iter().map(Type::to_string).collect::<Vec<_>>().join(", "))
 }
 
 /// The type in which products of this one are added.

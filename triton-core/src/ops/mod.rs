@@ -20,7 +20,8 @@ pub(crate) mod steps;
 pub(crate) mod trig;
 
 pub use field::{GridAxis, Reader};
-pub use infer::{accumulator, infer};
+pub(crate) use infer::list;
+pub use infer::{Given, Signature, accumulator, infer};
 pub use memory::{Access, AccessEffect, Memory};
 pub use outer::Outer;
 

@@ -113,7 +113,7 @@ fn exchange(func: &mut Function, waiting: Vec<Waiting>, insts: &mut Vec<Inst>) -
                 } else {
                     let inst = func.make(load, func.insts[w.inst].span)?;
                     let loaded = func.insts[inst].results[0];
-                    func.layout_of[loaded] = func.layout_of[result];
+                    func.place_of[loaded] = func.place_of[result];
                     *rest = Some(loaded);
                     insts.push(inst);
                 }
@@ -137,7 +137,7 @@ fn exchange_result(func: &mut Function, inst: Inst, insts: &mut Vec<Inst>) -> Re
     let nowhere = || Layout { reg: Vec::new(), lane: [0; 5], warp: vec![0; func.num_warps.trailing_zeros() as usize] };
     let layout = layout.unwrap_or_else(nowhere);
     let found = func.types.push(ty);
-    func.layout_of[found] = func.layout_of[all];
+    func.place_of[found] = func.place_of[all];
     func.insts[inst].results = vec![found];
     let mut value = found;
     if let Some(shape) = one {

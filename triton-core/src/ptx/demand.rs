@@ -11,7 +11,7 @@ use crate::analysis::axis::AxisInfo;
 use crate::entity::SideTable;
 use crate::ir::{Block, Function, Inst, InstData, Value};
 use crate::layout::Layout;
-use crate::ops::{Effect, LayoutRule, Op};
+use crate::ops::{Effect, LayoutRule, Op, View};
 use crate::types::Shape;
 
 /// The registers that are read, and where what may be computed later is defined.
@@ -95,27 +95,29 @@ impl Walk<'_> {
         }
     }
 
-    #[expect(clippy::wildcard_enum_match_arm, reason = "what has no line here reads all of its operands")]
+    /// What has no rule here reads all registers of its operands.
     fn instruction(&mut self, data: &InstData) {
-        match data.op {
-            Op::Load { ptr, mask, other } => self.access(ptr, mask, other),
-            Op::Store { ptr, value, mask } => {
-                self.access(ptr, mask, None);
-                self.all(value);
-            }
-            Op::Reshape { x, .. } | Op::Permute { x, .. } => self.through(data, |walk, r| walk.one(x, r)),
-            Op::Broadcast { x, .. } => match broadcast(self.func, x, data.results[0]) {
-                Ok(registers) => self.through(data, |walk, r| walk.one(x, registers[r])),
-                Err(_) => self.all(x),
-            },
-            op if is_elementwise(&op) => self.through(data, |walk, r| {
-                op.for_each_operand(|v| walk.one(v, r));
-            }),
-            _ => {
-                data.for_each_operand(|v| self.all(v));
-                data.regions.iter().for_each(|&region| self.block(region));
-            }
+        if let Op::Load { ptr, mask, other } = data.op {
+            return self.access(ptr, mask, other);
         }
+        if let Op::Store { ptr, value, mask } = data.op {
+            self.access(ptr, mask, None);
+            return self.all(value);
+        }
+        if let Some((x, view)) = data.op.view() {
+            return match view {
+                View::Reshape(_) | View::Permute(_) => self.through(data, |walk, r| walk.one(x, r)),
+                View::Broadcast(_) => match broadcast(self.func, x, data.results[0]) {
+                    Ok(registers) => self.through(data, |walk, r| walk.one(x, registers[r])),
+                    Err(_) => self.all(x),
+                },
+            };
+        }
+        if is_elementwise(&data.op) {
+            return self.through(data, |walk, r| data.op.for_each_operand(|v| walk.one(v, r)));
+        }
+        data.for_each_operand(|v| self.all(v));
+        data.regions.iter().for_each(|&region| self.block(region));
     }
 
     /// Addresses are read at the first element of a vector; of masks and padding what their forms need.

@@ -283,70 +283,70 @@ impl Lower<'_> {
     }
 
     /// The code of an instruction, and the registers of each of its results.
-    #[expect(clippy::wildcard_enum_match_arm, reason = "what is left yields one value")]
     fn operation(&mut self, inst: &InstData) -> Result<Vec<Vec<Reg>>, String> {
-        match inst.op {
-            ops::Op::For { start, end, step } => self.run_for(inst, start, end, step),
-            ops::Op::While {} => self.run_while(inst),
-            ops::Op::If { cond } => self.run_if(inst, cond),
-            ops::Op::Yield {} => Ok(Vec::new()),
-            ops::Op::Reduce { axis, order } => self.reduce(inst, axis as usize, order),
+        let yields = || {
+            let without = || format!("`{}` without a result", inst.op.mnemonic());
+            inst.results.first().copied().ok_or_else(without)
+        };
+        let regs = match inst.op {
+            ops::Op::For { start, end, step } => return self.run_for(inst, start, end, step),
+            ops::Op::While {} => return self.run_while(inst),
+            ops::Op::If { cond } => return self.run_if(inst, cond),
+            ops::Op::Yield {} => return Ok(Vec::new()),
+            ops::Op::Reduce { axis, order } => return self.reduce(inst, axis as usize, order),
+            ops::Op::Atomic { kind, ptr, value, mask } => return self.atomic(inst, kind, ptr, value, mask),
+            ops::Op::AtomicCas { ptr, compare, value, mask } => {
+                return self.atomic_cas(inst, ptr, [compare, value], mask);
+            }
+            ops::Op::Store { ptr, value, mask } => return self.store(ptr, value, mask).map(|()| Vec::new()),
+            ops::Op::SharedAlloc { at, .. } => return self.shared_alloc(yields()?, at).map(|()| Vec::new()),
+            ops::Op::SharedStore { buffer, part, value } => {
+                return self.shared_store(buffer, part, value).map(|()| Vec::new());
+            }
+            ops::Op::Print { text, values } => return self.print(text, values.as_slice()).map(|()| Vec::new()),
             ops::Op::Sync { scope } => {
                 self.sync(scope);
-                Ok(Vec::new())
+                return Ok(Vec::new());
             }
-            ops::Op::SharedAlloc { at, .. } => self.shared_alloc(inst.results[0], at).map(|()| Vec::new()),
-            ops::Op::SharedStore { buffer, part, value } => self.shared_store(buffer, part, value).map(|()| Vec::new()),
-            ops::Op::SharedLoad { buffer, part, rest } => {
-                Ok(vec![self.shared_load(buffer, part, rest, inst.results[0])?])
-            }
-            ops::Op::Atomic { kind, ptr, value, mask } => self.atomic(inst, kind, ptr, value, mask),
-            ops::Op::AtomicCas { ptr, compare, value, mask } => self.atomic_cas(inst, ptr, [compare, value], mask),
             ops::Op::Assert { cond, message } => {
                 self.assertion(cond, message);
-                Ok(Vec::new())
+                return Ok(Vec::new());
             }
-            ops::Op::Print { text, values } => self.print(text, values.as_slice()).map(|()| Vec::new()),
-            ops::Op::Store { ptr, value, mask } => self.store(ptr, value, mask).map(|()| Vec::new()),
-            _ => Ok(vec![self.value(&inst.op, inst.results.first().copied())?]),
-        }
-    }
-
-    /// The registers of the one value that an operation yields.
-    #[expect(clippy::wildcard_enum_match_arm, reason = "what is left yields none")]
-    fn value(&mut self, op: &ops::Op, result: Option<Value>) -> Result<Vec<Reg>, String> {
-        match *op {
-            ops::Op::Const { value } => Ok(vec![self.constant(value)]),
-            ops::Op::Outer { dtype, value } => Ok(vec![self.outer(dtype, value)]),
-            ops::Op::ProgramId { axis } => Ok(vec![self.mov(Ty::U32, Operand::Special(Special::Ctaid(axis.0)))]),
-            ops::Op::NumPrograms { axis } => Ok(vec![self.mov(Ty::U32, Operand::Special(Special::Nctaid(axis.0)))]),
-            ops::Op::Splat { x, .. } => {
-                let count = result.map_or(1, |v| self.registers(v));
-                Ok(vec![self.regs[x][0]; count])
-            }
+            ops::Op::SharedLoad { buffer, part, rest } => self.shared_load(buffer, part, rest, yields()?)?,
+            ops::Op::Load { ptr, mask, other } => self.load(ptr, mask, other)?,
+            ops::Op::Dot { kind, a, b, acc } => self.dot(a, b, acc, kind)?,
+            ops::Op::Convert { x } => self.convert(x, yields()?)?,
+            ops::Op::Const { value } => vec![self.constant(value)],
+            ops::Op::Outer { dtype, value } => vec![self.outer(dtype, value)],
+            ops::Op::ProgramId { axis } => vec![self.mov(Ty::U32, Operand::Special(Special::Ctaid(axis.0)))],
+            ops::Op::NumPrograms { axis } => vec![self.mov(Ty::U32, Operand::Special(Special::Nctaid(axis.0)))],
+            ops::Op::Splat { x, .. } => vec![self.regs[x][0]; self.registers(yields()?)],
             ops::Op::Broadcast { x, .. } => {
-                let registers = demand::broadcast(self.func, x, result.ok_or("a broadcast without a result")?)?;
-                Ok(registers.into_iter().map(|r| self.regs[x][r]).collect())
+                let registers = demand::broadcast(self.func, x, yields()?)?;
+                registers.into_iter().map(|r| self.regs[x][r]).collect()
             }
-            ops::Op::Dot { kind, a, b, acc } => self.dot(a, b, acc, kind),
             // Neither changes a column.
-            ops::Op::Reshape { x, .. } | ops::Op::Permute { x, .. } => Ok(self.regs[x].clone()),
-            ops::Op::Convert { x } => self.convert(x, result.ok_or("a conversion without a result")?),
-            ops::Op::Load { ptr, mask, other } => self.load(ptr, mask, other),
+            ops::Op::Reshape { x, .. } | ops::Op::Permute { x, .. } => self.regs[x].clone(),
             // Several at once.
             ops::Op::Unary { kind, x } => {
-                let result = result.ok_or("a function without a result")?;
+                let result = yields()?;
                 let read: Vec<usize> = (0..self.registers(result)).filter(|&r| self.demand.reads(result, r)).collect();
                 let operands: Vec<Reg> = read.iter().map(|&r| self.regs[x][r]).collect();
                 let values = self.unary(kind, self.dtype(x)?, &operands);
-                self.tile(result, |_, r| Ok(read.binary_search(&r).map_or(Reg::NONE, |at| values[at])))
+                self.tile(result, |_, r| Ok(read.binary_search(&r).map_or(Reg::NONE, |at| values[at])))?
             }
-            op if demand::is_elementwise(&op) || matches!(op, ops::Op::Arange { .. }) => {
-                let result = result.ok_or("an operation without a result")?;
-                self.tile(result, |cx, r| cx.compute(&op, result, r))
+            ops::Op::Arange { .. }
+            | ops::Op::Cast { .. }
+            | ops::Op::Select { .. }
+            | ops::Op::Offset { .. }
+            | ops::Op::Binary { .. }
+            | ops::Op::Compare { .. }
+            | ops::Op::Ternary { .. } => {
+                let result = yields()?;
+                self.tile(result, |cx, r| cx.compute(&inst.op, result, r))?
             }
-            _ => Err(format!("`{}` yields no value", op.mnemonic())),
-        }
+        };
+        Ok(vec![regs])
     }
 
     pub fn constant(&mut self, value: Constant) -> Reg {

@@ -41,12 +41,12 @@ pub(super) fn check(func: &Function, data: &InstData) -> Result<(), String> {
             let mut other = None;
             data.op.for_each_operand(|v| {
                 let first = *first.get_or_insert(v);
-                other = other.or(Some(v).filter(|&v| func.layout_of[v] != func.layout_of[first]));
+                other = other.or(Some(v).filter(|&v| func.place_of[v] != func.place_of[first]));
             });
             other.zip(first).map_or(Ok(()), |(v, first)| Err(differ(data, v, first)))
         }
         LayoutRule::Carried => func.carried(data).try_for_each(|position| {
-            let other = position.values().find(|&v| func.layout_of[v] != func.layout_of[position.result]);
+            let other = position.values().find(|&v| func.place_of[v] != func.place_of[position.result]);
             other.map_or(Ok(()), |v| Err(differ(data, v, position.result)))
         }),
         LayoutRule::View => {
@@ -123,7 +123,7 @@ fn check_own(func: &Function, data: &InstData) -> Result<(), String> {
             return Err("a reduction whose order is not written".into());
         }
         let x = data.args[0];
-        if data.args.iter().any(|&v| func.layout_of[v] != func.layout_of[x]) {
+        if data.args.iter().any(|&v| func.place_of[v] != func.place_of[x]) {
             return Err("a reduction of tiles in different layouts".into());
         }
         let shape = func.ty(x).shape;

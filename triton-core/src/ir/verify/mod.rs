@@ -21,8 +21,7 @@
 mod layouts;
 
 use super::{Block, Function, Inst, InstData, Value};
-use crate::ops::{self, LayoutRule, Op, Text};
-use crate::types::{DType, Shape, Type};
+use crate::ops::{self, Given, Op, Signature, Text};
 use std::collections::HashSet;
 
 /// A rule that is broken.
@@ -120,90 +119,55 @@ impl Verifier<'_> {
 
     fn check_types(&mut self, inst: Inst, data: &InstData) {
         let func = self.func;
-        let types = |values: &[Value]| values.iter().map(|&v| func.ty(v)).collect::<Vec<_>>();
-        let results = types(&data.results);
-        let expected = match ops::infer(&data.op, &|v| func.ty(v)) {
-            Err(message) => return self.report(Some(inst), message),
-            Ok(ty) => ty,
-        };
-        if let Op::Assert { message: text, .. } | Op::Print { text, .. } = data.op {
-            let counts = match (func.texts.get(text.0 as usize), data.op) {
-                (None, _) => return self.report(Some(inst), format!("there is no text ${}", text.0)),
-                (Some(text), Op::Print { values, .. }) => (Text::pieces(text).len() - 1, values.as_slice().len()),
-                (Some(_), _) => (0, 0),
-            };
-            if counts.0 != counts.1 {
-                self.report(
-                    Some(inst),
-                    format!("{} values for the {} placeholders of ${}", counts.1, counts.0, text.0),
-                );
-            }
-        }
-        if data.op.regions() == 0 && data.op.layout_rule() != LayoutRule::Carried {
-            if expected.into_iter().collect::<Vec<_>>() != results || !data.args.is_empty() || !data.regions.is_empty()
-            {
-                self.report(Some(inst), format!("`{}` does not yield {results:?}", data.op.mnemonic()));
-            }
-            return;
-        }
-        if let Err(message) = check_structure(func, data, &results, &types(&data.args)) {
+        let checked = check_text(func, &data.op).and_then(|()| check_signature(func, data));
+        if let Err(message) = checked {
             self.report(Some(inst), message);
         }
     }
 }
 
-/// Parameters and yields of the regions of a structured operation.
-#[expect(clippy::wildcard_enum_match_arm, reason = "the table says which operations own regions")]
-fn check_structure(func: &Function, data: &InstData, results: &[Type], args: &[Type]) -> Result<(), String> {
-    let types = |values: &[Value]| values.iter().map(|&v| func.ty(v)).collect::<Vec<_>>();
-    // Parameters and yielded types of each region.
-    let expected: Vec<(Vec<Type>, Vec<Type>)> = match data.op {
-        Op::For { start, .. } => {
-            let params = [&[func.ty(start)], args].concat();
-            vec![(params, args.to_vec())]
-        }
-        Op::While {} => vec![(args.to_vec(), vec![Type::scalar(DType::Bool)]), (args.to_vec(), args.to_vec())],
-        Op::If { .. } => vec![(Vec::new(), results.to_vec()), (Vec::new(), results.to_vec())],
-        Op::Reduce { axis, order } => {
-            let scalars: Vec<Type> = args.iter().map(|t| t.with_shape(Shape::SCALAR)).collect();
-            let shape = args.first().map_or(Shape::SCALAR, |t| t.shape);
-            if args.iter().any(|t| t.shape != shape) || usize::try_from(axis).map_or(true, |axis| axis >= shape.rank())
-            {
-                return Err(format!("a reduction of {} along axis {axis}", show(args)));
-            }
-            let Some(reduced) = order.fold(shape, axis as usize) else {
-                return Err(format!(
-                    "an order of bits that {shape} does not have along axis {axis}, or that names one twice"
-                ));
-            };
-            let expected: Vec<Type> = args.iter().map(|t| t.with_shape(reduced)).collect();
-            if results != expected {
-                return Err(format!("a reduction that yields {}, not {}", show(results), show(&expected)));
-            }
-            vec![([scalars.clone(), scalars.clone()].concat(), scalars)]
-        }
-        _ => Vec::new(),
-    };
-    let name = data.op.mnemonic();
-    if data.regions.len() != data.op.regions() {
-        return Err(format!("`{name}` has {} regions, not {}", data.regions.len(), data.op.regions()));
-    }
-    let carried = matches!(data.op, Op::For { .. } | Op::While {});
-    if carried && results != args {
-        return Err(format!("`{name}` carries {}, and yields {}", show(args), show(results)));
-    }
-    for (&region, (params, yielded)) in data.regions.iter().zip(expected) {
-        if types(&func.blocks[region].params) != params {
-            return Err(format!("a region of `{name}` needs parameters {}", show(&params)));
-        }
-        let ends = func.blocks[region].insts.last().is_some_and(|&last| func.insts[last].op == Op::Yield {});
-        if !ends || types(func.yielded(region)) != yielded {
-            return Err(format!("a region of `{name}` has to yield {}", show(&yielded)));
-        }
+/// The text of an assertion or a line to print exists, and has as many placeholders as there are values.
+fn check_text(func: &Function, op: &Op) -> Result<(), String> {
+    let (Op::Assert { message: text, .. } | Op::Print { text, .. }) = *op else { return Ok(()) };
+    let known = func.texts.get(text.0 as usize).ok_or_else(|| format!("there is no text ${}", text.0))?;
+    let Op::Print { values, .. } = op else { return Ok(()) };
+    let (values, placeholders) = (values.as_slice().len(), Text::pieces(known).len() - 1);
+    if values != placeholders {
+        return Err(format!("{values} values for the {placeholders} placeholders of ${}", text.0));
     }
     Ok(())
 }
 
-fn show(types: &[Type]) -> String {
-    format!("({})", types.iter().map(Type::to_string).collect::<Vec<_>>().join(", "))
+/// Types of results, and of the parameters and yields of regions, are those that [`ops::infer`] says.
+fn check_signature(func: &Function, data: &InstData) -> Result<(), String> {
+    let types = |values: &[Value]| values.iter().map(|&v| func.ty(v)).collect::<Vec<_>>();
+    let (name, args) = (data.op.mnemonic(), types(&data.args));
+    let yielded = data.regions.first().map_or(Vec::new(), |&region| types(func.yielded(region)));
+    let given = Given { args: &args, yielded: &yielded };
+    let (results, regions) = match ops::infer(&data.op, &|v| func.ty(v), given)? {
+        Signature::Structured { results, regions } => (results, regions),
+        Signature::Plain(expected) => {
+            let found = (data.results.first().map(|&v| func.ty(v)), data.results.len() < 2);
+            if found != (expected, true) || !data.args.is_empty() || !data.regions.is_empty() {
+                return Err(format!("`{name}` does not yield {:?}", types(&data.results)));
+            }
+            return Ok(());
+        }
+    };
+    if data.regions.len() != data.op.regions() {
+        return Err(format!("`{name}` has {} regions, not {}", data.regions.len(), data.op.regions()));
+    }
+    if types(&data.results) != results {
+        return Err(format!("`{name}` yields {}, not {}", ops::list(&types(&data.results)), ops::list(&results)));
+    }
+    for (&region, [params, yielded]) in data.regions.iter().zip(regions) {
+        if types(&func.blocks[region].params) != params {
+            return Err(format!("a region of `{name}` needs parameters {}", ops::list(&params)));
+        }
+        let ends = func.blocks[region].insts.last().is_some_and(|&last| func.insts[last].op == Op::Yield {});
+        if !ends || types(func.yielded(region)) != yielded {
+            return Err(format!("a region of `{name}` has to yield {}", ops::list(&yielded)));
+        }
+    }
+    Ok(())
 }

@@ -13,11 +13,11 @@
 use super::graph::{Graph, Role, Var, VarKind};
 use super::{accessed, fold_order, products};
 use crate::analysis::axis::AxisInfo;
-use crate::entity::SideTable;
-use crate::ir::{Function, Value};
+use crate::entity::{Interner, SideTable};
+use crate::ir::{Function, LayoutId, Value};
 use crate::layout::{Layout, cost};
 use crate::ops::{DotKind, Op};
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
 
 /// Labels of a variable.
 const MOST: usize = 16;
@@ -25,46 +25,22 @@ const MOST: usize = 16;
 /// Labels of a product.
 const MOST_OF_PRODUCT: usize = 64;
 
-/// A layout of [`Layouts`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Id(u32);
-
 /// Every layout considered, once.
-#[derive(Default)]
-pub(super) struct Layouts {
-    all: Vec<Layout>,
-    ids: HashMap<Layout, Id>,
-}
-
-impl Layouts {
-    pub fn id(&mut self, layout: Layout) -> Id {
-        if let Some(&id) = self.ids.get(&layout) {
-            return id;
-        }
-        let id = Id(self.all.len() as u32);
-        self.all.push(layout.clone());
-        self.ids.insert(layout, id);
-        id
-    }
-
-    pub fn get(&self, id: Id) -> &Layout {
-        &self.all[id.0 as usize]
-    }
-}
+pub(super) type Layouts = Interner<LayoutId, Layout>;
 
 /// What a variable can be labelled with: the layouts of its operands follow from it, and that of its result. (Of operands in
 /// registers; an operand that stays in shared memory will be one more form.)
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Label {
     /// One layout for all.
-    Tile(Id),
+    Tile(LayoutId),
     /// The instructions of a product, and the layouts of its operands and its sum.
-    Product { kind: DotKind, left: Id, right: Id, sum: Id },
+    Product { kind: DotKind, left: LayoutId, right: LayoutId, sum: LayoutId },
 }
 
 impl Label {
     /// The layout in which an operand is needed.
-    pub fn needs(self, role: Role) -> Id {
+    pub fn needs(self, role: Role) -> LayoutId {
         match (self, role) {
             (Label::Tile(id), _) | (Label::Product { sum: id, .. }, Role::Domain) => id,
             (Label::Product { left, .. }, Role::Left) => left,
@@ -115,7 +91,7 @@ impl Search<'_> {
         for var in order {
             if self.labels[var].is_empty() {
                 let layout = self.coalesced(var, [1, 1], false);
-                self.add_any(var, layout, true);
+                self.propose(var, layout, true);
                 self.spread();
             }
         }
@@ -149,7 +125,7 @@ impl Search<'_> {
                 let tilings = products::tilings(func, kind, a, acc);
                 for &tiling in &tilings {
                     if let Some(layouts) = products::mma(func, [a, b, acc], tiling) {
-                        let [left, right, sum] = layouts.map(|layout| self.layouts.id(layout));
+                        let [left, right, sum] = layouts.map(|layout| self.layouts.intern(layout));
                         self.add(var, Label::Product { kind: DotKind::Mma, left, right, sum });
                     }
                 }
@@ -163,7 +139,7 @@ impl Search<'_> {
                 let mut warps: Vec<usize> = order.iter().copied().filter(|&d| d != axis as usize).collect();
                 warps.push(axis as usize);
                 let layout = Layout::blocked(shape, &order, [1, 1], func.num_warps, &warps);
-                self.add_any(var, layout, false);
+                self.propose(var, layout, false);
             }
             VarKind::Elementwise | VarKind::Carried(_) => {}
         }
@@ -175,7 +151,7 @@ impl Search<'_> {
             for rows_apart in [false, true] {
                 if vector > 0 && (shape.rank() > 1 || !rows_apart) {
                     let layout = self.coalesced(var, [vector, 1], rows_apart);
-                    self.add_any(var, layout, false);
+                    self.propose(var, layout, false);
                 }
             }
         }
@@ -183,14 +159,23 @@ impl Search<'_> {
         if self.permutes && bits <= 16 && widest > 1 {
             for rows in [32 / bits, 128 / bits] {
                 let layout = self.coalesced(var, [widest, rows.min(share / widest).max(1)], false);
-                self.add_any(var, layout, false);
+                self.propose(var, layout, false);
             }
         }
     }
 
+    fn propose(&mut self, var: usize, layout: Layout, needed: bool) {
+        let id = self.layouts.intern(layout);
+        self.add_any(var, id, needed);
+    }
+
     /// Adds the label of a variable of which a layout is known.
-    fn add_any(&mut self, var: usize, layout: Layout, needed: bool) {
+    fn add_any(&mut self, var: usize, id: LayoutId, needed: bool) {
         let Var { kind, shape, bits, ref insts, .. } = self.graph.vars[var];
+        if self.labels[var].iter().any(|label| label.needs(Role::Domain) == id) {
+            return;
+        }
+        let layout = &self.layouts[id];
         // A tile may be larger than that by itself, but not because threads hold the same.
         let share = (shape.elements() / u64::from(32 * self.func.num_warps)).max(1);
         let most = share.max(u64::from(cost::TILE_REGISTERS / bits.div_ceil(32).max(1)));
@@ -199,20 +184,19 @@ impl Search<'_> {
         }
         let op = self.func.insts[insts[0]].op;
         if let (VarKind::Reduce, Op::Reduce { axis, .. }) = (kind, op)
-            && fold_order(&layout, shape, axis as usize).is_none()
+            && fold_order(layout, shape, axis as usize).is_none()
         {
             return;
         }
         let (VarKind::Dot, Op::Dot { a, acc, .. }) = (kind, op) else {
-            let id = self.layouts.id(layout);
             return self.add(var, Label::Tile(id));
         };
         let tensor = self.labels[var].iter().any(|l| matches!(l, Label::Product { kind: DotKind::Mma, .. }));
-        let Some([left, right]) = products::fma(self.func, a, acc, &layout).filter(|_| !tensor) else { return };
+        let Some([left, right]) = products::fma(self.func, a, acc, layout).filter(|_| !tensor) else { return };
         let small = |l: &Layout| l.registers() as u32 <= cost::TILE_REGISTERS;
         if needed || self.labels[var].len() < MOST && small(&left) && small(&right) {
-            let [left, right, sum] = [left, right, layout].map(|layout| self.layouts.id(layout));
-            self.add(var, Label::Product { kind: DotKind::Fma, left, right, sum });
+            let [left, right] = [left, right].map(|layout| self.layouts.intern(layout));
+            self.add(var, Label::Product { kind: DotKind::Fma, left, right, sum: id });
         }
     }
 
@@ -228,12 +212,11 @@ impl Search<'_> {
     fn spread(&mut self) {
         let (func, graph) = (self.func, self.graph);
         while let Some((var, label)) = self.queue.pop_front() {
-            let own = self.layouts.get(label.needs(Role::Domain));
-            if let Some(result) = graph.yields(func, var, own) {
+            if let Some(result) = graph.yields(func, &mut self.layouts, var, label.needs(Role::Domain)) {
                 for &i in &graph.users[var] {
                     let used = &graph.uses[i];
                     if used.role == Role::Domain
-                        && let Some(layout) = graph.seen(func, used.value, &result)
+                        && let Some(layout) = graph.seen(func, &mut self.layouts, used.value, result)
                     {
                         self.add_any(used.var, layout, false);
                     }
@@ -244,7 +227,7 @@ impl Search<'_> {
                 let Some((from, _)) = used.from else { continue };
                 // A reduction's operand has a dimension that its result does not tell of.
                 if graph.vars[from].kind != VarKind::Reduce
-                    && let Some(layout) = graph.origin(func, used.value, self.layouts.get(label.needs(used.role)))
+                    && let Some(layout) = graph.origin(func, &mut self.layouts, used.value, label.needs(used.role))
                 {
                     self.add_any(from, layout, false);
                 }

@@ -41,7 +41,7 @@ impl<'a> Costs<'a> {
     /// Cycles of a variable over all executions, including what is rematerialised for it.
     pub fn of(&self, var: usize, label: Label, layouts: &Layouts) -> f64 {
         let Var { kind, shape, bits, weight, fastest, freq, ref insts, .. } = self.graph.vars[var];
-        let layout = layouts.get(label.needs(Role::Domain));
+        let layout = &layouts[label.needs(Role::Domain)];
         let registers = layout.registers() as f64;
         let once = match kind {
             VarKind::Elementwise => registers * self.warps * ISSUE * weight,
@@ -51,7 +51,7 @@ impl<'a> Costs<'a> {
             VarKind::Carried(_) => 0.0,
         };
         let words = f64::from(bits.div_ceil(32));
-        let held = self.graph.yields(self.func, var, layout).map_or(registers, |l| l.registers() as f64);
+        let held = self.graph.result_layout(self.func, var, layout).map_or(registers, |l| l.registers() as f64);
         let free = |i: &usize| self.rematerialised(&self.graph.uses[*i], label, layouts);
         let rematerialised: f64 = self.graph.operands[var].iter().map(free).sum();
         (once + held * words * self.warps * REGISTER) * freq + rematerialised
@@ -62,7 +62,7 @@ impl<'a> Costs<'a> {
         if used.from.is_some() {
             return 0.0;
         }
-        let registers = layouts.get(label.needs(used.role)).registers() as f64;
+        let registers = layouts[label.needs(used.role)].registers() as f64;
         registers * self.warps * ISSUE * cost::FREE * used.freq
     }
 
@@ -124,7 +124,7 @@ impl<'a> Costs<'a> {
             return f64::INFINITY;
         };
         let (depth, elements) = (f64::from(self.func.ty(a).shape.dims()[1]), self.func.ty(acc).shape.elements());
-        let of = |id| layouts.get(id).registers() as f64;
+        let of = |id| layouts[id].registers() as f64;
         let operands = (of(left) + of(right)) * self.warps * REGISTER;
         let words = f64::from(self.func.ty(acc).elem.bits().div_ceil(32));
         match kind {

@@ -5,65 +5,98 @@
 //! block that runs as rarely as value and user together, so outside the loops that use it, and inside the branch that
 //! does. Instead of a wide value, its narrower source may be converted, and the value recomputed.
 
+use super::candidates::Layouts;
 use super::fold_order;
 use super::graph::{Graph, Role, Source, is_tile};
-use super::labelling::Choice;
+use super::labelling::{Assignment, Choice};
 use crate::entity::SideTable;
-use crate::ir::{Block, Carried, Function, Inst, InstData, Stage, Value};
+use crate::hash::WordHash;
+use crate::ir::{Block, Carried, Function, Inst, InstData, LayoutId, Place, Stage, Value};
 use crate::layout::{Layout, estimate};
 use crate::ops::{BitOrder, LayoutRule, Op};
 use crate::passes::Env;
 use std::collections::HashMap;
 
+/// What was written.
+pub(super) struct Written {
+    pub graph: Graph,
+    pub chosen: Vec<Choice>,
+    /// Operations on data that were recomputed.
+    pub recomputed: Vec<Inst>,
+}
+
 /// See the [module's page](self).
 ///
 /// # Errors
 /// A layout that an operation cannot have: a bug in layout assignment.
-pub(super) fn emit(func: &mut Function, env: &Env, graph: &Graph, chosen: &[Choice]) -> Result<Vec<Inst>, String> {
-    let mut available: HashMap<(Value, Layout), Vec<Block>> = HashMap::new();
+pub(super) fn emit(func: &mut Function, env: &Env, assignment: Assignment) -> Result<Written, String> {
+    let Assignment { graph, chosen, layouts } = assignment;
+    func.stage = Stage::LaidOut;
+    func.layouts = layouts;
+    let available = wanted(func, env, &graph, &chosen)?;
+    let definition = SideTable::new(None);
+    let (open, recomputed) = (Vec::new(), Vec::new());
+    let (made, before) = (HashMap::default(), HashMap::default());
+    let (graph_of, chosen_of) = (&graph, &chosen[..]);
+    let mut writer =
+        Writer { env, graph: graph_of, chosen: chosen_of, available, func, open, made, definition, recomputed, before };
+    let body = writer.func.body;
+    writer.block(body, &[])?;
+    let recomputed = writer.recomputed;
+    Ok(Written { graph, chosen, recomputed })
+}
+
+/// A value in a layout.
+type Tile = (Value, LayoutId);
+
+/// The blocks in which values are needed in a layout.
+fn wanted(
+    func: &mut Function,
+    env: &Env,
+    graph: &Graph,
+    chosen: &[Choice],
+) -> Result<HashMap<Tile, Vec<Block>, WordHash>, String> {
+    let mut available: HashMap<Tile, Vec<Block>, WordHash> = HashMap::default();
+    let mut layouts = std::mem::take(&mut func.layouts);
     for used in &graph.uses {
         let Some((from, origin)) = used.from else { continue };
-        let layout = graph.origin(func, used.value, operand(&chosen[used.var], used.role));
+        let layout = graph.origin(func, &mut layouts, used.value, operand(&chosen[used.var], used.role));
         let layout = layout.ok_or("a view without a layout")?;
-        if let Some(narrow) = recomputed_from(func, env, graph, chosen, from, &layout)
+        if let Some(narrow) = recomputed_from(func, &layouts, env, graph, chosen, from, layout)
             && let Source::Var(_) = graph.source[narrow]
         {
             let chain = graph.vars[from].insts.iter().flat_map(|&inst| func.insts[inst].results.iter().copied());
             for value in chain.chain([narrow]) {
-                available.entry((value, layout.clone())).or_default().push(used.block);
+                available.entry((value, layout)).or_default().push(used.block);
             }
         }
         available.entry((origin, layout)).or_default().push(used.block);
     }
-    func.stage = Stage::LaidOut;
-    let definition = SideTable::new(None);
-    let (open, recomputed) = (Vec::new(), Vec::new());
-    let (made, before) = (HashMap::new(), HashMap::new());
-    let mut writer = Writer { env, graph, chosen, available, func, open, made, definition, recomputed, before };
-    let body = writer.func.body;
-    writer.block(body, &[])?;
-    Ok(writer.recomputed)
+    func.layouts = layouts;
+    Ok(available)
 }
 
 /// What is converted in place of a variable's result that is needed in this layout.
 fn recomputed_from(
     func: &Function,
+    layouts: &Layouts,
     env: &Env,
     graph: &Graph,
     chosen: &[Choice],
     var: usize,
-    layout: &Layout,
+    id: LayoutId,
 ) -> Option<Value> {
-    let cycles = |bits| estimate::cycles(&chosen[var].domain, layout, bits, env.target.info().stmatrix);
+    let (domain, layout) = (&layouts[chosen[var].domain], &layouts[id]);
+    let cycles = |bits| estimate::cycles(domain, layout, bits, env.target.info().stmatrix);
     graph.vars[var].narrow.filter(|_| graph.moved(func, var, layout, cycles).1)
 }
 
 /// The layout in which a variable needs an operand.
-fn operand(choice: &Choice, role: Role) -> &Layout {
-    match (role, &choice.product) {
+fn operand(choice: &Choice, role: Role) -> LayoutId {
+    match (role, choice.product) {
         (Role::Left, Some((_, [left, _]))) => left,
         (Role::Right, Some((_, [_, right]))) => right,
-        (Role::Domain | Role::Left | Role::Right, _) => &choice.domain,
+        (Role::Domain | Role::Left | Role::Right, _) => choice.domain,
     }
 }
 
@@ -73,22 +106,22 @@ struct Writer<'a> {
     graph: &'a Graph,
     chosen: &'a [Choice],
     /// Blocks in which a value is wanted in a layout.
-    available: HashMap<(Value, Layout), Vec<Block>>,
+    available: HashMap<Tile, Vec<Block>, WordHash>,
     /// The blocks around the walk, outermost first, with the instructions they have so far.
     open: Vec<(Block, Vec<Inst>)>,
     /// Values in a layout, and the blocks in which they are known.
-    made: HashMap<(Value, Layout), Vec<(Block, Value)>>,
+    made: HashMap<Tile, Vec<(Block, Value)>, WordHash>,
     /// The instruction that defines a value, and how many blocks were open there.
     definition: SideTable<Value, Option<(Inst, usize)>>,
     /// Operations on data that were recomputed.
     recomputed: Vec<Inst>,
     /// As they were at stage 0, those that may be.
-    before: HashMap<Inst, Op>,
+    before: HashMap<Inst, Op, WordHash>,
 }
 
 impl Writer<'_> {
     /// A block, which yields values in these layouts.
-    fn block(&mut self, block: Block, yields: &[Option<Layout>]) -> Result<(), String> {
+    fn block(&mut self, block: Block, yields: &[Option<LayoutId>]) -> Result<(), String> {
         let insts = std::mem::take(&mut self.func.blocks[block].insts);
         self.open.push((block, Vec::new()));
         for inst in insts {
@@ -121,42 +154,47 @@ impl Writer<'_> {
         }
         let Some(var) = self.graph.var_of[inst] else {
             // A scalar may be the one element of a tile, which every thread has in any layout.
-            let warps = self.func.num_warps;
-            return self.operands(inst, |_| Layout::coalesced(1, 1, warps));
+            let one = self.func.layouts.intern(Layout::coalesced(1, 1, self.func.num_warps));
+            return self.operands(inst, one);
         };
         if self.graph.vars[var].narrow.is_some() {
             self.before.insert(inst, data.op);
         }
-        let Choice { domain, product, .. } = self.chosen[var].clone();
-        let mut result = domain.clone();
+        let Choice { domain, product, .. } = self.chosen[var];
+        let mut result = domain;
         match (data.op, product) {
             (Op::Reduce { axis, order }, _) => {
-                let shape = self.func.ty(data.args[0]).shape;
-                let own = fold_order(&domain, shape, axis as usize).ok_or("no order for a reduction")?;
+                let (shape, layout) = (self.func.ty(data.args[0]).shape, &self.func.layouts[domain]);
+                let own = fold_order(layout, shape, axis as usize).ok_or("no order for a reduction")?;
                 let order = if order == BitOrder::Any { own } else { order };
-                result = domain.slice_axis(shape, axis as usize).ok_or("a reduction along no axis")?;
-                self.operands(inst, |_| domain.clone())?;
+                let sliced = layout.slice_axis(shape, axis as usize).ok_or("a reduction along no axis")?;
+                result = self.func.layouts.intern(sliced);
+                self.operands(inst, domain)?;
                 self.func.insts[inst].op = Op::Reduce { axis, order };
             }
             (Op::Dot { a, b, acc, .. }, Some((kind, [left, right]))) => {
-                let (a, b, acc) = (self.get(a, &left)?, self.get(b, &right)?, self.get(acc, &domain)?);
+                let (a, b, acc) = (self.get(a, left)?, self.get(b, right)?, self.get(acc, domain)?);
                 self.func.insts[inst].op = Op::Dot { kind, a, b, acc };
             }
-            _ => self.operands(inst, |_| domain.clone())?,
+            _ => self.operands(inst, domain)?,
         }
         for value in data.results.into_iter().filter(|&v| is_tile(self.func, v)).collect::<Vec<_>>() {
-            self.func.set_layout(value, result.clone());
+            self.set(value, result);
         }
         Ok(())
     }
 
-    /// Replaces the tiles among the operands of an instruction by themselves in the layouts that it needs.
-    fn operands(&mut self, inst: Inst, layout: impl Fn(Value) -> Layout) -> Result<(), String> {
+    fn set(&mut self, value: Value, layout: LayoutId) {
+        self.func.place_of[value] = Some(Place::Registers(layout));
+    }
+
+    /// Replaces the tiles among the operands of an instruction by themselves in the layout that it needs.
+    fn operands(&mut self, inst: Inst, layout: LayoutId) -> Result<(), String> {
         let mut replaced = Vec::new();
         self.func.insts[inst].for_each_operand(|v| replaced.push((v, v)));
         for (value, new) in &mut replaced {
             if is_tile(self.func, *value) {
-                *new = self.get(*value, &layout(*value))?;
+                *new = self.get(*value, layout)?;
             }
         }
         let new = |v: Value| replaced.iter().find(|(old, _)| *old == v).map_or(v, |&(_, new)| new);
@@ -165,11 +203,11 @@ impl Writer<'_> {
     }
 
     /// A value in a layout.
-    fn get(&mut self, value: Value, layout: &Layout) -> Result<Value, String> {
-        if !is_tile(self.func, value) || self.func.layout(value) == Some(layout) {
+    fn get(&mut self, value: Value, layout: LayoutId) -> Result<Value, String> {
+        if !is_tile(self.func, value) || self.func.layout_id(value) == Some(layout) {
             return Ok(value);
         }
-        let key = (value, layout.clone());
+        let key = (value, layout);
         let is_open = |block: Block| self.open.iter().any(|&(open, _)| open == block);
         let known = self.made.get(&key).and_then(|all| all.iter().find(|&&(block, _)| is_open(block)));
         if let Some(&(_, made)) = known {
@@ -183,24 +221,24 @@ impl Writer<'_> {
                 let op = copy.op;
                 let inst = self.func.insts.push(InstData { results: vec![result], ..copy });
                 let needed = match op.view() {
-                    Some((x, view)) => view.operand_layout(self.func.ty(x).shape, layout),
-                    None => Some(layout.clone()),
+                    Some((x, view)) => {
+                        let under = view.operand_layout(self.func.ty(x).shape, &self.func.layouts[layout]);
+                        self.func.layouts.intern(under.ok_or("a view without a layout")?)
+                    }
+                    None => layout,
                 };
-                let needed = needed.ok_or("a view without a layout")?;
-                self.operands(inst, |_| needed.clone())?;
+                self.operands(inst, needed)?;
                 (inst, home)
             }
             Source::Var(_) | Source::Scalar => {
                 let wanted = self.available.get(&key).map_or(&[][..], |blocks| blocks);
                 let outermost = (home..self.open.len()).find(|&i| wanted.contains(&self.open[i].0)).unwrap_or(home);
                 match self.graph.var_of[original] {
-                    Some(var)
-                        if recomputed_from(self.func, self.env, self.graph, self.chosen, var, layout).is_some() =>
-                    {
+                    Some(var) if self.recomputes(var, layout) => {
                         let result = self.func.types.push(self.func.ty(value));
                         let op = self.before.get(&original).copied().unwrap_or(copy.op);
                         let inst = self.func.insts.push(InstData { op, results: vec![result], ..copy });
-                        self.operands(inst, |_| layout.clone())?;
+                        self.operands(inst, layout)?;
                         self.recomputed.push(inst);
                         (inst, outermost)
                     }
@@ -209,26 +247,32 @@ impl Writer<'_> {
             }
         };
         let result = self.func.insts[inst].results[0];
-        self.func.set_layout(result, layout.clone());
+        self.set(result, layout);
         let (block, insts) = &mut self.open[depth];
         insts.push(inst);
         self.made.entry(key).or_default().push((*block, result));
         Ok(result)
     }
 
+    /// Whether a variable's result is computed again where it is needed in this layout.
+    fn recomputes(&self, var: usize, layout: LayoutId) -> bool {
+        let Writer { func, env, graph, chosen, .. } = self;
+        recomputed_from(func, &func.layouts, env, graph, chosen, var, layout).is_some()
+    }
+
     /// Loops and branches: what is carried has one layout from beginning to end.
     fn control(&mut self, inst: Inst, data: &InstData) -> Result<(), String> {
         let layout = |v: Value| match self.graph.source[v] {
-            Source::Var(var) => Some(self.chosen[var].domain.clone()),
+            Source::Var(var) => Some(self.chosen[var].domain),
             Source::Scalar | Source::Free | Source::View => None,
         };
-        let layouts: Vec<Option<Layout>> = data.results.iter().map(|&v| layout(v)).collect();
+        let layouts: Vec<Option<LayoutId>> = data.results.iter().map(|&v| layout(v)).collect();
         self.arguments(inst, &layouts)?;
         let carried: Vec<Carried> = self.func.carried(data).collect();
         for (position, layout) in carried.iter().zip(&layouts) {
-            let Some(layout) = layout else { continue };
+            let Some(layout) = *layout else { continue };
             for value in [Some(position.result)].into_iter().chain(position.params).flatten() {
-                self.func.set_layout(value, layout.clone());
+                self.set(value, layout);
             }
         }
         // Parameters are defined inside.
@@ -236,16 +280,16 @@ impl Writer<'_> {
         for (k, &region) in data.regions.iter().enumerate() {
             let params = self.func.blocks[region].params.clone();
             params.iter().for_each(|&param| self.definition[param] = Some((inst, depth)));
-            let yields = carried.iter().zip(&layouts).map(|(c, layout)| c.yields[k].and(layout.clone()));
+            let yields = carried.iter().zip(&layouts).map(|(c, layout)| c.yields[k].and(*layout));
             self.block(region, &yields.collect::<Vec<_>>())?;
         }
         Ok(())
     }
 
     /// Tiles among the arguments of an instruction, in the given layouts.
-    fn arguments(&mut self, inst: Inst, layouts: &[Option<Layout>]) -> Result<(), String> {
+    fn arguments(&mut self, inst: Inst, layouts: &[Option<LayoutId>]) -> Result<(), String> {
         for i in 0..self.func.insts[inst].args.len() {
-            if let Some(Some(layout)) = layouts.get(i) {
+            if let Some(&Some(layout)) = layouts.get(i) {
                 let value = self.func.insts[inst].args[i];
                 self.func.insts[inst].args[i] = self.get(value, layout)?;
             }

@@ -1,10 +1,12 @@
 //! Prints the choice and its cost.
 
 use super::accessed;
+use super::emit::Written;
 use super::graph::{Graph, VarKind, is_tile, weight};
 use super::labelling::Choice;
 use crate::analysis::axis::{self, AxisInfo};
 use crate::entity::SideTable;
+use crate::ir::print::Places;
 use crate::ir::{Block, Function, Inst, InstData, LayoutId, Value};
 use crate::layout::access::{Access, Form};
 use crate::layout::convert::{self, Plan};
@@ -15,7 +17,8 @@ use std::collections::BTreeSet;
 use std::fmt::Write;
 
 /// The lines of a placed function; `func` is what [`super::emit`] has written.
-pub(super) fn explain(func: &Function, env: &Env, graph: &Graph, chosen: &[Choice], recomputed: &[Inst]) -> String {
+pub(super) fn explain(func: &Function, env: &Env, written: &Written) -> String {
+    let Written { graph, chosen, recomputed } = written;
     let facts = axis::analyse(func, env.specialization);
     let mut lines = Lines {
         func,
@@ -25,6 +28,7 @@ pub(super) fn explain(func: &Function, env: &Env, graph: &Graph, chosen: &[Choic
         chosen,
         recomputed,
         out: String::new(),
+        places: Places::of(func),
         used: BTreeSet::new(),
         converts: 0,
         moved: 0.0,
@@ -32,8 +36,8 @@ pub(super) fn explain(func: &Function, env: &Env, graph: &Graph, chosen: &[Choic
     lines.block(func.body);
     let own: f64 = chosen.iter().map(|choice| choice.cost).sum();
     let mut out = String::new();
-    for id in lines.used {
-        let _ = writeln!(out, "layout {id} = {}", func.layouts[id]);
+    for (name, layout) in lines.used {
+        let _ = writeln!(out, "layout {name} = {}", func.layouts[layout]);
     }
     out.push_str(&lines.out);
     let _ = writeln!(
@@ -55,8 +59,9 @@ struct Lines<'a> {
     /// Operations that were recomputed.
     recomputed: &'a [Inst],
     out: String,
-    /// Layouts that are named.
-    used: BTreeSet<LayoutId>,
+    places: Places,
+    /// Layouts that are named, by their name in the text of the function.
+    used: BTreeSet<(LayoutId, LayoutId)>,
     converts: usize,
     moved: f64,
 }
@@ -148,8 +153,7 @@ impl Lines<'_> {
         let (Some(src), Some(dst)) = (func.layout(x), func.layout(result)) else { return };
         let Some(plan) = convert::plan(src, dst, func.ty(x).elem.bits(), self.stmatrix) else { return };
         let freq = self.graph.runs(block);
-        let to = func.layout_of[result].map_or(String::new(), |id| id.to_string());
-        self.used.extend(func.layout_of[result]);
+        let to = self.name(result).map_or(String::new(), |name| name.to_string());
         let what = format!("convert {} to {to}: {}", self.results(&[x]), means(&plan));
         self.converts += 1;
         self.moved += freq * plan.cost;
@@ -158,10 +162,16 @@ impl Lines<'_> {
 
     /// `f32[16,16] #0`.
     fn tile(&mut self, value: Value) -> String {
-        let id = self.func.layout_of[value];
-        self.used.extend(id);
-        let layout = id.map_or(String::new(), |id| format!(" {id}"));
+        let layout = self.name(value).map_or(String::new(), |name| format!(" {name}"));
         format!("{}{layout}", self.func.ty(value))
+    }
+
+    /// The name of a tile's layout.
+    fn name(&mut self, value: Value) -> Option<LayoutId> {
+        let layout = self.func.layout_id(value)?;
+        let name = self.places.layout(layout);
+        self.used.insert((name, layout));
+        Some(name)
     }
 }
 

@@ -11,13 +11,15 @@
 //! - *views*: changes of shape of data. They move no data, so what a user needs of a view is needed, in the layout that
 //!   follows from it, of the data itself ([`Graph::origin`]): before a broadcast there is less to convert.
 
+use super::candidates::Layouts;
 use crate::analysis::stride::{self, Strides};
 use crate::entity::SideTable;
-use crate::ir::{Block, Function, Inst, Value};
+use crate::ir::{Block, Function, Inst, LayoutId, Value};
 use crate::layout::{Layout, cost};
 use crate::ops::kinds::{BinaryKind, UnaryKind};
 use crate::ops::{Effect, LayoutRule, Op};
 use crate::types::{Elem, Shape};
+use std::borrow::Cow;
 use std::collections::HashSet;
 
 /// How a tile comes to be.
@@ -364,12 +366,20 @@ impl Graph {
     }
 
     /// The layout of a variable's result, if it works in this one.
-    pub fn yields(&self, func: &Function, var: usize, layout: &Layout) -> Option<Layout> {
+    pub fn yields(&self, func: &Function, layouts: &mut Layouts, var: usize, id: LayoutId) -> Option<LayoutId> {
+        match self.result_layout(func, var, &layouts[id])? {
+            Cow::Borrowed(_) => Some(id),
+            Cow::Owned(layout) => Some(layouts.intern(layout)),
+        }
+    }
+
+    /// The same, of a layout; borrowed if it is the very same.
+    pub fn result_layout<'a>(&self, func: &Function, var: usize, layout: &'a Layout) -> Option<Cow<'a, Layout>> {
         let Var { kind, shape, ref insts, .. } = self.vars[var];
         if let (VarKind::Reduce, Op::Reduce { axis, .. }) = (kind, func.insts[insts[0]].op) {
-            return layout.slice_axis(shape, axis as usize);
+            return layout.slice_axis(shape, axis as usize).map(Cow::Owned);
         }
-        Some(layout.clone())
+        Some(Cow::Borrowed(layout))
     }
 
     /// Cycles to have a variable's result, which is in layout `src`, in another one, and whether by computing it again from
@@ -389,23 +399,25 @@ impl Graph {
     }
 
     /// The layout that the data under a view must have for the view to have this one.
-    pub fn origin(&self, func: &Function, value: Value, layout: &Layout) -> Option<Layout> {
-        let (mut value, mut layout) = (value, layout.clone());
-        while self.source[value] == Source::View {
-            let (x, view) = func.insts[self.maker[value]?].op.view()?;
-            layout = view.operand_layout(func.ty(x).shape, &layout)?;
-            value = x;
+    pub fn origin(&self, func: &Function, layouts: &mut Layouts, value: Value, id: LayoutId) -> Option<LayoutId> {
+        if self.source[value] != Source::View {
+            return Some(id);
         }
-        Some(layout)
+        let (x, view) = func.insts[self.maker[value]?].op.view()?;
+        let under = view.operand_layout(func.ty(x).shape, &layouts[id])?;
+        let under = layouts.intern(under);
+        self.origin(func, layouts, x, under)
     }
 
     /// The layout that a view has if the data under it has this one; `None` for a broadcast, which leaves it open.
-    pub fn seen(&self, func: &Function, value: Value, layout: &Layout) -> Option<Layout> {
+    pub fn seen(&self, func: &Function, layouts: &mut Layouts, value: Value, id: LayoutId) -> Option<LayoutId> {
         if self.source[value] != Source::View {
-            return Some(layout.clone());
+            return Some(id);
         }
         let (x, view) = func.insts[self.maker[value]?].op.view()?;
-        view.result_layout(func.ty(x).shape, &self.seen(func, x, layout)?)
+        let under = self.seen(func, layouts, x, id)?;
+        let layout = view.result_layout(func.ty(x).shape, &layouts[under])?;
+        Some(layouts.intern(layout))
     }
 }
 

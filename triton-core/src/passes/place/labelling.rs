@@ -1,12 +1,13 @@
 //! The labels of minimal total cost.
 
-use super::candidates::{self, Id, Label, Layouts};
+use super::candidates::{self, Label, Layouts};
 use super::cost::Costs;
 use super::graph::{Graph, Role, Use};
 use crate::analysis::axis::{self, AxisInfo};
 use crate::entity::SideTable;
-use crate::ir::{Function, Value};
-use crate::layout::{Layout, estimate};
+use crate::hash::WordHash;
+use crate::ir::{Function, LayoutId, Value};
+use crate::layout::estimate;
 use crate::ops::DotKind;
 use crate::passes::Env;
 use crate::passes::pbqp::Problem;
@@ -16,11 +17,20 @@ use std::collections::HashMap;
 #[derive(Clone, Debug)]
 pub(super) struct Choice {
     /// The layout it works in.
-    pub domain: Layout,
+    pub domain: LayoutId,
     /// Of a product, the instructions, and the layouts of its left and its right operand.
-    pub product: Option<(DotKind, [Layout; 2])>,
+    pub product: Option<(DotKind, [LayoutId; 2])>,
     /// Its own cycles, over all executions.
     pub cost: f64,
+}
+
+/// What was chosen for a function.
+pub(super) struct Assignment {
+    pub graph: Graph,
+    /// For each variable.
+    pub chosen: Vec<Choice>,
+    /// Every layout considered.
+    pub layouts: Layouts,
 }
 
 /// The labelling of a function at stage 0 for a target and a specialization: variables, the labels of each, and what a choice
@@ -126,20 +136,19 @@ impl<'a> Labelling<'a> {
         Ok(problem)
     }
 
-    /// The layouts of a choice, and what writes them down.
-    pub(super) fn choose(self, choice: &[usize]) -> (Graph, Vec<Choice>) {
+    /// What is chosen, and what writes it down.
+    pub(super) fn choose(self, choice: &[usize]) -> Assignment {
         let costs = Costs::new(self.func, &self.env, &self.graph, &self.facts);
         let chosen = |(var, &label): (usize, &usize)| {
             let label = self.labels[var][label];
-            let layout = |id: Id| self.layouts.get(id).clone();
             let (domain, product) = match label {
-                Label::Tile(id) => (layout(id), None),
-                Label::Product { kind, left, right, sum } => (layout(sum), Some((kind, [layout(left), layout(right)]))),
+                Label::Tile(id) => (id, None),
+                Label::Product { kind, left, right, sum } => (sum, Some((kind, [left, right]))),
             };
             Choice { domain, product, cost: costs.of(var, label, &self.layouts) }
         };
         let chosen = choice.iter().enumerate().map(chosen).collect();
-        (self.graph, chosen)
+        Assignment { graph: self.graph, chosen, layouts: self.layouts }
     }
 }
 
@@ -149,42 +158,36 @@ struct Moves<'a> {
     graph: &'a Graph,
     layouts: &'a mut Layouts,
     stmatrix: bool,
-    known: HashMap<(Id, Id, u32), f64>,
+    known: HashMap<(LayoutId, LayoutId, u32), f64, WordHash>,
 }
 
 impl<'a> Moves<'a> {
     fn new(func: &'a Function, env: &Env, graph: &'a Graph, layouts: &'a mut Layouts) -> Moves<'a> {
-        Moves { func, graph, layouts, stmatrix: env.target.info().stmatrix, known: HashMap::new() }
+        Moves { func, graph, layouts, stmatrix: env.target.info().stmatrix, known: HashMap::default() }
     }
 
     /// The layouts of a variable's result.
-    fn yields(&mut self, var: usize, labels: &[Label]) -> Result<Vec<Id>, String> {
-        let of = |label: &Label| {
-            let layout = self.graph.yields(self.func, var, self.layouts.get(label.needs(Role::Domain)))?;
-            Some(self.layouts.id(layout))
-        };
+    fn yields(&mut self, var: usize, labels: &[Label]) -> Result<Vec<LayoutId>, String> {
+        let of = |label: &Label| self.graph.yields(self.func, self.layouts, var, label.needs(Role::Domain));
         labels.iter().map(of).collect::<Option<_>>().ok_or_else(|| "a label without a result".into())
     }
 
     /// The layouts in which the data under an operand is needed.
-    fn needs(&mut self, used: &Use, labels: &[Label]) -> Result<Vec<Id>, String> {
-        let of = |label: &Label| {
-            let layout = self.graph.origin(self.func, used.value, self.layouts.get(label.needs(used.role)))?;
-            Some(self.layouts.id(layout))
-        };
+    fn needs(&mut self, used: &Use, labels: &[Label]) -> Result<Vec<LayoutId>, String> {
+        let of = |label: &Label| self.graph.origin(self.func, self.layouts, used.value, label.needs(used.role));
         labels.iter().map(of).collect::<Option<_>>().ok_or_else(|| "a label without an operand".into())
     }
 
     /// What it costs to have a value of a variable, which is in layout `src`, in layout `dst`.
-    fn cycles(&mut self, src: Id, dst: Id, (var, value): (usize, Value)) -> f64 {
+    fn cycles(&mut self, src: LayoutId, dst: LayoutId, (var, value): (usize, Value)) -> f64 {
         let (layouts, stmatrix, known) = (&*self.layouts, self.stmatrix, &mut self.known);
         let mut of_bits = |bits: u32| {
-            let estimate = || estimate::cycles(layouts.get(src), layouts.get(dst), bits, stmatrix);
+            let estimate = || estimate::cycles(&layouts[src], &layouts[dst], bits, stmatrix);
             *known.entry((src, dst, bits)).or_insert_with(estimate)
         };
         match self.graph.vars[var].narrow {
             None => of_bits(self.func.ty(value).elem.bits()),
-            Some(_) => self.graph.moved(self.func, var, layouts.get(dst), of_bits).0,
+            Some(_) => self.graph.moved(self.func, var, &layouts[dst], of_bits).0,
         }
     }
 }

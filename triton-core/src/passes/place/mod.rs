@@ -36,8 +36,7 @@ use crate::layout::Layout;
 use crate::ops::{Access, AccessEffect, BitOrder, Memory, Op};
 use crate::passes::Env;
 use crate::types::Shape;
-use graph::Graph;
-use labelling::Choice;
+use labelling::Assignment;
 pub use labelling::Labelling;
 
 /// See the [module's page](self).
@@ -45,8 +44,8 @@ pub use labelling::Labelling;
 /// # Errors
 /// A reduction that no layout allows: a bug in this pass.
 pub fn place(func: &mut Function, env: &Env) -> Result<(), String> {
-    let (graph, chosen) = decide(func, env)?;
-    emit::emit(func, env, &graph, &chosen).map(|_| ())
+    let assignment = decide(func, env)?;
+    emit::emit(func, env, assignment).map(|_| ())
 }
 
 /// What [`place`] chooses for a function, line by line: the cost of each operation over all executions and its layouts,
@@ -55,13 +54,12 @@ pub fn place(func: &mut Function, env: &Env) -> Result<(), String> {
 /// # Errors
 /// As [`place`].
 pub fn explain(func: &Function, env: &Env) -> Result<String, String> {
-    let (graph, chosen) = decide(func, env)?;
     let mut placed = func.clone();
-    let recomputed = emit::emit(&mut placed, env, &graph, &chosen)?;
-    Ok(explain::explain(&placed, env, &graph, &chosen, &recomputed))
+    let written = emit::emit(&mut placed, env, decide(func, env)?)?;
+    Ok(explain::explain(&placed, env, &written))
 }
 
-fn decide(func: &Function, env: &Env) -> Result<(Graph, Vec<Choice>), String> {
+fn decide(func: &Function, env: &Env) -> Result<Assignment, String> {
     let mut labelling = Labelling::of(func, env)?;
     let least = labelling.least()?;
     Ok(labelling.choose(&least))
