@@ -26,7 +26,7 @@ pub fn units(n: usize) -> impl Iterator<Item = u32> + Clone {
     (0..n).map(|i| 1 << i)
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 struct Row {
     /// Its leading bit is set in no other row.
     vector: u32,
@@ -36,8 +36,9 @@ struct Row {
 /// A basis in reduced echelon form that remembers how each of its vectors was made.
 #[derive(Clone, Debug, Default)]
 pub struct Basis {
-    /// By leading bit, highest first.
-    rows: Vec<Row>,
+    /// The first `rank` of them, by leading bit, highest first. A word has 32 leading bits.
+    rows: [Row; 32],
+    rank: usize,
 }
 
 impl Basis {
@@ -57,7 +58,11 @@ impl Basis {
 
     /// Dimension of the span.
     pub fn rank(&self) -> usize {
-        self.rows.len()
+        self.rank
+    }
+
+    fn rows(&self) -> &[Row] {
+        &self.rows[..self.rank]
     }
 
     /// Adds a vector if it enlarges the span; whether it did.
@@ -71,20 +76,22 @@ impl Basis {
             return false;
         }
         let leading = 1 << vector.ilog2();
-        for row in &mut self.rows {
+        for row in &mut self.rows[..self.rank] {
             if row.vector & leading != 0 {
                 row.vector ^= vector;
                 row.combination ^= combination;
             }
         }
-        let at = self.rows.partition_point(|row| row.vector > vector);
-        self.rows.insert(at, Row { vector, combination });
+        let at = self.rows().partition_point(|row| row.vector > vector);
+        self.rows.copy_within(at..self.rank, at + 1);
+        self.rows[at] = Row { vector, combination };
+        self.rank += 1;
         true
     }
 
     /// What is left of a vector modulo the span, and the combination that was added to it on the way.
     fn reduce(&self, mut vector: u32, mut combination: u64) -> (u32, u64) {
-        for row in &self.rows {
+        for row in self.rows() {
             // The leading bit is set exactly if adding the row makes the number smaller.
             if vector ^ row.vector < vector {
                 vector ^= row.vector;
@@ -109,7 +116,7 @@ impl Basis {
 
     /// The vectors of the reduced echelon form, lowest leading bit first: the same for equal spans.
     pub fn vectors(&self) -> impl Iterator<Item = u32> + '_ {
-        self.rows.iter().rev().map(|row| row.vector)
+        self.rows().iter().rev().map(|row| row.vector)
     }
 }
 

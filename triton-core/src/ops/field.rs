@@ -144,6 +144,9 @@ pub(super) trait Field {
     fn read(reader: &mut Reader<'_>) -> Result<Self, String>
     where
         Self: Sized;
+    fn each_value(&self, f: &mut dyn FnMut(Value)) {
+        let _ = f;
+    }
     fn map_values(&mut self, f: &mut dyn FnMut(Value) -> Value) {
         let _ = f;
     }
@@ -165,6 +168,9 @@ impl Field for Value {
         let id = word.strip_prefix('v').and_then(|n| n.parse().ok());
         id.map(Value).ok_or_else(|| format!("`{word}` is not a value"))
     }
+    fn each_value(&self, f: &mut dyn FnMut(Value)) {
+        f(*self);
+    }
     fn map_values(&mut self, f: &mut dyn FnMut(Value) -> Value) {
         *self = f(*self);
     }
@@ -183,6 +189,9 @@ impl Field for Option<Value> {
             return Ok(None);
         }
         Value::read(reader).map(Some)
+    }
+    fn each_value(&self, f: &mut dyn FnMut(Value)) {
+        self.iter().for_each(|&value| f(value));
     }
     fn map_values(&mut self, f: &mut dyn FnMut(Value) -> Value) {
         if let Some(value) = self {
@@ -314,6 +323,9 @@ impl Field for Values {
         let values: Vec<Value> =
             list.ok_or_else(|| format!("`{word}` is not a list of values"))?.collect::<Result<_, _>>()?;
         Values::new(&values).ok_or_else(|| format!("`{word}` has more than {} values", Values::MOST))
+    }
+    fn each_value(&self, f: &mut dyn FnMut(Value)) {
+        self.as_slice().iter().for_each(|&value| f(value));
     }
     fn map_values(&mut self, f: &mut dyn FnMut(Value) -> Value) {
         self.0[..usize::from(self.1)].iter_mut().for_each(|value| *value = f(*value));

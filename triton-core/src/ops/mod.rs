@@ -127,8 +127,12 @@ macro_rules! ops {
 
             /// Calls `f` with every operand, in order.
             pub fn for_each_operand(&self, mut f: impl FnMut(Value)) {
-                let mut copy = *self;
-                copy.map_operands(|v| { f(v); v });
+                let f: &mut dyn FnMut(Value) = &mut f;
+                match self {
+                    $( Op::$name { $($field),* } => { $( $field.each_value(f); )* } )*
+                    $( Op::$fname { $($ffield,)* .. } => { $( $ffield.each_value(f); )* } )*
+                }
+                let _ = f;
             }
 
             /// Replaces every operand.

@@ -21,8 +21,8 @@
 mod layouts;
 
 use super::{Block, Function, Inst, InstData, Value};
+use crate::entity::SideTable;
 use crate::ops::{self, Given, Op, Signature, Text};
-use std::collections::HashSet;
 
 /// A rule that is broken.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -39,7 +39,7 @@ pub struct VerifyError {
 /// All that are broken.
 pub fn verify(func: &Function) -> Result<(), Vec<VerifyError>> {
     let mut verifier =
-        Verifier { func, scope: Vec::new(), known: HashSet::new(), ever: HashSet::new(), errors: Vec::new() };
+        Verifier { func, scope: Vec::new(), state: SideTable::new(State::Undefined), errors: Vec::new() };
     if !func.num_warps.is_power_of_two() || func.num_warps > 32 {
         verifier.report(None, format!("{} is not a number of warps: 1, 2, 4, 8, 16 or 32", func.num_warps));
     }
@@ -50,13 +50,19 @@ pub fn verify(func: &Function) -> Result<(), Vec<VerifyError>> {
     if verifier.errors.is_empty() { Ok(()) } else { Err(verifier.errors) }
 }
 
+/// Of a value, at the point that is checked.
+#[derive(Clone, Copy, PartialEq)]
+enum State {
+    Undefined,
+    InScope,
+    OutOfScope,
+}
+
 struct Verifier<'a> {
     func: &'a Function,
     /// What is in scope at the current point, in order of definition.
     scope: Vec<Value>,
-    known: HashSet<Value>,
-    /// What was defined anywhere.
-    ever: HashSet<Value>,
+    state: SideTable<Value, State>,
     errors: Vec<VerifyError>,
 }
 
@@ -66,10 +72,10 @@ impl Verifier<'_> {
     }
 
     fn define(&mut self, inst: Option<Inst>, value: Value) {
-        if !self.ever.insert(value) {
+        if self.state[value] != State::Undefined {
             self.report(inst, format!("{value} is defined twice"));
         }
-        self.known.insert(value);
+        self.state[value] = State::InScope;
         self.scope.push(value);
     }
 
@@ -81,7 +87,7 @@ impl Verifier<'_> {
             let data = &func.insts[inst];
             let errors = self.errors.len();
             data.for_each_operand(|v| {
-                if !self.known.contains(&v) {
+                if self.state[v] != State::InScope {
                     self.report(Some(inst), format!("{v} is not defined before this line"));
                 }
             });
@@ -112,7 +118,7 @@ impl Verifier<'_> {
     fn leave(&mut self, outer: usize) {
         while self.scope.len() > outer {
             if let Some(value) = self.scope.pop() {
-                self.known.remove(&value);
+                self.state[value] = State::OutOfScope;
             }
         }
     }
