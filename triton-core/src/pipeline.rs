@@ -3,7 +3,7 @@
 use crate::analysis::{advice, pressure, stride};
 use crate::ast::{Instance, Kernel};
 use crate::diag::{Code, Diagnostic, Failure};
-use crate::ir::{Function, Promised};
+use crate::ir::{Function, Layouts, Param, Promise, Promised};
 use crate::metadata::{Config, Image, ProgramMap, Specialization, Target};
 use crate::passes::Env;
 use crate::ptx::lower::LowerError;
@@ -105,10 +105,29 @@ pub fn images(func: &Function) -> Result<Vec<Image>, Diagnostic> {
 /// As [`images`].
 pub fn images_with(func: &Function, observer: &mut dyn FnMut(&'static str)) -> Result<Vec<Image>, Diagnostic> {
     let mut images = Vec::new();
+    let promises = |specialization| {
+        let of = |p: &Param| p.promise(func.ty(p.value).elem, specialization);
+        func.params.iter().map(of).collect::<Vec<Promise>>()
+    };
     for &target in Target::ALL {
         let mut of_target: Vec<Image> = Vec::new();
+        let (mut promised, mut layouts) = (None, Layouts::default());
+        let (mut ones, mut specialised) = (vec![false; func.params.len()], Cow::Borrowed(func));
         for &specialization in Specialization::ALL {
-            let image = image(func, &Env::new(target, specialization), observer)?;
+            let env = Env::new(target, specialization);
+            let now = promises(specialization);
+            // What promises no more of any parameter gives the same code; what has the same constants, the same IR.
+            if promised.as_ref() == Some(&now) {
+                continue;
+            }
+            let now_ones: Vec<bool> = now.iter().map(|&promise| promise == Promise::One).collect();
+            if ones != now_ones {
+                let mut constant = func.clone();
+                passes::run_with(passes::SPECIALISE, &mut constant, &env, observer).map_err(mistake)?;
+                (ones, specialised) = (now_ones, Cow::Owned(constant));
+            }
+            promised = Some(now);
+            let image = image(&specialised, &mut layouts, &env, observer)?;
             if of_target.last().is_none_or(|weaker| weaker.ptx != image.ptx) {
                 of_target.push(image);
             }
@@ -129,12 +148,16 @@ pub fn explain(func: &Function, target: Target, specialization: Specialization) 
     passes::explain(&func, &Env::new(target, specialization))
 }
 
-fn image(func: &Function, env: &Env, observer: &mut dyn FnMut(&'static str)) -> Result<Image, Diagnostic> {
-    let mut func = func.clone();
+/// The image of a specialised function. What is known of layouts is kept for the next one.
+fn image(
+    func: &Function,
+    layouts: &mut Layouts,
+    env: &Env,
+    observer: &mut dyn FnMut(&'static str),
+) -> Result<Image, Diagnostic> {
+    let mut func = Function { layouts: std::mem::take(layouts), ..func.clone() };
     let Env { target, specialization, .. } = *env;
-    for passes in passes::PER_IMAGE {
-        passes::run_with(passes, &mut func, env, observer).map_err(mistake)?;
-    }
+    passes::run_lists(&passes::PER_IMAGE, &mut func, env, observer).map_err(mistake)?;
     observer("lower");
     let kernel = ptx::lower::lower(&func, target, specialization).map_err(|error| match error {
         LowerError::Large(span, instructions) => large(span, instructions),
@@ -147,6 +170,7 @@ fn image(func: &Function, env: &Env, observer: &mut dyn FnMut(&'static str)) -> 
         return Err(large(span, instructions));
     }
     text.push('\0');
+    *layouts = std::mem::take(&mut func.layouts);
     Ok(Image {
         target,
         specialization,

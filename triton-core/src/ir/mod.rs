@@ -58,6 +58,7 @@
 //!   }
 //! ```
 
+mod layouts;
 pub mod parse;
 pub mod print;
 mod promise;
@@ -72,6 +73,7 @@ use crate::types::Type;
 use std::collections::HashMap;
 
 pub use crate::types::{Stage, Value};
+pub use layouts::Layouts;
 pub use promise::{Promise, Promised};
 
 entity!(
@@ -128,7 +130,7 @@ pub struct Function {
     /// The type of each value.
     pub types: Arena<Value, Type>,
     /// Layouts of registers, from stage 1 on.
-    pub layouts: Interner<LayoutId, Layout>,
+    pub layouts: Layouts,
     /// Layouts of shared memory, at stage 2.
     pub mems: Interner<MemId, Mem>,
     /// Where each tile is, from stage 1 on.
@@ -222,7 +224,7 @@ impl Function {
             blocks,
             insts: Arena::default(),
             types: Arena::default(),
-            layouts: Interner::default(),
+            layouts: Layouts::default(),
             mems: Interner::default(),
             place_of: SideTable::new(None),
         }

@@ -88,8 +88,8 @@ pub const SYNCHRONIZE: &[Pass] = passes! {
     sync: "writes barriers", |func, _| sync::sync(func);
 };
 
-/// The lists that run for each image, from optimised IR of stage 0 to what code is generated from.
-pub const PER_IMAGE: [&[Pass]; 3] = [SPECIALISE, LAY_OUT, SYNCHRONIZE];
+/// The lists that run for each image, from specialised IR of stage 0 to what code is generated from.
+pub const PER_IMAGE: [&[Pass]; 2] = [LAY_OUT, SYNCHRONIZE];
 
 /// What an observer of [`run_with`] is told before the function is verified.
 pub const VERIFY: &str = "verify";
@@ -114,8 +114,21 @@ pub fn run_with(
     env: &Env,
     observer: &mut dyn FnMut(&'static str),
 ) -> Result<(), String> {
-    each(passes, func, env, observer)?;
-    match passes.last() {
+    run_lists(&[passes], func, env, observer)
+}
+
+/// The same of several lists, one after the other; without [`Env::verify`] the verifier runs after the last one alone.
+///
+/// # Errors
+/// As [`run`].
+pub fn run_lists(
+    lists: &[&[Pass]],
+    func: &mut Function,
+    env: &Env,
+    observer: &mut dyn FnMut(&'static str),
+) -> Result<(), String> {
+    lists.iter().try_for_each(|passes| each(passes, func, env, observer))?;
+    match lists.iter().filter_map(|passes| passes.last()).last() {
         Some(last) if !env.verify => verified(func, last, observer),
         Some(_) | None => Ok(()),
     }

@@ -1,7 +1,7 @@
 //! Exchanges through shared memory, stage 1 → 2.
 //!
 //! *Before:* `convert`s, of which some move elements between warps, or are cheaper through memory than by shuffles. *After:*
-//! each of those is a buffer in shared memory, a store and a load, in the layout of memory that [`convert::plan`] has found;
+//! each of those is a buffer in shared memory, a store and a load, in the layout of memory that [`crate::layout::convert::plan`] has found;
 //! a tile that is larger than a buffer goes through it part by part. All buffers have an offset: large ones that live at
 //! different times share bytes ([`storage`]), small ones and those of one loop only if necessary.
 //!
@@ -15,7 +15,7 @@ use crate::analysis::liveness::{self, LiveInterval};
 use crate::analysis::storage::{self, Buffer};
 use crate::entity::SideTable;
 use crate::ir::{Block, Function, Inst, Stage, Value};
-use crate::layout::convert::{self, PlanKind};
+use crate::layout::convert::PlanKind;
 use crate::layout::{Layout, Mem, cost};
 use crate::ops::Op;
 use crate::span::Span;
@@ -74,14 +74,16 @@ fn block(func: &mut Function, id: Block, env: &Env) -> Result<(), String> {
 }
 
 /// How a conversion uses shared memory; `None` if it does not, or is none.
-fn through_memory(func: &Function, inst: Inst, env: &Env) -> Result<Option<Waiting>, String> {
+fn through_memory(func: &mut Function, inst: Inst, env: &Env) -> Result<Option<Waiting>, String> {
     let data = &func.insts[inst];
     let Op::Convert { x } = data.op else { return Ok(None) };
-    let (Some(src), Some(dst)) = (func.layout(x), func.layout(data.results[0])) else { return Ok(None) };
-    let plan = convert::plan(src, dst, func.ty(x).elem.bits(), env.target.info().stmatrix);
-    let plan = plan.ok_or_else(|| format!("{} is not of the elements of {x}: {src} to {dst}", data.results[0]))?;
-    let PlanKind::Shared(shared) = plan.kind else { return Ok(None) };
-    Ok(Some(Waiting { inst, x, mem: shared.mem }))
+    let result = data.results[0];
+    let (Some(src), Some(dst)) = (func.layout_id(x), func.layout_id(result)) else { return Ok(None) };
+    let plan = func.layouts.plan(src, dst, func.ty(x).elem.bits(), env.target.info().stmatrix);
+    let (from, to) = (&func.layouts[src], &func.layouts[dst]);
+    let plan = plan.ok_or_else(|| format!("{result} is not of the elements of {x}: {from} to {to}"))?;
+    let PlanKind::Shared(shared) = &plan.kind else { return Ok(None) };
+    Ok(Some(Waiting { inst, x, mem: shared.mem.clone() }))
 }
 
 /// The conversions as buffers, stores and loads: as many at once as do not need more memory than one alone may.

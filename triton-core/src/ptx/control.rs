@@ -6,7 +6,7 @@
 
 use super::elementwise::arith_type;
 use super::lower::{Lower, class_of_dtype, class_type};
-use super::{Class, Cmp, Op, Opcode, Reg, Ty};
+use super::{Class, Cmp, Op, Opcode, Operands, Reg, Ty};
 use crate::ir::{InstData, Value};
 use crate::types::Elem;
 
@@ -42,7 +42,8 @@ impl Lower<'_> {
         self.update(&carried, &yielded);
         let rest = self.arith(Opcode::Sub, ty, &[end.into(), counter.into()]);
         let more = self.setp(Cmp::Gt, unsigned, rest, step);
-        self.emit(Op::Arith { op: Opcode::Add, ty, dst: counter, srcs: vec![counter.into(), step.into()] });
+        let srcs = Operands::new(&[counter.into(), step.into()]);
+        self.emit(Op::Arith { op: Opcode::Add, ty, dst: counter, srcs });
         self.emit(Op::Bra { label: turn, pred: Some(more), unless: false, uniform: true });
         self.emit(Op::Label { label: done });
         Ok(carried)

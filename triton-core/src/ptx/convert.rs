@@ -1,7 +1,7 @@
 //! Lowering of conversions between layouts: what [`crate::layout::convert`] plans, within a thread and within a warp.
 //! What goes through shared memory is written out by [`crate::passes::share`].
 //!
-//! The code of a plan is [`convert::Plan::execute`], step by step; everything that depends on the thread is a linear function
+//! The code of a plan is [`crate::layout::convert::Plan::execute`], step by step; everything that depends on the thread is a linear function
 //! of its index ([`Threads`]), computed where it is needed: its live range is short, and the assembler hoists what is
 //! worth it.
 
@@ -10,7 +10,7 @@ use super::thread::Threads;
 use super::words::Held;
 use super::{Op, Opcode, Operand, Reg, Ty};
 use crate::ir::Value;
-use crate::layout::convert::{self, PlanKind};
+use crate::layout::convert::PlanKind;
 use crate::layout::linear::{apply, units};
 use crate::layout::shuffle::{Select, Shuffle, Stage, Words};
 use std::collections::HashMap;
@@ -19,14 +19,16 @@ impl Lower<'_> {
     /// The registers of `result`, which is `x` in another layout.
     pub fn convert(&mut self, x: Value, result: Value) -> Result<Vec<Reg>, String> {
         let before = self.regs(x).to_vec();
-        let (src, dst) = match (self.func.layout(x), self.func.layout(result)) {
+        let (src, dst) = match (self.func.layout_id(x), self.func.layout_id(result)) {
             (Some(src), Some(dst)) => (src, dst),
             (None, None) => return Ok(before),
             (_, _) => return Err(format!("a conversion from {x} to {result}, of which one has no layout")),
         };
         let held = Held::of(self.func.ty(x).elem);
-        let plan = convert::plan(src, dst, held.bits(), self.target.info().stmatrix)
-            .ok_or_else(|| format!("{result} is not of the elements of {x}: {src} to {dst}"))?;
+        let layouts = &self.func.layouts;
+        let plan = layouts
+            .planned(src, dst, held.bits(), self.target.info().stmatrix)
+            .ok_or_else(|| format!("{result} is not of the elements of {x}: {} to {}", layouts[src], layouts[dst]))?;
         let threads = &mut Threads::default();
         match &plan.kind {
             PlanKind::None => return Ok(before),

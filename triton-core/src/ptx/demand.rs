@@ -11,6 +11,7 @@ use crate::analysis::axis::AxisInfo;
 use crate::entity::SideTable;
 use crate::ir::{Block, Function, Inst, InstData, Value};
 use crate::layout::Layout;
+use crate::layout::linear::{Basis, apply};
 use crate::ops::{Effect, LayoutRule, Op, View};
 use crate::types::Shape;
 
@@ -18,12 +19,19 @@ use crate::types::Shape;
 pub(super) struct Demand {
     read: SideTable<Value, Vec<bool>>,
     defined: SideTable<Value, Option<Inst>>,
+    /// How many neighbours in registers are equal: aligned runs of that many.
+    runs: SideTable<Value, usize>,
 }
 
 impl Demand {
     /// Whether this register of a value is read.
     pub fn reads(&self, value: Value, register: usize) -> bool {
         self.read[value].get(register).copied().unwrap_or(false)
+    }
+
+    /// Of the registers that hold equal neighbours, the first.
+    pub fn representative(&self, value: Value, register: usize) -> usize {
+        register & !(self.runs[value] - 1)
     }
 
     /// The instruction that yields a value; `None` of parameters.
@@ -34,45 +42,34 @@ impl Demand {
 
 /// What a function at stage 2 reads.
 pub(super) fn analyse(func: &Function, facts: &SideTable<Value, AxisInfo>) -> Demand {
-    let mut demand = Demand { read: SideTable::new(Vec::new()), defined: SideTable::new(None) };
+    let mut demand =
+        Demand { read: SideTable::new(Vec::new()), defined: SideTable::new(None), runs: SideTable::new(1) };
     for inst in func.walk() {
         func.insts[inst].results.iter().for_each(|&v| demand.defined[v] = Some(inst));
+    }
+    for value in func.types.keys() {
+        if let Some(layout) = func.layout(value) {
+            demand.runs[value] = u64::from(layout.vector()).min(facts[value].constancy) as usize;
+        }
     }
     let mut walk = Walk { func, facts, demand };
     walk.block(func.body);
     walk.demand
 }
 
-/// Of the registers that hold equal neighbours, the first.
-pub(super) fn representative(
-    func: &Function,
-    facts: &SideTable<Value, AxisInfo>,
-    value: Value,
-    register: usize,
-) -> usize {
-    let run = func.layout(value).map_or(1, |layout| u64::from(layout.vector()).min(facts[value].constancy));
-    register & !(run as usize - 1)
-}
-
-/// The register of a tile that each register of its broadcast is, if none is in another thread.
-pub(super) fn broadcast(func: &Function, x: Value, result: Value) -> Result<Vec<usize>, String> {
-    let registers = func.layout(result).map_or(1, Layout::registers);
-    (0..registers).map(|register| broadcast_register(func, x, result, register)).collect()
-}
-
-/// The register of a tile that one register of its broadcast is.
-pub(super) fn broadcast_register(func: &Function, x: Value, result: Value, register: usize) -> Result<usize, String> {
+/// The register of a tile that each register of its broadcast is, if none is in another thread: a linear map, by its columns.
+pub(super) fn broadcast(func: &Function, x: Value, result: Value) -> Result<Vec<u32>, String> {
     let (from, to) = (func.ty(x).shape, func.ty(result).shape);
     let (Some(src), Some(dst)) = (func.layout(x), func.layout(result)) else {
         return Err("a tile without a layout".into());
     };
-    // Layouts are linear, so that it is enough to compare columns.
-    let needed = |element: u32| from.broadcast_index(to, element.into()) as u32;
+    let needed = |&element: &u32| from.broadcast_index(to, element.into()) as u32;
+    let registers = Basis::of(src.reg.iter().copied());
+    let map = dst.reg.iter().map(|column| registers.solve(needed(column)).map(|register| register as u32));
     let mut threads = src.lane.iter().zip(&dst.lane).chain(src.warp.iter().zip(&dst.warp));
-    let element = needed(dst.register_element(register));
-    let found = (0..src.registers()).find(|&s| src.register_element(s) == element);
-    found
-        .filter(|_| threads.all(|(&has, &wants)| has == needed(wants)))
+    let stays = threads.all(|(&has, wants)| has == needed(wants));
+    map.collect::<Option<Vec<u32>>>()
+        .filter(|_| stays)
         .ok_or_else(|| format!("a broadcast from {from} to {to} that moves elements between threads"))
 }
 
@@ -108,7 +105,7 @@ impl Walk<'_> {
             return match view {
                 View::Reshape(_) | View::Permute(_) => self.through(data, |walk, r| walk.one(x, r)),
                 View::Broadcast(_) => match broadcast(self.func, x, data.results[0]) {
-                    Ok(registers) => self.through(data, |walk, r| walk.one(x, registers[r])),
+                    Ok(map) => self.through(data, |walk, r| walk.one(x, apply(&map, r as u64) as usize)),
                     Err(_) => self.all(x),
                 },
             };
@@ -165,7 +162,7 @@ impl Walk<'_> {
 
     fn one(&mut self, value: Value, register: usize) {
         let registers = self.registers(value);
-        let register = representative(self.func, self.facts, value, register);
+        let register = self.demand.representative(value, register);
         let read = &mut self.demand.read[value];
         read.resize(registers, false);
         read[register] = true;

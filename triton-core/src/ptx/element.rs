@@ -5,6 +5,7 @@ use super::demand;
 use super::lower::Lower;
 use super::{Opcode, Reg, Ty};
 use crate::ir::Value;
+use crate::layout::linear::apply;
 use crate::ops;
 use crate::types::Elem;
 use std::collections::HashMap;
@@ -18,7 +19,7 @@ impl Lower<'_> {
     ) -> Result<Vec<Reg>, String> {
         let mut regs = vec![Reg::NONE; self.registers(result)];
         for r in 0..regs.len() {
-            let first = demand::representative(self.func, &self.facts, result, r);
+            let first = self.demand.representative(result, r);
             regs[r] = match first == r && self.demand.reads(result, r) {
                 true => compute(self, r)?,
                 false => regs[first],
@@ -29,7 +30,7 @@ impl Lower<'_> {
 
     /// What a register of a tile holds. What only a [cold path](Lower::on_cold_path) reads is computed there.
     pub fn element(&mut self, value: Value, register: usize) -> Result<Reg, String> {
-        let register = demand::representative(self.func, &self.facts, value, register);
+        let register = self.demand.representative(value, register);
         let known = self.regs[value].get(register).copied().unwrap_or(Reg::NONE);
         if known != Reg::NONE {
             return Ok(known);
@@ -72,7 +73,10 @@ impl Lower<'_> {
     pub fn compute(&mut self, op: &ops::Op, result: Value, r: usize) -> Result<Reg, String> {
         Ok(match *op {
             ops::Op::Reshape { x, .. } | ops::Op::Permute { x, .. } => self.element(x, r)?,
-            ops::Op::Broadcast { x, .. } => self.element(x, demand::broadcast_register(self.func, x, result, r)?)?,
+            ops::Op::Broadcast { x, .. } => {
+                let map = demand::broadcast(self.func, x, result)?;
+                self.element(x, apply(&map, r as u64) as usize)?
+            }
             ops::Op::Arange { start, .. } => self.arange(start, result, r)?,
             ops::Op::Cast { x, to } => {
                 let (from, x) = (self.dtype(x)?, self.element(x, r)?);

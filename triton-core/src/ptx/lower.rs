@@ -4,12 +4,13 @@
 //! registers.
 
 use super::demand::{self, Demand};
-use super::{Class, Cmp, Inst, Kernel, Op, Opcode, Operand, Reg, Special, Ty};
+use super::{Class, Cmp, Inst, Kernel, Op, Opcode, Operand, Operands, Reg, Special, Ty};
 use crate::analysis::axis::{self, AxisInfo};
 use crate::analysis::pressure;
 use crate::entity::SideTable;
 use crate::ir::{Block, Function, InstData, Value};
 use crate::layout::Layout;
+use crate::layout::linear::apply;
 use crate::metadata::{Specialization, Target};
 use crate::ops;
 use crate::span::{Loc, Span};
@@ -218,7 +219,7 @@ impl Lower<'_> {
     /// A new register with the result of an arithmetic instruction.
     pub fn arith(&mut self, op: Opcode, ty: Ty, srcs: &[Operand]) -> Reg {
         let dst = self.reg(if op == Opcode::MadWide { Class::B64 } else { class_of(ty) });
-        self.emit(Op::Arith { op, ty, dst, srcs: srcs.to_vec() });
+        self.emit(Op::Arith { op, ty, dst, srcs: Operands::new(srcs) });
         dst
     }
 
@@ -322,8 +323,9 @@ impl Lower<'_> {
             ops::Op::NumPrograms { axis } => vec![self.mov(Ty::U32, Operand::Special(Special::Nctaid(axis.0)))],
             ops::Op::Splat { x, .. } => vec![self.regs[x][0]; self.registers(yields()?)],
             ops::Op::Broadcast { x, .. } => {
-                let registers = demand::broadcast(self.func, x, yields()?)?;
-                registers.into_iter().map(|r| self.regs[x][r]).collect()
+                let result = yields()?;
+                let map = demand::broadcast(self.func, x, result)?;
+                (0..self.registers(result)).map(|r| self.regs[x][apply(&map, r as u64) as usize]).collect()
             }
             // Neither changes a column.
             ops::Op::Reshape { x, .. } | ops::Op::Permute { x, .. } => self.regs[x].clone(),

@@ -94,6 +94,28 @@ pub enum Operand {
     Outer(Outer, u8),
 }
 
+/// What an arithmetic instruction reads: at most three operands, inline, as most instructions are arithmetic.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Operands {
+    all: [Operand; 3],
+    count: usize,
+}
+
+impl Operands {
+    /// The first three of these.
+    pub fn new(operands: &[Operand]) -> Operands {
+        let mut all = [Operand::Int(0); 3];
+        let count = operands.len().min(all.len());
+        all[..count].copy_from_slice(&operands[..count]);
+        Operands { all, count }
+    }
+
+    /// In order.
+    pub fn as_slice(&self) -> &[Operand] {
+        &self.all[..self.count]
+    }
+}
+
 impl From<Reg> for Operand {
     fn from(reg: Reg) -> Self {
         Operand::Reg(reg)
@@ -225,7 +247,7 @@ pub enum Op {
         op: Opcode,
         ty: Ty,
         dst: Reg,
-        srcs: Vec<Operand>,
+        srcs: Operands,
     },
     Setp {
         cmp: Cmp,

@@ -1,63 +1,158 @@
-//! Writes PTX text.
+//! Writes PTX text: pieces are appended to one string, without the machinery of formatting, which takes five times as long.
 
 use super::lower::class_type;
 use super::{Address, AtomicOp, Class, Cmp, Inst, Kernel, Mma, Op, Opcode, Operand, Reg, Round, Special, Ty};
-use std::fmt::{self, Display, Write};
+
+/// Appends its text.
+trait Print {
+    fn print(&self, out: &mut String);
+}
+
+/// Appends pieces one after the other.
+macro_rules! put {
+    ($out:expr, $($piece:expr),+) => {{ $( $piece.print($out); )+ }};
+}
+
+impl Print for str {
+    fn print(&self, out: &mut String) {
+        out.push_str(self);
+    }
+}
+
+impl Print for char {
+    fn print(&self, out: &mut String) {
+        out.push(*self);
+    }
+}
+
+macro_rules! print_unsigned {
+    ($($int:ty)*) => { $( impl Print for $int {
+        fn print(&self, out: &mut String) {
+            decimal(*self as u64, out);
+        }
+    } )* };
+}
+
+print_unsigned!(u8 u16 u32 usize);
+
+impl Print for i64 {
+    fn print(&self, out: &mut String) {
+        if *self < 0 {
+            out.push('-');
+        }
+        decimal(self.unsigned_abs(), out);
+    }
+}
+
+impl Print for i32 {
+    fn print(&self, out: &mut String) {
+        i64::from(*self).print(out);
+    }
+}
+
+fn decimal(mut number: u64, out: &mut String) {
+    // As many digits as 2⁶⁴ has.
+    let mut digits = [b'0'; 20];
+    let mut at = digits.len() - 1;
+    while number > 9 {
+        digits[at] += (number % 10) as u8;
+        number /= 10;
+        at -= 1;
+    }
+    digits[at] += number as u8;
+    out.push_str(std::str::from_utf8(&digits[at..]).unwrap_or_default());
+}
+
+/// Items with commas between them.
+struct List<'a, T>(&'a [T]);
+
+impl<T: Print> Print for List<'_, T> {
+    fn print(&self, out: &mut String) {
+        for (i, item) in self.0.iter().enumerate() {
+            if i > 0 {
+                out.push_str(", ");
+            }
+            item.print(out);
+        }
+    }
+}
+
+/// The registers of an access: braces around several.
+struct Words<'a>(&'a [Reg]);
+
+impl Print for Words<'_> {
+    fn print(&self, out: &mut String) {
+        match self.0 {
+            [reg] => reg.print(out),
+            regs => put!(out, "{", List(regs), "}"),
+        }
+    }
+}
+
+/// The suffix of an access to this many words.
+struct Vector(usize);
+
+impl Print for Vector {
+    fn print(&self, out: &mut String) {
+        if self.0 != 1 {
+            put!(out, ".v", self.0);
+        }
+    }
+}
 
 /// The kernel as a module.
 pub fn print(kernel: &Kernel) -> String {
-    let mut out = String::new();
-    // Writing to a string cannot fail.
-    let _ = module(kernel, &mut out);
-    out
-}
-
-fn module(kernel: &Kernel, out: &mut String) -> fmt::Result {
+    // A line of an instruction has some thirty bytes.
+    let mut text = String::with_capacity(1024 + 32 * kernel.body.len());
+    let out = &mut text;
     let (major, minor) = kernel.version;
-    writeln!(out, ".version {major}.{minor}\n.target {}\n.address_size 64\n", kernel.target)?;
+    put!(out, ".version ", major, ".", minor, "\n.target ", kernel.target, "\n.address_size 64\n\n");
     if kernel.shared_bytes > 0 {
-        writeln!(out, ".extern .shared .align 16 .b8 shared[];\n")?;
+        out.push_str(".extern .shared .align 16 .b8 shared[];\n\n");
     }
     for (i, text) in kernel.texts.iter().enumerate() {
-        let bytes: Vec<String> = text.bytes().chain([0]).map(|b| b.to_string()).collect();
-        writeln!(out, ".global .align 1 .b8 text{i}[{}] = {{{}}};\n", bytes.len(), bytes.join(", "))?;
+        let bytes: Vec<u8> = text.bytes().chain([0]).collect();
+        put!(out, ".global .align 1 .b8 text", i, "[", bytes.len(), "] = {", List(&bytes), "};\n\n");
     }
     if kernel.local_bytes > 0 {
-        writeln!(out, ".extern .func (.param .b32 printed) vprintf(.param .b64 format, .param .b64 list);\n")?;
+        out.push_str(".extern .func (.param .b32 printed) vprintf(.param .b64 format, .param .b64 list);\n\n");
     }
-    let params: Vec<String> = kernel.params.iter().enumerate().map(|(i, ty)| format!(".param .{ty} p{i}")).collect();
-    writeln!(out, ".visible .entry {}({})\n.reqntid {}", kernel.entry, params.join(", "), kernel.threads)?;
+    put!(out, ".visible .entry ", kernel.entry, "(");
+    for (i, ty) in kernel.params.iter().enumerate() {
+        put!(out, if i == 0 { ".param ." } else { ", .param ." }, ty, " p", i);
+    }
+    put!(out, ")\n.reqntid ", kernel.threads, "\n");
     if let Some(blocks) = kernel.blocks {
-        writeln!(out, ".minnctapersm {blocks}")?;
+        put!(out, ".minnctapersm ", blocks, "\n");
     }
-    out.write_str("{\n")?;
+    out.push_str("{\n");
     for (class, count) in [Class::Pred, Class::B16, Class::B32, Class::B64].into_iter().zip(kernel.registers) {
         if count > 0 {
-            writeln!(out, "\t.reg .{} {}<{count}>;", class_type(class), prefix(class))?;
+            put!(out, "\t.reg .", class_type(class), " ", prefix(class), "<", count, ">;\n");
         }
     }
     if kernel.local_bytes > 0 {
-        writeln!(out, "\t.local .align 8 .b8 args[{}];", kernel.local_bytes)?;
+        put!(out, "\t.local .align 8 .b8 args[", kernel.local_bytes, "];\n");
     }
     let mut line = None;
     for inst in &kernel.body {
         if let Some(loc) = inst.loc.filter(|loc| line != Some((loc.file, loc.line))) {
             line = Some((loc.file, loc.line));
-            writeln!(out, "\t.loc {} {} {}", loc.file + 1, loc.line, loc.column)?;
+            put!(out, "\t.loc ", usize::from(loc.file) + 1, " ", loc.line, " ", loc.column, "\n");
         }
         if matches!(inst.op, Op::Label { .. }) {
-            writeln!(out, "{inst}:")?;
+            put!(out, inst, ":\n");
         } else if matches!(inst.op, Op::Printf { .. }) {
-            writeln!(out, "\t{inst}")?;
+            put!(out, "\t", inst, "\n");
         } else {
-            writeln!(out, "\t{inst};")?;
+            put!(out, "\t", inst, ";\n");
         }
     }
-    writeln!(out, "}}")?;
+    out.push_str("}\n");
     for (i, file) in kernel.files.iter().enumerate() {
-        writeln!(out, ".file {} {file:?}", i + 1)?;
+        put!(out, ".file ", i + 1, " ", format!("{file:?}"), "\n");
     }
-    Ok(())
+    text
 }
 
 fn prefix(class: Class) -> &'static str {
@@ -69,31 +164,31 @@ fn prefix(class: Class) -> &'static str {
     }
 }
 
-impl Display for Reg {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}{}", prefix(self.class), self.index)
+impl Print for Reg {
+    fn print(&self, out: &mut String) {
+        put!(out, prefix(self.class), self.index)
     }
 }
 
-impl Display for Address {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+impl Print for Address {
+    fn print(&self, out: &mut String) {
         let Address { base, offset } = self;
-        if *offset == 0 { write!(f, "[{base}]") } else { write!(f, "[{base}+{offset}]") }
+        if *offset == 0 { put!(out, "[", base, "]") } else { put!(out, "[", base, "+", offset, "]") }
     }
 }
 
-impl Display for Operand {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+impl Print for Operand {
+    fn print(&self, out: &mut String) {
         match self {
-            Operand::Reg(reg) => reg.fmt(f),
-            Operand::Int(int) => int.fmt(f),
-            Operand::Outer(outer, digits) => f.write_str(&outer.digits(usize::from(*digits))),
-            Operand::Special(Special::Tid) => f.write_str("%tid.x"),
-            Operand::Special(Special::Ctaid(axis)) => write!(f, "%ctaid.{}", axis_name(*axis)),
-            Operand::Special(Special::Shared) => f.write_str("shared"),
-            Operand::Special(Special::Local) => f.write_str("args"),
-            Operand::Special(Special::Text(index)) => write!(f, "text{index}"),
-            Operand::Special(Special::Nctaid(axis)) => write!(f, "%nctaid.{}", axis_name(*axis)),
+            Operand::Reg(reg) => reg.print(out),
+            Operand::Int(int) => int.print(out),
+            Operand::Outer(outer, digits) => out.push_str(&outer.digits(usize::from(*digits))),
+            Operand::Special(Special::Tid) => out.push_str("%tid.x"),
+            Operand::Special(Special::Ctaid(axis)) => put!(out, "%ctaid.", axis_name(*axis)),
+            Operand::Special(Special::Shared) => out.push_str("shared"),
+            Operand::Special(Special::Local) => out.push_str("args"),
+            Operand::Special(Special::Text(index)) => put!(out, "text", index),
+            Operand::Special(Special::Nctaid(axis)) => put!(out, "%nctaid.", axis_name(*axis)),
         }
     }
 }
@@ -106,9 +201,9 @@ fn axis_name(axis: u8) -> char {
     }
 }
 
-impl Display for Ty {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
+impl Print for Ty {
+    fn print(&self, out: &mut String) {
+        out.push_str(match self {
             Ty::Pred => "pred",
             Ty::B8 => "b8",
             Ty::U8 => "u8",
@@ -130,9 +225,9 @@ impl Display for Ty {
     }
 }
 
-impl Display for Opcode {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
+impl Print for Opcode {
+    fn print(&self, out: &mut String) {
+        out.push_str(match self {
             Opcode::Add => "add",
             Opcode::AddRn => "add.rn",
             Opcode::Sub => "sub",
@@ -169,9 +264,9 @@ impl Display for Opcode {
     }
 }
 
-impl Display for AtomicOp {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
+impl Print for AtomicOp {
+    fn print(&self, out: &mut String) {
+        out.push_str(match self {
             AtomicOp::Add => "add",
             AtomicOp::Min => "min",
             AtomicOp::Max => "max",
@@ -184,9 +279,9 @@ impl Display for AtomicOp {
     }
 }
 
-impl Display for Cmp {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
+impl Print for Cmp {
+    fn print(&self, out: &mut String) {
+        out.push_str(match self {
             Cmp::Eq => "eq",
             Cmp::Ne => "ne",
             Cmp::Lt => "lt",
@@ -199,9 +294,9 @@ impl Display for Cmp {
     }
 }
 
-impl Display for Round {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
+impl Print for Round {
+    fn print(&self, out: &mut String) {
+        out.push_str(match self {
             Round::None => "",
             Round::Rn => ".rn",
             Round::Rz => ".rz",
@@ -212,49 +307,67 @@ impl Display for Round {
     }
 }
 
-impl Display for Inst {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+impl Print for Inst {
+    fn print(&self, out: &mut String) {
         if let Some(guard) = self.guard {
-            write!(f, "@{guard} ")?;
+            put!(out, "@", guard, " ");
         }
         match &self.op {
-            Op::Mov { ty, dst, src } => write!(f, "mov.{ty} {dst}, {src}"),
-            Op::Pack { dst, lo, hi } => write!(f, "mov.{} {dst}, {{{lo}, {hi}}}", class_type(dst.class)),
-            Op::Unpack { lo, hi, src } => write!(f, "mov.{} {{{lo}, {hi}}}, {src}", class_type(src.class)),
-            Op::Prmt { dst, a, b, selector } => write!(f, "prmt.b32 {dst}, {a}, {b}, {selector:#06x}"),
-            Op::Arith { op, ty, dst, srcs } => write!(f, "{op}.{ty} {dst}, {}", list(srcs)),
-            Op::Setp { cmp, ty, dst, a, b } => write!(f, "setp.{cmp}.{ty} {dst}, {a}, {b}"),
-            Op::Selp { ty, dst, a, b, pred } => write!(f, "selp.{ty} {dst}, {a}, {b}, {pred}"),
-            Op::Cvt { round, to, from, dst, src } => write!(f, "cvt{round}.{to}.{from} {dst}, {src}"),
-            Op::LdParam { ty, dst, param } => write!(f, "ld.param.{ty} {dst}, [p{param}]"),
-            Op::ToGlobal { dst, src } => write!(f, "cvta.to.global.u64 {dst}, {src}"),
+            Op::Mov { ty, dst, src } => put!(out, "mov.", ty, " ", dst, ", ", src),
+            Op::Pack { dst, lo, hi } => put!(out, "mov.", class_type(dst.class), " ", dst, ", {", lo, ", ", hi, "}"),
+            Op::Unpack { lo, hi, src } => put!(out, "mov.", class_type(src.class), " {", lo, ", ", hi, "}, ", src),
+            Op::Prmt { dst, a, b, selector } => {
+                put!(out, "prmt.b32 ", dst, ", ", a, ", ", b, ", ", format!("{selector:#06x}"))
+            }
+            Op::Arith { op, ty, dst, srcs } => put!(out, op, ".", ty, " ", dst, ", ", List(srcs.as_slice())),
+            Op::Setp { cmp, ty, dst, a, b } => put!(out, "setp.", cmp, ".", ty, " ", dst, ", ", a, ", ", b),
+            Op::Selp { ty, dst, a, b, pred } => put!(out, "selp.", ty, " ", dst, ", ", a, ", ", b, ", ", pred),
+            Op::Cvt { round, to, from, dst, src } => put!(out, "cvt", round, ".", to, ".", from, " ", dst, ", ", src),
+            Op::LdParam { ty, dst, param } => put!(out, "ld.param.", ty, " ", dst, ", [p", param, "]"),
+            Op::ToGlobal { dst, src } => put!(out, "cvta.to.global.u64 ", dst, ", ", src),
             Op::Ld { ty, dsts, address } => {
-                write!(f, "ld.global{}.{ty} {}, {address}", vector(dsts.len()), words(dsts))
+                put!(out, "ld.global", Vector(dsts.len()), ".", ty, " ", Words(dsts), ", ", address)
             }
             Op::St { ty, srcs, address } => {
-                write!(f, "st.global{}.{ty} {address}, {}", vector(srcs.len()), words(srcs))
+                put!(out, "st.global", Vector(srcs.len()), ".", ty, " ", address, ", ", Words(srcs))
             }
             Op::Atomic { op, ty, dst, address, srcs } => {
                 // Subnormals of `f16` are kept; PTX wants that written.
                 let keep = if *ty == Ty::F16 { ".noftz" } else { "" };
-                let operation = format!("relaxed.gpu.global.{op}{keep}.{ty}");
                 match dst {
-                    Some(dst) => write!(f, "atom.{operation} {dst}, {address}, {}", list(srcs)),
-                    None => write!(f, "red.{operation} {address}, {}", list(srcs)),
+                    Some(dst) => put!(
+                        out,
+                        "atom.relaxed.gpu.global.",
+                        op,
+                        keep,
+                        ".",
+                        ty,
+                        " ",
+                        dst,
+                        ", ",
+                        address,
+                        ", ",
+                        List(srcs)
+                    ),
+                    None => put!(out, "red.relaxed.gpu.global.", op, keep, ".", ty, " ", address, ", ", List(srcs)),
                 }
             }
             Op::LdShared { ty, dsts, address } => {
-                write!(f, "ld.shared{}.{ty} {}, {address}", vector(dsts.len()), words(dsts))
+                put!(out, "ld.shared", Vector(dsts.len()), ".", ty, " ", Words(dsts), ", ", address)
             }
             Op::StShared { ty, srcs, address } => {
-                write!(f, "st.shared{}.{ty} {address}, {}", vector(srcs.len()), words(srcs))
+                put!(out, "st.shared", Vector(srcs.len()), ".", ty, " ", address, ", ", Words(srcs))
             }
             Op::LdMatrix { trans, dsts, address } => {
                 let (count, trans) = (dsts.len(), if *trans { ".trans" } else { "" });
-                write!(f, "ldmatrix.sync.aligned.m8n8.x{count}{trans}.shared.b16 {{{}}}, {address}", list(dsts))
+                put!(out, "ldmatrix.sync.aligned.m8n8.x", count, trans, ".shared.b16 {", List(dsts), "}, ", address)
             }
-            Op::ShflBfly { dst, src, lanes } => write!(f, "shfl.sync.bfly.b32 {dst}, {src}, {lanes}, 0x1f, 0xffffffff"),
-            Op::ShflIdx { dst, src, lane } => write!(f, "shfl.sync.idx.b32 {dst}, {src}, {lane}, 0x1f, 0xffffffff"),
+            Op::ShflBfly { dst, src, lanes } => {
+                put!(out, "shfl.sync.bfly.b32 ", dst, ", ", src, ", ", lanes, ", 0x1f, 0xffffffff")
+            }
+            Op::ShflIdx { dst, src, lane } => {
+                put!(out, "shfl.sync.idx.b32 ", dst, ", ", src, ", ", lane, ", 0x1f, 0xffffffff")
+            }
             Op::Mma { atom, d, a, b, c } => {
                 let [m, n, k] = atom.shape();
                 let types = match atom {
@@ -264,44 +377,50 @@ impl Display for Inst {
                     Mma::F64 => "f64.f64.f64.f64",
                     Mma::Tf32 => "f32.tf32.tf32.f32",
                 };
-                let (d, a, b, c) = (list(d), list(a), list(b), list(c));
-                write!(f, "mma.sync.aligned.m{m}n{n}k{k}.row.col.{types} {{{d}}}, {{{a}}}, {{{b}}}, {{{c}}}")
+                put!(
+                    out,
+                    "mma.sync.aligned.m",
+                    m,
+                    "n",
+                    n,
+                    "k",
+                    k,
+                    ".row.col.",
+                    types,
+                    " {",
+                    List(d),
+                    "}, {",
+                    List(a),
+                    "}, {",
+                    List(b),
+                    "}, {",
+                    List(c),
+                    "}"
+                )
             }
-            Op::Label { label } => write!(f, "$L{label}"),
+            Op::Label { label } => put!(out, "$L", label),
             Op::Bra { label, pred, unless, uniform } => {
                 if let Some(pred) = pred {
-                    write!(f, "@{}{pred} ", if *unless { "!" } else { "" })?;
+                    put!(out, "@", if *unless { "!" } else { "" }, pred, " ");
                 }
-                write!(f, "bra{} $L{label}", if *uniform { ".uni" } else { "" })
+                put!(out, "bra", if *uniform { ".uni" } else { "" }, " $L", label)
             }
-            Op::BarSync => f.write_str("bar.sync 0"),
-            Op::BarWarpSync => f.write_str("bar.warp.sync 0xffffffff"),
-            Op::Ret => f.write_str("ret"),
-            Op::FromGlobal { dst, src } => write!(f, "cvta.global.u64 {dst}, {src}"),
-            Op::FromLocal { dst, src } => write!(f, "cvta.local.u64 {dst}, {src}"),
+            Op::BarSync => out.push_str("bar.sync 0"),
+            Op::BarWarpSync => out.push_str("bar.warp.sync 0xffffffff"),
+            Op::Ret => out.push_str("ret"),
+            Op::FromGlobal { dst, src } => put!(out, "cvta.global.u64 ", dst, ", ", src),
+            Op::FromLocal { dst, src } => put!(out, "cvta.local.u64 ", dst, ", ", src),
             Op::StVolatile { srcs, address } => {
-                write!(f, "st.volatile.global{}.b32 [{address}], {}", vector(srcs.len()), words(srcs))
+                put!(out, "st.volatile.global", Vector(srcs.len()), ".b32 [", address, "], ", Words(srcs))
             }
-            Op::MembarSys => f.write_str("membar.sys"),
-            Op::Trap => f.write_str("trap"),
-            Op::StLocal { src, offset } => write!(f, "st.local.b64 [args+{offset}], {src}"),
+            Op::MembarSys => out.push_str("membar.sys"),
+            Op::Trap => out.push_str("trap"),
+            Op::StLocal { src, offset } => put!(out, "st.local.b64 [args+", offset, "], ", src),
             Op::Printf { format, list } => {
-                f.write_str("{ .param .b64 format; .param .b64 list; .param .b32 printed; ")?;
-                write!(f, "st.param.b64 [format], {format}; st.param.b64 [list], {list}; ")?;
-                f.write_str("call (printed), vprintf, (format, list); }")
+                out.push_str("{ .param .b64 format; .param .b64 list; .param .b32 printed; ");
+                put!(out, "st.param.b64 [format], ", format, "; st.param.b64 [list], ", list, "; ");
+                out.push_str("call (printed), vprintf, (format, list); }")
             }
         }
     }
-}
-
-fn list<T: Display>(items: &[T]) -> String {
-    items.iter().map(T::to_string).collect::<Vec<_>>().join(", ")
-}
-
-fn vector(words: usize) -> String {
-    if words == 1 { String::new() } else { format!(".v{words}") }
-}
-
-fn words(regs: &[Reg]) -> String {
-    if regs.len() == 1 { regs[0].to_string() } else { format!("{{{}}}", list(regs)) }
 }

@@ -13,8 +13,8 @@
 use super::graph::{Graph, Role, Var, VarKind};
 use super::{accessed, fold_order, products};
 use crate::analysis::axis::AxisInfo;
-use crate::entity::{Interner, SideTable};
-use crate::ir::{Function, LayoutId, Value};
+use crate::entity::SideTable;
+use crate::ir::{Function, LayoutId, Layouts, Value};
 use crate::layout::{Layout, cost};
 use crate::ops::{DotKind, Op};
 use std::collections::VecDeque;
@@ -24,9 +24,6 @@ const MOST: usize = 16;
 
 /// Labels of a product.
 const MOST_OF_PRODUCT: usize = 64;
-
-/// Every layout considered, once.
-pub(super) type Layouts = Interner<LayoutId, Layout>;
 
 /// What a variable can be labelled with: the layouts of its operands follow from it, and that of its result. (Of operands in
 /// registers; an operand that stays in shared memory will be one more form.)
@@ -50,10 +47,15 @@ impl Label {
 }
 
 /// The labels of each variable; see the [module's page](self).
-pub(super) fn find(func: &Function, graph: &Graph, facts: &SideTable<Value, AxisInfo>) -> (Layouts, Vec<Vec<Label>>) {
+pub(super) fn find(
+    func: &Function,
+    graph: &Graph,
+    facts: &SideTable<Value, AxisInfo>,
+    layouts: Layouts,
+) -> (Layouts, Vec<Vec<Label>>) {
     let labels = vec![Vec::new(); graph.vars.len()];
     let permutes = func.contains(func.body, |op| matches!(op, Op::Permute { .. }));
-    let (layouts, queue) = (Layouts::default(), VecDeque::new());
+    let queue = VecDeque::new();
     let mut search = Search { func, graph, layouts, labels, permutes, queue };
     search.all(facts);
     (search.layouts, search.labels)

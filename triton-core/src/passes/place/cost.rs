@@ -2,11 +2,11 @@
 //! ([`crate::layout::cost`]).
 
 use super::accessed;
-use super::candidates::{Label, Layouts};
+use super::candidates::Label;
 use super::graph::{Graph, Role, Use, Var, VarKind};
 use crate::analysis::axis::AxisInfo;
 use crate::entity::SideTable;
-use crate::ir::{Function, Inst, Value};
+use crate::ir::{Function, Inst, Layouts, Value};
 use crate::layout::access::global;
 use crate::layout::cost::{self, ISSUE, REGISTER, SECTOR, SECTOR_REPEATED, SHUFFLE};
 use crate::layout::{LANES, Layout, estimate};

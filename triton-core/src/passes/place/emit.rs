@@ -5,14 +5,13 @@
 //! block that runs as rarely as value and user together, so outside the loops that use it, and inside the branch that
 //! does. Instead of a wide value, its narrower source may be converted, and the value recomputed.
 
-use super::candidates::Layouts;
 use super::fold_order;
 use super::graph::{Graph, Role, Source, is_tile};
 use super::labelling::{Assignment, Choice};
 use crate::entity::SideTable;
 use crate::hash::WordHash;
-use crate::ir::{Block, Carried, Function, Inst, InstData, LayoutId, Place, Stage, Value};
-use crate::layout::{Layout, estimate};
+use crate::ir::{Block, Carried, Function, Inst, InstData, LayoutId, Layouts, Place, Stage, Value};
+use crate::layout::Layout;
 use crate::ops::{BitOrder, LayoutRule, Op};
 use crate::passes::Env;
 use std::collections::HashMap;
@@ -62,7 +61,7 @@ fn wanted(
         let Some((from, origin)) = used.from else { continue };
         let layout = graph.origin(func, &mut layouts, used.value, operand(&chosen[used.var], used.role));
         let layout = layout.ok_or("a view without a layout")?;
-        if let Some(narrow) = recomputed_from(func, &layouts, env, graph, chosen, from, layout)
+        if let Some(narrow) = recomputed_from(func, &mut layouts, env, graph, chosen, from, layout)
             && let Source::Var(_) = graph.source[narrow]
         {
             let chain = graph.vars[from].insts.iter().flat_map(|&inst| func.insts[inst].results.iter().copied());
@@ -79,16 +78,17 @@ fn wanted(
 /// What is converted in place of a variable's result that is needed in this layout.
 fn recomputed_from(
     func: &Function,
-    layouts: &Layouts,
+    layouts: &mut Layouts,
     env: &Env,
     graph: &Graph,
     chosen: &[Choice],
     var: usize,
     id: LayoutId,
 ) -> Option<Value> {
-    let (domain, layout) = (&layouts[chosen[var].domain], &layouts[id]);
-    let cycles = |bits| estimate::cycles(domain, layout, bits, env.target.info().stmatrix);
-    graph.vars[var].narrow.filter(|_| graph.moved(func, var, layout, cycles).1)
+    let narrow = graph.vars[var].narrow?;
+    let registers = layouts[id].registers();
+    let cycles = |bits| layouts.estimate(chosen[var].domain, id, bits, env.target.info().stmatrix);
+    graph.moved(func, var, registers, cycles).1.then_some(narrow)
 }
 
 /// The layout in which a variable needs an operand.
@@ -255,9 +255,11 @@ impl Writer<'_> {
     }
 
     /// Whether a variable's result is computed again where it is needed in this layout.
-    fn recomputes(&self, var: usize, layout: LayoutId) -> bool {
-        let Writer { func, env, graph, chosen, .. } = self;
-        recomputed_from(func, &func.layouts, env, graph, chosen, var, layout).is_some()
+    fn recomputes(&mut self, var: usize, layout: LayoutId) -> bool {
+        let mut layouts = std::mem::take(&mut self.func.layouts);
+        let narrow = recomputed_from(self.func, &mut layouts, self.env, self.graph, self.chosen, var, layout);
+        self.func.layouts = layouts;
+        narrow.is_some()
     }
 
     /// Loops and branches: what is carried has one layout from beginning to end.

@@ -150,8 +150,8 @@ impl Lines<'_> {
 
     fn convert(&mut self, block: Block, data: &InstData, x: Value) {
         let (func, result) = (self.func, data.results[0]);
-        let (Some(src), Some(dst)) = (func.layout(x), func.layout(result)) else { return };
-        let Some(plan) = convert::plan(src, dst, func.ty(x).elem.bits(), self.stmatrix) else { return };
+        let (Some(src), Some(dst)) = (func.layout_id(x), func.layout_id(result)) else { return };
+        let Some(plan) = func.layouts.planned(src, dst, func.ty(x).elem.bits(), self.stmatrix) else { return };
         let freq = self.graph.runs(block);
         let to = self.name(result).map_or(String::new(), |name| name.to_string());
         let what = format!("convert {} to {to}: {}", self.results(&[x]), means(&plan));

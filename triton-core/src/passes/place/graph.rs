@@ -11,10 +11,9 @@
 //! - *views*: changes of shape of data. They move no data, so what a user needs of a view is needed, in the layout that
 //!   follows from it, of the data itself ([`Graph::origin`]): before a broadcast there is less to convert.
 
-use super::candidates::Layouts;
 use crate::analysis::stride::{self, Strides};
 use crate::entity::SideTable;
-use crate::ir::{Block, Function, Inst, LayoutId, Value};
+use crate::ir::{Block, Function, Inst, LayoutId, Layouts, Value};
 use crate::layout::{Layout, cost};
 use crate::ops::kinds::{BinaryKind, UnaryKind};
 use crate::ops::{Effect, LayoutRule, Op};
@@ -382,13 +381,19 @@ impl Graph {
         Some(Cow::Borrowed(layout))
     }
 
-    /// Cycles to have a variable's result, which is in layout `src`, in another one, and whether by computing it again from
+    /// Cycles to have a variable's result in another layout, of this many registers, and whether by computing it again from
     /// what is narrower; `cycles` says what converting elements of this many bits costs.
-    pub fn moved(&self, func: &Function, var: usize, dst: &Layout, mut cycles: impl FnMut(u32) -> f64) -> (f64, bool) {
+    pub fn moved(
+        &self,
+        func: &Function,
+        var: usize,
+        registers: usize,
+        mut cycles: impl FnMut(u32) -> f64,
+    ) -> (f64, bool) {
         let Var { bits, weight, narrow, .. } = self.vars[var];
         let whole = cycles(bits);
         let Some(narrow) = narrow.filter(|_| whole > 0.0) else { return (whole, false) };
-        let computed = f64::from(func.num_warps) * dst.registers() as f64 * weight * cost::ISSUE;
+        let computed = f64::from(func.num_warps) * registers as f64 * weight * cost::ISSUE;
         let recomputed = cycles(func.ty(narrow).elem.bits()) + computed;
         (recomputed.min(whole), recomputed < whole)
     }

@@ -1,17 +1,14 @@
 //! The labels of minimal total cost.
 
-use super::candidates::{self, Label, Layouts};
+use super::candidates::{self, Label};
 use super::cost::Costs;
 use super::graph::{Graph, Role, Use};
 use crate::analysis::axis::{self, AxisInfo};
 use crate::entity::SideTable;
-use crate::hash::WordHash;
-use crate::ir::{Function, LayoutId, Value};
-use crate::layout::estimate;
+use crate::ir::{Function, LayoutId, Layouts, Value};
 use crate::ops::DotKind;
 use crate::passes::Env;
 use crate::passes::pbqp::Problem;
-use std::collections::HashMap;
 
 /// What was chosen for a variable.
 #[derive(Clone, Debug)]
@@ -50,9 +47,14 @@ impl<'a> Labelling<'a> {
     /// # Errors
     /// An operation that layout assignment does not know.
     pub fn of(func: &'a Function, env: &Env) -> Result<Labelling<'a>, String> {
+        Labelling::with(func, env, Layouts::default())
+    }
+
+    /// The same, with layouts and conversions that are known.
+    pub(super) fn with(func: &'a Function, env: &Env, layouts: Layouts) -> Result<Labelling<'a>, String> {
         let facts = axis::analyse(func, env.specialization);
         let graph = Graph::of(func)?;
-        let (layouts, labels) = candidates::find(func, &graph, &facts);
+        let (layouts, labels) = candidates::find(func, &graph, &facts, layouts);
         Ok(Labelling { func, env: *env, graph, facts, layouts, labels })
     }
 
@@ -158,12 +160,11 @@ struct Moves<'a> {
     graph: &'a Graph,
     layouts: &'a mut Layouts,
     stmatrix: bool,
-    known: HashMap<(LayoutId, LayoutId, u32), f64, WordHash>,
 }
 
 impl<'a> Moves<'a> {
     fn new(func: &'a Function, env: &Env, graph: &'a Graph, layouts: &'a mut Layouts) -> Moves<'a> {
-        Moves { func, graph, layouts, stmatrix: env.target.info().stmatrix, known: HashMap::default() }
+        Moves { func, graph, layouts, stmatrix: env.target.info().stmatrix }
     }
 
     /// The layouts of a variable's result.
@@ -180,14 +181,11 @@ impl<'a> Moves<'a> {
 
     /// What it costs to have a value of a variable, which is in layout `src`, in layout `dst`.
     fn cycles(&mut self, src: LayoutId, dst: LayoutId, (var, value): (usize, Value)) -> f64 {
-        let (layouts, stmatrix, known) = (&*self.layouts, self.stmatrix, &mut self.known);
-        let mut of_bits = |bits: u32| {
-            let estimate = || estimate::cycles(&layouts[src], &layouts[dst], bits, stmatrix);
-            *known.entry((src, dst, bits)).or_insert_with(estimate)
-        };
+        let registers = self.layouts[dst].registers();
+        let of_bits = |bits: u32| self.layouts.estimate(src, dst, bits, self.stmatrix);
         match self.graph.vars[var].narrow {
-            None => of_bits(self.func.ty(value).elem.bits()),
-            Some(_) => self.graph.moved(self.func, var, &layouts[dst], of_bits).0,
+            None => self.layouts.estimate(src, dst, self.func.ty(value).elem.bits(), self.stmatrix),
+            Some(_) => self.graph.moved(self.func, var, registers, of_bits).0,
         }
     }
 }

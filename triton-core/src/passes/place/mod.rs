@@ -31,7 +31,7 @@ mod products;
 
 use crate::analysis::axis::{self, AxisInfo};
 use crate::entity::SideTable;
-use crate::ir::{Function, Value};
+use crate::ir::{Function, Layouts, Value};
 use crate::layout::Layout;
 use crate::ops::{Access, AccessEffect, BitOrder, Memory, Op};
 use crate::passes::Env;
@@ -44,7 +44,8 @@ pub use labelling::Labelling;
 /// # Errors
 /// A reduction that no layout allows: a bug in this pass.
 pub fn place(func: &mut Function, env: &Env) -> Result<(), String> {
-    let assignment = decide(func, env)?;
+    let layouts = std::mem::take(&mut func.layouts);
+    let assignment = decide(func, env, layouts)?;
     emit::emit(func, env, assignment).map(|_| ())
 }
 
@@ -55,12 +56,12 @@ pub fn place(func: &mut Function, env: &Env) -> Result<(), String> {
 /// As [`place`].
 pub fn explain(func: &Function, env: &Env) -> Result<String, String> {
     let mut placed = func.clone();
-    let written = emit::emit(&mut placed, env, decide(func, env)?)?;
+    let written = emit::emit(&mut placed, env, decide(func, env, Layouts::default())?)?;
     Ok(explain::explain(&placed, env, &written))
 }
 
-fn decide(func: &Function, env: &Env) -> Result<Assignment, String> {
-    let mut labelling = Labelling::of(func, env)?;
+fn decide(func: &Function, env: &Env, layouts: Layouts) -> Result<Assignment, String> {
+    let mut labelling = Labelling::with(func, env, layouts)?;
     let least = labelling.least()?;
     Ok(labelling.choose(&least))
 }
