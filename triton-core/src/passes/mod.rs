@@ -128,7 +128,7 @@ pub fn run_lists(
     observer: &mut dyn FnMut(&'static str),
 ) -> Result<(), String> {
     lists.iter().try_for_each(|passes| each(passes, func, env, observer))?;
-    match lists.iter().filter_map(|passes| passes.last()).last() {
+    match lists.iter().rev().find_map(|passes| passes.last()) {
         Some(last) if !env.verify => verified(func, last, observer),
         Some(_) | None => Ok(()),
     }
