@@ -10,6 +10,7 @@
 mod assertions;
 mod fault;
 mod padding;
+mod product;
 mod threads;
 
 pub use assertions::FailedAssertion;
@@ -389,25 +390,6 @@ impl Machine<'_> {
         let mut out = vec![0; addresses.len()];
         let updated = self.memory.update(width, addresses, mask.map(|m| self.value(m)), replace, &mut out);
         updated.map_err(|fault| access_error("atomic update", width, &fault)).map(|()| out)
-    }
-
-    /// `acc + a · b`, along K upwards; every product is added without being rounded first.
-    fn product(&self, a: Value, b: Value, acc: Value) -> Result<Vec<u64>, String> {
-        let (a_shape, n) = (self.func.ty(a).shape, self.func.ty(b).shape.dims()[1] as usize);
-        let k = a_shape.dims()[1] as usize;
-        let (from, to) = (self.func.ty(a).elem.num(), self.func.ty(acc).elem.num());
-        let (Some(from), Some(to)) = (from, to) else { return Err("a product of pointers".into()) };
-        let (x, y) = (eval::cast(from, to, self.value(a)), eval::cast(from, to, self.value(b)));
-        let mut out = self.value(acc).to_vec();
-        for (i, row) in out.chunks_mut(n).enumerate() {
-            for (step, y) in y.chunks(n).enumerate() {
-                let x = x[i * k + step];
-                for (sum, &y) in row.iter_mut().zip(y) {
-                    *sum = eval::multiply_add(to, x, y, *sum);
-                }
-            }
-        }
-        Ok(out)
     }
 
     fn error(&self, inst: &InstData, what: &str) -> RunError {

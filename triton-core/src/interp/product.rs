@@ -1,0 +1,36 @@
+//! Products of tiles: most of the arithmetic that the interpreter does.
+
+use super::Machine;
+use crate::ir::Value;
+use crate::ops::eval;
+use crate::types::DType;
+
+impl Machine<'_> {
+    /// `acc + a · b`, along K upwards; every product is added without being rounded first.
+    pub(super) fn product(&self, a: Value, b: Value, acc: Value) -> Result<Vec<u64>, String> {
+        let (k, n) = (self.func.ty(a).shape.dims()[1] as usize, self.func.ty(b).shape.dims()[1] as usize);
+        let (from, to) = (self.func.ty(a).elem.num(), self.func.ty(acc).elem.num());
+        let (Some(from), Some(to)) = (from, to) else { return Err("a product of pointers".into()) };
+        let (x, y) = (eval::cast(from, to, self.value(a)), eval::cast(from, to, self.value(b)));
+        let mut sums = self.value(acc).to_vec();
+        if to == DType::F32 {
+            // The type of nearly all sums: what `multiply_add` does for it, without asking for the type at every step.
+            let floats = |bits: Vec<u64>| bits.into_iter().map(|bits| f32::from_bits(bits as u32)).collect::<Vec<_>>();
+            let mut sums = floats(sums);
+            accumulate(&floats(x), &floats(y), [k, n], &mut sums, |x, y, sum| x.mul_add(y, sum));
+            return Ok(sums.into_iter().map(|sum| sum.to_bits().into()).collect());
+        }
+        accumulate(&x, &y, [k, n], &mut sums, |x, y, sum| eval::multiply_add(to, x, y, sum));
+        Ok(sums)
+    }
+}
+
+fn accumulate<T: Copy>(x: &[T], y: &[T], [k, n]: [usize; 2], sums: &mut [T], multiply_add: impl Fn(T, T, T) -> T) {
+    for (x, sums) in x.chunks(k).zip(sums.chunks_mut(n)) {
+        for (&x, y) in x.iter().zip(y.chunks(n)) {
+            for (sum, &y) in sums.iter_mut().zip(y) {
+                *sum = multiply_add(x, y, *sum);
+            }
+        }
+    }
+}
