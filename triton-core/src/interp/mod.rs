@@ -8,9 +8,13 @@
 //! `while` that never ends does not end here either.)
 
 mod assertions;
+mod clock;
 mod fault;
 mod padding;
+mod pages;
+mod positions;
 mod product;
+mod shadow;
 mod threads;
 
 pub use assertions::FailedAssertion;

@@ -1,0 +1,91 @@
+//! Vector clocks: which access of a program happens before which.
+//!
+//! An *agent* is what executes operations in order; agents are warps. Each has a time of its own, and a vector clock: of every
+//! agent, the latest time that all lanes of this one come after (Mattern, "Virtual Time and Global States of Distributed
+//! Systems", 1989). An access is remembered as its *epoch*, time and agent (Flanagan and Freund, "FastTrack", PLDI 2009), and its
+//! lane, since lanes of a warp are ordered by barriers, not by the program. It happens before what a thread does now if the same
+//! thread made it, or if its time is in the clock of the thread's warp: one comparison.
+//!
+//! A barrier ends the times of the agents that meet there, and each learns what any of them knows. The entry of an agent in its
+//! own clock is the last time that ended, so the same comparison orders the lanes of a warp. At a warp barrier an agent meets
+//! itself.
+//!
+//! **Invariant:** the accesses of one time are in a clock all or not at all: whatever lets another agent know a time ends it.
+
+use crate::layout::LANES;
+use crate::ops::Scope;
+use std::ops::Range;
+
+/// When a thread accesses memory. Two accesses of a thread without a barrier in between have the same epoch.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Epoch {
+    /// The time of its agent; 0 is before the program.
+    pub(super) time: u32,
+    /// The warp.
+    pub(super) agent: u16,
+    /// The lane of the warp.
+    pub(super) lane: u8,
+}
+
+/// A thread, and what happened before what it does now.
+#[derive(Clone, Copy)]
+pub(super) struct Now<'a> {
+    /// Of what it does now.
+    pub(super) epoch: Epoch,
+    /// By agent.
+    known: &'a [u32],
+}
+
+impl Now<'_> {
+    /// Whether an earlier access happens before what the thread does now.
+    pub(super) fn follows(&self, before: Epoch) -> bool {
+        let known = self.known.get(usize::from(before.agent)).copied().unwrap_or(0);
+        before.time <= known || (before.agent, before.lane) == (self.epoch.agent, self.epoch.lane)
+    }
+}
+
+/// The vector clocks of a program's agents.
+pub(super) struct Clocks {
+    /// By agent, then by the agent that is known.
+    known: Vec<Vec<u32>>,
+}
+
+impl Clocks {
+    /// At the start of a program of this many warps.
+    pub(super) fn new(warps: u32) -> Clocks {
+        Clocks { known: vec![vec![0; warps as usize]; warps as usize] }
+    }
+
+    /// What a thread knows now.
+    pub(super) fn now(&self, thread: u32) -> Now<'_> {
+        let (agent, lane) = (thread as usize / LANES, thread as usize % LANES);
+        let known = self.known.get(agent).map_or(&[][..], Vec::as_slice);
+        let time = own_time(known, agent);
+        Now { epoch: Epoch { time, agent: agent as u16, lane: lane as u8 }, known }
+    }
+
+    /// All warps come to a barrier of this scope.
+    pub(super) fn wait(&mut self, scope: Scope) {
+        let agents = self.known.len();
+        match scope {
+            Scope::Warp => (0..agents).for_each(|agent| self.meet(agent..agent + 1)),
+            Scope::Block => self.meet(0..agents),
+        }
+    }
+
+    /// These agents wait for each other: what they did before happens before what any of them does from now on.
+    fn meet(&mut self, agents: Range<usize>) {
+        let Some(group) = self.known.get_mut(agents.clone()) else { return };
+        let mut joined = vec![0; group.iter().map(Vec::len).max().unwrap_or(0)];
+        for (agent, known) in agents.zip(group.iter()) {
+            let ended = known.iter().copied().enumerate().chain([(agent, own_time(known, agent))]);
+            ended.for_each(|(other, time)| joined[other] = time.max(joined[other]));
+        }
+        group.iter_mut().for_each(|known| known.clone_from(&joined));
+    }
+}
+
+/// The time of an agent: the one after the last that ended. After four billion barriers it stays, and all is taken to be ordered.
+fn own_time(known: &[u32], agent: usize) -> u32 {
+    known.get(agent).copied().unwrap_or(0).saturating_add(1)
+}

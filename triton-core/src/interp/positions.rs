@@ -1,0 +1,76 @@
+//! Which thread accesses which element of a tile, by layout: enumerated once in a run.
+
+use crate::ir::{Function, LayoutId, MemId};
+use crate::layout::{LANES, Layout, access};
+use std::collections::HashMap;
+use std::rc::Rc;
+
+/// A thread and an element that one of its registers holds.
+#[derive(Clone, Copy)]
+pub(super) struct Position {
+    pub(super) thread: u32,
+    pub(super) element: u32,
+    /// In shared memory, which part of the tile the element is in, and how many elements are before it there.
+    pub(super) part: u32,
+    pub(super) offset: u32,
+}
+
+/// Which threads access an element.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) enum By {
+    /// All that hold it.
+    All,
+    /// One of those that hold it.
+    One,
+    /// Those that read it from shared memory for all that hold it.
+    Readers,
+}
+
+/// A tile that is accessed: its layout, unless it is a scalar, and that of the shared memory it is in.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) struct Tile {
+    pub(super) layout: Option<LayoutId>,
+    pub(super) mem: Option<MemId>,
+    pub(super) by: By,
+}
+
+/// The enumerations so far.
+#[derive(Default)]
+pub(super) struct Positions {
+    of: HashMap<Tile, Rc<[Position]>>,
+}
+
+impl Positions {
+    /// All accesses, thread by thread.
+    pub(super) fn of(&mut self, func: &Function, tile: Tile) -> Rc<[Position]> {
+        self.of.entry(tile).or_insert_with(|| enumerate(func, tile)).clone()
+    }
+}
+
+fn enumerate(func: &Function, Tile { layout, mem, by }: Tile) -> Rc<[Position]> {
+    let (layout, mem) = (layout.map(|id| &func.layouts[id]), mem.map(|id| &func.mems[id]));
+    let readers = layout.zip(mem).filter(|_| by == By::Readers);
+    let readers = readers.map(|(layout, mem)| access::readers(layout, mem));
+    let position = |(thread, element)| {
+        let (offset, part) = mem.map_or((0, 0), |mem| mem.offset_in_part(element));
+        Position { thread, element, part, offset }
+    };
+    elements(readers.as_ref().or(layout), func.num_warps, by == By::One).into_iter().map(position).collect()
+}
+
+/// The threads and registers of a program in a layout: `(thread, element)`. If `once`, only one of those that hold the same
+/// element.
+fn elements(layout: Option<&Layout>, warps: u32, once: bool) -> Vec<(u32, u32)> {
+    let Some(layout) = layout else {
+        // All threads hold a scalar.
+        return (0..if once { 1 } else { warps * LANES as u32 }).map(|thread| (thread, 0)).collect();
+    };
+    let (lanes, of_warps) = layout.replicated();
+    let replicated = lanes | of_warps << LANES.ilog2();
+    let threads = (0..warps * LANES as u32).filter(|thread| !once || thread & replicated == 0);
+    let of = |thread: u32| {
+        let (lane, warp) = (thread as usize % LANES, thread as usize / LANES);
+        (0..layout.registers()).map(move |register| (thread, layout.element(register, lane, warp)))
+    };
+    threads.flat_map(of).collect()
+}
