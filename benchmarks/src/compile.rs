@@ -1,4 +1,6 @@
-//! Time of the compiler on one core, from the embedded IR to PTX, by stage and by pass. Needs no GPU.
+//! Time of the compiler on one core, from the embedded IR to PTX, by stage and by pass, and of the interpreter. Needs no GPU.
+
+mod interpret;
 
 use crate::kernels::add;
 use crate::tiles::{matmul, softmax};
@@ -92,6 +94,7 @@ pub fn compile(options: &Options) -> Outcome {
     println!("{}", table::render(&["instance", "PTX bytes", "parse", "optimise", "images", "total"], 1, &rows));
     println!("The same by pass, summed over specializations: `verify` is the verifier, `lower` and `print` the PTX");
     println!("{}", by_pass(&results));
+    println!("interpret 128x128x64 product, stage 2: {:.0} ms", interpret::milliseconds()?);
     write_json(options.json.as_ref(), &results)
 }
 

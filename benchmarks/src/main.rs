@@ -5,7 +5,7 @@
 //! | `compare` | times our kernels and the peers interleaved in shuffled order, checks results, prints a table |
 //! | `tune` | times every compiled instance of ours: where [`kernels::shipped`] comes from |
 //! | `launch` | host time of a warm launch, beside a bare `cuLaunchKernel` |
-//! | `compile` | time from embedded IR to PTX; needs no GPU |
+//! | `compile` | time from embedded IR to PTX, and of the interpreter at stage 2; needs no GPU |
 //! | `costs` | the constants of the compiler's cost model, measured on the GPU |
 //! | `cpu` | an addition and a matrix product on the CPU device, beside the time they may take |
 //! | `sim` | a matrix product on the PTX simulator, beside the time it may take |
