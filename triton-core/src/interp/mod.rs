@@ -202,7 +202,6 @@ struct Machine<'a> {
 
 impl Machine<'_> {
     /// Runs a block, and returns what it yields.
-    #[expect(clippy::wildcard_enum_match_arm, reason = "the table says which operations own blocks")]
     fn block(&mut self, block: Block) -> Result<Vec<Vec<u64>>, RunError> {
         let func = self.func;
         for (_, inst) in func.block(block) {
@@ -222,16 +221,39 @@ impl Machine<'_> {
                     let results = self.block(inst.regions[taken])?;
                     self.bind(&inst.results, results);
                 }
-                _ => {
+                Op::Load { .. } | Op::Store { .. } | Op::Atomic { .. } | Op::AtomicCas { .. } => {
                     if func.stage == Stage::Synchronized {
                         self.global(inst).map_err(|what| self.error(inst, &what))?;
                     }
-                    let result = self.step(inst).map_err(|what| self.error(inst, &what))?;
-                    self.bind(&inst.results, vec![result]);
+                    self.compute(inst)?;
                 }
+                Op::Const { .. }
+                | Op::Outer { .. }
+                | Op::ProgramId { .. }
+                | Op::NumPrograms { .. }
+                | Op::Arange { .. }
+                | Op::Splat { .. }
+                | Op::Broadcast { .. }
+                | Op::Reshape { .. }
+                | Op::Permute { .. }
+                | Op::Convert { .. }
+                | Op::Dot { .. }
+                | Op::Cast { .. }
+                | Op::Select { .. }
+                | Op::Offset { .. }
+                | Op::Unary { .. }
+                | Op::Binary { .. }
+                | Op::Compare { .. }
+                | Op::Ternary { .. } => self.compute(inst)?,
             }
         }
         Ok(Vec::new())
+    }
+
+    fn compute(&mut self, inst: &InstData) -> Result<(), RunError> {
+        let result = self.step(inst).map_err(|what| self.error(inst, &what))?;
+        self.bind(&inst.results, vec![result]);
+        Ok(())
     }
 
     fn run_for(&mut self, inst: &InstData, bounds: [Value; 3]) -> Result<(), RunError> {
@@ -304,23 +326,25 @@ impl Machine<'_> {
     }
 
     /// A region of elementwise operations on scalars, for many scalars at once.
-    #[expect(clippy::wildcard_enum_match_arm, reason = "the table says which operations are elementwise")]
     fn lambda(&mut self, region: Block, params: Vec<Vec<u64>>) -> Result<Vec<Vec<u64>>, String> {
         let func = self.func;
         let count = params.first().map_or(0, Vec::len);
         self.bind(&func.blocks[region].params, params);
         for (_, inst) in func.block(region) {
-            match inst.op {
-                Op::Yield {} => return Ok(self.take(&inst.args)),
-                Op::Const { value: Constant { bits, .. } } | Op::Outer { value: Outer::Known(bits), .. } => {
-                    self.bind(&inst.results, vec![vec![bits; count]]);
-                }
-                op if op.effect() == Effect::Pure && op.layout_rule() == LayoutRule::Elementwise => {
-                    let result = self.step(inst)?;
-                    self.bind(&inst.results, vec![result]);
-                }
-                _ => return Err(format!("`{}` in the combination of a reduction", inst.op.mnemonic())),
+            if inst.op == (Op::Yield {}) {
+                return Ok(self.take(&inst.args));
             }
+            let elementwise = inst.op.effect() == Effect::Pure && inst.op.layout_rule() == LayoutRule::Elementwise;
+            let result = if let Op::Const { value: Constant { bits, .. } }
+            | Op::Outer { value: Outer::Known(bits), .. } = inst.op
+            {
+                vec![bits; count]
+            } else if elementwise {
+                self.step(inst)?
+            } else {
+                return Err(format!("`{}` in the combination of a reduction", inst.op.mnemonic()));
+            };
+            self.bind(&inst.results, vec![result]);
         }
         Ok(Vec::new())
     }

@@ -79,7 +79,7 @@ impl Machine<'_> {
         };
         let Elem::Ptr { pointee, .. } = self.func.ty(ptr).elem else { return Ok(()) };
         let by = if does == AccessKind::Read { By::All } else { By::One };
-        let tile = Tile { layout: self.func.layout_of[ptr], mem: None, by };
+        let tile = Tile { layout: self.func.layout_id(ptr), mem: None, by };
         let positions = self.threads.positions.of(self.func, tile);
         let contents = |value: Value| &self.values[value.0 as usize];
         let (addresses, mask) = (contents(ptr), mask.map(contents));
@@ -100,27 +100,25 @@ impl Machine<'_> {
     }
 
     /// An operation on shared memory.
-    #[expect(clippy::wildcard_enum_match_arm, reason = "called for these operations alone")]
     pub(super) fn shared(&mut self, inst: &InstData) -> Result<Vec<u64>, String> {
         let func = self.func;
-        match inst.op {
-            Op::Sync { scope } => self.threads.clocks.wait(scope),
-            Op::SharedAlloc { at, .. } => return Ok(vec![at.into()]),
-            Op::SharedStore { buffer, part, value } => {
-                let accesses = self.accesses(buffer, part, func.layout_of[value], By::One)?;
-                self.threads.store(buffer, accesses, &self.values[value.0 as usize])?;
-            }
-            Op::SharedLoad { buffer, part, rest } => {
-                let result = inst.results[0];
-                let accesses = self.accesses(buffer, part, func.layout_of[result], By::Readers)?;
-                let count = func.ty(result).shape.elements() as usize;
-                let mut out = rest.map_or_else(|| vec![0; count], |rest| self.value(rest).to_vec());
-                self.threads.load(buffer, accesses, &mut out)?;
-                return Ok(out);
-            }
-            _ => {}
+        if let Op::SharedAlloc { at, .. } = inst.op {
+            return Ok(vec![at.into()]);
         }
-        Ok(Vec::new())
+        if let Op::Sync { scope } = inst.op {
+            self.threads.clocks.wait(scope);
+        }
+        if let Op::SharedStore { buffer, part, value } = inst.op {
+            let accesses = self.accesses(buffer, part, func.layout_id(value), By::One)?;
+            self.threads.store(buffer, accesses, &self.values[value.0 as usize])?;
+        }
+        let Op::SharedLoad { buffer, part, rest } = inst.op else { return Ok(Vec::new()) };
+        let result = inst.results[0];
+        let accesses = self.accesses(buffer, part, func.layout_id(result), By::Readers)?;
+        let count = func.ty(result).shape.elements() as usize;
+        let mut out = rest.map_or_else(|| vec![0; count], |rest| self.value(rest).to_vec());
+        self.threads.load(buffer, accesses, &mut out)?;
+        Ok(out)
     }
 
     /// The accesses to a part of a buffer, of a tile in this layout.
@@ -131,7 +129,7 @@ impl Machine<'_> {
         layout: Option<LayoutId>,
         by: By,
     ) -> Result<impl Iterator<Item = ElementAccess> + Clone + use<>, String> {
-        let mem = self.func.mem_of[buffer].ok_or_else(|| format!("{buffer} is not in shared memory"))?;
+        let mem = self.func.mem_id(buffer).ok_or_else(|| format!("{buffer} is not in shared memory"))?;
         let positions = self.threads.positions.of(self.func, Tile { layout, mem: Some(mem), by });
         let (start, width) = (self.value(buffer)[0], u64::from(self.func.mems[mem].bits() / 8));
         Ok((0..positions.len()).map(move |i| positions[i]).filter(move |position| position.part == part).map(

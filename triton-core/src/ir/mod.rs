@@ -333,12 +333,17 @@ impl Function {
         self.place_of[value] = Some(Place::Registers(id));
     }
 
-    /// The layout of a tile in shared memory; `None` if it is not there.
-    pub fn mem(&self, value: Value) -> Option<&Mem> {
+    /// The layout of a tile in shared memory, by its id.
+    pub fn mem_id(&self, value: Value) -> Option<MemId> {
         match self.place_of[value]? {
             Place::Registers(_) => None,
-            Place::Shared(id) => Some(&self.mems[id]),
+            Place::Shared(id) => Some(id),
         }
+    }
+
+    /// The layout of a tile in shared memory; `None` if it is not there.
+    pub fn mem(&self, value: Value) -> Option<&Mem> {
+        self.mem_id(value).map(|id| &self.mems[id])
     }
 
     /// Sets the layout of a tile in shared memory.

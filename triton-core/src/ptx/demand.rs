@@ -7,6 +7,7 @@
 //! One backward walk: a use comes after the definition, but for what a loop yields, of which all registers are read.
 
 use super::run::{MaskForm, Padding, Run};
+use super::select;
 use crate::analysis::axis::AxisInfo;
 use crate::entity::SideTable;
 use crate::ir::{Block, Function, Inst, InstData, Value};
@@ -110,6 +111,12 @@ impl Walk<'_> {
                 },
             };
         }
+        if let Op::Select { cond, a, b } = data.op
+            && let Some(run) = select::runs(self.func, self.facts, cond, data.results[0])
+        {
+            self.prefix(run, cond, self.registers(a));
+            return [a, b].into_iter().for_each(|v| self.all(v));
+        }
         if is_elementwise(&data.op) {
             return self.through(data, |walk, r| data.op.for_each_operand(|v| walk.one(v, r)));
         }
@@ -117,32 +124,53 @@ impl Walk<'_> {
         data.regions.iter().for_each(|&region| self.block(region));
     }
 
-    /// Addresses are read at the first element of a vector; of masks and padding what their forms need.
+    /// Addresses are read at the first element of a vector; of masks and padding what their forms need on the path that most warps
+    /// take.
     fn access(&mut self, ptr: Value, mask: Option<Value>, other: Option<Value>) {
         let Ok(mut run) = Run::of(self.func, self.facts, ptr, mask) else { return };
         if let Some(other) = other {
             let made = self.demand.defined[other].map(|inst| self.func.insts[inst].op);
             run = run.with_padding(self.facts, other, made);
         }
-        for first in (0..self.registers(ptr)).step_by(run.width) {
-            let (all, ends) = (first..first + run.width, [first, first + run.width - 1]);
-            self.one(ptr, first);
-            if let Some(mask) = mask {
-                match run.mask {
-                    MaskForm::Uniform => self.one(mask, first),
-                    MaskForm::Prefix => ends.into_iter().for_each(|r| self.one(mask, r)),
-                    MaskForm::Any => all.clone().for_each(|r| self.one(mask, r)),
+        let registers = self.registers(ptr);
+        let firsts = || (0..registers).step_by(run.width);
+        firsts().for_each(|first| self.one(ptr, first));
+        let Some(mask) = mask else { return };
+        match run.mask {
+            MaskForm::Uniform => firsts().for_each(|first| self.one(mask, first)),
+            MaskForm::Prefix => {
+                if !self.prefix(run, mask, registers) {
+                    let cond = if let Padding::Uniform(cond) = run.padding { cond } else { None };
+                    cond.into_iter().for_each(|cond| self.both_ends(run, cond, registers));
+                    other.into_iter().for_each(|other| firsts().for_each(|first| self.one(other, first)));
                 }
             }
-            if let Some(other) = other {
-                match run.padding {
-                    Padding::Uniform(cond) => {
-                        self.one(other, first);
-                        cond.into_iter().for_each(|cond| ends.into_iter().for_each(|r| self.one(cond, r)));
-                    }
-                    Padding::Any => all.for_each(|r| self.one(other, r)),
-                }
+            MaskForm::Any => (0..registers).for_each(|r| self.one(mask, r)),
+        }
+        match (other, run.padding) {
+            (Some(other), Padding::Any) => (0..registers).for_each(|r| self.one(other, r)),
+            (Some(other), Padding::Uniform(_)) if run.mask != MaskForm::Prefix => {
+                firsts().for_each(|first| self.one(other, first));
             }
+            (Some(_), Padding::Uniform(_)) | (None, _) => {}
+        }
+    }
+
+    /// A mask that is a prefix of every run, and whether the last element of each row tells of all.
+    fn prefix(&mut self, run: Run, mask: Value, registers: usize) -> bool {
+        match run.ends(self.func, self.facts, mask, 0..registers) {
+            Some(ends) => ends.into_iter().for_each(|r| self.one(mask, r)),
+            None => {
+                self.both_ends(run, mask, registers);
+                return false;
+            }
+        }
+        true
+    }
+
+    fn both_ends(&mut self, run: Run, mask: Value, registers: usize) {
+        for first in (0..registers).step_by(run.width) {
+            [first, first + run.width - 1].into_iter().for_each(|r| self.one(mask, r));
         }
     }
 

@@ -2,9 +2,8 @@
 //!
 //! One access of a thread covers a run of elements whose addresses allow it ([`axis::vector_width`]), as one to four words.
 //! If the mask is not known to be uniform on a run, a branch decides: vectorized accesses, or element by element. Where
-//! what is in bounds of a run comes first, which is so at the end of a row, there is one branch for all runs of a thread, and two
-//! comparisons a run: of its first element, which guards it, and of its last. Elements are taken out of words, and put into
-//! them, in registers.
+//! what is in bounds of a run comes first, which is so at the end of a row, one comparison a row decides for all runs of a thread.
+//! Elements are taken out of words, and put into them, in registers.
 
 use super::lower::Lower;
 use super::run::{MaskForm, Padding, Run};
@@ -14,25 +13,39 @@ use crate::types::DType;
 use std::ops::Range;
 
 /// Runs of a tile that are accessed together.
-struct Group {
+pub(super) struct Group {
     /// The register of the tile with the first element.
     first: usize,
     /// Elements of a run.
     width: usize,
-    /// What guards each run.
-    guards: Vec<Option<Reg>>,
+    /// How many runs.
+    count: usize,
     /// The mask of all of them.
     mask: Option<Value>,
     /// Holds in the one thread that stores what several hold.
     once: Option<Reg>,
-    /// Where the elements go one by one, and where both paths join; `None` if there is one path.
-    paths: Option<(u32, u32)>,
+}
+
+/// A way to access the runs of a group.
+#[derive(Clone, Copy)]
+pub(super) enum Path<'a> {
+    /// Each run as a whole, under a guard.
+    Runs(&'a [Option<Reg>]),
+    /// Elements, each under its own mask.
+    Elements,
+}
+
+/// The labels of a branch: where the other path begins, and where both join.
+#[derive(Clone, Copy)]
+struct Branch {
+    otherwise: u32,
+    join: u32,
 }
 
 impl Group {
-    /// The first register of each run, and what guards it.
-    fn runs(&self) -> impl Iterator<Item = (usize, Option<Reg>)> {
-        (self.first..).step_by(self.width).zip(self.guards.iter().copied())
+    /// The first register of each run.
+    pub fn runs(&self) -> impl Iterator<Item = usize> + use<> {
+        (self.first..).step_by(self.width).take(self.count)
     }
 }
 
@@ -59,43 +72,62 @@ impl Lower<'_> {
         let bases = self.regs(ptr).to_vec();
         let mut regs = Vec::new();
         for runs in run.groups(bases.len()) {
-            let group = self.enter(run, runs, mask, None)?;
-            let mut words = Vec::new();
-            for (first, guard) in group.runs() {
-                let padding = match (other, run.padding) {
-                    (None, _) => None,
-                    (Some(other), Padding::Uniform(_)) => Some(vec![self.element(other, first)?; width]),
-                    (Some(other), Padding::Any) => Some(self.regs(other)[first..first + width].to_vec()),
-                };
-                words.push(self.load_words(dtype, run.at(bases[first], 0), width, guard, padding.as_deref()));
-            }
-            self.cold_path(&group, |cx| {
-                for ((first, _), words) in group.runs().zip(&words) {
-                    if run.is_by_words() && (dtype.bytes() > 2 || other.is_none()) {
-                        cx.cut_or_whole(run, &group, first, |cx, whole| {
-                            cx.load_prefix(run, &group, first, (bases[first], words), (other, whole))
-                        })?;
-                        continue;
+            let mut words: Vec<Vec<Reg>> = Vec::new();
+            self.on_paths(run, runs, mask, None, |cx, group, path| match path {
+                Path::Runs(guards) => {
+                    for ((i, first), &guard) in group.runs().enumerate().zip(guards) {
+                        let padding = match (guard.and(other), run.padding) {
+                            (None, _) => None,
+                            (Some(other), Padding::Uniform(_)) => Some(vec![cx.element(other, first)?; width]),
+                            (Some(other), Padding::Any) => Some(cx.regs(other)[first..first + width].to_vec()),
+                        };
+                        let (at, into) = (run.at(bases[first], 0), words.get(i).map(Vec::as_slice));
+                        let loaded = cx.load_words(dtype, at, width, guard, padding.as_deref(), into);
+                        if words.len() == i {
+                            words.push(loaded);
+                        }
                     }
-                    let mut elements = Vec::new();
-                    for i in first..first + width {
-                        let (at, mask) = (run.at(bases[first], i - first), cx.guard_of(&group, i)?);
-                        let padding = other.map(|other| cx.element(other, i)).transpose()?;
-                        let word = cx.load_words(dtype, at, 1, mask, padding.as_ref().map(std::slice::from_ref));
-                        elements.extend(cx.unpack(dtype, 1, &word));
-                    }
-                    // Both paths join in words, so that nothing waits for the data before the next access is issued.
-                    let packed = cx.pack(dtype, &elements);
-                    for (&dst, src) in words.iter().zip(packed) {
-                        let ty = bits_of(self::words(dtype, width).0);
-                        cx.emit(Op::Mov { ty, dst, src: src.into() });
-                    }
+                    Ok(())
                 }
-                Ok(())
+                Path::Elements => cx.load_elements(run, group, &bases, &words, other),
             })?;
             regs.extend(words.iter().flat_map(|words| self.unpack(dtype, width, words)));
         }
         Ok(regs)
+    }
+
+    /// Loads the elements of a group, each under its own mask, into the registers of the words of its runs.
+    fn load_elements(
+        &mut self,
+        run: Run,
+        group: &Group,
+        bases: &[Reg],
+        words: &[Vec<Reg>],
+        other: Option<Value>,
+    ) -> Result<(), String> {
+        let Run { dtype, width, .. } = run;
+        for (first, words) in group.runs().zip(words) {
+            if run.is_by_words() && (dtype.bytes() > 2 || other.is_none()) {
+                self.cut_or_whole(run, group, first, |cx, whole| {
+                    cx.load_prefix(run, group, first, (bases[first], words), (other, whole))
+                })?;
+                continue;
+            }
+            let mut elements = Vec::new();
+            for i in first..first + width {
+                let (at, mask) = (run.at(bases[first], i - first), self.guard_of(group, i)?);
+                let padding = other.map(|other| self.element(other, i)).transpose()?;
+                let word = self.load_words(dtype, at, 1, mask, padding.as_ref().map(std::slice::from_ref), None);
+                elements.extend(self.unpack(dtype, 1, &word));
+            }
+            // Both paths join in words, so that nothing waits for the data before the next access is issued.
+            let packed = self.pack(dtype, &elements);
+            for (&dst, src) in words.iter().zip(packed) {
+                let ty = bits_of(self::words(dtype, width).0);
+                self.emit(Op::Mov { ty, dst, src: src.into() });
+            }
+        }
+        Ok(())
     }
 
     /// On a cold path, a run of which a prefix is accessed: by itself, so that the others go whole. The paths exclude each other, as
@@ -110,14 +142,12 @@ impl Lower<'_> {
         let Some((begin, end)) = self.guard_of(group, first)?.zip(self.guard_of(group, first + run.width - 1)?) else {
             return Ok(());
         };
-        let (cut, done) = (self.label(), self.label());
         let whole = self.is_uniform(begin, end);
-        self.emit(Op::Bra { label: cut, pred: Some(whole), unless: true, uniform: false });
+        let branch = self.branch(whole);
         self.on_a_branch(|cx| access(cx, Some(end)))?;
-        self.emit(Op::Bra { label: done, pred: None, unless: false, uniform: false });
-        self.emit(Op::Label { label: cut });
+        self.otherwise(branch);
         self.on_a_branch(|cx| access(cx, None))?;
-        self.emit(Op::Label { label: done });
+        self.join(branch);
         Ok(())
     }
 
@@ -188,7 +218,7 @@ impl Lower<'_> {
         Ok(())
     }
 
-    /// One access: the words of `count` elements if the guard holds, else of `other`, or 0.
+    /// One access: the words of `count` elements if the guard holds, else of `other`, or 0; in these registers, or new ones.
     fn load_words(
         &mut self,
         dtype: DType,
@@ -196,18 +226,22 @@ impl Lower<'_> {
         count: usize,
         guard: Option<Reg>,
         other: Option<&[Reg]>,
+        into: Option<&[Reg]>,
     ) -> Vec<Reg> {
         let (ty, words) = words(dtype, count);
-        let dsts: Vec<Reg> = match (guard, other) {
-            (None, _) => (0..words).map(|_| self.reg(super::lower::class_of(ty))).collect(),
-            // Masked-off elements keep the registers' values.
-            (Some(_), None) => (0..words).map(|_| self.mov(bits_of(ty), 0)).collect(),
-            (Some(_), Some(other)) => {
-                let packed = self.pack(dtype, other);
-                // A copy: the value itself may be needed again.
-                packed.into_iter().map(|word| self.mov(bits_of(ty), word)).collect()
-            }
+        // Masked-off elements keep the registers' values: 0, or a copy of what may be needed again.
+        let packed = match (guard, other) {
+            (None, _) => None,
+            (Some(_), None) => Some(vec![Operand::Int(0); words]),
+            (Some(_), Some(other)) => Some(self.pack(dtype, other).into_iter().map(Operand::Reg).collect()),
         };
+        let dsts: Vec<Reg> = match into {
+            Some(into) => into.to_vec(),
+            None => (0..words).map(|_| self.reg(super::lower::class_of(ty))).collect(),
+        };
+        for (&dst, src) in dsts.iter().zip(packed.into_iter().flatten()) {
+            self.emit(Op::Mov { ty: bits_of(ty), dst, src });
+        }
         self.emit_if(guard, Op::Ld { ty, dsts: dsts.clone(), address: at });
         dsts
     }
@@ -217,26 +251,32 @@ impl Lower<'_> {
         let once = self.store_guard(ptr);
         let (bases, elements) = (self.regs(ptr).to_vec(), self.regs(value).to_vec());
         for runs in run.groups(bases.len()) {
-            let group = self.enter(run, runs, mask, once)?;
-            for (first, guard) in group.runs() {
-                self.store_run(dtype, run.at(bases[first], 0), &elements[first..first + width], guard);
-            }
-            self.cold_path(&group, |cx| {
-                for (first, _) in group.runs() {
-                    if run.is_by_words() {
-                        let srcs = cx.pack(dtype, &elements[first..first + width]);
-                        cx.cut_or_whole(run, &group, first, |cx, whole| {
-                            cx.store_prefix(run, &group, first, (bases[first], &srcs), whole)
-                        })?;
-                        continue;
-                    }
-                    for i in first..first + width {
-                        let (at, mask) = (run.at(bases[first], i - first), cx.guard_of(&group, i)?);
-                        cx.store_run(dtype, at, &elements[i..=i], mask);
-                    }
+            self.on_paths(run, runs, mask, once, |cx, group, path| {
+                let Path::Runs(guards) = path else { return cx.store_elements(run, group, &bases, &elements) };
+                for (first, &guard) in group.runs().zip(guards) {
+                    cx.store_run(dtype, run.at(bases[first], 0), &elements[first..first + width], guard);
                 }
                 Ok(())
             })?;
+        }
+        Ok(())
+    }
+
+    /// Stores the elements of a group, each under its own mask.
+    fn store_elements(&mut self, run: Run, group: &Group, bases: &[Reg], elements: &[Reg]) -> Result<(), String> {
+        let Run { dtype, width, .. } = run;
+        for first in group.runs() {
+            if run.is_by_words() {
+                let srcs = self.pack(dtype, &elements[first..first + width]);
+                self.cut_or_whole(run, group, first, |cx, whole| {
+                    cx.store_prefix(run, group, first, (bases[first], &srcs), whole)
+                })?;
+                continue;
+            }
+            for i in first..first + width {
+                let (at, mask) = (run.at(bases[first], i - first), self.guard_of(group, i)?);
+                self.store_run(dtype, at, &elements[i..=i], mask);
+            }
         }
         Ok(())
     }
@@ -246,42 +286,100 @@ impl Lower<'_> {
         self.emit_if(guard, Op::St { ty: words(dtype, elements.len()).0, srcs, address: at });
     }
 
-    /// Begins the accesses of a group of runs. Where a mask may differ on a run, a branch decides for the group: whole runs, or
-    /// each element by itself. A warp at the edge of what is accessed takes the second path, and no other.
-    fn enter(&mut self, run: Run, runs: Range<usize>, mask: Option<Value>, once: Option<Reg>) -> Result<Group, String> {
-        let Run { width, mask: form, .. } = run;
-        let firsts = runs.clone().step_by(width);
-        let mut group = Group { first: runs.start, width, guards: vec![once; firsts.len()], mask, once, paths: None };
-        let Some(mask) = mask else { return Ok(group) };
-        let mut whole = Vec::new();
-        for (first, guard) in firsts.zip(&mut group.guards) {
-            match form {
-                MaskForm::Uniform => *guard = Some(self.guard(mask, once, first)?),
-                MaskForm::Prefix => {
-                    let (begin, end) = (self.guard(mask, once, first)?, self.guard(mask, once, first + width - 1)?);
-                    *guard = Some(begin);
-                    whole.push(self.is_uniform(begin, end));
-                    if let Padding::Uniform(Some(cond)) = run.padding {
-                        let (begin, end) = (self.element(cond, first)?, self.element(cond, first + width - 1)?);
-                        whole.push(self.is_uniform(begin, end));
-                    }
-                }
-                MaskForm::Any => {
-                    *guard = None;
-                    for r in first..first + width {
-                        whole.push(self.guard(mask, once, r)?);
-                    }
-                }
+    /// Emits the accesses of a group of runs, on each path that a thread may take. Under a mask that is a prefix of every run these are:
+    /// all elements of the thread are in bounds, if the last of each row tells it ([`Run::ends`]); some runs are not, but none is cut,
+    /// each under the mask of its first element; or each element by itself. Only the warps at an edge take another path than the first, and what only
+    /// the others need is computed in them.
+    pub(super) fn on_paths(
+        &mut self,
+        run: Run,
+        runs: Range<usize>,
+        mask: Option<Value>,
+        once: Option<Reg>,
+        mut access: impl FnMut(&mut Self, &Group, Path<'_>) -> Result<(), String>,
+    ) -> Result<(), String> {
+        let count = runs.len() / run.width.max(1);
+        let group = Group { first: runs.start, width: run.width, count, mask, once };
+        let always = vec![once; count];
+        let Some(mask) = mask else { return access(self, &group, Path::Runs(&always)) };
+        match run.mask {
+            MaskForm::Uniform => {
+                let guards = group.runs().map(|first| self.guard(mask, once, first).map(Some));
+                let guards = guards.collect::<Result<Vec<_>, String>>()?;
+                access(self, &group, Path::Runs(&guards))
+            }
+            MaskForm::Any => {
+                let all = runs.map(|r| self.guard(mask, once, r)).collect::<Result<Vec<_>, String>>()?;
+                let all = self.conjunction(&all);
+                let branch = self.branch(all);
+                access(self, &group, Path::Runs(&vec![None; count]))?;
+                self.otherwise(branch);
+                self.on_cold_path(|cx| access(cx, &group, Path::Elements))?;
+                self.join(branch);
+                Ok(())
+            }
+            MaskForm::Prefix => {
+                let Some(ends) = run.ends(self.func, &self.facts, mask, runs) else {
+                    let (guards, whole) = self.edge_guards(run, &group, mask)?;
+                    let branch = self.branch(whole);
+                    access(self, &group, Path::Runs(&guards))?;
+                    self.otherwise(branch);
+                    self.on_cold_path(|cx| access(cx, &group, Path::Elements))?;
+                    self.join(branch);
+                    return Ok(());
+                };
+                let ends = ends.into_iter().map(|r| self.element(mask, r)).collect::<Result<Vec<_>, String>>()?;
+                let all = self.conjunction(&ends);
+                let branch = self.branch(all);
+                access(self, &group, Path::Runs(&always))?;
+                self.otherwise(branch);
+                self.on_cold_path(|cx| {
+                    let (guards, whole) = cx.edge_guards(run, &group, mask)?;
+                    let branch = cx.branch(whole);
+                    cx.on_a_branch(|cx| access(cx, &group, Path::Runs(&guards)))?;
+                    cx.otherwise(branch);
+                    cx.on_a_branch(|cx| access(cx, &group, Path::Elements))?;
+                    cx.join(branch);
+                    Ok(())
+                })?;
+                self.join(branch);
+                Ok(())
             }
         }
-        if whole.is_empty() {
-            return Ok(group);
+    }
+
+    /// Begins the path on which a predicate holds.
+    fn branch(&mut self, pred: Reg) -> Branch {
+        let branch = Branch { otherwise: self.label(), join: self.label() };
+        self.emit(Op::Bra { label: branch.otherwise, pred: Some(pred), unless: true, uniform: false });
+        branch
+    }
+
+    /// Ends it, and begins the other one.
+    fn otherwise(&mut self, branch: Branch) {
+        self.emit(Op::Bra { label: branch.join, pred: None, unless: false, uniform: false });
+        self.emit(Op::Label { label: branch.otherwise });
+    }
+
+    /// Ends that one, too.
+    fn join(&mut self, branch: Branch) {
+        self.emit(Op::Label { label: branch.join });
+    }
+
+    /// What guards each run of a group under a mask that is a prefix of it, and whether none is cut.
+    fn edge_guards(&mut self, run: Run, group: &Group, mask: Value) -> Result<(Vec<Option<Reg>>, Reg), String> {
+        let (mut guards, mut whole) = (Vec::new(), Vec::new());
+        for first in group.runs() {
+            let last = first + run.width - 1;
+            let (begin, end) = (self.guard(mask, group.once, first)?, self.guard(mask, group.once, last)?);
+            guards.push(Some(begin));
+            whole.push(self.is_uniform(begin, end));
+            if let Padding::Uniform(Some(cond)) = run.padding {
+                let (begin, end) = (self.element(cond, first)?, self.element(cond, last)?);
+                whole.push(self.is_uniform(begin, end));
+            }
         }
-        let whole = self.conjunction(&whole);
-        let (apart, done) = (self.label(), self.label());
-        self.emit(Op::Bra { label: apart, pred: Some(whole), unless: true, uniform: false });
-        group.paths = Some((apart, done));
-        Ok(group)
+        Ok((guards, self.conjunction(&whole)))
     }
 
     /// What guards the access of one element of a group.
@@ -300,20 +398,6 @@ impl Lower<'_> {
         let outside = self.arith(Opcode::Not, Ty::Pred, &[end.into()]);
         let differs = self.conjunction(&[begin, outside]);
         self.arith(Opcode::Not, Ty::Pred, &[differs.into()])
-    }
-
-    /// The path on which the elements of a group go one by one, if it has one.
-    fn cold_path(
-        &mut self,
-        group: &Group,
-        elements: impl FnOnce(&mut Self) -> Result<(), String>,
-    ) -> Result<(), String> {
-        let Some((apart, done)) = group.paths else { return Ok(()) };
-        self.emit(Op::Bra { label: done, pred: None, unless: false, uniform: false });
-        self.emit(Op::Label { label: apart });
-        self.on_cold_path(elements)?;
-        self.emit(Op::Label { label: done });
-        Ok(())
     }
 
     /// Whether all predicates hold.

@@ -19,6 +19,7 @@ mod memory;
 pub mod print;
 mod reduce;
 mod run;
+mod select;
 mod shared;
 mod steps;
 mod thread;

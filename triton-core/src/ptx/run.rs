@@ -84,6 +84,35 @@ impl Run {
         self.mask == MaskForm::Prefix && self.dtype.bytes() > 1
     }
 
+    /// Of these registers those whose masks, if they hold, tell that all do: a mask that is a prefix of each row holds for all that a
+    /// thread has of a row if it does for the last of it. `None` where they are as many as the runs, since a thread has one of each
+    /// row, or where which element comes last depends on the thread.
+    pub fn ends(
+        &self,
+        func: &Function,
+        facts: &SideTable<Value, AxisInfo>,
+        mask: Value,
+        registers: Range<usize>,
+    ) -> Option<Vec<usize>> {
+        let layout = func.layout(mask)?;
+        let or = |columns: &[u32]| columns.iter().fold(0, |all, column| all | column);
+        if or(&layout.reg) & (or(&layout.lane) | or(&layout.warp)) != 0 {
+            return None;
+        }
+        let runs = registers.len() / self.width;
+        let element = |r: usize| layout.register_element(r);
+        let row = |r: usize| u64::from(element(r)) / facts[mask].prefix.max(1);
+        let mut ends: Vec<usize> = Vec::new();
+        for r in registers {
+            match ends.iter_mut().find(|end| row(**end) == row(r)) {
+                Some(end) if element(*end) < element(r) => *end = r,
+                Some(_) => {}
+                None => ends.push(r),
+            }
+        }
+        Some(ends).filter(|ends| ends.len() < runs)
+    }
+
     /// The registers of a tile in groups whose runs share a branch.
     pub fn groups(&self, registers: usize) -> impl Iterator<Item = Range<usize>> {
         let size = if self.mask == MaskForm::Prefix { registers } else { self.width };
