@@ -22,7 +22,12 @@ pub(super) struct Demand {
     defined: SideTable<Value, Option<Inst>>,
     /// How many neighbours in registers are equal: aligned runs of that many.
     runs: SideTable<Value, usize>,
+    /// Values that only accesses of many addresses read: their registers are computed one by one, just before the access.
+    deferred: SideTable<Value, bool>,
 }
+
+/// Addresses of one access from which on they are not all computed before it: they would take more registers than the data.
+const MANY: usize = 32;
 
 impl Demand {
     /// Whether this register of a value is read.
@@ -35,6 +40,11 @@ impl Demand {
         register & !(self.runs[value] - 1)
     }
 
+    /// Whether the registers of a value are computed where they are read, and not before.
+    pub fn is_deferred(&self, value: Value) -> bool {
+        self.deferred[value]
+    }
+
     /// The instruction that yields a value; `None` of parameters.
     pub fn definition(&self, value: Value) -> Option<Inst> {
         self.defined[value]
@@ -43,8 +53,8 @@ impl Demand {
 
 /// What a function at stage 2 reads.
 pub(super) fn analyse(func: &Function, facts: &SideTable<Value, AxisInfo>) -> Demand {
-    let mut demand =
-        Demand { read: SideTable::new(Vec::new()), defined: SideTable::new(None), runs: SideTable::new(1) };
+    let (read, defined) = (SideTable::new(Vec::new()), SideTable::new(None));
+    let mut demand = Demand { read, defined, runs: SideTable::new(1), deferred: SideTable::new(false) };
     for inst in func.walk() {
         func.insts[inst].results.iter().for_each(|&v| demand.defined[v] = Some(inst));
     }
@@ -55,7 +65,47 @@ pub(super) fn analyse(func: &Function, facts: &SideTable<Value, AxisInfo>) -> De
     }
     let mut walk = Walk { func, facts, demand };
     walk.block(func.body);
-    walk.demand
+    let mut demand = walk.demand;
+    defer(func, &mut demand);
+    demand
+}
+
+/// Finds what only accesses of many addresses read, in the block of the access: a loop computes nothing anew that is computed before it.
+fn defer(func: &Function, demand: &mut Demand) {
+    let mut readers: SideTable<Value, Vec<Inst>> = SideTable::new(Vec::new());
+    let mut home: SideTable<Inst, Option<Block>> = SideTable::new(None);
+    let order = func.walk();
+    for &inst in &order {
+        func.insts[inst].for_each_operand(|v| readers[v].push(inst));
+    }
+    let owned = order.iter().flat_map(|&inst| func.insts[inst].regions.iter().copied());
+    for block in [func.body].into_iter().chain(owned) {
+        func.blocks[block].insts.iter().for_each(|&inst| home[inst] = Some(block));
+    }
+    for &inst in order.iter().rev() {
+        let data = &func.insts[inst];
+        let &[result] = &data.results[..] else { continue };
+        let cheap = is_elementwise(&data.op) || data.op.view().is_some() || matches!(data.op, Op::Arange { .. });
+        let defers = |reader: &Inst| {
+            let op = &func.insts[*reader].op;
+            let many = |ptr: Value| demand.read[ptr].iter().filter(|&&read| read).count() >= MANY;
+            let access = |ptr: Value, mask: Option<Value>, data: Option<Value>| {
+                many(ptr) && data != Some(result) && (ptr == result || mask == Some(result))
+            };
+            let address = if let Op::Load { ptr, mask, other } = *op {
+                access(ptr, mask, other)
+            } else if let Op::Store { ptr, mask, value } = *op {
+                access(ptr, mask, Some(value))
+            } else {
+                func.insts[*reader].results.first().is_some_and(|&v| demand.deferred[v])
+            };
+            address && home[*reader] == home[inst]
+        };
+        let is_tile = func.ty(result).shape != Shape::SCALAR;
+        if cheap && is_tile && !readers[result].is_empty() && readers[result].iter().all(defers) {
+            demand.deferred[result] = true;
+        }
+    }
 }
 
 /// The register of a tile that each register of its broadcast is, if none is in another thread: a linear map, by its columns.

@@ -1,5 +1,5 @@
-//! Registers of a tile one by one, where nothing moves between threads: those that are read at once, those that only a cold path
-//! reads in it.
+//! Registers of a tile one by one, where nothing moves between threads: those that are read at once, those that only a cold path or an
+//! access of many addresses reads in it.
 
 use super::demand;
 use super::lower::Lower;
@@ -53,6 +53,15 @@ impl Lower<'_> {
         let result = emit(self);
         self.cold = outer;
         result
+    }
+
+    /// Emits an access: addresses that only it reads are computed in it.
+    pub fn where_read<T>(
+        &mut self,
+        ptr: Value,
+        emit: impl FnOnce(&mut Self) -> Result<T, String>,
+    ) -> Result<T, String> {
+        if self.demand.is_deferred(ptr) { self.on_cold_path(emit) } else { emit(self) }
     }
 
     /// The operation that yields a value; `None` of parameters.

@@ -290,6 +290,11 @@ impl Lower<'_> {
             let without = || format!("`{}` without a result", inst.op.mnemonic());
             inst.results.first().copied().ok_or_else(without)
         };
+        if let Some(&result) = inst.results.first()
+            && self.demand.is_deferred(result)
+        {
+            return Ok(vec![vec![Reg::NONE; self.registers(result)]]);
+        }
         let regs = match inst.op {
             ops::Op::For { start, end, step } => return self.run_for(inst, start, end, step),
             ops::Op::While {} => return self.run_while(inst),

@@ -69,11 +69,10 @@ impl Lower<'_> {
             run = run.with_padding(&self.facts, other, self.made_by(other));
         }
         let Run { dtype, width, .. } = run;
-        let bases = self.regs(ptr).to_vec();
         let mut regs = Vec::new();
-        for runs in run.groups(bases.len()) {
+        for runs in run.groups(self.registers(ptr)) {
             let mut words: Vec<Vec<Reg>> = Vec::new();
-            self.on_paths(run, runs, mask, None, |cx, group, path| match path {
+            let access = |cx: &mut Self, group: &Group, path: Path<'_>| match path {
                 Path::Runs(guards) => {
                     for ((i, first), &guard) in group.runs().enumerate().zip(guards) {
                         let padding = match (guard.and(other), run.padding) {
@@ -81,7 +80,8 @@ impl Lower<'_> {
                             (Some(other), Padding::Uniform(_)) => Some(vec![cx.element(other, first)?; width]),
                             (Some(other), Padding::Any) => Some(cx.regs(other)[first..first + width].to_vec()),
                         };
-                        let (at, into) = (run.at(bases[first], 0), words.get(i).map(Vec::as_slice));
+                        let at = run.at(cx.element(ptr, first)?, 0);
+                        let into = words.get(i).map(Vec::as_slice);
                         let loaded = cx.load_words(dtype, at, width, guard, padding.as_deref(), into);
                         if words.len() == i {
                             words.push(loaded);
@@ -89,8 +89,9 @@ impl Lower<'_> {
                     }
                     Ok(())
                 }
-                Path::Elements => cx.load_elements(run, group, &bases, &words, other),
-            })?;
+                Path::Elements => cx.load_elements(run, group, ptr, &words, other),
+            };
+            self.where_read(ptr, |cx| cx.on_paths(run, runs, mask, None, access))?;
             regs.extend(words.iter().flat_map(|words| self.unpack(dtype, width, words)));
         }
         Ok(regs)
@@ -101,21 +102,22 @@ impl Lower<'_> {
         &mut self,
         run: Run,
         group: &Group,
-        bases: &[Reg],
+        ptr: Value,
         words: &[Vec<Reg>],
         other: Option<Value>,
     ) -> Result<(), String> {
         let Run { dtype, width, .. } = run;
         for (first, words) in group.runs().zip(words) {
             if run.is_by_words() && (dtype.bytes() > 2 || other.is_none()) {
+                let base = self.element(ptr, first)?;
                 self.cut_or_whole(run, group, first, |cx, whole| {
-                    cx.load_prefix(run, group, first, (bases[first], words), (other, whole))
+                    cx.load_prefix(run, group, first, (base, words), (other, whole))
                 })?;
                 continue;
             }
-            let mut elements = Vec::new();
+            let (mut elements, base) = (Vec::new(), self.element(ptr, first)?);
             for i in first..first + width {
-                let (at, mask) = (run.at(bases[first], i - first), self.guard_of(group, i)?);
+                let (at, mask) = (run.at(base, i - first), self.guard_of(group, i)?);
                 let padding = other.map(|other| self.element(other, i)).transpose()?;
                 let word = self.load_words(dtype, at, 1, mask, padding.as_ref().map(std::slice::from_ref), None);
                 elements.extend(self.unpack(dtype, 1, &word));
@@ -249,32 +251,35 @@ impl Lower<'_> {
     pub fn store(&mut self, ptr: Value, value: Value, mask: Option<Value>) -> Result<(), String> {
         let run @ Run { dtype, width, .. } = Run::of(self.func, &self.facts, ptr, mask)?;
         let once = self.store_guard(ptr);
-        let (bases, elements) = (self.regs(ptr).to_vec(), self.regs(value).to_vec());
-        for runs in run.groups(bases.len()) {
-            self.on_paths(run, runs, mask, once, |cx, group, path| {
-                let Path::Runs(guards) = path else { return cx.store_elements(run, group, &bases, &elements) };
+        let elements = self.regs(value).to_vec();
+        for runs in run.groups(self.registers(ptr)) {
+            let access = |cx: &mut Self, group: &Group, path: Path<'_>| {
+                let Path::Runs(guards) = path else { return cx.store_elements(run, group, ptr, &elements) };
                 for (first, &guard) in group.runs().zip(guards) {
-                    cx.store_run(dtype, run.at(bases[first], 0), &elements[first..first + width], guard);
+                    let at = run.at(cx.element(ptr, first)?, 0);
+                    cx.store_run(dtype, at, &elements[first..first + width], guard);
                 }
                 Ok(())
-            })?;
+            };
+            self.where_read(ptr, |cx| cx.on_paths(run, runs, mask, once, access))?;
         }
         Ok(())
     }
 
     /// Stores the elements of a group, each under its own mask.
-    fn store_elements(&mut self, run: Run, group: &Group, bases: &[Reg], elements: &[Reg]) -> Result<(), String> {
+    fn store_elements(&mut self, run: Run, group: &Group, ptr: Value, elements: &[Reg]) -> Result<(), String> {
         let Run { dtype, width, .. } = run;
         for first in group.runs() {
+            let base = self.element(ptr, first)?;
             if run.is_by_words() {
                 let srcs = self.pack(dtype, &elements[first..first + width]);
                 self.cut_or_whole(run, group, first, |cx, whole| {
-                    cx.store_prefix(run, group, first, (bases[first], &srcs), whole)
+                    cx.store_prefix(run, group, first, (base, &srcs), whole)
                 })?;
                 continue;
             }
             for i in first..first + width {
-                let (at, mask) = (run.at(bases[first], i - first), self.guard_of(group, i)?);
+                let (at, mask) = (run.at(base, i - first), self.guard_of(group, i)?);
                 self.store_run(dtype, at, &elements[i..=i], mask);
             }
         }
