@@ -72,6 +72,7 @@ codes! {
     T0127 = "an argument that a function does not take";
     T0128 = "a constant defined outside the kernel whose type cannot be inferred";
     T0129 = "a function, method or name that the language does not have, or an item that lacks its attribute";
+    T0130 = "a kernel that needs more shared memory than a block has";
     T0199 = "an internal compiler error";
     // Warnings: all of them by `warnings = true`, W0003 and W0004 unless there is `warnings = false`.
     W0001 = "an uncoalesced access: its neighbouring elements are not contiguous in memory";

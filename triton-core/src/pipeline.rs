@@ -89,11 +89,20 @@ fn large(span: Span, instructions: usize) -> Diagnostic {
     Diagnostic::new(Code::T0126, span, message).note(most).help(help)
 }
 
+/// More shared memory than a block of the target has, most of it for one operation.
+fn shared_memory(target: Target, span: Span, needed: u64, largest: u64) -> Diagnostic {
+    let (name, limit) = (target.name(), target.shared_bytes());
+    let message = format!("the kernel needs {needed} bytes of shared memory; a block has at most {limit} on {name}");
+    let most = format!("this operation alone passes {largest} bytes between threads");
+    let help = "take smaller tiles, or fewer warps by `num_warps = ..`";
+    Diagnostic::new(Code::T0130, span, message).note(most).help(help)
+}
+
 /// Code for every target, from optimised IR at stage 0; of each target one image for each specialization, the
 /// strongest first. One that changes nothing gets none.
 ///
 /// # Errors
-/// Code that is too large, or an internal compiler error.
+/// Code that is too large, more shared memory than a block has, or an internal compiler error.
 pub fn images(func: &Function) -> Result<Vec<Image>, Diagnostic> {
     images_with(func, &mut |_| {})
 }
@@ -161,6 +170,7 @@ fn image(
     observer("lower");
     let kernel = ptx::lower::lower(&func, target, specialization).map_err(|error| match error {
         LowerError::Large(span, instructions) => large(span, instructions),
+        LowerError::SharedMemory { needed, largest, span } => shared_memory(target, span, needed, largest),
         LowerError::Mistake(message) => mistake(message),
     })?;
     observer("print");

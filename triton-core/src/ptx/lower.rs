@@ -10,8 +10,8 @@ use crate::analysis::axis::{self, AxisInfo};
 use crate::analysis::pressure;
 use crate::entity::SideTable;
 use crate::ir::{Block, Function, InstData, Value};
-use crate::layout::Layout;
 use crate::layout::linear::apply;
+use crate::layout::{Layout, Mem};
 use crate::metadata::{Specialization, Target};
 use crate::ops;
 use crate::span::{Loc, Span};
@@ -27,6 +27,15 @@ pub enum LowerError {
     /// It would be larger than [`super::MAX_TEXT`]. Most of it is for the operation at this span: this many
     /// instructions, at least.
     Large(Span, usize),
+    /// It would need more shared memory than a block of the target has.
+    SharedMemory {
+        /// Bytes of all buffers.
+        needed: u64,
+        /// Bytes of the largest of them.
+        largest: u64,
+        /// The operation that the largest is for.
+        span: Span,
+    },
     /// A value whose registers cannot be found without moving elements between threads: a bug in layout assignment.
     Mistake(String),
 }
@@ -35,6 +44,7 @@ impl std::fmt::Display for LowerError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             LowerError::Large(_, instructions) => write!(f, "an operation of {instructions} instructions or more"),
+            LowerError::SharedMemory { needed, .. } => write!(f, "{needed} bytes of shared memory"),
             LowerError::Mistake(message) => f.write_str(message),
         }
     }
@@ -45,8 +55,12 @@ impl std::error::Error for LowerError {}
 /// Generates code for one target under a specialization (the one that layouts were assigned for).
 ///
 /// # Errors
-/// Code that is too large, or a bug in another pass.
+/// Code that is too large, more shared memory than the target has, or a bug in another pass.
 pub fn lower(func: &Function, target: Target, promise: Specialization) -> Result<Kernel, LowerError> {
+    let (needed, largest, span) = shared_memory(func);
+    if needed > u64::from(target.shared_bytes()) {
+        return Err(LowerError::SharedMemory { needed, largest, span });
+    }
     let facts = axis::analyse(func, promise);
     let mut cx = Lower {
         func,
@@ -99,6 +113,22 @@ pub fn lower(func: &Function, target: Target, promise: Specialization) -> Result
         largest: (instructions, span),
         body,
     })
+}
+
+/// Bytes that all buffers take together, the bytes of the largest one, and the operation that it is for.
+fn shared_memory(func: &Function) -> (u64, u64, Span) {
+    let (mut total, mut largest, mut span) = (0, 0, Span::NONE);
+    for inst in func.walk() {
+        let data = &func.insts[inst];
+        if let (ops::Op::SharedAlloc { at, .. }, &[buffer]) = (data.op, &data.results[..]) {
+            let bytes = func.mem(buffer).map_or(0, Mem::bytes);
+            total = total.max(u64::from(at) + bytes);
+            if bytes > largest {
+                (largest, span) = (bytes, data.span);
+            }
+        }
+    }
+    (total, largest, span)
 }
 
 /// A kernel's name as an identifier of PTX, which is of ASCII letters, digits, `_` and `$` (PTX ISA, "Identifiers"). Rust's have
