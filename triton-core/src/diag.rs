@@ -74,17 +74,18 @@ codes! {
     T0129 = "a function, method or name that the language does not have, or an item that lacks its attribute";
     T0130 = "a kernel that needs more shared memory than a block has";
     T0199 = "an internal compiler error";
-    // Warnings: all of them by `warnings = true`, W0003 and W0004 unless there is `warnings = false`.
+    // Warnings: all of them by `warnings = true`, W0003 to W0005 unless there is `warnings = false`.
     W0001 = "an uncoalesced access: its neighbouring elements are not contiguous in memory";
     W0002 = "a mask that is always true";
     W0003 = "an access that is not vectorized: no stride of it is known to be 1";
     W0004 = "an access through an index that wraps around";
+    W0005 = "tiles that do not fit the registers of a thread";
 }
 
 impl Code {
     /// Whether a warning is on by default: speed would be lost silently.
     pub fn is_default_warning(self) -> bool {
-        matches!(self, Code::W0003 | Code::W0004)
+        matches!(self, Code::W0003 | Code::W0004 | Code::W0005)
     }
 }
 

@@ -1,6 +1,7 @@
 //! From a kernel to what is embedded: the stages in order.
 
-use crate::analysis::{advice, pressure, stride};
+use crate::analysis::spills::{self, Spills};
+use crate::analysis::{advice, axis, pressure, stride};
 use crate::ast::{Instance, Kernel};
 use crate::diag::{Code, Diagnostic, Failure};
 use crate::ir::{Function, Layouts, Param, Promise, Promised};
@@ -22,6 +23,8 @@ pub struct Compiled {
     pub outers: Vec<Option<DType>>,
     /// Of each parameter of the IR, whether it is a stride that the specializations promise to be 1.
     pub strides: Vec<bool>,
+    /// The warning that the tiles of a thread do not fit its registers, in the image that assumes most for the best target.
+    pub spills: Option<Diagnostic>,
 }
 
 /// Type-checks one instance of a kernel and compiles it for every target.
@@ -32,7 +35,8 @@ pub fn compile(kernel: &Kernel, instance: &Instance) -> Result<Compiled, Failure
     let (mut func, mut compiled) = embedded(kernel, instance)?;
     let failure = |problem: Diagnostic| Failure { diagnostics: vec![problem], ..Failure::default() };
     passes::run(passes::OPTIMISE, &mut func, &Env::portable()).map_err(|message| failure(mistake(message)))?;
-    compiled.config.images = images(&func).map_err(failure)?.into();
+    let (images, spills) = code(&func, &mut |_| {}).map_err(failure)?;
+    (compiled.config.images, compiled.spills) = (images.into(), spills);
     Ok(compiled)
 }
 
@@ -51,6 +55,7 @@ fn embedded(kernel: &Kernel, instance: &Instance) -> Result<(Function, Compiled)
         strides: func.params.iter().map(|param| param.promised == Promised::Unit).collect(),
         config: Config { num_warps: func.num_warps, ir: ir::print::print(&func).into(), images: Vec::new().into() },
         outers,
+        spills: None,
     };
     Ok((func, compiled))
 }
@@ -98,6 +103,18 @@ fn shared_memory(target: Target, span: Span, needed: u64, largest: u64) -> Diagn
     Diagnostic::new(Code::T0130, span, message).note(most).help(help)
 }
 
+/// The warning that tiles of a function at stage 2 do not fit the registers of a thread.
+fn spills(func: &Function, env: &Env) -> Option<Diagnostic> {
+    let facts = axis::analyse(func, env.specialization);
+    let Spills { needed, limit, more_warps, span } = spills::spills(func, &facts, env.target)?;
+    let warps = func.num_warps;
+    let message = format!(
+        "the tiles that are live here need {needed} registers of a thread, which has at most {limit} with `num_warps = {warps}`: some are spilled to local memory"
+    );
+    let help = if more_warps { "take smaller tiles, or more warps" } else { "take smaller tiles" };
+    Some(Diagnostic::new(Code::W0005, span, message).help(help))
+}
+
 /// Code for every target, from optimised IR at stage 0; of each target one image for each specialization, the
 /// strongest first. One that changes nothing gets none.
 ///
@@ -113,14 +130,22 @@ pub fn images(func: &Function) -> Result<Vec<Image>, Diagnostic> {
 /// # Errors
 /// As [`images`].
 pub fn images_with(func: &Function, observer: &mut dyn FnMut(&'static str)) -> Result<Vec<Image>, Diagnostic> {
-    let mut images = Vec::new();
+    code(func, observer).map(|(images, _)| images)
+}
+
+/// The images, and whether the strongest of the first target spills: the one that launches mostly take.
+fn code(
+    func: &Function,
+    observer: &mut dyn FnMut(&'static str),
+) -> Result<(Vec<Image>, Option<Diagnostic>), Diagnostic> {
+    let (mut images, mut spilled) = (Vec::new(), None);
     let promises = |specialization| {
         let of = |p: &Param| p.promise(func.ty(p.value).elem, specialization);
         func.params.iter().map(of).collect::<Vec<Promise>>()
     };
     for &target in Target::ALL {
         let mut of_target: Vec<Image> = Vec::new();
-        let (mut promised, mut layouts) = (None, Layouts::default());
+        let (mut promised, mut strongest): (_, Option<(Function, Env)>) = (None, None);
         let (mut ones, mut specialised) = (vec![false; func.params.len()], Cow::Borrowed(func));
         for &specialization in Specialization::ALL {
             let env = Env::new(target, specialization);
@@ -136,35 +161,48 @@ pub fn images_with(func: &Function, observer: &mut dyn FnMut(&'static str)) -> R
                 (ones, specialised) = (now_ones, Cow::Owned(constant));
             }
             promised = Some(now);
-            let image = image(&specialised, &mut layouts, &env, observer)?;
+            let layouts = strongest.map_or_else(Layouts::default, |(func, _)| func.layouts);
+            let (image, synchronized) = image(&specialised, layouts, &env, observer)?;
+            strongest = Some((synchronized, env));
             if of_target.last().is_none_or(|weaker| weaker.ptx != image.ptx) {
                 of_target.push(image);
             }
         }
+        if images.is_empty() {
+            spilled = strongest.and_then(|(func, env)| spills(&func, &env));
+        }
         images.extend(of_target.into_iter().rev());
     }
-    Ok(images)
+    Ok((images, spilled))
 }
 
 /// The layouts of a function at stage 0 for a target and a specialization, line by line with their cost; see
-/// [`passes::place::explain`].
+/// [`passes::place::explain`]. A last line names the tiles that do not fit the registers of a thread, if there are any.
 ///
 /// # Errors
 /// An internal compiler error.
 pub fn explain(func: &Function, target: Target, specialization: Specialization) -> Result<String, String> {
     let mut func = func.clone();
     passes::run(passes::OPTIMISE, &mut func, &Env::portable())?;
-    passes::explain(&func, &Env::new(target, specialization))
+    let env = Env::new(target, specialization);
+    let mut explained = passes::explain(&func, &env)?;
+    passes::run(passes::SPECIALISE, &mut func, &env)?;
+    passes::run_lists(&passes::PER_IMAGE, &mut func, &env, &mut |_| {})?;
+    if let Some(spilled) = spills(&func, &env) {
+        let at = func.sources.describe(spilled.span).map_or(String::new(), |at| format!(" @{at}"));
+        explained += &format!("{}{at}\n", spilled.message);
+    }
+    Ok(explained)
 }
 
-/// The image of a specialised function. What is known of layouts is kept for the next one.
+/// The image of a specialised function, and the function at stage 2 that it is made of. What was known of layouts is known of its, too.
 fn image(
     func: &Function,
-    layouts: &mut Layouts,
+    layouts: Layouts,
     env: &Env,
     observer: &mut dyn FnMut(&'static str),
-) -> Result<Image, Diagnostic> {
-    let mut func = Function { layouts: std::mem::take(layouts), ..func.clone() };
+) -> Result<(Image, Function), Diagnostic> {
+    let mut func = Function { layouts, ..func.clone() };
     let Env { target, specialization, .. } = *env;
     passes::run_lists(&passes::PER_IMAGE, &mut func, env, observer).map_err(mistake)?;
     observer("lower");
@@ -180,8 +218,7 @@ fn image(
         return Err(large(span, instructions));
     }
     text.push('\0');
-    *layouts = std::mem::take(&mut func.layouts);
-    Ok(Image {
+    let image = Image {
         target,
         specialization,
         entry: Cow::Owned(kernel.entry),
@@ -192,5 +229,6 @@ fn image(
         has_assert_buffer: kernel.report,
         programs: ProgramMap::Identity,
         wanted_blocks: pressure::wanted_blocks(&func, target),
-    })
+    };
+    Ok((image, func))
 }

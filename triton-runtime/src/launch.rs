@@ -93,9 +93,10 @@ impl<'a, S, const N: usize> Launch<'a, S, N> {
         self.kernel.select(self.config, capability, driver, specialization)
     }
 
-    /// What the compiler chose for these arguments, on the best target that there is code for: a line for each operation on tiles and for each conversion between
-    /// layouts, with its estimated cycles on one multiprocessor over all executions, its execution count, its layouts and its
-    /// source location. The layouts themselves stand first, the total last.
+    /// What the compiler chose for these arguments, on the best target that there is code for: a line for each operation on tiles
+    /// and for each conversion between layouts, with its estimated cycles on one multiprocessor over all executions, its execution
+    /// count, its layouts and its source location. The layouts themselves stand first, the total last; below it, where tiles do not
+    /// fit the registers of a thread.
     ///
     /// # Errors
     /// [`Error::Config`], [`Error::Argument`], [`Error::MultipleOf`], [`Error::Ir`].

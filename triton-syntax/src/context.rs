@@ -164,8 +164,12 @@ impl Context {
     /// rustc warn at a span, with our own message, as it is told to by `allow` and `deny`.
     pub(crate) fn warnings(&self) -> TokenStream {
         let warning = |problem: &Diagnostic| {
-            let names =
-                [(Code::W0001, "uncoalesced_access"), (Code::W0003, "unknown_stride"), (Code::W0004, "wrapping_index")];
+            let names = [
+                (Code::W0001, "uncoalesced_access"),
+                (Code::W0003, "unknown_stride"),
+                (Code::W0004, "wrapping_index"),
+                (Code::W0005, "spilled_registers"),
+            ];
             let name = names.iter().find(|(code, _)| *code == problem.code).map_or("needless_mask", |(_, name)| name);
             let (name, text) = (Ident::new(name, self.tokens(problem.span).0), problem.to_string());
             let declared = Ident::new(&name.to_string(), TokenSpan::call_site());

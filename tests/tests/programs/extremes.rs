@@ -27,8 +27,8 @@ fn five(x: Ptr<i32>, out: PtrMut<i32>) {
     store(out + arange(0, 32), t.reshape([32]), true);
 }
 
-/// The largest tile, by the most threads.
-#[triton::kernel(num_warps = 32)]
+/// The largest tile, by the most threads. It does not fit their registers.
+#[triton::kernel(num_warps = 32, warnings = false)]
 fn large(x: Ptr<i8>, out: PtrMut<i8>) {
     let i = arange(0, 1048576);
     store(out + i, load(x + i, true), true);

@@ -6,5 +6,6 @@ pub mod forward;
 pub mod interval;
 pub mod liveness;
 pub mod pressure;
+pub mod spills;
 pub mod storage;
 pub mod stride;

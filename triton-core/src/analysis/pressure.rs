@@ -7,11 +7,12 @@
 use crate::analysis::axis::{self, AxisInfo};
 use crate::analysis::liveness::{self, LiveInterval};
 use crate::entity::SideTable;
-use crate::ir::{Block, Function, InstData, Value};
+use crate::ir::{Function, InstData, Value};
 use crate::layout::Layout;
 use crate::metadata::Target;
 use crate::ops::kinds::UnaryKind;
 use crate::ops::{Access, AccessEffect, Effect, LayoutRule, Memory, Op};
+use crate::span::Span;
 use crate::types::{DType, Elem, Shape};
 
 /// Registers for the thread's index and intermediate results.
@@ -23,6 +24,9 @@ const SINE: u32 = 24;
 /// Registers of an access whose mask may cut a vector, on the path on which elements go one by one: more masks than there are
 /// predicates.
 const CUT: u32 = 12;
+
+/// Registers of what is folded as it arrives, sixteen bytes at a time.
+pub(super) const FOLDED: u32 = 4;
 
 /// Registers below which no occupancy is requested: it is high enough.
 const FEW: u32 = 20;
@@ -55,36 +59,38 @@ pub fn wanted_blocks(func: &Function, target: Target) -> u32 {
 /// Registers of a thread, estimated at stage 2. Of 46 images of softmax, layer norm and products, the assembler needs
 /// between 20 fewer and 22 more to avoid spills.
 pub fn registers(func: &Function, facts: &SideTable<Value, AxisInfo>) -> u32 {
-    let (views, words) = (views(func), words(func, facts));
+    peak(func, facts, &words(func, facts)).0 + WORKING
+}
+
+/// The most registers that are live at one point, where each value takes as many as `words` says, and the operation there.
+pub(super) fn peak(func: &Function, facts: &SideTable<Value, AxisInfo>, words: &SideTable<Value, u32>) -> (u32, Span) {
+    let views = views(func);
     let liveness = liveness::analyse(func, &views);
-    // What is live before each instruction, as the difference from the one before it.
-    let mut change = vec![0i64; liveness.last as usize + 2];
+    // What becomes live before each instruction, less what no longer is.
+    let mut live = vec![0i64; liveness.last as usize + 2];
     for value in func.types.keys() {
         let LiveInterval { start, last } = liveness.intervals[value];
-        change[start as usize + 1] += i64::from(words[value]);
-        change[last as usize + 1] -= i64::from(words[value]);
+        live[start as usize + 1] += i64::from(words[value]);
+        live[last as usize + 1] -= i64::from(words[value]);
     }
-    let mut live = 0;
-    let live: Vec<i64> = change
-        .into_iter()
-        .map(|words| {
-            live += words;
-            live
-        })
-        .collect();
-    let before = |block: Block| {
-        let insts = func.block(block).filter(|(_, data)| data.results.first().is_none_or(|&v| views[v].is_none()));
-        let words = |(inst, data)| live[liveness.numbers[inst].0 as usize] + i64::from(temporaries(func, facts, data));
-        insts.map(words).max().unwrap_or(0)
-    };
-    // The combination of a reduction has no tiles.
-    let owned = func
-        .walk()
-        .into_iter()
-        .map(|inst| &func.insts[inst])
-        .filter(|data| data.op.layout_rule() == LayoutRule::Carried);
-    let blocks = [func.body].into_iter().chain(owned.flat_map(|data| data.regions.iter().copied()));
-    blocks.map(before).max().unwrap_or(0) as u32 + WORKING
+    for number in 1..live.len() {
+        live[number] += live[number - 1];
+    }
+    let (mut most, mut span) = (0, Span::NONE);
+    let mut open = vec![func.body];
+    while let Some(block) = open.pop() {
+        for (inst, data) in func.block(block) {
+            // The combination of a reduction has no tiles; a view takes nothing.
+            if data.op.layout_rule() == LayoutRule::Carried {
+                open.extend(&data.regions);
+            }
+            let all = live[liveness.numbers[inst].0 as usize] + i64::from(temporaries(func, facts, data));
+            if data.results.first().is_none_or(|&v| views[v].is_none()) && all > most {
+                (most, span) = (all, data.span);
+            }
+        }
+    }
+    (most as u32, span)
 }
 
 /// Temporary registers of an instruction.
@@ -101,7 +107,7 @@ fn temporaries(func: &Function, facts: &SideTable<Value, AxisInfo>, data: &InstD
 }
 
 /// Registers of 32 bits that each value takes.
-fn words(func: &Function, facts: &SideTable<Value, AxisInfo>) -> SideTable<Value, u32> {
+pub(super) fn words(func: &Function, facts: &SideTable<Value, AxisInfo>) -> SideTable<Value, u32> {
     let (cheap, folded) = (cheap(func), folded(func));
     let mut words = SideTable::new(0);
     for value in (0..func.types.len() as u32).map(Value) {
@@ -116,8 +122,7 @@ fn words(func: &Function, facts: &SideTable<Value, AxisInfo>) -> SideTable<Value
             Elem::Num(DType::Bool) => 0,
             _ if cheap[value] => 0,
             Elem::Ptr { .. } => 2,
-            // Folded as they arrive, sixteen bytes at a time.
-            Elem::Num(_) if folded[value] => registers.min(4),
+            Elem::Num(_) if folded[value] => registers.min(FOLDED),
             Elem::Num(dtype) => (registers * dtype.bits()).div_ceil(32),
         };
     }
@@ -140,7 +145,7 @@ fn folded(func: &Function) -> SideTable<Value, bool> {
 }
 
 /// Of a tile whose registers are those of another one, that one: changes of shape move nothing.
-fn views(func: &Function) -> SideTable<Value, Option<Value>> {
+pub(super) fn views(func: &Function) -> SideTable<Value, Option<Value>> {
     let mut views = SideTable::new(None);
     for inst in func.walk() {
         let data = &func.insts[inst];

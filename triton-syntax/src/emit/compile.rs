@@ -82,6 +82,12 @@ pub(crate) fn all(cx: &mut Context, kernel: &Kernel<'_>, body: Vec<ast::Stmt>, p
         }
         let name = |index: usize| spelling(&kernel.name.name, &instances[index].args, signature);
         advice.finish(if asked { instances.len() } else { 1 }, name).into_iter().for_each(|advice| cx.warn(advice));
+        // Whether tiles fit depends on their sizes, and was found out with the code.
+        let mut spills = Findings::default();
+        for (index, configs) in compiled.iter().enumerate() {
+            spills.add(index, configs.iter().filter_map(|config| config.spills.clone()).collect());
+        }
+        spills.finish(instances.len(), name).into_iter().for_each(|spill| cx.warn(spill));
     }
     match deferred {
         None => {
