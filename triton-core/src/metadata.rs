@@ -117,7 +117,8 @@ pub struct Config {
     pub num_warps: u32,
     /// The tile IR at stage 0 as text: what the CPU executes.
     pub ir: Cow<'static, str>,
-    /// Code, best target first; of one target, the most specialized image first, and the generic one last.
+    /// Code, best target first; of one target, the most specialized image first. A launch takes the first one that runs on the device
+    /// and assumes no more than holds of the arguments; the last one is generic.
     pub images: Cow<'static, [Image]>,
 }
 
@@ -127,8 +128,7 @@ pub struct Config {
 pub struct Image {
     /// The lowest device that can load it.
     pub target: Target,
-    /// What the code assumes. The launcher checks and picks; a [generic](Specialization::Generic) image of the same
-    /// target is always there.
+    /// What the code assumes. The launcher checks and picks.
     pub specialization: Specialization,
     /// Name of the entry point.
     pub entry: Cow<'static, str>,
@@ -379,12 +379,6 @@ impl Specialization {
             Specialization::Aligned16 => "aligned16",
             Specialization::Divisible16 => "divisible16",
         }
-    }
-
-    /// Its index in [`ALL`](Specialization::ALL).
-    #[doc(hidden)]
-    pub const fn index(self) -> usize {
-        self as usize
     }
 }
 

@@ -14,8 +14,8 @@ use triton_core::metadata::{ComputeCapability, Config, Image, KernelMetadata, Sp
 /// Devices whose functions are found without a lock.
 const FAST: usize = 16;
 
-/// The functions of one device: for each config, one for each specialization.
-type LoadedSlots = Box<[[OnceLock<Loaded>; Specialization::ALL.len()]]>;
+/// The functions of one device: for each config, one for each image. Several images may assume the same, of different targets.
+type LoadedSlots = Box<[Box<[OnceLock<Loaded>]>]>;
 
 /// The IR of each config, or why it cannot be read.
 type Functions = Box<[OnceLock<Result<ir::Function, String>>]>;
@@ -61,17 +61,17 @@ impl Kernel {
             Backend::Cuda(context) => {
                 let mut infos = Vec::new();
                 for &specialization in Specialization::ALL {
-                    let image =
+                    let (index, image) =
                         self.select(config, context.capability, Some(context.driver.version), specialization)?;
                     if image.specialization == specialization {
-                        infos.push(self.loaded(context, config, image)?.info.clone());
+                        infos.push(self.loaded(context, config, index, image)?.info.clone());
                     }
                 }
                 Ok(infos)
             }
             Backend::Sim(options) => {
                 for &specialization in Specialization::ALL {
-                    options.load(self, self.select(config, options.capability(), None, specialization)?)?;
+                    options.load(self, self.select(config, options.capability(), None, specialization)?.1)?;
                 }
                 Ok(Vec::new())
             }
@@ -88,8 +88,8 @@ impl Kernel {
         })
     }
 
-    /// The image for a device: of the best target that it and its driver can run, the one that assumes most of what
-    /// holds.
+    /// The image for a device, with its number in the config: of those that the device and its driver can run and that assume no
+    /// more than holds, the one of the best target that assumes most.
     #[inline]
     pub(crate) fn select(
         &self,
@@ -97,16 +97,14 @@ impl Kernel {
         capability: ComputeCapability,
         driver: Option<u32>,
         specialization: Specialization,
-    ) -> Result<&Image> {
+    ) -> Result<(usize, &Image)> {
         let images = &self.config(config)?.images;
-        let runs = |image: &&Image| {
+        let runs = |image: &Image| {
             image.target.runs_on(capability) && driver.is_none_or(|version| version >= image.target.driver())
         };
-        let Some(best) = images.iter().find(runs) else {
-            return Err(self.no_image(config, capability, driver));
-        };
-        let allowed = images.iter().filter(|i| i.target == best.target && i.specialization <= specialization);
-        allowed.max_by_key(|i| i.specialization).ok_or_else(|| self.no_image(config, capability, driver))
+        let index = choose(images.iter().map(|image| (runs(image), image.specialization)), specialization);
+        let chosen = index.and_then(|index| Some((index, images.get(index)?)));
+        chosen.ok_or_else(|| self.no_image(config, capability, driver))
     }
 
     #[cold]
@@ -124,28 +122,30 @@ impl Kernel {
         Error::NoImage { kernel: self.metadata.instance.to_string(), capability, targets }
     }
 
-    /// The image's function on a device: a read of two cells once it is loaded.
+    /// The function on a device of the image that [`Kernel::select`] gave: a read of two cells once it is loaded.
     #[inline]
-    pub(crate) fn loaded(&'static self, context: &Context, config: usize, image: &Image) -> Result<&'static Loaded> {
+    pub(crate) fn loaded(
+        &'static self,
+        context: &Context,
+        config: usize,
+        index: usize,
+        image: &Image,
+    ) -> Result<&'static Loaded> {
         let slots = match self.cuda.get(context.ordinal) {
-            Some(cell) => cell.get_or_init(|| self.slots()),
+            Some(cell) => cell.get_or_init(|| empty_slots(&self.metadata)),
             None => self.more_slots(context.ordinal),
         };
-        let slot = &slots[config][image.specialization.index()];
+        let slot = &slots[config][index];
         match slot.get() {
             Some(loaded) => Ok(loaded),
             None => self.load_into(slot, context, config, image),
         }
     }
 
-    fn slots(&self) -> LoadedSlots {
-        self.metadata.configs.iter().map(|_| [const { OnceLock::new() }; Specialization::ALL.len()]).collect()
-    }
-
     #[cold]
     fn more_slots(&self, ordinal: usize) -> &'static LoadedSlots {
         // Kernels are statics, so that the leak is bounded by their number.
-        lock(&self.more).entry(ordinal).or_insert_with(|| Box::leak(Box::new(self.slots())))
+        lock(&self.more).entry(ordinal).or_insert_with(|| Box::leak(Box::new(empty_slots(&self.metadata))))
     }
 
     #[cold]
@@ -179,8 +179,49 @@ impl Kernel {
     }
 }
 
+/// Slots in which nothing is loaded.
+fn empty_slots(metadata: &KernelMetadata) -> LoadedSlots {
+    let of_images = |config: &Config| config.images.iter().map(|_| OnceLock::new()).collect();
+    metadata.configs.iter().map(of_images).collect()
+}
+
+/// The first image that runs and assumes no more than holds: images stand in the order in which they are preferred.
+#[inline]
+fn choose(images: impl IntoIterator<Item = (bool, Specialization)>, holds: Specialization) -> Option<usize> {
+    images.into_iter().position(|(runs, assumed)| runs && assumed <= holds)
+}
+
 impl fmt::Debug for Kernel {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Kernel({})", self.metadata.instance)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use Specialization::{Aligned16, Divisible16, Generic, UnitStride};
+    use triton_core::metadata::{ProgramMap, Target};
+
+    #[test]
+    fn the_best_target_that_has_an_image_is_chosen() {
+        // Two targets; the first has no image that assumes nothing.
+        let images = |first: bool| [(first, Divisible16), (first, UnitStride), (true, Divisible16), (true, Generic)];
+        let chosen = |first| Specialization::ALL.iter().map(|&holds| choose(images(first), holds)).collect::<Vec<_>>();
+        assert_eq!(chosen(true), [Some(3), Some(1), Some(1), Some(0)]);
+        assert_eq!(chosen(false), [Some(3), Some(3), Some(3), Some(2)]);
+        assert_eq!(choose([(true, Aligned16), (false, Generic)], UnitStride), None);
+    }
+
+    #[test]
+    fn images_that_assume_the_same_have_slots_of_their_own() {
+        let image = |entry: &'static str| {
+            let programs = ProgramMap::Identity;
+            Image::new(Target::Sm80, Generic, entry.into(), "".into(), 32, [1; 3], 0, false, programs, 0)
+        };
+        let config = |images: Vec<Image>| Config::new(1, "".into(), images.into());
+        let configs = vec![config(vec![image("a"), image("b")]), config(vec![image("c")])];
+        let metadata = KernelMetadata::new("k".into(), "k".into(), Vec::new().into(), configs.into());
+        assert_eq!(empty_slots(&metadata).iter().map(|slots| slots.len()).collect::<Vec<_>>(), [2, 1]);
     }
 }

@@ -90,7 +90,7 @@ impl<'a, S, const N: usize> Launch<'a, S, N> {
     /// [`Error::Config`], [`Error::Argument`], [`Error::MultipleOf`], [`Error::NoImage`], [`Error::DriverTooOld`].
     pub fn image(&self, capability: ComputeCapability, driver: Option<u32>) -> Result<&'static Image> {
         let specialization = self.check_args()?;
-        self.kernel.select(self.config, capability, driver, specialization)
+        self.kernel.select(self.config, capability, driver, specialization).map(|(_, image)| image)
     }
 
     /// What the compiler chose for these arguments, on the best target that there is code for: a line for each operation on tiles
@@ -194,7 +194,7 @@ impl<'a, S, const N: usize> Launch<'a, S, N> {
         }
     }
 
-    /// The image for a device, and the blocks that run it.
+    /// The image for a device, with its number in the config, and the blocks that run it.
     #[inline]
     fn blocks(
         &self,
@@ -202,8 +202,8 @@ impl<'a, S, const N: usize> Launch<'a, S, N> {
         driver: Option<u32>,
         specialization: Specialization,
         dims: [u32; 3],
-    ) -> Result<(&'static Image, [u32; 3])> {
-        let image = self.kernel.select(self.config, capability, driver, specialization)?;
+    ) -> Result<(usize, &'static Image, [u32; 3])> {
+        let (index, image) = self.kernel.select(self.config, capability, driver, specialization)?;
         let blocks = image.programs.blocks(dims);
         for (i, axis) in ['x', 'y', 'z'].into_iter().enumerate() {
             if image.cluster[i] > 1 && !blocks[i].is_multiple_of(image.cluster[i]) {
@@ -211,11 +211,11 @@ impl<'a, S, const N: usize> Launch<'a, S, N> {
                 return Err(Error::Grid { axis, found: i64::from(blocks[i]), expected });
             }
         }
-        Ok((image, blocks))
+        Ok((index, image, blocks))
     }
 
     fn on_sim(&self, queue: &SimStream, specialization: Specialization, dims: [u32; 3]) -> Result<()> {
-        let (image, blocks) = self.blocks(queue.capability(), None, specialization, dims)?;
+        let (_, image, blocks) = self.blocks(queue.capability(), None, specialization, dims)?;
         if blocks.contains(&0) {
             return Ok(());
         }
@@ -226,11 +226,12 @@ impl<'a, S, const N: usize> Launch<'a, S, N> {
     #[inline]
     fn on_cuda(&self, stream: &Stream, raw: &RawStream, specialization: Specialization, dims: [u32; 3]) -> Result<()> {
         let context = raw.context;
-        let (image, blocks) = self.blocks(context.capability, Some(context.driver.version), specialization, dims)?;
+        let (index, image, blocks) =
+            self.blocks(context.capability, Some(context.driver.version), specialization, dims)?;
         if blocks.contains(&0) {
             return Ok(());
         }
-        let loaded = self.kernel.loaded(context, self.config, image)?;
+        let loaded = self.kernel.loaded(context, self.config, index, image)?;
         for arg in &self.args {
             match arg.allocation {
                 Some(allocation) if arg.ty.is_mutable() => allocation.write(stream)?,

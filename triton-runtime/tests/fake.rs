@@ -36,6 +36,7 @@ const CASES: &[(&str, &str)] = &[
     ("pinned", ""),
     ("events", "slow"),
     ("launch", ""),
+    ("images", ""),
     ("occupancy", "occupancy"),
     ("views", "views"),
     ("cache", ""),
@@ -115,6 +116,7 @@ fn dispatch(case: &str) -> Option<fn() -> Result<()>> {
         "pinned" => pinned,
         "events" => events,
         "launch" => launch,
+        "images" => images,
         "occupancy" => occupancy,
         "views" => views,
         "cache" => cache,
@@ -407,6 +409,25 @@ fn launch() -> Result<()> {
     let greedy = support::kernel("greedy", fill_params(), vec![greedy]);
     let error = run(greedy, &mut out, 1, &a, 1).unwrap_err();
     assert!(matches!(error, Error::SharedMemory { needed: 300_000, limit: 232_448, .. }), "{error}");
+    Ok(())
+}
+
+/// Of two images that assume the same the first is launched and loaded: the order is that of their targets.
+fn images() -> Result<()> {
+    let device = Device::cuda(0)?;
+    let stream = device.stream()?;
+    let mut out = stream.zeros::<i32>(64)?;
+    let image = |entry, specialization, threads| image(entry, "i\0", specialization, threads);
+    let (strong, weak) = (Specialization::Divisible16, Specialization::Generic);
+    let images = vec![image("first", strong, 64), image("second", strong, 96), image("third", weak, 32)];
+    let kernel = kernel("images", fill_params(), images);
+    log();
+    run(kernel, &mut out, 32, &stream, 1)?;
+    assert_eq!(log()[1..], ["function first".to_string(), format!("launch 1 1 1 x 64 + 0, n = 32 on {}", id(&stream))]);
+    run(kernel, &mut out, 33, &stream, 1)?;
+    assert_eq!(log()[1..], ["function third".to_string(), format!("launch 1 1 1 x 32 + 0, n = 33 on {}", id(&stream))]);
+    let infos = launch_of(kernel, [out.as_ptr_mut_arg(), LaunchArg::scalar(0)]).load(&device)?;
+    assert_eq!(infos.len(), 2);
     Ok(())
 }
 
