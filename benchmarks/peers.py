@@ -58,28 +58,28 @@ if triton:
 
     # The single-pass kernel of Triton's tutorial: a row stays in registers.
     @triton.jit
-    def softmax_kernel(x_ptr, output_ptr, n_columns, BLOCK_SIZE: tl.constexpr):
+    def softmax_kernel(x_ptr, output_ptr, stride, n_columns, BLOCK_SIZE: tl.constexpr):
         row = tl.program_id(0).to(tl.int64)
         columns = tl.arange(0, BLOCK_SIZE)
         mask = columns < n_columns
-        x = tl.load(x_ptr + row * n_columns + columns, mask=mask, other=-float("inf")).to(tl.float32)
+        x = tl.load(x_ptr + row * stride + columns, mask=mask, other=-float("inf")).to(tl.float32)
         numerator = tl.exp(x - tl.max(x, axis=0))
         y = numerator / tl.sum(numerator, axis=0)
-        tl.store(output_ptr + row * n_columns + columns, y, mask=mask)
+        tl.store(output_ptr + row * stride + columns, y, mask=mask)
 
     @triton.jit
-    def layer_norm_kernel(x_ptr, w_ptr, b_ptr, output_ptr, n_columns, eps, BLOCK_SIZE: tl.constexpr):
+    def layer_norm_kernel(x_ptr, w_ptr, b_ptr, output_ptr, stride, n_columns, eps, BLOCK_SIZE: tl.constexpr):
         row = tl.program_id(0).to(tl.int64)
         columns = tl.arange(0, BLOCK_SIZE)
         mask = columns < n_columns
-        x = tl.load(x_ptr + row * n_columns + columns, mask=mask, other=0.0).to(tl.float32)
+        x = tl.load(x_ptr + row * stride + columns, mask=mask, other=0.0).to(tl.float32)
         mean = tl.sum(x, axis=0) / n_columns
         centred = tl.where(mask, x - mean, 0.0)
         variance = tl.sum(centred * centred, axis=0) / n_columns
         scale = 1 / tl.sqrt(variance + eps)
         w = tl.load(w_ptr + columns, mask=mask).to(tl.float32)
         b = tl.load(b_ptr + columns, mask=mask).to(tl.float32)
-        tl.store(output_ptr + row * n_columns + columns, centred * scale * w + b, mask=mask)
+        tl.store(output_ptr + row * stride + columns, centred * scale * w + b, mask=mask)
 
     @triton.jit
     def transpose_kernel(x_ptr, output_ptr, rows, columns, BLOCK_SIZE: tl.constexpr):
@@ -160,7 +160,13 @@ TUNING = 45
 def lengths_of(case):
     """Elements of x, y and out."""
     n, (rows, columns, k) = case["n"], case["shape"]
-    special = {"add": (n, n, n), "layernorm": (n, 2 * columns, n), "matmul": (rows * k, k * columns, n)}
+    padded = rows * case["pitch"]
+    special = {
+        "add": (n, n, n),
+        "softmax": (padded, 0, padded),
+        "layernorm": (padded, 2 * columns, padded),
+        "matmul": (rows * k, k * columns, n),
+    }
     return special.get(case["op"], (n, 0, n))
 
 
@@ -240,7 +246,8 @@ class Side:
         at, (rows, columns, k) = case["offset"], case["shape"]
         x, y, out = (operand[at : at + n] for operand, n in zip(self.operands[case["dtype"]], lengths_of(case)))
         if case["op"] in ("softmax", "layernorm"):
-            return x.view(rows, columns), y, out.view(rows, columns)
+            x, out = (operand.view(rows, case["pitch"])[:, :columns] for operand in (x, out))
+            return x, y, out
         if case["op"] == "transpose":
             return x.view(columns, rows), y, out.view(rows, columns)
         if case["op"] == "matmul":
@@ -255,10 +262,10 @@ class Side:
         if op == "add":
             return lambda: add_kernel[(triton.cdiv(n, how["BLOCK_SIZE"]),)](x, y, out, n, **how)
         if op == "softmax":
-            return lambda: softmax_kernel[(rows,)](x, out, columns, **how)
+            return lambda: softmax_kernel[(rows,)](x, out, case["pitch"], columns, **how)
         if op == "layernorm":
             w, b = y[:columns], y[columns:]
-            return lambda: layer_norm_kernel[(rows,)](x, w, b, out, columns, EPSILON, **how)
+            return lambda: layer_norm_kernel[(rows,)](x, w, b, out, case["pitch"], columns, EPSILON, **how)
         if op == "transpose":
             grid = (triton.cdiv(rows, how["BLOCK_SIZE"]), triton.cdiv(columns, how["BLOCK_SIZE"]))
             return lambda: transpose_kernel[grid](x, out, columns, rows, **how)
@@ -340,7 +347,7 @@ class Side:
             difference += (out[part].double() - reference).square().sum()
             size += reference.square().sum()
         error = (difference / size).sqrt().item()
-        behind = case["offset"] + case["n"]
+        behind = case["offset"] + lengths_of(case)[2]
         stray = sum(int((~part.isnan()).sum()) for part in (output[: case["offset"]], output[behind:]))
         return {"error": None if math.isnan(error) else error, "bound": case["bound"], "stray": stray}
 

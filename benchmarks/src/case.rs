@@ -45,6 +45,8 @@ pub struct Case {
     pub n: usize,
     /// Rows and columns of the result, and how many products are summed for an element of it (1 if none are).
     pub shape: [usize; 3],
+    /// Elements from one row of x and of the result to the next, where rows are the operation's: the columns, if rows are dense.
+    pub pitch: usize,
     /// The offset of each operand from an aligned address, in elements.
     pub offset: usize,
     /// Compulsory reads and writes.
@@ -109,18 +111,19 @@ impl Case {
             };
         let flops = if op == Op::Matmul { 2 * (n * k) as u64 } else { 0 };
         let (name, copy) = (name.to_string(), copy.to_string());
-        let mut case = Case { name, op, dtype, n, shape, offset: 0, bytes: 0, flops, bound, copy };
+        let mut case = Case { name, op, dtype, n, shape, pitch: columns, offset: 0, bytes: 0, flops, bound, copy };
         case.bytes = (case.lengths().iter().sum::<usize>() * dtype.bytes()) as u64;
         case
     }
 
     /// Elements of x, y and out.
     pub fn lengths(&self) -> [usize; 3] {
-        let [rows, columns, k] = self.shape;
+        let ([rows, columns, k], padded) = (self.shape, self.shape[0] * self.pitch);
         match self.op {
-            Op::Copy | Op::Softmax | Op::Transpose => [self.n, 0, self.n],
+            Op::Copy | Op::Transpose => [self.n, 0, self.n],
+            Op::Softmax => [padded, 0, padded],
             Op::Add => [self.n; 3],
-            Op::LayerNorm => [self.n, 2 * columns, self.n],
+            Op::LayerNorm => [padded, 2 * columns, padded],
             Op::Matmul => [rows * k, k * columns, self.n],
         }
     }
@@ -169,27 +172,38 @@ const FULL: usize = 1 << 27;
 fn tiled(n: usize) -> Vec<Case> {
     let share = n as f64 / FULL as f64;
     let mut cases: Vec<Case> = Vec::new();
-    let mut like_copy = |op: Op, name: &str, dtype: DType, [rows, columns]: [usize; 2]| {
+    let mut like_copy = |op: Op, name: &str, dtype: DType, [rows, columns]: [usize; 2], pitch: usize| {
         let copied = (rows * columns * dtype.bytes()).div_ceil(4);
         let copy = format!("copy {copied}");
         if cases.iter().all(|case| case.name != copy) {
             cases.push(Case::new(&copy, Op::Copy, DType::F32, [1, copied, 1], &copy));
         }
-        let name = format!("{name} {} {rows}x{columns}", dtype.name());
-        cases.push(Case::new(&name, op, dtype, [rows, columns, 1], &copy));
+        let apart = if pitch == columns { String::new() } else { format!(" pitch {pitch}") };
+        let name = format!("{name} {} {rows}x{columns}{apart}", dtype.name());
+        cases.push(Case { pitch, ..Case::new(&name, op, dtype, [rows, columns, 1], &copy) });
     };
     let rows = |rows: usize| ((rows as f64 * share) as usize).max(2);
     for [r, columns] in [[16384, 1024], [8192, 4096], [4096, 8192], [4096, 12672], [2048, 32768]] {
-        like_copy(Op::Softmax, "softmax", DType::F32, [rows(r), columns]);
+        like_copy(Op::Softmax, "softmax", DType::F32, [rows(r), columns], columns);
+    }
+    // Rows that end inside a vector: in a pitch of whole vectors, and dense. Their twins of whole vectors are above, or beside them.
+    for [r, columns, pitch] in
+        [[8192, 4095, 4096], [8192, 4095, 4095], [2048, 50272, 50272], [2048, 50257, 50260], [2048, 50257, 50257]]
+    {
+        like_copy(Op::Softmax, "softmax", DType::F32, [rows(r), columns], pitch);
     }
     for [r, columns] in [[16384, 1024], [8192, 4096], [4096, 8192]] {
-        like_copy(Op::LayerNorm, "layer norm", DType::Bf16, [rows(r), columns]);
+        like_copy(Op::LayerNorm, "layer norm", DType::Bf16, [rows(r), columns], columns);
+    }
+    for pitch in [4096, 4095] {
+        like_copy(Op::LayerNorm, "layer norm", DType::Bf16, [rows(8192), 4095], pitch);
     }
     let side = ((8192.0 * share.sqrt()) as usize).max(2);
     for dtype in [DType::F32, DType::Bf16] {
-        like_copy(Op::Transpose, "transpose", dtype, [side, side]);
+        like_copy(Op::Transpose, "transpose", dtype, [side, side], side);
     }
-    for (dtype, side) in [(DType::Bf16, 1024.0), (DType::Bf16, 4096.0), (DType::F32, 1024.0)] {
+    let squares = [1000.0, 1008.0, 1024.0, 4096.0, 4104.0, 4112.0].map(|side| (DType::Bf16, side));
+    for (dtype, side) in squares.into_iter().chain([(DType::F32, 1024.0)]) {
         let side = ((side * share.cbrt()).round() as usize).max(2);
         cases.push(Case::new(&format!("matmul {} {side}^3", dtype.name()), Op::Matmul, dtype, [side; 3], ""));
     }
@@ -226,14 +240,29 @@ mod tests {
                 ("softmax f32 4096x12672", 8 * 51_904_512),
                 ("copy 67108864", 8 << 26),
                 ("softmax f32 2048x32768", 8 << 26),
+                ("copy 33546240", 8 * 33_546_240),
+                ("softmax f32 8192x4095 pitch 4096", 8 * 33_546_240),
+                ("softmax f32 8192x4095", 8 * 33_546_240),
+                ("copy 102957056", 8 * 102_957_056),
+                ("softmax f32 2048x50272", 8 * 102_957_056),
+                ("copy 102926336", 8 * 102_926_336),
+                ("softmax f32 2048x50257 pitch 50260", 8 * 102_926_336),
+                ("softmax f32 2048x50257", 8 * 102_926_336),
                 ("copy 8388608", 8 << 23),
                 ("layer norm bf16 16384x1024", (4 << 24) + 4096),
                 ("layer norm bf16 8192x4096", (4 << 25) + (4 << 12)),
                 ("layer norm bf16 4096x8192", (4 << 25) + (4 << 13)),
+                ("copy 16773120", 8 * 16_773_120),
+                ("layer norm bf16 8192x4095 pitch 4096", 4 * (33_546_240 + 4095)),
+                ("layer norm bf16 8192x4095", 4 * (33_546_240 + 4095)),
                 ("transpose f32 8192x8192", 8 << 26),
                 ("transpose bf16 8192x8192", 4 << 26),
+                ("matmul bf16 1000^3", 6_000_000),
+                ("matmul bf16 1008^3", 6 * 1008 * 1008),
                 ("matmul bf16 1024^3", 6 << 20),
                 ("matmul bf16 4096^3", 6 << 24),
+                ("matmul bf16 4104^3", 6 * 4104 * 4104),
+                ("matmul bf16 4112^3", 6 * 4112 * 4112),
                 ("matmul f32 1024^3", 12 << 20),
             ]
         );

@@ -23,7 +23,7 @@ pub fn error<T: Value>(case: &Case, x: &[T], y: &[T], found: &[T]) -> f64 {
             let mut sums = (0.0, 0.0);
             for &r in rows {
                 let expected = row(case, x, y, r);
-                for (value, reference) in found[r * columns..][..columns].iter().zip(expected) {
+                for (value, reference) in found[r * case.pitch..][..columns].iter().zip(expected) {
                     sums.0 += (value.to_f64() - reference).powi(2);
                     sums.1 += reference.powi(2);
                 }
@@ -55,7 +55,7 @@ fn rows(case: &Case, budget: usize) -> Vec<usize> {
 /// A row of the result.
 fn row<T: Value>(case: &Case, x: &[T], y: &[T], r: usize) -> Vec<f64> {
     let [rows, columns, k] = case.shape;
-    let of_x = || x[r * columns..][..columns].iter().map(|v| v.to_f64());
+    let of_x = || x[r * case.pitch..][..columns].iter().map(|v| v.to_f64());
     match case.op {
         Op::Copy => of_x().collect(),
         Op::Add => of_x().zip(&y[r * columns..]).map(|(x, y)| x + y.to_f64()).collect(),
@@ -95,7 +95,7 @@ mod tests {
     /// A case with another shape.
     fn case(name: &str, shape: [usize; 3]) -> Case {
         let case = cases(1 << 27, &[name.to_string()]).pop().expect("a case");
-        Case { shape, n: shape[0] * shape[1], ..case }
+        Case { shape, n: shape[0] * shape[1], pitch: shape[1], ..case }
     }
 
     /// The case, its shape, x and y, and the second row of the result.

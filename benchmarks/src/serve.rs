@@ -176,7 +176,8 @@ impl<T: Tiled> Memory<T> {
     }
 
     fn check(&mut self, stream: &Stream, case: &Case) -> Outcome<Reply> {
-        let end = case.offset + case.n + SLACK;
+        let [x, y, out] = case.lengths();
+        let end = case.offset + out + SLACK;
         let mut written = self.out.slice_mut(..end)?;
         // SAFETY: the slice has this many elements.
         #[allow(unsafe_code, reason = "a kernel over raw pointers")]
@@ -186,11 +187,12 @@ impl<T: Tiled> Memory<T> {
         self.run(stream, case, shipped(case.dtype))?;
         let found = stream.download(&self.out.slice(..end)?)?;
         let (before, rest) = found.split_at(case.offset);
-        let (result, behind) = rest.split_at(case.n);
-        let [x, y, _] = case.lengths();
+        let (result, behind) = rest.split_at(out);
         let (x, y) = (&self.x[case.offset..][..x], &self.y[case.offset..][..y]);
         let error = reference::error(case, x, y, result);
-        let stray = before.iter().chain(behind).filter(|v| !v.to_f64().is_nan()).count();
+        let columns = if case.op.is_elementwise() { case.n } else { case.shape[1] };
+        let apart = result.chunks(case.pitch.max(columns)).flat_map(|row| row.iter().skip(columns));
+        let stray = before.iter().chain(behind).chain(apart).filter(|v| !v.to_f64().is_nan()).count();
         Ok(Reply::Checked { error: (!error.is_nan()).then_some(error), bound: case.bound, stray: stray as u64 })
     }
 }

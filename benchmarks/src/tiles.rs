@@ -19,6 +19,22 @@ pub fn softmax<const N: i32>(x: Tensor<f32, 2>, out: TensorMut<f32, 2>) {
     out.store([row, 0], e * (1.0 / sum_axis(e, 1).expand_dims(1)));
 }
 
+/// out = softmax(x) along the last axis, of at most A + B + C columns: three tiles, since the next power of two would not fit the
+/// registers of a multiprocessor.
+#[triton::kernel(configs = [(A = 32768, B = 16384, C = 2048, num_warps = 32)])]
+pub fn long_softmax<const A: i32, const B: i32, const C: i32>(x: Tensor<f32, 2>, out: TensorMut<f32, 2>) {
+    let row = program_id(0);
+    let a = x.load_or([row, 0], [1, A], f32::NEG_INFINITY);
+    let b = x.load_or([row, A], [1, B], f32::NEG_INFINITY);
+    let c = x.load_or([row, A + B], [1, C], f32::NEG_INFINITY);
+    let top = max(max_axis(a, 1), max(max_axis(b, 1), max_axis(c, 1))).expand_dims(1);
+    let (a, b, c) = (exp(a - top), exp(b - top), exp(c - top));
+    let share = 1.0 / (sum_axis(a, 1) + sum_axis(b, 1) + sum_axis(c, 1)).expand_dims(1);
+    out.store([row, 0], a * share);
+    out.store([row, A], b * share);
+    out.store([row, A + B], c * share);
+}
+
 /// out = (x − mean) / √(variance + 10⁻⁵) · weight + bias along the last axis, by way of `f32`.
 #[triton::kernel(configs = [(N = 1024, num_warps = 4), (N = 4096, num_warps = 4), (N = 8192, num_warps = 4)])]
 pub fn layer_norm<const N: i32>(
@@ -105,16 +121,18 @@ impl Tiled for f32 {
     fn launch_views(case: &Case, stream: &Stream, operands: Operands<'_, f32>) -> Outcome {
         let [rows, columns, k] = case.shape;
         let Operands { x, y, out } = operands;
+        let apart = [case.pitch, 1];
         let out = out.view_mut([rows, columns])?;
         match case.op {
             Op::Softmax => {
-                let x = x.view([rows, columns])?;
+                let (x, out) = (x.view([rows, columns])?.with_strides(apart)?, out.with_strides(apart)?);
                 match columns {
                     0..=1024 => softmax::<1024>(x, out).launch(stream, rows)?,
                     1025..=4096 => softmax::<4096>(x, out).launch(stream, rows)?,
                     4097..=8192 => softmax::<8192>(x, out).launch(stream, rows)?,
                     8193..=16384 => softmax::<16384>(x, out).launch(stream, rows)?,
-                    _ => softmax::<32768>(x, out).launch(stream, rows)?,
+                    16385..=32768 => softmax::<32768>(x, out).launch(stream, rows)?,
+                    _ => long_softmax::<32768, 16384, 2048>(x, out).launch(stream, rows)?,
                 }
             }
             Op::Transpose => {
@@ -134,11 +152,12 @@ impl Tiled for bf16 {
     fn launch_views(case: &Case, stream: &Stream, operands: Operands<'_, bf16>) -> Outcome {
         let [rows, columns, k] = case.shape;
         let Operands { x, y, out } = operands;
+        let apart = [case.pitch, 1];
         let out = out.view_mut([rows, columns])?;
         match case.op {
             Op::LayerNorm => {
                 let (weight, bias) = (y.view([1, columns])?, y.slice(columns..)?.view([1, columns])?);
-                let x = x.view([rows, columns])?;
+                let (x, out) = (x.view([rows, columns])?.with_strides(apart)?, out.with_strides(apart)?);
                 match columns {
                     0..=1024 => layer_norm::<1024>(x, weight, bias, out).launch(stream, rows)?,
                     1025..=4096 => layer_norm::<4096>(x, weight, bias, out).launch(stream, rows)?,
@@ -183,7 +202,8 @@ pub fn note(case: &Case) -> String {
             1025..=4096 => "1x4096",
             4097..=8192 => "1x8192",
             8193..=16384 => "1x16384",
-            _ => "1x32768",
+            16385..=32768 => "1x32768",
+            _ => "1x(32768+16384+2048)",
         },
         (Op::Transpose, DType::F32) => "64x64",
         (Op::Transpose, DType::F16 | DType::Bf16) => "128x128",
