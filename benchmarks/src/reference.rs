@@ -35,7 +35,7 @@ pub fn error<T: Value>(case: &Case, x: &[T], y: &[T], found: &[T]) -> f64 {
         let parts = parts.into_iter().map(|p| p.join().unwrap_or((f64::NAN, f64::NAN)));
         parts.fold((0.0, 0.0), |a, b| (a.0 + b.0, a.1 + b.1))
     });
-    if found.iter().any(|value| value.to_f64().is_nan()) {
+    if found.chunks(case.pitch).any(|row| row.iter().take(columns).any(|value| value.to_f64().is_nan())) {
         return f64::NAN;
     }
     if sums.0 == 0.0 { 0.0 } else { (sums.0 / sums.1).sqrt() }

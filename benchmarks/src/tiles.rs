@@ -27,7 +27,7 @@ pub fn long_softmax<const A: i32, const B: i32, const C: i32>(x: Tensor<f32, 2>,
     let a = x.load_or([row, 0], [1, A], f32::NEG_INFINITY);
     let b = x.load_or([row, A], [1, B], f32::NEG_INFINITY);
     let c = x.load_or([row, A + B], [1, C], f32::NEG_INFINITY);
-    let top = max(max_axis(a, 1), max(max_axis(b, 1), max_axis(c, 1))).expand_dims(1);
+    let top = maximum(max_axis(a, 1), maximum(max_axis(b, 1), max_axis(c, 1))).expand_dims(1);
     let (a, b, c) = (exp(a - top), exp(b - top), exp(c - top));
     let share = 1.0 / (sum_axis(a, 1) + sum_axis(b, 1) + sum_axis(c, 1)).expand_dims(1);
     out.store([row, 0], a * share);
@@ -121,7 +121,7 @@ impl Tiled for f32 {
     fn launch_views(case: &Case, stream: &Stream, operands: Operands<'_, f32>) -> Outcome {
         let [rows, columns, k] = case.shape;
         let Operands { x, y, out } = operands;
-        let apart = [case.pitch, 1];
+        let apart = [case.pitch as isize, 1];
         let out = out.view_mut([rows, columns])?;
         match case.op {
             Op::Softmax => {
@@ -152,7 +152,7 @@ impl Tiled for bf16 {
     fn launch_views(case: &Case, stream: &Stream, operands: Operands<'_, bf16>) -> Outcome {
         let [rows, columns, k] = case.shape;
         let Operands { x, y, out } = operands;
-        let apart = [case.pitch, 1];
+        let apart = [case.pitch as isize, 1];
         let out = out.view_mut([rows, columns])?;
         match case.op {
             Op::LayerNorm => {

@@ -75,7 +75,7 @@ pub fn lower(func: &Function, target: Target, promise: Specialization) -> Result
         local: 0,
         regs: SideTable::new(Vec::new()),
         count: [0; 4],
-        body: Vec::new(),
+        body: Vec::with_capacity(1024),
         entry: Vec::new(),
         labels: 0,
         shared: 0,

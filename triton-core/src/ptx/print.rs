@@ -50,17 +50,11 @@ impl Print for i32 {
     }
 }
 
-fn decimal(mut number: u64, out: &mut String) {
-    // As many digits as 2⁶⁴ has.
-    let mut digits = [b'0'; 20];
-    let mut at = digits.len() - 1;
-    while number > 9 {
-        digits[at] += (number % 10) as u8;
-        number /= 10;
-        at -= 1;
+fn decimal(number: u64, out: &mut String) {
+    if number > 9 {
+        decimal(number / 10, out);
     }
-    digits[at] += number as u8;
-    out.push_str(std::str::from_utf8(&digits[at..]).unwrap_or_default());
+    out.push(char::from(b'0' + (number % 10) as u8));
 }
 
 /// Items with commas between them.
