@@ -68,6 +68,7 @@ cases! {
     random_910004301,
     random_910007981,
     random_997000553,
+    random_5000149,
     dot_tf32_small,
     collatz,
     branches,

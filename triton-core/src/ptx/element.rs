@@ -55,13 +55,14 @@ impl Lower<'_> {
         result
     }
 
-    /// Emits an access: addresses that only it reads are computed in it.
+    /// Emits an access: what only it reads of its addresses and its mask is computed in it.
     pub fn where_read<T>(
         &mut self,
-        ptr: Value,
+        (ptr, mask): (Value, Option<Value>),
         emit: impl FnOnce(&mut Self) -> Result<T, String>,
     ) -> Result<T, String> {
-        if self.demand.is_deferred(ptr) { self.on_cold_path(emit) } else { emit(self) }
+        let deferred = self.demand.is_deferred(ptr) || mask.is_some_and(|mask| self.demand.is_deferred(mask));
+        if deferred { self.on_cold_path(emit) } else { emit(self) }
     }
 
     /// The operation that yields a value; `None` of parameters.

@@ -91,7 +91,7 @@ impl Lower<'_> {
                 }
                 Path::Elements => cx.load_elements(run, group, ptr, &words, other),
             };
-            self.where_read(ptr, |cx| cx.on_paths(run, runs, mask, None, access))?;
+            self.where_read((ptr, mask), |cx| cx.on_paths(run, runs, mask, None, access))?;
             regs.extend(words.iter().flat_map(|words| self.unpack(dtype, width, words)));
         }
         Ok(regs)
@@ -261,7 +261,7 @@ impl Lower<'_> {
                 }
                 Ok(())
             };
-            self.where_read(ptr, |cx| cx.on_paths(run, runs, mask, once, access))?;
+            self.where_read((ptr, mask), |cx| cx.on_paths(run, runs, mask, once, access))?;
         }
         Ok(())
     }
