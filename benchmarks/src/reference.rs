@@ -69,7 +69,7 @@ fn row<T: Value>(case: &Case, x: &[T], y: &[T], r: usize) -> Vec<f64> {
             let mean = of_x().sum::<f64>() / columns as f64;
             let variance = of_x().map(|v| (v - mean).powi(2)).sum::<f64>() / columns as f64;
             let scale = 1.0 / (variance + 1e-5).sqrt();
-            let (weight, bias) = y.split_at(columns);
+            let (weight, bias) = (&y[..columns], &y[case.bias()..]);
             let affine = weight.iter().zip(bias);
             of_x().zip(affine).map(|(v, (w, b))| (v - mean) * scale * w.to_f64() + b.to_f64()).collect()
         }
@@ -111,7 +111,7 @@ mod tests {
                 "layer norm",
                 [2, 2, 1],
                 &[0.0, 0.0, 3.0, 5.0],
-                &[2.0, 3.0, 10.0, 20.0],
+                &[2.0, 3.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 10.0, 20.0],
                 &[10.0 - 2.0 * norm, 20.0 + 3.0 * norm],
             ),
             ("transpose f32", [2, 3, 1], &[1.0, 2.0, 3.0, 4.0, 5.0, 6.0], &[], &[2.0, 4.0, 6.0]),

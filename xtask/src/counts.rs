@@ -3,7 +3,7 @@
 //!
 //! The record is `tests/corpus/counts/counts.txt`, a line for each image and architecture; `BLESS=1` renews it. Without a GPU
 //! it shows what a change of the compiler does to code, before anything is measured. A spill is a failure that `BLESS=1` does
-//! not silence, unless [`KNOWN_SPILLS`] names it.
+//! not silence.
 
 use crate::assembler::{ARCHITECTURES, NVDISASM, PTXAS, Scratch, assemble, images};
 use crate::sass::{Profile, profile};
@@ -20,15 +20,6 @@ const SOURCES: &[&str] = &["benchmarks/src/tiles.rs", "tests/corpus/counts/kerne
 
 const RECORD: &str = "tests/corpus/counts/counts.txt";
 
-/// Images that spill, and why. One that no longer does is a failure too, so that the list only shrinks.
-const KNOWN_SPILLS: &[(&str, &str)] = &[
-    ("softmax::<16384> generic sm_80", "64 elements a thread, each at an address of its own"),
-    ("softmax::<16384> generic sm_90a", "64 elements a thread, each at an address of its own"),
-    ("softmax::<32768> generic sm_90a", "64 elements a thread, each at an address of its own"),
-    ("layer_norm::<8192> generic sm_80", "64 elements a thread, each at an address of its own"),
-    ("layer_norm::<8192> generic sm_90a", "64 elements a thread, each at an address of its own"),
-];
-
 pub fn counts() -> Outcome {
     let Some(ptxas) = PTXAS.require("counts")? else { return Ok(()) };
     let Some(nvdisasm) = NVDISASM.require("counts")? else { return Ok(()) };
@@ -38,7 +29,7 @@ pub fn counts() -> Outcome {
     let jobs: Vec<(usize, &str)> = (0..subjects.len()).flat_map(pairs).collect();
     let lines = all(parallel::map(&jobs, |&(index, arch)| tools.count(index, &subjects[index], arch)))?;
     let path = root().join(RECORD);
-    let mut failures = spills(&lines, KNOWN_SPILLS);
+    let mut failures = spills(&lines);
     if failures.is_empty() && std::env::var_os("BLESS").is_some_and(|v| v == "1") {
         let text: String = lines.iter().map(|line| format!("{}: {}\n", line.key, line.numbers)).collect();
         return std::fs::write(&path, text).map_err(|e| format!("{}: {e}", path.display()));
@@ -52,8 +43,7 @@ pub fn counts() -> Outcome {
         return Err(failures.join("\n"));
     }
     let (images, architectures) = (subjects.len(), ARCHITECTURES.join(" and "));
-    println!("counts: {images} images on {architectures} are as recorded; {} spill:", KNOWN_SPILLS.len());
-    KNOWN_SPILLS.iter().for_each(|(key, reason)| println!("  {key}: {reason}"));
+    println!("counts: {images} images on {architectures} are as recorded, and none spills");
     Ok(())
 }
 
@@ -144,15 +134,10 @@ impl Tools {
     }
 }
 
-/// Spills that are not known, and known ones that are none.
-fn spills(lines: &[Line], known: &[(&str, &str)]) -> Vec<String> {
-    let is_known = |line: &&Line| known.iter().any(|(key, _)| *key == line.key);
-    let unknown = lines.iter().filter(|line| line.spilled > 0 && !is_known(line));
-    let gone = known.iter().filter(|(key, _)| !lines.iter().any(|line| line.spilled > 0 && line.key == *key));
-    unknown
-        .map(|line| format!("{} spills {} bytes", line.key, line.spilled))
-        .chain(gone.map(|(key, _)| format!("{key} does not spill: remove it from KNOWN_SPILLS in xtask/src/counts.rs")))
-        .collect()
+/// Images that spill.
+fn spills(lines: &[Line]) -> Vec<String> {
+    let spilled = lines.iter().filter(|line| line.spilled > 0);
+    spilled.map(|line| format!("{} spills {} bytes", line.key, line.spilled)).collect()
 }
 
 /// The lines of the record that differ: what was recorded, and what is found.
@@ -172,13 +157,10 @@ fn changes(record: &str, lines: &[Line]) -> Vec<String> {
 }
 
 #[test]
-fn spills_are_known_or_failures() {
+fn spills_are_failures() {
     let line = |key: &str, spilled| Line { key: key.into(), spilled, numbers: String::new() };
-    let lines = [line("a", 0), line("b", 8), line("c", 16)];
-    assert_eq!(spills(&lines, &[("b", "why"), ("c", "why")]), [] as [&str; 0]);
-    assert_eq!(spills(&lines, &[("b", "why")]), ["c spills 16 bytes"]);
-    let gone = spills(&lines, &[("a", "why"), ("b", "why"), ("c", "why")]);
-    assert!(matches!(&gone[..], [text] if text.starts_with("a does not spill")), "{gone:?}");
+    let lines = [line("a", 0), line("b", 8)];
+    assert_eq!(spills(&lines), ["b spills 8 bytes"]);
 }
 
 #[test]

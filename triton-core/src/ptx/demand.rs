@@ -164,7 +164,10 @@ impl Walk<'_> {
         if let Op::Select { cond, a, b } = data.op
             && let Some(run) = select::runs(self.func, self.facts, cond, data.results[0])
         {
-            self.prefix(run, cond, self.registers(a));
+            match run.ends(self.func, self.facts, cond, 0..self.registers(a)) {
+                Some(ends) => ends.into_iter().for_each(|r| self.one(cond, r)),
+                None => self.both_ends(run, cond, self.registers(a)),
+            }
             return [a, b].into_iter().for_each(|v| self.all(v));
         }
         if is_elementwise(&data.op) {
@@ -186,36 +189,30 @@ impl Walk<'_> {
         let firsts = || (0..registers).step_by(run.width);
         firsts().for_each(|first| self.one(ptr, first));
         let Some(mask) = mask else { return };
-        match run.mask {
-            MaskForm::Uniform => firsts().for_each(|first| self.one(mask, first)),
-            MaskForm::Prefix => {
-                if !self.prefix(run, mask, registers) {
-                    let cond = if let Padding::Uniform(cond) = run.padding { cond } else { None };
-                    cond.into_iter().for_each(|cond| self.both_ends(run, cond, registers));
-                    other.into_iter().for_each(|other| firsts().for_each(|first| self.one(other, first)));
+        let padded = |walk: &mut Self| match (other, run.padding) {
+            (Some(other), Padding::Any) => (0..registers).for_each(|r| walk.one(other, r)),
+            (Some(other), Padding::Uniform(_)) => firsts().for_each(|first| walk.one(other, first)),
+            (None, _) => {}
+        };
+        let ends = run.ends(self.func, self.facts, mask, 0..registers);
+        match (run.mask, ends) {
+            (_, Some(ends)) => {
+                ends.into_iter().for_each(|r| self.one(mask, r));
+                // Padding that is one number a run is computed on the other paths.
+                if run.padding == Padding::Any {
+                    padded(self);
                 }
+                return;
             }
-            MaskForm::Any => (0..registers).for_each(|r| self.one(mask, r)),
-        }
-        match (other, run.padding) {
-            (Some(other), Padding::Any) => (0..registers).for_each(|r| self.one(other, r)),
-            (Some(other), Padding::Uniform(_)) if run.mask != MaskForm::Prefix => {
-                firsts().for_each(|first| self.one(other, first));
-            }
-            (Some(_), Padding::Uniform(_)) | (None, _) => {}
-        }
-    }
-
-    /// A mask that is a prefix of every run, and whether the last element of each row tells of all.
-    fn prefix(&mut self, run: Run, mask: Value, registers: usize) -> bool {
-        match run.ends(self.func, self.facts, mask, 0..registers) {
-            Some(ends) => ends.into_iter().for_each(|r| self.one(mask, r)),
-            None => {
+            (MaskForm::Uniform, None) => firsts().for_each(|first| self.one(mask, first)),
+            (MaskForm::Prefix, None) => {
                 self.both_ends(run, mask, registers);
-                return false;
+                let cond = if let Padding::Uniform(cond) = run.padding { cond } else { None };
+                cond.into_iter().for_each(|cond| self.both_ends(run, cond, registers));
             }
+            (MaskForm::Any, None) => (0..registers).for_each(|r| self.one(mask, r)),
         }
-        true
+        padded(self);
     }
 
     fn both_ends(&mut self, run: Run, mask: Value, registers: usize) {

@@ -70,7 +70,7 @@ impl Lower<'_> {
         }
         let Run { dtype, width, .. } = run;
         let mut regs = Vec::new();
-        for runs in run.groups(self.registers(ptr)) {
+        for runs in run.groups(self.func, &self.facts, mask, self.registers(ptr)) {
             let mut words: Vec<Vec<Reg>> = Vec::new();
             let access = |cx: &mut Self, group: &Group, path: Path<'_>| match path {
                 Path::Runs(guards) => {
@@ -252,7 +252,7 @@ impl Lower<'_> {
         let run @ Run { dtype, width, .. } = Run::of(self.func, &self.facts, ptr, mask)?;
         let once = self.store_guard(ptr);
         let elements = self.regs(value).to_vec();
-        for runs in run.groups(self.registers(ptr)) {
+        for runs in run.groups(self.func, &self.facts, mask, self.registers(ptr)) {
             let access = |cx: &mut Self, group: &Group, path: Path<'_>| {
                 let Path::Runs(guards) = path else { return cx.store_elements(run, group, ptr, &elements) };
                 for (first, &guard) in group.runs().zip(guards) {
@@ -309,9 +309,23 @@ impl Lower<'_> {
         let Some(mask) = mask else { return access(self, &group, Path::Runs(&always)) };
         match run.mask {
             MaskForm::Uniform => {
-                let guards = group.runs().map(|first| self.guard(mask, once, first).map(Some));
-                let guards = guards.collect::<Result<Vec<_>, String>>()?;
-                access(self, &group, Path::Runs(&guards))
+                let guards = |cx: &mut Self| {
+                    let guards = group.runs().map(|first| cx.guard(mask, once, first).map(Some));
+                    guards.collect::<Result<Vec<_>, String>>()
+                };
+                let Some(ends) = run.ends(self.func, &self.facts, mask, runs) else {
+                    let guards = guards(self)?;
+                    return access(self, &group, Path::Runs(&guards));
+                };
+                let branch = self.branch_on_all(mask, ends)?;
+                access(self, &group, Path::Runs(&always))?;
+                self.otherwise(branch);
+                self.on_cold_path(|cx| {
+                    let guards = guards(cx)?;
+                    access(cx, &group, Path::Runs(&guards))
+                })?;
+                self.join(branch);
+                Ok(())
             }
             MaskForm::Any => {
                 let all = runs.map(|r| self.guard(mask, once, r)).collect::<Result<Vec<_>, String>>()?;
@@ -333,9 +347,7 @@ impl Lower<'_> {
                     self.join(branch);
                     return Ok(());
                 };
-                let ends = ends.into_iter().map(|r| self.element(mask, r)).collect::<Result<Vec<_>, String>>()?;
-                let all = self.conjunction(&ends);
-                let branch = self.branch(all);
+                let branch = self.branch_on_all(mask, ends)?;
                 access(self, &group, Path::Runs(&always))?;
                 self.otherwise(branch);
                 self.on_cold_path(|cx| {
@@ -351,6 +363,13 @@ impl Lower<'_> {
                 Ok(())
             }
         }
+    }
+
+    /// Begins the path on which a mask holds at all of these registers.
+    fn branch_on_all(&mut self, mask: Value, registers: Vec<usize>) -> Result<Branch, String> {
+        let all = registers.into_iter().map(|r| self.element(mask, r)).collect::<Result<Vec<_>, String>>()?;
+        let all = self.conjunction(&all);
+        Ok(self.branch(all))
     }
 
     /// Begins the path on which a predicate holds.
