@@ -19,10 +19,6 @@ pub(super) struct Run {
     pub padding: Padding,
 }
 
-/// Runs of a thread from which on a branch for all of them pays where each has a mask of its own: their guards, and the padding of
-/// what is not loaded, are instructions, too.
-const MANY: usize = 8;
-
 /// What is known of the padding of a load on the elements of one run.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Padding {
@@ -104,7 +100,7 @@ impl Run {
             return None;
         }
         let runs = registers.len() / self.width;
-        if self.mask == MaskForm::Any || self.mask == MaskForm::Uniform && (runs < MANY || self.width == 1) {
+        if self.mask != MaskForm::Prefix {
             return None;
         }
         let element = |r: usize| layout.register_element(r);
@@ -121,15 +117,8 @@ impl Run {
     }
 
     /// The registers of a tile in groups whose runs share a branch.
-    pub fn groups(
-        &self,
-        func: &Function,
-        facts: &SideTable<Value, AxisInfo>,
-        mask: Option<Value>,
-        registers: usize,
-    ) -> impl Iterator<Item = Range<usize>> + use<> {
-        let together = |mask| self.mask == MaskForm::Prefix || self.ends(func, facts, mask, 0..registers).is_some();
-        let size = if mask.is_some_and(together) { registers } else { self.width };
+    pub fn groups(&self, registers: usize) -> impl Iterator<Item = Range<usize>> {
+        let size = if self.mask == MaskForm::Prefix { registers } else { self.width };
         (0..registers).step_by(size.max(1)).map(move |first| first..first + size)
     }
 }
