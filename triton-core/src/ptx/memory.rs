@@ -7,7 +7,7 @@
 
 use super::lower::Lower;
 use super::run::{MaskForm, Padding, Run};
-use super::{Address, Class, Cmp, Op, Opcode, Operand, Operands, Reg, Round, Ty};
+use super::{Address, Class, Cmp, Op, Opcode, Operand, Reg, Round, Ty};
 use crate::ir::Value;
 use crate::types::DType;
 use std::ops::Range;
@@ -97,8 +97,7 @@ impl Lower<'_> {
         Ok(regs)
     }
 
-    /// Loads the elements of a group, each under its own mask, into the registers of the words of its runs. All loads are issued before
-    /// any data is touched.
+    /// Loads the elements of a group, each under its own mask, into the registers of the words of its runs.
     fn load_elements(
         &mut self,
         run: Run,
@@ -108,22 +107,24 @@ impl Lower<'_> {
         other: Option<Value>,
     ) -> Result<(), String> {
         let Run { dtype, width, .. } = run;
-        if run.is_by_words() && (dtype.bytes() > 2 || other.is_none()) {
-            return self.load_prefixes(run, group, ptr, words, other);
-        }
-        let mut loaded = Vec::new();
-        for first in group.runs() {
-            let base = self.element(ptr, first)?;
+        for (first, words) in group.runs().zip(words) {
+            if run.is_by_words() && (dtype.bytes() > 2 || other.is_none()) {
+                let base = self.element(ptr, first)?;
+                self.cut_or_whole(run, group, first, |cx, whole| {
+                    cx.load_prefix(run, group, first, (base, words), (other, whole))
+                })?;
+                continue;
+            }
+            let (mut elements, base) = (Vec::new(), self.element(ptr, first)?);
             for i in first..first + width {
                 let (at, mask) = (run.at(base, i - first), self.guard_of(group, i)?);
                 let padding = other.map(|other| self.element(other, i)).transpose()?;
-                loaded.push(self.load_words(dtype, at, 1, mask, padding.as_ref().map(std::slice::from_ref), None));
+                let word = self.load_words(dtype, at, 1, mask, padding.as_ref().map(std::slice::from_ref), None);
+                elements.extend(self.unpack(dtype, 1, &word));
             }
-        }
-        for (run_words, loaded) in words.iter().zip(loaded.chunks(width)) {
-            let elements: Vec<Reg> = loaded.iter().flat_map(|word| self.unpack(dtype, 1, word)).collect();
+            // Both paths join in words, so that nothing waits for the data before the next access is issued.
             let packed = self.pack(dtype, &elements);
-            for (&dst, src) in run_words.iter().zip(packed) {
+            for (&dst, src) in words.iter().zip(packed) {
                 let ty = bits_of(self::words(dtype, width).0);
                 self.emit(Op::Mov { ty, dst, src: src.into() });
             }
@@ -131,44 +132,8 @@ impl Lower<'_> {
         Ok(())
     }
 
-    /// The same of runs of which a prefix is loaded, word by word: a word that is cut, half of one, comes by itself and is put into the
-    /// word afterwards, which is 0 until then.
-    fn load_prefixes(
-        &mut self,
-        run: Run,
-        group: &Group,
-        ptr: Value,
-        words: &[Vec<Reg>],
-        other: Option<Value>,
-    ) -> Result<(), String> {
-        let (ty, count) = self::words(run.dtype, run.width);
-        let per_word = run.width / count;
-        let mut halves = Vec::new();
-        for (first, dsts) in group.runs().zip(words) {
-            let base = self.element(ptr, first)?;
-            for (&dst, e) in dsts.iter().zip((first..).step_by(per_word)) {
-                let address = run.at(base, e - first);
-                let padding = other.map(|other| self.element(other, e)).transpose()?;
-                self.emit(Op::Mov { ty: bits_of(ty), dst, src: padding.map_or(Operand::Int(0), Operand::Reg) });
-                let (begins, whole) = (self.guard_of(group, e)?, self.guard_of(group, e + per_word - 1)?);
-                self.emit_if(whole, Op::Ld { ty, dsts: vec![dst], address });
-                if let (2, Some(begins), Some(whole)) = (per_word, begins, whole) {
-                    let cut = self.arith(Opcode::Not, Ty::Pred, &[whole.into()]);
-                    let cut = self.conjunction(&[begins, cut]);
-                    let half = self.mov(Ty::B32, 0);
-                    self.emit_if(Some(cut), Op::Ld { ty: Ty::U16, dsts: vec![half], address });
-                    halves.push((dst, half));
-                }
-            }
-        }
-        for (dst, half) in halves {
-            let srcs = Operands::new(&[dst.into(), half.into()]);
-            self.emit(Op::Arith { op: Opcode::Or, ty: Ty::B32, dst, srcs });
-        }
-        Ok(())
-    }
-
-    /// Stores a run of which a prefix is stored, on a path of its own, so that the others go whole.
+    /// On a cold path, a run of which a prefix is accessed: by itself, so that the others go whole. The paths exclude each other, as
+    /// a second load into a register would wait for the first.
     fn cut_or_whole(
         &mut self,
         run: Run,
@@ -188,7 +153,46 @@ impl Lower<'_> {
         Ok(())
     }
 
-    /// Stores a run: all of it under a guard, or a prefix.
+    /// Loads a run into the registers of its words: all of it under a guard, or a prefix. Nothing waits for the data, since nothing
+    /// is put together: half a word is extended by 0, which is its padding.
+    fn load_prefix(
+        &mut self,
+        run: Run,
+        group: &Group,
+        first: usize,
+        (base, dsts): (Reg, &[Reg]),
+        (other, whole): (Option<Value>, Option<Reg>),
+    ) -> Result<(), String> {
+        let (ty, count) = words(run.dtype, run.width);
+        let per_word = run.width / count;
+        for (&dst, e) in dsts.iter().zip((first..).step_by(per_word)) {
+            let padding = other.map(|other| self.element(other, e)).transpose()?;
+            self.emit(Op::Mov { ty: bits_of(ty), dst, src: padding.map_or(Operand::Int(0), Operand::Reg) });
+        }
+        if whole.is_some() {
+            self.emit_if(whole, Op::Ld { ty, dsts: dsts.to_vec(), address: run.at(base, 0) });
+            return Ok(());
+        }
+        let done = self.label();
+        for (&dst, e) in dsts.iter().zip((first..).step_by(per_word)) {
+            let address = run.at(base, e - first);
+            let (begins, whole) = (self.guard_of(group, e)?, self.guard_of(group, e + per_word - 1)?);
+            if per_word == 1 {
+                self.emit_if(begins, Op::Ld { ty, dsts: vec![dst], address });
+                continue;
+            }
+            let next = self.label();
+            self.emit(Op::Bra { label: next, pred: whole, unless: false, uniform: false });
+            self.emit_if(begins, Op::Ld { ty: Ty::U16, dsts: vec![dst], address });
+            self.emit(Op::Bra { label: done, pred: None, unless: false, uniform: false });
+            self.emit(Op::Label { label: next });
+            self.emit(Op::Ld { ty, dsts: vec![dst], address });
+        }
+        self.emit(Op::Label { label: done });
+        Ok(())
+    }
+
+    /// The same of a store.
     fn store_prefix(
         &mut self,
         run: Run,
@@ -322,7 +326,7 @@ impl Lower<'_> {
             MaskForm::Prefix => {
                 let Some(ends) = run.ends(self.func, &self.facts, mask, runs) else {
                     let (guards, whole) = self.edge_guards(run, &group, mask)?;
-                    let branch = self.branch_of_warp(whole);
+                    let branch = self.branch(whole);
                     access(self, &group, Path::Runs(&guards))?;
                     self.otherwise(branch);
                     self.on_cold_path(|cx| access(cx, &group, Path::Elements))?;
@@ -334,7 +338,7 @@ impl Lower<'_> {
                 self.otherwise(branch);
                 self.on_cold_path(|cx| {
                     let (guards, whole) = cx.edge_guards(run, &group, mask)?;
-                    let branch = cx.branch_of_warp(whole);
+                    let branch = cx.branch(whole);
                     cx.on_a_branch(|cx| access(cx, &group, Path::Runs(&guards)))?;
                     cx.otherwise(branch);
                     cx.on_a_branch(|cx| access(cx, &group, Path::Elements))?;
@@ -351,17 +355,7 @@ impl Lower<'_> {
     fn branch_on_all(&mut self, mask: Value, registers: Vec<usize>) -> Result<Branch, String> {
         let all = registers.into_iter().map(|r| self.element(mask, r)).collect::<Result<Vec<_>, String>>()?;
         let all = self.conjunction(&all);
-        Ok(self.branch_of_warp(all))
-    }
-
-    /// Begins the path of the warps in which a predicate holds in all threads. Threads of one warp on two paths would wait for each other:
-    /// both write the registers of the data.
-    fn branch_of_warp(&mut self, pred: Reg) -> Branch {
-        let all = self.reg(Class::Pred);
-        self.emit(Op::VoteAll { dst: all, src: pred });
-        let branch = Branch { otherwise: self.label(), join: self.label() };
-        self.emit(Op::Bra { label: branch.otherwise, pred: Some(all), unless: true, uniform: true });
-        branch
+        Ok(self.branch(all))
     }
 
     /// Begins the path on which a predicate holds.

@@ -362,13 +362,6 @@ pub enum Op {
     BarSync,
     /// A barrier of all threads of the warp, which makes their stores visible.
     BarWarpSync,
-    /// `vote.sync.all.pred`: whether a predicate holds in all threads of a warp.
-    VoteAll {
-        /// In every thread the same.
-        dst: Reg,
-        /// Each thread's own.
-        src: Reg,
-    },
     Ret,
     /// Stores four words to global memory at once, visible to the host.
     StVolatile {

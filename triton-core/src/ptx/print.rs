@@ -401,7 +401,6 @@ impl Print for Inst {
             }
             Op::BarSync => out.push_str("bar.sync 0"),
             Op::BarWarpSync => out.push_str("bar.warp.sync 0xffffffff"),
-            Op::VoteAll { dst, src } => put!(out, "vote.sync.all.pred ", dst, ", ", src, ", 0xffffffff"),
             Op::Ret => out.push_str("ret"),
             Op::FromGlobal { dst, src } => put!(out, "cvta.global.u64 ", dst, ", ", src),
             Op::FromLocal { dst, src } => put!(out, "cvta.local.u64 ", dst, ", ", src),
