@@ -10,7 +10,7 @@ pub fn fnv1a(bytes: impl IntoIterator<Item = u8>) -> u64 {
 }
 
 /// For maps whose keys are a few words: ids, columns of layouts. A rotation and a multiplication a word, as the tables of rustc have it:
-/// nobody chooses keys that collide, so that SipHash would only cost time.
+/// no input chooses keys that collide, so that SipHash would only cost time.
 pub(crate) type WordHash = BuildHasherDefault<WordHasher>;
 
 /// See [`WordHash`].

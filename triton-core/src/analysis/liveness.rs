@@ -85,7 +85,7 @@ impl Walk<'_> {
         let last = &mut self.liveness.intervals[value].last;
         *last = number.max(*last);
         let home = self.depth[value];
-        // Where the operation is inside others, the outermost of them that the value is defined outside of needs it to its end.
+        // Where the operation is inside others, the outermost one that does not define the value needs it to its end.
         if home + 1 < self.carried_in.len() {
             self.carried_in[home].push(value);
         }

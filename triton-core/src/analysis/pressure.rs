@@ -85,7 +85,7 @@ pub(super) fn peak(func: &Function, facts: &SideTable<Value, AxisInfo>, words: &
                 open.extend(&data.regions);
             }
             let all = live[liveness.numbers[inst].0 as usize] + i64::from(temporaries(func, facts, data));
-            if data.results.first().is_none_or(|&v| views[v].is_none()) && all > most {
+            if data.results.first().is_none_or(|&v| views[v].is_none()) && all >= most {
                 (most, span) = (all, data.span);
             }
         }

@@ -7,7 +7,6 @@
 //! One backward walk: a use comes after the definition, but for what a loop yields, of which all registers are read.
 
 use super::run::{MaskForm, Padding, Run};
-use super::select;
 use crate::analysis::axis::AxisInfo;
 use crate::entity::SideTable;
 use crate::ir::{Block, Function, Inst, InstData, Value};
@@ -162,7 +161,7 @@ impl Walk<'_> {
             };
         }
         if let Op::Select { cond, a, b } = data.op
-            && let Some(run) = select::runs(self.func, self.facts, cond, data.results[0])
+            && let Some(run) = Run::of_selection(self.func, self.facts, cond, data.results[0])
         {
             match run.ends(self.func, self.facts, cond, 0..self.registers(a)) {
                 Some(ends) => ends.into_iter().for_each(|r| self.one(cond, r)),

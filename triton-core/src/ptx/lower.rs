@@ -4,7 +4,7 @@
 //! registers.
 
 use super::demand::{self, Demand};
-use super::select;
+use super::run::Run;
 use super::{Class, Cmp, Inst, Kernel, Op, Opcode, Operand, Operands, Reg, Special, Ty};
 use crate::analysis::axis::{self, AxisInfo};
 use crate::analysis::pressure;
@@ -373,7 +373,9 @@ impl Lower<'_> {
                 let values = self.unary(kind, self.dtype(x)?, &operands);
                 self.tile(result, |_, r| Ok(read.binary_search(&r).map_or(Reg::NONE, |at| values[at])))?
             }
-            ops::Op::Select { cond, a, b } if let Some(run) = select::runs(self.func, &self.facts, cond, yields()?) => {
+            ops::Op::Select { cond, a, b }
+                if let Some(run) = Run::of_selection(self.func, &self.facts, cond, yields()?) =>
+            {
                 self.select_runs(run, [cond, a, b])?
             }
             ops::Op::Arange { .. }

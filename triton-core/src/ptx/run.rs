@@ -10,6 +10,9 @@ use crate::ops;
 use crate::types::{DType, Elem};
 use std::ops::Range;
 
+/// Elements of a run of a selection for which a branch pays.
+const LEAST: u64 = 4;
+
 /// How a tile of pointers is accessed: runs of `width` elements, and what is known of the mask on a run.
 #[derive(Clone, Copy)]
 pub(super) struct Run {
@@ -56,6 +59,20 @@ impl Run {
             Some(_) | None => MaskForm::Uniform,
         };
         Ok(Run { dtype: pointee, width: width as usize, mask, padding: Padding::Uniform(None) })
+    }
+
+    /// How a selection whose condition is a prefix of every run goes by runs; `None` if its elements are selected one by one.
+    pub fn of_selection(
+        func: &Function,
+        facts: &SideTable<Value, AxisInfo>,
+        cond: Value,
+        result: Value,
+    ) -> Option<Run> {
+        let Elem::Num(dtype) = func.ty(result).elem else { return None };
+        let width = u64::from(func.layout(result).map_or(1, Layout::vector)).min(facts[cond].prefix);
+        let pays = width >= LEAST && facts[cond].constancy < width && dtype != DType::Bool;
+        let run = Run { dtype, width: width as usize, mask: MaskForm::Prefix, padding: Padding::Uniform(None) };
+        pays.then_some(run)
     }
 
     /// The same of a load with this padding, which is made by that operation.

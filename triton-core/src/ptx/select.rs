@@ -7,25 +7,9 @@
 
 use super::lower::{Lower, class_type};
 use super::memory::Path;
-use super::run::{MaskForm, Padding, Run};
+use super::run::Run;
 use super::{Op, Reg};
-use crate::analysis::axis::AxisInfo;
-use crate::entity::SideTable;
-use crate::ir::{Function, Value};
-use crate::layout::Layout;
-use crate::types::{DType, Elem};
-
-/// Elements of a run for which a branch pays.
-const LEAST: u64 = 4;
-
-/// The runs of a selection on which its condition is a prefix; `None` if elements are selected one by one.
-pub(super) fn runs(func: &Function, facts: &SideTable<Value, AxisInfo>, cond: Value, result: Value) -> Option<Run> {
-    let Elem::Num(dtype) = func.ty(result).elem else { return None };
-    let width = u64::from(func.layout(result).map_or(1, Layout::vector)).min(facts[cond].prefix);
-    let pays = width >= LEAST && facts[cond].constancy < width && dtype != DType::Bool;
-    let run = Run { dtype, width: width as usize, mask: MaskForm::Prefix, padding: Padding::Uniform(None) };
-    pays.then_some(run)
-}
+use crate::ir::Value;
 
 impl Lower<'_> {
     /// The registers of a selection under a mask that is a prefix of every run.
