@@ -13,7 +13,7 @@ use std::sync::Arc;
 /// A conversion: the layouts before and after, the bits of an element, and whether the target has `stmatrix`.
 type Conversion = (LayoutId, LayoutId, u32, bool);
 
-/// See the [module's page](self).
+/// The layouts of a function, each once, and what is known of conversions between them.
 #[derive(Clone, Debug, Default)]
 pub struct Layouts {
     all: Interner<LayoutId, Layout>,

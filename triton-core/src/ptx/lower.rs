@@ -373,14 +373,15 @@ impl Lower<'_> {
                 let values = self.unary(kind, self.dtype(x)?, &operands);
                 self.tile(result, |_, r| Ok(read.binary_search(&r).map_or(Reg::NONE, |at| values[at])))?
             }
-            ops::Op::Select { cond, a, b }
-                if let Some(run) = Run::of_selection(self.func, &self.facts, cond, yields()?) =>
-            {
-                self.select_runs(run, [cond, a, b])?
+            ops::Op::Select { cond, a, b } => {
+                let result = yields()?;
+                match Run::of_selection(self.func, &self.facts, cond, result) {
+                    Some(run) => self.select_runs(run, [cond, a, b])?,
+                    None => self.tile(result, |cx, r| cx.compute(&inst.op, result, r))?,
+                }
             }
             ops::Op::Arange { .. }
             | ops::Op::Cast { .. }
-            | ops::Op::Select { .. }
             | ops::Op::Offset { .. }
             | ops::Op::Binary { .. }
             | ops::Op::Compare { .. }
