@@ -5,7 +5,7 @@
 //! approach to global program optimization", POPL 1973).
 
 use crate::entity::SideTable;
-use crate::ir::{Block, Function, InstData, Value};
+use crate::ir::{Block, Carried, Function, InstData, Value};
 use crate::ops::{LayoutRule, Op};
 
 /// An analysis: a lattice, and how operations transfer it.
@@ -71,7 +71,7 @@ impl<A: Analysis> Walk<'_, A> {
                 }
             }
             inst.regions.iter().for_each(|&region| self.block(region));
-            let join = |position: crate::ir::Carried, fact: &Option<A::Fact>| {
+            let join = |position: Carried, fact: &Option<A::Fact>| {
                 let yielded = position.yields.into_iter().flatten().map(|v| self.facts[v]);
                 fact.iter().copied().chain(yielded).reduce(A::join)
             };

@@ -110,7 +110,7 @@ fn temporaries(func: &Function, facts: &SideTable<Value, AxisInfo>, data: &InstD
 pub(super) fn words(func: &Function, facts: &SideTable<Value, AxisInfo>) -> SideTable<Value, u32> {
     let (cheap, folded) = (cheap(func), folded(func));
     let mut words = SideTable::new(0);
-    for value in (0..func.types.len() as u32).map(Value) {
+    for value in func.types.keys() {
         let (ty, registers) = (func.ty(value), func.layout(value).map_or(1, Layout::registers) as u32);
         words[value] = match ty.elem {
             _ if func.mem(value).is_some() => 0,

@@ -54,7 +54,7 @@ fn limit(target: Target, threads: u32) -> u32 {
 /// Registers of 32 bits that the data of each tile takes where it is live.
 fn words(func: &Function, facts: &SideTable<Value, AxisInfo>) -> SideTable<Value, u32> {
     let mut words = pressure::words(func, facts);
-    for value in (0..func.types.len() as u32).map(Value) {
+    for value in func.types.keys() {
         let ty = func.ty(value);
         if ty.elem.num().is_none() || ty.shape == Shape::SCALAR {
             words[value] = 0;

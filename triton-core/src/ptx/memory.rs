@@ -293,8 +293,8 @@ impl Lower<'_> {
 
     /// Emits the accesses of a group of runs, on each path that a thread may take. Under a mask that is a prefix of every run these are:
     /// all elements of the thread are in bounds, if the last of each row tells it ([`Run::ends`]); some runs are not, but none is cut,
-    /// each under the mask of its first element; or each element by itself. Only the warps at an edge take another path than the first, and what only
-    /// the others need is computed in them.
+    /// each under the mask of its first element; or each element by itself. Only the warps at an edge take another path than the first,
+    /// and what only the others need is computed in them.
     pub(super) fn on_paths(
         &mut self,
         run: Run,

@@ -103,7 +103,7 @@ impl Run {
 
     /// Of these registers those whose masks, if they hold, tell that all do: a mask that is a prefix of each row holds for all that a
     /// thread has of a row if it does for the last of it. `None` where they are as many as the runs, since a thread has one of each
-    /// row, or where which element comes last depends on the thread.
+    /// row, where the mask is no such prefix, or where which element comes last depends on the thread.
     pub fn ends(
         &self,
         func: &Function,
@@ -111,15 +111,12 @@ impl Run {
         mask: Value,
         registers: Range<usize>,
     ) -> Option<Vec<usize>> {
-        let layout = func.layout(mask)?;
+        let layout = func.layout(mask).filter(|_| self.mask == MaskForm::Prefix)?;
         let or = |columns: &[u32]| columns.iter().fold(0, |all, column| all | column);
         if or(&layout.reg) & (or(&layout.lane) | or(&layout.warp)) != 0 {
             return None;
         }
         let runs = registers.len() / self.width;
-        if self.mask != MaskForm::Prefix {
-            return None;
-        }
         let element = |r: usize| layout.register_element(r);
         let row = |r: usize| u64::from(element(r)) / facts[mask].prefixes().max(1);
         let mut ends: Vec<usize> = Vec::new();
