@@ -103,7 +103,7 @@ impl Run {
 
     /// Of these registers those whose masks, if they hold, tell that all do: a mask that is a prefix of each row holds for all that a
     /// thread has of a row if it does for the last of it. `None` where they are as many as the runs, since a thread has one of each
-    /// row, where the mask is no such prefix, or where which element comes last depends on the thread.
+    /// row, where the mask is not such a prefix, or where which element comes last depends on the thread.
     pub fn ends(
         &self,
         func: &Function,
