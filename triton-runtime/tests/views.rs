@@ -212,7 +212,7 @@ v5 o: ptr<mut f32>, v6 o0: i32, v7 o1: i32, v8 so0: i64, v9 so1: i64) warps 1 {
   v38 = splat v9, [8] : i64[8]
   v39 = mul v13, v38 : i64[8]
   v40 = offset v37, v39 : ptr<mut f32>[8]
-  store v40, v26, v34
+  store v40, v34, v26
 }
 ";
 

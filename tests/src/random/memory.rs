@@ -24,7 +24,7 @@ impl Gen<'_> {
     }
 
     /// A parameter.
-    fn buffer(&mut self, dtype: DType, mutable: bool, small: bool) -> usize {
+    pub fn buffer(&mut self, dtype: DType, mutable: bool, small: bool) -> usize {
         let id = self.id();
         let skip = if self.aligned || self.random.once_in(3) { 0 } else { self.random.pick(&[1, 2, 3, 4, 8]) };
         self.buffers.push(Buffer { id, dtype, mutable, small, len: 0, skip });
@@ -129,7 +129,7 @@ impl Gen<'_> {
     }
 
     /// A scalar `i32` times a number, as this type.
-    fn scaled(&mut self, scalar: usize, by: u32, dtype: DType) -> usize {
+    pub fn scaled(&mut self, scalar: usize, by: u32, dtype: DType) -> usize {
         let scalar =
             if dtype == DType::I32 { scalar } else { self.op(&format!("cast v{scalar}, {dtype}"), dtype, &[]) };
         let by = self.number(by, dtype);
@@ -277,7 +277,7 @@ impl Gen<'_> {
         let index = self.index(&tile.shape, true, None);
         let ptr = self.pointers(buffer, index.id, &tile.shape);
         let (mask, end) = self.mask(&index, &tile.shape);
-        self.put(&format!("store v{ptr}, v{}, {}", tile.id, mask.map_or("-".into(), |m| format!("v{m}"))));
+        self.put(&format!("store v{ptr}, {}, v{}", mask.map_or("-".into(), |m| format!("v{m}")), tile.id));
         self.buffers[buffer].len = end as usize;
     }
 
@@ -337,10 +337,10 @@ impl Gen<'_> {
                 };
                 let update = match self.random.pick(kinds) {
                     // Whether it is there: what some step has computed may be.
-                    "cas" => format!("atomic_cas v{ptr}, v{}", self.operand(dtype, &shape).id),
-                    kind => format!("atomic {kind}, v{ptr}"),
+                    "cas" => format!("atomic_cas v{ptr}, {word}, v{}", self.operand(dtype, &shape).id),
+                    kind => format!("atomic {kind}, v{ptr}, {word}"),
                 };
-                let old = self.op(&format!("{update}, v{}, {word}", value.id), dtype, &shape);
+                let old = self.op(&format!("{update}, v{}", value.id), dtype, &shape);
                 if !shared {
                     let old = self.keep(old, dtype, &shape, None);
                     if self.random.once_in(2) {
@@ -348,7 +348,7 @@ impl Gen<'_> {
                     }
                 }
             }
-            (_, Some(value)) => self.put(&format!("store v{ptr}, v{}, {word}", value.id)),
+            (_, Some(value)) => self.put(&format!("store v{ptr}, {word}, v{}", value.id)),
             (_, None) => {
                 let id = self.load_through(ptr, mask, dtype, &shape);
                 self.keep(id, dtype, &shape, None);
@@ -369,7 +369,7 @@ impl Gen<'_> {
         let index = self.op(&format!("and v{}, v{bits}", index.id), I32, &shape);
         let ptr = self.pointers(buffer, index, &shape);
         let kind = self.random.pick(&["add", "min", "max", "and", "or", "xor"]);
-        self.op(&format!("atomic {kind}, v{ptr}, v{}, -", value.id), dtype, &shape);
+        self.op(&format!("atomic {kind}, v{ptr}, -, v{}", value.id), dtype, &shape);
         self.buffers[buffer].len = 32;
     }
 }

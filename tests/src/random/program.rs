@@ -55,6 +55,10 @@ pub(super) struct Gen<'a> {
     pub buffers: Vec<Buffer>,
     /// Integer parameters: number, type, value.
     pub numbers: Vec<(usize, DType, u32)>,
+    /// The extents and strides of views as parameters, their numbers, and the views.
+    pub axes: Vec<String>,
+    pub axis_args: Vec<u32>,
+    pub views: Vec<String>,
     /// Counters of the loops around, `i32`, with their largest value.
     pub counters: Vec<(usize, u32)>,
     /// Programs, and the one that runs.
@@ -228,6 +232,9 @@ pub fn case(seed: u64) -> Case {
         tiles: Vec::new(),
         buffers: Vec::new(),
         numbers: Vec::new(),
+        axes: Vec::new(),
+        axis_args: Vec::new(),
+        views: Vec::new(),
         counters: Vec::new(),
         programs,
         program: 0,
@@ -340,11 +347,14 @@ impl Gen<'_> {
             params.push(format!("v{id} n{id}: {dtype}"));
             args.push(value.to_string());
         }
+        params.append(&mut self.axes);
+        args.extend(self.axis_args.iter().map(u32::to_string));
+        let views: String = self.views.iter().map(|view| format!("{view}\n")).collect();
         let [x, y, z] = grid;
         let said = if self.asserts { "text \"below 64\"\n" } else { "" };
         let (params, args) = (params.join(", "), args.join(" "));
         let text = format!(
-            "; test run\n; grid {x} {y} {z}\n{buffers}; args {args}\n{said}kernel k({params}) warps {warps} {{\n{}}}\n",
+            "; test run\n; grid {x} {y} {z}\n{buffers}; args {args}\n{said}kernel k({params}) warps {warps} {{\n{views}{}}}\n",
             self.text
         );
         Case { text, rounds: self.rounds }

@@ -130,7 +130,7 @@ pub fn program(random: &mut Random) -> (Function, usize) {
         p.text,
         "  v{n} = splat v1, [{side},{side}] : ptr<mut f32>[{side},{side}]
   v{} = offset v{n}, v6 : ptr<mut f32>[{side},{side}]
-  store v{}, v{value}, -
+  store v{}, -, v{value}
 }}
 ",
         n + 1,

@@ -9,10 +9,10 @@ const MOST_BUFFERS: usize = 24;
 impl Gen<'_> {
     /// One more operation, or a few that belong together.
     pub fn step(&mut self) {
-        if self.buffers.len() > MOST_BUFFERS {
+        if self.buffers.len() + self.axes.len() > MOST_BUFFERS {
             return;
         }
-        match self.random.below(29) {
+        match self.random.below(34) {
             0..6 => self.elementwise(),
             6..8 => self.compare(),
             8..10 => self.convert(),
@@ -35,6 +35,7 @@ impl Gen<'_> {
             26 => self.exponential(),
             27 => self.assertion(),
             28 if self.depth < 2 => self.walk(),
+            29..34 => self.view(),
             _ => self.elementwise(),
         }
     }

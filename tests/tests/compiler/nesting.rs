@@ -24,7 +24,7 @@ fn nested(depth: usize) -> String {
     line(&mut text, indent, format!("v{} = add v4, v{next} : i32[128]", next + 1));
     line(&mut text, indent, format!("v{} = offset v5, v{} : ptr<mut i32>[128]", next + 2, next + 1));
     line(&mut text, indent, format!("v{} = load v{}, -, - : i32[128]", next + 3, next + 2));
-    line(&mut text, indent, format!("store v{}, v{}, -", next + 2, next + 3));
+    line(&mut text, indent, format!("store v{}, -, v{}", next + 2, next + 3));
     for _ in 0..depth {
         line(&mut text, indent, "yield".into());
         indent -= 2;

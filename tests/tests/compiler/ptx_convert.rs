@@ -95,7 +95,7 @@ fn kernel(ty: &str, layouts: &[Layout]) -> Kernel {
     text += &format!("  v{index} = arange 0, {n} : i32[{n}] #{last}\n");
     text += &format!("  v{splat} = splat v1, [{n}] : ptr<mut {wide}>[{n}] #{last}\n");
     text += &format!("  v{at} = offset v{splat}, v{index} : ptr<mut {wide}>[{n}] #{last}\n");
-    text += &format!("  store v{at}, v{value}, -\n}}\n");
+    text += &format!("  store v{at}, -, v{value}\n}}\n");
     let mut func = parse(&text).unwrap_or_else(|e| panic!("{e}\n{text}"));
     run(SYNCHRONIZE, &mut func, &ENV).unwrap_or_else(|e| panic!("{e}\n{text}"));
     lower(&func, ENV.target, ENV.specialization).unwrap_or_else(|e| panic!("{e}\n{text}"))

@@ -100,6 +100,12 @@ cases! {
     elementwise_u32,
     elementwise_u64,
     elementwise_u8,
+    view_cut,
+    view_cut_bf16,
+    view_cut_bytes,
+    view_cut_tile,
+    view_negative,
+    view_strided,
 }
 
 #[test]

@@ -9,7 +9,7 @@ use crate::entity::SideTable;
 use crate::interp::evaluate;
 use crate::ir::{Function, Inst, Value};
 use crate::ops::kinds::BinaryKind;
-use crate::ops::{Effect, LayoutRule, Op};
+use crate::ops::{Effect, LayoutRule, Location, Op};
 use crate::span::Span;
 use crate::types::{Elem, Shape};
 
@@ -25,14 +25,21 @@ pub fn advice(func: &Function) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     for inst in func.walk() {
         let data = &func.insts[inst];
-        let (Op::Load { ptr, mask, .. } | Op::Store { ptr, mask, .. } | Op::Atomic { ptr, mask, .. }) = data.op else {
+        let (Op::Load { from: location, .. } | Op::Store { to: location, .. } | Op::Atomic { to: location, .. }) =
+            data.op
+        else {
             continue;
         };
         let at = |p: Diagnostic| if p.span == Span::NONE { Diagnostic { span: data.span, ..p } } else { p };
         let mut say = |problem: Option<Diagnostic>| found.extend(problem.map(at));
-        // A view computes its own index: an unknown last stride is the launch's choice.
-        let written = |found: &Diagnostic| found.span != data.span;
-        say(cause(func, ptr, strides[ptr]).filter(written).or_else(|| apart(func, ptr, strides[ptr])));
+        let along = stride::of_location(func, &strides, location);
+        let (ptr, mask, shape) = match location {
+            Location::Pointers { ptr, mask } => (Some(ptr), mask, func.ty(ptr).shape),
+            // An unknown last stride is the launch's choice.
+            Location::View { shape, .. } => (None, None, shape),
+        };
+        let written = ptr.and_then(|ptr| cause(func, ptr, along));
+        say(written.or_else(|| apart(func.ty(location.pointer()).elem, shape, along)));
         let everywhere =
             mask.and_then(|mask| known[mask].as_ref()).is_some_and(|mask| mask.iter().all(|&bit| bit != 0));
         say(everywhere.then(|| {
@@ -106,9 +113,8 @@ fn cause(func: &Function, ptr: Value, strides: Strides) -> Option<Diagnostic> {
 }
 
 /// An access whose neighbours are not contiguous along any axis.
-fn apart(func: &Function, ptr: Value, strides: Strides) -> Option<Diagnostic> {
-    let shape = func.ty(ptr).shape;
-    let Elem::Ptr { pointee, .. } = func.ty(ptr).elem else { return None };
+fn apart(elem: Elem, shape: Shape, strides: Strides) -> Option<Diagnostic> {
+    let Elem::Ptr { pointee, .. } = elem else { return None };
     let axes = (0..shape.rank()).filter(|&axis| shape.dims()[axis] > 1);
     let steps: Vec<Option<u64>> = axes.map(|axis| strides.along(axis).map(i64::unsigned_abs)).collect();
     // One axis with equal or contiguous addresses is enough.

@@ -13,10 +13,10 @@
 
 use super::forward::{Analysis, forward};
 use crate::entity::SideTable;
-use crate::ir::{Function, InstData, Promise, Value};
+use crate::ir::{Function, InstData, Promise, Value, View};
 use crate::metadata::Specialization;
-use crate::ops::Op;
 use crate::ops::kinds::{BinaryKind, CompareKind};
+use crate::ops::{Location, Op};
 use crate::types::{Constant, Elem, Shape, Type};
 
 /// The largest divisibility that is tracked; 0 is divisible by it.
@@ -126,12 +126,43 @@ pub fn access_width(axis: AxisInfo, pointee_bytes: u64) -> u64 {
     axis.contiguity.min((axis.divisibility / pointee_bytes).max(1))
 }
 
-/// Elements that one access of a thread may cover; 1 of what is not a pointer. The mask does not count: where it is not
-/// uniform on all of them, they are accessed one by one.
-pub fn vector_width(func: &Function, facts: &SideTable<Value, AxisInfo>, ptr: Value) -> u64 {
-    let Elem::Ptr { pointee, .. } = func.ty(ptr).elem else { return 1 };
+/// Elements at a location that one access of a thread may cover: contiguous, and aligned to their joint size. The mask and the
+/// extents do not count ([`is_cut`]).
+pub fn vector_width(func: &Function, facts: &SideTable<Value, AxisInfo>, at: Location) -> u64 {
+    let Elem::Ptr { pointee, .. } = func.ty(at.pointer()).elem else { return 1 };
     let bytes = u64::from(pointee.bytes());
-    access_width(facts[ptr], bytes).min(WIDEST / bytes)
+    let axis = match at {
+        Location::Pointers { ptr, .. } => facts[ptr],
+        Location::View { base, at, shape } => {
+            let Some(View { strides, .. }) = func.view(base) else { return 1 };
+            let last = shape.rank() - 1;
+            if facts[strides[last]].constant != Some(1) {
+                return 1;
+            }
+            let step = |axis: usize| match shape.dims()[axis] {
+                _ if axis == last => facts[at.as_slice()[axis]].divisibility,
+                1 => facts[at.as_slice()[axis]].divisibility.saturating_mul(facts[strides[axis]].divisibility),
+                _ => facts[strides[axis]].divisibility,
+            };
+            let divisibility =
+                (0..=last).map(|axis| step(axis).saturating_mul(bytes)).fold(facts[base].divisibility, u64::min);
+            AxisInfo { contiguity: shape.dims()[last].into(), divisibility, ..AxisInfo::UNKNOWN }
+        }
+    };
+    access_width(axis, bytes).min(WIDEST / bytes)
+}
+
+/// Whether a vector of this many elements at a location may be accessed in part: its mask, or the end of the view, may be inside it.
+pub fn is_cut(func: &Function, facts: &SideTable<Value, AxisInfo>, at: Location, width: u64) -> bool {
+    match at {
+        Location::Pointers { mask, .. } => mask.is_some_and(|mask| facts[mask].constancy < width),
+        // It begins at a multiple of its length, so that it is before or behind 0.
+        Location::View { base, at, .. } => {
+            let extent = func.view(base).and_then(|view| view.extents.last());
+            let divisible = |v: Option<&Value>| v.is_some_and(|&v| facts[v].divisibility >= width);
+            width > 1 && !(divisible(extent) && divisible(at.as_slice().last()))
+        }
+    }
 }
 
 #[expect(clippy::wildcard_enum_match_arm, reason = "of what is not computed from facts, nothing is known")]

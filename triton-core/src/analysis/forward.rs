@@ -45,7 +45,7 @@ impl<A: Analysis> Walk<'_, A> {
         for (_, inst) in self.func.block(id) {
             match inst.op.layout_rule() {
                 LayoutRule::Carried => self.control(inst),
-                LayoutRule::Unconstrained | LayoutRule::Elementwise | LayoutRule::View | LayoutRule::Own => {
+                LayoutRule::Unconstrained | LayoutRule::Elementwise | LayoutRule::ShapeChange | LayoutRule::Own => {
                     for &result in &inst.results {
                         self.facts[result] = self.analysis.transfer(inst, result, &self.facts);
                     }

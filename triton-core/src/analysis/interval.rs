@@ -29,6 +29,11 @@ impl Interval {
         Interval { base: None, range: fits.then_some((first as u64, last as u64)) }
     }
 
+    /// The first and the last number; of pointers an offset in bytes.
+    pub fn numbers(self) -> Option<(u64, u64)> {
+        self.range
+    }
+
     /// Whether accesses of this many bytes each, through pointers of these intervals, may have a byte in common. Pointers made from
     /// different parameters do not alias.
     pub fn may_alias(self, bytes: u32, other: Interval, others: u32) -> bool {

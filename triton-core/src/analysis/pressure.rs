@@ -11,7 +11,7 @@ use crate::ir::{Function, InstData, Value};
 use crate::layout::Layout;
 use crate::metadata::Target;
 use crate::ops::kinds::UnaryKind;
-use crate::ops::{Access, AccessEffect, Effect, LayoutRule, Memory, Op};
+use crate::ops::{Access, AccessEffect, Effect, LayoutRule, Location, Memory, Op};
 use crate::span::Span;
 use crate::types::{DType, Elem, Shape};
 
@@ -24,6 +24,9 @@ const SINE: u32 = 24;
 /// Registers of an access whose mask may cut a vector, on the path on which elements go one by one: more masks than there are
 /// predicates.
 const CUT: u32 = 12;
+
+/// Addresses of a view that are live together: the assembler computes some of them again.
+const ADDRESSES: u32 = 32;
 
 /// Registers of what is folded as it arrives, sixteen bytes at a time.
 pub(super) const FOLDED: u32 = 4;
@@ -59,11 +62,17 @@ pub fn wanted_blocks(func: &Function, target: Target) -> u32 {
 /// Registers of a thread, estimated at stage 2. Of 46 images of softmax, layer norm and products, the assembler needs
 /// between 20 fewer and 22 more to avoid spills.
 pub fn registers(func: &Function, facts: &SideTable<Value, AxisInfo>) -> u32 {
-    peak(func, facts, &words(func, facts)).0 + WORKING
+    let temporaries = |data: &InstData| temporaries(func, facts, data) + addresses(func, facts, data);
+    peak(func, &words(func, facts), temporaries).0 + WORKING
 }
 
-/// The most registers that are live at one point, where each value takes as many as `words` says, and the operation there.
-pub(super) fn peak(func: &Function, facts: &SideTable<Value, AxisInfo>, words: &SideTable<Value, u32>) -> (u32, Span) {
+/// The most registers that are live at one point, where values and temporary registers take as many as is said, and the operation
+/// there.
+pub(super) fn peak(
+    func: &Function,
+    words: &SideTable<Value, u32>,
+    temporaries: impl Fn(&InstData) -> u32,
+) -> (u32, Span) {
     let views = views(func);
     let liveness = liveness::analyse(func, &views);
     // What becomes live before each instruction, less what no longer is.
@@ -84,7 +93,7 @@ pub(super) fn peak(func: &Function, facts: &SideTable<Value, AxisInfo>, words: &
             if data.op.layout_rule() == LayoutRule::Carried {
                 open.extend(&data.regions);
             }
-            let all = live[liveness.numbers[inst].0 as usize] + i64::from(temporaries(func, facts, data));
+            let all = live[liveness.numbers[inst].0 as usize] + i64::from(temporaries(data));
             if data.results.first().is_none_or(|&v| views[v].is_none()) && all >= most {
                 (most, span) = (all, data.span);
             }
@@ -93,17 +102,31 @@ pub(super) fn peak(func: &Function, facts: &SideTable<Value, AxisInfo>, words: &
     (most as u32, span)
 }
 
-/// Temporary registers of an instruction.
-fn temporaries(func: &Function, facts: &SideTable<Value, AxisInfo>, data: &InstData) -> u32 {
+/// Temporary registers of an instruction, without those of addresses.
+pub(super) fn temporaries(func: &Function, facts: &SideTable<Value, AxisInfo>, data: &InstData) -> u32 {
     if matches!(data.op, Op::Unary { kind: UnaryKind::Sin | UnaryKind::Cos, .. }) {
         return SINE;
     }
-    let Some(Access { memory: Memory::Global(ptr), mask: Some(mask), effect, .. }) = data.op.access() else { return 0 };
-    if effect == AccessEffect::Update {
-        return 0;
+    let Some((at, _)) = vectors(data) else { return 0 };
+    if axis::is_cut(func, facts, at, axis::vector_width(func, facts, at)) { CUT } else { 0 }
+}
+
+/// Registers of the addresses of a view; those of pointers are values, and counted.
+fn addresses(func: &Function, facts: &SideTable<Value, AxisInfo>, data: &InstData) -> u32 {
+    let Some((at @ Location::View { .. }, tile)) = vectors(data) else { return 0 };
+    let registers = tile.and_then(|tile| func.layout(tile)).map_or(1, Layout::registers) as u32;
+    let width = axis::vector_width(func, facts, at) as u32;
+    // Where elements are accessed one by one, each has its own mask, too.
+    (if width == 1 { 3 } else { 2 }) * (registers / width).clamp(1, ADDRESSES)
+}
+
+/// Where an instruction accesses global memory by vectors, and the tile whose layout says which.
+fn vectors(data: &InstData) -> Option<(Location, Option<Value>)> {
+    let Access { memory: Memory::Global(at), effect, tile } = data.op.access()? else { return None };
+    match effect {
+        AccessEffect::Read | AccessEffect::Write => Some((at, tile.or(data.results.first().copied()))),
+        AccessEffect::Update => None,
     }
-    let cut = facts[mask].constancy < axis::vector_width(func, facts, ptr);
-    if cut { CUT } else { 0 }
 }
 
 /// Registers of 32 bits that each value takes.
@@ -167,7 +190,7 @@ fn cheap(func: &Function) -> SideTable<Value, bool> {
         let data = &func.insts[inst];
         let made = match data.op.layout_rule() {
             LayoutRule::Unconstrained => !matches!(data.op, Op::SharedAlloc { .. }),
-            LayoutRule::Elementwise | LayoutRule::View | LayoutRule::Own => {
+            LayoutRule::Elementwise | LayoutRule::ShapeChange | LayoutRule::Own => {
                 data.op.effect() == Effect::Pure && data.regions.is_empty()
             }
             LayoutRule::Carried => false,

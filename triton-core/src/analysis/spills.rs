@@ -40,7 +40,7 @@ pub struct Spills {
 
 /// Where the tiles of a function at stage 2 need more registers than a thread can have.
 pub fn spills(func: &Function, facts: &SideTable<Value, AxisInfo>, target: Target) -> Option<Spills> {
-    let (needed, span) = pressure::peak(func, facts, &words(func, facts));
+    let (needed, span) = pressure::peak(func, &words(func, facts), |data| pressure::temporaries(func, facts, data));
     let threads = func.num_warps * 32;
     let (limit, more_warps) = (limit(target, threads), limit(target, 2 * threads) == NAMED);
     (needed + ADDRESS > limit).then_some(Spills { needed, limit, more_warps, span })

@@ -9,8 +9,8 @@
 use super::forward::{Analysis, forward};
 use crate::entity::SideTable;
 use crate::ir::{Function, InstData, Param, Promised, Value};
-use crate::ops::Op;
 use crate::ops::kinds::BinaryKind;
+use crate::ops::{Location, Op};
 use crate::types::{DType, Elem, Shape};
 
 /// Dimensions of a tile at most.
@@ -45,6 +45,23 @@ impl Strides {
 
     fn both(self, other: Strides, f: impl Fn(i64, i64) -> Option<i64>) -> Strides {
         Strides::of(std::array::from_fn(|d| f(self.along[d]?, other.along[d]?)))
+    }
+}
+
+/// The strides of the elements at a location: those of its pointers; of a view, 1 along its last axis if that may be promised.
+pub fn of_location(func: &Function, strides: &SideTable<Value, Strides>, at: Location) -> Strides {
+    match at {
+        Location::Pointers { ptr, .. } => strides[ptr],
+        Location::View { base, shape, .. } => {
+            let unit = |stride: &Value| {
+                func.params.iter().any(|param| param.value == *stride && param.promised == Promised::Unit)
+            };
+            let mut found = Strides::UNKNOWN;
+            if func.view(base).and_then(|view| view.strides.last()).is_some_and(unit) {
+                found.along[shape.rank() - 1] = Some(1);
+            }
+            found
+        }
     }
 }
 

@@ -10,6 +10,7 @@
 mod assertions;
 mod clock;
 mod fault;
+mod location;
 mod padding;
 mod pages;
 mod positions;
@@ -23,9 +24,10 @@ pub use fault::ProgramFault;
 use crate::ir::{Block, Function, InstData, Stage, Value};
 use crate::metadata::Arg;
 use crate::ops::eval::{self, DivisionError};
-use crate::ops::{BitOrder, Effect, LayoutRule, Op, Outer};
+use crate::ops::{BitOrder, Effect, LayoutRule, Location, Op, Outer};
 use crate::span::Span;
 use crate::types::{Constant, DType, Elem};
+use location::Reached;
 use std::borrow::Cow;
 use threads::Threads;
 
@@ -370,29 +372,30 @@ impl Machine<'_> {
         match inst.op {
             Op::ProgramId { axis } => Ok(vec![u64::from(self.program.id[axis.0 as usize])]),
             Op::NumPrograms { axis } => Ok(vec![u64::from(self.program.grid[axis.0 as usize])]),
-            Op::Load { ptr, mask, other } => {
-                let addresses = value(ptr);
+            Op::Load { from, other } => {
+                let Reached { addresses, mask } = self.reach(from)?;
                 let mut out = other.map_or_else(|| vec![0; addresses.len()], |o| value(o).to_vec());
                 let width = self.func.ty(inst.results[0]).elem.bits() / 8;
-                let loaded = self.memory.load(width, addresses, mask.map(value), &mut out);
+                let loaded = self.memory.load(width, &addresses, mask.as_deref(), &mut out);
                 loaded.map_err(|fault| access_error("load", width, &fault)).map(|()| out)
             }
-            Op::Store { ptr, value: stored, mask } => {
+            Op::Store { to, value: stored } => {
+                let Reached { addresses, mask } = self.reach(to)?;
                 let width = self.func.ty(stored).elem.bits() / 8;
-                let written = self.memory.store(width, value(ptr), mask.map(value), value(stored));
+                let written = self.memory.store(width, &addresses, mask.as_deref(), value(stored));
                 written.map_err(|fault| access_error("store", width, &fault)).map(|()| Vec::new())
             }
-            Op::Atomic { kind, ptr, value: x, mask } => {
+            Op::Atomic { kind, to, value: x } => {
                 let (dtype, x) = (self.func.ty(x).elem.num().ok_or("an update by a pointer")?, value(x));
                 // None of these functions fails.
                 let function = |f, i: usize, old| eval::binary_one(f, dtype, old, x[i]).unwrap_or(old);
                 let replace = |i, old| kind.function().map_or(x[i], |f| function(f, i, old));
-                self.update(ptr, mask, dtype, &replace)
+                self.update(to, dtype, &replace)
             }
-            Op::AtomicCas { ptr, compare, value: x, mask } => {
+            Op::AtomicCas { to, compare, value: x } => {
                 let (dtype, x) = (self.func.ty(x).elem.num().ok_or("an exchange of pointers")?, value(x));
                 let compare = value(compare);
-                self.update(ptr, mask, dtype, &|i, old| if old == compare[i] { x[i] } else { old })
+                self.update(to, dtype, &|i, old| if old == compare[i] { x[i] } else { old })
             }
             Op::Dot { a, b, acc, .. } => self.product(a, b, acc),
             _ => {
@@ -407,16 +410,10 @@ impl Machine<'_> {
         }
     }
 
-    fn update(
-        &self,
-        ptr: Value,
-        mask: Option<Value>,
-        dtype: DType,
-        replace: &dyn Fn(usize, u64) -> u64,
-    ) -> Result<Vec<u64>, String> {
-        let (addresses, width) = (self.value(ptr), dtype.bytes());
+    fn update(&self, to: Location, dtype: DType, replace: &dyn Fn(usize, u64) -> u64) -> Result<Vec<u64>, String> {
+        let (Reached { addresses, mask }, width) = (self.reach(to)?, dtype.bytes());
         let mut out = vec![0; addresses.len()];
-        let updated = self.memory.update(width, addresses, mask.map(|m| self.value(m)), replace, &mut out);
+        let updated = self.memory.update(width, &addresses, mask.as_deref(), replace, &mut out);
         updated.map_err(|fault| access_error("atomic update", width, &fault)).map(|()| out)
     }
 

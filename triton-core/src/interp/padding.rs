@@ -2,7 +2,7 @@
 
 use super::Machine;
 use crate::ir::Value;
-use crate::ops::{Op, View};
+use crate::ops::{Op, ShapeChange};
 
 impl Machine<'_> {
     /// Whether the first 0 of a value is what a load yields for an element that its mask leaves out.
@@ -18,8 +18,9 @@ impl Machine<'_> {
         let Some(inst) = source else { return false };
         let shape = |v: Value| func.ty(v).shape;
         let op = func.insts[inst].op;
-        if let Op::Load { mask: Some(mask), .. } = op {
-            return self.value(mask).get(element) == Some(&0);
+        if let Op::Load { from, .. } = op {
+            let mask = self.reach(from).ok().and_then(|reached| reached.mask);
+            return mask.is_some_and(|mask| mask.get(element) == Some(&0));
         }
         if let Op::Cast { x, .. } | Op::Convert { x } = op {
             return self.padded(x, element);
@@ -28,12 +29,14 @@ impl Machine<'_> {
             return self.padded(x, 0);
         }
         // Other operations compute elements of their own.
-        let Some((x, view)) = op.view() else { return false };
+        let Some((x, view)) = op.shape_change() else { return false };
         let from = shape(x);
         let at = match view {
-            View::Reshape(_) => Some(element as u64),
-            View::Broadcast(to) => Some(from.broadcast_index(to, element as u64)),
-            View::Permute(order) => (0..from.elements()).find(|&i| from.permute_index(order, i) == element as u64),
+            ShapeChange::Reshape(_) => Some(element as u64),
+            ShapeChange::Broadcast(to) => Some(from.broadcast_index(to, element as u64)),
+            ShapeChange::Permute(order) => {
+                (0..from.elements()).find(|&i| from.permute_index(order, i) == element as u64)
+            }
         };
         at.is_some_and(|at| self.padded(x, at as usize))
     }

@@ -7,6 +7,7 @@
 
 use super::Machine;
 use super::clock::{Clocks, Epoch};
+use super::location::Reached;
 use super::pages::Pages;
 use super::positions::{By, Position, Positions, Tile};
 use super::shadow::{AccessKind, Shadow};
@@ -14,6 +15,7 @@ use crate::entity::SideTable;
 use crate::ir::{Function, InstData, LayoutId, Stage, Value};
 use crate::ops::{Access, AccessEffect, Memory, Op};
 use crate::types::Elem;
+use std::borrow::Cow;
 use std::ops::Range;
 
 /// A byte of shared memory.
@@ -68,7 +70,7 @@ impl Machine<'_> {
     /// The threads that make an access to global memory: checks that earlier accesses are ordered before it.
     pub(super) fn global(&mut self, inst: &InstData) -> Result<(), String> {
         let access = inst.op.access();
-        let Some(Access { memory: Memory::Global(ptr), effect, mask, .. }) = access else { return Ok(()) };
+        let Some(Access { memory: Memory::Global(at), effect, tile }) = access else { return Ok(()) };
         let does = match effect {
             AccessEffect::Read => AccessKind::Read,
             AccessEffect::Write => AccessKind::Write,
@@ -77,13 +79,13 @@ impl Machine<'_> {
                 inst.op.commutes(asked).map_or(AccessKind::Write, AccessKind::Update)
             }
         };
-        let Elem::Ptr { pointee, .. } = self.func.ty(ptr).elem else { return Ok(()) };
+        let Elem::Ptr { pointee, .. } = self.func.ty(at.pointer()).elem else { return Ok(()) };
         let by = if does == AccessKind::Read { By::All } else { By::One };
-        let tile = Tile { layout: self.func.layout_id(ptr), mem: None, by };
-        let positions = self.threads.positions.of(self.func, tile);
-        let contents = |value: Value| &self.values[value.0 as usize];
-        let (addresses, mask) = (contents(ptr), mask.map(contents));
-        let included = |position: &&Position| mask.is_none_or(|mask| mask[position.element as usize] != 0);
+        let layout = tile.or(inst.results.first().copied()).and_then(|tile| self.func.layout_id(tile));
+        let positions = self.threads.positions.of(self.func, Tile { layout, mem: None, by });
+        let Reached { addresses, mask } = self.reach(at)?;
+        let (addresses, mask) = (addresses.into_owned(), mask.map(Cow::into_owned));
+        let included = |position: &&Position| mask.as_ref().is_none_or(|mask| mask[position.element as usize] != 0);
         let accesses = positions.iter().filter(included).map(|&Position { thread, element, .. }| {
             let address = addresses[element as usize];
             (thread, element, address..address.wrapping_add(pointee.bytes().into()))

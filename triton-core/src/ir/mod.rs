@@ -20,7 +20,9 @@
 //! on operands of equal shape; nothing is converted or broadcast implicitly. Integers wrap; division by zero is an error
 //! of the program; shifts by the width or more give 0 (or the sign). Float arithmetic is IEEE, subnormals kept, a NaN
 //! result is any NaN; comparisons are ordered except `ne`; `min`/`max` return the number when one side is NaN, and −0 <
-//! +0. Memory is global and addressed by bytes; elements that are masked off are neither read nor written.
+//! +0. Memory is global and addressed by bytes. An access is through pointers, under a mask, or to a view from an index on: along each
+//! axis the indices are the first one and those after it, in its type, and an element is in bounds if each index is at least 0 and
+//! below the extent. Elements that are masked off or out of bounds are neither read nor written.
 //! [`crate::interp`] is this meaning as a program.
 //!
 //! # Stages
@@ -41,6 +43,7 @@
 //!   v5 = lt v3, v4 : bool[128]
 //! }
 //! ```
+//! A line `view v0 [v1,v2] [v3,v4]` before the instructions says that parameters are a view: its address, extents and strides.
 //! A parameter may end in `multiple_of N`, and in what is promised of it, `general`, `unit`, `pitch N` or
 //! `extent N`; a position is `@file:line:column`; from stage 1 on a result's
 //! type is followed by its layout, `#0`, declared before the kernel; at stage 2, which a line `synchronized` announces, in shared
@@ -62,8 +65,8 @@ mod layouts;
 pub mod parse;
 pub mod print;
 mod promise;
+mod shapes;
 pub mod verify;
-mod views;
 
 use crate::entity::{Arena, Interner, SideTable, entity};
 use crate::layout::{Layout, Mem};
@@ -113,6 +116,8 @@ pub struct Function {
     pub name: String,
     /// Parameters in order.
     pub params: Vec<Param>,
+    /// The views among them.
+    pub views: Vec<View>,
     /// Warps that run one program.
     pub num_warps: u32,
     /// The instructions.
@@ -148,6 +153,17 @@ pub struct Param {
     pub multiple_of: u32,
     /// What the specializations promise of it.
     pub promised: Promised,
+}
+
+/// A view: the parameters that it arrives as.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct View {
+    /// The address of its first element.
+    pub base: Value,
+    /// Its extent along each axis, in elements; `i32`.
+    pub extents: Vec<Value>,
+    /// Elements between neighbours along each axis; `i64`.
+    pub strides: Vec<Value>,
 }
 
 /// A block: what it is given, and what it does.
@@ -216,6 +232,7 @@ impl Function {
         Function {
             name: name.into(),
             params: Vec::new(),
+            views: Vec::new(),
             num_warps,
             body,
             stage: Stage::Tile,
@@ -307,6 +324,11 @@ impl Function {
         self.place_of[copy] = self.place_of[value];
         renamed.insert(value, copy);
         copy
+    }
+
+    /// The view whose elements begin at this parameter.
+    pub fn view(&self, base: Value) -> Option<&View> {
+        self.views.iter().find(|view| view.base == base)
     }
 
     /// The type of a value.

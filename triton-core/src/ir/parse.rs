@@ -3,7 +3,7 @@
 //! Values keep their numbers, so `print ∘ parse` is the identity on texts that were printed. What is read is verified before
 //! it is returned.
 
-use super::{Block, BlockData, Function, Inst, InstData, LayoutId, MemId, Place, Promised, Stage, Value, verify};
+use super::{Block, BlockData, Function, Inst, InstData, LayoutId, MemId, Place, Promised, Stage, Value, View, verify};
 use crate::layout::{Layout, Mem};
 use crate::ops::{self, Given, Op, Reader, Signature};
 use crate::span::{Loc, Span};
@@ -109,6 +109,7 @@ impl Parser {
                 self.open.pop();
                 self.region(owner, code[1..].trim())
             }
+            Some((None, _)) if code.starts_with("view ") => self.view(&code[5..]),
             Some((_, block)) => self.instruction(code, block, number),
             None => self.header(code),
         }
@@ -225,6 +226,20 @@ impl Parser {
             let value = self.define(value, &ty.to_string())?;
             self.func.params.push(super::Param { value, name: name.to_string(), multiple_of, promised });
         }
+        Ok(())
+    }
+
+    /// `v0 [v1,v2] [v3,v4]`
+    fn view(&mut self, rest: &str) -> Result<(), String> {
+        let words = split_words(rest);
+        let &[base, extents, strides] = &words[..] else {
+            return Err("a view is `view v0 [v1,v2] [v3,v4]`: its address, extents and strides".into());
+        };
+        let list = |word: &str| -> Result<Vec<Value>, String> {
+            let inner = word.strip_prefix('[').and_then(|w| w.strip_suffix(']'));
+            inner.ok_or_else(|| format!("`{word}` is not a list of values"))?.split(',').map(value).collect()
+        };
+        self.func.views.push(View { base: value(base)?, extents: list(extents)?, strides: list(strides)? });
         Ok(())
     }
 

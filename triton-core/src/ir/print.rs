@@ -1,6 +1,6 @@
 //! Writes the text form.
 
-use super::{Block, Function, LayoutId, MemId, Place, Promised, Stage, Value};
+use super::{Block, Function, LayoutId, MemId, Place, Promised, Stage, Value, View};
 use crate::span::Span;
 use std::fmt::Write;
 
@@ -34,6 +34,10 @@ pub fn print(func: &Function) -> String {
         }
     }
     let _ = writeln!(out, ") warps {} {{", func.num_warps);
+    for View { base, extents, strides } in &func.views {
+        let names = |values: &[Value]| list(values, |v| v.to_string()).replace(' ', "");
+        let _ = writeln!(out, "  view {base} [{}] [{}]", names(extents), names(strides));
+    }
     block(func, &mut places, func.body, 1, &mut out);
     out.push_str("}\n");
     out

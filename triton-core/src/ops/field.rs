@@ -115,6 +115,55 @@ impl Values {
     }
 }
 
+/// Where the elements of an access are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Location {
+    /// At these addresses, where the mask is true.
+    Pointers {
+        /// The addresses.
+        ptr: Value,
+        /// The mask; without one, everywhere.
+        mask: Option<Value>,
+    },
+    /// In a view, from an index on, where they are in bounds.
+    View {
+        /// The parameter with the address of the view's first element: it names the view.
+        base: Value,
+        /// The first index along each axis.
+        at: Values,
+        /// The shape of the tile.
+        shape: Shape,
+    },
+}
+
+impl Location {
+    /// The pointers to the memory: those of the elements, or the one to the view.
+    pub fn pointer(&self) -> Value {
+        match *self {
+            Location::Pointers { ptr, .. } => ptr,
+            Location::View { base, .. } => base,
+        }
+    }
+
+    /// Whether this holds of any of its values.
+    pub fn any(&self, is: impl Fn(Value) -> bool) -> bool {
+        let mut any = false;
+        self.each_value(&mut |v| any |= is(v));
+        any
+    }
+
+    /// Whether elements of the same number have the same address.
+    pub fn same_elements(&self, other: &Location) -> bool {
+        match (self, other) {
+            (Location::Pointers { ptr, .. }, Location::Pointers { ptr: other, .. }) => ptr == other,
+            (Location::View { .. }, Location::View { .. }) => self == other,
+            (Location::Pointers { .. }, Location::View { .. }) | (Location::View { .. }, Location::Pointers { .. }) => {
+                false
+            }
+        }
+    }
+}
+
 /// Words of one instruction, split at commas and spaces by the parser. `-` stands for an absent operand.
 pub struct Reader<'a> {
     words: &'a [&'a str],
@@ -153,8 +202,15 @@ pub(super) trait Field {
 }
 
 pub(super) fn print(fields: &[&dyn Field], out: &mut String) {
+    if !fields.is_empty() {
+        out.push(' ');
+        print_list(fields, out);
+    }
+}
+
+fn print_list(fields: &[&dyn Field], out: &mut String) {
     for (i, field) in fields.iter().enumerate() {
-        out.push_str(if i == 0 { " " } else { ", " });
+        out.push_str(if i == 0 { "" } else { ", " });
         field.print(out);
     }
 }
@@ -329,6 +385,50 @@ impl Field for Values {
     }
     fn map_values(&mut self, f: &mut dyn FnMut(Value) -> Value) {
         self.0[..usize::from(self.1)].iter_mut().for_each(|value| *value = f(*value));
+    }
+}
+
+impl Field for Location {
+    fn print(&self, out: &mut String) {
+        match self {
+            Location::Pointers { ptr, mask } => print_list(&[ptr, mask], out),
+            Location::View { base, at, shape } => {
+                base.print(out);
+                print_list(&[at, shape], out);
+            }
+        }
+    }
+    fn read(reader: &mut Reader<'_>) -> Result<Self, String> {
+        let Some((base, at)) = reader.words.first().and_then(|word| Some(word.split_at(word.find('[')?))) else {
+            return Ok(Location::Pointers { ptr: Value::read(reader)?, mask: Field::read(reader)? });
+        };
+        reader.next()?;
+        let (base, at) = (Value::read(&mut Reader::new(&[base]))?, Values::read(&mut Reader::new(&[at]))?);
+        Ok(Location::View { base, at, shape: Shape::read(reader)? })
+    }
+    fn each_value(&self, f: &mut dyn FnMut(Value)) {
+        match self {
+            Location::Pointers { ptr, mask } => {
+                ptr.each_value(f);
+                mask.each_value(f);
+            }
+            Location::View { base, at, .. } => {
+                base.each_value(f);
+                at.each_value(f);
+            }
+        }
+    }
+    fn map_values(&mut self, f: &mut dyn FnMut(Value) -> Value) {
+        match self {
+            Location::Pointers { ptr, mask } => {
+                ptr.map_values(f);
+                mask.map_values(f);
+            }
+            Location::View { base, at, .. } => {
+                base.map_values(f);
+                at.map_values(f);
+            }
+        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! The typing rules: one for each operation, used by the checker, the builder, the parser and the verifier.
 
 use super::kinds;
-use super::{DotKind, Op};
+use super::{DotKind, Location, Op};
 use crate::types::{DType, Elem, MAX_TILE, Shape, Type, Value};
 
 /// The types of an instruction: what it yields, and what its regions are given and yield.
@@ -121,35 +121,27 @@ pub fn infer(op: &Op, ty: &dyn Fn(Value) -> Type, given: Given<'_>) -> Result<Si
             }
             ptr
         }
-        Op::Load { ptr, mask, other } => {
-            let ptr = ty(ptr);
-            let result = ptr.with_elem(Elem::Num(pointee(ptr)?.0));
-            check_mask(ptr, mask.map(ty))?;
+        Op::Load { from, other } => {
+            let (result, _) = located(from, ty)?;
             if let Some(other) = other {
-                if mask.is_none() {
+                if matches!(from, Location::Pointers { mask: None, .. }) {
                     return Err("a load without a mask has no `other`".into());
                 }
                 same(result, ty(other))?;
             }
             result
         }
-        Op::Store { ptr, value, mask } => {
-            let ptr = ty(ptr);
-            let (element, mutable) = pointee(ptr)?;
-            if !mutable {
-                return Err(format!("a store through {ptr}"));
-            }
-            same(ptr.with_elem(Elem::Num(element)), ty(value))?;
-            check_mask(ptr, mask.map(ty))?;
+        Op::Store { to, value } => {
+            written("a store", to, ty(value), ty)?;
             return Ok(Signature::Plain(None));
         }
-        Op::Atomic { kind, ptr, value, mask } => {
-            let result = updated(ty(ptr), ty(value), mask.map(ty))?;
+        Op::Atomic { kind, to, value } => {
+            let result = written("an atomic update", to, ty(value), ty)?;
             accepts(&format!("atomic {}", kind.name()), kind.defined_on(num(result)?), result)?;
             result
         }
-        Op::AtomicCas { ptr, compare, value, mask } => {
-            let result = updated(ty(ptr), ty(value), mask.map(ty))?;
+        Op::AtomicCas { to, compare, value } => {
+            let result = written("an atomic update", to, ty(value), ty)?;
             same(result, ty(compare))?;
             accepts("atomic_cas", kinds::compares(num(result)?), result)?;
             result
@@ -289,20 +281,40 @@ fn same(a: Type, b: Type) -> Result<(), String> {
     if a == b { Ok(()) } else { Err(format!("{b} where {a} is needed")) }
 }
 
-/// What an atomic update through these pointers yields.
-fn updated(ptr: Type, value: Type, mask: Option<Type>) -> Result<Type, String> {
-    let (element, mutable) = pointee(ptr)?;
-    if !mutable {
-        return Err(format!("an atomic update through {ptr}"));
-    }
-    let result = ptr.with_elem(Elem::Num(element));
-    same(result, value)?;
-    check_mask(ptr, mask)?;
-    Ok(result)
+/// The type of the elements at a location, and whether they may be written.
+fn located(at: Location, ty: &dyn Fn(Value) -> Type) -> Result<(Type, bool), String> {
+    let (element, mutable) = pointee(ty(at.pointer()))?;
+    let elem = Elem::Num(element);
+    let result = match at {
+        Location::Pointers { ptr, mask } => {
+            let ptr = ty(ptr);
+            mask.map_or(Ok(()), |mask| same(ptr.with_elem(Elem::Num(DType::Bool)), ty(mask)))?;
+            ptr.with_elem(elem)
+        }
+        Location::View { base, at, shape } => {
+            check_shape(shape)?;
+            if ty(base).shape != Shape::SCALAR || at.as_slice().len() != shape.rank() {
+                return Err(format!("{shape} from {} indices on in {}", at.as_slice().len(), ty(base)));
+            }
+            for &index in at.as_slice() {
+                if ![DType::I32, DType::I64].map(Type::scalar).contains(&ty(index)) {
+                    return Err(format!("an index of a view that is {}", ty(index)));
+                }
+            }
+            Type::scalar(element).with_shape(shape)
+        }
+    };
+    Ok((result, mutable))
 }
 
-fn check_mask(ptr: Type, mask: Option<Type>) -> Result<(), String> {
-    mask.map_or(Ok(()), |mask| same(ptr.with_elem(Elem::Num(DType::Bool)), mask))
+/// The same where a value is written.
+fn written(what: &str, to: Location, value: Type, ty: &dyn Fn(Value) -> Type) -> Result<Type, String> {
+    let (elements, mutable) = located(to, ty)?;
+    if !mutable {
+        return Err(format!("{what} through {}", ty(to.pointer())));
+    }
+    same(elements, value)?;
+    Ok(elements)
 }
 
 fn accepts(name: &str, yes: bool, ty: Type) -> Result<(), String> {

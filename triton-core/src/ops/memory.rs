@@ -1,14 +1,14 @@
 //! What an operation does to memory: one answer for barrier insertion, the interpreter's race detection, layout assignment and the
 //! estimate of registers. A new operation is a missing arm here, not a barrier that is missing in code.
 
-use super::Op;
+use super::{Location, Op};
 use crate::types::Value;
 
 /// The memory that an operation accesses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Memory {
-    /// Global memory, at these addresses.
-    Global(Value),
+    /// Global memory.
+    Global(Location),
     /// This buffer in shared memory.
     Shared(Value),
 }
@@ -31,8 +31,6 @@ pub struct Access {
     pub memory: Memory,
     /// What.
     pub effect: AccessEffect,
-    /// Where it is false nothing is accessed.
-    pub mask: Option<Value>,
     /// The tile whose layout says which threads access which elements; `None` for the result.
     pub tile: Option<Value>,
 }
@@ -40,16 +38,22 @@ pub struct Access {
 impl Op {
     /// What it does to memory.
     pub fn access(&self) -> Option<Access> {
-        let global = |ptr: Value, mask: Option<Value>, effect: AccessEffect| {
-            Some(Access { memory: Memory::Global(ptr), effect, mask, tile: Some(ptr) })
+        let global = |at: Location, tile: Option<Value>, effect: AccessEffect| {
+            let tile = match at {
+                Location::Pointers { ptr, .. } => Some(ptr),
+                Location::View { .. } => tile,
+            };
+            Some(Access { memory: Memory::Global(at), effect, tile })
         };
         let shared = |buffer: Value, tile: Option<Value>, effect: AccessEffect| {
-            Some(Access { memory: Memory::Shared(buffer), effect, mask: None, tile })
+            Some(Access { memory: Memory::Shared(buffer), effect, tile })
         };
         match *self {
-            Op::Load { ptr, mask, .. } => global(ptr, mask, AccessEffect::Read),
-            Op::Store { ptr, mask, .. } => global(ptr, mask, AccessEffect::Write),
-            Op::Atomic { ptr, mask, .. } | Op::AtomicCas { ptr, mask, .. } => global(ptr, mask, AccessEffect::Update),
+            Op::Load { from, .. } => global(from, None, AccessEffect::Read),
+            Op::Store { to, value } => global(to, Some(value), AccessEffect::Write),
+            Op::Atomic { to, value, .. } | Op::AtomicCas { to, value, .. } => {
+                global(to, Some(value), AccessEffect::Update)
+            }
             Op::SharedStore { buffer, value, .. } => shared(buffer, Some(value), AccessEffect::Write),
             Op::SharedLoad { buffer, .. } => shared(buffer, None, AccessEffect::Read),
             Op::Const { .. }

@@ -27,7 +27,7 @@ pub use outer::Outer;
 
 use crate::types::{Constant, DType, Shape, Stage, Type, Value};
 use field::Field;
-pub use field::{BitOrder, DotKind, Scope, Text, Values};
+pub use field::{BitOrder, DotKind, Location, Scope, Text, Values};
 use kinds::{AtomicKind, BinaryKind, CompareKind, TernaryKind, UnaryKind};
 
 /// What an operation does besides yielding a value.
@@ -50,8 +50,8 @@ pub enum LayoutRule {
     Unconstrained,
     /// All of them share one: elementwise.
     Elementwise,
-    /// No element moves between threads: a change of shape of one tile ([`View`]), or of a scalar.
-    View,
+    /// No element moves between threads: a change of shape of one tile ([`ShapeChange`]), or of a scalar.
+    ShapeChange,
     /// By a rule of the operation's own.
     Own,
     /// The arguments and results of its blocks keep one layout throughout.
@@ -184,11 +184,11 @@ ops! {
         /// A scalar in every element of a tile.
         Splat = "splat" { x: Value, shape: Shape } Pure Unconstrained Tile 0;
         /// NumPy's broadcast: extents of 1 are replicated, missing ones are added on the left.
-        Broadcast = "broadcast" { x: Value, shape: Shape } Pure View Tile 0;
+        Broadcast = "broadcast" { x: Value, shape: Shape } Pure ShapeChange Tile 0;
         /// The same elements, in row-major order, in another shape of as many elements; a scalar for one of them.
-        Reshape = "reshape" { x: Value, shape: Shape } Pure View Tile 0;
+        Reshape = "reshape" { x: Value, shape: Shape } Pure ShapeChange Tile 0;
         /// The axes in another order: axis `i` of the result is axis `order[i]` of the operand.
-        Permute = "permute" { x: Value, order: Shape } Pure View Tile 0;
+        Permute = "permute" { x: Value, order: Shape } Pure ShapeChange Tile 0;
         /// The same tile in another layout.
         Convert = "convert" { x: Value } Pure Own LaidOut 0;
         /// Reduces its arguments, tiles of one shape, along an axis. The region combines two elements: it is
@@ -208,17 +208,17 @@ ops! {
         Select = "select" { cond: Value, a: Value, b: Value } Pure Elementwise Tile 0;
         /// The address `index` elements after `ptr`; the index is an integer of any type and is extended before it is scaled.
         Offset = "offset" { ptr: Value, index: Value } Pure Elementwise Tile 0;
-        /// The elements at the addresses; where the mask is false, `other`, or 0 without one.
-        Load = "load" { ptr: Value, mask: Option<Value>, other: Option<Value> } Read Elementwise Tile 0;
-        /// Writes the elements at the addresses where the mask is true.
-        Store = "store" { ptr: Value, value: Value, mask: Option<Value> } Write Elementwise Tile 0;
-        /// Replaces each element at the addresses where the mask is true by a function of it and the value, in one
-        /// atomic step that nothing on the device comes between, and yields the old value; 0 where the mask is false.
+        /// The elements at a location; those that are masked off or out of bounds are `other`, or 0 without one.
+        Load = "load" { from: Location, other: Option<Value> } Read Elementwise Tile 0;
+        /// Writes the elements at a location, but for those that are masked off or out of bounds.
+        Store = "store" { to: Location, value: Value } Write Elementwise Tile 0;
+        /// Replaces each element at a location by a function of it and the value, in one atomic step that nothing on the device comes
+        /// between, and yields the old value; nothing is done, and 0 is yielded, where an element is masked off or out of bounds.
         /// The order in which elements that alias are replaced is unspecified, and so is the order among programs. At
         /// stage 2, of the threads that hold an element, only the one that would store it knows the old value.
-        Atomic = "atomic" { kind: AtomicKind, ptr: Value, value: Value, mask: Option<Value> } Write Elementwise Tile 0;
+        Atomic = "atomic" { kind: AtomicKind, to: Location, value: Value } Write Elementwise Tile 0;
         /// As `atomic`: the value where the element has the bits of `compare`, else the old value.
-        AtomicCas = "atomic_cas" { ptr: Value, compare: Value, value: Value, mask: Option<Value> } Write Elementwise Tile 0;
+        AtomicCas = "atomic_cas" { to: Location, compare: Value, value: Value } Write Elementwise Tile 0;
         /// Stops the launch unless every element holds.
         Assert = "assert" { cond: Value, message: Text } Write Elementwise Tile 0;
         /// Prints a line: the format string with a value for each `{}`; of tiles, a line for each element.
@@ -256,7 +256,7 @@ ops! {
 
 /// A change of shape: which element of the operand an element of the result is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum View {
+pub enum ShapeChange {
     /// [`Op::Broadcast`] to this shape.
     Broadcast(Shape),
     /// [`Op::Reshape`] to this shape.
@@ -266,15 +266,15 @@ pub enum View {
 }
 
 impl Op {
-    /// The tile that a change of shape is of: of the operations with [`LayoutRule::View`].
-    pub fn view(&self) -> Option<(Value, View)> {
+    /// The tile that a change of shape is of: of the operations with [`LayoutRule::ShapeChange`].
+    pub fn shape_change(&self) -> Option<(Value, ShapeChange)> {
         if let Op::Broadcast { x, shape } = *self {
-            return Some((x, View::Broadcast(shape)));
+            return Some((x, ShapeChange::Broadcast(shape)));
         }
         if let Op::Reshape { x, shape } = *self {
-            return Some((x, View::Reshape(shape)));
+            return Some((x, ShapeChange::Reshape(shape)));
         }
-        if let Op::Permute { x, order } = *self { Some((x, View::Permute(order))) } else { None }
+        if let Op::Permute { x, order } = *self { Some((x, ShapeChange::Permute(order))) } else { None }
     }
 
     /// Whether no operands make it fail: an integer division fails by 0, and by −1. Then it may be speculated, that is,

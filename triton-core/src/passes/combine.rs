@@ -17,8 +17,8 @@
 
 use crate::entity::SideTable;
 use crate::ir::{Block, Function, Inst, Value};
-use crate::ops::kinds::{BinaryKind, UnaryKind};
-use crate::ops::{BitOrder, Effect, LayoutRule, Op};
+use crate::ops::kinds::{BinaryKind, CompareKind, UnaryKind};
+use crate::ops::{BitOrder, Effect, LayoutRule, Location, Op};
 use crate::span::Span;
 use crate::types::{Constant, DType, Elem, Shape, Type};
 use std::collections::HashMap;
@@ -53,6 +53,16 @@ struct Combine<'a> {
     user: SideTable<Value, Option<Inst>>,
     /// What replaces a value.
     same: SideTable<Value, Option<Value>>,
+}
+
+/// The elements that an access leaves out and a condition does not hold for.
+enum LeftOut {
+    /// All that it leaves out.
+    All,
+    /// Those for which this mask does not hold.
+    Mask(Value),
+    /// Those that are out of bounds along an axis.
+    Axis { axis: usize, start: Value, extent: Value },
 }
 
 impl Combine<'_> {
@@ -137,8 +147,8 @@ impl Combine<'_> {
         }
         let op = self.func.insts[inst].op;
         let &[result] = &self.func.insts[inst].results[..] else { return Ok(()) };
-        if let Op::Load { ptr, mask: Some(mask), other: None } = op {
-            return self.padding(inst, ptr, mask, before);
+        if let Op::Load { from, other: None } = op {
+            return self.padding(inst, from, before);
         }
         if let Op::Offset { ptr, index } = op
             && let Some(index) = self.narrow(index, before)?
@@ -155,16 +165,17 @@ impl Combine<'_> {
         Ok(())
     }
 
-    /// A masked load of which a `select` replaces some elements by a number, at least those that the mask leaves out: it is the
-    /// load's padding. Where the mask leaves out more, padding is 0 there as before.
-    fn padding(&mut self, inst: Inst, ptr: Value, mask: Value, before: &mut Vec<Inst>) -> Result<(), String> {
+    /// A load of which a `select` replaces some elements by a number, all of them masked off or out of bounds: it is the load's padding.
+    /// Of other elements that are, padding is 0 as before.
+    fn padding(&mut self, inst: Inst, from: Location, before: &mut Vec<Inst>) -> Result<(), String> {
         let loaded = self.func.insts[inst].results[0];
         let Some(select) = self.user[loaded].filter(|_| self.uses[loaded] == 1) else { return Ok(()) };
         let data = &self.func.insts[select];
         let (span, shape) = (data.span, self.func.ty(loaded).shape);
         let Op::Select { cond, a, b } = data.op else { return Ok(()) };
-        let number = self.number(b).filter(|_| a == loaded && self.requires(mask, cond));
-        let Some(number) = number else { return Ok(()) };
+        let (true, Some(number), Some(left_out)) = (a == loaded, self.number(b), self.left_out(from, cond)) else {
+            return Ok(());
+        };
         let mut make = |cx: &mut Self, op: Op| {
             let made = cx.func.make(op, span)?;
             before.push(made);
@@ -172,19 +183,61 @@ impl Combine<'_> {
             cx.source[result] = Some(made);
             Ok::<Value, String>(result)
         };
-        let mut tile = |cx: &mut Self, value: Constant| {
+        let tile = |cx: &mut Self, make: &mut dyn FnMut(&mut Self, Op) -> Result<Value, String>, value: Constant| {
             let x = make(cx, Op::Const { value })?;
             if shape == Shape::SCALAR { Ok(x) } else { make(cx, Op::Splat { x, shape }) }
         };
-        let mut other = tile(self, number)?;
-        if mask != cond {
-            let zero = tile(self, Constant { bits: 0, ..number })?;
+        let mut other = tile(self, &mut make, number)?;
+        let inside = match left_out {
+            LeftOut::All => None,
+            LeftOut::Mask(cond) => Some(cond),
+            LeftOut::Axis { axis, start, extent } => {
+                // The condition may stand behind the load.
+                let long = shape.dims()[axis];
+                let line = Shape::new(&[long]).ok_or("an axis of no tile")?;
+                let mut dims = vec![1; shape.rank()];
+                dims[axis] = long;
+                let range = make(self, Op::Arange { start: 0, end: long as i32 })?;
+                let first = make(self, Op::Splat { x: start, shape: line })?;
+                let index = make(self, Op::Binary { kind: BinaryKind::Add, a: first, b: range })?;
+                let bound = make(self, Op::Splat { x: extent, shape: line })?;
+                let below = make(self, Op::Compare { kind: CompareKind::Lt, a: index, b: bound })?;
+                let among = Shape::new(&dims).ok_or("an axis of no tile")?;
+                let x = make(self, Op::Reshape { x: below, shape: among })?;
+                Some(make(self, Op::Broadcast { x, shape })?)
+            }
+        };
+        if let Some(cond) = inside {
+            let zero = tile(self, &mut make, Constant { bits: 0, ..number })?;
             other = make(self, Op::Select { cond, a: zero, b: other })?;
         }
-        self.func.insts[inst].op = Op::Load { ptr, mask: Some(mask), other: Some(other) };
+        self.func.insts[inst].op = Op::Load { from, other: Some(other) };
         let result = self.func.insts[select].results[0];
         self.same[result] = Some(loaded);
         Ok(())
+    }
+
+    /// Where an access leaves elements out, of which a condition leaves out no others; `None` if it does, as far as is known.
+    fn left_out(&self, at: Location, cond: Value) -> Option<LeftOut> {
+        match at {
+            Location::Pointers { mask, .. } => {
+                let mask = mask.filter(|&mask| self.requires(mask, cond))?;
+                Some(if mask == cond { LeftOut::All } else { LeftOut::Mask(cond) })
+            }
+            Location::View { base, at, shape } => {
+                let (below, axis) = self.along_axis(cond)?;
+                let Op::Compare { kind: CompareKind::Lt, a: index, b: bound } = self.op(below)? else { return None };
+                let extent = self.func.view(base)?.extents.get(axis).copied()?;
+                let start = at.as_slice()[axis];
+                let bounded = matches!(self.op(bound)?, Op::Splat { x, .. } if x == extent);
+                // A negative index is out of bounds, and the condition holds for it.
+                let positive = self.number(start).and_then(Constant::as_int).is_some_and(|start| start >= 0);
+                let all =
+                    if shape.rank() == 1 && positive { LeftOut::All } else { LeftOut::Axis { axis, start, extent } };
+                let narrow = self.func.ty(start) == Type::scalar(DType::I32);
+                (bounded && narrow && self.counts_from(index, start)).then_some(all)
+            }
+        }
     }
 
     /// Whether a mask holds only where a condition does: it is the condition, or a conjunction with it.
@@ -192,6 +245,33 @@ impl Combine<'_> {
         mask == cond
             || matches!(self.op(mask), Some(Op::Binary { kind: BinaryKind::And, a, b })
                 if self.requires(a, cond) || self.requires(b, cond))
+    }
+
+    /// A tile that is long along one axis alone, as it was before changes of shape, and that axis.
+    fn along_axis(&self, value: Value) -> Option<(Value, usize)> {
+        let shape = |v: Value| self.func.ty(v).shape;
+        let long = |v: Value| {
+            let mut long = (0..shape(v).rank()).filter(|&d| shape(v).dims()[d] > 1);
+            long.next().filter(|_| long.next().is_none())
+        };
+        if let Op::Broadcast { x, .. } = self.op(value)? {
+            let (tile, axis) = self.along_axis(x)?;
+            return Some((tile, axis + shape(value).rank() - shape(x).rank()));
+        }
+        if let Op::Reshape { x, .. } = self.op(value)? {
+            return long(x).and(long(value)).map(|axis| (x, axis));
+        }
+        long(value).map(|axis| (value, axis))
+    }
+
+    /// Whether a tile is this number and those after it.
+    fn counts_from(&self, index: Value, start: Value) -> bool {
+        let range = |v: Value| matches!(self.op(v), Some(Op::Arange { start: 0, .. }));
+        let first = |v: Value| matches!(self.op(v), Some(Op::Splat { x, .. }) if x == start);
+        match self.op(index) {
+            Some(Op::Binary { kind: BinaryKind::Add, a, b }) => first(a) && range(b) || range(a) && first(b),
+            _ => range(index) && self.number(start).and_then(Constant::as_int) == Some(0),
+        }
     }
 
     /// The operand that an operation yields unchanged.

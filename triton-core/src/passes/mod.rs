@@ -85,7 +85,7 @@ pub const LAY_OUT: &[Pass] = passes! {
 /// Stage 1 → 2: exchanges through shared memory, and barriers.
 pub const SYNCHRONIZE: &[Pass] = passes! {
     share: "lowers exchanges between threads to shared memory", share::share;
-    sync: "writes barriers", |func, _| sync::sync(func);
+    sync: "writes barriers", sync::sync;
 };
 
 /// The lists that run for each image, from specialised IR of stage 0 to what code is generated from.

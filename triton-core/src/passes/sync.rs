@@ -8,8 +8,8 @@
 //! Two accesses to global memory cannot alias if their pointers come from different parameters: memory reached through
 //! a `PtrMut` is not reachable through another argument (guaranteed by borrows for buffers, by the launch's contract
 //! for raw addresses); nor if constants say that they are disjoint parts of one parameter's memory
-//! ([`crate::analysis::interval`]). They are made by the same thread if they go through the very same pointers, no two
-//! threads hold an element, and no two elements are at one address; of atomic updates, one thread makes those of an
+//! ([`crate::analysis::interval`]). They are made by the same thread if they are at the very same location, no two
+//! threads hold an element, and no two elements are at one address, which is so of every view that is written; of atomic updates, one thread makes those of an
 //! element anyway. Updates of one kind may come in any order if the old values are unused. Two accesses to shared
 //! memory alias where their buffers overlap; within one buffer, and between two of the same layout at the same offset,
 //! the layouts say by whom ([`crate::layout::Layout::reach`]).
@@ -24,13 +24,14 @@
 use crate::analysis::axis::{self, AxisInfo};
 use crate::analysis::interval::{self, Interval};
 use crate::entity::SideTable;
-use crate::ir::{Block, Function, Inst, Value};
+use crate::ir::{Block, Function, Inst, LayoutId, Value};
 use crate::layout::shared::Reach;
 use crate::layout::{Mem, access};
-use crate::metadata::Specialization;
 use crate::ops::kinds::AtomicKind;
-use crate::ops::{self, AccessEffect, Op, Scope};
+use crate::ops::{self, AccessEffect, Location, Op, Scope};
+use crate::passes::Env;
 use crate::types::Elem;
+use std::ops::Range;
 
 /// An access since the last barrier of the program.
 #[derive(Clone, PartialEq)]
@@ -53,19 +54,44 @@ enum AccessKind {
 /// What is accessed.
 #[derive(Clone, PartialEq)]
 enum Memory {
-    /// Through these pointers. They are `None` once a later iteration of a loop
-    /// has others instead, and where two elements may be at one address. The bytes, and how many each element has, are
+    /// At this location, by the threads that this layout says. It is `None` once a later iteration of a loop
+    /// has another one instead, and where two elements may be at one address. The bytes, and how many each element has, are
     /// the same in every iteration.
-    Global { ptr: Option<Value>, replicated: bool, interval: Interval, bytes: u32 },
+    Global { at: Option<(Location, Option<LayoutId>)>, replicated: bool, bytes: u32, region: Region },
     /// This buffer, by the threads that hold that tile.
     Shared { buffer: Value, tile: Value },
+}
+
+/// Which part of global memory an access is in, whatever the iteration.
+#[derive(Clone, PartialEq)]
+enum Region {
+    /// These bytes.
+    Pointers(Interval),
+    /// Of this view, elements whose indices along each axis are in this range, if it is known.
+    View { base: Value, indices: Vec<Option<Range<u64>>> },
+}
+
+impl Region {
+    /// Whether accesses of this many bytes an element may have a byte in common.
+    fn may_alias(&self, bytes: u32, other: &Region, others: u32) -> bool {
+        match (self, other) {
+            (Region::Pointers(a), Region::Pointers(b)) => a.may_alias(bytes, *b, others),
+            // A view that is written has each element at an address of its own.
+            (Region::View { base: a, indices }, Region::View { base: b, indices: theirs }) => {
+                let meet = |(a, b): (&Range<u64>, &Range<u64>)| a.start < b.end && b.start < a.end;
+                a == b && indices.iter().zip(theirs).all(|(a, b)| a.as_ref().zip(b.as_ref()).is_none_or(meet))
+            }
+            // A view is a parameter of its own.
+            (Region::View { .. }, Region::Pointers(_)) | (Region::Pointers(_), Region::View { .. }) => false,
+        }
+    }
 }
 
 /// See the [module's page](self).
 ///
 /// # Errors
 /// None for a function that the verifier accepts.
-pub fn sync(func: &mut Function) -> Result<(), String> {
+pub fn sync(func: &mut Function, env: &Env) -> Result<(), String> {
     let mut starts = SideTable::new(0);
     for inst in func.walk() {
         if let (Op::SharedAlloc { at, .. }, &[buffer]) = (func.insts[inst].op, &func.insts[inst].results[..]) {
@@ -73,8 +99,7 @@ pub fn sync(func: &mut Function) -> Result<(), String> {
         }
     }
     let (body, used) = (func.body, func.used());
-    // The specialization of an image makes no run longer.
-    let facts = axis::analyse(func, Specialization::Generic);
+    let facts = axis::analyse(func, env.specialization);
     let intervals = interval::analyse(func);
     Sync { func, facts, intervals, starts, used, repeated: false }.block(body, Vec::new()).map(|_| ())
 }
@@ -138,16 +163,17 @@ impl Sync<'_> {
     fn access(&self, inst: Inst) -> Option<Pending> {
         let data = &self.func.insts[inst];
         let access = data.op.access()?;
+        let tile = access.tile.or(data.results.first().copied());
         let memory = match access.memory {
-            ops::Memory::Global(ptr) => {
-                let replicated = self.func.layout(ptr).is_none_or(|layout| layout.replicated() != (0, 0));
-                let bytes = if let Elem::Ptr { pointee, .. } = self.func.ty(ptr).elem { pointee.bytes() } else { 0 };
-                let interval = self.intervals[ptr];
-                Memory::Global { ptr: self.distinct(ptr).then_some(ptr), replicated, interval, bytes }
+            ops::Memory::Global(at) => {
+                let layout = self.func.layout_id(tile?);
+                let replicated = layout.is_none_or(|id| self.func.layouts[id].replicated() != (0, 0));
+                let elem = self.func.ty(at.pointer()).elem;
+                let bytes = if let Elem::Ptr { pointee, .. } = elem { pointee.bytes() } else { 0 };
+                let region = self.region(at);
+                Memory::Global { at: self.distinct(at).then_some((at, layout)), replicated, bytes, region }
             }
-            ops::Memory::Shared(buffer) => {
-                Memory::Shared { buffer, tile: access.tile.or(data.results.first().copied())? }
-            }
+            ops::Memory::Shared(buffer) => Memory::Shared { buffer, tile: tile? },
         };
         let kind = match access.effect {
             AccessEffect::Read => AccessKind::Read,
@@ -157,17 +183,33 @@ impl Sync<'_> {
         Some(Pending { memory, kind, warp_waited: false })
     }
 
-    /// Whether no two elements of a tile of pointers alias: all of them are one run.
-    fn distinct(&self, ptr: Value) -> bool {
-        self.facts[ptr].contiguity >= self.func.ty(ptr).shape.elements()
+    /// Whether no two elements at a location are at one address: all of them are one run, or of a view.
+    fn distinct(&self, at: Location) -> bool {
+        match at {
+            Location::Pointers { ptr, .. } => self.facts[ptr].contiguity >= self.func.ty(ptr).shape.elements(),
+            Location::View { .. } => true,
+        }
+    }
+
+    fn region(&self, at: Location) -> Region {
+        match at {
+            Location::Pointers { ptr, .. } => Region::Pointers(self.intervals[ptr]),
+            Location::View { base, at, shape } => {
+                let of = |(&start, &extent): (&Value, &u32)| {
+                    let (first, last) = self.intervals[start].numbers()?;
+                    Some(first..last + u64::from(extent))
+                };
+                Region::View { base, indices: at.as_slice().iter().zip(shape.dims()).map(of).collect() }
+            }
+        }
     }
 
     /// An iteration of a loop is over: the next one has other pointers for those that are defined in it.
     fn forget(&self, regions: &[Block], pending: &mut [Pending]) {
         let inside = self.func.defined_in(regions);
         for access in pending {
-            if let Memory::Global { ptr, .. } = &mut access.memory {
-                *ptr = ptr.filter(|&v| !inside[v]);
+            if let Memory::Global { at, .. } = &mut access.memory {
+                *at = at.filter(|(at, _)| !at.any(|v| inside[v]));
             }
         }
     }
@@ -183,11 +225,11 @@ impl Sync<'_> {
         };
         let reach = match (&a.memory, &b.memory) {
             (
-                Memory::Global { ptr: p, replicated, interval: s, bytes: m },
-                Memory::Global { ptr: q, interval: t, bytes: n, .. },
+                Memory::Global { at: p, replicated, bytes: m, region: s },
+                Memory::Global { at: q, bytes: n, region: t, .. },
             ) => {
-                let same = p.is_some() && p == q;
-                if s.may_alias(*m, *t, *n) && (!same || *replicated && !one_of_all) {
+                let same = p.zip(*q).is_some_and(|((p, x), (q, y))| x == y && p.same_elements(&q));
+                if s.may_alias(*m, t, *n) && (!same || *replicated && !one_of_all) {
                     Reach::Block
                 } else {
                     Reach::Thread

@@ -5,8 +5,10 @@
 
 use super::elementwise::arith_type;
 use super::lower::{Lower, bits_type, class_of};
+use super::view::Tile;
 use super::{Address, AtomicOp, Op, Reg, Ty};
 use crate::ir::{InstData, Value};
+use crate::ops::Location;
 use crate::ops::kinds::AtomicKind;
 use crate::types::DType;
 
@@ -16,9 +18,8 @@ impl Lower<'_> {
         &mut self,
         inst: &InstData,
         kind: AtomicKind,
-        ptr: Value,
+        to: Location,
         value: Value,
-        mask: Option<Value>,
     ) -> Result<Vec<Vec<Reg>>, String> {
         let dtype = self.dtype(value)?;
         let bits = bits_type(dtype);
@@ -33,38 +34,50 @@ impl Lower<'_> {
             AtomicKind::Xor => (AtomicOp::Xor, bits),
             AtomicKind::Xchg => (AtomicOp::Exch, bits),
         };
-        self.replace(inst, (op, ty, dtype), ptr, &[value], mask)
+        self.replace(inst, (op, ty, dtype), to, &[value])
     }
 
     /// `atomic_cas`, elementwise.
     pub fn atomic_cas(
         &mut self,
         inst: &InstData,
-        ptr: Value,
+        to: Location,
         [compare, value]: [Value; 2],
-        mask: Option<Value>,
     ) -> Result<Vec<Vec<Reg>>, String> {
         let dtype = self.dtype(value)?;
-        self.replace(inst, (AtomicOp::Cas, bits_type(dtype), dtype), ptr, &[compare, value], mask)
+        self.replace(inst, (AtomicOp::Cas, bits_type(dtype), dtype), to, &[compare, value])
     }
 
     fn replace(
         &mut self,
         inst: &InstData,
         (op, ty, dtype): (AtomicOp, Ty, DType),
-        ptr: Value,
+        to: Location,
         operands: &[Value],
-        mask: Option<Value>,
     ) -> Result<Vec<Vec<Reg>>, String> {
         let asked = inst.results.iter().any(|&v| self.used[v]);
         let returns = asked || matches!(op, AtomicOp::Exch | AtomicOp::Cas);
-        let once = self.store_guard(ptr);
+        let value = operands[0];
+        let once = self.store_guard(value);
+        let mut tile = match to {
+            Location::Pointers { .. } => None,
+            Location::View { .. } => {
+                let layout = self.func.layout(value).ok_or("a tile without a layout")?;
+                Some(Tile::new(self, to, layout, false, once)?)
+            }
+        };
         let mut results = Vec::new();
-        for r in 0..self.regs(ptr).len() {
-            let address = Address { base: self.regs(ptr)[r], offset: 0 };
+        for r in 0..self.registers(value) {
+            let (address, guard) = match (to, &mut tile) {
+                (_, Some(tile)) => (tile.address(self, r), Some(tile.guard(self, r))),
+                (Location::Pointers { ptr, mask }, None) => {
+                    let guards: Vec<Reg> = mask.map(|m| self.regs(m)[r]).into_iter().chain(once).collect();
+                    let guard = if guards.is_empty() { None } else { Some(self.conjunction(&guards)) };
+                    (Address { base: self.regs(ptr)[r], offset: 0 }, guard)
+                }
+                (Location::View { .. }, None) => return Err("a view without a tile".into()),
+            };
             let srcs = operands.iter().map(|&v| self.regs(v)[r]).collect();
-            let guards: Vec<Reg> = mask.map(|m| self.regs(m)[r]).into_iter().chain(once).collect();
-            let guard = if guards.is_empty() { None } else { Some(self.conjunction(&guards)) };
             let dst = returns.then(|| match guard {
                 // Masked-off elements keep the register's value.
                 Some(_) => self.mov(bits_type(dtype), 0),

@@ -12,7 +12,7 @@ use crate::entity::SideTable;
 use crate::ir::{Block, Function, Inst, InstData, Value};
 use crate::layout::Layout;
 use crate::layout::linear::{Basis, apply};
-use crate::ops::{Effect, LayoutRule, Op, View};
+use crate::ops::{Effect, LayoutRule, Location, Op, ShapeChange};
 use crate::types::Shape;
 
 /// The registers that are read, and where what may be computed later is defined.
@@ -84,16 +84,17 @@ fn defer(func: &Function, demand: &mut Demand) {
     for &inst in order.iter().rev() {
         let data = &func.insts[inst];
         let &[result] = &data.results[..] else { continue };
-        let cheap = is_elementwise(&data.op) || data.op.view().is_some() || matches!(data.op, Op::Arange { .. });
+        let cheap =
+            is_elementwise(&data.op) || data.op.shape_change().is_some() || matches!(data.op, Op::Arange { .. });
         let defers = |reader: &Inst| {
             let op = &func.insts[*reader].op;
             let many = |ptr: Value| demand.read[ptr].iter().filter(|&&read| read).count() >= MANY;
             let access = |ptr: Value, mask: Option<Value>, data: Option<Value>| {
                 many(ptr) && data != Some(result) && (ptr == result || mask == Some(result))
             };
-            let address = if let Op::Load { ptr, mask, other } = *op {
+            let address = if let Op::Load { from: Location::Pointers { ptr, mask }, other } = *op {
                 access(ptr, mask, other)
-            } else if let Op::Store { ptr, mask, value } = *op {
+            } else if let Op::Store { to: Location::Pointers { ptr, mask }, value } = *op {
                 access(ptr, mask, Some(value))
             } else {
                 func.insts[*reader].results.first().is_some_and(|&v| demand.deferred[v])
@@ -144,17 +145,17 @@ impl Walk<'_> {
 
     /// What has no rule here reads all registers of its operands.
     fn instruction(&mut self, data: &InstData) {
-        if let Op::Load { ptr, mask, other } = data.op {
+        if let Op::Load { from: Location::Pointers { ptr, mask }, other } = data.op {
             return self.access(ptr, mask, other);
         }
-        if let Op::Store { ptr, value, mask } = data.op {
+        if let Op::Store { to: Location::Pointers { ptr, mask }, value } = data.op {
             self.access(ptr, mask, None);
             return self.all(value);
         }
-        if let Some((x, view)) = data.op.view() {
+        if let Some((x, view)) = data.op.shape_change() {
             return match view {
-                View::Reshape(_) | View::Permute(_) => self.through(data, |walk, r| walk.one(x, r)),
-                View::Broadcast(_) => match broadcast(self.func, x, data.results[0]) {
+                ShapeChange::Reshape(_) | ShapeChange::Permute(_) => self.through(data, |walk, r| walk.one(x, r)),
+                ShapeChange::Broadcast(_) => match broadcast(self.func, x, data.results[0]) {
                     Ok(map) => self.through(data, |walk, r| walk.one(x, apply(&map, r as u64) as usize)),
                     Err(_) => self.all(x),
                 },

@@ -331,11 +331,9 @@ impl Lower<'_> {
             ops::Op::If { cond } => return self.run_if(inst, cond),
             ops::Op::Yield {} => return Ok(Vec::new()),
             ops::Op::Reduce { axis, order } => return self.reduce(inst, axis as usize, order),
-            ops::Op::Atomic { kind, ptr, value, mask } => return self.atomic(inst, kind, ptr, value, mask),
-            ops::Op::AtomicCas { ptr, compare, value, mask } => {
-                return self.atomic_cas(inst, ptr, [compare, value], mask);
-            }
-            ops::Op::Store { ptr, value, mask } => return self.store(ptr, value, mask).map(|()| Vec::new()),
+            ops::Op::Atomic { kind, to, value } => return self.atomic(inst, kind, to, value),
+            ops::Op::AtomicCas { to, compare, value } => return self.atomic_cas(inst, to, [compare, value]),
+            ops::Op::Store { to, value } => return self.store(to, value).map(|()| Vec::new()),
             ops::Op::SharedAlloc { at, .. } => return self.shared_alloc(yields()?, at).map(|()| Vec::new()),
             ops::Op::SharedStore { buffer, part, value } => {
                 return self.shared_store(buffer, part, value).map(|()| Vec::new());
@@ -350,7 +348,7 @@ impl Lower<'_> {
                 return Ok(Vec::new());
             }
             ops::Op::SharedLoad { buffer, part, rest } => self.shared_load(buffer, part, rest, yields()?)?,
-            ops::Op::Load { ptr, mask, other } => self.load(ptr, mask, other)?,
+            ops::Op::Load { from, other } => self.load(from, other, yields()?)?,
             ops::Op::Dot { kind, a, b, acc } => self.dot(a, b, acc, kind)?,
             ops::Op::Convert { x } => self.convert(x, yields()?)?,
             ops::Op::Const { value } => vec![self.constant(value)],

@@ -9,6 +9,7 @@ use super::lower::Lower;
 use super::run::{MaskForm, Padding, Run};
 use super::{Address, Class, Cmp, Op, Opcode, Operand, Reg, Round, Ty};
 use crate::ir::Value;
+use crate::ops::Location;
 use crate::types::DType;
 use std::ops::Range;
 
@@ -63,7 +64,9 @@ impl Lower<'_> {
         self.arith(op, ty, &[index.into(), size.into(), ptr.into()])
     }
 
-    pub fn load(&mut self, ptr: Value, mask: Option<Value>, other: Option<Value>) -> Result<Vec<Reg>, String> {
+    /// Loads the elements at a location into the registers of a result.
+    pub fn load(&mut self, from: Location, other: Option<Value>, result: Value) -> Result<Vec<Reg>, String> {
+        let Location::Pointers { ptr, mask } = from else { return self.load_view(from, other, result) };
         let mut run = Run::of(self.func, &self.facts, ptr, mask)?;
         if let Some(other) = other {
             run = run.with_padding(&self.facts, other, self.made_by(other));
@@ -221,7 +224,7 @@ impl Lower<'_> {
     }
 
     /// One access: the words of `count` elements if the guard holds, else of `other`, or 0; in these registers, or new ones.
-    fn load_words(
+    pub(super) fn load_words(
         &mut self,
         dtype: DType,
         at: Address,
@@ -248,7 +251,9 @@ impl Lower<'_> {
         dsts
     }
 
-    pub fn store(&mut self, ptr: Value, value: Value, mask: Option<Value>) -> Result<(), String> {
+    /// Stores a tile to a location.
+    pub fn store(&mut self, to: Location, value: Value) -> Result<(), String> {
+        let Location::Pointers { ptr, mask } = to else { return self.store_view(to, value) };
         let run @ Run { dtype, width, .. } = Run::of(self.func, &self.facts, ptr, mask)?;
         let once = self.store_guard(ptr);
         let elements = self.regs(value).to_vec();
@@ -286,7 +291,7 @@ impl Lower<'_> {
         Ok(())
     }
 
-    fn store_run(&mut self, dtype: DType, at: Address, elements: &[Reg], guard: Option<Reg>) {
+    pub(super) fn store_run(&mut self, dtype: DType, at: Address, elements: &[Reg], guard: Option<Reg>) {
         let srcs = self.pack(dtype, elements);
         self.emit_if(guard, Op::St { ty: words(dtype, elements.len()).0, srcs, address: at });
     }
@@ -417,7 +422,7 @@ impl Lower<'_> {
     }
 
     /// The words of a run of elements, from registers that hold one element each.
-    fn pack(&mut self, dtype: DType, elements: &[Reg]) -> Vec<Reg> {
+    pub(super) fn pack(&mut self, dtype: DType, elements: &[Reg]) -> Vec<Reg> {
         match (dtype.bytes(), elements) {
             (1, _) => {
                 let bytes: Vec<Reg> = elements.iter().map(|&e| self.byte(dtype, e)).collect();
@@ -456,7 +461,7 @@ impl Lower<'_> {
         if dtype == DType::Bool { self.selp(Ty::B16, 1, 0, element) } else { element }
     }
 
-    fn unpack(&mut self, dtype: DType, count: usize, words: &[Reg]) -> Vec<Reg> {
+    pub(super) fn unpack(&mut self, dtype: DType, count: usize, words: &[Reg]) -> Vec<Reg> {
         match (dtype.bytes(), count) {
             (1, 1) => vec![self.element_of_byte(dtype, words[0])],
             (1, _) => {
@@ -495,7 +500,7 @@ impl Lower<'_> {
 }
 
 /// How a run of elements is accessed: the type of a word, and how many.
-fn words(dtype: DType, count: usize) -> (Ty, usize) {
+pub(super) fn words(dtype: DType, count: usize) -> (Ty, usize) {
     match (dtype.bytes() as usize * count, dtype.bytes()) {
         (1, _) if dtype == DType::I8 => (Ty::S8, 1),
         (1, _) => (Ty::U8, 1),
@@ -506,7 +511,7 @@ fn words(dtype: DType, count: usize) -> (Ty, usize) {
 }
 
 /// The type with which a register of a word is moved.
-fn bits_of(word: Ty) -> Ty {
+pub(super) fn bits_of(word: Ty) -> Ty {
     match word {
         Ty::S8 | Ty::U8 => Ty::B16,
         Ty::Pred

@@ -23,6 +23,7 @@ mod select;
 mod shared;
 mod steps;
 mod thread;
+mod view;
 mod words;
 
 use crate::ops::Outer;

@@ -6,7 +6,7 @@ use crate::analysis::axis::{self, AxisInfo};
 use crate::entity::SideTable;
 use crate::ir::{Function, Value};
 use crate::layout::Layout;
-use crate::ops;
+use crate::ops::{self, Location};
 use crate::types::{DType, Elem};
 use std::ops::Range;
 
@@ -52,7 +52,7 @@ impl Run {
     ) -> Result<Run, String> {
         let Elem::Ptr { pointee, .. } = func.ty(ptr).elem else { return Err(format!("{ptr} is not a pointer")) };
         let layout = func.layout(ptr).map_or(1, Layout::vector);
-        let width = axis::vector_width(func, facts, ptr).min(layout.into());
+        let width = axis::vector_width(func, facts, Location::Pointers { ptr, mask }).min(layout.into());
         let mask = match mask.map(|m| facts[m]) {
             Some(facts) if facts.constancy < width && facts.prefix < width => MaskForm::Any,
             Some(facts) if facts.constancy < width => MaskForm::Prefix,

@@ -5,8 +5,8 @@ use super::builtins::{Arg, element_for, mask, pointers};
 use super::value::{Val, View};
 use crate::ast::{Expr, Ident};
 use crate::diag::{Code, Diagnostic};
-use crate::ops::Op;
 use crate::ops::kinds::{AtomicKind, compares};
+use crate::ops::{Location, Op};
 use crate::span::Span;
 use crate::types::DType;
 
@@ -45,7 +45,7 @@ impl Checker<'_> {
         let value = element_for(self, "the value of the update", value, dtype, shape);
         let mask = mask(self, mask_arg, shape);
         let (value, mask) = (value?, mask?);
-        self.append(Op::Atomic { kind, ptr, value, mask }, span).map(Val::Ir)
+        self.append(Op::Atomic { kind, to: Location::Pointers { ptr, mask }, value }, span).map(Val::Ir)
     }
 
     /// `atomic_cas(p, compare, value)`.
@@ -56,7 +56,7 @@ impl Checker<'_> {
         let compare = element_for(self, "the compared value", compare, dtype, shape);
         let value = element_for(self, "the value of the update", value, dtype, shape);
         let (compare, value) = (compare?, value?);
-        self.append(Op::AtomicCas { ptr, compare, value, mask: None }, span).map(Val::Ir)
+        self.append(Op::AtomicCas { to: Location::Pointers { ptr, mask: None }, compare, value }, span).map(Val::Ir)
     }
 
     /// The pointers of an update, through which it may happen.
@@ -122,11 +122,10 @@ impl Checker<'_> {
             Some(compare) => Some(element_for(self, "the compared value", &compare, view.dtype, shape)?),
             None => None,
         };
-        let (ptr, mask) = self.reach(view, &at, shape, name.span)?;
-        let mask = Some(mask);
+        let to = self.location(view, &at, shape)?;
         let op = match (update, compare) {
-            (Update::With(kind), _) => Op::Atomic { kind, ptr, value, mask },
-            (Update::Cas, compare) => Op::AtomicCas { ptr, compare: compare?, value, mask },
+            (Update::With(kind), _) => Op::Atomic { kind, to, value },
+            (Update::Cas, compare) => Op::AtomicCas { to, compare: compare?, value },
         };
         self.append(op, name.span).map(Val::Ir)
     }

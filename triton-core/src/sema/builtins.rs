@@ -6,7 +6,7 @@ use crate::ast::{Expr, ExprKind, Path, Target};
 use crate::diag::{Code, Diagnostic};
 use crate::ir::Value;
 use crate::ops::kinds::{AtomicKind, BinaryKind, CompareKind, TernaryKind, UnaryKind};
-use crate::ops::{DotKind, GridAxis, Op, accumulator};
+use crate::ops::{DotKind, GridAxis, Location, Op, accumulator};
 use crate::span::Span;
 use crate::types::{DType, Elem, MAX_TILE, Shape};
 
@@ -455,7 +455,7 @@ fn load(cx: &mut Checker<'_>, ptr: &Arg, mask_arg: &Arg, other: Option<&Arg>, sp
     let mask = mask?;
     // Without a mask there is nothing to replace.
     let other = other.filter(|_| mask.is_some());
-    cx.append(Op::Load { ptr, mask, other }, span).map(Val::Ir)
+    cx.append(Op::Load { from: Location::Pointers { ptr, mask }, other }, span).map(Val::Ir)
 }
 
 fn store(cx: &mut Checker<'_>, ptr: &Arg, value: &Arg, mask_arg: &Arg, span: Span) -> Option<Val> {
@@ -470,7 +470,7 @@ fn store(cx: &mut Checker<'_>, ptr: &Arg, value: &Arg, mask_arg: &Arg, span: Spa
     let value = element_for(cx, "the stored value", value, dtype, shape);
     let mask = mask(cx, mask_arg, shape);
     let (value, mask) = (value?, mask?);
-    cx.append(Op::Store { ptr, value, mask }, span);
+    cx.append(Op::Store { to: Location::Pointers { ptr, mask }, value }, span);
     Some(Val::Unit)
 }
 

@@ -1,18 +1,15 @@
 //! Views: what `a.load(at, shape)` and `c.store(at, value)` are made of.
 //!
-//! A view arrives as its address, its extents and its strides. An access computes along each axis which of its indices
-//! are in bounds, in the type of the given start and without wrapping into the view, and offsets the pointers by index
-//! · stride in 64 bits. Elements out of bounds are padding: 0 for a load, or the value given to `load_or`; a store
-//! skips them.
+//! A view arrives as its address, its extents and its strides, and stays one ([`Location::View`]). Elements out of bounds are
+//! padding: 0 for a load, or the value given to `load_or`; a store skips them.
 
 use super::Checker;
 use super::builtins::element_for;
 use super::value::{Val, View};
 use crate::ast::{Expr, Ident, Param as AstParam};
 use crate::diag::{Code, Diagnostic};
-use crate::ir::{Promised, Value};
-use crate::ops::Op;
-use crate::ops::kinds::{BinaryKind, CompareKind};
+use crate::ir::{self, Promised, Value};
+use crate::ops::{Location, Op, Values};
 use crate::span::Span;
 use crate::types::{DType, Elem, Shape, Type};
 
@@ -29,12 +26,13 @@ impl Checker<'_> {
             let promised = promised(if axis == last { Promised::Extent(elements) } else { Promised::Nothing });
             self.func.add_param(format!("{name}.extent{axis}"), Type::scalar(DType::I32), 1, promised)
         });
-        let extents = extents.collect();
+        let extents: Vec<Value> = extents.collect();
         let strides = (0..rank).map(|axis| {
             let promised = promised(if axis == last { Promised::Unit } else { Promised::Pitch(elements) });
             self.func.add_param(format!("{name}.stride{axis}"), Type::scalar(DType::I64), 1, promised)
         });
-        let strides = strides.collect();
+        let strides: Vec<Value> = strides.collect();
+        self.func.views.push(ir::View { base: ptr, extents: Vec::clone(&extents), strides: strides.clone() });
         Val::View(View { dtype, mutable, ptr, extents, strides })
     }
 
@@ -72,8 +70,8 @@ impl Checker<'_> {
                 }
                 None => None,
             };
-            let (ptr, mask) = self.reach(view, &at, shape, name.span)?;
-            return self.append(Op::Load { ptr, mask: Some(mask), other }, name.span).map(Val::Ir);
+            let from = self.location(view, &at, shape)?;
+            return self.append(Op::Load { from, other }, name.span).map(Val::Ir);
         }
         if !view.mutable {
             return self.read_only_view(view, "a store", name.span);
@@ -81,8 +79,8 @@ impl Checker<'_> {
         let value = self.view_value(view, "the stored value", &args[1]);
         let (at, value) = (at?, value?);
         let shape = self.func.ty(value).shape;
-        let (ptr, mask) = self.reach(view, &at, shape, name.span)?;
-        self.append(Op::Store { ptr, value, mask: Some(mask) }, name.span);
+        let to = self.location(view, &at, shape)?;
+        self.append(Op::Store { to, value }, name.span);
         Some(Val::Unit)
     }
 
@@ -130,8 +128,8 @@ impl Checker<'_> {
         )
     }
 
-    /// The first index along each axis: `i32` or `i64`, and its number if that is known.
-    pub(super) fn view_index(&mut self, view: &View, at: &Expr) -> Option<Vec<(Value, Option<i128>)>> {
+    /// The first index along each axis: `i32` or `i64`.
+    pub(super) fn view_index(&mut self, view: &View, at: &Expr) -> Option<Vec<Value>> {
         let entries = self.entries(at, "an index of a view")?;
         if entries.len() != view.extents.len() {
             let message = format!("an index with {} entries for `{}`", entries.len(), view.describe());
@@ -143,7 +141,6 @@ impl Checker<'_> {
         for (value, span) in entries {
             let found = self.describe(&value);
             let value = self.open_as(value, DType::I32, span)?;
-            let known = if let Val::Known(known) = &value { known.as_int() } else { None };
             let value = self.materialise(value, None, span)?;
             let ty = self.func.ty(value);
             if ty != Type::scalar(DType::I32) && ty != Type::scalar(DType::I64) {
@@ -152,69 +149,13 @@ impl Checker<'_> {
                     Diagnostic::new(Code::T0102, span, message).help("write `.to::<i32>()` or `.to::<i64>()`"),
                 );
             }
-            index.push((value, known));
+            index.push(value);
         }
         Some(index)
     }
 
-    /// The pointers of an access, and its mask of elements in bounds.
-    pub(super) fn reach(
-        &mut self,
-        view: &View,
-        at: &[(Value, Option<i128>)],
-        shape: Shape,
-        span: Span,
-    ) -> Option<(Value, Value)> {
-        let rank = shape.rank();
-        let mut ptr = view.ptr;
-        let mut reached = vec![1; rank];
-        let mut masks: Option<Value> = None;
-        for (axis, &(start, known)) in at.iter().enumerate() {
-            let extent = shape.dims()[axis];
-            let dtype = self.num(start)?;
-            let line = Shape::new(&[extent])?;
-            // start + 0, 1, 2, .., in the start's own type.
-            let mut range = self.append(Op::Arange { start: 0, end: extent as i32 }, span)?;
-            if dtype != DType::I32 {
-                range = self.append(Op::Cast { x: range, to: dtype }, span)?;
-            }
-            let first = self.replicate(start, line, span)?;
-            let index = self.append(Op::Binary { kind: BinaryKind::Add, a: first, b: range }, span)?;
-            let (mut bound, mut position) = (self.cast(view.extents[axis], dtype, span)?, index);
-            // Below the extent as unsigned numbers: a negative index, or one that wrapped, is larger than any extent. Those of a
-            // range that begins at a known number need no such care, so that they are the mask that a kernel writes itself.
-            if !known.is_some_and(|first| (0..i128::from(1 << 30)).contains(&first)) {
-                let unsigned = if dtype == DType::I32 { DType::U32 } else { DType::U64 };
-                (bound, position) = (self.cast(bound, unsigned, span)?, self.cast(index, unsigned, span)?);
-            }
-            let bound = self.replicate(bound, line, span)?;
-            let inside = self.append(Op::Compare { kind: CompareKind::Lt, a: position, b: bound }, span)?;
-            let wide = self.cast(index, DType::I64, span)?;
-            let stride = self.replicate(view.strides[axis], line, span)?;
-            let offset = self.append(Op::Binary { kind: BinaryKind::Mul, a: wide, b: stride }, span)?;
-            // The axis is inserted among the others.
-            let mut dims = vec![1; rank];
-            dims[axis] = extent;
-            reached[axis] = extent;
-            let (own, reached) = (Shape::new(&dims)?, Shape::new(&reached)?);
-            let offset = self.append(Op::Reshape { x: offset, shape: own }, span)?;
-            let inside = self.append(Op::Reshape { x: inside, shape: own }, span)?;
-            ptr = self.replicate(ptr, reached, span)?;
-            let offset = self.replicate(offset, reached, span)?;
-            ptr = self.append(Op::Offset { ptr, index: offset }, span)?;
-            let inside = self.replicate(inside, reached, span)?;
-            masks = Some(match masks {
-                None => inside,
-                Some(before) => {
-                    let before = self.replicate(before, reached, span)?;
-                    self.append(Op::Binary { kind: BinaryKind::And, a: before, b: inside }, span)?
-                }
-            });
-        }
-        Some((ptr, masks?))
-    }
-
-    fn cast(&mut self, x: Value, to: DType, span: Span) -> Option<Value> {
-        if self.num(x) == Some(to) { Some(x) } else { self.append(Op::Cast { x, to }, span) }
+    /// A tile of this shape in a view.
+    pub(super) fn location(&self, view: &View, at: &[Value], shape: Shape) -> Option<Location> {
+        Some(Location::View { base: view.ptr, at: Values::new(at)?, shape })
     }
 }

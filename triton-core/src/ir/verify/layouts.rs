@@ -40,8 +40,11 @@ pub(super) fn check(func: &Function, data: &InstData) -> Result<(), String> {
             let mut first = data.results.first().copied();
             let mut other = None;
             data.op.for_each_operand(|v| {
-                let first = *first.get_or_insert(v);
-                other = other.or(Some(v).filter(|&v| func.place_of[v] != func.place_of[first]));
+                // A location is given by scalars, too.
+                if func.ty(v).shape != Shape::SCALAR {
+                    let first = *first.get_or_insert(v);
+                    other = other.or(Some(v).filter(|&v| func.place_of[v] != func.place_of[first]));
+                }
             });
             other.zip(first).map_or(Ok(()), |(v, first)| Err(differ(data, v, first)))
         }
@@ -49,8 +52,8 @@ pub(super) fn check(func: &Function, data: &InstData) -> Result<(), String> {
             let other = position.values().find(|&v| func.place_of[v] != func.place_of[position.result]);
             other.map_or(Ok(()), |v| Err(differ(data, v, position.result)))
         }),
-        LayoutRule::View => {
-            let (x, view) = data.op.view().ok_or("a change of shape of no tile")?;
+        LayoutRule::ShapeChange => {
+            let (x, view) = data.op.shape_change().ok_or("a change of shape of no tile")?;
             let expected = func.layout(x).and_then(|layout| view.result_layout(func.ty(x).shape, layout));
             follows(func, data, expected)
         }

@@ -4,6 +4,7 @@
 //! - every operand is defined, before its use, in the same block or one around it, exactly once;
 //! - regions, their parameters and what they yield are those of the operation that owns them;
 //! - the type of a result is what [`crate::ops::infer`] says;
+//! - the parameters of a view are an address, and an extent and a stride for each axis; an access to a view has an index for each;
 //! - the number of warps is a power of two from 1 to 32;
 //! - stage 0: no value has a layout;
 //! - stage 1: every tile has a layout, no scalar has one; the layout has as many warp bits as the function, no zero column
@@ -20,9 +21,10 @@
 
 mod layouts;
 
-use super::{Block, Function, Inst, InstData, Value};
+use super::{Block, Function, Inst, InstData, Value, View};
 use crate::entity::SideTable;
-use crate::ops::{self, Given, Op, Signature, Text};
+use crate::ops::{self, Given, Location, Memory, Op, Signature, Text};
+use crate::types::{DType, Elem, Type};
 
 /// A rule that is broken.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -45,6 +47,11 @@ pub fn verify(func: &Function) -> Result<(), Vec<VerifyError>> {
     }
     for param in &func.params {
         verifier.define(None, param.value);
+    }
+    for view in &func.views {
+        if let Err(message) = check_view(func, view) {
+            verifier.report(None, message);
+        }
     }
     verifier.block(func.body);
     if verifier.errors.is_empty() { Ok(()) } else { Err(verifier.errors) }
@@ -125,11 +132,39 @@ impl Verifier<'_> {
 
     fn check_types(&mut self, inst: Inst, data: &InstData) {
         let func = self.func;
-        let checked = check_text(func, &data.op).and_then(|()| check_signature(func, data));
+        let checked = check_text(func, &data.op)
+            .and_then(|()| check_location(func, &data.op))
+            .and_then(|()| check_signature(func, data));
         if let Err(message) = checked {
             self.report(Some(inst), message);
         }
     }
+}
+
+/// A view is made of parameters of the right types.
+fn check_view(func: &Function, View { base, extents, strides }: &View) -> Result<(), String> {
+    let param = |v: &Value| func.params.iter().any(|param| param.value == *v);
+    let are = |values: &[Value], dtype: DType| values.iter().all(|v| param(v) && func.ty(*v) == Type::scalar(dtype));
+    let address = param(base) && matches!(func.ty(*base).elem, Elem::Ptr { .. });
+    let axes = extents.len() == strides.len() && !extents.is_empty();
+    if address && axes && are(extents, DType::I32) && are(strides, DType::I64) {
+        return Ok(());
+    }
+    Err(format!(
+        "the view {base} needs an address, and an i32 as the extent and an i64 as the stride of each axis, as parameters"
+    ))
+}
+
+/// A view that is accessed is one, and has as many axes as the index.
+fn check_location(func: &Function, op: &Op) -> Result<(), String> {
+    let Some(Memory::Global(Location::View { base, at, .. })) = op.access().map(|access| access.memory) else {
+        return Ok(());
+    };
+    let (view, given) = (func.view(base).ok_or_else(|| format!("{base} is not a view"))?, at.as_slice().len());
+    if view.extents.len() == given {
+        return Ok(());
+    }
+    Err(format!("{given} indices of the view {base}, which has {} axes", view.extents.len()))
 }
 
 /// The text of an assertion or a line to print exists, and has as many placeholders as there are values.

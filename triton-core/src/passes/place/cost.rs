@@ -12,7 +12,7 @@ use crate::layout::cost::{self, ISSUE, REGISTER, SECTOR, SECTOR_REPEATED, SHUFFL
 use crate::layout::{LANES, Layout, estimate};
 use crate::ops::{DotKind, Effect, Op};
 use crate::passes::Env;
-use crate::types::{DType, Elem, Shape, Type};
+use crate::types::{DType, Elem, Shape};
 
 /// How fast tensor cores multiply elements of this type.
 fn flops(dtype: Option<DType>) -> f64 {
@@ -45,7 +45,7 @@ impl<'a> Costs<'a> {
         let registers = layout.registers() as f64;
         let once = match kind {
             VarKind::Elementwise => registers * self.warps * ISSUE * weight,
-            VarKind::Access => self.access(insts[0], fastest, layout),
+            VarKind::Access => self.access(insts[0], shape, fastest, layout),
             VarKind::Reduce => self.reduce(insts[0], shape, weight, layout, bits),
             VarKind::Dot => self.dot(insts[0], label, layouts),
             VarKind::Carried(_) => 0.0,
@@ -66,10 +66,11 @@ impl<'a> Costs<'a> {
         registers * self.warps * ISSUE * cost::FREE * used.freq
     }
 
-    fn access(&self, inst: Inst, fastest: usize, layout: &Layout) -> f64 {
+    fn access(&self, inst: Inst, shape: Shape, fastest: usize, layout: &Layout) -> f64 {
         let op = self.func.insts[inst].op;
-        let accessed = accessed(self.func, self.facts, &op).map(|(v, widest)| (self.func.ty(v), widest));
-        let Some((Type { shape, elem: Elem::Ptr { pointee, .. } }, widest)) = accessed else {
+        let accessed =
+            accessed(self.func, self.facts, &op).map(|(at, widest)| (self.func.ty(at.pointer()).elem, widest));
+        let Some((Elem::Ptr { pointee, .. }, widest)) = accessed else {
             return layout.registers() as f64 * self.warps * ISSUE;
         };
         let bytes = pointee.bytes();

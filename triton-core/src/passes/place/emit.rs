@@ -128,7 +128,7 @@ impl Writer<'_> {
             let depth = self.open.len() - 1;
             let results = self.func.insts[inst].results.clone();
             results.iter().for_each(|&result| self.definition[result] = Some((inst, depth)));
-            let rematerialised = |v: Value| matches!(self.graph.source[v], Source::Free | Source::View);
+            let rematerialised = |v: Value| matches!(self.graph.source[v], Source::Free | Source::Reshaped);
             if results.first().is_some_and(|&v| rematerialised(v)) {
                 continue;
             }
@@ -216,11 +216,11 @@ impl Writer<'_> {
         let (original, home) = self.definition[value].ok_or_else(|| format!("{value} has no layout"))?;
         let copy = self.func.insts[original].clone();
         let (inst, depth) = match self.graph.source[value] {
-            Source::Free | Source::View => {
+            Source::Free | Source::Reshaped => {
                 let result = self.func.types.push(self.func.ty(value));
                 let op = copy.op;
                 let inst = self.func.insts.push(InstData { results: vec![result], ..copy });
-                let needed = match op.view() {
+                let needed = match op.shape_change() {
                     Some((x, view)) => {
                         let under = view.operand_layout(self.func.ty(x).shape, &self.func.layouts[layout]);
                         self.func.layouts.intern(under.ok_or("a view without a layout")?)
@@ -266,7 +266,7 @@ impl Writer<'_> {
     fn control(&mut self, inst: Inst, data: &InstData) -> Result<(), String> {
         let layout = |v: Value| match self.graph.source[v] {
             Source::Var(var) => Some(self.chosen[var].domain),
-            Source::Scalar | Source::Free | Source::View => None,
+            Source::Scalar | Source::Free | Source::Reshaped => None,
         };
         let layouts: Vec<Option<LayoutId>> = data.results.iter().map(|&v| layout(v)).collect();
         self.arguments(inst, &layouts)?;

@@ -108,16 +108,17 @@ impl Lines<'_> {
                 let _ = write!(what, " of {} to {results}", self.tile(data.args[0]));
             }
             (VarKind::Access, op) => {
-                let accessed = accessed(func, &self.facts, &op);
-                let mut stored = None;
-                op.for_each_operand(|v| {
-                    if accessed.is_some_and(|(pointer, _)| v != pointer) {
-                        stored = stored.or(Some(v));
-                    }
-                });
+                let stored =
+                    if let Op::Store { value, .. } | Op::Atomic { value, .. } | Op::AtomicCas { value, .. } = op {
+                        Some(value)
+                    } else {
+                        None
+                    };
                 let moved = if results.is_empty() { stored.map_or(String::new(), |v| self.tile(v)) } else { results };
                 let _ = write!(what, " {moved}");
-                if let Some((layout, width)) = accessed.and_then(|(v, width)| Some((func.layout(v)?, width))) {
+                let tile = op.access().and_then(|access| access.tile).or(data.results.first().copied());
+                let layout = tile.and_then(|tile| func.layout(tile));
+                if let Some((layout, (_, width))) = layout.zip(accessed(func, &self.facts, &op)) {
                     let width = width.min(layout.vector().into());
                     let _ = write!(what, ", {} of {width} elements", layout.registers() as u64 / width);
                 }

@@ -16,7 +16,7 @@ use crate::entity::SideTable;
 use crate::ir::{Block, Function, Inst, LayoutId, Layouts, Value};
 use crate::layout::{Layout, cost};
 use crate::ops::kinds::{BinaryKind, UnaryKind};
-use crate::ops::{Effect, LayoutRule, Op};
+use crate::ops::{Access, Effect, LayoutRule, Memory, Op};
 use crate::types::{Elem, Shape};
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -29,7 +29,7 @@ pub(super) enum Source {
     /// Rematerialised for each layout.
     Free,
     /// Data in another shape.
-    View,
+    Reshaped,
     /// By a variable.
     Var(usize),
 }
@@ -166,11 +166,11 @@ impl Graph {
             match data.op.layout_rule() {
                 LayoutRule::Carried => self.control(func, block, inst)?,
                 LayoutRule::Own => self.constrained(func, block, inst)?,
-                LayoutRule::View => {
-                    let (x, _) = data.op.view().ok_or("a change of shape of no tile")?;
+                LayoutRule::ShapeChange => {
+                    let (x, _) = data.op.shape_change().ok_or("a change of shape of no tile")?;
                     let moved = is_tile(func, x) && self.source[x] != Source::Free;
                     let result = data.results.iter().filter(|&&v| is_tile(func, v));
-                    result.for_each(|&v| self.source[v] = if moved { Source::View } else { Source::Free });
+                    result.for_each(|&v| self.source[v] = if moved { Source::Reshaped } else { Source::Free });
                 }
                 LayoutRule::Unconstrained => {
                     let tiles = data.results.iter().filter(|&&v| is_tile(func, v));
@@ -210,11 +210,13 @@ impl Graph {
         });
         let result = func.insts[inst].results.first().copied().filter(|&v| is_tile(func, v));
         if op.effect() != Effect::Pure {
-            let Some(&first) = operands.first() else { return };
+            let Some(first) = operands.first().copied().or(result) else { return };
             let var = self.add(func, block, inst, VarKind::Access, first);
-            if let Elem::Ptr { pointee, .. } = func.ty(first).elem {
+            if let Some(Access { memory: Memory::Global(at), .. }) = op.access()
+                && let Elem::Ptr { pointee, .. } = func.ty(at.pointer()).elem
+            {
                 self.vars[var].bits = pointee.bits();
-                let contiguous = self.strides[first].contiguous(func.ty(first).shape);
+                let contiguous = stride::of_location(func, &self.strides, at).contiguous(func.ty(first).shape);
                 self.vars[var].fastest = contiguous.unwrap_or(self.vars[var].fastest);
             }
             operands.iter().for_each(|&v| self.add_use(func, var, v, Role::Domain, block));
@@ -323,13 +325,13 @@ impl Graph {
     fn add_use(&mut self, func: &Function, var: usize, value: Value, role: Role, block: Block) {
         // A view is made where it stood; what it needs, it needs there.
         let (mut origin, mut at) = (value, block);
-        while self.source[origin] == Source::View {
+        while self.source[origin] == Source::Reshaped {
             let Some((x, home)) = self.viewed(func, origin) else { break };
             (origin, at) = (x, home);
         }
         let from = match self.source[origin] {
             Source::Var(from) => Some((from, origin)),
-            Source::Scalar | Source::Free | Source::View => None,
+            Source::Scalar | Source::Free | Source::Reshaped => None,
         };
         let (freq, at) = match from {
             Some(_) => self.cheapest(self.home[origin].unwrap_or(func.body), at),
@@ -346,7 +348,7 @@ impl Graph {
 
     /// What a view shows, and where the view stands.
     fn viewed(&self, func: &Function, view: Value) -> Option<(Value, Block)> {
-        let (x, _) = func.insts[self.maker[view]?].op.view()?;
+        let (x, _) = func.insts[self.maker[view]?].op.shape_change()?;
         Some((x, self.home[view]?))
     }
 
@@ -405,10 +407,10 @@ impl Graph {
 
     /// The layout that the data under a view must have for the view to have this one.
     pub fn origin(&self, func: &Function, layouts: &mut Layouts, value: Value, id: LayoutId) -> Option<LayoutId> {
-        if self.source[value] != Source::View {
+        if self.source[value] != Source::Reshaped {
             return Some(id);
         }
-        let (x, view) = func.insts[self.maker[value]?].op.view()?;
+        let (x, view) = func.insts[self.maker[value]?].op.shape_change()?;
         let under = view.operand_layout(func.ty(x).shape, &layouts[id])?;
         let under = layouts.intern(under);
         self.origin(func, layouts, x, under)
@@ -416,10 +418,10 @@ impl Graph {
 
     /// The layout that a view has if the data under it has this one; `None` for a broadcast, which leaves it open.
     pub fn seen(&self, func: &Function, layouts: &mut Layouts, value: Value, id: LayoutId) -> Option<LayoutId> {
-        if self.source[value] != Source::View {
+        if self.source[value] != Source::Reshaped {
             return Some(id);
         }
-        let (x, view) = func.insts[self.maker[value]?].op.view()?;
+        let (x, view) = func.insts[self.maker[value]?].op.shape_change()?;
         let under = self.seen(func, layouts, x, id)?;
         let layout = view.result_layout(func.ty(x).shape, &layouts[under])?;
         Some(layouts.intern(layout))

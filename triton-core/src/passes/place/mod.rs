@@ -33,7 +33,7 @@ use crate::analysis::axis::{self, AxisInfo};
 use crate::entity::SideTable;
 use crate::ir::{Function, Layouts, Value};
 use crate::layout::Layout;
-use crate::ops::{Access, AccessEffect, BitOrder, Memory, Op};
+use crate::ops::{Access, AccessEffect, BitOrder, Location, Memory, Op};
 use crate::passes::Env;
 use crate::types::Shape;
 use labelling::Assignment;
@@ -83,21 +83,13 @@ fn fold_order(layout: &Layout, shape: Shape, axis: usize) -> Option<BitOrder> {
     BitOrder::new(&bits).filter(|_| bits.len() as u32 == extent.trailing_zeros())
 }
 
-/// Pointers and mask of an access to memory that may cover several elements with one instruction: a load or a store. Atomic updates go
-/// one element after the other.
-pub fn access(op: &Op) -> Option<(Value, Option<Value>)> {
-    match op.access()? {
-        Access { memory: Memory::Global(ptr), effect: AccessEffect::Read | AccessEffect::Write, mask, .. } => {
-            Some((ptr, mask))
-        }
-        Access { memory: Memory::Global(_), effect: AccessEffect::Update, .. }
-        | Access { memory: Memory::Shared(_), .. } => None,
-    }
-}
-
-/// The pointers of an operation on global memory, and the elements that one of its instructions may cover: those of
-/// [`axis::vector_width`] if it covers several.
-fn accessed(func: &Function, facts: &SideTable<Value, AxisInfo>, op: &Op) -> Option<(Value, u64)> {
-    let Memory::Global(ptr) = op.access()?.memory else { return None };
-    Some((ptr, if access(op).is_some() { axis::vector_width(func, facts, ptr) } else { 1 }))
+/// Where an operation accesses global memory, and the elements that one of its instructions may cover: atomic updates go one element
+/// after the other.
+fn accessed(func: &Function, facts: &SideTable<Value, AxisInfo>, op: &Op) -> Option<(Location, u64)> {
+    let Access { memory: Memory::Global(at), effect, .. } = op.access()? else { return None };
+    let widest = match effect {
+        AccessEffect::Read | AccessEffect::Write => axis::vector_width(func, facts, at),
+        AccessEffect::Update => 1,
+    };
+    Some((at, widest))
 }

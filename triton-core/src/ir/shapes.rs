@@ -1,29 +1,29 @@
 //! Layouts of changes of shape: no element moves between threads, so that the layout of one side gives that of the other.
 
 use crate::layout::Layout;
-use crate::ops::View;
+use crate::ops::ShapeChange;
 use crate::types::Shape;
 
-impl View {
+impl ShapeChange {
     /// The layout of the result, if the operand, of shape `from`, has this one; `None` for a broadcast, which leaves it open.
     pub fn result_layout(self, from: Shape, layout: &Layout) -> Option<Layout> {
         match self {
-            View::Reshape(_) => Some(layout.clone()),
-            View::Permute(order) => layout.trans(from, &axes(order)),
-            View::Broadcast(_) => None,
+            ShapeChange::Reshape(_) => Some(layout.clone()),
+            ShapeChange::Permute(order) => layout.trans(from, &axes(order)),
+            ShapeChange::Broadcast(_) => None,
         }
     }
 
     /// The layout that the operand, of shape `from`, must have for the result to have this one.
     pub fn operand_layout(self, from: Shape, layout: &Layout) -> Option<Layout> {
         match self {
-            View::Reshape(_) => Some(layout.clone()),
-            View::Permute(order) => {
+            ShapeChange::Reshape(_) => Some(layout.clone()),
+            ShapeChange::Permute(order) => {
                 let mut inverse = vec![0; order.rank()];
                 axes(order).into_iter().enumerate().for_each(|(i, axis)| inverse[axis] = i);
                 layout.trans(from.permute(order)?, &inverse)
             }
-            View::Broadcast(to) => slice(layout, from, to),
+            ShapeChange::Broadcast(to) => slice(layout, from, to),
         }
     }
 }

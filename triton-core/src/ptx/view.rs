@@ -1,0 +1,552 @@
+//! Lowering of accesses to views.
+//!
+//! Along each axis a thread's index is the first one of the tile, what depends on the thread, and a constant for each of its registers.
+//! So a thread has one address, from which constants lead to its other vectors, and along each axis a number of elements that remain
+//! up to the extent, with which constants are compared. An element is accessed only if its index did not wrap, so that the address
+//! of the thread's first element, which may be out of bounds, and a constant in 64 bits make the address of any that is accessed.
+//!
+//! A vector is accessed if all of it is in bounds. Where the extent may cut one, which is so of one vector at most in a row of a
+//! thread, a branch accesses the elements that are left of it: the vector is found by its constant, so that its loads wait for no other.
+
+use super::lower::Lower;
+use super::{Address, Cmp, Op, Opcode, Operand, Reg, Round, Ty};
+use crate::analysis::axis;
+use crate::ir::{Value, View};
+use crate::layout::Layout;
+use crate::ops::Location;
+use crate::types::{DType, Elem, Shape};
+use std::collections::HashMap;
+
+/// Constants along an axis from which on they are compared with what remains, instead of the index with the extent.
+const MANY: usize = 3;
+
+/// Which index of a thread along an axis: where registers and threads share bits of the index, each has its own.
+type Variant = u32;
+
+/// What a thread accesses of a view.
+pub(super) struct Tile<'a> {
+    view: &'a View,
+    starts: Vec<Value>,
+    layout: Layout,
+    /// Of each axis, what an index is shifted by in the number of an element, and its bits.
+    fields: Vec<(u32, u32)>,
+    pub dtype: DType,
+    /// Elements of a vector.
+    pub width: usize,
+    /// Whether an extent may be inside a vector.
+    pub is_cut: bool,
+    /// Holds in the one thread that accesses what several hold.
+    once: Option<Reg>,
+    /// Of each axis, whether constants are compared with what remains.
+    by_remaining: Vec<bool>,
+    known: Known,
+}
+
+/// What the access has computed so far.
+#[derive(Clone, Default)]
+struct Known {
+    index: HashMap<(usize, Variant), Reg>,
+    remaining: HashMap<(usize, Variant), Reg>,
+    bound: HashMap<(usize, u32), Reg>,
+    inside: HashMap<(usize, Variant, u32), Reg>,
+    row: HashMap<Vec<(Variant, u32)>, Option<Reg>>,
+    remaining_of_row: HashMap<Vec<(Variant, u32)>, Reg>,
+    address: HashMap<Vec<(Variant, u32)>, Reg>,
+    step: HashMap<(usize, u32), Reg>,
+}
+
+impl<'a> Tile<'a> {
+    /// The tile at a location, in a layout: by vectors, or element by element.
+    pub fn new(
+        cx: &Lower<'a>,
+        at: Location,
+        layout: &Layout,
+        vectors: bool,
+        once: Option<Reg>,
+    ) -> Result<Tile<'a>, String> {
+        let Location::View { base, at: starts, shape } = at else { return Err("pointers are not a view".into()) };
+        let func = cx.func;
+        let view = func.view(base).ok_or_else(|| format!("{base} is not a view"))?;
+        let Elem::Ptr { pointee: dtype, .. } = func.ty(base).elem else {
+            return Err(format!("{base} is not a pointer"));
+        };
+        let widest = if vectors { axis::vector_width(func, &cx.facts, at) } else { 1 };
+        let width = widest.min(layout.vector().into()) as usize;
+        let mut tile = Tile {
+            view,
+            starts: starts.as_slice().to_vec(),
+            layout: layout.clone(),
+            fields: fields(shape),
+            dtype,
+            width,
+            is_cut: axis::is_cut(func, &cx.facts, at, width as u64),
+            once,
+            by_remaining: Vec::new(),
+            known: Known::default(),
+        };
+        for axis in 0..shape.rank() {
+            let mut constants: Vec<u32> = tile.runs().map(|r| tile.constant(axis, r).1).collect();
+            constants.sort_unstable();
+            constants.dedup();
+            // Where the first index is negative, so are all others.
+            let aligned = cx.facts[tile.starts[axis]].divisibility >= shape.dims()[axis].into();
+            tile.by_remaining.push(aligned && constants.len() >= MANY);
+        }
+        Ok(tile)
+    }
+
+    /// The first register of each vector.
+    pub fn runs(&self) -> impl Iterator<Item = usize> + use<> {
+        (0..self.layout.registers()).step_by(self.width)
+    }
+
+    fn last(&self) -> usize {
+        self.fields.len() - 1
+    }
+
+    /// What a register adds to the thread's index along an axis.
+    fn constant(&self, axis: usize, register: usize) -> (Variant, u32) {
+        let (shift, mask) = self.fields[axis];
+        let own = self.layout.register_element(register) >> shift & mask;
+        let of = |columns: &[u32]| columns.iter().fold(0, |all, column| all | column >> shift & mask);
+        let thread = of(&self.layout.lane) | of(&self.layout.warp);
+        // Xor is addition where no bit meets another.
+        if thread & of(&self.layout.reg) == 0 { (0, own) } else { (own, 0) }
+    }
+
+    /// The constants of a register along all axes but the last: those of its row.
+    fn row_of(&self, register: usize) -> Vec<(Variant, u32)> {
+        (0..self.last()).map(|axis| self.constant(axis, register)).collect()
+    }
+
+    fn is_wide(&self, cx: &Lower<'_>, axis: usize) -> bool {
+        cx.func.ty(self.starts[axis]).elem == Elem::Num(DType::I64)
+    }
+
+    /// The index of the thread's first element along an axis, in the type of the start.
+    fn index(&mut self, cx: &mut Lower<'_>, axis: usize, variant: Variant) -> Reg {
+        if let Some(&index) = self.known.index.get(&(axis, variant)) {
+            return index;
+        }
+        let (shift, mask) = self.fields[axis];
+        let mut thread = cx.thread_index(&self.layout, shift, mask);
+        if variant != 0 {
+            let zero = || cx.mov(Ty::U32, 0);
+            let own = thread.unwrap_or_else(zero);
+            thread = Some(cx.arith(Opcode::Xor, Ty::B32, &[own.into(), i64::from(variant).into()]));
+        }
+        let start = cx.regs(self.starts[axis])[0];
+        let at_zero = cx.facts[self.starts[axis]].constant == Some(0);
+        let index = match (thread, self.is_wide(cx, axis)) {
+            (None, _) => start,
+            (Some(thread), false) if at_zero => thread,
+            (Some(thread), false) => cx.arith(Opcode::Add, Ty::S32, &[start.into(), thread.into()]),
+            (Some(thread), true) => {
+                let thread = cx.cvt(Round::None, Ty::U64, Ty::U32, thread);
+                cx.arith(Opcode::Add, Ty::S64, &[start.into(), thread.into()])
+            }
+        };
+        self.known.index.insert((axis, variant), index);
+        index
+    }
+
+    /// The extent of an axis, in the type of the start.
+    fn extent(&self, cx: &mut Lower<'_>, axis: usize) -> Reg {
+        let extent = cx.regs(self.view.extents[axis])[0];
+        if self.is_wide(cx, axis) { cx.cvt(Round::None, Ty::S64, Ty::S32, extent) } else { extent }
+    }
+
+    /// How many elements are between the thread's first one along an axis and the extent, in 32 bits: 0 behind the extent. Where
+    /// constants are compared with the index instead, a number that wraps there.
+    fn remaining(&mut self, cx: &mut Lower<'_>, axis: usize, variant: Variant) -> Reg {
+        if let Some(&remaining) = self.known.remaining.get(&(axis, variant)) {
+            return remaining;
+        }
+        let (index, extent) = (self.index(cx, axis, variant), self.extent(cx, axis));
+        let (unsigned, signed) = if self.is_wide(cx, axis) { (Ty::U64, Ty::S64) } else { (Ty::U32, Ty::S32) };
+        let saturated = self.by_remaining[axis];
+        let end = if saturated { cx.arith(Opcode::Max, unsigned, &[extent.into(), index.into()]) } else { extent };
+        let mut remaining = cx.arith(Opcode::Sub, signed, &[end.into(), index.into()]);
+        if self.is_wide(cx, axis) {
+            let most = cx.arith(Opcode::Min, Ty::U64, &[remaining.into(), i64::from(i32::MAX).into()]);
+            remaining = cx.cvt(Round::None, Ty::U32, Ty::U64, most);
+        }
+        self.known.remaining.insert((axis, variant), remaining);
+        remaining
+    }
+
+    /// Whether this many elements along an axis, from a constant on, are in bounds.
+    fn inside(&mut self, cx: &mut Lower<'_>, axis: usize, (variant, constant): (Variant, u32), count: u32) -> Reg {
+        if let Some(&inside) = self.known.inside.get(&(axis, variant, constant)) {
+            return inside;
+        }
+        let inside = if self.by_remaining[axis] {
+            let remaining = self.remaining(cx, axis, variant);
+            cx.setp(Cmp::Ge, Ty::U32, remaining, i64::from(constant + count))
+        } else {
+            let (unsigned, signed) = if self.is_wide(cx, axis) { (Ty::U64, Ty::S64) } else { (Ty::U32, Ty::S32) };
+            let mut index = self.index(cx, axis, variant);
+            if constant != 0 {
+                index = cx.arith(Opcode::Add, signed, &[index.into(), i64::from(constant).into()]);
+            }
+            let bound = match self.known.bound.get(&(axis, count)) {
+                Some(&bound) => bound,
+                None => {
+                    let mut bound = self.extent(cx, axis);
+                    if count > 1 {
+                        let less = i64::from(count) - 1;
+                        bound = cx.arith(Opcode::Sub, signed, &[bound.into(), less.into()]);
+                        bound = cx.arith(Opcode::Max, signed, &[bound.into(), 0.into()]);
+                    }
+                    self.known.bound.insert((axis, count), bound);
+                    bound
+                }
+            };
+            cx.setp(Cmp::Lt, unsigned, index, bound)
+        };
+        self.known.inside.insert((axis, variant, constant), inside);
+        inside
+    }
+
+    /// Whether the row of a register is in bounds, in the thread that accesses it; `None` if it always is.
+    fn row(&mut self, cx: &mut Lower<'_>, register: usize) -> Option<Reg> {
+        let key = self.row_of(register);
+        if let Some(&row) = self.known.row.get(&key) {
+            return row;
+        }
+        let mut all: Vec<Reg> = Vec::new();
+        for (axis, &constant) in key.iter().enumerate() {
+            all.push(self.inside(cx, axis, constant, 1));
+        }
+        all.extend(self.once);
+        let row = (!all.is_empty()).then(|| cx.conjunction(&all));
+        self.known.row.insert(key, row);
+        row
+    }
+
+    /// Whether all of the vector that begins at a register is in bounds.
+    pub fn guard(&mut self, cx: &mut Lower<'_>, register: usize) -> Reg {
+        let (last, width) = (self.last(), self.width as u32);
+        let (variant, constant) = self.constant(last, register);
+        let Some(row) = self.row(cx, register) else { return self.inside(cx, last, (variant, constant), width) };
+        if !self.by_remaining[last] {
+            let inside = self.inside(cx, last, (variant, constant), width);
+            return cx.conjunction(&[row, inside]);
+        }
+        let mut key = self.row_of(register);
+        key.push((variant, 0));
+        let remaining = match self.known.remaining_of_row.get(&key) {
+            Some(&remaining) => remaining,
+            None => {
+                let remaining = self.remaining(cx, last, variant);
+                let remaining = cx.selp(Ty::B32, remaining, 0, row);
+                self.known.remaining_of_row.insert(key, remaining);
+                remaining
+            }
+        };
+        cx.setp(Cmp::Ge, Ty::U32, remaining, i64::from(constant + width))
+    }
+
+    /// The address of a register's element.
+    pub fn address(&mut self, cx: &mut Lower<'_>, register: usize) -> Address {
+        let constants: Vec<(Variant, u32)> = (0..=self.last()).map(|axis| self.constant(axis, register)).collect();
+        self.address_of(cx, constants)
+    }
+
+    fn address_of(&mut self, cx: &mut Lower<'_>, mut constants: Vec<(Variant, u32)>) -> Address {
+        let last = self.last();
+        let mut offset = 0;
+        if self.is_unit(cx, last) {
+            offset = (constants[last].1 * self.dtype.bytes()) as i32;
+            constants[last].1 = 0;
+        }
+        Address { base: self.base(cx, constants), offset }
+    }
+
+    /// The address of the elements with these constants: another one, of which one has a bit less, and a step.
+    fn base(&mut self, cx: &mut Lower<'_>, constants: Vec<(Variant, u32)>) -> Reg {
+        if let Some(&address) = self.known.address.get(&constants) {
+            return address;
+        }
+        let address = match constants.iter().position(|&(_, constant)| constant != 0) {
+            None => self.origin(cx, &constants),
+            Some(axis) => {
+                let bit = constants[axis].1.ilog2();
+                let mut before = constants.clone();
+                before[axis].1 &= !(1 << bit);
+                let before = self.base(cx, before);
+                let step = self.step(cx, axis, bit);
+                cx.arith(Opcode::Add, Ty::S64, &[before.into(), step.into()])
+            }
+        };
+        self.known.address.insert(constants, address);
+        address
+    }
+
+    /// The bytes between elements whose indices along an axis differ by a power of two.
+    fn step(&mut self, cx: &mut Lower<'_>, axis: usize, bit: u32) -> Reg {
+        if let Some(&step) = self.known.step.get(&(axis, bit)) {
+            return step;
+        }
+        let (stride, shift) = (cx.regs(self.view.strides[axis])[0], bit + self.dtype.bytes().ilog2());
+        let step =
+            if shift == 0 { stride } else { cx.arith(Opcode::Shl, Ty::B64, &[stride.into(), i64::from(shift).into()]) };
+        self.known.step.insert((axis, bit), step);
+        step
+    }
+
+    /// The address of the thread's first element.
+    fn origin(&mut self, cx: &mut Lower<'_>, variants: &[(Variant, u32)]) -> Reg {
+        let size = i64::from(self.dtype.bytes());
+        let mut address = cx.regs(self.view.base)[0];
+        for (axis, &(variant, _)) in variants.iter().enumerate() {
+            if cx.facts[self.starts[axis]].constant == Some(0)
+                && cx.thread_index_is_zero(&self.layout, self.fields[axis], variant)
+            {
+                continue;
+            }
+            let (index, wide) = (self.index(cx, axis, variant), self.is_wide(cx, axis));
+            if self.is_unit(cx, axis) {
+                let dtype = if wide { DType::I64 } else { DType::I32 };
+                address = cx.offset(address, index, dtype, self.dtype);
+                continue;
+            }
+            let stride = cx.regs(self.view.strides[axis])[0];
+            let index = if wide { index } else { cx.cvt(Round::None, Ty::S64, Ty::S32, index) };
+            let offset = cx.arith(Opcode::MulLo, Ty::S64, &[index.into(), stride.into()]);
+            address = cx.arith(Opcode::MadLo, Ty::S64, &[offset.into(), size.into(), address.into()]);
+        }
+        address
+    }
+
+    fn is_unit(&self, cx: &Lower<'_>, axis: usize) -> bool {
+        cx.facts[self.view.strides[axis]].constant == Some(1)
+    }
+
+    /// The vectors of each row, of which the extent cuts one at most: those whose constants are all combinations of some bits, and
+    /// others by themselves. Rows whose vectors have the same constants are together: the extent cuts all of them, or none.
+    fn rows(&self) -> Vec<Vec<Vec<usize>>> {
+        let last = self.last();
+        let mut rows: Vec<Vec<usize>> = Vec::new();
+        let key = |r: usize| (self.row_of(r), self.constant(last, r).0);
+        for run in self.runs() {
+            match rows.iter_mut().find(|row| key(row[0]) == key(run)) {
+                Some(row) => row.push(run),
+                None => rows.push(vec![run]),
+            }
+        }
+        let is_full = |row: &Vec<usize>| {
+            let bits = row.iter().fold(0, |all, &r| all | self.constant(last, r).1);
+            row.len() == 1 << bits.count_ones()
+        };
+        let mut groups: Vec<Vec<Vec<usize>>> = Vec::new();
+        let constants = |row: &[usize]| row.iter().map(|&r| self.constant(last, r)).collect::<Vec<_>>();
+        for row in rows {
+            for part in row.chunks(if is_full(&row) { row.len() } else { 1 }) {
+                match groups.iter_mut().find(|group| constants(&group[0]) == constants(part)) {
+                    Some(group) => group.push(part.to_vec()),
+                    None => groups.push(vec![part.to_vec()]),
+                }
+            }
+        }
+        groups
+    }
+
+    /// The vector of a row that the extent cuts, if it does in this thread.
+    fn cut(&mut self, cx: &mut Lower<'_>, row: &[usize]) -> Cut {
+        let last = self.last();
+        let (variant, first) = self.constant(last, row[0]);
+        let bits = row.iter().fold(0, |all, &r| all | self.constant(last, r).1 ^ first);
+        let remaining = self.remaining(cx, last, variant);
+        // The last element in bounds: which vector it is in, and how many of its elements are before it.
+        let end = cx.arith(Opcode::Sub, Ty::S32, &[remaining.into(), i64::from(first + 1).into()]);
+        let mut part = |mask: u32| cx.arith(Opcode::And, Ty::B32, &[end.into(), i64::from(mask as i32).into()]);
+        let (vector, before) = if bits == 0 { (None, end) } else { (Some(part(bits)), part(!bits)) };
+        Cut { vector, first, before }
+    }
+}
+
+/// See [`Tile::cut`].
+#[derive(Clone, Copy)]
+struct Cut {
+    /// The constant of the vector, beyond that of the first one; `None` if there is no other.
+    vector: Option<Reg>,
+    /// The constant of the first one.
+    first: u32,
+    /// The elements of the vector before the last one in bounds: a larger number than the vector has if none is cut.
+    before: Reg,
+}
+
+/// The position of each axis in the number of an element, in row-major order, and the bits of its index.
+fn fields(shape: Shape) -> Vec<(u32, u32)> {
+    let dims = shape.dims();
+    let shift = |axis: usize| dims[axis + 1..].iter().product::<u32>().trailing_zeros();
+    (0..dims.len()).map(|axis| (shift(axis), dims[axis] - 1)).collect()
+}
+
+impl<'a> Lower<'a> {
+    /// What the thread adds to every index along an axis; `None` if that is 0 in all threads.
+    fn thread_index(&mut self, layout: &Layout, shift: u32, mask: u32) -> Option<Reg> {
+        let field = |c: u32| c >> shift & mask;
+        let warp: Vec<u32> = layout.warp.iter().map(|&c| field(c)).collect();
+        let along = Layout { reg: Vec::new(), lane: layout.lane.map(field), warp };
+        let moves = along.lane.iter().chain(&along.warp).any(|&c| c != 0);
+        moves.then(|| self.thread_element(&along))
+    }
+
+    fn thread_index_is_zero(&self, layout: &Layout, (shift, mask): (u32, u32), variant: Variant) -> bool {
+        variant == 0 && layout.lane.iter().chain(&layout.warp).all(|&c| c >> shift & mask == 0)
+    }
+
+    /// Loads a tile of a view.
+    pub fn load_view(&mut self, from: Location, other: Option<Value>, result: Value) -> Result<Vec<Reg>, String> {
+        let layout = self.func.layout(result).ok_or("a tile without a layout")?;
+        let mut tile = Tile::new(self, from, layout, true, None)?;
+        let (dtype, width) = (tile.dtype, tile.width);
+        let mut words: HashMap<usize, Vec<Reg>> = HashMap::new();
+        for run in tile.runs() {
+            let padding = other.map(|other| self.regs(other)[run..run + width].to_vec());
+            let (guard, at) = (tile.guard(self, run), tile.address(self, run));
+            words.insert(run, self.load_words(dtype, at, width, Some(guard), padding.as_deref(), None));
+        }
+        if tile.is_cut {
+            self.where_cut(&mut tile, |cx, tile, row, cut| cx.load_cut(tile, row, cut, &words, other))?;
+        }
+        Ok(tile.runs().flat_map(|run| self.unpack(dtype, width, &words[&run])).collect())
+    }
+
+    /// Stores a tile to a view.
+    pub fn store_view(&mut self, to: Location, value: Value) -> Result<(), String> {
+        let layout = self.func.layout(value).ok_or("a tile without a layout")?;
+        let once = self.store_guard(value);
+        let mut tile = Tile::new(self, to, layout, true, once)?;
+        let (dtype, width) = (tile.dtype, tile.width);
+        let elements = self.regs(value).to_vec();
+        let mut words: HashMap<usize, Vec<Reg>> = HashMap::new();
+        for run in tile.runs() {
+            let (guard, address) = (tile.guard(self, run), tile.address(self, run));
+            let srcs = self.pack(dtype, &elements[run..run + width]);
+            self.emit_if(Some(guard), Op::St { ty: super::memory::words(dtype, width).0, srcs: srcs.clone(), address });
+            words.insert(run, srcs);
+        }
+        if tile.is_cut {
+            self.where_cut(&mut tile, |cx, tile, row, cut| cx.store_cut(tile, row, cut, &words))?;
+        }
+        Ok(())
+    }
+
+    /// Emits for each row what threads do of which the extent cuts a vector.
+    fn where_cut(
+        &mut self,
+        tile: &mut Tile<'a>,
+        mut emit: impl FnMut(&mut Self, &mut Tile<'a>, &[usize], Cut) -> Result<(), String>,
+    ) -> Result<(), String> {
+        for rows in tile.rows() {
+            let cut = tile.cut(self, &rows[0]);
+            let whole = self.setp(Cmp::Ge, Ty::U32, cut.before, tile.width as i64 - 1);
+            let label = self.label();
+            self.emit(Op::Bra { label, pred: Some(whole), unless: false, uniform: false });
+            let known = tile.known.clone();
+            rows.iter().try_for_each(|row| emit(self, tile, row, cut))?;
+            tile.known = known;
+            self.emit(Op::Label { label });
+        }
+        Ok(())
+    }
+
+    /// The address of the vector that is cut, and for each of its elements but the last whether it is in bounds.
+    fn elements_of_cut(&mut self, tile: &mut Tile<'a>, row: &[usize], cut: Cut) -> Vec<(Address, Option<Reg>)> {
+        let last = tile.last();
+        let mut constants = tile.row_of(row[0]);
+        constants.push((tile.constant(last, row[0]).0, cut.first));
+        let Address { mut base, offset } = tile.address_of(self, constants);
+        if let Some(vector) = cut.vector {
+            base = self.offset(base, vector, DType::U32, tile.dtype);
+        }
+        let row = tile.row(self, row[0]);
+        let mut element = |e: usize| {
+            let inside = (e > 0).then(|| self.setp(Cmp::Ge, Ty::U32, cut.before, e as i64));
+            let all: Vec<Reg> = inside.into_iter().chain(row).collect();
+            let guard = (!all.is_empty()).then(|| self.conjunction(&all));
+            (Address { base, offset: offset + (e as u32 * tile.dtype.bytes()) as i32 }, guard)
+        };
+        (0..tile.width - 1).map(&mut element).collect()
+    }
+
+    fn load_cut(
+        &mut self,
+        tile: &mut Tile<'a>,
+        row: &[usize],
+        cut: Cut,
+        words: &HashMap<usize, Vec<Reg>>,
+        other: Option<Value>,
+    ) -> Result<(), String> {
+        let (dtype, width, last) = (tile.dtype, tile.width, tile.last());
+        let elements = self.elements_of_cut(tile, row, cut);
+        // Padding that is one number in the row is that of any vector.
+        let extent = u64::from(tile.fields[last].1) + 1;
+        let one = other.is_none_or(|other| self.facts[other].constancy >= extent);
+        let vectors = if one { vec![row] } else { row.chunks(1).collect() };
+        for vectors in vectors {
+            let padding = other.map(|other| self.regs(other)[vectors[0]..vectors[0] + width].to_vec());
+            let pad = |e: usize| padding.as_ref().map(|padding| &padding[e..=e]);
+            let mut loaded = Vec::new();
+            for (e, &(at, guard)) in elements.iter().enumerate() {
+                // Elements without a guard are in bounds: none needs padding.
+                let word = self.load_words(dtype, at, 1, guard, pad(e), None);
+                loaded.extend(self.unpack(dtype, 1, &word));
+            }
+            loaded.push(match pad(width - 1) {
+                Some(padding) => padding[0],
+                None => self.zero(dtype),
+            });
+            let packed = self.pack(dtype, &loaded);
+            for &run in vectors {
+                let is_it = cut.vector.map(|vector| {
+                    let (_, constant) = tile.constant(last, run);
+                    self.setp(Cmp::Eq, Ty::U32, vector, i64::from(constant))
+                });
+                for (&dst, &src) in words[&run].iter().zip(&packed) {
+                    let ty = super::memory::bits_of(super::memory::words(dtype, width).0);
+                    self.emit_if(is_it, Op::Mov { ty, dst, src: src.into() });
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn store_cut(
+        &mut self,
+        tile: &mut Tile<'a>,
+        row: &[usize],
+        cut: Cut,
+        words: &HashMap<usize, Vec<Reg>>,
+    ) -> Result<(), String> {
+        let (dtype, width, last) = (tile.dtype, tile.width, tile.last());
+        let ty = super::memory::bits_of(super::memory::words(dtype, width).0);
+        let mut chosen = words[&row[0]].clone();
+        for &run in &row[1..] {
+            let Some(vector) = cut.vector else { continue };
+            let (_, constant) = tile.constant(last, run);
+            let is_it = self.setp(Cmp::Eq, Ty::U32, vector, i64::from(constant));
+            for (chosen, &word) in chosen.iter_mut().zip(&words[&run]) {
+                *chosen = self.selp(ty, word, *chosen, is_it);
+            }
+        }
+        let stored = self.unpack(dtype, width, &chosen);
+        for (e, (address, guard)) in self.elements_of_cut(tile, row, cut).into_iter().enumerate() {
+            self.store_run(dtype, address, &stored[e..=e], guard);
+        }
+        Ok(())
+    }
+
+    /// A register with 0.
+    fn zero(&mut self, dtype: DType) -> Reg {
+        let ty = super::lower::bits_type(dtype);
+        if ty == Ty::Pred {
+            let zero = self.mov(Ty::B16, 0);
+            return self.setp(Cmp::Ne, Ty::U16, zero, Operand::Int(0));
+        }
+        self.mov(ty, 0)
+    }
+}
