@@ -153,15 +153,21 @@ pub(super) fn words(func: &Function, facts: &SideTable<Value, AxisInfo>) -> Side
     words
 }
 
-/// What is loaded from shared memory and reduced, and nothing else.
+/// What is loaded from shared memory and reduced, and nothing else; and what is cast for one elementwise operation.
 fn folded(func: &Function) -> SideTable<Value, bool> {
-    let mut folded = SideTable::new(false);
+    let (mut folded, mut cast) = (SideTable::new(false), SideTable::new(false));
     for inst in func.walk() {
         let data = &func.insts[inst];
         let folds = matches!(data.op, Op::Reduce { .. });
-        data.for_each_operand(|v| folded[v] &= folds);
-        if let (Op::SharedLoad { .. }, &[result]) = (data.op, &data.results[..]) {
+        let elementwise = data.op.layout_rule() == LayoutRule::Elementwise && data.op.effect() == Effect::Pure;
+        data.for_each_operand(|v| {
+            folded[v] &= folds || cast[v] && elementwise;
+            // A second use is one too many.
+            cast[v] = false;
+        });
+        if let (Op::SharedLoad { .. } | Op::Cast { .. }, &[result]) = (data.op, &data.results[..]) {
             folded[result] = true;
+            cast[result] = matches!(data.op, Op::Cast { .. });
         }
     }
     folded

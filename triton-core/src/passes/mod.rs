@@ -13,6 +13,7 @@ pub mod licm;
 pub mod pbqp;
 pub mod place;
 pub mod share;
+pub mod sink;
 pub mod specialise;
 pub mod split;
 pub mod sync;
@@ -69,6 +70,7 @@ pub const OPTIMISE: &[Pass] = passes! {
     cse: "eliminates common subexpressions", |func, _| { cse::cse(func); Ok(()) };
     licm: "hoists loop invariants", |func, _| { licm::licm(func); Ok(()) };
     dce: "removes dead code", |func, _| { dce::dce(func); Ok(()) };
+    sink: "moves widening casts to their first use", |func, _| { sink::sink(func); Ok(()) };
 };
 
 /// Stage 0 still, for a specialization.
