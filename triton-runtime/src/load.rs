@@ -69,11 +69,14 @@ fn compile(
     let linked = jit::link(context, instance, image.text(), None)?;
     let mut best = (load(&linked.cubin)?, linked);
     let (local, spills) = (best.0.local_bytes, best.0.local_bytes > FEW);
+    // Two blocks hide each other's barriers, at the price of a few spills; three and more did not earn it.
+    let alone = image.target.resident_blocks(image.threads, best.0.registers, image.shared_bytes) == 1;
+    let most = if alone { local.max(FEW) } else { local };
     for blocks in other_bounds(image, best.0.registers, spills).into_iter().flatten() {
         // A driver that does not know the bound refuses it.
         let Ok(linked) = jit::link(context, instance, image.text(), Some(blocks)) else { break };
         let function = load(&linked.cubin)?;
-        let better = if spills { function.local_bytes < local } else { function.local_bytes <= local };
+        let better = if spills { function.local_bytes < local } else { function.local_bytes <= most };
         if better {
             best = (function, linked);
         }
