@@ -162,12 +162,9 @@ impl Walk<'_> {
             };
         }
         if let Op::Select { cond, a, b } = data.op
-            && let Some(run) = Run::of_selection(self.func, self.facts, cond, data.results[0])
+            && let Some(ends) = Run::ends_of_selection(self.func, self.facts, cond, data.results[0])
         {
-            match run.ends(self.func, self.facts, cond, 0..self.registers(a)) {
-                Some(ends) => ends.into_iter().for_each(|r| self.one(cond, r)),
-                None => self.both_ends(run, cond, self.registers(a)),
-            }
+            ends.into_iter().for_each(|r| self.one(cond, r));
             return [a, b].into_iter().for_each(|v| self.all(v));
         }
         if is_elementwise(&data.op) {

@@ -373,8 +373,8 @@ impl Lower<'_> {
             }
             ops::Op::Select { cond, a, b } => {
                 let result = yields()?;
-                match Run::of_selection(self.func, &self.facts, cond, result) {
-                    Some(run) => self.select_runs(run, [cond, a, b])?,
+                match Run::ends_of_selection(self.func, &self.facts, cond, result) {
+                    Some(ends) => self.select_by_rows(ends, [cond, a, b])?,
                     None => self.tile(result, |cx, r| cx.compute(&inst.op, result, r))?,
                 }
             }

@@ -14,7 +14,7 @@ use crate::types::DType;
 use std::ops::Range;
 
 /// Runs of a tile that are accessed together.
-pub(super) struct Group {
+struct Group {
     /// The register of the tile with the first element.
     first: usize,
     /// Elements of a run.
@@ -29,7 +29,7 @@ pub(super) struct Group {
 
 /// A way to access the runs of a group.
 #[derive(Clone, Copy)]
-pub(super) enum Path<'a> {
+enum Path<'a> {
     /// Each run as a whole, under a guard.
     Runs(&'a [Option<Reg>]),
     /// Elements, each under its own mask.
@@ -38,7 +38,7 @@ pub(super) enum Path<'a> {
 
 /// The labels of a branch: where the other path begins, and where both join.
 #[derive(Clone, Copy)]
-struct Branch {
+pub(super) struct Branch {
     otherwise: u32,
     join: u32,
 }
@@ -300,7 +300,7 @@ impl Lower<'_> {
     /// all elements of the thread are in bounds, if the last of each row tells it ([`Run::ends`]); some runs are not, but none is cut,
     /// each under the mask of its first element; or each element by itself. Only the warps at an edge take another path than the first,
     /// and what only the others need is computed in them.
-    pub(super) fn on_paths(
+    fn on_paths(
         &mut self,
         run: Run,
         runs: Range<usize>,
@@ -357,7 +357,7 @@ impl Lower<'_> {
     }
 
     /// Begins the path on which a mask holds at all of these registers.
-    fn branch_on_all(&mut self, mask: Value, registers: Vec<usize>) -> Result<Branch, String> {
+    pub(super) fn branch_on_all(&mut self, mask: Value, registers: Vec<usize>) -> Result<Branch, String> {
         let all = registers.into_iter().map(|r| self.element(mask, r)).collect::<Result<Vec<_>, String>>()?;
         let all = self.conjunction(&all);
         Ok(self.branch(all))
@@ -371,13 +371,13 @@ impl Lower<'_> {
     }
 
     /// Ends it, and begins the other one.
-    fn otherwise(&mut self, branch: Branch) {
+    pub(super) fn otherwise(&mut self, branch: Branch) {
         self.emit(Op::Bra { label: branch.join, pred: None, unless: false, uniform: false });
         self.emit(Op::Label { label: branch.otherwise });
     }
 
     /// Ends that one, too.
-    fn join(&mut self, branch: Branch) {
+    pub(super) fn join(&mut self, branch: Branch) {
         self.emit(Op::Label { label: branch.join });
     }
 

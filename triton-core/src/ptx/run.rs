@@ -61,21 +61,23 @@ impl Run {
         Ok(Run { dtype: pointee, width: width as usize, mask, padding: Padding::Uniform(None) })
     }
 
-    /// How a selection whose condition is a prefix of every run goes by runs; `None` if its elements are selected one by one.
-    pub fn of_selection(
+    /// The registers that decide for all of a selection whose condition is a prefix of every run ([`Run::ends`]); `None` if its elements
+    /// are selected one by one.
+    pub fn ends_of_selection(
         func: &Function,
         facts: &SideTable<Value, AxisInfo>,
         cond: Value,
         result: Value,
-    ) -> Option<Run> {
+    ) -> Option<Vec<usize>> {
         let Elem::Num(dtype) = func.ty(result).elem else { return None };
         let width = u64::from(func.layout(result).map_or(1, Layout::vector)).min(facts[cond].prefix);
         let pays = width >= LEAST && facts[cond].constancy < width && dtype != DType::Bool;
         let run = Run { dtype, width: width as usize, mask: MaskForm::Prefix, padding: Padding::Uniform(None) };
-        pays.then_some(run)
+        let registers = func.layout(result).map_or(1, Layout::registers);
+        run.ends(func, facts, cond, 0..registers).filter(|_| pays)
     }
 
-    /// The same of a load with this padding, which is made by that operation.
+    /// How a load with this padding, which is made by that operation, is accessed.
     pub fn with_padding(self, facts: &SideTable<Value, AxisInfo>, padding: Value, made: Option<ops::Op>) -> Run {
         let width = self.width as u64;
         let same = |v: Value| facts[v].constancy >= width;
