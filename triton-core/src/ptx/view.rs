@@ -355,8 +355,10 @@ impl<'a> Tile<'a> {
     /// The vector of a row that the extent cuts, if it does in this thread.
     fn cut(&mut self, cx: &mut Lower<'_>, row: &[usize]) -> Cut {
         let last = self.last();
-        let (variant, first) = self.constant(last, row[0]);
-        let bits = row.iter().fold(0, |all, &r| all | self.constant(last, r).1 ^ first);
+        let (variant, constant) = self.constant(last, row[0]);
+        // All combinations of some bits begin at 0, whichever register holds that vector.
+        let first = if row.len() == 1 { constant } else { 0 };
+        let bits = row.iter().fold(0, |all, &r| all | self.constant(last, r).1) & !first;
         let remaining = self.remaining(cx, last, variant);
         // The last element in bounds: which vector it is in, and how many of its elements are before it.
         let end = cx.arith(Opcode::Sub, Ty::S32, &[remaining.into(), i64::from(first + 1).into()]);
@@ -369,9 +371,9 @@ impl<'a> Tile<'a> {
 /// See [`Tile::cut`].
 #[derive(Clone, Copy)]
 struct Cut {
-    /// The constant of the vector, beyond that of the first one; `None` if there is no other.
+    /// The constant of the vector, if it is one of several.
     vector: Option<Reg>,
-    /// The constant of the first one.
+    /// The constant of the only one, or 0.
     first: u32,
     /// The elements of the vector before the last one in bounds: a larger number than the vector has if none is cut.
     before: Reg,
