@@ -11,7 +11,7 @@ use crate::ir::{Function, Inst, Value};
 use crate::ops::kinds::BinaryKind;
 use crate::ops::{Effect, LayoutRule, Location, Op};
 use crate::span::Span;
-use crate::types::{Elem, Shape};
+use crate::types::{DType, Shape};
 
 /// Bytes of a sector, the unit of memory transfers.
 const SECTOR: u64 = 32;
@@ -39,7 +39,7 @@ pub fn advice(func: &Function) -> Vec<Diagnostic> {
             Location::View { shape, .. } => (None, None, shape),
         };
         let written = ptr.and_then(|ptr| cause(func, ptr, along));
-        say(written.or_else(|| apart(func.ty(location.pointer()).elem, shape, along)));
+        say(written.or_else(|| apart(func.pointee(location)?, shape, along)));
         let everywhere =
             mask.and_then(|mask| known[mask].as_ref()).is_some_and(|mask| mask.iter().all(|&bit| bit != 0));
         say(everywhere.then(|| {
@@ -113,8 +113,7 @@ fn cause(func: &Function, ptr: Value, strides: Strides) -> Option<Diagnostic> {
 }
 
 /// An access whose neighbours are not contiguous along any axis.
-fn apart(elem: Elem, shape: Shape, strides: Strides) -> Option<Diagnostic> {
-    let Elem::Ptr { pointee, .. } = elem else { return None };
+fn apart(pointee: DType, shape: Shape, strides: Strides) -> Option<Diagnostic> {
     let axes = (0..shape.rank()).filter(|&axis| shape.dims()[axis] > 1);
     let steps: Vec<Option<u64>> = axes.map(|axis| strides.along(axis).map(i64::unsigned_abs)).collect();
     // One axis with equal or contiguous addresses is enough.

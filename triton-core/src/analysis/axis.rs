@@ -129,7 +129,7 @@ pub fn access_width(axis: AxisInfo, pointee_bytes: u64) -> u64 {
 /// Elements at a location that one access of a thread may cover: contiguous, and aligned to their joint size. The mask and the
 /// extents do not count ([`is_cut`]).
 pub fn vector_width(func: &Function, facts: &SideTable<Value, AxisInfo>, at: Location) -> u64 {
-    let Elem::Ptr { pointee, .. } = func.ty(at.pointer()).elem else { return 1 };
+    let Some(pointee) = func.pointee(at) else { return 1 };
     let bytes = u64::from(pointee.bytes());
     let axis = match at {
         Location::Pointers { ptr, .. } => facts[ptr],

@@ -107,24 +107,24 @@ pub(super) fn temporaries(func: &Function, facts: &SideTable<Value, AxisInfo>, d
     if matches!(data.op, Op::Unary { kind: UnaryKind::Sin | UnaryKind::Cos, .. }) {
         return SINE;
     }
-    let Some((at, _)) = vectors(data) else { return 0 };
+    let Some(at) = vectors(data) else { return 0 };
     if axis::is_cut(func, facts, at, axis::vector_width(func, facts, at)) { CUT } else { 0 }
 }
 
 /// Registers of the addresses of a view; those of pointers are values, and counted.
 fn addresses(func: &Function, facts: &SideTable<Value, AxisInfo>, data: &InstData) -> u32 {
-    let Some((at @ Location::View { .. }, tile)) = vectors(data) else { return 0 };
-    let registers = tile.and_then(|tile| func.layout(tile)).map_or(1, Layout::registers) as u32;
+    let Some(at @ Location::View { .. }) = vectors(data) else { return 0 };
+    let registers = data.accessed_tile().and_then(|tile| func.layout(tile)).map_or(1, Layout::registers) as u32;
     let width = axis::vector_width(func, facts, at) as u32;
     // Where elements are accessed one by one, each has its own mask, too.
     (if width == 1 { 3 } else { 2 }) * (registers / width).clamp(1, ADDRESSES)
 }
 
-/// Where an instruction accesses global memory by vectors, and the tile whose layout says which.
-fn vectors(data: &InstData) -> Option<(Location, Option<Value>)> {
-    let Access { memory: Memory::Global(at), effect, tile } = data.op.access()? else { return None };
+/// Where an instruction accesses global memory by vectors.
+fn vectors(data: &InstData) -> Option<Location> {
+    let Access { memory: Memory::Global(at), effect, .. } = data.op.access()? else { return None };
     match effect {
-        AccessEffect::Read | AccessEffect::Write => Some((at, tile.or(data.results.first().copied()))),
+        AccessEffect::Read | AccessEffect::Write => Some(at),
         AccessEffect::Update => None,
     }
 }

@@ -2,7 +2,7 @@
 
 use super::Machine;
 use crate::ops::Location;
-use crate::types::{Constant, DType, Elem};
+use crate::types::{Constant, DType};
 use std::borrow::Cow;
 
 /// What an access reaches, element by element.
@@ -15,15 +15,15 @@ pub(super) struct Reached<'a> {
 
 impl Machine<'_> {
     /// The elements at a location.
-    pub(super) fn reach(&self, at: Location) -> Result<Reached<'_>, String> {
-        let (base, at, shape) = match at {
+    pub(super) fn reach(&self, location: Location) -> Result<Reached<'_>, String> {
+        let (base, at, shape) = match location {
             Location::Pointers { ptr, mask } => {
                 let mask = mask.map(|mask| Cow::Borrowed(self.value(mask)));
                 return Ok(Reached { addresses: Cow::Borrowed(self.value(ptr)), mask });
             }
             Location::View { base, at, shape } => (base, at, shape),
         };
-        let Elem::Ptr { pointee, .. } = self.func.ty(base).elem else { return Err(format!("{base} is not a pointer")) };
+        let pointee = self.func.pointee(location).ok_or_else(|| format!("{base} is not a pointer"))?;
         let view = self.func.view(base).ok_or_else(|| format!("{base} is not a view"))?;
         // Axis after axis, from one element to all of the tile.
         let (mut addresses, mut mask) = (vec![self.value(base)[0]], vec![1]);

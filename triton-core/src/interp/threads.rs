@@ -14,7 +14,6 @@ use super::shadow::{AccessKind, Shadow};
 use crate::entity::SideTable;
 use crate::ir::{Function, InstData, LayoutId, Stage, Value};
 use crate::ops::{Access, AccessEffect, Memory, Op};
-use crate::types::Elem;
 use std::borrow::Cow;
 use std::ops::Range;
 
@@ -70,7 +69,7 @@ impl Machine<'_> {
     /// The threads that make an access to global memory: checks that earlier accesses are ordered before it.
     pub(super) fn global(&mut self, inst: &InstData) -> Result<(), String> {
         let access = inst.op.access();
-        let Some(Access { memory: Memory::Global(at), effect, tile }) = access else { return Ok(()) };
+        let Some(Access { memory: Memory::Global(at), effect, .. }) = access else { return Ok(()) };
         let does = match effect {
             AccessEffect::Read => AccessKind::Read,
             AccessEffect::Write => AccessKind::Write,
@@ -79,9 +78,9 @@ impl Machine<'_> {
                 inst.op.commutes(asked).map_or(AccessKind::Write, AccessKind::Update)
             }
         };
-        let Elem::Ptr { pointee, .. } = self.func.ty(at.pointer()).elem else { return Ok(()) };
+        let Some(pointee) = self.func.pointee(at) else { return Ok(()) };
         let by = if does == AccessKind::Read { By::All } else { By::One };
-        let layout = tile.or(inst.results.first().copied()).and_then(|tile| self.func.layout_id(tile));
+        let layout = inst.accessed_tile().and_then(|tile| self.func.layout_id(tile));
         let positions = self.threads.positions.of(self.func, Tile { layout, mem: None, by });
         let Reached { addresses, mask } = self.reach(at)?;
         let (addresses, mask) = (addresses.into_owned(), mask.map(Cow::into_owned));

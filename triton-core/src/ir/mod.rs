@@ -70,9 +70,9 @@ pub mod verify;
 
 use crate::entity::{Arena, Interner, SideTable, entity};
 use crate::layout::{Layout, Mem};
-use crate::ops::{self, Given, LayoutRule, Op, Signature};
+use crate::ops::{self, Given, LayoutRule, Location, Op, Signature};
 use crate::span::{Sources, Span};
-use crate::types::Type;
+use crate::types::{DType, Elem, Type};
 use std::collections::HashMap;
 
 pub use crate::types::{Stage, Value};
@@ -195,6 +195,11 @@ impl InstData {
     pub fn for_each_operand(&self, mut f: impl FnMut(Value)) {
         self.op.for_each_operand(&mut f);
         self.args.iter().copied().for_each(f);
+    }
+
+    /// The tile whose layout says which threads make its access to memory, if it makes one.
+    pub fn accessed_tile(&self) -> Option<Value> {
+        self.op.access()?.tile.or(self.results.first().copied())
     }
 
     /// Replaces every operand.
@@ -329,6 +334,14 @@ impl Function {
     /// The view whose elements begin at this parameter.
     pub fn view(&self, base: Value) -> Option<&View> {
         self.views.iter().find(|view| view.base == base)
+    }
+
+    /// The type of the elements at a location; `None` where there is no pointer to them.
+    pub fn pointee(&self, at: Location) -> Option<DType> {
+        match self.ty(at.pointer()).elem {
+            Elem::Ptr { pointee, .. } => Some(pointee),
+            Elem::Num(_) => None,
+        }
     }
 
     /// The type of a value.

@@ -30,7 +30,7 @@ use crate::layout::{Mem, access};
 use crate::ops::kinds::AtomicKind;
 use crate::ops::{self, AccessEffect, Location, Op, Scope};
 use crate::passes::Env;
-use crate::types::Elem;
+use crate::types::DType;
 use std::ops::Range;
 
 /// An access since the last barrier of the program.
@@ -163,17 +163,16 @@ impl Sync<'_> {
     fn access(&self, inst: Inst) -> Option<Pending> {
         let data = &self.func.insts[inst];
         let access = data.op.access()?;
-        let tile = access.tile.or(data.results.first().copied());
+        let tile = data.accessed_tile()?;
         let memory = match access.memory {
             ops::Memory::Global(at) => {
-                let layout = self.func.layout_id(tile?);
+                let layout = self.func.layout_id(tile);
                 let replicated = layout.is_none_or(|id| self.func.layouts[id].replicated() != (0, 0));
-                let elem = self.func.ty(at.pointer()).elem;
-                let bytes = if let Elem::Ptr { pointee, .. } = elem { pointee.bytes() } else { 0 };
+                let bytes = self.func.pointee(at).map_or(0, DType::bytes);
                 let region = self.region(at);
                 Memory::Global { at: self.distinct(at).then_some((at, layout)), replicated, bytes, region }
             }
-            ops::Memory::Shared(buffer) => Memory::Shared { buffer, tile: tile? },
+            ops::Memory::Shared(buffer) => Memory::Shared { buffer, tile },
         };
         let kind = match access.effect {
             AccessEffect::Read => AccessKind::Read,

@@ -67,9 +67,7 @@ impl<'a> Tile<'a> {
         let Location::View { base, at: starts, shape } = at else { return Err("pointers are not a view".into()) };
         let func = cx.func;
         let view = func.view(base).ok_or_else(|| format!("{base} is not a view"))?;
-        let Elem::Ptr { pointee: dtype, .. } = func.ty(base).elem else {
-            return Err(format!("{base} is not a pointer"));
-        };
+        let dtype = func.pointee(at).ok_or_else(|| format!("{base} is not a pointer"))?;
         let widest = if vectors { axis::vector_width(func, &cx.facts, at) } else { 1 };
         let width = widest.min(layout.vector().into()) as usize;
         let mut tile = Tile {

@@ -12,7 +12,7 @@ use crate::layout::cost::{self, ISSUE, REGISTER, SECTOR, SECTOR_REPEATED, SHUFFL
 use crate::layout::{LANES, Layout, estimate};
 use crate::ops::{DotKind, Effect, Op};
 use crate::passes::Env;
-use crate::types::{DType, Elem, Shape};
+use crate::types::{DType, Shape};
 
 /// How fast tensor cores multiply elements of this type.
 fn flops(dtype: Option<DType>) -> f64 {
@@ -68,9 +68,8 @@ impl<'a> Costs<'a> {
 
     fn access(&self, inst: Inst, shape: Shape, fastest: usize, layout: &Layout) -> f64 {
         let op = self.func.insts[inst].op;
-        let accessed =
-            accessed(self.func, self.facts, &op).map(|(at, widest)| (self.func.ty(at.pointer()).elem, widest));
-        let Some((Elem::Ptr { pointee, .. }, widest)) = accessed else {
+        let accessed = accessed(self.func, self.facts, &op);
+        let Some((pointee, widest)) = accessed.and_then(|(at, widest)| Some((self.func.pointee(at)?, widest))) else {
             return layout.registers() as f64 * self.warps * ISSUE;
         };
         let bytes = pointee.bytes();

@@ -116,8 +116,7 @@ impl Lines<'_> {
                     };
                 let moved = if results.is_empty() { stored.map_or(String::new(), |v| self.tile(v)) } else { results };
                 let _ = write!(what, " {moved}");
-                let tile = op.access().and_then(|access| access.tile).or(data.results.first().copied());
-                let layout = tile.and_then(|tile| func.layout(tile));
+                let layout = data.accessed_tile().and_then(|tile| func.layout(tile));
                 if let Some((layout, (_, width))) = layout.zip(accessed(func, &self.facts, &op)) {
                     let width = width.min(layout.vector().into());
                     let _ = write!(what, ", {} of {width} elements", layout.registers() as u64 / width);

@@ -17,7 +17,7 @@ use crate::ir::{Block, Function, Inst, LayoutId, Layouts, Value};
 use crate::layout::{Layout, cost};
 use crate::ops::kinds::{BinaryKind, UnaryKind};
 use crate::ops::{Access, Effect, LayoutRule, Memory, Op};
-use crate::types::{Elem, Shape};
+use crate::types::Shape;
 use std::borrow::Cow;
 use std::collections::HashSet;
 
@@ -213,7 +213,7 @@ impl Graph {
             let Some(first) = operands.first().copied().or(result) else { return };
             let var = self.add(func, block, inst, VarKind::Access, first);
             if let Some(Access { memory: Memory::Global(at), .. }) = op.access()
-                && let Elem::Ptr { pointee, .. } = func.ty(at.pointer()).elem
+                && let Some(pointee) = func.pointee(at)
             {
                 self.vars[var].bits = pointee.bits();
                 let contiguous = stride::of_location(func, &self.strides, at).contiguous(func.ty(first).shape);
