@@ -165,6 +165,15 @@ impl Combine<'_> {
         Ok(())
     }
 
+    /// The result of an operation that is put before the one at hand.
+    fn make(&mut self, op: Op, span: Span, before: &mut Vec<Inst>) -> Result<Value, String> {
+        let made = self.func.make(op, span)?;
+        before.push(made);
+        let result = self.func.insts[made].results[0];
+        self.source[result] = Some(made);
+        Ok(result)
+    }
+
     /// A load of which a `select` replaces some elements by a number, all of them masked off or out of bounds: it is the load's padding.
     /// Of other elements that are, padding is 0 as before.
     fn padding(&mut self, inst: Inst, from: Location, before: &mut Vec<Inst>) -> Result<(), String> {
@@ -176,18 +185,11 @@ impl Combine<'_> {
         let (true, Some(number), Some(left_out)) = (a == loaded, self.number(b), self.left_out(from, cond)) else {
             return Ok(());
         };
-        let mut make = |cx: &mut Self, op: Op| {
-            let made = cx.func.make(op, span)?;
-            before.push(made);
-            let result = cx.func.insts[made].results[0];
-            cx.source[result] = Some(made);
-            Ok::<Value, String>(result)
-        };
-        let tile = |cx: &mut Self, make: &mut dyn FnMut(&mut Self, Op) -> Result<Value, String>, value: Constant| {
-            let x = make(cx, Op::Const { value })?;
-            if shape == Shape::SCALAR { Ok(x) } else { make(cx, Op::Splat { x, shape }) }
-        };
-        let mut other = tile(self, &mut make, number)?;
+        let mut make = |cx: &mut Self, op: Op| cx.make(op, span, before);
+        let mut other = make(self, Op::Const { value: number })?;
+        if shape != Shape::SCALAR {
+            other = make(self, Op::Splat { x: other, shape })?;
+        }
         let inside = match left_out {
             LeftOut::All => None,
             LeftOut::Mask(cond) => Some(cond),
@@ -208,7 +210,10 @@ impl Combine<'_> {
             }
         };
         if let Some(cond) = inside {
-            let zero = tile(self, &mut make, Constant { bits: 0, ..number })?;
+            let mut zero = make(self, Op::Const { value: Constant { bits: 0, ..number } })?;
+            if shape != Shape::SCALAR {
+                zero = make(self, Op::Splat { x: zero, shape })?;
+            }
             other = make(self, Op::Select { cond, a: zero, b: other })?;
         }
         self.func.insts[inst].op = Op::Load { from, other: Some(other) };
@@ -333,11 +338,7 @@ impl Combine<'_> {
         let mut shown = op;
         shown.map_operands(|_| narrow);
         let span = self.source[index].map_or(Span::NONE, |inst| self.func.insts[inst].span);
-        let inst = self.func.make(shown, span)?;
-        before.push(inst);
-        let result = self.func.insts[inst].results[0];
-        self.source[result] = Some(inst);
-        Ok(Some(result))
+        self.make(shown, span, before).map(Some)
     }
 
     /// A pure operation on tiles of one number each, as a tile of what it makes of those numbers.
@@ -369,10 +370,7 @@ impl Combine<'_> {
         }
         let mut scalar = *op;
         scalar.map_operands(|v| scalars.get(&v).copied().unwrap_or(v));
-        let made = self.func.make(scalar, self.func.insts[inst].span)?;
-        before.push(made);
-        let x = self.func.insts[made].results[0];
-        self.source[x] = Some(made);
+        let x = self.make(scalar, self.func.insts[inst].span, before)?;
         Ok(Some(Op::Splat { x, shape }))
     }
 

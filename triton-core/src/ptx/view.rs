@@ -8,7 +8,8 @@
 //! A vector is accessed if all of it is in bounds. Where the extent may cut one, which is so of one vector at most in a row of a
 //! thread, a branch accesses the elements that are left of it: the vector is found by its constant, so that its loads wait for no other.
 
-use super::lower::Lower;
+use super::lower::{Lower, bits_type};
+use super::memory::{bits_of, words as words_of};
 use super::{Address, Cmp, Op, Opcode, Operand, Reg, Round, Ty};
 use crate::analysis::axis;
 use crate::ir::{Value, View};
@@ -426,7 +427,7 @@ impl<'a> Lower<'a> {
         for run in tile.runs() {
             let (guard, address) = (tile.guard(self, run), tile.address(self, run));
             let srcs = self.pack(dtype, &elements[run..run + width]);
-            self.emit_if(Some(guard), Op::St { ty: super::memory::words(dtype, width).0, srcs: srcs.clone(), address });
+            self.emit_if(Some(guard), Op::St { ty: words_of(dtype, width).0, srcs: srcs.clone(), address });
             words.insert(run, srcs);
         }
         if tile.is_cut {
@@ -473,6 +474,12 @@ impl<'a> Lower<'a> {
         (0..tile.width - 1).map(&mut element).collect()
     }
 
+    /// Whether a vector of a row is the one that is cut; `None` if there is no other.
+    fn is_cut(&mut self, tile: &Tile<'a>, run: usize, cut: Cut) -> Option<Reg> {
+        let (_, constant) = tile.constant(tile.last(), run);
+        cut.vector.map(|vector| self.setp(Cmp::Eq, Ty::U32, vector, i64::from(constant)))
+    }
+
     fn load_cut(
         &mut self,
         tile: &mut Tile<'a>,
@@ -481,10 +488,11 @@ impl<'a> Lower<'a> {
         words: &HashMap<usize, Vec<Reg>>,
         other: Option<Value>,
     ) -> Result<(), String> {
-        let (dtype, width, last) = (tile.dtype, tile.width, tile.last());
+        let (dtype, width) = (tile.dtype, tile.width);
+        let ty = bits_of(words_of(dtype, width).0);
         let elements = self.elements_of_cut(tile, row, cut);
         // Padding that is one number in the row is that of any vector.
-        let extent = u64::from(tile.fields[last].1) + 1;
+        let extent = u64::from(tile.fields[tile.last()].1) + 1;
         let one = other.is_none_or(|other| self.facts[other].constancy >= extent);
         let vectors = if one { vec![row] } else { row.chunks(1).collect() };
         for vectors in vectors {
@@ -502,13 +510,9 @@ impl<'a> Lower<'a> {
             });
             let packed = self.pack(dtype, &loaded);
             for &run in vectors {
-                let is_it = cut.vector.map(|vector| {
-                    let (_, constant) = tile.constant(last, run);
-                    self.setp(Cmp::Eq, Ty::U32, vector, i64::from(constant))
-                });
+                let is_cut = self.is_cut(tile, run, cut);
                 for (&dst, &src) in words[&run].iter().zip(&packed) {
-                    let ty = super::memory::bits_of(super::memory::words(dtype, width).0);
-                    self.emit_if(is_it, Op::Mov { ty, dst, src: src.into() });
+                    self.emit_if(is_cut, Op::Mov { ty, dst, src: src.into() });
                 }
             }
         }
@@ -522,15 +526,13 @@ impl<'a> Lower<'a> {
         cut: Cut,
         words: &HashMap<usize, Vec<Reg>>,
     ) -> Result<(), String> {
-        let (dtype, width, last) = (tile.dtype, tile.width, tile.last());
-        let ty = super::memory::bits_of(super::memory::words(dtype, width).0);
+        let (dtype, width) = (tile.dtype, tile.width);
+        let ty = bits_of(words_of(dtype, width).0);
         let mut chosen = words[&row[0]].clone();
         for &run in &row[1..] {
-            let Some(vector) = cut.vector else { continue };
-            let (_, constant) = tile.constant(last, run);
-            let is_it = self.setp(Cmp::Eq, Ty::U32, vector, i64::from(constant));
+            let Some(is_cut) = self.is_cut(tile, run, cut) else { continue };
             for (chosen, &word) in chosen.iter_mut().zip(&words[&run]) {
-                *chosen = self.selp(ty, word, *chosen, is_it);
+                *chosen = self.selp(ty, word, *chosen, is_cut);
             }
         }
         let stored = self.unpack(dtype, width, &chosen);
@@ -542,7 +544,7 @@ impl<'a> Lower<'a> {
 
     /// A register with 0.
     fn zero(&mut self, dtype: DType) -> Reg {
-        let ty = super::lower::bits_type(dtype);
+        let ty = bits_type(dtype);
         if ty == Ty::Pred {
             let zero = self.mov(Ty::B16, 0);
             return self.setp(Cmp::Ne, Ty::U16, zero, Operand::Int(0));
