@@ -73,8 +73,8 @@ pub(super) fn peak(
     words: &SideTable<Value, u32>,
     temporaries: impl Fn(&InstData) -> u32,
 ) -> (u32, Span) {
-    let views = views(func);
-    let liveness = liveness::analyse(func, &views);
+    let reshaped = reshaped(func);
+    let liveness = liveness::analyse(func, &reshaped);
     // What becomes live before each instruction, less what no longer is.
     let mut live = vec![0i64; liveness.last as usize + 2];
     for value in func.types.keys() {
@@ -89,12 +89,12 @@ pub(super) fn peak(
     let mut open = vec![func.body];
     while let Some(block) = open.pop() {
         for (inst, data) in func.block(block) {
-            // The combination of a reduction has no tiles; a view takes nothing.
+            // The combination of a reduction has no tiles; a change of shape takes nothing.
             if data.op.layout_rule() == LayoutRule::Carried {
                 open.extend(&data.regions);
             }
             let all = live[liveness.numbers[inst].0 as usize] + i64::from(temporaries(data));
-            if data.results.first().is_none_or(|&v| views[v].is_none()) && all >= most {
+            if data.results.first().is_none_or(|&v| reshaped[v].is_none()) && all >= most {
                 (most, span) = (all, data.span);
             }
         }
@@ -174,8 +174,8 @@ fn folded(func: &Function) -> SideTable<Value, bool> {
 }
 
 /// Of a tile whose registers are those of another one, that one: changes of shape move nothing.
-pub(super) fn views(func: &Function) -> SideTable<Value, Option<Value>> {
-    let mut views = SideTable::new(None);
+pub(super) fn reshaped(func: &Function) -> SideTable<Value, Option<Value>> {
+    let mut reshaped = SideTable::new(None);
     for inst in func.walk() {
         let data = &func.insts[inst];
         if let (
@@ -183,10 +183,10 @@ pub(super) fn views(func: &Function) -> SideTable<Value, Option<Value>> {
             &[result],
         ) = (data.op, &data.results[..])
         {
-            views[result] = Some(views[x].unwrap_or(x));
+            reshaped[result] = Some(reshaped[x].unwrap_or(x));
         }
     }
-    views
+    reshaped
 }
 
 /// What is computed from constants, ranges and scalars only.

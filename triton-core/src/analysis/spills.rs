@@ -102,18 +102,18 @@ struct Uses {
 impl Uses {
     fn of(func: &Function) -> Uses {
         let mut uses = Uses { of: SideTable::new(Use::Nothing), stored: SideTable::new(None) };
-        uses.block(func, func.body, &pressure::views(func));
+        uses.block(func, func.body, &pressure::reshaped(func));
         uses
     }
 
-    fn block(&mut self, func: &Function, id: Block, views: &SideTable<Value, Option<Value>>) {
+    fn block(&mut self, func: &Function, id: Block, reshaped: &SideTable<Value, Option<Value>>) {
         let mut defined = SideTable::new(false);
         for (_, data) in func.block(id) {
             data.results.iter().for_each(|&v| defined[v] = true);
             // The uses of a changed shape are uses of what it shows.
-            if data.results.first().is_none_or(|&v| views[v].is_none()) {
+            if data.results.first().is_none_or(|&v| reshaped[v].is_none()) {
                 data.for_each_operand(|v| {
-                    let (source, used) = (views[v].unwrap_or(v), Use::by(func, data, v));
+                    let (source, used) = (reshaped[v].unwrap_or(v), Use::by(func, data, v));
                     let used = if defined[source] { used } else { Use::Whole };
                     let consumed = (self.of[source], used) == (Use::Consumed, Use::Consumed);
                     let first = self.of[source] == Use::Nothing;
@@ -121,9 +121,9 @@ impl Uses {
                 });
             }
             if let Op::SharedStore { buffer, value, .. } = data.op {
-                self.stored[buffer] = Some(views[value].unwrap_or(value));
+                self.stored[buffer] = Some(reshaped[value].unwrap_or(value));
             }
-            data.regions.iter().for_each(|&region| self.block(func, region, views));
+            data.regions.iter().for_each(|&region| self.block(func, region, reshaped));
         }
     }
 

@@ -29,9 +29,9 @@ impl Machine<'_> {
             return self.padded(x, 0);
         }
         // Other operations compute elements of their own.
-        let Some((x, view)) = op.shape_change() else { return false };
+        let Some((x, change)) = op.shape_change() else { return false };
         let from = shape(x);
-        let at = match view {
+        let at = match change {
             ShapeChange::Reshape(_) => Some(element as u64),
             ShapeChange::Broadcast(to) => Some(from.broadcast_index(to, element as u64)),
             ShapeChange::Permute(order) => {

@@ -152,8 +152,8 @@ impl Walk<'_> {
             self.access(ptr, mask, None);
             return self.all(value);
         }
-        if let Some((x, view)) = data.op.shape_change() {
-            return match view {
+        if let Some((x, change)) = data.op.shape_change() {
+            return match change {
                 ShapeChange::Reshape(_) | ShapeChange::Permute(_) => self.through(data, |walk, r| walk.one(x, r)),
                 ShapeChange::Broadcast(_) => match broadcast(self.func, x, data.results[0]) {
                     Ok(map) => self.through(data, |walk, r| walk.one(x, apply(&map, r as u64) as usize)),

@@ -1,4 +1,4 @@
-//! Lowering of addresses and accesses to global memory.
+//! Lowering of addresses, and of accesses to global memory through pointers (those to views: [`super::view`]).
 //!
 //! One access of a thread covers a run of elements whose addresses allow it ([`axis::vector_width`]), as one to four words.
 //! If the mask is not known to be uniform on a run, a branch decides: vectorized accesses, or element by element. Where

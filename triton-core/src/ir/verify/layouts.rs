@@ -53,8 +53,8 @@ pub(super) fn check(func: &Function, data: &InstData) -> Result<(), String> {
             other.map_or(Ok(()), |v| Err(differ(data, v, position.result)))
         }),
         LayoutRule::ShapeChange => {
-            let (x, view) = data.op.shape_change().ok_or("a change of shape of no tile")?;
-            let expected = func.layout(x).and_then(|layout| view.result_layout(func.ty(x).shape, layout));
+            let (x, change) = data.op.shape_change().ok_or("a change of shape of no tile")?;
+            let expected = func.layout(x).and_then(|layout| change.result_layout(func.ty(x).shape, layout));
             follows(func, data, expected)
         }
         LayoutRule::Own => check_own(func, data),

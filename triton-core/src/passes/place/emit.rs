@@ -1,7 +1,7 @@
 //! Materialises a layout assignment.
 //!
 //! Operations are walked in their order. What an operation needs in another layout than it has is made just before it is
-//! first needed: a free value or a view is rematerialised where the original stood; a conversion goes to the outermost
+//! first needed: a free value or a change of shape is rematerialised where the original stood; a conversion goes to the outermost
 //! block that runs as rarely as value and user together, so outside the loops that use it, and inside the branch that
 //! does. Instead of a wide value, its narrower source may be converted, and the value recomputed.
 
@@ -60,7 +60,7 @@ fn wanted(
     for used in &graph.uses {
         let Some((from, origin)) = used.from else { continue };
         let layout = graph.origin(func, &mut layouts, used.value, operand(&chosen[used.var], used.role));
-        let layout = layout.ok_or("a view without a layout")?;
+        let layout = layout.ok_or("a change of shape without a layout")?;
         if let Some(narrow) = recomputed_from(func, &mut layouts, env, graph, chosen, from, layout)
             && let Source::Var(_) = graph.source[narrow]
         {
@@ -221,9 +221,9 @@ impl Writer<'_> {
                 let op = copy.op;
                 let inst = self.func.insts.push(InstData { results: vec![result], ..copy });
                 let needed = match op.shape_change() {
-                    Some((x, view)) => {
-                        let under = view.operand_layout(self.func.ty(x).shape, &self.func.layouts[layout]);
-                        self.func.layouts.intern(under.ok_or("a view without a layout")?)
+                    Some((x, change)) => {
+                        let under = change.operand_layout(self.func.ty(x).shape, &self.func.layouts[layout]);
+                        self.func.layouts.intern(under.ok_or("a change of shape without a layout")?)
                     }
                     None => layout,
                 };

@@ -8,7 +8,7 @@
 //! No variables are
 //! - *free values*: constants, ranges, splats, and what elementwise operations and changes of shape make of only those (all
 //!   index arithmetic and masks). They are rematerialised in whichever layout a user needs.
-//! - *views*: changes of shape of data. They move no data, so what a user needs of a view is needed, in the layout that
+//! - *reshaped data*: changes of shape. They move no data, so what a user needs of one is needed, in the layout that
 //!   follows from it, of the data itself ([`Graph::origin`]): before a broadcast there is less to convert.
 
 use crate::analysis::stride::{self, Strides};
@@ -323,10 +323,10 @@ impl Graph {
     }
 
     fn add_use(&mut self, func: &Function, var: usize, value: Value, role: Role, block: Block) {
-        // A view is made where it stood; what it needs, it needs there.
+        // A change of shape is made where it stood; what it needs, it needs there.
         let (mut origin, mut at) = (value, block);
         while self.source[origin] == Source::Reshaped {
-            let Some((x, home)) = self.viewed(func, origin) else { break };
+            let Some((x, home)) = self.reshaped(func, origin) else { break };
             (origin, at) = (x, home);
         }
         let from = match self.source[origin] {
@@ -346,10 +346,10 @@ impl Graph {
         }
     }
 
-    /// What a view shows, and where the view stands.
-    fn viewed(&self, func: &Function, view: Value) -> Option<(Value, Block)> {
-        let (x, _) = func.insts[self.maker[view]?].op.shape_change()?;
-        Some((x, self.home[view]?))
+    /// The operand of a change of shape, and where it stands.
+    fn reshaped(&self, func: &Function, result: Value) -> Option<(Value, Block)> {
+        let (x, _) = func.insts[self.maker[result]?].op.shape_change()?;
+        Some((x, self.home[result]?))
     }
 
     /// The outermost of the blocks around `inner`, from `outer` on, that run least often.
@@ -405,25 +405,25 @@ impl Graph {
         self.freq[block]
     }
 
-    /// The layout that the data under a view must have for the view to have this one.
+    /// The layout that data must have for its change of shape to have this one.
     pub fn origin(&self, func: &Function, layouts: &mut Layouts, value: Value, id: LayoutId) -> Option<LayoutId> {
         if self.source[value] != Source::Reshaped {
             return Some(id);
         }
-        let (x, view) = func.insts[self.maker[value]?].op.shape_change()?;
-        let under = view.operand_layout(func.ty(x).shape, &layouts[id])?;
+        let (x, change) = func.insts[self.maker[value]?].op.shape_change()?;
+        let under = change.operand_layout(func.ty(x).shape, &layouts[id])?;
         let under = layouts.intern(under);
         self.origin(func, layouts, x, under)
     }
 
-    /// The layout that a view has if the data under it has this one; `None` for a broadcast, which leaves it open.
+    /// The layout that a change of shape has if its data has this one; `None` for a broadcast, which leaves it open.
     pub fn seen(&self, func: &Function, layouts: &mut Layouts, value: Value, id: LayoutId) -> Option<LayoutId> {
         if self.source[value] != Source::Reshaped {
             return Some(id);
         }
-        let (x, view) = func.insts[self.maker[value]?].op.shape_change()?;
+        let (x, change) = func.insts[self.maker[value]?].op.shape_change()?;
         let under = self.seen(func, layouts, x, id)?;
-        let layout = view.result_layout(func.ty(x).shape, &layouts[under])?;
+        let layout = change.result_layout(func.ty(x).shape, &layouts[under])?;
         Some(layouts.intern(layout))
     }
 }
