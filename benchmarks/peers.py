@@ -68,6 +68,14 @@ if triton:
         tl.store(output_ptr + row * stride + columns, y, mask=mask)
 
     @triton.jit
+    def cumsum_kernel(x_ptr, output_ptr, stride, n_columns, BLOCK_SIZE: tl.constexpr):
+        row = tl.program_id(0).to(tl.int64)
+        columns = tl.arange(0, BLOCK_SIZE)
+        mask = columns < n_columns
+        x = tl.load(x_ptr + row * stride + columns, mask=mask, other=0.0)
+        tl.store(output_ptr + row * stride + columns, tl.cumsum(x, axis=0), mask=mask)
+
+    @triton.jit
     def layer_norm_kernel(x_ptr, w_ptr, b_ptr, output_ptr, stride, n_columns, eps, BLOCK_SIZE: tl.constexpr):
         row = tl.program_id(0).to(tl.int64)
         columns = tl.arange(0, BLOCK_SIZE)
@@ -125,7 +133,7 @@ def configurations(case):
     op, columns = case["op"], case["shape"][1]
     if op in ("copy", "add"):
         return [{"BLOCK_SIZE": block, "num_warps": 4} for block in (1024, 2048)]
-    if op in ("softmax", "layernorm"):
+    if op in ("softmax", "cumsum", "layernorm"):
         block = 1 << (columns - 1).bit_length()
         fitting = [warps for warps in (4, 8, 16, 32) if 4 <= block // (32 * warps) <= 64]
         return [{"BLOCK_SIZE": block, "num_warps": warps} for warps in fitting]
@@ -146,6 +154,7 @@ TORCH = {
     "copy": "copy_",
     "add": "torch.add(out=)",
     "softmax": "torch.softmax",
+    "cumsum": "torch.cumsum(out=)",
     "layernorm": "layer_norm",
     "transpose": "copy_(x.t())",
     "matmul": "torch.matmul(out=)",
@@ -169,6 +178,7 @@ def lengths_of(case):
     special = {
         "add": (n, n, n),
         "softmax": (padded, 0, padded),
+        "cumsum": (padded, 0, padded),
         "layernorm": (padded, bias_of(case) + columns, padded),
         "matmul": (rows * k, k * columns, n),
     }
@@ -250,7 +260,7 @@ class Side:
         """The operands of a case: misaligned by its offset, in the shapes that they have."""
         at, (rows, columns, k) = case["offset"], case["shape"]
         x, y, out = (operand[at : at + n] for operand, n in zip(self.operands[case["dtype"]], lengths_of(case)))
-        if case["op"] in ("softmax", "layernorm"):
+        if case["op"] in ("softmax", "cumsum", "layernorm"):
             x, out = (operand.view(rows, case["pitch"])[:, :columns] for operand in (x, out))
             return x, y, out
         if case["op"] == "transpose":
@@ -268,6 +278,8 @@ class Side:
             return lambda: add_kernel[(triton.cdiv(n, how["BLOCK_SIZE"]),)](x, y, out, n, **how)
         if op == "softmax":
             return lambda: softmax_kernel[(rows,)](x, out, case["pitch"], columns, **how)
+        if op == "cumsum":
+            return lambda: cumsum_kernel[(rows,)](x, out, case["pitch"], columns, **how)
         if op == "layernorm":
             w, b = y[:columns], y[bias_of(case) :]
             return lambda: layer_norm_kernel[(rows,)](x, w, b, out, case["pitch"], columns, EPSILON, **how)
@@ -287,6 +299,8 @@ class Side:
             return lambda: torch.add(x, y, out=out)
         if op == "softmax":
             return lambda: torch.softmax(x, dim=-1)
+        if op == "cumsum":
+            return lambda: torch.cumsum(x, dim=-1, out=out)
         if op == "layernorm":
             w, b = y[:columns], y[bias_of(case) :]
             return lambda: torch.nn.functional.layer_norm(x, (columns,), w, b, EPSILON)
@@ -328,6 +342,8 @@ class Side:
             return x[part].double() + y[part].double()
         if op == "softmax":
             return torch.softmax(x[part].double(), dim=-1)
+        if op == "cumsum":
+            return torch.cumsum(x[part].double(), dim=-1)
         if op == "layernorm":
             w, b = y[:columns].double(), y[bias_of(case) :].double()
             return torch.nn.functional.layer_norm(x[part].double(), (columns,), w, b, EPSILON)

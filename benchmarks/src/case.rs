@@ -12,6 +12,8 @@ pub enum Op {
     Add,
     /// out = softmax(x) along rows
     Softmax,
+    /// out = the sums of each element of x and all before it, along rows
+    Cumsum,
     /// out = (x − mean) / √(variance + 10⁻⁵) · weight + bias along rows; y is weight, then bias ([`Case::bias`])
     LayerNorm,
     /// out = xᵀ
@@ -104,6 +106,8 @@ impl Case {
                 (Op::Add, _) => 1.0,
                 // The exponential, the sum and the division; much less than a wrong row.
                 (Op::Softmax, _) => 32.0,
+                // Of as many roundings, which have either sign.
+                (Op::Cumsum, _) => 2.0 * (columns as f64).sqrt(),
                 (Op::LayerNorm, _) => 1.25,
                 // Sums are in `f32`: of as many roundings, which have either sign, or one and theirs.
                 (Op::Matmul, DType::F32) => 1.0 + 2.0 * (k as f64).sqrt(),
@@ -121,7 +125,7 @@ impl Case {
         let ([rows, columns, k], padded) = (self.shape, self.shape[0] * self.pitch);
         match self.op {
             Op::Copy | Op::Transpose => [self.n, 0, self.n],
-            Op::Softmax => [padded, 0, padded],
+            Op::Softmax | Op::Cumsum => [padded, 0, padded],
             Op::Add => [self.n; 3],
             Op::LayerNorm => [padded, self.bias() + columns, padded],
             Op::Matmul => [rows * k, k * columns, self.n],
@@ -197,6 +201,7 @@ fn tiled(n: usize) -> Vec<Case> {
     {
         like_copy(Op::Softmax, "softmax", DType::F32, [rows(r), columns], pitch);
     }
+    like_copy(Op::Cumsum, "cumsum", DType::F32, [rows(8192), 4096], 4096);
     for [r, columns] in [[16384, 1024], [8192, 4096], [4096, 8192]] {
         like_copy(Op::LayerNorm, "layer norm", DType::Bf16, [rows(r), columns], columns);
     }
@@ -257,6 +262,7 @@ mod tests {
                 ("copy 102926336", 8 * 102_926_336),
                 ("softmax f32 2048x50257 pitch 50260", 8 * 102_926_336),
                 ("softmax f32 2048x50257", 8 * 102_926_336),
+                ("cumsum f32 8192x4096", 8 << 25),
                 ("copy 8388608", 8 << 23),
                 ("layer norm bf16 16384x1024", (4 << 24) + 4096),
                 ("layer norm bf16 8192x4096", (4 << 25) + (4 << 12)),

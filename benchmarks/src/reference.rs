@@ -65,6 +65,13 @@ fn row<T: Value>(case: &Case, x: &[T], y: &[T], r: usize) -> Vec<f64> {
             let sum: f64 = e.iter().sum();
             e.into_iter().map(|e| e / sum).collect()
         }
+        Op::Cumsum => {
+            let add = |sum: &mut f64, v: f64| {
+                *sum += v;
+                Some(*sum)
+            };
+            of_x().scan(0.0, add).collect()
+        }
         Op::LayerNorm => {
             let mean = of_x().sum::<f64>() / columns as f64;
             let variance = of_x().map(|v| (v - mean).powi(2)).sum::<f64>() / columns as f64;
@@ -107,6 +114,7 @@ mod tests {
         let norm = 1.0 / (1.0f64 + 1e-5).sqrt();
         let table: &[ByHand<'_>] = &[
             ("softmax", [2, 3, 1], &[9.0, 9.0, 9.0, 2.0, 2.0, 2.0], &[], &[third, third, third]),
+            ("cumsum", [2, 3, 1], &[9.0, 9.0, 9.0, 2.0, 3.0, 4.0], &[], &[2.0, 5.0, 9.0]),
             (
                 "layer norm",
                 [2, 2, 1],

@@ -39,6 +39,13 @@ pub fn long_softmax<const N: i32>(x: Tensor<f32, 2>, out: TensorMut<f32, 2>) {
     }
 }
 
+/// out = the sums of each element of x and all before it along the last axis; a program keeps its row, of at most N columns, in registers.
+#[triton::kernel(configs = [(N = 4096, num_warps = 8)])]
+pub fn cumulative_sum<const N: i32>(x: Tensor<f32, 2>, out: TensorMut<f32, 2>) {
+    let row = program_id(0);
+    out.store([row, 0], cumsum(x.load([row, 0], [1, N]), 1));
+}
+
 /// out = (x − mean) / √(variance + 10⁻⁵) · weight + bias along the last axis, by way of `f32`.
 #[triton::kernel(configs = [(N = 1024, num_warps = 4), (N = 4096, num_warps = 4), (N = 8192, num_warps = 4)])]
 pub fn layer_norm<const N: i32>(
@@ -139,6 +146,10 @@ impl Tiled for f32 {
                     _ => long_softmax::<8192>(x, out).launch(stream, rows)?,
                 }
             }
+            Op::Cumsum if columns <= 4096 => {
+                let (x, out) = (x.view([rows, columns])?.with_strides(apart)?, out.with_strides(apart)?);
+                cumulative_sum::<4096>(x, out).launch(stream, rows)?;
+            }
             Op::Transpose => {
                 transpose::<f32, 64, 64>(x.view([columns, rows])?, out).launch(stream, rectangles(case, 64))?
             }
@@ -146,7 +157,7 @@ impl Tiled for f32 {
                 let grid = (rows.div_ceil(64), columns.div_ceil(64));
                 matmul_f32::<64, 64, 32>(x.view([rows, k])?, y.view([k, columns])?, out).launch(stream, grid)?;
             }
-            Op::Copy | Op::Add | Op::LayerNorm => return Err(no_kernel(case)),
+            Op::Copy | Op::Add | Op::LayerNorm | Op::Cumsum => return Err(no_kernel(case)),
         }
         Ok(())
     }
@@ -175,7 +186,7 @@ impl Tiled for bf16 {
                 let grid = (rows.div_ceil(128), columns.div_ceil(128));
                 matmul::<bf16, 128, 128, 32>(x.view([rows, k])?, y.view([k, columns])?, out).launch(stream, grid)?;
             }
-            Op::Copy | Op::Add | Op::Softmax => return Err(no_kernel(case)),
+            Op::Copy | Op::Add | Op::Softmax | Op::Cumsum => return Err(no_kernel(case)),
         }
         Ok(())
     }
@@ -201,7 +212,7 @@ fn rectangles(case: &Case, side: usize) -> (usize, usize) {
 pub fn note(case: &Case) -> String {
     let columns = case.shape[1];
     let tile = match (case.op, case.dtype) {
-        (Op::Softmax | Op::LayerNorm, _) => match columns {
+        (Op::Softmax | Op::LayerNorm | Op::Cumsum, _) => match columns {
             0..=1024 => "1x1024",
             1025..=4096 => "1x4096",
             4097..=8192 => "1x8192",

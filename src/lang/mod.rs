@@ -57,7 +57,7 @@
 //! | [`sigmoid(x)`](sigmoid), [`tanh(x)`](tanh), [`erf(x)`](erf) | floats but `f64` | 5 ulp, 3 ulp, 2 ulp |
 //! | [`select(mask, a, b)`](select) | numbers, `bool` | `a` or `b` |
 //!
-//! # Shapes, reductions, products
+//! # Shapes, reductions, scans, products
 //!
 //! | spelling | what it is |
 //! |---|---|
@@ -68,6 +68,8 @@
 //! | [`sum_axis(x, 1)`](sum_axis), [`max_axis`], [`min_axis`], [`argmax_axis`], [`argmin_axis`], [`any_axis`], [`all_axis`] | a tile without that axis |
 //! | [`dot(a, b, acc)`](dot), [`dot(a.precision(Tf32), b, acc)`](Tile::precision) | the product of two matrices |
 //! | [`reduce(x, f)`](reduce), [`reduce_axis(x, 1, f)`](reduce_axis) | a reduction by a closure |
+//! | [`cumsum(x, 1)`](cumsum), [`cumprod`], [`cummax`], [`cummin`] | of each element, and all before it along an axis: a tile of the same shape |
+//! | [`scan(x, 1, f)`](scan), [`scan_reverse(x, 1, f)`](scan_reverse) | the same by a closure; from the end |
 //!
 //! # Memory
 //!
@@ -91,11 +93,13 @@
 //! | `if c { .. } else if d { .. } else { .. }` | `c` is one `bool`; as a value, both branches have one type and shape, or are tuples of such. A compile-time constant chooses its branch: the other one may have another shape |
 //! | `for i in lo..hi` | counts an `i32`, `i64`, `u32` or `u64` up to, but not including, `hi` |
 //! | `for i in (lo..hi).step_by(s)` | the same in steps of `s`, which is positive |
-//! | `while c { .. }` | while `c`, one `bool`, holds |
+//! | `for i in` [`unroll(lo..hi)`](unroll) | the same while compiling: `i` is a compile-time constant in each iteration |
+//! | `while c { .. }`, `loop { .. }` | while `c`, one `bool`, holds; until it is left |
+//! | `break;`, `continue;`, `break 'a;` | leaves a loop, or an iteration; `'a: for ..` names a loop around others |
 //! | `assert!(c)`, `assert!(c, "what is wrong")` | stops the launch unless `c`, a `bool` or every element of a mask, holds |
 //! | `const { assert!(c, "what is wrong") }` | the same at compile time, for each instance |
 //! | `println!("row {}: {}", i, x)` | prints numbers and tiles; a placeholder is `{}` or `{name}` |
-//! | `return;` | ends the program; between the kernel's statements, or in an `if` there |
+//! | `return;` | ends the program; between the kernel's statements, in loops too, or in an `if` there |
 //!
 //! A variable that is assigned in a loop or a branch keeps its element type and shape.
 //!
@@ -200,6 +204,7 @@ mod memory;
 pub mod op;
 mod reduce;
 mod rounding;
+mod scan;
 mod shape;
 mod value;
 mod view;
@@ -207,7 +212,7 @@ mod view;
 pub use atomic::{atomic_add, atomic_and, atomic_cas, atomic_max, atomic_min, atomic_or, atomic_xchg, atomic_xor};
 pub use dot::{Tf32, dot};
 pub use element::{Bitwise, Float, Int, Num};
-pub use index::{arange, num_programs, program_id};
+pub use index::{arange, num_programs, program_id, unroll};
 pub use library::{clamp, erf, round, sigmoid, tanh};
 pub use math::{abs, cos, exp, exp2, fma, log, log2, maximum, minimum, rsqrt, select, sin, sqrt};
 pub use memory::{load, load_or, store};
@@ -216,6 +221,7 @@ pub use reduce::{
     reduce_axis, sum, sum_axis,
 };
 pub use rounding::{ceil, floor, trunc};
+pub use scan::{cummax, cummin, cumprod, cumsum, scan, scan_reverse};
 pub use shape::{full, zeros};
 pub use value::{Ptr, PtrMut, Scalar, Tile};
 pub use view::{Tensor, TensorMut};

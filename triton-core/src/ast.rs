@@ -179,7 +179,7 @@ pub enum Stmt {
         /// Its value, a compile-time constant.
         value: Expr,
     },
-    /// `for var in start..end`, `for var in (start..end).step_by(step)`.
+    /// `for var in start..end`, `for var in (start..end).step_by(step)`, `for var in unroll(range)`.
     For {
         /// The counter: a name, or `_`.
         var: Pattern,
@@ -189,12 +189,14 @@ pub enum Stmt {
         end: Expr,
         /// The distance of two numbers; 1 without it.
         step: Option<Expr>,
+        /// Whether the range stands in `unroll(..)`: its numbers are compile-time constants in the body.
+        unrolled: bool,
         /// What is done for each.
         body: Vec<Stmt>,
         /// The head of the loop.
         span: Span,
     },
-    /// `while cond { .. }`.
+    /// `while cond { .. }`; a `loop` is one whose condition is `true`.
     While {
         /// A scalar `bool`.
         cond: Expr,
@@ -203,8 +205,9 @@ pub enum Stmt {
         /// The keyword.
         span: Span,
     },
-    /// `return;`: the program ends. At the top level of the kernel, or last in an `if` there.
-    Return(Span),
+    /// `break;`, `continue;`, `return;`: what follows is skipped. Between the statements of a loop, of the kernel, or of an `if`
+    /// or block there.
+    Exit(Exit, Span),
     /// `assert!(cond, "message")`.
     Assert {
         /// A scalar `bool`, or a tile of `bool` all of which must hold.
@@ -234,6 +237,35 @@ pub enum Stmt {
     },
     /// An expression for its effect.
     Expr(Expr),
+}
+
+impl Stmt {
+    /// Where it is.
+    pub fn span(&self) -> Span {
+        match self {
+            Stmt::Let { init, .. } => init.span,
+            Stmt::Assign { target, .. } => target.span,
+            Stmt::Const { name, .. } => name.span,
+            Stmt::Expr(expr) => expr.span,
+            Stmt::For { span, .. }
+            | Stmt::While { span, .. }
+            | Stmt::Exit(_, span)
+            | Stmt::Assert { span, .. }
+            | Stmt::ConstAssert { span, .. }
+            | Stmt::Print { span, .. } => *span,
+        }
+    }
+}
+
+/// What a statement leaves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Exit {
+    /// A loop, which has this many others between it and the statement.
+    Break(usize),
+    /// The iteration of such a loop.
+    Continue(usize),
+    /// The program.
+    Return,
 }
 
 /// What a `let` binds.

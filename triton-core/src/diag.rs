@@ -63,7 +63,7 @@ codes! {
     T0118 = "an expression nested too deeply";
     T0119 = "a type argument that is missing, superfluous or of the wrong kind";
     T0120 = "an empty `arange`, or one that does not fit `i32`";
-    T0121 = "a loop that cannot run: a step that is not positive, or a counter of a type that cannot count";
+    T0121 = "a loop that cannot run: a step that is not positive, a counter of a type that cannot count, or too many unrolled iterations";
     T0122 = "a constant assertion that does not hold";
     T0123 = "a shape that a tile cannot have";
     T0124 = "an axis, or an order of axes, that a tile does not have";

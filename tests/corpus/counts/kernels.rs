@@ -200,3 +200,12 @@ pub fn adam(
     let step = m * options.correction1 / (sqrt(s * options.correction2) + 0.00000001);
     weight.store(at, weight.load(at, [512]) - options.rate * step);
 }
+
+/// h[t, c] = a[t, c] · h[t − 1, c] + b[t, c], from 0 on: 256 steps of 8 channels a program.
+#[triton::kernel(num_warps = 8)]
+pub fn selective_scan(a: Tensor<f32, 2>, b: Tensor<f32, 2>, h: TensorMut<f32, 2>) {
+    let channel = program_id(0) * 8;
+    let steps = (a.load([0, channel], [256, 8]), b.load([0, channel], [256, 8]));
+    let (_, state) = scan(steps, 0, |(a, b), (aa, bb)| (a * aa, aa * b + bb));
+    h.store([0, channel], state);
+}

@@ -5,9 +5,6 @@ use triton::prelude::*;
 fn calls(x: Ptr<f32>, out: PtrMut<f32>, n: i32) {
     let i = arange(0, 64);
     let a = load(x + i, i < n);
-    let c = cumsum(a);
-    //~ `cumsum`: the language has no function `cumsum` [T0129]
-    //~   help: the language has no scan yet; a reduction is `reduce(x, |a, b| ..)`
     let d = where_(i < n, a, 0.0);
     //~ `where_`: the language has no function `where_` [T0129]
     //~   help: write `select(mask, a, b)`
@@ -33,14 +30,12 @@ fn calls(x: Ptr<f32>, out: PtrMut<f32>, n: i32) {
     //~ `gather`: the language has no function `gather` [T0129]
     //~   help: a gather is a load: `load(p + index, mask)`
     let m = join(a, a);
-    //~ `join`: the language has no function `join` [T0129]
-    //~   help: the language does not have it
     let o = zeros_like(a);
     //~ `zeros_like`: the language has no function `zeros_like` [T0129]
     //~   help: write `zeros::<T>(shape)`
     let p = associative_scan(a, 0, add);
     //~ `associative_scan`: the language has no function `associative_scan` [T0129]
-    //~   help: the language has no scan yet; a reduction is `reduce(x, |a, b| ..)`
+    //~   help: write `scan(x, axis, |a, b| ..)`
     let q = make_block_ptr(x, n);
     //~ `make_block_ptr`: the language has no function `make_block_ptr` [T0129]
     //~   help: a view is a parameter, `x: Tensor<f32, 2>`, and is read with `x.load([i, j], [64, 64])`
@@ -115,7 +110,7 @@ fn module(x: Ptr<f32>, out: PtrMut<f32>, n: i32) {
     //~   help: write `.to::<f32>()`
     let d = tl.cumsum(n, 0);
     //~ `tl`: `tl.cumsum(..)` is not Rust [T0129]
-    //~   help: the language has no scan yet; a reduction is `reduce(x, |a, b| ..)`
+    //~   help: write `cumsum(x, axis)`
     let e = torch.zeros(n);
     //~ `torch`: `torch.zeros(..)` is not Rust [T0129]
     //~   help: write `zeros(shape)`

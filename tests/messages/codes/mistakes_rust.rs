@@ -19,8 +19,6 @@ fn control(x: Ptr<f32>, out: PtrMut<f32>, n: i32) {
     //~ `mut i`: the counter of a `for` cannot be `mut` [T0015]
     //~   help: write `for i in ..`, or `for _ in ..`
     loop {}
-    //~ `loop`: `loop` is not part of the kernel language [T0015]
-    //~   help: write `while condition { .. }`
     while let Some(v) = n {}
     //~ `let`: a `let` condition is not part of the kernel language [T0015]
     //~   help: write a condition of `bool`, such as `a == b`
@@ -30,23 +28,15 @@ fn control(x: Ptr<f32>, out: PtrMut<f32>, n: i32) {
     for i in 0..n {
         if i == 3 {
             break;
-            //~ `break`: `break` is not part of the kernel language [T0015]
-            //~   help: let the condition of a `while` end the loop
         }
         if i == 4 {
             continue;
-            //~ `continue`: `continue` is not part of the kernel language [T0015]
-            //~   help: put what it would skip into an `if`
         }
         if i == 5 {
             return;
-            //~ `return`: a `return` in a loop is not part of the kernel language [T0015]
-            //~   help: let the loop end by its condition, and write `if .. { return; }` after it
         }
     }
     'outer: for i in 0..n {}
-    //~ `'outer`: a label is not part of the kernel language [T0015]
-    //~   help: a loop ends by its condition or range: there is no `break` to name it
     match n {
     //~ `match`: `match` is not part of the kernel language [T0015]
     //~   help: write `if a == b { .. } else { .. }`, or, element by element, `select(a == b, x, y)`
@@ -75,7 +65,7 @@ fn control(x: Ptr<f32>, out: PtrMut<f32>, n: i32) {
     //~ `(1, 2).0`: a field with a number is not part of the kernel language [T0001]
     //~   help: destructure a tuple with `let (a, b) = ..`
     let h = |v: i32| v + 1;
-    //~ `|v: i32| v + 1`: a closure outside an argument of `reduce` or `reduce_axis` is not part of the kernel language [T0016]
+    //~ `|v: i32| v + 1`: a closure outside an argument of `reduce`, `reduce_axis`, `scan` or `scan_reverse` is not part of the kernel language [T0016]
     //~   help: write a `#[triton::function]` beside the kernel
     let j = "text";
     //~ `"text"`: a string or byte literal is not part of the kernel language [T0018]

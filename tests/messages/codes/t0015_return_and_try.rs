@@ -6,13 +6,6 @@ fn kernel(x: PtrMut<f32>, n: i32) {
     let v = load(x, true)?;
     //~ `?`: `?` is not part of the kernel language [T0015]
     //~   help: nothing in a kernel returns a `Result`
-    for i in 0..n {
-        if i == 2 {
-            return;
-            //~ `return`: a `return` in a loop is not part of the kernel language [T0015]
-            //~   help: let the loop end by its condition, and write `if .. { return; }` after it
-        }
-    }
     let w = if n > 0 {
         return;
         //~ `return`: a `return` inside an expression is not part of the kernel language [T0015]

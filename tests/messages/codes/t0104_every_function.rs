@@ -94,6 +94,28 @@ fn reductions(x: Ptr<f32>, m: Ptr<bool>) {
     //~ `m` in column 25: `argmin_axis` is not defined on `tile of bool[8,8]` [T0104]
     //~   note: it is defined on `i8`, `i16`, `i32`, `i64`, `u8`, `u16`, `u32`, `u64`, `f16`, `bf16`, `f32`, `f64`
     //~   help: convert with `.to::<..>()` where that is meant
+    let _ = cumsum(m, 0);
+    //~ `m` in column 20: `cumsum` is not defined on `tile of bool[8,8]` [T0104]
+    //~   note: it is defined on `i8`, `i16`, `i32`, `i64`, `u8`, `u16`, `u32`, `u64`, `f16`, `bf16`, `f32`, `f64`
+    //~   help: convert with `.to::<..>()` where that is meant
+    let _ = cumprod(m, 0);
+    //~ `m` in column 21: `cumprod` is not defined on `tile of bool[8,8]` [T0104]
+    //~   note: it is defined on `i8`, `i16`, `i32`, `i64`, `u8`, `u16`, `u32`, `u64`, `f16`, `bf16`, `f32`, `f64`
+    //~   help: convert with `.to::<..>()` where that is meant
+    let _ = cummax(m, 1);
+    //~ `m` in column 20: `cummax` is not defined on `tile of bool[8,8]` [T0104]
+    //~   note: it is defined on `i8`, `i16`, `i32`, `i64`, `u8`, `u16`, `u32`, `u64`, `f16`, `bf16`, `f32`, `f64`
+    //~   help: convert with `.to::<..>()` where that is meant
+    let _ = cummin(m, 1);
+    //~ `m` in column 20: `cummin` is not defined on `tile of bool[8,8]` [T0104]
+    //~   note: it is defined on `i8`, `i16`, `i32`, `i64`, `u8`, `u16`, `u32`, `u64`, `f16`, `bf16`, `f32`, `f64`
+    //~   help: convert with `.to::<..>()` where that is meant
+    let _ = scan(x, 0, |a, b| a < b);
+    //~ `a < b`: the closure yields `bool`, `f32` is scanned [T0115]
+    //~   help: yield a number of the tile's element type: convert with `.to::<..>()`
+    let _ = scan_reverse(x, 1, |a, b| a < b);
+    //~ `a < b`: the closure yields `bool`, `f32` is scanned [T0115]
+    //~   help: yield a number of the tile's element type: convert with `.to::<..>()`
     let _ = reduce_axis(x, 0, |a, b| a < b);
     //~ `a < b`: the closure yields `bool`, `f32` is reduced [T0115]
     //~   help: yield a number of the tile's element type: convert with `.to::<..>()`

@@ -10,6 +10,12 @@ fn kernel(a: Tensor<f32, 2>, out: PtrMut<f32>) {
     let s = sum_axis(arange(0, 16), 0);
     //~ `sum_axis(arange(0, 16), 0)`: `sum_axis` yields a tile, `tile of i32[16]` has one axis [T0124]
     //~   help: write `sum(..)` for a number
+    let c = cumsum(v, 2);
+    //~ `2`: axis 2 of `tile of f32[16,16]`: it must be from 0 to 1 [T0124]
+    //~   help: axes are counted from 0, outermost first
+    let d = scan(arange(0, 16), 1, |a, b| a + b);
+    //~ `1` in column 33: axis 1 of `tile of i32[16]`: it must be from 0 to 0 [T0124]
+    //~   help: axes are counted from 0, outermost first
     let t = arange(0, 16).transpose();
     //~ `transpose`: `transpose` exchanges the last two axes, `tile of i32[16]` has one [T0124]
     //~   help: insert one with `x.expand_dims(0)`

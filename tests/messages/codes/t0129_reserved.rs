@@ -17,9 +17,9 @@ fn maximum(a: f32, b: f32) -> f32 {
 
 #[triton::kernel]
 fn reserved(x: PtrMut<f32>) {
-    store(x, cumsum(load(x, true)), true);
-    //~ `cumsum`: the language has no function `cumsum` [T0129]
-    //~   help: the language has no scan yet; a reduction is `reduce(x, |a, b| ..)`
+    store(x, topk(load(x, true)), true);
+    //~ `topk`: the language has no function `topk` [T0129]
+    //~   help: the language does not have it
 }
 
 #[triton::kernel]

@@ -1,4 +1,4 @@
-//! Random steps without control flow: elementwise operations, changes of shape, reductions, products.
+//! Random steps without control flow: elementwise operations, changes of shape, reductions, scans, products.
 
 use super::program::{Gen, Tile, dims, elements, ty};
 use triton_core::types::{Class, DType};
@@ -12,7 +12,7 @@ impl Gen<'_> {
         if self.buffers.len() + self.axes.len() > MOST_BUFFERS {
             return;
         }
-        match self.random.below(34) {
+        match self.random.below(36) {
             0..6 => self.elementwise(),
             6..8 => self.compare(),
             8..10 => self.convert(),
@@ -36,6 +36,7 @@ impl Gen<'_> {
             27 => self.assertion(),
             28 if self.depth < 2 => self.walk(),
             29..34 => self.view(),
+            34 | 35 => self.scan(),
             _ => self.elementwise(),
         }
     }
@@ -174,7 +175,8 @@ impl Gen<'_> {
             operands.push(self.operand(dtype, &a.shape));
         }
         let results: Vec<usize> = operands.iter().map(|_| self.id()).collect();
-        let (firsts, seconds) = self.open_reduce(&operands, &results, axis);
+        let shape = without(&a.shape, axis);
+        let (firsts, seconds) = self.open_fold("reduce", &operands, &results, axis, &shape);
         let mut combined = Vec::new();
         for (k, tile) in operands.iter().enumerate() {
             let words: &[&str] = match tile.dtype.class() {
@@ -211,7 +213,8 @@ impl Gen<'_> {
         };
         let operands = [a.clone(), index];
         let results = [self.id(), self.id()];
-        let (x, y) = self.open_reduce(&operands, &results, axis);
+        let shape = without(&a.shape, axis);
+        let (x, y) = self.open_fold("reduce", &operands, &results, axis, &shape);
         let bool = |g: &mut Self, what: String| g.op(&what, DType::Bool, &[]);
         let word = self.random.pick(&["gt", "lt"]);
         let greater = bool(self, format!("{word} v{}, v{}", y[0], x[0]));
@@ -224,15 +227,53 @@ impl Gen<'_> {
         self.close_reduce(&operands, &results, &[value, place], axis);
     }
 
-    fn open_reduce(&mut self, operands: &[Tile], results: &[usize], axis: usize) -> (Vec<usize>, Vec<usize>) {
+    /// A scan, whose order is the same in all layouts: so its combination is any.
+    fn scan(&mut self) {
+        let a = self.tile();
+        if a.shape.is_empty() {
+            return self.elementwise();
+        }
+        let (axis, shape) = (self.random.below(a.shape.len()), a.shape.clone());
+        let mut operands = vec![a];
+        for _ in 0..self.random.pick(&[0, 0, 1, 2]) {
+            let dtype = self.any_type();
+            operands.push(self.operand(dtype, &shape));
+        }
+        let results: Vec<usize> = operands.iter().map(|_| self.id()).collect();
+        let word = self.random.pick(&["scan", "scan_reverse"]);
+        let (firsts, seconds) = self.open_fold(word, &operands, &results, axis, &shape);
+        let mut combined = Vec::new();
+        for (k, tile) in operands.iter().enumerate() {
+            let words: &[&str] = match tile.dtype.class() {
+                Class::Bool => &["and", "or", "xor"],
+                Class::Signed | Class::Unsigned => &["add", "sub", "mul", "min", "max", "and", "or", "xor"],
+                Class::Float => &["add", "sub", "mul", "min", "max"],
+            };
+            let word = self.random.pick(words);
+            combined.push(self.op(&format!("{word} v{}, v{}", firsts[k], seconds[k]), tile.dtype, &[]));
+        }
+        self.close_fold(&combined);
+        for (tile, &id) in operands.iter().zip(&results) {
+            self.keep(id, tile.dtype, &shape, None);
+        }
+    }
+
+    fn open_fold(
+        &mut self,
+        word: &str,
+        operands: &[Tile],
+        results: &[usize],
+        axis: usize,
+        shape: &[u32],
+    ) -> (Vec<usize>, Vec<usize>) {
         let firsts: Vec<usize> = operands.iter().map(|_| self.id()).collect();
         let seconds: Vec<usize> = operands.iter().map(|_| self.id()).collect();
         let ids: Vec<usize> = operands.iter().map(|t| t.id).collect();
-        let types: Vec<String> = operands.iter().map(|t| ty(t.dtype, &without(&t.shape, axis))).collect();
+        let types: Vec<String> = operands.iter().map(|t| ty(t.dtype, shape)).collect();
         let params = firsts.iter().chain(&seconds).zip(operands.iter().chain(operands));
         let params: Vec<String> = params.map(|(v, t)| format!("v{v}: {}", t.dtype)).collect();
         self.put(&format!(
-            "{} = reduce {axis}, any with {} : {} {{ |{}|",
+            "{} = {word} {axis}, any with {} : {} {{ |{}|",
             list(results),
             list(&ids),
             types.join(", "),
@@ -242,10 +283,14 @@ impl Gen<'_> {
         (firsts, seconds)
     }
 
-    fn close_reduce(&mut self, operands: &[Tile], results: &[usize], combined: &[usize], axis: usize) {
+    fn close_fold(&mut self, combined: &[usize]) {
         self.put(&format!("yield with {}", list(combined)));
         self.depth -= 1;
         self.put("}");
+    }
+
+    fn close_reduce(&mut self, operands: &[Tile], results: &[usize], combined: &[usize], axis: usize) {
+        self.close_fold(combined);
         let shape = without(&operands[0].shape, axis);
         for (tile, &id) in operands.iter().zip(results) {
             self.keep(id, tile.dtype, &shape, None);

@@ -1,7 +1,9 @@
 //! The list of cases.
 
 use crate::case::Case;
-use crate::{atomics, casts, closures, control, functions, operators, pointers, products, reductions, shapes, views};
+use crate::{
+    atomics, casts, closures, control, functions, operators, pointers, products, reductions, scans, shapes, views,
+};
 use std::collections::BTreeSet;
 
 /// Every case.
@@ -19,6 +21,7 @@ pub fn cases() -> Vec<Case> {
         shapes::cases,
         reductions::cases,
         closures::cases,
+        scans::cases,
         products::cases,
         control::cases,
     ];

@@ -13,6 +13,7 @@
 //! | a function of one float | a row of [`functions`] |
 //! | an operator or an exact function | a row of [`operators`] |
 //! | a reduction, an atomic update | a row of [`reductions`], [`atomics`] |
+//! | a scan | an output of [`scans`] |
 //!
 //! Without options, as by `cargo test`, everything runs on the CPU and on the simulator. On the simulator the seed decides the order
 //! of programs and warps too. Each case begins anew with it, so that `--filter NAME --seed S` repeats what was found, and
@@ -37,6 +38,7 @@ mod pointers;
 mod products;
 mod reductions;
 mod reference;
+mod scans;
 mod shapes;
 mod value;
 mod views;

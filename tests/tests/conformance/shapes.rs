@@ -43,6 +43,18 @@ fn reshape<T: Element, const A: i32, const B: i32, const C: i32, const D: i32>(x
     store(out + by_columns, v.reshape([C, D]), true);
 }
 
+/// The transpose of a matrix of each shape, one after the other.
+#[triton::kernel(T = [bool, i8, i32, i64, f16, f64], configs = [
+    (LOG = 1, N = 2, num_warps = 1), (LOG = 6, N = 64, num_warps = 2), (LOG = 9, N = 512, num_warps = 4),
+])]
+fn turned<T: Element, const LOG: i32, const N: i32>(x: Ptr<T>, out: PtrMut<T>) {
+    let mut v = load(x + arange(0, N), true);
+    for k in unroll(0..LOG) {
+        v = v.reshape([1 << k, N >> k]).transpose().reshape([N]);
+    }
+    store(out + arange(0, N), v, true);
+}
+
 /// A matrix repeated along a new axis.
 #[triton::kernel(T = [bool, i8, i16, i32, i64, u8, u16, u32, u64, f16, bf16, f32, f64], configs = [
     (AXIS = 0, A = 8, B = 4, C = 16, num_warps = 1),
@@ -184,6 +196,7 @@ macro_rules! each {
         each!(@reshape $into, t, $t, (8, 32, 16, 16, 1) (1, 256, 64, 4, 4) (64, 8, 512, 1, 8));
         each!(@expand $into, t, $t, (0, 8, 4, 16, 1) (1, 4, 8, 16, 4) (2, 4, 16, 8, 8));
         each!(@broadcast $into, t, $t, (16, 32, 1) (64, 4, 4) (1, 1, 2));
+        each!(@pairs $into, t, $t, (1, 2, 1) (1, 64, 4) (16, 32, 2) (64, 64, 8));
         each!(@mixed $into, t, $t, (16, 32, 2) (8, 64, 8));
         each!(@fill $into, t, $t, (1, 1, 1) (16, 32, 2) (4, 256, 8));
     })* };
@@ -202,6 +215,11 @@ macro_rules! each {
         $into.push(moved(&["reshape"], format!("[{}x{}] to [{}x{}] warps {}", $a, $b, $c, $d, $warps), $dtype, [$a * $b; 2],
             [|dims, i| i % dims[0] * dims[1] + i / dims[0]],
             (&[$c, $d], |run| launch!(run, reshape::<$t, $a, $b, $c, $d>(&run.ptr(), &mut run.ptr())))));
+    )* };
+    (@turned $into:ident, $(($t:ident, $log:literal, $n:literal, $warps:literal))*) => { $(
+        $into.push(moved(&["unroll"], format!("[{}] warps {}", $n, $warps), <$t>::DTYPE, [$n; 2],
+            [|dims, i| (0..dims[0]).rev().fold(i, |i, k| i % (1 << k) * (dims[1] >> k) + i / (1 << k))],
+            (&[$log, $n], |run| launch!(run, turned::<$t, $log, $n>(&run.ptr(), &mut run.ptr())))));
     )* };
     (@expand $into:ident, $dtype:ident, $t:ident, $(($axis:literal, $a:literal, $b:literal, $c:literal, $warps:literal))*) => { $(
         $into.push(moved(&["expand_dims"], format!("[4x16] along {} warps {}", $axis, $warps), $dtype, [64, 512],
@@ -236,6 +254,7 @@ macro_rules! each {
 pub fn cases() -> Vec<Case> {
     let mut cases = Vec::new();
     each!(cases, bool i8 i16 i32 i64 u8 u16 u32 u64 f16 bf16 f32 f64);
+    each!(@turned cases, (bool, 1, 2, 1) (i8, 6, 64, 2) (i32, 9, 512, 4) (i64, 6, 64, 2) (f16, 9, 512, 4) (f64, 9, 512, 4));
     each!(@count cases, (0, 1, 1) (-64, 128, 1) (5, 1024, 4) (2147483519, 128, 2) (-2147483647, 256, 8));
     for grid in [[1, 1, 1], [7, 1, 1], [1, 5, 3], [4, 3, 2]] {
         let [x, y, z] = grid;

@@ -184,3 +184,32 @@ fn blocks_shadow_outer_variables() -> triton::Result<()> {
     }
     Ok(())
 }
+
+/// Branches that assign alike: constants, and values from before the `if`.
+#[triton::kernel]
+fn alike(out: PtrMut<i32>, n: i32) {
+    let (mut size, mut x, twice) = (1, 0, 2 * n);
+    store(out, x + size, true);
+    if n > 2 {
+        size = 4;
+        x = twice;
+    } else {
+        x = twice;
+        size = 4;
+    }
+    store(out + arange(0, size), x, true);
+}
+
+#[test]
+fn branches_that_assign_alike() -> triton::Result<()> {
+    for device in devices() {
+        let stream = device.stream()?;
+        for n in [1, 5] {
+            let mut out = stream.zeros::<i32>(4)?;
+            // SAFETY: four elements.
+            unsafe { alike(&mut out, n).launch(&stream, 1)? };
+            assert_eq!(stream.download(&out)?, [2 * n; 4], "{device}");
+        }
+    }
+    Ok(())
+}

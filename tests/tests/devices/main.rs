@@ -9,6 +9,7 @@ mod assertions;
 mod atomics;
 mod control;
 mod corpus;
+mod exits;
 mod exp;
 mod index;
 mod logic;
@@ -18,8 +19,10 @@ mod matmul;
 mod padding;
 mod random;
 mod reduce;
+mod scan;
 mod sim;
 mod undefined;
+mod unroll;
 mod views;
 
 use triton::prelude::*;

@@ -7,7 +7,6 @@ use syn::{Expr, ExprCall, ExprLit, ExprMethodCall, Lit, Local, Macro, Pat};
 
 /// Messages without a case, and why.
 const WITHOUT: &[(&str, &str)] = &[
-    ("a `return` here is not part of the kernel language", "the parser refuses it first"),
     ("this literal is not a number of `f32`", "every float literal is one"),
     ("this is called by the attributes of `triton`, not by hand", "no case does"),
 ];

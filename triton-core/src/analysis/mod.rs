@@ -7,5 +7,6 @@ pub mod interval;
 pub mod liveness;
 pub mod pressure;
 pub mod spills;
+pub mod stepped;
 pub mod storage;
 pub mod stride;

@@ -6,12 +6,13 @@
 
 use crate::analysis::axis::{self, AxisInfo};
 use crate::analysis::liveness::{self, LiveInterval};
+use crate::analysis::stepped;
 use crate::entity::SideTable;
 use crate::ir::{Function, InstData, Value};
 use crate::layout::Layout;
 use crate::metadata::Target;
 use crate::ops::kinds::UnaryKind;
-use crate::ops::{Access, AccessEffect, Effect, LayoutRule, Location, Memory, Op};
+use crate::ops::{Access, AccessEffect, DotKind, Effect, FoldKind, LayoutRule, Location, Memory, Op};
 use crate::span::Span;
 use crate::types::{DType, Elem, Shape};
 
@@ -30,6 +31,12 @@ const ADDRESSES: u32 = 32;
 
 /// Registers of what is folded as it arrives, sixteen bytes at a time.
 pub(super) const FOLDED: u32 = 4;
+
+/// Bytes along K of a row or a column that a product has loaded at a time: two atoms of tensor cores.
+const AHEAD: u32 = 64;
+
+/// The same without tensor cores: a vector, and the next one.
+const AHEAD_FMA: u32 = 32;
 
 /// Registers below which no occupancy is requested: it is high enough.
 const FEW: u32 = 20;
@@ -63,7 +70,14 @@ pub fn wanted_blocks(func: &Function, target: Target) -> u32 {
 /// between 20 fewer and 22 more to avoid spills.
 pub fn registers(func: &Function, facts: &SideTable<Value, AxisInfo>) -> u32 {
     let temporaries = |data: &InstData| temporaries(func, facts, data) + addresses(func, facts, data);
-    peak(func, &words(func, facts), temporaries).0 + WORKING
+    peak(func, &words(func, facts), temporaries).0 + WORKING + stepped_addresses(func)
+}
+
+/// Registers of the addresses that the loop with most of them steps.
+fn stepped_addresses(func: &Function) -> u32 {
+    let loops = func.walk().into_iter().filter(|&inst| matches!(func.insts[inst].op, Op::For { .. }));
+    let addresses = loops.map(|inst| stepped::stepped(func, func.insts[inst].regions[0]).len());
+    2 * addresses.max().unwrap_or(0) as u32
 }
 
 /// The most registers that are live at one point, where values and temporary registers take as many as is said, and the operation
@@ -104,6 +118,9 @@ pub(super) fn peak(
 
 /// Temporary registers of an instruction, without those of addresses.
 pub(super) fn temporaries(func: &Function, facts: &SideTable<Value, AxisInfo>, data: &InstData) -> u32 {
+    if let Op::Dot { .. } = data.op {
+        return fragments(func, &data.op);
+    }
     if matches!(data.op, Op::Unary { kind: UnaryKind::Sin | UnaryKind::Cos, .. }) {
         return SINE;
     }
@@ -118,6 +135,20 @@ fn addresses(func: &Function, facts: &SideTable<Value, AxisInfo>, data: &InstDat
     let width = axis::vector_width(func, facts, at) as u32;
     // Where elements are accessed one by one, each has its own mask, too.
     (if width == 1 { 3 } else { 2 }) * (registers / width).clamp(1, ADDRESSES)
+}
+
+/// Registers of the fragments that a product loads from shared memory: [`AHEAD`] or [`AHEAD_FMA`] bytes along K of each row and column.
+fn fragments(func: &Function, op: &Op) -> u32 {
+    let Op::Dot { kind, a, .. } = *op else { return 0 };
+    let ahead = if kind == DotKind::Fma { AHEAD_FMA } else { AHEAD };
+    let words = |(operand, layout): (Value, Layout)| {
+        let ty = func.ty(operand);
+        let depth = ty.shape.dims()[usize::from(operand == a)];
+        let bytes = ty.elem.bits().div_ceil(8);
+        let ahead = (ahead / bytes).min(depth);
+        (layout.registers() as u32 * bytes / 4).div_ceil(depth / ahead.max(1))
+    };
+    func.shared_operands(op).into_iter().map(words).sum()
 }
 
 /// Where an instruction accesses global memory by vectors.
@@ -158,7 +189,7 @@ fn folded(func: &Function) -> SideTable<Value, bool> {
     let (mut folded, mut cast) = (SideTable::new(false), SideTable::new(false));
     for inst in func.walk() {
         let data = &func.insts[inst];
-        let folds = matches!(data.op, Op::Reduce { .. });
+        let folds = matches!(data.op, Op::Fold { kind: FoldKind::Reduce, .. });
         let elementwise = data.op.layout_rule() == LayoutRule::Elementwise && data.op.effect() == Effect::Pure;
         data.for_each_operand(|v| {
             folded[v] &= folds || cast[v] && elementwise;

@@ -15,7 +15,7 @@ use crate::entity::SideTable;
 use crate::ir::{Block, Function, InstData, Value};
 use crate::layout::Mem;
 use crate::metadata::Target;
-use crate::ops::{Effect, LayoutRule, Op};
+use crate::ops::{Effect, FoldKind, LayoutRule, Op};
 use crate::span::Span;
 use crate::types::Shape;
 
@@ -151,7 +151,9 @@ impl Use {
             Use::ToShared
         } else if matches!(data.op, Op::Store { value, .. } if stores(value)) {
             Use::ToGlobal
-        } else if matches!(data.op, Op::Reduce { .. }) || matches!(data.op, Op::Dot { acc, .. } if acc != operand) {
+        } else if matches!(data.op, Op::Fold { kind: FoldKind::Reduce, .. })
+            || matches!(data.op, Op::Dot { acc, .. } if acc != operand)
+        {
             Use::Consumed
         } else if data.op.layout_rule() == LayoutRule::Elementwise && data.op.effect() == Effect::Pure {
             Use::Elementwise

@@ -10,6 +10,7 @@
 mod assertions;
 mod clock;
 mod fault;
+mod fold;
 mod location;
 mod padding;
 mod pages;
@@ -24,7 +25,7 @@ pub use fault::ProgramFault;
 use crate::ir::{Block, Function, InstData, Stage, Value};
 use crate::metadata::Arg;
 use crate::ops::eval::{self, DivisionError};
-use crate::ops::{BitOrder, Effect, LayoutRule, Location, Op, Outer};
+use crate::ops::{Location, Op, Outer};
 use crate::span::Span;
 use crate::types::{Constant, DType, Elem};
 use location::Reached;
@@ -211,10 +212,14 @@ impl Machine<'_> {
                 Op::Yield {} => return Ok(self.take(&inst.args)),
                 Op::For { start, end, step } => self.run_for(inst, [start, end, step])?,
                 Op::While {} => self.run_while(inst)?,
-                Op::Reduce { axis, order } => self.run_reduce(inst, axis as usize, order)?,
+                Op::Fold { kind, axis, order } => self.run_fold(inst, kind, axis as usize, order)?,
                 Op::SharedAlloc { .. } | Op::SharedStore { .. } | Op::SharedLoad { .. } | Op::Sync { .. } => {
                     let result = self.shared(inst).map_err(|what| self.error(inst, &what))?;
                     self.bind(&inst.results, vec![result]);
+                }
+                Op::Dot { a, b, acc, .. } => {
+                    let sums = self.run_product(inst, [a, b, acc]).map_err(|what| self.error(inst, &what))?;
+                    self.bind(&inst.results, vec![sums]);
                 }
                 Op::Assert { cond, message } => self.assertion(cond, message)?,
                 Op::Print { text, values } => self.memory.print(&self.lines(text, values.as_slice())),
@@ -239,7 +244,6 @@ impl Machine<'_> {
                 | Op::Reshape { .. }
                 | Op::Permute { .. }
                 | Op::Convert { .. }
-                | Op::Dot { .. }
                 | Op::Cast { .. }
                 | Op::Select { .. }
                 | Op::Offset { .. }
@@ -294,63 +298,6 @@ impl Machine<'_> {
         Ok(())
     }
 
-    /// Elements along the axis are combined in pairs, one bit of the index after the other; all pairs of a bit at once.
-    fn run_reduce(&mut self, inst: &InstData, axis: usize, order: BitOrder) -> Result<(), RunError> {
-        let func = self.func;
-        let shape = func.ty(inst.args[0]).shape;
-        let extent = shape.dims()[axis] as usize;
-        let inner: usize = shape.dims()[axis + 1..].iter().map(|&d| d as usize).product();
-        let outer: usize = shape.dims()[..axis].iter().map(|&d| d as usize).product();
-        let mut tiles = self.take(&inst.args);
-        let mut folded = 0;
-        for bit in order.bits(extent.trailing_zeros()) {
-            let bit = 1usize << bit;
-            folded |= bit;
-            let firsts: Vec<usize> = (0..extent).filter(|k| k & folded == 0).collect();
-            let indices =
-                |k: usize| (0..outer).flat_map(move |o| (0..inner).map(move |i| (o * extent + k) * inner + i));
-            let gather = |tile: &Vec<u64>, other: usize| -> Vec<u64> {
-                firsts.iter().flat_map(|&k| indices(k | other)).map(|at| tile[at]).collect()
-            };
-            let params: Vec<Vec<u64>> =
-                tiles.iter().map(|t| gather(t, 0)).chain(tiles.iter().map(|t| gather(t, bit))).collect();
-            let combined = self.lambda(inst.regions[0], params).map_err(|what| self.error(inst, &what))?;
-            for (tile, values) in tiles.iter_mut().zip(combined) {
-                firsts.iter().flat_map(|&k| indices(k)).zip(values).for_each(|(at, bits)| tile[at] = bits);
-            }
-        }
-        let left: Vec<usize> = (0..extent).filter(|k| k & folded == 0).collect();
-        let at = |o: usize| left.iter().flat_map(move |&k| (0..inner).map(move |i| (o * extent + k) * inner + i));
-        let first = |tile: Vec<u64>| (0..outer).flat_map(at).map(|at| tile[at]).collect();
-        let results = tiles.into_iter().map(first).collect();
-        self.bind(&inst.results, results);
-        Ok(())
-    }
-
-    /// A region of elementwise operations on scalars, for many scalars at once.
-    fn lambda(&mut self, region: Block, params: Vec<Vec<u64>>) -> Result<Vec<Vec<u64>>, String> {
-        let func = self.func;
-        let count = params.first().map_or(0, Vec::len);
-        self.bind(&func.blocks[region].params, params);
-        for (_, inst) in func.block(region) {
-            if inst.op == (Op::Yield {}) {
-                return Ok(self.take(&inst.args));
-            }
-            let elementwise = inst.op.effect() == Effect::Pure && inst.op.layout_rule() == LayoutRule::Elementwise;
-            let result = if let Op::Const { value: Constant { bits, .. } }
-            | Op::Outer { value: Outer::Known(bits), .. } = inst.op
-            {
-                vec![bits; count]
-            } else if elementwise {
-                self.step(inst)?
-            } else {
-                return Err(format!("`{}` in the combination of a reduction", inst.op.mnemonic()));
-            };
-            self.bind(&inst.results, vec![result]);
-        }
-        Ok(Vec::new())
-    }
-
     fn value(&self, value: Value) -> &[u64] {
         &self.values[value.0 as usize]
     }
@@ -397,7 +344,6 @@ impl Machine<'_> {
                 let compare = value(compare);
                 self.update(to, dtype, &|i, old| if old == compare[i] { x[i] } else { old })
             }
-            Op::Dot { a, b, acc, .. } => self.product(a, b, acc),
             _ => {
                 let result =
                     evaluate(self.func, &inst.op, inst.results.first().copied(), &|v| Some(Cow::Borrowed(value(v))));

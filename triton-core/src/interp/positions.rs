@@ -1,7 +1,7 @@
 //! Which thread accesses which element of a tile, by layout: enumerated once in a run.
 
 use crate::ir::{Function, LayoutId, MemId};
-use crate::layout::{LANES, Layout, access};
+use crate::layout::{LANES, Layout, Mem, access};
 use std::collections::HashMap;
 use std::rc::Rc;
 
@@ -38,17 +38,25 @@ pub(super) struct Tile {
 #[derive(Default)]
 pub(super) struct Positions {
     of: HashMap<Tile, Rc<[Position]>>,
+    of_operands: HashMap<(Layout, MemId), Rc<[Position]>>,
 }
 
 impl Positions {
     /// All accesses, thread by thread.
     pub(super) fn of(&mut self, func: &Function, tile: Tile) -> Rc<[Position]> {
-        self.of.entry(tile).or_insert_with(|| enumerate(func, tile)).clone()
+        let Tile { layout, mem, by } = tile;
+        let (layout, mem) = (layout.map(|id| &func.layouts[id]), mem.map(|id| &func.mems[id]));
+        self.of.entry(tile).or_insert_with(|| enumerate(func, layout, mem, by)).clone()
+    }
+
+    /// The same of an operand that a product reads from shared memory.
+    pub(super) fn of_operand(&mut self, func: &Function, layout: &Layout, mem: MemId) -> Rc<[Position]> {
+        let positions = || enumerate(func, Some(layout), Some(&func.mems[mem]), By::Readers);
+        self.of_operands.entry((layout.clone(), mem)).or_insert_with(positions).clone()
     }
 }
 
-fn enumerate(func: &Function, Tile { layout, mem, by }: Tile) -> Rc<[Position]> {
-    let (layout, mem) = (layout.map(|id| &func.layouts[id]), mem.map(|id| &func.mems[id]));
+fn enumerate(func: &Function, layout: Option<&Layout>, mem: Option<&Mem>, by: By) -> Rc<[Position]> {
     let readers = layout.zip(mem).filter(|_| by == By::Readers);
     let readers = readers.map(|(layout, mem)| access::readers(layout, mem));
     let position = |(thread, element)| {

@@ -1,17 +1,27 @@
 //! Products of tiles: most of the arithmetic that the interpreter does.
 
 use super::Machine;
-use crate::ir::Value;
+use crate::ir::{InstData, Value};
 use crate::ops::eval;
 use crate::types::DType;
 
 impl Machine<'_> {
+    /// `acc + a · b` of operands in registers or in shared memory.
+    pub(super) fn run_product(&mut self, inst: &InstData, [a, b, acc]: [Value; 3]) -> Result<Vec<u64>, String> {
+        let mut loaded = [None, None];
+        for (operand, layout) in self.func.shared_operands(&inst.op) {
+            loaded[usize::from(operand == b)] = Some(self.operand(operand, &layout)?);
+        }
+        let [x, y] = &loaded;
+        self.product([a, b, acc], x.as_deref().unwrap_or(self.value(a)), y.as_deref().unwrap_or(self.value(b)))
+    }
+
     /// `acc + a · b`, along K upwards; every product is added without being rounded first.
-    pub(super) fn product(&self, a: Value, b: Value, acc: Value) -> Result<Vec<u64>, String> {
+    fn product(&self, [a, b, acc]: [Value; 3], x: &[u64], y: &[u64]) -> Result<Vec<u64>, String> {
         let (k, n) = (self.func.ty(a).shape.dims()[1] as usize, self.func.ty(b).shape.dims()[1] as usize);
         let (from, to) = (self.func.ty(a).elem.num(), self.func.ty(acc).elem.num());
         let (Some(from), Some(to)) = (from, to) else { return Err("a product of pointers".into()) };
-        let (x, y) = (eval::cast(from, to, self.value(a)), eval::cast(from, to, self.value(b)));
+        let (x, y) = (eval::cast(from, to, x), eval::cast(from, to, y));
         let mut sums = self.value(acc).to_vec();
         if to == DType::F32 {
             // The type of nearly all sums: what `multiply_add` does for it, without asking for the type at every step.

@@ -12,10 +12,12 @@ use super::pages::Pages;
 use super::positions::{By, Position, Positions, Tile};
 use super::shadow::{AccessKind, Shadow};
 use crate::entity::SideTable;
-use crate::ir::{Function, InstData, LayoutId, Stage, Value};
+use crate::ir::{Function, InstData, LayoutId, MemId, Stage, Value};
+use crate::layout::Layout;
 use crate::ops::{Access, AccessEffect, Memory, Op};
 use std::borrow::Cow;
 use std::ops::Range;
+use std::rc::Rc;
 
 /// A byte of shared memory.
 #[derive(Clone, Default)]
@@ -104,7 +106,9 @@ impl Machine<'_> {
     pub(super) fn shared(&mut self, inst: &InstData) -> Result<Vec<u64>, String> {
         let func = self.func;
         if let Op::SharedAlloc { at, .. } = inst.op {
-            return Ok(vec![at.into()]);
+            // Without an offset yet, it is beyond all that have one, and apart from the others.
+            let apart = || u64::from(inst.results[0].0 + 1) << 32;
+            return Ok(vec![at.map_or_else(apart, u64::from)]);
         }
         if let Op::Sync { scope } = inst.op {
             self.threads.clocks.wait(scope);
@@ -122,6 +126,16 @@ impl Machine<'_> {
         Ok(out)
     }
 
+    /// The operand of a product that threads read from a buffer in this layout.
+    pub(super) fn operand(&mut self, buffer: Value, layout: &Layout) -> Result<Vec<u64>, String> {
+        let mem = self.func.mem_id(buffer).ok_or_else(|| format!("{buffer} is not in shared memory"))?;
+        let positions = self.threads.positions.of_operand(self.func, layout, mem);
+        let accesses = self.in_memory(buffer, mem, positions, 0);
+        let mut out = vec![0; self.func.ty(buffer).shape.elements() as usize];
+        self.threads.load(buffer, accesses, &mut out)?;
+        Ok(out)
+    }
+
     /// The accesses to a part of a buffer, of a tile in this layout.
     fn accesses(
         &mut self,
@@ -132,13 +146,24 @@ impl Machine<'_> {
     ) -> Result<impl Iterator<Item = ElementAccess> + Clone + use<>, String> {
         let mem = self.func.mem_id(buffer).ok_or_else(|| format!("{buffer} is not in shared memory"))?;
         let positions = self.threads.positions.of(self.func, Tile { layout, mem: Some(mem), by });
+        Ok(self.in_memory(buffer, mem, positions, part))
+    }
+
+    /// What these positions access in a part of a buffer.
+    fn in_memory(
+        &self,
+        buffer: Value,
+        mem: MemId,
+        positions: Rc<[Position]>,
+        part: u32,
+    ) -> impl Iterator<Item = ElementAccess> + Clone + use<> {
         let (start, width) = (self.value(buffer)[0], u64::from(self.func.mems[mem].bits() / 8));
-        Ok((0..positions.len()).map(move |i| positions[i]).filter(move |position| position.part == part).map(
+        (0..positions.len()).map(move |i| positions[i]).filter(move |position| position.part == part).map(
             move |Position { thread, element, offset, .. }| {
                 let address = start + u64::from(offset) * width;
                 (thread, element, address..address + width)
             },
-        ))
+        )
     }
 }
 

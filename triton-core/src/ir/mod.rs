@@ -61,7 +61,9 @@
 //!   }
 //! ```
 
+pub mod folds;
 mod layouts;
+mod operands;
 pub mod parse;
 pub mod print;
 mod promise;
@@ -400,10 +402,13 @@ impl Function {
     }
 
     fn walk_block(&self, block: Block, order: &mut Vec<Inst>) {
-        for &inst in &self.blocks[block].insts {
-            order.push(inst);
-            self.insts[inst].regions.iter().for_each(|&region| self.walk_block(region, order));
-        }
+        self.blocks[block].insts.iter().for_each(|&inst| self.walk_inst(inst, order));
+    }
+
+    /// Adds an instruction and those inside it, in the order of the program.
+    pub fn walk_inst(&self, inst: Inst, order: &mut Vec<Inst>) {
+        order.push(inst);
+        self.insts[inst].regions.iter().for_each(|&region| self.walk_block(region, order));
     }
 
     /// Every value that instructions and blocks define, without the parameters.

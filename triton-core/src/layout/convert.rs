@@ -95,6 +95,12 @@ pub fn plan(src: &Layout, dst: &Layout, bits: u32, stmatrix: bool) -> Option<Pla
     done(PlanKind::Rename { map }, if repack { words * warps * cost::ISSUE } else { 0.0 })
 }
 
+/// The plan through shared memory, for what is to stay there until it is needed; `None` as in [`plan`].
+pub fn through_memory(src: &Layout, dst: &Layout, bits: u32, stmatrix: bool) -> Option<Shared> {
+    let gather = Gather::new(src, dst)?;
+    shared::plan(src, dst, bits, stmatrix, !gather.leaves_warp())
+}
+
 impl Plan {
     /// Threads of the program.
     pub fn threads(&self) -> usize {

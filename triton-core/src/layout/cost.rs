@@ -91,5 +91,8 @@ pub const DIVISION: f64 = 10.0;
 /// estimate.
 pub const FREE: f64 = 0.5;
 
+/// Cycles of what does not fit the registers of a thread: more than anything that does.
+pub const UNFIT: f64 = 1e12;
+
 /// 32-bit registers of a thread that one tile may fill.
 pub const TILE_REGISTERS: u32 = 256;

@@ -144,6 +144,13 @@ impl Mem {
         u64::from(self.bits / 8) << self.address_bits()
     }
 
+    /// The alignment in bytes that a swizzle needs where the hardware takes the bits of an address for those of an offset; one element
+    /// without a swizzle.
+    pub fn align(&self) -> u64 {
+        let swizzled = self.inv.iter().filter(|c| !c.is_power_of_two()).fold(0, |all, c| all | c);
+        (u64::from(swizzled) + 1).next_power_of_two() * u64::from(self.bits / 8)
+    }
+
     /// The offset of an element, in elements.
     pub fn offset(&self, element: u32) -> u32 {
         linear::apply(&self.inv, element)

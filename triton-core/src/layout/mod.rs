@@ -56,6 +56,7 @@ pub mod linear;
 mod make;
 mod mem;
 mod ops;
+pub mod products;
 pub mod shared;
 pub mod shuffle;
 

@@ -80,6 +80,24 @@ impl Layout {
         Some(layout)
     }
 
+    /// Along one dimension, warps hold the highest bits of what registers and warps hold from the lowest bit of a warp on: of each
+    /// warp the elements are close together. `None` if that changes nothing, or two bits of a position hold one of those.
+    pub fn with_warps_last(&self, shape: Shape, axis: usize) -> Option<Layout> {
+        let (first, bits) = field(shape, axis)?;
+        let of_axis = |c: u32| c >> first & low(bits) != 0;
+        let lowest = self.warp.iter().copied().filter(|&c| of_axis(c)).min()?;
+        let moves = |c: u32| of_axis(c) && c >= lowest;
+        let mut columns: Vec<u32> = self.reg.iter().chain(&self.warp).copied().filter(|&c| moves(c)).collect();
+        columns.sort_unstable();
+        let mut layout = self.clone();
+        let mut next = columns.iter().copied();
+        for column in layout.reg.iter_mut().chain(&mut layout.warp).filter(|c| moves(**c)) {
+            *column = next.next()?;
+        }
+        let alone = columns.iter().all(|c| c.is_power_of_two()) && columns.windows(2).all(|pair| pair[0] != pair[1]);
+        (alone && layout != *self).then_some(layout)
+    }
+
     /// Two tiles of this layout as one with a new last dimension of 2.
     pub fn join(&self) -> Layout {
         let mut layout = self.map(|c| c << 1);

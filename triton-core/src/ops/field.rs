@@ -31,49 +31,6 @@ pub enum Scope {
     Block,
 }
 
-/// The order in which a reduction combines the bits of an index.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum BitOrder {
-    /// Not decided yet: stage 0.
-    Any,
-    /// Bit `i` of the order is the `i`th entry; as many as the extent has bits, at most 20.
-    Bits([u8; 20], u8),
-}
-
-impl BitOrder {
-    /// The order of these bits; `None` for more than 20.
-    pub fn new(bits: &[u8]) -> Option<BitOrder> {
-        let mut all = [0; 20];
-        all.get_mut(..bits.len())?.copy_from_slice(bits);
-        Some(BitOrder::Bits(all, bits.len() as u8))
-    }
-
-    /// What is left of `axis` of a shape: its extent without the bits that are reduced, or nothing. `None` if the order
-    /// names a bit that the extent does not have, or one twice.
-    pub fn fold(&self, shape: Shape, axis: usize) -> Option<Shape> {
-        let count = shape.dims().get(axis)?.trailing_zeros();
-        let bits = self.bits(count);
-        let mask = bits.iter().fold(0u32, |mask, &bit| mask | 1u32.checked_shl(bit.into()).unwrap_or(0));
-        if mask.count_ones() as usize != bits.len() || mask >> count != 0 {
-            return None;
-        }
-        if bits.len() as u32 == count {
-            return shape.without(axis);
-        }
-        let mut dims = shape.dims().to_vec();
-        dims[axis] >>= bits.len();
-        Shape::new(&dims)
-    }
-
-    /// The bits for an extent of `1 << count`; lowest first where the order is undecided.
-    pub fn bits(&self, count: u32) -> Vec<u8> {
-        match self {
-            BitOrder::Any => (0..count as u8).collect(),
-            BitOrder::Bits(bits, len) => bits[..*len as usize].to_vec(),
-        }
-    }
-}
-
 /// A text of the function's table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Text(pub u32);
@@ -175,7 +132,7 @@ impl<'a> Reader<'a> {
         Reader { words }
     }
 
-    fn next(&mut self) -> Result<&'a str, String> {
+    pub(super) fn next(&mut self) -> Result<&'a str, String> {
         let (first, rest) = self.words.split_first().ok_or("an operand is missing")?;
         self.words = rest;
         Ok(first)
@@ -232,10 +189,10 @@ impl Field for Value {
     }
 }
 
-impl Field for Option<Value> {
+impl<T: Field> Field for Option<T> {
     fn print(&self, out: &mut String) {
         match self {
-            Some(value) => value.print(out),
+            Some(field) => field.print(out),
             None => out.push('-'),
         }
     }
@@ -244,15 +201,13 @@ impl Field for Option<Value> {
             reader.next()?;
             return Ok(None);
         }
-        Value::read(reader).map(Some)
+        T::read(reader).map(Some)
     }
     fn each_value(&self, f: &mut dyn FnMut(Value)) {
-        self.iter().for_each(|&value| f(value));
+        self.iter().for_each(|field| field.each_value(f));
     }
     fn map_values(&mut self, f: &mut dyn FnMut(Value) -> Value) {
-        if let Some(value) = self {
-            *value = f(*value);
-        }
+        self.iter_mut().for_each(|field| field.map_values(f));
     }
 }
 
@@ -429,28 +384,6 @@ impl Field for Location {
                 at.map_values(f);
             }
         }
-    }
-}
-
-impl Field for BitOrder {
-    fn print(&self, out: &mut String) {
-        match self {
-            BitOrder::Any => out.push_str("any"),
-            BitOrder::Bits(bits, len) => {
-                let list: Vec<String> = bits[..*len as usize].iter().map(u8::to_string).collect();
-                let _ = write!(out, "[{}]", list.join(","));
-            }
-        }
-    }
-    fn read(reader: &mut Reader<'_>) -> Result<Self, String> {
-        let word = reader.next()?;
-        if word == "any" {
-            return Ok(BitOrder::Any);
-        }
-        let inner = word.strip_prefix('[').and_then(|w| w.strip_suffix(']'));
-        let bits: Option<Vec<u8>> =
-            inner.and_then(|list| list.split(',').filter(|b| !b.is_empty()).map(|b| b.parse().ok()).collect());
-        bits.and_then(|bits| BitOrder::new(&bits)).ok_or_else(|| format!("`{word}` is not an order of bits"))
     }
 }
 

@@ -178,18 +178,9 @@ pub fn infer(op: &Op, ty: &dyn Fn(Value) -> Type, given: Given<'_>) -> Result<Si
             return structured(given.yielded, vec![branch.clone(), branch]);
         }
         Op::Yield {} => return structured(&[], Vec::new()),
-        Op::Reduce { axis, order } => {
-            let shape = args.first().map_or(Shape::SCALAR, |t| t.shape);
-            if args.iter().any(|t| t.shape != shape) || usize::try_from(axis).map_or(true, |axis| axis >= shape.rank())
-            {
-                return Err(format!("a reduction of {} along axis {axis}", list(args)));
-            }
-            let reduced = order.fold(shape, axis as usize).ok_or_else(|| {
-                format!("an order of bits that {shape} does not have along axis {axis}, or that names one twice")
-            })?;
-            let scalars: Vec<Type> = args.iter().map(|t| t.with_shape(Shape::SCALAR)).collect();
-            let results: Vec<Type> = args.iter().map(|t| t.with_shape(reduced)).collect();
-            return structured(&results, vec![[[&scalars[..], &scalars].concat(), scalars]]);
+        Op::Fold { kind, axis, order } => {
+            let (elements, results) = kind.infer(axis, order, args)?;
+            return structured(&results, vec![[[&elements[..], &elements].concat(), elements]]);
         }
         Op::SharedAlloc { ty, .. } => {
             check_shape(ty.shape)?;

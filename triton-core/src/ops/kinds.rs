@@ -42,6 +42,7 @@ macro_rules! kinds {
         }
     };
 }
+pub(super) use kinds;
 
 kinds! {
     /// Functions of one number.

@@ -36,7 +36,8 @@ pub struct Access {
 }
 
 impl Op {
-    /// What it does to memory.
+    /// What it does to memory. A product does nothing to it, but reads operands from where they are
+    /// ([`Function::shared_operands`](crate::ir::Function::shared_operands)).
     pub fn access(&self) -> Option<Access> {
         let global = |at: Location, tile: Option<Value>, effect: AccessEffect| {
             let tile = match at {
@@ -66,7 +67,6 @@ impl Op {
             | Op::Reshape { .. }
             | Op::Permute { .. }
             | Op::Convert { .. }
-            | Op::Reduce { .. }
             | Op::Dot { .. }
             | Op::Cast { .. }
             | Op::Select { .. }
@@ -79,6 +79,7 @@ impl Op {
             | Op::While { .. }
             | Op::If { .. }
             | Op::Yield { .. }
+            | Op::Fold { .. }
             | Op::Unary { .. }
             | Op::Binary { .. }
             | Op::Compare { .. }

@@ -5,12 +5,14 @@
 //! come the variant of [`Op`], its operands,
 //! printer, parser and the row of [`OPS`]. Behaviour is a few exhaustive matches with a line for each operation: [`infer`]
 //! (typing: used by the checker, the builder and the verifier), [`crate::interp`] (meaning), [`crate::passes::place`]
-//! (layouts) and `ptx::lower` (code). Elementwise operations are rows of the smaller tables in [`kinds`].
+//! (layouts) and `ptx::lower` (code). Elementwise operations are rows of the smaller tables in [`kinds`]; what
+//! combines the elements along an axis is a row of [`FoldKind`].
 //!
 //! **Invariant:** an operation knows its operands and their types, but not the function that it is in.
 
 pub mod eval;
 mod field;
+pub mod fold;
 mod infer;
 pub mod kinds;
 pub(crate) mod log;
@@ -27,7 +29,8 @@ pub use outer::Outer;
 
 use crate::types::{Constant, DType, Shape, Stage, Type, Value};
 use field::Field;
-pub use field::{BitOrder, DotKind, Location, Scope, Text, Values};
+pub use field::{DotKind, Location, Scope, Text, Values};
+pub use fold::{BitOrder, FoldKind};
 use kinds::{AtomicKind, BinaryKind, CompareKind, TernaryKind, UnaryKind};
 
 /// What an operation does besides yielding a value.
@@ -63,7 +66,7 @@ pub enum LayoutRule {
 pub struct OpInfo {
     /// The variant's name.
     pub name: &'static str,
-    /// The word of the text form; for elementwise families, the words of all members.
+    /// The word of the text form; for families, the words of all members.
     pub mnemonics: &'static [&'static str],
     /// Names of the fields, in the order of the text form.
     pub fields: &'static [&'static str],
@@ -71,7 +74,7 @@ pub struct OpInfo {
     pub effect: Effect,
     /// The first stage that it is for.
     pub stage: Stage,
-    /// For elementwise families, how exact each member is, in the order of `mnemonics`: the bound in ulp, where 0
+    /// For families, how exact each member is, in the order of `mnemonics`: the bound in ulp, where 0
     /// stands for exact or correctly rounded. Other operations have none.
     pub ulps: &'static [u32],
     /// The doc comment.
@@ -81,7 +84,7 @@ pub struct OpInfo {
 macro_rules! ops {
     (
         operations { $( $(#[doc = $doc:literal])* $name:ident = $mnemonic:literal { $($field:ident : $fty:ty),* } $effect:ident $layouts:ident $stage:ident $regions:literal; )* }
-        families { $( $(#[doc = $fdoc:literal])* $fname:ident of $kind:ident { $($ffield:ident : $ffty:ty),* }; )* }
+        families { $( $(#[doc = $fdoc:literal])* $fname:ident of $kind:ident { $($ffield:ident : $ffty:ty),* } $flayouts:ident $fregions:literal; )* }
     ) => {
         /// An operation with its operands.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -112,7 +115,7 @@ macro_rules! ops {
 
             /// How the layouts of its operands and its result are related.
             pub fn layout_rule(&self) -> LayoutRule {
-                match self { $( Op::$name { .. } => LayoutRule::$layouts, )* $( Op::$fname { .. } => LayoutRule::Elementwise, )* }
+                match self { $( Op::$name { .. } => LayoutRule::$layouts, )* $( Op::$fname { .. } => LayoutRule::$flayouts, )* }
             }
 
             /// The first stage that it is for.
@@ -122,7 +125,7 @@ macro_rules! ops {
 
             /// How many blocks it owns.
             pub fn regions(&self) -> usize {
-                match self { $( Op::$name { .. } => $regions, )* $( Op::$fname { .. } => 0, )* }
+                match self { $( Op::$name { .. } => $regions, )* $( Op::$fname { .. } => $fregions, )* }
             }
 
             /// Calls `f` with every operand, in order.
@@ -191,15 +194,9 @@ ops! {
         Permute = "permute" { x: Value, order: Shape } Pure ShapeChange Tile 0;
         /// The same tile in another layout.
         Convert = "convert" { x: Value } Pure Own LaidOut 0;
-        /// Reduces its arguments, tiles of one shape, along an axis. The region combines two elements: it is
-        /// given one of each argument, then another one of each, and yields one of each; it must be associative and
-        /// commutative (but for rounding). In pairs whose index along the axis
-        /// differs in one bit, bit after bit in the order of the field: the element with the bit clear comes first.
-        /// The axis disappears if all of its bits are reduced; otherwise the others are what is left of the index.
-        Reduce = "reduce" { axis: i32, order: BitOrder } Pure Own Tile 1;
         /// The matrix product `acc + a · b` of `[M, K]`, `[K, N]` and `[M, N]`: half types and `f32` are added in `f32`, `f64` in
         /// `f64`, `i8` in `i32`. Products are added in any order, and need not be rounded first.
-        /// At stage 1 the instructions are chosen.
+        /// At stage 1 the instructions are chosen; at stage 2 `a` and `b` may be in shared memory.
         Dot = "dot" { kind: DotKind, a: Value, b: Value, acc: Value } Pure Own Tile 0;
         /// A number in another type: int → int wraps, int → float and float → float round to nearest even, float → int
         /// truncates, saturates, and takes NaN to 0; `bool` is 0 or 1.
@@ -223,9 +220,9 @@ ops! {
         Assert = "assert" { cond: Value, message: Text } Write Elementwise Tile 0;
         /// Prints a line: the format string with a value for each `{}`; of tiles, a line for each element.
         Print = "print" { text: Text, values: Values } Write Elementwise Tile 0;
-        /// A buffer in shared memory for a tile, at offset `at` in bytes. Nothing but `smem.store` and `smem.load`
-        /// takes it.
-        SharedAlloc = "smem.alloc" { ty: Type, at: u32 } Write Unconstrained Synchronized 0;
+        /// A buffer in shared memory for a tile, at offset `at` in bytes; in memory of its own until that is allocated. Nothing but
+        /// `smem.store` and `smem.load` takes it, and `dot` as an operand.
+        SharedAlloc = "smem.alloc" { ty: Type, at: Option<u32> } Write Unconstrained Synchronized 0;
         /// Writes the elements of one part of a tile.
         SharedStore = "smem.store" { buffer: Value, part: u32, value: Value } Write Own Synchronized 0;
         /// Reads the elements of one part of a tile; the others are those of `rest`, or 0 without one.
@@ -243,14 +240,18 @@ ops! {
         Yield = "yield" { } Control Carried Tile 0;
     }
     families {
+        /// Combines the elements of its arguments, tiles of one shape, along an axis. The region combines two elements: it is
+        /// given one of each argument, then another one of each, and yields one of each. The order is one of the bits of an
+        /// index along the axis, one after the other; which elements are combined, and what is yielded, the kind says.
+        Fold of FoldKind { axis: i32, order: BitOrder } Own 1;
         /// A function of one number, elementwise.
-        Unary of UnaryKind { x: Value };
+        Unary of UnaryKind { x: Value } Elementwise 0;
         /// A function of two numbers of one type, elementwise.
-        Binary of BinaryKind { a: Value, b: Value };
+        Binary of BinaryKind { a: Value, b: Value } Elementwise 0;
         /// A comparison of two numbers of one type, elementwise; yields `bool`.
-        Compare of CompareKind { a: Value, b: Value };
+        Compare of CompareKind { a: Value, b: Value } Elementwise 0;
         /// A function of three numbers of one type, elementwise.
-        Ternary of TernaryKind { a: Value, b: Value, c: Value };
+        Ternary of TernaryKind { a: Value, b: Value, c: Value } Elementwise 0;
     }
 }
 

@@ -18,7 +18,7 @@
 use crate::entity::SideTable;
 use crate::ir::{Block, Function, Inst, Value};
 use crate::ops::kinds::{BinaryKind, CompareKind, UnaryKind};
-use crate::ops::{BitOrder, Effect, LayoutRule, Location, Op};
+use crate::ops::{BitOrder, Effect, FoldKind, LayoutRule, Location, Op};
 use crate::span::Span;
 use crate::types::{Constant, DType, Elem, Shape, Type};
 use std::collections::HashMap;
@@ -142,7 +142,7 @@ impl Combine<'_> {
 
     /// Simplifies one instruction; what it needs in addition goes before it.
     fn instruction(&mut self, inst: Inst, before: &mut Vec<Inst>) -> Result<(), String> {
-        if let Op::Reduce { axis, order } = self.func.insts[inst].op {
+        if let Op::Fold { kind: FoldKind::Reduce, axis, order } = self.func.insts[inst].op {
             return self.reduction(inst, axis as usize, order, before);
         }
         let op = self.func.insts[inst].op;
@@ -379,7 +379,9 @@ impl Combine<'_> {
         let outer = self.func.insts[inst].clone();
         let Some(first) = outer.args.first().and_then(|&v| self.source[v]) else { return Ok(()) };
         let inner = self.func.insts[first].clone();
-        let Op::Reduce { axis: inner_axis, order: BitOrder::Any } = inner.op else { return Ok(()) };
+        let Op::Fold { kind: FoldKind::Reduce, axis: inner_axis, order: BitOrder::Any } = inner.op else {
+            return Ok(());
+        };
         // Another use keeps the inner one.
         let used_again = inner.results.iter().any(|&v| self.uses[v] > 1);
         if order != BitOrder::Any
@@ -410,7 +412,7 @@ impl Combine<'_> {
             *arg = self.same[reshaped].unwrap_or(reshaped);
         }
         self.func.insts[inst].args = args;
-        self.func.insts[inst].op = Op::Reduce { axis: axis as i32, order };
+        self.func.insts[inst].op = Op::Fold { kind: FoldKind::Reduce, axis: axis as i32, order };
         Ok(())
     }
 

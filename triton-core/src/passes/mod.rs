@@ -5,14 +5,15 @@
 //!
 //! **Invariant:** passes never see PTX, and the interpreter gives the same result before and after each of them.
 
+pub mod allocate;
 pub mod combine;
 pub mod cse;
 pub mod dce;
+pub mod exchange;
 pub mod fold;
 pub mod licm;
 pub mod pbqp;
 pub mod place;
-pub mod share;
 pub mod sink;
 pub mod specialise;
 pub mod split;
@@ -84,10 +85,11 @@ pub const LAY_OUT: &[Pass] = passes! {
     split: "splits reductions between warps", |func, _| split::split(func);
 };
 
-/// Stage 1 → 2: exchanges through shared memory, and barriers.
+/// Stage 1 → 2: exchanges through shared memory, barriers, and where the memory is.
 pub const SYNCHRONIZE: &[Pass] = passes! {
-    share: "lowers exchanges between threads to shared memory", share::share;
+    exchange: "lowers exchanges between threads to shared memory", exchange::exchange;
     sync: "writes barriers", sync::sync;
+    allocate: "allocates shared memory", |func, _| allocate::allocate(func);
 };
 
 /// The lists that run for each image, from specialised IR of stage 0 to what code is generated from.

@@ -10,9 +10,9 @@
 //! for raw addresses); nor if constants say that they are disjoint parts of one parameter's memory
 //! ([`crate::analysis::interval`]). They are made by the same thread if they are at the very same location, no two
 //! threads hold an element, and no two elements are at one address, which is so of every view that is written; of atomic updates, one thread makes those of an
-//! element anyway. Updates of one kind may come in any order if the old values are unused. Two accesses to shared
-//! memory alias where their buffers overlap; within one buffer, and between two of the same layout at the same offset,
-//! the layouts say by whom ([`crate::layout::Layout::reach`]).
+//! element anyway. Updates of one kind may come in any order if the old values are unused. Accesses to shared
+//! memory alias within one buffer, where the layouts say by whom ([`crate::layout::Layout::reach`]); buffers share bytes only where
+//! the barriers that are written here allow it ([`super::allocate`]).
 //!
 //! The walk is the forward data-flow over read-after-write and write-after-read of Tillet 2020, §5.3.2: the accesses since
 //! the last barrier are the state. A loop is walked twice, the second time from the state at its end, which is all that a
@@ -25,8 +25,8 @@ use crate::analysis::axis::{self, AxisInfo};
 use crate::analysis::interval::{self, Interval};
 use crate::entity::SideTable;
 use crate::ir::{Block, Function, Inst, LayoutId, Value};
+use crate::layout::access;
 use crate::layout::shared::Reach;
-use crate::layout::{Mem, access};
 use crate::ops::kinds::AtomicKind;
 use crate::ops::{self, AccessEffect, Location, Op, Scope};
 use crate::passes::Env;
@@ -58,8 +58,8 @@ enum Memory {
     /// has another one instead, and where two elements may be at one address. The bytes, and how many each element has, are
     /// the same in every iteration.
     Global { at: Option<(Location, Option<LayoutId>)>, replicated: bool, bytes: u32, region: Region },
-    /// This buffer, by the threads that hold that tile.
-    Shared { buffer: Value, tile: Value },
+    /// This buffer, by the threads that hold a tile in this layout.
+    Shared { buffer: Value, layout: Option<LayoutId> },
 }
 
 /// Which part of global memory an access is in, whatever the iteration.
@@ -92,24 +92,16 @@ impl Region {
 /// # Errors
 /// None for a function that the verifier accepts.
 pub fn sync(func: &mut Function, env: &Env) -> Result<(), String> {
-    let mut starts = SideTable::new(0);
-    for inst in func.walk() {
-        if let (Op::SharedAlloc { at, .. }, &[buffer]) = (func.insts[inst].op, &func.insts[inst].results[..]) {
-            starts[buffer] = u64::from(at);
-        }
-    }
     let (body, used) = (func.body, func.used());
     let facts = axis::analyse(func, env.specialization);
     let intervals = interval::analyse(func);
-    Sync { func, facts, intervals, starts, used, repeated: false }.block(body, Vec::new()).map(|_| ())
+    Sync { func, facts, intervals, used, repeated: false }.block(body, Vec::new()).map(|_| ())
 }
 
 struct Sync<'a> {
     func: &'a mut Function,
     facts: SideTable<Value, AxisInfo>,
     intervals: SideTable<Value, Interval>,
-    /// The offset in shared memory of each buffer.
-    starts: SideTable<Value, u64>,
     used: SideTable<Value, bool>,
     /// Whether this is the second walk of an enclosing loop.
     repeated: bool,
@@ -124,14 +116,14 @@ impl Sync<'_> {
             if let Op::Sync { scope } = op {
                 wait(&mut pending, scope);
             }
-            if let Some(new) = self.access(inst) {
-                if let Some(scope) = pending.iter().filter_map(|old| self.conflict(old, &new)).max() {
-                    let span = self.func.insts[inst].span;
-                    insts.push(self.func.make(Op::Sync { scope }, span)?);
-                    wait(&mut pending, scope);
-                }
-                merge(&mut pending, vec![new]);
+            let new = self.accesses(inst);
+            let conflicts = new.iter().flat_map(|new| pending.iter().filter_map(|old| self.conflict(old, new)));
+            if let Some(scope) = conflicts.max() {
+                let span = self.func.insts[inst].span;
+                insts.push(self.func.make(Op::Sync { scope }, span)?);
+                wait(&mut pending, scope);
             }
+            merge(&mut pending, new);
             let regions = self.func.insts[inst].regions.clone();
             if matches!(op, Op::If { .. }) {
                 let mut after = Vec::new();
@@ -160,6 +152,16 @@ impl Sync<'_> {
         Ok(pending)
     }
 
+    /// What an instruction accesses: what its operation does, and operands that it reads from where they are.
+    fn accesses(&mut self, inst: Inst) -> Vec<Pending> {
+        let mut all: Vec<Pending> = self.access(inst).into_iter().collect();
+        for (buffer, layout) in self.func.shared_operands(&self.func.insts[inst].op) {
+            let memory = Memory::Shared { buffer, layout: Some(self.func.layouts.intern(layout)) };
+            all.push(Pending { memory, kind: AccessKind::Read, warp_waited: false });
+        }
+        all
+    }
+
     fn access(&self, inst: Inst) -> Option<Pending> {
         let data = &self.func.insts[inst];
         let access = data.op.access()?;
@@ -172,7 +174,7 @@ impl Sync<'_> {
                 let region = self.region(at);
                 Memory::Global { at: self.distinct(at).then_some((at, layout)), replicated, bytes, region }
             }
-            ops::Memory::Shared(buffer) => Memory::Shared { buffer, tile },
+            ops::Memory::Shared(buffer) => Memory::Shared { buffer, layout: self.func.layout_id(tile) },
         };
         let kind = match access.effect {
             AccessEffect::Read => AccessKind::Read,
@@ -234,18 +236,19 @@ impl Sync<'_> {
                     Reach::Thread
                 }
             }
-            (Memory::Shared { buffer: x, tile: p }, Memory::Shared { buffer: y, tile: q }) => {
+            (Memory::Shared { buffer: x, layout: p }, Memory::Shared { buffer: y, layout: q }) => {
                 // The one that writes comes first in the question.
                 let swap = a.kind != AccessKind::Write;
                 let (first, (second, kind)) = if swap { (q, (p, a.kind)) } else { (p, (q, b.kind)) };
-                let layouts = self.func.layout(*first).zip(self.func.layout(*second));
-                match (layouts, self.func.mem(*x)) {
-                    (Some((first, second)), Some(mem)) if self.same(*x, *y) => match kind {
+                let of = |id: &Option<LayoutId>| id.map(|id| &self.func.layouts[id]);
+                let layouts = of(first).zip(of(second));
+                match layouts.zip(self.func.mem(*x)) {
+                    _ if x != y => Reach::Thread,
+                    None => Reach::Block,
+                    Some(((first, second), mem)) => match kind {
                         AccessKind::Read => first.reach(&access::readers(second, mem), mem),
                         AccessKind::Write | AccessKind::Update(_) => first.reach(second, mem),
                     },
-                    _ if self.overlap(*x, *y) => Reach::Block,
-                    _ => Reach::Thread,
                 }
             }
             (Memory::Global { .. }, Memory::Shared { .. }) | (Memory::Shared { .. }, Memory::Global { .. }) => {
@@ -257,16 +260,6 @@ impl Sync<'_> {
             Reach::Block if self.func.num_warps > 1 => Some(Scope::Block),
             Reach::Warp | Reach::Block => Some(Scope::Warp).filter(|_| !a.warp_waited),
         }
-    }
-
-    /// Whether elements of the same number lie at the same offset of both buffers.
-    fn same(&self, a: Value, b: Value) -> bool {
-        self.starts[a] == self.starts[b] && self.func.mem(a) == self.func.mem(b)
-    }
-
-    fn overlap(&self, a: Value, b: Value) -> bool {
-        let end = |v: Value| self.starts[v] + self.func.mem(v).map_or(0, Mem::bytes);
-        self.starts[a] < end(b) && self.starts[b] < end(a)
     }
 }
 

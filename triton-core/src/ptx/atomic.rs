@@ -62,7 +62,7 @@ impl Lower<'_> {
         let mut tile = match to {
             Location::Pointers { .. } => None,
             Location::View { .. } => {
-                let layout = self.func.layout(value).ok_or("a tile without a layout")?;
+                let layout = self.func.layout_id(value).ok_or("a tile without a layout")?;
                 Some(Tile::new(self, to, layout, false, once)?)
             }
         };

@@ -18,6 +18,7 @@ impl Lower<'_> {
         let ty = arith_type(dtype);
         let unsigned = if dtype.bits() == 64 { Ty::U64 } else { Ty::U32 };
         let step_is_known = self.facts[step].constant.is_some();
+        let by = step;
         let [first, end, step] = [start, end, step].map(|v| self.regs(v)[0]);
         let carried = self.carry(inst);
         let counter = self.mov(super::lower::bits_type(dtype), first);
@@ -30,16 +31,20 @@ impl Lower<'_> {
             let positive = self.arith(Opcode::Max, ty, &[step.into(), 0.into()]);
             self.arith(Opcode::Div, ty, &[step.into(), positive.into()]);
         }
-        self.emit(Op::Label { label: turn });
         let region = inst.regions[0];
+        let stepped = self.step_addresses(region, first, by)?;
+        self.emit(Op::Label { label: turn });
         let params = self.func.blocks[region].params.clone();
         self.set(params[0], vec![counter]);
         for (&param, regs) in params[1..].iter().zip(&carried) {
             self.set(param, regs.clone());
         }
+        self.loops += 1;
         self.block(region)?;
+        self.loops -= 1;
         let yielded = self.func.yielded(region).to_vec();
         self.update(&carried, &yielded);
+        self.step(&stepped);
         let rest = self.arith(Opcode::Sub, ty, &[end.into(), counter.into()]);
         let more = self.setp(Cmp::Gt, unsigned, rest, step);
         let srcs = Operands::new(&[counter.into(), step.into()]);
@@ -59,10 +64,12 @@ impl Lower<'_> {
                 self.set(param, regs.clone());
             }
         }
+        self.loops += 1;
         self.block(condition)?;
         let holds = self.regs(self.func.yielded(condition)[0])[0];
         self.emit(Op::Bra { label: done, pred: Some(holds), unless: true, uniform: true });
         self.block(body)?;
+        self.loops -= 1;
         let yielded = self.func.yielded(body).to_vec();
         self.update(&carried, &yielded);
         self.emit(Op::Bra { label: turn, pred: None, unless: false, uniform: true });

@@ -1,95 +1,115 @@
 //! Lowering of matrix products.
 //!
-//! The operands arrive in registers, in the layouts that `passes::place` asks for: as fragments of `mma.sync`, whose
-//! registers follow one another atom by atom, or, without tensor cores, with all that a thread's own elements need.
+//! Operands are in registers, in the layouts that `passes::place` asks for, or in shared memory, from which what a step along K needs is
+//! loaded one step ahead ([`super::fragments`]). The step is the outermost loop: what it has loaded is used by all sums, and neighbouring
+//! instructions do not wait for one another.
 
 use super::elementwise::arith_type;
+use super::fragments::Fragments;
 use super::lower::Lower;
 use super::words::Held;
-use super::{Class, Mma, Op, Opcode, Reg};
-use crate::ir::Value;
+use super::{Mma, Op, Opcode, Operands, Reg};
+use crate::ir::{InstData, Value};
 use crate::layout::Layout;
-use crate::ops::DotKind;
+use crate::ops::{self, DotKind};
 use std::collections::HashMap;
 
 impl Lower<'_> {
     /// The registers of `acc + a · b`.
-    pub fn dot(&mut self, a: Value, b: Value, acc: Value, kind: DotKind) -> Result<Vec<Reg>, String> {
-        match kind {
-            DotKind::Any | DotKind::Tf32 => Err("a product whose instructions are not chosen".into()),
-            DotKind::Fma => self.dot_fma(a, b, acc),
-            DotKind::Mma => self.dot_mma(a, b, acc),
+    pub fn dot(&mut self, inst: &InstData) -> Result<Vec<Reg>, String> {
+        let ops::Op::Dot { kind, a, b, acc } = inst.op else { return Err("no product".into()) };
+        let layouts = self.func.operand_layouts(&inst.op).map(|all| all.map(|(_, layout)| layout));
+        match (kind, layouts) {
+            (DotKind::Any | DotKind::Tf32, _) | (_, None) => {
+                Err("a product whose instructions or layouts are not chosen".into())
+            }
+            (DotKind::Fma, Some(layouts)) => self.dot_fma([a, b, acc], layouts),
+            (DotKind::Mma, Some(layouts)) => self.dot_mma([a, b, acc], layouts),
         }
     }
 
     /// One multiplication and addition after the other, along K upwards.
-    fn dot_fma(&mut self, a: Value, b: Value, acc: Value) -> Result<Vec<Reg>, String> {
-        let layout = |v: Value| self.func.layout(v).cloned().ok_or("a tile without a layout");
-        let (a_layout, b_layout, acc_layout) = (layout(a)?, layout(b)?, layout(acc)?);
+    fn dot_fma(&mut self, [a, b, acc]: [Value; 3], [left, right]: [Layout; 2]) -> Result<Vec<Reg>, String> {
+        let acc_layout = self.func.layout(acc).cloned().ok_or("a tile without a layout")?;
         let (k, n) = (self.func.ty(a).shape.dims()[1], self.func.ty(b).shape.dims()[1]);
         let (from, to) = (self.dtype(a)?, self.dtype(acc)?);
-        let widened = |cx: &mut Self, v: Value| -> Vec<Reg> {
-            let regs = cx.regs(v).to_vec();
-            regs.into_iter().map(|reg| cx.cast(from, to, reg)).collect()
-        };
-        let (a_regs, b_regs) = (widened(self, a), widened(self, b));
         // All of them are in lane 0 of warp 0 what they are elsewhere, but for what lane and warp add to all alike.
         let of_elements = |layout: &Layout| -> HashMap<u32, usize> {
             (0..layout.registers()).map(|r| (layout.register_element(r), r)).collect()
         };
-        let (of_a, of_b) = (of_elements(&a_layout), of_elements(&b_layout));
+        let (of_a, of_b) = (of_elements(&left), of_elements(&right));
+        let mut x = Fragments::new(self, a, &left, 1, |r| (left.register_element(r) % k) as usize)?;
+        let mut y = Fragments::new(self, b, &right, 1, |r| (right.register_element(r) / n) as usize)?;
+        let in_place = self.accumulators[acc];
+        let mut sums = self.regs(acc).to_vec();
+        let (op, ty) = if to.is_float() { (Opcode::FmaRn, arith_type(to)) } else { (Opcode::MadLo, arith_type(to)) };
         let missing = "a product whose operands are not where their elements are needed";
-        let mut sums = Vec::new();
-        for (r, &start) in self.regs(acc).to_vec().iter().enumerate() {
+        for step in 0..k {
             if self.is_full() {
                 return Err("too much code".into());
             }
-            let element = acc_layout.register_element(r);
-            let (row, column) = (element / n, element % n);
-            let mut sum = start;
-            for step in 0..k {
-                let x = a_regs[*of_a.get(&(row * k + step)).ok_or(missing)?];
-                let y = b_regs[*of_b.get(&(step * n + column)).ok_or(missing)?];
-                let (op, ty) =
-                    if to.is_float() { (Opcode::FmaRn, arith_type(to)) } else { (Opcode::MadLo, arith_type(to)) };
-                sum = self.arith(op, ty, &[x.into(), y.into(), sum.into()]);
+            x.load_until(self, step as usize + 1);
+            y.load_until(self, step as usize + 1);
+            // Each element of the step as a number of the sum's type, once.
+            let mut widened: [HashMap<usize, Reg>; 2] = Default::default();
+            for (r, sum) in sums.iter_mut().enumerate() {
+                let element = acc_layout.register_element(r);
+                let (row, column) = (element / n, element % n);
+                let at = [of_a.get(&(row * k + step)), of_b.get(&(step * n + column))];
+                let mut factors = Vec::with_capacity(3);
+                for ((at, fragments), widened) in at.into_iter().zip([&mut x, &mut y]).zip(&mut widened) {
+                    let at = *at.ok_or(missing)?;
+                    let reg = match widened.get(&at) {
+                        Some(&reg) => reg,
+                        None => {
+                            let reg = fragments.word(self, at)?;
+                            self.cast(from, to, reg)
+                        }
+                    };
+                    widened.insert(at, reg);
+                    factors.push(reg.into());
+                }
+                factors.push((*sum).into());
+                if in_place {
+                    self.emit(Op::Arith { op, ty, dst: *sum, srcs: Operands::new(&factors) });
+                } else {
+                    *sum = self.arith(op, ty, &factors);
+                }
             }
-            sums.push(sum);
         }
         Ok(sums)
     }
 
     /// Products of atoms by `mma.sync`. Registers of a fragment follow one another atom by atom: those of A and B along K
     /// first, those of the sum along N first.
-    fn dot_mma(&mut self, a: Value, b: Value, acc: Value) -> Result<Vec<Reg>, String> {
+    fn dot_mma(&mut self, [a, b, acc]: [Value; 3], [left, right]: [Layout; 2]) -> Result<Vec<Reg>, String> {
         let dtype = self.dtype(a)?;
         let atom = Mma::of(dtype).ok_or_else(|| format!("no tensor core instruction for {dtype}"))?;
-        let held = Held::of(self.func.ty(a).elem);
         // Narrow elements go several to a register.
-        let packed = |cx: &mut Self, v: Value| -> Vec<Reg> {
-            let regs = cx.regs(v).to_vec();
-            regs.chunks(held.per_word()).map(|word| cx.pack_word(held, word)).collect()
-        };
-        let (a_regs, b_regs) = (packed(self, a), packed(self, b));
+        let per_word = Held::of(self.func.ty(a).elem).per_word();
         let mut sums = self.regs(acc).to_vec();
         let [_, _, depth] = atom.shape();
         let (in_a, in_b, in_sum) = atom.registers();
         let steps = self.func.ty(a).shape.dims()[1] as usize / depth;
-        let (rows, columns) = (a_regs.len() / in_a / steps, b_regs.len() / in_b / steps);
+        let (rows, columns) = (left.registers() / per_word / in_a / steps, right.registers() / per_word / in_b / steps);
         if sums.len() != rows * columns * in_sum {
             return Err("a product whose fragments do not fit together".into());
         }
-        let class = sums.first().map_or(Class::B32, |reg| reg.class);
+        let mut x = Fragments::new(self, a, &left, per_word, |r| r / per_word / in_a % steps)?;
+        let mut y = Fragments::new(self, b, &right, per_word, |r| r / per_word / in_b % steps)?;
+        let in_place = self.accumulators[acc];
         for step in 0..steps {
+            x.load_until(self, step + 1);
+            y.load_until(self, step + 1);
             for row in 0..rows {
+                let a = x.words(self, (row * steps + step) * in_a, in_a)?;
                 for column in 0..columns {
-                    let (x, y) = ((row * steps + step) * in_a, (column * steps + step) * in_b);
+                    let b = y.words(self, (column * steps + step) * in_b, in_b)?;
                     let at = (row * columns + column) * in_sum;
                     let c = sums[at..at + in_sum].to_vec();
-                    let d: Vec<Reg> = (0..in_sum).map(|_| self.reg(class)).collect();
-                    let (a, b) = (a_regs[x..x + in_a].to_vec(), b_regs[y..y + in_b].to_vec());
-                    self.emit(Op::Mma { atom, d: d.clone(), a, b, c });
+                    let d: Vec<Reg> = if in_place { c.clone() } else { c.iter().map(|c| self.reg(c.class)).collect() };
                     sums[at..at + in_sum].copy_from_slice(&d);
+                    self.emit(Op::Mma { atom, d, a: a.clone(), b, c });
                 }
             }
         }

@@ -4,10 +4,12 @@
 //! registers.
 
 use super::demand::{self, Demand};
+use super::packed::Packed;
 use super::run::Run;
 use super::{Class, Cmp, Inst, Kernel, Op, Opcode, Operand, Operands, Reg, Special, Ty};
 use crate::analysis::axis::{self, AxisInfo};
 use crate::analysis::pressure;
+use crate::analysis::stepped::Stepped;
 use crate::entity::SideTable;
 use crate::ir::{Block, Function, InstData, Value};
 use crate::layout::linear::apply;
@@ -70,6 +72,7 @@ pub fn lower(func: &Function, target: Target, promise: Specialization) -> Result
         facts,
         cold: None,
         used: func.used(),
+        accumulators: super::accumulators::accumulators(func),
         report: None,
         texts: Vec::new(),
         local: 0,
@@ -79,10 +82,14 @@ pub fn lower(func: &Function, target: Target, promise: Specialization) -> Result
         entry: Vec::new(),
         labels: 0,
         shared: 0,
+        packed: Packed::default(),
         loc: None,
         thread: None,
         elements: HashMap::new(),
         guards: HashMap::new(),
+        loops: 0,
+        stepped: HashMap::new(),
+        shared_threads: HashMap::new(),
         largest: (0, Span::NONE),
     };
     let params = cx.params();
@@ -94,7 +101,8 @@ pub fn lower(func: &Function, target: Target, promise: Specialization) -> Result
     done.map_err(LowerError::Mistake)?;
     cx.loc = None;
     cx.emit(Op::Ret);
-    let body = [cx.entry, cx.body].concat();
+    let mut body = [cx.entry, cx.body].concat();
+    super::registers::remove_dead(&mut body, cx.count);
     let threads = func.num_warps * 32;
     let blocks = pressure::resident_blocks(func, &cx.facts, target, cx.shared);
     Ok(Kernel {
@@ -122,7 +130,7 @@ fn shared_memory(func: &Function) -> (u64, u64, Span) {
         let data = &func.insts[inst];
         if let (ops::Op::SharedAlloc { at, .. }, &[buffer]) = (data.op, &data.results[..]) {
             let bytes = func.mem(buffer).map_or(0, Mem::bytes);
-            total = total.max(u64::from(at) + bytes);
+            total = total.max(at.map_or(0, u64::from) + bytes);
             if bytes > largest {
                 (largest, span) = (bytes, data.span);
             }
@@ -145,11 +153,16 @@ fn entry_name(name: &str) -> String {
     if entry == "_" { "$_".into() } else { entry }
 }
 
+/// The address of shared memory, and what a thread adds to it, alone and as an address; `None` if that is 0 in every thread.
+pub(super) type SharedThread = (Reg, Option<(Reg, Reg)>);
+
 pub(super) struct Lower<'a> {
     pub func: &'a Function,
     pub target: Target,
     pub facts: SideTable<Value, AxisInfo>,
     pub used: SideTable<Value, bool>,
+    /// Sums that a product may add to in place.
+    pub accumulators: SideTable<Value, bool>,
     /// The parameter of a kernel with assertions: see `report`.
     pub report: Option<(Reg, Reg)>,
     /// Texts of the module.
@@ -170,10 +183,18 @@ pub(super) struct Lower<'a> {
     pub shared: u32,
     /// The offset of each buffer.
     pub buffers: HashMap<Value, u32>,
+    /// Words whose halves are in registers, too.
+    pub packed: Packed,
     loc: Option<Loc>,
     thread: Option<Reg>,
     elements: HashMap<Layout, Reg>,
     guards: HashMap<u32, Option<Reg>>,
+    /// How many loops are around.
+    pub loops: u32,
+    /// Addresses of the first elements of tiles that loops around step.
+    pub stepped: HashMap<Stepped, Reg>,
+    /// What accesses to shared memory take of the thread, by how far each bit of its index moves the address.
+    pub shared_threads: HashMap<Vec<u32>, SharedThread>,
     /// The most instructions of one operation, and where it is.
     largest: (usize, Span),
 }
@@ -185,6 +206,7 @@ impl Lower<'_> {
 
     pub fn emit_if(&mut self, guard: Option<Reg>, op: Op) {
         if !self.is_full() {
+            self.packed.written(&op);
             self.body.push(Inst { guard, op, loc: self.loc });
         }
     }
@@ -330,7 +352,7 @@ impl Lower<'_> {
             ops::Op::While {} => return self.run_while(inst),
             ops::Op::If { cond } => return self.run_if(inst, cond),
             ops::Op::Yield {} => return Ok(Vec::new()),
-            ops::Op::Reduce { axis, order } => return self.reduce(inst, axis as usize, order),
+            ops::Op::Fold { kind, axis, order } => return self.fold(inst, kind, axis as usize, order),
             ops::Op::Atomic { kind, to, value } => return self.atomic(inst, kind, to, value),
             ops::Op::AtomicCas { to, compare, value } => return self.atomic_cas(inst, to, [compare, value]),
             ops::Op::Store { to, value } => return self.store(to, value).map(|()| Vec::new()),
@@ -349,7 +371,7 @@ impl Lower<'_> {
             }
             ops::Op::SharedLoad { buffer, part, rest } => self.shared_load(buffer, part, rest, yields()?)?,
             ops::Op::Load { from, other } => self.load(from, other, yields()?)?,
-            ops::Op::Dot { kind, a, b, acc } => self.dot(a, b, acc, kind)?,
+            ops::Op::Dot { .. } => self.dot(inst)?,
             ops::Op::Convert { x } => self.convert(x, yields()?)?,
             ops::Op::Const { value } => vec![self.constant(value)],
             ops::Op::Outer { dtype, value } => vec![self.outer(dtype, value)],

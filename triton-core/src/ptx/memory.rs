@@ -448,12 +448,7 @@ impl Lower<'_> {
         if halves.len() == 1 {
             return halves.to_vec();
         }
-        let pairs = halves.chunks(2).map(|pair| {
-            let dst = self.reg(Class::B32);
-            self.emit(Op::Pack { dst, lo: pair[0], hi: pair[1] });
-            dst
-        });
-        pairs.collect()
+        halves.chunks(2).map(|pair| self.pair(Class::B32, pair[0], pair[1])).collect()
     }
 
     /// A `bool` as a byte; an 8-bit integer is one already.
@@ -484,13 +479,7 @@ impl Lower<'_> {
         if count == 1 {
             return words.to_vec();
         }
-        let mut halves = Vec::new();
-        for &src in words {
-            let (lo, hi) = (self.reg(Class::B16), self.reg(Class::B16));
-            self.emit(Op::Unpack { lo, hi, src });
-            halves.extend([lo, hi]);
-        }
-        halves
+        words.iter().flat_map(|&word| self.unpair(word)).collect()
     }
 
     /// An element from the byte it is in memory, already extended to 16 bits.

@@ -5,6 +5,7 @@
 //!
 //! **Invariant:** nothing before this folder names a PTX instruction, and text is only built in [`mod@print`].
 
+mod accumulators;
 mod assertions;
 mod atomic;
 mod cast;
@@ -14,13 +15,17 @@ mod demand;
 mod dot;
 mod element;
 mod elementwise;
+mod fold;
+mod fragments;
 pub mod lower;
 mod memory;
+mod packed;
 pub mod print;
-mod reduce;
+mod registers;
 mod run;
 mod select;
 mod shared;
+mod stepped;
 mod steps;
 mod thread;
 mod view;

@@ -1,7 +1,7 @@
 //! Lowering of accesses to shared memory: which instructions store and load a tile is a division of its layout by the
 //! memory's ([`crate::layout::access`]).
 
-use super::lower::Lower;
+use super::lower::{Lower, SharedThread};
 use super::thread::Threads;
 use super::words::Held;
 use super::{Address, Class, Op, Opcode, Operand, Reg, Special, Ty};
@@ -13,7 +13,8 @@ use std::collections::HashMap;
 
 impl Lower<'_> {
     /// Makes room for a buffer at its offset.
-    pub fn shared_alloc(&mut self, buffer: Value, at: u32) -> Result<(), String> {
+    pub fn shared_alloc(&mut self, buffer: Value, at: Option<u32>) -> Result<(), String> {
+        let at = at.ok_or("a buffer that is not allocated")?;
         let bytes = self.func.mem(buffer).ok_or("a buffer without a layout of memory")?.bytes();
         // `lower` has compared it with the limit.
         self.shared = self.shared.max((u64::from(at) + bytes) as u32);
@@ -80,8 +81,14 @@ impl Lower<'_> {
 
     /// One instruction's elements.
     fn load_shared(&mut self, held: Held, access: &Access, address: Address) -> Vec<Reg> {
+        let (words, packed) = self.load_shared_words(held, access, address);
+        words.into_iter().flat_map(|word| self.unpack_word(held, packed, word)).collect()
+    }
+
+    /// One instruction's words, and the elements in each.
+    pub(super) fn load_shared_words(&mut self, held: Held, access: &Access, address: Address) -> (Vec<Reg>, usize) {
         let elements = access.elements as usize;
-        let (dsts, packed) = match access.form {
+        match access.form {
             Form::Vector => {
                 let (ty, words) = held.words(elements);
                 // Two bytes are taken apart in a register of 32 bits, so they go there; the access fills it up with zeros.
@@ -99,34 +106,55 @@ impl Lower<'_> {
                 self.emit(Op::LdMatrix { trans, dsts: dsts.clone(), address });
                 (dsts, held.per_word())
             }
-        };
-        dsts.into_iter().flat_map(|word| self.unpack_word(held, packed, word)).collect()
+        }
     }
 
     /// The address that each instruction of an access takes. A thread's part and an instruction's are added by xor; where they
     /// have no bit in common that is a sum, and the instruction's part an immediate offset.
-    fn addresses(&mut self, buffer: Value, access: &Access, held: Held) -> Vec<Address> {
+    pub(super) fn addresses(&mut self, buffer: Value, access: &Access, held: Held) -> Vec<Address> {
         let at = self.buffers.get(&buffer).copied().unwrap_or(0);
-        let threads = &mut Threads::default();
-        let base = self.mov(Ty::U32, Operand::Special(Special::Shared));
         let bytes = held.bits() / 8;
         let columns: Vec<u32> = access.lanes().iter().chain(&access.warp).map(|c| c * bytes).collect();
         let touched = columns.iter().fold(0, |all, c| all | c);
-        let thread = threads.linear(self, &columns);
+        let (base, thread) = self.shared_thread(&columns);
         let mut bases: HashMap<u32, Reg> = HashMap::new();
         let mut addresses = Vec::new();
         for instruction in 0..access.instructions() {
             let own = apply(&access.reg, instruction * access.elements) * bytes;
             let common = own & touched;
             let base = *bases.entry(common).or_insert_with(|| {
-                let Some(mut offset) = thread else { return base };
-                if common != 0 {
-                    offset = self.arith(Opcode::Xor, Ty::B32, &[offset.into(), i64::from(common).into()]);
+                let Some((offset, address)) = thread else { return base };
+                if common == 0 {
+                    return address;
                 }
+                let offset = self.arith(Opcode::Xor, Ty::B32, &[offset.into(), i64::from(common).into()]);
                 self.arith(Opcode::Add, Ty::S32, &[base.into(), offset.into()])
             });
             addresses.push(Address { base, offset: (at + (own & !touched)) as i32 });
         }
         addresses
+    }
+
+    /// The address of shared memory; and a linear function of the thread, in bytes, alone and as an address, unless it is 0 in every
+    /// thread. In a loop they are those of the entry, computed once for all accesses by the same threads; elsewhere they would take
+    /// registers for longer than they are needed.
+    fn shared_thread(&mut self, columns: &[u32]) -> SharedThread {
+        if let Some(&known) = self.shared_threads.get(columns) {
+            return known;
+        }
+        let compute = |cx: &mut Self, mut threads: Threads| {
+            let base = cx.mov(Ty::U32, Operand::Special(Special::Shared));
+            let offset = threads.linear(cx, columns);
+            (base, offset.map(|offset| (offset, cx.arith(Opcode::Add, Ty::S32, &[base.into(), offset.into()]))))
+        };
+        if self.loops == 0 {
+            return compute(self, Threads::default());
+        }
+        let computed = self.at_entry(|cx| {
+            let threads = Threads::at_entry(cx);
+            compute(cx, threads)
+        });
+        self.shared_threads.insert(columns.to_vec(), computed);
+        computed
     }
 }

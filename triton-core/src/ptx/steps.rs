@@ -4,15 +4,6 @@ use super::lower::Lower;
 use super::{Class, Cmp, Op, Opcode, Operand, Reg, Round, Ty};
 use crate::ops::steps::Steps;
 
-impl Lower<'_> {
-    /// A register of 64 bits.
-    fn pack64(&mut self, lo: Reg, hi: Reg) -> Reg {
-        let dst = self.reg(Class::B64);
-        self.emit(Op::Pack { dst, lo, hi });
-        dst
-    }
-}
-
 impl Steps for Lower<'_> {
     type Reg = Reg;
     type Pred = Reg;
@@ -35,7 +26,7 @@ impl Steps for Lower<'_> {
         self.cvt(Round::Rn, Ty::F32, Ty::S32, a)
     }
     fn scaled(&mut self, high: Reg, low: Reg, unit: f64) -> Reg {
-        let int = self.pack64(low, high);
+        let int = self.pair(Class::B64, low, high);
         let wide = self.cvt(Round::Rn, Ty::F64, Ty::S64, int);
         let unit = self.mov(Ty::B64, unit.to_bits() as i64);
         let product = self.arith(Opcode::MulRn, Ty::F64, &[wide.into(), unit.into()]);
@@ -52,10 +43,9 @@ impl Steps for Lower<'_> {
     }
     fn int_fma_wide(&mut self, a: Reg, b: Reg, c: Reg) -> (Reg, Reg) {
         let zero = self.word(0);
-        let c = self.pack64(c, zero);
+        let c = self.pair(Class::B64, c, zero);
         let src = self.arith(Opcode::MadWide, Ty::U32, &[a.into(), b.into(), c.into()]);
-        let (lo, hi) = (self.reg(Class::B32), self.reg(Class::B32));
-        self.emit(Op::Unpack { lo, hi, src });
+        let [lo, hi] = self.unpair(src);
         (hi, lo)
     }
     fn and(&mut self, a: Reg, mask: u32) -> Reg {

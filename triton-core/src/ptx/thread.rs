@@ -14,6 +14,11 @@ pub(super) struct Threads {
 }
 
 impl Threads {
+    /// Those of the entry, where the index is known.
+    pub fn at_entry(cx: &mut Lower) -> Threads {
+        Threads { index: Some(cx.thread()), ..Threads::default() }
+    }
+
     fn index(&mut self, cx: &mut Lower) -> Reg {
         *self.index.get_or_insert_with(|| cx.mov(Ty::U32, Operand::Special(Special::Tid)))
     }

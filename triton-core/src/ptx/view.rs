@@ -12,7 +12,8 @@ use super::lower::{Lower, bits_type};
 use super::memory::{bits_of, words as words_of};
 use super::{Address, Cmp, Op, Opcode, Operand, Reg, Round, Ty};
 use crate::analysis::axis;
-use crate::ir::{Value, View};
+use crate::analysis::stepped::Stepped;
+use crate::ir::{LayoutId, Value, View};
 use crate::layout::Layout;
 use crate::ops::Location;
 use crate::types::{DType, Elem, Shape};
@@ -26,8 +27,10 @@ type Variant = u32;
 
 /// What a thread accesses of a view.
 pub(super) struct Tile<'a> {
+    at: Location,
     view: &'a View,
     starts: Vec<Value>,
+    id: LayoutId,
     layout: Layout,
     /// Of each axis, what an index is shifted by in the number of an element, and its bits.
     fields: Vec<(u32, u32)>,
@@ -61,19 +64,22 @@ impl<'a> Tile<'a> {
     pub fn new(
         cx: &Lower<'a>,
         at: Location,
-        layout: &Layout,
+        id: LayoutId,
         vectors: bool,
         once: Option<Reg>,
     ) -> Result<Tile<'a>, String> {
         let Location::View { base, at: starts, shape } = at else { return Err("pointers are not a view".into()) };
         let func = cx.func;
+        let layout = &func.layouts[id];
         let view = func.view(base).ok_or_else(|| format!("{base} is not a view"))?;
         let dtype = func.pointee(at).ok_or_else(|| format!("{base} is not a pointer"))?;
         let widest = if vectors { axis::vector_width(func, &cx.facts, at) } else { 1 };
         let width = widest.min(layout.vector().into()) as usize;
         let mut tile = Tile {
+            at,
             view,
             starts: starts.as_slice().to_vec(),
+            id,
             layout: layout.clone(),
             fields: fields(shape),
             dtype,
@@ -225,8 +231,10 @@ impl<'a> Tile<'a> {
 
     /// Whether all of the vector that begins at a register is in bounds.
     pub fn guard(&mut self, cx: &mut Lower<'_>, register: usize) -> Reg {
-        let (last, width) = (self.last(), self.width as u32);
+        let last = self.last();
         let (variant, constant) = self.constant(last, register);
+        // Of a vector that no extent cuts, all elements are in bounds if the first one is.
+        let width = if self.is_cut { self.width as u32 } else { 1 };
         let Some(row) = self.row(cx, register) else { return self.inside(cx, last, (variant, constant), width) };
         if !self.by_remaining[last] {
             let inside = self.inside(cx, last, (variant, constant), width);
@@ -296,6 +304,11 @@ impl<'a> Tile<'a> {
 
     /// The address of the thread's first element.
     fn origin(&mut self, cx: &mut Lower<'_>, variants: &[(Variant, u32)]) -> Reg {
+        if let Some(&address) = cx.stepped.get(&Stepped { at: self.at, layout: self.id })
+            && variants.iter().all(|&(variant, _)| variant == 0)
+        {
+            return address;
+        }
         let size = i64::from(self.dtype.bytes());
         let mut address = cx.regs(self.view.base)[0];
         for (axis, &(variant, _)) in variants.iter().enumerate() {
@@ -318,7 +331,19 @@ impl<'a> Tile<'a> {
         address
     }
 
-    fn is_unit(&self, cx: &Lower<'_>, axis: usize) -> bool {
+    /// The address of the thread's first element; `None` where some registers have another first element.
+    pub fn thread_origin(&mut self, cx: &mut Lower<'_>) -> Option<Reg> {
+        let none = vec![(0, 0); self.last() + 1];
+        let alike = self.runs().all(|r| (0..=self.last()).all(|axis| self.constant(axis, r).0 == 0));
+        alike.then(|| self.origin(cx, &none))
+    }
+
+    /// The stride of an axis, in elements and 64 bits.
+    pub fn stride(&self, cx: &Lower<'_>, axis: usize) -> Reg {
+        cx.regs(self.view.strides[axis])[0]
+    }
+
+    pub fn is_unit(&self, cx: &Lower<'_>, axis: usize) -> bool {
         cx.facts[self.view.strides[axis]].constant == Some(1)
     }
 
@@ -401,7 +426,7 @@ impl<'a> Lower<'a> {
 
     /// Loads a tile of a view.
     pub fn load_view(&mut self, from: Location, other: Option<Value>, result: Value) -> Result<Vec<Reg>, String> {
-        let layout = self.func.layout(result).ok_or("a tile without a layout")?;
+        let layout = self.func.layout_id(result).ok_or("a tile without a layout")?;
         let mut tile = Tile::new(self, from, layout, true, None)?;
         let (dtype, width) = (tile.dtype, tile.width);
         let mut words: HashMap<usize, Vec<Reg>> = HashMap::new();
@@ -418,7 +443,7 @@ impl<'a> Lower<'a> {
 
     /// Stores a tile to a view.
     pub fn store_view(&mut self, to: Location, value: Value) -> Result<(), String> {
-        let layout = self.func.layout(value).ok_or("a tile without a layout")?;
+        let layout = self.func.layout_id(value).ok_or("a tile without a layout")?;
         let once = self.store_guard(value);
         let mut tile = Tile::new(self, to, layout, true, once)?;
         let (dtype, width) = (tile.dtype, tile.width);

@@ -129,16 +129,20 @@ impl Lower<'_> {
         }
     }
 
-    fn pair(&mut self, class: Class, lo: Reg, hi: Reg) -> Reg {
+    pub(super) fn pair(&mut self, class: Class, lo: Reg, hi: Reg) -> Reg {
+        if let Some(word) = self.packed.word(lo, hi) {
+            return word;
+        }
         let dst = self.reg(class);
         self.emit(Op::Pack { dst, lo, hi });
         dst
     }
 
-    fn unpair(&mut self, src: Reg) -> [Reg; 2] {
+    pub(super) fn unpair(&mut self, src: Reg) -> [Reg; 2] {
         let half = if src.class == Class::B64 { Class::B32 } else { Class::B16 };
         let (lo, hi) = (self.reg(half), self.reg(half));
         self.emit(Op::Unpack { lo, hi, src });
+        self.packed.unpacked(lo, hi, src);
         [lo, hi]
     }
 

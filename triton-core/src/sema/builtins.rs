@@ -6,7 +6,7 @@ use crate::ast::{Expr, ExprKind, Path, Target};
 use crate::diag::{Code, Diagnostic};
 use crate::ir::Value;
 use crate::ops::kinds::{AtomicKind, BinaryKind, CompareKind, TernaryKind, UnaryKind};
-use crate::ops::{DotKind, GridAxis, Location, Op, accumulator};
+use crate::ops::{DotKind, FoldKind, GridAxis, Location, Op, accumulator};
 use crate::span::Span;
 use crate::types::{DType, Elem, MAX_TILE, Shape};
 
@@ -54,6 +54,9 @@ impl Builtin {
             | BuiltinKind::FoldAxis(_)
             | BuiltinKind::Reduce
             | BuiltinKind::ReduceAxis
+            | BuiltinKind::Scan(_)
+            | BuiltinKind::Cumulative(_)
+            | BuiltinKind::Unroll
             | BuiltinKind::Dot => None,
         }
     }
@@ -81,6 +84,10 @@ enum BuiltinKind {
     FoldAxis(Fold),
     Reduce,
     ReduceAxis,
+    Scan(FoldKind),
+    Cumulative(BinaryKind),
+    /// In the head of a `for` alone, where the parser finds it.
+    Unroll,
     Dot,
     Unary(UnaryKind),
     Binary(BinaryKind),
@@ -95,6 +102,7 @@ const SINGLE: fn(DType) -> bool = |dtype| matches!(dtype, DType::F16 | DType::BF
 const ORDERED: fn(DType) -> bool = |dtype| dtype != DType::Bool;
 
 const UPDATE: &[&str] = &["p", "value", "mask"];
+const SCAN: &[&str] = &["x", "axis", "f"];
 
 /// Every function of the language.
 pub const BUILTINS: &[Builtin] = &[
@@ -131,6 +139,13 @@ pub const BUILTINS: &[Builtin] = &[
     Builtin { name: "all_axis", params: &["mask", "axis"], kind: BuiltinKind::FoldAxis(Fold::Binary(BinaryKind::And)) },
     Builtin { name: "reduce", params: &["x", "f"], kind: BuiltinKind::Reduce },
     Builtin { name: "reduce_axis", params: &["x", "axis", "f"], kind: BuiltinKind::ReduceAxis },
+    Builtin { name: "scan", params: SCAN, kind: BuiltinKind::Scan(FoldKind::Scan) },
+    Builtin { name: "scan_reverse", params: SCAN, kind: BuiltinKind::Scan(FoldKind::ScanReverse) },
+    Builtin { name: "cumsum", params: &["x", "axis"], kind: BuiltinKind::Cumulative(BinaryKind::Add) },
+    Builtin { name: "cumprod", params: &["x", "axis"], kind: BuiltinKind::Cumulative(BinaryKind::Mul) },
+    Builtin { name: "cummax", params: &["x", "axis"], kind: BuiltinKind::Cumulative(BinaryKind::Max) },
+    Builtin { name: "cummin", params: &["x", "axis"], kind: BuiltinKind::Cumulative(BinaryKind::Min) },
+    Builtin { name: "unroll", params: &["range"], kind: BuiltinKind::Unroll },
     Builtin { name: "dot", params: &["a", "b", "acc"], kind: BuiltinKind::Dot },
     Builtin { name: "exp", params: &["x"], kind: BuiltinKind::Unary(UnaryKind::Exp) },
     Builtin { name: "exp2", params: &["x"], kind: BuiltinKind::Unary(UnaryKind::Exp2) },
@@ -195,10 +210,17 @@ pub(super) fn call(cx: &mut Checker<'_>, path: &Path, args: &[Expr], span: Span)
     match (builtin.kind, args) {
         (BuiltinKind::FoldAxis(fold), [x, axis]) => {
             let value = cx.expr(x)?;
-            return cx.fold(name, fold, (value, x.span), Some(axis), span);
+            return cx.fold(name, (FoldKind::Reduce, fold), (value, x.span), Some(axis), span);
         }
-        (BuiltinKind::Reduce, [x, f]) => return cx.reduce_by(name, x, None, f, span),
-        (BuiltinKind::ReduceAxis, [x, axis, f]) => return cx.reduce_by(name, x, Some(axis), f, span),
+        (BuiltinKind::Reduce, [x, f]) => return cx.fold_by(name, FoldKind::Reduce, [x, f], None, span),
+        (BuiltinKind::ReduceAxis, [x, axis, f]) => {
+            return cx.fold_by(name, FoldKind::Reduce, [x, f], Some(axis), span);
+        }
+        (BuiltinKind::Cumulative(kind), [x, axis]) => {
+            let value = cx.expr(x)?;
+            return cx.fold(name, (FoldKind::Scan, Fold::Binary(kind)), (value, x.span), Some(axis), span);
+        }
+        (BuiltinKind::Scan(kind), [x, axis, f]) => return cx.fold_by(name, kind, [x, f], Some(axis), span),
         _ => {}
     }
     let (args, tf32) = match (builtin.kind, args) {
@@ -229,7 +251,7 @@ pub(super) fn call(cx: &mut Checker<'_>, path: &Path, args: &[Expr], span: Span)
         (BuiltinKind::AtomicCas, [ptr, compare, value]) => cx.atomic_cas(name, [ptr, compare, value], span),
         (BuiltinKind::Select, [cond, a, b]) => select(cx, cond, a, b, span),
         (BuiltinKind::Dot, [a, b, acc]) => dot(cx, a, b, acc, tf32, span),
-        (BuiltinKind::Fold(fold), [x]) => cx.fold(name, fold, x.clone(), None, span),
+        (BuiltinKind::Fold(fold), [x]) => cx.fold(name, (FoldKind::Reduce, fold), x.clone(), None, span),
         (BuiltinKind::Unary(kind), [x]) => {
             let x = (x.0.clone().with_default_type(), x.1);
             check_class(cx, name, &x, |d| kind.defined_on(d))?;

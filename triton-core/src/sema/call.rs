@@ -222,6 +222,7 @@ impl<'a> Checker<'a> {
         let constants = generics.constants.into_iter().map(|(name, value)| (name, Some(value))).collect();
         let scopes = std::mem::replace(&mut self.scopes, vec![constants, HashMap::new()]);
         let types = std::mem::replace(&mut self.types, generics.types);
+        let loops = std::mem::take(&mut self.loops);
         self.calls.push(call);
         for ((pattern, _), value) in function.params.iter().zip(passed) {
             self.bind_pattern(pattern, value);
@@ -236,6 +237,7 @@ impl<'a> Checker<'a> {
         self.calls.pop();
         self.types = types;
         self.scopes = scopes;
+        self.loops = loops;
         if function.library {
             for inst in first..self.func.insts.len() {
                 self.func.insts[crate::ir::Inst(inst as u32)].span = call.span;

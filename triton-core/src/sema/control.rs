@@ -1,17 +1,21 @@
-//! Control flow: `if`, `for`, `while`, `return`.
+//! Control flow: `if`, and what `return`, `break` and `continue` skip.
 //!
-//! Variables become values: outer variables that a loop assigns are loop-carried, those that branches assign
-//! are results of the `if`. A constant condition chooses its branch here, and the other one is
-//! not checked.
+//! Variables become values: those that branches assign are results of the `if`. A constant condition chooses its branch here, and the
+//! other one is not checked.
+//!
+//! The IR has no jumps. What follows an `if` with a `return` between the statements of the kernel is copied into its branches
+//! ([`Checker::top_level`]). Inside a loop an exit sets a flag instead, and what it skips is a branch of an `if`
+//! ([`Checker::sequence`]); the loop ends by its flag.
 
 use super::Checker;
+use super::assigned::{Assigned, Flag};
 use super::value::{Known, Val};
-use crate::ast::{Expr, ExprKind, Pattern, Stmt};
+use crate::ast::{BinaryOp, Exit, Expr, ExprKind, Stmt};
 use crate::diag::{Code, Diagnostic};
 use crate::ir::{Block, Value};
 use crate::ops::Op;
 use crate::span::Span;
-use crate::types::{DType, Elem, Shape, Type};
+use crate::types::{DType, Shape, Type};
 
 impl Checker<'_> {
     /// Statements of the kernel itself, where `return` may end the program, and what follows the blocks they are in:
@@ -19,17 +23,16 @@ impl Checker<'_> {
     /// with a copy of what follows: `if c { a; return; } b` is `if c { a } else { b }`.
     pub(super) fn top_level(&mut self, stmts: &[Stmt], continuation: &[(usize, &[Stmt])]) {
         for (i, stmt) in stmts.iter().enumerate() {
-            let Stmt::Expr(expr) = stmt else {
-                if let Stmt::Return(_) = stmt {
-                    return;
-                }
-                self.stmt(stmt);
-                continue;
-            };
-            if !returns(expr) {
+            if let Stmt::Exit(Exit::Return, _) = stmt {
+                return;
+            }
+            if !self.assigned(stmt).contains(&Flag::Return.name()) {
                 self.stmt(stmt);
                 continue;
             }
+            let Stmt::Expr(expr) = stmt else {
+                return self.after_loop(stmt, &stmts[i + 1..], continuation);
+            };
             let continuation = [continuation, &[(self.scopes.len(), &stmts[i + 1..])]].concat();
             let Expr { kind: ExprKind::If(cond, then, otherwise), span } = expr else {
                 return self.arm_with(expr, &continuation);
@@ -82,14 +85,149 @@ impl Checker<'_> {
         }
     }
 
-    pub(super) fn misplaced_return(&mut self, span: Span) {
-        let message = "a `return` here is not part of the kernel language";
-        let help = "it ends the program from the top level of the kernel, or from an `if` there";
-        let _: Option<()> = self.report(Diagnostic::new(Code::T0015, span, message).help(help));
+    /// A loop between the statements of the kernel, and what follows unless the loop has ended the program.
+    fn after_loop(&mut self, stmt: &Stmt, rest: &[Stmt], continuation: &[(usize, &[Stmt])]) {
+        let flag = Flag::Return.name();
+        self.bind(flag.clone(), Some(Val::Known(Known::bool(false))));
+        self.stmt(stmt);
+        let Some(ended) = self.stopped(&[flag], stmt.span()) else { return };
+        let rest = |cx: &mut Checker| {
+            cx.top_level(rest, continuation);
+            Some(Val::Unit)
+        };
+        self.branch(ended, &[], stmt.span(), |_| Some(Val::Unit), rest);
+    }
+
+    /// Statements of a loop's body. What follows one that may leave the iteration is a branch of an `if`: the other branch of the
+    /// statement itself, if one of its branches never goes on, else of one on the flags that it may set.
+    pub(super) fn sequence(&mut self, stmts: &[Stmt]) {
+        for (i, stmt) in stmts.iter().enumerate() {
+            let rest = &stmts[i + 1..];
+            if let Stmt::Exit(exit, span) = stmt {
+                return self.exit(*exit, *span);
+            }
+            let mut flags = self.assigned(stmt);
+            flags.retain(|name| Flag::is(name));
+            if flags.is_empty() {
+                self.stmt(stmt);
+                continue;
+            }
+            match stmt {
+                Stmt::Expr(Expr { kind: ExprKind::If(cond, then, otherwise), span }) => {
+                    let Some(cond) = self.condition(cond) else { return };
+                    let otherwise = otherwise.as_deref();
+                    let ends = [leaves(then), otherwise.is_some_and(leaves)];
+                    let within = if ends.contains(&true) { rest } else { &[] };
+                    let mut assigned = Assigned::inside(self.loops);
+                    [Some(&**then), otherwise].into_iter().flatten().for_each(|arm| assigned.expr(arm));
+                    assigned.block(within, None);
+                    let after = |left: bool| if left { &[] } else { within };
+                    let yes = |cx: &mut Checker<'_>| cx.arm_in_loop(Some(then), after(ends[0]));
+                    let no = |cx: &mut Checker<'_>| cx.arm_in_loop(otherwise, after(ends[1]));
+                    self.branch(cond, &assigned.names, *span, yes, no);
+                    if ends.contains(&true) {
+                        return;
+                    }
+                }
+                Stmt::Expr(block) => {
+                    self.arm_in_loop(Some(block), &[]);
+                }
+                other @ (Stmt::Let { .. }
+                | Stmt::Assign { .. }
+                | Stmt::Const { .. }
+                | Stmt::For { .. }
+                | Stmt::While { .. }
+                | Stmt::Exit(..)
+                | Stmt::Assert { .. }
+                | Stmt::ConstAssert { .. }
+                | Stmt::Print { .. }) => self.stmt(other),
+            }
+            return self.unless_left(&flags, rest, stmt.span());
+        }
+    }
+
+    /// Statements in a scope of their own that are skipped if one of these flags is set.
+    fn unless_left(&mut self, flags: &[String], stmts: &[Stmt], span: Span) {
+        if stmts.is_empty() {
+            return;
+        }
+        let Some(left) = self.stopped(flags, span) else { return };
+        let mut assigned = Assigned::inside(self.loops);
+        assigned.block(stmts, None);
+        let run = |cx: &mut Checker<'_>| {
+            cx.scopes.push(Default::default());
+            cx.sequence(stmts);
+            cx.scopes.pop();
+            Some(Val::Unit)
+        };
+        self.branch(left, &assigned.names, span, |_| Some(Val::Unit), run);
+    }
+
+    /// A block, or the `if` of an `else if`, and what follows it, each in a scope of its own.
+    fn arm_in_loop(&mut self, expr: Option<&Expr>, rest: &[Stmt]) -> Option<Val> {
+        let Some(expr) = expr else {
+            self.unless_left(&[], rest, Span::NONE);
+            return Some(Val::Unit);
+        };
+        let within = if let ExprKind::Block(stmts, tail) = &expr.kind {
+            stmts.iter().cloned().chain(tail.as_deref().cloned().map(Stmt::Expr)).collect()
+        } else {
+            vec![Stmt::Expr(expr.clone())]
+        };
+        self.unless_left(&[], &within, expr.span);
+        let mut flags = self.assigned_names([expr]);
+        flags.retain(|name| Flag::is(name));
+        self.unless_left(&flags, rest, expr.span);
+        Some(Val::Unit)
+    }
+
+    /// Sets the flag of an exit, which nothing follows.
+    fn exit(&mut self, exit: Exit, span: Span) {
+        let name = Flag::of(exit, self.loops).name();
+        match self.scopes.iter().rposition(|scope| scope.contains_key(&name)) {
+            Some(scope) => {
+                self.scopes[scope].insert(name, Some(Val::Known(Known::bool(true))));
+            }
+            None => self.misplaced_exit(exit, span),
+        }
+    }
+
+    /// Whether any of these flags is set.
+    pub(super) fn stopped(&mut self, flags: &[String], span: Span) -> Option<Val> {
+        let mut any = Val::Known(Known::bool(false));
+        for flag in flags {
+            let value = self.scopes.iter().rev().find_map(|scope| scope.get(flag)).cloned().flatten()?;
+            any = match (&any, &value) {
+                (Val::Known(known), _) if *known == Known::bool(false) => value,
+                (_, Val::Known(known)) if *known == Known::bool(false) => any,
+                (_, _) => self.binary(BinaryOp::BitOr, span, (any, span), (value, span))?,
+            };
+        }
+        Some(any)
+    }
+
+    /// What a statement assigns to, flags among it.
+    fn assigned(&self, stmt: &Stmt) -> Vec<String> {
+        let mut found = Assigned::inside(self.loops);
+        found.block(std::slice::from_ref(stmt), None);
+        found.names
+    }
+
+    /// What expressions assign to.
+    pub(super) fn assigned_names<'e>(&self, exprs: impl IntoIterator<Item = &'e Expr>) -> Vec<String> {
+        let mut found = Assigned::inside(self.loops);
+        exprs.into_iter().for_each(|expr| found.expr(expr));
+        found.names
+    }
+
+    /// The parser reports what stands elsewhere.
+    pub(super) fn misplaced_exit(&mut self, exit: Exit, span: Span) {
+        let _: Option<()> =
+            self.report(Diagnostic::new(Code::T0199, span, format!("nothing here is left by {exit:?}")));
     }
 
     /// The value of a condition: one `bool`.
-    fn condition(&mut self, cond: &Expr) -> Option<Val> {
+    pub(super) fn condition(&mut self, cond: &Expr) -> Option<Val> {
         let value = self.expr(cond)?;
         let value = self.open_as(value, DType::Bool, cond.span)?;
         match value.ty(&self.func) {
@@ -111,7 +249,7 @@ impl Checker<'_> {
 
     pub(super) fn if_expr(&mut self, cond: &Expr, then: &Expr, otherwise: Option<&Expr>, span: Span) -> Option<Val> {
         let cond = self.condition(cond)?;
-        let names = assigned_names([then].into_iter().chain(otherwise));
+        let names = self.assigned_names([then].into_iter().chain(otherwise));
         self.branch(cond, &names, span, |cx| cx.expr(then), |cx| otherwise.map_or(Some(Val::Unit), |e| cx.expr(e)))
     }
 
@@ -146,7 +284,9 @@ impl Checker<'_> {
                     changed.push(slot);
                     pairs.push((a, b));
                 }
-                (Some(_), Some(_)) => {}
+                (alike @ Some(_), Some(_)) => {
+                    self.scopes[slot.0].insert(slot.1, alike);
+                }
                 (None, _) | (_, None) => {
                     self.scopes[slot.0].insert(slot.1, None);
                 }
@@ -198,157 +338,12 @@ impl Checker<'_> {
         }
     }
 
-    fn end(&mut self, block: Block, values: Vec<Value>, span: Span) {
+    pub(super) fn end(&mut self, block: Block, values: Vec<Value>, span: Span) {
         self.func.append_structured(block, Op::Yield {}, values, Vec::new(), &[], span);
     }
 
-    pub(super) fn for_loop(
-        &mut self,
-        var: &Pattern,
-        bounds: [&Expr; 2],
-        step: Option<&Expr>,
-        body: &[Stmt],
-        span: Span,
-    ) {
-        let values = bounds.map(|e| self.expr(e).map(|v| (v, e.span)));
-        let step = match step {
-            Some(step) => self.expr(step).map(|v| (v, step.span)),
-            None => Some((Val::Known(Known::Int(1)), span)),
-        };
-        let [start, end] = values;
-        let counters = start.zip(end).zip(step).and_then(|((start, end), step)| self.counters([start, end, step]));
-        let Some([start, end, step]) = counters else {
-            // The body's own errors are worth reporting; its counter is not known.
-            self.scopes.push(Default::default());
-            self.bind_pattern(var, None);
-            body.iter().for_each(|stmt| self.stmt(stmt));
-            self.scopes.pop();
-            return;
-        };
-        let counter = self.func.ty(start);
-        let Some(carried) = self.carried(body, span) else { return };
-        let outer = self.block;
-        let block = self.func.add_block(&[&[counter], &carried.types[..]].concat());
-        let params = self.func.blocks[block].params.clone();
-        self.block = block;
-        self.assume(&carried, &params[1..]);
-        self.scopes.push(Default::default());
-        self.bind_pattern(var, Some(Val::Ir(params[0])));
-        body.iter().for_each(|stmt| self.stmt(stmt));
-        self.scopes.pop();
-        let yielded = self.ends(&carried, span);
-        self.block = outer;
-        self.close(carried, Op::For { start, end, step }, vec![block], yielded, span);
-    }
-
-    /// Start, end and step as scalars of one integer type.
-    fn counters(&mut self, parts: [(Val, Span); 3]) -> Option<[Value; 3]> {
-        let dtype = parts.iter().find_map(|(v, _)| v.ty(&self.func)).and_then(|t| t.elem.num()).unwrap_or(DType::I32);
-        if let Val::Known(known) = &parts[2].0
-            && known.as_int().is_some_and(|step| step <= 0)
-        {
-            let message = format!("a step of {}: it must be positive", known.as_int().unwrap_or(0));
-            return self.report(
-                Diagnostic::new(Code::T0121, parts[2].1, message).help("count up, and compute the descending index"),
-            );
-        }
-        let mut values = [Value(0); 3];
-        for (slot, (value, span)) in values.iter_mut().zip(parts) {
-            let found = self.describe(&value);
-            *slot = self.materialise(value, Some(dtype), span)?;
-            let ty = self.func.ty(*slot);
-            if ty.shape != Shape::SCALAR || !ty.elem.num().is_some_and(|d| d.is_int() && d.bits() >= 32) {
-                let message = format!("a loop counter is `i32`, `i64`, `u32` or `u64`, found `{found}`");
-                let help = "write `lo..hi` with scalars; a tile is computed on at once, without a loop";
-                return self.report(Diagnostic::new(Code::T0121, span, message).help(help));
-            }
-            if ty.elem != Elem::Num(dtype) {
-                let message = format!("a range from `{dtype}` to `{found}`");
-                return self.report(
-                    Diagnostic::new(Code::T0102, span, message)
-                        .help(format!("write `.to::<{}>()`", self.spelled(dtype))),
-                );
-            }
-        }
-        Some(values)
-    }
-
-    pub(super) fn while_loop(&mut self, cond: &Expr, body: &[Stmt], span: Span) {
-        let assigned = self.slots(&assigned_names([cond]));
-        if let Some((_, name)) = assigned.first() {
-            let message = format!("the condition of a `while` assigns to `{name}`");
-            let help = "assign before the loop and at the end of its body";
-            let _: Option<()> = self.report(Diagnostic::new(Code::T0015, cond.span, message).help(help));
-            return;
-        }
-        let Some(carried) = self.carried(body, span) else { return };
-        let outer = self.block;
-        let (condition, block) = (self.func.add_block(&carried.types), self.func.add_block(&carried.types));
-        self.block = condition;
-        let params = self.func.blocks[condition].params.clone();
-        self.assume(&carried, &params);
-        let cond = self.condition(cond).and_then(|value| self.materialise(value, None, span));
-        self.end(condition, cond.into_iter().collect(), span);
-        self.block = block;
-        let params = self.func.blocks[block].params.clone();
-        self.assume(&carried, &params);
-        self.scopes.push(Default::default());
-        body.iter().for_each(|stmt| self.stmt(stmt));
-        self.scopes.pop();
-        let yielded = self.ends(&carried, span);
-        self.block = outer;
-        self.close(carried, Op::While {}, vec![condition, block], yielded.filter(|_| cond.is_some()), span);
-    }
-
-    /// Loop-carried variables: the outer variables that the body assigns, with their values before the loop.
-    fn carried(&mut self, body: &[Stmt], span: Span) -> Option<Carried> {
-        let mut assigned = Assigned::default();
-        assigned.block(body, None);
-        let Assigned { names, .. } = assigned;
-        let mut carried = Carried { slots: Vec::new(), inits: Vec::new(), types: Vec::new() };
-        for slot in self.slots(&names) {
-            // A variable that was reported stays silent.
-            let Some(value) = self.scopes[slot.0][&slot.1].clone() else { continue };
-            let value = self.materialise(value, None, span)?;
-            carried.inits.push(value);
-            carried.types.push(self.func.ty(value));
-            carried.slots.push(slot);
-        }
-        Some(carried)
-    }
-
-    /// Inside the loop, the carried variables are its parameters.
-    fn assume(&mut self, carried: &Carried, params: &[Value]) {
-        for ((scope, name), &param) in carried.slots.iter().zip(params) {
-            self.scopes[*scope].insert(name.clone(), Some(Val::Ir(param)));
-        }
-    }
-
-    /// The carried variables at the end of the body; `None` if one was reported.
-    fn ends(&mut self, carried: &Carried, span: Span) -> Option<Vec<Value>> {
-        let value = |cx: &mut Checker<'_>, (scope, name): &(usize, String)| {
-            let value = cx.scopes[*scope][name].clone()?;
-            cx.materialise(value, None, span)
-        };
-        carried.slots.iter().map(|slot| value(self, slot)).collect()
-    }
-
-    fn close(&mut self, carried: Carried, op: Op, regions: Vec<Block>, yielded: Option<Vec<Value>>, span: Span) {
-        let Carried { slots, inits, types } = carried;
-        let results = yielded.map(|yielded| {
-            if let Some(&last) = regions.last() {
-                self.end(last, yielded, span);
-            }
-            self.func.append_structured(self.block, op, inits, regions, &types, span)
-        });
-        for (i, (scope, name)) in slots.into_iter().enumerate() {
-            let value = results.as_ref().and_then(|results| results.get(i)).map(|&v| Val::Ir(v));
-            self.scopes[scope].insert(name, value);
-        }
-    }
-
     /// The scopes of the variables of these names.
-    fn slots(&self, names: &[String]) -> Vec<(usize, String)> {
+    pub(super) fn slots(&self, names: &[String]) -> Vec<(usize, String)> {
         let find = |name: &String| self.scopes.iter().rposition(|s| s.contains_key(name)).map(|i| (i, name.clone()));
         names.iter().filter_map(find).collect()
     }
@@ -385,13 +380,6 @@ fn joined(of: &Val, results: &mut impl Iterator<Item = Value>) -> Val {
     }
 }
 
-/// Loop-carried variables: where they are, their values before the loop, and their types.
-struct Carried {
-    slots: Vec<(usize, String)>,
-    inits: Vec<Value>,
-    types: Vec<Type>,
-}
-
 /// A branch of an `if`.
 struct Arm {
     block: Block,
@@ -399,14 +387,14 @@ struct Arm {
     bindings: Vec<Option<Val>>,
 }
 
-/// Whether a block or an `if` may end the program.
-fn returns(expr: &Expr) -> bool {
+/// Whether a block or an `if` never goes on to what follows.
+fn leaves(expr: &Expr) -> bool {
     match &expr.kind {
         ExprKind::Block(stmts, tail) => {
-            let stmt = |s: &Stmt| matches!(s, Stmt::Return(_)) || matches!(s, Stmt::Expr(e) if returns(e));
-            stmts.iter().any(stmt) || tail.as_deref().is_some_and(returns)
+            let stmt = |s: &Stmt| matches!(s, Stmt::Exit(..)) || matches!(s, Stmt::Expr(e) if leaves(e));
+            stmts.iter().any(stmt) || tail.as_deref().is_some_and(leaves)
         }
-        ExprKind::If(_, then, otherwise) => returns(then) || otherwise.as_deref().is_some_and(returns),
+        ExprKind::If(_, then, otherwise) => leaves(then) && otherwise.as_deref().is_some_and(leaves),
         ExprKind::Int(..)
         | ExprKind::Float(..)
         | ExprKind::Bool(_)
@@ -420,86 +408,5 @@ fn returns(expr: &Expr) -> bool {
         | ExprKind::Tuple(_)
         | ExprKind::Array(_)
         | ExprKind::Closure(..) => false,
-    }
-}
-
-/// Names outside these expressions that they assign to, each once, in order.
-pub(super) fn assigned_names<'e>(exprs: impl IntoIterator<Item = &'e Expr>) -> Vec<String> {
-    let mut found = Assigned::default();
-    exprs.into_iter().for_each(|expr| found.expr(expr));
-    found.names
-}
-
-/// Looks for the variables that blocks assign to and that are declared outside them.
-#[derive(Default)]
-struct Assigned {
-    names: Vec<String>,
-    /// Names that the blocks around have declared so far.
-    declared: Vec<String>,
-}
-
-impl Assigned {
-    /// Statements, which are a scope.
-    fn block(&mut self, stmts: &[Stmt], tail: Option<&Expr>) {
-        let outside = self.declared.len();
-        stmts.iter().for_each(|stmt| self.stmt(stmt));
-        tail.into_iter().for_each(|tail| self.expr(tail));
-        self.declared.truncate(outside);
-    }
-
-    fn stmt(&mut self, stmt: &Stmt) {
-        match stmt {
-            Stmt::Assign { target, value, .. } => {
-                if !self.declared.contains(&target.name) && !self.names.contains(&target.name) {
-                    self.names.push(target.name.clone());
-                }
-                self.expr(value);
-            }
-            Stmt::Let { pattern, init, .. } => {
-                self.expr(init);
-                self.declare(pattern);
-            }
-            Stmt::Expr(expr) => self.expr(expr),
-            Stmt::For { start, end, step, body, .. } => {
-                [start, end].into_iter().chain(step).for_each(|e| self.expr(e));
-                self.block(body, None);
-            }
-            Stmt::While { cond, body, .. } => {
-                self.expr(cond);
-                self.block(body, None);
-            }
-            Stmt::Assert { cond, .. } => self.expr(cond),
-            Stmt::Print { args, .. } => args.iter().for_each(|e| self.expr(e)),
-            Stmt::Const { .. } | Stmt::Return(_) | Stmt::ConstAssert { .. } => {}
-        }
-    }
-
-    fn declare(&mut self, pattern: &Pattern) {
-        match pattern {
-            Pattern::Name { name, .. } => self.declared.push(name.name.clone()),
-            Pattern::Wild => {}
-            Pattern::Tuple(parts, _) => parts.iter().for_each(|part| self.declare(part)),
-        }
-    }
-
-    /// Only blocks and branches hold statements.
-    fn expr(&mut self, expr: &Expr) {
-        match &expr.kind {
-            ExprKind::Block(stmts, tail) => self.block(stmts, tail.as_deref()),
-            ExprKind::If(cond, then, otherwise) => {
-                [cond, then].into_iter().chain(otherwise).for_each(|e| self.expr(e));
-            }
-            ExprKind::Unary(_, a) | ExprKind::Cast(a, _) | ExprKind::Field(a, _) => self.expr(a),
-            ExprKind::Binary(_, _, a, b) => [a, b].into_iter().for_each(|e| self.expr(e)),
-            ExprKind::Call(_, args) | ExprKind::Tuple(args) | ExprKind::Array(args) => {
-                args.iter().for_each(|e| self.expr(e));
-            }
-            ExprKind::Method { receiver, args, .. } => {
-                self.expr(receiver);
-                args.iter().for_each(|e| self.expr(e));
-            }
-            ExprKind::Int(..) | ExprKind::Float(..) | ExprKind::Bool(_) | ExprKind::Path(_) | ExprKind::Closure(..) => {
-            }
-        }
     }
 }

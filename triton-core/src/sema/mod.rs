@@ -11,16 +11,19 @@
 //! splats and broadcasts that the language leaves out.
 
 mod assertions;
+mod assigned;
 mod assoc;
 mod atomic;
 mod builtins;
 mod call;
 mod control;
 mod expr;
+mod loops;
 mod operator;
 mod reduce;
 mod shape;
 mod unknown;
+mod unroll;
 mod value;
 mod view;
 
@@ -57,6 +60,8 @@ pub fn check(kernel: &Kernel, instance: &Instance) -> Result<(Function, Vec<Opti
         structs: &kernel.structs,
         outers: kernel.outers.iter().map(|text| (text.as_str(), None)).collect(),
         calls: Vec::new(),
+        loops: 0,
+        iterations: 0,
         assertions: instance.options.assertions,
         deterministic: instance.options.deterministic,
         block: crate::ir::Block(0),
@@ -115,6 +120,10 @@ struct Checker<'a> {
     outers: Vec<(&'a str, Option<DType>)>,
     /// The calls that the checker is in, outermost first.
     calls: Vec<Call<'a>>,
+    /// How many loops of the innermost function it is in.
+    loops: usize,
+    /// Iterations of unrolled loops so far.
+    iterations: usize,
     /// Type parameters.
     types: HashMap<String, DType>,
     /// Variables, innermost scope last. `None`: its expression was reported.
@@ -199,11 +208,11 @@ impl Checker<'_> {
                 };
                 self.bind(name.name.clone(), value);
             }
-            Stmt::For { var, start, end, step, body, span } => {
-                self.for_loop(var, [start, end], step.as_ref(), body, *span)
+            Stmt::For { var, start, end, step, unrolled, body, span } => {
+                self.for_loop(var, [start, end], step.as_ref(), *unrolled, body, *span)
             }
             Stmt::While { cond, body, span } => self.while_loop(cond, body, *span),
-            Stmt::Return(span) => self.misplaced_return(*span),
+            Stmt::Exit(exit, span) => self.misplaced_exit(*exit, *span),
             Stmt::Assert { cond, message, span } => {
                 self.assertion(cond, message, *span);
             }

@@ -2,7 +2,6 @@
 
 use super::Checker;
 use super::builtins::BROADCAST;
-use super::control::assigned_names;
 use super::value::{Known, Val};
 use crate::ast::{BinaryOp, Expr};
 use crate::diag::{Code, Diagnostic};
@@ -178,7 +177,7 @@ impl Checker<'_> {
             let bitwise = if op == BinaryOp::And { BinaryOp::BitAnd } else { BinaryOp::BitOr };
             return self.binary(bitwise, span, (left, a.span), (right, b.span));
         }
-        let names = assigned_names([b]);
+        let names = self.assigned_names([b]);
         let right = |cx: &mut Checker<'_>| {
             let right = cx.expr(b).and_then(|v| cx.not_unit(v, b.span))?;
             let right = cx.open_as(right, DType::Bool, b.span)?;

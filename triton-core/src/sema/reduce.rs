@@ -1,4 +1,4 @@
-//! Reductions: of a whole tile to a number, or along an axis.
+//! Reductions, of a whole tile to a number or along an axis, and scans.
 
 use super::Checker;
 use super::builtins::{Fold, not_defined};
@@ -7,22 +7,22 @@ use crate::ast::{Expr, ExprKind, Pattern};
 use crate::diag::{Code, Diagnostic};
 use crate::ir::{Block, Value};
 use crate::ops::kinds::{BinaryKind, CompareKind};
-use crate::ops::{BitOrder, Op};
+use crate::ops::{BitOrder, FoldKind, Op};
 use crate::span::Span;
 use crate::types::{DType, Shape, Type};
 
 impl Checker<'_> {
-    /// `sum(x)`, `sum_axis(x, axis)` and their like.
+    /// `sum(x)`, `sum_axis(x, axis)`, `cumsum(x, axis)` and their like.
     pub(super) fn fold(
         &mut self,
         name: &str,
-        fold: Fold,
+        (kind, fold): (FoldKind, Fold),
         x: (Val, Span),
         axis: Option<&Expr>,
         span: Span,
     ) -> Option<Val> {
         let (value, at) = x;
-        let ty = self.tile(name, &value, at)?;
+        let ty = self.tile(name, kind, &value, at)?;
         let accepts = |dtype: DType| match fold {
             // `any` and `all`.
             Fold::Binary(BinaryKind::And | BinaryKind::Or) => dtype == DType::Bool,
@@ -33,26 +33,33 @@ impl Checker<'_> {
             return self.report(not_defined(name, &ty.describe(), at, accepts));
         };
         let x = self.materialise(value, None, at)?;
-        let (args, axis) = self.along(name, vec![x], axis, span)?;
+        let (args, axis) = self.along(name, kind, vec![x], axis, span)?;
         match fold {
-            Fold::Binary(kind) => {
+            Fold::Binary(function) => {
                 let region = self.region(&args);
                 let [a, b] = self.func.blocks[region].params[..] else { return None };
-                let both = self.func.append(region, Op::Binary { kind, a, b }, span).ok().flatten()?;
-                self.finish_reduce(args, axis, region, vec![both], span)
+                let both = self.func.append(region, Op::Binary { kind: function, a, b }, span).ok().flatten()?;
+                self.finish(kind, args, axis, region, vec![both], span)
             }
-            Fold::Arg(kind) => {
+            Fold::Arg(better) => {
                 let index = self.index_along(args[0], axis, span)?;
                 let args = vec![args[0], index];
                 let region = self.region(&args);
-                let combined = self.arg_combination(region, kind, dtype, span)?;
-                self.finish_reduce(args, axis, region, combined, span)?.into_values().into_iter().nth(1)
+                let combined = self.arg_combination(region, better, dtype, span)?;
+                self.finish(kind, args, axis, region, combined, span)?.into_values().into_iter().nth(1)
             }
         }
     }
 
-    /// `reduce(x, f)`, `reduce_axis(x, axis, f)` with a closure over elements.
-    pub(super) fn reduce_by(&mut self, name: &str, x: &Expr, axis: Option<&Expr>, f: &Expr, span: Span) -> Option<Val> {
+    /// `reduce(x, f)`, `reduce_axis(x, axis, f)`, `scan(x, axis, f)` with a closure over elements.
+    pub(super) fn fold_by(
+        &mut self,
+        name: &str,
+        kind: FoldKind,
+        [x, f]: [&Expr; 2],
+        axis: Option<&Expr>,
+        span: Span,
+    ) -> Option<Val> {
         let ExprKind::Closure(params, body) = &f.kind else {
             let message = format!("`{name}` takes a closure that combines two elements");
             return self.report(Diagnostic::new(Code::T0016, f.span, message).help("write it as `|a, b| a + b`"));
@@ -61,7 +68,7 @@ impl Checker<'_> {
         let values = value.into_values();
         let mut args = Vec::new();
         for value in values {
-            self.tile(name, &value, x.span)?;
+            self.tile(name, kind, &value, x.span)?;
             args.push(self.materialise(value, None, x.span)?);
         }
         let shape = self.func.ty(args[0]).shape;
@@ -69,14 +76,14 @@ impl Checker<'_> {
             let message = format!("`{name}` of shape {shape} and `{}`", self.func.ty(other).describe());
             return self.report(
                 Diagnostic::new(Code::T0103, x.span, message)
-                    .help("tiles that are reduced together have the same shape"),
+                    .help(format!("tiles that are {} together have the same shape", participle(kind))),
             );
         }
         let [first, second] = &params[..] else {
             let message = format!("the closure must take two elements, found {}", params.len());
             return self.report(Diagnostic::new(Code::T0101, f.span, message).help("write it as `|a, b| a + b`"));
         };
-        let (args, axis) = self.along(name, args, axis, span)?;
+        let (args, axis) = self.along(name, kind, args, axis, span)?;
         let region = self.region(&args);
         let outer = std::mem::replace(&mut self.block, region);
         self.scopes.push(Default::default());
@@ -88,28 +95,36 @@ impl Checker<'_> {
         let result = self.expr(body);
         self.combining = false;
         self.scopes.pop();
-        let combined = result.and_then(|value| self.combined(value, &args, body.span));
+        let combined = result.and_then(|value| self.combined(kind, value, &args, body.span));
         self.block = outer;
         let combined = combined?;
         self.check_region(region, body.span)?;
-        self.finish_reduce(args, axis, region, combined, span)
+        self.finish(kind, args, axis, region, combined, span)
     }
 
-    fn tile(&mut self, name: &str, value: &Val, span: Span) -> Option<Type> {
+    fn tile(&mut self, name: &str, kind: FoldKind, value: &Val, span: Span) -> Option<Type> {
         match value.ty(&self.func) {
             Some(ty) if ty.shape != Shape::SCALAR => Some(ty),
             _ => {
                 let found = self.describe(value);
-                self.report(Diagnostic::new(Code::T0104, span, format!("`{name}` reduces a tile, found `{found}`")))
+                let does = if kind == FoldKind::Reduce { "reduces" } else { "scans" };
+                self.report(Diagnostic::new(Code::T0104, span, format!("`{name}` {does} a tile, found `{found}`")))
             }
         }
     }
 
-    /// The operands and the axis to reduce: the given one, or the only one of the flattened tiles.
-    fn along(&mut self, name: &str, args: Vec<Value>, axis: Option<&Expr>, span: Span) -> Option<(Vec<Value>, usize)> {
+    /// The operands and the axis: the given one, or the only one of the flattened tiles.
+    fn along(
+        &mut self,
+        name: &str,
+        kind: FoldKind,
+        args: Vec<Value>,
+        axis: Option<&Expr>,
+        span: Span,
+    ) -> Option<(Vec<Value>, usize)> {
         let ty = self.func.ty(args[0]);
         if let Some(axis) = axis {
-            if ty.shape.rank() < 2 {
+            if kind == FoldKind::Reduce && ty.shape.rank() < 2 {
                 let message = format!("`{name}` yields a tile, `{}` has one axis", ty.describe());
                 let whole = name.strip_suffix("_axis").unwrap_or(name);
                 let whole = if matches!(whole, "max" | "min") { format!("{whole}_of") } else { whole.to_string() };
@@ -135,8 +150,9 @@ impl Checker<'_> {
         self.func.add_block(&[scalars.clone(), scalars].concat())
     }
 
-    fn finish_reduce(
+    fn finish(
         &mut self,
+        kind: FoldKind,
         args: Vec<Value>,
         axis: usize,
         region: Block,
@@ -144,12 +160,17 @@ impl Checker<'_> {
         span: Span,
     ) -> Option<Val> {
         self.func.append_structured(region, Op::Yield {}, combined, Vec::new(), &[], span);
-        let reduced = self.func.ty(args[0]).shape.without(axis)?;
-        let types: Vec<Type> = args.iter().map(|&v| self.func.ty(v).with_shape(reduced)).collect();
-        let bits = self.func.ty(args[0]).shape.dims()[axis].trailing_zeros() as u8;
+        let shape = self.func.ty(args[0]).shape;
+        let (left, ordered) = match kind {
+            FoldKind::Reduce => (shape.without(axis)?, self.deterministic),
+            // Its order is its own.
+            FoldKind::Scan | FoldKind::ScanReverse => (shape, false),
+        };
+        let types: Vec<Type> = args.iter().map(|&v| self.func.ty(v).with_shape(left)).collect();
+        let bits = shape.dims()[axis].trailing_zeros() as u8;
         let upwards: Vec<u8> = (0..bits).collect();
-        let order = BitOrder::new(&upwards).filter(|_| self.deterministic).unwrap_or(BitOrder::Any);
-        let op = Op::Reduce { axis: axis as i32, order };
+        let order = BitOrder::new(&upwards).filter(|_| ordered).unwrap_or(BitOrder::Any);
+        let op = Op::Fold { kind, axis: axis as i32, order };
         let results = self.func.append_structured(self.block, op, args, vec![region], &types, span);
         Some(match results[..] {
             [one] => Val::Ir(one),
@@ -166,7 +187,7 @@ impl Checker<'_> {
     }
 
     /// What a closure yields, as one value for each argument, of its element type.
-    fn combined(&mut self, value: Val, args: &[Value], span: Span) -> Option<Vec<Value>> {
+    fn combined(&mut self, kind: FoldKind, value: Val, args: &[Value], span: Span) -> Option<Vec<Value>> {
         let found = self.describe(&value);
         let values = value.into_values();
         if values.len() != args.len() {
@@ -180,7 +201,7 @@ impl Checker<'_> {
             let wanted = self.func.ty(arg).with_shape(Shape::SCALAR);
             let value = self.materialise(value, wanted.elem.num(), span)?;
             if self.func.ty(value) != wanted {
-                let message = format!("the closure yields `{found}`, `{}` is reduced", wanted.describe());
+                let message = format!("the closure yields `{found}`, `{}` is {}", wanted.describe(), participle(kind));
                 let help = "yield a number of the tile's element type: convert with `.to::<..>()`";
                 return self.report(Diagnostic::new(Code::T0115, span, message).help(help));
             }
@@ -263,5 +284,13 @@ impl Checker<'_> {
         })();
         self.block = outer;
         chosen
+    }
+}
+
+/// What is done to tiles, in messages.
+fn participle(kind: FoldKind) -> &'static str {
+    match kind {
+        FoldKind::Reduce => "reduced",
+        FoldKind::Scan | FoldKind::ScanReverse => "scanned",
     }
 }

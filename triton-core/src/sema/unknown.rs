@@ -16,21 +16,15 @@ const FUNCTIONS: &[(&str, &str)] = &[
     ("amax", "write `max(x)` or `max_axis(x, axis)`"),
     ("amin", "write `min(x)` or `min_axis(x, axis)`"),
     ("xor_sum", "write `reduce(x, |a, b| a ^ b)`"),
-    ("cumsum", SCAN),
-    ("cumprod", SCAN),
-    ("cummax", SCAN),
-    ("associative_scan", SCAN),
+    ("associative_scan", "write `scan(x, axis, |a, b| ..)`"),
     ("sort", ABSENT),
     ("topk", ABSENT),
     ("flip", ABSENT),
     ("gather", "a gather is a load: `load(p + index, mask)`"),
     ("scatter", "a scatter is a store: `store(p + index, value, mask)`"),
     ("histogram", "count with `atomic_add(p + bin, 1, mask)`"),
-    ("cat", ABSENT),
-    ("concat", ABSENT),
-    ("join", ABSENT),
-    ("split", ABSENT),
-    ("interleave", ABSENT),
+    ("cat", CAT),
+    ("concat", CAT),
     ("pow", POWER),
     ("powf", POWER),
     ("powi", POWER),
@@ -64,7 +58,7 @@ const FUNCTIONS: &[(&str, &str)] = &[
     ("full_like", "write `full(shape, value)`"),
     ("ones_like", "write `full(shape, 1.0)`"),
     ("range", "the integers from `lo` to `hi` are `arange(lo, hi)`; a loop is `for i in lo..hi`"),
-    ("static_range", "write `for i in lo..hi`"),
+    ("static_range", "write `for i in unroll(lo..hi)`"),
     ("reshape", METHOD_RESHAPE),
     ("view", METHOD_RESHAPE),
     ("ravel", METHOD_RESHAPE),
@@ -172,7 +166,7 @@ const METHODS: &[(&str, &str)] = &[
     ("is_finite", "compare: `abs(x) < f32::INFINITY`"),
     ("is_infinite", "compare: `abs(x) == f32::INFINITY`"),
     ("min_by", "write `reduce` over the values"),
-    ("cumsum", SCAN),
+    ("cumsum", "write `cumsum(x, axis)`"),
     ("mean", "write `sum(x) / n`"),
     ("prod", "write `reduce(x, |a, b| a * b)`"),
     ("sort", ABSENT),
@@ -191,7 +185,8 @@ const METHODS: &[(&str, &str)] = &[
 ];
 
 const ABSENT: &str = "the language does not have it";
-const SCAN: &str = "the language has no scan yet; a reduction is `reduce(x, |a, b| ..)`";
+const CAT: &str =
+    "one after the other is `join(a, b).permute([1, 0]).reshape([2 * N])`; in turns it is `interleave(a, b)`";
 const SELECT: &str = "write `select(mask, a, b)`";
 const POWER: &str = "multiply, or write `exp2(y * log2(x))` for a positive `x`";
 const NAN: &str = "compare: `x != x` holds for a NaN alone";

@@ -169,9 +169,19 @@ impl Rewriter<'_> {
         *cond = Expr::Verbatim(self.unary("cond", span, cond));
     }
 
-    /// `lang::range(lo, hi)` for `lo..hi`, followed by `.step_by(step)`.
+    /// Remembers the path to a function that a built-in has to be.
+    fn call_of(&mut self, path: &Path) {
+        let mut path = path.clone();
+        path.segments.iter_mut().for_each(|segment| segment.arguments = syn::PathArguments::None);
+        let spelled = path.to_token_stream().to_string();
+        if !self.called.iter().any(|known| known.to_token_stream().to_string() == spelled) {
+            self.called.push(path);
+        }
+    }
+
+    /// `lang::range(lo, hi)` for `lo..hi`, followed by `.step_by(step)`, and in `unroll(..)` as it is written.
     fn range(&mut self, written: &Expr) -> Option<TokenStream> {
-        let Counted { range, step } = Counted::of(written)?;
+        let Counted { range, step, unroll } = Counted::of(written)?;
         let (mut lo, mut hi) = (range.start.as_deref()?.clone(), range.end.as_deref()?.clone());
         let span = first_token(&lo);
         self.visit_expr_mut(&mut lo);
@@ -179,10 +189,17 @@ impl Rewriter<'_> {
         let (stub, lo, hi) = (self.stub("range", span), self.operand(&lo), self.operand(&hi));
         let span = self.generated(span);
         let range = quote_spanned!(span=> #stub(#lo, #hi));
-        let Some(mut step) = step.cloned() else { return Some(range) };
-        self.visit_expr_mut(&mut step);
-        let step = bare(&step);
-        Some(quote_spanned!(span=> #range.step_by(#step)))
+        let range = match step.cloned() {
+            Some(mut step) => {
+                self.visit_expr_mut(&mut step);
+                let step = bare(&step);
+                quote_spanned!(span=> #range.step_by(#step))
+            }
+            None => range,
+        };
+        let Some(unroll) = unroll else { return Some(range) };
+        self.call_of(unroll);
+        Some(quote_spanned!(span=> #unroll(#range)))
     }
 
     /// `name(operand)` for an operator before it or a conversion after it.
@@ -300,12 +317,7 @@ impl VisitMut for Rewriter<'_> {
         if let Expr::Path(expr) = &*call.func
             && is_built_in(&expr.path)
         {
-            let mut path = expr.path.clone();
-            path.segments.iter_mut().for_each(|segment| segment.arguments = syn::PathArguments::None);
-            let spelled = path.to_token_stream().to_string();
-            if !self.called.iter().any(|known| known.to_token_stream().to_string() == spelled) {
-                self.called.push(path);
-            }
+            self.call_of(&expr.path);
         }
         visit_mut::visit_expr_call_mut(self, call);
     }

@@ -25,6 +25,13 @@ pub(crate) fn is_built_in(path: &Path) -> bool {
     names_built_in(path) && path.segments.last().is_some_and(|last| BUILTINS.iter().any(|b| last.ident == b.name))
 }
 
+/// The path to `unroll`, if that is called, with one argument.
+pub(crate) fn unroll(call: &syn::ExprCall) -> Option<&Path> {
+    let syn::Expr::Path(function) = &*call.func else { return None };
+    let named = function.path.segments.last().is_some_and(|last| last.ident == "unroll");
+    (named && is_built_in(&function.path) && call.args.len() == 1).then_some(&function.path)
+}
+
 /// Whether a name is spelled as constants are.
 pub(crate) fn is_screaming(name: &str) -> bool {
     name.chars().any(|c| c.is_ascii_uppercase()) && !name.chars().any(char::is_lowercase)

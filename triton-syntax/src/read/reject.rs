@@ -34,8 +34,6 @@ fn code(written: &Expr) -> Code {
         | Expr::ForLoop(_)
         | Expr::While(_)
         | Expr::Loop(_)
-        | Expr::Break(_)
-        | Expr::Continue(_)
         | Expr::Try(_)
         | Expr::Block(_)
         | Expr::Async(_)
@@ -58,13 +56,11 @@ fn describe(written: &Expr) -> Found<'_> {
         Expr::Let(e) => (&e.let_token, "a `let` condition is", Some("write a condition of `bool`, such as `a == b`")),
         Expr::ForLoop(e) => (&e.for_token, "a loop as a value is", counted),
         Expr::While(e) => (&e.while_token, "a loop as a value is", counted),
-        Expr::Loop(e) => (&e.loop_token, "`loop` is", Some("write `while condition { .. }`")),
-        Expr::Break(e) => (&e.break_token, "`break` is", Some("let the condition of a `while` end the loop")),
-        Expr::Continue(e) => (&e.continue_token, "`continue` is", Some("put what it would skip into an `if`")),
+        Expr::Loop(e) => (&e.loop_token, "a loop as a value is", counted),
         Expr::Try(e) => (&e.question_token, "`?` is", Some("nothing in a kernel returns a `Result`")),
         Expr::Closure(e) => (
             e,
-            "a closure outside an argument of `reduce` or `reduce_axis` is",
+            "a closure outside an argument of `reduce`, `reduce_axis`, `scan` or `scan_reverse` is",
             Some("write a `#[triton::function]` beside the kernel"),
         ),
         Expr::Reference(e) => (e, "a reference is", copies),
@@ -81,7 +77,7 @@ fn describe(written: &Expr) -> Found<'_> {
         Expr::Async(e) => (&e.async_token, "`async` is", None),
         Expr::Await(e) => (&e.await_token, "`await` is", None),
         Expr::Const(e) => (&e.const_token, "a `const` block is", Some(constant)),
-        Expr::Block(e) => (&e.label, "a label is", None),
+        Expr::Block(e) => (&e.label, "a block with a label is", Some("write an `if` around what `break` would skip")),
         Expr::Assign(e) => (e, "an assignment as a value is", Some("write it as a statement")),
         Expr::Binary(e) => (e, "an assignment as a value is", Some("write it as a statement")),
         Expr::Infer(e) => (e, "`_` as a value is", None),

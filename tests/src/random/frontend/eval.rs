@@ -3,6 +3,7 @@
 
 use super::tree::{Elem, Expr, Function, Stmt};
 use std::collections::BTreeMap;
+use std::ops::ControlFlow;
 use triton_core::types::DType;
 
 /// A value.
@@ -206,13 +207,29 @@ fn convert(x: Num, to: DType) -> Num {
     }
 }
 
-/// Whether a block ended the program.
+/// What follows a block.
 #[derive(PartialEq, Eq)]
 pub enum Flow {
-    /// What follows runs.
+    /// The next statement.
     On,
-    /// It does not.
+    /// What follows the loop with a label.
+    Broken(String),
+    /// Its next iteration.
+    Continued(String),
+    /// Nothing: the program has ended.
     Returned,
+}
+
+impl Flow {
+    /// What follows the body of the loop with a label: another iteration, or this.
+    fn around(self, label: &str) -> ControlFlow<Flow> {
+        match self {
+            Flow::On => ControlFlow::Continue(()),
+            Flow::Continued(of) if of == label => ControlFlow::Continue(()),
+            Flow::Broken(of) if of == label => ControlFlow::Break(Flow::On),
+            other => ControlFlow::Break(other),
+        }
+    }
 }
 
 impl Machine<'_> {
@@ -250,23 +267,32 @@ impl Machine<'_> {
                 }
                 Stmt::If(cond, then, otherwise) => {
                     let taken = self.expr(scope, cond).number() != 0;
-                    if self.block(scope, if taken { then } else { otherwise }) == Flow::Returned {
-                        return Flow::Returned;
+                    match self.block(scope, if taken { then } else { otherwise }) {
+                        Flow::On => {}
+                        other => return other,
                     }
                 }
-                Stmt::For(name, start, end, step, body) => {
+                Stmt::For(label, name, start, end, step, body) => {
                     let (mut at, end) = (self.expr(scope, start).number(), self.expr(scope, end).number());
                     while at < end {
                         scope.names.push((name.clone(), number(DType::I32, at)));
-                        self.block(scope, body);
+                        let flow = self.block(scope, body);
                         scope.names.pop();
-                        at += i128::from(*step);
+                        match flow.around(label) {
+                            ControlFlow::Continue(()) => at += i128::from(*step),
+                            ControlFlow::Break(Flow::On) => break,
+                            ControlFlow::Break(other) => return other,
+                        }
                     }
                 }
-                Stmt::While(name, end, body) => {
+                Stmt::While(label, name, end, body) => {
                     scope.names.push((name.clone(), number(DType::I32, 0)));
                     while scope.get(name).number() < self.expr(scope, end).number() {
-                        self.block(scope, body);
+                        match self.block(scope, body).around(label) {
+                            ControlFlow::Continue(()) => {}
+                            ControlFlow::Break(Flow::On) => break,
+                            ControlFlow::Break(other) => return other,
+                        }
                         let next = scope.get(name).number() + 1;
                         scope.set(name, number(DType::I32, next));
                     }
@@ -277,6 +303,8 @@ impl Machine<'_> {
                     let op = if op == "add" { "+" } else { op };
                     self.update(scope, view, at, value, |old, new, dtype| binary(op, dtype, old, new));
                 }
+                Stmt::Break(label) => return Flow::Broken(label.clone()),
+                Stmt::Continue(label) => return Flow::Continued(label.clone()),
                 Stmt::Return => return Flow::Returned,
             }
         }
@@ -345,6 +373,7 @@ impl Machine<'_> {
                 between(name, &a, &b)
             }
             Expr::Reduce(name, x, axis) => reduce(name, &self.expr(scope, x), *axis),
+            Expr::Scan(name, x, axis) => scan(name, &self.expr(scope, x), *axis),
             Expr::To(x, to) => {
                 let to = match to {
                     Elem::Of(dtype) => *dtype,
@@ -470,6 +499,19 @@ fn between(op: &str, a: &Val, b: &Val) -> Val {
     let data = xs.into_iter().zip(ys).map(|(x, y)| binary(op, dtype, x, y)).collect();
     let compares = matches!(op, "==" | "!=" | "<" | "<=" | ">" | ">=");
     Val::Tile(if compares { DType::Bool } else { dtype }, shape, data)
+}
+
+/// Of whole numbers: in any order.
+fn scan(name: &str, value: &Val, axis: usize) -> Val {
+    let (dtype, shape, data) = value.tile();
+    let (name, step) = (name.strip_prefix("cum").unwrap_or(name), strides(shape)[axis]);
+    let mut scanned = data.to_vec();
+    for at in 0..data.len() {
+        if at / step % shape[axis] as usize != 0 {
+            scanned[at] = binary(name, dtype, scanned[at - step], data[at]);
+        }
+    }
+    Val::Tile(dtype, shape.to_vec(), scanned)
 }
 
 fn reduce(name: &str, value: &Val, axis: Option<usize>) -> Val {

@@ -54,6 +54,10 @@ pub struct Maker<'a> {
     pub names: Vec<Bound>,
     /// Blocks around.
     pub depth: usize,
+    /// Labels of the loops around that a statement may leave, and whether it may continue them.
+    pub loops: Vec<(String, bool)>,
+    /// Whether a value is made of the statements.
+    pub inside_value: bool,
     /// Whether it is the kernel: views are there.
     pub kernel: bool,
     /// How many names were made.
@@ -77,7 +81,18 @@ pub fn program(random: &mut Random) -> Program {
     names.push(Bound { name: "settings".into(), ty: Ty::Params, mutable: false });
     names.push(Bound { name: "n".into(), ty: Ty::scalar(DType::I32), mutable: false });
     let budget = 20 + random.below(60);
-    let mut maker = Maker { random, functions: &functions, names, depth: 0, kernel: true, made: 0, budget };
+    let (depth, loops) = (0, Vec::new());
+    let mut maker = Maker {
+        random,
+        functions: &functions,
+        names,
+        depth,
+        loops,
+        inside_value: false,
+        kernel: true,
+        made: 0,
+        budget,
+    };
     // As extents of a shape they are known while the kernel is compiled.
     let extent =
         |(k, (name, _)): (usize, &(String, Expr))| Stmt::Let(format!("g{k}"), false, Expr::ArangeTo(name.clone()));
@@ -149,7 +164,9 @@ fn function(random: &mut Random, before: &[Function], globals: &[Bound]) -> Func
         }
     }
     let budget = 4 + random.below(10);
-    let mut maker = Maker { random, functions: before, names, depth: 1, kernel: false, made: 0, budget };
+    let (depth, loops) = (1, Vec::new());
+    let mut maker =
+        Maker { random, functions: before, names, depth, loops, inside_value: false, kernel: false, made: 0, budget };
     while maker.budget > 0 {
         body.extend(maker.stmt(false));
     }

@@ -67,11 +67,24 @@ impl Maker<'_> {
         stmts
     }
 
+    /// The body of a loop, and its label.
+    fn body(&mut self, most: usize, continues: bool) -> (String, Vec<Stmt>) {
+        self.made += 1;
+        let label = format!("'l{}", self.made);
+        self.loops.push((label.clone(), continues));
+        let body = self.block(most);
+        self.loops.pop();
+        (label, body)
+    }
+
     /// A block with a value.
     fn valued(&mut self, ty: &Ty, depth: usize) -> (Vec<Stmt>, Expr) {
         let outside = self.names.len();
         self.depth += 1;
+        // An exit is a statement.
+        let (loops, value) = (std::mem::take(&mut self.loops), std::mem::replace(&mut self.inside_value, true));
         let stmts = if self.random.once_in(2) { self.stmt(false) } else { Vec::new() };
+        (self.loops, self.inside_value) = (loops, value);
         let value = self.expr(ty, depth - 1);
         self.depth -= 1;
         self.names.truncate(outside);
@@ -97,22 +110,32 @@ impl Maker<'_> {
                 let end = self.bound();
                 let outside = self.names.len();
                 self.bind(&name, Ty::scalar(DType::I32), false);
-                let body = self.block(3);
+                let (label, body) = self.body(3, true);
                 self.names.truncate(outside);
-                vec![Stmt::For(name, start, end, step, body)]
+                vec![Stmt::For(label, name, start, end, step, body)]
             }
             5 if !deep => {
                 self.made += 1;
                 let (name, end) = (format!("w{}", self.made), self.bound());
                 self.bind(&name, Ty::scalar(DType::I32), false);
-                let body = self.block(2);
-                vec![Stmt::While(name, end, body)]
+                // The counter is counted at the end of the body, which nothing may skip.
+                let (label, body) = self.body(2, false);
+                vec![Stmt::While(label, name, end, body)]
             }
-            6 if top => {
+            6 if top || !self.loops.is_empty() && self.kernel && !self.inside_value => {
                 let cond = self.condition();
                 let mut then = self.block(2);
                 then.push(Stmt::Return);
                 vec![Stmt::If(cond, then, Vec::new())]
+            }
+            11 | 12 if !self.loops.is_empty() => {
+                let (label, continues) = self.loops[self.random.below(self.loops.len())].clone();
+                let continues = continues && self.random.once_in(2);
+                let exit = if continues { Stmt::Continue(label) } else { Stmt::Break(label) };
+                let cond = self.condition();
+                let (mut then, mut otherwise) = (self.block(2), self.block(1));
+                if self.random.once_in(3) { &mut otherwise } else { &mut then }.push(exit);
+                vec![Stmt::If(cond, then, otherwise)]
             }
             7 => {
                 let (a, b) = (self.any_type(), self.any_type());
@@ -376,6 +399,15 @@ impl Maker<'_> {
         if shape.is_empty() {
             let from = if self.kernel { self.random.pick(&[&[16][..], &[4, 16], &[64]]).to_vec() } else { vec![0] };
             return Expr::Reduce(name, boxed(self.named(dtype, &from, depth)), None);
+        }
+        if self.kernel && dtype != DType::Bool && self.random.once_in(2) {
+            let name = match name {
+                "sum" => "cumsum",
+                "max" => "cummax",
+                _ => "cummin",
+            };
+            let axis = self.random.below(shape.len());
+            return Expr::Scan(name, boxed(self.named(dtype, shape, depth)), axis);
         }
         if !self.kernel || shape.len() > 1 {
             return self.leaf(Elem::Of(dtype), shape);

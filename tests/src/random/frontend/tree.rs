@@ -63,6 +63,8 @@ pub enum Expr {
     Elementwise(&'static str, Vec<Expr>),
     /// A reduction of all elements, or along an axis.
     Reduce(&'static str, Box<Expr>, Option<usize>),
+    /// A scan along an axis.
+    Scan(&'static str, Box<Expr>, usize),
     /// `x.to::<T>()`.
     To(Box<Expr>, Elem),
     /// `reshape`, `broadcast_to`: methods with a shape.
@@ -106,10 +108,14 @@ pub enum Stmt {
     Assign(String, &'static str, Expr),
     /// `if c { .. } else { .. }`
     If(Expr, Vec<Stmt>, Vec<Stmt>),
-    /// `for name in start..end { .. }`, by a step.
-    For(String, Expr, Expr, u32, Vec<Stmt>),
-    /// A counter, and a `while` until it is beyond a bound.
-    While(String, Expr, Vec<Stmt>),
+    /// `label: for name in start..end { .. }`, by a step.
+    For(String, String, Expr, Expr, u32, Vec<Stmt>),
+    /// A label, a counter, and a `while` until it is beyond a bound.
+    While(String, String, Expr, Vec<Stmt>),
+    /// `break label;`
+    Break(String),
+    /// `continue label;`
+    Continue(String),
     /// `view.store(at, value);`
     Store(String, Vec<Expr>, Expr),
     /// `view.atomic_add(at, value);` and the like.
@@ -162,16 +168,16 @@ fn block(out: &mut String, depth: usize, stmts: &[Stmt], value: Option<&Expr>) {
                 }
                 let _ = write!(out, "{indent}}}");
             }
-            Stmt::For(name, start, end, step, body) => {
+            Stmt::For(label, name, start, end, step, body) => {
                 let _ = match step {
-                    1 => writeln!(out, "for {name} in {}..{} {{", expr(start), expr(end)),
-                    _ => writeln!(out, "for {name} in ({}..{}).step_by({step}) {{", expr(start), expr(end)),
+                    1 => writeln!(out, "{label}: for {name} in {}..{} {{", expr(start), expr(end)),
+                    _ => writeln!(out, "{label}: for {name} in ({}..{}).step_by({step}) {{", expr(start), expr(end)),
                 };
                 block(out, depth + 1, body, None);
                 let _ = write!(out, "{indent}}}");
             }
-            Stmt::While(name, end, body) => {
-                let _ = writeln!(out, "let mut {name} = 0;\n{indent}while {name} < {} {{", expr(end));
+            Stmt::While(label, name, end, body) => {
+                let _ = writeln!(out, "let mut {name} = 0;\n{indent}{label}: while {name} < {} {{", expr(end));
                 block(out, depth + 1, body, None);
                 let _ = write!(out, "{indent}    {name} += 1;\n{indent}}}");
             }
@@ -180,6 +186,12 @@ fn block(out: &mut String, depth: usize, stmts: &[Stmt], value: Option<&Expr>) {
             }
             Stmt::Update(view, op, at, value) => {
                 let _ = write!(out, "{view}.{op}([{}], {});", list(at), expr(value));
+            }
+            Stmt::Break(label) => {
+                let _ = write!(out, "break {label};");
+            }
+            Stmt::Continue(label) => {
+                let _ = write!(out, "continue {label};");
             }
             Stmt::Return => out.push_str("return;"),
         }
@@ -223,6 +235,7 @@ pub fn expr(of: &Expr) -> String {
         Expr::Elementwise(name, args) => format!("{name}({})", list(args)),
         Expr::Reduce(name, x, None) => format!("{name}({})", expr(x)),
         Expr::Reduce(name, x, Some(axis)) => format!("{name}_axis({}, {axis})", expr(x)),
+        Expr::Scan(name, x, axis) => format!("{name}({}, {axis})", expr(x)),
         Expr::To(x, of) => format!("{}.to::<{}>()", operand(x), elem(*of)),
         Expr::Reshaped(name, x, shape) => format!("{}.{name}([{}])", operand(x), lengths(shape)),
         Expr::Expand(x, axis) => format!("{}.expand_dims({axis})", operand(x)),
@@ -258,6 +271,7 @@ fn operand(of: &Expr) -> String {
         | Expr::Literal(..)
         | Expr::Elementwise(..)
         | Expr::Reduce(..)
+        | Expr::Scan(..)
         | Expr::To(..)
         | Expr::Reshaped(..)
         | Expr::Expand(..)

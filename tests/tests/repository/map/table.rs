@@ -37,7 +37,7 @@ pub(crate) const CORE: &[Row] = &[
     ("analysis", &["span", "diag", "entity", "types", "metadata", "layout", "ops", "ir", "interp"]),
     ("sema", &["span", "diag", "types", "ast", "ops", "ir"]),
     ("passes", &["hash", "span", "entity", "types", "metadata", "layout", "ops", "ir", "interp", "analysis"]),
-    ("ptx", &["span", "entity", "types", "metadata", "layout", "ops", "ir", "analysis"]),
+    ("ptx", &["span", "hash", "entity", "types", "metadata", "layout", "ops", "ir", "analysis"]),
     ("pipeline", &["span", "diag", "types", "ast", "metadata", "ir", "analysis", "sema", "passes", "ptx"]),
 ];
 

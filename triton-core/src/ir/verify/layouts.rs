@@ -2,7 +2,7 @@
 
 use crate::ir::{Function, InstData, Stage, Value};
 use crate::layout::{Layout, Mem, access};
-use crate::ops::{BitOrder, DotKind, LayoutRule, Op};
+use crate::ops::{BitOrder, DotKind, FoldKind, LayoutRule, Op};
 use crate::types::{Shape, Type};
 
 /// Checks the layouts of what an instruction takes and yields.
@@ -73,7 +73,7 @@ fn missing(stage: Stage) -> &'static str {
     }
 }
 
-/// Shared memory is where `smem.store` and `smem.load` expect it, and nowhere else.
+/// Shared memory is where `smem.store`, `smem.load` and `dot` expect it, and nowhere else.
 fn check_shared(func: &Function, data: &InstData) -> Result<(), String> {
     let (mut operands, mut wrong) = (Vec::new(), None);
     data.for_each_operand(|v| operands.push(v));
@@ -85,6 +85,13 @@ fn check_shared(func: &Function, data: &InstData) -> Result<(), String> {
         operands.remove(0);
         let moved = operands.iter().chain(&data.results).filter_map(|&v| func.layout(v));
         wrong = moved.into_iter().find(|layout| access::shared(layout, mem, true).is_none());
+    }
+    for (operand, layout) in func.shared_operands(&data.op) {
+        operands.retain(|&v| v != operand);
+        let mem = func.mem(operand).filter(|mem| mem.parts() == 0);
+        if mem.is_none_or(|mem| access::shared(&layout, mem, true).is_none()) {
+            return Err(format!("the memory of {operand} does not fit the layout {layout} of a product"));
+        }
     }
     if let Some(value) = operands.into_iter().find(|&v| func.mem(v).is_some()) {
         return Err(format!("{value} is in shared memory; `{}` needs it in registers", data.op.mnemonic()));
@@ -121,22 +128,8 @@ fn follows(func: &Function, data: &InstData, expected: Option<Layout>) -> Result
 /// Operations with a rule of their own.
 fn check_own(func: &Function, data: &InstData) -> Result<(), String> {
     let own = |v: Value| func.layout(v);
-    if let Op::Reduce { axis, order } = data.op {
-        if order == BitOrder::Any {
-            return Err("a reduction whose order is not written".into());
-        }
-        let x = data.args[0];
-        if data.args.iter().any(|&v| func.place_of[v] != func.place_of[x]) {
-            return Err("a reduction of tiles in different layouts".into());
-        }
-        let shape = func.ty(x).shape;
-        let folded = order.bits(20).iter().fold(0, |mask, &bit| mask | 1 << bit);
-        let inner: u32 = shape.dims()[axis as usize + 1..].iter().product();
-        let fields = (folded & (shape.dims()[axis as usize] - 1)) * inner;
-        if func.stage == Stage::Synchronized && own(x).is_some_and(|l| l.warp.iter().any(|c| c & fields != 0)) {
-            return Err("a reduction between warps at stage 2".into());
-        }
-        return follows(func, data, own(x).and_then(|layout| layout.fold_axis(shape, axis as usize, folded)));
+    if let Op::Fold { kind, axis, order } = data.op {
+        return check_fold(func, data, kind, axis as usize, order);
     }
     if let Op::Dot { kind, acc, .. } = data.op {
         return match kind {
@@ -149,6 +142,36 @@ fn check_own(func: &Function, data: &InstData) -> Result<(), String> {
         return Ok(());
     }
     Err(format!("`{}` has no rule for layouts", data.op.mnemonic()))
+}
+
+/// The order is written, the tiles share one layout, and those of the results follow from it.
+fn check_fold(func: &Function, data: &InstData, kind: FoldKind, axis: usize, order: BitOrder) -> Result<(), String> {
+    let (x, noun) = (data.args[0], kind.noun());
+    if order == BitOrder::Any {
+        return Err(format!("a {noun} whose order is not written"));
+    }
+    let (shape, Some(layout)) = (func.ty(x).shape, func.layout(x)) else { return Ok(()) };
+    let alike = |values: &[Value], layouts: Option<Vec<Layout>>| {
+        let layouts = layouts.unwrap_or_default();
+        let share = (values.len() / layouts.len().max(1)).max(1);
+        let mut pairs = values.chunks(share).zip(layouts);
+        let differ = |layout: &Layout, v: Value| func.layout(v).is_some_and(|other| other != layout);
+        pairs.find(|(values, layout)| values.iter().any(|&v| differ(layout, v))).map(|(_, layout)| layout)
+    };
+    if alike(&data.args, kind.argument_layouts(layout, shape, axis, order)).is_some() {
+        return Err(format!("a {noun} of tiles in different layouts"));
+    }
+    let inner: u32 = shape.dims()[axis + 1..].iter().product();
+    let fields = kind.exchanged(order, shape.dims()[axis]) * inner;
+    if func.stage == Stage::Synchronized && layout.warp.iter().any(|c| c & fields != 0) {
+        return Err(format!("a {noun} between warps at stage 2"));
+    }
+    match alike(&data.results, kind.result_layouts(layout, shape, axis, order)) {
+        Some(expected) => {
+            Err(format!("`{}` moves no element, its result has the layout {expected}", data.op.mnemonic()))
+        }
+        None => Ok(()),
+    }
 }
 
 fn check_layout(func: &Function, shape: Shape, layout: &Layout) -> Result<(), String> {

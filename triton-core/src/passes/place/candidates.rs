@@ -4,19 +4,25 @@
 //! |---|---|
 //! | access | neighbouring lanes at neighbouring addresses, the widest vector or half of it, warps along rows or across them; of narrow elements that are transposed, several rows a thread |
 //! | product | each arrangement of the warps that tensor cores allow; without them, sums as for an access |
+//! | split | each pair in two registers of a thread |
 //! | reduction | warps across what is reduced, so that they need not exchange data |
+//! | scan | the same; else warps along the highest bits of the index, so that they exchange few totals |
 //!
 //! A layout that a variable may yield is one in which its users may work; one in which it may need an operand, one in which
 //! the variable under it may. The lists depend on the order of the program alone, and those near a preference come
 //! first: so a limit per variable drops the far ones.
 
 use super::graph::{Graph, Role, Var, VarKind};
-use super::{accessed, fold_order, products};
+use super::{
+    accessed, fold_order,
+    products::{mma, tilings},
+};
 use crate::analysis::axis::AxisInfo;
 use crate::entity::SideTable;
 use crate::ir::{Function, LayoutId, Layouts, Value};
-use crate::layout::{Layout, cost};
-use crate::ops::{DotKind, Op};
+use crate::layout::{Layout, cost, products};
+use crate::ops::{DotKind, FoldKind, Op};
+use crate::types::Shape;
 use std::collections::VecDeque;
 
 /// Labels of a variable.
@@ -79,7 +85,7 @@ impl Search<'_> {
         let rank = |var: &Var| match var.kind {
             VarKind::Dot => 0,
             VarKind::Access => 1,
-            VarKind::Reduce => 2,
+            VarKind::Fold => 2,
             VarKind::Elementwise | VarKind::Carried(_) => 3,
         };
         order.sort_by(|&a, &b| {
@@ -123,20 +129,23 @@ impl Search<'_> {
                 self.seed_coalesced(var, widest.min(share), share);
             }
             VarKind::Dot => {
-                let Op::Dot { kind, a, b, acc } = op else { return };
-                let tilings = products::tilings(func, kind, a, acc);
+                let Op::Dot { kind, a, acc, .. } = op else { return };
+                let tilings = tilings(func, kind, a, acc);
                 for &tiling in &tilings {
-                    if let Some(layouts) = products::mma(func, [a, b, acc], tiling) {
+                    if let Some(layouts) = mma(func, [a, acc], tiling) {
                         let [left, right, sum] = layouts.map(|layout| self.layouts.intern(layout));
                         self.add(var, Label::Product { kind: DotKind::Mma, left, right, sum });
                     }
                 }
                 if tilings.is_empty() {
+                    if let Some(layout) = square(shape, func.num_warps) {
+                        self.propose(var, layout, false);
+                    }
                     self.seed_coalesced(var, share.min(4), share);
                 }
             }
-            VarKind::Reduce => {
-                let Op::Reduce { axis, .. } = op else { return };
+            VarKind::Fold => {
+                let Op::Fold { axis, .. } = op else { return };
                 let order: Vec<usize> = (0..shape.rank()).rev().collect();
                 let mut warps: Vec<usize> = order.iter().copied().filter(|&d| d != axis as usize).collect();
                 warps.push(axis as usize);
@@ -185,16 +194,22 @@ impl Search<'_> {
             return;
         }
         let op = self.func.insts[insts[0]].op;
-        if let (VarKind::Reduce, Op::Reduce { axis, .. }) = (kind, op)
+        if let (VarKind::Fold, Op::Fold { axis, .. }) = (kind, op)
             && fold_order(layout, shape, axis as usize).is_none()
         {
             return;
         }
         let (VarKind::Dot, Op::Dot { a, acc, .. }) = (kind, op) else {
-            return self.add(var, Label::Tile(id));
+            let mut few_totals = None;
+            if let Op::Fold { kind: FoldKind::Scan | FoldKind::ScanReverse, axis, .. } = op {
+                few_totals = layout.with_warps_last(shape, axis as usize);
+            }
+            self.add(var, Label::Tile(id));
+            return few_totals.into_iter().for_each(|layout| self.propose(var, layout, needed));
         };
         let tensor = self.labels[var].iter().any(|l| matches!(l, Label::Product { kind: DotKind::Mma, .. }));
-        let Some([left, right]) = products::fma(self.func, a, acc, layout).filter(|_| !tensor) else { return };
+        let (depth, sum) = (self.func.ty(a).shape.dims()[1], self.func.ty(acc).shape);
+        let Some([left, right]) = products::fma(layout, sum, depth).filter(|_| !tensor) else { return };
         let small = |l: &Layout| l.registers() as u32 <= cost::TILE_REGISTERS;
         if needed || self.labels[var].len() < MOST && small(&left) && small(&right) {
             let [left, right] = [left, right].map(|layout| self.layouts.intern(layout));
@@ -227,13 +242,41 @@ impl Search<'_> {
             for &i in &graph.operands[var] {
                 let used = &graph.uses[i];
                 let Some((from, _)) = used.from else { continue };
-                // A reduction's operand has a dimension that its result does not tell of.
-                if graph.vars[from].kind != VarKind::Reduce
-                    && let Some(layout) = graph.origin(func, &mut self.layouts, used.value, label.needs(used.role))
+                // Many threads need the same elements of an operand: one loads them for all.
+                if used.role != Role::Domain
+                    && matches!(label, Label::Product { kind: DotKind::Fma, .. })
+                    && self.layouts[label.needs(used.role)].replicated() != (0, 0)
+                {
+                    continue;
+                }
+                if let Some(layout) = graph.origin(func, &mut self.layouts, used.value, label.needs(used.role))
+                    && let Some(layout) = graph.works_in(func, from, layout)
                 {
                     self.add_any(from, layout, false);
                 }
             }
         }
     }
+}
+
+/// A sum without tensor cores in which a thread has about as many rows as columns, as each element of an operand is then multiplied most
+/// often: vectors of four columns, eight of them and four rows to a warp; `None` of a tile that is too small.
+fn square(shape: Shape, num_warps: u32) -> Option<Layout> {
+    let &[m, n] = shape.dims() else { return None };
+    let (rows, columns, warps) = (m.trailing_zeros(), n.trailing_zeros(), num_warps.trailing_zeros());
+    let registers = (rows + columns).checked_sub(5 + warps)?;
+    // Of the registers, two bits of a column first, then what makes the thread's part square.
+    let of_columns = registers.div_ceil(2).max(2).min(columns.checked_sub(3)?);
+    let of_rows = registers.checked_sub(of_columns)?;
+    let warps_n = columns.checked_sub(3 + of_columns)?;
+    let warps_m = rows.checked_sub(2 + of_rows)?;
+    if of_columns < 2 || warps_n + warps_m != warps {
+        return None;
+    }
+    let column = |first: u32, count: u32| (first..first + count).map(|bit| 1 << bit);
+    let row = |first: u32, count: u32| column(columns + first, count);
+    let lanes: Vec<u32> = column(2, 3).chain(row(0, 2)).collect();
+    let reg = column(0, 2).chain(column(5, of_columns - 2)).chain(row(2, of_rows)).collect();
+    let warp = column(3 + of_columns, warps_n).chain(row(2 + of_rows, warps_m)).collect();
+    Some(Layout { reg, lane: lanes.try_into().ok()?, warp })
 }

@@ -6,11 +6,12 @@ use super::candidates::Label;
 use super::graph::{Graph, Role, Use, Var, VarKind};
 use crate::analysis::axis::AxisInfo;
 use crate::entity::SideTable;
+use crate::ir::folds::of_totals;
 use crate::ir::{Function, Inst, Layouts, Value};
 use crate::layout::access::global;
 use crate::layout::cost::{self, ISSUE, REGISTER, SECTOR, SECTOR_REPEATED, SHUFFLE};
 use crate::layout::{LANES, Layout, estimate};
-use crate::ops::{DotKind, Effect, Op};
+use crate::ops::{DotKind, Effect, FoldKind, Op};
 use crate::passes::Env;
 use crate::types::{DType, Shape};
 
@@ -46,7 +47,7 @@ impl<'a> Costs<'a> {
         let once = match kind {
             VarKind::Elementwise => registers * self.warps * ISSUE * weight,
             VarKind::Access => self.access(insts[0], shape, fastest, layout),
-            VarKind::Reduce => self.reduce(insts[0], shape, weight, layout, bits),
+            VarKind::Fold => self.fold(insts[0], shape, weight, layout, bits),
             VarKind::Dot => self.dot(insts[0], label, layouts),
             VarKind::Carried(_) => 0.0,
         };
@@ -91,19 +92,24 @@ impl<'a> Costs<'a> {
         issue + once * SECTOR + (asked - once) * SECTOR_REPEATED
     }
 
+    fn fold(&self, inst: Inst, shape: Shape, weight: f64, layout: &Layout, bits: u32) -> f64 {
+        let data = &self.func.insts[inst];
+        let (Op::Fold { kind, axis, .. }, values) = (data.op, data.args.len() as f64) else { return 0.0 };
+        match kind {
+            FoldKind::Reduce => self.reduce(shape, axis as usize, [weight, values], layout, bits),
+            FoldKind::Scan | FoldKind::ScanReverse => self.scan(shape, axis as usize, [weight, values], layout, bits),
+        }
+    }
+
     /// In registers, then between lanes; what warps share is exchanged and reduced in registers again
     /// ([`super::super::split`]).
-    fn reduce(&self, inst: Inst, shape: Shape, weight: f64, layout: &Layout, bits: u32) -> f64 {
-        let data = &self.func.insts[inst];
-        let Op::Reduce { axis, .. } = data.op else { return 0.0 };
-        let axis = axis as usize;
+    fn reduce(&self, shape: Shape, axis: usize, [weight, values]: [f64; 2], layout: &Layout, bits: u32) -> f64 {
         let inner: u32 = shape.dims()[axis + 1..].iter().product();
         let field = (shape.dims()[axis] - 1) * inner;
         let of_axis = |columns: &[u32]| columns.iter().map(|&c| (c & field) / inner).fold(0, |all, c| all | c);
         let (lanes, far) = (of_axis(&layout.lane), of_axis(&layout.warp));
         let Some(result) = layout.slice_axis(shape, axis) else { return f64::INFINITY };
         let (all, left) = (layout.registers() as f64 * self.warps, result.registers() as f64 * self.warps);
-        let values = data.args.len() as f64;
         let shuffle = values * f64::from(bits.div_ceil(32)) * SHUFFLE + weight * ISSUE;
         let near = (all - left) * weight * ISSUE + f64::from(lanes.count_ones()) * left * shuffle;
         if far == 0 {
@@ -116,6 +122,40 @@ impl<'a> Costs<'a> {
             Some(estimate::cycles(&of_parts, &together, bits, self.stmatrix))
         };
         near + exchange().map_or(f64::INFINITY, |cycles| values * cycles) + f64::from(parts - 1) * left * weight * ISSUE
+    }
+
+    /// Every element is combined once for each bit that a thread's index has, and every second one for a register's. Totals of the
+    /// blocks that warps divide are exchanged, and combined by every thread ([`super::super::split`]).
+    fn scan(&self, shape: Shape, axis: usize, [weight, values]: [f64; 2], layout: &Layout, bits: u32) -> f64 {
+        let (extent, inner) = (shape.dims()[axis], shape.dims()[axis + 1..].iter().product::<u32>());
+        let (words, registers) = (values * f64::from(bits.div_ceil(32)), layout.registers() as f64);
+        let held = |columns: &[u32], bit: u32| columns.contains(&(inner << bit));
+        let block = (0..extent.trailing_zeros()).find(|&bit| held(&layout.warp, bit));
+        // Of a lane all registers read the same one of a block that registers hold.
+        let (mut issued, mut shuffles, mut readers, mut lanes) = (0.0, 0.0, registers, false);
+        for bit in 0..extent.trailing_zeros() {
+            let (of_register, within) = (held(&layout.reg, bit), block.is_none_or(|block| bit < block));
+            lanes |= held(&layout.lane, bit);
+            issued += if of_register { weight * registers / 2.0 } else { (weight + words) * registers };
+            readers = if of_register { readers / 2.0 } else { readers };
+            shuffles += if within && lanes { readers * words } else { 0.0 };
+        }
+        let once = |issued: f64| self.warps * ISSUE * issued;
+        let near = once(issued) + self.warps * SHUFFLE * shuffles;
+        let Some(block) = block else { return near };
+        let exchange = || {
+            let of_blocks = layout.fold_axis(shape, axis, (1 << block) - 1)?;
+            let together = of_totals(layout, shape, axis, extent >> block)?;
+            if together.registers() as f64 * words > f64::from(cost::TILE_REGISTERS) {
+                return None;
+            }
+            let cycles = values * estimate::cycles(&of_blocks, &together, bits, self.stmatrix);
+            // Where warps hold the lowest bit, every thread scans all elements.
+            let steps = if block == 0 { f64::from(extent.trailing_zeros()) } else { 1.0 };
+            Some(cycles + once(steps * (weight + words) * together.registers() as f64))
+        };
+        // What no thread has registers for is planned only if there is nothing else.
+        near + exchange().unwrap_or(cost::UNFIT)
     }
 
     fn dot(&self, inst: Inst, label: Label, layouts: &Layouts) -> f64 {

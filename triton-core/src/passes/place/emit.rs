@@ -161,16 +161,13 @@ impl Writer<'_> {
             self.before.insert(inst, data.op);
         }
         let Choice { domain, product, .. } = self.chosen[var];
-        let mut result = domain;
         match (data.op, product) {
-            (Op::Reduce { axis, order }, _) => {
+            (Op::Fold { kind, axis, order }, _) => {
                 let (shape, layout) = (self.func.ty(data.args[0]).shape, &self.func.layouts[domain]);
-                let own = fold_order(layout, shape, axis as usize).ok_or("no order for a reduction")?;
-                let order = if order == BitOrder::Any { own } else { order };
-                let sliced = layout.slice_axis(shape, axis as usize).ok_or("a reduction along no axis")?;
-                result = self.func.layouts.intern(sliced);
+                let own = fold_order(layout, shape, axis as usize).ok_or("no order for a fold")?;
+                let order = if order == BitOrder::Any { kind.order(own) } else { order };
                 self.operands(inst, domain)?;
-                self.func.insts[inst].op = Op::Reduce { axis, order };
+                self.func.insts[inst].op = Op::Fold { kind, axis, order };
             }
             (Op::Dot { a, b, acc, .. }, Some((kind, [left, right]))) => {
                 let (a, b, acc) = (self.get(a, left)?, self.get(b, right)?, self.get(acc, domain)?);
@@ -178,6 +175,10 @@ impl Writer<'_> {
             }
             _ => self.operands(inst, domain)?,
         }
+        let mut layouts = std::mem::take(&mut self.func.layouts);
+        let result = self.graph.yields(self.func, &mut layouts, var, domain);
+        self.func.layouts = layouts;
+        let result = result.ok_or("an operation in a layout that it cannot have")?;
         for value in data.results.into_iter().filter(|&v| is_tile(self.func, v)).collect::<Vec<_>>() {
             self.set(value, result);
         }

@@ -104,7 +104,7 @@ impl Lines<'_> {
                 let how = if kind == DotKind::Mma { "mma" } else { "fma" };
                 let _ = write!(what, " {how} of {} and {} to {results}", self.tile(a), self.tile(b));
             }
-            (VarKind::Reduce, _) => {
+            (VarKind::Fold, _) => {
                 let _ = write!(what, " of {} to {results}", self.tile(data.args[0]));
             }
             (VarKind::Access, op) => {

@@ -1,6 +1,6 @@
 //! The graph to label: variables, their uses of one another, and how often each part of a function runs.
 //!
-//! A *variable* is an operation that makes or uses tiles of data: an access, a reduction, a product, what a loop or a branch
+//! A *variable* is an operation that makes or uses tiles of data: an access, a fold along an axis, a product, what a loop or a branch
 //! carries, or a chain of elementwise operations, each the only user of the one before, on equally many bits. Such a chain is
 //! best cut at one of its ends, as its cost is a sum over its operations and a cut costs the same everywhere; so one label
 //! serves it. A cast to another width begins a variable of its own.
@@ -16,7 +16,7 @@ use crate::entity::SideTable;
 use crate::ir::{Block, Function, Inst, LayoutId, Layouts, Value};
 use crate::layout::{Layout, cost};
 use crate::ops::kinds::{BinaryKind, UnaryKind};
-use crate::ops::{Access, Effect, LayoutRule, Memory, Op};
+use crate::ops::{Access, BitOrder, Effect, FoldKind, LayoutRule, Memory, Op};
 use crate::types::Shape;
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -41,8 +41,8 @@ pub(super) enum VarKind {
     Elementwise,
     /// A load, store or any other access through pointers.
     Access,
-    /// A reduction.
-    Reduce,
+    /// A fold along an axis.
+    Fold,
     /// A matrix product.
     Dot,
     /// What a loop or a branch carries at this position.
@@ -55,7 +55,7 @@ pub(super) struct Var {
     pub kind: VarKind,
     /// The operations; of what is carried, the one that carries it.
     pub insts: Vec<Inst>,
-    /// The shape of the layout that is its label: that of its operands for a reduction, of the result otherwise.
+    /// The shape of the layout that is its label: that of its operands for a fold, of the result otherwise.
     pub shape: Shape,
     /// The type of what it yields, or stores.
     pub bits: u32,
@@ -185,8 +185,8 @@ impl Graph {
     /// An operation with a rule of its own for the layouts of its operands and its result.
     fn constrained(&mut self, func: &Function, block: Block, inst: Inst) -> Result<(), String> {
         let data = &func.insts[inst];
-        if let Op::Reduce { .. } = data.op {
-            let var = self.add(func, block, inst, VarKind::Reduce, data.args[0]);
+        if let Op::Fold { .. } = data.op {
+            let var = self.add(func, block, inst, VarKind::Fold, data.args[0]);
             self.vars[var].weight = func.block(data.regions[0]).map(|(_, inst)| weight(func, &inst.op)).sum();
             data.args.iter().for_each(|&arg| self.add_use(func, var, arg, Role::Domain, block));
             return Ok(());
@@ -250,7 +250,8 @@ impl Graph {
         let Source::Var(var) = self.source[first] else { return None };
         let chain = &self.vars[var];
         let only = given.iter().all(|&v| v == first) && self.count[first] as usize == given.len();
-        let continues = chain.kind == VarKind::Elementwise && chain.block == block;
+        let elementwise = func.insts[chain.insts[0]].op.layout_rule() == LayoutRule::Elementwise;
+        let continues = chain.kind == VarKind::Elementwise && elementwise && chain.block == block;
         (only && continues && func.ty(first).elem.bits() == func.ty(result).elem.bits()).then_some(var)
     }
 
@@ -377,10 +378,19 @@ impl Graph {
     /// The same, of a layout; borrowed if it is the very same.
     pub fn result_layout<'a>(&self, func: &Function, var: usize, layout: &'a Layout) -> Option<Cow<'a, Layout>> {
         let Var { kind, shape, ref insts, .. } = self.vars[var];
-        if let (VarKind::Reduce, Op::Reduce { axis, .. }) = (kind, func.insts[insts[0]].op) {
-            return layout.slice_axis(shape, axis as usize).map(Cow::Owned);
+        if let (VarKind::Fold, Op::Fold { kind, axis, .. }) = (kind, func.insts[insts[0]].op) {
+            // All of the axis: the bits are divided between warps afterwards.
+            let results = kind.result_layouts(layout, shape, axis as usize, BitOrder::Any)?;
+            return results.into_iter().next().map(Cow::Owned);
         }
         Some(Cow::Borrowed(layout))
+    }
+
+    /// The layout that a variable works in, if its result has this one; `None` if the result does not tell: a reduction's operand has
+    /// a dimension more.
+    pub fn works_in(&self, func: &Function, var: usize, id: LayoutId) -> Option<LayoutId> {
+        let op = &func.insts[self.vars[var].insts[0]].op;
+        (!matches!(op, Op::Fold { kind: FoldKind::Reduce, .. })).then_some(id)
     }
 
     /// Cycles to have a variable's result in another layout, of this many registers, and whether by computing it again from

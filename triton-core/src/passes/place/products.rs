@@ -1,9 +1,9 @@
 //! The layouts of matrix products: the instructions, and the arrangement of warps.
 
 use crate::ir::{Function, Value};
-use crate::layout::{Atom, Layout, Tiling};
+use crate::layout::{Layout, Tiling, products};
 use crate::ops::DotKind;
-use crate::types::{DType, Shape};
+use crate::types::DType;
 
 /// The arrangements of a function's warps in which tensor cores can compute a product, those first in which each warp
 /// reads least; none if tensor cores cannot.
@@ -12,13 +12,8 @@ use crate::types::{DType, Shape};
 /// rounded to tf32 of 16 × 8 × 8; every warp needs an atom of its own.
 pub(super) fn tilings(func: &Function, kind: DotKind, a: Value, acc: Value) -> Vec<Tiling> {
     let (&[m, k], &[_, n]) = (func.ty(a).shape.dims(), func.ty(acc).shape.dims()) else { return Vec::new() };
-    let (atom, [atom_m, atom_n, atom_k]) = match func.ty(a).elem.num() {
-        Some(DType::F16 | DType::BF16) => (Atom::M16N8, [16, 8, 16]),
-        Some(DType::I8) => (Atom::M16N8, [16, 8, 32]),
-        Some(DType::F64) => (Atom::M8N8, [8, 8, 4]),
-        Some(DType::F32) if kind == DotKind::Tf32 => (Atom::M16N8, [16, 8, 8]),
-        _ => return Vec::new(),
-    };
+    let tensor = func.ty(a).elem.num().filter(|&dtype| dtype != DType::F32 || kind == DotKind::Tf32);
+    let Some((atom, [atom_m, atom_n, atom_k])) = tensor.and_then(products::atom) else { return Vec::new() };
     if k < atom_k {
         return Vec::new();
     }
@@ -29,23 +24,10 @@ pub(super) fn tilings(func: &Function, kind: DotKind, a: Value, acc: Value) -> V
     fitting
 }
 
-/// The layouts of `[a, b, acc]` for `mma.sync`.
-pub(super) fn mma(func: &Function, [a, b, acc]: [Value; 3], tiling: Tiling) -> Option<[Layout; 3]> {
-    let (left, right, shape) = (func.ty(a).shape, func.ty(b).shape, func.ty(acc).shape);
-    let bits = func.ty(a).elem.bits();
-    Some([Layout::mma_a(left, bits, tiling)?, Layout::mma_b(right, bits, tiling)?, Layout::mma_d(shape, tiling)?])
-}
-
-/// The layouts of `[a, b]` for a sum in this layout without tensor cores: every thread is given whole rows of `a` and columns
-/// of `b`.
-pub(super) fn fma(func: &Function, a: Value, acc: Value, sum: &Layout) -> Option<[Layout; 2]> {
-    let (shape, depth) = (func.ty(acc).shape, func.ty(a).shape.dims()[1]);
-    let row = sum.slice_axis(shape, 1)?.insert_axis(one_axis(shape, 0)?, 1, depth)?;
-    let column = sum.slice_axis(shape, 0)?.insert_axis(one_axis(shape, 1)?, 0, depth)?;
-    Some([row, column])
-}
-
-/// The shape of one axis alone.
-fn one_axis(shape: Shape, axis: usize) -> Option<Shape> {
-    Shape::new(&[shape.dims()[axis]])
+/// The layouts of `[a, b, acc]` for `mma.sync`: those of the operands follow from that of the sum, here as in code.
+pub(super) fn mma(func: &Function, [a, acc]: [Value; 2], tiling: Tiling) -> Option<[Layout; 3]> {
+    let (ty, shape) = (func.ty(a), func.ty(acc).shape);
+    let sum = Layout::mma_d(shape, tiling)?;
+    let [left, right] = products::mma(&sum, shape, ty.shape.dims()[1], ty.elem.bits(), tiling.atom)?;
+    Some([left, right, sum])
 }

@@ -1,15 +1,19 @@
-//! Control flow: `if`, `for`, `while`, `return`.
+//! Control flow: `if`, loops, `return`, `break`, `continue`.
 
-use super::{Position, convert_block, expr, pattern};
+use super::{Enclosing, Position, convert_block, expr, pattern};
 use crate::context::Context;
+use crate::read::path::unroll;
 use crate::read::reject;
 use proc_macro2::Span as TokenSpan;
-use syn::{Expr, ExprForLoop, ExprIf, ExprRange, ExprReturn, ExprWhile, RangeLimits};
-use triton_core::ast::{self, ExprKind};
+use syn::{
+    Expr, ExprBreak, ExprContinue, ExprForLoop, ExprIf, ExprLoop, ExprRange, ExprReturn, ExprWhile, Label, Lifetime,
+    Path, RangeLimits,
+};
+use triton_core::ast::{self, Exit, ExprKind};
 use triton_core::diag::Code;
 
 /// `if`, as a statement or a value.
-pub(super) fn convert_if(cx: &mut Context, written: &ExprIf, position: Position) -> Option<ast::Expr> {
+pub(super) fn convert_if(cx: &mut Context, written: &ExprIf, position: Position<'_>) -> Option<ast::Expr> {
     reject::attributes(cx, &written.attrs);
     let cond = expr::convert(cx, &written.cond);
     let then = branch(cx, &written.then_branch, position);
@@ -23,7 +27,7 @@ pub(super) fn convert_if(cx: &mut Context, written: &ExprIf, position: Position)
     Some(ast::Expr { kind, span })
 }
 
-fn branch(cx: &mut Context, block: &syn::Block, position: Position) -> Option<ast::Expr> {
+pub(super) fn branch(cx: &mut Context, block: &syn::Block, position: Position<'_>) -> Option<ast::Expr> {
     let (statements, value) = convert_block(cx, block, position)?;
     let span = cx.span(block.brace_token.span.open(), block.brace_token.span.close());
     Some(ast::Expr { kind: ExprKind::Block(statements, value), span })
@@ -31,7 +35,7 @@ fn branch(cx: &mut Context, block: &syn::Block, position: Position) -> Option<as
 
 /// What follows `else`: a block, or the next `if`.
 #[allow(clippy::wildcard_enum_match_arm, reason = "syn's enum is not exhaustive")]
-fn otherwise(cx: &mut Context, written: &Expr, position: Position) -> Option<ast::Expr> {
+fn otherwise(cx: &mut Context, written: &Expr, position: Position<'_>) -> Option<ast::Expr> {
     match written {
         Expr::If(other) => convert_if(cx, other, position),
         Expr::Block(other) if other.label.is_none() => branch(cx, &other.block, position),
@@ -49,15 +53,19 @@ fn end(written: &Expr) -> TokenSpan {
     }
 }
 
-/// `for name in lo..hi`, `for name in (lo..hi).step_by(step)`.
-pub(super) fn convert_for(cx: &mut Context, written: &ExprForLoop) -> Option<ast::Stmt> {
+/// `for name in lo..hi`, `for name in (lo..hi).step_by(step)`, and either in `unroll(..)`.
+pub(super) fn convert_for(cx: &mut Context, written: &ExprForLoop, position: Position<'_>) -> Option<ast::Stmt> {
     reject::attributes(cx, &written.attrs);
-    label(cx, written.label.as_ref());
     let var = counter(cx, &written.pat);
     let range = Counted::of(&written.expr);
     if range.is_none() {
         let problem = cx.diagnostic(Code::T0015, &written.expr, "a `for` loops over a range, and over nothing else");
-        cx.report(problem.help("write `for i in lo..hi`, or `for i in (lo..hi).step_by(step)`"));
+        let unrolls = matches!(&*written.expr, Expr::Call(call) if unroll(call).is_some());
+        cx.report(problem.help(if unrolls {
+            "write `for i in unroll(lo..hi)`, or `for i in unroll((lo..hi).step_by(step))`"
+        } else {
+            "write `for i in lo..hi`, or `for i in (lo..hi).step_by(step)`"
+        }));
     }
     let range = range.and_then(|range| {
         let ends = ends(cx, range.range);
@@ -65,12 +73,12 @@ pub(super) fn convert_for(cx: &mut Context, written: &ExprForLoop) -> Option<ast
             None => Some(None),
             Some(step) => expr::convert(cx, step).map(Some),
         };
-        Some((ends?, step?))
+        Some((ends?, step?, range.unroll.is_some()))
     });
-    let body = convert_block(cx, &written.body, Position::Loop);
+    let body = body(cx, written.label.as_ref(), &written.body, position);
     let span = cx.span(written.for_token.span, expr::ends(&written.expr).1);
-    let ((start, end), step) = range?;
-    Some(ast::Stmt::For { var: var?, start, end, step, body: statements(body?), span })
+    let ((start, end), step, unrolled) = range?;
+    Some(ast::Stmt::For { var: var?, start, end, step, unrolled, body: body?, span })
 }
 
 /// The range of a `for`.
@@ -79,6 +87,8 @@ pub(crate) struct Counted<'a> {
     pub(crate) range: &'a ExprRange,
     /// The argument of `step_by`.
     pub(crate) step: Option<&'a Expr>,
+    /// The path to `unroll`, if all of it is the argument.
+    pub(crate) unroll: Option<&'a Path>,
 }
 
 impl<'a> Counted<'a> {
@@ -86,12 +96,18 @@ impl<'a> Counted<'a> {
     #[allow(clippy::wildcard_enum_match_arm, reason = "syn's enum is not exhaustive")]
     pub(crate) fn of(written: &'a Expr) -> Option<Self> {
         match written {
-            Expr::Range(range) => Some(Counted { range, step: None }),
+            Expr::Range(range) => Some(Counted { range, step: None, unroll: None }),
             Expr::Paren(paren) => Counted::of(&paren.expr),
             Expr::Group(group) => Counted::of(&group.expr),
             Expr::MethodCall(call) if call.method == "step_by" && call.turbofish.is_none() && call.args.len() == 1 => {
-                let inner = Counted::of(&call.receiver).filter(|inner| inner.step.is_none())?;
+                let plain = |inner: &Counted<'_>| inner.step.is_none() && inner.unroll.is_none();
+                let inner = Counted::of(&call.receiver).filter(plain)?;
                 Some(Counted { step: call.args.first(), ..inner })
+            }
+            Expr::Call(call) => {
+                let path = unroll(call)?;
+                let inner = Counted::of(call.args.first()?).filter(|inner| inner.unroll.is_none())?;
+                Some(Counted { unroll: Some(path), ..inner })
             }
             _ => None,
         }
@@ -125,43 +141,51 @@ fn counter(cx: &mut Context, written: &syn::Pat) -> Option<ast::Pattern> {
 }
 
 /// `while condition { .. }`.
-pub(super) fn convert_while(cx: &mut Context, written: &ExprWhile) -> Option<ast::Stmt> {
+pub(super) fn convert_while(cx: &mut Context, written: &ExprWhile, position: Position<'_>) -> Option<ast::Stmt> {
     reject::attributes(cx, &written.attrs);
-    label(cx, written.label.as_ref());
     let cond = expr::convert(cx, &written.cond);
-    let body = convert_block(cx, &written.body, Position::Loop);
+    let body = body(cx, written.label.as_ref(), &written.body, position);
     let span = cx.span_of(&written.while_token);
-    Some(ast::Stmt::While { cond: cond?, body: statements(body?), span })
+    Some(ast::Stmt::While { cond: cond?, body: body?, span })
+}
+
+/// `loop { .. }`.
+pub(super) fn convert_loop(cx: &mut Context, written: &ExprLoop, position: Position<'_>) -> Option<ast::Stmt> {
+    reject::attributes(cx, &written.attrs);
+    let body = body(cx, written.label.as_ref(), &written.body, position);
+    let span = cx.span_of(&written.loop_token);
+    Some(ast::Stmt::While { cond: ast::Expr { kind: ExprKind::Bool(true), span }, body: body?, span })
 }
 
 /// A loop yields nothing: the value of its body is a statement, which must yield nothing either.
-fn statements((mut statements, value): (Vec<ast::Stmt>, Option<Box<ast::Expr>>)) -> Vec<ast::Stmt> {
+fn body(
+    cx: &mut Context,
+    label: Option<&Label>,
+    written: &syn::Block,
+    position: Position<'_>,
+) -> Option<Vec<ast::Stmt>> {
+    let inside = Position::Loop(Enclosing { label: label.map(|label| &label.name), around: &position });
+    let (mut statements, value) = convert_block(cx, written, inside)?;
     statements.extend(value.map(|value| ast::Stmt::Expr(*value)));
-    statements
-}
-
-fn label(cx: &mut Context, label: Option<&syn::Label>) {
-    if let Some(label) = label {
-        let problem = cx.diagnostic(Code::T0015, &label.name, "a label is not part of the kernel language");
-        cx.report(problem.help("a loop ends by its condition or range: there is no `break` to name it"));
-    }
+    Some(statements)
 }
 
 /// `return;`.
-pub(super) fn convert_return(cx: &mut Context, written: &ExprReturn, position: Position) -> Option<ast::Stmt> {
+pub(super) fn convert_return(cx: &mut Context, written: &ExprReturn, mut position: Position<'_>) -> Option<ast::Stmt> {
     reject::attributes(cx, &written.attrs);
+    while let Position::Loop(Enclosing { around, .. }) = position {
+        position = *around;
+    }
     let (message, help) = match position {
         Position::Kernel if written.expr.is_none() => {
-            return Some(ast::Stmt::Return(cx.span_of(&written.return_token)));
+            return Some(ast::Stmt::Exit(Exit::Return, cx.span_of(&written.return_token)));
         }
-        Position::Kernel => ("a kernel returns nothing, so its `return` has no value", "write `return;`"),
+        Position::Kernel | Position::Loop(_) => {
+            ("a kernel returns nothing, so its `return` has no value", "write `return;`")
+        }
         Position::Function => (
             "a `return` in a function for kernels is not part of the kernel language",
             "write the value as the last expression of the function, chosen by `if` or `select`",
-        ),
-        Position::Loop => (
-            "a `return` in a loop is not part of the kernel language",
-            "let the loop end by its condition, and write `if .. { return; }` after it",
         ),
         Position::Value => (
             "a `return` inside an expression is not part of the kernel language",
@@ -169,6 +193,57 @@ pub(super) fn convert_return(cx: &mut Context, written: &ExprReturn, position: P
         ),
     };
     let problem = cx.diagnostic(Code::T0015, &written.return_token, message);
+    cx.report(problem.help(help));
+    None
+}
+
+/// `break;`.
+pub(super) fn convert_break(cx: &mut Context, written: &ExprBreak, position: Position<'_>) -> Option<ast::Stmt> {
+    reject::attributes(cx, &written.attrs);
+    if let Some(value) = &written.expr {
+        let problem = cx.diagnostic(Code::T0015, value, "a `break` with a value is not part of the kernel language");
+        cx.report(problem.help("assign the value to a variable declared before the loop, and write `break;`"));
+        return None;
+    }
+    let levels = target(cx, &written.break_token, "break", written.label.as_ref(), position)?;
+    Some(ast::Stmt::Exit(Exit::Break(levels), cx.span_of(&written.break_token)))
+}
+
+/// `continue;`.
+pub(super) fn convert_continue(cx: &mut Context, written: &ExprContinue, position: Position<'_>) -> Option<ast::Stmt> {
+    reject::attributes(cx, &written.attrs);
+    let levels = target(cx, &written.continue_token, "continue", written.label.as_ref(), position)?;
+    Some(ast::Stmt::Exit(Exit::Continue(levels), cx.span_of(&written.continue_token)))
+}
+
+/// How many loops are between an exit and the one that it means.
+fn target(
+    cx: &mut Context,
+    token: &impl quote::ToTokens,
+    word: &str,
+    label: Option<&Lifetime>,
+    mut position: Position<'_>,
+) -> Option<usize> {
+    let mut levels = 0;
+    while let Position::Loop(Enclosing { label: own, around }) = position {
+        if label.is_none_or(|label| own.is_some_and(|own| own.ident == label.ident)) {
+            return Some(levels);
+        }
+        levels += 1;
+        position = *around;
+    }
+    let (message, help) = match (position, label) {
+        (Position::Value, _) => (
+            format!("a `{word}` inside an expression is not part of the kernel language"),
+            format!("write `if .. {{ {word}; }}` as a statement of the loop"),
+        ),
+        (_, Some(label)) => {
+            let message = format!("no loop around this `{word}` has the label `{label}`");
+            (message, format!("write `{label}: for ..` before the loop that is meant"))
+        }
+        (_, None) => (format!("a `{word}` outside a loop"), "a kernel ends by `return;`".to_owned()),
+    };
+    let problem = cx.diagnostic(Code::T0015, token, message);
     cx.report(problem.help(help));
     None
 }

@@ -2,7 +2,7 @@
 
 use super::{Position, convert_block, convert_statement, pattern, statement_value, types};
 use crate::context::{Context, spell};
-use crate::read::path::{key, names_built_in};
+use crate::read::path::{key, names_built_in, unroll};
 use crate::read::{library, reject};
 use proc_macro2::Span as TokenSpan;
 use quote::ToTokens;
@@ -22,7 +22,7 @@ pub(crate) fn convert(cx: &mut Context, written: &Expr) -> Option<ast::Expr> {
         Expr::Paren(paren) => return convert(cx, &paren.expr),
         Expr::Group(group) => return convert(cx, &group.expr),
         Expr::If(_) => return statement_value(cx, written, Position::Value),
-        Expr::Return(_) => {
+        Expr::Return(_) | Expr::Break(_) | Expr::Continue(_) => {
             convert_statement(cx, written, Position::Value);
             None
         }
@@ -52,6 +52,12 @@ pub(crate) fn convert(cx: &mut Context, written: &Expr) -> Option<ast::Expr> {
                     None
                 }
             }
+        }
+        Expr::Call(call) if unroll(call).is_some() => {
+            let problem =
+                cx.diagnostic(Code::T0015, written, "`unroll` stands in the head of a `for`, and nowhere else");
+            cx.report(problem.help("write `for i in unroll(lo..hi)`"));
+            None
         }
         Expr::Call(call) => {
             let function = callee(cx, &call.func)?;

@@ -17,17 +17,25 @@ use syn::{Block, Expr, ExprTuple, Item, Local, Stmt};
 use triton_core::ast::{self, ExprKind};
 use triton_core::diag::Code;
 
-/// The position of a statement, which decides whether it may be a `return`.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Position {
+/// The position of a statement, which decides what it may leave by `return`, `break` and `continue`.
+#[derive(Clone, Copy)]
+enum Position<'a> {
     /// Between the statements of the kernel, or in an `if` there.
     Kernel,
     /// Between the statements of a function that a kernel calls.
     Function,
     /// In the body of a loop.
-    Loop,
+    Loop(Enclosing<'a>),
     /// Inside an expression.
     Value,
+}
+
+/// The loop around a statement.
+#[derive(Clone, Copy)]
+struct Enclosing<'a> {
+    label: Option<&'a syn::Lifetime>,
+    /// Where the loop is.
+    around: &'a Position<'a>,
 }
 
 /// The statements of a kernel, or `None` after an error.
@@ -51,7 +59,7 @@ pub(crate) fn expression(cx: &mut Context, written: &Expr) -> Option<ast::Expr> 
 fn convert_block(
     cx: &mut Context,
     block: &Block,
-    position: Position,
+    position: Position<'_>,
 ) -> Option<(Vec<ast::Stmt>, Option<Box<ast::Expr>>)> {
     let (mut statements, mut value, mut complete) = (Vec::new(), None, true);
     for (index, stmt) in block.stmts.iter().enumerate() {
@@ -117,15 +125,31 @@ fn convert_item(cx: &mut Context, item: &Item) -> Option<ast::Stmt> {
 #[allow(clippy::wildcard_enum_match_arm, reason = "syn's enum is not exhaustive")]
 fn is_statement(expr: &Expr) -> bool {
     match expr {
-        Expr::Assign(_) | Expr::ForLoop(_) | Expr::While(_) | Expr::Return(_) | Expr::Macro(_) | Expr::Const(_) => true,
+        Expr::Assign(_)
+        | Expr::ForLoop(_)
+        | Expr::While(_)
+        | Expr::Loop(_)
+        | Expr::Break(_)
+        | Expr::Continue(_)
+        | Expr::Return(_)
+        | Expr::Macro(_)
+        | Expr::Const(_) => true,
         Expr::Binary(binary) => operator(&binary.op).1,
         _ => false,
     }
 }
 
-/// An expression as a statement: in the branches of an `if` a `return` is allowed where the `if` is.
-fn statement_value(cx: &mut Context, expr: &Expr, position: Position) -> Option<ast::Expr> {
-    if let Expr::If(expr) = expr { control::convert_if(cx, expr, position) } else { expr::convert(cx, expr) }
+/// An expression as a statement: in the branches of an `if`, and in a block, a `return` is allowed where the `if` is.
+#[allow(clippy::wildcard_enum_match_arm, reason = "syn's enum is not exhaustive")]
+fn statement_value(cx: &mut Context, expr: &Expr, position: Position<'_>) -> Option<ast::Expr> {
+    match expr {
+        Expr::If(expr) => control::convert_if(cx, expr, position),
+        Expr::Block(block) if block.label.is_none() => {
+            reject::attributes(cx, &block.attrs);
+            control::branch(cx, &block.block, position)
+        }
+        _ => expr::convert(cx, expr),
+    }
 }
 
 /// `(a, b) = value;`, as a block that binds the parts of the value, and then assigns them.
@@ -164,12 +188,15 @@ fn convert_destructuring(cx: &mut Context, targets: &ExprTuple, value: &Expr) ->
 }
 
 #[allow(clippy::wildcard_enum_match_arm, reason = "syn's enum is not exhaustive")]
-fn convert_statement(cx: &mut Context, expr: &Expr, position: Position) -> Option<ast::Stmt> {
+fn convert_statement(cx: &mut Context, expr: &Expr, position: Position<'_>) -> Option<ast::Stmt> {
     let (left, op, right) = match expr {
         Expr::Assign(assign) => (&assign.left, None, &assign.right),
         Expr::Binary(binary) if operator(&binary.op).1 => (&binary.left, Some(&binary.op), &binary.right),
-        Expr::ForLoop(expr) => return control::convert_for(cx, expr),
-        Expr::While(expr) => return control::convert_while(cx, expr),
+        Expr::ForLoop(expr) => return control::convert_for(cx, expr, position),
+        Expr::While(expr) => return control::convert_while(cx, expr, position),
+        Expr::Loop(expr) => return control::convert_loop(cx, expr, position),
+        Expr::Break(expr) => return control::convert_break(cx, expr, position),
+        Expr::Continue(expr) => return control::convert_continue(cx, expr, position),
         Expr::Return(expr) => return control::convert_return(cx, expr, position),
         Expr::Macro(expr) => return macros::convert(cx, &expr.mac),
         Expr::Const(expr) => return macros::convert_const(cx, expr),

@@ -1,0 +1,31 @@
+//! The operands of a product, which are in registers or in shared memory. In shared memory each thread reads those elements that it
+//! would have in registers, as late as it multiplies them.
+
+use super::{Function, Value};
+use crate::layout::{Layout, products};
+use crate::ops::{DotKind, Op};
+
+impl Function {
+    /// The layout in which a product whose instructions are chosen multiplies its left and its right operand; `None` of anything else.
+    pub fn operand_layouts(&self, op: &Op) -> Option<[(Value, Layout); 2]> {
+        let Op::Dot { kind, a, b, acc } = *op else { return None };
+        let (ty, shape, &[_, depth]) = (self.ty(a), self.ty(acc).shape, self.ty(a).shape.dims()) else { return None };
+        let sum = self.layout(acc)?;
+        let [left, right] = match kind {
+            DotKind::Any | DotKind::Tf32 => return None,
+            DotKind::Fma => products::fma(sum, shape, depth)?,
+            DotKind::Mma => products::mma(sum, shape, depth, ty.elem.bits(), products::atom(ty.elem.num()?)?.0)?,
+        };
+        Some([(a, left), (b, right)])
+    }
+
+    /// The operands that an operation reads from shared memory by itself, each with the layout in which threads need it.
+    pub fn shared_operands(&self, op: &Op) -> Vec<(Value, Layout)> {
+        let Op::Dot { a, b, .. } = *op else { return Vec::new() };
+        if self.mem(a).is_none() && self.mem(b).is_none() {
+            return Vec::new();
+        }
+        let layouts = self.operand_layouts(op).into_iter().flatten();
+        layouts.filter(|&(operand, _)| self.mem(operand).is_some()).collect()
+    }
+}

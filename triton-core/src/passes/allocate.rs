@@ -1,0 +1,158 @@
+//! Allocation of shared memory, at stage 2, once barriers are written.
+//!
+//! *Before:* every buffer is in memory of its own. *After:* each has an offset, at the alignment of its layout. Two buffers share bytes
+//! only where a barrier of the program stands between the last access to one and the first to the other, so that no barrier is needed
+//! because of the memory: a buffer is live from its definition to the first barrier that every thread meets after its last use. Without
+//! one before the end of a loop's body it is live in the whole loop, as the next iteration comes first.
+//!
+//! That takes more memory than buffers that end with their last use. So two barriers are written here: one after a loop of the kernel's
+//! own block whose large buffers are followed by others, since it runs once; and, where the memory is more than a block has, one after
+//! each large buffer.
+
+use crate::analysis::liveness::{self, LiveInterval, Liveness};
+use crate::analysis::storage::{self, Buffer};
+use crate::entity::SideTable;
+use crate::ir::{Block, Function, Inst, Value};
+use crate::layout::{Mem, access, cost};
+use crate::ops::{Op, Scope};
+use std::ops::Range;
+
+/// Bytes of a buffer that is not worth a barrier.
+const SMALL: u64 = 1024;
+
+/// See the [module's page](self).
+///
+/// # Errors
+/// None for a function that the verifier accepts.
+pub fn allocate(func: &mut Function) -> Result<(), String> {
+    end_loops(func)?;
+    if assign_offsets(func) > cost::SHARED_BYTES {
+        end_large_buffers(func)?;
+        assign_offsets(func);
+    }
+    Ok(())
+}
+
+/// Allocates every buffer, and returns the bytes of all.
+fn assign_offsets(func: &mut Function) -> u64 {
+    let liveness = liveness::analyse(func, &SideTable::new(None));
+    let buffers = buffers(func);
+    let of = |&(_, buffer): &(Inst, Value)| {
+        let (bytes, align) =
+            func.mem(buffer).map_or((0, 1), |mem| (mem.bytes(), mem.align().max(access::WIDEST.into())));
+        Buffer { bytes, align, live: live(func, &liveness, liveness.intervals[buffer]), role: None }
+    };
+    let allocation = storage::allocate(&buffers.iter().map(of).collect::<Vec<_>>());
+    for ((inst, _), offset) in buffers.into_iter().zip(allocation.offsets) {
+        if let Op::SharedAlloc { at, .. } = &mut func.insts[inst].op {
+            *at = Some(offset as u32);
+        }
+    }
+    allocation.total
+}
+
+/// The buffers of a function.
+fn buffers(func: &Function) -> Vec<(Inst, Value)> {
+    let of = |&inst: &Inst| matches!(func.insts[inst].op, Op::SharedAlloc { .. });
+    func.walk().into_iter().filter(of).map(|inst| (inst, func.insts[inst].results[0])).collect()
+}
+
+fn is_large(func: &Function, buffer: Value) -> bool {
+    func.mem(buffer).map_or(0, Mem::bytes) > SMALL
+}
+
+fn is_loop(op: &Op) -> bool {
+    matches!(op, Op::For { .. } | Op::While {})
+}
+
+/// From where to where a buffer has its bytes.
+fn live(func: &Function, liveness: &Liveness, interval: LiveInterval) -> Range<u32> {
+    let mut live = interval.start..liveness.last + 1;
+    // Blocks from the kernel's own to the one that defines the buffer, each with the instruction around the next one.
+    let mut block = func.body;
+    let mut path = Vec::new();
+    while let Some((inst, region)) = around(func, liveness, block, interval.start) {
+        path.push((block, inst));
+        block = region;
+    }
+    if let Some(end) = barrier_after(func, liveness, block, interval.last) {
+        live.end = end;
+        return live;
+    }
+    for (block, inst) in path.into_iter().rev() {
+        let (first, last) = liveness.numbers[inst];
+        if is_loop(&func.insts[inst].op) {
+            live.start = first;
+        }
+        if let Some(end) = barrier_after(func, liveness, block, last) {
+            live.end = end;
+            return live;
+        }
+    }
+    live
+}
+
+/// The instruction of a block that has this number inside, and the region that has it.
+fn around(func: &Function, liveness: &Liveness, block: Block, number: u32) -> Option<(Inst, Block)> {
+    let inside = |inst: &&Inst| (liveness.numbers[**inst].0 + 1..=liveness.numbers[**inst].1).contains(&number);
+    let inst = *func.blocks[block].insts.iter().find(inside)?;
+    let has = |region: &&Block| func.blocks[**region].insts.iter().any(|&i| liveness.numbers[i].1 >= number);
+    func.insts[inst].regions.iter().find(has).map(|&region| (inst, region))
+}
+
+/// The number of the first barrier of the program in a block after a number.
+fn barrier_after(func: &Function, liveness: &Liveness, block: Block, number: u32) -> Option<u32> {
+    let all = |scope: Scope| scope == Scope::Block || func.num_warps == 1;
+    let barrier = |&&inst: &&Inst| {
+        liveness.numbers[inst].0 > number && matches!(func.insts[inst].op, Op::Sync { scope } if all(scope))
+    };
+    func.blocks[block].insts.iter().find(barrier).map(|&inst| liveness.numbers[inst].0)
+}
+
+/// A barrier after a loop with large buffers, where large buffers follow before the next barrier.
+fn end_loops(func: &mut Function) -> Result<(), String> {
+    let has_large = |inst: Inst| {
+        let mut inside = Vec::new();
+        func.walk_inst(inst, &mut inside);
+        let mut defined = inside.into_iter().filter(|&i| matches!(func.insts[i].op, Op::SharedAlloc { .. }));
+        defined.any(|i| is_large(func, func.insts[i].results[0]))
+    };
+    let (mut ended, mut barriers) = (None, Vec::new());
+    for (position, &inst) in func.blocks[func.body].insts.iter().enumerate() {
+        let op = &func.insts[inst].op;
+        if *op == (Op::Sync { scope: Scope::Block }) {
+            ended = None;
+            continue;
+        }
+        let large = has_large(inst);
+        barriers.extend(ended.take_if(|_| large));
+        ended = ended.or(Some(position + 1).filter(|_| large && is_loop(op)));
+    }
+    for position in barriers.into_iter().rev() {
+        let span = func.insts[func.blocks[func.body].insts[position - 1]].span;
+        let barrier = func.make(Op::Sync { scope: Scope::Block }, span)?;
+        func.blocks[func.body].insts.insert(position, barrier);
+    }
+    Ok(())
+}
+
+/// A barrier after the last use of each buffer that is worth one.
+fn end_large_buffers(func: &mut Function) -> Result<(), String> {
+    for (_, buffer) in buffers(func) {
+        if !is_large(func, buffer) {
+            continue;
+        }
+        let liveness = liveness::analyse(func, &SideTable::new(None));
+        let last = liveness.intervals[buffer].last;
+        let mut block = func.body;
+        while let Some((_, region)) = around(func, &liveness, block, liveness.intervals[buffer].start) {
+            block = region;
+        }
+        let position = func.blocks[block].insts.iter().position(|&inst| liveness.numbers[inst].1 >= last);
+        let Some(position) = position else { continue };
+        let span = func.insts[func.blocks[block].insts[position]].span;
+        let barrier = func.make(Op::Sync { scope: Scope::Block }, span)?;
+        func.blocks[block].insts.insert(position + 1, barrier);
+    }
+    Ok(())
+}

@@ -1,0 +1,258 @@
+//! Exchanges through shared memory, stage 1 → 2.
+//!
+//! *Before:* `convert`s, of which some move elements between warps, or are cheaper through memory than by shuffles. *After:*
+//! each of those is a buffer in shared memory, a store and a load, in the layout of memory that [`crate::layout::convert::plan`] has found;
+//! a tile that is larger than a buffer goes through it part by part. Every buffer is memory of its own: [`super::sync`] writes the
+//! barriers, then [`super::allocate`] the offsets. Where all of them are more than a block has, a buffer that is dead is reused for
+//! another tile in the same layout of memory: often by the same threads, which need not wait for one another.
+//!
+//! An operand of a product stays in the buffer, from which the product reads it ([`Function::shared_operands`]): its registers are
+//! needed for a step along K at a time, not for the tile.
+//!
+//! The old value of an atomic update is broadcast in the same way by the one thread that made it.
+//!
+//! A conversion waits until something needs it; several that wait then go together, all stores before all loads, so that
+//! one barrier serves them.
+
+use super::Env;
+use crate::analysis::liveness::{self, LiveInterval};
+use crate::entity::SideTable;
+use crate::ir::{Block, Function, Inst, InstData, Stage, Value};
+use crate::layout::convert::{self, PlanKind};
+use crate::layout::{Layout, Mem, cost};
+use crate::ops::{DotKind, LayoutRule, Op};
+use crate::span::Span;
+use crate::types::{Shape, Type};
+
+/// See the [module's page](self).
+///
+/// # Errors
+/// A conversion between layouts of different tiles: a bug in another pass.
+pub fn exchange(func: &mut Function, env: &Env) -> Result<(), String> {
+    func.stage = Stage::Synchronized;
+    let context = Context { stmatrix: env.target.info().stmatrix, stays: operands_of_products(func) };
+    block(func, func.body, &context)?;
+    reuse_buffers(func);
+    Ok(())
+}
+
+/// What holds for every block.
+struct Context {
+    stmatrix: bool,
+    /// Results of conversions that may stay in shared memory.
+    stays: SideTable<Value, bool>,
+}
+
+/// A conversion that waits: the instruction, the layout in shared memory, and whether the result stays there.
+struct Waiting {
+    inst: Inst,
+    x: Value,
+    mem: Mem,
+    stays: bool,
+}
+
+/// Conversions that products alone use, each product those of its own block: beyond it, registers would be loaded once and not in every
+/// turn of a loop.
+fn operands_of_products(func: &Function) -> SideTable<Value, bool> {
+    let (mut stays, mut uses) = (SideTable::new(false), SideTable::new(0));
+    for inst in func.walk() {
+        func.insts[inst].for_each_operand(|v| uses[v] += 1);
+    }
+    for block in func.blocks.keys() {
+        let mut converted: SideTable<Value, bool> = SideTable::new(false);
+        for (_, data) in func.block(block) {
+            if let Op::Convert { .. } = data.op {
+                converted[data.results[0]] = true;
+            } else if let Op::Dot { kind: DotKind::Fma | DotKind::Mma, a, b, acc } = data.op {
+                [a, b].into_iter().for_each(|v| stays[v] = converted[v] && uses[v] == 1 && v != acc);
+            }
+        }
+    }
+    stays
+}
+
+fn block(func: &mut Function, id: Block, context: &Context) -> Result<(), String> {
+    let mut insts = Vec::new();
+    let mut waiting: Vec<Waiting> = Vec::new();
+    for inst in func.blocks[id].insts.clone() {
+        let data = &func.insts[inst];
+        // Loops, branches, and the end, before which unused conversions still go.
+        let mut needs = data.op.layout_rule() == LayoutRule::Carried;
+        data.for_each_operand(|v| needs |= waiting.iter().any(|w| func.insts[w.inst].results[0] == v));
+        let regions = data.regions.clone();
+        if needs {
+            through_buffers(func, std::mem::take(&mut waiting), &mut insts)?;
+        }
+        match through_memory(func, inst, context)? {
+            Some(exchange) => waiting.push(exchange),
+            None => {
+                regions.into_iter().try_for_each(|region| block(func, region, context))?;
+                insts.push(inst);
+                exchange_result(func, inst, &mut insts)?;
+            }
+        }
+    }
+    // Nothing in the kernel's own block, which has no end, needs these.
+    through_buffers(func, waiting, &mut insts)?;
+    func.blocks[id].insts = insts;
+    Ok(())
+}
+
+/// How a conversion uses shared memory; `None` if it does not, or is none.
+fn through_memory(func: &mut Function, inst: Inst, context: &Context) -> Result<Option<Waiting>, String> {
+    let data = &func.insts[inst];
+    let Op::Convert { x } = data.op else { return Ok(None) };
+    let result = data.results[0];
+    let (Some(src), Some(dst)) = (func.layout_id(x), func.layout_id(result)) else { return Ok(None) };
+    let plan = func.layouts.plan(src, dst, func.ty(x).elem.bits(), context.stmatrix);
+    let (from, to) = (&func.layouts[src], &func.layouts[dst]);
+    let plan = plan.ok_or_else(|| format!("{result} is not of the elements of {x}: {from} to {to}"))?;
+    // Both operands of a product fit a block.
+    let stays = |mem: &Mem| mem.parts() == 0 && mem.bytes() <= cost::SCRATCH_BYTES;
+    let mem = match &plan.kind {
+        PlanKind::Shared(shared) => Some(shared.mem.clone()),
+        // What a product reads from memory needs no shuffles.
+        PlanKind::Shuffle(_) if context.stays[result] => {
+            let shared = convert::through_memory(from, to, func.ty(x).elem.bits(), context.stmatrix);
+            shared.map(|shared| shared.mem).filter(stays)
+        }
+        PlanKind::None | PlanKind::Rename { .. } | PlanKind::Select(_) | PlanKind::Shuffle(_) => None,
+    };
+    let Some(mem) = mem else { return Ok(None) };
+    let stays = context.stays[result] && stays(&mem);
+    Ok(Some(Waiting { inst, x, mem, stays }))
+}
+
+/// The conversions as buffers, stores and loads: as many at once as do not need more memory than one alone may.
+fn through_buffers(func: &mut Function, waiting: Vec<Waiting>, insts: &mut Vec<Inst>) -> Result<(), String> {
+    let mut waiting = &waiting[..];
+    while !waiting.is_empty() {
+        let mut bytes = 0;
+        let fits = waiting.iter().take_while(|w| {
+            bytes += w.mem.bytes();
+            bytes <= cost::SCRATCH_BYTES
+        });
+        let (now, later) = waiting.split_at(fits.count().max(1));
+        waiting = later;
+        let mut buffers = Vec::with_capacity(now.len());
+        for w in now {
+            let (span, result) = (func.insts[w.inst].span, func.insts[w.inst].results[0]);
+            buffers.push(make_buffer(func, func.ty(w.x), w.mem.clone(), w.stays.then_some(result), span, insts)?);
+        }
+        let mut rest = vec![None; now.len()];
+        for part in 0..now.iter().map(|w| 1 << w.mem.parts()).max().unwrap_or(0) {
+            let has_part = |w: &Waiting| part >> w.mem.parts() == 0;
+            for (w, &buffer) in now.iter().zip(&buffers).filter(|(w, _)| has_part(w)) {
+                let store = Op::SharedStore { buffer, part, value: w.x };
+                insts.push(func.make(store, func.insts[w.inst].span)?);
+            }
+            let is_loaded = |w: &Waiting| has_part(w) && !w.stays;
+            for ((w, &buffer), rest) in now.iter().zip(&buffers).zip(&mut rest).filter(|((w, _), _)| is_loaded(w)) {
+                let load = Op::SharedLoad { buffer, part, rest: *rest };
+                let result = func.insts[w.inst].results[0];
+                if part + 1 == 1 << w.mem.parts() {
+                    func.insts[w.inst].op = load;
+                    insts.push(w.inst);
+                } else {
+                    let inst = func.make(load, func.insts[w.inst].span)?;
+                    let loaded = func.insts[inst].results[0];
+                    func.place_of[loaded] = func.place_of[result];
+                    *rest = Some(loaded);
+                    insts.push(inst);
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Gives what an atomic update yields to all threads that need it.
+fn exchange_result(func: &mut Function, inst: Inst, insts: &mut Vec<Inst>) -> Result<(), String> {
+    let data = &func.insts[inst];
+    let (Op::Atomic { .. } | Op::AtomicCas { .. }, &[all]) = (&data.op, &data.results[..]) else { return Ok(()) };
+    let (span, ty, layout) = (data.span, func.ty(all), func.layout(all).cloned());
+    let known_to_all = layout.as_ref().is_some_and(|layout| layout.replicated() == (0, 0));
+    if known_to_all || !func.used()[all] {
+        return Ok(());
+    }
+    // A scalar goes through memory as a tile of one element.
+    let one = Shape::new(&[1]).filter(|_| layout.is_none());
+    let nowhere = || Layout { reg: Vec::new(), lane: [0; 5], warp: vec![0; func.num_warps.trailing_zeros() as usize] };
+    let layout = layout.unwrap_or_else(nowhere);
+    let found = func.types.push(ty);
+    func.place_of[found] = func.place_of[all];
+    func.insts[inst].results = vec![found];
+    let mut value = found;
+    if let Some(shape) = one {
+        let reshaped = func.make(Op::Reshape { x: value, shape }, span)?;
+        value = func.insts[reshaped].results[0];
+        func.set_layout(value, layout.clone());
+        insts.push(reshaped);
+    }
+    let tile = func.ty(value);
+    let mem = Mem::row_major(tile.shape, tile.elem.bits()).ok_or("a tile that does not fit into shared memory")?;
+    let buffer = make_buffer(func, tile, mem, None, span, insts)?;
+    let store = func.make(Op::SharedStore { buffer, part: 0, value }, span)?;
+    let load = func.make(Op::SharedLoad { buffer, part: 0, rest: None }, span)?;
+    insts.extend([store, load]);
+    let loaded = func.insts[load].results[0];
+    func.set_layout(loaded, layout);
+    let last = match one {
+        None => load,
+        Some(_) => {
+            let scalar = func.make(Op::Reshape { x: loaded, shape: Shape::SCALAR }, span)?;
+            insts.push(scalar);
+            scalar
+        }
+    };
+    func.insts[last].results = vec![all];
+    Ok(())
+}
+
+/// A buffer for a tile, by this name if it has one.
+fn make_buffer(
+    func: &mut Function,
+    ty: Type,
+    mem: Mem,
+    name: Option<Value>,
+    span: Span,
+    insts: &mut Vec<Inst>,
+) -> Result<Value, String> {
+    let inst = func.make(Op::SharedAlloc { ty, at: None }, span)?;
+    let buffer = name.unwrap_or(func.insts[inst].results[0]);
+    func.insts[inst].results = vec![buffer];
+    func.set_mem(buffer, mem);
+    insts.push(inst);
+    Ok(buffer)
+}
+
+/// Reuses buffers within a block, if all together are more than a block of threads has.
+fn reuse_buffers(func: &mut Function) {
+    let is_buffer = |inst: &Inst| matches!(func.insts[*inst].op, Op::SharedAlloc { .. });
+    let all: Vec<Inst> = func.walk().into_iter().filter(is_buffer).collect();
+    let bytes = |inst: &Inst| func.mem(func.insts[*inst].results[0]).map_or(0, Mem::bytes);
+    if all.iter().map(bytes).sum::<u64>() <= cost::SHARED_BYTES {
+        return;
+    }
+    let liveness = liveness::analyse(func, &SideTable::new(None));
+    let mut reused: SideTable<Value, Option<Value>> = SideTable::new(None);
+    for block in func.blocks.keys().collect::<Vec<_>>() {
+        // Buffers of this block, each with the last use of what it has held so far.
+        let mut kept: Vec<(Value, u32)> = Vec::new();
+        let mut insts = func.blocks[block].insts.clone();
+        insts.retain(|&inst| {
+            let InstData { op: Op::SharedAlloc { ty, .. }, ref results, .. } = func.insts[inst] else { return true };
+            let LiveInterval { start, last } = liveness.intervals[results[0]];
+            let same = |v: Value| func.ty(v) == ty && func.place_of[v] == func.place_of[results[0]];
+            match kept.iter_mut().find(|(buffer, end)| *end < start && same(*buffer)) {
+                Some((buffer, end)) => (reused[results[0]], *end) = (Some(*buffer), last),
+                None => kept.push((results[0], last)),
+            }
+            reused[results[0]].is_none()
+        });
+        func.blocks[block].insts = insts;
+    }
+    for inst in func.walk() {
+        func.insts[inst].map_operands(|v| reused[v].unwrap_or(v));
+    }
+}
