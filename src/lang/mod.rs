@@ -64,6 +64,7 @@
 //! | [`arange(lo, hi)`](arange), [`zeros::<T>([64])`](zeros), [`full([64], 1.0)`](full) | new tiles; a shape is an array |
 //! | [`x.expand_dims(1)`](Tile::expand_dims), [`x.broadcast_to([16, 64])`](Tile::broadcast_to) | more axes |
 //! | [`x.reshape([64, 4])`](Tile::reshape), [`x.transpose()`](Tile::transpose), [`x.permute([1, 0])`](Tile::permute) | the same elements in another shape |
+//! | [`join(a, b)`](join), [`split(x)`](split), [`interleave(a, b)`](interleave) | two tiles along a last axis of 2, and back; in turns along the last axis |
 //! | [`sum(x)`](sum), [`max`], [`min`], [`argmax`], [`argmin`], [`any`], [`all`] | one value of a whole tile |
 //! | [`sum_axis(x, 1)`](sum_axis), [`max_axis`], [`min_axis`], [`argmax_axis`], [`argmin_axis`], [`any_axis`], [`all_axis`] | a tile without that axis |
 //! | [`dot(a, b, acc)`](dot), [`dot(a.precision(Tf32), b, acc)`](Tile::precision) | the product of two matrices |
@@ -222,7 +223,7 @@ pub use reduce::{
 };
 pub use rounding::{ceil, floor, trunc};
 pub use scan::{cummax, cummin, cumprod, cumsum, scan, scan_reverse};
-pub use shape::{full, zeros};
+pub use shape::{full, interleave, join, split, zeros};
 pub use value::{Ptr, PtrMut, Scalar, Tile};
 pub use view::{Tensor, TensorMut};
 

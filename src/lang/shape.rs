@@ -54,6 +54,75 @@ pub fn full<T: Element>(shape: impl Shape, value: T) -> Tile<T> {
     stub()
 }
 
+/// Two tiles as one with a new last axis of 2: `f32[64]` and `f32[64]` become `f32[64, 2]`.
+///
+/// Its element with the last index 0 is that of `a`, with 1 that of `b`. The shapes broadcast to a common one. [`split`] is the inverse.
+///
+/// # Compile errors
+/// An operand is not a tile; they differ in element type, or their shapes do not broadcast; the result has more than five axes or
+/// 2²⁰ elements.
+///
+/// ```
+/// use triton::prelude::*;
+///
+/// /// out = x followed by y.
+/// #[triton::kernel]
+/// fn append(x: Ptr<f32>, y: Ptr<f32>, out: PtrMut<f32>) {
+///     let i = arange(0, 64);
+///     let both = join(load(x + i, true), load(y + i, true)); // f32[64, 2]
+///     store(out + arange(0, 128), both.transpose().reshape([128]), true);
+/// }
+/// ```
+#[inline]
+pub fn join<T>(a: Tile<T>, b: Tile<T>) -> Tile<T> {
+    let _ = (a, b);
+    stub()
+}
+
+/// The two tiles that are joined along a last axis of 2: `f32[64, 2]` becomes `f32[64]` and `f32[64]`.
+///
+/// # Compile errors
+/// The operand is not a tile, its last axis has another extent than 2, or it has no other axis.
+///
+/// ```
+/// use triton::prelude::*;
+///
+/// /// Lengths of complex numbers, whose parts are neighbours.
+/// #[triton::kernel]
+/// fn lengths(x: Ptr<f32>, out: PtrMut<f32>) {
+///     let (re, im) = split(load(x + arange(0, 128), true).reshape([64, 2]));
+///     store(out + arange(0, 64), sqrt(re * re + im * im), true);
+/// }
+/// ```
+#[inline]
+pub fn split<T>(x: Tile<T>) -> (Tile<T>, Tile<T>) {
+    let _ = x;
+    stub()
+}
+
+/// The elements of two tiles in turns along their last axis: `f32[64]` and `f32[64]` become `f32[128]`.
+///
+/// That is a [`join`] whose last two axes are one.
+///
+/// # Compile errors
+/// Those of [`join`].
+///
+/// ```
+/// use triton::prelude::*;
+///
+/// /// Complex numbers whose parts are neighbours, of separate parts.
+/// #[triton::kernel]
+/// fn pack(re: Ptr<f32>, im: Ptr<f32>, out: PtrMut<f32>) {
+///     let i = arange(0, 64);
+///     store(out + arange(0, 128), interleave(load(re + i, true), load(im + i, true)), true);
+/// }
+/// ```
+#[inline]
+pub fn interleave<T>(a: Tile<T>, b: Tile<T>) -> Tile<T> {
+    let _ = (a, b);
+    stub()
+}
+
 impl<T> Tile<T> {
     /// Inserts an axis of extent 1: `f32[64]` becomes `f32[1, 64]` with `axis` 0, and `f32[64, 1]` with `axis` 1.
     ///

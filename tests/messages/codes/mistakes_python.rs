@@ -16,7 +16,7 @@ fn calls(x: Ptr<f32>, out: PtrMut<f32>, n: i32) {
     //~   help: it is a method: `x.transpose()`
     let g = cat(a, a);
     //~ `cat`: the language has no function `cat` [T0129]
-    //~   help: the language does not have it
+    //~   help: one after the other is `join(a, b).permute([1, 0]).reshape([2 * N])`; in turns it is `interleave(a, b)`
     let h = flip(a);
     //~ `flip`: the language has no function `flip` [T0129]
     //~   help: the language does not have it

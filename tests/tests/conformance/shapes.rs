@@ -43,6 +43,32 @@ fn reshape<T: Element, const A: i32, const B: i32, const C: i32, const D: i32>(x
     store(out + by_columns, v.reshape([C, D]), true);
 }
 
+/// Halves in turns; pairs that were made by a reshape, apart; and pairs that lanes and warps hold, exchanged.
+#[triton::kernel(T = [bool, i8, i16, i32, i64, u8, u16, u32, u64, f16, bf16, f32, f64], configs = [
+    (M = 1, N = 2, num_warps = 1), (M = 1, N = 64, num_warps = 4), (M = 16, N = 32, num_warps = 2), (M = 64, N = 64, num_warps = 8),
+])]
+fn pairs<T: Element, const M: i32, const N: i32>(
+    x: Ptr<T>,
+    turns: PtrMut<T>,
+    apart: PtrMut<T>,
+    swapped: PtrMut<T>,
+    pointed: PtrMut<T>,
+) {
+    let i = arange(0, M * N).reshape([M, N]);
+    let (half, rows) = (arange(0, M * N / 2).reshape([M, N / 2]), arange(0, M).expand_dims(1));
+    let columns = arange(0, N / 2).expand_dims(0);
+    let (a, b) = (load(x + (rows * N + columns), true), load(x + (rows * N + columns + N / 2), true));
+    store(turns + i, interleave(a, b), true);
+    let (even, odd) = split(load(x + i, true).reshape([M, N / 2, 2]));
+    store(apart + half, even, true);
+    store(apart + M * N / 2 + half, odd, true);
+    let (first, second) = split(load(x + i, true).reshape([2, M * N / 2]).transpose());
+    store(swapped + i, join(second, first).transpose().reshape([M, N]), true);
+    let (low, high) = split((pointed + i).reshape([M * N / 2, 2]));
+    let values = load(x + arange(0, M * N / 2), true);
+    store(join(high, low), join(values, values), true);
+}
+
 /// The transpose of a matrix of each shape, one after the other.
 #[triton::kernel(T = [bool, i8, i32, i64, f16, f64], configs = [
     (LOG = 1, N = 2, num_warps = 1), (LOG = 6, N = 64, num_warps = 2), (LOG = 9, N = 512, num_warps = 4),
@@ -215,6 +241,18 @@ macro_rules! each {
         $into.push(moved(&["reshape"], format!("[{}x{}] to [{}x{}] warps {}", $a, $b, $c, $d, $warps), $dtype, [$a * $b; 2],
             [|dims, i| i % dims[0] * dims[1] + i / dims[0]],
             (&[$c, $d], |run| launch!(run, reshape::<$t, $a, $b, $c, $d>(&run.ptr(), &mut run.ptr())))));
+    )* };
+    (@pairs $into:ident, $dtype:ident, $t:ident, $(($m:literal, $n:literal, $warps:literal))*) => { $(
+        $into.push(moved(&["join", "split", "interleave"], format!("[{}x{}] warps {}", $m, $n, $warps), $dtype, [$m * $n; 2],
+            [
+                |dims, i| i / dims[1] * dims[1] + i % dims[1] / 2 + i % 2 * (dims[1] / 2),
+                |dims, i| if i < dims[0] * dims[1] / 2 { 2 * i } else { 2 * i + 1 - dims[0] * dims[1] },
+                |dims, i| (i + dims[0] * dims[1] / 2) % (dims[0] * dims[1]),
+                |_, i| i / 2,
+            ],
+            (&[$m, $n], |run| launch!(run, pairs::<$t, $m, $n>(
+                &run.ptr(), &mut run.ptr(), &mut run.ptr(), &mut run.ptr(), &mut run.ptr()
+            )))));
     )* };
     (@turned $into:ident, $(($t:ident, $log:literal, $n:literal, $warps:literal))*) => { $(
         $into.push(moved(&["unroll"], format!("[{}] warps {}", $n, $warps), <$t>::DTYPE, [$n; 2],

@@ -65,6 +65,7 @@ cases! {
     atomic_u32,
     atomic_u64,
     half_rounding,
+    join_split,
     loop_shift,
     loop_sum,
     same_address,

@@ -156,6 +156,11 @@ pub fn evaluate<'a>(
             x.iter().enumerate().for_each(|(i, &bits)| out[from.permute_index(order, i as u64) as usize] = bits);
             out
         }
+        Op::Join { a, b } => {
+            let (a, b) = (operand(a)?, operand(b)?);
+            a.iter().zip(b.iter()).flat_map(|(&a, &b)| [a, b]).collect()
+        }
+        Op::Split { x, index } => operand(x)?.iter().skip(index as usize).step_by(2).copied().collect(),
         Op::Cast { x, to } => eval::cast(dtype(x)?, to, &operand(x)?),
         Op::Select { cond, a, b } => {
             let (cond, a, b) = (operand(cond)?, operand(a)?, operand(b)?);
@@ -243,6 +248,8 @@ impl Machine<'_> {
                 | Op::Broadcast { .. }
                 | Op::Reshape { .. }
                 | Op::Permute { .. }
+                | Op::Join { .. }
+                | Op::Split { .. }
                 | Op::Convert { .. }
                 | Op::Cast { .. }
                 | Op::Select { .. }

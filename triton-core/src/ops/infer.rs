@@ -81,6 +81,23 @@ pub fn infer(op: &Op, ty: &dyn Fn(Value) -> Type, given: Given<'_>) -> Result<Si
             let shape = x.shape.permute(order).ok_or_else(|| format!("{x} permuted by {order}"))?;
             x.with_shape(shape)
         }
+        Op::Join { a, b } => {
+            let a = ty(a);
+            same(a, ty(b))?;
+            let shape = Shape::new(&[a.shape.dims(), &[2]].concat()).filter(|_| a.shape != Shape::SCALAR);
+            let shape = shape.ok_or_else(|| format!("a join of {a}"))?;
+            check_shape(shape)?;
+            a.with_shape(shape)
+        }
+        Op::Split { x, index } => {
+            let x = ty(x);
+            match x.shape.dims() {
+                [rest @ .., 2] if !rest.is_empty() && index < 2 => {
+                    x.with_shape(Shape::new(rest).ok_or("too many dimensions")?)
+                }
+                _ => return Err(format!("the elements of index {index} along the last axis of {x}")),
+            }
+        }
         Op::Dot { kind, a, b, acc } => {
             let (a, b, acc) = (ty(a), ty(b), ty(acc));
             let ([m, k], [k2, n], [m2, n2]) = (a.shape.dims(), b.shape.dims(), acc.shape.dims()) else {

@@ -66,6 +66,8 @@ impl Op {
             | Op::Broadcast { .. }
             | Op::Reshape { .. }
             | Op::Permute { .. }
+            | Op::Join { .. }
+            | Op::Split { .. }
             | Op::Convert { .. }
             | Op::Dot { .. }
             | Op::Cast { .. }

@@ -192,6 +192,10 @@ ops! {
         Reshape = "reshape" { x: Value, shape: Shape } Pure ShapeChange Tile 0;
         /// The axes in another order: axis `i` of the result is axis `order[i]` of the operand.
         Permute = "permute" { x: Value, order: Shape } Pure ShapeChange Tile 0;
+        /// Two tiles of one type as one with a new last axis of 2: the first where its index is 0.
+        Join = "join" { a: Value, b: Value } Pure Own Tile 0;
+        /// One of the two tiles that are joined along a last axis of 2: the elements of this index.
+        Split = "split" { x: Value, index: u32 } Pure Own Tile 0;
         /// The same tile in another layout.
         Convert = "convert" { x: Value } Pure Own LaidOut 0;
         /// The matrix product `acc + a · b` of `[M, K]`, `[K, N]` and `[M, N]`: half types and `f32` are added in `f32`, `f64` in

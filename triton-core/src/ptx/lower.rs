@@ -385,6 +385,17 @@ impl Lower<'_> {
             }
             // Neither changes a column.
             ops::Op::Reshape { x, .. } | ops::Op::Permute { x, .. } => self.regs[x].clone(),
+            // Neighbours in registers, as `Layout::join` says.
+            ops::Op::Join { a, b } => {
+                let pairs = self.regs[a].iter().zip(&self.regs[b]);
+                pairs.flat_map(|(&a, &b)| [a, b]).collect()
+            }
+            ops::Op::Split { x, index } => {
+                let layout = self.func.layout(x).ok_or("a tile without a layout")?;
+                let pair = layout.reg.iter().position(|&c| c == 1).ok_or("a split between threads")?;
+                let of = |r: usize| r >> pair << (pair + 1) | (index as usize) << pair | r & ((1 << pair) - 1);
+                (0..self.registers(yields()?)).map(|r| self.regs[x][of(r)]).collect()
+            }
             // Several at once.
             ops::Op::Unary { kind, x } => {
                 let result = yields()?;

@@ -56,6 +56,9 @@ impl Builtin {
             | BuiltinKind::ReduceAxis
             | BuiltinKind::Scan(_)
             | BuiltinKind::Cumulative(_)
+            | BuiltinKind::Join
+            | BuiltinKind::Interleave
+            | BuiltinKind::Split
             | BuiltinKind::Unroll
             | BuiltinKind::Dot => None,
         }
@@ -86,6 +89,9 @@ enum BuiltinKind {
     ReduceAxis,
     Scan(FoldKind),
     Cumulative(BinaryKind),
+    Join,
+    Interleave,
+    Split,
     /// In the head of a `for` alone, where the parser finds it.
     Unroll,
     Dot,
@@ -145,6 +151,9 @@ pub const BUILTINS: &[Builtin] = &[
     Builtin { name: "cumprod", params: &["x", "axis"], kind: BuiltinKind::Cumulative(BinaryKind::Mul) },
     Builtin { name: "cummax", params: &["x", "axis"], kind: BuiltinKind::Cumulative(BinaryKind::Max) },
     Builtin { name: "cummin", params: &["x", "axis"], kind: BuiltinKind::Cumulative(BinaryKind::Min) },
+    Builtin { name: "join", params: &["a", "b"], kind: BuiltinKind::Join },
+    Builtin { name: "interleave", params: &["a", "b"], kind: BuiltinKind::Interleave },
+    Builtin { name: "split", params: &["x"], kind: BuiltinKind::Split },
     Builtin { name: "unroll", params: &["range"], kind: BuiltinKind::Unroll },
     Builtin { name: "dot", params: &["a", "b", "acc"], kind: BuiltinKind::Dot },
     Builtin { name: "exp", params: &["x"], kind: BuiltinKind::Unary(UnaryKind::Exp) },
@@ -249,6 +258,9 @@ pub(super) fn call(cx: &mut Checker<'_>, path: &Path, args: &[Expr], span: Span)
         (BuiltinKind::Store, [ptr, value, mask]) => store(cx, ptr, value, mask, span),
         (BuiltinKind::Atomic(kind), [ptr, value, mask]) => cx.atomic(name, kind, [ptr, value, mask], span),
         (BuiltinKind::AtomicCas, [ptr, compare, value]) => cx.atomic_cas(name, [ptr, compare, value], span),
+        (BuiltinKind::Join, [a, b]) => cx.join(name, a, b, span).map(Val::Ir),
+        (BuiltinKind::Interleave, [a, b]) => cx.interleave(name, a, b, span),
+        (BuiltinKind::Split, [x]) => cx.split(x, span),
         (BuiltinKind::Select, [cond, a, b]) => select(cx, cond, a, b, span),
         (BuiltinKind::Dot, [a, b, acc]) => dot(cx, a, b, acc, tf32, span),
         (BuiltinKind::Fold(fold), [x]) => cx.fold(name, (FoldKind::Reduce, fold), x.clone(), None, span),

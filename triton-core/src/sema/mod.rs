@@ -20,6 +20,7 @@ mod control;
 mod expr;
 mod loops;
 mod operator;
+mod pairs;
 mod reduce;
 mod shape;
 mod unknown;

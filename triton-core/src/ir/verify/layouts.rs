@@ -137,6 +137,16 @@ fn check_own(func: &Function, data: &InstData) -> Result<(), String> {
             DotKind::Fma | DotKind::Mma => follows(func, data, own(acc).cloned()),
         };
     }
+    if let Op::Join { a, b } = data.op {
+        if func.place_of[a] != func.place_of[b] {
+            return Err(differ(data, b, a));
+        }
+        return follows(func, data, own(a).map(Layout::join));
+    }
+    if let Op::Split { x, .. } = data.op {
+        let halves = own(x).and_then(Layout::split);
+        return follows(func, data, Some(halves.ok_or("a split of pairs that are not in registers of one thread")?));
+    }
     // A conversion is from any layout to any other; `check_shared` knows the accesses to shared memory.
     if let Op::Convert { .. } | Op::SharedStore { .. } | Op::SharedLoad { .. } = data.op {
         return Ok(());

@@ -152,7 +152,15 @@ impl Search<'_> {
                 let layout = Layout::blocked(shape, &order, [1, 1], func.num_warps, &warps);
                 self.propose(var, layout, false);
             }
-            VarKind::Elementwise | VarKind::Carried(_) => {}
+            VarKind::Elementwise => {
+                // Whatever else is found, each pair may be in two registers of a thread.
+                if let Op::Split { .. } = op {
+                    let order: Vec<usize> = (0..shape.rank()).rev().collect();
+                    let layout = Layout::blocked(shape, &order, [2, 1], func.num_warps, &order);
+                    self.propose(var, layout, true);
+                }
+            }
+            VarKind::Carried(_) => {}
         }
     }
 
@@ -196,6 +204,11 @@ impl Search<'_> {
         let op = self.func.insts[insts[0]].op;
         if let (VarKind::Fold, Op::Fold { axis, .. }) = (kind, op)
             && fold_order(layout, shape, axis as usize).is_none()
+        {
+            return;
+        }
+        if let Op::Split { .. } = op
+            && layout.split().is_none()
         {
             return;
         }
@@ -250,7 +263,7 @@ impl Search<'_> {
                     continue;
                 }
                 if let Some(layout) = graph.origin(func, &mut self.layouts, used.value, label.needs(used.role))
-                    && let Some(layout) = graph.works_in(func, from, layout)
+                    && let Some(layout) = graph.works_in(func, &mut self.layouts, from, layout)
                 {
                     self.add_any(from, layout, false);
                 }

@@ -37,7 +37,7 @@ pub(super) enum Source {
 /// What a variable does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum VarKind {
-    /// A chain of elementwise operations.
+    /// A chain of elementwise operations; or a join or a split, which renames registers, and works in the layout of its operands.
     Elementwise,
     /// A load, store or any other access through pointers.
     Access,
@@ -189,6 +189,12 @@ impl Graph {
             let var = self.add(func, block, inst, VarKind::Fold, data.args[0]);
             self.vars[var].weight = func.block(data.regions[0]).map(|(_, inst)| weight(func, &inst.op)).sum();
             data.args.iter().for_each(|&arg| self.add_use(func, var, arg, Role::Domain, block));
+            return Ok(());
+        }
+        if let Op::Join { a: like, .. } | Op::Split { x: like, .. } = data.op {
+            let var = self.add(func, block, inst, VarKind::Elementwise, like);
+            self.vars[var].weight = 0.0;
+            data.for_each_operand(|x| self.add_use(func, var, x, Role::Domain, block));
             return Ok(());
         }
         let Op::Dot { a, b, acc, .. } = data.op else {
@@ -383,13 +389,26 @@ impl Graph {
             let results = kind.result_layouts(layout, shape, axis as usize, BitOrder::Any)?;
             return results.into_iter().next().map(Cow::Owned);
         }
+        if let Op::Join { .. } = func.insts[insts[0]].op {
+            return Some(Cow::Owned(layout.join()));
+        }
+        if let Op::Split { .. } = func.insts[insts[0]].op {
+            return layout.split().map(Cow::Owned);
+        }
         Some(Cow::Borrowed(layout))
     }
 
     /// The layout that a variable works in, if its result has this one; `None` if the result does not tell: a reduction's operand has
     /// a dimension more.
-    pub fn works_in(&self, func: &Function, var: usize, id: LayoutId) -> Option<LayoutId> {
+    pub fn works_in(&self, func: &Function, layouts: &mut Layouts, var: usize, id: LayoutId) -> Option<LayoutId> {
         let op = &func.insts[self.vars[var].insts[0]].op;
+        if let Op::Join { .. } = op {
+            return layouts[id].split().map(|layout| layouts.intern(layout));
+        }
+        if let Op::Split { .. } = op {
+            let joined = layouts[id].join();
+            return Some(layouts.intern(joined));
+        }
         (!matches!(op, Op::Fold { kind: FoldKind::Reduce, .. })).then_some(id)
     }
 
