@@ -101,7 +101,8 @@ pub fn lower(func: &Function, target: Target, promise: Specialization) -> Result
     done.map_err(LowerError::Mistake)?;
     cx.loc = None;
     cx.emit(Op::Ret);
-    let mut body = [cx.entry, cx.body].concat();
+    let mut body = cx.entry;
+    body.append(&mut cx.body);
     super::registers::remove_dead(&mut body, cx.count);
     let threads = func.num_warps * 32;
     let blocks = pressure::resident_blocks(func, &cx.facts, target, cx.shared);
