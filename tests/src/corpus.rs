@@ -12,6 +12,7 @@
 //! | `layout` | the function at stage 1 | case |
 //! | `synchronize` | the function at stage 2 | case |
 //! | `barriers` | the errors of the interpreter at stage 2, with each barrier deleted in turn | case |
+//! | `faults` | the errors of a function at stage 2, with each of the faults planted that its lines `; plant NAME: old => new` say | case |
 //! | `explain` | the layouts that are chosen, and their cost | case |
 //! | `run` | the buffers after the grid has run, the same before and after each pass, and of the PTX on the simulator | case |
 //! | `ptx` | the images | `NAME.TARGET.generic.ptx`, `NAME.TARGET.SPECIALIZATION.diff` |
@@ -98,6 +99,7 @@ fn check(path: &Path) -> Result<(), String> {
             compare(&path.with_extension("ptx"), &triton_core::ptx::print::print(&kernel))
         }
         "barriers" => expect(path, &text, &run::without_each_barrier(&text)?),
+        "faults" => expect(path, &text, &run::with_each_fault(&text)?),
         "run" => expect(path, &text, &run::run(&text)?),
         _ => {
             let name = command.strip_prefix("pass=").ok_or_else(|| format!("`{command}` is not a test"))?;

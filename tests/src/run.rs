@@ -102,7 +102,38 @@ pub fn difference(expected: &str, found: &str) -> String {
     words.take(40).collect::<Vec<_>>().join("\n")
 }
 
-/// The errors of the function at stage 2, each time without one of its barriers: with all of them it has none.
+/// The errors of a function at stage 2, each time with one of the faults that its lines `; plant NAME: old => new` say: the first `old`
+/// of the text is `new`, where a semicolon stands for the end of a line. Without them it has none.
+pub fn with_each_fault(text: &str) -> Result<String, String> {
+    let setup = Setup::parse(text)?;
+    let execute = |text: &str| match parse(text) {
+        Ok(func) => execute(&func, &setup),
+        Err(error) => Ok(format!("error: {}\n", error.message)),
+    };
+    let whole = execute(text)?;
+    if whole.starts_with("error") {
+        return Err(whole);
+    }
+    let mut out = String::new();
+    for plant in text.lines().filter_map(|line| line.strip_prefix("; plant ")) {
+        let parts = plant.split_once(": ").and_then(|(name, edit)| Some((name, edit.split_once(" => ")?)));
+        let (name, (old, new)) = parts.ok_or_else(|| format!("`{plant}` is not `NAME: old => new`"))?;
+        let [old, new] = [old, new].map(|code| code.trim().replace("; ", "\n"));
+        let (head, code) = text.split_once("\nkernel ").ok_or("there is no kernel")?;
+        let code: Vec<&str> = code.lines().map(str::trim).collect();
+        let code = code.join("\n");
+        if !code.contains(&old) {
+            return Err(format!("{name}: the kernel does not contain `{old}`"));
+        }
+        let found = execute(&format!("{head}\nkernel {}", code.replacen(&old, &new, 1)))?;
+        let error = found.strip_prefix("error: ").ok_or_else(|| format!("{name}: nothing is wrong"))?;
+        out.push_str(&format!("{name}: {error}"));
+    }
+    if out.is_empty() { Err("no fault is planted".into()) } else { Ok(out) }
+}
+
+/// The errors of the function at stage 2, each time without one of its barriers, or waits for a ring or releases of it: with all of them
+/// it has none.
 pub fn without_each_barrier(text: &str) -> Result<String, String> {
     let mut func = parse(text).map_err(|e| e.to_string())?;
     let setup = Setup::parse(text)?;
@@ -122,7 +153,9 @@ pub fn without_each_barrier(text: &str) -> Result<String, String> {
     let mut out = String::new();
     for block in blocks {
         for (at, inst) in func.blocks[block].insts.clone().into_iter().enumerate() {
-            let Op::Sync { .. } = func.insts[inst].op else { continue };
+            let (Op::Sync { .. } | Op::RingWait { .. } | Op::RingRelease { .. }) = func.insts[inst].op else {
+                continue;
+            };
             func.blocks[block].insts.remove(at);
             let found = execute(&func, &setup)?;
             if !found.starts_with("error") {

@@ -1,6 +1,6 @@
 //! Vector clocks: which access of a program happens before which.
 //!
-//! An *agent* is what executes operations in order; agents are warps. Each has a time of its own, and a vector clock: of every
+//! An *agent* is what executes operations in order; agents are warps, and the copies that each of them issues. Each has a time of its own, and a vector clock: of every
 //! agent, the latest time that all lanes of this one come after (Mattern, "Virtual Time and Global States of Distributed
 //! Systems", 1989). An access is remembered as its *epoch*, time and agent (Flanagan and Freund, "FastTrack", PLDI 2009), and its
 //! lane, since lanes of a warp are ordered by barriers, not by the program. It happens before what a thread does now if the same
@@ -62,6 +62,19 @@ impl Clocks {
         let known = self.known.get(agent).map_or(&[][..], Vec::as_slice);
         let time = own_time(known, agent);
         Now { epoch: Epoch { time, agent: agent as u16, lane: lane as u8 }, known }
+    }
+
+    /// What a copy knows that a thread issues: what the thread does. Nothing follows it.
+    pub(super) fn copying(&self, thread: u32, time: u32) -> Now<'_> {
+        let Now { epoch, known } = self.now(thread);
+        let agent = epoch.agent + self.known.len() as u16;
+        Now { epoch: Epoch { time, agent, lane: epoch.lane }, known }
+    }
+
+    /// The warp of an epoch, and whether it is of its copies.
+    pub(super) fn warp(&self, epoch: Epoch) -> (usize, bool) {
+        let (agent, warps) = (usize::from(epoch.agent), self.known.len());
+        if agent < warps { (agent, false) } else { (agent - warps, true) }
     }
 
     /// All warps come to a barrier of this scope.

@@ -9,6 +9,7 @@
 
 mod assertions;
 mod clock;
+mod copies;
 mod fault;
 mod fold;
 mod location;
@@ -16,6 +17,7 @@ mod padding;
 mod pages;
 mod positions;
 mod product;
+mod rings;
 mod shadow;
 mod threads;
 
@@ -124,7 +126,9 @@ pub fn run(func: &Function, args: &[Arg], program: Program, memory: &dyn Memory)
     for (param, arg) in func.params.iter().zip(args) {
         values[param.value.0 as usize] = vec![arg.bits()];
     }
-    Machine { func, program, memory, values, threads: Threads::new(func) }.block(func.body).map(|_| ())
+    let mut machine = Machine { func, program, memory, values, threads: Threads::new(func) };
+    machine.block(func.body)?;
+    machine.finish().map_err(RunError::Fault)
 }
 
 /// What an operation without memory and program yields, if its operands are `operand`; the heart of [`run`] and of folding.
@@ -220,6 +224,10 @@ impl Machine<'_> {
                 Op::Fold { kind, axis, order } => self.run_fold(inst, kind, axis as usize, order)?,
                 Op::SharedAlloc { .. } | Op::SharedStore { .. } | Op::SharedLoad { .. } | Op::Sync { .. } => {
                     let result = self.shared(inst).map_err(|what| self.error(inst, &what))?;
+                    self.bind(&inst.results, vec![result]);
+                }
+                Op::RingFill { .. } | Op::RingWait { .. } | Op::RingSlot { .. } | Op::RingRelease { .. } => {
+                    let result = self.ring(inst).map_err(|what| self.error(inst, &what))?;
                     self.bind(&inst.results, vec![result]);
                 }
                 Op::Dot { a, b, acc, .. } => {

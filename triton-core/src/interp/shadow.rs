@@ -193,6 +193,14 @@ impl Shadow {
         self.cells.each(bytes, |cell| cell.race(&self.lists, now, kind).map_or(Ok(()), Err))
     }
 
+    /// A copy to these bytes is done: it is a write of the thread that issued it. Nothing else can have accessed them since it began.
+    pub(super) fn land(&mut self, bytes: Range<u64>, now: &Now) {
+        let Ok(()) = self.cells.each(bytes, |cell| -> Result<(), Infallible> {
+            cell.write = now.epoch;
+            Ok(())
+        });
+    }
+
     /// Remembers an access that was checked.
     pub(super) fn remember(&mut self, bytes: Range<u64>, now: &Now, kind: AccessKind) {
         let Ok(()) = self.cells.each(bytes, |cell| -> Result<(), Infallible> {

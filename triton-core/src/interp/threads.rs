@@ -7,6 +7,7 @@
 
 use super::Machine;
 use super::clock::{Clocks, Epoch};
+use super::copies::{Rings, Source};
 use super::location::Reached;
 use super::pages::Pages;
 use super::positions::{By, Position, Positions, Tile};
@@ -16,6 +17,7 @@ use crate::ir::{Function, InstData, LayoutId, MemId, Stage, Value};
 use crate::layout::Layout;
 use crate::ops::{Access, AccessEffect, Memory, Op};
 use std::borrow::Cow;
+use std::collections::HashMap;
 use std::ops::Range;
 use std::rc::Rc;
 
@@ -23,18 +25,21 @@ use std::rc::Rc;
 #[derive(Clone, Default)]
 struct Byte {
     value: u8,
-    /// The buffer through which it was written.
-    buffer: Option<Value>,
+    /// That through which it was written.
+    source: Option<Source>,
 }
 
 /// The threads of a program, and their accesses so far.
 pub(super) struct Threads {
     /// The values that are needed.
     used: SideTable<Value, bool>,
-    clocks: Clocks,
-    positions: Positions,
+    pub(super) clocks: Clocks,
+    pub(super) positions: Positions,
     global: Shadow,
-    shared: Shadow,
+    pub(super) shared: Shadow,
+    pub(super) rings: Rings,
+    /// What slots of rings stand for.
+    pub(super) slots: HashMap<Value, Source>,
     /// What shared memory holds.
     bytes: Pages<Byte>,
 }
@@ -49,6 +54,8 @@ impl Threads {
             positions: Positions::default(),
             global: Shadow::default(),
             shared: Shadow::default(),
+            rings: Rings::default(),
+            slots: HashMap::new(),
             bytes: Pages::default(),
         }
     }
@@ -58,10 +65,19 @@ impl Threads {
 type ElementAccess = (u32, u32, Range<u64>);
 
 /// Checks that earlier accesses are ordered before this one of a thread.
-fn check(clocks: &Clocks, shadow: &mut Shadow, thread: u32, bytes: Range<u64>, does: AccessKind) -> Result<(), String> {
+pub(super) fn check(
+    clocks: &Clocks,
+    shadow: &mut Shadow,
+    thread: u32,
+    bytes: Range<u64>,
+    does: AccessKind,
+) -> Result<(), String> {
     let now = clocks.now(thread);
     shadow.check(bytes, &now, does).map_err(|other| {
-        let thread = |epoch: Epoch| format!("lane {} of warp {}", epoch.lane, epoch.agent);
+        let thread = |epoch: Epoch| {
+            let (warp, copies) = clocks.warp(epoch);
+            format!("{}lane {} of warp {warp}", if copies { "a copy of " } else { "" }, epoch.lane)
+        };
         let (one, two) = (thread(now.epoch), thread(other.epoch()));
         format!("{one} {} it, {two} {} it, and no barrier is in between", does.word(), other.kind.word())
     })
@@ -82,7 +98,7 @@ impl Machine<'_> {
         };
         let Some(pointee) = self.func.pointee(at) else { return Ok(()) };
         let by = if does == AccessKind::Read { By::All } else { By::One };
-        let layout = inst.accessed_tile().and_then(|tile| self.func.layout_id(tile));
+        let layout = self.func.access_layout(inst);
         let positions = self.threads.positions.of(self.func, Tile { layout, mem: None, by });
         let Reached { addresses, mask } = self.reach(at)?;
         let (addresses, mask) = (addresses.into_owned(), mask.map(Cow::into_owned));
@@ -115,24 +131,25 @@ impl Machine<'_> {
         }
         if let Op::SharedStore { buffer, part, value } = inst.op {
             let accesses = self.accesses(buffer, part, func.layout_id(value), By::One)?;
-            self.threads.store(buffer, accesses, &self.values[value.0 as usize])?;
+            self.threads.store(Source { buffer, item: 0 }, accesses, &self.values[value.0 as usize])?;
         }
         let Op::SharedLoad { buffer, part, rest } = inst.op else { return Ok(Vec::new()) };
         let result = inst.results[0];
         let accesses = self.accesses(buffer, part, func.layout_id(result), By::Readers)?;
         let count = func.ty(result).shape.elements() as usize;
         let mut out = rest.map_or_else(|| vec![0; count], |rest| self.value(rest).to_vec());
-        self.threads.load(buffer, accesses, &mut out)?;
+        self.threads.load(Source { buffer, item: 0 }, accesses, &mut out)?;
         Ok(out)
     }
 
-    /// The operand of a product that threads read from a buffer in this layout.
+    /// The operand of a product that threads read from a buffer, or from a slot of one, in this layout.
     pub(super) fn operand(&mut self, buffer: Value, layout: &Layout) -> Result<Vec<u64>, String> {
         let mem = self.func.mem_id(buffer).ok_or_else(|| format!("{buffer} is not in shared memory"))?;
         let positions = self.threads.positions.of_operand(self.func, layout, mem);
         let accesses = self.in_memory(buffer, mem, positions, 0);
         let mut out = vec![0; self.func.ty(buffer).shape.elements() as usize];
-        self.threads.load(buffer, accesses, &mut out)?;
+        let source = self.threads.slots.get(&buffer).copied().unwrap_or(Source { buffer, item: 0 });
+        self.threads.load(source, accesses, &mut out)?;
         Ok(out)
     }
 
@@ -171,40 +188,45 @@ impl Threads {
     /// Stores elements of a tile to a buffer in shared memory.
     fn store(
         &mut self,
-        buffer: Value,
+        source: Source,
         accesses: impl Iterator<Item = ElementAccess> + Clone,
         tile: &[u64],
     ) -> Result<(), String> {
         for (thread, element, bytes) in accesses.clone() {
             let checked = check(&self.clocks, &mut self.shared, thread, bytes, AccessKind::Write);
-            checked.map_err(|why| racing(buffer, element, &why))?;
+            checked.map_err(|why| racing(source.buffer, element, &why))?;
         }
         for (thread, element, bytes) in accesses {
             self.shared.remember(bytes.clone(), &self.clocks.now(thread), AccessKind::Write);
-            let mut bits = tile[element as usize];
-            self.bytes.each(bytes, |byte| {
-                *byte = Byte { value: bits as u8, buffer: Some(buffer) };
-                bits >>= 8;
-                Ok::<(), String>(())
-            })?;
+            self.write(bytes, tile[element as usize], source)?;
         }
         Ok(())
+    }
+
+    /// Writes an element.
+    pub(super) fn write(&mut self, bytes: Range<u64>, mut bits: u64, source: Source) -> Result<(), String> {
+        self.bytes.each(bytes, |byte| {
+            *byte = Byte { value: bits as u8, source: Some(source) };
+            bits >>= 8;
+            Ok(())
+        })
     }
 
     /// Loads elements of a tile from a buffer in shared memory.
     fn load(
         &mut self,
-        buffer: Value,
+        source: Source,
         accesses: impl Iterator<Item = ElementAccess>,
         tile: &mut [u64],
     ) -> Result<(), String> {
+        let buffer = source.buffer;
         for (thread, element, bytes) in accesses {
             let checked = check(&self.clocks, &mut self.shared, thread, bytes.clone(), AccessKind::Read);
             checked.map_err(|why| racing(buffer, element, &why))?;
             self.shared.remember(bytes.clone(), &self.clocks.now(thread), AccessKind::Read);
             let (mut bits, mut shift) = (0, 0);
             self.bytes.each(bytes, |byte| {
-                if byte.buffer != Some(buffer) {
+                if byte.source != Some(source) {
                     return Err(format!(
                         "element {element} of {buffer} in shared memory is read, but was never written"
                     ));

@@ -30,7 +30,7 @@
 //! |---|---|
 //! | [`Stage::Tile`] | a value has a [`Type`] and nothing else |
 //! | [`Stage::LaidOut`] | every tile has a [`Layout`]: which thread's register holds which element |
-//! | [`Stage::Synchronized`] | a tile has a layout, or is in shared memory and has a [`Mem`]; every barrier is written |
+//! | [`Stage::Synchronized`] | a tile has a layout, or is in shared memory and has a [`Mem`]; every barrier is written, and loads ahead of their use are fills of a [`Ring`] |
 //!
 //! **Invariant:** the verifier tells the stages apart; no operation exists twice for two stages.
 //!
@@ -43,7 +43,9 @@
 //!   v5 = lt v3, v4 : bool[128]
 //! }
 //! ```
-//! A line `view v0 [v1,v2] [v3,v4]` before the instructions says that parameters are a view: its address, extents and strides.
+//! A line `view v0 [v1,v2] [v3,v4]` before the instructions says that parameters are a view: its address, extents and strides. A line
+//! `ring r0 slots 3 lead 2 [v5,v6] [#0,#1]` says that buffers are a ring, and which threads fill them. `stages 3` after the number of warps
+//! is the most slots that a ring may have.
 //! A parameter may end in `multiple_of N`, and in what is promised of it, `general`, `unit`, `pitch N` or
 //! `extent N`; a position is `@file:line:column`; from stage 1 on a result's
 //! type is followed by its layout, `#0`, declared before the kernel; at stage 2, which a line `synchronized` announces, in shared
@@ -67,6 +69,7 @@ mod operands;
 pub mod parse;
 pub mod print;
 mod promise;
+pub mod rings;
 mod shapes;
 pub mod verify;
 
@@ -77,9 +80,10 @@ use crate::span::{Sources, Span};
 use crate::types::{DType, Elem, Type};
 use std::collections::HashMap;
 
-pub use crate::types::{Stage, Value};
+pub use crate::types::{RingId, Stage, Value};
 pub use layouts::Layouts;
 pub use promise::{Promise, Promised};
+pub use rings::{Item, Ring, RingBuffer};
 
 entity!(
     /// An instruction.
@@ -122,6 +126,8 @@ pub struct Function {
     pub views: Vec<View>,
     /// Warps that run one program.
     pub num_warps: u32,
+    /// The most slots of a ring; 1 if there are to be none.
+    pub num_stages: u32,
     /// The instructions.
     pub body: Block,
     /// The stage it is in.
@@ -140,6 +146,8 @@ pub struct Function {
     pub layouts: Layouts,
     /// Layouts of shared memory, at stage 2.
     pub mems: Interner<MemId, Mem>,
+    /// Buffers that are filled ahead, at stage 2.
+    pub rings: Arena<RingId, Ring>,
     /// Where each tile is, from stage 1 on.
     pub place_of: SideTable<Value, Option<Place>>,
 }
@@ -241,6 +249,7 @@ impl Function {
             params: Vec::new(),
             views: Vec::new(),
             num_warps,
+            num_stages: 1,
             body,
             stage: Stage::Tile,
             sources: Sources::default(),
@@ -250,6 +259,7 @@ impl Function {
             types: Arena::default(),
             layouts: Layouts::default(),
             mems: Interner::default(),
+            rings: Arena::default(),
             place_of: SideTable::new(None),
         }
     }

@@ -3,7 +3,10 @@
 //! Values keep their numbers, so `print ∘ parse` is the identity on texts that were printed. What is read is verified before
 //! it is returned.
 
-use super::{Block, BlockData, Function, Inst, InstData, LayoutId, MemId, Place, Promised, Stage, Value, View, verify};
+use super::{
+    Block, BlockData, Function, Inst, InstData, LayoutId, MemId, Place, Promised, Ring, RingBuffer, RingId, Stage,
+    Value, View, verify,
+};
 use crate::layout::{Layout, Mem};
 use crate::ops::{self, Given, Op, Reader, Signature};
 use crate::span::{Loc, Span};
@@ -110,6 +113,7 @@ impl Parser {
                 self.region(owner, code[1..].trim())
             }
             Some((None, _)) if code.starts_with("view ") => self.view(&code[5..]),
+            Some((None, _)) if code.starts_with("ring ") => self.ring(&code[5..]),
             Some((_, block)) => self.instruction(code, block, number),
             None => self.header(code),
         }
@@ -198,7 +202,9 @@ impl Parser {
         let (params, rest) = rest.rsplit_once(')').ok_or("`)` is missing")?;
         let warps =
             rest.trim().strip_prefix("warps ").and_then(|r| r.strip_suffix(" {")).ok_or("`warps N {` is missing")?;
+        let (warps, stages) = warps.split_once(" stages ").unwrap_or((warps, "1"));
         self.func.name = name.to_string();
+        self.func.num_stages = stages.parse().map_err(|_| format!("`{stages}` is not a number of stages"))?;
         self.func.num_warps = warps.parse().map_err(|_| format!("`{warps}` is not a number of warps"))?;
         let body = self.func.body;
         self.open.push((None, body));
@@ -240,6 +246,31 @@ impl Parser {
             inner.ok_or_else(|| format!("`{word}` is not a list of values"))?.split(',').map(value).collect()
         };
         self.func.views.push(View { base: value(base)?, extents: list(extents)?, strides: list(strides)? });
+        Ok(())
+    }
+
+    /// `r0 slots 3 lead 2 [v5,v6] [#0,#1]`
+    fn ring(&mut self, rest: &str) -> Result<(), String> {
+        let form =
+            "a ring is `ring r0 slots 3 lead 2 [v5,v6] [#0,#1]`: its buffers, and the layouts in which they are filled";
+        let &[id, "slots", slots, "lead", lead, buffers, layouts] = &split_words(rest)[..] else {
+            return Err(form.into());
+        };
+        if id != RingId(self.func.rings.len() as u32).to_string() {
+            return Err(format!("`{id}` is not the name of the next ring"));
+        }
+        let number = |word: &str| word.parse::<u32>().map_err(|_| format!("`{word}` is not a number"));
+        let list = |word: &'_ str| -> Option<Vec<String>> {
+            let inner = word.strip_prefix('[').and_then(|w| w.strip_suffix(']'))?;
+            Some(inner.split(',').map(str::to_string).collect())
+        };
+        let (buffers, layouts) = (list(buffers).ok_or(form)?, list(layouts).ok_or(form)?);
+        let buffer = |(buffer, layout): (&String, &String)| {
+            let known = self.layouts.get(layout).copied();
+            Ok(RingBuffer { buffer: value(buffer)?, layout: known.ok_or_else(|| format!("{layout} is not a layout"))? })
+        };
+        let buffers = buffers.iter().zip(&layouts).map(buffer).collect::<Result<_, String>>()?;
+        self.func.rings.push(Ring { slots: number(slots)?, lead: number(lead)?, buffers });
         Ok(())
     }
 

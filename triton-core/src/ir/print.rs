@@ -1,6 +1,6 @@
 //! Writes the text form.
 
-use super::{Block, Function, LayoutId, MemId, Place, Promised, Stage, Value, View};
+use super::{Block, Function, LayoutId, MemId, Place, Promised, Ring, Stage, Value, View};
 use crate::span::Span;
 use std::fmt::Write;
 
@@ -33,10 +33,20 @@ pub fn print(func: &Function) -> String {
             Promised::Nothing => out.push_str(" general"),
         }
     }
-    let _ = writeln!(out, ") warps {} {{", func.num_warps);
+    let _ = write!(out, ") warps {}", func.num_warps);
+    if func.num_stages > 1 {
+        let _ = write!(out, " stages {}", func.num_stages);
+    }
+    out.push_str(" {\n");
     for View { base, extents, strides } in &func.views {
         let names = |values: &[Value]| list(values, |v| v.to_string()).replace(' ', "");
         let _ = writeln!(out, "  view {base} [{}] [{}]", names(extents), names(strides));
+    }
+    for id in func.rings.keys() {
+        let Ring { slots, lead, buffers } = &func.rings[id];
+        let of: Vec<String> = buffers.iter().map(|of| of.buffer.to_string()).collect();
+        let by: Vec<String> = buffers.iter().map(|of| places.layout(of.layout).to_string()).collect();
+        let _ = writeln!(out, "  ring {id} slots {slots} lead {lead} [{}] [{}]", of.join(","), by.join(","));
     }
     block(func, &mut places, func.body, 1, &mut out);
     out.push_str("}\n");
@@ -108,6 +118,9 @@ impl Places {
     /// Those of a function.
     pub fn of(func: &Function) -> Places {
         let mut places = Places::default();
+        for id in func.rings.keys() {
+            func.rings[id].buffers.iter().for_each(|of| _ = places.layout(of.layout));
+        }
         func.defined().into_iter().for_each(|value| _ = places.name(func, value));
         places
     }

@@ -18,7 +18,8 @@
 //! slower than without conflicts, and 1 is a proof that there are none.
 
 use super::linear::{self, Basis, apply, independent, units};
-use super::{Layout, Mem};
+use super::{Layout, Mem, Swizzle};
+use crate::types::Shape;
 
 /// Bytes of the widest access of a thread.
 pub const WIDEST: u32 = 16;
@@ -191,6 +192,19 @@ pub fn vector_ways(layout: &Layout, mem: &Mem, elements: u32) -> u32 {
     vector_conflicts(&lane, (mem.bits() / 8).ilog2(), elements.max(1))
 }
 
+/// How threads copy a tile from elsewhere to memory by vectors of `elements` elements, or of the most below that for which the
+/// registers of a vector are neighbours in memory. `None` if the memory has other elements than the layout, or holds it in parts.
+pub fn copies(layout: &Layout, mem: &Mem, elements: u32) -> Option<Access> {
+    let q = Quotient::new(layout, mem).filter(|_| mem.parts() == 0)?;
+    let neighbours = q.reg.iter().zip(0..).take_while(|&(&column, bit)| column == 1 << bit).count() as u32;
+    let within = |bits: u32| (1 << bits) - 1;
+    let others = |bits: u32| q.reg.iter().skip(bits as usize).chain(&q.lane).chain(&q.warp).fold(0, |all, c| all | c);
+    let most = (0..=neighbours.min(elements.ilog2())).rev().find(|&bits| others(bits) & within(bits) == 0)?;
+    let order = units(q.reg.len()).collect();
+    let ways = vector_conflicts(&q.lane, q.size, 1 << most);
+    Some(q.access(Form::Vector, 1 << most, order, ways))
+}
+
 /// The widest `ld.shared` or `st.shared`, up to [`WIDEST`] bytes. `None` if the memory has other elements than the layout.
 pub fn vector(layout: &Layout, mem: &Mem) -> Option<Access> {
     let q = Quotient::new(layout, mem)?;
@@ -243,6 +257,18 @@ pub fn matrix(layout: &Layout, mem: &Mem, trans: bool) -> Option<Access> {
 pub fn shared(layout: &Layout, mem: &Mem, matrices: bool) -> Option<Access> {
     let forms = [false, true].into_iter().filter(|_| matrices).filter_map(|trans| matrix(layout, mem, trans));
     forms.into_iter().find(|access| access.ways == 1).or_else(|| vector(layout, mem))
+}
+
+/// The memory for an operand of a product that stays there: one of the swizzled patterns of the hardware, into which threads write
+/// whole 16 bytes, and from which matrices are read, both without bank conflicts. `None` if none of them is that for these layouts.
+pub fn operand(from: &Layout, to: &Layout, shape: Shape, bits: u32) -> Option<Mem> {
+    let patterns = (0..shape.rank()).rev().flat_map(|major| Swizzle::ALL.map(|swizzle| (major, swizzle)));
+    let mut mems = patterns.filter_map(|(major, swizzle)| Mem::swizzled(shape, bits, swizzle, major));
+    mems.find(|mem| {
+        let whole = |access: Access| access.elements * bits / 8 == WIDEST && access.ways == 1;
+        let matrices = |access: Access| matches!(access.form, Form::Matrix { .. }) && access.ways == 1;
+        copies(from, mem, WIDEST * 8 / bits).is_some_and(whole) && shared(to, mem, true).is_some_and(matrices)
+    })
 }
 
 /// The layout by which threads read a tile from shared memory. A thread that reads an element is not always the one that

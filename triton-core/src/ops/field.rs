@@ -2,7 +2,7 @@
 
 use super::Outer;
 use super::kinds::AtomicKind;
-use crate::types::{Constant, DType, Shape, Type, Value};
+use crate::types::{Constant, DType, RingId, Shape, Type, Value};
 use std::fmt::Write;
 
 /// Axis of the grid: 0, 1 or 2.
@@ -318,6 +318,17 @@ impl Field for Text {
         let word = reader.next()?;
         let id = word.strip_prefix('$').and_then(|n| n.parse().ok());
         id.map(Text).ok_or_else(|| format!("`{word}` is not a text"))
+    }
+}
+
+impl Field for RingId {
+    fn print(&self, out: &mut String) {
+        let _ = write!(out, "{self}");
+    }
+    fn read(reader: &mut Reader<'_>) -> Result<Self, String> {
+        let word = reader.next()?;
+        let id = word.strip_prefix('r').and_then(|n| n.parse().ok());
+        id.map(RingId).ok_or_else(|| format!("`{word}` is not a ring"))
     }
 }
 

@@ -211,6 +211,20 @@ pub fn infer(op: &Op, ty: &dyn Fn(Value) -> Type, given: Given<'_>) -> Result<Si
             rest.map_or(Ok(()), |rest| same(ty(buffer), ty(rest)))?;
             ty(buffer)
         }
+        Op::RingFill { buffer, item, from, when } => {
+            same(ty(buffer), located(from, ty)?.0)?;
+            same(Type::scalar(DType::I32), ty(item))?;
+            same(Type::scalar(DType::Bool), ty(when))?;
+            return Ok(Signature::Plain(None));
+        }
+        Op::RingSlot { buffer, item } => {
+            same(Type::scalar(DType::I32), ty(item))?;
+            ty(buffer)
+        }
+        Op::RingWait { item, .. } | Op::RingRelease { item, .. } => {
+            same(Type::scalar(DType::I32), ty(item))?;
+            return Ok(Signature::Plain(None));
+        }
         Op::Sync { .. } => return Ok(Signature::Plain(None)),
         Op::Unary { kind, x } => {
             let x = ty(x);

@@ -37,7 +37,8 @@ pub struct Access {
 
 impl Op {
     /// What it does to memory. A product does nothing to it, but reads operands from where they are
-    /// ([`Function::shared_operands`](crate::ir::Function::shared_operands)).
+    /// ([`Function::shared_operands`](crate::ir::Function::shared_operands)); a fill writes to its ring, besides what it reads, when the
+    /// item is waited for ([`Function::access_layout`](crate::ir::Function::access_layout) says which threads make it).
     pub fn access(&self) -> Option<Access> {
         let global = |at: Location, tile: Option<Value>, effect: AccessEffect| {
             let tile = match at {
@@ -50,7 +51,7 @@ impl Op {
             Some(Access { memory: Memory::Shared(buffer), effect, tile })
         };
         match *self {
-            Op::Load { from, .. } => global(from, None, AccessEffect::Read),
+            Op::Load { from, .. } | Op::RingFill { from, .. } => global(from, None, AccessEffect::Read),
             Op::Store { to, value } => global(to, Some(value), AccessEffect::Write),
             Op::Atomic { to, value, .. } | Op::AtomicCas { to, value, .. } => {
                 global(to, Some(value), AccessEffect::Update)
@@ -76,6 +77,9 @@ impl Op {
             | Op::Assert { .. }
             | Op::Print { .. }
             | Op::SharedAlloc { .. }
+            | Op::RingWait { .. }
+            | Op::RingSlot { .. }
+            | Op::RingRelease { .. }
             | Op::Sync { .. }
             | Op::For { .. }
             | Op::While { .. }

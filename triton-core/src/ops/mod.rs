@@ -27,7 +27,7 @@ pub use infer::{Given, Signature, accumulator, infer};
 pub use memory::{Access, AccessEffect, Memory};
 pub use outer::Outer;
 
-use crate::types::{Constant, DType, Shape, Stage, Type, Value};
+use crate::types::{Constant, DType, RingId, Shape, Stage, Type, Value};
 use field::Field;
 pub use field::{DotKind, Location, Scope, Text, Values};
 pub use fold::{BitOrder, FoldKind};
@@ -231,6 +231,17 @@ ops! {
         SharedStore = "smem.store" { buffer: Value, part: u32, value: Value } Write Own Synchronized 0;
         /// Reads the elements of one part of a tile; the others are those of `rest`, or 0 without one.
         SharedLoad = "smem.load" { buffer: Value, part: u32, rest: Option<Value> } Read Own Synchronized 0;
+        /// Begins to copy the tile at a location into the slot of an item, if the condition holds, with 0 where it is out of bounds. The
+        /// ring says which thread copies which elements. What it wrote may be read once the item was waited for, and a barrier
+        /// stands between, if other threads copied it. The buffers of a ring are filled in order, for one item at a time: the last one's
+        /// fill ends the item.
+        RingFill = "ring.fill" { buffer: Value, item: Value, from: Location, when: Value } Write Own Synchronized 0;
+        /// Each thread waits until its own copies of an item are done, and of all items before it.
+        RingWait = "ring.wait" { ring: RingId, item: Value } Write Unconstrained Synchronized 0;
+        /// The tile of an item that was waited for, in shared memory.
+        RingSlot = "ring.slot" { buffer: Value, item: Value } Read Unconstrained Synchronized 0;
+        /// The item's slots are not read any more, and may be filled for another one.
+        RingRelease = "ring.release" { ring: RingId, item: Value } Write Unconstrained Synchronized 0;
         /// Orders accesses of the threads of each warp, or of the whole program: writes before it are visible after it.
         /// Changes no value.
         Sync = "sync" { scope: Scope } Write Unconstrained Synchronized 0;

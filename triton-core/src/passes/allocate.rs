@@ -13,7 +13,7 @@ use crate::analysis::liveness::{self, LiveInterval, Liveness};
 use crate::analysis::storage::{self, Buffer};
 use crate::entity::SideTable;
 use crate::ir::{Block, Function, Inst, Value};
-use crate::layout::{Mem, access, cost};
+use crate::layout::{access, cost};
 use crate::ops::{Op, Scope};
 use std::ops::Range;
 
@@ -39,7 +39,7 @@ fn assign_offsets(func: &mut Function) -> u64 {
     let buffers = buffers(func);
     let of = |&(_, buffer): &(Inst, Value)| {
         let (bytes, align) =
-            func.mem(buffer).map_or((0, 1), |mem| (mem.bytes(), mem.align().max(access::WIDEST.into())));
+            (func.buffer_bytes(buffer), func.mem(buffer).map_or(1, |mem| mem.align().max(access::WIDEST.into())));
         Buffer { bytes, align, live: live(func, &liveness, liveness.intervals[buffer]), role: None }
     };
     let allocation = storage::allocate(&buffers.iter().map(of).collect::<Vec<_>>());
@@ -58,7 +58,7 @@ fn buffers(func: &Function) -> Vec<(Inst, Value)> {
 }
 
 fn is_large(func: &Function, buffer: Value) -> bool {
-    func.mem(buffer).map_or(0, Mem::bytes) > SMALL
+    func.buffer_bytes(buffer) > SMALL
 }
 
 fn is_loop(op: &Op) -> bool {
@@ -114,8 +114,13 @@ fn end_loops(func: &mut Function) -> Result<(), String> {
     let has_large = |inst: Inst| {
         let mut inside = Vec::new();
         func.walk_inst(inst, &mut inside);
-        let mut defined = inside.into_iter().filter(|&i| matches!(func.insts[i].op, Op::SharedAlloc { .. }));
-        defined.any(|i| is_large(func, func.insts[i].results[0]))
+        // A ring is defined before its loop.
+        let buffer = |&i: &Inst| {
+            let data = &func.insts[i];
+            if let Op::RingSlot { buffer, .. } = data.op { Some(buffer) } else { None }
+                .or_else(|| data.results.first().copied().filter(|_| matches!(data.op, Op::SharedAlloc { .. })))
+        };
+        inside.iter().filter_map(buffer).any(|buffer| is_large(func, buffer))
     };
     let (mut ended, mut barriers) = (None, Vec::new());
     for (position, &inst) in func.blocks[func.body].insts.iter().enumerate() {

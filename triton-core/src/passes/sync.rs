@@ -12,7 +12,9 @@
 //! threads hold an element, and no two elements are at one address, which is so of every view that is written; of atomic updates, one thread makes those of an
 //! element anyway. Updates of one kind may come in any order if the old values are unused. Accesses to shared
 //! memory alias within one buffer, where the layouts say by whom ([`crate::layout::Layout::reach`]); buffers share bytes only where
-//! the barriers that are written here allow it ([`super::allocate`]).
+//! the barriers that are written here allow it ([`super::allocate`]). Slots of a ring are told apart by their items, as far as these
+//! differ by a constant: what is item `i + 1` in one turn of a loop is item `i` in the next. A copy writes its slot when it is issued, and
+//! again when it is waited for, so that a barrier after the wait publishes it.
 //!
 //! The walk is the forward data-flow over read-after-write and write-after-read of Tillet 2020, §5.3.2: the accesses since
 //! the last barrier are the state. A loop is walked twice, the second time from the state at its end, which is all that a
@@ -24,10 +26,10 @@
 use crate::analysis::axis::{self, AxisInfo};
 use crate::analysis::interval::{self, Interval};
 use crate::entity::SideTable;
-use crate::ir::{Block, Function, Inst, LayoutId, Value};
+use crate::ir::{Block, Function, Inst, Item, LayoutId, RingBuffer, Value};
 use crate::layout::access;
 use crate::layout::shared::Reach;
-use crate::ops::kinds::AtomicKind;
+use crate::ops::kinds::{AtomicKind, BinaryKind};
 use crate::ops::{self, AccessEffect, Location, Op, Scope};
 use crate::passes::Env;
 use crate::types::DType;
@@ -58,8 +60,8 @@ enum Memory {
     /// has another one instead, and where two elements may be at one address. The bytes, and how many each element has, are
     /// the same in every iteration.
     Global { at: Option<(Location, Option<LayoutId>)>, replicated: bool, bytes: u32, region: Region },
-    /// This buffer, by the threads that hold a tile in this layout.
-    Shared { buffer: Value, layout: Option<LayoutId> },
+    /// This buffer, by the threads that hold a tile in this layout; of a ring, the slot of an item, if it is known.
+    Shared { buffer: Value, layout: Option<LayoutId>, item: Option<Item> },
 }
 
 /// Which part of global memory an access is in, whatever the iteration.
@@ -95,7 +97,8 @@ pub fn sync(func: &mut Function, env: &Env) -> Result<(), String> {
     let (body, used) = (func.body, func.used());
     let facts = axis::analyse(func, env.specialization);
     let intervals = interval::analyse(func);
-    Sync { func, facts, intervals, used, repeated: false }.block(body, Vec::new()).map(|_| ())
+    let items = Items::of(func);
+    Sync { func, facts, intervals, used, items, repeated: false }.block(body, Vec::new()).map(|_| ())
 }
 
 struct Sync<'a> {
@@ -103,6 +106,7 @@ struct Sync<'a> {
     facts: SideTable<Value, AxisInfo>,
     intervals: SideTable<Value, Interval>,
     used: SideTable<Value, bool>,
+    items: Items,
     /// Whether this is the second walk of an enclosing loop.
     repeated: bool,
 }
@@ -155,9 +159,27 @@ impl Sync<'_> {
     /// What an instruction accesses: what its operation does, and operands that it reads from where they are.
     fn accesses(&mut self, inst: Inst) -> Vec<Pending> {
         let mut all: Vec<Pending> = self.access(inst).into_iter().collect();
-        for (buffer, layout) in self.func.shared_operands(&self.func.insts[inst].op) {
-            let memory = Memory::Shared { buffer, layout: Some(self.func.layouts.intern(layout)) };
+        for (operand, layout) in self.func.shared_operands(&self.func.insts[inst].op) {
+            let (buffer, item) = self.items.slots[operand].map_or((operand, None), |(b, item)| (b, Some(item)));
+            let memory = Memory::Shared { buffer, layout: Some(self.func.layouts.intern(layout)), item };
             all.push(Pending { memory, kind: AccessKind::Read, warp_waited: false });
+        }
+        // A copy writes from its fill on, until it is waited for.
+        let written = |of: RingBuffer, item: Value| Pending {
+            memory: Memory::Shared {
+                buffer: of.buffer,
+                layout: Some(of.layout),
+                item: Some(self.items.of_value(item)),
+            },
+            kind: AccessKind::Write,
+            warp_waited: false,
+        };
+        let op = self.func.insts[inst].op;
+        if let Op::RingFill { buffer, item, .. } = op {
+            let ring = self.func.ring_of(buffer);
+            all.extend(ring.map(|(ring, at)| written(self.func.rings[ring].buffers[at], item)));
+        } else if let Op::RingWait { ring, item } = op {
+            all.extend(self.func.rings[ring].buffers.iter().map(|&of| written(of, item)));
         }
         all
     }
@@ -165,16 +187,15 @@ impl Sync<'_> {
     fn access(&self, inst: Inst) -> Option<Pending> {
         let data = &self.func.insts[inst];
         let access = data.op.access()?;
-        let tile = data.accessed_tile()?;
+        let layout = self.func.access_layout(data);
         let memory = match access.memory {
             ops::Memory::Global(at) => {
-                let layout = self.func.layout_id(tile);
                 let replicated = layout.is_none_or(|id| self.func.layouts[id].replicated() != (0, 0));
                 let bytes = self.func.pointee(at).map_or(0, DType::bytes);
                 let region = self.region(at);
                 Memory::Global { at: self.distinct(at).then_some((at, layout)), replicated, bytes, region }
             }
-            ops::Memory::Shared(buffer) => Memory::Shared { buffer, layout: self.func.layout_id(tile) },
+            ops::Memory::Shared(buffer) => Memory::Shared { buffer, layout, item: None },
         };
         let kind = match access.effect {
             AccessEffect::Read => AccessKind::Read,
@@ -205,12 +226,15 @@ impl Sync<'_> {
         }
     }
 
-    /// An iteration of a loop is over: the next one has other pointers for those that are defined in it.
+    /// An iteration of a loop is over: the next one has other pointers for those that are defined in it, and other items.
     fn forget(&self, regions: &[Block], pending: &mut [Pending]) {
         let inside = self.func.defined_in(regions);
         for access in pending {
             if let Memory::Global { at, .. } = &mut access.memory {
                 *at = at.filter(|(at, _)| !at.any(|v| inside[v]));
+            }
+            if let Memory::Shared { item, .. } = &mut access.memory {
+                *item = item.and_then(|item| self.items.in_next_turn(item, &inside));
             }
         }
     }
@@ -236,7 +260,12 @@ impl Sync<'_> {
                     Reach::Thread
                 }
             }
-            (Memory::Shared { buffer: x, layout: p }, Memory::Shared { buffer: y, layout: q }) => {
+            (Memory::Shared { buffer: x, item: Some(i), .. }, Memory::Shared { buffer: y, item: Some(j), .. })
+                if x == y && i.base == j.base && (i.offset - j.offset) % i128::from(self.func.slots(*x)) != 0 =>
+            {
+                Reach::Thread
+            }
+            (Memory::Shared { buffer: x, layout: p, .. }, Memory::Shared { buffer: y, layout: q, .. }) => {
                 // The one that writes comes first in the question.
                 let swap = a.kind != AccessKind::Write;
                 let (first, (second, kind)) = if swap { (q, (p, a.kind)) } else { (p, (q, b.kind)) };
@@ -276,5 +305,56 @@ fn merge(into: &mut Vec<Pending>, from: Vec<Pending>) {
         if !into.contains(&access) {
             into.push(access);
         }
+    }
+}
+
+/// The items of a function's rings.
+struct Items {
+    /// What a slot is of.
+    slots: SideTable<Value, Option<(Value, Item)>>,
+    /// Sums of a value and a constant.
+    sums: SideTable<Value, Option<Item>>,
+    /// What a loop's next turn has for a parameter that it steps.
+    stepped: SideTable<Value, Option<Item>>,
+}
+
+impl Items {
+    fn of(func: &Function) -> Items {
+        let none = || SideTable::new(None);
+        let mut items = Items { slots: SideTable::new(None), sums: none(), stepped: none() };
+        if func.rings.is_empty() {
+            return items;
+        }
+        for inst in func.walk() {
+            let data = &func.insts[inst];
+            if let Op::Const { value } = data.op {
+                items.sums[data.results[0]] = value.as_int().map(|offset| Item { base: None, offset });
+            } else if let Op::Binary { kind: BinaryKind::Add, a, b } = data.op {
+                let (a, b) = (items.of_value(a), items.of_value(b));
+                let sum = |(a, b): (Item, Item)| Item { base: a.base.or(b.base), offset: a.offset + b.offset };
+                items.sums[data.results[0]] =
+                    Some((a, b)).filter(|(a, b)| a.base.is_none() || b.base.is_none()).map(sum);
+            } else if let Op::RingSlot { buffer, item } = data.op {
+                items.slots[data.results[0]] = Some((buffer, items.of_value(item)));
+            }
+        }
+        for inst in func.walk() {
+            for carried in func.carried(&func.insts[inst]).filter(|_| matches!(func.insts[inst].op, Op::For { .. })) {
+                if let (Some(param), Some(next)) = (carried.params[0], carried.yields[0]) {
+                    items.stepped[param] = Some(items.of_value(next)).filter(|next| next.base == Some(param));
+                }
+            }
+        }
+        items
+    }
+
+    fn of_value(&self, value: Value) -> Item {
+        self.sums[value].unwrap_or(Item { base: Some(value), offset: 0 })
+    }
+
+    /// What the next turn of a loop calls an item of this one; `None` if that is not known.
+    fn in_next_turn(&self, item: Item, inside: &SideTable<Value, bool>) -> Option<Item> {
+        let Some(base) = item.base.filter(|&base| inside[base]) else { return Some(item) };
+        self.stepped[base].map(|next| Item { base: item.base, offset: item.offset - next.offset })
     }
 }

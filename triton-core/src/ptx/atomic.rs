@@ -63,7 +63,7 @@ impl Lower<'_> {
             Location::Pointers { .. } => None,
             Location::View { .. } => {
                 let layout = self.func.layout_id(value).ok_or("a tile without a layout")?;
-                Some(Tile::new(self, to, layout, false, once)?)
+                Some(Tile::new(self, to, layout, 1, once)?)
             }
         };
         let mut results = Vec::new();

@@ -12,8 +12,8 @@ use crate::analysis::pressure;
 use crate::analysis::stepped::Stepped;
 use crate::entity::SideTable;
 use crate::ir::{Block, Function, InstData, Value};
+use crate::layout::Layout;
 use crate::layout::linear::apply;
-use crate::layout::{Layout, Mem};
 use crate::metadata::{Specialization, Target};
 use crate::ops;
 use crate::span::{Loc, Span};
@@ -68,6 +68,8 @@ pub fn lower(func: &Function, target: Target, promise: Specialization) -> Result
         func,
         target,
         buffers: HashMap::new(),
+        slots: HashMap::new(),
+        slot_numbers: HashMap::new(),
         demand: demand::analyse(func, &facts),
         facts,
         cold: None,
@@ -130,7 +132,7 @@ fn shared_memory(func: &Function) -> (u64, u64, Span) {
     for inst in func.walk() {
         let data = &func.insts[inst];
         if let (ops::Op::SharedAlloc { at, .. }, &[buffer]) = (data.op, &data.results[..]) {
-            let bytes = func.mem(buffer).map_or(0, Mem::bytes);
+            let bytes = func.buffer_bytes(buffer);
             total = total.max(at.map_or(0, u64::from) + bytes);
             if bytes > largest {
                 (largest, span) = (bytes, data.span);
@@ -184,6 +186,10 @@ pub(super) struct Lower<'a> {
     pub shared: u32,
     /// The offset of each buffer.
     pub buffers: HashMap<Value, u32>,
+    /// Of slots of rings, the bytes before them in their buffers.
+    pub slots: HashMap<Value, Reg>,
+    /// The number of an item's slot, by the number of slots.
+    pub slot_numbers: HashMap<(Value, u32), Reg>,
     /// Words whose halves are in registers, too.
     pub packed: Packed,
     loc: Option<Loc>,
@@ -361,6 +367,15 @@ impl Lower<'_> {
             ops::Op::SharedStore { buffer, part, value } => {
                 return self.shared_store(buffer, part, value).map(|()| Vec::new());
             }
+            ops::Op::RingFill { buffer, item, from, when } => {
+                return self.ring_fill(buffer, item, from, when).map(|()| Vec::new());
+            }
+            ops::Op::RingWait { ring, .. } => {
+                self.ring_wait(ring);
+                return Ok(Vec::new());
+            }
+            ops::Op::RingSlot { buffer, item } => return self.ring_slot(buffer, item, yields()?).map(|()| Vec::new()),
+            ops::Op::RingRelease { .. } => return Ok(Vec::new()),
             ops::Op::Print { text, values } => return self.print(text, values.as_slice()).map(|()| Vec::new()),
             ops::Op::Sync { scope } => {
                 self.sync(scope);
@@ -508,7 +523,7 @@ impl Lower<'_> {
     }
 
     /// Holds in the threads in which these bits of the index are 0.
-    fn one_of(&mut self, replicated: u32) -> Option<Reg> {
+    pub fn one_of(&mut self, replicated: u32) -> Option<Reg> {
         if replicated == 0 {
             return None;
         }

@@ -11,6 +11,7 @@ mod atomic;
 mod cast;
 mod control;
 mod convert;
+mod cut;
 mod demand;
 mod dot;
 mod element;
@@ -22,6 +23,7 @@ mod memory;
 mod packed;
 pub mod print;
 mod registers;
+mod ring;
 mod run;
 mod select;
 mod shared;
@@ -161,6 +163,7 @@ pub enum Opcode {
     Sub,
     SubRn,
     MulLo,
+    MulHi,
     MulRn,
     Div,
     DivRn,
@@ -363,6 +366,19 @@ pub enum Op {
         pred: Option<Reg>,
         unless: bool,
         uniform: bool,
+    },
+    /// `cp.async`: 4, 8 or 16 bytes from global to shared memory, of which those in bounds are read; the others are 0.
+    CpAsync {
+        bytes: u32,
+        dst: Address,
+        src: Address,
+        in_bounds: Reg,
+    },
+    /// Ends a group of copies.
+    CpAsyncCommit,
+    /// Waits for all of the thread's groups but the newest.
+    CpAsyncWait {
+        groups: u32,
     },
     /// A barrier of all threads of the block.
     BarSync,

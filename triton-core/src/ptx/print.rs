@@ -227,6 +227,7 @@ impl Print for Opcode {
             Opcode::Sub => "sub",
             Opcode::SubRn => "sub.rn",
             Opcode::MulLo => "mul.lo",
+            Opcode::MulHi => "mul.hi",
             Opcode::MulRn => "mul.rn",
             Opcode::Div => "div",
             Opcode::DivRn => "div.rn",
@@ -399,6 +400,13 @@ impl Print for Inst {
                 }
                 put!(out, "bra", if *uniform { ".uni" } else { "" }, " $L", label)
             }
+            Op::CpAsync { bytes, dst, src, in_bounds } => {
+                // Through L2 alone, which only whole vectors can be.
+                let cache = if *bytes == 16 { "cg" } else { "ca" };
+                put!(out, "cp.async.", cache, ".shared.global ", dst, ", ", src, ", ", bytes, ", ", in_bounds)
+            }
+            Op::CpAsyncCommit => out.push_str("cp.async.commit_group"),
+            Op::CpAsyncWait { groups } => put!(out, "cp.async.wait_group ", groups),
             Op::BarSync => out.push_str("bar.sync 0"),
             Op::BarWarpSync => out.push_str("bar.warp.sync 0xffffffff"),
             Op::Ret => out.push_str("ret"),

@@ -37,12 +37,15 @@ impl Op {
                 operand(lane);
                 f(*src);
             }
+            Op::CpAsync { dst, src, in_bounds, .. } => [dst.base, src.base, *in_bounds].into_iter().for_each(f),
             Op::Mma { a, b, c, .. } => a.iter().chain(b).chain(c).copied().for_each(f),
             Op::Bra { pred, .. } => pred.iter().copied().for_each(f),
             Op::StVolatile { srcs, address } => srcs.iter().copied().chain([*address]).for_each(f),
             Op::Printf { format, list } => [*format, *list].into_iter().for_each(f),
             Op::LdParam { .. }
             | Op::Label { .. }
+            | Op::CpAsyncCommit
+            | Op::CpAsyncWait { .. }
             | Op::BarSync
             | Op::BarWarpSync
             | Op::Ret
@@ -76,6 +79,9 @@ impl Op {
             | Op::StShared { .. }
             | Op::Label { .. }
             | Op::Bra { .. }
+            | Op::CpAsync { .. }
+            | Op::CpAsyncCommit
+            | Op::CpAsyncWait { .. }
             | Op::BarSync
             | Op::BarWarpSync
             | Op::Ret
@@ -113,6 +119,9 @@ impl Op {
             | Op::Mma { .. }
             | Op::Label { .. }
             | Op::Bra { .. }
+            | Op::CpAsync { .. }
+            | Op::CpAsyncCommit
+            | Op::CpAsyncWait { .. }
             | Op::BarSync
             | Op::BarWarpSync
             | Op::Ret

@@ -15,7 +15,7 @@ impl Lower<'_> {
     /// Makes room for a buffer at its offset.
     pub fn shared_alloc(&mut self, buffer: Value, at: Option<u32>) -> Result<(), String> {
         let at = at.ok_or("a buffer that is not allocated")?;
-        let bytes = self.func.mem(buffer).ok_or("a buffer without a layout of memory")?.bytes();
+        let bytes = self.func.buffer_bytes(buffer);
         // `lower` has compared it with the limit.
         self.shared = self.shared.max((u64::from(at) + bytes) as u32);
         self.buffers.insert(buffer, at);
@@ -112,8 +112,18 @@ impl Lower<'_> {
     /// The address that each instruction of an access takes. A thread's part and an instruction's are added by xor; where they
     /// have no bit in common that is a sum, and the instruction's part an immediate offset.
     pub(super) fn addresses(&mut self, buffer: Value, access: &Access, held: Held) -> Vec<Address> {
+        self.addresses_from(buffer, self.slots.get(&buffer).copied(), access, held.bits() / 8)
+    }
+
+    /// The same of a slot, whose offset in the buffer is in a register, for elements of `bytes` bytes.
+    pub(super) fn addresses_from(
+        &mut self,
+        buffer: Value,
+        slot: Option<Reg>,
+        access: &Access,
+        bytes: u32,
+    ) -> Vec<Address> {
         let at = self.buffers.get(&buffer).copied().unwrap_or(0);
-        let bytes = held.bits() / 8;
         let columns: Vec<u32> = access.lanes().iter().chain(&access.warp).map(|c| c * bytes).collect();
         let touched = columns.iter().fold(0, |all, c| all | c);
         let (base, thread) = self.shared_thread(&columns);
@@ -123,12 +133,15 @@ impl Lower<'_> {
             let own = apply(&access.reg, instruction * access.elements) * bytes;
             let common = own & touched;
             let base = *bases.entry(common).or_insert_with(|| {
-                let Some((offset, address)) = thread else { return base };
-                if common == 0 {
-                    return address;
-                }
-                let offset = self.arith(Opcode::Xor, Ty::B32, &[offset.into(), i64::from(common).into()]);
-                self.arith(Opcode::Add, Ty::S32, &[base.into(), offset.into()])
+                let base = match thread {
+                    None => base,
+                    Some((_, address)) if common == 0 => address,
+                    Some((offset, _)) => {
+                        let offset = self.arith(Opcode::Xor, Ty::B32, &[offset.into(), i64::from(common).into()]);
+                        self.arith(Opcode::Add, Ty::S32, &[base.into(), offset.into()])
+                    }
+                };
+                slot.map_or(base, |slot| self.arith(Opcode::Add, Ty::S32, &[base.into(), slot.into()]))
             });
             addresses.push(Address { base, offset: (at + (own & !touched)) as i32 });
         }

@@ -22,21 +22,35 @@ impl Lower<'_> {
         let counter = func.blocks[region].params[0];
         self.set(counter, vec![first]);
         let mut stepped = Vec::new();
+        let ahead = stepped::ahead(func, region);
         for tile in stepped::stepped(func, region) {
-            let mut accessed = Tile::new(self, tile.at, tile.layout, true, None)?;
+            if let Location::View { at: starts, .. } = tile.at {
+                for &start in starts.as_slice() {
+                    if let Some(distance) = ahead[start] {
+                        let wide = func.ty(start).elem == Elem::Num(DType::I64);
+                        let distance = self.regs(distance)[0];
+                        let ty = if wide { Ty::S64 } else { Ty::S32 };
+                        let sum = self.arith(Opcode::Add, ty, &[first.into(), distance.into()]);
+                        self.set(start, vec![sum]);
+                    }
+                }
+            }
+            let mut accessed = Tile::new(self, tile.at, tile.layout, usize::MAX, None)?;
             let (Some(origin), Location::View { at: starts, .. }) = (accessed.thread_origin(self), tile.at) else {
                 continue;
             };
             let address = self.copy(origin);
-            let by = self.bytes_of_step(&accessed, starts.as_slice(), counter, step);
+            let moves = |v: Value| v == counter || ahead[v].is_some();
+            let axes = (0..starts.as_slice().len()).filter(|&axis| moves(starts.as_slice()[axis]));
+            let by = self.bytes_of_step(&accessed, axes, step);
             self.stepped.insert(tile, address);
             stepped.push((address, by));
         }
         Ok(stepped)
     }
 
-    /// The bytes by which one step of the counter moves a tile that begins there along some axes.
-    fn bytes_of_step(&mut self, tile: &Tile<'_>, starts: &[Value], counter: Value, step: Value) -> Operand {
+    /// The bytes by which one step of the counter moves a tile along these axes.
+    fn bytes_of_step(&mut self, tile: &Tile<'_>, axes: impl Iterator<Item = usize>, step: Value) -> Operand {
         let size = i64::from(tile.dtype.bytes());
         let bytes: Operand = match self.facts[step].constant {
             Some(step) => (step as i64 * size).into(),
@@ -48,7 +62,7 @@ impl Lower<'_> {
             }
         };
         let mut sum: Option<Reg> = None;
-        for axis in (0..starts.len()).filter(|&axis| starts[axis] == counter) {
+        for axis in axes {
             let stride = tile.stride(self, axis);
             let of_axis = self.arith(Opcode::MulLo, Ty::S64, &[stride.into(), bytes]);
             sum = Some(match sum {

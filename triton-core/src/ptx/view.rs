@@ -9,7 +9,7 @@
 //! thread, a branch accesses the elements that are left of it: the vector is found by its constant, so that its loads wait for no other.
 
 use super::lower::{Lower, bits_type};
-use super::memory::{bits_of, words as words_of};
+use super::memory::words as words_of;
 use super::{Address, Cmp, Op, Opcode, Operand, Reg, Round, Ty};
 use crate::analysis::axis;
 use crate::analysis::stepped::Stepped;
@@ -23,7 +23,7 @@ use std::collections::HashMap;
 const MANY: usize = 3;
 
 /// Which index of a thread along an axis: where registers and threads share bits of the index, each has its own.
-type Variant = u32;
+pub(super) type Variant = u32;
 
 /// What a thread accesses of a view.
 pub(super) struct Tile<'a> {
@@ -33,7 +33,7 @@ pub(super) struct Tile<'a> {
     id: LayoutId,
     layout: Layout,
     /// Of each axis, what an index is shifted by in the number of an element, and its bits.
-    fields: Vec<(u32, u32)>,
+    pub(super) fields: Vec<(u32, u32)>,
     pub dtype: DType,
     /// Elements of a vector.
     pub width: usize,
@@ -43,12 +43,12 @@ pub(super) struct Tile<'a> {
     once: Option<Reg>,
     /// Of each axis, whether constants are compared with what remains.
     by_remaining: Vec<bool>,
-    known: Known,
+    pub(super) known: Known,
 }
 
 /// What the access has computed so far.
 #[derive(Clone, Default)]
-struct Known {
+pub(super) struct Known {
     index: HashMap<(usize, Variant), Reg>,
     remaining: HashMap<(usize, Variant), Reg>,
     bound: HashMap<(usize, u32), Reg>,
@@ -60,21 +60,15 @@ struct Known {
 }
 
 impl<'a> Tile<'a> {
-    /// The tile at a location, in a layout: by vectors, or element by element.
-    pub fn new(
-        cx: &Lower<'a>,
-        at: Location,
-        id: LayoutId,
-        vectors: bool,
-        once: Option<Reg>,
-    ) -> Result<Tile<'a>, String> {
+    /// The tile at a location, in a layout: by vectors of this many elements at most.
+    pub fn new(cx: &Lower<'a>, at: Location, id: LayoutId, most: usize, once: Option<Reg>) -> Result<Tile<'a>, String> {
         let Location::View { base, at: starts, shape } = at else { return Err("pointers are not a view".into()) };
         let func = cx.func;
         let layout = &func.layouts[id];
         let view = func.view(base).ok_or_else(|| format!("{base} is not a view"))?;
         let dtype = func.pointee(at).ok_or_else(|| format!("{base} is not a pointer"))?;
-        let widest = if vectors { axis::vector_width(func, &cx.facts, at) } else { 1 };
-        let width = widest.min(layout.vector().into()) as usize;
+        let width = axis::vector_width(func, &cx.facts, at).min(layout.vector().into()) as usize;
+        let width = width.min(most);
         let mut tile = Tile {
             at,
             view,
@@ -105,12 +99,12 @@ impl<'a> Tile<'a> {
         (0..self.layout.registers()).step_by(self.width)
     }
 
-    fn last(&self) -> usize {
+    pub(super) fn last(&self) -> usize {
         self.fields.len() - 1
     }
 
     /// What a register adds to the thread's index along an axis.
-    fn constant(&self, axis: usize, register: usize) -> (Variant, u32) {
+    pub(super) fn constant(&self, axis: usize, register: usize) -> (Variant, u32) {
         let (shift, mask) = self.fields[axis];
         let own = self.layout.register_element(register) >> shift & mask;
         let of = |columns: &[u32]| columns.iter().fold(0, |all, column| all | column >> shift & mask);
@@ -120,7 +114,7 @@ impl<'a> Tile<'a> {
     }
 
     /// The constants of a register along all axes but the last: those of its row.
-    fn row_of(&self, register: usize) -> Vec<(Variant, u32)> {
+    pub(super) fn row_of(&self, register: usize) -> Vec<(Variant, u32)> {
         (0..self.last()).map(|axis| self.constant(axis, register)).collect()
     }
 
@@ -163,21 +157,27 @@ impl<'a> Tile<'a> {
 
     /// How many elements are between the thread's first one along an axis and the extent, in 32 bits: 0 behind the extent. Where
     /// constants are compared with the index instead, a number that wraps there.
-    fn remaining(&mut self, cx: &mut Lower<'_>, axis: usize, variant: Variant) -> Reg {
+    pub(super) fn remaining(&mut self, cx: &mut Lower<'_>, axis: usize, variant: Variant) -> Reg {
         if let Some(&remaining) = self.known.remaining.get(&(axis, variant)) {
             return remaining;
         }
-        let (index, extent) = (self.index(cx, axis, variant), self.extent(cx, axis));
-        let (unsigned, signed) = if self.is_wide(cx, axis) { (Ty::U64, Ty::S64) } else { (Ty::U32, Ty::S32) };
-        let saturated = self.by_remaining[axis];
-        let end = if saturated { cx.arith(Opcode::Max, unsigned, &[extent.into(), index.into()]) } else { extent };
-        let mut remaining = cx.arith(Opcode::Sub, signed, &[end.into(), index.into()]);
-        if self.is_wide(cx, axis) {
-            let most = cx.arith(Opcode::Min, Ty::U64, &[remaining.into(), i64::from(i32::MAX).into()]);
-            remaining = cx.cvt(Round::None, Ty::U32, Ty::U64, most);
-        }
+        let index = self.index(cx, axis, variant);
+        let remaining = self.remaining_after(cx, axis, index, self.by_remaining[axis]);
         self.known.remaining.insert((axis, variant), remaining);
         remaining
+    }
+
+    /// The same from an index on.
+    fn remaining_after(&self, cx: &mut Lower<'_>, axis: usize, index: Reg, saturated: bool) -> Reg {
+        let (extent, wide) = (self.extent(cx, axis), self.is_wide(cx, axis));
+        let (unsigned, signed) = if wide { (Ty::U64, Ty::S64) } else { (Ty::U32, Ty::S32) };
+        let end = if saturated { cx.arith(Opcode::Max, unsigned, &[extent.into(), index.into()]) } else { extent };
+        let remaining = cx.arith(Opcode::Sub, signed, &[end.into(), index.into()]);
+        if !wide {
+            return remaining;
+        }
+        let most = cx.arith(Opcode::Min, Ty::U64, &[remaining.into(), i64::from(i32::MAX).into()]);
+        cx.cvt(Round::None, Ty::U32, Ty::U64, most)
     }
 
     /// Whether this many elements along an axis, from a constant on, are in bounds.
@@ -214,7 +214,7 @@ impl<'a> Tile<'a> {
     }
 
     /// Whether the row of a register is in bounds, in the thread that accesses it; `None` if it always is.
-    fn row(&mut self, cx: &mut Lower<'_>, register: usize) -> Option<Reg> {
+    pub(super) fn row(&mut self, cx: &mut Lower<'_>, register: usize) -> Option<Reg> {
         let key = self.row_of(register);
         if let Some(&row) = self.known.row.get(&key) {
             return row;
@@ -254,13 +254,42 @@ impl<'a> Tile<'a> {
         cx.setp(Cmp::Ge, Ty::U32, remaining, i64::from(constant + width))
     }
 
+    /// How many bytes of the vector that begins at a register are in bounds.
+    pub fn bytes_in_bounds(&mut self, cx: &mut Lower<'_>, register: usize) -> Reg {
+        let (last, bytes) = (self.last(), self.dtype.bytes());
+        if !self.is_cut {
+            let guard = self.guard(cx, register);
+            return cx.selp(Ty::B32, (self.width as i64) * i64::from(bytes), 0, guard);
+        }
+        let (variant, constant) = self.constant(last, register);
+        let left = if self.by_remaining[last] {
+            let remaining = self.remaining(cx, last, variant);
+            let end = cx.arith(Opcode::Max, Ty::U32, &[remaining.into(), i64::from(constant).into()]);
+            cx.arith(Opcode::Sub, Ty::S32, &[end.into(), i64::from(constant).into()])
+        } else {
+            let ty = if self.is_wide(cx, last) { Ty::S64 } else { Ty::S32 };
+            let index = self.index(cx, last, variant);
+            let index = cx.arith(Opcode::Add, ty, &[index.into(), i64::from(constant).into()]);
+            self.remaining_after(cx, last, index, true)
+        };
+        let elements = cx.arith(Opcode::Min, Ty::U32, &[left.into(), (self.width as i64).into()]);
+        let bytes = match bytes.ilog2() {
+            0 => elements,
+            shift => cx.arith(Opcode::Shl, Ty::B32, &[elements.into(), i64::from(shift).into()]),
+        };
+        match self.row(cx, register) {
+            Some(row) => cx.selp(Ty::B32, bytes, 0, row),
+            None => bytes,
+        }
+    }
+
     /// The address of a register's element.
     pub fn address(&mut self, cx: &mut Lower<'_>, register: usize) -> Address {
         let constants: Vec<(Variant, u32)> = (0..=self.last()).map(|axis| self.constant(axis, register)).collect();
         self.address_of(cx, constants)
     }
 
-    fn address_of(&mut self, cx: &mut Lower<'_>, mut constants: Vec<(Variant, u32)>) -> Address {
+    pub(super) fn address_of(&mut self, cx: &mut Lower<'_>, mut constants: Vec<(Variant, u32)>) -> Address {
         let last = self.last();
         let mut offset = 0;
         if self.is_unit(cx, last) {
@@ -346,61 +375,6 @@ impl<'a> Tile<'a> {
     pub fn is_unit(&self, cx: &Lower<'_>, axis: usize) -> bool {
         cx.facts[self.view.strides[axis]].constant == Some(1)
     }
-
-    /// The vectors of each row, of which the extent cuts one at most: those whose constants are all combinations of some bits, and
-    /// others by themselves. Rows whose vectors have the same constants are together: the extent cuts all of them, or none.
-    fn rows(&self) -> Vec<Vec<Vec<usize>>> {
-        let last = self.last();
-        let mut rows: Vec<Vec<usize>> = Vec::new();
-        let key = |r: usize| (self.row_of(r), self.constant(last, r).0);
-        for run in self.runs() {
-            match rows.iter_mut().find(|row| key(row[0]) == key(run)) {
-                Some(row) => row.push(run),
-                None => rows.push(vec![run]),
-            }
-        }
-        let is_full = |row: &Vec<usize>| {
-            let bits = row.iter().fold(0, |all, &r| all | self.constant(last, r).1);
-            row.len() == 1 << bits.count_ones()
-        };
-        let mut groups: Vec<Vec<Vec<usize>>> = Vec::new();
-        let constants = |row: &[usize]| row.iter().map(|&r| self.constant(last, r)).collect::<Vec<_>>();
-        for row in rows {
-            for part in row.chunks(if is_full(&row) { row.len() } else { 1 }) {
-                match groups.iter_mut().find(|group| constants(&group[0]) == constants(part)) {
-                    Some(group) => group.push(part.to_vec()),
-                    None => groups.push(vec![part.to_vec()]),
-                }
-            }
-        }
-        groups
-    }
-
-    /// The vector of a row that the extent cuts, if it does in this thread.
-    fn cut(&mut self, cx: &mut Lower<'_>, row: &[usize]) -> Cut {
-        let last = self.last();
-        let (variant, constant) = self.constant(last, row[0]);
-        // All combinations of some bits begin at 0, whichever register holds that vector.
-        let first = if row.len() == 1 { constant } else { 0 };
-        let bits = row.iter().fold(0, |all, &r| all | self.constant(last, r).1) & !first;
-        let remaining = self.remaining(cx, last, variant);
-        // The last element in bounds: which vector it is in, and how many of its elements are before it.
-        let end = cx.arith(Opcode::Sub, Ty::S32, &[remaining.into(), i64::from(first + 1).into()]);
-        let mut part = |mask: u32| cx.arith(Opcode::And, Ty::B32, &[end.into(), i64::from(mask as i32).into()]);
-        let (vector, before) = if bits == 0 { (None, end) } else { (Some(part(bits)), part(!bits)) };
-        Cut { vector, first, before }
-    }
-}
-
-/// See [`Tile::cut`].
-#[derive(Clone, Copy)]
-struct Cut {
-    /// The constant of the vector, if it is one of several.
-    vector: Option<Reg>,
-    /// The constant of the only one, or 0.
-    first: u32,
-    /// The elements of the vector before the last one in bounds: a larger number than the vector has if none is cut.
-    before: Reg,
 }
 
 /// The position of each axis in the number of an element, in row-major order, and the bits of its index.
@@ -427,7 +401,7 @@ impl<'a> Lower<'a> {
     /// Loads a tile of a view.
     pub fn load_view(&mut self, from: Location, other: Option<Value>, result: Value) -> Result<Vec<Reg>, String> {
         let layout = self.func.layout_id(result).ok_or("a tile without a layout")?;
-        let mut tile = Tile::new(self, from, layout, true, None)?;
+        let mut tile = Tile::new(self, from, layout, usize::MAX, None)?;
         let (dtype, width) = (tile.dtype, tile.width);
         let mut words: HashMap<usize, Vec<Reg>> = HashMap::new();
         for run in tile.runs() {
@@ -445,7 +419,7 @@ impl<'a> Lower<'a> {
     pub fn store_view(&mut self, to: Location, value: Value) -> Result<(), String> {
         let layout = self.func.layout_id(value).ok_or("a tile without a layout")?;
         let once = self.store_guard(value);
-        let mut tile = Tile::new(self, to, layout, true, once)?;
+        let mut tile = Tile::new(self, to, layout, usize::MAX, once)?;
         let (dtype, width) = (tile.dtype, tile.width);
         let elements = self.regs(value).to_vec();
         let mut words: HashMap<usize, Vec<Reg>> = HashMap::new();
@@ -461,114 +435,8 @@ impl<'a> Lower<'a> {
         Ok(())
     }
 
-    /// Emits for each row what threads do of which the extent cuts a vector.
-    fn where_cut(
-        &mut self,
-        tile: &mut Tile<'a>,
-        mut emit: impl FnMut(&mut Self, &mut Tile<'a>, &[usize], Cut) -> Result<(), String>,
-    ) -> Result<(), String> {
-        for rows in tile.rows() {
-            let cut = tile.cut(self, &rows[0]);
-            let whole = self.setp(Cmp::Ge, Ty::U32, cut.before, tile.width as i64 - 1);
-            let label = self.label();
-            self.emit(Op::Bra { label, pred: Some(whole), unless: false, uniform: false });
-            let known = tile.known.clone();
-            rows.iter().try_for_each(|row| emit(self, tile, row, cut))?;
-            tile.known = known;
-            self.emit(Op::Label { label });
-        }
-        Ok(())
-    }
-
-    /// The address of the vector that is cut, and for each of its elements but the last whether it is in bounds.
-    fn elements_of_cut(&mut self, tile: &mut Tile<'a>, row: &[usize], cut: Cut) -> Vec<(Address, Option<Reg>)> {
-        let last = tile.last();
-        let mut constants = tile.row_of(row[0]);
-        constants.push((tile.constant(last, row[0]).0, cut.first));
-        let Address { mut base, offset } = tile.address_of(self, constants);
-        if let Some(vector) = cut.vector {
-            base = self.offset(base, vector, DType::U32, tile.dtype);
-        }
-        let row = tile.row(self, row[0]);
-        let mut element = |e: usize| {
-            let inside = (e > 0).then(|| self.setp(Cmp::Ge, Ty::U32, cut.before, e as i64));
-            let all: Vec<Reg> = inside.into_iter().chain(row).collect();
-            let guard = (!all.is_empty()).then(|| self.conjunction(&all));
-            (Address { base, offset: offset + (e as u32 * tile.dtype.bytes()) as i32 }, guard)
-        };
-        (0..tile.width - 1).map(&mut element).collect()
-    }
-
-    /// Whether a vector of a row is the one that is cut; `None` if there is no other.
-    fn is_cut(&mut self, tile: &Tile<'a>, run: usize, cut: Cut) -> Option<Reg> {
-        let (_, constant) = tile.constant(tile.last(), run);
-        cut.vector.map(|vector| self.setp(Cmp::Eq, Ty::U32, vector, i64::from(constant)))
-    }
-
-    fn load_cut(
-        &mut self,
-        tile: &mut Tile<'a>,
-        row: &[usize],
-        cut: Cut,
-        words: &HashMap<usize, Vec<Reg>>,
-        other: Option<Value>,
-    ) -> Result<(), String> {
-        let (dtype, width) = (tile.dtype, tile.width);
-        let ty = bits_of(words_of(dtype, width).0);
-        let elements = self.elements_of_cut(tile, row, cut);
-        // Padding that is one number in the row is that of any vector.
-        let extent = u64::from(tile.fields[tile.last()].1) + 1;
-        let one = other.is_none_or(|other| self.facts[other].constancy >= extent);
-        let vectors = if one { vec![row] } else { row.chunks(1).collect() };
-        for vectors in vectors {
-            let padding = other.map(|other| self.regs(other)[vectors[0]..vectors[0] + width].to_vec());
-            let pad = |e: usize| padding.as_ref().map(|padding| &padding[e..=e]);
-            let mut loaded = Vec::new();
-            for (e, &(at, guard)) in elements.iter().enumerate() {
-                // Elements without a guard are in bounds: none needs padding.
-                let word = self.load_words(dtype, at, 1, guard, pad(e), None);
-                loaded.extend(self.unpack(dtype, 1, &word));
-            }
-            loaded.push(match pad(width - 1) {
-                Some(padding) => padding[0],
-                None => self.zero(dtype),
-            });
-            let packed = self.pack(dtype, &loaded);
-            for &run in vectors {
-                let is_cut = self.is_cut(tile, run, cut);
-                for (&dst, &src) in words[&run].iter().zip(&packed) {
-                    self.emit_if(is_cut, Op::Mov { ty, dst, src: src.into() });
-                }
-            }
-        }
-        Ok(())
-    }
-
-    fn store_cut(
-        &mut self,
-        tile: &mut Tile<'a>,
-        row: &[usize],
-        cut: Cut,
-        words: &HashMap<usize, Vec<Reg>>,
-    ) -> Result<(), String> {
-        let (dtype, width) = (tile.dtype, tile.width);
-        let ty = bits_of(words_of(dtype, width).0);
-        let mut chosen = words[&row[0]].clone();
-        for &run in &row[1..] {
-            let Some(is_cut) = self.is_cut(tile, run, cut) else { continue };
-            for (chosen, &word) in chosen.iter_mut().zip(&words[&run]) {
-                *chosen = self.selp(ty, word, *chosen, is_cut);
-            }
-        }
-        let stored = self.unpack(dtype, width, &chosen);
-        for (e, (address, guard)) in self.elements_of_cut(tile, row, cut).into_iter().enumerate() {
-            self.store_run(dtype, address, &stored[e..=e], guard);
-        }
-        Ok(())
-    }
-
     /// A register with 0.
-    fn zero(&mut self, dtype: DType) -> Reg {
+    pub(super) fn zero(&mut self, dtype: DType) -> Reg {
         let ty = bits_type(dtype);
         if ty == Ty::Pred {
             let zero = self.mov(Ty::B16, 0);

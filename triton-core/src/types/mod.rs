@@ -10,6 +10,11 @@ entity!(
     Value,
     "v"
 );
+entity!(
+    /// A ring of the function's table: buffers that are filled ahead of what reads them.
+    RingId,
+    "r"
+);
 
 /// How far a function has come; see [the IR's page](crate::ir).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -10,7 +10,7 @@ pub(super) fn check(func: &Function, data: &InstData) -> Result<(), String> {
     let params = data.regions.iter().flat_map(|&region| &func.blocks[region].params);
     for &value in data.results.iter().chain(params) {
         let ty = func.ty(value);
-        let allocated = matches!(data.op, Op::SharedAlloc { .. });
+        let allocated = matches!(data.op, Op::SharedAlloc { .. } | Op::RingSlot { .. });
         match (func.stage, func.layout(value), func.mem(value)) {
             (Stage::Tile, None, None) => {}
             (Stage::Tile, _, _) => return Err(format!("{value} has a layout at stage 0")),
@@ -86,6 +86,9 @@ fn check_shared(func: &Function, data: &InstData) -> Result<(), String> {
         let moved = operands.iter().chain(&data.results).filter_map(|&v| func.layout(v));
         wrong = moved.into_iter().find(|layout| access::shared(layout, mem, true).is_none());
     }
+    if let Op::RingFill { buffer, .. } | Op::RingSlot { buffer, .. } = data.op {
+        operands.retain(|&v| v != buffer);
+    }
     for (operand, layout) in func.shared_operands(&data.op) {
         operands.retain(|&v| v != operand);
         let mem = func.mem(operand).filter(|mem| mem.parts() == 0);
@@ -148,7 +151,7 @@ fn check_own(func: &Function, data: &InstData) -> Result<(), String> {
         return follows(func, data, Some(halves.ok_or("a split of pairs that are not in registers of one thread")?));
     }
     // A conversion is from any layout to any other; `check_shared` knows the accesses to shared memory.
-    if let Op::Convert { .. } | Op::SharedStore { .. } | Op::SharedLoad { .. } = data.op {
+    if let Op::Convert { .. } | Op::SharedStore { .. } | Op::SharedLoad { .. } | Op::RingFill { .. } = data.op {
         return Ok(());
     }
     Err(format!("`{}` has no rule for layouts", data.op.mnemonic()))

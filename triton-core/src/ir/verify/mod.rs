@@ -13,13 +13,14 @@
 //!   reshaped, permuted or reduced tile, and the sum of a product, have the layout that follows from the operand's; the order
 //!   of a reduction and the instructions of a product are chosen;
 //! - stage 2: the same of every tile that is not in shared memory; what is there has the memory's bits and elements, and only
-//!   `smem.store` and `smem.load` take it, with layouts whose registers tell its parts apart; no reduction is over a bit that
-//!   warps hold.
+//!   `smem.store` and `smem.load` take it, with layouts whose registers tell its parts apart, products, and fills of a ring, whose
+//!   buffers are filled in order; no reduction is over a bit that warps hold.
 //!
 //! Not checked: that addresses are in bounds, that masks are right, that a division succeeds, that barriers are
 //! between a thread's write and another's read. The interpreter finds those.
 
 mod layouts;
+mod rings;
 
 use super::{Block, Function, Inst, InstData, Value, View};
 use crate::entity::SideTable;
@@ -54,6 +55,11 @@ pub fn verify(func: &Function) -> Result<(), Vec<VerifyError>> {
         }
     }
     verifier.block(func.body);
+    for ring in func.rings.keys() {
+        if let Err(message) = rings::check_ring(func, ring) {
+            verifier.report(None, message);
+        }
+    }
     if verifier.errors.is_empty() { Ok(()) } else { Err(verifier.errors) }
 }
 
@@ -90,6 +96,9 @@ impl Verifier<'_> {
         let func = self.func;
         let outer = self.scope.len();
         let insts = &func.blocks[block].insts;
+        if let Err(message) = rings::check_fills(func, block) {
+            self.report(insts.first().copied(), message);
+        }
         for (i, &inst) in insts.iter().enumerate() {
             let data = &func.insts[inst];
             let errors = self.errors.len();
@@ -134,6 +143,7 @@ impl Verifier<'_> {
         let func = self.func;
         let checked = check_text(func, &data.op)
             .and_then(|()| check_location(func, &data.op))
+            .and_then(|()| rings::check(func, data))
             .and_then(|()| check_signature(func, data));
         if let Err(message) = checked {
             self.report(Some(inst), message);

@@ -1,0 +1,46 @@
+//! Copies in flight, and what the slots of rings hold: the state of [`super::rings`].
+
+use crate::types::Value;
+use std::collections::{HashMap, VecDeque};
+use std::ops::Range;
+
+/// Through what shared memory is accessed: a buffer, and the item of it if it belongs to a ring.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Source {
+    pub(super) buffer: Value,
+    pub(super) item: i128,
+}
+
+/// The rings of a program.
+#[derive(Default)]
+pub(super) struct Rings {
+    /// The fills of the item that is not complete yet.
+    pub(super) open: Vec<Copy>,
+    /// Items in flight, of all rings, the oldest first.
+    pub(super) flight: VecDeque<Vec<Copy>>,
+    /// What is in each slot of a buffer.
+    pub(super) slots: HashMap<(Value, u32), Slot>,
+    /// Items since the program began: the time of their copies.
+    pub(super) items: u32,
+}
+
+/// What a slot holds.
+#[derive(Clone, Copy)]
+pub(super) struct Slot {
+    pub(super) item: i128,
+    pub(super) state: State,
+}
+
+#[derive(Clone, Copy, PartialEq)]
+pub(super) enum State {
+    InFlight,
+    Landed,
+    Released,
+}
+
+/// A fill of a slot: each thread, the bytes that it writes, and what to.
+pub(super) struct Copy {
+    pub(super) source: Source,
+    pub(super) slot: u32,
+    pub(super) writes: Vec<(u32, Range<u64>, u64)>,
+}

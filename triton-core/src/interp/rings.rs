@@ -1,0 +1,170 @@
+//! Rings at stage 2: copies that are in flight while the program runs on.
+//!
+//! Every copy is an agent of its own, which nothing follows until it is waited for. So whatever reads or writes its slot before is
+//! unordered with it, in the one run that there is. A wait is as weak as code makes it: it leaves the newest `lead − 1` items in
+//! flight, whichever item it names. Then the thread that issued a copy has written what it copied; other threads follow by a barrier.
+//!
+//! Each slot knows its item, and how far that is: in flight, landed, released. Nothing but these steps in this order is right.
+
+use super::Machine;
+use super::copies::{Copy, Rings, Slot, Source, State};
+use super::fault::ProgramFault;
+use super::location::Reached;
+use super::positions::{By, Position, Tile};
+use super::shadow::AccessKind;
+use super::threads::{Threads, check};
+use crate::ir::{InstData, LayoutId, RingId, Value};
+use crate::layout::Mem;
+use crate::ops::{Location, Op};
+use crate::span::Span;
+use crate::types::{Constant, DType};
+
+impl Machine<'_> {
+    /// An operation on a ring.
+    pub(super) fn ring(&mut self, inst: &InstData) -> Result<Vec<u64>, String> {
+        if let Op::RingFill { buffer, item, from, when } = inst.op {
+            let item = self.item(item);
+            return self.fill(inst, buffer, item, from, when).map(|()| Vec::new());
+        }
+        if let Op::RingWait { ring, item } = inst.op {
+            let item = self.item(item);
+            return self.wait(ring, item).map(|()| Vec::new());
+        }
+        if let Op::RingRelease { ring, item } = inst.op {
+            let item = self.item(item);
+            for of in &self.func.rings[ring].buffers {
+                self.landed(of.buffer, item, "released")?.state = State::Released;
+            }
+        }
+        let Op::RingSlot { buffer, item } = inst.op else { return Ok(Vec::new()) };
+        let item = self.item(item);
+        self.landed(buffer, item, "read")?;
+        let slot = u64::from(self.slot_of(buffer, item)?);
+        let bytes = self.func.mem(buffer).map_or(0, Mem::bytes);
+        self.threads.slots.insert(inst.results[0], Source { buffer, item });
+        Ok(vec![self.value(buffer)[0] + slot * bytes])
+    }
+
+    fn item(&self, item: Value) -> i128 {
+        Constant { dtype: DType::I32, bits: self.value(item)[0] }.as_int().unwrap_or(0)
+    }
+
+    fn slot_of(&self, buffer: Value, item: i128) -> Result<u32, String> {
+        let slots = i128::from(self.func.slots(buffer));
+        u32::try_from(item % slots).map_err(|_| format!("item {item} of {buffer}: items are counted from 0"))
+    }
+
+    /// The slot of an item that has landed and is not released.
+    fn landed(&mut self, buffer: Value, item: i128, done: &str) -> Result<&mut Slot, String> {
+        let slot = self.slot_of(buffer, item)?;
+        let found = self.threads.rings.slots.get_mut(&(buffer, slot)).filter(|slot| slot.item == item);
+        let found = found.ok_or_else(|| format!("item {item} of {buffer} is {done}, but is not in its slot"))?;
+        match found.state {
+            State::InFlight => Err(format!("item {item} of {buffer} is {done}, but was not waited for")),
+            State::Released => Err(format!("item {item} of {buffer} is {done} after its release")),
+            State::Landed => Ok(found),
+        }
+    }
+
+    fn fill(&mut self, inst: &InstData, buffer: Value, item: i128, from: Location, when: Value) -> Result<(), String> {
+        let func = self.func;
+        let (ring, number) = func.ring_of(buffer).ok_or_else(|| format!("{buffer} belongs to no ring"))?;
+        if self.value(when)[0] != 0 {
+            self.global(inst)?;
+            let copy = self.copy(buffer, item, from)?;
+            self.threads.issue(&copy)?;
+            self.threads.rings.open.push(copy);
+        }
+        if number + 1 == func.rings[ring].buffers.len() {
+            let Rings { open, flight, items, .. } = &mut self.threads.rings;
+            flight.push_back(std::mem::take(open));
+            *items += 1;
+        }
+        Ok(())
+    }
+
+    fn copy(&mut self, buffer: Value, item: i128, from: Location) -> Result<Copy, String> {
+        let func = self.func;
+        let slot = self.slot_of(buffer, item)?;
+        if let Some(slot) = self.threads.rings.slots.get(&(buffer, slot)).filter(|slot| slot.state != State::Released) {
+            let before = slot.item;
+            return Err(format!("item {item} of {buffer} is filled, but item {before} in its slot is not released"));
+        }
+        let (mem, layout) = func.mem_id(buffer).zip(self.fill_layout(buffer)).ok_or("a ring without layouts")?;
+        let positions = self.threads.positions.of(func, Tile { layout: Some(layout), mem: Some(mem), by: By::One });
+        let Reached { addresses, mask } = self.reach(from)?;
+        let width = func.mems[mem].bits() / 8;
+        let mut values = vec![0; addresses.len()];
+        let loaded = self.memory.load(width, &addresses, mask.as_deref(), &mut values);
+        loaded.map_err(|fault| super::access_error("copy", width, &fault))?;
+        let start = self.value(buffer)[0] + u64::from(slot) * func.mems[mem].bytes();
+        let write = |position: &Position| {
+            let first = start + u64::from(position.offset) * u64::from(width);
+            (position.thread, first..first + u64::from(width), values[position.element as usize])
+        };
+        let writes = positions.iter().map(write).collect();
+        Ok(Copy { source: Source { buffer, item }, slot, writes })
+    }
+
+    fn fill_layout(&self, buffer: Value) -> Option<LayoutId> {
+        let (ring, number) = self.func.ring_of(buffer)?;
+        Some(self.func.rings[ring].buffers[number].layout)
+    }
+
+    fn wait(&mut self, ring: RingId, item: i128) -> Result<(), String> {
+        let ring = &self.func.rings[ring];
+        while self.threads.rings.flight.len() as u32 >= ring.lead.max(1) {
+            self.threads.land()?;
+        }
+        for of in &ring.buffers {
+            let slot = self.slot_of(of.buffer, item)?;
+            let found = self.threads.rings.slots.get(&(of.buffer, slot)).filter(|slot| slot.item == item);
+            let found =
+                found.ok_or_else(|| format!("item {item} of {} is waited for, but was not filled", of.buffer))?;
+            if found.state == State::InFlight {
+                let (lead, of) = (ring.lead, of.buffer);
+                return Err(format!("item {item} of {of} is still in flight after a wait that leaves {}", lead - 1));
+            }
+        }
+        Ok(())
+    }
+
+    /// Nothing may be in flight at the end of a program.
+    pub(super) fn finish(&self) -> Result<(), ProgramFault> {
+        let copy = self.threads.rings.flight.iter().chain([&self.threads.rings.open]).flatten().next();
+        let Some(Copy { source: Source { buffer, item }, .. }) = copy else { return Ok(()) };
+        let message = format!("item {item} of {buffer} is in flight at the end of the program");
+        Err(ProgramFault::new(self.func, Span::NONE, self.program.id, message))
+    }
+}
+
+impl Threads {
+    /// Begins a copy: it may be done at any time from now on.
+    fn issue(&mut self, copy: &Copy) -> Result<(), String> {
+        let Threads { clocks, shared, rings, .. } = self;
+        let Source { buffer, item } = copy.source;
+        for (thread, bytes, _) in &copy.writes {
+            let checked = check(clocks, shared, *thread, bytes.clone(), AccessKind::Write);
+            checked.map_err(|why| format!("item {item} of {buffer} in shared memory: {why}"))?;
+        }
+        for (thread, bytes, _) in &copy.writes {
+            shared.remember(bytes.clone(), &clocks.copying(*thread, rings.items + 1), AccessKind::Write);
+        }
+        rings.slots.insert((buffer, copy.slot), Slot { item, state: State::InFlight });
+        Ok(())
+    }
+
+    /// The copies of the oldest item in flight are done: what they wrote, their threads have written now.
+    fn land(&mut self) -> Result<(), String> {
+        for Copy { source, slot, writes } in self.rings.flight.pop_front().unwrap_or_default() {
+            for (thread, bytes, value) in writes {
+                self.shared.land(bytes.clone(), &self.clocks.now(thread));
+                self.write(bytes, value, source)?;
+            }
+            if let Some(slot) = self.rings.slots.get_mut(&(source.buffer, slot)) {
+                slot.state = State::Landed;
+            }
+        }
+        Ok(())
+    }
+}

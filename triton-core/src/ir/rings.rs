@@ -1,0 +1,65 @@
+//! Rings: buffers in shared memory of several slots each, which are filled ahead of what reads them.
+//!
+//! Everything counts *items*: item `i` is what a turn of a loop reads, and is in slot `i mod slots` of every buffer. How many copies are
+//! in flight, and what waits for which, is for code to say: `ring.fill`, `ring.wait` and `ring.release` name the item alone.
+
+use super::{Function, LayoutId, Value};
+use crate::layout::Mem;
+use crate::ops::Op;
+use crate::types::RingId;
+
+/// A ring.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ring {
+    /// Slots of each buffer.
+    pub slots: u32,
+    /// How many items are filled when the first one is waited for, and from then on before each wait.
+    pub lead: u32,
+    /// The buffers, in the order in which they are filled.
+    pub buffers: Vec<RingBuffer>,
+}
+
+/// A buffer of a ring.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RingBuffer {
+    /// The buffer: of a slot, the type and the layout of memory are those of the buffer.
+    pub buffer: Value,
+    /// Which threads copy which elements.
+    pub layout: LayoutId,
+}
+
+/// An item: a value, or 0, and a compile-time constant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Item {
+    /// The value.
+    pub base: Option<Value>,
+    /// Items after it.
+    pub offset: i128,
+}
+
+impl Function {
+    /// The ring that a buffer belongs to, and its number there.
+    pub fn ring_of(&self, buffer: Value) -> Option<(RingId, usize)> {
+        let position = |ring: &Ring| ring.buffers.iter().position(|of| of.buffer == buffer);
+        self.rings.keys().find_map(|id| position(&self.rings[id]).map(|at| (id, at)))
+    }
+
+    /// Slots of a buffer: 1 if it belongs to no ring.
+    pub fn slots(&self, buffer: Value) -> u32 {
+        self.ring_of(buffer).map_or(1, |(ring, _)| self.rings[ring].slots)
+    }
+
+    /// Bytes of a buffer with all of its slots.
+    pub fn buffer_bytes(&self, buffer: Value) -> u64 {
+        self.mem(buffer).map_or(0, Mem::bytes) * u64::from(self.slots(buffer))
+    }
+
+    /// Which threads make an instruction's access to global memory, unless it is to scalars.
+    pub fn access_layout(&self, data: &super::InstData) -> Option<LayoutId> {
+        if let Op::RingFill { buffer, .. } = data.op {
+            let (ring, at) = self.ring_of(buffer)?;
+            return Some(self.rings[ring].buffers[at].layout);
+        }
+        data.accessed_tile().and_then(|tile| self.layout_id(tile))
+    }
+}

@@ -1,0 +1,82 @@
+//! The rules of rings: what the text says of them, whatever the order in which the program does it, which the interpreter knows.
+
+use crate::ir::{Block, Function, InstData, Place, Ring, RingId};
+use crate::layout::access;
+use crate::ops::{Effect, Location, Op};
+
+/// Every ring has room for what is in flight beside what is read, and buffers that are filled by whole elements.
+pub(super) fn check_ring(func: &Function, id: RingId) -> Result<(), String> {
+    let Ring { slots, lead, ref buffers } = func.rings[id];
+    if buffers.is_empty() || lead == 0 || slots < lead {
+        return Err(format!("{id} has {slots} slots of {} buffers, of which {lead} are in flight", buffers.len()));
+    }
+    for of in buffers {
+        let defined = |inst: &&crate::ir::Inst| func.insts[**inst].results.first() == Some(&of.buffer);
+        let inst = func.walk().iter().find(defined).map(|&inst| func.insts[inst].op);
+        let Some((Op::SharedAlloc { .. }, mem)) = inst.zip(func.mem(of.buffer)) else {
+            return Err(format!("{}, a buffer of {id}, is not allocated", of.buffer));
+        };
+        let layout = &func.layouts[of.layout];
+        if layout.warp.len() as u32 != func.num_warps.trailing_zeros() || access::copies(layout, mem, 1).is_none() {
+            return Err(format!("threads cannot fill {}, a buffer of {id}, in the layout {layout}", of.buffer));
+        }
+        if func.rings.keys().filter_map(|ring| func.rings[ring].buffers.iter().find(|b| b.buffer == of.buffer)).count()
+            > 1
+        {
+            return Err(format!("{} is a buffer of two rings", of.buffer));
+        }
+    }
+    Ok(())
+}
+
+/// An operation on a ring names one, and its operands are what the ring has.
+pub(super) fn check(func: &Function, data: &InstData) -> Result<(), String> {
+    let known = |ring: RingId| func.rings.get(ring).map(|_| ()).ok_or_else(|| format!("there is no ring {ring}"));
+    if let Op::RingWait { ring, .. } | Op::RingRelease { ring, .. } = data.op {
+        known(ring)?;
+    }
+    if let Op::RingFill { buffer, from, .. } = data.op {
+        func.ring_of(buffer).ok_or_else(|| format!("{buffer} belongs to no ring"))?;
+        if let Location::Pointers { .. } = from {
+            return Err("a ring is filled from views alone".into());
+        }
+    }
+    if let Op::RingSlot { buffer, .. } = data.op {
+        func.ring_of(buffer).ok_or_else(|| format!("{buffer} belongs to no ring"))?;
+        if func.mem_id(buffer).map(Place::Shared) != data.results.first().and_then(|&slot| func.place_of[slot]) {
+            return Err(format!("a slot of {buffer} in another layout of memory"));
+        }
+    }
+    Ok(())
+}
+
+/// The buffers of a ring are filled in order, for one item under one condition; the last one's fill ends the item.
+pub(super) fn check_fills(func: &Function, block: Block) -> Result<(), String> {
+    let mut open = None;
+    for (_, data) in func.block(block) {
+        let next = if let Op::RingFill { buffer, item, when, .. } = data.op {
+            func.ring_of(buffer).map(|ring| (ring, item, when))
+        } else if data.op.effect() == Effect::Pure || matches!(data.op, Op::Sync { .. }) {
+            continue;
+        } else {
+            None
+        };
+        match (open, next) {
+            (None, None) => {}
+            (None, Some(((_, 0), ..))) => open = next,
+            (Some(((ring, at), item, when)), Some(((next, number), i, w)))
+                if (ring, at + 1, item, when) == (next, number, i, w) =>
+            {
+                open = Some(((ring, number), item, when));
+            }
+            (Some(((ring, _), ..)), _) | (None, Some(((ring, _), ..))) => {
+                return Err(format!("an item of {ring} whose buffers are not filled one after the other"));
+            }
+        }
+        open = open.filter(|&((ring, at), ..)| at + 1 < func.rings[ring].buffers.len());
+    }
+    match open {
+        Some(((ring, _), ..)) => Err(format!("an item of {ring} that is not filled to its last buffer")),
+        None => Ok(()),
+    }
+}

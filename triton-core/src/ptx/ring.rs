@@ -1,0 +1,91 @@
+//! Lowering of rings that `cp.async` fills.
+//!
+//! A fill is a copy for each vector of a thread, under the fill's condition, with as many bytes as are in bounds and 0 for the rest; and
+//! with the last buffer of the ring a commit, under no condition: so that a wait for an item is one for all groups but the newest `lead − 1`. A
+//! release is nothing: the barrier that publishes a later item also ends the reads of this one.
+
+use super::lower::Lower;
+use super::view::Tile;
+use super::{Op, Opcode, Reg, Ty};
+use crate::ir::{RingId, Value};
+use crate::layout::{Mem, access};
+use crate::ops::Location;
+
+/// Bytes that `cp.async` copies at least.
+const LEAST: u32 = 4;
+
+impl Lower<'_> {
+    /// Issues the copies of a thread to a slot.
+    pub fn ring_fill(&mut self, buffer: Value, item: Value, from: Location, when: Value) -> Result<(), String> {
+        let func = self.func;
+        let (ring, number) = func.ring_of(buffer).ok_or("a fill of no ring")?;
+        let (ring, mem) = (&func.rings[ring], func.mem(buffer).ok_or("a ring without a layout of memory")?);
+        let layout = ring.buffers[number].layout;
+        let copies =
+            |width: usize| access::copies(&func.layouts[layout], mem, width as u32).ok_or("a ring of other elements");
+        let widest = Tile::new(self, from, layout, usize::MAX, None)?.width;
+        let width = copies(widest)?.elements as usize;
+        let copies = copies(width)?;
+        let bytes = mem.bits() / 8;
+        if width as u32 * bytes < LEAST {
+            return Err("copies of less than 4 bytes".into());
+        }
+        let slot = self.slot(buffer, item)?;
+        let addresses = self.addresses_from(buffer, Some(slot), &copies, bytes);
+        let (lanes, warps) = func.layouts[layout].replicated();
+        let issued: Vec<Reg> = self.one_of(lanes | warps << 5).into_iter().chain([self.regs(when)[0]]).collect();
+        let issued = self.conjunction(&issued);
+        let mut tile = Tile::new(self, from, layout, width, None)?;
+        for (run, dst) in tile.runs().zip(addresses) {
+            let (src, in_bounds) = (tile.address(self, run), tile.bytes_in_bounds(self, run));
+            self.emit_if(Some(issued), Op::CpAsync { bytes: width as u32 * bytes, dst, src, in_bounds });
+        }
+        if number + 1 == ring.buffers.len() {
+            self.emit(Op::CpAsyncCommit);
+        }
+        Ok(())
+    }
+
+    /// Waits for this thread's copies of an item.
+    pub fn ring_wait(&mut self, ring: RingId) {
+        self.emit(Op::CpAsyncWait { groups: self.func.rings[ring].lead - 1 });
+    }
+
+    /// Makes a slot what its buffer is.
+    pub fn ring_slot(&mut self, buffer: Value, item: Value, result: Value) -> Result<(), String> {
+        let slot = self.slot(buffer, item)?;
+        let at = self.buffers.get(&buffer).copied().ok_or("a slot of no buffer")?;
+        self.buffers.insert(result, at);
+        self.slots.insert(result, slot);
+        Ok(())
+    }
+
+    /// The bytes before an item's slot in its buffer.
+    fn slot(&mut self, buffer: Value, item: Value) -> Result<Reg, String> {
+        let slots = self.func.slots(buffer);
+        let bytes = self.func.mem(buffer).map(Mem::bytes).ok_or("a ring without a layout of memory")?;
+        let number = match self.slot_numbers.get(&(item, slots)) {
+            Some(&number) => number,
+            None => {
+                let number = self.slot_number(self.regs(item)[0], slots);
+                self.slot_numbers.insert((item, slots), number);
+                number
+            }
+        };
+        Ok(self.arith(Opcode::MulLo, Ty::S32, &[number.into(), (bytes as i64).into()]))
+    }
+
+    /// An item's number, modulo the number of slots. Assemblers divide by a constant as by anything else, so that it is done here: for
+    /// numbers below 2³¹ a multiplication is exact (Granlund and Montgomery, "Division by Invariant Integers using Multiplication", PLDI
+    /// 1994).
+    fn slot_number(&mut self, item: Reg, slots: u32) -> Reg {
+        if slots.is_power_of_two() {
+            return self.arith(Opcode::And, Ty::B32, &[item.into(), i64::from(slots - 1).into()]);
+        }
+        let shift = slots.ilog2();
+        let inverse = (1u64 << (32 + shift)).div_ceil(u64::from(slots));
+        let product = self.arith(Opcode::MulHi, Ty::U32, &[item.into(), i64::from(inverse as u32).into()]);
+        let quotient = self.arith(Opcode::Shr, Ty::U32, &[product.into(), i64::from(shift).into()]);
+        self.arith(Opcode::MadLo, Ty::S32, &[quotient.into(), (-i64::from(slots)).into(), item.into()])
+    }
+}
