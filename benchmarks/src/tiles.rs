@@ -75,7 +75,9 @@ pub fn transpose<T: Num, const I: i32, const J: i32>(x: Tensor<T, 2>, out: Tenso
 }
 
 /// out = a · b, sums in `f32`.
-#[triton::kernel(T = [f16, bf16], configs = [(BM = 128, BN = 128, BK = 32, num_warps = 8), (BM = 64, BN = 64, BK = 32)])]
+#[triton::kernel(T = [f16, bf16], configs = [
+    (BM = 128, BN = 128, BK = 32, num_stages = 3), (BM = 64, BN = 64, BK = 64, num_stages = 4), (BM = 64, BN = 64, BK = 32),
+])]
 pub fn matmul<T: Float, const BM: i32, const BN: i32, const BK: i32>(
     a: Tensor<T, 2>,
     b: Tensor<T, 2>,
@@ -97,7 +99,7 @@ pub fn matmul<T: Float, const BM: i32, const BN: i32, const BK: i32>(
 
 /// The same in `f32`: products are as exact as the type.
 #[triton::kernel(configs = [
-    (BM = 32, BN = 64, BK = 8), (BM = 64, BN = 64, BK = 32), (BM = 128, BN = 128, BK = 16, num_warps = 8),
+    (BM = 32, BN = 64, BK = 8), (BM = 64, BN = 64, BK = 32), (BM = 128, BN = 128, BK = 32, num_warps = 8),
 ])]
 pub fn matmul_f32<const BM: i32, const BN: i32, const BK: i32>(
     a: Tensor<f32, 2>,
@@ -154,8 +156,13 @@ impl Tiled for f32 {
                 transpose::<f32, 64, 64>(x.view([columns, rows])?, out).launch(stream, rectangles(case, 64))?
             }
             Op::Matmul => {
-                let grid = (rows.div_ceil(64), columns.div_ceil(64));
-                matmul_f32::<64, 64, 32>(x.view([rows, k])?, y.view([k, columns])?, out).launch(stream, grid)?;
+                let (x, y) = (x.view([rows, k])?, y.view([k, columns])?);
+                let squares = |side: usize| (rows.div_ceil(side), columns.div_ceil(side));
+                if is_large(case) {
+                    matmul_f32::<128, 128, 32>(x, y, out).launch(stream, squares(128))?;
+                } else {
+                    matmul_f32::<64, 64, 32>(x, y, out).launch(stream, squares(64))?;
+                }
             }
             Op::Copy | Op::Add | Op::LayerNorm | Op::Cumsum => return Err(no_kernel(case)),
         }
@@ -183,8 +190,13 @@ impl Tiled for bf16 {
                 transpose::<bf16, 128, 128>(x.view([columns, rows])?, out).launch(stream, rectangles(case, 128))?
             }
             Op::Matmul => {
-                let grid = (rows.div_ceil(128), columns.div_ceil(128));
-                matmul::<bf16, 128, 128, 32>(x.view([rows, k])?, y.view([k, columns])?, out).launch(stream, grid)?;
+                let (x, y) = (x.view([rows, k])?, y.view([k, columns])?);
+                let squares = |side: usize| (rows.div_ceil(side), columns.div_ceil(side));
+                if is_large(case) {
+                    matmul::<bf16, 128, 128, 32>(x, y, out).launch(stream, squares(128))?;
+                } else {
+                    matmul::<bf16, 64, 64, 64>(x, y, out).launch(stream, squares(64))?;
+                }
             }
             Op::Copy | Op::Add | Op::Softmax | Op::Cumsum => return Err(no_kernel(case)),
         }
@@ -200,6 +212,12 @@ impl Tiled for f16 {
 
 fn no_kernel(case: &Case) -> Box<dyn std::error::Error> {
     format!("`{}`: there is no kernel for {:?} of {}", case.name, case.op, case.dtype.name()).into()
+}
+
+/// Whether a product has a tile of 128 by 128 for every multiprocessor.
+fn is_large(case: &Case) -> bool {
+    let [rows, columns, _] = case.shape;
+    rows.div_ceil(128) * columns.div_ceil(128) > 128
 }
 
 /// The grid of [`transpose`] by squares: neighbouring programs write one row of them.
@@ -222,8 +240,10 @@ pub fn note(case: &Case) -> String {
         },
         (Op::Transpose, DType::F32) => "64x64",
         (Op::Transpose, DType::F16 | DType::Bf16) => "128x128",
+        (Op::Matmul, DType::F32) if is_large(case) => "128x128x32",
         (Op::Matmul, DType::F32) => "64x64x32",
-        (Op::Matmul, DType::F16 | DType::Bf16) => "128x128x32",
+        (Op::Matmul, DType::F16 | DType::Bf16) if is_large(case) => "128x128x32",
+        (Op::Matmul, DType::F16 | DType::Bf16) => "64x64x64",
         (Op::Copy | Op::Add, _) => "",
     };
     tile.into()

@@ -450,6 +450,8 @@ pub enum GenericArg {
 pub struct Options {
     /// Warps (of 32 threads) that run one program: 1, 2, 4, 8, 16 or 32.
     pub num_warps: u32,
+    /// The most tiles of an operand that a loop around a product loads at a time: 1 loads nothing ahead.
+    pub num_stages: u32,
     /// Whether `assert!` is checked at run time.
     pub assertions: bool,
     /// Whether sums of floats are added in one order, the same on every device and for every number of warps.
@@ -458,6 +460,6 @@ pub struct Options {
 
 impl Default for Options {
     fn default() -> Self {
-        Options { num_warps: 4, assertions: true, deterministic: false }
+        Options { num_warps: 4, num_stages: 3, assertions: true, deterministic: false }
     }
 }

@@ -1,10 +1,9 @@
 //! Options and signatures. Each marked line is one mistake.
 use triton::prelude::*;
 
-#[triton::kernel(num_stages = 3)]
-//~ `num_stages`: `#[triton::kernel]` has no option `num_stages` [T0007]
-//~   note: the options are `configs`, `num_warps`, `assertions`, `deterministic`, `warnings`, `crate`, and `NAME = [..]` for each generic parameter
-//~   help: did you mean `num_warps`?
+#[triton::kernel(num_stages = 9)]
+//~ `9`: `num_stages` is a number from 1 to 8, not `9` [T0008]
+//~   help: write `num_stages = 3`, or leave it out; 1 loads nothing ahead
 fn stages(x: PtrMut<f32>) {}
 
 #[triton::kernel(num_warps = 3)]
@@ -14,19 +13,19 @@ fn warps(x: PtrMut<f32>) {}
 
 #[triton::kernel(num_warp = 4)]
 //~ `num_warp`: `#[triton::kernel]` has no option `num_warp` [T0007]
-//~   note: the options are `configs`, `num_warps`, `assertions`, `deterministic`, `warnings`, `crate`, and `NAME = [..]` for each generic parameter
+//~   note: the options are `configs`, `num_warps`, `num_stages`, `assertions`, `deterministic`, `warnings`, `crate`, and `NAME = [..]` for each generic parameter
 //~   help: did you mean `num_warps`?
 fn warp(x: PtrMut<f32>) {}
 
 #[triton::kernel(BLOCK = 64)]
 //~ `BLOCK`: `#[triton::kernel]` has no option `BLOCK` [T0007]
-//~   note: the options are `configs`, `num_warps`, `assertions`, `deterministic`, `warnings`, `crate`, and `NAME = [..]` for each generic parameter
+//~   note: the options are `configs`, `num_warps`, `num_stages`, `assertions`, `deterministic`, `warnings`, `crate`, and `NAME = [..]` for each generic parameter
 //~   help: if `BLOCK` is a generic parameter, write its values in brackets
 fn block<const BLOCK: i32>(x: PtrMut<f32>) {}
 
 #[triton::kernel(T = f32)]
 //~ `T`: `#[triton::kernel]` has no option `T` [T0007]
-//~   note: the options are `configs`, `num_warps`, `assertions`, `deterministic`, `warnings`, `crate`, and `NAME = [..]` for each generic parameter
+//~   note: the options are `configs`, `num_warps`, `num_stages`, `assertions`, `deterministic`, `warnings`, `crate`, and `NAME = [..]` for each generic parameter
 //~   help: if `T` is a generic parameter, write its values in brackets
 fn ty<T: Num>(x: PtrMut<T>) {}
 

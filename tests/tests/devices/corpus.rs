@@ -55,6 +55,8 @@ cases! {
     swap,
     log,
     trig,
+    ring_product,
+    ring_short,
     rounding,
     rsqrt,
     atomic_counters,

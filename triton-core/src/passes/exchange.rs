@@ -19,7 +19,7 @@ use crate::analysis::liveness::{self, LiveInterval};
 use crate::entity::SideTable;
 use crate::ir::{Block, Function, Inst, InstData, Stage, Value};
 use crate::layout::convert::{self, PlanKind};
-use crate::layout::{Layout, Mem, cost};
+use crate::layout::{Layout, Mem, access, cost};
 use crate::ops::{DotKind, LayoutRule, Op};
 use crate::span::Span;
 use crate::types::{Shape, Type};
@@ -109,6 +109,11 @@ fn through_memory(func: &mut Function, inst: Inst, context: &Context) -> Result<
     let plan = plan.ok_or_else(|| format!("{result} is not of the elements of {x}: {from} to {to}"))?;
     // Both operands of a product fit a block.
     let stays = |mem: &Mem| mem.parts() == 0 && mem.bytes() <= cost::SCRATCH_BYTES;
+    let operand = || access::operand(from, to, func.ty(x).shape, func.ty(x).elem.bits()).filter(stays);
+    let moves = matches!(plan.kind, PlanKind::Shared(_) | PlanKind::Shuffle(_));
+    if let Some(mem) = Some(moves && context.stays[result]).filter(|&is| is).and_then(|_| operand()) {
+        return Ok(Some(Waiting { inst, x, mem, stays: true }));
+    }
     let mem = match &plan.kind {
         PlanKind::Shared(shared) => Some(shared.mem.clone()),
         // What a product reads from memory needs no shuffles.

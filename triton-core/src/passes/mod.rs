@@ -14,6 +14,7 @@ pub mod fold;
 pub mod licm;
 pub mod pbqp;
 pub mod place;
+pub mod schedule;
 pub mod sink;
 pub mod specialise;
 pub mod split;
@@ -85,9 +86,10 @@ pub const LAY_OUT: &[Pass] = passes! {
     split: "splits reductions between warps", |func, _| split::split(func);
 };
 
-/// Stage 1 → 2: exchanges through shared memory, barriers, and where the memory is.
+/// Stage 1 → 2: exchanges through shared memory, loads ahead of their use, barriers, and where the memory is.
 pub const SYNCHRONIZE: &[Pass] = passes! {
     exchange: "lowers exchanges between threads to shared memory", exchange::exchange;
+    schedule: "fills rings ahead of products", schedule::schedule;
     sync: "writes barriers", sync::sync;
     allocate: "allocates shared memory", |func, _| allocate::allocate(func);
 };

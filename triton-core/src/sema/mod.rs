@@ -51,7 +51,10 @@ use value::{Known, Val};
 /// Everything that is wrong, in the order of the source.
 pub fn check(kernel: &Kernel, instance: &Instance) -> Result<(Function, Vec<Option<DType>>), Failure> {
     let mut checker = Checker {
-        func: Function::new(&kernel.name.name, instance.options.num_warps),
+        func: Function {
+            num_stages: instance.options.num_stages,
+            ..Function::new(&kernel.name.name, instance.options.num_warps)
+        },
         types: HashMap::new(),
         scopes: vec![HashMap::new()],
         failure: Failure::default(),

@@ -1,7 +1,7 @@
 //! From lists and configurations to the instances that are compiled.
 
 use crate::context::{Context, spell};
-use crate::read::options::{Config, Options};
+use crate::read::options::{Config, OF_CONFIGS, Options};
 use crate::read::signature::Signature;
 use crate::read::suggest::{nearest, quoted};
 use proc_macro2::{Ident, Span};
@@ -129,7 +129,7 @@ fn read_config<'a>(
     let mut complete = true;
     for (name, _) in config.values.iter().filter(|(name, _)| !names.iter().any(|n| name == n)) {
         complete = false;
-        let known: Vec<&str> = names.iter().copied().chain(["num_warps"]).collect();
+        let known: Vec<&str> = names.iter().copied().chain(OF_CONFIGS).collect();
         let message = format!("`{name}` is neither a generic parameter nor an option of a configuration");
         let problem = cx.diagnostic(Code::T0007, name, message).note(format!("known are {}", quoted(known.clone())));
         cx.report(match nearest(&name.to_string(), known) {
@@ -259,15 +259,16 @@ fn combine(
     let mut repeated: Vec<usize> = Vec::new();
     let default = ast::Options::default();
     for row in &rows {
-        let configs = configs.iter().map(|(config, values)| (config.num_warps, values.as_slice()));
-        let configs: Vec<(Option<u32>, &[_])> =
-            if options.configs.is_some() { configs.collect() } else { vec![(None, &[])] };
-        for (number, (num_warps, given)) in configs.into_iter().enumerate() {
+        let configs = configs.iter().map(|(config, values)| ([config.num_warps, config.num_stages], values.as_slice()));
+        let configs: Vec<([Option<u32>; 2], &[_])> =
+            if options.configs.is_some() { configs.collect() } else { vec![([None; 2], &[])] };
+        for (number, ([num_warps, num_stages], given)) in configs.into_iter().enumerate() {
             let pairs =
                 row.iter().enumerate().filter_map(|(i, listed)| listed.or_else(|| given.get(i).copied().flatten()));
             let (args, spans): (Vec<_>, Vec<_>) = pairs.unzip();
             let config = ast::Options {
                 num_warps: num_warps.or(options.num_warps).unwrap_or(default.num_warps),
+                num_stages: num_stages.or(options.num_stages).unwrap_or(default.num_stages),
                 assertions: options.assertions.unwrap_or(default.assertions),
                 deterministic: options.deterministic.unwrap_or(default.deterministic),
             };

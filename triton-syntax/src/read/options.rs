@@ -12,7 +12,10 @@ use syn::{Expr, Token};
 use triton_core::diag::Code;
 
 /// Options that stand for one value.
-const NAMES: [&str; 6] = ["configs", "num_warps", "assertions", "deterministic", "warnings", "crate"];
+const NAMES: [&str; 7] = ["configs", "num_warps", "num_stages", "assertions", "deterministic", "warnings", "crate"];
+
+/// Options of a configuration, beside values of generic parameters.
+pub(crate) const OF_CONFIGS: [&str; 2] = ["num_warps", "num_stages"];
 
 /// The options of one kernel.
 #[derive(Default)]
@@ -23,6 +26,8 @@ pub(crate) struct Options {
     pub(crate) configs: Option<Vec<Config>>,
     /// `num_warps = 8`.
     pub(crate) num_warps: Option<u32>,
+    /// `num_stages = 4`.
+    pub(crate) num_stages: Option<u32>,
     /// `assertions = false`.
     pub(crate) assertions: Option<bool>,
     /// `deterministic = true`.
@@ -43,6 +48,8 @@ pub(crate) struct Config {
     pub(crate) values: Vec<(Ident, Expr)>,
     /// Its own `num_warps`.
     pub(crate) num_warps: Option<u32>,
+    /// Its own `num_stages`.
+    pub(crate) num_stages: Option<u32>,
 }
 
 /// Reads the options; what is wrong is reported and left out.
@@ -68,6 +75,8 @@ pub(crate) fn read(cx: &mut Context, args: TokenStream) -> Options {
         seen.push(name.clone());
         if name == "num_warps" {
             options.num_warps = num_warps(cx, &value);
+        } else if name == "num_stages" {
+            options.num_stages = num_stages(cx, &value);
         } else if name == "assertions" {
             options.assertions = flag(cx, &name, &value);
         } else if name == "deterministic" {
@@ -115,13 +124,23 @@ fn entry(input: ParseStream<'_>) -> syn::Result<(Ident, Expr)> {
     Ok((name, input.parse()?))
 }
 
+fn number(value: &Expr) -> Option<u32> {
+    let Expr::Lit(syn::ExprLit { lit: syn::Lit::Int(number), .. }) = value else { return None };
+    number.base10_parse::<u32>().ok()
+}
+
+fn num_stages(cx: &mut Context, value: &Expr) -> Option<u32> {
+    if let Some(number @ 1..=8) = number(value) {
+        return Some(number);
+    }
+    let found = spell(value);
+    let problem = cx.diagnostic(Code::T0008, value, format!("`num_stages` is a number from 1 to 8, not `{found}`"));
+    cx.report(problem.help("write `num_stages = 3`, or leave it out; 1 loads nothing ahead"));
+    None
+}
+
 fn num_warps(cx: &mut Context, value: &Expr) -> Option<u32> {
-    let number = if let Expr::Lit(syn::ExprLit { lit: syn::Lit::Int(number), .. }) = value {
-        number.base10_parse::<u32>().ok()
-    } else {
-        None
-    };
-    if let Some(number @ (1 | 2 | 4 | 8 | 16 | 32)) = number {
+    if let Some(number @ (1 | 2 | 4 | 8 | 16 | 32)) = number(value) {
         return Some(number);
     }
     let found = spell(value);
@@ -175,7 +194,7 @@ fn config(cx: &mut Context, element: Expr, help: &str) -> Option<Config> {
         cx.report(problem);
         return None;
     };
-    let mut config = Config { tokens, values: Vec::new(), num_warps: None };
+    let mut config = Config { tokens, values: Vec::new(), num_warps: None, num_stages: None };
     let mut seen: Vec<Ident> = Vec::new();
     for entry in entries {
         let Some((name, value)) = assignment(&entry) else {
@@ -190,6 +209,8 @@ fn config(cx: &mut Context, element: Expr, help: &str) -> Option<Config> {
         seen.push(name.clone());
         if name == "num_warps" {
             config.num_warps = num_warps(cx, &value);
+        } else if name == "num_stages" {
+            config.num_stages = num_stages(cx, &value);
         } else {
             config.values.push((name, value));
         }

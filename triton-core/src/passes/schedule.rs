@@ -1,0 +1,308 @@
+//! Loop scheduling at stage 2: loads of a product's operands become fills of a ring, ahead of the products.
+//!
+//! *Before:* a loop loads tiles from views, stores them to shared memory, and multiplies them. *After:* the first items are filled before
+//! the loop; each turn waits for its item, fills the slot of a later one, and multiplies what it waited for. Loads are never peeled: a
+//! fill is issued only if the loop comes to its item.
+//!
+//! With `slots` slots, `slots − 1` items are in flight when a turn waits. Each turn has one barrier, between the wait and the fill: it
+//! publishes the item, and ends the reads of the one before, whose slot is filled next. This is software pipelining by `cp.async` as
+//! Triton does it, without a second barrier; the order is that of CUTLASS's multistage mainloop.
+//!
+//! A load is taken if nothing but a store to shared memory uses it, and nothing but products what was stored; if its indices follow from
+//! the loop's counter and from what the loop does not change; if out of bounds it yields 0; and if nothing writes the view. A ring has as
+//! many slots as `num_stages` and the memory of a block allow, and is not made for less than two.
+
+use super::{Env, allocate, sync};
+use crate::analysis::axis::{self, AxisInfo};
+use crate::entity::SideTable;
+use crate::ir::{Block, Function, Inst, LayoutId, Ring, RingBuffer, Value};
+use crate::layout::{access, cost};
+use crate::ops::kinds::{BinaryKind, CompareKind};
+use crate::ops::{AccessEffect, Effect, Location, Memory, Op, Scope};
+use crate::span::Span;
+use crate::types::{Constant, DType};
+use std::collections::HashMap;
+
+/// Bytes that a copy has at least.
+const LEAST: u64 = 4;
+
+/// See the [module's page](self).
+///
+/// # Errors
+/// None for a function that the verifier accepts.
+pub fn schedule(func: &mut Function, env: &Env) -> Result<(), String> {
+    if func.num_stages < 2 {
+        return Ok(());
+    }
+    let facts = axis::analyse(func, env.specialization);
+    let copies = |(block, inst): (Block, Inst)| (block, inst, copies(func, &facts, func.insts[inst].regions[0]));
+    let mut loops: Vec<(Block, Inst, Vec<Copy>)> = loops(func).into_iter().map(copies).collect();
+    loops.retain(|(.., copies)| !copies.is_empty());
+    if loops.is_empty() {
+        return Ok(());
+    }
+    for slots in (2..=func.num_stages).rev() {
+        let mut scheduled = func.clone();
+        for (block, inst, copies) in &loops {
+            let scheduler = Scheduler { func: &mut scheduled, span: Span::NONE, insts: Vec::new() };
+            scheduler.pipeline(*block, *inst, copies, slots)?;
+        }
+        if fits(&scheduled, env)? {
+            *func = scheduled;
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// Every `for`, and the block it is in.
+fn loops(func: &Function) -> Vec<(Block, Inst)> {
+    let of = |block: Block| func.blocks[block].insts.iter().map(move |&inst| (block, inst));
+    func.blocks.keys().flat_map(of).filter(|&(_, inst)| matches!(func.insts[inst].op, Op::For { .. })).collect()
+}
+
+/// Whether a block has the memory.
+fn fits(func: &Function, env: &Env) -> Result<bool, String> {
+    let total = |func: &Function, end: fn(Option<u32>, u64) -> u64| {
+        let ends = func.walk().into_iter().filter_map(|inst| {
+            let data = &func.insts[inst];
+            if let Op::SharedAlloc { at, .. } = data.op {
+                Some(end(at, func.buffer_bytes(data.results[0])))
+            } else {
+                None
+            }
+        });
+        ends.collect::<Vec<_>>()
+    };
+    if total(func, |_, bytes| bytes).into_iter().sum::<u64>() <= cost::SHARED_BYTES {
+        return Ok(true);
+    }
+    let mut allocated = func.clone();
+    sync::sync(&mut allocated, env)?;
+    allocate::allocate(&mut allocated)?;
+    let ends = total(&allocated, |at, bytes| u64::from(at.unwrap_or(0)) + bytes);
+    Ok(ends.into_iter().max().unwrap_or(0) <= env.target.shared_bytes().into())
+}
+
+/// A load whose tile goes to a buffer that products read.
+struct Copy {
+    load: Inst,
+    store: Inst,
+    alloc: Inst,
+    from: Location,
+    buffer: Value,
+    layout: LayoutId,
+}
+
+/// The loads of a loop's body that a ring can take.
+fn copies(func: &Function, facts: &SideTable<Value, AxisInfo>, region: Block) -> Vec<Copy> {
+    let (mut uses, mut written) = (SideTable::new(0u32), Vec::new());
+    for inst in func.walk() {
+        let data = &func.insts[inst];
+        data.for_each_operand(|v| uses[v] += 1);
+        if let Some(access) = data.op.access().filter(|access| access.effect != AccessEffect::Read)
+            && let Memory::Global(at) = access.memory
+        {
+            written.push(at.pointer());
+        }
+    }
+    let inside = func.defined_in(&[region]);
+    let mut definitions: SideTable<Value, Option<Inst>> = SideTable::new(None);
+    // How often a product of this block reads a buffer.
+    let mut multiplied: SideTable<Value, u32> = SideTable::new(0);
+    for (inst, data) in func.block(region) {
+        data.results.iter().for_each(|&v| definitions[v] = Some(inst));
+        func.shared_operands(&data.op).iter().for_each(|&(operand, _)| multiplied[operand] += 1);
+    }
+    let counter = func.blocks[region].params[0];
+    let copy = |store: Inst| {
+        let Op::SharedStore { buffer, part: 0, value } = func.insts[store].op else { return None };
+        let (load, alloc) = (definitions[value]?, definitions[buffer]?);
+        let Op::Load { from: from @ Location::View { base, at, .. }, other: None } = func.insts[load].op else {
+            return None;
+        };
+        let follows = at.as_slice().iter().all(|&v| cone(func, &inside, &definitions, counter, v).is_some());
+        let alone = uses[value] == 1 && multiplied[buffer] > 0 && multiplied[buffer] + 1 == uses[buffer];
+        let layout = func.layout_id(value)?;
+        let width = axis::vector_width(func, facts, from).min(func.layouts[layout].vector().into());
+        let mem = func.mem(buffer)?;
+        let copied = access::copies(&func.layouts[layout], mem, width as u32)?;
+        let bytes = u64::from(copied.elements) * u64::from(mem.bits() / 8);
+        (follows && alone && bytes >= LEAST && !written.contains(&base)).then_some(Copy {
+            load,
+            store,
+            alloc,
+            from,
+            buffer,
+            layout,
+        })
+    };
+    func.blocks[region].insts.iter().filter_map(|&inst| copy(inst)).collect()
+}
+
+/// The instructions of a loop's body that compute a scalar from its counter and from values outside, in order; `None` if it depends
+/// on anything else.
+fn cone(
+    func: &Function,
+    inside: &SideTable<Value, bool>,
+    definitions: &SideTable<Value, Option<Inst>>,
+    counter: Value,
+    value: Value,
+) -> Option<Vec<Inst>> {
+    if value == counter || !inside[value] {
+        return Some(Vec::new());
+    }
+    let inst = definitions[value]?;
+    let data = &func.insts[inst];
+    if data.op.effect() != Effect::Pure || !data.regions.is_empty() || func.layout_id(value).is_some() {
+        return None;
+    }
+    let (mut all, mut known) = (Vec::new(), true);
+    data.for_each_operand(|v| match cone(func, inside, definitions, counter, v) {
+        Some(before) => all.extend(before),
+        None => known = false,
+    });
+    all.push(inst);
+    known.then_some(all)
+}
+
+struct Scheduler<'a> {
+    func: &'a mut Function,
+    span: Span,
+    /// What is written so far.
+    insts: Vec<Inst>,
+}
+
+impl Scheduler<'_> {
+    /// Makes the copies of a loop in a block fills of a ring.
+    fn pipeline(mut self, block: Block, inst: Inst, copies: &[Copy], slots: u32) -> Result<(), String> {
+        let data = &self.func.insts[inst];
+        let (Op::For { start, end, step }, region) = (data.op, data.regions[0]) else { return Ok(()) };
+        self.span = self.func.insts[copies[0].load].span;
+        let lead = slots - 1;
+        let buffers = copies.iter().map(|copy| RingBuffer { buffer: copy.buffer, layout: copy.layout }).collect();
+        let ring = self.func.rings.push(Ring { slots, lead, buffers });
+        let body = self.func.blocks[region].insts.clone();
+
+        // Before the loop.
+        self.insts.extend(copies.iter().map(|copy| copy.alloc));
+        let counter = self.func.blocks[region].params[0];
+        let dtype = self.func.ty(counter).elem.num().ok_or("a loop that counts no numbers")?;
+        let least = Constant::int(dtype, if dtype == DType::I64 { i64::MIN.into() } else { i32::MIN.into() });
+        let least = self.op(Op::Const { value: least })?;
+        let (mut at, mut limit) = (start, end);
+        for item in 0..lead {
+            if item > 0 {
+                at = self.binary(BinaryKind::Add, at, step)?;
+                limit = self.limit(limit, step, least)?;
+            }
+            let item = self.op(Op::Const { value: Constant::int(DType::I32, item.into()) })?;
+            let when = self.op(Op::Compare { kind: CompareKind::Lt, a: start, b: limit })?;
+            self.fills(region, copies, item, at, when)?;
+        }
+        limit = self.limit(limit, step, least)?;
+        let mut ahead = step;
+        for _ in 1..lead {
+            ahead = self.binary(BinaryKind::Add, ahead, step)?;
+        }
+        let first = self.op(Op::Const { value: Constant::int(DType::I32, 0) })?;
+        let outside = std::mem::take(&mut self.insts);
+        let position =
+            self.func.blocks[block].insts.iter().position(|&i| i == inst).ok_or("a loop that is in no block")?;
+        self.func.blocks[block].insts.splice(position..position, outside);
+
+        // The loop counts items.
+        let item = self.func.types.push(self.func.types[first]);
+        self.func.blocks[region].params.push(item);
+        self.func.insts[inst].args.push(first);
+        let last = self.func.types.push(self.func.types[first]);
+        self.func.insts[inst].results.push(last);
+
+        // In the loop.
+        self.insert(Op::RingWait { ring, item })?;
+        // Here it serves the fill, too. A fill after the product would be issued later: that costs 8 % of a bf16 product on an H200.
+        self.insert(Op::Sync { scope: Scope::Block })?;
+        let distance = self.op(Op::Const { value: Constant::int(DType::I32, lead.into()) })?;
+        let later = self.binary(BinaryKind::Add, item, distance)?;
+        let when = self.op(Op::Compare { kind: CompareKind::Lt, a: counter, b: limit })?;
+        let then = self.binary(BinaryKind::Add, counter, ahead)?;
+        self.fills(region, copies, later, then, when)?;
+        let mut slots: HashMap<Value, Value> = HashMap::new();
+        for copy in copies {
+            let slot = self.op(Op::RingSlot { buffer: copy.buffer, item })?;
+            self.func.place_of[slot] = self.func.place_of[copy.buffer];
+            slots.insert(copy.buffer, slot);
+        }
+        let (end, rest) = body.split_last().ok_or("a loop without an end")?;
+        let taken = |inst: &Inst| copies.iter().any(|c| [c.load, c.store, c.alloc].contains(inst));
+        for &inst in rest.iter().filter(|inst| !taken(inst)) {
+            self.func.insts[inst].map_operands(|v| slots.get(&v).copied().unwrap_or(v));
+            self.insts.push(inst);
+        }
+        self.insert(Op::RingRelease { ring, item })?;
+        let one = self.op(Op::Const { value: Constant::int(DType::I32, 1) })?;
+        let next = self.binary(BinaryKind::Add, item, one)?;
+        self.func.insts[*end].args.push(next);
+        self.insts.push(*end);
+        self.func.blocks[region].insts = self.insts;
+        Ok(())
+    }
+
+    /// The fills of an item, at this number of the loop's counter.
+    fn fills(&mut self, region: Block, copies: &[Copy], item: Value, at: Value, when: Value) -> Result<(), String> {
+        let counter = self.func.blocks[region].params[0];
+        let inside = self.func.defined_in(&[region]);
+        let mut definitions: SideTable<Value, Option<Inst>> = SideTable::new(None);
+        for (inst, data) in self.func.block(region) {
+            data.results.iter().for_each(|&v| definitions[v] = Some(inst));
+        }
+        let mut renamed = HashMap::from([(counter, at)]);
+        let mut fills = Vec::new();
+        for copy in copies {
+            let Location::View { at: starts, .. } = copy.from else { return Err("a fill from pointers".into()) };
+            for &start in starts.as_slice() {
+                let needed =
+                    cone(self.func, &inside, &definitions, counter, start).ok_or("an index that is not known")?;
+                for inst in needed {
+                    let result = self.func.insts[inst].results[0];
+                    if !renamed.contains_key(&result) {
+                        let mut op = self.func.insts[inst].op;
+                        op.map_operands(|v| renamed.get(&v).copied().unwrap_or(v));
+                        let again = self.op(op)?;
+                        renamed.insert(result, again);
+                    }
+                }
+            }
+            let mut fill = Op::RingFill { buffer: copy.buffer, item, from: copy.from, when };
+            fill.map_operands(|v| renamed.get(&v).copied().unwrap_or(v));
+            fills.push((fill, self.func.insts[copy.load].span));
+        }
+        for (fill, span) in fills {
+            self.span = span;
+            self.insert(fill)?;
+        }
+        Ok(())
+    }
+
+    /// One step less than a limit; below every number where there is none.
+    fn limit(&mut self, limit: Value, step: Value, least: Value) -> Result<Value, String> {
+        let less = self.binary(BinaryKind::Sub, limit, step)?;
+        let cond = self.op(Op::Compare { kind: CompareKind::Lt, a: less, b: limit })?;
+        self.op(Op::Select { cond, a: less, b: least })
+    }
+
+    fn binary(&mut self, kind: BinaryKind, a: Value, b: Value) -> Result<Value, String> {
+        self.op(Op::Binary { kind, a, b })
+    }
+
+    fn op(&mut self, op: Op) -> Result<Value, String> {
+        let inst = self.insert(op)?;
+        self.func.insts[inst].results.first().copied().ok_or_else(|| format!("`{}` yields nothing", op.mnemonic()))
+    }
+
+    fn insert(&mut self, op: Op) -> Result<Inst, String> {
+        let inst = self.func.make(op, self.span)?;
+        self.insts.push(inst);
+        Ok(inst)
+    }
+}
