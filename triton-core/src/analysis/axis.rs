@@ -297,10 +297,12 @@ fn binary(kind: BinaryKind, signed: bool, a: AxisInfo, b: AxisInfo) -> AxisInfo 
             Some(_) | None => known,
         },
         BinaryKind::Rem => match b.constant {
-            Some(d) if d > 0 => {
+            Some(d) if d > 0 && !signed => {
                 let run = a.contiguity.min(a.divisibility).min(pow2_of(d));
                 AxisInfo { contiguity: run, divisibility: a.divisibility.min(pow2_of(d)), ..known }
             }
+            // Below zero -8 % 8 is 0, and its neighbour -7.
+            Some(d) if d > 0 => AxisInfo { divisibility: every(a).min(pow2_of(d)), ..known },
             Some(_) | None => known,
         },
         BinaryKind::Shr => known,
