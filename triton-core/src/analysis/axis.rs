@@ -187,6 +187,9 @@ fn transfer(func: &Function, op: &Op, ty: Type, facts: &SideTable<Value, AxisInf
             let last = order.dims().last().copied().unwrap_or(0) as usize;
             if last + 1 == order.rank() { facts[x] } else { facts[x].cut(1) }
         }
+        // Neighbours are of both operands, or were two apart.
+        Op::Join { a, b } => facts[a].cut(1).join(facts[b].cut(1)),
+        Op::Split { x, .. } => facts[x].cut(1),
         Op::Convert { x } => facts[x],
         Op::Cast { x, to } => match func.ty(x).elem.num() {
             // A wider integer is the same number, one of another sign the same modulo 2³²; a narrower one wraps.
