@@ -17,6 +17,7 @@ pages! {
     masks
     views
     types
+    shapes
     reductions
     products
     functions

@@ -1,4 +1,4 @@
-//! Random steps without control flow: elementwise operations, changes of shape, reductions, scans, products.
+//! Random steps without control flow: elementwise operations, changes of shape, pairs, reductions, scans, products.
 
 use super::program::{Gen, Tile, dims, elements, ty};
 use triton_core::types::{Class, DType};
@@ -6,13 +6,16 @@ use triton_core::types::{Class, DType};
 /// Buffers after which a program takes no further step: a test launches at most 40 parameters.
 const MOST_BUFFERS: usize = 24;
 
+/// Elements of a tile that is joined with another.
+const MOST_JOINED: u32 = 4096;
+
 impl Gen<'_> {
     /// One more operation, or a few that belong together.
     pub fn step(&mut self) {
         if self.buffers.len() + self.axes.len() > MOST_BUFFERS {
             return;
         }
-        match self.random.below(36) {
+        match self.random.below(38) {
             0..6 => self.elementwise(),
             6..8 => self.compare(),
             8..10 => self.convert(),
@@ -37,6 +40,8 @@ impl Gen<'_> {
             28 if self.depth < 2 => self.walk(),
             29..34 => self.view(),
             34 | 35 => self.scan(),
+            36 => self.join(),
+            37 => self.split(),
             _ => self.elementwise(),
         }
     }
@@ -156,6 +161,47 @@ impl Gen<'_> {
         let shape: Vec<u32> = order.iter().map(|&k| tile.shape[k as usize]).collect();
         let id = self.op(&format!("permute v{}, {}", tile.id, dims(&order)), tile.dtype, &shape);
         self.keep(id, tile.dtype, &shape, tile.bound);
+    }
+
+    /// Two tiles as one, whose pairs may become neighbours.
+    fn join(&mut self) {
+        let a = self.tile();
+        if a.shape.is_empty() || a.shape.len() == 5 || elements(&a.shape) > MOST_JOINED {
+            return self.elementwise();
+        }
+        let (b, mut shape) = (self.other(&a), a.shape.clone());
+        shape.push(2);
+        let bound = a.bound.zip(b.bound).map(|(a, b)| a.max(b));
+        let mut id = self.op(&format!("join v{}, v{}", a.id, b.id), a.dtype, &shape);
+        if self.random.once_in(2) {
+            shape.truncate(a.shape.len());
+            shape[a.shape.len() - 1] *= 2;
+            id = self.op(&format!("reshape v{id}, {}", dims(&shape)), a.dtype, &shape);
+        }
+        self.keep(id, a.dtype, &shape, bound);
+    }
+
+    /// The two halves of a tile: pairs of its last axis, neighbours, or the first half and the second.
+    fn split(&mut self) {
+        let tile = self.tile();
+        let (mut id, count) = (tile.id, elements(&tile.shape));
+        if count < 2 {
+            return self.elementwise();
+        }
+        let mut shape = vec![count / 2, 2];
+        if tile.shape.len() > 1 && tile.shape.ends_with(&[2]) && !self.random.once_in(4) {
+            shape.clone_from(&tile.shape);
+        } else if self.random.once_in(2) {
+            id = self.op(&format!("reshape v{id}, {}", dims(&shape)), tile.dtype, &shape);
+        } else {
+            id = self.op(&format!("reshape v{id}, [2,{}]", count / 2), tile.dtype, &[2, count / 2]);
+            id = self.op(&format!("permute v{id}, [1,0]"), tile.dtype, &shape);
+        }
+        shape.pop();
+        for index in 0..2 {
+            let half = self.op(&format!("split v{id}, {index}"), tile.dtype, &shape);
+            self.keep(half, tile.dtype, &shape, tile.bound);
+        }
     }
 
     fn reduce(&mut self) {

@@ -64,11 +64,19 @@ fn function(random: &mut Random) -> (Function, Vec<Value>) {
         [B::Add, B::Add, B::Add, B::Sub, B::Mul, B::Div, B::Rem, B::Shl, B::Shr, B::And, B::Or, B::Xor, B::Min, B::Max];
     for _ in 0..6 {
         let (a, b) = (random.pick(&pool), random.pick(&pool));
-        let next = match random.below(8) {
+        let next = match random.below(9) {
             0 if dtype.is_signed() => add(Op::Unary { kind: UnaryKind::Neg, x: a }),
             1 => {
                 let cond = add(Op::Compare { kind: random.pick(CompareKind::ALL), a, b });
                 add(Op::Select { cond, a: random.pick(&pool), b: random.pick(&pool) })
+            }
+            2 => {
+                let halves = [a, b].map(|x| {
+                    let x = add(Op::Reshape { x, shape: Shape::new(&[16, 2]).unwrap() });
+                    add(Op::Split { x, index: random.below(2) as u32 })
+                });
+                let x = add(Op::Join { a: halves[0], b: halves[1] });
+                add(Op::Reshape { x, shape })
             }
             _ => add(Op::Binary { kind: random.pick(&kinds), a, b }),
         };

@@ -33,11 +33,15 @@ fn function(random: &mut Random) -> Function {
     for _ in 0..6 {
         let (a, b) = (pool[random.below(pool.len())], pool[random.below(pool.len())]);
         let kind = [B::Add, B::Add, B::Sub, B::Mul, B::Mul, B::Max, B::Xor][random.below(7)];
-        let next = match random.below(5) {
+        let next = match random.below(6) {
             0 => add(Op::Permute { x: a, order: Shape::new(&[1, 0]).unwrap() }),
             1 => {
                 let flat = add(Op::Reshape { x: a, shape: Shape::new(&[64]).unwrap() });
                 add(Op::Reshape { x: flat, shape: square })
+            }
+            2 => {
+                let x = add(Op::Join { a, b });
+                add(Op::Split { x, index: random.below(2) as u32 })
             }
             _ => add(Op::Binary { kind, a, b }),
         };
@@ -62,11 +66,12 @@ fn strides_hold_for_random_index_arithmetic() {
         }
         for value in func.types.keys() {
             let shape = func.ty(value).shape;
-            let (Some(numbers), &[rows, columns]) = (&values[value.index()], shape.dims()) else { continue };
-            for (d, step, extent) in [(0, columns, rows), (1, 1, columns)] {
+            let Some(numbers) = &values[value.index()] else { continue };
+            for (d, &extent) in shape.dims().iter().enumerate() {
+                let step: u32 = shape.dims()[d + 1..].iter().product();
                 let Some(stride) = strides[value].along(d).filter(|_| extent > 1) else { continue };
                 known += usize::from(stride != 0);
-                for i in (0..rows * columns - step).filter(|i| i / step % extent + 1 < extent) {
+                for i in (0..shape.elements() as u32 - step).filter(|i| i / step % extent + 1 < extent) {
                     let difference = numbers[(i + step) as usize].wrapping_sub(numbers[i as usize]) as i64;
                     assert_eq!(difference, stride, "case {case}: {value} along {d} at {i}");
                 }

@@ -43,3 +43,27 @@ fn wrapped_indices_are_out_of_bounds() -> triton::Result<()> {
     assert!(text.contains("store of 1 bytes") && text.contains("index.rs"), "{text}");
     Ok(())
 }
+
+/// A remainder has the sign of its dividend: from −8 on, those of 8 are 0, −7, −6, .. and no run of neighbours.
+#[triton::kernel(num_warps = 1)]
+fn remainders(x: Ptr<i32>, out: PtrMut<i32>, n: i32) {
+    let i = arange(0, 256);
+    store(out + i, load(x + 8 + (i - n) % 8, true), true);
+}
+
+#[test]
+fn remainders_of_negative_indices() -> triton::Result<()> {
+    let x: Vec<i32> = (0..16).collect();
+    for device in devices() {
+        let stream = device.stream()?;
+        let dx = stream.upload(&x)?;
+        for n in [0, 16, 256] {
+            let mut out = stream.zeros::<i32>(256)?;
+            // SAFETY: remainders are above −8 and below 8; `out` has 256 elements.
+            unsafe { remainders(&dx, &mut out, n).launch(&stream, 1)? };
+            let expected: Vec<i32> = (0..256).map(|i| 8 + (i - n) % 8).collect();
+            assert_eq!(stream.download(&out)?, expected, "{device}, {n}");
+        }
+    }
+    Ok(())
+}

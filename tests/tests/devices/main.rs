@@ -17,6 +17,7 @@ mod macros;
 mod major;
 mod matmul;
 mod padding;
+mod pairs;
 mod random;
 mod reduce;
 mod scan;

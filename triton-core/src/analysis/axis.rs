@@ -187,6 +187,9 @@ fn transfer(func: &Function, op: &Op, ty: Type, facts: &SideTable<Value, AxisInf
             let last = order.dims().last().copied().unwrap_or(0) as usize;
             if last + 1 == order.rank() { facts[x] } else { facts[x].cut(1) }
         }
+        // Neighbours are of both operands, or were two apart.
+        Op::Join { a, b } => facts[a].cut(1).join(facts[b].cut(1)),
+        Op::Split { x, .. } => facts[x].cut(1),
         Op::Convert { x } => facts[x],
         Op::Cast { x, to } => match func.ty(x).elem.num() {
             // A wider integer is the same number, one of another sign the same modulo 2³²; a narrower one wraps.
@@ -297,10 +300,12 @@ fn binary(kind: BinaryKind, signed: bool, a: AxisInfo, b: AxisInfo) -> AxisInfo 
             Some(_) | None => known,
         },
         BinaryKind::Rem => match b.constant {
-            Some(d) if d > 0 => {
+            Some(d) if d > 0 && !signed => {
                 let run = a.contiguity.min(a.divisibility).min(pow2_of(d));
                 AxisInfo { contiguity: run, divisibility: a.divisibility.min(pow2_of(d)), ..known }
             }
+            // Below zero -8 % 8 is 0, and its neighbour -7.
+            Some(d) if d > 0 => AxisInfo { divisibility: every(a).min(pow2_of(d)), ..known },
             Some(_) | None => known,
         },
         BinaryKind::Shr => known,

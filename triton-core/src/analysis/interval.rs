@@ -80,7 +80,12 @@ impl Analysis for Intervals<'_> {
             | Op::Broadcast { x, .. }
             | Op::Reshape { x, .. }
             | Op::Permute { x, .. }
+            | Op::Split { x, .. }
             | Op::Convert { x } => intervals[x],
+            Op::Join { a, b } if intervals[a].base == intervals[b].base => {
+                let range = intervals[a].range.zip(intervals[b].range).map(|(a, b)| (a.0.min(b.0), a.1.max(b.1)));
+                Interval { range, ..intervals[a] }
+            }
             Op::Offset { ptr, index } => {
                 let Elem::Ptr { pointee, .. } = self.func.ty(ptr).elem else { return Interval::UNKNOWN };
                 let scale = u64::from(pointee.bytes());

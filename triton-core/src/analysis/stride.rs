@@ -133,7 +133,12 @@ fn constant(op: &Op, facts: &SideTable<Value, Strides>) -> Option<i64> {
         return value.as_int().and_then(|int| i64::try_from(int).ok());
     }
     // Other operations on constants are folded before.
-    let (Op::Splat { x, .. } | Op::Broadcast { x, .. } | Op::Reshape { x, .. } | Op::Cast { x, .. }) = *op else {
+    let (Op::Splat { x, .. }
+    | Op::Broadcast { x, .. }
+    | Op::Reshape { x, .. }
+    | Op::Split { x, .. }
+    | Op::Cast { x, .. }) = *op
+    else {
         return None;
     };
     facts[x].constant
@@ -172,6 +177,14 @@ impl Analyser<'_> {
                 let axis = |d: usize| order.dims().get(d).map_or(d, |&axis| axis as usize);
                 Strides::of(std::array::from_fn(|d| of(x).along[axis(d)]))
             }
+            // The axis that pairs are along comes last: of a split nothing asks for it.
+            Op::Join { a, b } => {
+                let mut strides = of(a).both(of(b), |s, t| (s == t).then_some(s));
+                let apart = of(a).constant.zip(of(b).constant).and_then(|(a, b)| b.checked_sub(a));
+                strides.along[self.func.ty(a).shape.rank()] = apart;
+                strides
+            }
+            Op::Split { x, .. } => Strides::of(of(x).along),
             Op::Offset { ptr: a, index: b } | Op::Binary { kind: BinaryKind::Add, a, b } => {
                 of(a).both(of(b), i64::checked_add)
             }

@@ -272,7 +272,7 @@ impl Machine<'_> {
                         other => return other,
                     }
                 }
-                Stmt::For(label, name, start, end, step, body) => {
+                Stmt::For(label, name, [start, end], step, _, body) => {
                     let (mut at, end) = (self.expr(scope, start).number(), self.expr(scope, end).number());
                     while at < end {
                         scope.names.push((name.clone(), number(DType::I32, at)));
@@ -285,7 +285,7 @@ impl Machine<'_> {
                         }
                     }
                 }
-                Stmt::While(label, name, end, body) => {
+                Stmt::While(label, name, end, _, body) => {
                     scope.names.push((name.clone(), number(DType::I32, 0)));
                     while scope.get(name).number() < self.expr(scope, end).number() {
                         match self.block(scope, body).around(label) {
@@ -408,8 +408,16 @@ impl Machine<'_> {
             Expr::Arange(start, end) => {
                 Val::Tile(DType::I32, vec![end - start], (*start..*end).map(|x| Num::Int(x.into())).collect())
             }
-            Expr::ArangeTo(name) => {
-                let end = scope.get(name).number();
+            Expr::Pairs(name, a, b) => pairs(name, &self.expr(scope, a), &self.expr(scope, b)),
+            Expr::Split(x) => {
+                let value = self.expr(scope, x);
+                let (dtype, shape, data) = value.tile();
+                let half = |index| data.iter().copied().skip(index).step_by(2).collect();
+                let shape = &shape[..shape.len() - 1];
+                Val::Tuple([0, 1].map(|index| Val::Tile(dtype, shape.to_vec(), half(index))).to_vec())
+            }
+            Expr::ArangeTo(end) => {
+                let end = self.expr(scope, end).number();
                 Val::Tile(DType::I32, vec![end as u32], (0..end).map(Num::Int).collect())
             }
             Expr::Full(shape, x) => {
@@ -499,6 +507,18 @@ fn between(op: &str, a: &Val, b: &Val) -> Val {
     let data = xs.into_iter().zip(ys).map(|(x, y)| binary(op, dtype, x, y)).collect();
     let compares = matches!(op, "==" | "!=" | "<" | "<=" | ">" | ">=");
     Val::Tile(if compares { DType::Bool } else { dtype }, shape, data)
+}
+
+/// Elements of two tiles in turns.
+fn pairs(name: &str, a: &Val, b: &Val) -> Val {
+    let ((dtype, x, xs), (_, y, ys)) = (a.tile(), b.tile());
+    let mut shape = together(x, y);
+    let data = broadcast(&shape, x, xs).into_iter().zip(broadcast(&shape, y, ys)).flat_map(|(x, y)| [x, y]).collect();
+    match (name, shape.last_mut()) {
+        ("interleave", Some(last)) => *last *= 2,
+        _ => shape.push(2),
+    }
+    Val::Tile(dtype, shape, data)
 }
 
 /// Of whole numbers: in any order.

@@ -94,8 +94,9 @@ pub fn program(random: &mut Random) -> Program {
         budget,
     };
     // As extents of a shape they are known while the kernel is compiled.
-    let extent =
-        |(k, (name, _)): (usize, &(String, Expr))| Stmt::Let(format!("g{k}"), false, Expr::ArangeTo(name.clone()));
+    let extent = |(k, (name, _)): (usize, &(String, Expr))| {
+        Stmt::Let(format!("g{k}"), false, Expr::ArangeTo(Box::new(Expr::Name(name.clone()))))
+    };
     let mut body: Vec<Stmt> = constants.iter().enumerate().map(extent).collect();
     while maker.budget > 0 {
         body.extend(maker.stmt(true));

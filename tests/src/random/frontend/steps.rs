@@ -40,7 +40,7 @@ impl Maker<'_> {
 
     fn shape(&mut self) -> Vec<u32> {
         if self.kernel {
-            self.random.pick(&[&[16][..], &[64], &[1], &[4, 16], &[8, 8], &[16, 1], &[2, 4, 8]]).to_vec()
+            self.random.pick(&[&[16][..], &[64], &[1], &[4, 16], &[8, 8], &[16, 1], &[2, 4, 8], &[8, 2]]).to_vec()
         } else {
             self.random.pick(&[&[0][..], &[]]).to_vec()
         }
@@ -108,11 +108,17 @@ impl Maker<'_> {
                 let name = self.fresh();
                 let (start, step) = (i32(self.random.below(2) as i64), self.random.pick(&[1, 1, 2]));
                 let end = self.bound();
+                let unrolled = matches!(end, Expr::Literal(..)) && self.random.once_in(2);
                 let outside = self.names.len();
                 self.bind(&name, Ty::scalar(DType::I32), false);
-                let (label, body) = self.body(3, true);
+                let (label, mut body) = self.body(3, true);
                 self.names.truncate(outside);
-                vec![Stmt::For(label, name, start, end, step, body)]
+                if unrolled && self.random.once_in(2) {
+                    // Its shape is another one in each iteration.
+                    let shape = Expr::Binary("<<", boxed(i32(1)), boxed(Expr::Name(name.clone())));
+                    body.insert(0, Stmt::Let("u".into(), false, Expr::ArangeTo(boxed(shape))));
+                }
+                vec![Stmt::For(label, name, [start, end], step, unrolled, body)]
             }
             5 if !deep => {
                 self.made += 1;
@@ -120,7 +126,7 @@ impl Maker<'_> {
                 self.bind(&name, Ty::scalar(DType::I32), false);
                 // The counter is counted at the end of the body, which nothing may skip.
                 let (label, body) = self.body(2, false);
-                vec![Stmt::While(label, name, end, body)]
+                vec![Stmt::While(label, name, end, self.random.once_in(3), body)]
             }
             6 if top || !self.loops.is_empty() && self.kernel && !self.inside_value => {
                 let cond = self.condition();
@@ -138,7 +144,8 @@ impl Maker<'_> {
                 vec![Stmt::If(cond, then, otherwise)]
             }
             7 => {
-                let (a, b) = (self.any_type(), self.any_type());
+                let a = self.any_type();
+                let b = if self.random.once_in(3) { a.clone() } else { self.any_type() };
                 let value = self.expr(&Ty::Tuple(vec![a.clone(), b.clone()]), 2);
                 let mut stmts = Vec::new();
                 let mut value = value;
@@ -257,6 +264,14 @@ impl Maker<'_> {
                 }
                 if let Some(call) = self.call(ty, depth) {
                     return call;
+                }
+                if let [Ty::Tile(Elem::Of(dtype), shape), b] = &parts[..]
+                    && *b == parts[0]
+                    && self.kernel
+                    && !shape.is_empty()
+                {
+                    let pairs = [&shape[..], &[2]].concat();
+                    return Expr::Split(boxed(self.named(*dtype, &pairs, depth.max(1))));
                 }
                 return Expr::Tuple(parts.iter().map(|part| self.expr(part, depth.saturating_sub(1))).collect());
             }
@@ -380,6 +395,9 @@ impl Maker<'_> {
     /// A tile of another shape with the same elements, or repeated.
     fn moved(&mut self, dtype: DType, shape: &[u32], depth: usize) -> Expr {
         let count = shape.iter().product::<u32>();
+        if shape[shape.len() - 1] > 1 && self.random.once_in(3) {
+            return self.pairs(dtype, shape, depth);
+        }
         match (shape, self.random.below(4)) {
             ([m, n], 0) => Expr::Transpose(boxed(self.named(dtype, &[*n, *m], depth))),
             ([m, 1], 1) => Expr::Expand(boxed(self.named(dtype, &[*m], depth)), 1),
@@ -388,6 +406,16 @@ impl Maker<'_> {
             (_, 3) => Expr::Full(shape.to_vec(), boxed(self.named(dtype, &[], depth))),
             _ => Expr::Reshaped("reshape", boxed(self.named(dtype, &[count], depth)), shape.to_vec()),
         }
+    }
+
+    /// A tile whose last axis is made of pairs; the second operand may be repeated.
+    fn pairs(&mut self, dtype: DType, shape: &[u32], depth: usize) -> Expr {
+        let (name, mut half) = (if shape[1..].ends_with(&[2]) { "join" } else { "interleave" }, shape.to_vec());
+        let last = half.pop().unwrap_or(2) / 2;
+        half.extend((name == "interleave").then_some(last));
+        let other = &half[usize::from(half.len() > 1 && self.random.once_in(3))..];
+        let (a, b) = (self.named(dtype, &half, depth), self.named(dtype, other, depth));
+        Expr::Pairs(name, boxed(a), boxed(b))
     }
 
     fn reduced(&mut self, dtype: DType, shape: &[u32], depth: usize) -> Expr {

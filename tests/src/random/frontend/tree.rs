@@ -75,8 +75,12 @@ pub enum Expr {
     Transpose(Box<Expr>),
     /// `arange(start, end)`.
     Arange(u32, u32),
-    /// `arange(0, NAME)` of a constant.
-    ArangeTo(String),
+    /// `arange(0, end)` of a constant.
+    ArangeTo(Box<Expr>),
+    /// `join(a, b)`, `interleave(a, b)`.
+    Pairs(&'static str, Box<Expr>, Box<Expr>),
+    /// `split(x)`, a tuple.
+    Split(Box<Expr>),
     /// `full(shape, x)`.
     Full(Vec<u32>, Box<Expr>),
     /// `program_id(0)`.
@@ -108,10 +112,10 @@ pub enum Stmt {
     Assign(String, &'static str, Expr),
     /// `if c { .. } else { .. }`
     If(Expr, Vec<Stmt>, Vec<Stmt>),
-    /// `label: for name in start..end { .. }`, by a step.
-    For(String, String, Expr, Expr, u32, Vec<Stmt>),
-    /// A label, a counter, and a `while` until it is beyond a bound.
-    While(String, String, Expr, Vec<Stmt>),
+    /// `label: for name in start..end { .. }`, by a step, and whether it is unrolled.
+    For(String, String, [Expr; 2], u32, bool, Vec<Stmt>),
+    /// A label, a counter, a bound, and a `while` until the counter reaches it; or a `loop`.
+    While(String, String, Expr, bool, Vec<Stmt>),
     /// `break label;`
     Break(String),
     /// `continue label;`
@@ -168,16 +172,28 @@ fn block(out: &mut String, depth: usize, stmts: &[Stmt], value: Option<&Expr>) {
                 }
                 let _ = write!(out, "{indent}}}");
             }
-            Stmt::For(label, name, start, end, step, body) => {
-                let _ = match step {
-                    1 => writeln!(out, "{label}: for {name} in {}..{} {{", expr(start), expr(end)),
-                    _ => writeln!(out, "{label}: for {name} in ({}..{}).step_by({step}) {{", expr(start), expr(end)),
-                };
+            Stmt::For(label, name, [start, end], step, unrolled, body) => {
+                let mut range = format!("{}..{}", expr(start), expr(end));
+                if *step != 1 {
+                    range = format!("({range}).step_by({step})");
+                }
+                if *unrolled {
+                    range = format!("unroll({range})");
+                }
+                let _ = writeln!(out, "{label}: for {name} in {range} {{");
                 block(out, depth + 1, body, None);
                 let _ = write!(out, "{indent}}}");
             }
-            Stmt::While(label, name, end, body) => {
-                let _ = writeln!(out, "let mut {name} = 0;\n{indent}{label}: while {name} < {} {{", expr(end));
+            Stmt::While(label, name, end, endless, body) => {
+                let _ = writeln!(out, "let mut {name} = 0;");
+                let end = expr(end);
+                let _ = match endless {
+                    false => writeln!(out, "{indent}{label}: while {name} < {end} {{"),
+                    true => writeln!(
+                        out,
+                        "{indent}{label}: loop {{\n{indent}    if {name} >= {end} {{\n{indent}        break;\n{indent}    }}"
+                    ),
+                };
                 block(out, depth + 1, body, None);
                 let _ = write!(out, "{indent}    {name} += 1;\n{indent}}}");
             }
@@ -241,7 +257,9 @@ pub fn expr(of: &Expr) -> String {
         Expr::Expand(x, axis) => format!("{}.expand_dims({axis})", operand(x)),
         Expr::Transpose(x) => format!("{}.transpose()", operand(x)),
         Expr::Arange(start, end) => format!("arange({start}, {end})"),
-        Expr::ArangeTo(name) => format!("arange(0, {name})"),
+        Expr::ArangeTo(end) => format!("arange(0, {})", expr(end)),
+        Expr::Pairs(name, a, b) => format!("{name}({}, {})", expr(a), expr(b)),
+        Expr::Split(x) => format!("split({})", expr(x)),
         Expr::Full(shape, x) => format!("full([{}], {})", lengths(shape), expr(x)),
         Expr::Program => "program_id(0)".into(),
         Expr::Call(index, None, args) => format!("f{index}({})", list(args)),
@@ -278,6 +296,8 @@ fn operand(of: &Expr) -> String {
         | Expr::Transpose(_)
         | Expr::Arange(..)
         | Expr::ArangeTo(_)
+        | Expr::Pairs(..)
+        | Expr::Split(_)
         | Expr::Full(..)
         | Expr::Program
         | Expr::Call(..)
