@@ -57,6 +57,7 @@ pub(super) struct Known {
     remaining_of_row: HashMap<Vec<(Variant, u32)>, Reg>,
     address: HashMap<Vec<(Variant, u32)>, Reg>,
     step: HashMap<(usize, u32), Reg>,
+    bytes: HashMap<(Variant, u32), Reg>,
 }
 
 impl<'a> Tile<'a> {
@@ -262,6 +263,23 @@ impl<'a> Tile<'a> {
             return cx.selp(Ty::B32, (self.width as i64) * i64::from(bytes), 0, guard);
         }
         let (variant, constant) = self.constant(last, register);
+        let bytes = match self.known.bytes.get(&(variant, constant)) {
+            Some(&bytes) => bytes,
+            None => {
+                let bytes = self.bytes_of_vector(cx, variant, constant);
+                self.known.bytes.insert((variant, constant), bytes);
+                bytes
+            }
+        };
+        match self.row(cx, register) {
+            Some(row) => cx.selp(Ty::B32, bytes, 0, row),
+            None => bytes,
+        }
+    }
+
+    /// How many bytes of a vector of a row are before the extent, whatever the row.
+    fn bytes_of_vector(&mut self, cx: &mut Lower<'_>, variant: Variant, constant: u32) -> Reg {
+        let last = self.last();
         let left = if self.by_remaining[last] {
             let remaining = self.remaining(cx, last, variant);
             let end = cx.arith(Opcode::Max, Ty::U32, &[remaining.into(), i64::from(constant).into()]);
@@ -273,13 +291,9 @@ impl<'a> Tile<'a> {
             self.remaining_after(cx, last, index, true)
         };
         let elements = cx.arith(Opcode::Min, Ty::U32, &[left.into(), (self.width as i64).into()]);
-        let bytes = match bytes.ilog2() {
+        match self.dtype.bytes().ilog2() {
             0 => elements,
             shift => cx.arith(Opcode::Shl, Ty::B32, &[elements.into(), i64::from(shift).into()]),
-        };
-        match self.row(cx, register) {
-            Some(row) => cx.selp(Ty::B32, bytes, 0, row),
-            None => bytes,
         }
     }
 
