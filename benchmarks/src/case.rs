@@ -212,8 +212,9 @@ fn tiled(n: usize) -> Vec<Case> {
     for dtype in [DType::F32, DType::Bf16] {
         like_copy(Op::Transpose, "transpose", dtype, [side, side], side);
     }
-    let squares = [1000.0, 1008.0, 1024.0, 4096.0, 4104.0, 4112.0].map(|side| (DType::Bf16, side));
-    for (dtype, side) in squares.into_iter().chain([(DType::F32, 1024.0)]) {
+    let halves = [1000.0, 1008.0, 1024.0, 2048.0, 4096.0, 4104.0, 4112.0, 8192.0].map(|side| (DType::Bf16, side));
+    let floats = [1024.0, 2048.0, 4096.0].map(|side| (DType::F32, side));
+    for (dtype, side) in halves.into_iter().chain(floats) {
         let side = ((side * share.cbrt()).round() as usize).max(2);
         let name = format!("matmul {} {side}^3", dtype.name());
         // With few elements several are one.
@@ -275,10 +276,14 @@ mod tests {
                 ("matmul bf16 1000^3", 6_000_000),
                 ("matmul bf16 1008^3", 6 * 1008 * 1008),
                 ("matmul bf16 1024^3", 6 << 20),
+                ("matmul bf16 2048^3", 6 << 22),
                 ("matmul bf16 4096^3", 6 << 24),
                 ("matmul bf16 4104^3", 6 * 4104 * 4104),
                 ("matmul bf16 4112^3", 6 * 4112 * 4112),
+                ("matmul bf16 8192^3", 6 << 26),
                 ("matmul f32 1024^3", 12 << 20),
+                ("matmul f32 2048^3", 12 << 22),
+                ("matmul f32 4096^3", 12 << 24),
             ]
         );
         for case in &cases {
@@ -291,7 +296,7 @@ mod tests {
             assert!(copy.op == Op::Copy && copy.bytes.abs_diff(case.bytes) <= 4 << 13, "{case:?}");
         }
         assert_eq!((cases[0].rate(0.25).round(), cases[0].unit()), (4295.0, "GB/s"));
-        let matmul = cases.last().expect("a product");
+        let matmul = cases.iter().find(|case| case.name == "matmul f32 1024^3").expect("a product");
         assert_eq!((matmul.rate(0.1).round(), matmul.unit()), (21.0, "TFLOP/s"));
     }
 
