@@ -160,12 +160,16 @@ fn verified(func: &Function, after: &Pass, observer: &mut dyn FnMut(&'static str
     })
 }
 
-/// Which layouts `place` chooses for optimised IR of stage 0, and their cost: see [`place::explain`].
+/// Which layouts `place` chooses for optimised IR of stage 0, and their cost: see [`place::explain`]; then the rings of the code.
 ///
 /// # Errors
 /// As [`run`].
 pub fn explain(func: &Function, env: &Env) -> Result<String, String> {
     let mut func = func.clone();
     run(SPECIALISE, &mut func, env)?;
-    place::explain(&func, env)
+    let layouts = place::explain(&func, env)?;
+    if func.num_stages > 1 {
+        LAY_OUT.iter().chain(SYNCHRONIZE).try_for_each(|pass| (pass.run)(&mut func, env))?;
+    }
+    Ok(layouts + &schedule::explain(&func))
 }

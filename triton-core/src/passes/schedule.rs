@@ -16,7 +16,7 @@ use super::{Env, allocate, sync};
 use crate::analysis::axis::{self, AxisInfo};
 use crate::entity::SideTable;
 use crate::ir::{Block, Function, Inst, LayoutId, Ring, RingBuffer, Value};
-use crate::layout::{access, cost};
+use crate::layout::{Mem, access, cost};
 use crate::ops::kinds::{BinaryKind, CompareKind};
 use crate::ops::{AccessEffect, Effect, Location, Memory, Op, Scope};
 use crate::span::Span;
@@ -53,6 +53,17 @@ pub fn schedule(func: &mut Function, env: &Env) -> Result<(), String> {
         }
     }
     Ok(())
+}
+
+/// The rings of a scheduled function, a line each: how many stages, and what each of them holds.
+pub(super) fn explain(func: &Function) -> String {
+    let line = |ring: &Ring| {
+        let tile =
+            |of: &RingBuffer| format!("{} of {} bytes", func.ty(of.buffer), func.mem(of.buffer).map_or(0, Mem::bytes));
+        let tiles: Vec<String> = ring.buffers.iter().map(tile).collect();
+        format!("{} stages of {}\n", ring.slots, tiles.join(", "))
+    };
+    func.rings.keys().map(|id| line(&func.rings[id])).collect()
 }
 
 /// Every `for`, and the block it is in.
