@@ -41,18 +41,40 @@ pub fn schedule(func: &mut Function, env: &Env) -> Result<(), String> {
     if loops.is_empty() {
         return Ok(());
     }
+    let pipeline = |func: &mut Function, slots: u32| {
+        loops.iter().try_for_each(|(block, inst, copies)| {
+            let scheduler = Scheduler { func: &mut *func, span: Span::NONE, insts: Vec::new() };
+            scheduler.pipeline(*block, *inst, copies, slots)
+        })
+    };
+    let bytes = |func: &Function| buffers(func).iter().map(|&(_, buffer)| func.buffer_bytes(buffer)).sum::<u64>();
+    let items: u64 = loops.iter().flat_map(|(.., copies)| copies).map(|copy| func.buffer_bytes(copy.buffer)).sum();
     for slots in (2..=func.num_stages).rev() {
-        let mut scheduled = func.clone();
-        for (block, inst, copies) in &loops {
-            let scheduler = Scheduler { func: &mut scheduled, span: Span::NONE, insts: Vec::new() };
-            scheduler.pipeline(*block, *inst, copies, slots)?;
+        // Mostly all buffers fit beside each other.
+        if bytes(func) + items * u64::from(slots - 1) <= cost::SHARED_BYTES {
+            return pipeline(func, slots);
         }
-        if fits(&scheduled, env)? {
+        let mut scheduled = func.clone();
+        pipeline(&mut scheduled, slots)?;
+        let mut allocated = scheduled.clone();
+        sync::sync(&mut allocated, env)?;
+        allocate::allocate(&mut allocated)?;
+        let end = |&(at, buffer): &(u32, Value)| u64::from(at) + allocated.buffer_bytes(buffer);
+        if buffers(&allocated).iter().map(end).max() <= Some(env.target.shared_bytes().into()) {
             *func = scheduled;
             break;
         }
     }
     Ok(())
+}
+
+/// The buffers of a function, each with its offset, or 0.
+fn buffers(func: &Function) -> Vec<(u32, Value)> {
+    let of = |inst: Inst| {
+        let data = &func.insts[inst];
+        if let Op::SharedAlloc { at, .. } = data.op { Some((at.unwrap_or(0), data.results[0])) } else { None }
+    };
+    func.walk().into_iter().filter_map(of).collect()
 }
 
 /// The rings of a scheduled function, a line each: how many stages, and what each of them holds.
@@ -70,29 +92,6 @@ pub(super) fn explain(func: &Function) -> String {
 fn loops(func: &Function) -> Vec<(Block, Inst)> {
     let of = |block: Block| func.blocks[block].insts.iter().map(move |&inst| (block, inst));
     func.blocks.keys().flat_map(of).filter(|&(_, inst)| matches!(func.insts[inst].op, Op::For { .. })).collect()
-}
-
-/// Whether a block has the memory.
-fn fits(func: &Function, env: &Env) -> Result<bool, String> {
-    let total = |func: &Function, end: fn(Option<u32>, u64) -> u64| {
-        let ends = func.walk().into_iter().filter_map(|inst| {
-            let data = &func.insts[inst];
-            if let Op::SharedAlloc { at, .. } = data.op {
-                Some(end(at, func.buffer_bytes(data.results[0])))
-            } else {
-                None
-            }
-        });
-        ends.collect::<Vec<_>>()
-    };
-    if total(func, |_, bytes| bytes).into_iter().sum::<u64>() <= cost::SHARED_BYTES {
-        return Ok(true);
-    }
-    let mut allocated = func.clone();
-    sync::sync(&mut allocated, env)?;
-    allocate::allocate(&mut allocated)?;
-    let ends = total(&allocated, |at, bytes| u64::from(at.unwrap_or(0)) + bytes);
-    Ok(ends.into_iter().max().unwrap_or(0) <= env.target.shared_bytes().into())
 }
 
 /// A load whose tile goes to a buffer that products read.
