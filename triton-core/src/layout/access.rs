@@ -24,6 +24,9 @@ use crate::types::Shape;
 /// Bytes of the widest access of a thread.
 pub const WIDEST: u32 = 16;
 
+/// Bytes of the narrowest copy of a thread from global to shared memory.
+pub const NARROWEST_COPY: u32 = 4;
+
 /// The instruction of an [`Access`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {

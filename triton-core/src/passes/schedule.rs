@@ -23,9 +23,6 @@ use crate::span::Span;
 use crate::types::{Constant, DType};
 use std::collections::HashMap;
 
-/// Bytes that a copy has at least.
-const LEAST: u64 = 4;
-
 /// See the [module's page](self).
 ///
 /// # Errors
@@ -116,29 +113,26 @@ fn copies(func: &Function, facts: &SideTable<Value, AxisInfo>, region: Block) ->
             written.push(at.pointer());
         }
     }
-    let inside = func.defined_in(&[region]);
-    let mut definitions: SideTable<Value, Option<Inst>> = SideTable::new(None);
+    let body = Body::of(func, region);
     // How often a product of this block reads a buffer.
     let mut multiplied: SideTable<Value, u32> = SideTable::new(0);
-    for (inst, data) in func.block(region) {
-        data.results.iter().for_each(|&v| definitions[v] = Some(inst));
+    for (_, data) in func.block(region) {
         func.shared_operands(&data.op).iter().for_each(|&(operand, _)| multiplied[operand] += 1);
     }
-    let counter = func.blocks[region].params[0];
     let copy = |store: Inst| {
         let Op::SharedStore { buffer, part: 0, value } = func.insts[store].op else { return None };
-        let (load, alloc) = (definitions[value]?, definitions[buffer]?);
+        let (load, alloc) = (body.definitions[value]?, body.definitions[buffer]?);
         let Op::Load { from: from @ Location::View { base, at, .. }, other: None } = func.insts[load].op else {
             return None;
         };
-        let follows = at.as_slice().iter().all(|&v| cone(func, &inside, &definitions, counter, v).is_some());
+        let follows = at.as_slice().iter().all(|&v| body.cone(func, v).is_some());
         let alone = uses[value] == 1 && multiplied[buffer] > 0 && multiplied[buffer] + 1 == uses[buffer];
         let layout = func.layout_id(value)?;
         let width = axis::vector_width(func, facts, from).min(func.layouts[layout].vector().into());
         let mem = func.mem(buffer)?;
         let copied = access::copies(&func.layouts[layout], mem, width as u32)?;
         let bytes = u64::from(copied.elements) * u64::from(mem.bits() / 8);
-        (follows && alone && bytes >= LEAST && !written.contains(&base)).then_some(Copy {
+        (follows && alone && bytes >= access::NARROWEST_COPY.into() && !written.contains(&base)).then_some(Copy {
             load,
             store,
             alloc,
@@ -150,30 +144,47 @@ fn copies(func: &Function, facts: &SideTable<Value, AxisInfo>, region: Block) ->
     func.blocks[region].insts.iter().filter_map(|&inst| copy(inst)).collect()
 }
 
-/// The instructions of a loop's body that compute a scalar from its counter and from values outside, in order; `None` if it depends
-/// on anything else.
-fn cone(
-    func: &Function,
-    inside: &SideTable<Value, bool>,
-    definitions: &SideTable<Value, Option<Inst>>,
+/// What defines the values of a loop's body.
+struct Body {
     counter: Value,
-    value: Value,
-) -> Option<Vec<Inst>> {
-    if value == counter || !inside[value] {
-        return Some(Vec::new());
+    inside: SideTable<Value, bool>,
+    definitions: SideTable<Value, Option<Inst>>,
+    constants: SideTable<Value, Option<Constant>>,
+}
+
+impl Body {
+    fn of(func: &Function, region: Block) -> Body {
+        let (mut definitions, mut constants) = (SideTable::new(None), SideTable::new(None));
+        for (inst, data) in func.block(region) {
+            data.results.iter().for_each(|&v| definitions[v] = Some(inst));
+        }
+        for inst in func.walk() {
+            if let (Op::Const { value }, &[result]) = (func.insts[inst].op, &func.insts[inst].results[..]) {
+                constants[result] = Some(value);
+            }
+        }
+        Body { counter: func.blocks[region].params[0], inside: func.defined_in(&[region]), definitions, constants }
     }
-    let inst = definitions[value]?;
-    let data = &func.insts[inst];
-    if data.op.effect() != Effect::Pure || !data.regions.is_empty() || func.layout_id(value).is_some() {
-        return None;
+
+    /// The instructions that compute a scalar from the counter and from values outside, in order; `None` if it depends on anything else,
+    /// or may fail: it is computed for items that the loop may not come to.
+    fn cone(&self, func: &Function, value: Value) -> Option<Vec<Inst>> {
+        if value == self.counter || !self.inside[value] {
+            return Some(Vec::new());
+        }
+        let inst = self.definitions[value]?;
+        let op = &func.insts[inst].op;
+        if op.effect() != Effect::Pure || !op.cannot_fail(|v| self.constants[v]) || func.layout_id(value).is_some() {
+            return None;
+        }
+        let (mut all, mut known) = (Vec::new(), true);
+        op.for_each_operand(|v| match self.cone(func, v) {
+            Some(before) => all.extend(before),
+            None => known = false,
+        });
+        all.push(inst);
+        known.then_some(all)
     }
-    let (mut all, mut known) = (Vec::new(), true);
-    data.for_each_operand(|v| match cone(func, inside, definitions, counter, v) {
-        Some(before) => all.extend(before),
-        None => known = false,
-    });
-    all.push(inst);
-    known.then_some(all)
 }
 
 struct Scheduler<'a> {
@@ -260,19 +271,13 @@ impl Scheduler<'_> {
 
     /// The fills of an item, at this number of the loop's counter.
     fn fills(&mut self, region: Block, copies: &[Copy], item: Value, at: Value, when: Value) -> Result<(), String> {
-        let counter = self.func.blocks[region].params[0];
-        let inside = self.func.defined_in(&[region]);
-        let mut definitions: SideTable<Value, Option<Inst>> = SideTable::new(None);
-        for (inst, data) in self.func.block(region) {
-            data.results.iter().for_each(|&v| definitions[v] = Some(inst));
-        }
-        let mut renamed = HashMap::from([(counter, at)]);
+        let body = Body::of(self.func, region);
+        let mut renamed = HashMap::from([(body.counter, at)]);
         let mut fills = Vec::new();
         for copy in copies {
             let Location::View { at: starts, .. } = copy.from else { return Err("a fill from pointers".into()) };
             for &start in starts.as_slice() {
-                let needed =
-                    cone(self.func, &inside, &definitions, counter, start).ok_or("an index that is not known")?;
+                let needed = body.cone(self.func, start).ok_or("an index that is not known")?;
                 for inst in needed {
                     let result = self.func.insts[inst].results[0];
                     if !renamed.contains_key(&result) {

@@ -11,9 +11,6 @@ use crate::ir::{RingId, Value};
 use crate::layout::{Mem, access};
 use crate::ops::Location;
 
-/// Bytes that `cp.async` copies at least.
-const LEAST: u32 = 4;
-
 impl Lower<'_> {
     /// Issues the copies of a thread to a slot.
     pub fn ring_fill(&mut self, buffer: Value, item: Value, from: Location, when: Value) -> Result<(), String> {
@@ -27,7 +24,7 @@ impl Lower<'_> {
         let width = copies(widest)?.elements as usize;
         let copies = copies(width)?;
         let bytes = mem.bits() / 8;
-        if width as u32 * bytes < LEAST {
+        if width as u32 * bytes < access::NARROWEST_COPY {
             return Err("copies of less than 4 bytes".into());
         }
         let slot = self.slot(buffer, item)?;
