@@ -119,7 +119,7 @@ pub fn with_each_fault(text: &str) -> Result<String, String> {
         let parts = plant.split_once(": ").and_then(|(name, edit)| Some((name, edit.split_once(" => ")?)));
         let (name, (old, new)) = parts.ok_or_else(|| format!("`{plant}` is not `NAME: old => new`"))?;
         let [old, new] = [old, new].map(|code| code.trim().replace("; ", "\n"));
-        let (head, code) = text.split_once("\nkernel ").ok_or("there is no kernel")?;
+        let (head, code) = text.split_once("\nkernel ").ok_or("the kernel is missing")?;
         let code: Vec<&str> = code.lines().map(str::trim).collect();
         let code = code.join("\n");
         if !code.contains(&old) {

@@ -13,7 +13,7 @@ use super::location::Reached;
 use super::positions::{By, Position, Tile};
 use super::shadow::AccessKind;
 use super::threads::{Threads, check};
-use crate::ir::{InstData, LayoutId, RingId, Value};
+use crate::ir::{InstData, RingId, Value};
 use crate::layout::Mem;
 use crate::ops::{Location, Op};
 use crate::span::Span;
@@ -90,7 +90,7 @@ impl Machine<'_> {
             let before = slot.item;
             return Err(format!("item {item} of {buffer} is filled, but item {before} in its slot is not released"));
         }
-        let (mem, layout) = func.mem_id(buffer).zip(self.fill_layout(buffer)).ok_or("a ring without layouts")?;
+        let (mem, layout) = func.mem_id(buffer).zip(func.fill_layout(buffer)).ok_or("a ring without layouts")?;
         let positions = self.threads.positions.of(func, Tile { layout: Some(layout), mem: Some(mem), by: By::One });
         let Reached { addresses, mask } = self.reach(from)?;
         let width = func.mems[mem].bits() / 8;
@@ -104,11 +104,6 @@ impl Machine<'_> {
         };
         let writes = positions.iter().map(write).collect();
         Ok(Copy { source: Source { buffer, item }, slot, writes })
-    }
-
-    fn fill_layout(&self, buffer: Value) -> Option<LayoutId> {
-        let (ring, number) = self.func.ring_of(buffer)?;
-        Some(self.func.rings[ring].buffers[number].layout)
     }
 
     fn wait(&mut self, ring: RingId, item: i128) -> Result<(), String> {

@@ -54,11 +54,16 @@ impl Function {
         self.mem(buffer).map_or(0, Mem::bytes) * u64::from(self.slots(buffer))
     }
 
+    /// Which threads fill a buffer of a ring.
+    pub fn fill_layout(&self, buffer: Value) -> Option<LayoutId> {
+        let (ring, at) = self.ring_of(buffer)?;
+        Some(self.rings[ring].buffers[at].layout)
+    }
+
     /// Which threads make an instruction's access to global memory, unless it is to scalars.
     pub fn access_layout(&self, data: &super::InstData) -> Option<LayoutId> {
         if let Op::RingFill { buffer, .. } = data.op {
-            let (ring, at) = self.ring_of(buffer)?;
-            return Some(self.rings[ring].buffers[at].layout);
+            return self.fill_layout(buffer);
         }
         data.accessed_tile().and_then(|tile| self.layout_id(tile))
     }

@@ -109,9 +109,10 @@ fn through_memory(func: &mut Function, inst: Inst, context: &Context) -> Result<
     let plan = plan.ok_or_else(|| format!("{result} is not of the elements of {x}: {from} to {to}"))?;
     // Both operands of a product fit a block.
     let stays = |mem: &Mem| mem.parts() == 0 && mem.bytes() <= cost::SCRATCH_BYTES;
-    let operand = || access::operand(from, to, func.ty(x).shape, func.ty(x).elem.bits()).filter(stays);
-    let moves = matches!(plan.kind, PlanKind::Shared(_) | PlanKind::Shuffle(_));
-    if let Some(mem) = Some(moves && context.stays[result]).filter(|&is| is).and_then(|_| operand()) {
+    if context.stays[result]
+        && let PlanKind::Shared(_) | PlanKind::Shuffle(_) = plan.kind
+        && let Some(mem) = access::operand(from, to, func.ty(x).shape, func.ty(x).elem.bits()).filter(stays)
+    {
         return Ok(Some(Waiting { inst, x, mem, stays: true }));
     }
     let mem = match &plan.kind {
