@@ -83,13 +83,7 @@ pub fn matmul<T: Float, const BM: i32, const BN: i32, const BK: i32>(
     b: Tensor<T, 2>,
     out: TensorMut<T, 2>,
 ) {
-    // Programs in groups of eight rows of tiles, column after column, so that those that run together share operands in L2.
-    let (rows, columns) = (num_programs(0), num_programs(1));
-    let index = program_id(1) * rows + program_id(0);
-    let first = index / (8 * columns) * 8;
-    let height = minimum(rows - first, 8);
-    let inside = index % (8 * columns);
-    let (m, n) = ((first + inside % height) * BM, inside / height * BN);
+    let (m, n) = (program_id(0) * BM, program_id(1) * BN);
     let mut acc = zeros::<f32>([BM, BN]);
     for k in (0..a.dim(1)).step_by(BK) {
         acc = dot(a.load([m, k], [BM, BK]), b.load([k, n], [BK, BN]), acc);

@@ -84,8 +84,9 @@ fn check(path: &Path) -> Result<(), String> {
             if test == "synchronize" {
                 passes::run(passes::SYNCHRONIZE, &mut func, &env)?;
             }
-            parse(&print(&func)).map_err(|e| format!("what was printed cannot be read: {e}"))?;
-            expect(path, &text, &print(&func))
+            let printed = print(&func);
+            parse(&printed).map_err(|e| format!("what was printed cannot be read: {e}\n{printed}"))?;
+            expect(path, &text, &printed)
         }
         "ptx" => ptx(path, &text),
         "lower" => {

@@ -55,6 +55,7 @@ cases! {
     swap,
     log,
     trig,
+    raster,
     ring_division,
     ring_product,
     ring_short,

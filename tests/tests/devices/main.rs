@@ -19,6 +19,7 @@ mod matmul;
 mod padding;
 mod pairs;
 mod random;
+mod raster;
 mod reduce;
 mod scan;
 mod sim;

@@ -128,6 +128,10 @@ pub struct Function {
     pub num_warps: u32,
     /// The most slots of a ring; 1 if there are to be none.
     pub num_stages: u32,
+    /// The width of the bands along the first axis in which blocks walk the grid of programs (grouped raster), a power of two: band after
+    /// band, and in a band all along the first axis before the next index along the second one. `None` if block (x, y, z) runs
+    /// program (x, y, z), first axis first.
+    pub raster: Option<u32>,
     /// The instructions.
     pub body: Block,
     /// The stage it is in.
@@ -250,6 +254,7 @@ impl Function {
             views: Vec::new(),
             num_warps,
             num_stages: 1,
+            raster: None,
             body,
             stage: Stage::Tile,
             sources: Sources::default(),

@@ -202,6 +202,9 @@ impl Parser {
         let (params, rest) = rest.rsplit_once(')').ok_or("`)` is missing")?;
         let warps =
             rest.trim().strip_prefix("warps ").and_then(|r| r.strip_suffix(" {")).ok_or("`warps N {` is missing")?;
+        let (warps, raster) = warps.split_once(" raster ").map_or((warps, None), |(warps, band)| (warps, Some(band)));
+        let raster = raster.map(|band| band.parse().map_err(|_| format!("`{band}` is not a width of bands")));
+        self.func.raster = raster.transpose()?;
         let (warps, stages) = warps.split_once(" stages ").unwrap_or((warps, "1"));
         self.func.name = name.to_string();
         self.func.num_stages = stages.parse().map_err(|_| format!("`{stages}` is not a number of stages"))?;

@@ -408,13 +408,20 @@ impl Field for DType {
     }
 }
 
+/// A type of a scalar has no brackets, but as an operand its shape is not nothing.
+const SCALAR: &str = "[]";
+
 impl Field for Shape {
     fn print(&self, out: &mut String) {
-        let _ = write!(out, "{self}");
+        match *self {
+            Shape::SCALAR => out.push_str(SCALAR),
+            shape => _ = write!(out, "{shape}"),
+        }
     }
     fn read(reader: &mut Reader<'_>) -> Result<Self, String> {
         let word = reader.next()?;
-        Shape::parse(word).ok_or_else(|| format!("`{word}` is not a shape"))
+        if word == SCALAR { Some(Shape::SCALAR) } else { Shape::parse(word) }
+            .ok_or_else(|| format!("`{word}` is not a shape"))
     }
 }
 

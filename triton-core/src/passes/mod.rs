@@ -12,6 +12,7 @@ pub mod dce;
 pub mod exchange;
 pub mod fold;
 pub mod licm;
+pub mod map_programs;
 pub mod pbqp;
 pub mod place;
 pub mod schedule;
@@ -86,10 +87,11 @@ pub const LAY_OUT: &[Pass] = passes! {
     split: "splits reductions between warps", |func, _| split::split(func);
 };
 
-/// Stage 1 → 2: exchanges through shared memory, loads ahead of their use, barriers, and where the memory is.
+/// Stage 1 → 2: exchanges through shared memory, loads ahead of their use, the order of programs, barriers, and where the memory is.
 pub const SYNCHRONIZE: &[Pass] = passes! {
     exchange: "lowers exchanges between threads to shared memory", exchange::exchange;
     schedule: "fills rings ahead of products", schedule::schedule;
+    map_programs: "maps blocks to programs", |func, _| { map_programs::map_programs(func); Ok(()) };
     sync: "writes barriers", sync::sync;
     allocate: "allocates shared memory", |func, _| allocate::allocate(func);
 };
@@ -160,7 +162,8 @@ fn verified(func: &Function, after: &Pass, observer: &mut dyn FnMut(&'static str
     })
 }
 
-/// Which layouts `place` chooses for optimised IR of stage 0, and their cost: see [`place::explain`]; then the rings of the code.
+/// Which layouts `place` chooses for optimised IR of stage 0, and their cost: see [`place::explain`]; then the rings of the code, and the
+/// order of programs.
 ///
 /// # Errors
 /// As [`run`].
@@ -168,8 +171,6 @@ pub fn explain(func: &Function, env: &Env) -> Result<String, String> {
     let mut func = func.clone();
     run(SPECIALISE, &mut func, env)?;
     let layouts = place::explain(&func, env)?;
-    if func.num_stages > 1 {
-        LAY_OUT.iter().chain(SYNCHRONIZE).try_for_each(|pass| (pass.run)(&mut func, env))?;
-    }
-    Ok(layouts + &schedule::explain(&func))
+    LAY_OUT.iter().chain(SYNCHRONIZE).try_for_each(|pass| (pass.run)(&mut func, env))?;
+    Ok(layouts + &schedule::explain(&func) + &map_programs::explain(&func))
 }

@@ -24,7 +24,7 @@ impl Lower<'_> {
             let is_there = self.setp(Cmp::Ne, Ty::U64, given, 0);
             let number = self.mov(Ty::B32, i64::from(message.0) + 1);
             let mut srcs = vec![number];
-            srcs.extend((0..3).map(|axis| self.mov(Ty::U32, Operand::Special(Special::Ctaid(axis)))));
+            srcs.extend((0..3).map(|axis| self.program_id(axis)));
             self.emit_if(Some(is_there), Op::StVolatile { srcs, address });
         }
         self.emit(Op::MembarSys);
@@ -64,7 +64,7 @@ impl Lower<'_> {
             let mut args = Vec::new();
             if let Some((layout, thread)) = layout.as_ref().zip(thread) {
                 for axis in 0..3 {
-                    let id = self.mov(Ty::U32, Operand::Special(Special::Ctaid(axis)));
+                    let id = self.program_id(axis);
                     args.push(self.cvt(Round::None, Ty::U64, Ty::U32, id));
                 }
                 let own = i64::from(layout.register_element(r));

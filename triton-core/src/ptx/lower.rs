@@ -78,6 +78,7 @@ pub fn lower(func: &Function, target: Target, promise: Specialization) -> Result
         report: None,
         texts: Vec::new(),
         local: 0,
+        program: None,
         regs: SideTable::new(Vec::new()),
         count: [0; 4],
         body: Vec::with_capacity(1024),
@@ -172,6 +173,8 @@ pub(super) struct Lower<'a> {
     pub texts: Vec<String>,
     /// Bytes of local memory.
     pub local: u32,
+    /// Which program the block runs, along the first two axes, where the function says so.
+    pub program: Option<[Reg; 2]>,
     /// What is read of each value.
     pub demand: Demand,
     /// What a cold path has computed for itself; `None` elsewhere.
@@ -391,7 +394,7 @@ impl Lower<'_> {
             ops::Op::Convert { x } => self.convert(x, yields()?)?,
             ops::Op::Const { value } => vec![self.constant(value)],
             ops::Op::Outer { dtype, value } => vec![self.outer(dtype, value)],
-            ops::Op::ProgramId { axis } => vec![self.mov(Ty::U32, Operand::Special(Special::Ctaid(axis.0)))],
+            ops::Op::ProgramId { axis } => vec![self.program_id(axis.0)],
             ops::Op::NumPrograms { axis } => vec![self.mov(Ty::U32, Operand::Special(Special::Nctaid(axis.0)))],
             ops::Op::Splat { x, .. } => vec![self.regs[x][0]; self.registers(yields()?)],
             ops::Op::Broadcast { x, .. } => {

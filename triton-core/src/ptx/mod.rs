@@ -22,6 +22,7 @@ pub mod lower;
 mod memory;
 mod packed;
 pub mod print;
+mod program;
 mod registers;
 mod ring;
 mod run;

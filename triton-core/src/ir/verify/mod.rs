@@ -5,7 +5,7 @@
 //! - regions, their parameters and what they yield are those of the operation that owns them;
 //! - the type of a result is what [`crate::ops::infer`] says;
 //! - the parameters of a view are an address, and an extent and a stride for each axis; an access to a view has an index for each;
-//! - the number of warps is a power of two from 1 to 32;
+//! - the number of warps is a power of two from 1 to 32, and the width of the bands of a raster from 2 to 16;
 //! - stage 0: no value has a layout;
 //! - stage 1: every tile has a layout, no scalar has one; the layout has as many warp bits as the function, no zero column
 //!   among its registers, and reaches every element; operands of an elementwise operation, of an access, and their result
@@ -45,6 +45,9 @@ pub fn verify(func: &Function) -> Result<(), Vec<VerifyError>> {
         Verifier { func, scope: Vec::new(), state: SideTable::new(State::Undefined), errors: Vec::new() };
     if !func.num_warps.is_power_of_two() || func.num_warps > 32 {
         verifier.report(None, format!("{} is not a number of warps: 1, 2, 4, 8, 16 or 32", func.num_warps));
+    }
+    if let Some(band) = func.raster.filter(|&band| !band.is_power_of_two() || band == 1 || band > 16) {
+        verifier.report(None, format!("{band} is not a width of bands: 2, 4, 8 or 16"));
     }
     for param in &func.params {
         verifier.define(None, param.value);
