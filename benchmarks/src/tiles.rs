@@ -46,17 +46,21 @@ pub fn cumulative_sum<const N: i32>(x: Tensor<f32, 2>, out: TensorMut<f32, 2>) {
     out.store([row, 0], cumsum(x.load([row, 0], [1, N]), 1));
 }
 
-/// out = (x − mean) / √(variance + 10⁻⁵) · weight + bias along the last axis, by way of `f32`.
-#[triton::kernel(configs = [(N = 1024, num_warps = 4), (N = 4096, num_warps = 4), (N = 8192, num_warps = 4)])]
-pub fn layer_norm<const N: i32>(
+/// out = (x − mean) / √(variance + 10⁻⁵) · weight + bias along the last axis, by way of `f32`; a program has R rows, so that weight and
+/// bias are loaded once for all of them.
+#[triton::kernel(configs = [
+    (R = 2, N = 1024, num_warps = 4), (R = 2, N = 4096, num_warps = 8), (R = 1, N = 8192, num_warps = 8),
+    (R = 1, N = 16384, num_warps = 16),
+])]
+pub fn layer_norm<const R: i32, const N: i32>(
     x: Tensor<bf16, 2>,
     weight: Tensor<bf16, 2>,
     bias: Tensor<bf16, 2>,
     out: TensorMut<bf16, 2>,
 ) {
-    let row = program_id(0);
+    let row = program_id(0) * R;
     let share = 1.0 / (x.dim(1) as f32);
-    let v = x.load([row, 0], [1, N]).to::<f32>();
+    let v = x.load([row, 0], [R, N]).to::<f32>();
     let mean = sum_axis(v, 1).expand_dims(1) * share;
     // Elements past the last column must not count.
     let inside = (arange(0, N) < x.dim(1)).expand_dims(0);
@@ -175,9 +179,10 @@ impl Tiled for bf16 {
                 let (weight, bias) = (y.view([1, columns])?, y.slice(case.bias()..)?.view([1, columns])?);
                 let (x, out) = (x.view([rows, columns])?.with_strides(apart)?, out.with_strides(apart)?);
                 match columns {
-                    0..=1024 => layer_norm::<1024>(x, weight, bias, out).launch(stream, rows)?,
-                    1025..=4096 => layer_norm::<4096>(x, weight, bias, out).launch(stream, rows)?,
-                    _ => layer_norm::<8192>(x, weight, bias, out).launch(stream, rows)?,
+                    0..=1024 => layer_norm::<2, 1024>(x, weight, bias, out).launch(stream, rows.div_ceil(2))?,
+                    1025..=4096 => layer_norm::<2, 4096>(x, weight, bias, out).launch(stream, rows.div_ceil(2))?,
+                    4097..=8192 => layer_norm::<1, 8192>(x, weight, bias, out).launch(stream, rows)?,
+                    _ => layer_norm::<1, 16384>(x, weight, bias, out).launch(stream, rows)?,
                 }
             }
             Op::Transpose => {
@@ -224,6 +229,8 @@ fn rectangles(case: &Case, side: usize) -> (usize, usize) {
 pub fn note(case: &Case) -> String {
     let columns = case.shape[1];
     let tile = match (case.op, case.dtype) {
+        (Op::LayerNorm, _) if columns <= 1024 => "2x1024",
+        (Op::LayerNorm, _) if columns <= 4096 => "2x4096",
         (Op::Softmax | Op::LayerNorm | Op::Cumsum, _) => match columns {
             0..=1024 => "1x1024",
             1025..=4096 => "1x4096",

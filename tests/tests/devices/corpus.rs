@@ -56,6 +56,8 @@ cases! {
     log,
     trig,
     raster,
+    prefetch,
+    prefetch_shared,
     ring_division,
     ring_product,
     ring_short,

@@ -138,8 +138,13 @@ impl Machine<'_> {
         let accesses = self.accesses(buffer, part, func.layout_id(result), By::Readers)?;
         let count = func.ty(result).shape.elements() as usize;
         let mut out = rest.map_or_else(|| vec![0; count], |rest| self.value(rest).to_vec());
-        self.threads.load(Source { buffer, item: 0 }, accesses, &mut out)?;
+        self.threads.load(self.source(buffer), accesses, &mut out)?;
         Ok(out)
+    }
+
+    /// What is read through a buffer, or a slot of one.
+    fn source(&self, buffer: Value) -> Source {
+        self.threads.slots.get(&buffer).copied().unwrap_or(Source { buffer, item: 0 })
     }
 
     /// The operand of a product that threads read from a buffer, or from a slot of one, in this layout.
@@ -148,8 +153,7 @@ impl Machine<'_> {
         let positions = self.threads.positions.of_operand(self.func, layout, mem);
         let accesses = self.in_memory(buffer, mem, positions, 0);
         let mut out = vec![0; self.func.ty(buffer).shape.elements() as usize];
-        let source = self.threads.slots.get(&buffer).copied().unwrap_or(Source { buffer, item: 0 });
-        self.threads.load(source, accesses, &mut out)?;
+        self.threads.load(self.source(buffer), accesses, &mut out)?;
         Ok(out)
     }
 

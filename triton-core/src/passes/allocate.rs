@@ -40,7 +40,7 @@ fn assign_offsets(func: &mut Function) -> u64 {
     let of = |&(_, buffer): &(Inst, Value)| {
         let (bytes, align) =
             (func.buffer_bytes(buffer), func.mem(buffer).map_or(1, |mem| mem.align().max(access::WIDEST.into())));
-        Buffer { bytes, align, live: live(func, &liveness, liveness.intervals[buffer]), role: None }
+        Buffer { bytes, align, live: live(func, &liveness, used(func, &liveness, buffer)), role: None }
     };
     let allocation = storage::allocate(&buffers.iter().map(of).collect::<Vec<_>>());
     for ((inst, _), offset) in buffers.into_iter().zip(allocation.offsets) {
@@ -55,6 +55,19 @@ fn assign_offsets(func: &mut Function) -> u64 {
 fn buffers(func: &Function) -> Vec<(Inst, Value)> {
     let of = |&inst: &Inst| matches!(func.insts[inst].op, Op::SharedAlloc { .. });
     func.walk().into_iter().filter(of).map(|inst| (inst, func.insts[inst].results[0])).collect()
+}
+
+/// From the definition of a buffer to the last use of it or of one of its slots.
+fn used(func: &Function, liveness: &Liveness, buffer: Value) -> LiveInterval {
+    let mut interval = liveness.intervals[buffer];
+    for inst in func.walk() {
+        if let (Op::RingSlot { buffer: of, .. }, &[slot]) = (func.insts[inst].op, &func.insts[inst].results[..])
+            && of == buffer
+        {
+            interval.last = interval.last.max(liveness.intervals[slot].last);
+        }
+    }
+    interval
 }
 
 fn is_large(func: &Function, buffer: Value) -> bool {
@@ -148,7 +161,7 @@ fn end_large_buffers(func: &mut Function) -> Result<(), String> {
             continue;
         }
         let liveness = liveness::analyse(func, &SideTable::new(None));
-        let last = liveness.intervals[buffer].last;
+        let last = used(func, &liveness, buffer).last;
         let mut block = func.body;
         while let Some((_, region)) = around(func, &liveness, block, liveness.intervals[buffer].start) {
             block = region;

@@ -15,6 +15,7 @@ pub mod licm;
 pub mod map_programs;
 pub mod pbqp;
 pub mod place;
+pub mod prefetch;
 pub mod schedule;
 pub mod sink;
 pub mod specialise;
@@ -91,6 +92,7 @@ pub const LAY_OUT: &[Pass] = passes! {
 pub const SYNCHRONIZE: &[Pass] = passes! {
     exchange: "lowers exchanges between threads to shared memory", exchange::exchange;
     schedule: "fills rings ahead of products", schedule::schedule;
+    prefetch: "copies rows ahead of reductions", prefetch::prefetch;
     map_programs: "maps blocks to programs", |func, _| { map_programs::map_programs(func); Ok(()) };
     sync: "writes barriers", sync::sync;
     allocate: "allocates shared memory", |func, _| allocate::allocate(func);

@@ -66,7 +66,7 @@ pub fn schedule(func: &mut Function, env: &Env) -> Result<(), String> {
 }
 
 /// The buffers of a function, each with its offset, or 0.
-fn buffers(func: &Function) -> Vec<(u32, Value)> {
+pub(super) fn buffers(func: &Function) -> Vec<(u32, Value)> {
     let of = |inst: Inst| {
         let data = &func.insts[inst];
         if let Op::SharedAlloc { at, .. } = data.op { Some((at.unwrap_or(0), data.results[0])) } else { None }
@@ -80,7 +80,10 @@ pub(super) fn explain(func: &Function) -> String {
         let tile =
             |of: &RingBuffer| format!("{} of {} bytes", func.ty(of.buffer), func.mem(of.buffer).map_or(0, Mem::bytes));
         let tiles: Vec<String> = ring.buffers.iter().map(tile).collect();
-        format!("{} stages of {}\n", ring.slots, tiles.join(", "))
+        match ring.slots {
+            1 => format!("copied ahead of reductions: {}\n", tiles.join(", ")),
+            slots => format!("{slots} stages of {}\n", tiles.join(", ")),
+        }
     };
     func.rings.keys().map(|id| line(&func.rings[id])).collect()
 }
@@ -101,18 +104,22 @@ struct Copy {
     layout: LayoutId,
 }
 
+/// The pointers that something is written through: of a view, its base.
+pub(super) fn written(func: &Function) -> Vec<Value> {
+    let of = |inst: Inst| {
+        let access = func.insts[inst].op.access().filter(|access| access.effect != AccessEffect::Read)?;
+        if let Memory::Global(at) = access.memory { Some(at.pointer()) } else { None }
+    };
+    func.walk().into_iter().filter_map(of).collect()
+}
+
 /// The loads of a loop's body that a ring can take.
 fn copies(func: &Function, facts: &SideTable<Value, AxisInfo>, region: Block) -> Vec<Copy> {
-    let (mut uses, mut written) = (SideTable::new(0u32), Vec::new());
+    let mut uses = SideTable::new(0u32);
     for inst in func.walk() {
-        let data = &func.insts[inst];
-        data.for_each_operand(|v| uses[v] += 1);
-        if let Some(access) = data.op.access().filter(|access| access.effect != AccessEffect::Read)
-            && let Memory::Global(at) = access.memory
-        {
-            written.push(at.pointer());
-        }
+        func.insts[inst].for_each_operand(|v| uses[v] += 1);
     }
+    let written = written(func);
     let body = Body::of(func, region);
     // How often a product of this block reads a buffer.
     let mut multiplied: SideTable<Value, u32> = SideTable::new(0);

@@ -160,7 +160,7 @@ impl Sync<'_> {
     fn accesses(&mut self, inst: Inst) -> Vec<Pending> {
         let mut all: Vec<Pending> = self.access(inst).into_iter().collect();
         for (operand, layout) in self.func.shared_operands(&self.func.insts[inst].op) {
-            let (buffer, item) = self.items.slots[operand].map_or((operand, None), |(b, item)| (b, Some(item)));
+            let (buffer, item) = self.items.buffer(operand);
             let memory = Memory::Shared { buffer, layout: Some(self.func.layouts.intern(layout)), item };
             all.push(Pending { memory, kind: AccessKind::Read, warp_waited: false });
         }
@@ -195,7 +195,10 @@ impl Sync<'_> {
                 let region = self.region(at);
                 Memory::Global { at: self.distinct(at).then_some((at, layout)), replicated, bytes, region }
             }
-            ops::Memory::Shared(buffer) => Memory::Shared { buffer, layout, item: None },
+            ops::Memory::Shared(buffer) => {
+                let (buffer, item) = self.items.buffer(buffer);
+                Memory::Shared { buffer, layout, item }
+            }
         };
         let kind = match access.effect {
             AccessEffect::Read => AccessKind::Read,
@@ -274,6 +277,8 @@ impl Sync<'_> {
                 match layouts.zip(self.func.mem(*x)) {
                     _ if x != y => Reach::Thread,
                     None => Reach::Block,
+                    // Of the threads that hold an element, the same one writes it.
+                    Some(_) if p == q && (a.kind, b.kind) == (AccessKind::Write, AccessKind::Write) => Reach::Thread,
                     Some(((first, second), mem)) => match kind {
                         AccessKind::Read => first.reach(&access::readers(second, mem), mem),
                         AccessKind::Write | AccessKind::Update(_) => first.reach(second, mem),
@@ -346,6 +351,11 @@ impl Items {
             }
         }
         items
+    }
+
+    /// The buffer that is accessed through a value, and the item if it is a slot.
+    fn buffer(&self, value: Value) -> (Value, Option<Item>) {
+        self.slots[value].map_or((value, None), |(buffer, item)| (buffer, Some(item)))
     }
 
     fn of_value(&self, value: Value) -> Item {

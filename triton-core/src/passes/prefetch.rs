@@ -1,0 +1,362 @@
+//! Copies of rows to shared memory ahead of reductions, at stage 2.
+//!
+//! *Before:* a row is loaded and reduced, and then meets other operands that are loaded after the reduction, such as the weight and the
+//! bias of a layer norm. The row's registers are live across the reduction, and the latency of the other loads follows it. *After:* all
+//! of them are copied by `cp.async`, the row first, by one item of a ring with one slot. Each thread copies what it holds, so that what it
+//! reads there needs no barrier. Where the row is used after a reduction, it is read again: nothing of it is live across. What is computed
+//! from it by few cheap operations is computed again, too (rematerialisation; Briggs, Cooper and Torczon, PLDI 1992).
+//!
+//! It is done in the kernel's own block, for loads from views that nothing writes, in whole vectors of 16 bytes and without padding but 0; if
+//! three blocks still fit a multiprocessor; and not for a row alone, since the registers of one tile are cheaper than its way through
+//! memory. `num_stages = 1` switches it off.
+
+use super::{Env, schedule};
+use crate::analysis::axis::{self, AxisInfo};
+use crate::entity::SideTable;
+use crate::ir::{Function, Inst, InstData, LayoutId, Ring, RingBuffer, RingId, Value};
+use crate::layout::{Layout, Mem, access};
+use crate::ops::kinds::{BinaryKind, UnaryKind};
+use crate::ops::{Effect, LayoutRule, Location, Op};
+use crate::span::Span;
+use crate::types::{Constant, DType, Shape};
+use std::collections::HashMap;
+
+/// Bytes of a block of which three fit a multiprocessor of compute capability 9.0.
+const BUDGET: u64 = 74 * 1024;
+/// Registers of a thread that a tile may have and stay live across a reduction.
+const KEPT: u64 = 16;
+/// Registers of what broadcasts, such as a row's mean.
+const SMALL: usize = 4;
+/// Operations by which a tile may be computed again.
+const COST: u32 = 6;
+
+/// See the [module's page](self).
+///
+/// # Errors
+/// None for a function that the verifier accepts.
+pub fn prefetch(func: &mut Function, env: &Env) -> Result<(), String> {
+    let insts = func.blocks[func.body].insts.clone();
+    let Some(reduction) = insts.iter().position(|&inst| reduces(func, inst)) else { return Ok(()) };
+    if func.num_stages < 2 || !func.rings.is_empty() {
+        return Ok(());
+    }
+    let facts = axis::analyse(func, env.specialization);
+    let written = schedule::written(func);
+    let copies = insts.iter().enumerate().filter_map(|(index, &inst)| copy(func, &facts, &written, index, inst));
+    let (mut copies, rest): (Vec<Copy>, Vec<Copy>) = copies.partition(|copy| copy.index < reduction);
+    let phases = Phases::of(func, &insts);
+    let used_after = phases.used_after(func, &insts, &copies);
+    copies.retain(|copy| used_after[copy.result]);
+    let used_first = |inst: &Inst| copies.iter().any(|copy| operands(func, *inst).contains(&copy.result));
+    let at = insts.iter().position(used_first).unwrap_or(reduction);
+    let known = |copy: &Copy| match copy.from {
+        Location::View { at: indices, .. } => indices.as_slice().iter().all(|&v| phases.is_known(func, v, at)),
+        Location::Pointers { .. } => false,
+    };
+    let mut bytes: u64 = schedule::buffers(func).iter().map(|&(_, buffer)| func.buffer_bytes(buffer)).sum();
+    bytes += copies.iter().map(|copy| copy.mem.bytes()).sum::<u64>();
+    let rows = copies.len();
+    if bytes > BUDGET || !copies.iter().all(known) {
+        return Ok(());
+    }
+    for copy in rest.into_iter().filter(known) {
+        if bytes + copy.mem.bytes() <= BUDGET {
+            bytes += copy.mem.bytes();
+            copies.push(copy);
+        }
+    }
+    if copies.len() == rows {
+        return Ok(());
+    }
+    Writer { func, phases, copies, at, span: Span::NONE, insts: Vec::new(), again: HashMap::new() }.write(&insts)
+}
+
+/// A load of the kernel's own block that is copied.
+struct Copy {
+    index: usize,
+    from: Location,
+    result: Value,
+    layout: LayoutId,
+    mem: Mem,
+}
+
+/// A load as a copy, if threads can copy what they hold by whole vectors.
+fn copy(
+    func: &Function,
+    facts: &SideTable<Value, AxisInfo>,
+    written: &[Value],
+    index: usize,
+    inst: Inst,
+) -> Option<Copy> {
+    let InstData { op: Op::Load { from, other: None }, ref results, .. } = func.insts[inst] else { return None };
+    let (result, ty) = (results[0], func.ty(results[0]));
+    let layout = func.layout_id(result)?;
+    let mem = Mem::row_major(ty.shape, ty.elem.bits()).filter(|mem| mem.bits() >= 8)?;
+    let width = axis::vector_width(func, facts, from).min(func.layouts[layout].vector().into());
+    let copied = access::copies(&func.layouts[layout], &mem, width as u32)?;
+    let whole = copied.elements * mem.bits() / 8 == access::WIDEST && copied.ways == 1;
+    (whole && !written.contains(&from.pointer())).then_some(Copy { index, from, result, layout, mem })
+}
+
+/// Whether an instruction combines elements along an axis.
+fn reduces(func: &Function, inst: Inst) -> bool {
+    let mut inside = Vec::new();
+    func.walk_inst(inst, &mut inside);
+    inside.iter().any(|&inst| matches!(func.insts[inst].op, Op::Fold { .. }))
+}
+
+/// What an instruction uses, and those inside it.
+fn operands(func: &Function, inst: Inst) -> Vec<Value> {
+    let (mut inside, mut all) = (Vec::new(), Vec::new());
+    func.walk_inst(inst, &mut inside);
+    inside.iter().for_each(|&inst| func.insts[inst].for_each_operand(|v| all.push(v)));
+    all
+}
+
+/// The kernel's own block, cut by its reductions.
+struct Phases {
+    /// Where values are defined: the index of the instruction, and how many reductions are before it.
+    defined: SideTable<Value, Option<(usize, u32)>>,
+    /// What defines them.
+    definitions: SideTable<Value, Option<Op>>,
+    /// The number of reductions before each instruction.
+    of: Vec<u32>,
+}
+
+impl Phases {
+    fn of(func: &Function, insts: &[Inst]) -> Phases {
+        let mut phases = Phases { defined: SideTable::new(None), definitions: SideTable::new(None), of: Vec::new() };
+        let mut before = 0;
+        for (index, &inst) in insts.iter().enumerate() {
+            phases.of.push(before);
+            before += u32::from(reduces(func, inst));
+            for &result in &func.insts[inst].results {
+                phases.defined[result] = Some((index, before));
+                phases.definitions[result] = Some(func.insts[inst].op);
+            }
+        }
+        phases
+    }
+
+    /// Of each row, whether it, or what is computed from it again, is used after a reduction that follows it.
+    fn used_after(&self, func: &Function, insts: &[Inst], rows: &[Copy]) -> SideTable<Value, bool> {
+        let mut used = SideTable::new(false);
+        for (&inst, &phase) in insts.iter().zip(&self.of) {
+            for operand in operands(func, inst) {
+                if self.is_before(operand, phase) {
+                    let mut from = Vec::new();
+                    self.again(func, rows, operand, &mut from);
+                    from.into_iter().for_each(|v| used[v] = true);
+                }
+            }
+        }
+        used
+    }
+
+    fn is_before(&self, value: Value, phase: u32) -> bool {
+        self.defined[value].is_some_and(|(_, defined)| defined < phase)
+    }
+
+    /// Whether a scalar is known before this instruction, or can be computed there.
+    fn is_known(&self, func: &Function, value: Value, at: usize) -> bool {
+        let Some((index, _)) = self.defined[value].filter(|&(index, _)| index >= at) else { return true };
+        let Some(op) = self.definitions[value] else { return false };
+        let of_scalars = matches!(op.layout_rule(), LayoutRule::Unconstrained | LayoutRule::Elementwise);
+        let mut known = of_scalars && op.effect() == Effect::Pure && op.cannot_fail(|_| None);
+        op.for_each_operand(|v| known &= self.is_known(func, v, at.min(index)));
+        known && func.ty(value).shape == Shape::SCALAR
+    }
+
+    /// The rows that a tile is computed from by cheap operations alone, and how many; `None` if it is not.
+    fn again(&self, func: &Function, rows: &[Copy], value: Value, from: &mut Vec<Value>) -> Option<u32> {
+        if rows.iter().any(|row| row.result == value) {
+            from.push(value);
+            return Some(0);
+        }
+        if func.layout(value).is_none_or(|layout| layout.registers() <= SMALL) {
+            return Some(0);
+        }
+        let op = self.definitions[value].filter(is_cheap)?;
+        // Others move nothing.
+        let (mut cost, mut known) = (u32::from(op.layout_rule() == LayoutRule::Elementwise), true);
+        op.for_each_operand(|v| match self.again(func, rows, v, from) {
+            Some(more) => cost += more,
+            None => known = false,
+        });
+        (known && cost <= COST).then_some(cost)
+    }
+}
+
+/// Whether an operation takes an instruction or two for an element.
+fn is_cheap(op: &Op) -> bool {
+    match op.layout_rule() {
+        LayoutRule::Unconstrained | LayoutRule::ShapeChange => op.effect() == Effect::Pure,
+        LayoutRule::Elementwise => {
+            let function = matches!(op, Op::Unary { kind, .. } if ![UnaryKind::Neg, UnaryKind::Not, UnaryKind::Abs].contains(kind));
+            let division = matches!(op, Op::Binary { kind: BinaryKind::Div | BinaryKind::Rem, .. });
+            op.effect() == Effect::Pure && !function && !division
+        }
+        LayoutRule::Carried | LayoutRule::Own => false,
+    }
+}
+
+struct Writer<'a> {
+    func: &'a mut Function,
+    phases: Phases,
+    copies: Vec<Copy>,
+    /// Before which instruction the copies begin.
+    at: usize,
+    span: Span,
+    /// What is written so far.
+    insts: Vec<Inst>,
+    /// What is read or computed again, by phase.
+    again: HashMap<(Value, u32), Value>,
+}
+
+impl Writer<'_> {
+    fn write(mut self, insts: &[Inst]) -> Result<(), String> {
+        let mut slots = Vec::new();
+        let mut ring = None;
+        for (index, &inst) in insts.iter().enumerate() {
+            if index == self.at {
+                ring = Some(self.fills(insts)?);
+            }
+            if self.copies.iter().any(|copy| copy.index == index) {
+                continue;
+            }
+            let phase = self.phases.of[index];
+            self.span = self.func.insts[inst].span;
+            let mut renamed: HashMap<Value, Value> = HashMap::new();
+            for operand in operands(self.func, inst) {
+                let copied = self.copies.iter().any(|copy| copy.result == operand);
+                if let Some((ring, item)) = ring.filter(|_| copied && slots.is_empty()) {
+                    slots = self.wait(ring, item)?;
+                }
+                if copied || self.is_better_again(operand, phase) {
+                    renamed.insert(operand, self.once_more(operand, phase, &slots)?);
+                }
+            }
+            let mut inside = Vec::new();
+            self.func.walk_inst(inst, &mut inside);
+            for inst in inside {
+                self.func.insts[inst].map_operands(|v| renamed.get(&v).copied().unwrap_or(v));
+            }
+            self.insts.push(inst);
+        }
+        if let Some((ring, item)) = ring {
+            self.insert(Op::RingRelease { ring, item })?;
+        }
+        self.func.blocks[self.func.body].insts = self.insts;
+        Ok(())
+    }
+
+    /// The copies of the one item.
+    fn fills(&mut self, insts: &[Inst]) -> Result<(RingId, Value), String> {
+        self.span = self.func.insts[insts[self.copies[0].index]].span;
+        let item = self.op(Op::Const { value: Constant::int(DType::I32, 0) })?;
+        let when = self.op(Op::Const { value: Constant { dtype: DType::Bool, bits: 1 } })?;
+        let mut buffers = Vec::new();
+        for k in 0..self.copies.len() {
+            let Copy { result, layout, ref mem, .. } = self.copies[k];
+            let mem = mem.clone();
+            let buffer = self.op(Op::SharedAlloc { ty: self.func.ty(result), at: None })?;
+            self.func.set_mem(buffer, mem);
+            buffers.push(RingBuffer { buffer, layout });
+        }
+        let ring = self.func.rings.push(Ring { slots: 1, lead: 1, buffers: buffers.clone() });
+        let mut fills = Vec::new();
+        for (k, of) in buffers.into_iter().enumerate() {
+            let Copy { from, index, .. } = self.copies[k];
+            let fill = self.with_known(Op::RingFill { buffer: of.buffer, item, from, when })?;
+            fills.push((fill, self.func.insts[insts[index]].span));
+        }
+        for (fill, span) in fills {
+            self.span = span;
+            self.insert(fill)?;
+        }
+        Ok((ring, item))
+    }
+
+    /// A scalar where the copies begin.
+    fn scalar(&mut self, value: Value) -> Result<Value, String> {
+        let later = self.phases.defined[value].is_some_and(|(index, _)| index >= self.at);
+        let Some(op) = self.phases.definitions[value].filter(|_| later) else { return Ok(value) };
+        let op = self.with_known(op)?;
+        self.op(op)
+    }
+
+    /// An operation on scalars that are known where the copies begin.
+    fn with_known(&mut self, mut op: Op) -> Result<Op, String> {
+        let mut operands = Vec::new();
+        op.for_each_operand(|v| operands.push(v));
+        for operand in operands {
+            let known = self.scalar(operand)?;
+            op.map_operands(|v| if v == operand { known } else { v });
+        }
+        Ok(op)
+    }
+
+    /// Waits for the item, and yields its slots.
+    fn wait(&mut self, ring: RingId, item: Value) -> Result<Vec<Value>, String> {
+        self.insert(Op::RingWait { ring, item })?;
+        let buffers = self.func.rings[ring].buffers.clone();
+        let slot = |of: RingBuffer| {
+            let slot = self.op(Op::RingSlot { buffer: of.buffer, item })?;
+            self.func.place_of[slot] = self.func.place_of[of.buffer];
+            Ok(slot)
+        };
+        buffers.into_iter().map(slot).collect()
+    }
+
+    /// Whether a tile is of an earlier phase, has many registers, and can be computed again.
+    fn is_better_again(&self, value: Value, phase: u32) -> bool {
+        let words =
+            self.func.layout(value).map_or(0, Layout::registers) as u64 * u64::from(self.func.ty(value).elem.bits());
+        let mut from = Vec::new();
+        words > 32 * KEPT
+            && self.phases.is_before(value, phase)
+            && self.phases.again(self.func, &self.copies, value, &mut from).is_some()
+            && !from.is_empty()
+    }
+
+    /// A tile in this phase, from what is in shared memory.
+    fn once_more(&mut self, value: Value, phase: u32, slots: &[Value]) -> Result<Value, String> {
+        if let Some(&known) = self.again.get(&(value, phase)) {
+            return Ok(known);
+        }
+        let place = self.func.place_of[value];
+        let copied = self.copies.iter().position(|copy| copy.result == value);
+        let op = match (copied, self.phases.definitions[value]) {
+            (Some(number), _) => Op::SharedLoad { buffer: slots[number], part: 0, rest: None },
+            (None, Some(mut op)) if self.phases.is_before(value, phase) && self.is_large(value) => {
+                let mut operands = Vec::new();
+                op.for_each_operand(|v| operands.push(v));
+                for operand in operands {
+                    let known = self.once_more(operand, phase, slots)?;
+                    op.map_operands(|v| if v == operand { known } else { v });
+                }
+                op
+            }
+            (None, _) => return Ok(value),
+        };
+        let again = self.op(op)?;
+        self.func.place_of[again] = place;
+        self.again.insert((value, phase), again);
+        Ok(again)
+    }
+
+    fn is_large(&self, value: Value) -> bool {
+        self.func.layout(value).is_some_and(|layout| layout.registers() > SMALL)
+    }
+
+    fn op(&mut self, op: Op) -> Result<Value, String> {
+        let inst = self.insert(op)?;
+        self.func.insts[inst].results.first().copied().ok_or_else(|| format!("`{}` yields nothing", op.mnemonic()))
+    }
+
+    fn insert(&mut self, op: Op) -> Result<Inst, String> {
+        let inst = self.func.make(op, self.span)?;
+        self.insts.push(inst);
+        Ok(inst)
+    }
+}
