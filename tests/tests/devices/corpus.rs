@@ -60,6 +60,7 @@ cases! {
     prefetch_shared,
     ring_division,
     ring_product,
+    ring_transposed,
     ring_short,
     rounding,
     rsqrt,

@@ -142,6 +142,13 @@ impl Machine<'_> {
         Ok(out)
     }
 
+    /// Shared memory by other names of its elements.
+    pub(super) fn seen(&mut self, x: Value, result: Value) {
+        self.threads.slots.insert(result, self.source(x));
+        let start = self.value(x).to_vec();
+        self.bind(&[result], vec![start]);
+    }
+
     /// What is read through a buffer, or a slot of one.
     fn source(&self, buffer: Value) -> Source {
         self.threads.slots.get(&buffer).copied().unwrap_or(Source { buffer, item: 0 })

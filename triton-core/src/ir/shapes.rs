@@ -1,6 +1,6 @@
 //! Layouts of changes of shape: no element moves between threads, so that the layout of one side gives that of the other.
 
-use crate::layout::Layout;
+use crate::layout::{Layout, Mem};
 use crate::ops::ShapeChange;
 use crate::types::Shape;
 
@@ -18,14 +18,34 @@ impl ShapeChange {
     pub fn operand_layout(self, from: Shape, layout: &Layout) -> Option<Layout> {
         match self {
             ShapeChange::Reshape(_) => Some(layout.clone()),
-            ShapeChange::Permute(order) => {
-                let mut inverse = vec![0; order.rank()];
-                axes(order).into_iter().enumerate().for_each(|(i, axis)| inverse[axis] = i);
-                layout.trans(from.permute(order)?, &inverse)
-            }
+            ShapeChange::Permute(order) => layout.trans(from.permute(order)?, &inverse(order)),
             ShapeChange::Broadcast(to) => slice(layout, from, to),
         }
     }
+}
+
+impl ShapeChange {
+    /// The memory of a tile of shape `from`, seen as the result; `None` if that needs more than other names for its elements.
+    pub fn result_mem(self, from: Shape, mem: &Mem) -> Option<Mem> {
+        match self {
+            ShapeChange::Permute(order) => mem.trans(from, &axes(order)),
+            ShapeChange::Reshape(_) | ShapeChange::Broadcast(_) => None,
+        }
+    }
+
+    /// The memory of the operand, of shape `from`, that is seen as this one.
+    pub fn operand_mem(self, from: Shape, mem: &Mem) -> Option<Mem> {
+        match self {
+            ShapeChange::Permute(order) => mem.trans(from.permute(order)?, &inverse(order)),
+            ShapeChange::Reshape(_) | ShapeChange::Broadcast(_) => None,
+        }
+    }
+}
+
+fn inverse(order: Shape) -> Vec<usize> {
+    let mut inverse = vec![0; order.rank()];
+    axes(order).into_iter().enumerate().for_each(|(i, axis)| inverse[axis] = i);
+    inverse
 }
 
 fn axes(order: Shape) -> Vec<usize> {

@@ -57,17 +57,19 @@ fn buffers(func: &Function) -> Vec<(Inst, Value)> {
     func.walk().into_iter().filter(of).map(|inst| (inst, func.insts[inst].results[0])).collect()
 }
 
-/// From the definition of a buffer to the last use of it or of one of its slots.
+/// From the definition of a buffer to the last use of it, of one of its slots, or of another name of either.
 fn used(func: &Function, liveness: &Liveness, buffer: Value) -> LiveInterval {
-    let mut interval = liveness.intervals[buffer];
+    let mut names = vec![buffer];
     for inst in func.walk() {
-        if let (Op::RingSlot { buffer: of, .. }, &[slot]) = (func.insts[inst].op, &func.insts[inst].results[..])
-            && of == buffer
+        if let (Op::RingSlot { buffer: of, .. } | Op::Permute { x: of, .. }, &[name]) =
+            (func.insts[inst].op, &func.insts[inst].results[..])
+            && names.contains(&of)
         {
-            interval.last = interval.last.max(liveness.intervals[slot].last);
+            names.push(name);
         }
     }
-    interval
+    let last = names.iter().map(|&name| liveness.intervals[name].last).max();
+    LiveInterval { start: liveness.intervals[buffer].start, last: last.unwrap_or_default() }
 }
 
 fn is_large(func: &Function, buffer: Value) -> bool {

@@ -7,7 +7,8 @@
 //! another tile in the same layout of memory: often by the same threads, which need not wait for one another.
 //!
 //! An operand of a product stays in the buffer, from which the product reads it ([`Function::shared_operands`]): its registers are
-//! needed for a step along K at a time, not for the tile.
+//! needed for a step along K at a time, not for the tile. One whose axes are permuted, before the conversion or after it, is stored as it
+//! is, and the buffer is seen with its axes in the other order: no element moves.
 //!
 //! The old value of an atomic update is broadcast in the same way by the one thread that made it.
 //!
@@ -30,7 +31,8 @@ use crate::types::{Shape, Type};
 /// A conversion between layouts of different tiles: a bug in another pass.
 pub fn exchange(func: &mut Function, env: &Env) -> Result<(), String> {
     func.stage = Stage::Synchronized;
-    let context = Context { stmatrix: env.target.info().stmatrix, stays: operands_of_products(func) };
+    let (stays, permuted) = operands_of_products(func);
+    let context = Context { stmatrix: env.target.info().stmatrix, stays, permuted };
     block(func, func.body, &context)?;
     reuse_buffers(func);
     Ok(())
@@ -41,34 +43,45 @@ struct Context {
     stmatrix: bool,
     /// Results of conversions that may stay in shared memory.
     stays: SideTable<Value, bool>,
+    /// Tiles that a permutation of axes makes for one use.
+    permuted: SideTable<Value, Option<Inst>>,
 }
 
-/// A conversion that waits: the instruction, the layout in shared memory, and whether the result stays there.
+/// A conversion that waits: the instruction, the tile, its layout in shared memory, and whether the result stays there, as itself or
+/// as what this permutation makes of the tile.
 struct Waiting {
     inst: Inst,
     x: Value,
     mem: Mem,
     stays: bool,
+    permute: Option<Inst>,
 }
 
 /// Conversions that products alone use, each product those of its own block: beyond it, registers would be loaded once and not in every
-/// turn of a loop.
-fn operands_of_products(func: &Function) -> SideTable<Value, bool> {
-    let (mut stays, mut uses) = (SideTable::new(false), SideTable::new(0));
+/// turn of a loop. And permutations of axes for one use.
+fn operands_of_products(func: &Function) -> (SideTable<Value, bool>, SideTable<Value, Option<Inst>>) {
+    let (mut stays, mut permuted, mut uses) = (SideTable::new(false), SideTable::new(None), SideTable::new(0));
     for inst in func.walk() {
         func.insts[inst].for_each_operand(|v| uses[v] += 1);
     }
     for block in func.blocks.keys() {
-        let mut converted: SideTable<Value, bool> = SideTable::new(false);
-        for (_, data) in func.block(block) {
+        // Results of conversions, and of which one a permutation is.
+        let mut converted: SideTable<Value, Option<Value>> = SideTable::new(None);
+        for (inst, data) in func.block(block) {
             if let Op::Convert { .. } = data.op {
-                converted[data.results[0]] = true;
+                converted[data.results[0]] = Some(data.results[0]);
+            } else if let Op::Permute { x, .. } = data.op {
+                converted[data.results[0]] = converted[x].filter(|_| uses[x] == 1);
+                permuted[data.results[0]] = Some(inst).filter(|_| uses[data.results[0]] == 1);
             } else if let Op::Dot { kind: DotKind::Fma | DotKind::Mma, a, b, acc } = data.op {
-                [a, b].into_iter().for_each(|v| stays[v] = converted[v] && uses[v] == 1 && v != acc);
+                for conversion in [a, b].into_iter().filter(|&v| uses[v] == 1 && v != acc).filter_map(|v| converted[v])
+                {
+                    stays[conversion] = true;
+                }
             }
         }
     }
-    stays
+    (stays, permuted)
 }
 
 fn block(func: &mut Function, id: Block, context: &Context) -> Result<(), String> {
@@ -84,8 +97,12 @@ fn block(func: &mut Function, id: Block, context: &Context) -> Result<(), String
             through_buffers(func, std::mem::take(&mut waiting), &mut insts)?;
         }
         match through_memory(func, inst, context)? {
-            Some(exchange) => waiting.push(exchange),
+            Some(exchange) => {
+                insts.retain(|&before| Some(before) != exchange.permute);
+                waiting.push(exchange);
+            }
             None => {
+                see(func, inst);
                 regions.into_iter().try_for_each(|region| block(func, region, context))?;
                 insts.push(inst);
                 exchange_result(func, inst, &mut insts)?;
@@ -113,7 +130,7 @@ fn through_memory(func: &mut Function, inst: Inst, context: &Context) -> Result<
         && let PlanKind::Shared(_) | PlanKind::Shuffle(_) = plan.kind
         && let Some(mem) = access::operand(from, to, func.ty(x).shape, func.ty(x).elem.bits()).filter(stays)
     {
-        return Ok(Some(Waiting { inst, x, mem, stays: true }));
+        return Ok(Some(staying(func, context, inst, x, mem)));
     }
     let mem = match &plan.kind {
         PlanKind::Shared(shared) => Some(shared.mem.clone()),
@@ -125,8 +142,32 @@ fn through_memory(func: &mut Function, inst: Inst, context: &Context) -> Result<
         PlanKind::None | PlanKind::Rename { .. } | PlanKind::Select(_) | PlanKind::Shuffle(_) => None,
     };
     let Some(mem) = mem else { return Ok(None) };
-    let stays = context.stays[result] && stays(&mem);
-    Ok(Some(Waiting { inst, x, mem, stays }))
+    if context.stays[result] && stays(&mem) {
+        return Ok(Some(staying(func, context, inst, x, mem)));
+    }
+    Ok(Some(Waiting { inst, x, mem, stays: false, permute: None }))
+}
+
+/// A conversion whose result stays in this memory: of a tile that was permuted, the one before.
+fn staying(func: &Function, context: &Context, inst: Inst, x: Value, mem: Mem) -> Waiting {
+    let permuted = context.permuted[x].and_then(|permute| {
+        let (tile, change) = func.insts[permute].op.shape_change()?;
+        Some((permute, tile, change.operand_mem(func.ty(tile).shape, &mem)?))
+    });
+    match permuted {
+        Some((permute, tile, mem)) => Waiting { inst, x: tile, mem, stays: true, permute: Some(permute) },
+        None => Waiting { inst, x, mem, stays: true, permute: None },
+    }
+}
+
+/// What is made of a tile in shared memory by another order of its axes is there, too.
+fn see(func: &mut Function, inst: Inst) {
+    let data = &func.insts[inst];
+    if let (Some((x, change)), &[result]) = (data.op.shape_change(), &data.results[..])
+        && let Some(mem) = func.mem(x).and_then(|mem| change.result_mem(func.ty(x).shape, mem))
+    {
+        func.set_mem(result, mem);
+    }
 }
 
 /// The conversions as buffers, stores and loads: as many at once as do not need more memory than one alone may.
@@ -143,7 +184,8 @@ fn through_buffers(func: &mut Function, waiting: Vec<Waiting>, insts: &mut Vec<I
         let mut buffers = Vec::with_capacity(now.len());
         for w in now {
             let (span, result) = (func.insts[w.inst].span, func.insts[w.inst].results[0]);
-            buffers.push(make_buffer(func, func.ty(w.x), w.mem.clone(), w.stays.then_some(result), span, insts)?);
+            let name = Some(result).filter(|_| w.stays && w.permute.is_none());
+            buffers.push(make_buffer(func, func.ty(w.x), w.mem.clone(), name, span, insts)?);
         }
         let mut rest = vec![None; now.len()];
         for part in 0..now.iter().map(|w| 1 << w.mem.parts()).max().unwrap_or(0) {
@@ -151,6 +193,12 @@ fn through_buffers(func: &mut Function, waiting: Vec<Waiting>, insts: &mut Vec<I
             for (w, &buffer) in now.iter().zip(&buffers).filter(|(w, _)| has_part(w)) {
                 let store = Op::SharedStore { buffer, part, value: w.x };
                 insts.push(func.make(store, func.insts[w.inst].span)?);
+                if let Some(permute) = w.permute {
+                    func.insts[permute].results = func.insts[w.inst].results.clone();
+                    func.insts[permute].map_operands(|_| buffer);
+                    see(func, permute);
+                    insts.push(permute);
+                }
             }
             let is_loaded = |w: &Waiting| has_part(w) && !w.stays;
             for ((w, &buffer), rest) in now.iter().zip(&buffers).zip(&mut rest).filter(|((w, _), _)| is_loaded(w)) {

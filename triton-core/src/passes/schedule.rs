@@ -9,7 +9,8 @@
 //! Triton does it, without a second barrier; the order is that of CUTLASS's multistage mainloop.
 //!
 //! A load is taken if nothing but a store to shared memory uses it, and nothing but products what was stored; if its indices follow from
-//! the loop's counter and from what the loop does not change; if out of bounds it yields 0; and if nothing writes the view. A ring has as
+//! the loop's counter and from what the loop does not change; if out of bounds it yields 0; and if nothing writes the view. A tile whose axes
+//! are permuted is filled as it is loaded, and products see the slot with its axes in the other order. A ring has as
 //! many slots as `num_stages` and the memory of a block allow, and is not made for less than two.
 
 use super::{Env, allocate, sync};
@@ -121,10 +122,14 @@ fn copies(func: &Function, facts: &SideTable<Value, AxisInfo>, region: Block) ->
     }
     let written = written(func);
     let body = Body::of(func, region);
-    // How often a product of this block reads a buffer.
+    // How often products of this block read a buffer, be it by another name.
     let mut multiplied: SideTable<Value, u32> = SideTable::new(0);
-    for (_, data) in func.block(region) {
+    for &inst in func.blocks[region].insts.iter().rev() {
+        let data = &func.insts[inst];
         func.shared_operands(&data.op).iter().for_each(|&(operand, _)| multiplied[operand] += 1);
+        if let (Some((x, _)), &[name]) = (data.op.shape_change(), &data.results[..]) {
+            multiplied[x] += u32::from(multiplied[name] > 0 && multiplied[name] == uses[name]);
+        }
     }
     let copy = |store: Inst| {
         let Op::SharedStore { buffer, part: 0, value } = func.insts[store].op else { return None };

@@ -27,10 +27,10 @@ use crate::analysis::axis::{self, AxisInfo};
 use crate::analysis::interval::{self, Interval};
 use crate::entity::SideTable;
 use crate::ir::{Block, Function, Inst, Item, LayoutId, RingBuffer, Value};
-use crate::layout::access;
 use crate::layout::shared::Reach;
+use crate::layout::{Layout, access};
 use crate::ops::kinds::{AtomicKind, BinaryKind};
-use crate::ops::{self, AccessEffect, Location, Op, Scope};
+use crate::ops::{self, AccessEffect, Location, Op, Scope, ShapeChange};
 use crate::passes::Env;
 use crate::types::DType;
 use std::ops::Range;
@@ -160,8 +160,9 @@ impl Sync<'_> {
     fn accesses(&mut self, inst: Inst) -> Vec<Pending> {
         let mut all: Vec<Pending> = self.access(inst).into_iter().collect();
         for (operand, layout) in self.func.shared_operands(&self.func.insts[inst].op) {
+            let (operand, layout) = self.items.named(self.func, operand, layout);
             let (buffer, item) = self.items.buffer(operand);
-            let memory = Memory::Shared { buffer, layout: Some(self.func.layouts.intern(layout)), item };
+            let memory = Memory::Shared { buffer, layout: layout.map(|layout| self.func.layouts.intern(layout)), item };
             all.push(Pending { memory, kind: AccessKind::Read, warp_waited: false });
         }
         // A copy writes from its fill on, until it is waited for.
@@ -317,6 +318,8 @@ fn merge(into: &mut Vec<Pending>, from: Vec<Pending>) {
 struct Items {
     /// What a slot is of.
     slots: SideTable<Value, Option<(Value, Item)>>,
+    /// What memory is seen as by another name.
+    permuted: SideTable<Value, Option<(Value, ShapeChange)>>,
     /// Sums of a value and a constant.
     sums: SideTable<Value, Option<Item>>,
     /// What a loop's next turn has for a parameter that it steps.
@@ -326,10 +329,8 @@ struct Items {
 impl Items {
     fn of(func: &Function) -> Items {
         let none = || SideTable::new(None);
-        let mut items = Items { slots: SideTable::new(None), sums: none(), stepped: none() };
-        if func.rings.is_empty() {
-            return items;
-        }
+        let (slots, permuted) = (SideTable::new(None), SideTable::new(None));
+        let mut items = Items { slots, permuted, sums: none(), stepped: none() };
         for inst in func.walk() {
             let data = &func.insts[inst];
             if let Op::Const { value } = data.op {
@@ -341,6 +342,8 @@ impl Items {
                     Some((a, b)).filter(|(a, b)| a.base.is_none() || b.base.is_none()).map(sum);
             } else if let Op::RingSlot { buffer, item } = data.op {
                 items.slots[data.results[0]] = Some((buffer, items.of_value(item)));
+            } else if let Some(seen) = data.op.shape_change().filter(|&(x, _)| func.mem(x).is_some()) {
+                items.permuted[data.results[0]] = Some(seen);
             }
         }
         for inst in func.walk() {
@@ -351,6 +354,16 @@ impl Items {
             }
         }
         items
+    }
+
+    /// What is accessed through a value that may be another name of it, by the same threads.
+    fn named(&self, func: &Function, value: Value, layout: Layout) -> (Value, Option<Layout>) {
+        let (mut value, mut layout) = (value, Some(layout));
+        while let Some((x, change)) = self.permuted[value] {
+            layout = layout.and_then(|layout| change.operand_layout(func.ty(x).shape, &layout));
+            value = x;
+        }
+        (value, layout)
     }
 
     /// The buffer that is accessed through a value, and the item if it is a slot.

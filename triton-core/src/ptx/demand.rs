@@ -153,6 +153,9 @@ impl Walk<'_> {
             return self.all(value);
         }
         if let Some((x, change)) = data.op.shape_change() {
+            if self.func.mem(x).is_some() {
+                return;
+            }
             return match change {
                 ShapeChange::Reshape(_) | ShapeChange::Permute(_) => self.through(data, |walk, r| walk.one(x, r)),
                 ShapeChange::Broadcast(_) => match broadcast(self.func, x, data.results[0]) {

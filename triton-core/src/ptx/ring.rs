@@ -57,6 +57,16 @@ impl Lower<'_> {
         Ok(())
     }
 
+    /// Makes a tile in shared memory another name of what is there.
+    pub fn same_memory(&mut self, x: Value, result: Value) -> Result<(), String> {
+        let at = self.buffers.get(&x).copied().ok_or("a permutation of no buffer")?;
+        self.buffers.insert(result, at);
+        if let Some(&slot) = self.slots.get(&x) {
+            self.slots.insert(result, slot);
+        }
+        Ok(())
+    }
+
     /// The bytes before an item's slot in its buffer.
     fn slot(&mut self, buffer: Value, item: Value) -> Result<Reg, String> {
         let slots = self.func.slots(buffer);
