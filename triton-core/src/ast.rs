@@ -189,8 +189,8 @@ pub enum Stmt {
         end: Expr,
         /// The distance of two numbers; 1 without it.
         step: Option<Expr>,
-        /// Whether the range stands in `unroll(..)`: its numbers are compile-time constants in the body.
-        unrolled: bool,
+        /// How its turns are run.
+        turns: Turns,
         /// What is done for each.
         body: Vec<Stmt>,
         /// The head of the loop.
@@ -255,6 +255,15 @@ impl Stmt {
             | Stmt::Print { span, .. } => *span,
         }
     }
+}
+
+/// How the turns of a `for` are run.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Turns {
+    /// One after the other in a loop; `#[stages(n)]` before it says how many tiles of a product's operand there are at a time.
+    Loop(Option<Box<Expr>>),
+    /// None is left: the range stands in `unroll(..)`, and its numbers are compile-time constants in the body.
+    Unrolled,
 }
 
 /// What a statement leaves.

@@ -94,12 +94,17 @@ fn large(span: Span, instructions: usize) -> Diagnostic {
     Diagnostic::new(Code::T0126, span, message).note(most).help(help)
 }
 
-/// More shared memory than a block of the target has, most of it for one operation.
-fn shared_memory(target: Target, span: Span, needed: u64, largest: u64) -> Diagnostic {
+/// More shared memory than a block of the target has, most of it for one operation. `staged` if a loop asked for stages: no ring is made
+/// otherwise where it does not fit.
+fn shared_memory(target: Target, staged: bool, span: Span, needed: u64, largest: u64) -> Diagnostic {
     let (name, limit) = (target.name(), target.shared_bytes());
     let message = format!("the kernel needs {needed} bytes of shared memory; a block has at most {limit} on {name}");
     let most = format!("this operation alone passes {largest} bytes between threads");
-    let help = "take smaller tiles, or fewer warps by `num_warps = ..`";
+    let help = if staged {
+        "take smaller tiles, or load nothing ahead by `#[stages(1)]`"
+    } else {
+        "take smaller tiles, or fewer warps by `num_warps = ..`"
+    };
     Diagnostic::new(Code::T0130, span, message).note(most).help(help)
 }
 
@@ -208,7 +213,9 @@ fn image(
     observer("lower");
     let kernel = ptx::lower::lower(&func, target, specialization).map_err(|error| match error {
         LowerError::Large(span, instructions) => large(span, instructions),
-        LowerError::SharedMemory { needed, largest, span } => shared_memory(target, span, needed, largest),
+        LowerError::SharedMemory { needed, largest, span } => {
+            shared_memory(target, !func.rings.is_empty(), span, needed, largest)
+        }
         LowerError::Mistake(message) => mistake(message),
     })?;
     observer("print");

@@ -58,6 +58,7 @@ cases! {
     ring_division,
     ring_product,
     ring_short,
+    ring_of_loop,
     rounding,
     rsqrt,
     atomic_counters,

@@ -45,7 +45,7 @@
 //! ```
 //! A line `view v0 [v1,v2] [v3,v4]` before the instructions says that parameters are a view: its address, extents and strides. A line
 //! `ring r0 slots 3 lead 2 [v5,v6] [#0,#1]` says that buffers are a ring, and which threads fill them. `stages 3` after the number of warps
-//! is the most slots that a ring may have.
+//! is the most slots that a ring may have; after the operands of a `for`, that of its own rings.
 //! A parameter may end in `multiple_of N`, and in what is promised of it, `general`, `unit`, `pitch N` or
 //! `extent N`; a position is `@file:line:column`; from stage 1 on a result's
 //! type is followed by its layout, `#0`, declared before the kernel; at stage 2, which a line `synchronized` announces, in shared
@@ -106,6 +106,9 @@ entity!(
     "%"
 );
 
+/// How many slots a ring may be allowed to have at most.
+pub const STAGES: std::ops::RangeInclusive<u32> = 1..=8;
+
 /// Where a tile is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Place {
@@ -126,8 +129,10 @@ pub struct Function {
     pub views: Vec<View>,
     /// Warps that run one program.
     pub num_warps: u32,
-    /// The most slots of a ring; 1 if there are to be none.
+    /// The most slots of a ring, of [`STAGES`]; 1 if there are to be none.
     pub num_stages: u32,
+    /// The same of a `for` that says so itself.
+    pub stages: SideTable<Inst, Option<u32>>,
     /// The instructions.
     pub body: Block,
     /// The stage it is in.
@@ -250,6 +255,7 @@ impl Function {
             views: Vec::new(),
             num_warps,
             num_stages: 1,
+            stages: SideTable::new(None),
             body,
             stage: Stage::Tile,
             sources: Sources::default(),
@@ -325,12 +331,15 @@ impl Function {
         let params = params.into_iter().map(|v| self.renamed(v, renamed)).collect();
         let copy = self.blocks.push(BlockData { params, insts: Vec::new() });
         for inst in insts {
-            let mut data = self.insts[inst].clone();
+            let (mut data, stages) = (self.insts[inst].clone(), self.stages[inst]);
             data.map_operands(|v| renamed.get(&v).copied().unwrap_or(v));
             data.regions = data.regions.into_iter().map(|region| self.copy_renamed(region, renamed)).collect();
             let results = std::mem::take(&mut data.results);
             data.results = results.into_iter().map(|v| self.renamed(v, renamed)).collect();
             let inst = self.insts.push(data);
+            if stages.is_some() {
+                self.stages[inst] = stages;
+            }
             self.blocks[copy].insts.push(inst);
         }
         copy

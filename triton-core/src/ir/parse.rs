@@ -204,7 +204,7 @@ impl Parser {
             rest.trim().strip_prefix("warps ").and_then(|r| r.strip_suffix(" {")).ok_or("`warps N {` is missing")?;
         let (warps, stages) = warps.split_once(" stages ").unwrap_or((warps, "1"));
         self.func.name = name.to_string();
-        self.func.num_stages = stages.parse().map_err(|_| format!("`{stages}` is not a number of stages"))?;
+        self.func.num_stages = number_of_stages(stages)?;
         self.func.num_warps = warps.parse().map_err(|_| format!("`{warps}` is not a number of warps"))?;
         let body = self.func.body;
         self.open.push((None, body));
@@ -296,6 +296,10 @@ impl Parser {
             Some((code, args)) => (code, split_top(args)),
             None => (code, Vec::new()),
         };
+        let (code, stages) = match code.split_once(" stages ") {
+            Some((code, stages)) => (code, Some(number_of_stages(stages)?)),
+            None => (code, None),
+        };
         let words = split_words(code);
         let (mnemonic, words) = words.split_first().ok_or("an operation is missing")?;
         let mut reader = Reader::new(words);
@@ -320,6 +324,9 @@ impl Parser {
             return Err(format!("{} results with {} types", results.len(), annotations.len()));
         }
         let inst = self.func.insts.push(inst);
+        if stages.is_some() {
+            self.func.stages[inst] = stages;
+        }
         for (name, annotation) in results.iter().zip(&annotations) {
             let value = self.define(name, annotation)?;
             self.func.insts[inst].results.push(value);
@@ -396,6 +403,10 @@ fn columns_of(pair: &[&str], key: &str) -> Result<Vec<u32>, String> {
 fn value(word: &str) -> Result<Value, String> {
     let number = word.strip_prefix('v').and_then(|n| n.parse().ok());
     number.map(Value).ok_or_else(|| format!("`{word}` is not a value"))
+}
+
+fn number_of_stages(word: &str) -> Result<u32, String> {
+    word.parse().map_err(|_| format!("`{word}` is not a number of stages"))
 }
 
 /// Splits at commas outside brackets.

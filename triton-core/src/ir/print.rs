@@ -60,13 +60,16 @@ fn escape(text: &str) -> String {
 }
 
 fn block(func: &Function, places: &mut Places, id: Block, depth: usize, out: &mut String) {
-    for (_, inst) in func.block(id) {
+    for (id, inst) in func.block(id) {
         indent(depth, out);
         if !inst.results.is_empty() {
             let _ = write!(out, "{} = ", list(&inst.results, |v| v.to_string()));
         }
         out.push_str(inst.op.mnemonic());
         inst.op.print_fields(out);
+        if let Some(stages) = func.stages[id] {
+            let _ = write!(out, " stages {stages}");
+        }
         if !inst.args.is_empty() {
             let _ = write!(out, " with {}", list(&inst.args, |v| v.to_string()));
         }

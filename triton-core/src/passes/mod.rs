@@ -168,7 +168,7 @@ pub fn explain(func: &Function, env: &Env) -> Result<String, String> {
     let mut func = func.clone();
     run(SPECIALISE, &mut func, env)?;
     let layouts = place::explain(&func, env)?;
-    if func.num_stages > 1 {
+    if schedule::most_stages(&func) > 1 {
         LAY_OUT.iter().chain(SYNCHRONIZE).try_for_each(|pass| (pass.run)(&mut func, env))?;
     }
     Ok(layouts + &schedule::explain(&func))

@@ -212,8 +212,8 @@ impl Checker<'_> {
                 };
                 self.bind(name.name.clone(), value);
             }
-            Stmt::For { var, start, end, step, unrolled, body, span } => {
-                self.for_loop(var, [start, end], step.as_ref(), *unrolled, body, *span)
+            Stmt::For { var, start, end, step, turns, body, span } => {
+                self.for_loop(var, [start, end], step.as_ref(), turns, body, *span)
             }
             Stmt::While { cond, body, span } => self.while_loop(cond, body, *span),
             Stmt::Exit(exit, span) => self.misplaced_exit(*exit, *span),

@@ -5,7 +5,7 @@
 //! - regions, their parameters and what they yield are those of the operation that owns them;
 //! - the type of a result is what [`crate::ops::infer`] says;
 //! - the parameters of a view are an address, and an extent and a stride for each axis; an access to a view has an index for each;
-//! - the number of warps is a power of two from 1 to 32;
+//! - the number of warps is a power of two from 1 to 32; the numbers of stages are from 1 to 8, and of the kernel or a `for`;
 //! - stage 0: no value has a layout;
 //! - stage 1: every tile has a layout, no scalar has one; the layout has as many warp bits as the function, no zero column
 //!   among its registers, and reaches every element; operands of an elementwise operation, of an access, and their result
@@ -22,7 +22,7 @@
 mod layouts;
 mod rings;
 
-use super::{Block, Function, Inst, InstData, Value, View};
+use super::{Block, Function, Inst, InstData, STAGES, Value, View};
 use crate::entity::SideTable;
 use crate::ops::{self, Given, Location, Memory, Op, Signature, Text};
 use crate::types::{DType, Elem, Type};
@@ -45,6 +45,9 @@ pub fn verify(func: &Function) -> Result<(), Vec<VerifyError>> {
         Verifier { func, scope: Vec::new(), state: SideTable::new(State::Undefined), errors: Vec::new() };
     if !func.num_warps.is_power_of_two() || func.num_warps > 32 {
         verifier.report(None, format!("{} is not a number of warps: 1, 2, 4, 8, 16 or 32", func.num_warps));
+    }
+    if let Err(message) = check_stages(func.num_stages) {
+        verifier.report(None, message);
     }
     for param in &func.params {
         verifier.define(None, param.value);
@@ -141,13 +144,28 @@ impl Verifier<'_> {
 
     fn check_types(&mut self, inst: Inst, data: &InstData) {
         let func = self.func;
-        let checked = check_text(func, &data.op)
+        let checked = check_loop(func, inst)
+            .and_then(|()| check_text(func, &data.op))
             .and_then(|()| check_location(func, &data.op))
             .and_then(|()| rings::check(func, data))
             .and_then(|()| check_signature(func, data));
         if let Err(message) = checked {
             self.report(Some(inst), message);
         }
+    }
+}
+
+fn check_stages(stages: u32) -> Result<(), String> {
+    if STAGES.contains(&stages) { Ok(()) } else { Err(format!("{stages} is not a number of stages: 1 to 8")) }
+}
+
+/// Nothing but a `for` has a number of stages.
+fn check_loop(func: &Function, inst: Inst) -> Result<(), String> {
+    let op = &func.insts[inst].op;
+    match func.stages[inst] {
+        Some(_) if !matches!(op, Op::For { .. }) => Err(format!("`{}` has no stages", op.mnemonic())),
+        Some(stages) => check_stages(stages),
+        None => Ok(()),
     }
 }
 
