@@ -461,6 +461,8 @@ pub struct Options {
     pub num_warps: u32,
     /// The most tiles of an operand that a loop around a product loads at a time: 1 loads nothing ahead.
     pub num_stages: u32,
+    /// The most registers of a thread, from 24 to 255, if that is bounded.
+    pub max_registers: Option<u32>,
     /// Whether `assert!` is checked at run time.
     pub assertions: bool,
     /// Whether sums of floats are added in one order, the same on every device and for every number of warps.
@@ -469,6 +471,6 @@ pub struct Options {
 
 impl Default for Options {
     fn default() -> Self {
-        Options { num_warps: 4, num_stages: 3, assertions: true, deterministic: false }
+        Options { num_warps: 4, num_stages: 3, max_registers: None, assertions: true, deterministic: false }
     }
 }

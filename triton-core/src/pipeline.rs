@@ -112,11 +112,18 @@ fn shared_memory(target: Target, staged: bool, span: Span, needed: u64, largest:
 fn spills(func: &Function, env: &Env) -> Option<Diagnostic> {
     let facts = axis::analyse(func, env.specialization);
     let Spills { needed, limit, more_warps, span } = spills::spills(func, &facts, env.target)?;
-    let warps = func.num_warps;
+    let (bound, help) = match func.max_registers {
+        Some(most) if most == limit => {
+            (format!("max_registers = {most}"), "take smaller tiles, or a higher `max_registers`")
+        }
+        Some(_) | None if more_warps => {
+            (format!("num_warps = {}", func.num_warps), "take smaller tiles, or more warps")
+        }
+        Some(_) | None => (format!("num_warps = {}", func.num_warps), "take smaller tiles"),
+    };
     let message = format!(
-        "the tiles that are live here need {needed} registers of a thread, which has at most {limit} with `num_warps = {warps}`: some are spilled to local memory"
+        "the tiles that are live here need {needed} registers of a thread, which has at most {limit} with `{bound}`: some are spilled to local memory"
     );
-    let help = if more_warps { "take smaller tiles, or more warps" } else { "take smaller tiles" };
     Some(Diagnostic::new(Code::W0005, span, message).help(help))
 }
 
@@ -236,6 +243,7 @@ fn image(
         has_assert_buffer: kernel.report,
         programs: ProgramMap::Identity,
         wanted_blocks: pressure::wanted_blocks(&func, target),
+        max_registers: func.max_registers,
     };
     Ok((image, func))
 }

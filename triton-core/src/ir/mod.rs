@@ -45,7 +45,8 @@
 //! ```
 //! A line `view v0 [v1,v2] [v3,v4]` before the instructions says that parameters are a view: its address, extents and strides. A line
 //! `ring r0 slots 3 lead 2 [v5,v6] [#0,#1]` says that buffers are a ring, and which threads fill them. `stages 3` after the number of warps
-//! is the most slots that a ring may have; after the operands of a `for`, that of its own rings.
+//! is the most slots that a ring may have; after the operands of a `for`, that of its own rings. After both, `registers 64` is the most
+//! registers of a thread.
 //! A parameter may end in `multiple_of N`, and in what is promised of it, `general`, `unit`, `pitch N` or
 //! `extent N`; a position is `@file:line:column`; from stage 1 on a result's
 //! type is followed by its layout, `#0`, declared before the kernel; at stage 2, which a line `synchronized` announces, in shared
@@ -109,6 +110,10 @@ entity!(
 /// How many slots a ring may be allowed to have at most.
 pub const STAGES: std::ops::RangeInclusive<u32> = 1..=8;
 
+/// What the registers of a thread may be bounded by. An instruction cannot name more than 255; with fewer than 24 the assembler has none
+/// left for data.
+pub const REGISTERS: std::ops::RangeInclusive<u32> = 24..=255;
+
 /// Where a tile is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Place {
@@ -133,6 +138,8 @@ pub struct Function {
     pub num_stages: u32,
     /// The same of a `for` that says so itself.
     pub stages: SideTable<Inst, Option<u32>>,
+    /// The most registers of a thread, of [`REGISTERS`], if it is not for the assembler to choose.
+    pub max_registers: Option<u32>,
     /// The instructions.
     pub body: Block,
     /// The stage it is in.
@@ -256,6 +263,7 @@ impl Function {
             num_warps,
             num_stages: 1,
             stages: SideTable::new(None),
+            max_registers: None,
             body,
             stage: Stage::Tile,
             sources: Sources::default(),

@@ -202,10 +202,16 @@ impl Parser {
         let (params, rest) = rest.rsplit_once(')').ok_or("`)` is missing")?;
         let warps =
             rest.trim().strip_prefix("warps ").and_then(|r| r.strip_suffix(" {")).ok_or("`warps N {` is missing")?;
-        let (warps, stages) = warps.split_once(" stages ").unwrap_or((warps, "1"));
+        let mut words = warps.split(' ');
         self.func.name = name.to_string();
-        self.func.num_stages = number_of_stages(stages)?;
-        self.func.num_warps = warps.parse().map_err(|_| format!("`{warps}` is not a number of warps"))?;
+        self.func.num_warps = count(&mut words, "warps")?;
+        while let Some(word) = words.next() {
+            match word {
+                "stages" => self.func.num_stages = count(&mut words, "stages")?,
+                "registers" => self.func.max_registers = Some(count(&mut words, "registers")?),
+                _ => return Err(format!("`{word}` is not an attribute of a kernel")),
+            }
+        }
         let body = self.func.body;
         self.open.push((None, body));
         for param in split_top(params) {
@@ -297,7 +303,7 @@ impl Parser {
             None => (code, Vec::new()),
         };
         let (code, stages) = match code.split_once(" stages ") {
-            Some((code, stages)) => (code, Some(number_of_stages(stages)?)),
+            Some((code, stages)) => (code, Some(count(&mut [stages].into_iter(), "stages")?)),
             None => (code, None),
         };
         let words = split_words(code);
@@ -405,8 +411,10 @@ fn value(word: &str) -> Result<Value, String> {
     number.map(Value).ok_or_else(|| format!("`{word}` is not a value"))
 }
 
-fn number_of_stages(word: &str) -> Result<u32, String> {
-    word.parse().map_err(|_| format!("`{word}` is not a number of stages"))
+/// The next word, as a number of these.
+fn count<'a>(words: &mut impl Iterator<Item = &'a str>, of: &str) -> Result<u32, String> {
+    let word = words.next().unwrap_or_default();
+    word.parse().map_err(|_| format!("`{word}` is not a number of {of}"))
 }
 
 /// Splits at commas outside brackets.

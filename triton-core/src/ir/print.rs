@@ -37,6 +37,9 @@ pub fn print(func: &Function) -> String {
     if func.num_stages > 1 {
         let _ = write!(out, " stages {}", func.num_stages);
     }
+    if let Some(registers) = func.max_registers {
+        let _ = write!(out, " registers {registers}");
+    }
     out.push_str(" {\n");
     for View { base, extents, strides } in &func.views {
         let names = |values: &[Value]| list(values, |v| v.to_string()).replace(' ', "");

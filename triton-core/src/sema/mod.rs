@@ -53,6 +53,7 @@ pub fn check(kernel: &Kernel, instance: &Instance) -> Result<(Function, Vec<Opti
     let mut checker = Checker {
         func: Function {
             num_stages: instance.options.num_stages,
+            max_registers: instance.options.max_registers,
             ..Function::new(&kernel.name.name, instance.options.num_warps)
         },
         types: HashMap::new(),

@@ -5,7 +5,8 @@
 //! - regions, their parameters and what they yield are those of the operation that owns them;
 //! - the type of a result is what [`crate::ops::infer`] says;
 //! - the parameters of a view are an address, and an extent and a stride for each axis; an access to a view has an index for each;
-//! - the number of warps is a power of two from 1 to 32; the numbers of stages are from 1 to 8, and of the kernel or a `for`;
+//! - the number of warps is a power of two from 1 to 32; the numbers of stages are from 1 to 8, and of the kernel or a `for`; a bound of registers is
+//!   from 24 to 255;
 //! - stage 0: no value has a layout;
 //! - stage 1: every tile has a layout, no scalar has one; the layout has as many warp bits as the function, no zero column
 //!   among its registers, and reaches every element; operands of an elementwise operation, of an access, and their result
@@ -22,7 +23,7 @@
 mod layouts;
 mod rings;
 
-use super::{Block, Function, Inst, InstData, STAGES, Value, View};
+use super::{Block, Function, Inst, InstData, REGISTERS, STAGES, Value, View};
 use crate::entity::SideTable;
 use crate::ops::{self, Given, Location, Memory, Op, Signature, Text};
 use crate::types::{DType, Elem, Type};
@@ -48,6 +49,9 @@ pub fn verify(func: &Function) -> Result<(), Vec<VerifyError>> {
     }
     if let Err(message) = check_stages(func.num_stages) {
         verifier.report(None, message);
+    }
+    if let Some(registers) = func.max_registers.filter(|registers| !REGISTERS.contains(registers)) {
+        verifier.report(None, format!("{registers} is not a bound of registers: 24 to 255"));
     }
     for param in &func.params {
         verifier.define(None, param.value);
