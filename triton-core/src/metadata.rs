@@ -306,6 +306,11 @@ impl Target {
     /// The one whose code runs wherever that of another one does, and whose limits no other one undercuts.
     pub const LEAST: Target = Target::Sm80;
 
+    /// The target of this [name](Target::name).
+    pub fn from_name(name: &str) -> Option<Target> {
+        Target::ALL.iter().copied().find(|target| target.name() == name)
+    }
+
     /// Its row in the table of targets. Nothing else tells targets apart.
     pub const fn info(self) -> &'static TargetInfo {
         match self {

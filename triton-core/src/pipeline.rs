@@ -27,15 +27,15 @@ pub struct Compiled {
     pub spills: Option<Diagnostic>,
 }
 
-/// Type-checks one instance of a kernel and compiles it for every target.
+/// Type-checks one instance of a kernel and compiles it for these targets, in the order of [`Target::ALL`].
 ///
 /// # Errors
 /// Everything that is wrong with the kernel, in the order of the source.
-pub fn compile(kernel: &Kernel, instance: &Instance) -> Result<Compiled, Failure> {
+pub fn compile(kernel: &Kernel, instance: &Instance, targets: &[Target]) -> Result<Compiled, Failure> {
     let (mut func, mut compiled) = embedded(kernel, instance)?;
     let failure = |problem: Diagnostic| Failure { diagnostics: vec![problem], ..Failure::default() };
     passes::run(passes::OPTIMISE, &mut func, &Env::portable()).map_err(|message| failure(mistake(message)))?;
-    let (images, spills) = code(&func, &mut |_| {}).map_err(failure)?;
+    let (images, spills) = code(&func, targets, &mut |_| {}).map_err(failure)?;
     (compiled.config.images, compiled.spills) = (images.into(), spills);
     Ok(compiled)
 }
@@ -142,12 +142,13 @@ pub fn images(func: &Function) -> Result<Vec<Image>, Diagnostic> {
 /// # Errors
 /// As [`images`].
 pub fn images_with(func: &Function, observer: &mut dyn FnMut(&'static str)) -> Result<Vec<Image>, Diagnostic> {
-    code(func, observer).map(|(images, _)| images)
+    code(func, Target::ALL, observer).map(|(images, _)| images)
 }
 
 /// The images, and whether the strongest of the first target spills: the one that launches mostly take.
 fn code(
     func: &Function,
+    targets: &[Target],
     observer: &mut dyn FnMut(&'static str),
 ) -> Result<(Vec<Image>, Option<Diagnostic>), Diagnostic> {
     let (mut images, mut spilled) = (Vec::new(), None);
@@ -155,7 +156,7 @@ fn code(
         let of = |p: &Param| p.promise(func.ty(p.value).elem, specialization);
         func.params.iter().map(of).collect::<Vec<Promise>>()
     };
-    for &target in Target::ALL {
+    for &target in Target::ALL.iter().filter(|target| targets.contains(target)) {
         let mut of_target: Vec<Image> = Vec::new();
         let (mut promised, mut strongest): (_, Option<(Function, Env)>) = (None, None);
         let (mut ones, mut specialised) = (vec![false; func.params.len()], Cow::Borrowed(func));

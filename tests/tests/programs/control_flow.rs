@@ -50,8 +50,8 @@ fn counted<const STEP: i64>(x: PtrMut<i64>, a: u32, b: u64, n: i32) {
     store(x + i, sum, true);
 }
 
-/// Loops with numbers of stages of their own: a literal, a parameter, a constant of the body.
-#[triton::kernel(AHEAD = [4])]
+/// Loops with numbers of stages of their own: a literal, a parameter, a constant of the body; options about the code.
+#[triton::kernel(AHEAD = [4], targets = ["sm_80"], max_registers = 128)]
 fn staged<const AHEAD: i32>(a: Tensor<f16, 2>, c: TensorMut<f32, 2>) {
     const HALF: i32 = AHEAD / 2;
     let mut acc = zeros::<f32>([32, 32]);

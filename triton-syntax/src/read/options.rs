@@ -10,10 +10,20 @@ use syn::ext::IdentExt;
 use syn::parse::{ParseStream, Parser};
 use syn::{Expr, Token};
 use triton_core::diag::Code;
+use triton_core::metadata::Target;
 
 /// Options that stand for one value.
-const NAMES: [&str; 8] =
-    ["configs", "num_warps", "num_stages", "max_registers", "assertions", "deterministic", "warnings", "crate"];
+const NAMES: [&str; 9] = [
+    "configs",
+    "num_warps",
+    "num_stages",
+    "max_registers",
+    "targets",
+    "assertions",
+    "deterministic",
+    "warnings",
+    "crate",
+];
 
 /// Options of a configuration, beside values of generic parameters.
 pub(crate) const OF_CONFIGS: [&str; 3] = ["num_warps", "num_stages", "max_registers"];
@@ -27,6 +37,8 @@ pub(crate) struct Options {
     pub(crate) configs: Option<Vec<Config>>,
     /// Those that a configuration may have, too.
     pub(crate) resources: Resources,
+    /// `targets = ["sm_80"]`.
+    pub(crate) targets: Option<Vec<Target>>,
     /// `assertions = false`.
     pub(crate) assertions: Option<bool>,
     /// `deterministic = true`.
@@ -109,7 +121,9 @@ pub(crate) fn read(cx: &mut Context, args: TokenStream) -> Options {
         if options.resources.read(cx, &name, &value) {
             continue;
         }
-        if name == "assertions" {
+        if name == "targets" {
+            options.targets = targets(cx, &value);
+        } else if name == "assertions" {
             options.assertions = flag(cx, &name, &value);
         } else if name == "deterministic" {
             options.deterministic = flag(cx, &name, &value);
@@ -190,6 +204,47 @@ fn num_warps(cx: &mut Context, value: &Expr) -> Option<u32> {
     let problem = cx.diagnostic(Code::T0008, value, format!("`num_warps` is 1, 2, 4, 8, 16 or 32, not `{found}`"));
     cx.report(problem.help("write `num_warps = 4`, or leave it out"));
     None
+}
+
+/// The targets of a list of their names.
+fn targets(cx: &mut Context, value: &Expr) -> Option<Vec<Target>> {
+    let names = || Target::ALL.iter().map(|target| target.name());
+    let help = format!("write `targets = [\"{}\"]`, or leave it out for all of them", Target::LEAST.name());
+    let known = format!("the targets are {}", quoted(names()));
+    let Expr::Array(list) = value else {
+        let message = format!("`targets` is a list of names, not `{}`", spell(value));
+        let problem = cx.diagnostic(Code::T0008, value, message);
+        cx.report(problem.note(known).help(help));
+        return None;
+    };
+    if list.elems.is_empty() {
+        let problem = cx.diagnostic(Code::T0008, value, "`targets` is empty: there would be no code for a GPU");
+        cx.report(problem.note(known).help(help));
+        return None;
+    }
+    let mut targets = Vec::new();
+    for element in &list.elems {
+        let name = if let Expr::Lit(syn::ExprLit { lit: syn::Lit::Str(name), .. }) = element {
+            name.value()
+        } else {
+            String::new()
+        };
+        let Some(target) = Target::from_name(&name) else {
+            let message = format!("`{}` is not a target", spell(element));
+            let problem = cx.diagnostic(Code::T0008, element, message).note(known.clone());
+            cx.report(match nearest(&name, names()) {
+                Some(near) => problem.help(format!("did you mean `\"{near}\"`?")),
+                None => problem.help(help.clone()),
+            });
+            continue;
+        };
+        if targets.contains(&target) {
+            let problem = cx.diagnostic(Code::T0008, element, format!("`{name}` is listed twice"));
+            cx.report(problem.help("leave it out"));
+        }
+        targets.push(target);
+    }
+    Some(targets)
 }
 
 fn flag(cx: &mut Context, name: &Ident, value: &Expr) -> Option<bool> {
