@@ -467,10 +467,19 @@ pub struct Options {
     pub assertions: bool,
     /// Whether sums of floats are added in one order, the same on every device and for every number of warps.
     pub deterministic: bool,
+    /// Whether float arithmetic may be rounded differently where that costs less: see [`crate::passes::relax`].
+    pub fast_math: bool,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Options { num_warps: 4, num_stages: 3, max_registers: None, assertions: true, deterministic: false }
+        Options {
+            num_warps: 4,
+            num_stages: 3,
+            max_registers: None,
+            assertions: true,
+            deterministic: false,
+            fast_math: false,
+        }
     }
 }

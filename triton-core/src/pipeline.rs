@@ -60,9 +60,13 @@ fn embedded(kernel: &Kernel, instance: &Instance) -> Result<(Function, Compiled)
     Ok((func, compiled))
 }
 
-/// The meaning of an instance, with what the specializations promise of its parameters.
+/// The meaning of an instance, relaxed if it has `fast_math`, with what the specializations promise of its parameters.
 fn typed(kernel: &Kernel, instance: &Instance) -> Result<(Function, Vec<Option<DType>>), Failure> {
     let (mut func, outers) = sema::check(kernel, instance)?;
+    if func.fast_math {
+        let relaxed = passes::run(passes::RELAX, &mut func, &Env::portable());
+        relaxed.map_err(|message| Failure { diagnostics: vec![mistake(message)], ..Failure::default() })?;
+    }
     let strides = stride::unit_candidates(&func);
     for param in func.params.iter_mut().filter(|param| strides.contains(&param.value)) {
         param.promised = Promised::Unit;

@@ -17,6 +17,7 @@
 /// | `targets = ["sm_80"]` | the targets that there is code for, of those that the compiler knows: `sm_80`; all of them if nothing is said |
 /// | `assertions = false` | removes the run-time checks of `assert!` |
 /// | `deterministic = true` | sums are added in one order, pairwise, neighbours first: the same bits on every device, with any number of warps (except the sums inside `dot`) |
+/// | `fast_math = true` | `a * b + c` is an `fma`, and `a / b` in `f32` and `f64` a product with `1 / b` (within 2 ulp) if `b` is one number or broadcast; the same bits on every device |
 /// | `warnings = true` | warns of uncoalesced accesses, whose neighbouring elements are not contiguous in memory, and of masks that are always true |
 /// | `crate = path` | where the façade is, if it is reached through another crate |
 ///

@@ -46,7 +46,7 @@
 //! A line `view v0 [v1,v2] [v3,v4]` before the instructions says that parameters are a view: its address, extents and strides. A line
 //! `ring r0 slots 3 lead 2 [v5,v6] [#0,#1]` says that buffers are a ring, and which threads fill them. `stages 3` after the number of warps
 //! is the most slots that a ring may have; after the operands of a `for`, that of its own rings. After both, `registers 64` is the most
-//! registers of a thread.
+//! registers of a thread; the last word may be `fast_math`.
 //! A parameter may end in `multiple_of N`, and in what is promised of it, `general`, `unit`, `pitch N` or
 //! `extent N`; a position is `@file:line:column`; from stage 1 on a result's
 //! type is followed by its layout, `#0`, declared before the kernel; at stage 2, which a line `synchronized` announces, in shared
@@ -140,6 +140,8 @@ pub struct Function {
     pub stages: SideTable<Inst, Option<u32>>,
     /// The most registers of a thread, of [`REGISTERS`], if it is not for the assembler to choose.
     pub max_registers: Option<u32>,
+    /// Whether float arithmetic may be [relaxed](crate::passes::relax).
+    pub fast_math: bool,
     /// The instructions.
     pub body: Block,
     /// The stage it is in.
@@ -264,6 +266,7 @@ impl Function {
             num_stages: 1,
             stages: SideTable::new(None),
             max_registers: None,
+            fast_math: false,
             body,
             stage: Stage::Tile,
             sources: Sources::default(),

@@ -209,6 +209,7 @@ impl Parser {
             match word {
                 "stages" => self.func.num_stages = count(&mut words, "stages")?,
                 "registers" => self.func.max_registers = Some(count(&mut words, "registers")?),
+                "fast_math" => self.func.fast_math = true,
                 _ => return Err(format!("`{word}` is not an attribute of a kernel")),
             }
         }

@@ -40,6 +40,9 @@ pub fn print(func: &Function) -> String {
     if let Some(registers) = func.max_registers {
         let _ = write!(out, " registers {registers}");
     }
+    if func.fast_math {
+        out.push_str(" fast_math");
+    }
     out.push_str(" {\n");
     for View { base, extents, strides } in &func.views {
         let names = |values: &[Value]| list(values, |v| v.to_string()).replace(' ', "");

@@ -273,6 +273,7 @@ fn combine(
                 max_registers,
                 assertions: options.assertions.unwrap_or(default.assertions),
                 deterministic: options.deterministic.unwrap_or(default.deterministic),
+                fast_math: options.fast_math.unwrap_or(default.fast_math),
             };
             match instances.iter_mut().find(|instance| instance.args == args) {
                 Some(same) if same.configs.contains(&config) => repeated.push(number),

@@ -13,7 +13,7 @@ use triton_core::diag::Code;
 use triton_core::metadata::Target;
 
 /// Options that stand for one value.
-const NAMES: [&str; 9] = [
+const NAMES: [&str; 10] = [
     "configs",
     "num_warps",
     "num_stages",
@@ -21,6 +21,7 @@ const NAMES: [&str; 9] = [
     "targets",
     "assertions",
     "deterministic",
+    "fast_math",
     "warnings",
     "crate",
 ];
@@ -43,6 +44,8 @@ pub(crate) struct Options {
     pub(crate) assertions: Option<bool>,
     /// `deterministic = true`.
     pub(crate) deterministic: Option<bool>,
+    /// `fast_math = true`.
+    pub(crate) fast_math: Option<bool>,
     /// `warnings = true`.
     pub(crate) warnings: Option<bool>,
     /// `crate = path`.
@@ -127,6 +130,8 @@ pub(crate) fn read(cx: &mut Context, args: TokenStream) -> Options {
             options.assertions = flag(cx, &name, &value);
         } else if name == "deterministic" {
             options.deterministic = flag(cx, &name, &value);
+        } else if name == "fast_math" {
+            options.fast_math = flag(cx, &name, &value);
         } else if name == "warnings" {
             options.warnings = flag(cx, &name, &value);
         } else if name == "crate" {
