@@ -104,8 +104,11 @@ fn check(path: &Path) -> Result<(), String> {
         "run" => expect(path, &text, &run::run(&text)?),
         _ => {
             let name = command.strip_prefix("pass=").ok_or_else(|| format!("`{command}` is not a test"))?;
-            let pass =
-                passes::OPTIMISE.iter().find(|p| p.name == name).ok_or_else(|| format!("`{name}` is not a pass"))?;
+            let pass = passes::RELAX
+                .iter()
+                .chain(passes::OPTIMISE)
+                .find(|p| p.name == name)
+                .ok_or_else(|| format!("`{name}` is not a pass"))?;
             let mut func = parse(&text).map_err(|e| e.to_string())?;
             (pass.run)(&mut func, &Env::portable().verified())?;
             expect(path, &text, &print(&func))

@@ -189,8 +189,8 @@ pub enum Stmt {
         end: Expr,
         /// The distance of two numbers; 1 without it.
         step: Option<Expr>,
-        /// Whether the range stands in `unroll(..)`: its numbers are compile-time constants in the body.
-        unrolled: bool,
+        /// How its turns are run.
+        turns: Turns,
         /// What is done for each.
         body: Vec<Stmt>,
         /// The head of the loop.
@@ -255,6 +255,15 @@ impl Stmt {
             | Stmt::Print { span, .. } => *span,
         }
     }
+}
+
+/// How the turns of a `for` are run.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Turns {
+    /// One after the other in a loop; `#[stages(n)]` before it says how many tiles of a product's operand there are at a time.
+    Loop(Option<Box<Expr>>),
+    /// None is left: the range stands in `unroll(..)`, and its numbers are compile-time constants in the body.
+    Unrolled,
 }
 
 /// What a statement leaves.
@@ -452,14 +461,25 @@ pub struct Options {
     pub num_warps: u32,
     /// The most tiles of an operand that a loop around a product loads at a time: 1 loads nothing ahead.
     pub num_stages: u32,
+    /// The most registers of a thread, from 24 to 255, if that is bounded.
+    pub max_registers: Option<u32>,
     /// Whether `assert!` is checked at run time.
     pub assertions: bool,
     /// Whether sums of floats are added in one order, the same on every device and for every number of warps.
     pub deterministic: bool,
+    /// Whether float arithmetic may be rounded differently where that costs less: see [`crate::passes::relax`].
+    pub fast_math: bool,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Options { num_warps: 4, num_stages: 3, assertions: true, deterministic: false }
+        Options {
+            num_warps: 4,
+            num_stages: 3,
+            max_registers: None,
+            assertions: true,
+            deterministic: false,
+            fast_math: false,
+        }
     }
 }

@@ -149,6 +149,8 @@ pub struct Image {
     /// How many blocks of a multiprocessor hide the latency of one: the loader compiles again, so that a thread has fewer registers,
     /// if fewer would be resident, and does not otherwise.
     pub wanted_blocks: u32,
+    /// The most registers of a thread, if the code bounds them (`.maxnreg`): the loader compiles it once then, as it is.
+    pub max_registers: Option<u32>,
 }
 
 /// What generated code and other front ends make metadata by: all fields, in their order.
@@ -198,6 +200,7 @@ impl Image {
         has_assert_buffer: bool,
         programs: ProgramMap,
         wanted_blocks: u32,
+        max_registers: Option<u32>,
     ) -> Image {
         Image {
             target,
@@ -210,6 +213,7 @@ impl Image {
             has_assert_buffer,
             programs,
             wanted_blocks,
+            max_registers,
         }
     }
 }
@@ -301,6 +305,11 @@ impl Target {
 
     /// The one whose code runs wherever that of another one does, and whose limits no other one undercuts.
     pub const LEAST: Target = Target::Sm80;
+
+    /// The target of this [name](Target::name).
+    pub fn from_name(name: &str) -> Option<Target> {
+        Target::ALL.iter().copied().find(|target| target.name() == name)
+    }
 
     /// Its row in the table of targets. Nothing else tells targets apart.
     pub const fn info(self) -> &'static TargetInfo {

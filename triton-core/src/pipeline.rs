@@ -27,15 +27,15 @@ pub struct Compiled {
     pub spills: Option<Diagnostic>,
 }
 
-/// Type-checks one instance of a kernel and compiles it for every target.
+/// Type-checks one instance of a kernel and compiles it for these targets, in the order of [`Target::ALL`].
 ///
 /// # Errors
 /// Everything that is wrong with the kernel, in the order of the source.
-pub fn compile(kernel: &Kernel, instance: &Instance) -> Result<Compiled, Failure> {
+pub fn compile(kernel: &Kernel, instance: &Instance, targets: &[Target]) -> Result<Compiled, Failure> {
     let (mut func, mut compiled) = embedded(kernel, instance)?;
     let failure = |problem: Diagnostic| Failure { diagnostics: vec![problem], ..Failure::default() };
     passes::run(passes::OPTIMISE, &mut func, &Env::portable()).map_err(|message| failure(mistake(message)))?;
-    let (images, spills) = code(&func, &mut |_| {}).map_err(failure)?;
+    let (images, spills) = code(&func, targets, &mut |_| {}).map_err(failure)?;
     (compiled.config.images, compiled.spills) = (images.into(), spills);
     Ok(compiled)
 }
@@ -60,9 +60,13 @@ fn embedded(kernel: &Kernel, instance: &Instance) -> Result<(Function, Compiled)
     Ok((func, compiled))
 }
 
-/// The meaning of an instance, with what the specializations promise of its parameters.
+/// The meaning of an instance, relaxed if it has `fast_math`, with what the specializations promise of its parameters.
 fn typed(kernel: &Kernel, instance: &Instance) -> Result<(Function, Vec<Option<DType>>), Failure> {
     let (mut func, outers) = sema::check(kernel, instance)?;
+    if func.fast_math {
+        let relaxed = passes::run(passes::RELAX, &mut func, &Env::portable());
+        relaxed.map_err(|message| Failure { diagnostics: vec![mistake(message)], ..Failure::default() })?;
+    }
     let strides = stride::unit_candidates(&func);
     for param in func.params.iter_mut().filter(|param| strides.contains(&param.value)) {
         param.promised = Promised::Unit;
@@ -94,12 +98,17 @@ fn large(span: Span, instructions: usize) -> Diagnostic {
     Diagnostic::new(Code::T0126, span, message).note(most).help(help)
 }
 
-/// More shared memory than a block of the target has, most of it for one operation.
-fn shared_memory(target: Target, span: Span, needed: u64, largest: u64) -> Diagnostic {
+/// More shared memory than a block of the target has, most of it for one operation. `staged` if a loop asked for stages: no ring is made
+/// otherwise where it does not fit.
+fn shared_memory(target: Target, staged: bool, span: Span, needed: u64, largest: u64) -> Diagnostic {
     let (name, limit) = (target.name(), target.shared_bytes());
     let message = format!("the kernel needs {needed} bytes of shared memory; a block has at most {limit} on {name}");
     let most = format!("this operation alone passes {largest} bytes between threads");
-    let help = "take smaller tiles, or fewer warps by `num_warps = ..`";
+    let help = if staged {
+        "take smaller tiles, or load nothing ahead by `#[stages(1)]`"
+    } else {
+        "take smaller tiles, or fewer warps by `num_warps = ..`"
+    };
     Diagnostic::new(Code::T0130, span, message).note(most).help(help)
 }
 
@@ -107,11 +116,18 @@ fn shared_memory(target: Target, span: Span, needed: u64, largest: u64) -> Diagn
 fn spills(func: &Function, env: &Env) -> Option<Diagnostic> {
     let facts = axis::analyse(func, env.specialization);
     let Spills { needed, limit, more_warps, span } = spills::spills(func, &facts, env.target)?;
-    let warps = func.num_warps;
+    let (bound, help) = match func.max_registers {
+        Some(most) if most == limit => {
+            (format!("max_registers = {most}"), "take smaller tiles, or a higher `max_registers`")
+        }
+        Some(_) | None if more_warps => {
+            (format!("num_warps = {}", func.num_warps), "take smaller tiles, or more warps")
+        }
+        Some(_) | None => (format!("num_warps = {}", func.num_warps), "take smaller tiles"),
+    };
     let message = format!(
-        "the tiles that are live here need {needed} registers of a thread, which has at most {limit} with `num_warps = {warps}`: some are spilled to local memory"
+        "the tiles that are live here need {needed} registers of a thread, which has at most {limit} with `{bound}`: some are spilled to local memory"
     );
-    let help = if more_warps { "take smaller tiles, or more warps" } else { "take smaller tiles" };
     Some(Diagnostic::new(Code::W0005, span, message).help(help))
 }
 
@@ -130,12 +146,13 @@ pub fn images(func: &Function) -> Result<Vec<Image>, Diagnostic> {
 /// # Errors
 /// As [`images`].
 pub fn images_with(func: &Function, observer: &mut dyn FnMut(&'static str)) -> Result<Vec<Image>, Diagnostic> {
-    code(func, observer).map(|(images, _)| images)
+    code(func, Target::ALL, observer).map(|(images, _)| images)
 }
 
 /// The images, and whether the strongest of the first target spills: the one that launches mostly take.
 fn code(
     func: &Function,
+    targets: &[Target],
     observer: &mut dyn FnMut(&'static str),
 ) -> Result<(Vec<Image>, Option<Diagnostic>), Diagnostic> {
     let (mut images, mut spilled) = (Vec::new(), None);
@@ -143,7 +160,7 @@ fn code(
         let of = |p: &Param| p.promise(func.ty(p.value).elem, specialization);
         func.params.iter().map(of).collect::<Vec<Promise>>()
     };
-    for &target in Target::ALL {
+    for &target in Target::ALL.iter().filter(|target| targets.contains(target)) {
         let mut of_target: Vec<Image> = Vec::new();
         let (mut promised, mut strongest): (_, Option<(Function, Env)>) = (None, None);
         let (mut ones, mut specialised) = (vec![false; func.params.len()], Cow::Borrowed(func));
@@ -208,7 +225,9 @@ fn image(
     observer("lower");
     let kernel = ptx::lower::lower(&func, target, specialization).map_err(|error| match error {
         LowerError::Large(span, instructions) => large(span, instructions),
-        LowerError::SharedMemory { needed, largest, span } => shared_memory(target, span, needed, largest),
+        LowerError::SharedMemory { needed, largest, span } => {
+            shared_memory(target, !func.rings.is_empty(), span, needed, largest)
+        }
         LowerError::Mistake(message) => mistake(message),
     })?;
     observer("print");
@@ -229,6 +248,7 @@ fn image(
         has_assert_buffer: kernel.report,
         programs: ProgramMap::Identity,
         wanted_blocks: pressure::wanted_blocks(&func, target),
+        max_registers: func.max_registers,
     };
     Ok((image, func))
 }

@@ -2,7 +2,7 @@
 //!
 //! The PTX asks for an occupancy by an estimate of registers (`.minnctapersm`). What the driver's compiler makes of it is known
 //! here: if it spills, or would leave room for more blocks with fewer registers, it compiles again with another bound, and what does
-//! not spill is kept.
+//! not spill is kept. An image that bounds its registers itself (`.maxnreg`) is compiled once: another bound would override its own.
 
 use crate::cache::{Cache, Entry, Key};
 use crate::driver::context::Context;
@@ -48,6 +48,9 @@ pub struct LoadInfo {
 /// a thread has more registers. Else, as far as the image wants them, one more, and the most that leave a thread half of its
 /// registers: other blocks hide the latency of one.
 fn other_bounds(image: &Image, registers: u32, spills: bool) -> [Option<u32>; 2] {
+    if image.max_registers.is_some() {
+        return [None; 2];
+    }
     let resident = |registers: u32| image.target.resident_blocks(image.threads, registers, image.shared_bytes);
     let now = resident(registers);
     if spills {

@@ -6,6 +6,16 @@ use triton::prelude::*;
 //~   help: write `num_stages = 3`, or leave it out; 1 loads nothing ahead
 fn stages(x: PtrMut<f32>) {}
 
+#[triton::kernel(max_registers = 256)]
+//~ `256`: `max_registers` is a number from 24 to 255, not `256` [T0008]
+//~   help: write `max_registers = 128`, or leave it out: then the compiler decides
+fn registers(x: PtrMut<f32>) {}
+
+#[triton::kernel(configs = [(max_registers = 64), (max_registers = "few")])]
+//~ `"few"`: `max_registers` is a number from 24 to 255, not `"few"` [T0008]
+//~   help: write `max_registers = 128`, or leave it out: then the compiler decides
+fn few(x: PtrMut<f32>) {}
+
 #[triton::kernel(num_warps = 3)]
 //~ `3`: `num_warps` is 1, 2, 4, 8, 16 or 32, not `3` [T0008]
 //~   help: write `num_warps = 4`, or leave it out
@@ -13,19 +23,19 @@ fn warps(x: PtrMut<f32>) {}
 
 #[triton::kernel(num_warp = 4)]
 //~ `num_warp`: `#[triton::kernel]` has no option `num_warp` [T0007]
-//~   note: the options are `configs`, `num_warps`, `num_stages`, `assertions`, `deterministic`, `warnings`, `crate`, and `NAME = [..]` for each generic parameter
+//~   note: the options are `configs`, `num_warps`, `num_stages`, `max_registers`, `targets`, `assertions`, `deterministic`, `fast_math`, `warnings`, `crate`, and `NAME = [..]` for each generic parameter
 //~   help: did you mean `num_warps`?
 fn warp(x: PtrMut<f32>) {}
 
 #[triton::kernel(BLOCK = 64)]
 //~ `BLOCK`: `#[triton::kernel]` has no option `BLOCK` [T0007]
-//~   note: the options are `configs`, `num_warps`, `num_stages`, `assertions`, `deterministic`, `warnings`, `crate`, and `NAME = [..]` for each generic parameter
+//~   note: the options are `configs`, `num_warps`, `num_stages`, `max_registers`, `targets`, `assertions`, `deterministic`, `fast_math`, `warnings`, `crate`, and `NAME = [..]` for each generic parameter
 //~   help: if `BLOCK` is a generic parameter, write its values in brackets
 fn block<const BLOCK: i32>(x: PtrMut<f32>) {}
 
 #[triton::kernel(T = f32)]
 //~ `T`: `#[triton::kernel]` has no option `T` [T0007]
-//~   note: the options are `configs`, `num_warps`, `num_stages`, `assertions`, `deterministic`, `warnings`, `crate`, and `NAME = [..]` for each generic parameter
+//~   note: the options are `configs`, `num_warps`, `num_stages`, `max_registers`, `targets`, `assertions`, `deterministic`, `fast_math`, `warnings`, `crate`, and `NAME = [..]` for each generic parameter
 //~   help: if `T` is a generic parameter, write its values in brackets
 fn ty<T: Num>(x: PtrMut<T>) {}
 

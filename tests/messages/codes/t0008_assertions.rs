@@ -7,4 +7,10 @@ fn kernel(x: PtrMut<f32>) {
     store(x, 1.0, true);
 }
 
+#[triton::kernel(fast_math = "yes")]
+//~ `"yes"`: `fast_math` is `true` or `false`, not `"yes"` [T0008]
+fn fast(x: PtrMut<f32>) {
+    store(x, 1.0, true);
+}
+
 fn main() {}

@@ -8,13 +8,12 @@ use std::borrow::Cow;
 use triton::launch::mode::Unsafe;
 use triton::prelude::*;
 use triton::{DevicePtrMut, Kernel, Launch, LaunchArg};
-use triton_core::ir::parse::parse;
 use triton_core::ir::{Function, Promised};
 use triton_core::metadata::{Arg, Config, Image, KernelMetadata, ParamMetadata, ParamType, Specialization};
 use triton_core::passes::{self, Env};
 use triton_core::types::{DType, Elem};
 use triton_tests::corpus::expected;
-use triton_tests::run::difference;
+use triton_tests::run::{difference, meaning};
 use triton_tests::setup::Setup;
 
 macro_rules! cases {
@@ -62,6 +61,11 @@ cases! {
     ring_product,
     ring_transposed,
     ring_short,
+    ring_of_loop,
+    fast_math_f32,
+    fast_math_f64,
+    fast_math_f16,
+    fast_math_bf16,
     rounding,
     rsqrt,
     atomic_counters,
@@ -150,7 +154,7 @@ fn every_case_on_every_device() -> Result<(), String> {
 }
 
 fn run(device: &Device, text: &str, specialization: Specialization) -> Result<String, String> {
-    let func = parse(text).map_err(|e| e.to_string())?;
+    let func = meaning(text)?;
     let mut images = images(&func)?;
     images.retain(|image| image.specialization <= specialization);
     execute(device, text, &func, metadata(&func, func.to_string(), images))

@@ -50,6 +50,27 @@ fn counted<const STEP: i64>(x: PtrMut<i64>, a: u32, b: u64, n: i32) {
     store(x + i, sum, true);
 }
 
+/// Loops with numbers of stages of their own: a literal, a parameter, a constant of the body; options about the code.
+#[triton::kernel(AHEAD = [4], targets = ["sm_80"], max_registers = 128)]
+fn staged<const AHEAD: i32>(a: Tensor<f16, 2>, c: TensorMut<f32, 2>) {
+    const HALF: i32 = AHEAD / 2;
+    let mut acc = zeros::<f32>([32, 32]);
+    #[stages(1)]
+    for k in (0..a.dim(1)).step_by(32) {
+        acc = dot(a.load([0, k], [32, 32]), a.load([k, 0], [32, 32]), acc);
+    }
+    #[stages(AHEAD)]
+    for k in (0..a.dim(1)).step_by(32) {
+        acc = dot(a.load([0, k], [32, 32]), a.load([k, 0], [32, 32]), acc);
+    }
+    c.store([0, 0], acc);
+    #[stages(HALF + 1)]
+    for k in (0..a.dim(1)).step_by(32) {
+        let b = a.load([0, k], [32, 32]);
+        c.store([0, 0], dot(b, a.load([k, 0], [32, 32]), acc));
+    }
+}
+
 /// A loop by condition; the last statement of a kernel.
 #[triton::kernel(T = [f32, f64])]
 fn root<T: Float>(x: PtrMut<T>, steps: i32) {

@@ -42,7 +42,8 @@ pub struct Spills {
 pub fn spills(func: &Function, facts: &SideTable<Value, AxisInfo>, target: Target) -> Option<Spills> {
     let (needed, span) = pressure::peak(func, &words(func, facts), |data| pressure::temporaries(func, facts, data));
     let threads = func.num_warps * 32;
-    let (limit, more_warps) = (limit(target, threads), limit(target, 2 * threads) == NAMED);
+    let asked = func.max_registers.unwrap_or(NAMED);
+    let (limit, more_warps) = (limit(target, threads).min(asked), limit(target, 2 * threads) == NAMED);
     (needed + ADDRESS > limit).then_some(Spills { needed, limit, more_warps, span })
 }
 

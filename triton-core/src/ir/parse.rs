@@ -202,13 +202,18 @@ impl Parser {
         let (params, rest) = rest.rsplit_once(')').ok_or("`)` is missing")?;
         let warps =
             rest.trim().strip_prefix("warps ").and_then(|r| r.strip_suffix(" {")).ok_or("`warps N {` is missing")?;
-        let (warps, raster) = warps.split_once(" raster ").map_or((warps, None), |(warps, band)| (warps, Some(band)));
-        let raster = raster.map(|band| band.parse().map_err(|_| format!("`{band}` is not a width of bands")));
-        self.func.raster = raster.transpose()?;
-        let (warps, stages) = warps.split_once(" stages ").unwrap_or((warps, "1"));
+        let mut words = warps.split(' ');
         self.func.name = name.to_string();
-        self.func.num_stages = stages.parse().map_err(|_| format!("`{stages}` is not a number of stages"))?;
-        self.func.num_warps = warps.parse().map_err(|_| format!("`{warps}` is not a number of warps"))?;
+        self.func.num_warps = count(&mut words, "warps")?;
+        while let Some(word) = words.next() {
+            match word {
+                "stages" => self.func.num_stages = count(&mut words, "stages")?,
+                "registers" => self.func.max_registers = Some(count(&mut words, "registers")?),
+                "raster" => self.func.raster = Some(count(&mut words, "programs in a band")?),
+                "fast_math" => self.func.fast_math = true,
+                _ => return Err(format!("`{word}` is not an attribute of a kernel")),
+            }
+        }
         let body = self.func.body;
         self.open.push((None, body));
         for param in split_top(params) {
@@ -299,6 +304,10 @@ impl Parser {
             Some((code, args)) => (code, split_top(args)),
             None => (code, Vec::new()),
         };
+        let (code, stages) = match code.split_once(" stages ") {
+            Some((code, stages)) => (code, Some(count(&mut [stages].into_iter(), "stages")?)),
+            None => (code, None),
+        };
         let words = split_words(code);
         let (mnemonic, words) = words.split_first().ok_or("an operation is missing")?;
         let mut reader = Reader::new(words);
@@ -323,6 +332,9 @@ impl Parser {
             return Err(format!("{} results with {} types", results.len(), annotations.len()));
         }
         let inst = self.func.insts.push(inst);
+        if stages.is_some() {
+            self.func.stages[inst] = stages;
+        }
         for (name, annotation) in results.iter().zip(&annotations) {
             let value = self.define(name, annotation)?;
             self.func.insts[inst].results.push(value);
@@ -399,6 +411,12 @@ fn columns_of(pair: &[&str], key: &str) -> Result<Vec<u32>, String> {
 fn value(word: &str) -> Result<Value, String> {
     let number = word.strip_prefix('v').and_then(|n| n.parse().ok());
     number.map(Value).ok_or_else(|| format!("`{word}` is not a value"))
+}
+
+/// The next word, as a number of these.
+fn count<'a>(words: &mut impl Iterator<Item = &'a str>, of: &str) -> Result<u32, String> {
+    let word = words.next().unwrap_or_default();
+    word.parse().map_err(|_| format!("`{word}` is not a number of {of}"))
 }
 
 /// Splits at commas outside brackets.

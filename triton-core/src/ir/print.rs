@@ -40,6 +40,12 @@ pub fn print(func: &Function) -> String {
     if let Some(band) = func.raster {
         let _ = write!(out, " raster {band}");
     }
+    if let Some(registers) = func.max_registers {
+        let _ = write!(out, " registers {registers}");
+    }
+    if func.fast_math {
+        out.push_str(" fast_math");
+    }
     out.push_str(" {\n");
     for View { base, extents, strides } in &func.views {
         let names = |values: &[Value]| list(values, |v| v.to_string()).replace(' ', "");
@@ -63,13 +69,16 @@ fn escape(text: &str) -> String {
 }
 
 fn block(func: &Function, places: &mut Places, id: Block, depth: usize, out: &mut String) {
-    for (_, inst) in func.block(id) {
+    for (id, inst) in func.block(id) {
         indent(depth, out);
         if !inst.results.is_empty() {
             let _ = write!(out, "{} = ", list(&inst.results, |v| v.to_string()));
         }
         out.push_str(inst.op.mnemonic());
         inst.op.print_fields(out);
+        if let Some(stages) = func.stages[id] {
+            let _ = write!(out, " stages {stages}");
+        }
         if !inst.args.is_empty() {
             let _ = write!(out, " with {}", list(&inst.args, |v| v.to_string()));
         }

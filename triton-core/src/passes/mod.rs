@@ -3,7 +3,8 @@
 //! A pass is a function in a file of its own; its module docs state the pattern before and after, what it requires and
 //! what it guarantees. [`OPTIMISE`], [`SPECIALISE`], [`LAY_OUT`] and [`SYNCHRONIZE`] are the pipeline, by the stages they lead to.
 //!
-//! **Invariant:** passes never see PTX, and the interpreter gives the same result before and after each of them.
+//! **Invariant:** passes never see PTX, and the interpreter gives the same result before and after each of them; but for [`RELAX`], which
+//! is before all of them, and what a kernel with `fast_math` means.
 
 pub mod allocate;
 pub mod combine;
@@ -16,6 +17,7 @@ pub mod map_programs;
 pub mod pbqp;
 pub mod place;
 pub mod prefetch;
+pub mod relax;
 pub mod schedule;
 pub mod sink;
 pub mod specialise;
@@ -66,6 +68,11 @@ pub struct Pass {
 macro_rules! passes {
     ($($name:ident: $doc:literal, $run:expr;)*) => { &[$(Pass { name: stringify!($name), doc: $doc, run: $run }),*] };
 }
+
+/// Stage 0, on what the checker made: what is embedded.
+pub const RELAX: &[Pass] = passes! {
+    relax: "contracts and divides as `fast_math` allows", |func, _| relax::relax(func);
+};
 
 /// Stage 0, in the order in which they run: what holds for every target and every launch.
 pub const OPTIMISE: &[Pass] = passes! {

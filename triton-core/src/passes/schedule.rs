@@ -11,7 +11,8 @@
 //! A load is taken if nothing but a store to shared memory uses it, and nothing but products what was stored; if its indices follow from
 //! the loop's counter and from what the loop does not change; if out of bounds it yields 0; and if nothing writes the view. A tile whose axes
 //! are permuted is filled as it is loaded, and products see the slot with its axes in the other order. A ring has as
-//! many slots as `num_stages` and the memory of a block allow, and is not made for less than two.
+//! many slots as `num_stages`, or the number of stages of its loop, and the memory of a block allow, and is not made for less than two.
+//! A loop that asks for two or more itself has two where they do not fit: that is then an error.
 
 use super::{Env, allocate, sync};
 use crate::analysis::axis::{self, AxisInfo};
@@ -29,41 +30,60 @@ use std::collections::HashMap;
 /// # Errors
 /// None for a function that the verifier accepts.
 pub fn schedule(func: &mut Function, env: &Env) -> Result<(), String> {
-    if func.num_stages < 2 {
+    if most_stages(func) < 2 {
         return Ok(());
     }
     let facts = axis::analyse(func, env.specialization);
     let copies = |(block, inst): (Block, Inst)| (block, inst, copies(func, &facts, func.insts[inst].regions[0]));
     let mut loops: Vec<(Block, Inst, Vec<Copy>)> = loops(func).into_iter().map(copies).collect();
-    loops.retain(|(.., copies)| !copies.is_empty());
+    loops.retain(|(_, inst, copies)| stages(func, *inst) > 1 && !copies.is_empty());
     if loops.is_empty() {
         return Ok(());
     }
-    let pipeline = |func: &mut Function, slots: u32| {
+    let pipeline = |func: &mut Function, loops: &[(Block, Inst, Vec<Copy>)], slots: u32| {
         loops.iter().try_for_each(|(block, inst, copies)| {
+            let slots = slots.min(stages(func, *inst));
             let scheduler = Scheduler { func: &mut *func, span: Span::NONE, insts: Vec::new() };
             scheduler.pipeline(*block, *inst, copies, slots)
         })
     };
     let bytes = |func: &Function| buffers(func).iter().map(|&(_, buffer)| func.buffer_bytes(buffer)).sum::<u64>();
-    let items: u64 = loops.iter().flat_map(|(.., copies)| copies).map(|copy| func.buffer_bytes(copy.buffer)).sum();
-    for slots in (2..=func.num_stages).rev() {
+    // What rings of this many slots add.
+    let added = |func: &Function, slots: u32| {
+        let of = |(_, inst, copies): &(Block, Inst, Vec<Copy>)| {
+            let item: u64 = copies.iter().map(|copy| func.buffer_bytes(copy.buffer)).sum();
+            item * u64::from(slots.min(stages(func, *inst)) - 1)
+        };
+        loops.iter().map(of).sum::<u64>()
+    };
+    for slots in (2..=most_stages(func)).rev() {
         // Mostly all buffers fit beside each other.
-        if bytes(func) + items * u64::from(slots - 1) <= cost::SHARED_BYTES {
-            return pipeline(func, slots);
+        if bytes(func) + added(func, slots) <= cost::SHARED_BYTES {
+            return pipeline(func, &loops, slots);
         }
         let mut scheduled = func.clone();
-        pipeline(&mut scheduled, slots)?;
+        pipeline(&mut scheduled, &loops, slots)?;
         let mut allocated = scheduled.clone();
         sync::sync(&mut allocated, env)?;
         allocate::allocate(&mut allocated)?;
         let end = |&(at, buffer): &(u32, Value)| u64::from(at) + allocated.buffer_bytes(buffer);
         if buffers(&allocated).iter().map(end).max() <= Some(env.target.shared_bytes().into()) {
             *func = scheduled;
-            break;
+            return Ok(());
         }
     }
-    Ok(())
+    loops.retain(|(_, inst, _)| func.stages[*inst].is_some());
+    pipeline(func, &loops, 2)
+}
+
+/// The most slots of the rings of a loop.
+fn stages(func: &Function, inst: Inst) -> u32 {
+    func.stages[inst].unwrap_or(func.num_stages)
+}
+
+/// The same of any loop.
+fn most_stages(func: &Function) -> u32 {
+    loops(func).into_iter().map(|(_, inst)| stages(func, inst)).max().unwrap_or(1)
 }
 
 /// The buffers of a function, each with its offset, or 0.

@@ -6,7 +6,7 @@
 use super::demand::{self, Demand};
 use super::packed::Packed;
 use super::run::Run;
-use super::{Class, Cmp, Inst, Kernel, Op, Opcode, Operand, Operands, Reg, Special, Ty};
+use super::{Bounds, Class, Cmp, Inst, Kernel, Op, Opcode, Operand, Operands, Reg, Special, Ty};
 use crate::analysis::axis::{self, AxisInfo};
 use crate::analysis::pressure;
 use crate::analysis::stepped::Stepped;
@@ -108,14 +108,17 @@ pub fn lower(func: &Function, target: Target, promise: Specialization) -> Result
     body.append(&mut cx.body);
     super::registers::remove_dead(&mut body, cx.count);
     let threads = func.num_warps * 32;
-    let blocks = pressure::resident_blocks(func, &cx.facts, target, cx.shared);
+    let bounds = match func.max_registers {
+        Some(registers) => Bounds::Registers(registers),
+        None => pressure::resident_blocks(func, &cx.facts, target, cx.shared).map_or(Bounds::None, Bounds::Blocks),
+    };
     Ok(Kernel {
         version: target.info().ptx_version,
         target: target.name(),
         entry: entry_name(&func.name),
         params,
         threads,
-        blocks,
+        bounds,
         files: func.sources.files.clone(),
         registers: cx.count,
         shared_bytes: cx.shared,

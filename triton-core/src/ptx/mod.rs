@@ -490,6 +490,17 @@ pub struct Inst {
     pub loc: Option<Loc>,
 }
 
+/// What the assembler bounds the registers of a thread by: one of these, since an occupancy is a bound, too.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Bounds {
+    /// Nothing but the number of threads.
+    None,
+    /// A requested occupancy, in blocks per multiprocessor.
+    Blocks(u32),
+    /// A number.
+    Registers(u32),
+}
+
 /// An entry point: one module of PTX.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Kernel {
@@ -503,8 +514,8 @@ pub struct Kernel {
     pub params: Vec<Ty>,
     /// Threads of a block, exactly.
     pub threads: u32,
-    /// The requested occupancy, in blocks per multiprocessor; the assembler limits its registers accordingly.
-    pub blocks: Option<u32>,
+    /// What the registers of a thread are bounded by.
+    pub bounds: Bounds,
     /// Source files, for line tables.
     pub files: Vec<String>,
     /// Number of registers of each class, in the order of [`Class`].

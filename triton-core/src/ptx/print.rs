@@ -1,7 +1,7 @@
 //! Writes PTX text: pieces are appended to one string, without the machinery of formatting, which takes five times as long.
 
 use super::lower::class_type;
-use super::{Address, AtomicOp, Class, Cmp, Inst, Kernel, Mma, Op, Opcode, Operand, Reg, Round, Special, Ty};
+use super::{Address, AtomicOp, Bounds, Class, Cmp, Inst, Kernel, Mma, Op, Opcode, Operand, Reg, Round, Special, Ty};
 
 /// Appends its text.
 trait Print {
@@ -116,8 +116,10 @@ pub fn print(kernel: &Kernel) -> String {
         put!(out, if i == 0 { ".param ." } else { ", .param ." }, ty, " p", i);
     }
     put!(out, ")\n.reqntid ", kernel.threads, "\n");
-    if let Some(blocks) = kernel.blocks {
-        put!(out, ".minnctapersm ", blocks, "\n");
+    match kernel.bounds {
+        Bounds::None => {}
+        Bounds::Blocks(blocks) => put!(out, ".minnctapersm ", blocks, "\n"),
+        Bounds::Registers(registers) => put!(out, ".maxnreg ", registers, "\n"),
     }
     out.push_str("{\n");
     for (class, count) in [Class::Pred, Class::B16, Class::B32, Class::B64].into_iter().zip(kernel.registers) {

@@ -6,9 +6,9 @@
 use super::Checker;
 use super::assigned::{Assigned, Flag};
 use super::value::{Known, Val};
-use crate::ast::{BinaryOp, Expr, ExprKind, Pattern, Stmt};
+use crate::ast::{BinaryOp, Expr, ExprKind, Pattern, Stmt, Turns};
 use crate::diag::{Code, Diagnostic};
-use crate::ir::{Block, Value};
+use crate::ir::{Block, STAGES, Value};
 use crate::ops::Op;
 use crate::ops::kinds::{BinaryKind, CompareKind, UnaryKind};
 use crate::span::Span;
@@ -20,10 +20,11 @@ impl Checker<'_> {
         var: &Pattern,
         bounds: [&Expr; 2],
         step: Option<&Expr>,
-        unrolled: bool,
+        turns: &Turns,
         body: &[Stmt],
         span: Span,
     ) {
+        let stages = if let Turns::Loop(Some(written)) = turns { self.stages(written) } else { None };
         let values = bounds.map(|e| self.expr(e).map(|v| (v, e.span)));
         let step = match step {
             Some(step) => self.expr(step).map(|v| (v, step.span)),
@@ -33,7 +34,7 @@ impl Checker<'_> {
         let by_one = step.as_ref().is_some_and(|(v, _)| matches!(v, Val::Known(known) if known.as_int() == Some(1)));
         let range = start.zip(end).zip(step).map(|((start, end), step)| [start, end, step]);
         let mut counters = range.clone().and_then(|range| self.counters(range));
-        if let Some(range) = range.filter(|_| unrolled && counters.is_some()) {
+        if let Some(range) = range.filter(|_| *turns == Turns::Unrolled && counters.is_some()) {
             match self.unrolled(var, range, body, span) {
                 Some(()) => return,
                 None => counters = None,
@@ -62,6 +63,24 @@ impl Checker<'_> {
         let yielded = self.ends(&carried, span);
         self.block = outer;
         self.close(carried, Op::For { start, end, step }, vec![block], yielded, span);
+        if let Some(&inst) = self.func.blocks[outer].insts.last()
+            && self.func.insts[inst].regions == [block]
+        {
+            self.func.stages[inst] = stages;
+        }
+    }
+
+    /// The number of `#[stages(n)]`.
+    fn stages(&mut self, written: &Expr) -> Option<u32> {
+        let value = self.expr(written)?;
+        let number = if let Val::Known(known) = &value { known.as_int() } else { None };
+        let Some(number) = number else { return self.not_known(&value, written.span, "the number of `#[stages]`") };
+        if let Some(stages) = u32::try_from(number).ok().filter(|stages| STAGES.contains(stages)) {
+            return Some(stages);
+        }
+        let message = format!("`#[stages]` takes a number from 1 to 8, not {number}");
+        let help = "write `#[stages(3)]`, or leave it out for the kernel's `num_stages`; 1 loads nothing ahead";
+        self.report(Diagnostic::new(Code::T0008, written.span, message).help(help))
     }
 
     /// Start, end and step as scalars of one integer type.

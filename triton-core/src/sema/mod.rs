@@ -53,6 +53,8 @@ pub fn check(kernel: &Kernel, instance: &Instance) -> Result<(Function, Vec<Opti
     let mut checker = Checker {
         func: Function {
             num_stages: instance.options.num_stages,
+            max_registers: instance.options.max_registers,
+            fast_math: instance.options.fast_math,
             ..Function::new(&kernel.name.name, instance.options.num_warps)
         },
         types: HashMap::new(),
@@ -212,8 +214,8 @@ impl Checker<'_> {
                 };
                 self.bind(name.name.clone(), value);
             }
-            Stmt::For { var, start, end, step, unrolled, body, span } => {
-                self.for_loop(var, [start, end], step.as_ref(), *unrolled, body, *span)
+            Stmt::For { var, start, end, step, turns, body, span } => {
+                self.for_loop(var, [start, end], step.as_ref(), turns, body, *span)
             }
             Stmt::While { cond, body, span } => self.while_loop(cond, body, *span),
             Stmt::Exit(exit, span) => self.misplaced_exit(*exit, *span),

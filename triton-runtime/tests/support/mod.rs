@@ -69,7 +69,7 @@ pub fn image(
     threads: u32,
 ) -> Image {
     let (target, programs) = (Target::Sm80, ProgramMap::Identity);
-    Image::new(target, specialization, entry.into(), ptx.into(), threads, [1; 3], 0, false, programs, 0)
+    Image::new(target, specialization, entry.into(), ptx.into(), threads, [1; 3], 0, false, programs, 0, None)
 }
 
 /// A kernel of one config over these images. It lives as long as the process, as a kernel does.

@@ -8,6 +8,7 @@ use crate::link::parts::Parts;
 use crate::read::instances::Instance;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use triton_core::diag::{Code, Diagnostic, Failure};
+use triton_core::metadata::Target;
 use triton_core::span::Span;
 use triton_core::{Compiled, ast};
 
@@ -25,7 +26,7 @@ pub(crate) enum Outcome {
 
 /// Compiles every instance of a kernel.
 pub(crate) fn all(cx: &mut Context, kernel: &Kernel<'_>, body: Vec<ast::Stmt>, parts: Parts) -> Outcome {
-    let Kernel { signature, instances, warnings, .. } = *kernel;
+    let Kernel { signature, instances, warnings, ref targets, .. } = *kernel;
     let name = cx.ident(&kernel.function.sig.ident);
     // The library stands first, as its numbers say.
     let functions = library::functions().iter().cloned().chain(parts.functions).collect();
@@ -42,7 +43,7 @@ pub(crate) fn all(cx: &mut Context, kernel: &Kernel<'_>, body: Vec<ast::Stmt>, p
     for (index, instance) in instances.iter().enumerate() {
         let mut configs = Vec::new();
         for options in &instance.configs {
-            match one(&kernel, &ast::Instance { args: instance.args.clone(), options: *options }) {
+            match one(&kernel, &ast::Instance { args: instance.args.clone(), options: *options }, targets) {
                 Ok(config) => configs.push(config),
                 Err(failure) if !failure.needed.is_empty() => {
                     needed.extend(failure.needed);
@@ -104,9 +105,15 @@ pub(crate) fn all(cx: &mut Context, kernel: &Kernel<'_>, body: Vec<ast::Stmt>, p
 }
 
 /// Compiles one instance. A panic of the compiler, and a failure without a reason, become diagnostics too.
-fn one(kernel: &ast::Kernel, instance: &ast::Instance) -> Result<Compiled, Failure> {
-    let compile = if crate::environment::only_checks() { triton_core::check } else { triton_core::compile };
-    let result = catch_unwind(AssertUnwindSafe(|| compile(kernel, instance)));
+fn one(kernel: &ast::Kernel, instance: &ast::Instance, targets: &[Target]) -> Result<Compiled, Failure> {
+    let compile = || {
+        if crate::environment::only_checks() {
+            triton_core::check(kernel, instance)
+        } else {
+            triton_core::compile(kernel, instance, targets)
+        }
+    };
+    let result = catch_unwind(AssertUnwindSafe(compile));
     let mistake = |reason: String| {
         let message = "an internal compiler error, not a mistake in the kernel: please report it";
         let diagnostic = Diagnostic::new(Code::T0199, kernel.name.span, message).note(reason);

@@ -149,6 +149,10 @@ fn image(p: &TokenStream, image: &Image, ptx: TokenStream) -> TokenStream {
     let member = |value: &dyn std::fmt::Debug| Ident::new(&format!("{value:?}"), Span::call_site());
     let (target, specialization) = (member(&image.target), member(&image.specialization));
     let programs = member(&image.programs);
+    let max_registers = match image.max_registers {
+        Some(registers) => quote!(::core::option::Option::Some(#registers)),
+        None => quote!(::core::option::Option::None),
+    };
     quote!(#p::Image::new(
         #p::Target::#target,
         #p::Specialization::#specialization,
@@ -160,6 +164,7 @@ fn image(p: &TokenStream, image: &Image, ptx: TokenStream) -> TokenStream {
         #has_assert_buffer,
         #p::ProgramMap::#programs,
         #wanted_blocks,
+        #max_registers,
     ))
 }
 

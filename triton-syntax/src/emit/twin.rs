@@ -13,6 +13,7 @@ use crate::read::body::control::{Counted, binds};
 use crate::read::body::macros::{self, Known};
 use crate::read::body::operator;
 use crate::read::path::{is_built_in, key};
+use crate::read::stages::{self, is_stages};
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::spanned::Spanned;
@@ -202,6 +203,16 @@ impl Rewriter<'_> {
         Some(quote_spanned!(span=> #unroll(#range)))
     }
 
+    /// `#[stages(n)]` is not an attribute of Rust: its number is looked at in the body, where names that it uses are used.
+    fn stages(&mut self, expr: &mut syn::ExprForLoop) {
+        let number = expr.attrs.iter().find(|attr| is_stages(attr)).and_then(stages::number);
+        expr.attrs.retain(|attr| !is_stages(attr));
+        let Some(mut number) = number.filter(|number| literal(number).is_none()) else { return };
+        let span = self.generated(first_token(&number));
+        self.visit_expr_mut(&mut number);
+        expr.body.stmts.insert(0, Stmt::Expr(Expr::Verbatim(quote_spanned!(span=> let _ = #number;)), None));
+    }
+
     /// `name(operand)` for an operator before it or a conversion after it.
     fn unary(&self, name: &str, span: Span, operand: &Expr) -> TokenStream {
         let stub = self.stub(name, span);
@@ -305,6 +316,7 @@ impl VisitMut for Rewriter<'_> {
             None => self.visit_expr_mut(&mut expr.expr),
         }
         self.visit_block_mut(&mut expr.body);
+        self.stages(expr);
     }
 
     fn visit_expr_call_mut(&mut self, call: &mut syn::ExprCall) {

@@ -1,8 +1,9 @@
 //! The external items that a body names: functions, constants, structs.
 
 use crate::read::path::{is_built_in, key, names_constant};
+use crate::read::stages;
 use syn::visit::{self, Visit};
-use syn::{Block, Expr, ExprCall, ExprPath, Macro, Pat, PatIdent, Path};
+use syn::{Attribute, Block, Expr, ExprCall, ExprPath, Macro, Pat, PatIdent, Path};
 
 /// The external items of one body.
 #[derive(Default)]
@@ -45,6 +46,13 @@ impl Mentioned {
         let mut found = Mentioned::default();
         found.visit_expr(expr);
         found.without_bound()
+    }
+
+    /// The same of an expression that stands in tokens.
+    fn inside(&mut self, expr: &Expr) {
+        let inner = Mentioned::in_expr(expr);
+        inner.calls.iter().for_each(|path| Mentioned::add(&mut self.calls, path));
+        inner.constants.iter().for_each(|path| Mentioned::add(&mut self.constants, path));
     }
 
     fn without_bound(mut self) -> Mentioned {
@@ -98,11 +106,16 @@ impl<'a> Visit<'a> for Mentioned {
     }
 
     fn visit_macro(&mut self, call: &'a Macro) {
-        for argument in crate::read::body::macros::arguments(call).unwrap_or_default() {
-            // The text of a message is not an expression of the language, but it does no harm.
-            let inner = Mentioned::in_expr(&argument);
-            inner.calls.iter().for_each(|path| Mentioned::add(&mut self.calls, path));
-            inner.constants.iter().for_each(|path| Mentioned::add(&mut self.constants, path));
+        // The text of a message is not an expression of the language, but it does no harm.
+        crate::read::body::macros::arguments(call)
+            .unwrap_or_default()
+            .iter()
+            .for_each(|argument| self.inside(argument));
+    }
+
+    fn visit_attribute(&mut self, attr: &'a Attribute) {
+        if let Some(number) = stages::number(attr).filter(|_| stages::is_stages(attr)) {
+            self.inside(&number);
         }
     }
 }

@@ -1,7 +1,7 @@
 //! From lists and configurations to the instances that are compiled.
 
 use crate::context::{Context, spell};
-use crate::read::options::{Config, OF_CONFIGS, Options};
+use crate::read::options::{Config, OF_CONFIGS, Options, Resources};
 use crate::read::signature::Signature;
 use crate::read::suggest::{nearest, quoted};
 use proc_macro2::{Ident, Span};
@@ -259,18 +259,21 @@ fn combine(
     let mut repeated: Vec<usize> = Vec::new();
     let default = ast::Options::default();
     for row in &rows {
-        let configs = configs.iter().map(|(config, values)| ([config.num_warps, config.num_stages], values.as_slice()));
-        let configs: Vec<([Option<u32>; 2], &[_])> =
-            if options.configs.is_some() { configs.collect() } else { vec![([None; 2], &[])] };
-        for (number, ([num_warps, num_stages], given)) in configs.into_iter().enumerate() {
+        let configs = configs.iter().map(|(config, values)| (config.resources, values.as_slice()));
+        let configs: Vec<(Resources, &[_])> =
+            if options.configs.is_some() { configs.collect() } else { vec![(Resources::default(), &[])] };
+        for (number, (resources, given)) in configs.into_iter().enumerate() {
             let pairs =
                 row.iter().enumerate().filter_map(|(i, listed)| listed.or_else(|| given.get(i).copied().flatten()));
             let (args, spans): (Vec<_>, Vec<_>) = pairs.unzip();
+            let Resources { num_warps, num_stages, max_registers } = resources.or(options.resources);
             let config = ast::Options {
-                num_warps: num_warps.or(options.num_warps).unwrap_or(default.num_warps),
-                num_stages: num_stages.or(options.num_stages).unwrap_or(default.num_stages),
+                num_warps: num_warps.unwrap_or(default.num_warps),
+                num_stages: num_stages.unwrap_or(default.num_stages),
+                max_registers,
                 assertions: options.assertions.unwrap_or(default.assertions),
                 deterministic: options.deterministic.unwrap_or(default.deterministic),
+                fast_math: options.fast_math.unwrap_or(default.fast_math),
             };
             match instances.iter_mut().find(|instance| instance.args == args) {
                 Some(same) if same.configs.contains(&config) => repeated.push(number),

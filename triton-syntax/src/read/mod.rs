@@ -13,5 +13,6 @@ pub(crate) mod options;
 pub(crate) mod path;
 mod reject;
 pub(crate) mod signature;
+pub(crate) mod stages;
 mod suggest;
 pub(crate) mod surroundings;

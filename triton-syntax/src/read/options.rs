@@ -10,12 +10,24 @@ use syn::ext::IdentExt;
 use syn::parse::{ParseStream, Parser};
 use syn::{Expr, Token};
 use triton_core::diag::Code;
+use triton_core::metadata::Target;
 
 /// Options that stand for one value.
-const NAMES: [&str; 7] = ["configs", "num_warps", "num_stages", "assertions", "deterministic", "warnings", "crate"];
+const NAMES: [&str; 10] = [
+    "configs",
+    "num_warps",
+    "num_stages",
+    "max_registers",
+    "targets",
+    "assertions",
+    "deterministic",
+    "fast_math",
+    "warnings",
+    "crate",
+];
 
 /// Options of a configuration, beside values of generic parameters.
-pub(crate) const OF_CONFIGS: [&str; 2] = ["num_warps", "num_stages"];
+pub(crate) const OF_CONFIGS: [&str; 3] = ["num_warps", "num_stages", "max_registers"];
 
 /// The options of one kernel.
 #[derive(Default)]
@@ -24,14 +36,16 @@ pub(crate) struct Options {
     pub(crate) lists: Vec<(Ident, Vec<Expr>)>,
     /// `configs = [(..), ..]`.
     pub(crate) configs: Option<Vec<Config>>,
-    /// `num_warps = 8`.
-    pub(crate) num_warps: Option<u32>,
-    /// `num_stages = 4`.
-    pub(crate) num_stages: Option<u32>,
+    /// Those that a configuration may have, too.
+    pub(crate) resources: Resources,
+    /// `targets = ["sm_80"]`.
+    pub(crate) targets: Option<Vec<Target>>,
     /// `assertions = false`.
     pub(crate) assertions: Option<bool>,
     /// `deterministic = true`.
     pub(crate) deterministic: Option<bool>,
+    /// `fast_math = true`.
+    pub(crate) fast_math: Option<bool>,
     /// `warnings = true`.
     pub(crate) warnings: Option<bool>,
     /// `crate = path`.
@@ -46,10 +60,44 @@ pub(crate) struct Config {
     pub(crate) tokens: TokenStream,
     /// Values of generic parameters.
     pub(crate) values: Vec<(Ident, Expr)>,
-    /// Its own `num_warps`.
+    /// Its own options.
+    pub(crate) resources: Resources,
+}
+
+/// The options that a configuration may give, as far as they are given.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Resources {
+    /// `num_warps = 8`.
     pub(crate) num_warps: Option<u32>,
-    /// Its own `num_stages`.
+    /// `num_stages = 4`.
     pub(crate) num_stages: Option<u32>,
+    /// `max_registers = 64`.
+    pub(crate) max_registers: Option<u32>,
+}
+
+impl Resources {
+    /// Reads one of them; `false` if the option is another one.
+    fn read(&mut self, cx: &mut Context, name: &Ident, value: &Expr) -> bool {
+        if name == "num_warps" {
+            self.num_warps = num_warps(cx, value);
+        } else if name == "num_stages" {
+            self.num_stages = num_stages(cx, value);
+        } else if name == "max_registers" {
+            self.max_registers = max_registers(cx, value);
+        } else {
+            return false;
+        }
+        true
+    }
+
+    /// What is not given is that of the kernel.
+    pub(crate) fn or(self, kernel: Resources) -> Resources {
+        Resources {
+            num_warps: self.num_warps.or(kernel.num_warps),
+            num_stages: self.num_stages.or(kernel.num_stages),
+            max_registers: self.max_registers.or(kernel.max_registers),
+        }
+    }
 }
 
 /// Reads the options; what is wrong is reported and left out.
@@ -73,14 +121,17 @@ pub(crate) fn read(cx: &mut Context, args: TokenStream) -> Options {
             continue;
         }
         seen.push(name.clone());
-        if name == "num_warps" {
-            options.num_warps = num_warps(cx, &value);
-        } else if name == "num_stages" {
-            options.num_stages = num_stages(cx, &value);
+        if options.resources.read(cx, &name, &value) {
+            continue;
+        }
+        if name == "targets" {
+            options.targets = targets(cx, &value);
         } else if name == "assertions" {
             options.assertions = flag(cx, &name, &value);
         } else if name == "deterministic" {
             options.deterministic = flag(cx, &name, &value);
+        } else if name == "fast_math" {
+            options.fast_math = flag(cx, &name, &value);
         } else if name == "warnings" {
             options.warnings = flag(cx, &name, &value);
         } else if name == "crate" {
@@ -139,6 +190,17 @@ fn num_stages(cx: &mut Context, value: &Expr) -> Option<u32> {
     None
 }
 
+fn max_registers(cx: &mut Context, value: &Expr) -> Option<u32> {
+    if let Some(number @ 24..=255) = number(value) {
+        return Some(number);
+    }
+    let found = spell(value);
+    let message = format!("`max_registers` is a number from 24 to 255, not `{found}`");
+    let problem = cx.diagnostic(Code::T0008, value, message);
+    cx.report(problem.help("write `max_registers = 128`, or leave it out: then the compiler decides"));
+    None
+}
+
 fn num_warps(cx: &mut Context, value: &Expr) -> Option<u32> {
     if let Some(number @ (1 | 2 | 4 | 8 | 16 | 32)) = number(value) {
         return Some(number);
@@ -147,6 +209,47 @@ fn num_warps(cx: &mut Context, value: &Expr) -> Option<u32> {
     let problem = cx.diagnostic(Code::T0008, value, format!("`num_warps` is 1, 2, 4, 8, 16 or 32, not `{found}`"));
     cx.report(problem.help("write `num_warps = 4`, or leave it out"));
     None
+}
+
+/// The targets of a list of their names.
+fn targets(cx: &mut Context, value: &Expr) -> Option<Vec<Target>> {
+    let names = || Target::ALL.iter().map(|target| target.name());
+    let help = format!("write `targets = [\"{}\"]`, or leave it out for all of them", Target::LEAST.name());
+    let known = format!("the targets are {}", quoted(names()));
+    let Expr::Array(list) = value else {
+        let message = format!("`targets` is a list of names, not `{}`", spell(value));
+        let problem = cx.diagnostic(Code::T0008, value, message);
+        cx.report(problem.note(known).help(help));
+        return None;
+    };
+    if list.elems.is_empty() {
+        let problem = cx.diagnostic(Code::T0008, value, "`targets` is empty: there would be no code for a GPU");
+        cx.report(problem.note(known).help(help));
+        return None;
+    }
+    let mut targets = Vec::new();
+    for element in &list.elems {
+        let name = if let Expr::Lit(syn::ExprLit { lit: syn::Lit::Str(name), .. }) = element {
+            name.value()
+        } else {
+            String::new()
+        };
+        let Some(target) = Target::from_name(&name) else {
+            let message = format!("`{}` is not a target", spell(element));
+            let problem = cx.diagnostic(Code::T0008, element, message).note(known.clone());
+            cx.report(match nearest(&name, names()) {
+                Some(near) => problem.help(format!("did you mean `\"{near}\"`?")),
+                None => problem.help(help.clone()),
+            });
+            continue;
+        };
+        if targets.contains(&target) {
+            let problem = cx.diagnostic(Code::T0008, element, format!("`{name}` is listed twice"));
+            cx.report(problem.help("leave it out"));
+        }
+        targets.push(target);
+    }
+    Some(targets)
 }
 
 fn flag(cx: &mut Context, name: &Ident, value: &Expr) -> Option<bool> {
@@ -194,7 +297,7 @@ fn config(cx: &mut Context, element: Expr, help: &str) -> Option<Config> {
         cx.report(problem);
         return None;
     };
-    let mut config = Config { tokens, values: Vec::new(), num_warps: None, num_stages: None };
+    let mut config = Config { tokens, values: Vec::new(), resources: Resources::default() };
     let mut seen: Vec<Ident> = Vec::new();
     for entry in entries {
         let Some((name, value)) = assignment(&entry) else {
@@ -207,11 +310,7 @@ fn config(cx: &mut Context, element: Expr, help: &str) -> Option<Config> {
             continue;
         }
         seen.push(name.clone());
-        if name == "num_warps" {
-            config.num_warps = num_warps(cx, &value);
-        } else if name == "num_stages" {
-            config.num_stages = num_stages(cx, &value);
-        } else {
+        if !config.resources.read(cx, &name, &value) {
             config.values.push((name, value));
         }
     }

@@ -1,6 +1,7 @@
 //! Rust that is not part of the kernel language: what was found, and what to write instead.
 
 use crate::context::{Context, spell};
+use crate::read::stages::is_stages;
 use quote::ToTokens;
 use syn::{Attribute, Expr, ExprClosure, Item, Macro, ReturnType};
 use triton_core::diag::Code;
@@ -155,11 +156,16 @@ pub(crate) fn item(cx: &mut Context, written: &Item) {
     cx.report(problem.help(help));
 }
 
-/// Reports attributes, which no statement can have but for the levels of lints, which are rustc's: it would apply others to its
-/// view of the body alone.
-pub(crate) fn attributes(cx: &mut Context, attrs: &[Attribute]) {
+/// Reports attributes, which no statement can have but for a `for` its own, and the levels of lints, which are rustc's: it would apply
+/// others to its view of the body alone.
+pub(crate) fn attributes<'a>(cx: &mut Context, attrs: impl IntoIterator<Item = &'a Attribute>) {
     let levels = ["allow", "expect", "warn", "deny", "forbid"];
-    for attr in attrs.iter().filter(|attr| !levels.iter().any(|level| attr.path().is_ident(level))) {
+    for attr in attrs.into_iter().filter(|attr| !levels.iter().any(|level| attr.path().is_ident(level))) {
+        if is_stages(attr) {
+            let problem = cx.diagnostic(Code::T0017, attr, "`#[stages]` is of a `for`, and of nothing else");
+            cx.report(problem.help("put it right before the `for`; `num_stages = ..` is for all loops of a kernel"));
+            continue;
+        }
         let comment = attr.path().is_ident("doc");
         let what = if comment { "a documentation comment" } else { "an attribute" };
         let problem =

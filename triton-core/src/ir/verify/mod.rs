@@ -5,7 +5,8 @@
 //! - regions, their parameters and what they yield are those of the operation that owns them;
 //! - the type of a result is what [`crate::ops::infer`] says;
 //! - the parameters of a view are an address, and an extent and a stride for each axis; an access to a view has an index for each;
-//! - the number of warps is a power of two from 1 to 32, and the width of the bands of a raster from 2 to 16;
+//! - the number of warps is a power of two from 1 to 32; the width of the bands of a raster from 2 to 16; the numbers of stages are from 1 to 8, and of the kernel or a `for`; a bound of registers is
+//!   from 24 to 255;
 //! - stage 0: no value has a layout;
 //! - stage 1: every tile has a layout, no scalar has one; the layout has as many warp bits as the function, no zero column
 //!   among its registers, and reaches every element; operands of an elementwise operation, of an access, and their result
@@ -22,7 +23,7 @@
 mod layouts;
 mod rings;
 
-use super::{Block, Function, Inst, InstData, Value, View};
+use super::{Block, Function, Inst, InstData, REGISTERS, STAGES, Value, View};
 use crate::entity::SideTable;
 use crate::ops::{self, Given, Location, Memory, Op, Signature, Text};
 use crate::types::{DType, Elem, Type};
@@ -48,6 +49,12 @@ pub fn verify(func: &Function) -> Result<(), Vec<VerifyError>> {
     }
     if let Some(band) = func.raster.filter(|&band| !band.is_power_of_two() || band == 1 || band > 16) {
         verifier.report(None, format!("{band} is not a width of bands: 2, 4, 8 or 16"));
+    }
+    if let Err(message) = check_stages(func.num_stages) {
+        verifier.report(None, message);
+    }
+    if let Some(registers) = func.max_registers.filter(|registers| !REGISTERS.contains(registers)) {
+        verifier.report(None, format!("{registers} is not a bound of registers: 24 to 255"));
     }
     for param in &func.params {
         verifier.define(None, param.value);
@@ -144,13 +151,28 @@ impl Verifier<'_> {
 
     fn check_types(&mut self, inst: Inst, data: &InstData) {
         let func = self.func;
-        let checked = check_text(func, &data.op)
+        let checked = check_loop(func, inst)
+            .and_then(|()| check_text(func, &data.op))
             .and_then(|()| check_location(func, &data.op))
             .and_then(|()| rings::check(func, data))
             .and_then(|()| check_signature(func, data));
         if let Err(message) = checked {
             self.report(Some(inst), message);
         }
+    }
+}
+
+fn check_stages(stages: u32) -> Result<(), String> {
+    if STAGES.contains(&stages) { Ok(()) } else { Err(format!("{stages} is not a number of stages: 1 to 8")) }
+}
+
+/// Nothing but a `for` has a number of stages.
+fn check_loop(func: &Function, inst: Inst) -> Result<(), String> {
+    let op = &func.insts[inst].op;
+    match func.stages[inst] {
+        Some(_) if !matches!(op, Op::For { .. }) => Err(format!("`{}` has no stages", op.mnemonic())),
+        Some(stages) => check_stages(stages),
+        None => Ok(()),
     }
 }
 

@@ -4,12 +4,13 @@ use super::{Enclosing, Position, convert_block, expr, pattern};
 use crate::context::Context;
 use crate::read::path::unroll;
 use crate::read::reject;
+use crate::read::stages::{self, is_stages};
 use proc_macro2::Span as TokenSpan;
 use syn::{
-    Expr, ExprBreak, ExprContinue, ExprForLoop, ExprIf, ExprLoop, ExprRange, ExprReturn, ExprWhile, Label, Lifetime,
-    Path, RangeLimits,
+    Attribute, Expr, ExprBreak, ExprContinue, ExprForLoop, ExprIf, ExprLoop, ExprRange, ExprReturn, ExprWhile, Label,
+    Lifetime, Path, RangeLimits,
 };
-use triton_core::ast::{self, Exit, ExprKind};
+use triton_core::ast::{self, Exit, ExprKind, Turns};
 use triton_core::diag::Code;
 
 /// `if`, as a statement or a value.
@@ -55,7 +56,8 @@ fn end(written: &Expr) -> TokenSpan {
 
 /// `for name in lo..hi`, `for name in (lo..hi).step_by(step)`, and either in `unroll(..)`.
 pub(super) fn convert_for(cx: &mut Context, written: &ExprForLoop, position: Position<'_>) -> Option<ast::Stmt> {
-    reject::attributes(cx, &written.attrs);
+    let (own, others): (Vec<_>, Vec<_>) = written.attrs.iter().partition(|attr| is_stages(attr));
+    reject::attributes(cx, others);
     let var = counter(cx, &written.pat);
     let range = Counted::of(&written.expr);
     if range.is_none() {
@@ -75,10 +77,32 @@ pub(super) fn convert_for(cx: &mut Context, written: &ExprForLoop, position: Pos
         };
         Some((ends?, step?, range.unroll.is_some()))
     });
+    let turns = turns(cx, &own, range.as_ref().is_some_and(|(.., unrolled)| *unrolled));
     let body = body(cx, written.label.as_ref(), &written.body, position);
     let span = cx.span(written.for_token.span, expr::ends(&written.expr).1);
-    let ((start, end), step, unrolled) = range?;
-    Some(ast::Stmt::For { var: var?, start, end, step, unrolled, body: body?, span })
+    let ((start, end), step, _) = range?;
+    Some(ast::Stmt::For { var: var?, start, end, step, turns: turns?, body: body?, span })
+}
+
+/// How the turns of a `for` with these attributes are run.
+fn turns(cx: &mut Context, attrs: &[&Attribute], unrolled: bool) -> Option<Turns> {
+    let &[attr, ..] = attrs else { return Some(if unrolled { Turns::Unrolled } else { Turns::Loop(None) }) };
+    let mut refuse = |at: &Attribute, code: Code, message: &str, help: &str| {
+        let problem = cx.diagnostic(code, at, message);
+        cx.report(problem.help(help));
+        None
+    };
+    if let Some(second) = attrs.get(1) {
+        return refuse(second, Code::T0017, "`#[stages]` is given twice", "leave one of them out");
+    }
+    if unrolled {
+        let message = "`#[stages]` is of a loop, and nothing is left of one that is unrolled";
+        return refuse(attr, Code::T0017, message, "leave it out, or write the range without `unroll`");
+    }
+    let Some(number) = stages::number(attr) else {
+        return refuse(attr, Code::T0008, "`#[stages]` takes one number, from 1 to 8", "write `#[stages(3)]`");
+    };
+    Some(Turns::Loop(Some(Box::new(expr::convert(cx, &number)?))))
 }
 
 /// The range of a `for`.

@@ -1,0 +1,138 @@
+//! What a kernel with `fast_math` means: float arithmetic with other roundings, which costs less. At stage 0, before all other passes.
+//!
+//! | before | after | difference |
+//! |---|---|---|
+//! | `a · b + c`, `a · b − c`, `c − a · b` in one block, if nothing else uses the product | `fma` of these, with an operand negated | rounded once, and not twice |
+//! | `a / b` in `f32` and `f64`, if elements of `b` are replicas of fewer: of one number, or along an axis | `a · (1 / b)`, with a division for each of the fewer | within 2 ulp of the quotient, where `1 / b` is a normal number |
+//!
+//! In `f32` it is not if |b| is above 2¹²⁶, where the quotient is less exact, or at most 2⁻¹²⁸, where it is infinite, and NaN for an `a` of 0.
+//! The half types keep their divisions, since so few of their numbers have a reciprocal that is normal. Nothing else is changed: functions have the bounds that
+//! they have without, there are NaN, infinities and zeros with a sign, and sums keep their order.
+//!
+//! This is the one pass that changes results. It is not an optimisation, but what the option says: it runs once, on what the
+//! checker made, and what comes out is embedded, run by the CPU device and compiled. So all devices still agree, bit for bit.
+//! Run again, it finds nothing more. Requires stage 0.
+
+use crate::entity::SideTable;
+use crate::ir::{Block, Function, Inst, Value};
+use crate::ops::Op;
+use crate::ops::kinds::{BinaryKind, TernaryKind, UnaryKind};
+use crate::span::Span;
+use crate::types::{Constant, DType, Shape};
+
+/// See the [module's page](self).
+///
+/// # Errors
+/// A bug in this pass.
+pub fn relax(func: &mut Function) -> Result<(), String> {
+    if !func.fast_math {
+        return Ok(());
+    }
+    let (mut source, mut uses) = (SideTable::new(None), SideTable::new(0));
+    for block in func.blocks.keys() {
+        func.block(block).for_each(|(inst, data)| data.results.iter().for_each(|&v| source[v] = Some((block, inst))));
+    }
+    func.walk().into_iter().for_each(|inst| func.insts[inst].for_each_operand(|v| uses[v] += 1));
+    let body = func.body;
+    Relax { func, source, uses, fused: SideTable::new(false), insts: Vec::new() }.block(body)
+}
+
+struct Relax<'a> {
+    func: &'a mut Function,
+    /// The instruction that yields each value, and the block it is in.
+    source: SideTable<Value, Option<(Block, Inst)>>,
+    /// How often each value was used at first.
+    uses: SideTable<Value, u32>,
+    /// Products that are part of another operation.
+    fused: SideTable<Inst, bool>,
+    /// The block, as far as it is done.
+    insts: Vec<Inst>,
+}
+
+impl Relax<'_> {
+    fn block(&mut self, id: Block) -> Result<(), String> {
+        let outer = std::mem::take(&mut self.insts);
+        for inst in self.func.blocks[id].insts.clone() {
+            self.func.insts[inst].regions.clone().into_iter().try_for_each(|region| self.block(region))?;
+            if let Some(op) = self.relaxed(id, inst)? {
+                self.func.insts[inst].op = op;
+            }
+            self.insts.push(inst);
+        }
+        let mut insts = std::mem::replace(&mut self.insts, outer);
+        insts.retain(|&inst| !self.fused[inst]);
+        self.func.blocks[id].insts = insts;
+        Ok(())
+    }
+
+    /// What an instruction becomes; what that needs is written before it.
+    fn relaxed(&mut self, block: Block, inst: Inst) -> Result<Option<Op>, String> {
+        let (span, Op::Binary { kind, a, b }) = (self.func.insts[inst].span, self.func.insts[inst].op) else {
+            return Ok(None);
+        };
+        let Some(dtype) = self.func.ty(a).elem.num().filter(|dtype| dtype.is_float()) else { return Ok(None) };
+        if kind == BinaryKind::Div {
+            return self.by_reciprocal(dtype, [a, b], span);
+        }
+        if !matches!(kind, BinaryKind::Add | BinaryKind::Sub) {
+            return Ok(None);
+        }
+        let subtracts = kind == BinaryKind::Sub;
+        let (product, [mut x, y], mut c) = match (self.product(block, a), self.product(block, b)) {
+            (Some((product, factors)), _) => (product, factors, b),
+            (None, Some((product, factors))) => (product, factors, a),
+            (None, None) => return Ok(None),
+        };
+        self.fused[product] = true;
+        if subtracts {
+            let negated = if c == b { &mut c } else { &mut x };
+            *negated = self.op(Op::Unary { kind: UnaryKind::Neg, x: *negated }, span)?;
+        }
+        Ok(Some(Op::Ternary { kind: TernaryKind::Fma, a: x, b: y, c }))
+    }
+
+    /// The factors of a product that is used once, in this block, which computes it.
+    fn product(&self, block: Block, value: Value) -> Option<(Inst, [Value; 2])> {
+        let (_, inst) = self.source[value].filter(|&(home, _)| self.uses[value] == 1 && home == block)?;
+        let Op::Binary { kind: BinaryKind::Mul, a, b } = self.func.insts[inst].op else { return None };
+        Some((inst, [a, b]))
+    }
+
+    /// `a / b` by the reciprocals of the numbers that `b` is made of, if these are fewer than its elements.
+    fn by_reciprocal(&mut self, dtype: DType, [a, b]: [Value; 2], span: Span) -> Result<Option<Op>, String> {
+        if !matches!(dtype, DType::F32 | DType::F64) {
+            return Ok(None);
+        }
+        let (mut changes, mut fewer, mut at) = (Vec::new(), None, b);
+        while let Some((_, inst)) = self.source[at] {
+            let op = self.func.insts[inst].op;
+            let x = if let Op::Splat { x, .. } = op { Some(x) } else { op.shape_change().map(|(x, _)| x) };
+            let Some(x) = x else { break };
+            changes.push(op);
+            if self.func.ty(x).shape.elements() < self.func.ty(at).shape.elements() {
+                fewer = Some((x, changes.len()));
+            }
+            at = x;
+        }
+        let Some((divisor, depth)) = fewer else { return Ok(None) };
+        let one = Constant::parse_float(dtype, "1.0").ok_or("a type without 1")?;
+        let mut one = self.op(Op::Const { value: one }, span)?;
+        let shape = self.func.ty(divisor).shape;
+        if shape != Shape::SCALAR {
+            one = self.op(Op::Splat { x: one, shape }, span)?;
+        }
+        let mut reciprocal = self.op(Op::Binary { kind: BinaryKind::Div, a: one, b: divisor }, span)?;
+        for mut change in changes.into_iter().take(depth).rev() {
+            change.map_operands(|_| reciprocal);
+            reciprocal = self.op(change, span)?;
+        }
+        Ok(Some(Op::Binary { kind: BinaryKind::Mul, a, b: reciprocal }))
+    }
+
+    /// Writes an operation.
+    fn op(&mut self, op: Op, span: Span) -> Result<Value, String> {
+        let inst = self.func.make(op, span)?;
+        self.insts.push(inst);
+        self.func.insts[inst].results.first().copied().ok_or_else(|| format!("`{}` yields nothing", op.mnemonic()))
+    }
+}
