@@ -265,13 +265,32 @@ pub fn shared(layout: &Layout, mem: &Mem, matrices: bool) -> Option<Access> {
 /// The memory for an operand of a product that stays there: one of the swizzled patterns of the hardware, into which threads write
 /// whole 16 bytes, and from which matrices are read, both without bank conflicts. `None` if none of them is that for these layouts.
 pub fn operand(from: &Layout, to: &Layout, shape: Shape, bits: u32) -> Option<Mem> {
-    let patterns = (0..shape.rank()).rev().flat_map(|major| Swizzle::ALL.map(|swizzle| (major, swizzle)));
-    let mut mems = patterns.filter_map(|(major, swizzle)| Mem::swizzled(shape, bits, swizzle, major));
-    mems.find(|mem| {
-        let whole = |access: Access| access.elements * bits / 8 == WIDEST && access.ways == 1;
+    patterns(shape, bits).find(|mem| {
         let matrices = |access: Access| matches!(access.form, Form::Matrix { .. }) && access.ways == 1;
-        copies(from, mem, WIDEST * 8 / bits).is_some_and(whole) && shared(to, mem, true).is_some_and(matrices)
+        takes_whole_copies(from, mem) && shared(to, mem, true).is_some_and(matrices)
     })
+}
+
+/// The same where no matrices are read: the pattern that is read fastest, if that takes no more than twice the time of another memory. Half
+/// the copies are worth that, since they are four times as wide, or more.
+pub fn copied(from: &Layout, to: &Layout, shape: Shape, other: &Mem) -> Option<Mem> {
+    let wavefronts = |mem: &Mem| shared(to, mem, true).map(|access| access.wavefronts);
+    let whole = patterns(shape, other.bits()).chain(Mem::row_major(shape, other.bits()));
+    let whole = whole.filter(|mem| takes_whole_copies(from, mem)).filter_map(|mem| Some((wavefronts(&mem)?, mem)));
+    let (time, mem) = whole.min_by_key(|&(time, _)| time)?;
+    (time <= 2 * wavefronts(other)?).then_some(mem)
+}
+
+/// The swizzled patterns of the hardware, along each of the axes.
+fn patterns(shape: Shape, bits: u32) -> impl Iterator<Item = Mem> {
+    let all = (0..shape.rank()).rev().flat_map(|major| Swizzle::ALL.map(|swizzle| (major, swizzle)));
+    all.filter_map(move |(major, swizzle)| Mem::swizzled(shape, bits, swizzle, major))
+}
+
+/// Whether threads that hold a tile in a layout copy it to a memory by whole 16 bytes, without bank conflicts.
+pub fn takes_whole_copies(from: &Layout, mem: &Mem) -> bool {
+    let whole = |access: Access| access.elements * mem.bits() / 8 == WIDEST && access.ways == 1;
+    copies(from, mem, WIDEST * 8 / mem.bits()).is_some_and(whole)
 }
 
 /// The layout by which threads read a tile from shared memory. A thread that reads an element is not always the one that

@@ -143,6 +143,10 @@ fn through_memory(func: &mut Function, inst: Inst, context: &Context) -> Result<
     };
     let Some(mem) = mem else { return Ok(None) };
     if context.stays[result] && stays(&mem) {
+        let (from, to) = (&func.layouts[src], &func.layouts[dst]);
+        let better = || access::copied(from, to, func.ty(x).shape, &mem);
+        let better = if access::takes_whole_copies(from, &mem) { None } else { better() };
+        let mem = better.unwrap_or(mem);
         return Ok(Some(staying(func, context, inst, x, mem)));
     }
     Ok(Some(Waiting { inst, x, mem, stays: false, permute: None }))

@@ -19,7 +19,7 @@ use super::{
 };
 use crate::analysis::axis::AxisInfo;
 use crate::entity::SideTable;
-use crate::ir::{Function, LayoutId, Layouts, Value};
+use crate::ir::{Function, Inst, LayoutId, Layouts, Value};
 use crate::layout::{Layout, cost, products};
 use crate::ops::{DotKind, FoldKind, Op};
 use crate::types::Shape;
@@ -138,7 +138,7 @@ impl Search<'_> {
                     }
                 }
                 if tilings.is_empty() {
-                    if let Some(layout) = square(shape, func.num_warps) {
+                    if let Some(layout) = square(shape, func.num_warps, is_permuted(func, a)) {
                         self.propose(var, layout, false);
                     }
                     self.seed_coalesced(var, share.min(4), share);
@@ -272,9 +272,17 @@ impl Search<'_> {
     }
 }
 
+/// Whether a tile is another one with its axes permuted.
+fn is_permuted(func: &Function, tile: Value) -> bool {
+    let makes = |inst: &Inst| func.insts[*inst].results.contains(&tile);
+    func.walk().iter().find(|inst| makes(inst)).is_some_and(|&inst| matches!(func.insts[inst].op, Op::Permute { .. }))
+}
+
 /// A sum without tensor cores in which a thread has about as many rows as columns, as each element of an operand is then multiplied most
-/// often: vectors of four columns, eight of them and four rows to a warp; `None` of a tile that is too small.
-fn square(shape: Shape, num_warps: u32) -> Option<Layout> {
+/// often: vectors of four columns, eight of them and four rows to a warp. A thread's rows are apart, so that a warp reads neighbouring ones
+/// at a time, or together, so that a thread reads several at a time, which are neighbours in memory if the left operand was transposed.
+/// `None` of a tile that is too small.
+fn square(shape: Shape, num_warps: u32, rows_together: bool) -> Option<Layout> {
     let &[m, n] = shape.dims() else { return None };
     let (rows, columns, warps) = (m.trailing_zeros(), n.trailing_zeros(), num_warps.trailing_zeros());
     let registers = (rows + columns).checked_sub(5 + warps)?;
@@ -288,8 +296,9 @@ fn square(shape: Shape, num_warps: u32) -> Option<Layout> {
     }
     let column = |first: u32, count: u32| (first..first + count).map(|bit| 1 << bit);
     let row = |first: u32, count: u32| column(columns + first, count);
-    let lanes: Vec<u32> = column(2, 3).chain(row(0, 2)).collect();
-    let reg = column(0, 2).chain(column(5, of_columns - 2)).chain(row(2, of_rows)).collect();
+    let (of_lanes, of_registers) = if rows_together { (of_rows, 0) } else { (0, 2) };
+    let lanes: Vec<u32> = column(2, 3).chain(row(of_lanes, 2)).collect();
+    let reg = column(0, 2).chain(column(5, of_columns - 2)).chain(row(of_registers, of_rows)).collect();
     let warp = column(3 + of_columns, warps_n).chain(row(2 + of_rows, warps_m)).collect();
     Some(Layout { reg, lane: lanes.try_into().ok()?, warp })
 }
