@@ -2,11 +2,12 @@
 
 use super::candidates::{self, Label};
 use super::cost::Costs;
-use super::graph::{Graph, Role, Use};
+use super::graph::{Graph, Role, Use, Var};
 use crate::analysis::axis::{self, AxisInfo};
 use crate::entity::SideTable;
 use crate::ir::{Function, LayoutId, Layouts, Value};
-use crate::ops::DotKind;
+use crate::layout::{access, cost};
+use crate::ops::{DotKind, Location, Op};
 use crate::passes::Env;
 use crate::passes::pbqp::Problem;
 
@@ -71,12 +72,12 @@ impl<'a> Labelling<'a> {
         let costs = Costs::new(self.func, &self.env, &self.graph, &self.facts);
         let label = |var: usize| self.labels[var][choice[var]];
         let mut total: f64 = (0..choice.len()).map(|var| costs.of(var, label(var), &self.layouts)).sum();
-        let mut moves = Moves::new(self.func, &self.env, &self.graph, &mut self.layouts);
+        let mut moves = Moves::new(self.func, &self.env, &self.graph, &self.facts, &mut self.layouts);
         for used in &self.graph.uses {
             if let Some((from, value)) = used.from {
                 let src = moves.yields(from, &[label(from)])?;
                 let dst = moves.needs(used, &[label(used.var)])?;
-                total += used.freq * moves.cycles(src[0], dst[0], (from, value));
+                total += used.freq * moves.of_use(used, src[0], dst[0], (from, value));
             }
         }
         Ok(total)
@@ -107,7 +108,7 @@ impl<'a> Labelling<'a> {
         let costs = Costs::new(self.func, &self.env, &self.graph, &self.facts);
         let of = |&var: &usize| labels[var].iter().map(|&label| costs.of(var, label, &self.layouts)).collect();
         let mut own: Vec<Vec<f64>> = open.iter().map(of).collect();
-        let mut moves = Moves::new(self.func, &self.env, &self.graph, &mut self.layouts);
+        let mut moves = Moves::new(self.func, &self.env, &self.graph, &self.facts, &mut self.layouts);
         let mut pairs = Vec::new();
         for used in &self.graph.uses {
             let Some((from, value)) = used.from else { continue };
@@ -118,7 +119,7 @@ impl<'a> Labelling<'a> {
             let (yields, needs) = (moves.yields(from, &labels[from])?, moves.needs(used, &labels[used.var])?);
             let mut matrix = Vec::with_capacity(yields.len() * needs.len());
             for &src in &yields {
-                matrix.extend(needs.iter().map(|&dst| used.freq * moves.cycles(src, dst, (from, value))));
+                matrix.extend(needs.iter().map(|&dst| used.freq * moves.of_use(used, src, dst, (from, value))));
             }
             match nodes {
                 (Some(a), Some(b)) => pairs.push((a, b, needs.len(), matrix)),
@@ -158,13 +159,20 @@ impl<'a> Labelling<'a> {
 struct Moves<'a> {
     func: &'a Function,
     graph: &'a Graph,
+    facts: &'a SideTable<Value, AxisInfo>,
     layouts: &'a mut Layouts,
     stmatrix: bool,
 }
 
 impl<'a> Moves<'a> {
-    fn new(func: &'a Function, env: &Env, graph: &'a Graph, layouts: &'a mut Layouts) -> Moves<'a> {
-        Moves { func, graph, layouts, stmatrix: env.target.info().stmatrix }
+    fn new(
+        func: &'a Function,
+        env: &Env,
+        graph: &'a Graph,
+        facts: &'a SideTable<Value, AxisInfo>,
+        layouts: &'a mut Layouts,
+    ) -> Moves<'a> {
+        Moves { func, graph, facts, layouts, stmatrix: env.target.info().stmatrix }
     }
 
     /// The layouts of a variable's result.
@@ -177,6 +185,21 @@ impl<'a> Moves<'a> {
     fn needs(&mut self, used: &Use, labels: &[Label]) -> Result<Vec<LayoutId>, String> {
         let of = |label: &Label| self.graph.origin(self.func, self.layouts, used.value, label.needs(used.role));
         labels.iter().map(of).collect::<Option<_>>().ok_or_else(|| "a label without an operand".into())
+    }
+
+    /// What it costs to have a value of a variable, which is in layout `src`, in layout `dst` for a use. A loop can load an operand of a
+    /// product ahead if it goes through shared memory, and only then: nothing waits for its round trip, and else everything for the load.
+    fn of_use(&mut self, used: &Use, src: LayoutId, dst: LayoutId, from: (usize, Value)) -> f64 {
+        let cycles = self.cycles(src, dst, from);
+        let Var { freq, ref insts, .. } = self.graph.vars[from.0];
+        let op = self.func.insts[insts[0]].op;
+        let bytes = |at| axis::vector_width(self.func, self.facts, at) * u64::from(self.graph.vars[from.0].bits / 8);
+        let copied = matches!(op, Op::Load { from: at @ Location::View { .. }, other: None }
+            if bytes(at) >= access::NARROWEST_COPY.into());
+        if used.role == Role::Domain || !copied || freq <= 1.0 || self.func.num_stages < 2 {
+            return cycles;
+        }
+        if src == dst { cycles + cost::EXPOSED_LOAD } else { (cycles - cost::ROUND_TRIP).max(0.0) }
     }
 
     /// What it costs to have a value of a variable, which is in layout `src`, in layout `dst`.
