@@ -57,17 +57,17 @@ pub fn run(text: &str) -> Result<String, String> {
     Ok(expected)
 }
 
-/// What the buffers hold in the end, the same at stage 0 and of the PTX on the simulator.
+/// What the buffers hold in the end, the same at stage 0 and of the PTX on the simulator, and how many images fill rings.
 ///
 /// # Errors
 /// They do not agree, or the program or a pass fails.
-pub fn ends(text: &str) -> Result<String, String> {
+pub fn ends(text: &str) -> Result<(String, usize), String> {
     let mut func = parse(text).map_err(|e| e.to_string())?;
     let setup = Setup::parse(text)?;
     let expected = execute(&func, &setup)?;
     passes::run(passes::OPTIMISE, &mut func, &Env::portable().verified())?;
-    simulate::check(&func, &setup, &expected)?;
-    Ok(expected)
+    let rings = simulate::check(&func, &setup, &expected)?;
+    Ok((expected, rings))
 }
 
 /// What the buffers hold in the end under a specialization: at stages 1 and 2, which must agree, and unless `rounds` at stage 0.

@@ -9,15 +9,15 @@ use triton_sim::{Arg, Launch, Memory, MemoryError, Module, Options, Report};
 const SLOT: usize = 16;
 
 /// Runs the code of an optimised function for each specialization that the case's arguments satisfy, and compares with
-/// the interpreter's result, `expected`.
+/// the interpreter's result, `expected`. Returns how many of them fill rings.
 ///
 /// # Errors
 /// The code cannot be generated or parsed, the result differs, or there is a report. Where an error is expected, that
 /// there is none.
-pub fn check(func: &Function, setup: &Setup, expected: &str) -> Result<(), String> {
+pub fn check(func: &Function, setup: &Setup, expected: &str) -> Result<usize, String> {
     let strongest = setup.strongest(func)?;
     let images = triton_core::images(func).map_err(|e| e.to_string())?;
-    images.iter().filter(|image| image.specialization <= strongest).try_for_each(|image| {
+    images.iter().filter(|image| image.specialization <= strongest).try_fold(0, |rings, image| {
         let fails = |what: String| format!("on the simulator, {}: {what}", image.specialization.name());
         let found = run(image, image.text(), func, setup, &Options::default()).map_err(fails)?;
         let (is_right, text) = match found {
@@ -26,7 +26,11 @@ pub fn check(func: &Function, setup: &Setup, expected: &str) -> Result<(), Strin
                 (expected.starts_with("error"), reports.iter().map(|report| format!("{report}\n")).collect())
             }
         };
-        if is_right { Ok(()) } else { Err(fails(format!("expected\n{expected}found\n{text}"))) }
+        if is_right {
+            Ok(rings + usize::from(image.text().contains("cp.async")))
+        } else {
+            Err(fails(format!("expected\n{expected}found\n{text}")))
+        }
     })
 }
 

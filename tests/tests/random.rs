@@ -27,6 +27,9 @@ fn passes_change_no_result() {
 /// the first.
 const PROGRAMS: u64 = 100;
 
+/// The share of programs that fill rings is at least one in this number.
+const RINGS: u64 = 16;
+
 /// Failures that are reported in full.
 const SHOWN: usize = 3;
 
@@ -36,17 +39,28 @@ fn kernels_of_the_language_mean_what_they_say() {
     let setting = |name, default| std::env::var(name).ok().and_then(|n| n.parse().ok()).unwrap_or(default);
     let (first, programs) = (setting("TRITON_RANDOM_FIRST", 0), setting("TRITON_RANDOM_PROGRAMS", PROGRAMS));
     let seeds: Vec<u64> = (first..first + programs).collect();
-    let failure = |&seed: &u64| {
+    let rings = |&seed: &u64| {
         let made = std::panic::catch_unwind(|| kernel(seed));
         let kernel = match made {
             Ok(Ok(kernel)) => kernel,
-            Ok(Err(error)) => return Some(format!("program {seed}: {error}")),
-            Err(_) => return Some(format!("program {seed}: the reference panics")),
+            Ok(Err(error)) => return Err(format!("program {seed}: {error}")),
+            Err(_) => return Err(format!("program {seed}: the reference panics")),
         };
-        check(&kernel).err().map(|error| format!("program {seed}: {error}\n{}{}", kernel.header, kernel.text))
+        check(&kernel).map_err(|error| format!("program {seed}: {error}\n{}{}", kernel.header, kernel.text))
     };
-    let failures: Vec<String> = parallel::map(&seeds, failure).into_iter().flatten().collect();
+    let (mut with_rings, mut failures) = (0, Vec::new());
+    for result in parallel::map(&seeds, rings) {
+        match result {
+            Ok(rings) => with_rings += u64::from(rings > 0),
+            Err(failure) => failures.push(failure),
+        }
+    }
+    println!("{with_rings} of {programs} programs fill rings");
     let firsts: Vec<&str> = failures.iter().filter_map(|f| f.lines().next()).collect();
     let shown = failures[..failures.len().min(SHOWN)].join("\n");
     assert!(failures.is_empty(), "{} failures:\n{}\n{shown}", failures.len(), firsts.join("\n"));
+    assert!(
+        programs < PROGRAMS || with_rings * RINGS >= programs,
+        "only {with_rings} of {programs} programs fill rings"
+    );
 }

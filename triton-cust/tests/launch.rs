@@ -10,8 +10,19 @@ use triton_cust::{Error, Modules, image};
 /// A kernel of one `i32`, in clusters of blocks.
 fn kernel(cluster: [u32; 3]) -> &'static Kernel {
     let (target, programs) = (Target::Sm80, ProgramMap::Identity);
-    let image =
-        Image::new(target, Specialization::Generic, "entry".into(), "\0".into(), 128, cluster, 0, false, programs, 0, None);
+    let image = Image::new(
+        target,
+        Specialization::Generic,
+        "entry".into(),
+        "\0".into(),
+        128,
+        cluster,
+        0,
+        false,
+        programs,
+        0,
+        None,
+    );
     let param = ParamMetadata::new("n".into(), ParamType::Scalar(<i32 as triton::Element>::DTYPE), 16, true, false);
     let config = Config::new(4, "".into(), vec![image].into());
     let metadata = KernelMetadata::new("k".into(), "k::<f32>".into(), vec![param].into(), vec![config].into());

@@ -420,6 +420,13 @@ impl Machine<'_> {
                 let end = self.expr(scope, end).number();
                 Val::Tile(DType::I32, vec![end as u32], (0..end).map(Num::Int).collect())
             }
+            Expr::Dot(a, b, acc, _) => {
+                let [a, b, acc] = [a, b, acc].map(|x| self.expr(scope, x));
+                dot(&a, &b, &acc)
+            }
+            Expr::Zeros(dtype, shape) => {
+                Val::Tile(*dtype, shape.clone(), vec![zero(*dtype); shape.iter().product::<u32>() as usize])
+            }
             Expr::Full(shape, x) => {
                 let value = self.expr(scope, x);
                 let count = shape.iter().product::<u32>() as usize;
@@ -441,7 +448,7 @@ impl Machine<'_> {
                 let at = self.at(scope, at);
                 let other = other.as_ref().map(|x| self.expr(scope, x).tile().2[0]);
                 let view = &self.views[&name];
-                let padding = other.unwrap_or(if view.dtype == DType::F32 { Num::Float(0.0) } else { Num::Int(0) });
+                let padding = other.unwrap_or(zero(view.dtype));
                 let load = |k: Vec<u32>| view.element(&at, &k).map_or(padding, |element| view.data[element]);
                 Val::Tile(view.dtype, shape.clone(), coordinates(shape).map(load).collect())
             }
@@ -507,6 +514,31 @@ fn between(op: &str, a: &Val, b: &Val) -> Val {
     let data = xs.into_iter().zip(ys).map(|(x, y)| binary(op, dtype, x, y)).collect();
     let compares = matches!(op, "==" | "!=" | "<" | "<=" | ">" | ">=");
     Val::Tile(if compares { DType::Bool } else { dtype }, shape, data)
+}
+
+fn zero(dtype: DType) -> Num {
+    if dtype.is_float() { Num::Float(0.0) } else { Num::Int(0) }
+}
+
+/// Of whole numbers: in any order, and with any precision.
+fn dot(a: &Val, b: &Val, acc: &Val) -> Val {
+    let ((_, x, xs), (_, _, ys), (dtype, shape, sums)) = (a.tile(), b.tile(), acc.tile());
+    let (k, n) = (x[1] as usize, shape[1] as usize);
+    let whole = |x: &Num| match *x {
+        Num::Int(x) => x as i64,
+        Num::Float(x) => x as i64,
+    };
+    let [xs, ys] = [xs, ys].map(|tile| tile.iter().map(whole).collect::<Vec<i64>>());
+    let mut products = vec![0; sums.len()];
+    for (at, &x) in xs.iter().enumerate().filter(|(_, x)| **x != 0) {
+        let (row, line) = (&mut products[at / k * n..][..n], &ys[at % k * n..][..n]);
+        row.iter_mut().zip(line).for_each(|(sum, y)| *sum += x * y);
+    }
+    let add = |(sum, product): (&Num, &i64)| match *sum {
+        Num::Int(sum) => wrap(dtype, sum + i128::from(*product)),
+        Num::Float(sum) => Num::Float(sum + *product as f32),
+    };
+    Val::Tile(dtype, shape.to_vec(), sums.iter().zip(&products).map(add).collect())
 }
 
 /// Elements of two tiles in turns.

@@ -1,6 +1,7 @@
 //! What a random program consists of: constants, functions, and the body of its kernel.
 
 use super::Random;
+use super::operands::Operands;
 use super::tree::{Elem, Expr, Function, Stmt, Ty};
 use triton_core::types::DType;
 
@@ -31,6 +32,8 @@ pub struct Program {
     pub grid: u32,
     /// Its warps.
     pub num_warps: u32,
+    /// What its products are made of, if it has some.
+    pub operands: Option<Operands>,
 }
 
 /// A name in scope.
@@ -64,11 +67,19 @@ pub struct Maker<'a> {
     pub made: usize,
     /// Operations left.
     pub budget: usize,
+    /// What products are made of, if there are to be some.
+    pub operands: Option<Operands>,
 }
 
 /// A program.
-pub fn program(random: &mut Random) -> Program {
-    let (grid, num_warps) = (random.pick(&[1, 2, 3]), random.pick(&[1, 1, 2, 4]));
+///
+/// With `products`, it has loops around them.
+pub fn program(random: &mut Random, products: bool) -> Program {
+    let (grid, mut num_warps) = (random.pick(&[1, 2, 3]), random.pick(&[1, 1, 2, 4]));
+    let operands = products.then(|| Operands::of(random));
+    if products {
+        num_warps = random.pick(&[1, 2, 2, 4, 4, 4, 8]);
+    }
     let constants: Vec<(String, Expr)> =
         (0..random.below(3)).map(|k| (format!("GLOBAL{k}"), constant(random, k))).collect();
     let globals = globals(&constants);
@@ -80,7 +91,7 @@ pub fn program(random: &mut Random) -> Program {
     let mut names = globals;
     names.push(Bound { name: "settings".into(), ty: Ty::Params, mutable: false });
     names.push(Bound { name: "n".into(), ty: Ty::scalar(DType::I32), mutable: false });
-    let budget = 20 + random.below(60);
+    let budget = if products { random.below(20) } else { 20 + random.below(60) };
     let (depth, loops) = (0, Vec::new());
     let mut maker = Maker {
         random,
@@ -92,6 +103,7 @@ pub fn program(random: &mut Random) -> Program {
         kernel: true,
         made: 0,
         budget,
+        operands,
     };
     // As extents of a shape they are known while the kernel is compiled.
     let extent = |(k, (name, _)): (usize, &(String, Expr))| {
@@ -99,10 +111,15 @@ pub fn program(random: &mut Random) -> Program {
     };
     let mut body: Vec<Stmt> = constants.iter().enumerate().map(extent).collect();
     while maker.budget > 0 {
+        if maker.random.once_in(6) {
+            body.extend(maker.products());
+        }
         body.extend(maker.stmt(true));
     }
+    body.extend(maker.products());
     body.extend(maker.stores());
-    Program { constants, functions, body, grid, num_warps }
+    let operands = maker.operands;
+    Program { constants, functions, body, grid, num_warps, operands }
 }
 
 /// A constant of literals and of the constants before it: a power of two, since shapes are made of it.
@@ -166,8 +183,18 @@ fn function(random: &mut Random, before: &[Function], globals: &[Bound]) -> Func
     }
     let budget = 4 + random.below(10);
     let (depth, loops) = (1, Vec::new());
-    let mut maker =
-        Maker { random, functions: before, names, depth, loops, inside_value: false, kernel: false, made: 0, budget };
+    let mut maker = Maker {
+        random,
+        functions: before,
+        names,
+        depth,
+        loops,
+        inside_value: false,
+        kernel: false,
+        made: 0,
+        budget,
+        operands: None,
+    };
     while maker.budget > 0 {
         body.extend(maker.stmt(false));
     }

@@ -1,5 +1,5 @@
 //! Random kernels of the language: with views, functions, tuples, structs, constants, branches, loops and early
-//! returns, as a user writes them, and what their buffers hold in the end.
+//! returns, as a user writes them, and what their buffers hold in the end. One in four has loops around products ([`products`]).
 //!
 //! A program is made as a tree, which is written as Rust ([`tree`]) and evaluated on its own ([`eval`]). The checker's
 //! work, from inlining to the expansion of views, thus has a reference that shares nothing with it.
@@ -11,6 +11,8 @@
 
 pub mod eval;
 mod make;
+mod operands;
+mod products;
 mod steps;
 pub mod tree;
 
@@ -20,7 +22,9 @@ use crate::expand::expand;
 use crate::run::{difference, ends};
 use crate::setup::Setup;
 use eval::{Flow, Machine, Num, Scope, Val, View};
+use operands::Launch;
 use std::fmt::Write;
+use triton_core::ops;
 use triton_core::types::DType;
 
 /// A kernel with what it uses, and its launch.
@@ -42,13 +46,30 @@ struct Parameter {
     len: usize,
 }
 
+impl Parameter {
+    /// Its line of the header, with what its buffer is filled from, and its arguments.
+    fn header(&self, seed: usize) -> (String, String) {
+        let Parameter { name, dtype, extents, strides, len } = self;
+        let kind = if dtype.is_float() { "small" } else { "any" };
+        let numbers: Vec<String> = extents.iter().chain(strides).map(i64::to_string).collect();
+        (format!("; buffer {name} {dtype} {kind} {seed} {len}\n"), format!("{name} {}", numbers.join(" ")))
+    }
+}
+
+/// Whether the kernel of a seed has products in loops: one in four has.
+pub fn has_products(seed: u64) -> bool {
+    seed % 4 == 3
+}
+
 /// The kernel of a seed.
 ///
 /// # Errors
 /// A flaw of the header that was made.
 pub fn kernel(seed: u64) -> Result<Kernel, String> {
-    let mut random = Random::new(seed);
-    let program = make::program(&mut random);
+    // Numbers of seeds that lie near each other begin alike.
+    let spread = if has_products(seed) { seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) } else { seed };
+    let mut random = Random::new(spread);
+    let program = make::program(&mut random, has_products(seed));
     let mut text = String::from("use triton::prelude::*;\n\n");
     for (name, value) in &program.constants {
         let _ = writeln!(text, "#[triton::constant]\nconst {name}: i32 = {};\n", tree::expr(value));
@@ -61,29 +82,46 @@ pub fn kernel(seed: u64) -> Result<Kernel, String> {
     for (index, function) in program.functions.iter().enumerate() {
         tree::function(&mut text, index, function);
     }
-    let _ = writeln!(text, "#[triton::kernel(num_warps = {})]\nfn kernel({}) {{", program.num_warps, make::PARAMETERS);
+    let mut options = format!("num_warps = {}", program.num_warps);
+    let mut signature = make::PARAMETERS.to_owned();
+    if let Some(operands) = &program.operands {
+        let _ = write!(options, ", num_stages = {}", operands.num_stages);
+        let _ = write!(signature, ", {}", operands.written());
+    }
+    let _ = writeln!(text, "#[triton::kernel({options})]\nfn kernel({signature}) {{");
     tree::kernel(&mut text, &program.body);
     text.push_str("}\n");
 
-    let parameters = parameters(&mut random, program.grid);
+    let launch = program.operands.as_ref().map_or(Launch::Any, |operands| operands.launch);
+    let mut parameters = parameters(&mut random, program.grid, launch);
+    let products = program.operands.as_ref().map(|operands| operands.parameters(&mut random, program.grid));
     let mut header = format!("; test run\n; grid {} 1 1\n", program.grid);
     let mut args = Vec::new();
-    for Parameter { name, dtype, extents, strides, len } in &parameters {
-        let kind = if *dtype == DType::F32 { "small" } else { "any" };
-        let _ = writeln!(header, "; buffer {name} {dtype} {kind} {} {len}", random.below(1000));
-        args.push((*name).to_owned());
-        args.extend(extents.iter().chain(strides).map(i64::to_string));
+    for parameter in &parameters {
+        let (buffer, arg) = parameter.header(random.below(1000));
+        header.push_str(&buffer);
+        args.push(arg);
     }
     let fields: Vec<i128> = make::FIELDS
         .iter()
         .map(|(_, dtype, values)| {
-            let value = values[random.below(values.len())];
+            let mut value = values[random.below(values.len())];
+            if launch == Launch::Divisible && !matches!(*dtype, "bool" | "f32") {
+                value = value / 16 * 16;
+            }
             args.push(if *dtype == "f32" { format!("{:?}", value as f64 / 4.0) } else { written(dtype, value) });
             i128::from(value)
         })
         .collect();
-    let n = random.below(5) as i128;
+    // Loops in loops run this often.
+    let n = if launch == Launch::Divisible { 0 } else { random.below(5) as i128 };
     args.push(n.to_string());
+    for parameter in products.into_iter().flatten() {
+        let (buffer, arg) = parameter.header(random.below(1000));
+        header.push_str(&buffer);
+        args.push(arg);
+        parameters.push(parameter);
+    }
     let _ = writeln!(header, "; args {}", args.join(" "));
     let setup = Setup::parse(&header)?;
     let expected = expected(&program, &setup, &parameters, &fields, n);
@@ -95,15 +133,19 @@ fn written(dtype: &str, value: i64) -> String {
 }
 
 /// The views of a launch. Each program has [`make::ZONE`] elements of `out`, and as many rows of `grid` as these have tiles.
-fn parameters(random: &mut Random, grid: u32) -> Vec<Parameter> {
+fn parameters(random: &mut Random, grid: u32, launch: Launch) -> Vec<Parameter> {
     let grid = i64::from(grid);
-    let short = random.pick(&[0, 0, 1, 16, 37]);
+    let (columns, pitches, lengths): (&[i64], &[i64], &[i64]) = match launch {
+        Launch::Any => (&[16, 32, 7], &[0, 0, 1, 16], &[16, 48, 9]),
+        Launch::Aligned | Launch::Divisible => (&[16, 32], &[0, 0, 16], &[16, 48]),
+    };
+    let short = random.pick(if launch < Launch::Divisible { &[0, 0, 1, 16, 37] } else { &[0, 16] });
     let out = grid * i64::from(make::ZONE) - short;
-    let (rows, columns) = (grid * i64::from(make::ROWS) - random.pick(&[0, 0, 3]), random.pick(&[16, 32, 7]));
-    let pitch = columns + random.pick(&[0, 0, 1, 16]);
-    let (m, n) = (random.pick(&[16, 32, 5]), random.pick(&[16, 48, 9]));
+    let (rows, columns) = (grid * i64::from(make::ROWS) - random.pick(&[0, 0, 3]), random.pick(columns));
+    let pitch = columns + random.pick(pitches);
+    let (m, n) = (random.pick(&[16, 32, 5]), random.pick(lengths));
     let x = random.pick(&[64, 256, 100]);
-    let turned = random.once_in(3);
+    let turned = launch == Launch::Any && random.once_in(3);
     let one = |name, dtype, n: i64| Parameter { name, dtype, extents: vec![n], strides: vec![1], len: n as usize };
     vec![
         one("x", DType::I32, x),
@@ -156,7 +198,7 @@ fn expected(program: &make::Program, setup: &Setup, parameters: &[Parameter], fi
     let contents = parameters.iter().map(|parameter| {
         let bits = |x: &Num| match *x {
             Num::Int(x) => (x as u64).to_le_bytes(),
-            Num::Float(x) => u64::from(x.to_bits()).to_le_bytes(),
+            Num::Float(x) => cast(DType::F32, parameter.dtype, x.to_bits().into()).to_le_bytes(),
         };
         let width = parameter.dtype.bytes() as usize;
         machine.views[parameter.name].data.iter().flat_map(|x| bits(x)[..width].to_vec()).collect()
@@ -165,10 +207,15 @@ fn expected(program: &make::Program, setup: &Setup, parameters: &[Parameter], fi
 }
 
 fn number(dtype: DType, bits: u64) -> Num {
-    match dtype {
-        DType::F32 => Num::Float(f32::from_bits(bits as u32)),
-        _ => eval::wrap(dtype, i128::from(bits)),
+    if dtype.is_float() {
+        return Num::Float(f32::from_bits(cast(dtype, DType::F32, bits) as u32));
     }
+    eval::wrap(dtype, i128::from(bits))
+}
+
+/// An element in another type, which has it, too.
+fn cast(from: DType, to: DType, bits: u64) -> u64 {
+    if from == to { bits } else { ops::eval::cast(from, to, &[bits])[0] }
 }
 
 /// The case of a kernel: its launch, and the tile IR that the attributes make of it.
@@ -184,11 +231,12 @@ pub fn case(kernel: &Kernel) -> Result<Case, String> {
     Ok(Case { text: format!("{}{}", kernel.header, found.ir), rounds: false })
 }
 
-/// Runs a kernel's tile IR on the interpreter, as the CPU device does, and its PTX on the simulator.
+/// Runs a kernel's tile IR on the interpreter, as the CPU device does, and its PTX on the simulator. Returns how many of its images
+/// fill rings.
 ///
 /// # Errors
 /// It is refused, or a result is not what [`Kernel::expected`] says.
-pub fn check(kernel: &Kernel) -> Result<(), String> {
-    let found = ends(&case(kernel)?.text)?;
-    if found == kernel.expected { Ok(()) } else { Err(difference(&kernel.expected, &found)) }
+pub fn check(kernel: &Kernel) -> Result<usize, String> {
+    let (found, rings) = ends(&case(kernel)?.text)?;
+    if found == kernel.expected { Ok(rings) } else { Err(difference(&kernel.expected, &found)) }
 }

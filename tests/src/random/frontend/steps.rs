@@ -6,11 +6,11 @@ use triton_core::types::DType;
 
 const INTS: [DType; 5] = [DType::I32, DType::I32, DType::I64, DType::U32, DType::I8];
 
-fn boxed(x: Expr) -> Box<Expr> {
+pub(super) fn boxed(x: Expr) -> Box<Expr> {
     Box::new(x)
 }
 
-fn i32(x: i64) -> Expr {
+pub(super) fn i32(x: i64) -> Expr {
     Expr::Literal(DType::I32, x, false)
 }
 
@@ -68,7 +68,7 @@ impl Maker<'_> {
     }
 
     /// The body of a loop, and its label.
-    fn body(&mut self, most: usize, continues: bool) -> (String, Vec<Stmt>) {
+    pub(super) fn body(&mut self, most: usize, continues: bool) -> (String, Vec<Stmt>) {
         self.made += 1;
         let label = format!("'l{}", self.made);
         self.loops.push((label.clone(), continues));
@@ -199,7 +199,7 @@ impl Maker<'_> {
         }
     }
 
-    fn condition(&mut self) -> Expr {
+    pub(super) fn condition(&mut self) -> Expr {
         let cond = self.expr(&Ty::scalar(DType::Bool), 2);
         if self.random.once_in(4) {
             let other = self.expr(&Ty::scalar(DType::Bool), 1);

@@ -81,6 +81,10 @@ pub enum Expr {
     Pairs(&'static str, Box<Expr>, Box<Expr>),
     /// `split(x)`, a tuple.
     Split(Box<Expr>),
+    /// `dot(a, b, acc)`, with or without [`Tf32`](triton_core::ops::kinds::DotKind::Tf32).
+    Dot(Box<Expr>, Box<Expr>, Box<Expr>, bool),
+    /// `zeros::<T>(shape)`.
+    Zeros(DType, Vec<u32>),
     /// `full(shape, x)`.
     Full(Vec<u32>, Box<Expr>),
     /// `program_id(0)`.
@@ -260,6 +264,11 @@ pub fn expr(of: &Expr) -> String {
         Expr::ArangeTo(end) => format!("arange(0, {})", expr(end)),
         Expr::Pairs(name, a, b) => format!("{name}({}, {})", expr(a), expr(b)),
         Expr::Split(x) => format!("split({})", expr(x)),
+        Expr::Dot(a, b, acc, tf32) => {
+            let (a, precision) = if *tf32 { (operand(a), ".precision(Tf32)") } else { (expr(a), "") };
+            format!("dot({a}{precision}, {}, {})", expr(b), expr(acc))
+        }
+        Expr::Zeros(dtype, shape) => format!("zeros::<{}>([{}])", dtype.name(), lengths(shape)),
         Expr::Full(shape, x) => format!("full([{}], {})", lengths(shape), expr(x)),
         Expr::Program => "program_id(0)".into(),
         Expr::Call(index, None, args) => format!("f{index}({})", list(args)),
@@ -298,6 +307,8 @@ fn operand(of: &Expr) -> String {
         | Expr::ArangeTo(_)
         | Expr::Pairs(..)
         | Expr::Split(_)
+        | Expr::Dot(..)
+        | Expr::Zeros(..)
         | Expr::Full(..)
         | Expr::Program
         | Expr::Call(..)
