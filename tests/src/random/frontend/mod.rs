@@ -1,5 +1,5 @@
 //! Random kernels of the language: with views, functions, tuples, structs, constants, branches, loops and early
-//! returns, as a user writes them, and what their buffers hold in the end. One in four has loops around products ([`products`]).
+//! returns, as a user writes them, and what their buffers hold in the end. One in four has loops around products (`products`).
 //!
 //! A program is made as a tree, which is written as Rust ([`tree`]) and evaluated on its own ([`eval`]). The checker's
 //! work, from inlining to the expansion of views, thus has a reference that shares nothing with it.

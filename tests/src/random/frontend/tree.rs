@@ -81,7 +81,7 @@ pub enum Expr {
     Pairs(&'static str, Box<Expr>, Box<Expr>),
     /// `split(x)`, a tuple.
     Split(Box<Expr>),
-    /// `dot(a, b, acc)`, with or without [`Tf32`](triton_core::ops::kinds::DotKind::Tf32).
+    /// `dot(a, b, acc)`, with or without `Tf32`.
     Dot(Box<Expr>, Box<Expr>, Box<Expr>, bool),
     /// `zeros::<T>(shape)`.
     Zeros(DType, Vec<u32>),
