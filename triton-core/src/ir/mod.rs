@@ -337,6 +337,16 @@ impl Function {
         Ok(self.insts.push(InstData { op, args: Vec::new(), regions: Vec::new(), results, span }))
     }
 
+    /// Makes an instruction, adds it to some that a block will have, and yields its result.
+    ///
+    /// # Errors
+    /// As [`Function::make`], or an operation that yields nothing.
+    pub fn compute(&mut self, op: Op, span: Span, insts: &mut Vec<Inst>) -> Result<Value, String> {
+        let inst = self.make(op, span)?;
+        insts.push(inst);
+        self.insts[inst].results.first().copied().ok_or_else(|| format!("`{}` yields nothing", op.mnemonic()))
+    }
+
     /// A block of the same instructions, with values of its own.
     pub fn copy_block(&mut self, block: Block) -> Block {
         self.copy_renamed(block, &mut HashMap::new())

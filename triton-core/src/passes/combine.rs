@@ -167,10 +167,8 @@ impl Combine<'_> {
 
     /// The result of an operation that is put before the one at hand.
     fn make(&mut self, op: Op, span: Span, before: &mut Vec<Inst>) -> Result<Value, String> {
-        let made = self.func.make(op, span)?;
-        before.push(made);
-        let result = self.func.insts[made].results[0];
-        self.source[result] = Some(made);
+        let result = self.func.compute(op, span, before)?;
+        self.source[result] = before.last().copied();
         Ok(result)
     }
 

@@ -350,13 +350,12 @@ impl Writer<'_> {
     }
 
     fn op(&mut self, op: Op) -> Result<Value, String> {
-        let inst = self.insert(op)?;
-        self.func.insts[inst].results.first().copied().ok_or_else(|| format!("`{}` yields nothing", op.mnemonic()))
+        self.func.compute(op, self.span, &mut self.insts)
     }
 
-    fn insert(&mut self, op: Op) -> Result<Inst, String> {
-        let inst = self.func.make(op, self.span)?;
-        self.insts.push(inst);
-        Ok(inst)
+    /// An operation that yields nothing.
+    fn insert(&mut self, op: Op) -> Result<(), String> {
+        self.insts.push(self.func.make(op, self.span)?);
+        Ok(())
     }
 }

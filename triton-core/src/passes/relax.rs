@@ -86,7 +86,7 @@ impl Relax<'_> {
         self.fused[product] = true;
         if subtracts {
             let negated = if c == b { &mut c } else { &mut x };
-            *negated = self.op(Op::Unary { kind: UnaryKind::Neg, x: *negated }, span)?;
+            *negated = self.func.compute(Op::Unary { kind: UnaryKind::Neg, x: *negated }, span, &mut self.insts)?;
         }
         Ok(Some(Op::Ternary { kind: TernaryKind::Fma, a: x, b: y, c }))
     }
@@ -116,23 +116,17 @@ impl Relax<'_> {
         }
         let Some((divisor, depth)) = fewer else { return Ok(None) };
         let one = Constant::parse_float(dtype, "1.0").ok_or("a type without 1")?;
-        let mut one = self.op(Op::Const { value: one }, span)?;
+        let mut one = self.func.compute(Op::Const { value: one }, span, &mut self.insts)?;
         let shape = self.func.ty(divisor).shape;
         if shape != Shape::SCALAR {
-            one = self.op(Op::Splat { x: one, shape }, span)?;
+            one = self.func.compute(Op::Splat { x: one, shape }, span, &mut self.insts)?;
         }
-        let mut reciprocal = self.op(Op::Binary { kind: BinaryKind::Div, a: one, b: divisor }, span)?;
+        let mut reciprocal =
+            self.func.compute(Op::Binary { kind: BinaryKind::Div, a: one, b: divisor }, span, &mut self.insts)?;
         for mut change in changes.into_iter().take(depth).rev() {
             change.map_operands(|_| reciprocal);
-            reciprocal = self.op(change, span)?;
+            reciprocal = self.func.compute(change, span, &mut self.insts)?;
         }
         Ok(Some(Op::Binary { kind: BinaryKind::Mul, a, b: reciprocal }))
-    }
-
-    /// Writes an operation.
-    fn op(&mut self, op: Op, span: Span) -> Result<Value, String> {
-        let inst = self.func.make(op, span)?;
-        self.insts.push(inst);
-        self.func.insts[inst].results.first().copied().ok_or_else(|| format!("`{}` yields nothing", op.mnemonic()))
     }
 }
