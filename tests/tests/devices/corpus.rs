@@ -214,7 +214,7 @@ fn launch(kernel: &'static Kernel, args: &[Arg], stream: &Stream, grid: [u32; 3]
             }
         };
     }
-    by_count!(1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31 32 33 34 35 36 37 38 39 40)
+    by_count!(1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31 32 33 34 35 36 37 38 39 40 41 42 43 44 45 46 47 48)
 }
 
 fn argument(ty: ParamType, arg: Arg) -> LaunchArg<'static> {
