@@ -148,6 +148,20 @@ macro_rules! ops {
                 let _ = f;
             }
 
+            /// The same, until a replacement fails.
+            pub fn try_map_operands<E>(&mut self, mut f: impl FnMut(Value) -> Result<Value, E>) -> Result<(), E> {
+                let mut failed = None;
+                self.map_operands(|v| match (&failed, f(v)) {
+                    (None, Ok(replaced)) => replaced,
+                    (None, Err(error)) => {
+                        failed = Some(error);
+                        v
+                    }
+                    (Some(_), _) => v,
+                });
+                failed.map_or(Ok(()), Err)
+            }
+
             /// Writes the fields, separated by commas.
             pub(crate) fn print_fields(&self, out: &mut String) {
                 match self {

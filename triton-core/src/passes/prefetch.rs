@@ -3,8 +3,9 @@
 //! *Before:* a row is loaded and reduced, and then meets other operands that are loaded after the reduction, such as the weight and the
 //! bias of a layer norm. The row's registers are live across the reduction, and the latency of the other loads follows it. *After:* all
 //! of them are copied by `cp.async`, the row first, by one item of a ring with one slot. Each thread copies what it holds, so that what it
-//! reads there needs no barrier. Where the row is used after a reduction, it is read again: nothing of it is live across. What is computed
-//! from it by few cheap operations is computed again, too (rematerialisation; Briggs, Cooper and Torczon, PLDI 1992).
+//! reads there needs no barrier; what several threads hold, one of them copies, and `sync` writes the barrier. Where the row is used after a
+//! reduction, it is read again: nothing of it is live across. What is computed from it by few cheap operations is rematerialised (Briggs,
+//! Cooper and Torczon, PLDI 1992).
 //!
 //! It is done in the kernel's own block, for loads from views that nothing writes, in whole vectors of 16 bytes and without padding but 0; if
 //! three blocks still fit a multiprocessor; and not for a row alone, since the registers of one tile are cheaper than its way through
@@ -27,7 +28,7 @@ const BUDGET: u64 = 74 * 1024;
 const KEPT: u64 = 16;
 /// Registers of what broadcasts, such as a row's mean.
 const SMALL: usize = 4;
-/// Operations by which a tile may be computed again.
+/// Elementwise operations by which a tile may be rematerialised.
 const COST: u32 = 6;
 
 /// See the [module's page](self).
@@ -68,7 +69,7 @@ pub fn prefetch(func: &mut Function, env: &Env) -> Result<(), String> {
     if copies.len() == rows {
         return Ok(());
     }
-    Writer { func, phases, copies, at, span: Span::NONE, insts: Vec::new(), again: HashMap::new() }.write(&insts)
+    Writer { func, phases, copies, at, span: Span::NONE, insts: Vec::new(), known: HashMap::new() }.write(&insts)
 }
 
 /// A load of the kernel's own block that is copied.
@@ -92,9 +93,8 @@ fn copy(
     let (result, ty) = (results[0], func.ty(results[0]));
     let layout = func.layout_id(result)?;
     let mem = Mem::row_major(ty.shape, ty.elem.bits()).filter(|mem| mem.bits() >= 8)?;
-    let width = axis::vector_width(func, facts, from).min(func.layouts[layout].vector().into());
-    let copied = access::copies(&func.layouts[layout], &mem, width as u32)?;
-    let whole = copied.elements * mem.bits() / 8 == access::WIDEST && copied.ways == 1;
+    let bytes = axis::vector_width(func, facts, from) * u64::from(mem.bits() / 8);
+    let whole = bytes >= access::WIDEST.into() && access::takes_whole_copies(&func.layouts[layout], &mem);
     (whole && !written.contains(&from.pointer())).then_some(Copy { index, from, result, layout, mem })
 }
 
@@ -138,14 +138,14 @@ impl Phases {
         phases
     }
 
-    /// Of each row, whether it, or what is computed from it again, is used after a reduction that follows it.
+    /// Of each row, whether it, or what is rematerialised from it, is used after a reduction that follows it.
     fn used_after(&self, func: &Function, insts: &[Inst], rows: &[Copy]) -> SideTable<Value, bool> {
         let mut used = SideTable::new(false);
         for (&inst, &phase) in insts.iter().zip(&self.of) {
             for operand in operands(func, inst) {
                 if self.is_before(operand, phase) {
                     let mut from = Vec::new();
-                    self.again(func, rows, operand, &mut from);
+                    self.cost(func, rows, operand, &mut from);
                     from.into_iter().for_each(|v| used[v] = true);
                 }
             }
@@ -167,8 +167,8 @@ impl Phases {
         known && func.ty(value).shape == Shape::SCALAR
     }
 
-    /// The rows that a tile is computed from by cheap operations alone, and how many; `None` if it is not.
-    fn again(&self, func: &Function, rows: &[Copy], value: Value, from: &mut Vec<Value>) -> Option<u32> {
+    /// How many operations rematerialise a tile, and from which rows; `None` if some are dear, or too many.
+    fn cost(&self, func: &Function, rows: &[Copy], value: Value, from: &mut Vec<Value>) -> Option<u32> {
         if rows.iter().any(|row| row.result == value) {
             from.push(value);
             return Some(0);
@@ -179,7 +179,7 @@ impl Phases {
         let op = self.definitions[value].filter(is_cheap)?;
         // Others move nothing.
         let (mut cost, mut known) = (u32::from(op.layout_rule() == LayoutRule::Elementwise), true);
-        op.for_each_operand(|v| match self.again(func, rows, v, from) {
+        op.for_each_operand(|v| match self.cost(func, rows, v, from) {
             Some(more) => cost += more,
             None => known = false,
         });
@@ -209,8 +209,8 @@ struct Writer<'a> {
     span: Span,
     /// What is written so far.
     insts: Vec<Inst>,
-    /// What is read or computed again, by phase.
-    again: HashMap<(Value, u32), Value>,
+    /// What is read or rematerialised, by phase.
+    known: HashMap<(Value, u32), Value>,
 }
 
 impl Writer<'_> {
@@ -232,8 +232,8 @@ impl Writer<'_> {
                 if let Some((ring, item)) = ring.filter(|_| copied && slots.is_empty()) {
                     slots = self.wait(ring, item)?;
                 }
-                if copied || self.is_better_again(operand, phase) {
-                    renamed.insert(operand, self.once_more(operand, phase, &slots)?);
+                if copied || self.is_rematerialised(operand, phase) {
+                    renamed.insert(operand, self.in_phase(operand, phase, &slots)?);
                 }
             }
             let mut inside = Vec::new();
@@ -287,12 +287,7 @@ impl Writer<'_> {
 
     /// An operation on scalars that are known where the copies begin.
     fn with_known(&mut self, mut op: Op) -> Result<Op, String> {
-        let mut operands = Vec::new();
-        op.for_each_operand(|v| operands.push(v));
-        for operand in operands {
-            let known = self.scalar(operand)?;
-            op.map_operands(|v| if v == operand { known } else { v });
-        }
+        op.try_map_operands(|v| self.scalar(v))?;
         Ok(op)
     }
 
@@ -308,20 +303,20 @@ impl Writer<'_> {
         buffers.into_iter().map(slot).collect()
     }
 
-    /// Whether a tile is of an earlier phase, has many registers, and can be computed again.
-    fn is_better_again(&self, value: Value, phase: u32) -> bool {
+    /// Whether a tile is of an earlier phase, has many registers, and can be rematerialised from rows.
+    fn is_rematerialised(&self, value: Value, phase: u32) -> bool {
         let words =
             self.func.layout(value).map_or(0, Layout::registers) as u64 * u64::from(self.func.ty(value).elem.bits());
         let mut from = Vec::new();
         words > 32 * KEPT
             && self.phases.is_before(value, phase)
-            && self.phases.again(self.func, &self.copies, value, &mut from).is_some()
+            && self.phases.cost(self.func, &self.copies, value, &mut from).is_some()
             && !from.is_empty()
     }
 
     /// A tile in this phase, from what is in shared memory.
-    fn once_more(&mut self, value: Value, phase: u32, slots: &[Value]) -> Result<Value, String> {
-        if let Some(&known) = self.again.get(&(value, phase)) {
+    fn in_phase(&mut self, value: Value, phase: u32, slots: &[Value]) -> Result<Value, String> {
+        if let Some(&known) = self.known.get(&(value, phase)) {
             return Ok(known);
         }
         let place = self.func.place_of[value];
@@ -329,20 +324,15 @@ impl Writer<'_> {
         let op = match (copied, self.phases.definitions[value]) {
             (Some(number), _) => Op::SharedLoad { buffer: slots[number], part: 0, rest: None },
             (None, Some(mut op)) if self.phases.is_before(value, phase) && self.is_large(value) => {
-                let mut operands = Vec::new();
-                op.for_each_operand(|v| operands.push(v));
-                for operand in operands {
-                    let known = self.once_more(operand, phase, slots)?;
-                    op.map_operands(|v| if v == operand { known } else { v });
-                }
+                op.try_map_operands(|v| self.in_phase(v, phase, slots))?;
                 op
             }
             (None, _) => return Ok(value),
         };
-        let again = self.op(op)?;
-        self.func.place_of[again] = place;
-        self.again.insert((value, phase), again);
-        Ok(again)
+        let known = self.op(op)?;
+        self.func.place_of[known] = place;
+        self.known.insert((value, phase), known);
+        Ok(known)
     }
 
     fn is_large(&self, value: Value) -> bool {
