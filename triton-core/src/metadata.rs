@@ -402,7 +402,7 @@ impl fmt::Display for Specialization {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ProgramMap {
-    /// Block (x, y, z) runs program (x, y, z).
+    /// As many blocks as programs, along each axis. Which block runs which program is for the code to say.
     Identity,
 }
 

@@ -142,8 +142,8 @@ impl Machine<'_> {
         Ok(out)
     }
 
-    /// Shared memory by other names of its elements.
-    pub(super) fn seen(&mut self, x: Value, result: Value) {
+    /// Makes a value an alias of shared memory, with its axes in another order.
+    pub(super) fn alias(&mut self, x: Value, result: Value) {
         self.threads.slots.insert(result, self.source(x));
         let start = self.value(x).to_vec();
         self.bind(&[result], vec![start]);

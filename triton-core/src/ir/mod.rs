@@ -44,9 +44,9 @@
 //! }
 //! ```
 //! A line `view v0 [v1,v2] [v3,v4]` before the instructions says that parameters are a view: its address, extents and strides. A line
-//! `ring r0 slots 3 lead 2 [v5,v6] [#0,#1]` says that buffers are a ring, and which threads fill them. `stages 3` after the number of warps
-//! is the most slots that a ring may have; after the operands of a `for`, that of its own rings. After both, `registers 64` is the most
-//! registers of a thread; the last word may be `fast_math`.
+//! `ring r0 slots 3 lead 2 [v5,v6] [#0,#1]` says that buffers are a ring, and which threads fill them. Attributes follow the number of warps:
+//! `stages 3` is the most slots that a ring may have (after the operands of a `for`, one of that loop), `raster 8` the width of the bands in
+//! which blocks walk the grid, `registers 64` the most registers of a thread, and `fast_math` relaxes float arithmetic.
 //! A parameter may end in `multiple_of N`, and in what is promised of it, `general`, `unit`, `pitch N` or
 //! `extent N`; a position is `@file:line:column`; from stage 1 on a result's
 //! type is followed by its layout, `#0`, declared before the kernel; at stage 2, which a line `synchronized` announces, in shared
@@ -136,12 +136,12 @@ pub struct Function {
     pub num_warps: u32,
     /// The most slots of a ring, of [`STAGES`]; 1 if there are to be none.
     pub num_stages: u32,
+    /// The same of a `for` that says so itself.
+    pub stages_of: SideTable<Inst, Option<u32>>,
     /// The width of the bands along the first axis in which blocks walk the grid of programs (grouped raster), a power of two: band after
     /// band, and in a band all along the first axis before the next index along the second one. `None` if block (x, y, z) runs
     /// program (x, y, z), first axis first.
     pub raster: Option<u32>,
-    /// The same of a `for` that says so itself.
-    pub stages: SideTable<Inst, Option<u32>>,
     /// The most registers of a thread, of [`REGISTERS`], if it is not for the assembler to choose.
     pub max_registers: Option<u32>,
     /// Whether float arithmetic may be [relaxed](crate::passes::relax).
@@ -268,8 +268,8 @@ impl Function {
             views: Vec::new(),
             num_warps,
             num_stages: 1,
+            stages_of: SideTable::new(None),
             raster: None,
-            stages: SideTable::new(None),
             max_registers: None,
             fast_math: false,
             body,
@@ -357,14 +357,14 @@ impl Function {
         let params = params.into_iter().map(|v| self.renamed(v, renamed)).collect();
         let copy = self.blocks.push(BlockData { params, insts: Vec::new() });
         for inst in insts {
-            let (mut data, stages) = (self.insts[inst].clone(), self.stages[inst]);
+            let (mut data, stages) = (self.insts[inst].clone(), self.stages_of[inst]);
             data.map_operands(|v| renamed.get(&v).copied().unwrap_or(v));
             data.regions = data.regions.into_iter().map(|region| self.copy_renamed(region, renamed)).collect();
             let results = std::mem::take(&mut data.results);
             data.results = results.into_iter().map(|v| self.renamed(v, renamed)).collect();
             let inst = self.insts.push(data);
             if stages.is_some() {
-                self.stages[inst] = stages;
+                self.stages_of[inst] = stages;
             }
             self.blocks[copy].insts.push(inst);
         }

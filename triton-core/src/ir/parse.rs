@@ -333,7 +333,7 @@ impl Parser {
         }
         let inst = self.func.insts.push(inst);
         if stages.is_some() {
-            self.func.stages[inst] = stages;
+            self.func.stages_of[inst] = stages;
         }
         for (name, annotation) in results.iter().zip(&annotations) {
             let value = self.define(name, annotation)?;

@@ -76,7 +76,7 @@ fn block(func: &Function, places: &mut Places, id: Block, depth: usize, out: &mu
         }
         out.push_str(inst.op.mnemonic());
         inst.op.print_fields(out);
-        if let Some(stages) = func.stages[id] {
+        if let Some(stages) = func.stages_of[id] {
             let _ = write!(out, " stages {stages}");
         }
         if !inst.args.is_empty() {

@@ -3,7 +3,7 @@
 //! Everything counts *items*: item `i` is what a turn of a loop reads, and is in slot `i mod slots` of every buffer. How many copies are
 //! in flight, and what waits for which, is for code to say: `ring.fill`, `ring.wait` and `ring.release` name the item alone.
 
-use super::{Function, LayoutId, Value};
+use super::{Function, Inst, LayoutId, Value};
 use crate::layout::Mem;
 use crate::ops::Op;
 use crate::types::RingId;
@@ -38,6 +38,17 @@ pub struct Item {
 }
 
 impl Function {
+    /// The most slots of the rings of a `for`.
+    pub fn stages(&self, inst: Inst) -> u32 {
+        self.stages_of[inst].unwrap_or(self.num_stages)
+    }
+
+    /// The buffers in shared memory: what defines each, and its value.
+    pub fn buffers(&self) -> Vec<(Inst, Value)> {
+        let is_buffer = |&inst: &Inst| matches!(self.insts[inst].op, Op::SharedAlloc { .. });
+        self.walk().into_iter().filter(is_buffer).map(|inst| (inst, self.insts[inst].results[0])).collect()
+    }
+
     /// The ring that a buffer belongs to, and its number there.
     pub fn ring_of(&self, buffer: Value) -> Option<(RingId, usize)> {
         let position = |ring: &Ring| ring.buffers.iter().position(|of| of.buffer == buffer);

@@ -1,5 +1,6 @@
 //! Layouts of changes of shape: no element moves between threads, so that the layout of one side gives that of the other.
 
+use super::{Function, InstData, Value};
 use crate::layout::{Layout, Mem};
 use crate::ops::ShapeChange;
 use crate::types::Shape;
@@ -24,8 +25,16 @@ impl ShapeChange {
     }
 }
 
+impl Function {
+    /// What the result of an instruction is an alias of, and how its shape differs: a change of shape of a tile in shared memory moves
+    /// nothing.
+    pub fn aliased(&self, data: &InstData) -> Option<(Value, ShapeChange)> {
+        data.op.shape_change().filter(|&(x, _)| self.mem(x).is_some())
+    }
+}
+
 impl ShapeChange {
-    /// The memory of a tile of shape `from`, seen as the result; `None` if that needs more than other names for its elements.
+    /// The layout of memory of an alias of a tile of shape `from` in this one; `None` if the result cannot be an alias.
     pub fn result_mem(self, from: Shape, mem: &Mem) -> Option<Mem> {
         match self {
             ShapeChange::Permute(order) => mem.trans(from, &axes(order)),
@@ -33,7 +42,7 @@ impl ShapeChange {
         }
     }
 
-    /// The memory of the operand, of shape `from`, that is seen as this one.
+    /// The layout of memory of the operand, of shape `from`, of which this one is an alias.
     pub fn operand_mem(self, from: Shape, mem: &Mem) -> Option<Mem> {
         match self {
             ShapeChange::Permute(order) => mem.trans(from.permute(order)?, &inverse(order)),

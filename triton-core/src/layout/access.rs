@@ -271,8 +271,8 @@ pub fn operand(from: &Layout, to: &Layout, shape: Shape, bits: u32) -> Option<Me
     })
 }
 
-/// The same where no matrices are read: the pattern that is read fastest, if that takes no more than twice the time of another memory. Half
-/// the copies are worth that, since they are four times as wide, or more.
+/// The same where no matrices are read: the pattern that is read fastest, if that takes no more than twice the time of another memory.
+/// Copies of 16 bytes are worth that: others are of one element, so that there are 2 (`f64`) to 8 times as many.
 pub fn copied(from: &Layout, to: &Layout, shape: Shape, other: &Mem) -> Option<Mem> {
     let wavefronts = |mem: &Mem| shared(to, mem, true).map(|access| access.wavefronts);
     let whole = patterns(shape, other.bits()).chain(Mem::row_major(shape, other.bits()));

@@ -24,11 +24,11 @@ pub const BARRIER: f64 = 40.0;
 /// three.
 pub const ROUND_TRIP: f64 = 2.0 * BARRIER;
 
-/// The latency of a load from L2 that nothing hides: every turn of a loop waits for it. An estimate.
-pub const EXPOSED_LOAD: f64 = 300.0;
-
 /// The same within each warp: other warps run meanwhile. *Measured:* 28 to 32 of 4 to 16 warps, 11 to 32 with three blocks.
 pub const WARP_ROUND_TRIP: f64 = 0.5 * BARRIER;
+
+/// The latency of a load from L2 that nothing hides: every turn of a loop waits for it. An estimate.
+pub const EXPOSED_LOAD: f64 = 300.0;
 
 /// 32 bytes from L2 or device memory: 4.18 TB/s over 132 multiprocessors at 1.75 GHz are 18 bytes a cycle.
 pub const SECTOR: f64 = 1.8;

@@ -20,23 +20,24 @@ use std::ops::Range;
 /// Bytes of a buffer that is not worth a barrier.
 const SMALL: u64 = 1024;
 
-/// See the [module's page](self).
+/// See the [module's page](self). Returns the bytes of all buffers.
 ///
 /// # Errors
 /// None for a function that the verifier accepts.
-pub fn allocate(func: &mut Function) -> Result<(), String> {
+pub fn allocate(func: &mut Function) -> Result<u64, String> {
     end_loops(func)?;
-    if assign_offsets(func) > cost::SHARED_BYTES {
-        end_large_buffers(func)?;
-        assign_offsets(func);
+    let bytes = assign_offsets(func);
+    if bytes <= cost::SHARED_BYTES {
+        return Ok(bytes);
     }
-    Ok(())
+    end_large_buffers(func)?;
+    Ok(assign_offsets(func))
 }
 
 /// Allocates every buffer, and returns the bytes of all.
 fn assign_offsets(func: &mut Function) -> u64 {
     let liveness = liveness::analyse(func, &SideTable::new(None));
-    let buffers = buffers(func);
+    let buffers = func.buffers();
     let of = |&(_, buffer): &(Inst, Value)| {
         let (bytes, align) =
             (func.buffer_bytes(buffer), func.mem(buffer).map_or(1, |mem| mem.align().max(access::WIDEST.into())));
@@ -51,24 +52,18 @@ fn assign_offsets(func: &mut Function) -> u64 {
     allocation.total
 }
 
-/// The buffers of a function.
-fn buffers(func: &Function) -> Vec<(Inst, Value)> {
-    let of = |&inst: &Inst| matches!(func.insts[inst].op, Op::SharedAlloc { .. });
-    func.walk().into_iter().filter(of).map(|inst| (inst, func.insts[inst].results[0])).collect()
-}
-
-/// From the definition of a buffer to the last use of it, of one of its slots, or of another name of either.
+/// From the definition of a buffer to the last use of it, of one of its slots, or of an alias of either.
 fn used(func: &Function, liveness: &Liveness, buffer: Value) -> LiveInterval {
-    let mut names = vec![buffer];
+    let mut aliases = vec![buffer];
     for inst in func.walk() {
-        if let (Op::RingSlot { buffer: of, .. } | Op::Permute { x: of, .. }, &[name]) =
+        if let (Op::RingSlot { buffer: of, .. } | Op::Permute { x: of, .. }, &[alias]) =
             (func.insts[inst].op, &func.insts[inst].results[..])
-            && names.contains(&of)
+            && aliases.contains(&of)
         {
-            names.push(name);
+            aliases.push(alias);
         }
     }
-    let last = names.iter().map(|&name| liveness.intervals[name].last).max();
+    let last = aliases.iter().map(|&alias| liveness.intervals[alias].last).max();
     LiveInterval { start: liveness.intervals[buffer].start, last: last.unwrap_or_default() }
 }
 
@@ -158,7 +153,7 @@ fn end_loops(func: &mut Function) -> Result<(), String> {
 
 /// A barrier after the last use of each buffer that is worth one.
 fn end_large_buffers(func: &mut Function) -> Result<(), String> {
-    for (_, buffer) in buffers(func) {
+    for (_, buffer) in func.buffers() {
         if !is_large(func, buffer) {
             continue;
         }

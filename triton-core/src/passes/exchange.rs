@@ -8,7 +8,7 @@
 //!
 //! An operand of a product stays in the buffer, from which the product reads it ([`Function::shared_operands`]): its registers are
 //! needed for a step along K at a time, not for the tile. One whose axes are permuted, before the conversion or after it, is stored as it
-//! is, and the buffer is seen with its axes in the other order: no element moves.
+//! is, and the product reads an alias of the buffer with its axes in the other order: no element moves.
 //!
 //! The old value of an atomic update is broadcast in the same way by the one thread that made it.
 //!
@@ -31,8 +31,7 @@ use crate::types::{Shape, Type};
 /// A conversion between layouts of different tiles: a bug in another pass.
 pub fn exchange(func: &mut Function, env: &Env) -> Result<(), String> {
     func.stage = Stage::Synchronized;
-    let (stays, permuted) = operands_of_products(func);
-    let context = Context { stmatrix: env.target.info().stmatrix, stays, permuted };
+    let context = Context::of(func, env);
     block(func, func.body, &context)?;
     reuse_buffers(func);
     Ok(())
@@ -47,6 +46,36 @@ struct Context {
     permuted: SideTable<Value, Option<Inst>>,
 }
 
+impl Context {
+    /// Conversions that products alone use may stay, for products of their own block: beyond it, registers would be loaded once and not in
+    /// every turn of a loop.
+    fn of(func: &Function, env: &Env) -> Context {
+        let (mut stays, mut permuted, mut uses) = (SideTable::new(false), SideTable::new(None), SideTable::new(0));
+        for inst in func.walk() {
+            func.insts[inst].for_each_operand(|v| uses[v] += 1);
+        }
+        for block in func.blocks.keys() {
+            // Results of conversions, and of which one a permutation is.
+            let mut converted: SideTable<Value, Option<Value>> = SideTable::new(None);
+            for (inst, data) in func.block(block) {
+                if let Op::Convert { .. } = data.op {
+                    converted[data.results[0]] = Some(data.results[0]);
+                } else if let Op::Permute { x, .. } = data.op {
+                    converted[data.results[0]] = converted[x].filter(|_| uses[x] == 1);
+                    permuted[data.results[0]] = Some(inst).filter(|_| uses[data.results[0]] == 1);
+                } else if let Op::Dot { kind: DotKind::Fma | DotKind::Mma, a, b, acc } = data.op {
+                    for conversion in
+                        [a, b].into_iter().filter(|&v| uses[v] == 1 && v != acc).filter_map(|v| converted[v])
+                    {
+                        stays[conversion] = true;
+                    }
+                }
+            }
+        }
+        Context { stmatrix: env.target.info().stmatrix, stays, permuted }
+    }
+}
+
 /// A conversion that waits: the instruction, the tile, its layout in shared memory, and whether the result stays there, as itself or
 /// as what this permutation makes of the tile.
 struct Waiting {
@@ -55,33 +84,6 @@ struct Waiting {
     mem: Mem,
     stays: bool,
     permute: Option<Inst>,
-}
-
-/// Conversions that products alone use, each product those of its own block: beyond it, registers would be loaded once and not in every
-/// turn of a loop. And permutations of axes for one use.
-fn operands_of_products(func: &Function) -> (SideTable<Value, bool>, SideTable<Value, Option<Inst>>) {
-    let (mut stays, mut permuted, mut uses) = (SideTable::new(false), SideTable::new(None), SideTable::new(0));
-    for inst in func.walk() {
-        func.insts[inst].for_each_operand(|v| uses[v] += 1);
-    }
-    for block in func.blocks.keys() {
-        // Results of conversions, and of which one a permutation is.
-        let mut converted: SideTable<Value, Option<Value>> = SideTable::new(None);
-        for (inst, data) in func.block(block) {
-            if let Op::Convert { .. } = data.op {
-                converted[data.results[0]] = Some(data.results[0]);
-            } else if let Op::Permute { x, .. } = data.op {
-                converted[data.results[0]] = converted[x].filter(|_| uses[x] == 1);
-                permuted[data.results[0]] = Some(inst).filter(|_| uses[data.results[0]] == 1);
-            } else if let Op::Dot { kind: DotKind::Fma | DotKind::Mma, a, b, acc } = data.op {
-                for conversion in [a, b].into_iter().filter(|&v| uses[v] == 1 && v != acc).filter_map(|v| converted[v])
-                {
-                    stays[conversion] = true;
-                }
-            }
-        }
-    }
-    (stays, permuted)
 }
 
 fn block(func: &mut Function, id: Block, context: &Context) -> Result<(), String> {
@@ -102,7 +104,7 @@ fn block(func: &mut Function, id: Block, context: &Context) -> Result<(), String
                 waiting.push(exchange);
             }
             None => {
-                see(func, inst);
+                alias(func, inst);
                 regions.into_iter().try_for_each(|region| block(func, region, context))?;
                 insts.push(inst);
                 exchange_result(func, inst, &mut insts)?;
@@ -164,10 +166,10 @@ fn staying(func: &Function, context: &Context, inst: Inst, x: Value, mem: Mem) -
     }
 }
 
-/// What is made of a tile in shared memory by another order of its axes is there, too.
-fn see(func: &mut Function, inst: Inst) {
+/// A change of shape of a tile in shared memory is an alias of it.
+fn alias(func: &mut Function, inst: Inst) {
     let data = &func.insts[inst];
-    if let (Some((x, change)), &[result]) = (data.op.shape_change(), &data.results[..])
+    if let (Some((x, change)), &[result]) = (func.aliased(data), &data.results[..])
         && let Some(mem) = func.mem(x).and_then(|mem| change.result_mem(func.ty(x).shape, mem))
     {
         func.set_mem(result, mem);
@@ -200,7 +202,7 @@ fn through_buffers(func: &mut Function, waiting: Vec<Waiting>, insts: &mut Vec<I
                 if let Some(permute) = w.permute {
                     func.insts[permute].results = func.insts[w.inst].results.clone();
                     func.insts[permute].map_operands(|_| buffer);
-                    see(func, permute);
+                    alias(func, permute);
                     insts.push(permute);
                 }
             }
@@ -286,10 +288,7 @@ fn make_buffer(
 
 /// Reuses buffers within a block, if all together are more than a block of threads has.
 fn reuse_buffers(func: &mut Function) {
-    let is_buffer = |inst: &Inst| matches!(func.insts[*inst].op, Op::SharedAlloc { .. });
-    let all: Vec<Inst> = func.walk().into_iter().filter(is_buffer).collect();
-    let bytes = |inst: &Inst| func.mem(func.insts[*inst].results[0]).map_or(0, Mem::bytes);
-    if all.iter().map(bytes).sum::<u64>() <= cost::SHARED_BYTES {
+    if func.buffers().iter().map(|&(_, buffer)| func.buffer_bytes(buffer)).sum::<u64>() <= cost::SHARED_BYTES {
         return;
     }
     let liveness = liveness::analyse(func, &SideTable::new(None));

@@ -102,7 +102,7 @@ pub const SYNCHRONIZE: &[Pass] = passes! {
     prefetch: "copies rows ahead of reductions", prefetch::prefetch;
     map_programs: "maps blocks to programs", |func, _| { map_programs::map_programs(func); Ok(()) };
     sync: "writes barriers", sync::sync;
-    allocate: "allocates shared memory", |func, _| allocate::allocate(func);
+    allocate: "allocates shared memory", |func, _| allocate::allocate(func).map(drop);
 };
 
 /// The lists that run for each image, from specialised IR of stage 0 to what code is generated from.

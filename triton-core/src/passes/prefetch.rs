@@ -54,7 +54,7 @@ pub fn prefetch(func: &mut Function, env: &Env) -> Result<(), String> {
         Location::View { at: indices, .. } => indices.as_slice().iter().all(|&v| phases.is_known(func, v, at)),
         Location::Pointers { .. } => false,
     };
-    let mut bytes: u64 = schedule::buffers(func).iter().map(|&(_, buffer)| func.buffer_bytes(buffer)).sum();
+    let mut bytes: u64 = func.buffers().iter().map(|&(_, buffer)| func.buffer_bytes(buffer)).sum();
     bytes += copies.iter().map(|copy| copy.mem.bytes()).sum::<u64>();
     let rows = copies.len();
     if bytes > BUDGET || !copies.iter().all(known) {

@@ -36,23 +36,23 @@ pub fn schedule(func: &mut Function, env: &Env) -> Result<(), String> {
     let facts = axis::analyse(func, env.specialization);
     let copies = |(block, inst): (Block, Inst)| (block, inst, copies(func, &facts, func.insts[inst].regions[0]));
     let mut loops: Vec<(Block, Inst, Vec<Copy>)> = loops(func).into_iter().map(copies).collect();
-    loops.retain(|(_, inst, copies)| stages(func, *inst) > 1 && !copies.is_empty());
+    loops.retain(|(_, inst, copies)| func.stages(*inst) > 1 && !copies.is_empty());
     if loops.is_empty() {
         return Ok(());
     }
     let pipeline = |func: &mut Function, loops: &[(Block, Inst, Vec<Copy>)], slots: u32| {
         loops.iter().try_for_each(|(block, inst, copies)| {
-            let slots = slots.min(stages(func, *inst));
+            let slots = slots.min(func.stages(*inst));
             let scheduler = Scheduler { func: &mut *func, span: Span::NONE, insts: Vec::new() };
             scheduler.pipeline(*block, *inst, copies, slots)
         })
     };
-    let bytes = |func: &Function| buffers(func).iter().map(|&(_, buffer)| func.buffer_bytes(buffer)).sum::<u64>();
+    let bytes = |func: &Function| func.buffers().iter().map(|&(_, buffer)| func.buffer_bytes(buffer)).sum::<u64>();
     // What rings of this many slots add.
     let added = |func: &Function, slots: u32| {
         let of = |(_, inst, copies): &(Block, Inst, Vec<Copy>)| {
             let item: u64 = copies.iter().map(|copy| func.buffer_bytes(copy.buffer)).sum();
-            item * u64::from(slots.min(stages(func, *inst)) - 1)
+            item * u64::from(slots.min(func.stages(*inst)) - 1)
         };
         loops.iter().map(of).sum::<u64>()
     };
@@ -65,34 +65,18 @@ pub fn schedule(func: &mut Function, env: &Env) -> Result<(), String> {
         pipeline(&mut scheduled, &loops, slots)?;
         let mut allocated = scheduled.clone();
         sync::sync(&mut allocated, env)?;
-        allocate::allocate(&mut allocated)?;
-        let end = |&(at, buffer): &(u32, Value)| u64::from(at) + allocated.buffer_bytes(buffer);
-        if buffers(&allocated).iter().map(end).max() <= Some(env.target.shared_bytes().into()) {
+        if allocate::allocate(&mut allocated)? <= env.target.shared_bytes().into() {
             *func = scheduled;
             return Ok(());
         }
     }
-    loops.retain(|(_, inst, _)| func.stages[*inst].is_some());
+    loops.retain(|(_, inst, _)| func.stages_of[*inst].is_some());
     pipeline(func, &loops, 2)
 }
 
-/// The most slots of the rings of a loop.
-fn stages(func: &Function, inst: Inst) -> u32 {
-    func.stages[inst].unwrap_or(func.num_stages)
-}
-
-/// The same of any loop.
+/// The most slots of the rings of any loop.
 fn most_stages(func: &Function) -> u32 {
-    loops(func).into_iter().map(|(_, inst)| stages(func, inst)).max().unwrap_or(1)
-}
-
-/// The buffers of a function, each with its offset, or 0.
-pub(super) fn buffers(func: &Function) -> Vec<(u32, Value)> {
-    let of = |inst: Inst| {
-        let data = &func.insts[inst];
-        if let Op::SharedAlloc { at, .. } = data.op { Some((at.unwrap_or(0), data.results[0])) } else { None }
-    };
-    func.walk().into_iter().filter_map(of).collect()
+    loops(func).into_iter().map(|(_, inst)| func.stages(inst)).max().unwrap_or(1)
 }
 
 /// The rings of a scheduled function, a line each: how many stages, and what each of them holds.
@@ -142,13 +126,13 @@ fn copies(func: &Function, facts: &SideTable<Value, AxisInfo>, region: Block) ->
     }
     let written = written(func);
     let body = Body::of(func, region);
-    // How often products of this block read a buffer, be it by another name.
+    // How often products of this block read a buffer, be it through an alias.
     let mut multiplied: SideTable<Value, u32> = SideTable::new(0);
     for &inst in func.blocks[region].insts.iter().rev() {
         let data = &func.insts[inst];
         func.shared_operands(&data.op).iter().for_each(|&(operand, _)| multiplied[operand] += 1);
-        if let (Some((x, _)), &[name]) = (data.op.shape_change(), &data.results[..]) {
-            multiplied[x] += u32::from(multiplied[name] > 0 && multiplied[name] == uses[name]);
+        if let (Some((x, _)), &[alias]) = (func.aliased(data), &data.results[..]) {
+            multiplied[x] += u32::from(multiplied[alias] > 0 && multiplied[alias] == uses[alias]);
         }
     }
     let copy = |store: Inst| {

@@ -160,7 +160,7 @@ impl Sync<'_> {
     fn accesses(&mut self, inst: Inst) -> Vec<Pending> {
         let mut all: Vec<Pending> = self.access(inst).into_iter().collect();
         for (operand, layout) in self.func.shared_operands(&self.func.insts[inst].op) {
-            let (operand, layout) = self.items.named(self.func, operand, layout);
+            let (operand, layout) = self.items.origin(self.func, operand, layout);
             let (buffer, item) = self.items.buffer(operand);
             let memory = Memory::Shared { buffer, layout: layout.map(|layout| self.func.layouts.intern(layout)), item };
             all.push(Pending { memory, kind: AccessKind::Read, warp_waited: false });
@@ -318,8 +318,8 @@ fn merge(into: &mut Vec<Pending>, from: Vec<Pending>) {
 struct Items {
     /// What a slot is of.
     slots: SideTable<Value, Option<(Value, Item)>>,
-    /// What memory is seen as by another name.
-    permuted: SideTable<Value, Option<(Value, ShapeChange)>>,
+    /// What values are aliases of.
+    aliases: SideTable<Value, Option<(Value, ShapeChange)>>,
     /// Sums of a value and a constant.
     sums: SideTable<Value, Option<Item>>,
     /// What a loop's next turn has for a parameter that it steps.
@@ -329,8 +329,8 @@ struct Items {
 impl Items {
     fn of(func: &Function) -> Items {
         let none = || SideTable::new(None);
-        let (slots, permuted) = (SideTable::new(None), SideTable::new(None));
-        let mut items = Items { slots, permuted, sums: none(), stepped: none() };
+        let (slots, aliases) = (SideTable::new(None), SideTable::new(None));
+        let mut items = Items { slots, aliases, sums: none(), stepped: none() };
         for inst in func.walk() {
             let data = &func.insts[inst];
             if let Op::Const { value } = data.op {
@@ -342,8 +342,8 @@ impl Items {
                     Some((a, b)).filter(|(a, b)| a.base.is_none() || b.base.is_none()).map(sum);
             } else if let Op::RingSlot { buffer, item } = data.op {
                 items.slots[data.results[0]] = Some((buffer, items.of_value(item)));
-            } else if let Some(seen) = data.op.shape_change().filter(|&(x, _)| func.mem(x).is_some()) {
-                items.permuted[data.results[0]] = Some(seen);
+            } else if let Some(aliased) = func.aliased(data) {
+                items.aliases[data.results[0]] = Some(aliased);
             }
         }
         for inst in func.walk() {
@@ -356,10 +356,10 @@ impl Items {
         items
     }
 
-    /// What is accessed through a value that may be another name of it, by the same threads.
-    fn named(&self, func: &Function, value: Value, layout: Layout) -> (Value, Option<Layout>) {
+    /// What is accessed through a value that may be an alias, and the layout of the threads that do.
+    fn origin(&self, func: &Function, value: Value, layout: Layout) -> (Value, Option<Layout>) {
         let (mut value, mut layout) = (value, Some(layout));
-        while let Some((x, change)) = self.permuted[value] {
+        while let Some((x, change)) = self.aliases[value] {
             layout = layout.and_then(|layout| change.operand_layout(func.ty(x).shape, &layout));
             value = x;
         }

@@ -406,7 +406,7 @@ impl Lower<'_> {
                 (0..self.registers(result)).map(|r| self.regs[x][apply(&map, r as u64) as usize]).collect()
             }
             ops::Op::Permute { x, .. } if self.func.mem(x).is_some() => {
-                return self.same_memory(x, yields()?).map(|()| Vec::new());
+                return self.alias(x, yields()?).map(|()| Vec::new());
             }
             // Neither changes a column.
             ops::Op::Reshape { x, .. } | ops::Op::Permute { x, .. } => self.regs[x].clone(),

@@ -57,8 +57,8 @@ impl Lower<'_> {
         Ok(())
     }
 
-    /// Makes a tile in shared memory another name of what is there.
-    pub fn same_memory(&mut self, x: Value, result: Value) -> Result<(), String> {
+    /// Makes a value an alias of shared memory.
+    pub fn alias(&mut self, x: Value, result: Value) -> Result<(), String> {
         let at = self.buffers.get(&x).copied().ok_or("a permutation of no buffer")?;
         self.buffers.insert(result, at);
         if let Some(&slot) = self.slots.get(&x) {

@@ -66,7 +66,7 @@ impl Checker<'_> {
         if let Some(&inst) = self.func.blocks[outer].insts.last()
             && self.func.insts[inst].regions == [block]
         {
-            self.func.stages[inst] = stages;
+            self.func.stages_of[inst] = stages;
         }
     }
 

@@ -10,6 +10,7 @@ use syn::ext::IdentExt;
 use syn::parse::{ParseStream, Parser};
 use syn::{Expr, Token};
 use triton_core::diag::Code;
+use triton_core::ir::{REGISTERS, STAGES};
 use triton_core::metadata::Target;
 
 /// Options that stand for one value.
@@ -181,21 +182,24 @@ fn number(value: &Expr) -> Option<u32> {
 }
 
 fn num_stages(cx: &mut Context, value: &Expr) -> Option<u32> {
-    if let Some(number @ 1..=8) = number(value) {
+    if let Some(number) = number(value).filter(|number| STAGES.contains(number)) {
         return Some(number);
     }
     let found = spell(value);
-    let problem = cx.diagnostic(Code::T0008, value, format!("`num_stages` is a number from 1 to 8, not `{found}`"));
+    let (least, most) = (STAGES.start(), STAGES.end());
+    let message = format!("`num_stages` is a number from {least} to {most}, not `{found}`");
+    let problem = cx.diagnostic(Code::T0008, value, message);
     cx.report(problem.help("write `num_stages = 3`, or leave it out; 1 loads nothing ahead"));
     None
 }
 
 fn max_registers(cx: &mut Context, value: &Expr) -> Option<u32> {
-    if let Some(number @ 24..=255) = number(value) {
+    if let Some(number) = number(value).filter(|number| REGISTERS.contains(number)) {
         return Some(number);
     }
     let found = spell(value);
-    let message = format!("`max_registers` is a number from 24 to 255, not `{found}`");
+    let (least, most) = (REGISTERS.start(), REGISTERS.end());
+    let message = format!("`max_registers` is a number from {least} to {most}, not `{found}`");
     let problem = cx.diagnostic(Code::T0008, value, message);
     cx.report(problem.help("write `max_registers = 128`, or leave it out: then the compiler decides"));
     None

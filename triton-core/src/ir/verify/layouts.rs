@@ -10,8 +10,7 @@ pub(super) fn check(func: &Function, data: &InstData) -> Result<(), String> {
     let params = data.regions.iter().flat_map(|&region| &func.blocks[region].params);
     for &value in data.results.iter().chain(params) {
         let ty = func.ty(value);
-        let seen = data.op.shape_change().filter(|&(x, _)| func.mem(x).is_some());
-        let allocated = matches!(data.op, Op::SharedAlloc { .. } | Op::RingSlot { .. }) || seen.is_some();
+        let allocated = matches!(data.op, Op::SharedAlloc { .. } | Op::RingSlot { .. }) || func.aliased(data).is_some();
         match (func.stage, func.layout(value), func.mem(value)) {
             (Stage::Tile, None, None) => {}
             (Stage::Tile, _, _) => return Err(format!("{value} has a layout at stage 0")),
@@ -56,8 +55,8 @@ pub(super) fn check(func: &Function, data: &InstData) -> Result<(), String> {
         LayoutRule::ShapeChange => {
             let (x, change) = data.op.shape_change().ok_or("a change of shape of no tile")?;
             if let Some(mem) = func.mem(x) {
-                let seen = data.results.first().and_then(|&v| func.mem(v));
-                let expected = change.result_mem(func.ty(x).shape, mem).filter(|mem| seen == Some(mem));
+                let alias = data.results.first().and_then(|&v| func.mem(v));
+                let expected = change.result_mem(func.ty(x).shape, mem).filter(|mem| alias == Some(mem));
                 return expected.map(|_| ()).ok_or_else(|| format!("{x} is in shared memory that is not the result's"));
             }
             let expected = func.layout(x).and_then(|layout| change.result_layout(func.ty(x).shape, layout));

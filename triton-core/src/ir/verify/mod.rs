@@ -169,7 +169,7 @@ fn check_stages(stages: u32) -> Result<(), String> {
 /// Nothing but a `for` has a number of stages.
 fn check_loop(func: &Function, inst: Inst) -> Result<(), String> {
     let op = &func.insts[inst].op;
-    match func.stages[inst] {
+    match func.stages_of[inst] {
         Some(_) if !matches!(op, Op::For { .. }) => Err(format!("`{}` has no stages", op.mnemonic())),
         Some(stages) => check_stages(stages),
         None => Ok(()),

@@ -246,7 +246,7 @@ impl Search<'_> {
                 for &i in &graph.users[var] {
                     let used = &graph.uses[i];
                     if used.role == Role::Domain
-                        && let Some(layout) = graph.seen(func, &mut self.layouts, used.value, result)
+                        && let Some(layout) = graph.derived(func, &mut self.layouts, used.value, result)
                     {
                         self.add_any(used.var, layout, false);
                     }

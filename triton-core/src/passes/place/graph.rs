@@ -446,12 +446,12 @@ impl Graph {
     }
 
     /// The layout that a change of shape has if its data has this one; `None` for a broadcast, which leaves it open.
-    pub fn seen(&self, func: &Function, layouts: &mut Layouts, value: Value, id: LayoutId) -> Option<LayoutId> {
+    pub fn derived(&self, func: &Function, layouts: &mut Layouts, value: Value, id: LayoutId) -> Option<LayoutId> {
         if self.source[value] != Source::Reshaped {
             return Some(id);
         }
         let (x, change) = func.insts[self.maker[value]?].op.shape_change()?;
-        let under = self.seen(func, layouts, x, id)?;
+        let under = self.derived(func, layouts, x, id)?;
         let layout = change.result_layout(func.ty(x).shape, &layouts[under])?;
         Some(layouts.intern(layout))
     }
