@@ -145,8 +145,10 @@ impl Phases {
             for operand in operands(func, inst) {
                 if self.is_before(operand, phase) {
                     let mut from = Vec::new();
-                    self.cost(func, rows, operand, &mut from);
-                    from.into_iter().for_each(|v| used[v] = true);
+                    // A tile that is not rematerialised stays in registers, whatever it was made from.
+                    if self.cost(func, rows, operand, &mut from).is_some() {
+                        from.into_iter().for_each(|v| used[v] = true);
+                    }
                 }
             }
         }

@@ -68,7 +68,7 @@ pub(super) struct Var {
     /// The data that a chain is computed from, if that is one tile of fewer bits than the chain's: where the result is to be
     /// converted, it can be converted instead, and the chain computed again.
     pub narrow: Option<Value>,
-    block: Block,
+    pub block: Block,
 }
 
 /// Which layout of its label a variable needs an operand in.

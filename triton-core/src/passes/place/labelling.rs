@@ -5,7 +5,7 @@ use super::cost::Costs;
 use super::graph::{Graph, Role, Use, Var};
 use crate::analysis::axis::{self, AxisInfo};
 use crate::entity::SideTable;
-use crate::ir::{Function, LayoutId, Layouts, Value};
+use crate::ir::{Block, Function, LayoutId, Layouts, Value};
 use crate::layout::{access, cost};
 use crate::ops::{DotKind, Location, Op};
 use crate::passes::Env;
@@ -162,6 +162,8 @@ struct Moves<'a> {
     facts: &'a SideTable<Value, AxisInfo>,
     layouts: &'a mut Layouts,
     stmatrix: bool,
+    /// The most slots of the rings of the `for` that a block is the body of; 0 of another block.
+    stages: SideTable<Block, u32>,
 }
 
 impl<'a> Moves<'a> {
@@ -172,7 +174,13 @@ impl<'a> Moves<'a> {
         facts: &'a SideTable<Value, AxisInfo>,
         layouts: &'a mut Layouts,
     ) -> Moves<'a> {
-        Moves { func, graph, facts, layouts, stmatrix: env.target.info().stmatrix }
+        let mut stages = SideTable::new(0);
+        for inst in func.walk() {
+            if let (Op::For { .. }, &[body]) = (func.insts[inst].op, &func.insts[inst].regions[..]) {
+                stages[body] = func.stages(inst);
+            }
+        }
+        Moves { func, graph, facts, layouts, stmatrix: env.target.info().stmatrix, stages }
     }
 
     /// The layouts of a variable's result.
@@ -191,12 +199,12 @@ impl<'a> Moves<'a> {
     /// product ahead if it goes through shared memory, and only then: nothing waits for its round trip, and else everything for the load.
     fn of_use(&mut self, used: &Use, src: LayoutId, dst: LayoutId, from: (usize, Value)) -> f64 {
         let cycles = self.cycles(src, dst, from);
-        let Var { freq, ref insts, .. } = self.graph.vars[from.0];
+        let Var { block, ref insts, .. } = self.graph.vars[from.0];
         let op = self.func.insts[insts[0]].op;
         let bytes = |at| axis::vector_width(self.func, self.facts, at) * u64::from(self.graph.vars[from.0].bits / 8);
         let copied = matches!(op, Op::Load { from: at @ Location::View { .. }, other: None }
             if bytes(at) >= access::NARROWEST_COPY.into());
-        if used.role == Role::Domain || !copied || freq <= 1.0 || self.func.num_stages < 2 {
+        if used.role == Role::Domain || !copied || self.stages[block] < 2 {
             return cycles;
         }
         if src == dst { cycles + cost::EXPOSED_LOAD } else { (cycles - cost::ROUND_TRIP).max(0.0) }
