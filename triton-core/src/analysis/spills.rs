@@ -131,7 +131,8 @@ impl Uses {
     /// Whether a result is made as it is used.
     fn is_folded(&self, func: &Function, data: &InstData, result: Value) -> bool {
         let global = matches!(data.op, Op::Load { .. });
-        let shared = matches!(data.op, Op::SharedLoad { buffer, .. } if is_whole(func, buffer));
+        let shared =
+            matches!(data.op, Op::SharedLoad { buffer, .. } | Op::SharedSlice { buffer, .. } if is_whole(func, buffer));
         match self.of[result] {
             Use::Nothing | Use::Whole => false,
             Use::Consumed => {

@@ -33,6 +33,8 @@ pub(super) struct Slot {
 
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum State {
+    /// Its fill had a condition that did not hold.
+    Skipped,
     InFlight,
     Landed,
     Released,

@@ -222,7 +222,11 @@ impl Machine<'_> {
                 Op::For { start, end, step } => self.run_for(inst, [start, end, step])?,
                 Op::While {} => self.run_while(inst)?,
                 Op::Fold { kind, axis, order } => self.run_fold(inst, kind, axis as usize, order)?,
-                Op::SharedAlloc { .. } | Op::SharedStore { .. } | Op::SharedLoad { .. } | Op::Sync { .. } => {
+                Op::SharedAlloc { .. }
+                | Op::SharedStore { .. }
+                | Op::SharedLoad { .. }
+                | Op::SharedSlice { .. }
+                | Op::Sync { .. } => {
                     let result = self.shared(inst).map_err(|what| self.error(inst, &what))?;
                     self.bind(&inst.results, vec![result]);
                 }

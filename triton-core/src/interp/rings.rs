@@ -54,7 +54,7 @@ impl Machine<'_> {
         u32::try_from(item % slots).map_err(|_| format!("item {item} of {buffer}: items are counted from 0"))
     }
 
-    /// The slot of an item that has landed and is not released.
+    /// The slot of an item that has landed and is not released; of one that was not filled, if it is to be read under a condition.
     fn landed(&mut self, buffer: Value, item: i128, done: &str) -> Result<&mut Slot, String> {
         let slot = self.slot_of(buffer, item)?;
         let found = self.threads.rings.slots.get_mut(&(buffer, slot)).filter(|slot| slot.item == item);
@@ -62,6 +62,9 @@ impl Machine<'_> {
         match found.state {
             State::InFlight => Err(format!("item {item} of {buffer} is {done}, but was not waited for")),
             State::Released => Err(format!("item {item} of {buffer} is {done} after its release")),
+            State::Skipped if done != "read" => Err(format!("item {item} of {buffer} is {done}, but was not filled")),
+            // Nothing of it may be read: no byte is from it.
+            State::Skipped => Ok(found),
             State::Landed => Ok(found),
         }
     }
@@ -74,6 +77,9 @@ impl Machine<'_> {
             let copy = self.copy(buffer, item, from)?;
             self.threads.issue(&copy)?;
             self.threads.rings.open.push(copy);
+        } else {
+            let slot = self.free_slot(buffer, item)?;
+            self.threads.rings.slots.insert((buffer, slot), Slot { item, state: State::Skipped });
         }
         if number + 1 == func.rings[ring].buffers.len() {
             let Rings { open, flight, items, .. } = &mut self.threads.rings;
@@ -83,13 +89,21 @@ impl Machine<'_> {
         Ok(())
     }
 
+    /// The slot of an item that is to be filled.
+    fn free_slot(&self, buffer: Value, item: i128) -> Result<u32, String> {
+        let slot = self.slot_of(buffer, item)?;
+        let before = self.threads.rings.slots.get(&(buffer, slot));
+        match before.filter(|slot| !matches!(slot.state, State::Released | State::Skipped)) {
+            Some(Slot { item: before, .. }) => {
+                Err(format!("item {item} of {buffer} is filled, but item {before} in its slot is not released"))
+            }
+            None => Ok(slot),
+        }
+    }
+
     fn copy(&mut self, buffer: Value, item: i128, from: Location) -> Result<Copy, String> {
         let func = self.func;
-        let slot = self.slot_of(buffer, item)?;
-        if let Some(slot) = self.threads.rings.slots.get(&(buffer, slot)).filter(|slot| slot.state != State::Released) {
-            let before = slot.item;
-            return Err(format!("item {item} of {buffer} is filled, but item {before} in its slot is not released"));
-        }
+        let slot = self.free_slot(buffer, item)?;
         let (mem, layout) = func.mem_id(buffer).zip(func.fill_layout(buffer)).ok_or("a ring without layouts")?;
         let positions = self.threads.positions.of(func, Tile { layout: Some(layout), mem: Some(mem), by: By::One });
         let Reached { addresses, mask } = self.reach(from)?;

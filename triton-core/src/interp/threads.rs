@@ -133,6 +133,9 @@ impl Machine<'_> {
             let accesses = self.accesses(buffer, part, func.layout_id(value), By::One)?;
             self.threads.store(Source { buffer, item: 0 }, accesses, &self.values[value.0 as usize])?;
         }
+        if let Op::SharedSlice { buffer, when, rest, .. } = inst.op {
+            return self.slice(inst, buffer, when.zip(rest));
+        }
         let Op::SharedLoad { buffer, part, rest } = inst.op else { return Ok(Vec::new()) };
         let result = inst.results[0];
         let accesses = self.accesses(buffer, part, func.layout_id(result), By::Readers)?;
@@ -152,6 +155,24 @@ impl Machine<'_> {
     /// What is read through a buffer, or a slot of one.
     fn source(&self, buffer: Value) -> Source {
         self.threads.slots.get(&buffer).copied().unwrap_or(Source { buffer, item: 0 })
+    }
+
+    /// A slice of a tile in shared memory; if there is a condition and it does not hold, the tile beside it.
+    fn slice(&mut self, inst: &InstData, buffer: Value, other: Option<(Value, Value)>) -> Result<Vec<u64>, String> {
+        if let Some((_, rest)) = other.filter(|&(when, _)| self.value(when)[0] == 0) {
+            return Ok(self.value(rest).to_vec());
+        }
+        let func = self.func;
+        let (slice, layout) = func.slice(inst).ok_or("a slice without a layout")?;
+        let mem = func.mem_id(buffer).ok_or_else(|| format!("{buffer} is not in shared memory"))?;
+        let further = func.mems[mem].offset(slice.first());
+        let of_slice =
+            |at: &Position| Position { offset: at.offset ^ further, element: slice.element(at.element), ..*at };
+        let positions = self.threads.positions.of_operand(func, &layout, mem).iter().map(of_slice).collect();
+        let accesses = self.in_memory(buffer, mem, positions, 0);
+        let mut out = vec![0; slice.shape().elements() as usize];
+        self.threads.load(self.source(buffer), accesses, &mut out)?;
+        Ok(out)
     }
 
     /// The operand of a product that threads read from a buffer, or from a slot of one, in this layout.

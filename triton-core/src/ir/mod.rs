@@ -107,13 +107,6 @@ entity!(
     "%"
 );
 
-/// How many slots a ring may be allowed to have at most.
-pub const STAGES: std::ops::RangeInclusive<u32> = 1..=8;
-
-/// What the registers of a thread may be bounded by. An instruction cannot name more than 255; with fewer than 24 the assembler has none
-/// left for data.
-pub const REGISTERS: std::ops::RangeInclusive<u32> = 24..=255;
-
 /// Where a tile is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Place {
@@ -134,7 +127,7 @@ pub struct Function {
     pub views: Vec<View>,
     /// Warps that run one program.
     pub num_warps: u32,
-    /// The most slots of a ring, of [`STAGES`]; 1 if there are to be none.
+    /// The most slots of a ring, of [`STAGES`](crate::types::STAGES); 1 if there are to be none.
     pub num_stages: u32,
     /// The same of a `for` that says so itself.
     pub stages_of: SideTable<Inst, Option<u32>>,
@@ -142,7 +135,7 @@ pub struct Function {
     /// band, and in a band all along the first axis before the next index along the second one. `None` if block (x, y, z) runs
     /// program (x, y, z), first axis first.
     pub raster: Option<u32>,
-    /// The most registers of a thread, of [`REGISTERS`], if it is not for the assembler to choose.
+    /// The most registers of a thread, of [`REGISTERS`](crate::types::REGISTERS), if it is not for the assembler to choose.
     pub max_registers: Option<u32>,
     /// Whether float arithmetic may be [relaxed](crate::passes::relax).
     pub fast_math: bool,
@@ -347,6 +340,20 @@ impl Function {
         self.insts[inst].results.first().copied().ok_or_else(|| format!("`{}` yields nothing", op.mnemonic()))
     }
 
+    /// A value of the same type, in the same place.
+    pub fn copy_value(&mut self, value: Value) -> Value {
+        let copy = self.types.push(self.types[value]);
+        self.place_of[copy] = self.place_of[value];
+        copy
+    }
+
+    /// An instruction without regions once more, with results of its own, in no block yet.
+    pub fn copy_inst(&mut self, inst: Inst) -> Inst {
+        let mut data = self.insts[inst].clone();
+        data.results = data.results.into_iter().map(|v| self.copy_value(v)).collect();
+        self.insts.push(data)
+    }
+
     /// A block of the same instructions, with values of its own.
     pub fn copy_block(&mut self, block: Block) -> Block {
         self.copy_renamed(block, &mut HashMap::new())
@@ -372,8 +379,7 @@ impl Function {
     }
 
     fn renamed(&mut self, value: Value, renamed: &mut HashMap<Value, Value>) -> Value {
-        let copy = self.types.push(self.types[value]);
-        self.place_of[copy] = self.place_of[value];
+        let copy = self.copy_value(value);
         renamed.insert(value, copy);
         copy
     }

@@ -1,9 +1,10 @@
 //! The operands of a product, which are in registers or in shared memory. In shared memory each thread reads those elements that it
-//! would have in registers, as late as it multiplies them.
+//! would have in registers, as late as it multiplies them; or a slice of it.
 
-use super::{Function, Value};
+use super::{Function, InstData, Value};
 use crate::layout::{Layout, products};
 use crate::ops::{DotKind, Op};
+use crate::types::Slice;
 
 impl Function {
     /// The layout in which a product whose instructions are chosen multiplies its left and its right operand; `None` of anything else.
@@ -17,6 +18,13 @@ impl Function {
             DotKind::Mma => products::mma(sum, shape, depth, ty.elem.bits(), products::atom(ty.elem.num()?)?.0)?,
         };
         Some([(a, left), (b, right)])
+    }
+
+    /// The slice of a tile in shared memory that an instruction reads, and its layout as one of elements of the tile.
+    pub fn slice(&self, data: &InstData) -> Option<(Slice, Layout)> {
+        let Op::SharedSlice { buffer, axis, start, extent, .. } = data.op else { return None };
+        let slice = Slice::new(self.ty(buffer).shape, axis as usize, start, extent)?;
+        Some((slice, self.layout(*data.results.first()?)?.compose(&slice.columns())))
     }
 
     /// The operands that an operation reads from shared memory by itself, each with the layout in which threads need it.

@@ -2,7 +2,7 @@
 
 use super::kinds;
 use super::{DotKind, Location, Op};
-use crate::types::{DType, Elem, MAX_TILE, Shape, Type, Value};
+use crate::types::{DType, Elem, MAX_TILE, Shape, Slice, Type, Value};
 
 /// The types of an instruction: what it yields, and what its regions are given and yield.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -210,6 +210,22 @@ pub fn infer(op: &Op, ty: &dyn Fn(Value) -> Type, given: Given<'_>) -> Result<Si
         Op::SharedLoad { buffer, rest, .. } => {
             rest.map_or(Ok(()), |rest| same(ty(buffer), ty(rest)))?;
             ty(buffer)
+        }
+        Op::SharedSlice { buffer, axis, start, extent, when, rest } => {
+            let buffer = ty(buffer);
+            let slice = Slice::new(buffer.shape, axis as usize, start, extent);
+            let slice =
+                slice.ok_or_else(|| format!("elements {start} to {start} + {extent} along axis {axis} of {buffer}"))?;
+            let slice = buffer.with_shape(slice.shape());
+            match (when, rest) {
+                (None, None) => {}
+                (Some(when), Some(rest)) => {
+                    same(Type::scalar(DType::Bool), ty(when))?;
+                    same(slice, ty(rest))?;
+                }
+                (Some(_), None) | (None, Some(_)) => return Err("a condition without a rest, or the other way".into()),
+            }
+            slice
         }
         Op::RingFill { buffer, item, from, when } => {
             same(ty(buffer), located(from, ty)?.0)?;

@@ -57,7 +57,7 @@ impl Op {
                 global(to, Some(value), AccessEffect::Update)
             }
             Op::SharedStore { buffer, value, .. } => shared(buffer, Some(value), AccessEffect::Write),
-            Op::SharedLoad { buffer, .. } => shared(buffer, None, AccessEffect::Read),
+            Op::SharedLoad { buffer, .. } | Op::SharedSlice { buffer, .. } => shared(buffer, None, AccessEffect::Read),
             Op::Const { .. }
             | Op::Outer { .. }
             | Op::ProgramId { .. }

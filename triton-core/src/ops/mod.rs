@@ -239,12 +239,15 @@ ops! {
         /// Prints a line: the format string with a value for each `{}`; of tiles, a line for each element.
         Print = "print" { text: Text, values: Values } Write Elementwise Tile 0;
         /// A buffer in shared memory for a tile, at offset `at` in bytes; in memory of its own until that is allocated. Nothing but
-        /// `smem.store` and `smem.load` takes it, and `dot` as an operand.
+        /// `smem.store`, `smem.load` and `smem.slice` takes it, and `dot` as an operand.
         SharedAlloc = "smem.alloc" { ty: Type, at: Option<u32> } Write Unconstrained Synchronized 0;
         /// Writes the elements of one part of a tile.
         SharedStore = "smem.store" { buffer: Value, part: u32, value: Value } Write Own Synchronized 0;
         /// Reads the elements of one part of a tile; the others are those of `rest`, or 0 without one.
         SharedLoad = "smem.load" { buffer: Value, part: u32, rest: Option<Value> } Read Own Synchronized 0;
+        /// Reads the elements of a tile whose indices along an axis are from `start` up to before `start + extent`: if there is a condition
+        /// and it does not hold, they are those of `rest`.
+        SharedSlice = "smem.slice" { buffer: Value, axis: u32, start: u32, extent: u32, when: Option<Value>, rest: Option<Value> } Read Own Synchronized 0;
         /// Begins to copy the tile at a location into the slot of an item, if the condition holds, with 0 where it is out of bounds. The
         /// ring says which thread copies which elements. What it wrote may be read once the item was waited for, and a barrier
         /// stands between, if other threads copied it. The buffers of a ring are filled in order, for one item at a time: the last one's

@@ -7,6 +7,7 @@
 //! is before all of them, and what a kernel with `fast_math` means.
 
 pub mod allocate;
+mod carry;
 pub mod combine;
 pub mod cse;
 pub mod dce;

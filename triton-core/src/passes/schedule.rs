@@ -14,6 +14,7 @@
 //! many slots as `num_stages`, or the number of stages of its loop, and the memory of a block allow, and is not made for less than two.
 //! A loop that asks for two or more itself has two where they do not fit: that is then an error.
 
+use super::carry::{self, Pipelined};
 use super::{Env, allocate, sync};
 use crate::analysis::axis::{self, AxisInfo};
 use crate::entity::SideTable;
@@ -44,7 +45,8 @@ pub fn schedule(func: &mut Function, env: &Env) -> Result<(), String> {
         loops.iter().try_for_each(|(block, inst, copies)| {
             let slots = slots.min(func.stages(*inst));
             let scheduler = Scheduler { func: &mut *func, span: Span::NONE, insts: Vec::new() };
-            scheduler.pipeline(*block, *inst, copies, slots)
+            let pipelined = scheduler.pipeline(*block, *inst, copies, slots)?;
+            carry::carry(func, &pipelined)
         })
     };
     let bytes = |func: &Function| func.buffers().iter().map(|&(_, buffer)| func.buffer_bytes(buffer)).sum::<u64>();
@@ -212,9 +214,9 @@ struct Scheduler<'a> {
 
 impl Scheduler<'_> {
     /// Makes the copies of a loop in a block fills of a ring.
-    fn pipeline(mut self, block: Block, inst: Inst, copies: &[Copy], slots: u32) -> Result<(), String> {
+    fn pipeline(mut self, block: Block, inst: Inst, copies: &[Copy], slots: u32) -> Result<Pipelined, String> {
         let data = &self.func.insts[inst];
-        let (Op::For { start, end, step }, region) = (data.op, data.regions[0]) else { return Ok(()) };
+        let (Op::For { start, end, step }, region) = (data.op, data.regions[0]) else { return Err("no loop".into()) };
         self.span = self.func.insts[copies[0].load].span;
         let lead = slots - 1;
         let buffers = copies.iter().map(|copy| RingBuffer { buffer: copy.buffer, layout: copy.layout }).collect();
@@ -228,16 +230,20 @@ impl Scheduler<'_> {
         let least = Constant::int(dtype, if dtype == DType::I64 { i64::MIN.into() } else { i32::MIN.into() });
         let least = self.op(Op::Const { value: least })?;
         let (mut at, mut limit) = (start, end);
+        let (mut items, mut limits) = (Vec::new(), Vec::new());
         for item in 0..lead {
             if item > 0 {
                 at = self.binary(BinaryKind::Add, at, step)?;
                 limit = self.limit(limit, step, least)?;
+                limits.push(limit);
             }
             let item = self.op(Op::Const { value: Constant::int(DType::I32, item.into()) })?;
             let when = self.op(Op::Compare { kind: CompareKind::Lt, a: start, b: limit })?;
             self.fills(region, copies, item, at, when)?;
+            items.push((item, when));
         }
         limit = self.limit(limit, step, least)?;
+        limits.push(limit);
         let mut ahead = step;
         for _ in 1..lead {
             ahead = self.binary(BinaryKind::Add, ahead, step)?;
@@ -256,9 +262,9 @@ impl Scheduler<'_> {
         self.func.insts[inst].results.push(last);
 
         // In the loop.
-        self.insert(Op::RingWait { ring, item })?;
+        let wait = self.insert(Op::RingWait { ring, item })?;
         // Here it serves the fill, too. A fill after the product would be issued later: that costs 8 % of a bf16 product on an H200.
-        self.insert(Op::Sync { scope: Scope::Block })?;
+        let sync = self.insert(Op::Sync { scope: Scope::Block })?;
         let distance = self.op(Op::Const { value: Constant::int(DType::I32, lead.into()) })?;
         let later = self.binary(BinaryKind::Add, item, distance)?;
         let when = self.op(Op::Compare { kind: CompareKind::Lt, a: counter, b: limit })?;
@@ -276,13 +282,15 @@ impl Scheduler<'_> {
             self.func.insts[inst].map_operands(|v| slots.get(&v).copied().unwrap_or(v));
             self.insts.push(inst);
         }
-        self.insert(Op::RingRelease { ring, item })?;
+        let release = self.insert(Op::RingRelease { ring, item })?;
         let one = self.op(Op::Const { value: Constant::int(DType::I32, 1) })?;
         let next = self.binary(BinaryKind::Add, item, one)?;
+        let count = [self.insts.len() - 2, self.insts.len() - 1].map(|at| self.insts[at]);
         self.func.insts[*end].args.push(next);
         self.insts.push(*end);
         self.func.blocks[region].insts = self.insts;
-        Ok(())
+        let (first, any) = items[0];
+        Ok(Pipelined { block, inst, ring, counter, wait, sync, release, count, first, any, limit: limits[0] })
     }
 
     /// The fills of an item, at this number of the loop's counter.
@@ -331,8 +339,9 @@ impl Scheduler<'_> {
     }
 
     /// An operation that yields nothing.
-    fn insert(&mut self, op: Op) -> Result<(), String> {
-        self.insts.push(self.func.make(op, self.span)?);
-        Ok(())
+    fn insert(&mut self, op: Op) -> Result<Inst, String> {
+        let inst = self.func.make(op, self.span)?;
+        self.insts.push(inst);
+        Ok(inst)
     }
 }

@@ -138,6 +138,9 @@ impl Sync<'_> {
             } else if let Some((body, test)) = regions.split_last() {
                 let tested = |cx: &mut Self, pending| test.iter().try_fold(pending, |state, &r| cx.block(r, state));
                 let around = self.repeated;
+                for access in &mut pending {
+                    access.memory.with_item(|item| Some(self.items.in_first_turn(inst, item)));
+                }
                 for repeated in if around { &[true][..] } else { &[false, true] } {
                     self.repeated = *repeated;
                     // Not running at all leaves what was pending.
@@ -149,6 +152,11 @@ impl Sync<'_> {
                 self.repeated = around;
                 // The condition is tested once more than the body runs.
                 pending = tested(self, pending)?;
+                // After the loop, what it calls an item is another one.
+                let inside = self.func.defined_in(&regions);
+                for access in &mut pending {
+                    access.memory.with_item(|item| Some(item).filter(|item| !item.base.is_some_and(|v| inside[v])));
+                }
             }
             insts.push(inst);
         }
@@ -196,9 +204,12 @@ impl Sync<'_> {
                 let region = self.region(at);
                 Memory::Global { at: self.distinct(at).then_some((at, layout)), replicated, bytes, region }
             }
-            ops::Memory::Shared(buffer) => {
-                let (buffer, item) = self.items.buffer(buffer);
-                Memory::Shared { buffer, layout, item }
+            ops::Memory::Shared(accessed) => {
+                let aliased = self.items.aliased(accessed);
+                let (buffer, item) = self.items.buffer(aliased);
+                // Of a slice, or through an alias, the layout is not one of elements of the buffer.
+                let whole = aliased == accessed && !matches!(data.op, Op::SharedSlice { .. });
+                Memory::Shared { buffer, layout: layout.filter(|_| whole), item }
             }
         };
         let kind = match access.effect {
@@ -237,9 +248,7 @@ impl Sync<'_> {
             if let Memory::Global { at, .. } = &mut access.memory {
                 *at = at.filter(|(at, _)| !at.any(|v| inside[v]));
             }
-            if let Memory::Shared { item, .. } = &mut access.memory {
-                *item = item.and_then(|item| self.items.in_next_turn(item, &inside));
-            }
+            access.memory.with_item(|item| self.items.in_next_turn(item, &inside));
         }
     }
 
@@ -314,6 +323,15 @@ fn merge(into: &mut Vec<Pending>, from: Vec<Pending>) {
     }
 }
 
+impl Memory {
+    /// Replaces the item that is accessed, if it is known.
+    fn with_item(&mut self, f: impl FnOnce(Item) -> Option<Item>) {
+        if let Memory::Shared { item, .. } = self {
+            *item = item.and_then(f);
+        }
+    }
+}
+
 /// The items of a function's rings.
 struct Items {
     /// What a slot is of.
@@ -324,13 +342,17 @@ struct Items {
     sums: SideTable<Value, Option<Item>>,
     /// What a loop's next turn has for a parameter that it steps.
     stepped: SideTable<Value, Option<Item>>,
+    /// Of a loop, the parameters that count items, and what they are at first.
+    first: SideTable<Inst, Vec<(Value, Item)>>,
 }
 
 impl Items {
     fn of(func: &Function) -> Items {
         let none = || SideTable::new(None);
         let (slots, aliases) = (SideTable::new(None), SideTable::new(None));
-        let mut items = Items { slots, aliases, sums: none(), stepped: none() };
+        let first = SideTable::new(Vec::new());
+        let mut items = Items { slots, aliases, sums: none(), stepped: none(), first };
+        let mut counts = SideTable::new(false);
         for inst in func.walk() {
             let data = &func.insts[inst];
             if let Op::Const { value } = data.op {
@@ -341,7 +363,9 @@ impl Items {
                 items.sums[data.results[0]] =
                     Some((a, b)).filter(|(a, b)| a.base.is_none() || b.base.is_none()).map(sum);
             } else if let Op::RingSlot { buffer, item } = data.op {
-                items.slots[data.results[0]] = Some((buffer, items.of_value(item)));
+                let item = items.of_value(item);
+                items.slots[data.results[0]] = Some((buffer, item));
+                item.base.into_iter().for_each(|base| counts[base] = true);
             } else if let Some(aliased) = func.aliased(data) {
                 items.aliases[data.results[0]] = Some(aliased);
             }
@@ -350,6 +374,8 @@ impl Items {
             for carried in func.carried(&func.insts[inst]).filter(|_| matches!(func.insts[inst].op, Op::For { .. })) {
                 if let (Some(param), Some(next)) = (carried.params[0], carried.yields[0]) {
                     items.stepped[param] = Some(items.of_value(next)).filter(|next| next.base == Some(param));
+                    let init = carried.init.filter(|_| counts[param]).map(|init| (param, items.of_value(init)));
+                    items.first[inst].extend(init);
                 }
             }
         }
@@ -366,6 +392,11 @@ impl Items {
         (value, layout)
     }
 
+    /// What a value is an alias of, or itself.
+    fn aliased(&self, value: Value) -> Value {
+        self.aliases[value].map_or(value, |(x, _)| self.aliased(x))
+    }
+
     /// The buffer that is accessed through a value, and the item if it is a slot.
     fn buffer(&self, value: Value) -> (Value, Option<Item>) {
         self.slots[value].map_or((value, None), |(buffer, item)| (buffer, Some(item)))
@@ -373,6 +404,12 @@ impl Items {
 
     fn of_value(&self, value: Value) -> Item {
         self.sums[value].unwrap_or(Item { base: Some(value), offset: 0 })
+    }
+
+    /// What the first turn of a loop calls an item of before it.
+    fn in_first_turn(&self, inst: Inst, item: Item) -> Item {
+        let counter = self.first[inst].iter().find(|(_, init)| init.base == item.base);
+        counter.map_or(item, |&(param, init)| Item { base: Some(param), offset: item.offset - init.offset })
     }
 
     /// What the next turn of a loop calls an item of this one; `None` if that is not known.

@@ -20,7 +20,10 @@ impl Lower<'_> {
         let step_is_known = self.facts[step].constant.is_some();
         let by = step;
         let [first, end, step] = [start, end, step].map(|v| self.regs(v)[0]);
-        let carried = self.carry(inst);
+        let region = inst.regions[0];
+        let params = self.func.blocks[region].params.clone();
+        let in_words: Vec<bool> = params[1..].iter().map(|&param| self.loop_carried.words[param]).collect();
+        let carried = self.carry(inst, &in_words);
         let counter = self.mov(super::lower::bits_type(dtype), first);
         let (turn, done) = (self.label(), self.label());
         let runs = self.setp(Cmp::Lt, ty, counter, end);
@@ -31,13 +34,12 @@ impl Lower<'_> {
             let positive = self.arith(Opcode::Max, ty, &[step.into(), 0.into()]);
             self.arith(Opcode::Div, ty, &[step.into(), positive.into()]);
         }
-        let region = inst.regions[0];
         let stepped = self.step_addresses(region, first, by)?;
         self.emit(Op::Label { label: turn });
-        let params = self.func.blocks[region].params.clone();
         self.set(params[0], vec![counter]);
-        for (&param, regs) in params[1..].iter().zip(&carried) {
-            self.set(param, regs.clone());
+        for ((&param, regs), &in_words) in params[1..].iter().zip(&carried).zip(&in_words) {
+            let regs = self.carried(regs, in_words);
+            self.set(param, regs);
         }
         self.loops += 1;
         self.block(region)?;
@@ -51,12 +53,17 @@ impl Lower<'_> {
         self.emit(Op::Arith { op: Opcode::Add, ty, dst: counter, srcs });
         self.emit(Op::Bra { label: turn, pred: Some(more), unless: false, uniform: true });
         self.emit(Op::Label { label: done });
-        Ok(carried)
+        Ok(carried.iter().zip(in_words).map(|(regs, in_words)| self.carried(regs, in_words)).collect())
+    }
+
+    /// The registers of what is carried, of which some may be words of two elements.
+    fn carried(&mut self, regs: &[Reg], in_words: bool) -> Vec<Reg> {
+        if in_words { regs.iter().flat_map(|&word| self.unpair(word)).collect() } else { regs.to_vec() }
     }
 
     pub fn run_while(&mut self, inst: &InstData) -> Result<Vec<Vec<Reg>>, String> {
         let [condition, body] = inst.regions[..] else { return Err("a `while` without a body".into()) };
-        let carried = self.carry(inst);
+        let carried = self.carry(inst, &vec![false; inst.args.len()]);
         let (turn, done) = (self.label(), self.label());
         self.emit(Op::Label { label: turn });
         for region in [condition, body] {
@@ -95,9 +102,15 @@ impl Lower<'_> {
         Ok(results)
     }
 
-    /// Registers of the loop's own, holding what is carried at first.
-    fn carry(&mut self, inst: &InstData) -> Vec<Vec<Reg>> {
-        let carried: Vec<Vec<Reg>> = inst.args.iter().map(|&v| self.fresh(v)).collect();
+    /// Registers of the loop's own, holding what is carried at first, some of it in words of two elements.
+    fn carry(&mut self, inst: &InstData, in_words: &[bool]) -> Vec<Vec<Reg>> {
+        let mut registers = |(&v, &in_words): (&Value, &bool)| {
+            if !in_words {
+                return self.fresh(v);
+            }
+            (0..self.registers(v) / 2).map(|_| self.reg(Class::B32)).collect()
+        };
+        let carried: Vec<Vec<Reg>> = inst.args.iter().zip(in_words).map(&mut registers).collect();
         self.update(&carried, &inst.args);
         carried
     }
@@ -114,7 +127,15 @@ impl Lower<'_> {
     /// Moves values into registers, all at once: a register that is still to be read is saved before it is overwritten.
     fn update(&mut self, into: &[Vec<Reg>], values: &[Value]) {
         let targets = into.iter().flatten().copied();
-        let sources = values.iter().flat_map(|&v| self.regs(v).to_vec());
+        let mut sources = Vec::new();
+        for (into, &value) in into.iter().zip(values) {
+            let regs = self.regs(value).to_vec();
+            let in_words = into.len() < regs.len();
+            sources.extend(regs.chunks(1 + usize::from(in_words)).map(|regs| match *regs {
+                [lo, hi] => self.pair(Class::B32, lo, hi),
+                _ => regs[0],
+            }));
+        }
         let moves: Vec<(Reg, Reg)> = targets.zip(sources).filter(|(dst, src)| dst != src).collect();
         let mut saved: Vec<(Reg, Reg)> = Vec::new();
         for (i, &(dst, _)) in moves.iter().enumerate() {

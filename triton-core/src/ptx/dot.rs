@@ -40,7 +40,7 @@ impl Lower<'_> {
         let (of_a, of_b) = (of_elements(&left), of_elements(&right));
         let mut x = Fragments::new(self, a, &left, 1, |r| (left.register_element(r) % k) as usize)?;
         let mut y = Fragments::new(self, b, &right, 1, |r| (right.register_element(r) / n) as usize)?;
-        let in_place = self.accumulators[acc];
+        let in_place = self.loop_carried.sums[acc];
         let mut sums = self.regs(acc).to_vec();
         let (op, ty) = if to.is_float() { (Opcode::FmaRn, arith_type(to)) } else { (Opcode::MadLo, arith_type(to)) };
         let missing = "a product whose operands are not where their elements are needed";
@@ -97,7 +97,7 @@ impl Lower<'_> {
         }
         let mut x = Fragments::new(self, a, &left, per_word, |r| r / per_word / in_a % steps)?;
         let mut y = Fragments::new(self, b, &right, per_word, |r| r / per_word / in_b % steps)?;
-        let in_place = self.accumulators[acc];
+        let in_place = self.loop_carried.sums[acc];
         for step in 0..steps {
             x.load_until(self, step + 1);
             y.load_until(self, step + 1);

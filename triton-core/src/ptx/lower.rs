@@ -4,6 +4,7 @@
 //! registers.
 
 use super::demand::{self, Demand};
+use super::loop_carried::LoopCarried;
 use super::packed::Packed;
 use super::run::Run;
 use super::{Bounds, Class, Cmp, Inst, Kernel, Op, Opcode, Operand, Operands, Reg, Special, Ty};
@@ -74,7 +75,7 @@ pub fn lower(func: &Function, target: Target, promise: Specialization) -> Result
         facts,
         cold: None,
         used: func.used(),
-        accumulators: super::accumulators::accumulators(func),
+        loop_carried: LoopCarried::of(func),
         report: None,
         texts: Vec::new(),
         local: 0,
@@ -168,8 +169,8 @@ pub(super) struct Lower<'a> {
     pub target: Target,
     pub facts: SideTable<Value, AxisInfo>,
     pub used: SideTable<Value, bool>,
-    /// Sums that a product may add to in place.
-    pub accumulators: SideTable<Value, bool>,
+    /// What loops carry for products.
+    pub loop_carried: LoopCarried,
     /// The parameter of a kernel with assertions: see `report`.
     pub report: Option<(Reg, Reg)>,
     /// Texts of the module.
@@ -392,6 +393,7 @@ impl Lower<'_> {
                 return Ok(Vec::new());
             }
             ops::Op::SharedLoad { buffer, part, rest } => self.shared_load(buffer, part, rest, yields()?)?,
+            ops::Op::SharedSlice { when, rest, .. } => self.shared_slice(inst, when.zip(rest))?,
             ops::Op::Load { from, other } => self.load(from, other, yields()?)?,
             ops::Op::Dot { .. } => self.dot(inst)?,
             ops::Op::Convert { x } => self.convert(x, yields()?)?,

@@ -5,7 +5,6 @@
 //!
 //! **Invariant:** nothing before this folder names a PTX instruction, and text is only built in [`mod@print`].
 
-mod accumulators;
 mod assertions;
 mod atomic;
 mod cast;
@@ -18,6 +17,7 @@ mod element;
 mod elementwise;
 mod fold;
 mod fragments;
+mod loop_carried;
 pub mod lower;
 mod memory;
 mod packed;

@@ -28,7 +28,7 @@ impl Lower<'_> {
             return Err("copies of less than 4 bytes".into());
         }
         let slot = self.slot(buffer, item)?;
-        let addresses = self.addresses_from(buffer, Some(slot), &copies, bytes);
+        let addresses = self.addresses_from(buffer, Some(slot), &copies, bytes, 0);
         let (lanes, warps) = func.layouts[layout].replicated();
         let issued: Vec<Reg> = self.one_of(lanes | warps << 5).into_iter().chain([self.regs(when)[0]]).collect();
         let issued = self.conjunction(&issued);

@@ -1,14 +1,14 @@
 //! Lowering of accesses to shared memory: which instructions store and load a tile is a division of its layout by the
 //! memory's ([`crate::layout::access`]).
 
-use super::lower::{Lower, SharedThread};
+use super::lower::{Lower, SharedThread, class_type};
 use super::thread::Threads;
 use super::words::Held;
 use super::{Address, Class, Op, Opcode, Operand, Reg, Special, Ty};
-use crate::ir::Value;
+use crate::ir::{InstData, Value};
 use crate::layout::access::{self, Access, Form};
 use crate::layout::linear::apply;
-use crate::ops::Scope;
+use crate::ops::{self, Scope};
 use std::collections::HashMap;
 
 impl Lower<'_> {
@@ -85,8 +85,48 @@ impl Lower<'_> {
         words.into_iter().flat_map(|word| self.unpack_word(held, packed, word)).collect()
     }
 
+    /// The registers of a slice; if there is a condition and it does not hold, those of the tile beside it. A load under a predicate
+    /// needs no branch, so that it may be issued among products.
+    pub fn shared_slice(&mut self, inst: &InstData, other: Option<(Value, Value)>) -> Result<Vec<Reg>, String> {
+        let func = self.func;
+        let ops::Op::SharedSlice { buffer, .. } = inst.op else { return Err("no slice".into()) };
+        let ((slice, layout), mem) = func.slice(inst).zip(func.mem(buffer)).ok_or("a tile without a layout")?;
+        let access = access::shared(&layout, mem, true).ok_or("a layout that its memory does not fit")?;
+        let held = Held::of(func.ty(buffer).elem);
+        let slot = self.slots.get(&buffer).copied();
+        let addresses = self.addresses_from(buffer, slot, &access, held.bits() / 8, mem.offset(slice.first()));
+        let mut after = vec![Reg::NONE; layout.registers()];
+        for (instruction, address) in (0..).zip(addresses) {
+            let registers: Vec<usize> = access.registers(instruction, 0).map(|r| r as usize).collect();
+            let (load, words, packed) = self.shared_words(held, &access, address);
+            let guard = other.map(|(when, _)| self.regs(when)[0]);
+            if let Some((_, rest)) = other {
+                let before = self.regs(rest).to_vec();
+                let before = self.numbers(held, &before);
+                for (registers, &dst) in registers.chunks(packed).zip(&words) {
+                    let numbers: Vec<Reg> = registers.iter().map(|&r| before[r]).collect();
+                    let src = self.pack_word(held, &numbers);
+                    let src = if src.class == dst.class { src } else { self.parts(src)[0] };
+                    self.emit(Op::Mov { ty: class_type(dst.class), dst, src: src.into() });
+                }
+            }
+            self.emit_if(guard, load);
+            let numbers: Vec<Reg> = words.into_iter().flat_map(|word| self.unpack_word(held, packed, word)).collect();
+            let elements = self.elements(held, &numbers);
+            registers.into_iter().zip(elements).for_each(|(r, element)| after[r] = element);
+        }
+        Ok(after)
+    }
+
     /// One instruction's words, and the elements in each.
     pub(super) fn load_shared_words(&mut self, held: Held, access: &Access, address: Address) -> (Vec<Reg>, usize) {
+        let (load, words, packed) = self.shared_words(held, access, address);
+        self.emit(load);
+        (words, packed)
+    }
+
+    /// An instruction that loads, the words that it writes, and the elements in each.
+    fn shared_words(&mut self, held: Held, access: &Access, address: Address) -> (Op, Vec<Reg>, usize) {
         let elements = access.elements as usize;
         match access.form {
             Form::Vector => {
@@ -98,13 +138,11 @@ impl Lower<'_> {
                     (_, _) => Class::B16,
                 };
                 let dsts: Vec<Reg> = (0..words).map(|_| self.reg(class)).collect();
-                self.emit(Op::LdShared { ty, dsts: dsts.clone(), address });
-                (dsts, elements / words)
+                (Op::LdShared { ty, dsts: dsts.clone(), address }, dsts, elements / words)
             }
             Form::Matrix { trans, count, .. } => {
                 let dsts: Vec<Reg> = (0..count).map(|_| self.reg(Class::B32)).collect();
-                self.emit(Op::LdMatrix { trans, dsts: dsts.clone(), address });
-                (dsts, held.per_word())
+                (Op::LdMatrix { trans, dsts: dsts.clone(), address }, dsts, held.per_word())
             }
         }
     }
@@ -112,16 +150,17 @@ impl Lower<'_> {
     /// The address that each instruction of an access takes. A thread's part and an instruction's are added by xor; where they
     /// have no bit in common that is a sum, and the instruction's part an immediate offset.
     pub(super) fn addresses(&mut self, buffer: Value, access: &Access, held: Held) -> Vec<Address> {
-        self.addresses_from(buffer, self.slots.get(&buffer).copied(), access, held.bits() / 8)
+        self.addresses_from(buffer, self.slots.get(&buffer).copied(), access, held.bits() / 8, 0)
     }
 
-    /// The same of a slot, whose offset in the buffer is in a register, for elements of `bytes` bytes.
+    /// The same of a slot, whose offset in the buffer is in a register, for elements of `bytes` bytes; `further` elements further, by xor.
     pub(super) fn addresses_from(
         &mut self,
         buffer: Value,
         slot: Option<Reg>,
         access: &Access,
         bytes: u32,
+        further: u32,
     ) -> Vec<Address> {
         let at = self.buffers.get(&buffer).copied().unwrap_or(0);
         let columns: Vec<u32> = access.lanes().iter().chain(&access.warp).map(|c| c * bytes).collect();
@@ -130,7 +169,7 @@ impl Lower<'_> {
         let mut bases: HashMap<u32, Reg> = HashMap::new();
         let mut addresses = Vec::new();
         for instruction in 0..access.instructions() {
-            let own = apply(&access.reg, instruction * access.elements) * bytes;
+            let own = (apply(&access.reg, instruction * access.elements) ^ further) * bytes;
             let common = own & touched;
             let base = *bases.entry(common).or_insert_with(|| {
                 let base = match thread {

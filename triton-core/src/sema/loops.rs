@@ -8,11 +8,11 @@ use super::assigned::{Assigned, Flag};
 use super::value::{Known, Val};
 use crate::ast::{BinaryOp, Expr, ExprKind, Pattern, Stmt, Turns};
 use crate::diag::{Code, Diagnostic};
-use crate::ir::{Block, STAGES, Value};
+use crate::ir::{Block, Value};
 use crate::ops::Op;
 use crate::ops::kinds::{BinaryKind, CompareKind, UnaryKind};
 use crate::span::Span;
-use crate::types::{DType, Elem, Shape, Type};
+use crate::types::{DType, Elem, STAGES, Shape, Type};
 
 impl Checker<'_> {
     pub(super) fn for_loop(

@@ -1,9 +1,12 @@
 //! Values and their types: an element and a shape. Layouts are not part of a type.
 
 pub(crate) mod half;
+mod slice;
 
 use crate::entity::entity;
 use std::fmt;
+
+pub use slice::Slice;
 
 entity!(
     /// A value: a parameter or the result of an instruction.
@@ -15,6 +18,13 @@ entity!(
     RingId,
     "r"
 );
+
+/// How many slots a ring may be allowed to have at most.
+pub const STAGES: std::ops::RangeInclusive<u32> = 1..=8;
+
+/// What the registers of a thread may be bounded by. An instruction cannot name more than 255; with fewer than 24 the assembler has none
+/// left for data.
+pub const REGISTERS: std::ops::RangeInclusive<u32> = 24..=255;
 
 /// How far a function has come; see [the IR's page](crate::ir).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -10,8 +10,8 @@ use syn::ext::IdentExt;
 use syn::parse::{ParseStream, Parser};
 use syn::{Expr, Token};
 use triton_core::diag::Code;
-use triton_core::ir::{REGISTERS, STAGES};
 use triton_core::metadata::Target;
+use triton_core::types::{REGISTERS, STAGES};
 
 /// Options that stand for one value.
 const NAMES: [&str; 10] = [

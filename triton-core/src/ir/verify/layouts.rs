@@ -78,7 +78,7 @@ fn missing(stage: Stage) -> &'static str {
     }
 }
 
-/// Shared memory is where `smem.store`, `smem.load` and `dot` expect it, and nowhere else.
+/// Shared memory is where `smem.store`, `smem.load`, `smem.slice` and `dot` expect it, and nowhere else.
 fn check_shared(func: &Function, data: &InstData) -> Result<(), String> {
     let (mut operands, mut wrong) = (Vec::new(), None);
     data.for_each_operand(|v| operands.push(v));
@@ -90,6 +90,17 @@ fn check_shared(func: &Function, data: &InstData) -> Result<(), String> {
         operands.remove(0);
         let moved = operands.iter().chain(&data.results).filter_map(|&v| func.layout(v));
         wrong = moved.into_iter().find(|layout| access::shared(layout, mem, true).is_none());
+    }
+    if let Op::SharedSlice { buffer, rest, .. } = data.op {
+        operands.retain(|&v| v != buffer);
+        let mem = func.mem(buffer).filter(|mem| mem.parts() == 0);
+        let fits = mem.zip(func.slice(data)).and_then(|(mem, (_, layout))| access::shared(&layout, mem, true));
+        if fits.is_none() {
+            return Err(format!("{buffer} is not in shared memory from which threads can read this slice"));
+        }
+        if let Some(rest) = rest.filter(|&rest| func.layout(rest) != func.layout(data.results[0])) {
+            return Err(format!("{rest} has another layout than the tile that it is the rest of"));
+        }
     }
     if let Op::RingFill { buffer, .. } | Op::RingSlot { buffer, .. } = data.op {
         operands.retain(|&v| v != buffer);
@@ -159,7 +170,12 @@ fn check_own(func: &Function, data: &InstData) -> Result<(), String> {
         return follows(func, data, Some(halves.ok_or("a split of pairs that are not in registers of one thread")?));
     }
     // A conversion is from any layout to any other; `check_shared` knows the accesses to shared memory.
-    if let Op::Convert { .. } | Op::SharedStore { .. } | Op::SharedLoad { .. } | Op::RingFill { .. } = data.op {
+    if let Op::Convert { .. }
+    | Op::SharedStore { .. }
+    | Op::SharedLoad { .. }
+    | Op::SharedSlice { .. }
+    | Op::RingFill { .. } = data.op
+    {
         return Ok(());
     }
     Err(format!("`{}` has no rule for layouts", data.op.mnemonic()))

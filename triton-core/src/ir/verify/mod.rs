@@ -23,10 +23,10 @@
 mod layouts;
 mod rings;
 
-use super::{Block, Function, Inst, InstData, REGISTERS, STAGES, Value, View};
+use super::{Block, Function, Inst, InstData, Value, View};
 use crate::entity::SideTable;
 use crate::ops::{self, Given, Location, Memory, Op, Signature, Text};
-use crate::types::{DType, Elem, Type};
+use crate::types::{DType, Elem, REGISTERS, STAGES, Type};
 
 /// A rule that is broken.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -1,0 +1,68 @@
+//! What loops carry for products: sums that they add to in place, and operands as words.
+
+use crate::entity::SideTable;
+use crate::ir::{Function, Value};
+use crate::ops::{self, DotKind};
+
+/// What loops carry for products.
+pub(super) struct LoopCarried {
+    /// Sums that a product adds to in place.
+    pub sums: SideTable<Value, bool>,
+    /// Operands that are carried as words of two elements.
+    pub words: SideTable<Value, bool>,
+}
+
+impl LoopCarried {
+    /// Those of a function.
+    pub fn of(func: &Function) -> LoopCarried {
+        LoopCarried { sums: sums(func), words: words(func) }
+    }
+}
+
+/// Sums that a product may add to in their own registers: what a loop carries and nothing else in it reads, and results of
+/// such a product.
+fn sums(func: &Function) -> SideTable<Value, bool> {
+    let (mut uses, mut in_place) = (SideTable::new(0), SideTable::new(false));
+    let order = func.walk();
+    for &inst in &order {
+        func.insts[inst].for_each_operand(|v| uses[v] += 1);
+    }
+    let regions = order.iter().flat_map(|&inst| func.insts[inst].regions.iter().copied());
+    for region in regions {
+        let mut own: Vec<Value> = func.blocks[region].params.clone();
+        for (_, data) in func.block(region) {
+            let ops::Op::Dot { a, b, acc, .. } = data.op else { continue };
+            in_place[acc] = own.contains(&acc) && uses[acc] == 1 && a != acc && b != acc;
+            own.extend(&data.results);
+        }
+    }
+    in_place
+}
+
+/// Parameters of loops that only tensor cores read, as operands of two elements a word: a loop carries the words. As elements they
+/// would be put together again in every turn.
+fn words(func: &Function) -> SideTable<Value, bool> {
+    let (mut reads, mut multiplied, mut in_words) = (SideTable::new(0), SideTable::new(0), SideTable::new(false));
+    let order = func.walk();
+    for &inst in &order {
+        let data = &func.insts[inst];
+        data.for_each_operand(|v| reads[v] += 1);
+        if let ops::Op::Dot { kind: DotKind::Mma, a, b, .. } = data.op {
+            [a, b].into_iter().for_each(|v| multiplied[v] += 1);
+        }
+    }
+    // A slice that is loaded under a condition holds what is carried where it is not.
+    for &inst in &order {
+        if let ops::Op::SharedSlice { rest: Some(rest), .. } = func.insts[inst].op {
+            multiplied[rest] += 1;
+        }
+    }
+    for inst in order.into_iter().filter(|&inst| matches!(func.insts[inst].op, ops::Op::For { .. })) {
+        for &param in &func.blocks[func.insts[inst].regions[0]].params {
+            let pairs = func.layout(param).is_some_and(|layout| layout.registers() > 1);
+            in_words[param] =
+                pairs && func.ty(param).elem.bits() == 16 && reads[param] > 0 && reads[param] == multiplied[param];
+        }
+    }
+    in_words
+}
