@@ -92,7 +92,7 @@ pub fn under(text: &str, specialization: Specialization, rounds: bool) -> Result
     passes::run(passes::SYNCHRONIZE, &mut synchronized, &env)?;
     for (stage, found) in [("stage 0", unlaid), ("stage 2", Some(ends(&synchronized, "stage 2")?))] {
         if let Some(found) = found.filter(|found| *found != expected) {
-            return Err(format!("stage 1 differs from {stage}:\n{}", difference(&found, &expected)));
+            return Err(format!("stage 1 differs from {stage}:\n{}", difference(&expected, &found)));
         }
     }
     Ok((func, expected))

@@ -4,6 +4,7 @@
 //! in flight, and what waits for which, is for code to say: `ring.fill`, `ring.wait` and `ring.release` name the item alone.
 
 use super::{Function, Inst, LayoutId, Value};
+use crate::entity::SideTable;
 use crate::layout::Mem;
 use crate::ops::Op;
 use crate::types::RingId;
@@ -58,6 +59,19 @@ impl Function {
     /// Slots of a buffer: 1 if it belongs to no ring.
     pub fn slots(&self, buffer: Value) -> u32 {
         self.ring_of(buffer).map_or(1, |(ring, _)| self.rings[ring].slots)
+    }
+
+    /// Of each slot of a buffer and each alias, the buffer.
+    pub fn buffer_of(&self) -> SideTable<Value, Option<Value>> {
+        let mut buffers = SideTable::new(None);
+        for inst in self.walk() {
+            let data = &self.insts[inst];
+            let slot = if let Op::RingSlot { buffer, .. } = data.op { Some(buffer) } else { None };
+            if let (Some(x), &[alias]) = (slot.or(self.aliased(data).map(|(x, _)| x)), &data.results[..]) {
+                buffers[alias] = Some(buffers[x].unwrap_or(x));
+            }
+        }
+        buffers
     }
 
     /// Bytes of a buffer with all of its slots.

@@ -11,7 +11,6 @@
 
 use crate::analysis::liveness::{self, LiveInterval, Liveness};
 use crate::analysis::storage::{self, Buffer};
-use crate::entity::SideTable;
 use crate::ir::{Block, Function, Inst, Value};
 use crate::layout::{access, cost};
 use crate::ops::{Op, Scope};
@@ -36,12 +35,12 @@ pub fn allocate(func: &mut Function) -> Result<u64, String> {
 
 /// Allocates every buffer, and returns the bytes of all.
 fn assign_offsets(func: &mut Function) -> u64 {
-    let liveness = liveness::analyse(func, &SideTable::new(None));
+    let liveness = liveness::analyse(func, &func.buffer_of());
     let buffers = func.buffers();
     let of = |&(_, buffer): &(Inst, Value)| {
         let (bytes, align) =
             (func.buffer_bytes(buffer), func.mem(buffer).map_or(1, |mem| mem.align().max(access::WIDEST.into())));
-        Buffer { bytes, align, live: live(func, &liveness, used(func, &liveness, buffer)), role: None }
+        Buffer { bytes, align, live: live(func, &liveness, liveness.intervals[buffer]), role: None }
     };
     let allocation = storage::allocate(&buffers.iter().map(of).collect::<Vec<_>>());
     for ((inst, _), offset) in buffers.into_iter().zip(allocation.offsets) {
@@ -50,21 +49,6 @@ fn assign_offsets(func: &mut Function) -> u64 {
         }
     }
     allocation.total
-}
-
-/// From the definition of a buffer to the last use of it, of one of its slots, or of an alias of either.
-fn used(func: &Function, liveness: &Liveness, buffer: Value) -> LiveInterval {
-    let mut aliases = vec![buffer];
-    for inst in func.walk() {
-        if let (Op::RingSlot { buffer: of, .. } | Op::Permute { x: of, .. }, &[alias]) =
-            (func.insts[inst].op, &func.insts[inst].results[..])
-            && aliases.contains(&of)
-        {
-            aliases.push(alias);
-        }
-    }
-    let last = aliases.iter().map(|&alias| liveness.intervals[alias].last).max();
-    LiveInterval { start: liveness.intervals[buffer].start, last: last.unwrap_or_default() }
 }
 
 fn is_large(func: &Function, buffer: Value) -> bool {
@@ -157,8 +141,8 @@ fn end_large_buffers(func: &mut Function) -> Result<(), String> {
         if !is_large(func, buffer) {
             continue;
         }
-        let liveness = liveness::analyse(func, &SideTable::new(None));
-        let last = used(func, &liveness, buffer).last;
+        let liveness = liveness::analyse(func, &func.buffer_of());
+        let last = liveness.intervals[buffer].last;
         let mut block = func.body;
         while let Some((_, region)) = around(func, &liveness, block, liveness.intervals[buffer].start) {
             block = region;

@@ -291,7 +291,7 @@ fn reuse_buffers(func: &mut Function) {
     if func.buffers().iter().map(|&(_, buffer)| func.buffer_bytes(buffer)).sum::<u64>() <= cost::SHARED_BYTES {
         return;
     }
-    let liveness = liveness::analyse(func, &SideTable::new(None));
+    let liveness = liveness::analyse(func, &func.buffer_of());
     let mut reused: SideTable<Value, Option<Value>> = SideTable::new(None);
     for block in func.blocks.keys().collect::<Vec<_>>() {
         // Buffers of this block, each with the last use of what it has held so far.
