@@ -32,6 +32,19 @@ pub enum DType {
     F16,
     /// 2 bytes
     Bf16,
+    /// 8 bytes
+    F64,
+}
+
+/// How the operands of a product are stored, x first: N as it is multiplied, T transposed. All are row-major.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum Layouts {
+    /// x is \[M, K\], y is \[K, N\]
+    NN,
+    /// x is \[M, K\], y is \[N, K\]
+    NT,
+    /// x is \[K, M\], y is \[K, N\]
+    TN,
 }
 
 /// One row of the comparison.
@@ -47,6 +60,10 @@ pub struct Case {
     pub n: usize,
     /// Rows and columns of the result, and how many products are summed for an element of it (1 if none are).
     pub shape: [usize; 3],
+    /// How the operands of a product are stored; elsewhere NN.
+    pub layouts: Layouts,
+    /// Whether a product rounds its operands of `f32` to the 10 explicit mantissa bits of TF32.
+    pub tf32: bool,
     /// Elements from one row of x and of the result to the next, where rows are the operation's: the columns, if rows are dense.
     pub pitch: usize,
     /// The offset of each operand from an aligned address, in elements.
@@ -72,6 +89,7 @@ impl DType {
     /// Bytes of an element.
     pub fn bytes(self) -> usize {
         match self {
+            DType::F64 => 8,
             DType::F32 => 4,
             DType::F16 | DType::Bf16 => 2,
         }
@@ -80,6 +98,7 @@ impl DType {
     /// As in Rust.
     pub fn name(self) -> &'static str {
         match self {
+            DType::F64 => "f64",
             DType::F32 => "f32",
             DType::F16 => "f16",
             DType::Bf16 => "bf16",
@@ -89,10 +108,23 @@ impl DType {
     /// Half the distance from 1 to the next number: the largest relative error of a rounded result.
     pub fn rounding(self) -> f64 {
         match self {
+            DType::F64 => f64::EPSILON / 2.0,
             DType::F32 => 1.0 / 16_777_216.0,
             DType::F16 => 1.0 / 2048.0,
             DType::Bf16 => 1.0 / 256.0,
         }
+    }
+}
+
+impl Layouts {
+    /// Whether x is stored \[K, M\].
+    pub const fn transposes_x(self) -> bool {
+        matches!(self, Layouts::TN)
+    }
+
+    /// Whether y is stored \[N, K\].
+    pub const fn transposes_y(self) -> bool {
+        matches!(self, Layouts::NT)
     }
 }
 
@@ -109,14 +141,34 @@ impl Case {
                 // Of as many roundings, which have either sign.
                 (Op::Cumsum, _) => 2.0 * (columns as f64).sqrt(),
                 (Op::LayerNorm, _) => 1.25,
-                // Sums are in `f32`: of as many roundings, which have either sign, or one and theirs.
-                (Op::Matmul, DType::F32) => 1.0 + 2.0 * (k as f64).sqrt(),
+                // Sums are in `f32`, or `f64`: of as many roundings, which have either sign, or one and theirs.
+                (Op::Matmul, DType::F32 | DType::F64) => 1.0 + 2.0 * (k as f64).sqrt(),
                 (Op::Matmul, DType::F16 | DType::Bf16) => 1.25,
             };
         let flops = if op == Op::Matmul { 2 * (n * k) as u64 } else { 0 };
         let (name, copy) = (name.to_string(), copy.to_string());
-        let mut case = Case { name, op, dtype, n, shape, pitch: columns, offset: 0, bytes: 0, flops, bound, copy };
+        let (layouts, tf32, pitch, offset) = (Layouts::NN, false, columns, 0);
+        let mut case = Case { name, op, dtype, n, shape, layouts, tf32, pitch, offset, bytes: 0, flops, bound, copy };
         case.bytes = (case.lengths().iter().sum::<usize>() * dtype.bytes()) as u64;
+        case
+    }
+
+    /// out = x · y, of M by N elements that sum K products.
+    fn product(dtype: DType, tf32: bool, layouts: Layouts, shape: [usize; 3]) -> Case {
+        let [m, n, k] = shape;
+        let size = if m == n && n == k { format!("{m}^3") } else { format!("{m}x{n}x{k}") };
+        let kind = if tf32 { "tf32" } else { dtype.name() };
+        let name = match layouts {
+            Layouts::NN => format!("matmul {kind} {size}"),
+            Layouts::NT => format!("matmul {kind} NT {size}"),
+            Layouts::TN => format!("matmul {kind} TN {size}"),
+        };
+        let mut case = Case { layouts, tf32, ..Case::new(&name, Op::Matmul, dtype, shape, "") };
+        if tf32 {
+            // Of each operand at most 2⁻¹¹ where it is rounded to nearest. Where the hardware cuts it off, up to 2⁻¹⁰, but half of that
+            // on average: both stay below the sum of 2⁻¹¹ of two operands.
+            case.bound += 2.0 / 2048.0;
+        }
         case
     }
 
@@ -212,18 +264,62 @@ fn tiled(n: usize) -> Vec<Case> {
     for dtype in [DType::F32, DType::Bf16] {
         like_copy(Op::Transpose, "transpose", dtype, [side, side], side);
     }
-    let halves = [1000.0, 1008.0, 1024.0, 2048.0, 4096.0, 4104.0, 4112.0, 8192.0].map(|side| (DType::Bf16, side));
-    let floats = [1024.0, 2048.0, 4096.0].map(|side| (DType::F32, side));
-    for (dtype, side) in halves.into_iter().chain(floats) {
-        let side = ((side * share.cbrt()).round() as usize).max(2);
-        let name = format!("matmul {} {side}^3", dtype.name());
+    for (dtype, tf32, layouts, shape) in products() {
+        let shape = shape.map(|side| ((side as f64 * share.cbrt()).round() as usize).max(2));
+        let case = Case::product(dtype, tf32, layouts, shape);
         // With few elements several are one.
-        if cases.iter().all(|case| case.name != name) {
-            cases.push(Case::new(&name, Op::Matmul, dtype, [side; 3], ""));
+        if cases.iter().all(|other| other.name != case.name) {
+            cases.push(case);
         }
     }
     cases
 }
+
+/// Matrix products: element type, whether it is rounded to TF32, layouts, and M, N and K.
+fn products() -> Vec<(DType, bool, Layouts, [usize; 3])> {
+    use DType::{Bf16, F32, F64};
+    use Layouts::{NN, NT, TN};
+    let mut list = Vec::new();
+    let mut cubes = |dtype, layouts, sides: &[usize]| {
+        list.extend(sides.iter().map(|side| (dtype, false, layouts, [*side; 3])));
+    };
+    cubes(Bf16, NN, &[1000, 1008, 1024, 2048, 4096, 4104, 4112, 8192]);
+    cubes(F32, NN, &[1024, 2048, 4096]);
+    for layouts in [NT, TN] {
+        cubes(F32, layouts, &[1024, 2048, 4096]);
+        cubes(Bf16, layouts, &[4096]);
+    }
+    cubes(F64, NN, &[2048]);
+    list.push((F32, true, NN, [2048; 3]));
+    for dtype in [F32, Bf16] {
+        list.extend(SHAPES.iter().map(|(layouts, shape)| (dtype, false, *layouts, *shape)));
+    }
+    list
+}
+
+/// Shapes of applications rather than squares: those that ISAAC is tuned by (Tillet and Cox, "Input-aware auto-tuning of
+/// compute-bound HPC kernels", SC 2017), from recurrent networks, independent component analysis and blocked decompositions, and
+/// a few more with a long K or few columns.
+const SHAPES: [(Layouts, [usize; 3]); 18] = [
+    (Layouts::NN, [2560, 16, 2560]),
+    (Layouts::NN, [2560, 32, 2560]),
+    (Layouts::NN, [2560, 64, 2560]),
+    (Layouts::NN, [2560, 128, 2560]),
+    (Layouts::TN, [2560, 16, 2560]),
+    (Layouts::TN, [2560, 32, 2560]),
+    (Layouts::TN, [2560, 64, 2560]),
+    (Layouts::TN, [2560, 128, 2560]),
+    (Layouts::NT, [32, 32, 60000]),
+    (Layouts::NT, [64, 64, 60000]),
+    (Layouts::NT, [256, 256, 60000]),
+    (Layouts::NT, [4096, 4096, 32]),
+    (Layouts::NT, [3456, 3456, 32]),
+    (Layouts::NT, [896, 896, 32]),
+    (Layouts::NT, [64, 64, 4096]),
+    (Layouts::NT, [64, 64, 131_072]),
+    (Layouts::NT, [1536, 16, 1536]),
+    (Layouts::NT, [7168, 16, 7168]),
+];
 
 #[cfg(test)]
 mod tests {
@@ -286,12 +382,58 @@ mod tests {
                 ("matmul f32 1024^3", 12 << 20),
                 ("matmul f32 2048^3", 12 << 22),
                 ("matmul f32 4096^3", 12 << 24),
+                ("matmul f32 NT 1024^3", 12 << 20),
+                ("matmul f32 NT 2048^3", 12 << 22),
+                ("matmul f32 NT 4096^3", 12 << 24),
+                ("matmul bf16 NT 4096^3", 6 << 24),
+                ("matmul f32 TN 1024^3", 12 << 20),
+                ("matmul f32 TN 2048^3", 12 << 22),
+                ("matmul f32 TN 4096^3", 12 << 24),
+                ("matmul bf16 TN 4096^3", 6 << 24),
+                ("matmul f64 2048^3", 24 << 22),
+                ("matmul tf32 2048^3", 12 << 22),
+                ("matmul f32 2560x16x2560", 26_542_080),
+                ("matmul f32 2560x32x2560", 26_869_760),
+                ("matmul f32 2560x64x2560", 27_525_120),
+                ("matmul f32 2560x128x2560", 28_835_840),
+                ("matmul f32 TN 2560x16x2560", 26_542_080),
+                ("matmul f32 TN 2560x32x2560", 26_869_760),
+                ("matmul f32 TN 2560x64x2560", 27_525_120),
+                ("matmul f32 TN 2560x128x2560", 28_835_840),
+                ("matmul f32 NT 32x32x60000", 15_364_096),
+                ("matmul f32 NT 64x64x60000", 30_736_384),
+                ("matmul f32 NT 256x256x60000", 123_142_144),
+                ("matmul f32 NT 4096x4096x32", 68_157_440),
+                ("matmul f32 NT 3456x3456x32", 48_660_480),
+                ("matmul f32 NT 896x896x32", 3_440_640),
+                ("matmul f32 NT 64x64x4096", 2_113_536),
+                ("matmul f32 NT 64x64x131072", 67_125_248),
+                ("matmul f32 NT 1536x16x1536", 9_633_792),
+                ("matmul f32 NT 7168x16x7168", 206_438_400),
+                ("matmul bf16 2560x16x2560", 13_271_040),
+                ("matmul bf16 2560x32x2560", 13_434_880),
+                ("matmul bf16 2560x64x2560", 13_762_560),
+                ("matmul bf16 2560x128x2560", 14_417_920),
+                ("matmul bf16 TN 2560x16x2560", 13_271_040),
+                ("matmul bf16 TN 2560x32x2560", 13_434_880),
+                ("matmul bf16 TN 2560x64x2560", 13_762_560),
+                ("matmul bf16 TN 2560x128x2560", 14_417_920),
+                ("matmul bf16 NT 32x32x60000", 7_682_048),
+                ("matmul bf16 NT 64x64x60000", 15_368_192),
+                ("matmul bf16 NT 256x256x60000", 61_571_072),
+                ("matmul bf16 NT 4096x4096x32", 34_078_720),
+                ("matmul bf16 NT 3456x3456x32", 24_330_240),
+                ("matmul bf16 NT 896x896x32", 1_720_320),
+                ("matmul bf16 NT 64x64x4096", 1_056_768),
+                ("matmul bf16 NT 64x64x131072", 33_562_624),
+                ("matmul bf16 NT 1536x16x1536", 4_816_896),
+                ("matmul bf16 NT 7168x16x7168", 103_219_200),
             ]
         );
         for case in &cases {
             assert!(case.n % 16 == 0 || case.name.ends_with("tail"), "{case:?}");
             if case.flops > 0 {
-                assert_eq!((case.flops, case.copy.as_str()), (2 * (case.shape[0] as u64).pow(3), ""));
+                assert_eq!((case.flops, case.copy.as_str()), (2 * case.shape.iter().product::<usize>() as u64, ""));
                 continue;
             }
             let copy = cases.iter().find(|c| c.name == case.copy).expect("the copy");
@@ -300,6 +442,8 @@ mod tests {
         assert_eq!((cases[0].rate(0.25).round(), cases[0].unit()), (4295.0, "GB/s"));
         let matmul = cases.iter().find(|case| case.name == "matmul f32 1024^3").expect("a product");
         assert_eq!((matmul.rate(0.1).round(), matmul.unit()), (21.0, "TFLOP/s"));
+        let rounded = cases.iter().filter(|case| case.tf32).map(|case| (case.name.as_str(), case.bound > 1.0 / 1024.0));
+        assert_eq!(rounded.collect::<Vec<_>>(), [("matmul tf32 2048^3", true)]);
     }
 
     #[test]

@@ -3,7 +3,8 @@
 mod interpret;
 
 use crate::kernels::add;
-use crate::tiles::{matmul, softmax};
+use crate::products::matmul;
+use crate::tiles::softmax;
 use crate::{Outcome, stats, table, write_json};
 use clap::Args;
 use serde::Serialize;
@@ -78,7 +79,7 @@ pub fn compile(options: &Options) -> Outcome {
     let rows =
         metadata::<f32>(&stream, |x, _, out| Ok(softmax::<4096>(x.view([1, 1])?, out.view_mut([1, 1])?).metadata()))?;
     let product = metadata::<bf16>(&stream, |x, y, out| {
-        Ok(matmul::<bf16, 64, 64, 32>(x.view([1, 1])?, y.view([1, 1])?, out.view_mut([1, 1])?).metadata())
+        Ok(matmul::<bf16, 64, 64, 32, false, false>(x.view([1, 1])?, y.view([1, 1])?, out.view_mut([1, 1])?).metadata())
     })?;
     let wide = metadata::<bf16>(&stream, |x, y, out| {
         Ok(wide_product(x.view([1, 1])?, y.view([1, 1])?, out.view_mut([1, 1])?).metadata())

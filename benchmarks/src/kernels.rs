@@ -1,5 +1,6 @@
 //! Our kernels, and which of their instances is shipped.
 
+use crate::Outcome;
 use crate::case::{DType, Op};
 use triton::prelude::*;
 use triton::{AsPtrArg, AsPtrMutArg};
@@ -31,7 +32,7 @@ pub fn add<T: Num, const BLOCK: i32>(x: Ptr<T>, y: Ptr<T>, out: PtrMut<T>, n: i3
 }
 
 /// out = value: poisons outputs, and empties the L2 cache.
-#[triton::kernel(T = [f32, f16, bf16, i32], BLOCK = [1024])]
+#[triton::kernel(T = [f32, f16, bf16, f64, i32], BLOCK = [1024])]
 pub fn fill<T: Num, const BLOCK: i32>(out: PtrMut<T>, value: T, n: i32) {
     let i = program_id(0) * BLOCK + arange(0, BLOCK);
     store(out + i, value, i < n);
@@ -83,7 +84,8 @@ pub fn choices() -> impl Iterator<Item = Choice> {
 pub fn shipped(dtype: DType) -> Choice {
     let block = match dtype {
         DType::F32 => Block::B512,
-        DType::F16 | DType::Bf16 => Block::B1024,
+        // Of `f64` nothing is elementwise.
+        DType::F16 | DType::Bf16 | DType::F64 => Block::B1024,
     };
     Choice { block, eight_warps: false }
 }
@@ -99,20 +101,22 @@ pub trait Value: Element {
     /// Enqueues an elementwise operation on the first `n` elements: `Add`, or a copy, which ignores `y`.
     ///
     /// # Errors
-    /// Those of a launch.
+    /// Those of a launch, and for a type without elementwise kernels.
     ///
     /// # Safety
     /// The operands have at least `n` elements.
     #[allow(unsafe_code, reason = "the caller must vouch for the lengths")]
     unsafe fn launch(
         op: Op,
-        choice: Choice,
-        stream: &Stream,
-        x: &impl AsPtrArg<Self>,
-        y: &impl AsPtrArg<Self>,
-        out: &mut impl AsPtrMutArg<Self>,
-        n: i32,
-    ) -> triton::Result<()>;
+        _choice: Choice,
+        _stream: &Stream,
+        _x: &impl AsPtrArg<Self>,
+        _y: &impl AsPtrArg<Self>,
+        _out: &mut impl AsPtrMutArg<Self>,
+        _n: i32,
+    ) -> Outcome {
+        Err(format!("there is no elementwise kernel for {op:?} of {}", std::any::type_name::<Self>()).into())
+    }
 
     /// Enqueues filling `n` elements with NaN.
     ///
@@ -125,8 +129,51 @@ pub trait Value: Element {
     unsafe fn poison(stream: &Stream, out: &mut impl AsPtrMutArg<Self>, n: i32) -> triton::Result<()>;
 }
 
+/// What a case computes with: see [`crate::case::Case::lengths`].
+pub struct Operands<'a, T> {
+    pub x: &'a Buffer<T>,
+    pub y: &'a Buffer<T>,
+    pub out: &'a mut Buffer<T>,
+    /// For the partial sums of a split product.
+    pub workspace: &'a mut Buffer<f32>,
+}
+
+macro_rules! elementwise {
+    ($ty:ident) => {
+        unsafe fn launch(
+            op: Op,
+            choice: Choice,
+            stream: &Stream,
+            x: &impl AsPtrArg<$ty>,
+            y: &impl AsPtrArg<$ty>,
+            out: &mut impl AsPtrMutArg<$ty>,
+            n: i32,
+        ) -> Outcome {
+            let config = usize::from(choice.eight_warps);
+            let copy = |launch: triton::Launch<'_, triton::launch::mode::Unsafe, 3>| {
+                // SAFETY: the mask keeps accesses below `n`, which the caller guarantees.
+                unsafe { launch.config(config).launch(stream, programs(n, choice.block.elements())) }
+            };
+            let add = |launch: triton::Launch<'_, triton::launch::mode::Unsafe, 4>| {
+                // SAFETY: as above.
+                unsafe { launch.config(config).launch(stream, programs(n, choice.block.elements())) }
+            };
+            Ok(match (op == Op::Add, choice.block) {
+                (false, Block::B256) => copy(self::copy::<$ty, 256>(x, out, n)),
+                (false, Block::B512) => copy(self::copy::<$ty, 512>(x, out, n)),
+                (false, Block::B1024) => copy(self::copy::<$ty, 1024>(x, out, n)),
+                (false, Block::B2048) => copy(self::copy::<$ty, 2048>(x, out, n)),
+                (true, Block::B256) => add(self::add::<$ty, 256>(x, y, out, n)),
+                (true, Block::B512) => add(self::add::<$ty, 512>(x, y, out, n)),
+                (true, Block::B1024) => add(self::add::<$ty, 1024>(x, y, out, n)),
+                (true, Block::B2048) => add(self::add::<$ty, 2048>(x, y, out, n)),
+            }?)
+        }
+    };
+}
+
 macro_rules! value {
-    ($ty:ident, |$from:ident| $make:expr, |$to:ident| $read:expr) => {
+    ($ty:ident, |$from:ident| $make:expr, |$to:ident| $read:expr $(, $launch:ident)?) => {
         #[allow(unsafe_code, reason = "kernels over raw pointers")]
         impl Value for $ty {
             fn from_f32($from: f32) -> $ty {
@@ -138,35 +185,7 @@ macro_rules! value {
                 $read
             }
 
-            unsafe fn launch(
-                op: Op,
-                choice: Choice,
-                stream: &Stream,
-                x: &impl AsPtrArg<$ty>,
-                y: &impl AsPtrArg<$ty>,
-                out: &mut impl AsPtrMutArg<$ty>,
-                n: i32,
-            ) -> triton::Result<()> {
-                let config = usize::from(choice.eight_warps);
-                let copy = |launch: triton::Launch<'_, triton::launch::mode::Unsafe, 3>| {
-                    // SAFETY: the mask keeps accesses below `n`, which the caller guarantees.
-                    unsafe { launch.config(config).launch(stream, programs(n, choice.block.elements())) }
-                };
-                let add = |launch: triton::Launch<'_, triton::launch::mode::Unsafe, 4>| {
-                    // SAFETY: as above.
-                    unsafe { launch.config(config).launch(stream, programs(n, choice.block.elements())) }
-                };
-                match (op == Op::Add, choice.block) {
-                    (false, Block::B256) => copy(self::copy::<$ty, 256>(x, out, n)),
-                    (false, Block::B512) => copy(self::copy::<$ty, 512>(x, out, n)),
-                    (false, Block::B1024) => copy(self::copy::<$ty, 1024>(x, out, n)),
-                    (false, Block::B2048) => copy(self::copy::<$ty, 2048>(x, out, n)),
-                    (true, Block::B256) => add(self::add::<$ty, 256>(x, y, out, n)),
-                    (true, Block::B512) => add(self::add::<$ty, 512>(x, y, out, n)),
-                    (true, Block::B1024) => add(self::add::<$ty, 1024>(x, y, out, n)),
-                    (true, Block::B2048) => add(self::add::<$ty, 2048>(x, y, out, n)),
-                }
-            }
+            $($launch!($ty);)?
 
             unsafe fn poison(stream: &Stream, out: &mut impl AsPtrMutArg<$ty>, n: i32) -> triton::Result<()> {
                 // SAFETY: the mask keeps accesses below `n`, which the caller guarantees.
@@ -176,9 +195,10 @@ macro_rules! value {
     };
 }
 
-value!(f32, |v| v, |v| f64::from(v));
-value!(f16, |v| f16::from_f32(v), |v| v.to_f64());
-value!(bf16, |v| bf16::from_f32(v), |v| v.to_f64());
+value!(f32, |v| v, |v| f64::from(v), elementwise);
+value!(f16, |v| f16::from_f32(v), |v| v.to_f64(), elementwise);
+value!(bf16, |v| bf16::from_f32(v), |v| v.to_f64(), elementwise);
+value!(f64, |v| f64::from(v), |v| v);
 
 fn programs(n: i32, block: usize) -> usize {
     usize::try_from(n).unwrap_or(0).div_ceil(block)

@@ -19,6 +19,7 @@ mod cpu;
 mod data;
 mod kernels;
 mod launch;
+mod products;
 mod protocol;
 mod raw;
 mod reference;

@@ -82,9 +82,14 @@ fn row<T: Value>(case: &Case, x: &[T], y: &[T], r: usize) -> Vec<f64> {
         }
         Op::Transpose => (0..columns).map(|c| x[c * rows + r].to_f64()).collect(),
         Op::Matmul => {
+            let of_x = |i: usize| if case.layouts.transposes_x() { x[i * rows + r] } else { x[r * k + i] };
+            let of_x: Vec<f64> = (0..k).map(|i| of_x(i).to_f64()).collect();
+            if case.layouts.transposes_y() {
+                let dot = |column: &[T]| of_x.iter().zip(column).map(|(a, b)| a * b.to_f64()).sum();
+                return y.chunks(k).take(columns).map(dot).collect();
+            }
             let mut sums = vec![0.0; columns];
-            for (a, b) in x[r * k..][..k].iter().zip(y.chunks(columns)) {
-                let a = a.to_f64();
+            for (a, b) in of_x.iter().zip(y.chunks(columns)) {
                 for (sum, b) in sums.iter_mut().zip(b) {
                     *sum += a * b.to_f64();
                 }
@@ -123,7 +128,10 @@ mod tests {
                 &[10.0 - 2.0 * norm, 20.0 + 3.0 * norm],
             ),
             ("transpose f32", [2, 3, 1], &[1.0, 2.0, 3.0, 4.0, 5.0, 6.0], &[], &[2.0, 4.0, 6.0]),
-            ("matmul f32", [2, 2, 2], &[1.0, 0.0, 3.0, 4.0], &[1.0, 2.0, 3.0, 4.0], &[15.0, 22.0]),
+            ("matmul f32 1024", [2, 2, 2], &[1.0, 0.0, 3.0, 4.0], &[1.0, 2.0, 3.0, 4.0], &[15.0, 22.0]),
+            ("matmul f32 NT 1024", [2, 1, 3], &[0.0, 0.0, 0.0, 1.0, 2.0, 3.0], &[4.0, 5.0, 6.0], &[32.0]),
+            ("matmul f32 NT 1024", [2, 2, 2], &[1.0, 0.0, 3.0, 4.0], &[1.0, 2.0, 3.0, 4.0], &[11.0, 25.0]),
+            ("matmul f32 TN 1024", [2, 2, 2], &[1.0, 0.0, 3.0, 4.0], &[1.0, 2.0, 3.0, 4.0], &[12.0, 16.0]),
         ];
         for (name, shape, x, y, expected) in table {
             assert_eq!(row(&case(name, *shape), x, y, 1), *expected, "{name}");

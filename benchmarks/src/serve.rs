@@ -1,7 +1,8 @@
 //! Our side of the comparison.
 
-use crate::case::{Case, DType};
-use crate::kernels::{Choice, shipped};
+use crate::case::{Case, DType, Op};
+use crate::kernels::{Choice, Operands, shipped};
+use crate::products::Plan;
 use crate::protocol::{Entry, Reply, Request, Work};
 use crate::tiles::{self, Tiled};
 use crate::timing::Timer;
@@ -64,6 +65,9 @@ pub struct Side {
     f32s: Memory<f32>,
     f16s: Memory<f16>,
     bf16s: Memory<bf16>,
+    f64s: Memory<f64>,
+    /// Of products that are split along K; launches follow one another in the stream, so that all share it.
+    workspace: Buffer<f32>,
     memory: u64,
 }
 
@@ -80,13 +84,18 @@ impl Side {
                 of_type.map(|case| case.offset + case.lengths()[i] + SLACK).max().unwrap_or(0)
             })
         };
-        let types = [DType::F32, DType::F16, DType::Bf16];
+        let workspace = cases.iter().filter(|case| case.op == Op::Matmul);
+        let workspace = workspace.map(|case| Plan::of(case).workspace(case)).max().unwrap_or(0);
+        let types = [DType::F32, DType::F16, DType::Bf16, DType::F64];
         let bytes = |dtype: DType| (lengths(dtype).iter().sum::<usize>() * dtype.bytes()) as u64;
-        let memory = types.into_iter().map(bytes).sum::<u64>() + (u64::from(flush_mib) << 20);
+        let bytes = types.into_iter().map(bytes).sum::<u64>() + (workspace * DType::F32.bytes()) as u64;
+        let memory = bytes + (u64::from(flush_mib) << 20);
         Ok(Side {
             f32s: Memory::new(&timer.stream, lengths(DType::F32), seed)?,
             f16s: Memory::new(&timer.stream, lengths(DType::F16), seed.wrapping_add(1 << 32))?,
             bf16s: Memory::new(&timer.stream, lengths(DType::Bf16), seed.wrapping_add(2 << 32))?,
+            f64s: Memory::new(&timer.stream, lengths(DType::F64), seed.wrapping_add(3 << 32))?,
+            workspace: timer.stream.zeros(workspace)?,
             timer,
             cases,
             memory,
@@ -116,11 +125,12 @@ impl Side {
 
     fn check(&mut self, work: &Work) -> Outcome<Reply> {
         let case = self.case(work)?;
-        let stream = &self.timer.stream;
+        let (stream, space) = (&self.timer.stream, &mut self.workspace);
         match case.dtype {
-            DType::F32 => self.f32s.check(stream, &case),
-            DType::F16 => self.f16s.check(stream, &case),
-            DType::Bf16 => self.bf16s.check(stream, &case),
+            DType::F32 => self.f32s.check(stream, &case, space),
+            DType::F16 => self.f16s.check(stream, &case, space),
+            DType::Bf16 => self.bf16s.check(stream, &case, space),
+            DType::F64 => self.f64s.check(stream, &case, space),
         }
     }
 
@@ -134,10 +144,12 @@ impl Side {
     /// # Errors
     /// Of the launches.
     pub fn time_choice(&mut self, case: &Case, choice: Choice, warmup: u32, reps: u32) -> Outcome<Vec<f64>> {
+        let (timer, space) = (&mut self.timer, &mut self.workspace);
         match case.dtype {
-            DType::F32 => self.timer.time(warmup, reps, |stream| self.f32s.run(stream, case, choice)),
-            DType::F16 => self.timer.time(warmup, reps, |stream| self.f16s.run(stream, case, choice)),
-            DType::Bf16 => self.timer.time(warmup, reps, |stream| self.bf16s.run(stream, case, choice)),
+            DType::F32 => timer.time(warmup, reps, |stream| self.f32s.run(stream, case, choice, space)),
+            DType::F16 => timer.time(warmup, reps, |stream| self.f16s.run(stream, case, choice, space)),
+            DType::Bf16 => timer.time(warmup, reps, |stream| self.bf16s.run(stream, case, choice, space)),
+            DType::F64 => timer.time(warmup, reps, |stream| self.f64s.run(stream, case, choice, space)),
         }
     }
 }
@@ -159,9 +171,9 @@ impl<T: Tiled> Memory<T> {
     }
 
     /// Enqueues a case; `choice` is for elementwise ones.
-    fn run(&mut self, stream: &Stream, case: &Case, choice: Choice) -> Outcome {
+    fn run(&mut self, stream: &Stream, case: &Case, choice: Choice, workspace: &mut Buffer<f32>) -> Outcome {
         if !case.op.is_elementwise() {
-            let operands = tiles::Operands { x: &self.device_x, y: &self.device_y, out: &mut self.out };
+            let operands = Operands { x: &self.device_x, y: &self.device_y, out: &mut self.out, workspace };
             return T::launch_views(case, stream, operands);
         }
         let [x, y, out] = case.lengths().map(|length| case.offset..case.offset + length);
@@ -171,11 +183,11 @@ impl<T: Tiled> Memory<T> {
         // SAFETY: each slice has `n` elements; a copy ignores y.
         #[allow(unsafe_code, reason = "kernels over raw pointers")]
         unsafe {
-            Ok(T::launch(case.op, choice, stream, &x, &y, &mut out, n)?)
+            T::launch(case.op, choice, stream, &x, &y, &mut out, n)
         }
     }
 
-    fn check(&mut self, stream: &Stream, case: &Case) -> Outcome<Reply> {
+    fn check(&mut self, stream: &Stream, case: &Case, workspace: &mut Buffer<f32>) -> Outcome<Reply> {
         let [x, y, out] = case.lengths();
         let end = case.offset + out + SLACK;
         let mut written = self.out.slice_mut(..end)?;
@@ -184,7 +196,7 @@ impl<T: Tiled> Memory<T> {
         unsafe {
             T::poison(stream, &mut written, i32::try_from(end).unwrap_or(i32::MAX))?;
         }
-        self.run(stream, case, shipped(case.dtype))?;
+        self.run(stream, case, shipped(case.dtype), workspace)?;
         let found = stream.download(&self.out.slice(..end)?)?;
         let (before, rest) = found.split_at(case.offset);
         let (result, behind) = rest.split_at(out);

@@ -1,8 +1,9 @@
-//! Our kernels over views: rows, transposes, matrix products. Which instance runs follows from the case alone.
+//! Our kernels over views: rows and transposes, with matrix products of [`products`]. Which instance runs follows from the case alone.
 
 use crate::Outcome;
 use crate::case::{Case, DType, Op};
-use crate::kernels::Value;
+use crate::kernels::{Operands, Value};
+use crate::products::{self, Plan};
 use triton::prelude::*;
 
 /// out = softmax(x) along the last axis; a program keeps its row, of at most N columns, in registers.
@@ -78,40 +79,6 @@ pub fn transpose<T: Num, const I: i32, const J: i32>(x: Tensor<T, 2>, out: Tenso
     out.store([j, i], x.load([i, j], [I, J]).transpose());
 }
 
-/// out = a · b, sums in `f32`.
-#[triton::kernel(T = [f16, bf16], configs = [
-    (BM = 128, BN = 128, BK = 32, num_stages = 3), (BM = 64, BN = 64, BK = 64, num_stages = 4), (BM = 64, BN = 64, BK = 32),
-])]
-pub fn matmul<T: Float, const BM: i32, const BN: i32, const BK: i32>(
-    a: Tensor<T, 2>,
-    b: Tensor<T, 2>,
-    out: TensorMut<T, 2>,
-) {
-    let (m, n) = (program_id(0) * BM, program_id(1) * BN);
-    let mut acc = zeros::<f32>([BM, BN]);
-    for k in (0..a.dim(1)).step_by(BK) {
-        acc = dot(a.load([m, k], [BM, BK]), b.load([k, n], [BK, BN]), acc);
-    }
-    out.store([m, n], acc.to::<T>());
-}
-
-/// The same in `f32`: products are as exact as the type.
-#[triton::kernel(configs = [
-    (BM = 32, BN = 64, BK = 8), (BM = 64, BN = 64, BK = 32), (BM = 128, BN = 128, BK = 32, num_warps = 8),
-])]
-pub fn matmul_f32<const BM: i32, const BN: i32, const BK: i32>(
-    a: Tensor<f32, 2>,
-    b: Tensor<f32, 2>,
-    out: TensorMut<f32, 2>,
-) {
-    let (m, n) = (program_id(0) * BM, program_id(1) * BN);
-    let mut acc = zeros::<f32>([BM, BN]);
-    for k in (0..a.dim(1)).step_by(BK) {
-        acc = dot(a.load([m, k], [BM, BK]), b.load([k, n], [BK, BN]), acc);
-    }
-    out.store([m, n], acc);
-}
-
 /// An element type with kernels over views.
 pub trait Tiled: Value {
     /// Enqueues a case without an offset, on operands that begin with its elements.
@@ -121,17 +88,17 @@ pub trait Tiled: Value {
     fn launch_views(case: &Case, stream: &Stream, operands: Operands<'_, Self>) -> Outcome;
 }
 
-/// What a case computes with: see [`Case::lengths`].
-pub struct Operands<'a, T> {
-    pub x: &'a Buffer<T>,
-    pub y: &'a Buffer<T>,
-    pub out: &'a mut Buffer<T>,
-}
-
 impl Tiled for f32 {
     fn launch_views(case: &Case, stream: &Stream, operands: Operands<'_, f32>) -> Outcome {
-        let [rows, columns, k] = case.shape;
-        let Operands { x, y, out } = operands;
+        if case.op == Op::Matmul {
+            return if case.tf32 {
+                products::rounded(case, stream, operands)
+            } else {
+                products::f32s(case, stream, operands)
+            };
+        }
+        let [rows, columns, _] = case.shape;
+        let Operands { x, out, .. } = operands;
         let apart = [case.pitch as isize, 1];
         let out = out.view_mut([rows, columns])?;
         match case.op {
@@ -153,16 +120,7 @@ impl Tiled for f32 {
             Op::Transpose => {
                 transpose::<f32, 64, 64>(x.view([columns, rows])?, out).launch(stream, rectangles(case, 64))?
             }
-            Op::Matmul => {
-                let (x, y) = (x.view([rows, k])?, y.view([k, columns])?);
-                let squares = |side: usize| (rows.div_ceil(side), columns.div_ceil(side));
-                if is_large(case) {
-                    matmul_f32::<128, 128, 32>(x, y, out).launch(stream, squares(128))?;
-                } else {
-                    matmul_f32::<64, 64, 32>(x, y, out).launch(stream, squares(64))?;
-                }
-            }
-            Op::Copy | Op::Add | Op::LayerNorm | Op::Cumsum => return Err(no_kernel(case)),
+            Op::Copy | Op::Add | Op::LayerNorm | Op::Cumsum | Op::Matmul => return Err(no_kernel(case)),
         }
         Ok(())
     }
@@ -170,8 +128,11 @@ impl Tiled for f32 {
 
 impl Tiled for bf16 {
     fn launch_views(case: &Case, stream: &Stream, operands: Operands<'_, bf16>) -> Outcome {
-        let [rows, columns, k] = case.shape;
-        let Operands { x, y, out } = operands;
+        if case.op == Op::Matmul {
+            return products::bf16s(case, stream, operands);
+        }
+        let [rows, columns, _] = case.shape;
+        let Operands { x, y, out, .. } = operands;
         let apart = [case.pitch as isize, 1];
         let out = out.view_mut([rows, columns])?;
         match case.op {
@@ -188,16 +149,7 @@ impl Tiled for bf16 {
             Op::Transpose => {
                 transpose::<bf16, 128, 128>(x.view([columns, rows])?, out).launch(stream, rectangles(case, 128))?
             }
-            Op::Matmul => {
-                let (x, y) = (x.view([rows, k])?, y.view([k, columns])?);
-                let squares = |side: usize| (rows.div_ceil(side), columns.div_ceil(side));
-                if is_large(case) {
-                    matmul::<bf16, 128, 128, 32>(x, y, out).launch(stream, squares(128))?;
-                } else {
-                    matmul::<bf16, 64, 64, 64>(x, y, out).launch(stream, squares(64))?;
-                }
-            }
-            Op::Copy | Op::Add | Op::Softmax | Op::Cumsum => return Err(no_kernel(case)),
+            Op::Copy | Op::Add | Op::Softmax | Op::Cumsum | Op::Matmul => return Err(no_kernel(case)),
         }
         Ok(())
     }
@@ -209,14 +161,14 @@ impl Tiled for f16 {
     }
 }
 
-fn no_kernel(case: &Case) -> Box<dyn std::error::Error> {
-    format!("`{}`: there is no kernel for {:?} of {}", case.name, case.op, case.dtype.name()).into()
+impl Tiled for f64 {
+    fn launch_views(case: &Case, stream: &Stream, operands: Operands<'_, f64>) -> Outcome {
+        if case.op == Op::Matmul { products::f64s(case, stream, operands) } else { Err(no_kernel(case)) }
+    }
 }
 
-/// Whether a product has a tile of 128 by 128 for every multiprocessor.
-fn is_large(case: &Case) -> bool {
-    let [rows, columns, _] = case.shape;
-    rows.div_ceil(128) * columns.div_ceil(128) > 128
+fn no_kernel(case: &Case) -> Box<dyn std::error::Error> {
+    format!("`{}`: there is no kernel for {:?} of {}", case.name, case.op, case.dtype.name()).into()
 }
 
 /// The grid of [`transpose`] by squares: neighbouring programs write one row of them.
@@ -240,11 +192,8 @@ pub fn note(case: &Case) -> String {
             _ => "1x8192, in a loop",
         },
         (Op::Transpose, DType::F32) => "64x64",
-        (Op::Transpose, DType::F16 | DType::Bf16) => "128x128",
-        (Op::Matmul, DType::F32) if is_large(case) => "128x128x32",
-        (Op::Matmul, DType::F32) => "64x64x32",
-        (Op::Matmul, DType::F16 | DType::Bf16) if is_large(case) => "128x128x32",
-        (Op::Matmul, DType::F16 | DType::Bf16) => "64x64x64",
+        (Op::Transpose, DType::F16 | DType::Bf16 | DType::F64) => "128x128",
+        (Op::Matmul, _) => return Plan::of(case).to_string(),
         (Op::Copy | Op::Add, _) => "",
     };
     tile.into()
