@@ -7,6 +7,8 @@ a line, a reply for each request, until standard input ends. The cases come with
 """
 
 import argparse
+import collections
+import inspect
 import json
 import math
 import os
@@ -32,9 +34,9 @@ except ImportError:
     triton = None
 
 SLACK = 16
-DTYPES = {"f32": torch.float32, "f16": torch.float16, "bf16": torch.bfloat16}
+DTYPES = {"f32": torch.float32, "f16": torch.float16, "bf16": torch.bfloat16, "f64": torch.float64}
 
-# Products of f32 are as exact as the type, as ours are.
+# Products of f32 are as exact as the type, as ours are; but for the cases that ask for TF32.
 torch.backends.cuda.matmul.allow_tf32 = False
 torch.backends.cudnn.allow_tf32 = False
 
@@ -101,8 +103,9 @@ if triton:
     # The kernel of Triton's tutorial on matrix products, programs in groups that share operands in the L2 cache.
     @triton.jit
     def matmul_kernel(
-        a_ptr, b_ptr, c_ptr, M, N, K,
+        a_ptr, b_ptr, c_ptr, M, N, K, stride_am, stride_ak, stride_bk, stride_bn,
         BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr, GROUP: tl.constexpr, PRECISION: tl.constexpr,
+        ACC: tl.constexpr,
     ):
         pid = tl.program_id(0)
         pids_m, pids_n = tl.cdiv(M, BM), tl.cdiv(N, BN)
@@ -113,19 +116,51 @@ if triton:
         m = (pid_m * BM + tl.arange(0, BM)) % M
         n = (pid_n * BN + tl.arange(0, BN)) % N
         k = tl.arange(0, BK)
-        a_ptrs = a_ptr + m[:, None] * K + k[None, :]
-        b_ptrs = b_ptr + k[:, None] * N + n[None, :]
-        acc = tl.zeros((BM, BN), dtype=tl.float32)
+        a_ptrs = a_ptr + m[:, None] * stride_am + k[None, :] * stride_ak
+        b_ptrs = b_ptr + k[:, None] * stride_bk + n[None, :] * stride_bn
+        acc = tl.zeros((BM, BN), dtype=ACC)
         for i in range(0, tl.cdiv(K, BK)):
             a = tl.load(a_ptrs, mask=k[None, :] < K - i * BK, other=0.0)
             b = tl.load(b_ptrs, mask=k[:, None] < K - i * BK, other=0.0)
-            acc = tl.dot(a, b, acc, input_precision=PRECISION)
-            a_ptrs += BK
-            b_ptrs += BK * N
+            acc = tl.dot(a, b, acc, input_precision=PRECISION, out_dtype=ACC)
+            a_ptrs += BK * stride_ak
+            b_ptrs += BK * stride_bk
         m = pid_m * BM + tl.arange(0, BM)
         n = pid_n * BN + tl.arange(0, BN)
         mask = (m < M)[:, None] & (n < N)[None, :]
         tl.store(c_ptr + m[:, None] * N + n[None, :], acc.to(c_ptr.dtype.element_ty), mask=mask)
+
+
+def compiled_for(arch, real):
+    """The matrix product as Triton compiles it for an older architecture, assembled for the GPU that is there.
+
+    For compute capability 8.0 that is cp.async and mma.sync, the instructions that ours are made of, where Triton would
+    take wgmma. All stages up to PTX see the older target; only ptxas is told of the real one.
+    """
+    from triton.backends.compiler import BaseBackend, GPUTarget
+    from triton.backends.nvidia.compiler import CUDABackend
+    from triton.compiler import make_backend
+
+    assemble, identify = CUDABackend.make_cubin, CUDABackend.hash
+    expected = ["self", "src", "metadata", "opt", "capability"]
+    if list(inspect.signature(assemble).parameters) != expected:
+        raise RuntimeError(f"Triton {triton.__version__} assembles PTX in another way")
+    older = GPUTarget("cuda", arch, 32)
+    kernel = triton.jit(matmul_kernel.fn)
+    create = kernel.create_binder
+
+    def binder():
+        parts = [older if isinstance(part, GPUTarget) else part for part in create()]
+        return tuple(make_backend(older) if isinstance(part, BaseBackend) else part for part in parts)
+
+    def make_cubin(self, src, metadata, opt, capability):
+        return assemble(self, src, metadata, opt, real if capability == arch else capability)
+
+    # Triton's cache on disk goes by this: what is assembled here is not what an older GPU would get.
+    CUDABackend.hash = lambda self: identify(self) + (f"-on-{real}" if self.target.arch == arch else "")
+    CUDABackend.make_cubin = make_cubin
+    kernel.device_caches = collections.defaultdict(binder)
+    return kernel
 
 
 def configurations(case):
@@ -139,13 +174,30 @@ def configurations(case):
         return [{"BLOCK_SIZE": block, "num_warps": warps} for warps in fitting]
     if op == "transpose":
         return [{"BLOCK_SIZE": block, "num_warps": warps} for block, warps in ((32, 4), (64, 4), (64, 8), (128, 8))]
-    if case["dtype"] == "f32":
+    # BM, BN, BK, num_warps, num_stages; the first is tried for every case.
+    rows, columns, k = case["shape"]
+    if case["dtype"] == "f64":
+        tiles = ((64, 64, 16, 4, 3), (64, 32, 16, 4, 3), (128, 64, 16, 8, 3))
+    elif min(rows, columns) <= 128:
+        if case["dtype"] == "f32":
+            tiles = ((64, 64, 32, 4, 3), (32, 32, 64, 4, 3), (32, 64, 32, 4, 4))
+        else:
+            tiles = ((64, 64, 64, 4, 4), (32, 32, 128, 4, 4), (128, 64, 64, 4, 4))
+    elif case["tf32"]:
+        tiles = ((128, 128, 32, 8, 3), (128, 128, 32, 4, 3), (64, 128, 32, 4, 4), (128, 256, 32, 8, 3))
+    elif case["dtype"] == "f32":
         tiles = ((64, 64, 16, 4, 3), (128, 64, 16, 4, 3), (128, 128, 16, 8, 3))
     else:
         tiles = ((64, 128, 64, 4, 4), (128, 128, 64, 4, 4), (128, 128, 64, 8, 3), (128, 256, 64, 8, 3))
+
+    def fit(tile, size):
+        # No tile is larger than the operands; 16 is the least that `tl.dot` takes.
+        return min(tile, max(16, 1 << (size - 1).bit_length()))
+
+    fitting = dict.fromkeys((fit(m, rows), fit(n, columns), fit(d, k), *rest) for m, n, d, *rest in tiles)
     return [
-        {"BM": m, "BN": n, "BK": k, "GROUP": 8, "num_warps": warps, "num_stages": stages}
-        for m, n, k, warps, stages in tiles
+        {"BM": m, "BN": n, "BK": d, "GROUP": 8, "num_warps": warps, "num_stages": stages}
+        for m, n, d, warps, stages in fitting
     ]
 
 
@@ -163,7 +215,10 @@ TORCH = {
 EPSILON = 1e-5
 
 # Seconds in which Triton's configurations are tried; later, the first that works is taken.
-TUNING = 45
+TUNING = 60
+
+# The entry of Triton's matrix product for compute capability 8.0.
+OLDER = "triton sm_80"
 
 
 def bias_of(case):
@@ -209,6 +264,15 @@ class Moment:
         return self.event.elapsed_time(end.event)
 
 
+def rounded(x, y, out):
+    """A product of f32 whose operands are rounded to TF32, which nothing else may be."""
+    torch.backends.cuda.matmul.allow_tf32 = True
+    try:
+        return torch.matmul(x, y, out=out)
+    finally:
+        torch.backends.cuda.matmul.allow_tf32 = False
+
+
 class Side:
     def __init__(self, device, cases, seed, flush_mib):
         self.gpu = device == "cuda"
@@ -226,29 +290,48 @@ class Side:
                 x, y, out = (max(of_one) for of_one in zip(*lengths))
                 x, y = (torch.randn(length, dtype=dtype, device=device, generator=generator) for length in (x, y))
                 self.operands[name] = (x, y, torch.full((out,), math.nan, dtype=dtype, device=device))
-        # Chosen here, before the run: which configuration Triton's kernels are compared with.
-        self.chosen = {}
-        if triton and self.gpu:
-            until = time.monotonic() + TUNING
-            for case in cases:
-                timed = []
-                for configuration in configurations(case):
-                    if timed and time.monotonic() > until:
-                        break
-                    try:
-                        ms = statistics.median(self.time(self.triton(case, configuration), 3, 9))
-                        timed.append((ms, configuration))
-                    except Exception as error:  # A peer that cannot compile is no reason to lose the others.
-                        print(f"peers: triton, {case['name']}, {configuration}: {error}", file=sys.stderr)
-                if timed:
-                    self.chosen[case["name"]] = min(timed, key=lambda pair: pair[0])[1]
+        self.kernels = {"triton": matmul_kernel} if triton and self.gpu else {}
+        if self.kernels:
+            try:
+                real = triton.runtime.driver.active.get_current_target().arch
+                if real > 80:
+                    self.kernels[OLDER] = compiled_for(80, real)
+            except Exception as error:
+                print(f"peers: {OLDER} is left out: {error}", file=sys.stderr)
+        self.chosen = self.tuned(cases)
+
+    def tuned(self, cases):
+        """Chosen here, before the run: which configuration of Triton's kernels is compared, of each case and entry.
+
+        Every first configuration comes before every second one, so that the time is shared by all cases.
+        """
+        until = time.monotonic() + TUNING
+        ranked = []
+        for case in cases:
+            has_older = case["op"] == "matmul" and case["dtype"] in ("f32", "bf16")
+            entries = [entry for entry in self.kernels if entry != OLDER or has_older]
+            ranked += [(rank, case, entry, how) for entry in entries for rank, how in enumerate(configurations(case))]
+        timed = collections.defaultdict(list)
+        for _, case, entry, how in sorted(ranked, key=lambda work: work[0]):
+            key = (case["name"], entry)
+            if entry not in self.kernels or timed[key] and time.monotonic() > until:
+                continue
+            try:
+                timed[key].append((statistics.median(self.time(self.triton(case, entry, how), 3, 9)), how))
+            except Exception as error:  # A peer that cannot compile is no reason to lose the others.
+                print(f"peers: {entry}, {case['name']}, {how}: {error}", file=sys.stderr)
+                if entry == OLDER and not any(times for (_, of), times in timed.items() if of == OLDER):
+                    print(f"peers: {OLDER} is left out, since its first did not run", file=sys.stderr)
+                    del self.kernels[OLDER]
+        return {key: min(times, key=lambda pair: pair[0])[1] for key, times in timed.items() if times}
 
     def ready(self):
         entries = []
         for name, case in self.cases.items():
             entries.append({"case": name, "entry": "torch", "note": TORCH[case["op"]]})
-            if name in self.chosen:
-                entries.append({"case": name, "entry": "triton", "note": note(self.chosen[name])})
+            for entry in self.kernels:
+                if (name, entry) in self.chosen:
+                    entries.append({"case": name, "entry": entry, "note": note(self.chosen[name, entry])})
         versions = {"Python": platform.python_version(), "PyTorch": torch.__version__}
         if triton:
             versions["Triton"] = triton.__version__
@@ -266,10 +349,12 @@ class Side:
         if case["op"] == "transpose":
             return x.view(columns, rows), y, out.view(rows, columns)
         if case["op"] == "matmul":
-            return x.view(rows, k), y.view(k, columns), out.view(rows, columns)
+            x = x.view(k, rows).t() if case["layouts"] == "TN" else x.view(rows, k)
+            y = y.view(columns, k).t() if case["layouts"] == "NT" else y.view(k, columns)
+            return x, y, out.view(rows, columns)
         return x, y, out
 
-    def triton(self, case, how):
+    def triton(self, case, entry, how):
         x, y, out = self.views(case)
         op, n, (rows, columns, k) = case["op"], case["n"], case["shape"]
         if op == "copy":
@@ -287,8 +372,12 @@ class Side:
             grid = (triton.cdiv(rows, how["BLOCK_SIZE"]), triton.cdiv(columns, how["BLOCK_SIZE"]))
             return lambda: transpose_kernel[grid](x, out, columns, rows, **how)
         grid = (triton.cdiv(rows, how["BM"]) * triton.cdiv(columns, how["BN"]),)
-        precision = "ieee" if case["dtype"] == "f32" else "tf32"  # Of half types this says nothing.
-        return lambda: matmul_kernel[grid](x, y, out, rows, columns, k, PRECISION=precision, **how)
+        # Of half types the precision says nothing.
+        types = {"PRECISION": "tf32" if case["tf32"] else "ieee", "ACC": tl.float32}
+        if case["dtype"] == "f64":
+            types["ACC"] = tl.float64
+        sizes = (rows, columns, k, *x.stride(), *y.stride())
+        return lambda: self.kernels[entry][grid](x, y, out, *sizes, **types, **how)
 
     def torch(self, case):
         x, y, out = self.views(case)
@@ -306,13 +395,15 @@ class Side:
             return lambda: torch.nn.functional.layer_norm(x, (columns,), w, b, EPSILON)
         if op == "transpose":
             return lambda: out.copy_(x.t())
+        if case["tf32"]:
+            return lambda: rounded(x, y, out)
         return lambda: torch.matmul(x, y, out=out)
 
     def run(self, work):
         case = self.cases[work["case"]]
         if work["entry"] == "torch":
             return self.torch(case)
-        return self.triton(case, self.chosen[work["case"]])
+        return self.triton(case, work["entry"], self.chosen[work["case"], work["entry"]])
 
     def synchronize(self):
         if self.gpu:

@@ -13,8 +13,8 @@ use std::collections::{BTreeMap, HashSet};
 use std::process::Command;
 use triton::Device;
 
-/// Seconds in which a side makes its inputs; the peers also import and compile.
-const PREPARE: u64 = 100;
+/// Seconds in which a side makes its inputs; the peers also import, compile, and try configurations.
+const PREPARE: u64 = 180;
 
 /// Seconds for any other request.
 const WORK: u64 = 30;

@@ -246,6 +246,19 @@ mod tests {
     }
 
     #[test]
+    fn every_peer_has_a_row() {
+        let cases = cases(1 << 27, &["matmul f32 NT 1024^3".to_string()]);
+        let times = [("triton sm_80", 2.0), ("triton", 3.0), ("ours", 1.0), ("torch", 4.0)];
+        let entries = times.map(|(entry, ms)| measured("matmul f32 NT 1024^3", entry, &[ms; 3]));
+        let rows = rows(&cases, &entries);
+        let names: Vec<&str> = rows.iter().map(|row| row.entry.as_str()).collect();
+        assert_eq!(names, ["ours", "torch", "triton", "triton sm_80"]);
+        let best = rows[0].of_peer.as_ref().map(|(peer, ratio)| (peer.as_str(), ratio.median));
+        assert_eq!((best, rows[0].verdict.as_str()), (Some(("triton sm_80", 2.0)), "pass"));
+        assert!(rows[1..].iter().all(|row| row.of_peer.is_none() && row.verdict == "-"));
+    }
+
+    #[test]
     fn left_out() {
         let cases = cases(1 << 20, &[]);
         let wrong = |checks| Measured { checks, ..measured("add f16 tail", "ours", &[1.0]) };
