@@ -8,9 +8,9 @@ use triton::prelude::*;
 /// out = x · y, sums in `f32`; products of `f32` are as exact as the type. With TX, x is stored \[K, M\]; with TY, y is stored
 /// \[N, K\].
 #[triton::kernel(configs = [
-    (T = f32, BM = 128, BN = 128, BK = 32, TX = false, TY = false, num_warps = 8),
-    (T = f32, BM = 128, BN = 128, BK = 32, TX = false, TY = true, num_warps = 8),
-    (T = f32, BM = 128, BN = 128, BK = 32, TX = true, TY = false, num_warps = 8),
+    (T = f32, BM = 128, BN = 128, BK = 32, TX = false, TY = false, num_warps = 8, num_stages = 2),
+    (T = f32, BM = 128, BN = 128, BK = 32, TX = false, TY = true, num_warps = 8, num_stages = 2),
+    (T = f32, BM = 128, BN = 128, BK = 32, TX = true, TY = false, num_warps = 8, num_stages = 2),
     (T = f32, BM = 64, BN = 64, BK = 32, TX = false, TY = false),
     (T = f32, BM = 64, BN = 64, BK = 32, TX = false, TY = true),
     (T = f32, BM = 64, BN = 64, BK = 32, TX = true, TY = false),

@@ -58,6 +58,8 @@ cases! {
     prefetch,
     prefetch_shared,
     ring_division,
+    steps,
+    steps_transposed,
     ring_product,
     ring_transposed,
     ring_short,

@@ -9,7 +9,7 @@ use crate::analysis::liveness::{self, LiveInterval};
 use crate::analysis::stepped;
 use crate::entity::SideTable;
 use crate::ir::{Function, InstData, Value};
-use crate::layout::Layout;
+use crate::layout::{Layout, access};
 use crate::metadata::Target;
 use crate::ops::kinds::UnaryKind;
 use crate::ops::{Access, AccessEffect, DotKind, Effect, FoldKind, LayoutRule, Location, Memory, Op};
@@ -34,9 +34,6 @@ pub(super) const FOLDED: u32 = 4;
 
 /// Bytes along K of a row or a column that a product has loaded at a time: two atoms of tensor cores.
 const AHEAD: u32 = 64;
-
-/// The same without tensor cores: a vector, and the next one.
-const AHEAD_FMA: u32 = 32;
 
 /// Registers below which no occupancy is requested: it is high enough.
 const FEW: u32 = 20;
@@ -137,15 +134,17 @@ fn addresses(func: &Function, facts: &SideTable<Value, AxisInfo>, data: &InstDat
     (if width == 1 { 3 } else { 2 }) * (registers / width).clamp(1, ADDRESSES)
 }
 
-/// Registers of the fragments that a product loads from shared memory: [`AHEAD`] or [`AHEAD_FMA`] bytes along K of each row and column.
+/// Registers of the fragments that a product loads from shared memory: of each row and column [`AHEAD`] bytes along K, or without tensor
+/// cores those of a load, and the next one.
 fn fragments(func: &Function, op: &Op) -> u32 {
     let Op::Dot { kind, a, .. } = *op else { return 0 };
-    let ahead = if kind == DotKind::Fma { AHEAD_FMA } else { AHEAD };
     let words = |(operand, layout): (Value, Layout)| {
-        let ty = func.ty(operand);
-        let depth = ty.shape.dims()[usize::from(operand == a)];
-        let bytes = ty.elem.bits().div_ceil(8);
-        let ahead = (ahead / bytes).min(depth);
+        let (ty, axis) = (func.ty(operand), usize::from(operand == a));
+        let (depth, bytes) = (ty.shape.dims()[axis], ty.elem.bits().div_ceil(8));
+        let access = func.mem(operand).and_then(|mem| access::shared(&layout, mem, true));
+        let loaded = access.filter(|_| kind == DotKind::Fma);
+        let loaded = loaded.and_then(|access| access::steps(&layout, &access, ty.shape, axis));
+        let ahead = loaded.map_or(AHEAD / bytes, |steps| 2 * steps).min(depth);
         (layout.registers() as u32 * bytes / 4).div_ceil(depth / ahead.max(1))
     };
     func.shared_operands(op).into_iter().map(words).sum()

@@ -18,6 +18,7 @@
 //! slower than without conflicts, and 1 is a proof that there are none.
 
 use super::linear::{self, Basis, apply, independent, units};
+use super::ops::field;
 use super::{Layout, Mem, Swizzle};
 use crate::types::Shape;
 
@@ -279,6 +280,23 @@ pub fn copied(from: &Layout, to: &Layout, shape: Shape, other: &Mem) -> Option<M
     let whole = whole.filter(|mem| takes_whole_copies(from, mem)).filter_map(|mem| Some((wavefronts(&mem)?, mem)));
     let (time, mem) = whole.min_by_key(|&(time, _)| time)?;
     (time <= 2 * wavefronts(other)?).then_some(mem)
+}
+
+/// The memory for an operand that threads multiply step by step along dimension `k`: where a vector of `other` has elements of several
+/// steps, so that a thread holds all of them, one whose vectors are of one step, if that takes no longer to read, and threads write it
+/// element by element without bank conflicts.
+pub fn step_by_step(from: &Layout, to: &Layout, shape: Shape, k: usize, other: &Mem) -> Option<Mem> {
+    let mem = Mem::rows_along(shape, other.bits(), k)?;
+    let (before, after) = (shared(to, other, true)?, shared(to, &mem, true)?);
+    let one_step = steps(to, &before, shape, k)? > 1 && steps(to, &after, shape, k)? == 1;
+    (one_step && after.wavefronts <= before.wavefronts && copies(from, &mem, 1)?.ways == 1).then_some(mem)
+}
+
+/// Of how many indices along dimension `k` one load of an access has elements.
+pub fn steps(layout: &Layout, access: &Access, shape: Shape, k: usize) -> Option<u32> {
+    let (first, bits) = field(shape, k)?;
+    let step = |register: u32| layout.register_element(register as usize) >> first & ((1 << bits) - 1);
+    Some(1 << linear::rank(access.order[..access.elements.ilog2() as usize].iter().map(|&register| step(register))))
 }
 
 /// The swizzled patterns of the hardware, along each of the axes.

@@ -30,6 +30,10 @@ pub const WARP_ROUND_TRIP: f64 = 0.5 * BARRIER;
 /// The latency of a load from L2 that nothing hides: every turn of a loop waits for it. An estimate.
 pub const EXPOSED_LOAD: f64 = 300.0;
 
+/// Elements of a sum that a thread has from which on the operands of a multiplication are kept so that a thread loads those of one step
+/// along K at a time: with those of several, two blocks of 256 threads do not fit a multiprocessor.
+pub const MANY_SUMS: u32 = 64;
+
 /// 32 bytes from L2 or device memory: 4.18 TB/s over 132 multiprocessors at 1.75 GHz are 18 bytes a cycle.
 pub const SECTOR: f64 = 1.8;
 

@@ -124,6 +124,26 @@ impl Mem {
         Mem::of_addresses(inv.into_iter().map(|c| swizzle.permute(c << bytes) >> bytes).collect(), bits)
     }
 
+    /// Of a matrix: along dimension `axis` one row after the other, and in a row the elements along the other dimension. Vectors of 16
+    /// bytes of a row are exchanged by its number, so that elements along `axis` are in different banks, too, whether threads have
+    /// neighbours or every fourth one. `None` if there is no dimension `axis`.
+    pub fn rows_along(shape: Shape, bits: u32, axis: usize) -> Option<Mem> {
+        if shape.rank() != 2 || axis > 1 {
+            return None;
+        }
+        let ((first, rows), (inner, columns)) = (field(shape, axis)?, field(shape, 1 - axis)?);
+        let vector = (16 * 8 / bits.max(8)).ilog2();
+        let mut inv = vec![0; (rows + columns) as usize];
+        (0..columns).for_each(|i| inv[(inner + i) as usize] = 1 << i);
+        for i in 0..rows {
+            // Bits 2, 3 and 4, and back: those from bit 2 of a row's number on are left to the bits that a vector leaves.
+            let exchanged = vector + [0, 1, 2, 1][i as usize % 4];
+            let exchanged = if exchanged < columns { 1 << exchanged } else { 0 };
+            inv[(first + i) as usize] = 1 << (columns + i) | exchanged;
+        }
+        Mem::of_addresses(inv, bits)
+    }
+
     /// The element of each offset bit.
     pub fn off(&self) -> &[u32] {
         &self.off

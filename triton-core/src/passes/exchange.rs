@@ -42,6 +42,8 @@ struct Context {
     stmatrix: bool,
     /// Results of conversions that may stay in shared memory.
     stays: SideTable<Value, bool>,
+    /// Of those whose registers are dear, the axis along which a product takes one step after the other.
+    steps: SideTable<Value, Option<usize>>,
     /// Tiles that a permutation of axes makes for one use.
     permuted: SideTable<Value, Option<Inst>>,
 }
@@ -51,28 +53,38 @@ impl Context {
     /// every turn of a loop.
     fn of(func: &Function, env: &Env) -> Context {
         let (mut stays, mut permuted, mut uses) = (SideTable::new(false), SideTable::new(None), SideTable::new(0));
+        let mut steps = SideTable::new(None);
         for inst in func.walk() {
             func.insts[inst].for_each_operand(|v| uses[v] += 1);
         }
         for block in func.blocks.keys() {
-            // Results of conversions, and of which one a permutation is.
-            let mut converted: SideTable<Value, Option<Value>> = SideTable::new(None);
+            // Results of conversions, and of which one a matrix or its transpose is, by which axes.
+            let mut converted: SideTable<Value, Option<(Value, [usize; 2])>> = SideTable::new(None);
             for (inst, data) in func.block(block) {
                 if let Op::Convert { .. } = data.op {
-                    converted[data.results[0]] = Some(data.results[0]);
-                } else if let Op::Permute { x, .. } = data.op {
-                    converted[data.results[0]] = converted[x].filter(|_| uses[x] == 1);
+                    converted[data.results[0]] = Some((data.results[0], [0, 1]));
+                } else if let Op::Permute { x, order } = data.op {
+                    let axes = |(conversion, axes): (Value, [usize; 2])| {
+                        let &[i, j] = order.dims() else { return None };
+                        Some((conversion, [axes[i as usize], axes[j as usize]]))
+                    };
+                    converted[data.results[0]] = converted[x].filter(|_| uses[x] == 1).and_then(axes);
                     permuted[data.results[0]] = Some(inst).filter(|_| uses[data.results[0]] == 1);
-                } else if let Op::Dot { kind: DotKind::Fma | DotKind::Mma, a, b, acc } = data.op {
-                    for conversion in
-                        [a, b].into_iter().filter(|&v| uses[v] == 1 && v != acc).filter_map(|v| converted[v])
-                    {
-                        stays[conversion] = true;
+                } else if let Op::Dot { kind: kind @ (DotKind::Fma | DotKind::Mma), a, b, acc } = data.op {
+                    let sums = func.layout(acc).map_or(0, |sum| sum.registers() as u32);
+                    let dear = kind == DotKind::Fma && sums >= cost::MANY_SUMS;
+                    for (operand, axis) in [(a, 1), (b, 0)] {
+                        if let Some((conversion, axes)) =
+                            converted[operand].filter(|_| uses[operand] == 1 && operand != acc)
+                        {
+                            stays[conversion] = true;
+                            steps[conversion] = Some(axes[axis]).filter(|_| dear);
+                        }
                     }
                 }
             }
         }
-        Context { stmatrix: env.target.info().stmatrix, stays, permuted }
+        Context { stmatrix: env.target.info().stmatrix, stays, steps, permuted }
     }
 }
 
@@ -146,9 +158,12 @@ fn through_memory(func: &mut Function, inst: Inst, context: &Context) -> Result<
     let Some(mem) = mem else { return Ok(None) };
     if context.stays[result] && stays(&mem) {
         let (from, to) = (&func.layouts[src], &func.layouts[dst]);
-        let better = || access::copied(from, to, func.ty(x).shape, &mem);
+        let shape = func.ty(x).shape;
+        let better = || access::copied(from, to, shape, &mem);
         let better = if access::takes_whole_copies(from, &mem) { None } else { better() };
         let mem = better.unwrap_or(mem);
+        let step_by_step = context.steps[result].and_then(|k| access::step_by_step(from, to, shape, k, &mem));
+        let mem = step_by_step.unwrap_or(mem);
         return Ok(Some(staying(func, context, inst, x, mem)));
     }
     Ok(Some(Waiting { inst, x, mem, stays: false, permute: None }))

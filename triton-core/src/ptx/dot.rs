@@ -42,6 +42,7 @@ impl Lower<'_> {
         let mut y = Fragments::new(self, b, &right, 1, |r| (right.register_element(r) / n) as usize)?;
         let in_place = self.loop_carried.sums[acc];
         let mut sums = self.regs(acc).to_vec();
+        let order = serpentine(&acc_layout, n);
         let (op, ty) = if to.is_float() { (Opcode::FmaRn, arith_type(to)) } else { (Opcode::MadLo, arith_type(to)) };
         let missing = "a product whose operands are not where their elements are needed";
         for step in 0..k {
@@ -52,7 +53,8 @@ impl Lower<'_> {
             y.load_until(self, step as usize + 1);
             // Each element of the step as a number of the sum's type, once.
             let mut widened: [HashMap<usize, Reg>; 2] = Default::default();
-            for (r, sum) in sums.iter_mut().enumerate() {
+            for &r in &order {
+                let sum = &mut sums[r];
                 let element = acc_layout.register_element(r);
                 let (row, column) = (element / n, element % n);
                 let at = [of_a.get(&(row * k + step)), of_b.get(&(step * n + column))];
@@ -115,4 +117,15 @@ impl Lower<'_> {
         }
         Ok(sums)
     }
+}
+
+/// The registers of a sum with `n` columns, column by column, every other column upwards: two multiplications in a row have an operand in
+/// common, which the register file need not read again. Assemblers keep the order.
+fn serpentine(sum: &Layout, n: u32) -> Vec<usize> {
+    let element = |&r: &usize| (sum.register_element(r) % n, sum.register_element(r) / n);
+    let mut order: Vec<usize> = (0..sum.registers()).collect();
+    order.sort_by_key(element);
+    let columns = order.chunk_by_mut(|a, b| element(a).0 == element(b).0);
+    columns.skip(1).step_by(2).for_each(|column| column.reverse());
+    order
 }

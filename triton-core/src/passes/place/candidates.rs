@@ -138,7 +138,9 @@ impl Search<'_> {
                     }
                 }
                 if tilings.is_empty() {
-                    if let Some(layout) = square(shape, func.num_warps, is_permuted(func, a)) {
+                    if let Some(layout) =
+                        square(shape, func.num_warps, is_permuted(func, a) || share >= cost::MANY_SUMS)
+                    {
                         self.propose(var, layout, false);
                     }
                     self.seed_coalesced(var, share.min(4), share);
