@@ -99,6 +99,7 @@ case ${1:-} in
     tune)
         need_gpu
         step 150 tune "$here/bench/triton-bench" tune --json "$out/tune.json"
+        step 240 tune-products "$here/bench/triton-bench" tune-products --filter '^3' --json "$out/tune-products.json"
         ;;
     costs)
         need_gpu

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `compare` | times our kernels and the peers interleaved in shuffled order, checks results, prints a table |
 //! | `tune` | times every compiled instance of ours: where [`kernels::shipped`] comes from |
+//! | `tune-products` | times candidate instances of matrix products: where those of [`products`] come from |
 //! | `launch` | host time of a warm launch, beside a bare `cuLaunchKernel` |
 //! | `compile` | time from embedded IR to PTX, and of the interpreter at stage 2; needs no GPU |
 //! | `costs` | the constants of the compiler's cost model, measured on the GPU |
@@ -31,6 +32,7 @@ mod table;
 mod tiles;
 mod timing;
 mod tune;
+mod tune_products;
 mod verdicts;
 
 use clap::{Args, Parser};
@@ -47,6 +49,8 @@ enum Command {
     Compare(compare::Options),
     /// Every compiled instance of ours, ranked
     Tune(tune::Options),
+    /// Candidate instances of matrix products, ranked
+    TuneProducts(tune_products::Options),
     /// Host time of a warm launch beside a bare cuLaunchKernel
     Launch(launch::Options),
     /// Time from embedded IR to PTX; needs no GPU
@@ -95,6 +99,7 @@ fn main() -> ExitCode {
     let outcome = match Command::parse() {
         Command::Compare(options) => compare::compare(&options),
         Command::Tune(options) => tune::tune(&options),
+        Command::TuneProducts(options) => tune_products::tune_products(&options),
         Command::Launch(options) => launch::launch(&options),
         Command::Compile(options) => compile::compile(&options),
         Command::Costs(options) => costs::costs(&options),
