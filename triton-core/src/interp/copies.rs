@@ -25,7 +25,7 @@ pub(super) struct Rings {
 }
 
 /// What a slot holds.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq)]
 pub(super) struct Slot {
     pub(super) item: i128,
     pub(super) state: State,

@@ -38,8 +38,13 @@ impl Machine<'_> {
         }
         let Op::RingSlot { buffer, item } = inst.op else { return Ok(Vec::new()) };
         let item = self.item(item);
-        self.landed(buffer, item, "read")?;
-        let slot = u64::from(self.slot_of(buffer, item)?);
+        let slot = self.slot_of(buffer, item)?;
+        let skipped = Slot { item, state: State::Skipped };
+        // A slot that was not filled may be named: a read of it is under a condition, or finds no byte of the item.
+        if self.threads.rings.slots.get(&(buffer, slot)) != Some(&skipped) {
+            self.landed(buffer, item, "read")?;
+        }
+        let slot = u64::from(slot);
         let bytes = self.func.mem(buffer).map_or(0, Mem::bytes);
         self.threads.slots.insert(inst.results[0], Source { buffer, item });
         Ok(vec![self.value(buffer)[0] + slot * bytes])
@@ -54,7 +59,7 @@ impl Machine<'_> {
         u32::try_from(item % slots).map_err(|_| format!("item {item} of {buffer}: items are counted from 0"))
     }
 
-    /// The slot of an item that has landed and is not released; of one that was not filled, if it is to be read under a condition.
+    /// The slot of an item that has landed and is not released.
     fn landed(&mut self, buffer: Value, item: i128, done: &str) -> Result<&mut Slot, String> {
         let slot = self.slot_of(buffer, item)?;
         let found = self.threads.rings.slots.get_mut(&(buffer, slot)).filter(|slot| slot.item == item);
@@ -62,9 +67,7 @@ impl Machine<'_> {
         match found.state {
             State::InFlight => Err(format!("item {item} of {buffer} is {done}, but was not waited for")),
             State::Released => Err(format!("item {item} of {buffer} is {done} after its release")),
-            State::Skipped if done != "read" => Err(format!("item {item} of {buffer} is {done}, but was not filled")),
-            // Nothing of it may be read: no byte is from it.
-            State::Skipped => Ok(found),
+            State::Skipped => Err(format!("item {item} of {buffer} is {done}, but was not filled")),
             State::Landed => Ok(found),
         }
     }
