@@ -7,6 +7,8 @@ use triton::prelude::*;
 
 /// out = x · y, sums in `f32`; products of `f32` are as exact as the type. With TX, x is stored \[K, M\]; with TY, y is stored
 /// \[N, K\].
+///
+/// In two stages, two blocks of the large tiles of `f32` fit a multiprocessor of every target.
 #[triton::kernel(configs = [
     (T = f32, BM = 128, BN = 128, BK = 32, TX = false, TY = false, num_warps = 8, num_stages = 2),
     (T = f32, BM = 128, BN = 128, BK = 32, TX = false, TY = true, num_warps = 8, num_stages = 2),

@@ -29,7 +29,7 @@ pub struct Options {
 
 /// A kernel and the list of its instances: tile, warps, stages.
 ///
-/// An instance is told from another one of the same tile by its number, V.
+/// An instance is told from another one of the same tile by its number, V. One that spills is allowed: it ranks low.
 macro_rules! candidates {
     ($list:ident, $kernel:ident, $t:ident, $sum:ident,
      $([$v:literal, $m:literal, $n:literal, $k:literal, $warps:literal, $stages:literal]),* $(,)?) => {

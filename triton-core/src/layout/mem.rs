@@ -136,7 +136,8 @@ impl Mem {
         let mut inv = vec![0; (rows + columns) as usize];
         (0..columns).for_each(|i| inv[(inner + i) as usize] = 1 << i);
         for i in 0..rows {
-            // Bits 2, 3 and 4, and back: those from bit 2 of a row's number on are left to the bits that a vector leaves.
+            // Lanes differ in the lowest three bits of the number, or in the three from bit 2 on where each has four rows: either three
+            // are exchanged with different bits.
             let exchanged = vector + [0, 1, 2, 1][i as usize % 4];
             let exchanged = if exchanged < columns { 1 << exchanged } else { 0 };
             inv[(first + i) as usize] = 1 << (columns + i) | exchanged;

@@ -6,7 +6,8 @@
 //!
 //! With `slots` slots, `slots − 1` items are in flight when a turn waits. Each turn has one barrier, between the wait and the fill: it
 //! publishes the item, and ends the reads of the one before, whose slot is filled next. This is software pipelining by `cp.async` as
-//! Triton does it, without a second barrier; the order is that of CUTLASS's multistage mainloop.
+//! Triton does it, without a second barrier; the order is that of CUTLASS's multistage mainloop. For a product of tensor cores `carry`
+//! moves the wait and the barrier before the last step along K.
 //!
 //! A load is taken if nothing but a store to shared memory uses it, and nothing but products what was stored; if its indices follow from
 //! the loop's counter and from what the loop does not change; if out of bounds it yields 0; and if nothing writes the view. A tile whose axes
