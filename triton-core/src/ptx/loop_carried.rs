@@ -3,11 +3,14 @@
 use crate::entity::SideTable;
 use crate::ir::{Function, Value};
 use crate::ops::{self, DotKind};
+use crate::types::{DType, Elem};
 
 /// What loops carry for products.
 pub(super) struct LoopCarried {
     /// Sums that a product adds to in place.
     pub sums: SideTable<Value, bool>,
+    /// Those of `f32` that are added to by multiplications of single elements.
+    pub fused: SideTable<Value, bool>,
     /// Operands that are carried as words of two elements.
     pub words: SideTable<Value, bool>,
 }
@@ -15,7 +18,13 @@ pub(super) struct LoopCarried {
 impl LoopCarried {
     /// Those of a function.
     pub fn of(func: &Function) -> LoopCarried {
-        LoopCarried { sums: sums(func), words: words(func) }
+        let (sums, mut fused) = (sums(func), SideTable::new(false));
+        for inst in func.walk() {
+            if let ops::Op::Dot { kind: DotKind::Fma, acc, .. } = func.insts[inst].op {
+                fused[acc] = sums[acc] && func.ty(acc).elem == Elem::Num(DType::F32);
+            }
+        }
+        LoopCarried { sums, fused, words: words(func) }
     }
 }
 
