@@ -305,10 +305,15 @@ fn patterns(shape: Shape, bits: u32) -> impl Iterator<Item = Mem> {
     all.filter_map(move |(major, swizzle)| Mem::swizzled(shape, bits, swizzle, major))
 }
 
-/// Whether threads that hold a tile in a layout copy it to a memory by whole 16 bytes, without bank conflicts.
+/// Whether threads that hold a tile in a layout copy it to a memory by whole 16 bytes, without bank conflicts and by whole sectors: `cp.async`
+/// reads a sector of 32 bytes twice, and writes the 16 bytes of each lane by themselves, unless both halves of it stay together.
 pub fn takes_whole_copies(from: &Layout, mem: &Mem) -> bool {
-    let whole = |access: Access| access.elements * mem.bits() / 8 == WIDEST && access.ways == 1;
-    copies(from, mem, WIDEST * 8 / mem.bits()).is_some_and(whole)
+    let elements = WIDEST * 8 / mem.bits();
+    let whole = |access: Access| {
+        let together = from.lane[0] != elements || access.lane[0] == elements;
+        access.elements == elements && access.ways == 1 && together
+    };
+    copies(from, mem, elements).is_some_and(whole)
 }
 
 /// The layout by which threads read a tile from shared memory. A thread that reads an element is not always the one that
