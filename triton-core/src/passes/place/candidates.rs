@@ -275,7 +275,7 @@ impl Search<'_> {
 }
 
 /// Whether a tile is another one with its axes permuted.
-fn is_permuted(func: &Function, tile: Value) -> bool {
+pub(super) fn is_permuted(func: &Function, tile: Value) -> bool {
     let makes = |inst: &Inst| func.insts[*inst].results.contains(&tile);
     func.walk().iter().find(|inst| makes(inst)).is_some_and(|&inst| matches!(func.insts[inst].op, Op::Permute { .. }))
 }
@@ -299,8 +299,9 @@ fn square(shape: Shape, num_warps: u32, rows_together: bool) -> Option<Layout> {
     let column = |first: u32, count: u32| (first..first + count).map(|bit| 1 << bit);
     let row = |first: u32, count: u32| column(columns + first, count);
     let (of_lanes, of_registers) = if rows_together { (of_rows, 0) } else { (0, 2) };
-    let lanes: Vec<u32> = column(2, 3).chain(row(of_lanes, 2)).collect();
+    let (columns_of, rows_of): (Vec<u32>, Vec<u32>) = (column(2, 3).collect(), row(of_lanes, 2).collect());
+    let lanes = [columns_of[0], rows_of[0], columns_of[1], columns_of[2], rows_of[1]];
     let reg = column(0, 2).chain(column(5, of_columns - 2)).chain(row(of_registers, of_rows)).collect();
     let warp = column(3 + of_columns, warps_n).chain(row(2 + of_rows, warps_m)).collect();
-    Some(Layout { reg, lane: lanes.try_into().ok()?, warp })
+    Some(Layout { reg, lane: lanes, warp })
 }

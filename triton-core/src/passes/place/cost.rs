@@ -2,14 +2,14 @@
 //! ([`crate::layout::cost`]).
 
 use super::accessed;
-use super::candidates::Label;
+use super::candidates::{Label, is_permuted};
 use super::graph::{Graph, Role, Use, Var, VarKind};
 use crate::analysis::axis::AxisInfo;
 use crate::entity::SideTable;
 use crate::ir::folds::of_totals;
 use crate::ir::{Function, Inst, Layouts, Value};
-use crate::layout::access::global;
-use crate::layout::cost::{self, ISSUE, REGISTER, SECTOR, SECTOR_REPEATED, SHUFFLE};
+use crate::layout::access::{self, global};
+use crate::layout::cost::{self, ISSUE, REGISTER, SECTOR, SECTOR_REPEATED, SHUFFLE, WAVEFRONT};
 use crate::layout::{LANES, Layout, estimate};
 use crate::ops::{DotKind, Effect, FoldKind, Op};
 use crate::passes::Env;
@@ -159,7 +159,7 @@ impl<'a> Costs<'a> {
     }
 
     fn dot(&self, inst: Inst, label: Label, layouts: &Layouts) -> f64 {
-        let (Op::Dot { a, acc, .. }, Label::Product { kind, left, right, sum }) = (self.func.insts[inst].op, label)
+        let (Op::Dot { a, b, acc, .. }, Label::Product { kind, left, right, sum }) = (self.func.insts[inst].op, label)
         else {
             return f64::INFINITY;
         };
@@ -169,7 +169,24 @@ impl<'a> Costs<'a> {
         let words = f64::from(self.func.ty(acc).elem.bits().div_ceil(32));
         match kind {
             DotKind::Mma => 2.0 * elements as f64 * depth / flops(self.func.ty(a).elem.num()) + operands,
-            DotKind::Fma | DotKind::Any | DotKind::Tf32 => of(sum) * depth * self.warps * ISSUE * words + operands,
+            DotKind::Fma | DotKind::Any | DotKind::Tf32 => {
+                let reads = self.reads(a, &layouts[left], 1) + self.reads(b, &layouts[right], 1);
+                of(sum) * depth * self.warps * ISSUE * words + reads + operands
+            }
         }
+    }
+
+    /// Loads of an operand from shared memory, by vectors of what a thread has of neighbours in memory: along dimension `along`, or along
+    /// the other one of a tile that was transposed.
+    fn reads(&self, operand: Value, layout: &Layout, along: usize) -> f64 {
+        let ty = self.func.ty(operand);
+        let along = if is_permuted(self.func, operand) { 1 - along } else { along };
+        let unit: u32 = ty.shape.dims()[along + 1..].iter().product();
+        let most = (access::WIDEST * 8 / ty.elem.bits()).ilog2();
+        let neighbours = (0..most).take_while(|&bit| layout.reg.contains(&(unit << bit))).count();
+        let bytes = (ty.elem.bits() / 8) << neighbours;
+        // Many lanes read the same: 16 bytes take two wavefronts, less takes one.
+        let wavefronts = if bytes == access::WIDEST { 2.0 } else { 1.0 };
+        (layout.registers() >> neighbours) as f64 * self.warps * wavefronts * WAVEFRONT
     }
 }
