@@ -50,8 +50,8 @@ pub fn cumulative_sum<const N: i32>(x: Tensor<f32, 2>, out: TensorMut<f32, 2>) {
 /// out = (x − mean) / √(variance + 10⁻⁵) · weight + bias along the last axis, by way of `f32`; a program has R rows, so that weight and
 /// bias are loaded once for all of them.
 #[triton::kernel(configs = [
-    (R = 2, N = 1024, num_warps = 4), (R = 2, N = 4096, num_warps = 8), (R = 1, N = 8192, num_warps = 8),
-    (R = 1, N = 16384, num_warps = 16),
+    (R = 2, N = 1024, num_warps = 4), (R = 2, N = 4096, num_warps = 4), (R = 1, N = 8192, num_warps = 8),
+    (R = 1, N = 16384, num_warps = 8),
 ])]
 pub fn layer_norm<const R: i32, const N: i32>(
     x: Tensor<bf16, 2>,
@@ -65,8 +65,8 @@ pub fn layer_norm<const R: i32, const N: i32>(
     let mean = sum_axis(v, 1).expand_dims(1) * share;
     // Elements past the last column must not count.
     let inside = (arange(0, N) < x.dim(1)).expand_dims(0);
-    let centred = select(inside, v - mean, 0.0);
-    let variance = sum_axis(centred * centred, 1).expand_dims(1) * share;
+    let centred = v - mean;
+    let variance = sum_axis(select(inside, centred * centred, 0.0), 1).expand_dims(1) * share;
     let scale = rsqrt(variance + 0.00001);
     let (w, b) = (weight.load([0, 0], [1, N]).to::<f32>(), bias.load([0, 0], [1, N]).to::<f32>());
     out.store([row, 0], fma(centred * scale, w, b).to::<bf16>());
