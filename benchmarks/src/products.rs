@@ -13,12 +13,15 @@ use triton::prelude::*;
     (T = f32, BM = 128, BN = 128, BK = 32, TX = false, TY = false, num_warps = 8, num_stages = 2),
     (T = f32, BM = 128, BN = 128, BK = 32, TX = false, TY = true, num_warps = 8, num_stages = 2),
     (T = f32, BM = 128, BN = 128, BK = 32, TX = true, TY = false, num_warps = 8, num_stages = 2),
+    (T = f32, BM = 64, BN = 128, BK = 16, TX = false, TY = false),
+    (T = f32, BM = 64, BN = 128, BK = 16, TX = false, TY = true),
+    (T = f32, BM = 64, BN = 128, BK = 16, TX = true, TY = false),
     (T = f32, BM = 64, BN = 64, BK = 32, TX = false, TY = false),
     (T = f32, BM = 64, BN = 64, BK = 32, TX = false, TY = true),
-    (T = f32, BM = 64, BN = 64, BK = 32, TX = true, TY = false),
-    (T = bf16, BM = 128, BN = 128, BK = 32, TX = false, TY = false, num_stages = 3),
-    (T = bf16, BM = 128, BN = 128, BK = 32, TX = false, TY = true, num_stages = 3),
-    (T = bf16, BM = 128, BN = 128, BK = 32, TX = true, TY = false, num_stages = 3),
+    (T = bf16, BM = 128, BN = 256, BK = 64, TX = false, TY = false, num_warps = 8),
+    (T = bf16, BM = 128, BN = 256, BK = 64, TX = false, TY = true, num_warps = 8),
+    (T = bf16, BM = 128, BN = 128, BK = 32, TX = false, TY = true),
+    (T = bf16, BM = 128, BN = 256, BK = 32, TX = true, TY = false, num_warps = 8, num_stages = 4),
     (T = bf16, BM = 64, BN = 64, BK = 64, TX = false, TY = false, num_stages = 4),
     (T = bf16, BM = 64, BN = 64, BK = 64, TX = false, TY = true, num_stages = 4),
     (T = bf16, BM = 64, BN = 64, BK = 64, TX = true, TY = false, num_stages = 4),
@@ -85,7 +88,10 @@ pub fn matmul_f64<const BM: i32, const BN: i32, const BK: i32>(
     (T = f32, BM = 64, BN = 64, BK = 32, TX = false, TY = false),
     (T = f32, BM = 64, BN = 64, BK = 32, TX = false, TY = true),
     (T = f32, BM = 64, BN = 64, BK = 32, TX = true, TY = false),
+    (T = f32, BM = 64, BN = 128, BK = 16, TX = false, TY = false),
+    (T = f32, BM = 64, BN = 128, BK = 16, TX = true, TY = false),
     (T = f32, BM = 32, BN = 32, BK = 32, TX = false, TY = true, num_warps = 2),
+    (T = f32, BM = 128, BN = 128, BK = 32, TX = false, TY = true, num_warps = 8, num_stages = 2),
     (T = bf16, BM = 64, BN = 16, BK = 64, TX = false, TY = false, num_stages = 4),
     (T = bf16, BM = 64, BN = 16, BK = 64, TX = false, TY = true, num_stages = 4),
     (T = bf16, BM = 64, BN = 16, BK = 64, TX = true, TY = false, num_stages = 4),
@@ -129,8 +135,15 @@ pub fn add_slices<T: Float, const S: i32, const N: i32>(parts: Tensor<f32, 2>, o
 /// Multiprocessors of an H100 or H200.
 const MULTIPROCESSORS: usize = 132;
 
-/// Programs of a split product for each multiprocessor: enough to hide the latency of one behind the others.
-const PROGRAMS: usize = 3;
+/// Programs of a split product for each multiprocessor: enough to hide the latency of one by the others, and no more than are resident
+/// together.
+const fn programs(tile: [usize; 3]) -> usize {
+    match tile {
+        [128, 128, _] => 2,
+        [64, 128, _] => 4,
+        _ => 3,
+    }
+}
 
 /// Fewest iterations of the loop over K in a slice: loads ahead pay off only after the first.
 const STEPS: usize = 4;
@@ -152,7 +165,7 @@ impl Plan {
         let k = case.shape[2];
         if let Some(tile) = split_tile(case) {
             let (tiles, total) = (count(case, tile), k.div_ceil(tile[2]));
-            let slices = (MULTIPROCESSORS * PROGRAMS).div_ceil(tiles);
+            let slices = (MULTIPROCESSORS * programs(tile)).div_ceil(tiles);
             let steps = total.div_ceil(slices).max(STEPS);
             if tiles < MULTIPROCESSORS && total > steps {
                 return Plan { tile, slices: total.div_ceil(steps), steps };
@@ -162,9 +175,11 @@ impl Plan {
         let tile = match case.dtype {
             DType::F64 => [64, 64, 16],
             // One iteration: nothing is loaded twice in it, so that the smaller sum costs nothing.
-            DType::F32 if k <= 32 => [64, 64, 32],
+            DType::F32 if k <= 32 && case.layouts == Layouts::NT => [64, 64, 32],
+            // Sums in a warp's registers that one multiprocessor holds once: most products of an operand that is loaded.
+            DType::Bf16 if is_large && k > 32 => [128, 256, if case.layouts == Layouts::TN { 32 } else { 64 }],
             _ if is_large => [128, 128, 32],
-            DType::F32 => [64, 64, 32],
+            DType::F32 => [64, 128, 16],
             // A deeper tile would be padding for the most part.
             DType::F16 | DType::Bf16 if k <= 32 && case.layouts == Layouts::NT => [64, 64, 32],
             DType::F16 | DType::Bf16 => [64, 64, 64],
@@ -192,19 +207,21 @@ impl std::fmt::Display for Plan {
 
 /// The tile of a product with too few tiles, if there is a kernel for slices of it.
 fn split_tile(case: &Case) -> Option<[usize; 3]> {
-    let depth = match case.dtype {
-        DType::F32 if !case.tf32 => 32,
-        DType::Bf16 => 64,
+    let exact = match case.dtype {
+        DType::F32 if !case.tf32 => true,
+        DType::Bf16 => false,
         DType::F32 | DType::F16 | DType::F64 => return None,
     };
     let [rows, columns, _] = case.shape;
-    let [m, n] = match (case.layouts, columns) {
-        (Layouts::NT, ..=32) if rows <= 32 => [32, 32],
-        (_, ..=16) => [64, 16],
-        (Layouts::NN | Layouts::TN, ..=32) => [64, 32],
-        _ => [64, 64],
+    let tile = match (case.layouts, columns) {
+        (Layouts::NT, ..=32) if rows <= 32 => [32, 32, 32],
+        (_, ..=16) => [64, 16, 32],
+        (Layouts::NN | Layouts::TN, ..=32) => [64, 32, 32],
+        (Layouts::NN | Layouts::TN, 65..=128) if exact => [64, 128, 16],
+        (Layouts::NT, 65..=512) if exact => [128, 128, 32],
+        _ => [64, 64, 32],
     };
-    Some([m, n, depth])
+    Some(if exact { tile } else { [tile[0], tile[1], 64] })
 }
 
 /// Tiles of the result.
@@ -239,20 +256,22 @@ type Matrix<'a, T> = View<'a, T, 2>;
 
 instances!(
     WHOLE_F32, whole_f32, matmul<f32>(x, y, out), (x: Matrix<'_, f32>, y: Matrix<'_, f32>, out: ViewMut<'_, f32, 2>),
-    [64, 64, 32, NN], [64, 64, 32, NT], [64, 64, 32, TN], [128, 128, 32, NN], [128, 128, 32, NT], [128, 128, 32, TN]
+    [64, 128, 16, NN], [64, 128, 16, NT], [64, 128, 16, TN], [128, 128, 32, NN], [128, 128, 32, NT], [128, 128, 32, TN],
+    [64, 64, 32, NN], [64, 64, 32, NT]
 );
 
 instances!(
     SPLIT_F32, split_f32, slices<f32>(x, y, parts, steps),
     (x: Matrix<'_, f32>, y: Matrix<'_, f32>, parts: ViewMut<'_, f32, 3>, steps: i32),
     [64, 16, 32, NN], [64, 16, 32, NT], [64, 16, 32, TN], [64, 32, 32, NN], [64, 32, 32, TN],
-    [64, 64, 32, NN], [64, 64, 32, NT], [64, 64, 32, TN], [32, 32, 32, NT]
+    [64, 64, 32, NN], [64, 64, 32, NT], [64, 64, 32, TN], [32, 32, 32, NT], [128, 128, 32, NT],
+    [64, 128, 16, NN], [64, 128, 16, TN]
 );
 
 instances!(
     WHOLE_BF16, whole_bf16, matmul<bf16>(x, y, out), (x: Matrix<'_, bf16>, y: Matrix<'_, bf16>, out: ViewMut<'_, bf16, 2>),
-    [64, 64, 64, NN], [64, 64, 64, NT], [64, 64, 64, TN], [128, 128, 32, NN], [128, 128, 32, NT], [128, 128, 32, TN],
-    [64, 64, 32, NT]
+    [64, 64, 64, NN], [64, 64, 64, NT], [64, 64, 64, TN], [128, 256, 64, NN], [128, 256, 64, NT], [128, 256, 32, TN],
+    [128, 128, 32, NT], [64, 64, 32, NT]
 );
 
 instances!(
@@ -350,19 +369,19 @@ mod tests {
         let of = |name: &str| notes.iter().find(|(of, _)| *of == name).map(|(_, note)| note.as_str());
         let expected = [
             ("matmul bf16 1000^3", "64x64x64"),
-            ("matmul bf16 2048^3", "128x128x32"),
-            ("matmul f32 1024^3", "64x64x32"),
-            ("matmul f32 NT 1024^3", "64x64x32"),
+            ("matmul bf16 2048^3", "128x256x64"),
+            ("matmul f32 1024^3", "64x128x16"),
+            ("matmul f32 NT 1024^3", "64x128x16"),
             ("matmul f32 TN 4096^3", "128x128x32"),
-            ("matmul bf16 TN 4096^3", "128x128x32"),
+            ("matmul bf16 TN 4096^3", "128x256x32"),
             ("matmul f64 2048^3", "64x64x16"),
             ("matmul tf32 2048^3", "128x128x32"),
             ("matmul f32 2560x16x2560", "64x16x32, 10 slices"),
             ("matmul f32 2560x32x2560", "64x32x32, 10 slices"),
             ("matmul f32 TN 2560x64x2560", "64x64x32, 10 slices"),
-            ("matmul f32 TN 2560x128x2560", "64x64x32, 5 slices"),
+            ("matmul f32 TN 2560x128x2560", "64x128x16, 14 slices"),
             ("matmul f32 NT 32x32x60000", "32x32x32, 375 slices"),
-            ("matmul f32 NT 256x256x60000", "64x64x32, 25 slices"),
+            ("matmul f32 NT 256x256x60000", "128x128x32, 65 slices"),
             ("matmul f32 NT 4096x4096x32", "64x64x32"),
             ("matmul f32 NT 64x64x4096", "64x64x32, 32 slices"),
             ("matmul f32 NT 64x64x131072", "64x64x32, 373 slices"),
