@@ -252,6 +252,8 @@ impl fmt::Display for ComputeCapability {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Target {
+    /// Compute capability 9.0 alone: Hopper, with the instructions of that architecture.
+    Sm90a,
     /// Compute capability 8.0 and everything above.
     Sm80,
 }
@@ -285,6 +287,20 @@ pub struct TargetInfo {
     pub bf16_arithmetic: bool,
 }
 
+const SM90A: TargetInfo = TargetInfo {
+    name: "sm_90a",
+    ptx_version: (8, 0),
+    capability: ComputeCapability::new(9, 0),
+    exact: true,
+    driver: 12000,
+    shared_bytes: 227 << 10,
+    threads: 2048,
+    registers: 64 << 10,
+    blocks: 32,
+    stmatrix: true,
+    bf16_arithmetic: true,
+};
+
 const SM80: TargetInfo = TargetInfo {
     name: "sm_80",
     ptx_version: (7, 0),
@@ -314,6 +330,7 @@ impl Target {
     /// Its row in the table of targets. Nothing else tells targets apart.
     pub const fn info(self) -> &'static TargetInfo {
         match self {
+            Target::Sm90a => &SM90A,
             Target::Sm80 => &SM80,
         }
     }
