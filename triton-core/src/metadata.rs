@@ -5,9 +5,12 @@
 //!
 //! **Invariant:** what a launcher needs to know about an [`Image`] stands beside its text; launching parses no PTX.
 
+mod tensor_map;
+
 use crate::types::DType;
 use std::borrow::Cow;
 use std::fmt;
+pub use tensor_map::{MapSwizzle, TensorMap};
 
 /// One compiled instance of a kernel: `add::<f32, 1024>`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -118,7 +121,8 @@ pub struct Config {
     /// The tile IR at stage 0 as text: what the CPU executes.
     pub ir: Cow<'static, str>,
     /// Code, best target first; of one target, the most specialized image first. A launch takes the first one that runs on the device
-    /// and assumes no more than holds of the arguments; the last one is generic.
+    /// and assumes no more than holds of the arguments, passing over images with [tensor maps](Image::tensor_maps) that the views do
+    /// not allow; the last one is generic and takes no tensor map.
     pub images: Cow<'static, [Image]>,
 }
 
@@ -140,7 +144,7 @@ pub struct Image {
     pub cluster: [u32; 3],
     /// Dynamic shared memory of a block in bytes.
     pub shared_bytes: u32,
-    /// Whether the code has one parameter more than the kernel, the last: the address of 16 bytes of memory that host and device
+    /// Whether the code has one parameter more, the last: the address of 16 bytes of memory that host and device
     /// can access, aligned to 16 bytes, or 0. A failed assertion writes there, before it stops the launch, the number
     /// of its text in the IR plus 1 and the index of the program, each as a `u32`.
     pub has_assert_buffer: bool,
@@ -151,6 +155,9 @@ pub struct Image {
     pub wanted_blocks: u32,
     /// The most registers of a thread, if the code bounds them (`.maxnreg`): the loader compiles it once then, as it is.
     pub max_registers: Option<u32>,
+    /// The tensor maps that the code takes after the kernel's parameters and before the assert buffer's: 128 bytes each, aligned to
+    /// 64. A launch takes the image only if a map can describe each of their views.
+    pub tensor_maps: Cow<'static, [TensorMap]>,
 }
 
 /// What generated code and other front ends make metadata by: all fields, in their order.
@@ -201,6 +208,7 @@ impl Image {
         programs: ProgramMap,
         wanted_blocks: u32,
         max_registers: Option<u32>,
+        tensor_maps: Cow<'static, [TensorMap]>,
     ) -> Image {
         Image {
             target,
@@ -214,6 +222,7 @@ impl Image {
             programs,
             wanted_blocks,
             max_registers,
+            tensor_maps,
         }
     }
 }

@@ -249,6 +249,7 @@ fn image(
         programs: ProgramMap::Identity,
         wanted_blocks: pressure::wanted_blocks(&func, target),
         max_registers: func.max_registers,
+        tensor_maps: Cow::Borrowed(&[]),
     };
     Ok((image, func))
 }

@@ -22,6 +22,7 @@ fn kernel(cluster: [u32; 3]) -> &'static Kernel {
         programs,
         0,
         None,
+        std::borrow::Cow::Borrowed(&[]),
     );
     let param = ParamMetadata::new("n".into(), ParamType::Scalar(<i32 as triton::Element>::DTYPE), 16, true, false);
     let config = Config::new(4, "".into(), vec![image].into());

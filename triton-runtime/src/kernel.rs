@@ -217,7 +217,20 @@ mod tests {
     fn images_that_assume_the_same_have_slots_of_their_own() {
         let image = |entry: &'static str| {
             let programs = ProgramMap::Identity;
-            Image::new(Target::Sm80, Generic, entry.into(), "".into(), 32, [1; 3], 0, false, programs, 0, None)
+            Image::new(
+                Target::Sm80,
+                Generic,
+                entry.into(),
+                "".into(),
+                32,
+                [1; 3],
+                0,
+                false,
+                programs,
+                0,
+                None,
+                std::borrow::Cow::Borrowed(&[]),
+            )
         };
         let config = |images: Vec<Image>| Config::new(1, "".into(), images.into());
         let configs = vec![config(vec![image("a"), image("b")]), config(vec![image("c")])];

@@ -68,8 +68,8 @@ pub fn image(
     specialization: Specialization,
     threads: u32,
 ) -> Image {
-    let (target, programs) = (Target::Sm80, ProgramMap::Identity);
-    Image::new(target, specialization, entry.into(), ptx.into(), threads, [1; 3], 0, false, programs, 0, None)
+    let (target, programs, maps) = (Target::Sm80, ProgramMap::Identity, Cow::Borrowed(&[][..]));
+    Image::new(target, specialization, entry.into(), ptx.into(), threads, [1; 3], 0, false, programs, 0, None, maps)
 }
 
 /// A kernel of one config over these images. It lives as long as the process, as a kernel does.

@@ -153,6 +153,10 @@ fn image(p: &TokenStream, image: &Image, ptx: TokenStream) -> TokenStream {
         Some(registers) => quote!(::core::option::Option::Some(#registers)),
         None => quote!(::core::option::Option::None),
     };
+    let tensor_maps = image.tensor_maps.iter().map(|map| {
+        let (param, extents, swizzle) = (map.param, map.extents, member(&map.swizzle));
+        quote!(#p::TensorMap::new(#param, [#(#extents),*], #p::MapSwizzle::#swizzle))
+    });
     quote!(#p::Image::new(
         #p::Target::#target,
         #p::Specialization::#specialization,
@@ -165,6 +169,7 @@ fn image(p: &TokenStream, image: &Image, ptx: TokenStream) -> TokenStream {
         #p::ProgramMap::#programs,
         #wanted_blocks,
         #max_registers,
+        #p::Cow::Borrowed(&[#(#tensor_maps),*]),
     ))
 }
 
@@ -185,4 +190,52 @@ fn dtype(dtype: DType) -> Ident {
         DType::F64 => "F64",
     };
     Ident::new(name, Span::call_site())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::image;
+    use quote::quote;
+    use std::borrow::Cow;
+    use triton_core::metadata::{Image, MapSwizzle, ProgramMap, Specialization, Target, TensorMap};
+
+    #[test]
+    fn images_are_constants_with_every_field() {
+        // As the tokens below, so that they are known to be constant.
+        static IMAGE: Image = Image::new(
+            Target::Sm90a,
+            Specialization::Aligned16,
+            Cow::Borrowed("entry"),
+            Cow::Borrowed("text\0"),
+            128,
+            [2, 1, 1],
+            4096,
+            true,
+            ProgramMap::Identity,
+            3,
+            Some(168),
+            Cow::Borrowed(&[
+                TensorMap::new(0, [128, 64, 1, 1, 1], MapSwizzle::B128),
+                TensorMap::new(2, [256, 1, 1, 1, 1], MapSwizzle::None),
+            ]),
+        );
+        let expected = quote!(p::Image::new(
+            p::Target::Sm90a,
+            p::Specialization::Aligned16,
+            p::Cow::Borrowed("entry"),
+            p::Cow::Borrowed("text\0"),
+            128u32,
+            [2u32, 1u32, 1u32],
+            4096u32,
+            true,
+            p::ProgramMap::Identity,
+            3u32,
+            ::core::option::Option::Some(168u32),
+            p::Cow::Borrowed(&[
+                p::TensorMap::new(0u32, [128u32, 64u32, 1u32, 1u32, 1u32], p::MapSwizzle::B128),
+                p::TensorMap::new(2u32, [256u32, 1u32, 1u32, 1u32, 1u32], p::MapSwizzle::None)
+            ]),
+        ));
+        assert_eq!(image(&quote!(p), &IMAGE, quote!("text\0")).to_string(), expected.to_string());
+    }
 }
