@@ -43,7 +43,7 @@
 //!
 //! # What `cust` 0.3.2 cannot do
 //! Its launch has no attributes, so that a kernel that runs in clusters of blocks is rejected with
-//! [`Error::Unsupported`].
+//! [`Error::Unsupported`]. Of code that copies by tensor maps, the code without them is launched in its place.
 //!
 //! # Assertions
 //! An `assert!` that fails stops the kernel, and `cust` reports a failed launch; which one it was is reported by the

@@ -2,6 +2,7 @@
 
 use crate::device::{Backend, Device};
 use crate::driver::context::Context;
+use crate::driver::tensor_map::MapSlot;
 use crate::error::{Error, Result};
 use crate::load::{self, LoadInfo, Loaded};
 use crate::{assertions, lock};
@@ -9,7 +10,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Mutex, OnceLock};
 use triton_core::ir;
-use triton_core::metadata::{ComputeCapability, Config, Image, KernelMetadata, Specialization};
+use triton_core::metadata::{ComputeCapability, Config, Image, KernelMetadata, Specialization, TensorMap};
 
 /// Devices whose functions are found without a lock.
 const FAST: usize = 16;
@@ -36,7 +37,8 @@ impl Kernel {
     /// # Safety
     /// The metadata is what the compiler made of one kernel: of each config, IR and images take the parameters that the metadata
     /// declares, behave alike, and access memory through these parameters alone; of a view they access only the elements that
-    /// its extents and strides describe. What its images say of their threads, shared memory and last parameter is true.
+    /// its extents and strides describe. What its images say of their threads, shared memory, tensor maps and last
+    /// parameter is true.
     #[doc(hidden)]
     #[allow(unsafe_code, reason = "the caller must vouch for the code")]
     pub const unsafe fn new(metadata: KernelMetadata) -> Kernel {
@@ -59,23 +61,27 @@ impl Kernel {
         match device.backend() {
             Backend::Cpu => self.function(config).map(|_| Vec::new()),
             Backend::Cuda(context) => {
-                let mut infos = Vec::new();
-                for &specialization in Specialization::ALL {
-                    let (index, image) =
-                        self.select(config, context.capability, Some(context.driver.version), specialization)?;
-                    if image.specialization == specialization {
-                        infos.push(self.loaded(context, config, index, image)?.info.clone());
-                    }
-                }
-                Ok(infos)
+                let images = self.selectable(config, context.capability, Some(context.driver.version))?;
+                let load = |(index, image)| Ok(self.loaded(context, config, index, image)?.info.clone());
+                images.into_iter().map(load).collect()
             }
             Backend::Sim(options) => {
-                for &specialization in Specialization::ALL {
-                    options.load(self, self.select(config, options.capability(), None, specialization)?.1)?;
-                }
+                let images = self.selectable(config, options.capability(), None)?;
+                images.into_iter().try_for_each(|(_, image)| options.load(self, image))?;
                 Ok(Vec::new())
             }
         }
+    }
+
+    /// Every image that [`Kernel::select`] gives for some arguments, with its number in the config: the generic code first.
+    fn selectable(
+        &self,
+        config: usize,
+        capability: ComputeCapability,
+        driver: Option<u32>,
+    ) -> Result<Vec<(usize, &Image)>> {
+        self.select(config, capability, driver, Specialization::Generic, |image| image.tensor_maps.is_empty())?;
+        Ok(chosen_by_some(&self.config(config)?.images, |image| runs(image, capability, driver)))
     }
 
     /// A config, by its number.
@@ -88,8 +94,8 @@ impl Kernel {
         })
     }
 
-    /// The image for a device, with its number in the config: of those that the device and its driver can run and that assume no
-    /// more than holds, the one of the best target that assumes most.
+    /// The image for a device, with its number in the config: of those that the device and its driver can run, that assume no
+    /// more than holds and that `takes` the arguments, the one of the best target that assumes most.
     #[inline]
     pub(crate) fn select(
         &self,
@@ -97,12 +103,11 @@ impl Kernel {
         capability: ComputeCapability,
         driver: Option<u32>,
         specialization: Specialization,
+        takes: impl Fn(&Image) -> bool,
     ) -> Result<(usize, &Image)> {
         let images = &self.config(config)?.images;
-        let runs = |image: &Image| {
-            image.target.runs_on(capability) && driver.is_none_or(|version| version >= image.target.driver())
-        };
-        let index = choose(images.iter().map(|image| (runs(image), image.specialization)), specialization);
+        let usable = |image: &Image| runs(image, capability, driver) && takes(image);
+        let index = choose(images, specialization, usable);
         let chosen = index.and_then(|index| Some((index, images.get(index)?)));
         chosen.ok_or_else(|| self.no_image(config, capability, driver))
     }
@@ -165,6 +170,9 @@ impl Kernel {
         if image.has_assert_buffer {
             loaded.assertion_slot = Some(assertions::address(context, Box::new(move || self.function(config).ok()))?);
         }
+        // A launch takes no image with a map of a parameter that does not exist.
+        let of_view = |map: &TensorMap| Some(MapSlot::new(*map, self.metadata.params.get(map.param as usize)?.ty));
+        loaded.maps = image.tensor_maps.iter().filter_map(of_view).collect();
         Ok(slot.get_or_init(|| loaded))
     }
 
@@ -185,10 +193,36 @@ fn empty_slots(metadata: &KernelMetadata) -> LoadedSlots {
     metadata.configs.iter().map(of_images).collect()
 }
 
-/// The first image that runs and assumes no more than holds: images stand in the order in which they are preferred.
+/// Whether a device and its driver can run an image.
 #[inline]
-fn choose(images: impl IntoIterator<Item = (bool, Specialization)>, holds: Specialization) -> Option<usize> {
-    images.into_iter().position(|(runs, assumed)| runs && assumed <= holds)
+fn runs(image: &Image, capability: ComputeCapability, driver: Option<u32>) -> bool {
+    image.target.runs_on(capability) && driver.is_none_or(|version| version >= image.target.driver())
+}
+
+/// The first image that assumes no more than holds and is usable: images stand in the order in which they are preferred.
+#[inline]
+fn choose(images: &[Image], holds: Specialization, usable: impl Fn(&Image) -> bool) -> Option<usize> {
+    images.iter().position(|image| image.specialization <= holds && usable(image))
+}
+
+/// The images that [`choose`] gives for some arguments, with their numbers, those that assume least first.
+fn chosen_by_some(images: &[Image], runs: impl Fn(&Image) -> bool) -> Vec<(usize, &Image)> {
+    let mut found = Vec::new();
+    for &specialization in Specialization::ALL {
+        for (index, image) in images.iter().enumerate() {
+            if !runs(image) || image.specialization > specialization {
+                continue;
+            }
+            if image.specialization == specialization {
+                found.push((index, image));
+            }
+            // What takes any views is chosen before what follows it.
+            if image.tensor_maps.is_empty() {
+                break;
+            }
+        }
+    }
+    found
 }
 
 impl fmt::Debug for Kernel {
@@ -201,37 +235,58 @@ impl fmt::Debug for Kernel {
 mod tests {
     use super::*;
     use Specialization::{Aligned16, Divisible16, Generic, UnitStride};
-    use triton_core::metadata::{ProgramMap, Target};
+    use triton_core::metadata::{MapSwizzle, ProgramMap, Target};
+
+    fn image(target: Target, specialization: Specialization, entry: &'static str, maps: &[TensorMap]) -> Image {
+        let (programs, maps) = (ProgramMap::Identity, maps.to_vec().into());
+        Image::new(target, specialization, entry.into(), "".into(), 32, [1; 3], 0, false, programs, 0, None, maps)
+    }
 
     #[test]
     fn the_best_target_that_has_an_image_is_chosen() {
         // Two targets; the first has no image that assumes nothing.
-        let images = |first: bool| [(first, Divisible16), (first, UnitStride), (true, Divisible16), (true, Generic)];
-        let chosen = |first| Specialization::ALL.iter().map(|&holds| choose(images(first), holds)).collect::<Vec<_>>();
-        assert_eq!(chosen(true), [Some(3), Some(1), Some(1), Some(0)]);
-        assert_eq!(chosen(false), [Some(3), Some(3), Some(3), Some(2)]);
-        assert_eq!(choose([(true, Aligned16), (false, Generic)], UnitStride), None);
+        let images =
+            [Divisible16, UnitStride, Divisible16, Generic].map(|assumed| image(Target::Sm80, assumed, "", &[]));
+        let chosen = |usable: &dyn Fn(&Image) -> bool| {
+            Specialization::ALL.iter().map(|&holds| choose(&images, holds, usable)).collect::<Vec<_>>()
+        };
+        assert_eq!(chosen(&|_| true), [Some(3), Some(1), Some(1), Some(0)]);
+        let first = images.as_ptr_range().start..&raw const images[2];
+        assert_eq!(chosen(&|image| !first.contains(&std::ptr::from_ref(image))), [Some(3), Some(3), Some(3), Some(2)]);
+        assert_eq!(choose(&images[..1], Aligned16, |_| true), None);
+    }
+
+    #[test]
+    fn images_with_tensor_maps_are_passed_over() {
+        let map = TensorMap::new(0, [1; 5], MapSwizzle::None);
+        let images = [
+            image(Target::Sm90a, Divisible16, "two", &[map, map]),
+            image(Target::Sm90a, Divisible16, "one", &[map]),
+            image(Target::Sm90a, Aligned16, "weaker", &[map]),
+            image(Target::Sm80, Divisible16, "any", &[]),
+            image(Target::Sm80, Divisible16, "never", &[]),
+            image(Target::Sm80, Generic, "generic", &[]),
+        ];
+        let entries = |capability, driver| {
+            let found = chosen_by_some(&images, |image| runs(image, capability, driver));
+            found.into_iter().map(|(_, image)| &*image.entry).collect::<Vec<_>>()
+        };
+        let hopper = ComputeCapability::new(9, 0);
+        assert_eq!(entries(hopper, None), ["generic", "weaker", "two", "one", "any"]);
+        assert_eq!(entries(hopper, Some(11080)), [] as [&str; 0]);
+        assert_eq!(entries(ComputeCapability::new(10, 0), Some(12000)), ["generic", "any"]);
+        let chosen = |holds| {
+            let most = |most| choose(&images, holds, |image: &Image| image.tensor_maps.len() <= most);
+            [2, 1, 0].map(most)
+        };
+        assert_eq!(chosen(Divisible16), [Some(0), Some(1), Some(3)]);
+        assert_eq!(chosen(Aligned16), [Some(2), Some(2), Some(5)]);
+        assert_eq!(chosen(UnitStride), [Some(5); 3]);
     }
 
     #[test]
     fn images_that_assume_the_same_have_slots_of_their_own() {
-        let image = |entry: &'static str| {
-            let programs = ProgramMap::Identity;
-            Image::new(
-                Target::Sm80,
-                Generic,
-                entry.into(),
-                "".into(),
-                32,
-                [1; 3],
-                0,
-                false,
-                programs,
-                0,
-                None,
-                std::borrow::Cow::Borrowed(&[]),
-            )
-        };
+        let image = |entry: &'static str| image(Target::Sm80, Generic, entry, &[]);
         let config = |images: Vec<Image>| Config::new(1, "".into(), images.into());
         let configs = vec![config(vec![image("a"), image("b")]), config(vec![image("c")])];
         let metadata = KernelMetadata::new("k".into(), "k".into(), Vec::new().into(), configs.into());

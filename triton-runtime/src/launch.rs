@@ -10,6 +10,7 @@ use crate::kernel::Kernel;
 use crate::load::LoadInfo;
 use crate::sim::SimStream;
 use crate::stream::{Stream, StreamBackend};
+use crate::tensor_map;
 use std::fmt;
 use std::marker::PhantomData;
 use triton_core::metadata::{
@@ -86,11 +87,15 @@ impl<'a, S, const N: usize> Launch<'a, S, N> {
     /// `cuDriverGetVersion` counts) if there is one: for other bindings, which check buffers by themselves. Code with
     /// assertions takes one argument more, the last ([`Image::has_assert_buffer`]); 0 is one that serves.
     ///
+    /// Launches by words pass no tensor map, so that an image with [tensor maps](Image::tensor_maps) is never given: it is the next
+    /// one that this device runs.
+    ///
     /// # Errors
     /// [`Error::Config`], [`Error::Argument`], [`Error::MultipleOf`], [`Error::NoImage`], [`Error::DriverTooOld`].
     pub fn image(&self, capability: ComputeCapability, driver: Option<u32>) -> Result<&'static Image> {
         let specialization = self.check_args()?;
-        self.kernel.select(self.config, capability, driver, specialization).map(|(_, image)| image)
+        let takes = |image: &Image| image.tensor_maps.is_empty();
+        self.kernel.select(self.config, capability, driver, specialization, takes).map(|(_, image)| image)
     }
 
     /// What the compiler chose for these arguments, on the best target that there is code for: a line for each operation on tiles
@@ -203,7 +208,8 @@ impl<'a, S, const N: usize> Launch<'a, S, N> {
         specialization: Specialization,
         dims: [u32; 3],
     ) -> Result<(usize, &'static Image, [u32; 3])> {
-        let (index, image) = self.kernel.select(self.config, capability, driver, specialization)?;
+        let takes = |image: &Image| tensor_map::can_take(image, &self.args);
+        let (index, image) = self.kernel.select(self.config, capability, driver, specialization, takes)?;
         let blocks = image.programs.blocks(dims);
         for (i, axis) in ['x', 'y', 'z'].into_iter().enumerate() {
             if image.cluster[i] > 1 && !blocks[i].is_multiple_of(image.cluster[i]) {
@@ -219,8 +225,7 @@ impl<'a, S, const N: usize> Launch<'a, S, N> {
         if blocks.contains(&0) {
             return Ok(());
         }
-        let words = self.args.iter().flat_map(LaunchArg::words).copied();
-        queue.run(self.kernel, self.config, image, blocks, words)
+        queue.run(self.kernel, self.config, image, blocks, self.args.each_ref().map(LaunchArg::words))
     }
 
     #[inline]
@@ -239,7 +244,8 @@ impl<'a, S, const N: usize> Launch<'a, S, N> {
                 None => {}
             }
         }
-        loaded.function.launch(raw, blocks, self.args.each_ref().map(LaunchArg::words), loaded.assertion_slot.as_ref())
+        let values = self.args.each_ref().map(LaunchArg::words);
+        loaded.function.launch(raw, blocks, values, &loaded.maps, loaded.assertion_slot.as_ref())
     }
 }
 

@@ -47,6 +47,7 @@ pub mod sim;
 mod sim;
 mod stream;
 mod stream_order;
+mod tensor_map;
 mod view;
 
 pub use args::{

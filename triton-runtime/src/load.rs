@@ -8,6 +8,7 @@ use crate::cache::{Cache, Entry, Key};
 use crate::driver::context::Context;
 use crate::driver::jit::{self, Linked};
 use crate::driver::module::{Function, Shape};
+use crate::driver::tensor_map::MapSlot;
 use crate::error::{Error, Result};
 use triton_core::metadata::{Image, Specialization, Target};
 
@@ -19,6 +20,8 @@ const FEW: u32 = 16;
 #[derive(Debug)]
 pub(crate) struct Loaded {
     pub(crate) function: Function,
+    /// The tensor maps that the code takes.
+    pub(crate) maps: Box<[MapSlot]>,
     /// The address of the slot for assertions, if the code takes one.
     pub(crate) assertion_slot: Option<u64>,
     pub(crate) info: LoadInfo,
@@ -120,6 +123,7 @@ pub(crate) fn load(context: &Context, instance: &str, image: &Image) -> Result<L
             cached,
         },
         function,
+        maps: Box::default(),
         assertion_slot: None,
     };
 

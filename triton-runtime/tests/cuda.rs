@@ -7,8 +7,8 @@
 mod support;
 
 use std::time::{Duration, Instant};
-use support::{Folder, fill_params, image, kernel, launch_of, param, succeeded};
-use triton_core::metadata::{Image, ParamType, Specialization};
+use support::{Folder, fill_params, image, kernel, launch_of, param, succeeded, tensor_maps};
+use triton_core::metadata::{Image, ParamType, Specialization, Target};
 use triton_core::types::DType;
 use triton_runtime::launch::mode::Unsafe;
 use triton_runtime::{
@@ -30,6 +30,7 @@ const CASES: &[Case] = &[
     ("events", events),
     ("foreign_stream", foreign_stream),
     ("shared_and_clusters", shared_and_clusters),
+    ("boxes", boxes),
     ("bad_ptx", bad_ptx),
     ("fault", fault),
     ("out_of_memory", out_of_memory),
@@ -360,6 +361,19 @@ fn shared_and_clusters() -> Result<()> {
     }
     let odd = launch_of(k, [x.as_ptr_mut_arg(), LaunchArg::scalar(1)]).launch(&stream, 1);
     assert!(matches!(odd, Err(Error::Grid { axis: 'x', found: 1, .. })));
+    Ok(())
+}
+
+/// Boxes that bulk copies bring by tensor maps, where there are any, and what a launch with a map costs.
+fn boxes() -> Result<()> {
+    let (device, stream) = gpu()?;
+    if !device.compute_capability().is_some_and(|capability| Target::Sm90a.runs_on(capability)) {
+        return Ok(());
+    }
+    tensor_maps::check_device(&device)?;
+    for (what, ns) in tensor_maps::times(&stream)? {
+        println!("launch with {what} :: {ns:.0} ns");
+    }
     Ok(())
 }
 

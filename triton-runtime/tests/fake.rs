@@ -4,6 +4,8 @@
 //! The library is built by rustc; where there is none, the tests say that they were skipped.
 
 mod support;
+#[path = "fake/tensor_maps.rs"]
+mod tensor_maps;
 
 use std::path::Path;
 use std::process::Command;
@@ -39,6 +41,8 @@ const CASES: &[(&str, &str)] = &[
     ("images", ""),
     ("occupancy", "occupancy"),
     ("views", "views"),
+    ("tensor-maps", "maps"),
+    ("reported-tensor-maps", "maps,slot"),
     ("cache", ""),
     ("devices", ""),
     ("many-devices", "many"),
@@ -119,6 +123,8 @@ fn dispatch(case: &str) -> Option<fn() -> Result<()>> {
         "images" => images,
         "occupancy" => occupancy,
         "views" => views,
+        "tensor-maps" => tensor_maps::tensor_maps,
+        "reported-tensor-maps" => tensor_maps::reported_tensor_maps,
         "cache" => cache,
         "devices" => devices,
         "many-devices" => many_devices,

@@ -3,7 +3,7 @@
 
 mod support;
 
-use support::{fill_params, image, kernel, launch_of};
+use support::{fill_params, image, kernel, launch_of, tensor_maps};
 use triton_core::metadata::Specialization;
 use triton_runtime::sim::{Fault, SimOptions};
 use triton_runtime::{AsPtrMutArg, Device, Error, LaunchArg, Result};
@@ -26,4 +26,10 @@ fn launches_stop_at_the_limit() -> Result<()> {
     let Error::Simulation(findings) = &error else { panic!("{error}") };
     assert!(matches!(findings.reports[..], [_]) && matches!(findings.reports[0].fault, Fault::Limit { .. }), "{error}");
     Ok(())
+}
+
+/// Boxes of views of every rank, inside and across their bounds; code without maps takes the views that have none.
+#[test]
+fn boxes_are_copied_by_tensor_maps() -> Result<()> {
+    tensor_maps::check_device(&Device::sim())
 }

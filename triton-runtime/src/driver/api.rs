@@ -7,7 +7,8 @@ use crate::error::Error;
 use cudarc::driver::sys::{
     self, CUcontext, CUdevice, CUdevice_attribute, CUdeviceptr, CUevent, CUfunction, CUfunction_attribute,
     CUjit_option, CUjitInputType, CUlaunchConfig, CUlinkState, CUmemPool_attribute, CUmemPoolProps, CUmemoryPool,
-    CUmodule, CUstream,
+    CUmodule, CUstream, CUtensorMap, CUtensorMapDataType, CUtensorMapFloatOOBfill, CUtensorMapInterleave,
+    CUtensorMapL2promotion, CUtensorMapSwizzle,
 };
 use std::ffi::{c_char, c_int, c_uchar, c_uint, c_void};
 
@@ -94,6 +95,7 @@ api! {
     cuModuleGetFunction(*mut CUfunction, CUmodule, *const c_char);
     cuFuncSetAttribute(CUfunction, CUfunction_attribute, c_int);
     cuFuncGetAttribute(*mut c_int, CUfunction_attribute, CUfunction);
+    cuTensorMapEncodeTiled(*mut CUtensorMap, CUtensorMapDataType, c_uint, *mut c_void, *const u64, *const u64, *const c_uint, *const c_uint, CUtensorMapInterleave, CUtensorMapSwizzle, CUtensorMapL2promotion, CUtensorMapFloatOOBfill);
     cuLaunchKernel(CUfunction, c_uint, c_uint, c_uint, c_uint, c_uint, c_uint, c_uint, CUstream, *mut *mut c_void, *mut *mut c_void);
     cuLaunchKernelEx(*const CUlaunchConfig, CUfunction, *mut *mut c_void, *mut *mut c_void);
 }

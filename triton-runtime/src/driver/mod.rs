@@ -17,6 +17,7 @@ pub(crate) mod memory;
 pub(crate) mod module;
 pub(crate) mod pinned;
 pub(crate) mod stream;
+pub(crate) mod tensor_map;
 
 use crate::error::Error;
 use api::Api;

@@ -2,13 +2,16 @@
 
 use super::context::Context;
 use super::stream::RawStream;
+use super::tensor_map::MapSlot;
 use super::{Handle, cu};
 use crate::error::Error;
+use crate::tensor_map::MAX_MAPS;
 use cudarc::driver::sys::{
     CUfunc_st, CUfunction_attribute as Attribute, CUlaunchAttribute, CUlaunchAttributeID, CUlaunchAttributeValue,
-    CUlaunchConfig,
+    CUlaunchConfig, CUtensorMap,
 };
 use std::ffi::{CString, c_int, c_void};
+use std::mem::MaybeUninit;
 use triton_core::metadata::ParamType;
 
 /// A kernel that is ready to launch. It is never unloaded.
@@ -92,17 +95,24 @@ impl Function {
     }
 
     /// Enqueues a launch with the values of each argument. They have been checked against the kernel's metadata, and are at
-    /// most [`ParamType::MAX_WORDS`] each. The last parameter of code with assertions is `assertion_slot`.
+    /// most [`ParamType::MAX_WORDS`] each. Then come the tensor maps of these arguments, at most [`MAX_MAPS`]. The last parameter of
+    /// code with assertions is `assertion_slot`.
+    ///
+    /// # Errors
+    /// The driver's, when it does not take a tensor map or the launch.
     #[inline]
     pub(crate) fn launch<const N: usize>(
         &self,
         stream: &RawStream,
-        [x, y, z]: [u32; 3],
+        grid: [u32; 3],
         values: [&[u64]; N],
+        maps: &[MapSlot],
         assertion_slot: Option<&u64>,
     ) -> Result<(), Error> {
-        let context = stream.context;
-        context.enter()?;
+        stream.context.enter()?;
+        if !maps.is_empty() {
+            return self.launch_with_maps(stream, grid, values, maps, assertion_slot);
+        }
         // Values are little-endian and zero-extended, so that a narrow parameter finds its bytes first.
         let mut params = [[std::ptr::null_mut::<c_void>(); ParamType::MAX_WORDS + 1]; N];
         // There is room for one more, but where there is no argument at all.
@@ -111,9 +121,47 @@ impl Function {
         for (param, value) in params.iter_mut().zip(values.iter().copied().flatten().chain(assertion_slot)) {
             *param = std::ptr::from_ref(value).cast_mut().cast();
         }
+        // SAFETY: every parameter of the kernel has its value, at most 8 bytes each, for the duration of the call.
+        unsafe { self.enqueue(stream, grid, params.as_mut_ptr()) }
+    }
+
+    /// As [`Function::launch`]: the maps need memory, and more room for parameters.
+    #[inline(never)]
+    fn launch_with_maps<const N: usize>(
+        &self,
+        stream: &RawStream,
+        grid: [u32; 3],
+        values: [&[u64]; N],
+        maps: &[MapSlot],
+        assertion_slot: Option<&u64>,
+    ) -> Result<(), Error> {
+        // Neither is cleared: what the driver reads of them is written first.
+        let mut encoded = [const { MaybeUninit::<CUtensorMap>::uninit() }; MAX_MAPS];
+        let mut params = [[const { MaybeUninit::<*mut c_void>::uninit() }; ParamType::MAX_WORDS + MAX_MAPS + 1]; N];
+        for (memory, map) in encoded.iter_mut().zip(maps) {
+            memory.write(map.encoded(stream.context.driver, &values)?);
+        }
+        let words = values.iter().copied().flatten().map(|value| std::ptr::from_ref(value).cast::<c_void>());
+        let maps = encoded.iter().take(maps.len()).map(|map| map.as_ptr().cast());
+        let slot = assertion_slot.map(|slot| std::ptr::from_ref(slot).cast());
+        for (param, pointer) in params.as_flattened_mut().iter_mut().zip(words.chain(maps).chain(slot)) {
+            param.write(pointer.cast_mut());
+        }
+        // SAFETY: every parameter of the kernel has its value, at most 8 bytes or an encoded map each, for the duration of the call.
+        // A map is of an argument, so that there is room for all of them.
+        unsafe { self.enqueue(stream, grid, params.as_flattened_mut().as_mut_ptr().cast()) }
+    }
+
+    /// Enqueues a launch.
+    ///
+    /// # Safety
+    /// `params` points to a pointer for each parameter of the kernel, and each of them to as many bytes as the parameter has. The call
+    /// reads them only, and nothing after it does. The stream's context is current.
+    #[inline]
+    unsafe fn enqueue(&self, stream: &RawStream, [x, y, z]: [u32; 3], params: *mut *mut c_void) -> Result<(), Error> {
+        let context = stream.context;
         if self.cluster == [1, 1, 1] {
-            // SAFETY: every parameter of the kernel has its value, at most 8 bytes each, for the duration of the call,
-            // which reads them only.
+            // SAFETY: the caller vouches for the parameters; the function and the stream are alive.
             return unsafe {
                 cu!(
                     context.driver,
@@ -127,7 +175,7 @@ impl Function {
                         1,
                         self.shared_bytes,
                         stream.handle.0,
-                        params.as_mut_ptr(),
+                        params,
                         std::ptr::null_mut()
                     )
                 )
@@ -152,8 +200,6 @@ impl Function {
             numAttrs: 1,
         };
         // SAFETY: as above; the configuration lives for the call.
-        unsafe {
-            cu!(context.driver, cuLaunchKernelEx(&config, self.handle.0, params.as_mut_ptr(), std::ptr::null_mut()))
-        }
+        unsafe { cu!(context.driver, cuLaunchKernelEx(&config, self.handle.0, params, std::ptr::null_mut())) }
     }
 }

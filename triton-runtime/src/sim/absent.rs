@@ -50,13 +50,13 @@ impl SimStream {
         match self.0 {}
     }
 
-    pub(crate) fn run(
+    pub(crate) fn run<const N: usize>(
         &self,
         _kernel: &'static Kernel,
         _variant: usize,
         _image: &'static Image,
         _grid: [u32; 3],
-        _words: impl Iterator<Item = u64>,
+        _values: [&[u64]; N],
     ) -> Result<()> {
         match self.0 {}
     }

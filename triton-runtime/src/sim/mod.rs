@@ -8,6 +8,7 @@
 
 mod findings;
 mod memory;
+mod tensor_map;
 
 pub use findings::Findings;
 pub(crate) use memory::SimMemory;
@@ -142,17 +143,17 @@ impl SimStream {
         SimMemory::new(bytes).ok_or_else(|| Error::out_of_memory(bytes as u64, self.options.name().to_string()))
     }
 
-    /// Runs an image over a grid of blocks, with these values of its parameters.
+    /// Runs an image over a grid of blocks, with these values of each argument, and the tensor maps of them that it takes.
     ///
     /// # Errors
     /// [`Error::DeviceAssert`], [`Error::Simulation`], or [`Error::Simulator`].
-    pub(crate) fn run(
+    pub(crate) fn run<const N: usize>(
         &self,
         kernel: &'static Kernel,
         config: usize,
         image: &'static Image,
         grid: [u32; 3],
-        words: impl Iterator<Item = u64>,
+        values: [&[u64]; N],
     ) -> Result<()> {
         let module = module(kernel, image)?;
         let number = self.launches.fetch_add(1, Relaxed);
@@ -162,13 +163,19 @@ impl SimStream {
         }
         // Memory in which a failed assertion describes itself.
         let slot = if image.has_assert_buffer { Some(self.allocate(ASSERTION_SLOT_BYTES)?) } else { None };
+        let mut args: Vec<Arg> = values.iter().copied().flatten().copied().map(Arg::Bits).collect();
+        for map in image.tensor_maps.iter() {
+            let bytes = tensor_map::encode(map, &kernel.metadata().params, &values);
+            args.push(Arg::Bytes(bytes.map_err(|message| refused(kernel, message))?));
+        }
+        args.extend(slot.as_ref().map(SimMemory::address).map(Arg::Bits));
         let launch = Launch {
             entry: image.entry.to_string(),
             grid,
             block: [image.threads, 1, 1],
             cluster: image.cluster,
             shared: image.shared_bytes,
-            args: words.chain(slot.as_ref().map(SimMemory::address)).map(Arg::Bits).collect(),
+            args,
         };
         let outcome = memory::with(|memory| module.launch(memory, &launch, &options));
         let outcome = outcome.map_err(|error| refused(kernel, error.to_string()))?;

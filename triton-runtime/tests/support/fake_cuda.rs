@@ -189,6 +189,23 @@ functions! {
         };
         0
     }
+    fn cuTensorMapEncodeTiled(
+        map: *mut [u64; 16], kind: c_uint, rank: c_uint, address: *mut c_void, sizes: *const u64, strides: *const u64,
+        boxes: *const c_uint, steps: *const c_uint, interleave: c_uint, swizzle: c_uint, promotion: c_uint, fill: c_uint
+    ) {
+        let (rank, address) = (rank as usize, address as usize);
+        let (sizes, strides) = (std::slice::from_raw_parts(sizes, rank), std::slice::from_raw_parts(strides, rank - 1));
+        let (boxes, steps) = (std::slice::from_raw_parts(boxes, rank), std::slice::from_raw_parts(steps, rank));
+        assert!(map as usize % 64 == 0, "the map is aligned");
+        if boxes.iter().any(|&extent| extent > 256) { return 1; }
+        *map = [0; 16];
+        (*map)[0] = address as u64;
+        log(format_args!(
+            "encode {kind} at {address}: {sizes:?} {strides:?} box {boxes:?} by {steps:?}, \
+             {interleave} {swizzle} {promotion} {fill}"
+        ));
+        0
+    }
     fn cuLaunchKernel(
         _function: *mut c_void, x: c_uint, y: c_uint, z: c_uint, threads: c_uint, _b: c_uint, _c: c_uint, shared: c_uint,
         stream: *mut c_void, params: *mut *mut c_void, _extra: *mut *mut c_void
@@ -198,6 +215,19 @@ functions! {
             let (extent, stride) = (|i| **params.add(i).cast::<*mut i32>(), |i| **params.add(i).cast::<*mut i64>());
             let (extents, strides) = ([extent(1), extent(2)], [stride(3), stride(4)]);
             log(format_args!("launch {extents:?} {strides:?} {} on {}", extent(5), stream as usize));
+            return 0;
+        }
+        if mode("maps") {
+            // Views of two dimensions and of one, and an i32; the code with 64 threads takes two maps.
+            let n = **params.add(8).cast::<*mut i32>();
+            let map = |i| {
+                let map = *params.add(i).cast::<*mut [u64; 16]>();
+                assert!(map as usize % 64 == 0, "the map is aligned");
+                (*map)[0]
+            };
+            let maps = if threads == 64 { format!(", maps {} {}", map(9), map(10)) } else { String::new() };
+            let slot = if mode("slot") && **params.add(11).cast::<*mut u64>() % 16 == 0 { ", a slot" } else { "" };
+            log(format_args!("launch {threads} n = {n}{maps}{slot} on {}", stream as usize));
             return 0;
         }
         if mode("assertion") {
