@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `ci` | runs `.ci/run`: everything that a change must pass |
 //! | `validate` | assembles every PTX snapshot with the vendor's `ptxas`, and compares registers and spills with the record |
-//! | `counts` | assembles kernels, and compares registers, spills, barriers and instructions by class with the record |
+//! | `counts [PART]` | assembles kernels, and compares registers, spills, barriers and instructions by class with the record: of those whose name begins with PART |
 //! | `corpus` | runs the compiler's text tests, without building anything that uses the compiler |
 //! | `bundle` | lays examples, tests and benchmarks in `target/gpu/`, to run on a GPU host without Rust |
 //! | `stub DIR` | makes a stand-in `libcuda.so` in `DIR/lib64`, to link crates that need one at build time |
@@ -34,14 +34,15 @@ fn main() -> ExitCode {
     let outcome = match words[..] {
         ["ci"] => ci(),
         ["validate"] => validate::validate(),
-        ["counts"] => counts::counts(),
+        ["counts"] => counts::counts(""),
+        ["counts", part] => counts::counts(part),
         ["corpus"] => corpus(),
         ["bundle"] => bundle::bundle(),
         ["stub", dir] => stub::stub(Path::new(dir)),
         ["reproduce"] => reproduce::reproduce(),
         ["same", revision] => same::same(revision),
         ["ide"] => ide::ide(),
-        _ => Err("tasks: ci, validate, counts, corpus, bundle, stub DIR, reproduce, same REVISION, ide".into()),
+        _ => Err("tasks: ci, validate, counts [PART], corpus, bundle, stub DIR, reproduce, same REVISION, ide".into()),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

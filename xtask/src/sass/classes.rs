@@ -40,6 +40,7 @@ const CLASSES: &[(&str, &[&str])] = &[
     ("shuffle", &["MATCH", "MOVM", "REDUX", "SHFL"]),
     ("shared", &["ATOMS", "LDS", "LDSM", "STS", "STSM"]),
     ("global", &["ATOM", "ATOMG", "LD", "LDG", "LDGSTS", "RED", "REDG", "ST", "STG"]),
+    ("bulk", &["UBLKCP", "UBLKPF", "UBLKRED", "UTMALDG", "UTMAPF", "UTMAREDG", "UTMASTG"]),
     ("local", &["LDL", "STL"]),
     ("convert", &["F2F", "F2FP", "F2I", "F2IP", "FRND", "I2F", "I2FP", "I2I", "I2IP"]),
     (
@@ -79,13 +80,13 @@ const CLASSES: &[(&str, &[&str])] = &[
     (
         "uniform",
         &[
-            "R2UR", "S2UR", "UBMSK", "UBREV", "UF2FP", "UFLO", "UIADD3", "UIMAD", "UISETP", "ULDC", "ULEA", "ULOP",
-            "ULOP3", "UMOV", "UP2UR", "UPLOP3", "UPOPC", "UPRMT", "UR2UP", "USEL", "USGXT", "USHF", "USHL", "USHR",
-            "VOTEU",
+            "R2UR", "S2UR", "UBMSK", "UBREV", "UCLEA", "UF2FP", "UFLO", "UIADD3", "UIMAD", "UISETP", "ULDC", "ULEA",
+            "ULOP", "ULOP3", "UMOV", "UP2UR", "UR2UR", "UPLOP3", "UPOPC", "UPRMT", "UR2UP", "USEL", "USGXT", "USHF",
+            "USHL", "USHR", "VOTEU",
         ],
     ),
     ("constant", &["LDC"]),
-    ("barrier", &["BAR", "DEPBAR", "LDGDEPBAR", "SYNCS", "WARPGROUP", "WARPSYNC"]),
+    ("barrier", &["BAR", "DEPBAR", "FENCE", "LDGDEPBAR", "SYNCS", "UTMACMDFLUSH", "WARPGROUP", "WARPSYNC"]),
     (
         "control",
         &[
@@ -106,8 +107,12 @@ const CLASSES: &[(&str, &[&str])] = &[
             "YIELD",
         ],
     ),
-    ("other", &["CCTL", "ERRBAR", "MEMBAR"]),
+    ("other", &["CCTL", "ERRBAR", "MEMBAR", "UTMACCTL"]),
 ];
+
+/// What no loop of a kernel should have, unless it concerns the block alone (`.CTA`): it waits for the memory of the device, or is an
+/// access of local memory.
+pub const STALLS: &[&str] = &["CCTL", "ERRBAR", "LDL", "MEMBAR", "STL"];
 
 /// Instructions by class.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -12,6 +12,7 @@
 mod classes;
 
 pub use classes::Counts;
+use classes::STALLS;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What the code of a kernel consists of.
@@ -23,6 +24,8 @@ pub struct Profile {
     pub path: Counts,
     /// One iteration of the innermost loop.
     pub innermost: Option<Counts>,
+    /// Instructions of the innermost loop that wait for the memory of the device, or use local memory.
+    pub stalls: Vec<String>,
 }
 
 /// Reads a listing.
@@ -32,10 +35,17 @@ pub struct Profile {
 pub fn profile(listing: &str) -> Result<Profile, String> {
     let code = Code::parse(listing)?;
     let counts = |path: &[usize]| Counts::of(path.iter().map(|&at| code.instructions[at].word()));
+    let innermost = code.innermost();
+    let in_loop = innermost.iter().flatten().map(|&at| &code.instructions[at]);
+    let stalls = in_loop
+        .filter(|i| STALLS.contains(&i.word()) && !i.name.ends_with(".CTA"))
+        .map(|i| i.name.to_owned())
+        .collect();
     Ok(Profile {
         barriers: code.instructions.iter().filter(|i| i.name.starts_with("BAR.SYNC")).count(),
         path: counts(&code.path(0, code.instructions.len()))?,
-        innermost: code.innermost().map(|path| counts(&path)).transpose()?,
+        innermost: innermost.map(|path| counts(&path)).transpose()?,
+        stalls,
     })
 }
 
@@ -74,7 +84,7 @@ impl<'a> Code<'a> {
         for line in listing.lines().map(str::trim) {
             if let Some(label) = line.strip_suffix(':') {
                 labels.insert(label, texts.len());
-            } else if let Some(text) = instruction_text(line).filter(|text| !text.starts_with("NOP")) {
+            } else if let Some(text) = instruction_text(line).filter(|text| !unguarded(text).1.starts_with("NOP")) {
                 texts.push(text);
             }
         }
@@ -130,16 +140,21 @@ fn instruction_text(line: &str) -> Option<&str> {
     (is_address && !text.is_empty()).then_some(text)
 }
 
-fn instruction<'a>(text: &'a str, labels: &BTreeMap<&str, usize>) -> Result<Instruction<'a>, String> {
+/// Whether a predicate stands before an instruction, and the instruction.
+fn unguarded(text: &str) -> (bool, &str) {
     let guard = text.strip_prefix('@').and_then(|guarded| guarded.split_once(char::is_whitespace));
-    let bare = guard.map_or(text, |(_, bare)| bare.trim_start());
+    guard.map_or((false, text), |(_, bare)| (true, bare.trim_start()))
+}
+
+fn instruction<'a>(text: &'a str, labels: &BTreeMap<&str, usize>) -> Result<Instruction<'a>, String> {
+    let (guarded, bare) = unguarded(text);
     let (name, operands) = bare.split_once(char::is_whitespace).unwrap_or((bare, ""));
     let word = name.split('.').next();
     let label = operands.split_once("`(").and_then(|(_, rest)| rest.split_once(')')).map(|(label, _)| label);
     let label = label.filter(|label| word == Some("BRA") || word == Some("CALL") && label.starts_with(".L"));
     let target = label.map(|label| labels.get(label).copied().ok_or(format!("`{text}`: the label is missing")));
     // `BRA.DIV UR4, `(.L_x_3)` and `BRA.U !UP0, ..` have a condition as an operand.
-    let conditional = guard.is_some() || word == Some("BRA") && operands.contains(',');
+    let conditional = guarded || word == Some("BRA") && operands.contains(',');
     Ok(Instruction { name, conditional, target: target.transpose()? })
 }
 

@@ -33,6 +33,7 @@ const CASES: &[(&str, &str, &str)] = &[
         @!P0 EXIT
         BAR.SYNC.DEFER_BLOCKING 0x0
         NOP
+        @!UPT NOP
         EXIT
         .L_x_0:
         BRA `(.L_x_0)
@@ -148,4 +149,19 @@ fn only_lines_with_an_address_are_instructions() {
     assert_eq!(instruction_text("/*0010*/              @!P0 BRA `(.L_x_3) ;"), Some("@!P0 BRA `(.L_x_3)"));
     assert_eq!(instruction_text(".section .text.kernel,\"ax\",@progbits"), None);
     assert_eq!(instruction_text("/* a comment; */ .byte 1"), None);
+}
+
+#[test]
+fn stalls_are_named_inside_the_loop_alone() {
+    let code = "MEMBAR.SC.SYS
+        .L_x_0:
+        MEMBAR.ALL.GPU
+        FFMA R0, R1, R2, R0
+        LDL R1, [R3]
+        MEMBAR.ALL.CTA
+        FENCE.VIEW.ASYNC.S
+        @!P0 BRA `(.L_x_0)
+        CCTL.IVALL
+        EXIT";
+    assert_eq!(profile(&listing(code)).expect("a profile").stalls, ["MEMBAR.ALL.GPU", "LDL"]);
 }
