@@ -21,6 +21,7 @@ pub mod random;
 pub mod run;
 pub mod setup;
 pub mod simulate;
+pub mod tensor_maps;
 
 use std::path::{Path, PathBuf};
 

@@ -43,10 +43,12 @@ pub fn run(text: &str) -> Result<String, String> {
     each(passes::OPTIMISE, &mut func, &Env::portable().verified())?;
     // Only a unit stride is put into code; of the rest the interpreter sees nothing.
     let units = setup.units(&func)?;
-    let all = Specialization::ALL.iter().filter(|&&s| units || s == Specialization::Generic);
-    for &specialization in all {
+    let strengths = || Specialization::ALL.iter().filter(|&&s| units || s == Specialization::Generic);
+    let envs = Target::ALL.iter().flat_map(|&target| strengths().map(move |&s| (target, s)));
+    // What only some devices run is made for the strongest specializations.
+    for (target, specialization) in envs.filter(|&(t, s)| t == Target::LEAST || s >= Specialization::Aligned16) {
         let mut laid = func.clone();
-        let env = Env::new(Target::Sm80, specialization).verified();
+        let env = Env::new(target, specialization).verified();
         each(passes::SPECIALISE, &mut laid, &env)?;
         each(passes::LAY_OUT, &mut laid, &env)?;
         // Between these passes barriers are missing.
@@ -160,7 +162,9 @@ pub fn without_each_barrier(text: &str) -> Result<String, String> {
     let mut out = String::new();
     for block in blocks {
         for (at, inst) in func.blocks[block].insts.clone().into_iter().enumerate() {
-            let (Op::Sync { .. } | Op::RingWait { .. } | Op::RingRelease { .. }) = func.insts[inst].op else {
+            let (Op::Sync { .. } | Op::RingWait { .. } | Op::RingRelease { .. } | Op::DotWait { .. }) =
+                func.insts[inst].op
+            else {
                 continue;
             };
             func.blocks[block].insts.remove(at);

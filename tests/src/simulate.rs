@@ -1,6 +1,7 @@
 //! The PTX of a `run` case on the simulator: the same result as the interpreter's, and no report.
 
 use crate::setup::Setup;
+use crate::tensor_maps;
 use triton_core::ir::Function;
 use triton_core::metadata::Image;
 use triton_sim::{Arg, Launch, Memory, MemoryError, Module, Options, Report};
@@ -21,6 +22,7 @@ pub fn check(func: &Function, setup: &Setup, expected: &str) -> Result<usize, St
         let fails = |what: String| format!("on the simulator, {}: {what}", image.specialization.name());
         let found = run(image, image.text(), func, setup, &Options::default()).map_err(fails)?;
         let (is_right, text) = match found {
+            Found::NotTaken => return Ok(rings),
             Found::Buffers(buffers) => (buffers == expected, buffers),
             Found::Reports(reports) => {
                 (expected.starts_with("error"), reports.iter().map(|report| format!("{report}\n")).collect())
@@ -38,6 +40,8 @@ pub fn check(func: &Function, setup: &Setup, expected: &str) -> Result<usize, St
 pub enum Found {
     /// What the buffers hold.
     Buffers(String),
+    /// Nothing: a launch with these arguments takes another image.
+    NotTaken,
     /// The reports.
     Reports(Vec<Report>),
 }
@@ -58,14 +62,17 @@ pub fn run(image: &Image, text: &str, func: &Function, setup: &Setup, options: &
     let addresses: Result<Vec<u64>, _> = contents.iter().map(|bytes| upload(bytes)).collect();
     let addresses = addresses.map_err(|e| e.to_string())?;
     let slot = if image.has_assert_buffer { Some(upload(&[0; SLOT]).map_err(|e| e.to_string())?) } else { None };
-    let args = setup.args(func, &addresses)?.into_iter().map(|arg| arg.bits()).chain(slot);
+    let args = setup.args(func, &addresses)?;
+    let Some(maps) = tensor_maps::encode(image, func, &args) else { return Ok(Found::NotTaken) };
+    let words = args.into_iter().map(|arg| Arg::Bits(arg.bits()));
+    let args = words.chain(maps.into_iter().map(Arg::Bytes)).chain(slot.map(Arg::Bits));
     let launch = Launch {
         entry: image.entry.to_string(),
         grid: setup.grid,
         block: [image.threads, 1, 1],
         cluster: image.cluster,
         shared: image.shared_bytes,
-        args: args.map(Arg::Bits).collect(),
+        args: args.collect(),
     };
     let outcome = module.launch(&mut memory, &launch, options).map_err(|e| e.to_string())?;
     if !outcome.reports.is_empty() {

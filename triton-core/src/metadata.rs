@@ -291,6 +291,10 @@ pub struct TargetInfo {
     pub blocks: u32,
     /// Whether it has `stmatrix`. Every target has `ldmatrix`.
     pub stmatrix: bool,
+    /// Whether one thread copies tiles of views to shared memory, from a tensor map.
+    pub bulk_copies: bool,
+    /// Whether it has `wgmma`, which multiplies matrices in shared memory.
+    pub wgmma: bool,
     /// Whether it adds, multiplies, compares and rounds `bf16`, and converts it from and to every type. If not, that is done in
     /// `f32`, which has the same results.
     pub bf16_arithmetic: bool,
@@ -307,6 +311,8 @@ const SM90A: TargetInfo = TargetInfo {
     registers: 64 << 10,
     blocks: 32,
     stmatrix: true,
+    bulk_copies: true,
+    wgmma: true,
     bf16_arithmetic: true,
 };
 
@@ -321,12 +327,14 @@ const SM80: TargetInfo = TargetInfo {
     registers: 64 << 10,
     blocks: 32,
     stmatrix: false,
+    bulk_copies: false,
+    wgmma: false,
     bf16_arithmetic: false,
 };
 
 impl Target {
     /// Every target, best first.
-    pub const ALL: &'static [Target] = &[Target::Sm80];
+    pub const ALL: &'static [Target] = &[Target::Sm90a, Target::Sm80];
 
     /// The one whose code runs wherever that of another one does, and whose limits no other one undercuts.
     pub const LEAST: Target = Target::Sm80;

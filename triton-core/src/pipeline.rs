@@ -6,10 +6,11 @@ use crate::ast::{Instance, Kernel};
 use crate::diag::{Code, Diagnostic, Failure};
 use crate::ir::{Function, Layouts, Param, Promise, Promised};
 use crate::metadata::{Config, Image, ProgramMap, Specialization, Target};
+use crate::ops::{DotKind, Op};
 use crate::passes::Env;
 use crate::ptx::lower::LowerError;
 use crate::span::Span;
-use crate::types::DType;
+use crate::types::{DType, Elem, Type};
 use crate::{ir, passes, ptx, sema};
 use std::borrow::Cow;
 
@@ -149,7 +150,22 @@ pub fn images_with(func: &Function, observer: &mut dyn FnMut(&'static str)) -> R
     code(func, Target::ALL, observer).map(|(images, _)| images)
 }
 
-/// The images, and whether the strongest of the first target spills: the one that launches mostly take.
+/// Whether there is code for a target and a specialization. What the targets that run on few devices have beyond the others is for products
+/// and for 16-bit floats, in views whose rows begin aligned: what else is launched takes the image of a more general target.
+fn has_image(func: &Function, target: Target, specialization: Specialization) -> bool {
+    let narrow = |ty: Type| matches!(ty.elem.num(), Some(DType::F16 | DType::BF16));
+    // Without tensor cores a product is the same everywhere.
+    let gains = |op: &Op| {
+        let Op::Dot { kind, a, .. } = *op else { return false };
+        kind == DotKind::Tf32 || func.ty(a).elem != Elem::Num(DType::F32)
+    };
+    let values = || func.walk().into_iter().flat_map(|inst| func.insts[inst].results.iter());
+    !target.info().exact
+        || specialization >= Specialization::Aligned16
+            && (func.contains(func.body, gains) || values().any(|&v| narrow(func.ty(v))))
+}
+
+/// The images, and whether the strongest of the most general target spills.
 fn code(
     func: &Function,
     targets: &[Target],
@@ -160,11 +176,12 @@ fn code(
         let of = |p: &Param| p.promise(func.ty(p.value).elem, specialization);
         func.params.iter().map(of).collect::<Vec<Promise>>()
     };
-    for &target in Target::ALL.iter().filter(|target| targets.contains(target)) {
+    // The most general one first: what does not fit it is said of it.
+    for &target in Target::ALL.iter().rev().filter(|target| targets.contains(target)) {
         let mut of_target: Vec<Image> = Vec::new();
         let (mut promised, mut strongest): (_, Option<(Function, Env)>) = (None, None);
         let (mut ones, mut specialised) = (vec![false; func.params.len()], Cow::Borrowed(func));
-        for &specialization in Specialization::ALL {
+        for &specialization in Specialization::ALL.iter().filter(|&&s| has_image(func, target, s)) {
             let env = Env::new(target, specialization);
             let now = promises(specialization);
             // What promises no more of any parameter gives the same code; what has the same constants, the same IR.
@@ -188,8 +205,23 @@ fn code(
         if images.is_empty() {
             spilled = strongest.and_then(|(func, env)| spills(&func, &env));
         }
-        images.extend(of_target.into_iter().rev());
+        images.splice(0..0, of_target.into_iter().rev());
     }
+    // One that differs in its first lines alone from the image that would be taken without it is not kept.
+    fn body(image: &Image) -> Option<&str> {
+        image.ptx.find(".visible").map(|at| &image.ptx[at..])
+    }
+    let kept: Vec<bool> = images
+        .iter()
+        .enumerate()
+        .map(|(i, image)| {
+            let mut others = images[i + 1..].iter().filter(|other| other.target != image.target);
+            let other = others.find(|other| other.specialization <= image.specialization);
+            other.is_none_or(|other| body(other) != body(image))
+        })
+        .collect();
+    let mut kept = kept.into_iter();
+    images.retain(|_| kept.next().unwrap_or(true));
     Ok((images, spilled))
 }
 
@@ -249,7 +281,7 @@ fn image(
         programs: ProgramMap::Identity,
         wanted_blocks: pressure::wanted_blocks(&func, target),
         max_registers: func.max_registers,
-        tensor_maps: Cow::Borrowed(&[]),
+        tensor_maps: kernel.maps.into(),
     };
     Ok((image, func))
 }

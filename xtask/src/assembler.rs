@@ -7,11 +7,16 @@ use crate::Outcome;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use triton_core::ir::parse::parse;
-use triton_core::metadata::Image;
+use triton_core::metadata::{Image, Target};
 use triton_core::passes::{self, Env};
 
 /// Devices that every image for `sm_80` is assembled for.
-pub const ARCHITECTURES: &[&str] = &["sm_80", "sm_90a"];
+const ARCHITECTURES: &[&str] = &["sm_80", "sm_90a"];
+
+/// Devices that an image is assembled for.
+pub fn architectures(target: Target) -> Vec<&'static str> {
+    if target.info().exact { vec![target.name()] } else { ARCHITECTURES.to_vec() }
+}
 
 /// A program of the vendor.
 pub struct Tool {
@@ -74,6 +79,10 @@ pub fn assemble(ptxas: &Path, ptx: &Path, arch: &str, cubin: &Path) -> Outcome<R
     let failure = |what: &str| format!("{} on {arch}:{what}\n{log}", ptx.display());
     if !run.status.success() {
         return Err(failure(""));
+    }
+    // C7510 and its neighbours: products that wait for one another.
+    if log.contains("wgmma") {
+        return Err(failure(" ptxas says of `wgmma` that"));
     }
     resources(&log).ok_or_else(|| failure(" ptxas does not report registers and spills as version 13.0 does"))
 }

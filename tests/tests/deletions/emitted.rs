@@ -41,6 +41,7 @@ impl Program for Emitted {
     fn run(&self, text: &str, seed: u64) -> Result<Option<String>, String> {
         let options = Options { seed, max_reports: 1, idle_limit: 300_000, ..Options::default() };
         Ok(match simulate::run(&self.image, text, &self.func, &self.setup, &options)? {
+            Found::NotTaken => None,
             Found::Buffers(buffers) => (buffers != self.result).then(|| "result".to_owned()),
             Found::Reports(reports) => reports.first().map(|report| report.fault.name().to_owned()),
         })
@@ -95,10 +96,11 @@ fn images(name: &str, text: &str, programs: &mut Vec<Box<dyn Program>>) -> Resul
         }
         let setup = Setup::parse(text)?;
         let result = match simulate::run(&image, image.text(), &func, &setup, &Options::default())? {
+            Found::NotTaken => continue,
             Found::Buffers(buffers) => buffers,
             Found::Reports(reports) => return Err(reports.iter().map(|report| format!("{report}\n")).collect()),
         };
-        let name = format!("{name} {}", image.specialization.name());
+        let name = format!("{name} {} {}", image.target.name(), image.specialization.name());
         programs.push(Box::new(Emitted { name, func: func.clone(), setup, image, result }));
     }
     Ok(())

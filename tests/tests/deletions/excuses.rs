@@ -48,21 +48,40 @@ pub const EXCUSES: &[Excuse] = &[
         reason: "runs the last iteration, with nothing to do in it: a block may end with arrivals that nothing waited for",
     },
     Excuse {
-        programs: &["run/branches generic"],
+        programs: &["run/branches sm_80 generic"],
         instruction: "bar.warp.sync 0xffffffff",
         nth: 4,
         reason: "is for a loop that does not run at all, and this one always does",
     },
     Excuse {
-        programs: &["run/place_hoist aligned16", "run/place_hoist generic"],
+        programs: &["run/place_hoist sm_80 aligned16", "run/place_hoist sm_80 generic"],
         instruction: "bar.warp.sync 0xffffffff",
         nth: 2,
         reason: "no iteration of the loop stores where another one or the store before it does, which the compiler cannot tell",
     },
     Excuse {
-        programs: &["run/ring_of_loop aligned16", "run/ring_of_loop unit_stride", "run/ring_of_loop generic"],
+        programs: &[
+            "run/ring_of_loop sm_80 aligned16",
+            "run/ring_of_loop sm_80 unit_stride",
+            "run/ring_of_loop sm_80 generic",
+            "run/wgmma_tf32 sm_80 unit_stride",
+            "run/wgmma_tf32 sm_80 generic",
+        ],
         instruction: "bar.sync 0",
         nth: 3,
         reason: "ends a loop whose memory the next one takes, and whose last turn reads nothing after its own barrier",
+    },
+    Excuse {
+        programs: &[
+            "run/wgmma sm_90a aligned16",
+            "run/wgmma_i8 sm_90a divisible16",
+            "run/wgmma_i8 sm_90a aligned16",
+            "run/wgmma_rows sm_90a aligned16",
+            "run/wgmma_tf32 sm_90a aligned16",
+            "run/wgmma_transposed sm_90a aligned16",
+        ],
+        instruction: "bar.sync 0",
+        nth: 2,
+        reason: "ends the reads of one warpgroup, whose warps the simulator takes to be done with a product at once",
     },
 ];

@@ -6,6 +6,7 @@
 
 use crate::entity::SideTable;
 use crate::ir::{Block, Function, Inst, Value};
+use crate::ops::Op;
 
 /// Where a value is live.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,6 +59,10 @@ impl Walk<'_> {
             let is_alias = data.results.first().is_some_and(|&v| self.alias[v].is_some());
             if !is_alias {
                 data.for_each_operand(|v| self.used(self.alias[v].unwrap_or(v), number));
+                // Products in flight read a ring's buffers until then.
+                if let Op::RingRelease { ring, .. } = data.op {
+                    func.rings[ring].buffers.iter().for_each(|of| self.used(of.buffer, number));
+                }
                 if !data.regions.is_empty() {
                     data.for_each_operand(|v| self.carried_in[depth].push(self.alias[v].unwrap_or(v)));
                 }

@@ -52,6 +52,10 @@ pub fn resident_blocks(
     let (threads, registers) = (func.num_warps * 32, registers(func, facts));
     // One block alone stalls at its own barriers.
     let enough = (ENOUGH_THREADS / threads).max(2);
+    // Shared memory alone has room for one: the assembler need not save registers for more, and would spill for them.
+    if target.resident_blocks(threads, 0, shared_bytes) == 1 && shared_bytes > 0 {
+        return Some(1);
+    }
     let resident = target.resident_blocks(threads, registers, shared_bytes).min(enough);
     Some(resident).filter(|&blocks| registers >= FEW && blocks > 1)
 }

@@ -37,6 +37,9 @@ pub(super) struct Now<'a> {
 }
 
 impl Now<'_> {
+    /// Before the program: what every thread follows.
+    pub(super) const BEFORE: Now<'static> = Now { epoch: Epoch { time: 0, agent: 0, lane: 0 }, known: &[] };
+
     /// Whether an earlier access happens before what the thread does now.
     pub(super) fn follows(&self, before: Epoch) -> bool {
         let known = self.known.get(usize::from(before.agent)).copied().unwrap_or(0);

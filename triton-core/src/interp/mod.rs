@@ -226,6 +226,7 @@ impl Machine<'_> {
                 | Op::SharedStore { .. }
                 | Op::SharedLoad { .. }
                 | Op::SharedSlice { .. }
+                | Op::DotWait { .. }
                 | Op::Sync { .. } => {
                     let result = self.shared(inst).map_err(|what| self.error(inst, &what))?;
                     self.bind(&inst.results, vec![result]);

@@ -1,16 +1,21 @@
 //! Products of tiles: most of the arithmetic that the interpreter does.
 
 use super::Machine;
-use crate::ir::{InstData, Value};
-use crate::ops::eval;
+use crate::ir::{InstData, Stage, Value};
+use crate::ops::{DotKind, Op, eval};
 use crate::types::DType;
 
 impl Machine<'_> {
     /// `acc + a · b` of operands in registers or in shared memory.
     pub(super) fn run_product(&mut self, inst: &InstData, [a, b, acc]: [Value; 3]) -> Result<Vec<u64>, String> {
+        let in_flight =
+            self.func.stage == Stage::Synchronized && matches!(inst.op, Op::Dot { kind: DotKind::Wgmma, .. });
+        if in_flight {
+            self.threads.products.push_back(Vec::new());
+        }
         let mut loaded = [None, None];
         for (operand, layout) in self.func.shared_operands(&inst.op) {
-            loaded[usize::from(operand == b)] = Some(self.operand(operand, &layout)?);
+            loaded[usize::from(operand == b)] = Some(self.operand(operand, &layout, in_flight)?);
         }
         let [x, y] = &loaded;
         self.product([a, b, acc], x.as_deref().unwrap_or(self.value(a)), y.as_deref().unwrap_or(self.value(b)))

@@ -7,6 +7,7 @@
 //! Each slot knows its item, and how far that is: in flight, landed, released. Nothing but these steps in this order is right.
 
 use super::Machine;
+use super::clock::Now;
 use super::copies::{Copy, Rings, Slot, Source, State};
 use super::fault::ProgramFault;
 use super::location::Reached;
@@ -33,6 +34,13 @@ impl Machine<'_> {
         if let Op::RingRelease { ring, item } = inst.op {
             let item = self.item(item);
             for of in &self.func.rings[ring].buffers {
+                if item < 0 {
+                    continue;
+                }
+                let source = Source { buffer: of.buffer, item };
+                if self.threads.products.iter().flatten().any(|read| read.source == source) {
+                    return Err(format!("item {item} of {} is released while a product reads it", of.buffer));
+                }
                 self.landed(of.buffer, item, "released")?.state = State::Released;
             }
         }
@@ -126,7 +134,7 @@ impl Machine<'_> {
     fn wait(&mut self, ring: RingId, item: i128) -> Result<(), String> {
         let ring = &self.func.rings[ring];
         while self.threads.rings.flight.len() as u32 >= ring.lead.max(1) {
-            self.threads.land()?;
+            self.threads.land(ring.bulk)?;
         }
         for of in &ring.buffers {
             let slot = self.slot_of(of.buffer, item)?;
@@ -143,6 +151,10 @@ impl Machine<'_> {
 
     /// Nothing may be in flight at the end of a program.
     pub(super) fn finish(&self) -> Result<(), ProgramFault> {
+        if !self.threads.products.is_empty() {
+            let message = "a product is in flight at the end of the program".to_string();
+            return Err(ProgramFault::new(self.func, Span::NONE, self.program.id, message));
+        }
         let copy = self.threads.rings.flight.iter().chain([&self.threads.rings.open]).flatten().next();
         let Some(Copy { source: Source { buffer, item }, .. }) = copy else { return Ok(()) };
         let message = format!("item {item} of {buffer} is in flight at the end of the program");
@@ -166,11 +178,13 @@ impl Threads {
         Ok(())
     }
 
-    /// The copies of the oldest item in flight are done: what they wrote, their threads have written now.
-    fn land(&mut self) -> Result<(), String> {
+    /// The copies of the oldest item in flight are done: what they wrote, their threads have written now; or, of bulk copies, every thread
+    /// follows it, as every thread has waited.
+    fn land(&mut self, bulk: bool) -> Result<(), String> {
         for Copy { source, slot, writes } in self.rings.flight.pop_front().unwrap_or_default() {
             for (thread, bytes, value) in writes {
-                self.shared.land(bytes.clone(), &self.clocks.now(thread));
+                let now = if bulk { Now::BEFORE } else { self.clocks.now(thread) };
+                self.shared.land(bytes.clone(), &now);
                 self.write(bytes, value, source)?;
             }
             if let Some(slot) = self.rings.slots.get_mut(&(source.buffer, slot)) {

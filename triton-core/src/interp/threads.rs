@@ -17,7 +17,7 @@ use crate::ir::{Function, InstData, LayoutId, MemId, Stage, Value};
 use crate::layout::Layout;
 use crate::ops::{Access, AccessEffect, Memory, Op};
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::ops::Range;
 use std::rc::Rc;
 
@@ -40,8 +40,17 @@ pub(super) struct Threads {
     pub(super) rings: Rings,
     /// What slots of rings stand for.
     pub(super) slots: HashMap<Value, Source>,
+    /// Products in flight, the oldest first: what each of them reads.
+    pub(super) products: VecDeque<Vec<OperandRead>>,
     /// What shared memory holds.
     bytes: Pages<Byte>,
+}
+
+/// An operand that a product in flight reads.
+pub(super) struct OperandRead {
+    pub(super) source: Source,
+    accesses: Vec<ElementAccess>,
+    values: Vec<u64>,
 }
 
 impl Threads {
@@ -56,6 +65,7 @@ impl Threads {
             shared: Shadow::default(),
             rings: Rings::default(),
             slots: HashMap::new(),
+            products: VecDeque::new(),
             bytes: Pages::default(),
         }
     }
@@ -129,6 +139,11 @@ impl Machine<'_> {
         if let Op::Sync { scope } = inst.op {
             self.threads.clocks.wait(scope);
         }
+        if let Op::DotWait { pending } = inst.op {
+            while self.threads.products.len() > pending as usize {
+                self.threads.retire()?;
+            }
+        }
         if let Op::SharedStore { buffer, part, value } = inst.op {
             let accesses = self.accesses(buffer, part, func.layout_id(value), By::One)?;
             self.threads.store(Source { buffer, item: 0 }, accesses, &self.values[value.0 as usize])?;
@@ -175,13 +190,18 @@ impl Machine<'_> {
         Ok(out)
     }
 
-    /// The operand of a product that threads read from a buffer, or from a slot of one, in this layout.
-    pub(super) fn operand(&mut self, buffer: Value, layout: &Layout) -> Result<Vec<u64>, String> {
+    /// The operand of a product that threads read from a buffer, or from a slot of one, in this layout; `in_flight` if the newest product in
+    /// flight does, which reads it until it is waited for.
+    pub(super) fn operand(&mut self, buffer: Value, layout: &Layout, in_flight: bool) -> Result<Vec<u64>, String> {
         let mem = self.func.mem_id(buffer).ok_or_else(|| format!("{buffer} is not in shared memory"))?;
         let positions = self.threads.positions.of_operand(self.func, layout, mem);
-        let accesses = self.in_memory(buffer, mem, positions, 0);
+        let accesses: Vec<ElementAccess> = self.in_memory(buffer, mem, positions, 0).collect();
         let mut out = vec![0; self.func.ty(buffer).shape.elements() as usize];
-        self.threads.load(self.source(buffer), accesses, &mut out)?;
+        let source = self.source(buffer);
+        self.threads.load(source, accesses.iter().cloned(), &mut out)?;
+        if in_flight && let Some(reads) = self.threads.products.back_mut() {
+            reads.push(OperandRead { source, accesses, values: out.clone() });
+        }
         Ok(out)
     }
 
@@ -231,6 +251,18 @@ impl Threads {
         for (thread, element, bytes) in accesses {
             self.shared.remember(bytes.clone(), &self.clocks.now(thread), AccessKind::Write);
             self.write(bytes, tile[element as usize], source)?;
+        }
+        Ok(())
+    }
+
+    /// The oldest product in flight is done: what it reads is still what it was, and nothing has written it meanwhile.
+    fn retire(&mut self) -> Result<(), String> {
+        for OperandRead { source, accesses, values } in self.products.pop_front().unwrap_or_default() {
+            let mut now = values.clone();
+            self.load(source, accesses.into_iter(), &mut now)?;
+            if now != values {
+                return Err(format!("{} in shared memory is written while a product reads it", source.buffer));
+            }
         }
         Ok(())
     }

@@ -15,6 +15,7 @@ impl Function {
         let [left, right] = match kind {
             DotKind::Any | DotKind::Tf32 => return None,
             DotKind::Fma => products::fma(sum, shape, depth)?,
+            DotKind::Wgmma => products::wgmma(sum, shape, depth, ty.elem.bits())?,
             DotKind::Mma => products::mma(sum, shape, depth, ty.elem.bits(), products::atom(ty.elem.num()?)?.0)?,
         };
         Some([(a, left), (b, right)])
@@ -29,11 +30,20 @@ impl Function {
 
     /// The operands that an operation reads from shared memory by itself, each with the layout in which threads need it.
     pub fn shared_operands(&self, op: &Op) -> Vec<(Value, Layout)> {
-        let Op::Dot { a, b, .. } = *op else { return Vec::new() };
+        let Op::Dot { kind, a, b, .. } = *op else { return Vec::new() };
         if self.mem(a).is_none() && self.mem(b).is_none() {
             return Vec::new();
         }
         let layouts = self.operand_layouts(op).into_iter().flatten();
-        layouts.filter(|&(operand, _)| self.mem(operand).is_some()).collect()
+        let in_memory = layouts.filter(|&(operand, _)| self.mem(operand).is_some());
+        in_memory.map(|(operand, layout)| (operand, self.reads_of(kind, operand, layout))).collect()
+    }
+
+    /// By which threads a product reads an operand in shared memory: `wgmma` reads it for all warps.
+    fn reads_of(&self, kind: DotKind, operand: Value, layout: Layout) -> Layout {
+        match kind {
+            DotKind::Wgmma => Layout::of_every_warp(self.ty(operand).shape.elements() as u32, layout.warp.len()),
+            DotKind::Any | DotKind::Tf32 | DotKind::Fma | DotKind::Mma => layout,
+        }
     }
 }

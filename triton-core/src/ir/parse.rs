@@ -259,9 +259,11 @@ impl Parser {
 
     /// `r0 slots 3 lead 2 [v5,v6] [#0,#1]`
     fn ring(&mut self, rest: &str) -> Result<(), String> {
-        let form =
-            "a ring is `ring r0 slots 3 lead 2 [v5,v6] [#0,#1]`: its buffers, and the layouts in which they are filled";
-        let &[id, "slots", slots, "lead", lead, buffers, layouts] = &split_words(rest)[..] else {
+        let form = "a ring is `ring r0 slots 3 lead 2 [v5,v6] [#0,#1]`: its buffers, and the layouts in which they are filled, or `lead 2 bulk [v5..`";
+        let words = split_words(rest);
+        let bulk = words.get(5) == Some(&"bulk");
+        let words: Vec<&str> = words.into_iter().filter(|&word| word != "bulk").collect();
+        let &[id, "slots", slots, "lead", lead, buffers, layouts] = &words[..] else {
             return Err(form.into());
         };
         if id != RingId(self.func.rings.len() as u32).to_string() {
@@ -278,7 +280,7 @@ impl Parser {
             Ok(RingBuffer { buffer: value(buffer)?, layout: known.ok_or_else(|| format!("{layout} is not a layout"))? })
         };
         let buffers = buffers.iter().zip(&layouts).map(buffer).collect::<Result<_, String>>()?;
-        self.func.rings.push(Ring { slots: number(slots)?, lead: number(lead)?, buffers });
+        self.func.rings.push(Ring { slots: number(slots)?, lead: number(lead)?, bulk, buffers });
         Ok(())
     }
 

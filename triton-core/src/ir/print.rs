@@ -52,10 +52,11 @@ pub fn print(func: &Function) -> String {
         let _ = writeln!(out, "  view {base} [{}] [{}]", names(extents), names(strides));
     }
     for id in func.rings.keys() {
-        let Ring { slots, lead, buffers } = &func.rings[id];
+        let Ring { slots, lead, bulk, buffers } = &func.rings[id];
         let of: Vec<String> = buffers.iter().map(|of| of.buffer.to_string()).collect();
         let by: Vec<String> = buffers.iter().map(|of| places.layout(of.layout).to_string()).collect();
-        let _ = writeln!(out, "  ring {id} slots {slots} lead {lead} [{}] [{}]", of.join(","), by.join(","));
+        let bulk = if *bulk { " bulk" } else { "" };
+        let _ = writeln!(out, "  ring {id} slots {slots} lead {lead}{bulk} [{}] [{}]", of.join(","), by.join(","));
     }
     block(func, &mut places, func.body, 1, &mut out);
     out.push_str("}\n");

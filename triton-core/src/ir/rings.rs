@@ -5,9 +5,11 @@
 
 use super::{Function, Inst, LayoutId, Value};
 use crate::entity::SideTable;
-use crate::layout::Mem;
-use crate::ops::Op;
-use crate::types::RingId;
+use crate::layout::hopper::{self, TmaBox};
+use crate::layout::{Mem, Swizzle};
+use crate::metadata::{MAX_RANK, MapSwizzle, TensorMap};
+use crate::ops::{Location, Op};
+use crate::types::{DType, RingId};
 
 /// A ring.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -16,6 +18,8 @@ pub struct Ring {
     pub slots: u32,
     /// How many items are filled when the first one is waited for, and from then on before each wait.
     pub lead: u32,
+    /// Whether one thread fills it, by bulk copies of boxes of views; otherwise all threads do, by `cp.async`.
+    pub bulk: bool,
     /// The buffers, in the order in which they are filled.
     pub buffers: Vec<RingBuffer>,
 }
@@ -85,11 +89,70 @@ impl Function {
         Some(self.rings[ring].buffers[at].layout)
     }
 
-    /// Which threads make an instruction's access to global memory, unless it is to scalars.
+    /// Which threads make an instruction's access to global memory, unless it is to scalars or a bulk copy.
     pub fn access_layout(&self, data: &super::InstData) -> Option<LayoutId> {
         if let Op::RingFill { buffer, .. } = data.op {
-            return self.fill_layout(buffer);
+            return self.fill_layout(buffer).filter(|_| !self.is_bulk(buffer));
         }
         data.accessed_tile().and_then(|tile| self.layout_id(tile))
+    }
+    /// The tensor map by which bulk copies fill a buffer from a view, and the boxes that make a tile; `None` if they cannot.
+    ///
+    /// They can if the tile lies in panels of swizzled rows along the view's last axis, and is at an `i32` index along each of two axes.
+    pub fn bulk_copy(&self, buffer: Value, from: Location) -> Option<(TensorMap, TmaBox)> {
+        let Location::View { base, at, .. } = from else { return None };
+        let boxes = hopper::tma_box(self.mem(buffer)?, self.ty(buffer).shape).filter(|boxes| boxes.major == 1)?;
+        let [across, rows] = boxes.extent;
+        let is_index = |&v: &Value| self.ty(v).elem.num() == Some(DType::I32);
+        if at.as_slice().len() != 2 || rows > hopper::BOX || !at.as_slice().iter().all(is_index) {
+            return None;
+        }
+        let swizzle = match boxes.swizzle {
+            Swizzle::B32 => MapSwizzle::B32,
+            Swizzle::B64 => MapSwizzle::B64,
+            Swizzle::B128 => MapSwizzle::B128,
+        };
+        let mut extents = [1; MAX_RANK];
+        extents[..2].copy_from_slice(&[rows, across]);
+        Some((TensorMap::new(self.user_param(base)?, extents, swizzle), boxes))
+    }
+
+    /// The number of the parameter, as the user counts them, that arrives in this one and those after it.
+    fn user_param(&self, first: Value) -> Option<u32> {
+        let (mut number, mut words) = (0, self.params.iter());
+        while let Some(param) = words.next() {
+            if param.value == first {
+                return Some(number);
+            }
+            // An address is followed by extents and strides.
+            let view = self.views.iter().find(|view| view.base == param.value);
+            view.into_iter().flat_map(|view| view.extents.iter().chain(&view.strides)).for_each(|_| _ = words.next());
+            number += 1;
+        }
+        None
+    }
+
+    /// The tensor maps that code takes, in order.
+    pub fn tensor_maps(&self) -> Vec<TensorMap> {
+        let mut maps = Vec::new();
+        for inst in self.walk() {
+            if let Op::RingFill { buffer, from, .. } = self.insts[inst].op
+                && let Some((map, _)) = self.bulk_copy(buffer, from).filter(|_| self.is_bulk(buffer))
+                && !maps.contains(&map)
+            {
+                maps.push(map);
+            }
+        }
+        maps
+    }
+
+    /// Whether a buffer belongs to a ring that bulk copies fill.
+    pub fn is_bulk(&self, buffer: Value) -> bool {
+        self.ring_of(buffer).is_some_and(|(ring, _)| self.rings[ring].bulk)
+    }
+
+    /// Bytes of the mbarriers of a ring's slots, by which bulk copies say that they are done.
+    pub fn mbarrier_bytes(&self, ring: RingId) -> u64 {
+        if self.rings[ring].bulk { 8 * u64::from(self.rings[ring].slots) } else { 0 }
     }
 }

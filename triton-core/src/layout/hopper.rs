@@ -7,6 +7,9 @@
 use super::mem::{Mem, Swizzle};
 use crate::types::Shape;
 
+/// The largest extent of the box of a bulk tensor copy.
+pub const BOX: u32 = 256;
+
 /// An operand of `wgmma` in shared memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Operand {
@@ -22,6 +25,27 @@ pub struct Operand {
     pub step: u32,
     /// Bytes of a panel.
     pub panel: u32,
+}
+
+impl Operand {
+    /// The byte at which an instruction begins to read, at row or column `mn` and at `k`, counted in elements of `bits` bits: `mn` at the
+    /// beginning of a group of eight, or of a panel if it is contiguous; `k` where a step begins.
+    pub fn start(&self, mn: u32, k: u32, bits: u32) -> u32 {
+        let width = self.swizzle.bytes();
+        let (along, across) = if self.k_major { (k, mn) } else { (mn, k) };
+        let along = along * bits / 8;
+        along / width * self.panel + across * width + along % width
+    }
+
+    /// The fields of the descriptor beside the address: bits 0 to 31, and 32 to 63.
+    pub fn descriptor(&self) -> [u32; 2] {
+        let swizzle = match self.swizzle {
+            Swizzle::B128 => 1,
+            Swizzle::B64 => 2,
+            Swizzle::B32 => 3,
+        };
+        [(self.lbo >> 4) << 16, self.sbo >> 4 | swizzle << 30]
+    }
 }
 
 /// The box of a bulk tensor copy.
@@ -58,6 +82,14 @@ pub fn wgmma_operand(mem: &Mem, shape: Shape, k: usize) -> Option<Operand> {
         Some(Operand { k_major, swizzle, sbo: 8 * width, lbo, step, panel })
     };
     operand(k).or_else(|| operand(1 - k).filter(|_| mem.bits() == 16))
+}
+
+/// The memory for an operand of `wgmma` of this shape with K along dimension `k`, which is written along dimension `along`: the widest
+/// pattern along that dimension that an instruction which spans `extent` elements of the other one than K can read. `None` if there is none.
+pub fn wgmma_mem(shape: Shape, bits: u32, k: usize, along: usize, extent: u32) -> Option<Mem> {
+    let fits = |s: &Swizzle| along == k || extent * bits / 8 >= s.bytes();
+    let mems = Swizzle::ALL.into_iter().filter(fits).filter_map(|s| Mem::swizzled(shape, bits, s, along));
+    mems.into_iter().find(|mem| wgmma_operand(mem, shape, k).is_some_and(|operand| operand.k_major == (along == k)))
 }
 
 /// The bulk copies that fill this memory, if some do.

@@ -117,6 +117,11 @@ impl Layout {
         Layout { reg: bits.registers(vector, &[0]), lane, warp }
     }
 
+    /// Every warp has all elements, its lanes neighbouring ones.
+    pub fn of_every_warp(elements: u32, warps: usize) -> Layout {
+        Layout { warp: vec![0; warps], ..Layout::coalesced(elements, 1, 1) }
+    }
+
     /// As [`Layout::coalesced`], for a tile whose dimensions follow one another in memory as `order` says, fastest first:
     /// `block` elements along the first two of them to each thread, lanes along `order`, warps along `warp_order`.
     ///

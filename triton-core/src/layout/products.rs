@@ -25,6 +25,46 @@ pub fn mma(sum: &Layout, shape: Shape, depth: u32, bits: u32, atom: Atom) -> Opt
     Some([Layout::mma_a(left, bits, tiling)?, Layout::mma_b(right, bits, tiling)?])
 }
 
+/// The K of the instruction by which `wgmma` multiplies elements of this type, 32 bytes of them; its M is 64.
+pub fn wgmma_depth(dtype: DType) -> Option<u32> {
+    match dtype {
+        DType::F16 | DType::BF16 | DType::F32 | DType::I8 => Some(256 / dtype.bits()),
+        DType::Bool
+        | DType::I16
+        | DType::I32
+        | DType::I64
+        | DType::U8
+        | DType::U16
+        | DType::U32
+        | DType::U64
+        | DType::F64 => None,
+    }
+}
+
+/// How `warps` warps, `warps_n` of which are along N, divide a sum among warpgroups; `None` if they cannot.
+pub fn wgmma_tiling(shape: Shape, warps: u32, warps_n: u32) -> Option<Tiling> {
+    let &[m, n] = shape.dims() else { return None };
+    let warps_m = warps / warps_n.max(1);
+    // Each warp has 16 of the 64 rows of an instruction.
+    let fits = warps_m >= 4 && m >= 16 * warps_m && n >= 8 * warps_n;
+    fits.then(|| Tiling { atom: Atom::Wgmma { n: (n / warps_n).min(256) }, warps_m, warps_n })
+}
+
+/// The tiling that a sum's layout is one of.
+pub fn wgmma_tiling_of(sum: &Layout, shape: Shape) -> Option<Tiling> {
+    let tilings = (0..=sum.warp.len()).filter_map(|log| wgmma_tiling(shape, 1 << sum.warp.len(), 1 << log));
+    tilings.into_iter().find(|&tiling| Layout::mma_d(shape, tiling).as_ref() == Some(sum))
+}
+
+/// The operands for a sum in this layout, by `wgmma`: the left one in registers, the right one in shared memory, from which every warp reads
+/// all of it.
+pub fn wgmma(sum: &Layout, shape: Shape, depth: u32, bits: u32) -> Option<[Layout; 2]> {
+    let tiling = wgmma_tiling_of(sum, shape)?;
+    let &[m, n] = shape.dims() else { return None };
+    let left = Layout::mma_a(Shape::new(&[m, depth])?, bits, tiling)?;
+    Some([left, Layout::of_every_warp(depth * n, sum.warp.len())])
+}
+
 /// The same without tensor cores: every thread has whole rows of the left operand and columns of the right one.
 pub fn fma(sum: &Layout, shape: Shape, depth: u32) -> Option<[Layout; 2]> {
     let one_axis = |axis: usize| Shape::new(&[*shape.dims().get(axis)?]);

@@ -18,8 +18,10 @@ pub enum DotKind {
     Tf32,
     /// A multiplication and addition for each product.
     Fma,
-    /// `mma.sync`, on tensor cores.
+    /// `mma.sync`, on tensor cores: of a warp, from registers.
     Mma,
+    /// `wgmma`, on tensor cores: of four warps, from shared memory; the left operand may be in registers.
+    Wgmma,
 }
 
 /// The scope of a barrier: threads that wait for each other.
@@ -287,6 +289,7 @@ impl Field for DotKind {
             DotKind::Tf32 => "tf32",
             DotKind::Fma => "fma",
             DotKind::Mma => "mma",
+            DotKind::Wgmma => "wgmma",
         });
     }
     fn read(reader: &mut Reader<'_>) -> Result<Self, String> {
@@ -295,6 +298,7 @@ impl Field for DotKind {
             "tf32" => Ok(DotKind::Tf32),
             "fma" => Ok(DotKind::Fma),
             "mma" => Ok(DotKind::Mma),
+            "wgmma" => Ok(DotKind::Wgmma),
             word => Err(format!("`{word}` is not a way to multiply")),
         }
     }

@@ -241,7 +241,7 @@ pub fn infer(op: &Op, ty: &dyn Fn(Value) -> Type, given: Given<'_>) -> Result<Si
             same(Type::scalar(DType::I32), ty(item))?;
             return Ok(Signature::Plain(None));
         }
-        Op::Sync { .. } => return Ok(Signature::Plain(None)),
+        Op::Sync { .. } | Op::DotWait { .. } => return Ok(Signature::Plain(None)),
         Op::Unary { kind, x } => {
             let x = ty(x);
             accepts(kind.name(), kind.defined_on(num(x)?), x)?;

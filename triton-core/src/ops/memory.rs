@@ -80,6 +80,7 @@ impl Op {
             | Op::RingWait { .. }
             | Op::RingSlot { .. }
             | Op::RingRelease { .. }
+            | Op::DotWait { .. }
             | Op::Sync { .. }
             | Op::For { .. }
             | Op::While { .. }

@@ -253,11 +253,15 @@ ops! {
         /// stands between, if other threads copied it. The buffers of a ring are filled in order, for one item at a time: the last one's
         /// fill ends the item.
         RingFill = "ring.fill" { buffer: Value, item: Value, from: Location, when: Value } Write Own Synchronized 0;
-        /// Each thread waits until its own copies of an item are done, and of all items before it.
+        /// Each thread waits until its own copies of an item are done, and of all items before it; where one thread fills the ring by bulk
+        /// copies, until all copies are.
         RingWait = "ring.wait" { ring: RingId, item: Value } Write Unconstrained Synchronized 0;
         /// The tile of an item that was waited for, in shared memory.
         RingSlot = "ring.slot" { buffer: Value, item: Value } Read Unconstrained Synchronized 0;
-        /// The item's slots are not read any more, and may be filled for another one.
+        /// Waits for products by `wgmma`, until at most this many of them, the newest, are in flight: until then they read their operands in
+        /// shared memory, and nothing but another product takes their sums.
+        DotWait = "dot.wait" { pending: u32 } Write Unconstrained Synchronized 0;
+        /// The item's slots are not read any more, and may be filled for another one. Before item 0 there is none.
         RingRelease = "ring.release" { ring: RingId, item: Value } Write Unconstrained Synchronized 0;
         /// Orders accesses of the threads of each warp, or of the whole program: writes before it are visible after it.
         /// Changes no value.

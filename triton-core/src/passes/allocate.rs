@@ -9,10 +9,11 @@
 //! own block whose large buffers are followed by others, since it runs once; and, where the memory is more than a block has, one after
 //! each large buffer.
 
+use super::Env;
 use crate::analysis::liveness::{self, LiveInterval, Liveness};
 use crate::analysis::storage::{self, Buffer};
 use crate::ir::{Block, Function, Inst, Value};
-use crate::layout::{access, cost};
+use crate::layout::access;
 use crate::ops::{Op, Scope};
 use std::ops::Range;
 
@@ -23,10 +24,10 @@ const SMALL: u64 = 1024;
 ///
 /// # Errors
 /// None for a function that the verifier accepts.
-pub fn allocate(func: &mut Function) -> Result<u64, String> {
+pub fn allocate(func: &mut Function, env: &Env) -> Result<u64, String> {
     end_loops(func)?;
     let bytes = assign_offsets(func);
-    if bytes <= cost::SHARED_BYTES {
+    if bytes <= env.target.shared_bytes().into() {
         return Ok(bytes);
     }
     end_large_buffers(func)?;
@@ -48,7 +49,8 @@ fn assign_offsets(func: &mut Function) -> u64 {
             *at = Some(offset as u32);
         }
     }
-    allocation.total
+    let mbarriers: u64 = func.rings.keys().map(|ring| func.mbarrier_bytes(ring)).sum();
+    if mbarriers == 0 { allocation.total } else { allocation.total.next_multiple_of(8) + mbarriers }
 }
 
 fn is_large(func: &Function, buffer: Value) -> bool {
@@ -121,6 +123,11 @@ fn end_loops(func: &mut Function) -> Result<(), String> {
         let op = &func.insts[inst].op;
         if *op == (Op::Sync { scope: Scope::Block }) {
             ended = None;
+            continue;
+        }
+        // The products of a loop that are in flight after it.
+        if matches!(op, Op::DotWait { .. } | Op::RingRelease { .. }) {
+            ended = ended.map(|_| position + 1);
             continue;
         }
         let large = has_large(inst);

@@ -16,7 +16,7 @@
 //! A conversion waits until something needs it; several that wait then go together, all stores before all loads, so that
 //! one barrier serves them.
 
-use super::Env;
+use super::{Env, warpgroup};
 use crate::analysis::liveness::{self, LiveInterval};
 use crate::entity::SideTable;
 use crate::ir::{Block, Function, Inst, InstData, Stage, Value};
@@ -32,6 +32,7 @@ use crate::types::{Shape, Type};
 /// A conversion between layouts of different tiles: a bug in another pass.
 pub fn exchange(func: &mut Function, env: &Env) -> Result<(), String> {
     func.stage = Stage::Synchronized;
+    warpgroup::stage_operands(func, env)?;
     let context = Context::of(func, env);
     block(func, func.body, &context)?;
     reuse_buffers(func);

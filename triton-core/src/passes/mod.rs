@@ -24,6 +24,7 @@ pub mod sink;
 pub mod specialise;
 pub mod split;
 pub mod sync;
+mod warpgroup;
 
 use crate::ir::{Function, verify};
 use crate::metadata::{Specialization, Target};
@@ -103,7 +104,7 @@ pub const SYNCHRONIZE: &[Pass] = passes! {
     prefetch: "copies rows ahead of reductions", prefetch::prefetch;
     map_programs: "maps blocks to programs", |func, _| { map_programs::map_programs(func); Ok(()) };
     sync: "writes barriers", sync::sync;
-    allocate: "allocates shared memory", |func, _| allocate::allocate(func).map(drop);
+    allocate: "allocates shared memory", |func, env| allocate::allocate(func, env).map(drop);
 };
 
 /// The lists that run for each image, from specialised IR of stage 0 to what code is generated from.

@@ -265,7 +265,7 @@ impl Writer<'_> {
             self.func.set_mem(buffer, mem);
             buffers.push(RingBuffer { buffer, layout });
         }
-        let ring = self.func.rings.push(Ring { slots: 1, lead: 1, buffers: buffers.clone() });
+        let ring = self.func.rings.push(Ring { slots: 1, lead: 1, bulk: false, buffers: buffers.clone() });
         let mut fills = Vec::new();
         for (k, of) in buffers.into_iter().enumerate() {
             let Copy { from, index, .. } = self.copies[k];

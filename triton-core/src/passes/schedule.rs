@@ -20,9 +20,9 @@ use super::{Env, allocate, sync};
 use crate::analysis::axis::{self, AxisInfo};
 use crate::entity::SideTable;
 use crate::ir::{Block, Function, Inst, LayoutId, Ring, RingBuffer, Value};
-use crate::layout::{Mem, access, cost};
+use crate::layout::{Mem, access};
 use crate::ops::kinds::{BinaryKind, CompareKind};
-use crate::ops::{AccessEffect, Effect, Location, Memory, Op, Scope};
+use crate::ops::{AccessEffect, DotKind, Effect, Location, Memory, Op, Scope};
 use crate::span::Span;
 use crate::types::{Constant, DType};
 use std::collections::HashMap;
@@ -36,7 +36,7 @@ pub fn schedule(func: &mut Function, env: &Env) -> Result<(), String> {
         return Ok(());
     }
     let facts = axis::analyse(func, env.specialization);
-    let copies = |(block, inst): (Block, Inst)| (block, inst, copies(func, &facts, func.insts[inst].regions[0]));
+    let copies = |(block, inst): (Block, Inst)| (block, inst, copies(func, &facts, env, func.insts[inst].regions[0]));
     let mut loops: Vec<(Block, Inst, Vec<Copy>)> = loops(func).into_iter().map(copies).collect();
     loops.retain(|(_, inst, copies)| func.stages(*inst) > 1 && !copies.is_empty());
     if loops.is_empty() {
@@ -61,14 +61,14 @@ pub fn schedule(func: &mut Function, env: &Env) -> Result<(), String> {
     };
     for slots in (2..=most_stages(func)).rev() {
         // Mostly all buffers fit beside each other.
-        if bytes(func) + added(func, slots) <= cost::SHARED_BYTES {
+        if bytes(func) + added(func, slots) <= env.target.shared_bytes().into() {
             return pipeline(func, &loops, slots);
         }
         let mut scheduled = func.clone();
         pipeline(&mut scheduled, &loops, slots)?;
         let mut allocated = scheduled.clone();
         sync::sync(&mut allocated, env)?;
-        if allocate::allocate(&mut allocated)? <= env.target.shared_bytes().into() {
+        if allocate::allocate(&mut allocated, env)? <= env.target.shared_bytes().into() {
             *func = scheduled;
             return Ok(());
         }
@@ -90,7 +90,7 @@ pub(super) fn explain(func: &Function) -> String {
         let tiles: Vec<String> = ring.buffers.iter().map(tile).collect();
         match ring.slots {
             1 => format!("copied ahead of reductions: {}\n", tiles.join(", ")),
-            slots => format!("{slots} stages of {}\n", tiles.join(", ")),
+            slots => format!("{slots} stages of {}{}\n", tiles.join(", "), if ring.bulk { ", by TMA" } else { "" }),
         }
     };
     func.rings.keys().map(|id| line(&func.rings[id])).collect()
@@ -110,6 +110,10 @@ struct Copy {
     from: Location,
     buffer: Value,
     layout: LayoutId,
+    /// Whether bulk copies can fill the buffer.
+    bulk: bool,
+    /// Whether threads can, by copies that are wide enough.
+    wide: bool,
 }
 
 /// The pointers that something is written through: of a view, its base.
@@ -122,7 +126,7 @@ pub(super) fn written(func: &Function) -> Vec<Value> {
 }
 
 /// The loads of a loop's body that a ring can take.
-fn copies(func: &Function, facts: &SideTable<Value, AxisInfo>, region: Block) -> Vec<Copy> {
+fn copies(func: &Function, facts: &SideTable<Value, AxisInfo>, env: &Env, region: Block) -> Vec<Copy> {
     let mut uses = SideTable::new(0u32);
     for inst in func.walk() {
         func.insts[inst].for_each_operand(|v| uses[v] += 1);
@@ -131,11 +135,18 @@ fn copies(func: &Function, facts: &SideTable<Value, AxisInfo>, region: Block) ->
     let body = Body::of(func, region);
     // How often products of this block read a buffer, be it through an alias.
     let mut multiplied: SideTable<Value, u32> = SideTable::new(0);
+    // Whether threads load it as fragments, ahead: `carry` then waits for items that are not filled, which bulk copies never end.
+    let mut fragments: SideTable<Value, bool> = SideTable::new(false);
     for &inst in func.blocks[region].insts.iter().rev() {
         let data = &func.insts[inst];
-        func.shared_operands(&data.op).iter().for_each(|&(operand, _)| multiplied[operand] += 1);
+        let by_threads = !matches!(data.op, Op::Dot { kind: DotKind::Wgmma, .. });
+        for (operand, _) in func.shared_operands(&data.op) {
+            multiplied[operand] += 1;
+            fragments[operand] |= by_threads;
+        }
         if let (Some((x, _)), &[alias]) = (func.aliased(data), &data.results[..]) {
             multiplied[x] += u32::from(multiplied[alias] > 0 && multiplied[alias] == uses[alias]);
+            fragments[x] |= fragments[alias];
         }
     }
     let copy = |store: Inst| {
@@ -147,20 +158,33 @@ fn copies(func: &Function, facts: &SideTable<Value, AxisInfo>, region: Block) ->
         let follows = at.as_slice().iter().all(|&v| body.cone(func, v).is_some());
         let alone = uses[value] == 1 && multiplied[buffer] > 0 && multiplied[buffer] + 1 == uses[buffer];
         let layout = func.layout_id(value)?;
-        let width = axis::vector_width(func, facts, from).min(func.layouts[layout].vector().into());
+        let aligned = axis::vector_width(func, facts, from);
+        let width = aligned.min(func.layouts[layout].vector().into());
         let mem = func.mem(buffer)?;
         let copied = access::copies(&func.layouts[layout], mem, width as u32)?;
         let bytes = u64::from(copied.elements) * u64::from(mem.bits() / 8);
-        (follows && alone && bytes >= access::NARROWEST_COPY.into() && !written.contains(&base)).then_some(Copy {
+        // A tensor map wants rows that begin aligned, and an index that does.
+        let bulk = env.target.info().bulk_copies && aligned * u64::from(mem.bits() / 8) >= access::WIDEST.into();
+        let bulk = bulk && !fragments[buffer] && func.bulk_copy(buffer, from).is_some();
+        let wide = bytes >= access::NARROWEST_COPY.into();
+        (follows && alone && (wide || bulk) && !written.contains(&base)).then_some(Copy {
             load,
             store,
             alloc,
             from,
             buffer,
             layout,
+            bulk,
+            wide,
         })
     };
-    func.blocks[region].insts.iter().filter_map(|&inst| copy(inst)).collect()
+    let mut copies: Vec<Copy> = func.blocks[region].insts.iter().filter_map(|&inst| copy(inst)).collect();
+    // One thread fills all buffers of a ring, or all threads do.
+    if !copies.iter().all(|copy| copy.bulk) {
+        copies.retain(|copy| copy.wide);
+        copies.iter_mut().for_each(|copy| copy.bulk = false);
+    }
+    copies
 }
 
 /// What defines the values of a loop's body.
@@ -221,7 +245,8 @@ impl Scheduler<'_> {
         self.span = self.func.insts[copies[0].load].span;
         let lead = slots - 1;
         let buffers = copies.iter().map(|copy| RingBuffer { buffer: copy.buffer, layout: copy.layout }).collect();
-        let ring = self.func.rings.push(Ring { slots, lead, buffers });
+        let bulk = copies.iter().all(|copy| copy.bulk);
+        let ring = self.func.rings.push(Ring { slots, lead, bulk, buffers });
         let body = self.func.blocks[region].insts.clone();
 
         // Before the loop.
@@ -263,14 +288,19 @@ impl Scheduler<'_> {
         self.func.insts[inst].results.push(last);
 
         // In the loop.
+        let in_flight = if bulk { self.product_in_flight(region, copies) } else { None };
         let wait = self.insert(Op::RingWait { ring, item })?;
-        // Here it serves the fill, too. A fill after the product would be issued later: that costs 8 % of a bf16 product on an H200.
-        let sync = self.insert(Op::Sync { scope: Scope::Block })?;
-        let distance = self.op(Op::Const { value: Constant::int(DType::I32, lead.into()) })?;
-        let later = self.binary(BinaryKind::Add, item, distance)?;
-        let when = self.op(Op::Compare { kind: CompareKind::Lt, a: counter, b: limit })?;
-        let then = self.binary(BinaryKind::Add, counter, ahead)?;
-        self.fills(region, copies, later, then, when)?;
+        let next_fill = |cx: &mut Self| {
+            let sync = cx.insert(Op::Sync { scope: Scope::Block })?;
+            let distance = cx.op(Op::Const { value: Constant::int(DType::I32, lead.into()) })?;
+            let later = cx.binary(BinaryKind::Add, item, distance)?;
+            let when = cx.op(Op::Compare { kind: CompareKind::Lt, a: counter, b: limit })?;
+            let then = cx.binary(BinaryKind::Add, counter, ahead)?;
+            cx.fills(region, copies, later, then, when)?;
+            Ok::<Inst, String>(sync)
+        };
+        // Here the barrier serves the fill, too. A fill after the product would be issued later: that costs 8 % of a bf16 product on an H200.
+        let mut sync = if in_flight.is_none() { Some(next_fill(&mut self)?) } else { None };
         let mut slots: HashMap<Value, Value> = HashMap::new();
         for copy in copies {
             let slot = self.op(Op::RingSlot { buffer: copy.buffer, item })?;
@@ -282,16 +312,73 @@ impl Scheduler<'_> {
         for &inst in rest.iter().filter(|inst| !taken(inst)) {
             self.func.insts[inst].map_operands(|v| slots.get(&v).copied().unwrap_or(v));
             self.insts.push(inst);
+            if in_flight == Some(inst) {
+                // The product of the item before is done, that of this one goes on: beside it, threads meet and one of them fills.
+                self.func.insts[inst].op = Op::DotWait { pending: 1 };
+                let before = self.before(item)?;
+                self.insert(Op::RingRelease { ring, item: before })?;
+                sync = Some(next_fill(&mut self)?);
+            }
         }
-        let release = self.insert(Op::RingRelease { ring, item })?;
+        let release = match in_flight {
+            None => self.insert(Op::RingRelease { ring, item })?,
+            Some(inst) => inst,
+        };
         let one = self.op(Op::Const { value: Constant::int(DType::I32, 1) })?;
         let next = self.binary(BinaryKind::Add, item, one)?;
         let count = [self.insts.len() - 2, self.insts.len() - 1].map(|at| self.insts[at]);
         self.func.insts[*end].args.push(next);
         self.insts.push(*end);
-        self.func.blocks[region].insts = self.insts;
+        self.func.blocks[region].insts = std::mem::take(&mut self.insts);
+        if in_flight.is_some() {
+            self.insert(Op::DotWait { pending: 0 })?;
+            let before = self.before(last)?;
+            self.insert(Op::RingRelease { ring, item: before })?;
+            let after =
+                self.func.blocks[block].insts.iter().position(|&i| i == inst).ok_or("a loop that is in no block")? + 1;
+            self.func.blocks[block].insts.splice(after..after, std::mem::take(&mut self.insts));
+        }
+        let sync = sync.ok_or("a loop without a barrier")?;
         let (first, any) = items[0];
         Ok(Pipelined { block, inst, ring, counter, wait, sync, release, count, first, any, limit: limits[0] })
+    }
+
+    /// The item before one.
+    fn before(&mut self, item: Value) -> Result<Value, String> {
+        let one = self.op(Op::Const { value: Constant::int(DType::I32, -1) })?;
+        self.binary(BinaryKind::Add, item, one)
+    }
+
+    /// The wait for the one product of a loop's body, if that may go on over the back edge: its operands are in the ring, and its sum is what
+    /// the loop carries, which nothing else in the loop takes.
+    fn product_in_flight(&self, region: Block, copies: &[Copy]) -> Option<Inst> {
+        let func = &*self.func;
+        let insts = &func.blocks[region].insts;
+        let is_product = |inst: &&Inst| matches!(func.insts[**inst].op, Op::Dot { kind: DotKind::Wgmma, .. });
+        let inside: Vec<Inst> = insts
+            .iter()
+            .flat_map(|&inst| {
+                let mut all = Vec::new();
+                func.walk_inst(inst, &mut all);
+                all
+            })
+            .collect();
+        let mut products = inside.iter().filter(is_product);
+        let product = *products.next().filter(|_| products.next().is_none())?;
+        let Op::Dot { a, b, acc, .. } = func.insts[product].op else { return None };
+        let at = insts.iter().position(|&inst| inst == product)?;
+        let wait = *insts.get(at + 1).filter(|&&inst| matches!(func.insts[inst].op, Op::DotWait { .. }))?;
+        let buffers = func.buffer_of();
+        let in_ring = |v: Value| copies.iter().any(|copy| copy.buffer == buffers[v].unwrap_or(v));
+        let (sum, end) = (*func.insts[product].results.first()?, *insts.last()?);
+        let carried = func.blocks[region].params[1..].iter().position(|&param| param == acc)?;
+        let uses = |v: Value| {
+            let mut count = 0;
+            inside.iter().for_each(|&inst| func.insts[inst].for_each_operand(|used| count += usize::from(used == v)));
+            count
+        };
+        let yielded = func.insts[end].args.get(carried) == Some(&sum);
+        (in_ring(a) && in_ring(b) && yielded && uses(sum) == 1 && uses(acc) == 1).then_some(wait)
     }
 
     /// The fills of an item, at this number of the loop's counter.

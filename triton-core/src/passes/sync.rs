@@ -14,7 +14,7 @@
 //! memory alias within one buffer, where the layouts say by whom ([`crate::layout::Layout::reach`]); buffers share bytes only where
 //! the barriers that are written here allow it ([`super::allocate`]). Slots of a ring are told apart by their items, as far as these
 //! differ by a constant: what is item `i + 1` in one turn of a loop is item `i` in the next. A copy writes its slot when it is issued, and
-//! again when it is waited for, so that a barrier after the wait publishes it.
+//! again when it is waited for, so that a barrier after the wait publishes it; but every thread waits for bulk copies, and needs no barrier then.
 //!
 //! The walk is the forward data-flow over read-after-write and write-after-read of Tillet 2020, §5.3.2: the accesses since
 //! the last barrier are the state. A loop is walked twice, the second time from the state at its end, which is all that a
@@ -26,7 +26,7 @@
 use crate::analysis::axis::{self, AxisInfo};
 use crate::analysis::interval::{self, Interval};
 use crate::entity::SideTable;
-use crate::ir::{Block, Function, Inst, Item, LayoutId, RingBuffer, Value};
+use crate::ir::{Block, Function, Inst, Item, LayoutId, RingBuffer, RingId, Value};
 use crate::layout::shared::Reach;
 use crate::layout::{Layout, access};
 use crate::ops::kinds::{AtomicKind, BinaryKind};
@@ -98,7 +98,8 @@ pub fn sync(func: &mut Function, env: &Env) -> Result<(), String> {
     let facts = axis::analyse(func, env.specialization);
     let intervals = interval::analyse(func);
     let items = Items::of(func);
-    Sync { func, facts, intervals, used, items, repeated: false }.block(body, Vec::new()).map(|_| ())
+    let stmatrix = env.target.info().stmatrix;
+    Sync { func, facts, intervals, used, items, stmatrix, repeated: false }.block(body, Vec::new()).map(|_| ())
 }
 
 struct Sync<'a> {
@@ -107,6 +108,7 @@ struct Sync<'a> {
     intervals: SideTable<Value, Interval>,
     used: SideTable<Value, bool>,
     items: Items,
+    stmatrix: bool,
     /// Whether this is the second walk of an enclosing loop.
     repeated: bool,
 }
@@ -120,9 +122,15 @@ impl Sync<'_> {
             if let Op::Sync { scope } = op {
                 wait(&mut pending, scope);
             }
+            if let Op::RingWait { ring, item } = op
+                && self.func.rings[ring].bulk
+            {
+                self.arrive(&mut pending, ring, item);
+            }
             let new = self.accesses(inst);
             let conflicts = new.iter().flat_map(|new| pending.iter().filter_map(|old| self.conflict(old, new)));
-            if let Some(scope) = conflicts.max() {
+            // A release accesses nothing itself.
+            if let Some(scope) = conflicts.max().filter(|_| !matches!(op, Op::RingRelease { .. })) {
                 let span = self.func.insts[inst].span;
                 insts.push(self.func.make(Op::Sync { scope }, span)?);
                 wait(&mut pending, scope);
@@ -183,14 +191,38 @@ impl Sync<'_> {
             kind: AccessKind::Write,
             warp_waited: false,
         };
+        // What reads a slot may do so until then, products that are in flight across a barrier among them.
+        let released = |of: RingBuffer, item: Value| Pending {
+            memory: Memory::Shared { buffer: of.buffer, layout: None, item: Some(self.items.of_value(item)) },
+            kind: AccessKind::Read,
+            warp_waited: false,
+        };
         let op = self.func.insts[inst].op;
         if let Op::RingFill { buffer, item, .. } = op {
             let ring = self.func.ring_of(buffer);
             all.extend(ring.map(|(ring, at)| written(self.func.rings[ring].buffers[at], item)));
-        } else if let Op::RingWait { ring, item } = op {
+        } else if let Op::RingRelease { ring, item } = op
+            && self.func.rings[ring].bulk
+        {
+            all.extend(self.func.rings[ring].buffers.iter().map(|&of| released(of, item)));
+        } else if let Op::RingWait { ring, item } = op
+            && !self.func.rings[ring].bulk
+        {
             all.extend(self.func.rings[ring].buffers.iter().map(|&of| written(of, item)));
         }
         all
+    }
+
+    /// Every thread has waited for the bulk copies of an item, and needs no barrier after them.
+    fn arrive(&self, pending: &mut Vec<Pending>, ring: RingId, item: Value) {
+        let (buffers, item) = (&self.func.rings[ring].buffers, self.items.of_value(item));
+        let arrived = |access: &Pending| match access.memory {
+            Memory::Shared { buffer, item: Some(of), .. } => {
+                access.kind == AccessKind::Write && of == item && buffers.iter().any(|ring| ring.buffer == buffer)
+            }
+            Memory::Shared { .. } | Memory::Global { .. } => false,
+        };
+        pending.retain(|access| !arrived(access));
     }
 
     fn access(&self, inst: Inst) -> Option<Pending> {
@@ -289,10 +321,16 @@ impl Sync<'_> {
                     None => Reach::Block,
                     // Of the threads that hold an element, the same one writes it.
                     Some(_) if p == q && (a.kind, b.kind) == (AccessKind::Write, AccessKind::Write) => Reach::Thread,
-                    Some(((first, second), mem)) => match kind {
-                        AccessKind::Read => first.reach(&access::readers(second, mem), mem),
-                        AccessKind::Write | AccessKind::Update(_) => first.reach(second, mem),
-                    },
+                    Some(((first, second), mem)) => {
+                        // Lanes store rows of matrices as they load them.
+                        let stored = |layout: &Layout| {
+                            if self.stmatrix { access::readers(layout, mem) } else { layout.clone() }
+                        };
+                        match kind {
+                            AccessKind::Read => stored(first).reach(&access::readers(second, mem), mem),
+                            AccessKind::Write | AccessKind::Update(_) => stored(first).reach(&stored(second), mem),
+                        }
+                    }
                 }
             }
             (Memory::Global { .. }, Memory::Shared { .. }) | (Memory::Shared { .. }, Memory::Global { .. }) => {

@@ -135,9 +135,9 @@ impl Lower<'_> {
     }
 
     /// The parameter of a kernel with assertions, as it was given and as an address in global memory.
-    pub fn report_param(&mut self) -> (Reg, Reg) {
+    pub fn report_param(&mut self, param: usize) -> (Reg, Reg) {
         let (given, address) = (self.reg(Class::B64), self.reg(Class::B64));
-        self.emit(Op::LdParam { ty: Ty::U64, dst: given, param: self.func.params.len() });
+        self.emit(Op::LdParam { ty: Ty::U64, dst: given, param });
         self.emit(Op::ToGlobal { dst: address, src: given });
         (given, address)
     }

@@ -36,6 +36,7 @@ impl Lower<'_> {
         }
         let stepped = self.step_addresses(region, first, by)?;
         self.emit(Op::Label { label: turn });
+        self.begin_turn(region);
         self.set(params[0], vec![counter]);
         for ((&param, regs), &in_words) in params[1..].iter().zip(&carried).zip(&in_words) {
             let regs = self.carried(regs, in_words);
@@ -78,6 +79,7 @@ impl Lower<'_> {
         let carried = self.carry(inst, &vec![false; inst.args.len()]);
         let (turn, done) = (self.label(), self.label());
         self.emit(Op::Label { label: turn });
+        [condition, body].into_iter().for_each(|region| self.begin_turn(region));
         for region in [condition, body] {
             for (&param, regs) in self.func.blocks[region].params.iter().zip(&carried) {
                 self.set(param, regs.clone());
@@ -102,12 +104,15 @@ impl Lower<'_> {
         let results: Vec<Vec<Reg>> = inst.results.iter().map(|&v| self.fresh(v)).collect();
         let (otherwise, done) = (self.label(), self.label());
         self.emit(Op::Bra { label: otherwise, pred: Some(cond), unless: true, uniform: true });
+        let before = self.shared_touched;
         self.block(yes)?;
+        let after = std::mem::replace(&mut self.shared_touched, before);
         let yielded = self.func.yielded(yes).to_vec();
         self.update(&results, &yielded);
         self.emit(Op::Bra { label: done, pred: None, unless: false, uniform: true });
         self.emit(Op::Label { label: otherwise });
         self.block(no)?;
+        self.shared_touched |= after;
         let yielded = self.func.yielded(no).to_vec();
         self.update(&results, &yielded);
         self.emit(Op::Label { label: done });

@@ -24,6 +24,7 @@ impl Lower<'_> {
                 Err("a product whose instructions or layouts are not chosen".into())
             }
             (DotKind::Fma, Some(layouts)) => self.dot_fma([a, b, acc], layouts),
+            (DotKind::Wgmma, Some(_)) => self.dot_wgmma([a, b, acc]),
             (DotKind::Mma, Some(layouts)) => self.dot_mma([a, b, acc], layouts),
         }
     }

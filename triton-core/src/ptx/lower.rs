@@ -4,6 +4,7 @@
 //! registers.
 
 use super::demand::{self, Demand};
+use super::footprint::{Bulk, shared_memory};
 use super::loop_carried::LoopCarried;
 use super::packed::Packed;
 use super::run::Run;
@@ -13,12 +14,12 @@ use crate::analysis::pressure;
 use crate::analysis::stepped::Stepped;
 use crate::entity::SideTable;
 use crate::ir::{Block, Function, InstData, Value};
-use crate::layout::Layout;
 use crate::layout::linear::apply;
+use crate::layout::{Layout, Swizzle, access};
 use crate::metadata::{Specialization, Target};
 use crate::ops;
 use crate::span::{Loc, Span};
-use crate::types::{self, Constant, DType, Elem};
+use crate::types::{Constant, DType};
 use std::collections::HashMap;
 
 /// Instructions that certainly exceed [`super::MAX_TEXT`].
@@ -60,7 +61,8 @@ impl std::error::Error for LowerError {}
 /// # Errors
 /// Code that is too large, more shared memory than the target has, or a bug in another pass.
 pub fn lower(func: &Function, target: Target, promise: Specialization) -> Result<Kernel, LowerError> {
-    let (needed, largest, span) = shared_memory(func);
+    let (buffers, largest, span) = shared_memory(func);
+    let needed = buffers + func.rings.keys().map(|ring| func.mbarrier_bytes(ring)).sum::<u64>();
     if needed > u64::from(target.shared_bytes()) {
         return Err(LowerError::SharedMemory { needed, largest, span });
     }
@@ -94,9 +96,14 @@ pub fn lower(func: &Function, target: Target, promise: Specialization) -> Result
         loops: 0,
         stepped: HashMap::new(),
         shared_threads: HashMap::new(),
+        warpgroup_addresses: HashMap::new(),
+        shared_touched: false,
+        bulk: Bulk::default(),
+        has_async_proxy: !func.tensor_maps().is_empty()
+            || func.contains(func.body, |op| matches!(op, ops::Op::Dot { kind: ops::DotKind::Wgmma, .. })),
         largest: (0, Span::NONE),
     };
-    let params = cx.params();
+    let (params, maps) = cx.params();
     let done = cx.block(func.body);
     let (instructions, span) = cx.largest;
     if cx.is_full() {
@@ -118,33 +125,20 @@ pub fn lower(func: &Function, target: Target, promise: Specialization) -> Result
         target: target.name(),
         entry: entry_name(&func.name),
         params,
+        maps,
         threads,
         bounds,
         files: func.sources.files.clone(),
         registers: cx.count,
         shared_bytes: cx.shared,
+        // Swizzles of the hardware permute the bits of an address, not of an offset.
+        shared_align: if cx.has_async_proxy { Swizzle::B128.align() } else { access::WIDEST },
         local_bytes: cx.local,
         texts: cx.texts,
         report: cx.report.is_some(),
         largest: (instructions, span),
         body,
     })
-}
-
-/// Bytes that all buffers take together, the bytes of the largest one, and the operation that it is for.
-fn shared_memory(func: &Function) -> (u64, u64, Span) {
-    let (mut total, mut largest, mut span) = (0, 0, Span::NONE);
-    for inst in func.walk() {
-        let data = &func.insts[inst];
-        if let (ops::Op::SharedAlloc { at, .. }, &[buffer]) = (data.op, &data.results[..]) {
-            let bytes = func.buffer_bytes(buffer);
-            total = total.max(at.map_or(0, u64::from) + bytes);
-            if bytes > largest {
-                (largest, span) = (bytes, data.span);
-            }
-        }
-    }
-    (total, largest, span)
 }
 
 /// A kernel's name as an identifier of PTX, which is of ASCII letters, digits, `_` and `$` (PTX ISA, "Identifiers"). Rust's have
@@ -209,6 +203,14 @@ pub(super) struct Lower<'a> {
     pub stepped: HashMap<Stepped, Reg>,
     /// What accesses to shared memory take of the thread, by how far each bit of its index moves the address.
     pub shared_threads: HashMap<Vec<u32>, SharedThread>,
+    /// Addresses of shared memory, by what the number of a warpgroup adds: see [`super::wgmma`].
+    pub warpgroup_addresses: HashMap<(u32, u32, u32), Reg>,
+    /// What threads have written or read in shared memory since the last barrier.
+    pub shared_touched: bool,
+    /// What bulk copies need.
+    pub bulk: Bulk,
+    /// Whether anything but threads accesses shared memory.
+    pub has_async_proxy: bool,
     /// The most instructions of one operation, and where it is.
     largest: (usize, Span),
 }
@@ -221,6 +223,7 @@ impl Lower<'_> {
     pub fn emit_if(&mut self, guard: Option<Reg>, op: Op) {
         if !self.is_full() {
             self.packed.written(&op);
+            self.shared_touched |= op.touches_shared();
             self.body.push(Inst { guard, op, loc: self.loc });
         }
     }
@@ -322,34 +325,6 @@ impl Lower<'_> {
         self.func.layout(value).map_or(1, Layout::registers)
     }
 
-    fn params(&mut self) -> Vec<Ty> {
-        let mut types = Vec::new();
-        for (i, param) in self.func.params.iter().enumerate() {
-            let reg = match self.func.ty(param.value).elem {
-                Elem::Ptr { .. } => {
-                    types.push(Ty::U64);
-                    let (src, dst) = (self.reg(Class::B64), self.reg(Class::B64));
-                    self.emit(Op::LdParam { ty: Ty::U64, dst: src, param: i });
-                    self.emit(Op::ToGlobal { dst, src });
-                    dst
-                }
-                Elem::Num(dtype) => {
-                    let ty = param_type(dtype);
-                    types.push(ty);
-                    let dst = self.reg(if dtype == DType::Bool { Class::B16 } else { class_of_dtype(dtype) });
-                    self.emit(Op::LdParam { ty, dst, param: i });
-                    if dtype == DType::Bool { self.setp(Cmp::Ne, Ty::U16, dst, 0) } else { dst }
-                }
-            };
-            self.regs[param.value] = vec![reg];
-        }
-        if self.func.contains(self.func.body, |op| matches!(op, ops::Op::Assert { .. })) {
-            types.push(Ty::U64);
-            self.report = Some(self.report_param());
-        }
-        types
-    }
-
     /// The code of an instruction, and the registers of each of its results.
     fn operation(&mut self, inst: &InstData) -> Result<Vec<Vec<Reg>>, String> {
         let yields = || {
@@ -377,12 +352,15 @@ impl Lower<'_> {
             ops::Op::RingFill { buffer, item, from, when } => {
                 return self.ring_fill(buffer, item, from, when).map(|()| Vec::new());
             }
-            ops::Op::RingWait { ring, .. } => {
-                self.ring_wait(ring);
-                return Ok(Vec::new());
+            ops::Op::RingWait { ring, item } => {
+                return self.ring_wait(ring, item).map(|()| Vec::new());
             }
             ops::Op::RingSlot { buffer, item } => return self.ring_slot(buffer, item, yields()?).map(|()| Vec::new()),
             ops::Op::RingRelease { .. } => return Ok(Vec::new()),
+            ops::Op::DotWait { pending } => {
+                self.emit(Op::WgmmaWait { groups: pending });
+                return Ok(Vec::new());
+            }
             ops::Op::Print { text, values } => return self.print(text, values.as_slice()).map(|()| Vec::new()),
             ops::Op::Sync { scope } => {
                 self.sync(scope);
@@ -583,16 +561,5 @@ pub(super) fn bits_type(dtype: DType) -> Ty {
         (_, 64) => Ty::B64,
         (_, 32) => Ty::B32,
         _ => Ty::B16,
-    }
-}
-
-/// The type of a scalar parameter in parameter space.
-fn param_type(dtype: DType) -> Ty {
-    match (dtype.class(), dtype.bits()) {
-        (types::Class::Signed, 8) => Ty::S8,
-        (_, 8) => Ty::U8,
-        (_, 16) => Ty::B16,
-        (_, 32) => Ty::B32,
-        _ => Ty::B64,
     }
 }

@@ -7,6 +7,7 @@
 
 mod assertions;
 mod atomic;
+mod bulk;
 mod cast;
 mod control;
 mod convert;
@@ -15,11 +16,14 @@ mod demand;
 mod dot;
 mod element;
 mod elementwise;
+mod entry;
 mod fold;
+mod footprint;
 mod fragments;
 mod loop_carried;
 pub mod lower;
 mod memory;
+mod mma;
 mod packed;
 pub mod print;
 mod program;
@@ -32,11 +36,13 @@ mod stepped;
 mod steps;
 mod thread;
 mod view;
+mod wgmma;
 mod words;
 
+use crate::metadata::TensorMap;
 use crate::ops::Outer;
 use crate::span::{Loc, Span};
-use crate::types::DType;
+pub use mma::Mma;
 
 /// Bytes of text that a kernel may have.
 pub const MAX_TEXT: usize = 4 << 20;
@@ -153,6 +159,8 @@ pub enum Special {
     Local,
     /// The address of a text of the module.
     Text(u32),
+    /// The address of a parameter in parameter space.
+    Param(u32),
 }
 
 /// Arithmetic on registers of one type.
@@ -357,6 +365,65 @@ pub enum Op {
         b: Vec<Reg>,
         c: Vec<Reg>,
     },
+    /// `wgmma.mma_async` of a warpgroup: `d` is added to. `a` is four registers, or a descriptor as `b` is; `transposed`: the operand is
+    /// not contiguous along K.
+    Wgmma {
+        kind: Mma,
+        d: Vec<Reg>,
+        a: Vec<Reg>,
+        b: Reg,
+        transposed: [bool; 2],
+    },
+    /// Registers that were written before may be read by `wgmma`.
+    WgmmaFence,
+    /// Ends a group of products.
+    WgmmaCommit,
+    /// Waits for all groups of products but the newest.
+    WgmmaWait {
+        groups: u32,
+    },
+    /// Makes an mbarrier whose phases end when this many threads have arrived, and the bytes that they expect.
+    MbarrierInit {
+        address: Address,
+        count: u32,
+    },
+    /// What `MbarrierInit` wrote comes before what bulk copies do.
+    FenceMbarrierInit,
+    /// Arrives at an mbarrier, and lets its phase wait for this many bytes.
+    MbarrierExpectTx {
+        address: Address,
+        bytes: u32,
+    },
+    /// Whether the phase of this parity has ended.
+    MbarrierTryWait {
+        pred: Reg,
+        address: Address,
+        parity: Reg,
+    },
+    /// `cp.async.bulk.tensor` from global to shared memory: the box of a map that begins at these coordinates, the contiguous one first.
+    BulkLoad {
+        dst: Address,
+        map: Reg,
+        coordinates: Vec<Reg>,
+        barrier: Address,
+    },
+    /// Holds in one thread of a warp.
+    Elect {
+        pred: Reg,
+    },
+    /// The generic address of a parameter.
+    FromParam {
+        dst: Reg,
+        src: Reg,
+    },
+    /// Accesses of this thread to shared memory come before those of `wgmma` and of bulk copies that follow a barrier.
+    FenceProxyAsync,
+    /// `stmatrix`: the reverse of `ldmatrix`.
+    StMatrix {
+        trans: bool,
+        srcs: Vec<Reg>,
+        address: Address,
+    },
     /// A jump target.
     Label {
         label: u32,
@@ -421,55 +488,6 @@ pub enum AtomicOp {
     Cas,
 }
 
-/// A shape and type of `mma.sync`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Mma {
-    /// 16 × 8 × 16 of `f16`, added in `f32`.
-    F16,
-    /// 16 × 8 × 16 of `bf16`, added in `f32`.
-    BF16,
-    /// 16 × 8 × 32 of `i8`, added in `i32`.
-    S8,
-    /// 8 × 8 × 4 of `f64`.
-    F64,
-    /// 16 × 8 × 8 of `f32` rounded to tf32, added in `f32`.
-    Tf32,
-}
-
-impl Mma {
-    /// The atom that multiplies elements of this type.
-    pub fn of(dtype: DType) -> Option<Mma> {
-        match dtype {
-            DType::F16 => Some(Mma::F16),
-            DType::BF16 => Some(Mma::BF16),
-            DType::I8 => Some(Mma::S8),
-            DType::F64 => Some(Mma::F64),
-            DType::F32 => Some(Mma::Tf32),
-            DType::Bool | DType::I16 | DType::I32 | DType::I64 | DType::U8 | DType::U16 | DType::U32 | DType::U64 => {
-                None
-            }
-        }
-    }
-
-    /// M, N and K.
-    pub fn shape(self) -> [usize; 3] {
-        match self {
-            Mma::F16 | Mma::BF16 => [16, 8, 16],
-            Mma::S8 => [16, 8, 32],
-            Mma::F64 => [8, 8, 4],
-            Mma::Tf32 => [16, 8, 8],
-        }
-    }
-
-    /// Registers of A, B and the sum in a thread.
-    pub fn registers(self) -> (usize, usize, usize) {
-        match self {
-            Mma::F16 | Mma::BF16 | Mma::S8 | Mma::Tf32 => (4, 2, 4),
-            Mma::F64 => (1, 1, 2),
-        }
-    }
-}
-
 /// An address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Address {
@@ -510,8 +528,10 @@ pub struct Kernel {
     pub target: &'static str,
     /// The entry point's name.
     pub entry: String,
-    /// Type of each parameter.
+    /// Type of each parameter of the kernel.
     pub params: Vec<Ty>,
+    /// The tensor maps that follow them.
+    pub maps: Vec<TensorMap>,
     /// Threads of a block, exactly.
     pub threads: u32,
     /// What the registers of a thread are bounded by.
@@ -522,6 +542,8 @@ pub struct Kernel {
     pub registers: [u32; 4],
     /// Bytes of dynamic shared memory.
     pub shared_bytes: u32,
+    /// Its alignment.
+    pub shared_align: u32,
     /// The most instructions of one operation, and where it is.
     pub largest: (usize, Span),
     /// Bytes of local memory of a thread.

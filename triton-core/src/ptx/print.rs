@@ -102,7 +102,7 @@ pub fn print(kernel: &Kernel) -> String {
     let (major, minor) = kernel.version;
     put!(out, ".version ", major, ".", minor, "\n.target ", kernel.target, "\n.address_size 64\n\n");
     if kernel.shared_bytes > 0 {
-        out.push_str(".extern .shared .align 16 .b8 shared[];\n\n");
+        put!(out, ".extern .shared .align ", kernel.shared_align, " .b8 shared[];\n\n");
     }
     for (i, text) in kernel.texts.iter().enumerate() {
         let bytes: Vec<u8> = text.bytes().chain([0]).collect();
@@ -114,6 +114,13 @@ pub fn print(kernel: &Kernel) -> String {
     put!(out, ".visible .entry ", kernel.entry, "(");
     for (i, ty) in kernel.params.iter().enumerate() {
         put!(out, if i == 0 { ".param ." } else { ", .param ." }, ty, " p", i);
+    }
+    for i in kernel.params.len()..kernel.params.len() + kernel.maps.len() {
+        put!(out, if i == 0 { ".param" } else { ", .param" }, " .align 64 .b8 p", i, "[128]");
+    }
+    if kernel.report {
+        let i = kernel.params.len() + kernel.maps.len();
+        put!(out, if i == 0 { ".param ." } else { ", .param ." }, Ty::U64, " p", i);
     }
     put!(out, ")\n.reqntid ", kernel.threads, "\n");
     match kernel.bounds {
@@ -182,6 +189,7 @@ impl Print for Operand {
             Operand::Special(Special::Tid) => out.push_str("%tid.x"),
             Operand::Special(Special::Ctaid(axis)) => put!(out, "%ctaid.", axis_name(*axis)),
             Operand::Special(Special::Shared) => out.push_str("shared"),
+            Operand::Special(Special::Param(index)) => put!(out, "p", index),
             Operand::Special(Special::Local) => out.push_str("args"),
             Operand::Special(Special::Text(index)) => put!(out, "text", index),
             Operand::Special(Special::Nctaid(axis)) => put!(out, "%nctaid.", axis_name(*axis)),
@@ -367,13 +375,6 @@ impl Print for Inst {
             }
             Op::Mma { atom, d, a, b, c } => {
                 let [m, n, k] = atom.shape();
-                let types = match atom {
-                    Mma::F16 => "f32.f16.f16.f32",
-                    Mma::BF16 => "f32.bf16.bf16.f32",
-                    Mma::S8 => "s32.s8.s8.s32",
-                    Mma::F64 => "f64.f64.f64.f64",
-                    Mma::Tf32 => "f32.tf32.tf32.f32",
-                };
                 put!(
                     out,
                     "mma.sync.aligned.m",
@@ -383,7 +384,13 @@ impl Print for Inst {
                     "k",
                     k,
                     ".row.col.",
-                    types,
+                    atom.sum(),
+                    ".",
+                    atom.operand(),
+                    ".",
+                    atom.operand(),
+                    ".",
+                    atom.sum(),
                     " {",
                     List(d),
                     "}, {",
@@ -394,6 +401,34 @@ impl Print for Inst {
                     List(c),
                     "}"
                 )
+            }
+            Op::Wgmma { kind, d, a, b, transposed } => wgmma(out, *kind, [d, a], *b, *transposed),
+            Op::WgmmaFence => out.push_str("wgmma.fence.sync.aligned"),
+            Op::WgmmaCommit => out.push_str("wgmma.commit_group.sync.aligned"),
+            Op::WgmmaWait { groups } => put!(out, "wgmma.wait_group.sync.aligned ", groups),
+            Op::MbarrierInit { address, count } => put!(out, "mbarrier.init.shared::cta.b64 ", address, ", ", count),
+            Op::FenceMbarrierInit => out.push_str("fence.mbarrier_init.release.cluster"),
+            Op::MbarrierExpectTx { address, bytes } => {
+                put!(out, "mbarrier.arrive.expect_tx.shared::cta.b64 _, ", address, ", ", bytes)
+            }
+            Op::MbarrierTryWait { pred, address, parity } => {
+                put!(out, "mbarrier.try_wait.parity.shared::cta.b64 ", pred, ", ", address, ", ", parity)
+            }
+            Op::BulkLoad { dst, map, coordinates, barrier } => {
+                put!(
+                    out,
+                    "cp.async.bulk.tensor.",
+                    coordinates.len(),
+                    "d.shared::cluster.global.tile.mbarrier::complete_tx::bytes "
+                );
+                put!(out, dst, ", [", map, ", {", List(coordinates), "}], ", barrier)
+            }
+            Op::Elect { pred } => put!(out, "elect.sync _|", pred, ", 0xffffffff"),
+            Op::FromParam { dst, src } => put!(out, "cvta.param.u64 ", dst, ", ", src),
+            Op::FenceProxyAsync => out.push_str("fence.proxy.async.shared::cta"),
+            Op::StMatrix { trans, srcs, address } => {
+                let (count, trans) = (srcs.len(), if *trans { ".trans" } else { "" });
+                put!(out, "stmatrix.sync.aligned.m8n8.x", count, trans, ".shared.b16 ", address, ", {", List(srcs), "}")
             }
             Op::Label { label } => put!(out, "$L", label),
             Op::Bra { label, pred, unless, uniform } => {
@@ -426,5 +461,37 @@ impl Print for Inst {
                 out.push_str("call (printed), vprintf, (format, list); }")
             }
         }
+    }
+}
+
+/// `wgmma.mma_async`. Scales of integers are not written; only 16-bit operands in memory may be transposed.
+fn wgmma(out: &mut String, kind: Mma, [d, a]: [&[Reg]; 2], b: Reg, transposed: [bool; 2]) {
+    let [_, _, k] = kind.shape();
+    let n = 2 * d.len();
+    put!(
+        out,
+        "wgmma.mma_async.sync.aligned.m64n",
+        n,
+        "k",
+        k,
+        ".",
+        kind.sum(),
+        ".",
+        kind.operand(),
+        ".",
+        kind.operand()
+    );
+    put!(out, " {", List(d), "}, ");
+    match a {
+        [descriptor] => descriptor.print(out),
+        fragments => put!(out, "{", List(fragments), "}"),
+    }
+    put!(out, ", ", b, ", 1");
+    if kind != Mma::S8 {
+        out.push_str(", 1, 1");
+    }
+    if let Mma::F16 | Mma::BF16 = kind {
+        let of_memory = if a.len() == 1 { &transposed[..] } else { &transposed[1..] };
+        of_memory.iter().for_each(|&transposed| put!(out, ", ", usize::from(transposed)));
     }
 }

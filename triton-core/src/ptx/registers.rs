@@ -1,4 +1,4 @@
-//! Which registers an instruction reads and writes, and the removal of instructions whose results nothing reads.
+//! Which registers an instruction reads and writes, whether it accesses shared memory, and the removal of instructions whose results nothing reads.
 
 use super::{Inst, Op, Opcode, Operand, Reg};
 
@@ -11,12 +11,18 @@ impl Op {
         };
         match self {
             Op::Mov { src, .. } => operand(src),
+            Op::MbarrierInit { address, .. } | Op::MbarrierExpectTx { address, .. } => f(address.base),
+            Op::MbarrierTryWait { address, parity, .. } => [address.base, *parity].into_iter().for_each(f),
+            Op::BulkLoad { dst, map, coordinates, barrier } => {
+                [dst.base, *map, barrier.base].into_iter().chain(coordinates.iter().copied()).for_each(f);
+            }
             Op::Pack { lo, hi, .. } => [*lo, *hi].into_iter().for_each(f),
             Op::Unpack { src, .. }
             | Op::Cvt { src, .. }
             | Op::ToGlobal { src, .. }
             | Op::FromGlobal { src, .. }
             | Op::FromLocal { src, .. }
+            | Op::FromParam { src, .. }
             | Op::ShflBfly { src, .. }
             | Op::StLocal { src, .. } => f(*src),
             Op::Prmt { a, b, .. } => {
@@ -38,6 +44,8 @@ impl Op {
                 f(*src);
             }
             Op::CpAsync { dst, src, in_bounds, .. } => [dst.base, src.base, *in_bounds].into_iter().for_each(f),
+            Op::StMatrix { srcs, address, .. } => srcs.iter().copied().chain([address.base]).for_each(f),
+            Op::Wgmma { d, a, b, .. } => d.iter().chain(a).copied().chain([*b]).for_each(f),
             Op::Mma { a, b, c, .. } => a.iter().chain(b).chain(c).copied().for_each(f),
             Op::Bra { pred, .. } => pred.iter().copied().for_each(f),
             Op::StVolatile { srcs, address } => srcs.iter().copied().chain([*address]).for_each(f),
@@ -46,6 +54,12 @@ impl Op {
             | Op::Label { .. }
             | Op::CpAsyncCommit
             | Op::CpAsyncWait { .. }
+            | Op::WgmmaFence
+            | Op::WgmmaCommit
+            | Op::WgmmaWait { .. }
+            | Op::FenceProxyAsync
+            | Op::FenceMbarrierInit
+            | Op::Elect { .. }
             | Op::BarSync
             | Op::BarWarpSync
             | Op::Ret
@@ -68,10 +82,17 @@ impl Op {
             | Op::ToGlobal { dst, .. }
             | Op::FromGlobal { dst, .. }
             | Op::FromLocal { dst, .. }
+            | Op::FromParam { dst, .. }
+            | Op::MbarrierTryWait { pred: dst, .. }
+            | Op::Elect { pred: dst }
             | Op::ShflBfly { dst, .. }
             | Op::ShflIdx { dst, .. } => f(*dst),
             Op::Unpack { lo, hi, .. } => [*lo, *hi].into_iter().for_each(f),
-            Op::Ld { dsts, .. } | Op::LdShared { dsts, .. } | Op::LdMatrix { dsts, .. } | Op::Mma { d: dsts, .. } => {
+            Op::Ld { dsts, .. }
+            | Op::LdShared { dsts, .. }
+            | Op::LdMatrix { dsts, .. }
+            | Op::Mma { d: dsts, .. }
+            | Op::Wgmma { d: dsts, .. } => {
                 dsts.iter().copied().for_each(f);
             }
             Op::Atomic { dst, .. } => dst.iter().copied().for_each(f),
@@ -82,6 +103,15 @@ impl Op {
             | Op::CpAsync { .. }
             | Op::CpAsyncCommit
             | Op::CpAsyncWait { .. }
+            | Op::WgmmaFence
+            | Op::WgmmaCommit
+            | Op::WgmmaWait { .. }
+            | Op::FenceProxyAsync
+            | Op::StMatrix { .. }
+            | Op::MbarrierInit { .. }
+            | Op::FenceMbarrierInit
+            | Op::MbarrierExpectTx { .. }
+            | Op::BulkLoad { .. }
             | Op::BarSync
             | Op::BarWarpSync
             | Op::Ret
@@ -91,6 +121,14 @@ impl Op {
             | Op::StLocal { .. }
             | Op::Printf { .. } => {}
         }
+    }
+
+    /// Whether a thread accesses shared memory by it.
+    pub fn touches_shared(&self) -> bool {
+        matches!(
+            self,
+            Op::LdShared { .. } | Op::StShared { .. } | Op::LdMatrix { .. } | Op::StMatrix { .. } | Op::CpAsync { .. }
+        )
     }
 
     /// Whether it does nothing but write registers. A division is not: the simulator reports one by zero.
@@ -107,7 +145,8 @@ impl Op {
             | Op::LdParam { .. }
             | Op::ToGlobal { .. }
             | Op::FromGlobal { .. }
-            | Op::FromLocal { .. } => true,
+            | Op::FromLocal { .. }
+            | Op::FromParam { .. } => true,
             Op::Ld { .. }
             | Op::St { .. }
             | Op::Atomic { .. }
@@ -122,6 +161,18 @@ impl Op {
             | Op::CpAsync { .. }
             | Op::CpAsyncCommit
             | Op::CpAsyncWait { .. }
+            | Op::MbarrierInit { .. }
+            | Op::FenceMbarrierInit
+            | Op::MbarrierExpectTx { .. }
+            | Op::MbarrierTryWait { .. }
+            | Op::Elect { .. }
+            | Op::BulkLoad { .. }
+            | Op::Wgmma { .. }
+            | Op::WgmmaFence
+            | Op::WgmmaCommit
+            | Op::WgmmaWait { .. }
+            | Op::FenceProxyAsync
+            | Op::StMatrix { .. }
             | Op::BarSync
             | Op::BarWarpSync
             | Op::Ret

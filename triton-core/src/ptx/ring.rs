@@ -15,6 +15,9 @@ impl Lower<'_> {
     /// Issues the copies of a thread to a slot.
     pub fn ring_fill(&mut self, buffer: Value, item: Value, from: Location, when: Value) -> Result<(), String> {
         let func = self.func;
+        if func.is_bulk(buffer) {
+            return self.bulk_fill(buffer, item, from, when);
+        }
         let (ring, number) = func.ring_of(buffer).ok_or("a fill of no ring")?;
         let (ring, mem) = (&func.rings[ring], func.mem(buffer).ok_or("a ring without a layout of memory")?);
         let layout = ring.buffers[number].layout;
@@ -43,9 +46,13 @@ impl Lower<'_> {
         Ok(())
     }
 
-    /// Waits for this thread's copies of an item.
-    pub fn ring_wait(&mut self, ring: RingId) {
+    /// Waits for an item: for this thread's copies, or for all where they are bulk copies.
+    pub fn ring_wait(&mut self, ring: RingId, item: Value) -> Result<(), String> {
+        if self.func.rings[ring].bulk {
+            return self.bulk_wait(ring, item);
+        }
         self.emit(Op::CpAsyncWait { groups: self.func.rings[ring].lead - 1 });
+        Ok(())
     }
 
     /// Makes a slot what its buffer is.
@@ -68,18 +75,23 @@ impl Lower<'_> {
     }
 
     /// The bytes before an item's slot in its buffer.
-    fn slot(&mut self, buffer: Value, item: Value) -> Result<Reg, String> {
+    pub(super) fn slot(&mut self, buffer: Value, item: Value) -> Result<Reg, String> {
         let slots = self.func.slots(buffer);
         let bytes = self.func.mem(buffer).map(Mem::bytes).ok_or("a ring without a layout of memory")?;
-        let number = match self.slot_numbers.get(&(item, slots)) {
+        let number = self.slot_of(item, slots);
+        Ok(self.arith(Opcode::MulLo, Ty::S32, &[number.into(), (bytes as i64).into()]))
+    }
+
+    /// The number of an item's slot among this many.
+    pub(super) fn slot_of(&mut self, item: Value, slots: u32) -> Reg {
+        match self.slot_numbers.get(&(item, slots)) {
             Some(&number) => number,
             None => {
                 let number = self.slot_number(self.regs(item)[0], slots);
                 self.slot_numbers.insert((item, slots), number);
                 number
             }
-        };
-        Ok(self.arith(Opcode::MulLo, Ty::S32, &[number.into(), (bytes as i64).into()]))
+        }
     }
 
     /// An item's number, modulo the number of slots. Assemblers divide by a constant as by anything else, so that it is done here: for

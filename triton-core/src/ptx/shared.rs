@@ -5,7 +5,7 @@ use super::lower::{Lower, SharedThread, class_type};
 use super::thread::Threads;
 use super::words::Held;
 use super::{Address, Class, Op, Opcode, Operand, Reg, Special, Ty};
-use crate::ir::{InstData, Value};
+use crate::ir::{Block, InstData, Value};
 use crate::layout::access::{self, Access, Form};
 use crate::layout::linear::apply;
 use crate::ops::{self, Scope};
@@ -25,11 +25,8 @@ impl Lower<'_> {
     /// Stores one part of a tile; of threads that hold the same element, one stores it.
     pub fn shared_store(&mut self, buffer: Value, part: u32, value: Value) -> Result<(), String> {
         let (layout, mem) = self.func.layout(value).zip(self.func.mem(buffer)).ok_or("a tile without a layout")?;
-        let stmatrix = self.target.info().stmatrix;
+        let stmatrix = self.target.info().stmatrix && layout.replicated().0 == 0;
         let access = access::shared(layout, mem, stmatrix).ok_or("a layout that its memory does not fit")?;
-        if let Form::Matrix { .. } = access.form {
-            return Err("a store of matrices, for which there is no instruction yet".into());
-        }
         let held = Held::of(self.func.ty(value).elem);
         let guard = self.store_guard(value);
         let before = self.regs(value).to_vec();
@@ -37,6 +34,11 @@ impl Lower<'_> {
         let addresses = self.addresses(buffer, &access, held);
         for (instruction, address) in (0..).zip(addresses) {
             let numbers: Vec<Reg> = access.registers(instruction, part).map(|r| before[r as usize]).collect();
+            if let Form::Matrix { trans, .. } = access.form {
+                let srcs = numbers.chunks(held.per_word()).map(|some| self.pack_word(held, some)).collect();
+                self.emit_if(guard, Op::StMatrix { trans, srcs, address });
+                continue;
+            }
             let (ty, words) = held.words(numbers.len());
             let srcs = numbers.chunks(numbers.len().div_ceil(words)).map(|some| self.pack_word(held, some)).collect();
             self.emit_if(guard, Op::StShared { ty, srcs, address });
@@ -73,9 +75,26 @@ impl Lower<'_> {
         Ok(after.into_iter().map(|reg| reg.unwrap_or(any)).collect())
     }
 
-    /// Waits for the other threads of the warp, or of the block.
+    /// A turn of a loop begins after the one before.
+    pub(super) fn begin_turn(&mut self, region: Block) {
+        let func = self.func;
+        let touches = |op: &ops::Op| {
+            if let ops::Op::RingFill { buffer, .. } = *op {
+                !func.is_bulk(buffer)
+            } else {
+                op.access().is_some_and(|access| matches!(access.memory, ops::Memory::Shared(_)))
+            }
+        };
+        self.shared_touched |= func.contains(region, touches);
+    }
+
+    /// Waits for the other threads of the warp, or of the block. What threads did before in shared memory then comes before what others
+    /// than threads do afterwards, too.
     pub fn sync(&mut self, scope: Scope) {
         let warp = scope == Scope::Warp || self.func.num_warps == 1;
+        if self.has_async_proxy && !warp && std::mem::take(&mut self.shared_touched) {
+            self.emit(Op::FenceProxyAsync);
+        }
         self.emit(if warp { Op::BarWarpSync } else { Op::BarSync });
     }
 

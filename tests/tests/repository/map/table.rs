@@ -38,7 +38,7 @@ pub(crate) const CORE: &[Row] = &[
     ("sema", &["span", "diag", "types", "ast", "ops", "ir"]),
     ("passes", &["hash", "span", "entity", "types", "metadata", "layout", "ops", "ir", "interp", "analysis"]),
     ("ptx", &["span", "hash", "entity", "types", "metadata", "layout", "ops", "ir", "analysis"]),
-    ("pipeline", &["span", "diag", "types", "ast", "metadata", "ir", "analysis", "sema", "passes", "ptx"]),
+    ("pipeline", &["span", "diag", "types", "ast", "metadata", "ops", "ir", "analysis", "sema", "passes", "ptx"]),
 ];
 
 /// The modules of `triton-syntax`.

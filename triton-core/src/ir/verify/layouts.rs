@@ -1,6 +1,7 @@
 //! The rules of stages 1 and 2: the layouts of tiles, and which layouts an operation accepts.
 
 use crate::ir::{Function, InstData, Stage, Value};
+use crate::layout::hopper::wgmma_operand;
 use crate::layout::{Layout, Mem, access};
 use crate::ops::{BitOrder, DotKind, FoldKind, LayoutRule, Op};
 use crate::types::{Shape, Type};
@@ -108,6 +109,16 @@ fn check_shared(func: &Function, data: &InstData) -> Result<(), String> {
     if let Some((x, _)) = data.op.shape_change() {
         operands.retain(|&v| v != x);
     }
+    if let Op::Dot { kind: DotKind::Wgmma, a, b, .. } = data.op
+        && func.stage == Stage::Synchronized
+    {
+        for (k, operand) in [(1, a), (0, b)] {
+            let readable = |mem: &Mem| wgmma_operand(mem, func.ty(operand).shape, k).is_some();
+            if func.mem(operand).map_or(operand == b, |mem| !readable(mem)) {
+                return Err(format!("{operand} is not in shared memory from which `wgmma` can read it"));
+            }
+        }
+    }
     for (operand, layout) in func.shared_operands(&data.op) {
         operands.retain(|&v| v != operand);
         let mem = func.mem(operand).filter(|mem| mem.parts() == 0);
@@ -156,7 +167,7 @@ fn check_own(func: &Function, data: &InstData) -> Result<(), String> {
     if let Op::Dot { kind, acc, .. } = data.op {
         return match kind {
             DotKind::Any | DotKind::Tf32 => Err("a product whose instructions are not chosen".into()),
-            DotKind::Fma | DotKind::Mma => follows(func, data, own(acc).cloned()),
+            DotKind::Fma | DotKind::Mma | DotKind::Wgmma => follows(func, data, own(acc).cloned()),
         };
     }
     if let Op::Join { a, b } = data.op {

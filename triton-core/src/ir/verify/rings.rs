@@ -6,7 +6,7 @@ use crate::ops::{Effect, Location, Op};
 
 /// Every ring has room for what is in flight beside what is read, and buffers that are filled by whole elements.
 pub(super) fn check_ring(func: &Function, id: RingId) -> Result<(), String> {
-    let Ring { slots, lead, ref buffers } = func.rings[id];
+    let Ring { slots, lead, ref buffers, .. } = func.rings[id];
     if buffers.is_empty() || lead == 0 || slots < lead {
         return Err(format!("{id} has {slots} slots of {} buffers, of which {lead} are in flight", buffers.len()));
     }
@@ -39,6 +39,9 @@ pub(super) fn check(func: &Function, data: &InstData) -> Result<(), String> {
         func.ring_of(buffer).ok_or_else(|| format!("{buffer} belongs to no ring"))?;
         if let Location::Pointers { .. } = from {
             return Err("a ring is filled from views alone".into());
+        }
+        if func.is_bulk(buffer) && func.bulk_copy(buffer, from).is_none() {
+            return Err(format!("no bulk copy fills {buffer}"));
         }
     }
     if let Op::RingSlot { buffer, .. } = data.op {

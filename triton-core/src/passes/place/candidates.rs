@@ -15,13 +15,14 @@
 use super::graph::{Graph, Role, Var, VarKind};
 use super::{
     accessed, fold_order,
-    products::{mma, tilings},
+    products::{is_permuted, mma, tilings, warpgroup_tilings, wgmma},
 };
 use crate::analysis::axis::AxisInfo;
 use crate::entity::SideTable;
-use crate::ir::{Function, Inst, LayoutId, Layouts, Value};
+use crate::ir::{Function, LayoutId, Layouts, Value};
 use crate::layout::{Layout, cost, products};
 use crate::ops::{DotKind, FoldKind, Op};
+use crate::passes::Env;
 use crate::types::Shape;
 use std::collections::VecDeque;
 
@@ -57,12 +58,13 @@ pub(super) fn find(
     func: &Function,
     graph: &Graph,
     facts: &SideTable<Value, AxisInfo>,
+    env: &Env,
     layouts: Layouts,
 ) -> (Layouts, Vec<Vec<Label>>) {
     let labels = vec![Vec::new(); graph.vars.len()];
     let permutes = func.contains(func.body, |op| matches!(op, Op::Permute { .. }));
     let queue = VecDeque::new();
-    let mut search = Search { func, graph, layouts, labels, permutes, queue };
+    let mut search = Search { func, graph, env, layouts, labels, permutes, queue };
     search.all(facts);
     (search.layouts, search.labels)
 }
@@ -70,6 +72,7 @@ pub(super) fn find(
 struct Search<'a> {
     func: &'a Function,
     graph: &'a Graph,
+    env: &'a Env,
     layouts: Layouts,
     labels: Vec<Vec<Label>>,
     /// Whether a tile is permuted anywhere.
@@ -129,15 +132,20 @@ impl Search<'_> {
                 self.seed_coalesced(var, widest.min(share), share);
             }
             VarKind::Dot => {
-                let Op::Dot { kind, a, acc, .. } = op else { return };
-                let tilings = tilings(func, kind, a, acc);
-                for &tiling in &tilings {
-                    if let Some(layouts) = mma(func, [a, acc], tiling) {
-                        let [left, right, sum] = layouts.map(|layout| self.layouts.intern(layout));
-                        self.add(var, Label::Product { kind: DotKind::Mma, left, right, sum });
-                    }
+                let Op::Dot { kind, a, b, acc } = op else { return };
+                let of_groups = warpgroup_tilings(func, kind, [a, b, acc], self.env);
+                let of_groups = of_groups.into_iter().filter_map(|t| Some((DotKind::Wgmma, wgmma(func, [a, acc], t)?)));
+                let mut products: Vec<_> = of_groups.collect();
+                if products.is_empty() {
+                    let of_warps = tilings(func, kind, a, acc);
+                    products.extend(of_warps.into_iter().filter_map(|t| Some((DotKind::Mma, mma(func, [a, acc], t)?))));
                 }
-                if tilings.is_empty() {
+                let tensor = !products.is_empty();
+                for (kind, layouts) in products {
+                    let [left, right, sum] = layouts.map(|layout| self.layouts.intern(layout));
+                    self.add(var, Label::Product { kind, left, right, sum });
+                }
+                if !tensor {
                     if let Some(layout) =
                         square(shape, func.num_warps, is_permuted(func, a) || share >= cost::MANY_SUMS)
                     {
@@ -222,7 +230,8 @@ impl Search<'_> {
             self.add(var, Label::Tile(id));
             return few_totals.into_iter().for_each(|layout| self.propose(var, layout, needed));
         };
-        let tensor = self.labels[var].iter().any(|l| matches!(l, Label::Product { kind: DotKind::Mma, .. }));
+        let tensor =
+            self.labels[var].iter().any(|l| matches!(l, Label::Product { kind: DotKind::Mma | DotKind::Wgmma, .. }));
         let (depth, sum) = (self.func.ty(a).shape.dims()[1], self.func.ty(acc).shape);
         let Some([left, right]) = products::fma(layout, sum, depth).filter(|_| !tensor) else { return };
         let small = |l: &Layout| l.registers() as u32 <= cost::TILE_REGISTERS;
@@ -272,12 +281,6 @@ impl Search<'_> {
             }
         }
     }
-}
-
-/// Whether a tile is another one with its axes permuted.
-pub(super) fn is_permuted(func: &Function, tile: Value) -> bool {
-    let makes = |inst: &Inst| func.insts[*inst].results.contains(&tile);
-    func.walk().iter().find(|inst| makes(inst)).is_some_and(|&inst| matches!(func.insts[inst].op, Op::Permute { .. }))
 }
 
 /// A sum without tensor cores in which a thread has about as many rows as columns, as each element of an operand is then multiplied most

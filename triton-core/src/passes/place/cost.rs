@@ -2,15 +2,16 @@
 //! ([`crate::layout::cost`]).
 
 use super::accessed;
-use super::candidates::{Label, is_permuted};
+use super::candidates::Label;
 use super::graph::{Graph, Role, Use, Var, VarKind};
+use super::products::is_permuted;
 use crate::analysis::axis::AxisInfo;
 use crate::entity::SideTable;
 use crate::ir::folds::of_totals;
 use crate::ir::{Function, Inst, Layouts, Value};
 use crate::layout::access::{self, global};
 use crate::layout::cost::{self, ISSUE, REGISTER, SECTOR, SECTOR_REPEATED, SHUFFLE, WAVEFRONT};
-use crate::layout::{LANES, Layout, estimate};
+use crate::layout::{Atom, LANES, Layout, Tiling, estimate, products};
 use crate::ops::{DotKind, Effect, FoldKind, Op};
 use crate::passes::Env;
 use crate::types::{DType, Shape};
@@ -169,11 +170,26 @@ impl<'a> Costs<'a> {
         let words = f64::from(self.func.ty(acc).elem.bits().div_ceil(32));
         match kind {
             DotKind::Mma => 2.0 * elements as f64 * depth / flops(self.func.ty(a).elem.num()) + operands,
+            DotKind::Wgmma => self.wgmma(a, acc, &layouts[sum]),
             DotKind::Fma | DotKind::Any | DotKind::Tf32 => {
                 let reads = self.reads(a, &layouts[left], 1) + self.reads(b, &layouts[right], 1);
                 of(sum) * depth * self.warps * ISSUE * words + reads + operands
             }
         }
+    }
+
+    /// Every instruction reads 64 rows of the left operand and all of its columns of the right one from shared memory, 128 bytes a cycle,
+    /// while it multiplies.
+    fn wgmma(&self, a: Value, acc: Value, sum: &Layout) -> f64 {
+        let (ty, shape) = (self.func.ty(a), self.func.ty(acc).shape);
+        let Some(Tiling { atom: Atom::Wgmma { n }, .. }) = products::wgmma_tiling_of(sum, shape) else {
+            return f64::INFINITY;
+        };
+        let (depth, n) = (ty.shape.dims()[1], f64::from(n));
+        let speed = cost::WGMMA_FLOPS * flops(ty.elem.num()) / cost::MMA_FLOPS;
+        let instructions = shape.elements() as f64 / (64.0 * n) * f64::from(depth * ty.elem.bits() / 256);
+        let multiplied = 2.0 * shape.elements() as f64 * f64::from(depth) / speed;
+        multiplied.max(instructions * (64.0 + n) * 32.0 / 128.0)
     }
 
     /// Loads of an operand from shared memory, by vectors of what a thread has of neighbours in memory: along dimension `along`, or along

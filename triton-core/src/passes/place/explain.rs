@@ -101,7 +101,11 @@ impl Lines<'_> {
         let mut what = names.join(" ");
         match (variable.kind, data.op) {
             (VarKind::Dot, Op::Dot { kind, a, b, .. }) => {
-                let how = if kind == DotKind::Mma { "mma" } else { "fma" };
+                let how = match kind {
+                    DotKind::Wgmma => "wgmma",
+                    DotKind::Mma => "mma",
+                    DotKind::Any | DotKind::Tf32 | DotKind::Fma => "fma",
+                };
                 let _ = write!(what, " {how} of {} and {} to {results}", self.tile(a), self.tile(b));
             }
             (VarKind::Fold, _) => {
@@ -153,11 +157,25 @@ impl Lines<'_> {
         let (Some(src), Some(dst)) = (func.layout_id(x), func.layout_id(result)) else { return };
         let Some(plan) = func.layouts.planned(src, dst, func.ty(x).elem.bits(), self.stmatrix) else { return };
         let freq = self.graph.runs(block);
-        let to = self.name(result).map_or(String::new(), |name| name.to_string());
-        let what = format!("convert {} to {to}: {}", self.results(&[x]), means(&plan));
+        let what = if self.is_staged(result, &plan) {
+            format!("store {} to shared memory, from which `wgmma` reads it", self.results(&[x]))
+        } else {
+            let to = self.name(result).map_or(String::new(), |name| name.to_string());
+            format!("convert {} to {to}: {}", self.results(&[x]), means(&plan))
+        };
         self.converts += 1;
         self.moved += freq * plan.cost;
         self.line(data, freq, &what, freq * plan.cost);
+    }
+
+    /// Whether a conversion is for a product that reads shared memory itself; see `warpgroup`.
+    fn is_staged(&self, result: Value, plan: &Plan) -> bool {
+        let moves = match plan.kind {
+            convert::PlanKind::None | convert::PlanKind::Rename { .. } => false,
+            convert::PlanKind::Select(_) | convert::PlanKind::Shuffle(_) | convert::PlanKind::Shared(_) => true,
+        };
+        let reads = |op: &Op| matches!(*op, Op::Dot { kind: DotKind::Wgmma, a, b, .. } if a == result || b == result);
+        moves && self.func.contains(self.func.body, reads)
     }
 
     /// `f32[16,16] #0`.

@@ -55,7 +55,7 @@ impl<'a> Labelling<'a> {
     pub(super) fn with(func: &'a Function, env: &Env, layouts: Layouts) -> Result<Labelling<'a>, String> {
         let facts = axis::analyse(func, env.specialization);
         let graph = Graph::of(func)?;
-        let (layouts, labels) = candidates::find(func, &graph, &facts, layouts);
+        let (layouts, labels) = candidates::find(func, &graph, &facts, env, layouts);
         Ok(Labelling { func, env: *env, graph, facts, layouts, labels })
     }
 

@@ -1,8 +1,9 @@
 //! The layouts of matrix products: the instructions, and the arrangement of warps.
 
-use crate::ir::{Function, Value};
+use crate::ir::{Function, Inst, Value};
 use crate::layout::{Layout, Tiling, products};
-use crate::ops::DotKind;
+use crate::ops::{DotKind, Op};
+use crate::passes::Env;
 use crate::types::DType;
 
 /// The arrangements of a function's warps in which tensor cores can compute a product, those first in which each warp
@@ -24,10 +25,40 @@ pub(super) fn tilings(func: &Function, kind: DotKind, a: Value, acc: Value) -> V
     fitting
 }
 
+/// The arrangements of a function's warps in which `wgmma` can compute a product, if the target has it. Elements of other than 16 bits are
+/// read along K alone: where they lie so in memory, the left operand as it is and the right one transposed.
+pub(super) fn warpgroup_tilings(func: &Function, kind: DotKind, [a, b, acc]: [Value; 3], env: &Env) -> Vec<Tiling> {
+    let tensor = func.ty(a).elem.num().filter(|&dtype| dtype != DType::F32 || kind == DotKind::Tf32);
+    let Some(depth) = tensor.filter(|_| env.target.info().wgmma).and_then(products::wgmma_depth) else {
+        return Vec::new();
+    };
+    let shape = func.ty(acc).shape;
+    let along_k = func.ty(a).elem.bits() == 16 || !is_permuted(func, a) && is_permuted(func, b);
+    if func.ty(a).shape.dims()[1] < depth || !along_k {
+        return Vec::new();
+    }
+    let along_n = (0..=func.num_warps.trailing_zeros()).map(|log| 1 << log);
+    along_n.filter_map(|warps_n| products::wgmma_tiling(shape, func.num_warps, warps_n)).collect()
+}
+
+/// The layouts of `[a, b, acc]` for `wgmma`.
+pub(super) fn wgmma(func: &Function, [a, acc]: [Value; 2], tiling: Tiling) -> Option<[Layout; 3]> {
+    let (ty, shape) = (func.ty(a), func.ty(acc).shape);
+    let sum = Layout::mma_d(shape, tiling)?;
+    let [left, right] = products::wgmma(&sum, shape, ty.shape.dims()[1], ty.elem.bits())?;
+    Some([left, right, sum])
+}
+
 /// The layouts of `[a, b, acc]` for `mma.sync`: those of the operands follow from that of the sum, here as in code.
 pub(super) fn mma(func: &Function, [a, acc]: [Value; 2], tiling: Tiling) -> Option<[Layout; 3]> {
     let (ty, shape) = (func.ty(a), func.ty(acc).shape);
     let sum = Layout::mma_d(shape, tiling)?;
     let [left, right] = products::mma(&sum, shape, ty.shape.dims()[1], ty.elem.bits(), tiling.atom)?;
     Some([left, right, sum])
+}
+
+/// Whether a tile is another one with its axes permuted.
+pub(super) fn is_permuted(func: &Function, tile: Value) -> bool {
+    let makes = |inst: &Inst| func.insts[*inst].results.contains(&tile);
+    func.walk().iter().find(|inst| makes(inst)).is_some_and(|&inst| matches!(func.insts[inst].op, Op::Permute { .. }))
 }

@@ -1,0 +1,168 @@
+//! Operands of `wgmma`, stage 1 → 2: each is stored to shared memory, in a swizzled pattern that the instruction reads.
+//!
+//! *Before:* the operands of a product are in registers, converted from the layout they were made in. *After:* what was converted is stored
+//! as it was made, and the product reads the buffer, or an alias of it with its axes in the other order. A left operand whose conversion
+//! moves nothing between threads stays in registers. Each product is waited for at once ([`Op::DotWait`]).
+//!
+//! The pattern runs along the dimension in which the threads that store have neighbours, so that they store 16 bytes at once, and copies
+//! can replace them. Operands of 16 bits are read along either dimension; of others, along K alone. (PTX ISA, "Shared memory matrix layout".)
+
+use super::{Env, dce};
+use crate::entity::SideTable;
+use crate::ir::{Block, Function, Inst, Value};
+use crate::layout::convert::PlanKind;
+use crate::layout::{Atom, Mem, hopper, products};
+use crate::ops::{DotKind, Op};
+use crate::types::Shape;
+
+/// Rows of one instruction.
+const ROWS: u32 = 64;
+
+/// See the [module's page](self).
+///
+/// # Errors
+/// An operand of which no pattern can be read: a bug in layout assignment.
+pub(super) fn stage_operands(func: &mut Function, env: &Env) -> Result<(), String> {
+    let products: Vec<Inst> = func.walk().into_iter().filter(|&inst| is_wgmma(func, inst)).collect();
+    if products.is_empty() {
+        return Ok(());
+    }
+    let mut staged: Vec<(Origin, Mem, Value)> = Vec::new();
+    for inst in products {
+        let Op::Dot { kind, a, b, acc } = func.insts[inst].op else { continue };
+        let tiling = func.layout(acc).and_then(|sum| products::wgmma_tiling_of(sum, func.ty(acc).shape));
+        let Some(Atom::Wgmma { n }) = tiling.map(|tiling| tiling.atom) else {
+            return Err("a product of warpgroups in another layout".into());
+        };
+        let mut operands = [a, b];
+        for (operand, (k, extent)) in operands.iter_mut().zip([(1, ROWS), (0, n)]) {
+            let definitions = definitions(func);
+            let origin = Origin::of(func, &definitions, *operand);
+            if k == 1 && origin.is_in_registers(func, env) {
+                continue;
+            }
+            let mem = origin.mem(func, k, extent)?;
+            // What is stored before a product may be in a block that the next one is not in.
+            let known = staged.iter().find(|(other, at, _)| *other == origin && *at == mem && other.first.is_some());
+            let known = known.map(|&(.., value)| value);
+            *operand = match known {
+                Some(value) => value,
+                None => origin.stage(func, &definitions, mem.clone(), inst)?,
+            };
+            staged.push((origin, mem, *operand));
+        }
+        let [a, b] = operands;
+        func.insts[inst].op = Op::Dot { kind, a, b, acc };
+        // Until a schedule says otherwise, nothing goes on before the product is done.
+        let wait = func.make(Op::DotWait { pending: 0 }, func.insts[inst].span)?;
+        let (block, _) =
+            func.insts[inst].results.first().and_then(|&v| definitions(func)[v]).ok_or("a product in no block")?;
+        let position = func.blocks[block].insts.iter().position(|&i| i == inst).ok_or("a product in no block")?;
+        func.blocks[block].insts.insert(position + 1, wait);
+    }
+    dce::dce(func);
+    Ok(())
+}
+
+fn is_wgmma(func: &Function, inst: Inst) -> bool {
+    matches!(func.insts[inst].op, Op::Dot { kind: DotKind::Wgmma, .. })
+}
+
+/// What defines each value, and in which block.
+fn definitions(func: &Function) -> SideTable<Value, Option<(Block, Inst)>> {
+    let mut definitions = SideTable::new(None);
+    for block in func.blocks.keys() {
+        for (inst, data) in func.block(block) {
+            data.results.iter().for_each(|&v| definitions[v] = Some((block, inst)));
+        }
+    }
+    definitions
+}
+
+/// The tile that an operand is made of by conversions and permutations of its axes.
+#[derive(Clone, Copy, PartialEq)]
+struct Origin {
+    tile: Value,
+    /// Which axis of the tile each axis of the operand is.
+    axes: [usize; 2],
+    /// The first of these instructions.
+    first: Option<Inst>,
+    /// The conversion, if there is one, and nothing else.
+    conversion: Option<Value>,
+}
+
+impl Origin {
+    fn of(func: &Function, definitions: &SideTable<Value, Option<(Block, Inst)>>, operand: Value) -> Origin {
+        let mut origin = Origin { tile: operand, axes: [0, 1], first: None, conversion: None };
+        while let Some((_, inst)) = definitions[origin.tile] {
+            let (x, axes) = if let Op::Convert { x } = func.insts[inst].op {
+                (x, [0, 1])
+            } else if let Op::Permute { x, order } = func.insts[inst].op
+                && let [first, second] = *order.dims()
+            {
+                (x, [first as usize, second as usize])
+            } else {
+                break;
+            };
+            let conversion = Some(origin.tile).filter(|_| origin.first.is_none() && axes == [0, 1]);
+            origin = Origin { tile: x, axes: origin.axes.map(|axis| axes[axis]), first: Some(inst), conversion };
+        }
+        origin
+    }
+
+    /// Whether a thread has its fragments of the operand, or gets them without another thread.
+    fn is_in_registers(&self, func: &mut Function, env: &Env) -> bool {
+        let Some(result) = self.conversion else { return self.first.is_none() };
+        let (Some(src), Some(dst)) = (func.layout_id(self.tile), func.layout_id(result)) else { return false };
+        let bits = func.ty(self.tile).elem.bits();
+        let plan = func.layouts.plan(src, dst, bits, env.target.info().stmatrix);
+        plan.is_some_and(|plan| match plan.kind {
+            PlanKind::None | PlanKind::Rename { .. } => true,
+            PlanKind::Select(_) | PlanKind::Shuffle(_) | PlanKind::Shared(_) => false,
+        })
+    }
+
+    /// The memory of the tile, for an operand with K along dimension `k` of which an instruction spans `extent` elements of the other one.
+    fn mem(&self, func: &Function, k: usize, extent: u32) -> Result<Mem, String> {
+        let ty = func.ty(self.tile);
+        // Where the nearest register or lane has a neighbour.
+        let row = ty.shape.dims()[1];
+        let columns = func.layout(self.tile).into_iter().flat_map(|layout| layout.reg.iter().chain(&layout.lane));
+        let along = usize::from(columns.copied().find(|&column| column == 1 || column == row) != Some(row));
+        let mem = |along| hopper::wgmma_mem(ty.shape, ty.elem.bits(), self.axes[k], along, extent);
+        let unreadable = || format!("an operand of {ty} that `wgmma` cannot read");
+        mem(along).or_else(|| mem(1 - along)).ok_or_else(unreadable)
+    }
+
+    /// Stores the tile where it was converted, or else before the product, and yields the operand in shared memory.
+    fn stage(
+        &self,
+        func: &mut Function,
+        definitions: &SideTable<Value, Option<(Block, Inst)>>,
+        mem: Mem,
+        product: Inst,
+    ) -> Result<Value, String> {
+        let at = self.first.unwrap_or(product);
+        let span = func.insts[at].span;
+        let mut insts = Vec::new();
+        let ty = func.ty(self.tile);
+        let buffer = func.compute(Op::SharedAlloc { ty, at: None }, span, &mut insts)?;
+        func.set_mem(buffer, mem);
+        insts.push(func.make(Op::SharedStore { buffer, part: 0, value: self.tile }, span)?);
+        let mut operand = buffer;
+        if self.axes != [0, 1] {
+            let order = Shape::new(&self.axes.map(|axis| axis as u32)).ok_or("a permutation of two axes")?;
+            operand = func.compute(Op::Permute { x: buffer, order }, span, &mut insts)?;
+            let permute = insts[insts.len() - 1];
+            let data = &func.insts[permute];
+            let mem = func.aliased(data).and_then(|(x, change)| change.result_mem(func.ty(x).shape, func.mem(x)?));
+            func.set_mem(operand, mem.ok_or("a permutation of memory")?);
+        }
+        let block = func.insts[at].results.first().and_then(|&v| definitions[v]).map(|(block, _)| block);
+        let block = block.ok_or("an instruction that is in no block")?;
+        let position = func.blocks[block].insts.iter().position(|&inst| inst == at);
+        let position = position.ok_or("an instruction that is not in its block")?;
+        func.blocks[block].insts.splice(position..position, insts);
+        Ok(operand)
+    }
+}

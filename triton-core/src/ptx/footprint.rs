@@ -1,0 +1,40 @@
+//! What a kernel takes beside registers: shared memory, and what bulk copies need.
+
+use super::Reg;
+use crate::ir::{Function, RingId};
+use crate::metadata::TensorMap;
+use crate::ops;
+use crate::span::Span;
+use std::collections::HashMap;
+
+/// What bulk copies need: made at the entry of the kernel.
+pub(super) struct Bulk {
+    /// Holds in the thread that issues copies.
+    pub issuer: Reg,
+    /// The address of each map.
+    pub maps: HashMap<TensorMap, Reg>,
+    /// The first mbarrier of each ring, as an offset in shared memory, and the parities of its slots' phases.
+    pub rings: HashMap<RingId, (u32, Reg)>,
+}
+
+impl Default for Bulk {
+    fn default() -> Bulk {
+        Bulk { issuer: Reg::NONE, maps: HashMap::new(), rings: HashMap::new() }
+    }
+}
+
+/// Bytes that all buffers take together, with what the slots of rings need; the bytes of the largest one, and the operation that it is for.
+pub(super) fn shared_memory(func: &Function) -> (u64, u64, Span) {
+    let (mut total, mut largest, mut span) = (0, 0, Span::NONE);
+    for inst in func.walk() {
+        let data = &func.insts[inst];
+        if let (ops::Op::SharedAlloc { at, .. }, &[buffer]) = (data.op, &data.results[..]) {
+            let bytes = func.buffer_bytes(buffer);
+            total = total.max(at.map_or(0, u64::from) + bytes);
+            if bytes > largest {
+                (largest, span) = (bytes, data.span);
+            }
+        }
+    }
+    (total, largest, span)
+}
