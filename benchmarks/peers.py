@@ -349,8 +349,8 @@ class Side:
         if case["op"] == "transpose":
             return x.view(columns, rows), y, out.view(rows, columns)
         if case["op"] == "matmul":
-            x = x.view(k, rows).t() if case["layouts"] == "TN" else x.view(rows, k)
-            y = y.view(columns, k).t() if case["layouts"] == "NT" else y.view(k, columns)
+            x = x.view(k, rows).t() if case["layouts"] in ("TN", "TT") else x.view(rows, k)
+            y = y.view(columns, k).t() if case["layouts"] in ("NT", "TT") else y.view(k, columns)
             return x, y, out.view(rows, columns)
         return x, y, out
 

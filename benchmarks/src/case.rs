@@ -45,6 +45,8 @@ pub enum Layouts {
     NT,
     /// x is \[K, M\], y is \[K, N\]
     TN,
+    /// x is \[K, M\], y is \[N, K\]
+    TT,
 }
 
 /// One row of the comparison.
@@ -119,12 +121,12 @@ impl DType {
 impl Layouts {
     /// Whether x is stored \[K, M\].
     pub const fn transposes_x(self) -> bool {
-        matches!(self, Layouts::TN)
+        matches!(self, Layouts::TN | Layouts::TT)
     }
 
     /// Whether y is stored \[N, K\].
     pub const fn transposes_y(self) -> bool {
-        matches!(self, Layouts::NT)
+        matches!(self, Layouts::NT | Layouts::TT)
     }
 }
 
@@ -162,6 +164,7 @@ impl Case {
             Layouts::NN => format!("matmul {kind} {size}"),
             Layouts::NT => format!("matmul {kind} NT {size}"),
             Layouts::TN => format!("matmul {kind} TN {size}"),
+            Layouts::TT => format!("matmul {kind} TT {size}"),
         };
         let mut case = Case { layouts, tf32, ..Case::new(&name, Op::Matmul, dtype, shape, "") };
         if tf32 {
@@ -277,20 +280,25 @@ fn tiled(n: usize) -> Vec<Case> {
 
 /// Matrix products: element type, whether it is rounded to TF32, layouts, and M, N and K.
 fn products() -> Vec<(DType, bool, Layouts, [usize; 3])> {
-    use DType::{Bf16, F32, F64};
-    use Layouts::{NN, NT, TN};
+    use DType::{Bf16, F16, F32, F64};
+    use Layouts::{NN, NT, TN, TT};
     let mut list = Vec::new();
     let mut cubes = |dtype, layouts, sides: &[usize]| {
         list.extend(sides.iter().map(|side| (dtype, false, layouts, [*side; 3])));
     };
-    cubes(Bf16, NN, &[1000, 1008, 1024, 2048, 4096, 4104, 4112, 8192]);
+    cubes(Bf16, NN, &[512, 1000, 1008, 1024, 2048, 4096, 4104, 4112, 8192, 8200]);
     cubes(F32, NN, &[1024, 2048, 4096]);
     for layouts in [NT, TN] {
         cubes(F32, layouts, &[1024, 2048, 4096]);
-        cubes(Bf16, layouts, &[4096]);
+        cubes(Bf16, layouts, &[1024, 4096, 8192]);
     }
+    cubes(Bf16, TT, &[4096]);
+    cubes(F16, NN, &[4096]);
+    cubes(F16, NT, &[4096]);
     cubes(F64, NN, &[2048]);
     list.push((F32, true, NN, [2048; 3]));
+    // Of one size, with fewer steps along K: what a program does beside them shows.
+    list.extend([512, 1024, 2048, 4096].map(|k| (Bf16, false, NN, [8192, 8192, k])));
     for dtype in [F32, Bf16] {
         list.extend(SHAPES.iter().map(|(layouts, shape)| (dtype, false, *layouts, *shape)));
     }
@@ -371,6 +379,7 @@ mod tests {
                 ("layer norm bf16 8192x4095", 4 * 33_546_240 + 2 * 8191),
                 ("transpose f32 8192x8192", 8 << 26),
                 ("transpose bf16 8192x8192", 4 << 26),
+                ("matmul bf16 512^3", 6 << 18),
                 ("matmul bf16 1000^3", 6_000_000),
                 ("matmul bf16 1008^3", 6 * 1008 * 1008),
                 ("matmul bf16 1024^3", 6 << 20),
@@ -379,19 +388,31 @@ mod tests {
                 ("matmul bf16 4104^3", 6 * 4104 * 4104),
                 ("matmul bf16 4112^3", 6 * 4112 * 4112),
                 ("matmul bf16 8192^3", 6 << 26),
+                ("matmul bf16 8200^3", 6 * 8200 * 8200),
                 ("matmul f32 1024^3", 12 << 20),
                 ("matmul f32 2048^3", 12 << 22),
                 ("matmul f32 4096^3", 12 << 24),
                 ("matmul f32 NT 1024^3", 12 << 20),
                 ("matmul f32 NT 2048^3", 12 << 22),
                 ("matmul f32 NT 4096^3", 12 << 24),
+                ("matmul bf16 NT 1024^3", 6 << 20),
                 ("matmul bf16 NT 4096^3", 6 << 24),
+                ("matmul bf16 NT 8192^3", 6 << 26),
                 ("matmul f32 TN 1024^3", 12 << 20),
                 ("matmul f32 TN 2048^3", 12 << 22),
                 ("matmul f32 TN 4096^3", 12 << 24),
+                ("matmul bf16 TN 1024^3", 6 << 20),
                 ("matmul bf16 TN 4096^3", 6 << 24),
+                ("matmul bf16 TN 8192^3", 6 << 26),
+                ("matmul bf16 TT 4096^3", 6 << 24),
+                ("matmul f16 4096^3", 6 << 24),
+                ("matmul f16 NT 4096^3", 6 << 24),
                 ("matmul f64 2048^3", 24 << 22),
                 ("matmul tf32 2048^3", 12 << 22),
+                ("matmul bf16 8192x8192x512", 2 * (2 * 8192 * 512 + (1 << 26))),
+                ("matmul bf16 8192x8192x1024", 2 * (2 * 8192 * 1024 + (1 << 26))),
+                ("matmul bf16 8192x8192x2048", 2 * (2 * 8192 * 2048 + (1 << 26))),
+                ("matmul bf16 8192x8192x4096", 2 * (2 * 8192 * 4096 + (1 << 26))),
                 ("matmul f32 2560x16x2560", 26_542_080),
                 ("matmul f32 2560x32x2560", 26_869_760),
                 ("matmul f32 2560x64x2560", 27_525_120),

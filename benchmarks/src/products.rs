@@ -18,14 +18,23 @@ use triton::prelude::*;
     (T = f32, BM = 64, BN = 128, BK = 16, TX = true, TY = false),
     (T = f32, BM = 64, BN = 64, BK = 32, TX = false, TY = false),
     (T = f32, BM = 64, BN = 64, BK = 32, TX = false, TY = true),
-    (T = bf16, BM = 128, BN = 256, BK = 64, TX = false, TY = false, num_warps = 8),
-    (T = bf16, BM = 128, BN = 256, BK = 64, TX = false, TY = true, num_warps = 8),
+    (T = bf16, BM = 128, BN = 256, BK = 64, TX = false, TY = false, num_warps = 8, num_stages = 4),
+    (T = bf16, BM = 128, BN = 256, BK = 64, TX = false, TY = true, num_warps = 8, num_stages = 4),
     (T = bf16, BM = 128, BN = 128, BK = 32, TX = false, TY = true),
-    (T = bf16, BM = 128, BN = 256, BK = 32, TX = true, TY = false, num_warps = 8, num_stages = 4),
-    (T = bf16, BM = 64, BN = 64, BK = 64, TX = false, TY = false, num_stages = 4),
+    (T = bf16, BM = 128, BN = 256, BK = 32, TX = true, TY = false, num_warps = 8, num_stages = 8),
+    (T = bf16, BM = 128, BN = 256, BK = 64, TX = true, TY = true, num_warps = 8, num_stages = 4),
+    (T = bf16, BM = 128, BN = 128, BK = 64, TX = false, TY = false, num_warps = 8, num_stages = 3),
+    (T = bf16, BM = 64, BN = 128, BK = 64, TX = false, TY = false, num_stages = 8),
+    (T = bf16, BM = 64, BN = 128, BK = 64, TX = false, TY = true, num_stages = 8),
+    (T = bf16, BM = 64, BN = 128, BK = 64, TX = true, TY = false, num_stages = 8),
+    (T = bf16, BM = 64, BN = 64, BK = 64, TX = false, TY = false, num_stages = 8),
     (T = bf16, BM = 64, BN = 64, BK = 64, TX = false, TY = true, num_stages = 4),
     (T = bf16, BM = 64, BN = 64, BK = 64, TX = true, TY = false, num_stages = 4),
+    (T = bf16, BM = 64, BN = 64, BK = 64, TX = true, TY = true, num_stages = 4),
+    (T = bf16, BM = 64, BN = 64, BK = 128, TX = false, TY = false, num_stages = 4),
     (T = bf16, BM = 64, BN = 64, BK = 32, TX = false, TY = false),
+    (T = f16, BM = 128, BN = 256, BK = 64, TX = false, TY = false, num_warps = 8, num_stages = 4),
+    (T = f16, BM = 128, BN = 256, BK = 64, TX = false, TY = true, num_warps = 8, num_stages = 4),
     (T = bf16, BM = 64, BN = 64, BK = 32, TX = false, TY = true),
     (T = f16, BM = 64, BN = 64, BK = 32, TX = false, TY = false),
 ])]
@@ -167,7 +176,9 @@ impl Plan {
             let (tiles, total) = (count(case, tile), k.div_ceil(tile[2]));
             let slices = (MULTIPROCESSORS * programs(tile)).div_ceil(tiles);
             let steps = total.div_ceil(slices).max(STEPS);
-            if tiles < MULTIPROCESSORS && total > steps {
+            // Two launches take as long as a short loop of tensor cores.
+            let is_short = case.dtype == DType::Bf16 && k <= 1024;
+            if tiles < MULTIPROCESSORS && total > steps && !is_short {
                 return Plan { tile, slices: total.div_ceil(steps), steps };
             }
         }
@@ -177,12 +188,26 @@ impl Plan {
             // One iteration: nothing is loaded twice in it, so that the smaller sum costs nothing.
             DType::F32 if k <= 32 && case.layouts == Layouts::NT => [64, 64, 32],
             // Sums in a warp's registers that one multiprocessor holds once: most products of an operand that is loaded.
-            DType::Bf16 if is_large && k > 32 => [128, 256, if case.layouts == Layouts::TN { 32 } else { 64 }],
+            DType::F16 => [128, 256, 64],
+            // Two blocks a multiprocessor: one stores while the other one multiplies.
+            DType::Bf16 if is_large && (33..=1024).contains(&k) && case.layouts == Layouts::NN => [128, 128, 64],
+            // Twice the depth spills on `sm_80` where pitches are odd.
+            DType::Bf16 if is_large && k > 32 && case.layouts == Layouts::TN => [128, 256, 32],
+            DType::Bf16 if is_large && k > 32 => [128, 256, 64],
             _ if is_large => [128, 128, 32],
             DType::F32 => [64, 128, 16],
             // A deeper tile would be padding for the most part.
-            DType::F16 | DType::Bf16 if k <= 32 && case.layouts == Layouts::NT => [64, 64, 32],
-            DType::F16 | DType::Bf16 => [64, 64, 64],
+            DType::Bf16 if k <= 32 && case.layouts == Layouts::NT => [64, 64, 32],
+            // One tile for each multiprocessor, if they are nearly as many.
+            DType::Bf16 if (96..=MULTIPROCESSORS).contains(&count(case, [64, 128, 1])) => [64, 128, 64],
+            DType::Bf16
+                if k.is_multiple_of(128)
+                    && count(case, [64, 64, 1]) <= MULTIPROCESSORS
+                    && case.layouts == Layouts::NN =>
+            {
+                [64, 64, 128]
+            }
+            DType::Bf16 => [64, 64, 64],
         };
         Plan { tile, slices: 1, steps: k.div_ceil(tile[2]) }
     }
@@ -270,8 +295,14 @@ instances!(
 
 instances!(
     WHOLE_BF16, whole_bf16, matmul<bf16>(x, y, out), (x: Matrix<'_, bf16>, y: Matrix<'_, bf16>, out: ViewMut<'_, bf16, 2>),
-    [64, 64, 64, NN], [64, 64, 64, NT], [64, 64, 64, TN], [128, 256, 64, NN], [128, 256, 64, NT], [128, 256, 32, TN],
-    [128, 128, 32, NT], [64, 64, 32, NT]
+    [64, 64, 128, NN], [64, 64, 64, NN], [64, 64, 64, NT], [64, 64, 64, TN], [64, 64, 64, TT], [64, 128, 64, NN],
+    [64, 128, 64, NT], [64, 128, 64, TN], [128, 128, 64, NN], [128, 256, 64, NN], [128, 256, 64, NT], [128, 256, 32, TN],
+    [128, 256, 64, TT], [128, 128, 32, NT], [64, 64, 32, NT]
+);
+
+instances!(
+    WHOLE_F16, whole_f16, matmul<f16>(x, y, out), (x: Matrix<'_, f16>, y: Matrix<'_, f16>, out: ViewMut<'_, f16, 2>),
+    [128, 256, 64, NN], [128, 256, 64, NT]
 );
 
 instances!(
@@ -328,6 +359,16 @@ splittable!(
     bf16s, bf16, whole_bf16, split_bf16
 );
 
+/// Enqueues a product of `f16`.
+///
+/// # Errors
+/// Those of a launch, and a case that there is no instance for.
+pub fn f16s(case: &Case, stream: &Stream, operands: Operands<'_, f16>) -> Outcome {
+    let Operands { x, y, out, .. } = operands;
+    let [x, y] = stored(case, x, y)?;
+    whole_f16(case, stream, x, y, out.view_mut([case.shape[0], case.shape[1]])?)
+}
+
 /// Enqueues a product of `f32` by way of TF32, of row-major operands that are not transposed.
 ///
 /// # Errors
@@ -368,7 +409,8 @@ mod tests {
             cases.iter().map(|case| (case.name.as_str(), Plan::of(case).to_string())).collect();
         let of = |name: &str| notes.iter().find(|(of, _)| *of == name).map(|(_, note)| note.as_str());
         let expected = [
-            ("matmul bf16 1000^3", "64x64x64"),
+            ("matmul bf16 1000^3", "64x128x64"),
+            ("matmul bf16 512^3", "64x64x128"),
             ("matmul bf16 2048^3", "128x256x64"),
             ("matmul f32 1024^3", "64x128x16"),
             ("matmul f32 NT 1024^3", "64x128x16"),
@@ -407,6 +449,7 @@ mod tests {
                     (DType::F32, 2..) if !case.tf32 => SPLIT_F32,
                     (DType::Bf16, 1) => WHOLE_BF16,
                     (DType::Bf16, 2..) => SPLIT_BF16,
+                    (DType::F16, 1) => WHOLE_F16,
                     _ => continue,
                 };
                 assert!(list.contains(&(plan.tile, case.layouts)), "{}: {plan}", case.name);
