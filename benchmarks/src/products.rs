@@ -21,7 +21,7 @@ use triton::prelude::*;
     (T = bf16, BM = 128, BN = 256, BK = 64, TX = false, TY = false, num_warps = 8, num_stages = 4),
     (T = bf16, BM = 128, BN = 256, BK = 64, TX = false, TY = true, num_warps = 8, num_stages = 4),
     (T = bf16, BM = 128, BN = 128, BK = 32, TX = false, TY = true),
-    (T = bf16, BM = 128, BN = 256, BK = 32, TX = true, TY = false, num_warps = 8, num_stages = 8),
+    (T = bf16, BM = 256, BN = 128, BK = 64, TX = true, TY = false, num_warps = 8, num_stages = 4),
     (T = bf16, BM = 128, BN = 256, BK = 64, TX = true, TY = true, num_warps = 8, num_stages = 4),
     (T = bf16, BM = 128, BN = 128, BK = 64, TX = false, TY = false, num_warps = 8, num_stages = 3),
     (T = bf16, BM = 64, BN = 128, BK = 64, TX = false, TY = false, num_stages = 8),
@@ -70,7 +70,7 @@ pub fn matmul_tf32<const BM: i32, const BN: i32, const BK: i32>(
 }
 
 /// The same of `f64`, sums in `f64`.
-#[triton::kernel(configs = [(BM = 64, BN = 64, BK = 16)])]
+#[triton::kernel(configs = [(BM = 64, BN = 128, BK = 16, num_warps = 8, num_stages = 4)])]
 pub fn matmul_f64<const BM: i32, const BN: i32, const BK: i32>(
     x: Tensor<f64, 2>,
     y: Tensor<f64, 2>,
@@ -184,15 +184,15 @@ impl Plan {
         }
         let is_large = count(case, [128, 128, 1]) > 128;
         let tile = match case.dtype {
-            DType::F64 => [64, 64, 16],
+            DType::F64 => [64, 128, 16],
             // One iteration: nothing is loaded twice in it, so that the smaller sum costs nothing.
             DType::F32 if k <= 32 && case.layouts == Layouts::NT => [64, 64, 32],
             // Sums in a warp's registers that one multiprocessor holds once: most products of an operand that is loaded.
             DType::F16 => [128, 256, 64],
             // Two blocks a multiprocessor: one stores while the other one multiplies.
             DType::Bf16 if is_large && (33..=1024).contains(&k) && case.layouts == Layouts::NN => [128, 128, 64],
-            // Twice the depth spills on `sm_80` where pitches are odd.
-            DType::Bf16 if is_large && k > 32 && case.layouts == Layouts::TN => [128, 256, 32],
+            // The other way round it spills on `sm_80` where pitches are odd.
+            DType::Bf16 if is_large && k > 32 && case.layouts == Layouts::TN => [256, 128, 64],
             DType::Bf16 if is_large && k > 32 => [128, 256, 64],
             _ if is_large => [128, 128, 32],
             DType::F32 => [64, 128, 16],
@@ -296,7 +296,7 @@ instances!(
 instances!(
     WHOLE_BF16, whole_bf16, matmul<bf16>(x, y, out), (x: Matrix<'_, bf16>, y: Matrix<'_, bf16>, out: ViewMut<'_, bf16, 2>),
     [64, 64, 128, NN], [64, 64, 64, NN], [64, 64, 64, NT], [64, 64, 64, TN], [64, 64, 64, TT], [64, 128, 64, NN],
-    [64, 128, 64, NT], [64, 128, 64, TN], [128, 128, 64, NN], [128, 256, 64, NN], [128, 256, 64, NT], [128, 256, 32, TN],
+    [64, 128, 64, NT], [64, 128, 64, TN], [128, 128, 64, NN], [128, 256, 64, NN], [128, 256, 64, NT], [256, 128, 64, TN],
     [128, 256, 64, TT], [128, 128, 32, NT], [64, 64, 32, NT]
 );
 
@@ -393,7 +393,7 @@ pub fn f64s(case: &Case, stream: &Stream, operands: Operands<'_, f64>) -> Outcom
     let Operands { x, y, out, .. } = operands;
     let (plan, out) = (Plan::of(case), out.view_mut([case.shape[0], case.shape[1]])?);
     let [x, y] = stored(case, x, y)?;
-    matmul_f64::<64, 64, 16>(x, y, out).launch(stream, plan.grid(case))?;
+    matmul_f64::<64, 128, 16>(x, y, out).launch(stream, plan.grid(case))?;
     Ok(())
 }
 
@@ -415,8 +415,8 @@ mod tests {
             ("matmul f32 1024^3", "64x128x16"),
             ("matmul f32 NT 1024^3", "64x128x16"),
             ("matmul f32 TN 4096^3", "128x128x32"),
-            ("matmul bf16 TN 4096^3", "128x256x32"),
-            ("matmul f64 2048^3", "64x64x16"),
+            ("matmul bf16 TN 4096^3", "256x128x64"),
+            ("matmul f64 2048^3", "64x128x16"),
             ("matmul tf32 2048^3", "128x128x32"),
             ("matmul f32 2560x16x2560", "64x16x32, 10 slices"),
             ("matmul f32 2560x32x2560", "64x32x32, 10 slices"),

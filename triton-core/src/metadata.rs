@@ -295,6 +295,8 @@ pub struct TargetInfo {
     pub bulk_copies: bool,
     /// Whether it has `wgmma`, which multiplies matrices in shared memory.
     pub wgmma: bool,
+    /// Whether `mma` multiplies 16 rows of `f64` at a time. Every target multiplies 8.
+    pub mma_f64: bool,
     /// Whether it adds, multiplies, compares and rounds `bf16`, and converts it from and to every type. If not, that is done in
     /// `f32`, which has the same results.
     pub bf16_arithmetic: bool,
@@ -313,6 +315,7 @@ const SM90A: TargetInfo = TargetInfo {
     stmatrix: true,
     bulk_copies: true,
     wgmma: true,
+    mma_f64: true,
     bf16_arithmetic: true,
 };
 
@@ -329,6 +332,7 @@ const SM80: TargetInfo = TargetInfo {
     stmatrix: false,
     bulk_copies: false,
     wgmma: false,
+    mma_f64: false,
     bf16_arithmetic: false,
 };
 

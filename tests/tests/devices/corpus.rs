@@ -62,6 +62,7 @@ cases! {
     steps_transposed,
     ring_product,
     ring_transposed,
+    mma_f64,
     wgmma,
     wgmma_groups,
     wgmma_i8,

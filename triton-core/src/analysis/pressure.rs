@@ -9,7 +9,7 @@ use crate::analysis::liveness::{self, LiveInterval};
 use crate::analysis::stepped;
 use crate::entity::SideTable;
 use crate::ir::{Function, InstData, Value};
-use crate::layout::{Layout, access};
+use crate::layout::{Layout, access, products};
 use crate::metadata::Target;
 use crate::ops::kinds::UnaryKind;
 use crate::ops::{Access, AccessEffect, DotKind, Effect, FoldKind, LayoutRule, Location, Memory, Op};
@@ -49,7 +49,12 @@ pub fn resident_blocks(
     target: Target,
     shared_bytes: u32,
 ) -> Option<u32> {
-    let (threads, registers) = (func.num_warps * 32, registers(func, facts));
+    let (threads, mut registers) = (func.num_warps * 32, registers(func, facts));
+    if func.contains(func.body, |op| {
+        matches!(*op, Op::Dot { kind: DotKind::Mma, a, .. } if func.ty(a).elem == Elem::Num(DType::F64))
+    }) {
+        registers = registers.max(products::F64_REGISTERS);
+    }
     // One block alone stalls at its own barriers.
     let enough = (ENOUGH_THREADS / threads).max(2);
     // Shared memory alone has room for one: the assembler need not save registers for more, and would spill for them.

@@ -17,6 +17,7 @@ impl Function {
             DotKind::Fma => products::fma(sum, shape, depth)?,
             DotKind::Wgmma => products::wgmma(sum, shape, depth, ty.elem.bits())?,
             DotKind::Mma => products::mma(sum, shape, depth, ty.elem.bits(), products::atom(ty.elem.num()?)?.0)?,
+            DotKind::MmaM8 => products::mma(sum, shape, depth, ty.elem.bits(), products::M8_F64.0)?,
         };
         Some([(a, left), (b, right)])
     }
@@ -43,7 +44,7 @@ impl Function {
     fn reads_of(&self, kind: DotKind, operand: Value, layout: Layout) -> Layout {
         match kind {
             DotKind::Wgmma => Layout::of_every_warp(self.ty(operand).shape.elements() as u32, layout.warp.len()),
-            DotKind::Any | DotKind::Tf32 | DotKind::Fma | DotKind::Mma => layout,
+            DotKind::Any | DotKind::Tf32 | DotKind::Fma | DotKind::Mma | DotKind::MmaM8 => layout,
         }
     }
 }

@@ -3,13 +3,18 @@
 use super::{Atom, Layout, Tiling};
 use crate::types::{DType, Shape};
 
-/// The instruction of tensor cores that multiplies elements of this type, and its M, N and K; `f32` is rounded to tf32.
+/// The instruction of tensor cores that multiplies 8 rows of `f64`, and its M, N and K.
+pub const M8_F64: (Atom, [u32; 3]) = (Atom::M8N8, [8, 8, 4]);
+
+/// Registers that a thread must be allowed for `mma` of 16 rows of `f64`: the vendor's assembler refuses it below.
+pub const F64_REGISTERS: u32 = 64;
+
+/// The instruction of tensor cores that multiplies 16 rows of elements of this type, and its M, N and K; `f32` is rounded to tf32.
 pub fn atom(dtype: DType) -> Option<(Atom, [u32; 3])> {
     match dtype {
         DType::F16 | DType::BF16 => Some((Atom::M16N8, [16, 8, 16])),
         DType::I8 => Some((Atom::M16N8, [16, 8, 32])),
-        DType::F64 => Some((Atom::M8N8, [8, 8, 4])),
-        DType::F32 => Some((Atom::M16N8, [16, 8, 8])),
+        DType::F32 | DType::F64 => Some((Atom::M16N8, [16, 8, 8])),
         DType::Bool | DType::I16 | DType::I32 | DType::I64 | DType::U8 | DType::U16 | DType::U32 | DType::U64 => None,
     }
 }

@@ -18,10 +18,22 @@ pub enum DotKind {
     Tf32,
     /// A multiplication and addition for each product.
     Fma,
-    /// `mma.sync`, on tensor cores: of a warp, from registers.
+    /// `mma.sync`, on tensor cores: of a warp, from registers, 16 rows at a time.
     Mma,
+    /// `mma.sync` of 8 rows: of `f64` where the target has nothing larger.
+    MmaM8,
     /// `wgmma`, on tensor cores: of four warps, from shared memory; the left operand may be in registers.
     Wgmma,
+}
+
+impl DotKind {
+    /// Whether tensor cores multiply.
+    pub const fn is_of_tensor_cores(self) -> bool {
+        match self {
+            DotKind::Mma | DotKind::MmaM8 | DotKind::Wgmma => true,
+            DotKind::Any | DotKind::Tf32 | DotKind::Fma => false,
+        }
+    }
 }
 
 /// The scope of a barrier: threads that wait for each other.
@@ -289,6 +301,7 @@ impl Field for DotKind {
             DotKind::Tf32 => "tf32",
             DotKind::Fma => "fma",
             DotKind::Mma => "mma",
+            DotKind::MmaM8 => "mma.m8",
             DotKind::Wgmma => "wgmma",
         });
     }
@@ -298,6 +311,7 @@ impl Field for DotKind {
             "tf32" => Ok(DotKind::Tf32),
             "fma" => Ok(DotKind::Fma),
             "mma" => Ok(DotKind::Mma),
+            "mma.m8" => Ok(DotKind::MmaM8),
             "wgmma" => Ok(DotKind::Wgmma),
             word => Err(format!("`{word}` is not a way to multiply")),
         }

@@ -72,7 +72,9 @@ impl Context {
                     };
                     converted[data.results[0]] = converted[x].filter(|_| uses[x] == 1).and_then(axes);
                     permuted[data.results[0]] = Some(inst).filter(|_| uses[data.results[0]] == 1);
-                } else if let Op::Dot { kind: kind @ (DotKind::Fma | DotKind::Mma), a, b, acc } = data.op {
+                } else if let Op::Dot { kind: kind @ (DotKind::Fma | DotKind::Mma | DotKind::MmaM8), a, b, acc } =
+                    data.op
+                {
                     let sums = func.layout(acc).map_or(0, |sum| sum.registers() as u32);
                     let dear = kind == DotKind::Fma && sums >= cost::MANY_SUMS;
                     for (operand, axis) in [(a, 1), (b, 0)] {

@@ -25,7 +25,8 @@ impl Lower<'_> {
             }
             (DotKind::Fma, Some(layouts)) => self.dot_fma([a, b, acc], layouts),
             (DotKind::Wgmma, Some(_)) => self.dot_wgmma([a, b, acc]),
-            (DotKind::Mma, Some(layouts)) => self.dot_mma([a, b, acc], layouts),
+            (DotKind::Mma, Some(layouts)) => self.dot_mma(Mma::of(self.dtype(a)?), [a, b, acc], layouts),
+            (DotKind::MmaM8, Some(layouts)) => self.dot_mma(Some(Mma::F64M8), [a, b, acc], layouts),
         }
     }
 
@@ -85,9 +86,13 @@ impl Lower<'_> {
 
     /// Products of atoms by `mma.sync`. Registers of a fragment follow one another atom by atom: those of A and B along K
     /// first, those of the sum along N first.
-    fn dot_mma(&mut self, [a, b, acc]: [Value; 3], [left, right]: [Layout; 2]) -> Result<Vec<Reg>, String> {
-        let dtype = self.dtype(a)?;
-        let atom = Mma::of(dtype).ok_or_else(|| format!("no tensor core instruction for {dtype}"))?;
+    fn dot_mma(
+        &mut self,
+        atom: Option<Mma>,
+        [a, b, acc]: [Value; 3],
+        [left, right]: [Layout; 2],
+    ) -> Result<Vec<Reg>, String> {
+        let atom = atom.ok_or("no tensor core instruction for a type")?;
         // Narrow elements go several to a register.
         let per_word = Held::of(self.func.ty(a).elem).per_word();
         let mut sums = self.regs(acc).to_vec();

@@ -11,14 +11,16 @@ pub enum Mma {
     BF16,
     /// 16 × 8 × 32 of `i8`, added in `i32`.
     S8,
-    /// 8 × 8 × 4 of `f64`.
+    /// 16 × 8 × 8 of `f64`.
     F64,
+    /// 8 × 8 × 4 of `f64`.
+    F64M8,
     /// 16 × 8 × 8 of `f32` rounded to tf32, added in `f32`.
     Tf32,
 }
 
 impl Mma {
-    /// The atom that multiplies elements of this type.
+    /// The atom that multiplies elements of this type, 16 rows of them or more.
     pub fn of(dtype: DType) -> Option<Mma> {
         match dtype {
             DType::F16 => Some(Mma::F16),
@@ -37,8 +39,8 @@ impl Mma {
         match self {
             Mma::F16 | Mma::BF16 => [16, 8, 16],
             Mma::S8 => [16, 8, 32],
-            Mma::F64 => [8, 8, 4],
-            Mma::Tf32 => [16, 8, 8],
+            Mma::F64 | Mma::Tf32 => [16, 8, 8],
+            Mma::F64M8 => [8, 8, 4],
         }
     }
 
@@ -48,7 +50,7 @@ impl Mma {
             Mma::F16 => "f16",
             Mma::BF16 => "bf16",
             Mma::S8 => "s8",
-            Mma::F64 => "f64",
+            Mma::F64 | Mma::F64M8 => "f64",
             Mma::Tf32 => "tf32",
         }
     }
@@ -58,15 +60,15 @@ impl Mma {
         match self {
             Mma::F16 | Mma::BF16 | Mma::Tf32 => "f32",
             Mma::S8 => "s32",
-            Mma::F64 => "f64",
+            Mma::F64 | Mma::F64M8 => "f64",
         }
     }
 
     /// Registers of A, B and the sum in a thread.
     pub fn registers(self) -> (usize, usize, usize) {
         match self {
-            Mma::F16 | Mma::BF16 | Mma::S8 | Mma::Tf32 => (4, 2, 4),
-            Mma::F64 => (1, 1, 2),
+            Mma::F16 | Mma::BF16 | Mma::S8 | Mma::Tf32 | Mma::F64 => (4, 2, 4),
+            Mma::F64M8 => (1, 1, 2),
         }
     }
 }

@@ -167,7 +167,7 @@ fn check_own(func: &Function, data: &InstData) -> Result<(), String> {
     if let Op::Dot { kind, acc, .. } = data.op {
         return match kind {
             DotKind::Any | DotKind::Tf32 => Err("a product whose instructions are not chosen".into()),
-            DotKind::Fma | DotKind::Mma | DotKind::Wgmma => follows(func, data, own(acc).cloned()),
+            DotKind::Fma | DotKind::Mma | DotKind::MmaM8 | DotKind::Wgmma => follows(func, data, own(acc).cloned()),
         };
     }
     if let Op::Join { a, b } = data.op {

@@ -137,8 +137,8 @@ impl Search<'_> {
                 let of_groups = of_groups.into_iter().filter_map(|t| Some((DotKind::Wgmma, wgmma(func, [a, acc], t)?)));
                 let mut products: Vec<_> = of_groups.collect();
                 if products.is_empty() {
-                    let of_warps = tilings(func, kind, a, acc);
-                    products.extend(of_warps.into_iter().filter_map(|t| Some((DotKind::Mma, mma(func, [a, acc], t)?))));
+                    let of_warps = tilings(func, kind, [a, acc], self.env);
+                    products.extend(of_warps.into_iter().filter_map(|(kind, t)| Some((kind, mma(func, [a, acc], t)?))));
                 }
                 let tensor = !products.is_empty();
                 for (kind, layouts) in products {
@@ -230,8 +230,8 @@ impl Search<'_> {
             self.add(var, Label::Tile(id));
             return few_totals.into_iter().for_each(|layout| self.propose(var, layout, needed));
         };
-        let tensor =
-            self.labels[var].iter().any(|l| matches!(l, Label::Product { kind: DotKind::Mma | DotKind::Wgmma, .. }));
+        let tensor = |l: &Label| matches!(l, Label::Product { kind, .. } if kind.is_of_tensor_cores());
+        let tensor = self.labels[var].iter().any(tensor);
         let (depth, sum) = (self.func.ty(a).shape.dims()[1], self.func.ty(acc).shape);
         let Some([left, right]) = products::fma(layout, sum, depth).filter(|_| !tensor) else { return };
         let small = |l: &Layout| l.registers() as u32 <= cost::TILE_REGISTERS;

@@ -169,7 +169,9 @@ impl<'a> Costs<'a> {
         let operands = (of(left) + of(right)) * self.warps * REGISTER;
         let words = f64::from(self.func.ty(acc).elem.bits().div_ceil(32));
         match kind {
-            DotKind::Mma => 2.0 * elements as f64 * depth / flops(self.func.ty(a).elem.num()) + operands,
+            DotKind::Mma | DotKind::MmaM8 => {
+                2.0 * elements as f64 * depth / flops(self.func.ty(a).elem.num()) + operands
+            }
             DotKind::Wgmma => self.wgmma(a, acc, &layouts[sum]),
             DotKind::Fma | DotKind::Any | DotKind::Tf32 => {
                 let reads = self.reads(a, &layouts[left], 1) + self.reads(b, &layouts[right], 1);

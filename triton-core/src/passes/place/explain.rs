@@ -103,7 +103,7 @@ impl Lines<'_> {
             (VarKind::Dot, Op::Dot { kind, a, b, .. }) => {
                 let how = match kind {
                     DotKind::Wgmma => "wgmma",
-                    DotKind::Mma => "mma",
+                    DotKind::Mma | DotKind::MmaM8 => "mma",
                     DotKind::Any | DotKind::Tf32 | DotKind::Fma => "fma",
                 };
                 let _ = write!(what, " {how} of {} and {} to {results}", self.tile(a), self.tile(b));

@@ -1,7 +1,7 @@
 //! The layouts of matrix products: the instructions, and the arrangement of warps.
 
 use crate::ir::{Function, Inst, Value};
-use crate::layout::{Layout, Tiling, products};
+use crate::layout::{Atom, Layout, Tiling, products};
 use crate::ops::{DotKind, Op};
 use crate::passes::Env;
 use crate::types::DType;
@@ -9,20 +9,25 @@ use crate::types::DType;
 /// The arrangements of a function's warps in which tensor cores can compute a product, those first in which each warp
 /// reads least; none if tensor cores cannot.
 ///
-/// They multiply half types in atoms of 16 × 8 × 16, `i8` of 16 × 8 × 32, `f64` of 8 × 8 × 4, and `f32` whose operands are
-/// rounded to tf32 of 16 × 8 × 8; every warp needs an atom of its own.
-pub(super) fn tilings(func: &Function, kind: DotKind, a: Value, acc: Value) -> Vec<Tiling> {
+/// They multiply half types in atoms of 16 × 8 × 16, `i8` of 16 × 8 × 32, `f32` whose operands are rounded to tf32 of
+/// 16 × 8 × 8, and `f64` of these too, or of 8 × 8 × 4; every warp needs an atom of its own.
+pub(super) fn tilings(func: &Function, kind: DotKind, [a, acc]: [Value; 2], env: &Env) -> Vec<(DotKind, Tiling)> {
     let (&[m, k], &[_, n]) = (func.ty(a).shape.dims(), func.ty(acc).shape.dims()) else { return Vec::new() };
-    let tensor = func.ty(a).elem.num().filter(|&dtype| dtype != DType::F32 || kind == DotKind::Tf32);
-    let Some((atom, [atom_m, atom_n, atom_k])) = tensor.and_then(products::atom) else { return Vec::new() };
-    if k < atom_k {
+    let Some(dtype) = func.ty(a).elem.num().filter(|&dtype| dtype != DType::F32 || kind == DotKind::Tf32) else {
         return Vec::new();
-    }
-    let along_n = (0..=func.num_warps.trailing_zeros()).map(|log| 1 << log);
-    let all = along_n.map(|warps_n| Tiling { atom, warps_m: func.num_warps / warps_n, warps_n });
-    let mut fitting: Vec<Tiling> = all.filter(|t| t.warps_m * atom_m <= m && t.warps_n * atom_n <= n).collect();
-    fitting.sort_by_key(|t| (m / t.warps_m + n / t.warps_n, t.warps_n));
-    fitting
+    };
+    let fitting = |kind: DotKind, (atom, [atom_m, atom_n, atom_k]): (Atom, [u32; 3])| {
+        let along_n = (0..=func.num_warps.trailing_zeros()).map(|log| 1 << log);
+        let all = along_n.map(|warps_n| Tiling { atom, warps_m: func.num_warps / warps_n, warps_n });
+        let fits = |t: &Tiling| t.warps_m * atom_m <= m && t.warps_n * atom_n <= n && atom_k <= k;
+        let mut fitting: Vec<Tiling> = all.filter(fits).collect();
+        fitting.sort_by_key(|t| (m / t.warps_m + n / t.warps_n, t.warps_n));
+        fitting.into_iter().map(|tiling| (kind, tiling)).collect::<Vec<_>>()
+    };
+    let allowed = func.max_registers.is_none_or(|most| most >= products::F64_REGISTERS);
+    let has_m16 = dtype != DType::F64 || env.target.info().mma_f64 && allowed;
+    let of_m16 = products::atom(dtype).filter(|_| has_m16).map_or(Vec::new(), |atom| fitting(DotKind::Mma, atom));
+    if of_m16.is_empty() && dtype == DType::F64 { fitting(DotKind::MmaM8, products::M8_F64) } else { of_m16 }
 }
 
 /// The arrangements of a function's warps in which `wgmma` can compute a product, if the target has it. Elements of other than 16 bits are
