@@ -50,9 +50,10 @@ pub fn resident_blocks(
     shared_bytes: u32,
 ) -> Option<u32> {
     let (threads, mut registers) = (func.num_warps * 32, registers(func, facts));
-    if func.contains(func.body, |op| {
-        matches!(*op, Op::Dot { kind: DotKind::Mma, a, .. } if func.ty(a).elem == Elem::Num(DType::F64))
-    }) {
+    if func.contains(
+        func.body,
+        |op| matches!(*op, Op::Dot { kind: DotKind::Mma, a, .. } if func.ty(a).elem == Elem::Num(DType::F64)),
+    ) {
         registers = registers.max(products::F64_REGISTERS);
     }
     // One block alone stalls at its own barriers.
