@@ -166,6 +166,8 @@ def compiled_for(arch, real):
 def configurations(case):
     """What Triton's kernel of a case may be compiled with."""
     op, columns = case["op"], case["shape"][1]
+    if op in ("linear", "attention"):
+        return []
     if op in ("copy", "add"):
         return [{"BLOCK_SIZE": block, "num_warps": 4} for block in (1024, 2048)]
     if op in ("softmax", "cumsum", "layernorm"):
@@ -210,6 +212,8 @@ TORCH = {
     "layernorm": "layer_norm",
     "transpose": "copy_(x.t())",
     "matmul": "torch.matmul(out=)",
+    "linear": "addmm with GELU",
+    "attention": "cuDNN",
 }
 
 EPSILON = 1e-5
@@ -222,8 +226,11 @@ OLDER = "triton sm_80"
 
 
 def bias_of(case):
-    """Where the bias of a normalisation begins behind its weight: aligned as both are."""
-    return (case["shape"][1] + 7) // 8 * 8
+    """Where the second part of y begins: the bias behind the weight, or v behind k; aligned as both are."""
+    _, columns, k = case["shape"]
+    if case["op"] == "attention":
+        return case["n"]
+    return ((columns * k if case["op"] == "linear" else columns) + 7) // 8 * 8
 
 
 def lengths_of(case):
@@ -236,6 +243,8 @@ def lengths_of(case):
         "cumsum": (padded, 0, padded),
         "layernorm": (padded, bias_of(case) + columns, padded),
         "matmul": (rows * k, k * columns, n),
+        "linear": (rows * k, bias_of(case) + columns, n),
+        "attention": (n, 2 * n, n),
     }
     return special.get(case["op"], (n, 0, n))
 
@@ -352,7 +361,22 @@ class Side:
             x = x.view(k, rows).t() if case["layouts"] in ("TN", "TT") else x.view(rows, k)
             y = y.view(columns, k).t() if case["layouts"] in ("NT", "TT") else y.view(k, columns)
             return x, y, out.view(rows, columns)
+        if case["op"] == "linear":
+            return x.view(rows, k), y[: k * columns].view(k, columns), out.view(rows, columns)
+        if case["op"] == "attention":
+            return x.view(rows, columns), y, out.view(rows, columns)
         return x, y, out
+
+    def bias(self, case):
+        """The bias of a linear layer."""
+        at = case["offset"] + bias_of(case)
+        return self.operands[case["dtype"]][1][at : at + case["shape"][1]]
+
+    def heads(self, case):
+        """The operands of attention, by head."""
+        (x, y, _), (rows, columns, tokens) = self.views(case), case["shape"]
+        k, v = y[: case["n"]], y[bias_of(case) :]
+        return [operand.view(1, rows // tokens, tokens, columns) for operand in (x, k, v)]
 
     def triton(self, case, entry, how):
         x, y, out = self.views(case)
@@ -395,6 +419,22 @@ class Side:
             return lambda: torch.nn.functional.layer_norm(x, (columns,), w, b, EPSILON)
         if op == "transpose":
             return lambda: out.copy_(x.t())
+        if op == "linear":
+            bias = self.bias(case)
+            if self.gpu:
+                # The product's epilogue adds the bias and applies the activation.
+                return lambda: torch._addmm_activation(bias, x, y, use_gelu=True)
+            return lambda: torch.nn.functional.gelu(torch.addmm(bias, x, y), approximate="tanh")
+        if op == "attention":
+            q, k, v = self.heads(case)
+            attend = torch.nn.functional.scaled_dot_product_attention
+
+            def by_cudnn():
+                backend = torch.nn.attention.SDPBackend.CUDNN_ATTENTION
+                with torch.nn.attention.sdpa_kernel([backend]):
+                    return attend(q, k, v).view(out.shape)
+
+            return by_cudnn if self.gpu else lambda: attend(q, k, v).view(out.shape)
         if case["tf32"]:
             return lambda: rounded(x, y, out)
         return lambda: torch.matmul(x, y, out=out)
@@ -440,6 +480,14 @@ class Side:
             return torch.nn.functional.layer_norm(x[part].double(), (columns,), w, b, EPSILON)
         if op == "transpose":
             return x[:, part].t().double()
+        if op == "linear":
+            sums = x[part].double() @ y.double() + self.bias(case).double()
+            return torch.nn.functional.gelu(sums, approximate="tanh")
+        if op == "attention":
+            tokens = case["shape"][2]
+            q, k, v = (operand[0].double() for operand in self.heads(case))
+            weights = torch.softmax(q @ k.transpose(1, 2) / math.sqrt(q.shape[2]), dim=-1)
+            return (weights @ v).reshape(-1, q.shape[2])[part]
         return x[part].double() @ y.double()
 
     def check(self, work):

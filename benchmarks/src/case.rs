@@ -20,6 +20,10 @@ pub enum Op {
     Transpose,
     /// out = x · y
     Matmul,
+    /// out = gelu(x · w + bias), by the approximation with `tanh`; y is w, then bias ([`Case::bias`])
+    Linear,
+    /// out = softmax(x · kᵀ / √columns) · v of each head, which has as many rows as products are summed; y is k, then v ([`Case::bias`])
+    Attention,
 }
 
 /// An element type.
@@ -145,9 +149,16 @@ impl Case {
                 (Op::LayerNorm, _) => 1.25,
                 // Sums are in `f32`, or `f64`: of as many roundings, which have either sign, or one and theirs.
                 (Op::Matmul, DType::F32 | DType::F64) => 1.0 + 2.0 * (k as f64).sqrt(),
-                (Op::Matmul, DType::F16 | DType::Bf16) => 1.25,
+                (Op::Matmul | Op::Linear, DType::F16 | DType::Bf16) => 1.25,
+                (Op::Linear, DType::F32 | DType::F64) => 4.0 + 2.0 * (k as f64).sqrt(),
+                // The weights are rounded, too.
+                (Op::Attention, _) => 4.0,
             };
-        let flops = if op == Op::Matmul { 2 * (n * k) as u64 } else { 0 };
+        let flops = match op {
+            Op::Matmul | Op::Linear => 2 * (n * k) as u64,
+            Op::Attention => 4 * (n * k) as u64,
+            Op::Copy | Op::Add | Op::Softmax | Op::Cumsum | Op::LayerNorm | Op::Transpose => 0,
+        };
         let (name, copy) = (name.to_string(), copy.to_string());
         let (layouts, tf32, pitch, offset) = (Layouts::NN, false, columns, 0);
         let mut case = Case { name, op, dtype, n, shape, layouts, tf32, pitch, offset, bytes: 0, flops, bound, copy };
@@ -184,12 +195,21 @@ impl Case {
             Op::Add => [self.n; 3],
             Op::LayerNorm => [padded, self.bias() + columns, padded],
             Op::Matmul => [rows * k, k * columns, self.n],
+            Op::Linear => [rows * k, self.bias() + columns, self.n],
+            Op::Attention => [self.n, 2 * self.n, self.n],
         }
     }
 
-    /// Where the bias of a normalisation begins behind its weight, in elements: aligned as both are.
+    /// Where the second part of y begins, in elements: the bias behind the weight, or v behind k; aligned as both are.
     pub fn bias(&self) -> usize {
-        self.shape[1].next_multiple_of(8)
+        let [_, columns, k] = self.shape;
+        match self.op {
+            Op::Linear => (k * columns).next_multiple_of(8),
+            Op::Attention => self.n,
+            Op::Copy | Op::Add | Op::Softmax | Op::Cumsum | Op::LayerNorm | Op::Transpose | Op::Matmul => {
+                columns.next_multiple_of(8)
+            }
+        }
     }
 
     /// TFLOP/s or GB/s at a time in milliseconds.
@@ -274,6 +294,15 @@ fn tiled(n: usize) -> Vec<Case> {
         if cases.iter().all(|other| other.name != case.name) {
             cases.push(case);
         }
+    }
+    let side = ((4096.0 * share.cbrt()).round() as usize).max(2);
+    cases.push(Case::new(&format!("linear gelu bf16 {side}^3"), Op::Linear, DType::Bf16, [side; 3], ""));
+    // Whole tiles of rows and of keys.
+    let tokens = ((4096.0 * share.cbrt()) as usize / 128).max(1) * 128;
+    for (columns, heads) in [(64, 32), (128, 16)] {
+        let heads = ((heads as f64 * share.cbrt()) as usize).max(1);
+        let name = format!("attention bf16 {heads}x{tokens}x{columns}");
+        cases.push(Case::new(&name, Op::Attention, DType::Bf16, [heads * tokens, columns, tokens], ""));
     }
     cases
 }
@@ -449,12 +478,17 @@ mod tests {
                 ("matmul bf16 NT 64x64x131072", 33_562_624),
                 ("matmul bf16 NT 1536x16x1536", 4_816_896),
                 ("matmul bf16 NT 7168x16x7168", 103_219_200),
+                ("linear gelu bf16 4096^3", (6 << 24) + 8192),
+                ("attention bf16 32x4096x64", 8 << 23),
+                ("attention bf16 16x4096x128", 8 << 23),
             ]
         );
         for case in &cases {
             assert!(case.n % 16 == 0 || case.name.ends_with("tail"), "{case:?}");
             if case.flops > 0 {
-                assert_eq!((case.flops, case.copy.as_str()), (2 * case.shape.iter().product::<usize>() as u64, ""));
+                let products = if case.op == Op::Attention { 2 } else { 1 };
+                let flops = products * 2 * case.shape.iter().product::<usize>() as u64;
+                assert_eq!((case.flops, case.copy.as_str()), (flops, ""));
                 continue;
             }
             let copy = cases.iter().find(|c| c.name == case.copy).expect("the copy");

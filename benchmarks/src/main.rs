@@ -18,6 +18,7 @@ mod compile;
 mod costs;
 mod cpu;
 mod data;
+mod fused;
 mod kernels;
 mod launch;
 mod products;

@@ -44,7 +44,11 @@ pub fn error<T: Value>(case: &Case, x: &[T], y: &[T], found: &[T]) -> f64 {
 /// The rows that are compared: an odd distance apart, and the last.
 fn rows(case: &Case, budget: usize) -> Vec<usize> {
     let [rows, columns, k] = case.shape;
-    let cost = columns * if case.op == Op::Matmul { k } else { 8 };
+    let cost = columns
+        * match case.op {
+            Op::Matmul | Op::Linear | Op::Attention => k,
+            Op::Copy | Op::Add | Op::Softmax | Op::Cumsum | Op::LayerNorm | Op::Transpose => 8,
+        };
     let mut list: Vec<usize> = (0..rows).step_by((rows * cost / budget) | 1).collect();
     if list.last() != Some(&(rows - 1)) {
         list.push(rows - 1);
@@ -64,6 +68,25 @@ fn row<T: Value>(case: &Case, x: &[T], y: &[T], r: usize) -> Vec<f64> {
             let e: Vec<f64> = of_x().map(|v| (v - top).exp()).collect();
             let sum: f64 = e.iter().sum();
             e.into_iter().map(|e| e / sum).collect()
+        }
+        Op::Linear => {
+            let product = Case { op: Op::Matmul, ..case.clone() };
+            let gelu = |(x, b): (f64, &T)| {
+                let x = x + b.to_f64();
+                x / 2.0 * (1.0 + (std::f64::consts::FRAC_2_PI.sqrt() * (x + 0.044715 * x.powi(3))).tanh())
+            };
+            row(&product, x, &y[..k * columns], r).into_iter().zip(&y[case.bias()..]).map(gelu).collect()
+        }
+        Op::Attention => {
+            let of_head = r / k * k * columns;
+            let (keys, values) = (&y[of_head..][..k * columns], &y[case.bias() + of_head..][..k * columns]);
+            let dot = |key: &[T]| of_x().zip(key).map(|(a, b)| a * b.to_f64()).sum::<f64>() / (columns as f64).sqrt();
+            let scores: Vec<f64> = keys.chunks(columns).map(dot).collect();
+            let top = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+            let weights: Vec<f64> = scores.iter().map(|score| (score - top).exp()).collect();
+            let total: f64 = weights.iter().sum();
+            let of_values = |c: usize| values.iter().skip(c).step_by(columns).map(|v| v.to_f64());
+            (0..columns).map(|c| weights.iter().zip(of_values(c)).map(|(w, v)| w * v).sum::<f64>() / total).collect()
         }
         Op::Cumsum => {
             let add = |sum: &mut f64, v: f64| {
@@ -127,6 +150,16 @@ mod tests {
                 &[2.0, 3.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 10.0, 20.0],
                 &[10.0 - 2.0 * norm, 20.0 + 3.0 * norm],
             ),
+            // gelu(-1) = -0.158808..: the second row is 3 · -1 + 2.
+            (
+                "linear",
+                [2, 1, 1],
+                &[0.0, 3.0],
+                &[-1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 2.0],
+                &[-0.158_808_009_391_723_24],
+            ),
+            // Equal scores weigh both values alike.
+            ("attention", [2, 1, 2], &[5.0, 0.0], &[1.0, 2.0, 3.0, 5.0], &[4.0]),
             ("transpose f32", [2, 3, 1], &[1.0, 2.0, 3.0, 4.0, 5.0, 6.0], &[], &[2.0, 4.0, 6.0]),
             ("matmul f32 1024", [2, 2, 2], &[1.0, 0.0, 3.0, 4.0], &[1.0, 2.0, 3.0, 4.0], &[15.0, 22.0]),
             ("matmul f32 NT 1024", [2, 1, 3], &[0.0, 0.0, 0.0, 1.0, 2.0, 3.0], &[4.0, 5.0, 6.0], &[32.0]),

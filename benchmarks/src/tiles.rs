@@ -2,6 +2,7 @@
 
 use crate::Outcome;
 use crate::case::{Case, DType, Op};
+use crate::fused;
 use crate::kernels::{Operands, Value};
 use crate::products::{self, Plan};
 use triton::prelude::*;
@@ -120,7 +121,9 @@ impl Tiled for f32 {
             Op::Transpose => {
                 transpose::<f32, 64, 64>(x.view([columns, rows])?, out).launch(stream, rectangles(case, 64))?
             }
-            Op::Copy | Op::Add | Op::LayerNorm | Op::Cumsum | Op::Matmul => return Err(no_kernel(case)),
+            Op::Copy | Op::Add | Op::LayerNorm | Op::Cumsum | Op::Matmul | Op::Linear | Op::Attention => {
+                return Err(no_kernel(case));
+            }
         }
         Ok(())
     }
@@ -128,8 +131,11 @@ impl Tiled for f32 {
 
 impl Tiled for bf16 {
     fn launch_views(case: &Case, stream: &Stream, operands: Operands<'_, bf16>) -> Outcome {
-        if case.op == Op::Matmul {
-            return products::bf16s(case, stream, operands);
+        match case.op {
+            Op::Matmul => return products::bf16s(case, stream, operands),
+            Op::Linear => return fused::linear(case, stream, operands),
+            Op::Attention => return fused::attend(case, stream, operands),
+            Op::Copy | Op::Add | Op::Softmax | Op::Cumsum | Op::LayerNorm | Op::Transpose => {}
         }
         let [rows, columns, _] = case.shape;
         let Operands { x, y, out, .. } = operands;
@@ -149,7 +155,9 @@ impl Tiled for bf16 {
             Op::Transpose => {
                 transpose::<bf16, 128, 128>(x.view([columns, rows])?, out).launch(stream, rectangles(case, 128))?
             }
-            Op::Copy | Op::Add | Op::Softmax | Op::Cumsum | Op::Matmul => return Err(no_kernel(case)),
+            Op::Copy | Op::Add | Op::Softmax | Op::Cumsum | Op::Matmul | Op::Linear | Op::Attention => {
+                return Err(no_kernel(case));
+            }
         }
         Ok(())
     }
@@ -194,6 +202,9 @@ pub fn note(case: &Case) -> String {
         (Op::Transpose, DType::F32) => "64x64",
         (Op::Transpose, DType::F16 | DType::Bf16 | DType::F64) => "128x128",
         (Op::Matmul, _) => return Plan::of(case).to_string(),
+        (Op::Linear, _) => "128x128x64",
+        (Op::Attention, _) if columns <= 64 => "128x128",
+        (Op::Attention, _) => "128x32",
         (Op::Copy | Op::Add, _) => "",
     };
     tile.into()

@@ -16,7 +16,12 @@ use triton_tests::expand::{Kernel, expand};
 use triton_tests::parallel;
 
 /// Files whose kernels are counted: those of the benchmarks, and the others.
-const SOURCES: &[&str] = &["benchmarks/src/tiles.rs", "benchmarks/src/products.rs", "tests/corpus/counts/kernels.rs"];
+const SOURCES: &[&str] = &[
+    "benchmarks/src/tiles.rs",
+    "benchmarks/src/products.rs",
+    "benchmarks/src/fused.rs",
+    "tests/corpus/counts/kernels.rs",
+];
 
 const RECORD: &str = "tests/corpus/counts/counts.txt";
 

@@ -1,0 +1,92 @@
+//! Our products with more than a sum in them: a linear layer with its activation, and attention.
+
+use crate::Outcome;
+use crate::case::Case;
+use crate::kernels::Operands;
+use triton::prelude::*;
+
+/// out = gelu(x · w + bias), by the approximation with `tanh` (Hendrycks and Gimpel, "Gaussian error linear units", 2016, section 2). x is
+/// \[M, K\], w is \[K, N\], bias is \[N\].
+#[triton::kernel(fast_math = true, configs = [(BM = 128, BN = 128, BK = 64, num_warps = 8, num_stages = 3)])]
+pub fn linear_gelu<const BM: i32, const BN: i32, const BK: i32>(
+    x: Tensor<bf16, 2>,
+    w: Tensor<bf16, 2>,
+    bias: Tensor<bf16, 1>,
+    out: TensorMut<bf16, 2>,
+) {
+    let (m, n) = (program_id(0) * BM, program_id(1) * BN);
+    let mut acc = zeros::<f32>([BM, BN]);
+    for k in (0..x.dim(1)).step_by(BK) {
+        acc = dot(x.load([m, k], [BM, BK]), w.load([k, n], [BK, BN]), acc);
+    }
+    let sum = acc + bias.load([n], [BN]).to::<f32>().expand_dims(0);
+    // gelu(x) = x · (1 + tanh(u)) / 2 = x / (1 + exp(-2u)), with u = √(2/π) · (x + 0.044715 x³), in powers of 2. The divisor is at least 1;
+    // its reciprocal as the root of its square has no branch, as a division has.
+    let divisor = 1.0 + exp2(sum * (-2.302_208_2 - 0.102_943_24 * sum * sum));
+    out.store([m, n], (sum * rsqrt(divisor * divisor)).to::<bf16>());
+}
+
+/// out = softmax(q · kᵀ / √D) · v of each head, in one pass over the keys (Dao, "FlashAttention-2", 2023, algorithm 1). All are
+/// \[H · N, D\], for heads of N tokens, a multiple of BM and BN; `scale` is log₂(e) / √D.
+#[triton::kernel(fast_math = true, configs = [
+    (D = 64, BM = 128, BN = 128, num_warps = 8, num_stages = 2),
+    (D = 128, BM = 128, BN = 32, num_warps = 8, num_stages = 4),
+])]
+pub fn attention<const D: i32, const BM: i32, const BN: i32>(
+    q: Tensor<bf16, 2>,
+    k: Tensor<bf16, 2>,
+    v: Tensor<bf16, 2>,
+    out: TensorMut<bf16, 2>,
+    tokens: i32,
+    scale: f32,
+) {
+    let first = program_id(1) * tokens;
+    let row = first + program_id(0) * BM;
+    let queries = q.load([row, 0], [BM, D]);
+    let mut acc = zeros::<f32>([BM, D]);
+    let mut top = full([BM], f32::NEG_INFINITY);
+    let mut total = zeros::<f32>([BM]);
+    for at in (first..first + tokens).step_by(BN) {
+        let scores = dot(queries, k.load([at, 0], [BN, D]).transpose(), zeros::<f32>([BM, BN]));
+        let larger = maximum(top, max_axis(scores, 1) * scale);
+        let rescale = exp2(top - larger);
+        let weights = exp2(scores * scale - larger.expand_dims(1));
+        total = total * rescale + sum_axis(weights, 1);
+        acc = dot(weights.to::<bf16>(), v.load([at, 0], [BN, D]), acc * rescale.expand_dims(1));
+        top = larger;
+    }
+    out.store([row, 0], (acc * (1.0 / total).expand_dims(1)).to::<bf16>());
+}
+
+/// Enqueues a linear layer: y is w, then the bias.
+///
+/// # Errors
+/// Those of a launch.
+pub fn linear(case: &Case, stream: &Stream, operands: Operands<'_, bf16>) -> Outcome {
+    let Operands { x, y, out, .. } = operands;
+    let [rows, columns, k] = case.shape;
+    let (w, bias) = (y.view([k, columns])?, y.slice(case.bias()..)?.view([columns])?);
+    let grid = (rows.div_ceil(128), columns.div_ceil(128));
+    linear_gelu::<128, 128, 64>(x.view([rows, k])?, w, bias, out.view_mut([rows, columns])?).launch(stream, grid)?;
+    Ok(())
+}
+
+/// Enqueues attention: y is k, then v.
+///
+/// # Errors
+/// Those of a launch, and a case that there is no instance for.
+pub fn attend(case: &Case, stream: &Stream, operands: Operands<'_, bf16>) -> Outcome {
+    let Operands { x, y, out, .. } = operands;
+    let [rows, columns, tokens] = case.shape;
+    let shape = [rows, columns];
+    let (k, v) = (y.view(shape)?, y.slice(case.bias()..)?.view(shape)?);
+    let (q, out) = (x.view(shape)?, out.view_mut(shape)?);
+    let scale = std::f32::consts::LOG2_E / (columns as f32).sqrt();
+    let (grid, tokens) = ((tokens.div_ceil(128), rows / tokens), i32::try_from(tokens)?);
+    match columns {
+        64 => attention::<64, 128, 128>(q, k, v, out, tokens, scale).launch(stream, grid)?,
+        128 => attention::<128, 128, 32>(q, k, v, out, tokens, scale).launch(stream, grid)?,
+        _ => return Err(format!("`{}`: there is no instance for heads of {columns} columns", case.name).into()),
+    }
+    Ok(())
+}
