@@ -225,7 +225,7 @@ TUNING = 60
 OLDER = "triton sm_80"
 
 
-def bias_of(case):
+def second_of(case):
     """Where the second part of y begins: the bias behind the weight, or v behind k; aligned as both are."""
     _, columns, k = case["shape"]
     if case["op"] == "attention":
@@ -241,9 +241,9 @@ def lengths_of(case):
         "add": (n, n, n),
         "softmax": (padded, 0, padded),
         "cumsum": (padded, 0, padded),
-        "layernorm": (padded, bias_of(case) + columns, padded),
+        "layernorm": (padded, second_of(case) + columns, padded),
         "matmul": (rows * k, k * columns, n),
-        "linear": (rows * k, bias_of(case) + columns, n),
+        "linear": (rows * k, second_of(case) + columns, n),
         "attention": (n, 2 * n, n),
     }
     return special.get(case["op"], (n, 0, n))
@@ -369,13 +369,13 @@ class Side:
 
     def bias(self, case):
         """The bias of a linear layer."""
-        at = case["offset"] + bias_of(case)
+        at = case["offset"] + second_of(case)
         return self.operands[case["dtype"]][1][at : at + case["shape"][1]]
 
     def heads(self, case):
         """The operands of attention, by head."""
         (x, y, _), (rows, columns, tokens) = self.views(case), case["shape"]
-        k, v = y[: case["n"]], y[bias_of(case) :]
+        k, v = y[: case["n"]], y[second_of(case) :]
         return [operand.view(1, rows // tokens, tokens, columns) for operand in (x, k, v)]
 
     def triton(self, case, entry, how):
@@ -390,7 +390,7 @@ class Side:
         if op == "cumsum":
             return lambda: cumsum_kernel[(rows,)](x, out, case["pitch"], columns, **how)
         if op == "layernorm":
-            w, b = y[:columns], y[bias_of(case) :]
+            w, b = y[:columns], y[second_of(case) :]
             return lambda: layer_norm_kernel[(rows,)](x, w, b, out, case["pitch"], columns, EPSILON, **how)
         if op == "transpose":
             grid = (triton.cdiv(rows, how["BLOCK_SIZE"]), triton.cdiv(columns, how["BLOCK_SIZE"]))
@@ -415,7 +415,7 @@ class Side:
         if op == "cumsum":
             return lambda: torch.cumsum(x, dim=-1, out=out)
         if op == "layernorm":
-            w, b = y[:columns], y[bias_of(case) :]
+            w, b = y[:columns], y[second_of(case) :]
             return lambda: torch.nn.functional.layer_norm(x, (columns,), w, b, EPSILON)
         if op == "transpose":
             return lambda: out.copy_(x.t())
@@ -476,7 +476,7 @@ class Side:
         if op == "cumsum":
             return torch.cumsum(x[part].double(), dim=-1)
         if op == "layernorm":
-            w, b = y[:columns].double(), y[bias_of(case) :].double()
+            w, b = y[:columns].double(), y[second_of(case) :].double()
             return torch.nn.functional.layer_norm(x[part].double(), (columns,), w, b, EPSILON)
         if op == "transpose":
             return x[:, part].t().double()

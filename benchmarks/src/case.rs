@@ -193,15 +193,15 @@ impl Case {
             Op::Copy | Op::Transpose => [self.n, 0, self.n],
             Op::Softmax | Op::Cumsum => [padded, 0, padded],
             Op::Add => [self.n; 3],
-            Op::LayerNorm => [padded, self.bias() + columns, padded],
+            Op::LayerNorm => [padded, self.second() + columns, padded],
             Op::Matmul => [rows * k, k * columns, self.n],
-            Op::Linear => [rows * k, self.bias() + columns, self.n],
+            Op::Linear => [rows * k, self.second() + columns, self.n],
             Op::Attention => [self.n, 2 * self.n, self.n],
         }
     }
 
     /// Where the second part of y begins, in elements: the bias behind the weight, or v behind k; aligned as both are.
-    pub fn bias(&self) -> usize {
+    pub fn second(&self) -> usize {
         let [_, columns, k] = self.shape;
         match self.op {
             Op::Linear => (k * columns).next_multiple_of(8),

@@ -65,7 +65,7 @@ pub fn attention<const D: i32, const BM: i32, const BN: i32>(
 pub fn linear(case: &Case, stream: &Stream, operands: Operands<'_, bf16>) -> Outcome {
     let Operands { x, y, out, .. } = operands;
     let [rows, columns, k] = case.shape;
-    let (w, bias) = (y.view([k, columns])?, y.slice(case.bias()..)?.view([columns])?);
+    let (w, bias) = (y.view([k, columns])?, y.slice(case.second()..)?.view([columns])?);
     let grid = (rows.div_ceil(128), columns.div_ceil(128));
     linear_gelu::<128, 128, 64>(x.view([rows, k])?, w, bias, out.view_mut([rows, columns])?).launch(stream, grid)?;
     Ok(())
@@ -79,7 +79,7 @@ pub fn attend(case: &Case, stream: &Stream, operands: Operands<'_, bf16>) -> Out
     let Operands { x, y, out, .. } = operands;
     let [rows, columns, tokens] = case.shape;
     let shape = [rows, columns];
-    let (k, v) = (y.view(shape)?, y.slice(case.bias()..)?.view(shape)?);
+    let (k, v) = (y.view(shape)?, y.slice(case.second()..)?.view(shape)?);
     let (q, out) = (x.view(shape)?, out.view_mut(shape)?);
     let scale = std::f32::consts::LOG2_E / (columns as f32).sqrt();
     let (grid, tokens) = ((tokens.div_ceil(128), rows / tokens), i32::try_from(tokens)?);

@@ -75,11 +75,11 @@ fn row<T: Value>(case: &Case, x: &[T], y: &[T], r: usize) -> Vec<f64> {
                 let x = x + b.to_f64();
                 x / 2.0 * (1.0 + (std::f64::consts::FRAC_2_PI.sqrt() * (x + 0.044715 * x.powi(3))).tanh())
             };
-            row(&product, x, &y[..k * columns], r).into_iter().zip(&y[case.bias()..]).map(gelu).collect()
+            row(&product, x, &y[..k * columns], r).into_iter().zip(&y[case.second()..]).map(gelu).collect()
         }
         Op::Attention => {
             let of_head = r / k * k * columns;
-            let (keys, values) = (&y[of_head..][..k * columns], &y[case.bias() + of_head..][..k * columns]);
+            let (keys, values) = (&y[of_head..][..k * columns], &y[case.second() + of_head..][..k * columns]);
             let dot = |key: &[T]| of_x().zip(key).map(|(a, b)| a * b.to_f64()).sum::<f64>() / (columns as f64).sqrt();
             let scores: Vec<f64> = keys.chunks(columns).map(dot).collect();
             let top = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
@@ -99,7 +99,7 @@ fn row<T: Value>(case: &Case, x: &[T], y: &[T], r: usize) -> Vec<f64> {
             let mean = of_x().sum::<f64>() / columns as f64;
             let variance = of_x().map(|v| (v - mean).powi(2)).sum::<f64>() / columns as f64;
             let scale = 1.0 / (variance + 1e-5).sqrt();
-            let (weight, bias) = (&y[..columns], &y[case.bias()..]);
+            let (weight, bias) = (&y[..columns], &y[case.second()..]);
             let affine = weight.iter().zip(bias);
             of_x().zip(affine).map(|(v, (w, b))| (v - mean) * scale * w.to_f64() + b.to_f64()).collect()
         }

@@ -143,7 +143,7 @@ impl Tiled for bf16 {
         let out = out.view_mut([rows, columns])?;
         match case.op {
             Op::LayerNorm => {
-                let (weight, bias) = (y.view([1, columns])?, y.slice(case.bias()..)?.view([1, columns])?);
+                let (weight, bias) = (y.view([1, columns])?, y.slice(case.second()..)?.view([1, columns])?);
                 let (x, out) = (x.view([rows, columns])?.with_strides(apart)?, out.with_strides(apart)?);
                 match columns {
                     0..=1024 => layer_norm::<2, 1024>(x, weight, bias, out).launch(stream, rows.div_ceil(2))?,
