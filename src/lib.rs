@@ -116,8 +116,8 @@ pub mod __private {
     pub use std::borrow::Cow;
     pub use triton_core::embed;
     pub use triton_core::metadata::{
-        Config, Image, KernelMetadata, MapSwizzle, ParamMetadata, ParamType, ProgramMap, Specialization, Target,
-        TensorMap,
+        Config, Image, KernelMetadata, MapElements, MapSwizzle, ParamMetadata, ParamType, ProgramMap, Specialization,
+        Target, TensorMap,
     };
     pub use triton_core::types::DType;
     pub use triton_macros::link;

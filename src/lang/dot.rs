@@ -47,8 +47,8 @@ pub fn dot<T: Num, A: Num>(a: Tile<T>, b: Tile<T>, acc: Tile<A>) -> Tile<A> {
 
 impl<T: Float> Tile<T> {
     /// On the first operand of a [`dot`](crate::lang::dot) of `f32`: multiplies with less precision, which tensor cores do many
-    /// times faster. [`Tf32`](crate::lang::Tf32) rounds both operands to 10 mantissa bits; their products are
-    /// accumulated in `f32`.
+    /// times faster. [`Tf32`](crate::lang::Tf32) rounds both operands to 10 mantissa bits, to
+    /// nearest and ties to even; their products are accumulated in `f32`.
     ///
     /// # Compile errors
     /// The tile is not of `f32`, or the call is not the first operand of a `dot`.

@@ -76,6 +76,16 @@ pub fn small(dtype: DType, seed: u64, count: usize) -> Vec<u64> {
     (0..count).map(number).collect()
 }
 
+/// The bits of whole `f32` of 12 significant bits: every other one is halfway between two of tf32.
+pub fn ties(seed: u64, count: usize) -> Vec<u64> {
+    let mut random = Random::new(seed);
+    let number = |_| {
+        let (magnitude, is_negative) = ((2048 + random.below(2048)) as f32, random.below(2) == 1);
+        u64::from((if is_negative { -magnitude } else { magnitude }).to_bits())
+    };
+    (0..count).map(number).collect()
+}
+
 /// The bits of numbers of every kind: small ones, large ones, ends of the range, infinities, NaN.
 pub fn any(dtype: DType, seed: u64, count: usize) -> Vec<u64> {
     let mut random = Random::new(seed);

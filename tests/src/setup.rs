@@ -7,7 +7,7 @@
 //! ; buffer out f32 zeros 8
 //! ; args x out+8 4
 //! ```
-//! A buffer lists its elements, or says `zeros N`, or `small SEED N` or `any SEED N`, which are random; an argument is a buffer (with `+BYTES`) or a number of the parameter's
+//! A buffer lists its elements, or says `zeros N`, or `small SEED N`, `any SEED N` or, of `f32`, `ties SEED N`, which are random; an argument is a buffer (with `+BYTES`) or a number of the parameter's
 //! type. Buffers are far apart, so that every access past an end is reported.
 
 use crate::numbers;
@@ -63,6 +63,7 @@ impl Setup {
                     let elements = match rest {
                         ["zeros", n] => vec![0; length(n)?],
                         ["small", seed, n] => numbers::small(dtype, length(seed)? as u64, length(n)?),
+                        ["ties", seed, n] if dtype == DType::F32 => numbers::ties(length(seed)? as u64, length(n)?),
                         ["any", seed, n] => numbers::any(dtype, length(seed)? as u64, length(n)?),
                         list => list.iter().map(|w| number(dtype, w)).collect::<Result<_, _>>()?,
                     };

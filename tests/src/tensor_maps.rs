@@ -1,7 +1,7 @@
 //! The tensor maps that a launch of a case passes, as the simulator encodes them.
 
 use triton_core::ir::{Function, View};
-use triton_core::metadata::{Arg, Image, MapSwizzle};
+use triton_core::metadata::{Arg, Image, MapElements, MapSwizzle};
 use triton_core::types::{DType, Elem};
 use triton_sim::hopper::{DataType, Swizzle, TensorMap};
 
@@ -29,7 +29,7 @@ pub fn encode(image: &Image, func: &Function, args: &[Arg]) -> Option<Vec<Vec<u8
         let reversed = |values: &[u64]| values.iter().rev().copied().collect::<Vec<u64>>();
         let bytes: Vec<u64> = reversed(&strides[..rank - 1]).iter().map(|s| s * u64::from(dtype.bytes())).collect();
         let boxes: Vec<u32> = map.extents[..rank].iter().rev().copied().collect();
-        let built = TensorMap::tiled(data_type(dtype), words[0], &reversed(sizes), &bytes, &boxes);
+        let built = TensorMap::tiled(data_type(dtype, map.elements), words[0], &reversed(sizes), &bytes, &boxes);
         let swizzle = match map.swizzle {
             MapSwizzle::None => Swizzle::None,
             MapSwizzle::B32 => Swizzle::B32,
@@ -41,8 +41,11 @@ pub fn encode(image: &Image, func: &Function, args: &[Arg]) -> Option<Vec<Vec<u8
     image.tensor_maps.iter().map(encode).collect()
 }
 
-/// Copies move bits: which type of a width it is does not matter.
-fn data_type(dtype: DType) -> DataType {
+/// Where copies move bits, which type of a width it is does not matter.
+fn data_type(dtype: DType, elements: MapElements) -> DataType {
+    if elements == MapElements::Tf32 {
+        return DataType::Tf32;
+    }
     match dtype.bytes() {
         1 => DataType::U8,
         2 => DataType::U16,

@@ -10,7 +10,7 @@ mod tensor_map;
 use crate::types::DType;
 use std::borrow::Cow;
 use std::fmt;
-pub use tensor_map::{MapSwizzle, TensorMap};
+pub use tensor_map::{MapElements, MapSwizzle, TensorMap};
 
 /// One compiled instance of a kernel: `add::<f32, 1024>`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -297,6 +297,8 @@ pub struct TargetInfo {
     pub wgmma: bool,
     /// Whether `mma` multiplies 16 rows of `f64` at a time. Every target multiplies 8.
     pub mma_f64: bool,
+    /// Whether it rounds `f32` to tf32, to nearest and ties to even, by one instruction.
+    pub cvt_rn_tf32: bool,
     /// Whether it adds, multiplies, compares and rounds `bf16`, and converts it from and to every type. If not, that is done in
     /// `f32`, which has the same results.
     pub bf16_arithmetic: bool,
@@ -316,6 +318,7 @@ const SM90A: TargetInfo = TargetInfo {
     bulk_copies: true,
     wgmma: true,
     mma_f64: true,
+    cvt_rn_tf32: true,
     bf16_arithmetic: true,
 };
 
@@ -333,6 +336,7 @@ const SM80: TargetInfo = TargetInfo {
     bulk_copies: false,
     wgmma: false,
     mma_f64: false,
+    cvt_rn_tf32: false,
     bf16_arithmetic: false,
 };
 

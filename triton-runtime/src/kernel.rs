@@ -235,7 +235,7 @@ impl fmt::Debug for Kernel {
 mod tests {
     use super::*;
     use Specialization::{Aligned16, Divisible16, Generic, UnitStride};
-    use triton_core::metadata::{MapSwizzle, ProgramMap, Target};
+    use triton_core::metadata::{MapElements, MapSwizzle, ProgramMap, Target};
 
     fn image(target: Target, specialization: Specialization, entry: &'static str, maps: &[TensorMap]) -> Image {
         let (programs, maps) = (ProgramMap::Identity, maps.to_vec().into());
@@ -258,7 +258,7 @@ mod tests {
 
     #[test]
     fn images_with_tensor_maps_are_passed_over() {
-        let map = TensorMap::new(0, [1; 5], MapSwizzle::None);
+        let map = TensorMap::new(0, [1; 5], MapSwizzle::None, MapElements::Bits);
         let images = [
             image(Target::Sm90a, Divisible16, "two", &[map, map]),
             image(Target::Sm90a, Divisible16, "one", &[map]),

@@ -1,7 +1,7 @@
 //! Tensor maps of the views of a launch: which views one can describe, and the description from which a device encodes it.
 
 use crate::args::LaunchArg;
-use triton_core::metadata::{Image, MAX_RANK, MapSwizzle, ParamType, TensorMap};
+use triton_core::metadata::{Image, MAX_RANK, MapElements, MapSwizzle, ParamType, TensorMap};
 use triton_core::types::DType;
 
 /// The most tensor maps of an image that is launched: maps are encoded into memory on the stack. 31 would fill the 4 KiB of a
@@ -29,6 +29,7 @@ pub(crate) struct TiledView {
     /// Elements of a box along each dimension.
     pub(crate) boxes: [u32; MAX_RANK],
     pub(crate) swizzle: MapSwizzle,
+    pub(crate) elements: MapElements,
 }
 
 impl TiledView {
@@ -53,6 +54,7 @@ impl TiledView {
             strides: [1; MAX_RANK - 1],
             boxes: [1; MAX_RANK],
             swizzle: map.swizzle,
+            elements: map.elements,
         };
         for (dimension, axis) in (0..rank).rev().enumerate() {
             let extent = extents[axis];
@@ -92,7 +94,7 @@ mod tests {
 
     fn tiled(dtype: DType, words: &[u64]) -> Option<TiledView> {
         let rank = u8::try_from(words.len() / 2).expect("a rank");
-        let map = TensorMap::new(0, [2, 3, 4, 5, 6], MapSwizzle::B64);
+        let map = TensorMap::new(0, [2, 3, 4, 5, 6], MapSwizzle::B64, MapElements::Bits);
         TiledView::new(&map, ParamType::Tensor { dtype, rank, mutable: false }, words)
     }
 
@@ -106,6 +108,7 @@ mod tests {
             strides: [32, 1024, 1, 1],
             boxes: [4, 3, 2, 1, 1],
             swizzle: MapSwizzle::B64,
+            elements: MapElements::Bits,
         };
         assert_eq!(tiled(DType::BF16, &[0x1230, 7, 8, 9, 512, 16, 1]), Some(expected));
         let line = TiledView { rank: 1, sizes: [5, 1, 1, 1, 1], strides: [1; 4], boxes: [2, 1, 1, 1, 1], ..expected };
@@ -141,14 +144,14 @@ mod tests {
         ] {
             assert_eq!(tiled(DType::F32, &words).is_some(), legal, "{words:?}");
         }
-        let map = TensorMap::new(0, [1; MAX_RANK], MapSwizzle::None);
+        let map = TensorMap::new(0, [1; MAX_RANK], MapSwizzle::None, MapElements::Bits);
         assert_eq!(TiledView::new(&map, ParamType::Ptr(DType::F32), &[0x1000]), None);
     }
 
     #[test]
     fn each_map_has_its_view() {
         let args = [LaunchArg::scalar(1i32)];
-        let map = |param| TensorMap::new(param, [1; MAX_RANK], MapSwizzle::None);
+        let map = |param| TensorMap::new(param, [1; MAX_RANK], MapSwizzle::None, MapElements::Bits);
         assert!(describe_all(&[], &args));
         assert!(!describe_all(&[map(0)], &args), "a scalar");
         assert!(!describe_all(&[map(1)], &args), "no argument");

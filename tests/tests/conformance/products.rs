@@ -44,12 +44,14 @@ impl Matrix {
         self.numbers.iter().map(element).collect()
     }
 
-    /// Numbers of `precision(Tf32)`: 10 mantissa bits, rounded to nearest, ties away from zero.
+    /// Numbers of `precision(Tf32)`: 10 mantissa bits, rounded to nearest, ties to even.
     fn shortened(&self) -> Matrix {
         let shorten = |&n: &i128| {
             let dropped = (n.unsigned_abs().checked_ilog2().unwrap_or(0)).saturating_sub(10);
             let half = (1i128 << dropped) >> 1;
-            n.signum() * (((n.abs() + half) >> dropped) << dropped)
+            let (magnitude, below) = (n.abs(), (half - 1).max(0));
+            let odd = if dropped > 0 { magnitude >> dropped & 1 } else { 0 };
+            n.signum() * (((magnitude + below + odd) >> dropped) << dropped)
         };
         Matrix { numbers: self.numbers.iter().map(shorten).collect(), scale: self.scale }
     }

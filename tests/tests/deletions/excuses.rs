@@ -64,6 +64,8 @@ pub const EXCUSES: &[Excuse] = &[
             "run/ring_of_loop sm_80 aligned16",
             "run/ring_of_loop sm_80 unit_stride",
             "run/ring_of_loop sm_80 generic",
+            "run/ring_tf32 sm_80 unit_stride",
+            "run/ring_tf32 sm_80 generic",
             "run/wgmma_tf32 sm_80 unit_stride",
             "run/wgmma_tf32 sm_80 generic",
         ],
@@ -73,6 +75,7 @@ pub const EXCUSES: &[Excuse] = &[
     },
     Excuse {
         programs: &[
+            "run/ring_tf32 sm_90a aligned16",
             "run/wgmma sm_90a aligned16",
             "run/wgmma_i8 sm_90a divisible16",
             "run/wgmma_i8 sm_90a aligned16",

@@ -69,6 +69,7 @@ cases! {
     wgmma_rows,
     wgmma_staged,
     wgmma_tf32,
+    ring_tf32,
     wgmma_transposed,
     ring_short,
     ring_of_loop,

@@ -2,6 +2,7 @@
 
 use super::Machine;
 use crate::ir::{InstData, Stage, Value};
+use crate::ops::kinds::UnaryKind;
 use crate::ops::{DotKind, Op, eval};
 use crate::types::DType;
 
@@ -17,8 +18,23 @@ impl Machine<'_> {
         for (operand, layout) in self.func.shared_operands(&inst.op) {
             loaded[usize::from(operand == b)] = Some(self.operand(operand, &layout, in_flight)?);
         }
-        let [x, y] = &loaded;
-        self.product([a, b, acc], x.as_deref().unwrap_or(self.value(a)), y.as_deref().unwrap_or(self.value(b)))
+        let Op::Dot { kind, .. } = inst.op else { return Err("no product".into()) };
+        let dtype = self.func.ty(a).elem.num().filter(|&dtype| kind.rounds(dtype));
+        let [mut x, mut y] = [a, b].map(|operand| self.value(operand).to_vec());
+        for (values, loaded) in [&mut x, &mut y].into_iter().zip(loaded) {
+            let in_memory = loaded.is_some();
+            if let Some(loaded) = loaded {
+                *values = loaded;
+            }
+            let Some(dtype) = dtype else { continue };
+            let rounded = eval::unary(UnaryKind::Tf32, dtype, values);
+            // From shared memory `wgmma` takes the bits that it needs, whatever the others are.
+            if in_memory && kind == DotKind::Wgmma && rounded != *values {
+                return Err("an operand in shared memory that is not rounded to tf32".into());
+            }
+            *values = rounded;
+        }
+        self.product([a, b, acc], &x, &y)
     }
 
     /// `acc + a · b`, along K upwards; every product is added without being rounded first.

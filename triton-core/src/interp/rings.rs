@@ -16,7 +16,8 @@ use super::shadow::AccessKind;
 use super::threads::{Threads, check};
 use crate::ir::{InstData, RingId, Value};
 use crate::layout::Mem;
-use crate::ops::{Location, Op};
+use crate::ops::kinds::UnaryKind;
+use crate::ops::{Location, Op, eval};
 use crate::span::Span;
 use crate::types::{Constant, DType};
 
@@ -122,6 +123,10 @@ impl Machine<'_> {
         let mut values = vec![0; addresses.len()];
         let loaded = self.memory.load(width, &addresses, mask.as_deref(), &mut values);
         loaded.map_err(|fault| super::access_error("copy", width, &fault))?;
+        let rounds = func.ring_of(buffer).is_some_and(|(ring, at)| func.rings[ring].buffers[at].tf32);
+        if rounds {
+            values = eval::unary(UnaryKind::Tf32, DType::F32, &values);
+        }
         let start = self.value(buffer)[0] + u64::from(slot) * func.mems[mem].bytes();
         let write = |position: &Position| {
             let first = start + u64::from(position.offset) * u64::from(width);

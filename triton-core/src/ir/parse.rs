@@ -259,7 +259,7 @@ impl Parser {
 
     /// `r0 slots 3 lead 2 [v5,v6] [#0,#1]`
     fn ring(&mut self, rest: &str) -> Result<(), String> {
-        let form = "a ring is `ring r0 slots 3 lead 2 [v5,v6] [#0,#1]`: its buffers, and the layouts in which they are filled, or `lead 2 bulk [v5..`";
+        let form = "a ring is `ring r0 slots 3 lead 2 [v5,v6] [#0,#1]`: its buffers, and the layouts in which they are filled, or `lead 2 bulk [v5.tf32,..`";
         let words = split_words(rest);
         let bulk = words.get(5) == Some(&"bulk");
         let words: Vec<&str> = words.into_iter().filter(|&word| word != "bulk").collect();
@@ -277,7 +277,9 @@ impl Parser {
         let (buffers, layouts) = (list(buffers).ok_or(form)?, list(layouts).ok_or(form)?);
         let buffer = |(buffer, layout): (&String, &String)| {
             let known = self.layouts.get(layout).copied();
-            Ok(RingBuffer { buffer: value(buffer)?, layout: known.ok_or_else(|| format!("{layout} is not a layout"))? })
+            let (buffer, tf32) = buffer.strip_suffix(".tf32").map_or((&buffer[..], false), |of| (of, true));
+            let layout = known.ok_or_else(|| format!("{layout} is not a layout"))?;
+            Ok(RingBuffer { buffer: value(buffer)?, layout, tf32 })
         };
         let buffers = buffers.iter().zip(&layouts).map(buffer).collect::<Result<_, String>>()?;
         self.func.rings.push(Ring { slots: number(slots)?, lead: number(lead)?, bulk, buffers });

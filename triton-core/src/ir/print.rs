@@ -53,7 +53,8 @@ pub fn print(func: &Function) -> String {
     }
     for id in func.rings.keys() {
         let Ring { slots, lead, bulk, buffers } = &func.rings[id];
-        let of: Vec<String> = buffers.iter().map(|of| of.buffer.to_string()).collect();
+        let of: Vec<String> =
+            buffers.iter().map(|of| format!("{}{}", of.buffer, if of.tf32 { ".tf32" } else { "" })).collect();
         let by: Vec<String> = buffers.iter().map(|of| places.layout(of.layout).to_string()).collect();
         let bulk = if *bulk { " bulk" } else { "" };
         let _ = writeln!(out, "  ring {id} slots {slots} lead {lead}{bulk} [{}] [{}]", of.join(","), by.join(","));

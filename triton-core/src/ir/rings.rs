@@ -7,7 +7,7 @@ use super::{Function, Inst, LayoutId, Value};
 use crate::entity::SideTable;
 use crate::layout::hopper::{self, TmaBox};
 use crate::layout::{Mem, Swizzle};
-use crate::metadata::{MAX_RANK, MapSwizzle, TensorMap};
+use crate::metadata::{MAX_RANK, MapElements, MapSwizzle, TensorMap};
 use crate::ops::{Location, Op};
 use crate::types::{DType, RingId};
 
@@ -31,6 +31,8 @@ pub struct RingBuffer {
     pub buffer: Value,
     /// Which threads copy which elements.
     pub layout: LayoutId,
+    /// Whether elements, of `f32`, are rounded to tf32 as they are copied. Bulk copies do that.
+    pub tf32: bool,
 }
 
 /// An item: a value, or 0, and a compile-time constant.
@@ -99,7 +101,7 @@ impl Function {
     /// The tensor map by which bulk copies fill a buffer from a view, and the boxes that make a tile; `None` if they cannot.
     ///
     /// They can if the tile lies in panels of swizzled rows along the view's last axis, and is at an `i32` index along each of two axes.
-    pub fn bulk_copy(&self, buffer: Value, from: Location) -> Option<(TensorMap, TmaBox)> {
+    pub fn bulk_copy(&self, buffer: Value, tf32: bool, from: Location) -> Option<(TensorMap, TmaBox)> {
         let Location::View { base, at, .. } = from else { return None };
         let boxes = hopper::tma_box(self.mem(buffer)?, self.ty(buffer).shape).filter(|boxes| boxes.major == 1)?;
         let [across, rows] = boxes.extent;
@@ -114,7 +116,8 @@ impl Function {
         };
         let mut extents = [1; MAX_RANK];
         extents[..2].copy_from_slice(&[rows, across]);
-        Some((TensorMap::new(self.user_param(base)?, extents, swizzle), boxes))
+        let elements = if tf32 { MapElements::Tf32 } else { MapElements::Bits };
+        Some((TensorMap::new(self.user_param(base)?, extents, swizzle, elements), boxes))
     }
 
     /// The number of the parameter, as the user counts them, that arrives in this one and those after it.
@@ -137,13 +140,19 @@ impl Function {
         let mut maps = Vec::new();
         for inst in self.walk() {
             if let Op::RingFill { buffer, from, .. } = self.insts[inst].op
-                && let Some((map, _)) = self.bulk_copy(buffer, from).filter(|_| self.is_bulk(buffer))
+                && let Some((map, _)) = self.bulk_fill(buffer, from)
                 && !maps.contains(&map)
             {
                 maps.push(map);
             }
         }
         maps
+    }
+
+    /// The same of a fill of a ring's buffer; `None` if threads fill it.
+    pub fn bulk_fill(&self, buffer: Value, from: Location) -> Option<(TensorMap, TmaBox)> {
+        let (ring, at) = self.ring_of(buffer).filter(|&(ring, _)| self.rings[ring].bulk)?;
+        self.bulk_copy(buffer, self.rings[ring].buffers[at].tf32, from)
     }
 
     /// Whether a buffer belongs to a ring that bulk copies fill.

@@ -17,12 +17,14 @@ pub struct TensorMap {
     pub extents: [u32; MAX_RANK],
     /// How the rows of a box are swizzled in shared memory.
     pub swizzle: MapSwizzle,
+    /// What copies do to elements.
+    pub elements: MapElements,
 }
 
 impl TensorMap {
     /// A map of all its fields, in their order.
-    pub const fn new(param: u32, extents: [u32; MAX_RANK], swizzle: MapSwizzle) -> TensorMap {
-        TensorMap { param, extents, swizzle }
+    pub const fn new(param: u32, extents: [u32; MAX_RANK], swizzle: MapSwizzle, elements: MapElements) -> TensorMap {
+        TensorMap { param, extents, swizzle, elements }
     }
 }
 
@@ -38,4 +40,13 @@ pub enum MapSwizzle {
     B64,
     /// Rows have at most 128 bytes: bits 4 to 6.
     B128,
+}
+
+/// What a bulk copy does to elements.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum MapElements {
+    /// Nothing: it moves their bits.
+    Bits,
+    /// Those of `f32` are rounded to tf32 as they are loaded: to nearest, ties to even.
+    Tf32,
 }

@@ -144,10 +144,10 @@ macro_rules! wide {
 }
 wide!(f32, f64);
 
-/// Half a unit of the last place that stays is added to the magnitude; the rest is cut off. Beyond the largest number
-/// that is ∞.
+/// To the nearest number with 10 mantissa bits, ties to even; beyond the largest one that is ∞.
 fn tf32(x: f32) -> f32 {
-    if x.is_finite() { f32::from_bits((x.to_bits() + 0x1000) & !0x1fff) } else { x }
+    let bits = x.to_bits();
+    if x.is_finite() { f32::from_bits((bits + 0xfff + (bits >> 13 & 1)) & !0x1fff) } else { x }
 }
 
 #[derive(Clone, Copy)]

@@ -14,7 +14,7 @@ pub struct GridAxis(pub u8);
 pub enum DotKind {
     /// Not decided yet: stage 0.
     Any,
-    /// As `Any`; the operands, of `f32`, have the precision of tf32, so that tensor cores can take them.
+    /// As `Any`; the operands, of `f32`, are rounded to tf32, so that tensor cores can take them.
     Tf32,
     /// A multiplication and addition for each product.
     Fma,
@@ -27,6 +27,11 @@ pub enum DotKind {
 }
 
 impl DotKind {
+    /// Whether operands of this type are rounded to tf32 before they are multiplied.
+    pub fn rounds(self, operand: DType) -> bool {
+        operand == DType::F32 && (self == DotKind::Tf32 || self.is_of_tensor_cores())
+    }
+
     /// Whether tensor cores multiply.
     pub const fn is_of_tensor_cores(self) -> bool {
         match self {

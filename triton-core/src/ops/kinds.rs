@@ -75,7 +75,7 @@ kinds! {
         Sin = "sin" on Float within 2;
         /// The cosine; NaN for infinities. Not for `f64`.
         Cos = "cos" on Float within 2;
-        /// The nearest number with 10 mantissa bits (the exponent stays), ties away from zero. For `f32`.
+        /// The nearest number with 10 mantissa bits and the exponents of `f32`, ties to even. For `f32`.
         Tf32 = "tf32" on Float;
     }
 }

@@ -10,7 +10,7 @@
 //! moves the wait and the barrier before the last step along K.
 //!
 //! A load is taken if nothing but a store to shared memory uses it, and nothing but products what was stored; if its indices follow from
-//! the loop's counter and from what the loop does not change; if out of bounds it yields 0; and if nothing writes the view. A tile whose axes
+//! the loop's counter and from what the loop does not change; if out of bounds it yields 0; and if nothing writes the view. A rounding to tf32 may be between load and store, which bulk copies do. A tile whose axes
 //! are permuted is filled as it is loaded, and products see the slot with its axes in the other order. A ring has as
 //! many slots as `num_stages`, or the number of stages of its loop, and the memory of a block allow, and is not made for less than two.
 //! A loop that asks for two or more itself has two where they do not fit: that is then an error.
@@ -21,7 +21,7 @@ use crate::analysis::axis::{self, AxisInfo};
 use crate::entity::SideTable;
 use crate::ir::{Block, Function, Inst, LayoutId, Ring, RingBuffer, Value};
 use crate::layout::{Mem, access};
-use crate::ops::kinds::{BinaryKind, CompareKind};
+use crate::ops::kinds::{BinaryKind, CompareKind, UnaryKind};
 use crate::ops::{AccessEffect, DotKind, Effect, Location, Memory, Op, Scope};
 use crate::span::Span;
 use crate::types::{Constant, DType};
@@ -105,6 +105,8 @@ fn loops(func: &Function) -> Vec<(Block, Inst)> {
 /// A load whose tile goes to a buffer that products read.
 struct Copy {
     load: Inst,
+    /// What rounds the tile to tf32 before it is stored: bulk copies do so, too.
+    rounding: Option<Inst>,
     store: Inst,
     alloc: Inst,
     from: Location,
@@ -151,7 +153,12 @@ fn copies(func: &Function, facts: &SideTable<Value, AxisInfo>, env: &Env, region
     }
     let copy = |store: Inst| {
         let Op::SharedStore { buffer, part: 0, value } = func.insts[store].op else { return None };
-        let (load, alloc) = (body.definitions[value]?, body.definitions[buffer]?);
+        let (mut load, alloc) = (body.definitions[value]?, body.definitions[buffer]?);
+        let mut rounding = None;
+        if let Op::Unary { kind: UnaryKind::Tf32, x } = func.insts[load].op {
+            rounding = Some(load).filter(|_| uses[x] == 1);
+            load = body.definitions[x]?;
+        }
         let Op::Load { from: from @ Location::View { base, at, .. }, other: None } = func.insts[load].op else {
             return None;
         };
@@ -165,10 +172,11 @@ fn copies(func: &Function, facts: &SideTable<Value, AxisInfo>, env: &Env, region
         let bytes = u64::from(copied.elements) * u64::from(mem.bits() / 8);
         // A tensor map wants rows that begin aligned, and an index that does.
         let bulk = env.target.info().bulk_copies && aligned * u64::from(mem.bits() / 8) >= access::WIDEST.into();
-        let bulk = bulk && !fragments[buffer] && func.bulk_copy(buffer, from).is_some();
-        let wide = bytes >= access::NARROWEST_COPY.into();
+        let bulk = bulk && !fragments[buffer] && func.bulk_copy(buffer, rounding.is_some(), from).is_some();
+        let wide = bytes >= access::NARROWEST_COPY.into() && rounding.is_none();
         (follows && alone && (wide || bulk) && !written.contains(&base)).then_some(Copy {
             load,
+            rounding,
             store,
             alloc,
             from,
@@ -244,7 +252,10 @@ impl Scheduler<'_> {
         let (Op::For { start, end, step }, region) = (data.op, data.regions[0]) else { return Err("no loop".into()) };
         self.span = self.func.insts[copies[0].load].span;
         let lead = slots - 1;
-        let buffers = copies.iter().map(|copy| RingBuffer { buffer: copy.buffer, layout: copy.layout }).collect();
+        let buffers = copies
+            .iter()
+            .map(|copy| RingBuffer { buffer: copy.buffer, layout: copy.layout, tf32: copy.rounding.is_some() })
+            .collect();
         let bulk = copies.iter().all(|copy| copy.bulk);
         let ring = self.func.rings.push(Ring { slots, lead, bulk, buffers });
         let body = self.func.blocks[region].insts.clone();
@@ -308,7 +319,8 @@ impl Scheduler<'_> {
             slots.insert(copy.buffer, slot);
         }
         let (end, rest) = body.split_last().ok_or("a loop without an end")?;
-        let taken = |inst: &Inst| copies.iter().any(|c| [c.load, c.store, c.alloc].contains(inst));
+        let taken =
+            |inst: &Inst| copies.iter().any(|c| [c.load, c.store, c.alloc].contains(inst) || c.rounding == Some(*inst));
         for &inst in rest.iter().filter(|inst| !taken(inst)) {
             self.func.insts[inst].map_operands(|v| slots.get(&v).copied().unwrap_or(v));
             self.insts.push(inst);

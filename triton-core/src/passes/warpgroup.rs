@@ -12,6 +12,7 @@ use crate::entity::SideTable;
 use crate::ir::{Block, Function, Inst, Value};
 use crate::layout::convert::PlanKind;
 use crate::layout::{Atom, Mem, hopper, products};
+use crate::ops::kinds::UnaryKind;
 use crate::ops::{DotKind, Op};
 use crate::types::Shape;
 
@@ -148,7 +149,13 @@ impl Origin {
         let ty = func.ty(self.tile);
         let buffer = func.compute(Op::SharedAlloc { ty, at: None }, span, &mut insts)?;
         func.set_mem(buffer, mem);
-        insts.push(func.make(Op::SharedStore { buffer, part: 0, value: self.tile }, span)?);
+        let mut value = self.tile;
+        // The instruction takes the bits that it needs from shared memory: it rounds nothing.
+        if ty.elem.num().is_some_and(|dtype| DotKind::Wgmma.rounds(dtype)) {
+            value = func.compute(Op::Unary { kind: UnaryKind::Tf32, x: value }, span, &mut insts)?;
+            func.place_of[value] = func.place_of[self.tile];
+        }
+        insts.push(func.make(Op::SharedStore { buffer, part: 0, value }, span)?);
         let mut operand = buffer;
         if self.axes != [0, 1] {
             let order = Shape::new(&self.axes.map(|axis| axis as u32)).ok_or("a permutation of two axes")?;

@@ -54,7 +54,7 @@ impl Lower<'_> {
         let func = self.func;
         let missing = "a fill of a view that no bulk copy reads";
         let (ring, number) = func.ring_of(buffer).ok_or(missing)?;
-        let (map, boxes) = func.bulk_copy(buffer, from).ok_or(missing)?;
+        let (map, boxes) = func.bulk_fill(buffer, from).ok_or(missing)?;
         let (Location::View { at, .. }, Some(&map)) = (from, self.bulk.maps.get(&map)) else {
             return Err(missing.into());
         };

@@ -40,8 +40,8 @@ impl Lower<'_> {
             (0..layout.registers()).map(|r| (layout.register_element(r), r)).collect()
         };
         let (of_a, of_b) = (of_elements(&left), of_elements(&right));
-        let mut x = Fragments::new(self, a, &left, 1, |r| (left.register_element(r) % k) as usize)?;
-        let mut y = Fragments::new(self, b, &right, 1, |r| (right.register_element(r) / n) as usize)?;
+        let mut x = Fragments::new(self, a, &left, 1, false, |r| (left.register_element(r) % k) as usize)?;
+        let mut y = Fragments::new(self, b, &right, 1, false, |r| (right.register_element(r) / n) as usize)?;
         let in_place = self.loop_carried.sums[acc];
         let mut sums = self.regs(acc).to_vec();
         let order = serpentine(&acc_layout, n);
@@ -103,8 +103,9 @@ impl Lower<'_> {
         if sums.len() != rows * columns * in_sum {
             return Err("a product whose fragments do not fit together".into());
         }
-        let mut x = Fragments::new(self, a, &left, per_word, |r| r / per_word / in_a % steps)?;
-        let mut y = Fragments::new(self, b, &right, per_word, |r| r / per_word / in_b % steps)?;
+        let rounds = atom == Mma::Tf32;
+        let mut x = Fragments::new(self, a, &left, per_word, rounds, |r| r / per_word / in_a % steps)?;
+        let mut y = Fragments::new(self, b, &right, per_word, rounds, |r| r / per_word / in_b % steps)?;
         let in_place = self.loop_carried.sums[acc];
         for step in 0..steps {
             x.load_until(self, step + 1);

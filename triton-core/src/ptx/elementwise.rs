@@ -107,10 +107,25 @@ impl Lower<'_> {
                 return self.in_f32(dtype, x, |cx, x| cx.arith(Opcode::SqrtRn, Ty::F32, &[x.into()]));
             }
             UnaryKind::Sqrt => Opcode::SqrtRn,
-            UnaryKind::Tf32 => Opcode::CvtRnaTf32,
+            UnaryKind::Tf32 => return self.tf32(x),
         };
         let result = self.arith(op, arith_type(dtype), &[x.into()]);
         self.narrow(dtype, result)
+    }
+
+    /// `f32` rounded to tf32.
+    pub fn tf32(&mut self, x: Reg) -> Reg {
+        if self.target.info().cvt_rn_tf32 {
+            return self.arith(Opcode::CvtRnTf32, Ty::F32, &[x.into()]);
+        }
+        let last = self.arith(Opcode::Shr, Ty::U32, &[x.into(), 13.into()]);
+        let last = self.arith(Opcode::And, Ty::B32, &[last.into(), 1.into()]);
+        let sum = self.arith(Opcode::Add, Ty::S32, &[x.into(), last.into()]);
+        let sum = self.arith(Opcode::Add, Ty::S32, &[sum.into(), 0xfff.into()]);
+        let rounded = self.arith(Opcode::And, Ty::B32, &[sum.into(), i64::from(!0x1fff_i32).into()]);
+        // The sum carries a NaN over into the sign.
+        let is_nan = self.setp(Cmp::Nan, Ty::F32, x, x);
+        self.selp(Ty::B32, 0x7fff_e000, rounded, is_nan)
     }
 
     /// A function of `f32` on another type.

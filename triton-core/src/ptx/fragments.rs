@@ -12,6 +12,8 @@ use crate::layout::access::{self, Access};
 pub(super) struct Fragments {
     held: Held,
     per_word: usize,
+    /// Whether words are rounded to tf32.
+    rounds: bool,
     elements: Vec<Option<Reg>>,
     words: Vec<Option<Reg>>,
     source: Option<Source>,
@@ -24,21 +26,25 @@ struct Source {
 }
 
 impl Fragments {
-    /// The words of an operand; a register of the layout is needed at the step that `step_of` says.
+    /// The words of an operand, rounded to tf32 if `rounds`; a register of the layout is needed at the step that `step_of` says.
     pub fn new(
         cx: &mut Lower,
         operand: Value,
         layout: &Layout,
         per_word: usize,
+        rounds: bool,
         step_of: impl Fn(usize) -> usize,
     ) -> Result<Fragments, String> {
         let held = Held::of(cx.func.ty(operand).elem);
         let empty = vec![None; layout.registers()];
-        let mut fragments = Fragments { held, per_word, words: empty.clone(), elements: empty, source: None };
+        let mut fragments = Fragments { held, per_word, rounds, words: empty.clone(), elements: empty, source: None };
         match cx.func.mem(operand) {
             None => {
                 let elements = cx.regs(operand).to_vec();
-                let words = elements.chunks(per_word).map(|elements| Some(cx.pack_word(held, elements)));
+                let words = elements.chunks(per_word).map(|elements| {
+                    let word = cx.pack_word(held, elements);
+                    Some(if rounds { cx.tf32(word) } else { word })
+                });
                 fragments.words = words.collect();
             }
             Some(mem) => {
@@ -64,7 +70,7 @@ impl Fragments {
                 // A word in memory may be one of the product, with the same elements in it.
                 let in_order = registers.iter().zip(registers[0]..).all(|(&r, next)| r == next);
                 if packed == self.per_word && in_order && registers[0] % packed == 0 {
-                    self.words[registers[0] / packed] = Some(word);
+                    self.words[registers[0] / packed] = Some(if self.rounds { cx.tf32(word) } else { word });
                     continue;
                 }
                 let numbers = cx.unpack_word(self.held, packed, word);
@@ -82,6 +88,7 @@ impl Fragments {
         let elements = elements.and_then(|elements| elements.iter().copied().collect::<Option<Vec<Reg>>>());
         let elements = elements.ok_or("a product whose operands are not where their elements are needed")?;
         let reg = cx.pack_word(self.held, &elements);
+        let reg = if self.rounds { cx.tf32(reg) } else { reg };
         self.words[word] = Some(reg);
         Ok(reg)
     }

@@ -194,7 +194,7 @@ pub enum Opcode {
     Rsqrt,
     Ex2,
     Ex2Ftz,
-    CvtRnaTf32,
+    CvtRnTf32,
     FmaRn,
     FmaRnSat,
     FmaRm,

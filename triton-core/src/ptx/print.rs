@@ -259,7 +259,7 @@ impl Print for Opcode {
             Opcode::Rsqrt => "rsqrt.approx",
             Opcode::Ex2 => "ex2.approx",
             Opcode::Ex2Ftz => "ex2.approx.ftz",
-            Opcode::CvtRnaTf32 => "cvt.rna.tf32",
+            Opcode::CvtRnTf32 => "cvt.rn.tf32",
             Opcode::FmaRn => "fma.rn",
             Opcode::FmaRnSat => "fma.rn.sat",
             Opcode::FmaRm => "fma.rm",

@@ -52,7 +52,11 @@ impl Lower<'_> {
             Some(_) => Vec::new(),
             None => {
                 let (held, elements) = (Held::of(self.func.ty(a).elem), self.regs(a).to_vec());
-                elements.chunks(per_word).map(|elements| self.pack_word(held, elements)).collect()
+                let mut words: Vec<Reg> = elements.chunks(per_word).map(|of| self.pack_word(held, of)).collect();
+                if kind == Mma::Tf32 {
+                    words.iter_mut().for_each(|word| *word = self.tf32(*word));
+                }
+                words
             }
         };
         let right = self.wgmma_source(b, 0, n, [groups_m, tiling.warps_n])?;

@@ -345,8 +345,6 @@ fn dot(cx: &mut Checker<'_>, a: &Arg, b: &Arg, acc: &Arg, tf32: bool, span: Span
         let help = "only `f32` operands take a precision; leave it out";
         return cx.report(Diagnostic::new(Code::T0104, a_span, message).help(help));
     }
-    let a = cx.append(Op::Unary { kind: UnaryKind::Tf32, x: a }, span)?;
-    let b = cx.append(Op::Unary { kind: UnaryKind::Tf32, x: b }, span)?;
     cx.append(Op::Dot { kind: DotKind::Tf32, a, b, acc }, span).map(Val::Ir)
 }
 

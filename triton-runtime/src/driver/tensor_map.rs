@@ -13,7 +13,7 @@ use cudarc::driver::sys::{
 use std::ffi::c_void;
 use std::mem::MaybeUninit;
 use std::sync::{Mutex, TryLockError};
-use triton_core::metadata::{MAX_RANK, MapSwizzle, ParamType, TensorMap};
+use triton_core::metadata::{MAX_RANK, MapElements, MapSwizzle, ParamType, TensorMap};
 use triton_core::types::DType;
 
 /// A tensor map that a loaded function takes, and what it was last encoded to.
@@ -80,7 +80,7 @@ fn encode(driver: &Driver, map: &TensorMap, ty: ParamType, view: &[u64]) -> Resu
             driver,
             cuTensorMapEncodeTiled(
                 encoded.as_mut_ptr(),
-                data_type(tiled.dtype),
+                data_type(tiled.dtype, tiled.elements),
                 tiled.rank as u32,
                 std::ptr::without_provenance_mut::<c_void>(tiled.address as usize),
                 tiled.sizes.as_ptr(),
@@ -98,9 +98,10 @@ fn encode(driver: &Driver, map: &TensorMap, ty: ParamType, view: &[u64]) -> Resu
     Ok(unsafe { encoded.assume_init() })
 }
 
-/// The type of the elements. Copies move bits: signs and `bool` do not matter.
-fn data_type(dtype: DType) -> DataType {
+/// The type of the elements. Where copies move bits, signs and `bool` do not matter.
+fn data_type(dtype: DType, elements: MapElements) -> DataType {
     match dtype {
+        DType::F32 if elements == MapElements::Tf32 => DataType::CU_TENSOR_MAP_DATA_TYPE_TFLOAT32,
         DType::Bool | DType::I8 | DType::U8 => DataType::CU_TENSOR_MAP_DATA_TYPE_UINT8,
         DType::I16 | DType::U16 => DataType::CU_TENSOR_MAP_DATA_TYPE_UINT16,
         DType::I32 => DataType::CU_TENSOR_MAP_DATA_TYPE_INT32,

@@ -1,7 +1,7 @@
 //! Tensor maps as the simulator encodes them.
 
 use crate::tensor_map::TiledView;
-use triton_core::metadata::{MapSwizzle, ParamMetadata, TensorMap};
+use triton_core::metadata::{MapElements, MapSwizzle, ParamMetadata, TensorMap};
 use triton_core::types::DType;
 use triton_sim::hopper::{self, DataType, L2Promotion, Swizzle};
 
@@ -13,16 +13,17 @@ pub(super) fn encode(map: &TensorMap, params: &[ParamMetadata], values: &[&[u64]
     let view = view.ok_or_else(|| format!("no tensor map describes argument {index}"))?;
     let (rank, outer) = (view.rank, view.rank.saturating_sub(1));
     let (sizes, strides, boxes) = (&view.sizes[..rank], &view.strides[..outer], &view.boxes[..rank]);
-    let map = hopper::TensorMap::tiled(data_type(view.dtype), view.address, sizes, strides, boxes)
+    let map = hopper::TensorMap::tiled(data_type(view.dtype, view.elements), view.address, sizes, strides, boxes)
         .swizzle(swizzle(view.swizzle))
         .l2_promotion(L2Promotion::B128)
         .build();
     map.map(|map| map.encode().to_vec()).map_err(|error| format!("the tensor map of argument {index}: {error}"))
 }
 
-/// The type of the elements. Copies move bits: signs and `bool` do not matter.
-fn data_type(dtype: DType) -> DataType {
+/// The type of the elements. Where copies move bits, signs and `bool` do not matter.
+fn data_type(dtype: DType, elements: MapElements) -> DataType {
     match dtype {
+        DType::F32 if elements == MapElements::Tf32 => DataType::Tf32,
         DType::Bool | DType::I8 | DType::U8 => DataType::U8,
         DType::I16 | DType::U16 => DataType::U16,
         DType::I32 => DataType::S32,

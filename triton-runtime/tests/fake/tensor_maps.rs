@@ -3,7 +3,7 @@
 use super::{id, log};
 use crate::support::{image, kernel, launch_of, made_of, param};
 use triton_core::metadata::{
-    Config, Image, KernelMetadata, MapSwizzle, ParamMetadata, ParamType, Specialization, Target, TensorMap,
+    Config, Image, KernelMetadata, MapElements, MapSwizzle, ParamMetadata, ParamType, Specialization, Target, TensorMap,
 };
 use triton_core::types::DType;
 use triton_runtime::{Buffer, ComputeCapability, Device, Error, IntoTensorArg, Kernel, LaunchArg, Result, Stream};
@@ -24,7 +24,11 @@ fn images(rows: u32) -> Vec<Image> {
     };
     let mut mapped = target(image("mapped", "m\0", Specialization::UnitStride, 64));
     let (y, x) = ([64, 1, 1, 1, 1], [rows, 32, 1, 1, 1]);
-    mapped.tensor_maps = vec![TensorMap::new(1, y, MapSwizzle::None), TensorMap::new(0, x, MapSwizzle::B128)].into();
+    mapped.tensor_maps = vec![
+        TensorMap::new(1, y, MapSwizzle::None, MapElements::Bits),
+        TensorMap::new(0, x, MapSwizzle::B128, MapElements::Bits),
+    ]
+    .into();
     vec![mapped, target(image("plain", "p\0", Specialization::Generic, 32))]
 }
 

@@ -3,7 +3,7 @@
 
 use super::{image, kernel, launch_of, param};
 use std::time::Instant;
-use triton_core::metadata::{Image, MapSwizzle, ParamType, Specialization, Target, TensorMap};
+use triton_core::metadata::{Image, MapElements, MapSwizzle, ParamType, Specialization, Target, TensorMap};
 use triton_core::types::DType;
 use triton_runtime::{AsPtrArg, AsPtrMutArg, Device, IntoTensorArg, Kernel, Result, Stream, View};
 
@@ -73,7 +73,7 @@ fn mapped(rank: usize, swizzle: MapSwizzle) -> Image {
     let mut image = image("mapped", ptx, Specialization::UnitStride, 32);
     image.target = Target::Sm90a;
     image.has_assert_buffer = rank == 1;
-    image.tensor_maps = vec![TensorMap::new(0, boxes, swizzle)].into();
+    image.tensor_maps = vec![TensorMap::new(0, boxes, swizzle, MapElements::Bits)].into();
     image
 }
 

@@ -154,8 +154,8 @@ fn image(p: &TokenStream, image: &Image, ptx: TokenStream) -> TokenStream {
         None => quote!(::core::option::Option::None),
     };
     let tensor_maps = image.tensor_maps.iter().map(|map| {
-        let (param, extents, swizzle) = (map.param, map.extents, member(&map.swizzle));
-        quote!(#p::TensorMap::new(#param, [#(#extents),*], #p::MapSwizzle::#swizzle))
+        let (param, extents, swizzle, elements) = (map.param, map.extents, member(&map.swizzle), member(&map.elements));
+        quote!(#p::TensorMap::new(#param, [#(#extents),*], #p::MapSwizzle::#swizzle, #p::MapElements::#elements))
     });
     quote!(#p::Image::new(
         #p::Target::#target,
@@ -197,7 +197,7 @@ mod tests {
     use super::image;
     use quote::quote;
     use std::borrow::Cow;
-    use triton_core::metadata::{Image, MapSwizzle, ProgramMap, Specialization, Target, TensorMap};
+    use triton_core::metadata::{Image, MapElements, MapSwizzle, ProgramMap, Specialization, Target, TensorMap};
 
     #[test]
     fn images_are_constants_with_every_field() {
@@ -215,8 +215,8 @@ mod tests {
             3,
             Some(168),
             Cow::Borrowed(&[
-                TensorMap::new(0, [128, 64, 1, 1, 1], MapSwizzle::B128),
-                TensorMap::new(2, [256, 1, 1, 1, 1], MapSwizzle::None),
+                TensorMap::new(0, [128, 64, 1, 1, 1], MapSwizzle::B128, MapElements::Tf32),
+                TensorMap::new(2, [256, 1, 1, 1, 1], MapSwizzle::None, MapElements::Bits),
             ]),
         );
         let expected = quote!(p::Image::new(
@@ -232,8 +232,8 @@ mod tests {
             3u32,
             ::core::option::Option::Some(168u32),
             p::Cow::Borrowed(&[
-                p::TensorMap::new(0u32, [128u32, 64u32, 1u32, 1u32, 1u32], p::MapSwizzle::B128),
-                p::TensorMap::new(2u32, [256u32, 1u32, 1u32, 1u32, 1u32], p::MapSwizzle::None)
+                p::TensorMap::new(0u32, [128u32, 64u32, 1u32, 1u32, 1u32], p::MapSwizzle::B128, p::MapElements::Tf32),
+                p::TensorMap::new(2u32, [256u32, 1u32, 1u32, 1u32, 1u32], p::MapSwizzle::None, p::MapElements::Bits)
             ]),
         ));
         assert_eq!(image(&quote!(p), &IMAGE, quote!("text\0")).to_string(), expected.to_string());

@@ -3,14 +3,18 @@
 use crate::ir::{Block, Function, InstData, Place, Ring, RingId};
 use crate::layout::access;
 use crate::ops::{Effect, Location, Op};
+use crate::types::{DType, Elem};
 
 /// Every ring has room for what is in flight beside what is read, and buffers that are filled by whole elements.
 pub(super) fn check_ring(func: &Function, id: RingId) -> Result<(), String> {
-    let Ring { slots, lead, ref buffers, .. } = func.rings[id];
+    let Ring { slots, lead, bulk, ref buffers } = func.rings[id];
     if buffers.is_empty() || lead == 0 || slots < lead {
         return Err(format!("{id} has {slots} slots of {} buffers, of which {lead} are in flight", buffers.len()));
     }
     for of in buffers {
+        if of.tf32 && !(bulk && func.ty(of.buffer).elem == Elem::Num(DType::F32)) {
+            return Err(format!("no copy rounds what it fills {} with to tf32", of.buffer));
+        }
         let defined = |inst: &&crate::ir::Inst| func.insts[**inst].results.first() == Some(&of.buffer);
         let inst = func.walk().iter().find(defined).map(|&inst| func.insts[inst].op);
         let Some((Op::SharedAlloc { .. }, mem)) = inst.zip(func.mem(of.buffer)) else {
@@ -40,7 +44,7 @@ pub(super) fn check(func: &Function, data: &InstData) -> Result<(), String> {
         if let Location::Pointers { .. } = from {
             return Err("a ring is filled from views alone".into());
         }
-        if func.is_bulk(buffer) && func.bulk_copy(buffer, from).is_none() {
+        if func.is_bulk(buffer) && func.bulk_fill(buffer, from).is_none() {
             return Err(format!("no bulk copy fills {buffer}"));
         }
     }

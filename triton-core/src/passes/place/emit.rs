@@ -12,8 +12,10 @@ use crate::entity::SideTable;
 use crate::hash::WordHash;
 use crate::ir::{Block, Carried, Function, Inst, InstData, LayoutId, Layouts, Place, Stage, Value};
 use crate::layout::Layout;
-use crate::ops::{BitOrder, LayoutRule, Op};
+use crate::ops::kinds::UnaryKind;
+use crate::ops::{BitOrder, DotKind, LayoutRule, Op};
 use crate::passes::Env;
+use crate::span::Span;
 use std::collections::HashMap;
 
 /// What was written.
@@ -169,8 +171,11 @@ impl Writer<'_> {
                 self.operands(inst, domain)?;
                 self.func.insts[inst].op = Op::Fold { kind, axis, order };
             }
-            (Op::Dot { a, b, acc, .. }, Some((kind, [left, right]))) => {
-                let (a, b, acc) = (self.get(a, left)?, self.get(b, right)?, self.get(acc, domain)?);
+            (Op::Dot { kind: from, a, b, acc }, Some((kind, [left, right]))) => {
+                let (mut a, mut b, acc) = (self.get(a, left)?, self.get(b, right)?, self.get(acc, domain)?);
+                if from == DotKind::Tf32 && kind == DotKind::Fma {
+                    (a, b) = (self.rounded(a, left, data.span)?, self.rounded(b, right, data.span)?);
+                }
                 self.func.insts[inst].op = Op::Dot { kind, a, b, acc };
             }
             _ => self.operands(inst, domain)?,
@@ -183,6 +188,15 @@ impl Writer<'_> {
             self.set(value, result);
         }
         Ok(())
+    }
+
+    /// An operand rounded to tf32, which tensor cores would do.
+    fn rounded(&mut self, x: Value, layout: LayoutId, span: Span) -> Result<Value, String> {
+        let inst = self.func.make(Op::Unary { kind: UnaryKind::Tf32, x }, span)?;
+        let result = self.func.insts[inst].results[0];
+        self.set(result, layout);
+        self.open.last_mut().ok_or("an operation in no block")?.1.push(inst);
+        Ok(result)
     }
 
     fn set(&mut self, value: Value, layout: LayoutId) {
