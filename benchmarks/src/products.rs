@@ -185,6 +185,8 @@ impl Plan {
         let is_large = count(case, [128, 128, 1]) > 128;
         let tile = match case.dtype {
             DType::F64 => [64, 128, 16],
+            DType::F32 if case.tf32 && is_large => [128, 128, 32],
+            DType::F32 if case.tf32 => [64, 64, 32],
             // One iteration: nothing is loaded twice in it, so that the smaller sum costs nothing.
             DType::F32 if k <= 32 && case.layouts == Layouts::NT => [64, 64, 32],
             // Sums in a warp's registers that one multiprocessor holds once: most products of an operand that is loaded.
@@ -450,6 +452,7 @@ mod tests {
                     (DType::Bf16, 1) => WHOLE_BF16,
                     (DType::Bf16, 2..) => SPLIT_BF16,
                     (DType::F16, 1) => WHOLE_F16,
+                    (DType::F32, 1) => &[([128, 128, 32], Layouts::NN), ([64, 64, 32], Layouts::NN)],
                     _ => continue,
                 };
                 assert!(list.contains(&(plan.tile, case.layouts)), "{}: {plan}", case.name);
