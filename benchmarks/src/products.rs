@@ -55,8 +55,12 @@ pub fn matmul<T: Float, const BM: i32, const BN: i32, const BK: i32, const TX: b
 }
 
 /// The same of `f32`, with operands rounded to TF32 for tensor cores.
-#[triton::kernel(configs = [(BM = 128, BN = 128, BK = 32, num_warps = 8), (BM = 64, BN = 64, BK = 32)])]
-pub fn matmul_tf32<const BM: i32, const BN: i32, const BK: i32>(
+#[triton::kernel(configs = [
+    (BM = 128, BN = 128, BK = 32, TY = false, num_warps = 8),
+    (BM = 64, BN = 64, BK = 32, TY = false),
+    (BM = 128, BN = 256, BK = 32, TY = true, num_warps = 8, num_stages = 4),
+])]
+pub fn matmul_tf32<const BM: i32, const BN: i32, const BK: i32, const TY: bool>(
     x: Tensor<f32, 2>,
     y: Tensor<f32, 2>,
     out: TensorMut<f32, 2>,
@@ -64,7 +68,9 @@ pub fn matmul_tf32<const BM: i32, const BN: i32, const BK: i32>(
     let (m, n) = (program_id(0) * BM, program_id(1) * BN);
     let mut acc = zeros::<f32>([BM, BN]);
     for k in (0..x.dim(1)).step_by(BK) {
-        acc = dot(x.load([m, k], [BM, BK]).precision(Tf32), y.load([k, n], [BK, BN]), acc);
+        let a = x.load([m, k], [BM, BK]);
+        let b = if TY { y.load([n, k], [BN, BK]).transpose() } else { y.load([k, n], [BK, BN]) };
+        acc = dot(a.precision(Tf32), b, acc);
     }
     out.store([m, n], acc);
 }
@@ -185,8 +191,11 @@ impl Plan {
         let is_large = count(case, [128, 128, 1]) > 128;
         let tile = match case.dtype {
             DType::F64 => [64, 128, 16],
-            DType::F32 if case.tf32 && is_large => [128, 128, 32],
-            DType::F32 if case.tf32 => [64, 64, 32],
+            DType::F32 if case.tf32 => match case.layouts {
+                Layouts::NT => [128, 256, 32],
+                Layouts::NN | Layouts::TN | Layouts::TT if is_large => [128, 128, 32],
+                Layouts::NN | Layouts::TN | Layouts::TT => [64, 64, 32],
+            },
             // One iteration: nothing is loaded twice in it, so that the smaller sum costs nothing.
             DType::F32 if k <= 32 && case.layouts == Layouts::NT => [64, 64, 32],
             // Sums in a warp's registers that one multiprocessor holds once: most products of an operand that is loaded.
@@ -256,6 +265,10 @@ fn count(case: &Case, [m, n, _]: [usize; 3]) -> usize {
     case.shape[0].div_ceil(m) * case.shape[1].div_ceil(n)
 }
 
+fn no_instance(case: &Case, plan: Plan) -> Box<dyn std::error::Error> {
+    format!("`{}`: there is no instance of {plan}", case.name).into()
+}
+
 /// A function that enqueues a kernel's instance by tile and layouts, and the list of them.
 macro_rules! instances {
     ($list:ident, $launch:ident, $kernel:ident<$t:ty>$args:tt, ($($parameters:tt)*),
@@ -272,7 +285,7 @@ macro_rules! instances {
                     const TY: bool = Layouts::$layouts.transposes_y();
                     $kernel::<$t, $m, $n, $k, TX, TY>$args.launch(stream, grid)?;
                 })*
-                _ => return Err(format!("`{}`: there is no instance of {plan}", case.name).into()),
+                _ => return Err(no_instance(case, plan)),
             }
             Ok(())
         }
@@ -371,18 +384,20 @@ pub fn f16s(case: &Case, stream: &Stream, operands: Operands<'_, f16>) -> Outcom
     whole_f16(case, stream, x, y, out.view_mut([case.shape[0], case.shape[1]])?)
 }
 
-/// Enqueues a product of `f32` by way of TF32, of row-major operands that are not transposed.
+/// Enqueues a product of `f32` by way of TF32, of an x that is not transposed.
 ///
 /// # Errors
-/// Those of a launch.
+/// Those of a launch, and a case that there is no instance for.
 pub fn rounded(case: &Case, stream: &Stream, operands: Operands<'_, f32>) -> Outcome {
     let Operands { x, y, out, .. } = operands;
     let (plan, out) = (Plan::of(case), out.view_mut([case.shape[0], case.shape[1]])?);
     let [x, y] = stored(case, x, y)?;
-    if plan.tile[0] == 128 {
-        matmul_tf32::<128, 128, 32>(x, y, out).launch(stream, plan.grid(case))?;
-    } else {
-        matmul_tf32::<64, 64, 32>(x, y, out).launch(stream, plan.grid(case))?;
+    let grid = plan.grid(case);
+    match (plan.tile, case.layouts) {
+        ([128, 128, 32], Layouts::NN) => matmul_tf32::<128, 128, 32, false>(x, y, out).launch(stream, grid)?,
+        ([64, 64, 32], Layouts::NN) => matmul_tf32::<64, 64, 32, false>(x, y, out).launch(stream, grid)?,
+        ([128, 256, 32], Layouts::NT) => matmul_tf32::<128, 256, 32, true>(x, y, out).launch(stream, grid)?,
+        _ => return Err(no_instance(case, plan)),
     }
     Ok(())
 }
@@ -420,6 +435,9 @@ mod tests {
             ("matmul bf16 TN 4096^3", "256x128x64"),
             ("matmul f64 2048^3", "64x128x16"),
             ("matmul tf32 2048^3", "128x128x32"),
+            ("matmul tf32 4096^3", "128x128x32"),
+            ("matmul tf32 NT 2048^3", "128x256x32"),
+            ("matmul tf32 NT 4096^3", "128x256x32"),
             ("matmul f32 2560x16x2560", "64x16x32, 10 slices"),
             ("matmul f32 2560x32x2560", "64x32x32, 10 slices"),
             ("matmul f32 TN 2560x64x2560", "64x64x32, 10 slices"),
@@ -443,6 +461,7 @@ mod tests {
 
     #[test]
     fn every_plan_has_an_instance() {
+        use Layouts::{NN, NT};
         for n in [64, 1024, 8192, 1 << 16, 1 << 20, 1 << 22, 1 << 24, 1 << 26, 1 << 27] {
             for case in cases(n, &[]).iter().filter(|case| case.op == Op::Matmul) {
                 let plan = Plan::of(case);
@@ -452,7 +471,8 @@ mod tests {
                     (DType::Bf16, 1) => WHOLE_BF16,
                     (DType::Bf16, 2..) => SPLIT_BF16,
                     (DType::F16, 1) => WHOLE_F16,
-                    (DType::F32, 1) => &[([128, 128, 32], Layouts::NN), ([64, 64, 32], Layouts::NN)],
+                    (DType::F32, 1) => &[([128, 128, 32], NN), ([64, 64, 32], NN), ([128, 256, 32], NT)],
+                    (DType::F64, 1) => &[([64, 128, 16], NN)],
                     _ => continue,
                 };
                 assert!(list.contains(&(plan.tile, case.layouts)), "{}: {plan}", case.name);
