@@ -34,7 +34,11 @@ except ImportError:
     triton = None
 
 SLACK = 16
-DTYPES = {"f32": torch.float32, "f16": torch.float16, "bf16": torch.bfloat16, "f64": torch.float64}
+DTYPES = {
+    "f32": torch.float32, "f16": torch.float16, "bf16": torch.bfloat16, "f64": torch.float64, "i8": torch.int8,
+}
+# What outputs are poisoned with where that is not NaN: the least `i32`, which is no result.
+LEAST = torch.iinfo(torch.int32).min
 
 # Products of f32 are as exact as the type, as ours are; but for the cases that ask for TF32.
 torch.backends.cuda.matmul.allow_tf32 = False
@@ -178,7 +182,9 @@ def configurations(case):
         return [{"BLOCK_SIZE": block, "num_warps": warps} for block, warps in ((32, 4), (64, 4), (64, 8), (128, 8))]
     # BM, BN, BK, num_warps, num_stages; the first is tried for every case.
     rows, columns, k = case["shape"]
-    if case["dtype"] == "f64":
+    if case["dtype"] == "i8":
+        tiles = ((64, 128, 128, 4, 4), (128, 128, 128, 4, 4), (128, 128, 128, 8, 3), (128, 256, 128, 8, 3))
+    elif case["dtype"] == "f64":
         tiles = ((64, 64, 16, 4, 3), (64, 32, 16, 4, 3), (128, 64, 16, 8, 3))
     elif min(rows, columns) <= 128:
         if case["dtype"] == "f32":
@@ -273,6 +279,24 @@ class Moment:
         return self.event.elapsed_time(end.event)
 
 
+def random(length, dtype, generator):
+    """Inputs: normally distributed, and of integers any."""
+    if dtype == torch.int8:
+        return torch.randint(-128, 128, (length,), dtype=dtype, device=generator.device, generator=generator)
+    return torch.randn(length, dtype=dtype, device=generator.device, generator=generator)
+
+
+def poisoned(length, dtype, device):
+    """An output before its first result; of int8 results are int32."""
+    if dtype == torch.int8:
+        return torch.full((length,), LEAST, dtype=torch.int32, device=device)
+    return torch.full((length,), math.nan, dtype=dtype, device=device)
+
+
+def is_poison(out):
+    return out.isnan() if out.is_floating_point() else out == LEAST
+
+
 def rounded(x, y, out):
     """A product of f32 whose operands are rounded to TF32, which nothing else may be."""
     torch.backends.cuda.matmul.allow_tf32 = True
@@ -297,8 +321,8 @@ class Side:
             lengths = [[case["offset"] + length + SLACK for length in lengths_of(case)] for case in of_type]
             if lengths:
                 x, y, out = (max(of_one) for of_one in zip(*lengths))
-                x, y = (torch.randn(length, dtype=dtype, device=device, generator=generator) for length in (x, y))
-                self.operands[name] = (x, y, torch.full((out,), math.nan, dtype=dtype, device=device))
+                x, y = (random(length, dtype, generator) for length in (x, y))
+                self.operands[name] = (x, y, poisoned(out, dtype, device))
         self.kernels = {"triton": matmul_kernel} if triton and self.gpu else {}
         if self.kernels:
             try:
@@ -337,7 +361,8 @@ class Side:
     def ready(self):
         entries = []
         for name, case in self.cases.items():
-            entries.append({"case": name, "entry": "torch", "note": TORCH[case["op"]]})
+            how = "torch._int_mm(out=)" if case["dtype"] == "i8" else TORCH[case["op"]]
+            entries.append({"case": name, "entry": "torch", "note": how})
             for entry in self.kernels:
                 if (name, entry) in self.chosen:
                     entries.append({"case": name, "entry": entry, "note": note(self.chosen[name, entry])})
@@ -400,6 +425,8 @@ class Side:
         types = {"PRECISION": "tf32" if case["tf32"] else "ieee", "ACC": tl.float32}
         if case["dtype"] == "f64":
             types["ACC"] = tl.float64
+        if case["dtype"] == "i8":
+            types["ACC"] = tl.int32
         sizes = (rows, columns, k, *x.stride(), *y.stride())
         return lambda: self.kernels[entry][grid](x, y, out, *sizes, **types, **how)
 
@@ -437,6 +464,8 @@ class Side:
             return by_cudnn if self.gpu else lambda: attend(q, k, v).view(out.shape)
         if case["tf32"]:
             return lambda: rounded(x, y, out)
+        if case["dtype"] == "i8":
+            return lambda: torch._int_mm(x, y, out=out)
         return lambda: torch.matmul(x, y, out=out)
 
     def run(self, work):
@@ -493,7 +522,7 @@ class Side:
     def check(self, work):
         case = self.cases[work["case"]]
         output = self.operands[case["dtype"]][2]
-        output.fill_(math.nan)
+        output.fill_(math.nan if output.is_floating_point() else LEAST)
         result = self.run(work)()
         out = self.views(case)[2]
         if torch.is_tensor(result) and result.data_ptr() != out.data_ptr():
@@ -508,7 +537,7 @@ class Side:
             size += reference.square().sum()
         error = (difference / size).sqrt().item()
         behind = case["offset"] + lengths_of(case)[2]
-        stray = sum(int((~part.isnan()).sum()) for part in (output[: case["offset"]], output[behind:]))
+        stray = sum(int((~is_poison(part)).sum()) for part in (output[: case["offset"]], output[behind:]))
         return {"error": None if math.isnan(error) else error, "bound": case["bound"], "stray": stray}
 
 

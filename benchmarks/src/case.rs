@@ -38,6 +38,8 @@ pub enum DType {
     Bf16,
     /// 8 bytes
     F64,
+    /// 1 byte; results are of `i32`
+    I8,
 }
 
 /// How the operands of a product are stored, x first: N as it is multiplied, T transposed. All are row-major.
@@ -76,7 +78,7 @@ pub struct Case {
     pub offset: usize,
     /// Compulsory reads and writes.
     pub bytes: u64,
-    /// Floating-point operations, where they and not the bytes are the floor; else 0.
+    /// Operations on numbers, where they and not the bytes are the floor; else 0.
     pub flops: u64,
     /// The largest ‖found − reference‖ / ‖reference‖ that rounding explains.
     pub bound: f64,
@@ -98,6 +100,15 @@ impl DType {
             DType::F64 => 8,
             DType::F32 => 4,
             DType::F16 | DType::Bf16 => 2,
+            DType::I8 => 1,
+        }
+    }
+
+    /// Bytes of an element of a result.
+    pub fn bytes_of_result(self) -> usize {
+        match self {
+            DType::F64 | DType::F32 | DType::F16 | DType::Bf16 => self.bytes(),
+            DType::I8 => 4,
         }
     }
 
@@ -108,16 +119,18 @@ impl DType {
             DType::F32 => "f32",
             DType::F16 => "f16",
             DType::Bf16 => "bf16",
+            DType::I8 => "i8",
         }
     }
 
-    /// Half the distance from 1 to the next number: the largest relative error of a rounded result.
+    /// Half the distance from 1 to the next number: the largest relative error of a rounded result; integers are exact.
     pub fn rounding(self) -> f64 {
         match self {
             DType::F64 => f64::EPSILON / 2.0,
             DType::F32 => 1.0 / 16_777_216.0,
             DType::F16 => 1.0 / 2048.0,
             DType::Bf16 => 1.0 / 256.0,
+            DType::I8 => 0.0,
         }
     }
 }
@@ -150,6 +163,7 @@ impl Case {
                 // Sums are in `f32`, or `f64`: of as many roundings, which have either sign, or one and theirs.
                 (Op::Matmul, DType::F32 | DType::F64) => 1.0 + 2.0 * (k as f64).sqrt(),
                 (Op::Matmul | Op::Linear, DType::F16 | DType::Bf16) => 1.25,
+                (Op::Matmul | Op::Linear, DType::I8) => 0.0,
                 (Op::Linear, DType::F32 | DType::F64) => 4.0 + 2.0 * (k as f64).sqrt(),
                 // The weights are rounded, too.
                 (Op::Attention, _) => 4.0,
@@ -162,7 +176,8 @@ impl Case {
         let (name, copy) = (name.to_string(), copy.to_string());
         let (layouts, tf32, pitch, offset) = (Layouts::NN, false, columns, 0);
         let mut case = Case { name, op, dtype, n, shape, layouts, tf32, pitch, offset, bytes: 0, flops, bound, copy };
-        case.bytes = (case.lengths().iter().sum::<usize>() * dtype.bytes()) as u64;
+        let [x, y, out] = case.lengths();
+        case.bytes = ((x + y) * dtype.bytes() + out * dtype.bytes_of_result()) as u64;
         case
     }
 
@@ -212,14 +227,18 @@ impl Case {
         }
     }
 
-    /// TFLOP/s or GB/s at a time in milliseconds.
+    /// TFLOP/s, TOP/s of integers, or GB/s at a time in milliseconds.
     pub fn rate(&self, ms: f64) -> f64 {
         if self.flops > 0 { self.flops as f64 / ms / 1e9 } else { self.bytes as f64 / ms / 1e6 }
     }
 
     /// The unit of [`Case::rate`].
     pub fn unit(&self) -> &'static str {
-        if self.flops > 0 { "TFLOP/s" } else { "GB/s" }
+        match self.dtype {
+            _ if self.flops == 0 => "GB/s",
+            DType::I8 => "TOP/s",
+            DType::F64 | DType::F32 | DType::F16 | DType::Bf16 => "TFLOP/s",
+        }
     }
 }
 
@@ -309,7 +328,7 @@ fn tiled(n: usize) -> Vec<Case> {
 
 /// Matrix products: element type, whether it is rounded to TF32, layouts, and M, N and K.
 fn products() -> Vec<(DType, bool, Layouts, [usize; 3])> {
-    use DType::{Bf16, F16, F32, F64};
+    use DType::{Bf16, F16, F32, F64, I8};
     use Layouts::{NN, NT, TN, TT};
     let mut list = Vec::new();
     let mut cubes = |dtype, layouts, sides: &[usize]| {
@@ -325,6 +344,7 @@ fn products() -> Vec<(DType, bool, Layouts, [usize; 3])> {
     cubes(F16, NN, &[4096]);
     cubes(F16, NT, &[4096]);
     cubes(F64, NN, &[2048]);
+    cubes(I8, NT, &[4096]);
     for layouts in [NN, NT] {
         list.extend([2048, 4096].map(|side| (F32, true, layouts, [side; 3])));
     }
@@ -439,6 +459,7 @@ mod tests {
                 ("matmul f16 4096^3", 6 << 24),
                 ("matmul f16 NT 4096^3", 6 << 24),
                 ("matmul f64 2048^3", 24 << 22),
+                ("matmul i8 NT 4096^3", 6 << 24),
                 ("matmul tf32 2048^3", 12 << 22),
                 ("matmul tf32 4096^3", 12 << 24),
                 ("matmul tf32 NT 2048^3", 12 << 22),
@@ -502,6 +523,8 @@ mod tests {
         assert_eq!((cases[0].rate(0.25).round(), cases[0].unit()), (4295.0, "GB/s"));
         let matmul = cases.iter().find(|case| case.name == "matmul f32 1024^3").expect("a product");
         assert_eq!((matmul.rate(0.1).round(), matmul.unit()), (21.0, "TFLOP/s"));
+        let integers = cases.iter().find(|case| case.name == "matmul i8 NT 4096^3").expect("a product");
+        assert_eq!((integers.rate(0.1).round(), integers.unit(), integers.bound), (1374.0, "TOP/s", 0.0));
         for case in cases.iter().filter(|case| case.tf32) {
             assert!(case.name.starts_with("matmul tf32 ") && case.bound > 1.0 / 1024.0, "{case:?}");
         }

@@ -60,7 +60,7 @@ pub fn cpu(options: &Options) -> Outcome {
 }
 
 fn time_add(stream: &Stream, n: usize, reps: u32) -> Outcome<Vec<f64>> {
-    let (x, y) = (stream.upload(&data::normal::<f32>(n, 1))?, stream.upload(&data::normal::<f32>(n, 2))?);
+    let (x, y) = (stream.upload(&data::random::<f32>(n, 1))?, stream.upload(&data::random::<f32>(n, 2))?);
     let mut out = stream.zeros::<f32>(n)?;
     time(reps, || {
         let launch = add::<f32, 1024>(&x, &y, &mut out, i32::try_from(n)?);
@@ -74,7 +74,7 @@ fn time_add(stream: &Stream, n: usize, reps: u32) -> Outcome<Vec<f64>> {
 }
 
 fn time_matmul(stream: &Stream, side: usize, reps: u32) -> Outcome<Vec<f64>> {
-    let random = |seed| stream.upload(&data::normal::<f32>(side * side, seed));
+    let random = |seed| stream.upload(&data::random::<f32>(side * side, seed));
     let (a, b, mut out) = (random(3)?, random(4)?, stream.zeros::<f32>(side * side)?);
     let shape = [side, side];
     time(reps, || {

@@ -1,9 +1,8 @@
 //! Random inputs, and comparing results with a reference in f64. Both by all cores: the operands have 10⁸ elements.
 
-use crate::kernels::Value;
+use crate::kernels::{Number, Value};
 use rand::SeedableRng;
 use rand::rngs::SmallRng;
-use rand_distr::{Distribution, StandardNormal};
 
 /// Elements that share a seed, so that the values do not depend on the number of cores.
 const STRIDE: usize = 1 << 20;
@@ -13,16 +12,16 @@ pub fn cores() -> usize {
     std::thread::available_parallelism().map_or(1, |n| n.get())
 }
 
-/// Normally distributed values.
-pub fn normal<T: Value>(len: usize, seed: u64) -> Vec<T> {
-    let mut values = vec![T::from_f32(0.0); len];
+/// Random values, as [`Value::random`] makes them.
+pub fn random<T: Value>(len: usize, seed: u64) -> Vec<T> {
+    let mut values = vec![T::from_bits(0); len];
     let share = len.div_ceil(cores()).next_multiple_of(STRIDE).max(STRIDE);
     std::thread::scope(|scope| {
         for (first, part) in (0..).step_by(share / STRIDE).zip(values.chunks_mut(share)) {
             scope.spawn(move || {
                 for (i, part) in (first..).zip(part.chunks_mut(STRIDE)) {
                     let mut rng = SmallRng::seed_from_u64(seed.wrapping_add(i));
-                    part.fill_with(|| T::from_f32(StandardNormal.sample(&mut rng)));
+                    part.fill_with(|| T::random(&mut rng));
                 }
             });
         }
@@ -31,7 +30,7 @@ pub fn normal<T: Value>(len: usize, seed: u64) -> Vec<T> {
 }
 
 /// ‖found − expected‖ / ‖expected‖, NaN if any element found is NaN.
-pub fn error<T: Value>(found: &[T], expected: impl Fn(usize) -> f64 + Sync) -> f64 {
+pub fn error<T: Number>(found: &[T], expected: impl Fn(usize) -> f64 + Sync) -> f64 {
     let share = found.len().div_ceil(cores()).max(1);
     let expected = &expected;
     let sums = std::thread::scope(|scope| {
@@ -62,13 +61,15 @@ mod tests {
 
     #[test]
     fn inputs() {
-        assert_eq!(normal::<f32>(0, 7), [0.0; 0]);
-        let values: Vec<f32> = normal(3 * STRIDE + 5, 7);
+        assert_eq!(random::<f32>(0, 7), [0.0; 0]);
+        let values: Vec<f32> = random(3 * STRIDE + 5, 7);
         let mean = values.iter().map(|v| f64::from(*v)).sum::<f64>() / values.len() as f64;
         let square = values.iter().map(|v| f64::from(*v).powi(2)).sum::<f64>() / values.len() as f64;
         assert!(mean.abs() < 0.01 && (square - 1.0).abs() < 0.01, "{mean} {square}");
-        assert_eq!(values, normal::<f32>(3 * STRIDE + 5, 7));
-        assert_ne!(values, normal::<f32>(3 * STRIDE + 5, 8));
+        assert_eq!(values, random::<f32>(3 * STRIDE + 5, 7));
+        assert_ne!(values, random::<f32>(3 * STRIDE + 5, 8));
+        let bytes: Vec<i8> = random(STRIDE, 7);
+        assert!((i8::MIN..=i8::MAX).all(|byte| bytes.contains(&byte)));
     }
 
     #[test]

@@ -2,6 +2,9 @@
 
 use crate::Outcome;
 use crate::case::{DType, Op};
+use rand::Rng;
+use rand::rngs::SmallRng;
+use rand_distr::{Distribution, StandardNormal};
 use triton::prelude::*;
 use triton::{AsPtrArg, AsPtrMutArg};
 
@@ -84,19 +87,25 @@ pub fn choices() -> impl Iterator<Item = Choice> {
 pub fn shipped(dtype: DType) -> Choice {
     let block = match dtype {
         DType::F32 => Block::B512,
-        // Of `f64` nothing is elementwise.
-        DType::F16 | DType::Bf16 | DType::F64 => Block::B1024,
+        // Of `f64` and `i8` nothing is elementwise.
+        DType::F16 | DType::Bf16 | DType::F64 | DType::I8 => Block::B1024,
     };
     Choice { block, eight_warps: false }
 }
 
-/// An element type of the cases.
-pub trait Value: Element {
-    /// The nearest value.
-    fn from_f32(value: f32) -> Self;
-
-    /// The same value.
+/// An element type of operands or results.
+pub trait Number: Element {
+    /// The same value. NaN of what outputs are poisoned with: of an `i32` the least, which is no result.
     fn to_f64(self) -> f64;
+}
+
+/// An element type of the cases.
+pub trait Value: Number {
+    /// That of results.
+    type Out: Number;
+
+    /// An input: normally distributed, and of integers any.
+    fn random(rng: &mut SmallRng) -> Self;
 
     /// Enqueues an elementwise operation on the first `n` elements: `Add`, or a copy, which ignores `y`.
     ///
@@ -112,13 +121,13 @@ pub trait Value: Element {
         _stream: &Stream,
         _x: &impl AsPtrArg<Self>,
         _y: &impl AsPtrArg<Self>,
-        _out: &mut impl AsPtrMutArg<Self>,
+        _out: &mut impl AsPtrMutArg<Self::Out>,
         _n: i32,
     ) -> Outcome {
         Err(format!("there is no elementwise kernel for {op:?} of {}", std::any::type_name::<Self>()).into())
     }
 
-    /// Enqueues filling `n` elements with NaN.
+    /// Enqueues filling `n` elements with what is NaN as `f64`.
     ///
     /// # Errors
     /// Those of a launch.
@@ -126,14 +135,14 @@ pub trait Value: Element {
     /// # Safety
     /// The operand has at least `n` elements.
     #[allow(unsafe_code, reason = "the caller must vouch for the length")]
-    unsafe fn poison(stream: &Stream, out: &mut impl AsPtrMutArg<Self>, n: i32) -> triton::Result<()>;
+    unsafe fn poison(stream: &Stream, out: &mut impl AsPtrMutArg<Self::Out>, n: i32) -> triton::Result<()>;
 }
 
 /// What a case computes with: see [`crate::case::Case::lengths`].
-pub struct Operands<'a, T> {
+pub struct Operands<'a, T: Value> {
     pub x: &'a Buffer<T>,
     pub y: &'a Buffer<T>,
-    pub out: &'a mut Buffer<T>,
+    pub out: &'a mut Buffer<T::Out>,
     /// For the partial sums of a split product.
     pub workspace: &'a mut Buffer<f32>,
 }
@@ -172,33 +181,55 @@ macro_rules! elementwise {
     };
 }
 
+macro_rules! number {
+    ($($ty:ident, |$v:ident| $read:expr;)*) => {$(
+        impl Number for $ty {
+            fn to_f64(self) -> f64 {
+                let $v = self;
+                $read
+            }
+        }
+    )*};
+}
+
+number! {
+    f32, |v| f64::from(v);
+    f16, |v| v.to_f64();
+    bf16, |v| v.to_f64();
+    f64, |v| v;
+    i8, |v| f64::from(v);
+    i32, |v| if v == i32::MIN { f64::NAN } else { f64::from(v) };
+}
+
 macro_rules! value {
-    ($ty:ident, |$from:ident| $make:expr, |$to:ident| $read:expr $(, $launch:ident)?) => {
+    ($ty:ident -> $out:ident, $poison:expr, |$rng:ident| $make:expr $(, $launch:ident)?) => {
         #[allow(unsafe_code, reason = "kernels over raw pointers")]
         impl Value for $ty {
-            fn from_f32($from: f32) -> $ty {
-                $make
-            }
+            type Out = $out;
 
-            fn to_f64(self) -> f64 {
-                let $to = self;
-                $read
+            fn random($rng: &mut SmallRng) -> $ty {
+                $make
             }
 
             $($launch!($ty);)?
 
-            unsafe fn poison(stream: &Stream, out: &mut impl AsPtrMutArg<$ty>, n: i32) -> triton::Result<()> {
+            unsafe fn poison(stream: &Stream, out: &mut impl AsPtrMutArg<$out>, n: i32) -> triton::Result<()> {
                 // SAFETY: the mask keeps accesses below `n`, which the caller guarantees.
-                unsafe { fill::<$ty, 1024>(out, $ty::NAN, n).launch(stream, programs(n, 1024)) }
+                unsafe { fill::<$out, 1024>(out, $poison, n).launch(stream, programs(n, 1024)) }
             }
         }
     };
 }
 
-value!(f32, |v| v, |v| f64::from(v), elementwise);
-value!(f16, |v| f16::from_f32(v), |v| v.to_f64(), elementwise);
-value!(bf16, |v| bf16::from_f32(v), |v| v.to_f64(), elementwise);
-value!(f64, |v| f64::from(v), |v| v);
+fn normal(rng: &mut SmallRng) -> f32 {
+    StandardNormal.sample(rng)
+}
+
+value!(f32 -> f32, f32::NAN, |rng| normal(rng), elementwise);
+value!(f16 -> f16, f16::NAN, |rng| f16::from_f32(normal(rng)), elementwise);
+value!(bf16 -> bf16, bf16::NAN, |rng| bf16::from_f32(normal(rng)), elementwise);
+value!(f64 -> f64, f64::NAN, |rng| f64::from(normal(rng)));
+value!(i8 -> i32, i32::MIN, |rng| rng.random());
 
 fn programs(n: i32, block: usize) -> usize {
     usize::try_from(n).unwrap_or(0).div_ceil(block)

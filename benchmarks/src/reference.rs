@@ -2,13 +2,13 @@
 
 use crate::case::{Case, Op};
 use crate::data;
-use crate::kernels::Value;
+use crate::kernels::{Number, Value};
 
 /// Multiplications, roughly, that a check may cost.
 const BUDGET: usize = 1 << 28;
 
 /// ‖found − reference‖ / ‖reference‖ of the rows compared, NaN if any element found is NaN.
-pub fn error<T: Value>(case: &Case, x: &[T], y: &[T], found: &[T]) -> f64 {
+pub fn error<T: Value>(case: &Case, x: &[T], y: &[T], found: &[T::Out]) -> f64 {
     if case.op == Op::Copy {
         return data::error(found, |i| x[i].to_f64());
     }
@@ -57,7 +57,7 @@ fn rows(case: &Case, budget: usize) -> Vec<usize> {
 }
 
 /// A row of the result.
-fn row<T: Value>(case: &Case, x: &[T], y: &[T], r: usize) -> Vec<f64> {
+fn row<T: Number>(case: &Case, x: &[T], y: &[T], r: usize) -> Vec<f64> {
     let [rows, columns, k] = case.shape;
     let of_x = || x[r * case.pitch..][..columns].iter().map(|v| v.to_f64());
     match case.op {
@@ -178,6 +178,15 @@ mod tests {
         assert_eq!(error(&case, &x, &[], &[1.0, 3.0, 2.0, 4.0]), 0.0);
         assert!(error(&case, &x, &[], &[1.0, 3.0, 2.0, 5.0]) > 0.1);
         assert!(error(&case, &x, &[], &[1.0, 3.0, f32::NAN, 4.0]).is_nan());
+    }
+
+    #[test]
+    fn integers_are_exact() {
+        let case = case("matmul i8 NT", [1, 2, 2]);
+        let (x, y) = ([-128i8, 127], [-128i8, -128, 127, 1]);
+        for (found, passes) in [([128, -16_129], true), ([128, -16_128], false), ([128, i32::MIN], false)] {
+            assert_eq!(error(&case, &x, &y, &found) <= case.bound, passes, "{found:?}");
+        }
     }
 
     #[test]

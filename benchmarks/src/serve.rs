@@ -1,7 +1,7 @@
 //! Our side of the comparison.
 
 use crate::case::{Case, DType, Op};
-use crate::kernels::{Choice, Operands, shipped};
+use crate::kernels::{Choice, Number, Operands, Value, shipped};
 use crate::products::Plan;
 use crate::protocol::{Entry, Reply, Request, Work};
 use crate::tiles::{self, Tiled};
@@ -66,6 +66,7 @@ pub struct Side {
     f16s: Memory<f16>,
     bf16s: Memory<bf16>,
     f64s: Memory<f64>,
+    i8s: Memory<i8>,
     /// Of products that are split along K; launches follow one another in the stream, so that all share it.
     workspace: Buffer<f32>,
     memory: u64,
@@ -86,8 +87,11 @@ impl Side {
         };
         let workspace = cases.iter().filter(|case| case.op == Op::Matmul);
         let workspace = workspace.map(|case| Plan::of(case).workspace(case)).max().unwrap_or(0);
-        let types = [DType::F32, DType::F16, DType::Bf16, DType::F64];
-        let bytes = |dtype: DType| (lengths(dtype).iter().sum::<usize>() * dtype.bytes()) as u64;
+        let types = [DType::F32, DType::F16, DType::Bf16, DType::F64, DType::I8];
+        let bytes = |dtype: DType| {
+            let [x, y, out] = lengths(dtype);
+            ((x + y) * dtype.bytes() + out * dtype.bytes_of_result()) as u64
+        };
         let bytes = types.into_iter().map(bytes).sum::<u64>() + (workspace * DType::F32.bytes()) as u64;
         let memory = bytes + (u64::from(flush_mib) << 20);
         Ok(Side {
@@ -95,6 +99,7 @@ impl Side {
             f16s: Memory::new(&timer.stream, lengths(DType::F16), seed.wrapping_add(1 << 32))?,
             bf16s: Memory::new(&timer.stream, lengths(DType::Bf16), seed.wrapping_add(2 << 32))?,
             f64s: Memory::new(&timer.stream, lengths(DType::F64), seed.wrapping_add(3 << 32))?,
+            i8s: Memory::new(&timer.stream, lengths(DType::I8), seed.wrapping_add(4 << 32))?,
             workspace: timer.stream.zeros(workspace)?,
             timer,
             cases,
@@ -131,6 +136,7 @@ impl Side {
             DType::F16 => self.f16s.check(stream, &case, space),
             DType::Bf16 => self.bf16s.check(stream, &case, space),
             DType::F64 => self.f64s.check(stream, &case, space),
+            DType::I8 => self.i8s.check(stream, &case, space),
         }
     }
 
@@ -150,22 +156,23 @@ impl Side {
             DType::F16 => timer.time(warmup, reps, |stream| self.f16s.run(stream, case, choice, space)),
             DType::Bf16 => timer.time(warmup, reps, |stream| self.bf16s.run(stream, case, choice, space)),
             DType::F64 => timer.time(warmup, reps, |stream| self.f64s.run(stream, case, choice, space)),
+            DType::I8 => timer.time(warmup, reps, |stream| self.i8s.run(stream, case, choice, space)),
         }
     }
 }
 
 /// Inputs and output of one element type, for all cases.
-struct Memory<T> {
+struct Memory<T: Value> {
     x: Vec<T>,
     y: Vec<T>,
     device_x: Buffer<T>,
     device_y: Buffer<T>,
-    out: Buffer<T>,
+    out: Buffer<T::Out>,
 }
 
 impl<T: Tiled> Memory<T> {
     fn new(stream: &Stream, lengths: [usize; 3], seed: u64) -> triton::Result<Memory<T>> {
-        let (x, y) = (data::normal(lengths[0], seed), data::normal(lengths[1], seed.wrapping_add(1 << 31)));
+        let (x, y) = (data::random(lengths[0], seed), data::random(lengths[1], seed.wrapping_add(1 << 31)));
         let (device_x, device_y, out) = (stream.upload(&x)?, stream.upload(&y)?, stream.zeros(lengths[2])?);
         Ok(Memory { x, y, device_x, device_y, out })
     }

@@ -41,7 +41,7 @@ struct Result {
 pub fn sim(options: &Options) -> Outcome {
     let stream = Device::sim().stream()?;
     let side = options.side as usize;
-    let random = |seed| stream.upload(&data::normal::<f16>(side * side, seed));
+    let random = |seed| stream.upload(&data::random::<f16>(side * side, seed));
     let (a, b, mut out) = (random(1)?, random(2)?, stream.zeros::<f16>(side * side)?);
     let (shape, grid) = ([side, side], (side.div_ceil(64), side.div_ceil(64)));
     let seconds = cpu::time(options.reps, || {

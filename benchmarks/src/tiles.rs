@@ -175,6 +175,12 @@ impl Tiled for f64 {
     }
 }
 
+impl Tiled for i8 {
+    fn launch_views(case: &Case, stream: &Stream, operands: Operands<'_, i8>) -> Outcome {
+        if case.op == Op::Matmul { products::i8s(case, stream, operands) } else { Err(no_kernel(case)) }
+    }
+}
+
 fn no_kernel(case: &Case) -> Box<dyn std::error::Error> {
     format!("`{}`: there is no kernel for {:?} of {}", case.name, case.op, case.dtype.name()).into()
 }
@@ -200,7 +206,7 @@ pub fn note(case: &Case) -> String {
             _ => "1x8192, in a loop",
         },
         (Op::Transpose, DType::F32) => "64x64",
-        (Op::Transpose, DType::F16 | DType::Bf16 | DType::F64) => "128x128",
+        (Op::Transpose, DType::F16 | DType::Bf16 | DType::F64 | DType::I8) => "128x128",
         (Op::Matmul, _) => return Plan::of(case).to_string(),
         (Op::Linear, _) => "128x128x64",
         (Op::Attention, _) if columns <= 64 => "128x128",

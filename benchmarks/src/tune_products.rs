@@ -160,7 +160,7 @@ pub fn tune_products(options: &Options) -> Outcome {
             DType::Bf16 => ranked(case, BF16, &mut timer, options, seed)?,
             DType::F32 => ranked(case, F32, &mut timer, options, seed)?,
             DType::F64 => ranked(case, F64, &mut timer, options, seed)?,
-            DType::F16 => continue,
+            DType::F16 | DType::I8 => continue,
         };
         let median = |instance: &Instance| stats::median(&instance.ms.concat()).unwrap_or(f64::INFINITY);
         found.sort_by(|a, b| median(a).total_cmp(&median(b)));
@@ -179,7 +179,7 @@ pub fn tune_products(options: &Options) -> Outcome {
 }
 
 /// The candidates of a case, each checked once and timed.
-fn ranked<T: Value>(
+fn ranked<T: Value<Out = T>>(
     case: &Case,
     candidates: &[Candidate<T>],
     timer: &mut Timer,
@@ -187,7 +187,7 @@ fn ranked<T: Value>(
     seed: u64,
 ) -> Outcome<Vec<Instance>> {
     let ([rows, columns, k], [x_length, y_length, length]) = (case.shape, case.lengths());
-    let (x, y): (Vec<T>, Vec<T>) = (data::normal(x_length, seed), data::normal(y_length, seed.wrapping_add(1 << 31)));
+    let (x, y): (Vec<T>, Vec<T>) = (data::random(x_length, seed), data::random(y_length, seed.wrapping_add(1 << 31)));
     let stream = timer.stream.clone();
     let (device_x, device_y) = (stream.upload(&x)?, stream.upload(&y)?);
     let mut out = stream.zeros::<T>(length)?;
