@@ -76,9 +76,7 @@ pub fn matmul_tf32<const BM: i32, const BN: i32, const BK: i32, const TY: bool>(
 }
 
 /// The same of `i8`, sums in `i32`; y is stored \[N, K\].
-///
-/// Twice the BK spills where rows are not aligned, and each byte is loaded alone; so does loading x first, a little.
-#[triton::kernel(configs = [(BM = 128, BN = 256, BK = 64, num_warps = 8, num_stages = 8)])]
+#[triton::kernel(configs = [(BM = 128, BN = 128, BK = 128, num_warps = 8, num_stages = 3)])]
 pub fn matmul_i8<const BM: i32, const BN: i32, const BK: i32>(
     x: Tensor<i8, 2>,
     y: Tensor<i8, 2>,
@@ -87,8 +85,7 @@ pub fn matmul_i8<const BM: i32, const BN: i32, const BK: i32>(
     let (m, n) = (program_id(0) * BM, program_id(1) * BN);
     let mut acc = zeros::<i32>([BM, BN]);
     for k in (0..x.dim(1)).step_by(BK) {
-        let b = y.load([n, k], [BN, BK]).transpose();
-        acc = dot(x.load([m, k], [BM, BK]), b, acc);
+        acc = dot(x.load([m, k], [BM, BK]), y.load([n, k], [BN, BK]).transpose(), acc);
     }
     out.store([m, n], acc);
 }
@@ -209,7 +206,7 @@ impl Plan {
         let is_large = count(case, [128, 128, 1]) > 128;
         let tile = match case.dtype {
             DType::F64 => [64, 128, 16],
-            DType::I8 => [128, 256, 64],
+            DType::I8 => [128, 128, 128],
             DType::F32 if case.tf32 => match case.layouts {
                 Layouts::NT => [128, 256, 32],
                 Layouts::NN | Layouts::TN | Layouts::TT if is_large => [128, 128, 32],
@@ -429,7 +426,7 @@ pub fn i8s(case: &Case, stream: &Stream, operands: Operands<'_, i8>) -> Outcome 
     let Operands { x, y, out, .. } = operands;
     let (plan, out) = (Plan::of(case), out.view_mut([case.shape[0], case.shape[1]])?);
     let [x, y] = stored(case, x, y)?;
-    matmul_i8::<128, 256, 64>(x, y, out).launch(stream, plan.grid(case))?;
+    matmul_i8::<128, 128, 128>(x, y, out).launch(stream, plan.grid(case))?;
     Ok(())
 }
 
@@ -465,7 +462,7 @@ mod tests {
             ("matmul f32 TN 4096^3", "128x128x32"),
             ("matmul bf16 TN 4096^3", "256x128x64"),
             ("matmul f64 2048^3", "64x128x16"),
-            ("matmul i8 NT 4096^3", "128x256x64"),
+            ("matmul i8 NT 4096^3", "128x128x128"),
             ("matmul tf32 2048^3", "128x128x32"),
             ("matmul tf32 4096^3", "128x128x32"),
             ("matmul tf32 NT 2048^3", "128x256x32"),
@@ -505,7 +502,7 @@ mod tests {
                     (DType::F16, 1) => WHOLE_F16,
                     (DType::F32, 1) => &[([128, 128, 32], NN), ([64, 64, 32], NN), ([128, 256, 32], NT)],
                     (DType::F64, 1) => &[([64, 128, 16], NN)],
-                    (DType::I8, 1) => &[([128, 256, 64], NT)],
+                    (DType::I8, 1) => &[([128, 128, 128], NT)],
                     _ => continue,
                 };
                 assert!(list.contains(&(plan.tile, case.layouts)), "{}: {plan}", case.name);

@@ -8,8 +8,8 @@
 //!
 //! The last turn has no next item; it loads nothing, under a predicate.
 //!
-//! It is done for products by tensor cores of two slots of one ring, if nothing else reads them, and if the slices take as many loads as
-//! the tile. Elements of 8 bits stay as they were, as they are carried apart.
+//! It is done for products by tensor cores of two slots of one ring, if nothing else reads them, if the slices take as many loads as
+//! the tile, and if a thread has registers for the slices of two steps. Elements of 8 bits stay as they were, as they are carried apart.
 
 use crate::ir::{Block, Function, Inst, InstData, RingId, Value};
 use crate::layout::{Layout, access, products};
@@ -17,6 +17,9 @@ use crate::ops::kinds::CompareKind;
 use crate::ops::{DotKind, Op};
 use crate::span::Span;
 use crate::types::{Constant, Slice};
+
+/// The most registers of a sum and of slices: addresses, counters and masks take the rest of 255. At 224 a product by tf32 spills on `sm_80`.
+const MOST_REGISTERS: usize = 208;
 
 /// A loop with a ring.
 pub(super) struct Pipelined {
@@ -74,6 +77,13 @@ fn product(func: &Function, of: &Pipelined, body: Block) -> Option<(Inst, [Opera
     }
     let whole = func.operand_layouts(&func.insts[dot].op)?;
     let slices = products::mma(func.layout(acc)?, shape, depth, bits, atom)?;
+    // The sum, and the slices of two steps; what is rounded is in registers once more.
+    let copies = if DotKind::Mma.rounds(ty.elem.num()?) { 3 } else { 2 };
+    let words: usize = slices.iter().map(|slice| slice.registers() * bits as usize / 32).sum();
+    let sum = func.layout(acc)?.registers() * func.ty(acc).elem.bits() as usize / 32;
+    if sum + copies * words > MOST_REGISTERS {
+        return None;
+    }
     let operand = |value: Value, axis: usize, whole: &Layout, layout: &Layout| {
         let (slot, aliases) = source(func, insts, value)?;
         let mem = func.mem(value)?;

@@ -12,8 +12,8 @@ use crate::layout::access::{self, Access};
 pub(super) struct Fragments {
     held: Held,
     per_word: usize,
-    /// Whether words are rounded to tf32.
-    rounds: bool,
+    /// Which words are still to be rounded to tf32: when they are needed, so that few are in registers as both.
+    unrounded: Vec<bool>,
     elements: Vec<Option<Reg>>,
     words: Vec<Option<Reg>>,
     source: Option<Source>,
@@ -37,14 +37,13 @@ impl Fragments {
     ) -> Result<Fragments, String> {
         let held = Held::of(cx.func.ty(operand).elem);
         let empty = vec![None; layout.registers()];
-        let mut fragments = Fragments { held, per_word, rounds, words: empty.clone(), elements: empty, source: None };
+        let unrounded = vec![rounds; layout.registers()];
+        let mut fragments =
+            Fragments { held, per_word, unrounded, words: empty.clone(), elements: empty, source: None };
         match cx.func.mem(operand) {
             None => {
                 let elements = cx.regs(operand).to_vec();
-                let words = elements.chunks(per_word).map(|elements| {
-                    let word = cx.pack_word(held, elements);
-                    Some(if rounds { cx.tf32(word) } else { word })
-                });
+                let words = elements.chunks(per_word).map(|elements| Some(cx.pack_word(held, elements)));
                 fragments.words = words.collect();
             }
             Some(mem) => {
@@ -70,7 +69,7 @@ impl Fragments {
                 // A word in memory may be one of the product, with the same elements in it.
                 let in_order = registers.iter().zip(registers[0]..).all(|(&r, next)| r == next);
                 if packed == self.per_word && in_order && registers[0] % packed == 0 {
-                    self.words[registers[0] / packed] = Some(if self.rounds { cx.tf32(word) } else { word });
+                    self.words[registers[0] / packed] = Some(word);
                     continue;
                 }
                 let numbers = cx.unpack_word(self.held, packed, word);
@@ -81,14 +80,18 @@ impl Fragments {
 
     /// A word.
     pub fn word(&mut self, cx: &mut Lower, word: usize) -> Result<Reg, String> {
-        if let Some(reg) = self.words.get(word).copied().flatten() {
-            return Ok(reg);
+        let mut reg = match self.words.get(word).copied().flatten() {
+            Some(reg) => reg,
+            None => {
+                let elements = self.elements.get(word * self.per_word..(word + 1) * self.per_word);
+                let elements = elements.and_then(|elements| elements.iter().copied().collect::<Option<Vec<Reg>>>());
+                let elements = elements.ok_or("a product whose operands are not where their elements are needed")?;
+                cx.pack_word(self.held, &elements)
+            }
+        };
+        if std::mem::take(&mut self.unrounded[word]) {
+            reg = cx.tf32(reg);
         }
-        let elements = self.elements.get(word * self.per_word..(word + 1) * self.per_word);
-        let elements = elements.and_then(|elements| elements.iter().copied().collect::<Option<Vec<Reg>>>());
-        let elements = elements.ok_or("a product whose operands are not where their elements are needed")?;
-        let reg = cx.pack_word(self.held, &elements);
-        let reg = if self.rounds { cx.tf32(reg) } else { reg };
         self.words[word] = Some(reg);
         Ok(reg)
     }
