@@ -95,7 +95,7 @@ pub fn shipped(dtype: DType) -> Choice {
 
 /// An element type of operands or results.
 pub trait Number: Element {
-    /// The same value. NaN of what outputs are poisoned with: of an `i32` the least, which is no result.
+    /// The same value. NaN of what outputs are poisoned with: of an `i32` the least, which is not a result.
     fn to_f64(self) -> f64;
 }
 
