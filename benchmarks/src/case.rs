@@ -14,15 +14,15 @@ pub enum Op {
     Softmax,
     /// out = the sums of each element of x and all before it, along rows
     Cumsum,
-    /// out = (x − mean) / √(variance + 10⁻⁵) · weight + bias along rows; y is weight, then bias ([`Case::bias`])
+    /// out = (x − mean) / √(variance + 10⁻⁵) · weight + bias along rows; y is weight, then bias ([`Case::second`])
     LayerNorm,
     /// out = xᵀ
     Transpose,
     /// out = x · y
     Matmul,
-    /// out = gelu(x · w + bias), by the approximation with `tanh`; y is w, then bias ([`Case::bias`])
+    /// out = gelu(x · w + bias), by the approximation with `tanh`; y is w, then bias ([`Case::second`])
     Linear,
-    /// out = softmax(x · kᵀ / √columns) · v of each head, which has as many rows as products are summed; y is k, then v ([`Case::bias`])
+    /// out = softmax(x · kᵀ / √columns) · v of each head, which has as many rows as products are summed; y is k, then v ([`Case::second`])
     Attention,
 }
 
