@@ -73,7 +73,7 @@ impl<T: Float> Tile<T> {
     }
 }
 
-/// Numbers with the exponent range of `f32` and 10 mantissa bits, rounded to nearest, ties away from zero: a precision
+/// Numbers with the exponent range of `f32` and 10 mantissa bits, rounded to nearest, ties to even: a precision
 /// for [`Tile::precision`], which has an example.
 #[derive(Clone, Copy, Debug)]
 pub struct Tf32;

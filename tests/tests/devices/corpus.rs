@@ -70,6 +70,7 @@ cases! {
     wgmma_staged,
     wgmma_tf32,
     ring_tf32,
+    ring_tf32_gram,
     wgmma_transposed,
     ring_short,
     ring_of_loop,

@@ -156,8 +156,8 @@ fn copies(func: &Function, facts: &SideTable<Value, AxisInfo>, env: &Env, region
         let (mut load, alloc) = (body.definitions[value]?, body.definitions[buffer]?);
         let mut rounding = None;
         if let Op::Unary { kind: UnaryKind::Tf32, x } = func.insts[load].op {
-            rounding = Some(load).filter(|_| uses[x] == 1);
-            load = body.definitions[x]?;
+            rounding = Some(load);
+            load = body.definitions[x].filter(|_| uses[x] == 1)?;
         }
         let Op::Load { from: from @ Location::View { base, at, .. }, other: None } = func.insts[load].op else {
             return None;
