@@ -87,4 +87,16 @@ pub const EXCUSES: &[Excuse] = &[
         nth: 2,
         reason: "ends the reads of one warpgroup, whose warps the simulator takes to be done with a product at once",
     },
+    Excuse {
+        programs: &["run/ring_tf32_gram sm_90a aligned16"],
+        instruction: "bar.sync 0",
+        nth: 1,
+        reason: "ends the reads of one warpgroup, whose warps the simulator takes to be done with a product at once",
+    },
+    Excuse {
+        programs: &["run/ring_tf32_gram sm_90a aligned16"],
+        instruction: "fence.proxy.async.shared::cta",
+        nth: 1,
+        reason: "at the head of a loop: what threads stored in the turn before has its own fence before the product that reads it",
+    },
 ];
