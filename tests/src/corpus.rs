@@ -58,9 +58,9 @@ fn check(path: &Path) -> Result<(), String> {
     let text = std::fs::read_to_string(path).map_err(|e| e.to_string())?;
     let command =
         text.lines().next().and_then(|l| l.strip_prefix("; test ")).ok_or("the first line must be `; test ..`")?;
-    let (test, specialization) = match command.split_once(' ') {
-        Some((test @ ("layout" | "synchronize" | "explain"), name)) => (test, specialization(name)?),
-        Some(_) | None => (command, Specialization::Generic),
+    let (test, env) = match command.split_once(' ') {
+        Some((test @ ("layout" | "synchronize" | "explain"), of)) => (test, env(of)?),
+        Some(_) | None => (command, Env::new(Target::Sm80, Specialization::Generic)),
     };
     match test {
         "parse" => {
@@ -74,11 +74,11 @@ fn check(path: &Path) -> Result<(), String> {
         },
         "explain" => {
             let func = parse(&text).map_err(|e| e.to_string())?;
-            expect(path, &text, &triton_core::explain(&func, Target::Sm80, specialization)?)
+            expect(path, &text, &triton_core::explain(&func, env.target, env.specialization)?)
         }
         "layout" | "synchronize" => {
             let mut func = parse(&text).map_err(|e| e.to_string())?;
-            let env = Env::new(Target::Sm80, specialization).verified();
+            let env = env.verified();
             passes::run(passes::SPECIALISE, &mut func, &env)?;
             passes::run(passes::LAY_OUT, &mut func, &env)?;
             if test == "synchronize" {
@@ -116,9 +116,13 @@ fn check(path: &Path) -> Result<(), String> {
     }
 }
 
-fn specialization(name: &str) -> Result<Specialization, String> {
+/// A specialization, and the target behind it if it is another than the most general one.
+fn env(words: &str) -> Result<Env, String> {
+    let (name, target) = words.split_once(' ').unwrap_or((words, Target::LEAST.name()));
     let found = Specialization::ALL.iter().find(|specialization| specialization.name() == name).copied();
-    found.ok_or_else(|| format!("`{name}` is not a specialization"))
+    let specialization = found.ok_or_else(|| format!("`{name}` is not a specialization"))?;
+    let target = Target::from_name(target).ok_or_else(|| format!("`{target}` is not a target"))?;
+    Ok(Env::new(target, specialization))
 }
 
 fn ptx(path: &Path, text: &str) -> Result<(), String> {

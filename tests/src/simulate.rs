@@ -9,6 +9,9 @@ use triton_sim::{Arg, Launch, Memory, MemoryError, Module, Options, Report};
 /// Bytes of the slot that code with assertions takes: [`Image::has_assert_buffer`].
 const SLOT: usize = 16;
 
+/// Blocks that are resident together: few, so that each of them runs several programs.
+const RESIDENT: u32 = 2;
+
 /// Runs the code of an optimised function for each specialization that the case's arguments satisfy, and compares with
 /// the interpreter's result, `expected`. Returns how many of them fill rings.
 ///
@@ -65,10 +68,11 @@ pub fn run(image: &Image, text: &str, func: &Function, setup: &Setup, options: &
     let args = setup.args(func, &addresses)?;
     let Some(maps) = tensor_maps::encode(image, func, &args) else { return Ok(Found::NotTaken) };
     let words = args.into_iter().map(|arg| Arg::Bits(arg.bits()));
-    let args = words.chain(maps.into_iter().map(Arg::Bytes)).chain(slot.map(Arg::Bits));
+    let programs = image.programs.words(setup.grid).into_iter().flatten().map(Arg::Bits);
+    let args = words.chain(maps.into_iter().map(Arg::Bytes)).chain(programs).chain(slot.map(Arg::Bits));
     let launch = Launch {
         entry: image.entry.to_string(),
-        grid: setup.grid,
+        grid: image.programs.blocks(setup.grid, RESIDENT),
         block: [image.threads, 1, 1],
         cluster: image.cluster,
         shared: image.shared_bytes,

@@ -155,7 +155,7 @@ pub struct Image {
     pub wanted_blocks: u32,
     /// The most registers of a thread, if the code bounds them (`.maxnreg`): the loader compiles it once then, as it is.
     pub max_registers: Option<u32>,
-    /// The tensor maps that the code takes after the kernel's parameters and before the assert buffer's: 128 bytes each, aligned to
+    /// The tensor maps that the code takes after the kernel's parameters and before any others: 128 bytes each, aligned to
     /// 64. A launch takes the image only if a map can describe each of their views.
     pub tensor_maps: Cow<'static, [TensorMap]>,
 }
@@ -228,6 +228,19 @@ impl Image {
 }
 
 impl Image {
+    /// Whether a launch of a grid of programs takes this image, on a device of so many multiprocessors: it may be for blocks that run several
+    /// programs each, while these would be resident together.
+    pub fn takes(&self, programs: [u32; 3], multiprocessors: u32) -> bool {
+        match self.programs {
+            ProgramMap::Identity => true,
+            ProgramMap::Persistent => {
+                // Registers are known of what is loaded alone, and such blocks have few.
+                let resident = self.target.resident_blocks(self.threads, 0, self.shared_bytes) * multiprocessors;
+                (u64::from(resident) + 1..=ProgramMap::MOST).contains(&count(programs))
+            }
+        }
+    }
+
     /// The PTX without its NUL byte.
     pub fn text(&self) -> &str {
         self.ptx.trim_end_matches('\0')
@@ -446,15 +459,39 @@ impl fmt::Display for Specialization {
 pub enum ProgramMap {
     /// As many blocks as programs, along each axis. Which block runs which program is for the code to say.
     Identity,
+    /// A row of as many blocks as are resident together, each of which runs programs until all have run. The code takes the numbers of
+    /// programs along x, y and z as three parameters of type `u32`, after the tensor maps and before the assert buffer's. It has a tensor
+    /// map at least.
+    Persistent,
 }
 
 impl ProgramMap {
-    /// The blocks along x, y and z that run a grid of programs.
-    pub const fn blocks(self, programs: [u32; 3]) -> [u32; 3] {
+    /// The most programs that blocks run one after the other: code counts them in an `i32`.
+    const MOST: u64 = 1 << 30;
+
+    /// The blocks along x, y and z that run a grid of programs, if this many are resident on the device together.
+    pub const fn blocks(self, programs: [u32; 3], resident: u32) -> [u32; 3] {
         match self {
             ProgramMap::Identity => programs,
+            ProgramMap::Persistent => {
+                let all = count(programs);
+                [if all < resident as u64 { all as u32 } else { resident }, 1, 1]
+            }
         }
     }
+
+    /// The numbers of programs as parameters of the code; none if it takes none.
+    pub fn words(self, programs: [u32; 3]) -> Option<[u64; 3]> {
+        match self {
+            ProgramMap::Identity => None,
+            ProgramMap::Persistent => Some(programs.map(u64::from)),
+        }
+    }
+}
+
+/// The programs of a grid; the largest number if they are more.
+const fn count([x, y, z]: [u32; 3]) -> u64 {
+    (x as u64).saturating_mul(y as u64).saturating_mul(z as u64)
 }
 
 /// The value of a parameter of the IR and of the code, independent of the device. An argument of the user is

@@ -196,10 +196,15 @@ fn code(
             }
             promised = Some(now);
             let layouts = strongest.map_or_else(Layouts::default, |(func, _)| func.layouts);
-            let (image, synchronized) = image(&specialised, layouts, &env, observer)?;
+            let (made, synchronized) = image(&specialised, layouts, &env, observer)?;
+            // Where fewer programs are launched than blocks are resident, each of these runs one.
+            if synchronized.is_persistent() {
+                let (layouts, env) = (synchronized.layouts.clone(), Env { persistent: false, ..env });
+                of_target.push(image(&specialised, layouts, &env, observer)?.0);
+            }
             strongest = Some((synchronized, env));
-            if of_target.last().is_none_or(|weaker| weaker.ptx != image.ptx) {
-                of_target.push(image);
+            if of_target.last().is_none_or(|weaker| weaker.ptx != made.ptx) {
+                of_target.push(made);
             }
         }
         if images.is_empty() {
@@ -278,7 +283,7 @@ fn image(
         cluster: [1; 3],
         shared_bytes: kernel.shared_bytes,
         has_assert_buffer: kernel.report,
-        programs: ProgramMap::Identity,
+        programs: if kernel.persistent { ProgramMap::Persistent } else { ProgramMap::Identity },
         wanted_blocks: pressure::wanted_blocks(&func, target),
         max_registers: func.max_registers,
         tensor_maps: kernel.maps.into(),

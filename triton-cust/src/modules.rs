@@ -77,7 +77,8 @@ impl Modules {
         if dims.contains(&0) {
             return Ok(());
         }
-        let [x, y, z] = image.programs.blocks(dims);
+        // Only code with tensor maps, which is never given here, asks how many blocks are resident.
+        let [x, y, z] = image.programs.blocks(dims, 1);
         let failed = |what: &str| Error::cuda(format!("{what} `{instance}`"));
 
         let mut loaded = self.loaded.lock().unwrap_or_else(PoisonError::into_inner);

@@ -199,44 +199,53 @@ impl<'a, S, const N: usize> Launch<'a, S, N> {
         }
     }
 
-    /// The image for a device, with its number in the config, and the blocks that run it.
+    /// The image for a device and a grid of programs, with its number in the config.
     #[inline]
-    fn blocks(
+    fn selected(
         &self,
         capability: ComputeCapability,
         driver: Option<u32>,
+        multiprocessors: u32,
         specialization: Specialization,
         dims: [u32; 3],
-    ) -> Result<(usize, &'static Image, [u32; 3])> {
-        let takes = |image: &Image| tensor_map::can_take(image, &self.args);
-        let (index, image) = self.kernel.select(self.config, capability, driver, specialization, takes)?;
-        let blocks = image.programs.blocks(dims);
+    ) -> Result<(usize, &'static Image)> {
+        let takes = |image: &Image| image.takes(dims, multiprocessors) && tensor_map::can_take(image, &self.args);
+        self.kernel.select(self.config, capability, driver, specialization, takes)
+    }
+
+    /// The blocks that run an image, of which this many are resident together.
+    #[inline]
+    fn blocks(image: &Image, dims: [u32; 3], resident: u32) -> Result<[u32; 3]> {
+        let blocks = image.programs.blocks(dims, resident);
         for (i, axis) in ['x', 'y', 'z'].into_iter().enumerate() {
             if image.cluster[i] > 1 && !blocks[i].is_multiple_of(image.cluster[i]) {
                 let expected = format!("a multiple of {}, the blocks of a cluster", image.cluster[i]);
                 return Err(Error::Grid { axis, found: i64::from(blocks[i]), expected });
             }
         }
-        Ok((index, image, blocks))
+        Ok(blocks)
     }
 
     fn on_sim(&self, queue: &SimStream, specialization: Specialization, dims: [u32; 3]) -> Result<()> {
-        let (_, image, blocks) = self.blocks(queue.capability(), None, specialization, dims)?;
-        if blocks.contains(&0) {
+        let (_, image) = self.selected(queue.capability(), None, queue.multiprocessors(), specialization, dims)?;
+        let blocks = Self::blocks(image, dims, queue.multiprocessors())?;
+        if dims.contains(&0) {
             return Ok(());
         }
-        queue.run(self.kernel, self.config, image, blocks, self.args.each_ref().map(LaunchArg::words))
+        let programs = image.programs.words(dims);
+        queue.run(self.kernel, self.config, image, blocks, self.args.each_ref().map(LaunchArg::words), programs)
     }
 
     #[inline]
     fn on_cuda(&self, stream: &Stream, raw: &RawStream, specialization: Specialization, dims: [u32; 3]) -> Result<()> {
         let context = raw.context;
-        let (index, image, blocks) =
-            self.blocks(context.capability, Some(context.driver.version), specialization, dims)?;
-        if blocks.contains(&0) {
-            return Ok(());
+        let (driver, multiprocessors) = (Some(context.driver.version), context.multiprocessors);
+        let (index, image) = self.selected(context.capability, driver, multiprocessors, specialization, dims)?;
+        if dims.contains(&0) {
+            return Self::blocks(image, dims, 1).map(drop);
         }
         let loaded = self.kernel.loaded(context, self.config, index, image)?;
+        let blocks = Self::blocks(image, dims, loaded.resident)?;
         for arg in &self.args {
             match arg.allocation {
                 Some(allocation) if arg.ty.is_mutable() => allocation.write(stream)?,
@@ -245,7 +254,8 @@ impl<'a, S, const N: usize> Launch<'a, S, N> {
             }
         }
         let values = self.args.each_ref().map(LaunchArg::words);
-        loaded.function.launch(raw, blocks, values, &loaded.maps, loaded.assertion_slot.as_ref())
+        let programs = image.programs.words(dims);
+        loaded.function.launch(raw, blocks, values, &loaded.maps, programs.as_ref(), loaded.assertion_slot.as_ref())
     }
 }
 

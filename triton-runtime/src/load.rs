@@ -22,6 +22,8 @@ pub(crate) struct Loaded {
     pub(crate) function: Function,
     /// The tensor maps that the code takes.
     pub(crate) maps: Box<[MapSlot]>,
+    /// Blocks that are resident on the device together.
+    pub(crate) resident: u32,
     /// The address of the slot for assertions, if the code takes one.
     pub(crate) assertion_slot: Option<u64>,
     pub(crate) info: LoadInfo,
@@ -121,6 +123,10 @@ pub(crate) fn load(context: &Context, instance: &str, image: &Image) -> Result<L
             shared_bytes: function.static_shared_bytes + image.shared_bytes,
             log,
             cached,
+        },
+        resident: {
+            let of_one = image.target.resident_blocks(image.threads, function.registers, image.shared_bytes);
+            of_one.max(1) * context.multiprocessors
         },
         function,
         maps: Box::default(),

@@ -92,6 +92,20 @@ pub struct Program {
     pub grid: [u32; 3],
 }
 
+impl Program {
+    /// How many programs are before it, along the first axis first.
+    fn number(self) -> u64 {
+        let [x, y, z] = self.id.map(u64::from);
+        let [columns, rows, _] = self.grid.map(u64::from);
+        x + columns * (y + rows * z)
+    }
+
+    /// The blocks that run the grid where a block runs several programs: a third of them, so that most run three.
+    fn blocks(self) -> u64 {
+        self.grid.map(u64::from).iter().product::<u64>().div_ceil(3)
+    }
+}
+
 /// Why a program stopped. Its text names the kernel, the program, the source line and what happened.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RunError {
@@ -112,7 +126,8 @@ impl std::fmt::Display for RunError {
 
 impl std::error::Error for RunError {}
 
-/// Runs one program of a kernel to its end. `args` are in the order of the parameters.
+/// Runs one program of a kernel to its end. `args` are in the order of the parameters. Of a [persistent](Function::is_persistent) function
+/// some runs execute several programs and others none, so that all together execute each of them.
 ///
 /// # Errors
 /// What the program did wrong: an access that memory refused, an integer division that has no result.
@@ -121,6 +136,10 @@ pub fn run(func: &Function, args: &[Arg], program: Program, memory: &dyn Memory)
         let (n, m) = (func.params.len(), args.len());
         let message = format!("the kernel takes {n} arguments, {m} were passed");
         return Err(RunError::Fault(ProgramFault::new(func, Span::NONE, program.id, message)));
+    }
+    // Then the first programs stand for blocks, and these run all of them.
+    if func.is_persistent() && program.number() >= program.blocks() {
+        return Ok(());
     }
     let mut values: Vec<Vec<u64>> = vec![Vec::new(); func.types.len()];
     for (param, arg) in func.params.iter().zip(args) {
@@ -257,6 +276,8 @@ impl Machine<'_> {
                 | Op::Outer { .. }
                 | Op::ProgramId { .. }
                 | Op::NumPrograms { .. }
+                | Op::BlockId { .. }
+                | Op::NumBlocks { .. }
                 | Op::Arange { .. }
                 | Op::Splat { .. }
                 | Op::Broadcast { .. }
@@ -340,6 +361,8 @@ impl Machine<'_> {
         match inst.op {
             Op::ProgramId { axis } => Ok(vec![u64::from(self.program.id[axis.0 as usize])]),
             Op::NumPrograms { axis } => Ok(vec![u64::from(self.program.grid[axis.0 as usize])]),
+            Op::BlockId {} => Ok(vec![self.program.number()]),
+            Op::NumBlocks {} => Ok(vec![self.program.blocks()]),
             Op::Load { from, other } => {
                 let Reached { addresses, mask } = self.reach(from)?;
                 let mut out = other.map_or_else(|| vec![0; addresses.len()], |o| value(o).to_vec());

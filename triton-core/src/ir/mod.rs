@@ -384,6 +384,17 @@ impl Function {
         copy
     }
 
+    /// Whether a block runs one program after the other, as many blocks as are resident together: see [`crate::passes::persist`].
+    pub fn is_persistent(&self) -> bool {
+        self.stage == Stage::Synchronized && self.contains(self.body, |op| matches!(op, Op::BlockId {}))
+    }
+
+    /// Whether an instruction is the loop of a persistent function, each of whose turns runs a program.
+    pub fn is_over_programs(&self, inst: Inst) -> bool {
+        let Op::For { start, .. } = self.insts[inst].op else { return false };
+        self.block(self.body).any(|(_, data)| data.op == Op::BlockId {} && data.results.contains(&start))
+    }
+
     /// The view whose elements begin at this parameter.
     pub fn view(&self, base: Value) -> Option<&View> {
         self.views.iter().find(|view| view.base == base)

@@ -45,6 +45,7 @@ pub fn infer(op: &Op, ty: &dyn Fn(Value) -> Type, given: Given<'_>) -> Result<Si
             }
             Type::scalar(DType::I32)
         }
+        Op::BlockId {} | Op::NumBlocks {} => Type::scalar(DType::I32),
         Op::Arange { start, end } => {
             let length = i64::from(end) - i64::from(start);
             let length = u32::try_from(length).map_err(|_| format!("{start}..{end} is not a range"))?;

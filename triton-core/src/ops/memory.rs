@@ -62,6 +62,8 @@ impl Op {
             | Op::Outer { .. }
             | Op::ProgramId { .. }
             | Op::NumPrograms { .. }
+            | Op::BlockId { .. }
+            | Op::NumBlocks { .. }
             | Op::Arange { .. }
             | Op::Splat { .. }
             | Op::Broadcast { .. }

@@ -258,6 +258,10 @@ ops! {
         RingWait = "ring.wait" { ring: RingId, item: Value } Write Unconstrained Synchronized 0;
         /// The tile of an item that was waited for, in shared memory.
         RingSlot = "ring.slot" { buffer: Value, item: Value } Read Unconstrained Synchronized 0;
+        /// The index of the running block, `i32`, where blocks run one program after the other: there is one axis of blocks.
+        BlockId = "block_id" { } Pure Unconstrained Synchronized 0;
+        /// The number of blocks, `i32`, likewise.
+        NumBlocks = "num_blocks" { } Pure Unconstrained Synchronized 0;
         /// Waits for products by `wgmma`, until at most this many of them, the newest, are in flight: until then they read their operands in
         /// shared memory, and nothing but another product takes their sums.
         DotWait = "dot.wait" { pending: u32 } Write Unconstrained Synchronized 0;

@@ -50,7 +50,7 @@ pub(super) fn explain(func: &Function) -> String {
 }
 
 /// Whether an instruction may wait until another program has done something.
-fn waits(func: &Function, inst: Inst) -> bool {
+pub(super) fn waits(func: &Function, inst: Inst) -> bool {
     let mut inside = Vec::new();
     if (func.insts[inst].op == Op::While {}) {
         func.walk_inst(inst, &mut inside);

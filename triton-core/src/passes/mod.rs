@@ -16,6 +16,7 @@ pub mod fold;
 pub mod licm;
 pub mod map_programs;
 pub mod pbqp;
+pub mod persist;
 pub mod place;
 pub mod prefetch;
 pub mod relax;
@@ -36,6 +37,8 @@ pub struct Env {
     pub target: Target,
     /// What it may assume of the arguments.
     pub specialization: Specialization,
+    /// Whether a block may run several programs one after the other, where [`persist`] can tell how.
+    pub persistent: bool,
     /// Whether the function is verified after each pass, and not only after the last one of a list: to find the pass that broke it.
     pub verify: bool,
 }
@@ -43,7 +46,7 @@ pub struct Env {
 impl Env {
     /// A target and a specialization.
     pub const fn new(target: Target, specialization: Specialization) -> Env {
-        Env { target, specialization, verify: false }
+        Env { target, specialization, persistent: true, verify: false }
     }
 
     /// That of [`OPTIMISE`], whose result is for every target and every launch.
@@ -97,12 +100,13 @@ pub const LAY_OUT: &[Pass] = passes! {
     split: "splits reductions between warps", |func, _| split::split(func);
 };
 
-/// Stage 1 → 2: exchanges through shared memory, loads ahead of their use, the order of programs, barriers, and where the memory is.
+/// Stage 1 → 2: exchanges through shared memory, loads ahead of their use, the order of programs and how many a block runs, barriers, and where the memory is.
 pub const SYNCHRONIZE: &[Pass] = passes! {
     exchange: "lowers exchanges between threads to shared memory", exchange::exchange;
     schedule: "fills rings ahead of products", schedule::schedule;
     prefetch: "copies rows ahead of reductions", prefetch::prefetch;
     map_programs: "maps blocks to programs", |func, _| { map_programs::map_programs(func); Ok(()) };
+    persist: "runs several programs a block", persist::persist;
     sync: "writes barriers", sync::sync;
     allocate: "allocates shared memory", |func, env| allocate::allocate(func, env).map(drop);
 };

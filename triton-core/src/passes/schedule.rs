@@ -16,7 +16,7 @@
 //! A loop that asks for two or more itself has two where they do not fit: that is then an error.
 
 use super::carry::{self, Pipelined};
-use super::{Env, allocate, sync};
+use super::{Env, allocate, persist, sync};
 use crate::analysis::axis::{self, AxisInfo};
 use crate::entity::SideTable;
 use crate::ir::{Block, Function, Inst, LayoutId, Ring, RingBuffer, Value};
@@ -59,6 +59,16 @@ pub fn schedule(func: &mut Function, env: &Env) -> Result<(), String> {
         };
         loops.iter().map(of).sum::<u64>()
     };
+    // A block that runs several programs stores the result of one while it fills the ring for the next one.
+    let beside = |slots: &u32| bytes(func) + added(func, *slots) <= env.target.shared_bytes().into();
+    if let [(block, inst, copies)] = &loops[..]
+        && *block == func.body
+        && copies.iter().all(|copy| copy.bulk)
+        && product_in_flight(func, func.insts[*inst].regions[0], copies).is_some()
+        && let Some(slots) = (persist::FEWEST_SLOTS..=most_stages(func)).rev().find(beside)
+    {
+        return pipeline(func, &loops, slots);
+    }
     for slots in (2..=most_stages(func)).rev() {
         // Mostly all buffers fit beside each other.
         if bytes(func) + added(func, slots) <= env.target.shared_bytes().into() {
@@ -238,6 +248,37 @@ impl Body {
     }
 }
 
+/// The wait for the one product of a loop's body, if that may go on over the back edge: its operands are in the ring, and its sum is what
+/// the loop carries, which nothing else in the loop takes.
+fn product_in_flight(func: &Function, region: Block, copies: &[Copy]) -> Option<Inst> {
+    let insts = &func.blocks[region].insts;
+    let is_product = |inst: &&Inst| matches!(func.insts[**inst].op, Op::Dot { kind: DotKind::Wgmma, .. });
+    let inside: Vec<Inst> = insts
+        .iter()
+        .flat_map(|&inst| {
+            let mut all = Vec::new();
+            func.walk_inst(inst, &mut all);
+            all
+        })
+        .collect();
+    let mut products = inside.iter().filter(is_product);
+    let product = *products.next().filter(|_| products.next().is_none())?;
+    let Op::Dot { a, b, acc, .. } = func.insts[product].op else { return None };
+    let at = insts.iter().position(|&inst| inst == product)?;
+    let wait = *insts.get(at + 1).filter(|&&inst| matches!(func.insts[inst].op, Op::DotWait { .. }))?;
+    let buffers = func.buffer_of();
+    let in_ring = |v: Value| copies.iter().any(|copy| copy.buffer == buffers[v].unwrap_or(v));
+    let (sum, end) = (*func.insts[product].results.first()?, *insts.last()?);
+    let carried = func.blocks[region].params[1..].iter().position(|&param| param == acc)?;
+    let uses = |v: Value| {
+        let mut count = 0;
+        inside.iter().for_each(|&inst| func.insts[inst].for_each_operand(|used| count += usize::from(used == v)));
+        count
+    };
+    let yielded = func.insts[end].args.get(carried) == Some(&sum);
+    (in_ring(a) && in_ring(b) && yielded && uses(sum) == 1 && uses(acc) == 1).then_some(wait)
+}
+
 struct Scheduler<'a> {
     func: &'a mut Function,
     span: Span,
@@ -299,7 +340,7 @@ impl Scheduler<'_> {
         self.func.insts[inst].results.push(last);
 
         // In the loop.
-        let in_flight = if bulk { self.product_in_flight(region, copies) } else { None };
+        let in_flight = if bulk { product_in_flight(self.func, region, copies) } else { None };
         let wait = self.insert(Op::RingWait { ring, item })?;
         let next_fill = |cx: &mut Self| {
             let sync = cx.insert(Op::Sync { scope: Scope::Block })?;
@@ -359,38 +400,6 @@ impl Scheduler<'_> {
     fn before(&mut self, item: Value) -> Result<Value, String> {
         let one = self.op(Op::Const { value: Constant::int(DType::I32, -1) })?;
         self.binary(BinaryKind::Add, item, one)
-    }
-
-    /// The wait for the one product of a loop's body, if that may go on over the back edge: its operands are in the ring, and its sum is what
-    /// the loop carries, which nothing else in the loop takes.
-    fn product_in_flight(&self, region: Block, copies: &[Copy]) -> Option<Inst> {
-        let func = &*self.func;
-        let insts = &func.blocks[region].insts;
-        let is_product = |inst: &&Inst| matches!(func.insts[**inst].op, Op::Dot { kind: DotKind::Wgmma, .. });
-        let inside: Vec<Inst> = insts
-            .iter()
-            .flat_map(|&inst| {
-                let mut all = Vec::new();
-                func.walk_inst(inst, &mut all);
-                all
-            })
-            .collect();
-        let mut products = inside.iter().filter(is_product);
-        let product = *products.next().filter(|_| products.next().is_none())?;
-        let Op::Dot { a, b, acc, .. } = func.insts[product].op else { return None };
-        let at = insts.iter().position(|&inst| inst == product)?;
-        let wait = *insts.get(at + 1).filter(|&&inst| matches!(func.insts[inst].op, Op::DotWait { .. }))?;
-        let buffers = func.buffer_of();
-        let in_ring = |v: Value| copies.iter().any(|copy| copy.buffer == buffers[v].unwrap_or(v));
-        let (sum, end) = (*func.insts[product].results.first()?, *insts.last()?);
-        let carried = func.blocks[region].params[1..].iter().position(|&param| param == acc)?;
-        let uses = |v: Value| {
-            let mut count = 0;
-            inside.iter().for_each(|&inst| func.insts[inst].for_each_operand(|used| count += usize::from(used == v)));
-            count
-        };
-        let yielded = func.insts[end].args.get(carried) == Some(&sum);
-        (in_ring(a) && in_ring(b) && yielded && uses(sum) == 1 && uses(acc) == 1).then_some(wait)
     }
 
     /// The fills of an item, at this number of the loop's counter.

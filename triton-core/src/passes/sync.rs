@@ -154,16 +154,15 @@ impl Sync<'_> {
                     // Not running at all leaves what was pending.
                     let start = tested(self, pending.clone())?;
                     let mut turn = self.block(*body, start)?;
-                    self.forget(&regions, &mut turn);
+                    self.forget(inst, &regions, &mut turn);
                     merge(&mut pending, turn);
                 }
                 self.repeated = around;
                 // The condition is tested once more than the body runs.
                 pending = tested(self, pending)?;
-                // After the loop, what it calls an item is another one.
                 let inside = self.func.defined_in(&regions);
                 for access in &mut pending {
-                    access.memory.with_item(|item| Some(item).filter(|item| !item.base.is_some_and(|v| inside[v])));
+                    access.memory.with_item(|item| self.items.after_loop(inst, item, &inside));
                 }
             }
             insts.push(inst);
@@ -274,13 +273,17 @@ impl Sync<'_> {
     }
 
     /// An iteration of a loop is over: the next one has other pointers for those that are defined in it, and other items.
-    fn forget(&self, regions: &[Block], pending: &mut [Pending]) {
+    fn forget(&self, inst: Inst, regions: &[Block], pending: &mut Vec<Pending>) {
         let inside = self.func.defined_in(regions);
+        // The next program waits for nothing that this one does to global memory.
+        if self.func.is_over_programs(inst) {
+            pending.retain(|access| matches!(access.memory, Memory::Shared { .. }));
+        }
         for access in pending {
             if let Memory::Global { at, .. } = &mut access.memory {
                 *at = at.filter(|(at, _)| !at.any(|v| inside[v]));
             }
-            access.memory.with_item(|item| self.items.in_next_turn(item, &inside));
+            access.memory.with_item(|item| self.items.in_next_turn(inst, item, &inside));
         }
     }
 
@@ -378,18 +381,25 @@ struct Items {
     aliases: SideTable<Value, Option<(Value, ShapeChange)>>,
     /// Sums of a value and a constant.
     sums: SideTable<Value, Option<Item>>,
-    /// What a loop's next turn has for a parameter that it steps.
-    stepped: SideTable<Value, Option<Item>>,
-    /// Of a loop, the parameters that count items, and what they are at first.
-    first: SideTable<Inst, Vec<(Value, Item)>>,
+    /// Of a loop, what counts items.
+    counters: SideTable<Inst, Vec<Counter>>,
+}
+
+/// A parameter of a loop that counts items.
+#[derive(Clone, PartialEq)]
+struct Counter {
+    param: Value,
+    /// What it is at first, what a turn makes of it for the next one, and what it is in the end.
+    first: Item,
+    next: Item,
+    result: Value,
 }
 
 impl Items {
     fn of(func: &Function) -> Items {
         let none = || SideTable::new(None);
         let (slots, aliases) = (SideTable::new(None), SideTable::new(None));
-        let first = SideTable::new(Vec::new());
-        let mut items = Items { slots, aliases, sums: none(), stepped: none(), first };
+        let mut items = Items { slots, aliases, sums: none(), counters: SideTable::new(Vec::new()) };
         let mut counts = SideTable::new(false);
         for inst in func.walk() {
             let data = &func.insts[inst];
@@ -408,12 +418,15 @@ impl Items {
                 items.aliases[data.results[0]] = Some(aliased);
             }
         }
-        for inst in func.walk() {
+        // Inner loops first: what one counts from may be the counter of another one.
+        for inst in func.walk().into_iter().rev() {
             for carried in func.carried(&func.insts[inst]).filter(|_| matches!(func.insts[inst].op, Op::For { .. })) {
-                if let (Some(param), Some(next)) = (carried.params[0], carried.yields[0]) {
-                    items.stepped[param] = Some(items.of_value(next)).filter(|next| next.base == Some(param));
-                    let init = carried.init.filter(|_| counts[param]).map(|init| (param, items.of_value(init)));
-                    items.first[inst].extend(init);
+                if let (Some(param), Some(next), Some(first)) = (carried.params[0], carried.yields[0], carried.init)
+                    && counts[param]
+                {
+                    let (first, next) = (items.of_value(first), items.of_value(next));
+                    first.base.into_iter().for_each(|base| counts[base] = true);
+                    items.counters[inst].push(Counter { param, first, next, result: carried.result });
                 }
             }
         }
@@ -446,13 +459,25 @@ impl Items {
 
     /// What the first turn of a loop calls an item of before it.
     fn in_first_turn(&self, inst: Inst, item: Item) -> Item {
-        let counter = self.first[inst].iter().find(|(_, init)| init.base == item.base);
-        counter.map_or(item, |&(param, init)| Item { base: Some(param), offset: item.offset - init.offset })
+        let counter = self.counters[inst].iter().find(|counter| counter.first.base == item.base);
+        counter.map_or(item, |of| Item { base: Some(of.param), offset: item.offset - of.first.offset })
     }
 
     /// What the next turn of a loop calls an item of this one; `None` if that is not known.
-    fn in_next_turn(&self, item: Item, inside: &SideTable<Value, bool>) -> Option<Item> {
-        let Some(base) = item.base.filter(|&base| inside[base]) else { return Some(item) };
-        self.stepped[base].map(|next| Item { base: item.base, offset: item.offset - next.offset })
+    fn in_next_turn(&self, inst: Inst, item: Item, inside: &SideTable<Value, bool>) -> Option<Item> {
+        if !item.base.is_some_and(|base| inside[base]) {
+            return Some(item);
+        }
+        let counter = self.counters[inst].iter().find(|counter| counter.next.base == item.base)?;
+        Some(Item { base: Some(counter.param), offset: item.offset - counter.next.offset })
+    }
+
+    /// What is called an item after a loop that the next turn, which does not come, would call so.
+    fn after_loop(&self, inst: Inst, item: Item, inside: &SideTable<Value, bool>) -> Option<Item> {
+        if !item.base.is_some_and(|base| inside[base]) {
+            return Some(item);
+        }
+        let counter = self.counters[inst].iter().find(|counter| Some(counter.param) == item.base)?;
+        Some(Item { base: Some(counter.result), offset: item.offset })
     }
 }

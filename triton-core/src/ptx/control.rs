@@ -35,6 +35,7 @@ impl Lower<'_> {
             self.arith(Opcode::Div, ty, &[step.into(), positive.into()]);
         }
         let stepped = self.step_addresses(region, first, by)?;
+        let touched = self.proxy.touched;
         self.emit(Op::Label { label: turn });
         self.begin_turn(region);
         self.set(params[0], vec![counter]);
@@ -45,6 +46,8 @@ impl Lower<'_> {
         self.loops += 1;
         self.block(region)?;
         self.loops -= 1;
+        // It may not run at all.
+        self.proxy.touched |= touched;
         let yielded = self.func.yielded(region).to_vec();
         self.update(&carried, &yielded);
         self.step(&stepped);
@@ -78,6 +81,7 @@ impl Lower<'_> {
         let [condition, body] = inst.regions[..] else { return Err("a `while` without a body".into()) };
         let carried = self.carry(inst, &vec![false; inst.args.len()]);
         let (turn, done) = (self.label(), self.label());
+        let touched = self.proxy.touched;
         self.emit(Op::Label { label: turn });
         [condition, body].into_iter().for_each(|region| self.begin_turn(region));
         for region in [condition, body] {
@@ -91,6 +95,8 @@ impl Lower<'_> {
         self.emit(Op::Bra { label: done, pred: Some(holds), unless: true, uniform: true });
         self.block(body)?;
         self.loops -= 1;
+        // It may not run at all.
+        self.proxy.touched |= touched;
         let yielded = self.func.yielded(body).to_vec();
         self.update(&carried, &yielded);
         self.emit(Op::Bra { label: turn, pred: None, unless: false, uniform: true });
@@ -104,15 +110,15 @@ impl Lower<'_> {
         let results: Vec<Vec<Reg>> = inst.results.iter().map(|&v| self.fresh(v)).collect();
         let (otherwise, done) = (self.label(), self.label());
         self.emit(Op::Bra { label: otherwise, pred: Some(cond), unless: true, uniform: true });
-        let before = self.shared_touched;
+        let before = self.proxy.touched;
         self.block(yes)?;
-        let after = std::mem::replace(&mut self.shared_touched, before);
+        let after = std::mem::replace(&mut self.proxy.touched, before);
         let yielded = self.func.yielded(yes).to_vec();
         self.update(&results, &yielded);
         self.emit(Op::Bra { label: done, pred: None, unless: false, uniform: true });
         self.emit(Op::Label { label: otherwise });
         self.block(no)?;
-        self.shared_touched |= after;
+        self.proxy.touched |= after;
         let yielded = self.func.yielded(no).to_vec();
         self.update(&results, &yielded);
         self.emit(Op::Label { label: done });

@@ -30,8 +30,17 @@ impl Lower<'_> {
             self.regs[param.value] = vec![reg];
         }
         let maps = self.begin_bulk();
+        let mut next = types.len() + maps.len();
+        if self.func.is_persistent() {
+            self.grid = Some([0, 1, 2].map(|axis| {
+                let dst = self.reg(Class::B32);
+                self.emit(Op::LdParam { ty: Ty::U32, dst, param: next + axis });
+                dst
+            }));
+            next += 3;
+        }
         if self.func.contains(self.func.body, |op| matches!(op, ops::Op::Assert { .. })) {
-            self.report = Some(self.report_param(types.len() + maps.len()));
+            self.report = Some(self.report_param(next));
         }
         (types, maps)
     }

@@ -7,6 +7,7 @@ use super::demand::{self, Demand};
 use super::footprint::{Bulk, shared_memory};
 use super::loop_carried::LoopCarried;
 use super::packed::Packed;
+use super::proxy::Proxy;
 use super::run::Run;
 use super::{Bounds, Class, Cmp, Inst, Kernel, Op, Opcode, Operand, Operands, Reg, Special, Ty};
 use crate::analysis::axis::{self, AxisInfo};
@@ -81,6 +82,7 @@ pub fn lower(func: &Function, target: Target, promise: Specialization) -> Result
         report: None,
         texts: Vec::new(),
         local: 0,
+        grid: None,
         program: None,
         regs: SideTable::new(Vec::new()),
         count: [0; 4],
@@ -97,10 +99,8 @@ pub fn lower(func: &Function, target: Target, promise: Specialization) -> Result
         stepped: HashMap::new(),
         shared_threads: HashMap::new(),
         warpgroup_addresses: HashMap::new(),
-        shared_touched: false,
         bulk: Bulk::default(),
-        has_async_proxy: !func.tensor_maps().is_empty()
-            || func.contains(func.body, |op| matches!(op, ops::Op::Dot { kind: ops::DotKind::Wgmma, .. })),
+        proxy: Proxy::of(func),
         largest: (0, Span::NONE),
     };
     let (params, maps) = cx.params();
@@ -132,9 +132,10 @@ pub fn lower(func: &Function, target: Target, promise: Specialization) -> Result
         registers: cx.count,
         shared_bytes: cx.shared,
         // Swizzles of the hardware permute the bits of an address, not of an offset.
-        shared_align: if cx.has_async_proxy { Swizzle::B128.align() } else { access::WIDEST },
+        shared_align: if cx.proxy.any { Swizzle::B128.align() } else { access::WIDEST },
         local_bytes: cx.local,
         texts: cx.texts,
+        persistent: cx.grid.is_some(),
         report: cx.report.is_some(),
         largest: (instructions, span),
         body,
@@ -171,6 +172,8 @@ pub(super) struct Lower<'a> {
     pub texts: Vec<String>,
     /// Bytes of local memory.
     pub local: u32,
+    /// The number of programs along each axis, where a block runs several of them.
+    pub grid: Option<[Reg; 3]>,
     /// Which program the block runs, along the first two axes, where the function says so.
     pub program: Option<[Reg; 2]>,
     /// What is read of each value.
@@ -205,12 +208,10 @@ pub(super) struct Lower<'a> {
     pub shared_threads: HashMap<Vec<u32>, SharedThread>,
     /// Addresses of shared memory, by what the number of a warpgroup adds: see [`super::wgmma`].
     pub warpgroup_addresses: HashMap<(u32, u32, u32), Reg>,
-    /// What threads have written or read in shared memory since the last barrier.
-    pub shared_touched: bool,
     /// What bulk copies need.
     pub bulk: Bulk,
-    /// Whether anything but threads accesses shared memory.
-    pub has_async_proxy: bool,
+    /// What else than threads accesses shared memory.
+    pub proxy: Proxy,
     /// The most instructions of one operation, and where it is.
     largest: (usize, Span),
 }
@@ -223,7 +224,6 @@ impl Lower<'_> {
     pub fn emit_if(&mut self, guard: Option<Reg>, op: Op) {
         if !self.is_full() {
             self.packed.written(&op);
-            self.shared_touched |= op.touches_shared();
             self.body.push(Inst { guard, op, loc: self.loc });
         }
     }
@@ -255,6 +255,9 @@ impl Lower<'_> {
             self.loc = func.sources.loc(inst.span);
             let before = self.body.len();
             let done = self.operation(inst);
+            if inst.regions.is_empty() {
+                self.touch(inst);
+            }
             let count = self.body.len() - before;
             let nested = matches!(inst.op, ops::Op::For { .. } | ops::Op::While {} | ops::Op::If { .. });
             if !nested && count > self.largest.0 {
@@ -378,7 +381,9 @@ impl Lower<'_> {
             ops::Op::Const { value } => vec![self.constant(value)],
             ops::Op::Outer { dtype, value } => vec![self.outer(dtype, value)],
             ops::Op::ProgramId { axis } => vec![self.program_id(axis.0)],
-            ops::Op::NumPrograms { axis } => vec![self.mov(Ty::U32, Operand::Special(Special::Nctaid(axis.0)))],
+            ops::Op::NumPrograms { axis } => vec![self.num_programs(axis.0)],
+            ops::Op::BlockId {} => vec![self.mov(Ty::U32, Operand::Special(Special::Ctaid(0)))],
+            ops::Op::NumBlocks {} => vec![self.mov(Ty::U32, Operand::Special(Special::Nctaid(0)))],
             ops::Op::Splat { x, .. } => vec![self.regs[x][0]; self.registers(yields()?)],
             ops::Op::Broadcast { x, .. } => {
                 let result = yields()?;

@@ -27,6 +27,7 @@ mod mma;
 mod packed;
 pub mod print;
 mod program;
+mod proxy;
 mod registers;
 mod ring;
 mod run;
@@ -550,6 +551,8 @@ pub struct Kernel {
     pub local_bytes: u32,
     /// Texts of the module.
     pub texts: Vec<String>,
+    /// Whether the numbers of programs along each axis follow the maps as three parameters: a block runs several of them.
+    pub persistent: bool,
     /// Whether the last parameter is the address where a failed assertion is described.
     pub report: bool,
     /// The instructions.

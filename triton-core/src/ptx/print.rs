@@ -118,8 +118,15 @@ pub fn print(kernel: &Kernel) -> String {
     for i in kernel.params.len()..kernel.params.len() + kernel.maps.len() {
         put!(out, if i == 0 { ".param" } else { ", .param" }, " .align 64 .b8 p", i, "[128]");
     }
+    let mut next = kernel.params.len() + kernel.maps.len();
+    if kernel.persistent {
+        for i in next..next + 3 {
+            put!(out, if i == 0 { ".param ." } else { ", .param ." }, Ty::U32, " p", i);
+        }
+        next += 3;
+    }
     if kernel.report {
-        let i = kernel.params.len() + kernel.maps.len();
+        let i = next;
         put!(out, if i == 0 { ".param ." } else { ", .param ." }, Ty::U64, " p", i);
     }
     put!(out, ")\n.reqntid ", kernel.threads, "\n");

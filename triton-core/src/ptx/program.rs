@@ -20,6 +20,14 @@ impl Lower<'_> {
         }
     }
 
+    /// The number of programs along an axis: of blocks, but where a block runs several programs.
+    pub fn num_programs(&mut self, axis: u8) -> Reg {
+        match self.grid {
+            Some(extents) => extents[usize::from(axis)],
+            None => self.mov(Ty::U32, Operand::Special(Special::Nctaid(axis))),
+        }
+    }
+
     /// The program's indices along the first two axes, if blocks walk them in bands of this width along the first. Blocks start in the order of
     /// their numbers, x first.
     fn in_bands(&mut self, width: u32) -> [Reg; 2] {

@@ -123,14 +123,6 @@ impl Op {
         }
     }
 
-    /// Whether a thread accesses shared memory by it.
-    pub fn touches_shared(&self) -> bool {
-        matches!(
-            self,
-            Op::LdShared { .. } | Op::StShared { .. } | Op::LdMatrix { .. } | Op::StMatrix { .. } | Op::CpAsync { .. }
-        )
-    }
-
     /// Whether it does nothing but write registers. A division is not: the simulator reports one by zero.
     fn is_pure(&self) -> bool {
         match self {

@@ -5,10 +5,10 @@ use super::lower::{Lower, SharedThread, class_type};
 use super::thread::Threads;
 use super::words::Held;
 use super::{Address, Class, Op, Opcode, Operand, Reg, Special, Ty};
-use crate::ir::{Block, InstData, Value};
+use crate::ir::{InstData, Value};
 use crate::layout::access::{self, Access, Form};
 use crate::layout::linear::apply;
-use crate::ops::{self, Scope};
+use crate::ops;
 use std::collections::HashMap;
 
 impl Lower<'_> {
@@ -73,29 +73,6 @@ impl Lower<'_> {
         // A part that is loaded later has no register yet: any will do.
         let any = after.iter().flatten().next().copied().ok_or("a tile of which nothing is loaded")?;
         Ok(after.into_iter().map(|reg| reg.unwrap_or(any)).collect())
-    }
-
-    /// A turn of a loop begins after the one before.
-    pub(super) fn begin_turn(&mut self, region: Block) {
-        let func = self.func;
-        let touches = |op: &ops::Op| {
-            if let ops::Op::RingFill { buffer, .. } = *op {
-                !func.is_bulk(buffer)
-            } else {
-                op.access().is_some_and(|access| matches!(access.memory, ops::Memory::Shared(_)))
-            }
-        };
-        self.shared_touched |= func.contains(region, touches);
-    }
-
-    /// Waits for the other threads of the warp, or of the block. What threads did before in shared memory then comes before what others
-    /// than threads do afterwards, too.
-    pub fn sync(&mut self, scope: Scope) {
-        let warp = scope == Scope::Warp || self.func.num_warps == 1;
-        if self.has_async_proxy && !warp && std::mem::take(&mut self.shared_touched) {
-            self.emit(Op::FenceProxyAsync);
-        }
-        self.emit(if warp { Op::BarWarpSync } else { Op::BarSync });
     }
 
     /// One instruction's elements.

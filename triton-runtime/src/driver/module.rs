@@ -95,8 +95,8 @@ impl Function {
     }
 
     /// Enqueues a launch with the values of each argument. They have been checked against the kernel's metadata, and are at
-    /// most [`ParamType::MAX_WORDS`] each. Then come the tensor maps of these arguments, at most [`MAX_MAPS`]. The last parameter of
-    /// code with assertions is `assertion_slot`.
+    /// most [`ParamType::MAX_WORDS`] each. Then come the tensor maps of these arguments, at most [`MAX_MAPS`], and the numbers of
+    /// programs, of code that takes them. The last parameter of code with assertions is `assertion_slot`.
     ///
     /// # Errors
     /// The driver's, when it does not take a tensor map or the launch.
@@ -107,11 +107,12 @@ impl Function {
         grid: [u32; 3],
         values: [&[u64]; N],
         maps: &[MapSlot],
+        programs: Option<&[u64; 3]>,
         assertion_slot: Option<&u64>,
     ) -> Result<(), Error> {
         stream.context.enter()?;
         if !maps.is_empty() {
-            return self.launch_with_maps(stream, grid, values, maps, assertion_slot);
+            return self.launch_with_maps(stream, grid, values, maps, programs, assertion_slot);
         }
         // Values are little-endian and zero-extended, so that a narrow parameter finds its bytes first.
         let mut params = [[std::ptr::null_mut::<c_void>(); ParamType::MAX_WORDS + 1]; N];
@@ -125,7 +126,7 @@ impl Function {
         unsafe { self.enqueue(stream, grid, params.as_mut_ptr()) }
     }
 
-    /// As [`Function::launch`]: the maps need memory, and more room for parameters.
+    /// As [`Function::launch`] of code with tensor maps, which need memory, and more room for parameters.
     #[inline(never)]
     fn launch_with_maps<const N: usize>(
         &self,
@@ -133,18 +134,19 @@ impl Function {
         grid: [u32; 3],
         values: [&[u64]; N],
         maps: &[MapSlot],
+        programs: Option<&[u64; 3]>,
         assertion_slot: Option<&u64>,
     ) -> Result<(), Error> {
         // Neither is cleared: what the driver reads of them is written first.
         let mut encoded = [const { MaybeUninit::<CUtensorMap>::uninit() }; MAX_MAPS];
-        let mut params = [[const { MaybeUninit::<*mut c_void>::uninit() }; ParamType::MAX_WORDS + MAX_MAPS + 1]; N];
+        let mut params = [[const { MaybeUninit::<*mut c_void>::uninit() }; ParamType::MAX_WORDS + MAX_MAPS + 4]; N];
         for (memory, map) in encoded.iter_mut().zip(maps) {
             memory.write(map.encoded(stream.context.driver, &values)?);
         }
         let words = values.iter().copied().flatten().map(|value| std::ptr::from_ref(value).cast::<c_void>());
         let maps = encoded.iter().take(maps.len()).map(|map| map.as_ptr().cast());
-        let slot = assertion_slot.map(|slot| std::ptr::from_ref(slot).cast());
-        for (param, pointer) in params.as_flattened_mut().iter_mut().zip(words.chain(maps).chain(slot)) {
+        let last = programs.into_iter().flatten().chain(assertion_slot).map(|word| std::ptr::from_ref(word).cast());
+        for (param, pointer) in params.as_flattened_mut().iter_mut().zip(words.chain(maps).chain(last)) {
             param.write(pointer.cast_mut());
         }
         // SAFETY: every parameter of the kernel has its value, at most 8 bytes or an encoded map each, for the duration of the call.

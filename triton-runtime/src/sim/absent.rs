@@ -46,6 +46,10 @@ impl SimStream {
         match self.0 {}
     }
 
+    pub(crate) fn multiprocessors(&self) -> u32 {
+        match self.0 {}
+    }
+
     pub(crate) fn allocate(&self, _bytes: usize) -> Result<SimMemory> {
         match self.0 {}
     }
@@ -57,6 +61,7 @@ impl SimStream {
         _image: &'static Image,
         _grid: [u32; 3],
         _values: [&[u64]; N],
+        _programs: Option<[u64; 3]>,
     ) -> Result<()> {
         match self.0 {}
     }

@@ -135,6 +135,11 @@ impl SimStream {
         self.options.capability()
     }
 
+    /// Blocks that are resident together.
+    pub(crate) fn multiprocessors(&self) -> u32 {
+        self.options.multiprocessors()
+    }
+
     /// Zeroed memory.
     ///
     /// # Errors
@@ -143,7 +148,8 @@ impl SimStream {
         SimMemory::new(bytes).ok_or_else(|| Error::out_of_memory(bytes as u64, self.options.name().to_string()))
     }
 
-    /// Runs an image over a grid of blocks, with these values of each argument, and the tensor maps of them that it takes.
+    /// Runs an image over a grid of blocks, with these values of each argument, the tensor maps of them that it takes, and the numbers
+    /// of programs, if it takes them.
     ///
     /// # Errors
     /// [`Error::DeviceAssert`], [`Error::Simulation`], or [`Error::Simulator`].
@@ -154,6 +160,7 @@ impl SimStream {
         image: &'static Image,
         grid: [u32; 3],
         values: [&[u64]; N],
+        programs: Option<[u64; 3]>,
     ) -> Result<()> {
         let module = module(kernel, image)?;
         let number = self.launches.fetch_add(1, Relaxed);
@@ -168,6 +175,7 @@ impl SimStream {
             let bytes = tensor_map::encode(map, &kernel.metadata().params, &values);
             args.push(Arg::Bytes(bytes.map_err(|message| refused(kernel, message))?));
         }
+        args.extend(programs.into_iter().flatten().map(Arg::Bits));
         args.extend(slot.as_ref().map(SimMemory::address).map(Arg::Bits));
         let launch = Launch {
             entry: image.entry.to_string(),

@@ -1,0 +1,93 @@
+//! Between what threads do in shared memory and what the async proxy does there: bulk copies, and `wgmma`, which reads its operands.
+//!
+//! A barrier orders the accesses of threads. What threads did before it comes before what the async proxy does after it only if each
+//! thread has written `fence.proxy.async` between. So a barrier follows one if, since the barrier before, threads have accessed bytes that
+//! the async proxy accesses, too. (PTX ISA, "Async proxy".)
+
+use super::Op;
+use super::lower::Lower;
+use crate::entity::SideTable;
+use crate::ir::{Block, Function, InstData, Value};
+use crate::ops::{self, DotKind, Memory, Scope};
+use std::ops::Range;
+
+/// What is known of the async proxy.
+pub(super) struct Proxy {
+    /// Of each buffer, slot and alias, whether its bytes are accessed by the async proxy, be it for another buffer.
+    shared: SideTable<Value, bool>,
+    /// Whether the async proxy accesses anything.
+    pub any: bool,
+    /// Whether threads may have accessed such bytes since the last barrier.
+    pub touched: bool,
+}
+
+impl Proxy {
+    pub fn of(func: &Function) -> Proxy {
+        let buffer_of = func.buffer_of();
+        let mut bytes: SideTable<Value, Range<u64>> = SideTable::new(0..0);
+        let mut accessed: Vec<Value> = Vec::new();
+        for inst in func.walk() {
+            let data = &func.insts[inst];
+            if let (ops::Op::SharedAlloc { at, .. }, &[buffer]) = (data.op, &data.results[..]) {
+                let first = at.map_or(0, u64::from);
+                bytes[buffer] = first..first + func.buffer_bytes(buffer);
+                accessed.extend(Some(buffer).filter(|&buffer| func.is_bulk(buffer)));
+            } else if let ops::Op::Dot { kind: DotKind::Wgmma, .. } = data.op {
+                let operands = func.shared_operands(&data.op).into_iter();
+                accessed.extend(operands.map(|(operand, _)| buffer_of[operand].unwrap_or(operand)));
+            }
+        }
+        let meets = |a: &Range<u64>, b: &Range<u64>| a.start < b.end && b.start < a.end;
+        let mut shared = SideTable::new(false);
+        for (_, buffer) in func.buffers() {
+            shared[buffer] = accessed.iter().any(|&other| meets(&bytes[other], &bytes[buffer]));
+        }
+        for value in func.defined() {
+            if let Some(buffer) = buffer_of[value] {
+                shared[value] = shared[buffer];
+            }
+        }
+        let any = !func.tensor_maps().is_empty()
+            || func.contains(func.body, |op| matches!(op, ops::Op::Dot { kind: DotKind::Wgmma, .. }));
+        Proxy { shared, any, touched: false }
+    }
+
+    /// Whether threads access bytes of the async proxy by an instruction.
+    fn touches(&self, func: &Function, data: &InstData) -> bool {
+        match data.op {
+            ops::Op::RingFill { buffer, .. } => !func.is_bulk(buffer) && self.shared[buffer],
+            ops::Op::Dot { kind: DotKind::Wgmma, .. } => false,
+            ref op => {
+                let accessed = op.access().and_then(|access| match access.memory {
+                    Memory::Shared(buffer) => Some(buffer),
+                    Memory::Global(_) => None,
+                });
+                let read = func.shared_operands(op).into_iter().map(|(operand, _)| operand);
+                accessed.into_iter().chain(read).any(|buffer| self.shared[buffer])
+            }
+        }
+    }
+}
+
+impl Lower<'_> {
+    /// What threads do by an instruction comes before a later barrier.
+    pub(super) fn touch(&mut self, data: &InstData) {
+        self.proxy.touched |= self.proxy.touches(self.func, data);
+    }
+
+    /// A turn of a loop begins after the one before.
+    pub(super) fn begin_turn(&mut self, region: Block) {
+        let mut inside = Vec::new();
+        self.func.blocks[region].insts.iter().for_each(|&inst| self.func.walk_inst(inst, &mut inside));
+        inside.into_iter().for_each(|inst| self.touch(&self.func.insts[inst]));
+    }
+
+    /// Waits for the other threads of the warp, or of the block.
+    pub fn sync(&mut self, scope: Scope) {
+        let warp = scope == Scope::Warp || self.func.num_warps == 1;
+        if !warp && std::mem::take(&mut self.proxy.touched) {
+            self.emit(Op::FenceProxyAsync);
+        }
+        self.emit(if warp { Op::BarWarpSync } else { Op::BarSync });
+    }
+}
