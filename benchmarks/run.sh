@@ -99,7 +99,8 @@ case ${1:-} in
     tune)
         need_gpu
         step 150 tune "$here/bench/triton-bench" tune --json "$out/tune.json"
-        step 240 tune-products "$here/bench/triton-bench" tune-products --filter '^3' --json "$out/tune-products.json"
+        step 300 tune-products "$here/bench/triton-bench" tune-products --filter '^3' --json "$out/tune-products.json"
+        step 60 tune-skinny "$here/bench/triton-bench" tune-products --filter 2560x --json "$out/tune-skinny.json"
         ;;
     costs)
         need_gpu

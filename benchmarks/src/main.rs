@@ -4,7 +4,8 @@
 //! |---|---|
 //! | `compare` | times our kernels and the peers interleaved in shuffled order, checks results, prints a table |
 //! | `tune` | times every compiled instance of ours: where [`kernels::shipped`] comes from |
-//! | `tune-products` | times candidate instances of matrix products: where those of [`products`] come from |
+//! | `tune-products` | times candidate instances of matrix products: where the table of [`selection`] comes from |
+//! | `select` | the table from shapes to instances of matrix products, and what it chooses for each case; needs no GPU |
 //! | `launch` | host time of a warm launch, beside a bare `cuLaunchKernel` |
 //! | `compile` | time from embedded IR to PTX, and of the interpreter at stage 2; needs no GPU |
 //! | `costs` | the constants of the compiler's cost model, measured on the GPU |
@@ -25,6 +26,8 @@ mod products;
 mod protocol;
 mod raw;
 mod reference;
+mod select;
+mod selection;
 mod serve;
 mod side;
 mod sim;
@@ -52,6 +55,8 @@ enum Command {
     Tune(tune::Options),
     /// Candidate instances of matrix products, ranked
     TuneProducts(tune_products::Options),
+    /// The table from shapes to instances of matrix products, and what it chooses for each case; needs no GPU
+    Select(select::Options),
     /// Host time of a warm launch beside a bare cuLaunchKernel
     Launch(launch::Options),
     /// Time from embedded IR to PTX; needs no GPU
@@ -101,6 +106,7 @@ fn main() -> ExitCode {
         Command::Compare(options) => compare::compare(&options),
         Command::Tune(options) => tune::tune(&options),
         Command::TuneProducts(options) => tune_products::tune_products(&options),
+        Command::Select(options) => select::select(&options),
         Command::Launch(options) => launch::launch(&options),
         Command::Compile(options) => compile::compile(&options),
         Command::Costs(options) => costs::costs(&options),

@@ -1,8 +1,10 @@
-//! Our matrix products: kernels for each layout of the operands, the tile that a case is computed by, and its split along K.
+//! Our matrix products: kernels for each layout of the operands, and their launches. Which instance computes a case is the table's
+//! choice ([`crate::selection`]).
 
 use crate::Outcome;
-use crate::case::{Case, DType, Layouts};
+use crate::case::{Case, Layouts};
 use crate::kernels::Operands;
+use crate::selection::{Kernel, Kind, Plan};
 use triton::prelude::*;
 
 /// out = x · y, sums in `f32`; products of `f32` are as exact as the type. With TX, x is stored \[K, M\]; with TY, y is stored
@@ -162,126 +164,33 @@ pub fn add_slices<T: Float, const S: i32, const N: i32>(parts: Tensor<f32, 2>, o
     out.store([i], sum_axis(acc, 0).to::<T>());
 }
 
-/// Multiprocessors of an H100 or H200.
-const MULTIPROCESSORS: usize = 132;
-
-/// Programs of a split product for each multiprocessor: enough to hide the latency of one by the others, and no more than are resident
-/// together.
-const fn programs(tile: [usize; 3]) -> usize {
-    match tile {
-        [128, 128, _] => 2,
-        [64, 128, _] => 4,
-        _ => 3,
-    }
+/// What the table chooses for a product.
+///
+/// # Errors
+/// If it has no row for it.
+pub fn plan(case: &Case) -> Outcome<Plan> {
+    Plan::of(case).ok_or_else(|| format!("`{}`: no row of the table of instances is for it", case.name).into())
 }
 
-/// Fewest iterations of the loop over K in a slice: loads ahead pay off only after the first.
-const STEPS: usize = 4;
-
-/// How a product is computed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Plan {
-    /// Rows and columns of a program's part of the result, and the K of an iteration of its loop.
-    tile: [usize; 3],
-    /// How many programs share an element of the result; from 2 on they write to the workspace.
-    slices: usize,
-    /// Iterations of the loop in a slice.
-    steps: usize,
-}
-
-impl Plan {
-    /// Of a product.
-    pub fn of(case: &Case) -> Plan {
-        let k = case.shape[2];
-        if let Some(tile) = split_tile(case) {
-            let (tiles, total) = (count(case, tile), k.div_ceil(tile[2]));
-            let slices = (MULTIPROCESSORS * programs(tile)).div_ceil(tiles);
-            let steps = total.div_ceil(slices).max(STEPS);
-            // Two launches take as long as a short loop of tensor cores.
-            let is_short = case.dtype == DType::Bf16 && k <= 1024;
-            if tiles < MULTIPROCESSORS && total > steps && !is_short {
-                return Plan { tile, slices: total.div_ceil(steps), steps };
-            }
+/// Whether a plan's instance was compiled.
+pub fn has_instance(case: &Case, plan: &Plan) -> bool {
+    let list = match (Kind::of(case), plan.kernel) {
+        (Kind::F32, Kernel::Whole) => WHOLE_F32,
+        (Kind::F32, Kernel::Slices(_)) => SPLIT_F32,
+        (Kind::Bf16, Kernel::Whole) => WHOLE_BF16,
+        (Kind::Bf16, Kernel::Slices(_)) => SPLIT_BF16,
+        (Kind::F16, Kernel::Whole) => WHOLE_F16,
+        (Kind::Tf32, Kernel::Whole) => {
+            &[([128, 128, 32], Layouts::NN), ([64, 64, 32], Layouts::NN), ([128, 256, 32], Layouts::NT)]
         }
-        let is_large = count(case, [128, 128, 1]) > 128;
-        let tile = match case.dtype {
-            DType::F64 => [64, 128, 16],
-            DType::I8 => [128, 128, 128],
-            DType::F32 if case.tf32 => match case.layouts {
-                Layouts::NT => [128, 256, 32],
-                Layouts::NN | Layouts::TN | Layouts::TT if is_large => [128, 128, 32],
-                Layouts::NN | Layouts::TN | Layouts::TT => [64, 64, 32],
-            },
-            // One iteration: nothing is loaded twice in it, so that the smaller sum costs nothing.
-            DType::F32 if k <= 32 && case.layouts == Layouts::NT => [64, 64, 32],
-            // Sums in a warp's registers that one multiprocessor holds once: most products of an operand that is loaded.
-            DType::F16 => [128, 256, 64],
-            // Two blocks a multiprocessor: one stores while the other one multiplies.
-            DType::Bf16 if is_large && (33..=1024).contains(&k) && case.layouts == Layouts::NN => [128, 128, 64],
-            // The other way round it spills on `sm_80` where pitches are odd.
-            DType::Bf16 if is_large && k > 32 && case.layouts == Layouts::TN => [256, 128, 64],
-            DType::Bf16 if is_large && k > 32 => [128, 256, 64],
-            _ if is_large => [128, 128, 32],
-            DType::F32 => [64, 128, 16],
-            // A deeper tile would be padding for the most part.
-            DType::Bf16 if k <= 32 && case.layouts == Layouts::NT => [64, 64, 32],
-            // One tile for each multiprocessor, if they are nearly as many.
-            DType::Bf16 if (96..=MULTIPROCESSORS).contains(&count(case, [64, 128, 1])) => [64, 128, 64],
-            DType::Bf16
-                if k.is_multiple_of(128)
-                    && count(case, [64, 64, 1]) <= MULTIPROCESSORS
-                    && case.layouts == Layouts::NN =>
-            {
-                [64, 64, 128]
-            }
-            DType::Bf16 => [64, 64, 64],
-        };
-        Plan { tile, slices: 1, steps: k.div_ceil(tile[2]) }
-    }
-
-    /// Elements of the workspace.
-    pub fn workspace(self, case: &Case) -> usize {
-        if self.slices > 1 { self.slices * case.n } else { 0 }
-    }
-
-    fn grid(self, case: &Case) -> (usize, usize, usize) {
-        (case.shape[0].div_ceil(self.tile[0]), case.shape[1].div_ceil(self.tile[1]), self.slices)
-    }
-}
-
-impl std::fmt::Display for Plan {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let [m, n, k] = self.tile;
-        write!(f, "{m}x{n}x{k}")?;
-        if self.slices > 1 { write!(f, ", {} slices", self.slices) } else { Ok(()) }
-    }
-}
-
-/// The tile of a product with too few tiles, if there is a kernel for slices of it.
-fn split_tile(case: &Case) -> Option<[usize; 3]> {
-    let exact = match case.dtype {
-        DType::F32 if !case.tf32 => true,
-        DType::Bf16 => false,
-        DType::F32 | DType::F16 | DType::F64 | DType::I8 => return None,
+        (Kind::F64, Kernel::Whole) => &[([64, 128, 16], Layouts::NN)],
+        (Kind::I8, Kernel::Whole) => &[([128, 128, 128], Layouts::NT)],
+        (Kind::Tf32 | Kind::F16 | Kind::F64 | Kind::I8, Kernel::Slices(_)) => &[],
     };
-    let [rows, columns, _] = case.shape;
-    let tile = match (case.layouts, columns) {
-        (Layouts::NT, ..=32) if rows <= 32 => [32, 32, 32],
-        (_, ..=16) => [64, 16, 32],
-        (Layouts::NN | Layouts::TN, ..=32) => [64, 32, 32],
-        (Layouts::NN | Layouts::TN, 65..=128) if exact => [64, 128, 16],
-        (Layouts::NT, 65..=512) if exact => [128, 128, 32],
-        _ => [64, 64, 32],
-    };
-    Some(if exact { tile } else { [tile[0], tile[1], 64] })
+    list.contains(&(plan.tile, case.layouts))
 }
 
-/// Tiles of the result.
-fn count(case: &Case, [m, n, _]: [usize; 3]) -> usize {
-    case.shape[0].div_ceil(m) * case.shape[1].div_ceil(n)
-}
-
-fn no_instance(case: &Case, plan: Plan) -> Box<dyn std::error::Error> {
+fn no_instance(case: &Case, plan: &Plan) -> Box<dyn std::error::Error> {
     format!("`{}`: there is no instance of {plan}", case.name).into()
 }
 
@@ -289,11 +198,9 @@ fn no_instance(case: &Case, plan: Plan) -> Box<dyn std::error::Error> {
 macro_rules! instances {
     ($list:ident, $launch:ident, $kernel:ident<$t:ty>$args:tt, ($($parameters:tt)*),
      $([$m:literal, $n:literal, $k:literal, $layouts:ident]),*) => {
-        #[cfg(test)]
         const $list: &[([usize; 3], Layouts)] = &[$(([$m, $n, $k], Layouts::$layouts)),*];
 
-        fn $launch(case: &Case, stream: &Stream, $($parameters)*) -> Outcome {
-            let plan = Plan::of(case);
+        fn $launch(case: &Case, plan: &Plan, stream: &Stream, $($parameters)*) -> Outcome {
             let grid = plan.grid(case);
             match (plan.tile, case.layouts) {
                 $(([$m, $n, $k], Layouts::$layouts) => {
@@ -354,15 +261,15 @@ fn stored<'a, T: Element>(case: &Case, x: &'a Buffer<T>, y: &'a Buffer<T>) -> tr
 macro_rules! splittable {
     ($(#[$doc:meta])* $name:ident, $t:ty, $whole:ident, $split:ident) => {
         $(#[$doc])*
-        pub fn $name(case: &Case, stream: &Stream, operands: Operands<'_, $t>) -> Outcome {
+        pub fn $name(case: &Case, plan: &Plan, stream: &Stream, operands: Operands<'_, $t>) -> Outcome {
             let Operands { x, y, out, workspace } = operands;
-            let ([rows, columns, _], plan) = (case.shape, Plan::of(case));
+            let [rows, columns, _] = case.shape;
             let [x, y] = stored(case, x, y)?;
-            if plan.slices == 1 {
-                return $whole(case, stream, x, y, out.view_mut([rows, columns])?);
+            if plan.kernel == Kernel::Whole {
+                return $whole(case, plan, stream, x, y, out.view_mut([rows, columns])?);
             }
             let parts = workspace.view_mut([plan.slices, rows, columns])?;
-            $split(case, stream, x, y, parts, i32::try_from(plan.steps)?)?;
+            $split(case, plan, stream, x, y, parts, i32::try_from(plan.steps)?)?;
             let (parts, out) = (workspace.view([plan.slices, case.n])?, out.view_mut([case.n])?);
             if plan.slices <= 32 {
                 add_slices::<$t, 16, 128>(parts, out).launch(stream, case.n.div_ceil(128))?;
@@ -394,19 +301,19 @@ splittable!(
 ///
 /// # Errors
 /// Those of a launch, and a case that there is no instance for.
-pub fn f16s(case: &Case, stream: &Stream, operands: Operands<'_, f16>) -> Outcome {
+pub fn f16s(case: &Case, plan: &Plan, stream: &Stream, operands: Operands<'_, f16>) -> Outcome {
     let Operands { x, y, out, .. } = operands;
     let [x, y] = stored(case, x, y)?;
-    whole_f16(case, stream, x, y, out.view_mut([case.shape[0], case.shape[1]])?)
+    whole_f16(case, plan, stream, x, y, out.view_mut([case.shape[0], case.shape[1]])?)
 }
 
 /// Enqueues a product of `f32` by way of TF32, of an x that is not transposed.
 ///
 /// # Errors
 /// Those of a launch, and a case that there is no instance for.
-pub fn rounded(case: &Case, stream: &Stream, operands: Operands<'_, f32>) -> Outcome {
+pub fn rounded(case: &Case, plan: &Plan, stream: &Stream, operands: Operands<'_, f32>) -> Outcome {
     let Operands { x, y, out, .. } = operands;
-    let (plan, out) = (Plan::of(case), out.view_mut([case.shape[0], case.shape[1]])?);
+    let out = out.view_mut([case.shape[0], case.shape[1]])?;
     let [x, y] = stored(case, x, y)?;
     let grid = plan.grid(case);
     match (plan.tile, case.layouts) {
@@ -422,9 +329,9 @@ pub fn rounded(case: &Case, stream: &Stream, operands: Operands<'_, f32>) -> Out
 ///
 /// # Errors
 /// Those of a launch.
-pub fn i8s(case: &Case, stream: &Stream, operands: Operands<'_, i8>) -> Outcome {
+pub fn i8s(case: &Case, plan: &Plan, stream: &Stream, operands: Operands<'_, i8>) -> Outcome {
     let Operands { x, y, out, .. } = operands;
-    let (plan, out) = (Plan::of(case), out.view_mut([case.shape[0], case.shape[1]])?);
+    let out = out.view_mut([case.shape[0], case.shape[1]])?;
     let [x, y] = stored(case, x, y)?;
     matmul_i8::<128, 128, 128>(x, y, out).launch(stream, plan.grid(case))?;
     Ok(())
@@ -434,9 +341,9 @@ pub fn i8s(case: &Case, stream: &Stream, operands: Operands<'_, i8>) -> Outcome 
 ///
 /// # Errors
 /// Those of a launch.
-pub fn f64s(case: &Case, stream: &Stream, operands: Operands<'_, f64>) -> Outcome {
+pub fn f64s(case: &Case, plan: &Plan, stream: &Stream, operands: Operands<'_, f64>) -> Outcome {
     let Operands { x, y, out, .. } = operands;
-    let (plan, out) = (Plan::of(case), out.view_mut([case.shape[0], case.shape[1]])?);
+    let out = out.view_mut([case.shape[0], case.shape[1]])?;
     let [x, y] = stored(case, x, y)?;
     matmul_f64::<64, 128, 16>(x, y, out).launch(stream, plan.grid(case))?;
     Ok(())
@@ -448,67 +355,11 @@ mod tests {
     use crate::case::{Op, cases};
 
     #[test]
-    fn plans() {
-        let cases = cases(1 << 27, &["matmul".to_string()]);
-        let notes: Vec<(&str, String)> =
-            cases.iter().map(|case| (case.name.as_str(), Plan::of(case).to_string())).collect();
-        let of = |name: &str| notes.iter().find(|(of, _)| *of == name).map(|(_, note)| note.as_str());
-        let expected = [
-            ("matmul bf16 1000^3", "64x128x64"),
-            ("matmul bf16 512^3", "64x64x128"),
-            ("matmul bf16 2048^3", "128x256x64"),
-            ("matmul f32 1024^3", "64x128x16"),
-            ("matmul f32 NT 1024^3", "64x128x16"),
-            ("matmul f32 TN 4096^3", "128x128x32"),
-            ("matmul bf16 TN 4096^3", "256x128x64"),
-            ("matmul f64 2048^3", "64x128x16"),
-            ("matmul i8 NT 4096^3", "128x128x128"),
-            ("matmul tf32 2048^3", "128x128x32"),
-            ("matmul tf32 4096^3", "128x128x32"),
-            ("matmul tf32 NT 2048^3", "128x256x32"),
-            ("matmul tf32 NT 4096^3", "128x256x32"),
-            ("matmul f32 2560x16x2560", "64x16x32, 10 slices"),
-            ("matmul f32 2560x32x2560", "64x32x32, 10 slices"),
-            ("matmul f32 TN 2560x64x2560", "64x64x32, 10 slices"),
-            ("matmul f32 TN 2560x128x2560", "64x128x16, 14 slices"),
-            ("matmul f32 NT 32x32x60000", "32x32x32, 375 slices"),
-            ("matmul f32 NT 256x256x60000", "128x128x32, 65 slices"),
-            ("matmul f32 NT 4096x4096x32", "64x64x32"),
-            ("matmul f32 NT 64x64x4096", "64x64x32, 32 slices"),
-            ("matmul f32 NT 64x64x131072", "64x64x32, 373 slices"),
-            ("matmul f32 NT 7168x16x7168", "64x16x32, 4 slices"),
-            ("matmul bf16 2560x32x2560", "64x32x64, 10 slices"),
-            ("matmul bf16 NT 64x64x60000", "64x64x64, 235 slices"),
-            ("matmul bf16 NT 4096x4096x32", "128x128x32"),
-            ("matmul bf16 NT 896x896x32", "64x64x32"),
-            ("matmul bf16 NT 1536x16x1536", "64x16x64, 6 slices"),
-        ];
-        for (name, note) in expected {
-            assert_eq!(of(name), Some(note), "{name}");
-        }
-    }
-
-    #[test]
-    fn every_plan_has_an_instance() {
-        use Layouts::{NN, NT};
+    fn every_choice_has_an_instance() {
         for n in [64, 1024, 8192, 1 << 16, 1 << 20, 1 << 22, 1 << 24, 1 << 26, 1 << 27] {
             for case in cases(n, &[]).iter().filter(|case| case.op == Op::Matmul) {
-                let plan = Plan::of(case);
-                let list = match (case.dtype, plan.slices) {
-                    (DType::F32, 1) if !case.tf32 => WHOLE_F32,
-                    (DType::F32, 2..) if !case.tf32 => SPLIT_F32,
-                    (DType::Bf16, 1) => WHOLE_BF16,
-                    (DType::Bf16, 2..) => SPLIT_BF16,
-                    (DType::F16, 1) => WHOLE_F16,
-                    (DType::F32, 1) => &[([128, 128, 32], NN), ([64, 64, 32], NN), ([128, 256, 32], NT)],
-                    (DType::F64, 1) => &[([64, 128, 16], NN)],
-                    (DType::I8, 1) => &[([128, 128, 128], NT)],
-                    _ => continue,
-                };
-                assert!(list.contains(&(plan.tile, case.layouts)), "{}: {plan}", case.name);
-                let total = case.shape[2].div_ceil(plan.tile[2]);
-                let covered = plan.slices * plan.steps;
-                assert!((total..total + plan.steps).contains(&covered), "{}: {plan:?} of {total} steps", case.name);
+                let plan = plan(case).expect("a row for every case");
+                assert!(has_instance(case, &plan), "{}: {plan}", case.name);
             }
         }
     }

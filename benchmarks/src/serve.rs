@@ -2,8 +2,8 @@
 
 use crate::case::{Case, DType, Op};
 use crate::kernels::{Choice, Number, Operands, Value, shipped};
-use crate::products::Plan;
 use crate::protocol::{Entry, Reply, Request, Work};
+use crate::selection::Plan;
 use crate::tiles::{self, Tiled};
 use crate::timing::Timer;
 use crate::{Outcome, data, reference};
@@ -86,7 +86,7 @@ impl Side {
             })
         };
         let workspace = cases.iter().filter(|case| case.op == Op::Matmul);
-        let workspace = workspace.map(|case| Plan::of(case).workspace(case)).max().unwrap_or(0);
+        let workspace = workspace.filter_map(|case| Some(Plan::of(case)?.workspace(case))).max().unwrap_or(0);
         let types = [DType::F32, DType::F16, DType::Bf16, DType::F64, DType::I8];
         let bytes = |dtype: DType| {
             let [x, y, out] = lengths(dtype);

@@ -4,7 +4,8 @@ use crate::Outcome;
 use crate::case::{Case, DType, Op};
 use crate::fused;
 use crate::kernels::{Operands, Value};
-use crate::products::{self, Plan};
+use crate::products;
+use crate::selection::Plan;
 use triton::prelude::*;
 
 /// out = softmax(x) along the last axis; a program keeps its row, of at most N columns, in registers.
@@ -87,16 +88,18 @@ pub trait Tiled: Value {
     /// # Errors
     /// Those of a launch, and for an operation that has no kernel for the type.
     fn launch_views(case: &Case, stream: &Stream, operands: Operands<'_, Self>) -> Outcome;
+
+    /// Enqueues a product by an instance.
+    ///
+    /// # Errors
+    /// Those of a launch, and a plan that there is no instance for.
+    fn launch_product(case: &Case, plan: &Plan, stream: &Stream, operands: Operands<'_, Self>) -> Outcome;
 }
 
 impl Tiled for f32 {
     fn launch_views(case: &Case, stream: &Stream, operands: Operands<'_, f32>) -> Outcome {
         if case.op == Op::Matmul {
-            return if case.tf32 {
-                products::rounded(case, stream, operands)
-            } else {
-                products::f32s(case, stream, operands)
-            };
+            return Self::launch_product(case, &products::plan(case)?, stream, operands);
         }
         let [rows, columns, _] = case.shape;
         let Operands { x, out, .. } = operands;
@@ -127,12 +130,20 @@ impl Tiled for f32 {
         }
         Ok(())
     }
+
+    fn launch_product(case: &Case, plan: &Plan, stream: &Stream, operands: Operands<'_, f32>) -> Outcome {
+        if case.tf32 {
+            products::rounded(case, plan, stream, operands)
+        } else {
+            products::f32s(case, plan, stream, operands)
+        }
+    }
 }
 
 impl Tiled for bf16 {
     fn launch_views(case: &Case, stream: &Stream, operands: Operands<'_, bf16>) -> Outcome {
         match case.op {
-            Op::Matmul => return products::bf16s(case, stream, operands),
+            Op::Matmul => return Self::launch_product(case, &products::plan(case)?, stream, operands),
             Op::Linear => return fused::linear(case, stream, operands),
             Op::Attention => return fused::attend(case, stream, operands),
             Op::Copy | Op::Add | Op::Softmax | Op::Cumsum | Op::LayerNorm | Op::Transpose => {}
@@ -161,23 +172,48 @@ impl Tiled for bf16 {
         }
         Ok(())
     }
+
+    fn launch_product(case: &Case, plan: &Plan, stream: &Stream, operands: Operands<'_, bf16>) -> Outcome {
+        products::bf16s(case, plan, stream, operands)
+    }
 }
 
 impl Tiled for f16 {
     fn launch_views(case: &Case, stream: &Stream, operands: Operands<'_, f16>) -> Outcome {
-        if case.op == Op::Matmul { products::f16s(case, stream, operands) } else { Err(no_kernel(case)) }
+        if case.op != Op::Matmul {
+            return Err(no_kernel(case));
+        }
+        Self::launch_product(case, &products::plan(case)?, stream, operands)
+    }
+
+    fn launch_product(case: &Case, plan: &Plan, stream: &Stream, operands: Operands<'_, f16>) -> Outcome {
+        products::f16s(case, plan, stream, operands)
     }
 }
 
 impl Tiled for f64 {
     fn launch_views(case: &Case, stream: &Stream, operands: Operands<'_, f64>) -> Outcome {
-        if case.op == Op::Matmul { products::f64s(case, stream, operands) } else { Err(no_kernel(case)) }
+        if case.op != Op::Matmul {
+            return Err(no_kernel(case));
+        }
+        Self::launch_product(case, &products::plan(case)?, stream, operands)
+    }
+
+    fn launch_product(case: &Case, plan: &Plan, stream: &Stream, operands: Operands<'_, f64>) -> Outcome {
+        products::f64s(case, plan, stream, operands)
     }
 }
 
 impl Tiled for i8 {
     fn launch_views(case: &Case, stream: &Stream, operands: Operands<'_, i8>) -> Outcome {
-        if case.op == Op::Matmul { products::i8s(case, stream, operands) } else { Err(no_kernel(case)) }
+        if case.op != Op::Matmul {
+            return Err(no_kernel(case));
+        }
+        Self::launch_product(case, &products::plan(case)?, stream, operands)
+    }
+
+    fn launch_product(case: &Case, plan: &Plan, stream: &Stream, operands: Operands<'_, i8>) -> Outcome {
+        products::i8s(case, plan, stream, operands)
     }
 }
 
@@ -207,7 +243,7 @@ pub fn note(case: &Case) -> String {
         },
         (Op::Transpose, DType::F32) => "64x64",
         (Op::Transpose, DType::F16 | DType::Bf16 | DType::F64 | DType::I8) => "128x128",
-        (Op::Matmul, _) => return Plan::of(case).to_string(),
+        (Op::Matmul, _) => return Plan::of(case).map_or(String::new(), |plan| plan.to_string()),
         (Op::Linear, _) => "128x128x64",
         (Op::Attention, _) if columns <= 64 => "128x128",
         (Op::Attention, _) => "128x32",

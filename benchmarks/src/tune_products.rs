@@ -1,9 +1,11 @@
-//! Candidate instances of matrix products, ranked: where the instances in [`crate::products`] come from.
+//! Candidate instances of matrix products, ranked beside what the table of [`crate::selection`] chooses: where that table comes from.
 
 use crate::case::{Case, DType, Layouts, Op, cases};
-use crate::kernels::Value;
+use crate::kernels::{Operands, Value};
+use crate::selection::{self, Plan};
+use crate::tiles::Tiled;
 use crate::timing::Timer;
-use crate::{Common, Outcome, data, reference, stats, table, write_json};
+use crate::{Common, Outcome, data, products, reference, stats, table, write_json};
 use clap::Args;
 use rand::SeedableRng;
 use rand::rngs::SmallRng;
@@ -58,10 +60,16 @@ macro_rules! candidates {
     };
 }
 
-type Launch<T> = fn(&Stream, View<'_, T, 2>, View<'_, T, 2>, ViewMut<'_, T, 2>, (usize, usize)) -> triton::Result<()>;
+type Launch<T> = fn(
+    &Stream,
+    View<'_, T, 2>,
+    View<'_, T, 2>,
+    ViewMut<'_, <T as Value>::Out, 2>,
+    (usize, usize),
+) -> triton::Result<()>;
 
-/// A compiled instance.
-struct Candidate<T: Element> {
+/// A compiled instance for row-major operands.
+struct Candidate<T: Value> {
     /// Rows and columns of a program's part of the result, and the K of an iteration of its loop.
     tile: [usize; 3],
     warps: u32,
@@ -144,12 +152,42 @@ candidates!(
 struct Instance {
     case: String,
     instance: String,
+    /// What the table of instances says of it.
+    table: Place,
     /// ‖found − reference‖ / ‖reference‖; nothing if it is not a number.
     error: Option<f64>,
     ms: Vec<Vec<f64>>,
 }
 
-/// Checks and times every candidate on every product of row-major operands.
+/// Where an instance is in the table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+enum Place {
+    /// The first row that is for the case.
+    Chosen,
+    /// A later row that is for it.
+    Later,
+    /// In no row: a candidate.
+    Absent,
+}
+
+impl Place {
+    fn name(self) -> &'static str {
+        match self {
+            Place::Chosen => "chosen",
+            Place::Later => "later row",
+            Place::Absent => "",
+        }
+    }
+}
+
+impl Instance {
+    fn median(&self) -> f64 {
+        stats::median(&self.ms.concat()).unwrap_or(f64::INFINITY)
+    }
+}
+
+/// Checks and times what the table has for every product and, where operands are row-major, every candidate.
 ///
 /// # Errors
 /// Of the device, or if a result is wrong. What was measured is printed and written before that.
@@ -158,60 +196,123 @@ pub fn tune_products(options: &Options) -> Outcome {
     let seed = common.seed.unwrap_or_else(rand::random);
     let mut timer = Timer::new(&common.device.parse::<Device>()?, common.flush_mib)?;
     let mut cases = cases(common.n as usize / 64 * 64, &options.filter);
-    cases.retain(|case| case.op == Op::Matmul && case.layouts == Layouts::NN && !case.tf32);
+    cases.retain(|case| case.op == Op::Matmul);
     println!("seed {seed}, {} blocks of {} repetitions", options.blocks, options.reps);
-    let (mut all, mut wrong) = (Vec::new(), Vec::new());
+    let (mut all, mut wrong, mut summary) = (Vec::new(), Vec::new(), Vec::new());
     for case in &cases {
         let mut found = match case.dtype {
             DType::Bf16 => ranked(case, BF16, &mut timer, options, seed)?,
+            DType::F32 if case.tf32 => ranked::<f32>(case, &[], &mut timer, options, seed)?,
             DType::F32 => ranked(case, F32, &mut timer, options, seed)?,
             DType::F64 => ranked(case, F64, &mut timer, options, seed)?,
-            DType::F16 | DType::I8 => continue,
+            DType::F16 => ranked::<f16>(case, &[], &mut timer, options, seed)?,
+            DType::I8 => ranked::<i8>(case, &[], &mut timer, options, seed)?,
         };
-        let median = |instance: &Instance| stats::median(&instance.ms.concat()).unwrap_or(f64::INFINITY);
-        found.sort_by(|a, b| median(a).total_cmp(&median(b)));
+        found.sort_by(|a, b| a.median().total_cmp(&b.median()));
         let row = |instance: &Instance| {
-            let ms = median(instance);
-            vec![instance.instance.clone(), format!("{ms:.4}"), format!("{:.1}", case.rate(ms))]
+            let ms = instance.median();
+            let place = instance.table.name().to_string();
+            vec![instance.instance.clone(), place, format!("{ms:.4}"), format!("{:.1}", case.rate(ms))]
         };
         let rows: Vec<Vec<String>> = found.iter().map(row).collect();
-        println!("\n{}\n{}", case.name, table::render(&["instance", "ms", case.unit()], 1, &rows));
+        println!("\n{}: {}", case.name, products::plan(case)?.reason);
+        println!("{}", table::render(&["instance", "table", "ms", case.unit()], 2, &rows));
         let is_wrong = |instance: &&Instance| instance.error.is_none_or(|error| error > case.bound);
         wrong.extend(found.iter().filter(is_wrong).map(|i| format!("{} of `{}`: {:?}", i.instance, i.case, i.error)));
+        summary.extend(beside(&found));
         all.extend(found);
     }
+    println!("\nWhat the table chooses beside the fastest:\n");
+    println!("{}", table::render(&["case", "chosen", "fastest", "ms", "ms", "of the fastest"], 3, &summary));
     write_json(common.json.as_ref(), &all)?;
     if wrong.is_empty() { Ok(()) } else { Err(format!("WRONG: {}", wrong.join("; ")).into()) }
 }
 
-/// The candidates of a case, each checked once and timed.
-fn ranked<T: Value<Out = T>>(
+/// What is chosen beside the fastest of a case's instances, which are sorted by time; nothing if none was measured.
+fn beside(found: &[Instance]) -> Option<Vec<String>> {
+    let (fastest, chosen) = (found.first()?, found.iter().find(|instance| instance.table == Place::Chosen)?);
+    let times = [chosen.median(), fastest.median()];
+    let ratio = format!("{:.3}", times[1] / times[0]);
+    let [chosen_ms, fastest_ms] = times.map(|ms| format!("{ms:.4}"));
+    let names = [&chosen.case, &chosen.instance, &fastest.instance].map(String::clone);
+    Some(names.into_iter().chain([chosen_ms, fastest_ms, ratio]).collect())
+}
+
+/// What is timed.
+enum Contestant<'a, T: Value> {
+    /// An instance of a row of the table.
+    Row(Plan),
+    /// One that no row has.
+    Candidate(&'a Candidate<T>),
+}
+
+impl<T: Tiled> Contestant<'_, T> {
+    fn run(&self, case: &Case, stream: &Stream, operands: Operands<'_, T>) -> Outcome {
+        match self {
+            Contestant::Row(plan) => T::launch_product(case, plan, stream, operands),
+            Contestant::Candidate(of) => {
+                let ([rows, columns, k], Operands { x, y, out, .. }) = (case.shape, operands);
+                let grid = (rows.div_ceil(of.tile[0]), columns.div_ceil(of.tile[1]));
+                let (x, y, out) = (x.view([rows, k])?, y.view([k, columns])?, out.view_mut([rows, columns])?);
+                Ok((of.launch)(stream, x, y, out, grid)?)
+            }
+        }
+    }
+
+    fn name(&self) -> String {
+        match self {
+            Contestant::Row(plan) => plan.to_string(),
+            Contestant::Candidate(Candidate { tile: [m, n, k], warps, stages, .. }) => {
+                format!("{m}x{n}x{k} num_warps={warps} num_stages={stages}")
+            }
+        }
+    }
+}
+
+/// What the table has for a case, and the candidates, each checked once and timed.
+fn ranked<T: Tiled>(
     case: &Case,
     candidates: &[Candidate<T>],
     timer: &mut Timer,
     options: &Options,
     seed: u64,
 ) -> Outcome<Vec<Instance>> {
-    let ([rows, columns, k], [x_length, y_length, length]) = (case.shape, case.lengths());
+    let mut rows: Vec<Plan> = Vec::new();
+    for plan in selection::plans(case).filter(|plan| products::has_instance(case, plan)) {
+        if rows.iter().all(|other| other.to_string() != plan.to_string()) {
+            rows.push(plan);
+        }
+    }
+    let chosen = products::plan(case)?;
+    let workspace = rows.iter().map(|plan| plan.workspace(case)).max().unwrap_or(0);
+    let candidates = candidates.iter().filter(|_| case.layouts == Layouts::NN);
+    let contestants = rows.into_iter().map(Contestant::Row).chain(candidates.map(Contestant::Candidate));
+    let contestants: Vec<Contestant<'_, T>> = contestants.collect();
+
+    let [x_length, y_length, length] = case.lengths();
     let (x, y): (Vec<T>, Vec<T>) = (data::random(x_length, seed), data::random(y_length, seed.wrapping_add(1 << 31)));
     let stream = timer.stream.clone();
     let (device_x, device_y) = (stream.upload(&x)?, stream.upload(&y)?);
-    let mut out = stream.zeros::<T>(length)?;
-    let (a, b) = (device_x.view([rows, k])?, device_y.view([k, columns])?);
-    let grid = |of: &Candidate<T>| (rows.div_ceil(of.tile[0]), columns.div_ceil(of.tile[1]));
+    let (mut out, mut workspace) = (stream.zeros::<T::Out>(length)?, stream.zeros::<f32>(workspace)?);
     let mut instances = Vec::new();
-    for of in candidates {
-        (of.launch)(&stream, a, b, out.view_mut([rows, columns])?, grid(of))?;
+    for of in &contestants {
+        let operands = Operands { x: &device_x, y: &device_y, out: &mut out, workspace: &mut workspace };
+        of.run(case, &stream, operands)?;
         let error = reference::error(case, &x, &y, &stream.download(&out)?);
-        let [m, n, k] = of.tile;
-        let instance = format!("{m}x{n}x{k} num_warps={} num_stages={}", of.warps, of.stages);
+        let table = match of {
+            Contestant::Row(plan) if *plan == chosen => Place::Chosen,
+            Contestant::Row(_) => Place::Later,
+            Contestant::Candidate(_) => Place::Absent,
+        };
         let error = (!error.is_nan()).then_some(error);
-        instances.push(Instance { case: case.name.clone(), instance, error, ms: Vec::new() });
+        instances.push(Instance { case: case.name.clone(), instance: of.name(), table, error, ms: Vec::new() });
     }
-    for order in stats::plan(candidates.len(), options.blocks, &mut SmallRng::seed_from_u64(seed)) {
+    for order in stats::plan(contestants.len(), options.blocks, &mut SmallRng::seed_from_u64(seed)) {
         for i in order {
-            let of = &candidates[i];
-            let run = |stream: &Stream| Ok((of.launch)(stream, a, b, out.view_mut([rows, columns])?, grid(of))?);
+            let run = |stream: &Stream| {
+                let operands = Operands { x: &device_x, y: &device_y, out: &mut out, workspace: &mut workspace };
+                contestants[i].run(case, stream, operands)
+            };
             instances[i].ms.push(timer.time(1, options.reps, run)?);
         }
     }

@@ -1,0 +1,35 @@
+//! The commands that need no GPU from end to end, and what the others say without one.
+
+use std::process::Command;
+
+/// Runs the benchmark: whether it succeeded, and what it printed on either output.
+fn run(args: &[&str]) -> (bool, String) {
+    let output = Command::new(env!("CARGO_BIN_EXE_triton-bench")).args(args).output().expect("the benchmark runs");
+    let text = String::from_utf8_lossy(&output.stdout) + String::from_utf8_lossy(&output.stderr);
+    (output.status.success(), text.into_owned())
+}
+
+/// Arguments, whether the command succeeds, and texts of which each is printed.
+type Case<'a> = (&'a [&'a str], bool, &'a [&'a str]);
+
+#[test]
+fn commands() {
+    let small = ["--device", "cpu", "--n", "1024", "--flush-mib", "1", "--blocks", "1", "--reps", "1"];
+    let tune = [&["tune-products", "--filter", "matmul bf16 NT 2x2x1181,matmul f64"], &small[..]].concat();
+    let table: &[Case<'_>] = &[
+        (
+            &["select", "--filter", "bf16 1024^3"],
+            true,
+            &["| bf16     | any     | tiles of 64x128 96 to 132", "| matmul bf16 1024^3 | 64x128x64 | one wave"],
+        ),
+        (&["select", "--filter", "softmax"], false, &["no product is called so: softmax"]),
+        (&tune, true, &["| 32x32x64, 5 slices | chosen ", "| matmul f64 40^3         | 64x128x16 "]),
+    ];
+    for (args, success, texts) in table {
+        let (succeeded, text) = run(args);
+        assert_eq!(succeeded, *success, "{args:?}: {text}");
+        for expected in *texts {
+            assert!(text.contains(expected), "{args:?}: expected {expected:?} in {text}");
+        }
+    }
+}
