@@ -7,7 +7,7 @@
 mod cases;
 mod text;
 
-use crate::raw::{self, Bare, Code};
+use crate::raw::{self, Bare, Code, Parameters};
 use crate::stats::{Spread, median, spread};
 use crate::{Outcome, table, write_json};
 use cases::Case;
@@ -149,8 +149,9 @@ impl Bench<'_> {
         let load = |copies| {
             let text = text::kernel(piece, copies, bounds);
             let code = Code { text: &text, entry: text::ENTRY, grid: blocks, threads: bounds.threads, shared };
-            let addresses = [times.address(), self.zeros.address(), self.sink.address()];
-            Bare::new(&code, &self.stream, addresses, self.options.iterations).map_err(at)
+            let iterations = self.options.iterations.cast_unsigned();
+            let words = [times.address(), self.zeros.address(), self.sink.address(), iterations.into()];
+            Bare::new(&code, &self.stream, Parameters::of(&words)).map_err(at)
         };
         let (mut short, mut long) = (load(copies)?, load(2 * copies)?);
         let mut measured = Vec::new();

@@ -7,6 +7,7 @@
 //! | `tune-products` | times candidate instances of matrix products: where the table of [`selection`] comes from |
 //! | `select` | the table from shapes to instances of matrix products, and what it chooses for each case; needs no GPU |
 //! | `launch` | host time of a warm launch, beside a bare `cuLaunchKernel` |
+//! | `first-launch` | time of a kernel's first launch in a process, with an empty and with a warm cache of code |
 //! | `compile` | time from embedded IR to PTX, and of the interpreter at stage 2; needs no GPU |
 //! | `costs` | the constants of the compiler's cost model, measured on the GPU |
 //! | `cpu` | an addition and a matrix product on the CPU device, beside the time they may take |
@@ -19,6 +20,7 @@ mod compile;
 mod costs;
 mod cpu;
 mod data;
+mod first_launch;
 mod fused;
 mod kernels;
 mod launch;
@@ -59,6 +61,8 @@ enum Command {
     Select(select::Options),
     /// Host time of a warm launch beside a bare cuLaunchKernel
     Launch(launch::Options),
+    /// Time of a kernel's first launch in a process, with an empty and with a warm cache of code
+    FirstLaunch(first_launch::Options),
     /// Time from embedded IR to PTX; needs no GPU
     Compile(compile::Options),
     /// The constants of the compiler's cost model, measured on the GPU
@@ -108,6 +112,7 @@ fn main() -> ExitCode {
         Command::TuneProducts(options) => tune_products::tune_products(&options),
         Command::Select(options) => select::select(&options),
         Command::Launch(options) => launch::launch(&options),
+        Command::FirstLaunch(options) => first_launch::first_launch(&options),
         Command::Compile(options) => compile::compile(&options),
         Command::Costs(options) => costs::costs(&options),
         Command::Cpu(options) => cpu::cpu(&options),

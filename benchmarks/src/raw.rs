@@ -1,18 +1,21 @@
-//! A launch without us: the driver's functions, and arguments that are prepared once.
+//! A launch without us: the driver's functions, and parameters that are prepared once.
 
 #![allow(unsafe_code, reason = "bare calls of the driver, to compare with")]
 
-use cudarc::driver::sys::{self, CUfunction, CUresult, CUstream};
+use cudarc::driver::sys::{
+    self, CUfunction, CUresult, CUstream, CUtensorMap, CUtensorMapDataType, CUtensorMapFloatOOBfill,
+    CUtensorMapInterleave, CUtensorMapL2promotion, CUtensorMapSwizzle,
+};
 use std::ffi::{CString, c_void};
-use std::pin::Pin;
-use triton::metadata::Image;
+use std::mem::MaybeUninit;
+use triton::metadata::{Image, MapSwizzle, TensorMap};
 use triton::{Device, Stream};
 
 /// What is launched, and how.
 pub struct Code<'a> {
     /// PTX.
     pub text: &'a str,
-    /// Name of the entry, of three addresses and a number.
+    /// Name of the entry.
     pub entry: &'a str,
     /// Blocks.
     pub grid: u32,
@@ -29,6 +32,92 @@ impl<'a> Code<'a> {
     }
 }
 
+/// A matrix of `bf16` on the device, row-major and without gaps.
+#[derive(Clone, Copy, Debug)]
+pub struct Matrix {
+    /// Of its first element.
+    pub address: u64,
+    /// Rows and columns; a row is a multiple of 16 bytes long.
+    pub shape: [u32; 2],
+}
+
+impl Matrix {
+    /// What code takes for a view of it: the address, the extents, and the strides in elements.
+    pub fn words(self) -> [u64; 5] {
+        let [rows, columns] = self.shape.map(u64::from);
+        [self.address, rows, columns, columns, 1]
+    }
+
+    /// The driver's bytes of a tensor map of it.
+    fn encode(self, map: &TensorMap) -> Result<CUtensorMap, String> {
+        let [rows, columns] = self.shape.map(u64::from);
+        let (sizes, strides) = ([columns, rows], [2 * columns]);
+        let (boxes, steps) = ([map.extents[1], map.extents[0]], [1, 1]);
+        let swizzle = match map.swizzle {
+            MapSwizzle::None => CUtensorMapSwizzle::CU_TENSOR_MAP_SWIZZLE_NONE,
+            MapSwizzle::B32 => CUtensorMapSwizzle::CU_TENSOR_MAP_SWIZZLE_32B,
+            MapSwizzle::B64 => CUtensorMapSwizzle::CU_TENSOR_MAP_SWIZZLE_64B,
+            MapSwizzle::B128 => CUtensorMapSwizzle::CU_TENSOR_MAP_SWIZZLE_128B,
+        };
+        let mut encoded = MaybeUninit::<CUtensorMap>::uninit();
+        // SAFETY: the first pointer is to the memory of a map, aligned as one. The lists have two entries, of strides one, and are
+        // only read. The address is not accessed.
+        let result = unsafe {
+            sys::cuTensorMapEncodeTiled(
+                encoded.as_mut_ptr(),
+                CUtensorMapDataType::CU_TENSOR_MAP_DATA_TYPE_BFLOAT16,
+                2,
+                std::ptr::without_provenance_mut::<c_void>(self.address as usize),
+                sizes.as_ptr(),
+                strides.as_ptr(),
+                boxes.as_ptr(),
+                steps.as_ptr(),
+                CUtensorMapInterleave::CU_TENSOR_MAP_INTERLEAVE_NONE,
+                swizzle,
+                CUtensorMapL2promotion::CU_TENSOR_MAP_L2_PROMOTION_L2_128B,
+                CUtensorMapFloatOOBfill::CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE,
+            )
+        };
+        check("cuTensorMapEncodeTiled", result)?;
+        // SAFETY: the call that fills it succeeded.
+        Ok(unsafe { encoded.assume_init() })
+    }
+}
+
+/// The parameters of a launch, as the code takes them.
+pub struct Parameters {
+    /// Little-endian and zero-extended, so that a narrow parameter finds its bytes first.
+    words: Box<[u64]>,
+    maps: Box<[CUtensorMap]>,
+}
+
+impl Parameters {
+    /// Numbers and addresses.
+    pub fn of(words: &[u64]) -> Parameters {
+        Parameters { words: words.into(), maps: Box::default() }
+    }
+
+    /// Matrices, and the tensor maps of them that an image takes.
+    ///
+    /// # Errors
+    /// What the driver says, or if a map is of something else than a matrix.
+    pub fn of_matrices(matrices: &[Matrix], image: &Image) -> Result<Parameters, String> {
+        let map = |map: &TensorMap| {
+            let matrix = matrices.get(map.param as usize).ok_or("a tensor map of what is not a matrix")?;
+            matrix.encode(map)
+        };
+        let maps = image.tensor_maps.iter().map(map).collect::<Result<_, String>>()?;
+        Ok(Parameters { words: matrices.iter().flat_map(|matrix| matrix.words()).collect(), maps })
+    }
+
+    /// A pointer to each, in their order.
+    fn pointers(&self) -> Box<[*mut c_void]> {
+        let words = self.words.iter().map(|word| std::ptr::from_ref(word).cast::<c_void>());
+        let maps = self.maps.iter().map(|map| std::ptr::from_ref(map).cast());
+        words.chain(maps).map(<*const c_void>::cast_mut).collect()
+    }
+}
+
 /// A loaded function with a fixed launch.
 pub struct Bare {
     function: CUfunction,
@@ -36,19 +125,19 @@ pub struct Bare {
     grid: u32,
     threads: u32,
     shared: u32,
-    pointers: [*mut c_void; 4],
+    pointers: Box<[*mut c_void]>,
     /// What the pointers point to.
-    _values: Pin<Box<([u64; 3], i32)>>,
+    _parameters: Parameters,
     /// Keeps the handle alive.
     _stream: Stream,
 }
 
 impl Bare {
-    /// Loads code for launches on a stream of the device's primary context, and chooses its arguments.
+    /// Loads code for launches on a stream of the device's primary context.
     ///
     /// # Errors
     /// What the driver says, or if it is the CPU's stream.
-    pub fn new(code: &Code<'_>, stream: &Stream, addresses: [u64; 3], n: i32) -> Result<Bare, String> {
+    pub fn new(code: &Code<'_>, stream: &Stream, parameters: Parameters) -> Result<Bare, String> {
         let ordinal = stream.device().ordinal().ok_or("the CPU has no bare launch")?;
         let handle = stream.as_raw().ok_or("the CPU has no bare launch")?;
         let text = CString::new(code.text).map_err(|e| e.to_string())?;
@@ -67,22 +156,14 @@ impl Bare {
             check("cuModuleGetFunction", sys::cuModuleGetFunction(&mut function, module, entry.as_ptr()))?;
             check("cuFuncSetAttribute", sys::cuFuncSetAttribute(function, most, shared))?;
         }
-        let mut values = Box::pin((addresses, n));
-        let ([x, y, out], n) = &mut *values;
-        let pointers = [
-            std::ptr::from_mut(x).cast(),
-            std::ptr::from_mut(y).cast(),
-            std::ptr::from_mut(out).cast(),
-            std::ptr::from_mut(n).cast(),
-        ];
         Ok(Bare {
             function,
             stream: handle.cast(),
             grid: code.grid,
             threads: code.threads,
             shared: code.shared,
-            pointers,
-            _values: values,
+            pointers: parameters.pointers(),
+            _parameters: parameters,
             _stream: stream.clone(),
         })
     }
@@ -93,7 +174,7 @@ impl Bare {
     /// What the driver says.
     #[inline]
     pub fn launch(&mut self) -> Result<(), String> {
-        // SAFETY: function and stream are alive, the pointers are to the four arguments, and the caller of `new` gave values
+        // SAFETY: function and stream are alive, the pointers are to the code's parameters, and the caller of `new` gave values
         // with which the code accesses nothing else than what the addresses are of.
         let result = unsafe {
             sys::cuLaunchKernel(
