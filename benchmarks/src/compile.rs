@@ -1,5 +1,7 @@
-//! Time of the compiler on one core, from the embedded IR to PTX, by stage and by pass, and of the interpreter. Needs no GPU.
+//! Time of the compiler on one core, from the embedded IR to PTX, by stage and by pass, and of the interpreter; and the bytes that
+//! instances embed. Needs no GPU.
 
+mod embedded;
 mod interpret;
 
 use crate::kernels::add;
@@ -7,6 +9,7 @@ use crate::products::matmul;
 use crate::tiles::softmax;
 use crate::{Outcome, stats, table, write_json};
 use clap::Args;
+use embedded::Embedded;
 use serde::Serialize;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -25,11 +28,18 @@ pub struct Options {
     json: Option<PathBuf>,
 }
 
+/// Everything that was measured.
+#[derive(Serialize)]
+struct Results {
+    times: Vec<Result>,
+    /// In bytes.
+    embedded: Vec<Embedded>,
+}
+
 /// Microseconds of the stages of one instance.
 #[derive(Serialize)]
 struct Result {
     instance: String,
-    ptx_bytes: usize,
     parse_us: stats::Spread,
     optimise_us: stats::Spread,
     images_us: stats::Spread,
@@ -86,20 +96,25 @@ pub fn compile(options: &Options) -> Outcome {
     })?;
     // A core that was idle is slow at first.
     measure(product, options.reps.div_ceil(4))?;
-    let results = [f32s, f16s, rows, product, wide].map(|record| measure(record, options.reps));
-    let results = results.into_iter().collect::<Outcome<Vec<Result>>>()?;
+    let instances = [f32s, f16s, rows, product, wide];
+    let embedded = instances.into_iter().flat_map(Embedded::of).collect();
+    let results = instances.map(|record| measure(record, options.reps));
+    let results = Results { times: results.into_iter().collect::<Outcome<Vec<Result>>>()?, embedded };
     let us = |s: &stats::Spread| format!("{:.0}", s.median);
     let rows: Vec<Vec<String>> = results
+        .times
         .iter()
         .map(|r| {
             let times = [&r.parse_us, &r.optimise_us, &r.images_us, &r.total_us].map(us);
-            [r.instance.clone(), r.ptx_bytes.to_string()].into_iter().chain(times).collect()
+            [r.instance.clone()].into_iter().chain(times).collect()
         })
         .collect();
     println!("IR → PTX of every target and specialization, on one core; medians of {} in µs", options.reps);
-    println!("{}", table::render(&["instance", "PTX bytes", "parse", "optimise", "images", "total"], 1, &rows));
+    println!("{}", table::render(&["instance", "parse", "optimise", "images", "total"], 1, &rows));
     println!("The same by pass, summed over specializations: `verify` is the verifier, `lower` and `print` the PTX");
-    println!("{}", by_pass(&results));
+    println!("{}", by_pass(&results.times));
+    println!("Embedded bytes: the IR, the PTX of all images, and that of each");
+    println!("{}", embedded::render(&results.embedded));
     println!("interpret 128x128x64 product, stage 2: {:.0} ms", interpret::milliseconds()?);
     write_json(options.json.as_ref(), &results)
 }
@@ -144,7 +159,7 @@ fn metadata<T: Element>(
 
 fn measure(metadata: Metadata, reps: usize) -> Outcome<Result> {
     let text = &metadata.configs[0].ir;
-    let (mut times, mut ptx_bytes) = ([const { Vec::new() }; 4], 0);
+    let mut times = [const { Vec::new() }; 4];
     let mut of_passes: Vec<(&'static str, Vec<f64>)> = Vec::new();
     for _ in 0..reps.max(1) {
         let start = Instant::now();
@@ -157,7 +172,7 @@ fn measure(metadata: Metadata, reps: usize) -> Outcome<Result> {
         let images = images_with(&function, &mut |pass| watch.start(pass)).map_err(|e| e.to_string())?;
         watch.stop();
         let total = start.elapsed();
-        ptx_bytes = images.iter().map(|image| image.ptx.len()).sum();
+        drop(images);
         let stages = [parsed, optimised - parsed, total - optimised, total];
         for (times, stage) in times.iter_mut().zip(stages) {
             times.push(stage.as_secs_f64() * 1e6);
@@ -174,5 +189,5 @@ fn measure(metadata: Metadata, reps: usize) -> Outcome<Result> {
     let [parse_us, optimise_us, images_us, total_us] = times.map(spread);
     let passes = of_passes.into_iter().map(|(pass, times)| PassTime { pass, us: spread(times) }).collect();
     let instance = metadata.instance.to_string();
-    Ok(Result { instance, ptx_bytes, parse_us, optimise_us, images_us, total_us, passes })
+    Ok(Result { instance, parse_us, optimise_us, images_us, total_us, passes })
 }
