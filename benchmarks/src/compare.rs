@@ -1,10 +1,11 @@
 //! The coordinator: every implementation of every case, in shuffled order, one at a time.
 
 use crate::case::{Case, cases};
+use crate::kernels::INPUTS;
 use crate::protocol::{Entry, Reply, Request, Work};
 use crate::side::Side;
 use crate::verdicts::{self, Check, Measured};
-use crate::{Common, Outcome, stats, write_json};
+use crate::{Common, Outcome, state, stats, write_json};
 use clap::Args;
 use rand::SeedableRng;
 use rand::rngs::SmallRng;
@@ -50,7 +51,9 @@ struct Run<'a> {
     warmup: u32,
     reps: u32,
     flush_mib: u32,
-    /// Of each block, as `nvidia-smi` prints [`STATE`]; empty without it.
+    /// Distribution of the inputs.
+    inputs: &'static str,
+    /// Of each block, as `nvidia-smi` prints [`state::FIELDS`]; empty without it.
     gpu_state: &'a [String],
     cases: &'a [Case],
     entries: &'a [Measured],
@@ -66,9 +69,6 @@ struct Ready {
     versions: BTreeMap<String, String>,
     memory_mib: u64,
 }
-
-/// What is noted of the GPU after each block.
-const STATE: &str = "name,driver_version,clocks.sm,clocks.mem,power.draw,temperature.gpu";
 
 /// Runs the comparison.
 ///
@@ -129,7 +129,7 @@ pub fn compare(options: &Options) -> Outcome {
                 }
             }
         }
-        gpu_state.extend(state());
+        gpu_state.extend(state::now());
     }
     problems.extend(check(&mut sides, &mut entries));
     let mut seen = HashSet::new();
@@ -140,8 +140,12 @@ pub fn compare(options: &Options) -> Outcome {
         "\nseed {seed}, {} blocks of {} repetitions, {} MiB flushed",
         options.blocks, options.reps, common.flush_mib
     );
-    if let Some(state) = gpu_state.last() {
-        println!("after the last block ({STATE}): {state}");
+    println!("inputs: {INPUTS}");
+    if let Some(summary) = state::summary(&gpu_state) {
+        println!("after each block: {summary}");
+    }
+    if let Some(last) = gpu_state.last() {
+        println!("after the last block ({}): {last}", state::FIELDS);
     }
     println!("\n{}", verdicts::render(&rows));
     let run = Run {
@@ -151,6 +155,7 @@ pub fn compare(options: &Options) -> Outcome {
         warmup: options.warmup,
         reps: options.reps,
         flush_mib: common.flush_mib,
+        inputs: INPUTS,
         gpu_state: &gpu_state,
         cases: &cases,
         entries: &entries,
@@ -245,11 +250,4 @@ fn check(sides: &mut [Restartable<'_>], entries: &mut [Measured]) -> Vec<String>
         entry.checks.push(check);
     }
     problems
-}
-
-/// Clocks, power and temperature, if `nvidia-smi` is there.
-fn state() -> Option<String> {
-    let query = format!("--query-gpu={STATE}");
-    let output = Command::new("nvidia-smi").args([&query, "--format=csv,noheader", "--id=0"]).output().ok()?;
-    output.status.success().then(|| String::from_utf8_lossy(&output.stdout).trim().to_string())
 }

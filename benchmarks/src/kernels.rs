@@ -99,6 +99,9 @@ pub trait Number: Element {
     fn to_f64(self) -> f64;
 }
 
+/// The distribution of [`Value::random`] in words; the peers' is the same.
+pub const INPUTS: &str = "standard normal, of i8 uniform over its range";
+
 /// An element type of the cases.
 pub trait Value: Number {
     /// That of results.

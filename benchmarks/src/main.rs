@@ -3,6 +3,7 @@
 //! | command | what it does |
 //! |---|---|
 //! | `compare` | times our kernels and the peers interleaved in shuffled order, checks results, prints a table |
+//! | `plot` | a chart of what `compare` wrote; needs no GPU |
 //! | `tune` | times every compiled instance of ours: where [`kernels::shipped`] comes from |
 //! | `tune-products` | times candidate instances of matrix products: where the table of [`selection`] comes from |
 //! | `select` | the table from shapes to instances of matrix products, and what it chooses for each case; needs no GPU |
@@ -24,6 +25,7 @@ mod first_launch;
 mod fused;
 mod kernels;
 mod launch;
+mod plot;
 mod products;
 mod protocol;
 mod raw;
@@ -33,6 +35,7 @@ mod selection;
 mod serve;
 mod side;
 mod sim;
+mod state;
 mod stats;
 mod table;
 mod tiles;
@@ -53,6 +56,8 @@ type Outcome<T = ()> = Result<T, Box<dyn std::error::Error>>;
 enum Command {
     /// Ours and the peers interleaved in one run
     Compare(compare::Options),
+    /// A chart of what `compare` wrote: ours over the fastest peer, case by case; needs no GPU
+    Plot(plot::Options),
     /// Every compiled instance of ours, ranked
     Tune(tune::Options),
     /// Candidate instances of matrix products, ranked
@@ -108,6 +113,7 @@ fn write_json(path: Option<&PathBuf>, value: &impl serde::Serialize) -> Outcome 
 fn main() -> ExitCode {
     let outcome = match Command::parse() {
         Command::Compare(options) => compare::compare(&options),
+        Command::Plot(options) => plot::plot(&options),
         Command::Tune(options) => tune::tune(&options),
         Command::TuneProducts(options) => tune_products::tune_products(&options),
         Command::Select(options) => select::select(&options),

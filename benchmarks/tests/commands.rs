@@ -33,3 +33,34 @@ fn commands() {
         }
     }
 }
+
+#[test]
+fn plots() {
+    let (recorded, svg) = (
+        concat!(env!("CARGO_MANIFEST_DIR"), "/tests/compare.json"),
+        std::env::temp_dir().join(format!("triton-bench-plot-{}.svg", std::process::id())),
+    );
+    let to = svg.to_str().expect("a path in UTF-8");
+    let (succeeded, printed) = run(&["plot", recorded, to]);
+    let text = std::fs::read_to_string(&svg).unwrap_or_default();
+    let _ = std::fs::remove_file(&svg);
+    assert!(succeeded && printed.contains("6 bars"), "{printed}");
+    for expected in [
+        "Rate of ours over that of the fastest peer, CPU",
+        "over 3 blocks, seed 7, inputs standard normal",
+        "add f16 tail",
+        "softmax f32 2x1024",
+        "matmul bf16 NT 2x2x1181",
+        "matrix products of tf32",
+    ] {
+        assert!(text.contains(expected), "expected {expected:?} in {text}");
+    }
+    // The ground, and a bar for each row of ours that has a peer.
+    assert_eq!(text.matches("<rect ").count(), 1 + 6, "{text}");
+
+    let source = concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml");
+    for (from, expected) in [(source, "not what `compare --json` writes"), ("/nowhere.json", "/nowhere.json: ")] {
+        let (succeeded, printed) = run(&["plot", from, to]);
+        assert!(!succeeded && printed.contains(expected), "{printed}");
+    }
+}
