@@ -56,6 +56,37 @@ pub fn matmul<T: Float, const BM: i32, const BN: i32, const BK: i32, const TX: b
     out.store([m, n], acc.to::<T>());
 }
 
+/// The same of few columns, computed as its transpose: outᵀ = yᵀ · xᵀ, for y of \[K, N\].
+///
+/// A warpgroup multiplies 64 rows or more, and columns in units of 8. So the few columns of out are rows, and the tile along M can be
+/// small: there are enough tiles without slices along K, and their loads fill the memory of a multiprocessor: eight stages of 24 KiB of one
+/// program, or of 12 KiB of each of two.
+#[triton::kernel(configs = [
+    (BM = 32, BN = 64, BK = 128, TX = false, num_stages = 8),
+    (BM = 32, BN = 64, BK = 128, TX = true, num_stages = 8),
+    (BM = 32, BN = 64, BK = 64, TX = false, num_stages = 8),
+    (BM = 32, BN = 64, BK = 64, TX = true, num_stages = 8),
+    (BM = 64, BN = 64, BK = 128, TX = false, num_stages = 6),
+    (BM = 64, BN = 64, BK = 128, TX = true, num_stages = 6),
+    (BM = 32, BN = 128, BK = 64, TX = false, num_warps = 8, num_stages = 8),
+    (BM = 32, BN = 128, BK = 64, TX = true, num_warps = 8, num_stages = 8),
+])]
+pub fn swapped<const BM: i32, const BN: i32, const BK: i32, const TX: bool>(
+    x: Tensor<bf16, 2>,
+    y: Tensor<bf16, 2>,
+    out: TensorMut<bf16, 2>,
+) {
+    let (m, n) = (program_id(0) * BM, program_id(1) * BN);
+    let depth = if TX { x.dim(0) } else { x.dim(1) };
+    let mut acc = zeros::<f32>([BN, BM]);
+    for k in (0..depth).step_by(BK) {
+        let a = y.load([k, n], [BK, BN]).transpose();
+        let b = if TX { x.load([k, m], [BK, BM]) } else { x.load([m, k], [BM, BK]).transpose() };
+        acc = dot(a, b, acc);
+    }
+    out.store([m, n], acc.to::<bf16>().transpose());
+}
+
 /// The same of `f32`, with operands rounded to TF32 for tensor cores.
 #[triton::kernel(configs = [
     (BM = 128, BN = 128, BK = 32, TY = false, num_warps = 8),
@@ -175,6 +206,7 @@ pub fn plan(case: &Case) -> Outcome<Plan> {
 /// Whether a plan's instance was compiled.
 pub fn has_instance(case: &Case, plan: &Plan) -> bool {
     let list = match (Kind::of(case), plan.kernel) {
+        (Kind::Bf16, Kernel::Swapped) => SWAPPED,
         (Kind::F32, Kernel::Whole) => WHOLE_F32,
         (Kind::F32, Kernel::Slices(_)) => SPLIT_F32,
         (Kind::Bf16, Kernel::Whole) => WHOLE_BF16,
@@ -186,6 +218,7 @@ pub fn has_instance(case: &Case, plan: &Plan) -> bool {
         (Kind::F64, Kernel::Whole) => &[([64, 128, 16], Layouts::NN)],
         (Kind::I8, Kernel::Whole) => &[([128, 128, 128], Layouts::NT)],
         (Kind::Tf32 | Kind::F16 | Kind::F64 | Kind::I8, Kernel::Slices(_)) => &[],
+        (Kind::F32 | Kind::Tf32 | Kind::F16 | Kind::F64 | Kind::I8, Kernel::Swapped) => &[],
     };
     list.contains(&(plan.tile, case.layouts))
 }
@@ -250,6 +283,38 @@ instances!(
     [64, 64, 64, NN], [64, 64, 64, NT], [64, 64, 64, TN], [32, 32, 64, NT]
 );
 
+/// A function that enqueues an instance of [`swapped`] by tile and layouts, and the list of them.
+macro_rules! swapped_instances {
+    ($([$m:literal, $n:literal, $k:literal, $layouts:ident]),*) => {
+        const SWAPPED: &[([usize; 3], Layouts)] = &[$(([$m, $n, $k], Layouts::$layouts)),*];
+
+        fn swapped_bf16(case: &Case, plan: &Plan, stream: &Stream, operands: Operands<'_, bf16>) -> Outcome {
+            let Operands { x, y, out, .. } = operands;
+            let [x, y] = stored(case, x, y)?;
+            let (out, grid) = (out.view_mut([case.shape[0], case.shape[1]])?, plan.grid(case));
+            match (plan.tile, case.layouts) {
+                $(([$m, $n, $k], Layouts::$layouts) => {
+                    const TX: bool = Layouts::$layouts.transposes_x();
+                    swapped::<$m, $n, $k, TX>(x, y, out).launch(stream, grid)?;
+                })*
+                _ => return Err(no_instance(case, plan)),
+            }
+            Ok(())
+        }
+    };
+}
+
+swapped_instances!(
+    [32, 64, 128, NN],
+    [32, 64, 128, TN],
+    [32, 64, 64, NN],
+    [32, 64, 64, TN],
+    [64, 64, 128, NN],
+    [64, 64, 128, TN],
+    [32, 128, 64, NN],
+    [32, 128, 64, TN]
+);
+
 /// Operands as they are stored.
 fn stored<'a, T: Element>(case: &Case, x: &'a Buffer<T>, y: &'a Buffer<T>) -> triton::Result<[Matrix<'a, T>; 2]> {
     let [m, n, k] = case.shape;
@@ -259,13 +324,13 @@ fn stored<'a, T: Element>(case: &Case, x: &'a Buffer<T>, y: &'a Buffer<T>) -> tr
 }
 
 macro_rules! splittable {
-    ($(#[$doc:meta])* $name:ident, $t:ty, $whole:ident, $split:ident) => {
-        $(#[$doc])*
-        pub fn $name(case: &Case, plan: &Plan, stream: &Stream, operands: Operands<'_, $t>) -> Outcome {
+    ($name:ident, $t:ty, $whole:ident, $split:ident) => {
+        /// Enqueues a product by [`matmul`], or by [`slices`] and [`add_slices`].
+        fn $name(case: &Case, plan: &Plan, stream: &Stream, operands: Operands<'_, $t>) -> Outcome {
             let Operands { x, y, out, workspace } = operands;
             let [rows, columns, _] = case.shape;
             let [x, y] = stored(case, x, y)?;
-            if plan.kernel == Kernel::Whole {
+            if !matches!(plan.kernel, Kernel::Slices(_)) {
                 return $whole(case, plan, stream, x, y, out.view_mut([rows, columns])?);
             }
             let parts = workspace.view_mut([plan.slices, rows, columns])?;
@@ -281,21 +346,30 @@ macro_rules! splittable {
     };
 }
 
-splittable!(
-    /// Enqueues a product of `f32`.
-    ///
-    /// # Errors
-    /// Those of a launch.
-    f32s, f32, whole_f32, split_f32
-);
+splittable!(divided_f32, f32, whole_f32, split_f32);
+splittable!(divided_bf16, bf16, whole_bf16, split_bf16);
 
-splittable!(
-    /// Enqueues a product of `bf16`.
-    ///
-    /// # Errors
-    /// Those of a launch.
-    bf16s, bf16, whole_bf16, split_bf16
-);
+/// Enqueues a product of `f32`.
+///
+/// # Errors
+/// Those of a launch, and a plan that there is no instance for.
+pub fn f32s(case: &Case, plan: &Plan, stream: &Stream, operands: Operands<'_, f32>) -> Outcome {
+    match plan.kernel {
+        Kernel::Whole | Kernel::Slices(_) => divided_f32(case, plan, stream, operands),
+        Kernel::Swapped => Err(no_instance(case, plan)),
+    }
+}
+
+/// Enqueues a product of `bf16`.
+///
+/// # Errors
+/// Those of a launch, and a plan that there is no instance for.
+pub fn bf16s(case: &Case, plan: &Plan, stream: &Stream, operands: Operands<'_, bf16>) -> Outcome {
+    match plan.kernel {
+        Kernel::Whole | Kernel::Slices(_) => divided_bf16(case, plan, stream, operands),
+        Kernel::Swapped => swapped_bf16(case, plan, stream, operands),
+    }
+}
 
 /// Enqueues a product of `f16`.
 ///
@@ -353,6 +427,7 @@ pub fn f64s(case: &Case, plan: &Plan, stream: &Stream, operands: Operands<'_, f6
 mod tests {
     use super::*;
     use crate::case::{Op, cases};
+    use crate::{data, reference};
 
     #[test]
     fn every_choice_has_an_instance() {
@@ -362,5 +437,49 @@ mod tests {
                 assert!(has_instance(case, &plan), "{}: {plan}", case.name);
             }
         }
+    }
+
+    const WHOLE_TILES: [usize; 3] = [64, 128, 320];
+
+    /// Every instance of [`swapped`] on a shape of whole tiles and rows of whole vectors, which the image with tensor maps takes, and on
+    /// one that cuts both.
+    fn swapped_on(device: Device) {
+        let stream = device.stream().expect("a stream");
+        let found = cases(1 << 27, &["matmul bf16 2560x64x2560".to_string()]);
+        for (tile, layouts) in SWAPPED {
+            for shape in [WHOLE_TILES, [71, 100, 203]] {
+                let [m, n, k] = shape;
+                let case = Case { shape, n: m * n, layouts: *layouts, pitch: n, ..found[0].clone() };
+                let plan = Plan {
+                    kernel: Kernel::Swapped,
+                    tile: *tile,
+                    slices: 1,
+                    steps: k.div_ceil(tile[2]),
+                    reason: "a test",
+                };
+                let (x, y): (Vec<bf16>, Vec<bf16>) = (data::random(m * k, 1), data::random(k * n, 2));
+                let (device_x, device_y) = (stream.upload(&x).expect("memory"), stream.upload(&y).expect("memory"));
+                let (mut out, mut workspace) = (stream.zeros(m * n).expect("memory"), stream.zeros(0).expect("memory"));
+                let operands = Operands { x: &device_x, y: &device_y, out: &mut out, workspace: &mut workspace };
+                bf16s(&case, &plan, &stream, operands).expect("it runs");
+                let error = reference::error(&case, &x, &y, &stream.download(&out).expect("a result"));
+                assert!(error <= case.bound, "{plan}, {layouts:?}, {shape:?}: {error}");
+                // A warp's share of a `wgmma` of 16 elements of K: the simulator counts them, and takes code for sm_90a where it may.
+                if let Some(counted) = stream.statistics().filter(|_| shape == WHOLE_TILES) {
+                    let shares = plan.programs(&case) * plan.steps * (tile[2] / 16) * (tile[1] / 64 * 4);
+                    assert_eq!(counted.matrix, shares as u64, "{plan}, {layouts:?}: not by wgmma");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn swapped_products_on_the_cpu() {
+        swapped_on(Device::cpu());
+    }
+
+    #[test]
+    fn swapped_products_on_the_simulator() {
+        swapped_on(Device::sim());
     }
 }

@@ -1,0 +1,302 @@
+//! The rows of the table, from special to general: an added row goes before the first that is for the same shapes.
+
+use super::{ALL, Kernel, Kind, MOST, MULTIPROCESSORS, Row, When};
+use crate::case::Layouts::*;
+
+/// A row for every shape.
+const ROW: Row = Row {
+    kinds: &[],
+    layouts: ALL,
+    m: 1..=MOST,
+    n: 1..=MOST,
+    k: 1..=MOST,
+    when: &[],
+    kernel: Kernel::Whole,
+    tile: [1; 3],
+    reason: "",
+};
+
+/// Fewer tiles than multiprocessors.
+const fn few(m: usize, n: usize) -> When {
+    When::Tiles([m, n], 1..=MULTIPROCESSORS - 1)
+}
+
+/// More tiles of 128 × 128 than fill the multiprocessors, or nearly.
+const LARGE: &[When] = &[When::Tiles([128, 128], 129..=MOST)];
+
+/// The table. A split product has more than `STEPS` iterations in all, else one slice has them.
+pub const TABLE: &[Row] = &[
+    Row {
+        kinds: &[Kind::F32],
+        layouts: &[NT],
+        m: 1..=32,
+        n: 1..=32,
+        k: 129..=MOST,
+        kernel: Kernel::Slices(3),
+        tile: [32, 32, 32],
+        reason: "one tile: only slices along K occupy the multiprocessors, and a larger tile would be padding",
+        ..ROW
+    },
+    Row {
+        kinds: &[Kind::F32],
+        n: 1..=16,
+        k: 129..=MOST,
+        when: &[few(64, 16)],
+        kernel: Kernel::Slices(3),
+        tile: [64, 16, 32],
+        reason: "fewer tiles than multiprocessors, and a wider tile would be padding",
+        ..ROW
+    },
+    Row {
+        kinds: &[Kind::F32],
+        layouts: &[NN, TN],
+        n: 17..=32,
+        k: 129..=MOST,
+        when: &[few(64, 32)],
+        kernel: Kernel::Slices(3),
+        tile: [64, 32, 32],
+        reason: "fewer tiles than multiprocessors, and a wider tile would be padding",
+        ..ROW
+    },
+    Row {
+        kinds: &[Kind::F32],
+        layouts: &[NN, TN],
+        n: 65..=128,
+        k: 65..=MOST,
+        when: &[few(64, 128)],
+        kernel: Kernel::Slices(4),
+        tile: [64, 128, 16],
+        reason: "one tile along N reads x once; four programs a multiprocessor, not two: 2560x128 went from 0.92 to 1.07 of cuBLAS",
+        ..ROW
+    },
+    Row {
+        kinds: &[Kind::F32],
+        layouts: &[NT],
+        n: 65..=512,
+        k: 129..=MOST,
+        when: &[few(128, 128)],
+        kernel: Kernel::Slices(2),
+        tile: [128, 128, 32],
+        reason: "few tiles and a long K: the largest tile loads the least, and two programs of it are resident",
+        ..ROW
+    },
+    Row {
+        kinds: &[Kind::F32],
+        k: 129..=MOST,
+        when: &[few(64, 64)],
+        kernel: Kernel::Slices(3),
+        tile: [64, 64, 32],
+        reason: "fewer tiles than multiprocessors; three programs each, four are slower",
+        ..ROW
+    },
+    Row {
+        kinds: &[Kind::Bf16],
+        layouts: &[NT],
+        m: 1..=32,
+        n: 1..=32,
+        k: 1025..=MOST,
+        kernel: Kernel::Slices(3),
+        tile: [32, 32, 64],
+        reason: "one tile: only slices along K occupy the multiprocessors, and a larger tile would be padding",
+        ..ROW
+    },
+    Row {
+        kinds: &[Kind::Bf16],
+        n: 1..=16,
+        k: 1025..=MOST,
+        when: &[few(64, 16)],
+        kernel: Kernel::Slices(3),
+        tile: [64, 16, 64],
+        reason: "fewer tiles than multiprocessors, a wider tile would be padding, and K is worth a second launch",
+        ..ROW
+    },
+    Row {
+        kinds: &[Kind::Bf16],
+        layouts: &[NN, TN],
+        n: 17..=32,
+        k: 1025..=MOST,
+        when: &[few(64, 32)],
+        kernel: Kernel::Slices(3),
+        tile: [64, 32, 64],
+        reason: "fewer tiles than multiprocessors, a wider tile would be padding, and K is worth a second launch",
+        ..ROW
+    },
+    Row {
+        kinds: &[Kind::Bf16],
+        layouts: &[NN, TN],
+        n: 1..=64,
+        k: 1025..=MOST,
+        when: &[When::Tiles([32, 64], 67..=MULTIPROCESSORS)],
+        kernel: Kernel::Swapped,
+        tile: [32, 64, 128],
+        reason: "prediction: one launch and no partial sums; 32 rows make enough tiles, and 168 KiB of each are in flight",
+        ..ROW
+    },
+    Row {
+        kinds: &[Kind::Bf16],
+        layouts: &[TN],
+        n: 65..=128,
+        k: 1025..=MOST,
+        when: &[When::Tiles([32, 64], 67..=2 * MULTIPROCESSORS)],
+        kernel: Kernel::Swapped,
+        tile: [32, 64, 64],
+        reason: "prediction: N in two halves, all resident at once: stages of 12 KiB leave room for two programs a multiprocessor",
+        ..ROW
+    },
+    Row {
+        kinds: &[Kind::Bf16],
+        layouts: &[NN, TN],
+        n: 65..=128,
+        k: 1025..=MOST,
+        when: &[When::Tiles([64, 64], 67..=MULTIPROCESSORS)],
+        kernel: Kernel::Swapped,
+        tile: [64, 64, 128],
+        reason: "prediction: N in two halves, one wave; 32 rows would be a wave and a fifth, and load more for what they multiply",
+        ..ROW
+    },
+    Row {
+        kinds: &[Kind::Bf16],
+        layouts: &[NN, TN],
+        n: 65..=128,
+        k: 1025..=MOST,
+        when: &[When::Tiles([32, 128], 67..=MULTIPROCESSORS)],
+        kernel: Kernel::Swapped,
+        tile: [32, 128, 64],
+        reason: "to compare: two warpgroups with half of the columns each, so that x is loaded once",
+        ..ROW
+    },
+    Row {
+        kinds: &[Kind::Bf16],
+        layouts: &[NN, TN],
+        n: 1..=128,
+        k: 1025..=MOST,
+        when: &[When::Tiles([32, 64], 67..=2 * MULTIPROCESSORS)],
+        kernel: Kernel::Swapped,
+        tile: [32, 64, 64],
+        reason: "to compare: two programs a multiprocessor, of half the stages each",
+        ..ROW
+    },
+    Row {
+        kinds: &[Kind::Bf16],
+        k: 1025..=MOST,
+        when: &[few(64, 64)],
+        kernel: Kernel::Slices(3),
+        tile: [64, 64, 64],
+        reason: "fewer tiles than multiprocessors; up to a K of 1024 two launches take as long as the loop",
+        ..ROW
+    },
+    Row {
+        kinds: &[Kind::F64],
+        tile: [64, 128, 16],
+        reason: "the one instance: m16n8k8 on sm_90a, fed by a ring of four stages",
+        ..ROW
+    },
+    Row {
+        kinds: &[Kind::I8],
+        tile: [128, 128, 128],
+        reason: "128x256x128 is 3 % faster, but spills on sm_80 where rows are not aligned",
+        ..ROW
+    },
+    Row {
+        kinds: &[Kind::Tf32],
+        layouts: &[NT],
+        tile: [128, 256, 32],
+        reason: "wgmma reads both operands along K; 128x128x32 loads more for what it multiplies, 0.84 of cuBLAS",
+        ..ROW
+    },
+    Row {
+        kinds: &[Kind::Tf32],
+        when: LARGE,
+        tile: [128, 128, 32],
+        reason: "multiplied by mma.sync, since wgmma reads 32-bit operands along K alone",
+        ..ROW
+    },
+    Row {
+        kinds: &[Kind::Tf32],
+        tile: [64, 64, 32],
+        reason: "few tiles: smaller ones occupy more multiprocessors",
+        ..ROW
+    },
+    Row {
+        kinds: &[Kind::F32],
+        layouts: &[NT],
+        k: 1..=32,
+        tile: [64, 64, 32],
+        reason: "one iteration: nothing is loaded twice in it, so that the smaller sum costs nothing",
+        ..ROW
+    },
+    Row {
+        kinds: &[Kind::F16],
+        tile: [128, 256, 64],
+        reason: "sums in a warp's registers that one multiprocessor holds once: most products of an operand that is loaded",
+        ..ROW
+    },
+    Row {
+        kinds: &[Kind::Bf16],
+        layouts: &[NN],
+        k: 33..=1024,
+        when: LARGE,
+        tile: [128, 128, 64],
+        reason: "a short K: two blocks a multiprocessor, so that one stores while the other one multiplies",
+        ..ROW
+    },
+    Row {
+        kinds: &[Kind::Bf16],
+        layouts: &[TN],
+        k: 33..=MOST,
+        when: LARGE,
+        tile: [256, 128, 64],
+        reason: "most products of an operand that is loaded; 128x256 spills on sm_80 where pitches are odd",
+        ..ROW
+    },
+    Row {
+        kinds: &[Kind::Bf16],
+        k: 33..=MOST,
+        when: LARGE,
+        tile: [128, 256, 64],
+        reason: "sums in a warp's registers that one multiprocessor holds once: most products of an operand that is loaded",
+        ..ROW
+    },
+    Row {
+        kinds: &[Kind::F32, Kind::Bf16],
+        when: LARGE,
+        tile: [128, 128, 32],
+        reason: "f32: two blocks a multiprocessor of 128 registers a thread; bf16: one iteration, a deeper tile would be padding",
+        ..ROW
+    },
+    Row {
+        kinds: &[Kind::F32],
+        tile: [64, 128, 16],
+        reason: "few tiles of 128x128; at 1024^3 64x64x32 is 2 % slower",
+        ..ROW
+    },
+    Row {
+        kinds: &[Kind::Bf16],
+        layouts: &[NT],
+        k: 1..=32,
+        tile: [64, 64, 32],
+        reason: "one iteration, a deeper tile would be padding for the most part",
+        ..ROW
+    },
+    Row {
+        kinds: &[Kind::Bf16],
+        when: &[When::Tiles([64, 128], 96..=MULTIPROCESSORS)],
+        tile: [64, 128, 64],
+        reason: "one wave, and nearly a tile for each multiprocessor",
+        ..ROW
+    },
+    Row {
+        kinds: &[Kind::Bf16],
+        layouts: &[NN],
+        when: &[When::MultipleOf(128), When::Tiles([64, 64], 1..=MULTIPROCESSORS)],
+        tile: [64, 64, 128],
+        reason: "one wave of the smallest tiles: half as many iterations, without padding",
+        ..ROW
+    },
+    Row {
+        kinds: &[Kind::Bf16],
+        tile: [64, 64, 64],
+        reason: "few tiles: the smallest occupy the most multiprocessors",
+        ..ROW
+    },
+];
