@@ -11,7 +11,7 @@ use rand::rngs::SmallRng;
 use serde::Serialize;
 use std::path::PathBuf;
 use std::time::Instant;
-use triton::metadata::KernelMetadata;
+use triton::metadata::{Image, KernelMetadata};
 use triton::prelude::*;
 
 /// Elements: one program, so that the device is never behind.
@@ -184,7 +184,9 @@ fn mapped(
     let metadata = launch(None)?;
     // The most specialized one is first, and every promise holds of these views.
     let images = metadata.configs[0].images.iter();
-    let mut images = images.filter(|image| image.target.runs_on(capability) && !image.tensor_maps.is_empty());
+    let one = |image: &&Image| image.takes([1; 3], stream.device().multiprocessors());
+    let mut images =
+        images.filter(one).filter(|image| image.target.runs_on(capability) && !image.tensor_maps.is_empty());
     let Some(image) = images.next() else { return Ok(None) };
     if image.cluster != [1; 3] {
         return Err("a bare cuLaunchKernel launches no clusters".into());
