@@ -40,6 +40,15 @@ pub fn persist(func: &mut Function, env: &Env) -> Result<(), String> {
     Writer { func, main, span, insts: Vec::new() }.write()
 }
 
+/// Whether a ring and all buffers, of this many bytes, lie beside each other in shared memory, and as many blocks are resident then as where
+/// other buffers share the bytes of the ring. Blocks that are resident together hide each other's stores, too.
+pub(super) fn fits(func: &Function, env: &Env, of_ring: u64, of_all: u64) -> bool {
+    let resident = |bytes: u64| env.target.resident_blocks(func.num_warps * 32, 0, bytes as u32);
+    // Each slot has an mbarrier.
+    let of_all = of_all + 256;
+    of_all <= env.target.shared_bytes().into() && resident(of_all) >= resident(of_ring)
+}
+
 /// The loop with the ring, in the kernel's own block.
 struct Main {
     inst: Inst,
@@ -66,8 +75,10 @@ impl Main {
         let inst = *insts.iter().find(has_ring)?;
         let body = func.insts[inst].regions[0];
         let in_flight = |op: &Op| matches!(op, Op::DotWait { pending: 1.. });
-        let bytes: u64 = func.buffers().iter().map(|&(_, buffer)| func.buffer_bytes(buffer)).sum();
-        let fits = bytes + func.mbarrier_bytes(ring) + 8 <= env.target.shared_bytes().into();
+        let bytes = |&(_, buffer): &(Inst, Value)| func.buffer_bytes(buffer);
+        let buffers = func.buffers();
+        let of_ring = buffers.iter().filter(|&&(_, buffer)| func.ring_of(buffer).is_some()).map(bytes).sum();
+        let fits = fits(func, env, of_ring, buffers.iter().map(bytes).sum());
         let walk = func.walk();
         // Which program failed is not known of a block that runs several.
         let asserts = walk.iter().any(|&inst| matches!(func.insts[inst].op, Op::Assert { .. }));

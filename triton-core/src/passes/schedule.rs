@@ -59,15 +59,20 @@ pub fn schedule(func: &mut Function, env: &Env) -> Result<(), String> {
         };
         loops.iter().map(of).sum::<u64>()
     };
-    // A block that runs several programs stores the result of one while it fills the ring for the next one.
-    let beside = |slots: &u32| bytes(func) + added(func, *slots) <= env.target.shared_bytes().into();
+    // A block that runs several programs stores the result of one while it fills the ring for the next one, if as many blocks are resident as
+    // where these share bytes.
     if let [(block, inst, copies)] = &loops[..]
+        && env.persistent
         && *block == func.body
         && copies.iter().all(|copy| copy.bulk)
         && product_in_flight(func, func.insts[*inst].regions[0], copies).is_some()
-        && let Some(slots) = (persist::FEWEST_SLOTS..=most_stages(func)).rev().find(beside)
     {
-        return pipeline(func, &loops, slots);
+        let item: u64 = copies.iter().map(|copy| func.buffer_bytes(copy.buffer)).sum();
+        let most = u64::from(most_stages(func)).min(u64::from(env.target.shared_bytes()) / item.max(1));
+        let beside = |slots: &u32| persist::fits(func, env, item * most, bytes(func) + added(func, *slots));
+        if let Some(slots) = (persist::FEWEST_SLOTS..=most_stages(func)).rev().find(beside) {
+            return pipeline(func, &loops, slots);
+        }
     }
     for slots in (2..=most_stages(func)).rev() {
         // Mostly all buffers fit beside each other.

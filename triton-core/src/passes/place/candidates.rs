@@ -2,7 +2,7 @@
 //!
 //! | operation | prefers |
 //! |---|---|
-//! | access | neighbouring lanes at neighbouring addresses, the widest vector or half of it, warps along rows or across them; of narrow elements that are transposed, several rows a thread |
+//! | access | neighbouring lanes at neighbouring addresses, the widest vector or half of it, warps along rows or across them; of narrow elements that are transposed, several rows a thread; of a result of `wgmma`, the rows that a warp has of it |
 //! | product | each arrangement of the warps that tensor cores allow; without them, sums as for an access |
 //! | split | each pair in two registers of a thread |
 //! | reduction | warps across what is reduced, so that they need not exchange data |
@@ -64,7 +64,8 @@ pub(super) fn find(
     let labels = vec![Vec::new(); graph.vars.len()];
     let permutes = func.contains(func.body, |op| matches!(op, Op::Permute { .. }));
     let queue = VecDeque::new();
-    let mut search = Search { func, graph, env, layouts, labels, permutes, queue };
+    let wgmma = env.target.info().wgmma && func.contains(func.body, |op| matches!(op, Op::Dot { .. }));
+    let mut search = Search { func, graph, env, layouts, labels, permutes, wgmma, queue };
     search.all(facts);
     (search.layouts, search.labels)
 }
@@ -77,6 +78,8 @@ struct Search<'a> {
     labels: Vec<Vec<Label>>,
     /// Whether a tile is permuted anywhere.
     permutes: bool,
+    /// Whether warpgroups may multiply anything.
+    wgmma: bool,
     /// Labels whose neighbours are not asked yet.
     queue: VecDeque<(usize, Label)>,
 }
@@ -130,6 +133,15 @@ impl Search<'_> {
             VarKind::Access => {
                 let widest = accessed(func, facts, &op).map_or(1, |(_, widest)| widest as u32);
                 self.seed_coalesced(var, widest.min(share), share);
+                // A warp of a warpgroup has neighbouring rows of the sum: if it stores them, no other warp waits for it.
+                if let Op::Store { .. } = op
+                    && self.wgmma
+                    && let Some(slowest) = shape.rank().checked_sub(2)
+                {
+                    let layout = self.coalesced(var, [widest.min(share), 1], true);
+                    let layout = layout.with_warps_last(shape, slowest);
+                    layout.into_iter().for_each(|layout| self.propose(var, layout, false));
+                }
             }
             VarKind::Dot => {
                 let Op::Dot { kind, a, b, acc } = op else { return };
