@@ -25,7 +25,6 @@ use triton::prelude::*;
     (T = bf16, BM = 128, BN = 128, BK = 32, TX = false, TY = true),
     (T = bf16, BM = 256, BN = 128, BK = 64, TX = true, TY = false, num_warps = 8, num_stages = 4),
     (T = bf16, BM = 128, BN = 256, BK = 64, TX = true, TY = true, num_warps = 8, num_stages = 4),
-    (T = bf16, BM = 128, BN = 128, BK = 64, TX = false, TY = false, num_warps = 8, num_stages = 3),
     (T = bf16, BM = 64, BN = 128, BK = 64, TX = false, TY = false, num_stages = 8),
     (T = bf16, BM = 64, BN = 128, BK = 64, TX = false, TY = true, num_stages = 8),
     (T = bf16, BM = 64, BN = 128, BK = 64, TX = true, TY = false, num_stages = 8),
@@ -59,17 +58,13 @@ pub fn matmul<T: Float, const BM: i32, const BN: i32, const BK: i32, const TX: b
 /// The same of few columns, computed as its transpose: outᵀ = yᵀ · xᵀ, for y of \[K, N\].
 ///
 /// A warpgroup multiplies 64 rows or more, and columns in units of 8. So the few columns of out are rows, and the tile along M can be
-/// small: there are enough tiles without slices along K, and their loads fill the memory of a multiprocessor: eight stages of 24 KiB of one
-/// program, or of 12 KiB of each of two.
+/// small: there are enough tiles without slices along K, and their loads fill the memory of a multiprocessor: eight stages of 24 KiB, or six
+/// of 32 KiB.
 #[triton::kernel(configs = [
     (BM = 32, BN = 64, BK = 128, TX = false, num_stages = 8),
     (BM = 32, BN = 64, BK = 128, TX = true, num_stages = 8),
-    (BM = 32, BN = 64, BK = 64, TX = false, num_stages = 8),
-    (BM = 32, BN = 64, BK = 64, TX = true, num_stages = 8),
     (BM = 64, BN = 64, BK = 128, TX = false, num_stages = 6),
     (BM = 64, BN = 64, BK = 128, TX = true, num_stages = 6),
-    (BM = 32, BN = 128, BK = 64, TX = false, num_warps = 8, num_stages = 8),
-    (BM = 32, BN = 128, BK = 64, TX = true, num_warps = 8, num_stages = 8),
 ])]
 pub fn swapped<const BM: i32, const BN: i32, const BK: i32, const TX: bool>(
     x: Tensor<bf16, 2>,
@@ -267,7 +262,7 @@ instances!(
 instances!(
     WHOLE_BF16, whole_bf16, matmul<bf16>(x, y, out), (x: Matrix<'_, bf16>, y: Matrix<'_, bf16>, out: ViewMut<'_, bf16, 2>),
     [64, 64, 128, NN], [64, 64, 64, NN], [64, 64, 64, NT], [64, 64, 64, TN], [64, 64, 64, TT], [64, 128, 64, NN],
-    [64, 128, 64, NT], [64, 128, 64, TN], [128, 128, 64, NN], [128, 256, 64, NN], [128, 256, 64, NT], [256, 128, 64, TN],
+    [64, 128, 64, NT], [64, 128, 64, TN], [128, 256, 64, NN], [128, 256, 64, NT], [256, 128, 64, TN],
     [128, 256, 64, TT], [128, 128, 32, NT], [64, 64, 32, NT]
 );
 
@@ -304,16 +299,7 @@ macro_rules! swapped_instances {
     };
 }
 
-swapped_instances!(
-    [32, 64, 128, NN],
-    [32, 64, 128, TN],
-    [32, 64, 64, NN],
-    [32, 64, 64, TN],
-    [64, 64, 128, NN],
-    [64, 64, 128, TN],
-    [32, 128, 64, NN],
-    [32, 128, 64, TN]
-);
+swapped_instances!([32, 64, 128, NN], [32, 64, 128, TN], [64, 64, 128, NN], [64, 64, 128, TN]);
 
 /// Operands as they are stored.
 fn stored<'a, T: Element>(case: &Case, x: &'a Buffer<T>, y: &'a Buffer<T>) -> triton::Result<[Matrix<'a, T>; 2]> {
