@@ -250,7 +250,9 @@ impl Machine<'_> {
                     let result = self.shared(inst).map_err(|what| self.error(inst, &what))?;
                     self.bind(&inst.results, vec![result]);
                 }
-                Op::Permute { x, .. } if func.mem(x).is_some() => self.alias(x, inst.results[0]),
+                Op::Permute { x, .. } | Op::Reshape { x, .. } if func.mem(x).is_some() => {
+                    self.alias(x, inst.results[0])
+                }
                 Op::RingFill { .. } | Op::RingWait { .. } | Op::RingSlot { .. } | Op::RingRelease { .. } => {
                     let result = self.ring(inst).map_err(|what| self.error(inst, &what))?;
                     self.bind(&inst.results, vec![result]);

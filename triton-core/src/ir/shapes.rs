@@ -37,16 +37,31 @@ impl ShapeChange {
     /// The layout of memory of an alias of a tile of shape `from` in this one; `None` if the result cannot be an alias.
     pub fn result_mem(self, from: Shape, mem: &Mem) -> Option<Mem> {
         match self {
+            ShapeChange::Reshape(_) => Some(mem.clone()),
             ShapeChange::Permute(order) => mem.trans(from, &axes(order)),
-            ShapeChange::Reshape(_) | ShapeChange::Broadcast(_) => None,
+            ShapeChange::Broadcast(_) => None,
         }
     }
 
     /// The layout of memory of the operand, of shape `from`, of which this one is an alias.
     pub fn operand_mem(self, from: Shape, mem: &Mem) -> Option<Mem> {
         match self {
+            ShapeChange::Reshape(_) => Some(mem.clone()),
             ShapeChange::Permute(order) => mem.trans(from.permute(order)?, &inverse(order)),
-            ShapeChange::Reshape(_) | ShapeChange::Broadcast(_) => None,
+            ShapeChange::Broadcast(_) => None,
+        }
+    }
+
+    /// The axis of the operand, of shape `from`, along which are those elements that are neighbours along an axis of the result; `None`
+    /// for a broadcast.
+    pub fn operand_axis(self, from: Shape, axis: usize) -> Option<usize> {
+        match self {
+            ShapeChange::Permute(order) => order.dims().get(axis).map(|&axis| axis as usize),
+            ShapeChange::Reshape(to) => {
+                let below = |shape: Shape, axis: usize| shape.dims().iter().skip(axis + 1).product::<u32>();
+                (0..from.rank()).find(|&of| below(from, of) <= below(to, axis))
+            }
+            ShapeChange::Broadcast(_) => None,
         }
     }
 }

@@ -69,7 +69,8 @@ fn product(func: &Function, of: &Pipelined, body: Block) -> Option<(Inst, [Opera
     let mut products = insts.iter().filter(is_product);
     let (&dot, None) = (products.next()?, products.next()) else { return None };
     let Op::Dot { a, b, acc, .. } = func.insts[dot].op else { return None };
-    let (ty, shape, &[_, k]) = (func.ty(a), func.ty(acc).shape, func.ty(a).shape.dims()) else { return None };
+    let (ty, shape) = (func.ty(a), func.ty(acc).shape);
+    let (_, [_, k]) = ty.shape.matrices()?;
     let (atom, [.., depth]) = products::atom(ty.elem.num()?)?;
     let (steps, bits) = (k / depth, ty.elem.bits());
     if steps < 2 || bits < 16 || a == b || func.rings[of.ring].buffers.len() != 2 {
@@ -92,7 +93,8 @@ fn product(func: &Function, of: &Pipelined, body: Block) -> Option<(Inst, [Opera
         let as_many = loads(&layout.compose(&slice.columns()))? * steps == loads(whole)?;
         as_many.then(|| Operand { slot, aliases, value, axis, layout: layout.clone(), depth })
     };
-    let operands = [operand(a, 1, &whole[0].1, &slices[0])?, operand(b, 0, &whole[1].1, &slices[1])?];
+    let [last, before] = [ty.shape.rank() - 1, ty.shape.rank() - 2];
+    let operands = [operand(a, last, &whole[0].1, &slices[0])?, operand(b, before, &whole[1].1, &slices[1])?];
     (operands[0].slot != operands[1].slot).then_some((dot, operands))
 }
 
@@ -105,7 +107,7 @@ fn source(func: &Function, insts: &[Inst], mut value: Value) -> Option<(Inst, Ve
         let &inst = insts.iter().find(|&&inst| func.insts[inst].results.first() == Some(&value))?;
         match (reads, func.insts[inst].op) {
             (1, Op::RingSlot { .. }) => return Some((inst, aliases)),
-            (1, Op::Permute { x, .. }) => {
+            (1, Op::Permute { x, .. } | Op::Reshape { x, .. }) => {
                 aliases.insert(0, inst);
                 value = x;
             }
@@ -163,7 +165,7 @@ impl Carrier<'_> {
                 continue;
             }
             if inst == dot {
-                let steps = self.func.ty(operands[0].value).shape.dims()[1] / operands[0].depth;
+                let steps = self.func.ty(operands[0].value).shape.dims()[operands[0].axis] / operands[0].depth;
                 for step in 2..=steps {
                     acc = self.op(Op::Dot { kind, a: slices[0], b: slices[1], acc })?;
                     slices = next;

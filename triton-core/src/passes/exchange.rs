@@ -9,7 +9,7 @@
 //! An operand of a product stays in the buffer, from which the product reads it ([`Function::shared_operands`]): its registers are
 //! needed for a step along K at a time, not for the tile; where sums take most registers, the memory is one from which a thread loads
 //! single steps ([`access::step_by_step`]). One whose axes are permuted, before the conversion or after it, is stored as it
-//! is, and the product reads an alias of the buffer with its axes in the other order: no element moves.
+//! is, and the product reads an alias of the buffer with its axes in the other order: no element moves. So is one that is reshaped after it.
 //!
 //! The old value of an atomic update is broadcast in the same way by the one thread that made it.
 //!
@@ -60,35 +60,49 @@ impl Context {
             func.insts[inst].for_each_operand(|v| uses[v] += 1);
         }
         for block in func.blocks.keys() {
-            // Results of conversions, and of which one a matrix or its transpose is, by which axes.
-            let mut converted: SideTable<Value, Option<(Value, [usize; 2])>> = SideTable::new(None);
+            let mut definitions = SideTable::new(None);
             for (inst, data) in func.block(block) {
-                if let Op::Convert { .. } = data.op {
-                    converted[data.results[0]] = Some((data.results[0], [0, 1]));
-                } else if let Op::Permute { x, order } = data.op {
-                    let axes = |(conversion, axes): (Value, [usize; 2])| {
-                        let &[i, j] = order.dims() else { return None };
-                        Some((conversion, [axes[i as usize], axes[j as usize]]))
-                    };
-                    converted[data.results[0]] = converted[x].filter(|_| uses[x] == 1).and_then(axes);
-                    permuted[data.results[0]] = Some(inst).filter(|_| uses[data.results[0]] == 1);
-                } else if let Op::Dot { kind: kind @ (DotKind::Fma | DotKind::Mma | DotKind::MmaM8), a, b, acc } =
-                    data.op
-                {
-                    let sums = func.layout(acc).map_or(0, |sum| sum.registers() as u32);
-                    let dear = kind == DotKind::Fma && sums >= cost::MANY_SUMS;
-                    for (operand, axis) in [(a, 1), (b, 0)] {
-                        if let Some((conversion, axes)) =
-                            converted[operand].filter(|_| uses[operand] == 1 && operand != acc)
-                        {
-                            stays[conversion] = true;
-                            steps[conversion] = Some(axes[axis]).filter(|_| dear);
-                        }
+                data.results.iter().for_each(|&v| definitions[v] = Some(inst));
+                if let (Op::Permute { .. }, &[result]) = (data.op, &data.results[..]) {
+                    permuted[result] = Some(inst).filter(|_| uses[result] == 1);
+                }
+                let Op::Dot { kind: kind @ (DotKind::Fma | DotKind::Mma | DotKind::MmaM8), a, b, acc } = data.op else {
+                    continue;
+                };
+                let sums = func.layout(acc).map_or(0, |sum| sum.registers() as u32);
+                let dear = kind == DotKind::Fma && sums >= cost::MANY_SUMS;
+                let last = func.ty(acc).shape.rank() - 1;
+                for (operand, axis) in [(a, last), (b, last - 1)] {
+                    if operand != acc
+                        && let Some((conversion, axis)) = conversion(func, &definitions, &uses, operand, axis)
+                    {
+                        stays[conversion] = true;
+                        steps[conversion] = Some(axis).filter(|_| dear);
                     }
                 }
             }
         }
         Context { stmatrix: env.target.info().stmatrix, stays, steps, permuted }
+    }
+}
+
+/// The result of a conversion that an operand of a product is, be it in another shape, and its axis along which the operand's elements along
+/// `axis` are; `None` if anything else uses it.
+fn conversion(
+    func: &Function,
+    definitions: &SideTable<Value, Option<Inst>>,
+    uses: &SideTable<Value, u32>,
+    mut operand: Value,
+    mut axis: usize,
+) -> Option<(Value, usize)> {
+    loop {
+        let inst = definitions[operand].filter(|_| uses[operand] == 1)?;
+        if let Op::Convert { .. } = func.insts[inst].op {
+            return Some((operand, axis));
+        }
+        let (x, change) = func.insts[inst].op.shape_change()?;
+        axis = change.operand_axis(func.ty(x).shape, axis)?;
+        operand = x;
     }
 }
 

@@ -11,7 +11,7 @@
 //!
 //! A load is taken if nothing but a store to shared memory uses it, and nothing but products what was stored; if its indices follow from
 //! the loop's counter and from what the loop does not change; if out of bounds it yields 0; and if nothing writes the view. A rounding to tf32 may be between load and store, which bulk copies do. A tile whose axes
-//! are permuted is filled as it is loaded, and products see the slot with its axes in the other order. A ring has as
+//! are permuted, or that is reshaped, is filled as it is loaded, and products see the slot in the other shape. A ring has as
 //! many slots as `num_stages`, or the number of stages of its loop, and the memory of a block allow, and is not made for less than two.
 //! A loop that asks for two or more itself has two where they do not fit: that is then an error.
 

@@ -390,7 +390,7 @@ impl Lower<'_> {
                 let map = demand::broadcast(self.func, x, result)?;
                 (0..self.registers(result)).map(|r| self.regs[x][apply(&map, r as u64) as usize]).collect()
             }
-            ops::Op::Permute { x, .. } if self.func.mem(x).is_some() => {
+            ops::Op::Permute { x, .. } | ops::Op::Reshape { x, .. } if self.func.mem(x).is_some() => {
                 return self.alias(x, yields()?).map(|()| Vec::new());
             }
             // Neither changes a column.

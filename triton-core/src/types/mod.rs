@@ -179,6 +179,13 @@ impl Shape {
         Shape::new(&dims)
     }
 
+    /// The extents of the last two axes, and how many such matrices the others number: 1 where there are none. `None` of fewer than
+    /// two axes.
+    pub fn matrices(self) -> Option<(u32, [u32; 2])> {
+        let (batch, &matrix) = self.dims().split_last_chunk::<2>()?;
+        Some((batch.iter().product(), matrix))
+    }
+
     /// Without one axis.
     pub fn without(self, axis: usize) -> Option<Shape> {
         let mut dims = self.dims().to_vec();
