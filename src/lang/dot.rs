@@ -13,13 +13,15 @@ use super::{Float, Num, Tile, stub};
 /// | `f64` | `f64` |
 /// | `i8` | `i32` |
 ///
+/// A *batch* has an axis more in front, of as many products: `[B, M, K]`, `[B, K, N]` and `[B, M, N]`.
+///
 /// The order of the additions is not specified, and a product may be added without being rounded first (fused). `f32`
 /// is multiplied as `f32`, unless [`a.precision(Tf32)`](Tile::precision) asks for less. Integers wrap. Tensor cores
 /// multiply half types if M is at least 16, N 8 and K 16; `i8` from 16, 8 and 32 on; `f64` from 8, 8 and 4 on; `Tf32`
-/// from 16, 8 and 8 on; and if every warp has that much to do.
+/// from 16, 8 and 8 on; and if every warp has that much to do. Of a batch every group of warps has matrices of its own.
 ///
 /// # Compile errors
-/// `a`, `b` or `acc` is not a tile with two axes; their extents do not match; `a` and `b` differ in element type, or
+/// `a`, `b` or `acc` is not a tile with two or three axes; their extents do not match; `a` and `b` differ in element type, or
 /// have an unsupported one; `acc` is of another type than the table says.
 ///
 /// ```
@@ -38,6 +40,30 @@ use super::{Float, Num, Tile, stub};
 ///     }
 ///     store(out + (i + arange(0, 64).expand_dims(0)), acc, true);
 /// }
+/// ```
+///
+/// A batch of sixteen products of small matrices, for each program:
+///
+/// ```
+/// use triton::prelude::*;
+///
+/// #[triton::kernel]
+/// fn products(a: Tensor<f32, 3>, b: Tensor<f32, 3>, out: TensorMut<f32, 3>) {
+///     let first = program_id(0) * 16;
+///     let (x, y) = (a.load([first, 0, 0], [16, 8, 8]), b.load([first, 0, 0], [16, 8, 8]));
+///     out.store([first, 0, 0], dot(x, y, zeros::<f32>([16, 8, 8])));
+/// }
+///
+/// # fn main() -> triton::Result<()> {
+/// let stream = Device::cpu().stream()?;
+/// let numbers: Vec<f32> = (0..20 * 64).map(|i| (i % 7) as f32).collect();
+/// let (a, b) = (stream.upload(&numbers)?, stream.upload(&numbers)?);
+/// let mut out = stream.zeros::<f32>(20 * 64)?;
+/// products(a.view([20, 8, 8])?, b.view([20, 8, 8])?, out.view_mut([20, 8, 8])?).launch(&stream, 2)?;
+/// let row = |s: usize| numbers[19 * 64 + s] * numbers[19 * 64 + 8 * s];
+/// assert_eq!(stream.download(&out)?[19 * 64], (0..8).map(row).sum());
+/// # Ok(())
+/// # }
 /// ```
 #[inline]
 pub fn dot<T: Num, A: Num>(a: Tile<T>, b: Tile<T>, acc: Tile<A>) -> Tile<A> {

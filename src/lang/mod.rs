@@ -67,7 +67,7 @@
 //! | [`join(a, b)`](join), [`split(x)`](split), [`interleave(a, b)`](interleave) | two tiles along a last axis of 2, and back; in turns along the last axis |
 //! | [`sum(x)`](sum), [`max`], [`min`], [`argmax`], [`argmin`], [`any`], [`all`] | one value of a whole tile |
 //! | [`sum_axis(x, 1)`](sum_axis), [`max_axis`], [`min_axis`], [`argmax_axis`], [`argmin_axis`], [`any_axis`], [`all_axis`] | a tile without that axis |
-//! | [`dot(a, b, acc)`](dot), [`dot(a.precision(Tf32), b, acc)`](Tile::precision) | the product of two matrices |
+//! | [`dot(a, b, acc)`](dot), [`dot(a.precision(Tf32), b, acc)`](Tile::precision) | the product of two matrices, or of each pair of two batches |
 //! | [`reduce(x, f)`](reduce), [`reduce_axis(x, 1, f)`](reduce_axis) | a reduction by a closure |
 //! | [`cumsum(x, 1)`](cumsum), [`cumprod`], [`cummax`], [`cummin`] | of each element, and all before it along an axis: a tile of the same shape |
 //! | [`scan(x, 1, f)`](scan), [`scan_reverse(x, 1, f)`](scan_reverse) | the same by a closure; from the end |

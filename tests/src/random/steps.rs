@@ -399,8 +399,29 @@ impl Gen<'_> {
         self.op(&format!("dot {kind}, v{a}, v{b}, v{acc}"), sum, &[m, n])
     }
 
+    /// The products of the parts of two matrices along K, as a batch.
+    fn divided_product(&mut self, [m, n, k]: [u32; 3], parts: u32, dtype: DType, sum: DType, kind: &str) {
+        let (a, b) = (self.matrix(dtype, m, parts * k), self.matrix(dtype, parts * k, n));
+        let rows = [m, parts, k];
+        let a = self.op(&format!("reshape v{a}, {}", dims(&rows)), dtype, &rows);
+        let a = self.op(&format!("permute v{a}, [1,0,2]"), dtype, &[parts, m, k]);
+        let columns = [parts, k, n];
+        let b = self.op(&format!("reshape v{b}, {}", dims(&columns)), dtype, &columns);
+        let [a, b] = [(a, [parts, m, k]), (b, columns)]
+            .map(|(x, shape)| if kind == "tf32" { self.op(&format!("tf32 v{x}"), dtype, &shape) } else { x });
+        let shape = [parts, m, n];
+        let acc = self.constant(if sum == DType::I32 { "0" } else { "0.0" }, sum, &shape);
+        let id = self.op(&format!("dot {kind}, v{a}, v{b}, v{acc}"), sum, &shape);
+        self.keep(id, sum, &shape, None);
+    }
+
     fn product(&mut self) {
         let ([m, n, k], dtype, sum, kind) = self.product_type();
+        if k > 1 && self.random.once_in(3) {
+            // No thread has registers for much more.
+            let parts = if m * n <= 1024 { self.random.pick(&[2, k.min(8)]) } else { 2 };
+            return self.divided_product([m, n, k / parts], parts, dtype, sum, kind);
+        }
         let acc = if self.random.once_in(3) {
             self.matrix(sum, m, n)
         } else {

@@ -174,7 +174,7 @@ fn warps_wait_alone_only_if_they_store_alone() {
 fn matrices_move_what_they_say() {
     use triton_core::layout::{Atom, Swizzle, Tiling, access};
     use triton_core::types::Shape;
-    let tiling = Tiling { atom: Atom::M16N8, warps_m: 2, warps_n: 2 };
+    let tiling = Tiling { atom: Atom::M16N8, warps_m: 2, warps_n: 2, groups: 1 };
     let mut forms = Vec::new();
     for (dims, bits) in
         [([64, 64], 16), ([8, 8], 16), ([32, 16], 16), ([64, 128], 8), ([64, 64], 8), ([64, 32], 32), ([16, 32], 32)]

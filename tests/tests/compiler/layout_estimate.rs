@@ -14,7 +14,7 @@ fn considered(shape: Shape, bits: u32, warps: u32) -> Vec<Layout> {
         }
     }
     for warps_n in (0..=warps.trailing_zeros()).map(|log| 1 << log) {
-        let tiling = Tiling { atom: Atom::M16N8, warps_m: warps / warps_n, warps_n };
+        let tiling = Tiling { atom: Atom::M16N8, warps_m: warps / warps_n, warps_n, groups: 1 };
         all.extend(Layout::mma_d(shape, tiling));
         if bits < 64 {
             all.extend(Layout::mma_a(shape, bits, tiling));

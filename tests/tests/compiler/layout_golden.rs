@@ -13,11 +13,11 @@ fn shape(dims: &[u32]) -> Shape {
 }
 
 fn mma(warps_m: u32, warps_n: u32) -> Tiling {
-    Tiling { atom: Atom::M16N8, warps_m, warps_n }
+    Tiling { atom: Atom::M16N8, warps_m, warps_n, groups: 1 }
 }
 
 fn wgmma(n: u32, warps_m: u32) -> Tiling {
-    Tiling { atom: Atom::Wgmma { n }, warps_m, warps_n: 1 }
+    Tiling { atom: Atom::Wgmma { n }, warps_m, warps_n: 1, groups: 1 }
 }
 
 fn mma_d(dims: &[u32], tiling: Tiling) -> Layout {
@@ -56,7 +56,7 @@ fn swizzled(dims: &[u32], bits: u32, swizzle: Swizzle, major: usize) -> Mem {
 fn layouts() {
     let d = mma_d(&[16, 8], mma(1, 1));
     let sums = d.slice_axis(shape(&[16, 8]), 1).unwrap();
-    let f64s = Tiling { atom: Atom::M8N8, warps_m: 1, warps_n: 1 };
+    let f64s = Tiling { atom: Atom::M8N8, warps_m: 1, warps_n: 1, groups: 1 };
     let cases = [
         (Layout::coalesced(1024, 4, 4), "reg [1,2,512] lane [4,8,16,32,64] warp [128,256]"),
         (rows(&[1024], 4, 4), "reg [1,2,512] lane [4,8,16,32,64] warp [128,256]"),

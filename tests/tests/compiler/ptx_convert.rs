@@ -320,7 +320,7 @@ fn fragments() {
     ];
     for &(ty, bits, dims) in tiles {
         let shape = Shape::new(&dims).unwrap();
-        let tiling = Tiling { atom: Atom::M16N8, warps_m: 2, warps_n: 2 };
+        let tiling = Tiling { atom: Atom::M16N8, warps_m: 2, warps_n: 2, groups: 1 };
         let (a, b) = (Layout::mma_a(shape, bits, tiling).unwrap(), Layout::mma_b(shape, bits, tiling).unwrap());
         let d = Layout::mma_d(shape, tiling).unwrap();
         // As loaded from global memory, along either dimension, up to 16 bytes at once.

@@ -1,5 +1,5 @@
-//! Matrix products of every element type that has them, with operands in either major order, of one tile and of a loop over
-//! tiles of views.
+//! Matrix products of every element type that has them, with operands in either major order, of one tile, of a batch, and of a loop over
+//! tiles of views, whole or divided along K into a batch.
 //!
 //! Operands are integers times a power of two, so that the exact product is one of integers of 128 bits.
 
@@ -20,8 +20,8 @@ struct Types {
     short: bool,
 }
 
-/// Rows and columns of the result, and the number of products of an element.
-type Size = [usize; 3];
+/// Matrices of a batch, rows and columns of each result, and the number of products of an element.
+type Size = [usize; 4];
 
 /// Integers of a matrix, times 2^−scale.
 #[derive(Clone)]
@@ -69,7 +69,7 @@ enum Inputs {
 /// A trial with matrices in row-major order, the operands turned around if so asked for.
 fn trial(
     types: Types,
-    [m, n, k]: Size,
+    [batch, m, n, k]: Size,
     inputs: Inputs,
     turned: bool,
     seed: u64,
@@ -86,12 +86,14 @@ fn trial(
         (Inputs::Random, DType::F32) => (24, 23),
         (Inputs::Random, _) => (40, 39),
     };
-    let (a, b) = (Matrix::new(m * k, bits, scale, &mut random), Matrix::new(k * n, bits, scale, &mut random));
-    let acc = Matrix::new(m * n, if operand == DType::I8 { 31 } else { 12 }, scale.min(5), &mut random);
+    let mut matrix = |elements: usize| Matrix::new(batch * elements, bits, scale, &mut random);
+    let (a, b) = (matrix(m * k), matrix(k * n));
+    let acc = Matrix::new(batch * m * n, if operand == DType::I8 { 31 } else { 12 }, scale.min(5), &mut random);
     let (x, y) = if types.short { (a.shortened(), b.shortened()) } else { (a.clone(), b.clone()) };
     let expected = |at: usize| {
-        let (i, j) = (at / n, at % n);
-        let products = || (0..k).map(|s| x.numbers[i * k + s] * y.numbers[s * n + j]);
+        // Rows are numbered on from matrix to matrix.
+        let (i, j, matrix) = (at / n, at % n, at / (m * n));
+        let products = || (0..k).map(|s| x.numbers[i * k + s] * y.numbers[(matrix * k + s) * n + j]);
         let start = acc.numbers[at] << (2 * scale - acc.scale);
         let exact: i128 = start + products().sum::<i128>();
         let Some(format) = Format::of(sum) else { return Expected::Bits(wrap(sum, exact)) };
@@ -104,7 +106,7 @@ fn trial(
         let size = (start.abs() + products().map(i128::abs).sum::<i128>()) as f64 * power(-2 * scale);
         Expected::Near { exact: value, error: (k + 2) as f64 * power(-(format.fraction as i32)) * size }
     };
-    let after = (0..m * n).map(expected).collect();
+    let after = (0..batch * m * n).map(expected).collect();
     let turn = |x: Vec<u64>, rows: usize, columns: usize| -> Vec<u64> {
         if turned { (0..rows * columns).map(|i| x[i % rows * columns + i / rows]).collect() } else { x }
     };
@@ -158,7 +160,9 @@ macro_rules! products {
                         short: products!(@short $($precision)?),
                     };
                     products!(@tiles into, types, (1, 1, 1, 1) (2, 4, 8, 1) (16, 8, 32, 1) (16, 16, 16, 2) (64, 32, 32, 4) (32, 128, 16, 8) (128, 16, 64, 4));
+                    products!(@batches into, types, (8, 4, 8, 4, 2) (4, 16, 16, 32, 4) (2, 32, 16, 16, 4) (4, 16, 8, 32, 1));
                     products!(@loops into, types, $operand, $sum, (16, 8, 32, 1) (32, 64, 16, 4));
+                    products!(@groups into, types, $operand, $sum, (32, 16, 64, 2, 4) (32, 32, 64, 4, 4));
                 }
             }
         )*
@@ -205,6 +209,41 @@ macro_rules! products {
             store(out + at, dot(x$($precision)*, y, load(acc + at, true)), true);
         }
 
+        #[triton::kernel(configs = [
+            (B = 8, M = 4, N = 8, K = 4, num_warps = 2), (B = 4, M = 16, N = 16, K = 32, num_warps = 4),
+            (B = 2, M = 32, N = 16, K = 16, num_warps = 4), (B = 4, M = 16, N = 8, K = 32, num_warps = 1),
+        ])]
+        fn batch<const B: i32, const M: i32, const N: i32, const K: i32>(
+            a: Ptr<$operand>,
+            b: Ptr<$operand>,
+            acc: Ptr<$sum>,
+            out: PtrMut<$sum>,
+        ) {
+            let x = load(a + arange(0, B * M * K).reshape([B, M, K]), true);
+            let y = load(b + arange(0, B * K * N).reshape([B, K, N]), true);
+            let at = arange(0, B * M * N).reshape([B, M, N]);
+            store(out + at, dot(x$($precision)*, y, load(acc + at, true)), true);
+        }
+
+        /// Sizes that are not multiples of a tile; groups of warps multiply parts of K.
+        #[triton::kernel(configs = [
+            (M = 32, N = 16, K = 64, G = 2, num_warps = 4), (M = 32, N = 32, K = 64, G = 4, num_warps = 4),
+        ])]
+        fn groups<const M: i32, const N: i32, const K: i32, const G: i32>(
+            a: Tensor<$operand, 2>,
+            b: Tensor<$operand, 2>,
+            acc: Tensor<$sum, 2>,
+            out: TensorMut<$sum, 2>,
+        ) {
+            let (m, n) = (program_id(0) * M, program_id(1) * N);
+            let mut sum = zeros::<$sum>([G, M, N]);
+            for k in (0..a.dim(1)).step_by(K) {
+                let x = a.load([m, k], [M, K]).reshape([M, G, K / G]).permute([1, 0, 2]);
+                sum = dot(x$($precision)*, b.load([k, n], [K, N]).reshape([G, K / G, N]), sum);
+            }
+            out.store([m, n], acc.load([m, n], [M, N]) + sum_axis(sum, 0));
+        }
+
         /// Sizes that are not multiples of a tile.
         #[triton::kernel(configs = [(M = 16, N = 8, K = 32, num_warps = 1), (M = 32, N = 64, K = 16, num_warps = 4)])]
         fn whole<const M: i32, const N: i32, const K: i32>(
@@ -223,21 +262,37 @@ macro_rules! products {
     };
     (@tiles $into:ident, $types:ident, $(($m:literal, $n:literal, $k:literal, $warps:literal))*) => { $(
         let what = concat!("[", $m, "x", $n, "x", $k, "] warps ", $warps);
-        cases_of($into, $types, what.to_string(), [$m, $n, $k], false, [1; 3], |run| {
+        cases_of($into, $types, what.to_string(), [1, $m, $n, $k], false, [1; 3], |run| {
             launch!(run, tile::<$m, $n, $k>(&run.ptr(), &run.ptr(), &run.ptr(), &mut run.ptr()))
         });
-        cases_of($into, $types, what.to_string(), [$m, $n, $k], true, [1; 3], |run| {
+        cases_of($into, $types, what.to_string(), [1, $m, $n, $k], true, [1; 3], |run| {
             launch!(run, turned::<$m, $n, $k>(&run.ptr(), &run.ptr(), &run.ptr(), &mut run.ptr()))
         });
+    )* };
+    (@batches $into:ident, $types:ident, $(($b:literal, $m:literal, $n:literal, $k:literal, $warps:literal))*) => { $(
+        let what = concat!("[", $b, "x", $m, "x", $n, "x", $k, "] warps ", $warps);
+        cases_of($into, $types, what.to_string(), [$b, $m, $n, $k], false, [1; 3], |run| {
+            launch!(run, batch::<$b, $m, $n, $k>(&run.ptr(), &run.ptr(), &run.ptr(), &mut run.ptr()))
+        });
+    )* };
+    (@groups $into:ident, $types:ident, $operand:ident, $sum:ident, $(($m:literal, $n:literal, $k:literal, $g:literal, $warps:literal))*) => { $(
+        let size = [1, 2 * $m - 3, 2 * $n - 5, 3 * $k - 7];
+        let what = concat!("by tiles [", $m, "x", $n, "x", $k, "] in ", $g, " groups, warps ", $warps);
+        let launch = products!(@launch $operand $sum groups::<$m, $n, $k, $g>);
+        cases_of($into, $types, what.to_string(), size, false, [2, 2, 1], launch);
+        let turned = products!(@launch $operand $sum groups::<$m, $n, $k, $g> turned);
+        cases_of($into, $types, what.to_string(), size, true, [2, 2, 1], turned);
     )* };
     (@loops $into:ident, $types:ident, $operand:ident, $sum:ident, $(($m:literal, $n:literal, $k:literal, $warps:literal))*) => { $(
         for size in [[2 * $m, 2 * $n, 3 * $k], [2 * $m - 3, 2 * $n - 5, 3 * $k - 7]] {
             let what = format!("{} by tiles [{}x{}x{}] warps {}", size.map(|n: usize| n.to_string()).join("x"), $m, $n, $k, $warps);
-            cases_of($into, $types, what.clone(), size, false, [2, 2, 1], products!(@launch $operand $sum $m $n $k));
-            cases_of($into, $types, what, size, true, [2, 2, 1], products!(@launch $operand $sum $m $n $k turned));
+            let ([m, n, k], launch) = (size, products!(@launch $operand $sum whole::<$m, $n, $k>));
+            cases_of($into, $types, what.clone(), [1, m, n, k], false, [2, 2, 1], launch);
+            let turned = products!(@launch $operand $sum whole::<$m, $n, $k> turned);
+            cases_of($into, $types, what, [1, m, n, k], true, [2, 2, 1], turned);
         }
     )* };
-    (@launch $operand:ident $sum:ident $m:literal $n:literal $k:literal $($turned:ident)?) => {
+    (@launch $operand:ident $sum:ident $kernel:ident::<$($size:literal),*> $($turned:ident)?) => {
         |run: &Run<'_>| {
             let [m, n, k] = run.sizes();
             let (a, b) = (run.buffer::<$operand>(0), run.buffer::<$operand>(1));
@@ -245,7 +300,7 @@ macro_rules! products {
             let (a, b) = (a.slice(run.range(0))?, b.slice(run.range(1))?);
             let (a, b) = products!(@views a b, m n k $($turned)?);
             let (acc, mut out) = (acc.slice(run.range(2))?.view([m, n])?, out.slice_mut(run.range(3))?);
-            whole::<$m, $n, $k>(a, b, acc, out.view_mut([m, n])?).launch(run.stream, run.grid())
+            $kernel::<$($size),*>(a, b, acc, out.view_mut([m, n])?).launch(run.stream, run.grid())
         }
     };
     (@views $a:ident $b:ident, $m:ident $n:ident $k:ident) => { ($a.view([$m, $k])?, $b.view([$k, $n])?) };

@@ -149,7 +149,8 @@ fn addresses(func: &Function, facts: &SideTable<Value, AxisInfo>, data: &InstDat
 fn fragments(func: &Function, op: &Op) -> u32 {
     let Op::Dot { kind, a, .. } = *op else { return 0 };
     let words = |(operand, layout): (Value, Layout)| {
-        let (ty, axis) = (func.ty(operand), usize::from(operand == a));
+        let ty = func.ty(operand);
+        let axis = ty.shape.rank().saturating_sub(if operand == a { 1 } else { 2 });
         let (depth, bytes) = (ty.shape.dims()[axis], ty.elem.bits().div_ceil(8));
         let access = func.mem(operand).and_then(|mem| access::shared(&layout, mem, true));
         let loaded = access.filter(|_| kind == DotKind::Fma);

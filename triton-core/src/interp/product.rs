@@ -39,7 +39,9 @@ impl Machine<'_> {
 
     /// `acc + a · b`, along K upwards; every product is added without being rounded first.
     fn product(&self, [a, b, acc]: [Value; 3], x: &[u64], y: &[u64]) -> Result<Vec<u64>, String> {
-        let (k, n) = (self.func.ty(a).shape.dims()[1] as usize, self.func.ty(b).shape.dims()[1] as usize);
+        let matrices = |v: Value| self.func.ty(v).shape.matrices().ok_or("a product of no matrices");
+        let ((_, [m, k]), (_, [_, n])) = (matrices(a)?, matrices(b)?);
+        let extents = [m, k, n].map(|extent| extent as usize);
         let (from, to) = (self.func.ty(a).elem.num(), self.func.ty(acc).elem.num());
         let (Some(from), Some(to)) = (from, to) else { return Err("a product of pointers".into()) };
         let (x, y) = (eval::cast(from, to, x), eval::cast(from, to, y));
@@ -48,19 +50,22 @@ impl Machine<'_> {
             // The type of nearly all sums: what `multiply_add` does for it, without asking for the type at every step.
             let floats = |bits: Vec<u64>| bits.into_iter().map(|bits| f32::from_bits(bits as u32)).collect::<Vec<_>>();
             let mut sums = floats(sums);
-            accumulate(&floats(x), &floats(y), [k, n], &mut sums, |x, y, sum| x.mul_add(y, sum));
+            accumulate(&floats(x), &floats(y), extents, &mut sums, |x, y, sum| x.mul_add(y, sum));
             return Ok(sums.into_iter().map(|sum| sum.to_bits().into()).collect());
         }
-        accumulate(&x, &y, [k, n], &mut sums, |x, y, sum| eval::multiply_add(to, x, y, sum));
+        accumulate(&x, &y, extents, &mut sums, |x, y, sum| eval::multiply_add(to, x, y, sum));
         Ok(sums)
     }
 }
 
-fn accumulate<T: Copy>(x: &[T], y: &[T], [k, n]: [usize; 2], sums: &mut [T], multiply_add: impl Fn(T, T, T) -> T) {
-    for (x, sums) in x.chunks(k).zip(sums.chunks_mut(n)) {
-        for (&x, y) in x.iter().zip(y.chunks(n)) {
-            for (sum, &y) in sums.iter_mut().zip(y) {
-                *sum = multiply_add(x, y, *sum);
+/// Matrix after matrix, all rows of the left one by the same right one.
+fn accumulate<T: Copy>(x: &[T], y: &[T], [m, k, n]: [usize; 3], sums: &mut [T], multiply_add: impl Fn(T, T, T) -> T) {
+    for ((x, y), sums) in x.chunks(m * k).zip(y.chunks(k * n)).zip(sums.chunks_mut(m * n)) {
+        for (x, sums) in x.chunks(k).zip(sums.chunks_mut(n)) {
+            for (&x, y) in x.iter().zip(y.chunks(n)) {
+                for (sum, &y) in sums.iter_mut().zip(y) {
+                    *sum = multiply_add(x, y, *sum);
+                }
             }
         }
     }

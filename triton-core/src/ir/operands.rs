@@ -10,7 +10,8 @@ impl Function {
     /// The layout in which a product whose instructions are chosen multiplies its left and its right operand; `None` of anything else.
     pub fn operand_layouts(&self, op: &Op) -> Option<[(Value, Layout); 2]> {
         let Op::Dot { kind, a, b, acc } = *op else { return None };
-        let (ty, shape, &[_, depth]) = (self.ty(a), self.ty(acc).shape, self.ty(a).shape.dims()) else { return None };
+        let (ty, shape) = (self.ty(a), self.ty(acc).shape);
+        let (_, [_, depth]) = ty.shape.matrices()?;
         let sum = self.layout(acc)?;
         let [left, right] = match kind {
             DotKind::Any | DotKind::Tf32 => return None,

@@ -10,6 +10,8 @@
 //! | operand A | a word of k; 8 rows; other half of k; K; M | next 2 bits of k; 1, 2, 4 rows | M; those along N replicate |
 //! | operand B | a word of k; other half of k; K; N | next 2 bits of k; 1, 2, 4 of n | those along M replicate; N |
 //!
+//! Of a batch of matrices groups of warps have matrices of their own, and a thread those that are left, in its last registers.
+//!
 //! Fragments: PTX ISA, "Matrix fragments for mma" and "Register fragments for wgmma". One table serves all element widths,
 //! as a word of k is 32 bits of neighbours along k: 4, 2 or 1 of them. (64-bit elements count as one.)
 
@@ -40,6 +42,8 @@ pub struct Tiling {
     pub warps_m: u32,
     /// Warps along its columns, a power of two.
     pub warps_n: u32,
+    /// Groups of as many warps, each for other matrices of a batch, a power of two.
+    pub groups: u32,
 }
 
 /// Hands out the bits of a tile.
@@ -82,6 +86,12 @@ impl Bits {
         }
         columns.resize(count, 0);
         columns
+    }
+
+    /// What groups of warps have of the axis of a batch.
+    fn groups(&mut self, tiling: Tiling) -> Vec<u32> {
+        let batch = self.next.len().checked_sub(3);
+        batch.map_or(vec![0; log2(tiling.groups)], |axis| self.take(axis, log2(tiling.groups)).collect())
     }
 
     /// Registers without columns of 0, then all that is left of the last dimensions given, then of the others.
@@ -151,7 +161,8 @@ impl Layout {
                 reg.extend(bits.take(n, log2(columns / 8)));
             }
         }
-        let warp = bits.take(m, log2(tiling.warps_m)).chain(bits.take(n, log2(tiling.warps_n))).collect();
+        let mut warp: Vec<u32> = bits.take(m, log2(tiling.warps_m)).chain(bits.take(n, log2(tiling.warps_n))).collect();
+        warp.extend(bits.groups(tiling));
         Some(Layout { reg: bits.registers(reg, &[n, m]), lane, warp })
     }
 
@@ -166,7 +177,8 @@ impl Layout {
             Atom::M16N8 | Atom::Wgmma { .. } => reg.extend(left.take(m, 1).chain(left.take(k, 1))),
         }
         let idle = std::iter::repeat_n(0, log2(tiling.warps_n));
-        let warp = left.take(m, log2(tiling.warps_m)).chain(idle).collect();
+        let mut warp: Vec<u32> = left.take(m, log2(tiling.warps_m)).chain(idle).collect();
+        warp.extend(left.groups(tiling));
         Some(Layout { reg: left.registers(reg, &[k, m]), lane, warp })
     }
 
@@ -181,7 +193,8 @@ impl Layout {
             Atom::M16N8 | Atom::Wgmma { .. } => reg.extend(left.take(k, 1)),
         }
         let idle = std::iter::repeat_n(0, log2(tiling.warps_m));
-        let warp = idle.chain(left.take(n, log2(tiling.warps_n))).collect();
+        let mut warp: Vec<u32> = idle.chain(left.take(n, log2(tiling.warps_n))).collect();
+        warp.extend(left.groups(tiling));
         Some(Layout { reg: left.registers(reg, &[k, n]), lane, warp })
     }
 }

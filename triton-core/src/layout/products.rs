@@ -19,15 +19,28 @@ pub fn atom(dtype: DType) -> Option<(Atom, [u32; 3])> {
     }
 }
 
-/// The operands `[M, K]` and `[K, N]` of elements of `bits` bits for a sum `[M, N]` in this layout, by tensor cores; `None` if they
-/// cannot hold such a sum.
+/// The arrangements of `warps` warps among the matrices of a sum of this shape, and in each of them, for an atom: those first with most
+/// groups, and with most warps along M.
+pub fn tilings(shape: Shape, warps: u32, atom: Atom) -> impl Iterator<Item = Tiling> {
+    let warps = warps.max(1);
+    let (most, logs) = (shape.matrices().map_or(1, |(count, _)| count.clamp(1, warps)).ilog2(), warps.ilog2());
+    let all = (0..=most).rev().flat_map(move |groups| (0..=logs - groups).map(move |log| (groups, log)));
+    let tiling = move |(groups, log): (u32, u32)| (1 << (logs - groups - log), 1 << log, 1 << groups);
+    all.map(tiling).map(move |(warps_m, warps_n, groups)| Tiling { atom, warps_m, warps_n, groups })
+}
+
+/// The operands `[.., M, K]` and `[.., K, N]` of elements of `bits` bits for a sum `[.., M, N]` in this layout, by tensor cores; `None` if
+/// they cannot hold such a sum.
 pub fn mma(sum: &Layout, shape: Shape, depth: u32, bits: u32, atom: Atom) -> Option<[Layout; 2]> {
-    let &[m, n] = shape.dims() else { return None };
-    let warps = sum.warp.len();
-    let tilings = (0..=warps).map(|log| Tiling { atom, warps_m: 1 << (warps - log), warps_n: 1 << log });
-    let tiling = { tilings }.find(|&tiling| Layout::mma_d(shape, tiling).as_ref() == Some(sum))?;
-    let (left, right) = (Shape::new(&[m, depth])?, Shape::new(&[depth, n])?);
+    let tiling = tilings(shape, 1 << sum.warp.len(), atom).find(|&t| Layout::mma_d(shape, t).as_ref() == Some(sum))?;
+    let [left, right] = operands(shape, depth)?;
     Some([Layout::mma_a(left, bits, tiling)?, Layout::mma_b(right, bits, tiling)?])
+}
+
+/// The shapes of the operands of a sum of this shape.
+fn operands(shape: Shape, depth: u32) -> Option<[Shape; 2]> {
+    let (batch, &[m, n]) = shape.dims().split_last_chunk::<2>()?;
+    Some([Shape::new(&[batch, &[m, depth]].concat())?, Shape::new(&[batch, &[depth, n]].concat())?])
 }
 
 /// The K of the instruction by which `wgmma` multiplies elements of this type, 32 bytes of them; its M is 64.
@@ -46,13 +59,13 @@ pub fn wgmma_depth(dtype: DType) -> Option<u32> {
     }
 }
 
-/// How `warps` warps, `warps_n` of which are along N, divide a sum among warpgroups; `None` if they cannot.
+/// How `warps` warps, `warps_n` of which are along N, divide a sum among warpgroups; `None` if they cannot, or of a batch.
 pub fn wgmma_tiling(shape: Shape, warps: u32, warps_n: u32) -> Option<Tiling> {
     let &[m, n] = shape.dims() else { return None };
     let warps_m = warps / warps_n.max(1);
     // Each warp has 16 of the 64 rows of an instruction.
     let fits = warps_m >= 4 && m >= 16 * warps_m && n >= 8 * warps_n;
-    fits.then(|| Tiling { atom: Atom::Wgmma { n: (n / warps_n).min(256) }, warps_m, warps_n })
+    fits.then(|| Tiling { atom: Atom::Wgmma { n: (n / warps_n).min(256) }, warps_m, warps_n, groups: 1 })
 }
 
 /// The tiling that a sum's layout is one of.
@@ -72,8 +85,7 @@ pub fn wgmma(sum: &Layout, shape: Shape, depth: u32, bits: u32) -> Option<[Layou
 
 /// The same without tensor cores: every thread has whole rows of the left operand and columns of the right one.
 pub fn fma(sum: &Layout, shape: Shape, depth: u32) -> Option<[Layout; 2]> {
-    let one_axis = |axis: usize| Shape::new(&[*shape.dims().get(axis)?]);
-    let row = sum.slice_axis(shape, 1)?.insert_axis(one_axis(0)?, 1, depth)?;
-    let column = sum.slice_axis(shape, 0)?.insert_axis(one_axis(1)?, 0, depth)?;
-    Some([row, column])
+    let (rows, columns) = (shape.rank().checked_sub(2)?, shape.rank() - 1);
+    let of = |along: usize| sum.slice_axis(shape, along)?.insert_axis(shape.without(along)?, along, depth);
+    Some([of(columns)?, of(rows)?])
 }

@@ -101,11 +101,8 @@ pub fn infer(op: &Op, ty: &dyn Fn(Value) -> Type, given: Given<'_>) -> Result<Si
         }
         Op::Dot { kind, a, b, acc } => {
             let (a, b, acc) = (ty(a), ty(b), ty(acc));
-            let ([m, k], [k2, n], [m2, n2]) = (a.shape.dims(), b.shape.dims(), acc.shape.dims()) else {
-                return Err(format!("a product of {a}, {b} and {acc}"));
-            };
             let sum = accumulator(num(a)?).ok_or_else(|| format!("a product of {a}"))?;
-            if a.elem != b.elem || (k, m, n) != (k2, m2, n2) || acc.elem != Elem::Num(sum) {
+            if a.elem != b.elem || product(a.shape, b.shape) != Some(acc.shape) || acc.elem != Elem::Num(sum) {
                 return Err(format!("a product of {a}, {b} and {acc}"));
             }
             if kind == DotKind::Tf32 && num(a)? != DType::F32 {
@@ -284,6 +281,17 @@ pub fn accumulator(dtype: DType) -> Option<DType> {
         DType::I8 => Some(DType::I32),
         DType::Bool | DType::I16 | DType::I32 | DType::I64 | DType::U8 | DType::U16 | DType::U32 | DType::U64 => None,
     }
+}
+
+/// The shape of a product of tiles of these: `[M, K]` and `[K, N]`, or both with one more axis before these; `None` if there is none.
+pub fn product(a: Shape, b: Shape) -> Option<Shape> {
+    let fits = |[m, k]: [u32; 2], [k2, n]: [u32; 2]| Some([m, n]).filter(|_| k == k2);
+    if let (&[m, k], &[k2, n]) = (a.dims(), b.dims()) {
+        return Shape::new(&fits([m, k], [k2, n])?);
+    }
+    let (&[count, m, k], &[count2, k2, n]) = (a.dims(), b.dims()) else { return None };
+    let [m, n] = fits([m, k], [k2, n]).filter(|_| count == count2)?;
+    Shape::new(&[count, m, n])
 }
 
 /// Extents are powers of two, and their product is at most [`MAX_TILE`].

@@ -23,7 +23,7 @@ pub(crate) mod trig;
 
 pub use field::{GridAxis, Reader};
 pub(crate) use infer::list;
-pub use infer::{Given, Signature, accumulator, infer};
+pub use infer::{Given, Signature, accumulator, infer, product};
 pub use memory::{Access, AccessEffect, Memory};
 pub use outer::Outer;
 
@@ -212,8 +212,9 @@ ops! {
         Split = "split" { x: Value, index: u32 } Pure Own Tile 0;
         /// The same tile in another layout.
         Convert = "convert" { x: Value } Pure Own LaidOut 0;
-        /// The matrix product `acc + a · b` of `[M, K]`, `[K, N]` and `[M, N]`: half types and `f32` are added in `f32`, `f64` in
-        /// `f64`, `i8` in `i32`. Products are added in any order, and need not be rounded first.
+        /// The matrix product `acc + a · b` of `[M, K]`, `[K, N]` and `[M, N]`, or with one more axis before these of as many products
+        /// (a *batch*): half types and `f32` are added in `f32`, `f64` in `f64`, `i8` in `i32`. Products are added in any order, and need
+        /// not be rounded first.
         /// At stage 1 the instructions are chosen; at stage 2 `a` and `b` may be in shared memory.
         Dot = "dot" { kind: DotKind, a: Value, b: Value, acc: Value } Pure Own Tile 0;
         /// A number in another type: int → int wraps, int → float and float → float round to nearest even, float → int

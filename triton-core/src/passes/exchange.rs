@@ -9,7 +9,8 @@
 //! An operand of a product stays in the buffer, from which the product reads it ([`Function::shared_operands`]): its registers are
 //! needed for a step along K at a time, not for the tile; where sums take most registers, the memory is one from which a thread loads
 //! single steps ([`access::step_by_step`]). One whose axes are permuted, before the conversion or after it, is stored as it
-//! is, and the product reads an alias of the buffer with its axes in the other order: no element moves. So is one that is reshaped after it.
+//! is, and the product reads an alias of the buffer with its axes in the other order: no element moves. So is one that is reshaped after it,
+//! as a matrix that is divided along K into a batch.
 //!
 //! The old value of an atomic update is broadcast in the same way by the one thread that made it.
 //!

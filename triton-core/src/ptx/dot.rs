@@ -33,7 +33,8 @@ impl Lower<'_> {
     /// One multiplication and addition after the other, along K upwards.
     fn dot_fma(&mut self, [a, b, acc]: [Value; 3], [left, right]: [Layout; 2]) -> Result<Vec<Reg>, String> {
         let acc_layout = self.func.layout(acc).cloned().ok_or("a tile without a layout")?;
-        let (k, n) = (self.func.ty(a).shape.dims()[1], self.func.ty(b).shape.dims()[1]);
+        let (of_a, of_sum) = (self.func.ty(a).shape.matrices(), self.func.ty(acc).shape.matrices());
+        let (Some((_, [_, k])), Some((_, [m, n]))) = (of_a, of_sum) else { return Err("no matrices".into()) };
         let (from, to) = (self.dtype(a)?, self.dtype(acc)?);
         // All of them are in lane 0 of warp 0 what they are elsewhere, but for what lane and warp add to all alike.
         let of_elements = |layout: &Layout| -> HashMap<u32, usize> {
@@ -41,7 +42,7 @@ impl Lower<'_> {
         };
         let (of_a, of_b) = (of_elements(&left), of_elements(&right));
         let mut x = Fragments::new(self, a, &left, 1, false, |r| (left.register_element(r) % k) as usize)?;
-        let mut y = Fragments::new(self, b, &right, 1, false, |r| (right.register_element(r) / n) as usize)?;
+        let mut y = Fragments::new(self, b, &right, 1, false, |r| (right.register_element(r) / n % k) as usize)?;
         let in_place = self.loop_carried.sums[acc];
         let mut sums = self.regs(acc).to_vec();
         let order = serpentine(&acc_layout, n);
@@ -58,8 +59,9 @@ impl Lower<'_> {
             for &r in &order {
                 let sum = &mut sums[r];
                 let element = acc_layout.register_element(r);
-                let (row, column) = (element / n, element % n);
-                let at = [of_a.get(&(row * k + step)), of_b.get(&(step * n + column))];
+                // Rows are numbered on from matrix to matrix.
+                let (row, column, matrix) = (element / n, element % n, element / (m * n));
+                let at = [of_a.get(&(row * k + step)), of_b.get(&((matrix * k + step) * n + column))];
                 let mut factors = Vec::with_capacity(3);
                 for ((at, fragments), widened) in at.into_iter().zip([&mut x, &mut y]).zip(&mut widened) {
                     let at = *at.ok_or(missing)?;
@@ -98,11 +100,15 @@ impl Lower<'_> {
         let mut sums = self.regs(acc).to_vec();
         let [_, _, depth] = atom.shape();
         let (in_a, in_b, in_sum) = atom.registers();
-        let steps = self.func.ty(a).shape.dims()[1] as usize / depth;
+        let (_, [_, k]) = self.func.ty(a).shape.matrices().ok_or("no matrices")?;
+        let steps = k as usize / depth;
+        // Of a batch a thread may have several matrices, one after the other: both counts are of all of them.
         let (rows, columns) = (left.registers() / per_word / in_a / steps, right.registers() / per_word / in_b / steps);
-        if sums.len() != rows * columns * in_sum {
+        let matrices = rows * columns * in_sum / sums.len().max(1);
+        if matrices == 0 || rows % matrices != 0 || columns % matrices != 0 {
             return Err("a product whose fragments do not fit together".into());
         }
+        let columns = columns / matrices;
         let rounds = atom == Mma::Tf32;
         let mut x = Fragments::new(self, a, &left, per_word, rounds, |r| r / per_word / in_a % steps)?;
         let mut y = Fragments::new(self, b, &right, per_word, rounds, |r| r / per_word / in_b % steps)?;
@@ -112,8 +118,9 @@ impl Lower<'_> {
             y.load_until(self, step + 1);
             for row in 0..rows {
                 let a = x.words(self, (row * steps + step) * in_a, in_a)?;
+                let first = row / (rows / matrices) * columns;
                 for column in 0..columns {
-                    let b = y.words(self, (column * steps + step) * in_b, in_b)?;
+                    let b = y.words(self, ((first + column) * steps + step) * in_b, in_b)?;
                     let at = (row * columns + column) * in_sum;
                     let c = sums[at..at + in_sum].to_vec();
                     let d: Vec<Reg> = if in_place { c.clone() } else { c.iter().map(|c| self.reg(c.class)).collect() };

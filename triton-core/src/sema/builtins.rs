@@ -6,7 +6,7 @@ use crate::ast::{Expr, ExprKind, Path, Target};
 use crate::diag::{Code, Diagnostic};
 use crate::ir::Value;
 use crate::ops::kinds::{AtomicKind, BinaryKind, CompareKind, TernaryKind, UnaryKind};
-use crate::ops::{DotKind, FoldKind, GridAxis, Location, Op, accumulator};
+use crate::ops::{DotKind, FoldKind, GridAxis, Location, Op, accumulator, product};
 use crate::span::Span;
 use crate::types::{DType, Elem, MAX_TILE, Shape};
 
@@ -300,11 +300,11 @@ pub(super) fn call(cx: &mut Checker<'_>, path: &Path, args: &[Expr], span: Span)
 fn dot(cx: &mut Checker<'_>, a: &Arg, b: &Arg, acc: &Arg, tf32: bool, span: Span) -> Option<Val> {
     let mut types = Vec::new();
     for (value, at) in [a, b, acc] {
-        match value.ty(&cx.func).filter(|t| t.shape.rank() == 2 && t.elem.num().is_some()) {
+        match value.ty(&cx.func).filter(|t| matches!(t.shape.rank(), 2 | 3) && t.elem.num().is_some()) {
             Some(ty) => types.push(ty),
             None => {
                 let found = cx.describe(value);
-                let message = format!("`dot` multiplies tiles with two axes, found `{found}`");
+                let message = format!("`dot` multiplies tiles with two axes, or batches with three, found `{found}`");
                 return cx.report(Diagnostic::new(Code::T0104, *at, message));
             }
         }
@@ -328,10 +328,9 @@ fn dot(cx: &mut Checker<'_>, a: &Arg, b: &Arg, acc: &Arg, tf32: bool, span: Span
             .report(Diagnostic::new(Code::T0102, acc.1, message).help(format!("begin with `zeros::<{sum}>(..)`")));
     }
     let a_span = a.1;
-    let ([m, k], [k2, n], [m2, n2]) = (ta.shape.dims(), tb.shape.dims(), tc.shape.dims()) else { return None };
-    if (k, m, n) != (k2, m2, n2) {
+    if product(ta.shape, tb.shape) != Some(tc.shape) {
         let message = format!("`dot` of `{}`, `{}` and `{}`", ta.describe(), tb.describe(), tc.describe());
-        let note = "the shapes are [M, K], [K, N] and [M, N]";
+        let note = "the shapes are [M, K], [K, N] and [M, N], or [B, M, K], [B, K, N] and [B, M, N]";
         return cx.report(Diagnostic::new(Code::T0103, span, message).help(note));
     }
     let a = cx.materialise(a.0.clone(), None, a.1)?;

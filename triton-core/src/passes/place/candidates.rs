@@ -120,6 +120,9 @@ impl Search<'_> {
         if rows_apart {
             warps_along.rotate_left(1);
         }
+        // Of a batch of products, groups of warps have matrices of their own: none of them reads what another one does.
+        let batch = if self.graph.vars[var].kind == VarKind::Dot { shape.rank().saturating_sub(2) } else { 0 };
+        warps_along.sort_by_key(|&d| d >= batch);
         Layout::blocked(shape, &order, block, self.func.num_warps, &warps_along)
     }
 
@@ -244,8 +247,8 @@ impl Search<'_> {
         };
         let tensor = |l: &Label| matches!(l, Label::Product { kind, .. } if kind.is_of_tensor_cores());
         let tensor = self.labels[var].iter().any(tensor);
-        let (depth, sum) = (self.func.ty(a).shape.dims()[1], self.func.ty(acc).shape);
-        let Some([left, right]) = products::fma(layout, sum, depth).filter(|_| !tensor) else { return };
+        let Some((_, [_, depth])) = self.func.ty(a).shape.matrices().filter(|_| !tensor) else { return };
+        let Some([left, right]) = products::fma(layout, self.func.ty(acc).shape, depth) else { return };
         let small = |l: &Layout| l.registers() as u32 <= cost::TILE_REGISTERS;
         if needed || self.labels[var].len() < MOST && small(&left) && small(&right) {
             let [left, right] = [left, right].map(|layout| self.layouts.intern(layout));
@@ -298,10 +301,11 @@ impl Search<'_> {
 /// A sum without tensor cores in which a thread has about as many rows as columns, as each element of an operand is then multiplied most
 /// often: vectors of four columns, eight of them and four rows to a warp. A thread's rows are apart, so that a warp reads neighbouring ones
 /// at a time, or together, so that a thread reads several at a time, which are neighbours in memory if the left operand was transposed.
-/// `None` of a tile that is too small.
+/// Of a batch, groups of warps have matrices of their own, and a thread those that are left. `None` of a tile that is too small.
 fn square(shape: Shape, num_warps: u32, rows_together: bool) -> Option<Layout> {
-    let &[m, n] = shape.dims() else { return None };
-    let (rows, columns, warps) = (m.trailing_zeros(), n.trailing_zeros(), num_warps.trailing_zeros());
+    let (count, [m, n]) = shape.matrices()?;
+    let groups = count.min(num_warps);
+    let (rows, columns, warps) = (m.trailing_zeros(), n.trailing_zeros(), (num_warps / groups).trailing_zeros());
     let registers = (rows + columns).checked_sub(5 + warps)?;
     // Of the registers, two bits of a column first, then what makes the thread's part square.
     let of_columns = registers.div_ceil(2).max(2).min(columns.checked_sub(3)?);
@@ -316,7 +320,10 @@ fn square(shape: Shape, num_warps: u32, rows_together: bool) -> Option<Layout> {
     let (of_lanes, of_registers) = if rows_together { (of_rows, 0) } else { (0, 2) };
     let (columns_of, rows_of): (Vec<u32>, Vec<u32>) = (column(2, 3).collect(), row(of_lanes, 2).collect());
     let lanes = [columns_of[0], rows_of[0], columns_of[1], columns_of[2], rows_of[1]];
-    let reg = column(0, 2).chain(column(5, of_columns - 2)).chain(row(of_registers, of_rows)).collect();
-    let warp = column(3 + of_columns, warps_n).chain(row(2 + of_rows, warps_m)).collect();
+    // A matrix is what comes after the last row.
+    let (of_warps, matrices) = (groups.trailing_zeros(), count.trailing_zeros());
+    let (own, left) = (row(rows, of_warps), row(rows + of_warps, matrices - of_warps));
+    let reg = column(0, 2).chain(column(5, of_columns - 2)).chain(row(of_registers, of_rows)).chain(left).collect();
+    let warp = column(3 + of_columns, warps_n).chain(row(2 + of_rows, warps_m)).chain(own).collect();
     Some(Layout { reg, lane: lanes, warp })
 }

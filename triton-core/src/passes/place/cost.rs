@@ -164,7 +164,8 @@ impl<'a> Costs<'a> {
         else {
             return f64::INFINITY;
         };
-        let (depth, elements) = (f64::from(self.func.ty(a).shape.dims()[1]), self.func.ty(acc).shape.elements());
+        let Some((_, [_, depth])) = self.func.ty(a).shape.matrices() else { return f64::INFINITY };
+        let (depth, elements) = (f64::from(depth), self.func.ty(acc).shape.elements());
         let of = |id| layouts[id].registers() as f64;
         let operands = (of(left) + of(right)) * self.warps * REGISTER;
         let words = f64::from(self.func.ty(acc).elem.bits().div_ceil(32));
@@ -174,7 +175,7 @@ impl<'a> Costs<'a> {
             }
             DotKind::Wgmma => self.wgmma(a, acc, &layouts[sum]),
             DotKind::Fma | DotKind::Any | DotKind::Tf32 => {
-                let reads = self.reads(a, &layouts[left], 1) + self.reads(b, &layouts[right], 1);
+                let reads = self.reads(a, &layouts[left]) + self.reads(b, &layouts[right]);
                 of(sum) * depth * self.warps * ISSUE * words + reads + operands
             }
         }
@@ -187,18 +188,19 @@ impl<'a> Costs<'a> {
         let Some(Tiling { atom: Atom::Wgmma { n }, .. }) = products::wgmma_tiling_of(sum, shape) else {
             return f64::INFINITY;
         };
-        let (depth, n) = (ty.shape.dims()[1], f64::from(n));
+        let Some((_, [_, depth])) = ty.shape.matrices() else { return f64::INFINITY };
+        let n = f64::from(n);
         let speed = cost::WGMMA_FLOPS * flops(ty.elem.num()) / cost::MMA_FLOPS;
         let instructions = shape.elements() as f64 / (64.0 * n) * f64::from(depth * ty.elem.bits() / 256);
         let multiplied = 2.0 * shape.elements() as f64 * f64::from(depth) / speed;
         multiplied.max(instructions * (64.0 + n) * 32.0 / 128.0)
     }
 
-    /// Loads of an operand from shared memory, by vectors of what a thread has of neighbours in memory: along dimension `along`, or along
-    /// the other one of a tile that was transposed.
-    fn reads(&self, operand: Value, layout: &Layout, along: usize) -> f64 {
+    /// Loads of an operand from shared memory, by vectors of what a thread has of neighbours in memory: along the last dimension, or along
+    /// the one before of a tile that was transposed.
+    fn reads(&self, operand: Value, layout: &Layout) -> f64 {
         let ty = self.func.ty(operand);
-        let along = if is_permuted(self.func, operand) { 1 - along } else { along };
+        let along = ty.shape.rank() - if is_permuted(self.func, operand) { 2 } else { 1 };
         let unit: u32 = ty.shape.dims()[along + 1..].iter().product();
         let most = (access::WIDEST * 8 / ty.elem.bits()).ilog2();
         let neighbours = (0..most).take_while(|&bit| layout.reg.contains(&(unit << bit))).count();

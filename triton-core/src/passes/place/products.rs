@@ -1,10 +1,12 @@
-//! The layouts of matrix products: the instructions, and the arrangement of warps.
+//! The layouts of matrix products: the instructions, and the arrangement of warps. Of a batch there are as many groups of warps as there are
+//! matrices and warps for them.
 
 use crate::ir::{Function, Inst, Value};
 use crate::layout::{Atom, Layout, Tiling, products};
 use crate::ops::{DotKind, Op};
 use crate::passes::Env;
 use crate::types::DType;
+use std::cmp::Reverse;
 
 /// The arrangements of a function's warps in which tensor cores can compute a product, those first in which each warp
 /// reads least; none if tensor cores cannot.
@@ -12,16 +14,16 @@ use crate::types::DType;
 /// They multiply half types in atoms of 16 × 8 × 16, `i8` of 16 × 8 × 32, `f32` whose operands are rounded to tf32 of
 /// 16 × 8 × 8, and `f64` of these too, or of 8 × 8 × 4; every warp needs an atom of its own.
 pub(super) fn tilings(func: &Function, kind: DotKind, [a, acc]: [Value; 2], env: &Env) -> Vec<(DotKind, Tiling)> {
-    let (&[m, k], &[_, n]) = (func.ty(a).shape.dims(), func.ty(acc).shape.dims()) else { return Vec::new() };
+    let (of_a, of_sum) = (func.ty(a).shape.matrices(), func.ty(acc).shape.matrices());
+    let (Some((_, [m, k])), Some((_, [_, n]))) = (of_a, of_sum) else { return Vec::new() };
     let Some(dtype) = func.ty(a).elem.num().filter(|&dtype| dtype != DType::F32 || kind == DotKind::Tf32) else {
         return Vec::new();
     };
     let fitting = |kind: DotKind, (atom, [atom_m, atom_n, atom_k]): (Atom, [u32; 3])| {
-        let along_n = (0..=func.num_warps.trailing_zeros()).map(|log| 1 << log);
-        let all = along_n.map(|warps_n| Tiling { atom, warps_m: func.num_warps / warps_n, warps_n });
+        let all = products::tilings(func.ty(acc).shape, func.num_warps, atom);
         let fits = |t: &Tiling| t.warps_m * atom_m <= m && t.warps_n * atom_n <= n && atom_k <= k;
         let mut fitting: Vec<Tiling> = all.filter(fits).collect();
-        fitting.sort_by_key(|t| (m / t.warps_m + n / t.warps_n, t.warps_n));
+        fitting.sort_by_key(|t| (Reverse(t.groups), m / t.warps_m + n / t.warps_n, t.warps_n));
         fitting.into_iter().map(|tiling| (kind, tiling)).collect::<Vec<_>>()
     };
     let allowed = func.max_registers.is_none_or(|most| most >= products::F64_REGISTERS);
@@ -30,7 +32,7 @@ pub(super) fn tilings(func: &Function, kind: DotKind, [a, acc]: [Value; 2], env:
     if of_m16.is_empty() && dtype == DType::F64 { fitting(DotKind::MmaM8, products::M8_F64) } else { of_m16 }
 }
 
-/// The arrangements of a function's warps in which `wgmma` can compute a product, if the target has it. Elements of other than 16 bits are
+/// The arrangements of a function's warps in which `wgmma` can compute a product, if the target has it; none for a batch. Elements of other than 16 bits are
 /// read along K alone: where they lie so in memory, the left operand as it is and the right one transposed.
 pub(super) fn warpgroup_tilings(func: &Function, kind: DotKind, [a, b, acc]: [Value; 3], env: &Env) -> Vec<Tiling> {
     let tensor = func.ty(a).elem.num().filter(|&dtype| dtype != DType::F32 || kind == DotKind::Tf32);
@@ -39,7 +41,7 @@ pub(super) fn warpgroup_tilings(func: &Function, kind: DotKind, [a, b, acc]: [Va
     };
     let shape = func.ty(acc).shape;
     let along_k = func.ty(a).elem.bits() == 16 || !is_permuted(func, a) && is_permuted(func, b);
-    if func.ty(a).shape.dims()[1] < depth || !along_k {
+    if func.ty(a).shape.matrices().is_none_or(|(_, [_, k])| k < depth) || !along_k {
         return Vec::new();
     }
     let along_n = (0..=func.num_warps.trailing_zeros()).map(|log| 1 << log);
@@ -50,7 +52,8 @@ pub(super) fn warpgroup_tilings(func: &Function, kind: DotKind, [a, b, acc]: [Va
 pub(super) fn wgmma(func: &Function, [a, acc]: [Value; 2], tiling: Tiling) -> Option<[Layout; 3]> {
     let (ty, shape) = (func.ty(a), func.ty(acc).shape);
     let sum = Layout::mma_d(shape, tiling)?;
-    let [left, right] = products::wgmma(&sum, shape, ty.shape.dims()[1], ty.elem.bits())?;
+    let (_, [_, depth]) = ty.shape.matrices()?;
+    let [left, right] = products::wgmma(&sum, shape, depth, ty.elem.bits())?;
     Some([left, right, sum])
 }
 
@@ -58,7 +61,8 @@ pub(super) fn wgmma(func: &Function, [a, acc]: [Value; 2], tiling: Tiling) -> Op
 pub(super) fn mma(func: &Function, [a, acc]: [Value; 2], tiling: Tiling) -> Option<[Layout; 3]> {
     let (ty, shape) = (func.ty(a), func.ty(acc).shape);
     let sum = Layout::mma_d(shape, tiling)?;
-    let [left, right] = products::mma(&sum, shape, ty.shape.dims()[1], ty.elem.bits(), tiling.atom)?;
+    let (_, [_, depth]) = ty.shape.matrices()?;
+    let [left, right] = products::mma(&sum, shape, depth, ty.elem.bits(), tiling.atom)?;
     Some([left, right, sum])
 }
 
