@@ -249,13 +249,16 @@ pub fn explain(func: &Function, target: Target, specialization: Specialization) 
     Ok(explained)
 }
 
-/// The image of a specialised function, and the function at stage 2 that it is made of. What was known of layouts is known of its, too.
-fn image(
+/// Prices of a register at which layouts are assigned again where they do not fit.
+const DEARER: [u32; 2] = [10, 100];
+
+/// A specialised function at stage 2, and its code.
+fn lowered(
     func: &Function,
     layouts: Layouts,
     env: &Env,
     observer: &mut dyn FnMut(&'static str),
-) -> Result<(Image, Function), Diagnostic> {
+) -> Result<(Function, ptx::Kernel), Diagnostic> {
     let mut func = Function { layouts, ..func.clone() };
     let Env { target, specialization, .. } = *env;
     passes::run_lists(&passes::PER_IMAGE, &mut func, env, observer).map_err(mistake)?;
@@ -267,6 +270,30 @@ fn image(
         }
         LowerError::Mistake(message) => mistake(message),
     })?;
+    Ok((func, kernel))
+}
+
+/// The image of a specialised function, and the function at stage 2 that it is made of. What was known of layouts is known of its, too.
+fn image(
+    stage_0: &Function,
+    layouts: Layouts,
+    env: &Env,
+    observer: &mut dyn FnMut(&'static str),
+) -> Result<(Image, Function), Diagnostic> {
+    let Env { target, specialization, .. } = *env;
+    let (mut func, mut kernel) = lowered(stage_0, layouts, env, observer)?;
+    let limit = spills::limit(target, func.num_warps * 32).min(func.max_registers.unwrap_or(u32::MAX));
+    // Layouts of fewer registers are looked for only where those of the least cost do not fit.
+    for register_price in DEARER {
+        if kernel.pressure <= limit {
+            break;
+        }
+        let layouts = func.layouts.clone();
+        let (other, code) = lowered(stage_0, layouts, &Env { register_price, ..*env }, observer)?;
+        if code.pressure < kernel.pressure {
+            (func, kernel) = (other, code);
+        }
+    }
     observer("print");
     let mut text = ptx::print::print(&kernel);
     if text.len() > ptx::MAX_TEXT {

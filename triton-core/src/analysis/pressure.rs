@@ -41,15 +41,10 @@ const FEW: u32 = 20;
 /// Threads of a multiprocessor that hide latency: more are asked for where the registers are known, not estimated.
 const ENOUGH_THREADS: u32 = 1536;
 
-/// The occupancy in blocks that is requested from the assembler for a function at stage 2 with this much shared memory; `None`
-/// where that is not needed.
-pub fn resident_blocks(
-    func: &Function,
-    facts: &SideTable<Value, AxisInfo>,
-    target: Target,
-    shared_bytes: u32,
-) -> Option<u32> {
-    let (threads, mut registers) = (func.num_warps * 32, registers(func, facts));
+/// The occupancy in blocks that is requested from the assembler for a function at stage 2 with this much shared memory, and these
+/// [`registers`] of a thread; `None` where that is not needed.
+pub fn resident_blocks(func: &Function, mut registers: u32, target: Target, shared_bytes: u32) -> Option<u32> {
+    let threads = func.num_warps * 32;
     if func.contains(
         func.body,
         |op| matches!(*op, Op::Dot { kind: DotKind::Mma, a, .. } if func.ty(a).elem == Elem::Num(DType::F64)),

@@ -48,7 +48,7 @@ pub fn spills(func: &Function, facts: &SideTable<Value, AxisInfo>, target: Targe
 }
 
 /// Registers that a thread can have in a block of this many: they are allocated in units of 8.
-fn limit(target: Target, threads: u32) -> u32 {
+pub fn limit(target: Target, threads: u32) -> u32 {
     (target.info().registers / threads / 8 * 8).min(NAMED)
 }
 

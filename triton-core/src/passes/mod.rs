@@ -37,6 +37,8 @@ pub struct Env {
     pub target: Target,
     /// What it may assume of the arguments.
     pub specialization: Specialization,
+    /// The price of a register in layout assignment, in that of the cost table: higher where layouts have been found that do not fit.
+    pub register_price: u32,
     /// Whether a block may run several programs one after the other, where [`persist`] can tell how.
     pub persistent: bool,
     /// Whether the function is verified after each pass, and not only after the last one of a list: to find the pass that broke it.
@@ -46,7 +48,7 @@ pub struct Env {
 impl Env {
     /// A target and a specialization.
     pub const fn new(target: Target, specialization: Specialization) -> Env {
-        Env { target, specialization, persistent: true, verify: false }
+        Env { target, specialization, register_price: 1, persistent: true, verify: false }
     }
 
     /// That of [`OPTIMISE`], whose result is for every target and every launch.

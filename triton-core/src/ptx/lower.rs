@@ -116,9 +116,10 @@ pub fn lower(func: &Function, target: Target, promise: Specialization) -> Result
     body.append(&mut cx.body);
     super::registers::remove_dead(&mut body, cx.count);
     let threads = func.num_warps * 32;
+    let pressure = pressure::registers(func, &cx.facts);
     let bounds = match func.max_registers {
         Some(registers) => Bounds::Registers(registers),
-        None => pressure::resident_blocks(func, &cx.facts, target, cx.shared).map_or(Bounds::None, Bounds::Blocks),
+        None => pressure::resident_blocks(func, pressure, target, cx.shared).map_or(Bounds::None, Bounds::Blocks),
     };
     Ok(Kernel {
         version: target.info().ptx_version,
@@ -128,6 +129,7 @@ pub fn lower(func: &Function, target: Target, promise: Specialization) -> Result
         maps,
         threads,
         bounds,
+        pressure,
         files: func.sources.files.clone(),
         registers: cx.count,
         shared_bytes: cx.shared,

@@ -537,6 +537,8 @@ pub struct Kernel {
     pub threads: u32,
     /// What the registers of a thread are bounded by.
     pub bounds: Bounds,
+    /// Registers that a thread needs at least, as [`pressure`](crate::analysis::pressure) estimates them.
+    pub pressure: u32,
     /// Source files, for line tables.
     pub files: Vec<String>,
     /// Number of registers of each class, in the order of [`Class`].

@@ -32,12 +32,15 @@ pub(super) struct Costs<'a> {
     pub graph: &'a Graph,
     pub facts: &'a SideTable<Value, AxisInfo>,
     warps: f64,
+    /// One register of one warp.
+    register: f64,
     stmatrix: bool,
 }
 
 impl<'a> Costs<'a> {
     pub fn new(func: &'a Function, env: &Env, graph: &'a Graph, facts: &'a SideTable<Value, AxisInfo>) -> Costs<'a> {
-        Costs { func, graph, facts, warps: f64::from(func.num_warps), stmatrix: env.target.info().stmatrix }
+        let (warps, register) = (f64::from(func.num_warps), REGISTER * f64::from(env.register_price));
+        Costs { func, graph, facts, warps, register, stmatrix: env.target.info().stmatrix }
     }
 
     /// Cycles of a variable over all executions, including what is rematerialised for it.
@@ -56,7 +59,7 @@ impl<'a> Costs<'a> {
         let held = self.graph.result_layout(self.func, var, layout).map_or(registers, |l| l.registers() as f64);
         let free = |i: &usize| self.rematerialised(&self.graph.uses[*i], label, layouts);
         let rematerialised: f64 = self.graph.operands[var].iter().map(free).sum();
-        (once + held * words * self.warps * REGISTER) * freq + rematerialised
+        (once + held * words * self.warps * self.register) * freq + rematerialised
     }
 
     /// Free operands are computed in the layout in which they are needed.
@@ -167,7 +170,7 @@ impl<'a> Costs<'a> {
         let Some((_, [_, depth])) = self.func.ty(a).shape.matrices() else { return f64::INFINITY };
         let (depth, elements) = (f64::from(depth), self.func.ty(acc).shape.elements());
         let of = |id| layouts[id].registers() as f64;
-        let operands = (of(left) + of(right)) * self.warps * REGISTER;
+        let operands = (of(left) + of(right)) * self.warps * self.register;
         let words = f64::from(self.func.ty(acc).elem.bits().div_ceil(32));
         match kind {
             DotKind::Mma | DotKind::MmaM8 => {
