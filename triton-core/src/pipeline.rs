@@ -290,7 +290,9 @@ fn image(
         }
         let layouts = func.layouts.clone();
         let (other, code) = lowered(stage_0, layouts, &Env { register_price, ..*env }, observer)?;
-        if code.pressure < kernel.pressure {
+        // The estimate is of all registers; what is said to spill certainly does.
+        let spills_more = spills(&other, env).is_some() && spills(&func, env).is_none();
+        if code.pressure < kernel.pressure && !spills_more {
             (func, kernel) = (other, code);
         }
     }

@@ -5,7 +5,7 @@ use crate::tally::Program;
 use triton_core::ir::parse::parse;
 use triton_core::ir::print::print;
 use triton_core::ir::{Function, Stage};
-use triton_core::metadata::Image;
+use triton_core::metadata::{Image, ProgramMap};
 use triton_core::passes::{self, Env};
 use triton_sim::Options;
 use triton_tests::numbers::Random;
@@ -100,7 +100,10 @@ fn images(name: &str, text: &str, programs: &mut Vec<Box<dyn Program>>) -> Resul
             Found::Buffers(buffers) => buffers,
             Found::Reports(reports) => return Err(reports.iter().map(|report| format!("{report}\n")).collect()),
         };
-        let name = format!("{name} {} {}", image.target.name(), image.specialization.name());
+        let mut name = format!("{name} {} {}", image.target.name(), image.specialization.name());
+        if image.programs == ProgramMap::Persistent {
+            name += " persistent";
+        }
         programs.push(Box::new(Emitted { name, func: func.clone(), setup, image, result }));
     }
     Ok(())

@@ -75,6 +75,10 @@ pub const EXCUSES: &[Excuse] = &[
     },
     Excuse {
         programs: &[
+            "run/persist sm_90a aligned16",
+            "run/persist sm_90a aligned16 persistent",
+            "run/persist_short sm_90a aligned16",
+            "run/persist_short sm_90a aligned16 persistent",
             "run/ring_tf32 sm_90a aligned16",
             "run/wgmma sm_90a aligned16",
             "run/wgmma_i8 sm_90a divisible16",
@@ -86,6 +90,18 @@ pub const EXCUSES: &[Excuse] = &[
         instruction: "bar.sync 0",
         nth: 2,
         reason: "ends the reads of one warpgroup, whose warps the simulator takes to be done with a product at once",
+    },
+    Excuse {
+        programs: &["run/persist sm_90a aligned16 persistent"],
+        instruction: "mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r178+7680], 2560",
+        nth: 1,
+        reason: "is for loops of fewer turns than are filled ahead, and these have more",
+    },
+    Excuse {
+        programs: &["run/persist sm_90a aligned16 persistent"],
+        instruction: "mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r192+7680], 2560",
+        nth: 1,
+        reason: "is for loops of fewer turns than are filled ahead, and these have more",
     },
     Excuse {
         programs: &["run/ring_tf32_gram sm_90a aligned16"],

@@ -55,6 +55,8 @@ cases! {
     log,
     trig,
     raster,
+    persist,
+    persist_short,
     prefetch,
     prefetch_shared,
     ring_division,

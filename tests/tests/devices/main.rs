@@ -18,6 +18,7 @@ mod major;
 mod matmul;
 mod padding;
 mod pairs;
+mod persist;
 mod random;
 mod raster;
 mod reduce;
