@@ -1,25 +1,23 @@
 //! Memory of a buffer and the streams of its last uses.
 //!
-//! **Invariant:** uses are in the order that [`stream_order`](crate::stream_order) says. On one stream nothing has to be done, and
-//! that is the hot path: a comparison under an uncontended lock.
+//! **Invariant:** uses are in the order that [`stream_order`](crate::stream_order) says.
 
 use crate::cpu::memory as cpu;
 use crate::device::Device;
 use crate::driver::host::HostMemory;
 use crate::driver::memory::DeviceMemory;
 use crate::error::{Error, Result};
-use crate::lock;
 use crate::sim::SimMemory;
 use crate::stream::{Stream, StreamBackend};
 use crate::stream_order::{OrderedStream, StreamUses};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 /// What a buffer owns.
 #[derive(Debug)]
 pub(crate) struct Allocation {
     device: Device,
     memory: Memory,
-    uses: Mutex<StreamUses<Stream>>,
+    uses: StreamUses<Stream>,
 }
 
 #[derive(Debug)]
@@ -33,8 +31,8 @@ impl OrderedStream for Stream {
     type Error = Error;
 
     #[inline]
-    fn is(&self, other: &Stream) -> bool {
-        Stream::is(self, other)
+    fn key(&self) -> usize {
+        Stream::key(self)
     }
 
     #[inline]
@@ -54,7 +52,7 @@ impl Allocation {
             StreamBackend::Cuda(raw) => Memory::Cuda(DeviceMemory::new(raw, bytes)?),
             StreamBackend::Sim(queue) => Memory::Sim(queue.allocate(bytes)?),
         };
-        let uses = Mutex::new(StreamUses::new(stream.clone()));
+        let uses = StreamUses::new(stream.clone());
         let allocation = Allocation { device: stream.device().clone(), memory, uses };
         if let (true, Memory::Cuda(memory), Some(raw)) = (zeroed, &allocation.memory, stream.raw()) {
             memory.clear(raw)?;
@@ -92,13 +90,13 @@ impl Allocation {
     /// Orders a read that is about to be enqueued on a stream of this device.
     #[inline]
     pub(crate) fn read(&self, stream: &Stream) -> Result<()> {
-        if self.is_ordered() { Ok(()) } else { lock(&self.uses).read(stream) }
+        if self.is_ordered() { Ok(()) } else { self.uses.read(stream) }
     }
 
     /// Orders a write that is about to be enqueued on a stream of this device.
     #[inline]
     pub(crate) fn write(&self, stream: &Stream) -> Result<()> {
-        if self.is_ordered() { Ok(()) } else { lock(&self.uses).write(stream) }
+        if self.is_ordered() { Ok(()) } else { self.uses.write(stream) }
     }
 
     /// Whether everything is done when its call returns.
@@ -119,21 +117,21 @@ impl Drop for Allocation {
             // It frees itself.
             Memory::Sim(_) => return,
         };
-        let uses = self.uses.get_mut().unwrap_or_else(std::sync::PoisonError::into_inner);
-        let Some(writer) = uses.writer().raw() else { return };
+        let (writer, readers) = self.uses.last();
+        let Some(raw) = writer.raw() else { return };
         // An error here means that the context is dead: there is nothing left to order.
         if memory.frees_in_order() {
-            for reader in uses.readers().iter().filter_map(Stream::raw) {
-                if writer.wait_for(reader).is_err() {
+            for reader in readers.iter().filter_map(Stream::raw) {
+                if raw.wait_for(reader).is_err() {
                     let _ = reader.synchronize();
                 }
             }
         } else {
-            for stream in std::iter::once(uses.writer()).chain(uses.readers()).filter_map(Stream::raw) {
+            for stream in std::iter::once(&writer).chain(&readers).filter_map(Stream::raw) {
                 let _ = stream.synchronize();
             }
         }
-        memory.free(writer);
+        memory.free(raw);
     }
 }
 

@@ -26,6 +26,7 @@ pub struct GridSize(i64);
 macro_rules! sizes {
     ($($int:ty),*) => {$(
         impl From<$int> for GridSize {
+            #[inline]
             fn from(size: $int) -> GridSize {
                 // Only positive numbers can be too large, and both ends are errors at the launch.
                 GridSize(i64::try_from(size).unwrap_or(i64::MAX))
@@ -33,6 +34,7 @@ macro_rules! sizes {
         }
 
         impl From<$int> for Grid {
+            #[inline]
             fn from(x: $int) -> Grid {
                 Grid([GridSize::from(x).0, 1, 1])
             }
@@ -43,18 +45,21 @@ macro_rules! sizes {
 sizes!(i32, u32, i64, u64, usize);
 
 impl<X: Into<GridSize>, Y: Into<GridSize>> From<(X, Y)> for Grid {
+    #[inline]
     fn from((x, y): (X, Y)) -> Grid {
         Grid([x.into().0, y.into().0, 1])
     }
 }
 
 impl<X: Into<GridSize>, Y: Into<GridSize>, Z: Into<GridSize>> From<(X, Y, Z)> for Grid {
+    #[inline]
     fn from((x, y, z): (X, Y, Z)) -> Grid {
         Grid([x.into().0, y.into().0, z.into().0])
     }
 }
 
 impl<T: Into<GridSize>> From<[T; 3]> for Grid {
+    #[inline]
     fn from(sizes: [T; 3]) -> Grid {
         Grid(sizes.map(|size| size.into().0))
     }
@@ -65,18 +70,23 @@ impl Grid {
     ///
     /// # Errors
     /// [`Error::Grid`] if one is negative or above the limit: 2³¹ − 1 along x, 65535 along y and z.
+    #[inline]
     pub fn dims(self) -> Result<[u32; 3]> {
-        let mut dims = [0; 3];
-        for (i, (dim, axis)) in dims.iter_mut().zip(['x', 'y', 'z']).enumerate() {
-            *dim = match u32::try_from(self.0[i]) {
-                Ok(size) if size <= LIMITS[i] => size,
-                Ok(_) | Err(_) => {
-                    let expected =
-                        format!("between 0 and {}: move programs to another axis, or let each do more", LIMITS[i]);
-                    return Err(Error::Grid { axis, found: self.0[i], expected });
-                }
-            };
-        }
-        Ok(dims)
+        let [x, y, z] = [0, 1, 2].map(|i| self.fits(i));
+        // All numbers at once: an array that is filled one by one and then read whole stalls a launch.
+        if x && y && z { Ok(self.0.map(|size| size as u32)) } else { Err(self.not_a_grid()) }
+    }
+
+    /// Whether the size along an axis is within its limit.
+    #[inline]
+    fn fits(self, axis: usize) -> bool {
+        (0..=i64::from(LIMITS[axis])).contains(&self.0[axis])
+    }
+
+    #[cold]
+    fn not_a_grid(self) -> Error {
+        let i = (0..3).find(|&i| !self.fits(i)).unwrap_or(0);
+        let expected = format!("between 0 and {}: move programs to another axis, or let each do more", LIMITS[i]);
+        Error::Grid { axis: ['x', 'y', 'z'][i], found: self.0[i], expected }
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::device::{Backend, Device};
 use crate::driver::context::Context;
-use crate::driver::tensor_map::MapSlot;
+use crate::driver::tensor_map::Maps;
 use crate::error::{Error, Result};
 use crate::load::{self, LoadInfo, Loaded};
 use crate::{assertions, lock};
@@ -171,8 +171,8 @@ impl Kernel {
             loaded.assertion_slot = Some(assertions::address(context, Box::new(move || self.function(config).ok()))?);
         }
         // A launch takes no image with a map of a parameter that does not exist.
-        let of_view = |map: &TensorMap| Some(MapSlot::new(*map, self.metadata.params.get(map.param as usize)?.ty));
-        loaded.maps = image.tensor_maps.iter().filter_map(of_view).collect();
+        let of_view = |map: &TensorMap| Some((*map, self.metadata.params.get(map.param as usize)?.ty));
+        loaded.maps = Maps::new(image.tensor_maps.iter().filter_map(of_view));
         Ok(slot.get_or_init(|| loaded))
     }
 

@@ -213,22 +213,23 @@ impl<'a, S, const N: usize> Launch<'a, S, N> {
         self.kernel.select(self.config, capability, driver, specialization, takes)
     }
 
-    /// The blocks that run an image, of which this many are resident together.
+    /// Rejects blocks that are not whole clusters.
     #[inline]
-    fn blocks(image: &Image, dims: [u32; 3], resident: u32) -> Result<[u32; 3]> {
-        let blocks = image.programs.blocks(dims, resident);
-        for (i, axis) in ['x', 'y', 'z'].into_iter().enumerate() {
-            if image.cluster[i] > 1 && !blocks[i].is_multiple_of(image.cluster[i]) {
+    fn check_clusters(image: &Image, blocks: [u32; 3]) -> Result<()> {
+        let is_whole = |i: usize| image.cluster[i] <= 1 || blocks[i].is_multiple_of(image.cluster[i]);
+        match (0..3).find(|&i| !is_whole(i)) {
+            None => Ok(()),
+            Some(i) => {
                 let expected = format!("a multiple of {}, the blocks of a cluster", image.cluster[i]);
-                return Err(Error::Grid { axis, found: i64::from(blocks[i]), expected });
+                Err(Error::Grid { axis: ['x', 'y', 'z'][i], found: i64::from(blocks[i]), expected })
             }
         }
-        Ok(blocks)
     }
 
     fn on_sim(&self, queue: &SimStream, specialization: Specialization, dims: [u32; 3]) -> Result<()> {
         let (_, image) = self.selected(queue.capability(), None, queue.multiprocessors(), specialization, dims)?;
-        let blocks = Self::blocks(image, dims, queue.multiprocessors())?;
+        let blocks = image.programs.blocks(dims, queue.multiprocessors());
+        Self::check_clusters(image, blocks)?;
         if dims.contains(&0) {
             return Ok(());
         }
@@ -242,10 +243,11 @@ impl<'a, S, const N: usize> Launch<'a, S, N> {
         let (driver, multiprocessors) = (Some(context.driver.version), context.multiprocessors);
         let (index, image) = self.selected(context.capability, driver, multiprocessors, specialization, dims)?;
         if dims.contains(&0) {
-            return Self::blocks(image, dims, 1).map(drop);
+            return Self::check_clusters(image, image.programs.blocks(dims, 1));
         }
         let loaded = self.kernel.loaded(context, self.config, index, image)?;
-        let blocks = Self::blocks(image, dims, loaded.resident)?;
+        let blocks = image.programs.blocks(dims, loaded.resident);
+        Self::check_clusters(image, blocks)?;
         for arg in &self.args {
             match arg.allocation {
                 Some(allocation) if arg.ty.is_mutable() => allocation.write(stream)?,
@@ -255,7 +257,7 @@ impl<'a, S, const N: usize> Launch<'a, S, N> {
         }
         let values = self.args.each_ref().map(LaunchArg::words);
         let programs = image.programs.words(dims);
-        loaded.function.launch(raw, blocks, values, &loaded.maps, programs.as_ref(), loaded.assertion_slot.as_ref())
+        loaded.function.launch(raw, blocks, &values, &loaded.maps, programs.as_ref(), loaded.assertion_slot.as_ref())
     }
 }
 

@@ -47,6 +47,11 @@ pub mod sim;
 mod sim;
 mod stream;
 mod stream_order;
+mod sync {
+    //! What `models` replaces by loom's.
+    pub(crate) use std::sync::Mutex;
+    pub(crate) use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+}
 mod tensor_map;
 mod view;
 

@@ -8,7 +8,7 @@ use crate::cache::{Cache, Entry, Key};
 use crate::driver::context::Context;
 use crate::driver::jit::{self, Linked};
 use crate::driver::module::{Function, Shape};
-use crate::driver::tensor_map::MapSlot;
+use crate::driver::tensor_map::Maps;
 use crate::error::{Error, Result};
 use triton_core::metadata::{Image, Specialization, Target};
 
@@ -21,7 +21,7 @@ const FEW: u32 = 16;
 pub(crate) struct Loaded {
     pub(crate) function: Function,
     /// The tensor maps that the code takes.
-    pub(crate) maps: Box<[MapSlot]>,
+    pub(crate) maps: Maps,
     /// Blocks that are resident on the device together.
     pub(crate) resident: u32,
     /// The address of the slot for assertions, if the code takes one.
@@ -129,7 +129,7 @@ pub(crate) fn load(context: &Context, instance: &str, image: &Image) -> Result<L
             of_one.max(1) * context.multiprocessors
         },
         function,
-        maps: Box::default(),
+        maps: Maps::new([]),
         assertion_slot: None,
     };
 

@@ -7,15 +7,21 @@
 //! A use is ordered first and enqueued next. Uses that conflict do not overlap on the host, since a write borrows the buffer
 //! exclusively; reads overlap each other only, and none of them waits for another.
 //!
+//! A program's uses are on one stream for the most part, and there nothing has to be done. This is seen without the lock: a
+//! launch would take it once for each of its buffers.
+//!
 //! Generic over the stream, so that `models` can check this under every interleaving.
+
+use crate::sync::{AtomicBool, AtomicUsize, Mutex, Ordering::Relaxed};
+use std::sync::PoisonError;
 
 /// A queue of work.
 pub(crate) trait OrderedStream: Clone {
     /// The error of ordering.
     type Error;
 
-    /// Whether both are the same queue.
-    fn is(&self, other: &Self) -> bool;
+    /// A number that no other queue has while a clone of this one lives.
+    fn key(&self) -> usize;
 
     /// Makes work that is enqueued from now on wait for what is enqueued on another queue so far.
     ///
@@ -24,9 +30,21 @@ pub(crate) trait OrderedStream: Clone {
     fn wait_for(&self, other: &Self) -> Result<(), Self::Error>;
 }
 
-/// The last uses of a buffer. Callers guard it by one lock.
+/// The last uses of a buffer.
+///
+/// Both atomics change within a write, or tell a later write about a read. No other use overlaps a write on the host, and what lets
+/// the buffer be borrowed anew makes the earlier borrower's stores visible: they need no order of their own.
 #[derive(Debug)]
 pub(crate) struct StreamUses<S> {
+    /// The key of `uses.writer`, which keeps it from being another stream's.
+    writer: AtomicUsize,
+    /// Whether there are `uses.readers`.
+    has_readers: AtomicBool,
+    uses: Mutex<Uses<S>>,
+}
+
+#[derive(Debug)]
+struct Uses<S> {
     /// The stream of the last write; the allocation counts as one.
     writer: S,
     /// Other streams that read since. Each of them waits for the writer.
@@ -36,45 +54,61 @@ pub(crate) struct StreamUses<S> {
 impl<S: OrderedStream> StreamUses<S> {
     /// The uses of a buffer that was allocated on this stream.
     pub(crate) fn new(stream: S) -> StreamUses<S> {
-        StreamUses { writer: stream, readers: Vec::new() }
+        StreamUses {
+            writer: AtomicUsize::new(stream.key()),
+            has_readers: AtomicBool::new(false),
+            uses: Mutex::new(Uses { writer: stream, readers: Vec::new() }),
+        }
     }
 
     /// Orders a read that is about to be enqueued.
     #[inline]
-    pub(crate) fn read(&mut self, stream: &S) -> Result<(), S::Error> {
-        if self.writer.is(stream) || self.readers.iter().any(|r| r.is(stream)) {
-            return Ok(());
-        }
-        stream.wait_for(&self.writer)?;
-        self.readers.push(stream.clone());
-        Ok(())
+    pub(crate) fn read(&self, stream: &S) -> Result<(), S::Error> {
+        if self.writer.load(Relaxed) == stream.key() { Ok(()) } else { self.read_elsewhere(stream) }
     }
 
     /// Orders a write that is about to be enqueued.
     #[inline]
-    pub(crate) fn write(&mut self, stream: &S) -> Result<(), S::Error> {
-        if self.writer.is(stream) && self.readers.is_empty() {
+    pub(crate) fn write(&self, stream: &S) -> Result<(), S::Error> {
+        let alone = self.writer.load(Relaxed) == stream.key() && !self.has_readers.load(Relaxed);
+        if alone { Ok(()) } else { self.write_after_others(stream) }
+    }
+
+    /// A read on another stream than the writer's.
+    #[cold]
+    fn read_elsewhere(&self, stream: &S) -> Result<(), S::Error> {
+        let mut uses = self.uses.lock().unwrap_or_else(PoisonError::into_inner);
+        if uses.readers.iter().any(|reader| reader.key() == stream.key()) {
             return Ok(());
         }
-        for other in std::iter::once(&self.writer).chain(&self.readers) {
-            if !other.is(stream) {
+        stream.wait_for(&uses.writer)?;
+        uses.readers.push(stream.clone());
+        self.has_readers.store(true, Relaxed);
+        Ok(())
+    }
+
+    /// A write after uses on other streams.
+    #[cold]
+    fn write_after_others(&self, stream: &S) -> Result<(), S::Error> {
+        let mut uses = self.uses.lock().unwrap_or_else(PoisonError::into_inner);
+        for other in std::iter::once(&uses.writer).chain(&uses.readers) {
+            if other.key() != stream.key() {
                 stream.wait_for(other)?;
             }
         }
-        self.readers.clear();
-        if !self.writer.is(stream) {
-            self.writer = stream.clone();
+        uses.readers.clear();
+        self.has_readers.store(false, Relaxed);
+        if uses.writer.key() != stream.key() {
+            // The key first: the old writer may go, and its key become another stream's.
+            self.writer.store(stream.key(), Relaxed);
+            uses.writer = stream.clone();
         }
         Ok(())
     }
 
-    /// The stream of the last write.
-    pub(crate) fn writer(&self) -> &S {
-        &self.writer
-    }
-
-    /// Other streams that read since the last write.
-    pub(crate) fn readers(&self) -> &[S] {
-        &self.readers
+    /// The stream of the last write, and the other streams that read since.
+    pub(crate) fn last(&self) -> (S, Vec<S>) {
+        let uses = self.uses.lock().unwrap_or_else(PoisonError::into_inner);
+        (uses.writer.clone(), uses.readers.clone())
     }
 }

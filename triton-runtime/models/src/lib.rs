@@ -5,19 +5,19 @@
 
 #![cfg(test)]
 
-#[path = "../../src/stream_order.rs"]
-mod stream_order;
 #[path = "../../src/cpu/registry.rs"]
 mod registry;
 #[path = "../../src/cpu/share.rs"]
 mod share;
+#[path = "../../src/stream_order.rs"]
+mod stream_order;
 
 mod streams;
 
 mod sync {
-    //! In place of the runtime's `cpu::sync`.
+    //! In place of the runtime's `sync`.
     pub(crate) use loom::sync::Mutex;
-    pub(crate) use loom::sync::atomic::{AtomicU64, Ordering};
+    pub(crate) use loom::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 }
 
 use loom::sync::Arc;

@@ -37,8 +37,8 @@ impl Stream {
 impl OrderedStream for Stream {
     type Error = ();
 
-    fn is(&self, other: &Stream) -> bool {
-        self.id == other.id
+    fn key(&self) -> usize {
+        self.id
     }
 
     fn wait_for(&self, other: &Stream) -> Result<(), ()> {
@@ -64,16 +64,16 @@ fn uses(readers: [[usize; 2]; 2], writer: usize) {
     model.check(move || {
         let clocks = Arc::new(Mutex::new([[0; STREAMS]; STREAMS]));
         let stream = |id: usize| Stream { id, clocks: clocks.clone() };
-        let buffer = Arc::new(Mutex::new(StreamUses::new(stream(0))));
-        buffer.lock().unwrap().write(&stream(0)).unwrap();
+        let buffer = Arc::new(StreamUses::new(stream(0)));
+        buffer.write(&stream(0)).unwrap();
         let first = stream(0).enqueue();
 
         let read = |ids: [usize; 2]| {
             let (streams, buffer) = (ids.map(stream), buffer.clone());
             move || {
                 streams.map(|stream| {
-                    // The lock is released before the read is enqueued.
-                    buffer.lock().unwrap().read(&stream).unwrap();
+                    // It is ordered before it is enqueued.
+                    buffer.read(&stream).unwrap();
                     stream.enqueue()
                 })
             }
@@ -84,16 +84,16 @@ fn uses(readers: [[usize; 2]; 2], writer: usize) {
         assert!(reads.iter().all(|read| read.comes_after(&first)), "a read comes before the write");
 
         // The exclusive borrow: no use overlaps this one on the host.
-        buffer.lock().unwrap().write(&stream(writer)).unwrap();
+        buffer.write(&stream(writer)).unwrap();
         let second = stream(writer).enqueue();
         assert!(second.comes_after(&first), "writes are not ordered");
         assert!(reads.iter().all(|read| second.comes_after(read)), "a write comes before a read");
 
-        let uses = buffer.lock().unwrap();
-        for reader in uses.readers() {
-            uses.writer().wait_for(reader).unwrap();
+        let (last_writer, last_readers) = buffer.last();
+        for reader in &last_readers {
+            last_writer.wait_for(reader).unwrap();
         }
-        let free = uses.writer().enqueue();
+        let free = last_writer.enqueue();
         assert!(free.comes_after(&second) && reads.iter().all(|read| free.comes_after(read)), "freed too early");
     });
 }

@@ -4,12 +4,6 @@ pub(crate) mod memory;
 mod registry;
 mod share;
 
-/// What `models` replaces by loom's.
-mod sync {
-    pub(crate) use std::sync::Mutex;
-    pub(crate) use std::sync::atomic::{AtomicU64, Ordering};
-}
-
 use crate::error::{Error, Result};
 use memory::CpuMemory;
 use share::Share;

@@ -4,7 +4,7 @@
 //!
 //! `models` checks this under every interleaving, with the primitives of loom in place of [`sync`](super::sync)'s.
 
-use super::sync::{AtomicU64, Mutex, Ordering::Relaxed};
+use crate::sync::{AtomicU64, Mutex, Ordering::Relaxed};
 use std::sync::PoisonError;
 
 /// The programs that are still to run, and the failure with the lowest index so far.

@@ -2,7 +2,7 @@
 
 use super::context::Context;
 use super::stream::RawStream;
-use super::tensor_map::MapSlot;
+use super::tensor_map::Maps;
 use super::{Handle, cu};
 use crate::error::Error;
 use crate::tensor_map::MAX_MAPS;
@@ -34,6 +34,28 @@ pub(crate) struct Shape {
     pub(crate) threads: u32,
     pub(crate) cluster: [u32; 3],
     pub(crate) shared_bytes: u32,
+}
+
+/// Pointers to parameters, in their order: the next ones.
+type Free<'a> = std::slice::IterMut<'a, MaybeUninit<*mut c_void>>;
+
+/// Passes parameters by pointers to their values.
+#[inline]
+fn pass<'a, T: 'a>(free: &mut Free<'_>, values: impl IntoIterator<Item = &'a T>) {
+    for value in values {
+        // There is room for all: what the callers declare.
+        if let Some(param) = free.next() {
+            param.write(std::ptr::from_ref(value).cast_mut().cast());
+        }
+    }
+}
+
+/// Passes the words of each argument. A chain of iterators that are flattened costs a launch several times as much as these loops.
+#[inline]
+fn pass_words(free: &mut Free<'_>, values: &[&[u64]]) {
+    for words in values {
+        pass(free, *words);
+    }
 }
 
 impl Function {
@@ -105,8 +127,8 @@ impl Function {
         &self,
         stream: &RawStream,
         grid: [u32; 3],
-        values: [&[u64]; N],
-        maps: &[MapSlot],
+        values: &[&[u64]; N],
+        maps: &Maps,
         programs: Option<&[u64; 3]>,
         assertion_slot: Option<&u64>,
     ) -> Result<(), Error> {
@@ -115,15 +137,16 @@ impl Function {
             return self.launch_with_maps(stream, grid, values, maps, programs, assertion_slot);
         }
         // Values are little-endian and zero-extended, so that a narrow parameter finds its bytes first.
-        let mut params = [[std::ptr::null_mut::<c_void>(); ParamType::MAX_WORDS + 1]; N];
+        let mut params = [[const { MaybeUninit::<*mut c_void>::uninit() }; ParamType::MAX_WORDS + 1]; N];
         // There is room for one more, but where there is no argument at all.
-        let mut one = [std::ptr::null_mut()];
+        let mut one = [const { MaybeUninit::<*mut c_void>::uninit() }];
         let params = if N == 0 { &mut one } else { params.as_flattened_mut() };
-        for (param, value) in params.iter_mut().zip(values.iter().copied().flatten().chain(assertion_slot)) {
-            *param = std::ptr::from_ref(value).cast_mut().cast();
-        }
-        // SAFETY: every parameter of the kernel has its value, at most 8 bytes each, for the duration of the call.
-        unsafe { self.enqueue(stream, grid, params.as_mut_ptr()) }
+        let mut free = params.iter_mut();
+        pass_words(&mut free, values);
+        pass(&mut free, assertion_slot);
+        // SAFETY: every parameter of the kernel has its value, at most 8 bytes each, for the duration of the call, and a pointer to it
+        // is written.
+        unsafe { self.enqueue(stream, grid, params.as_mut_ptr().cast()) }
     }
 
     /// As [`Function::launch`] of code with tensor maps, which need memory, and more room for parameters.
@@ -132,23 +155,20 @@ impl Function {
         &self,
         stream: &RawStream,
         grid: [u32; 3],
-        values: [&[u64]; N],
-        maps: &[MapSlot],
+        values: &[&[u64]; N],
+        maps: &Maps,
         programs: Option<&[u64; 3]>,
         assertion_slot: Option<&u64>,
     ) -> Result<(), Error> {
         // Neither is cleared: what the driver reads of them is written first.
         let mut encoded = [const { MaybeUninit::<CUtensorMap>::uninit() }; MAX_MAPS];
         let mut params = [[const { MaybeUninit::<*mut c_void>::uninit() }; ParamType::MAX_WORDS + MAX_MAPS + 4]; N];
-        for (memory, map) in encoded.iter_mut().zip(maps) {
-            memory.write(map.encoded(stream.context.driver, &values)?);
-        }
-        let words = values.iter().copied().flatten().map(|value| std::ptr::from_ref(value).cast::<c_void>());
-        let maps = encoded.iter().take(maps.len()).map(|map| map.as_ptr().cast());
-        let last = programs.into_iter().flatten().chain(assertion_slot).map(|word| std::ptr::from_ref(word).cast());
-        for (param, pointer) in params.as_flattened_mut().iter_mut().zip(words.chain(maps).chain(last)) {
-            param.write(pointer.cast_mut());
-        }
+        let encoded = maps.encoded(stream.context.driver, values, &mut encoded)?;
+        let mut free = params.as_flattened_mut().iter_mut();
+        pass_words(&mut free, values);
+        pass(&mut free, encoded);
+        pass(&mut free, programs.into_iter().flatten());
+        pass(&mut free, assertion_slot);
         // SAFETY: every parameter of the kernel has its value, at most 8 bytes or an encoded map each, for the duration of the call.
         // A map is of an argument, so that there is room for all of them.
         unsafe { self.enqueue(stream, grid, params.as_flattened_mut().as_mut_ptr().cast()) }

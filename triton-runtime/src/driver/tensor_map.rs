@@ -1,7 +1,8 @@
 //! Tensor maps as the driver encodes them, and the last ones of a loaded function.
 //!
 //! Encoding takes the driver more than 100 ns, and a program often launches a kernel with the views of the last time: a launch encodes
-//! only what has changed since. It waits for no other thread.
+//! only what has changed since. It waits for no other thread. What it passes to the driver is a copy, since another launch may encode
+//! anew while the driver reads.
 
 use super::{Driver, cu};
 use crate::error::Error;
@@ -16,12 +17,12 @@ use std::sync::{Mutex, TryLockError};
 use triton_core::metadata::{MAX_RANK, MapElements, MapSwizzle, ParamType, TensorMap};
 use triton_core::types::DType;
 
-/// A tensor map that a loaded function takes, and what it was last encoded to.
+/// The tensor maps that a loaded function takes, and what they were last encoded to.
 #[derive(Debug)]
-pub(crate) struct MapSlot {
-    map: TensorMap,
-    ty: ParamType,
-    last: Mutex<Option<Encoded>>,
+pub(crate) struct Maps {
+    taken: Box<[(TensorMap, ParamType)]>,
+    /// One for each map, under one lock: a launch takes it once.
+    last: Mutex<Box<[Option<Encoded>]>>,
 }
 
 /// An encoded map, and the words of the view that it was encoded from: zeros follow them.
@@ -31,36 +32,70 @@ struct Encoded {
     map: CUtensorMap,
 }
 
-impl MapSlot {
-    /// A map that is not encoded yet, of a parameter of this type.
-    pub(crate) fn new(map: TensorMap, ty: ParamType) -> MapSlot {
-        MapSlot { map, ty, last: Mutex::new(None) }
+impl Maps {
+    /// Maps that are not encoded yet, each with the type of its parameter.
+    pub(crate) fn new(taken: impl IntoIterator<Item = (TensorMap, ParamType)>) -> Maps {
+        let taken: Box<[_]> = taken.into_iter().collect();
+        let last = Mutex::new(taken.iter().map(|_| None).collect());
+        Maps { taken, last }
     }
 
-    /// The map for the values of each argument.
+    pub(super) fn is_empty(&self) -> bool {
+        self.taken.is_empty()
+    }
+
+    /// The maps for the values of each argument, written to the first of `memory`.
     ///
     /// # Errors
-    /// The driver's, when it does not take the map.
-    pub(super) fn encoded(&self, driver: &Driver, values: &[&[u64]]) -> Result<CUtensorMap, Error> {
-        let view = values.get(self.map.param as usize).copied().unwrap_or_default();
-        let mut words = [0; ParamType::MAX_WORDS];
-        for (word, value) in words.iter_mut().zip(view) {
-            *word = *value;
-        }
+    /// The driver's, when it does not take a map.
+    #[inline]
+    pub(super) fn encoded<'a>(
+        &self,
+        driver: &Driver,
+        values: &[&[u64]],
+        memory: &'a mut [MaybeUninit<CUtensorMap>],
+    ) -> Result<impl Iterator<Item = &'a CUtensorMap> + use<'a>, Error> {
         // Another launch of this function that encodes at the moment is not waited for.
         let mut last = match self.last.try_lock() {
             Ok(last) => Some(last),
             Err(TryLockError::Poisoned(poisoned)) => Some(poisoned.into_inner()),
             Err(TryLockError::WouldBlock) => None,
         };
-        if let Some(last) = last.as_ref().and_then(|last| last.as_ref()).filter(|last| last.words == words) {
-            return Ok(last.map);
+        let mut last = last.as_mut().map(|last| last.iter_mut());
+        for ((map, ty), to) in self.taken.iter().zip(memory.iter_mut()) {
+            let view = values.get(map.param as usize).copied().unwrap_or_default();
+            let kept = last.as_mut().and_then(Iterator::next);
+            match kept {
+                Some(Some(kept)) if kept.is_of(view) => to.write(kept.map),
+                kept => {
+                    let new = encode(driver, map, *ty, view)?;
+                    if let Some(kept) = kept {
+                        *kept = Some(Encoded::new(view, new));
+                    }
+                    to.write(new)
+                }
+            };
         }
-        let map = encode(driver, &self.map, self.ty, view)?;
-        if let Some(last) = &mut last {
-            **last = Some(Encoded { words, map });
+        // SAFETY: the loop wrote a map to each of these: as many as are taken, or all that there is memory for.
+        Ok(memory.iter().take(self.taken.len()).map(|map| unsafe { map.assume_init_ref() }))
+    }
+}
+
+impl Encoded {
+    #[cold]
+    fn new(view: &[u64], map: CUtensorMap) -> Encoded {
+        let mut words = [0; ParamType::MAX_WORDS];
+        for (word, value) in words.iter_mut().zip(view) {
+            *word = *value;
         }
-        Ok(map)
+        Encoded { words, map }
+    }
+
+    /// Whether it is of the view with these words. The type of the parameter says how many they are.
+    #[inline]
+    fn is_of(&self, view: &[u64]) -> bool {
+        // Not by slices: to compare a few words, a call takes longer than they do.
+        self.words.iter().zip(view).all(|(word, value)| word == value)
     }
 }
 
