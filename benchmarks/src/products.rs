@@ -55,18 +55,20 @@ pub fn matmul<T: Float, const BM: i32, const BN: i32, const BK: i32, const TX: b
     out.store([m, n], acc.to::<T>());
 }
 
-/// The same of few columns, computed as its transpose: outᵀ = yᵀ · xᵀ, for y of \[K, N\].
+/// The same of few columns, computed as its transpose: outᵀ = yᵀ · xᵀ.
 ///
 /// A warpgroup multiplies 64 rows or more, and columns in units of 8. So the few columns of out are rows, and the tile along M can be
 /// small: there are enough tiles without slices along K, and their loads fill the memory of a multiprocessor: eight stages of 24 KiB, or six
 /// of 32 KiB.
 #[triton::kernel(configs = [
-    (BM = 32, BN = 64, BK = 128, TX = false, num_stages = 8),
-    (BM = 32, BN = 64, BK = 128, TX = true, num_stages = 8),
-    (BM = 64, BN = 64, BK = 128, TX = false, num_stages = 6),
-    (BM = 64, BN = 64, BK = 128, TX = true, num_stages = 6),
+    (BM = 32, BN = 64, BK = 128, TX = false, TY = false, num_stages = 8),
+    (BM = 32, BN = 64, BK = 128, TX = false, TY = true, num_stages = 8),
+    (BM = 32, BN = 64, BK = 128, TX = true, TY = false, num_stages = 8),
+    (BM = 64, BN = 64, BK = 128, TX = false, TY = false, num_stages = 6),
+    (BM = 64, BN = 64, BK = 128, TX = false, TY = true, num_stages = 6),
+    (BM = 64, BN = 64, BK = 128, TX = true, TY = false, num_stages = 6),
 ])]
-pub fn swapped<const BM: i32, const BN: i32, const BK: i32, const TX: bool>(
+pub fn swapped<const BM: i32, const BN: i32, const BK: i32, const TX: bool, const TY: bool>(
     x: Tensor<bf16, 2>,
     y: Tensor<bf16, 2>,
     out: TensorMut<bf16, 2>,
@@ -75,7 +77,7 @@ pub fn swapped<const BM: i32, const BN: i32, const BK: i32, const TX: bool>(
     let depth = if TX { x.dim(0) } else { x.dim(1) };
     let mut acc = zeros::<f32>([BN, BM]);
     for k in (0..depth).step_by(BK) {
-        let a = y.load([k, n], [BK, BN]).transpose();
+        let a = if TY { y.load([n, k], [BN, BK]) } else { y.load([k, n], [BK, BN]).transpose() };
         let b = if TX { x.load([k, m], [BK, BM]) } else { x.load([m, k], [BM, BK]).transpose() };
         acc = dot(a, b, acc);
     }
@@ -290,7 +292,8 @@ macro_rules! swapped_instances {
             match (plan.tile, case.layouts) {
                 $(([$m, $n, $k], Layouts::$layouts) => {
                     const TX: bool = Layouts::$layouts.transposes_x();
-                    swapped::<$m, $n, $k, TX>(x, y, out).launch(stream, grid)?;
+                    const TY: bool = Layouts::$layouts.transposes_y();
+                    swapped::<$m, $n, $k, TX, TY>(x, y, out).launch(stream, grid)?;
                 })*
                 _ => return Err(no_instance(case, plan)),
             }
@@ -299,7 +302,14 @@ macro_rules! swapped_instances {
     };
 }
 
-swapped_instances!([32, 64, 128, NN], [32, 64, 128, TN], [64, 64, 128, NN], [64, 64, 128, TN]);
+swapped_instances!(
+    [32, 64, 128, NN],
+    [32, 64, 128, NT],
+    [32, 64, 128, TN],
+    [64, 64, 128, NN],
+    [64, 64, 128, NT],
+    [64, 64, 128, TN]
+);
 
 /// Operands as they are stored.
 fn stored<'a, T: Element>(case: &Case, x: &'a Buffer<T>, y: &'a Buffer<T>) -> triton::Result<[Matrix<'a, T>; 2]> {

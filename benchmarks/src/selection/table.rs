@@ -92,6 +92,17 @@ pub const TABLE: &[Row] = &[
     Row {
         kinds: &[Kind::Bf16],
         layouts: &[NT],
+        n: 1..=64,
+        k: 1025..=MOST,
+        when: &[When::Tiles([64, 64], 100..=MULTIPROCESSORS)],
+        kernel: Kernel::Swapped,
+        tile: [64, 64, 128],
+        reason: "prediction: nearly a tile for each multiprocessor, one launch, and no partial sums; 80 KiB of x in flight in each",
+        ..ROW
+    },
+    Row {
+        kinds: &[Kind::Bf16],
+        layouts: &[NT],
         m: 1..=32,
         n: 1..=32,
         k: 1025..=MOST,
@@ -150,6 +161,30 @@ pub const TABLE: &[Row] = &[
         kernel: Kernel::Slices(3),
         tile: [64, 64, 64],
         reason: "fewer tiles than multiprocessors; up to a K of 1024 two launches take as long as the loop",
+        ..ROW
+    },
+    Row {
+        kinds: &[Kind::Bf16],
+        layouts: &[NT],
+        m: 1025..=MOST,
+        n: 1..=64,
+        k: 1025..=MOST,
+        when: &[few(64, 64)],
+        kernel: Kernel::Swapped,
+        tile: [32, 64, 128],
+        reason: "to compare: as the transpose, in one launch; from 133 tiles on the last wave is not full",
+        ..ROW
+    },
+    Row {
+        kinds: &[Kind::Bf16],
+        layouts: &[NT],
+        m: 1025..=MOST,
+        n: 1..=64,
+        k: 1025..=MOST,
+        when: &[few(64, 64)],
+        kernel: Kernel::Swapped,
+        tile: [64, 64, 128],
+        reason: "to compare: as the transpose, in one launch, by half as many tiles",
         ..ROW
     },
     Row {
