@@ -23,6 +23,7 @@ mod cpu;
 mod data;
 mod first_launch;
 mod fused;
+mod groups;
 mod kernels;
 mod launch;
 mod plot;

@@ -3,6 +3,7 @@
 
 use crate::Outcome;
 use crate::case::{Case, Layouts};
+use crate::groups;
 use crate::kernels::Operands;
 use crate::selection::{Kernel, Kind, Plan};
 use triton::prelude::*;
@@ -206,6 +207,9 @@ pub fn has_instance(case: &Case, plan: &Plan) -> bool {
         (Kind::Bf16, Kernel::Swapped) => SWAPPED,
         (Kind::F32, Kernel::Whole) => WHOLE_F32,
         (Kind::F32, Kernel::Slices(_)) => SPLIT_F32,
+        (Kind::F32, Kernel::Groups { groups, .. }) => {
+            return groups::INSTANCES.contains(&(plan.tile, groups, case.layouts));
+        }
         (Kind::Bf16, Kernel::Whole) => WHOLE_BF16,
         (Kind::Bf16, Kernel::Slices(_)) => SPLIT_BF16,
         (Kind::F16, Kernel::Whole) => WHOLE_F16,
@@ -215,12 +219,14 @@ pub fn has_instance(case: &Case, plan: &Plan) -> bool {
         (Kind::F64, Kernel::Whole) => &[([64, 128, 16], Layouts::NN)],
         (Kind::I8, Kernel::Whole) => &[([128, 128, 128], Layouts::NT)],
         (Kind::Tf32 | Kind::F16 | Kind::F64 | Kind::I8, Kernel::Slices(_)) => &[],
+        (Kind::Bf16 | Kind::Tf32 | Kind::F16 | Kind::F64 | Kind::I8, Kernel::Groups { .. }) => &[],
         (Kind::F32 | Kind::Tf32 | Kind::F16 | Kind::F64 | Kind::I8, Kernel::Swapped) => &[],
     };
     list.contains(&(plan.tile, case.layouts))
 }
 
-fn no_instance(case: &Case, plan: &Plan) -> Box<dyn std::error::Error> {
+/// That a product has no kernel of a plan.
+pub fn no_instance(case: &Case, plan: &Plan) -> Box<dyn std::error::Error> {
     format!("`{}`: there is no instance of {plan}", case.name).into()
 }
 
@@ -254,7 +260,7 @@ instances!(
 );
 
 instances!(
-    SPLIT_F32, split_f32, slices<f32>(x, y, parts, steps),
+    SPLIT_F32, sliced_f32, slices<f32>(x, y, parts, steps),
     (x: Matrix<'_, f32>, y: Matrix<'_, f32>, parts: ViewMut<'_, f32, 3>, steps: i32),
     [64, 16, 32, NN], [64, 16, 32, NT], [64, 16, 32, TN], [64, 32, 32, NN], [64, 32, 32, TN],
     [64, 64, 32, NN], [64, 64, 32, NT], [64, 64, 32, TN], [32, 32, 32, NT], [128, 128, 32, NT],
@@ -311,6 +317,22 @@ swapped_instances!(
     [64, 64, 128, TN]
 );
 
+/// A split product of `f32`, by groups of warps or without.
+fn split_f32(
+    case: &Case,
+    plan: &Plan,
+    stream: &Stream,
+    x: Matrix<'_, f32>,
+    y: Matrix<'_, f32>,
+    parts: ViewMut<'_, f32, 3>,
+    steps: i32,
+) -> Outcome {
+    match plan.kernel {
+        Kernel::Groups { groups, .. } => groups::split_f32(case, plan, groups, stream, [x, y], parts),
+        Kernel::Slices(_) | Kernel::Whole | Kernel::Swapped => sliced_f32(case, plan, stream, x, y, parts, steps),
+    }
+}
+
 /// Operands as they are stored.
 fn stored<'a, T: Element>(case: &Case, x: &'a Buffer<T>, y: &'a Buffer<T>) -> triton::Result<[Matrix<'a, T>; 2]> {
     let [m, n, k] = case.shape;
@@ -321,12 +343,12 @@ fn stored<'a, T: Element>(case: &Case, x: &'a Buffer<T>, y: &'a Buffer<T>) -> tr
 
 macro_rules! splittable {
     ($name:ident, $t:ty, $whole:ident, $split:ident) => {
-        /// Enqueues a product by [`matmul`], or by [`slices`] and [`add_slices`].
+        /// Enqueues a product by [`matmul`], or by a kernel of partial sums and [`add_slices`].
         fn $name(case: &Case, plan: &Plan, stream: &Stream, operands: Operands<'_, $t>) -> Outcome {
             let Operands { x, y, out, workspace } = operands;
             let [rows, columns, _] = case.shape;
             let [x, y] = stored(case, x, y)?;
-            if !matches!(plan.kernel, Kernel::Slices(_)) {
+            if plan.kernel == Kernel::Whole {
                 return $whole(case, plan, stream, x, y, out.view_mut([rows, columns])?);
             }
             let parts = workspace.view_mut([plan.slices, rows, columns])?;
@@ -351,7 +373,7 @@ splittable!(divided_bf16, bf16, whole_bf16, split_bf16);
 /// Those of a launch, and a plan that there is no instance for.
 pub fn f32s(case: &Case, plan: &Plan, stream: &Stream, operands: Operands<'_, f32>) -> Outcome {
     match plan.kernel {
-        Kernel::Whole | Kernel::Slices(_) => divided_f32(case, plan, stream, operands),
+        Kernel::Whole | Kernel::Slices(_) | Kernel::Groups { .. } => divided_f32(case, plan, stream, operands),
         Kernel::Swapped => Err(no_instance(case, plan)),
     }
 }
@@ -364,6 +386,7 @@ pub fn bf16s(case: &Case, plan: &Plan, stream: &Stream, operands: Operands<'_, b
     match plan.kernel {
         Kernel::Whole | Kernel::Slices(_) => divided_bf16(case, plan, stream, operands),
         Kernel::Swapped => swapped_bf16(case, plan, stream, operands),
+        Kernel::Groups { .. } => Err(no_instance(case, plan)),
     }
 }
 
@@ -423,7 +446,7 @@ pub fn f64s(case: &Case, plan: &Plan, stream: &Stream, operands: Operands<'_, f6
 mod tests {
     use super::*;
     use crate::case::{Op, cases};
-    use crate::{data, reference};
+    use crate::{data, reference, selection};
 
     #[test]
     fn every_choice_has_an_instance() {
@@ -431,6 +454,10 @@ mod tests {
             for case in cases(n, &[]).iter().filter(|case| case.op == Op::Matmul) {
                 let plan = plan(case).expect("a row for every case");
                 assert!(has_instance(case, &plan), "{}: {plan}", case.name);
+                let grouped = selection::plans(case).filter(|plan| matches!(plan.kernel, Kernel::Groups { .. }));
+                for plan in grouped {
+                    assert!(has_instance(case, &plan), "{}: {plan}", case.name);
+                }
             }
         }
     }

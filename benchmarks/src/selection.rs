@@ -1,9 +1,10 @@
 //! Which instance computes a product: one table from shapes to instances, with the reason of each row.
 //!
 //! The first row that matches a product chooses; `triton-bench select` prints the table and what it chooses. It is made from runs of
-//! `tune-products`, which measures every row that matches, and never from the run that compares with the peers. Three quantities decide:
-//! how many waves of tiles the multiprocessors compute ([`waves`], [`efficiency`]), how often an operand that is loaded is used (the
-//! tile's area), and K, which says how much a program does beside its prologue and the store of its tile.
+//! `tune-products`, and never from the run that compares with the peers. That measures every row that matches: a row may stay for it after
+//! one for the same shapes. Three quantities decide: how many waves of tiles the multiprocessors compute ([`waves`], [`efficiency`]), how
+//! often an operand that is loaded is used (the tile's area), and K, which says how much a program does beside its prologue and the store
+//! of its tile.
 
 mod table;
 
@@ -100,6 +101,14 @@ pub enum Kernel {
     /// A program for each slice along K of each tile, as many slices as make this many programs for each multiprocessor: enough to hide
     /// the latency of one by the others, and no more than are resident together.
     Slices(usize),
+    /// Slices in which groups of warps multiply parts of the K of an iteration, for a tile with too few elements for the warps that hide
+    /// the latency of memory.
+    Groups {
+        /// Groups of warps in a program.
+        groups: usize,
+        /// Programs for each multiprocessor, as of slices.
+        programs: usize,
+    },
     /// A program for each tile, multiplied as its transpose: the few columns of the result are the rows of the tensor cores' product, of
     /// which there are never fewer than 64.
     Swapped,
@@ -148,7 +157,7 @@ impl Plan {
     pub fn workspace(&self, case: &Case) -> usize {
         match self.kernel {
             Kernel::Whole | Kernel::Swapped => 0,
-            Kernel::Slices(_) => self.slices * case.n,
+            Kernel::Slices(_) | Kernel::Groups { .. } => self.slices * case.n,
         }
     }
 
@@ -170,6 +179,7 @@ impl fmt::Display for Plan {
         match self.kernel {
             Kernel::Whole => Ok(()),
             Kernel::Slices(_) => write!(f, ", {} slices", self.slices),
+            Kernel::Groups { groups, .. } => write!(f, " in {groups} groups, {} slices", self.slices),
             Kernel::Swapped => write!(f, ", swapped"),
         }
     }
@@ -197,7 +207,7 @@ impl Row {
         let (tile, total) = (self.tile, case.shape[2].div_ceil(self.tile[2]));
         let (slices, steps) = match self.kernel {
             Kernel::Whole | Kernel::Swapped => (1, total),
-            Kernel::Slices(programs) => {
+            Kernel::Slices(programs) | Kernel::Groups { programs, .. } => {
                 let wanted = (MULTIPROCESSORS * programs).div_ceil(tiles(case, [tile[0], tile[1]]));
                 let steps = total.div_ceil(wanted).max(STEPS);
                 (total.div_ceil(steps), steps)
@@ -222,6 +232,9 @@ impl Row {
         let instance = match self.kernel {
             Kernel::Whole => format!("{m}x{n}x{k}"),
             Kernel::Slices(programs) => format!("{m}x{n}x{k}, slices for {programs} programs a multiprocessor"),
+            Kernel::Groups { groups, programs } => {
+                format!("{m}x{n}x{k} in {groups} groups, slices for {programs} programs a multiprocessor")
+            }
             Kernel::Swapped => format!("{m}x{n}x{k}, swapped"),
         };
         vec![kinds.join(" "), layouts, shapes.join(", "), instance, self.reason.to_string()]
@@ -263,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn every_row_chooses_for_some_shape_and_has_a_reason() {
+    fn no_row_is_hidden_by_a_general_one_and_each_has_a_reason() {
         for (i, row) in TABLE.iter().enumerate() {
             assert!(!row.reason.is_empty(), "{row:?}");
             // A row after one that is for all of its shapes would never be used.
@@ -303,7 +316,7 @@ mod tests {
                     let covered = plan.slices * plan.steps;
                     assert!((total..total + plan.steps).contains(&covered), "{}: {plan:?} of {total}", case.name);
                     assert!(
-                        plan.slices > 1 || !matches!(plan.kernel, Kernel::Slices(_)),
+                        plan.slices > 1 || matches!(plan.kernel, Kernel::Whole | Kernel::Swapped),
                         "{}: {plan:?} is not split",
                         case.name
                     );

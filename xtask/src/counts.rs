@@ -19,6 +19,7 @@ use triton_tests::parallel;
 const SOURCES: &[&str] = &[
     "benchmarks/src/tiles.rs",
     "benchmarks/src/products.rs",
+    "benchmarks/src/groups.rs",
     "benchmarks/src/fused.rs",
     "tests/corpus/counts/kernels.rs",
 ];

@@ -28,6 +28,84 @@ const LARGE: &[When] = &[When::Tiles([128, 128], 129..=MOST)];
 pub const TABLE: &[Row] = &[
     Row {
         kinds: &[Kind::F32],
+        layouts: &[NN, TN],
+        n: 1..=16,
+        k: 257..=MOST,
+        when: &[few(32, 16)],
+        kernel: Kernel::Groups { groups: 4, programs: 4 },
+        tile: [32, 16, 64],
+        reason: "prediction, to be measured: 16 warps a multiprocessor instead of 6, at as many instructions for a multiplication",
+        ..ROW
+    },
+    Row {
+        kinds: &[Kind::F32],
+        layouts: &[NT],
+        m: 65..=MOST,
+        n: 1..=16,
+        k: 129..=MOST,
+        when: &[few(128, 16)],
+        kernel: Kernel::Groups { groups: 4, programs: 2 },
+        tile: [128, 16, 32],
+        reason: "prediction, to be measured: 16 warps a multiprocessor instead of 6, and y is loaded for half as many tiles",
+        ..ROW
+    },
+    Row {
+        kinds: &[Kind::F32],
+        layouts: &[NN, TN],
+        n: 17..=32,
+        k: 129..=MOST,
+        when: &[few(64, 32)],
+        kernel: Kernel::Groups { groups: 4, programs: 3 },
+        tile: [64, 32, 32],
+        reason: "prediction, to be measured: 12 warps a multiprocessor instead of 6, at 1.36 instructions for a multiplication (TN 1.22) instead of 1.18",
+        ..ROW
+    },
+    Row {
+        kinds: &[Kind::F32],
+        layouts: &[TN],
+        n: 65..=128,
+        k: 129..=MOST,
+        when: &[few(64, 128)],
+        kernel: Kernel::Groups { groups: 2, programs: 2 },
+        tile: [64, 128, 32],
+        reason: "prediction, to be measured: as many warps in half as many slices to add",
+        ..ROW
+    },
+    Row {
+        kinds: &[Kind::F32],
+        layouts: &[NN],
+        n: 33..=64,
+        k: 129..=MOST,
+        when: &[few(64, 64)],
+        kernel: Kernel::Groups { groups: 2, programs: 3 },
+        tile: [64, 64, 32],
+        reason: "prediction, to be measured: as many warps, but 67 accesses of shared memory for 1024 multiplications instead of 99",
+        ..ROW
+    },
+    Row {
+        kinds: &[Kind::F32],
+        layouts: &[TN],
+        n: 33..=64,
+        k: 129..=MOST,
+        when: &[few(64, 64)],
+        kernel: Kernel::Groups { groups: 4, programs: 2 },
+        tile: [64, 64, 32],
+        reason: "prediction, to be measured: 16 warps a multiprocessor instead of 12, and 35 accesses of shared memory for 512 multiplications instead of 50",
+        ..ROW
+    },
+    Row {
+        kinds: &[Kind::F32],
+        layouts: &[NT],
+        m: 1..=64,
+        n: 33..=64,
+        k: 129..=MOST,
+        kernel: Kernel::Groups { groups: 8, programs: 2 },
+        tile: [32, 64, 32],
+        reason: "prediction, to be measured: 16 warps a multiprocessor instead of 12, and a third of the slices to add",
+        ..ROW
+    },
+    Row {
+        kinds: &[Kind::F32],
         layouts: &[NT],
         m: 1..=32,
         n: 1..=32,
@@ -217,6 +295,116 @@ pub const TABLE: &[Row] = &[
         kinds: &[Kind::Tf32],
         tile: [64, 64, 32],
         reason: "few tiles: smaller ones occupy more multiprocessors",
+        ..ROW
+    },
+    Row {
+        kinds: &[Kind::F32],
+        layouts: &[NN, NT, TN],
+        n: 1..=16,
+        k: 257..=MOST,
+        when: &[few(64, 16)],
+        kernel: Kernel::Groups { groups: 4, programs: 3 },
+        tile: [64, 16, 64],
+        reason: "beside the first row for these shapes, to be measured: four warps, and half as many iterations as 64x16x32",
+        ..ROW
+    },
+    Row {
+        kinds: &[Kind::F32],
+        layouts: &[NN],
+        n: 1..=16,
+        k: 513..=MOST,
+        when: &[few(32, 16)],
+        kernel: Kernel::Groups { groups: 8, programs: 2 },
+        tile: [32, 16, 128],
+        reason: "beside the first row for these shapes, to be measured: eight warps, and the longest iteration",
+        ..ROW
+    },
+    Row {
+        kinds: &[Kind::F32],
+        layouts: &[NN, TN],
+        n: 17..=32,
+        k: 257..=MOST,
+        when: &[few(64, 32)],
+        kernel: Kernel::Groups { groups: 8, programs: 2 },
+        tile: [64, 32, 64],
+        reason: "beside the first row for these shapes, to be measured: eight warps, and half as many iterations",
+        ..ROW
+    },
+    Row {
+        kinds: &[Kind::F32],
+        layouts: &[NN],
+        n: 17..=32,
+        k: 257..=MOST,
+        when: &[few(32, 32)],
+        kernel: Kernel::Groups { groups: 4, programs: 3 },
+        tile: [32, 32, 64],
+        reason: "beside the first row for these shapes, to be measured: more tiles and fewer slices to add",
+        ..ROW
+    },
+    Row {
+        kinds: &[Kind::F32],
+        layouts: &[NT],
+        m: 1..=64,
+        n: 17..=64,
+        k: 257..=MOST,
+        kernel: Kernel::Groups { groups: 4, programs: 3 },
+        tile: [32, 32, 64],
+        reason: "beside the first row for these shapes, to be measured: four warps, and half as many iterations",
+        ..ROW
+    },
+    Row {
+        kinds: &[Kind::F32],
+        layouts: &[NT],
+        m: 1..=64,
+        n: 1..=64,
+        k: 257..=MOST,
+        kernel: Kernel::Groups { groups: 8, programs: 2 },
+        tile: [32, 32, 64],
+        reason: "beside the first row for these shapes, to be measured: eight warps, and half as many iterations",
+        ..ROW
+    },
+    Row {
+        kinds: &[Kind::F32],
+        layouts: &[NT, TN],
+        n: 33..=256,
+        k: 129..=MOST,
+        when: &[few(64, 64)],
+        kernel: Kernel::Groups { groups: 2, programs: 3 },
+        tile: [64, 64, 32],
+        reason: "beside the first row for these shapes, to be measured: two groups, and three programs a multiprocessor",
+        ..ROW
+    },
+    Row {
+        kinds: &[Kind::F32],
+        layouts: &[NN, NT],
+        n: 33..=256,
+        k: 129..=MOST,
+        when: &[few(64, 64)],
+        kernel: Kernel::Groups { groups: 4, programs: 2 },
+        tile: [64, 64, 32],
+        reason: "beside the first row for these shapes, to be measured: four groups, and two programs a multiprocessor",
+        ..ROW
+    },
+    Row {
+        kinds: &[Kind::F32],
+        layouts: &[NN],
+        n: 65..=128,
+        k: 129..=MOST,
+        when: &[few(64, 128)],
+        kernel: Kernel::Groups { groups: 2, programs: 2 },
+        tile: [64, 128, 32],
+        reason: "beside the first row for these shapes, to be measured: eight warps, and a deeper iteration",
+        ..ROW
+    },
+    Row {
+        kinds: &[Kind::F32],
+        layouts: &[NT],
+        n: 65..=256,
+        k: 129..=MOST,
+        when: &[few(64, 128)],
+        kernel: Kernel::Groups { groups: 2, programs: 2 },
+        tile: [64, 128, 32],
+        reason: "beside the first row for these shapes, to be measured: more tiles and fewer slices to add than 128x128x32",
         ..ROW
     },
     Row {
