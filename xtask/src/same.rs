@@ -10,9 +10,6 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::Command;
 
-/// The package of the attributes.
-const FACADE: &str = "triton-dsl";
-
 pub fn same(revision: &str) -> Outcome {
     let work = root().join("target/same");
     let mut resolve = Command::new("git");
@@ -65,20 +62,15 @@ fn dump(tree: &Path, folder: &Path) -> Outcome {
         cargo.args(args).current_dir(tree).env("CARGO_TARGET_DIR", &target).env("TRITON_DSL_DUMP_DIR", folder);
         cargo
     };
-    // Cargo would not run the attributes of a package that it finds fresh.
+    // Cargo would not run the attributes of a package that it finds fresh. And it takes a file of one tree for the other tree's, where its
+    // time is before that one's build: so no package of the workspace may stay.
     let metadata = output(&mut cargo(&["metadata", "--no-deps", "--format-version", "1"]))?;
     let metadata: Value = serde_json::from_str(&metadata).map_err(|e| format!("cargo metadata: {e}"))?;
     let packages = metadata["packages"].as_array().into_iter().flatten();
-    let names = packages.filter(|package| has_kernels(package)).filter_map(|package| package["name"].as_str());
+    let names = packages.filter_map(|package| package["name"].as_str());
     let clean: Vec<&str> = ["clean", "--quiet"].into_iter().chain(names.flat_map(|name| ["--package", name])).collect();
     output(&mut cargo(&clean))?;
     output(&mut cargo(&["check", "--workspace", "--all-targets", "--quiet"])).map(drop)
-}
-
-/// Whether a package may have kernels: it is the façade or depends on it.
-fn has_kernels(package: &Value) -> bool {
-    let dependencies = package["dependencies"].as_array().into_iter().flatten();
-    package["name"] == FACADE || dependencies.into_iter().any(|dependency| dependency["name"] == FACADE)
 }
 
 /// The names of the images in a folder: each has the hash of its code.
