@@ -252,6 +252,18 @@ pub fn explain(func: &Function, target: Target, specialization: Specialization) 
 /// Prices of a register at which layouts are assigned again where they do not fit.
 const DEARER: [u32; 2] = [10, 100];
 
+/// A specialised function at stage 1.
+fn laid_out(
+    func: &Function,
+    layouts: Layouts,
+    env: &Env,
+    observer: &mut dyn FnMut(&'static str),
+) -> Result<Function, Diagnostic> {
+    let mut func = Function { layouts, ..func.clone() };
+    passes::run_with(passes::LAY_OUT, &mut func, env, observer).map_err(mistake)?;
+    Ok(func)
+}
+
 /// A specialised function at stage 2, and its code.
 fn lowered(
     func: &Function,
@@ -284,12 +296,22 @@ fn image(
     let (mut func, mut kernel) = lowered(stage_0, layouts, env, observer)?;
     let limit = spills::limit(target, func.num_warps * 32).min(func.max_registers.unwrap_or(u32::MAX));
     // Layouts of fewer registers are looked for only where those of the least cost do not fit.
+    let mut places = None;
     for register_price in DEARER {
         if kernel.pressure <= limit {
             break;
         }
-        let layouts = func.layouts.clone();
-        let (other, code) = lowered(stage_0, layouts, &Env { register_price, ..*env }, observer)?;
+        let dearer = Env { register_price, ..*env };
+        let known = func.layouts.clone();
+        let before = match places.take() {
+            Some(places) => places,
+            None => laid_out(stage_0, known.clone(), env, observer)?,
+        };
+        let now = places.insert(laid_out(stage_0, known.clone(), &dearer, observer)?);
+        if before.types.keys().all(|v| before.place_of[v] == now.place_of[v]) {
+            continue;
+        }
+        let (other, code) = lowered(stage_0, known, &dearer, observer)?;
         // The estimate is of all registers; what is said to spill certainly does.
         let spills_more = spills(&other, env).is_some() && spills(&func, env).is_none();
         if code.pressure < kernel.pressure && !spills_more {

@@ -432,6 +432,24 @@ pub const TABLE: &[Row] = &[
     },
     Row {
         kinds: &[Kind::Bf16],
+        layouts: &[TN],
+        k: 33..=MOST,
+        when: LARGE,
+        tile: [64, 256, 32],
+        reason: "to compare: two blocks a multiprocessor, one of which stores while the other one multiplies",
+        ..ROW
+    },
+    Row {
+        kinds: &[Kind::Bf16],
+        layouts: &[TN],
+        k: 33..=MOST,
+        when: LARGE,
+        tile: [128, 128, 32],
+        reason: "to compare: likewise",
+        ..ROW
+    },
+    Row {
+        kinds: &[Kind::Bf16],
         k: 33..=MOST,
         when: LARGE,
         tile: [128, 256, 64],
