@@ -7,7 +7,13 @@ use triton::prelude::*;
 
 /// out = gelu(x · w + bias), by the approximation with `tanh` (Hendrycks and Gimpel, "Gaussian error linear units", 2016, section 2). x is
 /// \[M, K\], w is \[K, N\], bias is \[N\].
-#[triton::kernel(fast_math = true, configs = [(BM = 128, BN = 128, BK = 64, num_warps = 8, num_stages = 3)])]
+///
+/// Four warps with 128 sums a thread are at the limit of the registers, which the compiler warns of: none of their images spills.
+#[triton::kernel(fast_math = true, warnings = false, configs = [
+    (BM = 128, BN = 128, BK = 64, num_warps = 8, num_stages = 3),
+    (BM = 128, BN = 128, BK = 32, num_warps = 4, num_stages = 4),
+    (BM = 64, BN = 256, BK = 32, num_warps = 4, num_stages = 4),
+])]
 pub fn linear_gelu<const BM: i32, const BN: i32, const BK: i32>(
     x: Tensor<bf16, 2>,
     w: Tensor<bf16, 2>,
@@ -58,16 +64,26 @@ pub fn attention<const D: i32, const BM: i32, const BN: i32>(
     out.store([row, 0], (acc * (1.0 / total).expand_dims(1)).to::<bf16>());
 }
 
-/// Enqueues a linear layer: y is w, then the bias.
+/// The tiles of the instances of a linear layer, as rows, columns and the K of an iteration: the first computes every case, and
+/// `tune-products` ranks all.
+pub const LINEAR: &[[usize; 3]] = &[[128, 128, 64], [128, 128, 32], [64, 256, 32]];
+
+/// Enqueues a linear layer by the instance with a tile: y is w, then the bias.
 ///
 /// # Errors
-/// Those of a launch.
-pub fn linear(case: &Case, stream: &Stream, operands: Operands<'_, bf16>) -> Outcome {
+/// Those of a launch, and a tile that there is no instance for.
+pub fn linear(case: &Case, tile: [usize; 3], stream: &Stream, operands: Operands<'_, bf16>) -> Outcome {
     let Operands { x, y, out, .. } = operands;
     let [rows, columns, k] = case.shape;
     let (w, bias) = (y.view([k, columns])?, y.slice(case.second()..)?.view([columns])?);
-    let grid = (rows.div_ceil(128), columns.div_ceil(128));
-    linear_gelu::<128, 128, 64>(x.view([rows, k])?, w, bias, out.view_mut([rows, columns])?).launch(stream, grid)?;
+    let (x, out) = (x.view([rows, k])?, out.view_mut([rows, columns])?);
+    let grid = (rows.div_ceil(tile[0]), columns.div_ceil(tile[1]));
+    match tile {
+        [128, 128, 64] => linear_gelu::<128, 128, 64>(x, w, bias, out).launch(stream, grid)?,
+        [128, 128, 32] => linear_gelu::<128, 128, 32>(x, w, bias, out).launch(stream, grid)?,
+        [64, 256, 32] => linear_gelu::<64, 256, 32>(x, w, bias, out).launch(stream, grid)?,
+        _ => return Err(format!("`{}`: there is no instance of {tile:?}", case.name).into()),
+    }
     Ok(())
 }
 

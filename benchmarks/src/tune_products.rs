@@ -1,11 +1,12 @@
 //! Candidate instances of matrix products, ranked beside what the table of [`crate::selection`] chooses: where that table comes from.
+//! Those of a linear layer are ranked with them.
 
 use crate::case::{Case, DType, Layouts, Op, cases};
 use crate::kernels::{Operands, Value};
 use crate::selection::{self, Plan};
 use crate::tiles::Tiled;
 use crate::timing::Timer;
-use crate::{Common, Outcome, data, products, reference, stats, table, write_json};
+use crate::{Common, Outcome, data, fused, products, reference, stats, table, write_json};
 use clap::Args;
 use rand::SeedableRng;
 use rand::rngs::SmallRng;
@@ -196,7 +197,7 @@ pub fn tune_products(options: &Options) -> Outcome {
     let seed = common.seed.unwrap_or_else(rand::random);
     let mut timer = Timer::new(&common.device.parse::<Device>()?, common.flush_mib)?;
     let mut cases = cases(common.n as usize / 64 * 64, &options.filter);
-    cases.retain(|case| case.op == Op::Matmul);
+    cases.retain(|case| matches!(case.op, Op::Matmul | Op::Linear));
     println!("seed {seed}, {} blocks of {} repetitions", options.blocks, options.reps);
     let (mut all, mut wrong, mut summary) = (Vec::new(), Vec::new(), Vec::new());
     for case in &cases {
@@ -215,7 +216,8 @@ pub fn tune_products(options: &Options) -> Outcome {
             vec![instance.instance.clone(), place, format!("{ms:.4}"), format!("{:.1}", case.rate(ms))]
         };
         let rows: Vec<Vec<String>> = found.iter().map(row).collect();
-        println!("\n{}: {}", case.name, products::plan(case)?.reason);
+        let reason = if case.op == Op::Linear { "the first of its instances" } else { products::plan(case)?.reason };
+        println!("\n{}: {reason}", case.name);
         println!("{}", table::render(&["instance", "table", "ms", case.unit()], 2, &rows));
         let is_wrong = |instance: &&Instance| instance.error.is_none_or(|error| error > case.bound);
         wrong.extend(found.iter().filter(is_wrong).map(|i| format!("{} of `{}`: {:?}", i.instance, i.case, i.error)));
@@ -244,6 +246,8 @@ enum Contestant<'a, T: Value> {
     Row(Plan),
     /// One that no row has.
     Candidate(&'a Candidate<T>),
+    /// Of a linear layer, by its tile.
+    Linear([usize; 3]),
 }
 
 impl<T: Tiled> Contestant<'_, T> {
@@ -256,6 +260,7 @@ impl<T: Tiled> Contestant<'_, T> {
                 let (x, y, out) = (x.view([rows, k])?, y.view([k, columns])?, out.view_mut([rows, columns])?);
                 Ok((of.launch)(stream, x, y, out, grid)?)
             }
+            Contestant::Linear(tile) => T::launch_linear(case, *tile, stream, operands),
         }
     }
 
@@ -265,11 +270,27 @@ impl<T: Tiled> Contestant<'_, T> {
             Contestant::Candidate(Candidate { tile: [m, n, k], warps, stages, .. }) => {
                 format!("{m}x{n}x{k} num_warps={warps} num_stages={stages}")
             }
+            Contestant::Linear([m, n, k]) => format!("{m}x{n}x{k}"),
         }
     }
 }
 
-/// What the table has for a case, and the candidates, each checked once and timed.
+/// What the table has for a case, and the candidates: the one that is chosen first.
+fn contestants<'a, T: Tiled>(case: &Case, candidates: &'a [Candidate<T>]) -> Outcome<Vec<Contestant<'a, T>>> {
+    if case.op == Op::Linear {
+        return Ok(fused::LINEAR.iter().copied().map(Contestant::Linear).collect());
+    }
+    let mut rows: Vec<Plan> = vec![products::plan(case)?];
+    for plan in selection::plans(case).filter(|plan| products::has_instance(case, plan)) {
+        if rows.iter().all(|other| other.to_string() != plan.to_string()) {
+            rows.push(plan);
+        }
+    }
+    let candidates = candidates.iter().filter(|_| case.layouts == Layouts::NN);
+    Ok(rows.into_iter().map(Contestant::Row).chain(candidates.map(Contestant::Candidate)).collect())
+}
+
+/// The contestants for a case, each checked once and timed.
 fn ranked<T: Tiled>(
     case: &Case,
     candidates: &[Candidate<T>],
@@ -277,17 +298,12 @@ fn ranked<T: Tiled>(
     options: &Options,
     seed: u64,
 ) -> Outcome<Vec<Instance>> {
-    let mut rows: Vec<Plan> = Vec::new();
-    for plan in selection::plans(case).filter(|plan| products::has_instance(case, plan)) {
-        if rows.iter().all(|other| other.to_string() != plan.to_string()) {
-            rows.push(plan);
-        }
-    }
-    let chosen = products::plan(case)?;
-    let workspace = rows.iter().map(|plan| plan.workspace(case)).max().unwrap_or(0);
-    let candidates = candidates.iter().filter(|_| case.layouts == Layouts::NN);
-    let contestants = rows.into_iter().map(Contestant::Row).chain(candidates.map(Contestant::Candidate));
-    let contestants: Vec<Contestant<'_, T>> = contestants.collect();
+    let contestants = contestants(case, candidates)?;
+    let workspace = |of: &Contestant<'_, T>| match of {
+        Contestant::Row(plan) => plan.workspace(case),
+        Contestant::Candidate(_) | Contestant::Linear(_) => 0,
+    };
+    let workspace = contestants.iter().map(workspace).max().unwrap_or(0);
 
     let [x_length, y_length, length] = case.lengths();
     let (x, y): (Vec<T>, Vec<T>) = (data::random(x_length, seed), data::random(y_length, seed.wrapping_add(1 << 31)));
@@ -295,14 +311,14 @@ fn ranked<T: Tiled>(
     let (device_x, device_y) = (stream.upload(&x)?, stream.upload(&y)?);
     let (mut out, mut workspace) = (stream.zeros::<T::Out>(length)?, stream.zeros::<f32>(workspace)?);
     let mut instances = Vec::new();
-    for of in &contestants {
+    for (i, of) in contestants.iter().enumerate() {
         let operands = Operands { x: &device_x, y: &device_y, out: &mut out, workspace: &mut workspace };
         of.run(case, &stream, operands)?;
         let error = reference::error(case, &x, &y, &stream.download(&out)?);
         let table = match of {
-            Contestant::Row(plan) if *plan == chosen => Place::Chosen,
+            _ if i == 0 => Place::Chosen,
             Contestant::Row(_) => Place::Later,
-            Contestant::Candidate(_) => Place::Absent,
+            Contestant::Candidate(_) | Contestant::Linear(_) => Place::Absent,
         };
         let error = (!error.is_nan()).then_some(error);
         instances.push(Instance { case: case.name.clone(), instance: of.name(), table, error, ms: Vec::new() });
