@@ -15,15 +15,28 @@ type Case<'a> = (&'a [&'a str], bool, &'a [&'a str]);
 #[test]
 fn commands() {
     let small = ["--device", "cpu", "--n", "1024", "--flush-mib", "1", "--blocks", "1", "--reps", "1"];
-    let tune = [&["tune-products", "--filter", "matmul bf16 NT 2x2x1181,matmul f64,linear"], &small[..]].concat();
+    let tune = [
+        &["tune-products", "--filter", "matmul bf16 NT 2x2x1181,matmul f32 NT 2x2x1181,matmul f64,linear"],
+        &small[..],
+    ]
+    .concat();
     let table: &[Case<'_>] = &[
         (
             &["select", "--filter", "bf16 1024^3"],
             true,
-            &["| bf16     | any     | tiles of 64x128 96 to 132", "| matmul bf16 1024^3 | 64x128x64 | one wave"],
+            &["| tiles of 64x128 96 to 132", "| matmul bf16 1024^3 | 64x128x64 | one wave"],
         ),
         (&["select", "--filter", "softmax"], false, &["no product is called so: softmax"]),
-        (&tune, true, &["| 32x32x64, 5 slices | chosen ", "| matmul f64 40^3         | 64x128x16 ", "| 64x256x32 "]),
+        (
+            &tune,
+            true,
+            &[
+                "| 32x32x64, 5 slices | chosen ",
+                "| 32x32x32, 5 slices               | later row ",
+                "| matmul f64 40^3         | 64x128x16 ",
+                "| 64x256x32 ",
+            ],
+        ),
     ];
     for (args, success, texts) in table {
         let (succeeded, text) = run(args);
