@@ -114,6 +114,17 @@ pub enum Kernel {
     Swapped,
 }
 
+impl Kernel {
+    /// The same for another number of programs a multiprocessor, if it depends on it.
+    fn with_programs(self, programs: usize) -> Option<Kernel> {
+        match self {
+            Kernel::Whole | Kernel::Swapped => None,
+            Kernel::Slices(_) => Some(Kernel::Slices(programs)),
+            Kernel::Groups { groups, .. } => Some(Kernel::Groups { groups, programs }),
+        }
+    }
+}
+
 /// A row of the table: the products that it is for, their instance, and why.
 #[derive(Clone, Debug)]
 pub struct Row {
@@ -151,6 +162,26 @@ impl Plan {
     /// Of a product: the first row that is for it; `None` if none is.
     pub fn of(case: &Case) -> Option<Plan> {
         plans(case).next()
+    }
+
+    fn new(case: &Case, kernel: Kernel, tile: [usize; 3], reason: &'static str) -> Plan {
+        let total = case.shape[2].div_ceil(tile[2]);
+        let (slices, steps) = match kernel {
+            Kernel::Whole | Kernel::Swapped => (1, total),
+            Kernel::Slices(programs) | Kernel::Groups { programs, .. } => {
+                let wanted = (MULTIPROCESSORS * programs).div_ceil(tiles(case, [tile[0], tile[1]]));
+                let steps = total.div_ceil(wanted).max(STEPS);
+                (total.div_ceil(steps), steps)
+            }
+        };
+        Plan { kernel, tile, slices, steps, reason }
+    }
+
+    /// The same instance for one to four programs a multiprocessor, if it is split: candidates for a row.
+    pub fn in_other_slices(&self, case: &Case) -> impl Iterator<Item = Plan> {
+        let kernels = (1..=4).filter_map(|programs| self.kernel.with_programs(programs));
+        let plans = kernels.map(|kernel| Plan::new(case, kernel, self.tile, self.reason));
+        plans.filter(|plan| plan.slices > 1)
     }
 
     /// Elements of the workspace.
@@ -204,16 +235,7 @@ impl Row {
     }
 
     fn plan(&self, case: &Case) -> Plan {
-        let (tile, total) = (self.tile, case.shape[2].div_ceil(self.tile[2]));
-        let (slices, steps) = match self.kernel {
-            Kernel::Whole | Kernel::Swapped => (1, total),
-            Kernel::Slices(programs) | Kernel::Groups { programs, .. } => {
-                let wanted = (MULTIPROCESSORS * programs).div_ceil(tiles(case, [tile[0], tile[1]]));
-                let steps = total.div_ceil(wanted).max(STEPS);
-                (total.div_ceil(steps), steps)
-            }
-        };
-        Plan { kernel: self.kernel, tile, slices, steps, reason: self.reason }
+        Plan::new(case, self.kernel, self.tile, self.reason)
     }
 
     /// What it is for, in the columns of [`HEAD`].

@@ -168,7 +168,7 @@ enum Place {
     Chosen,
     /// A later row that is for it.
     Later,
-    /// In no row: a candidate.
+    /// In no row, or in another number of slices: a candidate.
     Absent,
 }
 
@@ -242,52 +242,64 @@ fn beside(found: &[Instance]) -> Option<Vec<String>> {
 
 /// What is timed.
 enum Contestant<'a, T: Value> {
-    /// An instance of a row of the table.
-    Row(Plan),
+    /// An instance of a row of the table, in its number of slices or in another.
+    Row(Plan, Place),
     /// One that no row has.
     Candidate(&'a Candidate<T>),
     /// Of a linear layer, by its tile.
-    Linear([usize; 3]),
+    Linear([usize; 3], Place),
 }
 
 impl<T: Tiled> Contestant<'_, T> {
     fn run(&self, case: &Case, stream: &Stream, operands: Operands<'_, T>) -> Outcome {
         match self {
-            Contestant::Row(plan) => T::launch_product(case, plan, stream, operands),
+            Contestant::Row(plan, _) => T::launch_product(case, plan, stream, operands),
             Contestant::Candidate(of) => {
                 let ([rows, columns, k], Operands { x, y, out, .. }) = (case.shape, operands);
                 let grid = (rows.div_ceil(of.tile[0]), columns.div_ceil(of.tile[1]));
                 let (x, y, out) = (x.view([rows, k])?, y.view([k, columns])?, out.view_mut([rows, columns])?);
                 Ok((of.launch)(stream, x, y, out, grid)?)
             }
-            Contestant::Linear(tile) => T::launch_linear(case, *tile, stream, operands),
+            Contestant::Linear(tile, _) => T::launch_linear(case, *tile, stream, operands),
         }
     }
 
     fn name(&self) -> String {
         match self {
-            Contestant::Row(plan) => plan.to_string(),
+            Contestant::Row(plan, _) => plan.to_string(),
             Contestant::Candidate(Candidate { tile: [m, n, k], warps, stages, .. }) => {
                 format!("{m}x{n}x{k} num_warps={warps} num_stages={stages}")
             }
-            Contestant::Linear([m, n, k]) => format!("{m}x{n}x{k}"),
+            Contestant::Linear([m, n, k], _) => format!("{m}x{n}x{k}"),
         }
     }
 }
 
-/// What the table has for a case, and the candidates: the one that is chosen first.
-fn contestants<'a, T: Tiled>(case: &Case, candidates: &'a [Candidate<T>]) -> Outcome<Vec<Contestant<'a, T>>> {
-    if case.op == Op::Linear {
-        return Ok(fused::LINEAR.iter().copied().map(Contestant::Linear).collect());
-    }
-    let mut rows: Vec<Plan> = vec![products::plan(case)?];
-    for plan in selection::plans(case).filter(|plan| products::has_instance(case, plan)) {
-        if rows.iter().all(|other| other.to_string() != plan.to_string()) {
-            rows.push(plan);
+/// What the rows that are for a case have, and what they would have in other numbers of slices: every one once.
+fn rows(case: &Case) -> Outcome<Vec<(Plan, Place)>> {
+    let chosen = products::plan(case)?;
+    let plans: Vec<Plan> = selection::plans(case).filter(|plan| products::has_instance(case, plan)).collect();
+    let place = |plan: &Plan| if *plan == chosen { Place::Chosen } else { Place::Later };
+    let others = plans.iter().flat_map(|plan| plan.in_other_slices(case)).map(|plan| (plan, Place::Absent));
+    let mut rows: Vec<(Plan, Place)> = Vec::new();
+    for row in plans.iter().map(|plan| (*plan, place(plan))).chain(others) {
+        if rows.iter().all(|(other, _)| other.to_string() != row.0.to_string()) {
+            rows.push(row);
         }
     }
+    Ok(rows)
+}
+
+/// What the table has for a case, and the candidates; of a linear layer its instances, of which the first is chosen.
+fn contestants<'a, T: Tiled>(case: &Case, candidates: &'a [Candidate<T>]) -> Outcome<Vec<Contestant<'a, T>>> {
+    if case.op == Op::Linear {
+        let places = std::iter::once(Place::Chosen).chain(std::iter::repeat(Place::Absent));
+        let tiles = fused::LINEAR.iter().copied().zip(places);
+        return Ok(tiles.map(|(tile, place)| Contestant::Linear(tile, place)).collect());
+    }
+    let rows = rows(case)?.into_iter().map(|(plan, place)| Contestant::Row(plan, place));
     let candidates = candidates.iter().filter(|_| case.layouts == Layouts::NN);
-    Ok(rows.into_iter().map(Contestant::Row).chain(candidates.map(Contestant::Candidate)).collect())
+    Ok(rows.chain(candidates.map(Contestant::Candidate)).collect())
 }
 
 /// The contestants for a case, each checked once and timed.
@@ -300,8 +312,8 @@ fn ranked<T: Tiled>(
 ) -> Outcome<Vec<Instance>> {
     let contestants = contestants(case, candidates)?;
     let workspace = |of: &Contestant<'_, T>| match of {
-        Contestant::Row(plan) => plan.workspace(case),
-        Contestant::Candidate(_) | Contestant::Linear(_) => 0,
+        Contestant::Row(plan, _) => plan.workspace(case),
+        Contestant::Candidate(_) | Contestant::Linear(..) => 0,
     };
     let workspace = contestants.iter().map(workspace).max().unwrap_or(0);
 
@@ -311,14 +323,13 @@ fn ranked<T: Tiled>(
     let (device_x, device_y) = (stream.upload(&x)?, stream.upload(&y)?);
     let (mut out, mut workspace) = (stream.zeros::<T::Out>(length)?, stream.zeros::<f32>(workspace)?);
     let mut instances = Vec::new();
-    for (i, of) in contestants.iter().enumerate() {
+    for of in &contestants {
         let operands = Operands { x: &device_x, y: &device_y, out: &mut out, workspace: &mut workspace };
         of.run(case, &stream, operands)?;
         let error = reference::error(case, &x, &y, &stream.download(&out)?);
         let table = match of {
-            _ if i == 0 => Place::Chosen,
-            Contestant::Row(_) => Place::Later,
-            Contestant::Candidate(_) | Contestant::Linear(_) => Place::Absent,
+            Contestant::Row(_, place) | Contestant::Linear(_, place) => *place,
+            Contestant::Candidate(_) => Place::Absent,
         };
         let error = (!error.is_nan()).then_some(error);
         instances.push(Instance { case: case.name.clone(), instance: of.name(), table, error, ms: Vec::new() });
