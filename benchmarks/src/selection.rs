@@ -318,15 +318,15 @@ mod tests {
 
     #[test]
     fn quantities() {
-        let cases = cases(1 << 27, &["matmul bf16 1024^3".to_string(), "matmul bf16 NT 1536x16".to_string()]);
+        let cases = cases(1 << 27, &["matmul bf16 1024^3".to_string(), "matmul bf16 NT 7168x16".to_string()]);
         let plan = Plan::of(&cases[0]).expect("a row");
         assert_eq!((plan.programs(&cases[0]), waves(128), waves(132), waves(133)), (128, 1, 1, 2));
         assert_eq!(efficiency(&cases[0], &plan), 128.0 / 132.0);
         let split = Plan::of(&cases[1]).expect("a row");
-        // 24 tiles in 6 slices: two waves, the second of twelve programs.
-        assert_eq!((split.tile, split.slices, split.steps), ([64, 16, 64], 6, 4));
-        assert_eq!(efficiency(&cases[1], &split), 144.0 / 264.0);
-        assert_eq!((split.workspace(&cases[1]), plan.workspace(&cases[0])), (6 * 1536 * 16, 0));
+        // 112 tiles in 4 slices: four waves, the last of 52 programs.
+        assert_eq!((split.tile, split.slices, split.steps), ([64, 16, 64], 4, 28));
+        assert_eq!(efficiency(&cases[1], &split), 448.0 / 528.0);
+        assert_eq!((split.workspace(&cases[1]), plan.workspace(&cases[0])), (4 * 7168 * 16, 0));
     }
 
     #[test]

@@ -228,8 +228,8 @@ impl Image {
 }
 
 impl Image {
-    /// Whether a launch of a grid of programs takes this image, on a device of so many multiprocessors: it may be for blocks that run several
-    /// programs each, while these would be resident together.
+    /// Whether a launch of a grid of programs takes this image, on a device with this number of multiprocessors. A persistent one is for
+    /// more programs than blocks are resident together.
     pub fn takes(&self, programs: [u32; 3], multiprocessors: u32) -> bool {
         match self.programs {
             ProgramMap::Identity => true,

@@ -27,7 +27,7 @@ use std::collections::HashMap;
 /// Fewest slots of a ring that is worth it: with two, a product waits for its operands in every turn.
 pub(super) const FEWEST_SLOTS: u32 = 3;
 
-/// Of a loop that [`super::schedule`] did not make.
+/// Of a loop that `schedule` did not make.
 const UNCOUNTED: &str = "a ring's loop that counts no items";
 
 /// See the [module's page](self).
@@ -125,28 +125,26 @@ impl Main {
         all
     }
 
-    /// Whether the last turns of the loop fill the first items of the next program; if so, the end of the loop and its step.
+    /// Whether the last iterations of the loop fill the first items of the next program; if so, the end of the loop and its step.
     fn ahead(&self, func: &Function) -> Option<(Value, Value)> {
         let Op::For { start, end, step } = func.insts[self.inst].op else { return None };
-        let constant = |value: Value| match func.insts[self.definitions[value]?].op {
-            Op::Const { value } if value.dtype == DType::I32 => value.as_int(),
-            _ => None,
+        let constant = |value: Value| {
+            let Op::Const { value } = func.insts[self.definitions[value]?].op else { return None };
+            value.as_int().filter(|_| value.dtype == DType::I32)
         };
         let counts = constant(start) == Some(0) && constant(step).is_some_and(|step| step > 0) && !self.varies[end];
         let same = self.last(func).is_some_and(|when| !self.varies[when]);
-        let known = func.block(func.insts[self.inst].regions[0]).all(|(_, data)| match data.op {
-            Op::RingFill { from, .. } => !from.any(|v| !self.follows(func, v)),
-            _ => true,
+        let known = func.block(func.insts[self.inst].regions[0]).all(|(_, data)| {
+            let Op::RingFill { from, .. } = data.op else { return true };
+            !from.any(|v| !self.follows(func, v))
         });
         (counts && same && known).then_some((end, step))
     }
 
     /// Whether there is the last one of the items that are filled before the loop.
     fn last(&self, func: &Function) -> Option<Value> {
-        match func.insts[*self.fills.last()?].op {
-            Op::RingFill { when, .. } => Some(when),
-            _ => None,
-        }
+        let Op::RingFill { when, .. } = func.insts[*self.fills.last()?].op else { return None };
+        Some(when)
     }
 }
 
@@ -340,7 +338,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// Lets the turns of the loop that have no item to fill fill one of the next program, of which this is known. It is at the loop's
+    /// Lets the iterations of the loop that have no item to fill fill one of the next program, of which this is known. It is at the loop's
     /// counter less the `span` of all turns; there are as many turns if `last` holds, the condition of the last item before the loop.
     fn ahead(&mut self, span: Value, last: Value, any: Value, known: HashMap<Value, Value>) -> Result<(), String> {
         let may = self.binary(BinaryKind::And, last, any)?;

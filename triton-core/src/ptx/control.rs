@@ -37,7 +37,7 @@ impl Lower<'_> {
         let stepped = self.step_addresses(region, first, by)?;
         let touched = self.proxy.touched;
         self.emit(Op::Label { label: turn });
-        self.begin_turn(region);
+        self.proxy.begin_turn(self.func, region);
         self.set(params[0], vec![counter]);
         for ((&param, regs), &in_words) in params[1..].iter().zip(&carried).zip(&in_words) {
             let regs = self.carried(regs, in_words);
@@ -83,7 +83,7 @@ impl Lower<'_> {
         let (turn, done) = (self.label(), self.label());
         let touched = self.proxy.touched;
         self.emit(Op::Label { label: turn });
-        [condition, body].into_iter().for_each(|region| self.begin_turn(region));
+        [condition, body].into_iter().for_each(|region| self.proxy.begin_turn(self.func, region));
         for region in [condition, body] {
             for (&param, regs) in self.func.blocks[region].params.iter().zip(&carried) {
                 self.set(param, regs.clone());

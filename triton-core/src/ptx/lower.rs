@@ -258,7 +258,7 @@ impl Lower<'_> {
             let before = self.body.len();
             let done = self.operation(inst);
             if inst.regions.is_empty() {
-                self.touch(inst);
+                self.proxy.touch(func, inst);
             }
             let count = self.body.len() - before;
             let nested = matches!(inst.op, ops::Op::For { .. } | ops::Op::While {} | ops::Op::If { .. });

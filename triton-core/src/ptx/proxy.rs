@@ -4,11 +4,9 @@
 //! thread has written `fence.proxy.async` between. So a barrier follows one if, since the barrier before, threads have accessed bytes that
 //! the async proxy accesses, too. (PTX ISA, "Async proxy".)
 
-use super::Op;
-use super::lower::Lower;
 use crate::entity::SideTable;
 use crate::ir::{Block, Function, InstData, Value};
-use crate::ops::{self, DotKind, Memory, Scope};
+use crate::ops::{DotKind, Memory, Op};
 use std::ops::Range;
 
 /// What is known of the async proxy.
@@ -28,11 +26,11 @@ impl Proxy {
         let mut accessed: Vec<Value> = Vec::new();
         for inst in func.walk() {
             let data = &func.insts[inst];
-            if let (ops::Op::SharedAlloc { at, .. }, &[buffer]) = (data.op, &data.results[..]) {
+            if let (Op::SharedAlloc { at, .. }, &[buffer]) = (data.op, &data.results[..]) {
                 let first = at.map_or(0, u64::from);
                 bytes[buffer] = first..first + func.buffer_bytes(buffer);
                 accessed.extend(Some(buffer).filter(|&buffer| func.is_bulk(buffer)));
-            } else if let ops::Op::Dot { kind: DotKind::Wgmma, .. } = data.op {
+            } else if let Op::Dot { kind: DotKind::Wgmma, .. } = data.op {
                 let operands = func.shared_operands(&data.op).into_iter();
                 accessed.extend(operands.map(|(operand, _)| buffer_of[operand].unwrap_or(operand)));
             }
@@ -48,46 +46,34 @@ impl Proxy {
             }
         }
         let any = !func.tensor_maps().is_empty()
-            || func.contains(func.body, |op| matches!(op, ops::Op::Dot { kind: DotKind::Wgmma, .. }));
+            || func.contains(func.body, |op| matches!(op, Op::Dot { kind: DotKind::Wgmma, .. }));
         Proxy { shared, any, touched: false }
     }
 
     /// Whether threads access bytes of the async proxy by an instruction.
     fn touches(&self, func: &Function, data: &InstData) -> bool {
-        match data.op {
-            ops::Op::RingFill { buffer, .. } => !func.is_bulk(buffer) && self.shared[buffer],
-            ops::Op::Dot { kind: DotKind::Wgmma, .. } => false,
-            ref op => {
-                let accessed = op.access().and_then(|access| match access.memory {
-                    Memory::Shared(buffer) => Some(buffer),
-                    Memory::Global(_) => None,
-                });
-                let read = func.shared_operands(op).into_iter().map(|(operand, _)| operand);
-                accessed.into_iter().chain(read).any(|buffer| self.shared[buffer])
-            }
+        if let Op::RingFill { buffer, .. } = data.op {
+            return !func.is_bulk(buffer) && self.shared[buffer];
         }
+        let accessed = data.op.access().and_then(|access| match access.memory {
+            Memory::Shared(buffer) => Some(buffer),
+            Memory::Global(_) => None,
+        });
+        // The async proxy itself reads the operands of `wgmma`.
+        let by_threads = !matches!(data.op, Op::Dot { kind: DotKind::Wgmma, .. });
+        let read = func.shared_operands(&data.op).into_iter().filter(|_| by_threads).map(|(operand, _)| operand);
+        accessed.into_iter().chain(read).any(|buffer| self.shared[buffer])
     }
-}
 
-impl Lower<'_> {
     /// What threads do by an instruction comes before a later barrier.
-    pub(super) fn touch(&mut self, data: &InstData) {
-        self.proxy.touched |= self.proxy.touches(self.func, data);
+    pub fn touch(&mut self, func: &Function, data: &InstData) {
+        self.touched |= self.touches(func, data);
     }
 
     /// A turn of a loop begins after the one before.
-    pub(super) fn begin_turn(&mut self, region: Block) {
+    pub fn begin_turn(&mut self, func: &Function, region: Block) {
         let mut inside = Vec::new();
-        self.func.blocks[region].insts.iter().for_each(|&inst| self.func.walk_inst(inst, &mut inside));
-        inside.into_iter().for_each(|inst| self.touch(&self.func.insts[inst]));
-    }
-
-    /// Waits for the other threads of the warp, or of the block.
-    pub fn sync(&mut self, scope: Scope) {
-        let warp = scope == Scope::Warp || self.func.num_warps == 1;
-        if !warp && std::mem::take(&mut self.proxy.touched) {
-            self.emit(Op::FenceProxyAsync);
-        }
-        self.emit(if warp { Op::BarWarpSync } else { Op::BarSync });
+        func.blocks[region].insts.iter().for_each(|&inst| func.walk_inst(inst, &mut inside));
+        inside.into_iter().for_each(|inst| self.touch(func, &func.insts[inst]));
     }
 }

@@ -8,7 +8,7 @@ use super::{Address, Class, Op, Opcode, Operand, Reg, Special, Ty};
 use crate::ir::{InstData, Value};
 use crate::layout::access::{self, Access, Form};
 use crate::layout::linear::apply;
-use crate::ops;
+use crate::ops::{self, Scope};
 use std::collections::HashMap;
 
 impl Lower<'_> {
@@ -73,6 +73,15 @@ impl Lower<'_> {
         // A part that is loaded later has no register yet: any will do.
         let any = after.iter().flatten().next().copied().ok_or("a tile of which nothing is loaded")?;
         Ok(after.into_iter().map(|reg| reg.unwrap_or(any)).collect())
+    }
+
+    /// Waits for the other threads of the warp, or of the block.
+    pub fn sync(&mut self, scope: Scope) {
+        let warp = scope == Scope::Warp || self.func.num_warps == 1;
+        if !warp && std::mem::take(&mut self.proxy.touched) {
+            self.emit(Op::FenceProxyAsync);
+        }
+        self.emit(if warp { Op::BarWarpSync } else { Op::BarSync });
     }
 
     /// One instruction's elements.
