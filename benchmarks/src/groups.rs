@@ -5,8 +5,7 @@
 
 use crate::Outcome;
 use crate::case::{Case, Layouts};
-use crate::products::no_instance;
-use crate::selection::Plan;
+use crate::selection::{Plan, no_instance};
 use triton::prelude::*;
 
 /// As in [`slices`](crate::products::slices), which divides K among programs alone: the program at (i, j, s) writes the partial sums of

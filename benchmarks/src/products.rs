@@ -5,7 +5,7 @@ use crate::Outcome;
 use crate::case::{Case, Layouts};
 use crate::groups;
 use crate::kernels::Operands;
-use crate::selection::{Kernel, Kind, Plan};
+use crate::selection::{Kernel, Kind, Plan, no_instance};
 use triton::prelude::*;
 
 /// out = x · y, sums in `f32`; products of `f32` are as exact as the type. With TX, x is stored \[K, M\]; with TY, y is stored
@@ -225,11 +225,6 @@ pub fn has_instance(case: &Case, plan: &Plan) -> bool {
         (Kind::F32 | Kind::Tf32 | Kind::F16 | Kind::F64 | Kind::I8, Kernel::Swapped) => &[],
     };
     list.contains(&(plan.tile, case.layouts))
-}
-
-/// That a product has no kernel of a plan.
-pub fn no_instance(case: &Case, plan: &Plan) -> Box<dyn std::error::Error> {
-    format!("`{}`: there is no instance of {plan}", case.name).into()
 }
 
 /// A function that enqueues a kernel's instance by tile and layouts, and the list of them.

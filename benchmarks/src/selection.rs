@@ -276,6 +276,11 @@ fn shown(range: &RangeInclusive<usize>) -> Option<String> {
     }
 }
 
+/// That a product has no kernel of a plan.
+pub fn no_instance(case: &Case, plan: &Plan) -> Box<dyn std::error::Error> {
+    format!("`{}`: there is no instance of {plan}", case.name).into()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -32,7 +32,7 @@ fn commands() {
             true,
             &[
                 "| 32x32x64, 5 slices | chosen ",
-                "| 32x32x32, 5 slices               | later row ",
+                "| 32x32x32, 10 slices            | later row ",
                 "| matmul f64 40^3         | 64x128x16 ",
                 "| 64x256x32 ",
             ],
