@@ -68,9 +68,10 @@ impl Main {
         let mut rings = func.rings.keys();
         let (ring, None) = (rings.next()?, rings.next()) else { return None };
         let insts = &func.blocks[func.body].insts;
+        // The ring of a loop inside it is not its own.
+        let waits = |(_, data): (Inst, &InstData)| matches!(data.op, Op::RingWait { ring: own, .. } if own == ring);
         let has_ring = |&&inst: &&Inst| {
-            let own = |op: &Op| matches!(*op, Op::RingWait { ring: waited, .. } if waited == ring);
-            matches!(func.insts[inst].op, Op::For { .. }) && func.contains(func.insts[inst].regions[0], own)
+            matches!(func.insts[inst].op, Op::For { .. }) && func.block(func.insts[inst].regions[0]).any(waits)
         };
         let inst = *insts.iter().find(has_ring)?;
         let body = func.insts[inst].regions[0];
