@@ -11,7 +11,7 @@ use crate::{Outcome, output, root};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::process::Command;
-use triton_core::metadata::Image;
+use triton_core::metadata::{Image, ProgramMap};
 use triton_tests::expand::{Kernel, expand};
 use triton_tests::parallel;
 
@@ -92,7 +92,8 @@ fn subjects(part: &str) -> Outcome<Vec<Subject>> {
         let named = |image: Image| {
             // What a device runs alone has a line of its own beside that of the general code.
             let native = if image.target.info().exact { " native" } else { "" };
-            Subject { name: format!("{name} {}{native}", image.specialization.name()), image }
+            let persistent = if image.programs == ProgramMap::Persistent { " persistent" } else { "" };
+            Subject { name: format!("{name} {}{native}{persistent}", image.specialization.name()), image }
         };
         subjects.extend(images.into_iter().map(named));
     }
