@@ -35,6 +35,10 @@ pub(super) const FOLDED: u32 = 4;
 /// Bytes along K of a row or a column that a product has loaded at a time: two atoms of tensor cores.
 const AHEAD: u32 = 64;
 
+/// Registers of the descriptors of operands in shared memory, and of what the assembler keeps beside the sums of products in flight: it refuses
+/// to compile them in fewer.
+const DESCRIPTORS: u32 = 32;
+
 /// Registers below which no occupancy is requested: it is high enough.
 const FEW: u32 = 20;
 
@@ -140,9 +144,12 @@ fn addresses(func: &Function, facts: &SideTable<Value, AxisInfo>, data: &InstDat
 }
 
 /// Registers of the fragments that a product loads from shared memory: of each row and column [`AHEAD`] bytes along K, or without tensor
-/// cores those of a load, and the next one.
+/// cores those of a load, and the next one. `wgmma` loads none, and takes [`DESCRIPTORS`].
 fn fragments(func: &Function, op: &Op) -> u32 {
     let Op::Dot { kind, a, .. } = *op else { return 0 };
+    if kind == DotKind::Wgmma {
+        return DESCRIPTORS;
+    }
     let words = |(operand, layout): (Value, Layout)| {
         let ty = func.ty(operand);
         let axis = ty.shape.rank().saturating_sub(if operand == a { 1 } else { 2 });
