@@ -5,6 +5,7 @@
 //!
 //! **Invariant:** nothing here knows types or shapes of values; [`crate::sema`] finds them.
 
+use crate::metadata::Targets;
 use crate::span::{Sources, Span};
 use crate::types::DType;
 
@@ -463,6 +464,8 @@ pub struct Options {
     pub num_stages: u32,
     /// The most registers of a thread, from 24 to 255, if that is bounded.
     pub max_registers: Option<u32>,
+    /// What it has code for.
+    pub targets: Targets,
     /// Whether `assert!` is checked at run time.
     pub assertions: bool,
     /// Whether sums of floats are added in one order, the same on every device and for every number of warps.
@@ -477,6 +480,7 @@ impl Default for Options {
             num_warps: 4,
             num_stages: 3,
             max_registers: None,
+            targets: Targets::ALL,
             assertions: true,
             deterministic: false,
             fast_math: false,

@@ -5,11 +5,13 @@
 //!
 //! **Invariant:** what a launcher needs to know about an [`Image`] stands beside its text; launching parses no PTX.
 
+mod targets;
 mod tensor_map;
 
 use crate::types::DType;
 use std::borrow::Cow;
 use std::fmt;
+pub use targets::Targets;
 pub use tensor_map::{MapElements, MapSwizzle, TensorMap};
 
 /// One compiled instance of a kernel: `add::<f32, 1024>`.

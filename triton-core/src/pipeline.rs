@@ -5,7 +5,7 @@ use crate::analysis::{advice, axis, pressure, stride};
 use crate::ast::{Instance, Kernel};
 use crate::diag::{Code, Diagnostic, Failure};
 use crate::ir::{Function, Layouts, Param, Promise, Promised};
-use crate::metadata::{Config, Image, ProgramMap, Specialization, Target};
+use crate::metadata::{Config, Image, ProgramMap, Specialization, Target, Targets};
 use crate::ops::{DotKind, Op};
 use crate::passes::Env;
 use crate::ptx::lower::LowerError;
@@ -28,15 +28,15 @@ pub struct Compiled {
     pub spills: Option<Diagnostic>,
 }
 
-/// Type-checks one instance of a kernel and compiles it for these targets, in the order of [`Target::ALL`].
+/// Type-checks one instance of a kernel and compiles it for its targets, in the order of [`Target::ALL`].
 ///
 /// # Errors
 /// Everything that is wrong with the kernel, in the order of the source.
-pub fn compile(kernel: &Kernel, instance: &Instance, targets: &[Target]) -> Result<Compiled, Failure> {
+pub fn compile(kernel: &Kernel, instance: &Instance) -> Result<Compiled, Failure> {
     let (mut func, mut compiled) = embedded(kernel, instance)?;
     let failure = |problem: Diagnostic| Failure { diagnostics: vec![problem], ..Failure::default() };
     passes::run(passes::OPTIMISE, &mut func, &Env::portable()).map_err(|message| failure(mistake(message)))?;
-    let (images, spills) = code(&func, targets, &mut |_| {}).map_err(failure)?;
+    let (images, spills) = code(&func, instance.options.targets, &mut |_| {}).map_err(failure)?;
     (compiled.config.images, compiled.spills) = (images.into(), spills);
     Ok(compiled)
 }
@@ -147,28 +147,28 @@ pub fn images(func: &Function) -> Result<Vec<Image>, Diagnostic> {
 /// # Errors
 /// As [`images`].
 pub fn images_with(func: &Function, observer: &mut dyn FnMut(&'static str)) -> Result<Vec<Image>, Diagnostic> {
-    code(func, Target::ALL, observer).map(|(images, _)| images)
+    code(func, Targets::ALL, observer).map(|(images, _)| images)
 }
 
-/// Whether there is code for a target and a specialization. What the targets that run on few devices have beyond the others is for products
-/// and for 16-bit floats, in views whose rows begin aligned: what else is launched takes the image of a more general target.
-fn has_image(func: &Function, target: Target, specialization: Specialization) -> bool {
+/// Whether code for a target and a specialization can be better than that for a more general one. What the targets that run on few devices
+/// have beyond the others is for products and for 16-bit floats, in views whose rows begin aligned.
+fn gains(func: &Function, target: Target, specialization: Specialization) -> bool {
     let narrow = |ty: Type| matches!(ty.elem.num(), Some(DType::F16 | DType::BF16));
     // Without tensor cores a product is the same everywhere.
-    let gains = |op: &Op| {
+    let multiplies = |op: &Op| {
         let Op::Dot { kind, a, .. } = *op else { return false };
         kind == DotKind::Tf32 || func.ty(a).elem != Elem::Num(DType::F32)
     };
     let values = || func.walk().into_iter().flat_map(|inst| func.insts[inst].results.iter());
     !target.info().exact
         || specialization >= Specialization::Aligned16
-            && (func.contains(func.body, gains) || values().any(|&v| narrow(func.ty(v))))
+            && (func.contains(func.body, multiplies) || values().any(|&v| narrow(func.ty(v))))
 }
 
 /// The images, and whether the strongest of the most general target spills.
 fn code(
     func: &Function,
-    targets: &[Target],
+    targets: Targets,
     observer: &mut dyn FnMut(&'static str),
 ) -> Result<(Vec<Image>, Option<Diagnostic>), Diagnostic> {
     let (mut images, mut spilled) = (Vec::new(), None);
@@ -177,11 +177,13 @@ fn code(
         func.params.iter().map(of).collect::<Vec<Promise>>()
     };
     // The most general one first: what does not fit it is said of it.
-    for &target in Target::ALL.iter().rev().filter(|target| targets.contains(target)) {
+    for target in targets.iter().rev() {
         let mut of_target: Vec<Image> = Vec::new();
         let (mut promised, mut strongest): (_, Option<(Function, Env)>) = (None, None);
         let (mut ones, mut specialised) = (vec![false; func.params.len()], Cow::Borrowed(func));
-        for &specialization in Specialization::ALL.iter().filter(|&&s| has_image(func, target, s)) {
+        for &specialization in
+            Specialization::ALL.iter().filter(|&&s| !targets.has_fallback(target) || gains(func, target, s))
+        {
             let env = Env::new(target, specialization);
             let now = promises(specialization);
             // What promises no more of any parameter gives the same code; what has the same constants, the same IR.

@@ -70,7 +70,6 @@ pub fn kernel(args: TokenStream, item: TokenStream) -> TokenStream {
     let editor = environment::in_editor();
     let mut kernel = Kernel::new(&root, &function, &signature, &instances, editor);
     kernel.warnings = options.warnings;
-    kernel.targets = options.targets.unwrap_or(kernel.targets);
     let launcher = kernel.launcher();
     if editor {
         let errors = cx.errors();
@@ -130,7 +129,6 @@ fn linked_kernel(mut request: Request, linked: &Linked) -> TokenStream {
     let mut kernel = Kernel::new(&root, &function, &signature, &instances, false);
     kernel.structs = &structs;
     kernel.warnings = options.warnings;
-    kernel.targets = options.targets.unwrap_or(kernel.targets);
     // A path that is not a constant has been reported.
     request.asked.retain(|path| linked.paths.contains_key(&path::key(path)));
     code(cx, &kernel, linked, parts, &request)

@@ -24,6 +24,7 @@ mod raster;
 mod reduce;
 mod scan;
 mod sim;
+mod targets;
 mod undefined;
 mod unroll;
 mod views;

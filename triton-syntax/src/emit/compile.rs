@@ -8,7 +8,6 @@ use crate::link::parts::Parts;
 use crate::read::instances::Instance;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use triton_core::diag::{Code, Diagnostic, Failure};
-use triton_core::metadata::Target;
 use triton_core::span::Span;
 use triton_core::{Compiled, ast};
 
@@ -26,7 +25,7 @@ pub(crate) enum Outcome {
 
 /// Compiles every instance of a kernel.
 pub(crate) fn all(cx: &mut Context, kernel: &Kernel<'_>, body: Vec<ast::Stmt>, parts: Parts) -> Outcome {
-    let Kernel { signature, instances, warnings, ref targets, .. } = *kernel;
+    let Kernel { signature, instances, warnings, .. } = *kernel;
     let name = cx.ident(&kernel.function.sig.ident);
     // The library stands first, as its numbers say.
     let functions = library::functions().iter().cloned().chain(parts.functions).collect();
@@ -43,7 +42,7 @@ pub(crate) fn all(cx: &mut Context, kernel: &Kernel<'_>, body: Vec<ast::Stmt>, p
     for (index, instance) in instances.iter().enumerate() {
         let mut configs = Vec::new();
         for options in &instance.configs {
-            match one(&kernel, &ast::Instance { args: instance.args.clone(), options: *options }, targets) {
+            match one(&kernel, &ast::Instance { args: instance.args.clone(), options: *options }) {
                 Ok(config) => configs.push(config),
                 Err(failure) if !failure.needed.is_empty() => {
                     needed.extend(failure.needed);
@@ -105,12 +104,12 @@ pub(crate) fn all(cx: &mut Context, kernel: &Kernel<'_>, body: Vec<ast::Stmt>, p
 }
 
 /// Compiles one instance. A panic of the compiler, and a failure without a reason, become diagnostics too.
-fn one(kernel: &ast::Kernel, instance: &ast::Instance, targets: &[Target]) -> Result<Compiled, Failure> {
+fn one(kernel: &ast::Kernel, instance: &ast::Instance) -> Result<Compiled, Failure> {
     let compile = || {
         if crate::environment::only_checks() {
             triton_core::check(kernel, instance)
         } else {
-            triton_core::compile(kernel, instance, targets)
+            triton_core::compile(kernel, instance)
         }
     };
     let result = catch_unwind(AssertUnwindSafe(compile));

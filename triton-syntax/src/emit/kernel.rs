@@ -7,7 +7,6 @@ use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::ext::IdentExt;
 use syn::{GenericParam, ItemFn, Type};
 use triton_core::ast::{self, GenericArg, GenericKind};
-use triton_core::metadata::Target;
 use triton_core::types::DType;
 
 /// The parts that all expansions of a kernel share.
@@ -20,8 +19,6 @@ pub(crate) struct Kernel<'a> {
     pub(crate) structs: &'a [ast::Struct],
     /// Whether warnings are enabled, or disabled.
     pub(crate) warnings: Option<bool>,
-    /// What there is code for.
-    pub(crate) targets: Vec<Target>,
     /// For an editor generated tokens must not lie on the user's, for rustc's messages they should.
     pub(crate) editor: bool,
     /// The trait of the instances that exist, which generic host code can name: of `add` it is `AddInstance`.
@@ -65,7 +62,6 @@ impl<'a> Kernel<'a> {
             instances,
             structs: &[],
             warnings: None,
-            targets: Target::ALL.to_vec(),
             editor,
             compiled: format_ident!("{}", trait_name(&name.to_string()), span = span),
             arguments: if names.is_empty() { TokenStream::new() } else { quote!(<#(#names),*>) },

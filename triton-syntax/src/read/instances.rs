@@ -266,11 +266,12 @@ fn combine(
             let pairs =
                 row.iter().enumerate().filter_map(|(i, listed)| listed.or_else(|| given.get(i).copied().flatten()));
             let (args, spans): (Vec<_>, Vec<_>) = pairs.unzip();
-            let Resources { num_warps, num_stages, max_registers } = resources.or(options.resources);
+            let Resources { num_warps, num_stages, max_registers, targets } = resources.or(options.resources);
             let config = ast::Options {
                 num_warps: num_warps.unwrap_or(default.num_warps),
                 num_stages: num_stages.unwrap_or(default.num_stages),
                 max_registers,
+                targets: targets.unwrap_or(default.targets),
                 assertions: options.assertions.unwrap_or(default.assertions),
                 deterministic: options.deterministic.unwrap_or(default.deterministic),
                 fast_math: options.fast_math.unwrap_or(default.fast_math),

@@ -10,7 +10,7 @@ use syn::ext::IdentExt;
 use syn::parse::{ParseStream, Parser};
 use syn::{Expr, Token};
 use triton_core::diag::Code;
-use triton_core::metadata::Target;
+use triton_core::metadata::{Target, Targets};
 use triton_core::types::{REGISTERS, STAGES};
 
 /// Options that stand for one value.
@@ -28,7 +28,7 @@ const NAMES: [&str; 10] = [
 ];
 
 /// Options of a configuration, beside values of generic parameters.
-pub(crate) const OF_CONFIGS: [&str; 3] = ["num_warps", "num_stages", "max_registers"];
+pub(crate) const OF_CONFIGS: [&str; 4] = ["num_warps", "num_stages", "max_registers", "targets"];
 
 /// The options of one kernel.
 #[derive(Default)]
@@ -39,8 +39,6 @@ pub(crate) struct Options {
     pub(crate) configs: Option<Vec<Config>>,
     /// Those that a configuration may have, too.
     pub(crate) resources: Resources,
-    /// `targets = ["sm_80"]`.
-    pub(crate) targets: Option<Vec<Target>>,
     /// `assertions = false`.
     pub(crate) assertions: Option<bool>,
     /// `deterministic = true`.
@@ -74,6 +72,8 @@ pub(crate) struct Resources {
     pub(crate) num_stages: Option<u32>,
     /// `max_registers = 64`.
     pub(crate) max_registers: Option<u32>,
+    /// `targets = ["sm_80"]`.
+    pub(crate) targets: Option<Targets>,
 }
 
 impl Resources {
@@ -85,6 +85,8 @@ impl Resources {
             self.num_stages = num_stages(cx, value);
         } else if name == "max_registers" {
             self.max_registers = max_registers(cx, value);
+        } else if name == "targets" {
+            self.targets = targets(cx, value);
         } else {
             return false;
         }
@@ -97,6 +99,7 @@ impl Resources {
             num_warps: self.num_warps.or(kernel.num_warps),
             num_stages: self.num_stages.or(kernel.num_stages),
             max_registers: self.max_registers.or(kernel.max_registers),
+            targets: self.targets.or(kernel.targets),
         }
     }
 }
@@ -125,9 +128,7 @@ pub(crate) fn read(cx: &mut Context, args: TokenStream) -> Options {
         if options.resources.read(cx, &name, &value) {
             continue;
         }
-        if name == "targets" {
-            options.targets = targets(cx, &value);
-        } else if name == "assertions" {
+        if name == "assertions" {
             options.assertions = flag(cx, &name, &value);
         } else if name == "deterministic" {
             options.deterministic = flag(cx, &name, &value);
@@ -216,7 +217,7 @@ fn num_warps(cx: &mut Context, value: &Expr) -> Option<u32> {
 }
 
 /// The targets of a list of their names.
-fn targets(cx: &mut Context, value: &Expr) -> Option<Vec<Target>> {
+fn targets(cx: &mut Context, value: &Expr) -> Option<Targets> {
     let names = || Target::ALL.iter().map(|target| target.name());
     let help = format!("write `targets = [\"{}\"]`, or leave it out for all of them", Target::LEAST.name());
     let known = format!("the targets are {}", quoted(names()));
@@ -253,7 +254,7 @@ fn targets(cx: &mut Context, value: &Expr) -> Option<Vec<Target>> {
         }
         targets.push(target);
     }
-    Some(targets)
+    Some(targets.into_iter().collect())
 }
 
 fn flag(cx: &mut Context, name: &Ident, value: &Expr) -> Option<bool> {
