@@ -230,6 +230,9 @@ TUNING = 60
 # The entry of Triton's matrix product for compute capability 8.0.
 OLDER = "triton sm_80"
 
+# The entry of PyTorch's linear layer as it is mostly written: the activation is a kernel of its own.
+UNFUSED = "torch unfused"
+
 
 def second_of(case):
     """Where the second part of y begins: the bias behind the weight, or v behind k; aligned as both are."""
@@ -363,6 +366,8 @@ class Side:
         for name, case in self.cases.items():
             how = "torch._int_mm(out=)" if case["dtype"] == "i8" else TORCH[case["op"]]
             entries.append({"case": name, "entry": "torch", "note": how})
+            if case["op"] == "linear" and self.gpu:
+                entries.append({"case": name, "entry": UNFUSED, "note": "addmm, then gelu"})
             for entry in self.kernels:
                 if (name, entry) in self.chosen:
                     entries.append({"case": name, "entry": entry, "note": note(self.chosen[name, entry])})
@@ -430,7 +435,7 @@ class Side:
         sizes = (rows, columns, k, *x.stride(), *y.stride())
         return lambda: self.kernels[entry][grid](x, y, out, *sizes, **types, **how)
 
-    def torch(self, case):
+    def torch(self, case, fused=True):
         x, y, out = self.views(case)
         op, columns = case["op"], case["shape"][1]
         if op == "copy":
@@ -448,7 +453,7 @@ class Side:
             return lambda: out.copy_(x.t())
         if op == "linear":
             bias = self.bias(case)
-            if self.gpu:
+            if self.gpu and fused:
                 # The product's epilogue adds the bias and applies the activation.
                 return lambda: torch._addmm_activation(bias, x, y, use_gelu=True)
             return lambda: torch.nn.functional.gelu(torch.addmm(bias, x, y), approximate="tanh")
@@ -470,8 +475,8 @@ class Side:
 
     def run(self, work):
         case = self.cases[work["case"]]
-        if work["entry"] == "torch":
-            return self.torch(case)
+        if work["entry"] in ("torch", UNFUSED):
+            return self.torch(case, fused=work["entry"] == "torch")
         return self.triton(case, work["entry"], self.chosen[work["case"], work["entry"]])
 
     def synchronize(self):

@@ -1,7 +1,7 @@
 //! Our products with more than a sum in them: a linear layer with its activation, and attention.
 
 use crate::Outcome;
-use crate::case::Case;
+use crate::case::{Case, Op};
 use crate::kernels::Operands;
 use triton::prelude::*;
 
@@ -11,6 +11,7 @@ use triton::prelude::*;
 /// Four warps with 128 sums a thread are at the limit of the registers, which the compiler warns of: none of their images spills.
 #[triton::kernel(fast_math = true, warnings = false, configs = [
     (BM = 128, BN = 128, BK = 64, num_warps = 8, num_stages = 3),
+    (BM = 128, BN = 256, BK = 64, num_warps = 8, num_stages = 4, targets = ["sm_90a"]),
     (BM = 128, BN = 128, BK = 32, num_warps = 4, num_stages = 4),
     (BM = 64, BN = 256, BK = 32, num_warps = 4, num_stages = 4),
 ])]
@@ -37,6 +38,7 @@ pub fn linear_gelu<const BM: i32, const BN: i32, const BK: i32>(
 #[triton::kernel(fast_math = true, configs = [
     (D = 64, BM = 128, BN = 128, num_warps = 8, num_stages = 2),
     (D = 128, BM = 128, BN = 32, num_warps = 8, num_stages = 4),
+    (D = 128, BM = 128, BN = 64, num_warps = 8, num_stages = 2, targets = ["sm_90a"]),
 ])]
 pub fn attention<const D: i32, const BM: i32, const BN: i32>(
     q: Tensor<bf16, 2>,
@@ -64,9 +66,16 @@ pub fn attention<const D: i32, const BM: i32, const BN: i32>(
     out.store([row, 0], (acc * (1.0 / total).expand_dims(1)).to::<bf16>());
 }
 
-/// The tiles of the instances of a linear layer, as rows, columns and the K of an iteration: the first computes every case, and
-/// `tune-products` ranks all.
-pub const LINEAR: &[[usize; 3]] = &[[128, 128, 64], [128, 128, 32], [64, 256, 32]];
+/// The tiles of the instances for a case. The first computes it, and `tune-products` ranks all. Those of a linear layer are rows, columns and
+/// the K of an iteration, those of attention queries, keys and the columns of a head.
+pub fn tiles(case: &Case) -> &'static [[usize; 3]] {
+    match (case.op, case.shape[1]) {
+        (Op::Linear, _) => &[[128, 256, 64], [128, 128, 64], [128, 128, 32], [64, 256, 32]],
+        (Op::Attention, 64) => &[[128, 128, 64]],
+        (Op::Attention, 128) => &[[128, 64, 128], [128, 32, 128]],
+        _ => &[],
+    }
+}
 
 /// Enqueues a linear layer by the instance with a tile: y is w, then the bias.
 ///
@@ -79,10 +88,11 @@ pub fn linear(case: &Case, tile: [usize; 3], stream: &Stream, operands: Operands
     let (x, out) = (x.view([rows, k])?, out.view_mut([rows, columns])?);
     let grid = (rows.div_ceil(tile[0]), columns.div_ceil(tile[1]));
     match tile {
+        [128, 256, 64] => linear_gelu::<128, 256, 64>(x, w, bias, out).launch(stream, grid)?,
         [128, 128, 64] => linear_gelu::<128, 128, 64>(x, w, bias, out).launch(stream, grid)?,
         [128, 128, 32] => linear_gelu::<128, 128, 32>(x, w, bias, out).launch(stream, grid)?,
         [64, 256, 32] => linear_gelu::<64, 256, 32>(x, w, bias, out).launch(stream, grid)?,
-        _ => return Err(format!("`{}`: there is no instance of {tile:?}", case.name).into()),
+        _ => return Err(no_instance(case, tile)),
     }
     Ok(())
 }
@@ -90,19 +100,24 @@ pub fn linear(case: &Case, tile: [usize; 3], stream: &Stream, operands: Operands
 /// Enqueues attention: y is k, then v.
 ///
 /// # Errors
-/// Those of a launch, and a case that there is no instance for.
-pub fn attend(case: &Case, stream: &Stream, operands: Operands<'_, bf16>) -> Outcome {
+/// Those of a launch, and a tile that there is no instance for.
+pub fn attend(case: &Case, tile: [usize; 3], stream: &Stream, operands: Operands<'_, bf16>) -> Outcome {
     let Operands { x, y, out, .. } = operands;
     let [rows, columns, tokens] = case.shape;
     let shape = [rows, columns];
     let (k, v) = (y.view(shape)?, y.slice(case.second()..)?.view(shape)?);
     let (q, out) = (x.view(shape)?, out.view_mut(shape)?);
     let scale = std::f32::consts::LOG2_E / (columns as f32).sqrt();
-    let (grid, tokens) = ((tokens.div_ceil(128), rows / tokens), i32::try_from(tokens)?);
-    match columns {
-        64 => attention::<64, 128, 128>(q, k, v, out, tokens, scale).launch(stream, grid)?,
-        128 => attention::<128, 128, 32>(q, k, v, out, tokens, scale).launch(stream, grid)?,
-        _ => return Err(format!("`{}`: there is no instance for heads of {columns} columns", case.name).into()),
+    let (grid, tokens) = ((tokens.div_ceil(tile[0]), rows / tokens), i32::try_from(tokens)?);
+    match tile {
+        [128, 128, 64] => attention::<64, 128, 128>(q, k, v, out, tokens, scale).launch(stream, grid)?,
+        [128, 32, 128] => attention::<128, 128, 32>(q, k, v, out, tokens, scale).launch(stream, grid)?,
+        [128, 64, 128] => attention::<128, 128, 64>(q, k, v, out, tokens, scale).launch(stream, grid)?,
+        _ => return Err(no_instance(case, tile)),
     }
     Ok(())
+}
+
+fn no_instance(case: &Case, tile: [usize; 3]) -> Box<dyn std::error::Error + Send + Sync> {
+    format!("`{}`: there is no instance of {tile:?}", case.name).into()
 }

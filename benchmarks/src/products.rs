@@ -24,9 +24,8 @@ use triton::prelude::*;
     (T = bf16, BM = 128, BN = 256, BK = 64, TX = false, TY = false, num_warps = 8, num_stages = 4),
     (T = bf16, BM = 128, BN = 256, BK = 64, TX = false, TY = true, num_warps = 8, num_stages = 4),
     (T = bf16, BM = 128, BN = 128, BK = 32, TX = false, TY = true),
-    (T = bf16, BM = 256, BN = 128, BK = 64, TX = true, TY = false, num_warps = 8, num_stages = 4),
+    (T = bf16, BM = 128, BN = 256, BK = 64, TX = true, TY = false, num_warps = 8, num_stages = 4, targets = ["sm_90a"]),
     (T = bf16, BM = 64, BN = 256, BK = 32, TX = true, TY = false, num_stages = 4),
-    (T = bf16, BM = 128, BN = 128, BK = 32, TX = true, TY = false, num_stages = 4),
     (T = bf16, BM = 128, BN = 256, BK = 64, TX = true, TY = true, num_warps = 8, num_stages = 4),
     (T = bf16, BM = 64, BN = 128, BK = 64, TX = false, TY = false, num_stages = 8),
     (T = bf16, BM = 64, BN = 128, BK = 64, TX = false, TY = true, num_stages = 8),
@@ -267,8 +266,8 @@ instances!(
 instances!(
     WHOLE_BF16, whole_bf16, matmul<bf16>(x, y, out), (x: Matrix<'_, bf16>, y: Matrix<'_, bf16>, out: ViewMut<'_, bf16, 2>),
     [64, 64, 128, NN], [64, 64, 64, NN], [64, 64, 64, NT], [64, 64, 64, TN], [64, 64, 64, TT], [64, 128, 64, NN],
-    [64, 128, 64, NT], [64, 128, 64, TN], [128, 256, 64, NN], [128, 256, 64, NT], [256, 128, 64, TN],
-    [128, 256, 64, TT], [128, 128, 32, NT], [64, 64, 32, NT], [64, 256, 32, TN], [128, 128, 32, TN]
+    [64, 128, 64, NT], [64, 128, 64, TN], [128, 256, 64, NN], [128, 256, 64, NT], [128, 256, 64, TN],
+    [128, 256, 64, TT], [128, 128, 32, NT], [64, 64, 32, NT], [64, 256, 32, TN]
 );
 
 instances!(

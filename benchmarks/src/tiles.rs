@@ -95,11 +95,11 @@ pub trait Tiled: Value {
     /// Those of a launch, and a plan that there is no instance for.
     fn launch_product(case: &Case, plan: &Plan, stream: &Stream, operands: Operands<'_, Self>) -> Outcome;
 
-    /// Enqueues a linear layer by the instance with a tile of [`fused::LINEAR`].
+    /// Enqueues a linear layer or attention by the instance with a tile of [`fused::tiles`].
     ///
     /// # Errors
     /// Those of a launch, and for a type or a tile that there is no instance for.
-    fn launch_linear(case: &Case, _tile: [usize; 3], _stream: &Stream, _operands: Operands<'_, Self>) -> Outcome {
+    fn launch_fused(case: &Case, _tile: [usize; 3], _stream: &Stream, _operands: Operands<'_, Self>) -> Outcome {
         Err(no_kernel(case))
     }
 }
@@ -152,8 +152,10 @@ impl Tiled for bf16 {
     fn launch_views(case: &Case, stream: &Stream, operands: Operands<'_, bf16>) -> Outcome {
         match case.op {
             Op::Matmul => return Self::launch_product(case, &products::plan(case)?, stream, operands),
-            Op::Linear => return Self::launch_linear(case, fused::LINEAR[0], stream, operands),
-            Op::Attention => return fused::attend(case, stream, operands),
+            Op::Linear | Op::Attention => {
+                let tile = *fused::tiles(case).first().ok_or_else(|| no_kernel(case))?;
+                return Self::launch_fused(case, tile, stream, operands);
+            }
             Op::Copy | Op::Add | Op::Softmax | Op::Cumsum | Op::LayerNorm | Op::Transpose => {}
         }
         let [rows, columns, _] = case.shape;
@@ -185,8 +187,12 @@ impl Tiled for bf16 {
         products::bf16s(case, plan, stream, operands)
     }
 
-    fn launch_linear(case: &Case, tile: [usize; 3], stream: &Stream, operands: Operands<'_, bf16>) -> Outcome {
-        fused::linear(case, tile, stream, operands)
+    fn launch_fused(case: &Case, tile: [usize; 3], stream: &Stream, operands: Operands<'_, bf16>) -> Outcome {
+        if case.op == Op::Attention {
+            fused::attend(case, tile, stream, operands)
+        } else {
+            fused::linear(case, tile, stream, operands)
+        }
     }
 }
 
@@ -256,9 +262,11 @@ pub fn note(case: &Case) -> String {
         (Op::Transpose, DType::F32) => "64x64",
         (Op::Transpose, DType::F16 | DType::Bf16 | DType::F64 | DType::I8) => "128x128",
         (Op::Matmul, _) => return Plan::of(case).map_or(String::new(), |plan| plan.to_string()),
-        (Op::Linear, _) => return fused::LINEAR[0].map(|side| side.to_string()).join("x"),
-        (Op::Attention, _) if columns <= 64 => "128x128",
-        (Op::Attention, _) => "128x32",
+        (Op::Linear | Op::Attention, _) => {
+            return fused::tiles(case)
+                .first()
+                .map_or(String::new(), |tile| tile.map(|side| side.to_string()).join("x"));
+        }
         (Op::Copy | Op::Add, _) => "",
     };
     tile.into()

@@ -1,5 +1,5 @@
 //! Candidate instances of matrix products, ranked beside what the table of [`crate::selection`] chooses: where that table comes from.
-//! Those of a linear layer are ranked with them.
+//! Those of a linear layer and of attention are ranked with them.
 
 use crate::case::{Case, DType, Layouts, Op, cases};
 use crate::kernels::{Operands, Value};
@@ -197,7 +197,7 @@ pub fn tune_products(options: &Options) -> Outcome {
     let seed = common.seed.unwrap_or_else(rand::random);
     let mut timer = Timer::new(&common.device.parse::<Device>()?, common.flush_mib)?;
     let mut cases = cases(common.n as usize / 64 * 64, &options.filter);
-    cases.retain(|case| matches!(case.op, Op::Matmul | Op::Linear));
+    cases.retain(|case| matches!(case.op, Op::Matmul | Op::Linear | Op::Attention));
     println!("seed {seed}, {} blocks of {} repetitions", options.blocks, options.reps);
     let (mut all, mut wrong, mut summary) = (Vec::new(), Vec::new(), Vec::new());
     for case in &cases {
@@ -216,7 +216,7 @@ pub fn tune_products(options: &Options) -> Outcome {
             vec![instance.instance.clone(), place, format!("{ms:.4}"), format!("{:.1}", case.rate(ms))]
         };
         let rows: Vec<Vec<String>> = found.iter().map(row).collect();
-        let reason = if case.op == Op::Linear { "the first of its instances" } else { products::plan(case)?.reason };
+        let reason = if case.op == Op::Matmul { products::plan(case)?.reason } else { "the first of its instances" };
         println!("\n{}: {reason}", case.name);
         println!("{}", table::render(&["instance", "table", "ms", case.unit()], 2, &rows));
         let is_wrong = |instance: &&Instance| instance.error.is_none_or(|error| error > case.bound);
@@ -246,8 +246,8 @@ enum Contestant<'a, T: Value> {
     Row(Plan, Place),
     /// One that no row has.
     Candidate(&'a Candidate<T>),
-    /// Of a linear layer, by its tile.
-    Linear([usize; 3], Place),
+    /// Of a linear layer or attention, by its tile.
+    Fused([usize; 3], Place),
 }
 
 impl<T: Tiled> Contestant<'_, T> {
@@ -260,7 +260,7 @@ impl<T: Tiled> Contestant<'_, T> {
                 let (x, y, out) = (x.view([rows, k])?, y.view([k, columns])?, out.view_mut([rows, columns])?);
                 Ok((of.launch)(stream, x, y, out, grid)?)
             }
-            Contestant::Linear(tile, _) => T::launch_linear(case, *tile, stream, operands),
+            Contestant::Fused(tile, _) => T::launch_fused(case, *tile, stream, operands),
         }
     }
 
@@ -270,7 +270,7 @@ impl<T: Tiled> Contestant<'_, T> {
             Contestant::Candidate(Candidate { tile: [m, n, k], warps, stages, .. }) => {
                 format!("{m}x{n}x{k} num_warps={warps} num_stages={stages}")
             }
-            Contestant::Linear([m, n, k], _) => format!("{m}x{n}x{k}"),
+            Contestant::Fused([m, n, k], _) => format!("{m}x{n}x{k}"),
         }
     }
 }
@@ -290,12 +290,12 @@ fn rows(case: &Case) -> Outcome<Vec<(Plan, Place)>> {
     Ok(rows)
 }
 
-/// What the table has for a case, and the candidates; of a linear layer its instances, of which the first is chosen.
+/// What the table has for a case, and the candidates; of what is more than a product its instances, of which the first is chosen.
 fn contestants<'a, T: Tiled>(case: &Case, candidates: &'a [Candidate<T>]) -> Outcome<Vec<Contestant<'a, T>>> {
-    if case.op == Op::Linear {
+    if case.op != Op::Matmul {
         let places = std::iter::once(Place::Chosen).chain(std::iter::repeat(Place::Absent));
-        let tiles = fused::LINEAR.iter().copied().zip(places);
-        return Ok(tiles.map(|(tile, place)| Contestant::Linear(tile, place)).collect());
+        let tiles = fused::tiles(case).iter().copied().zip(places);
+        return Ok(tiles.map(|(tile, place)| Contestant::Fused(tile, place)).collect());
     }
     let rows = rows(case)?.into_iter().map(|(plan, place)| Contestant::Row(plan, place));
     let candidates = candidates.iter().filter(|_| case.layouts == Layouts::NN);
@@ -313,7 +313,7 @@ fn ranked<T: Tiled>(
     let contestants = contestants(case, candidates)?;
     let workspace = |of: &Contestant<'_, T>| match of {
         Contestant::Row(plan, _) => plan.workspace(case),
-        Contestant::Candidate(_) | Contestant::Linear(..) => 0,
+        Contestant::Candidate(_) | Contestant::Fused(..) => 0,
     };
     let workspace = contestants.iter().map(workspace).max().unwrap_or(0);
 
@@ -328,7 +328,7 @@ fn ranked<T: Tiled>(
         of.run(case, &stream, operands)?;
         let error = reference::error(case, &x, &y, &stream.download(&out)?);
         let table = match of {
-            Contestant::Row(_, place) | Contestant::Linear(_, place) => *place,
+            Contestant::Row(_, place) | Contestant::Fused(_, place) => *place,
             Contestant::Candidate(_) => Place::Absent,
         };
         let error = (!error.is_nan()).then_some(error);
