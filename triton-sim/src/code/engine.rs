@@ -78,11 +78,18 @@ pub enum MapReduce {
     Dec,
 }
 
+/// How an arrival at an mbarrier releases, or a wait for it acquires.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MbarrierOrder {
+    /// `.relaxed`: only what fences order.
+    pub relaxed: bool,
+    /// With whom.
+    pub scope: MbarrierScope,
+}
+
 /// The scope that an arrival releases to, or a wait acquires from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MbarrierScope {
-    /// No thread: `.relaxed`.
-    None,
     /// Threads of the own block: `.cta` that is written.
     Block,
     /// Threads of the cluster: wider scopes, and where none is written.
@@ -108,8 +115,8 @@ pub enum MbarrierOp {
         drop: bool,
         /// Whether it may complete the phase: not with `.noComplete`.
         completes: bool,
-        /// How far it releases.
-        release: MbarrierScope,
+        /// How it releases.
+        release: MbarrierOrder,
     },
     /// Expect bytes.
     ExpectTx(Src),
@@ -123,8 +130,8 @@ pub enum MbarrierOp {
         phase: WaitFor,
         /// Whether it may block.
         blocking: bool,
-        /// How far it acquires.
-        acquire: MbarrierScope,
+        /// How it acquires.
+        acquire: MbarrierOrder,
     },
     /// `mbarrier.pending_count`: of a state, no memory.
     PendingCount(Reg, Src),

@@ -1,8 +1,8 @@
 //! The operations of the machine.
 
 use super::{
-    Addr, AtomOp, Bar, Bool, BulkCopy, Call, CallOperand, Cell, MbarrierOp, Order, ProxySpaces, Reg, Regs, Scalar,
-    Scope, Shuffle, Src, Vote, WgmmaOp, Window,
+    Addr, AtomOp, Bar, Bool, BulkCopy, Call, CallOperand, Cell, Fence, MbarrierOp, Order, ProxySpaces, Reg, Regs,
+    Scalar, Shuffle, Src, Vote, WgmmaOp, Window,
 };
 use crate::faults::Space;
 
@@ -295,7 +295,7 @@ pub enum Op {
         aligned: bool,
     },
     /// `fence`, `membar`
-    Fence(Scope),
+    Fence(Fence),
     /// `fence.proxy.async`
     ProxyFence(ProxySpaces),
     /// `fence.mbarrier_init`

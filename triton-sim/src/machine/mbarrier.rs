@@ -5,7 +5,7 @@ use super::order::{Epoch, View};
 use super::schedule::Flow;
 use super::warp::{Waiting, lanes};
 use super::{Block, Cx, Run, Stop};
-use crate::code::{Addr, MbarrierOp, MbarrierScope, Reg, Src, WaitFor, Window};
+use crate::code::{Addr, MbarrierOp, MbarrierOrder, Reg, Src, WaitFor, Window};
 use crate::faults::{AccessKind, Fault, MbarrierProblem};
 
 /// The most arrivals and bytes of a phase.
@@ -109,7 +109,7 @@ impl Cx<'_, '_> {
                     self.check_initialized(lane, rank, offset)?;
                     let ended = self.cluster.blocks[rank as usize].mbarriers.remove(&offset);
                     for (thread, (clock, pc)) in (0..).zip(ended.map_or(Vec::new(), |m| m.used)) {
-                        self.order_after(lane, offset, &Epoch::of(thread, clock, pc))?;
+                        self.order_after(lane, (rank, offset), &Epoch::of(thread, clock, pc))?;
                     }
                 }
                 MbarrierOp::Arrive { drop, completes, release, .. } => {
@@ -124,12 +124,7 @@ impl Cx<'_, '_> {
                     if second[lane] != 0 {
                         self.expect(lane, rank, offset, second[lane] as i64)?;
                     }
-                    let reaches = match release {
-                        MbarrierScope::None => false,
-                        MbarrierScope::Block => rank as usize == self.b,
-                        MbarrierScope::Cluster => true,
-                    };
-                    let view = reaches.then(|| self.release(1 << lane));
+                    let view = self.release_arrival(lane, rank as usize != self.b, *release);
                     let phase = self.cluster.blocks[rank as usize].mbarriers[&offset].phase;
                     self.arrive(lane, rank, offset, first[lane], *drop, view)?;
                     if !completes && self.cluster.blocks[rank as usize].mbarriers[&offset].phase != phase {
@@ -208,7 +203,7 @@ impl Cx<'_, '_> {
             Some(m) => {
                 let initializer = m.initializer.clone();
                 if m.published.is_none_or(|phase| self.cluster.phase <= phase) {
-                    self.order_after(lane, offset, &initializer)?;
+                    self.order_after(lane, (rank, offset), &initializer)?;
                 }
                 self.remote_access(lane, rank);
                 self.record_use(lane, rank, offset);
@@ -277,7 +272,7 @@ impl Cx<'_, '_> {
         done: Reg,
         phase: WaitFor,
         blocking: bool,
-        acquire: MbarrierScope,
+        acquire: MbarrierOrder,
     ) -> Result<Flow, Stop> {
         let wanted = match phase {
             WaitFor::Parity(src) | WaitFor::State(src) => self.read(src)?,
@@ -300,12 +295,8 @@ impl Cx<'_, '_> {
             if over {
                 out |= 1 << lane;
                 let (local, remote) = (m.completed.clone(), m.completed_remote.clone());
-                if acquire != MbarrierScope::None {
-                    self.acquire(1 << lane, &local);
-                }
-                if acquire == MbarrierScope::Cluster {
-                    self.acquire(1 << lane, &remote);
-                }
+                self.acquire_phase(lane, false, acquire, &local);
+                self.acquire_phase(lane, true, acquire, &remote);
             } else {
                 waits = Some(Waiting::Mbarrier { rank, offset, phase: m.phase });
             }

@@ -11,6 +11,8 @@
 //! | `.aligned` | every lane of the warp must run it, and none may have ended |
 //! | `mbarrier.try_wait` | waits until the phase ends; a program cannot rely on its coming back early |
 //! | mbarriers | arrivals and waits that name no scope order the threads of a cluster, as kernels with multicast rely on; with `.cta`, those of the block alone |
+//! | `.relaxed` arrivals and waits, at mbarriers and the cluster's barrier | order what fences before the one and after the other order |
+//! | `.sync_restrict` fences | release accesses to shared memory of the own block, by whichever thread, and acquire those to shared memory of the cluster; nothing of global memory |
 //! | `ld.global.nc` | reads what the launch writes nowhere, before or after, whatever orders them |
 //! | `setmaxnreg` | takes from the block's pool of registers: see `registers.rs` |
 //! | `fence.mbarrier_init` | must come before copies and other blocks use the mbarrier; a proxy fence counts, too |

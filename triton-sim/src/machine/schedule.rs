@@ -410,7 +410,7 @@ impl Cx<'_, '_> {
             Op::Bar { kind, aligned, id, count, reduce } => return self.bar(*kind, *aligned, *id, *count, *reduce),
             Op::ClusterArrive { aligned, release } => return self.cluster_arrive(*aligned, *release),
             Op::ClusterWait { aligned } => return self.cluster_wait(*aligned),
-            Op::Fence(scope) => self.fence(*scope),
+            Op::Fence(fence) => self.fence(*fence),
             Op::ProxyFence(spaces) => self.proxy_fence(*spaces),
             Op::MbarrierInitFence => self.mbarrier_init_fence(),
             Op::LoadMatrix { dst, window, addr, transposed } => {

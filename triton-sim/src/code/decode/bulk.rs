@@ -4,8 +4,8 @@ use super::arith::combining;
 use super::words::{Ty, Words};
 use super::{Decoded, Decoder};
 use crate::code::{
-    Addr, Bulk, BulkCopy, Extent, MapReduce, MbarrierOp, MbarrierScope, Op, Operand as Matrix, Reduce, Scope, Src,
-    WaitFor, WgmmaOp,
+    Addr, Bulk, BulkCopy, Extent, MapReduce, MbarrierOp, MbarrierOrder, MbarrierScope, Op, Operand as Matrix, Reduce,
+    Scope, Src, WaitFor, WgmmaOp,
 };
 use crate::matrix::{Mma, Wgmma};
 use crate::parse::ast::Operand;
@@ -104,11 +104,11 @@ impl Decoder<'_> {
     fn mbarrier(&self, words: &mut Words<'_>) -> Decoded {
         let window = self.window(words);
         let relaxed = words.take("relaxed");
-        let reach = match (relaxed, words.scope()) {
-            (true, _) => MbarrierScope::None,
-            (false, Some(Scope::Cta)) => MbarrierScope::Block,
-            (false, Some(Scope::Cluster | Scope::Gpu | Scope::Sys) | None) => MbarrierScope::Cluster,
+        let scope = match words.scope() {
+            Some(Scope::Cta) => MbarrierScope::Block,
+            Some(Scope::Cluster | Scope::Gpu | Scope::Sys) | None => MbarrierScope::Cluster,
         };
+        let order = MbarrierOrder { relaxed, scope };
         words.take_all(&["b64", "release", "acquire"]);
         let rest = words.take_rest();
         let op = match &rest[..] {
@@ -145,7 +145,7 @@ impl Decoder<'_> {
                 };
                 let completes = more != ["noComplete"];
                 let drop = rest[0] == "arrive_drop";
-                let op = MbarrierOp::Arrive { state, count, expect, drop, completes, release: reach };
+                let op = MbarrierOp::Arrive { state, count, expect, drop, completes, release: order };
                 return Ok(Op::Mbarrier(window, self.addr(1)?, op));
             }
             [wait @ ("test_wait" | "try_wait"), more @ ..] => {
@@ -156,7 +156,7 @@ impl Decoder<'_> {
                     ["parity"] => WaitFor::Parity(self.word(2)?),
                     _ => return self.unknown(),
                 };
-                let op = MbarrierOp::Wait { done: self.dst(0)?, phase, blocking: *wait == "try_wait", acquire: reach };
+                let op = MbarrierOp::Wait { done: self.dst(0)?, phase, blocking: *wait == "try_wait", acquire: order };
                 return Ok(Op::Mbarrier(window, self.addr(1)?, op));
             }
             _ => return self.unknown(),
