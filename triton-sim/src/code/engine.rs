@@ -1,6 +1,6 @@
 //! Operations of the asynchronous engines: bulk copies, mbarriers, `wgmma`.
 
-use super::{Addr, Reg, Scalar, Src};
+use super::{Addr, Reg, Scalar, Src, Window};
 
 /// A proxy fence orders accesses to these.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -76,6 +76,23 @@ pub enum MapReduce {
     Xor,
     Inc,
     Dec,
+}
+
+/// `st.async`, `red.async`: a store to shared memory of the cluster that completes on an mbarrier.
+#[derive(Clone, Debug)]
+pub struct AsyncStore {
+    /// The space of both addresses.
+    pub window: Window,
+    /// The destination.
+    pub addr: Addr,
+    /// Bytes of an element.
+    pub bytes: u8,
+    /// The elements.
+    pub src: Box<[Src]>,
+    /// Combines with what is there, instead of overwriting it.
+    pub reduce: Option<Scalar>,
+    /// The mbarrier.
+    pub mbarrier: Addr,
 }
 
 /// How an arrival at an mbarrier releases, or a wait for it acquires.

@@ -13,8 +13,8 @@ pub use crate::num::Scalar;
 pub use call::{Call, CallOperand};
 pub(crate) use decode::{MAX_SHARED, SHARED_BASE, decode};
 pub use engine::{
-    Bulk, BulkCopy, Extent, MapReduce, MbarrierOp, MbarrierOrder, MbarrierScope, Operand, ProxySpaces, Reduce, WaitFor,
-    WgmmaOp,
+    AsyncStore, Bulk, BulkCopy, Extent, MapReduce, MbarrierOp, MbarrierOrder, MbarrierScope, Operand, ProxySpaces,
+    Reduce, WaitFor, WgmmaOp,
 };
 pub use op::{Class, Op};
 pub use operand::{Addr, Order, Regs, Scope, Special, Src, Window};

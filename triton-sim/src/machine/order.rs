@@ -243,10 +243,8 @@ impl Cx<'_, '_> {
     /// Reports copies to the memory of a block that ends.
     fn unfinished_loads(&mut self) -> Result<(), Stop> {
         let rank = self.b as u32;
-        let Some(origin) = self.cluster.pending.iter().find(|p| p.writes_to(rank)).map(|p| p.origin) else {
-            return Ok(());
-        };
-        let what = "a copy to its shared memory".to_string();
+        let Some(pending) = self.cluster.pending.iter().find(|p| p.writes_to(rank)) else { return Ok(()) };
+        let (origin, what) = (pending.origin, format!("{} to its shared memory", pending.work.name()));
         self.run.report_at_origin(self.cluster, origin, Fault::UnfinishedAtExit { what })
     }
 
@@ -489,7 +487,7 @@ impl Run<'_> {
             }
             Region::Shared(rank) => {
                 let block: &mut Block = &mut cluster.blocks[rank as usize];
-                if access == AccessKind::Read
+                if access != AccessKind::Write
                     && let Some(address) = block.shadow.first_unwritten(offset, u64::from(bytes))
                 {
                     self.report_at_origin(

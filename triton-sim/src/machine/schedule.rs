@@ -425,6 +425,7 @@ impl Cx<'_, '_> {
             Op::CopyCommit => self.copy_commit(),
             Op::CopyWait(pending) => self.copy_wait(*pending)?,
             Op::Mbarrier(window, addr, op) => return self.mbarrier(*window, *addr, op),
+            Op::AsyncStore(store) => self.async_store(store)?,
             Op::BulkCopy(copy) => self.bulk_copy(copy)?,
             Op::BulkCommit => self.bulk_commit(),
             Op::BulkWait { pending, read } => self.bulk_wait(*pending, *read)?,
