@@ -13,6 +13,7 @@
 //! | mbarriers | arrivals and waits that name no scope order the threads of a cluster, as kernels with multicast rely on; with `.cta`, those of the block alone |
 //! | `.relaxed` arrivals and waits, at mbarriers and the cluster's barrier | order what fences before the one and after the other order |
 //! | `.sync_restrict` fences | release accesses to shared memory of the own block, by whichever thread, and acquire those to shared memory of the cluster; nothing of global memory |
+//! | `mapa` with a rank that no block has | gives an address that no access may use, as lanes do that use none |
 //! | `st.async`, `red.async` | are done at any later moment; who waits for the mbarrier knows that they are done, and not what their thread did before |
 //! | `ld.global.nc` | reads what the launch writes nowhere, before or after, whatever orders them |
 //! | `setmaxnreg` | takes from the block's pool of registers: see `registers.rs` |
