@@ -2,7 +2,7 @@
 //! detect.
 //!
 //! It executes one warp instruction after another, bit for bit as the PTX ISA says (and as a chip does where the ISA leaves it
-//! unspecified and it was measured), in an order that a seed chooses; asynchronous copies and matrix products complete
+//! unspecified and it was measured), in an order that a seed chooses; asynchronous copies, stores and matrix products complete
 //! at any moment until they are waited for. A violation is a typed [`Report`]: accesses outside allocations,
 //! misaligned ones, uninitialised registers and memory, races by happens-before through barriers, fences, mbarriers and atomics
 //! (also between the generic and the async proxy), divergent barriers, misused mbarriers, deadlocks, registers of unfinished

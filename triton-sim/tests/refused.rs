@@ -72,6 +72,39 @@ fn words_and_operands_that_are_missing() {
 }
 
 #[test]
+fn asynchronous_stores_and_fences() {
+    let unknown = |statement: &str| {
+        check(
+            statement,
+            &format!("the instruction `{}` is not known", statement.split([' ', ';']).next().unwrap_or_default()),
+        );
+    };
+    let (store, reduction) = ("st.async.weak.shared::cluster", "red.async.relaxed.cluster.shared::cluster");
+    let tx = "mbarrier::complete_tx::bytes";
+    let without = |name: &str| format!("`{name}.async` is only simulated with `.mbarrier::complete_tx::bytes`");
+    check("st.async.release.gpu.global.u32 [%d0], %r0;", &without("st"));
+    check("red.async.release.gpu.global.add.u32 [%d0], %r0;", &without("red"));
+    check(&format!("{store}.{tx}.b32 [%r0], %r1;"), &format!("`{store}.{tx}.b32` takes 3 operands, found 2"));
+    check(&format!("{store}.{tx}.v2.b32 [%r0], %r1, [%r2];"), "2 values were expected, found 1");
+    unknown(&format!("{store}.{tx}.b16 [%r0], %h1, [%r2];"));
+    unknown(&format!("{store}.{tx}.v4.b64 [%r0], {{%d0, %d1, %d2, %d3}}, [%r2];"));
+    unknown(&format!("st.async.weak.shared::cta.{tx}.b32 [%r0], %r1, [%r2];"));
+    unknown(&format!("{reduction}.{tx}.add.b32 [%r0], %r1, [%r2];"));
+    unknown(&format!("{reduction}.{tx}.inc.s32 [%r0], %r1, [%r2];"));
+    unknown(&format!("{reduction}.{tx}.min.u64 [%r0], %d1, [%r2];"));
+    unknown(&format!("red.async.shared::cluster.{tx}.add.u32 [%r0], %r1, [%r2];"));
+    unknown("fence.acq_rel.sync_restrict::shared::cta.cluster;");
+    unknown("fence.release.sync_restrict::shared::cta.gpu;");
+    let opcode = "fence.release.sync_restrict::shared::cluster.cluster";
+    check(&format!("{opcode};"), &format!("`.sync_restrict::shared::cluster` is not known in `{opcode}`"));
+    check(&format!("{store}.{tx}.v2.f64 [%r0], {{%d1, %d2}}, [%r2]; {reduction}.{tx}.add.u64 [%r0], %d1, [%r2];"), "");
+    check(
+        "fence.acquire.sync_restrict::shared::cluster.cluster; fence.release.sync_restrict::shared::cta.cluster;",
+        "",
+    );
+}
+
+#[test]
 fn numbers_of_the_text() {
     let range = |most: u32, found: i64| format!("operand 1 must be an integer from 0 to {most}, found {found}");
     for wait in ["cp.async.wait_group", "cp.async.bulk.wait_group", "cp.async.bulk.wait_group.read"] {

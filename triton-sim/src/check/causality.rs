@@ -2,7 +2,7 @@
 //! before).
 
 use super::thread::{Copies, Thread};
-use super::{Accessor, Performer, Scope, Space, View, lanes_of};
+use super::{Accessor, Fence, Performer, Scope, Space, View, lanes_of};
 use std::rc::Rc;
 
 /// The most groups of 32 agents that a record can name.
@@ -43,11 +43,13 @@ impl ClockSnapshot {
 
 /// What fences of a thread do for relaxed accesses, at each level of [`Scope::levels`].
 #[derive(Debug, Default)]
-pub(super) struct Fences {
+struct Fences {
     /// Where the last fence stood: relaxed stores publish it.
-    pub released: [Option<Rc<ClockSnapshot>>; 3],
+    released: [Option<Rc<ClockSnapshot>>; 3],
+    /// Where the last one stood that is for shared memory alone, if it came after that of the cluster.
+    restricted: Option<Rc<ClockSnapshot>>,
     /// What relaxed loads saw: the next fence acquires it.
-    pub pending: [Option<View>; 3],
+    pending: [Option<View>; 3],
 }
 
 /// The threads of a cluster, and their vector clocks. Threads are agents `32 * warp + lane`; warps are numbered through
@@ -190,37 +192,79 @@ impl Causality {
                 thread.view.fenced[space as usize] = thread.view.known.clone();
                 thread.fenced[space as usize] = clock;
                 thread.copies.fenced[space as usize] = thread.copies.known;
+                if space == Space::Shared {
+                    thread.view.restricted.fence_proxy();
+                }
             }
         }
         self.tick(warp);
     }
 
-    /// `fence.acq_rel` or `fence.sc` of lanes of a warp: acquires what relaxed loads saw before, and what it knows then is
-    /// what relaxed stores publish from now on.
-    pub fn fence(&mut self, warp: u32, lanes: u32, scope: Scope) {
+    /// A fence of lanes of a warp: acquires what relaxed loads saw before; and what it knows then is what relaxed stores
+    /// publish from now on.
+    pub fn fence(&mut self, warp: u32, lanes: u32, fence: Fence) {
+        let Fence { scope, ordering, restricted } = fence;
         for lane in lanes_of(lanes) {
             let agent = warp * 32 + lane;
-            for level in scope.levels() {
-                let pending = self.fences.get_mut(agent as usize).and_then(|fences| fences.pending[level].take());
-                if let Some(view) = pending {
-                    self.acquire(warp, 1 << lane, &view);
-                }
+            for level in scope.levels().filter(|_| ordering.acquires()) {
+                let Some(fences) = self.fences.get_mut(agent as usize) else { continue };
+                // Another fence may acquire the rest later.
+                let pending = if restricted { fences.pending[level].clone() } else { fences.pending[level].take() };
+                let Some(view) = pending else { continue };
+                let view = if restricted { view.restrict(self.cluster, self.blocks(), None) } else { view };
+                self.acquire(warp, 1 << lane, &view);
             }
             let snapshot = Rc::new(self.present(agent));
-            let Some(fences) = self.fences.get_mut(agent as usize) else { continue };
+            let Some(fences) = self.fences.get_mut(agent as usize).filter(|_| ordering.releases()) else { continue };
+            if restricted {
+                fences.restricted = Some(snapshot);
+                continue;
+            }
             for level in scope.levels() {
                 fences.released[level] = Some(snapshot.clone());
             }
+            if scope >= Scope::Cluster {
+                fences.restricted = None;
+            }
         }
         self.tick(warp);
     }
 
-    /// Whether an epoch of the cluster happened before a thread's current point.
-    pub fn happened_before(&self, thread: u32, agent: u32, clock: u32) -> bool {
+    /// What a relaxed store of a thread publishes at a level of [`Scope::levels`]: what its fences released.
+    pub fn fenced_release(&self, thread: u32, level: usize) -> Option<View> {
+        let fences = self.fences.get(thread as usize)?;
+        let all = fences.released[level].as_ref().map(|snapshot| snapshot.view());
+        // Such a fence reaches the cluster.
+        let restricted = fences
+            .restricted
+            .as_ref()
+            .filter(|_| level <= Scope::Cluster.level())
+            .map(|snapshot| snapshot.view().restrict(self.cluster, self.blocks(), Some(snapshot.block)));
+        match (all, restricted) {
+            (Some(mut all), Some(restricted)) => {
+                all.join(&restricted);
+                Some(all)
+            }
+            (all, restricted) => all.or(restricted),
+        }
+    }
+
+    /// A relaxed load of a thread saw what was released at a level: a later fence acquires it.
+    pub fn relaxed_acquire(&mut self, thread: u32, level: usize, view: &View) {
+        let Some(fences) = self.fences.get_mut(thread as usize) else { return };
+        match &mut fences.pending[level] {
+            Some(pending) => pending.join(view),
+            none => *none = Some(view.clone()),
+        }
+    }
+
+    /// Whether an epoch of the cluster happened before a thread's current point, as far as it is about the shared memory of
+    /// a block.
+    pub fn happened_before(&self, thread: u32, rank: u8, agent: u32, clock: u32) -> bool {
         let Some(state) = self.threads.get(thread as usize) else { return false };
         let own = agent == thread && clock <= self.clock(thread / 32);
         let copies = state.copies.agent == agent && state.copies.known >= clock;
-        own || copies || state.view.known.contains(self.cluster, agent, clock)
+        own || copies || state.view.knows_shared(self.cluster, rank, agent, clock)
     }
 
     /// The number of the cluster.
@@ -233,8 +277,9 @@ impl Causality {
         (warp / self.warps_per_block) as u8
     }
 
-    pub(super) fn fences(&mut self, thread: u32) -> Option<&mut Fences> {
-        self.fences.get_mut(thread as usize)
+    /// The blocks of the cluster.
+    fn blocks(&self) -> u8 {
+        self.block(self.clocks.len() as u32)
     }
 
     fn present(&self, thread: u32) -> ClockSnapshot {

@@ -37,6 +37,8 @@ pub(super) struct CellAccess<'a> {
     pub repeats: bool,
     /// Where.
     pub space: Space,
+    /// The rank of the block whose shared memory it is.
+    pub rank: Option<u8>,
     /// How many unordered records are kept.
     pub max_records: usize,
 }
@@ -77,10 +79,10 @@ impl Cell {
     /// An access of the asynchronous proxy to what the generic one wrote before, without a fence between.
     fn check_proxy(&mut self, access: &CellAccess, found: &mut Option<CellConflict>) {
         let Some(last) = self.writes.last_mut().filter(|last| last.proxy == Proxy::Generic) else { return };
-        let CellAccess { accessor, space, .. } = access;
+        let &CellAccess { accessor, space, rank, .. } = access;
         // An unordered one is a race, unless both are strong.
-        let lanes =
-            accessor.unknown(Layer::Fenced(*space), last).to_some & !accessor.unknown(Layer::Known, last).to_some;
+        let lanes = accessor.unknown(Layer::Fenced(space), rank, last).to_some
+            & !accessor.unknown(Layer::Known, rank, last).to_some;
         if lanes != 0 {
             *found = Some((ConflictKind::ProxyFence, Record { lanes, ..*last }));
             last.clock = 0;
@@ -149,7 +151,7 @@ fn keep(
     found: &mut Option<CellConflict>,
 ) -> bool {
     let current = &access.current;
-    let unknown = access.accessor.unknown(Layer::Known, other);
+    let unknown = access.accessor.unknown(Layer::Known, access.rank, other);
     let excused = || current.strong_with(other) || access.repeats && current.same_store(other);
     if conflict && unknown.to_some != 0 && !excused() {
         found.get_or_insert((ConflictKind::Race, Record { lanes: unknown.to_some, ..*other }));

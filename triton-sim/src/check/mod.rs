@@ -12,7 +12,9 @@
 mod causality;
 mod cell;
 mod clocks;
+mod ordering;
 mod record;
+mod restricted;
 mod shadow;
 mod sync;
 #[cfg(test)]
@@ -23,9 +25,10 @@ mod view;
 pub use crate::access::AccessKind;
 pub use causality::{Causality, ClockSnapshot};
 pub use clocks::{Clocks, VectorClock};
+pub use ordering::{Fence, Ordering};
 pub use record::{Access, Accessor, ConflictKind, Performer, Proxy, Record, Scope};
 pub use shadow::{Conflict, Shadow};
-pub use sync::{Ordering, SyncMap};
+pub use sync::SyncMap;
 pub use thread::Thread;
 pub use view::{Space, View};
 

@@ -122,10 +122,14 @@ pub struct Record {
 }
 
 impl Scope {
-    /// Blocks, clusters and the device as 0, 1 and 2: all levels that the scope includes. There is one device, so the system
-    /// is not a level.
+    /// The block, the cluster and the device as 0, 1 and 2. There is one device, so the system is not a level.
+    pub fn level(self) -> usize {
+        self.min(Scope::Gpu) as usize
+    }
+
+    /// All levels that the scope includes.
     pub fn levels(self) -> RangeInclusive<usize> {
-        0..=(self.min(Scope::Gpu) as usize)
+        0..=self.level()
     }
 
     /// Whether the threads of one record are in this scope as seen from those of the other.
@@ -212,9 +216,10 @@ impl Accessor<'_> {
         Record { cluster: self.cluster, lanes, clock, site, group, thread, block: self.block, kind, scope, proxy }
     }
 
-    /// The lanes of a record that are not known to have happened before, in one layer of what is known.
+    /// The lanes of a record that are not known to have happened before, in one layer of what is known; with the rank of
+    /// the block whose shared memory was accessed.
     #[inline(always)]
-    pub(super) fn unknown(&self, layer: Layer, record: &Record) -> Unknown {
+    pub(super) fn unknown(&self, layer: Layer, rank: Option<u8>, record: &Record) -> Unknown {
         match self.threads {
             [thread] if self.lanes.is_power_of_two() => {
                 let mut left = self.other_lanes(thread, self.lanes, layer, record);
@@ -225,13 +230,14 @@ impl Accessor<'_> {
                 if left != 0 {
                     left &= !self.copies(thread, layer, record);
                 }
+                left = unrestricted(thread, layer, rank, record, left);
                 Unknown { to_some: left, to_all: left }
             }
-            _ => self.unknown_to_many(layer, record),
+            _ => self.unknown_to_many(layer, rank, record),
         }
     }
 
-    fn unknown_to_many(&self, layer: Layer, record: &Record) -> Unknown {
+    fn unknown_to_many(&self, layer: Layer, rank: Option<u8>, record: &Record) -> Unknown {
         let mut unknown = Unknown { to_some: 0, to_all: record.lanes };
         // Most lanes share their vectors: the last one, and what is not in it.
         let mut last: Option<(&VectorClock, u32)> = None;
@@ -247,6 +253,7 @@ impl Accessor<'_> {
             let mut left = all;
             if left != 0 {
                 left &= self.other_lanes(thread, 1 << lane, layer, record) & !self.copies(thread, layer, record);
+                left = unrestricted(thread, layer, rank, record, left);
             }
             unknown.to_some |= left;
             unknown.to_all &= left;
@@ -264,5 +271,14 @@ impl Accessor<'_> {
     /// The lane of a record that is asynchronous work which the thread waited for.
     fn copies(&self, thread: &Thread, layer: Layer, record: &Record) -> u32 {
         if record.cluster == self.cluster { thread.copies(layer, record.group.into(), record.clock) } else { 0 }
+    }
+}
+
+/// Those of the lanes of a record that no fence for shared memory alone ordered before a thread either.
+#[inline(always)]
+fn unrestricted(thread: &Thread, layer: Layer, rank: Option<u8>, record: &Record, lanes: u32) -> u32 {
+    match thread.restricted(layer, rank) {
+        Some(known) if lanes != 0 => known.unknown(record.cluster, record.group.into(), lanes, record.clock),
+        Some(_) | None => lanes,
     }
 }

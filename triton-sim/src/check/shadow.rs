@@ -25,6 +25,8 @@ pub struct Conflict {
 #[derive(Debug)]
 pub struct Shadow {
     space: Space,
+    /// The rank of the block whose shared memory it is.
+    rank: Option<u8>,
     bytes: u64,
     pages: Vec<Option<Box<Page>>>,
 }
@@ -71,7 +73,12 @@ impl Page {
 impl Shadow {
     /// Memory that was not accessed yet.
     pub fn new(space: Space, bytes: u64) -> Shadow {
-        Shadow { space, bytes, pages: Vec::new() }
+        Shadow { space, rank: None, bytes, pages: Vec::new() }
+    }
+
+    /// Shared memory of the block of this rank that was not accessed yet.
+    pub fn of_block(rank: u8, bytes: u64) -> Shadow {
+        Shadow { rank: Some(rank), ..Shadow::new(Space::Shared, bytes) }
     }
 
     /// How many accesses of one cell that are unordered are kept, so that what thousands of blocks read stays
@@ -156,6 +163,7 @@ impl Shadow {
             current: accessor.record(access),
             repeats,
             space: self.space,
+            rank: self.rank,
             max_records: self.max_records(),
         };
         if !cell_access.current.lanes.is_power_of_two() && cell_access.current.kind.writes() {

@@ -1,20 +1,7 @@
 //! Synchronisation through strong accesses: what a release, or a relaxed store after a fence, passes to an acquire.
 
-use super::{Causality, Scope, View};
+use super::{Causality, Ordering, Scope, View};
 use std::collections::{BTreeMap, BTreeSet};
-
-/// The memory order of a strong access.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ordering {
-    /// `.relaxed`, `.volatile`
-    Relaxed,
-    /// `.acquire`
-    Acquire,
-    /// `.release`
-    Release,
-    /// `.acq_rel`
-    AcqRel,
-}
 
 /// Threads that a release reaches. Both sides name all they are in, up to their scope: so they meet if each one's scope
 /// includes the other.
@@ -34,22 +21,6 @@ pub struct SyncMap {
     near: BTreeMap<u32, BTreeSet<u64>>,
 }
 
-impl Ordering {
-    fn acquires(self) -> bool {
-        match self {
-            Ordering::Acquire | Ordering::AcqRel => true,
-            Ordering::Relaxed | Ordering::Release => false,
-        }
-    }
-
-    fn releases(self) -> bool {
-        match self {
-            Ordering::Release | Ordering::AcqRel => true,
-            Ordering::Relaxed | Ordering::Acquire => false,
-        }
-    }
-}
-
 impl SyncMap {
     /// Nothing was released.
     pub fn new() -> SyncMap {
@@ -63,8 +34,8 @@ impl SyncMap {
             let Some(view) = self.released.get(&(address, scope_instances[level])) else { continue };
             if ordering.acquires() {
                 threads.acquire(thread / 32, 1 << (thread % 32), view);
-            } else if let Some(fences) = threads.fences(thread) {
-                join(&mut fences.pending[level], view);
+            } else {
+                threads.relaxed_acquire(thread, level, view);
             }
         }
     }
@@ -105,8 +76,7 @@ impl SyncMap {
         let scope_instances = scope_instances(threads, thread);
         let view = ordering.releases().then(|| threads.release(thread));
         for level in scope.levels() {
-            let mut fenced = || threads.fences(thread).and_then(|fences| fences.released[level].clone());
-            let Some(view) = view.clone().or_else(|| fenced().map(|snapshot| snapshot.view())) else { continue };
+            let Some(view) = view.clone().or_else(|| threads.fenced_release(thread, level)) else { continue };
             self.near.entry(threads.cluster()).or_default().insert(address);
             self.released.entry((address, scope_instances[level])).and_modify(|all| all.join(&view)).or_insert(view);
         }
@@ -117,11 +87,4 @@ impl SyncMap {
 fn scope_instances(threads: &Causality, thread: u32) -> [ScopeInstance; 3] {
     let cluster = threads.cluster();
     [ScopeInstance::Block(cluster, threads.block(thread / 32)), ScopeInstance::Cluster(cluster), ScopeInstance::Device]
-}
-
-fn join(into: &mut Option<View>, view: &View) {
-    match into {
-        Some(all) => all.join(view),
-        None => *into = Some(view.clone()),
-    }
 }

@@ -40,6 +40,15 @@ impl Thread {
         }
     }
 
+    /// What is known beside it of the shared memory of a block.
+    pub(super) fn restricted(&self, layer: Layer, rank: Option<u8>) -> Option<&VectorClock> {
+        let of_block = self.view.restricted.of(rank?)?;
+        Some(match layer {
+            Layer::Known => &of_block.known,
+            Layer::Fenced(_) => &of_block.fenced,
+        })
+    }
+
     /// The last clock of its own, of all up to `clock`, that belongs to this part.
     pub(super) fn own(&self, layer: Layer, clock: u32) -> u32 {
         match layer {

@@ -1,6 +1,6 @@
 //! Operations of the asynchronous engines: bulk copies, mbarriers, `wgmma`.
 
-use super::{Addr, Reg, Scalar, Src};
+use super::{Addr, Reg, Scalar, Src, Window};
 
 /// A proxy fence orders accesses to these.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -78,11 +78,35 @@ pub enum MapReduce {
     Dec,
 }
 
+/// `st.async`, `red.async`: a store to shared memory of the cluster that completes on an mbarrier.
+#[derive(Clone, Debug)]
+pub struct AsyncStore {
+    /// The space of both addresses.
+    pub window: Window,
+    /// The destination.
+    pub addr: Addr,
+    /// Bytes of an element.
+    pub bytes: u8,
+    /// The elements.
+    pub src: Box<[Src]>,
+    /// Combines with what is there, instead of overwriting it.
+    pub reduce: Option<Scalar>,
+    /// The mbarrier.
+    pub mbarrier: Addr,
+}
+
+/// How an arrival at an mbarrier releases, or a wait for it acquires.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MbarrierOrder {
+    /// `.relaxed`: only what fences order.
+    pub relaxed: bool,
+    /// With whom.
+    pub scope: MbarrierScope,
+}
+
 /// The scope that an arrival releases to, or a wait acquires from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MbarrierScope {
-    /// No thread: `.relaxed`.
-    None,
     /// Threads of the own block: `.cta` that is written.
     Block,
     /// Threads of the cluster: wider scopes, and where none is written.
@@ -108,8 +132,8 @@ pub enum MbarrierOp {
         drop: bool,
         /// Whether it may complete the phase: not with `.noComplete`.
         completes: bool,
-        /// How far it releases.
-        release: MbarrierScope,
+        /// How it releases.
+        release: MbarrierOrder,
     },
     /// Expect bytes.
     ExpectTx(Src),
@@ -123,8 +147,8 @@ pub enum MbarrierOp {
         phase: WaitFor,
         /// Whether it may block.
         blocking: bool,
-        /// How far it acquires.
-        acquire: MbarrierScope,
+        /// How it acquires.
+        acquire: MbarrierOrder,
     },
     /// `mbarrier.pending_count`: of a state, no memory.
     PendingCount(Reg, Src),

@@ -7,12 +7,14 @@ mod link;
 mod op;
 mod operand;
 
+pub use crate::check::{Fence, Ordering};
 use crate::faults::Site;
 pub use crate::num::Scalar;
 pub use call::{Call, CallOperand};
 pub(crate) use decode::{MAX_SHARED, SHARED_BASE, decode};
 pub use engine::{
-    Bulk, BulkCopy, Extent, MapReduce, MbarrierOp, MbarrierScope, Operand, ProxySpaces, Reduce, WaitFor, WgmmaOp,
+    AsyncStore, Bulk, BulkCopy, Extent, MapReduce, MbarrierOp, MbarrierOrder, MbarrierScope, Operand, ProxySpaces,
+    Reduce, WaitFor, WgmmaOp,
 };
 pub use op::{Class, Op};
 pub use operand::{Addr, Order, Regs, Scope, Special, Src, Window};

@@ -1,8 +1,8 @@
 //! The operations of the machine.
 
 use super::{
-    Addr, AtomOp, Bar, Bool, BulkCopy, Call, CallOperand, Cell, MbarrierOp, Order, ProxySpaces, Reg, Regs, Scalar,
-    Scope, Shuffle, Src, Vote, WgmmaOp, Window,
+    Addr, AsyncStore, AtomOp, Bar, Bool, BulkCopy, Call, CallOperand, Cell, Fence, MbarrierOp, Order, ProxySpaces, Reg,
+    Regs, Scalar, Shuffle, Src, Vote, WgmmaOp, Window,
 };
 use crate::faults::Space;
 
@@ -295,7 +295,7 @@ pub enum Op {
         aligned: bool,
     },
     /// `fence`, `membar`
-    Fence(Scope),
+    Fence(Fence),
     /// `fence.proxy.async`
     ProxyFence(ProxySpaces),
     /// `fence.mbarrier_init`
@@ -352,6 +352,8 @@ pub enum Op {
     CopyWait(Option<u32>),
     /// `mbarrier.*`
     Mbarrier(Window, Addr, MbarrierOp),
+    /// `st.async`, `red.async`
+    AsyncStore(Box<AsyncStore>),
     /// `cp.async.bulk*`, `cp.reduce.async.bulk*`
     BulkCopy(Box<BulkCopy>),
     /// `cp.async.bulk.commit_group`
@@ -427,6 +429,7 @@ impl Op {
             | Op::LoadMatrix { .. }
             | Op::StoreMatrix { .. }
             | Op::CopyAsync { .. }
+            | Op::AsyncStore(_)
             | Op::BulkCopy(_) => Class::Memory,
             Op::Mma { .. } | Op::Wgmma(_) => Class::Matrix,
             Op::Nop

@@ -4,7 +4,7 @@ use super::order::View;
 use super::schedule::Flow;
 use super::warp::{Waiting, lanes};
 use super::{Block, Cx, Stop, Warp};
-use crate::code::{Bar, Bool, Op, Reg, Src};
+use crate::code::{Bar, Bool, Op, Reg, Scope, Src};
 use crate::faults::Fault;
 use std::collections::BTreeMap;
 
@@ -159,9 +159,9 @@ impl Cx<'_, '_> {
     fn check_phase_order(&mut self, id: usize) -> Result<(u32, u32), Stop> {
         let lane = self.mask.trailing_zeros() as usize % 32;
         let (thread, clock) = (self.thread(lane), self.clock(lane));
-        let agents = &self.cluster.agents;
+        let (agents, rank) = (&self.cluster.agents, self.b as u8);
         let unordered =
-            |&&(agent, clock): &&(u32, u32)| agent != thread && !agents.happened_before(thread, agent, clock);
+            |&&(agent, clock): &&(u32, u32)| agent != thread && !agents.happened_before(thread, rank, agent, clock);
         if let Some(&(other, _)) = self.block().barriers[id].before.iter().find(unordered) {
             let problem = format!(
                 "nothing orders this arrival after that of warp {} in the previous phase: it may arrive in that phase, too; give \
@@ -236,6 +236,11 @@ impl Cx<'_, '_> {
         if release {
             let view = self.release(self.mask);
             self.cluster.arriving.join(&view);
+        } else {
+            for lane in lanes(self.mask) {
+                let view = self.fenced_release(lane, Scope::Cluster.level());
+                view.into_iter().for_each(|view| self.cluster.arriving.join(&view));
+            }
         }
         for lane in lanes(self.mask) {
             let thread = self.thread(lane);

@@ -2,7 +2,6 @@
 
 use super::address::{LaneAccess, Location};
 use super::copy::{combine, no_mbarrier};
-use super::mbarrier::Mbarrier;
 use super::order::Asynchronous;
 use super::warp::lanes;
 use super::{Cluster, Cx, Pending, Run, Stop, Work};
@@ -84,7 +83,7 @@ impl Run<'_> {
     ) -> Result<(), Stop> {
         let data = match &mut pending.work {
             Work::Bulk(bulk) => bulk.data.take(),
-            Work::Copy(_) => None,
+            Work::Copy(_) | Work::Store(_) => None,
         };
         let snapshot = &pending.snapshot;
         let Work::Bulk(bulk) = &pending.work else { return Ok(()) };
@@ -166,14 +165,9 @@ impl Run<'_> {
         if let Some(offset) = bulk.mbarrier {
             for &rank in &bulk.ranks {
                 let Some(stamp) = self.mbarrier_stamp(cluster, rank, offset) else { continue };
-                let index = cluster.index;
-                let pc = origin.pc;
-                let Some(block) = cluster.blocks.get_mut(rank as usize) else { continue };
-                block.expect_end_after(stamp, pc);
-                if let Err(fault) = self.complete_tx(index, block, offset, bulk.bytes, stamp) {
-                    self.report_at_origin(cluster, origin, fault)?;
-                    return Err(Stop);
-                }
+                // The engine that writes is as near to every block.
+                let remote = false;
+                self.complete_tx(cluster, origin, (rank, offset), bulk.bytes, stamp, remote)?;
             }
         }
         Ok(())
@@ -226,16 +220,6 @@ impl Run<'_> {
         };
         self.report_at_origin(cluster, pending.origin, fault)?;
         Err(Stop)
-    }
-
-    /// The agent of copies that complete on an mbarrier, and the clock of its running phase.
-    fn mbarrier_stamp(&mut self, cluster: &mut Cluster, rank: u32, offset: u32) -> Option<(u32, u32)> {
-        let m: &mut Mbarrier = cluster.blocks.get_mut(rank as usize)?.mbarriers.get_mut(&offset)?;
-        let agent = match m.agent {
-            Some(agent) => agent,
-            None => *m.agent.insert(cluster.agents.new_agent()),
-        };
-        Some((agent, m.phase as u32 + 1))
     }
 
     fn bytes_at<'a>(&'a self, cluster: &'a Cluster, location: Location, bytes: u32) -> &'a [u8] {
@@ -392,22 +376,14 @@ impl Cx<'_, '_> {
         let mbarrier = match mbarrier {
             None => None,
             Some(address) => {
-                let lane_access = LaneAccess { bytes: 8, align: 8, access: AccessKind::Atomic };
-                let (owner, at) = self.locate_shared(lane, window, address, lane_access)?;
-                let expected = if multicast.is_some() { Some(self.b as u32) } else { ranks.first().copied() };
-                if expected.is_some_and(|rank| rank != owner) {
-                    let problem =
-                        format!("the mbarrier is of block {owner}, and not of the block that receives the copy");
-                    return Err(self.fatal_in(lane, Fault::Operand { problem }));
-                }
+                let owner = if multicast.is_some() { self.b as u32 } else { ranks.first().copied().unwrap_or(rank) };
+                let at = self.completion_mbarrier(lane, window, address, owner, &ranks)?;
                 for &rank in &ranks {
-                    self.check_initialized(lane, rank, at)?;
                     let fenced = self.cluster.blocks[rank as usize].mbarriers.get(&at).is_none_or(|m| m.fenced);
                     if !fenced {
                         let problem = crate::faults::MbarrierProblem::NotFenced;
                         return Err(self.fatal_in(lane, Fault::Mbarrier { address: u64::from(at), problem }));
                     }
-                    self.remote_access(lane, rank);
                 }
                 Some(at)
             }

@@ -38,6 +38,7 @@ impl Run<'_> {
                 self.complete_lane_copy(cluster, &pending, copy)
             }
             Work::Bulk(_) => self.complete_bulk_copy(cluster, pending, false),
+            Work::Store(store) => self.complete_store(cluster, &pending, store),
         }
     }
 

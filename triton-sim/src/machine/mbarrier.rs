@@ -4,8 +4,8 @@ use super::address::LaneAccess;
 use super::order::{Epoch, View};
 use super::schedule::Flow;
 use super::warp::{Waiting, lanes};
-use super::{Block, Cx, Run, Stop};
-use crate::code::{Addr, MbarrierOp, MbarrierScope, Reg, Src, WaitFor, Window};
+use super::{Block, Cluster, Cx, Origin, Run, Stop};
+use crate::code::{Addr, MbarrierOp, MbarrierOrder, Reg, Src, WaitFor, Window};
 use crate::faults::{AccessKind, Fault, MbarrierProblem};
 
 /// The most arrivals and bytes of a phase.
@@ -109,7 +109,7 @@ impl Cx<'_, '_> {
                     self.check_initialized(lane, rank, offset)?;
                     let ended = self.cluster.blocks[rank as usize].mbarriers.remove(&offset);
                     for (thread, (clock, pc)) in (0..).zip(ended.map_or(Vec::new(), |m| m.used)) {
-                        self.order_after(lane, offset, &Epoch::of(thread, clock, pc))?;
+                        self.order_after(lane, (rank, offset), &Epoch::of(thread, clock, pc))?;
                     }
                 }
                 MbarrierOp::Arrive { drop, completes, release, .. } => {
@@ -119,17 +119,12 @@ impl Cx<'_, '_> {
                         );
                         return Err(self.fatal_in(lane, Fault::Operand { problem }));
                     }
-                    self.check_initialized(lane, rank, offset)?;
+                    self.use_initialized(lane, rank, offset)?;
                     states[lane] = self.cluster.blocks[rank as usize].mbarriers[&offset].state();
                     if second[lane] != 0 {
                         self.expect(lane, rank, offset, second[lane] as i64)?;
                     }
-                    let reaches = match release {
-                        MbarrierScope::None => false,
-                        MbarrierScope::Block => rank as usize == self.b,
-                        MbarrierScope::Cluster => true,
-                    };
-                    let view = reaches.then(|| self.release(1 << lane));
+                    let view = self.release_arrival(lane, rank as usize != self.b, *release);
                     let phase = self.cluster.blocks[rank as usize].mbarriers[&offset].phase;
                     self.arrive(lane, rank, offset, first[lane], *drop, view)?;
                     if !completes && self.cluster.blocks[rank as usize].mbarriers[&offset].phase != phase {
@@ -137,18 +132,18 @@ impl Cx<'_, '_> {
                     }
                 }
                 MbarrierOp::ExpectTx(_) => {
-                    self.check_initialized(lane, rank, offset)?;
+                    self.use_initialized(lane, rank, offset)?;
                     self.expect(lane, rank, offset, i64::from(first[lane] as u32))?;
                 }
                 MbarrierOp::CompleteTx(_) => {
-                    self.check_initialized(lane, rank, offset)?;
+                    self.use_initialized(lane, rank, offset)?;
                     self.expect(lane, rank, offset, -i64::from(first[lane] as u32))?;
                     let cluster = self.cluster.index;
                     let m = self.cluster.blocks[rank as usize].mbarriers.get_mut(&offset);
                     m.into_iter().for_each(|m| m.complete(cluster));
                 }
                 MbarrierOp::CopyArrive { noinc } => {
-                    self.check_initialized(lane, rank, offset)?;
+                    self.use_initialized(lane, rank, offset)?;
                     self.copy_arrive(lane, rank, offset, *noinc)?;
                 }
                 MbarrierOp::Wait { .. } | MbarrierOp::PendingCount(..) => {}
@@ -208,21 +203,49 @@ impl Cx<'_, '_> {
             Some(m) => {
                 let initializer = m.initializer.clone();
                 if m.published.is_none_or(|phase| self.cluster.phase <= phase) {
-                    self.order_after(lane, offset, &initializer)?;
+                    self.order_after(lane, (rank, offset), &initializer)?;
                 }
-                self.remote_access(lane, rank);
-                self.record_use(lane, rank, offset);
                 Ok(())
             }
         }
     }
 
-    /// Remembers that a lane uses an mbarrier: its end must come after that.
-    fn record_use(&mut self, lane: usize, rank: u32, offset: u32) {
+    /// The address of the mbarrier at which a copy to the shared memory of blocks completes: all of them have one there, of
+    /// which the instruction names that of `owner`.
+    pub(super) fn completion_mbarrier(
+        &mut self,
+        lane: usize,
+        window: Window,
+        address: u64,
+        owner: u32,
+        ranks: &[u32],
+    ) -> Result<u32, Stop> {
+        let access = LaneAccess { bytes: 8, align: 8, access: AccessKind::Atomic };
+        let (found, offset) = self.locate_shared(lane, window, address, access)?;
+        if found != owner {
+            let problem = format!("the mbarrier is of block {found}, and not of the block that receives the copy");
+            return Err(self.fatal_in(lane, Fault::Operand { problem }));
+        }
+        for &rank in ranks {
+            if self.cluster.blocks[rank as usize].live == 0 {
+                let what = format!("a copy to block {rank} of the cluster, which has ended");
+                return Err(self.fatal_in(lane, Fault::UnfinishedAtExit { what }));
+            }
+            self.check_initialized(lane, rank, offset)?;
+        }
+        Ok(offset)
+    }
+
+    /// A lane itself uses an mbarrier, which must not end before, nor must its block.
+    fn use_initialized(&mut self, lane: usize, rank: u32, offset: u32) -> Result<(), Stop> {
+        self.check_initialized(lane, rank, offset)?;
+        self.remote_access(lane, rank);
         let (thread, clock, pc) = (self.thread(lane) as usize, self.clock(lane), self.pc);
-        let Some(m) = self.cluster.blocks[rank as usize].mbarriers.get_mut(&offset) else { return };
-        m.used.resize(m.used.len().max(thread + 1), (0, 0));
-        m.used[thread] = (clock, pc);
+        if let Some(m) = self.cluster.blocks[rank as usize].mbarriers.get_mut(&offset) {
+            m.used.resize(m.used.len().max(thread + 1), (0, 0));
+            m.used[thread] = (clock, pc);
+        }
+        Ok(())
     }
 
     fn expect(&mut self, lane: usize, rank: u32, offset: u32, bytes: i64) -> Result<(), Stop> {
@@ -277,7 +300,7 @@ impl Cx<'_, '_> {
         done: Reg,
         phase: WaitFor,
         blocking: bool,
-        acquire: MbarrierScope,
+        acquire: MbarrierOrder,
     ) -> Result<Flow, Stop> {
         let wanted = match phase {
             WaitFor::Parity(src) | WaitFor::State(src) => self.read(src)?,
@@ -291,7 +314,7 @@ impl Cx<'_, '_> {
                 let problem = format!("the mbarrier is of block {rank} of the cluster, but threads wait for their own");
                 return Err(self.fatal_in(lane, Fault::Operand { problem }));
             }
-            self.check_initialized(lane, rank, offset)?;
+            self.use_initialized(lane, rank, offset)?;
             let m = &self.cluster.blocks[rank as usize].mbarriers[&offset];
             let over = match phase {
                 WaitFor::Parity(_) => m.phase & 1 != wanted[lane] & 1,
@@ -300,12 +323,8 @@ impl Cx<'_, '_> {
             if over {
                 out |= 1 << lane;
                 let (local, remote) = (m.completed.clone(), m.completed_remote.clone());
-                if acquire != MbarrierScope::None {
-                    self.acquire(1 << lane, &local);
-                }
-                if acquire == MbarrierScope::Cluster {
-                    self.acquire(1 << lane, &remote);
-                }
+                self.acquire_phase(lane, false, acquire, &local);
+                self.acquire_phase(lane, true, acquire, &remote);
             } else {
                 waits = Some(Waiting::Mbarrier { rank, offset, phase: m.phase });
             }
@@ -332,25 +351,39 @@ impl Cx<'_, '_> {
 }
 
 impl Run<'_> {
-    /// Bytes of a copy have arrived.
+    /// The agent of copies that complete on an mbarrier, and the clock of its running phase.
+    pub(super) fn mbarrier_stamp(&mut self, cluster: &mut Cluster, rank: u32, offset: u32) -> Option<(u32, u32)> {
+        let m = cluster.blocks.get_mut(rank as usize)?.mbarriers.get_mut(&offset)?;
+        let agent = match m.agent {
+            Some(agent) => agent,
+            None => *m.agent.insert(cluster.agents.new_agent()),
+        };
+        Some((agent, m.phase as u32 + 1))
+    }
+
+    /// Bytes of a copy have arrived, whose block must not end before it knows that; `remote` if they are a thread's of another
+    /// block.
     pub(super) fn complete_tx(
         &mut self,
-        cluster: u32,
-        block: &mut Block,
-        offset: u32,
+        cluster: &mut Cluster,
+        origin: Origin,
+        (rank, offset): (u32, u32),
         bytes: u32,
         stamp: (u32, u32),
-    ) -> Result<(), Fault> {
-        let address = u64::from(offset);
-        let Some(m) = block.mbarriers.get_mut(&offset) else {
-            return Err(Fault::Mbarrier { address, problem: MbarrierProblem::NotInitialised });
-        };
+        remote: bool,
+    ) -> Result<(), Stop> {
+        let index = cluster.index;
+        let Some(block) = cluster.blocks.get_mut(rank as usize) else { return Ok(()) };
+        block.expect_end_after(stamp, origin.pc);
+        let Some(m) = block.mbarriers.get_mut(&offset) else { return Ok(()) };
         m.tx -= i64::from(bytes);
-        m.arrived.join_epoch(cluster, stamp.0, stamp.1);
+        if remote { &mut m.arrived_remote } else { &mut m.arrived }.join_epoch(index, stamp.0, stamp.1);
         if m.tx.abs() > MAX || m.pending == 0 && m.tx < 0 {
-            return Err(Fault::Mbarrier { address, problem: MbarrierProblem::Bytes { pending: m.tx } });
+            let problem = MbarrierProblem::Bytes { pending: m.tx };
+            self.report_at_origin(cluster, origin, Fault::Mbarrier { address: u64::from(offset), problem })?;
+            return Err(Stop);
         }
-        m.complete(cluster);
+        m.complete(index);
         self.progress();
         Ok(())
     }

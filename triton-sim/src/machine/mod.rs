@@ -11,6 +11,10 @@
 //! | `.aligned` | every lane of the warp must run it, and none may have ended |
 //! | `mbarrier.try_wait` | waits until the phase ends; a program cannot rely on its coming back early |
 //! | mbarriers | arrivals and waits that name no scope order the threads of a cluster, as kernels with multicast rely on; with `.cta`, those of the block alone |
+//! | `.relaxed` arrivals and waits, at mbarriers and the cluster's barrier | order what fences before the one and after the other order |
+//! | `.sync_restrict` fences | release accesses to shared memory of the own block, by whichever thread, and acquire those to shared memory of the cluster; nothing of global memory |
+//! | `mapa` with a rank that no block has | gives an address that no access may use, as lanes do that use none |
+//! | `st.async`, `red.async` | are done at any later moment; who waits for the mbarrier knows that they are done, and not what their thread did before |
 //! | `ld.global.nc` | reads what the launch writes nowhere, before or after, whatever orders them |
 //! | `setmaxnreg` | takes from the block's pool of registers: see `registers.rs` |
 //! | `fence.mbarrier_init` | must come before copies and other blocks use the mbarrier; a proxy fence counts, too |
@@ -29,6 +33,7 @@
 mod access;
 mod address;
 mod alu;
+mod async_store;
 mod atomic;
 mod barrier;
 mod bulk;
@@ -54,6 +59,7 @@ use crate::faults::{Fault, Repeats, Report, Site};
 use crate::launch::Options;
 use crate::memory::Memory;
 use crate::stats::Statistics;
+use async_store::PendingStore;
 use barrier::Barrier;
 use bulk::{BulkQueue, PendingBulkCopy};
 use copy::Copy;
@@ -234,6 +240,18 @@ pub(crate) enum Work {
     Copy(Copy),
     /// `cp.async.bulk`
     Bulk(PendingBulkCopy),
+    /// `st.async`, `red.async`
+    Store(PendingStore),
+}
+
+impl Work {
+    /// What a report calls it.
+    fn name(&self) -> &'static str {
+        match self {
+            Work::Copy(_) | Work::Bulk(_) => "a copy",
+            Work::Store(_) => "an asynchronous store",
+        }
+    }
 }
 
 /// A warp at an instruction.
@@ -375,11 +393,12 @@ impl Warp {
 }
 
 impl Pending {
-    /// Whether it is a bulk copy to the shared memory of a block.
+    /// Whether it is a bulk copy or a store to the shared memory of a block.
     fn writes_to(&self, rank: u32) -> bool {
         match &self.work {
             Work::Copy(_) => false,
             Work::Bulk(bulky) => bulky.writes_to(rank),
+            Work::Store(store) => store.writes_to(rank),
         }
     }
 }

@@ -4,7 +4,7 @@ use super::address::Location;
 use super::warp::lanes;
 use super::{Block, Cluster, Cx, Origin, Run, Stop};
 use crate::check::{self, Accessor, Causality, Conflict, ConflictKind, Ordering, Performer, Proxy, Shadow, SyncMap};
-use crate::code::{Order, ProxySpaces, Scope};
+use crate::code::{Fence, MbarrierOrder, MbarrierScope, Order, ProxySpaces, Scope};
 use crate::faults::{AccessKind, Fault, Space};
 use std::collections::HashMap;
 
@@ -129,6 +129,36 @@ impl Cx<'_, '_> {
         self.cluster.agents.acquire(warp, mask, view);
     }
 
+    /// The release of a lane that arrives at an mbarrier of its block or a `remote` one: what others can acquire there.
+    pub(super) fn release_arrival(&mut self, lane: usize, remote: bool, order: MbarrierOrder) -> Option<View> {
+        let level = match order.scope {
+            MbarrierScope::Block if remote => return None,
+            MbarrierScope::Block => Scope::Cta.level(),
+            MbarrierScope::Cluster => Scope::Cluster.level(),
+        };
+        if order.relaxed { self.fenced_release(lane, level) } else { Some(self.release(1 << lane)) }
+    }
+
+    /// The acquire of a lane that waited for an mbarrier, from threads of its block or `remote` ones.
+    pub(super) fn acquire_phase(&mut self, lane: usize, remote: bool, order: MbarrierOrder, view: &View) {
+        let level = match order.scope {
+            MbarrierScope::Block if remote => return,
+            MbarrierScope::Block => Scope::Cta.level(),
+            MbarrierScope::Cluster => Scope::Cluster.level(),
+        };
+        if order.relaxed {
+            let thread = self.thread(lane);
+            self.cluster.agents.relaxed_acquire(thread, level, view);
+        } else {
+            self.acquire(1 << lane, view);
+        }
+    }
+
+    /// What fences of a lane release through what it does relaxed at a level of [`Scope::levels`].
+    pub(super) fn fenced_release(&self, lane: usize, level: usize) -> Option<View> {
+        self.cluster.agents.fenced_release(self.thread(lane), level)
+    }
+
     /// Merges the clocks of lanes of the warp.
     pub(super) fn synchronise(&mut self, mask: u32) {
         let warp = self.warp_number();
@@ -158,11 +188,11 @@ impl Cx<'_, '_> {
         Epoch { stamp: (thread, clock), pc: self.pc, access: Some(AccessKind::Write) }
     }
 
-    /// Reports that a write does not happen before an access of a lane.
-    pub(super) fn order_after(&mut self, lane: usize, offset: u32, before: &Epoch) -> Result<(), Stop> {
+    /// Reports that a write of shared memory of a block does not happen before an access of a lane.
+    pub(super) fn order_after(&mut self, lane: usize, (rank, offset): (u32, u32), before: &Epoch) -> Result<(), Stop> {
         let thread = self.thread(lane);
         let (agent, clock) = before.stamp;
-        if agent == thread || self.cluster.agents.happened_before(thread, agent, clock) {
+        if agent == thread || self.cluster.agents.happened_before(thread, rank as u8, agent, clock) {
             return Ok(());
         }
         let address = u64::from(offset);
@@ -200,7 +230,7 @@ impl Cx<'_, '_> {
             let index = self.cluster.index;
             for remote in std::mem::take(&mut self.block_mut().remote) {
                 let (agent, clock) = remote.stamp;
-                if !last.known.contains(index, agent, clock) {
+                if !last.knows_shared(index, self.b as u8, agent, clock) {
                     let what = format!("an access by another block, {}", self.run.site(remote.pc));
                     self.report(ended.trailing_zeros() as usize, Fault::UnfinishedAtExit { what })?;
                 }
@@ -213,10 +243,8 @@ impl Cx<'_, '_> {
     /// Reports copies to the memory of a block that ends.
     fn unfinished_loads(&mut self) -> Result<(), Stop> {
         let rank = self.b as u32;
-        let Some(origin) = self.cluster.pending.iter().find(|p| p.writes_to(rank)).map(|p| p.origin) else {
-            return Ok(());
-        };
-        let what = "a copy to its shared memory".to_string();
+        let Some(pending) = self.cluster.pending.iter().find(|p| p.writes_to(rank)) else { return Ok(()) };
+        let (origin, what) = (pending.origin, format!("{} to its shared memory", pending.work.name()));
         self.run.report_at_origin(self.cluster, origin, Fault::UnfinishedAtExit { what })
     }
 
@@ -386,9 +414,9 @@ impl Cx<'_, '_> {
         act(&mut self.run.globals.sync, &mut self.cluster.agents, thread, key, ordering, scope);
     }
 
-    pub(super) fn fence(&mut self, scope: Scope) {
+    pub(super) fn fence(&mut self, fence: Fence) {
         let warp = self.warp_number();
-        self.cluster.agents.fence(warp, self.mask, scope);
+        self.cluster.agents.fence(warp, self.mask, fence);
     }
 
     pub(super) fn proxy_fence(&mut self, spaces: ProxySpaces) {
@@ -459,7 +487,7 @@ impl Run<'_> {
             }
             Region::Shared(rank) => {
                 let block: &mut Block = &mut cluster.blocks[rank as usize];
-                if access == AccessKind::Read
+                if access != AccessKind::Write
                     && let Some(address) = block.shadow.first_unwritten(offset, u64::from(bytes))
                 {
                     self.report_at_origin(

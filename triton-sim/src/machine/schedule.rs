@@ -410,7 +410,7 @@ impl Cx<'_, '_> {
             Op::Bar { kind, aligned, id, count, reduce } => return self.bar(*kind, *aligned, *id, *count, *reduce),
             Op::ClusterArrive { aligned, release } => return self.cluster_arrive(*aligned, *release),
             Op::ClusterWait { aligned } => return self.cluster_wait(*aligned),
-            Op::Fence(scope) => self.fence(*scope),
+            Op::Fence(fence) => self.fence(*fence),
             Op::ProxyFence(spaces) => self.proxy_fence(*spaces),
             Op::MbarrierInitFence => self.mbarrier_init_fence(),
             Op::LoadMatrix { dst, window, addr, transposed } => {
@@ -425,6 +425,7 @@ impl Cx<'_, '_> {
             Op::CopyCommit => self.copy_commit(),
             Op::CopyWait(pending) => self.copy_wait(*pending)?,
             Op::Mbarrier(window, addr, op) => return self.mbarrier(*window, *addr, op),
+            Op::AsyncStore(store) => self.async_store(store)?,
             Op::BulkCopy(copy) => self.bulk_copy(copy)?,
             Op::BulkCommit => self.bulk_commit(),
             Op::BulkWait { pending, read } => self.bulk_wait(*pending, *read)?,

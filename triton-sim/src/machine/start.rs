@@ -3,7 +3,7 @@
 use super::barrier::Barrier;
 use super::order::Globals;
 use super::{Block, Cluster, Run, Stop, Warp};
-use crate::check::{self, Causality, Shadow, View};
+use crate::check::{Causality, Shadow, View};
 use crate::code::{Kernel, MAX_SHARED, SHARED_BASE};
 use crate::launch::{Arg, Launch, LaunchError, Options, Outcome};
 use crate::memory::Memory;
@@ -147,7 +147,7 @@ impl Run<'_> {
             warps: (0..self.warps).map(|w| Warp::new(w, threads - w * 32, kernel)).collect(),
             live: threads,
             shared: vec![0; size as usize],
-            shadow: Shadow::new(check::Space::Shared, u64::from(size)),
+            shadow: Shadow::of_block(rank as u8, u64::from(size)),
             barriers: std::array::from_fn(|_| Barrier::new(index)),
             mbarriers: BTreeMap::new(),
             remote: Vec::new(),

@@ -4,7 +4,8 @@ use super::super::*;
 use super::world::{Id, Step};
 use std::collections::HashMap;
 
-/// A step of one agent. `before` has a bit for each earlier event that happened before it, and for itself.
+/// A step of one agent. `before` has a bit for each earlier event that happened before it, and for itself; `shared` is the same
+/// for accesses to shared memory, which more fences order.
 type Event = usize;
 
 #[derive(Clone)]
@@ -16,19 +17,28 @@ struct Done {
     bytes: std::ops::Range<u64>,
 }
 
-/// What a strong store of an address gives: the event, how far it reaches, and whose it is.
-type Given = (Event, Scope, Id);
+/// What a strong store of an address gives.
+#[derive(Clone, Copy)]
+struct Given {
+    event: Event,
+    /// How far it reaches, and whose it is.
+    scope: Scope,
+    from: Id,
+    /// Whether it is for shared memory alone.
+    restricted: bool,
+}
 
 #[derive(Clone, Default)]
 pub struct Model {
     before: Vec<u128>,
+    shared: Vec<u128>,
     fences: Vec<(Event, Space)>,
     done: Vec<Done>,
     last: HashMap<Id, Event>,
     barriers: HashMap<u32, Vec<Event>>,
     released: HashMap<u64, Vec<Given>>,
-    thread_fences: HashMap<Id, Vec<(Event, Scope)>>,
-    pending: HashMap<Id, Vec<(Event, Scope, Id)>>,
+    thread_fences: HashMap<Id, Vec<(Event, Scope, bool)>>,
+    pending: HashMap<Id, Vec<Given>>,
     /// Issue, thread, agent.
     works: HashMap<u32, (Event, Id, u32)>,
     /// Of each cluster and agent: work and access.
@@ -43,6 +53,7 @@ impl Model {
         let event = self.before.len();
         assert!(event < 128);
         self.before.push(after.iter().fold(1 << event, |all, other| all | self.before[*other]));
+        self.shared.push(after.iter().fold(1 << event, |all, other| all | self.shared[*other]));
         event
     }
 
@@ -54,8 +65,20 @@ impl Model {
         event
     }
 
-    fn ordered(&self, a: Event, b: Event) -> bool {
-        self.before[b] >> a & 1 == 1
+    /// The next event of a thread, which acquires these.
+    fn acquire(&mut self, thread: Id, given: &[Given], restricted: bool) -> Event {
+        let all = |given: &&Given| !restricted && !given.restricted;
+        let after: Vec<Event> = given.iter().filter(all).map(|given| given.event).collect();
+        let event = self.next(thread, &after);
+        for given in given {
+            self.shared[event] |= self.shared[given.event];
+        }
+        event
+    }
+
+    fn ordered(&self, a: Event, b: Event, space: Space) -> bool {
+        let before = if space == Space::Shared { &self.shared } else { &self.before };
+        before[b] >> a & 1 == 1
     }
 
     pub fn step(&mut self, step: &Step) -> Faults {
@@ -93,12 +116,15 @@ impl Model {
                 let event = self.next(*thread, &[]);
                 self.fences.push((event, *space));
             }
-            Step::Fence(thread, scope) => {
-                let pending = self.pending.get(thread).cloned().unwrap_or_default();
-                let met = pending.iter().filter(|(_, s, from)| meets(*thread, *scope, *from, *s));
-                let after: Vec<Event> = met.map(|(event, ..)| *event).collect();
-                let event = self.next(*thread, &after);
-                self.thread_fences.entry(*thread).or_default().push((event, *scope));
+            Step::Fence(thread, Fence { scope, ordering, restricted }) => {
+                let mut given = self.pending.get(thread).cloned().unwrap_or_default();
+                given.retain(|given| *ordering != Ordering::Release && meets(*thread, *scope, given.from, given.scope));
+                let event = self.acquire(*thread, &given, *restricted);
+                // Shared memory is that of the blocks of rank 0.
+                let of_another = *restricted && thread.1 / 64 != 0;
+                if *ordering != Ordering::Acquire && !of_another {
+                    self.thread_fences.entry(*thread).or_default().push((event, *scope, *restricted));
+                }
             }
             Step::Sync { thread, kind, ordering, scope, offset } => {
                 self.sync(*thread, *kind, *ordering, *scope, *offset)
@@ -142,28 +168,32 @@ impl Model {
         let acquires = matches!(ordering, Ordering::Acquire | Ordering::AcqRel);
         let mut after = Vec::new();
         if kind != AccessKind::Write {
-            for (event, far, from) in self.released.get(&offset).cloned().unwrap_or_default() {
-                if meets(thread, scope, from, far) {
+            for given in self.released.get(&offset).cloned().unwrap_or_default() {
+                if meets(thread, scope, given.from, given.scope) {
                     if acquires {
-                        after.push(event);
+                        after.push(given);
                     } else {
                         // What a later fence acquires is limited by this load too.
-                        self.pending.entry(thread).or_default().push((event, far.min(scope), from));
+                        let given = Given { scope: given.scope.min(scope), ..given };
+                        self.pending.entry(thread).or_default().push(given);
                     }
                 }
             }
         }
-        let event = self.next(thread, &after);
+        let event = self.acquire(thread, &after, false);
         if kind == AccessKind::Write {
             self.released.remove(&offset);
         }
         if kind != AccessKind::Read {
             let given = self.released.entry(offset).or_default();
             if matches!(ordering, Ordering::Release | Ordering::AcqRel) {
-                given.push((event, scope, thread));
+                given.push(Given { event, scope, from: thread, restricted: false });
             } else {
                 let fences = self.thread_fences.get(&thread).into_iter().flatten();
-                given.extend(fences.map(|(event, far)| (*event, scope.min(*far), thread)));
+                given.extend(fences.map(|&(event, far, restricted)| {
+                    let scope = scope.min(far);
+                    Given { event, scope, from: thread, restricted }
+                }));
             }
         }
     }
@@ -181,7 +211,11 @@ impl Model {
             for &(index, other) in &touch {
                 let writes = current.access.kind.writes() || other.access.kind.writes();
                 let one_value = index >= earlier && current.access.value_equal;
-                if writes && !self.ordered(other.event, current.event) && !one_value && !strong(current, other) {
+                if writes
+                    && !self.ordered(other.event, current.event, current.space)
+                    && !one_value
+                    && !strong(current, other)
+                {
                     faults.push((ConflictKind::Race, byte, other.access.site));
                 }
             }
@@ -191,9 +225,11 @@ impl Model {
             for (_, other) in touch.iter().filter(|(_, other)| Some(other.access.site) == last) {
                 let proxies = (other.access.proxy, current.access.proxy) == (Proxy::Generic, Proxy::Async);
                 let fenced = self.fences.iter().any(|(fence, space)| {
-                    *space == current.space && self.ordered(other.event, *fence) && self.ordered(*fence, current.event)
+                    *space == current.space
+                        && self.ordered(other.event, *fence, *space)
+                        && self.ordered(*fence, current.event, *space)
                 });
-                if proxies && !fenced && self.ordered(other.event, current.event) {
+                if proxies && !fenced && self.ordered(other.event, current.event, current.space) {
                     faults.push((ConflictKind::ProxyFence, byte, other.access.site));
                 }
             }

@@ -2,7 +2,7 @@
 
 use super::super::*;
 use super::model::Model;
-use super::world::{Id, Step, World};
+use super::world::{Id, Step, World, weak};
 use fastrand::Rng;
 
 const THREADS: [Id; 6] = [(0, 0), (0, 1), (0, 32), (0, 64), (1, 0), (1, 64)];
@@ -14,6 +14,8 @@ struct Program {
     /// Whether there are strong accesses, and how much memory: programs differ in what they are about.
     strong: bool,
     words: u64,
+    /// Whether relaxed accesses and fences are all that orders threads.
+    handshakes: bool,
     /// The thread and the agent of each work, and whether it may still access memory.
     works: Vec<(Id, u32, bool)>,
 }
@@ -33,6 +35,9 @@ impl Program {
         let thread = THREADS[self.rng.usize(..6)];
         let barrier = self.rng.u32(..2);
         let scope = [Scope::Cta, Scope::Cluster, Scope::Gpu, Scope::Sys][self.rng.usize(..4)];
+        if self.handshakes && self.rng.u8(..8) != 0 {
+            return self.handshake(site);
+        }
         match self.rng.u32(..24) {
             0..6 => {
                 let (access, space, offset, bytes) = self.access(site);
@@ -47,7 +52,10 @@ impl Program {
             7 => Step::Arrive(thread, barrier + 2 * thread.0),
             8 => Step::Wait(thread, barrier + 2 * thread.0),
             9 => Step::ProxyFence(thread, SPACES[usize::from(self.rng.u8(..4) == 0)]),
-            10 => Step::Fence(thread, scope),
+            10 => {
+                let ordering = [Ordering::AcqRel, Ordering::Acquire, Ordering::Release][self.rng.usize(..3)];
+                Step::Fence(thread, Fence { scope, ordering, restricted: false })
+            }
             11..14 => {
                 let kind = [AccessKind::Read, AccessKind::Write, AccessKind::Atomic][self.rng.usize(..3)];
                 let ordering = [Ordering::Relaxed, Ordering::Acquire, Ordering::Release, Ordering::AcqRel];
@@ -86,18 +94,41 @@ impl Program {
     }
 }
 
+impl Program {
+    /// A step of threads that synchronise by relaxed accesses and fences of the cluster, most of them for shared memory.
+    fn handshake(&mut self, site: u32) -> Step {
+        let (thread, scope) = ([(0, 0), (0, 32), (0, 64)][self.rng.usize(..3)], Scope::Cluster);
+        match self.rng.u32(..5) {
+            0 => {
+                let ordering = [Ordering::Acquire, Ordering::Release][self.rng.usize(..2)];
+                Step::Fence(thread, Fence { scope, ordering, restricted: self.rng.u8(..4) != 0 })
+            }
+            1 | 2 => {
+                let kind = [AccessKind::Read, AccessKind::Write, AccessKind::Atomic][self.rng.usize(..3)];
+                Step::Sync { thread, kind, ordering: Ordering::Relaxed, scope, offset: 0 }
+            }
+            _ => {
+                let kind = [AccessKind::Read, AccessKind::Write][self.rng.usize(..2)];
+                let (space, offset) = (SPACES[self.rng.usize(..2)], 4 * self.rng.u64(..self.words));
+                let access = Access { site, ..weak(kind) };
+                Step::Access { threads: vec![thread], access, space, offset, stride: 0, bytes: 4 }
+            }
+        }
+    }
+}
+
 #[test]
 fn clocks_agree_with_the_graph() {
     let mut rng = Rng::with_seed(7);
     // Programs without a fault, with a race, with a missing fence.
     let mut seen = [0; 3];
     for seed in 0..40_000 {
-        let (strong, words) = (rng.bool(), [1, 2, 8][rng.usize(..3)]);
-        let mut program = Program { rng: Rng::with_seed(seed), strong, words, works: Vec::new() };
+        let (strong, words, handshakes) = (rng.bool(), [1, 2, 8][rng.usize(..3)], rng.u8(..4) == 0);
+        let mut program = Program { rng: Rng::with_seed(seed), strong, words, handshakes, works: Vec::new() };
         let (mut world, mut model) = (World::new(), Model::default());
         let mut steps = Vec::new();
         let mut end = 0;
-        for site in 0..rng.u32(8..32) {
+        for site in 0..rng.u32(if handshakes { 32..64 } else { 8..32 }) {
             let step = program.step(site);
             let before = model.clone();
             let faults = model.step(&step);

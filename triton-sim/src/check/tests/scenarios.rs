@@ -18,12 +18,17 @@ fn check(name: &str, program: &str) {
     }
 }
 
-#[test]
-fn each_rule() {
-    for scenario in SCENARIOS.split("---\n") {
+/// Checks scenarios: each has a line with its name, and a line `---` stands between two.
+pub fn check_all(scenarios: &str) {
+    for scenario in scenarios.split("---\n") {
         let (name, program) = scenario.trim_start().split_once('\n').unwrap_or((scenario, ""));
         check(name, program);
     }
+}
+
+#[test]
+fn each_rule() {
+    check_all(SCENARIOS);
 }
 
 const SCENARIOS: &str = "
@@ -235,47 +240,6 @@ t0 write g 0 4
 t0 store .relaxed .gpu 64
 u0 load .acquire .gpu 64
 u0 read g 0 4 -> race 0
----
-a relaxed load takes nothing until a fence
-t0 write g 0 4
-t0 store .release .gpu 64
-u0 load .relaxed .gpu 64
-u0 fence .gpu
-u0 read g 0 4
----
-a relaxed load alone takes nothing
-t0 write g 0 4
-t0 store .release .gpu 64
-u0 fence .gpu
-u0 load .relaxed .gpu 64
-u0 read g 0 4 -> race 0
----
-two fences
-t0 write g 0 4
-t0 fence .gpu
-t0 write g 4 4
-t0 store .relaxed .gpu 64
-u0 load .relaxed .gpu 64
-u0 fence .gpu
-u0 read g 0 4
-u0 read g 4 4 -> race 2
----
-a fence of the block does not reach another cluster
-t0 write g 0 4
-t0 fence .cta
-t0 store .relaxed .gpu 64
-u0 load .relaxed .gpu 64
-u0 fence .gpu
-u0 read g 0 4 -> race 0
----
-a fence of the block reaches the block
-t0 write g 0 4
-t0 fence .cta
-t0 store .relaxed .gpu 64
-t32 load .acquire .cta 64
-t32 read g 0 4
-t64 load .acquire .gpu 64
-t64 read g 0 4 -> race 0
 ---
 a release of the block between clusters
 t0 write g 0 4

@@ -1,6 +1,7 @@
 //! Steps of a small program, how they are written, and a machine of two clusters that performs them.
 //!
-//! Threads are `t0` to `t127` (cluster 0) and `u0` to `u127` (cluster 1): two blocks of two warps each. One step a line:
+//! Threads are `t0` to `t127` (cluster 0) and `u0` to `u127` (cluster 1): two blocks of two warps each. Shared memory is that
+//! of the blocks of rank 0. One step a line:
 //!
 //! ```text
 //! t0 read|write|atom [.cta|.cluster|.gpu] s|g OFFSET BYTES   s: shared memory, g: global memory
@@ -9,7 +10,7 @@
 //! barrier t0 t32                                             these threads wait for each other
 //! t0 arrive m, t1 wait m                                     an mbarrier
 //! t0 proxyfence s|g                                          fence.proxy.async
-//! t0 fence .gpu                                              fence.acq_rel
+//! t0 fence [.acquire|.release] .cluster [restrict]           fence.acq_rel.. of a scope, or for shared memory alone
 //! t0 load|store|update .acquire|.relaxed.. .gpu OFFSET       a strong access of 4 bytes of global memory
 //! t0 issue c, c read|write [async] s 0 4                     asynchronous work, and an access of it
 //! c complete m, t0 collect c                                 on an mbarrier; by waiting for its group
@@ -28,7 +29,7 @@ pub enum Step {
     Arrive(Id, u32),
     Wait(Id, u32),
     ProxyFence(Id, Space),
-    Fence(Id, Scope),
+    Fence(Id, Fence),
     Sync { thread: Id, kind: AccessKind, ordering: Ordering, scope: Scope, offset: u64 },
     Issue { thread: Id, work: u32, agent: u32 },
     Work { work: u32, access: Access, space: Space, offset: u64, bytes: u64 },
@@ -59,7 +60,7 @@ impl World {
     pub fn new() -> World {
         World {
             clusters: [0, 1].map(|cluster| Causality::new(cluster, 2, 2)),
-            shadows: [Space::Shared, Space::Global].map(|space| Shadow::new(space, 1 << 14)),
+            shadows: [Shadow::of_block(0, 1 << 14), Shadow::new(Space::Global, 1 << 14)],
             sync: SyncMap::new(),
             barriers: HashMap::new(),
             works: HashMap::new(),
@@ -93,8 +94,8 @@ impl World {
             Step::ProxyFence((cluster, thread), space) => {
                 self.clusters[*cluster as usize].fence_proxy(thread / 32, 1 << (thread % 32), &[*space]);
             }
-            Step::Fence((cluster, thread), scope) => {
-                self.clusters[*cluster as usize].fence(thread / 32, 1 << (thread % 32), *scope);
+            Step::Fence((cluster, thread), fence) => {
+                self.clusters[*cluster as usize].fence(thread / 32, 1 << (thread % 32), *fence);
             }
             Step::Sync { thread: (cluster, thread), kind, ordering, scope, offset } => {
                 let threads = &mut self.clusters[*cluster as usize];
@@ -189,7 +190,11 @@ pub fn parse(line: &str, site: u32) -> Step {
         "arrive" => Step::Arrive(ids(words[0])[0], name(last)),
         "wait" => Step::Wait(ids(words[0])[0], name(last)),
         "proxyfence" => Step::ProxyFence(ids(words[0])[0], space),
-        "fence" => Step::Fence(ids(words[0])[0], scope.unwrap_or(Scope::Sys)),
+        "fence" => {
+            let ordering = if ordering == Ordering::Relaxed { Ordering::AcqRel } else { ordering };
+            let restricted = words.contains(&"restrict");
+            Step::Fence(ids(words[0])[0], Fence { scope: scope.unwrap_or(Scope::Sys), ordering, restricted })
+        }
         "load" | "store" | "update" => {
             let (thread, scope) = (ids(words[0])[0], scope.unwrap_or(Scope::Sys));
             Step::Sync { thread, kind: kind(words[1]), ordering, scope, offset: number(last) }

@@ -1,13 +1,14 @@
-//! Asynchronous copies, mbarriers and matrix products.
+//! Asynchronous copies and stores, mbarriers and matrix products.
 
 use super::arith::combining;
 use super::words::{Ty, Words};
 use super::{Decoded, Decoder};
 use crate::code::{
-    Addr, Bulk, BulkCopy, Extent, MapReduce, MbarrierOp, MbarrierScope, Op, Operand as Matrix, Reduce, Scope, Src,
-    WaitFor, WgmmaOp,
+    Addr, AsyncStore, Bulk, BulkCopy, Extent, MapReduce, MbarrierOp, MbarrierOrder, MbarrierScope, Op,
+    Operand as Matrix, Reduce, Scope, Src, WaitFor, WgmmaOp, Window,
 };
 use crate::matrix::{Mma, Wgmma};
+use crate::num::{Float, Int, Num};
 use crate::parse::ast::Operand;
 
 impl Decoder<'_> {
@@ -104,11 +105,11 @@ impl Decoder<'_> {
     fn mbarrier(&self, words: &mut Words<'_>) -> Decoded {
         let window = self.window(words);
         let relaxed = words.take("relaxed");
-        let reach = match (relaxed, words.scope()) {
-            (true, _) => MbarrierScope::None,
-            (false, Some(Scope::Cta)) => MbarrierScope::Block,
-            (false, Some(Scope::Cluster | Scope::Gpu | Scope::Sys) | None) => MbarrierScope::Cluster,
+        let scope = match words.scope() {
+            Some(Scope::Cta) => MbarrierScope::Block,
+            Some(Scope::Cluster | Scope::Gpu | Scope::Sys) | None => MbarrierScope::Cluster,
         };
+        let order = MbarrierOrder { relaxed, scope };
         words.take_all(&["b64", "release", "acquire"]);
         let rest = words.take_rest();
         let op = match &rest[..] {
@@ -145,7 +146,7 @@ impl Decoder<'_> {
                 };
                 let completes = more != ["noComplete"];
                 let drop = rest[0] == "arrive_drop";
-                let op = MbarrierOp::Arrive { state, count, expect, drop, completes, release: reach };
+                let op = MbarrierOp::Arrive { state, count, expect, drop, completes, release: order };
                 return Ok(Op::Mbarrier(window, self.addr(1)?, op));
             }
             [wait @ ("test_wait" | "try_wait"), more @ ..] => {
@@ -156,12 +157,46 @@ impl Decoder<'_> {
                     ["parity"] => WaitFor::Parity(self.word(2)?),
                     _ => return self.unknown(),
                 };
-                let op = MbarrierOp::Wait { done: self.dst(0)?, phase, blocking: *wait == "try_wait", acquire: reach };
+                let op = MbarrierOp::Wait { done: self.dst(0)?, phase, blocking: *wait == "try_wait", acquire: order };
                 return Ok(Op::Mbarrier(window, self.addr(1)?, op));
             }
             _ => return self.unknown(),
         };
         Ok(Op::Mbarrier(window, self.addr(0)?, op))
+    }
+
+    /// `st.async` and `red.async`, of those forms that complete on an mbarrier.
+    pub(super) fn async_store(&self, words: &mut Words<'_>) -> Decoded {
+        let reduces = words.first() == "red";
+        if !words.take("mbarrier::complete_tx::bytes") {
+            return self
+                .error(format!("`{}.async` is only simulated with `.mbarrier::complete_tx::bytes`", words.first()));
+        }
+        self.count(3..=3)?;
+        let window = self.window(words);
+        if !matches!(window, Window::Generic | Window::Cluster) {
+            return self.unknown();
+        }
+        let elements = if reduces { 1 } else { self.vector(words) };
+        let Some(ty) = words.ty() else { return self.unknown() };
+        let (known, reduce) = if reduces {
+            match words.take_rest()[..] {
+                ["relaxed", "cluster", name] => (reduces_async(name, ty), combining(name, ty, false)),
+                _ => (false, None),
+            }
+        } else {
+            words.take("weak");
+            (matches!(ty.bytes(), 4 | 8) && ty.num().is_some_and(|num| num != Num::Float(Float::Tf32)), None)
+        };
+        if !known || elements * usize::from(ty.bytes()) > 16 {
+            return self.unknown();
+        }
+        let src = self.srcs(1, ty)?;
+        if src.len() != elements {
+            return self.error(format!("{elements} values were expected, found {}", src.len()));
+        }
+        let (addr, mbarrier) = (self.addr(0)?, self.addr(2)?);
+        Ok(Op::AsyncStore(Box::new(AsyncStore { window, addr, bytes: ty.bytes(), src, reduce, mbarrier })))
     }
 
     fn copy(&self, words: &mut Words<'_>) -> Decoded {
@@ -294,5 +329,16 @@ impl Decoder<'_> {
         let mbarrier = if kind == Bulk::Store { None } else { Some(self.addr(last)?) };
         let copy = BulkCopy { kind, shared, other, extent, mbarrier, multicast, reduce };
         Ok(Op::BulkCopy(Box::new(copy)))
+    }
+}
+
+/// Whether `red.async` has this operation on this type.
+fn reduces_async(name: &str, ty: Ty) -> bool {
+    match name {
+        "inc" | "dec" => ty == Ty::Num(Num::Int(Int::U32)),
+        "min" | "max" => matches!(ty, Ty::Num(Num::Int(Int::U32 | Int::S32))),
+        "and" | "or" | "xor" => ty == Ty::Bits(4),
+        "add" => matches!(ty, Ty::Num(Num::Int(Int::U32 | Int::S32 | Int::U64))),
+        _ => false,
     }
 }

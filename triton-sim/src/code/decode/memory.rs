@@ -179,7 +179,7 @@ impl Decoder<'_> {
 
     fn store(&self, words: &mut Words<'_>) -> Decoded {
         if words.take("async") {
-            return self.error("`st.async` is not simulated");
+            return self.async_store(words);
         }
         self.count(2..=3)?;
         let window = self.window(words);
@@ -204,7 +204,7 @@ impl Decoder<'_> {
 
     fn atom(&self, words: &mut Words<'_>) -> Decoded {
         if words.take("async") {
-            return self.error("`red.async` is not simulated");
+            return self.async_store(words);
         }
         let returns = words.first() == "atom";
         let window = self.window(words);

@@ -2,7 +2,7 @@
 
 use super::words::{Ty, Words};
 use super::{Decoded, Decoder};
-use crate::code::{Bar, Bool, Op, ProxySpaces, Scope, Shuffle, Vote};
+use crate::code::{Bar, Bool, Fence, Op, Ordering, ProxySpaces, Scope, Shuffle, Vote};
 use crate::num::{self, BitOp, IntOp};
 use crate::parse::ast::Operand;
 
@@ -174,7 +174,7 @@ impl Decoder<'_> {
         if words.first() == "membar" {
             let scope = words.one_of(&[("cta", Scope::Cta), ("gl", Scope::Gpu), ("sys", Scope::Sys)]);
             if let Some(scope) = scope {
-                return Ok(Op::Fence(scope));
+                return Ok(Op::Fence(Fence { scope, ordering: Ordering::AcqRel, restricted: false }));
             }
         }
         if words.take("mbarrier_init") {
@@ -195,7 +195,21 @@ impl Decoder<'_> {
             };
         }
         let scope = words.scope().unwrap_or(Scope::Sys);
-        words.take_all(&["sc", "acq_rel", "acquire", "release"]);
-        Ok(Op::Fence(scope))
+        let orderings = [
+            ("sc", Ordering::AcqRel),
+            ("acq_rel", Ordering::AcqRel),
+            ("acquire", Ordering::Acquire),
+            ("release", Ordering::Release),
+        ];
+        let ordering = words.one_of(&orderings).unwrap_or(Ordering::AcqRel);
+        let restriction = match ordering {
+            Ordering::Acquire => "sync_restrict::shared::cluster",
+            Ordering::Release | Ordering::AcqRel | Ordering::Relaxed => "sync_restrict::shared::cta",
+        };
+        let restricted = words.take(restriction);
+        if restricted && (ordering == Ordering::AcqRel || scope != Scope::Cluster) {
+            return self.unknown();
+        }
+        Ok(Op::Fence(Fence { scope, ordering, restricted }))
     }
 }
