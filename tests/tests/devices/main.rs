@@ -7,6 +7,7 @@
 mod add;
 mod assertions;
 mod atomics;
+mod batches;
 mod control;
 mod corpus;
 mod exits;

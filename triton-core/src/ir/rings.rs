@@ -100,13 +100,14 @@ impl Function {
     }
     /// The tensor map by which bulk copies fill a buffer from a view, and the boxes that make a tile; `None` if they cannot.
     ///
-    /// They can if the tile lies in panels of swizzled rows along the view's last axis, and is at an `i32` index along each of two axes.
+    /// They can if the tile is a matrix that lies in panels of swizzled rows along the view's last axis, and is at an `i32` index along each
+    /// axis.
     pub fn bulk_copy(&self, buffer: Value, tf32: bool, from: Location) -> Option<(TensorMap, TmaBox)> {
         let Location::View { base, at, .. } = from else { return None };
         let boxes = hopper::tma_box(self.mem(buffer)?, self.ty(buffer).shape).filter(|boxes| boxes.major == 1)?;
         let [across, rows] = boxes.extent;
         let is_index = |&v: &Value| self.ty(v).elem.num() == Some(DType::I32);
-        if at.as_slice().len() != 2 || rows > hopper::BOX || !at.as_slice().iter().all(is_index) {
+        if rows > hopper::BOX || !at.as_slice().iter().all(is_index) {
             return None;
         }
         let swizzle = match boxes.swizzle {
@@ -115,7 +116,7 @@ impl Function {
             Swizzle::B128 => MapSwizzle::B128,
         };
         let mut extents = [1; MAX_RANK];
-        extents[..2].copy_from_slice(&[rows, across]);
+        extents[..at.as_slice().len()].last_chunk_mut::<2>()?.copy_from_slice(&[rows, across]);
         let elements = if tf32 { MapElements::Tf32 } else { MapElements::Bits };
         Some((TensorMap::new(self.user_param(base)?, extents, swizzle, elements), boxes))
     }

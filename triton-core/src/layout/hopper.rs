@@ -92,11 +92,9 @@ pub fn wgmma_mem(shape: Shape, bits: u32, k: usize, along: usize, extent: u32) -
     mems.into_iter().find(|mem| wgmma_operand(mem, shape, k).is_some_and(|operand| operand.k_major == (along == k)))
 }
 
-/// The bulk copies that fill this memory, if some do.
+/// The bulk copies that fill this memory of a matrix, if some do.
 pub fn tma_box(mem: &Mem, shape: Shape) -> Option<TmaBox> {
-    if shape.rank() != 2 {
-        return None;
-    }
+    let shape = shape.as_matrix()?;
     [1, 0].into_iter().find_map(|major| {
         let swizzle = pattern(mem, shape, major)?;
         let across = swizzle.bytes() * 8 / mem.bits();

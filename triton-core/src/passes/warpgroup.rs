@@ -14,6 +14,7 @@ use crate::layout::convert::PlanKind;
 use crate::layout::{Atom, Mem, hopper, products};
 use crate::ops::kinds::UnaryKind;
 use crate::ops::{DotKind, Op};
+use crate::span::Span;
 use crate::types::Shape;
 
 /// Rows of one instruction.
@@ -80,11 +81,13 @@ fn definitions(func: &Function) -> SideTable<Value, Option<(Block, Inst)>> {
     definitions
 }
 
-/// The tile that an operand is made of by conversions and permutations of its axes.
+/// The tile that an operand is made of by conversions, permutations of its axes, and a reshape that leaves out axes of extent 1 before them.
 #[derive(Clone, Copy, PartialEq)]
 struct Origin {
     tile: Value,
-    /// Which axis of the tile each axis of the operand is.
+    /// The tile's extents as a matrix.
+    shape: Shape,
+    /// Which axis of the matrix each axis of the operand is.
     axes: [usize; 2],
     /// The first of these instructions.
     first: Option<Inst>,
@@ -94,10 +97,16 @@ struct Origin {
 
 impl Origin {
     fn of(func: &Function, definitions: &SideTable<Value, Option<(Block, Inst)>>, operand: Value) -> Origin {
-        let mut origin = Origin { tile: operand, axes: [0, 1], first: None, conversion: None };
+        let shape = func.ty(operand).shape;
+        let mut origin = Origin { tile: operand, shape, axes: [0, 1], first: None, conversion: None };
         while let Some((_, inst)) = definitions[origin.tile] {
             let (x, axes) = if let Op::Convert { x } = func.insts[inst].op {
                 (x, [0, 1])
+            } else if let Op::Reshape { x, shape } = func.insts[inst].op
+                && func.ty(x).shape.as_matrix() == Some(shape)
+            {
+                origin = Origin { tile: x, first: Some(inst), conversion: None, ..origin };
+                continue;
             } else if let Op::Permute { x, order } = func.insts[inst].op
                 && let [first, second] = *order.dims()
             {
@@ -106,9 +115,10 @@ impl Origin {
                 break;
             };
             let conversion = Some(origin.tile).filter(|_| origin.first.is_none() && axes == [0, 1]);
-            origin = Origin { tile: x, axes: origin.axes.map(|axis| axes[axis]), first: Some(inst), conversion };
+            let axes = origin.axes.map(|axis| axes[axis]);
+            origin = Origin { tile: x, axes, first: Some(inst), conversion, ..origin };
         }
-        origin
+        Origin { shape: func.ty(origin.tile).shape.as_matrix().unwrap_or(origin.shape), ..origin }
     }
 
     /// Whether a thread has its fragments of the operand, or gets them without another thread.
@@ -127,10 +137,10 @@ impl Origin {
     fn mem(&self, func: &Function, k: usize, extent: u32) -> Result<Mem, String> {
         let ty = func.ty(self.tile);
         // Where the nearest register or lane has a neighbour.
-        let row = ty.shape.dims()[1];
+        let row = self.shape.dims()[1];
         let columns = func.layout(self.tile).into_iter().flat_map(|layout| layout.reg.iter().chain(&layout.lane));
         let along = usize::from(columns.copied().find(|&column| column == 1 || column == row) != Some(row));
-        let mem = |along| hopper::wgmma_mem(ty.shape, ty.elem.bits(), self.axes[k], along, extent);
+        let mem = |along| hopper::wgmma_mem(self.shape, ty.elem.bits(), self.axes[k], along, extent);
         let unreadable = || format!("an operand of {ty} that `wgmma` cannot read");
         mem(along).or_else(|| mem(1 - along)).ok_or_else(unreadable)
     }
@@ -157,13 +167,12 @@ impl Origin {
         }
         insts.push(func.make(Op::SharedStore { buffer, part: 0, value }, span)?);
         let mut operand = buffer;
+        if self.shape != ty.shape {
+            operand = alias(func, Op::Reshape { x: operand, shape: self.shape }, span, &mut insts)?;
+        }
         if self.axes != [0, 1] {
             let order = Shape::new(&self.axes.map(|axis| axis as u32)).ok_or("a permutation of two axes")?;
-            operand = func.compute(Op::Permute { x: buffer, order }, span, &mut insts)?;
-            let permute = insts[insts.len() - 1];
-            let data = &func.insts[permute];
-            let mem = func.aliased(data).and_then(|(x, change)| change.result_mem(func.ty(x).shape, func.mem(x)?));
-            func.set_mem(operand, mem.ok_or("a permutation of memory")?);
+            operand = alias(func, Op::Permute { x: operand, order }, span, &mut insts)?;
         }
         let block = func.insts[at].results.first().and_then(|&v| definitions[v]).map(|(block, _)| block);
         let block = block.ok_or("an instruction that is in no block")?;
@@ -172,4 +181,13 @@ impl Origin {
         func.blocks[block].insts.splice(position..position, insts);
         Ok(operand)
     }
+}
+
+/// Sees shared memory in another shape.
+fn alias(func: &mut Function, change: Op, span: Span, insts: &mut Vec<Inst>) -> Result<Value, String> {
+    let alias = func.compute(change, span, insts)?;
+    let data = &func.insts[insts[insts.len() - 1]];
+    let mem = func.aliased(data).and_then(|(x, change)| change.result_mem(func.ty(x).shape, func.mem(x)?));
+    func.set_mem(alias, mem.ok_or("memory that has no such shape")?);
+    Ok(alias)
 }

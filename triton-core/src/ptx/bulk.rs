@@ -72,14 +72,16 @@ impl Lower<'_> {
         let base = self.arith(Opcode::Add, Ty::S32, &[base.into(), slot.into()]);
         let first = self.buffers.get(&buffer).copied().ok_or("a fill of no buffer")?;
         let panel = boxes.extent[1] * boxes.swizzle.bytes();
-        let [row, column] = [at.as_slice()[0], at.as_slice()[1]].map(|v| self.regs(v)[0]);
+        let mut rest: Vec<Reg> = at.as_slice().iter().rev().map(|&v| self.regs(v)[0]).collect();
+        let column = rest.remove(0);
         for number in 0..boxes.boxes {
             let dst = Address { base, offset: (first + number * panel) as i32 };
             let along = match i64::from(number * boxes.extent[0]) {
                 0 => column,
                 further => self.arith(Opcode::Add, Ty::S32, &[column.into(), further.into()]),
             };
-            self.emit_if(issued, Op::BulkLoad { dst, map, coordinates: vec![along, row], barrier });
+            let coordinates = [along].into_iter().chain(rest.iter().copied()).collect();
+            self.emit_if(issued, Op::BulkLoad { dst, map, coordinates, barrier });
         }
         Ok(())
     }

@@ -186,6 +186,12 @@ impl Shape {
         Some((batch.iter().product(), matrix))
     }
 
+    /// The last two axes, if all others have extent 1; `None` of fewer than two axes.
+    pub fn as_matrix(self) -> Option<Shape> {
+        let (batch, matrix) = self.matrices()?;
+        if batch == 1 { Shape::new(&matrix) } else { None }
+    }
+
     /// Without one axis.
     pub fn without(self, axis: usize) -> Option<Shape> {
         let mut dims = self.dims().to_vec();
