@@ -5,7 +5,7 @@ use crate::analysis::{advice, axis, pressure, stride};
 use crate::ast::{Instance, Kernel};
 use crate::diag::{Code, Diagnostic, Failure};
 use crate::ir::{Function, Layouts, Param, Promise, Promised};
-use crate::metadata::{Config, Image, ProgramMap, Specialization, Target, Targets};
+use crate::metadata::{Config, Image, ProgramMap, Specialization, Target};
 use crate::ops::{DotKind, Op};
 use crate::passes::Env;
 use crate::ptx::lower::LowerError;
@@ -36,7 +36,7 @@ pub fn compile(kernel: &Kernel, instance: &Instance) -> Result<Compiled, Failure
     let (mut func, mut compiled) = embedded(kernel, instance)?;
     let failure = |problem: Diagnostic| Failure { diagnostics: vec![problem], ..Failure::default() };
     passes::run(passes::OPTIMISE, &mut func, &Env::portable()).map_err(|message| failure(mistake(message)))?;
-    let (images, spills) = code(&func, instance.options.targets, &mut |_| {}).map_err(failure)?;
+    let (images, spills) = code(&func, &mut |_| {}).map_err(failure)?;
     (compiled.config.images, compiled.spills) = (images.into(), spills);
     Ok(compiled)
 }
@@ -132,7 +132,7 @@ fn spills(func: &Function, env: &Env) -> Option<Diagnostic> {
     Some(Diagnostic::new(Code::W0005, span, message).help(help))
 }
 
-/// Code for every target, from optimised IR at stage 0; of each target one image for each specialization, the
+/// Code for every target of a function, from optimised IR at stage 0; of each target one image for each specialization, the
 /// strongest first. One that changes nothing gets none.
 ///
 /// # Errors
@@ -147,7 +147,7 @@ pub fn images(func: &Function) -> Result<Vec<Image>, Diagnostic> {
 /// # Errors
 /// As [`images`].
 pub fn images_with(func: &Function, observer: &mut dyn FnMut(&'static str)) -> Result<Vec<Image>, Diagnostic> {
-    code(func, Targets::ALL, observer).map(|(images, _)| images)
+    code(func, observer).map(|(images, _)| images)
 }
 
 /// Whether code for a target and a specialization can be better than that for a more general one. What the targets that run on few devices
@@ -168,7 +168,6 @@ fn gains(func: &Function, target: Target, specialization: Specialization) -> boo
 /// The images, and whether the strongest of the most general target spills.
 fn code(
     func: &Function,
-    targets: Targets,
     observer: &mut dyn FnMut(&'static str),
 ) -> Result<(Vec<Image>, Option<Diagnostic>), Diagnostic> {
     let (mut images, mut spilled) = (Vec::new(), None);
@@ -177,12 +176,12 @@ fn code(
         func.params.iter().map(of).collect::<Vec<Promise>>()
     };
     // The most general one first: what does not fit it is said of it.
-    for target in targets.iter().rev() {
+    for target in func.targets.iter().rev() {
         let mut of_target: Vec<Image> = Vec::new();
         let (mut promised, mut strongest): (_, Option<(Function, Env)>) = (None, None);
         let (mut ones, mut specialised) = (vec![false; func.params.len()], Cow::Borrowed(func));
         for &specialization in
-            Specialization::ALL.iter().filter(|&&s| !targets.has_fallback(target) || gains(func, target, s))
+            Specialization::ALL.iter().filter(|&&s| !func.targets.has_fallback(target) || gains(func, target, s))
         {
             let env = Env::new(target, specialization);
             let now = promises(specialization);

@@ -46,7 +46,7 @@
 //! A line `view v0 [v1,v2] [v3,v4]` before the instructions says that parameters are a view: its address, extents and strides. A line
 //! `ring r0 slots 3 lead 2 [v5,v6] [#0,#1]` says that buffers are a ring, and which threads fill them. Attributes follow the number of warps:
 //! `stages 3` is the most slots that a ring may have (after the operands of a `for`, one of that loop), `raster 8` the width of the bands in
-//! which blocks walk the grid, `registers 64` the most registers of a thread, and `fast_math` relaxes float arithmetic.
+//! which blocks walk the grid, `registers 64` the most registers of a thread, `targets sm_90a` what there is code for, and `fast_math` relaxes float arithmetic.
 //! A parameter may end in `multiple_of N`, and in what is promised of it, `general`, `unit`, `pitch N` or
 //! `extent N`; a position is `@file:line:column`; from stage 1 on a result's
 //! type is followed by its layout, `#0`, declared before the kernel; at stage 2, which a line `synchronized` announces, in shared
@@ -76,6 +76,7 @@ pub mod verify;
 
 use crate::entity::{Arena, Interner, SideTable, entity};
 use crate::layout::{Layout, Mem};
+use crate::metadata::Targets;
 use crate::ops::{self, Given, LayoutRule, Location, Op, Signature};
 use crate::span::{Sources, Span};
 use crate::types::{DType, Elem, Type};
@@ -137,6 +138,8 @@ pub struct Function {
     pub raster: Option<u32>,
     /// The most registers of a thread, of [`REGISTERS`](crate::types::REGISTERS), if it is not for the assembler to choose.
     pub max_registers: Option<u32>,
+    /// What it has code for.
+    pub targets: Targets,
     /// Whether float arithmetic may be [relaxed](crate::passes::relax).
     pub fast_math: bool,
     /// The instructions.
@@ -264,6 +267,7 @@ impl Function {
             stages_of: SideTable::new(None),
             raster: None,
             max_registers: None,
+            targets: Targets::ALL,
             fast_math: false,
             body,
             stage: Stage::Tile,

@@ -8,6 +8,7 @@ use super::{
     Value, View, verify,
 };
 use crate::layout::{Layout, Mem};
+use crate::metadata::{Target, Targets};
 use crate::ops::{self, Given, Op, Reader, Signature};
 use crate::span::{Loc, Span};
 use crate::types::{DType, Type};
@@ -209,6 +210,7 @@ impl Parser {
             match word {
                 "stages" => self.func.num_stages = count(&mut words, "stages")?,
                 "registers" => self.func.max_registers = Some(count(&mut words, "registers")?),
+                "targets" => self.func.targets = targets(words.next().ok_or("targets are missing")?)?,
                 "raster" => self.func.raster = Some(count(&mut words, "programs in a band")?),
                 "fast_math" => self.func.fast_math = true,
                 _ => return Err(format!("`{word}` is not an attribute of a kernel")),
@@ -415,6 +417,12 @@ fn columns_of(pair: &[&str], key: &str) -> Result<Vec<u32>, String> {
 fn value(word: &str) -> Result<Value, String> {
     let number = word.strip_prefix('v').and_then(|n| n.parse().ok());
     number.map(Value).ok_or_else(|| format!("`{word}` is not a value"))
+}
+
+/// `sm_90a,sm_80`: names of targets.
+fn targets(names: &str) -> Result<Targets, String> {
+    let target = |name| Target::from_name(name).ok_or_else(|| format!("`{name}` is not a target"));
+    names.split(',').map(target).collect()
 }
 
 /// The next word, as a number of these.

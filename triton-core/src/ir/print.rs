@@ -1,6 +1,7 @@
 //! Writes the text form.
 
 use super::{Block, Function, LayoutId, MemId, Place, Promised, Ring, Stage, Value, View};
+use crate::metadata::{Target, Targets};
 use crate::span::Span;
 use std::fmt::Write;
 
@@ -42,6 +43,10 @@ pub fn print(func: &Function) -> String {
     }
     if let Some(registers) = func.max_registers {
         let _ = write!(out, " registers {registers}");
+    }
+    if func.targets != Targets::ALL {
+        let names: Vec<&str> = func.targets.iter().map(Target::name).collect();
+        let _ = write!(out, " targets {}", names.join(","));
     }
     if func.fast_math {
         out.push_str(" fast_math");
