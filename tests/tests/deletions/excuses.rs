@@ -54,12 +54,6 @@ pub const EXCUSES: &[Excuse] = &[
         reason: "is for a loop that does not run at all, and this one always does",
     },
     Excuse {
-        programs: &["run/place_branch sm_80 aligned16"],
-        instruction: "bar.warp.sync 0xffffffff",
-        nth: 1,
-        reason: "the two stores are to disjoint halves of the buffer, which the compiler cannot tell",
-    },
-    Excuse {
         programs: &["run/place_hoist sm_80 aligned16", "run/place_hoist sm_80 generic"],
         instruction: "bar.warp.sync 0xffffffff",
         nth: 2,

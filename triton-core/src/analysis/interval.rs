@@ -98,6 +98,9 @@ impl Analysis for Intervals<'_> {
             Op::Binary { kind: BinaryKind::Add, a, b } => {
                 both(intervals[a], intervals[b], |a, b| Interval::number(i128::from(a.0 + b.0), i128::from(a.1 + b.1)))
             }
+            Op::Binary { kind: BinaryKind::Mul, a, b } => {
+                both(intervals[a], intervals[b], |a, b| Interval::number(i128::from(a.0 * b.0), i128::from(a.1 * b.1)))
+            }
             Op::Binary { kind: BinaryKind::And, a, b } => {
                 both(intervals[a], intervals[b], |a, b| Interval::number(0, i128::from(a.1.min(b.1))))
             }
