@@ -150,9 +150,9 @@ pub fn images_with(func: &Function, observer: &mut dyn FnMut(&'static str)) -> R
     code(func, observer).map(|(images, _)| images)
 }
 
-/// Whether code for a target and a specialization can be better than that for a more general one. What the targets that run on few devices
+/// Whether code for a target and a specialization can be better than that for a more general target. What the targets that run on few devices
 /// have beyond the others is for products and for 16-bit floats, in views whose rows begin aligned.
-fn gains(func: &Function, target: Target, specialization: Specialization) -> bool {
+fn gains(func: &Function, specialization: Specialization) -> bool {
     let narrow = |ty: Type| matches!(ty.elem.num(), Some(DType::F16 | DType::BF16));
     // Without tensor cores a product is the same everywhere.
     let multiplies = |op: &Op| {
@@ -160,9 +160,8 @@ fn gains(func: &Function, target: Target, specialization: Specialization) -> boo
         kind == DotKind::Tf32 || func.ty(a).elem != Elem::Num(DType::F32)
     };
     let values = || func.walk().into_iter().flat_map(|inst| func.insts[inst].results.iter());
-    !target.info().exact
-        || specialization >= Specialization::Aligned16
-            && (func.contains(func.body, multiplies) || values().any(|&v| narrow(func.ty(v))))
+    specialization >= Specialization::Aligned16
+        && (func.contains(func.body, multiplies) || values().any(|&v| narrow(func.ty(v))))
 }
 
 /// The images, and whether the strongest of the most general target spills.
@@ -180,9 +179,8 @@ fn code(
         let mut of_target: Vec<Image> = Vec::new();
         let (mut promised, mut strongest): (_, Option<(Function, Env)>) = (None, None);
         let (mut ones, mut specialised) = (vec![false; func.params.len()], Cow::Borrowed(func));
-        for &specialization in
-            Specialization::ALL.iter().filter(|&&s| !func.targets.has_fallback(target) || gains(func, target, s))
-        {
+        let alone = !func.targets.has_fallback(target);
+        for &specialization in Specialization::ALL.iter().filter(|&&s| alone || gains(func, s)) {
             let env = Env::new(target, specialization);
             let now = promises(specialization);
             // What promises no more of any parameter gives the same code; what has the same constants, the same IR.

@@ -85,9 +85,7 @@ fn definitions(func: &Function) -> SideTable<Value, Option<(Block, Inst)>> {
 #[derive(Clone, Copy, PartialEq)]
 struct Origin {
     tile: Value,
-    /// The tile's extents as a matrix.
-    shape: Shape,
-    /// Which axis of the matrix each axis of the operand is.
+    /// Which axis of the tile, as a matrix, each axis of the operand is.
     axes: [usize; 2],
     /// The first of these instructions.
     first: Option<Inst>,
@@ -97,8 +95,7 @@ struct Origin {
 
 impl Origin {
     fn of(func: &Function, definitions: &SideTable<Value, Option<(Block, Inst)>>, operand: Value) -> Origin {
-        let shape = func.ty(operand).shape;
-        let mut origin = Origin { tile: operand, shape, axes: [0, 1], first: None, conversion: None };
+        let mut origin = Origin { tile: operand, axes: [0, 1], first: None, conversion: None };
         while let Some((_, inst)) = definitions[origin.tile] {
             let (x, axes) = if let Op::Convert { x } = func.insts[inst].op {
                 (x, [0, 1])
@@ -116,9 +113,15 @@ impl Origin {
             };
             let conversion = Some(origin.tile).filter(|_| origin.first.is_none() && axes == [0, 1]);
             let axes = origin.axes.map(|axis| axes[axis]);
-            origin = Origin { tile: x, axes, first: Some(inst), conversion, ..origin };
+            origin = Origin { tile: x, axes, first: Some(inst), conversion };
         }
-        Origin { shape: func.ty(origin.tile).shape.as_matrix().unwrap_or(origin.shape), ..origin }
+        origin
+    }
+
+    /// The tile's extents as a matrix.
+    fn shape(&self, func: &Function) -> Result<Shape, String> {
+        let shape = func.ty(self.tile).shape;
+        shape.as_matrix().ok_or_else(|| format!("an operand of extents {shape} is not a matrix"))
     }
 
     /// Whether a thread has its fragments of the operand, or gets them without another thread.
@@ -135,12 +138,12 @@ impl Origin {
 
     /// The memory of the tile, for an operand with K along dimension `k` of which an instruction spans `extent` elements of the other one.
     fn mem(&self, func: &Function, k: usize, extent: u32) -> Result<Mem, String> {
-        let ty = func.ty(self.tile);
+        let (ty, shape) = (func.ty(self.tile), self.shape(func)?);
         // Where the nearest register or lane has a neighbour.
-        let row = self.shape.dims()[1];
+        let row = shape.dims()[1];
         let columns = func.layout(self.tile).into_iter().flat_map(|layout| layout.reg.iter().chain(&layout.lane));
         let along = usize::from(columns.copied().find(|&column| column == 1 || column == row) != Some(row));
-        let mem = |along| hopper::wgmma_mem(self.shape, ty.elem.bits(), self.axes[k], along, extent);
+        let mem = |along| hopper::wgmma_mem(shape, ty.elem.bits(), self.axes[k], along, extent);
         let unreadable = || format!("an operand of {ty} that `wgmma` cannot read");
         mem(along).or_else(|| mem(1 - along)).ok_or_else(unreadable)
     }
@@ -167,8 +170,9 @@ impl Origin {
         }
         insts.push(func.make(Op::SharedStore { buffer, part: 0, value }, span)?);
         let mut operand = buffer;
-        if self.shape != ty.shape {
-            operand = alias(func, Op::Reshape { x: operand, shape: self.shape }, span, &mut insts)?;
+        let shape = self.shape(func)?;
+        if shape != ty.shape {
+            operand = alias(func, Op::Reshape { x: operand, shape }, span, &mut insts)?;
         }
         if self.axes != [0, 1] {
             let order = Shape::new(&self.axes.map(|axis| axis as u32)).ok_or("a permutation of two axes")?;

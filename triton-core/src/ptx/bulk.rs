@@ -72,8 +72,9 @@ impl Lower<'_> {
         let base = self.arith(Opcode::Add, Ty::S32, &[base.into(), slot.into()]);
         let first = self.buffers.get(&buffer).copied().ok_or("a fill of no buffer")?;
         let panel = boxes.extent[1] * boxes.swizzle.bytes();
-        let mut rest: Vec<Reg> = at.as_slice().iter().rev().map(|&v| self.regs(v)[0]).collect();
-        let column = rest.remove(0);
+        // A map's coordinates begin with the contiguous axis.
+        let indices: Vec<Reg> = at.as_slice().iter().rev().map(|&v| self.regs(v)[0]).collect();
+        let (&column, rest) = indices.split_first().ok_or(missing)?;
         for number in 0..boxes.boxes {
             let dst = Address { base, offset: (first + number * panel) as i32 };
             let along = match i64::from(number * boxes.extent[0]) {
