@@ -3,6 +3,7 @@
 use crate::Outcome;
 use crate::case::{Case, Op};
 use crate::kernels::Operands;
+use crate::selection::no_instance;
 use triton::prelude::*;
 
 /// out = gelu(x · w + bias), by the approximation with `tanh` (Hendrycks and Gimpel, "Gaussian error linear units", 2016, section 2). x is
@@ -77,6 +78,11 @@ pub fn tiles(case: &Case) -> &'static [[usize; 3]] {
     }
 }
 
+/// `128x256x64`.
+pub fn spelled(tile: [usize; 3]) -> String {
+    tile.map(|side| side.to_string()).join("x")
+}
+
 /// Enqueues a linear layer by the instance with a tile: y is w, then the bias.
 ///
 /// # Errors
@@ -92,7 +98,7 @@ pub fn linear(case: &Case, tile: [usize; 3], stream: &Stream, operands: Operands
         [128, 128, 64] => linear_gelu::<128, 128, 64>(x, w, bias, out).launch(stream, grid)?,
         [128, 128, 32] => linear_gelu::<128, 128, 32>(x, w, bias, out).launch(stream, grid)?,
         [64, 256, 32] => linear_gelu::<64, 256, 32>(x, w, bias, out).launch(stream, grid)?,
-        _ => return Err(no_instance(case, tile)),
+        _ => return Err(no_instance(case, spelled(tile))),
     }
     Ok(())
 }
@@ -113,11 +119,7 @@ pub fn attend(case: &Case, tile: [usize; 3], stream: &Stream, operands: Operands
         [128, 128, 64] => attention::<64, 128, 128>(q, k, v, out, tokens, scale).launch(stream, grid)?,
         [128, 32, 128] => attention::<128, 128, 32>(q, k, v, out, tokens, scale).launch(stream, grid)?,
         [128, 64, 128] => attention::<128, 128, 64>(q, k, v, out, tokens, scale).launch(stream, grid)?,
-        _ => return Err(no_instance(case, tile)),
+        _ => return Err(no_instance(case, spelled(tile))),
     }
     Ok(())
-}
-
-fn no_instance(case: &Case, tile: [usize; 3]) -> Box<dyn std::error::Error + Send + Sync> {
-    format!("`{}`: there is no instance of {tile:?}", case.name).into()
 }

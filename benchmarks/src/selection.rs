@@ -276,9 +276,9 @@ fn shown(range: &RangeInclusive<usize>) -> Option<String> {
     }
 }
 
-/// That a product has no kernel of a plan.
-pub fn no_instance(case: &Case, plan: &Plan) -> Box<dyn std::error::Error> {
-    format!("`{}`: there is no instance of {plan}", case.name).into()
+/// That a case has no kernel of a plan or a tile.
+pub fn no_instance(case: &Case, of: impl fmt::Display) -> Box<dyn std::error::Error> {
+    format!("`{}`: there is no instance of {of}", case.name).into()
 }
 
 #[cfg(test)]

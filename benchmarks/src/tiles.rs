@@ -263,9 +263,7 @@ pub fn note(case: &Case) -> String {
         (Op::Transpose, DType::F16 | DType::Bf16 | DType::F64 | DType::I8) => "128x128",
         (Op::Matmul, _) => return Plan::of(case).map_or(String::new(), |plan| plan.to_string()),
         (Op::Linear | Op::Attention, _) => {
-            return fused::tiles(case)
-                .first()
-                .map_or(String::new(), |tile| tile.map(|side| side.to_string()).join("x"));
+            return fused::tiles(case).first().map_or(String::new(), |&tile| fused::spelled(tile));
         }
         (Op::Copy | Op::Add, _) => "",
     };

@@ -270,7 +270,7 @@ impl<T: Tiled> Contestant<'_, T> {
             Contestant::Candidate(Candidate { tile: [m, n, k], warps, stages, .. }) => {
                 format!("{m}x{n}x{k} num_warps={warps} num_stages={stages}")
             }
-            Contestant::Fused([m, n, k], _) => format!("{m}x{n}x{k}"),
+            Contestant::Fused(tile, _) => fused::spelled(*tile),
         }
     }
 }

@@ -241,7 +241,7 @@ pub const TABLE: &[Row] = &[
     Row {
         kinds: &[Kind::I8],
         tile: [128, 128, 128],
-        reason: "128x256x128 is 3 % faster, but spills on sm_80 where rows are not aligned",
+        reason: "128x256x128 is 3 % faster, but spills on either target where rows are not aligned",
         ..ROW
     },
     Row {
