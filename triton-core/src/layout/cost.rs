@@ -14,13 +14,13 @@ pub const SHUFFLE: f64 = 1.0;
 /// hidden. A broadcast of 16 bytes is 2.0. Latency 28 with an addition.
 pub const WAVEFRONT: f64 = 1.0;
 
-/// A barrier of the program. *Measured:* 20, 28, 44 and 76 of 4, 8, 16 and 32 warps alone; nothing between 64 `fma` a thread, and 8 to 35 with
-/// three blocks resident.
+/// A barrier of the program. *Measured:* 20, 28, 44 and 76 of 4, 8, 16 and 32 warps alone, of which it is that of 8; nothing between 64 `fma` a
+/// thread, and 8 to 35 with three blocks resident.
 pub const BARRIER: f64 = 28.0;
 
 /// The latency of a conversion through shared memory: a barrier and a round trip. *Measured:* 45, 53 and 69 of 4, 8 and 16 warps; 23,
 /// 27 and 38 with two blocks resident, 16, 22 and 39 with three; between arithmetic that needs it 34 to 48 of one block, 10 to 17 of
-/// three.
+/// three. It is that of 8 warps alone.
 pub const ROUND_TRIP: f64 = 53.0;
 
 /// The same within each warp: other warps run meanwhile. *Measured:* 28 to 32 of 4 to 16 warps, 11 to 32 with three blocks.
@@ -43,7 +43,7 @@ pub const SECTOR_REPEATED: f64 = 0.25;
 pub const SECTORS: f64 = 4.0;
 
 /// Lines of 128 bytes that L1 looks up in a cycle. *Measured:* 1 of loads. With 1, sums of `i8` and TF32 products go through shared memory before
-/// they are stored, and `i8` 4096³ takes 2.3 % longer: stores wait for nothing.
+/// they are stored, and `i8` 4096³ takes 2.3 % longer.
 pub const LINES: f64 = 2.0;
 
 /// Instructions that make the address and the predicate of one global access. An estimate.
