@@ -72,7 +72,7 @@ pub fn run(image: &Image, text: &str, func: &Function, setup: &Setup, options: &
     let args = words.chain(maps.into_iter().map(Arg::Bytes)).chain(programs).chain(slot.map(Arg::Bits));
     let launch = Launch {
         entry: image.entry.to_string(),
-        grid: image.programs.blocks(setup.grid, RESIDENT),
+        grid: image.blocks(setup.grid, RESIDENT).ok_or("more blocks than a grid has")?,
         block: [image.threads, 1, 1],
         cluster: image.cluster,
         shared: image.shared_bytes,

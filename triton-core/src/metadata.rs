@@ -142,7 +142,7 @@ pub struct Image {
     pub ptx: Cow<'static, str>,
     /// Threads of a block.
     pub threads: u32,
-    /// Blocks of a cluster.
+    /// Blocks of a cluster, which run a program together.
     pub cluster: [u32; 3],
     /// Dynamic shared memory of a block in bytes.
     pub shared_bytes: u32,
@@ -243,6 +243,17 @@ impl Image {
         }
     }
 
+    /// The blocks along x, y and z that run a grid of programs, if this many are resident on the device together; `None` if clusters of
+    /// them are more along an axis than any device runs.
+    pub fn blocks(&self, programs: [u32; 3], resident: u32) -> Option<[u32; 3]> {
+        let mut blocks = self.programs.blocks(programs, resident);
+        for (blocks, of_cluster) in blocks.iter_mut().zip(self.cluster) {
+            let fits = |all: &u32| of_cluster == 1 || *all <= ProgramMap::MOST_BLOCKS;
+            *blocks = blocks.checked_mul(of_cluster).filter(fits)?;
+        }
+        Some(blocks)
+    }
+
     /// The PTX without its NUL byte.
     pub fn text(&self) -> &str {
         self.ptx.trim_end_matches('\0')
@@ -308,6 +319,8 @@ pub struct TargetInfo {
     pub stmatrix: bool,
     /// Whether one thread copies tiles of views to shared memory, from a tensor map.
     pub bulk_copies: bool,
+    /// Whether blocks run in clusters, and store to each other's shared memory.
+    pub clusters: bool,
     /// Whether it has `wgmma`, which multiplies matrices in shared memory.
     pub wgmma: bool,
     /// Whether `mma` multiplies 16 rows of `f64` at a time. Every target multiplies 8.
@@ -321,16 +334,17 @@ pub struct TargetInfo {
 
 const SM90A: TargetInfo = TargetInfo {
     name: "sm_90a",
-    ptx_version: (8, 0),
+    ptx_version: (8, 1),
     capability: ComputeCapability::new(9, 0),
     exact: true,
-    driver: 12000,
+    driver: 12010,
     shared_bytes: 227 << 10,
     threads: 2048,
     registers: 64 << 10,
     blocks: 32,
     stmatrix: true,
     bulk_copies: true,
+    clusters: true,
     wgmma: true,
     mma_f64: true,
     cvt_rn_tf32: true,
@@ -349,6 +363,7 @@ const SM80: TargetInfo = TargetInfo {
     blocks: 32,
     stmatrix: false,
     bulk_copies: false,
+    clusters: false,
     wgmma: false,
     mma_f64: false,
     cvt_rn_tf32: false,
@@ -468,11 +483,14 @@ pub enum ProgramMap {
 }
 
 impl ProgramMap {
+    /// The most blocks of a grid along x.
+    const MOST_BLOCKS: u32 = i32::MAX as u32;
+
     /// The most programs that blocks run one after the other: code counts them in an `i32`.
     const MOST: u64 = 1 << 30;
 
-    /// The blocks along x, y and z that run a grid of programs, if this many are resident on the device together.
-    pub const fn blocks(self, programs: [u32; 3], resident: u32) -> [u32; 3] {
+    /// The blocks, or clusters of them, along x, y and z that run a grid of programs, if this many are resident on the device together.
+    const fn blocks(self, programs: [u32; 3], resident: u32) -> [u32; 3] {
         match self {
             ProgramMap::Identity => programs,
             ProgramMap::Persistent => {

@@ -7,7 +7,7 @@ use crate::diag::{Code, Diagnostic, Failure};
 use crate::ir::{Function, Layouts, Param, Promise, Promised};
 use crate::metadata::{Config, Image, ProgramMap, Specialization, Target};
 use crate::ops::{DotKind, Op};
-use crate::passes::Env;
+use crate::passes::{Env, partition};
 use crate::ptx::lower::LowerError;
 use crate::span::Span;
 use crate::types::{DType, Elem, Type};
@@ -151,8 +151,11 @@ pub fn images_with(func: &Function, observer: &mut dyn FnMut(&'static str)) -> R
 }
 
 /// Whether code for a target and a specialization can be better than that for a more general target. What the targets that run on few devices
-/// have beyond the others is for products and for 16-bit floats, in views whose rows begin aligned.
-fn gains(func: &Function, specialization: Specialization) -> bool {
+/// have beyond the others is for products and for 16-bit floats, in views whose rows begin aligned, and for rows that one block cannot keep.
+fn gains(func: &Function, target: Target, specialization: Specialization) -> bool {
+    if partition::blocks(func, target) > 1 {
+        return true;
+    }
     let narrow = |ty: Type| matches!(ty.elem.num(), Some(DType::F16 | DType::BF16));
     // Without tensor cores a product is the same everywhere.
     let multiplies = |op: &Op| {
@@ -180,7 +183,7 @@ fn code(
         let (mut promised, mut strongest): (_, Option<(Function, Env)>) = (None, None);
         let (mut ones, mut specialised) = (vec![false; func.params.len()], Cow::Borrowed(func));
         let alone = !func.targets.has_fallback(target);
-        for &specialization in Specialization::ALL.iter().filter(|&&s| alone || gains(func, s)) {
+        for &specialization in Specialization::ALL.iter().filter(|&&s| alone || gains(func, target, s)) {
             let env = Env::new(target, specialization);
             let now = promises(specialization);
             // What promises no more of any parameter gives the same code; what has the same constants, the same IR.
@@ -330,7 +333,7 @@ fn image(
         entry: Cow::Owned(kernel.entry),
         ptx: text.into(),
         threads: func.num_warps * 32,
-        cluster: [1; 3],
+        cluster: [func.cluster, 1, 1],
         shared_bytes: kernel.shared_bytes,
         has_assert_buffer: kernel.report,
         programs: if kernel.persistent { ProgramMap::Persistent } else { ProgramMap::Identity },

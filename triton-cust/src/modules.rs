@@ -78,7 +78,7 @@ impl Modules {
             return Ok(());
         }
         // Only code with tensor maps, which is never given here, asks how many blocks are resident.
-        let [x, y, z] = image.programs.blocks(dims, 1);
+        let [x, y, z] = image.blocks(dims, 1).unwrap_or(dims);
         let failed = |what: &str| Error::cuda(format!("{what} `{instance}`"));
 
         let mut loaded = self.loaded.lock().unwrap_or_else(PoisonError::into_inner);

@@ -243,6 +243,20 @@ pub enum Error {
         device: String,
     },
 
+    /// The kernel's blocks run in clusters that the device does not run, and there is no code of single blocks.
+    #[error(
+        "`{kernel}` runs in clusters of {blocks} blocks, which {device} does not run; leave out `targets`, so that there is code without clusters"
+    )]
+    #[non_exhaustive]
+    Cluster {
+        /// The kernel's instance.
+        kernel: String,
+        /// Blocks of a cluster.
+        blocks: u32,
+        /// The device.
+        device: String,
+    },
+
     /// The driver's compiler rejected the PTX. This is a bug in the kernel compiler: please report it with the log.
     #[error("the driver could not compile `{kernel}` ({message}); please report this as a bug, with the log:\n{log}")]
     #[non_exhaustive]

@@ -3,11 +3,12 @@
 use crate::args::LaunchArg;
 use crate::cpu;
 use crate::device::Device;
+use crate::driver::context::Context;
 use crate::driver::stream::RawStream;
 use crate::error::{Error, Result, describe};
 use crate::grid::Grid;
 use crate::kernel::Kernel;
-use crate::load::LoadInfo;
+use crate::load::{LoadInfo, Loaded};
 use crate::sim::SimStream;
 use crate::stream::{Stream, StreamBackend};
 use crate::tensor_map;
@@ -88,14 +89,17 @@ impl<'a, S, const N: usize> Launch<'a, S, N> {
     /// assertions takes one argument more, the last ([`Image::has_assert_buffer`]); 0 is one that serves.
     ///
     /// Launches by words pass no tensor map, so that an image with [tensor maps](Image::tensor_maps) is never given: it is the next
-    /// one that this device runs.
+    /// one that this device runs. One of [clusters](Image::cluster) is given only if there is no other, as not every binding launches them.
     ///
     /// # Errors
     /// [`Error::Config`], [`Error::Argument`], [`Error::MultipleOf`], [`Error::NoImage`], [`Error::DriverTooOld`].
     pub fn image(&self, capability: ComputeCapability, driver: Option<u32>) -> Result<&'static Image> {
         let specialization = self.check_args()?;
-        let takes = |image: &Image| image.tensor_maps.is_empty();
-        self.kernel.select(self.config, capability, driver, specialization, takes).map(|(_, image)| image)
+        let chosen = |takes: fn(&Image) -> bool| {
+            self.kernel.select(self.config, capability, driver, specialization, takes).map(|(_, image)| image)
+        };
+        chosen(|image| image.tensor_maps.is_empty() && image.cluster == [1; 3])
+            .or_else(|_| chosen(|image| image.tensor_maps.is_empty()))
     }
 
     /// What the compiler chose for these arguments, on the best target that there is code for: a line for each operation on tiles
@@ -213,23 +217,43 @@ impl<'a, S, const N: usize> Launch<'a, S, N> {
         self.kernel.select(self.config, capability, driver, specialization, takes)
     }
 
-    /// Rejects blocks that are not whole clusters.
+    /// The blocks that run a grid of programs.
     #[inline]
-    fn check_clusters(image: &Image, blocks: [u32; 3]) -> Result<()> {
-        let is_whole = |i: usize| image.cluster[i] <= 1 || blocks[i].is_multiple_of(image.cluster[i]);
-        match (0..3).find(|&i| !is_whole(i)) {
-            None => Ok(()),
-            Some(i) => {
-                let expected = format!("a multiple of {}, the blocks of a cluster", image.cluster[i]);
-                Err(Error::Grid { axis: ['x', 'y', 'z'][i], found: i64::from(blocks[i]), expected })
-            }
-        }
+    fn blocks(image: &Image, programs: [u32; 3], resident: u32) -> Result<[u32; 3]> {
+        // The driver knows the limits of the grid itself.
+        image.blocks(programs, resident).ok_or_else(|| Self::too_many(image, programs))
+    }
+
+    /// More blocks than a grid can have.
+    #[cold]
+    fn too_many(image: &Image, programs: [u32; 3]) -> Error {
+        let of_cluster = image.cluster[0].max(1);
+        let expected = format!("at most {}: a cluster of {of_cluster} blocks runs each", i32::MAX as u32 / of_cluster);
+        Error::Grid { axis: 'x', found: i64::from(programs[0]), expected }
+    }
+
+    /// The code of single blocks, on a device that does not run clusters as large as an image's: more than 8 blocks it need not.
+    #[cold]
+    fn without_clusters(
+        &self,
+        context: &Context,
+        specialization: Specialization,
+        refused: &Image,
+    ) -> Result<(&'static Loaded, &'static Image)> {
+        let takes = |image: &Image| image.cluster == [1; 3] && image.tensor_maps.is_empty();
+        let driver = Some(context.driver.version);
+        let chosen = self.kernel.select(self.config, context.capability, driver, specialization, takes);
+        let (index, image) = chosen.map_err(|_| Error::Cluster {
+            kernel: self.metadata().instance.to_string(),
+            blocks: refused.cluster.iter().product(),
+            device: context.to_string(),
+        })?;
+        Ok((self.kernel.loaded(context, self.config, index, image)?, image))
     }
 
     fn on_sim(&self, queue: &SimStream, specialization: Specialization, dims: [u32; 3]) -> Result<()> {
         let (_, image) = self.selected(queue.capability(), None, queue.multiprocessors(), specialization, dims)?;
-        let blocks = image.programs.blocks(dims, queue.multiprocessors());
-        Self::check_clusters(image, blocks)?;
+        let blocks = Self::blocks(image, dims, queue.multiprocessors())?;
         if dims.contains(&0) {
             return Ok(());
         }
@@ -241,13 +265,15 @@ impl<'a, S, const N: usize> Launch<'a, S, N> {
     fn on_cuda(&self, stream: &Stream, raw: &RawStream, specialization: Specialization, dims: [u32; 3]) -> Result<()> {
         let context = raw.context;
         let (driver, multiprocessors) = (Some(context.driver.version), context.multiprocessors);
-        let (index, image) = self.selected(context.capability, driver, multiprocessors, specialization, dims)?;
+        let (index, mut image) = self.selected(context.capability, driver, multiprocessors, specialization, dims)?;
         if dims.contains(&0) {
-            return Self::check_clusters(image, image.programs.blocks(dims, 1));
+            return Ok(());
         }
-        let loaded = self.kernel.loaded(context, self.config, index, image)?;
-        let blocks = image.programs.blocks(dims, loaded.resident);
-        Self::check_clusters(image, blocks)?;
+        let mut loaded = self.kernel.loaded(context, self.config, index, image)?;
+        if loaded.resident == 0 {
+            (loaded, image) = self.without_clusters(context, specialization, image)?;
+        }
+        let blocks = Self::blocks(image, dims, loaded.resident)?;
         for arg in &self.args {
             match arg.allocation {
                 Some(allocation) if arg.ty.is_mutable() => allocation.write(stream)?,

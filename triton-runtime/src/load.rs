@@ -22,7 +22,7 @@ pub(crate) struct Loaded {
     pub(crate) function: Function,
     /// The tensor maps that the code takes.
     pub(crate) maps: Maps,
-    /// Blocks that are resident on the device together.
+    /// Blocks, or clusters of them, that are resident on the device together: 0 of clusters that it does not run.
     pub(crate) resident: u32,
     /// The address of the slot for assertions, if the code takes one.
     pub(crate) assertion_slot: Option<u64>,
@@ -124,7 +124,9 @@ pub(crate) fn load(context: &Context, instance: &str, image: &Image) -> Result<L
             log,
             cached,
         },
-        resident: {
+        resident: if image.cluster.iter().product::<u32>() > 1 {
+            function.resident_clusters(context)
+        } else {
             let of_one = image.target.resident_blocks(image.threads, function.registers, image.shared_bytes);
             of_one.max(1) * context.multiprocessors
         },

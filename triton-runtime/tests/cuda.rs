@@ -352,15 +352,16 @@ fn shared_and_clusters() -> Result<()> {
     let error = run_fill(kernel("huge", fill_params(), vec![large]), &mut x, 1, &stream).unwrap_err();
     assert!(matches!(error, Error::SharedMemory { needed: 0x10_0000, .. }), "{error}");
 
-    let mut clustered = fill_image(Specialization::Generic, 9, 0);
-    clustered.cluster = [2, 1, 1];
-    let k = kernel("clustered", fill_params(), vec![clustered]);
     if device.compute_capability() >= Some(ComputeCapability::new(9, 0)) {
-        run_fill(k, &mut x, 1, &stream)?;
-        assert_eq!(stream.download(&x)?, [10; N]);
+        for (name, blocks, tag) in [("pairs", 2, 9), ("sixteens", 16, 11)] {
+            let mut clustered = fill_image(Specialization::Generic, tag, 0);
+            clustered.cluster = [blocks, 1, 1];
+            let k = kernel(name, fill_params(), vec![clustered]);
+            let mut x = stream.zeros::<i32>(512)?;
+            launch_of(k, [x.as_ptr_mut_arg(), LaunchArg::scalar(1)]).launch(&stream, 512 / 32 / blocks)?;
+            assert_eq!(stream.download(&x)?, [1 + tag; 512]);
+        }
     }
-    let odd = launch_of(k, [x.as_ptr_mut_arg(), LaunchArg::scalar(1)]).launch(&stream, 1);
-    assert!(matches!(odd, Err(Error::Grid { axis: 'x', found: 1, .. })));
     Ok(())
 }
 

@@ -410,9 +410,18 @@ fn launch() -> Result<()> {
     let mut clustered = image("clustered", "c\0", Specialization::Generic, 128);
     clustered.cluster = [2, 1, 1];
     let clustered = support::kernel("clustered", fill_params(), vec![clustered]);
-    assert!(matches!(run(clustered, &mut out, 1, &a, 3), Err(Error::Grid { axis: 'x', found: 3, .. })));
-    run(clustered, &mut out, 1, &a, 4)?;
-    assert_eq!(log().last().map(String::as_str), Some("launch-cluster 4 1 1 x 128"));
+    run(clustered, &mut out, 1, &a, 3)?;
+    assert_eq!(log().last().map(String::as_str), Some("launch-cluster 6 1 1 x 128"), "two blocks a program");
+    assert!(matches!(run(clustered, &mut out, 1, &a, i32::MAX), Err(Error::Grid { axis: 'x', .. })));
+    // The device runs no clusters of 16 blocks.
+    let mut refused = image("refused", "c\0", Specialization::Generic, 128);
+    refused.cluster = [16, 1, 1];
+    let alone = support::kernel("alone", fill_params(), vec![refused.clone()]);
+    assert!(matches!(run(alone, &mut out, 1, &a, 3), Err(Error::Cluster { blocks: 16, .. })));
+    let both =
+        support::kernel("both", fill_params(), vec![refused, image("single", "s\0", Specialization::Generic, 128)]);
+    run(both, &mut out, 1, &a, 3)?;
+    assert!(log().last().is_some_and(|launch| launch.starts_with("launch 3 1 1 x 128")));
 
     let mut greedy = image("greedy", "g\0", Specialization::Generic, 128);
     greedy.shared_bytes = 300_000;

@@ -29,6 +29,11 @@ impl Interval {
         Interval { base: None, range: fits.then_some((first as u64, last as u64)) }
     }
 
+    /// The parameter that a pointer is made from, if it is known.
+    pub fn base(self) -> Option<Value> {
+        self.base
+    }
+
     /// The first and the last number; of pointers an offset in bytes.
     pub fn numbers(self) -> Option<(u64, u64)> {
         self.range
@@ -75,6 +80,7 @@ impl Analysis for Intervals<'_> {
     fn transfer(&self, inst: &InstData, result: Value, intervals: &SideTable<Value, Interval>) -> Interval {
         let interval = match inst.op {
             Op::Const { value } => value.as_int().map_or(Interval::UNKNOWN, |int| Interval::number(int, int)),
+            Op::ClusterRank {} => Interval::number(0, i128::from(self.func.cluster) - 1),
             Op::Arange { start, end } => Interval::number(start.into(), i128::from(end) - 1),
             Op::Splat { x, .. }
             | Op::Broadcast { x, .. }

@@ -1,6 +1,6 @@
 //! Vector clocks: which access of a program happens before which.
 //!
-//! An *agent* is what executes operations in order; agents are warps, and the copies that each of them issues. Each has a time of its own, and a vector clock: of every
+//! An *agent* is what executes operations in order; agents are warps, the copies that each of them issues, and the messages of each block of a cluster. Each has a time of its own, and a vector clock: of every
 //! agent, the latest time that all lanes of this one come after (Mattern, "Virtual Time and Global States of Distributed
 //! Systems", 1989). An access is remembered as its *epoch*, time and agent (Flanagan and Freund, "FastTrack", PLDI 2009), and its
 //! lane, since lanes of a warp are ordered by barriers, not by the program. It happens before what a thread does now if the same
@@ -21,7 +21,7 @@ use std::ops::Range;
 pub(super) struct Epoch {
     /// The time of its agent; 0 is before the program.
     pub(super) time: u32,
-    /// The warp.
+    /// The warp; then their copies, and messages of blocks.
     pub(super) agent: u16,
     /// The lane of the warp.
     pub(super) lane: u8,
@@ -74,10 +74,20 @@ impl Clocks {
         Now { epoch: Epoch { time, agent, lane: epoch.lane }, known }
     }
 
-    /// The warp of an epoch, and whether it is of its copies.
-    pub(super) fn warp(&self, epoch: Epoch) -> (usize, bool) {
-        let (agent, warps) = (usize::from(epoch.agent), self.known.len());
-        if agent < warps { (agent, false) } else { (agent - warps, true) }
+    /// What a message knows that another block sends: nothing of this one. Nothing follows it.
+    pub(super) fn message(&self, rank: u32) -> Now<'static> {
+        let agent = (2 * self.known.len() as u32 + rank) as u16;
+        Now { epoch: Epoch { time: 1, agent, lane: 0 }, known: &[] }
+    }
+
+    /// Who made an access.
+    pub(super) fn name(&self, epoch: Epoch) -> String {
+        let (agent, warps, lane) = (usize::from(epoch.agent), self.known.len(), epoch.lane);
+        match agent.checked_div(warps) {
+            Some(0) => format!("lane {lane} of warp {agent}"),
+            Some(1) => format!("a copy of lane {lane} of warp {}", agent - warps),
+            Some(_) | None => format!("a message of block {}", agent - 2 * warps),
+        }
     }
 
     /// All warps come to a barrier of this scope.

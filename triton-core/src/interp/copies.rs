@@ -1,4 +1,4 @@
-//! Copies in flight, and what the slots of rings hold: the state of [`super::rings`].
+//! Copies and messages in flight, and what the slots of rings hold: the state of [`super::rings`].
 
 use crate::types::Value;
 use std::collections::{HashMap, VecDeque};
@@ -45,4 +45,21 @@ pub(super) struct Copy {
     pub(super) source: Source,
     pub(super) slot: u32,
     pub(super) writes: Vec<(u32, Range<u64>, u64)>,
+}
+
+/// How far a block of a cluster is, and what it was sent.
+#[derive(Default)]
+pub(super) struct Mailbox {
+    /// Whether it has said that it runs, and whether it has waited for the others to say so.
+    pub(super) arrived: bool,
+    pub(super) waited: bool,
+    /// The messages to each buffer, by the block that sent them; nothing of those that were received.
+    pub(super) sent: HashMap<Value, Vec<Message>>,
+    pub(super) received: HashMap<Value, bool>,
+}
+
+/// What a block has sent to a buffer: bytes of shared memory, and elements.
+pub(super) struct Message {
+    pub(super) from: u32,
+    pub(super) writes: Vec<(Range<u64>, u64)>,
 }

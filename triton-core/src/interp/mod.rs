@@ -9,6 +9,7 @@
 
 mod assertions;
 mod clock;
+mod cluster;
 mod copies;
 mod fault;
 mod fold;
@@ -145,9 +146,11 @@ pub fn run(func: &Function, args: &[Arg], program: Program, memory: &dyn Memory)
     for (param, arg) in func.params.iter().zip(args) {
         values[param.value.0 as usize] = vec![arg.bits()];
     }
-    let mut machine = Machine { func, program, memory, values, threads: Threads::new(func) };
-    machine.block(func.body)?;
-    machine.finish().map_err(RunError::Fault)
+    let blocks = (0..func.cluster).zip(std::iter::repeat_n(values, func.cluster as usize));
+    let machine = |(rank, values)| Machine { func, program, rank, memory, values, threads: Threads::new(func) };
+    let mut blocks: Vec<Machine> = blocks.map(machine).collect();
+    cluster::run(&mut blocks)?;
+    blocks.iter().try_for_each(Machine::finish).map_err(RunError::Fault)
 }
 
 /// What an operation without memory and program yields, if its operands are `operand`; the heart of [`run`] and of folding.
@@ -225,6 +228,8 @@ fn division_error(element: usize, error: DivisionError, x: &[u64], dtype: DType)
 struct Machine<'a> {
     func: &'a Function,
     program: Program,
+    /// The block's rank in its cluster.
+    rank: u32,
     memory: &'a dyn Memory,
     values: Vec<Vec<u64>>,
     /// The threads' accesses and barriers; at stage 2.
@@ -236,68 +241,83 @@ impl Machine<'_> {
     fn block(&mut self, block: Block) -> Result<Vec<Vec<u64>>, RunError> {
         let func = self.func;
         for (_, inst) in func.block(block) {
-            match inst.op {
-                Op::Yield {} => return Ok(self.take(&inst.args)),
-                Op::For { start, end, step } => self.run_for(inst, [start, end, step])?,
-                Op::While {} => self.run_while(inst)?,
-                Op::Fold { kind, axis, order } => self.run_fold(inst, kind, axis as usize, order)?,
-                Op::SharedAlloc { .. }
-                | Op::SharedStore { .. }
-                | Op::SharedLoad { .. }
-                | Op::SharedSlice { .. }
-                | Op::DotWait { .. }
-                | Op::Sync { .. } => {
-                    let result = self.shared(inst).map_err(|what| self.error(inst, &what))?;
-                    self.bind(&inst.results, vec![result]);
-                }
-                Op::Permute { x, .. } | Op::Reshape { x, .. } if func.mem(x).is_some() => {
-                    self.alias(x, inst.results[0])
-                }
-                Op::RingFill { .. } | Op::RingWait { .. } | Op::RingSlot { .. } | Op::RingRelease { .. } => {
-                    let result = self.ring(inst).map_err(|what| self.error(inst, &what))?;
-                    self.bind(&inst.results, vec![result]);
-                }
-                Op::Dot { a, b, acc, .. } => {
-                    let sums = self.run_product(inst, [a, b, acc]).map_err(|what| self.error(inst, &what))?;
-                    self.bind(&inst.results, vec![sums]);
-                }
-                Op::Assert { cond, message } => self.assertion(cond, message)?,
-                Op::Print { text, values } => self.memory.print(&self.lines(text, values.as_slice())),
-                Op::If { cond } => {
-                    let taken = usize::from(self.value(cond)[0] == 0);
-                    let results = self.block(inst.regions[taken])?;
-                    self.bind(&inst.results, results);
-                }
-                Op::Load { .. } | Op::Store { .. } | Op::Atomic { .. } | Op::AtomicCas { .. } => {
-                    if func.stage == Stage::Synchronized {
-                        self.global(inst).map_err(|what| self.error(inst, &what))?;
-                    }
-                    self.compute(inst)?;
-                }
-                Op::Const { .. }
-                | Op::Outer { .. }
-                | Op::ProgramId { .. }
-                | Op::NumPrograms { .. }
-                | Op::BlockId { .. }
-                | Op::NumBlocks { .. }
-                | Op::Arange { .. }
-                | Op::Splat { .. }
-                | Op::Broadcast { .. }
-                | Op::Reshape { .. }
-                | Op::Permute { .. }
-                | Op::Join { .. }
-                | Op::Split { .. }
-                | Op::Convert { .. }
-                | Op::Cast { .. }
-                | Op::Select { .. }
-                | Op::Offset { .. }
-                | Op::Unary { .. }
-                | Op::Binary { .. }
-                | Op::Compare { .. }
-                | Op::Ternary { .. } => self.compute(inst)?,
+            if let Op::Yield {} = inst.op {
+                return Ok(self.take(&inst.args));
             }
+            self.instruction(inst)?;
         }
         Ok(Vec::new())
+    }
+
+    /// Runs an instruction but the last one of a region.
+    fn instruction(&mut self, inst: &InstData) -> Result<(), RunError> {
+        let func = self.func;
+        match inst.op {
+            Op::Yield {} => {}
+            Op::For { start, end, step } => self.run_for(inst, [start, end, step])?,
+            Op::While {} => self.run_while(inst)?,
+            Op::Fold { kind, axis, order } => self.run_fold(inst, kind, axis as usize, order)?,
+            Op::SharedAlloc { .. }
+            | Op::SharedStore { .. }
+            | Op::SharedLoad { .. }
+            | Op::SharedSlice { .. }
+            | Op::DotWait { .. }
+            | Op::Sync { .. } => {
+                let result = self.shared(inst).map_err(|what| self.error(inst, &what))?;
+                self.bind(&inst.results, vec![result]);
+            }
+            Op::Permute { x, .. } | Op::Reshape { x, .. } if func.mem(x).is_some() => self.alias(x, inst.results[0]),
+            Op::RingFill { .. } | Op::RingWait { .. } | Op::RingSlot { .. } | Op::RingRelease { .. } => {
+                let result = self.ring(inst).map_err(|what| self.error(inst, &what))?;
+                self.bind(&inst.results, vec![result]);
+            }
+            Op::Dot { a, b, acc, .. } => {
+                let sums = self.run_product(inst, [a, b, acc]).map_err(|what| self.error(inst, &what))?;
+                self.bind(&inst.results, vec![sums]);
+            }
+            Op::Assert { cond, message } => self.assertion(cond, message)?,
+            Op::Print { text, values } => self.memory.print(&self.lines(text, values.as_slice())),
+            Op::If { cond } => {
+                let taken = usize::from(self.value(cond)[0] == 0);
+                let results = self.block(inst.regions[taken])?;
+                self.bind(&inst.results, results);
+            }
+            Op::Load { .. } | Op::Store { .. } | Op::Atomic { .. } | Op::AtomicCas { .. } => {
+                if func.stage == Stage::Synchronized {
+                    self.global(inst).map_err(|what| self.error(inst, &what))?;
+                }
+                self.compute(inst)?;
+            }
+            Op::Const { .. }
+            | Op::Outer { .. }
+            | Op::ProgramId { .. }
+            | Op::NumPrograms { .. }
+            | Op::ClusterRank { .. }
+            | Op::BlockId { .. }
+            | Op::NumBlocks { .. }
+            | Op::Arange { .. }
+            | Op::Splat { .. }
+            | Op::Broadcast { .. }
+            | Op::Reshape { .. }
+            | Op::Permute { .. }
+            | Op::Join { .. }
+            | Op::Split { .. }
+            | Op::Convert { .. }
+            | Op::Cast { .. }
+            | Op::Select { .. }
+            | Op::Offset { .. }
+            | Op::Unary { .. }
+            | Op::Binary { .. }
+            | Op::Compare { .. }
+            | Op::Ternary { .. } => self.compute(inst)?,
+            Op::ClusterGather { .. }
+            | Op::ClusterScatter { .. }
+            | Op::ClusterArrive { .. }
+            | Op::ClusterWait { .. }
+            | Op::ClusterSend { .. }
+            | Op::ClusterReceive { .. } => return Err(self.error(inst, "the blocks of a cluster meet in a region")),
+        }
+        Ok(())
     }
 
     fn compute(&mut self, inst: &InstData) -> Result<(), RunError> {
@@ -363,6 +383,7 @@ impl Machine<'_> {
         match inst.op {
             Op::ProgramId { axis } => Ok(vec![u64::from(self.program.id[axis.0 as usize])]),
             Op::NumPrograms { axis } => Ok(vec![u64::from(self.program.grid[axis.0 as usize])]),
+            Op::ClusterRank {} => Ok(vec![self.rank.into()]),
             Op::BlockId {} => Ok(vec![self.program.number()]),
             Op::NumBlocks {} => Ok(vec![self.program.blocks()]),
             Op::Load { from, other } => {

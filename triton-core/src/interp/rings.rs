@@ -160,6 +160,10 @@ impl Machine<'_> {
             let message = "a product is in flight at the end of the program".to_string();
             return Err(ProgramFault::new(self.func, Span::NONE, self.program.id, message));
         }
+        if let Some(buffer) = self.unreceived() {
+            let message = format!("messages to {buffer} are in flight at the end of the program");
+            return Err(ProgramFault::new(self.func, Span::NONE, self.program.id, message));
+        }
         let copy = self.threads.rings.flight.iter().chain([&self.threads.rings.open]).flatten().next();
         let Some(Copy { source: Source { buffer, item }, .. }) = copy else { return Ok(()) };
         let message = format!("item {item} of {buffer} is in flight at the end of the program");

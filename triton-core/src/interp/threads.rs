@@ -6,8 +6,8 @@
 //! (`shadow`): otherwise some run on a GPU could execute them in the other order. So one run finds the races of all.
 
 use super::Machine;
-use super::clock::{Clocks, Epoch};
-use super::copies::{Rings, Source};
+use super::clock::{Clocks, Now};
+use super::copies::{Mailbox, Rings, Source};
 use super::location::Reached;
 use super::pages::Pages;
 use super::positions::{By, Position, Positions, Tile};
@@ -38,6 +38,8 @@ pub(super) struct Threads {
     global: Shadow,
     pub(super) shared: Shadow,
     pub(super) rings: Rings,
+    /// What other blocks of the cluster have sent.
+    pub(super) mailbox: Mailbox,
     /// What slots of rings stand for.
     pub(super) slots: HashMap<Value, Source>,
     /// Products in flight, the oldest first: what each of them reads.
@@ -64,6 +66,7 @@ impl Threads {
             global: Shadow::default(),
             shared: Shadow::default(),
             rings: Rings::default(),
+            mailbox: Mailbox::default(),
             slots: HashMap::new(),
             products: VecDeque::new(),
             bytes: Pages::default(),
@@ -82,13 +85,19 @@ pub(super) fn check(
     bytes: Range<u64>,
     does: AccessKind,
 ) -> Result<(), String> {
-    let now = clocks.now(thread);
-    shadow.check(bytes, &now, does).map_err(|other| {
-        let thread = |epoch: Epoch| {
-            let (warp, copies) = clocks.warp(epoch);
-            format!("{}lane {} of warp {warp}", if copies { "a copy of " } else { "" }, epoch.lane)
-        };
-        let (one, two) = (thread(now.epoch), thread(other.epoch()));
+    check_agent(clocks, shadow, &clocks.now(thread), bytes, does)
+}
+
+/// The same of what an agent does now.
+pub(super) fn check_agent(
+    clocks: &Clocks,
+    shadow: &mut Shadow,
+    now: &Now<'_>,
+    bytes: Range<u64>,
+    does: AccessKind,
+) -> Result<(), String> {
+    shadow.check(bytes, now, does).map_err(|other| {
+        let (one, two) = (clocks.name(now.epoch), clocks.name(other.epoch()));
         format!("{one} {} it, {two} {} it, and no barrier is in between", does.word(), other.kind.word())
     })
 }

@@ -43,6 +43,7 @@
 //!   v5 = lt v3, v4 : bool[128]
 //! }
 //! ```
+//! `cluster 8` after the number of warps says that as many blocks run a program together.
 //! A line `view v0 [v1,v2] [v3,v4]` before the instructions says that parameters are a view: its address, extents and strides. A line
 //! `ring r0 slots 3 lead 2 [v5,v6] [#0,#1]` says that buffers are a ring, and which threads fill them. Attributes follow the number of warps:
 //! `stages 3` is the most slots that a ring may have (after the operands of a `for`, one of that loop), `raster 8` the width of the bands in
@@ -64,6 +65,7 @@
 //!   }
 //! ```
 
+mod clusters;
 pub mod folds;
 mod layouts;
 mod operands;
@@ -126,8 +128,11 @@ pub struct Function {
     pub params: Vec<Param>,
     /// The views among them.
     pub views: Vec<View>,
-    /// Warps that run one program.
+    /// Warps of a block.
     pub num_warps: u32,
+    /// Blocks that run one program together, as a *cluster*, a power of two: see [`crate::passes::partition`]. What an operation yields is
+    /// then a block's own.
+    pub cluster: u32,
     /// The most slots of a ring, of [`STAGES`](crate::types::STAGES); 1 if there are to be none.
     pub num_stages: u32,
     /// The same of a `for` that says so itself.
@@ -263,6 +268,7 @@ impl Function {
             params: Vec::new(),
             views: Vec::new(),
             num_warps,
+            cluster: 1,
             num_stages: 1,
             stages_of: SideTable::new(None),
             raster: None,

@@ -211,6 +211,7 @@ impl Parser {
                 "stages" => self.func.num_stages = count(&mut words, "stages")?,
                 "registers" => self.func.max_registers = Some(count(&mut words, "registers")?),
                 "targets" => self.func.targets = targets(words.next().ok_or("targets are missing")?)?,
+                "cluster" => self.func.cluster = count(&mut words, "blocks of a cluster")?,
                 "raster" => self.func.raster = Some(count(&mut words, "programs in a band")?),
                 "fast_math" => self.func.fast_math = true,
                 _ => return Err(format!("`{word}` is not an attribute of a kernel")),

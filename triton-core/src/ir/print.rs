@@ -38,6 +38,9 @@ pub fn print(func: &Function) -> String {
     if func.num_stages > 1 {
         let _ = write!(out, " stages {}", func.num_stages);
     }
+    if func.cluster != 1 {
+        let _ = write!(out, " cluster {}", func.cluster);
+    }
     if let Some(band) = func.raster {
         let _ = write!(out, " raster {band}");
     }

@@ -1,5 +1,6 @@
 //! The typing rules: one for each operation, used by the checker, the builder, the parser and the verifier.
 
+use super::cluster::{Exchange, gathered, scattered};
 use super::kinds;
 use super::{DotKind, Location, Op};
 use crate::types::{DType, Elem, MAX_TILE, Shape, Slice, Type, Value};
@@ -45,7 +46,29 @@ pub fn infer(op: &Op, ty: &dyn Fn(Value) -> Type, given: Given<'_>) -> Result<Si
             }
             Type::scalar(DType::I32)
         }
-        Op::BlockId {} | Op::NumBlocks {} => Type::scalar(DType::I32),
+        Op::BlockId {} | Op::NumBlocks {} | Op::ClusterRank {} => Type::scalar(DType::I32),
+        Op::ClusterGather { x, axis, blocks } => {
+            let x = ty(x);
+            let shape = gathered(x.shape, axis, blocks)
+                .ok_or_else(|| format!("{x} of {blocks} blocks along a new axis {axis}"))?;
+            check_shape(shape)?;
+            x.with_shape(shape)
+        }
+        Op::ClusterScatter { x, axis, blocks } => {
+            let x = ty(x);
+            let shape = scattered(x.shape, axis, blocks)
+                .ok_or_else(|| format!("{x} divided among {blocks} blocks along axis {axis}"))?;
+            check_shape(shape)?;
+            x.with_shape(shape)
+        }
+        Op::ClusterSend { buffer, value, axis } => {
+            let (buffer, value) = (ty(buffer), ty(value));
+            if buffer.elem != value.elem || Exchange::of(value.shape, buffer.shape, axis).is_none() {
+                return Err(format!("{value} sent along axis {axis} of {buffer}"));
+            }
+            return Ok(Signature::Plain(None));
+        }
+        Op::ClusterArrive {} | Op::ClusterWait {} | Op::ClusterReceive { .. } => return Ok(Signature::Plain(None)),
         Op::Arange { start, end } => {
             let length = i64::from(end) - i64::from(start);
             let length = u32::try_from(length).map_err(|_| format!("{start}..{end} is not a range"))?;

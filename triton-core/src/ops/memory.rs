@@ -62,6 +62,13 @@ impl Op {
             | Op::Outer { .. }
             | Op::ProgramId { .. }
             | Op::NumPrograms { .. }
+            | Op::ClusterRank { .. }
+            | Op::ClusterGather { .. }
+            | Op::ClusterScatter { .. }
+            | Op::ClusterArrive { .. }
+            | Op::ClusterWait { .. }
+            | Op::ClusterSend { .. }
+            | Op::ClusterReceive { .. }
             | Op::BlockId { .. }
             | Op::NumBlocks { .. }
             | Op::Arange { .. }

@@ -10,6 +10,7 @@
 //!
 //! **Invariant:** an operation knows its operands and their types, but not the function that it is in.
 
+pub mod cluster;
 pub mod eval;
 mod field;
 pub mod fold;
@@ -196,6 +197,13 @@ ops! {
         ProgramId = "program_id" { axis: GridAxis } Pure Unconstrained Tile 0;
         /// The number of programs along an axis, `i32`.
         NumPrograms = "num_programs" { axis: GridAxis } Pure Unconstrained Tile 0;
+        /// The rank of the running block in its cluster, `i32`, where a [cluster](crate::ir::Function::cluster) of blocks runs a program.
+        ClusterRank = "cluster.rank" { } Pure Unconstrained Tile 0;
+        /// What all blocks of the cluster have for a tile: along a new axis of as many, block `i`'s at index `i`. Every block runs it.
+        ClusterGather = "cluster.gather" { x: Value, axis: u32, blocks: u32 } Pure Own Tile 0;
+        /// What all blocks of the cluster have for one part of a tile: an axis is divided into as many parts, of which block `i` is
+        /// given part `i`; before it is a new axis, with block `j`'s at index `j`. Every block runs it.
+        ClusterScatter = "cluster.scatter" { x: Value, axis: u32, blocks: u32 } Pure Own Tile 0;
         /// The integers `start..end` in order, as a tile of `i32`.
         Arange = "arange" { start: i32, end: i32 } Pure Unconstrained Tile 0;
         /// A scalar in every element of a tile.
@@ -266,6 +274,15 @@ ops! {
         /// Waits for products by `wgmma`, until at most this many of them, the newest, are in flight: until then they read their operands in
         /// shared memory, and nothing but another product takes their sums.
         DotWait = "dot.wait" { pending: u32 } Write Unconstrained Synchronized 0;
+        /// Tells the other blocks of the cluster that this one runs, and that messages may be sent to it.
+        ClusterArrive = "cluster.arrive" { } Write Unconstrained Synchronized 0;
+        /// Waits until all blocks of the cluster have arrived.
+        ClusterWait = "cluster.wait" { } Write Unconstrained Synchronized 0;
+        /// Sends a tile to the blocks of the cluster, as messages that this buffer of theirs receives: `cluster.gather` or
+        /// `cluster.scatter` along an axis, whichever has the buffer's shape. Nothing else writes the buffer.
+        ClusterSend = "cluster.send" { buffer: Value, value: Value, axis: u32 } Write Own Synchronized 0;
+        /// Each thread waits until the buffer has received the messages of all blocks of the cluster.
+        ClusterReceive = "cluster.receive" { buffer: Value } Write Own Synchronized 0;
         /// The item's slots are not read any more, and may be filled for another one. Before item 0 there is none.
         RingRelease = "ring.release" { ring: RingId, item: Value } Write Unconstrained Synchronized 0;
         /// Orders accesses of the threads of each warp, or of the whole program: writes before it are visible after it.

@@ -3,7 +3,8 @@
 //! *Before:* every buffer is in memory of its own. *After:* each has an offset, at the alignment of its layout. Two buffers share bytes
 //! only where a barrier of the program stands between the last access to one and the first to the other, so that no barrier is needed
 //! because of the memory: a buffer is live from its definition to the first barrier that every thread meets after its last use. Without
-//! one before the end of a loop's body it is live in the whole loop, as the next iteration comes first.
+//! one before the end of a loop's body it is live in the whole loop, as the next iteration comes first. A buffer that receives messages of
+//! other blocks is live from the start.
 //!
 //! That takes more memory than buffers that end with their last use. So two barriers are written here: one after a loop of the kernel's
 //! own block whose large buffers are followed by others, since it runs once; and, where the memory is more than a block has, one after
@@ -38,10 +39,16 @@ pub fn allocate(func: &mut Function, env: &Env) -> Result<u64, String> {
 fn assign_offsets(func: &mut Function) -> u64 {
     let liveness = liveness::analyse(func, &func.buffer_of());
     let buffers = func.buffers();
+    let mailboxes = func.mailboxes();
     let of = |&(_, buffer): &(Inst, Value)| {
         let (bytes, align) =
             (func.buffer_bytes(buffer), func.mem(buffer).map_or(1, |mem| mem.align().max(access::WIDEST.into())));
-        Buffer { bytes, align, live: live(func, &liveness, liveness.intervals[buffer]), role: None }
+        let mut live = live(func, &liveness, liveness.intervals[buffer]);
+        // Another block may be ahead, and send what this one waits for later.
+        if mailboxes.contains(&buffer) {
+            live.start = 0;
+        }
+        Buffer { bytes, align, live, role: None }
     };
     let allocation = storage::allocate(&buffers.iter().map(of).collect::<Vec<_>>());
     for ((inst, _), offset) in buffers.into_iter().zip(allocation.offsets) {
@@ -49,7 +56,7 @@ fn assign_offsets(func: &mut Function) -> u64 {
             *at = Some(offset as u32);
         }
     }
-    let mbarriers: u64 = func.rings.keys().map(|ring| func.mbarrier_bytes(ring)).sum();
+    let mbarriers = func.all_mbarrier_bytes();
     if mbarriers == 0 { allocation.total } else { allocation.total.next_multiple_of(8) + mbarriers }
 }
 

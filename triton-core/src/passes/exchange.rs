@@ -12,6 +12,9 @@
 //! is, and the product reads an alias of the buffer with its axes in the other order: no element moves. So is one that is reshaped after it,
 //! as a matrix that is divided along K into a batch.
 //!
+//! Blocks of a cluster exchange tiles by messages to one another's buffers. They arrive at the start, and wait for each other before the
+//! first message.
+//!
 //! The old value of an atomic update is broadcast in the same way by the one thread that made it.
 //!
 //! A conversion waits until something needs it; several that wait then go together, all stores before all loads, so that
@@ -37,7 +40,7 @@ pub fn exchange(func: &mut Function, env: &Env) -> Result<(), String> {
     let context = Context::of(func, env);
     block(func, func.body, &context)?;
     reuse_buffers(func);
-    Ok(())
+    meet(func)
 }
 
 /// What holds for every block.
@@ -134,6 +137,7 @@ fn block(func: &mut Function, id: Block, context: &Context) -> Result<(), String
                 insts.retain(|&before| Some(before) != exchange.permute);
                 waiting.push(exchange);
             }
+            None if func.exchange(&func.insts[inst]).is_some() => messages(func, inst, &mut insts)?,
             None => {
                 alias(func, inst);
                 regions.into_iter().try_for_each(|region| block(func, region, context))?;
@@ -303,6 +307,37 @@ fn exchange_result(func: &mut Function, inst: Inst, insts: &mut Vec<Inst>) -> Re
     Ok(())
 }
 
+/// An exchange between the blocks of a cluster: messages to a buffer of each of them, and a load of what has arrived.
+fn messages(func: &mut Function, inst: Inst, insts: &mut Vec<Inst>) -> Result<(), String> {
+    let (data, wrong) = (func.insts[inst].clone(), "an exchange of a tile without a layout");
+    let (Op::ClusterGather { x: value, axis, .. } | Op::ClusterScatter { x: value, axis, .. }, &[result]) =
+        (data.op, &data.results[..])
+    else {
+        return Err("an exchange without a result".into());
+    };
+    let ((exchange, _), layout) = func.exchange(&data).zip(func.layout(value)).ok_or(wrong)?;
+    let part = exchange.part_layout(layout, func.ty(value).shape, axis).ok_or(wrong)?;
+    let mem = exchange.memory(&part, func.ty(value).elem.bits()).ok_or(wrong)?;
+    let buffer = make_buffer(func, func.ty(result), mem, None, data.span, insts)?;
+    insts.push(func.make(Op::ClusterSend { buffer, value, axis }, data.span)?);
+    insts.push(func.make(Op::ClusterReceive { buffer }, data.span)?);
+    func.insts[inst].op = Op::SharedLoad { buffer, part: 0, rest: None };
+    insts.push(inst);
+    Ok(())
+}
+
+/// The blocks of a cluster arrive first of all, and wait for each other before the first message.
+fn meet(func: &mut Function) -> Result<(), String> {
+    let sends = |inst: &Inst| matches!(func.insts[*inst].op, Op::ClusterSend { .. });
+    let Some(first) = func.blocks[func.body].insts.iter().position(sends) else { return Ok(()) };
+    let span = func.insts[func.blocks[func.body].insts[first]].span;
+    let (arrive, wait) = (func.make(Op::ClusterArrive {}, span)?, func.make(Op::ClusterWait {}, span)?);
+    let insts = &mut func.blocks[func.body].insts;
+    insts.insert(first, wait);
+    insts.insert(0, arrive);
+    Ok(())
+}
+
 /// A buffer for a tile, by this name if it has one.
 fn make_buffer(
     func: &mut Function,
@@ -325,7 +360,7 @@ fn reuse_buffers(func: &mut Function) {
     if func.buffers().iter().map(|&(_, buffer)| func.buffer_bytes(buffer)).sum::<u64>() <= cost::SHARED_BYTES {
         return;
     }
-    let liveness = liveness::analyse(func, &func.buffer_of());
+    let (liveness, mailboxes) = (liveness::analyse(func, &func.buffer_of()), func.mailboxes());
     let mut reused: SideTable<Value, Option<Value>> = SideTable::new(None);
     for block in func.blocks.keys().collect::<Vec<_>>() {
         // Buffers of this block, each with the last use of what it has held so far.
@@ -334,7 +369,8 @@ fn reuse_buffers(func: &mut Function) {
         insts.retain(|&inst| {
             let InstData { op: Op::SharedAlloc { ty, .. }, ref results, .. } = func.insts[inst] else { return true };
             let LiveInterval { start, last } = liveness.intervals[results[0]];
-            let same = |v: Value| func.ty(v) == ty && func.place_of[v] == func.place_of[results[0]];
+            let received = mailboxes.contains(&results[0]);
+            let same = |v: Value| !received && func.ty(v) == ty && func.place_of[v] == func.place_of[results[0]];
             match kept.iter_mut().find(|(buffer, end)| *end < start && same(*buffer)) {
                 Some((buffer, end)) => (reused[results[0]], *end) = (Some(*buffer), last),
                 None => kept.push((results[0], last)),

@@ -26,7 +26,7 @@ const WIDEST: u64 = 16;
 pub fn map_programs(func: &mut Function) {
     let walk = func.walk();
     let reads = |axis: u8| walk.iter().any(|&inst| func.insts[inst].op == Op::ProgramId { axis: GridAxis(axis) });
-    if !reads(0) || !reads(1) || walk.iter().any(|&inst| waits(func, inst)) {
+    if func.cluster > 1 || !reads(0) || !reads(1) || walk.iter().any(|&inst| waits(func, inst)) {
         return;
     }
     let axes = forward(func, &Dependence, SideTable::new(Axes(0)));

@@ -15,6 +15,7 @@ pub mod exchange;
 pub mod fold;
 pub mod licm;
 pub mod map_programs;
+pub mod partition;
 pub mod pbqp;
 pub mod persist;
 pub mod place;
@@ -96,8 +97,9 @@ pub const SPECIALISE: &[Pass] = passes! {
     specialise: "applies the facts of a specialization", specialise::specialise;
 };
 
-/// Stage 0 → 1: layouts, for a target and a specialization.
+/// Stage 0 → 1: which blocks, then which threads have which elements, for a target and a specialization.
 pub const LAY_OUT: &[Pass] = passes! {
+    partition: "partitions rows and products among the blocks of a cluster", partition::partition;
     place: "assigns a layout to every tile", place::place;
     split: "splits reductions between warps", |func, _| split::split(func);
 };
@@ -187,7 +189,9 @@ fn verified(func: &Function, after: &Pass, observer: &mut dyn FnMut(&'static str
 pub fn explain(func: &Function, env: &Env) -> Result<String, String> {
     let mut func = func.clone();
     run(SPECIALISE, &mut func, env)?;
+    let clusters = partition::explain(&func, env.target);
+    partition::partition(&mut func, env)?;
     let layouts = place::explain(&func, env)?;
     LAY_OUT.iter().chain(SYNCHRONIZE).try_for_each(|pass| (pass.run)(&mut func, env))?;
-    Ok(layouts + &schedule::explain(&func) + &map_programs::explain(&func))
+    Ok(clusters + &layouts + &schedule::explain(&func) + &map_programs::explain(&func))
 }

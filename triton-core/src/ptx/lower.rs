@@ -63,7 +63,7 @@ impl std::error::Error for LowerError {}
 /// Code that is too large, more shared memory than the target has, or a bug in another pass.
 pub fn lower(func: &Function, target: Target, promise: Specialization) -> Result<Kernel, LowerError> {
     let (buffers, largest, span) = shared_memory(func);
-    let needed = buffers + func.rings.keys().map(|ring| func.mbarrier_bytes(ring)).sum::<u64>();
+    let needed = buffers.next_multiple_of(8) + func.all_mbarrier_bytes();
     if needed > u64::from(target.shared_bytes()) {
         return Err(LowerError::SharedMemory { needed, largest, span });
     }
@@ -99,6 +99,8 @@ pub fn lower(func: &Function, target: Target, promise: Specialization) -> Result
         stepped: HashMap::new(),
         shared_threads: HashMap::new(),
         warpgroup_addresses: HashMap::new(),
+        rank: None,
+        mailboxes: HashMap::new(),
         bulk: Bulk::default(),
         proxy: Proxy::of(func),
         largest: (0, Span::NONE),
@@ -128,6 +130,7 @@ pub fn lower(func: &Function, target: Target, promise: Specialization) -> Result
         params,
         maps,
         threads,
+        cluster: func.cluster,
         bounds,
         pressure,
         files: func.sources.files.clone(),
@@ -210,6 +213,10 @@ pub(super) struct Lower<'a> {
     pub shared_threads: HashMap<Vec<u32>, SharedThread>,
     /// Addresses of shared memory, by what the number of a warpgroup adds: see [`super::wgmma`].
     pub warpgroup_addresses: HashMap<(u32, u32, u32), Reg>,
+    /// The block's rank in its cluster.
+    pub rank: Option<Reg>,
+    /// The mbarrier of each buffer that receives messages, as an offset in shared memory.
+    pub mailboxes: HashMap<Value, u32>,
     /// What bulk copies need.
     pub bulk: Bulk,
     /// What else than threads accesses shared memory.
@@ -366,6 +373,18 @@ impl Lower<'_> {
                 self.emit(Op::WgmmaWait { groups: pending });
                 return Ok(Vec::new());
             }
+            ops::Op::ClusterArrive {} => return self.cluster_arrive().map(|()| Vec::new()),
+            ops::Op::ClusterWait {} => {
+                self.emit(Op::ClusterWait);
+                return Ok(Vec::new());
+            }
+            ops::Op::ClusterSend { buffer, value, axis } => {
+                return self.cluster_send(buffer, value, axis).map(|()| Vec::new());
+            }
+            ops::Op::ClusterReceive { buffer } => return self.cluster_receive(buffer).map(|()| Vec::new()),
+            ops::Op::ClusterGather { .. } | ops::Op::ClusterScatter { .. } => {
+                return Err("an exchange between blocks without messages".into());
+            }
             ops::Op::Print { text, values } => return self.print(text, values.as_slice()).map(|()| Vec::new()),
             ops::Op::Sync { scope } => {
                 self.sync(scope);
@@ -384,6 +403,7 @@ impl Lower<'_> {
             ops::Op::Outer { dtype, value } => vec![self.outer(dtype, value)],
             ops::Op::ProgramId { axis } => vec![self.program_id(axis.0)],
             ops::Op::NumPrograms { axis } => vec![self.num_programs(axis.0)],
+            ops::Op::ClusterRank {} => vec![self.cluster_rank()],
             ops::Op::BlockId {} => vec![self.mov(Ty::U32, Operand::Special(Special::Ctaid(0)))],
             ops::Op::NumBlocks {} => vec![self.mov(Ty::U32, Operand::Special(Special::Nctaid(0)))],
             ops::Op::Splat { x, .. } => vec![self.regs[x][0]; self.registers(yields()?)],

@@ -9,6 +9,7 @@ mod assertions;
 mod atomic;
 mod bulk;
 mod cast;
+mod cluster;
 mod control;
 mod convert;
 mod cut;
@@ -154,6 +155,12 @@ pub enum Special {
     Ctaid(u8),
     /// The number of blocks along an axis.
     Nctaid(u8),
+    /// The index of the block's cluster along an axis.
+    ClusterId(u8),
+    /// The number of clusters along an axis.
+    NclusterId(u8),
+    /// The block's rank in its cluster.
+    ClusterRank,
     /// The address of dynamic shared memory.
     Shared,
     /// The address of the thread's local memory.
@@ -401,6 +408,23 @@ pub enum Op {
         address: Address,
         parity: Reg,
     },
+    /// The address in a block of the cluster that is this one in its own shared memory.
+    Mapa {
+        dst: Reg,
+        src: Reg,
+        rank: Operand,
+    },
+    /// `st.async`: words to shared memory of a block of the cluster, which its mbarrier counts when they have arrived.
+    StAsync {
+        ty: Ty,
+        srcs: Vec<Reg>,
+        address: Address,
+        barrier: Address,
+    },
+    /// Arrives at the barrier of the cluster, and orders nothing.
+    ClusterArrive,
+    /// Waits at the barrier of the cluster.
+    ClusterWait,
     /// `cp.async.bulk.tensor` from global to shared memory: the box of a map that begins at these coordinates, the contiguous one first.
     BulkLoad {
         dst: Address,
@@ -535,6 +559,8 @@ pub struct Kernel {
     pub maps: Vec<TensorMap>,
     /// Threads of a block, exactly.
     pub threads: u32,
+    /// Blocks of a cluster, along the first axis.
+    pub cluster: u32,
     /// What the registers of a thread are bounded by.
     pub bounds: Bounds,
     /// Registers that a thread needs at least, as [`pressure`](crate::analysis::pressure) estimates them.

@@ -130,6 +130,9 @@ pub fn print(kernel: &Kernel) -> String {
         put!(out, if i == 0 { ".param ." } else { ", .param ." }, Ty::U64, " p", i);
     }
     put!(out, ")\n.reqntid ", kernel.threads, "\n");
+    if kernel.cluster > 1 {
+        put!(out, ".explicitcluster\n.reqnctapercluster ", kernel.cluster, "\n");
+    }
     match kernel.bounds {
         Bounds::None => {}
         Bounds::Blocks(blocks) => put!(out, ".minnctapersm ", blocks, "\n"),
@@ -195,6 +198,9 @@ impl Print for Operand {
             Operand::Outer(outer, digits) => out.push_str(&outer.digits(usize::from(*digits))),
             Operand::Special(Special::Tid) => out.push_str("%tid.x"),
             Operand::Special(Special::Ctaid(axis)) => put!(out, "%ctaid.", axis_name(*axis)),
+            Operand::Special(Special::ClusterId(axis)) => put!(out, "%clusterid.", axis_name(*axis)),
+            Operand::Special(Special::NclusterId(axis)) => put!(out, "%nclusterid.", axis_name(*axis)),
+            Operand::Special(Special::ClusterRank) => out.push_str("%cluster_ctarank"),
             Operand::Special(Special::Shared) => out.push_str("shared"),
             Operand::Special(Special::Param(index)) => put!(out, "p", index),
             Operand::Special(Special::Local) => out.push_str("args"),
@@ -421,6 +427,14 @@ impl Print for Inst {
             Op::MbarrierTryWait { pred, address, parity } => {
                 put!(out, "mbarrier.try_wait.parity.shared::cta.b64 ", pred, ", ", address, ", ", parity)
             }
+            Op::Mapa { dst, src, rank } => put!(out, "mapa.shared::cluster.u32 ", dst, ", ", src, ", ", rank),
+            Op::StAsync { ty, srcs, address, barrier } => {
+                let vector = Vector(srcs.len());
+                out.push_str("st.async.weak.shared::cluster.mbarrier::complete_tx::bytes");
+                put!(out, vector, ".", ty, " ", address, ", ", Words(srcs), ", ", barrier)
+            }
+            Op::ClusterArrive => out.push_str("barrier.cluster.arrive.relaxed.aligned"),
+            Op::ClusterWait => out.push_str("barrier.cluster.wait.aligned"),
             Op::BulkLoad { dst, map, coordinates, barrier } => {
                 put!(
                     out,

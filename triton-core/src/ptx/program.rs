@@ -16,15 +16,21 @@ impl Lower<'_> {
                 self.program = Some(program);
                 program[usize::from(axis)]
             }
-            (None, _) | (Some(_), _) => self.mov(Ty::U32, Operand::Special(Special::Ctaid(axis))),
+            (None, _) | (Some(_), _) => {
+                let special = if self.func.cluster > 1 { Special::ClusterId(axis) } else { Special::Ctaid(axis) };
+                self.mov(Ty::U32, Operand::Special(special))
+            }
         }
     }
 
-    /// The number of programs along an axis: of blocks, but where a block runs several programs.
+    /// The number of programs along an axis: of blocks, or of clusters, but where a block runs several programs.
     pub fn num_programs(&mut self, axis: u8) -> Reg {
         match self.grid {
             Some(extents) => extents[usize::from(axis)],
-            None => self.mov(Ty::U32, Operand::Special(Special::Nctaid(axis))),
+            None => {
+                let special = if self.func.cluster > 1 { Special::NclusterId(axis) } else { Special::Nctaid(axis) };
+                self.mov(Ty::U32, Operand::Special(special))
+            }
         }
     }
 

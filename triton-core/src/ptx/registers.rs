@@ -16,6 +16,13 @@ impl Op {
             Op::BulkLoad { dst, map, coordinates, barrier } => {
                 [dst.base, *map, barrier.base].into_iter().chain(coordinates.iter().copied()).for_each(f);
             }
+            Op::Mapa { src, rank, .. } => {
+                operand(rank);
+                f(*src);
+            }
+            Op::StAsync { srcs, address, barrier, .. } => {
+                srcs.iter().copied().chain([address.base, barrier.base]).for_each(f);
+            }
             Op::Pack { lo, hi, .. } => [*lo, *hi].into_iter().for_each(f),
             Op::Unpack { src, .. }
             | Op::Cvt { src, .. }
@@ -59,6 +66,8 @@ impl Op {
             | Op::WgmmaWait { .. }
             | Op::FenceProxyAsync
             | Op::FenceMbarrierInit
+            | Op::ClusterArrive
+            | Op::ClusterWait
             | Op::Elect { .. }
             | Op::BarSync
             | Op::BarWarpSync
@@ -85,6 +94,7 @@ impl Op {
             | Op::FromParam { dst, .. }
             | Op::MbarrierTryWait { pred: dst, .. }
             | Op::Elect { pred: dst }
+            | Op::Mapa { dst, .. }
             | Op::ShflBfly { dst, .. }
             | Op::ShflIdx { dst, .. } => f(*dst),
             Op::Unpack { lo, hi, .. } => [*lo, *hi].into_iter().for_each(f),
@@ -112,6 +122,9 @@ impl Op {
             | Op::FenceMbarrierInit
             | Op::MbarrierExpectTx { .. }
             | Op::BulkLoad { .. }
+            | Op::StAsync { .. }
+            | Op::ClusterArrive
+            | Op::ClusterWait
             | Op::BarSync
             | Op::BarWarpSync
             | Op::Ret
@@ -138,6 +151,7 @@ impl Op {
             | Op::ToGlobal { .. }
             | Op::FromGlobal { .. }
             | Op::FromLocal { .. }
+            | Op::Mapa { .. }
             | Op::FromParam { .. } => true,
             Op::Ld { .. }
             | Op::St { .. }
@@ -158,6 +172,9 @@ impl Op {
             | Op::MbarrierExpectTx { .. }
             | Op::MbarrierTryWait { .. }
             | Op::Elect { .. }
+            | Op::StAsync { .. }
+            | Op::ClusterArrive
+            | Op::ClusterWait
             | Op::BulkLoad { .. }
             | Op::Wgmma { .. }
             | Op::WgmmaFence

@@ -97,5 +97,6 @@ api! {
     cuFuncGetAttribute(*mut c_int, CUfunction_attribute, CUfunction);
     cuTensorMapEncodeTiled(*mut CUtensorMap, CUtensorMapDataType, c_uint, *mut c_void, *const u64, *const u64, *const c_uint, *const c_uint, CUtensorMapInterleave, CUtensorMapSwizzle, CUtensorMapL2promotion, CUtensorMapFloatOOBfill);
     cuLaunchKernel(CUfunction, c_uint, c_uint, c_uint, c_uint, c_uint, c_uint, c_uint, CUstream, *mut *mut c_void, *mut *mut c_void);
+    cuOccupancyMaxActiveClusters(*mut c_int, CUfunction, *const CUlaunchConfig);
     cuLaunchKernelEx(*const CUlaunchConfig, CUfunction, *mut *mut c_void, *mut *mut c_void);
 }

@@ -8,7 +8,7 @@ use crate::error::Error;
 use crate::tensor_map::MAX_MAPS;
 use cudarc::driver::sys::{
     CUfunc_st, CUfunction_attribute as Attribute, CUlaunchAttribute, CUlaunchAttributeID, CUlaunchAttributeValue,
-    CUlaunchConfig, CUtensorMap,
+    CUlaunchConfig, CUstream, CUtensorMap,
 };
 use std::ffi::{CString, c_int, c_void};
 use std::mem::MaybeUninit;
@@ -174,6 +174,42 @@ impl Function {
         unsafe { self.enqueue(stream, grid, params.as_flattened_mut().as_mut_ptr().cast()) }
     }
 
+    /// The launch attribute that says how large clusters are.
+    fn cluster_attribute(&self) -> CUlaunchAttribute {
+        let mut value = CUlaunchAttributeValue { pad: [0; 64] };
+        value.clusterDim.x = self.cluster[0];
+        value.clusterDim.y = self.cluster[1];
+        value.clusterDim.z = self.cluster[2];
+        CUlaunchAttribute { id: CUlaunchAttributeID::CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION, pad: [0; 4], value }
+    }
+
+    /// The configuration of a launch, which points to the attributes.
+    fn config(&self, stream: CUstream, [x, y, z]: [u32; 3], attributes: &mut [CUlaunchAttribute; 1]) -> CUlaunchConfig {
+        CUlaunchConfig {
+            gridDimX: x,
+            gridDimY: y,
+            gridDimZ: z,
+            blockDimX: self.threads,
+            blockDimY: 1,
+            blockDimZ: 1,
+            sharedMemBytes: self.shared_bytes,
+            hStream: stream,
+            attrs: attributes.as_mut_ptr(),
+            numAttrs: 1,
+        }
+    }
+
+    /// How many clusters are resident on the device together: 0 if it does not run clusters as large as these.
+    pub(crate) fn resident_clusters(&self, context: &Context) -> u32 {
+        let mut attributes = [self.cluster_attribute()];
+        let config = self.config(std::ptr::null_mut(), self.cluster, &mut attributes);
+        let mut count: c_int = 0;
+        // SAFETY: the pointer is to an integer, the function is alive, and the configuration lives for the call. Without an answer the
+        // count stays 0.
+        let _ = unsafe { cu!(context.driver, cuOccupancyMaxActiveClusters(&mut count, self.handle.0, &config)) };
+        u32::try_from(count).unwrap_or(0)
+    }
+
     /// Enqueues a launch.
     ///
     /// # Safety
@@ -203,24 +239,8 @@ impl Function {
                 )
             };
         }
-        let mut value = CUlaunchAttributeValue { pad: [0; 64] };
-        value.clusterDim.x = self.cluster[0];
-        value.clusterDim.y = self.cluster[1];
-        value.clusterDim.z = self.cluster[2];
-        let id = CUlaunchAttributeID::CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
-        let mut attributes = [CUlaunchAttribute { id, pad: [0; 4], value }];
-        let config = CUlaunchConfig {
-            gridDimX: x,
-            gridDimY: y,
-            gridDimZ: z,
-            blockDimX: self.threads,
-            blockDimY: 1,
-            blockDimZ: 1,
-            sharedMemBytes: self.shared_bytes,
-            hStream: stream.handle.0,
-            attrs: attributes.as_mut_ptr(),
-            numAttrs: 1,
-        };
+        let mut attributes = [self.cluster_attribute()];
+        let config = self.config(stream.handle.0, [x, y, z], &mut attributes);
         // SAFETY: as above; the configuration lives for the call.
         unsafe { cu!(context.driver, cuLaunchKernelEx(&config, self.handle.0, params, std::ptr::null_mut())) }
     }

@@ -242,6 +242,12 @@ functions! {
         log(format_args!("launch {x} {y} {z} x {threads} + {shared}, n = {n} on {}", stream as usize));
         0
     }
+    fn cuOccupancyMaxActiveClusters(count: *mut c_int, _function: *mut c_void, config: *const [c_uint; 8]) {
+        let c = *config;
+        // A device that runs clusters of up to 8 blocks.
+        *count = if c[0] > 8 { 0 } else { 16 };
+        0
+    }
     fn cuLaunchKernelEx(
         config: *const [c_uint; 8], _function: *mut c_void, _params: *mut *mut c_void, _extra: *mut *mut c_void
     ) {

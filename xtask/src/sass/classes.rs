@@ -38,7 +38,7 @@ const CLASSES: &[(&str, &[&str])] = &[
     ("special", &["MUFU"]),
     ("tensor", &["BGMMA", "BMMA", "DMMA", "HGMMA", "HMMA", "IGMMA", "IMMA", "QGMMA"]),
     ("shuffle", &["MATCH", "MOVM", "REDUX", "SHFL"]),
-    ("shared", &["ATOMS", "LDS", "LDSM", "STS", "STSM"]),
+    ("shared", &["ATOMS", "LDS", "LDSM", "STAS", "STS", "STSM"]),
     ("global", &["ATOM", "ATOMG", "LD", "LDG", "LDGSTS", "RED", "REDG", "ST", "STG"]),
     ("bulk", &["UBLKCP", "UBLKPF", "UBLKRED", "UTMALDG", "UTMAPF", "UTMAREDG", "UTMASTG"]),
     ("local", &["LDL", "STL"]),
@@ -86,7 +86,21 @@ const CLASSES: &[(&str, &[&str])] = &[
         ],
     ),
     ("constant", &["LDC"]),
-    ("barrier", &["BAR", "DEPBAR", "FENCE", "LDGDEPBAR", "SYNCS", "UTMACMDFLUSH", "WARPGROUP", "WARPSYNC"]),
+    (
+        "barrier",
+        &[
+            "BAR",
+            "DEPBAR",
+            "FENCE",
+            "LDGDEPBAR",
+            "SYNCS",
+            "UCGABAR_ARV",
+            "UCGABAR_WAIT",
+            "UTMACMDFLUSH",
+            "WARPGROUP",
+            "WARPSYNC",
+        ],
+    ),
     (
         "control",
         &[

@@ -106,6 +106,10 @@ fn check_shared(func: &Function, data: &InstData) -> Result<(), String> {
     if let Op::RingFill { buffer, .. } | Op::RingSlot { buffer, .. } = data.op {
         operands.retain(|&v| v != buffer);
     }
+    if let Op::ClusterSend { buffer, .. } | Op::ClusterReceive { buffer } = data.op {
+        operands.retain(|&v| v != buffer);
+        super::clusters::check_buffer(func, data, buffer)?;
+    }
     if let Some((x, _)) = data.op.shape_change() {
         operands.retain(|&v| v != x);
     }
@@ -180,11 +184,19 @@ fn check_own(func: &Function, data: &InstData) -> Result<(), String> {
         let halves = own(x).and_then(Layout::split);
         return follows(func, data, Some(halves.ok_or("a split of pairs that are not in registers of one thread")?));
     }
+    if let (Op::ClusterGather { x, .. } | Op::ClusterScatter { x, .. }, Some((exchange, axis))) =
+        (data.op, func.exchange(data))
+    {
+        let expected = own(x).and_then(|layout| exchange.result_layout(layout, func.ty(x).shape, axis));
+        return follows(func, data, Some(expected.ok_or("an exchange whose threads have parts of several blocks")?));
+    }
     // A conversion is from any layout to any other; `check_shared` knows the accesses to shared memory.
     if let Op::Convert { .. }
     | Op::SharedStore { .. }
     | Op::SharedLoad { .. }
     | Op::SharedSlice { .. }
+    | Op::ClusterSend { .. }
+    | Op::ClusterReceive { .. }
     | Op::RingFill { .. } = data.op
     {
         return Ok(());

@@ -16,10 +16,13 @@
 //! - stage 2: the same of every tile that is not in shared memory; what is there has the memory's bits and elements, and only
 //!   `smem.store` and `smem.load` take it, with layouts whose registers tell its parts apart, products, and fills of a ring, whose
 //!   buffers are filled in order; no reduction is over a bit that warps hold.
+//! - in a cluster of blocks: these meet in the kernel's own block alone, and what is exchanged is of as many blocks; a buffer that receives
+//!   messages does so once, nothing else writes it, and each block's part is in one piece.
 //!
 //! Not checked: that addresses are in bounds, that masks are right, that a division succeeds, that barriers are
 //! between a thread's write and another's read. The interpreter finds those.
 
+mod clusters;
 mod layouts;
 mod rings;
 
@@ -65,6 +68,9 @@ pub fn verify(func: &Function) -> Result<(), Vec<VerifyError>> {
         }
     }
     verifier.block(func.body);
+    if let Err(message) = clusters::check_function(func) {
+        verifier.report(None, message);
+    }
     for ring in func.rings.keys() {
         if let Err(message) = rings::check_ring(func, ring) {
             verifier.report(None, message);

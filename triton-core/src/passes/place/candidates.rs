@@ -184,6 +184,12 @@ impl Search<'_> {
                     let layout = Layout::blocked(shape, &order, [2, 1], func.num_warps, &order);
                     self.propose(var, layout, true);
                 }
+                // Nor need threads have parts of several blocks.
+                if let Some((exchange, axis)) = func.exchange(&func.insts[insts[0]])
+                    && let Some(layout) = exchange.tile_layout(shape, axis, func.num_warps)
+                {
+                    self.propose(var, layout, true);
+                }
             }
             VarKind::Carried(_) => {}
         }
@@ -234,6 +240,11 @@ impl Search<'_> {
         }
         if let Op::Split { .. } = op
             && layout.split().is_none()
+        {
+            return;
+        }
+        if let Some((exchange, axis)) = self.func.exchange(&self.func.insts[insts[0]])
+            && exchange.part_layout(layout, shape, axis).is_none()
         {
             return;
         }

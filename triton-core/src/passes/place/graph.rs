@@ -37,7 +37,8 @@ pub(super) enum Source {
 /// What a variable does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum VarKind {
-    /// A chain of elementwise operations; or a join or a split, which renames registers, and works in the layout of its operands.
+    /// A chain of elementwise operations; or a join or a split, which renames registers, or an exchange between blocks, which work in the
+    /// layout of their operands.
     Elementwise,
     /// A load, store or any other access through pointers.
     Access,
@@ -195,6 +196,12 @@ impl Graph {
             let var = self.add(func, block, inst, VarKind::Elementwise, like);
             self.vars[var].weight = 0.0;
             data.for_each_operand(|x| self.add_use(func, var, x, Role::Domain, block));
+            return Ok(());
+        }
+        if let Op::ClusterGather { x, .. } | Op::ClusterScatter { x, .. } = data.op {
+            let var = self.add(func, block, inst, VarKind::Elementwise, x);
+            self.vars[var].weight = 0.0;
+            self.add_use(func, var, x, Role::Domain, block);
             return Ok(());
         }
         let Op::Dot { a, b, acc, .. } = data.op else {
@@ -395,6 +402,9 @@ impl Graph {
         if let Op::Split { .. } = func.insts[insts[0]].op {
             return layout.split().map(Cow::Owned);
         }
+        if let Some((exchange, axis)) = func.exchange(&func.insts[insts[0]]) {
+            return exchange.result_layout(layout, shape, axis).map(Cow::Owned);
+        }
         Some(Cow::Borrowed(layout))
     }
 
@@ -409,7 +419,11 @@ impl Graph {
             let joined = layouts[id].join();
             return Some(layouts.intern(joined));
         }
-        (!matches!(op, Op::Fold { kind: FoldKind::Reduce, .. })).then_some(id)
+        let tells = !matches!(
+            op,
+            Op::Fold { kind: FoldKind::Reduce, .. } | Op::ClusterGather { .. } | Op::ClusterScatter { .. }
+        );
+        tells.then_some(id)
     }
 
     /// Cycles to have a variable's result in another layout, of this many registers, and whether by computing it again from

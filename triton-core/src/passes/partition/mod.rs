@@ -1,0 +1,120 @@
+//! Partition of programs among the blocks of a cluster, at stage 0, before layouts are assigned.
+//!
+//! *Before:* one block runs a program, whose rows may be longer than it can keep. *After*, where a row is: a cluster of blocks runs it
+//! ([`Function::cluster`]), each on a segment of the axis along which rows are reduced. Tiles along that axis have the extent of a
+//! segment; their indices begin at the block's rank times that. A reduction along the axis is one of the block's segment, then
+//! `cluster.gather`, which gives every block the results of all, and another reduction of those. So everything after this pass is about the
+//! tiles of one block: registers, layouts, shared memory and barriers are its own, as before. (Partition of an array program by
+//! annotated axes: Xu et al., "GSPMD", arXiv 2105.04663.)
+//!
+//! A product whose tiles are long along K is partitioned along it ([`product`]): each block multiplies its part of every tile in a loop, and
+//! after the loop the blocks exchange their sums. By `cluster.scatter` each is given what all have of its columns, which it adds in their order, and
+//! goes on with: so the result is the same each time, by one launch and without a workspace.
+//!
+//! Which values have the axis follows from the reductions, forward and backward through elementwise operations and changes of shape
+//! ([`axes`]). If an operation would need elements of two blocks, nothing is partitioned. What has no such axis is computed by every block,
+//! and stored by the first.
+//!
+//! How many blocks is a rule of the bytes of a row, or of a tile along K ([`blocks`]), found by measurement on an H200; there is no model of it. It only depends on
+//! the function and the target, and a target without clusters has its rows in one block.
+
+mod axes;
+mod product;
+mod rewrite;
+
+use super::Env;
+use crate::ir::{Function, InstData};
+use crate::metadata::Target;
+use crate::ops::Op;
+use crate::types::Type;
+use axes::Axes;
+use product::Product;
+
+/// Bytes of a row's segment where other operands are loaded along the row, such as a weight: they pass through shared memory, beside the row,
+/// while several blocks are resident.
+const WITH_OPERANDS: u64 = 13 << 10;
+/// The same of short rows.
+const SHORT: u64 = 4 << 10;
+/// Bytes of a row that is short.
+const SHORT_ROW: u64 = 16 << 10;
+/// Bytes of a segment of a row that is loaded alone, of elements of up to 16 bits, and of wider ones: they stay in registers.
+const ALONE: [u64; 2] = [26 << 10, 34 << 10];
+/// The most blocks of a cluster. Beyond 8 a device must allow it.
+const MOST: u64 = 16;
+/// Bytes that a thread loads at once.
+const VECTOR: u64 = 16;
+
+/// See the [module's page](self).
+///
+/// # Errors
+/// None for a function that the verifier accepts.
+pub fn partition(func: &mut Function, env: &Env) -> Result<(), String> {
+    match decide(func, env.target) {
+        Some(Plan::Rows(axes, blocks)) => rewrite::rows(func, &axes, blocks),
+        Some(Plan::Product(product, blocks)) => rewrite::product(func, &product, blocks),
+        None => Ok(()),
+    }
+}
+
+/// How many blocks run a program of a function at stage 0 on a target: 1 if it is not partitioned.
+pub fn blocks(func: &Function, target: Target) -> u32 {
+    decide(func, target).map_or(1, |plan| match plan {
+        Plan::Rows(_, blocks) | Plan::Product(_, blocks) => blocks,
+    })
+}
+
+/// What was decided, in a line; nothing where one block runs a program. As a layout does for registers, lanes and warps, it gives the
+/// element along the axis that each bit of a block's rank stands for.
+pub(super) fn explain(func: &Function, target: Target) -> String {
+    let (axes, blocks, what) = match decide(func, target) {
+        Some(Plan::Rows(axes, blocks)) => (axes, blocks, "of a row"),
+        Some(Plan::Product(product, blocks)) => (product.depth, blocks, "along K"),
+        None => return String::new(),
+    };
+    let (segment, extent) = (axes.extent / blocks, axes.extent);
+    let columns: Vec<String> = (0..blocks.ilog2()).map(|bit| (segment << bit).to_string()).collect();
+    let columns = columns.join(",");
+    format!("cluster of {blocks} blocks: each has {segment} of {extent} elements {what}, block [{columns}]\n")
+}
+
+/// What is divided among how many blocks.
+enum Plan {
+    /// Rows.
+    Rows(Axes, u32),
+    /// A product along K.
+    Product(Product, u32),
+}
+
+fn decide(func: &Function, target: Target) -> Option<Plan> {
+    if !target.info().clusters || func.cluster > 1 || axes::reads_what_it_writes(func) {
+        return None;
+    }
+    let product = || {
+        let product = Product::of(func)?;
+        let blocks = product.blocks(func)?;
+        Some(Plan::Product(product, blocks))
+    };
+    rows(func).or_else(product)
+}
+
+fn rows(func: &Function) -> Option<Plan> {
+    let axes = Axes::of_rows(func)?;
+    let loaded = |(_, data): (_, &InstData)| match (data.op, &data.results[..]) {
+        (Op::Load { .. }, &[result]) => Some(func.ty(result)).filter(|_| axes.of[result].is_some()),
+        _ => None,
+    };
+    let rows: Vec<Type> = func.block(func.body).filter_map(loaded).collect();
+    let largest = rows.iter().max_by_key(|ty| ty.shape.elements())?;
+    let (bytes, extent) = (u64::from(largest.elem.bits() / 8), u64::from(axes.extent));
+    let row = extent * bytes;
+    let most = match &rows[..] {
+        [_] => ALONE[usize::from(bytes > 2)],
+        _ if row <= SHORT_ROW => SHORT,
+        _ => WITH_OPERANDS,
+    };
+    // Every thread has a vector.
+    let threads = u64::from(func.num_warps * 32);
+    let full = largest.shape.elements() * bytes / (threads * VECTOR);
+    let blocks = row.div_ceil(most).next_power_of_two().min(MOST).min(full.max(1)) as u32;
+    (blocks > 1).then_some(Plan::Rows(axes, blocks))
+}
