@@ -8,14 +8,14 @@
 //! Cooper and Torczon, PLDI 1992).
 //!
 //! It is done in the kernel's own block, for loads from views that nothing writes, in whole vectors of 16 bytes and without padding but 0; if
-//! three blocks still fit a multiprocessor; and not for a row alone, since the registers of one tile are cheaper than its way through
+//! three blocks still fit a multiprocessor; and not for a short row alone, since the registers of one tile are cheaper than its way through
 //! memory. `num_stages = 1` switches it off.
 
 use super::{Env, schedule};
 use crate::analysis::axis::{self, AxisInfo};
 use crate::entity::SideTable;
 use crate::ir::{Function, Inst, InstData, LayoutId, Ring, RingBuffer, RingId, Value};
-use crate::layout::{Layout, Mem, access};
+use crate::layout::{Layout, Mem, access, cost};
 use crate::ops::kinds::{BinaryKind, UnaryKind};
 use crate::ops::{Effect, LayoutRule, Location, Op};
 use crate::span::Span;
@@ -26,10 +26,16 @@ use std::collections::HashMap;
 const BUDGET: u64 = 74 * 1024;
 /// Registers of a thread that a tile may have and stay live across a reduction.
 const KEPT: u64 = 16;
+/// Elements of a row that a thread has from which on they are read again from shared memory, though nothing else is copied.
+const LONG: usize = 64;
+/// 32-bit registers of a thread that loads may have which are moved before a reduction.
+const EARLY: u64 = 32;
 /// Registers of what broadcasts, such as a row's mean.
 const SMALL: usize = 4;
 /// Elementwise operations by which a tile may be rematerialised.
 const COST: u32 = 6;
+/// The same of a long one: an exponential and a few more.
+const COST_OF_LONG: u32 = 18;
 
 /// See the [module's page](self).
 ///
@@ -60,16 +66,23 @@ pub fn prefetch(func: &mut Function, env: &Env) -> Result<(), String> {
     if bytes > BUDGET || !copies.iter().all(known) {
         return Ok(());
     }
+    // What does not fit is loaded early, to registers, if it has few.
+    let (mut early, mut words) = (Vec::new(), 0);
     for copy in rest.into_iter().filter(known) {
+        let registers = func.layouts[copy.layout].registers() as u64 * u64::from(copy.mem.bits()) / 32;
         if bytes + copy.mem.bytes() <= BUDGET {
             bytes += copy.mem.bytes();
             copies.push(copy);
+        } else if words + registers <= EARLY {
+            words += registers;
+            early.push(copy.index);
         }
     }
-    if copies.len() == rows {
+    let long = |copy: &Copy| func.layouts[copy.layout].registers() >= LONG;
+    if copies.len() == rows && early.is_empty() && !copies.iter().any(long) {
         return Ok(());
     }
-    Writer { func, phases, copies, at, span: Span::NONE, insts: Vec::new(), known: HashMap::new() }.write(&insts)
+    Writer { func, phases, copies, early, at, span: Span::NONE, insts: Vec::new(), known: HashMap::new() }.write(&insts)
 }
 
 /// A load of the kernel's own block that is copied.
@@ -178,14 +191,18 @@ impl Phases {
         if func.layout(value).is_none_or(|layout| layout.registers() <= SMALL) {
             return Some(0);
         }
-        let op = self.definitions[value].filter(is_cheap)?;
+        let op = self.definitions[value]?;
+        let long = func.layout(value).is_some_and(|layout| layout.registers() >= LONG);
         // Others move nothing.
-        let (mut cost, mut known) = (u32::from(op.layout_rule() == LayoutRule::Elementwise), true);
+        let (mut cost, mut known) = match op {
+            Op::Unary { kind: UnaryKind::Exp | UnaryKind::Exp2, .. } if long => (cost::EXPONENTIAL as u32, true),
+            _ => (u32::from(op.layout_rule() == LayoutRule::Elementwise), is_cheap(&op)),
+        };
         op.for_each_operand(|v| match self.cost(func, rows, v, from) {
             Some(more) => cost += more,
             None => known = false,
         });
-        (known && cost <= COST).then_some(cost)
+        (known && cost <= if long { COST_OF_LONG } else { COST }).then_some(cost)
     }
 }
 
@@ -206,6 +223,8 @@ struct Writer<'a> {
     func: &'a mut Function,
     phases: Phases,
     copies: Vec<Copy>,
+    /// The loads to registers that are moved there, too.
+    early: Vec<usize>,
     /// Before which instruction the copies begin.
     at: usize,
     span: Span,
@@ -222,6 +241,15 @@ impl Writer<'_> {
         for (index, &inst) in insts.iter().enumerate() {
             if index == self.at {
                 ring = Some(self.fills(insts)?);
+                for early in self.early.clone() {
+                    self.span = self.func.insts[insts[early]].span;
+                    let op = self.with_known(self.func.insts[insts[early]].op)?;
+                    self.func.insts[insts[early]].op = op;
+                    self.insts.push(insts[early]);
+                }
+            }
+            if self.early.contains(&index) {
+                continue;
             }
             if self.copies.iter().any(|copy| copy.index == index) {
                 continue;
