@@ -2,7 +2,7 @@
 
 use crate::case::Case;
 use crate::{
-    atomics, casts, closures, control, functions, operators, pointers, products, reductions, scans, shapes, views,
+    atomics, casts, closures, control, functions, long, operators, pointers, products, reductions, scans, shapes, views,
 };
 use std::collections::BTreeSet;
 
@@ -20,6 +20,7 @@ pub fn cases() -> Vec<Case> {
         atomics::cases,
         shapes::cases,
         reductions::cases,
+        long::cases,
         closures::cases,
         scans::cases,
         products::cases,

@@ -32,6 +32,7 @@ mod float;
 mod functions;
 mod inputs;
 mod list;
+mod long;
 mod memory;
 mod operators;
 mod pointers;
