@@ -229,6 +229,11 @@ impl Image {
     }
 }
 
+/// The PTX version that has the fences between blocks of a cluster which wait for shared memory alone.
+pub(crate) const CLUSTER_PTX: (u32, u32) = (8, 6);
+/// The lowest CUDA driver version that loads it.
+const CLUSTER_DRIVER: u32 = 12070;
+
 impl Image {
     /// Whether a launch of a grid of programs takes this image, on a device with this number of multiprocessors. A persistent one is for
     /// more programs than blocks are resident together.
@@ -252,6 +257,11 @@ impl Image {
             *blocks = blocks.checked_mul(of_cluster).filter(fits)?;
         }
         Some(blocks)
+    }
+
+    /// The lowest CUDA driver version that loads the code, as `cuDriverGetVersion` counts: 1000·major + 10·minor.
+    pub fn driver(&self) -> u32 {
+        if self.cluster == [1; 3] { self.target.driver() } else { self.target.driver().max(CLUSTER_DRIVER) }
     }
 
     /// The PTX without its NUL byte.
@@ -334,10 +344,10 @@ pub struct TargetInfo {
 
 const SM90A: TargetInfo = TargetInfo {
     name: "sm_90a",
-    ptx_version: (8, 1),
+    ptx_version: (8, 0),
     capability: ComputeCapability::new(9, 0),
     exact: true,
-    driver: 12010,
+    driver: 12000,
     shared_bytes: 227 << 10,
     threads: 2048,
     registers: 64 << 10,

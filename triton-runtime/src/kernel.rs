@@ -116,7 +116,7 @@ impl Kernel {
     fn no_image(&self, config: usize, capability: ComputeCapability, driver: Option<u32>) -> Error {
         let images = self.metadata.configs.get(config).map(|v| &v.images[..]).unwrap_or_default();
         let runnable = images.iter().filter(|i| i.target.runs_on(capability));
-        if let (Some(found), Some(needed)) = (driver, runnable.map(|i| i.target.driver()).min())
+        if let (Some(found), Some(needed)) = (driver, runnable.map(Image::driver).min())
             && found < needed
         {
             return Error::DriverTooOld { found, needed };
@@ -196,7 +196,7 @@ fn empty_slots(metadata: &KernelMetadata) -> LoadedSlots {
 /// Whether a device and its driver can run an image.
 #[inline]
 fn runs(image: &Image, capability: ComputeCapability, driver: Option<u32>) -> bool {
-    image.target.runs_on(capability) && driver.is_none_or(|version| version >= image.target.driver())
+    image.target.runs_on(capability) && driver.is_none_or(|version| version >= image.driver())
 }
 
 /// The first image that assumes no more than holds and is usable: images stand in the order in which they are preferred.

@@ -2,7 +2,8 @@
 //!
 //! The barrier of the cluster says no more than that all blocks run, and that their mbarriers are initialized: it is arrived at, relaxed, at the
 //! start, and waited for before the first message, so that the loads between hide it. An mbarrier has one phase. It expects the bytes of all
-//! blocks' messages before any of them may be sent. A block ends only after all messages to it have arrived, and so there is no barrier at the
+//! blocks' messages before any of them may be sent. The wait for them is relaxed, and a fence for shared memory alone follows: as one, at the scope of a
+//! cluster, they would wait for global memory, too. A block ends only after all messages to it have arrived, and so there is no barrier at the
 //! end. (PTX ISA, "Asynchronous store", "barrier.cluster", "mapa".)
 
 use super::footprint::shared_memory;
@@ -152,8 +153,9 @@ impl Lower<'_> {
         let parity = self.mov(Ty::B32, 0);
         let (again, pred) = (self.label(), self.reg(Class::Pred));
         self.emit(Op::Label { label: again });
-        self.emit(Op::MbarrierTryWait { pred, address, parity });
+        self.emit(Op::MbarrierTryWaitRelaxed { pred, address, parity });
         self.emit(Op::Bra { label: again, pred: Some(pred), unless: true, uniform: false });
+        self.emit(Op::FenceMessages);
         Ok(())
     }
 }

@@ -17,7 +17,7 @@ use crate::entity::SideTable;
 use crate::ir::{Block, Function, InstData, Value};
 use crate::layout::linear::apply;
 use crate::layout::{Layout, Swizzle, access};
-use crate::metadata::{Specialization, Target};
+use crate::metadata::{CLUSTER_PTX, Specialization, Target};
 use crate::ops;
 use crate::span::{Loc, Span};
 use crate::types::{Constant, DType};
@@ -124,7 +124,7 @@ pub fn lower(func: &Function, target: Target, promise: Specialization) -> Result
         None => pressure::resident_blocks(func, pressure, target, cx.shared).map_or(Bounds::None, Bounds::Blocks),
     };
     Ok(Kernel {
-        version: target.info().ptx_version,
+        version: if func.cluster > 1 { CLUSTER_PTX } else { target.info().ptx_version },
         target: target.name(),
         entry: entry_name(&func.name),
         params,

@@ -421,6 +421,14 @@ pub enum Op {
         address: Address,
         barrier: Address,
     },
+    /// Whether the phase of this parity has ended, for which messages of other blocks count; orders nothing.
+    MbarrierTryWaitRelaxed {
+        pred: Reg,
+        address: Address,
+        parity: Reg,
+    },
+    /// What messages wrote that have arrived comes before what this thread reads.
+    FenceMessages,
     /// Arrives at the barrier of the cluster, and orders nothing.
     ClusterArrive,
     /// Waits at the barrier of the cluster.

@@ -433,6 +433,11 @@ impl Print for Inst {
                 out.push_str("st.async.weak.shared::cluster.mbarrier::complete_tx::bytes");
                 put!(out, vector, ".", ty, " ", address, ", ", Words(srcs), ", ", barrier)
             }
+            Op::MbarrierTryWaitRelaxed { pred, address, parity } => {
+                out.push_str("mbarrier.try_wait.parity.relaxed.cluster.shared::cta.b64 ");
+                put!(out, pred, ", ", address, ", ", parity)
+            }
+            Op::FenceMessages => out.push_str("fence.acquire.sync_restrict::shared::cluster.cluster"),
             Op::ClusterArrive => out.push_str("barrier.cluster.arrive.relaxed.aligned"),
             Op::ClusterWait => out.push_str("barrier.cluster.wait.aligned"),
             Op::BulkLoad { dst, map, coordinates, barrier } => {

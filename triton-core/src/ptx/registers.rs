@@ -12,7 +12,9 @@ impl Op {
         match self {
             Op::Mov { src, .. } => operand(src),
             Op::MbarrierInit { address, .. } | Op::MbarrierExpectTx { address, .. } => f(address.base),
-            Op::MbarrierTryWait { address, parity, .. } => [address.base, *parity].into_iter().for_each(f),
+            Op::MbarrierTryWait { address, parity, .. } | Op::MbarrierTryWaitRelaxed { address, parity, .. } => {
+                [address.base, *parity].into_iter().for_each(f);
+            }
             Op::BulkLoad { dst, map, coordinates, barrier } => {
                 [dst.base, *map, barrier.base].into_iter().chain(coordinates.iter().copied()).for_each(f);
             }
@@ -66,6 +68,7 @@ impl Op {
             | Op::WgmmaWait { .. }
             | Op::FenceProxyAsync
             | Op::FenceMbarrierInit
+            | Op::FenceMessages
             | Op::ClusterArrive
             | Op::ClusterWait
             | Op::Elect { .. }
@@ -93,6 +96,7 @@ impl Op {
             | Op::FromLocal { dst, .. }
             | Op::FromParam { dst, .. }
             | Op::MbarrierTryWait { pred: dst, .. }
+            | Op::MbarrierTryWaitRelaxed { pred: dst, .. }
             | Op::Elect { pred: dst }
             | Op::Mapa { dst, .. }
             | Op::ShflBfly { dst, .. }
@@ -123,6 +127,7 @@ impl Op {
             | Op::MbarrierExpectTx { .. }
             | Op::BulkLoad { .. }
             | Op::StAsync { .. }
+            | Op::FenceMessages
             | Op::ClusterArrive
             | Op::ClusterWait
             | Op::BarSync
@@ -171,8 +176,10 @@ impl Op {
             | Op::FenceMbarrierInit
             | Op::MbarrierExpectTx { .. }
             | Op::MbarrierTryWait { .. }
+            | Op::MbarrierTryWaitRelaxed { .. }
             | Op::Elect { .. }
             | Op::StAsync { .. }
+            | Op::FenceMessages
             | Op::ClusterArrive
             | Op::ClusterWait
             | Op::BulkLoad { .. }
