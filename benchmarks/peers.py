@@ -96,6 +96,64 @@ if triton:
         tl.store(output_ptr + row * stride + columns, centred * scale * w + b, mask=mask)
 
     @triton.jit
+    def rms_norm_kernel(x_ptr, w_ptr, output_ptr, stride, n_columns, eps, BLOCK_SIZE: tl.constexpr):
+        row = tl.program_id(0).to(tl.int64)
+        columns = tl.arange(0, BLOCK_SIZE)
+        mask = columns < n_columns
+        x = tl.load(x_ptr + row * stride + columns, mask=mask, other=0.0).to(tl.float32)
+        scale = 1 / tl.sqrt(tl.sum(x * x, axis=0) / n_columns + eps)
+        w = tl.load(w_ptr + columns, mask=mask).to(tl.float32)
+        tl.store(output_ptr + row * stride + columns, x * scale * w, mask=mask)
+
+    # Rows that are longer than a program keeps, in loops: read twice, a norm's three times.
+    @triton.jit
+    def long_softmax_kernel(x_ptr, output_ptr, stride, n_columns, BLOCK_SIZE: tl.constexpr):
+        row = tl.program_id(0).to(tl.int64)
+        columns = tl.arange(0, BLOCK_SIZE)
+        top = tl.full((BLOCK_SIZE,), -3.0e38, tl.float32)
+        total = tl.zeros((BLOCK_SIZE,), tl.float32)
+        for first in range(0, n_columns, BLOCK_SIZE):
+            mask = first + columns < n_columns
+            x = tl.load(x_ptr + row * stride + first + columns, mask=mask, other=-3.0e38).to(tl.float32)
+            new = tl.maximum(top, x)
+            total = total * tl.exp(top - new) + tl.exp(x - new)
+            top = new
+        peak = tl.max(top, axis=0)
+        share = 1 / tl.sum(total * tl.exp(top - peak), axis=0)
+        for first in range(0, n_columns, BLOCK_SIZE):
+            mask = first + columns < n_columns
+            x = tl.load(x_ptr + row * stride + first + columns, mask=mask, other=0.0).to(tl.float32)
+            tl.store(output_ptr + row * stride + first + columns, tl.exp(x - peak) * share, mask=mask)
+
+    @triton.jit
+    def long_norm_kernel(
+        x_ptr, w_ptr, b_ptr, output_ptr, stride, n_columns, eps, CENTRED: tl.constexpr, BLOCK_SIZE: tl.constexpr
+    ):
+        row = tl.program_id(0).to(tl.int64)
+        columns = tl.arange(0, BLOCK_SIZE)
+        mean = 0.0
+        if CENTRED:
+            sums = tl.zeros((BLOCK_SIZE,), tl.float32)
+            for first in range(0, n_columns, BLOCK_SIZE):
+                mask = first + columns < n_columns
+                sums += tl.load(x_ptr + row * stride + first + columns, mask=mask, other=0.0).to(tl.float32)
+            mean = tl.sum(sums, axis=0) / n_columns
+        squares = tl.zeros((BLOCK_SIZE,), tl.float32)
+        for first in range(0, n_columns, BLOCK_SIZE):
+            mask = first + columns < n_columns
+            x = tl.load(x_ptr + row * stride + first + columns, mask=mask, other=0.0).to(tl.float32)
+            centred = tl.where(mask, x - mean, 0.0)
+            squares += centred * centred
+        scale = 1 / tl.sqrt(tl.sum(squares, axis=0) / n_columns + eps)
+        for first in range(0, n_columns, BLOCK_SIZE):
+            mask = first + columns < n_columns
+            x = tl.load(x_ptr + row * stride + first + columns, mask=mask, other=0.0).to(tl.float32)
+            y = (x - mean) * scale * tl.load(w_ptr + first + columns, mask=mask).to(tl.float32)
+            if CENTRED:
+                y += tl.load(b_ptr + first + columns, mask=mask).to(tl.float32)
+            tl.store(output_ptr + row * stride + first + columns, y, mask=mask)
+
+    @triton.jit
     def transpose_kernel(x_ptr, output_ptr, rows, columns, BLOCK_SIZE: tl.constexpr):
         # x is rows by columns.
         i = tl.program_id(1) * BLOCK_SIZE + tl.arange(0, BLOCK_SIZE)
@@ -174,10 +232,13 @@ def configurations(case):
         return []
     if op in ("copy", "add"):
         return [{"BLOCK_SIZE": block, "num_warps": 4} for block in (1024, 2048)]
-    if op in ("softmax", "cumsum", "layernorm"):
+    if op in ("softmax", "cumsum", "layernorm", "rmsnorm"):
         block = 1 << (columns - 1).bit_length()
         fitting = [warps for warps in (4, 8, 16, 32) if 4 <= block // (32 * warps) <= 64]
-        return [{"BLOCK_SIZE": block, "num_warps": warps} for warps in fitting]
+        whole = [{"BLOCK_SIZE": block, "num_warps": warps} for warps in fitting]
+        # From here on a loop may be faster.
+        loops = [{"BLOCK_SIZE": 8192, "num_warps": warps} for warps in (8, 16)]
+        return whole + (loops if block >= LONG and op != "cumsum" else [])
     if op == "transpose":
         return [{"BLOCK_SIZE": block, "num_warps": warps} for block, warps in ((32, 4), (64, 4), (64, 8), (128, 8))]
     # BM, BN, BK, num_warps, num_stages; the first is tried for every case.
@@ -216,6 +277,7 @@ TORCH = {
     "softmax": "torch.softmax",
     "cumsum": "torch.cumsum(out=)",
     "layernorm": "layer_norm",
+    "rmsnorm": "rms_norm",
     "transpose": "copy_(x.t())",
     "matmul": "torch.matmul(out=)",
     "linear": "addmm with GELU",
@@ -223,6 +285,9 @@ TORCH = {
 }
 
 EPSILON = 1e-5
+
+# Columns of a row, rounded up to a power of two, from which on Triton's kernels may read it in loops.
+LONG = 32768
 
 # Seconds in which Triton's configurations are tried; later, the first that works is taken.
 TUNING = 60
@@ -251,6 +316,7 @@ def lengths_of(case):
         "softmax": (padded, 0, padded),
         "cumsum": (padded, 0, padded),
         "layernorm": (padded, second_of(case) + columns, padded),
+        "rmsnorm": (padded, columns, padded),
         "matmul": (rows * k, k * columns, n),
         "linear": (rows * k, second_of(case) + columns, n),
         "attention": (n, 2 * n, n),
@@ -382,7 +448,7 @@ class Side:
         """The operands of a case: misaligned by its offset, in the shapes that they have."""
         at, (rows, columns, k) = case["offset"], case["shape"]
         x, y, out = (operand[at : at + n] for operand, n in zip(self.operands[case["dtype"]], lengths_of(case)))
-        if case["op"] in ("softmax", "cumsum", "layernorm"):
+        if case["op"] in ("softmax", "cumsum", "layernorm", "rmsnorm"):
             x, out = (operand.view(rows, case["pitch"])[:, :columns] for operand in (x, out))
             return x, y, out
         if case["op"] == "transpose":
@@ -415,6 +481,11 @@ class Side:
             return lambda: copy_kernel[(triton.cdiv(n, how["BLOCK_SIZE"]),)](x, out, n, **how)
         if op == "add":
             return lambda: add_kernel[(triton.cdiv(n, how["BLOCK_SIZE"]),)](x, y, out, n, **how)
+        if op in ("softmax", "layernorm", "rmsnorm") and how["BLOCK_SIZE"] < columns:
+            if op == "softmax":
+                return lambda: long_softmax_kernel[(rows,)](x, out, case["pitch"], columns, **how)
+            w, b, centred = y[:columns], y[second_of(case) :] if op == "layernorm" else y, op == "layernorm"
+            return lambda: long_norm_kernel[(rows,)](x, w, b, out, case["pitch"], columns, EPSILON, centred, **how)
         if op == "softmax":
             return lambda: softmax_kernel[(rows,)](x, out, case["pitch"], columns, **how)
         if op == "cumsum":
@@ -422,6 +493,8 @@ class Side:
         if op == "layernorm":
             w, b = y[:columns], y[second_of(case) :]
             return lambda: layer_norm_kernel[(rows,)](x, w, b, out, case["pitch"], columns, EPSILON, **how)
+        if op == "rmsnorm":
+            return lambda: rms_norm_kernel[(rows,)](x, y[:columns], out, case["pitch"], columns, EPSILON, **how)
         if op == "transpose":
             grid = (triton.cdiv(rows, how["BLOCK_SIZE"]), triton.cdiv(columns, how["BLOCK_SIZE"]))
             return lambda: transpose_kernel[grid](x, out, columns, rows, **how)
@@ -449,6 +522,8 @@ class Side:
         if op == "layernorm":
             w, b = y[:columns], y[second_of(case) :]
             return lambda: torch.nn.functional.layer_norm(x, (columns,), w, b, EPSILON)
+        if op == "rmsnorm":
+            return lambda: torch.nn.functional.rms_norm(x, (columns,), y[:columns], EPSILON)
         if op == "transpose":
             return lambda: out.copy_(x.t())
         if op == "linear":
@@ -512,6 +587,9 @@ class Side:
         if op == "layernorm":
             w, b = y[:columns].double(), y[second_of(case) :].double()
             return torch.nn.functional.layer_norm(x[part].double(), (columns,), w, b, EPSILON)
+        if op == "rmsnorm":
+            w = y[:columns].double()
+            return torch.nn.functional.rms_norm(x[part].double(), (columns,), w, EPSILON)
         if op == "transpose":
             return x[:, part].t().double()
         if op == "linear":

@@ -70,7 +70,7 @@ device_test() {
     # A test that finds no GPU passes and says SKIPPED: here that is a failure.
     name=$(basename "$1")
     log=$out/test-$name.log
-    step 50 "$name" "$1" --nocapture >"$log" 2>&1
+    step 100 "$name" "$1" --nocapture >"$log" 2>&1
     cat "$log"
     if grep -q SKIPPED "$log"; then
         printf '== %s: skipped something although there is a GPU\n' "$name"

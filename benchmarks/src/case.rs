@@ -16,6 +16,8 @@ pub enum Op {
     Cumsum,
     /// out = (x − mean) / √(variance + 10⁻⁵) · weight + bias along rows; y is weight, then bias ([`Case::second`])
     LayerNorm,
+    /// out = x / √(mean of x² + 10⁻⁵) · y along rows
+    RmsNorm,
     /// out = xᵀ
     Transpose,
     /// out = x · y
@@ -159,7 +161,7 @@ impl Case {
                 (Op::Softmax, _) => 32.0,
                 // Of as many roundings, which have either sign.
                 (Op::Cumsum, _) => 2.0 * (columns as f64).sqrt(),
-                (Op::LayerNorm, _) => 1.25,
+                (Op::LayerNorm | Op::RmsNorm, _) => 1.25,
                 // Sums are in `f32`, or `f64`: of as many roundings, which have either sign, or one and theirs.
                 (Op::Matmul, DType::F32 | DType::F64) => 1.0 + 2.0 * (k as f64).sqrt(),
                 (Op::Matmul | Op::Linear, DType::F16 | DType::Bf16) => 1.25,
@@ -171,7 +173,7 @@ impl Case {
         let flops = match op {
             Op::Matmul | Op::Linear => 2 * (n * k) as u64,
             Op::Attention => 4 * (n * k) as u64,
-            Op::Copy | Op::Add | Op::Softmax | Op::Cumsum | Op::LayerNorm | Op::Transpose => 0,
+            Op::Copy | Op::Add | Op::Softmax | Op::Cumsum | Op::LayerNorm | Op::RmsNorm | Op::Transpose => 0,
         };
         let (name, copy) = (name.to_string(), copy.to_string());
         let (layouts, tf32, pitch, offset) = (Layouts::NN, false, columns, 0);
@@ -209,6 +211,7 @@ impl Case {
             Op::Softmax | Op::Cumsum => [padded, 0, padded],
             Op::Add => [self.n; 3],
             Op::LayerNorm => [padded, self.second() + columns, padded],
+            Op::RmsNorm => [padded, columns, padded],
             Op::Matmul => [rows * k, k * columns, self.n],
             Op::Linear => [rows * k, self.second() + columns, self.n],
             Op::Attention => [self.n, 2 * self.n, self.n],
@@ -221,9 +224,7 @@ impl Case {
         match self.op {
             Op::Linear => (k * columns).next_multiple_of(8),
             Op::Attention => self.n,
-            Op::Copy | Op::Add | Op::Softmax | Op::Cumsum | Op::LayerNorm | Op::Transpose | Op::Matmul => {
-                columns.next_multiple_of(8)
-            }
+            _ => columns.next_multiple_of(8),
         }
     }
 
@@ -286,8 +287,15 @@ fn tiled(n: usize) -> Vec<Case> {
         cases.push(Case { pitch, ..Case::new(&name, op, dtype, [rows, columns, 1], &copy) });
     };
     let rows = |rows: usize| ((rows as f64 * share) as usize).max(2);
-    for [r, columns] in [[16384, 1024], [8192, 4096], [4096, 8192], [4096, 12672], [2048, 32768]] {
+    // Up to rows that no block keeps.
+    let long = [[1024, 65536], [512, 131_072], [256, 262_144]];
+    for [r, columns] in
+        [[16384, 1024], [8192, 4096], [4096, 8192], [4096, 12672], [2048, 32768]].into_iter().chain(long)
+    {
         like_copy(Op::Softmax, "softmax", DType::F32, [rows(r), columns], columns);
+    }
+    for [r, columns] in [[8192, 4096], [4096, 8192], [2048, 32768]].into_iter().chain(long) {
+        like_copy(Op::Softmax, "softmax", DType::Bf16, [rows(r), columns], columns);
     }
     // Rows that end inside a vector: in a pitch of whole vectors, and dense. Their twins of whole vectors are above, or beside them.
     for [r, columns, pitch] in
@@ -296,8 +304,14 @@ fn tiled(n: usize) -> Vec<Case> {
         like_copy(Op::Softmax, "softmax", DType::F32, [rows(r), columns], pitch);
     }
     like_copy(Op::Cumsum, "cumsum", DType::F32, [rows(8192), 4096], 4096);
-    for [r, columns] in [[16384, 1024], [8192, 4096], [4096, 8192], [4096, 12672]] {
+    // Among them columns that the rule of clusters was not made by.
+    let others = [[8192, 5120], [2048, 20480]];
+    let short = [[16384, 1024], [8192, 4096], [4096, 8192], [4096, 12672], [2048, 32768]];
+    for [r, columns] in short.into_iter().chain(others).chain(long) {
         like_copy(Op::LayerNorm, "layer norm", DType::Bf16, [rows(r), columns], columns);
+    }
+    for [r, columns] in [[8192, 4096], [4096, 8192], [4096, 12672], [2048, 32768], [1024, 65536], [512, 131_072]] {
+        like_copy(Op::RmsNorm, "rms norm", DType::Bf16, [rows(r), columns], columns);
     }
     for pitch in [4096, 4095] {
         like_copy(Op::LayerNorm, "layer norm", DType::Bf16, [rows(8192), 4095], pitch);

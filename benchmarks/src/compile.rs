@@ -6,7 +6,7 @@ mod interpret;
 
 use crate::kernels::add;
 use crate::products::matmul;
-use crate::tiles::softmax;
+use crate::rows::softmax;
 use crate::{Outcome, stats, table, write_json};
 use clap::Args;
 use embedded::Embedded;
@@ -86,8 +86,9 @@ pub fn compile(options: &Options) -> Outcome {
     let stream = Device::cpu().stream()?;
     let f32s = metadata::<f32>(&stream, |x, y, out| Ok(add::<f32, 512>(x, y, out, 1).metadata()))?;
     let f16s = metadata::<f16>(&stream, |x, y, out| Ok(add::<f16, 1024>(x, y, out, 1).metadata()))?;
-    let rows =
-        metadata::<f32>(&stream, |x, _, out| Ok(softmax::<4096>(x.view([1, 1])?, out.view_mut([1, 1])?).metadata()))?;
+    let rows = metadata::<f32>(&stream, |x, _, out| {
+        Ok(softmax::<f32, 4096>(x.view([1, 1])?, out.view_mut([1, 1])?).metadata())
+    })?;
     let product = metadata::<bf16>(&stream, |x, y, out| {
         Ok(matmul::<bf16, 64, 64, 32, false, false>(x.view([1, 1])?, y.view([1, 1])?, out.view_mut([1, 1])?).metadata())
     })?;

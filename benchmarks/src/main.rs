@@ -31,6 +31,7 @@ mod products;
 mod protocol;
 mod raw;
 mod reference;
+mod rows;
 mod select;
 mod selection;
 mod serve;

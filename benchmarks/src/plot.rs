@@ -98,7 +98,7 @@ fn family(case: &Case) -> String {
     let kind = if case.tf32 { "tf32" } else { case.dtype.name() };
     match case.op {
         Op::Copy | Op::Add => "elementwise".to_string(),
-        Op::Softmax | Op::Cumsum | Op::LayerNorm => "rows".to_string(),
+        Op::Softmax | Op::Cumsum | Op::LayerNorm | Op::RmsNorm => "rows".to_string(),
         Op::Transpose => "transposes".to_string(),
         Op::Matmul => format!("matrix products of {kind}"),
         Op::Linear | Op::Attention => "products with more in them".to_string(),

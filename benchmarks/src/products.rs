@@ -11,7 +11,8 @@ use triton::prelude::*;
 /// out = x · y, sums in `f32`; products of `f32` are as exact as the type. With TX, x is stored \[K, M\]; with TY, y is stored
 /// \[N, K\].
 ///
-/// In two stages, two blocks of the large tiles of `f32` fit a multiprocessor of every target.
+/// In two stages, two blocks of the large tiles of `f32` fit a multiprocessor of every target. The blocks of a cluster share tiles that are
+/// longer along K than 128 elements of `bf16`.
 #[triton::kernel(configs = [
     (T = f32, BM = 128, BN = 128, BK = 32, TX = false, TY = false, num_warps = 8, num_stages = 2),
     (T = f32, BM = 128, BN = 128, BK = 32, TX = false, TY = true, num_warps = 8, num_stages = 2),
@@ -40,6 +41,13 @@ use triton::prelude::*;
     (T = f16, BM = 128, BN = 256, BK = 64, TX = false, TY = true, num_warps = 8, num_stages = 4),
     (T = bf16, BM = 64, BN = 64, BK = 32, TX = false, TY = true),
     (T = f16, BM = 64, BN = 64, BK = 32, TX = false, TY = false),
+    (T = bf16, BM = 64, BN = 16, BK = 128, TX = false, TY = true, num_stages = 8, targets = ["sm_90a"]),
+    (T = bf16, BM = 64, BN = 16, BK = 256, TX = false, TY = false, num_stages = 8, targets = ["sm_90a"]),
+    (T = bf16, BM = 64, BN = 16, BK = 256, TX = false, TY = true, num_stages = 8, targets = ["sm_90a"]),
+    (T = bf16, BM = 64, BN = 16, BK = 256, TX = true, TY = false, num_stages = 8, targets = ["sm_90a"]),
+    (T = bf16, BM = 64, BN = 32, BK = 512, TX = false, TY = false, num_stages = 4, targets = ["sm_90a"]),
+    (T = bf16, BM = 64, BN = 32, BK = 512, TX = true, TY = false, num_stages = 4, targets = ["sm_90a"]),
+    (T = bf16, BM = 64, BN = 64, BK = 1024, TX = false, TY = true, num_stages = 6, targets = ["sm_90a"]),
 ])]
 pub fn matmul<T: Float, const BM: i32, const BN: i32, const BK: i32, const TX: bool, const TY: bool>(
     x: Tensor<T, 2>,
@@ -163,6 +171,7 @@ pub fn matmul_f64<const BM: i32, const BN: i32, const BK: i32>(
     (T = bf16, BM = 64, BN = 64, BK = 64, TX = false, TY = true, num_stages = 4),
     (T = bf16, BM = 64, BN = 64, BK = 64, TX = true, TY = false, num_stages = 4),
     (T = bf16, BM = 32, BN = 32, BK = 64, TX = false, TY = true, num_stages = 4, num_warps = 2),
+    (T = bf16, BM = 64, BN = 64, BK = 1024, TX = false, TY = true, num_stages = 6, targets = ["sm_90a"]),
 ])]
 pub fn slices<T: Float, const BM: i32, const BN: i32, const BK: i32, const TX: bool, const TY: bool>(
     x: Tensor<T, 2>,
@@ -267,7 +276,9 @@ instances!(
     WHOLE_BF16, whole_bf16, matmul<bf16>(x, y, out), (x: Matrix<'_, bf16>, y: Matrix<'_, bf16>, out: ViewMut<'_, bf16, 2>),
     [64, 64, 128, NN], [64, 64, 64, NN], [64, 64, 64, NT], [64, 64, 64, TN], [64, 64, 64, TT], [64, 128, 64, NN],
     [64, 128, 64, NT], [64, 128, 64, TN], [128, 256, 64, NN], [128, 256, 64, NT], [128, 256, 64, TN],
-    [128, 256, 64, TT], [128, 128, 32, NT], [64, 64, 32, NT], [64, 256, 32, TN]
+    [128, 256, 64, TT], [128, 128, 32, NT], [64, 64, 32, NT], [64, 256, 32, TN],
+    [64, 16, 128, NT], [64, 16, 256, NN], [64, 16, 256, NT], [64, 16, 256, TN], [64, 32, 512, NN], [64, 32, 512, TN],
+    [64, 64, 1024, NT]
 );
 
 instances!(
@@ -279,7 +290,8 @@ instances!(
     SPLIT_BF16, split_bf16, slices<bf16>(x, y, parts, steps),
     (x: Matrix<'_, bf16>, y: Matrix<'_, bf16>, parts: ViewMut<'_, f32, 3>, steps: i32),
     [64, 16, 64, NN], [64, 16, 64, NT], [64, 16, 64, TN], [64, 32, 64, NN], [64, 32, 64, TN],
-    [64, 64, 64, NN], [64, 64, 64, NT], [64, 64, 64, TN], [32, 32, 64, NT]
+    [64, 64, 64, NN], [64, 64, 64, NT], [64, 64, 64, TN], [32, 32, 64, NT],
+    [64, 64, 1024, NT]
 );
 
 /// A function that enqueues an instance of [`swapped`] by tile and layouts, and the list of them.
@@ -443,6 +455,7 @@ mod tests {
     use super::*;
     use crate::case::{Op, cases};
     use crate::{data, reference, selection};
+    use triton::sim::SimOptions;
 
     #[test]
     fn every_choice_has_an_instance() {
@@ -487,6 +500,36 @@ mod tests {
                 if let Some(counted) = stream.statistics().filter(|_| shape == WHOLE_TILES) {
                     let shares = plan.programs(&case) * plan.steps * (tile[2] / 16) * (tile[1] / 64 * 4);
                     assert_eq!(counted.matrix, shares as u64, "{plan}, {layouts:?}: not by wgmma");
+                }
+            }
+        }
+    }
+
+    /// Products whose K the blocks of a cluster share: right, and the same bit for bit whatever the order in which blocks run.
+    #[test]
+    fn shared_products_on_the_simulator() {
+        let found = cases(1 << 27, &["matmul bf16 2560x64x2560".to_string()]);
+        let shared = WHOLE_BF16.iter().filter(|([_, _, k], _)| *k >= 256);
+        for (tile, layouts) in shared {
+            for shape in [[64, 64, 2048], [71, 40, 1304]] {
+                let [m, n, k] = shape;
+                let case = Case { shape, n: m * n, layouts: *layouts, pitch: n, ..found[0].clone() };
+                let steps = k.div_ceil(tile[2]);
+                let plan = Plan { kernel: Kernel::Whole, tile: *tile, slices: 1, steps, reason: "a test" };
+                let (x, y): (Vec<bf16>, Vec<bf16>) = (data::random(m * k, 1), data::random(k * n, 2));
+                let mut before: Option<Vec<bf16>> = None;
+                for seed in 0..2 {
+                    let stream = Device::sim_with(SimOptions::new().with_seed(seed)).stream().expect("a stream");
+                    let (device_x, device_y) = (stream.upload(&x).expect("memory"), stream.upload(&y).expect("memory"));
+                    let mut out = stream.zeros(m * n).expect("memory");
+                    let mut workspace = stream.zeros(0).expect("memory");
+                    let operands = Operands { x: &device_x, y: &device_y, out: &mut out, workspace: &mut workspace };
+                    bf16s(&case, &plan, &stream, operands).expect("it runs");
+                    let out = stream.download(&out).expect("a result");
+                    let error = reference::error(&case, &x, &y, &out);
+                    assert!(error <= case.bound, "{plan}, {layouts:?}, {shape:?}: {error}");
+                    assert!(before.as_ref().is_none_or(|before| *before == out), "{plan}, {layouts:?}: another result");
+                    before = Some(out);
                 }
             }
         }

@@ -47,7 +47,7 @@ fn rows(case: &Case, budget: usize) -> Vec<usize> {
     let cost = columns
         * match case.op {
             Op::Matmul | Op::Linear | Op::Attention => k,
-            Op::Copy | Op::Add | Op::Softmax | Op::Cumsum | Op::LayerNorm | Op::Transpose => 8,
+            Op::Copy | Op::Add | Op::Softmax | Op::Cumsum | Op::LayerNorm | Op::RmsNorm | Op::Transpose => 8,
         };
     let mut list: Vec<usize> = (0..rows).step_by((rows * cost / budget) | 1).collect();
     if list.last() != Some(&(rows - 1)) {
@@ -103,6 +103,10 @@ fn row<T: Number>(case: &Case, x: &[T], y: &[T], r: usize) -> Vec<f64> {
             let affine = weight.iter().zip(bias);
             of_x().zip(affine).map(|(v, (w, b))| (v - mean) * scale * w.to_f64() + b.to_f64()).collect()
         }
+        Op::RmsNorm => {
+            let scale = 1.0 / (of_x().map(|v| v * v).sum::<f64>() / columns as f64 + 1e-5).sqrt();
+            of_x().zip(y).map(|(v, w)| v * scale * w.to_f64()).collect()
+        }
         Op::Transpose => (0..columns).map(|c| x[c * rows + r].to_f64()).collect(),
         Op::Matmul => {
             let of_x = |i: usize| if case.layouts.transposes_x() { x[i * rows + r] } else { x[r * k + i] };
@@ -149,6 +153,14 @@ mod tests {
                 &[0.0, 0.0, 3.0, 5.0],
                 &[2.0, 3.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 10.0, 20.0],
                 &[10.0 - 2.0 * norm, 20.0 + 3.0 * norm],
+            ),
+            // The mean of 1 and 7² is 25.
+            (
+                "rms norm",
+                [2, 2, 1],
+                &[0.0, 0.0, 1.0, 7.0],
+                &[5.0, 10.0],
+                &[5.0 / 25.000_01f64.sqrt(), 70.0 / 25.000_01f64.sqrt()],
             ),
             // gelu(-1) = -0.158808..: the second row is 3 · -1 + 2.
             (

@@ -42,6 +42,12 @@ pub fn tiles(case: &Case, [m, n]: [usize; 2]) -> usize {
     case.shape[0].div_ceil(m) * case.shape[1].div_ceil(n)
 }
 
+/// How many blocks multiply a tile, each a part of its K: of tensor cores' elements a block of Hopper takes 256 bytes, and adds up 8 columns
+/// or more.
+pub fn blocks(case: &Case, [_, columns, k]: [usize; 3]) -> usize {
+    (k * case.dtype.bytes() / 256).min(columns / 8).clamp(1, 8)
+}
+
 /// What is multiplied.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
@@ -169,7 +175,8 @@ impl Plan {
         let (slices, steps) = match kernel {
             Kernel::Whole | Kernel::Swapped => (1, total),
             Kernel::Slices(programs) | Kernel::Groups { programs, .. } => {
-                let wanted = (MULTIPROCESSORS * programs).div_ceil(tiles(case, [tile[0], tile[1]]));
+                let together = MULTIPROCESSORS * programs / blocks(case, tile);
+                let wanted = together.div_ceil(tiles(case, [tile[0], tile[1]])).max(1);
                 let steps = total.div_ceil(wanted).max(STEPS);
                 (total.div_ceil(steps), steps)
             }
@@ -323,13 +330,13 @@ mod tests {
 
     #[test]
     fn quantities() {
-        let cases = cases(1 << 27, &["matmul bf16 1024^3".to_string(), "matmul bf16 NT 7168x16".to_string()]);
+        let cases = cases(1 << 27, &["matmul bf16 1024^3".to_string(), "matmul f32 NT 7168x16".to_string()]);
         let plan = Plan::of(&cases[0]).expect("a row");
         assert_eq!((plan.programs(&cases[0]), waves(128), waves(132), waves(133)), (128, 1, 1, 2));
         assert_eq!(efficiency(&cases[0], &plan), 128.0 / 132.0);
         let split = Plan::of(&cases[1]).expect("a row");
         // 112 tiles in 4 slices: four waves, the last of 52 programs.
-        assert_eq!((split.tile, split.slices, split.steps), ([64, 16, 64], 4, 28));
+        assert_eq!((split.tile, split.slices, split.steps), ([64, 16, 32], 4, 56));
         assert_eq!(efficiency(&cases[1], &split), 448.0 / 528.0);
         assert_eq!((split.workspace(&cases[1]), plan.workspace(&cases[0])), (4 * 7168 * 16, 0));
     }
