@@ -224,7 +224,14 @@ impl Case {
         match self.op {
             Op::Linear => (k * columns).next_multiple_of(8),
             Op::Attention => self.n,
-            _ => columns.next_multiple_of(8),
+            Op::Copy
+            | Op::Add
+            | Op::Softmax
+            | Op::Cumsum
+            | Op::LayerNorm
+            | Op::RmsNorm
+            | Op::Transpose
+            | Op::Matmul => columns.next_multiple_of(8),
         }
     }
 

@@ -51,7 +51,14 @@ impl Tiled for f32 {
         match case.op {
             Op::Matmul => return Self::launch_product(case, &products::plan(case)?, stream, operands),
             Op::Softmax => return rows::softmax_f32(case, stream, operands),
-            _ => {}
+            Op::Copy
+            | Op::Add
+            | Op::Cumsum
+            | Op::LayerNorm
+            | Op::RmsNorm
+            | Op::Transpose
+            | Op::Linear
+            | Op::Attention => {}
         }
         let [rows, columns, _] = case.shape;
         let Operands { x, out, .. } = operands;
@@ -65,7 +72,15 @@ impl Tiled for f32 {
             Op::Transpose => {
                 transpose::<f32, 64, 64>(x.view([columns, rows])?, out).launch(stream, rectangles(case, 64))?
             }
-            _ => return Err(no_kernel(case)),
+            Op::Copy
+            | Op::Add
+            | Op::Softmax
+            | Op::Cumsum
+            | Op::LayerNorm
+            | Op::RmsNorm
+            | Op::Matmul
+            | Op::Linear
+            | Op::Attention => return Err(no_kernel(case)),
         }
         Ok(())
     }
@@ -97,7 +112,15 @@ impl Tiled for bf16 {
             Op::Transpose => {
                 transpose::<bf16, 128, 128>(x.view([columns, rows])?, out).launch(stream, rectangles(case, 128))?
             }
-            _ => return Err(no_kernel(case)),
+            Op::Copy
+            | Op::Add
+            | Op::Softmax
+            | Op::Cumsum
+            | Op::LayerNorm
+            | Op::RmsNorm
+            | Op::Matmul
+            | Op::Linear
+            | Op::Attention => return Err(no_kernel(case)),
         }
         Ok(())
     }

@@ -21,16 +21,19 @@ pub(super) fn run(blocks: &mut [Machine<'_>]) -> Result<(), RunError> {
         return block.block(func.body).map(|_| ());
     }
     for (_, inst) in func.block(func.body) {
-        let done = match inst.op {
-            Op::ClusterGather { x, axis, .. } | Op::ClusterScatter { x, axis, .. } => exchange(blocks, inst, x, axis),
-            Op::ClusterArrive {} => blocks.iter_mut().try_for_each(|block| block.arrive()),
-            Op::ClusterWait {} => wait(blocks),
-            Op::ClusterSend { buffer, value, axis } => send(blocks, buffer, value, axis),
-            Op::ClusterReceive { buffer } => blocks.iter_mut().try_for_each(|block| block.receive(buffer)),
-            _ => {
-                blocks.iter_mut().try_for_each(|block| block.instruction(inst))?;
-                continue;
-            }
+        let done = if let Op::ClusterGather { x, axis, .. } | Op::ClusterScatter { x, axis, .. } = inst.op {
+            exchange(blocks, inst, x, axis)
+        } else if let Op::ClusterArrive {} = inst.op {
+            blocks.iter_mut().try_for_each(Machine::arrive)
+        } else if let Op::ClusterWait {} = inst.op {
+            wait(blocks)
+        } else if let Op::ClusterSend { buffer, value, axis } = inst.op {
+            send(blocks, buffer, value, axis)
+        } else if let Op::ClusterReceive { buffer } = inst.op {
+            blocks.iter_mut().try_for_each(|block| block.receive(buffer))
+        } else {
+            blocks.iter_mut().try_for_each(|block| block.instruction(inst))?;
+            Ok(())
         };
         done.map_err(|what| blocks[0].error(inst, &what))?;
     }

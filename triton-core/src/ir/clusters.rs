@@ -79,20 +79,20 @@ impl Exchange {
 impl Function {
     /// The exchange that an instruction makes, and its axis.
     pub fn exchange(&self, data: &InstData) -> Option<(Exchange, u32)> {
-        let (tile, result, axis) = match data.op {
-            Op::ClusterGather { x, axis, .. } | Op::ClusterScatter { x, axis, .. } => (x, *data.results.first()?, axis),
-            Op::ClusterSend { buffer, value, axis } => (value, buffer, axis),
-            _ => return None,
+        let (tile, result, axis) = if let Op::ClusterSend { buffer, value, axis } = data.op {
+            (value, buffer, axis)
+        } else if let Op::ClusterGather { x, axis, .. } | Op::ClusterScatter { x, axis, .. } = data.op {
+            (x, *data.results.first()?, axis)
+        } else {
+            return None;
         };
         Some((Exchange::of(self.ty(tile).shape, self.ty(result).shape, axis)?, axis))
     }
 
     /// The buffers that receive messages, in the order in which these are sent: each has an mbarrier.
     pub fn mailboxes(&self) -> Vec<Value> {
-        let buffer = |(_, data): (_, &InstData)| match data.op {
-            Op::ClusterSend { buffer, .. } => Some(buffer),
-            _ => None,
-        };
+        let buffer =
+            |(_, data): (_, &InstData)| if let Op::ClusterSend { buffer, .. } = data.op { Some(buffer) } else { None };
         self.block(self.body).filter_map(buffer).collect()
     }
 

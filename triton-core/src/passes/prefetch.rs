@@ -194,9 +194,11 @@ impl Phases {
         let op = self.definitions[value]?;
         let long = func.layout(value).is_some_and(|layout| layout.registers() >= LONG);
         // Others move nothing.
-        let (mut cost, mut known) = match op {
-            Op::Unary { kind: UnaryKind::Exp | UnaryKind::Exp2, .. } if long => (cost::EXPONENTIAL as u32, true),
-            _ => (u32::from(op.layout_rule() == LayoutRule::Elementwise), is_cheap(&op)),
+        let exponential = long && matches!(op, Op::Unary { kind: UnaryKind::Exp | UnaryKind::Exp2, .. });
+        let (mut cost, mut known) = if exponential {
+            (cost::EXPONENTIAL as u32, true)
+        } else {
+            (u32::from(op.layout_rule() == LayoutRule::Elementwise), is_cheap(&op))
         };
         op.for_each_operand(|v| match self.cost(func, rows, v, from) {
             Some(more) => cost += more,

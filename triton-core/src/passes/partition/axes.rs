@@ -20,12 +20,10 @@ type Along = (Value, usize);
 impl Axes {
     /// Of the longest axis that is reduced; `None` if there is none, or an operation needs elements along it that are not one block's.
     pub fn of_rows(func: &Function) -> Option<Axes> {
-        let reduced = |(_, data): (Inst, &InstData)| match data.op {
-            Op::Fold { kind: FoldKind::Reduce, axis, .. } => {
-                let along = (*data.args.first()?, axis as usize);
-                Some((*func.ty(along.0).shape.dims().get(along.1)?, along))
-            }
-            _ => None,
+        let reduced = |(_, data): (Inst, &InstData)| {
+            let Op::Fold { kind: FoldKind::Reduce, axis, .. } = data.op else { return None };
+            let along = (*data.args.first()?, axis as usize);
+            Some((*func.ty(along.0).shape.dims().get(along.1)?, along))
         };
         let reduced: Vec<(u32, Along)> = func.block(func.body).filter_map(reduced).collect();
         let extent = reduced.iter().map(|&(extent, _)| extent).max()?;
@@ -89,7 +87,45 @@ impl Axes {
             }
             Op::For { .. } | Op::While {} | Op::If { .. } => false,
             Op::Join { .. } | Op::Split { .. } => !along,
-            _ => true,
+            // Of each element by itself.
+            Op::Const { .. }
+            | Op::Outer { .. }
+            | Op::ProgramId { .. }
+            | Op::NumPrograms { .. }
+            | Op::Arange { .. }
+            | Op::Splat { .. }
+            | Op::Cast { .. }
+            | Op::Select { .. }
+            | Op::Offset { .. }
+            | Op::Load { .. }
+            | Op::Store { .. }
+            | Op::Assert { .. }
+            | Op::Yield { .. }
+            | Op::Unary { .. }
+            | Op::Binary { .. }
+            | Op::Compare { .. }
+            | Op::Ternary { .. } => true,
+            // Not at stage 0, or of a cluster already.
+            Op::ClusterRank { .. }
+            | Op::ClusterGather { .. }
+            | Op::ClusterScatter { .. }
+            | Op::ClusterArrive { .. }
+            | Op::ClusterWait { .. }
+            | Op::ClusterSend { .. }
+            | Op::ClusterReceive { .. }
+            | Op::Convert { .. }
+            | Op::SharedAlloc { .. }
+            | Op::SharedStore { .. }
+            | Op::SharedLoad { .. }
+            | Op::SharedSlice { .. }
+            | Op::RingFill { .. }
+            | Op::RingWait { .. }
+            | Op::RingSlot { .. }
+            | Op::RingRelease { .. }
+            | Op::BlockId { .. }
+            | Op::NumBlocks { .. }
+            | Op::DotWait { .. }
+            | Op::Sync { .. } => false,
         }
     }
 

@@ -69,10 +69,8 @@ impl Product {
     pub fn blocks(&self, func: &Function) -> Option<u32> {
         let bytes = |v: Value| func.ty(v).elem.bits() / 8;
         let region = func.insts[self.around].regions[0];
-        let dot = func.block(region).find_map(|(_, data)| match data.op {
-            Op::Dot { a, .. } => Some(a),
-            _ => None,
-        })?;
+        let left = |(_, data): (_, &InstData)| if let Op::Dot { a, .. } = data.op { Some(a) } else { None };
+        let dot = func.block(region).find_map(left)?;
         let blocks = (self.depth.extent * bytes(dot) / DEPTH).min(MOST).min(self.columns.extent / COLUMNS);
         let wide = func.ty(self.sum).elem.num().is_some_and(|dtype| dtype != DType::Bool && dtype.bits() >= 32);
         Some(blocks).filter(|&blocks| blocks > 1 && wide)
