@@ -7,12 +7,12 @@
 //! tiles of one block: registers, layouts, shared memory and barriers are its own, as before. (Partition of an array program by
 //! annotated axes: Xu et al., "GSPMD", arXiv 2105.04663.)
 //!
-//! A product whose tiles are long along K is partitioned along it ([`product`]): each block multiplies its part of every tile in a loop, and
+//! A product whose tiles are long along K is partitioned along it (`product`): each block multiplies its part of every tile in a loop, and
 //! after the loop the blocks exchange their sums. By `cluster.scatter` each is given what all have of its columns, which it adds in their order, and
 //! goes on with: so the result is the same each time, by one launch and without a workspace.
 //!
 //! Which values have the axis follows from the reductions, forward and backward through elementwise operations and changes of shape
-//! ([`axes`]). If an operation would need elements of two blocks, nothing is partitioned. What has no such axis is computed by every block,
+//! (`axes`). If an operation would need elements of two blocks, nothing is partitioned. What has no such axis is computed by every block,
 //! and stored by the first.
 //!
 //! How many blocks is a rule of the bytes of a row, or of a tile along K ([`blocks`]), found by measurement on an H200; there is no model of it. It only depends on
