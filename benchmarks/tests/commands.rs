@@ -31,7 +31,8 @@ fn commands() {
             &tune,
             true,
             &[
-                "| 32x32x64, 5 slices | chosen ",
+                "| 32x32x64, 5 slices | later row ",
+                "| 64x64x1024         | chosen ",
                 "| 32x32x32, 10 slices            | later row ",
                 "| matmul f64 40^3         | 64x128x16 ",
                 "| 64x256x32 ",
