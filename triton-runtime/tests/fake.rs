@@ -226,7 +226,7 @@ fn works() -> Result<()> {
     let device = Device::best();
     assert_eq!(device.to_string(), "Fake GPU (CUDA device 0)");
     assert_eq!((device.compute_capability(), device.multiprocessors()), (Some(ComputeCapability::new(9, 0)), 132));
-    assert_eq!((device.total_memory(), device.driver_version()), (Some(1 << 30), Some(12040)));
+    assert_eq!((device.total_memory(), device.driver_version()), (Some(1 << 30), Some(12080)));
     assert!(matches!(Device::cuda(7).unwrap_err(), Error::NoDevice { index: 7, count: 2, .. }));
     let stream = device.stream()?;
     let x = stream.upload(&[1u16, 2, 3])?;

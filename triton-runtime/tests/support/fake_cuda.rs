@@ -41,7 +41,7 @@ macro_rules! functions {
 }
 
 functions! {
-    fn cuDriverGetVersion(version: *mut c_int) { *version = if mode("old") { 11040 } else { 12040 }; 0 }
+    fn cuDriverGetVersion(version: *mut c_int) { *version = if mode("old") { 11040 } else { 12080 }; 0 }
     fn cuInit(_flags: c_uint) { if mode("stub") { 34 } else if mode("no-device") { 100 } else { 0 } }
 }
 
