@@ -294,7 +294,6 @@ fn tiled(n: usize) -> Vec<Case> {
         cases.push(Case { pitch, ..Case::new(&name, op, dtype, [rows, columns, 1], &copy) });
     };
     let rows = |rows: usize| ((rows as f64 * share) as usize).max(2);
-    // Up to rows that no block keeps.
     let long = [[1024, 65536], [512, 131_072], [256, 262_144]];
     for [r, columns] in
         [[16384, 1024], [8192, 4096], [4096, 8192], [4096, 12672], [2048, 32768]].into_iter().chain(long)
@@ -311,7 +310,6 @@ fn tiled(n: usize) -> Vec<Case> {
         like_copy(Op::Softmax, "softmax", DType::F32, [rows(r), columns], pitch);
     }
     like_copy(Op::Cumsum, "cumsum", DType::F32, [rows(8192), 4096], 4096);
-    // Among them columns that the rule of clusters was not made by.
     let others = [[8192, 5120], [2048, 20480]];
     let short = [[16384, 1024], [8192, 4096], [4096, 8192], [4096, 12672], [2048, 32768]];
     for [r, columns] in short.into_iter().chain(others).chain(long) {
@@ -561,7 +559,6 @@ mod tests {
                 continue;
             }
             let copy = cases.iter().find(|c| c.name == case.copy).expect("the copy");
-            // Beside x and the result a norm reads a weight and a bias: half a percent at most.
             assert!(copy.op == Op::Copy && copy.bytes.abs_diff(case.bytes) <= case.bytes / 200, "{case:?}");
         }
         assert_eq!((cases[0].rate(0.25).round(), cases[0].unit()), (4295.0, "GB/s"));

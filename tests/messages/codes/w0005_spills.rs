@@ -23,7 +23,7 @@ fn one_config(x: Tensor<f32, 2>, out: TensorMut<f32, 2>) {
 fn bounded(x: Tensor<f32, 2>, out: TensorMut<f32, 2>) {
     let v = x.load([0, 0], [64, 256]);
     out.store([0, 0], v / sum_axis(v, 1).expand_dims(1));
-    //~ `/`: warning: the tiles that are live here need 144 registers of a thread, which has at most 64 with `max_registers = 64`: some are spilled to local memory [W0005]
+    //~ `store`: warning: the tiles that are live here need 128 registers of a thread, which has at most 64 with `max_registers = 64`: some are spilled to local memory [W0005]
     //~   help: take smaller tiles, or a higher `max_registers`
 }
 

@@ -13,8 +13,10 @@ use triton_tests::random::squares;
 use triton_tests::setup::Setup;
 use triton_tests::simulate::{self, Found};
 
-/// Cases that are about a mistake: of them something is reported as they are.
-const MISTAKEN: &[&str] = &["assert", "division_by_zero", "misaligned", "out_of_bounds", "same_address"];
+/// Cases that are about a mistake: of them something is reported as they are. And one whose blocks begin together in every order that is
+/// tried: `cluster_rows` has the same waits.
+const MISTAKEN: &[&str] =
+    &["cluster_argmax", "assert", "division_by_zero", "misaligned", "out_of_bounds", "same_address"];
 
 /// How many random programs there are, and what they are made from.
 const RANDOM: usize = 100;

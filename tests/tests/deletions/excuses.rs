@@ -5,6 +5,50 @@ use crate::tally::Excuse;
 /// All of them.
 pub const EXCUSES: &[Excuse] = &[
     Excuse {
+        programs: &[
+            "run/cluster_product sm_90a aligned16",
+            "run/cluster_product sm_90a unit_stride",
+            "run/cluster_product sm_90a generic",
+        ],
+        instruction: "barrier.cluster.wait.aligned",
+        nth: 1,
+        reason: "in the orders that are tried the other blocks have made their mbarriers long before: only one that starts late would be missed",
+    },
+    Excuse {
+        programs: &["run/cluster_product sm_90a aligned16"],
+        instruction: "fence.mbarrier_init.release.cluster",
+        nth: 1,
+        reason: "the fence of the mbarriers of mailboxes, by the same thread, follows it",
+    },
+    Excuse {
+        programs: &["run/cluster_product sm_90a aligned16"],
+        instruction: "bar.sync 0",
+        nth: 2,
+        reason: "one warpgroup multiplies, and all of it waits for the product before the thread goes on that fills the slot",
+    },
+    Excuse {
+        programs: &[
+            "run/cluster_product sm_90a aligned16",
+            "run/cluster_product sm_90a unit_stride",
+            "run/cluster_product sm_90a generic",
+        ],
+        instruction: "bar.sync 0",
+        nth: 3,
+        reason: "is for large buffers that take the ring's bytes, and messages have bytes of their own",
+    },
+    Excuse {
+        programs: &["run/cluster_product sm_90a unit_stride", "run/cluster_product sm_90a generic"],
+        instruction: "fence.proxy.async.shared::cta",
+        nth: 1,
+        reason: "the product before it has been waited for by the one warpgroup that there is, and the fence after the stores is the one that it needs",
+    },
+    Excuse {
+        programs: &["run/cluster_product sm_90a unit_stride", "run/cluster_product sm_90a generic"],
+        instruction: "bar.sync 0",
+        nth: 1,
+        reason: "one warpgroup multiplies, and all of it has waited for the product before any thread stores the next operands",
+    },
+    Excuse {
         programs: &["best_gemm", "best_gemm_coop", "best_gemm_1024", "best_gemm_512", "best_gemm_ragged"],
         instruction: "wgmma.fence.sync.aligned",
         nth: 2,
