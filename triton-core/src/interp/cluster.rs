@@ -5,6 +5,7 @@
 //! which follows nothing that its receiver did, and which nothing follows before it is received. So the bytes that it writes are those of
 //! no other buffer before, and a thread that reads them early is unordered with it.
 
+use super::clock::Now;
 use super::copies::{Message, Source};
 use super::positions::{By, Position, Tile};
 use super::shadow::AccessKind;
@@ -12,7 +13,6 @@ use super::threads::check_agent;
 use super::{Machine, RunError};
 use crate::ir::{InstData, Value};
 use crate::ops::Op;
-use crate::ops::cluster::Exchange;
 
 /// Runs the body of a function on all blocks of a cluster, of which each executes an instruction before any executes the next one.
 pub(super) fn run(blocks: &mut [Machine<'_>]) -> Result<(), RunError> {
@@ -21,14 +21,14 @@ pub(super) fn run(blocks: &mut [Machine<'_>]) -> Result<(), RunError> {
         return block.block(func.body).map(|_| ());
     }
     for (_, inst) in func.block(func.body) {
-        let done = if let Op::ClusterGather { x, axis, .. } | Op::ClusterScatter { x, axis, .. } = inst.op {
-            exchange(blocks, inst, x, axis)
+        let done = if let Op::ClusterGather { x, .. } | Op::ClusterScatter { x, .. } = inst.op {
+            exchange(blocks, inst, x)
         } else if let Op::ClusterArrive {} = inst.op {
             blocks.iter_mut().try_for_each(Machine::arrive)
         } else if let Op::ClusterWait {} = inst.op {
             wait(blocks)
-        } else if let Op::ClusterSend { buffer, value, axis } = inst.op {
-            send(blocks, buffer, value, axis)
+        } else if let Op::ClusterSend { buffer, value, .. } = inst.op {
+            send(blocks, inst, buffer, value)
         } else if let Op::ClusterReceive { buffer } = inst.op {
             blocks.iter_mut().try_for_each(|block| block.receive(buffer))
         } else {
@@ -41,10 +41,10 @@ pub(super) fn run(blocks: &mut [Machine<'_>]) -> Result<(), RunError> {
 }
 
 /// What every block has for each of them, as values.
-fn exchange(blocks: &mut [Machine<'_>], inst: &InstData, x: Value, axis: u32) -> Result<(), String> {
+fn exchange(blocks: &mut [Machine<'_>], inst: &InstData, x: Value) -> Result<(), String> {
     let (func, result) = (blocks[0].func, inst.results[0]);
     let shape = func.ty(result).shape;
-    let exchange = Exchange::of(func.ty(x).shape, shape, axis).ok_or("an exchange of other tiles")?;
+    let (exchange, _) = func.exchange(inst).ok_or("an exchange of other tiles")?;
     let given: Vec<Vec<u64>> = blocks.iter().map(|block| block.value(x).to_vec()).collect();
     for (to, block) in (0..).zip(blocks) {
         let mut all = vec![0; shape.elements() as usize];
@@ -70,9 +70,9 @@ fn wait(blocks: &mut [Machine<'_>]) -> Result<(), String> {
 }
 
 /// Every block sends its tile to all of them.
-fn send(blocks: &mut [Machine<'_>], buffer: Value, value: Value, axis: u32) -> Result<(), String> {
+fn send(blocks: &mut [Machine<'_>], inst: &InstData, buffer: Value, value: Value) -> Result<(), String> {
     let func = blocks[0].func;
-    let exchange = Exchange::of(func.ty(value).shape, func.ty(buffer).shape, axis).ok_or("messages of other tiles")?;
+    let (exchange, _) = func.exchange(inst).ok_or("messages of other tiles")?;
     let mem = func.mem(buffer).ok_or_else(|| format!("{buffer} is not in shared memory"))?;
     let width = u64::from(mem.bits() / 8);
     for from in 0..blocks.len() {
@@ -109,7 +109,7 @@ impl Machine<'_> {
     fn deliver(&mut self, buffer: Value, message: Message) -> Result<(), String> {
         let threads = &mut self.threads;
         let sent = threads.mailbox.sent.entry(buffer).or_default();
-        if sent.iter().any(|other| other.from == message.from) || threads.mailbox.received.contains_key(&buffer) {
+        if sent.iter().any(|other| other.from == message.from) || threads.mailbox.received.contains(&buffer) {
             return Err(format!("{buffer} is sent messages once more: its mbarrier has one phase"));
         }
         let now = threads.clocks.message(message.from);
@@ -133,9 +133,9 @@ impl Machine<'_> {
                 self.func.cluster - messages.len() as u32
             ));
         }
-        self.threads.mailbox.received.insert(buffer, true);
+        self.threads.mailbox.received.insert(buffer);
         for (bytes, bits) in messages.into_iter().flat_map(|message| message.writes) {
-            self.threads.shared.land(bytes.clone(), &super::clock::Now::BEFORE);
+            self.threads.shared.land(bytes.clone(), &Now::BEFORE);
             self.threads.write(bytes, bits, Source { buffer, item: 0 })?;
         }
         Ok(())

@@ -1,7 +1,7 @@
 //! Copies and messages in flight, and what the slots of rings hold: the state of [`super::rings`].
 
 use crate::types::Value;
-use std::collections::{HashMap, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::ops::Range;
 
 /// Through what shared memory is accessed: a buffer, and the item of it if it belongs to a ring.
@@ -55,7 +55,7 @@ pub(super) struct Mailbox {
     pub(super) waited: bool,
     /// The messages to each buffer, by the block that sent them; nothing of those that were received.
     pub(super) sent: HashMap<Value, Vec<Message>>,
-    pub(super) received: HashMap<Value, bool>,
+    pub(super) received: HashSet<Value>,
 }
 
 /// What a block has sent to a buffer: bytes of shared memory, and elements.

@@ -9,17 +9,24 @@ use crate::ops::cluster::Exchange;
 use crate::types::Shape;
 
 impl Exchange {
+    /// The shape of a block's part of a tile; `None` if the tile has no such axis.
+    fn part_shape(&self, tile: Shape, axis: u32) -> Option<Shape> {
+        if self.receiver_bits() == 0 {
+            return Some(tile);
+        }
+        let mut dims = tile.dims().to_vec();
+        *dims.get_mut(axis as usize)? /= self.blocks;
+        Shape::new(&dims)
+    }
+
     /// The layout of a block's part of a tile in this layout; `None` if threads hold elements for different blocks.
     pub fn part_layout(&self, layout: &Layout, tile: Shape, axis: u32) -> Option<Layout> {
         let bits = self.receiver_bits();
         if bits == 0 {
             return Some(layout.clone());
         }
-        let [of_registers, of_threads] = [&layout.reg[..], &[&layout.lane[..], &layout.warp].concat()].map(|columns| {
-            let touching: Vec<u32> = columns.iter().copied().filter(|c| c & bits != 0).collect();
-            touching
-        });
-        let alone = of_registers.iter().all(|c| c.is_power_of_two()) && of_threads.is_empty();
+        let alone = layout.reg.iter().all(|c| c & bits == 0 || c.is_power_of_two())
+            && layout.lane.iter().chain(&layout.warp).all(|c| c & bits == 0);
         let extent = *tile.dims().get(axis as usize)?;
         alone.then(|| layout.fold_axis(tile, axis as usize, extent - extent / self.blocks)).flatten()
     }
@@ -27,9 +34,7 @@ impl Exchange {
     /// A layout of a tile in which each thread has the same elements of all blocks' parts; `None` where blocks receive the whole tile.
     pub fn tile_layout(&self, tile: Shape, axis: u32, num_warps: u32) -> Option<Layout> {
         let bits = self.receiver_bits();
-        let mut dims = tile.dims().to_vec();
-        *dims.get_mut(axis as usize)? /= self.blocks;
-        let part = Shape::new(&dims).filter(|_| bits != 0)?;
+        let part = self.part_shape(tile, axis).filter(|_| bits != 0)?;
         let order: Vec<usize> = (0..part.rank()).rev().collect();
         let layout = Layout::blocked(part, &order, [1, 1], num_warps, &order);
         let low = (bits & bits.wrapping_neg()) - 1;
@@ -41,12 +46,7 @@ impl Exchange {
     /// The layout of what is received: a thread has what all blocks sent for each element of the part that it has.
     pub fn result_layout(&self, layout: &Layout, tile: Shape, axis: u32) -> Option<Layout> {
         let part = self.part_layout(layout, tile, axis)?;
-        let mut dims = tile.dims().to_vec();
-        if self.receiver_bits() != 0 {
-            *dims.get_mut(axis as usize)? /= self.blocks;
-        }
-        let shape = if dims.is_empty() { Shape::SCALAR } else { Shape::new(&dims)? };
-        part.insert_axis(shape, axis as usize, self.blocks)
+        part.insert_axis(self.part_shape(tile, axis)?, axis as usize, self.blocks)
     }
 
     /// Memory for what is received of tiles whose parts have this layout: vectors of a thread are neighbours, then what the other threads

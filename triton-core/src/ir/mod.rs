@@ -43,11 +43,10 @@
 //!   v5 = lt v3, v4 : bool[128]
 //! }
 //! ```
-//! `cluster 8` after the number of warps says that as many blocks run a program together.
 //! A line `view v0 [v1,v2] [v3,v4]` before the instructions says that parameters are a view: its address, extents and strides. A line
 //! `ring r0 slots 3 lead 2 [v5,v6] [#0,#1]` says that buffers are a ring, and which threads fill them. Attributes follow the number of warps:
-//! `stages 3` is the most slots that a ring may have (after the operands of a `for`, one of that loop), `raster 8` the width of the bands in
-//! which blocks walk the grid, `registers 64` the most registers of a thread, `targets sm_90a` what there is code for, and `fast_math` relaxes
+//! `cluster 8` is how many blocks run a program together, `stages 3` the most slots that a ring may have (after the operands of a
+//! `for`, one of that loop), `raster 8` the width of the bands in which blocks walk the grid, `registers 64` the most registers of a thread, `targets sm_90a` what there is code for, and `fast_math` relaxes
 //! float arithmetic. A parameter may end in `multiple_of N`, and in what is promised of it, `general`, `unit`, `pitch N` or
 //! `extent N`; a position is `@file:line:column`; from stage 1 on a result's
 //! type is followed by its layout, `#0`, declared before the kernel; at stage 2, which a line `synchronized` announces, in shared

@@ -15,6 +15,9 @@ pub struct Exchange {
 }
 
 impl Exchange {
+    /// The most blocks of a cluster. Beyond 8 a device must allow it.
+    pub const MOST_BLOCKS: u32 = 16;
+
     /// That of a tile of a shape, whose result has this one, with the new axis; `None` if there is none.
     pub fn of(tile: Shape, result: Shape, axis: u32) -> Option<Exchange> {
         let blocks = *result.dims().get(axis as usize)?;

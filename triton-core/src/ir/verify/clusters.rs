@@ -3,13 +3,11 @@
 use crate::ir::{Function, InstData, Value};
 use crate::layout::access;
 use crate::ops::Op;
-
-/// The most blocks of a cluster.
-const MOST: u32 = 16;
+use crate::ops::cluster::Exchange;
 
 /// Blocks of a cluster meet in the kernel's own block, so that all of them do.
 pub(super) fn check_function(func: &Function) -> Result<(), String> {
-    if !func.cluster.is_power_of_two() || func.cluster > MOST {
+    if !func.cluster.is_power_of_two() || func.cluster > Exchange::MOST_BLOCKS {
         return Err(format!("{} is not a number of blocks of a cluster: 1, 2, 4, 8 or 16", func.cluster));
     }
     let meets = |op: &Op| {

@@ -26,6 +26,7 @@ use super::Env;
 use crate::ir::{Function, InstData};
 use crate::metadata::Target;
 use crate::ops::Op;
+use crate::ops::cluster::Exchange;
 use crate::types::Type;
 use axes::Axes;
 use product::Product;
@@ -39,8 +40,6 @@ const SHORT: u64 = 4 << 10;
 const SHORT_ROW: u64 = 16 << 10;
 /// Bytes of a segment of a row that is loaded alone, of elements of up to 16 bits, and of wider ones: they stay in registers.
 const ALONE: [u64; 2] = [26 << 10, 34 << 10];
-/// The most blocks of a cluster. Beyond 8 a device must allow it.
-const MOST: u64 = 16;
 /// Bytes that a thread loads at once.
 const VECTOR: u64 = 16;
 
@@ -115,6 +114,6 @@ fn rows(func: &Function) -> Option<Plan> {
     // Every thread has a vector.
     let threads = u64::from(func.num_warps * 32);
     let full = largest.shape.elements() * bytes / (threads * VECTOR);
-    let blocks = row.div_ceil(most).next_power_of_two().min(MOST).min(full.max(1)) as u32;
+    let blocks = row.div_ceil(most).next_power_of_two().min(u64::from(Exchange::MOST_BLOCKS)).min(full.max(1)) as u32;
     (blocks > 1).then_some(Plan::Rows(axes, blocks))
 }
