@@ -62,6 +62,7 @@ cases! {
     cluster_rows,
     cluster_argmax,
     cluster_product,
+    cluster_product_wide,
     ring_division,
     steps,
     steps_transposed,

@@ -16,6 +16,9 @@ use crate::layout::{Atom, Tiling, hopper, products};
 /// Rows of one instruction.
 const ROWS: u32 = 64;
 
+/// The bits of an address that a descriptor has. In a cluster there are others, the block's rank, which would be in its leading offset.
+const ADDRESS: i64 = (1 << 18) - 1;
+
 /// An operand in shared memory.
 struct Source {
     operand: hopper::Operand,
@@ -110,7 +113,10 @@ impl Lower<'_> {
             return known;
         }
         let address = self.at_entry(|cx| {
-            let base = cx.mov(Ty::U32, Operand::Special(Special::Shared));
+            let mut base = cx.mov(Ty::U32, Operand::Special(Special::Shared));
+            if cx.func.cluster > 1 {
+                base = cx.arith(Opcode::And, Ty::B32, &[base.into(), ADDRESS.into()]);
+            }
             if modulus == 1 {
                 return base;
             }

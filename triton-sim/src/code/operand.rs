@@ -13,6 +13,8 @@ pub enum Src {
     Not(Reg),
     /// A number.
     Imm(u64),
+    /// The address of a variable in shared memory, which names the block where there are several in a cluster.
+    Shared(u32),
     /// A variable of the module: its address in memory, by number, and bytes that are added.
     Variable(u32, i64),
     /// A special register.

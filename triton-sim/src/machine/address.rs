@@ -18,7 +18,8 @@ const PARAM: u64 = 3 << 40;
 /// Global memory lies above all windows.
 const WINDOW: u64 = 1 << 40;
 
-/// An address in another block of the cluster has that block's rank plus 1 above these bits; one of the own block may have 0.
+/// An address in shared memory of a cluster of several blocks has a block's rank plus 1 above these bits. One that has 0 there is of the own
+/// block.
 const RANK: u32 = 24;
 
 /// The highest rank that an address of 32 bits can have: far above that of any block.
@@ -60,6 +61,13 @@ impl Cx<'_, '_> {
     pub(super) fn addresses(&mut self, addr: Addr) -> Result<Lanes, Stop> {
         let base = self.read(addr.base)?;
         Ok(base.map(|b| b.wrapping_add_signed(addr.offset)))
+    }
+
+    /// The address of a variable of this block. As on a device, it is no number below the size of shared memory where there are other blocks:
+    /// a descriptor of `wgmma` must leave their bits out.
+    pub(super) fn own_shared(&self, address: u32) -> u64 {
+        let rank = if self.cluster.blocks.len() > 1 { self.b as u32 + 1 } else { 0 };
+        (address + (rank << RANK)).into()
     }
 
     /// A shared address of one space of this block or another: rank of the block, address in its window.

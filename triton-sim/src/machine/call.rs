@@ -79,7 +79,9 @@ impl Cx<'_, '_> {
     pub(super) fn write_call_operand(&mut self, operand: &CallOperand, values: &Lanes) -> Result<(), Stop> {
         match operand {
             CallOperand::Value(Src::Reg(register)) => self.write(*register, values),
-            CallOperand::Value(Src::Not(_) | Src::Imm(_) | Src::Variable(..) | Src::Special(_)) => Ok(()),
+            CallOperand::Value(Src::Not(_) | Src::Imm(_) | Src::Shared(_) | Src::Variable(..) | Src::Special(_)) => {
+                Ok(())
+            }
             CallOperand::Memory(at, bytes) => {
                 let (at, bytes) = (*at as usize, (*bytes).min(8) as usize);
                 for lane in lanes(self.mask) {

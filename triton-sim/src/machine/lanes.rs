@@ -38,6 +38,7 @@ impl Cx<'_, '_> {
                 Ok(self.warp.registers[register as usize].map(|v| u64::from(v == 0)))
             }
             Src::Imm(value) => Ok([value; 32]),
+            Src::Shared(address) => Ok([self.own_shared(address); 32]),
             Src::Variable(index, offset) => Ok([self.run.variables[index as usize].wrapping_add_signed(offset); 32]),
             Src::Special(special) => {
                 if matches!(special, Special::Clock | Special::ClockLow | Special::ClockHigh) {

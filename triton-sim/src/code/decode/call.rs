@@ -20,8 +20,12 @@ impl Decoder<'_> {
             let arguments = self.transfers("argument", arguments, &to)?;
             let mut returned = self.transfers("result", results, &from)?;
             for (actual, formal) in &mut returned {
-                if matches!(actual, CallOperand::Value(Src::Imm(_) | Src::Special(_) | Src::Variable(..) | Src::Not(_)))
-                {
+                if matches!(
+                    actual,
+                    CallOperand::Value(
+                        Src::Imm(_) | Src::Special(_) | Src::Shared(_) | Src::Variable(..) | Src::Not(_)
+                    )
+                ) {
                     return self.error("a result of a call must be a register or a parameter variable");
                 }
                 std::mem::swap(actual, formal);
@@ -128,7 +132,7 @@ impl Decoder<'_> {
             CallOperand::Memory(_, bytes) => Some(*bytes),
             CallOperand::Value(Src::Reg(register)) => Some(self.register_bytes(*register).into()),
             CallOperand::Value(Src::Not(_)) => Some(1),
-            CallOperand::Value(Src::Imm(_) | Src::Variable(..) | Src::Special(_)) => None,
+            CallOperand::Value(Src::Imm(_) | Src::Shared(_) | Src::Variable(..) | Src::Special(_)) => None,
         }
     }
 }

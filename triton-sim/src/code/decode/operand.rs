@@ -193,6 +193,7 @@ impl Decoder<'_> {
             Operand::ModuleVariable(_) | Operand::Variable(_) | Operand::Param(_) => self.address_of(operand)?,
             Operand::Address { base, offset } => match self.address_of(base)? {
                 Src::Imm(address) => Src::Imm(address.wrapping_add_signed(*offset)),
+                Src::Shared(address) => Src::Shared(address.wrapping_add_signed(*offset as i32)),
                 Src::Variable(index, _) => Src::Variable(index, *offset),
                 Src::Reg(_) | Src::Not(_) | Src::Special(_) => {
                     return self.error("an address with an offset must be in brackets");
@@ -243,10 +244,16 @@ impl Decoder<'_> {
             Operand::Register(register) => Src::Reg(self.narrow(*register)?),
             Operand::Number(Number::Int(value)) => Src::Imm(*value),
             Operand::ModuleVariable(index) => match self.module.variables[*index as usize].space {
-                Space::Shared => Src::Imm(u64::from(self.layout.module[*index as usize])),
+                Space::Shared => Src::Shared(self.layout.module[*index as usize]),
                 Space::Global | Space::Const | Space::Local | Space::Param => Src::Variable(*index, 0),
             },
-            Operand::Variable(index) => Src::Imm(u64::from(self.layout.kernel[*index as usize])),
+            Operand::Variable(index) => {
+                let address = self.layout.kernel[*index as usize];
+                match self.entry.variables[*index as usize].space {
+                    Space::Shared => Src::Shared(address),
+                    Space::Global | Space::Const | Space::Local | Space::Param => Src::Imm(address.into()),
+                }
+            }
             Operand::Param(index) => Src::Imm(u64::from(self.params[*index as usize].offset)),
             Operand::Number(Number::F32(_) | Number::F64(_))
             | Operand::Not(_)
