@@ -18,7 +18,7 @@
 //! | `ptx` | the images | `NAME.TARGET.generic.ptx`, `NAME.TARGET.SPECIALIZATION.diff` |
 //! | `lower` | the code for `sm_80` of a function that is at stage 1 or 2 already | `NAME.ptx` |
 //!
-//! `layout`, `synchronize` and `explain` are for every launch, or for the specialization whose name follows.
+//! `layout`, `synchronize` and `explain` are for every launch, or for the specialization whose name follows, with its target and `multicast`.
 
 use crate::{parallel, run};
 use std::path::{Path, PathBuf};
@@ -116,13 +116,14 @@ fn check(path: &Path) -> Result<(), String> {
     }
 }
 
-/// A specialization, and the target behind it if it is another than the most general one.
+/// A specialization, and behind it the target if it is another than the most general one, and whether neighbours may share what they load.
 fn env(words: &str) -> Result<Env, String> {
+    let (words, multicast) = words.strip_suffix(" multicast").map_or((words, false), |words| (words, true));
     let (name, target) = words.split_once(' ').unwrap_or((words, Target::LEAST.name()));
     let found = Specialization::ALL.iter().find(|specialization| specialization.name() == name).copied();
     let specialization = found.ok_or_else(|| format!("`{name}` is not a specialization"))?;
     let target = Target::from_name(target).ok_or_else(|| format!("`{target}` is not a target"))?;
-    Ok(Env::new(target, specialization))
+    Ok(Env { multicast, ..Env::new(target, specialization) })
 }
 
 fn ptx(path: &Path, text: &str) -> Result<(), String> {

@@ -51,9 +51,14 @@ pub fn run(text: &str) -> Result<String, String> {
         let env = Env::new(target, specialization).verified();
         each(passes::SPECIALISE, &mut laid, &env)?;
         each(passes::LAY_OUT, &mut laid, &env)?;
-        // Between these passes barriers are missing.
-        passes::run(passes::SYNCHRONIZE, &mut laid, &env)?;
-        compare(&laid, "sync")?;
+        for multicast in [false, true] {
+            let (env, mut synchronized) = (Env { multicast, ..env }, laid.clone());
+            // Between these passes barriers are missing.
+            passes::run(passes::SYNCHRONIZE, &mut synchronized, &env)?;
+            if !multicast || synchronized.neighbours > 1 {
+                compare(&synchronized, "sync")?;
+            }
+        }
     }
     simulate::check(&func, &setup, &expected)?;
     Ok(expected)

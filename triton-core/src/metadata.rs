@@ -122,7 +122,7 @@ pub struct Config {
     pub num_warps: u32,
     /// The tile IR at stage 0 as text: what the CPU executes.
     pub ir: Cow<'static, str>,
-    /// Code, best target first; of one target, the most specialized image first. A launch takes the first one that runs on the device
+    /// Code, best target first; of one target that of [neighbours](ProgramMap::Neighbours), then the most specialized image first. A launch takes the first one that runs on the device
     /// and assumes no more than holds of the arguments, passing over images with [tensor maps](Image::tensor_maps) that the views do
     /// not allow; the last one is generic and takes no tensor map.
     pub images: Cow<'static, [Image]>,
@@ -245,7 +245,15 @@ impl Image {
                 let resident = self.target.resident_blocks(self.threads, 0, self.shared_bytes) * multiprocessors;
                 (u64::from(resident) + 1..=ProgramMap::MOST).contains(&count(programs))
             }
+            // A block without a program takes as long as another.
+            ProgramMap::Neighbours => programs[0].is_multiple_of(2) || programs[0] > ProgramMap::FEW,
         }
+    }
+
+    /// Whether a launch takes this image, as far as rows of the views of its tensor maps go that are as many bytes apart. Neighbours share
+    /// what they load where these rows begin inside a sector: of each then more is read than is used.
+    pub fn takes_pitches(&self, mut pitches: impl Iterator<Item = u64>) -> bool {
+        self.programs != ProgramMap::Neighbours || pitches.any(|pitch| !pitch.is_multiple_of(ProgramMap::SECTOR))
     }
 
     /// The blocks along x, y and z that run a grid of programs, if this many are resident on the device together; `None` if clusters of
@@ -490,11 +498,20 @@ pub enum ProgramMap {
     /// programs along x, y and z as three parameters of type `u32`, after the tensor maps and before the assert buffer's. It has a tensor
     /// map at least.
     Persistent,
+    /// As many blocks as programs, or one more along x: two neighbours along x are a cluster, whose programs share what they load. The code
+    /// takes the numbers of programs, as a persistent one, and has a tensor map at least.
+    Neighbours,
 }
 
 impl ProgramMap {
     /// The most blocks of a grid along x.
     const MOST_BLOCKS: u32 = i32::MAX as u32;
+
+    /// The most programs along x that are few: beside a block without a program, the others wait for the L2 cache less.
+    const FEW: u32 = 6;
+
+    /// Bytes of which the distances between rows are multiples where sharing is not worth it: rows begin where a sector does (measured).
+    const SECTOR: u64 = 32;
 
     /// The most programs that blocks run one after the other: code counts them in an `i32`.
     const MOST: u64 = 1 << 30;
@@ -503,6 +520,7 @@ impl ProgramMap {
     const fn blocks(self, programs: [u32; 3], resident: u32) -> [u32; 3] {
         match self {
             ProgramMap::Identity => programs,
+            ProgramMap::Neighbours => [programs[0].div_ceil(2), programs[1], programs[2]],
             ProgramMap::Persistent => {
                 let all = count(programs);
                 [if all < resident as u64 { all as u32 } else { resident }, 1, 1]
@@ -510,11 +528,21 @@ impl ProgramMap {
         }
     }
 
+    /// What tells apart, in lists, the images of one specialization.
+    #[doc(hidden)]
+    pub fn suffix(self) -> &'static str {
+        match self {
+            ProgramMap::Identity => "",
+            ProgramMap::Persistent => " persistent",
+            ProgramMap::Neighbours => " neighbours",
+        }
+    }
+
     /// The numbers of programs as parameters of the code; none if it takes none.
     pub fn words(self, programs: [u32; 3]) -> Option<[u64; 3]> {
         match self {
             ProgramMap::Identity => None,
-            ProgramMap::Persistent => Some(programs.map(u64::from)),
+            ProgramMap::Persistent | ProgramMap::Neighbours => Some(programs.map(u64::from)),
         }
     }
 }

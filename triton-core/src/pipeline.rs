@@ -5,7 +5,7 @@ use crate::analysis::{advice, axis, pressure, stride};
 use crate::ast::{Instance, Kernel};
 use crate::diag::{Code, Diagnostic, Failure};
 use crate::ir::{Function, Layouts, Param, Promise, Promised};
-use crate::metadata::{Config, Image, ProgramMap, Specialization, Target};
+use crate::metadata::{Config, Image, Specialization, Target};
 use crate::ops::{DotKind, Op};
 use crate::passes::{Env, partition};
 use crate::ptx::lower::LowerError;
@@ -181,6 +181,8 @@ fn code(
     for target in func.targets.iter().rev() {
         let mut of_target: Vec<Image> = Vec::new();
         let (mut promised, mut strongest): (_, Option<(Function, Env)>) = (None, None);
+        // Where neighbours share what they load, that is worth more than the extents of views, and comes first.
+        let mut neighbours = None;
         let (mut ones, mut specialised) = (vec![false; func.params.len()], Cow::Borrowed(func));
         let alone = !func.targets.has_fallback(target);
         for &specialization in Specialization::ALL.iter().filter(|&&s| alone || gains(func, target, s)) {
@@ -204,15 +206,20 @@ fn code(
                 let (layouts, env) = (synchronized.layouts.clone(), Env { persistent: false, ..env });
                 of_target.push(image(&specialised, layouts, &env, observer)?.0);
             }
-            strongest = Some((synchronized, env));
+            if specialization == Specialization::Aligned16 && synchronized.raster.is_some() {
+                let env = Env { multicast: true, persistent: false, ..env };
+                let (image, func) = image(&specialised, synchronized.layouts.clone(), &env, observer)?;
+                neighbours = (func.neighbours > 1).then_some(image);
+            }
             if of_target.last().is_none_or(|weaker| weaker.ptx != made.ptx) {
                 of_target.push(made);
             }
+            strongest = Some((synchronized, env));
         }
         if images.is_empty() {
             spilled = strongest.and_then(|(func, env)| spills(&func, &env));
         }
-        images.splice(0..0, of_target.into_iter().rev());
+        images.splice(0..0, of_target.into_iter().chain(neighbours).rev());
     }
     // One that differs in its first lines alone from the image that would be taken without it is not kept.
     fn body(image: &Image) -> Option<&str> {
@@ -333,10 +340,10 @@ fn image(
         entry: Cow::Owned(kernel.entry),
         ptx: text.into(),
         threads: func.num_warps * 32,
-        cluster: [func.cluster, 1, 1],
+        cluster: [func.blocks_of_cluster(), 1, 1],
         shared_bytes: kernel.shared_bytes,
         has_assert_buffer: kernel.report,
-        programs: if kernel.persistent { ProgramMap::Persistent } else { ProgramMap::Identity },
+        programs: kernel.programs,
         wanted_blocks: pressure::wanted_blocks(&func, target),
         max_registers: func.max_registers,
         tensor_maps: kernel.maps.into(),

@@ -77,7 +77,16 @@ impl TiledView {
 /// Whether a launch with these arguments can take an image, as far as its tensor maps go.
 #[inline]
 pub(crate) fn can_take(image: &Image, args: &[LaunchArg<'_>]) -> bool {
-    image.tensor_maps.is_empty() || describe_all(&image.tensor_maps, args)
+    image.tensor_maps.is_empty() || describe_all(&image.tensor_maps, args) && image.takes_pitches(pitches(image, args))
+}
+
+/// Bytes from a row to the next one of each view that the image has a map of.
+fn pitches(image: &Image, args: &[LaunchArg<'_>]) -> impl Iterator<Item = u64> {
+    image.tensor_maps.iter().filter_map(|map| {
+        let arg = args.get(map.param as usize)?;
+        let tiled = TiledView::new(map, arg.ty, arg.words())?;
+        Some(tiled.strides[0])
+    })
 }
 
 /// Whether each map has a view that it can describe.

@@ -11,7 +11,7 @@ use crate::{Outcome, output, root};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::process::Command;
-use triton_core::metadata::{Image, ProgramMap, Specialization};
+use triton_core::metadata::{Image, Specialization};
 use triton_tests::expand::{Kernel, expand};
 use triton_tests::parallel;
 
@@ -93,8 +93,8 @@ fn subjects(part: &str) -> Outcome<Vec<Subject>> {
         let named = |image: Image| {
             // What a device runs alone has a line of its own beside that of the general code.
             let native = if image.target.info().exact { " native" } else { "" };
-            let persistent = if image.programs == ProgramMap::Persistent { " persistent" } else { "" };
-            Subject { name: format!("{name} {}{native}{persistent}", image.specialization.name()), image }
+            let programs = image.programs.suffix();
+            Subject { name: format!("{name} {}{native}{programs}", image.specialization.name()), image }
         };
         // Code of one architecture alone is written for views that TMA can read; what it is for others is never compared.
         let counts = |image: &Image| !image.target.info().exact || image.specialization >= Specialization::Aligned16;

@@ -136,6 +136,12 @@ pub const EXCUSES: &[Excuse] = &[
         reason: "ends the reads of one warpgroup, whose warps the simulator takes to be done with a product at once",
     },
     Excuse {
+        programs: &["run/persist sm_90a aligned16 neighbours"],
+        instruction: "bar.sync 0",
+        nth: 1,
+        reason: "ends the reads of one warpgroup, whose warps the simulator takes to be done with a product at once",
+    },
+    Excuse {
         programs: &["run/persist sm_90a aligned16 persistent"],
         instruction: "mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r178+7680], 2560",
         nth: 1,

@@ -63,6 +63,7 @@ cases! {
     cluster_argmax,
     cluster_product,
     cluster_product_wide,
+    multicast,
     ring_division,
     steps,
     steps_transposed,

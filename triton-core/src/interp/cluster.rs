@@ -1,4 +1,4 @@
-//! Clusters: several blocks that run one program together, and exchange tiles.
+//! Clusters: several blocks that run one program together, and exchange tiles; or neighbours, which share what they load.
 //!
 //! Each block is a machine of its own, with values and shared memory of its own. They run the program's instructions in turn, so that what
 //! one waits for has been done: what is wrong in any order is found by the protocol, not by the order. A message is an agent of its own,
@@ -10,9 +10,10 @@ use super::copies::{Message, Source};
 use super::positions::{By, Position, Tile};
 use super::shadow::AccessKind;
 use super::threads::check_agent;
-use super::{Machine, RunError};
+use super::{Machine, ProgramFault, RunError};
 use crate::ir::{InstData, Value};
 use crate::ops::Op;
+use crate::span::Span;
 
 /// Runs the body of a function on all blocks of a cluster, of which each executes an instruction before any executes the next one.
 pub(super) fn run(blocks: &mut [Machine<'_>]) -> Result<(), RunError> {
@@ -36,6 +37,20 @@ pub(super) fn run(blocks: &mut [Machine<'_>]) -> Result<(), RunError> {
             Ok(())
         };
         done.map_err(|what| blocks[0].error(inst, &what))?;
+    }
+    agree(blocks)
+}
+
+/// Whether all blocks have filled the same items of the rings that they fill together.
+fn agree(blocks: &[Machine<'_>]) -> Result<(), RunError> {
+    let [first, others @ ..] = blocks else { return Ok(()) };
+    for other in others {
+        let (own, its) = (&first.threads.rings.together, &other.threads.rings.together);
+        let fills = own.iter().map(Some).chain([None]).zip(its.iter().map(Some).chain([None]));
+        if let Some((Some(fill), _) | (None, Some(fill))) = fills.into_iter().find(|(a, b)| a != b) {
+            let what = format!("blocks of a cluster differ in how they fill item {} of {}", fill.item, fill.buffer);
+            return Err(RunError::Fault(ProgramFault::new(first.func, Span::NONE, first.program.id, what)));
+        }
     }
     Ok(())
 }

@@ -22,6 +22,17 @@ pub(super) struct Rings {
     pub(super) slots: HashMap<(Value, u32), Slot>,
     /// Items since the program began: the time of their copies.
     pub(super) items: u32,
+    /// The fills of rings that blocks of a cluster fill together.
+    pub(super) together: Vec<Together>,
+}
+
+/// A fill that the blocks of a cluster do together, as far as they have to agree: of which buffer, for which item, and, if there is one, from
+/// where, if that is the same for all.
+#[derive(PartialEq)]
+pub(super) struct Together {
+    pub(super) buffer: Value,
+    pub(super) item: i128,
+    pub(super) from: Option<Vec<u64>>,
 }
 
 /// What a slot holds.

@@ -4,11 +4,15 @@
 //! unordered with it, in the one run that there is. A wait is as weak as code makes it: it leaves the newest `lead − 1` items in
 //! flight, whichever item it names. Then the thread that issued a copy has written what it copied; other threads follow by a barrier.
 //!
+//! Where the blocks of a cluster fill a ring together, one that fills an item waits there until all others do. So a copy of another block
+//! follows what this one did before its own fill, as its own copy does, and is taken for it. What is left to check is that all of them fill the
+//! same items of the same elements: otherwise they would wait for ever, or have the tiles of others.
+//!
 //! Each slot knows its item, and how far that is: in flight, landed, released. Nothing but these steps in this order is right.
 
 use super::Machine;
 use super::clock::Now;
-use super::copies::{Copy, Rings, Slot, Source, State};
+use super::copies::{Copy, Rings, Slot, Source, State, Together};
 use super::fault::ProgramFault;
 use super::location::Reached;
 use super::positions::{By, Position, Tile};
@@ -84,6 +88,16 @@ impl Machine<'_> {
     fn fill(&mut self, inst: &InstData, buffer: Value, item: i128, from: Location, when: Value) -> Result<(), String> {
         let func = self.func;
         let (ring, number) = func.ring_of(buffer).ok_or_else(|| format!("{buffer} belongs to no ring"))?;
+        if func.is_shared(ring) {
+            let at = match from {
+                Location::View { at, .. } if func.rings[ring].buffers[number].shared => {
+                    at.as_slice().iter().map(|&v| self.value(v)[0]).collect()
+                }
+                Location::View { .. } | Location::Pointers { .. } => Vec::new(),
+            };
+            let from = Some(at).filter(|_| self.value(when)[0] != 0);
+            self.threads.rings.together.push(Together { buffer, item, from });
+        }
         if self.value(when)[0] != 0 {
             self.global(inst)?;
             let copy = self.copy(buffer, item, from)?;

@@ -44,8 +44,9 @@
 //! }
 //! ```
 //! A line `view v0 [v1,v2] [v3,v4]` before the instructions says that parameters are a view: its address, extents and strides. A line
-//! `ring r0 slots 3 lead 2 [v5,v6] [#0,#1]` says that buffers are a ring, and which threads fill them. Attributes follow the number of warps:
-//! `cluster 8` is how many blocks run a program together, `stages 3` the most slots that a ring may have (after the operands of a
+//! `ring r0 slots 3 lead 2 [v5,v6] [#0,#1]` says that buffers are a ring, and which threads fill them; `bulk` before the buffers that one
+//! thread does, `v5.tf32` that it rounds, and `v5.shared` that the blocks of a cluster fill it together. Attributes follow the number of warps:
+//! `cluster 8` is how many blocks run a program together, `neighbours 2` how many programs are a cluster, `stages 3` the most slots that a ring may have (after the operands of a
 //! `for`, one of that loop), `raster 8` the width of the bands in which blocks walk the grid, `registers 64` the most registers of a thread, `targets sm_90a` what there is code for, and `fast_math` relaxes
 //! float arithmetic. A parameter may end in `multiple_of N`, and in what is promised of it, `general`, `unit`, `pitch N` or
 //! `extent N`; a position is `@file:line:column`; from stage 1 on a result's
@@ -77,7 +78,7 @@ pub mod verify;
 
 use crate::entity::{Arena, Interner, SideTable, entity};
 use crate::layout::{Layout, Mem};
-use crate::metadata::Targets;
+use crate::metadata::{ProgramMap, Targets};
 use crate::ops::{self, Given, LayoutRule, Location, Op, Signature};
 use crate::span::{Sources, Span};
 use crate::types::{DType, Elem, Type};
@@ -132,6 +133,10 @@ pub struct Function {
     /// Blocks that run one program together, as a *cluster*, a power of two: see [`crate::passes::partition`]. What an operation yields is
     /// then a block's own.
     pub cluster: u32,
+    /// Neighbours along the first axis that run as one cluster, a block each, and share what they load: see [`crate::passes::multicast`]. Where
+    /// they do not divide the programs, a block has an index past the last one: it stores nothing. 1 if there is no such
+    /// cluster.
+    pub neighbours: u32,
     /// The most slots of a ring, of [`STAGES`](crate::types::STAGES); 1 if there are to be none.
     pub num_stages: u32,
     /// The same of a `for` that says so itself.
@@ -268,6 +273,7 @@ impl Function {
             views: Vec::new(),
             num_warps,
             cluster: 1,
+            neighbours: 1,
             num_stages: 1,
             stages_of: SideTable::new(None),
             raster: None,
@@ -391,6 +397,20 @@ impl Function {
         let copy = self.copy_value(value);
         renamed.insert(value, copy);
         copy
+    }
+
+    /// Blocks of a cluster: those that run a program, or those of neighbours.
+    pub fn blocks_of_cluster(&self) -> u32 {
+        self.cluster * self.neighbours
+    }
+
+    /// The mapping of blocks to programs.
+    pub fn program_map(&self) -> ProgramMap {
+        match self.neighbours {
+            1 if self.is_persistent() => ProgramMap::Persistent,
+            1 => ProgramMap::Identity,
+            _ => ProgramMap::Neighbours,
+        }
     }
 
     /// Whether a block runs one program after the other, as many blocks as are resident together: see [`crate::passes::persist`].

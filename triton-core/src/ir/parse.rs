@@ -212,6 +212,7 @@ impl Parser {
                 "registers" => self.func.max_registers = Some(count(&mut words, "registers")?),
                 "targets" => self.func.targets = targets(words.next().ok_or("targets are missing")?)?,
                 "cluster" => self.func.cluster = count(&mut words, "blocks of a cluster")?,
+                "neighbours" => self.func.neighbours = count(&mut words, "programs of a cluster")?,
                 "raster" => self.func.raster = Some(count(&mut words, "programs in a band")?),
                 "fast_math" => self.func.fast_math = true,
                 _ => return Err(format!("`{word}` is not an attribute of a kernel")),
@@ -262,7 +263,7 @@ impl Parser {
 
     /// `r0 slots 3 lead 2 [v5,v6] [#0,#1]`
     fn ring(&mut self, rest: &str) -> Result<(), String> {
-        let form = "a ring is `ring r0 slots 3 lead 2 [v5,v6] [#0,#1]`: its buffers, and the layouts in which they are filled, or `lead 2 bulk [v5.tf32,..`";
+        let form = "a ring is `ring r0 slots 3 lead 2 [v5,v6] [#0,#1]`: its buffers, and the layouts in which they are filled, or `lead 2 bulk [v5.tf32.shared,..`";
         let words = split_words(rest);
         let bulk = words.get(5) == Some(&"bulk");
         let words: Vec<&str> = words.into_iter().filter(|&word| word != "bulk").collect();
@@ -280,9 +281,10 @@ impl Parser {
         let (buffers, layouts) = (list(buffers).ok_or(form)?, list(layouts).ok_or(form)?);
         let buffer = |(buffer, layout): (&String, &String)| {
             let known = self.layouts.get(layout).copied();
-            let (buffer, tf32) = buffer.strip_suffix(".tf32").map_or((&buffer[..], false), |of| (of, true));
+            let (buffer, shared) = buffer.strip_suffix(".shared").map_or((&buffer[..], false), |of| (of, true));
+            let (buffer, tf32) = buffer.strip_suffix(".tf32").map_or((buffer, false), |of| (of, true));
             let layout = known.ok_or_else(|| format!("{layout} is not a layout"))?;
-            Ok(RingBuffer { buffer: value(buffer)?, layout, tf32 })
+            Ok(RingBuffer { buffer: value(buffer)?, layout, tf32, shared })
         };
         let buffers = buffers.iter().zip(&layouts).map(buffer).collect::<Result<_, String>>()?;
         self.func.rings.push(Ring { slots: number(slots)?, lead: number(lead)?, bulk, buffers });

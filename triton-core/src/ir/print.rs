@@ -1,6 +1,6 @@
 //! Writes the text form.
 
-use super::{Block, Function, LayoutId, MemId, Place, Promised, Ring, Stage, Value, View};
+use super::{Block, Function, LayoutId, MemId, Place, Promised, Ring, RingBuffer, Stage, Value, View};
 use crate::metadata::{Target, Targets};
 use crate::span::Span;
 use std::fmt::Write;
@@ -41,6 +41,9 @@ pub fn print(func: &Function) -> String {
     if func.cluster != 1 {
         let _ = write!(out, " cluster {}", func.cluster);
     }
+    if func.neighbours != 1 {
+        let _ = write!(out, " neighbours {}", func.neighbours);
+    }
     if let Some(band) = func.raster {
         let _ = write!(out, " raster {band}");
     }
@@ -61,8 +64,10 @@ pub fn print(func: &Function) -> String {
     }
     for id in func.rings.keys() {
         let Ring { slots, lead, bulk, buffers } = &func.rings[id];
-        let of: Vec<String> =
-            buffers.iter().map(|of| format!("{}{}", of.buffer, if of.tf32 { ".tf32" } else { "" })).collect();
+        let marks = |of: &RingBuffer| {
+            format!("{}{}", if of.tf32 { ".tf32" } else { "" }, if of.shared { ".shared" } else { "" })
+        };
+        let of: Vec<String> = buffers.iter().map(|of| format!("{}{}", of.buffer, marks(of))).collect();
         let by: Vec<String> = buffers.iter().map(|of| places.layout(of.layout).to_string()).collect();
         let bulk = if *bulk { " bulk" } else { "" };
         let _ = writeln!(out, "  ring {id} slots {slots} lead {lead}{bulk} [{}] [{}]", of.join(","), by.join(","));

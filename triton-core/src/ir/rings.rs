@@ -33,6 +33,8 @@ pub struct RingBuffer {
     pub layout: LayoutId,
     /// Whether elements, of `f32`, are rounded to tf32 as they are copied. Bulk copies do that.
     pub tf32: bool,
+    /// Whether the blocks of a cluster have the same in it: each copies its part of an item to all of them.
+    pub shared: bool,
 }
 
 /// An item: a value, or 0, and a compile-time constant.
@@ -98,13 +100,14 @@ impl Function {
         }
         data.accessed_tile().and_then(|tile| self.layout_id(tile))
     }
-    /// The tensor map by which bulk copies fill a buffer from a view, and the boxes that make a tile; `None` if they cannot.
+    /// The tensor map by which bulk copies of a number of blocks fill a buffer from a view, and the boxes of each block; `None` if they cannot.
     ///
     /// They can if the tile is a matrix that lies in panels of swizzled rows along the view's last axis, and is at an `i32` index along each
     /// axis.
-    pub fn bulk_copy(&self, buffer: Value, tf32: bool, from: Location) -> Option<(TensorMap, TmaBox)> {
+    pub fn bulk_copy(&self, buffer: Value, tf32: bool, blocks: u32, from: Location) -> Option<(TensorMap, TmaBox)> {
         let Location::View { base, at, .. } = from else { return None };
         let boxes = hopper::tma_box(self.mem(buffer)?, self.ty(buffer).shape).filter(|boxes| boxes.major == 1)?;
+        let boxes = boxes.part(blocks)?;
         let [across, rows] = boxes.extent;
         let is_index = |&v: &Value| self.ty(v).elem.num() == Some(DType::I32);
         if rows > hopper::BOX || !at.as_slice().iter().all(is_index) {
@@ -153,7 +156,8 @@ impl Function {
     /// The same of a fill of a ring's buffer; `None` if threads fill it.
     pub fn bulk_fill(&self, buffer: Value, from: Location) -> Option<(TensorMap, TmaBox)> {
         let (ring, at) = self.ring_of(buffer).filter(|&(ring, _)| self.rings[ring].bulk)?;
-        self.bulk_copy(buffer, self.rings[ring].buffers[at].tf32, from)
+        let of = self.rings[ring].buffers[at];
+        self.bulk_copy(buffer, of.tf32, if of.shared { self.neighbours } else { 1 }, from)
     }
 
     /// Whether a buffer belongs to a ring that bulk copies fill.
@@ -161,8 +165,14 @@ impl Function {
         self.ring_of(buffer).is_some_and(|(ring, _)| self.rings[ring].bulk)
     }
 
-    /// Bytes of the mbarriers of a ring's slots, by which bulk copies say that they are done.
+    /// Whether the blocks of a cluster fill a ring together: an item of it when the slot is free in all of them.
+    pub fn is_shared(&self, ring: RingId) -> bool {
+        self.rings[ring].buffers.iter().any(|of| of.shared)
+    }
+
+    /// Bytes of the mbarriers of a ring's slots: by which bulk copies say that they are done, and blocks of a cluster that a slot is free.
     pub fn mbarrier_bytes(&self, ring: RingId) -> u64 {
-        if self.rings[ring].bulk { 8 * u64::from(self.rings[ring].slots) } else { 0 }
+        let mbarriers = u64::from(self.rings[ring].bulk) + u64::from(self.is_shared(ring));
+        8 * mbarriers * u64::from(self.rings[ring].slots)
     }
 }

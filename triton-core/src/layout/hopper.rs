@@ -61,6 +61,17 @@ pub struct TmaBox {
     pub boxes: u32,
 }
 
+impl TmaBox {
+    /// Those of one of some blocks that copy as much each: some of the boxes, or of each the same rows, of which a pattern spans eight.
+    pub fn part(self, blocks: u32) -> Option<TmaBox> {
+        let [across, rows] = self.extent;
+        if self.boxes.is_multiple_of(blocks) {
+            return Some(TmaBox { boxes: self.boxes / blocks, ..self });
+        }
+        rows.is_multiple_of(8 * blocks).then_some(TmaBox { extent: [across, rows / blocks], ..self })
+    }
+}
+
 /// The pattern that a memory has along a dimension, if rows fill it.
 fn pattern(mem: &Mem, shape: Shape, major: usize) -> Option<Swizzle> {
     let along = shape.dims().get(major)? * mem.bits() / 8;

@@ -1,4 +1,4 @@
-//! The order in which blocks run programs, at stage 2: grouped raster.
+//! The order in which blocks run programs, before loads become fills: grouped raster.
 //!
 //! *Before:* block (x, y, z) runs program (x, y, z). *After*, where loops load tiles of which some depend on the program's index along the
 //! first axis and others on that along the second, as the operands of a product do: blocks walk the grid in bands of some programs along
@@ -26,7 +26,7 @@ const WIDEST: u64 = 16;
 pub fn map_programs(func: &mut Function) {
     let walk = func.walk();
     let reads = |axis: u8| walk.iter().any(|&inst| func.insts[inst].op == Op::ProgramId { axis: GridAxis(axis) });
-    if func.cluster > 1 || !reads(0) || !reads(1) || walk.iter().any(|&inst| waits(func, inst)) {
+    if func.blocks_of_cluster() > 1 || !reads(0) || !reads(1) || walk.iter().any(|&inst| waits(func, inst)) {
         return;
     }
     let axes = forward(func, &Dependence, SideTable::new(Axes(0)));

@@ -15,6 +15,7 @@ pub mod exchange;
 pub mod fold;
 pub mod licm;
 pub mod map_programs;
+pub mod multicast;
 pub mod partition;
 pub mod pbqp;
 pub mod persist;
@@ -42,6 +43,8 @@ pub struct Env {
     pub register_price: u32,
     /// Whether a block may run several programs one after the other, where [`persist`] can tell how.
     pub persistent: bool,
+    /// Whether neighbouring programs may share what they load, as a cluster: see [`multicast`].
+    pub multicast: bool,
     /// Whether the function is verified after each pass, and not only after the last one of a list: to find the pass that broke it.
     pub verify: bool,
 }
@@ -49,7 +52,7 @@ pub struct Env {
 impl Env {
     /// A target and a specialization.
     pub const fn new(target: Target, specialization: Specialization) -> Env {
-        Env { target, specialization, register_price: 1, persistent: true, verify: false }
+        Env { target, specialization, register_price: 1, persistent: true, multicast: false, verify: false }
     }
 
     /// That of [`OPTIMISE`], whose result is for every target and every launch.
@@ -104,13 +107,14 @@ pub const LAY_OUT: &[Pass] = passes! {
     split: "splits reductions between warps", |func, _| split::split(func);
 };
 
-/// Stage 1 → 2: exchanges through shared memory, loads ahead of their use, the order of programs and how many a block runs, barriers, and where the memory is.
+/// Stage 1 → 2: exchanges through shared memory, the order of programs, loads ahead of their use, how many programs a block or a cluster runs, barriers, and where the memory is.
 pub const SYNCHRONIZE: &[Pass] = passes! {
     exchange: "lowers exchanges between threads to shared memory", exchange::exchange;
+    map_programs: "maps blocks to programs", |func, _| { map_programs::map_programs(func); Ok(()) };
     schedule: "fills rings ahead of products", schedule::schedule;
     prefetch: "copies rows ahead of reductions", prefetch::prefetch;
-    map_programs: "maps blocks to programs", |func, _| { map_programs::map_programs(func); Ok(()) };
     persist: "runs several programs a block", persist::persist;
+    multicast: "shares tiles between neighbouring programs", |func, _| multicast::multicast(func);
     sync: "writes barriers", sync::sync;
     allocate: "allocates shared memory", |func, env| allocate::allocate(func, env).map(drop);
 };

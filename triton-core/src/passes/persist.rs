@@ -35,7 +35,9 @@ const UNCOUNTED: &str = "a ring's loop that counts no items";
 /// # Errors
 /// None for a function that the verifier accepts.
 pub fn persist(func: &mut Function, env: &Env) -> Result<(), String> {
-    let Some(main) = Main::of(func, env).filter(|_| env.persistent && func.cluster == 1) else { return Ok(()) };
+    let Some(main) = Main::of(func, env).filter(|_| env.persistent && func.blocks_of_cluster() == 1) else {
+        return Ok(());
+    };
     let span = func.insts[main.inst].span;
     Writer { func, main, span, insts: Vec::new() }.write()
 }

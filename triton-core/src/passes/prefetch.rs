@@ -293,7 +293,7 @@ impl Writer<'_> {
             let mem = mem.clone();
             let buffer = self.op(Op::SharedAlloc { ty: self.func.ty(result), at: None })?;
             self.func.set_mem(buffer, mem);
-            buffers.push(RingBuffer { buffer, layout, tf32: false });
+            buffers.push(RingBuffer { buffer, layout, tf32: false, shared: false });
         }
         let ring = self.func.rings.push(Ring { slots: 1, lead: 1, bulk: false, buffers: buffers.clone() });
         let mut fills = Vec::new();

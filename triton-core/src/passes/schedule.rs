@@ -16,6 +16,7 @@
 //! A loop that asks for two or more itself has two where they do not fit: that is then an error.
 
 use super::carry::{self, Pipelined};
+use super::multicast::{NEIGHBOURS, Neighbours};
 use super::{Env, allocate, persist, sync};
 use crate::analysis::axis::{self, AxisInfo};
 use crate::entity::SideTable;
@@ -42,6 +43,9 @@ pub fn schedule(func: &mut Function, env: &Env) -> Result<(), String> {
     if loops.is_empty() {
         return Ok(());
     }
+    if let [(block, inst, copies)] = &mut loops[..] {
+        share(func, env, *block, *inst, copies);
+    }
     let pipeline = |func: &mut Function, loops: &[(Block, Inst, Vec<Copy>)], slots: u32| {
         loops.iter().try_for_each(|(block, inst, copies)| {
             let slots = slots.min(func.stages(*inst));
@@ -63,6 +67,7 @@ pub fn schedule(func: &mut Function, env: &Env) -> Result<(), String> {
     // where these share bytes.
     if let [(block, inst, copies)] = &loops[..]
         && env.persistent
+        && func.neighbours == 1
         && *block == func.body
         && copies.iter().all(|copy| copy.bulk)
         && product_in_flight(func, func.insts[*inst].regions[0], copies).is_some()
@@ -131,6 +136,8 @@ struct Copy {
     bulk: bool,
     /// Whether threads can, by copies that are wide enough.
     wide: bool,
+    /// Whether neighbouring programs share it.
+    shared: bool,
 }
 
 /// The pointers that something is written through: of a view, its base.
@@ -187,7 +194,7 @@ fn copies(func: &Function, facts: &SideTable<Value, AxisInfo>, env: &Env, region
         let bytes = u64::from(copied.elements) * u64::from(mem.bits() / 8);
         // A tensor map wants rows that begin aligned, and an index that does.
         let bulk = env.target.info().bulk_copies && aligned * u64::from(mem.bits() / 8) >= access::WIDEST.into();
-        let bulk = bulk && !fragments[buffer] && func.bulk_copy(buffer, rounding.is_some(), from).is_some();
+        let bulk = bulk && !fragments[buffer] && func.bulk_copy(buffer, rounding.is_some(), 1, from).is_some();
         let wide = bytes >= access::NARROWEST_COPY.into() && rounding.is_none();
         (follows && alone && (wide || bulk) && !written.contains(&base)).then_some(Copy {
             load,
@@ -199,6 +206,7 @@ fn copies(func: &Function, facts: &SideTable<Value, AxisInfo>, env: &Env, region
             layout,
             bulk,
             wide,
+            shared: false,
         })
     };
     let mut copies: Vec<Copy> = func.blocks[region].insts.iter().filter_map(|&inst| copy(inst)).collect();
@@ -208,6 +216,22 @@ fn copies(func: &Function, facts: &SideTable<Value, AxisInfo>, env: &Env, region
         copies.iter_mut().for_each(|copy| copy.bulk = false);
     }
     copies
+}
+
+/// Lets neighbouring programs share the copies of the one loop, where they load the same.
+fn share(func: &mut Function, env: &Env, block: Block, inst: Inst, copies: &mut [Copy]) {
+    let in_flight = product_in_flight(func, func.insts[inst].regions[0], copies).is_some();
+    if block != func.body || !copies.iter().all(|copy| copy.bulk) || !in_flight {
+        return;
+    }
+    let shared = Neighbours::of(func, env, inst).and_then(|of| of.shared(copies.iter().map(|copy| copy.from)));
+    let halves = |(copy, &shared): (&Copy, &bool)| {
+        !shared || func.bulk_copy(copy.buffer, copy.rounding.is_some(), NEIGHBOURS, copy.from).is_some()
+    };
+    if let Some(shared) = shared.filter(|shared| copies.iter().zip(shared).all(halves)) {
+        copies.iter_mut().zip(shared).for_each(|(copy, shared)| copy.shared = shared);
+        func.neighbours = NEIGHBOURS;
+    }
 }
 
 /// What defines the values of a loop's body.
@@ -300,7 +324,12 @@ impl Scheduler<'_> {
         let lead = slots - 1;
         let buffers = copies
             .iter()
-            .map(|copy| RingBuffer { buffer: copy.buffer, layout: copy.layout, tf32: copy.rounding.is_some() })
+            .map(|copy| RingBuffer {
+                buffer: copy.buffer,
+                layout: copy.layout,
+                tf32: copy.rounding.is_some(),
+                shared: copy.shared,
+            })
             .collect();
         let bulk = copies.iter().all(|copy| copy.bulk);
         let ring = self.func.rings.push(Ring { slots, lead, bulk, buffers });

@@ -151,10 +151,7 @@ impl Lower<'_> {
         let base = self.mov(Ty::U32, Operand::Special(Special::Shared));
         let address = Address { base, offset: self.mailbox(buffer)? };
         let parity = self.mov(Ty::B32, 0);
-        let (again, pred) = (self.label(), self.reg(Class::Pred));
-        self.emit(Op::Label { label: again });
-        self.emit(Op::MbarrierTryWaitRelaxed { pred, address, parity });
-        self.emit(Op::Bra { label: again, pred: Some(pred), unless: true, uniform: false });
+        self.wait_for_phase(address, parity, true);
         self.emit(Op::FenceMessages);
         Ok(())
     }

@@ -2,7 +2,7 @@
 
 use super::lower::{Lower, class_of_dtype};
 use super::{Class, Cmp, Op, Ty};
-use crate::metadata::TensorMap;
+use crate::metadata::{ProgramMap, TensorMap};
 use crate::ops;
 use crate::types::{self, DType, Elem};
 
@@ -31,7 +31,7 @@ impl Lower<'_> {
         }
         let maps = self.begin_bulk();
         let mut next = types.len() + maps.len();
-        if self.func.is_persistent() {
+        if self.func.program_map() != ProgramMap::Identity {
             self.grid = Some([0, 1, 2].map(|axis| {
                 let dst = self.reg(Class::B32);
                 self.emit(Op::LdParam { ty: Ty::U32, dst, param: next + axis });

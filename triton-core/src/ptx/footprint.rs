@@ -15,11 +15,13 @@ pub(super) struct Bulk {
     pub maps: HashMap<TensorMap, Reg>,
     /// The first mbarrier of each ring, as an offset in shared memory, and the parities of its slots' phases.
     pub rings: HashMap<RingId, (u32, Reg)>,
+    /// Whether the other blocks of the cluster have not been waited for, to whom this one copies.
+    pub alone: bool,
 }
 
 impl Default for Bulk {
     fn default() -> Bulk {
-        Bulk { issuer: Reg::NONE, maps: HashMap::new(), rings: HashMap::new() }
+        Bulk { issuer: Reg::NONE, maps: HashMap::new(), rings: HashMap::new(), alone: false }
     }
 }
 

@@ -41,7 +41,7 @@ mod view;
 mod wgmma;
 mod words;
 
-use crate::metadata::TensorMap;
+use crate::metadata::{ProgramMap, TensorMap};
 use crate::ops::Outer;
 use crate::span::{Loc, Span};
 pub use mma::Mma;
@@ -402,11 +402,12 @@ pub enum Op {
         address: Address,
         bytes: u32,
     },
-    /// Whether the phase of this parity has ended.
+    /// Whether the phase of this parity has ended; of one for which other blocks count, at the scope of the cluster, that orders nothing.
     MbarrierTryWait {
         pred: Reg,
         address: Address,
         parity: Reg,
+        of_cluster: bool,
     },
     /// The address in a block of the cluster that is this one in its own shared memory.
     Mapa {
@@ -421,14 +422,14 @@ pub enum Op {
         address: Address,
         barrier: Address,
     },
-    /// Whether the phase of this parity has ended, for which messages of other blocks count; orders nothing.
-    MbarrierTryWaitRelaxed {
-        pred: Reg,
-        address: Address,
-        parity: Reg,
-    },
     /// What messages wrote that have arrived comes before what this thread reads.
     FenceMessages,
+    /// What this thread knows of its shared memory comes before what it tells another block of the cluster.
+    FenceRelease,
+    /// Arrives at an mbarrier of a block of the cluster, and orders nothing.
+    MbarrierArriveRelaxed {
+        address: Address,
+    },
     /// Arrives at the barrier of the cluster, and orders nothing.
     ClusterArrive,
     /// Waits at the barrier of the cluster.
@@ -439,6 +440,8 @@ pub enum Op {
         map: Reg,
         coordinates: Vec<Reg>,
         barrier: Address,
+        /// The number of blocks of the cluster to all of which it copies, at the same address, if not to this one alone.
+        multicast: Option<u32>,
     },
     /// Holds in one thread of a warp.
     Elect {
@@ -587,8 +590,8 @@ pub struct Kernel {
     pub local_bytes: u32,
     /// Texts of the module.
     pub texts: Vec<String>,
-    /// Whether the numbers of programs along each axis follow the maps as three parameters: a block runs several of them.
-    pub persistent: bool,
+    /// The mapping of blocks to programs, and so whether the numbers of programs follow the maps as parameters.
+    pub programs: ProgramMap,
     /// Whether the last parameter is the address where a failed assertion is described.
     pub report: bool,
     /// The instructions.

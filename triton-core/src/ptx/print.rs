@@ -2,6 +2,7 @@
 
 use super::lower::class_type;
 use super::{Address, AtomicOp, Bounds, Class, Cmp, Inst, Kernel, Mma, Op, Opcode, Operand, Reg, Round, Special, Ty};
+use crate::metadata::ProgramMap;
 
 /// Appends its text.
 trait Print {
@@ -119,7 +120,7 @@ pub fn print(kernel: &Kernel) -> String {
         put!(out, if i == 0 { ".param" } else { ", .param" }, " .align 64 .b8 p", i, "[128]");
     }
     let mut next = kernel.params.len() + kernel.maps.len();
-    if kernel.persistent {
+    if kernel.programs != ProgramMap::Identity {
         for i in next..next + 3 {
             put!(out, if i == 0 { ".param ." } else { ", .param ." }, Ty::U32, " p", i);
         }
@@ -424,8 +425,9 @@ impl Print for Inst {
             Op::MbarrierExpectTx { address, bytes } => {
                 put!(out, "mbarrier.arrive.expect_tx.shared::cta.b64 _, ", address, ", ", bytes)
             }
-            Op::MbarrierTryWait { pred, address, parity } => {
-                put!(out, "mbarrier.try_wait.parity.shared::cta.b64 ", pred, ", ", address, ", ", parity)
+            Op::MbarrierTryWait { pred, address, parity, of_cluster } => {
+                let order = if *of_cluster { ".relaxed.cluster" } else { "" };
+                put!(out, "mbarrier.try_wait.parity", order, ".shared::cta.b64 ", pred, ", ", address, ", ", parity)
             }
             Op::Mapa { dst, src, rank } => put!(out, "mapa.shared::cluster.u32 ", dst, ", ", src, ", ", rank),
             Op::StAsync { ty, srcs, address, barrier } => {
@@ -433,21 +435,25 @@ impl Print for Inst {
                 out.push_str("st.async.weak.shared::cluster.mbarrier::complete_tx::bytes");
                 put!(out, vector, ".", ty, " ", address, ", ", Words(srcs), ", ", barrier)
             }
-            Op::MbarrierTryWaitRelaxed { pred, address, parity } => {
-                out.push_str("mbarrier.try_wait.parity.relaxed.cluster.shared::cta.b64 ");
-                put!(out, pred, ", ", address, ", ", parity)
-            }
             Op::FenceMessages => out.push_str("fence.acquire.sync_restrict::shared::cluster.cluster"),
+            Op::FenceRelease => out.push_str("fence.release.sync_restrict::shared::cta.cluster"),
+            Op::MbarrierArriveRelaxed { address } => {
+                put!(out, "mbarrier.arrive.relaxed.cluster.shared::cluster.b64 _, ", address)
+            }
             Op::ClusterArrive => out.push_str("barrier.cluster.arrive.relaxed.aligned"),
             Op::ClusterWait => out.push_str("barrier.cluster.wait.aligned"),
-            Op::BulkLoad { dst, map, coordinates, barrier } => {
+            Op::BulkLoad { dst, map, coordinates, barrier, multicast } => {
                 put!(
                     out,
                     "cp.async.bulk.tensor.",
                     coordinates.len(),
-                    "d.shared::cluster.global.tile.mbarrier::complete_tx::bytes "
+                    "d.shared::cluster.global.tile.mbarrier::complete_tx::bytes",
+                    if multicast.is_some() { ".multicast::cluster " } else { " " }
                 );
-                put!(out, dst, ", [", map, ", {", List(coordinates), "}], ", barrier)
+                put!(out, dst, ", [", map, ", {", List(coordinates), "}], ", barrier);
+                if let Some(blocks) = multicast {
+                    put!(out, ", ", (1u32 << blocks) - 1)
+                }
             }
             Op::Elect { pred } => put!(out, "elect.sync _|", pred, ", 0xffffffff"),
             Op::FromParam { dst, src } => put!(out, "cvta.param.u64 ", dst, ", ", src),

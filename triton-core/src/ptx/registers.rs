@@ -11,11 +11,13 @@ impl Op {
         };
         match self {
             Op::Mov { src, .. } => operand(src),
-            Op::MbarrierInit { address, .. } | Op::MbarrierExpectTx { address, .. } => f(address.base),
-            Op::MbarrierTryWait { address, parity, .. } | Op::MbarrierTryWaitRelaxed { address, parity, .. } => {
+            Op::MbarrierInit { address, .. }
+            | Op::MbarrierExpectTx { address, .. }
+            | Op::MbarrierArriveRelaxed { address } => f(address.base),
+            Op::MbarrierTryWait { address, parity, .. } => {
                 [address.base, *parity].into_iter().for_each(f);
             }
-            Op::BulkLoad { dst, map, coordinates, barrier } => {
+            Op::BulkLoad { dst, map, coordinates, barrier, .. } => {
                 [dst.base, *map, barrier.base].into_iter().chain(coordinates.iter().copied()).for_each(f);
             }
             Op::Mapa { src, rank, .. } => {
@@ -69,6 +71,7 @@ impl Op {
             | Op::FenceProxyAsync
             | Op::FenceMbarrierInit
             | Op::FenceMessages
+            | Op::FenceRelease
             | Op::ClusterArrive
             | Op::ClusterWait
             | Op::Elect { .. }
@@ -96,7 +99,6 @@ impl Op {
             | Op::FromLocal { dst, .. }
             | Op::FromParam { dst, .. }
             | Op::MbarrierTryWait { pred: dst, .. }
-            | Op::MbarrierTryWaitRelaxed { pred: dst, .. }
             | Op::Elect { pred: dst }
             | Op::Mapa { dst, .. }
             | Op::ShflBfly { dst, .. }
@@ -126,8 +128,10 @@ impl Op {
             | Op::FenceMbarrierInit
             | Op::MbarrierExpectTx { .. }
             | Op::BulkLoad { .. }
+            | Op::MbarrierArriveRelaxed { .. }
             | Op::StAsync { .. }
             | Op::FenceMessages
+            | Op::FenceRelease
             | Op::ClusterArrive
             | Op::ClusterWait
             | Op::BarSync
@@ -176,13 +180,14 @@ impl Op {
             | Op::FenceMbarrierInit
             | Op::MbarrierExpectTx { .. }
             | Op::MbarrierTryWait { .. }
-            | Op::MbarrierTryWaitRelaxed { .. }
             | Op::Elect { .. }
             | Op::StAsync { .. }
             | Op::FenceMessages
+            | Op::FenceRelease
             | Op::ClusterArrive
             | Op::ClusterWait
             | Op::BulkLoad { .. }
+            | Op::MbarrierArriveRelaxed { .. }
             | Op::Wgmma { .. }
             | Op::WgmmaFence
             | Op::WgmmaCommit

@@ -101,10 +101,18 @@ impl Lower<'_> {
         if slots.is_power_of_two() {
             return self.arith(Opcode::And, Ty::B32, &[item.into(), i64::from(slots - 1).into()]);
         }
+        let quotient = self.round_of(item, slots);
+        self.arith(Opcode::MadLo, Ty::S32, &[quotient.into(), (-i64::from(slots)).into(), item.into()])
+    }
+
+    /// How often the slot of an item was used before: its number, divided by the number of slots.
+    pub(super) fn round_of(&mut self, item: Reg, slots: u32) -> Reg {
         let shift = slots.ilog2();
+        if slots.is_power_of_two() {
+            return self.arith(Opcode::Shr, Ty::U32, &[item.into(), i64::from(shift).into()]);
+        }
         let inverse = (1u64 << (32 + shift)).div_ceil(u64::from(slots));
         let product = self.arith(Opcode::MulHi, Ty::U32, &[item.into(), i64::from(inverse as u32).into()]);
-        let quotient = self.arith(Opcode::Shr, Ty::U32, &[product.into(), i64::from(shift).into()]);
-        self.arith(Opcode::MadLo, Ty::S32, &[quotient.into(), (-i64::from(slots)).into(), item.into()])
+        self.arith(Opcode::Shr, Ty::U32, &[product.into(), i64::from(shift).into()])
     }
 }

@@ -114,7 +114,7 @@ impl Lower<'_> {
         }
         let address = self.at_entry(|cx| {
             let mut base = cx.mov(Ty::U32, Operand::Special(Special::Shared));
-            if cx.func.cluster > 1 {
+            if cx.func.blocks_of_cluster() > 1 {
                 base = cx.arith(Opcode::And, Ty::B32, &[base.into(), ADDRESS.into()]);
             }
             if modulus == 1 {

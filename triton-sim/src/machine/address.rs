@@ -63,8 +63,8 @@ impl Cx<'_, '_> {
         Ok(base.map(|b| b.wrapping_add_signed(addr.offset)))
     }
 
-    /// The address of a variable of this block. As on a device, it is no number below the size of shared memory where there are other blocks:
-    /// a descriptor of `wgmma` must leave their bits out.
+    /// The address of a variable of this block. As on a device, it has other bits than an offset where there are other blocks: a descriptor of
+    /// `wgmma` must leave them out.
     pub(super) fn own_shared(&self, address: u32) -> u64 {
         let rank = if self.cluster.blocks.len() > 1 { self.b as u32 + 1 } else { 0 };
         (address + (rank << RANK)).into()

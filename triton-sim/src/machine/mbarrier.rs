@@ -119,13 +119,14 @@ impl Cx<'_, '_> {
                         );
                         return Err(self.fatal_in(lane, Fault::Operand { problem }));
                     }
-                    self.use_initialized(lane, rank, offset)?;
+                    self.check_initialized(lane, rank, offset)?;
+                    let phase = self.cluster.blocks[rank as usize].mbarriers[&offset].phase;
+                    self.use_of(lane, rank, offset, Some((offset, phase)));
                     states[lane] = self.cluster.blocks[rank as usize].mbarriers[&offset].state();
                     if second[lane] != 0 {
                         self.expect(lane, rank, offset, second[lane] as i64)?;
                     }
                     let view = self.release_arrival(lane, rank as usize != self.b, *release);
-                    let phase = self.cluster.blocks[rank as usize].mbarriers[&offset].phase;
                     self.arrive(lane, rank, offset, first[lane], *drop, view)?;
                     if !completes && self.cluster.blocks[rank as usize].mbarriers[&offset].phase != phase {
                         return Err(self.problem(lane, offset, MbarrierProblem::Completes));
@@ -239,13 +240,18 @@ impl Cx<'_, '_> {
     /// A lane itself uses an mbarrier, which must not end before, nor must its block.
     fn use_initialized(&mut self, lane: usize, rank: u32, offset: u32) -> Result<(), Stop> {
         self.check_initialized(lane, rank, offset)?;
-        self.remote_access(lane, rank);
+        self.use_of(lane, rank, offset, None);
+        Ok(())
+    }
+
+    /// The same where that is known, and may be an arrival for a phase.
+    fn use_of(&mut self, lane: usize, rank: u32, offset: u32, arrival: Option<(u32, u64)>) {
+        self.remote_access(lane, rank, arrival);
         let (thread, clock, pc) = (self.thread(lane) as usize, self.clock(lane), self.pc);
         if let Some(m) = self.cluster.blocks[rank as usize].mbarriers.get_mut(&offset) {
             m.used.resize(m.used.len().max(thread + 1), (0, 0));
             m.used[thread] = (clock, pc);
         }
-        Ok(())
     }
 
     fn expect(&mut self, lane: usize, rank: u32, offset: u32, bytes: i64) -> Result<(), Stop> {
@@ -322,9 +328,11 @@ impl Cx<'_, '_> {
             };
             if over {
                 out |= 1 << lane;
+                let now = m.phase;
                 let (local, remote) = (m.completed.clone(), m.completed_remote.clone());
                 self.acquire_phase(lane, false, acquire, &local);
                 self.acquire_phase(lane, true, acquire, &remote);
+                self.block_mut().saw_phases(offset, now);
             } else {
                 waits = Some(Waiting::Mbarrier { rank, offset, phase: m.phase });
             }
@@ -374,7 +382,7 @@ impl Run<'_> {
     ) -> Result<(), Stop> {
         let index = cluster.index;
         let Some(block) = cluster.blocks.get_mut(rank as usize) else { return Ok(()) };
-        block.expect_end_after(stamp, origin.pc);
+        block.expect_end_after(stamp, origin.pc, None);
         let Some(m) = block.mbarriers.get_mut(&offset) else { return Ok(()) };
         m.tx -= i64::from(bytes);
         if remote { &mut m.arrived_remote } else { &mut m.arrived }.join_epoch(index, stamp.0, stamp.1);

@@ -74,15 +74,24 @@ impl Epoch {
 pub(super) struct Remote {
     stamp: (u32, u32),
     pc: u32,
+    /// Of an arrival, the mbarrier and the phase that it counts for.
+    arrival: Option<(u32, u64)>,
 }
 
 impl Block {
-    /// The block must not end before this.
-    pub(super) fn expect_end_after(&mut self, stamp: (u32, u32), pc: u32) {
-        match self.remote.iter_mut().find(|r| r.stamp.0 == stamp.0) {
-            Some(last) => *last = Remote { stamp, pc },
-            None => self.remote.push(Remote { stamp, pc }),
+    /// The block must not end before this, which may be an arrival at an mbarrier of its own, for this phase.
+    pub(super) fn expect_end_after(&mut self, stamp: (u32, u32), pc: u32, arrival: Option<(u32, u64)>) {
+        let of = |remote: &Remote| (remote.stamp.0, remote.arrival.map(|(offset, _)| offset));
+        let remote = Remote { stamp, pc, arrival };
+        match self.remote.iter_mut().find(|other| of(other) == of(&remote)) {
+            Some(last) => *last = remote,
+            None => self.remote.push(remote),
         }
+    }
+
+    /// A thread of the block has seen that phases of an mbarrier are over, up to this one: their arrivals are done, whatever else it knows.
+    pub(super) fn saw_phases(&mut self, offset: u32, now: u64) {
+        self.remote.retain(|remote| remote.arrival.is_none_or(|(of, phase)| of != offset || phase >= now));
     }
 }
 
@@ -208,12 +217,12 @@ impl Cx<'_, '_> {
     }
 
     /// Records that a lane has accessed memory of another block, which must not end before.
-    pub(super) fn remote_access(&mut self, lane: usize, rank: u32) {
+    pub(super) fn remote_access(&mut self, lane: usize, rank: u32, arrival: Option<(u32, u64)>) {
         if rank as usize == self.b {
             return;
         }
         let Epoch { stamp, pc, .. } = self.epoch(lane);
-        self.cluster.blocks[rank as usize].expect_end_after(stamp, pc);
+        self.cluster.blocks[rank as usize].expect_end_after(stamp, pc, arrival);
     }
 
     /// Checks that no other block may still access the memory of a block whose last threads end.
@@ -282,7 +291,7 @@ impl Cx<'_, '_> {
             if let Region::Shared(rank) = region {
                 for &(lane, offset) in &list {
                     self.check_mbarrier(lane as usize, rank, offset as u32, bytes)?;
-                    self.remote_access(lane as usize, rank);
+                    self.remote_access(lane as usize, rank, None);
                 }
                 if access.kind != AccessKind::Write {
                     let shadow = &self.cluster.blocks[rank as usize].shadow;

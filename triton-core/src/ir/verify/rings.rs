@@ -11,6 +11,10 @@ pub(super) fn check_ring(func: &Function, id: RingId) -> Result<(), String> {
     if buffers.is_empty() || lead == 0 || slots < lead {
         return Err(format!("{id} has {slots} slots of {} buffers, of which {lead} are in flight", buffers.len()));
     }
+    let together = buffers.iter().any(|of| of.shared);
+    if together && !(bulk && func.neighbours > 1) {
+        return Err(format!("{id} is filled by blocks of a cluster that do not share it"));
+    }
     for of in buffers {
         if of.tf32 && !(bulk && func.ty(of.buffer).elem == Elem::Num(DType::F32)) {
             return Err(format!("no copy rounds what it fills {} with to tf32", of.buffer));

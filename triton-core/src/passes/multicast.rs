@@ -1,0 +1,124 @@
+//! Multicast: neighbouring programs run as a cluster, and share what they load, at stage 2.
+//!
+//! *Before:* the programs of a product that are neighbours along the first axis load the same tiles of one operand. *After:* two of them are
+//! a cluster ([`Function::neighbours`]), a block each. The buffer of that operand is [shared](crate::ir::RingBuffer::shared): each block copies
+//! half of it to both. So an item of the ring is filled when its slot is free in both blocks, which wait for each other there, and nowhere else.
+//! Half as many bytes of the operand come from the L2 cache. (PTX ISA, "cp.async.bulk.tensor", `.multicast::cluster`.)
+//!
+//! It is for views whose rows do not begin at multiples of 32 bytes: of each row of a box more sectors are read than are used, and products
+//! wait for the L2 cache (`Image::takes_pitch` decides at the launch). Elsewhere waiting for another block costs more than it saves.
+//!
+//! Where the programs are odd along the first axis, one block of the last cluster has no program. It multiplies what is out of bounds, so that
+//! its neighbour is as any other, and stores nothing: what follows the loop is under a condition. So what comes before may load from views
+//! alone, and not write.
+//!
+//! `schedule` asks which buffers are shared ([`Neighbours::shared`]), as it makes the ring; this pass writes the condition.
+
+use super::Env;
+use crate::entity::SideTable;
+use crate::ir::{Block, BlockData, Function, Inst, InstData, Value};
+use crate::ops::kinds::CompareKind;
+use crate::ops::{Effect, GridAxis, Location, Op};
+
+/// Programs of a cluster.
+pub(super) const NEIGHBOURS: u32 = 2;
+
+/// What neighbours along the first axis have in common.
+pub(super) struct Neighbours<'a> {
+    func: &'a Function,
+    /// The loop's counter.
+    counter: Value,
+    definitions: SideTable<Value, Option<Inst>>,
+}
+
+impl<'a> Neighbours<'a> {
+    /// Of a function whose loop, in its own block, loads what neighbours may share; `None` if they do not step through it together, or the
+    /// block without a program could do harm.
+    pub(super) fn of(func: &'a Function, env: &Env, inst: Inst) -> Option<Neighbours<'a>> {
+        let (body, region) = (&func.blocks[func.body].insts, *func.insts[inst].regions.first()?);
+        let at = body.iter().position(|&other| other == inst)?;
+        let Op::For { start, end, step } = func.insts[inst].op else { return None };
+        if !env.multicast || func.blocks_of_cluster() > 1 || func.raster.is_none() {
+            return None;
+        }
+        let mut definitions = SideTable::new(None);
+        for &inst in body[..at].iter().chain(&func.blocks[region].insts) {
+            func.insts[inst].results.iter().for_each(|&v| definitions[v] = Some(inst));
+        }
+        let neighbours = Neighbours { func, counter: func.blocks[region].params[0], definitions };
+        let together = [start, end, step].into_iter().all(|v| neighbours.is_same(v));
+        let mut before = body[..at].iter().chain(&func.blocks[region].insts);
+        (together && before.all(|&inst| neighbours.is_harmless(inst))).then_some(neighbours)
+    }
+
+    /// Whether each of the tiles that a turn loads from these locations is the same in both programs. One has to be, and another not.
+    pub(super) fn shared(&self, locations: impl Iterator<Item = Location>) -> Option<Vec<bool>> {
+        let shared: Vec<bool> = locations.map(|from| !from.any(|v| !self.is_same(v))).collect();
+        (shared.contains(&true) && shared.contains(&false)).then_some(shared)
+    }
+
+    /// Whether a scalar is the same in both programs, in the same iteration.
+    fn is_same(&self, value: Value) -> bool {
+        let Some(inst) = self.definitions[value] else {
+            return value == self.counter || self.func.params.iter().any(|param| param.value == value);
+        };
+        let op = &self.func.insts[inst].op;
+        let mut same = op.effect() == Effect::Pure
+            && op.regions() == 0
+            && self.func.layout_id(value).is_none()
+            && *op != (Op::ProgramId { axis: GridAxis(0) });
+        op.for_each_operand(|v| same = same && self.is_same(v));
+        same
+    }
+
+    /// Whether a program that does not exist may execute an instruction.
+    fn is_harmless(&self, inst: Inst) -> bool {
+        let data = &self.func.insts[inst];
+        let constant = |v: Value| {
+            let Op::Const { value } = self.func.insts[self.definitions[v]?].op else { return None };
+            Some(value)
+        };
+        let of_loop = matches!(
+            data.op,
+            Op::Load { from: Location::View { .. }, .. }
+                | Op::Dot { .. }
+                | Op::DotWait { .. }
+                | Op::SharedAlloc { .. }
+                | Op::SharedStore { .. }
+                | Op::Yield { .. }
+        );
+        of_loop || data.op.effect() == Effect::Pure && data.op.cannot_fail(constant) && data.regions.is_empty()
+    }
+}
+
+/// See the [module's page](self).
+///
+/// # Errors
+/// None for a function that the verifier accepts.
+pub fn multicast(func: &mut Function) -> Result<(), String> {
+    if func.neighbours == 1 {
+        return Ok(());
+    }
+    let body = func.blocks[func.body].insts.clone();
+    // What ends the loop's own products belongs to it.
+    let of_loop =
+        |&inst: &Inst| matches!(func.insts[inst].op, Op::For { .. } | Op::DotWait { .. } | Op::RingRelease { .. });
+    let last = body.iter().rposition(of_loop).ok_or("neighbours without a loop")?;
+    let (before, after) = body.split_at(last + 1);
+    let span = func.insts[before[last]].span;
+    let mut insts = before.to_vec();
+    let program = func.compute(Op::ProgramId { axis: GridAxis(0) }, span, &mut insts)?;
+    let programs = func.compute(Op::NumPrograms { axis: GridAxis(0) }, span, &mut insts)?;
+    let cond = func.compute(Op::Compare { kind: CompareKind::Lt, a: program, b: programs }, span, &mut insts)?;
+    let mut region = |insts: Vec<Inst>| -> Block {
+        let region = func.blocks.push(BlockData { params: Vec::new(), insts });
+        func.append_structured(region, Op::Yield {}, Vec::new(), Vec::new(), &[], span);
+        region
+    };
+    let regions = vec![region(after.to_vec()), region(Vec::new())];
+    let exists = InstData { op: Op::If { cond }, args: Vec::new(), regions, results: Vec::new(), span };
+    insts.push(func.insts.push(exists));
+    let body = func.body;
+    func.blocks[body].insts = insts;
+    Ok(())
+}
