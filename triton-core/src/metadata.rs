@@ -246,7 +246,10 @@ impl Image {
                 (u64::from(resident) + 1..=ProgramMap::MOST).contains(&count(programs))
             }
             // A block without a program takes as long as another.
-            ProgramMap::Neighbours => programs[0].is_multiple_of(2) || programs[0] > ProgramMap::FEW,
+            ProgramMap::Neighbours => {
+                let few = !programs[0].is_multiple_of(2) && programs[0] <= ProgramMap::FEW;
+                !few && programs[0] < ProgramMap::MOST_BLOCKS
+            }
         }
     }
 

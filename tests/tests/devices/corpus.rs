@@ -64,6 +64,7 @@ cases! {
     cluster_product,
     cluster_product_wide,
     multicast,
+    multicast_epilogue,
     ring_division,
     steps,
     steps_transposed,

@@ -1,4 +1,5 @@
-//! Blocks that run several programs of a product each: more programs than blocks are resident, and fewer.
+//! Blocks that run several programs of a product each: more programs than blocks are resident, and fewer; and neighbours that share a tile,
+//! where rows are not multiples of 32 bytes long.
 
 use super::devices;
 use triton::prelude::*;
@@ -40,9 +41,15 @@ fn check(device: &Device, [m, n, k]: [usize; 3]) -> triton::Result<()> {
 fn every_program_stores_its_tile() -> triton::Result<()> {
     for device in devices() {
         // Fewer turns than are filled ahead, as many, and more; tiles that are cut.
-        let mut shapes = vec![[64, 64, 64], [250, 440, 40], [320, 320, 192], [130, 1100, 200]];
+        // A block without a program, beside the last of seven along the first axis.
+        let mut shapes = vec![[64, 64, 64], [250, 440, 40], [320, 320, 192], [130, 1100, 200], [64 * 7 - 3, 136, 328]];
         if ![Device::cpu(), Device::sim()].iter().any(|slow| slow.name() == device.name()) {
-            shapes.extend([[64 * 60, 64 * 40 - 8, 40], [64 * 60 - 3, 64 * 41, 128], [64 * 63, 64 * 40, 256]]);
+            shapes.extend([
+                [64 * 60, 64 * 40 - 8, 40],
+                [64 * 60 - 3, 64 * 41, 128],
+                [64 * 63, 64 * 40, 256],
+                [64 * 63, 64 * 40, 264],
+            ]);
         }
         for shape in shapes {
             check(&device, shape)?;

@@ -51,7 +51,7 @@ impl<'a> Neighbours<'a> {
         (together && before.all(|&inst| neighbours.is_harmless(inst))).then_some(neighbours)
     }
 
-    /// Whether each of the tiles that a turn loads from these locations is the same in both programs. One has to be, and another not.
+    /// Whether each of the tiles that an iteration loads from these locations is the same in both programs. One has to be, and another not.
     pub(super) fn shared(&self, locations: impl Iterator<Item = Location>) -> Option<Vec<bool>> {
         let shared: Vec<bool> = locations.map(|from| !from.any(|v| !self.is_same(v))).collect();
         (shared.contains(&true) && shared.contains(&false)).then_some(shared)
@@ -100,10 +100,9 @@ pub fn multicast(func: &mut Function) -> Result<(), String> {
         return Ok(());
     }
     let body = func.blocks[func.body].insts.clone();
-    // What ends the loop's own products belongs to it.
-    let of_loop =
-        |&inst: &Inst| matches!(func.insts[inst].op, Op::For { .. } | Op::DotWait { .. } | Op::RingRelease { .. });
-    let last = body.iter().rposition(of_loop).ok_or("neighbours without a loop")?;
+    // The loop ends with the release of its last item; loops after it are each program's own.
+    let is_release = |&inst: &Inst| matches!(func.insts[inst].op, Op::RingRelease { .. });
+    let last = body.iter().position(is_release).ok_or("neighbours whose loop does not release its last item")?;
     let (before, after) = body.split_at(last + 1);
     let span = func.insts[before[last]].span;
     let mut insts = before.to_vec();
