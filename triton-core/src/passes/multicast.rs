@@ -12,7 +12,7 @@
 //! its neighbour is as any other, and stores nothing: what follows the loop is under a condition. So what comes before may load from views
 //! alone, and not write.
 //!
-//! `schedule` asks which buffers are shared ([`Neighbours::shared`]), as it makes the ring; this pass writes the condition.
+//! `schedule` asks which buffers are shared (`Neighbours::shared`), as it makes the ring; this pass writes the condition.
 
 use super::Env;
 use crate::entity::SideTable;
