@@ -54,11 +54,11 @@ impl Lower<'_> {
         }
         self.shared = self.shared.max(at);
         self.emit_if(one, Op::FenceMbarrierInit);
+        // The block's own mbarriers. That of the cluster orders them as well, but race detectors do not take it to.
+        self.emit(Op::BarSync);
         if func.neighbours > 1 {
             self.emit(Op::ClusterArrive);
             self.bulk.alone = true;
-        } else {
-            self.emit(Op::BarSync);
         }
         maps
     }
