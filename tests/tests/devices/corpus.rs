@@ -58,6 +58,7 @@ cases! {
     persist,
     persist_short,
     prefetch,
+    prefetch_padding,
     prefetch_shared,
     cluster_rows,
     cluster_argmax,

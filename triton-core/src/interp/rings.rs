@@ -134,11 +134,12 @@ impl Machine<'_> {
         let positions = self.threads.positions.of(func, Tile { layout: Some(layout), mem: Some(mem), by: By::One });
         let Reached { addresses, mask } = self.reach(from)?;
         let width = func.mems[mem].bits() / 8;
-        let mut values = vec![0; addresses.len()];
+        let (ring, number) = func.ring_of(buffer).ok_or_else(|| format!("{buffer} belongs to no ring"))?;
+        let of = func.rings[ring].buffers[number];
+        let mut values = vec![of.padding; addresses.len()];
         let loaded = self.memory.load(width, &addresses, mask.as_deref(), &mut values);
         loaded.map_err(|fault| super::access_error("copy", width, &fault))?;
-        let rounds = func.ring_of(buffer).is_some_and(|(ring, at)| func.rings[ring].buffers[at].tf32);
-        if rounds {
+        if of.tf32 {
             values = eval::unary(UnaryKind::Tf32, DType::F32, &values);
         }
         let start = self.value(buffer)[0] + u64::from(slot) * func.mems[mem].bytes();

@@ -45,7 +45,7 @@
 //! ```
 //! A line `view v0 [v1,v2] [v3,v4]` before the instructions says that parameters are a view: its address, extents and strides. A line
 //! `ring r0 slots 3 lead 2 [v5,v6] [#0,#1]` says that buffers are a ring, and which threads fill them; `bulk` before the buffers that one
-//! thread does, `v5.tf32` that it rounds, and `v5.shared` that the blocks of a cluster fill it together. Attributes follow the number of warps:
+//! thread does, `v5.tf32` that it rounds, `v5.padding=0xff80` what elements out of bounds are, and `v5.shared` that the blocks of a cluster fill it together. Attributes follow the number of warps:
 //! `cluster 8` is how many blocks run a program together, `neighbours 2` how many programs are a cluster, `stages 3` the most slots that a ring may have (after the operands of a
 //! `for`, one of that loop), `raster 8` the width of the bands in which blocks walk the grid, `registers 64` the most registers of a thread, `targets sm_90a` what there is code for, and `fast_math` relaxes
 //! float arithmetic. A parameter may end in `multiple_of N`, and in what is promised of it, `general`, `unit`, `pitch N` or

@@ -282,9 +282,11 @@ impl Parser {
         let buffer = |(buffer, layout): (&String, &String)| {
             let known = self.layouts.get(layout).copied();
             let (buffer, shared) = buffer.strip_suffix(".shared").map_or((&buffer[..], false), |of| (of, true));
+            let (buffer, padding) = buffer.split_once(".padding=0x").unwrap_or((buffer, "0"));
+            let padding = u64::from_str_radix(padding, 16).map_err(|_| format!("`0x{padding}` is not a number"))?;
             let (buffer, tf32) = buffer.strip_suffix(".tf32").map_or((buffer, false), |of| (of, true));
             let layout = known.ok_or_else(|| format!("{layout} is not a layout"))?;
-            Ok(RingBuffer { buffer: value(buffer)?, layout, tf32, shared })
+            Ok(RingBuffer { buffer: value(buffer)?, layout, tf32, padding, shared })
         };
         let buffers = buffers.iter().zip(&layouts).map(buffer).collect::<Result<_, String>>()?;
         self.func.rings.push(Ring { slots: number(slots)?, lead: number(lead)?, bulk, buffers });

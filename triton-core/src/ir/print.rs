@@ -65,7 +65,8 @@ pub fn print(func: &Function) -> String {
     for id in func.rings.keys() {
         let Ring { slots, lead, bulk, buffers } = &func.rings[id];
         let marks = |of: &RingBuffer| {
-            format!("{}{}", if of.tf32 { ".tf32" } else { "" }, if of.shared { ".shared" } else { "" })
+            let padding = if of.padding == 0 { String::new() } else { format!(".padding={:#x}", of.padding) };
+            format!("{}{padding}{}", if of.tf32 { ".tf32" } else { "" }, if of.shared { ".shared" } else { "" })
         };
         let of: Vec<String> = buffers.iter().map(|of| format!("{}{}", of.buffer, marks(of))).collect();
         let by: Vec<String> = buffers.iter().map(|of| places.layout(of.layout).to_string()).collect();

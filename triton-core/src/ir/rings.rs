@@ -33,6 +33,8 @@ pub struct RingBuffer {
     pub layout: LayoutId,
     /// Whether elements, of `f32`, are rounded to tf32 as they are copied. Bulk copies do that.
     pub tf32: bool,
+    /// The bits of an element that is out of bounds. Bulk copies have 0 there; of other copies, none may be partly out of bounds if it is not 0.
+    pub padding: u64,
     /// Whether the blocks of a cluster have the same in it: each copies its part of an item to all of them.
     pub shared: bool,
 }

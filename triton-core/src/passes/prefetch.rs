@@ -7,7 +7,8 @@
 //! reduction, it is read again: nothing of it is live across. What is computed from it by few cheap operations is rematerialised (Briggs,
 //! Cooper and Torczon, PLDI 1992).
 //!
-//! It is done in the kernel's own block, for loads from views that nothing writes, in whole vectors of 16 bytes and without padding but 0; if
+//! It is done in the kernel's own block, for loads from views that nothing writes, in whole vectors of 16 bytes, with padding that is a
+//! compile-time constant, and 0 where an extent may cut a vector; if
 //! three blocks still fit a multiprocessor; and not for a short row alone, since the registers of one tile are cheaper than its way through
 //! memory. `num_stages = 1` switches it off.
 
@@ -28,6 +29,8 @@ const BUDGET: u64 = 74 * 1024;
 const KEPT: u64 = 16;
 /// Elements of a row that a thread has from which on they are read again from shared memory, though nothing else is copied.
 const LONG: usize = 64;
+/// Registers of a thread beside a long row.
+const BESIDE: u32 = 32;
 /// 32-bit registers of a thread that loads may have which are moved before a reduction.
 const EARLY: u64 = 32;
 /// Registers of what broadcasts, such as a row's mean.
@@ -49,9 +52,12 @@ pub fn prefetch(func: &mut Function, env: &Env) -> Result<(), String> {
     }
     let facts = axis::analyse(func, env.specialization);
     let written = schedule::written(func);
-    let copies = insts.iter().enumerate().filter_map(|(index, &inst)| copy(func, &facts, &written, index, inst));
-    let (mut copies, rest): (Vec<Copy>, Vec<Copy>) = copies.partition(|copy| copy.index < reduction);
     let phases = Phases::of(func, &insts);
+    let copies = insts.iter().enumerate().filter_map(|(index, &inst)| {
+        let copy = phases.copy(func, &facts, index, inst)?;
+        (!written.contains(&copy.from.pointer())).then_some(copy)
+    });
+    let (mut copies, rest): (Vec<Copy>, Vec<Copy>) = copies.partition(|copy| copy.index < reduction);
     let used_after = phases.used_after(func, &insts, &copies);
     copies.retain(|copy| used_after[copy.result]);
     let used_first = |inst: &Inst| copies.iter().any(|copy| operands(func, *inst).contains(&copy.result));
@@ -78,8 +84,13 @@ pub fn prefetch(func: &mut Function, env: &Env) -> Result<(), String> {
             early.push(copy.index);
         }
     }
-    let long = |copy: &Copy| func.layouts[copy.layout].registers() >= LONG;
-    if copies.len() == rows && early.is_empty() && !copies.iter().any(long) {
+    // A long row alone stays in registers where they have room for three blocks of it.
+    let crowds = |copy: &Copy| {
+        let elements = func.layouts[copy.layout].registers();
+        let registers = elements as u32 + BESIDE;
+        elements >= LONG && env.target.resident_blocks(func.num_warps * 32, registers, 0) < 3
+    };
+    if copies.len() == rows && early.is_empty() && !copies.iter().any(crowds) {
         return Ok(());
     }
     Writer { func, phases, copies, early, at, span: Span::NONE, insts: Vec::new(), known: HashMap::new() }.write(&insts)
@@ -92,23 +103,8 @@ struct Copy {
     result: Value,
     layout: LayoutId,
     mem: Mem,
-}
-
-/// A load as a copy, if threads can copy what they hold by whole vectors.
-fn copy(
-    func: &Function,
-    facts: &SideTable<Value, AxisInfo>,
-    written: &[Value],
-    index: usize,
-    inst: Inst,
-) -> Option<Copy> {
-    let InstData { op: Op::Load { from, other: None }, ref results, .. } = func.insts[inst] else { return None };
-    let (result, ty) = (results[0], func.ty(results[0]));
-    let layout = func.layout_id(result)?;
-    let mem = Mem::row_major(ty.shape, ty.elem.bits()).filter(|mem| mem.bits() >= 8)?;
-    let bytes = axis::vector_width(func, facts, from) * u64::from(mem.bits() / 8);
-    let whole = bytes >= access::WIDEST.into() && access::takes_whole_copies(&func.layouts[layout], &mem);
-    (whole && !written.contains(&from.pointer())).then_some(Copy { index, from, result, layout, mem })
+    /// See [`RingBuffer::padding`].
+    padding: u64,
 }
 
 /// Whether an instruction combines elements along an axis.
@@ -149,6 +145,30 @@ impl Phases {
             }
         }
         phases
+    }
+
+    /// A load as a copy, if threads can copy what they hold by whole vectors.
+    fn copy(&self, func: &Function, facts: &SideTable<Value, AxisInfo>, index: usize, inst: Inst) -> Option<Copy> {
+        let InstData { op: Op::Load { from, other }, ref results, .. } = func.insts[inst] else { return None };
+        let (result, ty) = (results[0], func.ty(results[0]));
+        let layout = func.layout_id(result)?;
+        let mem = Mem::row_major(ty.shape, ty.elem.bits()).filter(|mem| mem.bits() >= 8)?;
+        let width = axis::vector_width(func, facts, from);
+        let whole = width * u64::from(mem.bits() / 8) >= access::WIDEST.into();
+        let padding = other.map_or(Some(0), |other| self.constant(other))?;
+        let pads = padding == 0 || !axis::is_cut(func, facts, from, width);
+        let copies = whole && pads && access::takes_whole_copies(&func.layouts[layout], &mem);
+        copies.then_some(Copy { index, from, result, layout, mem, padding })
+    }
+
+    /// The bits of every element, if they are known.
+    fn constant(&self, value: Value) -> Option<u64> {
+        let op = self.definitions[value]?;
+        if let Op::Const { value } = op {
+            return Some(value.bits);
+        }
+        let (Op::Splat { x, .. } | Op::Broadcast { x, .. }) = op else { return None };
+        self.constant(x)
     }
 
     /// Of each row, whether it, or what is rematerialised from it, is used after a reduction that follows it.
@@ -289,11 +309,11 @@ impl Writer<'_> {
         let when = self.op(Op::Const { value: Constant { dtype: DType::Bool, bits: 1 } })?;
         let mut buffers = Vec::new();
         for k in 0..self.copies.len() {
-            let Copy { result, layout, ref mem, .. } = self.copies[k];
+            let Copy { result, layout, ref mem, padding, .. } = self.copies[k];
             let mem = mem.clone();
             let buffer = self.op(Op::SharedAlloc { ty: self.func.ty(result), at: None })?;
             self.func.set_mem(buffer, mem);
-            buffers.push(RingBuffer { buffer, layout, tf32: false, shared: false });
+            buffers.push(RingBuffer { buffer, layout, tf32: false, padding, shared: false });
         }
         let ring = self.func.rings.push(Ring { slots: 1, lead: 1, bulk: false, buffers: buffers.clone() });
         let mut fills = Vec::new();

@@ -328,6 +328,7 @@ impl Scheduler<'_> {
                 buffer: copy.buffer,
                 layout: copy.layout,
                 tf32: copy.rounding.is_some(),
+                padding: 0,
                 shared: copy.shared,
             })
             .collect();

@@ -1,6 +1,7 @@
 //! Lowering of rings that `cp.async` fills.
 //!
-//! A fill is a copy for each vector of a thread, under the fill's condition, with as many bytes as are in bounds and 0 for the rest; and
+//! A fill is a copy for each vector of a thread, under the fill's condition, with as many bytes as are in bounds and 0 for the rest, or a store
+//! where what is out of bounds is not 0; and
 //! with the last buffer of the ring a commit, under no condition: so that a wait for an item is one for all groups but the newest `lead − 1`. A
 //! release is nothing: the barrier that publishes a later item also ends the reads of this one.
 
@@ -10,6 +11,7 @@ use super::{Op, Opcode, Reg, Ty};
 use crate::ir::{RingId, Value};
 use crate::layout::{Mem, access};
 use crate::ops::Location;
+use crate::types::Elem;
 
 impl Lower<'_> {
     /// Issues the copies of a thread to a slot.
@@ -36,14 +38,42 @@ impl Lower<'_> {
         let issued: Vec<Reg> = self.one_of(lanes | warps << 5).into_iter().chain([self.regs(when)[0]]).collect();
         let issued = self.conjunction(&issued);
         let mut tile = Tile::new(self, from, layout, width, None)?;
+        let bytes = width as u32 * bytes;
+        let padding = match ring.buffers[number].padding {
+            0 => None,
+            _ if tile.is_cut => return Err("padding of a part of a copy".into()),
+            bits => Some(self.padding(func.ty(buffer).elem, bits, bytes)),
+        };
         for (run, dst) in tile.runs().zip(addresses) {
-            let (src, in_bounds) = (tile.address(self, run), tile.bytes_in_bounds(self, run));
-            self.emit_if(Some(issued), Op::CpAsync { bytes: width as u32 * bytes, dst, src, in_bounds });
+            let src = tile.address(self, run);
+            let Some((ty, words)) = &padding else {
+                let in_bounds = tile.bytes_in_bounds(self, run);
+                self.emit_if(Some(issued), Op::CpAsync { bytes, dst, src, in_bounds });
+                continue;
+            };
+            let inside = tile.guard(self, run);
+            let outside = self.arith(Opcode::Not, Ty::Pred, &[inside.into()]);
+            let [copied, stored] = [inside, outside].map(|pred| self.conjunction(&[issued, pred]));
+            let in_bounds = self.mov(Ty::B32, i64::from(bytes));
+            self.emit_if(Some(copied), Op::CpAsync { bytes, dst, src, in_bounds });
+            self.emit_if(Some(stored), Op::StShared { ty: *ty, srcs: words.clone(), address: dst });
         }
         if number + 1 == ring.buffers.len() {
             self.emit(Op::CpAsyncCommit);
         }
         Ok(())
+    }
+
+    /// Bytes of elements with these bits, as words.
+    fn padding(&mut self, elem: Elem, bits: u64, bytes: u32) -> (Ty, Vec<Reg>) {
+        let (ty, word, size) = match elem.bits() {
+            8 => (Ty::B32, bits * 0x0101_0101, 4),
+            16 => (Ty::B32, bits * 0x0001_0001, 4),
+            32 => (Ty::B32, bits, 4),
+            _ => (Ty::B64, bits, 8),
+        };
+        let word = self.mov(ty, word as i64);
+        (ty, vec![word; (bytes / size) as usize])
     }
 
     /// Waits for an item: for this thread's copies, or for all where they are bulk copies.

@@ -19,6 +19,9 @@ pub(super) fn check_ring(func: &Function, id: RingId) -> Result<(), String> {
         if of.tf32 && !(bulk && func.ty(of.buffer).elem == Elem::Num(DType::F32)) {
             return Err(format!("no copy rounds what it fills {} with to tf32", of.buffer));
         }
+        if of.padding != 0 && bulk {
+            return Err(format!("bulk copies fill {} with 0 where it is out of bounds", of.buffer));
+        }
         let defined = |inst: &&crate::ir::Inst| func.insts[**inst].results.first() == Some(&of.buffer);
         let inst = func.walk().iter().find(defined).map(|&inst| func.insts[inst].op);
         let Some((Op::SharedAlloc { .. }, mem)) = inst.zip(func.mem(of.buffer)) else {
