@@ -20,7 +20,7 @@ use crate::layout::{Layout, Mem, access, cost};
 use crate::ops::kinds::{BinaryKind, UnaryKind};
 use crate::ops::{Effect, LayoutRule, Location, Op};
 use crate::span::Span;
-use crate::types::{Constant, DType, Shape};
+use crate::types::{Constant, DType, REGISTERS, Shape};
 use std::collections::HashMap;
 
 /// Bytes of a block of which three fit a multiprocessor of compute capability 9.0.
@@ -84,11 +84,12 @@ pub fn prefetch(func: &mut Function, env: &Env) -> Result<(), String> {
             early.push(copy.index);
         }
     }
-    // A long row alone stays in registers where they have room for three blocks of it.
+    // A long row alone stays in registers where it fits a thread's, and they have room for three blocks of it.
     let crowds = |copy: &Copy| {
         let elements = func.layouts[copy.layout].registers();
         let registers = elements as u32 + BESIDE;
-        elements >= LONG && env.target.resident_blocks(func.num_warps * 32, registers, 0) < 3
+        let fits = registers <= func.max_registers.unwrap_or(*REGISTERS.end());
+        elements >= LONG && !(fits && env.target.resident_blocks(func.num_warps * 32, registers, 0) >= 3)
     };
     if copies.len() == rows && early.is_empty() && !copies.iter().any(crowds) {
         return Ok(());
