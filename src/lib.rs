@@ -101,9 +101,10 @@ pub use triton_macros::{constant, function, kernel, params};
 #[cfg(feature = "sim")]
 pub use triton_runtime::sim;
 pub use triton_runtime::{
-    AsPtrArg, AsPtrMutArg, Buffer, BufferSlice, BufferSliceMut, ComputeCapability, DType, Device, DeviceData,
+    AsPtrArg, AsPtrMutArg, Buffer, BufferSlice, BufferSliceMut, Choice, ComputeCapability, DType, Device, DeviceData,
     DeviceDataMut, DevicePtr, DevicePtrMut, Element, Error, Event, Grid, GridSize, IntoTensorArg, IntoTensorMutArg,
-    Kernel, Launch, LaunchArg, LoadInfo, Pinned, ProgramFault, Result, Stream, View, ViewMut, launch, metadata,
+    Kernel, Launch, LaunchArg, LoadInfo, Pinned, Pool, ProgramFault, Result, Stream, Tuned, View, ViewMut, launch,
+    metadata, pool,
 };
 
 /// What generated code needs. Not public: it changes with every version.
@@ -121,8 +122,9 @@ pub mod __private {
     };
     pub use triton_core::types::DType;
     pub use triton_macros::link;
+    pub use triton_runtime::pool::Member;
     pub use triton_runtime::{
-        AsPtrArg, AsPtrMutArg, IntoTensorArg, IntoTensorMutArg, Kernel, Launch, LaunchArg, Params, Slots,
+        AsPtrArg, AsPtrMutArg, IntoTensorArg, IntoTensorMutArg, Kernel, Launch, LaunchArg, Params, Pool, Slots, Tuned,
     };
 
     /// Takes the place of a kernel that did not compile, or in an editor; the program that would call it does not

@@ -33,6 +33,16 @@ pub enum Error {
         needed: u32,
     },
 
+    /// No member of a pool is as asked.
+    #[error("no member of the pool `{pool}` is as asked; its members: {}", few(.members))]
+    #[non_exhaustive]
+    Choice {
+        /// The pool's name.
+        pool: String,
+        /// The names of its members.
+        members: Vec<String>,
+    },
+
     /// No CUDA device has this number.
     #[error("there is no CUDA device {index}: {}", devices(*.count))]
     #[non_exhaustive]
@@ -378,6 +388,17 @@ impl From<RunError> for Error {
 
 fn location(file: &str, line: u32) -> String {
     if line == 0 { String::new() } else { format!("{file}:{line}: ") }
+}
+
+/// The first of many names.
+fn few(names: &[String]) -> String {
+    const NAMED: usize = 8;
+    let mut listed: Vec<&str> = names.iter().take(NAMED).map(String::as_str).collect();
+    let more = format!("and {} more", names.len().saturating_sub(NAMED));
+    if names.len() > NAMED {
+        listed.push(&more);
+    }
+    listed.join("; ")
 }
 
 fn version(v: u32) -> String {

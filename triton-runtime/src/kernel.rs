@@ -5,6 +5,7 @@ use crate::driver::context::Context;
 use crate::driver::tensor_map::Maps;
 use crate::error::{Error, Result};
 use crate::load::{self, LoadInfo, Loaded};
+use crate::stream::{Stream, StreamBackend};
 use crate::{assertions, lock};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -105,11 +106,38 @@ impl Kernel {
         specialization: Specialization,
         takes: impl Fn(&Image) -> bool,
     ) -> Result<(usize, &Image)> {
+        let chosen = self.find(config, capability, driver, specialization, takes)?;
+        chosen.ok_or_else(|| self.no_image(config, capability, driver))
+    }
+
+    /// The same; `None` if there is none.
+    #[inline]
+    pub(crate) fn find(
+        &self,
+        config: usize,
+        capability: ComputeCapability,
+        driver: Option<u32>,
+        specialization: Specialization,
+        takes: impl Fn(&Image) -> bool,
+    ) -> Result<Option<(usize, &Image)>> {
         let images = &self.config(config)?.images;
         let usable = |image: &Image| runs(image, capability, driver) && takes(image);
         let index = choose(images, specialization, usable);
-        let chosen = index.and_then(|index| Some((index, images.get(index)?)));
-        chosen.ok_or_else(|| self.no_image(config, capability, driver))
+        Ok(index.and_then(|index| Some((index, images.get(index)?))))
+    }
+
+    /// Whether the device of a stream runs a config, with some arguments.
+    #[inline]
+    pub(crate) fn runs_on(&self, config: usize, stream: &Stream) -> bool {
+        let images = self.config(config).map_or(&[][..], |config| &config.images);
+        match stream.backend() {
+            StreamBackend::Cpu => true,
+            StreamBackend::Cuda(raw) => {
+                let context = raw.context;
+                images.iter().any(|image| runs(image, context.capability, Some(context.driver.version)))
+            }
+            StreamBackend::Sim(queue) => images.iter().any(|image| runs(image, queue.capability(), None)),
+        }
     }
 
     #[cold]

@@ -39,7 +39,7 @@ use mode::{Safe, Unsafe};
 #[must_use = "a launch does nothing until `.launch(..)`"]
 pub struct Launch<'a, S, const N: usize> {
     kernel: &'static Kernel,
-    args: [LaunchArg<'a>; N],
+    pub(crate) args: [LaunchArg<'a>; N],
     config: usize,
     mode: PhantomData<S>,
 }
@@ -52,7 +52,12 @@ impl<'a, S, const N: usize> Launch<'a, S, N> {
     #[doc(hidden)]
     #[allow(unsafe_code, reason = "the caller must vouch for the mode")]
     pub unsafe fn new(kernel: &'static Kernel, args: [LaunchArg<'a>; N]) -> Launch<'a, S, N> {
-        Launch { kernel, args, config: 0, mode: PhantomData }
+        Launch::of(kernel, args, 0)
+    }
+
+    /// The same for a config, of a mode that the caller vouches for.
+    pub(crate) fn of(kernel: &'static Kernel, args: [LaunchArg<'a>; N], config: usize) -> Launch<'a, S, N> {
+        Launch { kernel, args, config, mode: PhantomData }
     }
 
     /// Chooses among the instance's configs, numbered from 0 (the default) in the order of `configs = [..]`. A number that does
@@ -174,7 +179,7 @@ impl<'a, S, const N: usize> Launch<'a, S, N> {
 
     /// All checks, and the launch.
     #[inline]
-    fn enqueue(self, stream: &Stream, grid: Grid) -> Result<()> {
+    pub(crate) fn enqueue(self, stream: &Stream, grid: Grid) -> Result<()> {
         self.kernel.config(self.config)?;
         let specialization = self.check_args()?;
         for (i, arg) in self.args.iter().enumerate() {
@@ -201,6 +206,21 @@ impl<'a, S, const N: usize> Launch<'a, S, N> {
                 cpu::run(function, &values[..count], dims)
             }
         }
+    }
+
+    /// Whether there is code for these arguments and this grid on the device of a stream.
+    #[inline]
+    pub(crate) fn has_image(&self, stream: &Stream, grid: Grid) -> Result<bool> {
+        let (capability, driver, multiprocessors) = match stream.backend() {
+            StreamBackend::Cpu => return Ok(true),
+            StreamBackend::Cuda(raw) => {
+                (raw.context.capability, Some(raw.context.driver.version), raw.context.multiprocessors)
+            }
+            StreamBackend::Sim(queue) => (queue.capability(), None, queue.multiprocessors()),
+        };
+        let (specialization, dims) = (self.check_args()?, grid.dims()?);
+        let takes = |image: &Image| image.takes(dims, multiprocessors) && tensor_map::can_take(image, &self.args);
+        Ok(self.kernel.find(self.config, capability, driver, specialization, takes)?.is_some())
     }
 
     /// The image for a device and a grid of programs, with its number in the config.

@@ -40,6 +40,7 @@ pub mod launch;
 mod load;
 mod overlap;
 mod pinned;
+pub mod pool;
 #[cfg(feature = "sim")]
 pub mod sim;
 #[cfg(not(feature = "sim"))]
@@ -68,6 +69,7 @@ pub use kernel::Kernel;
 pub use launch::Launch;
 pub use load::LoadInfo;
 pub use pinned::Pinned;
+pub use pool::{Choice, Pool, Tuned};
 pub use stream::Stream;
 pub use triton_core::metadata::{self, ComputeCapability};
 pub use triton_core::types::DType;

@@ -36,6 +36,7 @@ use link::parts::{self, Parts};
 use link::{Head, Linked, Request};
 use proc_macro2::TokenStream;
 use quote::quote;
+use read::tune::Tune;
 use read::{body, configure, depth, instances, options, path, signature, surroundings};
 use triton_core::diag::Code;
 
@@ -67,9 +68,11 @@ pub fn kernel(args: TokenStream, item: TokenStream) -> TokenStream {
         return cx.errors();
     }
     let instances = instances::list(&mut cx, &options, &signature, &function.sig.ident);
+    let tune = Tune::read(&mut cx, &options, &signature, &function.sig.ident);
     let editor = environment::in_editor();
     let mut kernel = Kernel::new(&root, &function, &signature, &instances, editor);
     kernel.warnings = options.warnings;
+    kernel.tune = tune;
     let launcher = kernel.launcher();
     if editor {
         let errors = cx.errors();
@@ -129,6 +132,7 @@ fn linked_kernel(mut request: Request, linked: &Linked) -> TokenStream {
     let mut kernel = Kernel::new(&root, &function, &signature, &instances, false);
     kernel.structs = &structs;
     kernel.warnings = options.warnings;
+    kernel.tune = Tune::read(&mut cx, &options, &signature, &function.sig.ident);
     // A path that is not a constant has been reported.
     request.asked.retain(|path| linked.paths.contains_key(&path::key(path)));
     code(cx, &kernel, linked, parts, &request)

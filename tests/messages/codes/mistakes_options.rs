@@ -23,19 +23,19 @@ fn warps(x: PtrMut<f32>) {}
 
 #[triton::kernel(num_warp = 4)]
 //~ `num_warp`: `#[triton::kernel]` has no option `num_warp` [T0007]
-//~   note: the options are `configs`, `num_warps`, `num_stages`, `max_registers`, `targets`, `assertions`, `deterministic`, `fast_math`, `warnings`, `crate`, and `NAME = [..]` for each generic parameter
+//~   note: the options are `configs`, `tune`, `num_warps`, `num_stages`, `max_registers`, `targets`, `assertions`, `deterministic`, `fast_math`, `warnings`, `crate`, and `NAME = [..]` for each generic parameter
 //~   help: did you mean `num_warps`?
 fn warp(x: PtrMut<f32>) {}
 
 #[triton::kernel(BLOCK = 64)]
 //~ `BLOCK`: `#[triton::kernel]` has no option `BLOCK` [T0007]
-//~   note: the options are `configs`, `num_warps`, `num_stages`, `max_registers`, `targets`, `assertions`, `deterministic`, `fast_math`, `warnings`, `crate`, and `NAME = [..]` for each generic parameter
+//~   note: the options are `configs`, `tune`, `num_warps`, `num_stages`, `max_registers`, `targets`, `assertions`, `deterministic`, `fast_math`, `warnings`, `crate`, and `NAME = [..]` for each generic parameter
 //~   help: if `BLOCK` is a generic parameter, write its values in brackets
 fn block<const BLOCK: i32>(x: PtrMut<f32>) {}
 
 #[triton::kernel(T = f32)]
 //~ `T`: `#[triton::kernel]` has no option `T` [T0007]
-//~   note: the options are `configs`, `num_warps`, `num_stages`, `max_registers`, `targets`, `assertions`, `deterministic`, `fast_math`, `warnings`, `crate`, and `NAME = [..]` for each generic parameter
+//~   note: the options are `configs`, `tune`, `num_warps`, `num_stages`, `max_registers`, `targets`, `assertions`, `deterministic`, `fast_math`, `warnings`, `crate`, and `NAME = [..]` for each generic parameter
 //~   help: if `T` is a generic parameter, write its values in brackets
 fn ty<T: Num>(x: PtrMut<T>) {}
 

@@ -20,6 +20,7 @@ mod matmul;
 mod padding;
 mod pairs;
 mod persist;
+mod pools;
 mod random;
 mod raster;
 mod reduce;

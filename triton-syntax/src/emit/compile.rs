@@ -65,7 +65,7 @@ pub(crate) fn all(cx: &mut Context, kernel: &Kernel<'_>, body: Vec<ast::Stmt>, p
         return Outcome::Needed(needed);
     }
     if !findings.list.is_empty() {
-        let name = |index: usize| spelling(&kernel.name.name, &instances[index].args, signature);
+        let name = |index: usize| spelling(&kernel.name.name, &instances[index].args, signature.kinds());
         for diagnostic in findings.finish(instances.len(), name) {
             cx.report(diagnostic);
         }
@@ -80,7 +80,7 @@ pub(crate) fn all(cx: &mut Context, kernel: &Kernel<'_>, body: Vec<ast::Stmt>, p
             let found = triton_core::advise(&kernel, &instance).into_iter();
             advice.add(index, found.filter(|advice| asked || advice.code.is_default_warning()).collect());
         }
-        let name = |index: usize| spelling(&kernel.name.name, &instances[index].args, signature);
+        let name = |index: usize| spelling(&kernel.name.name, &instances[index].args, signature.kinds());
         advice.finish(if asked { instances.len() } else { 1 }, name).into_iter().for_each(|advice| cx.warn(advice));
         // Whether tiles fit depends on their sizes, and was found out with the code.
         let mut spills = Findings::default();
@@ -91,7 +91,7 @@ pub(crate) fn all(cx: &mut Context, kernel: &Kernel<'_>, body: Vec<ast::Stmt>, p
     }
     match deferred {
         None => {
-            let name = |instance: &Instance| spelling(&kernel.name.name, &instance.args, signature);
+            let name = |instance: &Instance| spelling(&kernel.name.name, &instance.args, signature.kinds());
             dump::write(instances, &compiled, name);
             Outcome::Compiled(compiled)
         }

@@ -11,24 +11,43 @@ use triton_core::metadata::Image;
 use triton_core::types::{Class, DType};
 use triton_core::{Compiled, embed};
 
-/// The body of the function that gives an instance's kernel.
-pub(crate) fn kernel(
+/// The statics that an instance's kernels share: its parameters and texts.
+pub(crate) fn shared(
     kernel: &Kernel<'_>,
     instance: &Instance,
     configs: &[Compiled],
     outers: &[TokenStream],
 ) -> TokenStream {
     let p = kernel.private();
-    let name = kernel.name();
-    let spelling = kernel.spelling(instance);
     let mut strides = Strides(configs.first().map_or(&[][..], |compiled| &compiled.strides));
     let params: Vec<TokenStream> =
         kernel.signature.params.iter().flat_map(|param| params(kernel, instance, param, &mut strides)).collect();
     let count = params.len();
-    let (images, rows): (Vec<_>, Vec<_>) = configs.iter().enumerate().map(|(i, c)| config(&p, i, c, outers)).unzip();
+    let texts = configs.iter().enumerate().map(|(config, compiled)| {
+        let (name, ir) = (ir_name(config), text(&p, &compiled.config.ir, compiled, outers));
+        let images = compiled.config.images.iter().enumerate().map(|(image, of)| {
+            let (name, ptx) = (ptx_name(config, image), text(&p, &of.ptx, compiled, outers));
+            quote!(static #name: &str = #ptx;)
+        });
+        quote!(static #name: &str = #ir; #(#images)*)
+    });
+    quote!(static PARAMS: [#p::ParamMetadata; #count] = [#(#params),*]; #(#texts)*)
+}
+
+/// The body of the function that gives a kernel of an instance. It has the images that `keeps` says, of a config by its number.
+pub(crate) fn kernel(
+    kernel: &Kernel<'_>,
+    instance: &Instance,
+    configs: &[Compiled],
+    keeps: impl Fn(usize, &Image) -> bool,
+) -> TokenStream {
+    let p = kernel.private();
+    let name = kernel.name();
+    let spelling = kernel.spelling(instance);
+    let (images, rows): (Vec<_>, Vec<_>) =
+        configs.iter().enumerate().map(|(index, compiled)| config(&p, index, compiled, &keeps)).unzip();
     let configs = rows.len();
     quote! {
-        static PARAMS: [#p::ParamMetadata; #count] = [#(#params),*];
         #(#images)*
         static CONFIGS: [#p::Config; #configs] = [#(#rows),*];
         // SAFETY: all of it comes from one run of the compiler.
@@ -130,12 +149,27 @@ fn text(p: &TokenStream, text: &str, compiled: &Compiled, outers: &[TokenStream]
     })
 }
 
-fn config(p: &TokenStream, index: usize, compiled: &Compiled, outers: &[TokenStream]) -> (TokenStream, TokenStream) {
+fn ir_name(config: usize) -> Ident {
+    format_ident!("IR_{}", config)
+}
+
+fn ptx_name(config: usize, image: usize) -> Ident {
+    format_ident!("PTX_{}_{}", config, image)
+}
+
+fn config(
+    p: &TokenStream,
+    index: usize,
+    compiled: &Compiled,
+    keeps: impl Fn(usize, &Image) -> bool,
+) -> (TokenStream, TokenStream) {
     let config = &compiled.config;
     let name = format_ident!("IMAGES_{}", index);
-    let count = config.images.len();
-    let images = config.images.iter().map(|image| self::image(p, image, text(p, &image.ptx, compiled, outers)));
-    let (num_warps, ir) = (config.num_warps, text(p, &config.ir, compiled, outers));
+    let kept = config.images.iter().enumerate().filter(|(_, image)| keeps(index, image));
+    let images: Vec<_> =
+        kept.map(|(number, image)| self::image(p, image, ptx_name(index, number).to_token_stream())).collect();
+    let count = images.len();
+    let (num_warps, ir) = (config.num_warps, ir_name(index));
     let images = quote!(static #name: [#p::Image; #count] = [#(#images),*];);
     let row = quote!(#p::Config::new(#num_warps, #p::Cow::Borrowed(#ir), #p::Cow::Borrowed(&#name)));
     (images, row)

@@ -47,6 +47,7 @@ impl Kernel<'_> {
         let mode = if raw { quote!(Unsafe) } else { quote!(Safe) };
         let args = self.gathered(args);
         let predicates = function.sig.generics.where_clause.as_ref().map(|clause| &clause.predicates);
+        let tuned = self.tuned();
         if self.editor {
             // An editor only needs the signature: the instances would be offered as completions.
             return quote! {
@@ -57,9 +58,11 @@ impl Kernel<'_> {
                     let _: [#p::LaunchArg<'a>; #count] = #args;
                     #p::not_compiled()
                 }
+                #tuned
             };
         }
         let (trait_declarations, trait_arguments) = self.trait_generics();
+        let pooled = self.declared_pooled();
         let unlisted = self.unlisted();
         // On one token of the user's, or rustc would underline the whole attribute when the bound is not met.
         // An item begins where its first token stands, and lints of the user's are about items that begin in their code.
@@ -85,7 +88,9 @@ impl Kernel<'_> {
             #generated unsafe trait #compiled #trait_declarations {
                 #[doc(hidden)]
                 fn kernel() -> &'static #p::Kernel;
+                #pooled
             }
+            #tuned
         }
     }
 
@@ -96,7 +101,7 @@ impl Kernel<'_> {
     }
 
     /// How many arguments a launch has.
-    fn count(&self, args: &[TokenStream]) -> TokenStream {
+    pub(super) fn count(&self, args: &[TokenStream]) -> TokenStream {
         let p = self.private();
         let structs: Vec<_> = self.struct_types().collect();
         let plain = args.len() - structs.len();
@@ -104,7 +109,7 @@ impl Kernel<'_> {
     }
 
     /// The arguments as an array.
-    fn gathered(&self, args: Vec<TokenStream>) -> TokenStream {
+    pub(super) fn gathered(&self, args: Vec<TokenStream>) -> TokenStream {
         if self.struct_types().next().is_none() {
             return quote!([#(#args),*]);
         }
@@ -142,7 +147,7 @@ impl Kernel<'_> {
         outers
     }
 
-    fn typed_inputs(&self) -> impl Iterator<Item = &syn::PatType> {
+    pub(super) fn typed_inputs(&self) -> impl Iterator<Item = &syn::PatType> {
         self.function
             .sig
             .inputs
@@ -151,7 +156,7 @@ impl Kernel<'_> {
     }
 
     /// A parameter of the launcher, and the argument made of it.
-    fn launch_param(&self, input: &syn::PatType, param: &Parameter) -> (TokenStream, Option<TokenStream>) {
+    pub(super) fn launch_param(&self, input: &syn::PatType, param: &Parameter) -> (TokenStream, Option<TokenStream>) {
         let p = self.private();
         let (name, ty) = (&param.name, &input.ty);
         let span = if self.editor { Span::call_site() } else { ty.span() };
@@ -190,8 +195,8 @@ impl Kernel<'_> {
         let all = || self.instances.iter().zip(compiled);
         if outers.is_empty() {
             let impls = all().map(|(instance, configs)| self.instance(instance, configs, &[]));
-            let twin = self.twin(&[]);
-            return quote!(#twin #(#impls)*);
+            let (twin, pools) = (self.twin(&[]), self.pools());
+            return quote!(#twin #(#impls)* #pools);
         }
         // One use of each constant for rustc to check: the twin and the code use another name for it.
         let (mut renamed, mut declared) = (Vec::new(), TokenStream::new());
@@ -213,7 +218,8 @@ impl Kernel<'_> {
             })
             .collect();
         let impls = all().map(|(instance, configs)| self.instance(instance, configs, &constants));
-        quote!(const _: () = { #declared #twin #(#impls)* };)
+        let pools = self.pools();
+        quote!(const _: () = { #declared #twin #(#impls)* #pools };)
     }
 
     /// The implementation for one instance, with its code. `outers` are the names of its external constants.
@@ -221,7 +227,9 @@ impl Kernel<'_> {
         let (marker, compiled) = (self.marker(), &self.compiled);
         let p = self.private();
         let values = self.values(instance, |_| Span::call_site());
-        let body = embed::kernel(self, instance, configs, outers);
+        let shared = embed::shared(self, instance, configs, outers);
+        let body = embed::kernel(self, instance, configs, |_, _| true);
+        let pooled = self.pooled(instance, configs);
         let generics = self.signature.generics.iter().zip(&values).filter(|_| !outers.is_empty());
         let aliases = generics.filter(|(generic, _)| generic.kind == GenericKind::Type).map(|(generic, value)| {
             let name = Ident::new(&generic.name.name, Span::call_site());
@@ -229,13 +237,16 @@ impl Kernel<'_> {
         });
         let lifetime = if values.is_empty() { quote!(<'a>) } else { TokenStream::new() };
         let arguments = if values.is_empty() { quote!(<'a>) } else { quote!(<#(#values),*>) };
-        quote! {
+        quote!(const _: () = {
+            #(#aliases)*
+            #shared
             #[diagnostic::do_not_recommend]
             // SAFETY: this is the code of the instance.
             unsafe impl #lifetime #compiled #arguments for #marker {
-                fn kernel() -> &'static #p::Kernel { #(#aliases)* #body }
+                fn kernel() -> &'static #p::Kernel { #body }
+                #pooled
             }
-        }
+        };)
     }
 
     /// An implementation for every instance at once: with an error in the kernel, its callers have nothing to add.
@@ -243,13 +254,15 @@ impl Kernel<'_> {
         let (marker, compiled) = (self.marker(), &self.compiled);
         let p = self.private();
         let (declarations, arguments) = self.trait_generics();
-        let head = self.head();
+        let (head, pools, pooled) = (self.head(), self.accept_every_pool(), self.no_pooled());
         quote! {
             #[diagnostic::do_not_recommend]
             // SAFETY: it has no kernel.
             unsafe impl #declarations #compiled #arguments for #marker {
                 fn kernel() -> &'static #p::Kernel { #p::not_compiled() }
+                #pooled
             }
+            #pools
             #head
         }
     }

@@ -2,6 +2,7 @@
 
 use crate::read::instances::Instance;
 use crate::read::signature::Signature;
+use crate::read::tune::Tune;
 use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::ext::IdentExt;
@@ -17,6 +18,8 @@ pub(crate) struct Kernel<'a> {
     pub(crate) instances: &'a [Instance],
     /// The structs that its parameters have, once these are known.
     pub(crate) structs: &'a [ast::Struct],
+    /// What is chosen at a launch, of a kernel with a pool.
+    pub(crate) tune: Option<Tune>,
     /// Whether warnings are enabled, or disabled.
     pub(crate) warnings: Option<bool>,
     /// For an editor generated tokens must not lie on the user's, for rustc's messages they should.
@@ -61,9 +64,10 @@ impl<'a> Kernel<'a> {
             signature,
             instances,
             structs: &[],
+            tune: None,
             warnings: None,
             editor,
-            compiled: format_ident!("{}", trait_name(&name.to_string()), span = span),
+            compiled: format_ident!("{}", type_name(&name.to_string(), "Instance"), span = span),
             arguments: if names.is_empty() { TokenStream::new() } else { quote!(<#(#names),*>) },
             declarations: quote!(#(#declarations),*),
         }
@@ -82,7 +86,7 @@ impl<'a> Kernel<'a> {
 
     /// An instance as the user writes it.
     pub(crate) fn spelling(&self, instance: &Instance) -> String {
-        spelling(&self.name(), &instance.args, self.signature)
+        spelling(&self.name(), &instance.args, self.signature.kinds())
     }
 
     /// The values of the generic parameters, each with a span of its own.
@@ -112,8 +116,8 @@ impl<'a> Kernel<'a> {
     }
 }
 
-/// The name of a kernel's instance trait: the kernel's own in camel case, and `Instance`.
-fn trait_name(name: &str) -> String {
+/// The name of a type that belongs to a kernel: the kernel's own in camel case, and a suffix such as `Instance`.
+pub(super) fn type_name(name: &str, suffix: &str) -> String {
     let words = name.split('_').map(|word| {
         let mut letters = word.chars();
         letters.next().map_or(String::new(), |first| first.to_uppercase().chain(letters).collect())
@@ -121,15 +125,15 @@ fn trait_name(name: &str) -> String {
     let words: String = words.collect();
     // A name of digits and underscores alone.
     let prefix = if words.starts_with(char::is_alphabetic) { "" } else { "Kernel" };
-    format!("{prefix}{words}Instance")
+    format!("{prefix}{words}{suffix}")
 }
 
 /// An instance as the user writes it: `add::<f32, 1024>`.
-pub(crate) fn spelling(name: &str, args: &[GenericArg], signature: &Signature) -> String {
+pub(crate) fn spelling(name: &str, args: &[GenericArg], kinds: impl IntoIterator<Item = GenericKind>) -> String {
     if args.is_empty() {
         return name.to_owned();
     }
-    let text = args.iter().zip(&signature.generics).map(|(arg, generic)| match (arg, generic.kind) {
+    let text = args.iter().zip(kinds).map(|(arg, kind)| match (arg, kind) {
         (GenericArg::Type(dtype), _) => dtype.name().to_owned(),
         (GenericArg::Const(value), GenericKind::Const(DType::Bool)) => (*value != 0).to_string(),
         (GenericArg::Const(value), _) => value.to_string(),

@@ -1,7 +1,7 @@
 //! What an attribute becomes: tokens made of the item as written and of what the compiler made of it.
 //!
 //! Everything takes one [`kernel::Kernel`]. [`compile`] runs the compiler over its instances, [`expand`] writes the launcher and
-//! the implementation of each instance, and [`twin`] the body that rustc checks.
+//! the implementation of each instance, [`pool`] those of `tune = [..]`, and [`twin`] the body that rustc checks.
 
 mod bound;
 pub(crate) mod compile;
@@ -9,4 +9,5 @@ mod dump;
 mod embed;
 pub(crate) mod expand;
 pub(crate) mod kernel;
+mod pool;
 pub(crate) mod twin;

@@ -50,11 +50,14 @@ pub(crate) fn list(cx: &mut Context, options: &Options, signature: &Signature, k
 fn values(cx: &mut Context, options: &Options, signature: &Signature, kernel: &Ident) -> Option<Vec<Values>> {
     let names = signature.generic_names();
     let mut complete = signature.wrong_generics.is_empty();
-    for (name, _) in options.lists.iter().filter(|(name, _)| !names.iter().any(|n| name == n)) {
+    let tuned = |name: &Ident| options.tune.iter().flatten().any(|tuned| tuned == name);
+    for (name, _) in options.lists.iter().filter(|(name, _)| !names.iter().any(|n| name == n) && !tuned(name)) {
         complete = false;
         let problem = cx.diagnostic(Code::T0010, name, format!("`{kernel}` has no generic parameter `{name}`"));
-        let known = names.iter().copied().chain(["configs"]);
+        let known = names.iter().copied().chain(["configs", "tune"]);
+        let is_param = signature.params.iter().any(|param| param.name == *name);
         cx.report(match nearest(&name.to_string(), known) {
+            _ if is_param => problem.help(format!("to choose a parameter at the launch, name it: `tune = [{name}]`")),
             Some(near) => problem.help(format!("did you mean `{near}`?")),
             None => problem,
         });
@@ -164,7 +167,7 @@ fn read_config<'a>(
 }
 
 /// Values that a generic parameter may have.
-fn example(kind: GenericKind) -> &'static str {
+pub(crate) fn example(kind: GenericKind) -> &'static str {
     match kind {
         GenericKind::Type => "f32, f16",
         GenericKind::Const(DType::Bool) => "false, true",
@@ -173,7 +176,7 @@ fn example(kind: GenericKind) -> &'static str {
 }
 
 /// Reads one value of a parameter.
-fn value(cx: &mut Context, written: &Expr, name: &str, kind: GenericKind) -> Option<(GenericArg, Span)> {
+pub(crate) fn value(cx: &mut Context, written: &Expr, name: &str, kind: GenericKind) -> Option<(GenericArg, Span)> {
     let text = spell(written);
     let span = syn::spanned::Spanned::span(written);
     match kind {

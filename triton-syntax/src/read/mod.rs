@@ -16,3 +16,4 @@ pub(crate) mod signature;
 pub(crate) mod stages;
 mod suggest;
 pub(crate) mod surroundings;
+pub(crate) mod tune;

@@ -4,6 +4,7 @@
 
 use crate::context::{Context, spell};
 use crate::read::suggest::{nearest, quoted};
+use crate::read::tune;
 use proc_macro2::{Delimiter, Group, Ident, TokenStream, TokenTree};
 use quote::ToTokens;
 use syn::ext::IdentExt;
@@ -14,8 +15,9 @@ use triton_core::metadata::{Target, Targets};
 use triton_core::types::{REGISTERS, STAGES};
 
 /// Options that stand for one value.
-const NAMES: [&str; 10] = [
+const NAMES: [&str; 11] = [
     "configs",
+    "tune",
     "num_warps",
     "num_stages",
     "max_registers",
@@ -37,6 +39,8 @@ pub(crate) struct Options {
     pub(crate) lists: Vec<(Ident, Vec<Expr>)>,
     /// `configs = [(..), ..]`.
     pub(crate) configs: Option<Vec<Config>>,
+    /// `tune = [NAMES]`.
+    pub(crate) tune: Option<Vec<Ident>>,
     /// Those that a configuration may have, too.
     pub(crate) resources: Resources,
     /// `assertions = false`.
@@ -140,6 +144,8 @@ pub(crate) fn read(cx: &mut Context, args: TokenStream) -> Options {
             options.root = root(cx, &value);
         } else if name == "configs" {
             options.configs = configs(cx, value);
+        } else if name == "tune" {
+            options.tune = tune::names(cx, &value);
         } else if let Expr::Array(list) = value {
             options.lists.push((name, list.elems.into_iter().collect()));
         } else {

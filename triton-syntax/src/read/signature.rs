@@ -29,6 +29,11 @@ pub(crate) struct Signature {
 }
 
 impl Signature {
+    /// The kinds of the generic parameters.
+    pub(crate) fn kinds(&self) -> impl Iterator<Item = GenericKind> {
+        self.generics.iter().map(|generic| generic.kind)
+    }
+
     /// The names that can have lists of values.
     pub(crate) fn generic_names(&self) -> Vec<&str> {
         let good = self.generics.iter().map(|generic| generic.name.name.as_str());
