@@ -25,7 +25,7 @@ fn twice(x: PtrMut<f32>, n: i32) {
 
 #[triton::kernel(configs = [(B = 1, num_warp = 4), (B = 2, B = 3)])]
 //~ `num_warp`: `num_warp` is neither a generic parameter nor an option of a configuration [T0007]
-//~   note: known are `B`, `num_warps`, `num_stages`, `max_registers`, `targets`
+//~   note: known are `B`, `num_warps`, `num_stages`, `max_registers`, `targets`, `general`
 //~   help: did you mean `num_warps`?
 //~ `B` in column 60: `B` is given twice in one configuration [T0007]
 fn in_configs<const B: i32>(x: PtrMut<i32>) {

@@ -75,3 +75,23 @@ fn nothing<const BLOCK: i32>(x: PtrMut<f32>) {
 fn twice<const BLOCK: i32>(x: PtrMut<f32>) {
     store(x + arange(0, BLOCK), 1.0, true);
 }
+
+#[triton::kernel(configs = [(BLOCK = 256, general = true), (BLOCK = 512)])]
+//~ `general`: `general` without `tune`: there is no pool that it could be of [T0007]
+//~   help: leave it out: every instance has code for any arguments
+fn no_pool<const BLOCK: i32>(x: PtrMut<f32>) {
+    store(x + arange(0, BLOCK), 1.0, true);
+}
+
+#[triton::kernel(configs = [(BLOCK = 256, general = true), (BLOCK = 512, general = true)], tune = [BLOCK])]
+//~ `general` in column 74: a second configuration is `general` [T0007]
+//~   help: leave it out: one is enough for arguments that the others have no code for
+fn two_general<const BLOCK: i32>(x: PtrMut<f32>) {
+    store(x + arange(0, BLOCK), 1.0, true);
+}
+
+#[triton::kernel(configs = [(BLOCK = 256, general = 1)], tune = [BLOCK])]
+//~ `1`: `general` is `true` or `false`, not `1` [T0008]
+fn no_flag<const BLOCK: i32>(x: PtrMut<f32>) {
+    store(x + arange(0, BLOCK), 1.0, true);
+}

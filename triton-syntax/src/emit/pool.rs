@@ -65,13 +65,16 @@ impl Kernel<'_> {
         self.tune.as_ref().map_or(TokenStream::new(), |_| body)
     }
 
-    /// The same of an instance. Its kernel in a pool has images for whatever is aligned, and one member for other arguments.
+    /// The same of an instance. Where a member is `general`, the others have images for what is aligned alone.
     pub(super) fn pooled(&self, instance: &Instance, configs: &[Compiled]) -> TokenStream {
         let Some(pools) = self.tuning() else { return TokenStream::new() };
         let p = self.private();
-        let members = pools.members(&pools.kept(instance));
-        let general = members.get(general(&members));
-        let general = general.filter(|member| std::ptr::eq(member.instance, instance)).map(|member| member.config);
+        if general(&pools.members(&pools.kept(instance))).is_none() {
+            let (marker, compiled) = (self.marker(), &self.compiled);
+            let values = self.values(instance, |_| Span::call_site());
+            return quote!(fn pooled() -> &'static #p::Kernel { <#marker as #compiled<#(#values),*>>::kernel() });
+        }
+        let general = instance.general;
         let keeps = |config: usize, image: &Image| {
             let aligned = |of: &Image| of.specialization >= Specialization::Aligned16;
             let of_target = configs[config].config.images.iter().filter(|of| of.target == image.target);
@@ -109,11 +112,9 @@ impl Kernel<'_> {
     }
 }
 
-/// The number of the member with images for any arguments: the first that there is portable code of.
-fn general(members: &[Member<'_>]) -> usize {
-    let portable =
-        |member: &Member<'_>| member.instance.configs[member.config].targets.iter().any(|target| !target.info().exact);
-    members.iter().position(portable).unwrap_or(0)
+/// The number of the member that is `general`.
+fn general(members: &[Member<'_>]) -> Option<usize> {
+    members.iter().position(|member| member.instance.general == Some(member.config))
 }
 
 impl Pools<'_, '_> {
@@ -338,7 +339,10 @@ impl Pools<'_, '_> {
         let lifetime = if values.is_empty() { quote!(<'a>) } else { TokenStream::new() };
         let arguments = if values.is_empty() { quote!(<'a>) } else { quote!(<#(#values),*>) };
         let members = self.members(kept);
-        let general = general(&members);
+        let general = match general(&members) {
+            Some(number) => quote!(::core::option::Option::Some(#number)),
+            None => quote!(::core::option::Option::None),
+        };
         let rows = members.iter().map(|member| {
             let all = self.kernel.values(member.instance, |_| Span::call_site());
             let instance = if all.is_empty() { quote!(<'static>) } else { quote!(<#(#all),*>) };

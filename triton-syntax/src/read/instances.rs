@@ -21,6 +21,8 @@ pub(crate) struct Instance {
     pub(crate) spans: Vec<Span>,
     /// The options it is compiled with; the first is the default.
     pub(crate) configs: Vec<ast::Options>,
+    /// Which of them is `general`.
+    pub(crate) general: Option<usize>,
 }
 
 /// The values of one generic parameter: from a list, or from the configurations.
@@ -43,7 +45,26 @@ pub(crate) fn list(cx: &mut Context, options: &Options, signature: &Signature, k
         cx.report(problem.help("list fewer values, or write the combinations that are used as `configs = [(..), ..]`"));
         return Vec::new();
     }
+    if !has_one_general(cx, options) {
+        return Vec::new();
+    }
     combine(cx, options, &values, &configs)
+}
+
+/// Reports `general` where there is no pool, and a second one.
+fn has_one_general(cx: &mut Context, options: &Options) -> bool {
+    let mut marked = options.configs.iter().flatten().filter_map(|config| config.general.as_ref());
+    let Some(first) = marked.next() else { return true };
+    if options.tune.is_none() {
+        let problem =
+            cx.diagnostic(Code::T0007, first, "`general` without `tune`: there is no pool that it could be of");
+        cx.report(problem.help("leave it out: every instance has code for any arguments"));
+        return false;
+    }
+    let Some(second) = marked.next() else { return true };
+    let problem = cx.diagnostic(Code::T0007, second, "a second configuration is `general`");
+    cx.report(problem.help("leave it out: one is enough for arguments that the others have no code for"));
+    false
 }
 
 /// The values of each generic parameter, or `None` after an error.
@@ -261,6 +282,7 @@ fn combine(
     let mut instances: Vec<Instance> = Vec::new();
     let mut repeated: Vec<usize> = Vec::new();
     let default = ast::Options::default();
+    let configs_general: Vec<bool> = configs.iter().map(|(config, _)| config.general.is_some()).collect();
     for row in &rows {
         let configs = configs.iter().map(|(config, values)| (config.resources, values.as_slice()));
         let configs: Vec<(Resources, &[_])> =
@@ -270,6 +292,7 @@ fn combine(
                 row.iter().enumerate().filter_map(|(i, listed)| listed.or_else(|| given.get(i).copied().flatten()));
             let (args, spans): (Vec<_>, Vec<_>) = pairs.unzip();
             let Resources { num_warps, num_stages, max_registers, targets } = resources.or(options.resources);
+            let general = configs_general.get(number).is_some_and(|general| *general);
             let config = ast::Options {
                 num_warps: num_warps.unwrap_or(default.num_warps),
                 num_stages: num_stages.unwrap_or(default.num_stages),
@@ -281,8 +304,11 @@ fn combine(
             };
             match instances.iter_mut().find(|instance| instance.args == args) {
                 Some(same) if same.configs.contains(&config) => repeated.push(number),
-                Some(same) => same.configs.push(config),
-                None => instances.push(Instance { args, spans, configs: vec![config] }),
+                Some(same) => {
+                    same.general = same.general.or(general.then_some(same.configs.len()));
+                    same.configs.push(config);
+                }
+                None => instances.push(Instance { args, spans, configs: vec![config], general: general.then_some(0) }),
             }
         }
     }

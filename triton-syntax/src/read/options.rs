@@ -30,7 +30,7 @@ const NAMES: [&str; 11] = [
 ];
 
 /// Options of a configuration, beside values of generic parameters.
-pub(crate) const OF_CONFIGS: [&str; 4] = ["num_warps", "num_stages", "max_registers", "targets"];
+pub(crate) const OF_CONFIGS: [&str; 5] = ["num_warps", "num_stages", "max_registers", "targets", "general"];
 
 /// The options of one kernel.
 #[derive(Default)]
@@ -65,6 +65,8 @@ pub(crate) struct Config {
     pub(crate) values: Vec<(Ident, Expr)>,
     /// Its own options.
     pub(crate) resources: Resources,
+    /// `general = true`: the one of a pool that has images for any arguments.
+    pub(crate) general: Option<Ident>,
 }
 
 /// The options that a configuration may give, as far as they are given.
@@ -308,7 +310,7 @@ fn config(cx: &mut Context, element: Expr, help: &str) -> Option<Config> {
         cx.report(problem);
         return None;
     };
-    let mut config = Config { tokens, values: Vec::new(), resources: Resources::default() };
+    let mut config = Config { tokens, values: Vec::new(), resources: Resources::default(), general: None };
     let mut seen: Vec<Ident> = Vec::new();
     for entry in entries {
         let Some((name, value)) = assignment(&entry) else {
@@ -321,7 +323,9 @@ fn config(cx: &mut Context, element: Expr, help: &str) -> Option<Config> {
             continue;
         }
         seen.push(name.clone());
-        if !config.resources.read(cx, &name, &value) {
+        if name == "general" {
+            config.general = flag(cx, &name, &value).filter(|&general| general).map(|_| name);
+        } else if !config.resources.read(cx, &name, &value) {
             config.values.push((name, value));
         }
     }
