@@ -3,7 +3,6 @@
 use crate::Outcome;
 use crate::case::{Case, Op};
 use crate::kernels::Operands;
-use crate::selection::no_instance;
 use triton::prelude::*;
 
 /// out = gelu(x · w + bias), by the approximation with `tanh` (Hendrycks and Gimpel, "Gaussian error linear units", 2016, section 2). x is
@@ -11,11 +10,11 @@ use triton::prelude::*;
 ///
 /// Four warps with 128 sums a thread are at the limit of the registers, which the compiler warns of: none of their images spills.
 #[triton::kernel(fast_math = true, warnings = false, configs = [
-    (BM = 128, BN = 128, BK = 64, num_warps = 8, num_stages = 3),
     (BM = 128, BN = 256, BK = 64, num_warps = 8, num_stages = 4, targets = ["sm_90a"]),
+    (BM = 128, BN = 128, BK = 64, num_warps = 8, num_stages = 3),
     (BM = 128, BN = 128, BK = 32, num_warps = 4, num_stages = 4),
     (BM = 64, BN = 256, BK = 32, num_warps = 4, num_stages = 4),
-])]
+], tune = [BM, BN, BK])]
 pub fn linear_gelu<const BM: i32, const BN: i32, const BK: i32>(
     x: Tensor<bf16, 2>,
     w: Tensor<bf16, 2>,
@@ -38,9 +37,9 @@ pub fn linear_gelu<const BM: i32, const BN: i32, const BK: i32>(
 /// \[H · N, D\], for heads of N tokens, a multiple of BM and BN; `scale` is log₂(e) / √D.
 #[triton::kernel(fast_math = true, configs = [
     (D = 64, BM = 128, BN = 128, num_warps = 8, num_stages = 2),
-    (D = 128, BM = 128, BN = 32, num_warps = 8, num_stages = 4),
     (D = 128, BM = 128, BN = 64, num_warps = 8, num_stages = 2, targets = ["sm_90a"]),
-])]
+    (D = 128, BM = 128, BN = 32, num_warps = 8, num_stages = 4),
+], tune = [D, BM, BN])]
 pub fn attention<const D: i32, const BM: i32, const BN: i32>(
     q: Tensor<bf16, 2>,
     k: Tensor<bf16, 2>,
@@ -69,13 +68,26 @@ pub fn attention<const D: i32, const BM: i32, const BN: i32>(
 
 /// The tiles of the instances for a case. The first computes it, and `tune-products` ranks all. Those of a linear layer are rows, columns and
 /// the K of an iteration, those of attention queries, keys and the columns of a head.
-pub fn tiles(case: &Case) -> &'static [[usize; 3]] {
-    match (case.op, case.shape[1]) {
-        (Op::Linear, _) => &[[128, 256, 64], [128, 128, 64], [128, 128, 32], [64, 256, 32]],
-        (Op::Attention, 64) => &[[128, 128, 64]],
-        (Op::Attention, 128) => &[[128, 64, 128], [128, 32, 128]],
-        _ => &[],
+pub fn tiles(case: &Case) -> Vec<[usize; 3]> {
+    let tiles = |members: Vec<[i32; 3]>| members.into_iter().map(|tile| tile.map(|side| side as usize)).collect();
+    match case.op {
+        Op::Linear => tiles(linear_gelu_pool().members().iter().map(|of| linear_tile(of.choice())).collect()),
+        Op::Attention => {
+            let of_head = |tile: &[i32; 3]| tile[2] as usize == case.shape[1];
+            tiles(attention_pool().members().iter().map(|of| attention_tile(of.choice())).filter(of_head).collect())
+        }
+        Op::Copy | Op::Add | Op::Softmax | Op::Cumsum | Op::LayerNorm | Op::RmsNorm | Op::Transpose | Op::Matmul => {
+            Vec::new()
+        }
     }
+}
+
+fn linear_tile(of: &LinearGeluChoice) -> [i32; 3] {
+    [of.BM, of.BN, of.BK]
+}
+
+fn attention_tile(of: &AttentionChoice) -> [i32; 3] {
+    [of.BM, of.BN, of.D]
 }
 
 /// `128x256x64`.
@@ -92,14 +104,10 @@ pub fn linear(case: &Case, tile: [usize; 3], stream: &Stream, operands: Operands
     let [rows, columns, k] = case.shape;
     let (w, bias) = (y.view([k, columns])?, y.slice(case.second()..)?.view([columns])?);
     let (x, out) = (x.view([rows, k])?, out.view_mut([rows, columns])?);
-    let grid = (rows.div_ceil(tile[0]), columns.div_ceil(tile[1]));
-    match tile {
-        [128, 256, 64] => linear_gelu::<128, 256, 64>(x, w, bias, out).launch(stream, grid)?,
-        [128, 128, 64] => linear_gelu::<128, 128, 64>(x, w, bias, out).launch(stream, grid)?,
-        [128, 128, 32] => linear_gelu::<128, 128, 32>(x, w, bias, out).launch(stream, grid)?,
-        [64, 256, 32] => linear_gelu::<64, 256, 32>(x, w, bias, out).launch(stream, grid)?,
-        _ => return Err(no_instance(case, spelled(tile))),
-    }
+    let grid = |of: &LinearGeluChoice| (rows.div_ceil(of.BM as usize), columns.div_ceil(of.BN as usize));
+    linear_gelu_tuned(x, w, bias, out)
+        .find(|of| linear_tile(of) == tile.map(|side| side as i32))
+        .launch(stream, grid)?;
     Ok(())
 }
 
@@ -114,12 +122,9 @@ pub fn attend(case: &Case, tile: [usize; 3], stream: &Stream, operands: Operands
     let (k, v) = (y.view(shape)?, y.slice(case.second()..)?.view(shape)?);
     let (q, out) = (x.view(shape)?, out.view_mut(shape)?);
     let scale = std::f32::consts::LOG2_E / (columns as f32).sqrt();
-    let (grid, tokens) = ((tokens.div_ceil(tile[0]), rows / tokens), i32::try_from(tokens)?);
-    match tile {
-        [128, 128, 64] => attention::<64, 128, 128>(q, k, v, out, tokens, scale).launch(stream, grid)?,
-        [128, 32, 128] => attention::<128, 128, 32>(q, k, v, out, tokens, scale).launch(stream, grid)?,
-        [128, 64, 128] => attention::<128, 128, 64>(q, k, v, out, tokens, scale).launch(stream, grid)?,
-        _ => return Err(no_instance(case, spelled(tile))),
-    }
+    let grid = |of: &AttentionChoice| (tokens.div_ceil(of.BM as usize), rows / tokens);
+    attention_tuned(q, k, v, out, i32::try_from(tokens)?, scale)
+        .find(|of| attention_tile(of) == tile.map(|side| side as i32))
+        .launch(stream, grid)?;
     Ok(())
 }

@@ -3,9 +3,8 @@
 //! A small tile of the result has too few elements for the warps that hide the latency of memory. So KL groups of warps multiply parts of
 //! the K of an iteration, a batch of KL products, and their sums are added once, after the loop.
 
-use crate::Outcome;
-use crate::case::{Case, Layouts};
-use crate::selection::{Plan, no_instance};
+use crate::case::Case;
+use crate::selection::Plan;
 use triton::prelude::*;
 
 /// As in [`slices`](crate::products::slices), which divides K among programs alone: the program at (i, j, s) writes the partial sums of
@@ -15,7 +14,7 @@ use triton::prelude::*;
     (T = f32, BM = 32, BN = 32, BK = 64, KL = 4, TX = false, TY = true, num_stages = 3),
     (T = f32, BM = 32, BN = 32, BK = 64, KL = 8, TX = false, TY = true, num_warps = 8, num_stages = 3),
     (T = f32, BM = 64, BN = 64, BK = 32, KL = 2, TX = false, TY = false, num_stages = 4),
-])]
+], tune = [BM, BN, BK, KL, TX, TY])]
 pub fn grouped_slices<
     T: Float,
     const BM: i32,
@@ -42,44 +41,15 @@ pub fn grouped_slices<
     parts.store([s, m, n], sum_axis(acc, 0).expand_dims(0));
 }
 
-/// A function that enqueues an instance by tile, groups and layouts, and the list of them.
-macro_rules! instances {
-    ($([$m:literal, $n:literal, $k:literal, $groups:literal, $layouts:ident]),* $(,)?) => {
-        /// Every instance: its tile, groups of warps and layouts.
-        pub const INSTANCES: &[([usize; 3], usize, Layouts)] = &[$(([$m, $n, $k], $groups, Layouts::$layouts)),*];
-
-        /// Enqueues the instance of a plan in this many groups.
-        ///
-        /// # Errors
-        /// Those of a launch, and a plan that there is no instance for.
-        pub fn split_f32(
-            case: &Case,
-            plan: &Plan,
-            groups: usize,
-            stream: &Stream,
-            [x, y]: [View<'_, f32, 2>; 2],
-            parts: ViewMut<'_, f32, 3>,
-        ) -> Outcome {
-            let (grid, steps) = (plan.grid(case), i32::try_from(plan.steps)?);
-            match (plan.tile, groups, case.layouts) {
-                $(([$m, $n, $k], $groups, Layouts::$layouts) => {
-                    const TX: bool = Layouts::$layouts.transposes_x();
-                    const TY: bool = Layouts::$layouts.transposes_y();
-                    grouped_slices::<f32, $m, $n, $k, $groups, TX, TY>(x, y, parts, steps).launch(stream, grid)?;
-                })*
-                _ => return Err(no_instance(case, plan)),
-            }
-            Ok(())
-        }
-    };
+/// Whether an instance is a plan's, in this many groups.
+pub fn is<'a>(case: &'a Case, plan: &'a Plan, groups: usize) -> impl Fn(&GroupedSlicesChoice) -> bool + 'a {
+    move |of| plan.is(case, [of.BM, of.BN, of.BK], [of.TX, of.TY]) && of.KL as usize == groups
 }
-
-instances!([32, 16, 64, 4, NN], [32, 32, 64, 4, NT], [32, 32, 64, 8, NT], [64, 64, 32, 2, NN],);
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::case::cases;
+    use crate::case::{Layouts, cases};
     use crate::kernels::Operands;
     use crate::selection::Kernel;
     use crate::{data, products, reference};
@@ -88,7 +58,10 @@ mod tests {
     fn grouped_on(device: Device) {
         let stream = device.stream().expect("a stream");
         let found = cases(1 << 27, &["matmul f32 2560x64x2560".to_string()]);
-        for &(tile, groups, layouts) in INSTANCES {
+        for member in grouped_slices_pool::<f32>().members() {
+            let of = member.choice();
+            let (tile, groups) = ([of.BM, of.BN, of.BK].map(|side| side as usize), of.KL as usize);
+            let layouts = Layouts::of([of.TX, of.TY]);
             for shape in [[tile[0], tile[1], 4 * tile[2]], [tile[0] + 7, tile[1] + 5, 3 * tile[2] + 11]] {
                 let [m, n, k] = shape;
                 let case = Case { shape, n: m * n, layouts, pitch: n, ..found[0].clone() };

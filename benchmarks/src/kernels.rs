@@ -10,11 +10,11 @@ use triton::{AsPtrArg, AsPtrMutArg};
 
 /// out = x, elementwise.
 #[triton::kernel(T = [f32, f16, bf16], configs = [
+    (BLOCK = 1024, num_warps = 4), (BLOCK = 1024, num_warps = 8),
     (BLOCK = 256, num_warps = 4), (BLOCK = 256, num_warps = 8),
     (BLOCK = 512, num_warps = 4), (BLOCK = 512, num_warps = 8),
-    (BLOCK = 1024, num_warps = 4), (BLOCK = 1024, num_warps = 8),
     (BLOCK = 2048, num_warps = 4), (BLOCK = 2048, num_warps = 8),
-])]
+], tune = [BLOCK])]
 pub fn copy<T: Num, const BLOCK: i32>(x: Ptr<T>, out: PtrMut<T>, n: i32) {
     let i = program_id(0) * BLOCK + arange(0, BLOCK);
     let mask = i < n;
@@ -23,11 +23,11 @@ pub fn copy<T: Num, const BLOCK: i32>(x: Ptr<T>, out: PtrMut<T>, n: i32) {
 
 /// out = x + y, elementwise.
 #[triton::kernel(T = [f32, f16, bf16], configs = [
+    (BLOCK = 1024, num_warps = 4), (BLOCK = 1024, num_warps = 8),
     (BLOCK = 256, num_warps = 4), (BLOCK = 256, num_warps = 8),
     (BLOCK = 512, num_warps = 4), (BLOCK = 512, num_warps = 8),
-    (BLOCK = 1024, num_warps = 4), (BLOCK = 1024, num_warps = 8),
     (BLOCK = 2048, num_warps = 4), (BLOCK = 2048, num_warps = 8),
-])]
+], tune = [BLOCK])]
 pub fn add<T: Num, const BLOCK: i32>(x: Ptr<T>, y: Ptr<T>, out: PtrMut<T>, n: i32) {
     let i = program_id(0) * BLOCK + arange(0, BLOCK);
     let mask = i < n;
@@ -41,56 +41,34 @@ pub fn fill<T: Num, const BLOCK: i32>(out: PtrMut<T>, value: T, n: i32) {
     store(out + i, value, i < n);
 }
 
-/// Elements of a program.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Block {
-    B256,
-    B512,
-    B1024,
-    B2048,
-}
-
-impl Block {
-    const ALL: [Block; 4] = [Block::B256, Block::B512, Block::B1024, Block::B2048];
-
-    fn elements(self) -> usize {
-        match self {
-            Block::B256 => 256,
-            Block::B512 => 512,
-            Block::B1024 => 1024,
-            Block::B2048 => 2048,
-        }
-    }
-}
-
-/// One of the compiled instances of a kernel.
+/// A member of the pools of [`copy`] and [`add`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Choice {
-    block: Block,
-    /// Eight warps instead of four: the second of the configurations of a block.
-    eight_warps: bool,
+    block: i32,
+    num_warps: u32,
 }
 
 impl std::fmt::Display for Choice {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "BLOCK={} num_warps={}", self.block.elements(), if self.eight_warps { 8 } else { 4 })
+        write!(f, "BLOCK={} num_warps={}", self.block, self.num_warps)
     }
 }
 
-/// Every instance.
+/// Every member.
 pub fn choices() -> impl Iterator<Item = Choice> {
-    Block::ALL.into_iter().flat_map(|block| [false, true].map(|eight_warps| Choice { block, eight_warps }))
+    let members = copy_pool::<f32>().members().iter();
+    members.map(|member| Choice { block: member.choice().BLOCK, num_warps: member.choice().num_warps })
 }
 
 /// The instance that is compared with the peers. Chosen by `tune` in a run of its own, never in the run that compares: 16
 /// bytes for each thread and operand.
 pub fn shipped(dtype: DType) -> Choice {
     let block = match dtype {
-        DType::F32 => Block::B512,
+        DType::F32 => 512,
         // Of `f64` and `i8` nothing is elementwise.
-        DType::F16 | DType::Bf16 | DType::F64 | DType::I8 => Block::B1024,
+        DType::F16 | DType::Bf16 | DType::F64 | DType::I8 => 1024,
     };
-    Choice { block, eight_warps: false }
+    Choice { block, num_warps: 4 }
 }
 
 /// An element type of operands or results.
@@ -150,38 +128,33 @@ pub struct Operands<'a, T: Value> {
     pub workspace: &'a mut Buffer<f32>,
 }
 
-macro_rules! elementwise {
-    ($ty:ident) => {
-        unsafe fn launch(
-            op: Op,
-            choice: Choice,
-            stream: &Stream,
-            x: &impl AsPtrArg<$ty>,
-            y: &impl AsPtrArg<$ty>,
-            out: &mut impl AsPtrMutArg<$ty>,
-            n: i32,
-        ) -> Outcome {
-            let config = usize::from(choice.eight_warps);
-            let copy = |launch: triton::Launch<'_, triton::launch::mode::Unsafe, 3>| {
-                // SAFETY: the mask keeps accesses below `n`, which the caller guarantees.
-                unsafe { launch.config(config).launch(stream, programs(n, choice.block.elements())) }
-            };
-            let add = |launch: triton::Launch<'_, triton::launch::mode::Unsafe, 4>| {
-                // SAFETY: as above.
-                unsafe { launch.config(config).launch(stream, programs(n, choice.block.elements())) }
-            };
-            Ok(match (op == Op::Add, choice.block) {
-                (false, Block::B256) => copy(self::copy::<$ty, 256>(x, out, n)),
-                (false, Block::B512) => copy(self::copy::<$ty, 512>(x, out, n)),
-                (false, Block::B1024) => copy(self::copy::<$ty, 1024>(x, out, n)),
-                (false, Block::B2048) => copy(self::copy::<$ty, 2048>(x, out, n)),
-                (true, Block::B256) => add(self::add::<$ty, 256>(x, y, out, n)),
-                (true, Block::B512) => add(self::add::<$ty, 512>(x, y, out, n)),
-                (true, Block::B1024) => add(self::add::<$ty, 1024>(x, y, out, n)),
-                (true, Block::B2048) => add(self::add::<$ty, 2048>(x, y, out, n)),
-            }?)
+/// Enqueues [`add`], or [`copy`], which ignores `y`.
+///
+/// # Safety
+/// The operands have at least `n` elements.
+#[allow(unsafe_code, reason = "the caller must vouch for the lengths")]
+unsafe fn elementwise<T: Num>(
+    op: Op,
+    choice: Choice,
+    stream: &Stream,
+    (x, y, out): (&impl AsPtrArg<T>, &impl AsPtrArg<T>, &mut impl AsPtrMutArg<T>),
+    n: i32,
+) -> Outcome
+where
+    triton::Compiled: CopyPool<T> + AddPool<T>,
+{
+    let is = |block: i32, num_warps: u32| (block, num_warps) == (choice.block, choice.num_warps);
+    // SAFETY: the mask keeps accesses below `n`, which the caller guarantees.
+    unsafe {
+        if op == Op::Add {
+            let add = add_tuned::<T>(x, y, out, n).find(|of| is(of.BLOCK, of.num_warps));
+            add.launch(stream, |of| programs(n, of.BLOCK as usize))?;
+        } else {
+            let copy = copy_tuned::<T>(x, out, n).find(|of| is(of.BLOCK, of.num_warps));
+            copy.launch(stream, |of| programs(n, of.BLOCK as usize))?;
         }
-    };
+    }
+    Ok(())
 }
 
 macro_rules! number {
@@ -205,7 +178,7 @@ number! {
 }
 
 macro_rules! value {
-    ($ty:ident -> $out:ident, $poison:expr, |$rng:ident| $make:expr $(, $launch:ident)?) => {
+    ($ty:ident -> $out:ident, $poison:expr, |$rng:ident| $make:expr $(, $elementwise:ident)?) => {
         #[allow(unsafe_code, reason = "kernels over raw pointers")]
         impl Value for $ty {
             type Out = $out;
@@ -214,7 +187,18 @@ macro_rules! value {
                 $make
             }
 
-            $($launch!($ty);)?
+            $(unsafe fn launch(
+                op: Op,
+                choice: Choice,
+                stream: &Stream,
+                x: &impl AsPtrArg<$ty>,
+                y: &impl AsPtrArg<$ty>,
+                out: &mut impl AsPtrMutArg<$ty>,
+                n: i32,
+            ) -> Outcome {
+                // SAFETY: as of the trait.
+                unsafe { $elementwise::<$ty>(op, choice, stream, (x, y, out), n) }
+            })?
 
             unsafe fn poison(stream: &Stream, out: &mut impl AsPtrMutArg<$out>, n: i32) -> triton::Result<()> {
                 // SAFETY: the mask keeps accesses below `n`, which the caller guarantees.

@@ -2,11 +2,12 @@
 //! choice ([`crate::selection`]).
 
 use crate::Outcome;
-use crate::case::{Case, Layouts};
+use crate::case::Case;
 use crate::groups;
-use crate::kernels::Operands;
-use crate::selection::{Kernel, Kind, Plan, no_instance};
+use crate::kernels::{Operands, Value};
+use crate::selection::{Kernel, Kind, Plan};
 use triton::prelude::*;
+use triton::{Choice, Pool};
 
 /// out = x · y, sums in `f32`; products of `f32` are as exact as the type. With TX, x is stored \[K, M\]; with TY, y is stored
 /// \[N, K\].
@@ -48,7 +49,7 @@ use triton::prelude::*;
     (T = bf16, BM = 64, BN = 32, BK = 512, TX = false, TY = false, num_stages = 4, targets = ["sm_90a"]),
     (T = bf16, BM = 64, BN = 32, BK = 512, TX = true, TY = false, num_stages = 4, targets = ["sm_90a"]),
     (T = bf16, BM = 64, BN = 64, BK = 1024, TX = false, TY = true, num_stages = 6, targets = ["sm_90a"]),
-])]
+], tune = [BM, BN, BK, TX, TY])]
 pub fn matmul<T: Float, const BM: i32, const BN: i32, const BK: i32, const TX: bool, const TY: bool>(
     x: Tensor<T, 2>,
     y: Tensor<T, 2>,
@@ -77,7 +78,7 @@ pub fn matmul<T: Float, const BM: i32, const BN: i32, const BK: i32, const TX: b
     (BM = 64, BN = 64, BK = 128, TX = false, TY = false, num_stages = 6),
     (BM = 64, BN = 64, BK = 128, TX = false, TY = true, num_stages = 6),
     (BM = 64, BN = 64, BK = 128, TX = true, TY = false, num_stages = 6),
-])]
+], tune = [BM, BN, BK, TX, TY])]
 pub fn swapped<const BM: i32, const BN: i32, const BK: i32, const TX: bool, const TY: bool>(
     x: Tensor<bf16, 2>,
     y: Tensor<bf16, 2>,
@@ -99,7 +100,7 @@ pub fn swapped<const BM: i32, const BN: i32, const BK: i32, const TX: bool, cons
     (BM = 128, BN = 128, BK = 32, TY = false, num_warps = 8),
     (BM = 64, BN = 64, BK = 32, TY = false),
     (BM = 128, BN = 256, BK = 32, TY = true, num_warps = 8, num_stages = 4),
-])]
+], tune = [BM, BN, BK, TY])]
 pub fn matmul_tf32<const BM: i32, const BN: i32, const BK: i32, const TY: bool>(
     x: Tensor<f32, 2>,
     y: Tensor<f32, 2>,
@@ -172,7 +173,7 @@ pub fn matmul_f64<const BM: i32, const BN: i32, const BK: i32>(
     (T = bf16, BM = 64, BN = 64, BK = 64, TX = true, TY = false, num_stages = 4),
     (T = bf16, BM = 32, BN = 32, BK = 64, TX = false, TY = true, num_stages = 4, num_warps = 2),
     (T = bf16, BM = 64, BN = 64, BK = 1024, TX = false, TY = true, num_stages = 6, targets = ["sm_90a"]),
-])]
+], tune = [BM, BN, BK, TX, TY])]
 pub fn slices<T: Float, const BM: i32, const BN: i32, const BK: i32, const TX: bool, const TY: bool>(
     x: Tensor<T, 2>,
     y: Tensor<T, 2>,
@@ -193,7 +194,7 @@ pub fn slices<T: Float, const BM: i32, const BN: i32, const BK: i32, const TX: b
 
 /// out = the sums of `parts`, \[S, M · N\], over its slices, always in the same order. A program has S slices of N elements in flight
 /// at a time: one after the other would wait for memory as often as there are slices.
-#[triton::kernel(T = [f32, bf16], deterministic = true, configs = [(S = 16, N = 128), (S = 64, N = 32)])]
+#[triton::kernel(T = [f32, bf16], deterministic = true, configs = [(S = 16, N = 128), (S = 64, N = 32)], tune = [S, N])]
 pub fn add_slices<T: Float, const S: i32, const N: i32>(parts: Tensor<f32, 2>, out: TensorMut<T, 1>) {
     let i = program_id(0) * N;
     let mut acc = zeros::<f32>([S, N]);
@@ -213,133 +214,45 @@ pub fn plan(case: &Case) -> Outcome<Plan> {
 
 /// Whether a plan's instance was compiled.
 pub fn has_instance(case: &Case, plan: &Plan) -> bool {
-    let list = match (Kind::of(case), plan.kernel) {
-        (Kind::Bf16, Kernel::Swapped) => SWAPPED,
-        (Kind::F32, Kernel::Whole) => WHOLE_F32,
-        (Kind::F32, Kernel::Slices(_)) => SPLIT_F32,
+    fn has<C: Choice>(pool: &Pool<C>, is: impl Fn(&C) -> bool) -> bool {
+        pool.members().iter().any(|member| is(member.choice()))
+    }
+    match (Kind::of(case), plan.kernel) {
+        (Kind::F32, Kernel::Whole) => has(matmul_pool::<f32>(), whole(case, plan)),
+        (Kind::Bf16, Kernel::Whole) => has(matmul_pool::<bf16>(), whole(case, plan)),
+        (Kind::F16, Kernel::Whole) => has(matmul_pool::<f16>(), whole(case, plan)),
+        (Kind::Tf32, Kernel::Whole) => has(matmul_tf32_pool(), whole_tf32(case, plan)),
+        (Kind::F64, Kernel::Whole) => plan.is(case, [64, 128, 16], [false, false]),
+        (Kind::I8, Kernel::Whole) => plan.is(case, [128, 128, 128], [false, true]),
+        (Kind::F32, Kernel::Slices(_)) => has(slices_pool::<f32>(), sliced(case, plan)),
+        (Kind::Bf16, Kernel::Slices(_)) => has(slices_pool::<bf16>(), sliced(case, plan)),
         (Kind::F32, Kernel::Groups { groups, .. }) => {
-            return groups::INSTANCES.contains(&(plan.tile, groups, case.layouts));
+            has(groups::grouped_slices_pool::<f32>(), groups::is(case, plan, groups))
         }
-        (Kind::Bf16, Kernel::Whole) => WHOLE_BF16,
-        (Kind::Bf16, Kernel::Slices(_)) => SPLIT_BF16,
-        (Kind::F16, Kernel::Whole) => WHOLE_F16,
-        (Kind::Tf32, Kernel::Whole) => {
-            &[([128, 128, 32], Layouts::NN), ([64, 64, 32], Layouts::NN), ([128, 256, 32], Layouts::NT)]
-        }
-        (Kind::F64, Kernel::Whole) => &[([64, 128, 16], Layouts::NN)],
-        (Kind::I8, Kernel::Whole) => &[([128, 128, 128], Layouts::NT)],
-        (Kind::Tf32 | Kind::F16 | Kind::F64 | Kind::I8, Kernel::Slices(_)) => &[],
-        (Kind::Bf16 | Kind::Tf32 | Kind::F16 | Kind::F64 | Kind::I8, Kernel::Groups { .. }) => &[],
-        (Kind::F32 | Kind::Tf32 | Kind::F16 | Kind::F64 | Kind::I8, Kernel::Swapped) => &[],
-    };
-    list.contains(&(plan.tile, case.layouts))
+        (Kind::Bf16, Kernel::Swapped) => has(swapped_pool(), swapped_is(case, plan)),
+        (Kind::Tf32 | Kind::F16 | Kind::F64 | Kind::I8, Kernel::Slices(_)) => false,
+        (Kind::Bf16 | Kind::Tf32 | Kind::F16 | Kind::F64 | Kind::I8, Kernel::Groups { .. }) => false,
+        (Kind::F32 | Kind::Tf32 | Kind::F16 | Kind::F64 | Kind::I8, Kernel::Swapped) => false,
+    }
 }
 
-/// A function that enqueues a kernel's instance by tile and layouts, and the list of them.
-macro_rules! instances {
-    ($list:ident, $launch:ident, $kernel:ident<$t:ty>$args:tt, ($($parameters:tt)*),
-     $([$m:literal, $n:literal, $k:literal, $layouts:ident]),*) => {
-        const $list: &[([usize; 3], Layouts)] = &[$(([$m, $n, $k], Layouts::$layouts)),*];
+fn whole<'a>(case: &'a Case, plan: &'a Plan) -> impl Fn(&MatmulChoice) -> bool + 'a {
+    |of| plan.is(case, [of.BM, of.BN, of.BK], [of.TX, of.TY])
+}
 
-        fn $launch(case: &Case, plan: &Plan, stream: &Stream, $($parameters)*) -> Outcome {
-            let grid = plan.grid(case);
-            match (plan.tile, case.layouts) {
-                $(([$m, $n, $k], Layouts::$layouts) => {
-                    const TX: bool = Layouts::$layouts.transposes_x();
-                    const TY: bool = Layouts::$layouts.transposes_y();
-                    $kernel::<$t, $m, $n, $k, TX, TY>$args.launch(stream, grid)?;
-                })*
-                _ => return Err(no_instance(case, plan)),
-            }
-            Ok(())
-        }
-    };
+fn whole_tf32<'a>(case: &'a Case, plan: &'a Plan) -> impl Fn(&MatmulTf32Choice) -> bool + 'a {
+    |of| plan.is(case, [of.BM, of.BN, of.BK], [false, of.TY])
+}
+
+fn sliced<'a>(case: &'a Case, plan: &'a Plan) -> impl Fn(&SlicesChoice) -> bool + 'a {
+    |of| plan.is(case, [of.BM, of.BN, of.BK], [of.TX, of.TY])
+}
+
+fn swapped_is<'a>(case: &'a Case, plan: &'a Plan) -> impl Fn(&SwappedChoice) -> bool + 'a {
+    |of| plan.is(case, [of.BM, of.BN, of.BK], [of.TX, of.TY])
 }
 
 type Matrix<'a, T> = View<'a, T, 2>;
-
-instances!(
-    WHOLE_F32, whole_f32, matmul<f32>(x, y, out), (x: Matrix<'_, f32>, y: Matrix<'_, f32>, out: ViewMut<'_, f32, 2>),
-    [64, 128, 16, NN], [64, 128, 16, NT], [64, 128, 16, TN], [128, 128, 32, NN], [128, 128, 32, NT], [128, 128, 32, TN],
-    [64, 64, 32, NN], [64, 64, 32, NT]
-);
-
-instances!(
-    SPLIT_F32, sliced_f32, slices<f32>(x, y, parts, steps),
-    (x: Matrix<'_, f32>, y: Matrix<'_, f32>, parts: ViewMut<'_, f32, 3>, steps: i32),
-    [64, 16, 32, NN], [64, 16, 32, NT], [64, 16, 32, TN], [64, 32, 32, NN], [64, 32, 32, TN],
-    [64, 64, 32, NN], [64, 64, 32, NT], [64, 64, 32, TN], [32, 32, 32, NT], [128, 128, 32, NT],
-    [64, 128, 16, NN], [64, 128, 16, TN]
-);
-
-instances!(
-    WHOLE_BF16, whole_bf16, matmul<bf16>(x, y, out), (x: Matrix<'_, bf16>, y: Matrix<'_, bf16>, out: ViewMut<'_, bf16, 2>),
-    [64, 64, 128, NN], [64, 64, 64, NN], [64, 64, 64, NT], [64, 64, 64, TN], [64, 64, 64, TT], [64, 128, 64, NN],
-    [64, 128, 64, NT], [64, 128, 64, TN], [128, 256, 64, NN], [128, 256, 64, NT], [128, 256, 64, TN],
-    [128, 256, 64, TT], [128, 128, 32, NT], [64, 64, 32, NT], [64, 256, 32, TN],
-    [64, 16, 128, NT], [64, 16, 256, NN], [64, 16, 256, NT], [64, 16, 256, TN], [64, 32, 512, NN], [64, 32, 512, TN],
-    [64, 64, 1024, NT]
-);
-
-instances!(
-    WHOLE_F16, whole_f16, matmul<f16>(x, y, out), (x: Matrix<'_, f16>, y: Matrix<'_, f16>, out: ViewMut<'_, f16, 2>),
-    [128, 256, 64, NN], [128, 256, 64, NT]
-);
-
-instances!(
-    SPLIT_BF16, split_bf16, slices<bf16>(x, y, parts, steps),
-    (x: Matrix<'_, bf16>, y: Matrix<'_, bf16>, parts: ViewMut<'_, f32, 3>, steps: i32),
-    [64, 16, 64, NN], [64, 16, 64, NT], [64, 16, 64, TN], [64, 32, 64, NN], [64, 32, 64, TN],
-    [64, 64, 64, NN], [64, 64, 64, NT], [64, 64, 64, TN], [32, 32, 64, NT],
-    [64, 64, 1024, NT]
-);
-
-/// A function that enqueues an instance of [`swapped`] by tile and layouts, and the list of them.
-macro_rules! swapped_instances {
-    ($([$m:literal, $n:literal, $k:literal, $layouts:ident]),*) => {
-        const SWAPPED: &[([usize; 3], Layouts)] = &[$(([$m, $n, $k], Layouts::$layouts)),*];
-
-        fn swapped_bf16(case: &Case, plan: &Plan, stream: &Stream, operands: Operands<'_, bf16>) -> Outcome {
-            let Operands { x, y, out, .. } = operands;
-            let [x, y] = stored(case, x, y)?;
-            let (out, grid) = (out.view_mut([case.shape[0], case.shape[1]])?, plan.grid(case));
-            match (plan.tile, case.layouts) {
-                $(([$m, $n, $k], Layouts::$layouts) => {
-                    const TX: bool = Layouts::$layouts.transposes_x();
-                    const TY: bool = Layouts::$layouts.transposes_y();
-                    swapped::<$m, $n, $k, TX, TY>(x, y, out).launch(stream, grid)?;
-                })*
-                _ => return Err(no_instance(case, plan)),
-            }
-            Ok(())
-        }
-    };
-}
-
-swapped_instances!(
-    [32, 64, 128, NN],
-    [32, 64, 128, NT],
-    [32, 64, 128, TN],
-    [64, 64, 128, NN],
-    [64, 64, 128, NT],
-    [64, 64, 128, TN]
-);
-
-/// A split product of `f32`, by groups of warps or without.
-fn split_f32(
-    case: &Case,
-    plan: &Plan,
-    stream: &Stream,
-    x: Matrix<'_, f32>,
-    y: Matrix<'_, f32>,
-    parts: ViewMut<'_, f32, 3>,
-    steps: i32,
-) -> Outcome {
-    match plan.kernel {
-        Kernel::Groups { groups, .. } => groups::split_f32(case, plan, groups, stream, [x, y], parts),
-        Kernel::Slices(_) | Kernel::Whole | Kernel::Swapped => sliced_f32(case, plan, stream, x, y, parts, steps),
-    }
-}
 
 /// Operands as they are stored.
 fn stored<'a, T: Element>(case: &Case, x: &'a Buffer<T>, y: &'a Buffer<T>) -> triton::Result<[Matrix<'a, T>; 2]> {
@@ -349,41 +262,73 @@ fn stored<'a, T: Element>(case: &Case, x: &'a Buffer<T>, y: &'a Buffer<T>) -> tr
     Ok([x, y])
 }
 
-macro_rules! splittable {
-    ($name:ident, $t:ty, $whole:ident, $split:ident) => {
-        /// Enqueues a product by [`matmul`], or by a kernel of partial sums and [`add_slices`].
-        fn $name(case: &Case, plan: &Plan, stream: &Stream, operands: Operands<'_, $t>) -> Outcome {
-            let Operands { x, y, out, workspace } = operands;
-            let [rows, columns, _] = case.shape;
-            let [x, y] = stored(case, x, y)?;
-            if plan.kernel == Kernel::Whole {
-                return $whole(case, plan, stream, x, y, out.view_mut([rows, columns])?);
-            }
-            let parts = workspace.view_mut([plan.slices, rows, columns])?;
-            $split(case, plan, stream, x, y, parts, i32::try_from(plan.steps)?)?;
-            let (parts, out) = (workspace.view([plan.slices, case.n])?, out.view_mut([case.n])?);
-            if plan.slices <= 32 {
-                add_slices::<$t, 16, 128>(parts, out).launch(stream, case.n.div_ceil(128))?;
-            } else {
-                add_slices::<$t, 64, 32>(parts, out).launch(stream, case.n.div_ceil(32))?;
-            }
-            Ok(())
-        }
-    };
+/// The programs of a tile of any instance that computes a case, along M and N, and slices of a plan.
+fn grid(case: &Case, plan: &Plan, m: i32, n: i32) -> (usize, usize, usize) {
+    (case.shape[0].div_ceil(m as usize), case.shape[1].div_ceil(n as usize), plan.slices)
 }
 
-splittable!(divided_f32, f32, whole_f32, split_f32);
-splittable!(divided_bf16, bf16, whole_bf16, split_bf16);
+/// Enqueues a product by [`matmul`].
+///
+/// # Errors
+/// Those of a launch, and a plan that there is no instance for.
+pub fn undivided<T>(case: &Case, plan: &Plan, stream: &Stream, operands: Operands<'_, T>) -> Outcome
+where
+    T: Float + Value<Out = T>,
+    triton::Compiled: MatmulPool<T>,
+{
+    let Operands { x, y, out, .. } = operands;
+    let [x, y] = stored(case, x, y)?;
+    let product = matmul_tuned::<T>(x, y, out.view_mut([case.shape[0], case.shape[1]])?);
+    product.find(whole(case, plan)).launch(stream, |of| grid(case, plan, of.BM, of.BN))?;
+    Ok(())
+}
+
+/// Enqueues the sums of slices that a kernel has written to the workspace.
+fn add<T>(case: &Case, plan: &Plan, stream: &Stream, workspace: &Buffer<f32>, out: &mut Buffer<T>) -> Outcome
+where
+    T: Float,
+    triton::Compiled: AddSlicesPool<T>,
+{
+    let (parts, out) = (workspace.view([plan.slices, case.n])?, out.view_mut([case.n])?);
+    let at_a_time = if plan.slices <= 32 { 16 } else { 64 };
+    add_slices_tuned::<T>(parts, out)
+        .find(|of| of.S == at_a_time)
+        .launch(stream, |of| case.n.div_ceil(of.N as usize))?;
+    Ok(())
+}
+
+/// Enqueues a product by [`slices`] and [`add_slices`].
+fn divided<T>(case: &Case, plan: &Plan, stream: &Stream, operands: Operands<'_, T>) -> Outcome
+where
+    T: Float + Value<Out = T>,
+    triton::Compiled: SlicesPool<T> + AddSlicesPool<T>,
+{
+    let Operands { x, y, out, workspace } = operands;
+    let [x, y] = stored(case, x, y)?;
+    let parts = workspace.view_mut([plan.slices, case.shape[0], case.shape[1]])?;
+    let product = slices_tuned::<T>(x, y, parts, i32::try_from(plan.steps)?);
+    product.find(sliced(case, plan)).launch(stream, |of| grid(case, plan, of.BM, of.BN))?;
+    add(case, plan, stream, workspace, out)
+}
 
 /// Enqueues a product of `f32`.
 ///
 /// # Errors
 /// Those of a launch, and a plan that there is no instance for.
 pub fn f32s(case: &Case, plan: &Plan, stream: &Stream, operands: Operands<'_, f32>) -> Outcome {
-    match plan.kernel {
-        Kernel::Whole | Kernel::Slices(_) | Kernel::Groups { .. } => divided_f32(case, plan, stream, operands),
-        Kernel::Swapped => Err(no_instance(case, plan)),
-    }
+    let groups = match plan.kernel {
+        Kernel::Whole => return undivided(case, plan, stream, operands),
+        Kernel::Slices(_) => return divided(case, plan, stream, operands),
+        Kernel::Groups { groups, .. } => groups,
+        Kernel::Swapped => return Err(no_kernel(case, plan)),
+    };
+    let Operands { x, y, out, workspace } = operands;
+    let [x, y] = stored(case, x, y)?;
+    let parts = workspace.view_mut([plan.slices, case.shape[0], case.shape[1]])?;
+    groups::grouped_slices_tuned::<f32>(x, y, parts, i32::try_from(plan.steps)?)
+        .find(groups::is(case, plan, groups))
+        .launch(stream, |of| grid(case, plan, of.BM, of.BN))?;
+    add(case, plan, stream, workspace, out)
 }
 
 /// Enqueues a product of `bf16`.
@@ -392,20 +337,16 @@ pub fn f32s(case: &Case, plan: &Plan, stream: &Stream, operands: Operands<'_, f3
 /// Those of a launch, and a plan that there is no instance for.
 pub fn bf16s(case: &Case, plan: &Plan, stream: &Stream, operands: Operands<'_, bf16>) -> Outcome {
     match plan.kernel {
-        Kernel::Whole | Kernel::Slices(_) => divided_bf16(case, plan, stream, operands),
-        Kernel::Swapped => swapped_bf16(case, plan, stream, operands),
-        Kernel::Groups { .. } => Err(no_instance(case, plan)),
+        Kernel::Whole => return undivided(case, plan, stream, operands),
+        Kernel::Slices(_) => return divided(case, plan, stream, operands),
+        Kernel::Swapped => {}
+        Kernel::Groups { .. } => return Err(no_kernel(case, plan)),
     }
-}
-
-/// Enqueues a product of `f16`.
-///
-/// # Errors
-/// Those of a launch, and a case that there is no instance for.
-pub fn f16s(case: &Case, plan: &Plan, stream: &Stream, operands: Operands<'_, f16>) -> Outcome {
     let Operands { x, y, out, .. } = operands;
     let [x, y] = stored(case, x, y)?;
-    whole_f16(case, plan, stream, x, y, out.view_mut([case.shape[0], case.shape[1]])?)
+    let product = swapped_tuned(x, y, out.view_mut([case.shape[0], case.shape[1]])?);
+    product.find(swapped_is(case, plan)).launch(stream, |of| grid(case, plan, of.BM, of.BN))?;
+    Ok(())
 }
 
 /// Enqueues a product of `f32` by way of TF32, of an x that is not transposed.
@@ -414,15 +355,9 @@ pub fn f16s(case: &Case, plan: &Plan, stream: &Stream, operands: Operands<'_, f1
 /// Those of a launch, and a case that there is no instance for.
 pub fn rounded(case: &Case, plan: &Plan, stream: &Stream, operands: Operands<'_, f32>) -> Outcome {
     let Operands { x, y, out, .. } = operands;
-    let out = out.view_mut([case.shape[0], case.shape[1]])?;
     let [x, y] = stored(case, x, y)?;
-    let grid = plan.grid(case);
-    match (plan.tile, case.layouts) {
-        ([128, 128, 32], Layouts::NN) => matmul_tf32::<128, 128, 32, false>(x, y, out).launch(stream, grid)?,
-        ([64, 64, 32], Layouts::NN) => matmul_tf32::<64, 64, 32, false>(x, y, out).launch(stream, grid)?,
-        ([128, 256, 32], Layouts::NT) => matmul_tf32::<128, 256, 32, true>(x, y, out).launch(stream, grid)?,
-        _ => return Err(no_instance(case, plan)),
-    }
+    let product = matmul_tf32_tuned(x, y, out.view_mut([case.shape[0], case.shape[1]])?);
+    product.find(whole_tf32(case, plan)).launch(stream, |of| grid(case, plan, of.BM, of.BN))?;
     Ok(())
 }
 
@@ -450,10 +385,14 @@ pub fn f64s(case: &Case, plan: &Plan, stream: &Stream, operands: Operands<'_, f6
     Ok(())
 }
 
+fn no_kernel(case: &Case, plan: &Plan) -> Box<dyn std::error::Error> {
+    format!("`{}`: there is no kernel of {plan}", case.name).into()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::case::{Op, cases};
+    use crate::case::{Layouts, Op, cases};
     use crate::{data, reference, selection};
     use triton::sim::SimOptions;
 
@@ -471,6 +410,12 @@ mod tests {
         }
     }
 
+    /// The tile and the layouts of each member of a pool.
+    fn instances<C: Choice>(pool: &Pool<C>, of: impl Fn(&C) -> ([i32; 3], [bool; 2])) -> Vec<([usize; 3], Layouts)> {
+        let members = pool.members().iter().map(|member| of(member.choice()));
+        members.map(|(tile, transposed)| (tile.map(|side| side as usize), Layouts::of(transposed))).collect()
+    }
+
     const WHOLE_TILES: [usize; 3] = [64, 128, 320];
 
     /// Every instance of [`swapped`] on a shape of whole tiles and rows of whole vectors, which the image with tensor maps takes, and on
@@ -478,17 +423,12 @@ mod tests {
     fn swapped_on(device: Device) {
         let stream = device.stream().expect("a stream");
         let found = cases(1 << 27, &["matmul bf16 2560x64x2560".to_string()]);
-        for (tile, layouts) in SWAPPED {
+        for (tile, layouts) in instances(swapped_pool(), |of| ([of.BM, of.BN, of.BK], [of.TX, of.TY])) {
             for shape in [WHOLE_TILES, [71, 100, 203]] {
                 let [m, n, k] = shape;
-                let case = Case { shape, n: m * n, layouts: *layouts, pitch: n, ..found[0].clone() };
-                let plan = Plan {
-                    kernel: Kernel::Swapped,
-                    tile: *tile,
-                    slices: 1,
-                    steps: k.div_ceil(tile[2]),
-                    reason: "a test",
-                };
+                let case = Case { shape, n: m * n, layouts, pitch: n, ..found[0].clone() };
+                let plan =
+                    Plan { kernel: Kernel::Swapped, tile, slices: 1, steps: k.div_ceil(tile[2]), reason: "a test" };
                 let (x, y): (Vec<bf16>, Vec<bf16>) = (data::random(m * k, 1), data::random(k * n, 2));
                 let (device_x, device_y) = (stream.upload(&x).expect("memory"), stream.upload(&y).expect("memory"));
                 let (mut out, mut workspace) = (stream.zeros(m * n).expect("memory"), stream.zeros(0).expect("memory"));
@@ -509,13 +449,14 @@ mod tests {
     #[test]
     fn shared_products_on_the_simulator() {
         let found = cases(1 << 27, &["matmul bf16 2560x64x2560".to_string()]);
-        let shared = WHOLE_BF16.iter().filter(|([_, _, k], _)| *k >= 256);
+        let all = instances(matmul_pool::<bf16>(), |of| ([of.BM, of.BN, of.BK], [of.TX, of.TY]));
+        let shared = all.into_iter().filter(|([_, _, k], _)| *k >= 256);
         for (tile, layouts) in shared {
             for shape in [[64, 64, 2048], [71, 40, 1304]] {
                 let [m, n, k] = shape;
-                let case = Case { shape, n: m * n, layouts: *layouts, pitch: n, ..found[0].clone() };
+                let case = Case { shape, n: m * n, layouts, pitch: n, ..found[0].clone() };
                 let steps = k.div_ceil(tile[2]);
-                let plan = Plan { kernel: Kernel::Whole, tile: *tile, slices: 1, steps, reason: "a test" };
+                let plan = Plan { kernel: Kernel::Whole, tile, slices: 1, steps, reason: "a test" };
                 let (x, y): (Vec<bf16>, Vec<bf16>) = (data::random(m * k, 1), data::random(k * n, 2));
                 let mut before: Option<Vec<bf16>> = None;
                 for seed in 0..2 {

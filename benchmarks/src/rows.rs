@@ -3,7 +3,7 @@
 
 use crate::Outcome;
 use crate::case::{Case, DType, Op};
-use crate::kernels::Operands;
+use crate::kernels::{Operands, Value};
 use triton::prelude::*;
 
 /// out = softmax(x) along the last axis; a program has one row, of at most N columns.
@@ -18,7 +18,7 @@ use triton::prelude::*;
     (T = bf16, N = 65536, num_warps = 4, targets = ["sm_90a"]),
     (T = bf16, N = 131072, num_warps = 4, targets = ["sm_90a"]),
     (T = bf16, N = 262144, num_warps = 8, targets = ["sm_90a"]),
-])]
+], tune = [N])]
 pub fn softmax<T: Float, const N: i32>(x: Tensor<T, 2>, out: TensorMut<T, 2>) {
     let row = program_id(0);
     // Elements past the last column must not count.
@@ -35,7 +35,7 @@ pub fn softmax<T: Float, const N: i32>(x: Tensor<T, 2>, out: TensorMut<T, 2>) {
     (R = 4, N = 8192, num_warps = 2, targets = ["sm_90a"]), (R = 2, N = 16384, num_warps = 4, targets = ["sm_90a"]),
     (R = 2, N = 32768, num_warps = 4, targets = ["sm_90a"]), (R = 2, N = 65536, num_warps = 4, targets = ["sm_90a"]),
     (R = 2, N = 131072, num_warps = 8, targets = ["sm_90a"]), (R = 1, N = 262144, num_warps = 8, targets = ["sm_90a"]),
-])]
+], tune = [R, N])]
 pub fn layer_norm<const R: i32, const N: i32>(
     x: Tensor<bf16, 2>,
     weight: Tensor<bf16, 2>,
@@ -60,7 +60,7 @@ pub fn layer_norm<const R: i32, const N: i32>(
     (R = 4, N = 4096, num_warps = 4, targets = ["sm_90a"]), (R = 4, N = 8192, num_warps = 4, targets = ["sm_90a"]),
     (R = 2, N = 16384, num_warps = 4, targets = ["sm_90a"]), (R = 2, N = 32768, num_warps = 4, targets = ["sm_90a"]),
     (R = 2, N = 65536, num_warps = 4, targets = ["sm_90a"]), (R = 2, N = 131072, num_warps = 8, targets = ["sm_90a"]),
-])]
+], tune = [R, N])]
 pub fn rms_norm<const R: i32, const N: i32>(x: Tensor<bf16, 2>, weight: Tensor<bf16, 2>, out: TensorMut<bf16, 2>) {
     let row = program_id(0) * R;
     let v = x.load([row, 0], [R, N]).to::<f32>();
@@ -69,107 +69,58 @@ pub fn rms_norm<const R: i32, const N: i32>(x: Tensor<bf16, 2>, weight: Tensor<b
     out.store([row, 0], (v * rsqrt(square + 0.00001) * w).to::<bf16>());
 }
 
-/// The columns of the instance that computes a case: the least that are enough, of `1024 << 0` to `1024 << 8`.
-fn instance(columns: usize) -> usize {
-    columns.next_power_of_two().max(1024)
-}
-
-/// The rows of a program of that instance.
-fn rows_of(case: &Case) -> usize {
-    match (case.op, instance(case.shape[1])) {
-        (Op::LayerNorm | Op::RmsNorm, 1024..=8192) => 4,
-        (Op::LayerNorm | Op::RmsNorm, 262_144) => 1,
-        (Op::LayerNorm | Op::RmsNorm, _) => 2,
-        _ => 1,
-    }
+/// Whether an instance for this many columns computes a case: the first of a pool does, whose members have more and more.
+fn is_enough(case: &Case) -> impl Fn(i32) -> bool + use<> {
+    let columns = case.shape[1];
+    move |n| n as usize >= columns
 }
 
 /// The tile of the instance that computes a case; its warps follow from `configs`.
 pub fn note(case: &Case) -> String {
-    let least =
-        if (case.op, case.dtype) == (Op::LayerNorm, DType::Bf16) || case.dtype == DType::F32 { 1024 } else { 4096 };
-    let columns = match instance(case.shape[1]).max(least) {
-        2048 => 4096,
-        columns => columns,
+    let is_enough = is_enough(case);
+    let tiles: Vec<[i32; 2]> = match (case.op, case.dtype) {
+        (Op::LayerNorm, _) => layer_norm_pool().members().iter().map(|of| [of.choice().R, of.choice().N]).collect(),
+        (Op::RmsNorm, _) => rms_norm_pool().members().iter().map(|of| [of.choice().R, of.choice().N]).collect(),
+        (_, DType::F32) => softmax_pool::<f32>().members().iter().map(|of| [1, of.choice().N]).collect(),
+        (_, _) => softmax_pool::<bf16>().members().iter().map(|of| [1, of.choice().N]).collect(),
     };
-    format!("{}x{columns}", rows_of(case))
+    let tile = tiles.iter().find(|[_, n]| is_enough(*n));
+    tile.map_or(String::new(), |[rows, columns]| format!("{rows}x{columns}"))
 }
 
-/// Enqueues a softmax of `f32`.
+/// Enqueues a softmax.
 ///
 /// # Errors
 /// Those of a launch, and for rows that there is no instance for.
-pub fn softmax_f32(case: &Case, stream: &Stream, operands: Operands<'_, f32>) -> Outcome {
+pub fn softmaxes<T: Float + Value<Out = T>>(case: &Case, stream: &Stream, operands: Operands<'_, T>) -> Outcome
+where
+    triton::Compiled: SoftmaxPool<T>,
+{
     let [rows, columns, _] = case.shape;
-    let apart = [case.pitch as isize, 1];
+    let (apart, is_enough) = ([case.pitch as isize, 1], is_enough(case));
     let x = operands.x.view([rows, columns])?.with_strides(apart)?;
     let out = operands.out.view_mut([rows, columns])?.with_strides(apart)?;
-    match instance(columns) {
-        1024 => softmax::<f32, 1024>(x, out).launch(stream, rows)?,
-        2048 | 4096 => softmax::<f32, 4096>(x, out).launch(stream, rows)?,
-        8192 => softmax::<f32, 8192>(x, out).launch(stream, rows)?,
-        16384 => softmax::<f32, 16384>(x, out).launch(stream, rows)?,
-        32768 => softmax::<f32, 32768>(x, out).launch(stream, rows)?,
-        65536 => softmax::<f32, 65536>(x, out).launch(stream, rows)?,
-        131_072 => softmax::<f32, 131072>(x, out).launch(stream, rows)?,
-        262_144 => softmax::<f32, 262144>(x, out).launch(stream, rows)?,
-        _ => return Err(too_long(case)),
-    }
+    softmax_tuned::<T>(x, out).find(|of| is_enough(of.N)).launch(stream, |_| rows)?;
     Ok(())
 }
 
-/// Enqueues a softmax or a norm of `bf16`.
+/// Enqueues a norm.
 ///
 /// # Errors
 /// Those of a launch, and for rows that there is no instance for.
-pub fn bf16s(case: &Case, stream: &Stream, operands: Operands<'_, bf16>) -> Outcome {
+pub fn norm(case: &Case, stream: &Stream, operands: Operands<'_, bf16>) -> Outcome {
     let [rows, columns, _] = case.shape;
-    let apart = [case.pitch as isize, 1];
+    let (apart, is_enough) = ([case.pitch as isize, 1], is_enough(case));
     let Operands { x, y, out, .. } = operands;
     let x = x.view([rows, columns])?.with_strides(apart)?;
     let out = out.view_mut([rows, columns])?.with_strides(apart)?;
-    let programs = rows.div_ceil(rows_of(case));
-    if case.op == Op::Softmax {
-        match instance(columns) {
-            1024..=4096 => softmax::<bf16, 4096>(x, out).launch(stream, rows)?,
-            8192 => softmax::<bf16, 8192>(x, out).launch(stream, rows)?,
-            16384 => softmax::<bf16, 16384>(x, out).launch(stream, rows)?,
-            32768 => softmax::<bf16, 32768>(x, out).launch(stream, rows)?,
-            65536 => softmax::<bf16, 65536>(x, out).launch(stream, rows)?,
-            131_072 => softmax::<bf16, 131072>(x, out).launch(stream, rows)?,
-            262_144 => softmax::<bf16, 262144>(x, out).launch(stream, rows)?,
-            _ => return Err(too_long(case)),
-        }
-        return Ok(());
-    }
     let weight = y.view([1, columns])?;
+    let programs = |r: i32| rows.div_ceil(r as usize);
     if case.op == Op::RmsNorm {
-        match instance(columns) {
-            4096 => rms_norm::<4, 4096>(x, weight, out).launch(stream, programs)?,
-            8192 => rms_norm::<4, 8192>(x, weight, out).launch(stream, programs)?,
-            16384 => rms_norm::<2, 16384>(x, weight, out).launch(stream, programs)?,
-            32768 => rms_norm::<2, 32768>(x, weight, out).launch(stream, programs)?,
-            65536 => rms_norm::<2, 65536>(x, weight, out).launch(stream, programs)?,
-            131_072 => rms_norm::<2, 131072>(x, weight, out).launch(stream, programs)?,
-            _ => return Err(too_long(case)),
-        }
+        rms_norm_tuned(x, weight, out).find(|of| is_enough(of.N)).launch(stream, |of| programs(of.R))?;
         return Ok(());
     }
     let bias = y.slice(case.second()..)?.view([1, columns])?;
-    match instance(columns) {
-        1024 => layer_norm::<4, 1024>(x, weight, bias, out).launch(stream, programs)?,
-        2048 | 4096 => layer_norm::<4, 4096>(x, weight, bias, out).launch(stream, programs)?,
-        8192 => layer_norm::<4, 8192>(x, weight, bias, out).launch(stream, programs)?,
-        16384 => layer_norm::<2, 16384>(x, weight, bias, out).launch(stream, programs)?,
-        32768 => layer_norm::<2, 32768>(x, weight, bias, out).launch(stream, programs)?,
-        65536 => layer_norm::<2, 65536>(x, weight, bias, out).launch(stream, programs)?,
-        131_072 => layer_norm::<2, 131072>(x, weight, bias, out).launch(stream, programs)?,
-        262_144 => layer_norm::<1, 262144>(x, weight, bias, out).launch(stream, programs)?,
-        _ => return Err(too_long(case)),
-    }
+    layer_norm_tuned(x, weight, bias, out).find(|of| is_enough(of.N)).launch(stream, |of| programs(of.R))?;
     Ok(())
-}
-
-fn too_long(case: &Case) -> Box<dyn std::error::Error> {
-    format!("`{}`: there is no instance for {} columns", case.name, case.shape[1]).into()
 }

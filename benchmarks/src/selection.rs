@@ -199,6 +199,11 @@ impl Plan {
         }
     }
 
+    /// Whether it is computed by an instance of this tile, for operands that are transposed or not.
+    pub fn is(&self, case: &Case, tile: [i32; 3], transposed: [bool; 2]) -> bool {
+        self.tile == tile.map(|side| side as usize) && case.layouts == Layouts::of(transposed)
+    }
+
     /// Programs along M, N and K.
     pub fn grid(&self, case: &Case) -> (usize, usize, usize) {
         (case.shape[0].div_ceil(self.tile[0]), case.shape[1].div_ceil(self.tile[1]), self.slices)
@@ -281,11 +286,6 @@ fn shown(range: &RangeInclusive<usize>) -> Option<String> {
         (start, MOST) => Some(format!("≥ {start}")),
         (start, end) => Some(format!("{start} to {end}")),
     }
-}
-
-/// That a case has no kernel of a plan or a tile.
-pub fn no_instance(case: &Case, of: impl fmt::Display) -> Box<dyn std::error::Error> {
-    format!("`{}`: there is no instance of {of}", case.name).into()
 }
 
 #[cfg(test)]

@@ -50,7 +50,7 @@ impl Tiled for f32 {
     fn launch_views(case: &Case, stream: &Stream, operands: Operands<'_, f32>) -> Outcome {
         match case.op {
             Op::Matmul => return Self::launch_product(case, &products::plan(case)?, stream, operands),
-            Op::Softmax => return rows::softmax_f32(case, stream, operands),
+            Op::Softmax => return rows::softmaxes(case, stream, operands),
             Op::Copy
             | Op::Add
             | Op::Cumsum
@@ -102,7 +102,8 @@ impl Tiled for bf16 {
                 let tile = *fused::tiles(case).first().ok_or_else(|| no_kernel(case))?;
                 return Self::launch_fused(case, tile, stream, operands);
             }
-            Op::Softmax | Op::LayerNorm | Op::RmsNorm => return rows::bf16s(case, stream, operands),
+            Op::Softmax => return rows::softmaxes(case, stream, operands),
+            Op::LayerNorm | Op::RmsNorm => return rows::norm(case, stream, operands),
             Op::Copy | Op::Add | Op::Cumsum | Op::Transpose => {}
         }
         let [rows, columns, _] = case.shape;
@@ -147,7 +148,7 @@ impl Tiled for f16 {
     }
 
     fn launch_product(case: &Case, plan: &Plan, stream: &Stream, operands: Operands<'_, f16>) -> Outcome {
-        products::f16s(case, plan, stream, operands)
+        products::undivided(case, plan, stream, operands)
     }
 }
 

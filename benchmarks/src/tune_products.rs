@@ -294,7 +294,7 @@ fn rows(case: &Case) -> Outcome<Vec<(Plan, Place)>> {
 fn contestants<'a, T: Tiled>(case: &Case, candidates: &'a [Candidate<T>]) -> Outcome<Vec<Contestant<'a, T>>> {
     if case.op != Op::Matmul {
         let places = std::iter::once(Place::Chosen).chain(std::iter::repeat(Place::Absent));
-        let tiles = fused::tiles(case).iter().copied().zip(places);
+        let tiles = fused::tiles(case).into_iter().zip(places);
         return Ok(tiles.map(|(tile, place)| Contestant::Fused(tile, place)).collect());
     }
     let rows = rows(case)?.into_iter().map(|(plan, place)| Contestant::Row(plan, place));
