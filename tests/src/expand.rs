@@ -175,10 +175,9 @@ impl Expander {
                         self.declare(&word(2), rules, &trees[at..]);
                     }
                 }
-                TokenTree::Ident(name) if name == "Config" && word(3) == "new" => {
-                    if let Some(arguments) = group(4) {
-                        self.config(arguments);
-                    }
+                // `static IR_0: &str = "..";`
+                TokenTree::Ident(name) if name == "static" && word(1).starts_with("IR_") => {
+                    self.configs.extend(trees.get(at + 6).and_then(|text| literal(&text.clone().into())));
                 }
                 TokenTree::Ident(name) if name == "KernelMetadata" && word(3) == "new" => {
                     if let Some(arguments) = group(4) {
@@ -206,11 +205,6 @@ impl Expander {
         if let Some(text) = text {
             self.done.messages.push(Message { start: at(first.start()), end: at(last.end()), text });
         }
-    }
-
-    /// `Config::new(warps, Cow::Borrowed(IR), ..)`.
-    fn config(&mut self, arguments: &Group) {
-        self.configs.extend(groups(arguments.stream()).find_map(|group| literal(&group.stream())));
     }
 
     /// `KernelMetadata::new(Cow::Borrowed(kernel), Cow::Borrowed(instance), ..)`, which its configs precede.
