@@ -138,16 +138,6 @@ impl DType {
 }
 
 impl Layouts {
-    /// By what is transposed.
-    pub fn of(transposed: [bool; 2]) -> Layouts {
-        match transposed {
-            [false, false] => Layouts::NN,
-            [false, true] => Layouts::NT,
-            [true, false] => Layouts::TN,
-            [true, true] => Layouts::TT,
-        }
-    }
-
     /// Whether x is stored \[K, M\].
     pub const fn transposes_x(self) -> bool {
         matches!(self, Layouts::TN | Layouts::TT)

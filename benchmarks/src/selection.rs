@@ -149,6 +149,18 @@ pub struct Row {
 const MOST: usize = usize::MAX;
 const ALL: &[Layouts] = &[NN, NT, TN, TT];
 
+impl Layouts {
+    /// By what is transposed.
+    pub fn of(transposed: [bool; 2]) -> Layouts {
+        match transposed {
+            [false, false] => Layouts::NN,
+            [false, true] => Layouts::NT,
+            [true, false] => Layouts::TN,
+            [true, true] => Layouts::TT,
+        }
+    }
+}
+
 /// How a product is computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Plan {

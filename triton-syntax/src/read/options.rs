@@ -4,7 +4,6 @@
 
 use crate::context::{Context, spell};
 use crate::read::suggest::{nearest, quoted};
-use crate::read::tune;
 use proc_macro2::{Delimiter, Group, Ident, TokenStream, TokenTree};
 use quote::ToTokens;
 use syn::ext::IdentExt;
@@ -147,7 +146,7 @@ pub(crate) fn read(cx: &mut Context, args: TokenStream) -> Options {
         } else if name == "configs" {
             options.configs = configs(cx, value);
         } else if name == "tune" {
-            options.tune = tune::names(cx, &value);
+            options.tune = names(cx, &value);
         } else if let Expr::Array(list) = value {
             options.lists.push((name, list.elems.into_iter().collect()));
         } else {
@@ -263,6 +262,37 @@ fn targets(cx: &mut Context, value: &Expr) -> Option<Targets> {
         targets.push(target);
     }
     Some(targets.into_iter().collect())
+}
+
+/// The names of `tune`.
+fn names(cx: &mut Context, value: &Expr) -> Option<Vec<Ident>> {
+    let help = "write the names of generic constants and integer parameters: `tune = [BM, BN, splits]`";
+    let Expr::Array(list) = value else {
+        let message = format!("`tune` is a list of names, not `{}`", spell(value));
+        let problem = cx.diagnostic(Code::T0008, value, message);
+        cx.report(problem.help(help));
+        return None;
+    };
+    if list.elems.is_empty() {
+        let problem = cx.diagnostic(Code::T0008, value, "`tune` is empty: nothing would be chosen");
+        cx.report(problem.help(help));
+        return None;
+    }
+    let mut names: Vec<Ident> = Vec::new();
+    for element in &list.elems {
+        let name = if let Expr::Path(path) = element { path.path.get_ident() } else { None };
+        let Some(name) = name else {
+            let problem = cx.diagnostic(Code::T0008, element, format!("`{}` is not a name", spell(element)));
+            cx.report(problem.help(help));
+            continue;
+        };
+        if names.contains(name) {
+            cx.error(Code::T0007, name, format!("`{name}` is given twice"));
+            continue;
+        }
+        names.push(name.clone());
+    }
+    Some(names)
 }
 
 fn flag(cx: &mut Context, name: &Ident, value: &Expr) -> Option<bool> {

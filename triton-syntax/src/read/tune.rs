@@ -6,7 +6,6 @@ use crate::read::options::Options;
 use crate::read::signature::Signature;
 use crate::read::suggest::nearest;
 use proc_macro2::Ident;
-use syn::Expr;
 use triton_core::ast::{GenericArg, GenericKind, ParamKind};
 use triton_core::diag::Code;
 use triton_core::types::DType;
@@ -111,35 +110,4 @@ fn scalar(cx: &mut Context, options: &Options, signature: &Signature, name: &Ide
         values.push(value);
     }
     complete.then_some(Scalar { param, dtype, values })
-}
-
-/// The names between the brackets.
-pub(crate) fn names(cx: &mut Context, value: &Expr) -> Option<Vec<Ident>> {
-    let help = "write the names of generic constants and integer parameters: `tune = [BM, BN, splits]`";
-    let Expr::Array(list) = value else {
-        let message = format!("`tune` is a list of names, not `{}`", spell(value));
-        let problem = cx.diagnostic(Code::T0008, value, message);
-        cx.report(problem.help(help));
-        return None;
-    };
-    if list.elems.is_empty() {
-        let problem = cx.diagnostic(Code::T0008, value, "`tune` is empty: nothing would be chosen");
-        cx.report(problem.help(help));
-        return None;
-    }
-    let mut names: Vec<Ident> = Vec::new();
-    for element in &list.elems {
-        let name = if let Expr::Path(path) = element { path.path.get_ident() } else { None };
-        let Some(name) = name else {
-            let problem = cx.diagnostic(Code::T0008, element, format!("`{}` is not a name", spell(element)));
-            cx.report(problem.help(help));
-            continue;
-        };
-        if names.contains(name) {
-            cx.error(Code::T0007, name, format!("`{name}` is given twice"));
-            continue;
-        }
-        names.push(name.clone());
-    }
-    Some(names)
 }
