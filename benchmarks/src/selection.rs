@@ -153,10 +153,10 @@ impl Layouts {
     /// By what is transposed.
     pub fn of(transposed: [bool; 2]) -> Layouts {
         match transposed {
-            [false, false] => Layouts::NN,
-            [false, true] => Layouts::NT,
-            [true, false] => Layouts::TN,
-            [true, true] => Layouts::TT,
+            [false, false] => NN,
+            [false, true] => NT,
+            [true, false] => TN,
+            [true, true] => TT,
         }
     }
 }
