@@ -386,7 +386,7 @@ pub fn f64s(case: &Case, plan: &Plan, stream: &Stream, operands: Operands<'_, f6
 }
 
 fn no_kernel(case: &Case, plan: &Plan) -> Box<dyn std::error::Error> {
-    format!("`{}`: there is no kernel of {plan}", case.name).into()
+    format!("`{}`: no kernel implements {plan}", case.name).into()
 }
 
 #[cfg(test)]

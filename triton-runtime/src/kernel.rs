@@ -5,7 +5,7 @@ use crate::driver::context::Context;
 use crate::driver::tensor_map::Maps;
 use crate::error::{Error, Result};
 use crate::load::{self, LoadInfo, Loaded};
-use crate::stream::{Stream, StreamBackend};
+use crate::stream::Stream;
 use crate::{assertions, lock};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -130,14 +130,8 @@ impl Kernel {
     #[inline]
     pub(crate) fn runs_on(&self, config: usize, stream: &Stream) -> bool {
         let images = self.config(config).map_or(&[][..], |config| &config.images);
-        match stream.backend() {
-            StreamBackend::Cpu => true,
-            StreamBackend::Cuda(raw) => {
-                let context = raw.context;
-                images.iter().any(|image| runs(image, context.capability, Some(context.driver.version)))
-            }
-            StreamBackend::Sim(queue) => images.iter().any(|image| runs(image, queue.capability(), None)),
-        }
+        let runs = |(capability, driver, _)| images.iter().any(|image| runs(image, capability, driver));
+        stream.gpu().is_none_or(runs)
     }
 
     #[cold]

@@ -211,13 +211,7 @@ impl<'a, S, const N: usize> Launch<'a, S, N> {
     /// Whether there is code for these arguments and this grid on the device of a stream.
     #[inline]
     pub(crate) fn has_image(&self, stream: &Stream, grid: Grid) -> Result<bool> {
-        let (capability, driver, multiprocessors) = match stream.backend() {
-            StreamBackend::Cpu => return Ok(true),
-            StreamBackend::Cuda(raw) => {
-                (raw.context.capability, Some(raw.context.driver.version), raw.context.multiprocessors)
-            }
-            StreamBackend::Sim(queue) => (queue.capability(), None, queue.multiprocessors()),
-        };
+        let Some((capability, driver, multiprocessors)) = stream.gpu() else { return Ok(true) };
         let (specialization, dims) = (self.check_args()?, grid.dims()?);
         let takes = |image: &Image| image.takes(dims, multiprocessors) && tensor_map::can_take(image, &self.args);
         Ok(self.kernel.find(self.config, capability, driver, specialization, takes)?.is_some())

@@ -9,6 +9,7 @@ use std::ffi::c_void;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Instant;
+use triton_core::metadata::ComputeCapability;
 
 /// A queue of work on a device: what is enqueued on one stream runs in that order. Clones are the same stream.
 ///
@@ -51,6 +52,18 @@ impl Stream {
     #[inline]
     pub(crate) fn backend(&self) -> &StreamBackend {
         &self.0.backend
+    }
+
+    /// Compute capability, driver version and multiprocessors of a GPU, or of a simulated one, which has no driver.
+    #[inline]
+    pub(crate) fn gpu(&self) -> Option<(ComputeCapability, Option<u32>, u32)> {
+        match self.backend() {
+            StreamBackend::Cpu => None,
+            StreamBackend::Cuda(raw) => {
+                Some((raw.context.capability, Some(raw.context.driver.version), raw.context.multiprocessors))
+            }
+            StreamBackend::Sim(queue) => Some((queue.capability(), None, queue.multiprocessors())),
+        }
     }
 
     #[inline]

@@ -27,6 +27,26 @@ fn row_sums<T: Float, const TX: bool, const BM: i32, const BK: i32>(
     parts.store([s, m], acc.expand_dims(0));
 }
 
+/// x = x · 2^(2 · type) without a generic parameter, by a parameter whose name is a keyword.
+#[triton::kernel(tune = [r#type], r#type = [1, 2])]
+fn shift(x: TensorMut<i32, 1>, r#type: i32) {
+    let mut v = x.load([0], [8]);
+    for _ in 0..r#type {
+        v *= 4;
+    }
+    x.store([0], v);
+}
+
+#[test]
+fn a_parameter_alone_is_chosen() -> triton::Result<()> {
+    let stream = Device::cpu().stream()?;
+    let mut x = stream.upload(&[1i32; 8])?;
+    shift_tuned(x.view_mut([8])?).find(|choice| choice.r#type == 2).launch(&stream, |_| 1)?;
+    assert_eq!(stream.download(&x)?, [16; 8]);
+    assert_eq!(shift_pool().members()[0].choice().to_string(), "type=1 num_warps=4 num_stages=3");
+    Ok(())
+}
+
 /// The same through any listed type: host code that names no instance.
 fn sums<T: Float>(
     stream: &Stream,

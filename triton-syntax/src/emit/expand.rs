@@ -42,9 +42,7 @@ impl Kernel<'_> {
             .unzip();
         let args: Vec<_> = args.into_iter().flatten().collect();
         let count = self.count(&args);
-        let raw = |param: &ast::Param| matches!(param.kind, ParamKind::Ptr | ParamKind::PtrMut);
-        let raw = self.signature.params.iter().flat_map(|param| &param.ast).any(raw);
-        let mode = if raw { quote!(Unsafe) } else { quote!(Safe) };
+        let mode = self.mode();
         let args = self.gathered(args);
         let predicates = function.sig.generics.where_clause.as_ref().map(|clause| &clause.predicates);
         let tuned = self.tuned();
@@ -92,6 +90,13 @@ impl Kernel<'_> {
             }
             #tuned
         }
+    }
+
+    /// Who vouches for accesses: a member of `launch::mode`.
+    pub(super) fn mode(&self) -> Ident {
+        let raw = |param: &ast::Param| matches!(param.kind, ParamKind::Ptr | ParamKind::PtrMut);
+        let raw = self.signature.params.iter().flat_map(|param| &param.ast).any(raw);
+        Ident::new(if raw { "Unsafe" } else { "Safe" }, Span::call_site())
     }
 
     fn struct_types(&self) -> impl Iterator<Item = &Type> {
@@ -280,8 +285,7 @@ impl Kernel<'_> {
     }
 
     fn twin_generics(&self) -> TokenStream {
-        let params = self.function.sig.generics.params.iter().filter(|p| !matches!(p, GenericParam::Lifetime(_)));
-        let params: Vec<_> = params.collect();
+        let params = self.generic_params();
         if params.is_empty() { TokenStream::new() } else { quote!(<#(#params),*>) }
     }
 
@@ -385,7 +389,7 @@ impl Kernel<'_> {
         text: &str,
         span: triton_core::span::Span,
     ) -> TokenStream {
-        let generics = self.function.sig.generics.params.iter().filter(|p| !matches!(p, GenericParam::Lifetime(_)));
+        let generics = self.generic_params().into_iter();
         let values = generics.zip(self.values(instance, |_| Span::call_site())).map(|(generic, value)| match generic {
             GenericParam::Const(constant) => {
                 let (name, ty) = (&constant.ident, &constant.ty);

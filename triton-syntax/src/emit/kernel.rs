@@ -79,6 +79,12 @@ impl<'a> Kernel<'a> {
         quote!(#root::__private)
     }
 
+    /// Type and const parameters, as written.
+    pub(crate) fn generic_params(&self) -> Vec<&GenericParam> {
+        let params = self.function.sig.generics.params.iter();
+        params.filter(|param| !matches!(param, GenericParam::Lifetime(_))).collect()
+    }
+
     /// The kernel's name.
     pub(crate) fn name(&self) -> String {
         self.function.sig.ident.unraw().to_string()

@@ -11,10 +11,12 @@ use crate::read::instances::Instance;
 use crate::read::tune::{Scalar, Tune};
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote};
+use syn::ext::IdentExt;
 use syn::{GenericParam, WherePredicate};
 use triton_core::Compiled;
-use triton_core::ast::{self, GenericArg, GenericKind, ParamKind};
+use triton_core::ast::{GenericArg, GenericKind};
 use triton_core::metadata::{Image, Specialization};
+use triton_core::types::DType;
 
 /// A kernel that has pools.
 struct Pools<'k, 'a> {
@@ -70,9 +72,8 @@ impl Kernel<'_> {
         let Some(pools) = self.tuning() else { return TokenStream::new() };
         let p = self.private();
         if general(&pools.members(&pools.kept(instance))).is_none() {
-            let (marker, compiled) = (self.marker(), &self.compiled);
-            let values = self.values(instance, |_| Span::call_site());
-            return quote!(fn pooled() -> &'static #p::Kernel { <#marker as #compiled<#(#values),*>>::kernel() });
+            let instance = self.implementation(instance);
+            return quote!(fn pooled() -> &'static #p::Kernel { #instance::kernel() });
         }
         let general = instance.general;
         let keeps = |config: usize, image: &Image| {
@@ -82,6 +83,14 @@ impl Kernel<'_> {
         };
         let body = embed::kernel(self, instance, configs, keeps);
         quote!(fn pooled() -> &'static #p::Kernel { #body })
+    }
+
+    /// The implementation of the instance trait, as the path of its methods.
+    fn implementation(&self, instance: &Instance) -> TokenStream {
+        let (marker, compiled) = (self.marker(), &self.compiled);
+        let values = self.values(instance, |_| Span::call_site());
+        let arguments = if values.is_empty() { quote!(<'static>) } else { quote!(<#(#values),*>) };
+        quote!(<#marker as #compiled #arguments>)
     }
 
     /// The pools.
@@ -130,9 +139,8 @@ impl Pools<'_, '_> {
 
     /// The generic parameters that are not chosen.
     fn kept_params(&self) -> Vec<&GenericParam> {
-        let params = self.kernel.function.sig.generics.params.iter();
-        let params = params.filter(|param| !matches!(param, GenericParam::Lifetime(_)));
-        params.enumerate().filter(|(index, _)| !self.is_chosen(*index)).map(|(_, param)| param).collect()
+        let params = self.kernel.generic_params().into_iter().enumerate();
+        params.filter(|(index, _)| !self.is_chosen(*index)).map(|(_, param)| param).collect()
     }
 
     /// The generic parameters of the trait, and its arguments: see [`Kernel::trait_generics`].
@@ -173,18 +181,24 @@ impl Pools<'_, '_> {
 
     /// The constants and scalars that are chosen: names and types.
     fn fields(&self) -> Vec<(Ident, TokenStream)> {
-        let generics = &self.kernel.signature.generics;
-        let constants = self.tune.generics.iter().filter_map(|&index| match generics[index].kind {
-            GenericKind::Const(dtype) => Some((generics[index].name.name.clone(), dtype)),
-            GenericKind::Type => None,
+        let params = self.kernel.generic_params();
+        let constants = self.tune.generics.iter().filter_map(|&index| {
+            match (name_of(params[index]), self.kernel.signature.generics[index].kind) {
+                (Some(name), GenericKind::Const(dtype)) => Some((name.clone(), dtype)),
+                (_, _) => None,
+            }
         });
-        let scalars = self.tune.scalars.iter();
-        let scalars = scalars.map(|scalar| (self.kernel.signature.params[scalar.param].name.to_string(), scalar.dtype));
-        let field = |(name, dtype): (String, triton_core::types::DType)| {
+        let scalars = self.tune.scalars.iter().map(|scalar| (self.scalar(scalar).clone(), scalar.dtype));
+        let field = |(name, dtype): (Ident, DType)| {
             let ty = Ident::new(dtype.name(), Span::call_site());
-            (Ident::new(&name, Span::call_site()), quote!(::core::primitive::#ty))
+            (name, quote!(::core::primitive::#ty))
         };
         constants.chain(scalars).map(field).collect()
+    }
+
+    /// The parameter.
+    fn scalar(&self, scalar: &Scalar) -> &Ident {
+        &self.kernel.signature.params[scalar.param].name
     }
 
     /// Struct, trait and functions.
@@ -195,12 +209,11 @@ impl Pools<'_, '_> {
         let vis = &function.vis;
         let fields = self.fields();
         let (names, types): (Vec<_>, Vec<_>) = fields.iter().cloned().unzip();
-        let docs = names.iter().map(|name| format!("What `{name}` is chosen to be."));
-        let format: Vec<String> = names.iter().map(|name| format!("{name}={{}} ")).collect();
+        let docs = names.iter().map(|name| format!("What `{}` is chosen to be.", name.unraw()));
+        let format: Vec<String> = names.iter().map(|name| format!("{}={{}} ", name.unraw())).collect();
         let format = format.concat() + "num_warps={} num_stages={}";
-        let scalars = self.tune.scalars.iter().map(|Scalar { param, .. }| {
-            let field = Ident::new(&self.kernel.signature.params[*param].name.to_string(), Span::call_site());
-            let name = field.to_string();
+        let scalars = self.tune.scalars.iter().map(|scalar| {
+            let (field, name) = (self.scalar(scalar), self.scalar(scalar).unraw().to_string());
             quote!(#name => ::core::option::Option::Some(#p::LaunchArg::scalar(self.#field)),)
         });
         let (declarations, arguments) = self.trait_generics();
@@ -298,11 +311,8 @@ impl Pools<'_, '_> {
             params.push(declared);
             args.extend(arg);
         }
-        let raw = |param: &ast::Param| matches!(param.kind, ParamKind::Ptr | ParamKind::PtrMut);
-        let raw = kernel.signature.params.iter().flat_map(|param| &param.ast).any(raw);
-        let mode = Ident::new(if raw { "Unsafe" } else { "Safe" }, Span::call_site());
         let count = kernel.count(&args);
-        (params, count, kernel.gathered(args), mode)
+        (params, count, kernel.gathered(args), kernel.mode())
     }
 
     /// Those of the `where` clause that say nothing of what is chosen.
@@ -328,7 +338,7 @@ impl Pools<'_, '_> {
 
     /// A pool.
     fn implemented(&self, kept: &[GenericArg]) -> TokenStream {
-        let Kernel { compiled, signature, .. } = self.kernel;
+        let signature = self.kernel.signature;
         let Pools { choice, of, .. } = self;
         let (p, marker) = (self.kernel.private(), self.kernel.marker());
         let generics = signature.generics.iter().enumerate().filter(|(index, _)| !self.is_chosen(*index));
@@ -345,7 +355,7 @@ impl Pools<'_, '_> {
         };
         let rows = members.iter().map(|member| {
             let all = self.kernel.values(member.instance, |_| Span::call_site());
-            let instance = if all.is_empty() { quote!(<'static>) } else { quote!(<#(#all),*>) };
+            let instance = self.kernel.implementation(member.instance);
             let constants = self.tune.generics.iter().map(|&index| all[index].clone());
             let scalars = self.tune.scalars.iter().zip(&member.scalars);
             let scalars =
@@ -361,7 +371,7 @@ impl Pools<'_, '_> {
             let config = member.config;
             quote!(#p::Member::new(
                 #choice { #(#names: #chosen,)* num_warps: #num_warps, num_stages: #num_stages, max_registers: #max_registers },
-                <#marker as #compiled #instance>::pooled,
+                #instance::pooled,
                 #config,
             ))
         });

@@ -282,17 +282,15 @@ fn combine(
     let mut instances: Vec<Instance> = Vec::new();
     let mut repeated: Vec<usize> = Vec::new();
     let default = ast::Options::default();
-    let configs_general: Vec<bool> = configs.iter().map(|(config, _)| config.general.is_some()).collect();
     for row in &rows {
-        let configs = configs.iter().map(|(config, values)| (config.resources, values.as_slice()));
-        let configs: Vec<(Resources, &[_])> =
-            if options.configs.is_some() { configs.collect() } else { vec![(Resources::default(), &[])] };
-        for (number, (resources, given)) in configs.into_iter().enumerate() {
+        let configs = configs.iter().map(|(of, values)| (of.resources, of.general.is_some(), values.as_slice()));
+        let configs: Vec<(Resources, bool, &[_])> =
+            if options.configs.is_some() { configs.collect() } else { vec![(Resources::default(), false, &[])] };
+        for (number, (resources, general, given)) in configs.into_iter().enumerate() {
             let pairs =
                 row.iter().enumerate().filter_map(|(i, listed)| listed.or_else(|| given.get(i).copied().flatten()));
             let (args, spans): (Vec<_>, Vec<_>) = pairs.unzip();
             let Resources { num_warps, num_stages, max_registers, targets } = resources.or(options.resources);
-            let general = configs_general.get(number).is_some_and(|general| *general);
             let config = ast::Options {
                 num_warps: num_warps.unwrap_or(default.num_warps),
                 num_stages: num_stages.unwrap_or(default.num_stages),
