@@ -78,10 +78,12 @@
 //! |---|---|
 //! | [`load(p, mask)`](load), [`load_or(p, mask, other)`](load_or), [`store(p, v, mask)`](store) | through pointers |
 //! | [`a.load([i, j], [16, 16])`](Tensor::load), [`a.load_or([i, j], [16, 16], 1)`](Tensor::load_or), [`c.store([i, j], v)`](TensorMut::store) | through views |
+//! | [`a.get([i, j])`](Tensor::get), [`a.gather([i, j], mask)`](Tensor::gather), [`a.gather_or([i, j], mask, 1)`](Tensor::gather_or), [`c.scatter([i, j], v, mask)`](TensorMut::scatter) | one element of a view; an index per element |
 //! | [`a.dim(0)`](Tensor::dim), [`a.stride(0)`](Tensor::stride) | the shape and the strides of a view |
 //! | [`atomic_add(p, v, mask)`](atomic_add), [`atomic_min`], [`atomic_max`], [`atomic_and`], [`atomic_or`], [`atomic_xor`], [`atomic_xchg`] | updates in one step, and gives what was there |
 //! | [`atomic_cas(p, compare, v)`](atomic_cas) | the same where the old value is `compare` |
 //! | [`c.atomic_add([i, j], v)`](TensorMut::atomic_add), .., [`c.atomic_cas([i, j], compare, v)`](TensorMut::atomic_cas) | through views |
+//! | [`c.atomic_add_at([i, j], v, mask)`](TensorMut::atomic_add_at), .., [`c.atomic_cas_at([i, j], compare, v, mask)`](TensorMut::atomic_cas_at) | the same with an index per element |
 //!
 //! # Statements
 //!
@@ -197,6 +199,7 @@ mod control;
 mod dot;
 mod element;
 pub mod functions;
+mod gather;
 mod index;
 mod library;
 mod math;

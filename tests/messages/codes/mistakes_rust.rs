@@ -216,8 +216,8 @@ fn methods(x: Ptr<f32>, view: Tensor<f32, 1>, out: PtrMut<f32>, n: i32) {
     //~ `len`: `Tensor<f32, 1>` has no method `len` [T0129]
     //~   help: the shape of a tile is a compile-time constant; the extent of a view is `x.dim(axis)`
     let s = view.get(3);
-    //~ `get`: `Tensor<f32, 1>` has no method `get` [T0129]
-    //~   help: a tile is not indexed: reduce it, or load the element by itself
+    //~ `3`: an index of a view is an array, found `integer literal` [T0123]
+    //~   help: write it as `[4, 128]`
     let t = view.shape();
     //~ `shape`: `Tensor<f32, 1>` has no method `shape` [T0129]
     //~   help: the shape of a tile is a compile-time constant; the extent of a view is `x.dim(axis)`

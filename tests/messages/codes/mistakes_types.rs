@@ -85,8 +85,8 @@ fn shapes(x: Ptr<f32>, out: PtrMut<f32>, view: Tensor<f32, 2>, made: TensorMut<f
     //~ `v > 0.0`: a condition is one `bool`, found `tile of bool[64]` [T0105]
     //~   help: choose element by element with `select(cond, a, b)`, or load and store under a mask
     store(out, v, true);
-    //~ `v`: the stored value is `tile of f32[64]`, which does not broadcast to one pointer [T0117]
-    //~   help: give both the same shape: a tile of pointers is `pointer + indices`, as in `p + arange(0, 64)`
+    //~ `v`: the stored value is `tile of f32[64]`, but one element is accessed [T0117]
+    //~   help: give it one value, or access a tile, as by `p + arange(0, 64)`
     store(out + i, i, i < n);
     //~ `i` in column 20: the stored value is `tile of i32[64]`, the memory holds `f32` [T0110]
     //~   help: write `.to::<f32>()`

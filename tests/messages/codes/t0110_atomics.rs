@@ -14,8 +14,8 @@ fn kernel(x: PtrMut<i32>, a: TensorMut<i32, 1>, n: i32) {
     //~ `n`: a mask is `bool` or a tile of `bool`, found `i32` [T0105]
     //~   help: compare, as in `i < n`; `true` selects every element
     atomic_add(x, i, true);
-    //~ `i` in column 19: the value of the update is `tile of i32[16]`, which does not broadcast to one pointer [T0117]
-    //~   help: give both the same shape: a tile of pointers is `pointer + indices`, as in `p + arange(0, 64)`
+    //~ `i` in column 19: the value of the update is `tile of i32[16]`, but one element is accessed [T0117]
+    //~   help: give it one value, or access a tile, as by `p + arange(0, 64)`
     atomic_add(n, 1, true);
     //~ `n`: `atomic_add` needs a pointer or a tile of pointers, found `i32` [T0111]
     //~   help: write `pointer + index`
@@ -41,8 +41,8 @@ fn kernel(x: PtrMut<i32>, a: TensorMut<i32, 1>, n: i32) {
     //~ `1.5`: a float literal where `i32` is needed [T0112]
     //~   help: write an integer, or convert the other side with `.to::<f32>()`
     a.atomic_cas([0], zeros::<i32>([4, 16]), i);
-    //~ `zeros::<i32>([4, 16])`: the compared value is `tile of i32[4,16]`, which does not broadcast to pointers of shape [16] [T0117]
-    //~   help: give both the same shape: a tile of pointers is `pointer + indices`, as in `p + arange(0, 64)`
+    //~ `zeros::<i32>([4, 16])`: the compared value is `tile of i32[4,16]`, which does not broadcast to the shape [16] of the access [T0117]
+    //~   help: give it that shape, or one that broadcasts to it, as by `x.expand_dims(1)`
     a.atomic_cas([0], i);
     //~ `atomic_cas`: `atomic_cas` takes 3 arguments, 2 given [T0101]
     //~   help: write `atomic_cas(at, compare, value)`

@@ -82,9 +82,48 @@ fn viewed(name: &'static [&'static str], dtype: DType, f: Function, launch: Laun
     })
 }
 
+/// At indices from memory, some of them out of bounds, under a mask: each element by itself.
+fn listed(name: &'static [&'static str], dtype: DType, f: Function, launch: Launch) -> Case {
+    let text = format!("{}_at {dtype} [256] warps 2", name[0]);
+    let seed = inputs::seed(&text);
+    Case::new(text, name, move || {
+        let (mut random, mut at) = (Random::new(seed), (-20..280).collect::<Vec<i64>>());
+        random.shuffle(&mut at);
+        at.truncate(256);
+        let (before, x) = (elements(dtype, 260, seed), elements(dtype, 256, seed + 1));
+        let mask: Vec<u64> = (0..256).map(|i| u64::from(i % 5 != 2)).collect();
+        let reached = |i: usize| usize::try_from(at[i]).ok().filter(|&at| at < 260 && mask[i] != 0);
+        let mut after: Vec<u64> = before.clone();
+        (0..256).filter_map(|i| Some((i, reached(i)?))).for_each(|(i, at)| after[at] = f(dtype, before[at], x[i]));
+        let old = (0..256).map(|i| Expected::Bits(reached(i).map_or(0, |at| before[at]))).collect();
+        let regions = vec![
+            Region::input(DType::I32, at.iter().map(|&at| at as u64 & 0xffff_ffff).collect()),
+            Region::input(DType::Bool, mask.clone()),
+            Region::input(dtype, x.clone()),
+            Region::update(dtype, before.clone(), after.into_iter().map(Expected::Bits).collect()),
+            Region::output(dtype, old),
+        ];
+        Trial { regions, numbers: vec![], grid: [1; 3], launch }
+    })
+}
+
+/// The launch of a kernel over indices, a mask, values and two views that are written.
+macro_rules! launch_listed {
+    ($t:ident, $kernel:expr) => {
+        |run: &Run<'_>| {
+            let (at, mask, x) = (run.buffer::<i32>(0), run.buffer::<bool>(1), run.buffer::<$t>(2));
+            let (mut p, mut old) = (run.buffer_mut::<$t>(3), run.buffer_mut::<$t>(4));
+            let (at, mask, x) = (at.slice(run.range(0))?, mask.slice(run.range(1))?, x.slice(run.range(2))?);
+            let (mut p, mut old) = (p.slice_mut(run.range(3))?, old.slice_mut(run.range(4))?);
+            let (at, mask, x) = (at.view([256])?, mask.view([256])?, x.view([256])?);
+            $kernel(at, mask, x, p.view_mut([260])?, old.view_mut([256])?).launch(run.stream, run.grid())
+        }
+    };
+}
+
 /// A table of updates: name, element types, and the function that each is.
 macro_rules! updates {
-    ($($name:ident [$($t:ident)*] = $function:expr $(, $order_is_open:ident)?;)*) => {
+    ($($name:ident $name_at:ident [$($t:ident)*] = $function:expr $(, $order_is_open:ident)?;)*) => {
         $(
             mod $name {
                 //! One update.
@@ -101,6 +140,18 @@ macro_rules! updates {
                 fn viewed<T: Num>(x: Tensor<T, 2>, p: TensorMut<T, 2>, old: TensorMut<T, 2>) {
                     let at = [program_id(0) * 4, program_id(1) * 32];
                     old.store(at, p.$name(at, x.load(at, [4, 32])));
+                }
+
+                #[triton::kernel(T = [$($t),*], num_warps = 2)]
+                fn listed<T: Num>(
+                    at: Tensor<i32, 1>,
+                    mask: Tensor<bool, 1>,
+                    x: Tensor<T, 1>,
+                    p: TensorMut<T, 1>,
+                    old: TensorMut<T, 1>,
+                ) {
+                    let at = [at.load([0], [256])];
+                    old.store([0], p.$name_at(at, x.load([0], [256]), mask.load([0], [256])));
                 }
 
                 updates!(@together $($order_is_open)? $name $($t)*);
@@ -125,6 +176,7 @@ macro_rules! updates {
                             let launch = viewed::<$t>(x.view(shape)?, p.view_mut(shape)?, old.view_mut(shape)?);
                             launch.launch(run.stream, run.grid())
                         }));
+                        into.push(super::listed(NAME, t, f, launch_listed!($t, listed::<$t>)));
                     })*
                     together_cases(into, NAME, f);
                 }
@@ -160,13 +212,13 @@ macro_rules! updates {
 }
 
 updates! {
-    atomic_add [i32 i64 u32 u64 f16 f32 f64] = added;
-    atomic_min [i32 i64 u32 u64] = lesser;
-    atomic_max [i32 i64 u32 u64] = greater;
-    atomic_and [i32 i64 u32 u64] = |_, a, b| a & b;
-    atomic_or [i32 i64 u32 u64] = |_, a, b| a | b;
-    atomic_xor [i32 i64 u32 u64] = |_, a, b| a ^ b;
-    atomic_xchg [i32 i64 u32 u64 f32 f64] = |_, _, b| b, order_is_open;
+    atomic_add atomic_add_at [i32 i64 u32 u64 f16 f32 f64] = added;
+    atomic_min atomic_min_at [i32 i64 u32 u64] = lesser;
+    atomic_max atomic_max_at [i32 i64 u32 u64] = greater;
+    atomic_and atomic_and_at [i32 i64 u32 u64] = |_, a, b| a & b;
+    atomic_or atomic_or_at [i32 i64 u32 u64] = |_, a, b| a | b;
+    atomic_xor atomic_xor_at [i32 i64 u32 u64] = |_, a, b| a ^ b;
+    atomic_xchg atomic_xchg_at [i32 i64 u32 u64 f32 f64] = |_, _, b| b, order_is_open;
 }
 
 mod swaps {
@@ -184,6 +236,19 @@ mod swaps {
     fn viewed<T: Num>(compare: Tensor<T, 2>, x: Tensor<T, 2>, p: TensorMut<T, 2>, old: TensorMut<T, 2>) {
         let at = [program_id(0) * 4, program_id(1) * 32];
         old.store(at, p.atomic_cas(at, compare.load(at, [4, 32]), x.load(at, [4, 32])));
+    }
+
+    /// What is there is compared with: it is replaced.
+    #[triton::kernel(T = [i16, i32, i64, u16, u32, u64, f16, bf16, f32, f64], num_warps = 2)]
+    fn listed<T: Num>(
+        at: Tensor<i32, 1>,
+        mask: Tensor<bool, 1>,
+        x: Tensor<T, 1>,
+        p: TensorMut<T, 1>,
+        old: TensorMut<T, 1>,
+    ) {
+        let at = [at.load([0], [256])];
+        old.store([0], p.atomic_cas_at(at, p.gather(at, true), x.load([0], [256]), mask.load([0], [256])));
     }
 
     /// Every program adds its number by comparing and exchanging.
@@ -216,6 +281,7 @@ mod swaps {
     macro_rules! each {
         ($into:ident, $($t:ident)*) => { $({
             let t = <$t>::DTYPE;
+            $into.push(super::listed(NAME, t, |_, _, x| x, launch_listed!($t, listed::<$t>)));
             let mut push = |what: &str, count: usize, grid: [usize; 3], launch: Launch| {
                 let name = format!("atomic_cas {t} {what}");
                 let seed = inputs::seed(&name);

@@ -2,7 +2,8 @@
 
 use crate::case::Case;
 use crate::{
-    atomics, casts, closures, control, functions, long, operators, pointers, products, reductions, scans, shapes, views,
+    atomics, casts, closures, control, functions, gathers, long, operators, pointers, products, reductions, scans,
+    shapes, views,
 };
 use std::collections::BTreeSet;
 
@@ -17,6 +18,7 @@ pub fn cases() -> Vec<Case> {
         casts::cases,
         pointers::cases,
         views::cases,
+        gathers::cases,
         atomics::cases,
         shapes::cases,
         reductions::cases,

@@ -30,6 +30,7 @@ mod control;
 mod elementwise;
 mod float;
 mod functions;
+mod gathers;
 mod inputs;
 mod list;
 mod long;

@@ -43,6 +43,12 @@ pub const EXCUSES: &[Excuse] = &[
         reason: "the product before it has been waited for by the one warpgroup that there is, and the fence after the stores is the one that it needs",
     },
     Excuse {
+        programs: &["run/ring_gathered sm_90a aligned16"],
+        instruction: "fence.proxy.async.shared::cta",
+        nth: 1,
+        reason: "every warpgroup has waited for its product before the barrier, and the fence after the stores is the one that the next needs",
+    },
+    Excuse {
         programs: &["run/cluster_product sm_90a unit_stride", "run/cluster_product sm_90a generic"],
         instruction: "bar.sync 0",
         nth: 1,

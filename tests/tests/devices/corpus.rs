@@ -59,6 +59,7 @@ cases! {
     persist_short,
     prefetch,
     prefetch_padding,
+    ring_gathered,
     prefetch_shared,
     cluster_rows,
     cluster_argmax,

@@ -12,6 +12,7 @@ mod control;
 mod corpus;
 mod exits;
 mod exp;
+mod gathers;
 mod index;
 mod logic;
 mod macros;

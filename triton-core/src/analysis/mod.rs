@@ -6,6 +6,7 @@ pub mod forward;
 pub mod interval;
 pub mod liveness;
 pub mod pressure;
+pub mod read_only;
 pub mod spills;
 pub mod stepped;
 pub mod storage;

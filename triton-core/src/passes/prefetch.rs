@@ -12,8 +12,9 @@
 //! three blocks still fit a multiprocessor; and not for a short row alone, since the registers of one tile are cheaper than its way through
 //! memory. `num_stages = 1` switches it off.
 
-use super::{Env, schedule};
+use super::Env;
 use crate::analysis::axis::{self, AxisInfo};
+use crate::analysis::read_only::ReadOnly;
 use crate::entity::SideTable;
 use crate::ir::{Function, Inst, InstData, LayoutId, Ring, RingBuffer, RingId, Value};
 use crate::layout::{Layout, Mem, access, cost};
@@ -51,11 +52,11 @@ pub fn prefetch(func: &mut Function, env: &Env) -> Result<(), String> {
         return Ok(());
     }
     let facts = axis::analyse(func, env.specialization);
-    let written = schedule::written(func);
+    let read_only = ReadOnly::of(func);
     let phases = Phases::of(func, &insts);
     let copies = insts.iter().enumerate().filter_map(|(index, &inst)| {
         let copy = phases.copy(func, &facts, index, inst)?;
-        (!written.contains(&copy.from.pointer())).then_some(copy)
+        read_only.contains(func, copy.from).then_some(copy)
     });
     let (mut copies, rest): (Vec<Copy>, Vec<Copy>) = copies.partition(|copy| copy.index < reduction);
     let used_after = phases.used_after(func, &insts, &copies);

@@ -7,10 +7,13 @@
 //! With `slots` slots, `slots − 1` items are in flight when a turn waits. Each turn has one barrier, between the wait and the fill: it
 //! publishes the item, and ends the reads of the one before, whose slot is filled next. This is software pipelining by `cp.async` as
 //! Triton does it, without a second barrier; the order is that of CUTLASS's multistage mainloop. For a product of tensor cores `carry`
-//! moves the wait and the barrier before the last step along K.
+//! moves the wait and the barrier before the last step along K. A product of warpgroups goes on over the back edge: the fill follows when
+//! the one before it is done, and a second barrier, behind the wait, publishes what threads copied.
 //!
 //! A load is taken if nothing but a store to shared memory uses it, and nothing but products what was stored; if its indices follow from
-//! the loop's counter and from what the loop does not change; if out of bounds it yields 0; and if nothing writes the view. A rounding to tf32 may be between load and store, which bulk copies do. A tile whose axes
+//! the loop's counter, from what the loop does not change, and from views that nothing writes, such as a table of blocks; if out of bounds
+//! it yields 0; and if nothing writes the view ([`ReadOnly`]). So is a gather by whole vectors: its addresses are computed again for the
+//! item that is filled. A rounding to tf32 may be between load and store, which bulk copies do. A tile whose axes
 //! are permuted, or that is reshaped, is filled as it is loaded, and products see the slot in the other shape. A ring has as
 //! many slots as `num_stages`, or the number of stages of its loop, and the memory of a block allow, and is not made for less than two.
 //! A loop that asks for two or more itself has two where they do not fit: that is then an error.
@@ -19,11 +22,12 @@ use super::carry::{self, Pipelined};
 use super::multicast::{NEIGHBOURS, Neighbours};
 use super::{Env, allocate, persist, sync};
 use crate::analysis::axis::{self, AxisInfo};
+use crate::analysis::read_only::ReadOnly;
 use crate::entity::SideTable;
 use crate::ir::{Block, Function, Inst, LayoutId, Ring, RingBuffer, Value};
 use crate::layout::{Mem, access};
 use crate::ops::kinds::{BinaryKind, CompareKind, UnaryKind};
-use crate::ops::{AccessEffect, DotKind, Effect, Location, Memory, Op, Scope};
+use crate::ops::{DotKind, Effect, Location, Op, Scope};
 use crate::span::Span;
 use crate::types::{Constant, DType};
 use std::collections::HashMap;
@@ -140,22 +144,12 @@ struct Copy {
     shared: bool,
 }
 
-/// The pointers that something is written through: of a view, its base.
-pub(super) fn written(func: &Function) -> Vec<Value> {
-    let of = |inst: Inst| {
-        let access = func.insts[inst].op.access().filter(|access| access.effect != AccessEffect::Read)?;
-        if let Memory::Global(at) = access.memory { Some(at.pointer()) } else { None }
-    };
-    func.walk().into_iter().filter_map(of).collect()
-}
-
 /// The loads of a loop's body that a ring can take.
 fn copies(func: &Function, facts: &SideTable<Value, AxisInfo>, env: &Env, region: Block) -> Vec<Copy> {
     let mut uses = SideTable::new(0u32);
     for inst in func.walk() {
         func.insts[inst].for_each_operand(|v| uses[v] += 1);
     }
-    let written = written(func);
     let body = Body::of(func, region);
     // How often products of this block read a buffer, be it through an alias.
     let mut multiplied: SideTable<Value, u32> = SideTable::new(0);
@@ -181,13 +175,16 @@ fn copies(func: &Function, facts: &SideTable<Value, AxisInfo>, env: &Env, region
             rounding = Some(load);
             load = body.definitions[x].filter(|_| uses[x] == 1)?;
         }
-        let Op::Load { from: from @ Location::View { base, at, .. }, other: None } = func.insts[load].op else {
-            return None;
-        };
-        let follows = at.as_slice().iter().all(|&v| body.cone(func, v).is_some());
+        let Op::Load { from, other: None } = func.insts[load].op else { return None };
+        let follows = body.cone(func, operands(func, load)).is_some();
         let alone = uses[value] == 1 && multiplied[buffer] > 0 && multiplied[buffer] + 1 == uses[buffer];
         let layout = func.layout_id(value)?;
         let aligned = axis::vector_width(func, facts, from);
+        // Of a vector through pointers all elements are in bounds, or none is.
+        let gathered = matches!(from, Location::Pointers { .. });
+        if gathered && axis::is_cut(func, facts, from, aligned) {
+            return None;
+        }
         let width = aligned.min(func.layouts[layout].vector().into());
         let mem = func.mem(buffer)?;
         let copied = access::copies(&func.layouts[layout], mem, width as u32)?;
@@ -196,7 +193,7 @@ fn copies(func: &Function, facts: &SideTable<Value, AxisInfo>, env: &Env, region
         let bulk = env.target.info().bulk_copies && aligned * u64::from(mem.bits() / 8) >= access::WIDEST.into();
         let bulk = bulk && !fragments[buffer] && func.bulk_copy(buffer, rounding.is_some(), 1, from).is_some();
         let wide = bytes >= access::NARROWEST_COPY.into() && rounding.is_none();
-        (follows && alone && (wide || bulk) && !written.contains(&base)).then_some(Copy {
+        (follows && alone && (wide || bulk) && body.read_only.contains(func, from)).then_some(Copy {
             load,
             rounding,
             store,
@@ -240,6 +237,7 @@ struct Body {
     inside: SideTable<Value, bool>,
     definitions: SideTable<Value, Option<Inst>>,
     constants: SideTable<Value, Option<Constant>>,
+    read_only: ReadOnly,
 }
 
 impl Body {
@@ -253,28 +251,41 @@ impl Body {
                 constants[result] = Some(value);
             }
         }
-        Body { counter: func.blocks[region].params[0], inside: func.defined_in(&[region]), definitions, constants }
+        let (counter, inside) = (func.blocks[region].params[0], func.defined_in(&[region]));
+        Body { counter, inside, definitions, constants, read_only: ReadOnly::of(func) }
     }
 
-    /// The instructions that compute a scalar from the counter and from values outside, in order; `None` if it depends on anything else,
-    /// or may fail: it is computed for items that the loop may not come to.
-    fn cone(&self, func: &Function, value: Value) -> Option<Vec<Inst>> {
-        if value == self.counter || !self.inside[value] {
-            return Some(Vec::new());
-        }
-        let inst = self.definitions[value]?;
-        let op = &func.insts[inst].op;
-        if op.effect() != Effect::Pure || !op.cannot_fail(|v| self.constants[v]) || func.layout_id(value).is_some() {
-            return None;
-        }
-        let (mut all, mut known) = (Vec::new(), true);
-        op.for_each_operand(|v| match self.cone(func, v) {
-            Some(before) => all.extend(before),
-            None => known = false,
-        });
-        all.push(inst);
-        known.then_some(all)
+    /// The instructions that compute values from the counter and from values outside, in order; `None` if one depends on anything else,
+    /// or may fail: they are computed for items that the loop may not come to.
+    fn cone(&self, func: &Function, values: impl IntoIterator<Item = Value>) -> Option<Vec<Inst>> {
+        let mut all = Vec::new();
+        values.into_iter().all(|v| self.extend(func, v, &mut all)).then_some(all)
     }
+
+    fn extend(&self, func: &Function, value: Value, all: &mut Vec<Inst>) -> bool {
+        if value == self.counter || !self.inside[value] {
+            return true;
+        }
+        let Some(inst) = self.definitions[value] else { return false };
+        let op = &func.insts[inst].op;
+        let computed =
+            op.effect() == Effect::Pure && op.cannot_fail(|v| self.constants[v]) && func.mem(value).is_none();
+        let read = if let Op::Load { from, .. } = *op { self.read_only.contains(func, from) } else { false };
+        if all.contains(&inst) {
+            return true;
+        }
+        let mut known = computed || read;
+        op.for_each_operand(|v| known = known && self.extend(func, v, all));
+        all.push(inst);
+        known
+    }
+}
+
+/// What an instruction uses.
+fn operands(func: &Function, inst: Inst) -> Vec<Value> {
+    let mut all = Vec::new();
+    func.insts[inst].for_each_operand(|v| all.push(v));
+    all
 }
 
 /// The wait for the one product of a loop's body, if that may go on over the back edge: its operands are in the ring, and its sum is what
@@ -375,8 +386,11 @@ impl Scheduler<'_> {
         self.func.insts[inst].results.push(last);
 
         // In the loop.
-        let in_flight = if bulk { product_in_flight(self.func, region, copies) } else { None };
+        let in_flight = product_in_flight(self.func, region, copies);
         let wait = self.insert(Op::RingWait { ring, item })?;
+        if in_flight.is_some() && !bulk {
+            self.insert(Op::Sync { scope: Scope::Block })?;
+        }
         let next_fill = |cx: &mut Self| {
             let sync = cx.insert(Op::Sync { scope: Scope::Block })?;
             let distance = cx.op(Op::Const { value: Constant::int(DType::I32, lead.into()) })?;
@@ -443,17 +457,15 @@ impl Scheduler<'_> {
         let mut renamed = HashMap::from([(body.counter, at)]);
         let mut fills = Vec::new();
         for copy in copies {
-            let Location::View { at: starts, .. } = copy.from else { return Err("a fill from pointers".into()) };
-            for &start in starts.as_slice() {
-                let needed = body.cone(self.func, start).ok_or("an index that is not known")?;
-                for inst in needed {
-                    let result = self.func.insts[inst].results[0];
-                    if !renamed.contains_key(&result) {
-                        let mut op = self.func.insts[inst].op;
-                        op.map_operands(|v| renamed.get(&v).copied().unwrap_or(v));
-                        let again = self.op(op)?;
-                        renamed.insert(result, again);
-                    }
+            let needed = body.cone(self.func, operands(self.func, copy.load));
+            for inst in needed.ok_or("an address that is not known")? {
+                let result = self.func.insts[inst].results[0];
+                if !renamed.contains_key(&result) {
+                    let mut op = self.func.insts[inst].op;
+                    op.map_operands(|v| renamed.get(&v).copied().unwrap_or(v));
+                    let again = self.op(op)?;
+                    self.func.place_of[again] = self.func.place_of[result];
+                    renamed.insert(result, again);
                 }
             }
             let mut fill = Op::RingFill { buffer: copy.buffer, item, from: copy.from, when };

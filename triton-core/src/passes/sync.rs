@@ -200,9 +200,7 @@ impl Sync<'_> {
         if let Op::RingFill { buffer, item, .. } = op {
             let ring = self.func.ring_of(buffer);
             all.extend(ring.map(|(ring, at)| written(self.func.rings[ring].buffers[at], item)));
-        } else if let Op::RingRelease { ring, item } = op
-            && self.func.rings[ring].bulk
-        {
+        } else if let Op::RingRelease { ring, item } = op {
             all.extend(self.func.rings[ring].buffers.iter().map(|&of| released(of, item)));
         } else if let Op::RingWait { ring, item } = op
             && !self.func.rings[ring].bulk

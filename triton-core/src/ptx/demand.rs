@@ -152,6 +152,10 @@ impl Walk<'_> {
             self.access(ptr, mask, None);
             return self.all(value);
         }
+        if let Op::RingFill { from: Location::Pointers { ptr, mask }, item, when, .. } = data.op {
+            self.access(ptr, mask, None);
+            return [item, when].into_iter().for_each(|v| self.all(v));
+        }
         if let Some((x, change)) = data.op.shape_change() {
             if self.func.mem(x).is_some() {
                 return;

@@ -6,8 +6,9 @@
 //! release is nothing: the barrier that publishes a later item also ends the reads of this one.
 
 use super::lower::Lower;
+use super::run::Run;
 use super::view::Tile;
-use super::{Op, Opcode, Reg, Ty};
+use super::{Address, Op, Opcode, Reg, Ty};
 use crate::ir::{RingId, Value};
 use crate::layout::{Mem, access};
 use crate::ops::Location;
@@ -25,38 +26,59 @@ impl Lower<'_> {
         let layout = ring.buffers[number].layout;
         let copies =
             |width: usize| access::copies(&func.layouts[layout], mem, width as u32).ok_or("a ring of other elements");
-        let widest = Tile::new(self, from, layout, usize::MAX, None)?.width;
+        let widest = match from {
+            Location::View { .. } => Tile::new(self, from, layout, usize::MAX, None)?.width,
+            Location::Pointers { ptr, mask } => Run::of(func, &self.facts, ptr, mask)?.width,
+        };
         let width = copies(widest)?.elements as usize;
         let copies = copies(width)?;
-        let bytes = mem.bits() / 8;
-        if width as u32 * bytes < access::NARROWEST_COPY {
+        let bytes = width as u32 * (mem.bits() / 8);
+        if bytes < access::NARROWEST_COPY {
             return Err("copies of less than 4 bytes".into());
         }
         let slot = self.slot(buffer, item)?;
-        let addresses = self.addresses_from(buffer, Some(slot), &copies, bytes, 0);
+        let addresses = self.addresses_from(buffer, Some(slot), &copies, mem.bits() / 8, 0);
         let (lanes, warps) = func.layouts[layout].replicated();
         let issued: Vec<Reg> = self.one_of(lanes | warps << 5).into_iter().chain([self.regs(when)[0]]).collect();
         let issued = self.conjunction(&issued);
-        let mut tile = Tile::new(self, from, layout, width, None)?;
-        let bytes = width as u32 * bytes;
-        let padding = match ring.buffers[number].padding {
-            0 => None,
-            _ if tile.is_cut => return Err("padding of a part of a copy".into()),
-            bits => Some(self.padding(func.ty(buffer).elem, bits, bytes)),
-        };
-        for (run, dst) in tile.runs().zip(addresses) {
-            let src = tile.address(self, run);
-            let Some((ty, words)) = &padding else {
-                let in_bounds = tile.bytes_in_bounds(self, run);
-                self.emit_if(Some(issued), Op::CpAsync { bytes, dst, src, in_bounds });
-                continue;
-            };
-            let inside = tile.guard(self, run);
-            let outside = self.arith(Opcode::Not, Ty::Pred, &[inside.into()]);
-            let [copied, stored] = [inside, outside].map(|pred| self.conjunction(&[issued, pred]));
-            let in_bounds = self.mov(Ty::B32, i64::from(bytes));
-            self.emit_if(Some(copied), Op::CpAsync { bytes, dst, src, in_bounds });
-            self.emit_if(Some(stored), Op::StShared { ty: *ty, srcs: words.clone(), address: dst });
+        let firsts = (0..func.layouts[layout].registers()).step_by(width);
+        match (from, ring.buffers[number].padding) {
+            (Location::Pointers { ptr, mask }, 0) => {
+                for (first, dst) in firsts.zip(addresses) {
+                    let src = Address { base: self.element(ptr, first)?, offset: 0 };
+                    let in_bounds = match mask {
+                        Some(mask) => {
+                            let guard = self.element(mask, first)?;
+                            self.selp(Ty::B32, i64::from(bytes), 0, guard)
+                        }
+                        None => self.mov(Ty::B32, i64::from(bytes)),
+                    };
+                    self.emit_if(Some(issued), Op::CpAsync { bytes, dst, src, in_bounds });
+                }
+            }
+            (Location::Pointers { .. }, _) => return Err("padding of a gather".into()),
+            (Location::View { .. }, padding) => {
+                let mut tile = Tile::new(self, from, layout, width, None)?;
+                let padding = match padding {
+                    0 => None,
+                    _ if tile.is_cut => return Err("padding of a part of a copy".into()),
+                    bits => Some(self.padding(func.ty(buffer).elem, bits, bytes)),
+                };
+                for (run, dst) in firsts.zip(addresses) {
+                    let src = tile.address(self, run);
+                    let Some((ty, words)) = &padding else {
+                        let in_bounds = tile.bytes_in_bounds(self, run);
+                        self.emit_if(Some(issued), Op::CpAsync { bytes, dst, src, in_bounds });
+                        continue;
+                    };
+                    let inside = tile.guard(self, run);
+                    let outside = self.arith(Opcode::Not, Ty::Pred, &[inside.into()]);
+                    let [copied, stored] = [inside, outside].map(|pred| self.conjunction(&[issued, pred]));
+                    let in_bounds = self.mov(Ty::B32, i64::from(bytes));
+                    self.emit_if(Some(copied), Op::CpAsync { bytes, dst, src, in_bounds });
+                    self.emit_if(Some(stored), Op::StShared { ty: *ty, srcs: words.clone(), address: dst });
+                }
+            }
         }
         if number + 1 == ring.buffers.len() {
             self.emit(Op::CpAsyncCommit);

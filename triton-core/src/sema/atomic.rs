@@ -92,8 +92,40 @@ impl Checker<'_> {
 
     /// `view.atomic_add(at, value)` and its siblings; the outer `None` if the method is another one.
     pub(super) fn view_update(&mut self, view: &View, name: &Ident, args: &[Expr]) -> Option<Option<Val>> {
+        if let Some(update) = name.name.strip_suffix("_at").and_then(Update::named) {
+            return Some(self.view_updated_at(view, name, update, args));
+        }
         let update = Update::named(&name.name)?;
         Some(self.view_updated(view, name, update, args))
+    }
+
+    /// `view.atomic_add_at(at, value, mask)` and its siblings.
+    fn view_updated_at(&mut self, view: &View, name: &Ident, update: Update, args: &[Expr]) -> Option<Val> {
+        let params: &[&str] = match update {
+            Update::With(_) => &["at", "value", "mask"],
+            Update::Cas => &["at", "compare", "value", "mask"],
+        };
+        if args.len() != params.len() {
+            return self.wrong_count(name, params, args.len());
+        }
+        if !view.mutable {
+            return self.read_only_view(view, &format!("`{}`", name.name), name.span);
+        }
+        self.check_update(&name.name, update, view.dtype, name.span)?;
+        let at = self.indices(view, &args[0]);
+        let rest = self.values(&args[1..])?;
+        let reached = self.reached(view, &at?, rest.last(), name.span)?;
+        let mut element = |what: &str, arg: &Arg| element_for(self, what, arg, view.dtype, reached.shape);
+        let to = reached.location();
+        let op = match update {
+            Update::With(kind) => Op::Atomic { kind, to, value: element("the value of the update", &rest[0])? },
+            Update::Cas => {
+                let compare = element("the compared value", &rest[0]);
+                let value = element("the value of the update", &rest[1]);
+                Op::AtomicCas { to, compare: compare?, value: value? }
+            }
+        };
+        self.append(op, name.span).map(Val::Ir)
     }
 
     fn view_updated(&mut self, view: &View, name: &Ident, update: Update, args: &[Expr]) -> Option<Val> {

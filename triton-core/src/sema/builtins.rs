@@ -442,10 +442,13 @@ pub(super) fn mask(cx: &mut Checker<'_>, (value, span): &Arg, shape: Shape) -> O
 }
 
 fn larger<T>(cx: &mut Checker<'_>, what: &str, found: String, shape: Shape, span: Span) -> Option<T> {
-    let pointers =
-        if shape == Shape::SCALAR { "one pointer".to_string() } else { format!("pointers of shape {shape}") };
-    let message = format!("{what} is `{found}`, which does not broadcast to {pointers}");
-    let help = "give both the same shape: a tile of pointers is `pointer + indices`, as in `p + arange(0, 64)`";
+    let (message, help) = if shape == Shape::SCALAR {
+        let message = format!("{what} is `{found}`, but one element is accessed");
+        (message, "give it one value, or access a tile, as by `p + arange(0, 64)`")
+    } else {
+        let message = format!("{what} is `{found}`, which does not broadcast to the shape {shape} of the access");
+        (message, "give it that shape, or one that broadcasts to it, as by `x.expand_dims(1)`")
+    };
     cx.report(Diagnostic::new(Code::T0117, span, message).help(help))
 }
 

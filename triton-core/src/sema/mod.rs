@@ -18,6 +18,7 @@ mod builtins;
 mod call;
 mod control;
 mod expr;
+mod gather;
 mod loops;
 mod operator;
 mod pairs;

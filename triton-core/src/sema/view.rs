@@ -41,22 +41,31 @@ impl Checker<'_> {
         if let Some(updated) = self.view_update(view, name, args) {
             return updated;
         }
-        let (params, access): (&[&str], bool) = match name.name.as_str() {
-            "dim" | "stride" => (&["axis"], false),
-            "load" => (&["at", "shape"], true),
-            "load_or" => (&["at", "shape", "other"], true),
-            "store" => (&["at", "value"], true),
+        let params: &[&str] = match name.name.as_str() {
+            "dim" | "stride" => &["axis"],
+            "load" => &["at", "shape"],
+            "load_or" => &["at", "shape", "other"],
+            "store" => &["at", "value"],
+            "get" => &["at"],
+            "gather" => &["at", "mask"],
+            "gather_or" => &["at", "mask", "other"],
+            "scatter" => &["at", "value", "mask"],
             _ => {
-                let methods = "a view has `load`, `load_or`, `store`, `dim`, `stride`, and the atomic updates";
+                let methods = "a view has `load`, `load_or`, `store`, `get`, `gather`, `gather_or`, `scatter`, `dim`, `stride`, and the atomic updates";
                 return self.unknown_method(&view.describe(), name, methods);
             }
         };
         if args.len() != params.len() {
             return self.wrong_count(name, params, args.len());
         }
-        if !access {
-            let axis = self.axis_below(&args[0], &view.describe(), view.extents.len())?;
-            return Some(Val::Ir(if name.name == "dim" { view.extents[axis] } else { view.strides[axis] }));
+        match name.name.as_str() {
+            "dim" | "stride" => {
+                let axis = self.axis_below(&args[0], &view.describe(), view.extents.len())?;
+                return Some(Val::Ir(if name.name == "dim" { view.extents[axis] } else { view.strides[axis] }));
+            }
+            "get" | "gather" | "gather_or" => return self.gathered(view, name, args),
+            "scatter" => return self.scattered(view, name, args),
+            _ => {}
         }
         let at = self.view_index(view, &args[0]);
         if name.name == "load" || name.name == "load_or" {
@@ -128,30 +137,18 @@ impl Checker<'_> {
         )
     }
 
-    /// The first index along each axis: `i32` or `i64`.
+    /// The first index along each axis: a scalar of `i32` or `i64`.
     pub(super) fn view_index(&mut self, view: &View, at: &Expr) -> Option<Vec<Value>> {
-        let entries = self.entries(at, "an index of a view")?;
-        if entries.len() != view.extents.len() {
-            let message = format!("an index with {} entries for `{}`", entries.len(), view.describe());
-            let n = view.extents.len();
-            return self
-                .report(Diagnostic::new(Code::T0123, at.span, message).help(format!("write {n}, one for each axis")));
-        }
-        let mut index = Vec::new();
-        for (value, span) in entries {
-            let found = self.describe(&value);
-            let value = self.open_as(value, DType::I32, span)?;
-            let value = self.materialise(value, None, span)?;
+        let index = self.indices(view, at)?;
+        for &(value, span) in &index {
             let ty = self.func.ty(value);
-            if ty != Type::scalar(DType::I32) && ty != Type::scalar(DType::I64) {
-                let message = format!("an index of a view is `i32` or `i64`, found `{found}`");
-                return self.report(
-                    Diagnostic::new(Code::T0102, span, message).help("write `.to::<i32>()` or `.to::<i64>()`"),
-                );
+            if ty.shape != Shape::SCALAR {
+                let message = format!("the first index of a tile is a scalar, found `{}`", ty.describe());
+                let help = "for an index per element write `gather`, `scatter` or `atomic_.._at`";
+                return self.report(Diagnostic::new(Code::T0102, span, message).help(help));
             }
-            index.push(value);
         }
-        Some(index)
+        Some(index.into_iter().map(|(value, _)| value).collect())
     }
 
     /// A tile of this shape in a view.

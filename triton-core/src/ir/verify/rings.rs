@@ -48,8 +48,10 @@ pub(super) fn check(func: &Function, data: &InstData) -> Result<(), String> {
     }
     if let Op::RingFill { buffer, from, .. } = data.op {
         func.ring_of(buffer).ok_or_else(|| format!("{buffer} belongs to no ring"))?;
-        if let Location::Pointers { .. } = from {
-            return Err("a ring is filled from views alone".into());
+        if let Location::Pointers { ptr, .. } = from
+            && func.layout_id(ptr) != func.fill_layout(buffer)
+        {
+            return Err(format!("{buffer} is filled through pointers of another layout"));
         }
         if func.is_bulk(buffer) && func.bulk_fill(buffer, from).is_none() {
             return Err(format!("no bulk copy fills {buffer}"));

@@ -4,6 +4,7 @@ use super::candidates::{self, Label};
 use super::cost::Costs;
 use super::graph::{Graph, Role, Use, Var};
 use crate::analysis::axis::{self, AxisInfo};
+use crate::analysis::read_only::ReadOnly;
 use crate::entity::SideTable;
 use crate::ir::{Block, Function, LayoutId, Layouts, Value};
 use crate::layout::{access, cost};
@@ -160,6 +161,7 @@ struct Moves<'a> {
     func: &'a Function,
     graph: &'a Graph,
     facts: &'a SideTable<Value, AxisInfo>,
+    read_only: ReadOnly,
     layouts: &'a mut Layouts,
     stmatrix: bool,
     /// The most slots of the rings of the `for` that a block is the body of; 0 of another block.
@@ -180,7 +182,8 @@ impl<'a> Moves<'a> {
                 stages[body] = func.stages(inst);
             }
         }
-        Moves { func, graph, facts, layouts, stmatrix: env.target.info().stmatrix, stages }
+        let read_only = ReadOnly::of(func);
+        Moves { func, graph, facts, read_only, layouts, stmatrix: env.target.info().stmatrix, stages }
     }
 
     /// The layouts of a variable's result.
@@ -201,9 +204,13 @@ impl<'a> Moves<'a> {
         let cycles = self.cycles(src, dst, from);
         let Var { block, ref insts, .. } = self.graph.vars[from.0];
         let op = self.func.insts[insts[0]].op;
-        let bytes = |at| axis::vector_width(self.func, self.facts, at) * u64::from(self.graph.vars[from.0].bits / 8);
-        let copied = matches!(op, Op::Load { from: at @ Location::View { .. }, other: None }
-            if bytes(at) >= access::NARROWEST_COPY.into());
+        let copied = |at: Location| {
+            let width = axis::vector_width(self.func, self.facts, at);
+            let gathered = || self.read_only.contains(self.func, at) && !axis::is_cut(self.func, self.facts, at, width);
+            (matches!(at, Location::View { .. }) || gathered())
+                && width * u64::from(self.graph.vars[from.0].bits / 8) >= access::NARROWEST_COPY.into()
+        };
+        let copied = matches!(op, Op::Load { from: at, other: None } if copied(at));
         if used.role == Role::Domain || !copied || self.stages[block] < 2 {
             return cycles;
         }
