@@ -16,6 +16,7 @@ pages! {
     first_kernel
     masks
     views
+    atomics
     types
     shapes
     reductions

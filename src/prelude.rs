@@ -1,7 +1,7 @@
 //! What kernels and the programs that launch them import: `use triton::prelude::*;`. The functions of the language are not
-//! not included: the body of a kernel has them without an import.
+//! included: the body of a kernel has them without an import.
 
-pub use crate::lang::{Float, Int, Num, Ptr, PtrMut, Tensor, TensorMut, Tf32, Tile};
+pub use crate::lang::{AcqRel, Acquire, Float, Int, Num, Ptr, PtrMut, Relaxed, Release, Tensor, TensorMut, Tf32, Tile};
 pub use crate::{
     AsPtrArg, AsPtrMutArg, Buffer, Device, DevicePtr, DevicePtrMut, Element, Event, Grid, IntoTensorArg,
     IntoTensorMutArg, Pinned, Stream, View, ViewMut, bf16, f16,

@@ -6,8 +6,8 @@ use super::{Load, Mask, Store, stub};
 ///
 /// As with all functions `atomic_..`, each element is updated by one atomic read-modify-write at device scope. Updates
 /// are *relaxed*: they order neither different elements nor other accesses. A plain `load` may return a stale value; to
-/// observe the updates of other programs, use an atomic one, such as `atomic_add(p, 0, true)`. So an update cannot
-/// publish other memory to other programs.
+/// observe the updates of other programs, use an atomic one, such as `atomic_add(p, 0, true)`. To publish other memory to
+/// other programs, give the update an [order](crate::lang::PtrMut::order).
 ///
 /// `p` is one pointer or a tile of them; `value` and `mask` broadcast to its shape, and so does the result: the old
 /// values. Where `mask` is `false` nothing is changed, and the result is 0. Pointers may alias: each value counts.

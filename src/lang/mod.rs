@@ -83,6 +83,7 @@
 //! | [`atomic_add(p, v, mask)`](atomic_add), [`atomic_min`], [`atomic_max`], [`atomic_and`], [`atomic_or`], [`atomic_xor`], [`atomic_xchg`] | updates in one step, and gives what was there |
 //! | [`atomic_cas(p, compare, v)`](atomic_cas) | the same where the old value is `compare` |
 //! | [`c.atomic_add([i, j], v)`](TensorMut::atomic_add), .., [`c.atomic_cas([i, j], compare, v)`](TensorMut::atomic_cas) | through views |
+//! | [`c.order(AcqRel).atomic_add(..)`](TensorMut::order), [`atomic_add(p.order(Release), ..)`](PtrMut::order), [`fence()`](fence) | orders other accesses of the program, as other programs see them |
 //! | [`c.atomic_add_at([i, j], v, mask)`](TensorMut::atomic_add_at), .., [`c.atomic_cas_at([i, j], compare, v, mask)`](TensorMut::atomic_cas_at) | the same with an index per element |
 //!
 //! # Statements
@@ -206,6 +207,7 @@ mod math;
 mod memory;
 #[doc(hidden)]
 pub mod op;
+mod order;
 mod reduce;
 mod rounding;
 mod scan;
@@ -220,6 +222,7 @@ pub use index::{arange, num_programs, program_id, unroll};
 pub use library::{clamp, erf, round, sigmoid, tanh};
 pub use math::{abs, cos, exp, exp2, fma, log, log2, maximum, minimum, rsqrt, select, sin, sqrt};
 pub use memory::{load, load_or, store};
+pub use order::{AcqRel, Acquire, Relaxed, Release, fence};
 pub use reduce::{
     all, all_axis, any, any_axis, argmax, argmax_axis, argmin, argmin_axis, max, max_axis, min, min_axis, reduce,
     reduce_axis, sum, sum_axis,

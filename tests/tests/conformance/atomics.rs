@@ -107,6 +107,24 @@ fn listed(name: &'static [&'static str], dtype: DType, f: Function, launch: Laun
     })
 }
 
+/// Under each order an update does the same.
+fn ordered(name: &'static [&'static str], dtype: DType, f: Function, launch: Launch) -> Case {
+    let text = format!("{} {dtype} [64] warps 2, ordered", name[0]);
+    let seed = inputs::seed(&text);
+    Case::new(text, name, move || {
+        let x = elements(dtype, 64, seed);
+        let before: Vec<Vec<u64>> = (1..4).map(|i| elements(dtype, 64, seed + i)).collect();
+        let updated = |before: &Vec<u64>| {
+            let after = before.iter().zip(&x).map(|(&old, &x)| Expected::Bits(f(dtype, old, x))).collect();
+            Region::update(dtype, before.clone(), after)
+        };
+        let old = before.concat().into_iter().map(Expected::Bits).collect();
+        let regions = [Region::input(dtype, x.clone())].into_iter().chain(before.iter().map(updated));
+        let regions = regions.chain([Region::output(dtype, old)]).collect();
+        Trial { regions, numbers: vec![], grid: [1; 3], launch }
+    })
+}
+
 /// The launch of a kernel over indices, a mask, values and two views that are written.
 macro_rules! launch_listed {
     ($t:ident, $kernel:expr) => {
@@ -154,6 +172,21 @@ macro_rules! updates {
                     old.store([0], p.$name_at(at, x.load([0], [256]), mask.load([0], [256])));
                 }
 
+                /// Each order, on memory of its own.
+                #[triton::kernel(T = [$($t),*], num_warps = 2)]
+                fn ordered<T: Num>(
+                    x: Tensor<T, 1>,
+                    p: TensorMut<T, 1>,
+                    q: TensorMut<T, 1>,
+                    r: PtrMut<T>,
+                    old: TensorMut<T, 2>,
+                ) {
+                    let x = x.load([0], [64]);
+                    old.store([0, 0], p.order(Release).$name([0], x).expand_dims(0));
+                    old.store([1, 0], q.order(Acquire).$name_at([arange(0, 64)], x, true).expand_dims(0));
+                    old.store([2, 0], $name((r + arange(0, 64)).order(AcqRel), x, true).expand_dims(0));
+                }
+
                 updates!(@together $($order_is_open)? $name $($t)*);
 
                 /// The cases of every element type.
@@ -177,6 +210,17 @@ macro_rules! updates {
                             launch.launch(run.stream, run.grid())
                         }));
                         into.push(super::listed(NAME, t, f, launch_listed!($t, listed::<$t>)));
+                        into.push(super::ordered(NAME, t, f, |run: &Run<'_>| {
+                            let x = run.buffer::<$t>(0);
+                            let [mut p, mut q, mut r, mut old] = [1, 2, 3, 4].map(|i| run.buffer_mut::<$t>(i));
+                            let x = x.slice(run.range(0))?;
+                            let (mut p, mut q) = (p.slice_mut(run.range(1))?, q.slice_mut(run.range(2))?);
+                            let (mut r, mut old) = (r.slice_mut(run.range(3))?, old.slice_mut(run.range(4))?);
+                            let views = (x.view([64])?, p.view_mut([64])?, q.view_mut([64])?, old.view_mut([3, 64])?);
+                            let launch = ordered::<$t>(views.0, views.1, views.2, &mut r, views.3);
+                            // SAFETY: the kernel updates the 64 elements behind the pointer.
+                            unsafe { launch.launch(run.stream, run.grid()) }
+                        }));
                     })*
                     together_cases(into, NAME, f);
                 }

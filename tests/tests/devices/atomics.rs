@@ -136,3 +136,112 @@ fn views_are_updated_inside_their_bounds() -> triton::Result<()> {
     }
     Ok(())
 }
+
+/// The sum of x: each program adds a part, and the last one that is done adds what all of them found, in their order.
+#[triton::kernel(ORDER = [0, 1], num_warps = 4)]
+fn total<const ORDER: i32>(
+    x: Tensor<f32, 2>,
+    parts: TensorMut<f32, 2>,
+    count: TensorMut<i32, 1>,
+    out: TensorMut<f32, 1>,
+) {
+    let (i, programs) = (program_id(0), num_programs(0));
+    parts.store([i, 0], sum_axis(x.load([i * 16, 0], [16, 64]), 0).expand_dims(0));
+    let before = if ORDER == 1 {
+        count.order(AcqRel).atomic_add_at([0], 1, true)
+    } else {
+        fence();
+        let before = count.atomic_add_at([0], 1, true);
+        fence();
+        before
+    };
+    if before == programs - 1 {
+        let mut all = zeros::<f32>([64]);
+        for k in (0..programs).step_by(4) {
+            all += sum_axis(parts.load([k, 0], [4, 64]), 0);
+        }
+        out.store([0], all);
+        // Fences do not order the updates themselves.
+        count.atomic_xchg([0], zeros::<i32>([1]));
+    }
+}
+
+/// The same with nothing that orders the parts before the count.
+#[triton::kernel(num_warps = 4)]
+fn unordered_total(x: Tensor<f32, 2>, parts: TensorMut<f32, 2>, count: TensorMut<i32, 1>, out: TensorMut<f32, 1>) {
+    let (i, programs) = (program_id(0), num_programs(0));
+    parts.store([i, 0], sum_axis(x.load([i * 16, 0], [16, 64]), 0).expand_dims(0));
+    let before = count.order(Relaxed).atomic_add_at([0], 1, true);
+    if before == programs - 1 {
+        let mut all = zeros::<f32>([64]);
+        for k in (0..programs).step_by(4) {
+            all += sum_axis(parts.load([k, 0], [4, 64]), 0);
+        }
+        out.store([0], all);
+        count.store([0], zeros::<i32>([1]));
+    }
+}
+
+/// A spin lock around an update that is not atomic.
+#[triton::kernel(num_warps = 2)]
+fn locked(lock: PtrMut<i32>, value: PtrMut<i32>) {
+    let mut taken = atomic_cas(lock.order(Acquire), 0, 1);
+    while taken != 0 {
+        taken = atomic_cas(lock.order(Acquire), 0, 1);
+    }
+    let i = arange(0, 128);
+    store(value + i, load(value + (i ^ 64), true) + 1, true);
+    atomic_xchg(lock.order(Release), 0, true);
+}
+
+fn columns(rows: usize) -> (Vec<f32>, Vec<f32>) {
+    let x: Vec<f32> = (0..rows * 64).map(|i| (i * 7 % 23) as f32 - 9.0).collect();
+    let sum = |j: usize| (0..rows).map(|i| x[i * 64 + j]).sum();
+    let sums = (0..64).map(sum).collect();
+    (x, sums)
+}
+
+#[test]
+fn the_last_program_sees_what_all_have_written() -> triton::Result<()> {
+    for device in devices() {
+        let stream = device.stream()?;
+        let (x, sums) = columns(16 * 37);
+        let x = stream.upload(&x)?;
+        let (mut parts, mut count) = (stream.zeros::<f32>(37 * 64)?, stream.zeros::<i32>(1)?);
+        for turn in 0..20 {
+            let mut out = stream.zeros::<f32>(64)?;
+            let views = (x.view([16 * 37, 64])?, parts.view_mut([37, 64])?, count.view_mut([1])?, out.view_mut([64])?);
+            match turn % 2 {
+                0 => total::<0>(views.0, views.1, views.2, views.3).launch(&stream, 37)?,
+                _ => total::<1>(views.0, views.1, views.2, views.3).launch(&stream, 37)?,
+            }
+            assert_eq!(stream.download(&out)?, sums, "{device}");
+        }
+        assert_eq!(stream.download(&count)?, [0], "{device}");
+    }
+    Ok(())
+}
+
+#[test]
+fn the_simulator_finds_an_order_that_is_too_weak() -> triton::Result<()> {
+    let stream = Device::sim().stream()?;
+    let x = stream.upload(&columns(16 * 5).0)?;
+    let (mut parts, mut count) = (stream.zeros::<f32>(5 * 64)?, stream.zeros::<i32>(1)?);
+    let mut out = stream.zeros::<f32>(64)?;
+    let views = (x.view([80, 64])?, parts.view_mut([5, 64])?, count.view_mut([1])?, out.view_mut([64])?);
+    let error = unordered_total(views.0, views.1, views.2, views.3).launch(&stream, 5).unwrap_err().to_string();
+    assert!(error.contains("a race"), "{error}");
+    Ok(())
+}
+
+#[test]
+fn a_lock_excludes_programs() -> triton::Result<()> {
+    for device in devices() {
+        let stream = device.stream()?;
+        let (mut lock, mut value) = (stream.zeros::<i32>(1)?, stream.zeros::<i32>(128)?);
+        // SAFETY: the kernel accesses the one lock, and 128 elements.
+        unsafe { locked(&mut lock, &mut value).launch(&stream, 50)? };
+        assert_eq!(stream.download(&value)?, [50; 128], "{device}");
+    }
+    Ok(())
+}

@@ -60,6 +60,7 @@ cases! {
     prefetch,
     prefetch_padding,
     ring_gathered,
+    atomic_acq_rel,
     prefetch_shared,
     cluster_rows,
     cluster_argmax,

@@ -59,6 +59,11 @@ impl Clocks {
         Clocks { known: vec![vec![0; warps as usize]; warps as usize] }
     }
 
+    /// The number of threads.
+    pub(super) fn threads(&self) -> u32 {
+        (self.known.len() * LANES) as u32
+    }
+
     /// What a thread knows now.
     pub(super) fn now(&self, thread: u32) -> Now<'_> {
         let (agent, lane) = (thread as usize / LANES, thread as usize % LANES);

@@ -14,6 +14,7 @@ mod copies;
 mod fault;
 mod fold;
 mod location;
+mod order;
 mod padding;
 mod pages;
 mod positions;
@@ -296,6 +297,11 @@ impl Machine<'_> {
                 }
                 self.compute(inst)?;
             }
+            Op::Fence {} => {
+                if func.stage == Stage::Synchronized {
+                    self.threads.fence().map_err(|what| self.error(inst, &what))?;
+                }
+            }
             Op::Const { .. }
             | Op::Outer { .. }
             | Op::ProgramId { .. }
@@ -407,14 +413,14 @@ impl Machine<'_> {
                 let written = self.memory.store(width, &addresses, mask.as_deref(), value(stored));
                 written.map_err(|fault| access_error("store", width, &fault)).map(|()| Vec::new())
             }
-            Op::Atomic { kind, to, value: x } => {
+            Op::Atomic { kind, to, value: x, .. } => {
                 let (dtype, x) = (self.func.ty(x).elem.num().ok_or("an update by a pointer")?, value(x));
                 // None of these functions fails.
                 let function = |f, i: usize, old| eval::binary_one(f, dtype, old, x[i]).unwrap_or(old);
                 let replace = |i, old| kind.function().map_or(x[i], |f| function(f, i, old));
                 self.update(to, dtype, &replace)
             }
-            Op::AtomicCas { to, compare, value: x } => {
+            Op::AtomicCas { to, compare, value: x, .. } => {
                 let (dtype, x) = (self.func.ty(x).elem.num().ok_or("an exchange of pointers")?, value(x));
                 let compare = value(compare);
                 self.update(to, dtype, &|i, old| if old == compare[i] { x[i] } else { old })

@@ -9,13 +9,14 @@ use super::Machine;
 use super::clock::{Clocks, Now};
 use super::copies::{Mailbox, Rings, Source};
 use super::location::Reached;
+use super::order::Order;
 use super::pages::Pages;
 use super::positions::{By, Position, Positions, Tile};
 use super::shadow::{AccessKind, Shadow};
 use crate::entity::SideTable;
 use crate::ir::{Function, InstData, LayoutId, MemId, Stage, Value};
 use crate::layout::Layout;
-use crate::ops::{Access, AccessEffect, Memory, Op};
+use crate::ops::{Access, AccessEffect, Memory, MemoryOrder, Op, Scope};
 use std::borrow::Cow;
 use std::collections::{HashMap, VecDeque};
 use std::ops::Range;
@@ -36,6 +37,7 @@ pub(super) struct Threads {
     pub(super) clocks: Clocks,
     pub(super) positions: Positions,
     global: Shadow,
+    order: Order,
     pub(super) shared: Shadow,
     pub(super) rings: Rings,
     /// What other blocks of the cluster have sent.
@@ -64,6 +66,7 @@ impl Threads {
             clocks: Clocks::new(if synchronized { func.num_warps } else { 0 }),
             positions: Positions::default(),
             global: Shadow::default(),
+            order: Order::default(),
             shared: Shadow::default(),
             rings: Rings::default(),
             mailbox: Mailbox::default(),
@@ -102,6 +105,20 @@ pub(super) fn check_agent(
     })
 }
 
+impl Threads {
+    /// Every thread orders its accesses.
+    pub(super) fn fence(&mut self) -> Result<(), String> {
+        let Threads { clocks, order, .. } = self;
+        for thread in 0..clocks.threads() {
+            order.check(clocks, thread, MemoryOrder::AcqRel)?;
+        }
+        for thread in 0..clocks.threads() {
+            order.remember(&clocks.now(thread), MemoryOrder::AcqRel);
+        }
+        Ok(())
+    }
+}
+
 impl Machine<'_> {
     /// The threads that make an access to global memory: checks that earlier accesses are ordered before it.
     pub(super) fn global(&mut self, inst: &InstData) -> Result<(), String> {
@@ -126,13 +143,15 @@ impl Machine<'_> {
             let address = addresses[element as usize];
             (thread, element, address..address.wrapping_add(pointee.bytes().into()))
         });
-        let Threads { clocks, global, .. } = &mut self.threads;
+        let Threads { clocks, global, order, .. } = &mut self.threads;
         for (thread, element, bytes) in accesses.clone() {
             let checked = check(clocks, global, thread, bytes.clone(), does);
+            let checked = checked.and_then(|()| order.check(clocks, thread, inst.op.order()));
             checked.map_err(|why| format!("element {element} at {:#x}: {why}", bytes.start))?;
         }
         for (thread, _, bytes) in accesses {
             global.remember(bytes, &clocks.now(thread), does);
+            order.remember(&clocks.now(thread), inst.op.order());
         }
         Ok(())
     }
@@ -147,6 +166,9 @@ impl Machine<'_> {
         }
         if let Op::Sync { scope } = inst.op {
             self.threads.clocks.wait(scope);
+            if scope == Scope::Block {
+                self.threads.order = Order::default();
+            }
         }
         if let Op::DotWait { pending } = inst.op {
             while self.threads.products.len() > pending as usize {

@@ -173,12 +173,12 @@ pub fn infer(op: &Op, ty: &dyn Fn(Value) -> Type, given: Given<'_>) -> Result<Si
             written("a store", to, ty(value), ty)?;
             return Ok(Signature::Plain(None));
         }
-        Op::Atomic { kind, to, value } => {
+        Op::Atomic { kind, to, value, .. } => {
             let result = written("an atomic update", to, ty(value), ty)?;
             accepts(&format!("atomic {}", kind.name()), kind.defined_on(num(result)?), result)?;
             result
         }
-        Op::AtomicCas { to, compare, value } => {
+        Op::AtomicCas { to, compare, value, .. } => {
             let result = written("an atomic update", to, ty(value), ty)?;
             same(result, ty(compare))?;
             accepts("atomic_cas", kinds::compares(num(result)?), result)?;
@@ -262,7 +262,7 @@ pub fn infer(op: &Op, ty: &dyn Fn(Value) -> Type, given: Given<'_>) -> Result<Si
             same(Type::scalar(DType::I32), ty(item))?;
             return Ok(Signature::Plain(None));
         }
-        Op::Sync { .. } | Op::DotWait { .. } => return Ok(Signature::Plain(None)),
+        Op::Fence {} | Op::Sync { .. } | Op::DotWait { .. } => return Ok(Signature::Plain(None)),
         Op::Unary { kind, x } => {
             let x = ty(x);
             accepts(kind.name(), kind.defined_on(num(x)?), x)?;

@@ -83,6 +83,7 @@ impl Op {
             | Op::Cast { .. }
             | Op::Select { .. }
             | Op::Offset { .. }
+            | Op::Fence {}
             | Op::Assert { .. }
             | Op::Print { .. }
             | Op::SharedAlloc { .. }

@@ -18,6 +18,7 @@ mod infer;
 pub mod kinds;
 pub(crate) mod log;
 mod memory;
+mod order;
 pub mod outer;
 pub(crate) mod steps;
 pub(crate) mod trig;
@@ -26,6 +27,7 @@ pub use field::{GridAxis, Reader};
 pub(crate) use infer::list;
 pub use infer::{Given, Signature, accumulator, infer, product};
 pub use memory::{Access, AccessEffect, Memory};
+pub use order::MemoryOrder;
 pub use outer::Outer;
 
 use crate::types::{Constant, DType, RingId, Shape, Stage, Type, Value};
@@ -240,9 +242,11 @@ ops! {
         /// between, and yields the old value; nothing is done, and 0 is yielded, where an element is masked off or out of bounds.
         /// The order in which elements that alias are replaced is unspecified, and so is the order among programs. At
         /// stage 2, of the threads that hold an element, only the one that would store it knows the old value.
-        Atomic = "atomic" { kind: AtomicKind, to: Location, value: Value } Write Elementwise Tile 0;
+        Atomic = "atomic" { kind: AtomicKind, order: MemoryOrder, to: Location, value: Value } Write Elementwise Tile 0;
         /// As `atomic`: the value where the element has the bits of `compare`, else the old value.
-        AtomicCas = "atomic_cas" { to: Location, compare: Value, value: Value } Write Elementwise Tile 0;
+        AtomicCas = "atomic_cas" { order: MemoryOrder, to: Location, compare: Value, value: Value } Write Elementwise Tile 0;
+        /// Orders accesses to global memory, as other programs see them: those of this program before it come before those after it.
+        Fence = "fence" { } Write Unconstrained Tile 0;
         /// Stops the launch unless every element holds.
         Assert = "assert" { cond: Value, message: Text } Write Elementwise Tile 0;
         /// Prints a line: the format string with a value for each `{}`; of tiles, a line for each element.
@@ -347,5 +351,13 @@ impl Op {
     /// The kind of an atomic update that commutes with others of its kind: its old value is unused.
     pub fn commutes(&self, asked: bool) -> Option<AtomicKind> {
         if let Op::Atomic { kind, .. } = *self { Some(kind).filter(|&k| !asked && k != AtomicKind::Xchg) } else { None }
+    }
+
+    /// What it orders of its program's accesses to global memory.
+    pub fn order(&self) -> MemoryOrder {
+        if let Op::Atomic { order, .. } | Op::AtomicCas { order, .. } = *self {
+            return order;
+        }
+        if *self == (Op::Fence {}) { MemoryOrder::AcqRel } else { MemoryOrder::Relaxed }
     }
 }

@@ -16,6 +16,9 @@
 //! differ by a constant: what is item `i + 1` in one turn of a loop is item `i` in the next. A copy writes its slot when it is issued, and
 //! again when it is waited for, so that a barrier after the wait publishes it; but every thread waits for bulk copies, and needs no barrier then.
 //!
+//! An update that releases orders all accesses to global memory that the program made before, so that a barrier precedes it, whatever
+//! they were; one that acquires, all that follow.
+//!
 //! The walk is the forward data-flow over read-after-write and write-after-read of Tillet 2020, §5.3.2: the accesses since
 //! the last barrier are the state. A loop is walked twice, the second time from the state at its end, which is all that a
 //! further iteration can add: SSA values defined in the loop differ between iterations. In that second walk the inner
@@ -60,6 +63,8 @@ enum Memory {
     /// has another one instead, and where two elements may be at one address. The bytes, and how many each element has, are
     /// the same in every iteration.
     Global { at: Option<(Location, Option<LayoutId>)>, replicated: bool, bytes: u32, region: Region },
+    /// All of global memory, of which an update orders every access.
+    Ordered,
     /// This buffer, by the threads that hold a tile in this layout; of a ring, the slot of an item, if it is known.
     Shared { buffer: Value, layout: Option<LayoutId>, item: Option<Item> },
 }
@@ -128,7 +133,10 @@ impl Sync<'_> {
                 self.arrive(&mut pending, ring, item);
             }
             let new = self.accesses(inst);
-            let conflicts = new.iter().flat_map(|new| pending.iter().filter_map(|old| self.conflict(old, new)));
+            let ordered = Pending { memory: Memory::Ordered, kind: AccessKind::Write, warp_waited: false };
+            let released = Some(&ordered).filter(|_| op.order().releases());
+            let all = || new.iter().chain(released);
+            let conflicts = all().flat_map(|new| pending.iter().filter_map(|old| self.conflict(old, new)));
             // A release accesses nothing itself.
             if let Some(scope) = conflicts.max().filter(|_| !matches!(op, Op::RingRelease { .. })) {
                 let span = self.func.insts[inst].span;
@@ -136,6 +144,9 @@ impl Sync<'_> {
                 wait(&mut pending, scope);
             }
             merge(&mut pending, new);
+            if op.order().acquires() {
+                merge(&mut pending, vec![ordered]);
+            }
             let regions = self.func.insts[inst].regions.clone();
             if matches!(op, Op::If { .. }) {
                 let mut after = Vec::new();
@@ -217,7 +228,7 @@ impl Sync<'_> {
             Memory::Shared { buffer, item: Some(of), .. } => {
                 access.kind == AccessKind::Write && of == item && buffers.iter().any(|ring| ring.buffer == buffer)
             }
-            Memory::Shared { .. } | Memory::Global { .. } => false,
+            Memory::Shared { .. } | Memory::Global { .. } | Memory::Ordered => false,
         };
         pending.retain(|access| !arrived(access));
     }
@@ -334,9 +345,11 @@ impl Sync<'_> {
                     }
                 }
             }
-            (Memory::Global { .. }, Memory::Shared { .. }) | (Memory::Shared { .. }, Memory::Global { .. }) => {
-                Reach::Thread
+            (Memory::Ordered, Memory::Ordered | Memory::Global { .. }) | (Memory::Global { .. }, Memory::Ordered) => {
+                Reach::Block
             }
+            (Memory::Global { .. } | Memory::Ordered, Memory::Shared { .. })
+            | (Memory::Shared { .. }, Memory::Global { .. } | Memory::Ordered) => Reach::Thread,
         };
         match reach {
             Reach::Thread => None,

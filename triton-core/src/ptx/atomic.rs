@@ -1,23 +1,40 @@
 //! Lowering of atomic updates.
 //!
 //! Several threads may hold one element: one of them updates it ([`Lower::store_guard`]). If the old value is unused,
-//! which is so in most kernels, the update is a `red`, which does not wait.
+//! which is so in most kernels, the update is a `red`, which does not wait, unless it acquires.
+//!
+//! Of an ordered update, the thread that makes it orders what all threads of the block did before the barrier that [`crate::passes::sync`]
+//! puts before it, and after the one behind it: causality is transitive across a barrier of the block (PTX ISA, "Causality order").
 
 use super::elementwise::arith_type;
 use super::lower::{Lower, bits_type, class_of};
 use super::view::Tile;
-use super::{Address, AtomicOp, Op, Reg, Ty};
+use super::{Address, Op, Reg, Ty};
 use crate::ir::{InstData, Value};
-use crate::ops::Location;
 use crate::ops::kinds::AtomicKind;
+use crate::ops::{Location, MemoryOrder};
 use crate::types::DType;
+
+/// What an atomic update does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs, reason = "each is PTX's operation of that name")]
+pub enum AtomicOp {
+    Add,
+    Min,
+    Max,
+    And,
+    Or,
+    Xor,
+    Exch,
+    Cas,
+}
 
 impl Lower<'_> {
     /// `atomic`, elementwise.
     pub fn atomic(
         &mut self,
         inst: &InstData,
-        kind: AtomicKind,
+        (kind, order): (AtomicKind, MemoryOrder),
         to: Location,
         value: Value,
     ) -> Result<Vec<Vec<Reg>>, String> {
@@ -34,29 +51,31 @@ impl Lower<'_> {
             AtomicKind::Xor => (AtomicOp::Xor, bits),
             AtomicKind::Xchg => (AtomicOp::Exch, bits),
         };
-        self.replace(inst, (op, ty, dtype), to, &[value])
+        self.replace(inst, (op, order, ty, dtype), to, &[value])
     }
 
     /// `atomic_cas`, elementwise.
     pub fn atomic_cas(
         &mut self,
         inst: &InstData,
+        order: MemoryOrder,
         to: Location,
         [compare, value]: [Value; 2],
     ) -> Result<Vec<Vec<Reg>>, String> {
         let dtype = self.dtype(value)?;
-        self.replace(inst, (AtomicOp::Cas, bits_type(dtype), dtype), to, &[compare, value])
+        self.replace(inst, (AtomicOp::Cas, order, bits_type(dtype), dtype), to, &[compare, value])
     }
 
     fn replace(
         &mut self,
         inst: &InstData,
-        (op, ty, dtype): (AtomicOp, Ty, DType),
+        (op, order, ty, dtype): (AtomicOp, MemoryOrder, Ty, DType),
         to: Location,
         operands: &[Value],
     ) -> Result<Vec<Vec<Reg>>, String> {
         let asked = inst.results.iter().any(|&v| self.used[v]);
-        let returns = asked || matches!(op, AtomicOp::Exch | AtomicOp::Cas);
+        // A `red` reads nothing, and so acquires nothing.
+        let returns = asked || order.acquires() || matches!(op, AtomicOp::Exch | AtomicOp::Cas);
         let value = operands[0];
         let once = self.store_guard(value);
         let mut tile = match to {
@@ -83,7 +102,7 @@ impl Lower<'_> {
                 Some(_) => self.mov(bits_type(dtype), 0),
                 None => self.reg(class_of(ty)),
             });
-            self.emit_if(guard, Op::Atomic { op, ty, dst, address, srcs });
+            self.emit_if(guard, Op::Atomic { op, order, ty, dst, address, srcs });
             results.extend(dst);
         }
         Ok(vec![results])

@@ -354,8 +354,14 @@ impl Lower<'_> {
             ops::Op::If { cond } => return self.run_if(inst, cond),
             ops::Op::Yield {} => return Ok(Vec::new()),
             ops::Op::Fold { kind, axis, order } => return self.fold(inst, kind, axis as usize, order),
-            ops::Op::Atomic { kind, to, value } => return self.atomic(inst, kind, to, value),
-            ops::Op::AtomicCas { to, compare, value } => return self.atomic_cas(inst, to, [compare, value]),
+            ops::Op::Atomic { kind, order, to, value } => return self.atomic(inst, (kind, order), to, value),
+            ops::Op::Fence {} => {
+                self.emit(Op::FenceAcqRel);
+                return Ok(Vec::new());
+            }
+            ops::Op::AtomicCas { order, to, compare, value } => {
+                return self.atomic_cas(inst, order, to, [compare, value]);
+            }
             ops::Op::Store { to, value } => return self.store(to, value).map(|()| Vec::new()),
             ops::Op::SharedAlloc { at, .. } => return self.shared_alloc(yields()?, at).map(|()| Vec::new()),
             ops::Op::SharedStore { buffer, part, value } => {

@@ -42,8 +42,10 @@ mod wgmma;
 mod words;
 
 use crate::metadata::{ProgramMap, TensorMap};
-use crate::ops::Outer;
+
+use crate::ops::{MemoryOrder, Outer};
 use crate::span::{Loc, Span};
+pub use atomic::AtomicOp;
 pub use mma::Mma;
 
 /// Bytes of text that a kernel may have.
@@ -327,9 +329,10 @@ pub enum Op {
         srcs: Vec<Reg>,
         address: Address,
     },
-    /// `atom`; `red` where the old value has no register. Relaxed, at device scope.
+    /// `atom`; `red` where the old value has no register. At device scope.
     Atomic {
         op: AtomicOp,
+        order: MemoryOrder,
         ty: Ty,
         dst: Option<Reg>,
         address: Address,
@@ -453,6 +456,8 @@ pub enum Op {
         src: Reg,
     },
     /// Accesses of this thread to shared memory come before those of `wgmma` and of bulk copies that follow a barrier.
+    /// Orders the thread's accesses as other threads of the device see them.
+    FenceAcqRel,
     FenceProxyAsync,
     /// `stmatrix`: the reverse of `ldmatrix`.
     StMatrix {
@@ -508,20 +513,6 @@ pub enum Op {
         format: Reg,
         list: Reg,
     },
-}
-
-/// What an atomic update does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(missing_docs, reason = "each is PTX's operation of that name")]
-pub enum AtomicOp {
-    Add,
-    Min,
-    Max,
-    And,
-    Or,
-    Xor,
-    Exch,
-    Cas,
 }
 
 /// An address.

@@ -350,13 +350,16 @@ impl Print for Inst {
             Op::St { ty, srcs, address } => {
                 put!(out, "st.global", Vector(srcs.len()), ".", ty, " ", address, ", ", Words(srcs))
             }
-            Op::Atomic { op, ty, dst, address, srcs } => {
+            Op::Atomic { op, order, ty, dst, address, srcs } => {
+                let order = order.name();
                 // Subnormals of `f16` are kept; PTX wants that written.
                 let keep = if *ty == Ty::F16 { ".noftz" } else { "" };
                 match dst {
                     Some(dst) => put!(
                         out,
-                        "atom.relaxed.gpu.global.",
+                        "atom.",
+                        order,
+                        ".gpu.global.",
                         op,
                         keep,
                         ".",
@@ -368,7 +371,7 @@ impl Print for Inst {
                         ", ",
                         List(srcs)
                     ),
-                    None => put!(out, "red.relaxed.gpu.global.", op, keep, ".", ty, " ", address, ", ", List(srcs)),
+                    None => put!(out, "red.", order, ".gpu.global.", op, keep, ".", ty, " ", address, ", ", List(srcs)),
                 }
             }
             Op::LdShared { ty, dsts, address } => {
@@ -457,6 +460,7 @@ impl Print for Inst {
             }
             Op::Elect { pred } => put!(out, "elect.sync _|", pred, ", 0xffffffff"),
             Op::FromParam { dst, src } => put!(out, "cvta.param.u64 ", dst, ", ", src),
+            Op::FenceAcqRel => out.push_str("fence.acq_rel.gpu"),
             Op::FenceProxyAsync => out.push_str("fence.proxy.async.shared::cta"),
             Op::StMatrix { trans, srcs, address } => {
                 let (count, trans) = (srcs.len(), if *trans { ".trans" } else { "" });

@@ -68,6 +68,7 @@ impl Op {
             | Op::WgmmaFence
             | Op::WgmmaCommit
             | Op::WgmmaWait { .. }
+            | Op::FenceAcqRel
             | Op::FenceProxyAsync
             | Op::FenceMbarrierInit
             | Op::FenceMessages
@@ -122,6 +123,7 @@ impl Op {
             | Op::WgmmaFence
             | Op::WgmmaCommit
             | Op::WgmmaWait { .. }
+            | Op::FenceAcqRel
             | Op::FenceProxyAsync
             | Op::StMatrix { .. }
             | Op::MbarrierInit { .. }
@@ -192,6 +194,7 @@ impl Op {
             | Op::WgmmaFence
             | Op::WgmmaCommit
             | Op::WgmmaWait { .. }
+            | Op::FenceAcqRel
             | Op::FenceProxyAsync
             | Op::StMatrix { .. }
             | Op::BarSync

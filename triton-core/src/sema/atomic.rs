@@ -3,10 +3,10 @@
 use super::Checker;
 use super::builtins::{Arg, element_for, mask, pointers};
 use super::value::{Val, View};
-use crate::ast::{Expr, Ident};
+use crate::ast::{Expr, ExprKind, Ident};
 use crate::diag::{Code, Diagnostic};
 use crate::ops::kinds::{AtomicKind, compares};
-use crate::ops::{Location, Op};
+use crate::ops::{Location, MemoryOrder, Op};
 use crate::span::Span;
 use crate::types::DType;
 
@@ -38,25 +38,36 @@ impl Update {
 
 impl Checker<'_> {
     /// `atomic_add(p, value, mask)` and its siblings.
-    pub(super) fn atomic(&mut self, name: &str, kind: AtomicKind, args: [&Arg; 3], span: Span) -> Option<Val> {
-        let [ptr, value, mask_arg] = args;
+    pub(super) fn atomic(
+        &mut self,
+        name: &str,
+        (kind, order): (AtomicKind, MemoryOrder),
+        [ptr, value, mask_arg]: [&Arg; 3],
+        span: Span,
+    ) -> Option<Val> {
         let (ptr, dtype) = self.updated(name, Update::With(kind), ptr)?;
         let shape = self.func.ty(ptr).shape;
         let value = element_for(self, "the value of the update", value, dtype, shape);
         let mask = mask(self, mask_arg, shape);
         let (value, mask) = (value?, mask?);
-        self.append(Op::Atomic { kind, to: Location::Pointers { ptr, mask }, value }, span).map(Val::Ir)
+        self.append(Op::Atomic { kind, order, to: Location::Pointers { ptr, mask }, value }, span).map(Val::Ir)
     }
 
     /// `atomic_cas(p, compare, value)`.
-    pub(super) fn atomic_cas(&mut self, name: &str, args: [&Arg; 3], span: Span) -> Option<Val> {
-        let [ptr, compare, value] = args;
+    pub(super) fn atomic_cas(
+        &mut self,
+        name: &str,
+        order: MemoryOrder,
+        [ptr, compare, value]: [&Arg; 3],
+        span: Span,
+    ) -> Option<Val> {
         let (ptr, dtype) = self.updated(name, Update::Cas, ptr)?;
         let shape = self.func.ty(ptr).shape;
         let compare = element_for(self, "the compared value", compare, dtype, shape);
         let value = element_for(self, "the value of the update", value, dtype, shape);
         let (compare, value) = (compare?, value?);
-        self.append(Op::AtomicCas { to: Location::Pointers { ptr, mask: None }, compare, value }, span).map(Val::Ir)
+        let to = Location::Pointers { ptr, mask: None };
+        self.append(Op::AtomicCas { order, to, compare, value }, span).map(Val::Ir)
     }
 
     /// The pointers of an update, through which it may happen.
@@ -91,16 +102,53 @@ impl Checker<'_> {
     }
 
     /// `view.atomic_add(at, value)` and its siblings; the outer `None` if the method is another one.
-    pub(super) fn view_update(&mut self, view: &View, name: &Ident, args: &[Expr]) -> Option<Option<Val>> {
+    pub(super) fn view_update(
+        &mut self,
+        view: &View,
+        name: &Ident,
+        order: MemoryOrder,
+        args: &[Expr],
+    ) -> Option<Option<Val>> {
         if let Some(update) = name.name.strip_suffix("_at").and_then(Update::named) {
-            return Some(self.view_updated_at(view, name, update, args));
+            return Some(self.view_updated_at(view, name, (update, order), args));
         }
         let update = Update::named(&name.name)?;
-        Some(self.view_updated(view, name, update, args))
+        Some(self.view_updated(view, name, (update, order), args))
+    }
+
+    /// What `order(..)` was called on, and the order, if an expression is such a call. The outer `None`: it was reported.
+    pub(super) fn ordered<'e>(&mut self, expr: &'e Expr) -> Option<(&'e Expr, MemoryOrder)> {
+        let ExprKind::Method { receiver, name, args, .. } = &expr.kind else {
+            return Some((expr, MemoryOrder::Relaxed));
+        };
+        if name.name != "order" {
+            return Some((expr, MemoryOrder::Relaxed));
+        }
+        let [written] = &args[..] else { return self.wrong_count(name, &["AcqRel"], args.len()) };
+        let named = |order: &MemoryOrder| matches!(&written.kind, ExprKind::Path(path) if path.segments.last().is_some_and(|s| s == order.spelling()));
+        match MemoryOrder::ALL.into_iter().find(named) {
+            Some(order) => Some((receiver, order)),
+            None => {
+                self.defer(written.span, "the order must be `Relaxed`, `Acquire`, `Release` or `AcqRel`".to_string())
+            }
+        }
+    }
+
+    /// `order` where no update follows.
+    pub(super) fn order_of_nothing(&mut self, name: &Ident) -> Option<Val> {
+        let message = "`order` is of an atomic update";
+        let help = "write `counts.order(AcqRel).atomic_add([i], v)`, or `atomic_add(p.order(AcqRel), v, true)`";
+        self.report(Diagnostic::new(Code::T0001, name.span, message).help(help))
     }
 
     /// `view.atomic_add_at(at, value, mask)` and its siblings.
-    fn view_updated_at(&mut self, view: &View, name: &Ident, update: Update, args: &[Expr]) -> Option<Val> {
+    fn view_updated_at(
+        &mut self,
+        view: &View,
+        name: &Ident,
+        (update, order): (Update, MemoryOrder),
+        args: &[Expr],
+    ) -> Option<Val> {
         let params: &[&str] = match update {
             Update::With(_) => &["at", "value", "mask"],
             Update::Cas => &["at", "compare", "value", "mask"],
@@ -118,17 +166,23 @@ impl Checker<'_> {
         let mut element = |what: &str, arg: &Arg| element_for(self, what, arg, view.dtype, reached.shape);
         let to = reached.location();
         let op = match update {
-            Update::With(kind) => Op::Atomic { kind, to, value: element("the value of the update", &rest[0])? },
+            Update::With(kind) => Op::Atomic { kind, order, to, value: element("the value of the update", &rest[0])? },
             Update::Cas => {
                 let compare = element("the compared value", &rest[0]);
                 let value = element("the value of the update", &rest[1]);
-                Op::AtomicCas { to, compare: compare?, value: value? }
+                Op::AtomicCas { order, to, compare: compare?, value: value? }
             }
         };
         self.append(op, name.span).map(Val::Ir)
     }
 
-    fn view_updated(&mut self, view: &View, name: &Ident, update: Update, args: &[Expr]) -> Option<Val> {
+    fn view_updated(
+        &mut self,
+        view: &View,
+        name: &Ident,
+        (update, order): (Update, MemoryOrder),
+        args: &[Expr],
+    ) -> Option<Val> {
         let (at, compare, value) = match (update, args) {
             (Update::With(_), [at, value]) => (at, None, value),
             (Update::Cas, [at, compare, value]) => (at, Some(compare), value),
@@ -156,8 +210,8 @@ impl Checker<'_> {
         };
         let to = self.location(view, &at, shape)?;
         let op = match (update, compare) {
-            (Update::With(kind), _) => Op::Atomic { kind, to, value },
-            (Update::Cas, compare) => Op::AtomicCas { to, compare: compare?, value },
+            (Update::With(kind), _) => Op::Atomic { kind, order, to, value },
+            (Update::Cas, compare) => Op::AtomicCas { order, to, compare: compare?, value },
         };
         self.append(op, name.span).map(Val::Ir)
     }

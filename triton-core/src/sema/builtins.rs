@@ -6,7 +6,7 @@ use crate::ast::{Expr, ExprKind, Path, Target};
 use crate::diag::{Code, Diagnostic};
 use crate::ir::Value;
 use crate::ops::kinds::{AtomicKind, BinaryKind, CompareKind, TernaryKind, UnaryKind};
-use crate::ops::{DotKind, FoldKind, GridAxis, Location, Op, accumulator, product};
+use crate::ops::{DotKind, FoldKind, GridAxis, Location, MemoryOrder, Op, accumulator, product};
 use crate::span::Span;
 use crate::types::{DType, Elem, MAX_TILE, Shape};
 
@@ -47,6 +47,7 @@ impl Builtin {
             | BuiltinKind::Store
             | BuiltinKind::Atomic(_)
             | BuiltinKind::AtomicCas
+            | BuiltinKind::Fence
             | BuiltinKind::Select
             | BuiltinKind::Zeros
             | BuiltinKind::Full
@@ -80,6 +81,7 @@ enum BuiltinKind {
     Store,
     Atomic(AtomicKind),
     AtomicCas,
+    Fence,
     Select,
     Zeros,
     Full,
@@ -126,6 +128,7 @@ pub const BUILTINS: &[Builtin] = &[
     Builtin { name: "atomic_xor", params: UPDATE, kind: BuiltinKind::Atomic(AtomicKind::Xor) },
     Builtin { name: "atomic_xchg", params: UPDATE, kind: BuiltinKind::Atomic(AtomicKind::Xchg) },
     Builtin { name: "atomic_cas", params: &["p", "compare", "value"], kind: BuiltinKind::AtomicCas },
+    Builtin { name: "fence", params: &[], kind: BuiltinKind::Fence },
     Builtin { name: "select", params: &["mask", "a", "b"], kind: BuiltinKind::Select },
     Builtin { name: "zeros", params: &["shape"], kind: BuiltinKind::Zeros },
     Builtin { name: "full", params: &["shape", "value"], kind: BuiltinKind::Full },
@@ -232,13 +235,15 @@ pub(super) fn call(cx: &mut Checker<'_>, path: &Path, args: &[Expr], span: Span)
         (BuiltinKind::Scan(kind), [x, axis, f]) => return cx.fold_by(name, kind, [x, f], Some(axis), span),
         _ => {}
     }
-    let (args, tf32) = match (builtin.kind, args) {
-        (BuiltinKind::Dot, [a, b, acc]) => match precise(cx, a)? {
-            Some(a) => (vec![a, b, acc], true),
-            None => (vec![a, b, acc], false),
-        },
-        _ => (args.iter().collect(), false),
-    };
+    let (mut args, mut tf32, mut order) = (args.iter().collect::<Vec<_>>(), false, MemoryOrder::Relaxed);
+    if let BuiltinKind::Dot = builtin.kind
+        && let Some(a) = precise(cx, args[0])?
+    {
+        (args[0], tf32) = (a, true);
+    }
+    if let BuiltinKind::Atomic(_) | BuiltinKind::AtomicCas = builtin.kind {
+        (args[0], order) = cx.ordered(args[0])?;
+    }
     let values: Vec<Option<Arg>> = args.iter().map(|a| cx.expr(a).map(|v| (v, a.span))).collect();
     let values: Option<Vec<Arg>> = values.into_iter().collect();
     let values: Option<Vec<Arg>> = values?.into_iter().map(|(v, at)| Some((cx.not_unit(v, at)?, at))).collect();
@@ -252,12 +257,16 @@ pub(super) fn call(cx: &mut Checker<'_>, path: &Path, args: &[Expr], span: Span)
             let axis = grid_axis(cx, axis)?;
             cx.append(Op::NumPrograms { axis }, span).map(Val::Ir)
         }
+        (BuiltinKind::Fence, []) => {
+            cx.append(Op::Fence {}, span);
+            Some(Val::Unit)
+        }
         (BuiltinKind::Arange, [lo, hi]) => arange(cx, lo, hi, span),
         (BuiltinKind::Load, [ptr, mask]) => load(cx, ptr, mask, None, span),
         (BuiltinKind::LoadOr, [ptr, mask, other]) => load(cx, ptr, mask, Some(other), span),
         (BuiltinKind::Store, [ptr, value, mask]) => store(cx, ptr, value, mask, span),
-        (BuiltinKind::Atomic(kind), [ptr, value, mask]) => cx.atomic(name, kind, [ptr, value, mask], span),
-        (BuiltinKind::AtomicCas, [ptr, compare, value]) => cx.atomic_cas(name, [ptr, compare, value], span),
+        (BuiltinKind::Atomic(kind), [ptr, value, mask]) => cx.atomic(name, (kind, order), [ptr, value, mask], span),
+        (BuiltinKind::AtomicCas, [ptr, compare, value]) => cx.atomic_cas(name, order, [ptr, compare, value], span),
         (BuiltinKind::Join, [a, b]) => cx.join(name, a, b, span).map(Val::Ir),
         (BuiltinKind::Interleave, [a, b]) => cx.interleave(name, a, b, span),
         (BuiltinKind::Split, [x]) => cx.split(x, span),

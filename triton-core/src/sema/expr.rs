@@ -168,7 +168,18 @@ impl Checker<'_> {
             let help = unknown::attribute(&name.name);
             return self.report(Diagnostic::new(Code::T0129, receiver.span, message).help(help));
         }
-        let value = self.expr(receiver);
+        let (of, order) = self.ordered(receiver)?;
+        let value = self.expr(of);
+        if of.span != receiver.span {
+            let updated = match &value {
+                Some(Val::View(view)) => self.view_update(view, name, order, args),
+                _ => None,
+            };
+            return updated.unwrap_or_else(|| self.order_of_nothing(name));
+        }
+        if name.name == "order" {
+            return self.order_of_nothing(name);
+        }
         if let Some(Val::View(view)) = &value {
             return self.view_method(view, name, args);
         }

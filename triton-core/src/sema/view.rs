@@ -9,7 +9,7 @@ use super::value::{Val, View};
 use crate::ast::{Expr, Ident, Param as AstParam};
 use crate::diag::{Code, Diagnostic};
 use crate::ir::{self, Promised, Value};
-use crate::ops::{Location, Op, Values};
+use crate::ops::{Location, MemoryOrder, Op, Values};
 use crate::span::Span;
 use crate::types::{DType, Elem, Shape, Type};
 
@@ -38,7 +38,7 @@ impl Checker<'_> {
 
     /// A method of a view.
     pub(super) fn view_method(&mut self, view: &View, name: &Ident, args: &[Expr]) -> Option<Val> {
-        if let Some(updated) = self.view_update(view, name, args) {
+        if let Some(updated) = self.view_update(view, name, MemoryOrder::Relaxed, args) {
             return updated;
         }
         let params: &[&str] = match name.name.as_str() {

@@ -3,7 +3,7 @@
 use crate::analysis::interval;
 use crate::entity::SideTable;
 use crate::ir::{Block, Function, Inst, InstData, Value};
-use crate::ops::{AccessEffect, FoldKind, LayoutRule, Location, Memory, Op, ShapeChange};
+use crate::ops::{AccessEffect, FoldKind, LayoutRule, Location, Memory, MemoryOrder, Op, ShapeChange};
 use crate::types::{DType, Shape};
 
 /// The axis, as far as each value has it.
@@ -76,8 +76,9 @@ impl Axes {
                 let wide = |&v: &Value| func.ty(v).elem.num().is_some_and(|d| d != DType::Bool && d.bits() >= 32);
                 !combined || kind == FoldKind::Reduce && data.results.iter().all(wide)
             }
-            // Other blocks would do it once more.
-            Op::Atomic { .. } | Op::AtomicCas { .. } => along,
+            // Other blocks would do it once more; and what it orders are the accesses of its own block.
+            Op::Atomic { order, .. } | Op::AtomicCas { order, .. } => along && order == MemoryOrder::Relaxed,
+            Op::Fence {} => false,
             Op::Print { .. } => false,
             Op::Reshape { .. } | Op::Broadcast { .. } | Op::Permute { .. } => !along || !self.is_cut(func, data),
             // Its sum is of the block's part along K.
