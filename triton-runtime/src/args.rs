@@ -45,7 +45,7 @@ impl<'a> LaunchArg<'a> {
         let mut arg = LaunchArg::word(
             view.address(),
             ParamType::Tensor { dtype: T::DTYPE, rank: R as u8, mutable },
-            Some(view.allocation()),
+            view.allocation(),
         );
         let shape = view.shape();
         let extents = shape.into_iter().map(|extent| extent as u64);

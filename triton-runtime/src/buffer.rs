@@ -4,11 +4,12 @@ use crate::allocation::Allocation;
 use crate::device::Device;
 use crate::element::Element;
 use crate::error::{Error, Result};
+use crate::layout::bounds;
 use crate::stream::Stream;
 use crate::view::{View, ViewMut};
 use std::fmt;
 use std::marker::PhantomData;
-use std::ops::{Bound, RangeBounds};
+use std::ops::RangeBounds;
 
 /// Elements in the memory of a device. Made by [`Stream::upload`] and [`Stream::zeros`].
 ///
@@ -150,17 +151,8 @@ impl<T> Buffer<T> {
 
 /// Start and length of a range in `len` elements.
 fn resolve(range: impl RangeBounds<usize>, len: usize) -> Result<(usize, usize)> {
-    let start = match range.start_bound() {
-        Bound::Included(&n) => n,
-        Bound::Excluded(&n) => n.saturating_add(1),
-        Bound::Unbounded => 0,
-    };
-    let end = match range.end_bound() {
-        Bound::Included(&n) => n.saturating_add(1),
-        Bound::Excluded(&n) => n,
-        Bound::Unbounded => len,
-    };
-    if start <= end && end <= len { Ok((start, end - start)) } else { Err(Error::OutOfRange { start, end, len }) }
+    let (start, end) = bounds(range, len).map_err(|(start, end)| Error::OutOfRange { start, end, len })?;
+    Ok((start, end - start))
 }
 
 impl<'a, T: Element> BufferSlice<'a, T> {

@@ -136,6 +136,81 @@ pub enum Error {
         found: isize,
     },
 
+    /// An axis that a view does not have.
+    #[error("the view has no axis {found}: it has {rank}, numbered from 0")]
+    #[non_exhaustive]
+    Axis {
+        /// The axis asked for, or the one after it if two are needed.
+        found: usize,
+        /// How many there are.
+        rank: usize,
+    },
+
+    /// What is not an order of the axes of a view.
+    #[error("{found:?} is not an order of the axes of the view; name each of 0 to {} once", .found.len().saturating_sub(1))]
+    #[non_exhaustive]
+    Permutation {
+        /// The axes that were named.
+        found: Vec<usize>,
+    },
+
+    /// A range, or an index, outside an axis of a view.
+    #[error("the range {start}..{end} does not lie in axis {axis} of the view, which has {extent} elements")]
+    #[non_exhaustive]
+    AxisRange {
+        /// Which axis, from 0.
+        axis: usize,
+        /// First index.
+        start: usize,
+        /// One past the last index.
+        end: usize,
+        /// The extent of the axis.
+        extent: usize,
+    },
+
+    /// Two extents whose product is not that of the axis that they divide.
+    #[error(
+        "axis {axis} of the view has {extent} elements, and does not split into {} times {}; the product of \
+         the two must be {extent}",
+        .found[0],
+        .found[1]
+    )]
+    #[non_exhaustive]
+    Split {
+        /// Which axis, from 0.
+        axis: usize,
+        /// Its extent.
+        extent: usize,
+        /// The extents asked for, outer and inner.
+        found: [usize; 2],
+    },
+
+    /// Two axes of a view that no single stride describes.
+    #[error(
+        "axes {axis} and {} of the view, with extents {extents:?} and strides {strides:?}, do not merge: the first \
+         stride must be the second one times the second extent; copy the elements to a buffer in which they are dense",
+        .axis + 1
+    )]
+    #[non_exhaustive]
+    Merge {
+        /// The outer axis, from 0; the inner one is the next.
+        axis: usize,
+        /// The extents of the two.
+        extents: [usize; 2],
+        /// The strides of the two, in elements.
+        strides: [isize; 2],
+    },
+
+    /// An axis of several elements that was to be repeated.
+    #[error("axis {axis} of the view has {found} elements, but an axis is repeated only if it has 1; narrow it first")]
+    #[non_exhaustive]
+    Broadcast {
+        /// Which axis, from 0.
+        axis: usize,
+        /// Its extent.
+        found: usize,
+    },
+
     /// Two indices of a mutable view alias, or may alias.
     #[error(
         "a mutable view {shape:?} with strides {strides:?}: {reason}; no two of its elements may alias: use larger \

@@ -25,6 +25,7 @@
 mod allocation;
 mod args;
 mod assertions;
+mod axes;
 mod buffer;
 pub mod cache;
 mod copy;
@@ -37,6 +38,7 @@ mod event;
 mod grid;
 mod kernel;
 pub mod launch;
+mod layout;
 mod load;
 mod overlap;
 mod pinned;

@@ -1,4 +1,4 @@
-//! Views: the elements of a buffer as an array with a shape and strides.
+//! Views: the elements of a buffer as an array with a shape and strides. What changes their axes is in [`axes`](crate::axes).
 //!
 //! **Invariant:** every element that the extents and strides of a view describe lies in the buffer or slice that it was made
 //! of, extents fit `i32`, strides are not negative, and no two elements of a mutable view alias. A kernel checks its
@@ -7,102 +7,17 @@
 use crate::allocation::Allocation;
 use crate::device::Device;
 use crate::element::Element;
-use crate::error::{Error, Result};
-use crate::overlap;
+use crate::error::Result;
+use crate::layout::Layout;
 use std::fmt;
 use std::marker::PhantomData;
-use triton_core::metadata::MAX_RANK;
 
-/// Where the elements of a view are.
+/// What the elements of a view are in.
 #[derive(Clone, Copy)]
-struct Layout<const R: usize> {
-    shape: [usize; R],
-    strides: [isize; R],
-    /// Elements of the slice before the first of the view.
-    offset: usize,
-    /// First element of the slice in its buffer.
-    start: usize,
-    /// Elements of the slice.
-    len: usize,
-}
-
-impl<const R: usize> Layout<R> {
-    /// Row-major from the start of the slice.
-    #[inline]
-    fn new(start: usize, len: usize, shape: [usize; R]) -> Result<Layout<R>> {
-        const { assert!(R >= 1 && R <= MAX_RANK, "a view has 1 to 5 dimensions") };
-        if let Some(axis) = shape.iter().position(|&extent| i32::try_from(extent).is_err()) {
-            return Err(Error::Extent { axis, found: shape[axis] });
-        }
-        let mut strides = [1isize; R];
-        for axis in (1..R).rev() {
-            // A stride that does not fit is never reached, or reaches past every buffer.
-            strides[axis - 1] = strides[axis].saturating_mul(shape[axis] as isize);
-        }
-        Layout { shape, strides, offset: 0, start, len }.inside()
-    }
-
-    fn with_strides(self, strides: [isize; R]) -> Result<Layout<R>> {
-        if let Some(axis) = strides.iter().position(|&stride| stride < 0) {
-            return Err(Error::Stride { axis, found: strides[axis] });
-        }
-        Layout { strides, ..self }.inside()
-    }
-
-    fn with_offset(self, elements: usize) -> Result<Layout<R>> {
-        Layout { offset: self.offset.saturating_add(elements), ..self }.inside()
-    }
-
-    fn transpose(mut self) -> Layout<R> {
-        if R >= 2 {
-            self.shape.swap(R - 2, R - 1);
-            self.strides.swap(R - 2, R - 1);
-        }
-        self
-    }
-
-    /// Rejects a view that is out of bounds of the slice.
-    #[inline]
-    fn inside(self) -> Result<Layout<R>> {
-        match self.needed() {
-            Some(needed) if needed <= self.len as u64 => Ok(self),
-            needed => Err(Error::View {
-                shape: self.shape.to_vec(),
-                strides: self.strides.to_vec(),
-                offset: self.offset,
-                needed: needed.unwrap_or(u64::MAX),
-                len: self.len,
-            }),
-        }
-    }
-
-    /// How many elements the slice must have; `None` if that does not fit.
-    fn needed(&self) -> Option<u64> {
-        let offset = self.offset as u64;
-        if self.shape.contains(&0) {
-            return Some(offset);
-        }
-        self.shape.iter().zip(self.strides).try_fold(offset.checked_add(1)?, |needed, (extent, stride)| {
-            needed.checked_add((*extent as u64 - 1).checked_mul(stride.unsigned_abs() as u64)?)
-        })
-    }
-
-    /// Rejects two indices that alias.
-    fn disjoint(self) -> Result<Layout<R>> {
-        match overlap::find(self.shape, self.strides) {
-            None => Ok(self),
-            Some(overlap) => Err(Error::Overlap {
-                shape: self.shape.to_vec(),
-                strides: self.strides.to_vec(),
-                reason: overlap.to_string(),
-            }),
-        }
-    }
-
-    /// Bytes of the buffer before the first element of the view.
-    fn bytes<T>(&self) -> u64 {
-        (self.start + self.offset) as u64 * size_of::<T>() as u64
-    }
+enum Memory<'a> {
+    Buffer(&'a Allocation),
+    /// Nothing: the view was made by `none`.
+    None(&'a Device),
 }
 
 /// A device buffer's elements as an array of `R` dimensions (1 to 5) that kernels read: what is passed for a
@@ -136,7 +51,7 @@ impl<const R: usize> Layout<R> {
 /// ```
 #[derive(Clone, Copy)]
 pub struct View<'a, T, const R: usize> {
-    allocation: &'a Allocation,
+    memory: Memory<'a>,
     layout: Layout<R>,
     element: PhantomData<&'a [T]>,
 }
@@ -158,7 +73,7 @@ pub struct View<'a, T, const R: usize> {
 /// # }
 /// ```
 pub struct ViewMut<'a, T, const R: usize> {
-    allocation: &'a Allocation,
+    memory: Memory<'a>,
     layout: Layout<R>,
     element: PhantomData<&'a mut [T]>,
 }
@@ -168,7 +83,28 @@ macro_rules! view {
         impl<'a, T: Element, const R: usize> $name<'a, T, R> {
             #[inline]
             pub(crate) fn new(allocation: &'a Allocation, start: usize, len: usize, shape: [usize; R]) -> Result<$name<'a, T, R>> {
-                Ok($name { allocation, layout: Layout::new(start, len, shape)?, element: PhantomData })
+                Ok($name { memory: Memory::Buffer(allocation), layout: Layout::new(start, len, shape)?, element: PhantomData })
+            }
+
+            /// The same memory with other axes.
+            pub(crate) fn map<const M: usize>(self, change: impl FnOnce(Layout<R>) -> Result<Layout<M>>) -> Result<$name<'a, T, M>> {
+                Ok($name { memory: self.memory, layout: change(self.layout)?, element: PhantomData })
+            }
+
+            /// A view without elements, of no buffer: what is passed for an operand that is absent. Its extents are 0, so that a
+            /// kernel that reads it reads 0, as everywhere out of bounds, and one that writes it writes nothing. It does not keep
+            /// a launch from [specialized](crate::metadata::Specialization) code, and a launch on any device takes it.
+            ///
+            /// ```
+            /// use triton_runtime::{Device, View, ViewMut};
+            ///
+            /// let device = Device::cpu();
+            /// let bias = View::<f32, 1>::none(&device);
+            /// assert_eq!((bias.shape(), bias.address()), ([0], 0));
+            /// assert_eq!(ViewMut::<f32, 2>::none(&device).shape(), [0, 0]);
+            /// ```
+            pub fn none(device: &'a Device) -> $name<'a, T, R> {
+                $name { memory: Memory::None(device), layout: Layout::none(), element: PhantomData }
             }
 
             /// The same shape, from `elements` elements after this view's first on.
@@ -204,13 +140,19 @@ macro_rules! view {
 
             /// The device whose memory it is in.
             pub fn device(&self) -> &'a Device {
-                self.allocation.device()
+                match self.memory {
+                    Memory::Buffer(allocation) => allocation.device(),
+                    Memory::None(device) => device,
+                }
             }
 
-            /// The address of the first element on the device.
+            /// The address of the first element on the device; 0 if there is no buffer.
             #[inline]
             pub fn address(&self) -> u64 {
-                self.allocation.address() + self.layout.bytes::<T>()
+                match self.memory {
+                    Memory::Buffer(allocation) => allocation.address() + self.layout.bytes::<T>(),
+                    Memory::None(_) => 0,
+                }
             }
         }
 
@@ -236,8 +178,11 @@ impl<'a, T: Element, const R: usize> View<'a, T, R> {
     }
 
     #[inline]
-    pub(crate) fn allocation(&self) -> &'a Allocation {
-        self.allocation
+    pub(crate) fn allocation(&self) -> Option<&'a Allocation> {
+        match self.memory {
+            Memory::Buffer(allocation) => Some(allocation),
+            Memory::None(_) => None,
+        }
     }
 }
 
@@ -253,15 +198,34 @@ impl<'a, T: Element, const R: usize> ViewMut<'a, T, R> {
         Ok(ViewMut { layout: self.layout.with_strides(strides)?.disjoint()?, ..self })
     }
 
+    /// The same elements, borrowed: the view can be changed and passed, and this one is used again afterwards.
+    ///
+    /// ```
+    /// use triton_runtime::{Device, Result};
+    ///
+    /// # fn main() -> Result<()> {
+    /// let mut x = Device::cpu().stream()?.zeros::<f32>(4 * 6)?;
+    /// let mut view = x.view_mut([4, 6])?;
+    /// for row in 0..4 {
+    ///     assert_eq!(view.reborrow().narrow(0, row..=row)?.shape(), [1, 6]);
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[inline]
+    pub fn reborrow(&mut self) -> ViewMut<'_, T, R> {
+        ViewMut { memory: self.memory, layout: self.layout, element: PhantomData }
+    }
+
     /// The same elements, for reading.
     #[inline]
     pub fn as_view(&self) -> View<'_, T, R> {
-        View { allocation: self.allocation, layout: self.layout, element: PhantomData }
+        View { memory: self.memory, layout: self.layout, element: PhantomData }
     }
 
     /// The same, as long as the buffer is borrowed.
     #[inline]
     pub(crate) fn into_view(self) -> View<'a, T, R> {
-        View { allocation: self.allocation, layout: self.layout, element: PhantomData }
+        View { memory: self.memory, layout: self.layout, element: PhantomData }
     }
 }

@@ -110,3 +110,67 @@ fn views_are_not_left() -> triton::Result<()> {
     }
     Ok(())
 }
+
+/// Rows of a matrix, plus a bias.
+#[triton::kernel]
+fn add_bias(x: Tensor<f32, 2>, bias: Tensor<f32, 1>, out: TensorMut<f32, 2>) {
+    let at = [program_id(0) * 8, 0];
+    out.store(at, x.load(at, [8, 32]) + bias.load([0], [32]).expand_dims(0));
+}
+
+/// Views whose axes were changed, at addresses that are aligned and that are not, and absent operands.
+#[test]
+fn changed_axes() -> triton::Result<()> {
+    for device in devices() {
+        let stream = device.stream()?;
+        let (tokens, heads, width) = (19, 3, 32);
+        let row = 3 * heads * width;
+        let values: Vec<f32> = (0..tokens * row).map(|i| i as f32).collect();
+        let bias: Vec<f32> = (0..100).map(|i| i as f32 / 2.0).collect();
+        let (x, b) = (stream.upload(&values)?, stream.upload(&bias)?);
+        let mut out = stream.zeros::<f32>(tokens * heads * width)?;
+        let all = x.view([tokens, row])?;
+        // (the start of the columns, of how many, the bias, the image).
+        for (start, columns, shift, image) in [
+            (0, 32, Some(0), "divisible16"),
+            (4, 28, Some(8), "divisible16"),
+            (4, 27, None, "aligned16"),
+            (3, 16, None, "unit_stride"),
+            (16, 8, Some(1), "unit_stride"),
+        ] {
+            stream.copy_from_host(&vec![-1.0; tokens * heads * width], &mut out)?;
+            let mut each = out.view_mut([tokens, heads * width])?.split(1, [heads, width])?.permute([1, 0, 2])?;
+            for head in 0..heads {
+                let values = all.split(1, [3, heads * width])?.select(1, 2)?.split(1, [heads, width])?;
+                let part = values.select(1, head)?.narrow(1, start..start + columns)?;
+                let bias = match shift {
+                    Some(shift) => b.view([100])?.narrow(0, shift..shift + columns)?,
+                    None => View::none(&device),
+                };
+                let to = each.reborrow().select(0, head)?.narrow(1, ..columns)?;
+                let launch = add_bias(part, bias, to);
+                if let Some(capability) = device.compute_capability() {
+                    let chosen = launch.image(capability, None)?.specialization;
+                    assert_eq!(chosen.name(), image, "{device} {start} {columns}");
+                }
+                launch.launch(&stream, tokens.div_ceil(8))?;
+            }
+            let found = stream.download(&out)?;
+            for (i, found) in found.iter().enumerate() {
+                let (token, head, column) = (i / (heads * width), i / width % heads, i % width);
+                let added = shift.map_or(0.0, |shift| bias[shift + column]);
+                let value = values[token * row + (2 * heads + head) * width + (start + column) % width] + added;
+                let expected = if column < columns { value } else { -1.0 };
+                assert_eq!(*found, expected, "{device}, columns {start} and {columns} on, element {i}");
+            }
+        }
+        // One row is repeated, and an absent result is not written.
+        let row = x.view([1, 32])?.broadcast(0, tokens)?;
+        add_bias(row, View::none(&device), ViewMut::none(&device)).launch(&stream, 3)?;
+        add_bias(row, b.view([32])?, out.view_mut([heads, tokens, 32])?.merge(0)?).launch(&stream, 3)?;
+        let found = stream.download(&out)?;
+        let expected = |i: usize| if i < tokens * 32 { (i % 32) as f32 * 1.5 } else { found[i] };
+        assert!(found.iter().enumerate().all(|(i, found)| *found == expected(i)), "{device}: {found:?}");
+    }
+    Ok(())
+}
