@@ -27,6 +27,7 @@ pages! {
     checks
     testing
     simulator
+    streams
     interop
     from_triton
     limits

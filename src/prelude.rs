@@ -4,5 +4,5 @@
 pub use crate::lang::{AcqRel, Acquire, Float, Int, Num, Ptr, PtrMut, Relaxed, Release, Tensor, TensorMut, Tf32, Tile};
 pub use crate::{
     AsPtrArg, AsPtrMutArg, Buffer, Device, DevicePtr, DevicePtrMut, Element, Event, Grid, IntoTensorArg,
-    IntoTensorMutArg, Pinned, Stream, View, ViewMut, bf16, f16,
+    IntoTensorMutArg, Pinned, Scratch, Stream, View, ViewMut, bf16, f16,
 };

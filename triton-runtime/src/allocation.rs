@@ -2,15 +2,12 @@
 //!
 //! **Invariant:** uses are in the order that [`stream_order`](crate::stream_order) says.
 
-use crate::cpu::memory as cpu;
 use crate::device::Device;
-use crate::driver::host::HostMemory;
 use crate::driver::memory::DeviceMemory;
 use crate::error::{Error, Result};
-use crate::sim::SimMemory;
+use crate::memory::Memory;
 use crate::stream::{Stream, StreamBackend};
 use crate::stream_order::{OrderedStream, StreamUses};
-use std::sync::Arc;
 
 /// What a buffer owns.
 #[derive(Debug)]
@@ -18,13 +15,6 @@ pub(crate) struct Allocation {
     device: Device,
     memory: Memory,
     uses: StreamUses<Stream>,
-}
-
-#[derive(Debug)]
-pub(crate) enum Memory {
-    Cpu(Arc<HostMemory>),
-    Cuda(DeviceMemory),
-    Sim(SimMemory),
 }
 
 impl OrderedStream for Stream {
@@ -42,22 +32,30 @@ impl OrderedStream for Stream {
 }
 
 impl Allocation {
-    /// Zeroed memory if `zeroed`; else its contents are unspecified, and the caller writes them before they are read.
+    /// New memory; zeroed if `zeroed`, else its contents are unspecified.
     pub(crate) fn new(stream: &Stream, bytes: usize, zeroed: bool) -> Result<Allocation> {
         let memory = match stream.backend() {
-            StreamBackend::Cpu => Memory::Cpu(
-                cpu::allocate(bytes)
-                    .ok_or_else(|| Error::out_of_memory(bytes as u64, stream.device().name().to_string()))?,
-            ),
+            StreamBackend::Cpu => Memory::on_cpu(bytes)
+                .ok_or_else(|| Error::out_of_memory(bytes as u64, stream.device().name().to_string()))?,
             StreamBackend::Cuda(raw) => Memory::Cuda(DeviceMemory::new(raw, bytes)?),
             StreamBackend::Sim(queue) => Memory::Sim(queue.allocate(bytes)?),
         };
-        let uses = StreamUses::new(stream.clone());
-        let allocation = Allocation { device: stream.device().clone(), memory, uses };
+        let allocation = Allocation::of(stream, memory);
         if let (true, Memory::Cuda(memory), Some(raw)) = (zeroed, &allocation.memory, stream.raw()) {
             memory.clear(raw)?;
         }
         Ok(allocation)
+    }
+
+    /// Memory whose last use was on this stream.
+    pub(crate) fn of(stream: &Stream, memory: Memory) -> Allocation {
+        Allocation { device: stream.device().clone(), memory, uses: StreamUses::new(stream.clone()) }
+    }
+
+    /// Takes the memory away, after all its uses in the order of a stream of this device; `None` if it cannot be ordered.
+    pub(crate) fn take(&mut self, stream: &Stream) -> Option<Memory> {
+        self.write(stream).ok()?;
+        Some(std::mem::replace(&mut self.memory, Memory::Taken))
     }
 
     pub(crate) fn device(&self) -> &Device {
@@ -71,11 +69,7 @@ impl Allocation {
     /// The address of the first byte.
     #[inline]
     pub(crate) fn address(&self) -> u64 {
-        match &self.memory {
-            Memory::Cpu(block) => block.address(),
-            Memory::Cuda(memory) => memory.address(),
-            Memory::Sim(block) => block.address(),
-        }
+        self.memory.address()
     }
 
     /// Rejects a stream of another device.
@@ -90,48 +84,34 @@ impl Allocation {
     /// Orders a read that is about to be enqueued on a stream of this device.
     #[inline]
     pub(crate) fn read(&self, stream: &Stream) -> Result<()> {
-        if self.is_ordered() { Ok(()) } else { self.uses.read(stream) }
+        if self.memory.is_synchronous() { Ok(()) } else { self.uses.read(stream) }
     }
 
     /// Orders a write that is about to be enqueued on a stream of this device.
     #[inline]
     pub(crate) fn write(&self, stream: &Stream) -> Result<()> {
-        if self.is_ordered() { Ok(()) } else { self.uses.write(stream) }
-    }
-
-    /// Whether everything is done when its call returns.
-    #[inline]
-    fn is_ordered(&self) -> bool {
-        match self.memory {
-            Memory::Cpu(_) | Memory::Sim(_) => true,
-            Memory::Cuda(_) => false,
-        }
+        if self.memory.is_synchronous() { Ok(()) } else { self.uses.write(stream) }
     }
 }
 
 impl Drop for Allocation {
     fn drop(&mut self) {
-        let memory = match &mut self.memory {
-            Memory::Cpu(block) => return cpu::forget(block),
-            Memory::Cuda(memory) => memory,
-            // It frees itself.
-            Memory::Sim(_) => return,
-        };
         let (writer, readers) = self.uses.last();
-        let Some(raw) = writer.raw() else { return };
         // An error here means that the context is dead: there is nothing left to order.
-        if memory.frees_in_order() {
-            for reader in readers.iter().filter_map(Stream::raw) {
-                if raw.wait_for(reader).is_err() {
-                    let _ = reader.synchronize();
+        if let (Memory::Cuda(memory), Some(raw)) = (&self.memory, writer.raw()) {
+            if memory.frees_in_order() {
+                for reader in readers.iter().filter_map(Stream::raw) {
+                    if raw.wait_for(reader).is_err() {
+                        let _ = reader.synchronize();
+                    }
+                }
+            } else {
+                for stream in std::iter::once(&writer).chain(&readers).filter_map(Stream::raw) {
+                    let _ = stream.synchronize();
                 }
             }
-        } else {
-            for stream in std::iter::once(&writer).chain(&readers).filter_map(Stream::raw) {
-                let _ = stream.synchronize();
-            }
         }
-        memory.free(raw);
+        self.memory.free(writer.raw());
     }
 }
 
@@ -140,37 +120,15 @@ impl Allocation {
     /// Copies from the host, and returns when it has the bytes.
     pub(crate) fn upload(&self, offset: usize, source: &[u8], stream: &Stream) -> Result<()> {
         self.check(stream, || "the buffer".to_string())?;
-        match (&self.memory, stream.raw()) {
-            (Memory::Cuda(memory), Some(raw)) => {
-                self.write(stream)?;
-                memory.write(offset, source, raw)
-            }
-            (Memory::Cpu(block), _) => inside(block.write(offset, source), offset, source.len(), block.len()),
-            (Memory::Sim(block), _) => inside(block.write(offset, source), offset, source.len(), block.len()),
-            // The check above rules out mixed devices.
-            (Memory::Cuda(_), None) => Ok(()),
-        }
+        self.write(stream)?;
+        self.memory.write(offset, source, stream.raw())
     }
 
     /// Copies to the host, and returns when the bytes are there.
     pub(crate) fn download(&self, offset: usize, target: &mut [u8], stream: &Stream) -> Result<()> {
         self.check(stream, || "the buffer".to_string())?;
-        match (&self.memory, stream.raw()) {
-            (Memory::Cuda(memory), Some(raw)) => {
-                self.read(stream)?;
-                memory.read(offset, target, raw)
-            }
-            (Memory::Cpu(block), _) => {
-                let bytes = target.len();
-                inside(block.read(offset, target), offset, bytes, block.len())
-            }
-            (Memory::Sim(block), _) => {
-                let bytes = target.len();
-                inside(block.read(offset, target), offset, bytes, block.len())
-            }
-            // The check above rules out mixed devices.
-            (Memory::Cuda(_), None) => Ok(()),
-        }
+        self.read(stream)?;
+        self.memory.read(offset, target, stream.raw())
     }
 
     /// Enqueues a copy on the device.
@@ -184,28 +142,15 @@ impl Allocation {
     ) -> Result<()> {
         source.check(stream, || "the source".to_string())?;
         self.check(stream, || "the destination".to_string())?;
-        match (&self.memory, &source.memory, stream.raw()) {
-            (Memory::Cuda(to), Memory::Cuda(from), Some(raw)) => {
-                source.read(stream)?;
-                self.write(stream)?;
-                to.copy(offset, from, source_offset, bytes, raw)
-            }
-            (Memory::Cpu(to), Memory::Cpu(from), _) => {
-                inside(to.copy(offset, from, source_offset, bytes), offset, bytes, to.len())
-            }
-            (Memory::Sim(to), Memory::Sim(from), _) => {
-                inside(to.copy(offset, from, source_offset, bytes), offset, bytes, to.len())
-            }
-            // The checks above rule out mixed devices.
-            (
-                Memory::Cpu(_) | Memory::Cuda(_) | Memory::Sim(_),
-                Memory::Cpu(_) | Memory::Cuda(_) | Memory::Sim(_),
-                _,
-            ) => Ok(()),
-        }
+        source.read(stream)?;
+        self.write(stream)?;
+        self.memory.copy(offset, &source.memory, source_offset, bytes, stream.raw())
     }
-}
 
-fn inside(done: bool, offset: usize, bytes: usize, len: usize) -> Result<()> {
-    if done { Ok(()) } else { Err(Error::OutOfRange { start: offset, end: offset.saturating_add(bytes), len }) }
+    /// Enqueues an element over each of `count` elements.
+    pub(crate) fn fill(&self, offset: usize, element: &[u8], count: usize, stream: &Stream) -> Result<()> {
+        self.check(stream, || "the buffer".to_string())?;
+        self.write(stream)?;
+        self.memory.fill(offset, element, count, stream.raw())
+    }
 }

@@ -4,6 +4,7 @@ use crate::allocation::Allocation;
 use crate::buffer::{Buffer, BufferSlice, BufferSliceMut, DeviceData, DeviceDataMut};
 use crate::element::Element;
 use crate::error::describe;
+use crate::scratch::Scratch;
 use crate::view::{View, ViewMut};
 use std::fmt;
 use std::marker::PhantomData;
@@ -157,6 +158,7 @@ mod sealed {
 impl<T: Element> sealed::Sealed for Buffer<T> {}
 impl<T: Element> sealed::Sealed for BufferSlice<'_, T> {}
 impl<T: Element> sealed::Sealed for BufferSliceMut<'_, T> {}
+impl<T: Element> sealed::Sealed for Scratch<T> {}
 impl<T: Element> sealed::Sealed for DevicePtr<'_, T> {}
 impl<T: Element> sealed::Sealed for DevicePtrMut<'_, T> {}
 impl<T: Element, const R: usize> sealed::Sealed for View<'_, T, R> {}
@@ -296,6 +298,15 @@ impl<'a, T: Element, const R: usize> IntoTensorMutArg<'a, T, R> for &'a mut View
     #[inline]
     fn into_tensor_mut_arg(self) -> LaunchArg<'a> {
         LaunchArg::view(self.as_view(), true)
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: Element> AsPtrMutArg<T> for Scratch<T> {
+    #[inline]
+    fn as_ptr_mut_arg(&mut self) -> LaunchArg<'_> {
+        let allocation = self.as_mut_slice().allocation();
+        LaunchArg::word(allocation.address(), ParamType::PtrMut(T::DTYPE), Some(allocation))
     }
 }
 

@@ -11,7 +11,7 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::ops::RangeBounds;
 
-/// Elements in the memory of a device. Made by [`Stream::upload`] and [`Stream::zeros`].
+/// Elements in the memory of a device. Made by [`Stream::upload`], [`Stream::zeros`] and [`Stream::uninit`].
 ///
 /// A buffer knows its device and the streams of its last uses. A use on another stream waits, on the device, for the uses
 /// that it must come after; dropping frees their memory after all of them, without waiting on the host.
@@ -51,7 +51,7 @@ pub struct BufferSliceMut<'a, T> {
     element: PhantomData<&'a mut [T]>,
 }
 
-mod sealed {
+pub(crate) mod sealed {
     /// Only our buffers and slices.
     pub trait Sealed {}
 }
@@ -76,7 +76,17 @@ impl<T: Element> Buffer<T> {
         let bytes = len.checked_mul(size_of::<T>()).ok_or_else(|| {
             Error::out_of_memory((len as u64).saturating_mul(size_of::<T>() as u64), stream.device().to_string())
         })?;
-        Ok(Buffer { allocation: Allocation::new(stream, bytes, zeroed)?, len, element: PhantomData })
+        Ok(Buffer::of(Allocation::new(stream, bytes, zeroed)?, len))
+    }
+
+    /// The first elements of an allocation, which are in it.
+    pub(crate) fn of(allocation: Allocation, len: usize) -> Buffer<T> {
+        Buffer { allocation, len, element: PhantomData }
+    }
+
+    /// What owns the memory.
+    pub(crate) fn allocation_mut(&mut self) -> &mut Allocation {
+        &mut self.allocation
     }
 
     /// A range of elements.

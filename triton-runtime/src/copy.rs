@@ -1,9 +1,9 @@
-//! Copies between buffers and the host, on a stream.
+//! New buffers, and copies between buffers and the host, on a stream.
 
-use crate::allocation::Memory;
 use crate::buffer::{Buffer, DeviceData, DeviceDataMut};
 use crate::element::Element;
 use crate::error::{Error, Result};
+use crate::memory::Memory;
 use crate::pinned::Pinned;
 use crate::stream::Stream;
 
@@ -24,6 +24,56 @@ impl Stream {
     /// [`Error::OutOfMemory`], or a fault of earlier work.
     pub fn zeros<T: Element>(&self, len: usize) -> Result<Buffer<T>> {
         Buffer::new(self, len, true)
+    }
+
+    /// A new buffer of `len` elements whose values are unspecified, for work that writes all that it reads: unlike [`Stream::zeros`] it
+    /// takes no time on a GPU. On the CPU and the simulator all bits are set, so that a result that depends on them shows: floats are
+    /// NaN, `bool`s are true.
+    ///
+    /// On a GPU they are whatever was in the memory. Each element type takes any bits: a `bool` is true unless its byte is 0.
+    ///
+    /// # Errors
+    /// [`Error::OutOfMemory`], or a fault of earlier work.
+    ///
+    /// ```
+    /// use triton_runtime::{Device, Result};
+    ///
+    /// # fn main() -> Result<()> {
+    /// let stream = Device::best().stream()?;
+    /// let x = stream.upload(&[1.0f32, 2.0])?;
+    /// let mut copied = stream.uninit::<f32>(2)?;
+    /// stream.copy(&x, &mut copied)?;
+    /// assert_eq!(stream.download(&copied)?, [1.0, 2.0]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn uninit<T: Element>(&self, len: usize) -> Result<Buffer<T>> {
+        let mut buffer = Buffer::new(self, len, false)?;
+        if self.raw().is_none() {
+            self.fill(&mut buffer, T::from_bits(u64::MAX))?;
+        }
+        Ok(buffer)
+    }
+
+    /// Enqueues `value` over each element of a buffer, or of a slice of one.
+    ///
+    /// # Errors
+    /// [`Error::WrongDevice`], or a fault of earlier work.
+    ///
+    /// ```
+    /// use triton_runtime::{Device, Result};
+    ///
+    /// # fn main() -> Result<()> {
+    /// let stream = Device::best().stream()?;
+    /// let mut x = stream.zeros::<f64>(4)?;
+    /// stream.fill(&mut x.slice_mut(1..3)?, f64::INFINITY)?;
+    /// assert_eq!(stream.download(&x)?, [0.0, f64::INFINITY, f64::INFINITY, 0.0]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn fill<D: DeviceDataMut + ?Sized>(&self, target: &mut D, value: D::Item) -> Result<()> {
+        let target = target.as_mut_slice();
+        target.allocation().fill(target.offset(), D::Item::as_bytes(&[value]), target.len(), self)
     }
 
     /// A copy of a buffer, or of a slice of one, on the host. Waits for the work that it depends on.

@@ -240,6 +240,23 @@ pub enum Error {
         device: String,
     },
 
+    /// Scratch memory was not left zero by the one that used it before.
+    #[error(
+        "scratch memory of {device} was not left zero by its last user: byte {byte} of {len} is {value}; a kernel that takes \
+         scratch memory writes zeros to what it has written before it ends"
+    )]
+    #[non_exhaustive]
+    Scratch {
+        /// The first byte that is not zero.
+        byte: usize,
+        /// Its value.
+        value: u8,
+        /// Bytes of the memory.
+        len: usize,
+        /// The device.
+        device: String,
+    },
+
     /// An argument is not the multiple that the kernel's parameter requires.
     #[error(
         "`{kernel}`: argument `{param}` is {value}, which is not a multiple of {multiple_of} as \

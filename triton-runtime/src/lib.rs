@@ -40,9 +40,11 @@ mod kernel;
 pub mod launch;
 mod layout;
 mod load;
+mod memory;
 mod overlap;
 mod pinned;
 pub mod pool;
+mod scratch;
 #[cfg(feature = "sim")]
 pub mod sim;
 #[cfg(not(feature = "sim"))]
@@ -72,6 +74,7 @@ pub use launch::Launch;
 pub use load::LoadInfo;
 pub use pinned::Pinned;
 pub use pool::{Choice, Pool, Tuned};
+pub use scratch::Scratch;
 pub use stream::Stream;
 pub use triton_core::metadata::{self, ComputeCapability};
 pub use triton_core::types::DType;

@@ -4,10 +4,12 @@ use crate::device::{Backend, Device};
 use crate::driver::stream::{RawEvent, RawStream};
 use crate::error::Result;
 use crate::event::{Event, EventBackend};
+use crate::lock;
+use crate::memory::Memory;
 use crate::sim::SimStream;
 use std::ffi::c_void;
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Instant;
 use triton_core::metadata::ComputeCapability;
 
@@ -22,7 +24,32 @@ pub struct Stream(Arc<Inner>);
 
 struct Inner {
     device: Device,
+    /// Zeroed memory that is free in the order of this stream: see [`Scratch`](crate::Scratch).
+    scratch: Mutex<Vec<Memory>>,
     backend: StreamBackend,
+}
+
+impl Drop for Inner {
+    fn drop(&mut self) {
+        let raw = match &self.backend {
+            StreamBackend::Cuda(raw) => Some(raw),
+            StreamBackend::Cpu | StreamBackend::Sim(_) => None,
+        };
+        for mut memory in lock(&self.scratch).drain(..) {
+            free(&mut memory, raw);
+        }
+    }
+}
+
+/// Frees memory whose last use was on this stream.
+pub(crate) fn free(memory: &mut Memory, stream: Option<&RawStream>) {
+    if let (Memory::Cuda(memory), Some(stream)) = (&*memory, stream)
+        && !memory.frees_in_order()
+    {
+        // An error here means that the context is dead.
+        let _ = stream.synchronize();
+    }
+    memory.free(stream);
 }
 
 /// How the work of a stream is done.
@@ -46,12 +73,17 @@ impl Stream {
     }
 
     pub(crate) fn with(device: Device, backend: StreamBackend) -> Stream {
-        Stream(Arc::new(Inner { device, backend }))
+        Stream(Arc::new(Inner { device, scratch: Mutex::default(), backend }))
     }
 
     #[inline]
     pub(crate) fn backend(&self) -> &StreamBackend {
         &self.0.backend
+    }
+
+    /// Zeroed memory that nothing uses: see [`Scratch`](crate::Scratch).
+    pub(crate) fn free_scratch(&self) -> MutexGuard<'_, Vec<Memory>> {
+        lock(&self.0.scratch)
     }
 
     /// Compute capability, driver version and multiprocessors of a GPU, or of a simulated one, which has no driver.

@@ -3,6 +3,8 @@
 //!
 //! The library is built by rustc; where there is none, the tests say that they were skipped.
 
+#[path = "fake/scratch.rs"]
+mod scratch;
 mod support;
 #[path = "fake/tensor_maps.rs"]
 mod tensor_maps;
@@ -43,6 +45,9 @@ const CASES: &[(&str, &str)] = &[
     ("views", "views"),
     ("tensor-maps", "maps"),
     ("reported-tensor-maps", "maps,slot"),
+    ("scratch", ""),
+    ("scratch-without-pools", "no-pools"),
+    ("fills", ""),
     ("cache", ""),
     ("devices", ""),
     ("many-devices", "many"),
@@ -125,6 +130,9 @@ fn dispatch(case: &str) -> Option<fn() -> Result<()>> {
         "views" => views,
         "tensor-maps" => tensor_maps::tensor_maps,
         "reported-tensor-maps" => tensor_maps::reported_tensor_maps,
+        "scratch" => scratch::scratch,
+        "scratch-without-pools" => scratch::scratch_without_pools,
+        "fills" => scratch::fills,
         "cache" => cache,
         "devices" => devices,
         "many-devices" => many_devices,

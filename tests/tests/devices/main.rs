@@ -26,6 +26,7 @@ mod random;
 mod raster;
 mod reduce;
 mod scan;
+mod scratch;
 mod sim;
 mod targets;
 mod undefined;

@@ -74,6 +74,11 @@ impl DeviceMemory {
         self.address
     }
 
+    /// Number of bytes.
+    pub(crate) fn len(&self) -> usize {
+        self.bytes
+    }
+
     /// Whether freeing does not block the host: see [`DeviceMemory::free`].
     pub(crate) fn frees_in_order(&self) -> bool {
         self.context.pool.is_some()
@@ -111,6 +116,41 @@ impl DeviceMemory {
         self.context.enter()?;
         // SAFETY: the range is this allocation.
         unsafe { cu!(self.context.driver, cuMemsetD8Async(self.address, 0, self.bytes, stream.handle.0)) }
+    }
+
+    /// Enqueues an element of 1, 2, 4 or 8 bytes over each of `count` elements.
+    pub(crate) fn fill(&self, offset: usize, element: &[u8], count: usize, stream: &RawStream) -> Result<(), Error> {
+        let address = self.at(offset, element.len().saturating_mul(count))?;
+        if count == 0 {
+            return Ok(());
+        }
+        let (driver, handle) = (self.context.driver, stream.handle.0);
+        self.context.enter()?;
+        let fill = |address: u64, word: [u8; 4], count: usize| {
+            // SAFETY: the callers pass words that lie in this allocation, aligned as the elements are.
+            unsafe { cu!(driver, cuMemsetD32Async(address, u32::from_ne_bytes(word), count, handle)) }
+        };
+        match *element {
+            // SAFETY: the range lies in this allocation.
+            [byte] => unsafe { cu!(driver, cuMemsetD8Async(address, byte, count, handle)) },
+            // SAFETY: as above; elements are aligned.
+            [a, b] => unsafe { cu!(driver, cuMemsetD16Async(address, u16::from_ne_bytes([a, b]), count, handle)) },
+            [a, b, c, d] => fill(address, [a, b, c, d], count),
+            [a, b, c, d, e, f, g, h] if [a, b, c, d] == [e, f, g, h] => fill(address, [a, b, c, d], 2 * count),
+            [a, b, c, d, e, f, g, h] => {
+                // The driver sets no words of 8 bytes. Copies double what is filled, so that they are few.
+                fill(address, [a, b, c, d], 1)?;
+                fill(address + 4, [e, f, g, h], 1)?;
+                let mut filled = 1;
+                while filled < count {
+                    let more = filled.min(count - filled);
+                    self.copy(offset + 8 * filled, self, offset, 8 * more, stream)?;
+                    filled += more;
+                }
+                Ok(())
+            }
+            _ => Err(Error::Driver { call: "cuMemset", code: 1, message: "no element has this width".to_string() }),
+        }
     }
 
     /// Copies from the host, and returns when it has the bytes.

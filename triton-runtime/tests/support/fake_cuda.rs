@@ -117,6 +117,16 @@ functions! {
         std::ptr::write_bytes(to as *mut u8, value, bytes);
         0
     }
+    fn cuMemsetD16Async(to: u64, value: u16, count: usize, stream: *mut c_void) {
+        log(format_args!("fill {count} x 2 on {}", stream as usize));
+        std::slice::from_raw_parts_mut(to as *mut u16, count).fill(value);
+        0
+    }
+    fn cuMemsetD32Async(to: u64, value: u32, count: usize, stream: *mut c_void) {
+        log(format_args!("fill {count} x 4 on {}", stream as usize));
+        std::slice::from_raw_parts_mut(to as *mut u32, count).fill(value);
+        0
+    }
     fn cuMemHostAlloc(pointer: *mut *mut c_void, bytes: usize, _flags: c_uint) {
         *pointer = allocate(bytes).cast();
         0

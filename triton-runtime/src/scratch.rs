@@ -1,0 +1,184 @@
+//! Memory that a stream lends: zero when it is taken, and left zero by every user.
+//!
+//! **Invariant:** the free memory of a stream is zero in the order of that stream, as far as its users keep to that, and nothing else
+//! uses it.
+
+use crate::allocation::Allocation;
+use crate::buffer::{Buffer, BufferSlice, BufferSliceMut, DeviceData, DeviceDataMut, sealed};
+use crate::device::Device;
+use crate::element::Element;
+use crate::error::{Error, Result};
+use crate::memory::Memory;
+use crate::stream::{Stream, free};
+use crate::view::{View, ViewMut};
+use std::fmt;
+
+/// Allocations are at least this long, in bytes.
+const LEAST: usize = 4096;
+
+/// Elements that a [`Stream`] lends, for what programs of a launch tell each other: counters, locks, partial sums. Made by
+/// [`Stream::scratch`].
+///
+/// **Contract:** they are zero when they are taken, and the one that takes them leaves them zero: a kernel's last program writes zeros to what was
+/// written. So no launch has to clear them first. What is dropped goes back to the stream, whose next work may take it at once. Two streams
+/// never share it, nor do two that are taken at a time.
+///
+/// On the CPU and the simulator taking memory that was not left zero is an error. On a GPU [`Scratch::is_zero`] tells, for tests.
+///
+/// ```
+/// use triton_runtime::{Device, Result};
+///
+/// # fn main() -> Result<()> {
+/// let stream = Device::best().stream()?;
+/// let mut counters = stream.scratch::<u32>(64)?;
+/// stream.fill(&mut counters, 7)?;
+/// assert!(!counters.is_zero()?);
+/// stream.fill(&mut counters, 0)?;
+/// let at = counters.address();
+/// drop(counters);
+/// assert_eq!(stream.scratch::<f32>(16)?.address(), at);
+/// # Ok(())
+/// # }
+/// ```
+pub struct Scratch<T: Element> {
+    stream: Stream,
+    buffer: Buffer<T>,
+}
+
+impl Stream {
+    /// Takes `len` elements that are zero, which go back when they are dropped: see [`Scratch`]. Memory is allocated, and set to zero, where
+    /// what is free is too small; it is freed in the order of the stream when a larger one takes its place, or with the stream.
+    ///
+    /// # Errors
+    /// [`Error::OutOfMemory`], a fault of earlier work, or on the CPU and the simulator [`Error::Scratch`] if the one who took the memory
+    /// before has not left it zero: a launch that failed, too, leaves what it wrote. The memory is then given up, so that the next call
+    /// succeeds.
+    pub fn scratch<T: Element>(&self, len: usize) -> Result<Scratch<T>> {
+        let out_of_memory =
+            || Error::out_of_memory((len as u64).saturating_mul(size_of::<T>() as u64), self.device().to_string());
+        let bytes = len.checked_mul(size_of::<T>()).ok_or_else(out_of_memory)?;
+        let allocation = match self.take_scratch(bytes) {
+            Some(memory) => {
+                let allocation = Allocation::of(self, memory);
+                self.check_scratch(&allocation)?;
+                allocation
+            }
+            None => {
+                let bytes = bytes.max(LEAST).checked_next_power_of_two().ok_or_else(out_of_memory)?;
+                Allocation::new(self, bytes, true)?
+            }
+        };
+        Ok(Scratch { stream: self.clone(), buffer: Buffer::of(allocation, len) })
+    }
+
+    /// The smallest free memory that has as many bytes. If there is none, the largest is freed: a larger one will take its place.
+    fn take_scratch(&self, bytes: usize) -> Option<Memory> {
+        let mut all = self.free_scratch();
+        let found = (0..all.len()).filter(|&i| all[i].len() >= bytes).min_by_key(|&i| all[i].len());
+        if let Some(index) = found {
+            return Some(all.swap_remove(index));
+        }
+        let largest = (0..all.len()).max_by_key(|&i| all[i].len())?;
+        let mut memory = all.swap_remove(largest);
+        drop(all);
+        free(&mut memory, self.raw());
+        None
+    }
+
+    /// Where the host sees memory at once, whether it was left zero.
+    fn check_scratch(&self, allocation: &Allocation) -> Result<()> {
+        if !allocation.memory().is_synchronous() {
+            return Ok(());
+        }
+        let mut bytes = vec![0; allocation.memory().len()];
+        allocation.download(0, &mut bytes, self)?;
+        match bytes.iter().position(|&byte| byte != 0) {
+            None => Ok(()),
+            Some(byte) => {
+                Err(Error::Scratch { byte, value: bytes[byte], len: bytes.len(), device: self.device().to_string() })
+            }
+        }
+    }
+}
+
+impl<T: Element> Scratch<T> {
+    /// Whether every element is zero. Waits for the work that it depends on.
+    ///
+    /// # Errors
+    /// A fault of earlier work.
+    pub fn is_zero(&self) -> Result<bool> {
+        Ok(self.stream.download(&self.buffer)?.iter().all(|value| value.to_bits() == 0))
+    }
+
+    /// The elements as an array of this shape, in row-major order: see [`Buffer::view`].
+    ///
+    /// # Errors
+    /// [`Error::View`] if there are too few elements, [`Error::Extent`].
+    pub fn view<const R: usize>(&self, shape: [usize; R]) -> Result<View<'_, T, R>> {
+        self.buffer.view(shape)
+    }
+
+    /// The elements as a mutable array of this shape, in row-major order: see [`Buffer::view`].
+    ///
+    /// # Errors
+    /// [`Error::View`] if there are too few elements, [`Error::Extent`].
+    pub fn view_mut<const R: usize>(&mut self, shape: [usize; R]) -> Result<ViewMut<'_, T, R>> {
+        self.buffer.view_mut(shape)
+    }
+
+    /// Number of elements.
+    pub fn len(&self) -> usize {
+        self.buffer.len()
+    }
+
+    /// Whether it has no element.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The stream that it was taken from.
+    pub fn stream(&self) -> &Stream {
+        &self.stream
+    }
+
+    /// The device whose memory it is in.
+    pub fn device(&self) -> &Device {
+        self.stream.device()
+    }
+
+    /// The address of the first element on the device.
+    pub fn address(&self) -> u64 {
+        self.buffer.address()
+    }
+}
+
+impl<T: Element> Drop for Scratch<T> {
+    fn drop(&mut self) {
+        // What cannot be ordered is freed instead.
+        if let Some(memory) = self.buffer.allocation_mut().take(&self.stream) {
+            self.stream.free_scratch().push(memory);
+        }
+    }
+}
+
+impl<T: Element> sealed::Sealed for Scratch<T> {}
+
+impl<T: Element> DeviceData for Scratch<T> {
+    type Item = T;
+
+    fn as_slice(&self) -> BufferSlice<'_, T> {
+        self.buffer.as_slice()
+    }
+}
+
+impl<T: Element> DeviceDataMut for Scratch<T> {
+    fn as_mut_slice(&mut self) -> BufferSliceMut<'_, T> {
+        self.buffer.as_mut_slice()
+    }
+}
+
+impl<T: Element> fmt::Debug for Scratch<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Scratch([{}; {}] of {:?})", std::any::type_name::<T>(), self.len(), self.stream)
+    }
+}
