@@ -102,9 +102,9 @@ pub use triton_macros::{constant, function, kernel, params};
 pub use triton_runtime::sim;
 pub use triton_runtime::{
     AsPtrArg, AsPtrMutArg, Buffer, BufferSlice, BufferSliceMut, Choice, ComputeCapability, DType, Device, DeviceData,
-    DeviceDataMut, DevicePtr, DevicePtrMut, Element, Error, Event, Grid, GridSize, IntoTensorArg, IntoTensorMutArg,
-    Kernel, Launch, LaunchArg, LoadInfo, Pinned, Pool, ProgramFault, Result, Scratch, Stream, Tuned, View, ViewMut,
-    launch, metadata, pool,
+    DeviceDataMut, DevicePtr, DevicePtrMut, Element, Error, Event, Graph, Grid, GridSize, IntoTensorArg,
+    IntoTensorMutArg, Kernel, Launch, LaunchArg, LoadInfo, Pinned, Pool, ProgramFault, Result, Scratch, Stream, Tuned,
+    View, ViewMut, launch, metadata, pool,
 };
 
 /// What generated code needs. Not public: it changes with every version.

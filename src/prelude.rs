@@ -3,6 +3,6 @@
 
 pub use crate::lang::{AcqRel, Acquire, Float, Int, Num, Ptr, PtrMut, Relaxed, Release, Tensor, TensorMut, Tf32, Tile};
 pub use crate::{
-    AsPtrArg, AsPtrMutArg, Buffer, Device, DevicePtr, DevicePtrMut, Element, Event, Grid, IntoTensorArg,
+    AsPtrArg, AsPtrMutArg, Buffer, Device, DevicePtr, DevicePtrMut, Element, Event, Graph, Grid, IntoTensorArg,
     IntoTensorMutArg, Pinned, Scratch, Stream, View, ViewMut, bf16, f16,
 };

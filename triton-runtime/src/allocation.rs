@@ -2,12 +2,22 @@
 //!
 //! **Invariant:** uses are in the order that [`stream_order`](crate::stream_order) says.
 
+use crate::capture::Resource;
 use crate::device::Device;
 use crate::driver::memory::DeviceMemory;
+use crate::driver::stream::RawStream;
 use crate::error::{Error, Result};
 use crate::memory::Memory;
 use crate::stream::{Stream, StreamBackend};
 use crate::stream_order::{OrderedStream, StreamUses};
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+
+/// Uses of captured buffers share it while they are ordered and enqueued; a replay of a graph has it alone. On the CPU device it also keeps
+/// copies of the host, which are not atomic, apart from kernels of a replay.
+static REPLAYS: RwLock<()> = RwLock::new(());
+
+/// Held until the uses that were ordered are enqueued.
+pub(crate) type Ordered = Option<RwLockReadGuard<'static, ()>>;
 
 /// What a buffer owns.
 #[derive(Debug)]
@@ -34,6 +44,7 @@ impl OrderedStream for Stream {
 impl Allocation {
     /// New memory; zeroed if `zeroed`, else its contents are unspecified.
     pub(crate) fn new(stream: &Stream, bytes: usize, zeroed: bool) -> Result<Allocation> {
+        stream.refuse_capture("a new buffer")?;
         let memory = match stream.backend() {
             StreamBackend::Cpu => Memory::on_cpu(bytes)
                 .ok_or_else(|| Error::out_of_memory(bytes as u64, stream.device().name().to_string()))?,
@@ -81,15 +92,56 @@ impl Allocation {
         Err(Error::WrongDevice { what: what(), found: self.device.to_string(), expected: stream.device().to_string() })
     }
 
+    /// Orders uses that are about to be enqueued on a stream of their device, each with whether it writes; if the stream is captured, takes them
+    /// down instead. What is returned is held until they are enqueued.
+    #[inline]
+    pub(crate) fn order<'a>(
+        stream: &Stream,
+        uses: impl Iterator<Item = (&'a Arc<Allocation>, bool)> + Clone,
+    ) -> Result<Ordered> {
+        if stream.recorder().is_some() {
+            return Allocation::record(stream, uses);
+        }
+        let captured = uses.clone().any(|(allocation, _)| allocation.uses.is_captured());
+        let ordered = captured.then(Allocation::without_replays);
+        for (allocation, writes) in uses {
+            if writes { allocation.write(stream)? } else { allocation.read(stream)? }
+        }
+        Ok(ordered)
+    }
+
+    /// Takes uses down for a graph.
+    #[cold]
+    fn record<'a>(stream: &Stream, uses: impl Iterator<Item = (&'a Arc<Allocation>, bool)>) -> Result<Ordered> {
+        let ordered = Allocation::without_replays();
+        for (allocation, writes) in uses {
+            allocation.uses.capture();
+            if let Some(recorder) = stream.recorder() {
+                recorder.add_use(allocation.clone(), writes)?;
+            }
+        }
+        Ok(Some(ordered))
+    }
+
+    #[cold]
+    fn without_replays() -> RwLockReadGuard<'static, ()> {
+        REPLAYS.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Held while a replay is ordered and enqueued, and while a capture ends.
+    pub(crate) fn replay() -> RwLockWriteGuard<'static, ()> {
+        REPLAYS.write().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Orders a read that is about to be enqueued on a stream of this device.
     #[inline]
-    pub(crate) fn read(&self, stream: &Stream) -> Result<()> {
+    fn read(&self, stream: &Stream) -> Result<()> {
         if self.memory.is_synchronous() { Ok(()) } else { self.uses.read(stream) }
     }
 
     /// Orders a write that is about to be enqueued on a stream of this device.
     #[inline]
-    pub(crate) fn write(&self, stream: &Stream) -> Result<()> {
+    fn write(&self, stream: &Stream) -> Result<()> {
         if self.memory.is_synchronous() { Ok(()) } else { self.uses.write(stream) }
     }
 }
@@ -115,42 +167,59 @@ impl Drop for Allocation {
     }
 }
 
+impl Resource<Stream> for Allocation {
+    fn order(&self, stream: &Stream, writes: bool) -> Result<()> {
+        if writes { self.write(stream) } else { self.read(stream) }
+    }
+}
+
 /// Copies.
 impl Allocation {
     /// Copies from the host, and returns when it has the bytes.
-    pub(crate) fn upload(&self, offset: usize, source: &[u8], stream: &Stream) -> Result<()> {
+    pub(crate) fn upload(self: &Arc<Self>, offset: usize, source: &[u8], stream: &Stream) -> Result<()> {
         self.check(stream, || "the buffer".to_string())?;
-        self.write(stream)?;
+        stream.refuse_capture("a copy from the host")?;
+        let _ordered = Allocation::order(stream, [(self, true)].into_iter())?;
         self.memory.write(offset, source, stream.raw())
     }
 
     /// Copies to the host, and returns when the bytes are there.
-    pub(crate) fn download(&self, offset: usize, target: &mut [u8], stream: &Stream) -> Result<()> {
+    pub(crate) fn download(self: &Arc<Self>, offset: usize, target: &mut [u8], stream: &Stream) -> Result<()> {
         self.check(stream, || "the buffer".to_string())?;
-        self.read(stream)?;
+        stream.refuse_capture("a copy to the host")?;
+        let _ordered = Allocation::order(stream, [(self, false)].into_iter())?;
         self.memory.read(offset, target, stream.raw())
     }
 
     /// Enqueues a copy on the device.
     pub(crate) fn copy(
-        &self,
+        self: &Arc<Self>,
         offset: usize,
-        source: &Allocation,
+        source: &Arc<Allocation>,
         source_offset: usize,
         bytes: usize,
         stream: &Stream,
     ) -> Result<()> {
         source.check(stream, || "the source".to_string())?;
         self.check(stream, || "the destination".to_string())?;
-        source.read(stream)?;
-        self.write(stream)?;
-        self.memory.copy(offset, &source.memory, source_offset, bytes, stream.raw())
+        let _ordered = Allocation::order(stream, [(source, false), (self, true)].into_iter())?;
+        let (to, from) = (self.clone(), source.clone());
+        enqueue(stream, move |raw| to.memory.copy(offset, &from.memory, source_offset, bytes, raw))
     }
 
     /// Enqueues an element over each of `count` elements.
-    pub(crate) fn fill(&self, offset: usize, element: &[u8], count: usize, stream: &Stream) -> Result<()> {
+    pub(crate) fn fill(self: &Arc<Self>, offset: usize, element: &[u8], count: usize, stream: &Stream) -> Result<()> {
         self.check(stream, || "the buffer".to_string())?;
-        self.write(stream)?;
-        self.memory.fill(offset, element, count, stream.raw())
+        let _ordered = Allocation::order(stream, [(self, true)].into_iter())?;
+        let (to, element) = (self.clone(), element.to_vec());
+        enqueue(stream, move |raw| to.memory.fill(offset, &element, count, raw))
+    }
+}
+
+/// Does work, or takes it down where a captured stream has no driver that does.
+fn enqueue(stream: &Stream, work: impl Fn(Option<&RawStream>) -> Result<()> + Send + Sync + 'static) -> Result<()> {
+    match (stream.recorder(), stream.raw()) {
+        (Some(recorder), None) => recorder.add_step(Box::new(move |stream| work(stream.raw()))),
+        (_, raw) => work(raw),
     }
 }

@@ -8,6 +8,7 @@ use crate::scratch::Scratch;
 use crate::view::{View, ViewMut};
 use std::fmt;
 use std::marker::PhantomData;
+use std::sync::Arc;
 use triton_core::metadata::{Arg, ParamType, Specialization};
 
 /// One argument of a launch: its value, its type, and its buffer, which the launch orders with its other uses.
@@ -22,7 +23,7 @@ pub struct LaunchArg<'a> {
     /// What the kernel receives, zero-extended, in the first [`ParamType::words`].
     words: [u64; ParamType::MAX_WORDS],
     pub(crate) ty: ParamType,
-    pub(crate) allocation: Option<&'a Allocation>,
+    pub(crate) allocation: Option<&'a Arc<Allocation>>,
 }
 
 impl<'a> LaunchArg<'a> {
@@ -33,7 +34,7 @@ impl<'a> LaunchArg<'a> {
     }
 
     #[inline]
-    fn word(bits: u64, ty: ParamType, allocation: Option<&'a Allocation>) -> LaunchArg<'a> {
+    fn word(bits: u64, ty: ParamType, allocation: Option<&'a Arc<Allocation>>) -> LaunchArg<'a> {
         let mut words = [0; ParamType::MAX_WORDS];
         words[0] = bits;
         LaunchArg { words, ty, allocation }

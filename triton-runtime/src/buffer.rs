@@ -10,6 +10,7 @@ use crate::view::{View, ViewMut};
 use std::fmt;
 use std::marker::PhantomData;
 use std::ops::RangeBounds;
+use std::sync::Arc;
 
 /// Elements in the memory of a device. Made by [`Stream::upload`], [`Stream::zeros`] and [`Stream::uninit`].
 ///
@@ -29,7 +30,7 @@ use std::ops::RangeBounds;
 /// # }
 /// ```
 pub struct Buffer<T> {
-    allocation: Allocation,
+    allocation: Arc<Allocation>,
     len: usize,
     element: PhantomData<T>,
 }
@@ -37,7 +38,7 @@ pub struct Buffer<T> {
 /// A range of a [`Buffer`].
 #[derive(Clone, Copy)]
 pub struct BufferSlice<'a, T> {
-    allocation: &'a Allocation,
+    allocation: &'a Arc<Allocation>,
     start: usize,
     len: usize,
     element: PhantomData<&'a [T]>,
@@ -45,7 +46,7 @@ pub struct BufferSlice<'a, T> {
 
 /// A range of a [`Buffer`] that may be written.
 pub struct BufferSliceMut<'a, T> {
-    allocation: &'a Allocation,
+    allocation: &'a Arc<Allocation>,
     start: usize,
     len: usize,
     element: PhantomData<&'a mut [T]>,
@@ -81,12 +82,12 @@ impl<T: Element> Buffer<T> {
 
     /// The first elements of an allocation, which are in it.
     pub(crate) fn of(allocation: Allocation, len: usize) -> Buffer<T> {
-        Buffer { allocation, len, element: PhantomData }
+        Buffer { allocation: Arc::new(allocation), len, element: PhantomData }
     }
 
-    /// What owns the memory.
-    pub(crate) fn allocation_mut(&mut self) -> &mut Allocation {
-        &mut self.allocation
+    /// What owns the memory; `None` if a graph does, too.
+    pub(crate) fn allocation_mut(&mut self) -> Option<&mut Allocation> {
+        Arc::get_mut(&mut self.allocation)
     }
 
     /// A range of elements.
@@ -253,7 +254,7 @@ macro_rules! slice {
             }
 
             #[inline]
-            pub(crate) fn allocation(&self) -> &'a Allocation {
+            pub(crate) fn allocation(&self) -> &'a Arc<Allocation> {
                 self.allocation
             }
         }

@@ -1,5 +1,6 @@
 //! New buffers, and copies between buffers and the host, on a stream.
 
+use crate::allocation::Allocation;
 use crate::buffer::{Buffer, DeviceData, DeviceDataMut};
 use crate::element::Element;
 use crate::error::{Error, Result};
@@ -131,8 +132,9 @@ impl Stream {
         same_length(source.len(), target.len())?;
         let allocation = target.allocation();
         allocation.check(self, || "the buffer".to_string())?;
+        self.refuse_capture("a copy from the host")?;
         if let (Memory::Cuda(memory), Some(pinned), Some(raw)) = (allocation.memory(), source.raw(), self.raw()) {
-            allocation.write(self)?;
+            let _ordered = Allocation::order(self, [(allocation, true)].into_iter())?;
             return memory.write_pinned(target.offset(), pinned, raw);
         }
         allocation.upload(target.offset(), D::Item::as_bytes(source.as_slice()?), self)
@@ -147,8 +149,9 @@ impl Stream {
         same_length(source.len(), target.len())?;
         let allocation = source.allocation();
         allocation.check(self, || "the buffer".to_string())?;
+        self.refuse_capture("a copy to the host")?;
         if let (Memory::Cuda(memory), Some(pinned), Some(raw)) = (allocation.memory(), target.raw_mut(), self.raw()) {
-            allocation.read(self)?;
+            let _ordered = Allocation::order(self, [(allocation, false)].into_iter())?;
             return memory.read_pinned(source.offset(), pinned, raw);
         }
         S::Item::fill(target.as_mut_slice()?, |bytes| allocation.download(source.offset(), bytes, self))

@@ -257,6 +257,21 @@ pub enum Error {
         device: String,
     },
 
+    /// What a graph cannot hold was done on a stream that is captured.
+    #[error(
+        "{what} cannot be captured: a graph is work of the device alone; do it before the capture, or on a stream that is not \
+         captured"
+    )]
+    #[non_exhaustive]
+    Capture {
+        /// What was done, in words.
+        what: &'static str,
+    },
+
+    /// A stream was used after its capture.
+    #[error("the capture of the stream has ended; launch its graph, on another stream")]
+    CaptureEnded,
+
     /// An argument is not the multiple that the kernel's parameter requires.
     #[error(
         "`{kernel}`: argument `{param}` is {value}, which is not a multiple of {multiple_of} as \

@@ -1,6 +1,8 @@
 //! Launching: all checks on the host, then one call of the driver.
 
+use crate::allocation::Allocation;
 use crate::args::LaunchArg;
+use crate::capture::{Recorder, Step};
 use crate::cpu;
 use crate::device::Device;
 use crate::driver::context::Context;
@@ -14,6 +16,7 @@ use crate::stream::{Stream, StreamBackend};
 use crate::tensor_map;
 use std::fmt;
 use std::marker::PhantomData;
+use std::sync::Arc;
 use triton_core::metadata::{
     Arg, ComputeCapability, Image, KernelMetadata, ParamMetadata, ParamType, Specialization, Target,
 };
@@ -190,21 +193,39 @@ impl<'a, S, const N: usize> Launch<'a, S, N> {
         let dims = grid.dims()?;
         match stream.backend() {
             StreamBackend::Cuda(raw) => self.on_cuda(stream, raw, specialization, dims),
-            StreamBackend::Sim(queue) => self.on_sim(queue, specialization, dims),
-            StreamBackend::Cpu => {
-                let function = self.kernel.function(self.config)?;
-                if dims.contains(&0) {
-                    return Ok(());
-                }
-                let mut values = [[Arg::Scalar(0); ParamType::MAX_WORDS]; N];
-                let values = values.as_flattened_mut();
-                let mut count = 0;
-                for (value, arg) in values.iter_mut().zip(self.args()) {
-                    *value = arg;
-                    count += 1;
-                }
-                cpu::run(function, &values[..count], dims)
-            }
+            StreamBackend::Sim(queue) => self.on_sim(stream, queue, specialization, dims),
+            StreamBackend::Cpu => self.on_cpu(stream, dims),
+        }
+    }
+
+    /// The buffers of the arguments, and whether they are written.
+    #[inline]
+    fn uses(&self) -> impl Iterator<Item = (&'a Arc<Allocation>, bool)> + Clone {
+        self.args.iter().filter_map(|arg| Some((arg.allocation?, arg.ty.is_mutable())))
+    }
+
+    /// Takes down work on a device that does it in the call.
+    #[cold]
+    fn record(&self, stream: &Stream, recorder: &Recorder<Stream>, step: Step<Stream>) -> Result<()> {
+        let _ordered = Allocation::order(stream, self.uses())?;
+        recorder.add_step(step)
+    }
+
+    fn on_cpu(&self, stream: &Stream, dims: [u32; 3]) -> Result<()> {
+        let function = self.kernel.function(self.config)?;
+        if dims.contains(&0) {
+            return Ok(());
+        }
+        let mut values = [[Arg::Scalar(0); ParamType::MAX_WORDS]; N];
+        let mut count = 0;
+        for (value, arg) in values.as_flattened_mut().iter_mut().zip(self.args()) {
+            *value = arg;
+            count += 1;
+        }
+        let run = move || cpu::run(function, &values.as_flattened()[..count], dims);
+        match stream.recorder() {
+            None => run(),
+            Some(recorder) => self.record(stream, recorder, Box::new(move |_| run())),
         }
     }
 
@@ -265,14 +286,33 @@ impl<'a, S, const N: usize> Launch<'a, S, N> {
         Ok((self.kernel.loaded(context, self.config, index, image)?, image))
     }
 
-    fn on_sim(&self, queue: &SimStream, specialization: Specialization, dims: [u32; 3]) -> Result<()> {
+    fn on_sim(&self, stream: &Stream, queue: &SimStream, specialization: Specialization, dims: [u32; 3]) -> Result<()> {
         let (_, image) = self.selected(queue.capability(), None, queue.multiprocessors(), specialization, dims)?;
         let blocks = Self::blocks(image, dims, queue.multiprocessors())?;
         if dims.contains(&0) {
             return Ok(());
         }
         let programs = image.programs.words(dims);
-        queue.run(self.kernel, self.config, image, blocks, self.args.each_ref().map(LaunchArg::words), programs)
+        let Some(recorder) = stream.recorder() else {
+            return queue.run(
+                self.kernel,
+                self.config,
+                image,
+                blocks,
+                self.args.each_ref().map(LaunchArg::words),
+                programs,
+            );
+        };
+        let (kernel, config) = (self.kernel, self.config);
+        let values = self.args.each_ref().map(|arg| arg.words().to_vec());
+        let run = move |stream: &Stream| match stream.backend() {
+            StreamBackend::Sim(queue) => {
+                queue.run(kernel, config, image, blocks, values.each_ref().map(Vec::as_slice), programs)
+            }
+            // A graph is launched on streams of its device alone.
+            StreamBackend::Cpu | StreamBackend::Cuda(_) => Ok(()),
+        };
+        self.record(stream, recorder, Box::new(run))
     }
 
     #[inline]
@@ -288,13 +328,7 @@ impl<'a, S, const N: usize> Launch<'a, S, N> {
             (loaded, image) = self.without_clusters(context, specialization, image)?;
         }
         let blocks = Self::blocks(image, dims, loaded.resident)?;
-        for arg in &self.args {
-            match arg.allocation {
-                Some(allocation) if arg.ty.is_mutable() => allocation.write(stream)?,
-                Some(allocation) => allocation.read(stream)?,
-                None => {}
-            }
-        }
+        let _ordered = Allocation::order(stream, self.uses())?;
         let values = self.args.each_ref().map(LaunchArg::words);
         let programs = image.programs.words(dims);
         loaded.function.launch(raw, blocks, &values, &loaded.maps, programs.as_ref(), loaded.assertion_slot.as_ref())
@@ -343,6 +377,8 @@ impl<const N: usize> Launch<'_, Unsafe, N> {
     /// Every program of the grid accesses, through its pointers, only elements of the buffers (or of a
     /// [`DevicePtr`](crate::DevicePtr)'s elements) that were passed, and programs do not race on them; atomic
     /// updates do not race with each other.
+    ///
+    /// If the [stream is captured](Stream::is_captured), all of this holds for every replay of its graph, whatever the buffers then hold.
     #[inline]
     #[allow(unsafe_code, reason = "the caller must vouch for the kernel's accesses")]
     pub unsafe fn launch(self, stream: &Stream, grid: impl Into<Grid>) -> Result<()> {

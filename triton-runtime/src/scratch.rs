@@ -53,22 +53,21 @@ impl Stream {
     /// [`Error::OutOfMemory`], a fault of earlier work, or on the CPU and the simulator [`Error::Scratch`] if the one who took the memory
     /// before has not left it zero: a launch that failed, too, leaves what it wrote. The memory is then given up, so that the next call
     /// succeeds.
+    ///
+    /// A stream that is [captured](Stream::capture) takes it from the stream that the capture was asked of. The graph keeps what its work uses.
     pub fn scratch<T: Element>(&self, len: usize) -> Result<Scratch<T>> {
+        if let Some(recorder) = self.recorder() {
+            return recorder.home().scratch(len);
+        }
         let out_of_memory =
             || Error::out_of_memory((len as u64).saturating_mul(size_of::<T>() as u64), self.device().to_string());
         let bytes = len.checked_mul(size_of::<T>()).ok_or_else(out_of_memory)?;
-        let allocation = match self.take_scratch(bytes) {
-            Some(memory) => {
-                let allocation = Allocation::of(self, memory);
-                self.check_scratch(&allocation)?;
-                allocation
-            }
-            None => {
-                let bytes = bytes.max(LEAST).checked_next_power_of_two().ok_or_else(out_of_memory)?;
-                Allocation::new(self, bytes, true)?
-            }
-        };
-        Ok(Scratch { stream: self.clone(), buffer: Buffer::of(allocation, len) })
+        if let Some(memory) = self.take_scratch(bytes) {
+            let scratch = Scratch { stream: self.clone(), buffer: Buffer::of(Allocation::of(self, memory), len) };
+            return self.check_scratch(scratch);
+        }
+        let bytes = bytes.max(LEAST).checked_next_power_of_two().ok_or_else(out_of_memory)?;
+        Ok(Scratch { stream: self.clone(), buffer: Buffer::of(Allocation::new(self, bytes, true)?, len) })
     }
 
     /// The smallest free memory that has as many bytes. If there is none, the largest is freed: a larger one will take its place.
@@ -85,19 +84,21 @@ impl Stream {
         None
     }
 
-    /// Where the host sees memory at once, whether it was left zero.
-    fn check_scratch(&self, allocation: &Allocation) -> Result<()> {
-        if !allocation.memory().is_synchronous() {
-            return Ok(());
+    /// Gives scratch memory on, but where the host sees at once that it was not left zero.
+    fn check_scratch<T: Element>(&self, mut scratch: Scratch<T>) -> Result<Scratch<T>> {
+        let Some(allocation) = scratch.buffer.allocation_mut() else { return Ok(scratch) };
+        let memory = allocation.memory();
+        if !memory.is_synchronous() {
+            return Ok(scratch);
         }
-        let mut bytes = vec![0; allocation.memory().len()];
-        allocation.download(0, &mut bytes, self)?;
-        match bytes.iter().position(|&byte| byte != 0) {
-            None => Ok(()),
-            Some(byte) => {
-                Err(Error::Scratch { byte, value: bytes[byte], len: bytes.len(), device: self.device().to_string() })
-            }
+        let mut bytes = vec![0; memory.len()];
+        memory.read(0, &mut bytes, None)?;
+        let Some(byte) = bytes.iter().position(|&byte| byte != 0) else { return Ok(scratch) };
+        // It is given up: a next call shall succeed.
+        if let Some(mut memory) = allocation.take(self) {
+            free(&mut memory, None);
         }
+        Err(Error::Scratch { byte, value: bytes[byte], len: bytes.len(), device: self.device().to_string() })
     }
 }
 
@@ -154,8 +155,8 @@ impl<T: Element> Scratch<T> {
 
 impl<T: Element> Drop for Scratch<T> {
     fn drop(&mut self) {
-        // What cannot be ordered is freed instead.
-        if let Some(memory) = self.buffer.allocation_mut().take(&self.stream) {
+        // What cannot be ordered is freed instead, and what a graph uses is kept by it.
+        if let Some(memory) = self.buffer.allocation_mut().and_then(|allocation| allocation.take(&self.stream)) {
             self.stream.free_scratch().push(memory);
         }
     }

@@ -1,8 +1,9 @@
 //! Streams: queues of work on a device.
 
+use crate::capture::Recorder;
 use crate::device::{Backend, Device};
 use crate::driver::stream::{RawEvent, RawStream};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::event::{Event, EventBackend};
 use crate::lock;
 use crate::memory::Memory;
@@ -26,6 +27,8 @@ struct Inner {
     device: Device,
     /// Zeroed memory that is free in the order of this stream: see [`Scratch`](crate::Scratch).
     scratch: Mutex<Vec<Memory>>,
+    /// If it is captured, or was.
+    recorder: Option<Recorder<Stream>>,
     backend: StreamBackend,
 }
 
@@ -62,18 +65,41 @@ pub(crate) enum StreamBackend {
     Sim(SimStream),
 }
 
-impl Stream {
-    pub(crate) fn new(device: &Device) -> Result<Stream> {
-        let backend = match device.backend() {
+impl StreamBackend {
+    fn new(device: &Device) -> Result<StreamBackend> {
+        Ok(match device.backend() {
             Backend::Cpu => StreamBackend::Cpu,
             Backend::Cuda(context) => StreamBackend::Cuda(RawStream::new(context)?),
             Backend::Sim(options) => StreamBackend::Sim(SimStream::new(options)),
-        };
-        Ok(Stream::with(device.clone(), backend))
+        })
+    }
+}
+
+impl Stream {
+    pub(crate) fn new(device: &Device) -> Result<Stream> {
+        Ok(Stream::with(device.clone(), StreamBackend::new(device)?))
     }
 
     pub(crate) fn with(device: Device, backend: StreamBackend) -> Stream {
-        Stream(Arc::new(Inner { device, scratch: Mutex::default(), backend }))
+        Stream(Arc::new(Inner { device, scratch: Mutex::default(), recorder: None, backend }))
+    }
+
+    /// A new stream of the same device that is captured. The caller ends that.
+    pub(crate) fn captured(&self) -> Result<Stream> {
+        let (device, backend) = (self.device().clone(), StreamBackend::new(self.device())?);
+        let recorder = Some(Recorder::new(self.clone()));
+        Ok(Stream(Arc::new(Inner { device, scratch: Mutex::default(), recorder, backend })))
+    }
+
+    /// Takes down what is enqueued, if the stream is captured.
+    #[inline]
+    pub(crate) fn recorder(&self) -> Option<&Recorder<Stream>> {
+        self.0.recorder.as_ref()
+    }
+
+    /// Rejects what a graph cannot hold.
+    pub(crate) fn refuse_capture(&self, what: &'static str) -> Result<()> {
+        if self.recorder().is_some() { Err(Error::Capture { what }) } else { Ok(()) }
     }
 
     #[inline]
@@ -121,6 +147,11 @@ impl Stream {
         }
     }
 
+    /// Whether what is enqueued on it goes into a graph: see [`Stream::capture`]. It does not run then, until the graph is launched.
+    pub fn is_captured(&self) -> bool {
+        self.recorder().is_some()
+    }
+
     /// The device it works on.
     #[inline]
     pub fn device(&self) -> &Device {
@@ -138,23 +169,25 @@ impl Stream {
     /// Waits on the host until everything enqueued so far is done.
     ///
     /// # Errors
-    /// A fault of that work.
+    /// A fault of that work; [`Error::Capture`] if the stream is captured.
     pub fn synchronize(&self) -> Result<()> {
+        self.refuse_capture("waiting on the host")?;
         self.raw().map_or(Ok(()), RawStream::synchronize)
     }
 
     /// Whether everything enqueued so far is done. Does not wait.
     ///
     /// # Errors
-    /// A fault of that work.
+    /// A fault of that work; [`Error::Capture`] if the stream is captured.
     pub fn is_done(&self) -> Result<bool> {
+        self.refuse_capture("asking whether work is done")?;
         self.raw().map_or(Ok(true), RawStream::is_done)
     }
 
     /// An event after everything enqueued so far, for ordering.
     ///
     /// # Errors
-    /// What the driver says.
+    /// What the driver says; [`Error::Capture`] if the stream is captured.
     pub fn record_event(&self) -> Result<Event> {
         self.event(false)
     }
@@ -163,12 +196,13 @@ impl Stream {
     /// [`Stream::record_event`] is cheaper.
     ///
     /// # Errors
-    /// What the driver says.
+    /// What the driver says; [`Error::Capture`] if the stream is captured.
     pub fn record_timed_event(&self) -> Result<Event> {
         self.event(true)
     }
 
     fn event(&self, timed: bool) -> Result<Event> {
+        self.refuse_capture("an event")?;
         let kind = match self.raw() {
             None => EventBackend::Host(Instant::now()),
             Some(raw) => EventBackend::Cuda { raw: RawEvent::record(raw, timed)?, timed },
@@ -180,8 +214,9 @@ impl Stream {
     /// the call itself waits.
     ///
     /// # Errors
-    /// What the driver says.
+    /// What the driver says; [`Error::Capture`] if the stream is captured.
     pub fn wait(&self, event: &Event) -> Result<()> {
+        self.refuse_capture("waiting for an event")?;
         match (self.raw(), event.backend()) {
             (_, EventBackend::Host(_)) => Ok(()),
             (Some(stream), EventBackend::Cuda { raw, .. }) => stream.wait(raw),

@@ -7,6 +7,9 @@
 //! A use is ordered first and enqueued next. Uses that conflict do not overlap on the host, since a write borrows the buffer
 //! exclusively; reads overlap each other only, and none of them waits for another.
 //!
+//! A replay of a graph borrows nothing. Once a buffer is [captured](StreamUses::capture), its uses exclude replays from before they are
+//! ordered until they are enqueued, by a lock of the caller: uses share it, and a replay has it alone.
+//!
 //! A program's uses are on one stream for the most part, and there nothing has to be done. This is seen without the lock: a
 //! launch would take it once for each of its buffers.
 //!
@@ -40,6 +43,8 @@ pub(crate) struct StreamUses<S> {
     writer: AtomicUsize,
     /// Whether there are `uses.readers`.
     has_readers: AtomicBool,
+    /// Whether a graph uses the buffer, or has used it. It is set under a borrow, so that a later use that conflicts sees it.
+    captured: AtomicBool,
     uses: Mutex<Uses<S>>,
 }
 
@@ -57,8 +62,20 @@ impl<S: OrderedStream> StreamUses<S> {
         StreamUses {
             writer: AtomicUsize::new(stream.key()),
             has_readers: AtomicBool::new(false),
+            captured: AtomicBool::new(false),
             uses: Mutex::new(Uses { writer: stream, readers: Vec::new() }),
         }
+    }
+
+    /// A graph uses the buffer from now on.
+    pub(crate) fn capture(&self) {
+        self.captured.store(true, Relaxed);
+    }
+
+    /// Whether uses have to exclude replays.
+    #[inline]
+    pub(crate) fn is_captured(&self) -> bool {
+        self.captured.load(Relaxed)
     }
 
     /// Orders a read that is about to be enqueued.

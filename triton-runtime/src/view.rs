@@ -11,11 +11,12 @@ use crate::error::Result;
 use crate::layout::Layout;
 use std::fmt;
 use std::marker::PhantomData;
+use std::sync::Arc;
 
 /// What the elements of a view are in.
 #[derive(Clone, Copy)]
 enum Memory<'a> {
-    Buffer(&'a Allocation),
+    Buffer(&'a Arc<Allocation>),
     /// Nothing: the view was made by `none`.
     None(&'a Device),
 }
@@ -82,7 +83,7 @@ macro_rules! view {
     ($($name:ident)*) => {$(
         impl<'a, T: Element, const R: usize> $name<'a, T, R> {
             #[inline]
-            pub(crate) fn new(allocation: &'a Allocation, start: usize, len: usize, shape: [usize; R]) -> Result<$name<'a, T, R>> {
+            pub(crate) fn new(allocation: &'a Arc<Allocation>, start: usize, len: usize, shape: [usize; R]) -> Result<$name<'a, T, R>> {
                 Ok($name { memory: Memory::Buffer(allocation), layout: Layout::new(start, len, shape)?, element: PhantomData })
             }
 
@@ -178,7 +179,7 @@ impl<'a, T: Element, const R: usize> View<'a, T, R> {
     }
 
     #[inline]
-    pub(crate) fn allocation(&self) -> Option<&'a Allocation> {
+    pub(crate) fn allocation(&self) -> Option<&'a Arc<Allocation>> {
         match self.memory {
             Memory::Buffer(allocation) => Some(allocation),
             Memory::None(_) => None,

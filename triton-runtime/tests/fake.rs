@@ -3,6 +3,8 @@
 //!
 //! The library is built by rustc; where there is none, the tests say that they were skipped.
 
+#[path = "fake/graphs.rs"]
+mod graphs;
 #[path = "fake/scratch.rs"]
 mod scratch;
 mod support;
@@ -48,6 +50,9 @@ const CASES: &[(&str, &str)] = &[
     ("scratch", ""),
     ("scratch-without-pools", "no-pools"),
     ("fills", ""),
+    ("graphs", ""),
+    ("captures-that-fail", ""),
+    ("invalid-captures", "invalid-capture"),
     ("cache", ""),
     ("devices", ""),
     ("many-devices", "many"),
@@ -133,6 +138,9 @@ fn dispatch(case: &str) -> Option<fn() -> Result<()>> {
         "scratch" => scratch::scratch,
         "scratch-without-pools" => scratch::scratch_without_pools,
         "fills" => scratch::fills,
+        "graphs" => graphs::graphs,
+        "captures-that-fail" => graphs::captures_that_fail,
+        "invalid-captures" => graphs::invalid_captures,
         "cache" => cache,
         "devices" => devices,
         "many-devices" => many_devices,

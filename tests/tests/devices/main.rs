@@ -13,6 +13,7 @@ mod corpus;
 mod exits;
 mod exp;
 mod gathers;
+mod graphs;
 mod index;
 mod logic;
 mod macros;

@@ -106,3 +106,53 @@ fn reads_and_writes_are_ordered() {
         uses([[0, 1], [1, 0]], writer);
     }
 }
+
+/// A use on one stream by borrow, and replays of a graph that writes the buffer on two others: each pair is in some order, and a free comes after
+/// them all.
+fn replays(user: usize, writes: bool) {
+    let mut model = loom::model::Builder::new();
+    model.preemption_bound = Some(3);
+    model.check(move || {
+        let clocks = Arc::new(Mutex::new([[0; STREAMS]; STREAMS]));
+        let stream = |id: usize| Stream { id, clocks: clocks.clone() };
+        let buffer = Arc::new(StreamUses::new(stream(0)));
+        let lock = Arc::new(loom::sync::RwLock::new(()));
+        // Under the borrow of the capture.
+        buffer.capture();
+        let replay = |id: usize| {
+            let (stream, buffer, lock) = (stream(id), buffer.clone(), lock.clone());
+            move || {
+                let _alone = lock.write().unwrap();
+                buffer.write(&stream).unwrap();
+                stream.enqueue()
+            }
+        };
+        let other = loom::thread::spawn(replay(3));
+        let used = {
+            let stream = stream(user);
+            let _shared = buffer.is_captured().then(|| lock.read().unwrap());
+            if writes { buffer.write(&stream).unwrap() } else { buffer.read(&stream).unwrap() }
+            stream.enqueue()
+        };
+        let works = [used, replay(2)(), other.join().unwrap()];
+        for (i, a) in works.iter().enumerate() {
+            for b in &works[..i] {
+                assert!(a.comes_after(b) || b.comes_after(a), "uses that conflict are not ordered");
+            }
+        }
+        let (last_writer, last_readers) = buffer.last();
+        for reader in &last_readers {
+            last_writer.wait_for(reader).unwrap();
+        }
+        let free = last_writer.enqueue();
+        assert!(works.iter().all(|work| free.comes_after(work)), "freed too early");
+    });
+}
+
+#[test]
+fn replays_exclude_uses_of_captured_buffers() {
+    for user in [0, 1, 3] {
+        replays(user, false);
+        replays(user, true);
+    }
+}

@@ -5,12 +5,12 @@
 
 use crate::error::Error;
 use cudarc::driver::sys::{
-    self, CUcontext, CUdevice, CUdevice_attribute, CUdeviceptr, CUevent, CUfunction, CUfunction_attribute,
-    CUjit_option, CUjitInputType, CUlaunchConfig, CUlinkState, CUmemPool_attribute, CUmemPoolProps, CUmemoryPool,
-    CUmodule, CUstream, CUtensorMap, CUtensorMapDataType, CUtensorMapFloatOOBfill, CUtensorMapInterleave,
-    CUtensorMapL2promotion, CUtensorMapSwizzle,
+    self, CUcontext, CUdevice, CUdevice_attribute, CUdeviceptr, CUevent, CUfunction, CUfunction_attribute, CUgraph,
+    CUgraphExec, CUjit_option, CUjitInputType, CUlaunchConfig, CUlinkState, CUmemPool_attribute, CUmemPoolProps,
+    CUmemoryPool, CUmodule, CUstream, CUstreamCaptureMode, CUtensorMap, CUtensorMapDataType, CUtensorMapFloatOOBfill,
+    CUtensorMapInterleave, CUtensorMapL2promotion, CUtensorMapSwizzle,
 };
-use std::ffi::{c_char, c_int, c_uchar, c_uint, c_ushort, c_void};
+use std::ffi::{c_char, c_int, c_uchar, c_uint, c_ulonglong, c_ushort, c_void};
 
 /// Whether the library is there at all.
 pub(super) fn present() -> bool {
@@ -99,6 +99,12 @@ api! {
     cuFuncGetAttribute(*mut c_int, CUfunction_attribute, CUfunction);
     cuTensorMapEncodeTiled(*mut CUtensorMap, CUtensorMapDataType, c_uint, *mut c_void, *const u64, *const u64, *const c_uint, *const c_uint, CUtensorMapInterleave, CUtensorMapSwizzle, CUtensorMapL2promotion, CUtensorMapFloatOOBfill);
     cuLaunchKernel(CUfunction, c_uint, c_uint, c_uint, c_uint, c_uint, c_uint, c_uint, CUstream, *mut *mut c_void, *mut *mut c_void);
+    cuStreamBeginCapture_v2(CUstream, CUstreamCaptureMode);
+    cuStreamEndCapture(CUstream, *mut CUgraph);
+    cuGraphInstantiateWithFlags(*mut CUgraphExec, CUgraph, c_ulonglong);
+    cuGraphLaunch(CUgraphExec, CUstream);
+    cuGraphDestroy(CUgraph);
+    cuGraphExecDestroy(CUgraphExec);
     cuOccupancyMaxActiveClusters(*mut c_int, CUfunction, *const CUlaunchConfig);
     cuLaunchKernelEx(*const CUlaunchConfig, CUfunction, *mut *mut c_void, *mut *mut c_void);
 }

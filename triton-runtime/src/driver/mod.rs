@@ -11,6 +11,7 @@ mod api;
 pub(crate) mod assertions;
 pub(crate) mod context;
 pub(crate) mod foreign;
+pub(crate) mod graph;
 pub(crate) mod host;
 pub(crate) mod jit;
 pub(crate) mod memory;

@@ -143,6 +143,24 @@ functions! {
         log(format_args!("wait on {}", stream as usize));
         0
     }
+    fn cuStreamBeginCapture_v2(stream: *mut c_void, mode: c_uint) {
+        log(format_args!("begin-capture {mode} on {}", stream as usize));
+        0
+    }
+    fn cuStreamEndCapture(stream: *mut c_void, graph: *mut *mut c_void) {
+        log(format_args!("end-capture on {}", stream as usize));
+        if mode("invalid-capture") { return 901; }
+        *graph = handle();
+        0
+    }
+    fn cuGraphInstantiateWithFlags(exec: *mut *mut c_void, _graph: *mut c_void, _flags: u64) {
+        log(format_args!("instantiate"));
+        *exec = handle();
+        0
+    }
+    fn cuGraphLaunch(_exec: *mut c_void, stream: *mut c_void) { log(format_args!("launch-graph on {}", stream as usize)); 0 }
+    fn cuGraphDestroy(_graph: *mut c_void) { log(format_args!("destroy-graph")); 0 }
+    fn cuGraphExecDestroy(_exec: *mut c_void) { log(format_args!("destroy-exec")); 0 }
     fn cuEventCreate(event: *mut *mut c_void, _flags: c_uint) { *event = handle(); 0 }
     fn cuEventDestroy_v2(_event: *mut c_void) { 0 }
     fn cuEventRecord(_event: *mut c_void, stream: *mut c_void) { log(format_args!("record on {}", stream as usize)); 0 }
