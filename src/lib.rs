@@ -118,10 +118,11 @@ pub mod __private {
     pub use triton_core::embed;
     pub use triton_core::metadata::{
         Config, Image, KernelMetadata, MapElements, MapSwizzle, ParamMetadata, ParamType, ProgramMap, Specialization,
-        Target, TensorMap,
+        Target, TensorMap, Text,
     };
     pub use triton_core::types::DType;
     pub use triton_macros::link;
+    pub use triton_runtime::inflate;
     pub use triton_runtime::pool::Member;
     pub use triton_runtime::{
         AsPtrArg, AsPtrMutArg, IntoTensorArg, IntoTensorMutArg, Kernel, Launch, LaunchArg, Params, Pool, Slots, Tuned,

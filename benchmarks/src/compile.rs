@@ -159,7 +159,7 @@ fn metadata<T: Element>(
 }
 
 fn measure(metadata: Metadata, reps: usize) -> Outcome<Result> {
-    let text = &metadata.configs[0].ir;
+    let text = &*metadata.configs[0].ir.get();
     let mut times = [const { Vec::new() }; 4];
     let mut of_passes: Vec<(&'static str, Vec<f64>)> = Vec::new();
     for _ in 0..reps.max(1) {

@@ -148,7 +148,8 @@ impl Bench<'_> {
         let copies = piece.copies();
         let load = |copies| {
             let text = text::kernel(piece, copies, bounds);
-            let code = Code { text: &text, entry: text::ENTRY, grid: blocks, threads: bounds.threads, shared };
+            let code =
+                Code { text: text.as_str().into(), entry: text::ENTRY, grid: blocks, threads: bounds.threads, shared };
             let iterations = self.options.iterations.cast_unsigned();
             let words = [times.address(), self.zeros.address(), self.sink.address(), iterations.into()];
             Bare::new(&code, &self.stream, Parameters::of(&words)).map_err(at)

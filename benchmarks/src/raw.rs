@@ -6,6 +6,7 @@ use cudarc::driver::sys::{
     self, CUfunction, CUresult, CUstream, CUtensorMap, CUtensorMapDataType, CUtensorMapFloatOOBfill,
     CUtensorMapInterleave, CUtensorMapL2promotion, CUtensorMapSwizzle,
 };
+use std::borrow::Cow;
 use std::ffi::{CString, c_void};
 use std::mem::MaybeUninit;
 use triton::metadata::{Image, MapSwizzle, TensorMap};
@@ -14,7 +15,7 @@ use triton::{Device, Stream};
 /// What is launched, and how.
 pub struct Code<'a> {
     /// PTX.
-    pub text: &'a str,
+    pub text: Cow<'a, str>,
     /// Name of the entry.
     pub entry: &'a str,
     /// Blocks.
@@ -140,7 +141,7 @@ impl Bare {
     pub fn new(code: &Code<'_>, stream: &Stream, parameters: Parameters) -> Result<Bare, String> {
         let ordinal = stream.device().ordinal().ok_or("the CPU has no bare launch")?;
         let handle = stream.as_raw().ok_or("the CPU has no bare launch")?;
-        let text = CString::new(code.text).map_err(|e| e.to_string())?;
+        let text = CString::new(&*code.text).map_err(|e| e.to_string())?;
         let entry = CString::new(code.entry).map_err(|e| e.to_string())?;
         let (mut device, mut context) = (0, std::ptr::null_mut());
         let (mut module, mut function) = (std::ptr::null_mut(), std::ptr::null_mut());

@@ -135,9 +135,10 @@ fn ptx(path: &Path, text: &str) -> Result<(), String> {
     for image in &images {
         let name = format!("{}.{}", image.target.name(), image.specialization.name());
         if image.specialization == Specialization::Generic {
-            compare(&path.with_extension(name + ".ptx"), generic)?;
+            compare(&path.with_extension(name + ".ptx"), &generic)?;
         } else {
-            let difference = similar::TextDiff::from_lines(generic, image.text());
+            let text = image.text();
+            let difference = similar::TextDiff::from_lines(&*generic, &*text);
             let difference = difference.unified_diff().context_radius(1).to_string();
             compare(&path.with_extension(name + ".diff"), &difference)?;
         }

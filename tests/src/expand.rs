@@ -175,9 +175,10 @@ impl Expander {
                         self.declare(&word(2), rules, &trees[at..]);
                     }
                 }
-                // `static IR_0: &str = "..";`
+                // `static IR_0: &str = "..";`, or `static IR_0: &[u8] = b"..";` of what is deflated.
                 TokenTree::Ident(name) if name == "static" && word(1).starts_with("IR_") => {
-                    self.configs.extend(trees.get(at + 6).and_then(|text| literal(&text.clone().into())));
+                    let text = trees.get(at + 6).cloned().map(TokenStream::from);
+                    self.configs.extend(text.and_then(|text| literal(&text).or_else(|| deflated(&text))));
                 }
                 TokenTree::Ident(name) if name == "KernelMetadata" && word(3) == "new" => {
                     if let Some(arguments) = group(4) {
@@ -304,6 +305,12 @@ fn deprecated(group: &Group) -> Option<String> {
 
 fn groups(tokens: TokenStream) -> impl Iterator<Item = Group> {
     tokens.into_iter().filter_map(|tree| if let TokenTree::Group(group) = tree { Some(group) } else { None })
+}
+
+/// The text of a literal that is a deflated one.
+fn deflated(tokens: &TokenStream) -> Option<String> {
+    let bytes = syn::parse2::<syn::LitByteStr>(tokens.clone()).ok()?.value();
+    String::from_utf8(miniz_oxide::inflate::decompress_to_vec(&bytes).ok()?).ok()
 }
 
 fn literal(tokens: &TokenStream) -> Option<String> {

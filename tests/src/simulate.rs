@@ -23,7 +23,7 @@ pub fn check(func: &Function, setup: &Setup, expected: &str) -> Result<usize, St
     let images = triton_core::images(func).map_err(|e| e.to_string())?;
     images.iter().filter(|image| image.specialization <= strongest).try_fold(0, |rings, image| {
         let fails = |what: String| format!("on the simulator, {}: {what}", image.specialization.name());
-        let found = run(image, image.text(), func, setup, &Options::default()).map_err(fails)?;
+        let found = run(image, &image.text(), func, setup, &Options::default()).map_err(fails)?;
         let (is_right, text) = match found {
             Found::NotTaken => return Ok(rings),
             Found::Buffers(buffers) => (buffers == expected, buffers),

@@ -7,12 +7,14 @@
 
 mod targets;
 mod tensor_map;
+mod text;
 
 use crate::types::DType;
 use std::borrow::Cow;
 use std::fmt;
 pub use targets::Targets;
 pub use tensor_map::{MapElements, MapSwizzle, TensorMap};
+pub use text::{Inflate, Text};
 
 /// One compiled instance of a kernel: `add::<f32, 1024>`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -121,7 +123,7 @@ pub struct Config {
     /// Warps that run one program.
     pub num_warps: u32,
     /// The tile IR at stage 0 as text: what the CPU executes.
-    pub ir: Cow<'static, str>,
+    pub ir: Text,
     /// Code, best target first; of one target that of [neighbours](ProgramMap::Neighbours), then the most specialized image first. A launch takes the first one that runs on the device
     /// and assumes no more than holds of the arguments, passing over images with [tensor maps](Image::tensor_maps) that the views do
     /// not allow; the last one is generic and takes no tensor map.
@@ -139,7 +141,7 @@ pub struct Image {
     /// Name of the entry point.
     pub entry: Cow<'static, str>,
     /// PTX text that ends in a NUL byte, as the driver requires.
-    pub ptx: Cow<'static, str>,
+    pub ptx: Text,
     /// Threads of a block.
     pub threads: u32,
     /// Blocks of a cluster, which run a program together.
@@ -190,7 +192,7 @@ impl ParamMetadata {
 
 #[doc(hidden)]
 impl Config {
-    pub const fn new(num_warps: u32, ir: Cow<'static, str>, images: Cow<'static, [Image]>) -> Config {
+    pub const fn new(num_warps: u32, ir: Text, images: Cow<'static, [Image]>) -> Config {
         Config { num_warps, ir, images }
     }
 }
@@ -202,7 +204,7 @@ impl Image {
         target: Target,
         specialization: Specialization,
         entry: Cow<'static, str>,
-        ptx: Cow<'static, str>,
+        ptx: Text,
         threads: u32,
         cluster: [u32; 3],
         shared_bytes: u32,
@@ -275,9 +277,15 @@ impl Image {
         if self.cluster == [1; 3] { self.target.driver() } else { self.target.driver().max(CLUSTER_DRIVER) }
     }
 
-    /// The PTX without its NUL byte.
-    pub fn text(&self) -> &str {
-        self.ptx.trim_end_matches('\0')
+    /// The PTX without its NUL byte. It is inflated anew by each call if it is [deflated](Text::Deflated).
+    pub fn text(&self) -> Cow<'_, str> {
+        match self.ptx.get() {
+            Cow::Borrowed(text) => Cow::Borrowed(text.trim_end_matches('\0')),
+            Cow::Owned(mut text) => {
+                text.truncate(text.trim_end_matches('\0').len());
+                Cow::Owned(text)
+            }
+        }
     }
 }
 

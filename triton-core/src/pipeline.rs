@@ -222,8 +222,9 @@ fn code(
         images.splice(0..0, of_target.into_iter().chain(neighbours).rev());
     }
     // One that differs in its first lines alone from the image that would be taken without it is not kept.
-    fn body(image: &Image) -> Option<&str> {
-        image.ptx.find(".visible").map(|at| &image.ptx[at..])
+    fn body(image: &Image) -> Option<String> {
+        let text = image.text();
+        text.find(".visible").map(|at| text[at..].to_string())
     }
     let kept: Vec<bool> = images
         .iter()

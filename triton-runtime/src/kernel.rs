@@ -203,7 +203,7 @@ impl Kernel {
         let ir = &self.config(config)?.ir;
         let cells = self.cpu.get_or_init(|| self.metadata.configs.iter().map(|_| OnceLock::new()).collect());
         cells[config]
-            .get_or_init(|| ir::parse::parse(ir).map_err(|e| e.to_string()))
+            .get_or_init(|| ir::parse::parse(&ir.get()).map_err(|e| e.to_string()))
             .as_ref()
             .map_err(|message| Error::Ir { kernel: self.metadata.instance.to_string(), message: message.clone() })
     }

@@ -38,6 +38,7 @@ mod error;
 mod event;
 mod graph;
 mod grid;
+mod inflate;
 mod kernel;
 pub mod launch;
 mod layout;
@@ -72,6 +73,8 @@ pub use error::{Error, ProgramFault, Result};
 pub use event::Event;
 pub use graph::Graph;
 pub use grid::{Grid, GridSize};
+#[doc(hidden)]
+pub use inflate::inflate;
 pub use kernel::Kernel;
 pub use launch::Launch;
 pub use load::LoadInfo;

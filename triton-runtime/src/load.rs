@@ -72,9 +72,10 @@ fn compile(
     context: &Context,
     instance: &str,
     image: &Image,
+    ptx: &str,
     load: impl Fn(&[u8]) -> Result<Function>,
 ) -> Result<(Function, Linked)> {
-    let linked = jit::link(context, instance, image.text(), None)?;
+    let linked = jit::link(context, instance, ptx, None)?;
     let mut best = (load(&linked.cubin)?, linked);
     let (local, spills) = (best.0.local_bytes, best.0.local_bytes > FEW);
     // Two blocks hide each other's barriers, at the price of a few spills; three and more did not earn it.
@@ -82,7 +83,7 @@ fn compile(
     let most = if alone { local.max(FEW) } else { local };
     for blocks in other_bounds(image, best.0.registers, spills).into_iter().flatten() {
         // A driver that does not know the bound refuses it.
-        let Ok(linked) = jit::link(context, instance, image.text(), Some(blocks)) else { break };
+        let Ok(linked) = jit::link(context, instance, ptx, Some(blocks)) else { break };
         let function = load(&linked.cubin)?;
         let better = if spills { function.local_bytes < local } else { function.local_bytes <= most };
         if better {
@@ -109,7 +110,8 @@ pub(crate) fn load(context: &Context, instance: &str, image: &Image) -> Result<L
         });
     }
     let device = format!("{} {}", context.capability, context.name);
-    let key = Key { ptx: image.text(), driver: context.driver.version, device: &device };
+    let ptx = image.text();
+    let key = Key { ptx: &ptx, driver: context.driver.version, device: &device };
     let function = |cubin: &[u8]| {
         let shape = Shape { threads: image.threads, cluster: image.cluster, shared_bytes: image.shared_bytes };
         Function::load(context, cubin, &image.entry, shape)
@@ -145,7 +147,7 @@ pub(crate) fn load(context: &Context, instance: &str, image: &Image) -> Result<L
             Err(_) => {}
         }
     }
-    let (loaded, linked) = compile(context, instance, image, function)?;
+    let (loaded, linked) = compile(context, instance, image, &ptx, function)?;
     let entry = Entry { cubin: linked.cubin, log: linked.log };
     if let Some(cache) = cache {
         // The cache only saves time: a full disk or a read-only folder is not an error.

@@ -2,7 +2,6 @@
 
 mod support;
 
-use std::borrow::Cow;
 use support::{image, kernel, launch_of, made_of, param};
 use triton_core::metadata::{Arg, ParamType, Specialization};
 use triton_core::types::DType;
@@ -229,7 +228,7 @@ fn copy() -> &'static Kernel {
     ];
     let params = vec![param("a", tensor(2, false), 1), param("o", tensor(2, true), 1)];
     let mut metadata = kernel("copy", params, images).metadata().clone();
-    metadata.configs.to_mut()[0].ir = Cow::Borrowed(COPY);
+    metadata.configs.to_mut()[0].ir = COPY.into();
     made_of(metadata)
 }
 

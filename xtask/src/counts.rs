@@ -144,7 +144,7 @@ impl Tools {
     fn count(&self, index: usize, subject: &Subject, arch: &str) -> Outcome<Line> {
         let key = format!("{} {arch}", subject.name);
         let failure = |error: String| format!("{key}: {error}");
-        let ptx = self.scratch.write(&format!("{index}.{arch}.ptx"), subject.image.text())?;
+        let ptx = self.scratch.write(&format!("{index}.{arch}.ptx"), &subject.image.text())?;
         let cubin = self.scratch.file(&format!("{index}.{arch}.cubin"));
         let resources = assemble(&self.ptxas, &ptx, arch, &cubin).map_err(failure)?;
         let listing = output(Command::new(&self.nvdisasm).arg("-c").arg(&cubin)).map_err(failure)?;

@@ -19,7 +19,7 @@ pub fn validate() -> Outcome {
     for case in files("tests/corpus/ptx", "tir")? {
         for image in images(&read(&case)?)? {
             let extension = format!("{}.{}.ptx", image.target.name(), image.specialization.name());
-            snapshots.push((name(&case.with_extension(extension)), image.text().to_owned(), image.target));
+            snapshots.push((name(&case.with_extension(extension)), image.text().into_owned(), image.target));
         }
     }
     snapshots.sort_by(|a, b| a.0.cmp(&b.0));

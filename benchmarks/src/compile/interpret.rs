@@ -58,7 +58,7 @@ fn metadata() -> triton::Result<Metadata> {
 
 /// The function of an instance at stage 2, for what the strongest specialization promises.
 fn synchronized(metadata: Metadata) -> Outcome<Function> {
-    let mut func = parse::parse(&metadata.configs[0].ir).map_err(|e| e.to_string())?;
+    let mut func = parse::parse(&metadata.configs[0].ir.get()).map_err(|e| e.to_string())?;
     passes::run(passes::OPTIMISE, &mut func, &Env::portable())?;
     let env = Env::new(Target::Sm80, Specialization::Divisible16);
     for list in [passes::SPECIALISE, passes::LAY_OUT, passes::SYNCHRONIZE] {

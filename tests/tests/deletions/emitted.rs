@@ -28,6 +28,7 @@ struct Emitted {
     func: Function,
     setup: Setup,
     image: Image,
+    text: String,
     /// What the buffers hold in the end.
     result: String,
 }
@@ -38,7 +39,7 @@ impl Program for Emitted {
     }
 
     fn text(&self) -> &str {
-        self.image.text()
+        &self.text
     }
 
     fn run(&self, text: &str, seed: u64) -> Result<Option<String>, String> {
@@ -98,14 +99,21 @@ fn images(name: &str, text: &str, programs: &mut Vec<Box<dyn Program>>) -> Resul
             continue;
         }
         let setup = Setup::parse(text)?;
-        let result = match simulate::run(&image, image.text(), &func, &setup, &Options::default())? {
+        let result = match simulate::run(&image, &image.text(), &func, &setup, &Options::default())? {
             Found::NotTaken => continue,
             Found::Buffers(buffers) => buffers,
             Found::Reports(reports) => return Err(reports.iter().map(|report| format!("{report}\n")).collect()),
         };
         let (target, mapped) = (image.target.name(), image.programs.suffix());
         let name = format!("{name} {target} {}{mapped}", image.specialization.name());
-        programs.push(Box::new(Emitted { name, func: func.clone(), setup, image, result }));
+        programs.push(Box::new(Emitted {
+            name,
+            func: func.clone(),
+            setup,
+            text: image.text().into_owned(),
+            image,
+            result,
+        }));
     }
     Ok(())
 }

@@ -222,7 +222,7 @@ fn module(kernel: &Kernel, image: &'static Image) -> Result<Arc<Module>> {
     if let Some(module) = lock(&MODULES).get(&key) {
         return Ok(module.clone());
     }
-    let module = Module::parse(image.text()).map_err(|error| refused(kernel, error.to_string()))?;
+    let module = Module::parse(&image.text()).map_err(|error| refused(kernel, error.to_string()))?;
     Ok(lock(&MODULES).entry(key).or_insert_with(|| Arc::new(module)).clone())
 }
 

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use std::process::{Command, Output};
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use triton_core::metadata::{
-    Config, Image, KernelMetadata, ParamMetadata, ParamType, ProgramMap, Specialization, Target,
+    Config, Image, KernelMetadata, ParamMetadata, ParamType, ProgramMap, Specialization, Target, Text,
 };
 use triton_core::types::DType;
 use triton_runtime::launch::mode::Safe;
@@ -64,12 +64,7 @@ pub fn param(name: &'static str, ty: ParamType, multiple_of: u32) -> ParamMetada
 }
 
 /// Code for `sm_80` with blocks of `threads`.
-pub fn image(
-    entry: &'static str,
-    ptx: impl Into<Cow<'static, str>>,
-    specialization: Specialization,
-    threads: u32,
-) -> Image {
+pub fn image(entry: &'static str, ptx: impl Into<Text>, specialization: Specialization, threads: u32) -> Image {
     let (target, programs, maps) = (Target::Sm80, ProgramMap::Identity, Cow::Borrowed(&[][..]));
     Image::new(target, specialization, entry.into(), ptx.into(), threads, [1; 3], 0, false, programs, 0, None, maps)
 }

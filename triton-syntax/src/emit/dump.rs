@@ -17,7 +17,7 @@ pub(crate) fn write(instances: &[Instance], compiled: &[Vec<Compiled>], spelling
         let spelling = spelling(instance).replace("::<", "_").replace(", ", "_").replace('>', "");
         for (number, config) in configs.iter().enumerate() {
             for image in config.config.images.iter() {
-                let code = image.ptx.trim_end_matches('\0');
+                let code = image.text();
                 let text = format!(
                     "// {} threads, {} bytes of shared memory, clusters of {:?}, {}\n{code}",
                     image.threads,
