@@ -10,13 +10,12 @@
 //! | `launch` | host time of a warm launch, beside a bare `cuLaunchKernel` |
 //! | `first-launch` | time of a kernel's first launch in a process, with an empty and with a warm cache of code |
 //! | `compile` | time from embedded IR to PTX, and of the interpreter at stage 2; needs no GPU |
-//! | `accesses` | a product whose rows are gathered, beside the dense one |
+//! | `library` | what a library builds on: gathered rows, sums in one launch, graphs, pools |
 //! | `costs` | the constants of the compiler's cost model, measured on the GPU |
 //! | `cpu` | an addition and a matrix product on the CPU device, beside the time they may take |
 //! | `sim` | a matrix product on the PTX simulator, beside the time it may take |
 //! | `serve` | what `compare` starts: processes [`protocol::Request`]s from its standard input |
 
-mod accesses;
 mod case;
 mod compare;
 mod compile;
@@ -28,6 +27,7 @@ mod fused;
 mod groups;
 mod kernels;
 mod launch;
+mod library;
 mod plot;
 mod products;
 mod protocol;
@@ -74,8 +74,8 @@ enum Command {
     FirstLaunch(first_launch::Options),
     /// Time from embedded IR to PTX; needs no GPU
     Compile(compile::Options),
-    /// A product whose rows are gathered, beside the dense one
-    Accesses(accesses::Options),
+    /// What a library builds on: gathered rows, sums in one launch, graphs, pools
+    Library(library::Options),
     /// The constants of the compiler's cost model, measured on the GPU
     Costs(costs::Options),
     /// An addition and a matrix product on the CPU device, beside the time they may take
@@ -126,7 +126,7 @@ fn main() -> ExitCode {
         Command::Launch(options) => launch::launch(&options),
         Command::FirstLaunch(options) => first_launch::first_launch(&options),
         Command::Compile(options) => compile::compile(&options),
-        Command::Accesses(options) => accesses::accesses(&options),
+        Command::Library(options) => library::library(&options),
         Command::Costs(options) => costs::costs(&options),
         Command::Cpu(options) => cpu::cpu(&options),
         Command::Sim(options) => sim::sim(&options),
