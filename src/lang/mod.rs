@@ -20,7 +20,7 @@
 //! # Operators
 //!
 //! All operators are elementwise. Their operands have the same element type: there is no implicit conversion, and
-//! [`.to::<U>()`](Tile::to) converts. A literal takes the type of the other operand: `2`
+//! [`.to::<U>()`](Tile::to) converts, and [`.bitcast::<U>()`](Tile::bitcast) reads the same bits as another type. A literal takes the type of the other operand: `2`
 //! beside an integer, `2.0` beside a float. Shapes broadcast as in NumPy: the
 //! shorter one is padded with ones on the left, and an extent of 1 is repeated; a scalar broadcasts to every shape.
 //!

@@ -88,6 +88,40 @@ impl<T: Element> Tile<T> {
     pub fn to<U: Element>(self) -> Tile<U> {
         stub()
     }
+
+    /// The bits of every element as those of another element type of the same width.
+    ///
+    /// The shape stays, and so does every bit, those of a NaN too: as Rust's [`f32::to_bits`] and [`f32::from_bits`], for
+    /// any two of `i32`, `u32`, `f32`; of `i64`, `u64`, `f64`; of `i16`, `u16`, `f16`, `bf16`; of `i8`, `u8`. On a GPU it
+    /// takes no instruction, but one between `i8` and `u8`.
+    ///
+    /// # Compile errors
+    /// `U` is not given, or is not an element type; it has another width than `T`; one of them is `bool`.
+    ///
+    /// ```
+    /// use triton::prelude::*;
+    ///
+    /// /// Rounds towards zero to the 8 bits of mantissa that `bf16` has.
+    /// #[triton::kernel]
+    /// fn cut(x: PtrMut<f32>, n: i32) {
+    ///     let i = program_id(0) * 256 + arange(0, 256);
+    ///     let bits = load(x + i, i < n).bitcast::<u32>();
+    ///     store(x + i, (bits & 0xffff_0000).bitcast::<f32>(), i < n);
+    /// }
+    ///
+    /// fn main() -> triton::Result<()> {
+    ///     let stream = Device::cpu().stream()?;
+    ///     let mut x = stream.upload(&[1.0f32, 3.1415927, -3.1415927])?;
+    ///     // SAFETY: the mask keeps every access below 3.
+    ///     unsafe { cut(&mut x, 3).launch(&stream, 1)? };
+    ///     assert_eq!(stream.download(&x)?, [1.0, 3.140625, -3.140625]);
+    ///     Ok(())
+    /// }
+    /// ```
+    #[inline]
+    pub fn bitcast<U: Element>(self) -> Tile<U> {
+        stub()
+    }
 }
 
 /// The conversion method of numbers in a kernel.
@@ -111,6 +145,27 @@ pub trait Scalar: Element {
     /// ```
     #[inline]
     fn to<U: Element>(self) -> U {
+        stub()
+    }
+
+    /// The bits of a number as those of another element type of the same width, as [`Tile::bitcast`] of a tile's elements.
+    ///
+    /// # Compile errors
+    /// Those of [`Tile::bitcast`].
+    ///
+    /// ```
+    /// use triton::prelude::*;
+    ///
+    /// #[triton::kernel]
+    /// fn exponents(x: Ptr<f32>, out: PtrMut<i32>, n: i32) {
+    ///     for i in (program_id(0)..n).step_by(num_programs(0)) {
+    ///         let bits = load(x + i, true).bitcast::<u32>();
+    ///         store(out + i, (bits >> 23 & 0xff).to::<i32>() - 127, true);
+    ///     }
+    /// }
+    /// ```
+    #[inline]
+    fn bitcast<U: Element>(self) -> U {
         stub()
     }
 }

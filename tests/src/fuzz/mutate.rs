@@ -52,6 +52,7 @@ const WORDS: &[&str] = &[
     "interleave",
     "broadcast_to",
     "to",
+    "bitcast",
     "dim",
     "stride",
     "precision",

@@ -1,4 +1,5 @@
-//! Conversions between every two element types, of tiles by `.to::<U>()`, of numbers by that and by `as`.
+//! Conversions between every two element types, of tiles by `.to::<U>()`, of numbers by that and by `as`; and the bits of one type as
+//! those of another, by `.bitcast::<U>()`.
 
 use crate::case::{Case, Launch, Region, Trial, launch};
 use crate::inputs;
@@ -78,9 +79,69 @@ macro_rules! cases {
     })* };
 }
 
+/// A kernel for all pairs of types of one width: `x` as the type, and `words` as integers that become it.
+macro_rules! bits {
+    ($($name:ident [$($t:ident)*] $word:ident;)*) => { $(
+        mod $name {
+            //! Types of one width.
+            use super::bitcast_case;
+            use crate::case::{Case, launch};
+            use triton::prelude::*;
+
+            #[triton::kernel(T = [$($t),*], U = [$($t),*], N = [128], num_warps = 2)]
+            fn kernel<T: Num, U: Num, const N: i32>(x: Ptr<T>, tiles: PtrMut<U>, numbers: PtrMut<U>, n: i32) {
+                let i = program_id(0) * N + arange(0, N);
+                store(tiles + i, load(x + i, i < n).bitcast::<U>(), i < n);
+                for k in program_id(0) * N..minimum(n, (program_id(0) + 1) * N) {
+                    store(numbers + k, load(x + k, true).bitcast::<U>(), true);
+                }
+            }
+
+            pub fn cases(into: &mut Vec<Case>) {
+                bits!(@pairs into, [$($t)*], [$($t)*], $word);
+            }
+        }
+    )* };
+    (@pairs $into:ident, [$($t:ident)*], $to:tt, $word:ident) => { $(bits!(@to $into, $t, $to, $word);)* };
+    (@to $into:ident, $t:ident, [$($u:ident)*], $word:ident) => { $(
+        for skip in [0, 1] {
+            $into.push(bitcast_case([<$t>::DTYPE, <$u>::DTYPE], <$word>::DTYPE, skip, |run| {
+                launch!(run, kernel::<$t, $u, 128>(&run.ptr(), &mut run.ptr(), &mut run.ptr(), run.scalar()))
+            }));
+        }
+    )* };
+}
+
+bits! {
+    bytes [i8 u8] u8;
+    halves [i16 u16 f16 bf16] u16;
+    words [i32 u32 f32] u32;
+    doubles [i64 u64 f64] u64;
+}
+
+/// The bits of one type as another one's. They are compared as integers, so that those of a NaN count.
+fn bitcast_case([from, to]: [DType; 2], word: DType, skip: usize, launch: Launch) -> Case {
+    let name = format!("bitcast {from} to {to}{}", if skip > 0 { ", misaligned" } else { "" });
+    let seed = inputs::seed(&name);
+    Case::new(name, &[], move || {
+        let [x, _, _] = inputs::columns([word, DType::Bool, DType::Bool], 1001, seed, inputs::all);
+        let [floats, _, _] = inputs::columns([from, DType::Bool, DType::Bool], 1001, seed, inputs::all);
+        let x: Vec<u64> = x.into_iter().chain(floats).collect();
+        let count = x.len();
+        let expected: Vec<Expected> = x.iter().map(|&bits| Expected::Bits(bits)).collect();
+        let written = || Region::output(word, expected.clone()).skip(skip);
+        let regions = vec![Region::input(word, x.clone()).skip(skip), written(), written()];
+        Trial { regions, numbers: vec![count as u64], grid: [count.div_ceil(128), 1, 1], launch }
+    })
+}
+
 /// Every pair of types.
 pub fn cases() -> Vec<Case> {
     let mut cases = Vec::new();
+    bytes::cases(&mut cases);
+    halves::cases(&mut cases);
+    words::cases(&mut cases);
+    doubles::cases(&mut cases);
     cases!(cases,
         [bool i8 i16 i32 i64 u8 u16 u32 u64 f16 bf16 f32 f64],
         [i8 i16 i32 i64 u8 u16 u32 u64 f16 bf16 f32 f64]);

@@ -127,6 +127,7 @@ cases! {
     branches,
     add,
     broadcast,
+    bitcast,
     cast_bf16,
     cast_bool,
     cast_f16,

@@ -229,7 +229,7 @@ fn transfer(func: &Function, op: &Op, ty: Type, facts: &SideTable<Value, AxisInf
             let constancy = both_constant(facts[a], facts[b]).min(facts[cond].constancy);
             AxisInfo { constancy, ..AxisInfo::UNKNOWN }
         }
-        Op::Unary { x, .. } => AxisInfo { constancy: facts[x].constancy, ..AxisInfo::UNKNOWN },
+        Op::Unary { x, .. } | Op::Bitcast { x, .. } => AxisInfo { constancy: facts[x].constancy, ..AxisInfo::UNKNOWN },
         _ => AxisInfo::UNKNOWN,
     }
 }

@@ -197,6 +197,8 @@ pub fn evaluate<'a>(
         }
         Op::Split { x, index } => operand(x)?.iter().skip(index as usize).step_by(2).copied().collect(),
         Op::Cast { x, to } => eval::cast(dtype(x)?, to, &operand(x)?),
+        // Elements are their bits.
+        Op::Bitcast { x, .. } => operand(x)?.into_owned(),
         Op::Select { cond, a, b } => {
             let (cond, a, b) = (operand(cond)?, operand(a)?, operand(b)?);
             cond.iter().zip(a.iter().zip(b.iter())).map(|(&c, (&a, &b))| if c != 0 { a } else { b }).collect()
@@ -318,6 +320,7 @@ impl Machine<'_> {
             | Op::Split { .. }
             | Op::Convert { .. }
             | Op::Cast { .. }
+            | Op::Bitcast { .. }
             | Op::Select { .. }
             | Op::Offset { .. }
             | Op::Unary { .. }

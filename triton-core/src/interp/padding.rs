@@ -22,7 +22,7 @@ impl Machine<'_> {
             let mask = self.reach(from).ok().and_then(|reached| reached.mask);
             return mask.is_some_and(|mask| mask.get(element) == Some(&0));
         }
-        if let Op::Cast { x, .. } | Op::Convert { x } = op {
+        if let Op::Cast { x, .. } | Op::Bitcast { x, .. } | Op::Convert { x } = op {
             return self.padded(x, element);
         }
         if let Op::Splat { x, .. } = op {

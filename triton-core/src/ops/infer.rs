@@ -142,6 +142,13 @@ pub fn infer(op: &Op, ty: &dyn Fn(Value) -> Type, given: Given<'_>) -> Result<Si
             }
             x.with_elem(Elem::Num(to))
         }
+        Op::Bitcast { x, to } => {
+            let x = ty(x);
+            if !bitcasts(num(x)?, to) {
+                return Err(format!("no bitcast from {x} to {to}"));
+            }
+            x.with_elem(Elem::Num(to))
+        }
         Op::Select { cond, a, b } => {
             let (cond, a) = (ty(cond), ty(a));
             same(a, ty(b))?;
@@ -304,6 +311,11 @@ pub fn accumulator(dtype: DType) -> Option<DType> {
         DType::I8 => Some(DType::I32),
         DType::Bool | DType::I16 | DType::I32 | DType::I64 | DType::U8 | DType::U16 | DType::U32 | DType::U64 => None,
     }
+}
+
+/// Whether the bits of a number of one type are those of one of the other.
+pub fn bitcasts(from: DType, to: DType) -> bool {
+    from.bits() == to.bits() && from != DType::Bool && to != DType::Bool
 }
 
 /// The shape of a product of tiles of these: `[M, K]` and `[K, N]`, or both with one more axis before these; `None` if there is none.

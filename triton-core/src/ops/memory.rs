@@ -81,6 +81,7 @@ impl Op {
             | Op::Convert { .. }
             | Op::Dot { .. }
             | Op::Cast { .. }
+            | Op::Bitcast { .. }
             | Op::Select { .. }
             | Op::Offset { .. }
             | Op::Fence {}

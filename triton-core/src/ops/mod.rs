@@ -25,7 +25,7 @@ pub(crate) mod trig;
 
 pub use field::{GridAxis, Reader};
 pub(crate) use infer::list;
-pub use infer::{Given, Signature, accumulator, infer, product};
+pub use infer::{Given, Signature, accumulator, bitcasts, infer, product};
 pub use memory::{Access, AccessEffect, Memory};
 pub use order::MemoryOrder;
 pub use outer::Outer;
@@ -230,6 +230,8 @@ ops! {
         /// A number in another type: int → int wraps, int → float and float → float round to nearest even, float → int
         /// truncates, saturates, and takes NaN to 0; `bool` is 0 or 1.
         Cast = "cast" { x: Value, to: DType } Pure Elementwise Tile 0;
+        /// The bits of a number as a number of another type of as many bits; not of `bool`.
+        Bitcast = "bitcast" { x: Value, to: DType } Pure Elementwise Tile 0;
         /// `a` where the condition holds, else `b`.
         Select = "select" { cond: Value, a: Value, b: Value } Pure Elementwise Tile 0;
         /// The address `index` elements after `ptr`; the index is an integer of any type and is extended before it is scaled.

@@ -3,7 +3,7 @@
 //!
 //! | before | after |
 //! |---|---|
-//! | a permutation of a permutation, a reshape of a reshape, a broadcast of a broadcast | one, or nothing if it is the identity |
+//! | a permutation of a permutation, a reshape of a reshape, a broadcast of a broadcast, a bitcast of a bitcast | one, or nothing if it is the identity |
 //! | any of these, or an elementwise operation, on tiles of one number each | a tile of that one number, computed once |
 //! | the same reduction along one axis and then along one beside it | one reduction, over the two axes as one |
 //! | `if` with a condition that is known | the branch |
@@ -284,7 +284,7 @@ impl Combine<'_> {
         match *op {
             Op::Reshape { x, shape } | Op::Broadcast { x, shape } if ty(x).shape == shape => Some(x),
             Op::Permute { x, order } if (0..).zip(order.dims()).all(|(i, &axis)| i == axis) => Some(x),
-            Op::Cast { x, to } if ty(x).elem == Elem::Num(to) => Some(x),
+            Op::Cast { x, to } | Op::Bitcast { x, to } if ty(x).elem == Elem::Num(to) => Some(x),
             Op::Select { a, b, .. } if a == b => Some(a),
             Op::Offset { ptr, index } if self.number(index).and_then(Constant::as_int) == Some(0) => Some(ptr),
             Op::Unary { kind: UnaryKind::Not, x } => match self.op(x)? {
@@ -304,6 +304,7 @@ impl Combine<'_> {
             (Op::Permute { order, .. }, Op::Permute { x, order: inner }) => {
                 Some(Op::Permute { x, order: inner.permute(order)? })
             }
+            (Op::Bitcast { to, .. }, Op::Bitcast { x, .. }) => Some(Op::Bitcast { x, to }),
             _ => None,
         }
     }

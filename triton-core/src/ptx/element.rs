@@ -92,6 +92,11 @@ impl Lower<'_> {
                 let (from, x) = (self.dtype(x)?, self.element(x, r)?);
                 self.cast(from, to, x)
             }
+            // A register is its bits; of bytes those above them are others.
+            ops::Op::Bitcast { x, to } => {
+                let x = self.element(x, r)?;
+                self.narrow(to, x)
+            }
             ops::Op::Select { cond, a, b } => {
                 let elem = self.func.ty(a).elem;
                 let [cond, a, b] = [self.element(cond, r)?, self.element(a, r)?, self.element(b, r)?];

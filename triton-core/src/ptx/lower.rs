@@ -451,6 +451,7 @@ impl Lower<'_> {
             }
             ops::Op::Arange { .. }
             | ops::Op::Cast { .. }
+            | ops::Op::Bitcast { .. }
             | ops::Op::Offset { .. }
             | ops::Op::Binary { .. }
             | ops::Op::Compare { .. }

@@ -6,7 +6,7 @@ use super::{Checker, assoc, builtins, unknown};
 use crate::ast::{BinaryOp, Expr, ExprKind, Ident, Path, Target, Type as AstType, UnaryOp};
 use crate::diag::{Code, Diagnostic};
 use crate::ops::kinds::UnaryKind;
-use crate::ops::{Op, eval};
+use crate::ops::{Op, bitcasts, eval};
 use crate::span::Span;
 use crate::types::{Class, Constant, DType, Elem, Shape};
 
@@ -192,28 +192,18 @@ impl Checker<'_> {
             return result;
         }
         match name.name.as_str() {
-            "to" => {
+            "to" | "bitcast" => {
                 let value = value.and_then(|v| self.not_unit(v, receiver.span))?;
-                if !args.is_empty() {
-                    let message = format!("`to` takes no arguments, {} given", args.len());
-                    return self.report(Diagnostic::new(Code::T0101, name.span, message).help("write `.to::<f32>()`"));
+                let dtype = self.type_of_method(name, generics, args)?;
+                match name.name.as_str() {
+                    "to" => self.convert(value, dtype, receiver.span),
+                    _ => self.bitcast(value, dtype, receiver.span),
                 }
-                let [ty] = generics else {
-                    let message = format!("`to` needs one element type, found {}", generics.len());
-                    return self.report(Diagnostic::new(Code::T0119, name.span, message).help("write `.to::<f32>()`"));
-                };
-                if !ty.args.is_empty() {
-                    let message = format!("`to` needs an element type, found `{}<..>`", ty.name);
-                    let help = "name only the element type, as in `.to::<f32>()`: the shape stays";
-                    return self.report(Diagnostic::new(Code::T0119, ty.span, message).help(help));
-                }
-                let dtype = self.dtype(ty)?;
-                self.convert(value, dtype, receiver.span)
             }
             _ => {
                 let value = value?;
                 let what = self.describe(&value);
-                self.unknown_method(&what, name, "numbers and tiles have `to`; tiles have `reshape`, `transpose`, `permute`, `expand_dims` and `broadcast_to`, too")
+                self.unknown_method(&what, name, "numbers and tiles have `to` and `bitcast`; tiles have `reshape`, `transpose`, `permute`, `expand_dims` and `broadcast_to`, too")
             }
         }
     }
@@ -234,6 +224,27 @@ impl Checker<'_> {
             Some(help) => problem.help(help),
             None => problem.help(methods),
         })
+    }
+
+    /// The element type that a conversion is given.
+    fn type_of_method(&mut self, name: &Ident, generics: &[AstType], args: &[Expr]) -> Option<DType> {
+        let method = &name.name;
+        if !args.is_empty() {
+            let message = format!("`{method}` takes no arguments, {} given", args.len());
+            let help = format!("write `.{method}::<f32>()`");
+            return self.report(Diagnostic::new(Code::T0101, name.span, message).help(help));
+        }
+        let [ty] = generics else {
+            let message = format!("`{method}` needs one element type, found {}", generics.len());
+            let help = format!("write `.{method}::<f32>()`");
+            return self.report(Diagnostic::new(Code::T0119, name.span, message).help(help));
+        };
+        if !ty.args.is_empty() {
+            let message = format!("`{method}` needs an element type, found `{}<..>`", ty.name);
+            let help = format!("name only the element type, as in `.{method}::<f32>()`: the shape stays");
+            return self.report(Diagnostic::new(Code::T0119, ty.span, message).help(help));
+        }
+        self.dtype(ty)
     }
 
     /// A number in another element type.
@@ -266,4 +277,42 @@ impl Checker<'_> {
         let x = self.materialise(value, None, span)?;
         self.append(Op::Cast { x, to }, span).map(Val::Ir)
     }
+
+    /// The bits of a number as a number of another element type.
+    fn bitcast(&mut self, value: Val, to: DType, span: Span) -> Option<Val> {
+        let value = value.with_default_type();
+        let what = self.describe(&value);
+        let from = value.ty(&self.func).and_then(|ty| ty.elem.num());
+        let Some(from) = from.filter(|&from| bitcasts(from, to)) else {
+            let (message, help) = match from {
+                Some(from) if from != DType::Bool && to != DType::Bool => {
+                    let fitting = DType::ALL.iter().filter(|&&d| d != from && bitcasts(from, d));
+                    let fitting: Vec<String> = fitting.map(|d| format!("`{d}`")).collect();
+                    let message = format!("`{what}` has {} bits an element, `{to}` has {}", from.bits(), to.bits());
+                    (
+                        message,
+                        format!(
+                            "`bitcast` keeps the bits: `{from}` has those of {}; `to` converts",
+                            fitting.join(", ")
+                        ),
+                    )
+                }
+                Some(DType::Bool) => (no_bits(&what, to), format!("convert it: `x.to::<{to}>()` is 0 or 1")),
+                Some(_) => (no_bits(&what, to), "compare it, as in `x != 0`".to_owned()),
+                None => (no_bits(&what, to), "only numbers and tiles of them have `bitcast`".to_owned()),
+            };
+            return self.report(Diagnostic::new(Code::T0114, span, message).help(help));
+        };
+        if let Val::Known(Known::Typed(Constant { bits, .. })) = value {
+            return Some(Val::Known(Known::Typed(Constant { dtype: to, bits })));
+        }
+        let x = self.materialise(value, None, span)?;
+        // Integers of one width are the same modulo 2ⁿ, which is what a conversion gives, and analyses know more of.
+        let op = if from.is_int() && to.is_int() { Op::Cast { x, to } } else { Op::Bitcast { x, to } };
+        if from == to { Some(Val::Ir(x)) } else { self.append(op, span).map(Val::Ir) }
+    }
+}
+
+fn no_bits(what: &str, to: DType) -> String {
+    format!("the bits of `{what}` are not those of a `{to}`")
 }

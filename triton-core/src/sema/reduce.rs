@@ -220,6 +220,7 @@ impl Checker<'_> {
                 Op::Const { .. }
                     | Op::Outer { .. }
                     | Op::Cast { .. }
+                    | Op::Bitcast { .. }
                     | Op::Select { .. }
                     | Op::Unary { .. }
                     | Op::Binary { .. }

@@ -69,7 +69,7 @@ const FUNCTIONS: &[(&str, &str)] = &[
     ("trans", "it is a method: `x.transpose()`"),
     ("transpose", "it is a method: `x.transpose()`"),
     ("cast", "write `x.to::<f32>()`"),
-    ("bitcast", ABSENT),
+    ("bitcast", "it is a method: `x.bitcast::<u32>()`"),
     ("dot_scaled", ABSENT),
     ("matmul", "write `dot(a, b, acc)`"),
     ("make_block_ptr", VIEWS),
@@ -123,6 +123,8 @@ const METHODS: &[(&str, &str)] = &[
     ("try_into", CONVERT),
     ("as_type", CONVERT),
     ("float", CONVERT),
+    ("to_bits", BITS),
+    ("transmute", BITS),
     ("len", SHAPE),
     ("shape", SHAPE),
     ("size", SHAPE),
@@ -197,6 +199,7 @@ const RANDOM: &str = "the language has no random numbers: compute a hash of the 
 const METHOD_RESHAPE: &str = "write `x.reshape(shape)`";
 const TRANSPOSE: &str = "write `x.transpose()`";
 const CONVERT: &str = "write `x.to::<f32>()`";
+const BITS: &str = "write `x.bitcast::<u32>()`, with a type of as many bits";
 const SHAPE: &str = "the shape of a tile is a compile-time constant; the extent of a view is `x.dim(axis)`";
 const ELEMENTWISE: &str = "operators and functions are elementwise: write `x * 2.0`, `exp(x)`";
 const INDEX: &str = "a tile is not indexed: reduce it, or load the element by itself";

@@ -96,6 +96,7 @@ impl Axes {
             | Op::Arange { .. }
             | Op::Splat { .. }
             | Op::Cast { .. }
+            | Op::Bitcast { .. }
             | Op::Select { .. }
             | Op::Offset { .. }
             | Op::Load { .. }
