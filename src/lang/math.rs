@@ -73,6 +73,39 @@ pub fn maximum<A: Join<B>, B>(a: A, b: B) -> A::Out {
     stub()
 }
 
+/// The upper half of the product of two integers, elementwise, exact.
+///
+/// The product has twice as many bits as its operands; `a * b` is its lower half. Of signed integers it is rounded down, as
+/// a shift to the right is: `mul_hi(-1, 1)` is −1.
+///
+/// # Compile errors
+/// The operands differ in element type, are not integers, or their shapes do not broadcast.
+///
+/// ```
+/// use triton::prelude::*;
+///
+/// /// A number below `below` from each random one, without a division.
+/// #[triton::kernel]
+/// fn scale(x: PtrMut<u32>, below: u32, n: i32) {
+///     let i = program_id(0) * 256 + arange(0, 256);
+///     store(x + i, mul_hi(load(x + i, i < n), below), i < n);
+/// }
+///
+/// fn main() -> triton::Result<()> {
+///     let stream = Device::cpu().stream()?;
+///     let mut x = stream.upload(&[0u32, 0x8000_0000, 0xffff_ffff])?;
+///     // SAFETY: the mask keeps every access below 3.
+///     unsafe { scale(&mut x, 6, 3).launch(&stream, 1)? };
+///     assert_eq!(stream.download(&x)?, [0, 3, 5]);
+///     Ok(())
+/// }
+/// ```
+#[inline]
+pub fn mul_hi<A: Join<B>, B>(a: A, b: B) -> A::Out {
+    let _ = (a, b);
+    stub()
+}
+
 /// The absolute value, elementwise, exact.
 ///
 /// The smallest signed integer, whose absolute value does not fit, wraps to itself.

@@ -48,6 +48,7 @@
 //! |---|---|---|
 //! | [`abs(x)`](abs), [`minimum(a, b)`](minimum), [`maximum(a, b)`](maximum) | numbers | exact |
 //! | [`clamp(x, lo, hi)`](clamp) | numbers | exact |
+//! | [`mul_hi(a, b)`](mul_hi) | integers | exact: the upper half of the product |
 //! | [`floor(x)`](floor), [`ceil`], [`trunc`], [`round`] | floats | exact |
 //! | [`sqrt(x)`](sqrt), [`fma(a, b, c)`](fma), and `+ - * /` | floats | correctly rounded |
 //! | [`rsqrt(x)`](rsqrt) | floats | 2 ulp, of `f64` for `f64` |
@@ -220,7 +221,7 @@ pub use dot::{Tf32, dot};
 pub use element::{Bitwise, Float, Int, Num};
 pub use index::{arange, num_programs, program_id, unroll};
 pub use library::{clamp, erf, round, sigmoid, tanh};
-pub use math::{abs, cos, exp, exp2, fma, log, log2, maximum, minimum, rsqrt, select, sin, sqrt};
+pub use math::{abs, cos, exp, exp2, fma, log, log2, maximum, minimum, mul_hi, rsqrt, select, sin, sqrt};
 pub use memory::{load, load_or, store};
 pub use order::{AcqRel, Acquire, Relaxed, Release, fence};
 pub use reduce::{

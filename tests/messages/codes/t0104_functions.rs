@@ -29,6 +29,10 @@ fn kernel(x: PtrMut<f64>, n: i32) {
     //~ `v`: `cos` is not defined on `tile of f64[128]` [T0104]
     //~   note: it is defined on `f16`, `bf16`, `f32`
     //~   help: convert with `.to::<..>()` where that is meant
+    let g = mul_hi(v, v);
+    //~ `v`: `mul_hi` is not defined on `tile of f64[128]` [T0104]
+    //~   note: it is defined on `i8`, `i16`, `i32`, `i64`, `u8`, `u16`, `u32`, `u64`
+    //~   help: convert with `.to::<..>()` where that is meant
     store(x + i, rsqrt(trunc(v)), i < n);
 }
 

@@ -24,6 +24,7 @@ pub mod integers {
         op ge Num [i8 i16 i32 i64 u8 u16 u32 u64] -> bool, |a, b| a >= b, reference::ordered(|o| o.is_some_and(|o| o.is_ge()));
         fn minimum Num [i8 i16 i32 i64 u8 u16 u32 u64] -> T, |a, b| minimum(a, b), reference::one_of(reference::lesser);
         fn maximum Num [i8 i16 i32 i64 u8 u16 u32 u64] -> T, |a, b| maximum(a, b), reference::one_of(reference::greater);
+        fn mul_hi Num [i8 i16 i32 i64 u8 u16 u32 u64] -> T, |a, b| mul_hi(a, b), reference::upper_half();
         fn abs Num [i8 i16 i32 i64] -> T, |a| abs(a), reference::integers(|a, _| a.abs());
     }
 }

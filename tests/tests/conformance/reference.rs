@@ -24,6 +24,15 @@ pub fn shifts(f: fn(i128, u32) -> i128) -> impl Reference {
     move |dtype, [a, amount, _]| Expected::Bits(wrap(dtype, f(integer(dtype, a), amount.min(127) as u32)))
 }
 
+/// The upper half of a product, by two products with the halves of one factor: 128 bits hold each, but not that of 64 bits by 64.
+pub fn upper_half() -> impl Reference {
+    move |dtype, [a, b, _]| {
+        let (a, b, half) = (integer(dtype, a), integer(dtype, b), dtype.bits() / 2);
+        let (high, low) = (b >> half, b & ((1 << half) - 1));
+        Expected::Bits(wrap(dtype, (a * high + ((a * low) >> half)) >> half))
+    }
+}
+
 /// A function of bits.
 pub fn bits(f: fn(u64, u64) -> u64) -> impl Reference {
     move |dtype, [a, b, _]| Expected::Bits(f(a, b) & mask(dtype))

@@ -128,6 +128,7 @@ cases! {
     add,
     broadcast,
     bitcast,
+    mul_hi,
     cast_bf16,
     cast_bool,
     cast_f16,

@@ -214,6 +214,7 @@ fn transfer(func: &Function, op: &Op, ty: Type, facts: &SideTable<Value, AxisInf
                 BinaryKind::Add
                 | BinaryKind::Sub
                 | BinaryKind::Mul
+                | BinaryKind::MulHi
                 | BinaryKind::Div
                 | BinaryKind::Rem
                 | BinaryKind::Min
@@ -308,7 +309,7 @@ fn binary(kind: BinaryKind, signed: bool, a: AxisInfo, b: AxisInfo) -> AxisInfo 
             Some(d) if d > 0 => AxisInfo { divisibility: every(a).min(pow2_of(d)), ..known },
             Some(_) | None => known,
         },
-        BinaryKind::Shr => known,
+        BinaryKind::MulHi | BinaryKind::Shr => known,
     }
 }
 

@@ -52,6 +52,8 @@ macro_rules! int {
                     BinaryKind::Add => a.wrapping_add(b),
                     BinaryKind::Sub => a.wrapping_sub(b),
                     BinaryKind::Mul => a.wrapping_mul(b),
+                    // Of the bits that 128 do not hold, none is among these.
+                    BinaryKind::MulHi => ((a as i128).wrapping_mul(b as i128) >> <$t>::BITS) as $t,
                     BinaryKind::Div if b == 0 => return Err(DivisionError::ByZero),
                     BinaryKind::Div => a.checked_div(b).ok_or(DivisionError::Overflow)?,
                     BinaryKind::Rem if b == 0 => return Err(DivisionError::ByZero),
@@ -135,7 +137,7 @@ macro_rules! wide {
                     BinaryKind::Min => a.min(b),
                     BinaryKind::Max if a == b => if a.is_sign_negative() { b } else { a },
                     BinaryKind::Max => a.max(b),
-                    BinaryKind::Rem | BinaryKind::And | BinaryKind::Or | BinaryKind::Xor | BinaryKind::Shl
+                    BinaryKind::MulHi | BinaryKind::Rem | BinaryKind::And | BinaryKind::Or | BinaryKind::Xor | BinaryKind::Shl
                     | BinaryKind::Shr => a,
                 }
             }
@@ -313,7 +315,7 @@ pub fn binary(kind: BinaryKind, dtype: DType, a: &[u64], b: &[u64]) -> Result<Ve
             BinaryKind::And => a & b,
             BinaryKind::Or => a | b,
             BinaryKind::Xor => a ^ b,
-            BinaryKind::Add | BinaryKind::Sub | BinaryKind::Mul | BinaryKind::Div | BinaryKind::Rem | BinaryKind::Min
+            BinaryKind::Add | BinaryKind::Sub | BinaryKind::Mul | BinaryKind::MulHi | BinaryKind::Div | BinaryKind::Rem | BinaryKind::Min
             | BinaryKind::Max | BinaryKind::Shl | BinaryKind::Shr => a,
         }).collect()))
 }

@@ -110,6 +110,8 @@ kinds! {
         Sub = "sub" on Signed | Unsigned | Float;
         /// a · b.
         Mul = "mul" on Signed | Unsigned | Float;
+        /// The upper half of the product a · b, which has twice as many bits.
+        MulHi = "mul_hi" on Signed | Unsigned;
         /// a / b: IEEE for floats, towards zero for integers.
         Div = "div" on Signed | Unsigned | Float;
         /// The remainder of the truncating division, with the sign of `a`.

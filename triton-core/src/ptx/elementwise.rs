@@ -184,6 +184,12 @@ impl Lower<'_> {
             BinaryKind::Sub if dtype == DType::I16 => return self.arith(Opcode::Sub, Ty::U16, &[a.into(), b.into()]),
             BinaryKind::Sub => pick(Opcode::SubRn, Opcode::Sub),
             BinaryKind::Mul => pick(Opcode::MulRn, Opcode::MulLo),
+            // The whole product of bytes is in 16 bits.
+            BinaryKind::MulHi if dtype.bits() == 8 => {
+                let product = self.arith(Opcode::MulLo, arith_type(dtype), &[a.into(), b.into()]);
+                return self.arith(Opcode::Shr, arith_type(dtype), &[product.into(), 8.into()]);
+            }
+            BinaryKind::MulHi => Opcode::MulHi,
             BinaryKind::Div => pick(Opcode::DivRn, Opcode::Div),
             BinaryKind::Rem => Opcode::Rem,
             BinaryKind::Min => Opcode::Min,

@@ -123,6 +123,7 @@ impl Lower<'_> {
         let symmetric = match kind {
             BinaryKind::Add
             | BinaryKind::Mul
+            | BinaryKind::MulHi
             | BinaryKind::Min
             | BinaryKind::Max
             | BinaryKind::And

@@ -173,6 +173,7 @@ pub const BUILTINS: &[Builtin] = &[
     Builtin { name: "rsqrt", params: &["x"], kind: BuiltinKind::Unary(UnaryKind::Rsqrt) },
     Builtin { name: "minimum", params: &["a", "b"], kind: BuiltinKind::Binary(BinaryKind::Min) },
     Builtin { name: "maximum", params: &["a", "b"], kind: BuiltinKind::Binary(BinaryKind::Max) },
+    Builtin { name: "mul_hi", params: &["a", "b"], kind: BuiltinKind::Binary(BinaryKind::MulHi) },
     Builtin { name: "fma", params: &["a", "b", "c"], kind: BuiltinKind::Ternary(TernaryKind::Fma) },
     Builtin { name: "round", params: &["x"], kind: BuiltinKind::Library(0, DType::is_float) },
     Builtin { name: "sigmoid", params: &["x"], kind: BuiltinKind::Library(5, SINGLE) },

@@ -339,7 +339,7 @@ fn literals(op: BinaryOp, a: &Known, b: &Known) -> Option<Known> {
         OperatorKind::Binary(BinaryKind::And) => Some(x & y),
         OperatorKind::Binary(BinaryKind::Or) => Some(x | y),
         OperatorKind::Binary(BinaryKind::Xor) => Some(x ^ y),
-        OperatorKind::Binary(BinaryKind::Min | BinaryKind::Max) => None,
+        OperatorKind::Binary(BinaryKind::MulHi | BinaryKind::Min | BinaryKind::Max) => None,
         OperatorKind::Compare(kind) => {
             let bits = |v: i128| Constant::int(DType::I64, v).bits;
             // Literals may be larger than any type; how they compare is how their order compares with that of equal ones.

@@ -93,7 +93,9 @@ const FUNCTIONS: &[(&str, &str)] = &[
     ("randn", RANDOM),
     ("randint", RANDOM),
     ("philox", RANDOM),
-    ("umulhi", "multiply in 64 bits: `((a.to::<u64>() * b.to::<u64>()) >> 32).to::<u32>()`"),
+    ("umulhi", MUL_HI),
+    ("mulhi", MUL_HI),
+    ("widening_mul", MUL_HI),
     ("clz", ABSENT),
     ("popc", ABSENT),
     ("thread_id", THREADS),
@@ -192,6 +194,7 @@ const CAT: &str =
 const SELECT: &str = "write `select(mask, a, b)`";
 const POWER: &str = "multiply, or write `exp2(y * log2(x))` for a positive `x`";
 const NAN: &str = "compare: `x != x` holds for a NaN alone";
+const MUL_HI: &str = "write `mul_hi(a, b)`; the lower half of the product is `a * b`";
 const VIEWS: &str = "a view is a parameter, `x: Tensor<f32, 2>`, and is read with `x.load([i, j], [64, 64])`";
 const BARRIERS: &str = "the compiler inserts the barriers: a program is one thread of control";
 const THREADS: &str = "the compiler distributes tiles over threads; a program knows `program_id(axis)`";
