@@ -53,11 +53,11 @@ where
     stub()
 }
 
-/// The logistic function 1 / (1 + e⁻ˣ), elementwise, within 5 ulp (of `f32`; the half types round that once more). 0
-/// for large negative numbers, 1 for large positive ones.
+/// The logistic function 1 / (1 + e⁻ˣ), elementwise, within 5 ulp (of `f32`; the half types round that once more; of
+/// `f64`, where it is 3). 0 for large negative numbers, 1 for large positive ones.
 ///
 /// # Compile errors
-/// The operand is not of `f16`, `bf16` or `f32`.
+/// The operand is not of a floating-point type.
 ///
 /// ```
 /// use triton::prelude::*;
@@ -78,11 +78,11 @@ where
     stub()
 }
 
-/// The hyperbolic tangent, elementwise, within 3 ulp (of `f32`; the half types round that once more). −1 and 1 for
-/// numbers far from 0.
+/// The hyperbolic tangent, elementwise, within 3 ulp (of `f32`; the half types round that once more; of `f64`, where it
+/// is 2). −1 and 1 for numbers far from 0.
 ///
 /// # Compile errors
-/// The operand is not of `f16`, `bf16` or `f32`.
+/// The operand is not of a floating-point type.
 ///
 /// ```
 /// use triton::prelude::*;
@@ -102,11 +102,11 @@ where
     stub()
 }
 
-/// The error function 2/√π ∫₀ˣ e^(−t²) dt, elementwise, within 2 ulp (of `f32`; the half types round that once more).
-/// −1 and 1 for numbers far from 0.
+/// The error function 2/√π ∫₀ˣ e^(−t²) dt, elementwise, within 2 ulp (of `f32`; the half types round that once more; of
+/// `f64`, where it is 1). −1 and 1 for numbers far from 0.
 ///
 /// # Compile errors
-/// The operand is not of `f16`, `bf16` or `f32`.
+/// The operand is not of a floating-point type.
 ///
 /// ```
 /// use triton::prelude::*;

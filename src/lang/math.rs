@@ -185,11 +185,11 @@ where
     stub()
 }
 
-/// The exponential function eˣ, elementwise, within 2 ulp (of `f32`; the half types round that once more). Infinity
-/// on overflow, 0 on underflow.
+/// The exponential function eˣ, elementwise, within 2 ulp (of `f32`; the half types round that once more; of `f64`, where it
+/// is 1). Infinity on overflow, 0 on underflow. `f64` has the same bits on every device.
 ///
 /// # Compile errors
-/// The operand is not of `f16`, `bf16` or `f32`.
+/// The operand is not of a floating-point type.
 ///
 /// ```
 /// use triton::prelude::*;
@@ -210,11 +210,11 @@ where
     stub()
 }
 
-/// The power 2ˣ, elementwise, within 2 ulp (of `f32`; the half types round that once more). Infinity on
-/// overflow, 0 on underflow.
+/// The power 2ˣ, elementwise, within 2 ulp (of `f32`; the half types round that once more; of `f64`, where it is 1). Infinity on
+/// overflow, 0 on underflow. `f64` has the same bits on every device.
 ///
 /// # Compile errors
-/// The operand is not of `f16`, `bf16` or `f32`.
+/// The operand is not of a floating-point type.
 ///
 /// ```
 /// use triton::prelude::*;
@@ -236,10 +236,10 @@ where
 }
 
 /// The natural logarithm, elementwise, within 1 ulp (of `f32`, also for subnormal numbers; the half types round that
-/// once more), and the same bits on every device. −∞ for 0, NaN for a negative number.
+/// once more; of `f64` for `f64`), and the same bits on every device. −∞ for 0, NaN for a negative number.
 ///
 /// # Compile errors
-/// The operand is not of `f16`, `bf16` or `f32`.
+/// The operand is not of a floating-point type.
 ///
 /// ```
 /// use triton::prelude::*;
@@ -262,10 +262,11 @@ where
 }
 
 /// The logarithm to the base 2, elementwise, within 2 ulp (of `f32`, also for subnormal numbers; the half types round
-/// that once more), exact for powers of two, and the same bits on every device. −∞ for 0, NaN for a negative number.
+/// that once more; of `f64`, where it is 1), exact for powers of two, and the same bits on every device. −∞ for 0, NaN
+/// for a negative number.
 ///
 /// # Compile errors
-/// The operand is not of `f16`, `bf16` or `f32`.
+/// The operand is not of a floating-point type.
 ///
 /// ```
 /// use triton::prelude::*;
@@ -286,14 +287,14 @@ where
 }
 
 /// The sine of an angle in radians, elementwise, within 2 ulp (of `f32`, whatever the angle; the half types round that
-/// once more), and the same bits on every device. NaN for infinities; −0 for −0.
+/// once more; of `f64`, where it is 1), and the same bits on every device. NaN for infinities; −0 for −0.
 ///
 /// Angles beyond 2¹⁷ take longer: the bits of 2/π that matter are multiplied out (Payne and Hanek, "Radian reduction for
 /// trigonometric functions", 1983). Smaller ones have multiples of π/2 subtracted in three parts (Cody and Waite, "Software
 /// Manual for the Elementary Functions", 1980). Over every `f32` the error is below 1.56 ulp.
 ///
 /// # Compile errors
-/// The operand is not of `f16`, `bf16` or `f32`.
+/// The operand is not of a floating-point type.
 ///
 /// ```
 /// use triton::prelude::*;
@@ -314,12 +315,12 @@ where
 }
 
 /// The cosine of an angle in radians, elementwise, within 2 ulp (of `f32`, whatever the angle; the half types round
-/// that once more), and the same bits on every device. NaN for infinities.
+/// that once more; of `f64`, where it is 1), and the same bits on every device. NaN for infinities.
 ///
 /// It is computed as [`sin`] is. Over every `f32` the error is below 1.56 ulp.
 ///
 /// # Compile errors
-/// The operand is not of `f16`, `bf16` or `f32`.
+/// The operand is not of a floating-point type.
 ///
 /// ```
 /// use triton::prelude::*;

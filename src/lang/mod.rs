@@ -42,7 +42,7 @@
 //! # Elementwise functions
 //!
 //! Their result has the operand's type and shape. It is exact, or within a stated number of ulp (units in the last
-//! place of `f32`) from the exact one; `f16` and `bf16` are computed in `f32` and rounded once more.
+//! place of `f32`, or of `f64` for itself) from the exact one; `f16` and `bf16` are computed in `f32` and rounded once more.
 //!
 //! | spelling | on | how exact |
 //! |---|---|---|
@@ -52,10 +52,10 @@
 //! | [`floor(x)`](floor), [`ceil`], [`trunc`], [`round`] | floats | exact |
 //! | [`sqrt(x)`](sqrt), [`fma(a, b, c)`](fma), and `+ - * /` | floats | correctly rounded |
 //! | [`rsqrt(x)`](rsqrt) | floats | 2 ulp, of `f64` for `f64` |
-//! | [`exp(x)`](exp), [`exp2(x)`](exp2) | floats but `f64` | 2 ulp |
-//! | [`log(x)`](log), [`log2(x)`](log2) | floats but `f64` | 1 ulp, 2 ulp; the same bits on every device |
-//! | [`sin(x)`](sin), [`cos(x)`](cos) | floats but `f64` | 2 ulp; the same bits on every device |
-//! | [`sigmoid(x)`](sigmoid), [`tanh(x)`](tanh), [`erf(x)`](erf) | floats but `f64` | 5 ulp, 3 ulp, 2 ulp |
+//! | [`exp(x)`](exp), [`exp2(x)`](exp2) | floats | 2 ulp; of `f64` 1, with the same bits on every device |
+//! | [`log(x)`](log), [`log2(x)`](log2) | floats | 1 ulp, 2 ulp (of `f64` 1); the same bits on every device |
+//! | [`sin(x)`](sin), [`cos(x)`](cos) | floats | 2 ulp, of `f64` 1; the same bits on every device |
+//! | [`sigmoid(x)`](sigmoid), [`tanh(x)`](tanh), [`erf(x)`](erf) | floats | 5 ulp, 3 ulp, 2 ulp; of `f64` 3, 2 and 1, with the same bits on every device |
 //! | [`select(mask, a, b)`](select) | numbers, `bool` | `a` or `b` |
 //!
 //! # Shapes, reductions, scans, products

@@ -124,7 +124,7 @@ impl<T: Element> Tile<T> {
     }
 }
 
-/// The conversion method of numbers in a kernel.
+/// The conversion methods of numbers in a kernel.
 pub trait Scalar: Element {
     /// Converts a number, as [`Tile::to`] converts a tile's elements.
     ///

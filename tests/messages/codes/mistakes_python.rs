@@ -62,7 +62,7 @@ fn calls(x: Ptr<f32>, out: PtrMut<f32>, n: i32) {
     //~   help: the compiler distributes tiles over threads; a program knows `program_id(axis)`
     let z = umulhi(n, n);
     //~ `umulhi`: the language has no function `umulhi` [T0129]
-    //~   help: multiply in 64 bits: `((a.to::<u64>() * b.to::<u64>()) >> 32).to::<u32>()`
+    //~   help: write `mul_hi(a, b)`; the lower half of the product is `a * b`
     device_print("a", a);
     //~ `device_print`: the language has no function `device_print` [T0129]
     //~   help: write `println!("{}", x)`

@@ -226,7 +226,7 @@ fn methods(x: Ptr<f32>, view: Tensor<f32, 1>, out: PtrMut<f32>, n: i32) {
     //~   help: write `store(p, value, true)`
     let z = n.frobnicate();
     //~ `frobnicate`: `i32` has no method `frobnicate` [T0129]
-    //~   help: numbers and tiles have `to`; tiles have `reshape`, `transpose`, `permute`, `expand_dims` and `broadcast_to`, too
+    //~   help: numbers and tiles have `to` and `bitcast`; tiles have `reshape`, `transpose`, `permute`, `expand_dims` and `broadcast_to`, too
 }
 
 fn main() {}

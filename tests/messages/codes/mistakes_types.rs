@@ -194,7 +194,7 @@ fn numbers(x: Ptr<f32>, out: PtrMut<i32>, n: i32, u: u32, wide: i64) {
     //~   help: convert with `.to::<..>()` where that is meant
     let z = exp(n);
     //~ `n`: `exp` is not defined on `i32` [T0104]
-    //~   note: it is defined on `f16`, `bf16`, `f32`
+    //~   note: it is defined on `f16`, `bf16`, `f32`, `f64`
     //~   help: convert with `.to::<..>()` where that is meant
     let mut aa = n;
     aa = 1.5;

@@ -2,23 +2,23 @@
 use triton::prelude::*;
 
 #[triton::kernel]
-fn elementwise(i: Ptr<u32>, d: Ptr<f64>, m: Ptr<bool>) {
-    let (i, d, m) = (load(i + arange(0, 64), true), load(d + arange(0, 64), true), load(m + arange(0, 64), true));
+fn elementwise(i: Ptr<u32>, m: Ptr<bool>) {
+    let (i, m) = (load(i + arange(0, 64), true), load(m + arange(0, 64), true));
     let _ = abs(i);
     //~ `i`: `abs` is not defined on `tile of u32[64]` [T0104]
     //~   note: it is defined on `i8`, `i16`, `i32`, `i64`, `f16`, `bf16`, `f32`, `f64`
     //~   help: convert with `.to::<..>()` where that is meant
-    let _ = exp2(d);
-    //~ `d`: `exp2` is not defined on `tile of f64[64]` [T0104]
-    //~   note: it is defined on `f16`, `bf16`, `f32`
+    let _ = exp2(i);
+    //~ `i`: `exp2` is not defined on `tile of u32[64]` [T0104]
+    //~   note: it is defined on `f16`, `bf16`, `f32`, `f64`
     //~   help: convert with `.to::<..>()` where that is meant
-    let _ = log(d);
-    //~ `d`: `log` is not defined on `tile of f64[64]` [T0104]
-    //~   note: it is defined on `f16`, `bf16`, `f32`
+    let _ = log(i);
+    //~ `i`: `log` is not defined on `tile of u32[64]` [T0104]
+    //~   note: it is defined on `f16`, `bf16`, `f32`, `f64`
     //~   help: convert with `.to::<..>()` where that is meant
     let _ = log2(i);
     //~ `i`: `log2` is not defined on `tile of u32[64]` [T0104]
-    //~   note: it is defined on `f16`, `bf16`, `f32`
+    //~   note: it is defined on `f16`, `bf16`, `f32`, `f64`
     //~   help: convert with `.to::<..>()` where that is meant
     let _ = fma(i, i, i);
     //~ `i`: `fma` is not defined on `tile of u32[64]` [T0104]
@@ -32,13 +32,13 @@ fn elementwise(i: Ptr<u32>, d: Ptr<f64>, m: Ptr<bool>) {
     //~ `i`: `round` is not defined on `tile of u32[64]` [T0104]
     //~   note: it is defined on `f16`, `bf16`, `f32`, `f64`
     //~   help: convert with `.to::<..>()` where that is meant
-    let _ = tanh(d);
-    //~ `d`: `tanh` is not defined on `tile of f64[64]` [T0104]
-    //~   note: it is defined on `f16`, `bf16`, `f32`
+    let _ = tanh(i);
+    //~ `i`: `tanh` is not defined on `tile of u32[64]` [T0104]
+    //~   note: it is defined on `f16`, `bf16`, `f32`, `f64`
     //~   help: convert with `.to::<..>()` where that is meant
-    let _ = erf(d);
-    //~ `d`: `erf` is not defined on `tile of f64[64]` [T0104]
-    //~   note: it is defined on `f16`, `bf16`, `f32`
+    let _ = erf(i);
+    //~ `i`: `erf` is not defined on `tile of u32[64]` [T0104]
+    //~   note: it is defined on `f16`, `bf16`, `f32`, `f64`
     //~   help: convert with `.to::<..>()` where that is meant
 }
 

@@ -23,11 +23,11 @@ fn kernel(x: PtrMut<f64>, n: i32) {
     //~   help: convert with `.to::<..>()` where that is meant
     let e = sin(i);
     //~ `i` in column 17: `sin` is not defined on `tile of i32[128]` [T0104]
-    //~   note: it is defined on `f16`, `bf16`, `f32`
+    //~   note: it is defined on `f16`, `bf16`, `f32`, `f64`
     //~   help: convert with `.to::<..>()` where that is meant
-    let f = cos(v);
-    //~ `v`: `cos` is not defined on `tile of f64[128]` [T0104]
-    //~   note: it is defined on `f16`, `bf16`, `f32`
+    let f = cos(n);
+    //~ `n`: `cos` is not defined on `i32` [T0104]
+    //~   note: it is defined on `f16`, `bf16`, `f32`, `f64`
     //~   help: convert with `.to::<..>()` where that is meant
     let g = mul_hi(v, v);
     //~ `v`: `mul_hi` is not defined on `tile of f64[128]` [T0104]

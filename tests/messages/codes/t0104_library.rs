@@ -2,15 +2,11 @@
 use triton::prelude::*;
 
 #[triton::kernel]
-fn kernel(x: PtrMut<i32>, d: PtrMut<f64>) {
+fn kernel(x: PtrMut<i32>) {
     let i = arange(0, 64);
     store(x + i, sigmoid(load(x + i, true)), true);
     //~ `load(x + i, true)`: `sigmoid` is not defined on `tile of i32[64]` [T0104]
-    //~   note: it is defined on `f16`, `bf16`, `f32`
-    //~   help: convert with `.to::<..>()` where that is meant
-    store(d + i, sigmoid(load(d + i, true)), true);
-    //~ `load(d + i, true)`: `sigmoid` is not defined on `tile of f64[64]` [T0104]
-    //~   note: it is defined on `f16`, `bf16`, `f32`
+    //~   note: it is defined on `f16`, `bf16`, `f32`, `f64`
     //~   help: convert with `.to::<..>()` where that is meant
     store(x + i, select(clamp(load(x + i, true) > 0, false, true), 1, 0), true);
     //~ `load(x + i, true) > 0`: `clamp` is not defined on `tile of bool[64]` [T0104]

@@ -47,7 +47,7 @@ fn associated(x: PtrMut<f32>, n: i32) {
 fn of_a_view(x: TensorMut<f32, 1>) {
     x.store([0], x.load([0], [32]).squared());
     //~ `squared`: `tile of f32[32]` has no method `squared` [T0129]
-    //~   help: numbers and tiles have `to`; tiles have `reshape`, `transpose`, `permute`, `expand_dims` and `broadcast_to`, too
+    //~   help: numbers and tiles have `to` and `bitcast`; tiles have `reshape`, `transpose`, `permute`, `expand_dims` and `broadcast_to`, too
     x.fill(0.0);
     //~ `fill`: `TensorMut<f32, 1>` has no method `fill` [T0129]
     //~   help: write `full(shape, value)`

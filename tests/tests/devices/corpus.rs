@@ -127,6 +127,7 @@ cases! {
     branches,
     add,
     broadcast,
+    functions_f64,
     bitcast,
     mul_hi,
     cast_bf16,

@@ -5,7 +5,7 @@
 
 use super::kinds::{BinaryKind, CompareKind, TernaryKind, UnaryKind};
 use super::steps::Now;
-use super::{log, trig};
+use super::{double, log, trig};
 use crate::types::half;
 use crate::types::{Class, Constant, DType, bf16_bits, f16_bits};
 
@@ -101,8 +101,37 @@ trait Wide: Copy + PartialOrd {
     fn binary(kind: BinaryKind, a: Self, b: Self) -> Self;
 }
 
+/// The functions that are approximated, each in its own way for a type.
+struct Functions<T> {
+    exp: fn(T) -> T,
+    exp2: fn(T) -> T,
+    log: fn(T) -> T,
+    log2: fn(T) -> T,
+    sin: fn(T) -> T,
+    cos: fn(T) -> T,
+}
+
+/// The target's own exponentials have an error that is larger than what `f64` leaves.
+const SINGLE: Functions<f32> = Functions {
+    exp: |x| f64::from(x).exp() as f32,
+    exp2: |x| f64::from(x).exp2() as f32,
+    log: |x| Now::function(log::log, x),
+    log2: |x| Now::function(log::log2, x),
+    sin: |x| Now::function(|s, x| trig::sin(s, [x], false)[0], x),
+    cos: |x| Now::function(|s, x| trig::cos(s, [x], false)[0], x),
+};
+
+const DOUBLE: Functions<f64> = Functions {
+    exp: |x| Now::wide_function(double::exp::exp, x),
+    exp2: |x| Now::wide_function(double::exp::exp2, x),
+    log: |x| Now::wide_function(double::log::log, x),
+    log2: |x| Now::wide_function(double::log::log2, x),
+    sin: |x| Now::wide_function(|s, x| double::trig::sin(s, [x])[0], x),
+    cos: |x| Now::wide_function(|s, x| double::trig::cos(s, [x])[0], x),
+};
+
 macro_rules! wide {
-    ($($t:ty),*) => { $(
+    ($($t:ty, $functions:ident;)*) => { $(
         impl Wide for $t {
             #[inline(always)]
             fn unary(kind: UnaryKind, x: Self) -> Self {
@@ -115,12 +144,12 @@ macro_rules! wide {
                     UnaryKind::Trunc => x.trunc(),
                     // The target's own error is larger than what `f64` leaves; of `f64` itself it is the same two steps.
                     UnaryKind::Rsqrt => (1.0 / f64::from(x).sqrt()) as $t,
-                    UnaryKind::Exp => f64::from(x).exp() as $t,
-                    UnaryKind::Exp2 => f64::from(x).exp2() as $t,
-                    UnaryKind::Log => Now::function(log::log, x as f32) as $t,
-                    UnaryKind::Log2 => Now::function(log::log2, x as f32) as $t,
-                    UnaryKind::Sin => Now::function(|s, x| trig::sin(s, [x], false)[0], x as f32) as $t,
-                    UnaryKind::Cos => Now::function(|s, x| trig::cos(s, [x], false)[0], x as f32) as $t,
+                    UnaryKind::Exp => ($functions.exp)(x),
+                    UnaryKind::Exp2 => ($functions.exp2)(x),
+                    UnaryKind::Log => ($functions.log)(x),
+                    UnaryKind::Log2 => ($functions.log2)(x),
+                    UnaryKind::Sin => ($functions.sin)(x),
+                    UnaryKind::Cos => ($functions.cos)(x),
                     UnaryKind::Tf32 => tf32(x as f32) as $t,
                     UnaryKind::Not => x,
                 }
@@ -144,7 +173,10 @@ macro_rules! wide {
         }
     )* };
 }
-wide!(f32, f64);
+wide! {
+    f32, SINGLE;
+    f64, DOUBLE;
+}
 
 /// To the nearest number with 10 mantissa bits, ties to even; beyond the largest one that is ∞.
 fn tf32(x: f32) -> f32 {

@@ -2,7 +2,7 @@
 //!
 //! A row without `within` is exact, or correctly rounded: the representable number nearest to the result. `within N` says that
 //! the result is at most N ulp (units in the last place) away, of `f32` where elements are of `f32`; the half types are computed
-//! in `f32` and rounded once more; `f64`, where it is accepted, counts its own ulp.
+//! in `f32` and rounded once more; `f64` counts its own ulp.
 //!
 //! What a row computes is in [`super::eval`], how it is spelled in PTX in `ptx::elementwise`; both are exhaustive matches
 //! over these enums.
@@ -63,17 +63,17 @@ kinds! {
         Ceil = "ceil" on Float;
         /// The integer part of x, with the sign of x.
         Trunc = "trunc" on Float;
-        /// eˣ. Not for `f64`.
+        /// eˣ.
         Exp = "exp" on Float within 2;
-        /// 2ˣ. Not for `f64`.
+        /// 2ˣ.
         Exp2 = "exp2" on Float within 2;
-        /// The logarithm to the base e. Not for `f64`.
+        /// The logarithm to the base e.
         Log = "log" on Float within 1;
-        /// The logarithm to the base 2. Not for `f64`.
+        /// The logarithm to the base 2.
         Log2 = "log2" on Float within 2;
-        /// The sine; NaN for infinities. Not for `f64`.
+        /// The sine; NaN for infinities.
         Sin = "sin" on Float within 2;
-        /// The cosine; NaN for infinities. Not for `f64`.
+        /// The cosine; NaN for infinities.
         Cos = "cos" on Float within 2;
         /// The nearest number with 10 mantissa bits and the exponents of `f32`, ties to even. For `f32`.
         Tf32 = "tf32" on Float;
@@ -83,11 +83,8 @@ kinds! {
 impl UnaryKind {
     /// Whether it is defined on this element type.
     pub fn defined_on(self, dtype: DType) -> bool {
-        let of_f64 = match self {
-            UnaryKind::Tf32 => return dtype == DType::F32,
-            UnaryKind::Exp | UnaryKind::Exp2 | UnaryKind::Log | UnaryKind::Log2 | UnaryKind::Sin | UnaryKind::Cos => {
-                false
-            }
+        match self {
+            UnaryKind::Tf32 => dtype == DType::F32,
             UnaryKind::Neg
             | UnaryKind::Not
             | UnaryKind::Abs
@@ -95,9 +92,14 @@ impl UnaryKind {
             | UnaryKind::Rsqrt
             | UnaryKind::Floor
             | UnaryKind::Ceil
-            | UnaryKind::Trunc => true,
-        };
-        self.accepts(dtype.class()) && (of_f64 || dtype != DType::F64)
+            | UnaryKind::Trunc
+            | UnaryKind::Exp
+            | UnaryKind::Exp2
+            | UnaryKind::Log
+            | UnaryKind::Log2
+            | UnaryKind::Sin
+            | UnaryKind::Cos => self.accepts(dtype.class()),
+        }
     }
 }
 

@@ -11,6 +11,7 @@
 //! **Invariant:** an operation knows its operands and their types, but not the function that it is in.
 
 pub mod cluster;
+pub(crate) mod double;
 pub mod eval;
 mod field;
 pub mod fold;

@@ -64,6 +64,52 @@ pub trait Steps {
     ) -> [[Self::Reg; M]; N];
 }
 
+/// Arithmetic on numbers of `f64`, and on unsigned integers of 64 bits, beside that on words: a [`Wide`](Self::Wide) is either, as a
+/// step reads it.
+pub trait WideSteps: Steps {
+    /// 64 bits.
+    type Wide: Copy;
+    /// A known number.
+    fn wide(&mut self, x: f64) -> Self::Wide;
+    /// The bits with this upper and this lower half.
+    fn whole(&mut self, high: Self::Reg, low: Self::Reg) -> Self::Wide;
+    /// The upper and the lower half of the bits.
+    fn halves(&mut self, a: Self::Wide) -> (Self::Reg, Self::Reg);
+    /// a + b of numbers.
+    fn wide_add(&mut self, a: Self::Wide, b: Self::Wide) -> Self::Wide;
+    /// a · b of numbers.
+    fn wide_mul(&mut self, a: Self::Wide, b: Self::Wide) -> Self::Wide;
+    /// a · b + c of numbers, rounded once.
+    fn wide_fma(&mut self, a: Self::Wide, b: Self::Wide, c: Self::Wide) -> Self::Wide;
+    /// a / b of numbers.
+    fn wide_div(&mut self, a: Self::Wide, b: Self::Wide) -> Self::Wide;
+    /// a < b of numbers.
+    fn wide_less(&mut self, a: Self::Wide, b: Self::Wide) -> Self::Pred;
+    /// a = b of numbers.
+    fn wide_equal(&mut self, a: Self::Wide, b: Self::Wide) -> Self::Pred;
+    /// A signed integer as a number.
+    fn int_to_wide(&mut self, a: Self::Reg) -> Self::Wide;
+    /// An unsigned integer as a number.
+    fn word_to_wide(&mut self, a: Self::Reg) -> Self::Wide;
+    /// a + b of integers, modulo 2⁶⁴.
+    fn wide_int_add(&mut self, a: Self::Wide, b: Self::Wide) -> Self::Wide;
+    /// a · b of integers, modulo 2⁶⁴.
+    fn wide_int_mul(&mut self, a: Self::Wide, b: Self::Wide) -> Self::Wide;
+    /// The upper 64 bits of a · b of integers.
+    fn wide_int_mul_high(&mut self, a: Self::Wide, b: Self::Wide) -> Self::Wide;
+    /// a < b of integers.
+    fn wide_int_less(&mut self, a: Self::Wide, b: Self::Wide) -> Self::Pred;
+    /// `a` if the condition holds, else `b`.
+    fn wide_choose(&mut self, cond: Self::Pred, a: Self::Wide, b: Self::Wide) -> Self::Wide;
+    /// [`Steps::rare_branch`] of words and numbers.
+    fn rare_wide_branch<const M: usize, const N: usize>(
+        &mut self,
+        cond: Self::Pred,
+        usual: [(Self::Reg, [Self::Wide; M]); N],
+        other: impl FnOnce(&mut Self) -> [(Self::Reg, [Self::Wide; M]); N],
+    ) -> [(Self::Reg, [Self::Wide; M]); N];
+}
+
 /// Evaluates every step.
 pub struct Now;
 
@@ -71,6 +117,11 @@ impl Now {
     /// A function of one number.
     pub fn function(f: fn(&mut Now, u32) -> u32, x: f32) -> f32 {
         f32::from_bits(f(&mut Now, x.to_bits()))
+    }
+
+    /// A function of one number of `f64`.
+    pub fn wide_function(f: fn(&mut Now, u64) -> u64, x: f64) -> f64 {
+        f64::from_bits(f(&mut Now, x.to_bits()))
     }
 }
 
@@ -145,6 +196,66 @@ impl Steps for Now {
         usual: [[u32; M]; N],
         other: impl FnOnce(&mut Self) -> [[u32; M]; N],
     ) -> [[u32; M]; N] {
+        if cond { other(self) } else { usual }
+    }
+}
+
+impl WideSteps for Now {
+    type Wide = u64;
+    fn wide(&mut self, x: f64) -> u64 {
+        x.to_bits()
+    }
+    fn whole(&mut self, high: u32, low: u32) -> u64 {
+        u64::from(high) << 32 | u64::from(low)
+    }
+    fn halves(&mut self, a: u64) -> (u32, u32) {
+        ((a >> 32) as u32, a as u32)
+    }
+    fn wide_add(&mut self, a: u64, b: u64) -> u64 {
+        (f64::from_bits(a) + f64::from_bits(b)).to_bits()
+    }
+    fn wide_mul(&mut self, a: u64, b: u64) -> u64 {
+        (f64::from_bits(a) * f64::from_bits(b)).to_bits()
+    }
+    fn wide_fma(&mut self, a: u64, b: u64, c: u64) -> u64 {
+        f64::from_bits(a).mul_add(f64::from_bits(b), f64::from_bits(c)).to_bits()
+    }
+    fn wide_div(&mut self, a: u64, b: u64) -> u64 {
+        (f64::from_bits(a) / f64::from_bits(b)).to_bits()
+    }
+    fn wide_less(&mut self, a: u64, b: u64) -> bool {
+        f64::from_bits(a) < f64::from_bits(b)
+    }
+    fn wide_equal(&mut self, a: u64, b: u64) -> bool {
+        f64::from_bits(a) == f64::from_bits(b)
+    }
+    fn int_to_wide(&mut self, a: u32) -> u64 {
+        f64::from(a as i32).to_bits()
+    }
+    fn word_to_wide(&mut self, a: u32) -> u64 {
+        f64::from(a).to_bits()
+    }
+    fn wide_int_add(&mut self, a: u64, b: u64) -> u64 {
+        a.wrapping_add(b)
+    }
+    fn wide_int_mul(&mut self, a: u64, b: u64) -> u64 {
+        a.wrapping_mul(b)
+    }
+    fn wide_int_mul_high(&mut self, a: u64, b: u64) -> u64 {
+        ((u128::from(a) * u128::from(b)) >> 64) as u64
+    }
+    fn wide_int_less(&mut self, a: u64, b: u64) -> bool {
+        a < b
+    }
+    fn wide_choose(&mut self, cond: bool, a: u64, b: u64) -> u64 {
+        if cond { a } else { b }
+    }
+    fn rare_wide_branch<const M: usize, const N: usize>(
+        &mut self,
+        cond: bool,
+        usual: [(u32, [u64; M]); N],
+        other: impl FnOnce(&mut Self) -> [(u32, [u64; M]); N],
+    ) -> [(u32, [u64; M]); N] {
         if cond { other(self) } else { usual }
     }
 }

@@ -12,7 +12,7 @@
 use super::lower::{Lower, bits_type};
 use super::{Cmp, Op, Opcode, Operand, Reg, Round, Ty};
 use crate::ops::kinds::{BinaryKind, CompareKind, TernaryKind, UnaryKind};
-use crate::ops::{log, trig};
+use crate::ops::{double, log, trig};
 use crate::types::{Class, DType, Elem};
 
 /// The PTX type in which an element is computed.
@@ -61,6 +61,11 @@ impl Lower<'_> {
     pub fn unary(&mut self, kind: UnaryKind, dtype: DType, x: &[Reg]) -> Vec<Reg> {
         match (kind, x) {
             // Some at once, which share a branch.
+            (UnaryKind::Sin | UnaryKind::Cos, &[a, b, ref rest @ ..]) if dtype == DType::F64 => {
+                let mut results = self.wide_trig(kind, [a, b]).to_vec();
+                results.extend(self.unary(kind, dtype, rest));
+                results
+            }
             (UnaryKind::Sin | UnaryKind::Cos, &[a, b, c, d, ref rest @ ..]) => {
                 let mut results = self.trig(kind, dtype, [a, b, c, d]).to_vec();
                 results.extend(self.unary(kind, dtype, rest));
@@ -89,6 +94,11 @@ impl Lower<'_> {
             UnaryKind::Floor => return self.integral(Round::Rmi, dtype, x),
             UnaryKind::Ceil => return self.integral(Round::Rpi, dtype, x),
             UnaryKind::Trunc => return self.integral(Round::Rzi, dtype, x),
+            UnaryKind::Exp if dtype == DType::F64 => return double::exp::exp(self, x),
+            UnaryKind::Exp2 if dtype == DType::F64 => return double::exp::exp2(self, x),
+            UnaryKind::Log if dtype == DType::F64 => return double::log::log(self, x),
+            UnaryKind::Log2 if dtype == DType::F64 => return double::log::log2(self, x),
+            UnaryKind::Sin | UnaryKind::Cos if dtype == DType::F64 => return self.wide_trig(kind, [x])[0],
             UnaryKind::Exp => return self.in_f32(dtype, x, Self::exp),
             UnaryKind::Exp2 => return self.in_f32(dtype, x, |cx, x| cx.arith(Opcode::Ex2, Ty::F32, &[x.into()])),
             UnaryKind::Log => return self.in_f32(dtype, x, log::log),
@@ -140,6 +150,11 @@ impl Lower<'_> {
         let (wide, small) = (x.map(|x| self.cast(dtype, DType::F32, x)), dtype == DType::F16);
         let results = if kind == UnaryKind::Sin { trig::sin(self, wide, small) } else { trig::cos(self, wide, small) };
         results.map(|result| self.cast(DType::F32, dtype, result))
+    }
+
+    /// Sines or cosines of `f64`.
+    fn wide_trig<const N: usize>(&mut self, kind: UnaryKind, x: [Reg; N]) -> [Reg; N] {
+        if kind == UnaryKind::Sin { double::trig::sin(self, x) } else { double::trig::cos(self, x) }
     }
 
     /// An integer next to it, as a number of the same type.

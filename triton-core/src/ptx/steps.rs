@@ -1,8 +1,8 @@
 //! Single steps of arithmetic as instructions, for functions that are written over [`Steps`].
 
-use super::lower::Lower;
+use super::lower::{Lower, class_type};
 use super::{Class, Cmp, Op, Opcode, Operand, Reg, Round, Ty};
-use crate::ops::steps::Steps;
+use crate::ops::steps::{Steps, WideSteps};
 
 impl Steps for Lower<'_> {
     type Reg = Reg;
@@ -82,11 +82,92 @@ impl Steps for Lower<'_> {
         usual: [[Reg; M]; N],
         other: impl FnOnce(&mut Self) -> [[Reg; M]; N],
     ) -> [[Reg; M]; N] {
+        let done = self.rare(cond);
+        let others = other(self);
+        self.moved(usual.as_flattened(), others.as_flattened());
+        self.emit(Op::Label { label: done });
+        usual
+    }
+}
+
+impl Lower<'_> {
+    /// Branches over what comes before a label unless a condition holds.
+    fn rare(&mut self, cond: Reg) -> u32 {
         let done = self.label();
         self.emit(Op::Bra { label: done, pred: Some(cond), unless: true, uniform: false });
+        done
+    }
+
+    /// Writes registers into others.
+    fn moved(&mut self, to: &[Reg], from: &[Reg]) {
+        for (&dst, &src) in to.iter().zip(from) {
+            self.emit(Op::Mov { ty: class_type(dst.class), dst, src: src.into() });
+        }
+    }
+}
+
+impl WideSteps for Lower<'_> {
+    type Wide = Reg;
+    fn wide(&mut self, x: f64) -> Reg {
+        self.mov(Ty::B64, x.to_bits() as i64)
+    }
+    fn whole(&mut self, high: Reg, low: Reg) -> Reg {
+        self.pair(Class::B64, low, high)
+    }
+    fn halves(&mut self, a: Reg) -> (Reg, Reg) {
+        let [low, high] = self.unpair(a);
+        (high, low)
+    }
+    fn wide_add(&mut self, a: Reg, b: Reg) -> Reg {
+        self.arith(Opcode::AddRn, Ty::F64, &[a.into(), b.into()])
+    }
+    fn wide_mul(&mut self, a: Reg, b: Reg) -> Reg {
+        self.arith(Opcode::MulRn, Ty::F64, &[a.into(), b.into()])
+    }
+    fn wide_fma(&mut self, a: Reg, b: Reg, c: Reg) -> Reg {
+        self.arith(Opcode::FmaRn, Ty::F64, &[a.into(), b.into(), c.into()])
+    }
+    fn wide_div(&mut self, a: Reg, b: Reg) -> Reg {
+        self.arith(Opcode::DivRn, Ty::F64, &[a.into(), b.into()])
+    }
+    fn wide_less(&mut self, a: Reg, b: Reg) -> Reg {
+        self.setp(Cmp::Lt, Ty::F64, a, b)
+    }
+    fn wide_equal(&mut self, a: Reg, b: Reg) -> Reg {
+        self.setp(Cmp::Eq, Ty::F64, a, b)
+    }
+    fn int_to_wide(&mut self, a: Reg) -> Reg {
+        self.cvt(Round::Rn, Ty::F64, Ty::S32, a)
+    }
+    fn word_to_wide(&mut self, a: Reg) -> Reg {
+        self.cvt(Round::Rn, Ty::F64, Ty::U32, a)
+    }
+    fn wide_int_add(&mut self, a: Reg, b: Reg) -> Reg {
+        self.arith(Opcode::Add, Ty::U64, &[a.into(), b.into()])
+    }
+    fn wide_int_mul(&mut self, a: Reg, b: Reg) -> Reg {
+        self.arith(Opcode::MulLo, Ty::U64, &[a.into(), b.into()])
+    }
+    fn wide_int_mul_high(&mut self, a: Reg, b: Reg) -> Reg {
+        self.arith(Opcode::MulHi, Ty::U64, &[a.into(), b.into()])
+    }
+    fn wide_int_less(&mut self, a: Reg, b: Reg) -> Reg {
+        self.setp(Cmp::Lt, Ty::U64, a, b)
+    }
+    fn wide_choose(&mut self, cond: Reg, a: Reg, b: Reg) -> Reg {
+        self.selp(Ty::B64, a, b, cond)
+    }
+    fn rare_wide_branch<const M: usize, const N: usize>(
+        &mut self,
+        cond: Reg,
+        usual: [(Reg, [Reg; M]); N],
+        other: impl FnOnce(&mut Self) -> [(Reg, [Reg; M]); N],
+    ) -> [(Reg, [Reg; M]); N] {
+        let done = self.rare(cond);
         let others = other(self);
-        for (dst, src) in usual.into_iter().zip(others).flat_map(|(to, from)| to.into_iter().zip(from)) {
-            self.emit(Op::Mov { ty: Ty::B32, dst, src: src.into() });
+        for ((word, wide), (other, others)) in usual.iter().zip(&others) {
+            self.moved(&[*word], &[*other]);
+            self.moved(wide, others);
         }
         self.emit(Op::Label { label: done });
         usual

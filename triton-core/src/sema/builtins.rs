@@ -104,8 +104,6 @@ enum BuiltinKind {
     Library(u32, fn(DType) -> bool),
 }
 
-/// What is computed in `f32`.
-const SINGLE: fn(DType) -> bool = |dtype| matches!(dtype, DType::F16 | DType::BF16 | DType::F32);
 /// What has an order.
 const ORDERED: fn(DType) -> bool = |dtype| dtype != DType::Bool;
 
@@ -176,9 +174,9 @@ pub const BUILTINS: &[Builtin] = &[
     Builtin { name: "mul_hi", params: &["a", "b"], kind: BuiltinKind::Binary(BinaryKind::MulHi) },
     Builtin { name: "fma", params: &["a", "b", "c"], kind: BuiltinKind::Ternary(TernaryKind::Fma) },
     Builtin { name: "round", params: &["x"], kind: BuiltinKind::Library(0, DType::is_float) },
-    Builtin { name: "sigmoid", params: &["x"], kind: BuiltinKind::Library(5, SINGLE) },
-    Builtin { name: "tanh", params: &["x"], kind: BuiltinKind::Library(3, SINGLE) },
-    Builtin { name: "erf", params: &["x"], kind: BuiltinKind::Library(2, SINGLE) },
+    Builtin { name: "sigmoid", params: &["x"], kind: BuiltinKind::Library(5, DType::is_float) },
+    Builtin { name: "tanh", params: &["x"], kind: BuiltinKind::Library(3, DType::is_float) },
+    Builtin { name: "erf", params: &["x"], kind: BuiltinKind::Library(2, DType::is_float) },
     Builtin { name: "clamp", params: &["x", "lo", "hi"], kind: BuiltinKind::Library(0, ORDERED) },
 ];
 
@@ -299,6 +297,9 @@ pub(super) fn call(cx: &mut Checker<'_>, path: &Path, args: &[Expr], span: Span)
                     check_class(cx, name, value, accepts)?;
                 }
             }
+            let double =
+                values.iter().any(|(value, _)| value.ty(&cx.func).is_some_and(|ty| ty.elem == Elem::Num(DType::F64)));
+            let index = if double { cx.of_f64(index) } else { index };
             cx.call_with(index, path, values.to_vec(), span)
         }
         // The number of arguments was compared with the table above.

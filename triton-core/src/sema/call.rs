@@ -42,6 +42,13 @@ impl<'a> Checker<'a> {
         self.functions.get(index).is_some_and(|function| function.library)
     }
 
+    /// The function of the language that is one for `f64`: of its own, if it is computed in `f32` for others.
+    pub(super) fn of_f64(&self, index: usize) -> usize {
+        let name = self.functions.get(index).map(|function| format!("{}_f64", function.name.name));
+        let own = self.functions.iter().position(|other| other.library && Some(&other.name.name) == name.as_ref());
+        own.unwrap_or(index)
+    }
+
     /// The same with arguments that have been evaluated, each with its span.
     pub(super) fn call_with(&mut self, index: usize, path: &Path, values: Vec<(Val, Span)>, span: Span) -> Option<Val> {
         let functions = self.functions;

@@ -4,7 +4,7 @@ use std::sync::OnceLock;
 use syn::{File, Item, ItemFn};
 
 /// The texts.
-const TEXTS: &[&str] = &[include_str!("../../library/math.rs")];
+const TEXTS: &[&str] = &[include_str!("../../library/math.rs"), include_str!("../../library/math_f64.rs")];
 
 /// The functions as they are written.
 pub(crate) fn items() -> Vec<ItemFn> {
