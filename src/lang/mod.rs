@@ -110,7 +110,8 @@
 //!
 //! # Functions, constants, structs
 //!
-//! A kernel calls functions with [`#[triton::function]`](crate::function), by any path to them, and reads fields of
+//! A kernel calls functions with [`#[triton::function]`](crate::function), by any path to them, which may take closures and other
+//! functions (`f: impl Fn(Tile<f32>) -> Tile<f32>`), and reads fields of
 //! parameters that are structs with [`#[triton::params]`](crate::params). It can name constants of the program: their
 //! values are embedded in its code. Extents of tiles can only be computed from those with
 //! [`#[triton::constant]`](crate::constant), and from the constants of `std::f32::consts` and of element types, such as `f32::MAX`.

@@ -88,9 +88,10 @@ pub enum GenericKind {
 /// A type as written: `f32`, `T`, `Tile<f32>`, `Tensor<f32, 2>`, `(Tile<f32>, i32)`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Type {
-    /// The last segment of its path; of a constant among generic arguments, its text; of a tuple, [`Type::TUPLE`].
+    /// The last segment of its path; of a constant among generic arguments, its text; of a tuple, [`Type::TUPLE`]; of a function as an
+    /// argument, [`Type::FUNCTION`].
     pub name: String,
-    /// Its generic arguments, or what a tuple is made of.
+    /// Its generic arguments, or what a tuple is made of; of a function its parameters, and at the end what it yields.
     pub args: Vec<Type>,
     /// The struct of [`Kernel::structs`] that it is.
     pub structure: Option<usize>,
@@ -102,6 +103,9 @@ impl Type {
     /// The name of a tuple.
     pub const TUPLE: &'static str = "()";
 
+    /// The name of a function as an argument.
+    pub const FUNCTION: &'static str = "impl Fn";
+
     /// A path of one name.
     pub fn named(name: impl Into<String>, span: Span) -> Type {
         Type { name: name.into(), args: Vec::new(), structure: None, span }
@@ -112,6 +116,11 @@ impl Type {
         let args: Vec<String> = self.args.iter().map(Type::describe).collect();
         match self.name.as_str() {
             Type::TUPLE => format!("({})", args.join(", ")),
+            Type::FUNCTION => match args.split_last() {
+                Some((result, params)) if result == "()" => format!("impl Fn({})", params.join(", ")),
+                Some((result, params)) => format!("impl Fn({}) -> {result}", params.join(", ")),
+                None => "impl Fn()".to_owned(),
+            },
             name if args.is_empty() => name.to_owned(),
             name => format!("{name}<{}>", args.join(", ")),
         }
@@ -343,7 +352,7 @@ pub enum ExprKind {
     Block(Vec<Stmt>, Option<Box<Expr>>),
     /// `if cond { .. } else { .. }`; the branches are blocks, the second may be another `if`.
     If(Box<Expr>, Box<Expr>, Option<Box<Expr>>),
-    /// `|a, b| a + b`, an argument of `reduce`. Parameters are names or tuples of names.
+    /// `|a, b| a + b`, an argument of `reduce`, or of a function that takes one. Parameters are names or tuples of names.
     Closure(Vec<Pattern>, Box<Expr>),
 }
 

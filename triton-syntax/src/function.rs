@@ -49,7 +49,10 @@ pub fn function(args: TokenStream, item: TokenStream) -> TokenStream {
     }
     let editor = environment::in_editor();
     let names = items::generic_names(&written);
-    let mentioned = Mentioned::in_block(&written.block, names.iter().cloned().chain(parameter_names(&written)));
+    let mut mentioned = Mentioned::in_block(&written.block, names.iter().cloned().chain(parameter_names(&written)));
+    // A function that it is given is called by its name, too, and comes from no macro.
+    let given = parameter_names(&written);
+    mentioned.calls.retain(|path| !path.get_ident().is_some_and(|name| given.iter().any(|given| name == given)));
     let own = |path: &Path| path.is_ident(&written.sig.ident);
     if let Some(path) = mentioned.calls.iter().find(|path| own(path)) {
         let message = format!("`{}` calls itself", written.sig.ident);

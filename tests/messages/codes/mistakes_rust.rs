@@ -65,7 +65,7 @@ fn control(x: Ptr<f32>, out: PtrMut<f32>, n: i32) {
     //~ `(1, 2).0`: a field with a number is not part of the kernel language [T0001]
     //~   help: destructure a tuple with `let (a, b) = ..`
     let h = |v: i32| v + 1;
-    //~ `|v: i32| v + 1`: a closure outside an argument of `reduce`, `reduce_axis`, `scan` or `scan_reverse` is not part of the kernel language [T0016]
+    //~ `|v: i32| v + 1`: a closure that is not an argument of a function is not part of the kernel language [T0016]
     //~   help: write a `#[triton::function]` beside the kernel
     let j = "text";
     //~ `"text"`: a string or byte literal is not part of the kernel language [T0018]

@@ -4,20 +4,20 @@ use triton::prelude::*;
 #[triton::function]
 fn takes(a: usize, b: &f32, c: Vec<f32>, d: Tile<String>) -> f32 {
 //~ `usize`: a function for kernels cannot take or return `usize` [T0005]
-//~   note: there are numbers, `bool`, `Tile<T>`, pointers, views, tuples of these, and structs with `#[triton::params]`
+//~   note: there are numbers, `bool`, `Tile<T>`, pointers, views, tuples of these, structs with `#[triton::params]`, and functions of these as parameters, `impl Fn(..) -> ..`
 //~ `&f32`: the type `&f32` is not part of the kernel language [T0001]
 //~   help: types are element types and `Tile<T>`
 //~ `Vec<f32>`: a function for kernels cannot take or return `Vec<f32>` [T0005]
-//~   note: there are numbers, `bool`, `Tile<T>`, pointers, views, tuples of these, and structs with `#[triton::params]`
+//~   note: there are numbers, `bool`, `Tile<T>`, pointers, views, tuples of these, structs with `#[triton::params]`, and functions of these as parameters, `impl Fn(..) -> ..`
 //~ `Tile<String>`: a function for kernels cannot take or return `Tile<String>` [T0005]
-//~   note: there are numbers, `bool`, `Tile<T>`, pointers, views, tuples of these, and structs with `#[triton::params]`
+//~   note: there are numbers, `bool`, `Tile<T>`, pointers, views, tuples of these, structs with `#[triton::params]`, and functions of these as parameters, `impl Fn(..) -> ..`
     1.0
 }
 
 #[triton::function]
 fn returns(x: Tile<f32>) -> Option<f32> {
 //~ `Option<f32>`: a function for kernels cannot take or return `Option<f32>` [T0005]
-//~   note: there are numbers, `bool`, `Tile<T>`, pointers, views, tuples of these, and structs with `#[triton::params]`
+//~   note: there are numbers, `bool`, `Tile<T>`, pointers, views, tuples of these, structs with `#[triton::params]`, and functions of these as parameters, `impl Fn(..) -> ..`
     None
 }
 

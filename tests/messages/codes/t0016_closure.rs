@@ -4,7 +4,7 @@ use triton::prelude::*;
 #[triton::kernel]
 fn kernel(x: PtrMut<f32>, n: i32) {
     let f = |a: f32| a * 2.0;
-    //~ `|a: f32| a * 2.0`: a closure outside an argument of `reduce`, `reduce_axis`, `scan` or `scan_reverse` is not part of the kernel language [T0016]
+    //~ `|a: f32| a * 2.0`: a closure that is not an argument of a function is not part of the kernel language [T0016]
     //~   help: write a `#[triton::function]` beside the kernel
     let i = arange(0, 64);
     let v = load(x + i, true);
@@ -34,7 +34,7 @@ fn kernel(x: PtrMut<f32>, n: i32) {
         //~   help: write `if .. { return; }` as a statement of the kernel
     });
     let j = v.reshape(|a, b| a);
-    //~ `|a, b| a`: a closure outside an argument of `reduce`, `reduce_axis`, `scan` or `scan_reverse` is not part of the kernel language [T0016]
+    //~ `|a, b| a`: a closure that is not an argument of a function is not part of the kernel language [T0016]
     //~   help: write a `#[triton::function]` beside the kernel
     store(x, f(1.0), true);
 }

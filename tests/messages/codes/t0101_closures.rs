@@ -29,7 +29,7 @@ fn kernel(x: PtrMut<f32>) {
     store(x + i, scan(1.0, 0, |a, b| a + b), true);
     //~ `1.0`: `scan` scans a tile, found `float literal` [T0104]
     store(x + i, exp(|a| a), true);
-    //~ `|a| a`: a closure is only allowed as an argument of `reduce` or `scan` [T0016]
+    //~ `|a| a`: a closure is only allowed as an argument of `reduce`, of `scan`, or of a function that takes one [T0016]
     //~   help: bind values with `let`
     store(x + i, v.to::<f32>(1), true);
     //~ `to` in column 20: `to` takes no arguments, 1 given [T0101]

@@ -8,6 +8,7 @@ mod add;
 mod assertions;
 mod atomics;
 mod batches;
+mod closures;
 mod control;
 mod corpus;
 mod exits;

@@ -56,6 +56,7 @@ impl Checker<'_> {
             | Val::Tuple(_)
             | Val::View(_)
             | Val::Struct(..)
+            | Val::Function(_)
             | Val::Outer(_)
             | Val::Unit) => self.not_known(&other, cond.span, "the condition of `const { assert!(..) }`"),
         }

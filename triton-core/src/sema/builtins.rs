@@ -192,6 +192,9 @@ pub(super) fn call(cx: &mut Checker<'_>, path: &Path, args: &[Expr], span: Span)
         Target::Function(index) if !cx.is_library(index) => return cx.call_function(index, path, args, span),
         Target::Function(_) | Target::Name | Target::Outer(_) => {}
     }
+    if let Some(callable) = cx.callable(path) {
+        return cx.call_value(&callable, path, args, span);
+    }
     let builtin = match &path.segments[..] {
         [name] => BUILTINS.iter().find(|b| b.name == name),
         _ => None,
@@ -376,9 +379,14 @@ fn precise<'a>(cx: &mut Checker<'_>, operand: &'a Expr) -> Option<Option<&'a Exp
 fn known_int(cx: &mut Checker<'_>, (value, span): &Arg, what: &str) -> Option<i128> {
     match value {
         Val::Known(known) if known.as_int().is_some() => known.as_int(),
-        Val::Known(_) | Val::Ir(_) | Val::Tuple(_) | Val::View(_) | Val::Struct(..) | Val::Outer(_) | Val::Unit => {
-            cx.not_known(value, *span, what)
-        }
+        Val::Known(_)
+        | Val::Ir(_)
+        | Val::Tuple(_)
+        | Val::View(_)
+        | Val::Struct(..)
+        | Val::Function(_)
+        | Val::Outer(_)
+        | Val::Unit => cx.not_known(value, *span, what),
     }
 }
 

@@ -11,6 +11,7 @@ use crate::ir::Promised;
 use crate::span::Span;
 use crate::types::{DType, Elem, Shape, Type};
 use std::collections::HashMap;
+use std::rc::Rc;
 
 /// The deepest nesting of calls.
 const MAX_CALLS: usize = 64;
@@ -33,7 +34,13 @@ struct Generics {
 impl<'a> Checker<'a> {
     /// `path(args)`, or a constant's `path`.
     pub(super) fn call_function(&mut self, index: usize, path: &Path, args: &[Expr], span: Span) -> Option<Val> {
-        let values: Vec<_> = args.iter().map(|arg| self.expr(arg).map(|value| (value, arg.span))).collect();
+        let functions = self.functions;
+        let wanted = |i: usize| functions.get(index).and_then(|function| function.params.get(i)).map(|(_, ty)| ty);
+        let values: Vec<_> = args
+            .iter()
+            .enumerate()
+            .map(|(i, arg)| self.argument(arg, wanted(i)).map(|value| (value, arg.span)))
+            .collect();
         self.call_with(index, path, values.into_iter().collect::<Option<_>>()?, span)
     }
 
@@ -101,6 +108,11 @@ impl<'a> Checker<'a> {
             problem = problem.note(format!("`{}` is `{dtype}` in this call", elem.name));
         }
         let is_tile = found.starts_with("tile of");
+        if wanted.name == AstType::FUNCTION {
+            let names: Vec<String> = ('a'..).take(wanted.args.len().saturating_sub(1)).map(String::from).collect();
+            let help = format!("pass a closure, as in `|{}| ..`, or the name of such a function", names.join(", "));
+            return self.report(problem.help(help));
+        }
         let problem = match (wanted.name.as_str(), known.or_else(|| DType::from_name(&elem.name))) {
             ("Tile", Some(_)) if !is_tile => problem.help("make a tile of a number with `full(shape, number)`"),
             ("Tile", Some(dtype)) => problem.help(format!("write `.to::<{}>()`", self.spelled(dtype))),
@@ -189,6 +201,10 @@ impl<'a> Checker<'a> {
                 let alike = element_is(elem, ty.elem, generics);
                 Some(Some(value).filter(|_| alike))
             }
+            (AstType::FUNCTION, _) => {
+                let Val::Function(callable) = &value else { return Some(None) };
+                Some(callable.declared(wanted).map(|callable| Val::Function(Rc::new(callable))))
+            }
             // Of the library: a number or a tile.
             ("Value", [elem]) => {
                 let value = self.literal_as(value, generics.types.get(&elem.name).copied(), span)?.with_default_type();
@@ -251,6 +267,32 @@ impl<'a> Checker<'a> {
             }
         }
         value
+    }
+
+    /// An argument of a function that is one itself, as its declared type says. Type parameters are those of the function that calls it.
+    pub(super) fn declared(&mut self, name: &str, value: Val, wanted: &AstType, span: Span) -> Option<Val> {
+        let mut generics = Generics { types: self.types.clone(), ..Generics::default() };
+        let found = self.describe(&value);
+        match self.fit(value, wanted, &mut generics, span)? {
+            Some(value) => Some(value),
+            None => self.wrong_argument(name, wanted, &found, &generics, span),
+        }
+    }
+
+    /// What such a function yields, likewise.
+    pub(super) fn yielded(&mut self, name: &str, value: Val, result: &AstType, span: Span) -> Option<Val> {
+        if result.name == AstType::TUPLE && result.args.is_empty() {
+            return Some(Val::Unit);
+        }
+        let mut generics = Generics { types: self.types.clone(), ..Generics::default() };
+        let found = self.describe(&value);
+        match self.fit(value, result, &mut generics, span)? {
+            Some(value) => Some(value),
+            None => {
+                let message = format!("`{name}` is declared to yield `{}`, this yields `{found}`", result.describe());
+                self.report(Diagnostic::new(Code::T0115, span, message))
+            }
+        }
     }
 
     fn returned(&mut self, value: Val, result: &AstType, generics: &mut Generics, span: Span) -> Option<Val> {

@@ -374,7 +374,7 @@ fn pair(a: &Val, b: &Val, pairs: &mut Vec<(Val, Val)>) -> bool {
 fn joined(of: &Val, results: &mut impl Iterator<Item = Value>) -> Val {
     match of {
         Val::Tuple(values) => Val::Tuple(values.iter().map(|value| joined(value, results)).collect()),
-        Val::Ir(_) | Val::Known(_) | Val::View(_) | Val::Struct(..) | Val::Outer(_) | Val::Unit => {
+        Val::Ir(_) | Val::Known(_) | Val::View(_) | Val::Struct(..) | Val::Function(_) | Val::Outer(_) | Val::Unit => {
             results.next().map_or(Val::Unit, Val::Ir)
         }
     }

@@ -83,7 +83,8 @@ impl Checker<'_> {
             }
             ExprKind::If(cond, then, otherwise) => self.if_expr(cond, then, otherwise.as_deref(), span),
             ExprKind::Closure(..) => {
-                let message = "a closure is only allowed as an argument of `reduce` or `scan`";
+                let message =
+                    "a closure is only allowed as an argument of `reduce`, of `scan`, or of a function that takes one";
                 self.report(Diagnostic::new(Code::T0016, span, message).help("bind values with `let`"))
             }
         }

@@ -16,6 +16,7 @@ mod assoc;
 mod atomic;
 mod builtins;
 mod call;
+mod closure;
 mod control;
 mod expr;
 mod gather;
@@ -315,9 +316,13 @@ impl Checker<'_> {
                 if let Some(value) = value {
                     let found = match &value {
                         Val::Tuple(values) => format!("a tuple of {}", values.len()),
-                        Val::Ir(_) | Val::Known(_) | Val::View(_) | Val::Struct(..) | Val::Outer(_) | Val::Unit => {
-                            "a single value".to_string()
-                        }
+                        Val::Ir(_)
+                        | Val::Known(_)
+                        | Val::View(_)
+                        | Val::Struct(..)
+                        | Val::Function(_)
+                        | Val::Outer(_)
+                        | Val::Unit => "a single value".to_string(),
                     };
                     let message = format!("{} names for {found}", parts.len());
                     let help = "write as many names as there are values, with `_` for one that is not needed";
@@ -334,7 +339,13 @@ impl Checker<'_> {
     fn not_unit(&mut self, value: Val, span: Span) -> Option<Val> {
         match value {
             Val::Unit => self.report(Diagnostic::new(Code::T0116, span, "this call yields no value")),
-            Val::Ir(_) | Val::Known(_) | Val::Tuple(_) | Val::View(_) | Val::Struct(..) | Val::Outer(_) => Some(value),
+            Val::Ir(_)
+            | Val::Known(_)
+            | Val::Tuple(_)
+            | Val::View(_)
+            | Val::Struct(..)
+            | Val::Function(_)
+            | Val::Outer(_) => Some(value),
         }
     }
 
@@ -356,7 +367,7 @@ impl Checker<'_> {
         let mut open = match value {
             Val::Outer(index) => return vec![*index],
             Val::Ir(value) => vec![*value],
-            Val::Known(_) | Val::Tuple(_) | Val::View(_) | Val::Struct(..) | Val::Unit => Vec::new(),
+            Val::Known(_) | Val::Tuple(_) | Val::View(_) | Val::Struct(..) | Val::Function(_) | Val::Unit => Vec::new(),
         };
         let insts = || (0..self.func.insts.len()).map(|i| &self.func.insts[crate::ir::Inst(i as u32)]);
         while let Some(value) = open.pop() {

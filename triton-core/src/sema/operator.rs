@@ -128,6 +128,7 @@ impl Checker<'_> {
             | Val::Tuple(_)
             | Val::View(_)
             | Val::Struct(..)
+            | Val::Function(_)
             | Val::Outer(_)
             | Val::Unit => Some(value),
         }

@@ -62,7 +62,10 @@ impl Checker<'_> {
     ) -> Option<Val> {
         let ExprKind::Closure(params, body) = &f.kind else {
             let message = format!("`{name}` takes a closure that combines two elements");
-            return self.report(Diagnostic::new(Code::T0016, f.span, message).help("write it as `|a, b| a + b`"));
+            let path = if let ExprKind::Path(path) = &f.kind { Some(path.segments.join("::")) } else { None };
+            let help =
+                path.map_or_else(|| "write it as `|a, b| a + b`".to_owned(), |f| format!("write `|a, b| {f}(a, b)`"));
+            return self.report(Diagnostic::new(Code::T0016, f.span, message).help(help));
         };
         let value = self.expr(x)?;
         let values = value.into_values();

@@ -1,11 +1,14 @@
 //! What expressions evaluate to while checking: values of the IR, and compile-time constants.
 
 use super::{Checker, assoc};
+use crate::ast::{Expr, Path, Pattern, Type as AstType};
 use crate::diag::{Code, Diagnostic};
 use crate::ir::{Function, Value};
 use crate::ops::{Op, Outer};
 use crate::span::Span;
 use crate::types::{Class, Constant, DType, Elem, Shape, Type};
+use std::collections::HashMap;
+use std::rc::Rc;
 
 /// The result of an expression.
 #[derive(Clone, Debug, PartialEq)]
@@ -20,6 +23,8 @@ pub(super) enum Val {
     View(View),
     /// A struct, by its number, with the values of its fields.
     Struct(usize, Vec<Val>),
+    /// A function as an argument.
+    Function(Rc<Callable>),
     /// An external constant, by its number, which takes the type of the other operand.
     Outer(usize),
     /// None.
@@ -40,6 +45,49 @@ impl View {
     pub fn describe(&self) -> String {
         let name = if self.mutable { "TensorMut" } else { "Tensor" };
         format!("{name}<{}, {}>", self.dtype, self.extents.len())
+    }
+}
+
+/// A function as an argument, with the variables and types of the place where it was written.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Callable {
+    pub what: What,
+    pub scopes: Vec<HashMap<String, Option<Val>>>,
+    pub types: HashMap<String, DType>,
+    /// As the parameter that it is passed for declares it: what it takes, and at the end what it yields.
+    pub signature: Vec<AstType>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum What {
+    /// A closure.
+    Closure { params: Vec<Pattern>, body: Expr },
+    /// A function by its number, as its name was written.
+    Named { index: usize, path: Path, params: usize },
+}
+
+impl Callable {
+    /// How many arguments it takes.
+    fn arity(&self) -> usize {
+        match &self.what {
+            What::Closure { params, .. } => params.len(),
+            What::Named { params, .. } => *params,
+        }
+    }
+
+    /// In the user's terms.
+    pub fn describe(&self) -> String {
+        let (count, noun) = match &self.what {
+            What::Closure { params, .. } => (params.len(), "closure"),
+            What::Named { params, .. } => (*params, "function"),
+        };
+        format!("{noun} of {count} parameter{}", if count == 1 { "" } else { "s" })
+    }
+
+    /// The same as an argument of a parameter that is declared like this; `None` if it takes another number of arguments.
+    pub fn declared(&self, wanted: &AstType) -> Option<Callable> {
+        let fits = wanted.args.len() == self.arity() + 1;
+        fits.then(|| Callable { signature: wanted.args.clone(), ..self.clone() })
     }
 }
 
@@ -83,6 +131,7 @@ impl Val {
             | Val::Tuple(_)
             | Val::View(_)
             | Val::Struct(..)
+            | Val::Function(_)
             | Val::Outer(_)
             | Val::Unit => None,
         }
@@ -92,7 +141,13 @@ impl Val {
     pub fn into_values(self) -> Vec<Val> {
         match self {
             Val::Tuple(values) => values,
-            Val::Ir(_) | Val::Known(_) | Val::View(_) | Val::Struct(..) | Val::Outer(_) | Val::Unit => vec![self],
+            Val::Ir(_)
+            | Val::Known(_)
+            | Val::View(_)
+            | Val::Struct(..)
+            | Val::Function(_)
+            | Val::Outer(_)
+            | Val::Unit => vec![self],
         }
     }
 
@@ -106,7 +161,13 @@ impl Val {
                 None => Val::Known(Known::Float(digits)),
             },
             Val::Tuple(values) => Val::Tuple(values.into_iter().map(Val::with_default_type).collect()),
-            Val::Ir(_) | Val::Known(_) | Val::View(_) | Val::Struct(..) | Val::Outer(_) | Val::Unit => self,
+            Val::Ir(_)
+            | Val::Known(_)
+            | Val::View(_)
+            | Val::Struct(..)
+            | Val::Function(_)
+            | Val::Outer(_)
+            | Val::Unit => self,
         }
     }
 }
@@ -157,7 +218,13 @@ impl Checker<'_> {
                 }
             },
             Val::Outer(index) => return self.outer(*index, dtype, span).map(Val::Ir),
-            Val::Known(Known::Typed(_)) | Val::Ir(_) | Val::Tuple(_) | Val::View(_) | Val::Struct(..) | Val::Unit => {
+            Val::Known(Known::Typed(_))
+            | Val::Ir(_)
+            | Val::Tuple(_)
+            | Val::View(_)
+            | Val::Struct(..)
+            | Val::Function(_)
+            | Val::Unit => {
                 return Some(value);
             }
         };
@@ -208,6 +275,10 @@ impl Checker<'_> {
                 let message = format!("`{name}` where a value is needed");
                 self.report(Diagnostic::new(Code::T0104, span, message).help("take one of its fields"))
             }
+            Val::Function(_) => {
+                let problem = Diagnostic::new(Code::T0104, span, "a function where a value is needed");
+                self.report(problem.help("call it, as in `f(x)`"))
+            }
             Val::View(view) => {
                 let message = format!("`{}` where a value is needed", view.describe());
                 self.report(
@@ -246,6 +317,7 @@ impl Checker<'_> {
             Val::Tuple(_) => "tuple".into(),
             Val::View(view) => view.describe(),
             Val::Struct(index, _) => self.structs.get(*index).map_or(String::new(), |structure| structure.name.clone()),
+            Val::Function(callable) => callable.describe(),
             Val::Outer(index) => self.outers[*index].0.to_owned(),
             Val::Unit => "()".into(),
             Val::Ir(_) | Val::Known(Known::Typed(_)) => value.ty(&self.func).map_or("value".into(), |t| t.describe()),

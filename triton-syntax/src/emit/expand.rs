@@ -130,7 +130,9 @@ impl Kernel<'_> {
     /// The external items of the kernel: functions, and structs of its parameters. Constants are not among them:
     /// which of them can be known at compile time cannot be told yet.
     pub(crate) fn uses(&self) -> Vec<syn::Path> {
-        let mut uses = Mentioned::in_block(&self.function.block, []).calls;
+        let generics = self.signature.generics.iter().map(|generic| generic.name.name.clone());
+        let params = self.signature.params.iter().map(|param| param.name.unraw().to_string());
+        let mut uses = Mentioned::in_block(&self.function.block, generics.chain(params)).calls;
         for ty in self.struct_types() {
             let Type::Path(path) = ty else { continue };
             if !uses.iter().any(|known| key(known) == key(&path.path)) {

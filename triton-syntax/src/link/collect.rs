@@ -1,6 +1,6 @@
 //! The external items that a body names: functions, constants, structs.
 
-use crate::read::path::{is_built_in, key, names_constant};
+use crate::read::path::{is_built_in, key, may_be_function, names_constant};
 use crate::read::stages;
 use syn::visit::{self, Visit};
 use syn::{Attribute, Block, Expr, ExprCall, ExprPath, Macro, Pat, PatIdent, Path};
@@ -12,6 +12,8 @@ pub(crate) struct Mentioned {
     pub(crate) calls: Vec<Path>,
     /// The paths that may be constants, each once.
     pub(crate) constants: Vec<Path>,
+    /// The paths that are arguments of these calls, and may be functions, too.
+    passed: Vec<Path>,
     /// The names that the body binds.
     bound: Vec<String>,
 }
@@ -21,7 +23,15 @@ impl Mentioned {
     pub(crate) fn in_block(block: &Block, bound: impl IntoIterator<Item = String>) -> Mentioned {
         let mut found = Mentioned { bound: bound.into_iter().collect(), ..Mentioned::default() };
         found.visit_block(block);
-        found.without_bound()
+        found.with_passed()
+    }
+
+    /// What is not bound among the arguments of functions is a function. Of a number that is misspelled rustc says that there is none.
+    fn with_passed(self) -> Mentioned {
+        let mut found = self.without_bound();
+        let passed = std::mem::take(&mut found.passed);
+        passed.iter().for_each(|path| Mentioned::add(&mut found.calls, path));
+        found
     }
 
     /// The same for a kernel. A constant may belong to one of its generic types: `T::BIAS`.
@@ -53,6 +63,7 @@ impl Mentioned {
         let inner = Mentioned::in_expr(expr);
         inner.calls.iter().for_each(|path| Mentioned::add(&mut self.calls, path));
         inner.constants.iter().for_each(|path| Mentioned::add(&mut self.constants, path));
+        inner.passed.iter().for_each(|path| Mentioned::add(&mut self.passed, path));
     }
 
     fn without_bound(mut self) -> Mentioned {
@@ -60,6 +71,7 @@ impl Mentioned {
         let inside =
             |path: &Path| path.segments.first().is_some_and(|first| bound.iter().any(|name| first.ident == name));
         self.constants.retain(|path| !inside(path));
+        self.passed.retain(|path| !inside(path));
         self
     }
 
@@ -77,6 +89,10 @@ impl<'a> Visit<'a> for Mentioned {
         if let Expr::Path(ExprPath { path, qself: None, .. }) = &*call.func {
             if !is_built_in(path) {
                 Mentioned::add(&mut self.calls, path);
+                let names = call.args.iter().filter_map(|arg| if let Expr::Path(arg) = arg { Some(arg) } else { None });
+                let plain =
+                    names.filter(|arg| arg.qself.is_none() && !is_built_in(&arg.path) && may_be_function(&arg.path));
+                plain.for_each(|arg| Mentioned::add(&mut self.passed, &arg.path));
             }
             path.segments.iter().for_each(|segment| self.visit_path_arguments(&segment.arguments));
         } else {

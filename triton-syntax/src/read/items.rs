@@ -6,6 +6,7 @@ use crate::read::{reject, signature};
 use syn::{Fields, FnArg, GenericParam, ItemConst, ItemFn, ItemStruct, ReturnType};
 use triton_core::ast;
 use triton_core::diag::{Code, Diagnostic};
+use triton_core::sema::{BUILTINS, reserved};
 use triton_core::span::Span;
 use triton_core::types::DType;
 
@@ -28,8 +29,12 @@ pub(crate) fn function(cx: &mut Context, written: &ItemFn, writer: Writer) -> Op
         let FnArg::Typed(arg) = arg else { return None };
         reject::attributes(cx, &arg.attrs);
         let pattern = body::pattern::convert(cx, &arg.pat);
-        let ty = types::convert(cx, &arg.ty).filter(|ty| known_type(cx, ty, &names, writer));
-        Some((pattern?, ty?))
+        let ty = types::of_parameter(cx, &arg.ty).filter(|ty| known_type(cx, ty, &names, writer));
+        let (pattern, ty) = (pattern?, ty?);
+        if ty.name == ast::Type::FUNCTION {
+            own_name(cx, &pattern);
+        }
+        Some((pattern, ty))
     });
     let params: Vec<_> = params.collect();
     let result = match &sig.output {
@@ -46,12 +51,35 @@ pub(crate) fn function(cx: &mut Context, written: &ItemFn, writer: Writer) -> Op
     Some(ast::Function { name, generics, params, result: result?, body, value, library: writer == Writer::Library })
 }
 
+/// A function as an argument is called by its name, which is not that of a function of the language.
+fn own_name(cx: &mut Context, pattern: &ast::Pattern) {
+    let ast::Pattern::Name { name, .. } = pattern else { return };
+    if BUILTINS.iter().any(|builtin| builtin.name == name.name) || reserved(&name.name).is_some() {
+        let message = format!("`{}` is a name of the language", name.name);
+        let help = "choose another name: a call of this one is a call of the language's function";
+        cx.report(Diagnostic::new(Code::T0129, name.span, message).help(help));
+    }
+}
+
 /// Whether a parameter of a function can be of this type; otherwise it is reported.
 fn known_type(cx: &mut Context, ty: &ast::Type, generics: &[String], writer: Writer) -> bool {
     let element =
         |ty: &ast::Type| ty.args.is_empty() && (DType::from_name(&ty.name).is_some() || generics.contains(&ty.name));
     let good = match (ty.name.as_str(), &ty.args[..]) {
         (ast::Type::TUPLE, parts) => return parts.iter().all(|part| known_type(cx, part, generics, writer)),
+        (ast::Type::FUNCTION, parts) => {
+            // Structs come by the macros of a function's own parameters.
+            let structure = |part: &&ast::Type| {
+                part.args.is_empty()
+                    && part.name != ast::Type::TUPLE
+                    && !element(part)
+                    && part.name.starts_with(char::is_uppercase)
+            };
+            match parts.iter().find(structure) {
+                None => return parts.iter().all(|part| known_type(cx, part, generics, writer)),
+                Some(_) => false,
+            }
+        }
         ("Tile", [pointer]) if matches!(pointer.name.as_str(), "Ptr" | "PtrMut") => pointer.args.iter().all(element),
         ("Tile" | "Ptr" | "PtrMut", [elem]) => element(elem),
         // A number or a tile.
@@ -63,7 +91,7 @@ fn known_type(cx: &mut Context, ty: &ast::Type, generics: &[String], writer: Wri
     };
     if !good {
         let message = format!("a function for kernels cannot take or return `{}`", ty.describe());
-        let note = "there are numbers, `bool`, `Tile<T>`, pointers, views, tuples of these, and structs with `#[triton::params]`";
+        let note = "there are numbers, `bool`, `Tile<T>`, pointers, views, tuples of these, structs with `#[triton::params]`, and functions of these as parameters, `impl Fn(..) -> ..`";
         cx.report(Diagnostic::new(Code::T0005, ty.span, message).note(note));
     }
     good

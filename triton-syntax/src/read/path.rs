@@ -37,6 +37,11 @@ pub(crate) fn is_screaming(name: &str) -> bool {
     name.chars().any(|c| c.is_ascii_uppercase()) && !name.chars().any(char::is_lowercase)
 }
 
+/// Whether a path that is an argument may be a function of the user's, if nothing in the body has its name.
+pub(crate) fn may_be_function(path: &Path) -> bool {
+    path.segments.last().is_some_and(|last| last.ident.to_string().starts_with(|c: char| c.is_lowercase() || c == '_'))
+}
+
 /// Whether a path may be a constant of the user's, if nothing in the body has its name.
 pub(crate) fn names_constant(path: &Path) -> bool {
     let segments: Vec<String> = path.segments.iter().map(|segment| segment.ident.to_string()).collect();

@@ -61,7 +61,7 @@ fn describe(written: &Expr) -> Found<'_> {
         Expr::Try(e) => (&e.question_token, "`?` is", Some("nothing in a kernel returns a `Result`")),
         Expr::Closure(e) => (
             e,
-            "a closure outside an argument of `reduce`, `reduce_axis`, `scan` or `scan_reverse` is",
+            "a closure that is not an argument of a function is",
             Some("write a `#[triton::function]` beside the kernel"),
         ),
         Expr::Reference(e) => (e, "a reference is", copies),

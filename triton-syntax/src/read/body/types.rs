@@ -23,6 +23,34 @@ pub(crate) fn convert(cx: &mut Context, written: &Type) -> Option<ast::Type> {
     ty
 }
 
+/// Converts the type of a function's parameter, which may be a function itself: `impl Fn(Tile<f32>) -> Tile<f32>`.
+pub(crate) fn of_parameter(cx: &mut Context, written: &Type) -> Option<ast::Type> {
+    let Type::ImplTrait(syn::TypeImplTrait { bounds, .. }) = written else { return convert(cx, written) };
+    let function = match bounds.iter().collect::<Vec<_>>()[..] {
+        [syn::TypeParamBound::Trait(syn::TraitBound { lifetimes: None, path, .. })] => path.segments.last(),
+        _ => None,
+    };
+    let signature = function.filter(|last| last.ident == "Fn").map(|last| &last.arguments);
+    let Some(PathArguments::Parenthesized(signature)) = signature else {
+        let text = spell(written);
+        let problem = cx.diagnostic(Code::T0005, written, format!("a function for kernels cannot take `{text}`"));
+        cx.report(
+            problem
+                .help("a function as an argument is `impl Fn(Tile<f32>) -> Tile<f32>`, with the types that it takes"),
+        );
+        return None;
+    };
+    let mut args = Vec::new();
+    for param in &signature.inputs {
+        args.push(convert(cx, &param.ty)?);
+    }
+    args.push(match &signature.output {
+        syn::ReturnType::Default => ast::Type::named(ast::Type::TUPLE, cx.span_of(written)),
+        syn::ReturnType::Type(_, ty) => convert(cx, ty)?,
+    });
+    Some(ast::Type { args, ..ast::Type::named(ast::Type::FUNCTION, cx.span_of(written)) })
+}
+
 /// Converts a type that is a path of types.
 #[allow(clippy::wildcard_enum_match_arm, reason = "syn's enum is not exhaustive")]
 pub(crate) fn try_convert(cx: &mut Context, written: &Type) -> Option<ast::Type> {
