@@ -335,10 +335,11 @@ impl Gen<'_> {
                 } else {
                     &["add", "xchg"]
                 };
+                let order = self.order();
                 let update = match self.random.pick(kinds) {
                     // Whether it is there: what some step has computed may be.
-                    "cas" => format!("atomic_cas v{ptr}, {word}, v{}", self.operand(dtype, &shape).id),
-                    kind => format!("atomic {kind}, v{ptr}, {word}"),
+                    "cas" => format!("atomic_cas {order}, v{ptr}, {word}, v{}", self.operand(dtype, &shape).id),
+                    kind => format!("atomic {kind}, {order}, v{ptr}, {word}"),
                 };
                 let old = self.op(&format!("{update}, v{}", value.id), dtype, &shape);
                 if !shared {
@@ -369,7 +370,13 @@ impl Gen<'_> {
         let index = self.op(&format!("and v{}, v{bits}", index.id), I32, &shape);
         let ptr = self.pointers(buffer, index, &shape);
         let kind = self.random.pick(&["add", "min", "max", "and", "or", "xor"]);
-        self.op(&format!("atomic {kind}, v{ptr}, -, v{}", value.id), dtype, &shape);
+        let order = self.order();
+        self.op(&format!("atomic {kind}, {order}, v{ptr}, -, v{}", value.id), dtype, &shape);
         self.buffers[buffer].len = 32;
+    }
+
+    /// The order of an update.
+    pub fn order(&mut self) -> &'static str {
+        self.random.pick(&["relaxed", "relaxed", "acquire", "release", "acq_rel"])
     }
 }

@@ -39,7 +39,8 @@ impl Gen<'_> {
                 1 if matches!(dtype, I32 | U32 | I64) => {
                     let value = self.operand(dtype, &shape);
                     let kind = self.random.pick(&["add", "max", "and", "xchg"]);
-                    let old = self.op(&format!("atomic {kind}, {at}, v{}", value.id), dtype, &shape);
+                    let order = self.order();
+                    let old = self.op(&format!("atomic {kind}, {order}, {at}, v{}", value.id), dtype, &shape);
                     if self.random.once_in(2) {
                         self.keep(old, dtype, &shape, None);
                     }

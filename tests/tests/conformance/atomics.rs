@@ -232,6 +232,7 @@ macro_rules! updates {
             let mut cases = Vec::new();
             $($name::cases(&mut cases);)*
             swaps::cases(&mut cases);
+            fences::cases(&mut cases);
             cases
         }
     };
@@ -361,5 +362,65 @@ mod swaps {
     pub fn cases(into: &mut Vec<Case>) {
         each!(into, i16 i32 i64 u16 u32 u64 f16 bf16 f32 f64);
         each!(@together into, i16 i32 i64 u16 u32 u64);
+    }
+}
+
+mod fences {
+    //! `fence`: what is written before it is seen by the program that counts last.
+    use super::*;
+    use triton::prelude::*;
+
+    /// Each program leaves a number; the last one adds them.
+    #[triton::kernel(T = [i32, i64, u32, u64, f32, f64], num_warps = 4)]
+    fn gathered<T: Num>(x: Tensor<T, 1>, left: TensorMut<T, 1>, count: TensorMut<i32, 1>, out: TensorMut<T, 1>) {
+        let i = program_id(0);
+        left.store([i * 64], x.load([i * 64], [64]));
+        fence();
+        let before = count.atomic_add_at([0], 1, true);
+        fence();
+        if before == num_programs(0) - 1 {
+            let mut all = zeros::<T>([64]);
+            for k in 0..num_programs(0) {
+                all += left.load([k * 64], [64]);
+            }
+            out.store([0], all);
+        }
+    }
+
+    fn trial(dtype: DType, seed: u64, launch: Launch) -> Trial {
+        let mut random = Random::new(seed);
+        // Sums of small whole numbers are exact.
+        let x: Vec<u64> = (0..64 * 9).map(|_| from_f64(dtype, random.below(4) as f64)).collect();
+        let sum = |i: usize| (1..9).fold(x[i], |sum, k| added(dtype, sum, x[k * 64 + i]));
+        let sums = (0..64).map(|i| Expected::Bits(sum(i))).collect();
+        let left = x.iter().copied().map(Expected::Bits).collect();
+        let regions = vec![
+            Region::input(dtype, x.clone()),
+            Region::output(dtype, left),
+            Region::update(DType::I32, vec![0], vec![Expected::Bits(9)]),
+            Region::output(dtype, sums),
+        ];
+        Trial { regions, numbers: vec![], grid: [9, 1, 1], launch }
+    }
+
+    /// The cases of some element types.
+    pub fn cases(into: &mut Vec<Case>) {
+        macro_rules! each {
+            ($($t:ident)*) => { $({
+                let t = <$t>::DTYPE;
+                let name = format!("fence {t} before and after a count");
+                let seed = inputs::seed(&name);
+                let launch: Launch = |run| {
+                    let (x, mut left) = (run.buffer::<$t>(0), run.buffer_mut::<$t>(1));
+                    let (mut count, mut out) = (run.buffer_mut::<i32>(2), run.buffer_mut::<$t>(3));
+                    let (x, mut left) = (x.slice(run.range(0))?, left.slice_mut(run.range(1))?);
+                    let (mut count, mut out) = (count.slice_mut(run.range(2))?, out.slice_mut(run.range(3))?);
+                    let views = (x.view([576])?, left.view_mut([576])?, count.view_mut([1])?, out.view_mut([64])?);
+                    gathered::<$t>(views.0, views.1, views.2, views.3).launch(run.stream, run.grid())
+                };
+                into.push(Case::new(name, &["fence"], move || trial(t, seed, launch)));
+            })* };
+        }
+        each!(i32 i64 u32 u64 f32 f64);
     }
 }

@@ -95,28 +95,48 @@ pub fn exactly(f: fn(f64) -> f64) -> impl Reference {
     move |dtype, [x, _, _]| Expected::Bits(from_f64(dtype, f(to_f64(dtype, x))))
 }
 
-/// e^(−a²): what the rounding of a² leaves out counts, too.
-fn gauss(a: f64) -> f64 {
-    let square = a * a;
-    (-square).exp() * (1.0 - a.mul_add(a, -square))
+/// The sum of two numbers as the one next to it and the rest, if the second is the smaller.
+fn renormalised(high: f64, low: f64) -> [f64; 2] {
+    let sum = high + low;
+    [sum, low - (sum - high)]
 }
 
-/// The error function by its series, and far out by the continued fraction of its complement (Abramowitz and Stegun, "Handbook of
-/// Mathematical Functions", 7.1.6 and 7.1.14).
+/// The product of two such sums.
+fn product([a, b]: [f64; 2], [c, d]: [f64; 2]) -> [f64; 2] {
+    let high = a * c;
+    renormalised(high, a.mul_add(c, -high) + a * d + b * c)
+}
+
+/// The quotient of such a sum and a number.
+fn quotient([a, b]: [f64; 2], by: f64) -> [f64; 2] {
+    let high = a / by;
+    renormalised(high, ((-high).mul_add(by, a) + b) / by)
+}
+
+/// The sum of two such sums.
+fn sum([a, b]: [f64; 2], [c, d]: [f64; 2]) -> [f64; 2] {
+    let high = a + c;
+    let of_c = high - a;
+    renormalised(high, (a - (high - of_c)) + (c - of_c) + b + d)
+}
+
+/// The error function by its series, of some 100 bits since terms cancel, and far out by the continued fraction of its complement
+/// (Abramowitz and Stegun, "Handbook of Mathematical Functions", 7.1.5 and 7.1.14).
 pub fn erf(x: f64) -> f64 {
-    use std::f64::consts::{FRAC_2_SQRT_PI, PI};
+    const TWO_OVER_SQRT_PI: [f64; 2] = [std::f64::consts::FRAC_2_SQRT_PI, 1.533_545_961_316_588e-17];
     let a = x.abs();
-    let value = if a < 1.5 {
-        let (mut term, mut sum, mut n) = (a, a, 0.0);
-        while term > sum * 1e-18 {
+    let value = if a < 3.0 {
+        let square = product([-a, 0.0], [a, 0.0]);
+        let (mut term, mut whole, mut n) = ([a, 0.0], [a, 0.0], 0.0);
+        while term[0].abs() > a * 1e-30 {
             n += 1.0;
-            term *= 2.0 * a * a / (2.0 * n + 1.0);
-            sum += term;
+            term = quotient(product(term, square), n);
+            whole = sum(whole, quotient(term, 2.0 * n + 1.0));
         }
-        FRAC_2_SQRT_PI * gauss(a) * sum
+        product(whole, TWO_OVER_SQRT_PI)[0]
     } else if a < 6.0 {
-        let fraction = (1..200).rev().fold(a, |rest, k| a + f64::from(k) / 2.0 / rest);
-        1.0 - gauss(a) / fraction / PI.sqrt()
+        let fraction = (1..80).rev().fold(a, |rest, k| a + f64::from(k) / 2.0 / rest);
+        1.0 - (-a * a).exp() / fraction / std::f64::consts::PI.sqrt()
     } else if a.is_nan() {
         return a;
     } else {

@@ -1,8 +1,8 @@
 //! Atomic updates, through pointers and through views.
 
 use super::Checker;
-use super::builtins::{Arg, element_for, mask, pointers};
-use super::value::{Val, View};
+use super::memory::{element_for, mask, pointers};
+use super::value::{Arg, Val, View};
 use crate::ast::{Expr, ExprKind, Ident};
 use crate::diag::{Code, Diagnostic};
 use crate::ops::kinds::{AtomicKind, compares};

@@ -5,8 +5,8 @@
 //! does not change it. Where the last axis counts up by one, facts about axes find the vectors that a load of a tile has.
 
 use super::Checker;
-use super::builtins::{Arg, element_for, mask};
-use super::value::{Val, View};
+use super::memory::{element_for, mask};
+use super::value::{Arg, Val, View};
 use crate::ast::{Expr, Ident};
 use crate::diag::{Code, Diagnostic};
 use crate::ir::Value;

@@ -21,6 +21,7 @@ mod control;
 mod expr;
 mod gather;
 mod loops;
+mod memory;
 mod operator;
 mod pairs;
 mod reduce;

@@ -1,8 +1,8 @@
 //! `join`, `interleave` and `split`: two tiles as one with a last axis of 2, and back.
 
 use super::Checker;
-use super::builtins::{Arg, BROADCAST};
-use super::value::Val;
+use super::builtins::BROADCAST;
+use super::value::{Arg, Val};
 use crate::diag::{Code, Diagnostic};
 use crate::ir::Value;
 use crate::ops::Op;

@@ -177,6 +177,9 @@ pub(super) fn fits(dtype: DType, int: i128) -> bool {
     Constant::int(dtype, int).as_int() == Some(int)
 }
 
+/// An argument with its span.
+pub(super) type Arg = (Val, Span);
+
 impl Checker<'_> {
     /// An open literal as a number of `dtype`, if that is given; everything else as it is.
     pub fn literal_as(&mut self, value: Val, dtype: Option<DType>, span: Span) -> Option<Val> {

@@ -4,7 +4,7 @@
 //! padding: 0 for a load, or the value given to `load_or`; a store skips them.
 
 use super::Checker;
-use super::builtins::element_for;
+use super::memory::element_for;
 use super::value::{Val, View};
 use crate::ast::{Expr, Ident, Param as AstParam};
 use crate::diag::{Code, Diagnostic};
