@@ -111,7 +111,7 @@ macro_rules! view {
             /// The same shape, from `elements` elements after this view's first on.
             ///
             /// # Errors
-            /// [`Error::View`] if it does not lie in the buffer.
+            /// [`Error::View`](crate::Error::View) if it does not lie in the buffer.
             pub fn with_offset(self, elements: usize) -> Result<$name<'a, T, R>> {
                 Ok($name { layout: self.layout.with_offset(elements)?, ..self })
             }
@@ -173,7 +173,7 @@ impl<'a, T: Element, const R: usize> View<'a, T, R> {
     /// The same shape with other strides, in elements. 0 repeats the elements of a dimension.
     ///
     /// # Errors
-    /// [`Error::Stride`] for a negative stride, [`Error::View`] if the elements do not lie in the buffer.
+    /// [`Error::Stride`](crate::Error::Stride) for a negative stride, [`Error::View`](crate::Error::View) if the elements do not lie in the buffer.
     pub fn with_strides(self, strides: [isize; R]) -> Result<View<'a, T, R>> {
         Ok(View { layout: self.layout.with_strides(strides)?, ..self })
     }
@@ -191,8 +191,8 @@ impl<'a, T: Element, const R: usize> ViewMut<'a, T, R> {
     /// The same shape with other strides, in elements.
     ///
     /// # Errors
-    /// [`Error::Stride`] for a negative stride, [`Error::View`] if the elements do not lie in the buffer,
-    /// [`Error::Overlap`] if two indices alias: this is exact for up to two dimensions of more than one element
+    /// [`Error::Stride`](crate::Error::Stride) for a negative stride, [`Error::View`](crate::Error::View) if the elements do not lie in the buffer,
+    /// [`Error::Overlap`](crate::Error::Overlap) if two indices alias: this is exact for up to two dimensions of more than one element
     /// and for up to 2²⁰ elements; beyond, strides that do not nest (sorted, each larger than what all smaller ones reach)
     /// are rejected as well.
     pub fn with_strides(self, strides: [isize; R]) -> Result<ViewMut<'a, T, R>> {
