@@ -94,6 +94,7 @@ case ${1:-} in
         step 420 compare "$bench" compare --json "$out/compare.json" --peers "$python" "$here/peers.py"
         step 10 plot "$bench" plot "$out/compare.json" "$out/results.svg"
         step 15 launch "$bench" launch --json "$out/launch.json"
+        step 20 library "$bench" library
         step 60 first-launch "$bench" first-launch --json "$out/first-launch.json"
         step 15 compile "$bench" compile --json "$out/compile.json"
         step 35 cpu "$bench" cpu --json "$out/cpu.json"
