@@ -3,12 +3,13 @@
 use super::Checker;
 use super::memory::{element_for, mask, pointers};
 use super::value::{Arg, Val, View};
-use crate::ast::{Expr, ExprKind, Ident};
+use crate::ast::{Expr, Ident};
 use crate::diag::{Code, Diagnostic};
+use crate::ir::Value;
 use crate::ops::kinds::{AtomicKind, compares};
 use crate::ops::{Location, MemoryOrder, Op};
 use crate::span::Span;
-use crate::types::DType;
+use crate::types::{DType, Shape};
 
 /// What an atomic function of the language does.
 #[derive(Clone, Copy, Debug)]
@@ -50,7 +51,7 @@ impl Checker<'_> {
         let value = element_for(self, "the value of the update", value, dtype, shape);
         let mask = mask(self, mask_arg, shape);
         let (value, mask) = (value?, mask?);
-        self.append(Op::Atomic { kind, order, to: Location::Pointers { ptr, mask }, value }, span).map(Val::Ir)
+        self.append_update((Update::With(kind), order), Location::Pointers { ptr, mask }, None, value, span)
     }
 
     /// `atomic_cas(p, compare, value)`.
@@ -66,12 +67,11 @@ impl Checker<'_> {
         let compare = element_for(self, "the compared value", compare, dtype, shape);
         let value = element_for(self, "the value of the update", value, dtype, shape);
         let (compare, value) = (compare?, value?);
-        let to = Location::Pointers { ptr, mask: None };
-        self.append(Op::AtomicCas { order, to, compare, value }, span).map(Val::Ir)
+        self.append_update((Update::Cas, order), Location::Pointers { ptr, mask: None }, Some(compare), value, span)
     }
 
     /// The pointers of an update, through which it may happen.
-    fn updated(&mut self, name: &str, update: Update, ptr: &Arg) -> Option<(crate::ir::Value, DType)> {
+    fn updated(&mut self, name: &str, update: Update, ptr: &Arg) -> Option<(Value, DType)> {
         let span = ptr.1;
         let (ptr, dtype, mutable) = pointers(self, name, ptr)?;
         if !mutable {
@@ -117,21 +117,9 @@ impl Checker<'_> {
     }
 
     /// What `order(..)` was called on, and the order, if an expression is such a call. The outer `None`: it was reported.
-    pub(super) fn ordered<'e>(&mut self, expr: &'e Expr) -> Option<(&'e Expr, MemoryOrder)> {
-        let ExprKind::Method { receiver, name, args, .. } = &expr.kind else {
-            return Some((expr, MemoryOrder::Relaxed));
-        };
-        if name.name != "order" {
-            return Some((expr, MemoryOrder::Relaxed));
-        }
-        let [written] = &args[..] else { return self.wrong_count(name, &["AcqRel"], args.len()) };
-        let named = |order: &MemoryOrder| matches!(&written.kind, ExprKind::Path(path) if path.segments.last().is_some_and(|s| s == order.spelling()));
-        match MemoryOrder::ALL.into_iter().find(named) {
-            Some(order) => Some((receiver, order)),
-            None => {
-                self.defer(written.span, "the order must be `Relaxed`, `Acquire`, `Release` or `AcqRel`".to_string())
-            }
-        }
+    pub(super) fn ordered<'e>(&mut self, expr: &'e Expr) -> Option<Option<(&'e Expr, MemoryOrder)>> {
+        let marked = self.marked(expr, "order", &MemoryOrder::ALL.map(MemoryOrder::spelling))?;
+        Some(marked.map(|(of, number)| (of, MemoryOrder::ALL[number])))
     }
 
     /// `order` where no update follows.
@@ -153,29 +141,18 @@ impl Checker<'_> {
             Update::With(_) => &["at", "value", "mask"],
             Update::Cas => &["at", "compare", "value", "mask"],
         };
-        if args.len() != params.len() {
-            return self.wrong_count(name, params, args.len());
-        }
-        if !view.mutable {
-            return self.read_only_view(view, &format!("`{}`", name.name), name.span);
-        }
-        self.check_update(&name.name, update, view.dtype, name.span)?;
+        self.check_view_update(view, name, update, params, args)?;
         let at = self.indices(view, &args[0]);
         let rest = self.values(&args[1..])?;
         let reached = self.reached(view, &at?, rest.last(), name.span)?;
-        let mut element = |what: &str, arg: &Arg| element_for(self, what, arg, view.dtype, reached.shape);
-        let to = reached.location();
-        let op = match update {
-            Update::With(kind) => Op::Atomic { kind, order, to, value: element("the value of the update", &rest[0])? },
-            Update::Cas => {
-                let compare = element("the compared value", &rest[0]);
-                let value = element("the value of the update", &rest[1]);
-                Op::AtomicCas { order, to, compare: compare?, value: value? }
-            }
-        };
-        self.append(op, name.span).map(Val::Ir)
+        let [operands @ .., _] = &rest[..] else { return None };
+        let (value, compare) = operands.split_last()?;
+        let compare = self.compared(view, compare.first(), reached.shape);
+        let value = element_for(self, "the value of the update", value, view.dtype, reached.shape);
+        self.append_update((update, order), reached.location(), compare?, value?, name.span)
     }
 
+    /// `view.atomic_add(at, value)` and its siblings.
     fn view_updated(
         &mut self,
         view: &View,
@@ -183,36 +160,57 @@ impl Checker<'_> {
         (update, order): (Update, MemoryOrder),
         args: &[Expr],
     ) -> Option<Val> {
-        let (at, compare, value) = match (update, args) {
-            (Update::With(_), [at, value]) => (at, None, value),
-            (Update::Cas, [at, compare, value]) => (at, Some(compare), value),
-            (Update::With(_), _) => return self.wrong_count(name, &["at", "value"], args.len()),
-            (Update::Cas, _) => return self.wrong_count(name, &["at", "compare", "value"], args.len()),
+        let params: &[&str] = match update {
+            Update::With(_) => &["at", "value"],
+            Update::Cas => &["at", "compare", "value"],
         };
+        self.check_view_update(view, name, update, params, args)?;
+        let at = self.view_index(view, &args[0]);
+        let compare = self.values(&args[1..args.len() - 1])?;
+        let value = self.view_value(view, "the value of the update", args.last()?);
+        let (at, value) = (at?, value?);
+        let shape = self.func.ty(value).shape;
+        let compare = self.compared(view, compare.first(), shape)?;
+        let to = self.location(view, &at, shape)?;
+        self.append_update((update, order), to, compare, value, name.span)
+    }
+
+    /// Whether an update through a view has the arguments that it takes, and may happen.
+    fn check_view_update(
+        &mut self,
+        view: &View,
+        name: &Ident,
+        update: Update,
+        params: &[&str],
+        args: &[Expr],
+    ) -> Option<()> {
+        if args.len() != params.len() {
+            return self.wrong_count(name, params, args.len());
+        }
         if !view.mutable {
             return self.read_only_view(view, &format!("`{}`", name.name), name.span);
         }
-        self.check_update(&name.name, update, view.dtype, name.span)?;
-        let at = self.view_index(view, at);
-        let compare = match compare {
-            Some(compare) => {
-                let found = self.expr(compare).and_then(|v| self.not_unit(v, compare.span));
-                Some((found?, compare.span))
-            }
-            None => None,
+        self.check_update(&name.name, update, view.dtype, name.span)
+    }
+
+    /// What an exchange compares with, in the shape of the access. The outer `None`: it was reported.
+    fn compared(&mut self, view: &View, compare: Option<&Arg>, shape: Shape) -> Option<Option<Value>> {
+        let Some(compare) = compare else { return Some(None) };
+        element_for(self, "the compared value", compare, view.dtype, shape).map(Some)
+    }
+
+    fn append_update(
+        &mut self,
+        (update, order): (Update, MemoryOrder),
+        to: Location,
+        compare: Option<Value>,
+        value: Value,
+        span: Span,
+    ) -> Option<Val> {
+        let op = match update {
+            Update::With(kind) => Op::Atomic { kind, order, to, value },
+            Update::Cas => Op::AtomicCas { order, to, compare: compare?, value },
         };
-        let value = self.view_value(view, "the value of the update", value);
-        let (at, value) = (at?, value?);
-        let shape = self.func.ty(value).shape;
-        let compare = match compare {
-            Some(compare) => Some(element_for(self, "the compared value", &compare, view.dtype, shape)?),
-            None => None,
-        };
-        let to = self.location(view, &at, shape)?;
-        let op = match (update, compare) {
-            (Update::With(kind), _) => Op::Atomic { kind, order, to, value },
-            (Update::Cas, compare) => Op::AtomicCas { order, to, compare: compare?, value },
-        };
-        self.append(op, name.span).map(Val::Ir)
+        self.append(op, span).map(Val::Ir)
     }
 }

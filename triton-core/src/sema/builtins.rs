@@ -3,7 +3,7 @@
 use super::Checker;
 use super::memory::{load, store};
 use super::value::{Arg, Val};
-use crate::ast::{Expr, ExprKind, Path, Target};
+use crate::ast::{Expr, Path, Target};
 use crate::diag::{Code, Diagnostic};
 use crate::ir::Value;
 use crate::ops::kinds::{AtomicKind, BinaryKind, CompareKind, TernaryKind, UnaryKind};
@@ -237,17 +237,16 @@ pub(super) fn call(cx: &mut Checker<'_>, path: &Path, args: &[Expr], span: Span)
     }
     let (mut args, mut tf32, mut order) = (args.iter().collect::<Vec<_>>(), false, MemoryOrder::Relaxed);
     if let BuiltinKind::Dot = builtin.kind
-        && let Some(a) = precise(cx, args[0])?
+        && let Some((a, _)) = cx.marked(args[0], "precision", &["Tf32"])?
     {
         (args[0], tf32) = (a, true);
     }
-    if let BuiltinKind::Atomic(_) | BuiltinKind::AtomicCas = builtin.kind {
-        (args[0], order) = cx.ordered(args[0])?;
+    if let BuiltinKind::Atomic(_) | BuiltinKind::AtomicCas = builtin.kind
+        && let Some((ptr, written)) = cx.ordered(args[0])?
+    {
+        (args[0], order) = (ptr, written);
     }
-    let values: Vec<Option<Arg>> = args.iter().map(|a| cx.expr(a).map(|v| (v, a.span))).collect();
-    let values: Option<Vec<Arg>> = values.into_iter().collect();
-    let values: Option<Vec<Arg>> = values?.into_iter().map(|(v, at)| Some((cx.not_unit(v, at)?, at))).collect();
-    let values = values?;
+    let values = cx.values(args)?;
     match (builtin.kind, &values[..]) {
         (BuiltinKind::ProgramId, [axis]) => {
             let axis = grid_axis(cx, axis)?;
@@ -357,21 +356,6 @@ fn dot(cx: &mut Checker<'_>, a: &Arg, b: &Arg, acc: &Arg, tf32: bool, span: Span
         return cx.report(Diagnostic::new(Code::T0104, a_span, message).help(help));
     }
     cx.append(Op::Dot { kind: DotKind::Tf32, a, b, acc }, span).map(Val::Ir)
-}
-
-/// What `precision(Tf32)` was called on, if the operand is such a call. The outer `None`: it was reported.
-fn precise<'a>(cx: &mut Checker<'_>, operand: &'a Expr) -> Option<Option<&'a Expr>> {
-    let ExprKind::Method { receiver, name, args, .. } = &operand.kind else { return Some(None) };
-    if name.name != "precision" {
-        return Some(None);
-    }
-    match &args[..] {
-        [Expr { kind: ExprKind::Path(path), .. }] if path.segments.last().is_some_and(|s| s == "Tf32") => {
-            Some(Some(receiver))
-        }
-        [other] => cx.defer(other.span, "the precision must be `Tf32`".to_string()),
-        _ => cx.wrong_count(name, &["Tf32"], args.len()),
-    }
 }
 
 fn known_int(cx: &mut Checker<'_>, (value, span): &Arg, what: &str) -> Option<i128> {

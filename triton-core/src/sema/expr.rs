@@ -1,7 +1,7 @@
 //! Expressions.
 
 use super::builtins::not_defined;
-use super::value::{Known, Val};
+use super::value::{Arg, Known, Val};
 use super::{Checker, assoc, builtins, unknown};
 use crate::ast::{BinaryOp, Expr, ExprKind, Ident, Path, Target, Type as AstType, UnaryOp};
 use crate::diag::{Code, Diagnostic};
@@ -163,21 +163,48 @@ impl Checker<'_> {
         self.append(Op::Unary { kind, x }, span).map(Val::Ir)
     }
 
+    /// The values of arguments.
+    pub(super) fn values<'e>(&mut self, args: impl IntoIterator<Item = &'e Expr>) -> Option<Vec<Arg>> {
+        let values: Vec<Option<Arg>> = args.into_iter().map(|a| self.expr(a).map(|v| (v, a.span))).collect();
+        let values: Option<Vec<Arg>> = values.into_iter().collect();
+        values?.into_iter().map(|(v, at)| Some((self.not_unit(v, at)?, at))).collect()
+    }
+
+    /// What a method was called on that is a word beside an operand, as in `a.precision(Tf32)`, and which of its words it was given. The outer
+    /// `None`: it was reported.
+    pub(super) fn marked<'e>(
+        &mut self,
+        operand: &'e Expr,
+        method: &str,
+        words: &[&str],
+    ) -> Option<Option<(&'e Expr, usize)>> {
+        let ExprKind::Method { receiver, name, args, .. } = &operand.kind else { return Some(None) };
+        if name.name != method {
+            return Some(None);
+        }
+        let [written] = &args[..] else { return self.wrong_count(name, &words[words.len() - 1..], args.len()) };
+        let last = if let ExprKind::Path(path) = &written.kind { path.segments.last() } else { None };
+        match words.iter().position(|word| last.is_some_and(|last| last == word)) {
+            Some(number) => Some(Some((receiver, number))),
+            // Of other words rustc says what they are.
+            None => self.defer(written.span, format!("the {method} must be one of `{}`", words.join("`, `"))),
+        }
+    }
+
     fn method(&mut self, receiver: &Expr, name: &Ident, generics: &[AstType], args: &[Expr]) -> Option<Val> {
         if let Some(module) = self.python_module(receiver) {
             let message = format!("`{module}.{}(..)` is not Rust", name.name);
             let help = unknown::attribute(&name.name);
             return self.report(Diagnostic::new(Code::T0129, receiver.span, message).help(help));
         }
-        let (of, order) = self.ordered(receiver)?;
-        let value = self.expr(of);
-        if of.span != receiver.span {
-            let updated = match &value {
-                Some(Val::View(view)) => self.view_update(view, name, order, args),
+        if let Some((of, order)) = self.ordered(receiver)? {
+            let updated = match self.expr(of) {
+                Some(Val::View(view)) => self.view_update(&view, name, order, args),
                 _ => None,
             };
             return updated.unwrap_or_else(|| self.order_of_nothing(name));
         }
+        let value = self.expr(receiver);
         if name.name == "order" {
             return self.order_of_nothing(name);
         }

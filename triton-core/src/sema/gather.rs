@@ -61,18 +61,6 @@ impl Checker<'_> {
         Some(Val::Unit)
     }
 
-    /// The values of arguments.
-    pub(super) fn values(&mut self, args: &[Expr]) -> Option<Vec<Arg>> {
-        let values: Vec<Option<Arg>> = args
-            .iter()
-            .map(|arg| {
-                let value = self.expr(arg).and_then(|value| self.not_unit(value, arg.span))?;
-                Some((value, arg.span))
-            })
-            .collect();
-        values.into_iter().collect()
-    }
-
     /// The index along each axis: `i32` or `i64`, a scalar or a tile.
     pub(super) fn indices(&mut self, view: &View, at: &Expr) -> Option<Vec<(Value, Span)>> {
         let entries = self.entries(at, "an index of a view")?;
