@@ -13,6 +13,19 @@ use crate::ops::{Location, MemoryOrder, Op, Values};
 use crate::span::Span;
 use crate::types::{DType, Elem, Shape, Type};
 
+/// The methods of a view beside the atomic updates, and what they take.
+const METHODS: &[(&str, &[&str])] = &[
+    ("load", &["at", "shape"]),
+    ("load_or", &["at", "shape", "other"]),
+    ("store", &["at", "value"]),
+    ("get", &["at"]),
+    ("gather", &["at", "mask"]),
+    ("gather_or", &["at", "mask", "other"]),
+    ("scatter", &["at", "value", "mask"]),
+    ("dim", &["axis"]),
+    ("stride", &["axis"]),
+];
+
 impl Checker<'_> {
     /// The parameters that a view becomes, in the order in which a launch passes them.
     pub(super) fn view_param(&mut self, param: &AstParam, dtype: DType, rank: u8, mutable: bool) -> Val {
@@ -41,55 +54,49 @@ impl Checker<'_> {
         if let Some(updated) = self.view_update(view, name, MemoryOrder::Relaxed, args) {
             return updated;
         }
-        let params: &[&str] = match name.name.as_str() {
-            "dim" | "stride" => &["axis"],
-            "load" => &["at", "shape"],
-            "load_or" => &["at", "shape", "other"],
-            "store" => &["at", "value"],
-            "get" => &["at"],
-            "gather" => &["at", "mask"],
-            "gather_or" => &["at", "mask", "other"],
-            "scatter" => &["at", "value", "mask"],
-            _ => {
-                let methods = "a view has `load`, `load_or`, `store`, `get`, `gather`, `gather_or`, `scatter`, `dim`, `stride`, and the atomic updates";
-                return self.unknown_method(&view.describe(), name, methods);
-            }
+        let Some((method, params)) = METHODS.iter().find(|(method, _)| *method == name.name) else {
+            let names: Vec<String> = METHODS.iter().map(|(method, _)| format!("`{method}`")).collect();
+            let methods = format!("a view has {}, and the atomic updates", names.join(", "));
+            return self.unknown_method(&view.describe(), name, &methods);
         };
-        if args.len() != params.len() {
-            return self.wrong_count(name, params, args.len());
+        match (*method, args) {
+            ("dim", [axis]) => self.view_axis(view, axis).map(|axis| Val::Ir(view.extents[axis])),
+            ("stride", [axis]) => self.view_axis(view, axis).map(|axis| Val::Ir(view.strides[axis])),
+            ("load", [at, shape]) => self.view_load(view, [at, shape], None, name.span),
+            ("load_or", [at, shape, other]) => self.view_load(view, [at, shape], Some(other), name.span),
+            ("store", [at, value]) => self.view_store(view, [at, value], name.span),
+            ("get", [_]) | ("gather", [_, _]) | ("gather_or", [_, _, _]) => self.gathered(view, name, args),
+            ("scatter", [_, _, _]) => self.scattered(view, name, args),
+            _ => self.wrong_count(name, params, args.len()),
         }
-        match name.name.as_str() {
-            "dim" | "stride" => {
-                let axis = self.axis_below(&args[0], &view.describe(), view.extents.len())?;
-                return Some(Val::Ir(if name.name == "dim" { view.extents[axis] } else { view.strides[axis] }));
-            }
-            "get" | "gather" | "gather_or" => return self.gathered(view, name, args),
-            "scatter" => return self.scattered(view, name, args),
-            _ => {}
-        }
-        let at = self.view_index(view, &args[0]);
-        if name.name == "load" || name.name == "load_or" {
-            let shape = self.shape(&args[1]);
-            let (at, shape) = (at?, shape?);
-            self.check_rank(view, shape, args[1].span)?;
-            let other = match args.get(2) {
-                Some(written) => {
-                    let value = self.expr(written).and_then(|v| self.not_unit(v, written.span))?;
-                    Some(element_for(self, "the padding", &(value, written.span), view.dtype, shape)?)
-                }
-                None => None,
-            };
-            let from = self.location(view, &at, shape)?;
-            return self.append(Op::Load { from, other }, name.span).map(Val::Ir);
-        }
+    }
+
+    fn view_axis(&mut self, view: &View, axis: &Expr) -> Option<usize> {
+        self.axis_below(axis, &view.describe(), view.extents.len())
+    }
+
+    fn view_load(&mut self, view: &View, [at, shape]: [&Expr; 2], other: Option<&Expr>, span: Span) -> Option<Val> {
+        let (index, tile) = (self.view_index(view, at), self.shape(shape));
+        let (at, tile) = (index?, tile?);
+        self.check_rank(view, tile, shape.span)?;
+        let other = match self.values(other)?.first() {
+            Some(other) => Some(element_for(self, "the padding", other, view.dtype, tile)?),
+            None => None,
+        };
+        let from = self.location(view, &at, tile)?;
+        self.append(Op::Load { from, other }, span).map(Val::Ir)
+    }
+
+    fn view_store(&mut self, view: &View, [at, value]: [&Expr; 2], span: Span) -> Option<Val> {
+        let at = self.view_index(view, at);
         if !view.mutable {
-            return self.read_only_view(view, "a store", name.span);
+            return self.read_only_view(view, "a store", span);
         }
-        let value = self.view_value(view, "the stored value", &args[1]);
+        let value = self.view_value(view, "the stored value", value);
         let (at, value) = (at?, value?);
         let shape = self.func.ty(value).shape;
         let to = self.location(view, &at, shape)?;
-        self.append(Op::Store { to, value }, name.span);
+        self.append(Op::Store { to, value }, span);
         Some(Val::Unit)
     }
 
