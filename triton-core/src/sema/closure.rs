@@ -7,7 +7,7 @@
 
 use super::Checker;
 use super::builtins::BUILTINS;
-use super::value::{Callable, Val, What};
+use super::value::{Callable, Callee, Val};
 use crate::ast::{Expr, ExprKind, Path, Target, Type as AstType};
 use crate::diag::{Code, Diagnostic};
 use crate::span::Span;
@@ -20,13 +20,13 @@ impl Checker<'_> {
         if wanted.is_none_or(|wanted| wanted.name != AstType::FUNCTION) {
             return self.expr(arg);
         }
-        let what = match &arg.kind {
-            ExprKind::Closure(params, body) => What::Closure { params: params.clone(), body: (**body).clone() },
+        let callee = match &arg.kind {
+            ExprKind::Closure(params, body) => Callee::Closure { params: params.clone(), body: (**body).clone() },
             ExprKind::Path(path) => match path.target {
                 // A constant is a function of nothing.
                 Target::Function(index) if self.functions.get(index).is_some_and(|f| !f.params.is_empty()) => {
                     let params = self.functions.get(index).map_or(0, |function| function.params.len());
-                    What::Named { index, path: path.clone(), params }
+                    Callee::Named { index, path: path.clone(), params }
                 }
                 Target::Function(_) | Target::Name | Target::Outer(_) => {
                     if let Some(problem) = self.built_in(path, arg.span) {
@@ -50,7 +50,7 @@ impl Checker<'_> {
             | ExprKind::If(..) => return self.expr(arg),
         };
         let (scopes, types) = (self.scopes.clone(), self.types.clone());
-        Some(Val::Function(Rc::new(Callable { what, scopes, types, signature: Vec::new() })))
+        Some(Val::Function(Rc::new(Callable { callee, scopes, types, signature: Vec::new() })))
     }
 
     /// A function of the language has no name that could be passed: which one is meant depends on its arguments.
@@ -91,9 +91,9 @@ impl Checker<'_> {
         let scopes = std::mem::replace(&mut self.scopes, callable.scopes.clone());
         let types = std::mem::replace(&mut self.types, callable.types.clone());
         let loops = std::mem::take(&mut self.loops);
-        let (value, at) = match &callable.what {
-            What::Named { index, path, .. } => (self.call_with(*index, path, passed, span), path.span),
-            What::Closure { params, body } => {
+        let (value, at) = match &callable.callee {
+            Callee::Named { index, path, .. } => (self.call_with(*index, path, passed, span), path.span),
+            Callee::Closure { params, body } => {
                 self.scopes.push(HashMap::new());
                 for (pattern, (value, _)) in params.iter().zip(passed) {
                     self.bind_pattern(pattern, Some(value));

@@ -51,7 +51,7 @@ impl View {
 /// A function as an argument, with the variables and types of the place where it was written.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Callable {
-    pub what: What,
+    pub callee: Callee,
     pub scopes: Vec<HashMap<String, Option<Val>>>,
     pub types: HashMap<String, DType>,
     /// As the parameter that it is passed for declares it: what it takes, and at the end what it yields.
@@ -59,7 +59,7 @@ pub(super) struct Callable {
 }
 
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum What {
+pub(super) enum Callee {
     /// A closure.
     Closure { params: Vec<Pattern>, body: Expr },
     /// A function by its number, as its name was written.
@@ -69,17 +69,17 @@ pub(super) enum What {
 impl Callable {
     /// How many arguments it takes.
     fn arity(&self) -> usize {
-        match &self.what {
-            What::Closure { params, .. } => params.len(),
-            What::Named { params, .. } => *params,
+        match &self.callee {
+            Callee::Closure { params, .. } => params.len(),
+            Callee::Named { params, .. } => *params,
         }
     }
 
     /// In the user's terms.
     pub fn describe(&self) -> String {
-        let (count, noun) = match &self.what {
-            What::Closure { params, .. } => (params.len(), "closure"),
-            What::Named { params, .. } => (*params, "function"),
+        let (count, noun) = match &self.callee {
+            Callee::Closure { params, .. } => (params.len(), "closure"),
+            Callee::Named { params, .. } => (*params, "function"),
         };
         format!("{noun} of {count} parameter{}", if count == 1 { "" } else { "s" })
     }
