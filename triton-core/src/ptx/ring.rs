@@ -14,6 +14,17 @@ use crate::layout::{Mem, access};
 use crate::ops::Location;
 use crate::types::Elem;
 
+/// Where the vectors of a thread are copied to.
+struct Vectors {
+    elem: Elem,
+    /// Elements and bytes of each.
+    width: usize,
+    bytes: u32,
+    addresses: Vec<Address>,
+    /// Holds in the threads that copy.
+    issued: Reg,
+}
+
 impl Lower<'_> {
     /// Issues the copies of a thread to a slot.
     pub fn ring_fill(&mut self, buffer: Value, item: Value, from: Location, when: Value) -> Result<(), String> {
@@ -41,47 +52,62 @@ impl Lower<'_> {
         let (lanes, warps) = func.layouts[layout].replicated();
         let issued: Vec<Reg> = self.one_of(lanes | warps << 5).into_iter().chain([self.regs(when)[0]]).collect();
         let issued = self.conjunction(&issued);
-        let firsts = (0..func.layouts[layout].registers()).step_by(width);
-        match (from, ring.buffers[number].padding) {
-            (Location::Pointers { ptr, mask }, 0) => {
-                for (first, dst) in firsts.zip(addresses) {
-                    let src = Address { base: self.element(ptr, first)?, offset: 0 };
-                    let in_bounds = match mask {
-                        Some(mask) => {
-                            let guard = self.element(mask, first)?;
-                            self.selp(Ty::B32, i64::from(bytes), 0, guard)
-                        }
-                        None => self.mov(Ty::B32, i64::from(bytes)),
-                    };
-                    self.emit_if(Some(issued), Op::CpAsync { bytes, dst, src, in_bounds });
-                }
+        let to = Vectors { elem: func.ty(buffer).elem, width, bytes, addresses, issued };
+        let padding = ring.buffers[number].padding;
+        match from {
+            Location::View { .. } => {
+                let tile = Tile::new(self, from, layout, width, None)?;
+                self.copy_tile(tile, padding, to)?;
             }
-            (Location::Pointers { .. }, _) => return Err("padding of a gather".into()),
-            (Location::View { .. }, padding) => {
-                let mut tile = Tile::new(self, from, layout, width, None)?;
-                let padding = match padding {
-                    0 => None,
-                    _ if tile.is_cut => return Err("padding of a part of a copy".into()),
-                    bits => Some(self.padding(func.ty(buffer).elem, bits, bytes)),
-                };
-                for (run, dst) in firsts.zip(addresses) {
-                    let src = tile.address(self, run);
-                    let Some((ty, words)) = &padding else {
-                        let in_bounds = tile.bytes_in_bounds(self, run);
-                        self.emit_if(Some(issued), Op::CpAsync { bytes, dst, src, in_bounds });
-                        continue;
-                    };
-                    let inside = tile.guard(self, run);
-                    let outside = self.arith(Opcode::Not, Ty::Pred, &[inside.into()]);
-                    let [copied, stored] = [inside, outside].map(|pred| self.conjunction(&[issued, pred]));
-                    let in_bounds = self.mov(Ty::B32, i64::from(bytes));
-                    self.emit_if(Some(copied), Op::CpAsync { bytes, dst, src, in_bounds });
-                    self.emit_if(Some(stored), Op::StShared { ty: *ty, srcs: words.clone(), address: dst });
-                }
-            }
+            Location::Pointers { ptr, mask } => self.copy_gathered(ptr, mask, padding, to)?,
         }
         if number + 1 == ring.buffers.len() {
             self.emit(Op::CpAsyncCommit);
+        }
+        Ok(())
+    }
+
+    /// Copies the vectors of a tile of a view.
+    fn copy_tile(&mut self, mut tile: Tile<'_>, padding: u64, to: Vectors) -> Result<(), String> {
+        let Vectors { elem, bytes, addresses, issued, .. } = to;
+        let padding = match padding {
+            0 => None,
+            _ if tile.is_cut => return Err("padding of a part of a copy".into()),
+            bits => Some(self.padding(elem, bits, bytes)),
+        };
+        for (run, dst) in tile.runs().zip(addresses) {
+            let src = tile.address(self, run);
+            let Some((ty, words)) = &padding else {
+                let in_bounds = tile.bytes_in_bounds(self, run);
+                self.emit_if(Some(issued), Op::CpAsync { bytes, dst, src, in_bounds });
+                continue;
+            };
+            let inside = tile.guard(self, run);
+            let outside = self.arith(Opcode::Not, Ty::Pred, &[inside.into()]);
+            let [copied, stored] = [inside, outside].map(|pred| self.conjunction(&[issued, pred]));
+            let in_bounds = self.mov(Ty::B32, i64::from(bytes));
+            self.emit_if(Some(copied), Op::CpAsync { bytes, dst, src, in_bounds });
+            self.emit_if(Some(stored), Op::StShared { ty: *ty, srcs: words.clone(), address: dst });
+        }
+        Ok(())
+    }
+
+    /// Copies the vectors that pointers begin, each of which is in bounds as a whole, or not.
+    fn copy_gathered(&mut self, ptr: Value, mask: Option<Value>, padding: u64, to: Vectors) -> Result<(), String> {
+        let Vectors { width, bytes, addresses, issued, .. } = to;
+        if padding != 0 || mask.is_some_and(|mask| self.facts[mask].constancy < width as u64) {
+            return Err("a gather of a part of a copy, or with padding".into());
+        }
+        for (first, dst) in (0..).step_by(width).zip(addresses) {
+            let src = Address { base: self.element(ptr, first)?, offset: 0 };
+            let in_bounds = match mask {
+                Some(mask) => {
+                    let guard = self.element(mask, first)?;
+                    self.selp(Ty::B32, i64::from(bytes), 0, guard)
+                }
+                None => self.mov(Ty::B32, i64::from(bytes)),
+            };
+            self.emit_if(Some(issued), Op::CpAsync { bytes, dst, src, in_bounds });
         }
         Ok(())
     }

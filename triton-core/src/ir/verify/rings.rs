@@ -48,10 +48,10 @@ pub(super) fn check(func: &Function, data: &InstData) -> Result<(), String> {
     }
     if let Op::RingFill { buffer, from, .. } = data.op {
         func.ring_of(buffer).ok_or_else(|| format!("{buffer} belongs to no ring"))?;
-        if let Location::Pointers { ptr, .. } = from
-            && func.layout_id(ptr) != func.fill_layout(buffer)
+        if let Location::Pointers { ptr, mask } = from
+            && [Some(ptr), mask].into_iter().flatten().any(|v| func.layout_id(v) != func.fill_layout(buffer))
         {
-            return Err(format!("{buffer} is filled through pointers of another layout"));
+            return Err(format!("{buffer} is filled through pointers, or under a mask, of another layout"));
         }
         if func.is_bulk(buffer) && func.bulk_fill(buffer, from).is_none() {
             return Err(format!("no bulk copy fills {buffer}"));
