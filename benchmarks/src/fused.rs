@@ -1,4 +1,4 @@
-//! Our products with more than a sum in them: a linear layer with its activation, and attention.
+//! Our products with more than a sum in them: a linear layer with its activation, gathered rows, and attention.
 
 use crate::Outcome;
 use crate::case::{Case, Op};
@@ -31,6 +31,27 @@ pub fn linear_gelu<const BM: i32, const BN: i32, const BK: i32>(
     // its reciprocal as the root of its square has no branch, as a division has.
     let divisor = 1.0 + exp2(sum * (-2.302_208_2 - 0.102_943_24 * sum * sum));
     out.store([m, n], (sum * rsqrt(divisor * divisor)).to::<bf16>());
+}
+
+/// out = the listed rows of x, times w: an expert's share of a batch.
+#[triton::kernel(configs = [
+    (BM = 128, BN = 256, BK = 64, num_warps = 8, num_stages = 4),
+    (BM = 128, BN = 128, BK = 64, num_warps = 8, num_stages = 4),
+], tune = [BM, BN, BK])]
+pub fn gathered_product<const BM: i32, const BN: i32, const BK: i32>(
+    x: Tensor<bf16, 2>,
+    rows: Tensor<i32, 1>,
+    w: Tensor<bf16, 2>,
+    out: TensorMut<bf16, 2>,
+) {
+    let (m, n) = (program_id(0) * BM, program_id(1) * BN);
+    let at = rows.load_or([m], [BM], -1).expand_dims(1);
+    let mut acc = zeros::<f32>([BM, BN]);
+    for k in (0..x.dim(1)).step_by(BK) {
+        let columns = (arange(0, BK) + k).expand_dims(0);
+        acc = dot(x.gather([at, columns], true), w.load([k, n], [BK, BN]), acc);
+    }
+    out.store([m, n], acc.to::<bf16>());
 }
 
 /// out = softmax(q · kᵀ / √D) · v of each head, in one pass over the keys (Dao, "FlashAttention-2", 2023, algorithm 1). All are

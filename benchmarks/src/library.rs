@@ -1,6 +1,9 @@
 //! What a library builds on, beside what it could do without: a product whose rows are gathered, column sums in one launch, a graph of
 //! small launches, a pool of many instances.
 
+use crate::fused::{gathered_product_pool, gathered_product_tuned};
+use crate::kernels::copy;
+use crate::products::matmul;
 use crate::stats::median;
 use crate::timing::Timer;
 use crate::{Common, Outcome, data};
@@ -18,46 +21,6 @@ pub struct Options {
     /// Repetitions of each
     #[arg(long, default_value_t = 200)]
     reps: u32,
-}
-
-/// out = the listed rows of x, times w.
-#[triton::kernel(configs = [
-    (BM = 128, BN = 256, BK = 64, num_warps = 8, num_stages = 4),
-    (BM = 256, BN = 128, BK = 64, num_warps = 8, num_stages = 4),
-    (BM = 128, BN = 128, BK = 64, num_warps = 8, num_stages = 4),
-], tune = [BM, BN, BK])]
-pub fn gathered<const BM: i32, const BN: i32, const BK: i32>(
-    x: Tensor<bf16, 2>,
-    rows: Tensor<i32, 1>,
-    w: Tensor<bf16, 2>,
-    out: TensorMut<bf16, 2>,
-) {
-    let (m, n) = (program_id(0) * BM, program_id(1) * BN);
-    let at = rows.load_or([m], [BM], -1).expand_dims(1);
-    let mut acc = zeros::<f32>([BM, BN]);
-    for k in (0..x.dim(1)).step_by(BK) {
-        let columns = (arange(0, BK) + k).expand_dims(0);
-        acc = dot(x.gather([at, columns], true), w.load([k, n], [BK, BN]), acc);
-    }
-    out.store([m, n], acc.to::<bf16>());
-}
-
-/// The same of all rows in their order.
-#[triton::kernel(configs = [
-    (BM = 128, BN = 256, BK = 64, num_warps = 8, num_stages = 4),
-    (BM = 128, BN = 128, BK = 64, num_warps = 8, num_stages = 4),
-], tune = [BM, BN, BK])]
-pub fn dense<const BM: i32, const BN: i32, const BK: i32>(
-    x: Tensor<bf16, 2>,
-    w: Tensor<bf16, 2>,
-    out: TensorMut<bf16, 2>,
-) {
-    let (m, n) = (program_id(0) * BM, program_id(1) * BN);
-    let mut acc = zeros::<f32>([BM, BN]);
-    for k in (0..x.dim(1)).step_by(BK) {
-        acc = dot(x.load([m, k], [BM, BK]), w.load([k, n], [BK, BN]), acc);
-    }
-    out.store([m, n], acc.to::<bf16>());
 }
 
 /// out = the sums of the columns of x, in one launch: program (j, s) adds ROWS rows of 64 columns, and the last one of a column's programs
@@ -86,12 +49,6 @@ fn column_sums<const ROWS: i32>(
     }
 }
 
-#[triton::kernel(num_warps = 4)]
-fn copy(x: Tensor<f32, 1>, out: TensorMut<f32, 1>) {
-    let i = program_id(0) * 2048;
-    out.store([i], x.load([i], [2048]));
-}
-
 /// Adds to 256 numbers.
 #[triton::kernel(A = [1, 2, 3, 4, 5, 6, 7, 8], B = [10, 20, 30, 40, 50, 60, 70, 80], tune = [A, B])]
 fn add_to<const A: i32, const B: i32>(x: TensorMut<i32, 1>) {
@@ -115,7 +72,7 @@ pub fn library(options: &Options) -> Outcome {
 
 const SIDE: usize = 4096;
 
-/// Each member of the pool of gathered products, and those of the dense one, in turns.
+/// Each member of the pool of gathered products, and the dense product of the same tile as the first, in turns.
 fn products(options: &Options, timer: &mut Timer, seed: u64) -> Outcome {
     let stream = timer.stream.clone();
     let shape = [SIDE; 2];
@@ -130,18 +87,16 @@ fn products(options: &Options, timer: &mut Timer, seed: u64) -> Outcome {
         println!("{what} {SIDE}^3 bf16, {bm}x{bn}x{bk}: {ms:.4} ms, {:.0} TF", 2.0 * (SIDE as f64).powi(3) / ms / 1e9);
     };
     for _ in 0..2 {
-        for (i, member) in dense_pool().members().iter().enumerate() {
+        let ms = timer.time(5, options.reps, |stream| {
+            let launch =
+                matmul::<bf16, 128, 256, 64, false, false>(x.view(shape)?, w.view(shape)?, plain.view_mut(shape)?);
+            Ok(launch.launch(stream, grid(128, 256))?)
+        })?;
+        report("dense", [128, 256, 64], &ms);
+        for (i, member) in gathered_product_pool().members().iter().enumerate() {
             let ms = timer.time(5, options.reps, |stream| {
-                let tuned = dense_tuned(x.view(shape)?, w.view(shape)?, plain.view_mut(shape)?);
-                Ok(tuned.choose(i).launch(stream, |of| grid(of.BM, of.BN))?)
-            })?;
-            let of = member.choice();
-            report("dense", [of.BM, of.BN, of.BK], &ms);
-        }
-        for (i, member) in gathered_pool().members().iter().enumerate() {
-            let ms = timer.time(5, options.reps, |stream| {
-                let tuned =
-                    gathered_tuned(x.view(shape)?, rows.view([SIDE])?, w.view(shape)?, by_rows.view_mut(shape)?);
+                let (x, rows, w) = (x.view(shape)?, rows.view([SIDE])?, w.view(shape)?);
+                let tuned = gathered_product_tuned(x, rows, w, by_rows.view_mut(shape)?);
                 Ok(tuned.choose(i).launch(stream, |of| grid(of.BM, of.BN))?)
             })?;
             let of = member.choice();
@@ -182,13 +137,18 @@ fn sums(options: &Options, timer: &mut Timer, seed: u64) -> Outcome {
     let whole: Vec<f32> = data::random::<bf16>(side * side, seed).iter().map(|v| v.to_f32().round()).collect();
     let expected: Vec<f32> = (0..side).map(|j| (0..side).map(|i| whole[i * side + j]).sum()).collect();
     let x = stream.upload(&whole)?;
-    let mut half = stream.uninit::<f32>(side * side / 2)?;
+    let mut target = stream.uninit::<f32>(side * side / 2)?;
     let mut parts = stream.uninit::<f32>(side / 256 * side)?;
     let mut out = stream.zeros::<f32>(side)?;
     for _ in 0..2 {
+        let half = side * side / 2;
         let copied = with_clean_cache(timer, options.reps, |stream| {
-            let half = half.view_mut([side * side / 2])?;
-            copy(x.slice(..side * side / 2)?.view([side * side / 2])?, half).launch(stream, side * side / 4096)
+            let launch = copy::<f32, 512>(&x, &mut target, half as i32);
+            // SAFETY: both have at least `half` elements, below which the mask keeps accesses.
+            #[allow(unsafe_code, reason = "a kernel over raw pointers")]
+            unsafe {
+                launch.launch(stream, half.div_ceil(512))
+            }
         })?;
         println!("copy of {} MB: {copied:.4} ms", side * side * 2 / 1_000_000);
         for (i, member) in column_sums_pool().members().iter().enumerate() {

@@ -210,24 +210,6 @@ pub fn selective_scan(a: Tensor<f32, 2>, b: Tensor<f32, 2>, h: TensorMut<f32, 2>
     h.store([0, channel], state);
 }
 
-/// out = the listed rows of x · w: an expert's share of a batch.
-#[triton::kernel(configs = [(BM = 128, BN = 128, BK = 64, num_warps = 8, num_stages = 4)])]
-pub fn gathered_product<const BM: i32, const BN: i32, const BK: i32>(
-    x: Tensor<bf16, 2>,
-    rows: Tensor<i32, 1>,
-    w: Tensor<bf16, 2>,
-    out: TensorMut<bf16, 2>,
-) {
-    let (m, n) = (program_id(0) * BM, program_id(1) * BN);
-    let at = rows.load_or([m], [BM], -1).expand_dims(1);
-    let mut acc = zeros::<f32>([BM, BN]);
-    for k in (0..x.dim(1)).step_by(BK) {
-        let columns = (arange(0, BK) + k).expand_dims(0);
-        acc = dot(x.gather([at, columns], true), w.load([k, n], [BK, BN]), acc);
-    }
-    out.store([m, n], acc.to::<bf16>());
-}
-
 /// out = the listed rows of x: a table of embeddings, by vectors.
 #[triton::kernel]
 pub fn embed(x: Tensor<bf16, 2>, rows: Tensor<i32, 1>, out: TensorMut<bf16, 2>) {
