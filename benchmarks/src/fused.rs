@@ -35,7 +35,7 @@ pub fn linear_gelu<const BM: i32, const BN: i32, const BK: i32>(
 
 /// out = the listed rows of x, times w: an expert's share of a batch.
 #[triton::kernel(configs = [
-    (BM = 128, BN = 256, BK = 64, num_warps = 8, num_stages = 4),
+    (BM = 128, BN = 256, BK = 64, num_warps = 8, num_stages = 4, targets = ["sm_90a"]),
     (BM = 128, BN = 128, BK = 64, num_warps = 8, num_stages = 4),
 ], tune = [BM, BN, BK])]
 pub fn gathered_product<const BM: i32, const BN: i32, const BK: i32>(
