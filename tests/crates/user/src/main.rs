@@ -45,14 +45,18 @@ fn margins<T: Num + Margin>(x: PtrMut<T>) {
 #[tri::kernel]
 fn descend(weight: PtrMut<f32>, gradient: Ptr<f32>, velocity: PtrMut<f32>, options: Descent, n: i32) {
     let i = program_id(0) * 64 + arange(0, 64);
-    let (w, v) = ops::kernels::step(
-        load(weight + i, i < n),
-        load(gradient + i, i < n),
-        load(velocity + i, i < n),
-        options,
-    );
+    let (w, v) =
+        ops::kernels::step(load(weight + i, i < n), load(gradient + i, i < n), load(velocity + i, i < n), options);
     store(weight + i, w, i < n);
     store(velocity + i, v, i < n);
+}
+
+/// The product of `ops` by a tile that it does not ship, of another type, with an epilogue of its own: a function of a third place.
+#[tri::kernel(configs = [(BM = 16, BN = 32, BK = 16, num_warps = 2)])]
+fn activated<const BM: i32, const BN: i32, const BK: i32>(a: Tensor<f16, 2>, b: Tensor<f16, 2>, c: TensorMut<f32, 2>) {
+    let at = (program_id(0) * BM, program_id(1) * BN);
+    let (i, j) = at;
+    c.store([i, j], ops::kernels::product_tile::<f16, BM, BN, BK>(a, b, at, |acc| g(acc) + BIAS));
 }
 
 fn close(a: f32, b: f32) -> bool {
@@ -107,6 +111,18 @@ fn main() -> tri::Result<()> {
     // SAFETY: every access is below 64.
     unsafe { margins::<i32>(&mut counts).launch(&stream, 1)? };
     assert_eq!(stream.download(&counts)?, [8; 64]);
+
+    let halves: Vec<f16> = (0..20 * 20).map(|i| f16::from_f32((i % 7) as f32 * 0.125)).collect();
+    let singles: Vec<f32> = halves.iter().map(|v| v.to_f32()).collect();
+    let (half, single) = (stream.upload(&halves)?, stream.upload(&singles)?);
+    let (mut theirs, mut own) = (stream.zeros::<f32>(400)?, stream.zeros::<f32>(400)?);
+    ops::kernels::product::<32, 32, 16>(single.view([20; 2])?, single.view([20; 2])?, theirs.view_mut([20; 2])?)
+        .launch(&stream, (1, 1))?;
+    activated::<16, 32, 16>(half.view([20; 2])?, half.view([20; 2])?, own.view_mut([20; 2])?)
+        .launch(&stream, (2, 1))?;
+    for (product, found) in stream.download(&theirs)?.into_iter().zip(stream.download(&own)?) {
+        assert!(close(found, gelu(product) + BIAS), "{product}: {found}");
+    }
     println!("ok");
     Ok(())
 }
