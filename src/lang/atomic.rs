@@ -12,12 +12,11 @@ use super::{Load, Mask, Store, stub};
 /// `p` is one pointer or a tile of them; `value` and `mask` broadcast to its shape, and so does the result: the old
 /// values. Where `mask` is `false` nothing is changed, and the result is 0. Pointers may alias: each value counts.
 /// Integers wrap. The order in which programs add is unspecified, so the last bits of a sum of floats vary between
-/// launches; a subnormal `f32` may be flushed to 0 on a GPU.
+/// launches; a subnormal `f32` may be flushed to 0 on a GPU. Sums of `f16` and `bf16` are rounded at each addition.
 ///
 /// # Compile errors
-/// `p` is not a pointer, or a [`Ptr`](crate::lang::Ptr); its elements are not numbers: `i32`, `i64`, `u32`, `u64`,
-/// `f16`, `f32` or `f64`; `value` is of another element type; `value` or `mask` has a larger shape than `p`, or `mask`
-/// is not of `bool`.
+/// `p` is not a pointer, or a [`Ptr`](crate::lang::Ptr); its elements are not floats or integers of 32 or 64 bits;
+/// `value` is of another element type; `value` or `mask` has a larger shape than `p`, or `mask` is not of `bool`.
 ///
 /// ```
 /// use triton::prelude::*;
@@ -39,9 +38,10 @@ pub fn atomic_add<P: Load + Store<V>, V>(p: P, value: V, mask: impl Mask) -> P::
 ///
 /// `p` is one pointer or a tile of them; `value` and `mask` broadcast to its shape, and so does the result: the old
 /// values. Where `mask` is `false` nothing is changed, and the result is 0. Pointers may alias: each value counts.
+/// What is smaller is as [`minimum`](crate::lang::minimum) says: of a number and NaN the number stays, and −0 is less than +0.
 ///
 /// # Compile errors
-/// `p` is not a pointer, or a [`Ptr`](crate::lang::Ptr); its elements are not integers of 32 or 64 bits;
+/// `p` is not a pointer, or a [`Ptr`](crate::lang::Ptr); its elements are not floats or integers of 32 or 64 bits;
 /// `value` is of another element type; `value` or `mask` has a larger shape than `p`, or `mask` is not of `bool`.
 ///
 /// ```
@@ -63,9 +63,10 @@ pub fn atomic_min<P: Load + Store<V>, V>(p: P, value: V, mask: impl Mask) -> P::
 ///
 /// `p` is one pointer or a tile of them; `value` and `mask` broadcast to its shape, and so does the result: the old
 /// values. Where `mask` is `false` nothing is changed, and the result is 0. Pointers may alias: each value counts.
+/// What is larger is as [`maximum`](crate::lang::maximum) says: of a number and NaN the number stays, and −0 is less than +0.
 ///
 /// # Compile errors
-/// `p` is not a pointer, or a [`Ptr`](crate::lang::Ptr); its elements are not integers of 32 or 64 bits;
+/// `p` is not a pointer, or a [`Ptr`](crate::lang::Ptr); its elements are not floats or integers of 32 or 64 bits;
 /// `value` is of another element type; `value` or `mask` has a larger shape than `p`, or `mask` is not of `bool`.
 ///
 /// ```
@@ -164,7 +165,7 @@ pub fn atomic_xor<P: Load + Store<V>, V>(p: P, value: V, mask: impl Mask) -> P::
 /// values. Where `mask` is `false` nothing is changed, and the result is 0. Pointers may alias: each value counts.
 ///
 /// # Compile errors
-/// `p` is not a pointer, or a [`Ptr`](crate::lang::Ptr); its elements are not numbers of 32 or 64 bits;
+/// `p` is not a pointer, or a [`Ptr`](crate::lang::Ptr); its elements are not floats or integers of 32 or 64 bits;
 /// `value` is of another element type; `value` or `mask` has a larger shape than `p`, or `mask` is not of `bool`.
 ///
 /// ```

@@ -356,8 +356,8 @@ pub struct TargetInfo {
     pub mma_f64: bool,
     /// Whether it rounds `f32` to tf32, to nearest and ties to even, by one instruction.
     pub cvt_rn_tf32: bool,
-    /// Whether it adds, multiplies, compares and rounds `bf16`, and converts it from and to every type. If not, that is done in
-    /// `f32`, which has the same results.
+    /// Whether it adds (also atomically), multiplies, compares and rounds `bf16`, and converts it from and to every type. If not, that is
+    /// done in `f32`, which has the same results.
     pub bf16_arithmetic: bool,
 }
 

@@ -122,10 +122,10 @@ fn reductions(x: Ptr<f32>, m: Ptr<bool>) {
 }
 
 #[triton::kernel]
-fn atomics(x: PtrMut<f32>) {
-    atomic_min(x, 1.0, true);
-    //~ `x`: `atomic_min` is not defined on memory of `f32` [T0104]
-    //~   help: the memory may hold `i32`, `i64`, `u32`, `u64`
+fn atomics(x: PtrMut<f32>, short: PtrMut<i16>) {
+    atomic_min(short, 1, true);
+    //~ `short`: `atomic_min` is not defined on memory of `i16` [T0104]
+    //~   help: the memory may hold `i32`, `i64`, `u32`, `u64`, `f16`, `bf16`, `f32`, `f64`
     atomic_and(x, 1.0, true);
     //~ `x`: `atomic_and` is not defined on memory of `f32` [T0104]
     //~   help: the memory may hold `i32`, `i64`, `u32`, `u64`

@@ -48,7 +48,7 @@ fn kernel(x: Tensor<f32, 2>, out: TensorMut<f32, 2>, counts: TensorMut<i8, 1>, n
     //~   help: declare the parameter as `TensorMut<f32, 2>`
     counts.atomic_add_at([arange(0, 16)], 1, true);
     //~ `atomic_add_at`: `atomic_add_at` is not defined on memory of `i8` [T0104]
-    //~   help: the memory may hold `i32`, `i64`, `u32`, `u64`, `f16`, `f32`, `f64`
+    //~   help: the memory may hold `i32`, `i64`, `u32`, `u64`, `f16`, `bf16`, `f32`, `f64`
     out.atomic_cas_at([rows, columns], 1.0, true);
     //~ `atomic_cas_at`: `atomic_cas_at` takes 4 arguments, 3 given [T0101]
     //~   help: write `atomic_cas_at(at, compare, value, mask)`

@@ -300,7 +300,7 @@ impl Gen<'_> {
         let once = !self.float_updates && self.counters.is_empty();
         let updates = match dtype {
             dtype if dtype.is_float() && !once => 0,
-            dtype if dtype.bits() < 32 && dtype != DType::F16 => 0,
+            dtype if dtype.bits() < 32 && !dtype.is_float() => 0,
             dtype => 2 + usize::from(dtype.is_int()),
         };
         let what = self.random.below(3 + updates);
@@ -327,13 +327,11 @@ impl Gen<'_> {
                     &["add", "min", "max", "and", "or", "xor"]
                 } else if dtype.is_int() {
                     &["add", "min", "xchg", "max", "xor", "cas"]
-                } else if dtype == DType::F16 {
-                    &["add"]
                 } else if dtype == DType::F32 {
                     // A GPU flushes subnormal numbers to 0 when it adds atomically.
-                    &["xchg"]
+                    &["xchg", "min", "max"]
                 } else {
-                    &["add", "xchg"]
+                    &["add", "xchg", "min", "max"]
                 };
                 let order = self.order();
                 let update = match self.random.pick(kinds) {

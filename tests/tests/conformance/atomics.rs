@@ -18,12 +18,26 @@ fn added(dtype: DType, a: u64, b: u64) -> u64 {
     }
 }
 
-/// Elements whose updates are exact on every device: a GPU may flush a subnormal `f32` to 0.
-fn elements(dtype: DType, count: usize, seed: u64) -> Vec<u64> {
+/// Whether an update adds floats.
+fn rounds(name: &str, dtype: DType) -> bool {
+    name == "atomic_add" && dtype.is_float()
+}
+
+/// Elements whose updates are exact on every device: a GPU may flush a subnormal `f32` to 0 when it adds.
+fn elements(name: &str, dtype: DType, count: usize, seed: u64) -> Vec<u64> {
     let mut random = Random::new(seed);
-    match Format::of(dtype) {
-        Some(_) => (0..count).map(|_| from_f64(dtype, random.within(1 << 20) as f64 / 1024.0)).collect(),
-        None => inputs::elements(dtype, count, seed),
+    match rounds(name, dtype) {
+        true => (0..count).map(|_| from_f64(dtype, random.within(1 << 20) as f64 / 1024.0)).collect(),
+        false => inputs::elements(dtype, count, seed),
+    }
+}
+
+/// Elements that are updated in any order to the same bits: sums of small whole numbers are exact.
+fn in_any_order(name: &str, dtype: DType, count: usize, seed: u64) -> Vec<u64> {
+    let mut random = Random::new(seed);
+    match rounds(name, dtype) {
+        true => (0..count).map(|_| from_f64(dtype, random.below(4) as f64)).collect(),
+        false => inputs::elements(dtype, count, seed),
     }
 }
 
@@ -32,7 +46,7 @@ fn alone(name: &'static [&'static str], dtype: DType, [block, warps]: [usize; 2]
     let text = format!("{} {dtype} [{block}] warps {warps}", name[0]);
     let seed = inputs::seed(&text);
     Case::new(text, name, move || {
-        let (before, x) = (elements(dtype, 1024, seed), elements(dtype, 1024, seed + 1));
+        let (before, x) = (elements(name[0], dtype, 1024, seed), elements(name[0], dtype, 1024, seed + 1));
         let mask: Vec<u64> = (0..1024).map(|i| u64::from(i % 5 != 2)).collect();
         let each = |of: &dyn Fn(usize) -> u64| (0..1024).map(|i| Expected::Bits(of(i))).collect::<Vec<_>>();
         let after = each(&|i| if mask[i] != 0 { f(dtype, before[i], x[i]) } else { before[i] });
@@ -49,13 +63,7 @@ fn together(name: &'static [&'static str], dtype: DType, f: Function, launch: La
     let text = format!("{} {dtype} [128] warps 4, together", name[0]);
     let seed = inputs::seed(&text);
     Case::new(text, name, move || {
-        let mut random = Random::new(seed);
-        // Sums of small whole numbers are exact in every order.
-        let element = |_| from_f64(dtype, random.below(4) as f64);
-        let x: Vec<u64> =
-            if dtype.is_float() { (0..512).map(element).collect() } else { inputs::elements(dtype, 512, seed) };
-        let before =
-            elements(dtype, 9, seed).iter().map(|&bits| if dtype.is_float() { 0 } else { bits }).collect::<Vec<_>>();
+        let (x, before) = (in_any_order(name[0], dtype, 512, seed), in_any_order(name[0], dtype, 9, seed + 1));
         let mut after = before.clone();
         for (i, &value) in x.iter().enumerate() {
             after[i % 8] = f(dtype, after[i % 8], value);
@@ -69,12 +77,30 @@ fn together(name: &'static [&'static str], dtype: DType, f: Function, launch: La
     })
 }
 
+/// Programs that update one row each, which is the same memory, through a view and through pointers. The old values are unused, so that
+/// an instruction may update several elements.
+fn rows(name: &'static [&'static str], dtype: DType, n: usize, f: Function, launch: Launch) -> Case {
+    let text = format!("{} {dtype} [256] warps 1, rows of {n} together", name[0]);
+    let seed = inputs::seed(&text);
+    Case::new(text, name, move || {
+        let x = in_any_order(name[0], dtype, 5 * n, seed);
+        let updated = |seed: u64| {
+            let before = in_any_order(name[0], dtype, n, seed);
+            let after = (0..n).map(|j| (0..5).fold(before[j], |old, i| f(dtype, old, x[i * n + j])));
+            let after = after.map(Expected::Bits).collect();
+            Region::update(dtype, before, after)
+        };
+        let regions = vec![Region::input(dtype, x.clone()), updated(seed + 1), updated(seed + 2)];
+        Trial { regions, numbers: vec![n as u64], grid: [5, 1, 1], launch }
+    })
+}
+
 /// The edges of a matrix are not multiples of a tile.
 fn viewed(name: &'static [&'static str], dtype: DType, f: Function, launch: Launch) -> Case {
     let text = format!("{} {dtype} of views [4x32] warps 2", name[0]);
     let seed = inputs::seed(&text);
     Case::new(text, name, move || {
-        let (before, x) = (elements(dtype, 15 * 70, seed), elements(dtype, 15 * 70, seed + 1));
+        let (before, x) = (elements(name[0], dtype, 15 * 70, seed), elements(name[0], dtype, 15 * 70, seed + 1));
         let after = before.iter().zip(&x).map(|(&old, &value)| Expected::Bits(f(dtype, old, value))).collect();
         let old = before.iter().copied().map(Expected::Bits).collect();
         let regions = vec![Region::input(dtype, x), Region::update(dtype, before, after), Region::output(dtype, old)];
@@ -90,7 +116,7 @@ fn listed(name: &'static [&'static str], dtype: DType, f: Function, launch: Laun
         let (mut random, mut at) = (Random::new(seed), (-20..280).collect::<Vec<i64>>());
         random.shuffle(&mut at);
         at.truncate(256);
-        let (before, x) = (elements(dtype, 260, seed), elements(dtype, 256, seed + 1));
+        let (before, x) = (elements(name[0], dtype, 260, seed), elements(name[0], dtype, 256, seed + 1));
         let mask: Vec<u64> = (0..256).map(|i| u64::from(i % 5 != 2)).collect();
         let reached = |i: usize| usize::try_from(at[i]).ok().filter(|&at| at < 260 && mask[i] != 0);
         let mut after: Vec<u64> = before.clone();
@@ -112,8 +138,8 @@ fn ordered(name: &'static [&'static str], dtype: DType, f: Function, launch: Lau
     let text = format!("{} {dtype} [64] warps 2, ordered", name[0]);
     let seed = inputs::seed(&text);
     Case::new(text, name, move || {
-        let x = elements(dtype, 64, seed);
-        let before: Vec<Vec<u64>> = (1..4).map(|i| elements(dtype, 64, seed + i)).collect();
+        let x = elements(name[0], dtype, 64, seed);
+        let before: Vec<Vec<u64>> = (1..4).map(|i| elements(name[0], dtype, 64, seed + i)).collect();
         let updated = |before: &Vec<u64>| {
             let after = before.iter().zip(&x).map(|(&old, &x)| Expected::Bits(f(dtype, old, x))).collect();
             Region::update(dtype, before.clone(), after)
@@ -248,22 +274,43 @@ macro_rules! updates {
             $name(p + 8, load(x + program_id(0) * 128, true), true);
         }
 
+        #[triton::kernel(T = [$($t),*], num_warps = 1)]
+        fn rows<T: Num>(x: Tensor<T, 2>, p: TensorMut<T, 1>, q: PtrMut<T>, n: i32) {
+            let (x, i) = (x.load([program_id(0), 0], [1, 256]).reshape([256]), arange(0, 256));
+            p.$name([0], x);
+            $name(q + i, x, i < n);
+        }
+
         fn together_cases(into: &mut Vec<Case>, name: &'static [&'static str], f: Function) {
-            $(into.push(super::together(name, <$t>::DTYPE, f, |run| {
-                launch!(run, together::<$t>(&run.ptr(), &mut run.ptr()))
-            }));)*
+            $({
+                into.push(super::together(name, <$t>::DTYPE, f, |run| {
+                    launch!(run, together::<$t>(&run.ptr(), &mut run.ptr()))
+                }));
+                // Of whole vectors; with one that is cut; with rows that begin anywhere.
+                for n in [208, 248, 201] {
+                    into.push(super::rows(name, <$t>::DTYPE, n, f, |run: &Run<'_>| {
+                        let (x, mut p, mut q) = (run.buffer::<$t>(0), run.buffer_mut::<$t>(1), run.buffer_mut::<$t>(2));
+                        let (x, n) = (x.slice(run.range(0))?, run.range(1).len());
+                        let (mut p, mut q) = (p.slice_mut(run.range(1))?, q.slice_mut(run.range(2))?);
+                        let (x, p) = (x.view([5, n])?, p.view_mut([n])?);
+                        let launch = rows::<$t>(x, p, &mut q, run.scalar());
+                        // SAFETY: the kernel updates the n elements behind the pointer.
+                        unsafe { launch.launch(run.stream, run.grid()) }
+                    }));
+                }
+            })*
         }
     };
 }
 
 updates! {
-    atomic_add atomic_add_at [i32 i64 u32 u64 f16 f32 f64] = added;
-    atomic_min atomic_min_at [i32 i64 u32 u64] = lesser;
-    atomic_max atomic_max_at [i32 i64 u32 u64] = greater;
+    atomic_add atomic_add_at [i32 i64 u32 u64 f16 bf16 f32 f64] = added;
+    atomic_min atomic_min_at [i32 i64 u32 u64 f16 bf16 f32 f64] = lesser;
+    atomic_max atomic_max_at [i32 i64 u32 u64 f16 bf16 f32 f64] = greater;
     atomic_and atomic_and_at [i32 i64 u32 u64] = |_, a, b| a & b;
     atomic_or atomic_or_at [i32 i64 u32 u64] = |_, a, b| a | b;
     atomic_xor atomic_xor_at [i32 i64 u32 u64] = |_, a, b| a ^ b;
-    atomic_xchg atomic_xchg_at [i32 i64 u32 u64 f32 f64] = |_, _, b| b, order_is_open;
+    atomic_xchg atomic_xchg_at [i32 i64 u32 u64 f16 bf16 f32 f64] = |_, _, b| b, order_is_open;
 }
 
 mod swaps {

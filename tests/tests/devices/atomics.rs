@@ -194,6 +194,43 @@ fn locked(lock: PtrMut<i32>, value: PtrMut<i32>) {
     atomic_xchg(lock.order(Release), 0, true);
 }
 
+/// The largest element of x. A program writes a note before it raises the maximum: the programs that find it there read the note.
+#[triton::kernel(T = [f16, bf16, f32, f64], num_warps = 2)]
+fn largest<T: Float>(x: Tensor<T, 1>, top: TensorMut<T, 1>, notes: TensorMut<i32, 1>, out: TensorMut<i32, 1>) {
+    let i = program_id(0);
+    notes.store([i], full([1], i + 1));
+    let before: T = top.order(AcqRel).atomic_max_at([0], max(x.load([i * 128], [128])), true);
+    let found = before.to::<i32>();
+    if found >= 0 {
+        out.store([i], notes.load([found], [1]) - (found + 1));
+    }
+}
+
+#[test]
+fn a_maximum_of_floats_publishes() -> triton::Result<()> {
+    macro_rules! check {
+        ($t:ty, $of:expr) => {
+            for device in devices() {
+                let stream = device.stream()?;
+                // That of program i is i.
+                let element = |k: usize| if k % 128 == k / 128 { (k / 128) as f32 } else { -1.0 };
+                let x: Vec<$t> = (0..40 * 128).map(|k| $of(element(k))).collect();
+                let (x, mut top) = (stream.upload(&x)?, stream.upload(&[$of(f32::NEG_INFINITY)])?);
+                let (mut notes, mut out) = (stream.zeros::<i32>(40)?, stream.zeros::<i32>(40)?);
+                let views = (x.view([40 * 128])?, top.view_mut([1])?, notes.view_mut([40])?, out.view_mut([40])?);
+                largest::<$t>(views.0, views.1, views.2, views.3).launch(&stream, 40)?;
+                assert_eq!(stream.download(&top)?, [$of(39.0)], "{device}");
+                assert_eq!(stream.download(&out)?, [0; 40], "{device}");
+            }
+        };
+    }
+    check!(f16, f16::from_f32);
+    check!(bf16, bf16::from_f32);
+    check!(f32, |x: f32| x);
+    check!(f64, f64::from);
+    Ok(())
+}
+
 fn columns(rows: usize) -> (Vec<f32>, Vec<f32>) {
     let x: Vec<f32> = (0..rows * 64).map(|i| (i * 7 % 23) as f32 - 9.0).collect();
     let sum = |j: usize| (0..rows).map(|i| x[i * 64 + j]).sum();

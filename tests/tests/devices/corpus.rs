@@ -92,6 +92,7 @@ cases! {
     rounding,
     rsqrt,
     atomic_counters,
+    atomic_extremes,
     atomic_floats,
     atomic_i32,
     atomic_i64,

@@ -30,6 +30,17 @@ fn floats(p: PtrMut<f32>, q: PtrMut<f64>) {
 #[triton::kernel(T = [f16, bf16])]
 fn halves<T: Float>(p: PtrMut<T>, value: T) {
     store(p + arange(0, 16), atomic_cas(p + arange(0, 16), 0.0, value), true);
+    atomic_add(p + arange(0, 16), value, true);
+    store(p, atomic_xchg(p, value, true), true);
+}
+
+#[triton::kernel(T = [f16, bf16, f32, f64])]
+fn extremes<T: Float>(p: PtrMut<T>, x: TensorMut<T, 2>, value: T) {
+    let i = arange(0, 16);
+    atomic_min(p, value, true);
+    let v = atomic_max(p + i, value, i < 5) + atomic_min((p + i).order(AcqRel), 2.0, true);
+    x.atomic_max([0, 0], v.expand_dims(0));
+    store(p + i, x.order(Release).atomic_min_at([i, i], v, true), true);
 }
 
 #[triton::kernel]

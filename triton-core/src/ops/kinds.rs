@@ -166,10 +166,10 @@ kinds! {
     AtomicKind {
         /// Their sum; integers wrap.
         Add = "add" on Signed | Unsigned | Float;
-        /// The lesser.
-        Min = "min" on Signed | Unsigned;
-        /// The greater.
-        Max = "max" on Signed | Unsigned;
+        /// The lesser, of floats too as [`BinaryKind::Min`] says it.
+        Min = "min" on Signed | Unsigned | Float;
+        /// The greater, likewise.
+        Max = "max" on Signed | Unsigned | Float;
         /// Bitwise and.
         And = "and" on Signed | Unsigned;
         /// Bitwise or.
@@ -182,10 +182,9 @@ kinds! {
 }
 
 impl AtomicKind {
-    /// Whether it is defined on this element type: what every target does in one step.
+    /// Whether it is defined on this element type: on floats, and on integers of 32 and 64 bits.
     pub fn defined_on(self, dtype: DType) -> bool {
-        let half = self == AtomicKind::Add && dtype == DType::F16;
-        self.accepts(dtype.class()) && (dtype.bits() >= 32 || half)
+        self.accepts(dtype.class()) && (dtype.bits() >= 32 || dtype.is_float())
     }
 
     /// The function of the old element and the value; `None` for the value itself.

@@ -329,6 +329,12 @@ pub enum Op {
         srcs: Vec<Reg>,
         address: Address,
     },
+    /// A word of global memory that other threads of the device update meanwhile.
+    LdRelaxed {
+        ty: Ty,
+        dst: Reg,
+        address: Address,
+    },
     /// `atom`; `red` where the old value has no register. At device scope.
     Atomic {
         op: AtomicOp,

@@ -350,29 +350,16 @@ impl Print for Inst {
             Op::St { ty, srcs, address } => {
                 put!(out, "st.global", Vector(srcs.len()), ".", ty, " ", address, ", ", Words(srcs))
             }
+            Op::LdRelaxed { ty, dst, address } => put!(out, "ld.relaxed.gpu.global.", ty, " ", dst, ", ", address),
             Op::Atomic { op, order, ty, dst, address, srcs } => {
-                let order = order.name();
-                // Subnormals of `f16` are kept; PTX wants that written.
-                let keep = if *ty == Ty::F16 { ".noftz" } else { "" };
-                match dst {
-                    Some(dst) => put!(
-                        out,
-                        "atom.",
-                        order,
-                        ".gpu.global.",
-                        op,
-                        keep,
-                        ".",
-                        ty,
-                        " ",
-                        dst,
-                        ", ",
-                        address,
-                        ", ",
-                        List(srcs)
-                    ),
-                    None => put!(out, "red.", order, ".gpu.global.", op, keep, ".", ty, " ", address, ", ", List(srcs)),
+                // Subnormals of 16 bits are kept; PTX wants that written.
+                let keep = if matches!(ty, Ty::F16 | Ty::BF16) { ".noftz" } else { "" };
+                put!(out, if dst.is_some() { "atom." } else { "red." }, order.name(), ".gpu.global.", op, keep);
+                put!(out, ".", ty, " ");
+                if let Some(dst) = dst {
+                    put!(out, dst, ", ");
                 }
+                put!(out, address, ", ", List(srcs));
             }
             Op::LdShared { ty, dsts, address } => {
                 put!(out, "ld.shared", Vector(dsts.len()), ".", ty, " ", Words(dsts), ", ", address)

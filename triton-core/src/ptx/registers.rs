@@ -46,7 +46,10 @@ impl Op {
                 [a, b].into_iter().for_each(operand);
                 f(*pred);
             }
-            Op::Ld { address, .. } | Op::LdShared { address, .. } | Op::LdMatrix { address, .. } => f(address.base),
+            Op::Ld { address, .. }
+            | Op::LdRelaxed { address, .. }
+            | Op::LdShared { address, .. }
+            | Op::LdMatrix { address, .. } => f(address.base),
             Op::St { srcs, address, .. } | Op::Atomic { srcs, address, .. } | Op::StShared { srcs, address, .. } => {
                 srcs.iter().copied().chain([address.base]).for_each(f);
             }
@@ -99,6 +102,7 @@ impl Op {
             | Op::FromGlobal { dst, .. }
             | Op::FromLocal { dst, .. }
             | Op::FromParam { dst, .. }
+            | Op::LdRelaxed { dst, .. }
             | Op::MbarrierTryWait { pred: dst, .. }
             | Op::Elect { pred: dst }
             | Op::Mapa { dst, .. }
@@ -165,6 +169,7 @@ impl Op {
             | Op::Mapa { .. }
             | Op::FromParam { .. } => true,
             Op::Ld { .. }
+            | Op::LdRelaxed { .. }
             | Op::St { .. }
             | Op::Atomic { .. }
             | Op::LdShared { .. }
