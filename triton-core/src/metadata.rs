@@ -142,6 +142,8 @@ pub struct Image {
     pub entry: Cow<'static, str>,
     /// PTX text that ends in a NUL byte, as the driver requires.
     pub ptx: Text,
+    /// The version of PTX that the text is in, which decides what drivers load it.
+    pub ptx_version: (u32, u32),
     /// Threads of a block.
     pub threads: u32,
     /// Blocks of a cluster, which run a program together.
@@ -205,6 +207,7 @@ impl Image {
         specialization: Specialization,
         entry: Cow<'static, str>,
         ptx: Text,
+        ptx_version: (u32, u32),
         threads: u32,
         cluster: [u32; 3],
         shared_bytes: u32,
@@ -219,6 +222,7 @@ impl Image {
             specialization,
             entry,
             ptx,
+            ptx_version,
             threads,
             cluster,
             shared_bytes,
@@ -233,8 +237,8 @@ impl Image {
 
 /// The PTX version that has the fences between blocks of a cluster which wait for shared memory alone.
 pub(crate) const CLUSTER_PTX: (u32, u32) = (8, 6);
-/// The lowest CUDA driver version that loads it.
-const CLUSTER_DRIVER: u32 = 12070;
+/// The PTX version that adds vectors to memory.
+pub(crate) const VECTOR_UPDATE_PTX: (u32, u32) = (8, 1);
 
 impl Image {
     /// Whether a launch of a grid of programs takes this image, on a device with this number of multiprocessors. A persistent one is for
@@ -274,7 +278,12 @@ impl Image {
 
     /// The lowest CUDA driver version that loads the code, as `cuDriverGetVersion` counts: 1000·major + 10·minor.
     pub fn driver(&self) -> u32 {
-        if self.cluster == [1; 3] { self.target.driver() } else { self.target.driver().max(CLUSTER_DRIVER) }
+        let of_version = match self.ptx_version {
+            CLUSTER_PTX => 12070,
+            VECTOR_UPDATE_PTX => 12010,
+            _ => 0,
+        };
+        self.target.driver().max(of_version)
     }
 
     /// The PTX without its NUL byte. It is inflated anew by each call if it is [deflated](Text::Deflated).
@@ -328,7 +337,7 @@ pub enum Target {
 pub struct TargetInfo {
     /// The name PTX gives it.
     pub name: &'static str,
-    /// The lowest PTX version that has what we emit for it.
+    /// The lowest PTX version that has what we emit for it, but for clusters and vector updates.
     pub ptx_version: (u32, u32),
     /// The lowest compute capability that runs its code.
     pub capability: ComputeCapability,
@@ -359,6 +368,9 @@ pub struct TargetInfo {
     /// Whether it adds (also atomically), multiplies, compares and rounds `bf16`, and converts it from and to every type. If not, that is
     /// done in `f32`, which has the same results.
     pub bf16_arithmetic: bool,
+    /// Whether it adds up to 16 bytes of `f16`, `bf16` or `f32` to memory by one instruction, each element atomically. Every target adds
+    /// two of `f16`.
+    pub vector_updates: bool,
 }
 
 const SM90A: TargetInfo = TargetInfo {
@@ -378,6 +390,7 @@ const SM90A: TargetInfo = TargetInfo {
     mma_f64: true,
     cvt_rn_tf32: true,
     bf16_arithmetic: true,
+    vector_updates: true,
 };
 
 const SM80: TargetInfo = TargetInfo {
@@ -397,6 +410,7 @@ const SM80: TargetInfo = TargetInfo {
     mma_f64: false,
     cvt_rn_tf32: false,
     bf16_arithmetic: false,
+    vector_updates: false,
 };
 
 impl Target {

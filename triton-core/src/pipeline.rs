@@ -4,7 +4,7 @@ use crate::analysis::spills::{self, Spills};
 use crate::analysis::{advice, axis, pressure, stride};
 use crate::ast::{Instance, Kernel};
 use crate::diag::{Code, Diagnostic, Failure};
-use crate::ir::{Function, Layouts, Param, Promise, Promised};
+use crate::ir::{Function, InstData, Layouts, Param, Promise, Promised};
 use crate::metadata::{Config, Image, Specialization, Target};
 use crate::ops::{DotKind, Op};
 use crate::passes::{Env, partition};
@@ -151,7 +151,8 @@ pub fn images_with(func: &Function, observer: &mut dyn FnMut(&'static str)) -> R
 }
 
 /// Whether code for a target and a specialization can be better than that for a more general target. What the targets that run on few devices
-/// have beyond the others is for products and for 16-bit floats, in views whose rows begin aligned, and for rows that one block cannot keep.
+/// have beyond the others is for products and for 16-bit floats, in views whose rows begin aligned, for sums in memory that take vectors,
+/// and for rows that one block cannot keep.
 fn gains(func: &Function, target: Target, specialization: Specialization) -> bool {
     if partition::blocks(func, target) > 1 {
         return true;
@@ -164,7 +165,24 @@ fn gains(func: &Function, target: Target, specialization: Specialization) -> boo
     };
     let values = || func.walk().into_iter().flat_map(|inst| func.insts[inst].results.iter());
     specialization >= Specialization::Aligned16
-        && (func.contains(func.body, multiplies) || values().any(|&v| narrow(func.ty(v))))
+        && (func.contains(func.body, multiplies)
+            || values().any(|&v| narrow(func.ty(v)))
+            || adds_more_at_once(func, target, specialization))
+}
+
+/// Whether an atomic update takes more elements by one instruction of a target than by those of every one.
+fn adds_more_at_once(func: &Function, target: Target, specialization: Specialization) -> bool {
+    if !func.contains(func.body, |op| matches!(op, Op::Atomic { .. })) {
+        return false;
+    }
+    let (facts, used) = (axis::analyse(func, specialization), func.used());
+    func.walk().into_iter().any(|inst| {
+        let InstData { op, results, .. } = &func.insts[inst];
+        let asked = results.iter().any(|&result| used[result]);
+        let [here, everywhere] =
+            [target, Target::LEAST].map(|target| axis::update_width(func, &facts, target.info(), (op, asked)));
+        here > everywhere
+    })
 }
 
 /// The images, and whether the strongest of the most general target spills.
@@ -340,6 +358,7 @@ fn image(
         specialization,
         entry: Cow::Owned(kernel.entry),
         ptx: text.into(),
+        ptx_version: kernel.version,
         threads: func.num_warps * 32,
         cluster: [func.blocks_of_cluster(), 1, 1],
         shared_bytes: kernel.shared_bytes,

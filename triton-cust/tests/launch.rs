@@ -15,6 +15,7 @@ fn kernel(cluster: [u32; 3]) -> &'static Kernel {
         Specialization::Generic,
         "entry".into(),
         "\0".into(),
+        target.info().ptx_version,
         128,
         cluster,
         0,

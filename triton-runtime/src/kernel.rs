@@ -261,7 +261,21 @@ mod tests {
 
     fn image(target: Target, specialization: Specialization, entry: &'static str, maps: &[TensorMap]) -> Image {
         let (programs, maps) = (ProgramMap::Identity, maps.to_vec().into());
-        Image::new(target, specialization, entry.into(), "".into(), 32, [1; 3], 0, false, programs, 0, None, maps)
+        Image::new(
+            target,
+            specialization,
+            entry.into(),
+            "".into(),
+            target.info().ptx_version,
+            32,
+            [1; 3],
+            0,
+            false,
+            programs,
+            0,
+            None,
+            maps,
+        )
     }
 
     #[test]

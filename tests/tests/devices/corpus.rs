@@ -97,6 +97,7 @@ cases! {
     atomic_i32,
     atomic_i64,
     atomic_order,
+    atomic_packed,
     atomic_u32,
     atomic_u64,
     half_rounding,

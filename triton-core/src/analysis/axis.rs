@@ -14,10 +14,10 @@
 use super::forward::{Analysis, forward};
 use crate::entity::SideTable;
 use crate::ir::{Function, InstData, Promise, Value, View};
-use crate::metadata::Specialization;
-use crate::ops::kinds::{BinaryKind, CompareKind};
-use crate::ops::{Location, Op};
-use crate::types::{Constant, Elem, Shape, Type};
+use crate::metadata::{Specialization, TargetInfo};
+use crate::ops::kinds::{AtomicKind, BinaryKind, CompareKind};
+use crate::ops::{Location, MemoryOrder, Op};
+use crate::types::{Constant, DType, Elem, Shape, Type};
 
 /// The largest divisibility that is tracked; 0 is divisible by it.
 const MOST: u64 = 1 << 40;
@@ -163,6 +163,25 @@ pub fn is_cut(func: &Function, facts: &SideTable<Value, AxisInfo>, at: Location,
             width > 1 && !(divisible(extent) && divisible(at.as_slice().last()))
         }
     }
+}
+
+/// Elements that one instruction of an atomic update may cover, of which each is updated by itself: neighbours, as by [`vector_width`],
+/// where they are all updated or none. Only additions that nothing orders and whose old values are not asked for take several.
+pub fn update_width(
+    func: &Function,
+    facts: &SideTable<Value, AxisInfo>,
+    target: &TargetInfo,
+    (op, asked): (&Op, bool),
+) -> u64 {
+    let &Op::Atomic { kind: AtomicKind::Add, order: MemoryOrder::Relaxed, to, .. } = op else { return 1 };
+    let Some(dtype) = func.pointee(to).filter(|_| !asked) else { return 1 };
+    let has_vectors = target.vector_updates && matches!(dtype, DType::F16 | DType::BF16 | DType::F32);
+    let most = if has_vectors { WIDEST / u64::from(dtype.bytes()) } else { 1 + u64::from(dtype == DType::F16) };
+    let mut width = vector_width(func, facts, to).min(most);
+    while is_cut(func, facts, to, width) {
+        width /= 2;
+    }
+    width
 }
 
 #[expect(clippy::wildcard_enum_match_arm, reason = "of what is not computed from facts, nothing is known")]

@@ -1,7 +1,8 @@
 //! Lowering of atomic updates.
 //!
 //! Several threads may hold one element: one of them updates it ([`Lower::store_guard`]). If the old value is unused,
-//! which is so in most kernels, the update is a `red`, which does not wait, unless it acquires.
+//! which is so in most kernels, the update is a `red`, which does not wait, unless it acquires. One `red` may add a vector of neighbours
+//! ([`axis::update_width`]), whose elements are updated each by itself.
 //!
 //! What the target has no instruction for is compared and exchanged until no other update came between. Where nothing is to be
 //! changed, nothing is exchanged: most updates of a maximum that many threads share.
@@ -13,7 +14,9 @@ use super::elementwise::arith_type;
 use super::lower::{Lower, bits_type, class_of};
 use super::view::Tile;
 use super::{Address, Cmp, Op, Reg, Ty};
+use crate::analysis::axis;
 use crate::ir::{InstData, Value};
+use crate::layout::Layout;
 use crate::ops::kinds::AtomicKind;
 use crate::ops::{Location, MemoryOrder};
 use crate::types::DType;
@@ -42,19 +45,20 @@ struct Elements<'a> {
 }
 
 impl<'a> Elements<'a> {
-    fn of(cx: &mut Lower<'a>, to: Location, value: Value) -> Result<Elements<'a>, String> {
+    /// The elements at a location, of which each instruction updates this many.
+    fn of(cx: &mut Lower<'a>, to: Location, value: Value, width: usize) -> Result<Elements<'a>, String> {
         let once = cx.store_guard(value);
         let tile = match to {
             Location::Pointers { .. } => None,
             Location::View { .. } => {
                 let layout = cx.func.layout_id(value).ok_or("a tile without a layout")?;
-                Some(Tile::new(cx, to, layout, 1, once)?)
+                Some(Tile::new(cx, to, layout, width, once)?)
             }
         };
         Ok(Elements { to, once, tile })
     }
 
-    /// The address of a register's element, and what guards its update.
+    /// The address of a register's element, and what guards the update of it and of those that go with it.
     fn at(&mut self, cx: &mut Lower<'a>, register: usize) -> Result<(Address, Option<Reg>), String> {
         match (self.to, &mut self.tile) {
             (_, Some(tile)) => Ok((tile.address(cx, register), Some(tile.guard(cx, register)))),
@@ -128,11 +132,19 @@ impl<'a> Lower<'a> {
         // A `red` reads nothing, and so acquires nothing.
         let returns = asked || order.acquires() || matches!(op, AtomicOp::Exch | AtomicOp::Cas);
         let value = operands[0];
-        let mut elements = Elements::of(self, to, value)?;
+        let layout = self.func.layout(value).map_or(1, Layout::vector);
+        let width = axis::update_width(self.func, &self.facts, self.target.info(), (&inst.op, asked));
+        let width = width.min(layout.into()) as usize;
+        let mut elements = Elements::of(self, to, value, width)?;
         let mut results = Vec::new();
-        for r in 0..self.registers(value) {
+        for r in (0..self.registers(value)).step_by(width) {
             let (address, guard) = elements.at(self, r)?;
-            let srcs = operands.iter().map(|&v| self.regs(v)[r]).collect();
+            let (ty, srcs) = if width == 1 {
+                (ty, operands.iter().map(|&v| self.regs(v)[r]).collect())
+            } else {
+                let run = self.regs(value)[r..r + width].to_vec();
+                (packed(ty), self.pack(dtype, &run))
+            };
             let dst = returns.then(|| match guard {
                 // Masked-off elements keep the register's value.
                 Some(_) => self.mov(bits_type(dtype), 0),
@@ -152,7 +164,7 @@ impl<'a> Lower<'a> {
         value: Value,
     ) -> Result<Vec<Vec<Reg>>, String> {
         let ty = bits_type(dtype);
-        let mut elements = Elements::of(self, to, value)?;
+        let mut elements = Elements::of(self, to, value, 1)?;
         let mut loaded = Vec::new();
         for r in 0..self.registers(value) {
             let (address, guard) = elements.at(self, r)?;
@@ -186,4 +198,12 @@ impl<'a> Lower<'a> {
         }
         Ok(vec![loaded.into_iter().map(|(_, _, old)| old).collect()])
     }
+}
+
+/// The type of the words of a vector.
+fn packed(element: Ty) -> Ty {
+    if element == Ty::F16 {
+        return Ty::F16x2;
+    }
+    if element == Ty::BF16 { Ty::BF16x2 } else { element }
 }

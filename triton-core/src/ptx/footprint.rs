@@ -1,8 +1,8 @@
-//! What a kernel takes beside registers: shared memory, and what bulk copies need.
+//! What a kernel takes beside registers: a version of PTX, shared memory, and what bulk copies need.
 
-use super::Reg;
+use super::{Inst, Op, Reg};
 use crate::ir::{Function, RingId};
-use crate::metadata::TensorMap;
+use crate::metadata::{CLUSTER_PTX, Target, TensorMap, VECTOR_UPDATE_PTX};
 use crate::ops;
 use crate::span::Span;
 use std::collections::HashMap;
@@ -22,6 +22,16 @@ pub(super) struct Bulk {
 impl Default for Bulk {
     fn default() -> Bulk {
         Bulk { issuer: Reg::NONE, maps: HashMap::new(), rings: HashMap::new(), alone: false }
+    }
+}
+
+/// The version of PTX that has all instructions of a kernel: older drivers load what needs no newer one.
+pub(super) fn ptx_version(func: &Function, target: Target, body: &[Inst]) -> (u32, u32) {
+    let adds_vectors = |inst: &Inst| matches!(&inst.op, Op::Atomic { dst: None, srcs, .. } if srcs.len() > 1);
+    match target.info().ptx_version {
+        _ if func.blocks_of_cluster() > 1 => CLUSTER_PTX,
+        version if body.iter().any(adds_vectors) => version.max(VECTOR_UPDATE_PTX),
+        version => version,
     }
 }
 

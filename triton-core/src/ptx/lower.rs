@@ -4,7 +4,7 @@
 //! registers.
 
 use super::demand::{self, Demand};
-use super::footprint::{Bulk, shared_memory};
+use super::footprint::{Bulk, ptx_version, shared_memory};
 use super::loop_carried::LoopCarried;
 use super::packed::Packed;
 use super::proxy::Proxy;
@@ -17,7 +17,7 @@ use crate::entity::SideTable;
 use crate::ir::{Block, Function, InstData, Value};
 use crate::layout::linear::apply;
 use crate::layout::{Layout, Swizzle, access};
-use crate::metadata::{CLUSTER_PTX, Specialization, Target};
+use crate::metadata::{Specialization, Target};
 use crate::ops;
 use crate::span::{Loc, Span};
 use crate::types::{Constant, DType};
@@ -124,7 +124,7 @@ pub fn lower(func: &Function, target: Target, promise: Specialization) -> Result
         None => pressure::resident_blocks(func, pressure, target, cx.shared).map_or(Bounds::None, Bounds::Blocks),
     };
     Ok(Kernel {
-        version: if func.blocks_of_cluster() > 1 { CLUSTER_PTX } else { target.info().ptx_version },
+        version: ptx_version(func, target, &body),
         target: target.name(),
         entry: entry_name(&func.name),
         params,
@@ -568,7 +568,7 @@ pub(super) fn class_of(ty: Ty) -> Class {
     match ty {
         Ty::Pred => Class::Pred,
         Ty::B8 | Ty::U8 | Ty::S8 | Ty::B16 | Ty::U16 | Ty::S16 | Ty::F16 | Ty::BF16 => Class::B16,
-        Ty::B32 | Ty::U32 | Ty::S32 | Ty::F32 => Class::B32,
+        Ty::B32 | Ty::U32 | Ty::S32 | Ty::F16x2 | Ty::BF16x2 | Ty::F32 => Class::B32,
         Ty::B64 | Ty::U64 | Ty::S64 | Ty::F64 => Class::B64,
     }
 }

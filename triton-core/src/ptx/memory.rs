@@ -516,6 +516,8 @@ pub(super) fn bits_of(word: Ty) -> Ty {
         | Ty::S64
         | Ty::F16
         | Ty::BF16
+        | Ty::F16x2
+        | Ty::BF16x2
         | Ty::F32
         | Ty::F64 => word,
     }

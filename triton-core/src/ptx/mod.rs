@@ -97,6 +97,8 @@ pub enum Ty {
     S64,
     F16,
     BF16,
+    F16x2,
+    BF16x2,
     F32,
     F64,
 }
@@ -335,7 +337,7 @@ pub enum Op {
         dst: Reg,
         address: Address,
     },
-    /// `atom`; `red` where the old value has no register. At device scope.
+    /// `atom`; `red` where the old value has no register, of as many words as there are operands. At device scope.
     Atomic {
         op: AtomicOp,
         order: MemoryOrder,

@@ -237,6 +237,8 @@ impl Print for Ty {
             Ty::S64 => "s64",
             Ty::F16 => "f16",
             Ty::BF16 => "bf16",
+            Ty::F16x2 => "f16x2",
+            Ty::BF16x2 => "bf16x2",
             Ty::F32 => "f32",
             Ty::F64 => "f64",
         })
@@ -353,13 +355,13 @@ impl Print for Inst {
             Op::LdRelaxed { ty, dst, address } => put!(out, "ld.relaxed.gpu.global.", ty, " ", dst, ", ", address),
             Op::Atomic { op, order, ty, dst, address, srcs } => {
                 // Subnormals of 16 bits are kept; PTX wants that written.
-                let keep = if matches!(ty, Ty::F16 | Ty::BF16) { ".noftz" } else { "" };
+                let keep = if matches!(ty, Ty::F16 | Ty::BF16 | Ty::F16x2 | Ty::BF16x2) { ".noftz" } else { "" };
                 put!(out, if dst.is_some() { "atom." } else { "red." }, order.name(), ".gpu.global.", op, keep);
-                put!(out, ".", ty, " ");
-                if let Some(dst) = dst {
-                    put!(out, dst, ", ");
+                match (op, dst) {
+                    (AtomicOp::Cas, Some(dst)) => put!(out, ".", ty, " ", dst, ", ", address, ", ", List(srcs)),
+                    (_, Some(dst)) => put!(out, ".", ty, " ", dst, ", ", address, ", ", Words(srcs)),
+                    (_, None) => put!(out, Vector(srcs.len()), ".", ty, " ", address, ", ", Words(srcs)),
                 }
-                put!(out, address, ", ", List(srcs));
             }
             Op::LdShared { ty, dsts, address } => {
                 put!(out, "ld.shared", Vector(dsts.len()), ".", ty, " ", Words(dsts), ", ", address)

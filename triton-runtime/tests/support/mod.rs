@@ -66,7 +66,21 @@ pub fn param(name: &'static str, ty: ParamType, multiple_of: u32) -> ParamMetada
 /// Code for `sm_80` with blocks of `threads`.
 pub fn image(entry: &'static str, ptx: impl Into<Text>, specialization: Specialization, threads: u32) -> Image {
     let (target, programs, maps) = (Target::Sm80, ProgramMap::Identity, Cow::Borrowed(&[][..]));
-    Image::new(target, specialization, entry.into(), ptx.into(), threads, [1; 3], 0, false, programs, 0, None, maps)
+    Image::new(
+        target,
+        specialization,
+        entry.into(),
+        ptx.into(),
+        target.info().ptx_version,
+        threads,
+        [1; 3],
+        0,
+        false,
+        programs,
+        0,
+        None,
+        maps,
+    )
 }
 
 /// A kernel of one config over these images. It lives as long as the process, as a kernel does.

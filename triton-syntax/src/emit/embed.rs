@@ -203,6 +203,7 @@ fn config(
 /// The call that makes an image, with each of its fields. Members of enums print as they are named.
 fn image(p: &TokenStream, image: &Image, ptx: TokenStream) -> TokenStream {
     let (entry, threads, [x, y, z]) = (&image.entry, image.threads, image.cluster);
+    let (major, minor) = image.ptx_version;
     let (shared_bytes, has_assert_buffer, wanted_blocks) =
         (image.shared_bytes, image.has_assert_buffer, image.wanted_blocks);
     let member = |value: &dyn std::fmt::Debug| Ident::new(&format!("{value:?}"), Span::call_site());
@@ -221,6 +222,7 @@ fn image(p: &TokenStream, image: &Image, ptx: TokenStream) -> TokenStream {
         #p::Specialization::#specialization,
         #p::Cow::Borrowed(#entry),
         #ptx,
+        (#major, #minor),
         #threads,
         [#x, #y, #z],
         #shared_bytes,
@@ -271,6 +273,7 @@ mod tests {
             Specialization::Aligned16,
             Cow::Borrowed("entry"),
             Text::plain("text\0"),
+            (8, 6),
             128,
             [2, 1, 1],
             4096,
@@ -288,6 +291,7 @@ mod tests {
             p::Specialization::Aligned16,
             p::Cow::Borrowed("entry"),
             p::Text::plain("text\0"),
+            (8u32, 6u32),
             128u32,
             [2u32, 1u32, 1u32],
             4096u32,

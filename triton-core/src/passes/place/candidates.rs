@@ -134,7 +134,8 @@ impl Search<'_> {
         let share = (shape.elements() / u64::from(32 * func.num_warps)).max(1) as u32;
         match kind {
             VarKind::Access => {
-                let widest = accessed(func, facts, &op).map_or(1, |(_, widest)| widest as u32);
+                let widest = accessed(func, self.graph, facts, self.env.target.info(), insts[0])
+                    .map_or(1, |(_, widest)| widest as u32);
                 self.seed_coalesced(var, widest.min(share), share);
                 // A warp of a warpgroup has neighbouring rows of the sum: if it stores them, no other warp waits for it.
                 if let Op::Store { .. } = op

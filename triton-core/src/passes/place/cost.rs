@@ -12,6 +12,7 @@ use crate::ir::{Function, Inst, Layouts, Value};
 use crate::layout::access::{self, global};
 use crate::layout::cost::{self, ISSUE, REGISTER, SECTOR, SECTOR_REPEATED, SHUFFLE, WAVEFRONT};
 use crate::layout::{Atom, LANES, Layout, Tiling, estimate, products};
+use crate::metadata::TargetInfo;
 use crate::ops::{DotKind, Effect, FoldKind, Op};
 use crate::passes::Env;
 use crate::types::{DType, Shape};
@@ -34,13 +35,13 @@ pub(super) struct Costs<'a> {
     warps: f64,
     /// One register of one warp.
     register: f64,
-    stmatrix: bool,
+    target: &'static TargetInfo,
 }
 
 impl<'a> Costs<'a> {
     pub fn new(func: &'a Function, env: &Env, graph: &'a Graph, facts: &'a SideTable<Value, AxisInfo>) -> Costs<'a> {
         let (warps, register) = (f64::from(func.num_warps), REGISTER * f64::from(env.register_price));
-        Costs { func, graph, facts, warps, register, stmatrix: env.target.info().stmatrix }
+        Costs { func, graph, facts, warps, register, target: env.target.info() }
     }
 
     /// Cycles of a variable over all executions, including what is rematerialised for it.
@@ -73,7 +74,7 @@ impl<'a> Costs<'a> {
 
     fn access(&self, inst: Inst, shape: Shape, fastest: usize, layout: &Layout) -> f64 {
         let op = self.func.insts[inst].op;
-        let accessed = accessed(self.func, self.facts, &op);
+        let accessed = accessed(self.func, self.graph, self.facts, self.target, inst);
         let Some((pointee, widest)) = accessed.and_then(|(at, widest)| Some((self.func.pointee(at)?, widest))) else {
             return layout.registers() as f64 * self.warps * ISSUE;
         };
@@ -123,7 +124,7 @@ impl<'a> Costs<'a> {
         let exchange = || {
             let of_parts = layout.fold_axis(shape, axis, !far & (shape.dims()[axis] - 1))?;
             let together = result.insert_axis(shape.without(axis)?, axis, parts)?;
-            Some(estimate::cycles(&of_parts, &together, bits, self.stmatrix))
+            Some(estimate::cycles(&of_parts, &together, bits, self.target.stmatrix))
         };
         near + exchange().map_or(f64::INFINITY, |cycles| values * cycles) + f64::from(parts - 1) * left * weight * ISSUE
     }
@@ -153,7 +154,7 @@ impl<'a> Costs<'a> {
             if together.registers() as f64 * words > f64::from(cost::TILE_REGISTERS) {
                 return None;
             }
-            let cycles = values * estimate::cycles(&of_blocks, &together, bits, self.stmatrix);
+            let cycles = values * estimate::cycles(&of_blocks, &together, bits, self.target.stmatrix);
             // Where warps hold the lowest bit, every thread scans all elements.
             let steps = if block == 0 { f64::from(extent.trailing_zeros()) } else { 1.0 };
             Some(cycles + once(steps * (weight + words) * together.registers() as f64))

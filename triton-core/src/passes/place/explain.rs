@@ -11,6 +11,7 @@ use crate::ir::{Block, Function, Inst, InstData, LayoutId, Value};
 use crate::layout::access::{Access, Form};
 use crate::layout::convert::{self, Plan};
 use crate::layout::cost;
+use crate::metadata::TargetInfo;
 use crate::ops::{DotKind, Op};
 use crate::passes::Env;
 use std::collections::BTreeSet;
@@ -22,7 +23,7 @@ pub(super) fn explain(func: &Function, env: &Env, written: &Written) -> String {
     let facts = axis::analyse(func, env.specialization);
     let mut lines = Lines {
         func,
-        stmatrix: env.target.info().stmatrix,
+        target: env.target.info(),
         facts,
         graph,
         chosen,
@@ -52,7 +53,7 @@ pub(super) fn explain(func: &Function, env: &Env, written: &Written) -> String {
 
 struct Lines<'a> {
     func: &'a Function,
-    stmatrix: bool,
+    target: &'static TargetInfo,
     facts: SideTable<Value, AxisInfo>,
     graph: &'a Graph,
     chosen: &'a [Choice],
@@ -121,7 +122,8 @@ impl Lines<'_> {
                 let moved = if results.is_empty() { stored.map_or(String::new(), |v| self.tile(v)) } else { results };
                 let _ = write!(what, " {moved}");
                 let layout = data.accessed_tile().and_then(|tile| func.layout(tile));
-                if let Some((layout, (_, width))) = layout.zip(accessed(func, &self.facts, &op)) {
+                let accessed = accessed(func, self.graph, &self.facts, self.target, variable.insts[0]);
+                if let Some((layout, (_, width))) = layout.zip(accessed) {
                     let width = width.min(layout.vector().into());
                     let _ = write!(what, ", {} of {width} elements", layout.registers() as u64 / width);
                 }
@@ -155,7 +157,7 @@ impl Lines<'_> {
     fn convert(&mut self, block: Block, data: &InstData, x: Value) {
         let (func, result) = (self.func, data.results[0]);
         let (Some(src), Some(dst)) = (func.layout_id(x), func.layout_id(result)) else { return };
-        let Some(plan) = func.layouts.planned(src, dst, func.ty(x).elem.bits(), self.stmatrix) else { return };
+        let Some(plan) = func.layouts.planned(src, dst, func.ty(x).elem.bits(), self.target.stmatrix) else { return };
         let freq = self.graph.runs(block);
         let what = if self.is_staged(result, &plan) {
             format!("store {} to shared memory, from which `wgmma` reads it", self.results(&[x]))

@@ -161,6 +161,11 @@ impl Graph {
         Ok(graph)
     }
 
+    /// Whether any operation has this operand.
+    pub fn is_used(&self, value: Value) -> bool {
+        self.count[value] > 0
+    }
+
     fn block(&mut self, func: &Function, block: Block) -> Result<(), String> {
         for (inst, data) in func.block(block) {
             data.results.iter().for_each(|&result| self.home[result] = Some(block));

@@ -31,11 +31,13 @@ mod products;
 
 use crate::analysis::axis::{self, AxisInfo};
 use crate::entity::SideTable;
-use crate::ir::{Function, Layouts, Value};
+use crate::ir::{Function, Inst, InstData, Layouts, Value};
 use crate::layout::Layout;
-use crate::ops::{Access, AccessEffect, BitOrder, Location, Memory, Op};
+use crate::metadata::TargetInfo;
+use crate::ops::{Access, AccessEffect, BitOrder, Location, Memory};
 use crate::passes::Env;
 use crate::types::Shape;
+use graph::Graph;
 use labelling::Assignment;
 pub use labelling::Labelling;
 
@@ -83,13 +85,22 @@ fn fold_order(layout: &Layout, shape: Shape, axis: usize) -> Option<BitOrder> {
     BitOrder::new(&bits).filter(|_| bits.len() as u32 == extent.trailing_zeros())
 }
 
-/// Where an operation accesses global memory, and the elements that one of its instructions may cover: atomic updates go one element
-/// after the other.
-fn accessed(func: &Function, facts: &SideTable<Value, AxisInfo>, op: &Op) -> Option<(Location, u64)> {
+/// Where an operation accesses global memory, and the elements that one of its instructions may cover.
+fn accessed(
+    func: &Function,
+    graph: &Graph,
+    facts: &SideTable<Value, AxisInfo>,
+    target: &TargetInfo,
+    inst: Inst,
+) -> Option<(Location, u64)> {
+    let InstData { op, results, .. } = &func.insts[inst];
     let Access { memory: Memory::Global(at), effect, .. } = op.access()? else { return None };
     let widest = match effect {
         AccessEffect::Read | AccessEffect::Write => axis::vector_width(func, facts, at),
-        AccessEffect::Update => 1,
+        AccessEffect::Update => {
+            let asked = results.iter().any(|&result| graph.is_used(result));
+            axis::update_width(func, facts, target, (op, asked))
+        }
     };
     Some((at, widest))
 }
