@@ -10,9 +10,9 @@ use triton::prelude::*;
 #[triton::kernel(configs = [
     (T = f32, N = 1024, num_warps = 4), (T = f32, N = 4096, num_warps = 8), (T = f32, N = 8192, num_warps = 16),
     (T = f32, N = 16384, num_warps = 8), (T = f32, N = 32768, num_warps = 16),
-    (T = f32, N = 65536, num_warps = 16, targets = ["sm_90a"]),
-    (T = f32, N = 131072, num_warps = 16, targets = ["sm_90a"]),
-    (T = f32, N = 262144, num_warps = 16, targets = ["sm_90a"]),
+    (T = f32, N = 65536, num_warps = 4, targets = ["sm_90a"]),
+    (T = f32, N = 131072, num_warps = 8, targets = ["sm_90a"]),
+    (T = f32, N = 262144, num_warps = 8, targets = ["sm_90a"]),
     (T = bf16, N = 4096, num_warps = 8), (T = bf16, N = 8192, num_warps = 4), (T = bf16, N = 16384, num_warps = 8),
     (T = bf16, N = 32768, num_warps = 4, targets = ["sm_90a"]),
     (T = bf16, N = 65536, num_warps = 4, targets = ["sm_90a"]),
