@@ -65,7 +65,7 @@ pub fn counts(part: &str) -> Outcome {
     }
     let assembled = found.iter().filter(|line| line.assembled).count();
     println!(
-        "counts: {} images for {} architectures are as recorded, and none spills; {assembled} assembled, the text of the others is recorded",
+        "counts: {} images, {} lines, are as recorded, and none spills; {assembled} lines were assembled, the PTX of the others is known",
         subjects.len(),
         jobs.len()
     );
