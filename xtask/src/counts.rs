@@ -127,7 +127,7 @@ struct Line {
     stalls: Vec<String>,
     /// What stands after the key.
     numbers: String,
-    /// Of its PTX and these.
+    /// What stands after the key in `hashes.txt`.
     hash: String,
     /// Whether it was assembled, and not found in the record.
     assembled: bool,
