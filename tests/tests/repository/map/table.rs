@@ -14,6 +14,7 @@ pub(crate) const CRATES: &[Row] = &[
     ("triton-runtime", &["triton-core", "triton-sim"]),
     ("triton-dsl", &["triton-core", "triton-macros", "triton-runtime"]),
     ("triton-cust", &["triton-dsl"]),
+    ("triton-kernels", &["triton-dsl"]),
     ("triton-bench", &["triton-core", "triton-dsl"]),
     ("triton-tests", &["triton-core", "triton-sim", "triton-syntax"]),
     ("triton-runtime-models", &[]),

@@ -1,0 +1,70 @@
+//! Checks every operation of the library on a device: `cargo run --release -p triton-kernels --bin check -- --device cuda`.
+
+use clap::Parser;
+use indicatif::{ProgressBar, ProgressStyle};
+use std::process::ExitCode;
+use triton::Device;
+use triton_kernels::check::{self, Case, FAMILIES};
+
+/// Checks operations of the library against references in `f64`.
+#[derive(Parser)]
+struct Options {
+    /// The device: cpu, sim, cuda, cuda:1
+    #[arg(long, default_value = "best")]
+    device: String,
+    /// Only the family of this name
+    #[arg(long)]
+    family: Option<String>,
+    /// Only cases whose name contains this
+    #[arg(long)]
+    filter: Option<String>,
+    /// Only this many cases, at random
+    #[arg(long)]
+    sample: Option<usize>,
+    /// What the numbers of the cases are made of; another one each time if nothing is said
+    #[arg(long)]
+    seed: Option<u64>,
+    /// Prints the names of the cases and runs nothing
+    #[arg(long)]
+    list: bool,
+}
+
+fn main() -> ExitCode {
+    match run(&Options::parse()) {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(error) => {
+            eprintln!("error: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(options: &Options) -> Result<bool, Box<dyn std::error::Error>> {
+    let asked = |family: &&check::Family| options.family.as_ref().is_none_or(|name| name == family.name);
+    let mut cases: Vec<Case> = FAMILIES.iter().filter(asked).flat_map(|family| (family.cases)()).collect();
+    cases.retain(|case| options.filter.as_ref().is_none_or(|text| case.name().contains(text)));
+    if cases.is_empty() {
+        let families: Vec<&str> = FAMILIES.iter().map(|family| family.name).collect();
+        return Err(format!("no case is called so; families: {}", families.join(", ")).into());
+    }
+    let seed = options.seed.unwrap_or_else(|| fastrand::u64(..1 << 32));
+    if let Some(count) = options.sample {
+        cases = check::sample(cases, count, seed);
+    }
+    if options.list {
+        cases.iter().for_each(|case| println!("{}", case.name()));
+        return Ok(true);
+    }
+    let device: Device = options.device.parse()?;
+    println!("{device}, seed {seed}");
+    let progress = ProgressBar::new(cases.len() as u64);
+    progress.set_style(ProgressStyle::with_template("{bar:40} {pos}/{len} {elapsed}")?);
+    let report = check::run(&device, &cases, seed, || progress.inc(1))?;
+    progress.finish_and_clear();
+    for (name, failure) in &report.failed {
+        println!("{name}: {}", failure.0);
+    }
+    println!("check: {} passed, {} failed", report.passed, report.failed.len());
+    Ok(report.failed.is_empty())
+}

@@ -1,0 +1,161 @@
+//! What the binary `check` runs: cases of every family against plain-Rust references in `f64`, on any device.
+//!
+//! A case makes its operands at random, enqueues one operation, and compares. It fails if the result differs by more than its rounding
+//! explains, if anything outside the output's elements was written, or if an error was expected and another came. The gaps of operands
+//! are poisoned: what reads them does not pass.
+
+mod operand;
+
+use std::fmt;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use triton::{Device, Stream};
+
+pub use operand::{Operand, Order, Scalar};
+
+/// What went wrong in a case, in words.
+#[derive(Debug)]
+pub struct Failure(pub String);
+
+impl<E: fmt::Display> From<E> for Failure {
+    fn from(error: E) -> Failure {
+        Failure(error.to_string())
+    }
+}
+
+/// The result of a case.
+pub type Outcome<T = ()> = Result<T, Failure>;
+
+/// Numbers of a case, reproducible from its seed.
+pub type Random = fastrand::Rng;
+
+type Run = dyn Fn(&Stream, &mut Random) -> Outcome + Send + Sync;
+
+/// One operation on operands of one shape.
+pub struct Case {
+    name: String,
+    run: Box<Run>,
+}
+
+impl Case {
+    /// A case of a unique name.
+    pub fn new(name: impl Into<String>, run: impl Fn(&Stream, &mut Random) -> Outcome + Send + Sync + 'static) -> Case {
+        Case { name: name.into(), run: Box::new(run) }
+    }
+
+    /// The name: the operation, types, shapes and options.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Runs it.
+    ///
+    /// # Errors
+    /// What went wrong.
+    pub fn run(&self, stream: &Stream, seed: u64) -> Outcome {
+        // Cases have numbers of their own, whichever of them run.
+        let of_name = self.name.bytes().fold(seed, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3));
+        (self.run)(stream, &mut Random::with_seed(of_name))
+    }
+}
+
+impl fmt::Debug for Case {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Case({})", self.name)
+    }
+}
+
+/// A family of operations.
+#[derive(Clone, Copy, Debug)]
+pub struct Family {
+    /// What `--family` calls it.
+    pub name: &'static str,
+    /// Makes its cases.
+    pub cases: fn() -> Vec<Case>,
+}
+
+/// All families.
+pub const FAMILIES: &[Family] = &[];
+
+/// A share of the cases, as many as asked, at random.
+pub fn sample(mut cases: Vec<Case>, count: usize, seed: u64) -> Vec<Case> {
+    Random::with_seed(seed).shuffle(&mut cases);
+    cases.truncate(count);
+    cases
+}
+
+/// What a run found.
+#[derive(Debug, Default)]
+pub struct Report {
+    /// How many cases passed.
+    pub passed: usize,
+    /// Names of those that did not, and why.
+    pub failed: Vec<(String, Failure)>,
+}
+
+/// Runs cases on a device. Where it computes on the host's cores, all of them share the work. `done` is told after each case.
+///
+/// # Errors
+/// If the device has no stream.
+pub fn run(device: &Device, cases: &[Case], seed: u64, done: impl Fn() + Sync) -> triton::Result<Report> {
+    let on_host = device.is_cpu() || device.is_sim();
+    let workers = if on_host { std::thread::available_parallelism().map_or(1, usize::from) } else { 1 };
+    let streams = (0..workers).map(|_| device.stream()).collect::<triton::Result<Vec<Stream>>>()?;
+    let (next, failed) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
+    let work = |stream: &Stream| {
+        while let Some(case) = cases.get(next.fetch_add(1, Ordering::Relaxed)) {
+            if let Err(failure) = case.run(stream, seed)
+                && let Ok(mut failed) = failed.lock()
+            {
+                failed.push((case.name.clone(), failure));
+            }
+            done();
+        }
+    };
+    std::thread::scope(|scope| streams.iter().for_each(|stream| drop(scope.spawn(move || work(stream)))));
+    let failed = failed.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
+    Ok(Report { passed: cases.len() - failed.len(), failed })
+}
+
+/// Compares a result with its reference: ‖found − expected‖ / ‖expected‖ is at most `bound`. A bound of 0 asks for equal numbers.
+///
+/// # Errors
+/// The first element that differs, and the norm.
+pub fn compare(what: &str, found: &[f64], expected: &[f64], bound: f64) -> Outcome {
+    if found.len() != expected.len() {
+        return Err(Failure(format!("{what}: {} elements instead of {}", found.len(), expected.len())));
+    }
+    let is_equal = |a: f64, b: f64| a == b || (a.is_nan() && b.is_nan());
+    let differs = |i: &usize| !is_equal(found[*i], expected[*i]);
+    let of_finite =
+        |values: &mut dyn Iterator<Item = f64>| values.filter(|v| v.is_finite()).map(|v| v * v).sum::<f64>();
+    let norm = of_finite(&mut expected.iter().copied()).sqrt();
+    let distance = of_finite(&mut found.iter().zip(expected).map(|(a, b)| a - b)).sqrt();
+    // A number that is not finite has to be the same one.
+    let class = (0..found.len()).filter(differs).find(|&i| !found[i].is_finite() || !expected[i].is_finite());
+    let first = class.or_else(|| if distance > bound * norm { (0..found.len()).find(|i| differs(i)) } else { None });
+    match first {
+        None => Ok(()),
+        Some(i) => Err(Failure(format!(
+            "{what}: element {i} is {}, but {} is expected; the relative error of all is {:.2e}, at most {bound:.2e} is expected",
+            found[i],
+            expected[i],
+            distance / norm,
+        ))),
+    }
+}
+
+/// That an operation is refused with a message that contains all of these texts.
+///
+/// # Errors
+/// If it is not refused, or with another message.
+pub fn refused<T>(result: crate::Result<T>, texts: &[&str]) -> Outcome {
+    match result {
+        Ok(_) => Err(Failure("it is not refused".to_string())),
+        Err(error) => {
+            let message = error.to_string();
+            let missing = texts.iter().find(|text| !message.contains(**text));
+            missing.map_or(Ok(()), |text| Err(Failure(format!("the message lacks `{text}`: {message}"))))
+        }
+    }
+}

@@ -1,0 +1,112 @@
+//! The one error type: what was found, what was expected, and how to fix it.
+
+/// The result type of this crate.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// Why an operation was not enqueued. Operands are checked before anything is: none has changed.
+///
+/// That an output overlaps an input is not an error of a launch, as the program does not compile: an output is borrowed mutably.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// An operand has another extent than the others require.
+    #[error("`{op}`: `{operand}` has extent {found} along axis {axis}, but {expected} is expected; {fix}")]
+    #[non_exhaustive]
+    Shape {
+        /// The operation.
+        op: &'static str,
+        /// The operand, as the operation's documentation names it.
+        operand: &'static str,
+        /// The axis, counted from 0.
+        axis: usize,
+        /// Its extent.
+        found: usize,
+        /// The extent that it should have.
+        expected: usize,
+        /// Where that follows from.
+        fix: &'static str,
+    },
+
+    /// A number is not in its range.
+    #[error("`{op}`: `{parameter}` is {found}, but {expected} is expected; {fix}")]
+    #[non_exhaustive]
+    Value {
+        /// The operation.
+        op: &'static str,
+        /// The number, as the operation's documentation names it.
+        parameter: &'static str,
+        /// What was passed.
+        found: String,
+        /// What may be passed.
+        expected: &'static str,
+        /// What to do.
+        fix: &'static str,
+    },
+
+    /// There is no code for this combination of options.
+    #[error("`{op}`: {found} is not supported, only {expected}; {fix}")]
+    #[non_exhaustive]
+    Unsupported {
+        /// The operation.
+        op: &'static str,
+        /// What was asked for.
+        found: String,
+        /// What there is.
+        expected: &'static str,
+        /// What to do.
+        fix: &'static str,
+    },
+
+    /// No instance of a kernel has this name.
+    #[error("`{op}`: there is no instance `{found}` for these operands; there are: {}", .expected.join(", "))]
+    #[non_exhaustive]
+    Instance {
+        /// The operation.
+        op: &'static str,
+        /// The name.
+        found: String,
+        /// The names of the instances.
+        expected: Vec<String>,
+    },
+
+    /// The device, the stream or a view.
+    #[error(transparent)]
+    Runtime(#[from] triton::Error),
+}
+
+/// Checks an extent.
+#[inline]
+pub(crate) fn extent(
+    op: &'static str,
+    operand: &'static str,
+    axis: usize,
+    [found, expected]: [usize; 2],
+    fix: &'static str,
+) -> Result<()> {
+    if found == expected { Ok(()) } else { Err(Error::Shape { op, operand, axis, found, expected, fix }) }
+}
+
+/// Checks every extent of an operand against those of another.
+#[inline]
+pub(crate) fn same_shape<const R: usize>(
+    op: &'static str,
+    operand: &'static str,
+    found: [usize; R],
+    expected: [usize; R],
+    fix: &'static str,
+) -> Result<()> {
+    (0..R).try_for_each(|axis| extent(op, operand, axis, [found[axis], expected[axis]], fix))
+}
+
+/// Checks a condition on a number.
+#[inline]
+pub(crate) fn value(
+    op: &'static str,
+    parameter: &'static str,
+    found: impl std::fmt::Display,
+    holds: bool,
+    expected: &'static str,
+    fix: &'static str,
+) -> Result<()> {
+    if holds { Ok(()) } else { Err(Error::Value { op, parameter, found: found.to_string(), expected, fix }) }
+}

@@ -1,0 +1,84 @@
+//! Activations, of tiles of floats.
+
+use triton::prelude::*;
+
+/// max(x, 0); NaN stays NaN.
+///
+/// ```
+/// use triton::prelude::*;
+/// use triton_kernels::functions::relu;
+///
+/// #[triton::kernel]
+/// fn positive(x: TensorMut<f32, 1>) {
+///     let at = [program_id(0) * 64];
+///     x.store(at, relu(x.load(at, [64])));
+/// }
+///
+/// let stream = Device::cpu().stream()?;
+/// let mut x = stream.upload(&[-1.0f32, 2.0])?;
+/// positive(x.view_mut([2])?).launch(&stream, 1)?;
+/// assert_eq!(stream.download(&x)?, [0.0, 2.0]);
+/// # Ok::<(), triton::Error>(())
+/// ```
+#[triton::function]
+pub fn relu<T: Float>(x: Tile<T>) -> Tile<T> {
+    select(x < 0.0, 0.0, x)
+}
+
+/// x · Φ(x), where Φ is the distribution function of the normal distribution (Hendrycks and Gimpel, "Gaussian error linear units", 2016).
+#[triton::function]
+pub fn gelu<T: Float>(x: Tile<T>) -> Tile<T> {
+    let half = x * 0.5;
+    fma(half, erf(x * 0.7071067811865476), half)
+}
+
+/// The approximation of [`gelu`] by a tanh, of the same paper (section 2).
+#[triton::function]
+pub fn gelu_tanh<T: Float>(x: Tile<T>) -> Tile<T> {
+    // x / 2 · (1 + tanh u) is x · sigmoid(2 u).
+    let u = x * fma(x * x, 0.0713548162726, 1.5957691216057308);
+    x * sigmoid(u)
+}
+
+/// x · sigmoid(x), also called swish.
+#[triton::function]
+pub fn silu<T: Float>(x: Tile<T>) -> Tile<T> {
+    x * sigmoid(x)
+}
+
+/// log(1 + eˣ).
+#[triton::function]
+pub fn softplus<T: Float>(x: Tile<T>) -> Tile<T> {
+    maximum(x, 0.0) + log(1.0 + exp(-abs(x)))
+}
+
+/// x · tanh(softplus(x)) (Misra, "Mish: a self regularized non-monotonic activation function", 2019).
+#[triton::function]
+pub fn mish<T: Float>(x: Tile<T>) -> Tile<T> {
+    x * tanh(softplus(x))
+}
+
+/// The activation of this number, as [`Activation`](crate::Activation) counts; x itself for another one. The number is the same for all
+/// elements, so that a program takes one branch.
+#[triton::function]
+pub fn activate<T: Float>(x: Tile<T>, kind: i32) -> Tile<T> {
+    if kind == 1 {
+        relu(x)
+    } else if kind == 2 {
+        gelu(x)
+    } else if kind == 3 {
+        gelu_tanh(x)
+    } else if kind == 4 {
+        silu(x)
+    } else if kind == 5 {
+        sigmoid(x)
+    } else if kind == 6 {
+        tanh(x)
+    } else if kind == 7 {
+        softplus(x)
+    } else if kind == 8 {
+        mish(x)
+    } else {
+        x
+    }
+}

@@ -1,0 +1,21 @@
+//! Fused GPU operations, shipped to other crates: kernels written in the public language of `triton`, compiled when this crate is built,
+//! launched by safe functions.
+//!
+//! Each operation is a function that borrows views and returns a builder. Options are methods; `launch` checks the operands and enqueues.
+//! Nothing is allocated for results, and nothing waits.
+//!
+//! Views have a fixed order of axes. Their order in memory is what strides say, so that a transposed operand is a transposed view: any
+//! stride and any alignment gives the same result, at another speed. An extent of 0 is allowed.
+
+mod activation;
+mod error;
+
+pub mod functions;
+#[cfg(feature = "rows")]
+pub mod rows;
+
+#[cfg(feature = "check")]
+pub mod check;
+
+pub use activation::Activation;
+pub use error::{Error, Result};
