@@ -45,26 +45,36 @@ pub(crate) fn list(cx: &mut Context, options: &Options, signature: &Signature, k
         cx.report(problem.help("list fewer values, or write the combinations that are used as `configs = [(..), ..]`"));
         return Vec::new();
     }
-    if !has_one_general(cx, options) {
-        return Vec::new();
-    }
-    combine(cx, options, &values, &configs)
+    let (instances, marked) = combine(cx, options, &values, &configs);
+    if has_one_general(cx, options, signature, &marked) { instances } else { Vec::new() }
 }
 
-/// Reports `general` where there is no pool, and a second one.
-fn has_one_general(cx: &mut Context, options: &Options) -> bool {
-    let mut marked = options.configs.iter().flatten().filter_map(|config| config.general.as_ref());
-    let Some(first) = marked.next() else { return true };
-    if options.tune.is_none() {
-        let problem =
-            cx.diagnostic(Code::T0007, first, "`general` without `tune`: there is no pool that it could be of");
-        cx.report(problem.help("leave it out: every instance has code for any arguments"));
-        return false;
+/// Where a configuration is `general`: an instance's arguments, and the number of the configuration.
+type Marked = (Vec<GenericArg>, usize);
+
+/// Reports `general` where there is no pool, and a second one of a pool.
+fn has_one_general(cx: &mut Context, options: &Options, signature: &Signature, marked: &[Marked]) -> bool {
+    let configs = options.configs.as_deref().unwrap_or_default();
+    let mut pools: Vec<Vec<GenericArg>> = Vec::new();
+    for (args, config) in marked {
+        let Some(name) = configs.get(*config).and_then(|config| config.general.as_ref()) else { continue };
+        let Some(tune) = &options.tune else {
+            let problem =
+                cx.diagnostic(Code::T0007, name, "`general` without `tune`: there is no pool that it could be of");
+            cx.report(problem.help("leave it out: every instance has code for any arguments"));
+            return false;
+        };
+        // Instances that agree in what is not chosen are a pool.
+        let kept = signature.generics.iter().zip(args).filter(|(of, _)| !tune.iter().any(|name| *name == of.name.name));
+        let pool: Vec<GenericArg> = kept.map(|(_, arg)| *arg).collect();
+        if pools.contains(&pool) {
+            let problem = cx.diagnostic(Code::T0007, name, "a second configuration is `general`");
+            cx.report(problem.help("leave it out: one is enough for arguments that the others have no code for"));
+            return false;
+        }
+        pools.push(pool);
     }
-    let Some(second) = marked.next() else { return true };
-    let problem = cx.diagnostic(Code::T0007, second, "a second configuration is `general`");
-    cx.report(problem.help("leave it out: one is enough for arguments that the others have no code for"));
-    false
+    true
 }
 
 /// The values of each generic parameter, or `None` after an error.
@@ -268,7 +278,7 @@ fn combine(
     options: &Options,
     values: &[Values],
     configs: &[(&Config, ConfigValues)],
-) -> Vec<Instance> {
+) -> (Vec<Instance>, Vec<Marked>) {
     let mut rows: Vec<Vec<Option<(GenericArg, Span)>>> = vec![Vec::new()];
     for value in values {
         let choices: Vec<Option<(GenericArg, Span)>> = match value {
@@ -281,6 +291,7 @@ fn combine(
     }
     let mut instances: Vec<Instance> = Vec::new();
     let mut repeated: Vec<usize> = Vec::new();
+    let mut marked = Vec::new();
     let default = ast::Options::default();
     for row in &rows {
         let configs = configs.iter().map(|(of, values)| (of.resources, of.general.is_some(), values.as_slice()));
@@ -290,6 +301,9 @@ fn combine(
             let pairs =
                 row.iter().enumerate().filter_map(|(i, listed)| listed.or_else(|| given.get(i).copied().flatten()));
             let (args, spans): (Vec<_>, Vec<_>) = pairs.unzip();
+            if general {
+                marked.push((args.clone(), number));
+            }
             let Resources { num_warps, num_stages, max_registers, targets } = resources.or(options.resources);
             let config = ast::Options {
                 num_warps: num_warps.unwrap_or(default.num_warps),
@@ -315,5 +329,5 @@ fn combine(
     for number in repeated {
         cx.error(Code::T0008, &configs[number].0.tokens, "this configuration repeats an earlier one");
     }
-    instances
+    (instances, marked)
 }
