@@ -11,6 +11,8 @@ mod activation;
 mod error;
 
 pub mod functions;
+#[cfg(feature = "gemm")]
+pub mod gemm;
 #[cfg(feature = "rows")]
 pub mod rows;
 

@@ -1,5 +1,7 @@
 //! The inner loops of the library as functions for kernels: what a kernel of one's own fuses with them takes a few lines.
 
 mod activation;
+mod gemm;
 
 pub use activation::{activate, gelu, gelu_tanh, mish, relu, silu, softplus};
+pub use gemm::{batched_tile, batched_tile_tf32, gemm_tile, grouped_tile, operand_tile};

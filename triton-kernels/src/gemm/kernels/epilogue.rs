@@ -1,0 +1,141 @@
+//! What is done to the sums of a product before they are stored.
+
+use crate::Activation;
+use crate::functions::relu;
+use triton::prelude::*;
+
+/// The numbers of an epilogue.
+///
+/// All activations but [`relu`] are `(constant + linear · v) · sigmoid(u) + shift`, where −u · log₂ e is v times a polynomial of v², whose coefficients
+/// are `p0` to `p6`. They cost registers; a branch for each activation would be several times as much code as the product.
+#[triton::params]
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Epilogue {
+    /// What the product is multiplied by.
+    pub alpha: f64,
+    /// What the old c is multiplied by; 0 does not read it.
+    pub beta: f64,
+    /// As [`Activation`] counts.
+    pub activation: i32,
+    /// Whether the sums of columns are wanted.
+    pub sums: bool,
+    /// Of the activation.
+    pub constant: f32,
+    /// Of the activation.
+    pub linear: f32,
+    /// Of the activation.
+    pub shift: f32,
+    /// Of the activation.
+    pub p0: f32,
+    /// Of the activation.
+    pub p1: f32,
+    /// Of the activation.
+    pub p2: f32,
+    /// Of the activation.
+    pub p3: f32,
+    /// Of the activation.
+    pub p4: f32,
+    /// Of the activation.
+    pub p5: f32,
+    /// Of the activation.
+    pub p6: f32,
+}
+
+/// log(Φ(x) / Φ(−x)) / x as a polynomial of x², by least squares so that x · Φ(x) is right within 7 · 10⁻⁸, for every x.
+const NORMAL: [f64; 7] = [
+    1.595_768_43,
+    0.072_668_568_3,
+    -6.626_087_08e-5,
+    -1.104_800_35e-4,
+    7.938_175_96e-6,
+    -2.668_898_15e-7,
+    3.611_156_4e-9,
+];
+
+impl Default for Epilogue {
+    fn default() -> Epilogue {
+        let numbers = (1.0, 0.0, 0, false, 0.0, 1.0, 0.0);
+        let (alpha, beta, activation, sums, constant, linear, shift) = numbers;
+        let [p0, p1, p2, p3, p4, p5, p6] = [0.0; 7];
+        Epilogue { alpha, beta, activation, sums, constant, linear, shift, p0, p1, p2, p3, p4, p5, p6 }
+    }
+}
+
+impl Epilogue {
+    /// The same with an activation; `None` if an epilogue has no code for it.
+    pub(crate) fn with(self, activation: Activation) -> Option<Epilogue> {
+        let of = |constant: f32, linear: f32, shift: f32, polynomial: [f64; 7]| {
+            let of_two = polynomial.map(|p| (-std::f64::consts::LOG2_E * p) as f32);
+            let [p0, p1, p2, p3, p4, p5, p6] = of_two;
+            Epilogue { activation: activation as i32, constant, linear, shift, p0, p1, p2, p3, p4, p5, p6, ..self }
+        };
+        let slope = |slope: f64, cubic: f64| [slope, cubic, 0.0, 0.0, 0.0, 0.0, 0.0];
+        let root = (2.0 / std::f64::consts::PI).sqrt();
+        match activation {
+            Activation::Identity | Activation::Relu => Some(Epilogue { activation: activation as i32, ..self }),
+            Activation::Gelu => Some(of(0.0, 1.0, 0.0, NORMAL)),
+            // x / 2 · (1 + tanh u) is x · sigmoid(2 u), with u = √(2 / π) · (x + 0.044715 x³).
+            Activation::GeluTanh => Some(of(0.0, 1.0, 0.0, slope(2.0 * root, 2.0 * root * 0.044715))),
+            Activation::Silu => Some(of(0.0, 1.0, 0.0, slope(1.0, 0.0))),
+            Activation::Sigmoid => Some(of(1.0, 0.0, 0.0, slope(1.0, 0.0))),
+            Activation::Tanh => Some(of(2.0, 0.0, -1.0, slope(2.0, 0.0))),
+            Activation::Softplus | Activation::Mish => None,
+        }
+    }
+}
+
+/// Applies the activation of an epilogue.
+#[triton::function]
+pub fn activated(v: Tile<f32>, options: Epilogue) -> Tile<f32> {
+    if options.activation == 0 {
+        v
+    } else if options.activation == 1 {
+        relu(v)
+    } else {
+        let t = v * v;
+        let mut u = fma(t, options.p6, options.p5);
+        u = fma(t, u, options.p4);
+        u = fma(t, u, options.p3);
+        u = fma(t, u, options.p2);
+        u = fma(t, u, options.p1);
+        u = fma(t, u, options.p0);
+        // The divisor is at least 1; its reciprocal as the root of its square has no branch, as a division has.
+        let divisor = 1.0 + exp2(v * u);
+        fma(fma(v, options.linear, options.constant), rsqrt(divisor * divisor), options.shift)
+    }
+}
+
+/// c = activation(α · scales · acc + β · c + bias) + residual, at the tile of matrix `batch` that begins at `at`. Operands that are absent have
+/// no elements.
+#[triton::function]
+pub fn store_tile<E: Float, C: Num, const BM: i32, const BN: i32>(
+    acc: Tile<E>,
+    batch: i32,
+    at: (i32, i32),
+    c: TensorMut<C, 3>,
+    bias: Tensor<C, 1>,
+    row_bias: Tensor<C, 1>,
+    residual: Tensor<C, 3>,
+    row_scales: Tensor<f32, 1>,
+    column_scales: Tensor<f32, 1>,
+    sums: TensorMut<f32, 3>,
+    options: Epilogue,
+    activation: impl Fn(Tile<E>) -> Tile<E>,
+) {
+    let (m, n) = at;
+    let rows = row_scales.load_or([m], [BM], 1.0).to::<E>() * options.alpha.to::<E>();
+    let mut v = acc * rows.expand_dims(1) * column_scales.load_or([n], [BN], 1.0).to::<E>().expand_dims(0);
+    if options.beta != 0.0 {
+        v += c.load([batch, m, n], [1, BM, BN]).reshape([BM, BN]).to::<E>() * options.beta.to::<E>();
+    }
+    v += bias.load([n], [BN]).to::<E>().expand_dims(0);
+    v += row_bias.load([m], [BM]).to::<E>().expand_dims(1);
+    v = activation(v);
+    v += residual.load([batch, m, n], [1, BM, BN]).reshape([BM, BN]).to::<E>();
+    if options.sums {
+        let inside = (arange(0, BM) + m < c.dim(1)).expand_dims(1);
+        let total = sum_axis(select(inside, v, 0.0), 0).to::<f32>();
+        sums.store([batch, m / BM, n], total.expand_dims(0).expand_dims(0));
+    }
+    c.store([batch, m, n], v.to::<C>().expand_dims(0));
+}

@@ -1,0 +1,9 @@
+//! The kernels of matrix products, and their instances.
+
+#[cfg(feature = "f64")]
+pub mod double;
+pub mod epilogue;
+pub mod fused;
+pub mod int8;
+pub mod split;
+pub mod whole;

@@ -1,0 +1,135 @@
+//! Products with a program for each tile of the result.
+
+use crate::functions::{batched_tile, batched_tile_tf32};
+use triton::prelude::*;
+
+/// c = a · b of matrices \[B, M, K\] and \[B, K, N\], rounded once. With TA, a is stored \[B, K, M\], with TB b \[B, N, K\].
+///
+/// In two stages, two blocks of the large tiles of `f32` fit a multiprocessor of every target. The blocks of a cluster share tiles that are
+/// longer along K than 128 elements of 16 bits.
+#[triton::kernel(configs = [
+    (T = f32, BM = 128, BN = 128, BK = 32, TA = false, TB = false, num_warps = 8, num_stages = 2),
+    (T = f32, BM = 64, BN = 128, BK = 16, TA = false, TB = false),
+    (T = f32, BM = 128, BN = 128, BK = 32, TA = false, TB = true, num_warps = 8, num_stages = 2),
+    (T = f32, BM = 64, BN = 128, BK = 16, TA = false, TB = true),
+    (T = f32, BM = 128, BN = 128, BK = 32, TA = true, TB = false, num_warps = 8, num_stages = 2),
+    (T = f32, BM = 64, BN = 128, BK = 16, TA = true, TB = false),
+    (T = f32, BM = 64, BN = 64, BK = 32, TA = false, TB = false, general = true),
+    (T = f32, BM = 64, BN = 64, BK = 32, TA = false, TB = true, general = true),
+    (T = f32, BM = 64, BN = 64, BK = 32, TA = true, TB = false, general = true),
+    (T = f32, BM = 64, BN = 64, BK = 32, TA = true, TB = true, general = true),
+    (T = bf16, BM = 128, BN = 256, BK = 64, TA = false, TB = false, num_warps = 8, num_stages = 4),
+    (T = bf16, BM = 128, BN = 256, BK = 64, TA = false, TB = true, num_warps = 8, num_stages = 4),
+    (T = bf16, BM = 128, BN = 256, BK = 64, TA = true, TB = true, num_warps = 8, num_stages = 4),
+    (T = bf16, BM = 128, BN = 256, BK = 64, TA = true, TB = false, num_warps = 8, num_stages = 4, targets = ["sm_90a"]),
+    (T = bf16, BM = 128, BN = 128, BK = 32, TA = false, TB = true),
+    (T = bf16, BM = 64, BN = 128, BK = 64, TA = false, TB = false, num_stages = 8),
+    (T = bf16, BM = 64, BN = 128, BK = 64, TA = false, TB = true, num_stages = 8),
+    (T = bf16, BM = 64, BN = 128, BK = 64, TA = true, TB = false, num_stages = 8),
+    (T = bf16, BM = 64, BN = 64, BK = 64, TA = false, TB = false, num_stages = 8),
+    (T = bf16, BM = 64, BN = 64, BK = 64, TA = false, TB = true, num_stages = 4),
+    (T = bf16, BM = 64, BN = 64, BK = 64, TA = true, TB = false, num_stages = 4),
+    (T = bf16, BM = 64, BN = 64, BK = 64, TA = true, TB = true, num_stages = 4),
+    (T = bf16, BM = 64, BN = 64, BK = 128, TA = false, TB = false, num_stages = 4),
+    (T = bf16, BM = 64, BN = 64, BK = 32, TA = false, TB = false, general = true),
+    (T = bf16, BM = 64, BN = 64, BK = 32, TA = false, TB = true, general = true),
+    (T = bf16, BM = 64, BN = 64, BK = 32, TA = true, TB = false, general = true),
+    (T = bf16, BM = 64, BN = 64, BK = 32, TA = true, TB = true, general = true),
+    (T = bf16, BM = 64, BN = 16, BK = 128, TA = false, TB = true, num_stages = 8, targets = ["sm_90a"]),
+    (T = bf16, BM = 64, BN = 16, BK = 256, TA = false, TB = false, num_stages = 8, targets = ["sm_90a"]),
+    (T = bf16, BM = 64, BN = 16, BK = 256, TA = false, TB = true, num_stages = 8, targets = ["sm_90a"]),
+    (T = bf16, BM = 64, BN = 16, BK = 256, TA = true, TB = false, num_stages = 8, targets = ["sm_90a"]),
+    (T = bf16, BM = 64, BN = 32, BK = 512, TA = false, TB = false, num_stages = 4, targets = ["sm_90a"]),
+    (T = bf16, BM = 64, BN = 32, BK = 512, TA = true, TB = false, num_stages = 4, targets = ["sm_90a"]),
+    (T = bf16, BM = 64, BN = 64, BK = 1024, TA = false, TB = true, num_stages = 6, targets = ["sm_90a"]),
+    (T = f16, BM = 128, BN = 256, BK = 64, TA = false, TB = false, num_warps = 8, num_stages = 4),
+    (T = f16, BM = 128, BN = 256, BK = 64, TA = false, TB = true, num_warps = 8, num_stages = 4),
+    (T = f16, BM = 128, BN = 256, BK = 64, TA = true, TB = true, num_warps = 8, num_stages = 4),
+    (T = f16, BM = 128, BN = 256, BK = 64, TA = true, TB = false, num_warps = 8, num_stages = 4, targets = ["sm_90a"]),
+    (T = f16, BM = 128, BN = 128, BK = 32, TA = false, TB = true),
+    (T = f16, BM = 64, BN = 128, BK = 64, TA = false, TB = false, num_stages = 8),
+    (T = f16, BM = 64, BN = 128, BK = 64, TA = false, TB = true, num_stages = 8),
+    (T = f16, BM = 64, BN = 128, BK = 64, TA = true, TB = false, num_stages = 8),
+    (T = f16, BM = 64, BN = 64, BK = 64, TA = false, TB = false, num_stages = 8),
+    (T = f16, BM = 64, BN = 64, BK = 64, TA = false, TB = true, num_stages = 4),
+    (T = f16, BM = 64, BN = 64, BK = 64, TA = true, TB = false, num_stages = 4),
+    (T = f16, BM = 64, BN = 64, BK = 64, TA = true, TB = true, num_stages = 4),
+    (T = f16, BM = 64, BN = 64, BK = 128, TA = false, TB = false, num_stages = 4),
+    (T = f16, BM = 64, BN = 64, BK = 32, TA = false, TB = false, general = true),
+    (T = f16, BM = 64, BN = 64, BK = 32, TA = false, TB = true, general = true),
+    (T = f16, BM = 64, BN = 64, BK = 32, TA = true, TB = false, general = true),
+    (T = f16, BM = 64, BN = 64, BK = 32, TA = true, TB = true, general = true),
+    (T = f16, BM = 64, BN = 16, BK = 128, TA = false, TB = true, num_stages = 8, targets = ["sm_90a"]),
+    (T = f16, BM = 64, BN = 16, BK = 256, TA = false, TB = false, num_stages = 8, targets = ["sm_90a"]),
+    (T = f16, BM = 64, BN = 16, BK = 256, TA = false, TB = true, num_stages = 8, targets = ["sm_90a"]),
+    (T = f16, BM = 64, BN = 16, BK = 256, TA = true, TB = false, num_stages = 8, targets = ["sm_90a"]),
+    (T = f16, BM = 64, BN = 32, BK = 512, TA = false, TB = false, num_stages = 4, targets = ["sm_90a"]),
+    (T = f16, BM = 64, BN = 32, BK = 512, TA = true, TB = false, num_stages = 4, targets = ["sm_90a"]),
+    (T = f16, BM = 64, BN = 64, BK = 1024, TA = false, TB = true, num_stages = 6, targets = ["sm_90a"]),
+], tune = [BM, BN, BK])]
+pub fn product<T: Float, const BM: i32, const BN: i32, const BK: i32, const TA: bool, const TB: bool>(
+    a: Tensor<T, 3>,
+    b: Tensor<T, 3>,
+    c: TensorMut<T, 3>,
+) {
+    let (m, n, batch) = (program_id(0) * BM, program_id(1) * BN, program_id(2));
+    let depth = if TA { a.dim(1) } else { a.dim(2) };
+    let acc = batched_tile::<T, f32, BM, BN, BK, TA, TB>(a, b, batch, (m, n), (0, depth));
+    c.store([batch, m, n], acc.to::<T>().expand_dims(0));
+}
+
+/// The same of few columns, computed as its transpose, cᵀ = bᵀ · aᵀ, by tiles of BN × BM.
+///
+/// A warpgroup multiplies 64 rows or more, and columns in units of 8. So the few columns of c are rows, and the tile along M can be
+/// small: there are enough tiles without splits along K, and their loads fill the memory of a multiprocessor.
+#[triton::kernel(T = [bf16, f16], configs = [
+    (BM = 32, BN = 64, BK = 128, TA = false, TB = false, num_stages = 8),
+    (BM = 64, BN = 64, BK = 128, TA = false, TB = false, num_stages = 6),
+    (BM = 32, BN = 64, BK = 128, TA = false, TB = true, num_stages = 8),
+    (BM = 64, BN = 64, BK = 128, TA = false, TB = true, num_stages = 6),
+    (BM = 32, BN = 64, BK = 128, TA = true, TB = false, num_stages = 8),
+    (BM = 64, BN = 64, BK = 128, TA = true, TB = false, num_stages = 6),
+], tune = [BM, BN, BK])]
+pub fn transposed<T: Float, const BM: i32, const BN: i32, const BK: i32, const TA: bool, const TB: bool>(
+    a: Tensor<T, 3>,
+    b: Tensor<T, 3>,
+    c: TensorMut<T, 3>,
+) {
+    let (m, n, batch) = (program_id(0) * BM, program_id(1) * BN, program_id(2));
+    let depth = if TA { a.dim(1) } else { a.dim(2) };
+    // In the place of a there is bᵀ: its rows are stored where b is transposed.
+    let acc = if TA {
+        if TB {
+            batched_tile::<T, f32, BN, BM, BK, false, false>(b, a, batch, (n, m), (0, depth))
+        } else {
+            batched_tile::<T, f32, BN, BM, BK, true, false>(b, a, batch, (n, m), (0, depth))
+        }
+    } else {
+        if TB {
+            batched_tile::<T, f32, BN, BM, BK, false, true>(b, a, batch, (n, m), (0, depth))
+        } else {
+            batched_tile::<T, f32, BN, BM, BK, true, true>(b, a, batch, (n, m), (0, depth))
+        }
+    };
+    c.store([batch, m, n], acc.to::<T>().transpose().expand_dims(0));
+}
+
+/// As [`product`] of `f32` that is rounded to TF32 for tensor cores.
+#[triton::kernel(configs = [
+    (BM = 128, BN = 128, BK = 32, TA = false, TB = false, num_warps = 8),
+    (BM = 128, BN = 256, BK = 32, TA = false, TB = true, num_warps = 8, num_stages = 4),
+    (BM = 64, BN = 64, BK = 32, TA = false, TB = false, general = true),
+    (BM = 64, BN = 64, BK = 32, TA = false, TB = true, general = true),
+    (BM = 64, BN = 64, BK = 32, TA = true, TB = false, general = true),
+    (BM = 64, BN = 64, BK = 32, TA = true, TB = true, general = true),
+], tune = [BM, BN, BK])]
+pub fn product_tf32<const BM: i32, const BN: i32, const BK: i32, const TA: bool, const TB: bool>(
+    a: Tensor<f32, 3>,
+    b: Tensor<f32, 3>,
+    c: TensorMut<f32, 3>,
+) {
+    let (m, n, batch) = (program_id(0) * BM, program_id(1) * BN, program_id(2));
+    let depth = if TA { a.dim(1) } else { a.dim(2) };
+    let acc = batched_tile_tf32::<BM, BN, BK, TA, TB>(a, b, batch, (m, n), (0, depth));
+    c.store([batch, m, n], acc.expand_dims(0));
+}
