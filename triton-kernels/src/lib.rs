@@ -15,9 +15,13 @@ pub mod functions;
 pub mod gemm;
 #[cfg(feature = "rows")]
 pub mod rows;
+#[cfg(feature = "gemm")]
+pub mod select;
 
 #[cfg(feature = "check")]
 pub mod check;
 
 pub use activation::Activation;
 pub use error::{Error, Result};
+#[cfg(feature = "gemm")]
+pub use gemm::{Gemm, GemmElement, Precision, Scale, gemm, gemm_batched};

@@ -44,6 +44,11 @@ impl<C: Choice> Member<C> {
         (self.kernel)().metadata()
     }
 
+    /// Whether there is code of it for the device of a stream. The CPU runs every member.
+    pub fn runs_on(&self, stream: &Stream) -> bool {
+        (self.kernel)().runs_on(self.config, stream)
+    }
+
     /// The number of its config among those of the instance.
     pub fn config(&self) -> usize {
         self.config
@@ -174,8 +179,8 @@ impl<'a, S, const N: usize, C: Choice> Tuned<'a, S, N, C> {
             Selected::Member(index) => Ok(&self.pool.members[index]),
             Selected::Nothing => Err(self.nothing()),
             Selected::Default => {
-                let runs = |member: &&Member<C>| (member.kernel)().runs_on(member.config, stream);
-                Ok(self.pool.members.iter().find(runs).unwrap_or(&self.pool.members[0]))
+                let runs = self.pool.members.iter().find(|member| member.runs_on(stream));
+                Ok(runs.unwrap_or(&self.pool.members[0]))
             }
         }
     }

@@ -4,6 +4,8 @@
 //! explains, if anything outside the output's elements was written, or if an error was expected and another came. The gaps of operands
 //! are poisoned: what reads them does not pass.
 
+#[cfg(feature = "gemm")]
+mod gemm;
 mod operand;
 
 use std::fmt;
@@ -75,7 +77,10 @@ pub struct Family {
 }
 
 /// All families.
-pub const FAMILIES: &[Family] = &[];
+pub const FAMILIES: &[Family] = &[
+    #[cfg(feature = "gemm")]
+    Family { name: "gemm", cases: gemm::cases },
+];
 
 /// A share of the cases, as many as asked, at random.
 pub fn sample(mut cases: Vec<Case>, count: usize, seed: u64) -> Vec<Case> {
@@ -122,6 +127,14 @@ pub fn run(device: &Device, cases: &[Case], seed: u64, done: impl Fn() + Sync) -
 /// # Errors
 /// The first element that differs, and the norm.
 pub fn compare(what: &str, found: &[f64], expected: &[f64], bound: f64) -> Outcome {
+    compare_above(what, found, expected, bound, 0.0)
+}
+
+/// The same where numbers less than `least` count as that: of functions whose error is not relative near 0.
+///
+/// # Errors
+/// As of [`compare`].
+pub fn compare_above(what: &str, found: &[f64], expected: &[f64], bound: f64, least: f64) -> Outcome {
     if found.len() != expected.len() {
         return Err(Failure(format!("{what}: {} elements instead of {}", found.len(), expected.len())));
     }
@@ -129,7 +142,7 @@ pub fn compare(what: &str, found: &[f64], expected: &[f64], bound: f64) -> Outco
     let differs = |i: &usize| !is_equal(found[*i], expected[*i]);
     let of_finite =
         |values: &mut dyn Iterator<Item = f64>| values.filter(|v| v.is_finite()).map(|v| v * v).sum::<f64>();
-    let norm = of_finite(&mut expected.iter().copied()).sqrt();
+    let norm = of_finite(&mut expected.iter().map(|v| v.abs().max(least))).sqrt();
     let distance = of_finite(&mut found.iter().zip(expected).map(|(a, b)| a - b)).sqrt();
     // A number that is not finite has to be the same one.
     let class = (0..found.len()).filter(differs).find(|&i| !found[i].is_finite() || !expected[i].is_finite());

@@ -1,2 +1,17 @@
-//! Matrix products.
+//! Matrix products: c = activation(α · a · b + β · c + bias) + residual, of one matrix or a batch.
+//!
+//! Tiles, their order and the split of K are those of Tillet and Cox, "Input-aware auto-tuning of compute-bound HPC kernels" (SC 2017), section
+//! 3.2, and Tillet's thesis (2020), section 4.1.1: which of them computes a product follows from its shape ([`select`](crate::select)).
+
+mod builder;
 pub mod kernels;
+mod operands;
+mod pools;
+#[cfg(feature = "check")]
+pub mod reference;
+
+#[cfg(feature = "check")]
+pub(crate) use builder::instances_of;
+pub use builder::{Gemm, Scale, gemm, gemm_batched};
+pub use operands::{Matrices, MatricesMut};
+pub use pools::{GemmElement, Precision};

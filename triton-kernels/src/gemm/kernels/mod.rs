@@ -6,4 +6,5 @@ pub mod epilogue;
 pub mod fused;
 pub mod int8;
 pub mod split;
+pub mod sums;
 pub mod whole;

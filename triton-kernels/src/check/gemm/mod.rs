@@ -1,0 +1,28 @@
+//! Cases of the family of matrix products.
+
+mod errors;
+mod instances;
+mod products;
+
+use super::Case;
+use crate::check::Scalar;
+
+/// All cases.
+pub(super) fn cases() -> Vec<Case> {
+    let mut cases = products::cases();
+    cases.extend(instances::cases());
+    cases.extend(errors::cases());
+    cases
+}
+
+/// What a sum of K products, rounded to `C`, may differ by: ‖error‖ / ‖result‖. Products of whole numbers are exact.
+fn bound<T: Scalar, C: Scalar>(k: usize) -> f64 {
+    let addition = if std::mem::size_of::<T>() == 8 { 2f64.powi(-53) } else { 2f64.powi(-24) };
+    (1.0 + 2.0 * (k as f64).sqrt()) * addition + 1.25 * C::rounding()
+}
+
+/// The type's name as cases have it.
+fn name<T>() -> &'static str {
+    let name = std::any::type_name::<T>();
+    name.rsplit(':').next().unwrap_or(name)
+}

@@ -1,0 +1,564 @@
+//! The builder of a product: checks, selection, launch.
+
+use super::kernels::epilogue::Epilogue;
+use super::kernels::sums::add_rows;
+use super::operands::{Matrices, MatricesMut, for_each, is_transposed, ordered};
+use super::pools::{GemmElement, Operands, Precision, Shared, same};
+use crate::Activation;
+use crate::error::{Error, Result, extent};
+use crate::select::{self, Kernel, Kind, Order, Plan, Problem};
+use std::fmt;
+use triton::{Element, Stream, View, ViewMut};
+
+/// What the products of a row or column are multiplied by.
+#[derive(Clone, Copy, Debug)]
+pub enum Scale<'a> {
+    /// All of them by one number: a view of one element.
+    Tensor(View<'a, f32, 1>),
+    /// Those of each row of a, or column of b, by a number of its own.
+    Each(View<'a, f32, 1>),
+}
+
+/// A product that is described and not enqueued yet; made by [`gemm`] and [`gemm_batched`].
+#[must_use = "nothing is computed until `.launch(..)`"]
+pub struct Gemm<'a, T, C> {
+    op: &'static str,
+    operands: triton::Result<(View<'a, T, 3>, View<'a, T, 3>, ViewMut<'a, C, 3>)>,
+    bias: Option<View<'a, C, 1>>,
+    row_bias: Option<View<'a, C, 1>>,
+    residual: Option<triton::Result<View<'a, C, 3>>>,
+    scale_a: Option<Scale<'a>>,
+    scale_b: Option<Scale<'a>>,
+    column_sums: Option<ViewMut<'a, f32, 1>>,
+    alpha: f64,
+    beta: f64,
+    activation: Activation,
+    precision: Precision,
+    splits: Option<usize>,
+    deterministic: bool,
+    instance: Option<String>,
+}
+
+/// c = a · b, of \[M, K\] and \[K, N\]. Any strides will do, with 0 along an axis that repeats; K = 0 is a product of zeros.
+///
+/// Products are added in `f32`, those of `f64` in `f64` and of `i8` in `i32` ([`GemmElement`] lists the types), and rounded once. Few tiles and a
+/// long K are split among programs, in the same launch.
+///
+/// ```
+/// use triton::prelude::*;
+/// use triton_kernels::{Activation, gemm};
+///
+/// # fn main() -> triton_kernels::Result<()> {
+/// let stream = Device::best().stream()?;
+/// let (m, n, k) = (3, 2, 4);
+/// let x = stream.upload(&[0.5f32; 12])?;
+/// let w = stream.upload(&[1.0f32, 1.0, 1.0, 1.0, -1.0, -1.0, -1.0, -1.0])?;
+/// let bias = stream.upload(&[0.25f32, 0.0])?;
+/// let mut y = stream.uninit::<f32>(m * n)?;
+/// // w is stored [N, K], as a linear layer has it.
+/// gemm(x.view([m, k])?, w.view([n, k])?.transpose(), y.view_mut([m, n])?)
+///     .bias(bias.view([n])?)
+///     .activation(Activation::Relu)
+///     .launch(&stream)?;
+/// assert_eq!(stream.download(&y)?, [2.25, 0.0, 2.25, 0.0, 2.25, 0.0]);
+/// # Ok(())
+/// # }
+/// ```
+///
+/// What does not fit is an error, of which nothing was enqueued:
+///
+/// ```
+/// # use triton::prelude::*;
+/// # use triton_kernels::gemm;
+/// # fn main() -> triton_kernels::Result<()> {
+/// # let stream = Device::cpu().stream()?;
+/// let x = stream.zeros::<f32>(64)?;
+/// let mut y = stream.zeros::<f32>(64)?;
+/// let error = gemm(x.view([4, 16])?, x.view([8, 8])?, y.view_mut([4, 8])?).launch(&stream).unwrap_err();
+/// assert_eq!(
+///     error.to_string(),
+///     "`gemm`: `b` has extent 8 along axis 0, but 16 is expected; a is [M, K], b is [K, N], c is [M, N]"
+/// );
+/// # Ok(())
+/// # }
+/// ```
+///
+/// An output that an operand lies in does not compile:
+///
+/// ```compile_fail,E0502
+/// # use triton::prelude::*;
+/// # fn main() -> triton_kernels::Result<()> {
+/// # let stream = Device::cpu().stream()?;
+/// let mut x = stream.zeros::<f32>(64)?;
+/// triton_kernels::gemm(x.view([8, 8])?, x.view([8, 8])?, x.view_mut([8, 8])?).launch(&stream)?;
+/// # Ok(())
+/// # }
+/// ```
+///
+/// # Errors
+/// Of the launch: [`Error::Shape`], [`Error::Unsupported`] for what there is no code of, [`Error::Instance`], and what the device says.
+pub fn gemm<'a, T, C>(a: View<'a, T, 2>, b: View<'a, T, 2>, c: ViewMut<'a, C, 2>) -> Gemm<'a, T, C>
+where
+    T: GemmElement<C>,
+    C: Element,
+{
+    Gemm::new("gemm", a, b, c)
+}
+
+/// The products of a batch, of \[B, M, K\] and \[B, K, N\]. A batch of one matrix is used for all products.
+///
+/// ```
+/// use triton::prelude::*;
+/// use triton_kernels::gemm_batched;
+///
+/// # fn main() -> triton_kernels::Result<()> {
+/// let stream = Device::cpu().stream()?;
+/// let (x, w) = (stream.upload(&[1.0f32; 6 * 4])?, stream.upload(&[2.0f32; 4 * 5])?);
+/// let mut y = stream.uninit::<f32>(3 * 2 * 5)?;
+/// // The same w for each.
+/// gemm_batched(x.view([3, 2, 4])?, w.view([1, 4, 5])?, y.view_mut([3, 2, 5])?).launch(&stream)?;
+/// assert_eq!(stream.download(&y)?, [8.0; 30]);
+/// # Ok(())
+/// # }
+/// ```
+///
+/// # Errors
+/// As of [`gemm`].
+pub fn gemm_batched<'a, T, C>(a: View<'a, T, 3>, b: View<'a, T, 3>, c: ViewMut<'a, C, 3>) -> Gemm<'a, T, C>
+where
+    T: GemmElement<C>,
+    C: Element,
+{
+    Gemm::new("gemm_batched", a, b, c)
+}
+
+/// A product that was checked: what its kernel takes, and which it is.
+struct Prepared<'a, T, C> {
+    operands: Operands<'a, T, C>,
+    kind: Kind,
+    order: Order,
+    plain: bool,
+    plan: Plan,
+}
+
+impl<'a, T: GemmElement<C>, C: Element> Gemm<'a, T, C> {
+    fn new(op: &'static str, a: impl Matrices<'a, T>, b: impl Matrices<'a, T>, c: impl MatricesMut<'a, C>) -> Self {
+        let operands = (|| Ok((a.matrices()?, b.matrices()?, c.matrices()?)))();
+        Gemm {
+            op,
+            operands,
+            bias: None,
+            row_bias: None,
+            residual: None,
+            scale_a: None,
+            scale_b: None,
+            column_sums: None,
+            alpha: 1.0,
+            beta: 0.0,
+            activation: Activation::Identity,
+            precision: Precision::Ieee,
+            splits: None,
+            deterministic: false,
+            instance: None,
+        }
+    }
+
+    /// Multiplies the product; 1 if nothing is said.
+    pub fn alpha(self, alpha: impl Into<f64>) -> Self {
+        Gemm { alpha: alpha.into(), ..self }
+    }
+
+    /// Adds this multiple of the old c, which is not read if it is 0, as if nothing is said.
+    pub fn beta(self, beta: impl Into<f64>) -> Self {
+        Gemm { beta: beta.into(), ..self }
+    }
+
+    /// Adds a number to each column, before the activation.
+    pub fn bias(self, bias: View<'a, C, 1>) -> Self {
+        Gemm { bias: Some(bias), ..self }
+    }
+
+    /// Adds a number to each row, before the activation.
+    pub fn row_bias(self, bias: View<'a, C, 1>) -> Self {
+        Gemm { row_bias: Some(bias), ..self }
+    }
+
+    /// Applies a function to each element. [`Softplus`](Activation::Softplus) and [`Mish`](Activation::Mish) have no code in a product.
+    ///
+    /// In `f32` it is right within 10⁻⁷ of the larger of 1 and the result; so is [`Gelu`](Activation::Gelu), which is computed by
+    /// a polynomial.
+    pub fn activation(self, activation: Activation) -> Self {
+        Gemm { activation, ..self }
+    }
+
+    /// Adds an array of c's shape after the activation; one matrix serves every product of a batch.
+    pub fn residual(self, residual: impl Matrices<'a, C>) -> Self {
+        Gemm { residual: Some(residual.matrices()), ..self }
+    }
+
+    /// Multiplies the rows of the product, as if those of a had been.
+    pub fn scale_a(self, scale: Scale<'a>) -> Self {
+        Gemm { scale_a: Some(scale), ..self }
+    }
+
+    /// Multiplies the columns of the product, as if those of b had been.
+    pub fn scale_b(self, scale: Scale<'a>) -> Self {
+        Gemm { scale_b: Some(scale), ..self }
+    }
+
+    /// Also stores the sum of each column of the result, in `f32`, before c is rounded. Not of a batch. It takes a second, small launch.
+    pub fn column_sums(self, sums: ViewMut<'a, f32, 1>) -> Self {
+        Gemm { column_sums: Some(sums), ..self }
+    }
+
+    /// How exactly `f32` is multiplied.
+    pub fn precision(self, precision: Precision) -> Self {
+        Gemm { precision, ..self }
+    }
+
+    /// Divides K among this many programs, or as many as it has parts for.
+    pub fn splits(self, splits: usize) -> Self {
+        Gemm { splits: Some(splits), ..self }
+    }
+
+    /// Adds the parts of a split K in one order, so that each launch has the same result to the bit. Without a split it is so anyway.
+    pub fn deterministic(self, deterministic: bool) -> Self {
+        Gemm { deterministic, ..self }
+    }
+
+    /// Uses an instance by its name, as [`selected`](Gemm::selected) tells it: `128x256x64`, `64x32x32 split`.
+    pub fn instance(self, name: &str) -> Self {
+        Gemm { instance: Some(name.to_string()), ..self }
+    }
+
+    /// The instance that a launch would run, and the number of splits.
+    ///
+    /// # Errors
+    /// As of [`launch`](Gemm::launch).
+    pub fn selected(self, stream: &Stream) -> Result<String> {
+        Ok(self.prepare(stream)?.plan.to_string())
+    }
+
+    /// Bytes of the stream's scratch memory that a launch takes.
+    ///
+    /// # Errors
+    /// As of [`launch`](Gemm::launch).
+    pub fn scratch_bytes(self, stream: &Stream) -> Result<usize> {
+        let deterministic = self.deterministic;
+        let prepared = self.prepare(stream)?;
+        let (parts, done, sums) = prepared.scratch(deterministic);
+        Ok(4 * (parts.iter().product::<usize>() + done + sums.iter().product::<usize>()))
+    }
+
+    /// Enqueues the product.
+    ///
+    /// # Errors
+    /// [`Error::Shape`], [`Error::Unsupported`], [`Error::Instance`], and what the device says.
+    pub fn launch(mut self, stream: &Stream) -> Result<()> {
+        let (deterministic, sums) = (self.deterministic, self.column_sums.take());
+        let (op, wants_sums) = (self.op, sums.is_some());
+        let mut prepared = self.prepare_with(stream, wants_sums)?;
+        let [batch, m, n] = prepared.operands.c.shape();
+        if let Some(sums) = &sums {
+            let fix = "it has an element for each column of c";
+            extent(op, "column_sums", 0, [sums.shape()[0], n], fix)?;
+            if batch != 1 {
+                let (expected, fix) = ("of one product", "launch each product by itself");
+                let found = format!("sums of columns of {batch} products");
+                return Err(Error::Unsupported { op, found, expected, fix });
+            }
+        }
+        if batch * n == 0 {
+            return Ok(());
+        }
+        if m == 0 {
+            // There is nothing to add up.
+            return match sums {
+                Some(sums) => {
+                    Ok(add_rows::<16, 128>(ViewMut::none(stream.device()), sums).launch(stream, n.div_ceil(128))?)
+                }
+                None => Ok(()),
+            };
+        }
+        let (of_parts, of_done, of_sums) = prepared.scratch(deterministic);
+        let mut partial = stream.scratch::<f32>(if wants_sums { of_sums.iter().product() } else { 0 })?;
+        let Operands { a, b, c, bias, row_bias, residual, row_scales, column_scales, .. } = prepared.operands;
+        let options = Epilogue { sums: wants_sums, ..prepared.operands.options };
+        let none = ViewMut::none(stream.device());
+        let column = if wants_sums { partial.view_mut(of_sums)? } else { none };
+        let operands = Operands { a, b, c, bias, row_bias, residual, row_scales, column_scales, sums: column, options };
+        let (kind, order, plain, plan) = (prepared.kind, prepared.order, prepared.plain, &mut prepared.plan);
+        if matches!(plan.kernel, Kernel::Split { .. }) {
+            let mut parts = stream.scratch::<f32>(of_parts.iter().product())?;
+            let mut done = stream.scratch::<i32>(of_done)?;
+            let (parts, done) = (parts.view_mut(of_parts)?, done.view_mut([of_done])?);
+            T::launch(
+                kind,
+                order,
+                plain,
+                plan,
+                operands,
+                Some(Shared { parts, done, ordered: deterministic }),
+                stream,
+            )?;
+        } else {
+            T::launch(kind, order, plain, plan, operands, None, stream)?;
+        }
+        if let Some(sums) = sums {
+            let [_, rows, columns] = of_sums;
+            add_rows::<16, 128>(partial.view_mut([rows, columns])?, sums).launch(stream, n.div_ceil(128))?;
+        }
+        Ok(())
+    }
+
+    fn prepare(self, stream: &Stream) -> Result<Prepared<'a, T, C>> {
+        let wants_sums = self.column_sums.is_some();
+        self.prepare_with(stream, wants_sums)
+    }
+
+    /// Checks everything but the sums of columns, and chooses the instance.
+    fn prepare_with(self, stream: &Stream, sums: bool) -> Result<Prepared<'a, T, C>> {
+        let op = self.op;
+        let (a, b, c) = self.operands?;
+        let device = c.device();
+        let ([of_a, m, k], [of_b, depth, n], of_c) = (a.shape(), b.shape(), c.shape());
+        // A batch has an axis in front.
+        let axis = |axis: usize| if op == "gemm" { axis - 1 } else { axis };
+        let fix = if op == "gemm" {
+            "a is [M, K], b is [K, N], c is [M, N]"
+        } else {
+            "a is [B, M, K], b is [B, K, N], c is [B, M, N]; a or b may be one matrix for all products"
+        };
+        extent(op, "b", axis(1), [depth, k], fix)?;
+        extent(op, "c", axis(1), [of_c[1], m], fix)?;
+        extent(op, "c", axis(2), [of_c[2], n], fix)?;
+        let batch = of_c[0];
+        for (operand, found) in [("a", of_a), ("b", of_b)] {
+            if found != 1 {
+                extent(op, operand, 0, [found, batch], fix)?;
+            }
+        }
+        let (a, b) = (for_each(a, batch)?, for_each(b, batch)?);
+        let none = || View::none(device);
+        let length = |operand, view: Option<View<'a, C, 1>>, expected, fix| match view {
+            Some(view) => extent(op, operand, 0, [view.shape()[0], expected], fix).map(|()| view),
+            None => Ok(none()),
+        };
+        let bias = length("bias", self.bias, n, "it has an element for each column of c")?;
+        let row_bias = length("row_bias", self.row_bias, m, "it has an element for each row of c")?;
+        let residual = match self.residual {
+            None => View::none(device),
+            Some(residual) => {
+                let residual = for_each(residual?, batch)?;
+                let found = residual.shape();
+                (0..3)
+                    .filter(|i| *i > 0 || op != "gemm")
+                    .try_for_each(|i| extent(op, "residual", axis(i), [found[i], of_c[i]], "it has the shape of c"))?;
+                residual
+            }
+        };
+        let scale = |operand, scale: Option<Scale<'a>>, count| -> Result<View<'a, f32, 1>> {
+            match scale {
+                None => Ok(View::none(device)),
+                Some(Scale::Tensor(view)) => {
+                    extent(op, operand, 0, [view.shape()[0], 1], "one number is for all products")?;
+                    Ok(view.broadcast(0, count)?)
+                }
+                Some(Scale::Each(view)) => {
+                    extent(
+                        op,
+                        operand,
+                        0,
+                        [view.shape()[0], count],
+                        "it has an element for each row of a or column of b",
+                    )?;
+                    Ok(view)
+                }
+            }
+        };
+        let row_scales = scale("scale_a", self.scale_a, m)?;
+        let column_scales = scale("scale_b", self.scale_b, n)?;
+        let (options, kind) = numbers::<T, C>(op, (self.alpha, self.beta, self.activation), self.precision)?;
+
+        // The transpose of a product is that of its operands the other way round.
+        let swap = is_transposed(of_c, c.strides()) && !sums;
+        let (a, b, c, residual) = if swap {
+            (b.transpose(), a.transpose(), c.transpose(), residual.transpose())
+        } else {
+            (a, b, c, residual)
+        };
+        let (bias, row_bias) = if swap { (row_bias, bias) } else { (bias, row_bias) };
+        let (row_scales, column_scales) = if swap { (column_scales, row_scales) } else { (row_scales, column_scales) };
+        let (order, a, b) = ordered(a, b);
+        let [_, m, n] = c.shape();
+        let absent = [bias.shape(), row_bias.shape()].iter().all(|shape| shape[0] == 0)
+            && [row_scales.shape(), column_scales.shape()].iter().all(|shape| shape[0] == 0)
+            && residual.shape().contains(&0);
+        let plain = absent && options == Epilogue::default() && !sums;
+        let problem = Problem { kind, order, batch: batch.max(1), shape: [m.max(1), n.max(1), k.max(1)] };
+        let wanted = Wanted { op, splits: self.splits, instance: self.instance };
+        let (plain, plan) = choose::<T, C>(&problem, plain, &wanted, stream)?;
+        let sums = ViewMut::none(device);
+        let operands = Operands { a, b, c, bias, row_bias, residual, row_scales, column_scales, sums, options };
+        Ok(Prepared { operands, kind, order, plain, plan })
+    }
+}
+
+/// The epilogue of numbers, and what is multiplied.
+fn numbers<T: GemmElement<C>, C: Element>(
+    op: &'static str,
+    (alpha, beta, activation): (f64, f64, Activation),
+    precision: Precision,
+) -> Result<(Epilogue, Kind)> {
+    let unsupported = |found: String, expected, fix| Error::Unsupported { op, found, expected, fix };
+    let kind = T::kind(precision).ok_or_else(|| {
+        let found = format!("{precision:?} of {}", std::any::type_name::<T>());
+        unsupported(found, "of f32", "leave out `.precision(..)`")
+    })?;
+    let options = Epilogue { alpha, beta, ..Epilogue::default() };
+    let with = match kind {
+        // Its epilogue has every activation.
+        Kind::F64 => Some(Epilogue { activation: activation as i32, ..options }),
+        Kind::F32 | Kind::Tf32 | Kind::F16 | Kind::Bf16 | Kind::I8 => options.with(activation),
+    };
+    let options = with.ok_or_else(|| {
+        let expected = "Identity, Relu, Gelu, GeluTanh, Silu, Sigmoid and Tanh";
+        unsupported(format!("the activation {activation:?}"), expected, "apply it to c afterwards")
+    })?;
+    Ok((options, kind))
+}
+
+/// What was asked of the selection.
+struct Wanted {
+    op: &'static str,
+    splits: Option<usize>,
+    instance: Option<String>,
+}
+
+/// Every instance of a product that the device of a stream has code of.
+fn instances<T: GemmElement<C>, C: Element>(
+    problem: &Problem,
+    plain: bool,
+    stream: &Stream,
+) -> Vec<(Kernel, [usize; 3])> {
+    let mut all = Vec::new();
+    T::each(problem.kind, problem.order, plain, &mut |runs_on, kernel, tile| {
+        if runs_on(stream) {
+            all.push((kernel, tile));
+        }
+    });
+    all
+}
+
+/// The names and tiles of all instances.
+#[cfg(feature = "check")]
+pub(crate) fn instances_of<T: GemmElement<C>, C: Element>(
+    precision: Precision,
+    transposed: [bool; 2],
+    plain: bool,
+) -> Vec<(String, [usize; 3])> {
+    let mut all = Vec::new();
+    if let Some(kind) = T::kind(precision) {
+        let problem = Problem { kind, order: Order::of(transposed), batch: 1, shape: [1; 3] };
+        T::each(kind, problem.order, plain, &mut |_, kernel, tile| {
+            all.push((Plan::new(&problem, kernel, tile, "").instance(), tile));
+        });
+    }
+    all
+}
+
+/// The instance of a product, and whether it is one without an epilogue.
+fn choose<T: GemmElement<C>, C: Element>(
+    problem: &Problem,
+    plain: bool,
+    wanted: &Wanted,
+    stream: &Stream,
+) -> Result<(bool, Plan)> {
+    let mut plain = plain;
+    let mut all = instances::<T, C>(problem, plain, stream);
+    if all.is_empty() {
+        plain = !plain;
+        all = instances::<T, C>(problem, plain, stream);
+        if plain {
+            let (expected, fix) = ("without one", "store it as f32 or bf16, or leave the epilogue out");
+            let found = format!("an epilogue of {}", std::any::type_name::<C>());
+            return Err(Error::Unsupported { op: wanted.op, found, expected, fix });
+        }
+    }
+    let splits = |plan: Plan| wanted.splits.map_or(plan, |splits| plan.in_splits(problem, splits));
+    if let Some(name) = &wanted.instance {
+        let plans = all.iter().map(|(kernel, tile)| Plan::new(problem, by_default(*kernel), *tile, "asked for"));
+        let plans: Vec<Plan> = plans.collect();
+        let named = plans.iter().find(|plan| plan.instance() == *name);
+        let plan = named.copied().ok_or_else(|| Error::Instance {
+            op: wanted.op,
+            found: name.clone(),
+            expected: plans.iter().map(Plan::instance).collect(),
+        })?;
+        return Ok((plain, splits(plan)));
+    }
+    let is_split = |kernel: Kernel| matches!(kernel, Kernel::Split { .. });
+    let has = |plan: &Plan| all.iter().any(|(kernel, tile)| same(*kernel, plan.kernel) && *tile == plan.tile);
+    if let Some(count) = wanted.splits.filter(|count| *count > 1) {
+        let of_table = select::plans(problem).find(|plan| is_split(plan.kernel) && has(plan));
+        let any = all.iter().find(|(kernel, tile)| is_split(*kernel) && tile[..2] == [64, 64]);
+        let plan =
+            of_table.or_else(|| any.map(|(kernel, tile)| Plan::new(problem, by_default(*kernel), *tile, "split")));
+        let Some(plan) = plan else {
+            let (expected, fix) = ("of f32, f16 and bf16 in full precision", "leave out `.splits(..)`");
+            let found = format!("{count} splits of {:?}", problem.kind);
+            return Err(Error::Unsupported { op: wanted.op, found, expected, fix });
+        };
+        return Ok((plain, splits(plan)));
+    }
+    let unsplit = wanted.splits == Some(1);
+    let fits = |plan: &Plan| has(plan) && !(unsplit && is_split(plan.kernel));
+    let of_table = select::plans(problem).find(fits);
+    // An epilogue has fewer tiles: the largest that is not larger than the table's.
+    let area = select::plans(problem).map(|plan| plan.tile[0] * plan.tile[1]).next().unwrap_or(0);
+    let plan = of_table.or_else(|| {
+        let whole = all.iter().filter(|(kernel, _)| *kernel == Kernel::Whole);
+        let best = whole.min_by_key(|(_, tile)| (tile[0] * tile[1] > area, (tile[0] * tile[1]).abs_diff(area)));
+        best.map(|(kernel, tile)| Plan::new(problem, *kernel, *tile, "the nearest tile with an epilogue"))
+    });
+    plan.map(|plan| (plain, plan)).ok_or_else(|| Error::Unsupported {
+        op: wanted.op,
+        found: format!("a product of {:?} on {}", problem.kind, stream.device()),
+        expected: "compute capability 8.0 and later",
+        fix: "use another device",
+    })
+}
+
+/// A split for as many programs a multiprocessor as the table usually has.
+fn by_default(kernel: Kernel) -> Kernel {
+    match kernel {
+        Kernel::Split { groups, .. } => Kernel::Split { groups, programs: 3 },
+        Kernel::Whole | Kernel::Transposed => kernel,
+    }
+}
+
+impl<T, C: Element> Prepared<'_, T, C> {
+    /// Shapes of the scratch memory: of the parts of a split, the counters of its tiles, and the partial sums of columns. Enough for the
+    /// general instance too, whose tiles have 64 rows and columns.
+    fn scratch(&self, ordered: bool) -> ([usize; 4], usize, [usize; 3]) {
+        let [batch, m, n] = self.operands.c.shape();
+        let [bm, bn, _] = self.plan.tile;
+        let sums = [batch, m.div_ceil(bm.min(64)), n];
+        if !matches!(self.plan.kernel, Kernel::Split { .. }) {
+            return ([0; 4], 0, sums);
+        }
+        let parts = if ordered { self.plan.splits } else { 1 };
+        ([batch, parts, m, n], batch * m.div_ceil(bm.min(64)) * n.div_ceil(bn.min(64)), sums)
+    }
+}
+
+impl<T, C> fmt::Debug for Gemm<'_, T, C> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut fields = f.debug_struct("Gemm");
+        match &self.operands {
+            Ok((a, b, c)) => fields.field("a", a).field("b", b).field("c", c),
+            Err(error) => fields.field("error", error),
+        };
+        fields.finish_non_exhaustive()
+    }
+}

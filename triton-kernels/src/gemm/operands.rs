@@ -1,0 +1,68 @@
+//! Operands as batches of matrices, in the order that kernels take them.
+
+use crate::error::Result;
+use crate::select::Order;
+use triton::{Element, View, ViewMut};
+
+mod sealed {
+    pub trait Sealed {}
+    impl<T, const R: usize> Sealed for triton::View<'_, T, R> {}
+    impl<T, const R: usize> Sealed for triton::ViewMut<'_, T, R> {}
+}
+
+/// A matrix, or a batch of matrices: a [`View`] of two or three dimensions.
+#[diagnostic::on_unimplemented(message = "`{Self}` is neither a matrix nor a batch of matrices")]
+pub trait Matrices<'a, T>: sealed::Sealed {
+    #[doc(hidden)]
+    fn matrices(self) -> triton::Result<View<'a, T, 3>>;
+}
+
+/// The same to be written: a [`ViewMut`].
+#[diagnostic::on_unimplemented(message = "`{Self}` is neither a mutable matrix nor a mutable batch of matrices")]
+pub trait MatricesMut<'a, T>: sealed::Sealed {
+    #[doc(hidden)]
+    fn matrices(self) -> triton::Result<ViewMut<'a, T, 3>>;
+}
+
+impl<'a, T: Element> Matrices<'a, T> for View<'a, T, 2> {
+    fn matrices(self) -> triton::Result<View<'a, T, 3>> {
+        let rows = self.shape()[0];
+        self.split(0, [1, rows])
+    }
+}
+
+impl<'a, T: Element> Matrices<'a, T> for View<'a, T, 3> {
+    fn matrices(self) -> triton::Result<View<'a, T, 3>> {
+        Ok(self)
+    }
+}
+
+impl<'a, T: Element> MatricesMut<'a, T> for ViewMut<'a, T, 2> {
+    fn matrices(self) -> triton::Result<ViewMut<'a, T, 3>> {
+        let rows = self.shape()[0];
+        self.split(0, [1, rows])
+    }
+}
+
+impl<'a, T: Element> MatricesMut<'a, T> for ViewMut<'a, T, 3> {
+    fn matrices(self) -> triton::Result<ViewMut<'a, T, 3>> {
+        Ok(self)
+    }
+}
+
+/// Whether the last but one axis is contiguous, and the last one is not.
+pub(super) fn is_transposed([_, rows, columns]: [usize; 3], [_, down, across]: [isize; 3]) -> bool {
+    rows > 1 && columns > 1 && down == 1 && across != 1
+}
+
+/// Operands whose contiguous axis is the last one, as kernels for their order take them.
+pub(super) fn ordered<'a, T: Element>(a: View<'a, T, 3>, b: View<'a, T, 3>) -> (Order, View<'a, T, 3>, View<'a, T, 3>) {
+    let transposed = [a, b].map(|view| is_transposed(view.shape(), view.strides()));
+    let [a, b] = [(a, transposed[0]), (b, transposed[1])].map(|(view, is)| if is { view.transpose() } else { view });
+    (Order::of(transposed), a, b)
+}
+
+/// A matrix for each product of a batch: one is used by all of them.
+pub(super) fn for_each<'a, T: Element>(view: View<'a, T, 3>, batch: usize) -> Result<View<'a, T, 3>> {
+    Ok(if view.shape()[0] == 1 && batch != 1 { view.broadcast(0, batch)? } else { view })
+}
