@@ -90,7 +90,7 @@ pub fn compile(options: &Options) -> Outcome {
         Ok(softmax::<f32, 4096>(x.view([1, 1])?, out.view_mut([1, 1])?).metadata())
     })?;
     let product = metadata::<bf16>(&stream, |x, y, out| {
-        Ok(matmul::<bf16, 64, 64, 32, false, false>(x.view([1, 1])?, y.view([1, 1])?, out.view_mut([1, 1])?).metadata())
+        Ok(matmul::<bf16, 64, 64, 32>(x.view([1, 1])?, y.view([1, 1])?, out.view_mut([1, 1])?).metadata())
     })?;
     let wide = metadata::<bf16>(&stream, |x, y, out| {
         Ok(wide_product(x.view([1, 1])?, y.view([1, 1])?, out.view_mut([1, 1])?).metadata())

@@ -78,7 +78,7 @@ fn time_matmul(stream: &Stream, side: usize, reps: u32) -> Outcome<Vec<f64>> {
     let (a, b, mut out) = (random(3)?, random(4)?, stream.zeros::<f32>(side * side)?);
     let shape = [side, side];
     time(reps, || {
-        let launch = matmul::<f32, 64, 64, 32, false, false>(a.view(shape)?, b.view(shape)?, out.view_mut(shape)?);
+        let launch = matmul::<f32, 64, 64, 32>(a.view(shape)?, b.view(shape)?, out.view_mut(shape)?);
         launch.launch(stream, (side.div_ceil(64), side.div_ceil(64)))?;
         Ok(stream.synchronize()?)
     })

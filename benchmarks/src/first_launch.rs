@@ -209,7 +209,7 @@ fn product(stream: &Stream) -> triton::Result<(f64, bool)> {
     let mut out = stream.zeros::<bf16>(128 * 256)?;
     let ms = time(stream, || {
         let (x, y, out) = (x.view([128, 64])?, y.view([64, 256])?, out.view_mut([128, 256])?);
-        matmul::<bf16, 128, 256, 64, false, false>(x, y, out).launch(stream, (1, 1))
+        matmul::<bf16, 128, 256, 64>(x, y, out).launch(stream, (1, 1))
     })?;
     Ok((ms, stream.download(&out)?.iter().all(|v| *v == bf16::from_f32(128.0))))
 }

@@ -124,8 +124,6 @@ pub struct Operands<'a, T: Value> {
     pub x: &'a Buffer<T>,
     pub y: &'a Buffer<T>,
     pub out: &'a mut Buffer<T::Out>,
-    /// For the partial sums of a split product.
-    pub workspace: &'a mut Buffer<f32>,
 }
 
 /// Enqueues [`add`], or [`copy`], which ignores `y`.

@@ -140,7 +140,7 @@ fn product(options: &Options, stream: &Stream) -> Outcome<Option<(Comparison, bo
     ];
     let mut launch = |on: Option<&Stream>| {
         let (x, y, out) = (x.view([128, 64])?, y.view([64, 256])?, out.view_mut([128, 256])?);
-        let launch = matmul::<bf16, 128, 256, 64, false, false>(x, y, out);
+        let launch = matmul::<bf16, 128, 256, 64>(x, y, out);
         let metadata = launch.metadata();
         on.map_or(Ok(()), |stream| launch.launch(stream, (1, 1)))?;
         Ok(metadata)

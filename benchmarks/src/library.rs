@@ -88,8 +88,7 @@ fn products(options: &Options, timer: &mut Timer, seed: u64) -> Outcome {
     };
     for _ in 0..2 {
         let ms = timer.time(5, options.reps, |stream| {
-            let launch =
-                matmul::<bf16, 128, 256, 64, false, false>(x.view(shape)?, w.view(shape)?, plain.view_mut(shape)?);
+            let launch = matmul::<bf16, 128, 256, 64>(x.view(shape)?, w.view(shape)?, plain.view_mut(shape)?);
             Ok(launch.launch(stream, grid(128, 256))?)
         })?;
         report("dense", [128, 256, 64], &ms);

@@ -5,7 +5,7 @@
 //! | `compare` | times our kernels and the peers interleaved in shuffled order, checks results, prints a table |
 //! | `plot` | a chart of what `compare` wrote; needs no GPU |
 //! | `tune` | times every compiled instance of ours: where [`kernels::shipped`] comes from |
-//! | `tune-products` | times candidate instances of matrix products: where the table of [`selection`] comes from |
+//! | `tune-products` | times candidate instances of matrix products: where the table of [`triton_kernels::select`] comes from |
 //! | `select` | the table from shapes to instances of matrix products, and what it chooses for each case; needs no GPU |
 //! | `launch` | host time of a warm launch, beside a bare `cuLaunchKernel` |
 //! | `first-launch` | time of a kernel's first launch in a process, with an empty and with a warm cache of code |
@@ -24,7 +24,6 @@ mod cpu;
 mod data;
 mod first_launch;
 mod fused;
-mod groups;
 mod kernels;
 mod launch;
 mod library;
@@ -35,7 +34,6 @@ mod raw;
 mod reference;
 mod rows;
 mod select;
-mod selection;
 mod serve;
 mod side;
 mod sim;

@@ -1,11 +1,11 @@
 //! `select`: the table from shapes to instances of matrix products as it is, and what it chooses for each case. Needs no GPU.
 
 use crate::case::{Case, Op, cases};
-use crate::selection::{self, Plan, TABLE};
 use crate::{Outcome, products, table, write_json};
 use clap::Args;
 use serde::Serialize;
 use std::path::PathBuf;
+use triton_kernels::select::{self, Plan, TABLE};
 
 /// Options of `select`.
 #[derive(Args, Debug)]
@@ -37,14 +37,14 @@ struct Choice {
 
 impl Choice {
     fn new(case: &Case, plan: &Plan) -> Choice {
-        let programs = plan.programs(case);
+        let problem = products::problem(case);
         Choice {
             case: case.name.clone(),
             instance: plan.to_string(),
-            area: selection::area(plan.tile),
-            programs,
-            waves: selection::waves(programs),
-            efficiency: selection::efficiency(case, plan),
+            area: plan.tile[0] * plan.tile[1],
+            programs: plan.programs(&problem),
+            waves: plan.waves(&problem),
+            efficiency: plan.efficiency(&problem),
             reason: plan.reason,
         }
     }
@@ -67,9 +67,9 @@ pub fn select(options: &Options) -> Outcome {
     if cases.is_empty() {
         return Err(format!("no product is called so: {}", options.filter.join(", ")).into());
     }
-    let rows: Vec<Vec<String>> = TABLE.iter().map(selection::Row::cells).collect();
-    println!("The first row that is for a product chooses, for {} multiprocessors.\n", selection::MULTIPROCESSORS);
-    println!("{}", table::render(&selection::HEAD, selection::HEAD.len(), &rows));
+    let rows: Vec<Vec<String>> = TABLE.iter().map(select::Row::cells).collect();
+    println!("The first row that is for a product chooses, for {} multiprocessors.\n", select::MULTIPROCESSORS);
+    println!("{}", table::render(&select::HEAD, select::HEAD.len(), &rows));
     let choices = cases.iter().map(|case| Ok(Choice::new(case, &products::plan(case)?)));
     let choices = choices.collect::<Outcome<Vec<Choice>>>()?;
     let rows: Vec<Vec<String>> = choices.iter().map(Choice::cells).collect();
@@ -77,4 +77,25 @@ pub fn select(options: &Options) -> Outcome {
     println!("Efficiency is the share of the multiprocessors' time that computes elements of the result.\n");
     println!("{}", table::render(&head, 3, &rows));
     write_json(options.json.as_ref(), &choices)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What the table chooses for each case, in `selection.txt` beside this file; `BLESS=1` renews it.
+    #[test]
+    fn choices_are_as_recorded() {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/src/selection.txt");
+        let products = cases(1 << 27, &[]).into_iter().filter(|case| case.op == Op::Matmul);
+        let line = |case: Case| format!("{}: {}\n", case.name, products::plan(&case).expect("a row for every case"));
+        let found: String = products.map(line).collect();
+        if std::env::var_os("BLESS").is_some_and(|value| value == "1") {
+            std::fs::write(path, &found).expect("the record can be written");
+        }
+        let recorded = std::fs::read_to_string(path).unwrap_or_default();
+        let changed = found.lines().filter(|line| !recorded.lines().any(|old| old == *line));
+        let changed: Vec<&str> = changed.collect();
+        assert_eq!(found, recorded, "another choice than selection.txt has, BLESS=1 renews it: {changed:#?}");
+    }
 }

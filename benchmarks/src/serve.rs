@@ -3,7 +3,6 @@
 use crate::case::{Case, DType, Op};
 use crate::kernels::{Choice, Number, Operands, Value, shipped};
 use crate::protocol::{Entry, Reply, Request, Work};
-use crate::selection::Plan;
 use crate::tiles::{self, Tiled};
 use crate::timing::Timer;
 use crate::{Outcome, data, reference};
@@ -67,8 +66,6 @@ pub struct Side {
     bf16s: Memory<bf16>,
     f64s: Memory<f64>,
     i8s: Memory<i8>,
-    /// Of products that are split along K; launches follow one another in the stream, so that all share it.
-    workspace: Buffer<f32>,
     memory: u64,
 }
 
@@ -85,14 +82,12 @@ impl Side {
                 of_type.map(|case| case.offset + case.lengths()[i] + SLACK).max().unwrap_or(0)
             })
         };
-        let workspace = cases.iter().filter(|case| case.op == Op::Matmul);
-        let workspace = workspace.filter_map(|case| Some(Plan::of(case)?.workspace(case))).max().unwrap_or(0);
         let types = [DType::F32, DType::F16, DType::Bf16, DType::F64, DType::I8];
         let bytes = |dtype: DType| {
             let [x, y, out] = lengths(dtype);
             ((x + y) * dtype.bytes() + out * dtype.bytes_of_result()) as u64
         };
-        let bytes = types.into_iter().map(bytes).sum::<u64>() + (workspace * DType::F32.bytes()) as u64;
+        let bytes = types.into_iter().map(bytes).sum::<u64>();
         let memory = bytes + (u64::from(flush_mib) << 20);
         Ok(Side {
             f32s: Memory::new(&timer.stream, lengths(DType::F32), seed)?,
@@ -100,7 +95,6 @@ impl Side {
             bf16s: Memory::new(&timer.stream, lengths(DType::Bf16), seed.wrapping_add(2 << 32))?,
             f64s: Memory::new(&timer.stream, lengths(DType::F64), seed.wrapping_add(3 << 32))?,
             i8s: Memory::new(&timer.stream, lengths(DType::I8), seed.wrapping_add(4 << 32))?,
-            workspace: timer.stream.zeros(workspace)?,
             timer,
             cases,
             memory,
@@ -130,13 +124,13 @@ impl Side {
 
     fn check(&mut self, work: &Work) -> Outcome<Reply> {
         let case = self.case(work)?;
-        let (stream, space) = (&self.timer.stream, &mut self.workspace);
+        let stream = &self.timer.stream;
         match case.dtype {
-            DType::F32 => self.f32s.check(stream, &case, space),
-            DType::F16 => self.f16s.check(stream, &case, space),
-            DType::Bf16 => self.bf16s.check(stream, &case, space),
-            DType::F64 => self.f64s.check(stream, &case, space),
-            DType::I8 => self.i8s.check(stream, &case, space),
+            DType::F32 => self.f32s.check(stream, &case),
+            DType::F16 => self.f16s.check(stream, &case),
+            DType::Bf16 => self.bf16s.check(stream, &case),
+            DType::F64 => self.f64s.check(stream, &case),
+            DType::I8 => self.i8s.check(stream, &case),
         }
     }
 
@@ -150,13 +144,13 @@ impl Side {
     /// # Errors
     /// Of the launches.
     pub fn time_choice(&mut self, case: &Case, choice: Choice, warmup: u32, reps: u32) -> Outcome<Vec<f64>> {
-        let (timer, space) = (&mut self.timer, &mut self.workspace);
+        let timer = &mut self.timer;
         match case.dtype {
-            DType::F32 => timer.time(warmup, reps, |stream| self.f32s.run(stream, case, choice, space)),
-            DType::F16 => timer.time(warmup, reps, |stream| self.f16s.run(stream, case, choice, space)),
-            DType::Bf16 => timer.time(warmup, reps, |stream| self.bf16s.run(stream, case, choice, space)),
-            DType::F64 => timer.time(warmup, reps, |stream| self.f64s.run(stream, case, choice, space)),
-            DType::I8 => timer.time(warmup, reps, |stream| self.i8s.run(stream, case, choice, space)),
+            DType::F32 => timer.time(warmup, reps, |stream| self.f32s.run(stream, case, choice)),
+            DType::F16 => timer.time(warmup, reps, |stream| self.f16s.run(stream, case, choice)),
+            DType::Bf16 => timer.time(warmup, reps, |stream| self.bf16s.run(stream, case, choice)),
+            DType::F64 => timer.time(warmup, reps, |stream| self.f64s.run(stream, case, choice)),
+            DType::I8 => timer.time(warmup, reps, |stream| self.i8s.run(stream, case, choice)),
         }
     }
 }
@@ -178,9 +172,9 @@ impl<T: Tiled> Memory<T> {
     }
 
     /// Enqueues a case; `choice` is for elementwise ones.
-    fn run(&mut self, stream: &Stream, case: &Case, choice: Choice, workspace: &mut Buffer<f32>) -> Outcome {
+    fn run(&mut self, stream: &Stream, case: &Case, choice: Choice) -> Outcome {
         if !case.op.is_elementwise() {
-            let operands = Operands { x: &self.device_x, y: &self.device_y, out: &mut self.out, workspace };
+            let operands = Operands { x: &self.device_x, y: &self.device_y, out: &mut self.out };
             return T::launch_views(case, stream, operands);
         }
         let [x, y, out] = case.lengths().map(|length| case.offset..case.offset + length);
@@ -194,7 +188,7 @@ impl<T: Tiled> Memory<T> {
         }
     }
 
-    fn check(&mut self, stream: &Stream, case: &Case, workspace: &mut Buffer<f32>) -> Outcome<Reply> {
+    fn check(&mut self, stream: &Stream, case: &Case) -> Outcome<Reply> {
         let [x, y, out] = case.lengths();
         let end = case.offset + out + SLACK;
         let mut written = self.out.slice_mut(..end)?;
@@ -203,7 +197,7 @@ impl<T: Tiled> Memory<T> {
         unsafe {
             T::poison(stream, &mut written, i32::try_from(end).unwrap_or(i32::MAX))?;
         }
-        self.run(stream, case, shipped(case.dtype), workspace)?;
+        self.run(stream, case, shipped(case.dtype))?;
         let found = stream.download(&self.out.slice(..end)?)?;
         let (before, rest) = found.split_at(case.offset);
         let (result, behind) = rest.split_at(out);

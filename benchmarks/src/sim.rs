@@ -45,7 +45,7 @@ pub fn sim(options: &Options) -> Outcome {
     let (a, b, mut out) = (random(1)?, random(2)?, stream.zeros::<f16>(side * side)?);
     let (shape, grid) = ([side, side], (side.div_ceil(64), side.div_ceil(64)));
     let seconds = cpu::time(options.reps, || {
-        let launch = matmul::<f16, 64, 64, 32, false, false>(a.view(shape)?, b.view(shape)?, out.view_mut(shape)?);
+        let launch = matmul::<f16, 64, 64, 32>(a.view(shape)?, b.view(shape)?, out.view_mut(shape)?);
         Ok(launch.launch(&stream, grid)?)
     })?;
     let instructions = stream.statistics().map_or(0, |counted| counted.instructions);

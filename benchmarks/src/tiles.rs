@@ -6,8 +6,8 @@ use crate::fused;
 use crate::kernels::{Operands, Value};
 use crate::products;
 use crate::rows;
-use crate::selection::Plan;
 use triton::prelude::*;
+use triton_kernels::GemmElement;
 
 /// out = the sums of each element of x and all before it along the last axis; a program keeps its row, of at most N columns, in registers.
 #[triton::kernel(configs = [(N = 4096, num_warps = 8)])]
@@ -24,18 +24,12 @@ pub fn transpose<T: Num, const I: i32, const J: i32>(x: Tensor<T, 2>, out: Tenso
 }
 
 /// An element type with kernels over views.
-pub trait Tiled: Value {
+pub trait Tiled: Value + GemmElement<Self::Out> {
     /// Enqueues a case without an offset, on operands that begin with its elements.
     ///
     /// # Errors
     /// Those of a launch, and for an operation that has no kernel for the type.
     fn launch_views(case: &Case, stream: &Stream, operands: Operands<'_, Self>) -> Outcome;
-
-    /// Enqueues a product by an instance.
-    ///
-    /// # Errors
-    /// Those of a launch, and a plan that there is no instance for.
-    fn launch_product(case: &Case, plan: &Plan, stream: &Stream, operands: Operands<'_, Self>) -> Outcome;
 
     /// Enqueues a linear layer or attention by the instance with a tile of [`fused::tiles`].
     ///
@@ -49,7 +43,7 @@ pub trait Tiled: Value {
 impl Tiled for f32 {
     fn launch_views(case: &Case, stream: &Stream, operands: Operands<'_, f32>) -> Outcome {
         match case.op {
-            Op::Matmul => return Self::launch_product(case, &products::plan(case)?, stream, operands),
+            Op::Matmul => return Ok(products::product(case, operands)?.launch(stream)?),
             Op::Softmax => return rows::softmaxes(case, stream, operands),
             Op::Copy
             | Op::Add
@@ -84,20 +78,12 @@ impl Tiled for f32 {
         }
         Ok(())
     }
-
-    fn launch_product(case: &Case, plan: &Plan, stream: &Stream, operands: Operands<'_, f32>) -> Outcome {
-        if case.tf32 {
-            products::rounded(case, plan, stream, operands)
-        } else {
-            products::f32s(case, plan, stream, operands)
-        }
-    }
 }
 
 impl Tiled for bf16 {
     fn launch_views(case: &Case, stream: &Stream, operands: Operands<'_, bf16>) -> Outcome {
         match case.op {
-            Op::Matmul => return Self::launch_product(case, &products::plan(case)?, stream, operands),
+            Op::Matmul => return Ok(products::product(case, operands)?.launch(stream)?),
             Op::Linear | Op::Attention => {
                 let tile = *fused::tiles(case).first().ok_or_else(|| no_kernel(case))?;
                 return Self::launch_fused(case, tile, stream, operands);
@@ -126,10 +112,6 @@ impl Tiled for bf16 {
         Ok(())
     }
 
-    fn launch_product(case: &Case, plan: &Plan, stream: &Stream, operands: Operands<'_, bf16>) -> Outcome {
-        products::bf16s(case, plan, stream, operands)
-    }
-
     fn launch_fused(case: &Case, tile: [usize; 3], stream: &Stream, operands: Operands<'_, bf16>) -> Outcome {
         if case.op == Op::Attention {
             fused::attend(case, tile, stream, operands)
@@ -144,11 +126,7 @@ impl Tiled for f16 {
         if case.op != Op::Matmul {
             return Err(no_kernel(case));
         }
-        Self::launch_product(case, &products::plan(case)?, stream, operands)
-    }
-
-    fn launch_product(case: &Case, plan: &Plan, stream: &Stream, operands: Operands<'_, f16>) -> Outcome {
-        products::undivided(case, plan, stream, operands)
+        Ok(products::product(case, operands)?.launch(stream)?)
     }
 }
 
@@ -157,11 +135,7 @@ impl Tiled for f64 {
         if case.op != Op::Matmul {
             return Err(no_kernel(case));
         }
-        Self::launch_product(case, &products::plan(case)?, stream, operands)
-    }
-
-    fn launch_product(case: &Case, plan: &Plan, stream: &Stream, operands: Operands<'_, f64>) -> Outcome {
-        products::f64s(case, plan, stream, operands)
+        Ok(products::product(case, operands)?.launch(stream)?)
     }
 }
 
@@ -170,11 +144,7 @@ impl Tiled for i8 {
         if case.op != Op::Matmul {
             return Err(no_kernel(case));
         }
-        Self::launch_product(case, &products::plan(case)?, stream, operands)
-    }
-
-    fn launch_product(case: &Case, plan: &Plan, stream: &Stream, operands: Operands<'_, i8>) -> Outcome {
-        products::i8s(case, plan, stream, operands)
+        Ok(products::product(case, operands)?.launch(stream)?)
     }
 }
 
@@ -195,7 +165,7 @@ pub fn note(case: &Case) -> String {
         (Op::Cumsum, _) => "1x4096",
         (Op::Transpose, DType::F32) => "64x64",
         (Op::Transpose, DType::F16 | DType::Bf16 | DType::F64 | DType::I8) => "128x128",
-        (Op::Matmul, _) => return Plan::of(case).map_or(String::new(), |plan| plan.to_string()),
+        (Op::Matmul, _) => return products::plan(case).map_or(String::new(), |plan| plan.to_string()),
         (Op::Linear | Op::Attention, _) => {
             return fused::tiles(case).first().map_or(String::new(), |&tile| fused::spelled(tile));
         }

@@ -1,9 +1,9 @@
-//! Candidate instances of matrix products, ranked beside what the table of [`crate::selection`] chooses: where that table comes from.
+//! Candidate instances of matrix products, ranked beside what the table of [`triton_kernels::select`] chooses: where that table comes from.
 //! Those of a linear layer and of attention are ranked with them.
 
 use crate::case::{Case, DType, Layouts, Op, cases};
 use crate::kernels::{Operands, Value};
-use crate::selection::{self, Plan};
+use crate::products::Asked;
 use crate::tiles::Tiled;
 use crate::timing::Timer;
 use crate::{Common, Outcome, data, fused, products, reference, stats, table, write_json};
@@ -164,11 +164,11 @@ struct Instance {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 enum Place {
-    /// The first row that is for the case.
+    /// What the table chooses.
     Chosen,
-    /// A later row that is for it.
-    Later,
-    /// In no row, or in another number of slices: a candidate.
+    /// Another instance of the library, or another number of splits.
+    Listed,
+    /// A candidate.
     Absent,
 }
 
@@ -176,7 +176,7 @@ impl Place {
     fn name(self) -> &'static str {
         match self {
             Place::Chosen => "chosen",
-            Place::Later => "later row",
+            Place::Listed => "listed",
             Place::Absent => "",
         }
     }
@@ -242,9 +242,9 @@ fn beside(found: &[Instance]) -> Option<Vec<String>> {
 
 /// What is timed.
 enum Contestant<'a, T: Value> {
-    /// An instance of a row of the table, in its number of slices or in another.
-    Row(Plan, Place),
-    /// One that no row has.
+    /// An instance of the library, in the table's number of splits or in another.
+    Listed(Asked, String, Place),
+    /// One that the library does not have.
     Candidate(&'a Candidate<T>),
     /// Of a linear layer or attention, by its tile.
     Fused([usize; 3], Place),
@@ -253,7 +253,7 @@ enum Contestant<'a, T: Value> {
 impl<T: Tiled> Contestant<'_, T> {
     fn run(&self, case: &Case, stream: &Stream, operands: Operands<'_, T>) -> Outcome {
         match self {
-            Contestant::Row(plan, _) => T::launch_product(case, plan, stream, operands),
+            Contestant::Listed(asked, ..) => Ok(asked.of(products::product(case, operands)?).launch(stream)?),
             Contestant::Candidate(of) => {
                 let ([rows, columns, k], Operands { x, y, out, .. }) = (case.shape, operands);
                 let grid = (rows.div_ceil(of.tile[0]), columns.div_ceil(of.tile[1]));
@@ -266,7 +266,7 @@ impl<T: Tiled> Contestant<'_, T> {
 
     fn name(&self) -> String {
         match self {
-            Contestant::Row(plan, _) => plan.to_string(),
+            Contestant::Listed(_, name, _) => name.clone(),
             Contestant::Candidate(Candidate { tile: [m, n, k], warps, stages, .. }) => {
                 format!("{m}x{n}x{k} num_warps={warps} num_stages={stages}")
             }
@@ -275,31 +275,40 @@ impl<T: Tiled> Contestant<'_, T> {
     }
 }
 
-/// What the rows that are for a case have, and what they would have in other numbers of slices: every one once.
-fn rows(case: &Case) -> Outcome<Vec<(Plan, Place)>> {
-    let chosen = products::plan(case)?;
-    let plans: Vec<Plan> = selection::plans(case).filter(|plan| products::has_instance(case, plan)).collect();
-    let place = |plan: &Plan| if *plan == chosen { Place::Chosen } else { Place::Later };
-    let others = plans.iter().flat_map(|plan| plan.in_other_slices(case)).map(|plan| (plan, Place::Absent));
-    let mut rows: Vec<(Plan, Place)> = Vec::new();
-    for row in plans.iter().map(|plan| (*plan, place(plan))).chain(others) {
-        if rows.iter().all(|(other, _)| other.to_string() != row.0.to_string()) {
-            rows.push(row);
+/// The library's instances for a case, those that are split in half and twice as many parts too: every one once.
+fn listed<T: Tiled>(
+    case: &Case,
+    stream: &Stream,
+    (x, y): (&Buffer<T>, &Buffer<T>),
+    out: &mut Buffer<T::Out>,
+) -> Outcome<Vec<Contestant<'static, T>>> {
+    let instances = products::product(case, Operands { x, y, out: &mut *out })?.instances(stream)?;
+    let mut name = |asked: &Asked| -> Outcome<String> {
+        let product = products::product(case, Operands { x, y, out: &mut *out })?;
+        Ok(asked.of(product).selected(stream)?)
+    };
+    let chosen = name(&Asked::default())?;
+    let mut all: Vec<(Asked, String)> = vec![(Asked::default(), chosen)];
+    for instance in instances {
+        let by_default = Asked { instance: Some(instance), splits: None };
+        let of_default = name(&by_default)?;
+        let count: usize = of_default.rsplit_once(" in ").and_then(|(_, count)| count.parse().ok()).unwrap_or(1);
+        let others = [count / 2, 2 * count].map(|splits| Asked { splits: Some(splits.max(1)), ..by_default.clone() });
+        for asked in std::iter::once(by_default).chain(others.into_iter().filter(|_| count > 1)) {
+            let name = name(&asked)?;
+            if all.iter().all(|(_, other)| *other != name) {
+                all.push((asked, name));
+            }
         }
     }
-    Ok(rows)
+    let places = std::iter::once(Place::Chosen).chain(std::iter::repeat(Place::Listed));
+    Ok(all.into_iter().zip(places).map(|((asked, name), place)| Contestant::Listed(asked, name, place)).collect())
 }
 
-/// What the table has for a case, and the candidates; of what is more than a product its instances, of which the first is chosen.
-fn contestants<'a, T: Tiled>(case: &Case, candidates: &'a [Candidate<T>]) -> Outcome<Vec<Contestant<'a, T>>> {
-    if case.op != Op::Matmul {
-        let places = std::iter::once(Place::Chosen).chain(std::iter::repeat(Place::Absent));
-        let tiles = fused::tiles(case).into_iter().zip(places);
-        return Ok(tiles.map(|(tile, place)| Contestant::Fused(tile, place)).collect());
-    }
-    let rows = rows(case)?.into_iter().map(|(plan, place)| Contestant::Row(plan, place));
-    let candidates = candidates.iter().filter(|_| case.layouts == Layouts::NN);
-    Ok(rows.chain(candidates.map(Contestant::Candidate)).collect())
+/// Of what is more than a product its instances, of which the first is chosen.
+fn fused_instances<T: Tiled>(case: &Case) -> Vec<Contestant<'static, T>> {
+    let places = std::iter::once(Place::Chosen).chain(std::iter::repeat(Place::Absent));
+    fused::tiles(case).into_iter().zip(places).map(|(tile, place)| Contestant::Fused(tile, place)).collect()
 }
 
 /// The contestants for a case, each checked once and timed.
@@ -310,25 +319,26 @@ fn ranked<T: Tiled>(
     options: &Options,
     seed: u64,
 ) -> Outcome<Vec<Instance>> {
-    let contestants = contestants(case, candidates)?;
-    let workspace = |of: &Contestant<'_, T>| match of {
-        Contestant::Row(plan, _) => plan.workspace(case),
-        Contestant::Candidate(_) | Contestant::Fused(..) => 0,
-    };
-    let workspace = contestants.iter().map(workspace).max().unwrap_or(0);
-
     let [x_length, y_length, length] = case.lengths();
     let (x, y): (Vec<T>, Vec<T>) = (data::random(x_length, seed), data::random(y_length, seed.wrapping_add(1 << 31)));
     let stream = timer.stream.clone();
     let (device_x, device_y) = (stream.upload(&x)?, stream.upload(&y)?);
-    let (mut out, mut workspace) = (stream.zeros::<T::Out>(length)?, stream.zeros::<f32>(workspace)?);
+    let mut out = stream.zeros::<T::Out>(length)?;
+    let mut contestants: Vec<Contestant<'_, T>> = if case.op == Op::Matmul {
+        listed(case, &stream, (&device_x, &device_y), &mut out)?
+    } else {
+        fused_instances(case)
+    };
+    if case.op == Op::Matmul && case.layouts == Layouts::NN {
+        contestants.extend(candidates.iter().map(Contestant::Candidate));
+    }
     let mut instances = Vec::new();
     for of in &contestants {
-        let operands = Operands { x: &device_x, y: &device_y, out: &mut out, workspace: &mut workspace };
+        let operands = Operands { x: &device_x, y: &device_y, out: &mut out };
         of.run(case, &stream, operands)?;
         let error = reference::error(case, &x, &y, &stream.download(&out)?);
         let table = match of {
-            Contestant::Row(_, place) | Contestant::Fused(_, place) => *place,
+            Contestant::Listed(.., place) | Contestant::Fused(_, place) => *place,
             Contestant::Candidate(_) => Place::Absent,
         };
         let error = (!error.is_nan()).then_some(error);
@@ -337,7 +347,7 @@ fn ranked<T: Tiled>(
     for order in stats::plan(contestants.len(), options.blocks, &mut SmallRng::seed_from_u64(seed)) {
         for i in order {
             let run = |stream: &Stream| {
-                let operands = Operands { x: &device_x, y: &device_y, out: &mut out, workspace: &mut workspace };
+                let operands = Operands { x: &device_x, y: &device_y, out: &mut out };
                 contestants[i].run(case, stream, operands)
             };
             instances[i].ms.push(timer.time(1, options.reps, run)?);

@@ -83,7 +83,7 @@ mod tests {
         let stream = Device::cpu().stream().expect("a stream");
         let (x, mut out) = (stream.zeros::<bf16>(1).expect("memory"), stream.zeros::<bf16>(1).expect("memory"));
         let view = || x.view([1, 1]).expect("a view");
-        let launch = matmul::<bf16, 64, 64, 32, false, false>(view(), view(), out.view_mut([1, 1]).expect("a view"));
+        let launch = matmul::<bf16, 64, 64, 32>(view(), view(), out.view_mut([1, 1]).expect("a view"));
         let config = &launch.metadata().configs[0];
         let embedded: Vec<Embedded> = Embedded::of(launch.metadata()).collect();
         let sums: Vec<[usize; 3]> = embedded.iter().map(|of| [of.ir, of.ptx, of.images.len()]).collect();

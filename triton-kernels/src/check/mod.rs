@@ -98,13 +98,13 @@ pub struct Report {
     pub failed: Vec<(String, Failure)>,
 }
 
-/// Runs cases on a device. Where it computes on the host's cores, all of them share the work. `done` is told after each case.
+/// Runs cases on a device, each on one of several streams: on the host all of its cores compute, and on a GPU they compile what is launched
+/// first. `done` is told after each case.
 ///
 /// # Errors
 /// If the device has no stream.
 pub fn run(device: &Device, cases: &[Case], seed: u64, done: impl Fn() + Sync) -> triton::Result<Report> {
-    let on_host = device.is_cpu() || device.is_sim();
-    let workers = if on_host { std::thread::available_parallelism().map_or(1, usize::from) } else { 1 };
+    let workers = std::thread::available_parallelism().map_or(1, usize::from).min(16);
     let streams = (0..workers).map(|_| device.stream()).collect::<triton::Result<Vec<Stream>>>()?;
     let (next, failed) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
     let work = |stream: &Stream| {

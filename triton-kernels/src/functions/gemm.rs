@@ -41,54 +41,26 @@ pub fn gemm_tile<T: Num, A: Num, const BM: i32, const BN: i32, const BK: i32, co
     let (first, end) = k;
     let mut acc = zeros::<A>([BM, BN]);
     for k in (first..end).step_by(BK) {
-        let x = if TA { a.load([k, m], [BK, BM]).transpose() } else { a.load([m, k], [BM, BK]) };
-        let y = if TB { b.load([n, k], [BN, BK]).transpose() } else { b.load([k, n], [BK, BN]) };
-        acc = dot(x, y, acc);
+        acc = dot(operand_tile::<T, BM, BK, TA>(a, m, k), operand_tile::<T, BK, BN, TB>(b, k, n), acc);
     }
     acc
 }
 
-/// The tile `[M, N]` of matrix `batch` that begins at row i and column j. With TRANSPOSED the matrices are stored \[N, M\], and passed so.
+/// The tile `[M, N]` of a matrix that begins at row i and column j. With TRANSPOSED the matrix is stored \[N, M\], and passed so.
 #[triton::function]
 pub fn operand_tile<T: Num, const M: i32, const N: i32, const TRANSPOSED: bool>(
-    x: Tensor<T, 3>,
-    batch: i32,
+    x: Tensor<T, 2>,
     i: i32,
     j: i32,
 ) -> Tile<T> {
-    if TRANSPOSED {
-        x.load([batch, j, i], [1, N, M]).reshape([N, M]).transpose()
-    } else {
-        x.load([batch, i, j], [1, M, N]).reshape([M, N])
-    }
+    if TRANSPOSED { x.load([j, i], [N, M]).transpose() } else { x.load([i, j], [M, N]) }
 }
 
-/// The same for product `batch` of \[B, M, K\] and \[B, K, N\] matrices.
+/// As [`gemm_tile`], of `f32` that is rounded to TF32 for tensor cores.
 #[triton::function]
-pub fn batched_tile<T: Num, A: Num, const BM: i32, const BN: i32, const BK: i32, const TA: bool, const TB: bool>(
-    a: Tensor<T, 3>,
-    b: Tensor<T, 3>,
-    batch: i32,
-    at: (i32, i32),
-    k: (i32, i32),
-) -> Tile<A> {
-    let (m, n) = at;
-    let (first, end) = k;
-    let mut acc = zeros::<A>([BM, BN]);
-    for k in (first..end).step_by(BK) {
-        let x = operand_tile::<T, BM, BK, TA>(a, batch, m, k);
-        let y = operand_tile::<T, BK, BN, TB>(b, batch, k, n);
-        acc = dot(x, y, acc);
-    }
-    acc
-}
-
-/// The same of `f32` rounded to TF32, for tensor cores.
-#[triton::function]
-pub fn batched_tile_tf32<const BM: i32, const BN: i32, const BK: i32, const TA: bool, const TB: bool>(
-    a: Tensor<f32, 3>,
-    b: Tensor<f32, 3>,
-    batch: i32,
+pub fn gemm_tile_tf32<const BM: i32, const BN: i32, const BK: i32, const TA: bool, const TB: bool>(
+    a: Tensor<f32, 2>,
+    b: Tensor<f32, 2>,
     at: (i32, i32),
     k: (i32, i32),
 ) -> Tile<f32> {
@@ -96,17 +68,16 @@ pub fn batched_tile_tf32<const BM: i32, const BN: i32, const BK: i32, const TA: 
     let (first, end) = k;
     let mut acc = zeros::<f32>([BM, BN]);
     for k in (first..end).step_by(BK) {
-        let x = operand_tile::<f32, BM, BK, TA>(a, batch, m, k);
-        let y = operand_tile::<f32, BK, BN, TB>(b, batch, k, n);
-        acc = dot(x.precision(Tf32), y, acc);
+        let x = operand_tile::<f32, BM, BK, TA>(a, m, k);
+        acc = dot(x.precision(Tf32), operand_tile::<f32, BK, BN, TB>(b, k, n), acc);
     }
     acc
 }
 
-/// The same by KL groups of warps, each of which multiplies a part of the K of a step: for tiles with too few elements for the warps
+/// As [`gemm_tile`], by KL groups of warps, each of which multiplies a part of the K of a step: for tiles with too few elements for the warps
 /// that hide the latency of memory.
 #[triton::function]
-pub fn grouped_tile<
+pub fn grouped_gemm_tile<
     T: Num,
     A: Num,
     const BM: i32,
@@ -116,9 +87,8 @@ pub fn grouped_tile<
     const TA: bool,
     const TB: bool,
 >(
-    a: Tensor<T, 3>,
-    b: Tensor<T, 3>,
-    batch: i32,
+    a: Tensor<T, 2>,
+    b: Tensor<T, 2>,
     at: (i32, i32),
     k: (i32, i32),
 ) -> Tile<A> {
@@ -126,9 +96,43 @@ pub fn grouped_tile<
     let (first, end) = k;
     let mut acc = zeros::<A>([KL, BM, BN]);
     for k in (first..end).step_by(BK) {
-        let x = operand_tile::<T, BM, BK, TA>(a, batch, m, k);
-        let y = operand_tile::<T, BK, BN, TB>(b, batch, k, n);
-        acc = dot(x.reshape([BM, KL, BK / KL]).permute([1, 0, 2]), y.reshape([KL, BK / KL, BN]), acc);
+        let x = operand_tile::<T, BM, BK, TA>(a, m, k).reshape([BM, KL, BK / KL]).permute([1, 0, 2]);
+        acc = dot(x, operand_tile::<T, BK, BN, TB>(b, k, n).reshape([KL, BK / KL, BN]), acc);
     }
     sum_axis(acc, 0)
+}
+
+/// As [`gemm_tile`], of product `batch` of \[B, M, K\] and \[B, K, N\] matrices.
+#[triton::function]
+pub fn batched_gemm_tile<
+    T: Num,
+    A: Num,
+    const BM: i32,
+    const BN: i32,
+    const BK: i32,
+    const TA: bool,
+    const TB: bool,
+>(
+    a: Tensor<T, 3>,
+    b: Tensor<T, 3>,
+    batch: i32,
+    at: (i32, i32),
+) -> Tile<A> {
+    let (m, n) = at;
+    let depth = if TA { a.dim(1) } else { a.dim(2) };
+    let mut acc = zeros::<A>([BM, BN]);
+    for k in (0..depth).step_by(BK) {
+        let x = if TA {
+            a.load([batch, k, m], [1, BK, BM]).reshape([BK, BM]).transpose()
+        } else {
+            a.load([batch, m, k], [1, BM, BK]).reshape([BM, BK])
+        };
+        let y = if TB {
+            b.load([batch, n, k], [1, BN, BK]).reshape([BN, BK]).transpose()
+        } else {
+            b.load([batch, k, n], [1, BK, BN]).reshape([BK, BN])
+        };
+        acc = dot(x, y, acc);
+    }
+    acc
 }

@@ -4,4 +4,4 @@ mod activation;
 mod gemm;
 
 pub use activation::{activate, gelu, gelu_tanh, mish, relu, silu, softplus};
-pub use gemm::{batched_tile, batched_tile_tf32, gemm_tile, grouped_tile, operand_tile};
+pub use gemm::{batched_gemm_tile, gemm_tile, gemm_tile_tf32, grouped_gemm_tile, operand_tile};

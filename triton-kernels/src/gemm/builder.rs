@@ -3,7 +3,7 @@
 use super::kernels::epilogue::Epilogue;
 use super::kernels::sums::add_rows;
 use super::operands::{Matrices, MatricesMut, for_each, is_transposed, ordered};
-use super::pools::{GemmElement, Operands, Precision, Shared, same};
+use super::pools::{Form, GemmElement, Operands, Precision, Rest, Shared, same};
 use crate::Activation;
 use crate::error::{Error, Result, extent};
 use crate::select::{self, Kernel, Kind, Order, Plan, Problem};
@@ -134,10 +134,9 @@ where
 
 /// A product that was checked: what its kernel takes, and which it is.
 struct Prepared<'a, T, C> {
-    operands: Operands<'a, T, C>,
-    kind: Kind,
-    order: Order,
-    plain: bool,
+    operands: Operands<'a, T, C, 3>,
+    problem: Problem,
+    form: Form,
     plan: Plan,
 }
 
@@ -239,6 +238,17 @@ impl<'a, T: GemmElement<C>, C: Element> Gemm<'a, T, C> {
         Ok(self.prepare(stream)?.plan.to_string())
     }
 
+    /// The names of the instances that [`instance`](Gemm::instance) can choose among for these operands.
+    ///
+    /// # Errors
+    /// As of [`launch`](Gemm::launch).
+    pub fn instances(self, stream: &Stream) -> Result<Vec<String>> {
+        let prepared = self.prepare(stream)?;
+        let problem = prepared.problem;
+        let all = instances::<T, C>(&problem, prepared.form, stream).into_iter();
+        Ok(all.map(|(kernel, tile)| Plan::new(&problem, kernel, tile, "").instance()).collect())
+    }
+
     /// Bytes of the stream's scratch memory that a launch takes.
     ///
     /// # Errors
@@ -257,7 +267,7 @@ impl<'a, T: GemmElement<C>, C: Element> Gemm<'a, T, C> {
     pub fn launch(mut self, stream: &Stream) -> Result<()> {
         let (deterministic, sums) = (self.deterministic, self.column_sums.take());
         let (op, wants_sums) = (self.op, sums.is_some());
-        let mut prepared = self.prepare_with(stream, wants_sums)?;
+        let prepared = self.prepare_with(stream, wants_sums)?;
         let [batch, m, n] = prepared.operands.c.shape();
         if let Some(sums) = &sums {
             let fix = "it has an element for each column of c";
@@ -281,32 +291,28 @@ impl<'a, T: GemmElement<C>, C: Element> Gemm<'a, T, C> {
             };
         }
         let (of_parts, of_done, of_sums) = prepared.scratch(deterministic);
+        let Prepared { operands: Operands { a, b, mut c, residual, rest }, problem, form, plan } = prepared;
+        let Problem { kind, order, .. } = problem;
+        let rest = Rest { options: Epilogue { sums: wants_sums, ..rest.options }, ..rest };
+        if form == Form::Batched {
+            T::enqueue_batch(order, &plan, Operands { a, b, c, residual, rest }, stream)?;
+            return Ok(());
+        }
         let mut partial = stream.scratch::<f32>(if wants_sums { of_sums.iter().product() } else { 0 })?;
-        let Operands { a, b, c, bias, row_bias, residual, row_scales, column_scales, .. } = prepared.operands;
-        let options = Epilogue { sums: wants_sums, ..prepared.operands.options };
-        let none = ViewMut::none(stream.device());
-        let column = if wants_sums { partial.view_mut(of_sums)? } else { none };
-        let operands = Operands { a, b, c, bias, row_bias, residual, row_scales, column_scales, sums: column, options };
-        let (kind, order, plain, plan) = (prepared.kind, prepared.order, prepared.plain, &mut prepared.plan);
-        if matches!(plan.kernel, Kernel::Split { .. }) {
-            let mut parts = stream.scratch::<f32>(of_parts.iter().product())?;
-            let mut done = stream.scratch::<i32>(of_done)?;
+        let mut parts = stream.scratch::<f32>(of_parts.iter().product())?;
+        let mut done = stream.scratch::<i32>(of_done)?;
+        for i in 0..batch {
+            let residual =
+                if residual.shape()[0] == 0 { View::none(stream.device()) } else { residual.select(0, i)? };
+            let c = c.reborrow().select(0, i)?;
+            let operands = Operands { a: a.select(0, i)?, b: b.select(0, i)?, c, residual, rest };
             let (parts, done) = (parts.view_mut(of_parts)?, done.view_mut([of_done])?);
-            T::launch(
-                kind,
-                order,
-                plain,
-                plan,
-                operands,
-                Some(Shared { parts, done, ordered: deterministic }),
-                stream,
-            )?;
-        } else {
-            T::launch(kind, order, plain, plan, operands, None, stream)?;
+            let sums = if wants_sums { partial.view_mut(of_sums)? } else { ViewMut::none(stream.device()) };
+            let shared = Shared { sums, parts, done, ordered: deterministic };
+            T::enqueue_product(kind, order, form, &plan, operands, shared, stream)?;
         }
         if let Some(sums) = sums {
-            let [_, rows, columns] = of_sums;
-            add_rows::<16, 128>(partial.view_mut([rows, columns])?, sums).launch(stream, n.div_ceil(128))?;
+            add_rows::<16, 128>(partial.view_mut(of_sums)?, sums).launch(stream, n.div_ceil(128))?;
         }
         Ok(())
     }
@@ -394,13 +400,15 @@ impl<'a, T: GemmElement<C>, C: Element> Gemm<'a, T, C> {
         let absent = [bias.shape(), row_bias.shape()].iter().all(|shape| shape[0] == 0)
             && [row_scales.shape(), column_scales.shape()].iter().all(|shape| shape[0] == 0)
             && residual.shape().contains(&0);
-        let plain = absent && options == Epilogue::default() && !sums;
+        let form = match absent && options == Epilogue::default() && !sums {
+            true => Form::Plain,
+            false => Form::Fused,
+        };
         let problem = Problem { kind, order, batch: batch.max(1), shape: [m.max(1), n.max(1), k.max(1)] };
         let wanted = Wanted { op, splits: self.splits, instance: self.instance };
-        let (plain, plan) = choose::<T, C>(&problem, plain, &wanted, stream)?;
-        let sums = ViewMut::none(device);
-        let operands = Operands { a, b, c, bias, row_bias, residual, row_scales, column_scales, sums, options };
-        Ok(Prepared { operands, kind, order, plain, plan })
+        let (form, plan) = choose::<T, C>(&problem, form, &wanted, stream)?;
+        let rest = Rest { bias, row_bias, row_scales, column_scales, options };
+        Ok(Prepared { operands: Operands { a, b, c, residual, rest }, problem, form, plan })
     }
 }
 
@@ -411,7 +419,7 @@ fn numbers<T: GemmElement<C>, C: Element>(
     precision: Precision,
 ) -> Result<(Epilogue, Kind)> {
     let unsupported = |found: String, expected, fix| Error::Unsupported { op, found, expected, fix };
-    let kind = T::kind(precision).ok_or_else(|| {
+    let kind = T::kind_of_product(precision).ok_or_else(|| {
         let found = format!("{precision:?} of {}", std::any::type_name::<T>());
         unsupported(found, "of f32", "leave out `.precision(..)`")
     })?;
@@ -438,11 +446,11 @@ struct Wanted {
 /// Every instance of a product that the device of a stream has code of.
 fn instances<T: GemmElement<C>, C: Element>(
     problem: &Problem,
-    plain: bool,
+    form: Form,
     stream: &Stream,
 ) -> Vec<(Kernel, [usize; 3])> {
     let mut all = Vec::new();
-    T::each(problem.kind, problem.order, plain, &mut |runs_on, kernel, tile| {
+    T::each_product(problem.kind, problem.order, form, &mut |runs_on, kernel, tile| {
         if runs_on(stream) {
             all.push((kernel, tile));
         }
@@ -455,36 +463,34 @@ fn instances<T: GemmElement<C>, C: Element>(
 pub(crate) fn instances_of<T: GemmElement<C>, C: Element>(
     precision: Precision,
     transposed: [bool; 2],
-    plain: bool,
+    form: Form,
 ) -> Vec<(String, [usize; 3])> {
     let mut all = Vec::new();
-    if let Some(kind) = T::kind(precision) {
+    if let Some(kind) = T::kind_of_product(precision) {
         let problem = Problem { kind, order: Order::of(transposed), batch: 1, shape: [1; 3] };
-        T::each(kind, problem.order, plain, &mut |_, kernel, tile| {
+        T::each_product(kind, problem.order, form, &mut |_, kernel, tile| {
             all.push((Plan::new(&problem, kernel, tile, "").instance(), tile));
         });
     }
     all
 }
 
-/// The instance of a product, and whether it is one without an epilogue.
+/// The instance of a product, and its form: of a batch, one that takes it whole if there is one.
 fn choose<T: GemmElement<C>, C: Element>(
     problem: &Problem,
-    plain: bool,
+    form: Form,
     wanted: &Wanted,
     stream: &Stream,
-) -> Result<(bool, Plan)> {
-    let mut plain = plain;
-    let mut all = instances::<T, C>(problem, plain, stream);
-    if all.is_empty() {
-        plain = !plain;
-        all = instances::<T, C>(problem, plain, stream);
-        if plain {
-            let (expected, fix) = ("without one", "store it as f32 or bf16, or leave the epilogue out");
-            let found = format!("an epilogue of {}", std::any::type_name::<C>());
-            return Err(Error::Unsupported { op: wanted.op, found, expected, fix });
-        }
-    }
+) -> Result<(Form, Plan)> {
+    // A batch of a split product, or of an instance that was asked for, is one product after another.
+    let at_once = problem.batch > 1 && wanted.splits.is_none_or(|splits| splits == 1) && wanted.instance.is_none();
+    let forms = [at_once.then_some(Form::Batched), Some(form), Some(Form::Fused)];
+    let found = forms.into_iter().flatten().map(|form| (form, instances::<T, C>(problem, form, stream)));
+    let Some((form, all)) = found.into_iter().find(|(_, all)| !all.is_empty()) else {
+        let (expected, fix) = ("without one", "store it as f32 or bf16, or leave the epilogue out");
+        let found = format!("an epilogue of {}", std::any::type_name::<C>());
+        return Err(Error::Unsupported { op: wanted.op, found, expected, fix });
+    };
     let splits = |plan: Plan| wanted.splits.map_or(plan, |splits| plan.in_splits(problem, splits));
     if let Some(name) = &wanted.instance {
         let plans = all.iter().map(|(kernel, tile)| Plan::new(problem, by_default(*kernel), *tile, "asked for"));
@@ -495,7 +501,7 @@ fn choose<T: GemmElement<C>, C: Element>(
             found: name.clone(),
             expected: plans.iter().map(Plan::instance).collect(),
         })?;
-        return Ok((plain, splits(plan)));
+        return Ok((form, splits(plan)));
     }
     let is_split = |kernel: Kernel| matches!(kernel, Kernel::Split { .. });
     let has = |plan: &Plan| all.iter().any(|(kernel, tile)| same(*kernel, plan.kernel) && *tile == plan.tile);
@@ -509,7 +515,7 @@ fn choose<T: GemmElement<C>, C: Element>(
             let found = format!("{count} splits of {:?}", problem.kind);
             return Err(Error::Unsupported { op: wanted.op, found, expected, fix });
         };
-        return Ok((plain, splits(plan)));
+        return Ok((form, splits(plan)));
     }
     let unsplit = wanted.splits == Some(1);
     let fits = |plan: &Plan| has(plan) && !(unsplit && is_split(plan.kernel));
@@ -521,7 +527,7 @@ fn choose<T: GemmElement<C>, C: Element>(
         let best = whole.min_by_key(|(_, tile)| (tile[0] * tile[1] > area, (tile[0] * tile[1]).abs_diff(area)));
         best.map(|(kernel, tile)| Plan::new(problem, *kernel, *tile, "the nearest tile with an epilogue"))
     });
-    plan.map(|plan| (plain, plan)).ok_or_else(|| Error::Unsupported {
+    plan.map(|plan| (form, plan)).ok_or_else(|| Error::Unsupported {
         op: wanted.op,
         found: format!("a product of {:?} on {}", problem.kind, stream.device()),
         expected: "compute capability 8.0 and later",
@@ -540,15 +546,15 @@ fn by_default(kernel: Kernel) -> Kernel {
 impl<T, C: Element> Prepared<'_, T, C> {
     /// Shapes of the scratch memory: of the parts of a split, the counters of its tiles, and the partial sums of columns. Enough for the
     /// general instance too, whose tiles have 64 rows and columns.
-    fn scratch(&self, ordered: bool) -> ([usize; 4], usize, [usize; 3]) {
-        let [batch, m, n] = self.operands.c.shape();
+    fn scratch(&self, ordered: bool) -> ([usize; 3], usize, [usize; 2]) {
+        let [_, m, n] = self.operands.c.shape();
         let [bm, bn, _] = self.plan.tile;
-        let sums = [batch, m.div_ceil(bm.min(64)), n];
+        let sums = [m.div_ceil(bm.min(64)), n];
         if !matches!(self.plan.kernel, Kernel::Split { .. }) {
-            return ([0; 4], 0, sums);
+            return ([0; 3], 0, sums);
         }
         let parts = if ordered { self.plan.splits } else { 1 };
-        ([batch, parts, m, n], batch * m.div_ceil(bm.min(64)) * n.div_ceil(bn.min(64)), sums)
+        ([parts, m, n], m.div_ceil(bm.min(64)) * n.div_ceil(bn.min(64)), sums)
     }
 }
 

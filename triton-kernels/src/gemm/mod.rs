@@ -14,4 +14,6 @@ pub mod reference;
 pub(crate) use builder::instances_of;
 pub use builder::{Gemm, Scale, gemm, gemm_batched};
 pub use operands::{Matrices, MatricesMut};
+#[cfg(feature = "check")]
+pub(crate) use pools::Form;
 pub use pools::{GemmElement, Precision};

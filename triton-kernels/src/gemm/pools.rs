@@ -1,7 +1,7 @@
 //! From element types to the pools of kernels that multiply them.
 
 use super::kernels::epilogue::Epilogue;
-use super::kernels::{fused::*, int8::*, split::*, whole::*};
+use super::kernels::{batched::*, fused::*, int8::*, split::*, whole::*};
 use crate::select::{GRANULE, Kernel, Kind, Order, Plan};
 use triton::prelude::*;
 use triton::{Choice, Pool};
@@ -35,25 +35,42 @@ pub trait GemmElement<C: Element>: Pools<C> {}
 #[diagnostic::do_not_recommend]
 impl<C: Element, T: Pools<C>> GemmElement<C> for T {}
 
-/// What a product reads and writes, as its kernel takes it: \[B, M, K\] · \[B, K, N\], or stored transposed.
-pub struct Operands<'a, T, C> {
-    pub(super) a: View<'a, T, 3>,
-    pub(super) b: View<'a, T, 3>,
-    pub(super) c: ViewMut<'a, C, 3>,
+/// What a product reads and writes, as its kernel takes it: \[M, K\] · \[K, N\] or stored transposed, of a batch with an axis in front.
+pub struct Operands<'a, T, C, const R: usize> {
+    pub(super) a: View<'a, T, R>,
+    pub(super) b: View<'a, T, R>,
+    pub(super) c: ViewMut<'a, C, R>,
+    pub(super) residual: View<'a, C, R>,
+    pub(super) rest: Rest<'a, C>,
+}
+
+/// What is the same for all products of a batch.
+#[derive(Clone, Copy)]
+pub struct Rest<'a, C> {
     pub(super) bias: View<'a, C, 1>,
     pub(super) row_bias: View<'a, C, 1>,
-    pub(super) residual: View<'a, C, 3>,
     pub(super) row_scales: View<'a, f32, 1>,
     pub(super) column_scales: View<'a, f32, 1>,
-    pub(super) sums: ViewMut<'a, f32, 3>,
     pub(super) options: Epilogue,
 }
 
-/// What the programs of a split share.
+/// What the programs of a product share: the partial sums of columns, and the parts and counters of a split.
 pub struct Shared<'a> {
-    pub(super) parts: ViewMut<'a, f32, 4>,
+    pub(super) sums: ViewMut<'a, f32, 2>,
+    pub(super) parts: ViewMut<'a, f32, 3>,
     pub(super) done: ViewMut<'a, i32, 1>,
     pub(super) ordered: bool,
+}
+
+/// Which kernels compute a product.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// Those without an epilogue.
+    Plain,
+    /// Those with one.
+    Fused,
+    /// Those of a batch, with an epilogue.
+    Batched,
 }
 
 /// What is told of instances: whether a stream's device has code, the kernel, the tile.
@@ -62,28 +79,45 @@ pub type Told<'a> = &'a mut dyn FnMut(&dyn Fn(&Stream) -> bool, Kernel, [usize; 
 /// The pools of a pair of element types. Not to be implemented: [`GemmElement`](super::GemmElement) names the pairs.
 pub trait Pools<C: Element>: Element {
     /// What is multiplied in a precision; `None` if there is no other than that of the type.
-    fn kind(precision: Precision) -> Option<Kind>;
+    #[doc(hidden)]
+    fn kind_of_product(precision: Precision) -> Option<Kind>;
 
-    /// Tells the instances for an order of operands: those with an epilogue, or those without, of which there may be none.
-    fn each(kind: Kind, order: Order, plain: bool, is: Told<'_>);
+    /// Tells the instances of a form for an order of operands, of which there may be none.
+    #[doc(hidden)]
+    fn each_product(kind: Kind, order: Order, form: Form, is: Told<'_>);
 
-    /// Enqueues an instance. A plain product ignores what is of the epilogue.
+    /// Enqueues an instance of a product. A plain one ignores what is of the epilogue.
     ///
     /// # Errors
     /// Those of a launch.
-    fn launch(
+    #[doc(hidden)]
+    fn enqueue_product(
         kind: Kind,
         order: Order,
-        plain: bool,
+        form: Form,
         plan: &Plan,
-        operands: Operands<'_, Self, C>,
-        shared: Option<Shared<'_>>,
+        operands: Operands<'_, Self, C, 2>,
+        shared: Shared<'_>,
         stream: &Stream,
     ) -> triton::Result<()>;
+
+    /// Enqueues an instance of a batch, of a pair of types that has some.
+    ///
+    /// # Errors
+    /// Those of a launch.
+    #[doc(hidden)]
+    fn enqueue_batch(
+        _order: Order,
+        _plan: &Plan,
+        _operands: Operands<'_, Self, C, 3>,
+        _stream: &Stream,
+    ) -> triton::Result<()> {
+        Ok(())
+    }
 }
 
-const fn sides(tile: [i32; 3]) -> [usize; 3] {
-    [tile[0] as usize, tile[1] as usize, tile[2] as usize]
+fn sides(tile: [i32; 3]) -> [usize; 3] {
+    tile.map(|side| side as usize)
 }
 
 /// Tells the members of a pool.
@@ -92,11 +126,6 @@ fn each<C: Choice>(pool: &'static Pool<C>, of: impl Fn(&C) -> (Kernel, [i32; 3])
         let (kernel, tile) = of(member.choice());
         is(&|stream| member.runs_on(stream), kernel, sides(tile));
     }
-}
-
-/// The programs of a product: along M, N, and matrices times splits.
-fn grid([batch, m, n]: [usize; 3], [bm, bn, _]: [i32; 3], splits: usize) -> (usize, usize, usize) {
-    (m.div_ceil(bm as usize), n.div_ceil(bn as usize), batch * splits)
 }
 
 /// What makes a kernel split.
@@ -129,185 +158,232 @@ macro_rules! by_order {
     }};
 }
 
-/// Launches the instance of a plan that is not split.
-macro_rules! whole {
-    ($tuned:expr, $plan:expr, $shape:expr, $stream:expr) => {
-        $tuned
-            .find(|of| sides([of.BM, of.BN, of.BK]) == $plan.tile)
-            .launch($stream, |of| grid($shape, [of.BM, of.BN, of.BK], 1))
+/// Tells the instances of a pool with a program for each tile.
+macro_rules! tell {
+    ($pool:expr, $is:expr) => {
+        each($pool, |of| (Kernel::Whole, [of.BM, of.BN, of.BK]), $is)
     };
 }
 
-/// The pools of floats: those with an epilogue, those of a product without, as it is or by its transpose, and those of TF32.
+/// Launches the instance of a plan: programs along M, N and what is last.
+macro_rules! launch {
+    ($tuned:expr, $plan:expr, [$m:expr, $n:expr, $last:expr], $stream:expr) => {
+        $tuned
+            .find(|of| sides([of.BM, of.BN, of.BK]) == $plan.tile)
+            .launch($stream, |of| ($m.div_ceil(of.BM as usize), $n.div_ceil(of.BN as usize), $last))
+    };
+}
+
+/// The pools of floats: those with an epilogue, those of a product without, as it is or by its transpose, those of TF32 and of batches.
 macro_rules! floats {
     ($($t:ident $c:ident $kind:ident
-        $(plain($plain:ident, $plain_tuned:ident))?
+        $(plain($plain:ident, $plain_tuned:ident, FUSED = $lean:literal))?
         $(transposed($transposed:ident, $transposed_tuned:ident))?
+        $(batched($batched:ident, $batched_tuned:ident))?
         $(tf32($tf32:ident))?;
     )*) => {$(
         impl Pools<$c> for $t {
-            fn kind(precision: Precision) -> Option<Kind> {
+            fn kind_of_product(precision: Precision) -> Option<Kind> {
                 match precision {
                     Precision::Ieee => Some(Kind::$kind),
                     Precision::Tf32 => None$(.or(Some(Kind::$tf32)))?,
                 }
             }
 
-            fn each(_kind: Kind, order: Order, plain: bool, is: Told<'_>) {
+            fn each_product(_kind: Kind, order: Order, form: Form, is: Told<'_>) {
                 $(if _kind == Kind::$tf32 {
-                    return by_order!(order, |TA, TB| if plain {
-                        each(product_tf32_pool::<TA, TB>(), |of| (Kernel::Whole, [of.BM, of.BN, of.BK]), is)
-                    } else {
-                        each(fused_tf32_pool::<TA, TB>(), |of| (Kernel::Whole, [of.BM, of.BN, of.BK]), is)
+                    return by_order!(order, |TA, TB| match form {
+                        Form::Plain => tell!(product_tf32_pool::<TA, TB>(), is),
+                        Form::Fused => tell!(fused_tf32_pool::<TA, TB>(), is),
+                        Form::Batched => {}
                     });
                 })?
-                $(if plain {
-                    by_order!(order, |TA, TB| {
-                        each($plain::<$t, TA, TB>(), |of| (Kernel::Whole, [of.BM, of.BN, of.BK]), is);
-                        each(split_pool::<$t, $c, TA, TB>(), split_of, is);
-                    });
-                })?
-                $(if plain {
-                    let of = |of: &TransposedChoice| (Kernel::Transposed, [of.BM, of.BN, of.BK]);
-                    match order {
-                        Order::NN => each($transposed::<$t, false, false>(), of, is),
-                        Order::NT => each($transposed::<$t, false, true>(), of, is),
-                        Order::TN => each($transposed::<$t, true, false>(), of, is),
-                        Order::TT => {}
+                match form {
+                    Form::Plain => {
+                        $(by_order!(order, |TA, TB| {
+                            tell!($plain::<$t, TA, TB>(), is);
+                            each(split_pool::<$t, $c, TA, TB, $lean>(), split_of, is);
+                        });)?
+                        $(let of = |of: &TransposedChoice| (Kernel::Transposed, [of.BM, of.BN, of.BK]);
+                        match order {
+                            Order::NN => each($transposed::<$t, false, false>(), of, is),
+                            Order::NT => each($transposed::<$t, false, true>(), of, is),
+                            Order::TN => each($transposed::<$t, true, false>(), of, is),
+                            Order::TT => {}
+                        })?
                     }
-                })?
-                if !plain {
-                    by_order!(order, |TA, TB| {
-                        each(fused_pool::<$t, $c, TA, TB>(), |of| (Kernel::Whole, [of.BM, of.BN, of.BK]), is);
-                        each(split_pool::<$t, $c, TA, TB>(), split_of, is);
-                    });
+                    Form::Fused => by_order!(order, |TA, TB| {
+                        tell!(fused_pool::<$t, $c, TA, TB>(), is);
+                        each(split_pool::<$t, $c, TA, TB, true>(), split_of, is);
+                    }),
+                    Form::Batched => {
+                        $(by_order!(order, |TA, TB| tell!($batched::<$t, TA, TB>(), is)))?
+                    }
                 }
             }
 
-            fn launch(
+            fn enqueue_product(
                 _kind: Kind,
                 order: Order,
-                _plain: bool,
+                form: Form,
                 plan: &Plan,
-                operands: Operands<'_, $t, $c>,
-                shared: Option<Shared<'_>>,
+                operands: Operands<'_, $t, $c, 2>,
+                shared: Shared<'_>,
                 stream: &Stream,
             ) -> triton::Result<()> {
-                let Operands { a, b, c, bias, row_bias, residual, row_scales, column_scales, sums, options } = operands;
-                let shape = c.shape();
-                if let (Kernel::Split { groups, .. }, Some(Shared { parts, done, ordered })) = (plan.kernel, shared) {
-                    let (steps, splits) = ((plan.chunk / GRANULE) as i32, plan.splits as i32);
-                    return by_order!(order, |TA, TB| {
-                        split_tuned::<$t, $c, TA, TB>(
-                            a, b, c, bias, row_bias, residual, row_scales, column_scales, sums, parts, done, steps, splits,
-                            ordered, options,
-                        )
-                        .find(|of| sides([of.BM, of.BN, of.BK]) == plan.tile && of.KL as usize == groups)
-                        .launch(stream, |of| grid(shape, [of.BM, of.BN, of.BK], plan.splits))
-                    });
+                let Operands { a, b, c, residual, rest } = operands;
+                let Rest { bias, row_bias, row_scales, column_scales, options } = rest;
+                let Shared { sums, parts, done, ordered } = shared;
+                let [m, n] = c.shape();
+                macro_rules! split {
+                    ($order:expr, $fused:literal) => {
+                        by_order!($order, |TA, TB| {
+                            let groups = |of: &SplitChoice| Kernel::Split { groups: of.KL as usize, programs: 0 };
+                            split_tuned::<$t, $c, TA, TB, $fused>(
+                                a, b, c, bias, row_bias, residual, row_scales, column_scales, sums, parts, done,
+                                (plan.chunk / GRANULE) as i32, ordered, options,
+                            )
+                            .find(|of| sides([of.BM, of.BN, of.BK]) == plan.tile && same(groups(of), plan.kernel))
+                            .launch(stream, |of| {
+                                (m.div_ceil(of.BM as usize), n.div_ceil(of.BN as usize), plan.splits)
+                            })
+                        })
+                    };
+                }
+                if matches!(plan.kernel, Kernel::Split { .. }) {
+                    $(if form == Form::Plain {
+                        return split!(order, $lean);
+                    })?
+                    return split!(order, true);
                 }
                 $(if _kind == Kind::$tf32 {
-                    return by_order!(order, |TA, TB| if _plain {
-                        whole!(product_tf32_tuned::<TA, TB>(a, b, c), plan, shape, stream)
+                    return by_order!(order, |TA, TB| if form == Form::Plain {
+                        launch!(product_tf32_tuned::<TA, TB>(a, b, c), plan, [m, n, 1], stream)
                     } else {
                         let tuned = fused_tf32_tuned::<TA, TB>(
                             a, b, c, bias, row_bias, residual, row_scales, column_scales, sums, options,
                         );
-                        whole!(tuned, plan, shape, stream)
+                        launch!(tuned, plan, [m, n, 1], stream)
                     });
                 })?
-                $(if _plain && plan.kernel == Kernel::Transposed {
+                $(if form == Form::Plain && plan.kernel == Kernel::Transposed {
                     return match order {
-                        Order::NN => whole!($transposed_tuned::<$t, false, false>(a, b, c), plan, shape, stream),
-                        Order::NT => whole!($transposed_tuned::<$t, false, true>(a, b, c), plan, shape, stream),
-                        // Of TT there is none, which `each` says.
+                        Order::NN => launch!($transposed_tuned::<$t, false, false>(a, b, c), plan, [m, n, 1], stream),
+                        Order::NT => launch!($transposed_tuned::<$t, false, true>(a, b, c), plan, [m, n, 1], stream),
+                        // Of TT there is none, which `each_product` says.
                         Order::TN | Order::TT => {
-                            whole!($transposed_tuned::<$t, true, false>(a, b, c), plan, shape, stream)
+                            launch!($transposed_tuned::<$t, true, false>(a, b, c), plan, [m, n, 1], stream)
                         }
                     };
                 })?
-                $(if _plain {
-                    return by_order!(order, |TA, TB| whole!($plain_tuned::<$t, TA, TB>(a, b, c), plan, shape, stream));
+                $(if form == Form::Plain {
+                    return by_order!(order, |TA, TB| {
+                        launch!($plain_tuned::<$t, TA, TB>(a, b, c), plan, [m, n, 1], stream)
+                    });
                 })?
+                let _ = form;
                 by_order!(order, |TA, TB| {
                     let tuned = fused_tuned::<$t, $c, TA, TB>(
                         a, b, c, bias, row_bias, residual, row_scales, column_scales, sums, options,
                     );
-                    whole!(tuned, plan, shape, stream)
+                    launch!(tuned, plan, [m, n, 1], stream)
                 })
             }
+
+            $(fn enqueue_batch(
+                order: Order,
+                plan: &Plan,
+                operands: Operands<'_, $t, $c, 3>,
+                stream: &Stream,
+            ) -> triton::Result<()> {
+                let Operands { a, b, c, residual, rest } = operands;
+                let Rest { bias, row_bias, row_scales, column_scales, options } = rest;
+                let [batch, m, n] = c.shape();
+                by_order!(order, |TA, TB| {
+                    let tuned = $batched_tuned::<$t, TA, TB>(
+                        a, b, c, bias, row_bias, residual, row_scales, column_scales, options,
+                    );
+                    launch!(tuned, plan, [m, n, batch], stream)
+                })
+            })?
         }
     )*};
 }
 
 floats! {
-    f32 f32 F32 plain(product_pool, product_tuned) tf32(Tf32);
-    bf16 bf16 Bf16 plain(product_pool, product_tuned) transposed(transposed_pool, transposed_tuned);
-    f16 f16 F16 plain(product_pool, product_tuned) transposed(transposed_pool, transposed_tuned);
+    f32 f32 F32 plain(product_pool, product_tuned, FUSED = false) batched(batched_pool, batched_tuned) tf32(Tf32);
+    bf16 bf16 Bf16 plain(product_pool, product_tuned, FUSED = false) transposed(transposed_pool, transposed_tuned)
+        batched(batched_pool, batched_tuned);
+    f16 f16 F16 plain(product_pool, product_tuned, FUSED = false) transposed(transposed_pool, transposed_tuned)
+        batched(batched_pool, batched_tuned);
     bf16 f32 Bf16;
     f16 f32 F16;
 }
 
 impl Pools<i32> for i8 {
-    fn kind(precision: Precision) -> Option<Kind> {
+    fn kind_of_product(precision: Precision) -> Option<Kind> {
         (precision == Precision::Ieee).then_some(Kind::I8)
     }
 
-    fn each(_: Kind, order: Order, plain: bool, is: Told<'_>) {
-        if !plain {
-            return;
+    fn each_product(_: Kind, order: Order, form: Form, is: Told<'_>) {
+        if form == Form::Plain {
+            by_order!(order, |TA, TB| tell!(product_i8_pool::<TA, TB>(), is));
         }
-        by_order!(order, |TA, TB| each(product_i8_pool::<TA, TB>(), |of| (Kernel::Whole, [of.BM, of.BN, of.BK]), is));
     }
 
-    fn launch(
+    fn enqueue_product(
         _: Kind,
         order: Order,
-        _: bool,
+        _: Form,
         plan: &Plan,
-        operands: Operands<'_, i8, i32>,
-        _: Option<Shared<'_>>,
+        operands: Operands<'_, i8, i32, 2>,
+        _: Shared<'_>,
         stream: &Stream,
     ) -> triton::Result<()> {
         let Operands { a, b, c, .. } = operands;
-        let shape = c.shape();
-        by_order!(order, |TA, TB| whole!(product_i8_tuned::<TA, TB>(a, b, c), plan, shape, stream))
+        let [m, n] = c.shape();
+        by_order!(order, |TA, TB| launch!(product_i8_tuned::<TA, TB>(a, b, c), plan, [m, n, 1], stream))
     }
 }
 
-/// A kernel of one type with an epilogue and nothing else.
+/// Kernels of one type, with an epilogue and without, a program for each tile.
 macro_rules! fused {
-    ($($t:ident $c:ident $kind:ident $pool:ident $tuned:ident $($of:ident)?;)*) => {$(
+    ($($t:ident $c:ident $kind:ident $pool:ident $tuned:ident[$($of:ident)?] $(plain($plain:ident, $plain_tuned:ident))?;)*) => {$(
         impl Pools<$c> for $t {
-            fn kind(precision: Precision) -> Option<Kind> {
+            fn kind_of_product(precision: Precision) -> Option<Kind> {
                 (precision == Precision::Ieee).then_some(Kind::$kind)
             }
 
-            fn each(_: Kind, order: Order, plain: bool, is: Told<'_>) {
-                if plain {
-                    return;
+            fn each_product(_: Kind, order: Order, form: Form, is: Told<'_>) {
+                match form {
+                    Form::Fused => by_order!(order, |TA, TB| tell!($pool::<$($of,)? TA, TB>(), is)),
+                    Form::Plain => { $(by_order!(order, |TA, TB| tell!($plain::<TA, TB>(), is)))? }
+                    Form::Batched => {}
                 }
-                by_order!(order, |TA, TB| {
-                    each($pool::<$($of,)? TA, TB>(), |of| (Kernel::Whole, [of.BM, of.BN, of.BK]), is)
-                });
             }
 
-            fn launch(
+            fn enqueue_product(
                 _: Kind,
                 order: Order,
-                _: bool,
+                _form: Form,
                 plan: &Plan,
-                operands: Operands<'_, $t, $c>,
-                _: Option<Shared<'_>>,
+                operands: Operands<'_, $t, $c, 2>,
+                shared: Shared<'_>,
                 stream: &Stream,
             ) -> triton::Result<()> {
-                let Operands { a, b, c, bias, row_bias, residual, row_scales, column_scales, sums, options } = operands;
-                let shape = c.shape();
+                let Operands { a, b, c, residual, rest } = operands;
+                let Rest { bias, row_bias, row_scales, column_scales, options } = rest;
+                let [m, n] = c.shape();
+                $(if _form == Form::Plain {
+                    return by_order!(order, |TA, TB| {
+                        launch!($plain_tuned::<TA, TB>(a, b, c), plan, [m, n, 1], stream)
+                    });
+                })?
                 by_order!(order, |TA, TB| {
                     let tuned = $tuned::<$($of,)? TA, TB>(
-                        a, b, c, bias, row_bias, residual, row_scales, column_scales, sums, options,
+                        a, b, c, bias, row_bias, residual, row_scales, column_scales, shared.sums, options,
                     );
-                    whole!(tuned, plan, shape, stream)
+                    launch!(tuned, plan, [m, n, 1], stream)
                 })
             }
         }
@@ -315,13 +391,13 @@ macro_rules! fused {
 }
 
 fused! {
-    i8 f32 I8 fused_i8_pool fused_i8_tuned f32;
-    i8 bf16 I8 fused_i8_pool fused_i8_tuned bf16;
+    i8 f32 I8 fused_i8_pool fused_i8_tuned[f32];
+    i8 bf16 I8 fused_i8_pool fused_i8_tuned[bf16];
 }
 
 #[cfg(feature = "f64")]
 use super::kernels::double::*;
 #[cfg(feature = "f64")]
 fused! {
-    f64 f64 F64 fused_f64_pool fused_f64_tuned;
+    f64 f64 F64 fused_f64_pool fused_f64_tuned[] plain(product_f64_pool, product_f64_tuned);
 }

@@ -3,7 +3,7 @@
 use super::name;
 use super::products::{Options, one};
 use crate::check::{Case, Order, Scalar};
-use crate::gemm::{GemmElement, Precision, instances_of};
+use crate::gemm::{Form, GemmElement, Precision, instances_of};
 use triton::{bf16, f16};
 
 pub(super) fn cases() -> Vec<Case> {
@@ -23,18 +23,18 @@ pub(super) fn cases() -> Vec<Case> {
 fn of_types<T: GemmElement<C> + Scalar, C: Scalar>(cases: &mut Vec<Case>, precision: Precision) {
     let orders = [[false; 2], [false, true], [true, false], [true; 2]];
     for transposed in orders {
-        for plain in [true, false] {
-            for (instance, [m, n, k]) in instances_of::<T, C>(precision, transposed, plain) {
+        for form in [Form::Plain, Form::Fused] {
+            for (instance, [m, n, k]) in instances_of::<T, C>(precision, transposed, form) {
                 let instance: &'static str = instance.leak();
                 // Whole tiles and vectors, and neither.
                 let k = k.min(256);
                 for shape in [[m, n, 2 * k], [m + 7, n + 5, k + 11]] {
                     let of = |is: bool| if is { Order::Columns } else { Order::Rows };
                     let orders = [of(transposed[0]), of(transposed[1]), Order::Rows];
-                    let epilogue = Options::of_instance(instance, precision, plain);
+                    let epilogue = Options::of_instance(instance, precision, form == Form::Plain);
                     let types = format!("{}→{}", name::<T>(), name::<C>());
                     let title =
-                        format!("gemm instance {types} {precision:?} {transposed:?} {instance} {shape:?} {plain}");
+                        format!("gemm instance {types} {precision:?} {transposed:?} {instance} {shape:?} {form:?}");
                     cases.push(Case::new(title, move |stream, random| {
                         one::<T, C>(stream, random, 1, shape, orders, &epilogue, true).map(drop)
                     }));

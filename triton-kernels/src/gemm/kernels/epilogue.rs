@@ -105,37 +105,64 @@ pub fn activated(v: Tile<f32>, options: Epilogue) -> Tile<f32> {
     }
 }
 
-/// c = activation(α · scales · acc + β · c + bias) + residual, at the tile of matrix `batch` that begins at `at`. Operands that are absent have
-/// no elements.
+/// activation(α · scales · acc + β · c + bias) + residual: what becomes of the sums of the tile that begins at `at`, where c and the residual are
+/// read by `old` and `added`. Operands that are absent have no elements.
 #[triton::function]
-pub fn store_tile<E: Float, C: Num, const BM: i32, const BN: i32>(
+pub fn finished<E: Float, C: Num, const BM: i32, const BN: i32>(
     acc: Tile<E>,
-    batch: i32,
     at: (i32, i32),
-    c: TensorMut<C, 3>,
+    old: impl Fn() -> Tile<E>,
+    added: impl Fn() -> Tile<E>,
     bias: Tensor<C, 1>,
     row_bias: Tensor<C, 1>,
-    residual: Tensor<C, 3>,
     row_scales: Tensor<f32, 1>,
     column_scales: Tensor<f32, 1>,
-    sums: TensorMut<f32, 3>,
     options: Epilogue,
     activation: impl Fn(Tile<E>) -> Tile<E>,
-) {
+) -> Tile<E> {
     let (m, n) = at;
     let rows = row_scales.load_or([m], [BM], 1.0).to::<E>() * options.alpha.to::<E>();
     let mut v = acc * rows.expand_dims(1) * column_scales.load_or([n], [BN], 1.0).to::<E>().expand_dims(0);
     if options.beta != 0.0 {
-        v += c.load([batch, m, n], [1, BM, BN]).reshape([BM, BN]).to::<E>() * options.beta.to::<E>();
+        v += old() * options.beta.to::<E>();
     }
     v += bias.load([n], [BN]).to::<E>().expand_dims(0);
     v += row_bias.load([m], [BM]).to::<E>().expand_dims(1);
-    v = activation(v);
-    v += residual.load([batch, m, n], [1, BM, BN]).reshape([BM, BN]).to::<E>();
+    activation(v) + added()
+}
+
+/// Stores the tile of c that begins at `at`, as [`finished`] makes it, and if they are wanted the sums of its columns: those of a row of tiles
+/// are a row of `sums`.
+#[triton::function]
+pub fn store_tile<E: Float, C: Num, const BM: i32, const BN: i32>(
+    acc: Tile<E>,
+    at: (i32, i32),
+    c: TensorMut<C, 2>,
+    bias: Tensor<C, 1>,
+    row_bias: Tensor<C, 1>,
+    residual: Tensor<C, 2>,
+    row_scales: Tensor<f32, 1>,
+    column_scales: Tensor<f32, 1>,
+    sums: TensorMut<f32, 2>,
+    options: Epilogue,
+    activation: impl Fn(Tile<E>) -> Tile<E>,
+) {
+    let (m, n) = at;
+    let v = finished::<E, C, BM, BN>(
+        acc,
+        at,
+        || c.load([m, n], [BM, BN]).to::<E>(),
+        || residual.load([m, n], [BM, BN]).to::<E>(),
+        bias,
+        row_bias,
+        row_scales,
+        column_scales,
+        options,
+        activation,
+    );
     if options.sums {
-        let inside = (arange(0, BM) + m < c.dim(1)).expand_dims(1);
-        let total = sum_axis(select(inside, v, 0.0), 0).to::<f32>();
-        sums.store([batch, m / BM, n], total.expand_dims(0).expand_dims(0));
+        let inside = (arange(0, BM) + m < c.dim(0)).expand_dims(1);
+        sums.store([m / BM, n], sum_axis(select(inside, v, 0.0), 0).to::<f32>().expand_dims(0));
     }
-    c.store([batch, m, n], v.to::<C>().expand_dims(0));
+    c.store([m, n], v.to::<C>());
 }

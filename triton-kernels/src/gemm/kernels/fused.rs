@@ -1,7 +1,7 @@
 //! Products with an epilogue, with a program for each tile of the result.
 
 use super::epilogue::{Epilogue, activated, store_tile};
-use crate::functions::{batched_tile, batched_tile_tf32};
+use crate::functions::{gemm_tile, gemm_tile_tf32};
 use triton::prelude::*;
 
 /// c = activation(α · scales · a · b + β · c + bias) + residual, and the sums of its columns in tiles: what an [`Epilogue`] asks for.
@@ -40,35 +40,24 @@ use triton::prelude::*;
     (T = f16, C = f32, BM = 64, BN = 64, BK = 32, TA = true, TB = true, general = true),
 ], tune = [BM, BN, BK])]
 pub fn fused<T: Float, C: Num, const BM: i32, const BN: i32, const BK: i32, const TA: bool, const TB: bool>(
-    a: Tensor<T, 3>,
-    b: Tensor<T, 3>,
-    c: TensorMut<C, 3>,
+    a: Tensor<T, 2>,
+    b: Tensor<T, 2>,
+    c: TensorMut<C, 2>,
     bias: Tensor<C, 1>,
     row_bias: Tensor<C, 1>,
-    residual: Tensor<C, 3>,
+    residual: Tensor<C, 2>,
     row_scales: Tensor<f32, 1>,
     column_scales: Tensor<f32, 1>,
-    sums: TensorMut<f32, 3>,
+    sums: TensorMut<f32, 2>,
     options: Epilogue,
 ) {
-    let (m, n, batch) = (program_id(0) * BM, program_id(1) * BN, program_id(2));
-    let depth = if TA { a.dim(1) } else { a.dim(2) };
-    let acc = batched_tile::<T, f32, BM, BN, BK, TA, TB>(a, b, batch, (m, n), (0, depth));
+    let (m, n) = (program_id(0) * BM, program_id(1) * BN);
+    let depth = if TA { a.dim(0) } else { a.dim(1) };
+    let acc = gemm_tile::<T, f32, BM, BN, BK, TA, TB>(a, b, (m, n), (0, depth));
     let at = (m, n);
-    store_tile::<f32, C, BM, BN>(
-        acc,
-        batch,
-        at,
-        c,
-        bias,
-        row_bias,
-        residual,
-        row_scales,
-        column_scales,
-        sums,
-        options,
-        |v| activated(v, options),
-    );
+    store_tile::<f32, C, BM, BN>(acc, at, c, bias, row_bias, residual, row_scales, column_scales, sums, options, |v| {
+        activated(v, options)
+    });
 }
 
 /// The same of `f32` that is rounded to TF32 for tensor cores.
@@ -79,24 +68,23 @@ pub fn fused<T: Float, C: Num, const BM: i32, const BN: i32, const BK: i32, cons
     (BM = 64, BN = 64, BK = 32, TA = true, TB = true, general = true),
 ], tune = [BM, BN, BK])]
 pub fn fused_tf32<const BM: i32, const BN: i32, const BK: i32, const TA: bool, const TB: bool>(
-    a: Tensor<f32, 3>,
-    b: Tensor<f32, 3>,
-    c: TensorMut<f32, 3>,
+    a: Tensor<f32, 2>,
+    b: Tensor<f32, 2>,
+    c: TensorMut<f32, 2>,
     bias: Tensor<f32, 1>,
     row_bias: Tensor<f32, 1>,
-    residual: Tensor<f32, 3>,
+    residual: Tensor<f32, 2>,
     row_scales: Tensor<f32, 1>,
     column_scales: Tensor<f32, 1>,
-    sums: TensorMut<f32, 3>,
+    sums: TensorMut<f32, 2>,
     options: Epilogue,
 ) {
-    let (m, n, batch) = (program_id(0) * BM, program_id(1) * BN, program_id(2));
-    let depth = if TA { a.dim(1) } else { a.dim(2) };
-    let acc = batched_tile_tf32::<BM, BN, BK, TA, TB>(a, b, batch, (m, n), (0, depth));
+    let (m, n) = (program_id(0) * BM, program_id(1) * BN);
+    let depth = if TA { a.dim(0) } else { a.dim(1) };
+    let acc = gemm_tile_tf32::<BM, BN, BK, TA, TB>(a, b, (m, n), (0, depth));
     let at = (m, n);
     store_tile::<f32, f32, BM, BN>(
         acc,
-        batch,
         at,
         c,
         bias,

@@ -1,7 +1,7 @@
 //! Products of `i8`, summed in `i32`.
 
 use super::epilogue::{Epilogue, activated, store_tile};
-use crate::functions::batched_tile;
+use crate::functions::gemm_tile;
 use triton::prelude::*;
 
 /// c = a · b, as [`product`](super::whole::product).
@@ -13,14 +13,14 @@ use triton::prelude::*;
     (BM = 64, BN = 64, BK = 64, TA = true, TB = true, general = true),
 ], tune = [BM, BN, BK])]
 pub fn product_i8<const BM: i32, const BN: i32, const BK: i32, const TA: bool, const TB: bool>(
-    a: Tensor<i8, 3>,
-    b: Tensor<i8, 3>,
-    c: TensorMut<i32, 3>,
+    a: Tensor<i8, 2>,
+    b: Tensor<i8, 2>,
+    c: TensorMut<i32, 2>,
 ) {
-    let (m, n, batch) = (program_id(0) * BM, program_id(1) * BN, program_id(2));
-    let depth = if TA { a.dim(1) } else { a.dim(2) };
-    let acc = batched_tile::<i8, i32, BM, BN, BK, TA, TB>(a, b, batch, (m, n), (0, depth));
-    c.store([batch, m, n], acc.expand_dims(0));
+    let (m, n) = (program_id(0) * BM, program_id(1) * BN);
+    let depth = if TA { a.dim(0) } else { a.dim(1) };
+    let acc = gemm_tile::<i8, i32, BM, BN, BK, TA, TB>(a, b, (m, n), (0, depth));
+    c.store([m, n], acc);
 }
 
 /// The same with an epilogue in `f32`, as [`fused`](super::fused::fused).
@@ -35,33 +35,22 @@ pub fn product_i8<const BM: i32, const BN: i32, const BK: i32, const TA: bool, c
     (C = bf16, BM = 64, BN = 64, BK = 64, TA = true, TB = true, general = true),
 ], tune = [BM, BN, BK])]
 pub fn fused_i8<C: Num, const BM: i32, const BN: i32, const BK: i32, const TA: bool, const TB: bool>(
-    a: Tensor<i8, 3>,
-    b: Tensor<i8, 3>,
-    c: TensorMut<C, 3>,
+    a: Tensor<i8, 2>,
+    b: Tensor<i8, 2>,
+    c: TensorMut<C, 2>,
     bias: Tensor<C, 1>,
     row_bias: Tensor<C, 1>,
-    residual: Tensor<C, 3>,
+    residual: Tensor<C, 2>,
     row_scales: Tensor<f32, 1>,
     column_scales: Tensor<f32, 1>,
-    sums: TensorMut<f32, 3>,
+    sums: TensorMut<f32, 2>,
     options: Epilogue,
 ) {
-    let (m, n, batch) = (program_id(0) * BM, program_id(1) * BN, program_id(2));
-    let depth = if TA { a.dim(1) } else { a.dim(2) };
-    let acc = batched_tile::<i8, i32, BM, BN, BK, TA, TB>(a, b, batch, (m, n), (0, depth)).to::<f32>();
+    let (m, n) = (program_id(0) * BM, program_id(1) * BN);
+    let depth = if TA { a.dim(0) } else { a.dim(1) };
+    let acc = gemm_tile::<i8, i32, BM, BN, BK, TA, TB>(a, b, (m, n), (0, depth)).to::<f32>();
     let at = (m, n);
-    store_tile::<f32, C, BM, BN>(
-        acc,
-        batch,
-        at,
-        c,
-        bias,
-        row_bias,
-        residual,
-        row_scales,
-        column_scales,
-        sums,
-        options,
-        |v| activated(v, options),
-    );
+    store_tile::<f32, C, BM, BN>(acc, at, c, bias, row_bias, residual, row_scales, column_scales, sums, options, |v| {
+        activated(v, options)
+    });
 }

@@ -1,9 +1,9 @@
 //! Products with a program for each tile of the result.
 
-use crate::functions::{batched_tile, batched_tile_tf32};
+use crate::functions::{gemm_tile, gemm_tile_tf32};
 use triton::prelude::*;
 
-/// c = a · b of matrices \[B, M, K\] and \[B, K, N\], rounded once. With TA, a is stored \[B, K, M\], with TB b \[B, N, K\].
+/// c = a · b, rounded once. With TA, a is stored \[K, M\], with TB b \[N, K\].
 ///
 /// In two stages, two blocks of the large tiles of `f32` fit a multiprocessor of every target. The blocks of a cluster share tiles that are
 /// longer along K than 128 elements of 16 bits.
@@ -68,14 +68,14 @@ use triton::prelude::*;
     (T = f16, BM = 64, BN = 64, BK = 1024, TA = false, TB = true, num_stages = 6, targets = ["sm_90a"]),
 ], tune = [BM, BN, BK])]
 pub fn product<T: Float, const BM: i32, const BN: i32, const BK: i32, const TA: bool, const TB: bool>(
-    a: Tensor<T, 3>,
-    b: Tensor<T, 3>,
-    c: TensorMut<T, 3>,
+    a: Tensor<T, 2>,
+    b: Tensor<T, 2>,
+    c: TensorMut<T, 2>,
 ) {
-    let (m, n, batch) = (program_id(0) * BM, program_id(1) * BN, program_id(2));
-    let depth = if TA { a.dim(1) } else { a.dim(2) };
-    let acc = batched_tile::<T, f32, BM, BN, BK, TA, TB>(a, b, batch, (m, n), (0, depth));
-    c.store([batch, m, n], acc.to::<T>().expand_dims(0));
+    let (m, n) = (program_id(0) * BM, program_id(1) * BN);
+    let depth = if TA { a.dim(0) } else { a.dim(1) };
+    let acc = gemm_tile::<T, f32, BM, BN, BK, TA, TB>(a, b, (m, n), (0, depth));
+    c.store([m, n], acc.to::<T>());
 }
 
 /// The same of few columns, computed as its transpose, cᵀ = bᵀ · aᵀ, by tiles of BN × BM.
@@ -91,27 +91,27 @@ pub fn product<T: Float, const BM: i32, const BN: i32, const BK: i32, const TA: 
     (BM = 64, BN = 64, BK = 128, TA = true, TB = false, num_stages = 6),
 ], tune = [BM, BN, BK])]
 pub fn transposed<T: Float, const BM: i32, const BN: i32, const BK: i32, const TA: bool, const TB: bool>(
-    a: Tensor<T, 3>,
-    b: Tensor<T, 3>,
-    c: TensorMut<T, 3>,
+    a: Tensor<T, 2>,
+    b: Tensor<T, 2>,
+    c: TensorMut<T, 2>,
 ) {
-    let (m, n, batch) = (program_id(0) * BM, program_id(1) * BN, program_id(2));
-    let depth = if TA { a.dim(1) } else { a.dim(2) };
+    let (m, n) = (program_id(0) * BM, program_id(1) * BN);
+    let depth = if TA { a.dim(0) } else { a.dim(1) };
     // In the place of a there is bᵀ: its rows are stored where b is transposed.
     let acc = if TA {
         if TB {
-            batched_tile::<T, f32, BN, BM, BK, false, false>(b, a, batch, (n, m), (0, depth))
+            gemm_tile::<T, f32, BN, BM, BK, false, false>(b, a, (n, m), (0, depth))
         } else {
-            batched_tile::<T, f32, BN, BM, BK, true, false>(b, a, batch, (n, m), (0, depth))
+            gemm_tile::<T, f32, BN, BM, BK, true, false>(b, a, (n, m), (0, depth))
         }
     } else {
         if TB {
-            batched_tile::<T, f32, BN, BM, BK, false, true>(b, a, batch, (n, m), (0, depth))
+            gemm_tile::<T, f32, BN, BM, BK, false, true>(b, a, (n, m), (0, depth))
         } else {
-            batched_tile::<T, f32, BN, BM, BK, true, true>(b, a, batch, (n, m), (0, depth))
+            gemm_tile::<T, f32, BN, BM, BK, true, true>(b, a, (n, m), (0, depth))
         }
     };
-    c.store([batch, m, n], acc.to::<T>().transpose().expand_dims(0));
+    c.store([m, n], acc.to::<T>().transpose());
 }
 
 /// As [`product`] of `f32` that is rounded to TF32 for tensor cores.
@@ -124,12 +124,12 @@ pub fn transposed<T: Float, const BM: i32, const BN: i32, const BK: i32, const T
     (BM = 64, BN = 64, BK = 32, TA = true, TB = true, general = true),
 ], tune = [BM, BN, BK])]
 pub fn product_tf32<const BM: i32, const BN: i32, const BK: i32, const TA: bool, const TB: bool>(
-    a: Tensor<f32, 3>,
-    b: Tensor<f32, 3>,
-    c: TensorMut<f32, 3>,
+    a: Tensor<f32, 2>,
+    b: Tensor<f32, 2>,
+    c: TensorMut<f32, 2>,
 ) {
-    let (m, n, batch) = (program_id(0) * BM, program_id(1) * BN, program_id(2));
-    let depth = if TA { a.dim(1) } else { a.dim(2) };
-    let acc = batched_tile_tf32::<BM, BN, BK, TA, TB>(a, b, batch, (m, n), (0, depth));
-    c.store([batch, m, n], acc.expand_dims(0));
+    let (m, n) = (program_id(0) * BM, program_id(1) * BN);
+    let depth = if TA { a.dim(0) } else { a.dim(1) };
+    let acc = gemm_tile_tf32::<BM, BN, BK, TA, TB>(a, b, (m, n), (0, depth));
+    c.store([m, n], acc);
 }
