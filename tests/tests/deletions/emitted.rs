@@ -17,7 +17,7 @@ use triton_tests::simulate::{self, Found};
 const MISTAKEN: &[&str] = &["assert", "division_by_zero", "misaligned", "out_of_bounds", "same_address"];
 
 /// Cases that wait as others do: `cluster_rows`, `cluster_product` and `multicast`.
-const ALIKE: &[&str] = &["cluster_argmax", "cluster_product_wide", "multicast_epilogue"];
+const ALIKE: &[&str] = &["cluster_argmax", "cluster_moments", "cluster_product_wide", "multicast_epilogue"];
 
 /// How many random programs there are, and what they are made from.
 const RANDOM: usize = 100;

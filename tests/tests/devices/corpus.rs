@@ -64,6 +64,7 @@ cases! {
     prefetch_shared,
     cluster_rows,
     cluster_argmax,
+    cluster_moments,
     cluster_product,
     cluster_product_wide,
     multicast,

@@ -13,7 +13,7 @@
 //! as a matrix that is divided along K into a batch.
 //!
 //! Blocks of a cluster exchange tiles by messages to one another's buffers. They arrive at the start, and wait for each other before the
-//! first message.
+//! first message. Messages are received where something needs them, so that those of several tiles are under way together.
 //!
 //! The old value of an atomic update is broadcast in the same way by the one thread that made it.
 //!
@@ -123,12 +123,21 @@ struct Waiting {
 fn block(func: &mut Function, id: Block, context: &Context) -> Result<(), String> {
     let mut insts = Vec::new();
     let mut waiting: Vec<Waiting> = Vec::new();
+    // What receives messages that have been sent, and loads them.
+    let mut sent: Vec<[Inst; 2]> = Vec::new();
     for inst in func.blocks[id].insts.clone() {
         let data = &func.insts[inst];
         // Loops, branches, and the end, before which unused conversions still go.
-        let mut needs = data.op.layout_rule() == LayoutRule::Carried;
-        data.for_each_operand(|v| needs |= waiting.iter().any(|w| func.insts[w.inst].results[0] == v));
+        let carried = data.op.layout_rule() == LayoutRule::Carried;
+        let (mut needs, mut receives) = (carried, carried);
+        data.for_each_operand(|v| {
+            needs |= waiting.iter().any(|w| func.insts[w.inst].results[0] == v);
+            receives |= sent.iter().any(|&[_, load]| func.insts[load].results[0] == v);
+        });
         let regions = data.regions.clone();
+        if receives {
+            insts.extend(sent.drain(..).flatten());
+        }
         if needs {
             through_buffers(func, std::mem::take(&mut waiting), &mut insts)?;
         }
@@ -137,7 +146,7 @@ fn block(func: &mut Function, id: Block, context: &Context) -> Result<(), String
                 insts.retain(|&before| Some(before) != exchange.permute);
                 waiting.push(exchange);
             }
-            None if func.exchange(&func.insts[inst]).is_some() => messages(func, inst, &mut insts)?,
+            None if func.exchange(&func.insts[inst]).is_some() => sent.push(messages(func, inst, &mut insts)?),
             None => {
                 alias(func, inst);
                 regions.into_iter().try_for_each(|region| block(func, region, context))?;
@@ -147,6 +156,7 @@ fn block(func: &mut Function, id: Block, context: &Context) -> Result<(), String
         }
     }
     // Nothing in the kernel's own block, which has no end, needs these.
+    insts.extend(sent.into_iter().flatten());
     through_buffers(func, waiting, &mut insts)?;
     func.blocks[id].insts = insts;
     Ok(())
@@ -307,8 +317,8 @@ fn exchange_result(func: &mut Function, inst: Inst, insts: &mut Vec<Inst>) -> Re
     Ok(())
 }
 
-/// An exchange between the blocks of a cluster: messages to a buffer of each of them, and a load of what has arrived.
-fn messages(func: &mut Function, inst: Inst, insts: &mut Vec<Inst>) -> Result<(), String> {
+/// An exchange between the blocks of a cluster: messages to a buffer of each of them. Yields what receives them, and loads what has arrived.
+fn messages(func: &mut Function, inst: Inst, insts: &mut Vec<Inst>) -> Result<[Inst; 2], String> {
     let (data, wrong) = (func.insts[inst].clone(), "an exchange of a tile without a layout");
     let (Op::ClusterGather { x: value, axis, .. } | Op::ClusterScatter { x: value, axis, .. }, &[result]) =
         (data.op, &data.results[..])
@@ -320,10 +330,8 @@ fn messages(func: &mut Function, inst: Inst, insts: &mut Vec<Inst>) -> Result<()
     let mem = exchange.memory(&part, func.ty(value).elem.bits()).ok_or(wrong)?;
     let buffer = make_buffer(func, func.ty(result), mem, None, data.span, insts)?;
     insts.push(func.make(Op::ClusterSend { buffer, value, axis }, data.span)?);
-    insts.push(func.make(Op::ClusterReceive { buffer }, data.span)?);
     func.insts[inst].op = Op::SharedLoad { buffer, part: 0, rest: None };
-    insts.push(inst);
-    Ok(())
+    Ok([func.make(Op::ClusterReceive { buffer }, data.span)?, inst])
 }
 
 /// The blocks of a cluster arrive first of all, and wait for each other before the first message.

@@ -114,24 +114,27 @@ impl Lower<'_> {
         a.iter().zip(b).map(|(&a, &b)| if a == b { a } else { pick(a, b) }).collect()
     }
 
-    /// Whether the region is one commutative operation.
+    /// Whether the region is a commutative operation for each value, apart from the others.
     fn commutes(&self, region: Block) -> bool {
         let params = &self.func.blocks[region].params;
+        let values = params.len() / 2;
         let insts: Vec<&InstData> = self.func.block(region).map(|(_, inst)| inst).collect();
-        let ([first, last], [x, y]) = (&insts[..], &params[..]) else { return false };
-        let ops::Op::Binary { kind, a, b } = first.op else { return false };
-        let symmetric = match kind {
-            BinaryKind::Add
-            | BinaryKind::Mul
-            | BinaryKind::MulHi
-            | BinaryKind::Min
-            | BinaryKind::Max
-            | BinaryKind::And
-            | BinaryKind::Or
-            | BinaryKind::Xor => true,
-            BinaryKind::Sub | BinaryKind::Div | BinaryKind::Rem | BinaryKind::Shl | BinaryKind::Shr => false,
-        };
-        symmetric && (a, b) == (*x, *y) && last.args == first.results
+        let Some((last, insts)) = insts.split_last().filter(|(_, insts)| insts.len() == values) else { return false };
+        insts.iter().enumerate().all(|(k, inst)| {
+            let ops::Op::Binary { kind, a, b } = inst.op else { return false };
+            let symmetric = match kind {
+                BinaryKind::Add
+                | BinaryKind::Mul
+                | BinaryKind::MulHi
+                | BinaryKind::Min
+                | BinaryKind::Max
+                | BinaryKind::And
+                | BinaryKind::Or
+                | BinaryKind::Xor => true,
+                BinaryKind::Sub | BinaryKind::Div | BinaryKind::Rem | BinaryKind::Shl | BinaryKind::Shr => false,
+            };
+            symmetric && (a, b) == (params[k], params[values + k]) && last.args.get(k) == inst.results.first()
+        })
     }
 
     /// Whether any of these bits of the thread's index is set.
