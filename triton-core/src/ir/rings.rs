@@ -16,7 +16,8 @@ use crate::types::{DType, RingId};
 pub struct Ring {
     /// Slots of each buffer.
     pub slots: u32,
-    /// How many items are filled when the first one is waited for, and from then on before each wait.
+    /// How many items, of this ring and of rings that are filled after it, are filled when the first one is waited for, and from then on
+    /// before each wait.
     pub lead: u32,
     /// Whether one thread fills it, by bulk copies of boxes of views; otherwise all threads do, by `cp.async`.
     pub bulk: bool,

@@ -2,7 +2,8 @@
 //!
 //! *Before:* a row is loaded and reduced, and then meets other operands that are loaded after the reduction, such as the weight and the
 //! bias of a layer norm. The row's registers are live across the reduction, and the latency of the other loads follows it. *After:* all
-//! of them are copied by `cp.async`, the row first, by one item of a ring with one slot. Each thread copies what it holds, so that what it
+//! of them are copied by `cp.async`, the row by one item of a ring with one slot, then the others by one of another ring, which is in flight
+//! while the row is reduced and is waited for after it. Each thread copies what it holds, so that what it
 //! reads there needs no barrier; what several threads hold, one of them copies, and `sync` writes the barrier. Where the row is used after a
 //! reduction, it is read again: nothing of it is live across. What is computed from it by few cheap operations is rematerialised (Briggs,
 //! Cooper and Torczon, PLDI 1992).
@@ -23,6 +24,7 @@ use crate::ops::{Effect, LayoutRule, Location, Op};
 use crate::span::Span;
 use crate::types::{Constant, DType, REGISTERS, Shape};
 use std::collections::HashMap;
+use std::ops::Range;
 
 /// Bytes of a block of which three fit a multiprocessor of compute capability 9.0.
 const BUDGET: u64 = 74 * 1024;
@@ -61,8 +63,7 @@ pub fn prefetch(func: &mut Function, env: &Env) -> Result<(), String> {
     let (mut copies, rest): (Vec<Copy>, Vec<Copy>) = copies.partition(|copy| copy.index < reduction);
     let used_after = phases.used_after(func, &insts, &copies);
     copies.retain(|copy| used_after[copy.result]);
-    let used_first = |inst: &Inst| copies.iter().any(|copy| operands(func, *inst).contains(&copy.result));
-    let at = insts.iter().position(used_first).unwrap_or(reduction);
+    let at = copies.iter().map(|copy| copy.index).min().unwrap_or(reduction);
     let known = |copy: &Copy| match copy.from {
         Location::View { at: indices, .. } => indices.as_slice().iter().all(|&v| phases.is_known(func, v, at)),
         Location::Pointers { .. } => false,
@@ -95,7 +96,9 @@ pub fn prefetch(func: &mut Function, env: &Env) -> Result<(), String> {
     if copies.len() == rows && early.is_empty() && !copies.iter().any(crowds) {
         return Ok(());
     }
-    Writer { func, phases, copies, early, at, span: Span::NONE, insts: Vec::new(), known: HashMap::new() }.write(&insts)
+    let slots = vec![None; copies.len()];
+    let known = HashMap::new();
+    Writer { func, phases, copies, rows, early, at, span: Span::NONE, insts: Vec::new(), slots, known }.write(&insts)
 }
 
 /// A load of the kernel's own block that is copied.
@@ -243,10 +246,22 @@ fn is_cheap(op: &Op) -> bool {
     }
 }
 
+/// The one item of a ring.
+struct Item {
+    ring: RingId,
+    item: Value,
+    /// The numbers of what it copies.
+    copies: Range<usize>,
+    /// The phase that reads it first.
+    phase: u32,
+}
+
 struct Writer<'a> {
     func: &'a mut Function,
     phases: Phases,
     copies: Vec<Copy>,
+    /// How many of them, the first ones, are of rows.
+    rows: usize,
     /// The loads to registers that are moved there, too.
     early: Vec<usize>,
     /// Before which instruction the copies begin.
@@ -254,17 +269,23 @@ struct Writer<'a> {
     span: Span,
     /// What is written so far.
     insts: Vec<Inst>,
+    /// Where the copies have arrived, of those that have been waited for.
+    slots: Vec<Option<Value>>,
     /// What is read or rematerialised, by phase.
     known: HashMap<(Value, u32), Value>,
 }
 
 impl Writer<'_> {
     fn write(mut self, insts: &[Inst]) -> Result<(), String> {
-        let mut slots = Vec::new();
-        let mut ring = None;
+        let mut items = Vec::new();
         for (index, &inst) in insts.iter().enumerate() {
             if index == self.at {
-                ring = Some(self.fills(insts)?);
+                let (rows, all) = (self.rows, self.copies.len());
+                for copies in [0..rows, rows..all].into_iter().filter(|copies| !copies.is_empty()) {
+                    // The copies of a row leave in flight what is copied after it.
+                    let lead = if copies.end < all { 2 } else { 1 };
+                    items.push(self.fills(insts, copies, lead)?);
+                }
                 for early in self.early.clone() {
                     self.span = self.func.insts[insts[early]].span;
                     let op = self.with_known(self.func.insts[insts[early]].op)?;
@@ -283,11 +304,10 @@ impl Writer<'_> {
             let mut renamed: HashMap<Value, Value> = HashMap::new();
             for operand in operands(self.func, inst) {
                 let copied = self.copies.iter().any(|copy| copy.result == operand);
-                if let Some((ring, item)) = ring.filter(|_| copied && slots.is_empty()) {
-                    slots = self.wait(ring, item)?;
-                }
                 if copied || self.is_rematerialised(operand, phase) {
-                    renamed.insert(operand, self.in_phase(operand, phase, &slots)?);
+                    // All that the phase reads, so that its loads may be in any order.
+                    items.iter().filter(|item| item.phase <= phase).try_for_each(|item| self.wait(item))?;
+                    renamed.insert(operand, self.in_phase(operand, phase)?);
                 }
             }
             let mut inside = Vec::new();
@@ -297,29 +317,29 @@ impl Writer<'_> {
             }
             self.insts.push(inst);
         }
-        if let Some((ring, item)) = ring {
+        for Item { ring, item, .. } in items {
             self.insert(Op::RingRelease { ring, item })?;
         }
         self.func.blocks[self.func.body].insts = self.insts;
         Ok(())
     }
 
-    /// The copies of the one item.
-    fn fills(&mut self, insts: &[Inst]) -> Result<(RingId, Value), String> {
-        self.span = self.func.insts[insts[self.copies[0].index]].span;
+    /// Some copies as the one item of a ring.
+    fn fills(&mut self, insts: &[Inst], copies: Range<usize>, lead: u32) -> Result<Item, String> {
+        self.span = self.func.insts[insts[self.copies[copies.start].index]].span;
         let item = self.op(Op::Const { value: Constant::int(DType::I32, 0) })?;
         let when = self.op(Op::Const { value: Constant { dtype: DType::Bool, bits: 1 } })?;
         let mut buffers = Vec::new();
-        for k in 0..self.copies.len() {
+        for k in copies.clone() {
             let Copy { result, layout, ref mem, padding, .. } = self.copies[k];
             let mem = mem.clone();
             let buffer = self.op(Op::SharedAlloc { ty: self.func.ty(result), at: None })?;
             self.func.set_mem(buffer, mem);
             buffers.push(RingBuffer { buffer, layout, tf32: false, padding, shared: false });
         }
-        let ring = self.func.rings.push(Ring { slots: 1, lead: 1, bulk: false, buffers: buffers.clone() });
+        let ring = self.func.rings.push(Ring { slots: 1, lead, bulk: false, buffers: buffers.clone() });
         let mut fills = Vec::new();
-        for (k, of) in buffers.into_iter().enumerate() {
+        for (k, of) in copies.clone().zip(buffers) {
             let Copy { from, index, .. } = self.copies[k];
             let fill = self.with_known(Op::RingFill { buffer: of.buffer, item, from, when })?;
             fills.push((fill, self.func.insts[insts[index]].span));
@@ -328,7 +348,10 @@ impl Writer<'_> {
             self.span = span;
             self.insert(fill)?;
         }
-        Ok((ring, item))
+        let reads = |v: &Value| self.copies[copies.clone()].iter().any(|copy| copy.result == *v);
+        let reader = insts.iter().position(|&inst| operands(self.func, inst).iter().any(reads));
+        let phase = reader.map_or(u32::MAX, |index| self.phases.of[index]);
+        Ok(Item { ring, item, copies, phase })
     }
 
     /// A scalar where the copies begin.
@@ -345,16 +368,19 @@ impl Writer<'_> {
         Ok(op)
     }
 
-    /// Waits for the item, and yields its slots.
-    fn wait(&mut self, ring: RingId, item: Value) -> Result<Vec<Value>, String> {
+    /// Waits for an item, whose slots are read from then on.
+    fn wait(&mut self, of: &Item) -> Result<(), String> {
+        let Item { ring, item, ref copies, .. } = *of;
+        if self.slots[copies.start].is_some() {
+            return Ok(());
+        }
         self.insert(Op::RingWait { ring, item })?;
-        let buffers = self.func.rings[ring].buffers.clone();
-        let slot = |of: RingBuffer| {
-            let slot = self.op(Op::RingSlot { buffer: of.buffer, item })?;
-            self.func.place_of[slot] = self.func.place_of[of.buffer];
-            Ok(slot)
-        };
-        buffers.into_iter().map(slot).collect()
+        for (copy, RingBuffer { buffer, .. }) in copies.clone().zip(self.func.rings[ring].buffers.clone()) {
+            let slot = self.op(Op::RingSlot { buffer, item })?;
+            self.func.place_of[slot] = self.func.place_of[buffer];
+            self.slots[copy] = Some(slot);
+        }
+        Ok(())
     }
 
     /// Whether a tile is of an earlier phase, has many registers, and can be rematerialised from rows.
@@ -369,16 +395,17 @@ impl Writer<'_> {
     }
 
     /// A tile in this phase, from what is in shared memory.
-    fn in_phase(&mut self, value: Value, phase: u32, slots: &[Value]) -> Result<Value, String> {
+    fn in_phase(&mut self, value: Value, phase: u32) -> Result<Value, String> {
         if let Some(&known) = self.known.get(&(value, phase)) {
             return Ok(known);
         }
         let place = self.func.place_of[value];
         let copied = self.copies.iter().position(|copy| copy.result == value);
+        let slot = |copy: usize| self.slots[copy].ok_or("a row that is read before it is waited for");
         let op = match (copied, self.phases.definitions[value]) {
-            (Some(number), _) => Op::SharedLoad { buffer: slots[number], part: 0, rest: None },
+            (Some(copy), _) => Op::SharedLoad { buffer: slot(copy)?, part: 0, rest: None },
             (None, Some(mut op)) if self.phases.is_before(value, phase) && self.is_large(value) => {
-                op.try_map_operands(|v| self.in_phase(v, phase, slots))?;
+                op.try_map_operands(|v| self.in_phase(v, phase))?;
                 op
             }
             (None, _) => return Ok(value),

@@ -8,7 +8,9 @@ use crate::types::{DType, Elem};
 /// Every ring has room for what is in flight beside what is read, and buffers that are filled by whole elements.
 pub(super) fn check_ring(func: &Function, id: RingId) -> Result<(), String> {
     let Ring { slots, lead, bulk, ref buffers } = func.rings[id];
-    if buffers.is_empty() || lead == 0 || slots < lead {
+    // Items of all rings are in flight together.
+    let room: u32 = func.rings.keys().map(|ring| func.rings[ring].slots).sum();
+    if buffers.is_empty() || lead == 0 || room < lead {
         return Err(format!("{id} has {slots} slots of {} buffers, of which {lead} are in flight", buffers.len()));
     }
     let together = buffers.iter().any(|of| of.shared);
