@@ -4,7 +4,11 @@
 //! 3.2, and Tillet's thesis (2020), section 4.1.1: which of them computes a product follows from its shape ([`select`](crate::select)).
 
 mod builder;
+mod gemv;
+mod grouped;
 pub mod kernels;
+#[cfg(feature = "rows")]
+mod linear;
 mod operands;
 mod pools;
 #[cfg(feature = "check")]
@@ -13,6 +17,10 @@ pub mod reference;
 #[cfg(feature = "check")]
 pub(crate) use builder::instances_of;
 pub use builder::{Gemm, Scale, gemm, gemm_batched};
+pub use gemv::{Gemv, GemvElement, gemv};
+pub use grouped::{GroupedElement, GroupedGemm, gemm_grouped};
+#[cfg(feature = "rows")]
+pub use linear::{LinearBackward, linear_backward};
 pub use operands::{Matrices, MatricesMut};
 #[cfg(feature = "check")]
 pub(crate) use pools::Form;

@@ -36,16 +36,6 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// Bytes of an element.
-    fn bytes(self) -> usize {
-        match self {
-            Kind::F32 | Kind::Tf32 => 4,
-            Kind::F16 | Kind::Bf16 => 2,
-            Kind::F64 => 8,
-            Kind::I8 => 1,
-        }
-    }
-
     fn name(self) -> &'static str {
         match self {
             Kind::F32 => "f32",

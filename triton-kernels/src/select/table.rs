@@ -29,7 +29,6 @@ const fn few(m: usize, n: usize) -> When {
 const LARGE: &[When] = &[When::Tiles([128, 128], 129..=MOST)];
 
 /// The table. A split product has more than `STEPS` iterations in all.
-#[expect(clippy::needless_update, reason = "a row ends as the others do, also one that names every field")]
 pub const TABLE: &[Row] = &[
     Row {
         kinds: HALF,

@@ -17,7 +17,7 @@ pub(super) fn cases() -> Vec<Case> {
 
 /// What a sum of K products, rounded to `C`, may differ by: ‖error‖ / ‖result‖. Products of whole numbers are exact.
 fn bound<T: Scalar, C: Scalar>(k: usize) -> f64 {
-    let addition = if std::mem::size_of::<T>() == 8 { 2f64.powi(-53) } else { 2f64.powi(-24) };
+    let addition = if size_of::<T>() == 8 { 2f64.powi(-53) } else { 2f64.powi(-24) };
     (1.0 + 2.0 * (k as f64).sqrt()) * addition + 1.25 * C::rounding()
 }
 

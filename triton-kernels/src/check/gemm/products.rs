@@ -207,7 +207,7 @@ pub(super) fn one<T: GemmElement<C> + Scalar, C: Scalar>(
     options: &Options,
     whole: bool,
 ) -> Outcome<Vec<f64>> {
-    let whole = whole || std::mem::size_of::<T>() == 1;
+    let whole = whole || size_of::<T>() == 1;
     let shared = batch > 1 && random.bool();
     let of_b_batch = if shared { 1 } else { batch };
     let (a, b): (Operand<T, 3>, Operand<T, 3>) = if whole {

@@ -1,0 +1,147 @@
+//! Products of groups of rows, each with a matrix of its own: the experts of a mixture.
+
+use super::kernels::epilogue::Epilogue;
+use super::kernels::grouped::{GroupedPool, grouped_tuned};
+use super::operands::is_transposed;
+use crate::error::{Error, Result, extent};
+use crate::Activation;
+use triton::prelude::*;
+
+mod sealed {
+    pub trait Sealed {}
+}
+
+/// An element type of products of groups: `f32`, [`f16`](struct@f16) and [`bf16`].
+#[diagnostic::on_unimplemented(message = "there is no product of groups of `{Self}`", note = "there are those of f32, f16 and bf16")]
+pub trait GroupedElement: Element + sealed::Sealed {
+    #[doc(hidden)]
+    fn enqueue_groups(
+        product: GroupedGemm<'_, Self>,
+        options: Epilogue,
+        transposed: bool,
+        stream: &Stream,
+    ) -> triton::Result<()>;
+}
+
+macro_rules! elements {
+    ($($t:ident)*) => {$(
+        impl sealed::Sealed for $t {}
+
+        #[diagnostic::do_not_recommend]
+        impl GroupedElement for $t {
+            fn enqueue_groups(
+                product: GroupedGemm<'_, $t>,
+                options: Epilogue,
+                transposed: bool,
+                stream: &Stream,
+            ) -> triton::Result<()> {
+                match transposed {
+                    true => enqueue::<$t, true>(product, options, stream),
+                    false => enqueue::<$t, false>(product, options, stream),
+                }
+            }
+        }
+    )*};
+}
+
+elements!(f32 bf16 f16);
+
+fn enqueue<T: Float, const TB: bool>(
+    product: GroupedGemm<'_, T>,
+    options: Epilogue,
+    stream: &Stream,
+) -> triton::Result<()>
+where
+    triton::Compiled: GroupedPool<T, TB>,
+{
+    let GroupedGemm { a, b, c, ends, .. } = product;
+    let ([m, n], [groups]) = (c.shape(), ends.shape());
+    let b = if TB { b.transpose() } else { b };
+    // Large tiles pay where groups have many rows.
+    let large = m / groups.max(1) > 64;
+    grouped_tuned::<T, TB>(a, b, c, ends, options)
+        .find(|of| (of.BM > 64) == (large && T::DTYPE != triton::DType::F32))
+        .launch(stream, |of| (m.div_ceil(of.BM as usize) + groups, n.div_ceil(of.BN as usize)))
+}
+
+/// A product that is described and not enqueued yet; made by [`gemm_grouped`].
+#[must_use = "nothing is computed until `.launch(..)`"]
+#[derive(Debug)]
+pub struct GroupedGemm<'a, T> {
+    a: View<'a, T, 2>,
+    b: View<'a, T, 3>,
+    c: ViewMut<'a, T, 2>,
+    ends: View<'a, i32, 1>,
+    alpha: f64,
+    activation: Activation,
+}
+
+/// Rows `ends[g - 1]` to `ends[g]` of c are those of a times matrix g of b: of \[M, K\], \[G, K, N\] and \[M, N\].
+///
+/// The ends are read on the device: a router need not be waited for. A group may be empty; ends that are not in order or beyond M are moved to the
+/// nearest place, and rows behind the last end are left alone.
+///
+/// ```
+/// use triton::prelude::*;
+/// use triton_kernels::gemm_grouped;
+///
+/// # fn main() -> triton_kernels::Result<()> {
+/// let stream = Device::cpu().stream()?;
+/// let a = stream.upload(&[1.0f32; 4 * 2])?;
+/// let b = stream.upload(&[1.0f32, 2.0, 10.0, 20.0])?;
+/// let ends = stream.upload(&[3, 4])?;
+/// let mut c = stream.uninit::<f32>(4)?;
+/// gemm_grouped(a.view([4, 2])?, b.view([2, 2, 1])?, c.view_mut([4, 1])?, ends.view([2])?).launch(&stream)?;
+/// assert_eq!(stream.download(&c)?, [3.0, 3.0, 3.0, 30.0]);
+/// # Ok(())
+/// # }
+/// ```
+///
+/// # Errors
+/// Of the launch: [`Error::Shape`], [`Error::Unsupported`], and what the device says.
+pub fn gemm_grouped<'a, T: GroupedElement>(
+    a: View<'a, T, 2>,
+    b: View<'a, T, 3>,
+    c: ViewMut<'a, T, 2>,
+    ends: View<'a, i32, 1>,
+) -> GroupedGemm<'a, T> {
+    GroupedGemm { a, b, c, ends, alpha: 1.0, activation: Activation::Identity }
+}
+
+impl<T: GroupedElement> GroupedGemm<'_, T> {
+    /// Multiplies the products; 1 if nothing is said.
+    pub fn alpha(self, alpha: impl Into<f64>) -> Self {
+        GroupedGemm { alpha: alpha.into(), ..self }
+    }
+
+    /// Applies a function to each element, as [`Gemm::activation`](super::Gemm::activation) does.
+    pub fn activation(self, activation: Activation) -> Self {
+        GroupedGemm { activation, ..self }
+    }
+
+    /// Enqueues the products, in one launch.
+    ///
+    /// # Errors
+    /// [`Error::Shape`], [`Error::Unsupported`], and what the device says.
+    pub fn launch(self, stream: &Stream) -> Result<()> {
+        let op = "gemm_grouped";
+        let ([m, k], [groups, depth, n]) = (self.a.shape(), self.b.shape());
+        let fix = "a is [M, K], b is [G, K, N], c is [M, N], ends is [G]";
+        extent(op, "b", 1, [depth, k], fix)?;
+        extent(op, "c", 0, [self.c.shape()[0], m], fix)?;
+        extent(op, "c", 1, [self.c.shape()[1], n], fix)?;
+        extent(op, "ends", 0, [self.ends.shape()[0], groups], fix)?;
+        let numbers = Epilogue { alpha: self.alpha, ..Epilogue::default() };
+        let options = numbers.with(self.activation).ok_or_else(|| Error::Unsupported {
+            op,
+            found: format!("the activation {:?}", self.activation),
+            expected: "Identity, Relu, Gelu, GeluTanh, Silu, Sigmoid and Tanh",
+            fix: "apply it to c afterwards",
+        })?;
+        if m * n * groups == 0 {
+            return Ok(());
+        }
+        let transposed = is_transposed(self.b.shape(), self.b.strides());
+        Ok(T::enqueue_groups(self, options, transposed, stream)?)
+    }
+}

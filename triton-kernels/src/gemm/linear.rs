@@ -1,0 +1,124 @@
+//! The gradients of a linear layer.
+
+use super::builder::gemm;
+use super::pools::GemmElement;
+use crate::error::{Result, extent};
+use crate::rows::{FloatElement, SumOf, column_sums};
+use triton::{Element, Stream, View, ViewMut};
+
+/// The gradients of a layer that are wanted; made by [`linear_backward`].
+#[must_use = "nothing is computed until `.launch(..)`"]
+#[derive(Debug)]
+pub struct LinearBackward<'a, T, W, B> {
+    x: View<'a, T, 2>,
+    w: View<'a, T, 2>,
+    dy: View<'a, T, 2>,
+    dx: Option<ViewMut<'a, T, 2>>,
+    dw: Option<ViewMut<'a, W, 2>>,
+    db: Option<ViewMut<'a, B, 1>>,
+    accumulate: bool,
+    deterministic: bool,
+}
+
+/// The gradients of y = x · w + b, of \[M, K\], \[K, N\] and \[N\], from that of y, \[M, N\]: those that are asked for by
+/// [`dx`](LinearBackward::dx), [`dw`](LinearBackward::dw) and [`db`](LinearBackward::db).
+///
+/// dx = dy · wᵀ, dw = xᵀ · dy, db = the sums of the columns of dy. A layer whose weights are stored \[N, K\] passes their transpose, and that
+/// of their gradient.
+///
+/// ```
+/// use triton::prelude::*;
+/// use triton_kernels::linear_backward;
+///
+/// # fn main() -> triton_kernels::Result<()> {
+/// let stream = Device::cpu().stream()?;
+/// let (m, n, k) = (2, 1, 3);
+/// let x = stream.upload(&[1.0f32, 2.0, 3.0, 4.0, 5.0, 6.0])?;
+/// let (w, dy) = (stream.upload(&[1.0f32, 0.0, -1.0])?, stream.upload(&[1.0f32, 10.0])?);
+/// let (mut dx, mut dw, mut db) = (stream.uninit::<f32>(6)?, stream.uninit::<f32>(3)?, stream.uninit::<f32>(1)?);
+/// linear_backward(x.view([m, k])?, w.view([k, n])?, dy.view([m, n])?)
+///     .dx(dx.view_mut([m, k])?)
+///     .dw(dw.view_mut([k, n])?)
+///     .db(db.view_mut([n])?)
+///     .launch(&stream)?;
+/// assert_eq!(stream.download(&dx)?, [1.0, 0.0, -1.0, 10.0, 0.0, -10.0]);
+/// assert_eq!(stream.download(&dw)?, [41.0, 52.0, 63.0]);
+/// assert_eq!(stream.download(&db)?, [11.0]);
+/// # Ok(())
+/// # }
+/// ```
+///
+/// # Errors
+/// Of the launch: [`Error::Shape`](crate::Error::Shape), and what the device says.
+pub fn linear_backward<'a, T: GemmElement<T> + FloatElement>(
+    x: View<'a, T, 2>,
+    w: View<'a, T, 2>,
+    dy: View<'a, T, 2>,
+) -> LinearBackward<'a, T, T, T> {
+    LinearBackward { x, w, dy, dx: None, dw: None, db: None, accumulate: false, deterministic: false }
+}
+
+impl<'a, T, W, B> LinearBackward<'a, T, W, B> {
+    /// Asks for the gradient of x, \[M, K\].
+    pub fn dx(self, dx: ViewMut<'a, T, 2>) -> Self {
+        LinearBackward { dx: Some(dx), ..self }
+    }
+
+    /// Asks for the gradient of w, \[K, N\], in the type of the operands or in `f32`.
+    pub fn dw<V: Element>(self, dw: ViewMut<'a, V, 2>) -> LinearBackward<'a, T, V, B> {
+        let LinearBackward { x, w, dy, dx, db, accumulate, deterministic, .. } = self;
+        LinearBackward { x, w, dy, dx, dw: Some(dw), db, accumulate, deterministic }
+    }
+
+    /// Asks for the gradient of the bias, \[N\], in the type of the operands or in `f32`.
+    pub fn db<V: Element>(self, db: ViewMut<'a, V, 1>) -> LinearBackward<'a, T, W, V> {
+        let LinearBackward { x, w, dy, dx, dw, accumulate, deterministic, .. } = self;
+        LinearBackward { x, w, dy, dx, dw, db: Some(db), accumulate, deterministic }
+    }
+
+    /// Adds to what dw holds, as a batch in several parts does. dx and db are overwritten.
+    pub fn accumulate(self, accumulate: bool) -> Self {
+        LinearBackward { accumulate, ..self }
+    }
+
+    /// Adds in one order, so that each launch has the same result to the bit.
+    pub fn deterministic(self, deterministic: bool) -> Self {
+        LinearBackward { deterministic, ..self }
+    }
+}
+
+impl<T, W, B> LinearBackward<'_, T, W, B>
+where
+    T: GemmElement<T> + GemmElement<W> + FloatElement,
+    W: Element,
+    B: SumOf<T>,
+{
+    /// Enqueues what was asked for.
+    ///
+    /// # Errors
+    /// [`Error::Shape`](crate::Error::Shape), and what the device says. Shapes are checked before anything is enqueued.
+    pub fn launch(self, stream: &Stream) -> Result<()> {
+        let LinearBackward { x, w, dy, dx, dw, db, accumulate, deterministic } = self;
+        let ([m, k], [depth, n]) = (x.shape(), w.shape());
+        let fix = "x is [M, K], w is [K, N], dy is [M, N], db is [N]";
+        let same = |operand, found: [usize; 2], expected: [usize; 2]| {
+            (0..2).try_for_each(|i| extent("linear_backward", operand, i, [found[i], expected[i]], fix))
+        };
+        same("w", [depth, n], [k, n])?;
+        same("dy", dy.shape(), [m, n])?;
+        dx.as_ref().map_or(Ok(()), |dx| same("dx", dx.shape(), [m, k]))?;
+        dw.as_ref().map_or(Ok(()), |dw| same("dw", dw.shape(), [k, n]))?;
+        db.as_ref().map_or(Ok(()), |db| extent("linear_backward", "db", 0, [db.shape()[0], n], fix))?;
+        if let Some(dx) = dx {
+            gemm(dy, w.transpose(), dx).deterministic(deterministic).launch(stream)?;
+        }
+        if let Some(dw) = dw {
+            let beta = if accumulate { 1.0 } else { 0.0 };
+            gemm(x.transpose(), dy, dw).beta(beta).deterministic(deterministic).launch(stream)?;
+        }
+        if let Some(db) = db {
+            column_sums(dy, db).launch(stream)?;
+        }
+        Ok(())
+    }
+}
