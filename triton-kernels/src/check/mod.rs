@@ -7,6 +7,8 @@
 #[cfg(feature = "gemm")]
 mod gemm;
 mod operand;
+#[cfg(feature = "rows")]
+mod rows;
 
 use std::fmt;
 use std::sync::Mutex;
@@ -80,6 +82,8 @@ pub struct Family {
 pub const FAMILIES: &[Family] = &[
     #[cfg(feature = "gemm")]
     Family { name: "gemm", cases: gemm::cases },
+    #[cfg(feature = "rows")]
+    rows::FAMILY,
 ];
 
 /// A share of the cases, as many as asked, at random.

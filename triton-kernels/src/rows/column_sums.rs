@@ -1,0 +1,168 @@
+//! Sums of columns in one launch, in an order that is the same each time: strips of rows are added by a program each, and the last one of
+//! a block of columns adds what all of them found.
+
+use super::element::{FloatElement, operation};
+use crate::error::extent;
+use crate::{Error, Result};
+use triton::prelude::*;
+
+const OP: &str = "column_sums";
+
+/// Columns of a program.
+const COLUMNS: usize = 64;
+/// Rows that a program loads at a time.
+const LANES: usize = 128;
+/// The most strips of rows.
+const STRIPS: usize = 64;
+
+/// out = the sums of the columns of x; program (j, s) adds `rows` rows of 64 columns. `done` is 0 before, and again after, and so is
+/// `parts`. One of the outputs is absent.
+#[triton::kernel(T = [f32, f16, bf16], deterministic = true, num_warps = 8)]
+fn column_sums_kernel<T: Float>(
+    x: Tensor<T, 2>,
+    parts: TensorMut<f32, 2>,
+    done: TensorMut<i32, 1>,
+    out: TensorMut<T, 1>,
+    single: TensorMut<f32, 1>,
+    rows: i32,
+) {
+    let (j, s, strips) = (program_id(0), program_id(1), num_programs(1));
+    let mut acc = zeros::<f32>([128, 64]);
+    for i in (0..rows).step_by(128) {
+        acc += x.load([s * rows + i, j * 64], [128, 64]).to::<f32>();
+    }
+    parts.store([s, j * 64], sum_axis(acc, 0).expand_dims(0));
+    let before = done.order(AcqRel).atomic_add_at([j], 1, true);
+    if before == strips - 1 {
+        let mut all = zeros::<f32>([16, 64]);
+        for s in (0..strips).step_by(16) {
+            all += parts.load([s, j * 64], [16, 64]);
+            parts.store([s, j * 64], zeros::<f32>([16, 64]));
+        }
+        let total = sum_axis(all, 0);
+        out.store([j * 64], total.to::<T>());
+        single.store([j * 64], total);
+        done.store([j], zeros::<i32>([1]));
+    }
+}
+
+/// An element type of the sums of columns of `T`: `T` itself, or `f32`.
+#[diagnostic::on_unimplemented(
+    message = "sums of columns of `{T}` are not stored as `{Self}`",
+    label = "neither `{T}` nor `f32`"
+)]
+pub trait SumOf<T: FloatElement>: FloatElement {
+    /// The output for `T`, and the one for `f32`, of which one is absent.
+    #[doc(hidden)]
+    fn outputs<'a>(out: ViewMut<'a, Self, 1>) -> (ViewMut<'a, T, 1>, ViewMut<'a, f32, 1>);
+}
+
+impl<T: FloatElement> SumOf<T> for f32 {
+    fn outputs<'a>(out: ViewMut<'a, f32, 1>) -> (ViewMut<'a, T, 1>, ViewMut<'a, f32, 1>) {
+        (ViewMut::none(out.device()), out)
+    }
+}
+
+impl SumOf<f16> for f16 {
+    fn outputs<'a>(out: ViewMut<'a, f16, 1>) -> (ViewMut<'a, f16, 1>, ViewMut<'a, f32, 1>) {
+        let none = ViewMut::none(out.device());
+        (out, none)
+    }
+}
+
+impl SumOf<bf16> for bf16 {
+    fn outputs<'a>(out: ViewMut<'a, bf16, 1>) -> (ViewMut<'a, bf16, 1>, ViewMut<'a, f32, 1>) {
+        let none = ViewMut::none(out.device());
+        (out, none)
+    }
+}
+
+/// out\[j\] = Σᵢ x\[i, j\], added in `f32`; made by [`column_sums`].
+#[must_use = "nothing is enqueued until `.launch(..)`"]
+#[derive(Debug)]
+pub struct ColumnSums<'a, T> {
+    x: View<'a, T, 2>,
+    out: ViewMut<'a, T, 1>,
+    single: ViewMut<'a, f32, 1>,
+    found: usize,
+}
+
+/// The sums of the columns of x `[rows, columns]`, to out `[columns]`: the gradient of a bias. Sums of no rows are 0. Out is of the type
+/// of x, or of `f32`.
+///
+/// There is one launch. The order of additions follows from the shape alone, so that the result is the same each time, to the bit: strips of
+/// rows are added in parallel, and the last program to finish adds them in their order (partial results and a counter, as in section 5.2.3 of
+/// Tillet, "Blocked algorithms for neural networks", 2020).
+///
+/// ```
+/// use triton::Device;
+/// use triton_kernels::rows::column_sums;
+///
+/// let stream = Device::cpu().stream()?;
+/// let x = stream.upload(&[1.0f32, 2.0, 3.0, 10.0, 20.0, 30.0])?;
+/// let mut out = stream.uninit::<f32>(3)?;
+/// column_sums(x.view([2, 3])?, out.view_mut([3])?).launch(&stream)?;
+/// assert_eq!(stream.download(&out)?, [11.0, 22.0, 33.0]);
+/// # Ok::<(), triton_kernels::Error>(())
+/// ```
+pub fn column_sums<'a, T: FloatElement, U: SumOf<T>>(x: View<'a, T, 2>, out: ViewMut<'a, U, 1>) -> ColumnSums<'a, T> {
+    let [found] = out.shape();
+    let (out, single) = U::outputs(out);
+    ColumnSums { x, out, single, found }
+}
+
+impl<T: FloatElement> ColumnSums<'_, T> {
+    /// Enqueues it.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] if out has not one element for each column; errors of the device.
+    pub fn launch(self, stream: &Stream) -> Result<()> {
+        T::dispatch::<Sums>(self, stream)
+    }
+}
+
+operation!(Sums: ColumnSums by enqueue);
+
+/// Rows of a strip, and how many of them: enough programs for a large GPU, and not less than 64 KiB for each.
+fn strips(rows: usize, columns: usize, bytes: usize) -> (usize, usize) {
+    let across = columns.div_ceil(COLUMNS);
+    let wanted = 1024usize.div_ceil(across.max(1)).clamp(1, STRIPS);
+    let least = (1 << 16) / (COLUMNS * bytes);
+    let each = rows.div_ceil(wanted).max(least).next_multiple_of(LANES);
+    (each, rows.div_ceil(each).max(1))
+}
+
+fn enqueue<T: FloatElement>(operation: ColumnSums<'_, T>, stream: &Stream) -> Result<()>
+where
+    triton::Compiled: ColumnSumsKernelInstance<T>,
+{
+    let ColumnSums { x, out, single, found } = operation;
+    let [rows, columns] = x.shape();
+    extent(OP, "out", 0, [found, columns], "it has a sum for each column of x")?;
+    if columns == 0 {
+        return Ok(());
+    }
+    let (each, strips) = strips(rows, columns, size_of::<T>());
+    let (programs, each) = (columns.div_ceil(COLUMNS), i32::try_from(each).map_err(|_| too_many(rows))?);
+    let mut parts = stream.scratch::<f32>(strips * columns)?;
+    let mut done = stream.scratch::<i32>(programs)?;
+    let (parts, done) = (parts.view_mut([strips, columns])?, done.view_mut([programs])?);
+    Ok(column_sums_kernel::<T>(x, parts, done, out, single, each).launch(stream, (programs, strips))?)
+}
+
+#[cold]
+fn too_many(rows: usize) -> Error {
+    let (expected, fix) = ("less than 2³¹ − 128", "add parts of the rows");
+    Error::Value { op: OP, parameter: "rows of x", found: rows.to_string(), expected, fix }
+}
+
+/// The operation in `f64`.
+#[cfg(feature = "check")]
+pub(crate) mod reference {
+    /// The sums of the columns.
+    pub(crate) fn column_sums(x: &[f64], columns: usize) -> Vec<f64> {
+        let mut sums = vec![0.0; columns];
+        x.iter().zip((0..columns).cycle()).for_each(|(x, j)| sums[j] += x);
+        sums
+    }
+}

@@ -1,0 +1,78 @@
+//! Which element types operations over rows take, and how generic code reaches the kernels that were compiled for them.
+
+use crate::Result;
+use triton::prelude::*;
+
+mod sealed {
+    pub trait Sealed {}
+}
+
+/// An element type of operations over rows: `f32`, [`f16`](struct@f16) or [`bf16`]. Arithmetic is in `f32`, and results are rounded once.
+#[diagnostic::on_unimplemented(
+    message = "operations over rows have no kernels for `{Self}`",
+    label = "neither `f32`, nor `f16`, nor `bf16`",
+    note = "convert the operand to `f32`"
+)]
+pub trait FloatElement: Float + sealed::Sealed {
+    /// Runs the operation that was compiled for this type.
+    #[doc(hidden)]
+    fn dispatch<O: Operation>(operation: O::Of<'_, Self>, stream: &Stream) -> Result<()>;
+}
+
+/// An operation whose kernels are compiled for each [`FloatElement`].
+#[doc(hidden)]
+pub trait Operation {
+    /// With its operands.
+    type Of<'a, T: FloatElement>;
+
+    fn of_f32(operation: Self::Of<'_, f32>, stream: &Stream) -> Result<()>;
+
+    fn of_f16(operation: Self::Of<'_, f16>, stream: &Stream) -> Result<()>;
+
+    fn of_bf16(operation: Self::Of<'_, bf16>, stream: &Stream) -> Result<()>;
+}
+
+macro_rules! elements {
+    ($($t:ident: $of:ident;)*) => {$(
+        impl sealed::Sealed for $t {}
+
+        impl FloatElement for $t {
+            fn dispatch<O: Operation>(operation: O::Of<'_, $t>, stream: &Stream) -> Result<()> {
+                O::$of(operation, stream)
+            }
+        }
+    )*};
+}
+
+elements! {
+    f32: of_f32;
+    f16: of_f16;
+    bf16: of_bf16;
+}
+
+/// Declares the operation of a builder: what its `launch` calls, of a function that is generic over pools.
+macro_rules! operation {
+    ($name:ident: $builder:ident by $enqueue:path) => {
+        #[doc(hidden)]
+        #[derive(Debug)]
+        pub struct $name;
+
+        impl $crate::rows::element::Operation for $name {
+            type Of<'a, T: $crate::rows::element::FloatElement> = $builder<'a, T>;
+
+            fn of_f32(operation: $builder<'_, f32>, stream: &triton::Stream) -> $crate::Result<()> {
+                $enqueue(operation, stream)
+            }
+
+            fn of_f16(operation: $builder<'_, triton::f16>, stream: &triton::Stream) -> $crate::Result<()> {
+                $enqueue(operation, stream)
+            }
+
+            fn of_bf16(operation: $builder<'_, triton::bf16>, stream: &triton::Stream) -> $crate::Result<()> {
+                $enqueue(operation, stream)
+            }
+        }
+    };
+}
+
+pub(crate) use operation;
