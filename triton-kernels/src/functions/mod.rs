@@ -5,3 +5,7 @@ mod gemm;
 
 pub use activation::{activate, gelu, gelu_tanh, mish, relu, silu, softplus};
 pub use gemm::{batched_gemm_tile, gemm_tile, gemm_tile_tf32, grouped_gemm_tile, operand_tile};
+mod softmax;
+
+pub use activation::{activate, gelu, gelu_tanh, mish, relu, silu, softplus};
+pub use softmax::{online_softmax, online_softmax_total};

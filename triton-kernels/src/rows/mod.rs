@@ -2,6 +2,9 @@
 
 pub(crate) mod column_sums;
 mod element;
+mod select;
+pub(crate) mod softmax;
 
 pub use column_sums::{ColumnSums, SumOf, column_sums};
 pub use element::FloatElement;
+pub use softmax::{Softmax, SoftmaxBackward, log_softmax, log_softmax_backward, softmax, softmax_backward};
