@@ -1,7 +1,7 @@
 //! Sums of columns in one launch, in an order that is the same each time: strips of rows are added by a program each, and the last one of
 //! a block of columns adds what all of them found.
 
-use super::element::{FloatElement, operation};
+use super::element::{FloatElement, SumOf, operation};
 use crate::error::extent;
 use crate::{Error, Result};
 use triton::prelude::*;
@@ -43,37 +43,6 @@ fn column_sums_kernel<T: Float>(
         out.store([j * 64], total.to::<T>());
         single.store([j * 64], total);
         done.store([j], zeros::<i32>([1]));
-    }
-}
-
-/// An element type of the sums of columns of `T`: `T` itself, or `f32`.
-#[diagnostic::on_unimplemented(
-    message = "sums of columns of `{T}` are not stored as `{Self}`",
-    label = "neither `{T}` nor `f32`"
-)]
-pub trait SumOf<T: FloatElement>: FloatElement {
-    /// The output for `T`, and the one for `f32`, of which one is absent.
-    #[doc(hidden)]
-    fn outputs<'a>(out: ViewMut<'a, Self, 1>) -> (ViewMut<'a, T, 1>, ViewMut<'a, f32, 1>);
-}
-
-impl<T: FloatElement> SumOf<T> for f32 {
-    fn outputs<'a>(out: ViewMut<'a, f32, 1>) -> (ViewMut<'a, T, 1>, ViewMut<'a, f32, 1>) {
-        (ViewMut::none(out.device()), out)
-    }
-}
-
-impl SumOf<f16> for f16 {
-    fn outputs<'a>(out: ViewMut<'a, f16, 1>) -> (ViewMut<'a, f16, 1>, ViewMut<'a, f32, 1>) {
-        let none = ViewMut::none(out.device());
-        (out, none)
-    }
-}
-
-impl SumOf<bf16> for bf16 {
-    fn outputs<'a>(out: ViewMut<'a, bf16, 1>) -> (ViewMut<'a, bf16, 1>, ViewMut<'a, f32, 1>) {
-        let none = ViewMut::none(out.device());
-        (out, none)
     }
 }
 

@@ -13,10 +13,41 @@ mod sealed {
     label = "neither `f32`, nor `f16`, nor `bf16`",
     note = "convert the operand to `f32`"
 )]
-pub trait FloatElement: Float + sealed::Sealed {
+pub trait FloatElement: Float + SumOf<Self> + sealed::Sealed {
     /// Runs the operation that was compiled for this type.
     #[doc(hidden)]
     fn dispatch<O: Operation>(operation: O::Of<'_, Self>, stream: &Stream) -> Result<()>;
+}
+
+/// An element type of the sums of columns of `T`: `T` itself, or `f32`.
+#[diagnostic::on_unimplemented(
+    message = "sums of columns of `{T}` are not stored as `{Self}`",
+    label = "neither `{T}` nor `f32`"
+)]
+pub trait SumOf<T: Float>: Float {
+    /// The output for `T`, and the one for `f32`, of which one is absent.
+    #[doc(hidden)]
+    fn outputs<'a>(out: ViewMut<'a, Self, 1>) -> (ViewMut<'a, T, 1>, ViewMut<'a, f32, 1>);
+}
+
+impl<T: Float> SumOf<T> for f32 {
+    fn outputs<'a>(out: ViewMut<'a, f32, 1>) -> (ViewMut<'a, T, 1>, ViewMut<'a, f32, 1>) {
+        (ViewMut::none(out.device()), out)
+    }
+}
+
+impl SumOf<f16> for f16 {
+    fn outputs<'a>(out: ViewMut<'a, f16, 1>) -> (ViewMut<'a, f16, 1>, ViewMut<'a, f32, 1>) {
+        let none = ViewMut::none(out.device());
+        (out, none)
+    }
+}
+
+impl SumOf<bf16> for bf16 {
+    fn outputs<'a>(out: ViewMut<'a, bf16, 1>) -> (ViewMut<'a, bf16, 1>, ViewMut<'a, f32, 1>) {
+        let none = ViewMut::none(out.device());
+        (out, none)
+    }
 }
 
 /// An operation whose kernels are compiled for each [`FloatElement`].

@@ -1,6 +1,7 @@
 //! Cases of operations over rows.
 
 mod column_sums;
+mod norm;
 mod softmax;
 
 use super::{Case, Family, Operand, Order, Outcome, Random, Scalar, compare};
@@ -9,7 +10,7 @@ use super::{Case, Family, Operand, Order, Outcome, Random, Scalar, compare};
 pub const FAMILY: Family = Family { name: "rows", cases };
 
 fn cases() -> Vec<Case> {
-    let files = [column_sums::cases, softmax::cases];
+    let files = [column_sums::cases, softmax::cases, norm::cases];
     files.iter().flat_map(|cases| cases()).collect()
 }
 
