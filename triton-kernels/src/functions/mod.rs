@@ -5,7 +5,11 @@ mod gemm;
 
 pub use activation::{activate, gelu, gelu_tanh, mish, relu, silu, softplus};
 pub use gemm::{batched_gemm_tile, gemm_tile, gemm_tile_tf32, grouped_gemm_tile, operand_tile};
+mod derivative;
+mod philox;
 mod softmax;
 
 pub use activation::{activate, gelu, gelu_tanh, mish, relu, silu, softplus};
+pub use derivative::activation_derivative;
+pub use philox::{philox, rand, randn, random_words, uniform};
 pub use softmax::{online_softmax, online_softmax_total};

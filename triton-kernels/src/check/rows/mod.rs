@@ -1,6 +1,8 @@
 //! Cases of operations over rows.
 
+mod activation;
 mod column_sums;
+mod dropout;
 mod norm;
 mod softmax;
 
@@ -10,7 +12,7 @@ use super::{Case, Family, Operand, Order, Outcome, Random, Scalar, compare};
 pub const FAMILY: Family = Family { name: "rows", cases };
 
 fn cases() -> Vec<Case> {
-    let files = [column_sums::cases, softmax::cases, norm::cases];
+    let files = [column_sums::cases, softmax::cases, norm::cases, activation::cases, dropout::cases];
     files.iter().flat_map(|cases| cases()).collect()
 }
 

@@ -1,0 +1,135 @@
+//! Dropout.
+
+use super::element::{FloatElement, operation};
+use super::flat::{Axes, axes, corner, fits, programs};
+use super::select::choose;
+use crate::Result;
+use crate::error::{same_shape, value};
+use crate::functions::random_words;
+use triton::prelude::*;
+
+/// y = x · `scale` where the random word of an element is at least `below`, else 0; a row has `counters` of four words each.
+#[triton::kernel(T = [f32, f16, bf16], configs = [
+    (R = 1, N = 1024, num_warps = 4, general = true), (R = 8, N = 128, num_warps = 4),
+], targets = ["sm_80"], tune = [R, N])]
+fn dropout_kernel<T: Float, const R: i32, const N: i32>(
+    x: Tensor<T, 2>,
+    y: TensorMut<T, 2>,
+    #[no_specialize] seed: u64,
+    #[no_specialize] offset: u64,
+    #[no_specialize] counters: u64,
+    #[no_specialize] below: u32,
+    scale: f32,
+) {
+    let (i, j) = corner::<R, N>(x.dim(1).to::<i32>());
+    let rows = (i + arange(0, R)).to::<u64>() * counters;
+    let counter = rows.expand_dims(1) + (j / 4 + arange(0, N / 4)).to::<u64>().expand_dims(0) + offset;
+    let (a, b, c, d) = random_words(seed, counter);
+    // Neighbours have the words of one counter.
+    let words = join(join(a, c), join(b, d)).reshape([R, N]);
+    let v = x.load([i, j], [R, N]).to::<f32>();
+    y.store([i, j], select(words >= below, v * scale, 0.0).to::<T>());
+}
+
+/// A dropout; made by [`dropout`].
+#[must_use = "nothing is enqueued until `.launch(..)`"]
+#[derive(Debug)]
+pub struct Dropout<'a, T> {
+    x: View<'a, T, 2>,
+    y: ViewMut<'a, T, 2>,
+    p: f32,
+    seed: u64,
+    offset: u64,
+}
+
+/// y = x / (1 − p), or 0 with probability p, for each element of x `[rows, columns]` (Srivastava et al., "Dropout: a simple way to prevent
+/// neural networks from overfitting", 2014, section 10, in its inverted form).
+///
+/// The gradient is the same operation of dy, with the same seed and offset: nothing is stored. Element \[i, j\] is dropped if word j mod 4 of
+/// [`philox`](crate::functions::philox), for the counter offset + i · ⌈columns / 4⌉ + ⌊j / 4⌋ and the seed as key, is below p · 2³². So the
+/// result depends neither on the device nor on strides. The next operation under one seed takes an offset that is greater by
+/// rows · ⌈columns / 4⌉.
+///
+/// ```
+/// use triton::Device;
+/// use triton_kernels::rows::dropout;
+///
+/// let stream = Device::cpu().stream()?;
+/// let x = stream.upload(&vec![1.0f32; 1000])?;
+/// let mut y = stream.uninit::<f32>(1000)?;
+/// dropout(x.view([10, 100])?, y.view_mut([10, 100])?, 0.5, 42, 0).launch(&stream)?;
+/// let y = stream.download(&y)?;
+/// assert!(y.iter().all(|&y| y == 0.0 || y == 2.0));
+/// assert!((400..600).contains(&y.iter().filter(|y| **y == 0.0).count()));
+/// # Ok::<(), triton_kernels::Error>(())
+/// ```
+pub fn dropout<'a, T: FloatElement>(
+    x: View<'a, T, 2>,
+    y: ViewMut<'a, T, 2>,
+    p: f32,
+    seed: u64,
+    offset: u64,
+) -> Dropout<'a, T> {
+    Dropout { x, y, p, seed, offset }
+}
+
+impl<T: FloatElement> Dropout<'_, T> {
+    /// Enqueues it.
+    ///
+    /// # Errors
+    /// [`Error::Shape`](crate::Error::Shape) if y has another shape than x, [`Error::Value`](crate::Error::Value) if p is negative, or 1 or
+    /// more; errors of the device.
+    pub fn launch(self, stream: &Stream) -> Result<()> {
+        T::dispatch::<Drop>(self, stream)
+    }
+}
+
+operation!(Drop: Dropout by drop_out);
+
+/// The words that drop an element are below this.
+fn below(p: f32) -> u32 {
+    (f64::from(p) * 2f64.powi(32)) as u32
+}
+
+fn drop_out<T: FloatElement>(of: Dropout<'_, T>, stream: &Stream) -> Result<()>
+where
+    triton::Compiled: DropoutKernelPool<T>,
+{
+    let (op, Dropout { x, y, p, seed, offset }) = ("dropout", of);
+    let [rows, columns] = x.shape();
+    same_shape(op, "y", y.shape(), x.shape(), "y has the shape of x")?;
+    value(op, "p", p, (0.0..1.0).contains(&p), "a probability less than 1", "what is left is scaled by 1 / (1 − p)")?;
+    if rows == 0 || columns == 0 {
+        return Ok(());
+    }
+    // A row of its own begins with a counter of its own.
+    let whole = columns.is_multiple_of(4) || rows == 1;
+    let axes = if whole { axes(x.shape(), &[x.strides(), y.strides()], true) } else { Axes::Both };
+    let shape = axes.shape(x.shape());
+    let (x, y, counters) = (axes.view(x)?, axes.view_mut(y)?, columns.div_ceil(4) as u64);
+    let tuned = dropout_kernel_tuned::<T>(x, y, seed, offset, counters, below(p), 1.0 / (1.0 - p));
+    let tuned = choose(op, tuned, None, stream, |of| fits(of.R, shape))?;
+    Ok(tuned.launch(stream, |of| programs(shape, of.R, of.N))?)
+}
+
+/// The operation in plain Rust.
+#[cfg(feature = "check")]
+pub(crate) mod reference {
+    /// Philox-4x32-10.
+    pub(crate) fn philox(counter: [u32; 4], key: [u32; 2]) -> [u32; 4] {
+        let ([mut a, mut b, mut c, mut d], [mut k, mut l]) = (counter, key);
+        for _ in 0..10 {
+            let (p, q) = (u64::from(a) * 0xd251_1f53, u64::from(c) * 0xcd9e_8d57);
+            (a, b, c, d) = ((q >> 32) as u32 ^ b ^ k, q as u32, (p >> 32) as u32 ^ d ^ l, p as u32);
+            (k, l) = (k.wrapping_add(0x9e37_79b9), l.wrapping_add(0xbb67_ae85));
+        }
+        [a, b, c, d]
+    }
+
+    /// Whether an element stays.
+    pub(crate) fn stays([i, j]: [usize; 2], columns: usize, p: f32, seed: u64, offset: u64) -> bool {
+        let counter = offset.wrapping_add((i * columns.div_ceil(4) + j / 4) as u64);
+        let words = philox([counter as u32, (counter >> 32) as u32, 0, 0], [seed as u32, (seed >> 32) as u32]);
+        words[j % 4] >= super::below(p)
+    }
+}

@@ -1,0 +1,183 @@
+//! Rows of a table by number, and the gradient of the table.
+
+use super::element::{FloatElement, operation};
+use crate::Result;
+use crate::error::extent;
+use triton::prelude::*;
+
+/// out\[i\] = table\[ids\[i\]\]; a program has 4 rows of 256 columns.
+#[triton::kernel(T = [f32, f16, bf16], targets = ["sm_80"])]
+fn embedding_kernel<T: Float>(table: Tensor<T, 2>, ids: Tensor<i32, 1>, out: TensorMut<T, 2>) {
+    let (i, j) = (program_id(0) * 4, program_id(1) * 256);
+    let rows = ids.load_or([i], [4], -1).expand_dims(1);
+    // A row that does not exist is out of bounds.
+    out.store([i, j], table.gather([rows, (j + arange(0, 256)).expand_dims(0)], rows >= 0));
+}
+
+/// dtable\[ids\[i\]\] += dy\[i\], in any order.
+#[triton::kernel(T = [f32, f16, bf16], targets = ["sm_80"])]
+fn embedding_backward_kernel<T: Float>(dy: Tensor<T, 2>, ids: Tensor<i32, 1>, dtable: TensorMut<f32, 2>) {
+    let (i, j) = (program_id(0) * 4, program_id(1) * 256);
+    let rows = ids.load_or([i], [4], -1).expand_dims(1);
+    let columns = (j + arange(0, 256)).expand_dims(0);
+    dtable.atomic_add_at([rows, columns], dy.load([i, j], [4, 256]).to::<f32>(), rows >= 0);
+}
+
+/// The same in the order of i: the program of the first row with a number adds all rows with it.
+#[triton::kernel(T = [f32, f16, bf16], targets = ["sm_80"])]
+fn embedding_ordered_kernel<T: Float>(dy: Tensor<T, 2>, ids: Tensor<i32, 1>, dtable: TensorMut<f32, 2>) {
+    let (i, j) = (program_id(0), program_id(1) * 256);
+    let id = ids.get([i]);
+    let n = ids.dim(0).to::<i32>();
+    if id < 0 || id >= dtable.dim(0).to::<i32>() {
+        return;
+    }
+    let mut is_first = true;
+    for at in (0..i).step_by(512) {
+        let k = at + arange(0, 512);
+        if any((ids.load_or([at], [512], -1) == id) & (k < i)) {
+            is_first = false;
+            break;
+        }
+    }
+    if is_first {
+        let mut sum = dtable.load([id, j], [1, 256]);
+        for at in (i..n).step_by(512) {
+            let k = at + arange(0, 512);
+            let mut left = ids.load_or([at], [512], -1) == id;
+            while any(left) {
+                let next = min(select(left, k, i32::MAX));
+                sum += dy.load([next, j], [1, 256]).to::<f32>();
+                left = left & (k > next);
+            }
+        }
+        dtable.store([id, j], sum);
+    }
+}
+
+/// A lookup of rows; made by [`embedding`].
+#[must_use = "nothing is enqueued until `.launch(..)`"]
+#[derive(Debug)]
+pub struct Embedding<'a, T> {
+    table: View<'a, T, 2>,
+    ids: View<'a, i32, 1>,
+    out: ViewMut<'a, T, 2>,
+}
+
+/// out\[i\] = table\[ids\[i\]\] of a table `[entries, columns]`, ids `[rows]` and out `[rows, columns]`. Of an id that is negative, or not less
+/// than the number of entries, the row is 0.
+///
+/// ```
+/// use triton::Device;
+/// use triton_kernels::rows::embedding;
+///
+/// let stream = Device::cpu().stream()?;
+/// let (table, ids) = (stream.upload(&[1.0f32, 2.0, 3.0, 4.0])?, stream.upload(&[1, 0, 1, 7])?);
+/// let mut out = stream.uninit::<f32>(8)?;
+/// embedding(table.view([2, 2])?, ids.view([4])?, out.view_mut([4, 2])?).launch(&stream)?;
+/// assert_eq!(stream.download(&out)?, [3.0, 4.0, 1.0, 2.0, 3.0, 4.0, 0.0, 0.0]);
+/// # Ok::<(), triton_kernels::Error>(())
+/// ```
+pub fn embedding<'a, T: FloatElement>(
+    table: View<'a, T, 2>,
+    ids: View<'a, i32, 1>,
+    out: ViewMut<'a, T, 2>,
+) -> Embedding<'a, T> {
+    Embedding { table, ids, out }
+}
+
+impl<T: FloatElement> Embedding<'_, T> {
+    /// Enqueues it.
+    ///
+    /// # Errors
+    /// [`Error::Shape`](crate::Error::Shape) if out has not a row for each id, or other columns than the table; errors of the device.
+    pub fn launch(self, stream: &Stream) -> Result<()> {
+        T::dispatch::<Forward>(self, stream)
+    }
+}
+
+operation!(Forward: Embedding by forward);
+
+fn forward<T: FloatElement>(of: Embedding<'_, T>, stream: &Stream) -> Result<()>
+where
+    triton::Compiled: EmbeddingKernelInstance<T>,
+{
+    let (op, Embedding { table, ids, out }) = ("embedding", of);
+    let [rows, columns] = out.shape();
+    extent(op, "out", 0, [rows, ids.shape()[0]], "it has a row for each id")?;
+    extent(op, "out", 1, [columns, table.shape()[1]], "it has the columns of the table")?;
+    if rows == 0 || columns == 0 {
+        return Ok(());
+    }
+    Ok(embedding_kernel::<T>(table, ids, out).launch(stream, (rows.div_ceil(4), columns.div_ceil(256)))?)
+}
+
+/// The gradient of a table; made by [`embedding_backward`].
+#[must_use = "nothing is enqueued until `.launch(..)`"]
+#[derive(Debug)]
+pub struct EmbeddingBackward<'a, T> {
+    dy: View<'a, T, 2>,
+    ids: View<'a, i32, 1>,
+    dtable: ViewMut<'a, f32, 2>,
+    deterministic: bool,
+}
+
+/// dtable\[ids\[i\]\] += dy\[i\] of gradients `[rows, columns]`, ids `[rows]` and a table `[entries, columns]` of `f32`: the gradient of
+/// [`embedding`], added to what is there. Ids that are out of range add nothing.
+///
+/// Additions are atomic, in any order, so that last bits may differ between launches; see [`deterministic`](EmbeddingBackward::deterministic).
+///
+/// ```
+/// use triton::Device;
+/// use triton_kernels::rows::embedding_backward;
+///
+/// let stream = Device::cpu().stream()?;
+/// let (dy, ids) = (stream.upload(&[1.0f32, 2.0, 4.0])?, stream.upload(&[1, 0, 1])?);
+/// let mut dtable = stream.zeros::<f32>(2)?;
+/// embedding_backward(dy.view([3, 1])?, ids.view([3])?, dtable.view_mut([2, 1])?).deterministic(true).launch(&stream)?;
+/// assert_eq!(stream.download(&dtable)?, [2.0, 5.0]);
+/// # Ok::<(), triton_kernels::Error>(())
+/// ```
+pub fn embedding_backward<'a, T: FloatElement>(
+    dy: View<'a, T, 2>,
+    ids: View<'a, i32, 1>,
+    dtable: ViewMut<'a, f32, 2>,
+) -> EmbeddingBackward<'a, T> {
+    EmbeddingBackward { dy, ids, dtable, deterministic: false }
+}
+
+impl<'a, T: FloatElement> EmbeddingBackward<'a, T> {
+    /// Adds in the order of rows, so that the result is the same each time. Each row compares its id with all others: the time grows
+    /// with the square of their number, 4 bytes of cached memory for each pair and 256 columns.
+    pub fn deterministic(self, deterministic: bool) -> EmbeddingBackward<'a, T> {
+        EmbeddingBackward { deterministic, ..self }
+    }
+
+    /// Enqueues it.
+    ///
+    /// # Errors
+    /// [`Error::Shape`](crate::Error::Shape) if dy has not a row for each id, or other columns than the table; errors of the device.
+    pub fn launch(self, stream: &Stream) -> Result<()> {
+        T::dispatch::<Backward>(self, stream)
+    }
+}
+
+operation!(Backward: EmbeddingBackward by backward);
+
+fn backward<T: FloatElement>(of: EmbeddingBackward<'_, T>, stream: &Stream) -> Result<()>
+where
+    triton::Compiled: EmbeddingBackwardKernelInstance<T> + EmbeddingOrderedKernelInstance<T>,
+{
+    let (op, EmbeddingBackward { dy, ids, dtable, deterministic }) = ("embedding_backward", of);
+    let [rows, columns] = dy.shape();
+    extent(op, "dy", 0, [rows, ids.shape()[0]], "it has a row for each id")?;
+    extent(op, "dy", 1, [columns, dtable.shape()[1]], "it has the columns of the table")?;
+    if rows == 0 || columns == 0 {
+        return Ok(());
+    }
+    let across = columns.div_ceil(256);
+    if deterministic {
+        return Ok(embedding_ordered_kernel::<T>(dy, ids, dtable).launch(stream, (rows, across))?);
+    }
+    Ok(embedding_backward_kernel::<T>(dy, ids, dtable).launch(stream, (rows.div_ceil(4), across))?)
+}

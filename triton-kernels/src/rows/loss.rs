@@ -1,0 +1,188 @@
+//! Losses: cross entropy with the gradient in one launch.
+
+use super::element::{FloatElement, operation};
+use crate::Result;
+use crate::error::{extent, value};
+use crate::functions::{online_softmax, online_softmax_total};
+use triton::prelude::*;
+
+/// The loss of a row of logits a program, and with `gradient` that of each logit times `scale`, in its place. The row is read once for
+/// the sum of exponentials, and once more for the gradient.
+#[triton::kernel(T = [f32, f16, bf16], targets = ["sm_80"], num_warps = 8)]
+fn cross_entropy_kernel<T: Float>(
+    logits: TensorMut<T, 2>,
+    labels: Tensor<i32, 1>,
+    loss: TensorMut<f32, 1>,
+    smoothing: f32,
+    z: f32,
+    scale: f32,
+    #[no_specialize] ignored: i32,
+    ignores: bool,
+    gradient: bool,
+) {
+    const N: i32 = 4096;
+    let (row, n) = (program_id(0), logits.dim(1).to::<i32>());
+    let label = labels.get([row]);
+    if ignores && label == ignored {
+        loss.store([row], zeros::<f32>([1]));
+        if gradient {
+            for j in (0..n).step_by(N) {
+                logits.store([row, j], zeros::<T>([1, N]));
+            }
+        }
+        return;
+    }
+    let (mut most, mut total) = (full([1, N], f32::MIN), zeros::<f32>([1, N]));
+    let mut plain = zeros::<f32>([1, N]);
+    for j in (0..n).step_by(N) {
+        let v = logits.load_or([row, j], [1, N], T::NEG_INFINITY).to::<f32>();
+        (most, total) = online_softmax(most, total, v);
+        if smoothing > 0.0 {
+            plain += logits.load([row, j], [1, N]).to::<f32>();
+        }
+    }
+    let (most, total) = online_softmax_total(most, total);
+    let lse = most + log(total);
+    let share = smoothing / (n as f32);
+    // What is no label has no loss.
+    let of_label = if label >= 0 && label < n { logits.get([row, label]).to::<f32>() } else { f32::NAN };
+    let nll = lse - of_label * (1.0 - smoothing) - sum_axis(plain, 1) * share;
+    loss.store([row], fma(lse * lse, z, nll));
+    if gradient {
+        let lse = lse.expand_dims(1);
+        let slope = (1.0 + lse * (2.0 * z)) * scale;
+        let at_label = if label >= 0 && label < n { (1.0 - smoothing) * scale } else { f32::NAN };
+        for j in (0..n).step_by(N) {
+            let v = logits.load([row, j], [1, N]).to::<f32>();
+            let is = (j + arange(0, N) == label).expand_dims(0);
+            let g = exp(v - lse) * slope - share * scale;
+            // Without a label the whole row is NaN.
+            let g = if label >= 0 && label < n { select(is, g - at_label, g) } else { g + at_label };
+            logits.store([row, j], g.to::<T>());
+        }
+    }
+}
+
+/// A cross entropy; made by [`cross_entropy`].
+#[must_use = "nothing is enqueued until `.launch(..)`"]
+#[derive(Debug)]
+pub struct CrossEntropy<'a, T> {
+    logits: ViewMut<'a, T, 2>,
+    labels: View<'a, i32, 1>,
+    loss: ViewMut<'a, f32, 1>,
+    smoothing: f32,
+    z: f32,
+    scale: f32,
+    ignored: Option<i32>,
+    gradient: bool,
+}
+
+/// loss\[i\] = log Σⱼ exp(logits\[i, j\]) − logits\[i, labels\[i\]\] of logits `[rows, classes]`, labels `[rows]` and losses `[rows]`. The loss of
+/// a label that is not a class is NaN, and so is the gradient of its row.
+///
+/// With [`gradient_in_place`](CrossEntropy::gradient_in_place) the same launch overwrites the logits with their gradient, softmax(logits) − 1
+/// at the label: memory is passed three times for both directions. The sum of exponentials is that of an online softmax (Milakov and
+/// Gimelshein, 2018). Sums are added in an order that follows from the shapes: the result is the same each time.
+///
+/// ```
+/// use triton::Device;
+/// use triton_kernels::rows::cross_entropy;
+///
+/// let stream = Device::cpu().stream()?;
+/// let mut logits = stream.upload(&[0.0f32, 0.0, 3f32.ln(), 0.0])?;
+/// let (labels, mut loss) = (stream.upload(&[0, 1])?, stream.uninit::<f32>(2)?);
+/// cross_entropy(logits.view_mut([2, 2])?, labels.view([2])?, loss.view_mut([2])?).gradient_in_place().launch(&stream)?;
+/// let (loss, gradient) = (stream.download(&loss)?, stream.download(&logits)?);
+/// assert!((loss[0] - 2f32.ln()).abs() < 1e-6 && (loss[1] - 4f32.ln()).abs() < 1e-6);
+/// assert!((gradient[0] + 0.5).abs() < 1e-6 && (gradient[2] - 0.75).abs() < 1e-6);
+/// # Ok::<(), triton_kernels::Error>(())
+/// ```
+pub fn cross_entropy<'a, T: FloatElement>(
+    logits: ViewMut<'a, T, 2>,
+    labels: View<'a, i32, 1>,
+    loss: ViewMut<'a, f32, 1>,
+) -> CrossEntropy<'a, T> {
+    let (smoothing, z, scale) = (0.0, 0.0, 1.0);
+    CrossEntropy { logits, labels, loss, smoothing, z, scale, ignored: None, gradient: false }
+}
+
+impl<'a, T: FloatElement> CrossEntropy<'a, T> {
+    /// Overwrites the logits with the gradient of the sum of losses. Without it they are read.
+    pub fn gradient_in_place(self) -> CrossEntropy<'a, T> {
+        CrossEntropy { gradient: true, ..self }
+    }
+
+    /// Multiplies the gradient: by 1 / rows for that of the mean, or by a factor that keeps small gradients of `f16` from 0.
+    pub fn gradient_scale(self, scale: f32) -> CrossEntropy<'a, T> {
+        CrossEntropy { scale, ..self }
+    }
+
+    /// Takes a target that has 1 − s at the label and s / classes everywhere (Szegedy et al., "Rethinking the Inception architecture",
+    /// 2016, section 7).
+    pub fn label_smoothing(self, s: f32) -> CrossEntropy<'a, T> {
+        CrossEntropy { smoothing: s, ..self }
+    }
+
+    /// Rows with this label have loss and gradient 0.
+    pub fn ignore(self, label: i32) -> CrossEntropy<'a, T> {
+        CrossEntropy { ignored: Some(label), ..self }
+    }
+
+    /// Adds z · (log Σ exp)², which keeps logits from drifting (Chowdhery et al., "PaLM", 2022, section 5).
+    pub fn z_loss(self, z: f32) -> CrossEntropy<'a, T> {
+        CrossEntropy { z, ..self }
+    }
+
+    /// Enqueues it.
+    ///
+    /// # Errors
+    /// [`Error::Shape`](crate::Error::Shape) if there is not a label and a loss for each row, [`Error::Value`](crate::Error::Value) for a
+    /// smoothing that is not from 0 to 1, or numbers that are not finite; errors of the device.
+    pub fn launch(self, stream: &Stream) -> Result<()> {
+        T::dispatch::<Entropy>(self, stream)
+    }
+}
+
+operation!(Entropy: CrossEntropy by enqueue);
+
+fn enqueue<T: FloatElement>(of: CrossEntropy<'_, T>, stream: &Stream) -> Result<()>
+where
+    triton::Compiled: CrossEntropyKernelInstance<T>,
+{
+    let op = "cross_entropy";
+    let CrossEntropy { logits, labels, loss, smoothing, z, scale, ignored, gradient } = of;
+    let [rows, classes] = logits.shape();
+    let of_row = "there is one for each row of the logits";
+    extent(op, "labels", 0, [labels.shape()[0], rows], of_row)?;
+    extent(op, "loss", 0, [loss.shape()[0], rows], of_row)?;
+    let fix = "it is the share of the target that all classes have";
+    value(op, "label_smoothing", smoothing, (0.0..=1.0).contains(&smoothing), "a number from 0 to 1", fix)?;
+    value(op, "z_loss", z, z.is_finite() && z >= 0.0, "a finite number, 0 or more", "it is a weight in the loss")?;
+    value(op, "gradient_scale", scale, scale.is_finite(), "a finite number", "it multiplies the gradient")?;
+    if rows == 0 {
+        return Ok(());
+    }
+    // Of no classes the loss is that of labels out of range.
+    let (ignored, ignores) = (ignored.unwrap_or(0), ignored.is_some());
+    let _ = classes;
+    let launch = cross_entropy_kernel::<T>(logits, labels, loss, smoothing, z, scale, ignored, ignores, gradient);
+    Ok(launch.launch(stream, rows)?)
+}
+
+/// The operation in `f64`.
+#[cfg(feature = "check")]
+pub(crate) mod reference {
+    /// Loss of a row, and the gradient of its logits.
+    pub(crate) fn cross_entropy(x: &[f64], label: usize, smoothing: f64, z: f64) -> (f64, Vec<f64>) {
+        let n = x.len() as f64;
+        let most = x.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        let lse = most + x.iter().map(|x| (x - most).exp()).sum::<f64>().ln();
+        let mean = x.iter().sum::<f64>() / n;
+        let loss = lse - (1.0 - smoothing) * x[label] - smoothing * mean + z * lse * lse;
+        let of = |(j, x): (usize, &f64)| {
+            let target = smoothing / n + if j == label { 1.0 - smoothing } else { 0.0 };
+            (x - lse).exp() * (1.0 + 2.0 * z * lse) - target
+        };
+        (loss, x.iter().enumerate().map(of).collect())
+    }
+}

@@ -1,0 +1,165 @@
+//! Rotary position embeddings.
+
+use super::element::{FloatElement, operation};
+use crate::Result;
+use crate::error::{Error, extent, same_shape};
+use triton::prelude::*;
+
+/// y = x with each pair turned. The last two axes of x are the two of a pair, and the pairs; a program has 4 positions, 4 heads, 64 pairs
+/// at a time. `sign` is 1, or −1 for the other direction.
+#[triton::kernel(T = [f32, f16, bf16], targets = ["sm_80"])]
+fn rotary_halves_kernel<T: Float>(
+    x: Tensor<T, 4>,
+    cosines: Tensor<f32, 2>,
+    sines: Tensor<f32, 2>,
+    y: TensorMut<T, 4>,
+    sign: f32,
+) {
+    let (p, h) = (program_id(0) * 4, program_id(1) * 4);
+    for d in (0..x.dim(3).to::<i32>()).step_by(64) {
+        let a = x.load([p, h, 0, d], [4, 4, 1, 64]).to::<f32>();
+        let b = x.load([p, h, 1, d], [4, 4, 1, 64]).to::<f32>();
+        let c = cosines.load([p, d], [4, 64]).reshape([4, 1, 1, 64]);
+        let s = sines.load([p, d], [4, 64]).reshape([4, 1, 1, 64]) * sign;
+        y.store([p, h, 0, d], (a * c - b * s).to::<T>());
+        y.store([p, h, 1, d], (a * s + b * c).to::<T>());
+    }
+}
+
+/// The same of pairs that are neighbours.
+#[triton::kernel(T = [f32, f16, bf16], targets = ["sm_80"])]
+fn rotary_adjacent_kernel<T: Float>(
+    x: Tensor<T, 3>,
+    cosines: Tensor<f32, 2>,
+    sines: Tensor<f32, 2>,
+    y: TensorMut<T, 3>,
+    sign: f32,
+) {
+    let (p, h) = (program_id(0) * 4, program_id(1) * 4);
+    for d in (0..x.dim(2).to::<i32>()).step_by(128) {
+        let (a, b) = split(x.load([p, h, d], [4, 4, 128]).to::<f32>().reshape([4, 4, 64, 2]));
+        let c = cosines.load([p, d / 2], [4, 64]).expand_dims(1);
+        let s = sines.load([p, d / 2], [4, 64]).expand_dims(1) * sign;
+        y.store([p, h, d], interleave(a * c - b * s, a * s + b * c).to::<T>());
+    }
+}
+
+/// Which elements of a head are a pair.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Pairs {
+    /// Elements i and i + width / 2, as in GPT-NeoX and LLaMA of Hugging Face.
+    #[default]
+    Halves,
+    /// Elements 2 i and 2 i + 1, as in the paper.
+    Adjacent,
+}
+
+/// A rotary position embedding; made by [`rotary`] and [`rotary_backward`].
+#[must_use = "nothing is enqueued until `.launch(..)`"]
+#[derive(Debug)]
+pub struct Rotary<'a, T> {
+    op: &'static str,
+    x: View<'a, T, 3>,
+    cosines: View<'a, f32, 2>,
+    sines: View<'a, f32, 2>,
+    pairs: Pairs,
+    y: ViewMut<'a, T, 3>,
+    sign: f32,
+}
+
+/// y = x with each pair (a, b) of elements turned to (a cos − b sin, a sin + b cos) (Su et al., "RoFormer", 2021, section 3.2.2). x and y
+/// are `[positions, heads, width]`, cosines and sines `[positions, width / 2]`: of the angle of each position and pair. They may be tables
+/// for more positions, [narrowed](View::narrow).
+///
+/// ```
+/// use triton::Device;
+/// use triton_kernels::rows::{Pairs, rotary};
+///
+/// let stream = Device::cpu().stream()?;
+/// let (x, mut y) = (stream.upload(&[1.0f32, 2.0])?, stream.uninit::<f32>(2)?);
+/// let (cos, sin) = (stream.upload(&[0.0f32])?, stream.upload(&[1.0f32])?);
+/// rotary(x.view([1, 1, 2])?, cos.view([1, 1])?, sin.view([1, 1])?, Pairs::Halves, y.view_mut([1, 1, 2])?).launch(&stream)?;
+/// assert_eq!(stream.download(&y)?, [-2.0, 1.0]);
+/// # Ok::<(), triton_kernels::Error>(())
+/// ```
+pub fn rotary<'a, T: FloatElement>(
+    x: View<'a, T, 3>,
+    cosines: View<'a, f32, 2>,
+    sines: View<'a, f32, 2>,
+    pairs: Pairs,
+    y: ViewMut<'a, T, 3>,
+) -> Rotary<'a, T> {
+    Rotary { op: "rotary", x, cosines, sines, pairs, y, sign: 1.0 }
+}
+
+/// dx = dy with each pair turned back: the gradient of [`rotary`], whose operands it has.
+pub fn rotary_backward<'a, T: FloatElement>(
+    dy: View<'a, T, 3>,
+    cosines: View<'a, f32, 2>,
+    sines: View<'a, f32, 2>,
+    pairs: Pairs,
+    dx: ViewMut<'a, T, 3>,
+) -> Rotary<'a, T> {
+    Rotary { op: "rotary_backward", x: dy, cosines, sines, pairs, y: dx, sign: -1.0 }
+}
+
+impl<T: FloatElement> Rotary<'_, T> {
+    /// Enqueues it.
+    ///
+    /// # Errors
+    /// [`Error::Shape`](crate::Error::Shape), [`Error::Unsupported`](crate::Error::Unsupported) for an odd width; errors of the device.
+    pub fn launch(self, stream: &Stream) -> Result<()> {
+        T::dispatch::<Turn>(self, stream)
+    }
+}
+
+operation!(Turn: Rotary by turn);
+
+fn turn<T: FloatElement>(of: Rotary<'_, T>, stream: &Stream) -> Result<()>
+where
+    triton::Compiled: RotaryHalvesKernelInstance<T> + RotaryAdjacentKernelInstance<T>,
+{
+    let Rotary { op, x, cosines, sines, pairs, y, sign } = of;
+    let [positions, heads, width] = x.shape();
+    if !width.is_multiple_of(2) {
+        let (expected, fix) = ("an even one", "narrow the axis: what is left over is not turned");
+        return Err(Error::Unsupported { op, found: format!("a width of {width}"), expected, fix });
+    }
+    same_shape(op, "y", y.shape(), x.shape(), "y has the shape of x")?;
+    for (operand, shape) in [("cosines", cosines.shape()), ("sines", sines.shape())] {
+        extent(op, operand, 0, [shape[0], positions], "there is a row for each position")?;
+        extent(op, operand, 1, [shape[1], width / 2], "there is one for each pair")?;
+    }
+    if positions == 0 || heads == 0 || width == 0 {
+        return Ok(());
+    }
+    let grid = (positions.div_ceil(4), heads.div_ceil(4));
+    match pairs {
+        Pairs::Halves => {
+            let halves = [2, width / 2];
+            let (x, y) = (x.split(2, halves)?, y.split(2, halves)?);
+            Ok(rotary_halves_kernel::<T>(x, cosines, sines, y, sign).launch(stream, grid)?)
+        }
+        Pairs::Adjacent => Ok(rotary_adjacent_kernel::<T>(x, cosines, sines, y, sign).launch(stream, grid)?),
+    }
+}
+
+/// The operation in `f64`.
+#[cfg(feature = "check")]
+pub(crate) mod reference {
+    use super::Pairs;
+
+    /// Of one head.
+    pub(crate) fn rotary(x: &[f64], cosines: &[f64], sines: &[f64], pairs: Pairs) -> Vec<f64> {
+        let (mut y, half) = (x.to_vec(), x.len() / 2);
+        for (i, (c, s)) in cosines.iter().zip(sines).enumerate() {
+            let [a, b] = match pairs {
+                Pairs::Halves => [i, half + i],
+                Pairs::Adjacent => [2 * i, 2 * i + 1],
+            };
+            (y[a], y[b]) = (x[a] * c - x[b] * s, x[a] * s + x[b] * c);
+        }
+        y
+    }
+}
