@@ -32,6 +32,8 @@ fn cross_entropy_kernel<T: Float>(
         }
         return;
     }
+    // What is no label has no loss. It is read before the gradient is written.
+    let of_label = if label >= 0 && label < n { logits.get([row, label]).to::<f32>() } else { f32::NAN };
     let (mut most, mut total) = (full([1, N], f32::MIN), zeros::<f32>([1, N]));
     let mut plain = zeros::<f32>([1, N]);
     for j in (0..n).step_by(N) {
@@ -44,8 +46,6 @@ fn cross_entropy_kernel<T: Float>(
     let (most, total) = online_softmax_total(most, total);
     let lse = most + log(total);
     let share = smoothing / (n as f32);
-    // What is no label has no loss.
-    let of_label = if label >= 0 && label < n { logits.get([row, label]).to::<f32>() } else { f32::NAN };
     let nll = lse - of_label * (1.0 - smoothing) - sum_axis(plain, 1) * share;
     loss.store([row], fma(lse * lse, z, nll));
     if gradient {

@@ -1,6 +1,7 @@
 //! Gradients of layer norm and RMS norm.
 
 use super::element::{FloatElement, SumOf, operation};
+use super::parameter::Parameter;
 use super::select::choose;
 use crate::Result;
 use crate::error::{extent, same_shape};
@@ -159,26 +160,6 @@ fn norm_finish_kernel<T: Float>(
     } else {
         db.store([j], total.to::<T>());
         single_db.store([j], total);
-    }
-}
-
-/// The gradients of a parameter: of `T` and of `f32`, of which one is absent.
-#[derive(Debug)]
-struct Parameter<'a, T> {
-    out: ViewMut<'a, T, 1>,
-    single: ViewMut<'a, f32, 1>,
-    found: usize,
-}
-
-impl<'a, T: FloatElement> Parameter<'a, T> {
-    fn new<U: SumOf<T>>(out: ViewMut<'a, U, 1>) -> Parameter<'a, T> {
-        let [found] = out.shape();
-        let (out, single) = U::outputs(out);
-        Parameter { out, single, found }
-    }
-
-    fn none(device: &'a Device) -> Parameter<'a, T> {
-        Parameter { out: ViewMut::none(device), single: ViewMut::none(device), found: 0 }
     }
 }
 

@@ -3,7 +3,11 @@
 mod activation;
 mod column_sums;
 mod dropout;
+mod groups;
+mod lookup;
+mod loss;
 mod norm;
+mod optim;
 mod softmax;
 
 use super::{Case, Family, Operand, Order, Outcome, Random, Scalar, compare};
@@ -12,7 +16,17 @@ use super::{Case, Family, Operand, Order, Outcome, Random, Scalar, compare};
 pub const FAMILY: Family = Family { name: "rows", cases };
 
 fn cases() -> Vec<Case> {
-    let files = [column_sums::cases, softmax::cases, norm::cases, activation::cases, dropout::cases];
+    let files = [
+        column_sums::cases,
+        softmax::cases,
+        norm::cases,
+        activation::cases,
+        dropout::cases,
+        loss::cases,
+        lookup::cases,
+        optim::cases,
+        groups::cases,
+    ];
     files.iter().flat_map(|cases| cases()).collect()
 }
 

@@ -82,7 +82,7 @@ fn forward<T: FloatElement + Scalar>(
         let launch = if adds { launch.residual(r.view(&mr)?, sum.view_mut(&mut ms)?) } else { launch };
         if looped { launch.instance(LOOP) } else { launch }.launch(stream)?;
         // One column is 0 after its mean is subtracted, but for the rounding of the mean.
-        let close = 8.0 * bound::<f32>(columns) + bound::<T>(1);
+        let close = 16.0 * bound::<f32>(columns) + bound::<T>(1);
         compare("y", &y.download(stream, &my)?, &expected, close)?;
         if adds && columns > 0 {
             compare("sum", &sum.download(stream, &ms)?, &xs, 0.0)?;

@@ -1,0 +1,137 @@
+//! Gradients scaled so that their norm is bounded.
+
+use super::element::{FloatElement, operation};
+use super::flat::{axes, corner, fits, programs};
+use super::select::choose;
+use crate::error::value;
+use crate::{Error, Result};
+use triton::prelude::*;
+
+/// The most programs that add squares of one view.
+const PARTS: usize = 512;
+
+/// Parts of the sum of squares: program p has the tiles p, p + P and so on, 2048 columns of a row each.
+#[triton::kernel(T = [f32, f16, bf16], targets = ["sm_80"], num_warps = 8)]
+fn squares_kernel<T: Float>(x: Tensor<T, 2>, parts: TensorMut<f32, 1>, #[no_specialize] first: i32) {
+    let (n, program) = (x.dim(1).to::<i32>(), program_id(0));
+    let across = (n + 2047) / 2048;
+    let mut total = zeros::<f32>([1, 2048]);
+    for tile in (program.to::<i64>()..x.dim(0).to::<i64>() * across.to::<i64>()).step_by(num_programs(0).to::<i64>()) {
+        let across = across.to::<i64>();
+        let v = x.load([(tile / across).to::<i32>(), (tile % across).to::<i32>() * 2048], [1, 2048]).to::<f32>();
+        total = fma(v, v, total);
+    }
+    parts.store([first + program], sum_axis(total, 1));
+}
+
+/// The norm from parts of the sum of squares, which are 0 afterwards.
+#[triton::kernel(targets = ["sm_80"])]
+fn norm_of_parts(parts: TensorMut<f32, 1>, norm: TensorMut<f32, 1>) {
+    let mut total = zeros::<f32>([1024]);
+    for p in (0..parts.dim(0).to::<i32>()).step_by(1024) {
+        total += parts.load([p], [1024]);
+        parts.store([p], zeros::<f32>([1024]));
+    }
+    norm.store([0], full([1], sqrt(sum(total))));
+}
+
+/// x = x · `most` / norm, if the norm is greater.
+#[triton::kernel(T = [f32, f16, bf16], configs = [
+    (R = 1, N = 1024, num_warps = 4, general = true), (R = 8, N = 128, num_warps = 4),
+], targets = ["sm_80"], tune = [R, N])]
+fn clip_kernel<T: Float, const R: i32, const N: i32>(x: TensorMut<T, 2>, norm: Tensor<f32, 1>, most: f32) {
+    let norm = norm.get([0]);
+    // A norm that is NaN makes the gradients so.
+    if !(norm <= most) {
+        let (i, j) = corner::<R, N>(x.dim(1).to::<i32>());
+        x.store([i, j], (x.load([i, j], [R, N]).to::<f32>() * (most / norm)).to::<T>());
+    }
+}
+
+/// A bound of a norm; made by [`clip_by_norm`].
+#[must_use = "nothing is enqueued until `.launch(..)`"]
+#[derive(Debug)]
+pub struct ClipByNorm<'a, T> {
+    gradients: Vec<ViewMut<'a, T, 2>>,
+    most: f32,
+    norm: ViewMut<'a, f32, 1>,
+}
+
+/// norm = √(Σ x²) over all elements of all gradients, and x = x · most / norm if the norm is greater than `most` (Pascanu, Mikolov and Bengio,
+/// "On the difficulty of training recurrent neural networks", 2013, algorithm 1). The norm before that is stored, `[1]`. An infinite `most`
+/// leaves gradients as they are.
+///
+/// Squares are added in `f32` in an order that follows from the shapes: the result is the same each time. There are two launches for each
+/// view, and one more.
+///
+/// ```
+/// use triton::Device;
+/// use triton_kernels::rows::clip_by_norm;
+///
+/// let stream = Device::cpu().stream()?;
+/// let (mut a, mut b) = (stream.upload(&[3.0f32])?, stream.upload(&[4.0f32])?);
+/// let mut norm = stream.uninit::<f32>(1)?;
+/// clip_by_norm([a.view_mut([1, 1])?, b.view_mut([1, 1])?], 2.5, norm.view_mut([1])?).launch(&stream)?;
+/// assert_eq!((stream.download(&a)?, stream.download(&b)?), (vec![1.5], vec![2.0]));
+/// assert_eq!(stream.download(&norm)?, [5.0]);
+/// # Ok::<(), triton_kernels::Error>(())
+/// ```
+pub fn clip_by_norm<'a, T: FloatElement>(
+    gradients: impl IntoIterator<Item = ViewMut<'a, T, 2>>,
+    most: f32,
+    norm: ViewMut<'a, f32, 1>,
+) -> ClipByNorm<'a, T> {
+    ClipByNorm { gradients: gradients.into_iter().collect(), most, norm }
+}
+
+impl<T: FloatElement> ClipByNorm<'_, T> {
+    /// Enqueues it.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] if the norm is not one element, [`Error::Value`] if `most` is negative, or there are too many views; errors of the
+    /// device.
+    pub fn launch(self, stream: &Stream) -> Result<()> {
+        T::dispatch::<Clip>(self, stream)
+    }
+}
+
+operation!(Clip: ClipByNorm by clip);
+
+fn clip<T: FloatElement>(of: ClipByNorm<'_, T>, stream: &Stream) -> Result<()>
+where
+    triton::Compiled: SquaresKernelInstance<T> + ClipKernelPool<T>,
+{
+    let (op, ClipByNorm { gradients, most, mut norm }) = ("clip_by_norm", of);
+    crate::error::extent(op, "norm", 0, [norm.shape()[0], 1], "there is one norm of all gradients")?;
+    value(op, "most", most, most >= 0.0, "0 or more", "it is the greatest norm that stays")?;
+    let mut flat = Vec::with_capacity(gradients.len());
+    for view in gradients {
+        let axes = axes(view.shape(), &[view.strides()], false);
+        flat.push(axes.view_mut(view)?);
+    }
+    flat.retain(|view| !view.shape().contains(&0));
+    let of_view = |view: &ViewMut<'_, T, 2>| programs(view.shape(), 1, 2048).min(PARTS);
+    let count: usize = flat.iter().map(of_view).sum();
+    let mut parts = stream.scratch::<f32>(count)?;
+    let mut first = 0;
+    for view in &flat {
+        let begin = i32::try_from(first).map_err(|_| too_many(first))?;
+        let of = of_view(view);
+        squares_kernel::<T>(view.as_view(), parts.view_mut([count])?, begin).launch(stream, of)?;
+        first += of;
+    }
+    norm_of_parts(parts.view_mut([count])?, norm.reborrow()).launch(stream, 1)?;
+    for view in flat {
+        let shape = view.shape();
+        let tuned = clip_kernel_tuned::<T>(view, norm.as_view(), most);
+        let tuned = choose(op, tuned, None, stream, |of| fits(of.R, shape))?;
+        tuned.launch(stream, |of| programs(shape, of.R, of.N))?;
+    }
+    Ok(())
+}
+
+#[cold]
+fn too_many(parts: usize) -> Error {
+    let (expected, fix) = ("less than 2³¹", "pass gradients that are contiguous as one view");
+    Error::Value { op: "clip_by_norm", parameter: "gradients", found: format!("{parts} parts"), expected, fix }
+}

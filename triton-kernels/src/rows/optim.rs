@@ -1,0 +1,368 @@
+//! Steps of optimisers: stochastic gradient descent and AdamW.
+
+use super::element::{FloatElement, operation};
+use super::flat::{axes, corner, fits, programs};
+use super::select::choose;
+use crate::Result;
+use crate::error::{same_shape, value};
+use triton::prelude::*;
+
+/// What a step of gradient descent takes, as [`sgd`] says.
+#[triton::params]
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SgdOptions {
+    /// The learning rate.
+    pub rate: f32,
+    /// How much of the velocity stays.
+    pub momentum: f32,
+    /// How much of a gradient does not come into the velocity.
+    pub dampening: f32,
+    /// How much of the weight is added to the gradient.
+    pub decay: f32,
+    /// Whether the step looks ahead (Nesterov).
+    pub nesterov: bool,
+}
+
+impl Default for SgdOptions {
+    /// A rate of 10⁻³, and nothing else.
+    fn default() -> SgdOptions {
+        SgdOptions { rate: 1e-3, momentum: 0.0, dampening: 0.0, decay: 0.0, nesterov: false }
+    }
+}
+
+/// What a step of AdamW takes, as [`adamw`] says.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct AdamWOptions {
+    /// The learning rate.
+    pub rate: f32,
+    /// How much of the mean of gradients stays.
+    pub beta1: f32,
+    /// How much of the mean of their squares stays.
+    pub beta2: f32,
+    /// What is added to the root of the mean of squares.
+    pub epsilon: f32,
+    /// How much of the weight a rate of 1 removes.
+    pub decay: f32,
+    /// The number of the step, from 1 on, which corrects means that began as 0.
+    pub step: u32,
+}
+
+impl Default for AdamWOptions {
+    /// As PyTorch: a rate of 10⁻³, 0.9 and 0.999, 10⁻⁸, a decay of 10⁻², the first step.
+    fn default() -> AdamWOptions {
+        AdamWOptions { rate: 1e-3, beta1: 0.9, beta2: 0.999, epsilon: 1e-8, decay: 1e-2, step: 1 }
+    }
+}
+
+/// The numbers of a step of AdamW that are the same for all weights.
+#[triton::params]
+#[derive(Clone, Copy, Debug)]
+struct AdamStep {
+    beta1: f32,
+    beta2: f32,
+    epsilon: f32,
+    /// 1 − rate · decay.
+    kept: f32,
+    /// rate / (1 − β₁ᵗ).
+    rate: f32,
+    /// 1 / √(1 − β₂ᵗ).
+    correction: f32,
+}
+
+/// One step of gradient descent. With MASTER the weight is read from `master`, and stored to both.
+#[triton::kernel(T = [f32, f16, bf16], MASTER = [false, true], configs = [
+    (R = 1, N = 1024, num_warps = 4, general = true), (R = 8, N = 128, num_warps = 4),
+], targets = ["sm_80"], tune = [R, N])]
+fn sgd_kernel<T: Float, const MASTER: bool, const R: i32, const N: i32>(
+    weight: TensorMut<T, 2>,
+    gradient: Tensor<T, 2>,
+    velocity: TensorMut<f32, 2>,
+    master: TensorMut<f32, 2>,
+    options: SgdOptions,
+    unscale: f32,
+) {
+    let (i, j) = corner::<R, N>(weight.dim(1).to::<i32>());
+    let w = if MASTER { master.load([i, j], [R, N]) } else { weight.load([i, j], [R, N]).to::<f32>() };
+    let g = fma(w, options.decay, gradient.load([i, j], [R, N]).to::<f32>() * unscale);
+    let mut step = g;
+    if options.momentum != 0.0 {
+        let v = fma(velocity.load([i, j], [R, N]), options.momentum, g * (1.0 - options.dampening));
+        velocity.store([i, j], v);
+        step = if options.nesterov { fma(v, options.momentum, g) } else { v };
+    }
+    let w = fma(step, -options.rate, w);
+    if MASTER {
+        master.store([i, j], w);
+    }
+    weight.store([i, j], w.to::<T>());
+}
+
+/// One step of AdamW. With MASTER the weight is read from `master`, and stored to both.
+#[triton::kernel(T = [f32, f16, bf16], MASTER = [false, true], configs = [
+    (R = 1, N = 1024, num_warps = 4, general = true), (R = 8, N = 128, num_warps = 4),
+], targets = ["sm_80"], tune = [R, N])]
+fn adamw_kernel<T: Float, const MASTER: bool, const R: i32, const N: i32>(
+    weight: TensorMut<T, 2>,
+    gradient: Tensor<T, 2>,
+    mean: TensorMut<f32, 2>,
+    square: TensorMut<f32, 2>,
+    master: TensorMut<f32, 2>,
+    step: AdamStep,
+    unscale: f32,
+) {
+    let (i, j) = corner::<R, N>(weight.dim(1).to::<i32>());
+    let w = if MASTER { master.load([i, j], [R, N]) } else { weight.load([i, j], [R, N]).to::<f32>() };
+    let g = gradient.load([i, j], [R, N]).to::<f32>() * unscale;
+    let (m, v) = (mean.load([i, j], [R, N]), square.load([i, j], [R, N]));
+    let m = fma(m, step.beta1, g * (1.0 - step.beta1));
+    let v = fma(v, step.beta2, g * g * (1.0 - step.beta2));
+    let w = w * step.kept - m * step.rate / fma(sqrt(v), step.correction, step.epsilon);
+    mean.store([i, j], m);
+    square.store([i, j], v);
+    if MASTER {
+        master.store([i, j], w);
+    }
+    weight.store([i, j], w.to::<T>());
+}
+
+/// A step of gradient descent; made by [`sgd`].
+#[must_use = "nothing is enqueued until `.launch(..)`"]
+#[derive(Debug)]
+pub struct Sgd<'a, T> {
+    weight: ViewMut<'a, T, 2>,
+    gradient: View<'a, T, 2>,
+    velocity: Option<ViewMut<'a, f32, 2>>,
+    master: Option<ViewMut<'a, f32, 2>>,
+    options: SgdOptions,
+    unscale: f32,
+}
+
+/// One step of stochastic gradient descent, all operands `[rows, columns]`: with g the gradient + decay · weight, velocity = momentum ·
+/// velocity + (1 − dampening) · g, and weight −= rate · velocity, or with Nesterov rate · (g + momentum · velocity) (Sutskever, Martens, Dahl
+/// and Hinton, "On the importance of initialization and momentum in deep learning", 2013, section 2, in the form of PyTorch). Arithmetic is in
+/// `f32`.
+///
+/// ```
+/// use triton::Device;
+/// use triton_kernels::rows::{SgdOptions, sgd};
+///
+/// let stream = Device::cpu().stream()?;
+/// let (mut w, g) = (stream.upload(&[1.0f32, 2.0])?, stream.upload(&[4.0f32, 8.0])?);
+/// let options = SgdOptions { rate: 0.125, ..SgdOptions::default() };
+/// sgd(w.view_mut([1, 2])?, g.view([1, 2])?, options).launch(&stream)?;
+/// assert_eq!(stream.download(&w)?, [0.5, 1.0]);
+/// # Ok::<(), triton_kernels::Error>(())
+/// ```
+pub fn sgd<'a, T: FloatElement>(
+    weight: ViewMut<'a, T, 2>,
+    gradient: View<'a, T, 2>,
+    options: SgdOptions,
+) -> Sgd<'a, T> {
+    Sgd { weight, gradient, velocity: None, master: None, options, unscale: 1.0 }
+}
+
+impl<'a, T: FloatElement> Sgd<'a, T> {
+    /// The velocity, which a momentum needs; 0 before the first step.
+    pub fn velocity(self, velocity: ViewMut<'a, f32, 2>) -> Sgd<'a, T> {
+        Sgd { velocity: Some(velocity), ..self }
+    }
+
+    /// The weight in `f32`, of which `weight` becomes a rounded copy.
+    pub fn master(self, master: ViewMut<'a, f32, 2>) -> Sgd<'a, T> {
+        Sgd { master: Some(master), ..self }
+    }
+
+    /// Multiplies the gradient first: by 1 / the scale of the loss.
+    pub fn unscale(self, factor: f32) -> Sgd<'a, T> {
+        Sgd { unscale: factor, ..self }
+    }
+
+    /// Enqueues it.
+    ///
+    /// # Errors
+    /// [`Error::Shape`](crate::Error::Shape) if an operand has another shape than the weight, [`Error::Value`](crate::Error::Value) for a
+    /// momentum without a velocity; errors of the device.
+    pub fn launch(self, stream: &Stream) -> Result<()> {
+        T::dispatch::<Descend>(self, stream)
+    }
+}
+
+operation!(Descend: Sgd by descend);
+
+const OF_WEIGHT: &str = "it has the shape of the weight";
+
+fn descend<T: FloatElement>(of: Sgd<'_, T>, stream: &Stream) -> Result<()>
+where
+    triton::Compiled: SgdKernelPool<T, false> + SgdKernelPool<T, true>,
+{
+    let (op, Sgd { weight, gradient, velocity, master, options, unscale }) = ("sgd", of);
+    let of = weight.shape();
+    same_shape(op, "gradient", gradient.shape(), of, OF_WEIGHT)?;
+    velocity.as_ref().map_or(Ok(()), |view| same_shape(op, "velocity", view.shape(), of, OF_WEIGHT))?;
+    master.as_ref().map_or(Ok(()), |view| same_shape(op, "master", view.shape(), of, OF_WEIGHT))?;
+    let has = velocity.is_some() || options.momentum == 0.0;
+    value(op, "momentum", options.momentum, has, "0 without a velocity", "pass the velocity by `velocity`")?;
+    if of.contains(&0) {
+        return Ok(());
+    }
+    let mut strides = vec![weight.strides(), gradient.strides()];
+    strides.extend(velocity.as_ref().map(ViewMut::strides));
+    strides.extend(master.as_ref().map(ViewMut::strides));
+    let axes = axes(of, &strides, false);
+    let shape = axes.shape(of);
+    let (weight, gradient) = (axes.view_mut(weight)?, axes.view(gradient)?);
+    let velocity = velocity.map_or_else(|| Ok(ViewMut::none(stream.device())), |view| axes.view_mut(view))?;
+    let Some(master) = master else {
+        let none = ViewMut::none(stream.device());
+        let tuned = sgd_kernel_tuned::<T, false>(weight, gradient, velocity, none, options, unscale);
+        let tuned = choose(op, tuned, None, stream, |of| fits(of.R, shape))?;
+        return Ok(tuned.launch(stream, |of| programs(shape, of.R, of.N))?);
+    };
+    let master = axes.view_mut(master)?;
+    let tuned = sgd_kernel_tuned::<T, true>(weight, gradient, velocity, master, options, unscale);
+    let tuned = choose(op, tuned, None, stream, |of| fits(of.R, shape))?;
+    Ok(tuned.launch(stream, |of| programs(shape, of.R, of.N))?)
+}
+
+/// A step of AdamW; made by [`adamw`].
+#[must_use = "nothing is enqueued until `.launch(..)`"]
+#[derive(Debug)]
+pub struct AdamW<'a, T> {
+    weight: ViewMut<'a, T, 2>,
+    gradient: View<'a, T, 2>,
+    mean: ViewMut<'a, f32, 2>,
+    square: ViewMut<'a, f32, 2>,
+    master: Option<ViewMut<'a, f32, 2>>,
+    options: AdamWOptions,
+    unscale: f32,
+}
+
+/// One step of AdamW, all operands `[rows, columns]`: mean = β₁ · mean + (1 − β₁) · g, square = β₂ · square + (1 − β₂) · g², and weight =
+/// (1 − rate · decay) · weight − rate · m̂ / (√v̂ + ε), where m̂ = mean / (1 − β₁ᵗ) and v̂ = square / (1 − β₂ᵗ) in step t (Loshchilov and
+/// Hutter, "Decoupled weight decay regularization", 2019, algorithm 2). Mean and square are 0 before the first step. Arithmetic is in `f32`.
+///
+/// ```
+/// use triton::Device;
+/// use triton_kernels::rows::{AdamWOptions, adamw};
+///
+/// let stream = Device::cpu().stream()?;
+/// let (mut w, g) = (stream.upload(&[1.0f32, 1.0])?, stream.upload(&[4.0f32, -0.5])?);
+/// let (mut m, mut v) = (stream.zeros::<f32>(2)?, stream.zeros::<f32>(2)?);
+/// let options = AdamWOptions { rate: 0.25, decay: 0.0, ..AdamWOptions::default() };
+/// adamw(w.view_mut([1, 2])?, g.view([1, 2])?, m.view_mut([1, 2])?, v.view_mut([1, 2])?, options).launch(&stream)?;
+/// // The first step is as long as the rate, whatever the gradient.
+/// let w = stream.download(&w)?;
+/// assert!((w[0] - 0.75).abs() < 1e-5 && (w[1] - 1.25).abs() < 1e-5);
+/// # Ok::<(), triton_kernels::Error>(())
+/// ```
+pub fn adamw<'a, T: FloatElement>(
+    weight: ViewMut<'a, T, 2>,
+    gradient: View<'a, T, 2>,
+    mean: ViewMut<'a, f32, 2>,
+    square: ViewMut<'a, f32, 2>,
+    options: AdamWOptions,
+) -> AdamW<'a, T> {
+    AdamW { weight, gradient, mean, square, master: None, options, unscale: 1.0 }
+}
+
+impl<'a, T: FloatElement> AdamW<'a, T> {
+    /// The weight in `f32`, of which `weight` becomes a rounded copy.
+    pub fn master(self, master: ViewMut<'a, f32, 2>) -> AdamW<'a, T> {
+        AdamW { master: Some(master), ..self }
+    }
+
+    /// Multiplies the gradient first: by 1 / the scale of the loss.
+    pub fn unscale(self, factor: f32) -> AdamW<'a, T> {
+        AdamW { unscale: factor, ..self }
+    }
+
+    /// Enqueues it.
+    ///
+    /// # Errors
+    /// [`Error::Shape`](crate::Error::Shape) if an operand has another shape than the weight, [`Error::Value`](crate::Error::Value) for step
+    /// 0 and for β₁ or β₂ that are not from 0 up to, but not including, 1; errors of the device.
+    pub fn launch(self, stream: &Stream) -> Result<()> {
+        T::dispatch::<Adam>(self, stream)
+    }
+}
+
+operation!(Adam: AdamW by adam);
+
+impl AdamWOptions {
+    fn of_step(self) -> AdamStep {
+        let AdamWOptions { rate, beta1, beta2, epsilon, decay, step } = self;
+        let left = |beta: f32| 1.0 - f64::from(beta).powi(i32::try_from(step).unwrap_or(i32::MAX));
+        let kept = (1.0 - f64::from(rate) * f64::from(decay)) as f32;
+        let rate = (f64::from(rate) / left(beta1)) as f32;
+        AdamStep { beta1, beta2, epsilon, kept, rate, correction: (1.0 / left(beta2).sqrt()) as f32 }
+    }
+}
+
+fn adam<T: FloatElement>(of: AdamW<'_, T>, stream: &Stream) -> Result<()>
+where
+    triton::Compiled: AdamwKernelPool<T, false> + AdamwKernelPool<T, true>,
+{
+    let (op, AdamW { weight, gradient, mean, square, master, options, unscale }) = ("adamw", of);
+    let of = weight.shape();
+    same_shape(op, "gradient", gradient.shape(), of, OF_WEIGHT)?;
+    same_shape(op, "mean", mean.shape(), of, OF_WEIGHT)?;
+    same_shape(op, "square", square.shape(), of, OF_WEIGHT)?;
+    master.as_ref().map_or(Ok(()), |view| same_shape(op, "master", view.shape(), of, OF_WEIGHT))?;
+    value(op, "step", options.step, options.step > 0, "1 or more", "the first step is number 1")?;
+    for (name, beta) in [("beta1", options.beta1), ("beta2", options.beta2)] {
+        value(
+            op,
+            name,
+            beta,
+            (0.0..1.0).contains(&beta),
+            "from 0 up to, but not including, 1",
+            "it is how much stays",
+        )?;
+    }
+    if of.contains(&0) {
+        return Ok(());
+    }
+    let mut strides = vec![weight.strides(), gradient.strides(), mean.strides(), square.strides()];
+    strides.extend(master.as_ref().map(ViewMut::strides));
+    let axes = axes(of, &strides, false);
+    let (shape, step) = (axes.shape(of), options.of_step());
+    let (weight, gradient) = (axes.view_mut(weight)?, axes.view(gradient)?);
+    let (mean, square) = (axes.view_mut(mean)?, axes.view_mut(square)?);
+    let Some(master) = master else {
+        let none = ViewMut::none(stream.device());
+        let tuned = adamw_kernel_tuned::<T, false>(weight, gradient, mean, square, none, step, unscale);
+        let tuned = choose(op, tuned, None, stream, |of| fits(of.R, shape))?;
+        return Ok(tuned.launch(stream, |of| programs(shape, of.R, of.N))?);
+    };
+    let master = axes.view_mut(master)?;
+    let tuned = adamw_kernel_tuned::<T, true>(weight, gradient, mean, square, master, step, unscale);
+    let tuned = choose(op, tuned, None, stream, |of| fits(of.R, shape))?;
+    Ok(tuned.launch(stream, |of| programs(shape, of.R, of.N))?)
+}
+
+/// The operations in `f64`.
+#[cfg(feature = "check")]
+pub(crate) mod reference {
+    use super::{AdamWOptions, SgdOptions};
+
+    /// Weight and velocity after a step.
+    pub(crate) fn sgd(w: f64, g: f64, v: f64, options: SgdOptions) -> [f64; 2] {
+        let [rate, momentum, dampening, decay] =
+            [options.rate, options.momentum, options.dampening, options.decay].map(f64::from);
+        let g = g + decay * w;
+        if momentum == 0.0 {
+            return [w - rate * g, v];
+        }
+        let v = momentum * v + (1.0 - dampening) * g;
+        [w - rate * if options.nesterov { g + momentum * v } else { v }, v]
+    }
+
+    /// Weight, mean and square after a step.
+    pub(crate) fn adamw(w: f64, g: f64, m: f64, v: f64, options: AdamWOptions) -> [f64; 3] {
+        let AdamWOptions { rate, beta1, beta2, epsilon, decay, step } = options;
+        let [rate, beta1, beta2, epsilon, decay] = [rate, beta1, beta2, epsilon, decay].map(f64::from);
+        let (m, v) = (beta1 * m + (1.0 - beta1) * g, beta2 * v + (1.0 - beta2) * g * g);
+        let (unbiased, scale) = (m / (1.0 - beta1.powi(step as i32)), v / (1.0 - beta2.powi(step as i32)));
+        [(1.0 - rate * decay) * w - rate * unbiased / (scale.sqrt() + epsilon), m, v]
+    }
+}
