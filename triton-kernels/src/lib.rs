@@ -24,4 +24,9 @@ pub mod check;
 pub use activation::Activation;
 pub use error::{Error, Result};
 #[cfg(feature = "gemm")]
-pub use gemm::{Gemm, GemmElement, Precision, Scale, gemm, gemm_batched};
+pub use gemm::{
+    Gemm, GemmElement, Gemv, GemvElement, GroupedElement, GroupedGemm, Precision, Scale, gemm, gemm_batched,
+    gemm_grouped, gemv,
+};
+#[cfg(all(feature = "gemm", feature = "rows"))]
+pub use gemm::{LinearBackward, linear_backward};

@@ -1,15 +1,13 @@
 //! The inner loops of the library as functions for kernels: what a kernel of one's own fuses with them takes a few lines.
 
 mod activation;
-mod gemm;
-
-pub use activation::{activate, gelu, gelu_tanh, mish, relu, silu, softplus};
-pub use gemm::{batched_gemm_tile, gemm_tile, gemm_tile_tf32, grouped_gemm_tile, operand_tile};
 mod derivative;
+mod gemm;
 mod philox;
 mod softmax;
 
 pub use activation::{activate, gelu, gelu_tanh, mish, relu, silu, softplus};
 pub use derivative::activation_derivative;
+pub use gemm::{batched_gemm_tile, gemm_tile, gemm_tile_tf32, grouped_gemm_tile, operand_tile};
 pub use philox::{philox, rand, randn, random_words, uniform};
 pub use softmax::{online_softmax, online_softmax_total};

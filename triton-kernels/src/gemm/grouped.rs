@@ -3,8 +3,8 @@
 use super::kernels::epilogue::Epilogue;
 use super::kernels::grouped::{GroupedPool, grouped_tuned};
 use super::operands::is_transposed;
-use crate::error::{Error, Result, extent};
 use crate::Activation;
+use crate::error::{Error, Result, extent};
 use triton::prelude::*;
 
 mod sealed {
@@ -12,7 +12,10 @@ mod sealed {
 }
 
 /// An element type of products of groups: `f32`, [`f16`](struct@f16) and [`bf16`].
-#[diagnostic::on_unimplemented(message = "there is no product of groups of `{Self}`", note = "there are those of f32, f16 and bf16")]
+#[diagnostic::on_unimplemented(
+    message = "there is no product of groups of `{Self}`",
+    note = "there are those of f32, f16 and bf16"
+)]
 pub trait GroupedElement: Element + sealed::Sealed {
     #[doc(hidden)]
     fn enqueue_groups(

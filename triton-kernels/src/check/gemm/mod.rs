@@ -2,6 +2,8 @@
 
 mod errors;
 mod instances;
+#[cfg(feature = "rows")]
+mod others;
 mod products;
 
 use super::Case;
@@ -12,6 +14,8 @@ pub(super) fn cases() -> Vec<Case> {
     let mut cases = products::cases();
     cases.extend(instances::cases());
     cases.extend(errors::cases());
+    #[cfg(feature = "rows")]
+    cases.extend(others::cases());
     cases
 }
 

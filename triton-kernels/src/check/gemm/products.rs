@@ -301,7 +301,9 @@ pub(super) fn one<T: GemmElement<C> + Scalar, C: Scalar>(
     let expected = reference.result();
     // An activation may be steeper than 1, and has an error of its own, which is not relative near 0.
     let is_activated = options.activation != Activation::Identity;
-    let (steep, of_its_own, least) = if is_activated { (2.0, 2e-7, 1.0) } else { (1.0, 0.0, 0.0) };
+    let (steep, of_its_own, least) = if is_activated { (2.0, 2e-7, 1f64) } else { (1.0, 0.0, 0.0) };
+    // Terms of either sign cancel, and their roundings do not.
+    let least = if whole { least } else { least.max((k as f64).sqrt() / 2.0) };
     let within = |bound: f64| steep * bound + of_its_own;
     let found = c.download(stream, &on_c)?;
     // Sums of whole numbers are exact, and so is what a power of 2 makes of them; rounding to C is left.

@@ -8,16 +8,16 @@ use triton::prelude::*;
 /// A program finds its group and its rows by walking through the groups, of which each has a tile that is cut at most: there are as many
 /// programs along M as tiles of all rows and groups. Ends that are not in order, or beyond the rows of a, are moved to the nearest place.
 #[triton::kernel(warnings = false, configs = [
-    (T = f32, BM = 64, BN = 64, BK = 32, TB = false, general = true),
-    (T = f32, BM = 64, BN = 64, BK = 32, TB = true, general = true),
+    (T = f32, BM = 64, BN = 64, BK = 32, TB = false, num_warps = 8, general = true),
+    (T = f32, BM = 64, BN = 64, BK = 32, TB = true, num_warps = 8, general = true),
     (T = bf16, BM = 128, BN = 128, BK = 64, TB = false, num_warps = 8, num_stages = 4),
-    (T = bf16, BM = 64, BN = 64, BK = 32, TB = false, general = true),
+    (T = bf16, BM = 64, BN = 64, BK = 32, TB = false, num_warps = 8, general = true),
     (T = bf16, BM = 128, BN = 128, BK = 64, TB = true, num_warps = 8, num_stages = 4),
-    (T = bf16, BM = 64, BN = 64, BK = 32, TB = true, general = true),
+    (T = bf16, BM = 64, BN = 64, BK = 32, TB = true, num_warps = 8, general = true),
     (T = f16, BM = 128, BN = 128, BK = 64, TB = false, num_warps = 8, num_stages = 4),
-    (T = f16, BM = 64, BN = 64, BK = 32, TB = false, general = true),
+    (T = f16, BM = 64, BN = 64, BK = 32, TB = false, num_warps = 8, general = true),
     (T = f16, BM = 128, BN = 128, BK = 64, TB = true, num_warps = 8, num_stages = 4),
-    (T = f16, BM = 64, BN = 64, BK = 32, TB = true, general = true),
+    (T = f16, BM = 64, BN = 64, BK = 32, TB = true, num_warps = 8, general = true),
 ], tune = [BM, BN, BK])]
 pub fn grouped<T: Float, const BM: i32, const BN: i32, const BK: i32, const TB: bool>(
     a: Tensor<T, 2>,

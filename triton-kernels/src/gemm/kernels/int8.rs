@@ -25,14 +25,14 @@ pub fn product_i8<const BM: i32, const BN: i32, const BK: i32, const TA: bool, c
 
 /// The same with an epilogue in `f32`, as [`fused`](super::fused::fused).
 #[triton::kernel(warnings = false, configs = [
-    (C = f32, BM = 64, BN = 64, BK = 64, TA = false, TB = false, general = true),
-    (C = f32, BM = 64, BN = 64, BK = 64, TA = false, TB = true, general = true),
-    (C = f32, BM = 64, BN = 64, BK = 64, TA = true, TB = false, general = true),
-    (C = f32, BM = 64, BN = 64, BK = 64, TA = true, TB = true, general = true),
-    (C = bf16, BM = 64, BN = 64, BK = 64, TA = false, TB = false, general = true),
-    (C = bf16, BM = 64, BN = 64, BK = 64, TA = false, TB = true, general = true),
-    (C = bf16, BM = 64, BN = 64, BK = 64, TA = true, TB = false, general = true),
-    (C = bf16, BM = 64, BN = 64, BK = 64, TA = true, TB = true, general = true),
+    (C = f32, BM = 64, BN = 64, BK = 64, TA = false, TB = false, num_warps = 8, general = true),
+    (C = f32, BM = 64, BN = 64, BK = 64, TA = false, TB = true, num_warps = 8, general = true),
+    (C = f32, BM = 64, BN = 64, BK = 64, TA = true, TB = false, num_warps = 8, general = true),
+    (C = f32, BM = 64, BN = 64, BK = 64, TA = true, TB = true, num_warps = 8, general = true),
+    (C = bf16, BM = 64, BN = 64, BK = 64, TA = false, TB = false, num_warps = 8, general = true),
+    (C = bf16, BM = 64, BN = 64, BK = 64, TA = false, TB = true, num_warps = 8, general = true),
+    (C = bf16, BM = 64, BN = 64, BK = 64, TA = true, TB = false, num_warps = 8, general = true),
+    (C = bf16, BM = 64, BN = 64, BK = 64, TA = true, TB = true, num_warps = 8, general = true),
 ], tune = [BM, BN, BK])]
 pub fn fused_i8<C: Num, const BM: i32, const BN: i32, const BK: i32, const TA: bool, const TB: bool>(
     a: Tensor<i8, 2>,
