@@ -8,7 +8,7 @@ use crate::error::{same_shape, value};
 use crate::functions::random_words;
 use triton::prelude::*;
 
-/// y = x · `scale` where the random word of an element is at least `below`, else 0; a row has `counters` of four words each.
+/// y = x · `scale` where the 16 random bits of an element are at least `below`, else 0; a row has `counters` of eight elements each.
 #[triton::kernel(T = [f32, f16, bf16], configs = [
     (R = 1, N = 1024, num_warps = 4, general = true), (R = 8, N = 128, num_warps = 4),
 ], targets = ["sm_80"], tune = [R, N])]
@@ -23,12 +23,13 @@ fn dropout_kernel<T: Float, const R: i32, const N: i32>(
 ) {
     let (i, j) = corner::<R, N>(x.dim(1).to::<i32>());
     let rows = (i + arange(0, R)).to::<u64>() * counters;
-    let counter = rows.expand_dims(1) + (j / 4 + arange(0, N / 4)).to::<u64>().expand_dims(0) + offset;
+    let counter = rows.expand_dims(1) + (j / 8 + arange(0, N / 8)).to::<u64>().expand_dims(0) + offset;
     let (a, b, c, d) = random_words(seed, counter);
-    // Neighbours have the words of one counter.
-    let words = join(join(a, c), join(b, d)).reshape([R, N]);
+    // Eight neighbours have the four words of one counter, the lower half of each first.
+    let words = join(join(a, c), join(b, d)).reshape([R, N / 2]);
+    let bits = interleave(words & 65535u32, words >> 16);
     let v = x.load([i, j], [R, N]).to::<f32>();
-    y.store([i, j], select(words >= below, v * scale, 0.0).to::<T>());
+    y.store([i, j], select(bits >= below, v * scale, 0.0).to::<T>());
 }
 
 /// A dropout; made by [`dropout`].
@@ -43,12 +44,12 @@ pub struct Dropout<'a, T> {
 }
 
 /// y = x / (1 − p), or 0 with probability p, for each element of x `[rows, columns]` (Srivastava et al., "Dropout: a simple way to prevent
-/// neural networks from overfitting", 2014, section 10, in its inverted form).
+/// neural networks from overfitting", 2014, section 10, in its inverted form). p is rounded to a multiple of 2⁻¹⁶.
 ///
-/// The gradient is the same operation of dy, with the same seed and offset: nothing is stored. Element \[i, j\] is dropped if word j mod 4 of
-/// [`philox`](crate::functions::philox), for the counter offset + i · ⌈columns / 4⌉ + ⌊j / 4⌋ and the seed as key, is below p · 2³². So the
-/// result depends neither on the device nor on strides. The next operation under one seed takes an offset that is greater by
-/// rows · ⌈columns / 4⌉.
+/// The gradient is the same operation of dy, with the same seed and offset: nothing is stored. Element \[i, j\] is dropped if its 16 bits of
+/// [`philox`](crate::functions::philox), for the counter offset + i · ⌈columns / 8⌉ + ⌊j / 8⌋ and the seed as key, are below p · 2¹⁶: of word
+/// ⌊j mod 8 / 2⌋ the lower half if j is even, else the upper one. So the result depends neither on the device nor on strides. The next
+/// operation under one seed takes an offset that is greater by rows · ⌈columns / 8⌉.
 ///
 /// ```
 /// use triton::Device;
@@ -86,9 +87,14 @@ impl<T: FloatElement> Dropout<'_, T> {
 
 operation!(Drop: Dropout by drop_out);
 
-/// The words that drop an element are below this.
+/// The bits that drop an element are below this, of 2¹⁶.
 fn below(p: f32) -> u32 {
-    (f64::from(p) * 2f64.powi(32)) as u32
+    ((p * 65536.0).round() as u32).min(65535)
+}
+
+/// What is left is multiplied by this.
+pub(crate) fn scale(p: f32) -> f32 {
+    65536.0 / (65536 - below(p)) as f32
 }
 
 fn drop_out<T: FloatElement>(of: Dropout<'_, T>, stream: &Stream) -> Result<()>
@@ -103,11 +109,11 @@ where
         return Ok(());
     }
     // A row of its own begins with a counter of its own.
-    let whole = columns.is_multiple_of(4) || rows == 1;
+    let whole = columns.is_multiple_of(8) || rows == 1;
     let axes = if whole { axes(x.shape(), &[x.strides(), y.strides()], true) } else { Axes::Both };
     let shape = axes.shape(x.shape());
-    let (x, y, counters) = (axes.view(x)?, axes.view_mut(y)?, columns.div_ceil(4) as u64);
-    let tuned = dropout_kernel_tuned::<T>(x, y, seed, offset, counters, below(p), 1.0 / (1.0 - p));
+    let (x, y, counters) = (axes.view(x)?, axes.view_mut(y)?, columns.div_ceil(8) as u64);
+    let tuned = dropout_kernel_tuned::<T>(x, y, seed, offset, counters, below(p), scale(p));
     let tuned = choose(op, tuned, None, stream, |of| fits(of.R, shape))?;
     Ok(tuned.launch(stream, |of| programs(shape, of.R, of.N))?)
 }
@@ -128,8 +134,8 @@ pub(crate) mod reference {
 
     /// Whether an element stays.
     pub(crate) fn stays([i, j]: [usize; 2], columns: usize, p: f32, seed: u64, offset: u64) -> bool {
-        let counter = offset.wrapping_add((i * columns.div_ceil(4) + j / 4) as u64);
+        let counter = offset.wrapping_add((i * columns.div_ceil(8) + j / 8) as u64);
         let words = philox([counter as u32, (counter >> 32) as u32, 0, 0], [seed as u32, (seed >> 32) as u32]);
-        words[j % 4] >= super::below(p)
+        words[j % 8 / 2] >> (16 * (j % 2)) & 0xffff >= super::below(p)
     }
 }

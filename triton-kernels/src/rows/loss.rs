@@ -3,7 +3,6 @@
 use super::element::{FloatElement, operation};
 use crate::Result;
 use crate::error::{extent, value};
-use crate::functions::{online_softmax, online_softmax_total};
 use triton::prelude::*;
 
 /// The loss of a row of logits a program, and with `gradient` that of each logit times `scale`, in its place. The row is read once for
@@ -20,7 +19,9 @@ fn cross_entropy_kernel<T: Float>(
     ignores: bool,
     gradient: bool,
 ) {
-    const N: i32 = 4096;
+    const N: i32 = 1024;
+    // Exponentials are powers of 2, so that each takes an `fma` and one instruction more.
+    const LOG2_E: f32 = 1.442695;
     let (row, n) = (program_id(0), logits.dim(1).to::<i32>());
     let label = labels.get([row]);
     if ignores && label == ignored {
@@ -36,29 +37,43 @@ fn cross_entropy_kernel<T: Float>(
     let of_label = if label >= 0 && label < n { logits.get([row, label]).to::<f32>() } else { f32::NAN };
     let (mut most, mut total) = (full([1, N], f32::MIN), zeros::<f32>([1, N]));
     let mut plain = zeros::<f32>([1, N]);
-    for j in (0..n).step_by(N) {
-        let v = logits.load_or([row, j], [1, N], T::NEG_INFINITY).to::<f32>();
-        (most, total) = online_softmax(most, total, v);
+    // Four tiles at a time share the exponential that scales the sum.
+    for j in (0..n).step_by(4 * N) {
+        let a = logits.load_or([row, j], [1, N], T::NEG_INFINITY).to::<f32>() * LOG2_E;
+        let b = logits.load_or([row, j + N], [1, N], T::NEG_INFINITY).to::<f32>() * LOG2_E;
+        let c = logits.load_or([row, j + 2 * N], [1, N], T::NEG_INFINITY).to::<f32>() * LOG2_E;
+        let d = logits.load_or([row, j + 3 * N], [1, N], T::NEG_INFINITY).to::<f32>() * LOG2_E;
+        let next = maximum(maximum(most, maximum(a, b)), maximum(c, d));
+        let powers = (exp2(a - next) + exp2(b - next)) + (exp2(c - next) + exp2(d - next));
+        total = fma(total, exp2(most - next), powers);
+        most = next;
         if smoothing > 0.0 {
-            plain += logits.load([row, j], [1, N]).to::<f32>();
+            plain += logits.load([row, j], [1, N]).to::<f32>() + logits.load([row, j + N], [1, N]).to::<f32>();
+            plain += logits.load([row, j + 2 * N], [1, N]).to::<f32>();
+            plain += logits.load([row, j + 3 * N], [1, N]).to::<f32>();
         }
     }
-    let (most, total) = online_softmax_total(most, total);
-    let lse = most + log(total);
+    let row_most = max_axis(most, 1);
+    let total = sum_axis(total * exp2(most - row_most.expand_dims(1)), 1);
+    let lse = row_most * 0.6931472 + log(total);
     let share = smoothing / (n as f32);
     let nll = lse - of_label * (1.0 - smoothing) - sum_axis(plain, 1) * share;
     loss.store([row], fma(lse * lse, z, nll));
     if gradient {
-        let lse = lse.expand_dims(1);
-        let slope = (1.0 + lse * (2.0 * z)) * scale;
-        let at_label = if label >= 0 && label < n { (1.0 - smoothing) * scale } else { f32::NAN };
-        for j in (0..n).step_by(N) {
-            let v = logits.load([row, j], [1, N]).to::<f32>();
-            let is = (j + arange(0, N) == label).expand_dims(0);
-            let g = exp(v - lse) * slope - share * scale;
-            // Without a label the whole row is NaN.
-            let g = if label >= 0 && label < n { select(is, g - at_label, g) } else { g + at_label };
-            logits.store([row, j], g.to::<T>());
+        // The logarithm to base 2 of the sum is that of the greatest term, which is exact, and of the rest.
+        let (base, rest) = (row_most.expand_dims(1), (1.0 / total).expand_dims(1));
+        let slope = (1.0 + lse.expand_dims(1) * (2.0 * z)) * scale * rest;
+        let is_label = label >= 0 && label < n;
+        let at_label = if is_label { (1.0 - smoothing) * scale } else { f32::NAN };
+        let everywhere = if is_label { share * scale } else { f32::NAN };
+        for j in (0..n).step_by(2 * N) {
+            for part in unroll(0..2) {
+                let j = j + part * N;
+                let v = logits.load([row, j], [1, N]).to::<f32>() * LOG2_E;
+                let g = fma(exp2(v - base), slope, -everywhere);
+                let is = (j + arange(0, N) == label).expand_dims(0);
+                logits.store([row, j], select(is, g - at_label, g).to::<T>());
+            }
         }
     }
 }

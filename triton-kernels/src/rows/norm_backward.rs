@@ -44,14 +44,19 @@ fn norm_backward_kernel<T: Float, const MEAN: bool, const R: i32, const N: i32>(
     let first = program_id(0) * R;
     // The next rows are loaded while these are computed.
     let (mut next_x, mut next_dy) = (x.load([first, 0], [R, N]), dy.load([first, 0], [R, N]));
+    let (mut next_scale, mut next_mean) = (scales.load([first], [R]), means.load([first], [R]));
     let step = num_programs(0) * R;
     for row in (first..rows).step_by(step) {
         let (v, g) = (next_x, next_dy);
         next_x = x.load([row + step, 0], [R, N]);
         next_dy = dy.load([row + step, 0], [R, N]);
+        let (scale, mean) = (next_scale.expand_dims(1), next_mean.expand_dims(1));
+        next_scale = scales.load([row + step], [R]);
+        if MEAN {
+            next_mean = means.load([row + step], [R]);
+        }
         let (v, g) = (v.to::<f32>(), g.to::<f32>());
-        let scale = scales.load([row], [R]).expand_dims(1);
-        let normal = if MEAN { (v - means.load([row], [R]).expand_dims(1)) * scale } else { v * scale };
+        let normal = if MEAN { (v - mean) * scale } else { v * scale };
         // Where a row or a column does not exist, its gradient is 0.
         dw += sum_axis(g * normal, 0);
         if MEAN {
@@ -312,8 +317,9 @@ where
     let db = db.unwrap_or_else(|| Parameter::none(device));
     let kept = norm_backward_kernel_pool::<T, true>().members().iter().any(|of| of.choice().N as usize >= columns);
     let strips = if kept {
+        // One or two programs of each multiprocessor at a time.
         let programs = device.multiprocessors().clamp(1, 256) as usize;
-        rows.clamp(1, 2 * programs)
+        rows.clamp(1, if columns > 1024 { programs } else { 2 * programs })
     } else {
         LANES.min(rows.div_ceil(LANES)).max(1)
     };

@@ -11,7 +11,7 @@ use triton::prelude::*;
 /// of N columns, of any number. Masks and logarithms are of the loop alone.
 #[triton::kernel(T = [f32, f16, bf16], configs = [
     (R = 1, N = 1024, LOOP = false, num_warps = 4), (R = 1, N = 4096, LOOP = false, num_warps = 8),
-    (R = 1, N = 16384, LOOP = false, num_warps = 8),
+    (R = 1, N = 8192, LOOP = false, num_warps = 8), (R = 1, N = 16384, LOOP = false, num_warps = 8, targets = ["sm_90a"]),
     (R = 1, N = 65536, LOOP = false, num_warps = 4, targets = ["sm_90a"]),
     (R = 1, N = 262144, LOOP = false, num_warps = 8, targets = ["sm_90a"]),
     (R = 1, N = 2048, LOOP = true, num_warps = 8, targets = ["sm_80"], general = true),
@@ -75,7 +75,7 @@ fn masked<T: Float, const R: i32, const N: i32>(
 /// dx = scale · y ∘ (dy − Σ y · dy), or of the logarithm, in a LOOP alone, scale · (dy − exp(y) · Σ dy).
 #[triton::kernel(T = [f32, f16, bf16], configs = [
     (R = 1, N = 1024, LOOP = false, num_warps = 4), (R = 1, N = 4096, LOOP = false, num_warps = 8),
-    (R = 1, N = 16384, LOOP = false, num_warps = 16),
+    (R = 1, N = 8192, LOOP = false, num_warps = 8), (R = 1, N = 16384, LOOP = false, num_warps = 8, targets = ["sm_90a"]),
     (R = 1, N = 65536, LOOP = false, num_warps = 8, targets = ["sm_90a"]),
     (R = 1, N = 2048, LOOP = true, num_warps = 8, targets = ["sm_80"], general = true),
 ], tune = [R, N, LOOP])]
@@ -126,7 +126,7 @@ pub struct Softmax<'a, T> {
 /// y = softmax(x) along the last axis, both `[rows, columns]`: yᵢ = exp(xᵢ) / Σⱼ exp(xⱼ). It is computed in `f32` relative to the greatest
 /// element of a row, so that nothing overflows. A row of −∞ alone gives 0.
 ///
-/// The order of additions follows from the shapes: the result is the same each time. A row of up to 16384 columns is read once; on compute
+/// The order of additions follows from the shapes: the result is the same each time. A row of up to 8192 columns is read once; on compute
 /// capability 9.0 one of up to 262144 columns, by a cluster of blocks. Longer rows, and rows with a mask, are read twice (Milakov and
 /// Gimelshein, "Online normalizer calculation for softmax", 2018).
 ///

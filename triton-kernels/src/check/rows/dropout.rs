@@ -126,7 +126,7 @@ fn of<T: FloatElement + Scalar>(cases: &mut Vec<Case>) {
             let offset = if random.bool() { random.u64(..) } else { 0 };
             let x = Operand::<T, 2>::normal(shape, orders[0], random);
             let y = Operand::<T, 2>::output(shape, orders[1]);
-            let scale = f64::from(1.0 / (1.0 - p));
+            let scale = f64::from(dropout::scale(p));
             let of = |(at, x): (usize, f64)| {
                 let place = [at / shape[1], at % shape[1]];
                 if reference::stays(place, shape[1], p, seed, offset) { x * scale } else { 0.0 }

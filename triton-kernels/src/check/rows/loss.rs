@@ -72,7 +72,11 @@ fn of<T: FloatElement + Scalar>(cases: &mut Vec<Case>) {
                         return Err(Failure(format!("losses differ by {most}")));
                     }
                     if classes > 1 {
-                        compare("loss", &found, &losses, 16.0 * bound::<f32>(classes))?;
+                        // A small loss is the difference of numbers of about 4.
+                        let least = 1e-6 * 4.0 * (rows as f64).sqrt();
+                        if most > least {
+                            compare("loss", &found, &losses, 16.0 * bound::<f32>(classes))?;
+                        }
                     }
                     let after = logits.download(stream, &memory)?;
                     if !backward {

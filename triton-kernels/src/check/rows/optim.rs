@@ -34,7 +34,7 @@ fn step<T: FloatElement + Scalar>(cases: &mut Vec<Case>, shape: [usize; 2], i: u
     let name = format!("sgd and adamw {} {shape:?} {i} {turn}", type_name::<T>());
     cases.push(Case::new(name, move |stream, random| {
         // Every second case has one order of all operands, which may be one row.
-        let orders = [0, 1, 2, 3].map(|operand| order(turn / 2 + if turn % 2 == 0 { operand } else { 0 }));
+        let orders = [0, 1, 2, 3].map(|operand| order(turn / 2 + if turn.is_multiple_of(2) { operand } else { 0 }));
         let w = Operand::<T, 2>::normal(shape, orders[0], random);
         let g = Operand::<T, 2>::normal(shape, orders[1], random);
         let m = Operand::<f32, 2>::normal(shape, orders[2], random);
