@@ -8,17 +8,15 @@ use triton::prelude::*;
 
 const OP: &str = "column_sums";
 
-/// Columns of a program.
-const COLUMNS: usize = 64;
 /// Rows that a program loads at a time.
 const LANES: usize = 128;
 /// The most strips of rows.
 const STRIPS: usize = 64;
 
-/// out = the sums of the columns of x; program (j, s) adds `rows` rows of 64 columns. `done` is 0 before, and again after, and so is
-/// `parts`. One of the outputs is absent.
-#[triton::kernel(T = [f32, f16, bf16], deterministic = true, num_warps = 8)]
-fn column_sums_kernel<T: Float>(
+/// out = the sums of the columns of x; program (j, s) adds `rows` rows of C columns, which are 256 bytes. `done` is 0 before, and again
+/// after, and so is `parts`. One of the outputs is absent.
+#[triton::kernel(configs = [(T = f32, C = 64), (T = f16, C = 128), (T = bf16, C = 128)], num_warps = 8, tune = [C])]
+fn column_sums_kernel<T: Float, const C: i32>(
     x: Tensor<T, 2>,
     parts: TensorMut<f32, 2>,
     done: TensorMut<i32, 1>,
@@ -26,23 +24,27 @@ fn column_sums_kernel<T: Float>(
     single: TensorMut<f32, 1>,
     rows: i32,
 ) {
-    let (j, s, strips) = (program_id(0), program_id(1), num_programs(1));
-    let mut acc = zeros::<f32>([128, 64]);
+    let (j, s, strips) = (program_id(0) * C, program_id(1), num_programs(1));
+    let mut acc = zeros::<f32>([32, C]);
     for i in (0..rows).step_by(128) {
-        acc += x.load([s * rows + i, j * 64], [128, 64]).to::<f32>();
+        // Four loads are in flight, and few sums are kept, so that many programs are resident.
+        let at = s * rows + i;
+        let (a, b) = (x.load([at, j], [32, C]), x.load([at + 32, j], [32, C]));
+        let (c, d) = (x.load([at + 64, j], [32, C]), x.load([at + 96, j], [32, C]));
+        acc += (a.to::<f32>() + b.to::<f32>()) + (c.to::<f32>() + d.to::<f32>());
     }
-    parts.store([s, j * 64], sum_axis(acc, 0).expand_dims(0));
-    let before = done.order(AcqRel).atomic_add_at([j], 1, true);
+    parts.store([s, j], sum_axis(acc, 0).expand_dims(0));
+    let before = done.order(AcqRel).atomic_add_at([program_id(0)], 1, true);
     if before == strips - 1 {
-        let mut all = zeros::<f32>([16, 64]);
+        let mut all = zeros::<f32>([16, C]);
         for s in (0..strips).step_by(16) {
-            all += parts.load([s, j * 64], [16, 64]);
-            parts.store([s, j * 64], zeros::<f32>([16, 64]));
+            all += parts.load([s, j], [16, C]);
+            parts.store([s, j], zeros::<f32>([16, C]));
         }
         let total = sum_axis(all, 0);
-        out.store([j * 64], total.to::<T>());
-        single.store([j * 64], total);
-        done.store([j], zeros::<i32>([1]));
+        out.store([j], total.to::<T>());
+        single.store([j], total);
+        done.store([program_id(0)], zeros::<i32>([1]));
     }
 }
 
@@ -93,17 +95,15 @@ impl<T: FloatElement> ColumnSums<'_, T> {
 operation!(Sums: ColumnSums by enqueue);
 
 /// Rows of a strip, and how many of them: enough programs for a large GPU, and not less than 64 KiB for each.
-fn strips(rows: usize, columns: usize, bytes: usize) -> (usize, usize) {
-    let across = columns.div_ceil(COLUMNS);
+fn strips(rows: usize, across: usize) -> (usize, usize) {
     let wanted = 1024usize.div_ceil(across.max(1)).clamp(1, STRIPS);
-    let least = (1 << 16) / (COLUMNS * bytes);
-    let each = rows.div_ceil(wanted).max(least).next_multiple_of(LANES);
+    let each = rows.div_ceil(wanted).max(2 * LANES).next_multiple_of(LANES);
     (each, rows.div_ceil(each).max(1))
 }
 
 fn enqueue<T: FloatElement>(operation: ColumnSums<'_, T>, stream: &Stream) -> Result<()>
 where
-    triton::Compiled: ColumnSumsKernelInstance<T>,
+    triton::Compiled: ColumnSumsKernelPool<T>,
 {
     let ColumnSums { x, out, single, found } = operation;
     let [rows, columns] = x.shape();
@@ -111,12 +111,15 @@ where
     if columns == 0 {
         return Ok(());
     }
-    let (each, strips) = strips(rows, columns, size_of::<T>());
-    let (programs, each) = (columns.div_ceil(COLUMNS), i32::try_from(each).map_err(|_| too_many(rows))?);
+    let width = column_sums_kernel_pool::<T>().members().first().map_or(1, |of| of.choice().C as usize);
+    let programs = columns.div_ceil(width);
+    let (each, strips) = strips(rows, programs);
+    let each = i32::try_from(each).map_err(|_| too_many(rows))?;
     let mut parts = stream.scratch::<f32>(strips * columns)?;
     let mut done = stream.scratch::<i32>(programs)?;
     let (parts, done) = (parts.view_mut([strips, columns])?, done.view_mut([programs])?);
-    Ok(column_sums_kernel::<T>(x, parts, done, out, single, each).launch(stream, (programs, strips))?)
+    let tuned = column_sums_kernel_tuned::<T>(x, parts, done, out, single, each);
+    Ok(tuned.launch(stream, |_| (programs, strips))?)
 }
 
 #[cold]

@@ -4,6 +4,7 @@ pub(crate) mod activation;
 mod batch_norm;
 mod clip;
 pub(crate) mod column_sums;
+pub(crate) mod distance;
 pub(crate) mod dropout;
 mod element;
 mod embedding;
@@ -24,6 +25,7 @@ pub use activation::{
 pub use batch_norm::{BatchNorm, BatchNormBackward, BatchNormEval, batch_norm, batch_norm_backward, batch_norm_eval};
 pub use clip::{ClipByNorm, clip_by_norm};
 pub use column_sums::{ColumnSums, column_sums};
+pub use distance::{Distance, kl_div, mse};
 pub use dropout::{Dropout, dropout};
 pub use element::{FloatElement, SumOf};
 pub use embedding::{Embedding, EmbeddingBackward, embedding, embedding_backward};

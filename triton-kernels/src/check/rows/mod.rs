@@ -2,6 +2,7 @@
 
 mod activation;
 mod column_sums;
+mod distance;
 mod dropout;
 mod groups;
 mod lookup;
@@ -21,6 +22,7 @@ fn cases() -> Vec<Case> {
         softmax::cases,
         norm::cases,
         activation::cases,
+        distance::cases,
         dropout::cases,
         loss::cases,
         lookup::cases,

@@ -1,0 +1,152 @@
+//! Losses that compare elements with those of a target: the mean square of differences, and the divergence of Kullback and Leibler.
+
+use super::element::{FloatElement, operation};
+use super::flat::{axes, programs};
+use crate::Result;
+use crate::error::{extent, same_shape};
+use triton::prelude::*;
+
+/// The most programs, whose parts the last one adds at once.
+const PARTS: usize = 1024;
+
+/// loss = `scale` · the sum over all elements, and its gradient if there is an output: program p has the tiles p, p + P and so on, 1024
+/// columns of a row each. `parts` and `done` are 0 before, and again after.
+#[triton::kernel(T = [f32, f16, bf16], KL = [false, true], targets = ["sm_80"])]
+fn distance_kernel<T: Float, const KL: bool>(
+    x: Tensor<T, 2>,
+    target: Tensor<T, 2>,
+    loss: TensorMut<f32, 1>,
+    dx: TensorMut<T, 2>,
+    parts: TensorMut<f32, 1>,
+    done: TensorMut<i32, 1>,
+    scale: f32,
+) {
+    let program = program_id(0);
+    let across = (x.dim(1).to::<i64>() + 1023) / 1024;
+    let mut total = zeros::<f32>([1, 1024]);
+    for tile in (program.to::<i64>()..x.dim(0).to::<i64>() * across).step_by(num_programs(0).to::<i64>()) {
+        let (i, j) = ((tile / across).to::<i32>(), (tile % across).to::<i32>() * 1024);
+        let (v, t) = (x.load([i, j], [1, 1024]).to::<f32>(), target.load([i, j], [1, 1024]).to::<f32>());
+        if KL {
+            // Where the target is 0 there is no loss.
+            total += select(t == 0.0, 0.0, t * (log(t) - v));
+            dx.store([i, j], (t * -scale).to::<T>());
+        } else {
+            let d = v - t;
+            total = fma(d, d, total);
+            dx.store([i, j], (d * (2.0 * scale)).to::<T>());
+        }
+    }
+    parts.store([program], sum_axis(total, 1));
+    let before = done.order(AcqRel).atomic_add_at([0], 1, true);
+    if before == num_programs(0) - 1 {
+        let all = sum(parts.load([0], [1024]));
+        parts.store([0], zeros::<f32>([1024]));
+        loss.store([0], full([1], all * scale));
+        done.store([0], zeros::<i32>([1]));
+    }
+}
+
+/// A loss that compares elements; made by [`mse`] and [`kl_div`].
+#[must_use = "nothing is enqueued until `.launch(..)`"]
+#[derive(Debug)]
+pub struct Distance<'a, T> {
+    op: &'static str,
+    x: View<'a, T, 2>,
+    target: View<'a, T, 2>,
+    loss: ViewMut<'a, f32, 1>,
+    dx: Option<ViewMut<'a, T, 2>>,
+}
+
+/// loss = the mean of (x − target)² over all elements; x and the target are `[rows, columns]`, the loss `[1]`, 0 of no elements. It is added in
+/// `f32`, in an order that follows from the shapes: the result is the same each time.
+///
+/// ```
+/// use triton::Device;
+/// use triton_kernels::rows::mse;
+///
+/// let stream = Device::cpu().stream()?;
+/// let (x, target) = (stream.upload(&[1.0f32, 5.0])?, stream.upload(&[0.0f32, 2.0])?);
+/// let (mut loss, mut dx) = (stream.uninit::<f32>(1)?, stream.uninit::<f32>(2)?);
+/// mse(x.view([1, 2])?, target.view([1, 2])?, loss.view_mut([1])?).gradient(dx.view_mut([1, 2])?).launch(&stream)?;
+/// assert_eq!((stream.download(&loss)?, stream.download(&dx)?), (vec![5.0], vec![1.0, 3.0]));
+/// # Ok::<(), triton_kernels::Error>(())
+/// ```
+pub fn mse<'a, T: FloatElement>(
+    x: View<'a, T, 2>,
+    target: View<'a, T, 2>,
+    loss: ViewMut<'a, f32, 1>,
+) -> Distance<'a, T> {
+    Distance { op: "mse", x, target, loss, dx: None }
+}
+
+/// loss = Σ target · (log target − x) / rows of logarithms of probabilities x and probabilities, both `[rows, columns]` (Kullback and Leibler,
+/// "On information and sufficiency", 1951); as [`mse`] otherwise. Where a target is 0 nothing is added.
+pub fn kl_div<'a, T: FloatElement>(
+    x: View<'a, T, 2>,
+    target: View<'a, T, 2>,
+    loss: ViewMut<'a, f32, 1>,
+) -> Distance<'a, T> {
+    Distance { op: KL_DIV, ..mse(x, target, loss) }
+}
+
+const KL_DIV: &str = "kl_div";
+
+impl<'a, T: FloatElement> Distance<'a, T> {
+    /// Stores the gradient for x, too, in the same launch.
+    pub fn gradient(self, dx: ViewMut<'a, T, 2>) -> Distance<'a, T> {
+        Distance { dx: Some(dx), ..self }
+    }
+
+    /// Enqueues it.
+    ///
+    /// # Errors
+    /// [`Error::Shape`](crate::Error::Shape) if the target or the gradient has another shape than x, or the loss is not one element; errors of
+    /// the device.
+    pub fn launch(self, stream: &Stream) -> Result<()> {
+        T::dispatch::<Compare>(self, stream)
+    }
+}
+
+operation!(Compare: Distance by enqueue);
+
+fn enqueue<T: FloatElement>(of: Distance<'_, T>, stream: &Stream) -> Result<()>
+where
+    triton::Compiled: DistanceKernelInstance<T, false> + DistanceKernelInstance<T, true>,
+{
+    let Distance { op, x, target, loss, dx } = of;
+    let [rows, columns] = x.shape();
+    same_shape(op, "target", target.shape(), x.shape(), "the target has the shape of x")?;
+    dx.as_ref().map_or(Ok(()), |dx| same_shape(op, "dx", dx.shape(), x.shape(), "the gradient has the shape of x"))?;
+    extent(op, "loss", 0, [loss.shape()[0], 1], "there is one loss of all elements")?;
+    let count = if op == KL_DIV { rows as f64 } else { rows as f64 * columns as f64 };
+    let scale = if rows == 0 || columns == 0 { 0.0 } else { (1.0 / count) as f32 };
+    let mut strides = vec![x.strides(), target.strides()];
+    strides.extend(dx.as_ref().map(ViewMut::strides));
+    let axes = axes(x.shape(), &strides, false);
+    let programs = programs(axes.shape(x.shape()), 1, 1024).clamp(1, PARTS);
+    let dx = dx.map_or_else(|| Ok(ViewMut::none(stream.device())), |dx| axes.view_mut(dx))?;
+    let (x, target) = (axes.view(x)?, axes.view(target)?);
+    let (mut parts, mut done) = (stream.scratch::<f32>(programs)?, stream.scratch::<i32>(1)?);
+    let (parts, done) = (parts.view_mut([programs])?, done.view_mut([1])?);
+    if op == KL_DIV {
+        return Ok(distance_kernel::<T, true>(x, target, loss, dx, parts, done, scale).launch(stream, programs)?);
+    }
+    Ok(distance_kernel::<T, false>(x, target, loss, dx, parts, done, scale).launch(stream, programs)?)
+}
+
+/// The operations in `f64`.
+#[cfg(feature = "check")]
+pub(crate) mod reference {
+    /// The loss, and the gradient for x.
+    pub(crate) fn distance(x: &[f64], target: &[f64], count: f64, kl: bool) -> (f64, Vec<f64>) {
+        let of = |x: f64, t: f64| match (kl, t == 0.0) {
+            (false, _) => ((x - t) * (x - t), 2.0 * (x - t)),
+            (true, true) => (0.0, 0.0),
+            (true, false) => (t * (t.ln() - x), -t),
+        };
+        let each: Vec<(f64, f64)> = x.iter().zip(target).map(|(x, t)| of(*x, *t)).collect();
+        let scale = if x.is_empty() { 0.0 } else { 1.0 / count };
+        (each.iter().map(|of| of.0).sum::<f64>() * scale, each.iter().map(|of| of.1 * scale).collect())
+    }
+}
