@@ -10,7 +10,7 @@ use triton::prelude::*;
 
 /// y = f(x).
 #[triton::kernel(T = [f32, f16, bf16], configs = [
-    (R = 1, N = 1024, num_warps = 8, general = true), (R = 8, N = 128, num_warps = 8),
+    (R = 1, N = 1024, num_warps = 4, general = true), (R = 8, N = 128, num_warps = 4),
 ], targets = ["sm_80"], tune = [R, N])]
 fn activation_kernel<T: Float, const R: i32, const N: i32>(
     x: Tensor<T, 2>,
@@ -23,7 +23,7 @@ fn activation_kernel<T: Float, const R: i32, const N: i32>(
 
 /// dx = dy · f'(x).
 #[triton::kernel(T = [f32, f16, bf16], configs = [
-    (R = 1, N = 1024, num_warps = 8, general = true), (R = 8, N = 128, num_warps = 8),
+    (R = 1, N = 1024, num_warps = 4, general = true), (R = 8, N = 128, num_warps = 4),
 ], targets = ["sm_80"], tune = [R, N])]
 fn activation_backward_kernel<T: Float, const R: i32, const N: i32>(
     x: Tensor<T, 2>,
@@ -38,7 +38,7 @@ fn activation_backward_kernel<T: Float, const R: i32, const N: i32>(
 
 /// y = f(x) · gate.
 #[triton::kernel(T = [f32, f16, bf16], configs = [
-    (R = 1, N = 1024, num_warps = 8, general = true), (R = 8, N = 128, num_warps = 8),
+    (R = 1, N = 1024, num_warps = 4, general = true), (R = 8, N = 128, num_warps = 4),
 ], targets = ["sm_80"], tune = [R, N])]
 fn gated_kernel<T: Float, const R: i32, const N: i32>(
     x: Tensor<T, 2>,
@@ -53,7 +53,7 @@ fn gated_kernel<T: Float, const R: i32, const N: i32>(
 
 /// dx = dy · gate · f'(x), and the gradient of the gate is dy · f(x).
 #[triton::kernel(T = [f32, f16, bf16], configs = [
-    (R = 1, N = 1024, num_warps = 8, general = true), (R = 8, N = 128, num_warps = 8),
+    (R = 1, N = 1024, num_warps = 4, general = true), (R = 8, N = 128, num_warps = 4),
 ], targets = ["sm_80"], tune = [R, N])]
 fn gated_backward_kernel<T: Float, const R: i32, const N: i32>(
     x: Tensor<T, 2>,
