@@ -33,7 +33,7 @@ fn cross_entropy_kernel<T: Float>(
         }
         return;
     }
-    // What is no label has no loss. It is read before the gradient is written.
+    // A label that is out of range has no loss. It is read before the gradient is written.
     let of_label = if label >= 0 && label < n { logits.get([row, label]).to::<f32>() } else { f32::NAN };
     let (mut most, mut total) = (full([1, N], f32::MIN), zeros::<f32>([1, N]));
     let mut plain = zeros::<f32>([1, N]);

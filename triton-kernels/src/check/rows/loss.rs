@@ -107,7 +107,7 @@ fn errors(cases: &mut Vec<Case>) {
         let launch = cross_entropy(x.view_mut([3, 4])?, labels.view([3])?, loss.view_mut([3])?);
         refused(launch.gradient_scale(f32::INFINITY).launch(stream), &["`gradient_scale` is inf"])
     }));
-    cases.push(Case::new("cross_entropy of labels that are no classes", |stream, _| {
+    cases.push(Case::new("cross_entropy of labels that are out of range", |stream, _| {
         let mut x = stream.upload(&[1.0f32; 12])?;
         let (labels, mut loss) = (stream.upload(&[-1, 4, 1])?, stream.zeros::<f32>(3)?);
         let launch = cross_entropy(x.view_mut([3, 4])?, labels.view([3])?, loss.view_mut([3])?);
