@@ -40,7 +40,9 @@ fn of<T: FloatElement + Scalar, U: SumOf<T> + Scalar>(cases: &mut Vec<Case>) {
             for _ in 0..2 {
                 let mut found = out.upload(stream)?;
                 column_sums(x.view(&memory)?, out.view_mut(&mut found)?).launch(stream)?;
-                let bound = if whole { 0.0 } else { bound::<U>(shape[0]) };
+                // One sum may be small beside its terms; many are as large as √rows on average.
+                let few = if shape[1] < 3 { 64.0 } else { 2.0 };
+                let bound = if whole { 0.0 } else { bound::<U>(1) + few * bound::<f32>(shape[0]) };
                 compare("out", &out.download(stream, &found)?, &expected, bound)?;
             }
             Ok(())
