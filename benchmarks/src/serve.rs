@@ -1,6 +1,6 @@
 //! Our side of the comparison.
 
-use crate::case::{Case, DType, Op};
+use crate::case::{Case, DType};
 use crate::kernels::{Choice, Number, Operands, Value, shipped};
 use crate::protocol::{Entry, Reply, Request, Work};
 use crate::tiles::{self, Tiled};

@@ -18,9 +18,6 @@ pub mod rows;
 #[cfg(feature = "gemm")]
 pub mod select;
 
-#[cfg(feature = "check")]
-pub mod check;
-
 pub use activation::Activation;
 pub use error::{Error, Result};
 #[cfg(feature = "gemm")]

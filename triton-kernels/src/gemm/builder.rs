@@ -6,7 +6,9 @@ use super::operands::{Matrices, MatricesMut, for_each, is_transposed, ordered};
 use super::pools::{Form, GemmElement, Operands, Precision, Rest, Shared, same};
 use crate::Activation;
 use crate::error::{Error, Result, extent};
-use crate::select::{self, Kernel, Kind, Order, Plan, Problem};
+#[cfg(feature = "check")]
+use crate::select::Order;
+use crate::select::{self, Kernel, Kind, Plan, Problem};
 use std::fmt;
 use triton::{Element, Stream, View, ViewMut};
 
@@ -460,7 +462,7 @@ fn instances<T: GemmElement<C>, C: Element>(
 
 /// The names and tiles of all instances.
 #[cfg(feature = "check")]
-pub(crate) fn instances_of<T: GemmElement<C>, C: Element>(
+pub fn instances_of<T: GemmElement<C>, C: Element>(
     precision: Precision,
     transposed: [bool; 2],
     form: Form,

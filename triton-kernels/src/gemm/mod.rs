@@ -15,7 +15,8 @@ mod pools;
 pub mod reference;
 
 #[cfg(feature = "check")]
-pub(crate) use builder::instances_of;
+#[doc(hidden)]
+pub use builder::instances_of;
 pub use builder::{Gemm, Scale, gemm, gemm_batched};
 pub use gemv::{Gemv, GemvElement, gemv};
 pub use grouped::{GroupedElement, GroupedGemm, gemm_grouped};
@@ -23,5 +24,6 @@ pub use grouped::{GroupedElement, GroupedGemm, gemm_grouped};
 pub use linear::{LinearBackward, linear_backward};
 pub use operands::{Matrices, MatricesMut};
 #[cfg(feature = "check")]
-pub(crate) use pools::Form;
+#[doc(hidden)]
+pub use pools::Form;
 pub use pools::{GemmElement, Precision};

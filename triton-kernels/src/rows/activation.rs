@@ -325,12 +325,12 @@ where
 
 /// The functions in `f64`.
 #[cfg(feature = "check")]
-pub(crate) mod reference {
+pub mod reference {
     use crate::Activation;
     use std::f64::consts::{FRAC_1_SQRT_2, PI};
 
     /// The error function: a series, or a continued fraction.
-    pub(crate) fn erf(x: f64) -> f64 {
+    pub fn erf(x: f64) -> f64 {
         let a = x.abs();
         if a < 3.0 {
             let (mut term, mut sum, mut n) = (a, a, 0.0);
@@ -356,7 +356,7 @@ pub(crate) mod reference {
     const TANH: [f64; 2] = [0.797_884_560_802_865_4, 0.044715];
 
     /// f(x).
-    pub(crate) fn activation(kind: Activation, x: f64) -> f64 {
+    pub fn activation(kind: Activation, x: f64) -> f64 {
         match kind {
             Activation::Identity => x,
             Activation::Relu => x.max(0.0),
@@ -371,7 +371,7 @@ pub(crate) mod reference {
     }
 
     /// f'(x).
-    pub(crate) fn derivative(kind: Activation, x: f64) -> f64 {
+    pub fn derivative(kind: Activation, x: f64) -> f64 {
         let s = sigmoid(x);
         match kind {
             Activation::Identity => 1.0,

@@ -130,9 +130,9 @@ fn too_many(rows: usize) -> Error {
 
 /// The operation in `f64`.
 #[cfg(feature = "check")]
-pub(crate) mod reference {
+pub mod reference {
     /// The sums of the columns.
-    pub(crate) fn column_sums(x: &[f64], columns: usize) -> Vec<f64> {
+    pub fn column_sums(x: &[f64], columns: usize) -> Vec<f64> {
         let mut sums = vec![0.0; columns];
         x.iter().zip((0..columns).cycle()).for_each(|(x, j)| sums[j] += x);
         sums

@@ -137,9 +137,9 @@ where
 
 /// The operations in `f64`.
 #[cfg(feature = "check")]
-pub(crate) mod reference {
+pub mod reference {
     /// The loss, and the gradient for x.
-    pub(crate) fn distance(x: &[f64], target: &[f64], count: f64, kl: bool) -> (f64, Vec<f64>) {
+    pub fn distance(x: &[f64], target: &[f64], count: f64, kl: bool) -> (f64, Vec<f64>) {
         let of = |x: f64, t: f64| match (kl, t == 0.0) {
             (false, _) => ((x - t) * (x - t), 2.0 * (x - t)),
             (true, true) => (0.0, 0.0),

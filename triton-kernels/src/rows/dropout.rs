@@ -93,7 +93,7 @@ fn below(p: f32) -> u32 {
 }
 
 /// What is left is multiplied by this.
-pub(crate) fn scale(p: f32) -> f32 {
+fn scale(p: f32) -> f32 {
     65536.0 / (65536 - below(p)) as f32
 }
 
@@ -120,9 +120,14 @@ where
 
 /// The operation in plain Rust.
 #[cfg(feature = "check")]
-pub(crate) mod reference {
+pub mod reference {
+    /// What is left is multiplied by this: of p, as many 65536ths as are nearest.
+    pub fn scale(p: f32) -> f64 {
+        f64::from(super::scale(p))
+    }
+
     /// Philox-4x32-10.
-    pub(crate) fn philox(counter: [u32; 4], key: [u32; 2]) -> [u32; 4] {
+    pub fn philox(counter: [u32; 4], key: [u32; 2]) -> [u32; 4] {
         let ([mut a, mut b, mut c, mut d], [mut k, mut l]) = (counter, key);
         for _ in 0..10 {
             let (p, q) = (u64::from(a) * 0xd251_1f53, u64::from(c) * 0xcd9e_8d57);
@@ -133,7 +138,7 @@ pub(crate) mod reference {
     }
 
     /// Whether an element stays.
-    pub(crate) fn stays([i, j]: [usize; 2], columns: usize, p: f32, seed: u64, offset: u64) -> bool {
+    pub fn stays([i, j]: [usize; 2], columns: usize, p: f32, seed: u64, offset: u64) -> bool {
         let counter = offset.wrapping_add((i * columns.div_ceil(8) + j / 8) as u64);
         let words = philox([counter as u32, (counter >> 32) as u32, 0, 0], [seed as u32, (seed >> 32) as u32]);
         words[j % 8 / 2] >> (16 * (j % 2)) & 0xffff >= super::below(p)

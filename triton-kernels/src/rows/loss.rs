@@ -186,9 +186,9 @@ where
 
 /// The operation in `f64`.
 #[cfg(feature = "check")]
-pub(crate) mod reference {
+pub mod reference {
     /// Loss of a row, and the gradient of its logits.
-    pub(crate) fn cross_entropy(x: &[f64], label: usize, smoothing: f64, z: f64) -> (f64, Vec<f64>) {
+    pub fn cross_entropy(x: &[f64], label: usize, smoothing: f64, z: f64) -> (f64, Vec<f64>) {
         let n = x.len() as f64;
         let most = x.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         let lse = most + x.iter().map(|x| (x - most).exp()).sum::<f64>().ln();

@@ -1,23 +1,23 @@
 //! Operations over rows: what is along the last axis of a view is reduced, normalised or exchanged together.
 
-pub(crate) mod activation;
+mod activation;
 mod batch_norm;
 mod clip;
-pub(crate) mod column_sums;
-pub(crate) mod distance;
-pub(crate) mod dropout;
+mod column_sums;
+mod distance;
+mod dropout;
 mod element;
 mod embedding;
 mod flat;
 mod group_norm;
-pub(crate) mod loss;
-pub(crate) mod norm;
-pub(crate) mod norm_backward;
-pub(crate) mod optim;
+mod loss;
+mod norm;
+mod norm_backward;
+mod optim;
 mod parameter;
-pub(crate) mod rotary;
+mod rotary;
 mod select;
-pub(crate) mod softmax;
+mod softmax;
 
 pub use activation::{
     Activate, ActivateBackward, Gated, GatedBackward, activation, activation_backward, gated, gated_backward,
@@ -36,3 +36,18 @@ pub use norm_backward::{NormBackward, layer_norm_backward, rms_norm_backward};
 pub use optim::{AdamW, AdamWOptions, Sgd, SgdOptions, adamw, sgd};
 pub use rotary::{Pairs, Rotary, rotary, rotary_backward};
 pub use softmax::{Softmax, SoftmaxBackward, log_softmax, log_softmax_backward, softmax, softmax_backward};
+
+/// What operations over rows are, in `f64`.
+#[cfg(feature = "check")]
+pub mod reference {
+    pub use super::activation::reference as activation;
+    pub use super::column_sums::reference as column_sums;
+    pub use super::distance::reference as distance;
+    pub use super::dropout::reference as dropout;
+    pub use super::loss::reference as loss;
+    pub use super::norm::reference as norm;
+    pub use super::norm_backward::reference as norm_backward;
+    pub use super::optim::reference as optim;
+    pub use super::rotary::reference as rotary;
+    pub use super::softmax::reference as softmax;
+}

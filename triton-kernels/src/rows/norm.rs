@@ -294,9 +294,9 @@ where
 
 /// The operations in `f64`.
 #[cfg(feature = "check")]
-pub(crate) mod reference {
+pub mod reference {
     /// The mean of a row, 0 without it, and its scale.
-    pub(crate) fn statistics(x: &[f64], with_mean: bool, epsilon: f64) -> (f64, f64) {
+    pub fn statistics(x: &[f64], with_mean: bool, epsilon: f64) -> (f64, f64) {
         let n = x.len() as f64;
         let mean = if with_mean { x.iter().sum::<f64>() / n } else { 0.0 };
         let variance = x.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / n;
@@ -304,7 +304,7 @@ pub(crate) mod reference {
     }
 
     /// Of one row.
-    pub(crate) fn norm(x: &[f64], weight: &[f64], bias: Option<&[f64]>, epsilon: f64) -> Vec<f64> {
+    pub fn norm(x: &[f64], weight: &[f64], bias: Option<&[f64]>, epsilon: f64) -> Vec<f64> {
         let (mean, scale) = statistics(x, bias.is_some(), epsilon);
         let bias_of = |j: usize| bias.map_or(0.0, |bias| bias[j]);
         x.iter().enumerate().map(|(j, x)| (x - mean) * scale * weight[j] + bias_of(j)).collect()

@@ -388,11 +388,11 @@ where
 
 /// The operation in `f64`.
 #[cfg(feature = "check")]
-pub(crate) mod reference {
+pub mod reference {
     use crate::rows::norm::reference::statistics;
 
     /// The gradients for x, weight and bias of one row.
-    pub(crate) fn norm_backward(x: &[f64], weight: &[f64], dy: &[f64], mean: bool, epsilon: f64) -> [Vec<f64>; 3] {
+    pub fn norm_backward(x: &[f64], weight: &[f64], dy: &[f64], mean: bool, epsilon: f64) -> [Vec<f64>; 3] {
         let ((centre, scale), n) = (statistics(x, mean, epsilon), x.len() as f64);
         let normal: Vec<f64> = x.iter().map(|x| (x - centre) * scale).collect();
         let g: Vec<f64> = dy.iter().zip(weight).map(|(dy, w)| dy * w).collect();

@@ -342,11 +342,11 @@ where
 
 /// The operations in `f64`.
 #[cfg(feature = "check")]
-pub(crate) mod reference {
+pub mod reference {
     use super::{AdamWOptions, SgdOptions};
 
     /// Weight and velocity after a step.
-    pub(crate) fn sgd(w: f64, g: f64, v: f64, options: SgdOptions) -> [f64; 2] {
+    pub fn sgd(w: f64, g: f64, v: f64, options: SgdOptions) -> [f64; 2] {
         let [rate, momentum, dampening, decay] =
             [options.rate, options.momentum, options.dampening, options.decay].map(f64::from);
         let g = g + decay * w;
@@ -358,7 +358,7 @@ pub(crate) mod reference {
     }
 
     /// Weight, mean and square after a step.
-    pub(crate) fn adamw(w: f64, g: f64, m: f64, v: f64, options: AdamWOptions) -> [f64; 3] {
+    pub fn adamw(w: f64, g: f64, m: f64, v: f64, options: AdamWOptions) -> [f64; 3] {
         let AdamWOptions { rate, beta1, beta2, epsilon, decay, step } = options;
         let [rate, beta1, beta2, epsilon, decay] = [rate, beta1, beta2, epsilon, decay].map(f64::from);
         let (m, v) = (beta1 * m + (1.0 - beta1) * g, beta2 * v + (1.0 - beta2) * g * g);

@@ -147,11 +147,11 @@ where
 
 /// The operation in `f64`.
 #[cfg(feature = "check")]
-pub(crate) mod reference {
+pub mod reference {
     use super::Pairs;
 
     /// Of one head.
-    pub(crate) fn rotary(x: &[f64], cosines: &[f64], sines: &[f64], pairs: Pairs) -> Vec<f64> {
+    pub fn rotary(x: &[f64], cosines: &[f64], sines: &[f64], pairs: Pairs) -> Vec<f64> {
         let (mut y, half) = (x.to_vec(), x.len() / 2);
         for (i, (c, s)) in cosines.iter().zip(sines).enumerate() {
             let [a, b] = match pairs {

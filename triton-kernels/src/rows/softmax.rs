@@ -325,9 +325,9 @@ where
 
 /// The operations in `f64`.
 #[cfg(feature = "check")]
-pub(crate) mod reference {
+pub mod reference {
     /// Of one row; `log` gives the logarithm.
-    pub(crate) fn softmax(x: &[f64], log: bool) -> Vec<f64> {
+    pub fn softmax(x: &[f64], log: bool) -> Vec<f64> {
         let most = x.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         if most == f64::NEG_INFINITY {
             return vec![if log { most } else { 0.0 }; x.len()];
@@ -338,7 +338,7 @@ pub(crate) mod reference {
     }
 
     /// The gradient for x of a row.
-    pub(crate) fn softmax_backward(y: &[f64], dy: &[f64], log: bool, scale: f64) -> Vec<f64> {
+    pub fn softmax_backward(y: &[f64], dy: &[f64], log: bool, scale: f64) -> Vec<f64> {
         let total: f64 = y.iter().zip(dy).map(|(y, dy)| if log { *dy } else { y * dy }).sum();
         let of = |(y, dy): (&f64, &f64)| scale * if log { dy - y.exp() * total } else { y * (dy - total) };
         y.iter().zip(dy).map(of).collect()

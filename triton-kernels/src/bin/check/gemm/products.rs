@@ -1,11 +1,11 @@
 //! Products of every shape, order, type and epilogue against the reference.
 
 use super::{bound, name};
-use crate::check::{Case, Failure, Operand, Order, Outcome, Random, Scalar, compare, compare_above};
-use crate::gemm::reference::{Product, column_sums};
-use crate::gemm::{GemmElement, Precision, Scale};
-use crate::{Activation, gemm, gemm_batched};
+use crate::harness::{Case, Failure, Operand, Order, Outcome, Random, Scalar, compare, compare_above};
 use triton::{Buffer, Stream, View, bf16, f16};
+use triton_kernels::gemm::reference::{Product, column_sums};
+use triton_kernels::gemm::{GemmElement, Precision, Scale};
+use triton_kernels::{Activation, gemm, gemm_batched};
 
 /// What a case does beside the product.
 #[derive(Clone, Copy, Debug, Default)]

@@ -1,21 +1,17 @@
-//! What the binary `check` runs: cases of every family against plain-Rust references in `f64`, on any device.
+//! Cases, and what runs them on a device.
 //!
 //! A case makes its operands at random, enqueues one operation, and compares. It fails if the result differs by more than its rounding
 //! explains, if anything outside the output's elements was written, or if an error was expected and another came. The gaps of operands
 //! are poisoned: what reads them does not pass.
 
-#[cfg(feature = "gemm")]
-mod gemm;
 mod operand;
-#[cfg(feature = "rows")]
-mod rows;
 
 use std::fmt;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use triton::{Device, Stream};
 
-pub use operand::{Operand, Order, Scalar};
+pub use operand::{Operand, Order, Scalar, normal};
 
 /// What went wrong in a case, in words.
 #[derive(Debug)]
@@ -77,14 +73,6 @@ pub struct Family {
     /// Makes its cases.
     pub cases: fn() -> Vec<Case>,
 }
-
-/// All families.
-pub const FAMILIES: &[Family] = &[
-    #[cfg(feature = "gemm")]
-    Family { name: "gemm", cases: gemm::cases },
-    #[cfg(feature = "rows")]
-    rows::FAMILY,
-];
 
 /// A share of the cases, as many as asked, at random.
 pub fn sample(mut cases: Vec<Case>, count: usize, seed: u64) -> Vec<Case> {
@@ -166,7 +154,7 @@ pub fn compare_above(what: &str, found: &[f64], expected: &[f64], bound: f64, le
 ///
 /// # Errors
 /// If it is not refused, or with another message.
-pub fn refused<T>(result: crate::Result<T>, texts: &[&str]) -> Outcome {
+pub fn refused<T>(result: triton_kernels::Result<T>, texts: &[&str]) -> Outcome {
     match result {
         Ok(_) => Err(Failure("it is not refused".to_string())),
         Err(error) => {

@@ -1,10 +1,10 @@
 //! Cross entropy.
 
 use super::{bound, gradient, normals, order, pairs, type_name};
-use crate::check::{Case, Failure, Operand, Scalar, compare, refused};
-use crate::rows::loss::reference;
-use crate::rows::{FloatElement, cross_entropy};
+use crate::harness::{Case, Failure, Operand, Scalar, compare, refused};
 use triton::{bf16, f16};
+use triton_kernels::rows::reference::loss as reference;
+use triton_kernels::rows::{FloatElement, cross_entropy};
 
 pub(super) fn cases() -> Vec<Case> {
     let mut cases = Vec::new();
@@ -37,7 +37,7 @@ fn of<T: FloatElement + Scalar>(cases: &mut Vec<Case>) {
                 let smoothing = if i % 2 == 0 { 0.0 } else { 0.125 };
                 let (z, scale) = (if i == 3 { 0.0625 } else { 0.0 }, if i == 2 { 0.25 } else { 1.0 });
                 let ignored = (i > 1).then_some(if i == 2 { -100 } else { 0 });
-                let logits = Operand::<T, 2>::new(shape, orders[0], || 2.0 * super::super::operand::normal(random));
+                let logits = Operand::<T, 2>::new(shape, orders[0], || 2.0 * crate::harness::normal(random));
                 let labels = Operand::<i32, 1>::new([rows], orders[1], || {
                     if i == 2 && random.u32(..3) == 0 { -100.0 } else { random.usize(..classes) as f64 }
                 });

@@ -11,7 +11,7 @@ mod norm;
 mod optim;
 mod softmax;
 
-use super::{Case, Family, Operand, Order, Outcome, Random, Scalar, compare};
+use crate::harness::{Case, Family, Operand, Order, Outcome, Random, Scalar, compare};
 
 /// Operations over rows.
 pub const FAMILY: Family = Family { name: "rows", cases };
@@ -63,7 +63,7 @@ fn gradient(
     backward: impl Fn(&[f64], &[f64]) -> Vec<f64>,
 ) -> Outcome {
     let h = 1e-5;
-    let dy: Vec<f64> = f(x).iter().map(|_| super::operand::normal(random)).collect();
+    let dy: Vec<f64> = f(x).iter().map(|_| crate::harness::normal(random)).collect();
     let mut at = x.to_vec();
     let mut weighted = |i: usize, step: f64| {
         at[i] = x[i] + step;
@@ -77,7 +77,7 @@ fn gradient(
 
 /// Numbers of mean 0 and variance 1.
 fn normals(random: &mut Random, count: usize) -> Vec<f64> {
-    (0..count).map(|_| super::operand::normal(random)).collect()
+    (0..count).map(|_| crate::harness::normal(random)).collect()
 }
 
 /// Numbers as an operand.

@@ -1,11 +1,13 @@
 //! Group norm and batch norm, which are norms of rows whose elements lie apart.
 
 use super::{bound, operand, order, type_name};
-use crate::check::{Case, Failure, Operand, Order, Outcome, Scalar, compare, refused};
-use crate::rows::norm::reference::{norm, statistics};
-use crate::rows::norm_backward::reference::norm_backward;
-use crate::rows::{FloatElement, batch_norm, batch_norm_backward, batch_norm_eval, group_norm, group_norm_backward};
+use crate::harness::{Case, Failure, Operand, Order, Outcome, Scalar, compare, refused};
 use triton::{bf16, f16};
+use triton_kernels::rows::reference::norm::{norm, statistics};
+use triton_kernels::rows::reference::norm_backward::norm_backward;
+use triton_kernels::rows::{
+    FloatElement, batch_norm, batch_norm_backward, batch_norm_eval, group_norm, group_norm_backward,
+};
 
 pub(super) fn cases() -> Vec<Case> {
     let mut cases = Vec::new();
@@ -47,13 +49,13 @@ fn parts([samples, channels, places]: [usize; 3], groups: usize) -> Vec<Vec<(usi
 
 fn case<T: FloatElement + Scalar>(
     stream: &triton::Stream,
-    random: &mut crate::check::Random,
+    random: &mut crate::harness::Random,
     shape: [usize; 3],
     groups: usize,
     turn: usize,
 ) -> Outcome {
     let [samples, channels, places] = shape;
-    let x = Operand::<T, 3>::new(shape, order(turn), || crate::check::operand::normal(random) + 0.5);
+    let x = Operand::<T, 3>::new(shape, order(turn), || crate::harness::normal(random) + 0.5);
     let dy = Operand::<T, 3>::normal(shape, order(turn / 2), random);
     let w = Operand::<T, 1>::normal([channels], order(turn), random);
     let b = Operand::<T, 1>::normal([channels], order(turn + 1), random);

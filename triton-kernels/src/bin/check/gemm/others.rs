@@ -1,11 +1,11 @@
 //! Products of a matrix and a vector, of groups of rows, and the gradients of a linear layer.
 
 use super::{bound, name};
-use crate::check::{Case, Operand, Order, Scalar, compare, compare_above, refused};
-use crate::gemm::reference::{Product, column_sums};
-use crate::gemm::{GemvElement, GroupedElement, gemm_grouped, gemv};
-use crate::{Activation, GemmElement, linear_backward};
+use crate::harness::{Case, Operand, Order, Scalar, compare, compare_above, refused};
 use triton::{bf16, f16};
+use triton_kernels::gemm::reference::{Product, column_sums};
+use triton_kernels::gemm::{GemvElement, GroupedElement, gemm_grouped, gemv};
+use triton_kernels::{Activation, GemmElement, linear_backward};
 
 pub(super) fn cases() -> Vec<Case> {
     let mut cases = Vec::new();
@@ -140,8 +140,8 @@ impl Layer {
 
 fn linear<T, W>(cases: &mut Vec<Case>)
 where
-    T: GemmElement<T> + GemmElement<W> + crate::rows::FloatElement + Scalar,
-    W: Scalar + crate::rows::SumOf<T>,
+    T: GemmElement<T> + GemmElement<W> + triton_kernels::rows::FloatElement + Scalar,
+    W: Scalar + triton_kernels::rows::SumOf<T>,
 {
     for [m, n, k] in [[1, 1, 1], [5, 7, 3], [64, 64, 64], [130, 33, 17], [700, 20, 30], [3, 4, 1]] {
         for order in Order::ALL {

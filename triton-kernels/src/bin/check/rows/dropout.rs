@@ -1,11 +1,11 @@
 //! Random numbers and dropout.
 
 use super::{bound, order, pairs, type_name};
-use crate::check::{Case, Failure, Operand, Outcome, Scalar, compare, refused};
-use crate::functions;
-use crate::rows::dropout::reference;
-use crate::rows::{FloatElement, dropout};
+use crate::harness::{Case, Failure, Operand, Outcome, Scalar, compare, refused};
 use triton::prelude::*;
+use triton_kernels::functions;
+use triton_kernels::rows::reference::dropout as reference;
+use triton_kernels::rows::{FloatElement, dropout};
 
 /// Uniform and normal numbers.
 #[triton::kernel(targets = ["sm_80"])]
@@ -107,7 +107,7 @@ fn distributions(cases: &mut Vec<Case>) {
             }
             // Exceeded by one in 10⁸.
             let of = |of: Vec<f32>| of.into_iter().map(f64::from).collect::<Vec<f64>>();
-            let below = |x: f64| 0.5 * (1.0 + crate::rows::activation::reference::erf(x / 2f64.sqrt()));
+            let below = |x: f64| 0.5 * (1.0 + triton_kernels::rows::reference::activation::erf(x / 2f64.sqrt()));
             let found = [distance(of(uniform), |x| x), distance(of(normal), below)];
             if found.iter().all(|d| *d < 3.1) { Ok(()) } else { Err(Failure(format!("distances of {found:?}"))) }
         }));
@@ -126,7 +126,7 @@ fn of<T: FloatElement + Scalar>(cases: &mut Vec<Case>) {
             let offset = if random.bool() { random.u64(..) } else { 0 };
             let x = Operand::<T, 2>::normal(shape, orders[0], random);
             let y = Operand::<T, 2>::output(shape, orders[1]);
-            let scale = f64::from(dropout::scale(p));
+            let scale = reference::scale(p);
             let of = |(at, x): (usize, f64)| {
                 let place = [at / shape[1], at % shape[1]];
                 if reference::stays(place, shape[1], p, seed, offset) { x * scale } else { 0.0 }

@@ -1,10 +1,10 @@
 //! Embeddings and rotary embeddings.
 
 use super::{bound, gradient, normals, order, type_name};
-use crate::check::{Case, Failure, Operand, Scalar, compare, refused};
-use crate::rows::rotary::reference;
-use crate::rows::{FloatElement, Pairs, embedding, embedding_backward, rotary, rotary_backward};
+use crate::harness::{Case, Failure, Operand, Scalar, compare, refused};
 use triton::{bf16, f16};
+use triton_kernels::rows::reference::rotary as reference;
+use triton_kernels::rows::{FloatElement, Pairs, embedding, embedding_backward, rotary, rotary_backward};
 
 pub(super) fn cases() -> Vec<Case> {
     let mut cases = Vec::new();

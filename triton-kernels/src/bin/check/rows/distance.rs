@@ -1,10 +1,10 @@
 //! Mean squares of differences, and divergences.
 
 use super::{bound, gradient, normals, order, pairs, type_name};
-use crate::check::{Case, Failure, Operand, Order, Scalar, compare, refused};
-use crate::rows::distance::reference;
-use crate::rows::{FloatElement, kl_div, mse};
+use crate::harness::{Case, Failure, Operand, Order, Scalar, compare, refused};
 use triton::{bf16, f16};
+use triton_kernels::rows::reference::distance as reference;
+use triton_kernels::rows::{FloatElement, kl_div, mse};
 
 pub(super) fn cases() -> Vec<Case> {
     let mut cases = Vec::new();

@@ -1,11 +1,11 @@
 //! Layer norm, RMS norm, and their gradients.
 
 use super::{bound, by_rows, gradient, normals, operand, order, pairs, type_name};
-use crate::check::{Case, Operand, Order, Scalar, compare, refused};
-use crate::rows::norm::reference;
-use crate::rows::norm_backward::reference as backward;
-use crate::rows::{FloatElement, layer_norm, layer_norm_backward, rms_norm, rms_norm_backward};
+use crate::harness::{Case, Operand, Order, Scalar, compare, refused};
 use triton::{View, bf16, f16};
+use triton_kernels::rows::reference::norm as reference;
+use triton_kernels::rows::reference::norm_backward as backward;
+use triton_kernels::rows::{FloatElement, layer_norm, layer_norm_backward, rms_norm, rms_norm_backward};
 
 const LOOP: &str = "R=1 N=2048 LOOP=true num_warps=8 num_stages=3";
 
@@ -49,7 +49,7 @@ fn forward<T: FloatElement + Scalar>(
     cases.push(Case::new(name, move |stream, random| {
         let [rows, columns] = shape;
         let broadcast = turn % 5 == 4 && columns > 0;
-        let x = Operand::<T, 2>::new(shape, order(turn), || super::super::operand::normal(random) + 0.7);
+        let x = Operand::<T, 2>::new(shape, order(turn), || crate::harness::normal(random) + 0.7);
         let r = Operand::<T, 2>::normal(shape, order(turn + 1), random);
         // A stride of 0 repeats one weight.
         let w = Operand::<T, 1>::normal([if broadcast { 1 } else { columns }], order(turn + 2), random);
@@ -110,7 +110,7 @@ fn of_backward<T: FloatElement + Scalar>(
     let name = format!("{op} {} {shape:?} parameters {parameters} {turn}", type_name::<T>());
     cases.push(Case::new(name, move |stream, random| {
         let [rows, columns] = shape;
-        let x = Operand::<T, 2>::new(shape, order(turn), || super::super::operand::normal(random) - 0.4);
+        let x = Operand::<T, 2>::new(shape, order(turn), || crate::harness::normal(random) - 0.4);
         let dy = Operand::<T, 2>::normal(shape, order(turn + 1), random);
         let past = Operand::<T, 2>::normal(shape, order(turn + 2), random);
         let w = Operand::<T, 1>::normal([columns], order(turn + 2), random);
@@ -179,7 +179,7 @@ fn of_backward<T: FloatElement + Scalar>(
             }
             let bits = [found, found_dw].concat();
             if first.get_or_insert_with(|| bits.clone()) != &bits {
-                return Err(super::super::Failure("a second run gives other bits".to_string()));
+                return Err(crate::harness::Failure("a second run gives other bits".to_string()));
             }
         }
         Ok(())

@@ -2,9 +2,9 @@
 
 use super::name;
 use super::products::{Options, one};
-use crate::check::{Case, Order, Scalar};
-use crate::gemm::{Form, GemmElement, Precision, instances_of};
+use crate::harness::{Case, Order, Scalar};
 use triton::{bf16, f16};
+use triton_kernels::gemm::{Form, GemmElement, Precision, instances_of};
 
 pub(super) fn cases() -> Vec<Case> {
     let mut cases = Vec::new();

@@ -1,10 +1,10 @@
 //! Optimisers and the bound of a norm.
 
 use super::{bound, order, pairs, type_name};
-use crate::check::{Case, Failure, Operand, Order, Scalar, compare, refused};
-use crate::rows::optim::reference;
-use crate::rows::{AdamWOptions, FloatElement, SgdOptions, adamw, clip_by_norm, sgd};
+use crate::harness::{Case, Failure, Operand, Order, Scalar, compare, refused};
 use triton::{bf16, f16};
+use triton_kernels::rows::reference::optim as reference;
+use triton_kernels::rows::{AdamWOptions, FloatElement, SgdOptions, adamw, clip_by_norm, sgd};
 
 pub(super) fn cases() -> Vec<Case> {
     let mut cases = Vec::new();

@@ -1,9 +1,9 @@
 //! What is refused, and in which words.
 
-use crate::check::{Case, Outcome, refused};
-use crate::gemm::{Precision, Scale};
-use crate::{Activation, gemm, gemm_batched};
+use crate::harness::{Case, Outcome, refused};
 use triton::{Buffer, Stream, bf16};
+use triton_kernels::gemm::{Precision, Scale};
+use triton_kernels::{Activation, gemm, gemm_batched};
 
 /// A case over three buffers of 64 elements.
 fn case(

@@ -1,10 +1,10 @@
 //! Softmax, its logarithm, and their gradients.
 
 use super::{bound, by_rows, gradient, normals, operand, order, pairs, type_name};
-use crate::check::{Case, Operand, Scalar, compare, refused};
-use crate::rows::softmax::reference;
-use crate::rows::{FloatElement, log_softmax, log_softmax_backward, softmax, softmax_backward};
+use crate::harness::{Case, Operand, Scalar, compare, refused};
 use triton::{bf16, f16};
+use triton_kernels::rows::reference::softmax as reference;
+use triton_kernels::rows::{FloatElement, log_softmax, log_softmax_backward, softmax, softmax_backward};
 
 const LOOP: &str = "R=1 N=2048 LOOP=true num_warps=8 num_stages=3";
 

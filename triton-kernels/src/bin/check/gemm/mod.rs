@@ -6,8 +6,7 @@ mod instances;
 mod others;
 mod products;
 
-use super::Case;
-use crate::check::Scalar;
+use crate::harness::{Case, Scalar};
 
 /// All cases.
 pub(super) fn cases() -> Vec<Case> {

@@ -1,11 +1,11 @@
 //! Activations, gated ones, and their gradients.
 
 use super::{bound, gradient, normals, order, pairs, type_name};
-use crate::Activation;
-use crate::check::{Case, Operand, Scalar, compare, refused};
-use crate::rows::activation::reference::{self, derivative};
-use crate::rows::{FloatElement, activation, activation_backward, gated, gated_backward};
+use crate::harness::{Case, Operand, Scalar, compare, refused};
 use triton::{bf16, f16};
+use triton_kernels::Activation;
+use triton_kernels::rows::reference::activation::{self as reference, derivative};
+use triton_kernels::rows::{FloatElement, activation, activation_backward, gated, gated_backward};
 
 pub(super) fn cases() -> Vec<Case> {
     let mut cases = Vec::new();

@@ -1,10 +1,24 @@
 //! Checks every operation of the library on a device: `cargo run --release -p triton-kernels --bin check -- --device cuda`.
 
+#[cfg(feature = "gemm")]
+mod gemm;
+mod harness;
+#[cfg(feature = "rows")]
+mod rows;
+
 use clap::Parser;
+use harness::{Case, Family};
 use indicatif::{ProgressBar, ProgressStyle};
 use std::process::ExitCode;
 use triton::Device;
-use triton_kernels::check::{self, Case, FAMILIES};
+
+/// All families.
+const FAMILIES: &[Family] = &[
+    #[cfg(feature = "gemm")]
+    Family { name: "gemm", cases: gemm::cases },
+    #[cfg(feature = "rows")]
+    rows::FAMILY,
+];
 
 /// Checks operations of the library against references in `f64`.
 #[derive(Parser)]
@@ -41,7 +55,7 @@ fn main() -> ExitCode {
 }
 
 fn run(options: &Options) -> Result<bool, Box<dyn std::error::Error>> {
-    let asked = |family: &&check::Family| options.family.as_ref().is_none_or(|name| name == family.name);
+    let asked = |family: &&Family| options.family.as_ref().is_none_or(|name| name == family.name);
     let mut cases: Vec<Case> = FAMILIES.iter().filter(asked).flat_map(|family| (family.cases)()).collect();
     cases.retain(|case| options.filter.as_ref().is_none_or(|text| case.name().contains(text)));
     if cases.is_empty() {
@@ -50,7 +64,7 @@ fn run(options: &Options) -> Result<bool, Box<dyn std::error::Error>> {
     }
     let seed = options.seed.unwrap_or_else(|| fastrand::u64(..1 << 32));
     if let Some(count) = options.sample {
-        cases = check::sample(cases, count, seed);
+        cases = harness::sample(cases, count, seed);
     }
     if options.list {
         cases.iter().for_each(|case| println!("{}", case.name()));
@@ -60,7 +74,7 @@ fn run(options: &Options) -> Result<bool, Box<dyn std::error::Error>> {
     println!("{device}, seed {seed}");
     let progress = ProgressBar::new(cases.len() as u64);
     progress.set_style(ProgressStyle::with_template("{bar:40} {pos}/{len} {elapsed}")?);
-    let report = check::run(&device, &cases, seed, || progress.inc(1))?;
+    let report = harness::run(&device, &cases, seed, || progress.inc(1))?;
     progress.finish_and_clear();
     for (name, failure) in &report.failed {
         println!("{name}: {}", failure.0);

@@ -1,10 +1,10 @@
 //! Sums of columns.
 
 use super::{bound, order, pairs, type_name};
-use crate::check::{Case, Operand, Order, Scalar, compare, refused};
-use crate::rows::column_sums::reference;
-use crate::rows::{FloatElement, SumOf, column_sums};
+use crate::harness::{Case, Operand, Order, Scalar, compare, refused};
 use triton::{bf16, f16};
+use triton_kernels::rows::reference::column_sums as reference;
+use triton_kernels::rows::{FloatElement, SumOf, column_sums};
 
 pub(super) fn cases() -> Vec<Case> {
     let mut cases = Vec::new();
