@@ -112,6 +112,7 @@ case ${1:-} in
     conformance)
         need_gpu
         step 550 conformance "$here/conformance/conformance" --device cuda
+        step 250 library "$here/conformance/check" --device cuda
         ;;
     *)
         echo "usage: run.sh examples|tests|bench|tune|costs|conformance" >&2

@@ -28,6 +28,7 @@ pages! {
     testing
     simulator
     streams
+    library
     interop
     from_triton
     limits

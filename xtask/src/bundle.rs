@@ -35,6 +35,7 @@ pub fn bundle() -> Outcome {
         executables.extend(built.into_iter().filter(|(_, file)| is_test(file)));
     }
     executables.extend(build(&root(), &["build", "--package", "triton-bench"], "bench")?);
+    executables.extend(build(&root(), &["build", "--package", "triton-kernels", "--bin", "check"], "conformance")?);
     crate::stub::stub(&root().join(STUB))?;
     executables.extend(build(&root().join("triton-cust"), &["build", "--examples"], "examples")?);
     for (folder, file) in &executables {

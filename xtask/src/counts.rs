@@ -19,14 +19,15 @@ use triton_core::metadata::{Image, Specialization};
 use triton_tests::expand::{Kernel, expand};
 use triton_tests::parallel;
 
-/// Files whose kernels are counted: those of the benchmarks, and the others.
-const SOURCES: &[&str] = &[
-    "benchmarks/src/rows.rs",
-    "benchmarks/src/tiles.rs",
-    "benchmarks/src/products.rs",
-    "benchmarks/src/groups.rs",
-    "benchmarks/src/fused.rs",
-    "tests/corpus/counts/kernels.rs",
+/// Files whose kernels are counted: those of the benchmarks, of the library's products, and the others. The last file of a row has them, and
+/// those before it the functions that they call.
+const SOURCES: &[&[&str]] = &[
+    &["benchmarks/src/rows.rs"],
+    &["benchmarks/src/tiles.rs"],
+    &["benchmarks/src/products.rs"],
+    &["benchmarks/src/fused.rs"],
+    &["triton-kernels/src/functions/gemm.rs", "triton-kernels/src/gemm/kernels/whole.rs"],
+    &["tests/corpus/counts/kernels.rs"],
 ];
 
 const RECORD: &str = "tests/corpus/counts/counts.txt";
@@ -135,7 +136,7 @@ struct Line {
 
 /// Every image of every kernel whose name and images begin with `part`.
 fn subjects(part: &str) -> Outcome<Vec<Subject>> {
-    let kernels: Vec<Kernel> = all(parallel::map(SOURCES, |file| kernels(file)))?.into_iter().flatten().collect();
+    let kernels: Vec<Kernel> = all(parallel::map(SOURCES, |files| kernels(files)))?.into_iter().flatten().collect();
     let named: Vec<&Kernel> = kernels
         .iter()
         .filter(|kernel| {
@@ -147,7 +148,7 @@ fn subjects(part: &str) -> Outcome<Vec<Subject>> {
     let mut subjects: Vec<Subject> = Vec::new();
     for (name, images) in all(compiled)? {
         if subjects.iter().any(|subject| subject.name.starts_with(&format!("{name} "))) {
-            return Err(format!("two kernels of {} are `{name}`", SOURCES.join(" and ")));
+            return Err(format!("two kernels of {} are `{name}`", SOURCES.concat().join(" and ")));
         }
         let named = |image: Image| {
             // What a device runs alone has a line of its own beside that of the general code.
@@ -163,13 +164,19 @@ fn subjects(part: &str) -> Outcome<Vec<Subject>> {
     Ok(subjects)
 }
 
-/// The kernels of a file.
-fn kernels(file: &str) -> Outcome<Vec<Kernel>> {
-    let path = root().join(file);
-    let text = std::fs::read_to_string(&path).map_err(|e| format!("{}: {e}", path.display()))?;
-    let expansion = expand(&text).map_err(|e| format!("{file}:{e}"))?;
+/// The kernels of files that call one another, taken as one.
+fn kernels(files: &[&str]) -> Outcome<Vec<Kernel>> {
+    let mut all = String::new();
+    for file in files {
+        let path = root().join(file);
+        let text = std::fs::read_to_string(&path).map_err(|e| format!("{}: {e}", path.display()))?;
+        // The documentation of a file stands at its beginning alone.
+        text.lines().filter(|line| !line.starts_with("//!")).for_each(|line| all.extend([line, "\n"]));
+    }
+    let files = files.join(" and ");
+    let expansion = expand(&all).map_err(|e| format!("{files}: {e}"))?;
     let errors = expansion.messages.iter().filter(|message| !message.text.starts_with("warning"));
-    let errors: Vec<String> = errors.map(|e| format!("{file}:{}: {}", e.start.0, e.text)).collect();
+    let errors: Vec<String> = errors.map(|e| format!("{files}: {}", e.text)).collect();
     if errors.is_empty() { Ok(expansion.kernels) } else { Err(errors.join("\n")) }
 }
 
