@@ -62,6 +62,8 @@ pub struct Asked {
     pub instance: Option<String>,
     /// How many programs share a tile.
     pub splits: Option<usize>,
+    /// Whether their sums are added in one order.
+    pub deterministic: bool,
 }
 
 impl Asked {
@@ -71,10 +73,11 @@ impl Asked {
             Some(instance) => product.instance(instance),
             None => product,
         };
-        match self.splits {
+        let product = match self.splits {
             Some(splits) => product.splits(splits),
             None => product,
-        }
+        };
+        product.deterministic(self.deterministic)
     }
 }
 

@@ -275,7 +275,7 @@ impl<T: Tiled> Contestant<'_, T> {
     }
 }
 
-/// The library's instances for a case, those that are split in half and twice as many parts too: every one once.
+/// The library's instances for a case, those that are split in fewer and more parts, and in order, too: every one once.
 fn listed<T: Tiled>(
     case: &Case,
     stream: &Stream,
@@ -290,12 +290,19 @@ fn listed<T: Tiled>(
     let chosen = name(&Asked::default())?;
     let mut all: Vec<(Asked, String)> = vec![(Asked::default(), chosen)];
     for instance in instances {
-        let by_default = Asked { instance: Some(instance), splits: None };
+        let by_default = Asked { instance: Some(instance), ..Asked::default() };
         let of_default = name(&by_default)?;
         let count: usize = of_default.rsplit_once(" in ").and_then(|(_, count)| count.parse().ok()).unwrap_or(1);
-        let others = [count / 2, 2 * count].map(|splits| Asked { splits: Some(splits.max(1)), ..by_default.clone() });
-        for asked in std::iter::once(by_default).chain(others.into_iter().filter(|_| count > 1)) {
-            let name = name(&asked)?;
+        let counts = [1, 2, 3, 4, 6, 8].map(|quarters| (count * quarters / 4).max(1));
+        let of = |splits| {
+            [false, true].map(|deterministic| Asked { splits: Some(splits), deterministic, ..by_default.clone() })
+        };
+        let split = counts.into_iter().filter(|_| count > 1).flat_map(of);
+        for asked in std::iter::once(by_default.clone()).chain(split) {
+            let mut name = name(&asked)?;
+            if asked.deterministic {
+                name += ", in order";
+            }
             if all.iter().all(|(_, other)| *other != name) {
                 all.push((asked, name));
             }

@@ -315,9 +315,9 @@ mod tests {
         assert_eq!(plan.efficiency(&square), 128.0 / 132.0);
         let skinny = problem(Kind::F32, NT, [7168, 16, 7168]);
         let split = plans(&skinny).next().expect("a row");
-        // 112 tiles in 4 splits: four waves, the last of 52 programs.
-        assert_eq!((split.to_string().as_str(), split.chunk), ("64x16x32 split in 4", 1792));
-        assert_eq!(split.efficiency(&skinny), 448.0 / 528.0);
+        // 112 tiles in 8 splits: seven waves, the last of 104 programs.
+        assert_eq!((split.to_string().as_str(), split.chunk), ("64x16x32 split in 8", 896));
+        assert_eq!(split.efficiency(&skinny), 896.0 / 924.0);
     }
 
     #[test]

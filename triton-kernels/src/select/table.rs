@@ -90,9 +90,9 @@ pub const TABLE: &[Row] = &[
         m: 65..=256,
         n: 65..=256,
         k: 8193..=MOST,
-        kernel: Kernel::Split { groups: 1, programs: 2 },
+        kernel: Kernel::Split { groups: 1, programs: 3 },
         tile: [64, 64, 64],
-        reason: "256x256x60000 on an H100 0.0441 ms, for three programs a multiprocessor 0.0478, 128x128x64 0.0445",
+        reason: "256x256x60000 0.0437 ms in 25, 0.0448 in 17; adding the parts takes longest",
         ..ROW
     },
     Row {
@@ -104,6 +104,17 @@ pub const TABLE: &[Row] = &[
         kernel: Kernel::Split { groups: 8, programs: 2 },
         tile: [32, 32, 64],
         reason: "one tile, of too few elements for the warps that hide latency: 32x32x60000 0.0170 ms, without groups 0.0187",
+        ..ROW
+    },
+    Row {
+        kinds: &[Kind::F32],
+        orders: &[NT],
+        m: 1..=64,
+        n: 17..=64,
+        k: 257..=8192,
+        kernel: Kernel::Split { groups: 1, programs: 1 },
+        tile: [64, 16, 32],
+        reason: "64x64x4096 0.0083 ms in 32; 32x32x64 by 4 groups 0.0090",
         ..ROW
     },
     Row {
@@ -131,11 +142,21 @@ pub const TABLE: &[Row] = &[
     Row {
         kinds: &[Kind::F32],
         n: 1..=16,
+        k: 4097..=MOST,
+        when: &[few(64, 16)],
+        kernel: Kernel::Split { groups: 1, programs: 6 },
+        tile: [64, 16, 32],
+        reason: "NT 7168x16x7168 0.0794 ms in 8, 0.0843 in 4",
+        ..ROW
+    },
+    Row {
+        kinds: &[Kind::F32],
+        n: 1..=16,
         k: 129..=MOST,
         when: &[few(64, 16)],
-        kernel: Kernel::Split { groups: 1, programs: 3 },
+        kernel: Kernel::Split { groups: 1, programs: 4 },
         tile: [64, 16, 32],
-        reason: "fewer tiles than multiprocessors, and a wider tile would be padding",
+        reason: "2560x16 0.0156 ms in 14, 0.0158 in 10; fewer tiles than multiprocessors, and a wider tile would be padding",
         ..ROW
     },
     Row {
@@ -151,13 +172,24 @@ pub const TABLE: &[Row] = &[
     },
     Row {
         kinds: &[Kind::F32],
-        orders: &[NN, TN],
+        orders: &[TN],
         n: 65..=128,
         k: 65..=MOST,
         when: &[few(64, 128)],
-        kernel: Kernel::Split { groups: 1, programs: 4 },
+        kernel: Kernel::Split { groups: 1, programs: 3 },
+        tile: [64, 32, 32],
+        reason: "2560x128 0.0470 ms in 3, 64x128x16 0.0493 in 20",
+        ..ROW
+    },
+    Row {
+        kinds: &[Kind::F32],
+        orders: &[NN],
+        n: 65..=128,
+        k: 65..=MOST,
+        when: &[few(64, 128)],
+        kernel: Kernel::Split { groups: 1, programs: 6 },
         tile: [64, 128, 16],
-        reason: "one tile along N reads x once; four programs a multiprocessor, not two: 2560x128 went from 0.92 to 1.07 of cuBLAS",
+        reason: "one tile along N reads a once: 2560x128 0.0526 ms in 20, 0.0543 in 14",
         ..ROW
     },
     Row {
@@ -175,9 +207,9 @@ pub const TABLE: &[Row] = &[
         kinds: &[Kind::F32],
         k: 129..=MOST,
         when: &[few(64, 64)],
-        kernel: Kernel::Split { groups: 1, programs: 3 },
+        kernel: Kernel::Split { groups: 1, programs: 2 },
         tile: [64, 64, 32],
-        reason: "fewer tiles than multiprocessors; three programs each, four are slower",
+        reason: "fewer tiles than multiprocessors: 2560x64 0.0322 ms in 7, 0.0376 in 10, TN 0.0289 and 0.0345",
         ..ROW
     },
     Row {
@@ -197,9 +229,20 @@ pub const TABLE: &[Row] = &[
         m: 1..=32,
         n: 1..=32,
         k: 1025..=MOST,
+        kernel: Kernel::Split { groups: 1, programs: 1 },
+        tile: [32, 32, 64],
+        reason: "32x32x60000 0.0110 ms in 105, 0.0117 in 235; one tile: only splits along K occupy the multiprocessors, and a larger tile would be padding",
+        ..ROW
+    },
+    Row {
+        kinds: HALF,
+        orders: &[NT],
+        m: 1..=64,
+        n: 1..=64,
+        k: 8193..=MOST,
         kernel: Kernel::Split { groups: 1, programs: 3 },
         tile: [32, 32, 64],
-        reason: "one tile: only splits along K occupy the multiprocessors, and a larger tile would be padding",
+        reason: "64x64x60000 0.0135 ms, x131072 0.0188; 64x64x64 in 235 and 342 0.0153, 0.0229",
         ..ROW
     },
     Row {
