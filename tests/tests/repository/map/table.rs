@@ -15,7 +15,7 @@ pub(crate) const CRATES: &[Row] = &[
     ("triton-dsl", &["triton-core", "triton-macros", "triton-runtime"]),
     ("triton-cust", &["triton-dsl"]),
     ("triton-kernels", &["triton-dsl"]),
-    ("triton-bench", &["triton-core", "triton-dsl"]),
+    ("triton-bench", &["triton-core", "triton-dsl", "triton-kernels"]),
     ("triton-tests", &["triton-core", "triton-sim", "triton-syntax"]),
     ("triton-runtime-models", &[]),
     ("xtask", &["triton-core", "triton-tests"]),
