@@ -106,6 +106,8 @@ cases! {
     loop_shift,
     loop_sum,
     same_address,
+    view_element,
+    view_reverse,
     while_reads,
     outer,
     tf32,

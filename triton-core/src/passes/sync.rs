@@ -8,7 +8,8 @@
 //! Two accesses to global memory cannot alias if their pointers come from different parameters: memory reached through
 //! a `PtrMut` is not reachable through another argument (guaranteed by borrows for buffers, by the launch's contract
 //! for raw addresses); nor if constants say that they are disjoint parts of one parameter's memory
-//! ([`crate::analysis::interval`]). They are made by the same thread if they are at the very same location, no two
+//! ([`crate::analysis::interval`]). The elements of a view are reached as its tiles, and by gathers and scatters through pointers made from
+//! its parameter, any of which may alias any tile of it. Accesses are made by the same thread if they are at the very same location, no two
 //! threads hold an element, and no two elements are at one address, which is so of every view that is written; of atomic updates, one thread makes those of an
 //! element anyway. Updates of one kind may come in any order if the old values are unused. Accesses to shared
 //! memory alias within one buffer, where the layouts say by whom ([`crate::layout::Layout::reach`]); buffers share bytes only where
@@ -88,8 +89,11 @@ impl Region {
                 let meet = |(a, b): (&Range<u64>, &Range<u64>)| a.start < b.end && b.start < a.end;
                 a == b && indices.iter().zip(theirs).all(|(a, b)| a.as_ref().zip(b.as_ref()).is_none_or(meet))
             }
-            // A view is a parameter of its own.
-            (Region::View { .. }, Region::Pointers(_)) | (Region::Pointers(_), Region::View { .. }) => false,
+            // Gathers, scatters and `get` reach elements of a view through pointers made from its parameter.
+            (Region::View { base, .. }, Region::Pointers(pointers))
+            | (Region::Pointers(pointers), Region::View { base, .. }) => {
+                pointers.base().is_none_or(|param| param == *base)
+            }
         }
     }
 }
