@@ -28,7 +28,6 @@ pages! {
     testing
     simulator
     streams
-    library
     interop
     from_triton
     limits

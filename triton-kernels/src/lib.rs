@@ -27,3 +27,8 @@ pub use gemm::{
 };
 #[cfg(all(feature = "gemm", feature = "rows"))]
 pub use gemm::{LinearBackward, linear_backward};
+
+/// The book's page of this library, whose programs are tests.
+#[cfg(all(doctest, feature = "gemm"))]
+#[doc = include_str!("../../docs/src/library.md")]
+mod book {}

@@ -4,9 +4,16 @@ use super::element::{FloatElement, operation};
 use super::flat::{axes, corner, fits, programs};
 use super::select::choose;
 use crate::error::same_shape;
-use crate::functions::{activate, activation_derivative};
+use crate::functions::{activate, activation_derivative, gelu_logistic};
 use crate::{Activation, Result};
 use triton::prelude::*;
+
+/// The activation of what is rounded to `T`. GELU by its error function is bound by arithmetic, not memory.
+#[triton::function]
+fn activated<T: Float>(x: Tile<T>, kind: i32) -> Tile<f32> {
+    let v = x.to::<f32>();
+    if kind == 2 && T::EPSILON > 0.0001 { gelu_logistic(v) } else { activate(v, kind) }
+}
 
 /// y = f(x).
 #[triton::kernel(T = [f32, f16, bf16], configs = [
@@ -18,7 +25,7 @@ fn activation_kernel<T: Float, const R: i32, const N: i32>(
     #[no_specialize] kind: i32,
 ) {
     let (i, j) = corner::<R, N>(x.dim(1).to::<i32>());
-    y.store([i, j], activate(x.load([i, j], [R, N]).to::<f32>(), kind).to::<T>());
+    y.store([i, j], activated(x.load([i, j], [R, N]), kind).to::<T>());
 }
 
 /// dx = dy · f'(x).
