@@ -31,9 +31,9 @@ fn commands() {
             &tune,
             true,
             &[
-                "| 32x32x64 split in 5  | listed ",
-                "| 64x64x1024           | chosen ",
-                "| 32x32x32 split in 10   | listed ",
+                "| 32x32x64 split in 5 ",
+                "| 64x64x1024 ",
+                "| 32x32x64x8 split in 5, in order ",
                 "| matmul f64 40^3         | 64x128x16 ",
                 "| 64x256x32 ",
             ],
