@@ -7,7 +7,7 @@
 //! Views have a fixed order of axes. Their order in memory is what strides say, so that a transposed operand is a transposed view: any
 //! stride and any alignment gives the same result, at another speed. An extent of 0 is allowed.
 
-mod activation;
+pub mod activation;
 mod error;
 
 pub mod functions;

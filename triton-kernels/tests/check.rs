@@ -1,5 +1,5 @@
 //! A sample of the cases of `check`, another one each day: the whole is one command, `cargo run --release -p triton-kernels --bin check`.
-#![cfg(feature = "check")]
+#![cfg(all(feature = "check", feature = "gemm", feature = "rows"))]
 
 use std::process::Command;
 use std::time::{SystemTime, UNIX_EPOCH};

@@ -40,7 +40,6 @@ pub use softmax::{Softmax, SoftmaxBackward, log_softmax, log_softmax_backward, s
 /// What operations over rows are, in `f64`.
 #[cfg(feature = "check")]
 pub mod reference {
-    pub use super::activation::reference as activation;
     pub use super::column_sums::reference as column_sums;
     pub use super::distance::reference as distance;
     pub use super::dropout::reference as dropout;

@@ -1,8 +1,7 @@
 //! Every instance of every pool, on a shape of whole tiles and on one that cuts them.
 
-use super::name;
 use super::products::{Options, one};
-use crate::harness::{Case, Order, Scalar};
+use crate::harness::{Case, Order, Scalar, type_name};
 use triton::{bf16, f16};
 use triton_kernels::gemm::{Form, GemmElement, Precision, instances_of};
 
@@ -32,7 +31,7 @@ fn of_types<T: GemmElement<C> + Scalar, C: Scalar>(cases: &mut Vec<Case>, precis
                     let of = |is: bool| if is { Order::Columns } else { Order::Rows };
                     let orders = [of(transposed[0]), of(transposed[1]), Order::Rows];
                     let epilogue = Options::of_instance(instance, precision, form == Form::Plain);
-                    let types = format!("{}→{}", name::<T>(), name::<C>());
+                    let types = format!("{}→{}", type_name::<T>(), type_name::<C>());
                     let title =
                         format!("gemm instance {types} {precision:?} {transposed:?} {instance} {shape:?} {form:?}");
                     cases.push(Case::new(title, move |stream, random| {

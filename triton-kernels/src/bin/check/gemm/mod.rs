@@ -2,7 +2,6 @@
 
 mod errors;
 mod instances;
-#[cfg(feature = "rows")]
 mod others;
 mod products;
 
@@ -13,7 +12,6 @@ pub(super) fn cases() -> Vec<Case> {
     let mut cases = products::cases();
     cases.extend(instances::cases());
     cases.extend(errors::cases());
-    #[cfg(feature = "rows")]
     cases.extend(others::cases());
     cases
 }
@@ -22,10 +20,4 @@ pub(super) fn cases() -> Vec<Case> {
 fn bound<T: Scalar, C: Scalar>(k: usize) -> f64 {
     let addition = if size_of::<T>() == 8 { 2f64.powi(-53) } else { 2f64.powi(-24) };
     (1.0 + 2.0 * (k as f64).sqrt()) * addition + 1.25 * C::rounding()
-}
-
-/// The type's name as cases have it.
-fn name<T>() -> &'static str {
-    let name = std::any::type_name::<T>();
-    name.rsplit(':').next().unwrap_or(name)
 }

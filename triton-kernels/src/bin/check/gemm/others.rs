@@ -1,10 +1,11 @@
 //! Products of a matrix and a vector, of groups of rows, and the gradients of a linear layer.
 
-use super::{bound, name};
-use crate::harness::{Case, Operand, Order, Scalar, compare, compare_above, refused};
+use super::bound;
+use crate::harness::{Case, Operand, Order, Scalar, compare, compare_above, refused, type_name};
 use triton::{bf16, f16};
-use triton_kernels::gemm::reference::{Product, column_sums};
+use triton_kernels::gemm::reference::Product;
 use triton_kernels::gemm::{GemvElement, GroupedElement, gemm_grouped, gemv};
+use triton_kernels::rows::reference::column_sums::column_sums;
 use triton_kernels::{Activation, GemmElement, linear_backward};
 
 pub(super) fn cases() -> Vec<Case> {
@@ -32,7 +33,7 @@ fn vectors<T: GemvElement<C> + Scalar, C: Scalar>(cases: &mut Vec<Case>) {
     {
         for order in Order::ALL {
             let (alpha, beta) = [(1.0, 0.0), (-0.5, 0.0), (1.0, 2.0)][i % 3];
-            let title = format!("gemv {}→{} {m}x{k} {order:?} {alpha} {beta}", name::<T>(), name::<C>());
+            let title = format!("gemv {}→{} {m}x{k} {order:?} {alpha} {beta}", type_name::<T>(), type_name::<C>());
             cases.push(Case::new(title, move |stream, random| {
                 let a: Operand<T, 2> = Operand::whole([m, k], order, random, 3);
                 let x: Operand<T, 1> = Operand::whole([k], Order::any(random), random, 3);
@@ -72,7 +73,7 @@ fn groups<T: GroupedElement + Scalar>(cases: &mut Vec<Case>) {
     for (m, n, k, ends) in shapes {
         for order in [Order::Rows, Order::Columns, Order::Odd] {
             for activation in [Activation::Identity, Activation::Silu] {
-                let title = format!("gemm_grouped {} {m}x{n}x{k} {ends:?} {order:?} {activation:?}", name::<T>());
+                let title = format!("gemm_grouped {} {m}x{n}x{k} {ends:?} {order:?} {activation:?}", type_name::<T>());
                 cases.push(Case::new(title, move |stream, random| {
                     let a: Operand<T, 2> = Operand::whole([m, k], Order::any(random), random, 3);
                     let b: Operand<T, 3> = Operand::whole([ends.len(), k, n], order, random, 3);
@@ -145,7 +146,7 @@ where
 {
     for [m, n, k] in [[1, 1, 1], [5, 7, 3], [64, 64, 64], [130, 33, 17], [700, 20, 30], [3, 4, 1]] {
         for order in Order::ALL {
-            let title = format!("linear_backward {}→{} {m}x{n}x{k} {order:?}", name::<T>(), name::<W>());
+            let title = format!("linear_backward {}→{} {m}x{n}x{k} {order:?}", type_name::<T>(), type_name::<W>());
             cases.push(Case::new(title, move |stream, random| {
                 let x: Operand<T, 2> = Operand::whole([m, k], order, random, 3);
                 let w: Operand<T, 2> = Operand::whole([k, n], Order::any(random), random, 3);

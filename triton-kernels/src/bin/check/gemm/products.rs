@@ -1,10 +1,11 @@
 //! Products of every shape, order, type and epilogue against the reference.
 
-use super::{bound, name};
-use crate::harness::{Case, Failure, Operand, Order, Outcome, Random, Scalar, compare, compare_above};
+use super::bound;
+use crate::harness::{Case, Failure, Operand, Order, Outcome, Random, Scalar, compare, compare_above, type_name};
 use triton::{Buffer, Stream, View, bf16, f16};
-use triton_kernels::gemm::reference::{Product, column_sums};
+use triton_kernels::gemm::reference::Product;
 use triton_kernels::gemm::{GemmElement, Precision, Scale};
+use triton_kernels::rows::reference::column_sums::column_sums;
 use triton_kernels::{Activation, gemm, gemm_batched};
 
 /// What a case does beside the product.
@@ -91,7 +92,7 @@ fn of_types<T: GemmElement<C> + Scalar, C: Scalar>(cases: &mut Vec<Case>) {
         let (epilogue, options) = epilogues[(i * 7 + i / 23) % epilogues.len()].clone();
         let orders = [Order::ALL[i % 4], Order::ALL[i / 4 % 4], Order::ALL[i / 7 % 4]];
         let [m, n, k] = shape;
-        let title = format!("gemm {}→{} {m}x{n}x{k} {orders:?} {epilogue} #{i}", name::<T>(), name::<C>());
+        let title = format!("gemm {}→{} {m}x{n}x{k} {orders:?} {epilogue} #{i}", type_name::<T>(), type_name::<C>());
         let whole = i % 3 == 0;
         cases.push(Case::new(title, move |stream, random| {
             one::<T, C>(stream, random, 1, shape, orders, &options, whole).map(drop)
@@ -135,7 +136,7 @@ fn split(cases: &mut Vec<Case>) {
                     let orders = [Order::ALL[(i + splits) % 4], Order::ALL[i % 4], Order::ALL[i * splits % 4]];
                     let [m, n, k] = shape;
                     let kind = if deterministic { "ordered" } else { "any order" };
-                    let types = format!("{}→{}", name::<T>(), name::<C>());
+                    let types = format!("{}→{}", type_name::<T>(), type_name::<C>());
                     let title = format!("gemm {types} {m}x{n}x{k} {orders:?} {splits} splits, {kind}, {epilogue}");
                     cases.push(Case::new(title, move |stream, random| {
                         let again = random.clone();
@@ -167,7 +168,7 @@ fn batched(cases: &mut Vec<Case>) {
                 let options = Options { splits, ..of };
                 let orders = [Order::ALL[(i + j) % 4], Order::ALL[i % 4], Order::ALL[j % 4]];
                 let [m, n, k] = shape;
-                let types = format!("{}→{}", name::<T>(), name::<C>());
+                let types = format!("{}→{}", type_name::<T>(), type_name::<C>());
                 let title = format!("gemm {types} {batch} of {m}x{n}x{k} {orders:?} {epilogue}");
                 cases.push(Case::new(title, move |stream, random| {
                     one::<T, C>(stream, random, batch, shape, orders, &options, false).map(drop)
@@ -315,7 +316,7 @@ pub(super) fn one<T: GemmElement<C> + Scalar, C: Scalar>(
         compare_above("c", &found, &expected, within(bound::<T, C>(k)), least)?;
     }
     if let (Some(sums), Some(buffer)) = (&sums, &on_sums) {
-        let of_columns = if m == 0 { vec![0.0; n] } else { column_sums(&expected, n) };
+        let of_columns = column_sums(&expected, n);
         compare_above(
             "the sums of columns",
             &sums.download(stream, buffer)?,

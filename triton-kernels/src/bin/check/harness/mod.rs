@@ -164,3 +164,9 @@ pub fn refused<T>(result: triton_kernels::Result<T>, texts: &[&str]) -> Outcome 
         }
     }
 }
+
+/// The short name of an element type.
+pub fn type_name<T>() -> &'static str {
+    let name = std::any::type_name::<T>();
+    name.rsplit("::").next().unwrap_or(name)
+}

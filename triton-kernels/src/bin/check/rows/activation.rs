@@ -1,10 +1,10 @@
 //! Activations, gated ones, and their gradients.
 
-use super::{bound, gradient, normals, order, pairs, type_name};
-use crate::harness::{Case, Operand, Scalar, compare, refused};
+use super::{bound, gradient, normals, order, pairs};
+use crate::harness::{Case, Operand, Scalar, compare, refused, type_name};
 use triton::{bf16, f16};
 use triton_kernels::Activation;
-use triton_kernels::rows::reference::activation::{self as reference, derivative};
+use triton_kernels::activation::reference::{self as reference, derivative};
 use triton_kernels::rows::{FloatElement, activation, activation_backward, gated, gated_backward};
 
 pub(super) fn cases() -> Vec<Case> {

@@ -1,7 +1,7 @@
 //! Sums of columns.
 
-use super::{bound, order, pairs, type_name};
-use crate::harness::{Case, Operand, Order, Scalar, compare, refused};
+use super::{bound, order, pairs};
+use crate::harness::{Case, Operand, Order, Scalar, compare, refused, type_name};
 use triton::{bf16, f16};
 use triton_kernels::rows::reference::column_sums as reference;
 use triton_kernels::rows::{FloatElement, SumOf, column_sums};

@@ -1,7 +1,7 @@
 //! Mean squares of differences, and divergences.
 
-use super::{bound, gradient, normals, order, pairs, type_name};
-use crate::harness::{Case, Failure, Operand, Order, Scalar, compare, refused};
+use super::{bound, gradient, normals, order, pairs};
+use crate::harness::{Case, Failure, Operand, Order, Scalar, compare, refused, type_name};
 use triton::{bf16, f16};
 use triton_kernels::rows::reference::distance as reference;
 use triton_kernels::rows::{FloatElement, kl_div, mse};

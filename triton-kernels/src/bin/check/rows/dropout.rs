@@ -1,7 +1,7 @@
 //! Random numbers and dropout.
 
-use super::{bound, order, pairs, type_name};
-use crate::harness::{Case, Failure, Operand, Outcome, Scalar, compare, refused};
+use super::{bound, order, pairs};
+use crate::harness::{Case, Failure, Operand, Outcome, Scalar, compare, refused, type_name};
 use triton::prelude::*;
 use triton_kernels::functions;
 use triton_kernels::rows::reference::dropout as reference;
@@ -107,7 +107,7 @@ fn distributions(cases: &mut Vec<Case>) {
             }
             // Exceeded by one in 10⁸.
             let of = |of: Vec<f32>| of.into_iter().map(f64::from).collect::<Vec<f64>>();
-            let below = |x: f64| 0.5 * (1.0 + triton_kernels::rows::reference::activation::erf(x / 2f64.sqrt()));
+            let below = |x: f64| 0.5 * (1.0 + triton_kernels::activation::reference::erf(x / 2f64.sqrt()));
             let found = [distance(of(uniform), |x| x), distance(of(normal), below)];
             if found.iter().all(|d| *d < 3.1) { Ok(()) } else { Err(Failure(format!("distances of {found:?}"))) }
         }));

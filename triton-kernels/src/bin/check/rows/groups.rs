@@ -1,7 +1,7 @@
 //! Group norm and batch norm, which are norms of rows whose elements lie apart.
 
-use super::{bound, operand, order, type_name};
-use crate::harness::{Case, Failure, Operand, Order, Outcome, Scalar, compare, refused};
+use super::{bound, operand, order};
+use crate::harness::{Case, Failure, Operand, Order, Outcome, Scalar, compare, refused, type_name};
 use triton::{bf16, f16};
 use triton_kernels::rows::reference::norm::{norm, statistics};
 use triton_kernels::rows::reference::norm_backward::norm_backward;

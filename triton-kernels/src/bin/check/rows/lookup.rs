@@ -1,7 +1,7 @@
 //! Embeddings and rotary embeddings.
 
-use super::{bound, gradient, normals, order, type_name};
-use crate::harness::{Case, Failure, Operand, Scalar, compare, refused};
+use super::{bound, gradient, normals, order};
+use crate::harness::{Case, Failure, Operand, Scalar, compare, refused, type_name};
 use triton::{bf16, f16};
 use triton_kernels::rows::reference::rotary as reference;
 use triton_kernels::rows::{FloatElement, Pairs, embedding, embedding_backward, rotary, rotary_backward};

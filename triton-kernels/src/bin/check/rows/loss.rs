@@ -1,7 +1,7 @@
 //! Cross entropy.
 
-use super::{bound, gradient, normals, order, pairs, type_name};
-use crate::harness::{Case, Failure, Operand, Scalar, compare, refused};
+use super::{bound, gradient, normals, order, pairs};
+use crate::harness::{Case, Failure, Operand, Scalar, compare, refused, type_name};
 use triton::{bf16, f16};
 use triton_kernels::rows::reference::loss as reference;
 use triton_kernels::rows::{FloatElement, cross_entropy};

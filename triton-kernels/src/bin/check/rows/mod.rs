@@ -32,12 +32,6 @@ fn cases() -> Vec<Case> {
     files.iter().flat_map(|cases| cases()).collect()
 }
 
-/// The short name of an element type.
-fn type_name<T>() -> &'static str {
-    let name = std::any::type_name::<T>();
-    name.rsplit("::").next().unwrap_or(name)
-}
-
 /// What a result of type `T` may differ by, of sums of `terms` numbers in `f32`.
 fn bound<T: Scalar>(terms: usize) -> f64 {
     let single = (1.0 + 2.0 * (terms as f64).sqrt()) * f32::rounding();

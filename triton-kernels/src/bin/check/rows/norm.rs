@@ -1,7 +1,7 @@
 //! Layer norm, RMS norm, and their gradients.
 
-use super::{bound, by_rows, gradient, normals, operand, order, pairs, type_name};
-use crate::harness::{Case, Operand, Order, Scalar, compare, refused};
+use super::{bound, by_rows, gradient, normals, operand, order, pairs};
+use crate::harness::{Case, Operand, Order, Scalar, compare, refused, type_name};
 use triton::{View, bf16, f16};
 use triton_kernels::rows::reference::norm as reference;
 use triton_kernels::rows::reference::norm_backward as backward;

@@ -1,7 +1,7 @@
 //! Optimisers and the bound of a norm.
 
-use super::{bound, order, pairs, type_name};
-use crate::harness::{Case, Failure, Operand, Order, Scalar, compare, refused};
+use super::{bound, order, pairs};
+use crate::harness::{Case, Failure, Operand, Order, Scalar, compare, refused, type_name};
 use triton::{bf16, f16};
 use triton_kernels::rows::reference::optim as reference;
 use triton_kernels::rows::{AdamWOptions, FloatElement, SgdOptions, adamw, clip_by_norm, sgd};

@@ -1,7 +1,7 @@
 //! Softmax, its logarithm, and their gradients.
 
-use super::{bound, by_rows, gradient, normals, operand, order, pairs, type_name};
-use crate::harness::{Case, Operand, Scalar, compare, refused};
+use super::{bound, by_rows, gradient, normals, operand, order, pairs};
+use crate::harness::{Case, Operand, Scalar, compare, refused, type_name};
 use triton::{bf16, f16};
 use triton_kernels::rows::reference::softmax as reference;
 use triton_kernels::rows::{FloatElement, log_softmax, log_softmax_backward, softmax, softmax_backward};
