@@ -6,7 +6,9 @@ mod gemm;
 mod philox;
 mod softmax;
 
-pub use activation::{activate, gelu, gelu_logistic, gelu_tanh, mish, relu, silu, softplus};
+#[cfg(feature = "gemm")]
+pub(crate) use activation::NORMAL;
+pub use activation::{activate, gelu, gelu_logistic, gelu_tanh, logistic, mish, relu, silu, softplus};
 pub use derivative::activation_derivative;
 pub use gemm::{batched_gemm_tile, gemm_tile, gemm_tile_tf32, grouped_gemm_tile, operand_tile};
 pub use philox::{philox, rand, randn, random_words, uniform};

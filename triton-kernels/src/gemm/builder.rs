@@ -420,21 +420,16 @@ fn numbers<T: GemmElement<C>, C: Element>(
     (alpha, beta, activation): (f64, f64, Activation),
     precision: Precision,
 ) -> Result<(Epilogue, Kind)> {
-    let unsupported = |found: String, expected, fix| Error::Unsupported { op, found, expected, fix };
     let kind = T::kind_of_product(precision).ok_or_else(|| {
         let found = format!("{precision:?} of {}", std::any::type_name::<T>());
-        unsupported(found, "of f32", "leave out `.precision(..)`")
+        Error::Unsupported { op, found, expected: "of f32", fix: "leave out `.precision(..)`" }
     })?;
     let options = Epilogue { alpha, beta, ..Epilogue::default() };
-    let with = match kind {
+    let options = match kind {
         // Its epilogue has every activation.
-        Kind::F64 => Some(Epilogue { activation: activation as i32, ..options }),
-        Kind::F32 | Kind::Tf32 | Kind::F16 | Kind::Bf16 | Kind::I8 => options.with(activation),
+        Kind::F64 => Epilogue { activation: activation as i32, ..options },
+        Kind::F32 | Kind::Tf32 | Kind::F16 | Kind::Bf16 | Kind::I8 => options.with(op, activation)?,
     };
-    let options = with.ok_or_else(|| {
-        let expected = "Identity, Relu, Gelu, GeluTanh, Silu, Sigmoid and Tanh";
-        unsupported(format!("the activation {activation:?}"), expected, "apply it to c afterwards")
-    })?;
     Ok((options, kind))
 }
 

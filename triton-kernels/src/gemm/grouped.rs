@@ -4,7 +4,7 @@ use super::kernels::epilogue::Epilogue;
 use super::kernels::grouped::{GroupedPool, grouped_tuned};
 use super::operands::is_transposed;
 use crate::Activation;
-use crate::error::{Error, Result, extent};
+use crate::error::{Result, extent};
 use triton::prelude::*;
 
 mod sealed {
@@ -101,7 +101,7 @@ pub struct GroupedGemm<'a, T> {
 /// ```
 ///
 /// # Errors
-/// Of the launch: [`Error::Shape`], [`Error::Unsupported`], and what the device says.
+/// Of the launch: [`Error::Shape`](crate::Error::Shape), [`Error::Unsupported`](crate::Error::Unsupported), and what the device says.
 pub fn gemm_grouped<'a, T: GroupedElement>(
     a: View<'a, T, 2>,
     b: View<'a, T, 3>,
@@ -125,7 +125,7 @@ impl<T: GroupedElement> GroupedGemm<'_, T> {
     /// Enqueues the products, in one launch.
     ///
     /// # Errors
-    /// [`Error::Shape`], [`Error::Unsupported`], and what the device says.
+    /// [`Error::Shape`](crate::Error::Shape), [`Error::Unsupported`](crate::Error::Unsupported), and what the device says.
     pub fn launch(self, stream: &Stream) -> Result<()> {
         let op = "gemm_grouped";
         let ([m, k], [groups, depth, n]) = (self.a.shape(), self.b.shape());
@@ -135,12 +135,7 @@ impl<T: GroupedElement> GroupedGemm<'_, T> {
         extent(op, "c", 1, [self.c.shape()[1], n], fix)?;
         extent(op, "ends", 0, [self.ends.shape()[0], groups], fix)?;
         let numbers = Epilogue { alpha: self.alpha, ..Epilogue::default() };
-        let options = numbers.with(self.activation).ok_or_else(|| Error::Unsupported {
-            op,
-            found: format!("the activation {:?}", self.activation),
-            expected: "Identity, Relu, Gelu, GeluTanh, Silu, Sigmoid and Tanh",
-            fix: "apply it to c afterwards",
-        })?;
+        let options = numbers.with(op, self.activation)?;
         if m * n * groups == 0 {
             return Ok(());
         }

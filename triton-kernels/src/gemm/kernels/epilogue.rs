@@ -1,7 +1,8 @@
 //! What is done to the sums of a product before they are stored.
 
 use crate::Activation;
-use crate::functions::relu;
+use crate::error::{Error, Result};
+use crate::functions::{NORMAL, logistic, relu};
 use triton::prelude::*;
 
 /// The numbers of an epilogue.
@@ -41,17 +42,6 @@ pub struct Epilogue {
     pub p6: f32,
 }
 
-/// log(Φ(x) / Φ(−x)) / x as a polynomial of x², by least squares so that x · Φ(x) is right within 7 · 10⁻⁸, for every x.
-const NORMAL: [f64; 7] = [
-    1.595_768_43,
-    0.072_668_568_3,
-    -6.626_087_08e-5,
-    -1.104_800_35e-4,
-    7.938_175_96e-6,
-    -2.668_898_15e-7,
-    3.611_156_4e-9,
-];
-
 impl Default for Epilogue {
     fn default() -> Epilogue {
         let numbers = (1.0, 0.0, 0, false, 0.0, 1.0, 0.0);
@@ -62,25 +52,37 @@ impl Default for Epilogue {
 }
 
 impl Epilogue {
-    /// The same with an activation; `None` if an epilogue has no code for it.
-    pub(crate) fn with(self, activation: Activation) -> Option<Epilogue> {
-        let of = |constant: f32, linear: f32, shift: f32, polynomial: [f64; 7]| {
-            let of_two = polynomial.map(|p| (-std::f64::consts::LOG2_E * p) as f32);
-            let [p0, p1, p2, p3, p4, p5, p6] = of_two;
+    /// The same with an activation.
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`] if an epilogue has no code for it.
+    pub(crate) fn with(self, op: &'static str, activation: Activation) -> Result<Epilogue> {
+        let of = |constant: f32, linear: f32, shift: f32, polynomial: [f32; 7]| {
+            let [p0, p1, p2, p3, p4, p5, p6] = polynomial;
             Epilogue { activation: activation as i32, constant, linear, shift, p0, p1, p2, p3, p4, p5, p6, ..self }
         };
-        let slope = |slope: f64, cubic: f64| [slope, cubic, 0.0, 0.0, 0.0, 0.0, 0.0];
+        let slope = |slope: f64, cubic: f64| {
+            let of_two = [slope, cubic, 0.0, 0.0, 0.0, 0.0, 0.0];
+            of_two.map(|p: f64| (-std::f64::consts::LOG2_E * p) as f32)
+        };
         let root = (2.0 / std::f64::consts::PI).sqrt();
-        match activation {
-            Activation::Identity | Activation::Relu => Some(Epilogue { activation: activation as i32, ..self }),
-            Activation::Gelu => Some(of(0.0, 1.0, 0.0, NORMAL)),
+        Ok(match activation {
+            Activation::Identity | Activation::Relu => Epilogue { activation: activation as i32, ..self },
+            Activation::Gelu => of(0.0, 1.0, 0.0, NORMAL),
             // x / 2 · (1 + tanh u) is x · sigmoid(2 u), with u = √(2 / π) · (x + 0.044715 x³).
-            Activation::GeluTanh => Some(of(0.0, 1.0, 0.0, slope(2.0 * root, 2.0 * root * 0.044715))),
-            Activation::Silu => Some(of(0.0, 1.0, 0.0, slope(1.0, 0.0))),
-            Activation::Sigmoid => Some(of(1.0, 0.0, 0.0, slope(1.0, 0.0))),
-            Activation::Tanh => Some(of(2.0, 0.0, -1.0, slope(2.0, 0.0))),
-            Activation::Softplus | Activation::Mish => None,
-        }
+            Activation::GeluTanh => of(0.0, 1.0, 0.0, slope(2.0 * root, 2.0 * root * 0.044715)),
+            Activation::Silu => of(0.0, 1.0, 0.0, slope(1.0, 0.0)),
+            Activation::Sigmoid => of(1.0, 0.0, 0.0, slope(1.0, 0.0)),
+            Activation::Tanh => of(2.0, 0.0, -1.0, slope(2.0, 0.0)),
+            Activation::Softplus | Activation::Mish => {
+                return Err(Error::Unsupported {
+                    op,
+                    found: format!("the activation {activation:?}"),
+                    expected: "Identity, Relu, Gelu, GeluTanh, Silu, Sigmoid and Tanh",
+                    fix: "apply it to c afterwards",
+                });
+            }
+        })
     }
 }
 
@@ -92,16 +94,9 @@ pub fn activated(v: Tile<f32>, options: Epilogue) -> Tile<f32> {
     } else if options.activation == 1 {
         relu(v)
     } else {
-        let t = v * v;
-        let mut u = fma(t, options.p6, options.p5);
-        u = fma(t, u, options.p4);
-        u = fma(t, u, options.p3);
-        u = fma(t, u, options.p2);
-        u = fma(t, u, options.p1);
-        u = fma(t, u, options.p0);
-        // The divisor is at least 1; its reciprocal as the root of its square has no branch, as a division has.
-        let divisor = 1.0 + exp2(v * u);
-        fma(fma(v, options.linear, options.constant), rsqrt(divisor * divisor), options.shift)
+        let (p0, p1, p2, p3) = (options.p0, options.p1, options.p2, options.p3);
+        let gate = logistic(v, (p0, p1, p2, p3, options.p4, options.p5, options.p6));
+        fma(fma(v, options.linear, options.constant), gate, options.shift)
     }
 }
 
