@@ -1,14 +1,13 @@
 //! The builder of a product: checks, selection, launch.
 
+use super::choose::{Wanted, choose, instances};
 use super::kernels::epilogue::Epilogue;
 use super::kernels::sums::add_rows;
 use super::operands::{Matrices, MatricesMut, for_each, is_transposed, ordered};
-use super::pools::{Form, GemmElement, Operands, Precision, Rest, Shared, same};
+use super::pools::{Form, GemmElement, Operands, Precision, Rest, Shared};
 use crate::Activation;
 use crate::error::{Error, Result, extent};
-#[cfg(feature = "check")]
-use crate::select::Order;
-use crate::select::{self, Kernel, Kind, Plan, Problem};
+use crate::select::{Kernel, Kind, Plan, Problem};
 use std::fmt;
 use triton::{Element, Stream, View, ViewMut};
 
@@ -137,9 +136,11 @@ where
 /// A product that was checked: what its kernel takes, and which it is.
 struct Prepared<'a, T, C> {
     operands: Operands<'a, T, C, 3>,
+    sums: Option<ViewMut<'a, f32, 1>>,
     problem: Problem,
     form: Form,
     plan: Plan,
+    deterministic: bool,
 }
 
 impl<'a, T: GemmElement<C>, C: Element> Gemm<'a, T, C> {
@@ -256,9 +257,7 @@ impl<'a, T: GemmElement<C>, C: Element> Gemm<'a, T, C> {
     /// # Errors
     /// As of [`launch`](Gemm::launch).
     pub fn scratch_bytes(self, stream: &Stream) -> Result<usize> {
-        let deterministic = self.deterministic;
-        let prepared = self.prepare(stream)?;
-        let (parts, done, sums) = prepared.scratch(deterministic);
+        let (parts, done, sums) = self.prepare(stream)?.scratch();
         Ok(4 * (parts.iter().product::<usize>() + done + sums.iter().product::<usize>()))
     }
 
@@ -266,20 +265,12 @@ impl<'a, T: GemmElement<C>, C: Element> Gemm<'a, T, C> {
     ///
     /// # Errors
     /// [`Error::Shape`], [`Error::Unsupported`], [`Error::Instance`], and what the device says.
-    pub fn launch(mut self, stream: &Stream) -> Result<()> {
-        let (deterministic, sums) = (self.deterministic, self.column_sums.take());
-        let (op, wants_sums) = (self.op, sums.is_some());
-        let prepared = self.prepare_with(stream, wants_sums)?;
-        let [batch, m, n] = prepared.operands.c.shape();
-        if let Some(sums) = &sums {
-            let fix = "it has an element for each column of c";
-            extent(op, "column_sums", 0, [sums.shape()[0], n], fix)?;
-            if batch != 1 {
-                let (expected, fix) = ("of one product", "launch each product by itself");
-                let found = format!("sums of columns of {batch} products");
-                return Err(Error::Unsupported { op, found, expected, fix });
-            }
-        }
+    pub fn launch(self, stream: &Stream) -> Result<()> {
+        let prepared = self.prepare(stream)?;
+        let (of_parts, of_done, of_sums) = prepared.scratch();
+        let Prepared { operands, sums, problem, form, plan, deterministic } = prepared;
+        let Operands { a, b, mut c, residual, rest } = operands;
+        let [batch, m, n] = c.shape();
         if batch * n == 0 {
             return Ok(());
         }
@@ -292,15 +283,12 @@ impl<'a, T: GemmElement<C>, C: Element> Gemm<'a, T, C> {
                 None => Ok(()),
             };
         }
-        let (of_parts, of_done, of_sums) = prepared.scratch(deterministic);
-        let Prepared { operands: Operands { a, b, mut c, residual, rest }, problem, form, plan } = prepared;
         let Problem { kind, order, .. } = problem;
-        let rest = Rest { options: Epilogue { sums: wants_sums, ..rest.options }, ..rest };
         if form == Form::Batched {
             T::enqueue_batch(order, &plan, Operands { a, b, c, residual, rest }, stream)?;
             return Ok(());
         }
-        let mut partial = stream.scratch::<f32>(if wants_sums { of_sums.iter().product() } else { 0 })?;
+        let mut partial = stream.scratch::<f32>(of_sums.iter().product())?;
         let mut parts = stream.scratch::<f32>(of_parts.iter().product())?;
         let mut done = stream.scratch::<i32>(of_done)?;
         for i in 0..batch {
@@ -309,7 +297,8 @@ impl<'a, T: GemmElement<C>, C: Element> Gemm<'a, T, C> {
             let c = c.reborrow().select(0, i)?;
             let operands = Operands { a: a.select(0, i)?, b: b.select(0, i)?, c, residual, rest };
             let (parts, done) = (parts.view_mut(of_parts)?, done.view_mut([of_done])?);
-            let sums = if wants_sums { partial.view_mut(of_sums)? } else { ViewMut::none(stream.device()) };
+            let none = ViewMut::none(stream.device());
+            let sums = if rest.options.sums { partial.view_mut(of_sums)? } else { none };
             let shared = Shared { sums, parts, done, ordered: deterministic };
             T::enqueue_product(kind, order, form, &plan, operands, shared, stream)?;
         }
@@ -319,13 +308,8 @@ impl<'a, T: GemmElement<C>, C: Element> Gemm<'a, T, C> {
         Ok(())
     }
 
+    /// Checks everything, and chooses the instance.
     fn prepare(self, stream: &Stream) -> Result<Prepared<'a, T, C>> {
-        let wants_sums = self.column_sums.is_some();
-        self.prepare_with(stream, wants_sums)
-    }
-
-    /// Checks everything but the sums of columns, and chooses the instance.
-    fn prepare_with(self, stream: &Stream, sums: bool) -> Result<Prepared<'a, T, C>> {
         let op = self.op;
         let (a, b, c) = self.operands?;
         let device = c.device();
@@ -386,10 +370,19 @@ impl<'a, T: GemmElement<C>, C: Element> Gemm<'a, T, C> {
         };
         let row_scales = scale("scale_a", self.scale_a, m)?;
         let column_scales = scale("scale_b", self.scale_b, n)?;
+        if let Some(sums) = &self.column_sums {
+            extent(op, "column_sums", 0, [sums.shape()[0], n], "it has an element for each column of c")?;
+            if batch != 1 {
+                let (expected, fix) = ("of one product", "launch each product by itself");
+                let found = format!("sums of columns of {batch} products");
+                return Err(Error::Unsupported { op, found, expected, fix });
+            }
+        }
         let (options, kind) = numbers::<T, C>(op, (self.alpha, self.beta, self.activation), self.precision)?;
+        let options = Epilogue { sums: self.column_sums.is_some(), ..options };
 
         // The transpose of a product is that of its operands the other way round.
-        let swap = is_transposed(of_c, c.strides()) && !sums;
+        let swap = is_transposed(of_c, c.strides()) && !options.sums;
         let (a, b, c, residual) = if swap {
             (b.transpose(), a.transpose(), c.transpose(), residual.transpose())
         } else {
@@ -402,7 +395,7 @@ impl<'a, T: GemmElement<C>, C: Element> Gemm<'a, T, C> {
         let absent = [bias.shape(), row_bias.shape()].iter().all(|shape| shape[0] == 0)
             && [row_scales.shape(), column_scales.shape()].iter().all(|shape| shape[0] == 0)
             && residual.shape().contains(&0);
-        let form = match absent && options == Epilogue::default() && !sums {
+        let form = match absent && options == Epilogue::default() {
             true => Form::Plain,
             false => Form::Fused,
         };
@@ -410,7 +403,8 @@ impl<'a, T: GemmElement<C>, C: Element> Gemm<'a, T, C> {
         let wanted = Wanted { op, splits: self.splits, instance: self.instance };
         let (form, plan) = choose::<T, C>(&problem, form, &wanted, stream)?;
         let rest = Rest { bias, row_bias, row_scales, column_scales, options };
-        Ok(Prepared { operands: Operands { a, b, c, residual, rest }, problem, form, plan })
+        let (sums, deterministic) = (self.column_sums, self.deterministic);
+        Ok(Prepared { operands: Operands { a, b, c, residual, rest }, sums, problem, form, plan, deterministic })
     }
 }
 
@@ -433,124 +427,17 @@ fn numbers<T: GemmElement<C>, C: Element>(
     Ok((options, kind))
 }
 
-/// What was asked of the selection.
-struct Wanted {
-    op: &'static str,
-    splits: Option<usize>,
-    instance: Option<String>,
-}
-
-/// Every instance of a product that the device of a stream has code of.
-fn instances<T: GemmElement<C>, C: Element>(
-    problem: &Problem,
-    form: Form,
-    stream: &Stream,
-) -> Vec<(Kernel, [usize; 3])> {
-    let mut all = Vec::new();
-    T::each_product(problem.kind, problem.order, form, &mut |runs_on, kernel, tile| {
-        if runs_on(stream) {
-            all.push((kernel, tile));
-        }
-    });
-    all
-}
-
-/// The names and tiles of all instances.
-#[cfg(feature = "check")]
-pub fn instances_of<T: GemmElement<C>, C: Element>(
-    precision: Precision,
-    transposed: [bool; 2],
-    form: Form,
-) -> Vec<(String, [usize; 3])> {
-    let mut all = Vec::new();
-    if let Some(kind) = T::kind_of_product(precision) {
-        let problem = Problem { kind, order: Order::of(transposed), batch: 1, shape: [1; 3] };
-        T::each_product(kind, problem.order, form, &mut |_, kernel, tile| {
-            all.push((Plan::new(&problem, kernel, tile, "").instance(), tile));
-        });
-    }
-    all
-}
-
-/// The instance of a product, and its form: of a batch, one that takes it whole if there is one.
-fn choose<T: GemmElement<C>, C: Element>(
-    problem: &Problem,
-    form: Form,
-    wanted: &Wanted,
-    stream: &Stream,
-) -> Result<(Form, Plan)> {
-    // A batch of a split product, or of an instance that was asked for, is one product after another.
-    let at_once = problem.batch > 1 && wanted.splits.is_none_or(|splits| splits == 1) && wanted.instance.is_none();
-    let forms = [at_once.then_some(Form::Batched), Some(form), Some(Form::Fused)];
-    let found = forms.into_iter().flatten().map(|form| (form, instances::<T, C>(problem, form, stream)));
-    let Some((form, all)) = found.into_iter().find(|(_, all)| !all.is_empty()) else {
-        let (expected, fix) = ("without one", "store it as f32 or bf16, or leave the epilogue out");
-        let found = format!("an epilogue of {}", std::any::type_name::<C>());
-        return Err(Error::Unsupported { op: wanted.op, found, expected, fix });
-    };
-    let splits = |plan: Plan| wanted.splits.map_or(plan, |splits| plan.in_splits(problem, splits));
-    if let Some(name) = &wanted.instance {
-        let plans = all.iter().map(|(kernel, tile)| Plan::new(problem, by_default(*kernel), *tile, "asked for"));
-        let plans: Vec<Plan> = plans.collect();
-        let named = plans.iter().find(|plan| plan.instance() == *name);
-        let plan = named.copied().ok_or_else(|| Error::Instance {
-            op: wanted.op,
-            found: name.clone(),
-            expected: plans.iter().map(Plan::instance).collect(),
-        })?;
-        return Ok((form, splits(plan)));
-    }
-    let is_split = |kernel: Kernel| matches!(kernel, Kernel::Split { .. });
-    let has = |plan: &Plan| all.iter().any(|(kernel, tile)| same(*kernel, plan.kernel) && *tile == plan.tile);
-    if let Some(count) = wanted.splits.filter(|count| *count > 1) {
-        let of_table = select::plans(problem).find(|plan| is_split(plan.kernel) && has(plan));
-        let any = all.iter().find(|(kernel, tile)| is_split(*kernel) && tile[..2] == [64, 64]);
-        let plan =
-            of_table.or_else(|| any.map(|(kernel, tile)| Plan::new(problem, by_default(*kernel), *tile, "split")));
-        let Some(plan) = plan else {
-            let (expected, fix) = ("of f32, f16 and bf16 in full precision", "leave out `.splits(..)`");
-            let found = format!("{count} splits of {:?}", problem.kind);
-            return Err(Error::Unsupported { op: wanted.op, found, expected, fix });
-        };
-        return Ok((form, splits(plan)));
-    }
-    let unsplit = wanted.splits == Some(1);
-    let fits = |plan: &Plan| has(plan) && !(unsplit && is_split(plan.kernel));
-    let of_table = select::plans(problem).find(fits);
-    // An epilogue has fewer tiles: the largest that is not larger than the table's.
-    let area = select::plans(problem).map(|plan| plan.tile[0] * plan.tile[1]).next().unwrap_or(0);
-    let plan = of_table.or_else(|| {
-        let whole = all.iter().filter(|(kernel, _)| *kernel == Kernel::Whole);
-        let best = whole.min_by_key(|(_, tile)| (tile[0] * tile[1] > area, (tile[0] * tile[1]).abs_diff(area)));
-        best.map(|(kernel, tile)| Plan::new(problem, *kernel, *tile, "the nearest tile with an epilogue"))
-    });
-    plan.map(|plan| (form, plan)).ok_or_else(|| Error::Unsupported {
-        op: wanted.op,
-        found: format!("a product of {:?} on {}", problem.kind, stream.device()),
-        expected: "compute capability 8.0 and later",
-        fix: "use another device",
-    })
-}
-
-/// A split for as many programs a multiprocessor as the table usually has.
-fn by_default(kernel: Kernel) -> Kernel {
-    match kernel {
-        Kernel::Split { groups, .. } => Kernel::Split { groups, programs: 3 },
-        Kernel::Whole | Kernel::Transposed => kernel,
-    }
-}
-
 impl<T, C: Element> Prepared<'_, T, C> {
     /// Shapes of the scratch memory: of the parts of a split, the counters of its tiles, and the partial sums of columns. Enough for the
     /// general instance too, whose tiles have 64 rows and columns.
-    fn scratch(&self, ordered: bool) -> ([usize; 3], usize, [usize; 2]) {
+    fn scratch(&self) -> ([usize; 3], usize, [usize; 2]) {
         let [_, m, n] = self.operands.c.shape();
         let [bm, bn, _] = self.plan.tile;
-        let sums = [m.div_ceil(bm.min(64)), n];
+        let sums = if self.sums.is_some() { [m.div_ceil(bm.min(64)), n] } else { [0; 2] };
         if !matches!(self.plan.kernel, Kernel::Split { .. }) {
             return ([0; 3], 0, sums);
         }
-        let parts = if ordered { self.plan.splits } else { 1 };
+        let parts = if self.deterministic { self.plan.splits } else { 1 };
         ([parts, m, n], m.div_ceil(bm.min(64)) * n.div_ceil(bn.min(64)), sums)
     }
 }

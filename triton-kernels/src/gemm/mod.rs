@@ -4,6 +4,7 @@
 //! 3.2, and Tillet's thesis (2020), section 4.1.1: which of them computes a product follows from its shape ([`select`](crate::select)).
 
 mod builder;
+mod choose;
 mod gemv;
 mod grouped;
 pub mod kernels;
@@ -14,10 +15,10 @@ mod pools;
 #[cfg(feature = "check")]
 pub mod reference;
 
+pub use builder::{Gemm, Scale, gemm, gemm_batched};
 #[cfg(feature = "check")]
 #[doc(hidden)]
-pub use builder::instances_of;
-pub use builder::{Gemm, Scale, gemm, gemm_batched};
+pub use choose::instances_of;
 pub use gemv::{Gemv, GemvElement, gemv};
 pub use grouped::{GroupedElement, GroupedGemm, gemm_grouped};
 #[cfg(feature = "rows")]

@@ -1,6 +1,6 @@
-//! What is refused, and in which words.
+//! What is refused, and in which words; and what is told of a product.
 
-use crate::harness::{Case, Outcome, refused};
+use crate::harness::{Case, Failure, Outcome, refused};
 use triton::{Buffer, Stream, bf16};
 use triton_kernels::gemm::{Precision, Scale};
 use triton_kernels::{Activation, gemm, gemm_batched};
@@ -68,6 +68,17 @@ pub(super) fn cases() -> Vec<Case> {
         case("an instance", |stream, a, b, c| {
             let product = gemm(a.view([4, 8])?, b.view([8, 8])?, c.view_mut([4, 8])?);
             refused(product.instance("3x3x3").launch(stream), &["no instance `3x3x3`", "64x64x32"])
+        }),
+        Case::new("gemm tells its scratch memory", |stream, _| {
+            let (a, mut c) = (stream.zeros::<f32>(64)?, stream.zeros::<f32>(64)?);
+            let bytes = gemm(a.view([4, 8])?, a.view([8, 8])?, c.view_mut([4, 8])?).scratch_bytes(stream)?;
+            // Four parts of one element, and a counter.
+            let (row, column) = (a.view([1, 1])?.broadcast(1, 4096)?, a.view([1, 1])?.broadcast(0, 4096)?);
+            let split = gemm(row, column, c.view_mut([1, 1])?).splits(4).deterministic(true).scratch_bytes(stream)?;
+            match [bytes, split] {
+                [0, 20] => Ok(()),
+                found => Err(Failure(format!("{found:?} bytes instead of 0 and 20"))),
+            }
         }),
         Case::new("gemm refuses a precision", |stream, _| {
             let a = stream.zeros::<bf16>(64)?;
