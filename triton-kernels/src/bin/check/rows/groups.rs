@@ -89,8 +89,10 @@ fn case<T: FloatElement + Scalar>(
     let statistics_out = Operand::<f32, 2>::output(rows, order(turn));
     let (mut mm, mut ms) = (statistics_out.upload(stream)?, statistics_out.upload(stream)?);
     let (of_means, of_scales) = (statistics_out.view_mut(&mut mm)?, statistics_out.view_mut(&mut ms)?);
-    let close = 16.0 * bound::<f32>(counts) + bound::<T>(1);
-    let sums = 32.0 * bound::<f32>(counts);
+    // A mean that is rounded is off by a part of itself, not of the numbers' distance from it.
+    let condition = means.iter().zip(&scales).map(|(mean, scale)| (mean * scale).abs()).fold(1.0, f64::max);
+    let close = condition * 16.0 * bound::<f32>(counts) + bound::<T>(1);
+    let sums = condition * 32.0 * bound::<f32>(counts);
     if groups == 0 {
         let before = [1.0, 2.0];
         let running = before.map(|value| Operand::<f32, 1>::new([channels], Order::Apart, || value));
