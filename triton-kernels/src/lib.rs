@@ -8,6 +8,8 @@
 //! stride and any alignment gives the same result, at another speed. An extent of 0 is allowed.
 
 pub mod activation;
+#[cfg(any(feature = "rows", feature = "conv", feature = "contract", feature = "sparse", feature = "attention"))]
+mod element;
 mod error;
 
 pub mod functions;

@@ -50,6 +50,7 @@ pub fn logistic(x: Tile<f32>, coefficients: (f32, f32, f32, f32, f32, f32, f32))
 
 /// Those of [`logistic`] for Φ: −log₂ e · log(Φ(x) / Φ(−x)) / x as a polynomial of x², by least squares so that x · Φ(x) is right within 7 · 10⁻⁸, for
 /// every x.
+#[cfg(feature = "gemm")]
 pub(crate) const NORMAL: [f32; 7] = [NORMAL_0, NORMAL_1, NORMAL_2, NORMAL_3, NORMAL_4, NORMAL_5, NORMAL_6];
 
 #[triton::constant]

@@ -1,8 +1,8 @@
 //! Batch norm, in training and after it, and its gradients.
 
-use super::element::{FloatElement, SumOf, operation};
 use super::parameter::Parameter;
 use crate::Result;
+use crate::element::{FloatElement, SumOf, operation};
 use crate::error::{extent, same_shape, value};
 use triton::prelude::*;
 

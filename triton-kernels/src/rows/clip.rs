@@ -1,8 +1,8 @@
 //! Gradients scaled so that their norm is bounded.
 
-use super::element::{FloatElement, operation};
 use super::flat::{axes, corner, fits, programs};
 use super::select::choose;
+use crate::element::{FloatElement, operation};
 use crate::error::value;
 use crate::{Error, Result};
 use triton::prelude::*;

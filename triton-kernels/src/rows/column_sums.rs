@@ -1,7 +1,7 @@
 //! Sums of columns in one launch, in an order that is the same each time: strips of rows are added by a program each, and the last one of
 //! a block of columns adds what all of them found.
 
-use super::element::{FloatElement, SumOf, operation};
+use crate::element::{FloatElement, SumOf, operation};
 use crate::error::extent;
 use crate::{Error, Result};
 use triton::prelude::*;

@@ -1,8 +1,8 @@
 //! Losses that compare elements with those of a target: the mean square of differences, and the divergence of Kullback and Leibler.
 
-use super::element::{FloatElement, operation};
 use super::flat::{axes, programs};
 use crate::Result;
+use crate::element::{FloatElement, operation};
 use crate::error::{extent, same_shape};
 use triton::prelude::*;
 

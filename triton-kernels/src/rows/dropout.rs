@@ -1,9 +1,9 @@
 //! Dropout.
 
-use super::element::{FloatElement, operation};
 use super::flat::{Axes, axes, corner, fits, programs};
 use super::select::choose;
 use crate::Result;
+use crate::element::{FloatElement, operation};
 use crate::error::{same_shape, value};
 use crate::functions::random_words;
 use triton::prelude::*;

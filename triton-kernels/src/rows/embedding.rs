@@ -1,7 +1,7 @@
 //! Rows of a table by number, and the gradient of the table.
 
-use super::element::{FloatElement, operation};
 use crate::Result;
+use crate::element::{FloatElement, operation};
 use crate::error::extent;
 use triton::prelude::*;
 

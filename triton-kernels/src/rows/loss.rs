@@ -1,7 +1,7 @@
 //! Losses: cross entropy with the gradient in one launch.
 
-use super::element::{FloatElement, operation};
 use crate::Result;
+use crate::element::{FloatElement, operation};
 use crate::error::{extent, value};
 use triton::prelude::*;
 

@@ -6,7 +6,6 @@ mod clip;
 mod column_sums;
 mod distance;
 mod dropout;
-mod element;
 mod embedding;
 mod flat;
 mod group_norm;
@@ -19,6 +18,7 @@ mod rotary;
 mod select;
 mod softmax;
 
+pub use crate::element::{FloatElement, SumOf};
 pub use activation::{
     Activate, ActivateBackward, Gated, GatedBackward, activation, activation_backward, gated, gated_backward,
 };
@@ -27,7 +27,6 @@ pub use clip::{ClipByNorm, clip_by_norm};
 pub use column_sums::{ColumnSums, column_sums};
 pub use distance::{Distance, kl_div, mse};
 pub use dropout::{Dropout, dropout};
-pub use element::{FloatElement, SumOf};
 pub use embedding::{Embedding, EmbeddingBackward, embedding, embedding_backward};
 pub use group_norm::{GroupNorm, GroupNormBackward, group_norm, group_norm_backward};
 pub use loss::{CrossEntropy, cross_entropy};

@@ -1,8 +1,8 @@
 //! Layer norm and RMS norm along rows.
 
-use super::element::{FloatElement, operation};
 use super::select::choose;
 use crate::Result;
+use crate::element::{FloatElement, operation};
 use crate::error::{extent, same_shape, value};
 use triton::prelude::*;
 

@@ -1,9 +1,9 @@
 //! Gradients of layer norm and RMS norm.
 
-use super::element::{FloatElement, SumOf, operation};
 use super::parameter::Parameter;
 use super::select::choose;
 use crate::Result;
+use crate::element::{FloatElement, SumOf, operation};
 use crate::error::{extent, same_shape};
 use triton::prelude::*;
 

@@ -1,9 +1,9 @@
 //! Steps of optimisers: stochastic gradient descent and AdamW.
 
-use super::element::{FloatElement, operation};
 use super::flat::{axes, corner, fits, programs};
 use super::select::choose;
 use crate::Result;
+use crate::element::{FloatElement, operation};
 use crate::error::{same_shape, value};
 use triton::prelude::*;
 

@@ -1,6 +1,6 @@
 //! Where the gradient of a parameter is stored.
 
-use super::element::{FloatElement, SumOf};
+use crate::element::{FloatElement, SumOf};
 use triton::prelude::*;
 
 /// The outputs for the gradient of a parameter: of `T` and of `f32`, of which one is absent at least.

@@ -1,7 +1,7 @@
 //! Rotary position embeddings.
 
-use super::element::{FloatElement, operation};
 use crate::Result;
+use crate::element::{FloatElement, operation};
 use crate::error::{Error, extent, same_shape};
 use triton::prelude::*;
 

@@ -1,8 +1,8 @@
 //! Softmax along rows, its logarithm, and their gradients.
 
-use super::element::{FloatElement, operation};
 use super::select::choose;
 use crate::Result;
+use crate::element::{FloatElement, operation};
 use crate::error::{same_shape, value};
 use crate::functions::{online_softmax, online_softmax_total};
 use triton::prelude::*;

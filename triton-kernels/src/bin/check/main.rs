@@ -1,7 +1,9 @@
 //! Checks every operation of the library on a device: `cargo run --release -p triton-kernels --bin check -- --device cuda`.
 
+#[cfg(feature = "gemm")]
 mod gemm;
 mod harness;
+#[cfg(feature = "rows")]
 mod rows;
 
 use clap::Parser;
@@ -11,7 +13,12 @@ use std::process::ExitCode;
 use triton::Device;
 
 /// All families.
-const FAMILIES: &[Family] = &[Family { name: "gemm", cases: gemm::cases }, rows::FAMILY];
+const FAMILIES: &[Family] = &[
+    #[cfg(feature = "gemm")]
+    gemm::FAMILY,
+    #[cfg(feature = "rows")]
+    rows::FAMILY,
+];
 
 /// Checks operations of the library against references in `f64`.
 #[derive(Parser)]

@@ -5,10 +5,12 @@ mod instances;
 mod others;
 mod products;
 
-use crate::harness::{Case, Scalar};
+use crate::harness::{Case, Family, Scalar};
 
-/// All cases.
-pub(super) fn cases() -> Vec<Case> {
+/// Matrix products.
+pub const FAMILY: Family = Family { name: "gemm", cases };
+
+fn cases() -> Vec<Case> {
     let mut cases = products::cases();
     cases.extend(instances::cases());
     cases.extend(errors::cases());

@@ -4,6 +4,7 @@
 //! explains, if anything outside the output's elements was written, or if an error was expected and another came. The gaps of operands
 //! are poisoned: what reads them does not pass.
 
+mod numbers;
 mod operand;
 
 use std::fmt;
@@ -11,6 +12,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use triton::{Device, Stream};
 
+pub use numbers::{bound, gradient, normals, operand, order, pairs};
 pub use operand::{Operand, Order, Scalar, normal};
 
 /// What went wrong in a case, in words.

@@ -11,7 +11,7 @@ mod norm;
 mod optim;
 mod softmax;
 
-use crate::harness::{Case, Family, Operand, Order, Outcome, Random, Scalar, compare};
+use crate::harness::{Case, Family, bound, gradient, normals, operand, order, pairs};
 
 /// Operations over rows.
 pub const FAMILY: Family = Family { name: "rows", cases };
@@ -30,54 +30,6 @@ fn cases() -> Vec<Case> {
         groups::cases,
     ];
     files.iter().flat_map(|cases| cases()).collect()
-}
-
-/// What a result of type `T` may differ by, of sums of `terms` numbers in `f32`.
-fn bound<T: Scalar>(terms: usize) -> f64 {
-    let single = (1.0 + 2.0 * (terms as f64).sqrt()) * f32::rounding();
-    if T::rounding() > f32::rounding() { 1.25 * T::rounding() + single } else { single }
-}
-
-/// Orders in turns, so that neighbouring cases have others.
-fn order(turn: usize) -> Order {
-    Order::ALL[turn % Order::ALL.len()]
-}
-
-/// All pairs of extents.
-fn pairs(rows: &[usize], columns: &[usize]) -> Vec<[usize; 2]> {
-    rows.iter().flat_map(|&m| columns.iter().map(move |&n| [m, n])).collect()
-}
-
-/// Compares an analytic gradient with central differences, in `f64`: `f` at `x`, and the gradient for x from one for its result.
-fn gradient(
-    what: &str,
-    random: &mut Random,
-    x: &[f64],
-    f: impl Fn(&[f64]) -> Vec<f64>,
-    backward: impl Fn(&[f64], &[f64]) -> Vec<f64>,
-) -> Outcome {
-    let h = 1e-5;
-    let dy: Vec<f64> = f(x).iter().map(|_| crate::harness::normal(random)).collect();
-    let mut at = x.to_vec();
-    let mut weighted = |i: usize, step: f64| {
-        at[i] = x[i] + step;
-        let y: f64 = f(&at).iter().zip(&dy).map(|(y, dy)| y * dy).sum();
-        at[i] = x[i];
-        y
-    };
-    let differences: Vec<f64> = (0..x.len()).map(|i| (weighted(i, h) - weighted(i, -h)) / (2.0 * h)).collect();
-    compare(&format!("the gradient {what} of the reference"), &backward(x, &dy), &differences, 1e-6)
-}
-
-/// Numbers of mean 0 and variance 1.
-fn normals(random: &mut Random, count: usize) -> Vec<f64> {
-    (0..count).map(|_| crate::harness::normal(random)).collect()
-}
-
-/// Numbers as an operand.
-fn operand<T: Scalar, const R: usize>(shape: [usize; R], order: Order, values: &[f64]) -> Operand<T, R> {
-    let mut values = values.iter();
-    Operand::new(shape, order, || values.next().copied().unwrap_or(0.0))
 }
 
 /// A function of rows, applied to each.

@@ -1,4 +1,4 @@
-//! Which element types operations over rows take, and how generic code reaches the kernels that were compiled for them.
+//! Which element types operations take, and how generic code reaches the kernels that were compiled for them.
 
 use crate::Result;
 use triton::prelude::*;
@@ -7,9 +7,9 @@ mod sealed {
     pub trait Sealed {}
 }
 
-/// An element type of operations over rows: `f32`, [`f16`](struct@f16) or [`bf16`]. Arithmetic is in `f32`, and results are rounded once.
+/// An element type of operations: `f32`, [`f16`](struct@f16) or [`bf16`]. Arithmetic is in `f32`, and results are rounded once.
 #[diagnostic::on_unimplemented(
-    message = "operations over rows have no kernels for `{Self}`",
+    message = "there are no kernels for `{Self}`",
     label = "neither `f32`, nor `f16`, nor `bf16`",
     note = "convert the operand to `f32`"
 )]
@@ -88,8 +88,8 @@ macro_rules! operation {
         #[derive(Debug)]
         pub struct $name;
 
-        impl $crate::rows::element::Operation for $name {
-            type Of<'a, T: $crate::rows::element::FloatElement> = $builder<'a, T>;
+        impl $crate::element::Operation for $name {
+            type Of<'a, T: $crate::element::FloatElement> = $builder<'a, T>;
 
             fn of_f32(operation: $builder<'_, f32>, stream: &triton::Stream) -> $crate::Result<()> {
                 $enqueue(operation, stream)
