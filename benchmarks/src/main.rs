@@ -19,6 +19,7 @@
 mod case;
 mod compare;
 mod compile;
+mod coordinator;
 mod costs;
 mod cpu;
 mod data;
