@@ -48,7 +48,7 @@ pub fn bundle() -> Outcome {
         };
         copy(file, &dir.join(folder).join(name))?;
     }
-    for script in ["run.sh", "peers.py"] {
+    for script in ["run.sh", "peers.py", "cublaslt.py"] {
         copy(&root().join("benchmarks").join(script), &dir.join(script))?;
     }
     let size = size(&dir);
