@@ -1,7 +1,7 @@
 //! `bundle`: everything that a GPU host without Rust needs, in `target/gpu/`.
 //!
 //! Examples, the tests that use a GPU, the benchmarks and conformance, built in release and stripped, beside a `run.sh`:
-//! `run.sh examples|tests|bench|conformance`.
+//! `run.sh examples|tests|bench|papers|conformance`.
 
 use crate::{Outcome, output, root};
 use std::path::{Path, PathBuf};
