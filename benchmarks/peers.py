@@ -1,13 +1,15 @@
-"""The peers of the comparison: PyTorch and Triton, worked off by requests from standard input.
+"""The peers of the comparison: PyTorch, Triton and cuBLASLt, worked off by requests from standard input.
 
-`triton-bench compare --peers python3 peers.py` starts this. The protocol is in the benchmark's `protocol.rs`: one JSON value
-a line, a reply for each request, until standard input ends. The cases come with the first request; nothing here knows them.
+`triton-bench compare --peers python3 peers.py` starts this, and so does `triton-bench papers`. The protocol is in the benchmark's
+`protocol.rs`: one JSON value a line, a reply for each request, until standard input ends. The cases come with the first request;
+nothing here knows them.
 
 `--device cpu` runs PyTorch alone, to try the protocol on a machine without a GPU.
 """
 
 import argparse
 import collections
+import functools
 import inspect
 import json
 import math
@@ -32,6 +34,8 @@ try:
     import triton.language as tl
 except ImportError:
     triton = None
+
+import cublaslt
 
 SLACK = 16
 DTYPES = {
@@ -292,11 +296,20 @@ LONG = 32768
 # Seconds in which Triton's configurations are tried; later, the first that works is taken.
 TUNING = 60
 
+# Seconds in which algorithms of cuBLASLt are tried.
+SCREENING = 90
+
+# How many of a case's algorithms, the fastest of a few repetitions, are timed as the run times.
+FINALISTS = 8
+
 # Milliseconds below which the host may not be ahead of the device. Our side has the same limit.
 SHORT = 0.25
 
 # The entry of Triton's matrix product for compute capability 8.0.
 OLDER = "triton sm_80"
+
+# The entry of the fastest algorithm that cuBLASLt offers: only of what is asked for it by name, since it takes long to find.
+LT = "cublasLt"
 
 # The entry of PyTorch's linear layer as it is mostly written: the activation is a kernel of its own.
 UNFUSED = "torch unfused"
@@ -379,8 +392,10 @@ def rounded(x, y, out):
 
 
 class Side:
-    def __init__(self, device, cases, seed, flush_mib):
+    def __init__(self, device, cases, seed, flush_mib, wanted=()):
+        """`wanted` are the entries to have; without any all but that of cuBLASLt."""
         self.gpu = device == "cuda"
+        self.wanted = wanted
         if self.gpu and not torch.cuda.is_available():
             raise RuntimeError(f"PyTorch {torch.__version__} sees no CUDA device")
         self.device = device
@@ -395,8 +410,8 @@ class Side:
                 x, y, out = (max(of_one) for of_one in zip(*lengths))
                 x, y = (random(length, dtype, generator) for length in (x, y))
                 self.operands[name] = (x, y, poisoned(out, dtype, device))
-        self.kernels = {"triton": matmul_kernel} if triton and self.gpu else {}
-        if self.kernels:
+        self.kernels = {"triton": matmul_kernel} if triton and self.gpu and self.has("triton") else {}
+        if self.kernels and self.has(OLDER):
             try:
                 real = triton.runtime.driver.active.get_current_target().arch
                 if real > 80:
@@ -405,6 +420,68 @@ class Side:
                 print(f"peers: {OLDER} is left out: {error}", file=sys.stderr)
         self.graphs = {}
         self.chosen = self.tuned(cases)
+        # Versions of what is loaded here, or why it could not be.
+        self.libraries = {}
+        self.fastest = self.screened(cases) if self.has(LT) else {}
+
+    def has(self, entry):
+        return entry in self.wanted if self.wanted else entry != LT
+
+    def screened(self, cases):
+        """Chosen here, before the run: of each product the fastest of cuBLASLt's algorithms whose result is right."""
+        try:
+            if not self.gpu:
+                raise RuntimeError("there is no GPU")
+            library = cublaslt.Library.load()
+            self.workspace = torch.empty(cublaslt.WORKSPACE, dtype=torch.uint8, device=self.device)
+        except Exception as error:  # No reason to lose the others.
+            self.libraries["cuBLASLt"] = f"left out: {error}"
+            print(f"peers: {LT} is left out: {error}", file=sys.stderr)
+            return {}
+        self.libraries["cuBLASLt"] = library.version()
+        products = [case for case in cases if case["op"] == "matmul" and case["dtype"] in cublaslt.TYPES and not case["tf32"]]
+        fastest, until = {}, time.monotonic() + SCREENING
+        for done, case in enumerate(products):
+            now = time.monotonic()
+            # What is left of the time is shared by the cases that are left.
+            share = now + (until - now) / (len(products) - done)
+            try:
+                fastest[case["name"]] = self.fastest_algorithm(library, case, share)
+            except Exception as error:
+                print(f"peers: {LT}, {case['name']}: {error}", file=sys.stderr)
+        return fastest
+
+    def fastest_algorithm(self, library, case, until):
+        """What runs the fastest algorithm of a case, and in words how many were tried, the heuristic's first ones first."""
+        operands = [operand.data_ptr() for operand in self.views(case)]
+        workspace = (self.workspace.data_ptr(), cublaslt.WORKSPACE)
+        stream = lambda: torch.cuda.current_stream().cuda_stream
+        product = cublaslt.Product(library, case, operands, workspace, stream)
+        runs = [functools.partial(product.run, index) for index in range(len(product.algorithms))]
+        timed, failures = [], []
+        for index, run in enumerate(runs):
+            if timed and time.monotonic() > until:
+                break
+            try:
+                self.repeat(run, 1)
+                timed.append((statistics.median(self.repeat(run, 5)), index))
+            except RuntimeError as error:
+                failures.append(str(error))
+        if not timed:
+            raise RuntimeError("; ".join(dict.fromkeys(failures)) or "the heuristic offers no algorithm")
+        best = None
+        for _, index in sorted(timed)[:FINALISTS]:
+            error, _ = self.compared(case, runs[index])
+            if not error <= case["bound"]:
+                print(f"peers: {LT}, {case['name']}: algorithm {index} has an error of {error:.2e}", file=sys.stderr)
+                continue
+            key = (case["name"], LT, index)
+            ms = statistics.median(self.timed(key, runs[index], 3, 9))
+            self.graphs.pop(key, None)
+            best = min(best, (ms, index)) if best else (ms, index)
+        if not best:
+            raise RuntimeError(f"the fastest {FINALISTS} of {len(timed)} algorithms are wrong")
+        return runs[best[1]], f"rank {best[1] + 1}, fastest of {len(timed)} algorithms"
 
     def tuned(self, cases):
         """Chosen here, before the run: which configuration of Triton's kernels is compared, of each case and entry.
@@ -440,15 +517,19 @@ class Side:
         entries = []
         for name, case in self.cases.items():
             how = "torch._int_mm(out=)" if case["dtype"] == "i8" else TORCH[case["op"]]
-            entries.append({"case": name, "entry": "torch", "note": how})
-            if case["op"] == "linear" and self.gpu:
+            if self.has("torch"):
+                entries.append({"case": name, "entry": "torch", "note": how})
+            if case["op"] == "linear" and self.gpu and self.has(UNFUSED):
                 entries.append({"case": name, "entry": UNFUSED, "note": "addmm, then gelu"})
+            if name in self.fastest:
+                entries.append({"case": name, "entry": LT, "note": self.fastest[name][1]})
             for entry in self.kernels:
                 if (name, entry) in self.chosen:
                     entries.append({"case": name, "entry": entry, "note": note(self.chosen[name, entry])})
         versions = {"Python": platform.python_version(), "PyTorch": torch.__version__}
         if triton:
             versions["Triton"] = triton.__version__
+        versions.update(self.libraries)
         memory = torch.cuda.max_memory_allocated() if self.gpu else 0
         device = torch.cuda.get_device_name(0) if self.gpu else "CPU"
         return {"device": device, "versions": versions, "entries": entries, "memory": memory}
@@ -559,6 +640,8 @@ class Side:
 
     def run(self, work):
         case = self.cases[work["case"]]
+        if work["entry"] == LT:
+            return self.fastest[work["case"]][0]
         if work["entry"] in ("torch", UNFUSED):
             return self.torch(case, fused=work["entry"] == "torch")
         return self.triton(case, work["entry"], self.chosen[work["case"], work["entry"]])
@@ -569,8 +652,10 @@ class Side:
 
     def time(self, work, warmup, reps):
         """Milliseconds of each repetition. What the warm-up finds to be short is captured once and launched as a graph."""
-        run = self.run(work)
-        key = (work["case"], work["entry"])
+        return self.timed((work["case"], work["entry"]), self.run(work), warmup, reps)
+
+    def timed(self, key, run, warmup, reps):
+        """The same of a function, whose graph is kept by a key."""
         warm = self.repeat(run, warmup)
         if self.gpu and warm and statistics.median(warm) < SHORT:
             if key not in self.graphs:
@@ -622,11 +707,11 @@ class Side:
             return (weights @ v).reshape(-1, q.shape[2])[part]
         return x[part].double() @ y.double()
 
-    def check(self, work):
-        case = self.cases[work["case"]]
+    def compared(self, case, run):
+        """The relative error of a result, which is NaN where an element was not written, and the elements written beside it."""
         output = self.operands[case["dtype"]][2]
         output.fill_(math.nan if output.is_floating_point() else LEAST)
-        result = self.run(work)()
+        result = run()
         out = self.views(case)[2]
         if torch.is_tensor(result) and result.data_ptr() != out.data_ptr():
             out.copy_(result)  # Of a function that has no `out`.
@@ -641,6 +726,11 @@ class Side:
         error = (difference / size).sqrt().item()
         behind = case["offset"] + lengths_of(case)[2]
         stray = sum(int((~is_poison(part)).sum()) for part in (output[: case["offset"]], output[behind:]))
+        return error, stray
+
+    def check(self, work):
+        case = self.cases[work["case"]]
+        error, stray = self.compared(case, self.run(work))
         return {"error": None if math.isnan(error) else error, "bound": case["bound"], "stray": stray}
 
 
@@ -648,7 +738,7 @@ def answer(device, side, request):
     """The side after a request, and the reply."""
     (kind, what), = request.items()
     if kind == "prepare":
-        side = Side(device, what["cases"], what["seed"], what["flush_mib"])
+        side = Side(device, what["cases"], what["seed"], what["flush_mib"], what.get("entries", ()))
         return side, {"ready": side.ready()}
     if side is None:
         return side, {"failed": "`prepare` comes first"}

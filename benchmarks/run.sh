@@ -1,5 +1,5 @@
 #!/bin/sh
-# Runs what `cargo xtask bundle` put beside this file, on a host with a GPU: run.sh examples|tests|bench|tune|costs|conformance
+# Runs what `cargo xtask bundle` put beside this file, on a host with a GPU: run.sh examples|tests|bench|papers|tune|costs|conformance
 #
 # Needs the NVIDIA driver; for the peers of the benchmarks also python3 with PyTorch and Triton.
 # OUT=folder    where the benchmarks write their JSON (the current folder if it is not set)
@@ -99,6 +99,10 @@ case ${1:-} in
         step 15 compile "$bench" compile --json "$out/compile.json"
         step 35 cpu "$bench" cpu --json "$out/cpu.json"
         ;;
+    papers)
+        need_gpu
+        step 480 papers "$here/bench/triton-bench" papers --json "$out/papers.json" --peers "$python" "$here/peers.py"
+        ;;
     tune)
         need_gpu
         step 150 tune "$here/bench/triton-bench" tune --json "$out/tune.json"
@@ -115,7 +119,7 @@ case ${1:-} in
         step 250 library "$here/conformance/check" --device cuda
         ;;
     *)
-        echo "usage: run.sh examples|tests|bench|tune|costs|conformance" >&2
+        echo "usage: run.sh examples|tests|bench|papers|tune|costs|conformance" >&2
         exit 2
         ;;
 esac

@@ -1,6 +1,9 @@
 //! What is measured: operations, sizes, alignment. The one list that our side and the peers process.
 
+use crate::shapes::{self, Group};
 use serde::{Deserialize, Serialize};
+
+pub use crate::shapes::Layouts;
 
 /// An operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -42,19 +45,6 @@ pub enum DType {
     F64,
     /// 1 byte; results are of `i32`
     I8,
-}
-
-/// How the operands of a product are stored, x first: N as it is multiplied, T transposed. All are row-major.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub enum Layouts {
-    /// x is \[M, K\], y is \[K, N\]
-    NN,
-    /// x is \[M, K\], y is \[N, K\]
-    NT,
-    /// x is \[K, M\], y is \[K, N\]
-    TN,
-    /// x is \[K, M\], y is \[N, K\]
-    TT,
 }
 
 /// One row of the comparison.
@@ -137,18 +127,6 @@ impl DType {
     }
 }
 
-impl Layouts {
-    /// Whether x is stored \[K, M\].
-    pub const fn transposes_x(self) -> bool {
-        matches!(self, Layouts::TN | Layouts::TT)
-    }
-
-    /// Whether y is stored \[N, K\].
-    pub const fn transposes_y(self) -> bool {
-        matches!(self, Layouts::NT | Layouts::TT)
-    }
-}
-
 impl Case {
     fn new(name: &str, op: Op, dtype: DType, shape: [usize; 3], copy: &str) -> Case {
         let [rows, columns, k] = shape;
@@ -184,7 +162,7 @@ impl Case {
     }
 
     /// out = x · y, of M by N elements that sum K products.
-    fn product(dtype: DType, tf32: bool, layouts: Layouts, shape: [usize; 3]) -> Case {
+    pub fn product(dtype: DType, tf32: bool, layouts: Layouts, shape: [usize; 3]) -> Case {
         let [m, n, k] = shape;
         let size = if m == n && n == k { format!("{m}^3") } else { format!("{m}x{n}x{k}") };
         let kind = if tf32 { "tf32" } else { dtype.name() };
@@ -326,8 +304,7 @@ fn tiled(n: usize) -> Vec<Case> {
         like_copy(Op::Transpose, "transpose", dtype, [side, side], side);
     }
     for (dtype, tf32, layouts, shape) in products() {
-        let shape = shape.map(|side| ((side as f64 * share.cbrt()).round() as usize).max(2));
-        let case = Case::product(dtype, tf32, layouts, shape);
+        let case = Case::product(dtype, tf32, layouts, scaled(shape, n));
         // With few elements several are one.
         if cases.iter().all(|other| other.name != case.name) {
             cases.push(case);
@@ -343,6 +320,12 @@ fn tiled(n: usize) -> Vec<Case> {
         cases.push(Case::new(&name, Op::Attention, DType::Bf16, [heads * tokens, columns, tokens], ""));
     }
     cases
+}
+
+/// The sides of a product with fewer elements than [`FULL`].
+pub fn scaled(shape: [usize; 3], n: usize) -> [usize; 3] {
+    let share = n.min(FULL) as f64 / FULL as f64;
+    shape.map(|side| ((side as f64 * share.cbrt()).round() as usize).max(2))
 }
 
 /// Matrix products: element type, whether it is rounded to TF32, layouts, and M, N and K.
@@ -370,34 +353,16 @@ fn products() -> Vec<(DType, bool, Layouts, [usize; 3])> {
     // Of one size, with fewer steps along K: what a program does beside them shows.
     list.extend([512, 1024, 2048, 4096].map(|k| (Bf16, false, NN, [8192, 8192, k])));
     for dtype in [F32, Bf16] {
-        list.extend(SHAPES.iter().map(|(layouts, shape)| (dtype, false, *layouts, *shape)));
+        list.extend(applications().map(|(layouts, shape)| (dtype, false, layouts, shape)));
     }
     list
 }
 
-/// Shapes of applications rather than squares: those that ISAAC is tuned by (Tillet and Cox, "Input-aware auto-tuning of
-/// compute-bound HPC kernels", SC 2017), from recurrent networks, independent component analysis and blocked decompositions, and
-/// a few more with a long K or few columns.
-const SHAPES: [(Layouts, [usize; 3]); 18] = [
-    (Layouts::NN, [2560, 16, 2560]),
-    (Layouts::NN, [2560, 32, 2560]),
-    (Layouts::NN, [2560, 64, 2560]),
-    (Layouts::NN, [2560, 128, 2560]),
-    (Layouts::TN, [2560, 16, 2560]),
-    (Layouts::TN, [2560, 32, 2560]),
-    (Layouts::TN, [2560, 64, 2560]),
-    (Layouts::TN, [2560, 128, 2560]),
-    (Layouts::NT, [32, 32, 60000]),
-    (Layouts::NT, [64, 64, 60000]),
-    (Layouts::NT, [256, 256, 60000]),
-    (Layouts::NT, [4096, 4096, 32]),
-    (Layouts::NT, [3456, 3456, 32]),
-    (Layouts::NT, [896, 896, 32]),
-    (Layouts::NT, [64, 64, 4096]),
-    (Layouts::NT, [64, 64, 131_072]),
-    (Layouts::NT, [1536, 16, 1536]),
-    (Layouts::NT, [7168, 16, 7168]),
-];
+/// Shapes of applications rather than squares, with a long K or few columns.
+fn applications() -> impl Iterator<Item = (Layouts, [usize; 3])> {
+    let others = [[64, 64, 4096], [64, 64, 131_072], [1536, 16, 1536], [7168, 16, 7168]];
+    shapes::ISAAC[1..].iter().flat_map(Group::products).chain(others.map(|shape| (Layouts::NT, shape)))
+}
 
 #[cfg(test)]
 mod tests {

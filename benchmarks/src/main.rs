@@ -3,6 +3,7 @@
 //! | command | what it does |
 //! |---|---|
 //! | `compare` | times our kernels and the peers interleaved in shuffled order, checks results, prints a table |
+//! | `papers` | the papers' tables of matrix products, beside cuBLAS and the fastest of cuBLASLt, as `compare` measures |
 //! | `plot` | a chart of what `compare` wrote; needs no GPU |
 //! | `tune` | times every compiled instance of ours: where [`kernels::shipped`] comes from |
 //! | `tune-products` | times candidate instances of matrix products: where the table of [`triton_kernels::select`] comes from |
@@ -19,6 +20,7 @@
 mod case;
 mod compare;
 mod compile;
+mod coordinator;
 mod costs;
 mod cpu;
 mod data;
@@ -27,6 +29,7 @@ mod fused;
 mod kernels;
 mod launch;
 mod library;
+mod papers;
 mod plot;
 mod products;
 mod protocol;
@@ -35,6 +38,7 @@ mod reference;
 mod rows;
 mod select;
 mod serve;
+mod shapes;
 mod side;
 mod sim;
 mod state;
@@ -58,6 +62,8 @@ type Outcome<T = ()> = Result<T, Box<dyn std::error::Error>>;
 enum Command {
     /// Ours and the peers interleaved in one run
     Compare(compare::Options),
+    /// The papers' tables of matrix products, ours beside cuBLAS and cuBLASLt
+    Papers(papers::Options),
     /// A chart of what `compare` wrote: ours over the fastest peer, case by case; needs no GPU
     Plot(plot::Options),
     /// Every compiled instance of ours, ranked
@@ -117,6 +123,7 @@ fn write_json(path: Option<&PathBuf>, value: &impl serde::Serialize) -> Outcome 
 fn main() -> ExitCode {
     let outcome = match Command::parse() {
         Command::Compare(options) => compare::compare(&options),
+        Command::Papers(options) => papers::papers(&options),
         Command::Plot(options) => plot::plot(&options),
         Command::Tune(options) => tune::tune(&options),
         Command::TuneProducts(options) => tune_products::tune_products(&options),

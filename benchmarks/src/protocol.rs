@@ -18,6 +18,9 @@ pub enum Request {
         seed: u64,
         /// MiB to write before each repetition.
         flush_mib: u32,
+        /// Which implementations the peers are to have; without any what they have by default.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        entries: Vec<String>,
     },
     /// Poison the output, run once, compare.
     Check(Work),
@@ -91,8 +94,12 @@ mod tests {
         let work = || Work { case: "add".into(), entry: "torch".into() };
         let requests = [
             (
-                Request::Prepare { cases: vec![], seed: 3, flush_mib: 256 },
+                Request::Prepare { cases: vec![], seed: 3, flush_mib: 256, entries: vec![] },
                 r#"{"prepare":{"cases":[],"seed":3,"flush_mib":256}}"#,
+            ),
+            (
+                Request::Prepare { cases: vec![], seed: 3, flush_mib: 256, entries: vec!["torch".into()] },
+                r#"{"prepare":{"cases":[],"seed":3,"flush_mib":256,"entries":["torch"]}}"#,
             ),
             (Request::Check(work()), r#"{"check":{"case":"add","entry":"torch"}}"#),
             (

@@ -194,6 +194,45 @@ impl Bare {
         };
         check("cuLaunchKernel", result)
     }
+
+    /// What its code takes of a multiprocessor.
+    ///
+    /// # Errors
+    /// What the driver says.
+    pub fn resources(&self) -> Result<Resources, String> {
+        use sys::CUfunction_attribute as Attribute;
+        let get = |attribute: Attribute| {
+            let mut value = 0;
+            // SAFETY: the result goes to a variable of its type, and the function is alive.
+            check("cuFuncGetAttribute", unsafe { sys::cuFuncGetAttribute(&mut value, attribute, self.function) })?;
+            u32::try_from(value).map_err(|e| e.to_string())
+        };
+        let (mut blocks, shared) = (0, self.shared as usize);
+        let threads = i32::try_from(self.threads).map_err(|e| e.to_string())?;
+        // SAFETY: as above.
+        let result =
+            unsafe { sys::cuOccupancyMaxActiveBlocksPerMultiprocessor(&mut blocks, self.function, threads, shared) };
+        check("cuOccupancyMaxActiveBlocksPerMultiprocessor", result)?;
+        Ok(Resources {
+            registers: get(Attribute::CU_FUNC_ATTRIBUTE_NUM_REGS)?,
+            local_bytes: get(Attribute::CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES)?,
+            shared_bytes: get(Attribute::CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES)? + self.shared,
+            resident_blocks: u32::try_from(blocks).map_err(|e| e.to_string())?,
+        })
+    }
+}
+
+/// What the driver's compiler made of code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Resources {
+    /// Registers of a thread.
+    pub registers: u32,
+    /// Bytes of local memory of a thread.
+    pub local_bytes: u32,
+    /// Bytes of shared memory of a block, static and dynamic.
+    pub shared_bytes: u32,
+    /// Blocks that are resident on a multiprocessor at most.
+    pub resident_blocks: u32,
 }
 
 /// Bytes of shared memory of a multiprocessor.

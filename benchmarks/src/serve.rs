@@ -45,7 +45,8 @@ pub fn serve(options: &Options) -> Outcome {
 
 fn answer(options: &Options, side: &mut Option<Side>, request: Request) -> Outcome<Reply> {
     match (request, side) {
-        (Request::Prepare { cases, seed, flush_mib }, side) => {
+        // Ours has one implementation of each.
+        (Request::Prepare { cases, seed, flush_mib, entries: _ }, side) => {
             let new = Side::new(&options.device.parse()?, cases, seed, flush_mib)?;
             let reply = new.ready(&options.entry);
             *side = Some(new);

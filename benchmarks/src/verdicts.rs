@@ -60,7 +60,8 @@ impl Measured {
         !self.failed && !self.checks.is_empty() && self.checks.iter().all(Check::passes)
     }
 
-    fn median(&self) -> Option<f64> {
+    /// Milliseconds, the median of all repetitions.
+    pub fn median(&self) -> Option<f64> {
         median(&self.ms.concat())
     }
 }
@@ -151,8 +152,8 @@ pub fn rows(cases: &[Case], entries: &[Measured]) -> Vec<Row> {
     rows
 }
 
-/// Throughput of one over that of another, block by block.
-fn ratio(entry: &Measured, other: &Measured, bytes: f64) -> Option<Spread> {
+/// Throughput of one over that of another, block by block; `bytes` are those of the first over those of the other.
+pub fn ratio(entry: &Measured, other: &Measured, bytes: f64) -> Option<Spread> {
     let blocks = entry.ms.iter().zip(&other.ms);
     let ratios: Vec<f64> = blocks.filter_map(|(a, b)| Some(bytes * median(b)? / median(a)?)).collect();
     spread(&ratios)

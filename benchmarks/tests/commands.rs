@@ -48,6 +48,91 @@ fn commands() {
     }
 }
 
+/// A peer of one product, in place of both.
+#[cfg(unix)]
+const PEER: &str = r#"
+while read -r line; do
+    case $line in
+        *prepare*'"entries":["torch","cublasLt"]'*) echo '{"ready":{"device":"d","versions":{"cuBLASLt":"left out: no GPU"},"memory":0,
+            "entries":[{"case":"matmul f32 NT 2x2x81","entry":"torch","note":""}]}}' | tr -d '\n'; echo ;;
+        *check*) echo '{"checked":{"error":0.0,"bound":0.0,"stray":0}}' ;;
+        *) echo '{"timed":[4000.0]}' ;;
+    esac
+done
+"#;
+
+#[test]
+#[cfg(unix)]
+fn tables_of_the_papers() {
+    let small = ["papers", "--device", "cpu", "--n", "1024", "--flush-mib", "1", "--blocks", "2", "--reps", "1"];
+    let with = |args: &[&'static str]| [&small[..], args].concat();
+    let peer = ["--peers", "sh", "-c", PEER];
+    let table: &[(Vec<&str>, bool, &[&str])] = &[
+        (
+            with(&[&["--table", "covariance,mapl", "--filter", "NT 2x2x81,35x20x35"][..], &peer].concat()),
+            true,
+            &[
+                "(cuBLASLt left out: no GPU)",
+                "## Thesis, figure 4.10",
+                "| covariance | 2x2x81 NT ",
+                "over torch: geometric mean ",
+                "1 of 1 rows at least 1.03",
+                "## MAPL, figure 15.1",
+                "35x20x35 NT",
+            ],
+        ),
+        (
+            with(&["--table", "isaac", "--filter", "10^3"]),
+            true,
+            &[
+                "\nf32\n",
+                "\nf16\n",
+                "\nf64\n",
+                "\nbf16\n",
+                "| LINPACK ",
+                "10x10x10 NT",
+                "64x128x16 ",
+                "plot the rows without numbers",
+            ],
+        ),
+        (
+            with(&["--table", "counters", "--dtype", "f32,bf16,f64"]),
+            true,
+            &[
+                "| f32  | ",
+                "| bf16 | ",
+                "| f64  | ",
+                " sm_90a ",
+                "ncu --clock-control none",
+                "--dtype f32 --once",
+                "torch.float32",
+            ],
+        ),
+        (with(&["--table", "counters", "--once"]), true, &["matmul f32 50x2x50: one launch of "]),
+        (
+            with(&["--table", "predication"]),
+            true,
+            &["| matmul f32 128^3  | 128x128x16 |", "| matmul bf16 128^3 | 128x128x32 |"],
+        ),
+        (with(&["--table", "predication", "--dtype", "f16"]), false, &["the bounds checks of f16 are not measured"]),
+        (with(&["--table", "isaac", "--once"]), false, &["`--once` is for the rows of `--table counters`"]),
+        (
+            with(&["--filter", "50x2x50", "--dtype", "f16"]),
+            true,
+            &["## ISAAC, section 8.1", "| DeepBench forward  | 50x2x50 NN ", "| f16  | 64x64x64 |"],
+        ),
+        (with(&["--table", "mapl", "--filter", "nothing"]), false, &["no row is called so: nothing"]),
+        (with(&["--dtype", "i8"]), false, &["not one of f32, f16, f64, bf16"]),
+    ];
+    for (args, success, texts) in table {
+        let (succeeded, text) = run(args);
+        assert_eq!(succeeded, *success, "{args:?}: {text}");
+        for expected in *texts {
+            assert!(text.contains(expected), "{args:?}: expected {expected:?} in {text}");
+        }
+    }
+}
+
 #[test]
 fn plots() {
     let (recorded, svg) = (

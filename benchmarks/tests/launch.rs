@@ -50,6 +50,7 @@ fn launches() {
         return;
     }
     // Arguments, what goes wrong with the driver, and what is printed.
+    let counters = ["papers", "--table", "counters", "--flush-mib", "1", "--blocks", "1", "--reps", "1"];
     let (warm, first) = (["launch", "--blocks", "2", "--launches", "5"], ["first-launch", "--reps", "2"]);
     let table: &[(&[&str], &str, &[&str])] = &[
         (
@@ -64,6 +65,15 @@ fn launches() {
         ),
         (&warm, "no-jit", &["line 7"]),
         (&first, "", &["| add f32 512            | warm  ", "| matmul bf16 128x256x64 | empty ", "WRONG: what "]),
+        (
+            &counters,
+            "",
+            &[
+                "| f32  | 64x32x32 split in 10 | 64x32x32 |       10 |        1 |      400 | sm_90a |      64 |       1 | ",
+                " |        32 |           0 |     16 |      50 % |",
+                "WRONG: ours in `matmul f32 2560x32x2560`",
+            ],
+        ),
         (&first, "no-device", &["no CUDA device"]),
         (&first, "no-jit", &["line 7"]),
     ];

@@ -1,7 +1,7 @@
 //! `bundle`: everything that a GPU host without Rust needs, in `target/gpu/`.
 //!
 //! Examples, the tests that use a GPU, the benchmarks and conformance, built in release and stripped, beside a `run.sh`:
-//! `run.sh examples|tests|bench|conformance`.
+//! `run.sh examples|tests|bench|papers|conformance`.
 
 use crate::{Outcome, output, root};
 use std::path::{Path, PathBuf};
@@ -48,7 +48,7 @@ pub fn bundle() -> Outcome {
         };
         copy(file, &dir.join(folder).join(name))?;
     }
-    for script in ["run.sh", "peers.py"] {
+    for script in ["run.sh", "peers.py", "cublaslt.py"] {
         copy(&root().join("benchmarks").join(script), &dir.join(script))?;
     }
     let size = size(&dir);

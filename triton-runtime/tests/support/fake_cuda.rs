@@ -270,6 +270,12 @@ functions! {
         log(format_args!("launch {x} {y} {z} x {threads} + {shared}, n = {n} on {}", stream as usize));
         0
     }
+    fn cuOccupancyMaxActiveBlocksPerMultiprocessor(
+        count: *mut c_int, _function: *mut c_void, threads: c_int, _shared: usize
+    ) {
+        *count = 1024 / threads;
+        0
+    }
     fn cuOccupancyMaxActiveClusters(count: *mut c_int, _function: *mut c_void, config: *const [c_uint; 8]) {
         let c = *config;
         // A device that runs clusters of up to 8 blocks.
