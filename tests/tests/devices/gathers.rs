@@ -40,6 +40,49 @@ fn listed(x: Tensor<i32, 1>, list: Tensor<i32, 1>, largest: TensorMut<i32, 1>, c
     largest.scatter([2], owner, true);
 }
 
+/// A product whose left operand is gathered by rows, and stored transposed on the way: copies are of fewer elements than are contiguous.
+#[triton::kernel(warnings = false, configs = [(BM = 128, BN = 128, BK = 16, num_warps = 8, num_stages = 3)])]
+fn product_of_rows<const BM: i32, const BN: i32, const BK: i32>(
+    x: Tensor<f32, 2>,
+    rows: Tensor<i32, 1>,
+    w: Tensor<f32, 2>,
+    out: TensorMut<f32, 2>,
+) {
+    let at = rows.load_or([0], [BM], -1).expand_dims(1);
+    let mut acc = zeros::<f32>([BM, BN]);
+    for k in (0..x.dim(1)).step_by(BK) {
+        let a = x.gather([at, (k + arange(0, BK)).expand_dims(0)], true);
+        acc = dot(a, w.load([0, k], [BN, BK]).transpose(), acc);
+    }
+    out.store([0, 0], acc);
+}
+
+#[test]
+fn gathered_rows_are_multiplied() -> triton::Result<()> {
+    for device in devices() {
+        let stream = device.stream()?;
+        // The second view is not aligned.
+        for (k, offset) in [(48, 0), (35, 1)] {
+            let numbers = |count: usize| (0..count).map(|i| (i * 7 % 11) as f32 - 5.0).collect::<Vec<_>>();
+            let (x, w) = (numbers(9 * k + offset), numbers(20 * k));
+            let rows: Vec<i32> = (0..100).map(|i| i * 5 % 11 - 1).collect();
+            let mut out = stream.zeros::<f32>(100 * 20)?;
+            let (of_x, of_rows, of_w) = (stream.upload(&x)?, stream.upload(&rows)?, stream.upload(&w)?);
+            let view = of_x.view([9, k])?.with_offset(offset)?;
+            product_of_rows::<128, 128, 16>(view, of_rows.view([100])?, of_w.view([20, k])?, out.view_mut([100, 20])?)
+                .launch(&stream, 1)?;
+            let row = |i: usize| usize::try_from(rows[i]).ok().filter(|row| *row < 9);
+            let of = |i: usize, j: usize| {
+                let sum = |row: usize| (0..k).map(|c| x[offset + row * k + c] * w[j * k + c]).sum::<f32>();
+                row(i).map_or(0.0, sum)
+            };
+            let expected: Vec<f32> = (0..100 * 20).map(|at| of(at / 20, at % 20)).collect();
+            assert_eq!(stream.download(&out)?, expected, "{device}");
+        }
+    }
+    Ok(())
+}
+
 #[test]
 fn a_gather_reads_what_its_indices_name() -> triton::Result<()> {
     for device in devices() {

@@ -6,7 +6,7 @@
 //!
 //! One backward walk: a use comes after the definition, but for what a loop yields, of which all registers are read.
 
-use super::run::{MaskForm, Padding, Run};
+use super::run::{MaskForm, Padding, Run, copies};
 use crate::analysis::axis::AxisInfo;
 use crate::entity::SideTable;
 use crate::ir::{Block, Function, Inst, InstData, Value};
@@ -152,8 +152,13 @@ impl Walk<'_> {
             self.access(ptr, mask, None);
             return self.all(value);
         }
-        if let Op::RingFill { from: Location::Pointers { ptr, mask }, item, when, .. } = data.op {
-            self.access(ptr, mask, None);
+        if let Op::RingFill { buffer, from: Location::Pointers { ptr, mask }, item, when } = data.op {
+            // Each copy has its address and its mask, and may be of fewer elements than are contiguous.
+            let widest = Run::of(self.func, self.facts, ptr, mask).map(|run| run.width);
+            let width = widest.and_then(|widest| copies(self.func, buffer, widest)).map_or(1, |of| of.elements);
+            for first in (0..self.registers(ptr)).step_by(width as usize) {
+                [Some(ptr), mask].into_iter().flatten().for_each(|v| self.one(v, first));
+            }
             return [item, when].into_iter().for_each(|v| self.all(v));
         }
         if let Some((x, change)) = data.op.shape_change() {

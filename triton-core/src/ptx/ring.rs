@@ -6,7 +6,7 @@
 //! release is nothing: the barrier that publishes a later item also ends the reads of this one.
 
 use super::lower::Lower;
-use super::run::Run;
+use super::run::{Run, copies};
 use super::view::Tile;
 use super::{Address, Op, Opcode, Reg, Ty};
 use crate::ir::{RingId, Value};
@@ -35,14 +35,12 @@ impl Lower<'_> {
         let (ring, number) = func.ring_of(buffer).ok_or("a fill of no ring")?;
         let (ring, mem) = (&func.rings[ring], func.mem(buffer).ok_or("a ring without a layout of memory")?);
         let layout = ring.buffers[number].layout;
-        let copies =
-            |width: usize| access::copies(&func.layouts[layout], mem, width as u32).ok_or("a ring of other elements");
         let widest = match from {
             Location::View { .. } => Tile::new(self, from, layout, usize::MAX, None)?.width,
             Location::Pointers { ptr, mask } => Run::of(func, &self.facts, ptr, mask)?.width,
         };
-        let width = copies(widest)?.elements as usize;
-        let copies = copies(width)?;
+        let width = copies(func, buffer, widest)?.elements as usize;
+        let copies = copies(func, buffer, width)?;
         let bytes = width as u32 * (mem.bits() / 8);
         if bytes < access::NARROWEST_COPY {
             return Err("copies of less than 4 bytes".into());

@@ -5,7 +5,7 @@ use super::{Address, Reg};
 use crate::analysis::axis::{self, AxisInfo};
 use crate::entity::SideTable;
 use crate::ir::{Function, Value};
-use crate::layout::Layout;
+use crate::layout::{Layout, access};
 use crate::ops::{self, Location};
 use crate::types::{DType, Elem};
 use std::ops::Range;
@@ -137,4 +137,12 @@ impl Run {
         let size = if self.mask == MaskForm::Prefix { registers } else { self.width };
         (0..registers).step_by(size.max(1)).map(move |first| first..first + size)
     }
+}
+
+/// The copies that fill a buffer of a ring, of at most `widest` elements each: fewer where the buffer has neighbours elsewhere.
+pub(super) fn copies(func: &Function, buffer: Value, widest: usize) -> Result<access::Access, String> {
+    let (ring, number) = func.ring_of(buffer).ok_or("a fill of no ring")?;
+    let (layout, mem) =
+        (func.rings[ring].buffers[number].layout, func.mem(buffer).ok_or("a ring without a layout of memory")?);
+    access::copies(&func.layouts[layout], mem, widest as u32).ok_or_else(|| "a ring of other elements".into())
 }
