@@ -218,6 +218,26 @@ impl<'a, T: Element, const R: usize> ViewMut<'a, T, R> {
         ViewMut { memory: self.memory, layout: self.layout, element: PhantomData }
     }
 
+    /// The elements before an index of an axis, and those from it on: two views, both of which a kernel may write.
+    ///
+    /// # Errors
+    /// [`Error::Axis`](crate::Error::Axis), [`Error::AxisRange`](crate::Error::AxisRange).
+    ///
+    /// ```
+    /// # use triton_runtime::{Device, Result};
+    /// # fn main() -> Result<()> {
+    /// let mut x = Device::cpu().stream()?.zeros::<f32>(4 * 6)?;
+    /// let (left, right) = x.view_mut([4, 6])?.split_at(1, 2)?;
+    /// assert_eq!((left.shape(), right.shape(), right.address() - left.address()), ([4, 2], [4, 4], 8));
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn split_at(self, axis: usize, index: usize) -> Result<(ViewMut<'a, T, R>, ViewMut<'a, T, R>)> {
+        // No two indices alias, so that the parts have no element in common.
+        let part = |layout| ViewMut { memory: self.memory, layout, element: PhantomData };
+        Ok((part(self.layout.narrow(axis, ..index)?), part(self.layout.narrow(axis, index..)?)))
+    }
+
     /// The same elements, for reading.
     #[inline]
     pub fn as_view(&self) -> View<'_, T, R> {
