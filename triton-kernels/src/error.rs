@@ -88,6 +88,7 @@ pub(crate) fn extent(
 
 /// Checks every extent of an operand against those of another.
 #[inline]
+#[cfg(feature = "rows")]
 pub(crate) fn same_shape<const R: usize>(
     op: &'static str,
     operand: &'static str,

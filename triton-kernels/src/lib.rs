@@ -12,15 +12,21 @@ pub mod activation;
 mod element;
 mod error;
 
+#[cfg(feature = "conv")]
+pub mod conv;
 pub mod functions;
 #[cfg(feature = "gemm")]
 pub mod gemm;
+#[cfg(any(feature = "rows", feature = "conv"))]
+mod pool;
 #[cfg(feature = "rows")]
 pub mod rows;
 #[cfg(feature = "gemm")]
 pub mod select;
 
 pub use activation::Activation;
+#[cfg(any(feature = "rows", feature = "conv", feature = "contract", feature = "sparse", feature = "attention"))]
+pub use element::FloatElement;
 pub use error::{Error, Result};
 #[cfg(feature = "gemm")]
 pub use gemm::{
@@ -34,3 +40,8 @@ pub use gemm::{LinearBackward, linear_backward};
 #[cfg(all(doctest, feature = "gemm"))]
 #[doc = include_str!("../../docs/src/library.md")]
 mod book {}
+
+/// The book's page of convolutions.
+#[cfg(all(doctest, feature = "conv"))]
+#[doc = include_str!("../../docs/src/convolution.md")]
+mod convolution {}

@@ -1,10 +1,10 @@
 //! Activations of elements, activations that gate others, and their gradients.
 
 use super::flat::{axes, corner, fits, programs};
-use super::select::choose;
 use crate::element::{FloatElement, operation};
 use crate::error::same_shape;
 use crate::functions::{activate, activation_derivative, gelu_logistic};
+use crate::pool::choose;
 use crate::{Activation, Result};
 use triton::prelude::*;
 

@@ -1,9 +1,9 @@
 //! Gradients scaled so that their norm is bounded.
 
 use super::flat::{axes, corner, fits, programs};
-use super::select::choose;
 use crate::element::{FloatElement, operation};
 use crate::error::value;
+use crate::pool::choose;
 use crate::{Error, Result};
 use triton::prelude::*;
 

@@ -1,11 +1,11 @@
 //! Dropout.
 
 use super::flat::{Axes, axes, corner, fits, programs};
-use super::select::choose;
 use crate::Result;
 use crate::element::{FloatElement, operation};
 use crate::error::{same_shape, value};
 use crate::functions::random_words;
+use crate::pool::choose;
 use triton::prelude::*;
 
 /// y = x · `scale` where the 16 random bits of an element are at least `below`, else 0; a row has `counters` of eight elements each.

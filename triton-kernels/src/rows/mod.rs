@@ -15,7 +15,6 @@ mod norm_backward;
 mod optim;
 mod parameter;
 mod rotary;
-mod select;
 mod softmax;
 
 pub use crate::element::{FloatElement, SumOf};

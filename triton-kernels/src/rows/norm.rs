@@ -1,9 +1,9 @@
 //! Layer norm and RMS norm along rows.
 
-use super::select::choose;
 use crate::Result;
 use crate::element::{FloatElement, operation};
 use crate::error::{extent, same_shape, value};
+use crate::pool::choose;
 use triton::prelude::*;
 
 /// y = (x − mean) / √(variance + ε) · weight + bias along the last axis, or without MEAN x / √(mean of x² + ε) · weight. A program has R

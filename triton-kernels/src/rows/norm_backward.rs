@@ -1,10 +1,10 @@
 //! Gradients of layer norm and RMS norm.
 
 use super::parameter::Parameter;
-use super::select::choose;
 use crate::Result;
 use crate::element::{FloatElement, SumOf, operation};
 use crate::error::{extent, same_shape};
+use crate::pool::choose;
 use triton::prelude::*;
 
 /// The gradient for x of a tile of rows, from the normalised elements, the gradients times weights, and the scale of each row.

@@ -1,10 +1,10 @@
 //! Steps of optimisers: stochastic gradient descent and AdamW.
 
 use super::flat::{axes, corner, fits, programs};
-use super::select::choose;
 use crate::Result;
 use crate::element::{FloatElement, operation};
 use crate::error::{same_shape, value};
+use crate::pool::choose;
 use triton::prelude::*;
 
 /// What a step of gradient descent takes, as [`sgd`] says.

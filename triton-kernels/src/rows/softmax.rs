@@ -1,10 +1,10 @@
 //! Softmax along rows, its logarithm, and their gradients.
 
-use super::select::choose;
 use crate::Result;
 use crate::element::{FloatElement, operation};
 use crate::error::{same_shape, value};
 use crate::functions::{online_softmax, online_softmax_total};
+use crate::pool::choose;
 use triton::prelude::*;
 
 /// y = softmax(scale · x + mask) along the last axis. A program has R rows: of at most N columns in registers, or, in a LOOP over tiles

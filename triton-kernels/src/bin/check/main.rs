@@ -1,6 +1,13 @@
 //! Checks every operation of the library on a device: `cargo run --release -p triton-kernels --bin check -- --device cuda`.
 
-#[cfg(feature = "gemm")]
+#![cfg_attr(
+    not(all(feature = "gemm", feature = "rows", feature = "conv")),
+    allow(dead_code, unused_imports, reason = "one family does not use all of the harness")
+)]
+
+#[cfg(feature = "conv")]
+mod conv;
+#[cfg(all(feature = "gemm", feature = "rows"))]
 mod gemm;
 mod harness;
 #[cfg(feature = "rows")]
@@ -14,10 +21,12 @@ use triton::Device;
 
 /// All families.
 const FAMILIES: &[Family] = &[
-    #[cfg(feature = "gemm")]
+    #[cfg(all(feature = "gemm", feature = "rows"))]
     gemm::FAMILY,
     #[cfg(feature = "rows")]
     rows::FAMILY,
+    #[cfg(feature = "conv")]
+    conv::FAMILY,
 ];
 
 /// Checks operations of the library against references in `f64`.

@@ -1,21 +1,8 @@
 //! Products whose K is divided among programs, in one launch: the last program of a tile to arrive adds what all have summed.
 
 use super::epilogue::{Epilogue, activated, store_tile};
-use crate::functions::{gemm_tile, grouped_gemm_tile};
+use crate::functions::{added_parts, gemm_tile, grouped_gemm_tile};
 use triton::prelude::*;
-
-/// The sum of all parts of a tile, in their order, AT at a time: one after the other would wait for memory as often as there are
-/// parts. They are 0 afterwards.
-#[triton::function]
-fn added<const BM: i32, const BN: i32, const AT: i32>(parts: TensorMut<f32, 3>, at: (i32, i32)) -> Tile<f32> {
-    let (m, n) = at;
-    let mut total = zeros::<f32>([BM, BN]);
-    for part in (0..parts.dim(0)).step_by(AT) {
-        total += sum_axis(parts.load([part, m, n], [AT, BM, BN]), 0);
-        parts.store([part, m, n], zeros::<f32>([AT, BM, BN]));
-    }
-    total
-}
 
 /// As [`product`](super::whole::product), if FUSED as [`fused`](super::fused::fused), where program (i, j, s) sums `steps` times 32 elements of K of tile (i, j), a multiple of BK.
 ///
@@ -123,9 +110,13 @@ pub fn split<
     if before == num_programs(2) - 1 {
         let total = if ordered {
             // Where a thread has many elements, as many at a time would spill.
-            if BM * BN > 4096 { added::<BM, BN, 1>(parts, (m, n)) } else { added::<BM, BN, 4>(parts, (m, n)) }
+            if BM * BN > 4096 {
+                added_parts::<BM, BN, 1>(parts, (m, n))
+            } else {
+                added_parts::<BM, BN, 4>(parts, (m, n))
+            }
         } else {
-            added::<BM, BN, 1>(parts, (m, n))
+            added_parts::<BM, BN, 1>(parts, (m, n))
         };
         done.store([tile], zeros::<i32>([1]));
         if FUSED {

@@ -59,10 +59,12 @@ pub enum Order {
     Odd,
     /// Every second element.
     Apart,
+    /// The last axis outside all but the first, as channels of an image that is stored plane by plane.
+    Planes,
 }
 
 impl Order {
-    /// All of them.
+    /// All that matrices have.
     pub const ALL: [Order; 4] = [Order::Rows, Order::Columns, Order::Odd, Order::Apart];
 
     /// One at random.
@@ -88,13 +90,16 @@ impl<T: Scalar, const R: usize> Operand<T, R> {
     pub fn new(shape: [usize; R], order: Order, mut make: impl FnMut() -> f64) -> Operand<T, R> {
         let count = shape.iter().product();
         let (step, pad, offset) = match order {
-            Order::Rows | Order::Columns => (1, 0, 0),
+            Order::Rows | Order::Columns | Order::Planes => (1, 0, 0),
             Order::Odd => (1, 3, 1),
             Order::Apart => (2, 0, 0),
         };
         let mut axes: Vec<usize> = (0..R).rev().collect();
         if order == Order::Columns && R > 1 {
             axes.swap(0, 1);
+        }
+        if order == Order::Planes && R > 2 {
+            axes[..R - 1].rotate_left(1);
         }
         let (mut strides, mut next) = ([1; R], step);
         for (i, axis) in axes.into_iter().enumerate() {

@@ -1,0 +1,333 @@
+//! The geometry of a convolution: what its extents have to be, and the numbers that a kernel finds its elements by.
+
+use crate::Result;
+use crate::error::{Error, extent, value};
+
+/// Multiprocessors that a launch is to fill. It does not depend on the device, so that a result is the same on all of them.
+pub(super) const MULTIPROCESSORS: usize = 132;
+
+/// The most parts of a reduction: the last program to arrive adds them one by one.
+const MOST_SPLITS: usize = 32;
+
+/// Fewest steps of a part, of which the first few only fill the ring of loads.
+const LEAST_STEPS: usize = 8;
+
+/// What a convolution is beside its operands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Options {
+    pub(super) stride: [usize; 2],
+    pub(super) padding: [usize; 2],
+    pub(super) dilation: [usize; 2],
+    pub(super) splits: Option<usize>,
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        Options { stride: [1; 2], padding: [0; 2], dilation: [1; 2], splits: None }
+    }
+}
+
+/// The extents of a convolution: x is `[N, H, W, C]`, w is `[K, R, S, C]`, y is `[N, P, Q, K]`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Geometry {
+    pub(super) images: usize,
+    /// H, W.
+    pub(super) input: [usize; 2],
+    /// R, S.
+    pub(super) window: [usize; 2],
+    /// P, Q.
+    pub(super) output: [usize; 2],
+    /// C.
+    pub(super) channels: usize,
+    /// K.
+    pub(super) filters: usize,
+    pub(super) options: Options,
+}
+
+/// Names of the operands in the order x, w, y.
+pub(super) type Names = [&'static str; 3];
+
+impl Geometry {
+    /// Checks extents, of which x and w say what those of y have to be.
+    pub(super) fn new(
+        op: &'static str,
+        names: Names,
+        x: [usize; 4],
+        w: [usize; 4],
+        y: [usize; 4],
+        options: Options,
+    ) -> Result<Geometry> {
+        let Options { stride, dilation, padding, splits } = options;
+        let above = |name, found: [usize; 2]| {
+            let what = format!("({}, {})", found[0], found[1]);
+            value(op, name, what, !found.contains(&0), "numbers from 1 on", "1 leaves nothing out")
+        };
+        above("stride", stride)?;
+        above("dilation", dilation)?;
+        value(op, "splits", splits.unwrap_or(1), splits != Some(0), "a number from 1 on", "1 does not split")?;
+        let [images, height, width, channels] = x;
+        let [filters, r, s, depth] = w;
+        let fix = "x is [N, H, W, C], w is [K, R, S, C], y is [N, P, Q, K]";
+        extent(op, names[1], 3, [depth, channels], fix)?;
+        extent(op, names[2], 0, [y[0], images], fix)?;
+        extent(op, names[2], 3, [y[3], filters], fix)?;
+        let (input, window) = ([height, width], [r, s]);
+        for axis in 0..2 {
+            let expected = places(input[axis], window[axis], stride[axis], padding[axis], dilation[axis]);
+            let fix = "(extent + 2 · padding − dilation · (window − 1) − 1) / stride + 1 places follow from x, w and the options";
+            extent(op, names[2], 1 + axis, [y[1 + axis], expected], fix)?;
+        }
+        let output = [y[1], y[2]];
+        let geometry = Geometry { images, input, window, output, channels, filters, options };
+        let counts = [images * input[0] * input[1], images * output[0] * output[1], r * s * channels.max(filters)];
+        // Indices along a span of a window may be beyond an image.
+        let reach = (0..2).map(|i| input[i] + padding[i] + dilation[i] * window[i] + stride[i] * output[i]);
+        match counts.into_iter().chain(reach).find(|count| *count > i32::MAX as usize / 2) {
+            None => Ok(geometry),
+            Some(count) => Err(Error::Unsupported {
+                op,
+                found: format!("an index up to {count}"),
+                expected: "indices of pixels, of a window and of padding below 2³⁰",
+                fix: "divide the batch",
+            }),
+        }
+    }
+
+    /// Whether it is a product of matrices: each output belongs to one pixel.
+    pub(super) fn is_pointwise(&self) -> bool {
+        let Options { stride, padding, .. } = self.options;
+        self.window == [1; 2] && stride == [1; 2] && padding == [0; 2]
+    }
+}
+
+/// How many places a window has along an axis.
+pub(super) fn places(extent: usize, window: usize, stride: usize, padding: usize, dilation: usize) -> usize {
+    // A window without elements is everywhere, as an empty sum is.
+    let reach = dilation * window.saturating_sub(1) + 1;
+    (extent + 2 * padding).checked_sub(reach).map_or(0, |free| free / stride + 1)
+}
+
+/// A number that is divided by, as `mul_hi` and a shift divide: exact for dividends below 2³¹ (Granlund and Montgomery, "Division by
+/// invariant integers using multiplication", 1994, section 4).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Divisor {
+    /// 0 if the quotient is the dividend.
+    pub(super) magic: u32,
+    pub(super) shift: u32,
+}
+
+impl Divisor {
+    pub(super) fn new(divisor: usize) -> Divisor {
+        if divisor <= 1 {
+            return Divisor { magic: 0, shift: 0 };
+        }
+        let bits = usize::BITS - (divisor - 1).leading_zeros();
+        let magic = (1u64 << (31 + bits)).div_ceil(divisor as u64);
+        Divisor { magic: magic as u32, shift: bits - 1 }
+    }
+
+    #[cfg(test)]
+    fn quotient(self, dividend: u32) -> u32 {
+        if self.magic == 0 {
+            return dividend;
+        }
+        ((u64::from(dividend) * u64::from(self.magic)) >> 32) as u32 >> self.shift
+    }
+}
+
+/// The places of a window along one axis that an output sees: element i of the window's `count` is at `first + i · step` of the weights, and
+/// reads `from + i · by` beyond the output's own place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Taps {
+    pub(super) count: usize,
+    pub(super) first: i32,
+    pub(super) step: i32,
+    pub(super) from: i32,
+    pub(super) by: i32,
+}
+
+impl Taps {
+    /// Those of a convolution.
+    pub(super) fn of_output(window: usize, padding: usize, dilation: usize) -> Taps {
+        Taps { count: window, first: 0, step: 1, from: -(padding as i32), by: dilation as i32 }
+    }
+
+    /// Those of its transpose, for the inputs `phase + i · stride`: outputs (phase + i · stride + padding − r · dilation) / stride, for each r that
+    /// gives a whole number. They are every stride / gcd(stride, dilation)-th.
+    pub(super) fn of_input(window: usize, stride: usize, padding: usize, dilation: usize, phase: usize) -> Taps {
+        let at = |r: usize| phase as i64 + padding as i64 - (r * dilation) as i64;
+        let Some(first) = (0..window.min(stride)).find(|&r| at(r) % stride as i64 == 0) else {
+            return Taps { count: 0, first: 0, step: 0, from: 0, by: 0 };
+        };
+        let step = stride / gcd(stride, dilation);
+        Taps {
+            count: (window - first).div_ceil(step),
+            first: first as i32,
+            step: step as i32,
+            from: (at(first) / stride as i64) as i32,
+            by: -((step * dilation / stride) as i32),
+        }
+    }
+}
+
+fn gcd(a: usize, b: usize) -> usize {
+    if b == 0 { a } else { gcd(b, a % b) }
+}
+
+/// How many programs share the reduction of a tile, and the steps of each. All of them have some.
+pub(super) fn splits(asked: Option<usize>, tiles: usize, steps: usize) -> (usize, usize) {
+    let wanted = asked.unwrap_or_else(|| {
+        let free = (2 * MULTIPROCESSORS / tiles.max(1)).clamp(1, MOST_SPLITS);
+        free.min((steps / LEAST_STEPS).max(1))
+    });
+    let chunk = steps.div_ceil(wanted.max(1)).max(1);
+    (steps.div_ceil(chunk).max(1), chunk)
+}
+
+/// The numbers of a kernel of convolutions.
+#[triton::params]
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Window {
+    /// Places of an image.
+    pub area: i32,
+    pub area_magic: u32,
+    pub area_shift: u32,
+    /// Places of a row.
+    pub width: i32,
+    pub width_magic: u32,
+    pub width_shift: u32,
+    /// What a place is multiplied by.
+    pub stride_h: i32,
+    pub stride_w: i32,
+    /// Steps along the channels, or the channels, that each element of the window has.
+    pub deep: i32,
+    pub deep_magic: u32,
+    pub deep_shift: u32,
+    /// Elements of a row of the window.
+    pub across: i32,
+    pub across_magic: u32,
+    pub across_shift: u32,
+    /// As [`Taps`].
+    pub from_h: i32,
+    pub by_h: i32,
+    pub first_h: i32,
+    pub step_h: i32,
+    pub from_w: i32,
+    pub by_w: i32,
+    pub first_w: i32,
+    pub step_w: i32,
+    /// Where the place (0, 0) is in the output, and how far apart places are.
+    pub out_h: i32,
+    pub out_w: i32,
+    pub out_step_h: i32,
+    pub out_step_w: i32,
+    /// All steps of the reduction, and those of one program.
+    pub steps: i32,
+    pub chunk: i32,
+    /// Whether the second axis of the output is that of channels, not the last one.
+    pub columns: i32,
+}
+
+impl Window {
+    /// Of places `[P, Q]`, taps along both axes, and what each element of the window has of depth.
+    pub(super) fn new(places: [usize; 2], stride: [usize; 2], taps: [Taps; 2], deep: usize) -> Window {
+        let (area, width, across) = (places[0] * places[1], places[1], taps[1].count);
+        let [by_area, by_width, by_deep, by_across] = [area, width, deep, across].map(Divisor::new);
+        let [h, w] = taps;
+        Window {
+            area: area as i32,
+            area_magic: by_area.magic,
+            area_shift: by_area.shift,
+            width: width as i32,
+            width_magic: by_width.magic,
+            width_shift: by_width.shift,
+            stride_h: stride[0] as i32,
+            stride_w: stride[1] as i32,
+            deep: deep as i32,
+            deep_magic: by_deep.magic,
+            deep_shift: by_deep.shift,
+            across: across as i32,
+            across_magic: by_across.magic,
+            across_shift: by_across.shift,
+            from_h: h.from,
+            by_h: h.by,
+            first_h: h.first,
+            step_h: h.step,
+            from_w: w.from,
+            by_w: w.by,
+            first_w: w.first,
+            step_w: w.step,
+            out_h: 0,
+            out_w: 0,
+            out_step_h: 1,
+            out_step_w: 1,
+            steps: 0,
+            chunk: 0,
+            columns: 0,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Divisor, Taps, places, splits};
+
+    #[test]
+    fn divisors_are_exact() {
+        let top = i32::MAX as u32;
+        for divisor in (1..2000).chain([4095, 4096, 4097, 65_535, 65_537, 1 << 20, (1 << 30) - 1, 1 << 30]) {
+            let by = Divisor::new(divisor);
+            let near = |multiple: u32| [multiple.saturating_sub(1), multiple, multiple.saturating_add(1).min(top)];
+            let last = top / divisor as u32 * divisor as u32;
+            for dividend in [0, 1, 2, 12_345, top].into_iter().chain(near(divisor as u32)).chain(near(last)) {
+                assert_eq!(by.quotient(dividend), dividend / divisor as u32, "{dividend} / {divisor}");
+            }
+        }
+    }
+
+    #[test]
+    fn taps_of_inputs_are_those_of_outputs_the_other_way() {
+        for (window, stride, padding, dilation) in (1..5).flat_map(|r| {
+            (1..4).flat_map(move |st| (0..4).flat_map(move |pad| (1..4).map(move |dil| (r, st, pad, dil))))
+        }) {
+            let extent = 11;
+            let forward = Taps::of_output(window, padding, dilation);
+            let mut expected = Vec::new();
+            for p in 0..places(extent, window, stride, padding, dilation) as i32 {
+                for i in 0..window as i32 {
+                    let h = p * stride as i32 + forward.from + i * forward.by;
+                    if (0..extent as i32).contains(&h) {
+                        expected.push((h, p, i));
+                    }
+                }
+            }
+            let mut found = Vec::new();
+            for phase in 0..stride {
+                let taps = Taps::of_input(window, stride, padding, dilation, phase);
+                for (i, h) in (phase..extent).step_by(stride).enumerate() {
+                    for tap in 0..taps.count as i32 {
+                        let p = i as i32 + taps.from + tap * taps.by;
+                        let r = taps.first + tap * taps.step;
+                        assert!((0..window as i32).contains(&r));
+                        if (0..places(extent, window, stride, padding, dilation) as i32).contains(&p) {
+                            found.push((h as i32, p, r));
+                        }
+                    }
+                }
+            }
+            expected.sort_unstable();
+            found.sort_unstable();
+            assert_eq!(found, expected, "window {window} stride {stride} padding {padding} dilation {dilation}");
+        }
+    }
+
+    #[test]
+    fn every_part_of_a_reduction_has_steps() {
+        for (asked, tiles, steps) in
+            [(None, 1, 1000), (None, 500, 10), (Some(7), 3, 20), (Some(64), 1, 5), (None, 1, 0)]
+        {
+            let (count, chunk) = splits(asked, tiles, steps);
+            assert!(count >= 1 && count * chunk >= steps && (count - 1) * chunk <= steps.saturating_sub(1));
+        }
+    }
+}

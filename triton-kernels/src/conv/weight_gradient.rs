@@ -1,0 +1,128 @@
+//! The gradient of a convolution's filters.
+
+use super::forward::rows;
+use super::geometry::{Geometry, Options, Taps, Window, splits};
+use super::kernels::{ConvWeightPool, conv_weight_pool, conv_weight_tuned};
+use super::product::{is_columns, is_flat, is_large};
+use super::window_options;
+use crate::element::{FloatElement, operation};
+use crate::{GemmElement, Result, gemm};
+use triton::prelude::*;
+
+/// The gradient of filters; made by [`conv2d_weight_gradient`].
+#[must_use = "nothing is computed until `.launch(..)`"]
+#[derive(Debug)]
+pub struct Conv2dWeightGradient<'a, T> {
+    x: View<'a, T, 4>,
+    dy: View<'a, T, 4>,
+    dw: ViewMut<'a, T, 4>,
+    options: Options,
+}
+
+/// dw\[k, r, s, c\] = Σ dy\[n, p, q, k\] · x\[n, p · stride + r · dilation − padding, .., c\] over n, p and q: of \[N, H, W, C\], \[N, P, Q, K\] and \[K, R, S, C\].
+///
+/// There are many places and few filters: the places are divided among programs, whose sums are added in one order.
+///
+/// ```
+/// use triton::prelude::*;
+/// use triton_kernels::conv::conv2d_weight_gradient;
+///
+/// # fn main() -> triton_kernels::Result<()> {
+/// let stream = Device::best().stream()?;
+/// let (x, dy) = (stream.upload(&[1.0f32, 2.0, 3.0, 4.0])?, stream.upload(&[1.0f32, 10.0, 100.0])?);
+/// let mut dw = stream.uninit::<f32>(2)?;
+/// conv2d_weight_gradient(x.view([1, 1, 4, 1])?, dy.view([1, 1, 3, 1])?, dw.view_mut([1, 1, 2, 1])?).launch(&stream)?;
+/// assert_eq!(stream.download(&dw)?, [321.0, 432.0]);
+/// # Ok(())
+/// # }
+/// ```
+///
+/// # Errors
+/// As of [`conv2d`](super::conv2d).
+pub fn conv2d_weight_gradient<'a, T: FloatElement>(
+    x: View<'a, T, 4>,
+    dy: View<'a, T, 4>,
+    dw: ViewMut<'a, T, 4>,
+) -> Conv2dWeightGradient<'a, T> {
+    Conv2dWeightGradient { x, dy, dw, options: Options::default() }
+}
+
+impl<T: FloatElement> Conv2dWeightGradient<'_, T> {
+    window_options!();
+
+    /// Enqueues it.
+    ///
+    /// # Errors
+    /// As of [`conv2d`](super::conv2d).
+    pub fn launch(self, stream: &Stream) -> Result<()> {
+        T::dispatch::<WeightGradient>(self, stream)
+    }
+}
+
+operation!(WeightGradient: Conv2dWeightGradient by weight_gradient);
+
+fn weight_gradient<T>(of: Conv2dWeightGradient<'_, T>, stream: &Stream) -> Result<()>
+where
+    T: FloatElement + GemmElement<T>,
+    triton::Compiled: ConvWeightPool<T, false, false, false>
+        + ConvWeightPool<T, false, false, true>
+        + ConvWeightPool<T, false, true, false>
+        + ConvWeightPool<T, true, false, false>
+        + ConvWeightPool<T, true, false, true>,
+{
+    let Conv2dWeightGradient { x, dy, dw, options } = of;
+    let names = ["x", "dw", "dy"];
+    let geometry = Geometry::new("conv2d_weight_gradient", names, x.shape(), dw.shape(), dy.shape(), options)?;
+    if geometry.is_pointwise()
+        && options.splits.is_none()
+        && let (Ok(x), Ok(dy)) = (rows(x), rows(dy))
+    {
+        return gemm(dy.transpose(), x, dw.select(1, 0)?.select(1, 0)?).deterministic(true).launch(stream);
+    }
+    let columns = is_columns(x.shape(), x.strides());
+    let flat = is_flat(geometry.channels, 64);
+    let elements = geometry.window[0] * geometry.window[1];
+    let large = geometry.channels % 128 == 0 && is_large(geometry.filters, elements * geometry.channels);
+    match (columns, large && !columns, flat) {
+        (false, false, false) => enqueue::<T, false, false, false>(x, dy, dw, &geometry, stream),
+        (false, _, true) => enqueue::<T, false, false, true>(x, dy, dw, &geometry, stream),
+        (false, true, false) => enqueue::<T, false, true, false>(x, dy, dw, &geometry, stream),
+        (true, _, false) => enqueue::<T, true, false, false>(x, dy, dw, &geometry, stream),
+        (true, _, true) => enqueue::<T, true, false, true>(x, dy, dw, &geometry, stream),
+    }
+}
+
+fn enqueue<'a, T: FloatElement, const COLUMNS: bool, const LARGE: bool, const FLAT: bool>(
+    x: View<'a, T, 4>,
+    dy: View<'a, T, 4>,
+    dw: ViewMut<'a, T, 4>,
+    geometry: &Geometry,
+    stream: &Stream,
+) -> Result<()>
+where
+    triton::Compiled: ConvWeightPool<T, COLUMNS, LARGE, FLAT>,
+{
+    let Geometry { images, window, output, channels, filters, options, .. } = *geometry;
+    let elements = window[0] * window[1];
+    if filters * elements * channels == 0 {
+        return Ok(());
+    }
+    let tile = conv_weight_pool::<T, COLUMNS, LARGE, FLAT>().members()[0].choice();
+    let (side, step) = (tile.BN as usize, tile.BK as usize);
+    let deep = if FLAT { channels } else { channels.div_ceil(side) };
+    let across = if FLAT { (elements * channels).div_ceil(side) } else { elements * deep };
+    let places = images * output[0] * output[1];
+    let (down, steps) = (filters.div_ceil(side), places.div_ceil(step));
+    let (count, chunk) = splits(options.splits, down * across, steps);
+    let taps = [0, 1].map(|i| Taps::of_output(window[i], options.padding[i], options.dilation[i]));
+    let numbers = Window::new(output, options.stride, taps, deep);
+    let numbers = Window { steps: steps as i32, chunk: chunk as i32, ..numbers };
+    let shape = if count > 1 { [count, filters, across * side] } else { [0; 3] };
+    let of_done = if count > 1 { down * across } else { 0 };
+    let (mut parts, mut done) = (stream.scratch::<f32>(shape.iter().product())?, stream.scratch::<i32>(of_done)?);
+    let (parts, done) = (parts.view_mut(shape)?, done.view_mut([of_done])?);
+    let order = [0, 3, 1, 2];
+    let (x, dy) = if COLUMNS { (x.permute(order)?, dy.permute(order)?) } else { (x, dy) };
+    let tuned = conv_weight_tuned::<T, COLUMNS, LARGE, FLAT>(x, dy, dw, parts, done, numbers);
+    Ok(tuned.launch(stream, |_| (down, across, count))?)
+}
