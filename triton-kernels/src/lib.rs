@@ -12,6 +12,8 @@ pub mod activation;
 mod element;
 mod error;
 
+#[cfg(feature = "attention")]
+pub mod attention;
 #[cfg(feature = "conv")]
 pub mod conv;
 pub mod functions;

@@ -5,6 +5,8 @@
     allow(dead_code, unused_imports, reason = "one family does not use all of the harness")
 )]
 
+#[cfg(feature = "attention")]
+mod attention;
 #[cfg(feature = "conv")]
 mod conv;
 #[cfg(all(feature = "gemm", feature = "rows"))]
@@ -27,6 +29,8 @@ const FAMILIES: &[Family] = &[
     rows::FAMILY,
     #[cfg(feature = "conv")]
     conv::FAMILY,
+    #[cfg(feature = "attention")]
+    attention::FAMILY,
 ];
 
 /// Checks operations of the library against references in `f64`.

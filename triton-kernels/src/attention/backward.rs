@@ -1,0 +1,126 @@
+//! The gradients of attention.
+
+use super::kernels::{InnerInstance, OfKeysPool, OfQueriesPool, inner, of_keys_tuned, of_queries_tuned};
+use super::shape::{Extents, Span, all_depths, by_depth, scale_of};
+use crate::Result;
+use crate::element::{FloatElement, operation};
+use triton::prelude::*;
+
+all_depths!(Keys: OfKeysPool);
+all_depths!(Queries: OfQueriesPool);
+
+/// Gradients of attention; made by [`attention_backward`].
+#[must_use = "nothing is computed until `.launch(..)`"]
+#[derive(Debug)]
+pub struct AttentionBackward<'a, T> {
+    qkv: [View<'a, T, 4>; 3],
+    o: View<'a, T, 4>,
+    lse: View<'a, f32, 3>,
+    d_o: View<'a, T, 4>,
+    gradients: [ViewMut<'a, T, 4>; 3],
+    scale: Option<f32>,
+    span: Span,
+}
+
+/// The gradients of q, k and v from that of o, where o and lse are what [`attention`](super::attention) has stored, with the same options.
+///
+/// Scores are computed again from q, k and lse, once for dk and dv and once for dq: nothing is added atomically, and each launch has the same
+/// result to the bit.
+///
+/// ```
+/// use triton::prelude::*;
+/// use triton_kernels::attention::{attention, attention_backward};
+///
+/// # fn main() -> triton_kernels::Result<()> {
+/// let stream = Device::best().stream()?;
+/// let (tokens, depth) = (2, 16);
+/// let (shape, rows) = ([1, 1, tokens, depth], [1, 1, tokens]);
+/// let x = stream.upload(&vec![1.0f32; tokens * depth])?;
+/// let (mut o, mut lse) = (stream.uninit::<f32>(tokens * depth)?, stream.uninit::<f32>(tokens)?);
+/// attention(x.view(shape)?, x.view(shape)?, x.view(shape)?, o.view_mut(shape)?).lse(lse.view_mut(rows)?).launch(&stream)?;
+/// let gradient = || stream.uninit::<f32>(tokens * depth);
+/// let (mut dq, mut dk, mut dv) = (gradient()?, gradient()?, gradient()?);
+/// let qkv = [x.view(shape)?, x.view(shape)?, x.view(shape)?];
+/// let gradients = [dq.view_mut(shape)?, dk.view_mut(shape)?, dv.view_mut(shape)?];
+/// attention_backward(qkv, o.view(shape)?, lse.view(rows)?, x.view(shape)?, gradients).launch(&stream)?;
+/// assert!(stream.download(&dv)?.iter().all(|dv| (dv - 1.0).abs() < 1e-6));
+/// # Ok(())
+/// # }
+/// ```
+///
+/// # Errors
+/// As of [`attention`](super::attention).
+pub fn attention_backward<'a, T: FloatElement>(
+    qkv: [View<'a, T, 4>; 3],
+    o: View<'a, T, 4>,
+    lse: View<'a, f32, 3>,
+    d_o: View<'a, T, 4>,
+    gradients: [ViewMut<'a, T, 4>; 3],
+) -> AttentionBackward<'a, T> {
+    AttentionBackward { qkv, o, lse, d_o, gradients, scale: None, span: Span::default() }
+}
+
+impl<T: FloatElement> AttentionBackward<'_, T> {
+    /// As of [`Attention`](super::Attention::causal).
+    pub fn causal(self) -> Self {
+        Self { span: self.span.causal(), ..self }
+    }
+
+    /// As of [`Attention`](super::Attention::window).
+    pub fn window(self, left: usize, right: usize) -> Self {
+        Self { span: Span::window(left, right), ..self }
+    }
+
+    /// As of [`Attention`](super::Attention::scale).
+    pub fn scale(self, scale: f32) -> Self {
+        Self { scale: Some(scale), ..self }
+    }
+
+    /// Enqueues them.
+    ///
+    /// # Errors
+    /// As of [`attention`](super::attention).
+    pub fn launch(self, stream: &Stream) -> Result<()> {
+        T::dispatch::<Backward>(self, stream)
+    }
+}
+
+operation!(Backward: AttentionBackward by enqueue);
+
+fn enqueue<T: FloatElement>(of: AttentionBackward<'_, T>, stream: &Stream) -> Result<()>
+where
+    triton::Compiled: InnerInstance<T> + Keys<T> + Queries<T>,
+{
+    let op = "attention_backward";
+    let AttentionBackward { qkv: [q, k, v], o, lse, d_o, gradients: [dq, dk, dv], scale, span } = of;
+    let extents = Extents::new(op, q.shape(), k.shape(), v.shape())?;
+    for (operand, found) in [("o", o.shape()), ("d_o", d_o.shape()), ("dq", dq.shape())] {
+        extents.like_q(op, operand, found)?;
+    }
+    extents.sums(op, "lse", lse.shape())?;
+    extents.like_k(op, "dk", dk.shape())?;
+    extents.like_k(op, "dv", dv.shape())?;
+    let Extents { batch, heads, key_heads, queries, keys, depth } = extents;
+    let (factor, Span { left, right }, group) = (scale_of(scale, depth), span, extents.group() as i32);
+    let scale = factor * std::f32::consts::LOG2_E;
+    let shape = [batch, heads, queries];
+    let mut delta = stream.uninit::<f32>(shape.iter().product())?;
+    if batch * heads * queries > 0 {
+        let grid = (queries.div_ceil(16), heads, batch);
+        inner::<T>(o, d_o, delta.view_mut(shape)?).launch(stream, grid)?;
+    }
+    let delta = delta.view(shape)?;
+    if batch * key_heads * keys > 0 {
+        by_depth!(depth, |D| {
+            of_keys_tuned::<T, D>(q, k, v, d_o, lse, delta, dk, dv, scale, factor, left, right, group)
+                .launch(stream, |of| (keys.div_ceil(of.BN as usize), key_heads, batch))
+        })?;
+    }
+    if batch * heads * queries > 0 {
+        by_depth!(depth, |D| {
+            of_queries_tuned::<T, D>(q, k, v, d_o, lse, delta, dq, scale, factor, left, right, group)
+                .launch(stream, |of| (queries.div_ceil(of.BM as usize), heads, batch))
+        })?;
+    }
+    Ok(())
+}

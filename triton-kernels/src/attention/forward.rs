@@ -1,0 +1,113 @@
+//! Attention forward.
+
+use super::kernels::{ForwardPool, forward_tuned};
+use super::shape::{Extents, Span, all_depths, by_depth, scale_of};
+use crate::Result;
+use crate::element::{FloatElement, operation};
+use triton::prelude::*;
+
+all_depths!(Forwards: ForwardPool);
+
+/// Attention that is described and not enqueued yet; made by [`attention`].
+#[must_use = "nothing is computed until `.launch(..)`"]
+#[derive(Debug)]
+pub struct Attention<'a, T> {
+    q: View<'a, T, 4>,
+    k: View<'a, T, 4>,
+    v: View<'a, T, 4>,
+    o: ViewMut<'a, T, 4>,
+    lse: Option<ViewMut<'a, f32, 3>>,
+    scale: Option<f32>,
+    span: Span,
+}
+
+/// o = softmax(q · kᵀ · scale) · v of each head: of q and o \[Z, H, L, D\], k and v \[Z, G, S, D\], for Z sequences of L queries and S keys. H is a multiple
+/// of G: neighbouring query heads share a head of k and v. Heads have at most 256 elements.
+///
+/// Products are added in `f32`; probabilities are rounded to `T` before they are multiplied with v.
+///
+/// ```
+/// use triton::prelude::*;
+/// use triton_kernels::attention::attention;
+///
+/// # fn main() -> triton_kernels::Result<()> {
+/// let stream = Device::best().stream()?;
+/// let (tokens, depth) = (3, 16);
+/// let x = stream.upload(&vec![0.0f32; tokens * depth])?;
+/// let v: Vec<f32> = (0..tokens * depth).map(|i| (i / depth) as f32).collect();
+/// let v = stream.upload(&v)?;
+/// let mut o = stream.uninit::<f32>(tokens * depth)?;
+/// let shape = [1, 1, tokens, depth];
+/// attention(x.view(shape)?, x.view(shape)?, v.view(shape)?, o.view_mut(shape)?).causal().launch(&stream)?;
+/// // Each token is the mean of those up to it.
+/// assert_eq!(stream.download(&o)?.into_iter().step_by(depth).collect::<Vec<_>>(), [0.0, 0.5, 1.0]);
+/// # Ok(())
+/// # }
+/// ```
+///
+/// # Errors
+/// Of the launch: [`Error::Shape`](crate::Error::Shape); [`Error::Value`](crate::Error::Value) if the heads of q are no multiple of those of k;
+/// [`Error::Unsupported`](crate::Error::Unsupported) for longer heads; and what the device says.
+pub fn attention<'a, T: FloatElement>(
+    q: View<'a, T, 4>,
+    k: View<'a, T, 4>,
+    v: View<'a, T, 4>,
+    o: ViewMut<'a, T, 4>,
+) -> Attention<'a, T> {
+    Attention { q, k, v, o, lse: None, scale: None, span: Span::default() }
+}
+
+impl<'a, T: FloatElement> Attention<'a, T> {
+    /// A query sees no key behind its own: key j is seen by query i if j ≤ i + S − L.
+    pub fn causal(self) -> Self {
+        Self { span: self.span.causal(), ..self }
+    }
+
+    /// A query sees only `left` keys before its own and `right` behind it, which is key i + S − L.
+    pub fn window(self, left: usize, right: usize) -> Self {
+        Self { span: Span::window(left, right), ..self }
+    }
+
+    /// What scores are multiplied by; 1 / √D if nothing is said.
+    pub fn scale(self, scale: f32) -> Self {
+        Self { scale: Some(scale), ..self }
+    }
+
+    /// Stores the logarithm of each row's sum of exponentials, \[Z, H, L\], which the gradients need. Of a query that sees nothing it is −∞, and
+    /// its output is 0.
+    pub fn lse(self, lse: ViewMut<'a, f32, 3>) -> Self {
+        Self { lse: Some(lse), ..self }
+    }
+
+    /// Enqueues it.
+    ///
+    /// # Errors
+    /// As [`attention`] says.
+    pub fn launch(self, stream: &Stream) -> Result<()> {
+        T::dispatch::<Forward>(self, stream)
+    }
+}
+
+operation!(Forward: Attention by enqueue);
+
+fn enqueue<T: FloatElement>(of: Attention<'_, T>, stream: &Stream) -> Result<()>
+where
+    triton::Compiled: Forwards<T>,
+{
+    let (op, Attention { q, k, v, o, lse, scale, span }) = ("attention", of);
+    let extents = Extents::new(op, q.shape(), k.shape(), v.shape())?;
+    extents.like_q(op, "o", o.shape())?;
+    lse.as_ref().map_or(Ok(()), |lse| extents.sums(op, "lse", lse.shape()))?;
+    let Extents { batch, heads, queries, depth, .. } = extents;
+    if batch * heads * queries == 0 {
+        return Ok(());
+    }
+    let lse = lse.unwrap_or_else(|| ViewMut::none(stream.device()));
+    let scale = scale_of(scale, depth) * std::f32::consts::LOG2_E;
+    let Span { left, right } = span;
+    let group = extents.group() as i32;
+    Ok(by_depth!(depth, |D| {
+        forward_tuned::<T, D>(q, k, v, o, lse, scale, left, right, group)
+            .launch(stream, |of| (queries.div_ceil(of.BM as usize), heads, batch))
+    })?)
+}

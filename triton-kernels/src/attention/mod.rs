@@ -1,0 +1,11 @@
+//! Attention: o = softmax(q · kᵀ · scale) · v of each head, and its gradients.
+
+mod backward;
+mod forward;
+mod kernels;
+#[cfg(feature = "check")]
+pub mod reference;
+mod shape;
+
+pub use backward::{AttentionBackward, attention_backward};
+pub use forward::{Attention, attention};
