@@ -3,6 +3,7 @@
 use crate::Result;
 use crate::element::{FloatElement, operation};
 use crate::error::{extent, value};
+use crate::pool::choose;
 use triton::prelude::*;
 
 /// The loss of a row of logits a program, and with `gradient` that of each logit times `scale`, in its place. The row is read once for
@@ -78,6 +79,53 @@ fn cross_entropy_kernel<T: Float>(
     }
 }
 
+/// The same of R rows of at most N classes a program, which are read once and stay in registers.
+#[triton::kernel(T = [f32, f16, bf16], targets = ["sm_80"], configs = [
+    (R = 64, N = 16, num_warps = 4), (R = 8, N = 128, num_warps = 4),
+], tune = [R, N])]
+fn cross_entropy_short_kernel<T: Float, const R: i32, const N: i32>(
+    logits: TensorMut<T, 2>,
+    labels: Tensor<i32, 1>,
+    loss: TensorMut<f32, 1>,
+    smoothing: f32,
+    z: f32,
+    scale: f32,
+    #[no_specialize] ignored: i32,
+    ignores: bool,
+    gradient: bool,
+) {
+    const LOG2_E: f32 = 1.442695;
+    let (row, n) = (program_id(0) * R, logits.dim(1).to::<i32>());
+    let label = labels.load([row], [R]);
+    // A label that is out of range has no loss.
+    let is_label = (label >= 0) & (label < n);
+    let counts = (label != ignored) | !ignores;
+    let column = arange(0, N).expand_dims(0);
+    let is = column == label.expand_dims(1);
+    let logit = logits.load_or([row, 0], [R, N], T::NEG_INFINITY).to::<f32>();
+    let of_label = select(is_label, sum_axis(select(is, logit, 0.0), 1), f32::NAN);
+    let plain = if smoothing > 0.0 { sum_axis(select(column < n, logit, 0.0), 1) } else { zeros::<f32>([R]) };
+    let v = logit * LOG2_E;
+    let most = maximum(max_axis(v, 1), f32::MIN);
+    let powers = exp2(v - most.expand_dims(1));
+    let total = sum_axis(powers, 1);
+    let lse = most * 0.6931472 + log(total);
+    let share = smoothing / (n as f32);
+    let nll = lse - of_label * (1.0 - smoothing) - plain * share;
+    loss.store([row], select(counts, fma(lse * lse, z, nll), 0.0));
+    if gradient {
+        let slope = (1.0 + lse * (2.0 * z)) * scale * (1.0 / total);
+        let at_label = select(is_label, (1.0 - smoothing) * scale, f32::NAN).expand_dims(1);
+        let everywhere = select(is_label, share * scale, f32::NAN).expand_dims(1);
+        let g = fma(powers, slope.expand_dims(1), -everywhere);
+        let g = select(is, g - at_label, g);
+        logits.store([row, 0], select(counts.expand_dims(1), g, 0.0).to::<T>());
+    }
+}
+
+/// The most classes of a row that stays in registers.
+const SHORT: usize = 128;
+
 /// A cross entropy; made by [`cross_entropy`].
 #[must_use = "nothing is enqueued until `.launch(..)`"]
 #[derive(Debug)]
@@ -96,8 +144,9 @@ pub struct CrossEntropy<'a, T> {
 /// a label that is not a class is NaN, and so is the gradient of its row.
 ///
 /// With [`gradient_in_place`](CrossEntropy::gradient_in_place) the same launch overwrites the logits with their gradient, softmax(logits) − 1
-/// at the label: memory is passed three times for both directions. The sum of exponentials is that of an online softmax (Milakov and
-/// Gimelshein, 2018). Sums are added in an order that follows from the shapes: the result is the same each time.
+/// at the label: memory is passed three times for both directions, and twice for rows of up to 128 classes, of which a program has several in
+/// registers. The sum of exponentials of longer rows is that of an online softmax (Milakov and Gimelshein, 2018). Sums are added in an order
+/// that follows from the shapes: the result is the same each time.
 ///
 /// ```
 /// use triton::Device;
@@ -162,7 +211,7 @@ operation!(Entropy: CrossEntropy by enqueue);
 
 fn enqueue<T: FloatElement>(of: CrossEntropy<'_, T>, stream: &Stream) -> Result<()>
 where
-    triton::Compiled: CrossEntropyKernelInstance<T>,
+    triton::Compiled: CrossEntropyKernelInstance<T> + CrossEntropyShortKernelPool<T>,
 {
     let op = "cross_entropy";
     let CrossEntropy { logits, labels, loss, smoothing, z, scale, ignored, gradient } = of;
@@ -179,9 +228,14 @@ where
     }
     // Of no classes the loss is that of labels out of range.
     let (ignored, ignores) = (ignored.unwrap_or(0), ignored.is_some());
-    let _ = classes;
-    let launch = cross_entropy_kernel::<T>(logits, labels, loss, smoothing, z, scale, ignored, ignores, gradient);
-    Ok(launch.launch(stream, rows)?)
+    if classes > SHORT {
+        let launch = cross_entropy_kernel::<T>(logits, labels, loss, smoothing, z, scale, ignored, ignores, gradient);
+        return Ok(launch.launch(stream, rows)?);
+    }
+    let tuned =
+        cross_entropy_short_kernel_tuned::<T>(logits, labels, loss, smoothing, z, scale, ignored, ignores, gradient);
+    let tuned = choose(op, tuned, None, stream, |of| of.N as usize >= classes)?;
+    Ok(tuned.launch(stream, |of| rows.div_ceil(of.R as usize))?)
 }
 
 /// The operation in `f64`.

@@ -26,7 +26,9 @@ pub(super) fn cases() -> Vec<Case> {
 }
 
 fn of<T: FloatElement + Scalar>(cases: &mut Vec<Case>) {
-    let mut shapes = pairs(&[0, 1, 3, 7], &[1, 2, 31, 128, 1000]);
+    let mut shapes = pairs(&[0, 1, 3, 7], &[1, 2, 10, 31, 33, 128, 129, 1000]);
+    // Several programs of short rows, and rows that none of their tiles has.
+    shapes.extend([[65, 1], [129, 10], [64, 16], [9, 17], [23, 100]]);
     shapes.extend([[2, 4095], [2, 4096], [2, 4097], [1, 8193], [2, 9001]]);
     for (turn, shape) in shapes.into_iter().enumerate() {
         for i in 0..4 {
@@ -107,14 +109,31 @@ fn errors(cases: &mut Vec<Case>) {
         let launch = cross_entropy(x.view_mut([3, 4])?, labels.view([3])?, loss.view_mut([3])?);
         refused(launch.gradient_scale(f32::INFINITY).launch(stream), &["`gradient_scale` is inf"])
     }));
-    cases.push(Case::new("cross_entropy of labels that are out of range", |stream, _| {
-        let mut x = stream.upload(&[1.0f32; 12])?;
-        let (labels, mut loss) = (stream.upload(&[-1, 4, 1])?, stream.zeros::<f32>(3)?);
-        let launch = cross_entropy(x.view_mut([3, 4])?, labels.view([3])?, loss.view_mut([3])?);
-        launch.gradient_in_place().launch(stream)?;
-        let (loss, x) = (stream.download(&loss)?, stream.download(&x)?);
-        let right = loss[0].is_nan() && loss[1].is_nan() && (loss[2] - 4f32.ln()).abs() < 1e-6;
-        let right = right && x[..8].iter().all(|x| x.is_nan()) && x[8] == 0.25 && x[9] == -0.75;
-        if right { Ok(()) } else { Err(Failure(format!("{loss:?} {x:?}"))) }
-    }));
+    for classes in [4, 20, 200] {
+        cases.push(Case::new(format!("cross_entropy of labels that are out of range {classes}"), move |stream, _| {
+            let mut x = stream.upload(&vec![1.0f32; 3 * classes])?;
+            let (labels, mut loss) = (stream.upload(&[-1, classes as i32, 1])?, stream.zeros::<f32>(3)?);
+            let launch = cross_entropy(x.view_mut([3, classes])?, labels.view([3])?, loss.view_mut([3])?);
+            launch.gradient_in_place().launch(stream)?;
+            let (loss, x) = (stream.download(&loss)?, stream.download(&x)?);
+            let (wrong, right) = x.split_at(2 * classes);
+            let near = |found: f32, expected: f32| (found - expected).abs() < 4e-7 * expected.abs().max(1.0);
+            let share = 1.0 / classes as f32;
+            let all = loss[0].is_nan() && loss[1].is_nan() && near(loss[2], (classes as f32).ln());
+            let all = all && wrong.iter().all(|x| x.is_nan()) && near(right[0], share) && near(right[1], share - 1.0);
+            if all { Ok(()) } else { Err(Failure(format!("{loss:?} {x:?}"))) }
+        }));
+        cases.push(Case::new(format!("cross_entropy of logits of −∞ {classes}"), move |stream, _| {
+            let mut logits = vec![0.0f32; classes];
+            logits[0] = f32::NEG_INFINITY;
+            let (mut x, labels, mut loss) = (stream.upload(&logits)?, stream.upload(&[1])?, stream.zeros::<f32>(1)?);
+            let launch = cross_entropy(x.view_mut([1, classes])?, labels.view([1])?, loss.view_mut([1])?);
+            launch.gradient_in_place().launch(stream)?;
+            let (loss, x) = (stream.download(&loss)?, stream.download(&x)?);
+            let others = (classes - 1) as f32;
+            let right = (loss[0] - others.ln()).abs() < 4e-7 * others.ln();
+            let right = right && x[0] == 0.0 && (x[2] - 1.0 / others).abs() < 4e-7;
+            if right { Ok(()) } else { Err(Failure(format!("{loss:?} {x:?}"))) }
+        }));
+    }
 }
