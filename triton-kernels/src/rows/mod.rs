@@ -33,7 +33,10 @@ pub use norm::{Norm, layer_norm, rms_norm};
 pub use norm_backward::{NormBackward, layer_norm_backward, rms_norm_backward};
 pub use optim::{AdamW, AdamWOptions, Sgd, SgdOptions, adamw, sgd};
 pub use rotary::{Pairs, Rotary, rotary, rotary_backward};
-pub use softmax::{Softmax, SoftmaxBackward, log_softmax, log_softmax_backward, softmax, softmax_backward};
+pub use softmax::{
+    Softmax, SoftmaxBackward, log_softmax, log_softmax_backward, log_softmax_in_place, softmax, softmax_backward,
+    softmax_in_place,
+};
 
 /// What operations over rows are, in `f64`.
 #[cfg(feature = "check")]

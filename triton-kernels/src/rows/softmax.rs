@@ -25,18 +25,66 @@ fn softmax_kernel<T: Float, const R: i32, const N: i32, const LOOP: bool>(
     log_of: bool,
 ) {
     let row = program_id(0) * R;
+    softmax_rows::<T, R, N, LOOP>(
+        |j| x.load_or([row, j], [R, N], T::NEG_INFINITY),
+        row,
+        x.dim(1).to::<i32>(),
+        mask,
+        y,
+        scale,
+        queries,
+        log_of,
+    );
+}
+
+/// The same in the place of x. A row is written once all of it was read, or, in the LOOP, tiles that are not read again.
+#[triton::kernel(T = [f32, f16, bf16], configs = [
+    (R = 1, N = 1024, LOOP = false, num_warps = 4), (R = 1, N = 4096, LOOP = false, num_warps = 8),
+    (R = 1, N = 8192, LOOP = false, num_warps = 8), (R = 1, N = 2048, LOOP = true, num_warps = 8, general = true),
+], targets = ["sm_80"], tune = [R, N, LOOP])]
+fn softmax_in_place_kernel<T: Float, const R: i32, const N: i32, const LOOP: bool>(
+    x: TensorMut<T, 2>,
+    mask: Tensor<T, 2>,
+    scale: f32,
+    #[no_specialize] queries: i32,
+    log_of: bool,
+) {
+    let row = program_id(0) * R;
+    softmax_rows::<T, R, N, LOOP>(
+        |j| x.load_or([row, j], [R, N], T::NEG_INFINITY),
+        row,
+        x.dim(1).to::<i32>(),
+        mask,
+        x,
+        scale,
+        queries,
+        log_of,
+    );
+}
+
+/// What both do with the tile `x(j)` of R rows from column j on, which is −∞ past the last of n columns.
+#[triton::function]
+fn softmax_rows<T: Float, const R: i32, const N: i32, const LOOP: bool>(
+    x: impl Fn(i32) -> Tile<T>,
+    row: i32,
+    n: i32,
+    mask: Tensor<T, 2>,
+    y: TensorMut<T, 2>,
+    scale: f32,
+    queries: i32,
+    log_of: bool,
+) {
     if LOOP {
-        let n = x.dim(1).to::<i32>();
         let (mut most, mut total) = (full([R, N], f32::MIN), zeros::<f32>([R, N]));
         for j in (0..n).step_by(N) {
-            let v = masked::<T, R, N>(x, mask, (row, j), scale, queries);
+            let v = masked::<T, R, N>(x(j).to::<f32>(), mask, (row, j), scale, queries, n);
             (most, total) = online_softmax(most, total, v);
         }
         let (most, total) = online_softmax_total(most, total);
         let (most, share) = (most.expand_dims(1), select(total == 0.0, 0.0, 1.0 / total).expand_dims(1));
         let shift = most + log(total).expand_dims(1);
         for j in (0..n).step_by(N) {
-            let v = masked::<T, R, N>(x, mask, (row, j), scale, queries);
+            let v = masked::<T, R, N>(x(j).to::<f32>(), mask, (row, j), scale, queries, n);
             if log_of {
                 y.store([row, j], select(v == f32::NEG_INFINITY, v, v - shift).to::<T>());
             } else {
@@ -45,7 +93,7 @@ fn softmax_kernel<T: Float, const R: i32, const N: i32, const LOOP: bool>(
         }
     } else {
         // Elements past the last column must not count.
-        let v = x.load_or([row, 0], [R, N], T::NEG_INFINITY).to::<f32>() * scale;
+        let v = x(0).to::<f32>() * scale;
         // A row of −∞ alone has a sum of 0.
         let e = exp(v - maximum(max_axis(v, 1), f32::MIN).expand_dims(1));
         let total = sum_axis(e, 1);
@@ -57,16 +105,15 @@ fn softmax_kernel<T: Float, const R: i32, const N: i32, const LOOP: bool>(
 /// scale · x + mask, or −∞ past the last column and where a query does not see it. No query is masked if there are 0.
 #[triton::function]
 fn masked<T: Float, const R: i32, const N: i32>(
-    x: Tensor<T, 2>,
+    x: Tile<f32>,
     mask: Tensor<T, 2>,
     at: (i32, i32),
     scale: f32,
     queries: i32,
+    columns: i32,
 ) -> Tile<f32> {
     let (row, j) = at;
-    let v =
-        fma(x.load_or([row, j], [R, N], T::NEG_INFINITY).to::<f32>(), scale, mask.load([row, j], [R, N]).to::<f32>());
-    let columns = x.dim(1).to::<i32>();
+    let v = fma(x, scale, mask.load([row, j], [R, N]).to::<f32>());
     let query = (row + arange(0, R)) % maximum(queries, 1);
     let last = select(queries == 0, columns, query + (columns - queries));
     select((j + arange(0, N)).expand_dims(0) <= last.expand_dims(1), v, f32::NEG_INFINITY)
@@ -110,12 +157,14 @@ fn softmax_backward_kernel<T: Float, const R: i32, const N: i32, const LOOP: boo
     }
 }
 
-/// A softmax along rows; made by [`softmax`] and [`log_softmax`].
+/// A softmax along rows; made by [`softmax`], [`log_softmax`], [`softmax_in_place`] and [`log_softmax_in_place`].
 #[must_use = "nothing is enqueued until `.launch(..)`"]
 #[derive(Debug)]
 pub struct Softmax<'a, T> {
     op: &'static str,
-    x: View<'a, T, 2>,
+    log_of: bool,
+    /// `None` if it is y that is read.
+    x: Option<View<'a, T, 2>>,
     mask: Option<View<'a, T, 2>>,
     y: ViewMut<'a, T, 2>,
     scale: f32,
@@ -143,7 +192,7 @@ pub struct Softmax<'a, T> {
 /// # Ok::<(), triton_kernels::Error>(())
 /// ```
 pub fn softmax<'a, T: FloatElement>(x: View<'a, T, 2>, y: ViewMut<'a, T, 2>) -> Softmax<'a, T> {
-    Softmax { op: "softmax", x, mask: None, y, scale: 1.0, queries: None, instance: None }
+    Softmax { x: Some(x), op: "softmax", ..softmax_in_place(y) }
 }
 
 /// y = log(softmax(x)) along the last axis, both `[rows, columns]`: yᵢ = xᵢ − log Σⱼ exp(xⱼ). Of a row of −∞ alone it is −∞.
@@ -162,10 +211,47 @@ pub fn softmax<'a, T: FloatElement>(x: View<'a, T, 2>, y: ViewMut<'a, T, 2>) -> 
 /// # Ok::<(), triton_kernels::Error>(())
 /// ```
 pub fn log_softmax<'a, T: FloatElement>(x: View<'a, T, 2>, y: ViewMut<'a, T, 2>) -> Softmax<'a, T> {
-    Softmax { op: LOG, ..softmax(x, y) }
+    Softmax { op: "log_softmax", log_of: true, ..softmax(x, y) }
 }
 
-const LOG: &str = "log_softmax";
+/// x = softmax(x) along the last axis of x `[rows, columns]`: as [`softmax`], without memory for a result.
+///
+/// Options and errors are those of [`softmax`]. A row of up to 8192 columns is read once. A longer one, or one with a mask, is read twice,
+/// and written once its sum is known.
+///
+/// ```
+/// use triton::Device;
+/// use triton_kernels::rows::softmax_in_place;
+///
+/// let stream = Device::cpu().stream()?;
+/// let mut scores = stream.upload(&[0.0f32, 0.0, 5.0, 5.0])?;
+/// // The first query does not see the second key.
+/// softmax_in_place(scores.view_mut([2, 2])?).causal(2).launch(&stream)?;
+/// assert_eq!(stream.download(&scores)?, [1.0, 0.0, 0.5, 0.5]);
+/// # Ok::<(), triton_kernels::Error>(())
+/// ```
+pub fn softmax_in_place<T: FloatElement>(x: ViewMut<'_, T, 2>) -> Softmax<'_, T> {
+    let (op, log_of) = ("softmax_in_place", false);
+    Softmax { op, log_of, x: None, mask: None, y: x, scale: 1.0, queries: None, instance: None }
+}
+
+/// x = log(softmax(x)) along the last axis of x `[rows, columns]`: as [`log_softmax`], without memory for a result.
+///
+/// Options and errors are those of [`softmax`].
+///
+/// ```
+/// use triton::Device;
+/// use triton_kernels::rows::log_softmax_in_place;
+///
+/// let stream = Device::cpu().stream()?;
+/// let mut x = stream.upload(&[1.0f32; 4])?;
+/// log_softmax_in_place(x.view_mut([1, 4])?).launch(&stream)?;
+/// assert!((stream.download(&x)?[2] + 4f32.ln()).abs() < 1e-6);
+/// # Ok::<(), triton_kernels::Error>(())
+/// ```
+pub fn log_softmax_in_place<T: FloatElement>(x: ViewMut<'_, T, 2>) -> Softmax<'_, T> {
+    Softmax { op: "log_softmax_in_place", log_of: true, ..softmax_in_place(x) }
+}
 
 impl<'a, T: FloatElement> Softmax<'a, T> {
     /// Multiplies x by a positive number first, such as 1 / √d of attention.
@@ -204,32 +290,33 @@ operation!(Forward: Softmax by forward);
 
 fn forward<T: FloatElement>(of: Softmax<'_, T>, stream: &Stream) -> Result<()>
 where
-    triton::Compiled: SoftmaxKernelPool<T>,
+    triton::Compiled: SoftmaxKernelPool<T> + SoftmaxInPlaceKernelPool<T>,
 {
-    let Softmax { op, x, mask, y, scale, queries, instance } = of;
-    let [rows, columns] = x.shape();
-    same_shape(op, "y", y.shape(), x.shape(), "y has the shape of x")?;
+    let Softmax { op, log_of, x, mask, y, scale, queries, instance } = of;
+    let shape = x.map_or(y.shape(), |x| x.shape());
+    same_shape(op, "y", y.shape(), shape, "y has the shape of x")?;
     if let Some(mask) = mask {
-        same_shape(
-            op,
-            "mask",
-            mask.shape(),
-            x.shape(),
-            "the mask has the shape of x; `View::broadcast` repeats a row",
-        )?;
+        same_shape(op, "mask", mask.shape(), shape, "the mask has the shape of x; `View::broadcast` repeats a row")?;
     }
     positive(op, scale)?;
     let fix = "it is the number of rows that belong to a sequence";
     value(op, "queries", queries.unwrap_or(1), queries != Some(0), "a positive number", fix)?;
     let queries = i32::try_from(queries.unwrap_or(0)).unwrap_or(i32::MAX);
+    let [rows, columns] = shape;
     if rows == 0 || columns == 0 {
         return Ok(());
     }
-    let in_loop = op == LOG || mask.is_some() || queries != 0;
+    let in_loop = log_of || mask.is_some() || queries != 0;
     let mask = mask.unwrap_or_else(|| View::none(stream.device()));
-    let tuned = softmax_kernel_tuned::<T>(x, mask, y, scale, queries, op == LOG);
-    let tuned = choose(op, tuned, instance, stream, |of| of.LOOP || (!in_loop && of.N as usize >= columns))?;
-    Ok(tuned.launch(stream, |of| rows.div_ceil(of.R as usize))?)
+    if let Some(x) = x {
+        let tuned = softmax_kernel_tuned::<T>(x, mask, y, scale, queries, log_of);
+        let tuned = choose(op, tuned, instance, stream, |of| of.LOOP || (!in_loop && of.N as usize >= columns))?;
+        Ok(tuned.launch(stream, |of| rows.div_ceil(of.R as usize))?)
+    } else {
+        let tuned = softmax_in_place_kernel_tuned::<T>(y, mask, scale, queries, log_of);
+        let tuned = choose(op, tuned, instance, stream, |of| of.LOOP || (!in_loop && of.N as usize >= columns))?;
+        Ok(tuned.launch(stream, |of| rows.div_ceil(of.R as usize))?)
+    }
 }
 
 fn positive(op: &'static str, scale: f32) -> Result<()> {

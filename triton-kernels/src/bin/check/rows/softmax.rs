@@ -4,7 +4,9 @@ use super::{bound, by_rows, gradient, normals, operand, order, pairs};
 use crate::harness::{Case, Operand, Scalar, compare, refused, type_name};
 use triton::{bf16, f16};
 use triton_kernels::rows::reference::softmax as reference;
-use triton_kernels::rows::{FloatElement, log_softmax, log_softmax_backward, softmax, softmax_backward};
+use triton_kernels::rows::{
+    FloatElement, log_softmax, log_softmax_backward, log_softmax_in_place, softmax, softmax_backward, softmax_in_place,
+};
 
 const LOOP: &str = "R=1 N=2048 LOOP=true num_warps=8 num_stages=3";
 
@@ -68,10 +70,17 @@ fn forward<T: FloatElement + Scalar>(cases: &mut Vec<Case>, shape: [usize; 2], m
             *value = if seen(i, j) { *value } else { f64::NEG_INFINITY };
         }
         let expected = by_rows(&values, shape[1], |_, row| reference::softmax(row, log));
-        for _ in 0..2 {
-            let mut found = y.upload(stream)?;
-            let (view, out) = (x.view(&memory)?, y.view_mut(&mut found)?);
-            let launch = if log { log_softmax(view, out) } else { softmax(view, out) }.scale(scale as f32);
+        for in_place in [false, false, true, true] {
+            let out = if in_place { &x } else { &y };
+            let mut found = out.upload(stream)?;
+            let view = out.view_mut(&mut found)?;
+            let launch = match (in_place, log) {
+                (false, false) => softmax(x.view(&memory)?, view),
+                (false, true) => log_softmax(x.view(&memory)?, view),
+                (true, false) => softmax_in_place(view),
+                (true, true) => log_softmax_in_place(view),
+            }
+            .scale(scale as f32);
             let mask_view = added.view(&of_mask)?;
             match mask {
                 Mask::None => launch,
@@ -81,7 +90,8 @@ fn forward<T: FloatElement + Scalar>(cases: &mut Vec<Case>, shape: [usize; 2], m
                 Mask::Causal => launch.causal(queries),
             }
             .launch(stream)?;
-            compare("y", &y.download(stream, &found)?, &expected, 4.0 * bound::<f32>(16) + bound::<T>(16))?;
+            let what = if in_place { "x" } else { "y" };
+            compare(what, &out.download(stream, &found)?, &expected, 4.0 * bound::<f32>(16) + bound::<T>(16))?;
         }
         Ok(())
     }));
@@ -142,6 +152,13 @@ fn errors(cases: &mut Vec<Case>) {
         let (x, mut y) = (stream.zeros::<f32>(12)?, stream.zeros::<f32>(12)?);
         let launch = softmax(x.view([3, 4])?, y.view_mut([3, 4])?).mask(x.view([1, 4])?);
         refused(launch.launch(stream), &["`mask` has extent 1 along axis 0, but 3", "broadcast"])
+    }));
+    cases.push(Case::new("softmax_in_place refuses masks and scales", |stream, _| {
+        let (mask, mut x) = (stream.zeros::<f32>(12)?, stream.zeros::<f32>(12)?);
+        let launch = softmax_in_place(x.view_mut([3, 4])?).mask(mask.view([3, 3])?);
+        refused(launch.launch(stream), &["`softmax_in_place`: `mask` has extent 3 along axis 1, but 4"])?;
+        let launch = log_softmax_in_place(x.view_mut([3, 4])?).scale(-1.0);
+        refused(launch.launch(stream), &["`log_softmax_in_place`: `scale` is -1", "a positive number"])
     }));
     cases.push(Case::new("softmax refuses a scale that is not positive", |stream, _| {
         for scale in [0.0, -1.0, f32::NAN, f32::INFINITY] {
