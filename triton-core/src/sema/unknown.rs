@@ -89,7 +89,6 @@ const FUNCTIONS: &[(&str, &str)] = &[
     ("max_constancy", "the compiler finds it: index with `arange`"),
     ("swizzle2d", ABSENT),
     ("inline_asm_elementwise", "there is no inline PTX"),
-    ("randint", RANDOM),
     ("umulhi", MUL_HI),
     ("mulhi", MUL_HI),
     ("widening_mul", MUL_HI),
@@ -195,7 +194,6 @@ const MUL_HI: &str = "write `mul_hi(a, b)`; the lower half of the product is `a 
 const VIEWS: &str = "a view is a parameter, `x: Tensor<f32, 2>`, and is read with `x.load([i, j], [64, 64])`";
 const BARRIERS: &str = "the compiler inserts the barriers: a program is one thread of control";
 const THREADS: &str = "the compiler distributes tiles over threads; a program knows `program_id(axis)`";
-const RANDOM: &str = "the language has no random numbers: `triton_kernels::functions::rand` makes them of counters";
 const METHOD_RESHAPE: &str = "write `x.reshape(shape)`";
 const TRANSPOSE: &str = "write `x.transpose()`";
 const CONVERT: &str = "write `x.to::<f32>()`";

@@ -93,3 +93,35 @@ pub fn randn(seed: u64, counter: Tile<u64>) -> Tile<f32> {
     let radius = sqrt(log(1.0 - uniform(first)) * -2.0);
     radius * cos(uniform(second) * 6.2831853)
 }
+
+/// A random integer for each counter, from 0 up to, but not including, `bound`; of a bound of 0 it is 0.
+///
+/// It is ⌊w · bound / 2⁶⁴⌋ of a word w of 64 bits: by a multiplication (Lemire, "Fast random integer generation in an interval", 2019, section
+/// 4), without a rejection, whose loop would last as long as the unluckiest element of a tile. Each integer comes of ⌊2⁶⁴ / bound⌋ words or one
+/// more. So its probability differs from 1 / bound by less than 2⁻⁶⁴, which is less than 2⁻³² of it.
+///
+/// ```
+/// use triton::prelude::*;
+/// use triton_kernels::functions::randint;
+///
+/// #[triton::kernel]
+/// fn dice(out: TensorMut<u32, 1>, seed: u64) {
+///     let at = program_id(0) * 256;
+///     out.store([at], randint(seed, (at + arange(0, 256)).to::<u64>(), 6) + 1);
+/// }
+///
+/// let stream = Device::cpu().stream()?;
+/// let mut out = stream.zeros::<u32>(6000)?;
+/// dice(out.view_mut([6000])?, 42).launch(&stream, 24)?;
+/// let dice = stream.download(&out)?;
+/// assert!((1..=6).all(|side| (850..1150).contains(&dice.iter().filter(|found| **found == side).count())));
+/// # Ok::<(), triton::Error>(())
+/// ```
+#[triton::function]
+pub fn randint(seed: u64, counter: Tile<u64>, bound: u32) -> Tile<u32> {
+    let (low, high, _, _) = random_words(seed, counter);
+    let bound = bound.to::<u64>();
+    // The upper 32 of the product's 96 bits.
+    let carried = (low.to::<u64>() * bound) >> 32;
+    ((high.to::<u64>() * bound + carried) >> 32).to::<u32>()
+}

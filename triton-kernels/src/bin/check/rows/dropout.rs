@@ -16,10 +16,18 @@ fn numbers_kernel(uniform: TensorMut<f32, 1>, normal: TensorMut<f32, 1>, seed: u
     normal.store([at], functions::randn(seed, counter));
 }
 
+/// Integers below a bound.
+#[triton::kernel(targets = ["sm_80"])]
+fn integers_kernel(out: TensorMut<u32, 1>, seed: u64, first: u64, bound: u32) {
+    let at = program_id(0) * 256;
+    out.store([at], functions::randint(seed, first + (at + arange(0, 256)).to::<u64>(), bound));
+}
+
 pub(super) fn cases() -> Vec<Case> {
     let mut cases = Vec::new();
     published(&mut cases);
     distributions(&mut cases);
+    integers(&mut cases);
     of::<f32>(&mut cases);
     of::<f16>(&mut cases);
     of::<bf16>(&mut cases);
@@ -110,6 +118,36 @@ fn distributions(cases: &mut Vec<Case>) {
             let below = |x: f64| 0.5 * (1.0 + triton_kernels::activation::reference::erf(x / 2f64.sqrt()));
             let found = [distance(of(uniform), |x| x), distance(of(normal), below)];
             if found.iter().all(|d| *d < 3.1) { Ok(()) } else { Err(Failure(format!("distances of {found:?}"))) }
+        }));
+    }
+}
+
+fn integers(cases: &mut Vec<Case>) {
+    for bound in [0, 1, 2, 3, 6, 10, 1000, 1 << 16, 1 << 31, (1 << 31) + 1, u32::MAX] {
+        cases.push(Case::new(format!("randint {bound}"), move |stream, random| {
+            let (n, seed, first) = (3001, random.u64(..), random.u64(..1 << 63));
+            let mut out = stream.zeros::<u32>(n)?;
+            integers_kernel(out.view_mut([n])?, seed, first, bound).launch(stream, n.div_ceil(256))?;
+            let found = stream.download(&out)?;
+            let of = |at: u64| {
+                let counter = first + at;
+                let key = [seed as u32, (seed >> 32) as u32];
+                let [low, high, ..] = reference::philox([counter as u32, (counter >> 32) as u32, 0, 0], key);
+                ((((u128::from(high) << 32) | u128::from(low)) * u128::from(bound)) >> 64) as u32
+            };
+            if let Some(at) = (0..n).find(|&at| found[at] != of(at as u64)) {
+                return Err(Failure(format!("number {at} is {}, not {}", found[at], of(at as u64))));
+            }
+            let among = f64::from(bound.max(1));
+            let wrong = if bound <= 10 {
+                let (mean, deviation) = (n as f64 / among, (n as f64 * (1.0 - 1.0 / among) / among).sqrt());
+                let count = |v: u32| found.iter().filter(|found| **found == v).count() as f64;
+                (0..bound.max(1)).any(|v| (count(v) - mean).abs() > 6.0 * deviation)
+            } else {
+                // Exceeded by one in 10⁸.
+                distance(found.iter().map(|v| f64::from(*v)).collect(), |x| (x + 1.0) / among) > 3.1
+            };
+            if wrong { Err(Failure(format!("they are not uniform below {bound}"))) } else { Ok(()) }
         }));
     }
 }
