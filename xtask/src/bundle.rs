@@ -27,6 +27,7 @@ pub fn bundle() -> Outcome {
         std::fs::remove_dir_all(&dir).map_err(|e| format!("{}: {e}", dir.display()))?;
     }
     let mut executables = build(&root(), &["build", "--examples", "--package", "triton-dsl"], "examples")?;
+    executables.extend(build(&root(), &["build", "--package", "triton-kernels", "--example", "digits"], "examples")?);
     for (package, test, folder) in TESTS {
         // The package's programs are built too.
         let built = build(&root(), &["test", "--no-run", "--package", package, "--test", test], folder)?;

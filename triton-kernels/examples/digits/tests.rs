@@ -1,4 +1,4 @@
-//! The kernels against the definition in plain Rust, in `f64`, and learning in miniature.
+//! The network against its definition in plain Rust, in `f64`, and learning in miniature.
 
 use super::*;
 use crate::data::{CLASSES, PIXELS, SIDE};
@@ -10,10 +10,10 @@ impl Reference {
     fn of(network: &Network, stream: &Stream) -> triton::Result<Reference> {
         let (hidden, output) = (&network.hidden, &network.output);
         let mut parameters = [const { Vec::new() }; 4];
-        for (values, buffer) in
+        for (values, parameter) in
             parameters.iter_mut().zip([&hidden.weights, &hidden.bias, &output.weights, &output.bias])
         {
-            *values = stream.download(buffer)?.into_iter().map(f64::from).collect();
+            *values = stream.download(&parameter.values)?.into_iter().map(f64::from).collect();
         }
         Ok(Reference(parameters))
     }
@@ -60,7 +60,7 @@ fn few() -> Result<Digits, Box<dyn Error>> {
     Ok(Digits { pixels: train.pixels[..FEW * PIXELS].to_vec(), labels: train.labels[..FEW].to_vec() })
 }
 
-fn network(stream: &Stream) -> triton::Result<Network> {
+fn network(stream: &Stream) -> triton_kernels::Result<Network> {
     Network::new(stream, &mut fastrand::Rng::with_seed(7))
 }
 
@@ -94,10 +94,10 @@ fn gradients_are_the_slopes_of_the_loss() -> Result<(), Box<dyn Error>> {
     let mut images = Images::upload(&stream, &digits, digits.len())?;
     // Away from biases that are all 0.
     for _ in 0..3 {
-        network.learn(&mut images, 0..digits.len(), Sgd { rate: 0.1, momentum: 0.0 })?;
+        network.learn(&mut images, 0..digits.len(), sgd(0.1, 0.0))?;
     }
     let mut before = Reference::of(&network, &stream)?;
-    network.learn(&mut images, 0..digits.len(), Sgd { rate: 1.0, momentum: 0.0 })?;
+    network.learn(&mut images, 0..digits.len(), sgd(1.0, 0.0))?;
     let mut after = Reference::of(&network, &stream)?;
     let gradient: Vec<f64> = before.parameters().zip(after.parameters()).map(|(b, a)| *b - *a).collect();
 
@@ -130,7 +130,7 @@ fn momentum_keeps_a_part_of_every_step() -> Result<(), Box<dyn Error>> {
         let mut before = Reference::of(&network, &stream)?;
         for step in 1..=steps {
             let rate = if step == steps { 0.5 } else { 0.0 };
-            network.learn(&mut images, 0..digits.len(), Sgd { rate, momentum: 0.5 })?;
+            network.learn(&mut images, 0..digits.len(), sgd(rate, 0.5))?;
         }
         let mut after = Reference::of(&network, &stream)?;
         Ok(before.parameters().zip(after.parameters()).map(|(b, a)| *b - *a).collect())
