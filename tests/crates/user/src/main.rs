@@ -1,10 +1,12 @@
-//! Uses the functions, constants, structs and kernels of `ops` by every kind of path.
+//! Uses the functions, constants, structs and kernels of `ops` by every kind of path, and those of the library `triton-kernels`.
 #![deny(warnings)]
 
 use ops::activation::*;
 use ops::{Sgd as Descent, WIDTH, gelu as g};
 use tri::lang::exp as e;
 use tri::prelude::*;
+use triton_kernels::functions::gemm_tile;
+use triton_kernels::{Activation, gemm};
 
 /// Only rustc knows its value.
 const BIAS: f32 = 0.25 * OFFSETS[1];
@@ -59,11 +61,24 @@ fn activated<const BM: i32, const BN: i32, const BK: i32>(a: Tensor<f16, 2>, b: 
     c.store([i, j], ops::kernels::product_tile::<f16, BM, BN, BK>(a, b, at, |acc| g(acc) + BIAS));
 }
 
+/// a · bᵀ by a tile of `triton-kernels` that it does not ship, with an epilogue of two crates: gelu of the products, no more than a limit.
+#[tri::kernel(configs = [(BM = 16, BN = 8, BK = 64, num_warps = 1)])]
+fn limited<const BM: i32, const BN: i32, const BK: i32>(
+    a: Tensor<f16, 2>,
+    b: Tensor<f16, 2>,
+    c: TensorMut<f32, 2>,
+    limit: f32,
+) {
+    let (i, j) = (program_id(0) * BM, program_id(1) * BN);
+    let sum = gemm_tile::<f16, f32, BM, BN, BK, false, true>(a, b, (i, j), (0, a.dim(1)));
+    c.store([i, j], minimum(g(sum) + BIAS, limit));
+}
+
 fn close(a: f32, b: f32) -> bool {
     (a - b).abs() <= 1e-5 * b.abs().max(1.0)
 }
 
-fn main() -> tri::Result<()> {
+fn main() -> triton_kernels::Result<()> {
     /// A function inside a function.
     #[tri::function]
     fn twice(x: Tile<f32>) -> Tile<f32> {
@@ -122,6 +137,30 @@ fn main() -> tri::Result<()> {
         .launch(&stream, (2, 1))?;
     for (product, found) in stream.download(&theirs)?.into_iter().zip(stream.download(&own)?) {
         assert!(close(found, gelu(product) + BIAS), "{product}: {found}");
+    }
+
+    // 20 rows of 20, and 12 rows of 20 whose transpose is multiplied: no tile divides them.
+    let (rows, columns, depth) = (20, 12, 20);
+    let expected = |at: usize| {
+        let (i, j) = (at / columns, at % columns);
+        (0..depth).map(|k| singles[i * depth + k] * singles[j * depth + k]).sum::<f32>()
+    };
+    let (a, b) = (half.view([rows, depth])?, half.view([columns, depth])?);
+    let bias = stream.upload(&(0..columns).map(|j| f16::from_f32(0.5 * j as f32 - 4.0)).collect::<Vec<_>>())?;
+    let mut shipped = stream.uninit::<f16>(rows * columns)?;
+    gemm(a, b.transpose(), shipped.view_mut([rows, columns])?)
+        .bias(bias.view([columns])?)
+        .activation(Activation::Relu)
+        .launch(&stream)?;
+    for (at, found) in stream.download(&shipped)?.into_iter().enumerate() {
+        let exact = (expected(at) + 0.5 * (at % columns) as f32 - 4.0).max(0.0);
+        assert_eq!(found, f16::from_f32(exact), "{at}");
+    }
+    let mut own = stream.uninit::<f32>(rows * columns)?;
+    limited::<16, 8, 64>(a, b, own.view_mut([rows, columns])?, 4.0).launch(&stream, (2, 2))?;
+    for (at, found) in stream.download(&own)?.into_iter().enumerate() {
+        let exact = (gelu(expected(at)) + BIAS).min(4.0);
+        assert!(close(found, exact), "{at}: {found}, not {exact}");
     }
     println!("ok");
     Ok(())
