@@ -226,6 +226,8 @@ pub(super) struct Window {
     pub chunk: i32,
     /// Whether the second axis of the output is that of channels, not the last one.
     pub columns: i32,
+    /// Whether the output is the one that is not aligned.
+    pub odd: i32,
 }
 
 impl Window {
@@ -264,6 +266,7 @@ impl Window {
             steps: 0,
             chunk: 0,
             columns: 0,
+            odd: 0,
         }
     }
 }

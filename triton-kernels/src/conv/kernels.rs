@@ -58,41 +58,71 @@ fn summed<const BM: i32, const BN: i32>(
 /// y = activation(x ∗ w + bias): of [`Window`]'s places and taps, so that it is a convolution or, for each phase of a stride, its transpose.
 ///
 /// x is `[N, H, W, C]`, with COLUMNS `[N, C, H, W]`: the last axis is the contiguous one. w is `[K, R, S, C]` with TB, else `[C, R, S, K]`, of C channels of x
-/// and K of y. A step of the reduction is BK channels of one element of the window; with FLAT it is BK of all channels of all elements, which
-/// have to be found one by one, for windows of few channels. All tiles of a pool have one BK, which the numbers of [`Window`] follow.
+/// and K of y. A step of the reduction is BK channels of one element of the window. In MODE 1 it is BK of all channels of all elements, which
+/// have to be found one by one, for windows of few channels; MODE 2 has smaller steps and tiles, for few channels of 16 bits and few filters. All
+/// tiles of a pool have one BK, which the numbers of [`Window`] follow. An output that is not aligned is `odd`, and y is absent: the image for aligned
+/// operands serves it too.
 #[triton::kernel(warnings = false, configs = [
-    (T = f32, BM = 128, BN = 128, BK = 16, COLUMNS = false, TB = true, FLAT = false, num_warps = 8, num_stages = 3),
-    (T = f32, BM = 128, BN = 128, BK = 16, COLUMNS = false, TB = false, FLAT = false, num_warps = 8, num_stages = 3),
-    (T = f32, BM = 128, BN = 128, BK = 16, COLUMNS = true, TB = true, FLAT = false, num_warps = 8, num_stages = 3),
-    (T = f32, BM = 128, BN = 128, BK = 16, COLUMNS = true, TB = false, FLAT = false, num_warps = 8, num_stages = 3),
-    (T = f32, BM = 64, BN = 64, BK = 16, COLUMNS = false, TB = true, FLAT = false, general = true),
-    (T = f32, BM = 64, BN = 64, BK = 16, COLUMNS = false, TB = false, FLAT = false, general = true),
-    (T = f32, BM = 64, BN = 64, BK = 16, COLUMNS = true, TB = true, FLAT = false, general = true),
-    (T = f32, BM = 64, BN = 64, BK = 16, COLUMNS = true, TB = false, FLAT = false, general = true),
-    (T = f32, BM = 64, BN = 64, BK = 16, COLUMNS = false, TB = true, FLAT = true, general = true),
-    (T = f32, BM = 64, BN = 64, BK = 16, COLUMNS = false, TB = false, FLAT = true, general = true),
-    (T = f32, BM = 64, BN = 64, BK = 16, COLUMNS = true, TB = true, FLAT = true, general = true),
-    (T = f32, BM = 64, BN = 64, BK = 16, COLUMNS = true, TB = false, FLAT = true, general = true),
-    (T = bf16, BM = 128, BN = 128, BK = 64, COLUMNS = false, TB = true, FLAT = false, num_warps = 8, num_stages = 4),
-    (T = bf16, BM = 128, BN = 128, BK = 64, COLUMNS = false, TB = false, FLAT = false, num_warps = 8, num_stages = 4),
-    (T = bf16, BM = 64, BN = 64, BK = 64, COLUMNS = false, TB = true, FLAT = false, num_stages = 3, general = true),
-    (T = bf16, BM = 64, BN = 64, BK = 64, COLUMNS = false, TB = false, FLAT = false, num_stages = 3, general = true),
-    (T = bf16, BM = 64, BN = 64, BK = 64, COLUMNS = true, TB = true, FLAT = false, num_stages = 3, general = true),
-    (T = bf16, BM = 64, BN = 64, BK = 64, COLUMNS = true, TB = false, FLAT = false, num_stages = 3, general = true),
-    (T = bf16, BM = 64, BN = 64, BK = 32, COLUMNS = false, TB = true, FLAT = true, general = true),
-    (T = bf16, BM = 64, BN = 64, BK = 32, COLUMNS = false, TB = false, FLAT = true, general = true),
-    (T = bf16, BM = 64, BN = 64, BK = 32, COLUMNS = true, TB = true, FLAT = true, general = true),
-    (T = bf16, BM = 64, BN = 64, BK = 32, COLUMNS = true, TB = false, FLAT = true, general = true),
-    (T = f16, BM = 128, BN = 128, BK = 64, COLUMNS = false, TB = true, FLAT = false, num_warps = 8, num_stages = 4),
-    (T = f16, BM = 128, BN = 128, BK = 64, COLUMNS = false, TB = false, FLAT = false, num_warps = 8, num_stages = 4),
-    (T = f16, BM = 64, BN = 64, BK = 64, COLUMNS = false, TB = true, FLAT = false, num_stages = 3, general = true),
-    (T = f16, BM = 64, BN = 64, BK = 64, COLUMNS = false, TB = false, FLAT = false, num_stages = 3, general = true),
-    (T = f16, BM = 64, BN = 64, BK = 64, COLUMNS = true, TB = true, FLAT = false, num_stages = 3, general = true),
-    (T = f16, BM = 64, BN = 64, BK = 64, COLUMNS = true, TB = false, FLAT = false, num_stages = 3, general = true),
-    (T = f16, BM = 64, BN = 64, BK = 32, COLUMNS = false, TB = true, FLAT = true, general = true),
-    (T = f16, BM = 64, BN = 64, BK = 32, COLUMNS = false, TB = false, FLAT = true, general = true),
-    (T = f16, BM = 64, BN = 64, BK = 32, COLUMNS = true, TB = true, FLAT = true, general = true),
-    (T = f16, BM = 64, BN = 64, BK = 32, COLUMNS = true, TB = false, FLAT = true, general = true),
+    (T = f32, BM = 128, BN = 128, BK = 16, COLUMNS = false, TB = true, MODE = 0, num_warps = 8),
+    (T = f32, BM = 64, BN = 64, BK = 16, COLUMNS = false, TB = true, MODE = 0, general = true),
+    (T = f32, BM = 128, BN = 32, BK = 16, COLUMNS = false, TB = true, MODE = 1),
+    (T = f32, BM = 64, BN = 64, BK = 16, COLUMNS = false, TB = true, MODE = 1, general = true),
+    (T = f32, BM = 128, BN = 32, BK = 16, COLUMNS = false, TB = true, MODE = 2),
+    (T = f32, BM = 64, BN = 64, BK = 16, COLUMNS = false, TB = true, MODE = 2, general = true),
+    (T = f32, BM = 128, BN = 128, BK = 16, COLUMNS = false, TB = false, MODE = 0, num_warps = 8),
+    (T = f32, BM = 64, BN = 64, BK = 16, COLUMNS = false, TB = false, MODE = 0, general = true),
+    (T = f32, BM = 128, BN = 32, BK = 16, COLUMNS = false, TB = false, MODE = 1),
+    (T = f32, BM = 64, BN = 64, BK = 16, COLUMNS = false, TB = false, MODE = 1, general = true),
+    (T = f32, BM = 128, BN = 32, BK = 16, COLUMNS = false, TB = false, MODE = 2),
+    (T = f32, BM = 64, BN = 64, BK = 16, COLUMNS = false, TB = false, MODE = 2, general = true),
+    (T = f32, BM = 128, BN = 128, BK = 16, COLUMNS = true, TB = true, MODE = 0, num_warps = 8),
+    (T = f32, BM = 64, BN = 64, BK = 16, COLUMNS = true, TB = true, MODE = 0, general = true),
+    (T = f32, BM = 64, BN = 64, BK = 16, COLUMNS = true, TB = true, MODE = 1, general = true),
+    (T = f32, BM = 64, BN = 64, BK = 16, COLUMNS = true, TB = true, MODE = 2, general = true),
+    (T = f32, BM = 128, BN = 128, BK = 16, COLUMNS = true, TB = false, MODE = 0, num_warps = 8),
+    (T = f32, BM = 64, BN = 64, BK = 16, COLUMNS = true, TB = false, MODE = 0, general = true),
+    (T = f32, BM = 64, BN = 64, BK = 16, COLUMNS = true, TB = false, MODE = 1, general = true),
+    (T = f32, BM = 64, BN = 64, BK = 16, COLUMNS = true, TB = false, MODE = 2, general = true),
+    (T = bf16, BM = 128, BN = 128, BK = 64, COLUMNS = false, TB = true, MODE = 0, num_warps = 8, num_stages = 4),
+    (T = bf16, BM = 64, BN = 64, BK = 64, COLUMNS = false, TB = true, MODE = 0, general = true),
+    (T = bf16, BM = 128, BN = 32, BK = 32, COLUMNS = false, TB = true, MODE = 1),
+    (T = bf16, BM = 64, BN = 64, BK = 32, COLUMNS = false, TB = true, MODE = 1, general = true),
+    (T = bf16, BM = 128, BN = 128, BK = 32, COLUMNS = false, TB = true, MODE = 2, num_warps = 8, num_stages = 4),
+    (T = bf16, BM = 128, BN = 32, BK = 32, COLUMNS = false, TB = true, MODE = 2, num_stages = 4),
+    (T = bf16, BM = 64, BN = 64, BK = 32, COLUMNS = false, TB = true, MODE = 2, num_stages = 4, general = true),
+    (T = bf16, BM = 128, BN = 128, BK = 64, COLUMNS = false, TB = false, MODE = 0, num_warps = 8, num_stages = 4),
+    (T = bf16, BM = 64, BN = 64, BK = 64, COLUMNS = false, TB = false, MODE = 0, general = true),
+    (T = bf16, BM = 128, BN = 32, BK = 32, COLUMNS = false, TB = false, MODE = 1),
+    (T = bf16, BM = 64, BN = 64, BK = 32, COLUMNS = false, TB = false, MODE = 1, general = true),
+    (T = bf16, BM = 128, BN = 128, BK = 32, COLUMNS = false, TB = false, MODE = 2, num_warps = 8, num_stages = 4),
+    (T = bf16, BM = 128, BN = 32, BK = 32, COLUMNS = false, TB = false, MODE = 2, num_stages = 4),
+    (T = bf16, BM = 64, BN = 64, BK = 32, COLUMNS = false, TB = false, MODE = 2, num_stages = 4, general = true),
+    (T = bf16, BM = 64, BN = 64, BK = 64, COLUMNS = true, TB = true, MODE = 0, general = true),
+    (T = bf16, BM = 64, BN = 64, BK = 32, COLUMNS = true, TB = true, MODE = 1, general = true),
+    (T = bf16, BM = 64, BN = 64, BK = 32, COLUMNS = true, TB = true, MODE = 2, num_stages = 4, general = true),
+    (T = bf16, BM = 64, BN = 64, BK = 64, COLUMNS = true, TB = false, MODE = 0, general = true),
+    (T = bf16, BM = 64, BN = 64, BK = 32, COLUMNS = true, TB = false, MODE = 1, general = true),
+    (T = bf16, BM = 64, BN = 64, BK = 32, COLUMNS = true, TB = false, MODE = 2, num_stages = 4, general = true),
+    (T = f16, BM = 128, BN = 128, BK = 64, COLUMNS = false, TB = true, MODE = 0, num_warps = 8, num_stages = 4),
+    (T = f16, BM = 64, BN = 64, BK = 64, COLUMNS = false, TB = true, MODE = 0, general = true),
+    (T = f16, BM = 128, BN = 32, BK = 32, COLUMNS = false, TB = true, MODE = 1),
+    (T = f16, BM = 64, BN = 64, BK = 32, COLUMNS = false, TB = true, MODE = 1, general = true),
+    (T = f16, BM = 128, BN = 128, BK = 32, COLUMNS = false, TB = true, MODE = 2, num_warps = 8, num_stages = 4),
+    (T = f16, BM = 128, BN = 32, BK = 32, COLUMNS = false, TB = true, MODE = 2, num_stages = 4),
+    (T = f16, BM = 64, BN = 64, BK = 32, COLUMNS = false, TB = true, MODE = 2, num_stages = 4, general = true),
+    (T = f16, BM = 128, BN = 128, BK = 64, COLUMNS = false, TB = false, MODE = 0, num_warps = 8, num_stages = 4),
+    (T = f16, BM = 64, BN = 64, BK = 64, COLUMNS = false, TB = false, MODE = 0, general = true),
+    (T = f16, BM = 128, BN = 32, BK = 32, COLUMNS = false, TB = false, MODE = 1),
+    (T = f16, BM = 64, BN = 64, BK = 32, COLUMNS = false, TB = false, MODE = 1, general = true),
+    (T = f16, BM = 128, BN = 128, BK = 32, COLUMNS = false, TB = false, MODE = 2, num_warps = 8, num_stages = 4),
+    (T = f16, BM = 128, BN = 32, BK = 32, COLUMNS = false, TB = false, MODE = 2, num_stages = 4),
+    (T = f16, BM = 64, BN = 64, BK = 32, COLUMNS = false, TB = false, MODE = 2, num_stages = 4, general = true),
+    (T = f16, BM = 64, BN = 64, BK = 64, COLUMNS = true, TB = true, MODE = 0, general = true),
+    (T = f16, BM = 64, BN = 64, BK = 32, COLUMNS = true, TB = true, MODE = 1, general = true),
+    (T = f16, BM = 64, BN = 64, BK = 32, COLUMNS = true, TB = true, MODE = 2, num_stages = 4, general = true),
+    (T = f16, BM = 64, BN = 64, BK = 64, COLUMNS = true, TB = false, MODE = 0, general = true),
+    (T = f16, BM = 64, BN = 64, BK = 32, COLUMNS = true, TB = false, MODE = 1, general = true),
+    (T = f16, BM = 64, BN = 64, BK = 32, COLUMNS = true, TB = false, MODE = 2, num_stages = 4, general = true),
 ], tune = [BM, BN, BK])]
 pub(super) fn conv<
     T: Float,
@@ -101,11 +131,12 @@ pub(super) fn conv<
     const BK: i32,
     const COLUMNS: bool,
     const TB: bool,
-    const FLAT: bool,
+    const MODE: i32,
 >(
     x: Tensor<T, 4>,
     w: Tensor<T, 4>,
     y: TensorMut<T, 4>,
+    #[no_specialize] odd: TensorMut<T, 4>,
     bias: Tensor<T, 1>,
     parts: TensorMut<f32, 3>,
     done: TensorMut<i32, 1>,
@@ -119,7 +150,7 @@ pub(super) fn conv<
     let first = program_id(2) * of.chunk;
     let mut acc = zeros::<f32>([BM, BN]);
     for step in first..minimum(first + of.chunk, of.steps) {
-        if FLAT {
+        if MODE == 1 {
             let k = step * BK + arange(0, BK);
             let tap = quotient(k, of.deep_magic, of.deep_shift);
             let channel = k - tap * of.deep;
@@ -169,10 +200,19 @@ pub(super) fn conv<
         let v = activated(total + bias.load([n], [BN]).to::<f32>().expand_dims(0), options).to::<T>();
         let (h, u) = (p * of.out_step_h + of.out_h, q * of.out_step_w + of.out_w);
         if of.columns == 0 {
-            y.scatter((image.expand_dims(1), h.expand_dims(1), u.expand_dims(1), filter.expand_dims(0)), v, true);
+            let at = (image.expand_dims(1), h.expand_dims(1), u.expand_dims(1), filter.expand_dims(0));
+            if of.odd == 0 {
+                y.scatter(at, v, true);
+            } else {
+                odd.scatter(at, v, true);
+            }
         } else {
             let at = (image.expand_dims(0), filter.expand_dims(1), h.expand_dims(0), u.expand_dims(0));
-            y.scatter(at, v.transpose(), true);
+            if of.odd == 0 {
+                y.scatter(at, v.transpose(), true);
+            } else {
+                odd.scatter(at, v.transpose(), true);
+            }
         }
     }
 }

@@ -33,16 +33,32 @@ pub(super) fn is_columns(shape: [usize; 4], strides: [isize; 4]) -> bool {
     shape[3] > 1 && strides[3] != 1 && (strides[2] == 1 || shape[2] <= 1)
 }
 
+/// Whether rows of the last axis begin at multiples of 16 bytes.
+fn is_aligned<T: Element>(of: &ViewMut<'_, T, 4>) -> bool {
+    let bytes = |stride: isize| stride.unsigned_abs() * size_of::<T>();
+    let rows = of.shape().into_iter().zip(of.strides()).take(3);
+    of.address() % 16 == 0 && rows.filter(|(extent, _)| *extent > 1).all(|(_, stride)| bytes(stride) % 16 == 0)
+}
+
+/// The modes of [`conv`](super::kernels::conv).
+const WIDE: i32 = 0;
+const FLAT: i32 = 1;
+const NARROW: i32 = 2;
+
 /// The kernels of all orders, for code that is generic over the element type.
 pub(super) trait Kernels<T>:
-    ConvPool<T, false, false, false>
-    + ConvPool<T, false, false, true>
-    + ConvPool<T, false, true, false>
-    + ConvPool<T, false, true, true>
-    + ConvPool<T, true, false, false>
-    + ConvPool<T, true, false, true>
-    + ConvPool<T, true, true, false>
-    + ConvPool<T, true, true, true>
+    ConvPool<T, false, false, WIDE>
+    + ConvPool<T, false, false, FLAT>
+    + ConvPool<T, false, false, NARROW>
+    + ConvPool<T, false, true, WIDE>
+    + ConvPool<T, false, true, FLAT>
+    + ConvPool<T, false, true, NARROW>
+    + ConvPool<T, true, false, WIDE>
+    + ConvPool<T, true, false, FLAT>
+    + ConvPool<T, true, false, NARROW>
+    + ConvPool<T, true, true, WIDE>
+    + ConvPool<T, true, true, FLAT>
+    + ConvPool<T, true, true, NARROW>
 {
 }
 
@@ -52,12 +68,36 @@ impl Kernels<bf16> for triton::Compiled {}
 
 /// Whether a step along the channels of one element of the window would be mostly empty, so that steps go over all elements.
 pub(super) fn is_flat(channels: usize, step: usize) -> bool {
-    4 * channels < 3 * channels.next_multiple_of(step)
+    2 * channels < channels.next_multiple_of(step)
 }
 
 /// Whether large tiles fill the multiprocessors.
 pub(super) fn is_large(m: usize, n: usize) -> bool {
     m.div_ceil(128) * n.div_ceil(128) >= MULTIPROCESSORS && n > 64
+}
+
+/// Rows and columns of tiles, from the one that loads least to the one that fills the multiprocessors first.
+fn tiles(m: usize, filters: usize) -> Vec<[usize; 2]> {
+    let mut all = Vec::new();
+    if filters <= 32 {
+        all.push([128, 32]);
+    }
+    if is_large(m, filters) {
+        all.push([128, 128]);
+    }
+    all
+}
+
+fn sides(of: &ConvChoice) -> [usize; 2] {
+    [of.BM as usize, of.BN as usize]
+}
+
+/// Channels of a step.
+fn step<T: Float, const MODE: i32>() -> usize
+where
+    triton::Compiled: ConvPool<T, false, true, MODE>,
+{
+    conv_pool::<T, false, true, MODE>().members()[0].choice().BK as usize
 }
 
 impl<T: Float> Product<'_, T> {
@@ -67,38 +107,58 @@ impl<T: Float> Product<'_, T> {
         triton::Compiled: Kernels<T>,
     {
         let columns = is_columns(self.x.shape(), self.x.strides());
-        let step = conv_pool::<T, false, true, false>().members()[0].choice().BK as usize;
-        let flat = is_flat(self.x.shape()[3], step);
-        match (columns, !self.transposed, flat) {
-            (false, false, false) => self.enqueue::<false, false, false>(stream),
-            (false, false, true) => self.enqueue::<false, false, true>(stream),
-            (false, true, false) => self.enqueue::<false, true, false>(stream),
-            (false, true, true) => self.enqueue::<false, true, true>(stream),
-            (true, false, false) => self.enqueue::<true, false, false>(stream),
-            (true, false, true) => self.enqueue::<true, false, true>(stream),
-            (true, true, false) => self.enqueue::<true, true, false>(stream),
-            (true, true, true) => self.enqueue::<true, true, true>(stream),
+        let (channels, filters) = (self.x.shape()[3], self.filters());
+        let [wide, narrow] = [step::<T, WIDE>(), step::<T, NARROW>()];
+        // The most channels of a step that are not mostly empty, if there is such a step.
+        let mode = match (is_flat(channels, wide), is_flat(channels, narrow)) {
+            (false, _) if filters > 32 || columns => WIDE,
+            (_, false) => NARROW,
+            (false, true) => WIDE,
+            (true, true) => FLAT,
+        };
+        match (columns, !self.transposed, mode) {
+            (false, false, WIDE) => self.enqueue::<false, false, WIDE>(stream),
+            (false, false, FLAT) => self.enqueue::<false, false, FLAT>(stream),
+            (false, false, _) => self.enqueue::<false, false, NARROW>(stream),
+            (false, true, WIDE) => self.enqueue::<false, true, WIDE>(stream),
+            (false, true, FLAT) => self.enqueue::<false, true, FLAT>(stream),
+            (false, true, _) => self.enqueue::<false, true, NARROW>(stream),
+            (true, false, WIDE) => self.enqueue::<true, false, WIDE>(stream),
+            (true, false, FLAT) => self.enqueue::<true, false, FLAT>(stream),
+            (true, false, _) => self.enqueue::<true, false, NARROW>(stream),
+            (true, true, WIDE) => self.enqueue::<true, true, WIDE>(stream),
+            (true, true, FLAT) => self.enqueue::<true, true, FLAT>(stream),
+            (true, true, _) => self.enqueue::<true, true, NARROW>(stream),
         }
     }
 
-    fn enqueue<const COLUMNS: bool, const TB: bool, const FLAT: bool>(self, stream: &Stream) -> Result<()>
+    /// Channels of y.
+    fn filters(&self) -> usize {
+        if self.transposed { self.w.shape()[3] } else { self.w.shape()[0] }
+    }
+
+    fn enqueue<const COLUMNS: bool, const TB: bool, const MODE: i32>(self, stream: &Stream) -> Result<()>
     where
-        triton::Compiled: ConvPool<T, COLUMNS, TB, FLAT>,
+        triton::Compiled: ConvPool<T, COLUMNS, TB, MODE>,
     {
+        let filters = self.filters();
         let Product { x, w, y, bias, options, places, stride, taps, out, splits: asked, instance, op, .. } = self;
-        let (channels, filters) = (x.shape()[3], if TB { w.shape()[0] } else { w.shape()[3] });
+        let channels = x.shape()[3];
         let [images, down, across] = places;
         let m = images * down * across;
         if m * filters == 0 {
             return Ok(());
         }
-        let step = conv_pool::<T, COLUMNS, TB, FLAT>().members()[0].choice().BK as usize;
-        let deep = if FLAT { channels } else { channels.div_ceil(step) };
+        let pool = conv_pool::<T, COLUMNS, TB, MODE>().members();
+        let step = pool[0].choice().BK as usize;
+        let flat = MODE == FLAT;
+        let deep = if flat { channels } else { channels.div_ceil(step) };
         let elements = taps[0].count * taps[1].count * deep;
-        let steps = if FLAT { elements.div_ceil(step) } else { elements };
-        let large = is_large(m, filters);
-        let tiles = |side: usize| m.div_ceil(side) * filters.div_ceil(side);
-        let (count, chunk) = splits(asked, tiles(if large { 128 } else { 64 }), steps);
+        let steps = if flat { elements.div_ceil(step) } else { elements };
+        let runs = |tile: [usize; 2]| pool.iter().any(|of| sides(of.choice()) == tile && of.runs_on(stream));
+        let tile = tiles(m, filters).into_iter().find(|tile| runs(*tile)).unwrap_or([64, 64]);
+        let count_of = |[rows, columns]: [usize; 2]| m.div_ceil(rows) * filters.div_ceil(columns);
+        let (count, chunk) = splits(asked, count_of(tile), steps);
         // The order of the output is its own.
         let to_columns = is_columns(y.shape(), y.strides());
         let y = if to_columns { y.permute([0, 3, 1, 2])? } else { y };
@@ -112,14 +172,18 @@ impl<T: Float> Product<'_, T> {
             steps: steps as i32,
             chunk: chunk as i32,
             columns: i32::from(to_columns),
+            odd: i32::from(!is_aligned(&y)),
             ..Window::new([down, across], stride, taps, deep)
         };
         let shape = if count > 1 { [count, m, filters] } else { [0; 3] };
-        let of_done = if count > 1 { tiles(64) } else { 0 };
+        // As many as there are tiles at most: the general instance runs if operands are not aligned.
+        let of_done = if count > 1 { count_of([64, 32]) } else { 0 };
         let (mut parts, mut done) = (stream.scratch::<f32>(shape.iter().product())?, stream.scratch::<i32>(of_done)?);
         let (parts, done) = (parts.view_mut(shape)?, done.view_mut([of_done])?);
-        let tuned = conv_tuned::<T, COLUMNS, TB, FLAT>(x, w, y, bias, parts, done, window, options);
-        let tuned = choose(op, tuned, instance, stream, |of: &ConvChoice| large || instance.is_some() || of.BM < 128)?;
+        let none = ViewMut::none(stream.device());
+        let (y, odd) = if is_aligned(&y) { (y, none) } else { (none, y) };
+        let tuned = conv_tuned::<T, COLUMNS, TB, MODE>(x, w, y, odd, bias, parts, done, window, options);
+        let tuned = choose(op, tuned, instance, stream, |of: &ConvChoice| instance.is_some() || sides(of) == tile)?;
         let grid = |of: &ConvChoice| (m.div_ceil(of.BM as usize), filters.div_ceil(of.BN as usize), count);
         Ok(tuned.launch(stream, grid)?)
     }

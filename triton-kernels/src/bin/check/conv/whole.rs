@@ -25,12 +25,19 @@ pub(super) fn cases() -> Vec<Case> {
             }
         }
     }
-    for name in ["BM=128 BN=128 BK=16 num_warps=8 num_stages=3", "BM=64 BN=64 BK=16 num_warps=4 num_stages=3"] {
-        instances::<f32>(&mut cases, name);
+    for tile in ["BM=128 BN=128 BK=16 num_warps=8", "BM=64 BN=64 BK=16 num_warps=4"] {
+        instances::<f32>(&mut cases, &format!("{tile} num_stages=3"), 64);
     }
-    for name in ["BM=128 BN=128 BK=64 num_warps=8 num_stages=4", "BM=64 BN=64 BK=64 num_warps=4 num_stages=3"] {
-        instances::<bf16>(&mut cases, name);
-        instances::<f16>(&mut cases, name);
+    instances::<f32>(&mut cases, "BM=128 BN=32 BK=16 num_warps=4 num_stages=3", 30);
+    for (name, channels) in [
+        ("BM=128 BN=128 BK=64 num_warps=8 num_stages=4", 64),
+        ("BM=64 BN=64 BK=64 num_warps=4 num_stages=3", 64),
+        ("BM=128 BN=128 BK=32 num_warps=8 num_stages=4", 32),
+        ("BM=128 BN=32 BK=32 num_warps=4 num_stages=4", 32),
+        ("BM=64 BN=64 BK=32 num_warps=4 num_stages=4", 32),
+    ] {
+        instances::<bf16>(&mut cases, name, channels);
+        instances::<f16>(&mut cases, name, channels);
     }
     cases
 }
@@ -107,26 +114,30 @@ fn case<T: FloatElement + Scalar>(cases: &mut Vec<Case>, of: Conv, orders: [Orde
     }));
 }
 
-/// An instance by its name, in every order and for both shapes of steps.
-fn instances<T: FloatElement + Scalar>(cases: &mut Vec<Case>, name: &'static str) {
-    let plain = Conv { x: [2, 9, 10, 64], w: [70, 3, 2], stride: [2, 1], padding: [1, 0], dilation: [1, 2] };
+/// An instance by its name, of so many channels and filters, in every order that has it.
+fn instances<T: FloatElement + Scalar>(cases: &mut Vec<Case>, name: &str, channels: usize) {
+    let plain = Conv { x: [2, 9, 10, channels], w: [70, 3, 2], stride: [2, 1], padding: [1, 0], dilation: [1, 2] };
+    let of = Conv { w: [if channels < 64 { 30 } else { 70 }, 3, 2], ..plain };
     for order in ORDERS {
-        // 16-bit kernels of planes have one tile.
-        if order != Order::Rows && order != Order::Odd && size_of::<T>() == 2 && name.starts_with("BM=128") {
+        // Kernels of planes have fewer tiles.
+        let planes = order != Order::Rows && order != Order::Odd;
+        if planes && (channels < 64 || (size_of::<T>() == 2 && name.starts_with("BM=128"))) {
             continue;
         }
         let what = format!("{} {order:?} {name}", type_name::<T>());
+        let named = name.to_string();
         cases.push(Case::new(format!("conv2d {what}"), move |stream, random| {
-            let (x, w) = operands::<T>(&plain, [order, Order::Rows, order], random);
-            let mut y = Operand::<T, 4>::output(output(&plain), order);
-            let found = forward(stream, &plain, [&x, &w], &mut y, None, Some(name))?;
-            compare("y", &found, &plain.forward(&x.values(), &w.values()), 0.0)
+            let (x, w) = operands::<T>(&of, [order, Order::Rows, order], random);
+            let mut y = Operand::<T, 4>::output(output(&of), order);
+            let found = forward(stream, &of, [&x, &w], &mut y, None, Some(&named))?;
+            compare("y", &found, &of.forward(&x.values(), &w.values()), 0.0)
         }));
+        let named = name.to_string();
         cases.push(Case::new(format!("conv2d_input_gradient {what}"), move |stream, random| {
-            let of = Conv { w: [64, 3, 2], ..plain };
+            let of = Conv { x: [2, 9, 10, of.w[0]], w: [channels, 3, 2], ..plain };
             let (_, w) = operands::<T>(&of, [order, Order::Rows, order], random);
             let dy = Operand::<T, 4>::whole(output(&of), order, random, 1);
-            let dx = input_gradient(stream, &of, [&dy, &w], order, None, Some(name))?;
+            let dx = input_gradient(stream, &of, [&dy, &w], order, None, Some(&named))?;
             compare("dx", &dx, &of.input_gradient(&dy.values(), &w.values()), 0.0)
         }));
     }
