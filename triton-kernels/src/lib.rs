@@ -25,6 +25,8 @@ mod pool;
 pub mod rows;
 #[cfg(feature = "gemm")]
 pub mod select;
+#[cfg(feature = "sparse")]
+pub mod sparse;
 
 pub use activation::Activation;
 #[cfg(any(feature = "rows", feature = "conv", feature = "contract", feature = "sparse", feature = "attention"))]
