@@ -88,7 +88,7 @@ pub(crate) fn extent(
 
 /// Checks every extent of an operand against those of another.
 #[inline]
-#[cfg(feature = "rows")]
+#[cfg(any(feature = "rows", feature = "sparse"))]
 pub(crate) fn same_shape<const R: usize>(
     op: &'static str,
     operand: &'static str,
@@ -101,7 +101,7 @@ pub(crate) fn same_shape<const R: usize>(
 
 /// Checks a condition on a number.
 #[inline]
-#[cfg(any(feature = "rows", feature = "conv"))]
+#[cfg(any(feature = "rows", feature = "conv", feature = "sparse"))]
 pub(crate) fn value(
     op: &'static str,
     parameter: &'static str,

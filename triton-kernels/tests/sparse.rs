@@ -1,9 +1,10 @@
-//! Masks of blocks and super-blocks, over many masks.
-#![cfg(feature = "sparse")]
+//! Super-blocks and tables of block-sparse matrices, as pure functions over many masks.
+#![cfg(all(feature = "check", feature = "sparse"))]
 
 use fastrand::Rng;
+use triton::Device;
 use triton_kernels::Error;
-use triton_kernels::sparse::{BlockMask, superblock};
+use triton_kernels::sparse::{BlockLayout, BlockMask, BlockSparse, superblock};
 
 /// A mask of any pattern, of a grid that need not be square.
 fn any(random: &mut Rng) -> BlockMask {
@@ -112,4 +113,17 @@ fn masks_of_other_grids_are_refused() {
     let error = message(BlockMask::stack(&[BlockMask::dense(4), BlockMask::from_fn([1, 4, 3], |_, _, _| true)]));
     assert!(error.contains("extent 3 along axis 2, but 4 is expected"), "{error}");
     assert_eq!(BlockMask::stack(&[]).expect("no mask").shape(), [0; 3]);
+}
+
+#[test]
+fn blocks_have_the_sizes_of_kernels() {
+    let stream = Device::cpu().stream().expect("a stream");
+    for block in [0, 1, 8, 24, 256] {
+        let error = BlockLayout::new(&stream, block, &BlockMask::dense(2)).expect_err("no such block").to_string();
+        assert!(error.contains(&format!("`block` is {block}, but 16, 32, 64 or 128 is expected")), "{error}");
+    }
+    let layout = BlockLayout::new(&stream, 32, &BlockMask::causal(3)).expect("a layout");
+    assert_eq!((layout.blocks(), layout.tokens(), layout.block(), layout.heads()), (6, [96, 96], 32, 1));
+    let x = BlockSparse::<f32>::zeros(&stream, 2, &layout).expect("memory");
+    assert_eq!((x.shape(), x.values().len()), ([2, 6, 32, 32], 2 * 6 * 1024));
 }

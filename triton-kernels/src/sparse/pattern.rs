@@ -57,7 +57,8 @@ impl BlockMask {
         BlockMask::square(n, |_, _| true)
     }
 
-    /// Those on the diagonal and below it.
+    /// Those on the diagonal and below it. Elements above the diagonal of its blocks are excluded by
+    /// [`SparseSoftmax::causal`](super::SparseSoftmax::causal).
     pub fn causal(n: usize) -> BlockMask {
         BlockMask::square(n, |m, n| n <= m)
     }

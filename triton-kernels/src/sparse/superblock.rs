@@ -63,6 +63,34 @@ impl Partition {
         let all: usize = self.widths().map(|width| self.blocks(width)).sum();
         self.blocks(width) as f64 / all.max(1) as f64
     }
+
+    /// The number of super-blocks if those wider than `most` were divided.
+    pub(super) fn count_up_to(&self, most: usize) -> usize {
+        let of = |group: &Group| group.iter().count() * (group.width / most).max(1).pow(2);
+        self.groups.iter().map(of).sum()
+    }
+
+    /// The same with super-blocks of at most a width, each wider one divided into four or more. Widths that are not multiples of `most` stay.
+    pub(super) fn up_to(&self, most: usize) -> Partition {
+        let mut groups: Vec<Group> = Vec::new();
+        for group in &self.groups {
+            let width = if group.width.is_multiple_of(most) { most } else { group.width };
+            let into = match groups.iter().position(|group| group.width == width) {
+                Some(at) => &mut groups[at],
+                None => {
+                    groups.push(Group { width, numbers: Vec::new() });
+                    let last = groups.len() - 1;
+                    &mut groups[last]
+                }
+            };
+            for SuperBlock { head, rows, columns } in group.iter() {
+                for rows in rows.chunks(width) {
+                    columns.chunks(width).for_each(|columns| into.push(head, rows, columns));
+                }
+            }
+        }
+        Partition { groups }
+    }
 }
 
 impl fmt::Debug for Partition {

@@ -1,0 +1,155 @@
+//! Block-sparse attention in one launch: scores are never stored.
+
+use super::layout::{Along, BlockLayout};
+use crate::Result;
+use crate::element::{FloatElement, operation};
+use crate::error::{same_shape, value};
+use triton::prelude::*;
+
+/// A program has BM queries of a row of blocks, and goes along its list BK keys at a time, with the greatest score and the sum of exponentials so
+/// far. Heads have at most D elements. A side of a block has 2^`shift` elements, and `lists` is the number of lists of a head.
+#[triton::kernel(warnings = false, configs = [
+    (T = f32, BM = 16, BK = 32, D = 64, num_warps = 2), (T = f32, BM = 16, BK = 32, D = 128, num_warps = 2),
+    (T = f32, BM = 32, BK = 32, D = 64, num_warps = 4), (T = f32, BM = 32, BK = 32, D = 128, num_warps = 4),
+    (T = f32, BM = 64, BK = 32, D = 64, num_warps = 8), (T = f32, BM = 64, BK = 32, D = 128, num_warps = 8),
+    (T = f16, BM = 16, BK = 64, D = 64, num_warps = 1), (T = f16, BM = 16, BK = 64, D = 128, num_warps = 1),
+    (T = f16, BM = 32, BK = 64, D = 64, num_warps = 2), (T = f16, BM = 32, BK = 64, D = 128, num_warps = 2),
+    (T = f16, BM = 64, BK = 64, D = 64, num_warps = 4), (T = f16, BM = 64, BK = 64, D = 128, num_warps = 4),
+    (T = bf16, BM = 16, BK = 64, D = 64, num_warps = 1), (T = bf16, BM = 16, BK = 64, D = 128, num_warps = 1),
+    (T = bf16, BM = 32, BK = 64, D = 64, num_warps = 2), (T = bf16, BM = 32, BK = 64, D = 128, num_warps = 2),
+    (T = bf16, BM = 64, BK = 64, D = 64, num_warps = 4), (T = bf16, BM = 64, BK = 64, D = 128, num_warps = 4),
+], targets = ["sm_80"], tune = [BM, BK, D])]
+fn attention_kernel<T: Float, const BM: i32, const BK: i32, const D: i32>(
+    q: Tensor<T, 4>,
+    k: Tensor<T, 4>,
+    v: Tensor<T, 4>,
+    out: TensorMut<T, 4>,
+    headers: Tensor<i32, 2>,
+    entries: Tensor<i32, 2>,
+    scale: f32,
+    #[no_specialize] lists: i32,
+    #[no_specialize] shift: i32,
+    causal: bool,
+) {
+    let (list, i, z) = (program_id(0), program_id(1) * BM, program_id(2));
+    let (first, depth) = (headers.get([list, 0]), headers.get([list, 1]) << shift);
+    let (head, row) = (list / lists, ((list % lists) << shift) + i);
+    let last = (1 << shift) - 1;
+    let query = (row + arange(0, BM)).expand_dims(1);
+    let columns = arange(0, D).expand_dims(0);
+    let x = q.load([z, head, row, 0], [1, 1, BM, D]).reshape([BM, D]);
+    let (mut most, mut total) = (full([BM], f32::MIN), zeros::<f32>([BM]));
+    let mut sums = zeros::<f32>([BM, D]);
+    for j in (0..depth).step_by(BK) {
+        let each = j + arange(0, BK);
+        let inside = each < depth;
+        let key = (entries.gather((first + (each >> shift), 1), inside) << shift) + (each & last);
+        let at = (z, head, key.expand_dims(1), columns);
+        let y = k.gather(at, inside.expand_dims(1));
+        let scores = dot(x, y.transpose(), zeros::<f32>([BM, BK])) * scale;
+        let seen = inside.expand_dims(0) & (!causal | (key.expand_dims(0) <= query));
+        let scores = select(seen, scores, f32::NEG_INFINITY);
+        let next = maximum(most, max_axis(scores, 1));
+        let p = exp(scores - next.expand_dims(1));
+        let before = exp(most - next);
+        total = fma(total, before, sum_axis(p, 1));
+        sums = dot(p.to::<T>(), v.gather(at, inside.expand_dims(1)), sums * before.expand_dims(1));
+        most = next;
+    }
+    let share = select(total == 0.0, 0.0, 1.0 / total).expand_dims(1);
+    out.store([z, head, row, 0], (sums * share).to::<T>().reshape([1, 1, BM, D]));
+}
+
+/// Block-sparse attention; made by [`block_sparse_attention`].
+#[must_use = "nothing is enqueued until `.launch(..)`"]
+#[derive(Debug)]
+pub struct BlockSparseAttention<'a, T> {
+    q: View<'a, T, 4>,
+    k: View<'a, T, 4>,
+    v: View<'a, T, 4>,
+    out: ViewMut<'a, T, 4>,
+    layout: &'a BlockLayout,
+    scale: Option<f32>,
+    causal: bool,
+}
+
+/// out = softmax(scale · q · kᵀ) · v over the blocks of a layout, in one launch that stores no score: q and out are `[Z, H, queries, D]`, k and v `[Z, H,
+/// keys, D]`, with a D of at most 128. A query that sees no key gives 0.
+///
+/// The softmax is normalised online (Milakov and Gimelshein, "Online normalizer calculation for softmax", 2018) along the list of a row of blocks.
+/// Sums are in `f32`; probabilities are rounded to the type for their product with v. Its gradient is that of the launches which store scores.
+///
+/// ```
+/// use triton::Device;
+/// use triton_kernels::sparse::{BlockLayout, BlockMask, block_sparse_attention};
+///
+/// let stream = Device::cpu().stream()?;
+/// let layout = BlockLayout::new(&stream, 16, &BlockMask::causal(2))?;
+/// let (q, v) = (stream.zeros::<f32>(32 * 8)?, stream.upload(&(0..32 * 8).map(|i| (i / 8) as f32).collect::<Vec<_>>())?);
+/// let mut out = stream.uninit::<f32>(32 * 8)?;
+/// let (of_q, of_v) = (q.view([1, 1, 32, 8])?, v.view([1, 1, 32, 8])?);
+/// block_sparse_attention(of_q, of_q, of_v, out.view_mut([1, 1, 32, 8])?, &layout).causal().launch(&stream)?;
+/// // All scores are 0: token i gets the mean of 0 to i.
+/// assert_eq!(stream.download(&out)?[8 * 20], 10.0);
+/// # Ok::<(), triton_kernels::Error>(())
+/// ```
+pub fn block_sparse_attention<'a, T: FloatElement>(
+    q: View<'a, T, 4>,
+    k: View<'a, T, 4>,
+    v: View<'a, T, 4>,
+    out: ViewMut<'a, T, 4>,
+    layout: &'a BlockLayout,
+) -> BlockSparseAttention<'a, T> {
+    BlockSparseAttention { q, k, v, out, layout, scale: None, causal: false }
+}
+
+impl<'a, T: FloatElement> BlockSparseAttention<'a, T> {
+    /// Multiplies scores; by 1 / √D if nothing is said.
+    pub fn scale(self, scale: f32) -> BlockSparseAttention<'a, T> {
+        BlockSparseAttention { scale: Some(scale), ..self }
+    }
+
+    /// Query i sees keys 0 to i: within the blocks of the diagonal, too.
+    pub fn causal(self) -> BlockSparseAttention<'a, T> {
+        BlockSparseAttention { causal: true, ..self }
+    }
+
+    /// Enqueues it.
+    ///
+    /// # Errors
+    /// [`Error::Shape`](crate::Error::Shape) if an operand has not the shape that q and the layout require, [`Error::Value`](crate::Error::Value)
+    /// if D is greater than 128, or the scale is not finite; errors of the device.
+    pub fn launch(self, stream: &Stream) -> Result<()> {
+        T::dispatch::<Forward>(self, stream)
+    }
+}
+
+operation!(Forward: BlockSparseAttention by forward);
+
+fn forward<T: FloatElement>(of: BlockSparseAttention<'_, T>, stream: &Stream) -> Result<()>
+where
+    triton::Compiled: AttentionKernelPool<T>,
+{
+    let (op, BlockSparseAttention { q, k, v, out, layout, scale, causal }) = ("block_sparse_attention", of);
+    let ([batch, _, _, depth], heads, [queries, keys]) = (q.shape(), layout.heads(), layout.tokens());
+    let fix = "q and out are [Z, H, queries, D], k and v [Z, H, keys, D] of the layout";
+    same_shape(op, "q", q.shape(), [batch, heads, queries, depth], fix)?;
+    same_shape(op, "k", k.shape(), [batch, heads, keys, depth], fix)?;
+    same_shape(op, "v", v.shape(), [batch, heads, keys, depth], fix)?;
+    same_shape(op, "out", out.shape(), [batch, heads, queries, depth], fix)?;
+    value(op, "D", depth, depth <= 128, "at most 128", "for wider heads launch `sddmm`, `sparse_softmax` and `spmm`")?;
+    let scale = scale.unwrap_or(1.0 / (depth.max(1) as f32).sqrt());
+    value(op, "scale", scale, scale.is_finite(), "a finite number", "it multiplies all scores")?;
+    if batch * heads * queries * depth == 0 {
+        return Ok(());
+    }
+    let (lists, block, of_head) = (layout.lists(Along::Rows), layout.block(), layout.mask().shape()[1]);
+    let (headers, entries) = (lists.headers()?, lists.entries()?);
+    // The queries of a program lie in one row of blocks.
+    let tile = block.min(64);
+    let (rows, shift) = (of_head as i32, layout.shift());
+    attention_kernel_tuned::<T>(q, k, v, out, headers, entries, scale, rows, shift, causal)
+        .find(|of| of.BM as usize == tile && of.D as usize >= depth)
+        .launch(stream, |_| (heads * of_head, block / tile, batch))?;
+    Ok(())
+}

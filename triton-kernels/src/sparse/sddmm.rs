@@ -1,0 +1,140 @@
+//! The product of two dense matrices, of which only the blocks of a block-sparse one are computed.
+
+use super::values::BlockSparse;
+use crate::Result;
+use crate::element::{FloatElement, operation};
+use crate::error::same_shape;
+use triton::prelude::*;
+
+/// Programs that keep a GPU of 132 multiprocessors busy: super-blocks are not so wide that there are fewer.
+const PROGRAMS: usize = 264;
+
+/// A program computes a super-block of S × S elements: `table` lists its head, its rows and columns of blocks, and where the blocks are
+/// stored. A side of a block has 2^`shift` elements.
+#[triton::kernel(warnings = false, configs = [
+    (T = f32, S = 16, BK = 32, num_warps = 1), (T = f32, S = 32, BK = 32, num_warps = 2),
+    (T = f32, S = 64, BK = 32, num_warps = 4), (T = f32, S = 128, BK = 32, num_warps = 8),
+    (T = f16, S = 16, BK = 64, num_warps = 1), (T = f16, S = 32, BK = 64, num_warps = 2),
+    (T = f16, S = 64, BK = 64, num_warps = 4), (T = f16, S = 128, BK = 64, num_warps = 8),
+    (T = bf16, S = 16, BK = 64, num_warps = 1), (T = bf16, S = 32, BK = 64, num_warps = 2),
+    (T = bf16, S = 64, BK = 64, num_warps = 4), (T = bf16, S = 128, BK = 64, num_warps = 8),
+], targets = ["sm_80"], tune = [S, BK])]
+fn sddmm_kernel<T: Float, const S: i32, const BK: i32>(
+    q: Tensor<T, 4>,
+    k: Tensor<T, 4>,
+    table: Tensor<i32, 2>,
+    scores: TensorMut<T, 5>,
+    scale: f32,
+    #[no_specialize] shift: i32,
+) {
+    let (at, z) = (program_id(0), program_id(1));
+    let head = table.get([at, 0]);
+    let (width, last) = (S >> shift, (1 << shift) - 1);
+    let i = arange(0, S);
+    let block = i >> shift;
+    let rows = ((table.gather((at, 1 + block), true) << shift) + (i & last)).expand_dims(1);
+    let columns = ((table.gather((at, 1 + width + block), true) << shift) + (i & last)).expand_dims(1);
+    let mut sums = zeros::<f32>([S, S]);
+    for d in (0..q.dim(3)).step_by(BK) {
+        let depth = (d + arange(0, BK)).expand_dims(0);
+        let x = q.gather((z, head, rows, depth), true);
+        sums = dot(x, k.gather((z, head, columns, depth), true).transpose(), sums);
+    }
+    // Rows of a block are stored by 16 elements, which lie in one block whatever its size.
+    let part = arange(0, S / 16);
+    let ids = 1 + 2 * width + block.expand_dims(1) * width + (part >> (shift - 4)).expand_dims(0);
+    let id = table.gather((at, ids), true).expand_dims(2);
+    let (row, part) = ((i & last).expand_dims(1).expand_dims(2), (part & (last >> 4)).expand_dims(0).expand_dims(2));
+    let v = (sums * scale).to::<T>().reshape([S, S / 16, 16]);
+    scores.scatter((z, id, row, part, arange(0, 16).expand_dims(0).expand_dims(0)), v, true);
+}
+
+/// A product whose result is block-sparse; made by [`sddmm`].
+#[must_use = "nothing is enqueued until `.launch(..)`"]
+#[derive(Debug)]
+pub struct Sddmm<'a, T: Element> {
+    q: View<'a, T, 4>,
+    k: View<'a, T, 4>,
+    scores: &'a mut BlockSparse<T>,
+    scale: f32,
+    superblocks: Option<bool>,
+}
+
+/// The blocks of scores = q · kᵀ that their layout has, of q `[Z, H, queries, D]` and k `[Z, H, keys, D]`: a sampled dense-dense matrix
+/// product (Tillet, "Blocked algorithms for neural networks", 2020, section 6.2.1).
+///
+/// Sums are in `f32`, rounded once. A program computes a [super-block](super::superblock), whose rows of q and k it gathers: as wide as leaves
+/// enough programs for a large GPU, if [nothing else](Sddmm::superblocks) is said.
+///
+/// The gradient of the probabilities of attention is such a product, too: that of the output times vᵀ.
+///
+/// ```
+/// use triton::Device;
+/// use triton_kernels::sparse::{BlockLayout, BlockMask, BlockSparse, sddmm};
+///
+/// let stream = Device::cpu().stream()?;
+/// let layout = BlockLayout::new(&stream, 16, &BlockMask::causal(2))?;
+/// let (q, k) = (stream.upload(&[0.5f32; 32 * 8])?, stream.upload(&[1.0f32; 32 * 8])?);
+/// let mut scores = BlockSparse::zeros(&stream, 1, &layout)?;
+/// sddmm(q.view([1, 1, 32, 8])?, k.view([1, 1, 32, 8])?, &mut scores).scale(0.25).launch(&stream)?;
+/// assert_eq!(stream.download(scores.values())?, [1.0; 3 * 256]);
+/// # Ok::<(), triton_kernels::Error>(())
+/// ```
+pub fn sddmm<'a, T: FloatElement>(
+    q: View<'a, T, 4>,
+    k: View<'a, T, 4>,
+    scores: &'a mut BlockSparse<T>,
+) -> Sddmm<'a, T> {
+    Sddmm { q, k, scores, scale: 1.0, superblocks: None }
+}
+
+impl<'a, T: FloatElement> Sddmm<'a, T> {
+    /// Multiplies the product, such as by 1 / √D.
+    pub fn scale(self, scale: f32) -> Sddmm<'a, T> {
+        Sddmm { scale, ..self }
+    }
+
+    /// With `true` super-blocks are as wide as there are, up to 128 elements; with `false` a program computes one block.
+    pub fn superblocks(self, superblocks: bool) -> Sddmm<'a, T> {
+        Sddmm { superblocks: Some(superblocks), ..self }
+    }
+
+    /// Enqueues it: a launch for each width of super-blocks. The first launch of a layout uploads their tables.
+    ///
+    /// # Errors
+    /// [`Error::Shape`](crate::Error::Shape) if q or k has not the shape that the scores require; errors of the device.
+    pub fn launch(self, stream: &Stream) -> Result<()> {
+        T::dispatch::<Forward>(self, stream)
+    }
+}
+
+operation!(Forward: Sddmm by enqueue);
+
+fn enqueue<T: FloatElement>(of: Sddmm<'_, T>, stream: &Stream) -> Result<()>
+where
+    triton::Compiled: SddmmKernelPool<T>,
+{
+    let (op, Sddmm { q, k, scores, scale, superblocks }) = ("sddmm", of);
+    let layout = scores.layout().clone();
+    let [queries, keys] = layout.tokens();
+    let depth = q.shape()[3];
+    let (batch, block) = (scores.batch(), layout.block());
+    let fix = "q is [Z, H, queries, D], k is [Z, H, keys, D] of the batch and the layout of the scores";
+    same_shape(op, "q", q.shape(), [batch, layout.heads(), queries, depth], fix)?;
+    same_shape(op, "k", k.shape(), [batch, layout.heads(), keys, depth], fix)?;
+    if batch * layout.blocks() == 0 {
+        return Ok(());
+    }
+    let most = match superblocks {
+        Some(true) => 128 / block,
+        Some(false) => 1,
+        None => layout.width(PROGRAMS.div_ceil(batch)),
+    };
+    for table in layout.superblock_tables(stream, most)?.iter().filter(|table| table.count > 0) {
+        let side = (table.width * block) as i32;
+        sddmm_kernel_tuned::<T>(q, k, table.view()?, scores.parts_mut()?, scale, layout.shift())
+            .find(|of| of.S == side)
+            .launch(stream, |_| (table.count, batch))?;
+    }
+    Ok(())
+}

@@ -1,0 +1,373 @@
+//! Softmax along the rows of block-sparse scores, in place, and its gradient.
+
+use super::layout::Along;
+use super::values::{BlockSparse, same_layout};
+use crate::Result;
+use crate::element::{FloatElement, operation};
+use crate::error::{same_shape, value};
+use crate::functions::{online_softmax, online_softmax_total};
+use triton::prelude::*;
+
+/// What a softmax does to scores first.
+#[triton::params]
+#[derive(Clone, Copy, Debug)]
+struct Options {
+    scale: f32,
+    has_position: bool,
+    has_mask: bool,
+    has_padding: bool,
+    /// Masks add; else 0 excludes.
+    mask_adds: bool,
+    padding_adds: bool,
+    causal: bool,
+    /// Rows of blocks of a head.
+    rows: i32,
+    /// The binary logarithm of a block's side.
+    shift: i32,
+}
+
+/// The places of N elements of each of R rows, from element j of list `list` on, and rows `i` and on of its blocks: 16 along a row at a time, which lie
+/// in one block. They are the number of the block, the row, which sixteen of it, which sixteen of all keys, and whether they are of the list.
+#[triton::function]
+fn places<const R: i32, const N: i32>(
+    headers: Tensor<i32, 2>,
+    entries: Tensor<i32, 2>,
+    at: (i32, i32, i32),
+    shift: i32,
+) -> (Tile<i32>, Tile<i32>, Tile<i32>, Tile<i32>, Tile<bool>) {
+    let (list, i, j) = at;
+    let (first, count) = (headers.get([list, 0]), headers.get([list, 1]));
+    let shift = shift - 4;
+    let part = j / 16 + arange(0, N / 16);
+    let inside = part < (count << shift);
+    let entry = first + (part >> shift);
+    let part = part & ((1 << shift) - 1);
+    let id = entries.gather((entry, 0), inside).expand_dims(0).expand_dims(2);
+    let of_all = ((entries.gather((entry, 1), inside) << shift) + part).expand_dims(0).expand_dims(2);
+    let row = (i + arange(0, R)).expand_dims(1).expand_dims(2);
+    (id, row, part.expand_dims(0).expand_dims(2), of_all, inside.expand_dims(0).expand_dims(2))
+}
+
+/// What a mask adds to scores.
+#[triton::function]
+fn added(mask: Tile<f32>, adds: bool) -> Tile<f32> {
+    select(adds, mask, select(mask == 0.0, f32::NEG_INFINITY, 0.0))
+}
+
+/// N scores of each of R rows, as the softmax takes them: −∞ where they are excluded, or not of the list.
+#[triton::function]
+fn scores<T: Float, const R: i32, const N: i32>(
+    x: TensorMut<T, 5>,
+    headers: Tensor<i32, 2>,
+    entries: Tensor<i32, 2>,
+    position: Tensor<T, 4>,
+    mask: Tensor<T, 2>,
+    padding: Tensor<T, 2>,
+    at: (i32, i32, i32, i32),
+    options: Options,
+) -> Tile<f32> {
+    let (z, list, i, j) = at;
+    let (id, row, part, of_all, inside) = places::<R, N>(headers, entries, (list, i, j), options.shift);
+    let query = ((list % options.rows) << options.shift) + row;
+    let sixteen = arange(0, 16).expand_dims(0).expand_dims(0);
+    let key = of_all * 16 + sixteen;
+    let mut v = x.gather((z, id, row, part, sixteen), inside).to::<f32>() * options.scale;
+    if options.has_position {
+        v += position.gather((z, list / options.rows, query, key), inside).to::<f32>();
+    }
+    if options.has_mask {
+        v += added(mask.gather((query, key), inside).to::<f32>(), options.mask_adds);
+    }
+    if options.has_padding {
+        v += added(padding.gather((z, key), inside).to::<f32>(), options.padding_adds);
+    }
+    let seen = inside & (!options.causal | (key <= query));
+    select(seen, v, f32::NEG_INFINITY).reshape([R, N])
+}
+
+/// x = softmax of x along its rows: R rows of a list a program, of at most N elements in registers, or, in a LOOP over N at a time, of any number.
+#[triton::kernel(T = [f32, f16, bf16], warnings = false, configs = [
+    (R = 4, N = 512, LOOP = false, num_warps = 4), (R = 2, N = 2048, LOOP = false, num_warps = 8),
+    (R = 2, N = 1024, LOOP = true, num_warps = 8),
+], targets = ["sm_80"], tune = [R, N, LOOP])]
+fn sparse_softmax_kernel<T: Float, const R: i32, const N: i32, const LOOP: bool>(
+    x: TensorMut<T, 5>,
+    headers: Tensor<i32, 2>,
+    entries: Tensor<i32, 2>,
+    position: Tensor<T, 4>,
+    mask: Tensor<T, 2>,
+    padding: Tensor<T, 2>,
+    options: Options,
+) {
+    let (list, i, z) = (program_id(0), program_id(1) * R, program_id(2));
+    let sixteen = arange(0, 16).expand_dims(0).expand_dims(0);
+    if LOOP {
+        let depth = headers.get([list, 1]) << options.shift;
+        let (mut most, mut total) = (full([R, N], f32::MIN), zeros::<f32>([R, N]));
+        for j in (0..depth).step_by(N) {
+            let v = scores::<T, R, N>(x, headers, entries, position, mask, padding, (z, list, i, j), options);
+            (most, total) = online_softmax(most, total, v);
+        }
+        let (most, total) = online_softmax_total(most, total);
+        let (most, share) = (most.expand_dims(1), select(total == 0.0, 0.0, 1.0 / total).expand_dims(1));
+        for j in (0..depth).step_by(N) {
+            let v = scores::<T, R, N>(x, headers, entries, position, mask, padding, (z, list, i, j), options);
+            let (id, row, part, _, inside) = places::<R, N>(headers, entries, (list, i, j), options.shift);
+            let y = (exp(v - most) * share).to::<T>().reshape([R, N / 16, 16]);
+            x.scatter((z, id, row, part, sixteen), y, inside);
+        }
+    } else {
+        let v = scores::<T, R, N>(x, headers, entries, position, mask, padding, (z, list, i, 0), options);
+        // A row whose elements are all excluded has a sum of 0.
+        let e = exp(v - maximum(max_axis(v, 1), f32::MIN).expand_dims(1));
+        let total = sum_axis(e, 1);
+        let share = select(total == 0.0, 0.0, 1.0 / total);
+        let (id, row, part, _, inside) = places::<R, N>(headers, entries, (list, i, 0), options.shift);
+        let y = (e * share.expand_dims(1)).to::<T>().reshape([R, N / 16, 16]);
+        x.scatter((z, id, row, part, sixteen), y, inside);
+    }
+}
+
+/// dp = scale · p ∘ (dp − Σ p · dp), in the manner of [`sparse_softmax_kernel`].
+#[triton::kernel(T = [f32, f16, bf16], warnings = false, configs = [
+    (R = 4, N = 512, LOOP = false, num_warps = 4), (R = 2, N = 2048, LOOP = false, num_warps = 8),
+    (R = 2, N = 1024, LOOP = true, num_warps = 8),
+], targets = ["sm_80"], tune = [R, N, LOOP])]
+fn sparse_softmax_backward_kernel<T: Float, const R: i32, const N: i32, const LOOP: bool>(
+    p: Tensor<T, 5>,
+    dp: TensorMut<T, 5>,
+    headers: Tensor<i32, 2>,
+    entries: Tensor<i32, 2>,
+    scale: f32,
+    #[no_specialize] shift: i32,
+) {
+    let (list, i, z) = (program_id(0), program_id(1) * R, program_id(2));
+    let sixteen = arange(0, 16).expand_dims(0).expand_dims(0);
+    if LOOP {
+        let depth = headers.get([list, 1]) << shift;
+        let mut sums = zeros::<f32>([R, N / 16, 16]);
+        for j in (0..depth).step_by(N) {
+            let (id, row, part, _, inside) = places::<R, N>(headers, entries, (list, i, j), shift);
+            let at = (z, id, row, part, sixteen);
+            sums = fma(p.gather(at, inside).to::<f32>(), dp.gather(at, inside).to::<f32>(), sums);
+        }
+        let total = sum_axis(sums.reshape([R, N]), 1).expand_dims(1).expand_dims(2);
+        for j in (0..depth).step_by(N) {
+            let (id, row, part, _, inside) = places::<R, N>(headers, entries, (list, i, j), shift);
+            let at = (z, id, row, part, sixteen);
+            let (v, g) = (p.gather(at, inside).to::<f32>(), dp.gather(at, inside).to::<f32>());
+            dp.scatter(at, (v * (g - total) * scale).to::<T>(), inside);
+        }
+    } else {
+        let (id, row, part, _, inside) = places::<R, N>(headers, entries, (list, i, 0), shift);
+        let at = (z, id, row, part, sixteen);
+        let (v, g) = (p.gather(at, inside).to::<f32>(), dp.gather(at, inside).to::<f32>());
+        let total = sum_axis((v * g).reshape([R, N]), 1).expand_dims(1).expand_dims(2);
+        dp.scatter(at, (v * (g - total) * scale).to::<T>(), inside);
+    }
+}
+
+/// How a mask excludes elements.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mask {
+    /// It is added to the scores: −∞ excludes an element.
+    Add,
+    /// It is 0 for what is excluded, and any other number for what is not: exponentials are multiplied by 0 or 1.
+    Multiply,
+}
+
+/// A softmax of block-sparse scores; made by [`sparse_softmax`].
+#[must_use = "nothing is enqueued until `.launch(..)`"]
+#[derive(Debug)]
+pub struct SparseSoftmax<'a, T: Element> {
+    x: &'a mut BlockSparse<T>,
+    scale: f32,
+    position: Option<View<'a, T, 4>>,
+    mask: Option<(View<'a, T, 2>, Mask)>,
+    padding: Option<(View<'a, T, 2>, Mask)>,
+    causal: bool,
+}
+
+/// x = softmax(scale · x + position + mask) along rows, in place, in one launch (Tillet, "Blocked algorithms for neural networks", 2020, section
+/// 6.2.2). Where there is no block x is −∞.
+///
+/// It is computed in `f32` relative to the greatest element of a row. A row whose elements are all excluded becomes 0. What is added is read
+/// where there are blocks only. Rows of up to 2048 elements are read once.
+///
+/// ```
+/// use triton::Device;
+/// use triton_kernels::sparse::{BlockLayout, BlockMask, BlockSparse, sparse_softmax};
+///
+/// let stream = Device::cpu().stream()?;
+/// let layout = BlockLayout::new(&stream, 16, &BlockMask::causal(2))?;
+/// let mut x = BlockSparse::<f32>::zeros(&stream, 1, &layout)?;
+/// sparse_softmax(&mut x).causal().launch(&stream)?;
+/// let values = stream.download(x.values())?;
+/// // The first query sees one key, the second one two, and the last one 32, in two blocks.
+/// assert_eq!((values[0], values[1], values[16], values[3 * 256 - 1]), (1.0, 0.0, 0.5, 1.0 / 32.0));
+/// # Ok::<(), triton_kernels::Error>(())
+/// ```
+pub fn sparse_softmax<T: FloatElement>(x: &mut BlockSparse<T>) -> SparseSoftmax<'_, T> {
+    SparseSoftmax { x, scale: 1.0, position: None, mask: None, padding: None, causal: false }
+}
+
+impl<'a, T: FloatElement> SparseSoftmax<'a, T> {
+    /// Multiplies x first, such as by 1 / √D.
+    pub fn scale(self, scale: f32) -> SparseSoftmax<'a, T> {
+        SparseSoftmax { scale, ..self }
+    }
+
+    /// Adds an array `[Z, H, queries, keys]` after the scale, such as an embedding of relative positions. Axes along which it is the same are
+    /// [repeated](View::broadcast).
+    pub fn position(self, position: View<'a, T, 4>) -> SparseSoftmax<'a, T> {
+        SparseSoftmax { position: Some(position), ..self }
+    }
+
+    /// Applies a mask `[queries, keys]` of all heads.
+    pub fn mask(self, mask: View<'a, T, 2>, how: Mask) -> SparseSoftmax<'a, T> {
+        SparseSoftmax { mask: Some((mask, how)), ..self }
+    }
+
+    /// Applies a mask `[Z, keys]` of all queries, which excludes what pads a sequence.
+    pub fn key_padding(self, mask: View<'a, T, 2>, how: Mask) -> SparseSoftmax<'a, T> {
+        SparseSoftmax { padding: Some((mask, how)), ..self }
+    }
+
+    /// Query i sees keys 0 to i: within the blocks of the diagonal, too.
+    pub fn causal(self) -> SparseSoftmax<'a, T> {
+        SparseSoftmax { causal: true, ..self }
+    }
+
+    /// Enqueues it.
+    ///
+    /// # Errors
+    /// [`Error::Shape`](crate::Error::Shape) if what is added has another shape, [`Error::Value`](crate::Error::Value) if the scale is not
+    /// finite; errors of the device.
+    pub fn launch(self, stream: &Stream) -> Result<()> {
+        T::dispatch::<Forward>(self, stream)
+    }
+}
+
+operation!(Forward: SparseSoftmax by forward);
+
+fn forward<T: FloatElement>(of: SparseSoftmax<'_, T>, stream: &Stream) -> Result<()>
+where
+    triton::Compiled: SparseSoftmaxKernelPool<T>,
+{
+    let (op, SparseSoftmax { x, scale, position, mask, padding, causal }) = ("sparse_softmax", of);
+    let layout = x.layout().clone();
+    let ([queries, keys], batch) = (layout.tokens(), x.batch());
+    if let Some(position) = &position {
+        let fix = "it is [Z, H, queries, keys]; `View::broadcast` repeats an axis";
+        same_shape(op, "position", position.shape(), [batch, layout.heads(), queries, keys], fix)?;
+    }
+    if let Some((mask, _)) = &mask {
+        same_shape(op, "mask", mask.shape(), [queries, keys], "it is [queries, keys]")?;
+    }
+    if let Some((padding, _)) = &padding {
+        same_shape(op, "key_padding", padding.shape(), [batch, keys], "it is [Z, keys]")?;
+    }
+    finite(op, scale)?;
+    if x.shape().contains(&0) {
+        return Ok(());
+    }
+    let adds = |of: &Option<(View<'_, T, 2>, Mask)>| of.as_ref().is_some_and(|(_, how)| *how == Mask::Add);
+    let options = Options {
+        scale,
+        has_position: position.is_some(),
+        has_mask: mask.is_some(),
+        has_padding: padding.is_some(),
+        mask_adds: adds(&mask),
+        padding_adds: adds(&padding),
+        causal,
+        rows: layout.mask().shape()[1] as i32,
+        shift: layout.shift(),
+    };
+    let lists = layout.lists(Along::Rows);
+    let none = || View::none(stream.device());
+    let position = position.unwrap_or_else(|| View::none(stream.device()));
+    let [mask, padding] = [mask, padding].map(|of| of.map_or_else(none, |(view, _)| view));
+    let (headers, entries) = (lists.headers()?, lists.entries()?);
+    let (longest, block) = (layout.longest_row(), layout.block());
+    let programs = layout.heads() * layout.mask().shape()[1];
+    sparse_softmax_kernel_tuned::<T>(x.parts_mut()?, headers, entries, position, mask, padding, options)
+        .find(|of| of.LOOP || of.N as usize >= longest)
+        .launch(stream, |of| (programs, block / of.R as usize, batch))?;
+    Ok(())
+}
+
+fn finite(op: &'static str, scale: f32) -> Result<()> {
+    value(op, "scale", scale, scale.is_finite(), "a finite number", "it multiplies all scores")
+}
+
+/// The gradient of a softmax of block-sparse scores; made by [`sparse_softmax_backward`].
+#[must_use = "nothing is enqueued until `.launch(..)`"]
+#[derive(Debug)]
+pub struct SparseSoftmaxBackward<'a, T: Element> {
+    p: &'a BlockSparse<T>,
+    dp: &'a mut BlockSparse<T>,
+    scale: f32,
+}
+
+/// dp = p ∘ (dp − Σ p · dp) along rows, in place: the gradient for x of p = [`sparse_softmax`]`(x)`, from the gradient dp for p. Masks need
+/// nothing here, since p is 0 where they exclude. With a scale of 1 it is that for the position, too.
+///
+/// ```
+/// use triton::Device;
+/// use triton_kernels::sparse::{BlockLayout, BlockMask, BlockSparse, sparse_softmax, sparse_softmax_backward};
+///
+/// let stream = Device::cpu().stream()?;
+/// let layout = BlockLayout::new(&stream, 16, &BlockMask::dense(1))?;
+/// let mut p = BlockSparse::<f32>::zeros(&stream, 1, &layout)?;
+/// sparse_softmax(&mut p).launch(&stream)?;
+/// // The sum of a row's probabilities is 1, whatever the scores.
+/// let ones = stream.upload(&[1.0f32; 256])?;
+/// let mut dp = BlockSparse::from_dense(&stream, ones.view([1, 1, 16, 16])?, &layout)?;
+/// sparse_softmax_backward(&p, &mut dp).launch(&stream)?;
+/// assert_eq!(stream.download(dp.values())?, [0.0; 256]);
+/// # Ok::<(), triton_kernels::Error>(())
+/// ```
+pub fn sparse_softmax_backward<'a, T: FloatElement>(
+    p: &'a BlockSparse<T>,
+    dp: &'a mut BlockSparse<T>,
+) -> SparseSoftmaxBackward<'a, T> {
+    SparseSoftmaxBackward { p, dp, scale: 1.0 }
+}
+
+impl<'a, T: FloatElement> SparseSoftmaxBackward<'a, T> {
+    /// The scale of the forward operation.
+    pub fn scale(self, scale: f32) -> SparseSoftmaxBackward<'a, T> {
+        SparseSoftmaxBackward { scale, ..self }
+    }
+
+    /// Enqueues it.
+    ///
+    /// # Errors
+    /// [`Error::Value`](crate::Error::Value) if p and dp differ in layout or batch, or the scale is not finite; errors of the device.
+    pub fn launch(self, stream: &Stream) -> Result<()> {
+        T::dispatch::<Backward>(self, stream)
+    }
+}
+
+operation!(Backward: SparseSoftmaxBackward by backward);
+
+fn backward<T: FloatElement>(of: SparseSoftmaxBackward<'_, T>, stream: &Stream) -> Result<()>
+where
+    triton::Compiled: SparseSoftmaxBackwardKernelPool<T>,
+{
+    let (op, SparseSoftmaxBackward { p, dp, scale }) = ("sparse_softmax_backward", of);
+    same_layout(op, "dp", dp, p)?;
+    finite(op, scale)?;
+    if p.shape().contains(&0) {
+        return Ok(());
+    }
+    let layout = p.layout();
+    let lists = layout.lists(Along::Rows);
+    let (longest, block, batch) = (layout.longest_row(), layout.block(), p.batch());
+    let programs = layout.heads() * layout.mask().shape()[1];
+    let (headers, entries) = (lists.headers()?, lists.entries()?);
+    sparse_softmax_backward_kernel_tuned::<T>(p.parts()?, dp.parts_mut()?, headers, entries, scale, layout.shift())
+        .find(|of| of.LOOP || of.N as usize >= longest)
+        .launch(stream, |of| (programs, block / of.R as usize, batch))?;
+    Ok(())
+}

@@ -1,0 +1,223 @@
+//! The product of a block-sparse matrix, or its transpose, and a dense one.
+
+use super::layout::{Along, ListTable, SegmentTable};
+use super::values::BlockSparse;
+use crate::Result;
+use crate::element::{FloatElement, operation};
+use crate::error::{same_shape, value};
+use triton::prelude::*;
+
+/// A program adds a segment of a list for a tile of out: BM rows of a row of blocks, BN columns. Each turn takes BK rows of v, which a segment has
+/// by 16: it knows nothing of a block's size but its logarithm, `shift`. `lists` is the number of lists of a head.
+///
+/// No program waits for another. Where a list has several segments, each leaves its sums in `parts`, and the last one adds them in their
+/// order if `ordered`; else each adds its own to one place. The last one is found by counting in `done`. Both are 0 before and after.
+#[triton::kernel(warnings = false, configs = [
+    (T = f32, BM = 16, BN = 64, BK = 32, TRANSPOSED = false, num_warps = 2), (T = f32, BM = 16, BN = 64, BK = 32, TRANSPOSED = true, num_warps = 2),
+    (T = f32, BM = 32, BN = 64, BK = 32, TRANSPOSED = false, num_warps = 4), (T = f32, BM = 32, BN = 64, BK = 32, TRANSPOSED = true, num_warps = 4),
+    (T = f32, BM = 64, BN = 64, BK = 32, TRANSPOSED = false, num_warps = 4), (T = f32, BM = 64, BN = 64, BK = 32, TRANSPOSED = true, num_warps = 4),
+    (T = f16, BM = 16, BN = 64, BK = 64, TRANSPOSED = false, num_warps = 2), (T = f16, BM = 16, BN = 64, BK = 64, TRANSPOSED = true, num_warps = 2),
+    (T = f16, BM = 32, BN = 64, BK = 64, TRANSPOSED = false, num_warps = 4), (T = f16, BM = 32, BN = 64, BK = 64, TRANSPOSED = true, num_warps = 4),
+    (T = f16, BM = 64, BN = 64, BK = 64, TRANSPOSED = false, num_warps = 4), (T = f16, BM = 64, BN = 64, BK = 64, TRANSPOSED = true, num_warps = 4),
+    (T = bf16, BM = 16, BN = 64, BK = 64, TRANSPOSED = false, num_warps = 2), (T = bf16, BM = 16, BN = 64, BK = 64, TRANSPOSED = true, num_warps = 2),
+    (T = bf16, BM = 32, BN = 64, BK = 64, TRANSPOSED = false, num_warps = 4), (T = bf16, BM = 32, BN = 64, BK = 64, TRANSPOSED = true, num_warps = 4),
+    (T = bf16, BM = 64, BN = 64, BK = 64, TRANSPOSED = false, num_warps = 4), (T = bf16, BM = 64, BN = 64, BK = 64, TRANSPOSED = true, num_warps = 4),
+], targets = ["sm_80"], tune = [BM, BN, BK])]
+fn spmm_kernel<T: Float, const BM: i32, const BN: i32, const BK: i32, const TRANSPOSED: bool>(
+    p: Tensor<T, 5>,
+    v: Tensor<T, 4>,
+    out: TensorMut<T, 4>,
+    segments: Tensor<i32, 2>,
+    entries: Tensor<i32, 2>,
+    parts: TensorMut<f32, 4>,
+    done: TensorMut<i32, 1>,
+    #[no_specialize] lists: i32,
+    #[no_specialize] shift: i32,
+    ordered: bool,
+) {
+    let (at, z) = (program_id(0), program_id(2));
+    let across = (out.dim(3) + BN - 1) / BN;
+    let (i, d) = (program_id(1) / across * BM, program_id(1) % across * BN);
+    let (list, first, count) = (segments.get([at, 0]), segments.get([at, 1]), segments.get([at, 2]));
+    let (head, row) = (list / lists, ((list % lists) << shift) + i);
+    let (last, depth) = ((1 << shift) - 1, count << shift);
+    let columns = (d + arange(0, BN)).expand_dims(0);
+    // Sixteen columns lie in one block whatever its size.
+    let sixteen = arange(0, 16).expand_dims(0).expand_dims(0);
+    let mut sums = zeros::<f32>([BM, BN]);
+    for k in (0..depth).step_by(BK) {
+        let each = k + arange(0, BK);
+        let inside = each < depth;
+        let other = (entries.gather((first + (each >> shift), 1), inside) << shift) + (each & last);
+        let y = v.gather((z, head, other.expand_dims(1), columns), inside.expand_dims(1));
+        let x = if TRANSPOSED {
+            // The rows of a block are along K.
+            let id = entries.gather((first + (each >> shift), 0), inside).expand_dims(1).expand_dims(2);
+            let row = (each & last).expand_dims(1).expand_dims(2);
+            let part = (i / 16 + arange(0, BM / 16)).expand_dims(0).expand_dims(2);
+            let inside = inside.expand_dims(1).expand_dims(2);
+            p.gather((z, id, row, part, sixteen), inside).reshape([BK, BM]).transpose()
+        } else {
+            let part = k / 16 + arange(0, BK / 16);
+            let inside = part < depth / 16;
+            let id = entries.gather((first + (part >> (shift - 4)), 0), inside).expand_dims(0).expand_dims(2);
+            let row = (i + arange(0, BM)).expand_dims(1).expand_dims(2);
+            let part = (part & (last >> 4)).expand_dims(0).expand_dims(2);
+            p.gather((z, id, row, part, sixteen), inside.expand_dims(0).expand_dims(2)).reshape([BM, BK])
+        };
+        sums = dot(x, y, sums);
+    }
+    let (part, of) = (segments.get([at, 3]), segments.get([at, 4]));
+    if of == 1 {
+        out.store([z, head, row, d], sums.to::<T>().reshape([1, 1, BM, BN]));
+    } else {
+        let (slot, split) = (segments.get([at, 5]), segments.get([at, 6]));
+        let place = if ordered { slot + part } else { split };
+        if ordered {
+            parts.store([z, place, i, d], sums.reshape([1, 1, BM, BN]));
+        } else {
+            parts.atomic_add([z, place, i, d], sums.reshape([1, 1, BM, BN]));
+        }
+        let counter = (split * num_programs(1) + program_id(1)) * num_programs(2) + z;
+        let before = done.order(AcqRel).atomic_add_at([counter], 1, true);
+        if before == of - 1 {
+            let (begin, end) = if ordered { (slot, slot + of) } else { (split, split + 1) };
+            let mut total = zeros::<f32>([BM, BN]);
+            for place in begin..end {
+                total += parts.load([z, place, i, d], [1, 1, BM, BN]).reshape([BM, BN]);
+                parts.store([z, place, i, d], zeros::<f32>([1, 1, BM, BN]));
+            }
+            done.store([counter], zeros::<i32>([1]));
+            out.store([z, head, row, d], total.to::<T>().reshape([1, 1, BM, BN]));
+        }
+    }
+}
+
+/// A product of a block-sparse matrix and a dense one; made by [`spmm`].
+#[must_use = "nothing is enqueued until `.launch(..)`"]
+#[derive(Debug)]
+pub struct Spmm<'a, T: Element> {
+    p: &'a BlockSparse<T>,
+    v: View<'a, T, 4>,
+    out: ViewMut<'a, T, 4>,
+    transposed: bool,
+    segment: Option<usize>,
+    deterministic: bool,
+}
+
+/// out = p · v, of a block-sparse p, v `[Z, H, keys, D]` and out `[Z, H, queries, D]` (Tillet, "Blocked algorithms for neural networks", 2020,
+/// section 6.2.3). Rows of p without blocks give 0.
+///
+/// Sums are in `f32`, rounded once. The gradients of attention are such products, too: with p or the scores' gradient
+/// [transposed](Spmm::transposed) for values and keys, and as it is for queries.
+///
+/// ```
+/// use triton::Device;
+/// use triton_kernels::sparse::{BlockLayout, BlockMask, BlockSparse, spmm};
+///
+/// let stream = Device::cpu().stream()?;
+/// let layout = BlockLayout::new(&stream, 16, &BlockMask::causal(2))?;
+/// let ones = stream.upload(&[1.0f32; 32 * 32])?;
+/// let p = BlockSparse::from_dense(&stream, ones.view([1, 1, 32, 32])?, &layout)?;
+/// let (v, mut out) = (stream.upload(&[0.5f32; 32 * 4])?, stream.uninit::<f32>(32 * 4)?);
+/// spmm(&p, v.view([1, 1, 32, 4])?, out.view_mut([1, 1, 32, 4])?).launch(&stream)?;
+/// assert_eq!(stream.download(&out)?, [[8.0; 64], [16.0; 64]].concat());
+/// # Ok::<(), triton_kernels::Error>(())
+/// ```
+pub fn spmm<'a, T: FloatElement>(p: &'a BlockSparse<T>, v: View<'a, T, 4>, out: ViewMut<'a, T, 4>) -> Spmm<'a, T> {
+    Spmm { p, v, out, transposed: false, segment: None, deterministic: false }
+}
+
+impl<'a, T: FloatElement> Spmm<'a, T> {
+    /// Multiplies by the transpose of p: v is `[Z, H, queries, D]`, out is `[Z, H, keys, D]`.
+    pub fn transposed(self) -> Spmm<'a, T> {
+        Spmm { transposed: true, ..self }
+    }
+
+    /// Divides rows of more than this many blocks evenly among programs, which balances patterns whose rows differ, such as causal ones (section
+    /// 6.3.2 of the thesis). Their sums are in the stream's scratch memory, in `f32`, until the last program of a row rounds them.
+    pub fn segment(self, blocks: usize) -> Spmm<'a, T> {
+        Spmm { segment: Some(blocks), ..self }
+    }
+
+    /// Adds the segments of a row in one order, so that each launch has the same result to the bit. Scratch memory then holds the sums of each
+    /// segment. Without segments it is so anyway.
+    pub fn deterministic(self, deterministic: bool) -> Spmm<'a, T> {
+        Spmm { deterministic, ..self }
+    }
+
+    /// Enqueues it. The first launch of a layout with a length of segments uploads their table.
+    ///
+    /// # Errors
+    /// [`Error::Shape`](crate::Error::Shape) if v or out has not the shape that p requires, [`Error::Value`](crate::Error::Value) if segments
+    /// have no blocks; errors of the device.
+    pub fn launch(self, stream: &Stream) -> Result<()> {
+        T::dispatch::<Forward>(self, stream)
+    }
+}
+
+operation!(Forward: Spmm by enqueue);
+
+fn enqueue<T: FloatElement>(of: Spmm<'_, T>, stream: &Stream) -> Result<()>
+where
+    triton::Compiled: SpmmKernelPool<T, false> + SpmmKernelPool<T, true>,
+{
+    let op = "spmm";
+    let layout = of.p.layout();
+    let (along, [rows, columns]) = match (of.transposed, layout.tokens()) {
+        (false, tokens) => (Along::Rows, tokens),
+        (true, [queries, keys]) => (Along::Columns, [keys, queries]),
+    };
+    let (batch, depth) = (of.p.batch(), of.v.shape()[3]);
+    let fix = "v is [Z, H, keys, D] and out [Z, H, queries, D] of the batch and the layout of p, the other way round if it is transposed";
+    same_shape(op, "v", of.v.shape(), [batch, layout.heads(), columns, depth], fix)?;
+    same_shape(op, "out", of.out.shape(), [batch, layout.heads(), rows, depth], fix)?;
+    let segment = of.segment.unwrap_or(usize::MAX);
+    value(op, "segment", segment, segment > 0, "a positive number", "it is the most blocks that a program adds")?;
+    if batch * layout.heads() * rows * depth == 0 {
+        return Ok(());
+    }
+    let table = layout.segment_table(stream, along, segment)?;
+    match of.transposed {
+        false => launch::<T, false>(of, layout.lists(along), &table, stream),
+        true => launch::<T, true>(of, layout.lists(along), &table, stream),
+    }
+}
+
+fn launch<T: FloatElement, const TRANSPOSED: bool>(
+    of: Spmm<'_, T>,
+    lists: &ListTable,
+    table: &SegmentTable,
+    stream: &Stream,
+) -> Result<()>
+where
+    triton::Compiled: SpmmKernelPool<T, TRANSPOSED>,
+{
+    let Spmm { p, v, out, deterministic, .. } = of;
+    let layout = p.layout();
+    let ([batch, _, rows, depth], block) = (out.shape(), layout.block());
+    // The rows of a tile lie in one row of blocks.
+    let tile = block.min(64);
+    let programs = block / tile * depth.div_ceil(64);
+    let places = if deterministic { table.slots } else { table.splits };
+    let mut parts = stream.scratch::<f32>(batch * places * block * depth)?;
+    let mut done = stream.scratch::<i32>(table.splits * programs * batch)?;
+    let (of_parts, of_done) =
+        (parts.view_mut([batch, places, block, depth])?, done.view_mut([table.splits * programs * batch])?);
+    let of_head = (rows / block) as i32;
+    spmm_kernel_tuned::<T, TRANSPOSED>(
+        p.parts()?,
+        v,
+        out,
+        table.view()?,
+        lists.entries()?,
+        of_parts,
+        of_done,
+        of_head,
+        layout.shift(),
+        deterministic,
+    )
+    .find(|of| of.BM as usize == tile)
+    .launch(stream, |_| (table.count, programs, batch))?;
+    Ok(())
+}

@@ -1,0 +1,250 @@
+//! The values of a block-sparse matrix.
+
+use super::layout::{Along, BlockLayout};
+use crate::Result;
+use crate::element::{FloatElement, operation};
+use crate::error::{same_shape, value};
+use triton::BufferSliceMut;
+use triton::prelude::*;
+
+/// dense = 0 where there is no block, by tiles of 64 × 64 elements.
+#[triton::kernel(T = [f32, f16, bf16], targets = ["sm_80"])]
+fn clear_kernel<T: Float>(dense: TensorMut<T, 4>, heads: i32) {
+    let (batch, row) = (program_id(2) / heads, program_id(1) * 64);
+    dense.store([batch, program_id(2) % heads, row, program_id(0) * 64], zeros::<T>([1, 1, 64, 64]));
+}
+
+/// The blocks of dense = those of a list, by programs of 16 rows.
+#[triton::kernel(T = [f32, f16, bf16], targets = ["sm_80"])]
+fn to_dense_kernel<T: Float>(
+    values: Tensor<T, 4>,
+    headers: Tensor<i32, 2>,
+    entries: Tensor<i32, 2>,
+    dense: TensorMut<T, 4>,
+    rows: i32,
+) {
+    let (list, i, z) = (program_id(0), program_id(1) * 16, program_id(2));
+    let (first, side) = (headers.get([list, 0]), values.dim(3));
+    let row = list % rows * side + i;
+    for at in first..first + headers.get([list, 1]) {
+        let (id, column) = (entries.get([at, 0]), entries.get([at, 1]) * side);
+        for j in (0..side).step_by(16) {
+            dense.store([z, list / rows, row, column + j], values.load([z, id, i, j], [1, 1, 16, 16]));
+        }
+    }
+}
+
+/// The blocks of a list = those of dense, by programs of 16 rows.
+#[triton::kernel(T = [f32, f16, bf16], targets = ["sm_80"])]
+fn from_dense_kernel<T: Float>(
+    dense: Tensor<T, 4>,
+    headers: Tensor<i32, 2>,
+    entries: Tensor<i32, 2>,
+    values: TensorMut<T, 4>,
+    rows: i32,
+) {
+    let (list, i, z) = (program_id(0), program_id(1) * 16, program_id(2));
+    let (first, side) = (headers.get([list, 0]), values.dim(3));
+    let row = list % rows * side + i;
+    for at in first..first + headers.get([list, 1]) {
+        let (id, column) = (entries.get([at, 0]), entries.get([at, 1]) * side);
+        for j in (0..side).step_by(16) {
+            values.store([z, id, i, j], dense.load([z, list / rows, row, column + j], [1, 1, 16, 16]));
+        }
+    }
+}
+
+/// A batch of block-sparse matrices of one [`BlockLayout`]: values `[Z, blocks, block, block]`, each block in rows.
+#[derive(Debug)]
+pub struct BlockSparse<T: Element> {
+    layout: BlockLayout,
+    batch: usize,
+    values: Buffer<T>,
+}
+
+impl<T: Element> BlockSparse<T> {
+    /// A batch of `batch` matrices of zeros.
+    ///
+    /// # Errors
+    /// [`Error::Runtime`](crate::Error::Runtime) if there is not enough memory.
+    pub fn zeros(stream: &Stream, batch: usize, layout: &BlockLayout) -> Result<BlockSparse<T>> {
+        let side = layout.block();
+        let count = batch.saturating_mul(layout.blocks()).saturating_mul(side * side);
+        Ok(BlockSparse { layout: layout.clone(), batch, values: stream.zeros(count)? })
+    }
+
+    /// Where the blocks are.
+    pub fn layout(&self) -> &BlockLayout {
+        &self.layout
+    }
+
+    /// The number of matrices.
+    pub fn batch(&self) -> usize {
+        self.batch
+    }
+
+    /// All values, row-major of shape [`shape`](BlockSparse::shape).
+    pub fn values(&self) -> &Buffer<T> {
+        &self.values
+    }
+
+    /// The same to be written.
+    ///
+    /// # Errors
+    /// Of the slice, which has all elements.
+    pub fn values_mut(&mut self) -> Result<BufferSliceMut<'_, T>> {
+        Ok(self.values.slice_mut(..)?)
+    }
+
+    /// The shape of the values: matrices, blocks, rows and columns of a block.
+    pub fn shape(&self) -> [usize; 4] {
+        let side = self.layout.block();
+        [self.batch, self.layout.blocks(), side, side]
+    }
+
+    /// The values as a view.
+    ///
+    /// # Errors
+    /// Of the view, if an extent is too large for it.
+    pub fn view(&self) -> Result<View<'_, T, 4>> {
+        Ok(self.values.view(self.shape())?)
+    }
+
+    /// The values as a mutable view.
+    ///
+    /// # Errors
+    /// Of the view, if an extent is too large for it.
+    pub fn view_mut(&mut self) -> Result<ViewMut<'_, T, 4>> {
+        let shape = self.shape();
+        Ok(self.values.view_mut(shape)?)
+    }
+}
+
+impl<T: Element> BlockSparse<T> {
+    /// Rows of blocks by 16 elements, as kernels take them.
+    pub(super) fn parts(&self) -> Result<View<'_, T, 5>> {
+        let [batch, blocks, rows, columns] = self.shape();
+        Ok(self.values.view([batch, blocks, rows, columns / 16, 16])?)
+    }
+
+    /// The same to be written.
+    pub(super) fn parts_mut(&mut self) -> Result<ViewMut<'_, T, 5>> {
+        let [batch, blocks, rows, columns] = self.shape();
+        Ok(self.values.view_mut([batch, blocks, rows, columns / 16, 16])?)
+    }
+}
+
+impl<T: FloatElement> BlockSparse<T> {
+    /// Writes the matrices to a dense array `[Z, H, queries, keys]`, with 0 where there is no block.
+    ///
+    /// The gradient of what was added to scores by [`position`](super::SparseSoftmax::position) is had in this way.
+    ///
+    /// # Errors
+    /// [`Error::Shape`](crate::Error::Shape) if the array has another shape; errors of the device.
+    pub fn to_dense(&self, stream: &Stream, dense: ViewMut<'_, T, 4>) -> Result<()> {
+        T::dispatch::<ToDense>(Dense { values: self, dense }, stream)
+    }
+
+    /// The blocks that a layout has of a batch of dense matrices `[Z, H, queries, keys]`.
+    ///
+    /// ```
+    /// use triton::Device;
+    /// use triton_kernels::sparse::{BlockLayout, BlockMask, BlockSparse};
+    ///
+    /// let stream = Device::cpu().stream()?;
+    /// let layout = BlockLayout::new(&stream, 16, &BlockMask::window(2, 0))?;
+    /// let mut x = stream.upload(&[1.0f32; 32 * 32])?;
+    /// let sparse = BlockSparse::from_dense(&stream, x.view([1, 1, 32, 32])?, &layout)?;
+    /// sparse.to_dense(&stream, x.view_mut([1, 1, 32, 32])?)?;
+    /// assert_eq!(stream.download(&x)?[..32], [[1.0; 16], [0.0; 16]].concat());
+    /// # Ok::<(), triton_kernels::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::Shape`](crate::Error::Shape) if the matrices are not those of the layout; errors of the device.
+    pub fn from_dense(stream: &Stream, dense: View<'_, T, 4>, layout: &BlockLayout) -> Result<BlockSparse<T>> {
+        let mut values = BlockSparse::zeros(stream, dense.shape()[0], layout)?;
+        T::dispatch::<FromDense>(OfDense { values: &mut values, dense }, stream)?;
+        Ok(values)
+    }
+
+    fn dense_shape(&self) -> [usize; 4] {
+        let [queries, keys] = self.layout.tokens();
+        [self.batch, self.layout.heads(), queries, keys]
+    }
+
+    /// Programs of copies: lists, and groups of 16 rows of a block.
+    fn copies(&self) -> (usize, usize, usize) {
+        let [heads, rows, _] = self.layout.mask().shape();
+        (heads * rows, self.layout.block() / 16, self.batch)
+    }
+}
+
+/// A copy to a dense array.
+#[derive(Debug)]
+#[doc(hidden)]
+pub struct Dense<'a, T: Element> {
+    values: &'a BlockSparse<T>,
+    dense: ViewMut<'a, T, 4>,
+}
+
+/// A copy from a dense array.
+#[derive(Debug)]
+#[doc(hidden)]
+pub struct OfDense<'a, T: Element> {
+    values: &'a mut BlockSparse<T>,
+    dense: View<'a, T, 4>,
+}
+
+operation!(ToDense: Dense by to_dense);
+operation!(FromDense: OfDense by from_dense);
+
+const DENSE: &str = "it is [Z, H, queries, keys] of the batch and the layout";
+
+fn to_dense<T: FloatElement>(of: Dense<'_, T>, stream: &Stream) -> Result<()>
+where
+    triton::Compiled: ClearKernelInstance<T> + ToDenseKernelInstance<T>,
+{
+    let Dense { values, mut dense } = of;
+    let shape = values.dense_shape();
+    same_shape("to_dense", "dense", dense.shape(), shape, DENSE)?;
+    let [batch, heads, queries, keys] = shape;
+    if batch * heads * queries * keys == 0 {
+        return Ok(());
+    }
+    let tiles = (keys.div_ceil(64), queries.div_ceil(64), batch * heads);
+    clear_kernel::<T>(dense.reborrow(), heads as i32).launch(stream, tiles)?;
+    let lists = values.layout.lists(Along::Rows);
+    let rows = values.layout.mask().shape()[1] as i32;
+    let launch = to_dense_kernel::<T>(values.view()?, lists.headers()?, lists.entries()?, dense, rows);
+    Ok(launch.launch(stream, values.copies())?)
+}
+
+fn from_dense<T: FloatElement>(of: OfDense<'_, T>, stream: &Stream) -> Result<()>
+where
+    triton::Compiled: FromDenseKernelInstance<T>,
+{
+    let OfDense { values, dense } = of;
+    let shape = values.dense_shape();
+    same_shape("from_dense", "dense", dense.shape(), shape, DENSE)?;
+    if shape.contains(&0) {
+        return Ok(());
+    }
+    let (layout, copies) = (values.layout.clone(), values.copies());
+    let lists = layout.lists(Along::Rows);
+    let rows = layout.mask().shape()[1] as i32;
+    let launch = from_dense_kernel::<T>(dense, lists.headers()?, lists.entries()?, values.view_mut()?, rows);
+    Ok(launch.launch(stream, copies)?)
+}
+
+/// Checks that another operand has the layout and the batch of the first.
+pub(super) fn same_layout<T: Element, U: Element>(
+    op: &'static str,
+    operand: &'static str,
+    found: &BlockSparse<T>,
+    expected: &BlockSparse<U>,
+) -> Result<()> {
+    let same = found.layout.is_same(&expected.layout) && found.batch == expected.batch;
+    let text = format!("{} matrices of {:?}", found.batch, found.layout);
+    value(op, operand, text, same, "the batch and the layout of the first operand", "make both of one layout")
+}
