@@ -35,3 +35,15 @@ fn rows_on_the_cpu() {
 fn rows_on_the_simulator() {
     sample("sim", "rows", 40);
 }
+
+#[cfg(feature = "sparse")]
+#[test]
+fn block_sparse_attention_on_the_cpu() {
+    sample("cpu", "sparse", 200);
+}
+
+#[cfg(feature = "sparse")]
+#[test]
+fn block_sparse_attention_on_the_simulator() {
+    sample("sim", "sparse", 20);
+}

@@ -14,6 +14,8 @@ mod gemm;
 mod harness;
 #[cfg(feature = "rows")]
 mod rows;
+#[cfg(feature = "sparse")]
+mod sparse;
 
 use clap::Parser;
 use harness::{Case, Family};
@@ -31,6 +33,8 @@ const FAMILIES: &[Family] = &[
     conv::FAMILY,
     #[cfg(feature = "attention")]
     attention::FAMILY,
+    #[cfg(feature = "sparse")]
+    sparse::FAMILY,
 ];
 
 /// Checks operations of the library against references in `f64`.
