@@ -49,3 +49,8 @@ mod book {}
 #[cfg(all(doctest, feature = "conv"))]
 #[doc = include_str!("../../docs/src/convolution.md")]
 mod convolution {}
+
+/// The book's page of block-sparse attention.
+#[cfg(all(doctest, feature = "sparse"))]
+#[doc = include_str!("../../docs/src/block_sparse.md")]
+mod block_sparse {}
