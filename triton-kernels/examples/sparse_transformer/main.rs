@@ -1,0 +1,145 @@
+//! A transformer's block, as wide as GPT-2's, with dense and with block-sparse attention, trained end to end by gradient descent:
+//! `cargo run --release -p triton-kernels --example sparse_transformer -- --device cuda --plot out.svg`.
+//!
+//! Each context length has the same number of tokens in all. The bound is what the sparse block would take if its arithmetic alone counted, at
+//! the rate of the dense one: Tillet's thesis (2020), section 6.4.
+
+mod attention;
+mod block;
+mod plot;
+#[cfg(test)]
+mod tests;
+
+use attention::Attention;
+use block::{Block, Shape};
+use clap::Parser;
+use std::time::Instant;
+use triton::prelude::*;
+use triton_kernels::sparse::{BlockLayout, BlockMask};
+use triton_kernels::{FloatElement, GemmElement, Result};
+
+/// Trains a transformer's block, dense and sparse.
+#[derive(Parser)]
+struct Options {
+    /// The device: cpu, sim, cuda, cuda:1
+    #[arg(long, default_value = "best")]
+    device: Device,
+    /// Tokens in all, of one or several sequences
+    #[arg(long, default_value_t = 16384)]
+    tokens: usize,
+    /// Elements of a token
+    #[arg(long, default_value_t = 768)]
+    width: usize,
+    /// Heads of attention
+    #[arg(long, default_value_t = 12)]
+    heads: usize,
+    /// Tokens of a block of the attention matrix: 16, 32 or 64
+    #[arg(long, default_value_t = 32)]
+    block: usize,
+    /// Steps that are timed
+    #[arg(long, default_value_t = 10)]
+    steps: usize,
+    /// Numbers of `f32`, not of `bf16`
+    #[arg(long)]
+    full: bool,
+    /// File for the chart, as SVG
+    #[arg(long)]
+    plot: Option<std::path::PathBuf>,
+}
+
+/// What one context length takes.
+#[derive(Clone, Copy, Debug)]
+pub struct Row {
+    /// Tokens of a sequence.
+    pub context: usize,
+    /// Milliseconds of a step with dense attention.
+    pub dense: f64,
+    /// Milliseconds of a step with sparse attention.
+    pub sparse: f64,
+    /// What its arithmetic alone would take.
+    pub bound: f64,
+}
+
+/// The blocks that a token sees: of a window of an eighth of the context before it, and of the first block.
+fn pattern(blocks: usize) -> BlockMask {
+    let (reach, all) = ((blocks / 8).max(1), blocks);
+    BlockMask::from_fn([1, all, all], move |_, row, column| column <= row && (row - column < reach || column == 0))
+}
+
+/// Milliseconds of a step, the median, and the losses of the first and of the last one.
+fn train<T>(
+    stream: &Stream,
+    shape: Shape,
+    mut attention: Attention<T>,
+    steps: usize,
+    of: fn(f32) -> T,
+) -> Result<(f64, [f32; 2])>
+where
+    T: FloatElement + GemmElement<T>,
+{
+    let mut block = Block::new(stream, shape, of)?;
+    let (mut times, mut losses) = (Vec::new(), Vec::new());
+    // The first step compiles.
+    for _ in 0..=steps {
+        stream.synchronize()?;
+        let start = Instant::now();
+        block.step(stream, &mut attention)?;
+        stream.synchronize()?;
+        times.push(start.elapsed().as_secs_f64() * 1e3);
+        losses.push(block.loss(stream)?);
+    }
+    times.remove(0);
+    times.sort_by(f64::total_cmp);
+    Ok((times.get(times.len() / 2).copied().unwrap_or(0.0), [losses[0], losses[steps]]))
+}
+
+/// Multiplications of a step: of projections and the perceptron, and of attention that sees a share of its pairs.
+fn operations(shape: &Shape, share: f64) -> f64 {
+    let (tokens, context, width) = ((shape.batch * shape.context) as f64, shape.context as f64, shape.width as f64);
+    3.0 * tokens * (12.0 * width * width + 2.0 * share * context * width)
+}
+
+fn run<T>(options: &Options, of: fn(f32) -> T) -> Result<Vec<Row>>
+where
+    T: FloatElement + GemmElement<T>,
+{
+    let stream = options.device.stream()?;
+    println!("{}, {} tokens of {} elements, {}", options.device, options.tokens, options.width, T::DTYPE);
+    println!(
+        "{:>8} {:>10} {:>10} {:>10} {:>8} {:>8}  loss",
+        "context", "dense ms", "sparse ms", "bound ms", "ratio", "density"
+    );
+    let mut rows = Vec::new();
+    let mut context = options.tokens.min(1024);
+    while context <= options.tokens {
+        let Options { width, heads, block, steps, .. } = *options;
+        let shape = Shape { batch: options.tokens / context, context, width, heads };
+        let layout = BlockLayout::new(&stream, block, &pattern(context / block).repeat(heads))?;
+        let density = layout.density();
+        let (dense, _) = train(&stream, shape, Attention::dense(), steps, of)?;
+        let (sparse, [first, last]) = train(&stream, shape, Attention::sparse(&stream, &shape, layout)?, steps, of)?;
+        // Half of a causal matrix is seen.
+        let bound = dense * operations(&shape, density) / operations(&shape, 0.5);
+        let ratio = dense / sparse;
+        println!(
+            "{context:8} {dense:10.2} {sparse:10.2} {bound:10.2} {ratio:8.2} {density:8.3}  {first:.4} to {last:.4}"
+        );
+        rows.push(Row { context, dense, sparse, bound });
+        context *= 2;
+    }
+    Ok(rows)
+}
+
+fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
+    let options = Options::parse();
+    let rows = if options.full || options.device.is_cpu() {
+        run::<f32>(&options, |v| v)?
+    } else {
+        run::<bf16>(&options, bf16::from_f32)?
+    };
+    if let Some(path) = &options.plot {
+        plot::draw(path, &rows)?;
+        println!("{}", path.display());
+    }
+    Ok(())
+}
