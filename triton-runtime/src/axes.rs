@@ -52,6 +52,42 @@ macro_rules! any_rank {
 
 any_rank!(View "view" ViewMut "view_mut");
 
+macro_rules! as_strided {
+    ($($name:ident $view:literal, $checked:ident, $errors:literal;)*) => {$(
+        impl<'a, T: Element, const R: usize> $name<'a, T, R> {
+            /// Other extents and strides, from this view's first element on, of the whole buffer or slice that the view was made
+            /// of: the result may have elements that this view leaves out. It is what host code takes that is written for any
+            /// number of axes.
+            ///
+            /// # Errors
+            /// [`Error::Extent`](crate::Error::Extent), [`Error::Stride`](crate::Error::Stride) for a negative stride,
+            /// [`Error::View`](crate::Error::View) if the elements do not lie in the buffer
+            #[doc = $errors]
+            ///
+            /// ```
+            /// # use triton_runtime::{Device, Result};
+            /// # fn main() -> Result<()> {
+            /// let mut x = Device::cpu().stream()?.zeros::<f32>(4 * 6)?;
+            #[doc = concat!("let columns = x.", $view, "([4, 6])?.transpose();")]
+            /// // The memory of the same elements, in its own order.
+            /// let all = columns.as_strided([24], [1])?;
+            /// assert_eq!((all.shape(), all.strides()), ([24], [1]));
+            /// assert!(all.as_strided([5, 5], [5, 1]).is_err());
+            /// # Ok(())
+            /// # }
+            /// ```
+            pub fn as_strided<const M: usize>(self, shape: [usize; M], strides: [isize; M]) -> Result<$name<'a, T, M>> {
+                self.map(|layout| layout.$checked(shape, strides))
+            }
+        }
+    )*};
+}
+
+as_strided! {
+    View "view", as_strided, ".";
+    ViewMut "view_mut", as_strided_disjoint, ", [`Error::Overlap`](crate::Error::Overlap) if two indices alias.";
+}
+
 impl<'a, T: Element, const R: usize> View<'a, T, R> {
     /// An axis of one element, repeated `extent` times: its stride becomes 0. A mutable view has no such axis, since its elements
     /// would alias.

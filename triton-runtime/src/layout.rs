@@ -157,6 +157,22 @@ impl<const R: usize> Layout<R> {
         Ok(self)
     }
 
+    /// Other axes in the same slice, from the first element on.
+    pub(crate) fn as_strided<const M: usize>(self, shape: [usize; M], strides: [isize; M]) -> Result<Layout<M>> {
+        const { assert!(M >= 1 && M <= MAX_RANK, "a view has 1 to 5 dimensions") };
+        let shape = fits(shape)?;
+        self.with_axes(|i| shape[i], |_| 0).with_strides(strides)
+    }
+
+    /// The same where no two indices may alias.
+    pub(crate) fn as_strided_disjoint<const M: usize>(
+        self,
+        shape: [usize; M],
+        strides: [isize; M],
+    ) -> Result<Layout<M>> {
+        self.as_strided(shape, strides)?.disjoint()
+    }
+
     /// The same elements with other axes.
     fn with_axes<const M: usize>(self, shape: impl Fn(usize) -> usize, strides: impl Fn(usize) -> isize) -> Layout<M> {
         let Layout { offset, start, len, .. } = self;
