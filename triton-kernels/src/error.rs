@@ -69,6 +69,62 @@ pub enum Error {
         expected: Vec<String>,
     },
 
+    /// The notation of a contraction has a mistake.
+    #[error("`{op}`: in `{text}`, {found}, but {expected} is expected; {fix}")]
+    #[non_exhaustive]
+    Notation {
+        /// The operation.
+        op: &'static str,
+        /// The notation.
+        text: String,
+        /// What was found.
+        found: String,
+        /// What was expected.
+        expected: &'static str,
+        /// What to do.
+        fix: &'static str,
+    },
+
+    /// An operand has another number of axes than letters.
+    #[error("`{op}`: `{operand}` has {found} axes, but `{letters}` names {expected}; name each axis by a letter")]
+    #[non_exhaustive]
+    Rank {
+        /// The operation.
+        op: &'static str,
+        /// The operand.
+        operand: &'static str,
+        /// Its axes.
+        found: usize,
+        /// Its letters.
+        letters: String,
+        /// How many they are.
+        expected: usize,
+    },
+
+    /// A letter has two extents.
+    #[error(
+        "`{op}`: `{letter}` is {found} along axis {axis} of `{operand}`, but {expected} along axis {other_axis} of `{other}`; a letter has one extent"
+    )]
+    #[non_exhaustive]
+    Extent {
+        /// The operation.
+        op: &'static str,
+        /// The letter.
+        letter: char,
+        /// The operand.
+        operand: &'static str,
+        /// The axis, counted from 0.
+        axis: usize,
+        /// Its extent.
+        found: usize,
+        /// The operand that the extent is expected of.
+        other: &'static str,
+        /// Its axis.
+        other_axis: usize,
+        /// The extent there.
+        expected: usize,
+    },
+
     /// The device, the stream or a view.
     #[error(transparent)]
     Runtime(#[from] triton::Error),

@@ -8,6 +8,8 @@
 //! stride and any alignment gives the same result, at another speed. An extent of 0 is allowed.
 
 pub mod activation;
+#[cfg(feature = "contract")]
+pub mod contract;
 #[cfg(any(feature = "rows", feature = "conv", feature = "contract", feature = "sparse", feature = "attention"))]
 mod element;
 mod error;
@@ -31,6 +33,8 @@ pub mod sparse;
 pub use activation::Activation;
 #[cfg(any(feature = "rows", feature = "conv", feature = "contract", feature = "sparse", feature = "attention"))]
 pub use element::FloatElement;
+#[cfg(feature = "contract")]
+pub use contract::{Contraction, contract};
 pub use error::{Error, Result};
 #[cfg(feature = "gemm")]
 pub use gemm::{
@@ -39,9 +43,11 @@ pub use gemm::{
 };
 #[cfg(all(feature = "gemm", feature = "rows"))]
 pub use gemm::{LinearBackward, linear_backward};
+#[cfg(feature = "contract")]
+pub use triton_kernels_macros::contract;
 
 /// The book's page of this library, whose programs are tests.
-#[cfg(all(doctest, feature = "gemm"))]
+#[cfg(all(doctest, feature = "gemm", feature = "contract"))]
 #[doc = include_str!("../../docs/src/library.md")]
 mod book {}
 

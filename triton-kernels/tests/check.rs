@@ -36,6 +36,30 @@ fn rows_on_the_simulator() {
     sample("sim", "rows", 40);
 }
 
+#[cfg(feature = "conv")]
+#[test]
+fn convolutions_on_the_cpu() {
+    sample("cpu", "conv", 200);
+}
+
+#[cfg(feature = "conv")]
+#[test]
+fn convolutions_on_the_simulator() {
+    sample("sim", "conv", 20);
+}
+
+#[cfg(feature = "attention")]
+#[test]
+fn attention_on_the_cpu() {
+    sample("cpu", "attention", 60);
+}
+
+#[cfg(feature = "attention")]
+#[test]
+fn attention_on_the_simulator() {
+    sample("sim", "attention", 8);
+}
+
 #[cfg(feature = "sparse")]
 #[test]
 fn block_sparse_attention_on_the_cpu() {
@@ -46,4 +70,16 @@ fn block_sparse_attention_on_the_cpu() {
 #[test]
 fn block_sparse_attention_on_the_simulator() {
     sample("sim", "sparse", 20);
+}
+
+#[cfg(feature = "contract")]
+#[test]
+fn contractions_on_the_cpu() {
+    sample("cpu", "contract", 200);
+}
+
+#[cfg(feature = "contract")]
+#[test]
+fn contractions_on_the_simulator() {
+    sample("sim", "contract", 30);
 }

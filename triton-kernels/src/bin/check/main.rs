@@ -7,8 +7,11 @@
 
 #[cfg(feature = "attention")]
 mod attention;
+#[cfg(feature = "contract")]
+mod contract;
 #[cfg(feature = "conv")]
 mod conv;
+// Its gradients and sums are compared with those of rows.
 #[cfg(all(feature = "gemm", feature = "rows"))]
 mod gemm;
 mod harness;
@@ -35,6 +38,8 @@ const FAMILIES: &[Family] = &[
     attention::FAMILY,
     #[cfg(feature = "sparse")]
     sparse::FAMILY,
+    #[cfg(feature = "contract")]
+    contract::FAMILY,
 ];
 
 /// Checks operations of the library against references in `f64`.

@@ -1,0 +1,380 @@
+//! The builder of a contraction: checks, selection, launch.
+
+use super::kernel::*;
+use super::normal::{Axes, Misfit, Mode, Normal, normal};
+use super::notation::{Notation, parse};
+use super::numbers::{Numbers, numbers};
+use super::operand::{Modes, ModesMut, OP};
+use super::tiles::{Instance, Plan, Problem, fastest, plans};
+use crate::element::{FloatElement, operation};
+use crate::error::{Error, Result};
+use crate::gemm::{GemmElement, GemvElement, gemm, gemm_batched, gemv};
+use std::fmt;
+use std::marker::PhantomData;
+use triton::prelude::*;
+
+/// A contraction that is described and not enqueued yet; made by [`contract`].
+#[must_use = "nothing is computed until `.launch(..)`"]
+pub struct Contraction<'a, T> {
+    expression: String,
+    x: Modes<'a, T>,
+    y: Modes<'a, T>,
+    z: ModesMut<'a, T>,
+    alpha: f64,
+    beta: f64,
+    deterministic: bool,
+    tile: Option<[usize; 3]>,
+}
+
+/// z = α · Σ x · y + β · z, of any number of axes, each named by a letter: `icaq,qbjk->abcijk` is the sum over q of x\[i, c, a, q\] · y\[q, b, j, k\] for
+/// each a, b, c, i, j, k. Operands are views of up to five axes, or [`Modes`] of more.
+///
+/// A letter that the output lacks is summed over, though one operand alone may have it; one that both operands and the output have is a batch; one
+/// that an operand has twice is its diagonal. Strides are any, 0 of inputs among them. Products are added in `f32` and rounded once.
+///
+/// ```
+/// use triton::prelude::*;
+/// use triton_kernels::contract;
+///
+/// # fn main() -> triton_kernels::Result<()> {
+/// let stream = Device::best().stream()?;
+/// let (x, y) = (stream.upload(&[1.0f32; 2 * 3 * 4])?, stream.upload(&[2.0f32; 4 * 5 * 3])?);
+/// let mut z = stream.uninit::<f32>(5 * 2)?;
+/// // Two letters are summed over.
+/// contract("iab,bja->ji", x.view([2, 3, 4])?, y.view([4, 5, 3])?, z.view_mut([5, 2])?).launch(&stream)?;
+/// assert_eq!(stream.download(&z)?, [24.0; 10]);
+/// # Ok(())
+/// # }
+/// ```
+///
+/// What does not fit is an error that names the letter, and nothing was enqueued:
+///
+/// ```
+/// # use triton::prelude::*;
+/// # use triton_kernels::contract;
+/// # fn main() -> triton_kernels::Result<()> {
+/// # let stream = Device::cpu().stream()?;
+/// let x = stream.zeros::<f32>(64)?;
+/// let mut z = stream.zeros::<f32>(64)?;
+/// let error = contract("ik,kj->ij", x.view([4, 16])?, x.view([8, 8])?, z.view_mut([4, 8])?).launch(&stream).unwrap_err();
+/// assert_eq!(
+///     error.to_string(),
+///     "`contract`: `k` is 8 along axis 0 of `y`, but 16 along axis 1 of `x`; a letter has one extent"
+/// );
+/// # Ok(())
+/// # }
+/// ```
+///
+/// # Errors
+/// Of the launch: [`Error::Notation`], [`Error::Rank`], [`Error::Extent`], [`Error::Instance`] for a tile that there is not,
+/// [`Error::Unsupported`] and [`Error::Value`] of [`Modes`], and what the device says.
+pub fn contract<'a, T: FloatElement>(
+    expression: &str,
+    x: impl Into<Modes<'a, T>>,
+    y: impl Into<Modes<'a, T>>,
+    z: impl Into<ModesMut<'a, T>>,
+) -> Contraction<'a, T> {
+    let (expression, x, y, z) = (expression.to_string(), x.into(), y.into(), z.into());
+    Contraction { expression, x, y, z, alpha: 1.0, beta: 0.0, deterministic: false, tile: None }
+}
+
+/// How a contraction is computed, as [`Contraction::plan`] tells.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Computed {
+    /// There are no elements of the output.
+    Nothing,
+    /// As a product of matrices, of a batch of them, or of a matrix and a vector.
+    Product(Normal),
+    /// By a tile of the kernel.
+    Tile(Plan),
+}
+
+impl fmt::Display for Computed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Computed::Nothing => f.write_str("nothing"),
+            Computed::Product(normal) => write!(f, "{normal} by gemm"),
+            Computed::Tile(plan) => write!(f, "{} by {plan}", plan.normal),
+        }
+    }
+}
+
+impl<'a, T: FloatElement> Contraction<'a, T> {
+    /// Multiplies the sums; 1 if nothing is said.
+    pub fn alpha(self, alpha: impl Into<f64>) -> Self {
+        Contraction { alpha: alpha.into(), ..self }
+    }
+
+    /// Adds this multiple of the old z, which is not read if it is 0, as if nothing is said.
+    pub fn beta(self, beta: impl Into<f64>) -> Self {
+        Contraction { beta: beta.into(), ..self }
+    }
+
+    /// Adds in one order, so that each launch has the same result to the bit. Only a product of matrices with a long K has not anyway.
+    pub fn deterministic(self, deterministic: bool) -> Self {
+        Contraction { deterministic, ..self }
+    }
+
+    /// Uses the kernel with a tile of these rows, columns and elements of K, one of [`tiles`](Contraction::tiles).
+    pub fn tile(self, tile: [usize; 3]) -> Self {
+        Contraction { tile: Some(tile), ..self }
+    }
+
+    /// The tiles that [`tile`](Contraction::tile) can choose among.
+    ///
+    /// # Errors
+    /// As of [`launch`](Contraction::launch).
+    pub fn tiles(&self, stream: &Stream) -> Result<Vec<[usize; 3]>> {
+        let (_, normal) = self.read()?;
+        let mut tiles: Vec<[usize; 3]> = Vec::new();
+        for plan in plans(&self.problem(normal)?, &instances::<T>(stream)?) {
+            if !tiles.contains(&plan.instance.tile) {
+                tiles.push(plan.instance.tile);
+            }
+        }
+        Ok(tiles)
+    }
+
+    /// How a launch would compute it.
+    ///
+    /// # Errors
+    /// As of [`launch`](Contraction::launch).
+    pub fn plan(&self, stream: &Stream) -> Result<Computed> {
+        let (_, normal) = self.read()?;
+        let Some(sizes) = normal.sizes() else { return Err(too_large(&normal)) };
+        if sizes[..3].contains(&0) {
+            return Ok(Computed::Nothing);
+        }
+        let is_product = [&normal.batch, &normal.m, &normal.n, &normal.k].iter().all(|class| class.len() <= 1);
+        if self.tile.is_none() && is_product {
+            return Ok(Computed::Product(normal));
+        }
+        let (all, problem) = (instances::<T>(stream)?, self.problem(normal)?);
+        let Some(tile) = self.tile else {
+            let plan = fastest(&problem, &all).ok_or_else(|| too_large(&problem.normal))?;
+            return Ok(Computed::Tile(plan));
+        };
+        let asked: Vec<Instance> = all.iter().filter(|instance| instance.tile == tile).copied().collect();
+        let name = |[m, n, k]: [usize; 3]| format!("{m}x{n}x{k}");
+        let none = || {
+            let mut expected: Vec<String> = plans(&problem, &all).iter().map(|plan| name(plan.instance.tile)).collect();
+            expected.sort_unstable();
+            expected.dedup();
+            Error::Instance { op: OP, found: name(tile), expected }
+        };
+        fastest(&problem, &asked).map(Computed::Tile).ok_or_else(none)
+    }
+
+    /// The normal form and the tile that a launch would run, in words: `batch [], m [a 4], n [b 8], k [q 5] by gemm`.
+    ///
+    /// # Errors
+    /// As of [`launch`](Contraction::launch).
+    pub fn selected(&self, stream: &Stream) -> Result<String> {
+        Ok(self.plan(stream)?.to_string())
+    }
+
+    /// Enqueues it.
+    ///
+    /// # Errors
+    /// [`Error::Notation`], [`Error::Rank`], [`Error::Extent`], [`Error::Value`], [`Error::Unsupported`], [`Error::Instance`], and what the
+    /// device says.
+    pub fn launch(self, stream: &Stream) -> Result<()> {
+        match self.plan(stream)? {
+            Computed::Nothing => Ok(()),
+            Computed::Product(normal) => T::dispatch::<Products>(Product { of: self, normal }, stream),
+            Computed::Tile(plan) => T::dispatch::<Tiled>(Tile { of: self, plan }, stream),
+        }
+    }
+
+    /// The notation and the normal form.
+    fn read(&self) -> Result<(Notation, Normal)> {
+        for memory in [&self.x.memory, &self.y.memory] {
+            memory.as_ref().map_err(Clone::clone)?;
+        }
+        self.z.memory.as_ref().map_err(Clone::clone)?;
+        let notation = parse(&self.expression).map_err(|fault| Error::Notation {
+            op: OP,
+            text: self.expression.clone(),
+            found: fault.found,
+            expected: fault.expected,
+            fix: fault.fix,
+        })?;
+        let axes = [
+            Axes { shape: &self.x.shape, strides: &self.x.strides },
+            Axes { shape: &self.y.shape, strides: &self.y.strides },
+            Axes { shape: &self.z.shape, strides: &self.z.strides },
+        ];
+        let name = |operand: usize| ["x", "y", "z"][operand];
+        let normal = normal(&notation, axes).map_err(|misfit| match misfit {
+            Misfit::Rank { operand, found, letters } => {
+                Error::Rank { op: OP, operand: name(operand), found, expected: letters.chars().count(), letters }
+            }
+            Misfit::Extent { letter, at, found, first, expected } => Error::Extent {
+                op: OP,
+                letter,
+                operand: name(at.0),
+                axis: at.1,
+                found,
+                other: name(first.0),
+                other_axis: first.1,
+                expected,
+            },
+        })?;
+        Ok((notation, normal))
+    }
+
+    fn problem(&self, normal: Normal) -> Result<Problem> {
+        let at = |address: u64| address.is_multiple_of(16);
+        let (x, y) = (self.x.memory.as_ref(), self.y.memory.as_ref());
+        let addresses = [x.map(View::address), y.map(View::address), self.z.memory.as_ref().map(ViewMut::address)];
+        let mut aligned = [false; 3];
+        for (aligned, address) in aligned.iter_mut().zip(addresses) {
+            *aligned = at(address.map_err(Clone::clone)?);
+        }
+        Ok(Problem { normal, bytes: size_of::<T>(), aligned, reads_z: self.beta != 0.0 })
+    }
+}
+
+fn too_large(normal: &Normal) -> Error {
+    Error::Unsupported {
+        op: OP,
+        found: format!("a contraction of {normal}"),
+        expected: "less than 2³¹ tiles of the output",
+        fix: "contract parts of it",
+    }
+}
+
+/// Where the instances of an element type are told.
+#[doc(hidden)]
+#[derive(Debug)]
+pub struct List<'a, T> {
+    all: &'a mut Vec<Instance>,
+    of: PhantomData<T>,
+}
+
+operation!(Listing: List by list);
+
+fn list<T: FloatElement>(list: List<'_, T>, stream: &Stream) -> Result<()>
+where
+    triton::Compiled: ContractionPool<T>,
+{
+    let members = contraction_pool::<T>().members().iter().filter(|member| member.runs_on(stream));
+    list.all.extend(members.map(|member| instance(member.choice())));
+    Ok(())
+}
+
+/// The instances of an element type that a device has code of.
+///
+/// # Errors
+/// None.
+pub fn instances<T: FloatElement>(stream: &Stream) -> Result<Vec<Instance>> {
+    let mut all = Vec::new();
+    T::dispatch::<Listing>(List { all: &mut all, of: PhantomData }, stream)?;
+    Ok(all)
+}
+
+fn instance(of: &ContractionChoice) -> Instance {
+    let tile = [of.BM, of.BN, of.BK].map(|side| side as usize);
+    Instance { tile, unit: of.UNIT, transposed: [of.TA, of.TB], vectors: [of.V, of.W].map(|of| of as usize) }
+}
+
+/// A contraction by the kernel.
+#[doc(hidden)]
+#[derive(Debug)]
+pub struct Tile<'a, T> {
+    of: Contraction<'a, T>,
+    plan: Plan,
+}
+
+operation!(Tiled: Tile by tiled);
+
+fn tiled<T: FloatElement>(tile: Tile<'_, T>, stream: &Stream) -> Result<()>
+where
+    triton::Compiled: ContractionPool<T>,
+{
+    let Tile { of, plan } = tile;
+    let (device, wanted) = (stream.device(), plan.instance);
+    let numbers = numbers(&plan).zip(plan.programs());
+    let Some((Numbers { m, n, k, digits, outer, depth }, programs)) = numbers else {
+        return Err(too_large(&plan.normal));
+    };
+    let table = |rows: &[i32]| if rows.is_empty() { Ok(None) } else { stream.upload(rows).map(Some) };
+    let (on_outer, on_depth) = (table(&outer)?, table(&depth)?);
+    let (outer, depth) = (rows(&on_outer, 4, device)?, rows(&on_depth, 3, device)?);
+    let (x, y) = if plan.swapped { (of.y.memory?, of.x.memory?) } else { (of.x.memory?, of.y.memory?) };
+    let [first, second, third, fourth] = digits;
+    let (alpha, beta) = (of.alpha as f32, of.beta as f32);
+    let z = of.z.memory?;
+    let mut runs = true;
+    let tuned = contraction_tuned::<T>(x, y, z, outer, depth, m, n, k, first, second, third, fourth, alpha, beta);
+    tuned.find(|of| instance(of) == wanted).launch(stream, |of| {
+        // Of another instance the numbers are not.
+        runs = instance(of) == wanted;
+        if runs { programs } else { 0 }
+    })?;
+    match runs {
+        true => Ok(()),
+        false => Err(Error::Unsupported {
+            op: OP,
+            found: format!("{wanted} on {device}"),
+            expected: "an instance that the device has code of",
+            fix: "use another device",
+        }),
+    }
+}
+
+/// A table, if there is one.
+fn rows<'a>(table: &'a Option<Buffer<i32>>, columns: usize, device: &'a Device) -> triton::Result<View<'a, i32, 2>> {
+    match table {
+        Some(table) => table.view([table.len() / columns, columns]),
+        None => Ok(View::none(device)),
+    }
+}
+
+/// A contraction by a product of matrices.
+#[doc(hidden)]
+#[derive(Debug)]
+pub struct Product<'a, T> {
+    of: Contraction<'a, T>,
+    normal: Normal,
+}
+
+operation!(Products: Product by product);
+
+fn product<T: FloatElement + GemmElement<T> + GemvElement<T>>(product: Product<'_, T>, stream: &Stream) -> Result<()> {
+    let Product { of, normal } = product;
+    let axis = |class: &[Mode], operand: usize| {
+        class.first().map_or((1, 0), |mode| (mode.extent, mode.strides[operand] as isize))
+    };
+    let shape = |operand: usize, [first, second]: [&[Mode]; 2]| {
+        let of = [axis(&normal.batch, operand), axis(first, operand), axis(second, operand)];
+        (of.map(|(extent, _)| extent), of.map(|(_, stride)| stride))
+    };
+    let (of_a, a_strides) = shape(0, [&normal.m, &normal.k]);
+    let (of_b, b_strides) = shape(1, [&normal.k, &normal.n]);
+    let (of_c, c_strides) = shape(2, [&normal.m, &normal.n]);
+    let (a, b) = (of.x.memory?.as_strided(of_a, a_strides)?, of.y.memory?.as_strided(of_b, b_strides)?);
+    let c = of.z.memory?.as_strided(of_c, c_strides)?;
+    if !normal.batch.is_empty() {
+        return gemm_batched(a, b, c).alpha(of.alpha).beta(of.beta).deterministic(of.deterministic).launch(stream);
+    }
+    let (a, b, c) = (a.select(0, 0)?, b.select(0, 0)?, c.select(0, 0)?);
+    // A product with a vector; of two vectors K may be long, and is split.
+    match [normal.m.is_empty(), normal.n.is_empty()] {
+        [false, true] => gemv(a, b.select(1, 0)?, c.select(1, 0)?).alpha(of.alpha).beta(of.beta).launch(stream),
+        [true, false] => {
+            gemv(b.transpose(), a.select(0, 0)?, c.select(0, 0)?).alpha(of.alpha).beta(of.beta).launch(stream)
+        }
+        _ => gemm(a, b, c).alpha(of.alpha).beta(of.beta).deterministic(of.deterministic).launch(stream),
+    }
+}
+
+impl<T> fmt::Debug for Contraction<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let shapes = [&self.x.shape, &self.y.shape, &self.z.shape];
+        f.debug_struct("Contraction")
+            .field("expression", &self.expression)
+            .field("shapes", &shapes)
+            .finish_non_exhaustive()
+    }
+}
