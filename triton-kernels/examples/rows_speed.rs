@@ -1,68 +1,15 @@
 //! Times operations over rows on a GPU, each repetition after the L2 cache was overwritten, beside a copy of as many bytes:
 //! `cargo run --release -p triton-kernels --example rows_speed`.
 
-use triton::{Buffer, Device, Element, Stream, bf16};
+mod timer;
+
+use timer::{Timer, numbers};
+use triton::{Device, Stream, bf16};
 use triton_kernels::rows::{
     AdamWOptions, FloatElement, activation, adamw, column_sums, cross_entropy, dropout, layer_norm,
     layer_norm_backward, rms_norm, rms_norm_backward, softmax, softmax_backward,
 };
 use triton_kernels::{Activation, Result};
-
-const REPETITIONS: usize = 20;
-
-struct Timer {
-    stream: Stream,
-    flush: Buffer<i32>,
-}
-
-impl Timer {
-    /// Median milliseconds.
-    fn time(&mut self, mut run: impl FnMut(&Stream) -> Result<()>) -> Result<f64> {
-        let mut events = Vec::new();
-        for i in 0..REPETITIONS + 3 {
-            self.stream.fill(&mut self.flush, i as i32)?;
-            let start = self.stream.record_timed_event()?;
-            run(&self.stream)?;
-            events.push((start, self.stream.record_timed_event()?));
-        }
-        self.stream.synchronize()?;
-        let times = events[3..].iter().map(|(start, end)| Ok(end.since(start)?.as_secs_f64() * 1e3));
-        let mut times = times.collect::<Result<Vec<f64>>>()?;
-        times.sort_by(f64::total_cmp);
-        Ok(times[REPETITIONS / 2])
-    }
-
-    /// A copy that moves this many bytes in all.
-    fn copy(&mut self, bytes: usize) -> Result<f64> {
-        let from = self.stream.uninit::<i32>(bytes / 8)?;
-        let mut to = self.stream.uninit::<i32>(bytes / 8)?;
-        self.time(|stream| Ok(stream.copy(&from, &mut to)?))
-    }
-
-    fn report(&mut self, what: &str, bytes: usize, run: impl FnMut(&Stream) -> Result<()>) -> Result<()> {
-        let (copied, found) = (self.copy(bytes)?, self.time(run)?);
-        let rate = bytes as f64 / found / 1e9;
-        println!(
-            "{what}: {:.1} us, {rate:.2} TB/s, {:.3} of a copy ({:.1} us)",
-            found * 1e3,
-            copied / found,
-            copied * 1e3
-        );
-        Ok(())
-    }
-}
-
-/// Numbers from −2 to 2.
-fn numbers<T: Element>(stream: &Stream, count: usize, of: fn(f32) -> T) -> Result<Buffer<T>> {
-    let small: Vec<T> =
-        (0..1 << 20).map(|i: u32| of((i.wrapping_mul(2_654_435_761) >> 16) as f32 / 16384.0 - 2.0)).collect();
-    let mut all = stream.uninit::<T>(count)?;
-    for begin in (0..count).step_by(small.len()) {
-        let part = small.len().min(count - begin);
-        stream.copy_from_host(&small[..part], &mut all.slice_mut(begin..begin + part)?)?;
-    }
-    Ok(all)
-}
 
 fn rows<T: FloatElement>(timer: &mut Timer, name: &str, shape: [usize; 2], of: fn(f32) -> T) -> Result<()> {
     let stream = timer.stream.clone();
@@ -114,10 +61,9 @@ fn entropy<T: FloatElement>(timer: &mut Timer, name: &str, of: fn(f32) -> T) -> 
 
 fn main() -> Result<()> {
     let device: Device = "cuda".parse()?;
-    let stream = device.stream()?;
-    let flush = stream.zeros::<i32>(1 << 26)?;
     println!("{device}");
-    let mut timer = Timer { stream: stream.clone(), flush };
+    let mut timer = Timer::new(&device)?;
+    let stream = timer.stream.clone();
     for shape in [[8192, 4096], [8192, 8192], [8192, 1024]] {
         rows::<bf16>(&mut timer, "bf16", shape, bf16::from_f32)?;
     }

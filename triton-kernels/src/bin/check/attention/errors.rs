@@ -1,7 +1,6 @@
 //! What attention refuses.
 
 use crate::harness::{Case, Outcome, refused};
-use triton::prelude::*;
 use triton_kernels::attention::{attention, attention_backward};
 
 pub(super) fn cases() -> Vec<Case> {
