@@ -4,7 +4,7 @@
 mod timer;
 
 use timer::{Timer, numbers};
-use triton::{Device, Stream, bf16};
+use triton::{Device, bf16};
 use triton_kernels::rows::{
     AdamWOptions, FloatElement, activation, adamw, column_sums, cross_entropy, dropout, layer_norm,
     layer_norm_backward, rms_norm, rms_norm_backward, softmax, softmax_backward,

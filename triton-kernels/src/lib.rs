@@ -31,10 +31,10 @@ pub mod select;
 pub mod sparse;
 
 pub use activation::Activation;
-#[cfg(any(feature = "rows", feature = "conv", feature = "contract", feature = "sparse", feature = "attention"))]
-pub use element::FloatElement;
 #[cfg(feature = "contract")]
 pub use contract::{Contraction, contract};
+#[cfg(any(feature = "rows", feature = "conv", feature = "contract", feature = "sparse", feature = "attention"))]
+pub use element::FloatElement;
 pub use error::{Error, Result};
 #[cfg(feature = "gemm")]
 pub use gemm::{

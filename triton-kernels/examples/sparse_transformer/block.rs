@@ -304,6 +304,7 @@ impl<T: FloatElement + GemmElement<T>> Block<T> {
     }
 
     /// What the last forward gave.
+    #[cfg(test)]
     pub fn output(&self, stream: &Stream) -> Result<Vec<T>> {
         Ok(stream.download(&self.tokens.y)?)
     }

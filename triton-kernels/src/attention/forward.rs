@@ -46,7 +46,7 @@ pub struct Attention<'a, T> {
 /// ```
 ///
 /// # Errors
-/// Of the launch: [`Error::Shape`](crate::Error::Shape); [`Error::Value`](crate::Error::Value) if the heads of q are no multiple of those of k;
+/// Of the launch: [`Error::Shape`](crate::Error::Shape); [`Error::Value`](crate::Error::Value) unless the heads of q are a multiple of those of k;
 /// [`Error::Unsupported`](crate::Error::Unsupported) for longer heads; and what the device says.
 pub fn attention<'a, T: FloatElement>(
     q: View<'a, T, 4>,

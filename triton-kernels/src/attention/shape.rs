@@ -50,7 +50,7 @@ impl Extents {
         extent(op, "k", 0, [k[0], batch], fix)?;
         extent(op, "k", 3, [k[3], depth], fix)?;
         (0..4).try_for_each(|axis| extent(op, "v", axis, [v[axis], k[axis]], fix))?;
-        let divides = heads == 0 || (key_heads > 0 && heads % key_heads == 0);
+        let divides = heads == 0 || (key_heads > 0 && heads.is_multiple_of(key_heads));
         let grouped = "a multiple of the heads of k and v";
         value(op, "heads of q", heads, divides, grouped, "as many queries share each head of k and v")?;
         if depth > 256 || queries.max(keys) > ALL as usize / 2 {

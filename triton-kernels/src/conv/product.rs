@@ -37,7 +37,8 @@ pub(super) fn is_columns(shape: [usize; 4], strides: [isize; 4]) -> bool {
 fn is_aligned<T: Element>(of: &ViewMut<'_, T, 4>) -> bool {
     let bytes = |stride: isize| stride.unsigned_abs() * size_of::<T>();
     let rows = of.shape().into_iter().zip(of.strides()).take(3);
-    of.address() % 16 == 0 && rows.filter(|(extent, _)| *extent > 1).all(|(_, stride)| bytes(stride) % 16 == 0)
+    of.address().is_multiple_of(16)
+        && rows.filter(|(extent, _)| *extent > 1).all(|(_, stride)| bytes(stride).is_multiple_of(16))
 }
 
 /// The modes of [`conv`](super::kernels::conv).

@@ -51,7 +51,7 @@ impl Shifts {
         &self.shifts
     }
 
-    /// Whether so many channels from a multiple of that on have one shift.
+    /// Whether each group of this many channels has one shift.
     fn are_groups_of(&self, step: usize) -> bool {
         self.shifts.chunks(step).all(|group| group.iter().all(|shift| *shift == group[0]))
     }

@@ -82,7 +82,7 @@ where
     let columns = is_columns(x.shape(), x.strides());
     let flat = is_flat(geometry.channels, 64);
     let elements = geometry.window[0] * geometry.window[1];
-    let large = geometry.channels % 128 == 0 && is_large(geometry.filters, elements * geometry.channels);
+    let large = geometry.channels.is_multiple_of(128) && is_large(geometry.filters, elements * geometry.channels);
     match (columns, large && !columns, flat) {
         (false, false, false) => enqueue::<T, false, false, false>(x, dy, dw, &geometry, stream),
         (false, _, true) => enqueue::<T, false, false, true>(x, dy, dw, &geometry, stream),

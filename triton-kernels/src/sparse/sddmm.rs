@@ -63,8 +63,8 @@ pub struct Sddmm<'a, T: Element> {
 /// The blocks of scores = q · kᵀ that their layout has, of q `[Z, H, queries, D]` and k `[Z, H, keys, D]`: a sampled dense-dense matrix
 /// product (Tillet, "Blocked algorithms for neural networks", 2020, section 6.2.1).
 ///
-/// Sums are in `f32`, rounded once. A program computes a [super-block](super::superblock), whose rows of q and k it gathers: as wide as leaves
-/// enough programs for a large GPU, if [nothing else](Sddmm::superblocks) is said.
+/// Sums are in `f32`, rounded once. A program computes a [super-block](super::superblock), whose rows of q and k it gathers, as wide as leaves enough programs
+/// for a large GPU, where such super-blocks hold half of the blocks; else one block. [`superblocks`](Sddmm::superblocks) asks for either.
 ///
 /// The gradient of the probabilities of attention is such a product, too: that of the output times vᵀ.
 ///
@@ -128,7 +128,11 @@ where
     let most = match superblocks {
         Some(true) => 128 / block,
         Some(false) => 1,
-        None => layout.width(PROGRAMS.div_ceil(batch)),
+        None => match layout.width(PROGRAMS.div_ceil(batch)) {
+            // Rows and columns of small super-blocks are gathered for little, by a launch for each width.
+            width if layout.superblocks().share(width) >= 0.5 => width,
+            _ => 1,
+        },
     };
     for table in layout.superblock_tables(stream, most)?.iter().filter(|table| table.count > 0) {
         let side = (table.width * block) as i32;

@@ -114,7 +114,7 @@ fn case<T: FloatElement + Scalar>(cases: &mut Vec<Case>, of: Conv, orders: [Orde
     }));
 }
 
-/// An instance by its name, of so many channels and filters, in every order that has it.
+/// An instance by its name, of that number of channels, in every order that has it.
 fn instances<T: FloatElement + Scalar>(cases: &mut Vec<Case>, name: &str, channels: usize) {
     let plain = Conv { x: [2, 9, 10, channels], w: [70, 3, 2], stride: [2, 1], padding: [1, 0], dilation: [1, 2] };
     let of = Conv { w: [if channels < 64 { 30 } else { 70 }, 3, 2], ..plain };
