@@ -4,6 +4,9 @@ use crate::Row;
 use plotters::prelude::*;
 use std::path::Path;
 
+/// What a line shows of a row.
+type Shown = fn(&Row) -> f64;
+
 type Outcome = Result<(), Box<dyn std::error::Error>>;
 
 /// Draws the rows.
@@ -28,7 +31,7 @@ pub fn draw(path: &Path, rows: &[Row]) -> Outcome {
         .y_desc("ms a step")
         .x_label_formatter(&|x| format!("{x:.0}"))
         .draw()?;
-    let lines: [(&str, RGBColor, fn(&Row) -> f64); 3] =
+    let lines: [(&str, RGBColor, Shown); 3] =
         [("dense", BLACK, |row| row.dense), ("sparse", BLUE, |row| row.sparse), ("bound", RED, |row| row.bound)];
     for (name, colour, of) in lines {
         let points = rows.iter().map(|row| (row.context as f64, of(row)));

@@ -7,9 +7,11 @@ use triton_kernels::conv::{Conv2d, conv2d, conv2d_input_gradient, conv2d_weight_
 
 type Change = for<'a> fn(Conv2d<'a, f32>, View<'a, f32, 1>) -> Conv2d<'a, f32>;
 
+/// Shapes of x, w and y; the option; what the message says.
+type Wrong = ([[usize; 4]; 3], Change, &'static [&'static str]);
+
 pub(super) fn cases() -> Vec<Case> {
-    // x, w, y; the option; what the message says.
-    let wrong: [([[usize; 4]; 3], Change, &[&str]); 12] = [
+    let wrong: [Wrong; 12] = [
         ([[1, 4, 4, 2], [3, 3, 3, 1], [1, 2, 2, 3]], |of, _| of, &["`w` has extent 1 along axis 3, but 2 is expected"]),
         ([[1, 4, 4, 2], [3, 3, 3, 2], [2, 2, 2, 3]], |of, _| of, &["`y` has extent 2 along axis 0, but 1"]),
         ([[1, 4, 4, 2], [3, 3, 3, 2], [1, 2, 2, 4]], |of, _| of, &["`y` has extent 4 along axis 3, but 3"]),
