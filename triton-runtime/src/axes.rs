@@ -61,7 +61,7 @@ macro_rules! as_strided {
             ///
             /// # Errors
             /// [`Error::Extent`](crate::Error::Extent), [`Error::Stride`](crate::Error::Stride) for a negative stride,
-            /// [`Error::View`](crate::Error::View) if the elements do not lie in the buffer
+            /// [`Error::Part`](crate::Error::Part) of a part of a view, [`Error::View`](crate::Error::View) if the elements do not lie in the buffer
             #[doc = $errors]
             ///
             /// ```

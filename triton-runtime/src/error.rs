@@ -226,6 +226,14 @@ pub enum Error {
         reason: String,
     },
 
+    /// Other strides, another offset or other axes of a view that [`split_at`](crate::ViewMut::split_at) made: they could name elements that the
+    /// other part has.
+    #[error(
+        "a part of a view that was split keeps to its elements, found other strides or another offset; change the view before \
+         `split_at`, or narrow, permute and select"
+    )]
+    Part,
+
     /// The device does not have that much free memory.
     #[error("out of memory on {device}: {requested} bytes were requested{}", left(*.free, *.total))]
     #[non_exhaustive]

@@ -18,6 +18,8 @@ pub(crate) struct Layout<const R: usize> {
     start: usize,
     /// Elements of the slice.
     len: usize,
+    /// Whether another view of the slice has the elements that this one leaves out: its own are all that it may ever have.
+    is_part: bool,
 }
 
 /// First and one past the last element of a range in `len` elements; `Err` holds them if they do not lie inside.
@@ -46,24 +48,24 @@ impl<const R: usize> Layout<R> {
             // A stride that does not fit is never reached, or reaches past every buffer.
             strides[axis - 1] = strides[axis].saturating_mul(shape[axis] as isize);
         }
-        Layout { shape, strides, offset: 0, start, len }.inside()
+        Layout { shape, strides, offset: 0, start, len, is_part: false }.inside()
     }
 
     /// No elements, of no buffer.
     pub(crate) fn none() -> Layout<R> {
         const { assert!(R >= 1 && R <= MAX_RANK, "a view has 1 to 5 dimensions") };
-        Layout { shape: [0; R], strides: [0; R], offset: 0, start: 0, len: 0 }
+        Layout { shape: [0; R], strides: [0; R], offset: 0, start: 0, len: 0, is_part: false }
     }
 
     pub(crate) fn with_strides(self, strides: [isize; R]) -> Result<Layout<R>> {
         if let Some(axis) = strides.iter().position(|&stride| stride < 0) {
             return Err(Error::Stride { axis, found: strides[axis] });
         }
-        Layout { strides, ..self }.inside()
+        Layout { strides, ..self.whole()? }.inside()
     }
 
     pub(crate) fn with_offset(self, elements: usize) -> Result<Layout<R>> {
-        Layout { offset: self.offset.saturating_add(elements), ..self }.inside()
+        Layout { offset: self.offset.saturating_add(elements), ..self.whole()? }.inside()
     }
 
     pub(crate) fn transpose(mut self) -> Layout<R> {
@@ -175,8 +177,19 @@ impl<const R: usize> Layout<R> {
 
     /// The same elements with other axes.
     fn with_axes<const M: usize>(self, shape: impl Fn(usize) -> usize, strides: impl Fn(usize) -> isize) -> Layout<M> {
-        let Layout { offset, start, len, .. } = self;
-        Layout { shape: std::array::from_fn(shape), strides: std::array::from_fn(strides), offset, start, len }
+        let Layout { offset, start, len, is_part, .. } = self;
+        Layout { shape: std::array::from_fn(shape), strides: std::array::from_fn(strides), offset, start, len, is_part }
+    }
+
+    /// The elements before an index of an axis, and those from it on. Neither gets any of the other's later.
+    pub(crate) fn split_at(self, axis: usize, index: usize) -> Result<[Layout<R>; 2]> {
+        let part = |layout: Layout<R>| Layout { is_part: true, ..layout };
+        Ok([part(self.narrow(axis, ..index)?), part(self.narrow(axis, index..)?)])
+    }
+
+    /// Rejects what may name elements that it does not have.
+    fn whole(self) -> Result<Layout<R>> {
+        if self.is_part { Err(Error::Part) } else { Ok(self) }
     }
 
     /// An axis that exists.

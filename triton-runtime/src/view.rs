@@ -1,7 +1,7 @@
 //! Views: the elements of a buffer as an array with a shape and strides. What changes their axes is in [`axes`](crate::axes).
 //!
 //! **Invariant:** every element that the extents and strides of a view describe lies in the buffer or slice that it was made
-//! of, extents fit `i32`, strides are not negative, and no two elements of a mutable view alias. A kernel checks its
+//! of, extents fit `i32`, strides are not negative, and no two elements of a mutable view alias, nor of two that were one. A kernel checks its
 //! indices against the extents only; this is why launching it is safe.
 
 use crate::allocation::Allocation;
@@ -111,7 +111,7 @@ macro_rules! view {
             /// The same shape, from `elements` elements after this view's first on.
             ///
             /// # Errors
-            /// [`Error::View`](crate::Error::View) if it does not lie in the buffer.
+            /// [`Error::View`](crate::Error::View) if it does not lie in the buffer, [`Error::Part`](crate::Error::Part) of a part of a view.
             pub fn with_offset(self, elements: usize) -> Result<$name<'a, T, R>> {
                 Ok($name { layout: self.layout.with_offset(elements)?, ..self })
             }
@@ -173,7 +173,8 @@ impl<'a, T: Element, const R: usize> View<'a, T, R> {
     /// The same shape with other strides, in elements. 0 repeats the elements of a dimension.
     ///
     /// # Errors
-    /// [`Error::Stride`](crate::Error::Stride) for a negative stride, [`Error::View`](crate::Error::View) if the elements do not lie in the buffer.
+    /// [`Error::Stride`](crate::Error::Stride) for a negative stride, [`Error::View`](crate::Error::View) if the elements do not lie in the buffer,
+    /// [`Error::Part`](crate::Error::Part) of a part of a view.
     pub fn with_strides(self, strides: [isize; R]) -> Result<View<'a, T, R>> {
         Ok(View { layout: self.layout.with_strides(strides)?, ..self })
     }
@@ -194,7 +195,7 @@ impl<'a, T: Element, const R: usize> ViewMut<'a, T, R> {
     /// [`Error::Stride`](crate::Error::Stride) for a negative stride, [`Error::View`](crate::Error::View) if the elements do not lie in the buffer,
     /// [`Error::Overlap`](crate::Error::Overlap) if two indices alias: this is exact for up to two dimensions of more than one element
     /// and for up to 2²⁰ elements; beyond, strides that do not nest (sorted, each larger than what all smaller ones reach)
-    /// are rejected as well.
+    /// are rejected as well; [`Error::Part`](crate::Error::Part) of a part of a view.
     pub fn with_strides(self, strides: [isize; R]) -> Result<ViewMut<'a, T, R>> {
         Ok(ViewMut { layout: self.layout.with_strides(strides)?.disjoint()?, ..self })
     }
@@ -220,22 +221,25 @@ impl<'a, T: Element, const R: usize> ViewMut<'a, T, R> {
 
     /// The elements before an index of an axis, and those from it on: two views, both of which a kernel may write.
     ///
+    /// A part keeps to its elements: of [`with_strides`](ViewMut::with_strides), [`with_offset`](ViewMut::with_offset) and
+    /// [`as_strided`](ViewMut::as_strided), which could name those of the other part, it has none.
+    ///
     /// # Errors
     /// [`Error::Axis`](crate::Error::Axis), [`Error::AxisRange`](crate::Error::AxisRange).
     ///
     /// ```
-    /// # use triton_runtime::{Device, Result};
+    /// # use triton_runtime::{Device, Error, Result};
     /// # fn main() -> Result<()> {
     /// let mut x = Device::cpu().stream()?.zeros::<f32>(4 * 6)?;
     /// let (left, right) = x.view_mut([4, 6])?.split_at(1, 2)?;
     /// assert_eq!((left.shape(), right.shape(), right.address() - left.address()), ([4, 2], [4, 4], 8));
+    /// assert_eq!(left.with_strides([6, 3]).unwrap_err(), Error::Part);
     /// # Ok(())
     /// # }
     /// ```
     pub fn split_at(self, axis: usize, index: usize) -> Result<(ViewMut<'a, T, R>, ViewMut<'a, T, R>)> {
-        // No two indices alias, so that the parts have no element in common.
-        let part = |layout| ViewMut { memory: self.memory, layout, element: PhantomData };
-        Ok((part(self.layout.narrow(axis, ..index)?), part(self.layout.narrow(axis, index..)?)))
+        let [before, after] = self.layout.split_at(axis, index)?;
+        Ok((ViewMut { layout: before, ..self }, ViewMut { memory: self.memory, layout: after, element: PhantomData }))
     }
 
     /// The same elements, for reading.

@@ -274,3 +274,36 @@ fn absent_operands() -> Result<()> {
     assert_eq!(format!("{none:?}"), "View(f32 [0, 0, 0] with strides [0, 0, 0] from element 0 on, on CPU)");
     Ok(())
 }
+
+/// Both parts may be written at once: neither may come to have an element of the other, whatever is done to its axes.
+#[test]
+fn parts_of_a_view_keep_to_their_elements() -> Result<()> {
+    let mut x = buffer(4 * 6);
+    let halves = |x: &mut Buffer<f32>| -> Result<[Vec<usize>; 2]> {
+        let first = x.address();
+        let (left, right) = x.view_mut([4, 6])?.split_at(1, 2)?;
+        let own = |view: &ViewMut<'_, f32, 2>| {
+            let start = ((view.address() - first) / 4) as usize;
+            let steps = |[i, j]: [usize; 2]| i * view.strides()[0] as usize + j * view.strides()[1] as usize;
+            indices(view.shape()).into_iter().map(|index| start + steps(index)).collect::<Vec<_>>()
+        };
+        Ok([own(&left), own(&right)])
+    };
+    let [left, right] = halves(&mut x)?;
+    let mut all: Vec<usize> = left.into_iter().chain(right).collect();
+    all.sort_unstable();
+    assert_eq!(all, (0..24).collect::<Vec<_>>());
+
+    fn part(x: &mut Buffer<f32>) -> Result<ViewMut<'_, f32, 2>> {
+        Ok(x.view_mut([4, 6])?.split_at(1, 2)?.0)
+    }
+    assert_eq!(part(&mut x)?.with_strides([6, 3]).unwrap_err(), Error::Part);
+    assert_eq!(part(&mut x)?.with_offset(2).unwrap_err(), Error::Part);
+    assert_eq!(part(&mut x)?.as_strided([24], [1]).unwrap_err(), Error::Part);
+    // It is of the elements, not of the axes that they have.
+    assert_eq!(part(&mut x)?.permute([1, 0])?.select(0, 1)?.as_strided([6], [1]).unwrap_err(), Error::Part);
+    assert_eq!(part(&mut x)?.split(0, [2, 2])?.with_offset(0).unwrap_err(), Error::Part);
+    assert_eq!(part(&mut x)?.as_view().with_strides([0, 0]).unwrap_err(), Error::Part);
+    assert_eq!(part(&mut x)?.split_at(0, 1)?.1.shape(), [3, 2]);
+    Ok(())
+}
