@@ -4,7 +4,7 @@
 //! channels of the input. What is outside the image is out of bounds of a view, and so 0: there is no padding in memory.
 
 use super::geometry::Window;
-use crate::functions::added_parts;
+use crate::functions::{added_parts, last_to_arrive};
 use crate::gemm::kernels::epilogue::{Epilogue, activated};
 use triton::prelude::*;
 
@@ -45,8 +45,7 @@ fn summed<const BM: i32, const BN: i32>(
     if num_programs(2) > 1 {
         parts.store([program_id(2), m, n], acc.expand_dims(0));
         let tile = program_id(1) * num_programs(0) + program_id(0);
-        let before = done.order(AcqRel).atomic_add_at([tile], 1, true);
-        last = before == num_programs(2) - 1;
+        last = last_to_arrive(done, tile, num_programs(2));
         if last {
             total = added_parts::<BM, BN, 1>(parts, (m, n));
             done.store([tile], zeros::<i32>([1]));

@@ -5,11 +5,13 @@ mod derivative;
 mod gemm;
 mod philox;
 mod softmax;
+mod split;
 
 #[cfg(feature = "gemm")]
 pub(crate) use activation::NORMAL;
 pub use activation::{activate, gelu, gelu_logistic, gelu_tanh, logistic, mish, relu, silu, softplus};
 pub use derivative::activation_derivative;
-pub use gemm::{added_parts, batched_gemm_tile, gemm_tile, gemm_tile_tf32, grouped_gemm_tile, operand_tile};
+pub use gemm::{batched_gemm_tile, gemm_tile, gemm_tile_tf32, grouped_gemm_tile, operand_tile};
 pub use philox::{philox, rand, randint, randn, random_words, uniform};
 pub use softmax::{online_softmax, online_softmax_total};
+pub use split::{added_parts, last_to_arrive};

@@ -3,6 +3,7 @@
 
 use crate::element::{FloatElement, SumOf, operation};
 use crate::error::extent;
+use crate::functions::last_to_arrive;
 use crate::{Error, Result};
 use triton::prelude::*;
 
@@ -34,8 +35,7 @@ fn column_sums_kernel<T: Float, const C: i32>(
         acc += (a.to::<f32>() + b.to::<f32>()) + (c.to::<f32>() + d.to::<f32>());
     }
     parts.store([s, j], sum_axis(acc, 0).expand_dims(0));
-    let before = done.order(AcqRel).atomic_add_at([program_id(0)], 1, true);
-    if before == strips - 1 {
+    if last_to_arrive(done, program_id(0), strips) {
         let mut all = zeros::<f32>([16, C]);
         for s in (0..strips).step_by(16) {
             all += parts.load([s, j], [16, C]);

@@ -4,6 +4,7 @@ use super::flat::{axes, programs};
 use crate::Result;
 use crate::element::{FloatElement, operation};
 use crate::error::{extent, same_shape};
+use crate::functions::last_to_arrive;
 use triton::prelude::*;
 
 /// The most programs, whose parts the last one adds at once.
@@ -38,8 +39,7 @@ fn distance_kernel<T: Float, const KL: bool>(
         }
     }
     parts.store([program], sum_axis(total, 1));
-    let before = done.order(AcqRel).atomic_add_at([0], 1, true);
-    if before == num_programs(0) - 1 {
+    if last_to_arrive(done, 0, num_programs(0)) {
         let all = sum(parts.load([0], [1024]));
         parts.store([0], zeros::<f32>([1024]));
         loss.store([0], full([1], all * scale));

@@ -5,6 +5,7 @@ use super::values::BlockSparse;
 use crate::Result;
 use crate::element::{FloatElement, operation};
 use crate::error::{same_shape, value};
+use crate::functions::last_to_arrive;
 use triton::prelude::*;
 
 /// A program adds a segment of a list for a tile of out: BM rows of a row of blocks, BN columns. Each turn takes BK rows of v, which a segment has
@@ -79,8 +80,7 @@ fn spmm_kernel<T: Float, const BM: i32, const BN: i32, const BK: i32, const TRAN
             parts.atomic_add([z, place, i, d], sums.reshape([1, 1, BM, BN]));
         }
         let counter = (split * num_programs(1) + program_id(1)) * num_programs(2) + z;
-        let before = done.order(AcqRel).atomic_add_at([counter], 1, true);
-        if before == of - 1 {
+        if last_to_arrive(done, counter, of) {
             let (begin, end) = if ordered { (slot, slot + of) } else { (split, split + 1) };
             let mut total = zeros::<f32>([BM, BN]);
             for place in begin..end {

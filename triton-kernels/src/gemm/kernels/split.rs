@@ -1,7 +1,7 @@
 //! Products whose K is divided among programs, in one launch: the last program of a tile to arrive adds what all have summed.
 
 use super::epilogue::{Epilogue, activated, store_tile};
-use crate::functions::{added_parts, gemm_tile, grouped_gemm_tile};
+use crate::functions::{added_parts, gemm_tile, grouped_gemm_tile, last_to_arrive};
 use triton::prelude::*;
 
 /// As [`product`](super::whole::product), if FUSED as [`fused`](super::fused::fused), where program (i, j, s) sums `steps` times 32 elements of K of tile (i, j), a multiple of BK.
@@ -106,8 +106,7 @@ pub fn split<
         parts.atomic_add([0, m, n], acc.expand_dims(0));
     }
     let tile = program_id(1) * num_programs(0) + program_id(0);
-    let before = done.order(AcqRel).atomic_add_at([tile], 1, true);
-    if before == num_programs(2) - 1 {
+    if last_to_arrive(done, tile, num_programs(2)) {
         let total = if ordered {
             // Where a thread has many elements, as many at a time would spill.
             if BM * BN > 4096 {
