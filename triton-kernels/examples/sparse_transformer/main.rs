@@ -13,10 +13,16 @@ mod tests;
 use attention::Attention;
 use block::{Block, Shape};
 use clap::Parser;
+use clap::builder::RangedU64ValueParser;
 use std::time::Instant;
 use triton::prelude::*;
 use triton_kernels::sparse::{BlockLayout, BlockMask};
 use triton_kernels::{FloatElement, GemmElement, Result};
+
+/// A number from 1 on.
+fn positive() -> RangedU64ValueParser<usize> {
+    RangedU64ValueParser::new().range(1..)
+}
 
 /// Trains a transformer's block, dense and sparse.
 #[derive(Parser)]
@@ -25,19 +31,19 @@ struct Options {
     #[arg(long, default_value = "best")]
     device: Device,
     /// Tokens in all, of one or several sequences
-    #[arg(long, default_value_t = 16384)]
+    #[arg(long, default_value_t = 16384, value_parser = positive())]
     tokens: usize,
     /// Elements of a token
-    #[arg(long, default_value_t = 768)]
+    #[arg(long, default_value_t = 768, value_parser = positive())]
     width: usize,
     /// Heads of attention
-    #[arg(long, default_value_t = 12)]
+    #[arg(long, default_value_t = 12, value_parser = positive())]
     heads: usize,
     /// Tokens of a block of the attention matrix: 16, 32 or 64
-    #[arg(long, default_value_t = 32)]
+    #[arg(long, default_value_t = 32, value_parser = positive())]
     block: usize,
     /// Steps that are timed
-    #[arg(long, default_value_t = 10)]
+    #[arg(long, default_value_t = 10, value_parser = positive())]
     steps: usize,
     /// Numbers of `f32`, not of `bf16`
     #[arg(long)]
