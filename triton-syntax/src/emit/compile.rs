@@ -7,6 +7,8 @@ use crate::link::library;
 use crate::link::parts::Parts;
 use crate::read::instances::Instance;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::thread;
 use triton_core::diag::{Code, Diagnostic, Failure};
 use triton_core::span::Span;
 use triton_core::{Compiled, ast};
@@ -39,10 +41,11 @@ pub(crate) fn all(cx: &mut Context, kernel: &Kernel<'_>, body: Vec<ast::Stmt>, p
     let mut needed = Vec::new();
     let mut findings = Findings::default();
     let (mut compiled, mut deferred) = (Vec::new(), None);
+    let mut results = each(&kernel, instances).into_iter();
     for (index, instance) in instances.iter().enumerate() {
         let mut configs = Vec::new();
-        for options in &instance.configs {
-            match one(&kernel, &ast::Instance { args: instance.args.clone(), options: *options }) {
+        for result in results.by_ref().take(instance.configs.len()) {
+            match result {
                 Ok(config) => configs.push(config),
                 Err(failure) if !failure.needed.is_empty() => {
                     needed.extend(failure.needed);
@@ -103,14 +106,48 @@ pub(crate) fn all(cx: &mut Context, kernel: &Kernel<'_>, body: Vec<ast::Stmt>, p
     }
 }
 
-/// Compiles one instance. A panic of the compiler, and a failure without a reason, become diagnostics too.
-fn one(kernel: &ast::Kernel, instance: &ast::Instance) -> Result<Compiled, Failure> {
-    let compile = || {
-        if crate::environment::only_checks() {
-            triton_core::check(kernel, instance)
-        } else {
-            triton_core::compile(kernel, instance)
+/// Compiles the configs of all instances, in their order. A macro runs on one thread of rustc's, and a pool of instances is often the last
+/// thing that a build waits for: so they are divided among threads.
+fn each(kernel: &ast::Kernel, instances: &[Instance]) -> Vec<Result<Compiled, Failure>> {
+    let all = |instance: &Instance| {
+        let args = instance.args.clone();
+        instance.configs.iter().map(move |options| ast::Instance { args: args.clone(), options: *options }).collect()
+    };
+    let all: Vec<ast::Instance> = instances.iter().flat_map::<Vec<_>, _>(all).collect();
+    // It depends on the thread that expands the macro.
+    let only_checks = crate::environment::only_checks();
+    let workers = thread::available_parallelism().map_or(1, usize::from).min(all.len());
+    if workers < 2 {
+        return all.iter().map(|instance| one(kernel, instance, only_checks)).collect();
+    }
+    let next = AtomicUsize::new(0);
+    let work = || {
+        let mut done = Vec::new();
+        while let Some((number, instance)) = Some(next.fetch_add(1, Relaxed)).and_then(|n| Some((n, all.get(n)?))) {
+            done.push((number, one(kernel, instance, only_checks)));
         }
+        done
+    };
+    let mut done = thread::scope(|scope| {
+        let others =
+            (1..workers).filter_map(|_| thread::Builder::new().stack_size(STACK).spawn_scoped(scope, work).ok());
+        let others: Vec<_> = others.collect();
+        let mut done = work();
+        // A worker does not panic: the compiler's panics are caught for each instance.
+        done.extend(others.into_iter().filter_map(|worker| worker.join().ok()).flatten());
+        done
+    });
+    done.sort_by_key(|(number, _)| *number);
+    done.into_iter().map(|(_, result)| result).collect()
+}
+
+/// Bytes of stack of a thread that compiles: as many as rustc's own has.
+const STACK: usize = 16 << 20;
+
+/// Compiles one instance. A panic of the compiler, and a failure without a reason, become diagnostics too.
+fn one(kernel: &ast::Kernel, instance: &ast::Instance, only_checks: bool) -> Result<Compiled, Failure> {
+    let compile = || {
+        if only_checks { triton_core::check(kernel, instance) } else { triton_core::compile(kernel, instance) }
     };
     let result = catch_unwind(AssertUnwindSafe(compile));
     let mistake = |reason: String| {
