@@ -303,13 +303,13 @@ fn binary(kind: BinaryKind, signed: bool, a: AxisInfo, b: AxisInfo) -> AxisInfo 
                 ..known
             },
         },
-        BinaryKind::And | BinaryKind::Or | BinaryKind::Xor => {
-            AxisInfo { divisibility: every(a).min(every(b)), ..known }
-        }
+        // The low bits that are 0 on one side are 0 in the result.
+        BinaryKind::And => AxisInfo { divisibility: every(a).max(every(b)), ..known },
+        BinaryKind::Or | BinaryKind::Xor => AxisInfo { divisibility: every(a).min(every(b)), ..known },
         BinaryKind::Min | BinaryKind::Max => AxisInfo { divisibility: every(a).min(every(b)), ..known },
         BinaryKind::Shl => match b.constant {
             Some(k @ 0..=40) => AxisInfo { divisibility: every(a).saturating_mul(1 << k).min(MOST), ..known },
-            Some(_) | None => known,
+            Some(_) | None => AxisInfo { divisibility: every(a), ..known },
         },
         BinaryKind::Div => match b.constant {
             // Neighbours of an aligned run share a quotient as long as the run does not pass a multiple of the divisor.
