@@ -13,12 +13,12 @@ use triton::prelude::*;
     (T = f32, BM = 32, BK = 32, D = 64, num_warps = 4), (T = f32, BM = 32, BK = 32, D = 128, num_warps = 4),
     (T = f32, BM = 64, BK = 32, D = 64, num_warps = 8), (T = f32, BM = 64, BK = 32, D = 128, num_warps = 8),
     (T = f16, BM = 16, BK = 64, D = 64, num_warps = 1), (T = f16, BM = 16, BK = 64, D = 128, num_warps = 1),
-    (T = f16, BM = 32, BK = 64, D = 64, num_warps = 2), (T = f16, BM = 32, BK = 64, D = 128, num_warps = 2),
+    (T = f16, BM = 32, BK = 32, D = 64, num_warps = 2), (T = f16, BM = 32, BK = 32, D = 128, num_warps = 2),
     (T = f16, BM = 64, BK = 64, D = 64, num_warps = 4), (T = f16, BM = 64, BK = 64, D = 128, num_warps = 4),
     (T = bf16, BM = 16, BK = 64, D = 64, num_warps = 1), (T = bf16, BM = 16, BK = 64, D = 128, num_warps = 1),
-    (T = bf16, BM = 32, BK = 64, D = 64, num_warps = 2), (T = bf16, BM = 32, BK = 64, D = 128, num_warps = 2),
+    (T = bf16, BM = 32, BK = 32, D = 64, num_warps = 2), (T = bf16, BM = 32, BK = 32, D = 128, num_warps = 2),
     (T = bf16, BM = 64, BK = 64, D = 64, num_warps = 4), (T = bf16, BM = 64, BK = 64, D = 128, num_warps = 4),
-], targets = ["sm_80"], tune = [BM, BK, D])]
+], targets = ["sm_80", "sm_90a"], tune = [BM, BK, D])]
 fn attention_kernel<T: Float, const BM: i32, const BK: i32, const D: i32>(
     q: Tensor<T, 4>,
     k: Tensor<T, 4>,
@@ -31,21 +31,30 @@ fn attention_kernel<T: Float, const BM: i32, const BK: i32, const D: i32>(
     #[no_specialize] shift: i32,
     causal: bool,
 ) {
-    let (list, i, z) = (program_id(0), program_id(1) * BM, program_id(2));
+    // The longest list first: programs begin in order.
+    let list = headers.get([num_programs(0) - 1 - program_id(0), 2]);
+    let (i, z) = (program_id(1) * BM, program_id(2));
     let (first, depth) = (headers.get([list, 0]), headers.get([list, 1]) << shift);
     let (head, row) = (list / lists, ((list % lists) << shift) + i);
     let last = (1 << shift) - 1;
     let query = (row + arange(0, BM)).expand_dims(1);
-    let columns = arange(0, D).expand_dims(0);
     let x = q.load([z, head, row, 0], [1, 1, BM, D]).reshape([BM, D]);
     let (mut most, mut total) = (full([BM], f32::MIN), zeros::<f32>([BM]));
     let mut sums = zeros::<f32>([BM, D]);
     for j in (0..depth).step_by(BK) {
-        let each = j + arange(0, BK);
-        let inside = each < depth;
-        let key = (entries.gather((first + (each >> shift), 1), inside) << shift) + (each & last);
-        let at = (z, head, key.expand_dims(1), columns);
-        let y = k.gather(at, inside.expand_dims(1));
+        let (key, inside, y, values) = if BM == 16 {
+            let each = j + arange(0, BK);
+            let inside = each < depth;
+            let key = (entries.gather((first + (each >> shift), 1), inside) << shift) + (each & last);
+            let at = (z, head, key.expand_dims(1), arange(0, D).expand_dims(0));
+            (key, inside, k.gather(at, inside.expand_dims(1)), v.gather(at, inside.expand_dims(1)))
+        } else {
+            let from = (entries.get([first + (j >> shift), 1]) << shift) + (j & last);
+            let at = [z, head, from, 0];
+            let key = from + arange(0, BK);
+            let (y, values) = (k.load(at, [1, 1, BK, D]), v.load(at, [1, 1, BK, D]));
+            (key, key >= 0, y.reshape([BK, D]), values.reshape([BK, D]))
+        };
         let scores = dot(x, y.transpose(), zeros::<f32>([BM, BK])) * scale;
         let seen = inside.expand_dims(0) & (!causal | (key.expand_dims(0) <= query));
         let scores = select(seen, scores, f32::NEG_INFINITY);
@@ -53,7 +62,7 @@ fn attention_kernel<T: Float, const BM: i32, const BK: i32, const D: i32>(
         let p = exp(scores - next.expand_dims(1));
         let before = exp(most - next);
         total = fma(total, before, sum_axis(p, 1));
-        sums = dot(p.to::<T>(), v.gather(at, inside.expand_dims(1)), sums * before.expand_dims(1));
+        sums = dot(p.to::<T>(), values, sums * before.expand_dims(1));
         most = next;
     }
     let share = select(total == 0.0, 0.0, 1.0 / total).expand_dims(1);
@@ -144,7 +153,7 @@ where
         return Ok(());
     }
     let (lists, block, of_head) = (layout.lists(Along::Rows), layout.block(), layout.mask().shape()[1]);
-    let (headers, entries) = (lists.headers()?, lists.entries()?);
+    let (headers, entries) = (lists.headers.view()?, lists.entries.view()?);
     // The queries of a program lie in one row of blocks.
     let tile = block.min(64);
     let (rows, shift) = (of_head as i32, layout.shift());

@@ -9,6 +9,8 @@ pub(super) struct Lists {
     starts: Vec<usize>,
     /// The number of the block, and its column (or row).
     entries: Vec<[usize; 2]>,
+    /// The numbers of the lists, short ones first.
+    by_length: Vec<usize>,
 }
 
 impl Lists {
@@ -34,7 +36,9 @@ impl Lists {
             entries[next[list]] = [id, other];
             next[list] += 1;
         }
-        Lists { starts, entries }
+        let mut by_length: Vec<usize> = (0..count).collect();
+        by_length.sort_by_key(|list| starts[list + 1] - starts[*list]);
+        Lists { starts, entries, by_length }
     }
 
     /// The first entry of each list and the number of its entries.
@@ -44,6 +48,16 @@ impl Lists {
 
     pub(super) fn entries(&self) -> &[[usize; 2]] {
         &self.entries
+    }
+
+    /// The numbers of the lists, short ones first.
+    pub(super) fn by_length(&self) -> impl Iterator<Item = usize> {
+        self.by_length.iter().copied()
+    }
+
+    /// How many lists have at most `count` entries.
+    pub(super) fn up_to(&self, count: usize) -> usize {
+        self.by_length.partition_point(|list| self.starts[list + 1] - self.starts[*list] <= count)
     }
 
     /// Lists divided evenly into segments of at most `longest` entries. An empty list has one.

@@ -7,6 +7,7 @@ use crate::Result;
 use crate::error::value;
 use std::collections::BTreeMap;
 use std::fmt;
+use std::iter;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use triton::{Buffer, Stream, View};
 
@@ -61,33 +62,61 @@ pub(super) enum Along {
     Columns,
 }
 
-/// Lists on a device: a header `(first, count)` for each, and entries `(block, column or row)`.
-pub(super) struct ListTable {
-    headers: Buffer<i32>,
-    entries: Buffer<i32>,
+/// Rows of numbers on a device, as kernels read them. A row is padded to whole multiples of 16 bytes: one view of a launch whose rows are not
+/// costs all of them the wide loads.
+pub(super) struct Table {
+    numbers: Buffer<i32>,
+    pitch: usize,
 }
 
-impl ListTable {
-    pub(super) fn headers(&self) -> triton::Result<View<'_, i32, 2>> {
-        self.headers.view([self.headers.len() / 2, 2])
+impl Table {
+    /// Uploads rows of N numbers each, all of them less than 2³¹.
+    fn upload<const N: usize>(stream: &Stream, rows: impl Iterator<Item = [usize; N]>) -> Result<Table> {
+        let mut table = TableRows::new(N);
+        rows.for_each(|row| table.push(row.map(|number| number as i32)));
+        table.upload(stream)
     }
 
-    pub(super) fn entries(&self) -> triton::Result<View<'_, i32, 2>> {
-        self.entries.view([self.entries.len() / 2, 2])
+    pub(super) fn view(&self) -> triton::Result<View<'_, i32, 2>> {
+        self.numbers.view([self.numbers.len() / self.pitch, self.pitch])
     }
+}
+
+/// The rows of a [`Table`] to be.
+struct TableRows {
+    numbers: Vec<i32>,
+    pitch: usize,
+}
+
+impl TableRows {
+    /// Of rows of as many numbers.
+    fn new(columns: usize) -> TableRows {
+        TableRows { numbers: Vec::new(), pitch: columns.next_multiple_of(4) }
+    }
+
+    fn push(&mut self, row: impl IntoIterator<Item = i32>) {
+        let end = self.numbers.len() + self.pitch;
+        self.numbers.extend(row);
+        self.numbers.resize(end, 0);
+    }
+
+    fn upload(self, stream: &Stream) -> Result<Table> {
+        Ok(Table { numbers: stream.upload(&self.numbers)?, pitch: self.pitch })
+    }
+}
+
+/// Lists on a device: a header `(first, count)` for each, beside the number of a list, in the order of their lengths, and entries
+/// `(block, column or row)`.
+pub(super) struct ListTable {
+    pub(super) headers: Table,
+    pub(super) entries: Table,
 }
 
 /// The super-blocks of a width on a device: head, rows, columns, numbers of blocks.
 pub(super) struct SuperBlockTable {
     pub(super) width: usize,
     pub(super) count: usize,
-    numbers: Buffer<i32>,
-}
-
-impl SuperBlockTable {
-    pub(super) fn view(&self) -> triton::Result<View<'_, i32, 2>> {
-        self.numbers.view([self.count, 1 + self.width * (2 + self.width)])
-    }
+    pub(super) table: Table,
 }
 
 /// Segments of lists on a device: list, first entry, number of entries, part, parts, slot, split.
@@ -95,13 +124,7 @@ pub(super) struct SegmentTable {
     pub(super) count: usize,
     pub(super) slots: usize,
     pub(super) splits: usize,
-    numbers: Buffer<i32>,
-}
-
-impl SegmentTable {
-    pub(super) fn view(&self) -> triton::Result<View<'_, i32, 2>> {
-        self.numbers.view([self.count, 7])
-    }
+    pub(super) table: Table,
 }
 
 impl BlockLayout {
@@ -120,8 +143,9 @@ impl BlockLayout {
         value(op, "tokens", longest, fits(longest), "fewer than 2³¹", "take fewer blocks")?;
         let lists = [Lists::of_rows(mask), Lists::of_columns(mask)];
         let upload = |lists: &Lists| -> Result<ListTable> {
-            let headers = stream.upload(&numbers(lists.headers().flatten()))?;
-            let entries = stream.upload(&numbers(lists.entries().iter().flatten().copied()))?;
+            let headers = lists.headers().zip(lists.by_length()).map(|([first, count], nth)| [first, count, nth]);
+            let headers = Table::upload(stream, headers)?;
+            let entries = Table::upload(stream, lists.entries().iter().copied())?;
             Ok(ListTable { headers, entries })
         };
         let uploaded = [upload(&lists[0])?, upload(&lists[1])?];
@@ -177,9 +201,9 @@ impl BlockLayout {
         self.tables.block.ilog2() as i32
     }
 
-    /// The largest number of elements that the blocks of a row have along it.
-    pub(super) fn longest_row(&self) -> usize {
-        self.tables.lists[0].headers().map(|[_, count]| count).max().unwrap_or(0) * self.tables.block
+    /// The number of rows of blocks, of all heads, that have at most this many elements along them.
+    pub(super) fn rows_up_to(&self, elements: usize) -> usize {
+        self.tables.lists[0].up_to(elements / self.tables.block)
     }
 
     pub(super) fn lists(&self, along: Along) -> &ListTable {
@@ -201,17 +225,18 @@ impl BlockLayout {
         let (ids, parts) = (self.ids(), self.superblocks().up_to(most));
         let [_, rows, columns] = self.mask().shape();
         let table = |width: usize| -> Result<SuperBlockTable> {
-            let (mut list, mut count) = (Vec::new(), 0);
+            let (mut list, mut count) = (TableRows::new(1 + width * (2 + width)), 0);
             for SuperBlock { head, rows: of_rows, columns: of_columns } in parts.of_width(width) {
-                list.push(head as i32);
-                list.extend(numbers(of_rows.iter().chain(of_columns).copied()));
-                for row in of_rows {
+                let places = iter::once(&head).chain(of_rows).chain(of_columns).map(|place| *place as i32);
+                let blocks = of_rows.iter().flat_map(|row| {
                     let at = (head * rows + row) * columns;
-                    list.extend(of_columns.iter().map(|column| ids[at + column]));
-                }
+                    let ids = &ids;
+                    of_columns.iter().map(move |column| ids[at + column])
+                });
+                list.push(places.chain(blocks));
                 count += 1;
             }
-            Ok(SuperBlockTable { width, count, numbers: stream.upload(&list)? })
+            Ok(SuperBlockTable { width, count, table: list.upload(stream)? })
         };
         let tables: Arc<[SuperBlockTable]> = parts.widths().map(table).collect::<Result<_>>()?;
         others.superblocks.insert(most, Arc::clone(&tables));
@@ -233,18 +258,15 @@ impl BlockLayout {
         if let Some(table) = others.segments.get(&key) {
             return Ok(Arc::clone(table));
         }
-        let Segments { rows, slots, splits } = self.tables.lists[along as usize].segments(longest);
+        let Segments { mut rows, slots, splits } = self.tables.lists[along as usize].segments(longest);
+        // Programs begin in order: the longest last would run alone.
+        rows.sort_by_key(|segment| std::cmp::Reverse(segment.count));
         let row = |of: &Segment| [of.list, of.first, of.count, of.part, of.parts, of.slot, of.split];
-        let list = stream.upload(&numbers(rows.iter().flat_map(row)))?;
-        let table = Arc::new(SegmentTable { count: rows.len(), slots, splits, numbers: list });
+        let table = Table::upload(stream, rows.iter().map(row))?;
+        let table = Arc::new(SegmentTable { count: rows.len(), slots, splits, table });
         others.segments.insert(key, Arc::clone(&table));
         Ok(table)
     }
-}
-
-/// As kernels read them; all are less than 2³¹.
-fn numbers(of: impl Iterator<Item = usize>) -> Vec<i32> {
-    of.map(|number| number as i32).collect()
 }
 
 impl fmt::Debug for BlockLayout {

@@ -10,16 +10,23 @@ use triton::prelude::*;
 const PROGRAMS: usize = 264;
 
 /// A program computes a super-block of S × S elements: `table` lists its head, its rows and columns of blocks, and where the blocks are
-/// stored. A side of a block has 2^`shift` elements.
+/// stored. A side of a block has 2^`shift` elements. With WHOLE the super-block is one block, whose rows of q and k, and whose scores, are tiles; else
+/// they are gathered, and scores are stored by 16 elements.
 #[triton::kernel(warnings = false, configs = [
-    (T = f32, S = 16, BK = 32, num_warps = 1), (T = f32, S = 32, BK = 32, num_warps = 2),
-    (T = f32, S = 64, BK = 32, num_warps = 4), (T = f32, S = 128, BK = 32, num_warps = 8),
-    (T = f16, S = 16, BK = 64, num_warps = 1), (T = f16, S = 32, BK = 64, num_warps = 2),
-    (T = f16, S = 64, BK = 64, num_warps = 4), (T = f16, S = 128, BK = 64, num_warps = 8),
-    (T = bf16, S = 16, BK = 64, num_warps = 1), (T = bf16, S = 32, BK = 64, num_warps = 2),
-    (T = bf16, S = 64, BK = 64, num_warps = 4), (T = bf16, S = 128, BK = 64, num_warps = 8),
-], targets = ["sm_80"], tune = [S, BK])]
-fn sddmm_kernel<T: Float, const S: i32, const BK: i32>(
+    (T = f32, S = 16, BK = 32, WHOLE = true, num_warps = 1),
+    (T = f32, S = 32, BK = 32, WHOLE = true, num_warps = 2), (T = f32, S = 32, BK = 32, WHOLE = false, num_warps = 2),
+    (T = f32, S = 64, BK = 32, WHOLE = true, num_warps = 4), (T = f32, S = 64, BK = 32, WHOLE = false, num_warps = 4),
+    (T = f32, S = 128, BK = 32, WHOLE = true, num_warps = 8), (T = f32, S = 128, BK = 32, WHOLE = false, num_warps = 8),
+    (T = f16, S = 16, BK = 64, WHOLE = true, num_warps = 1),
+    (T = f16, S = 32, BK = 64, WHOLE = true, num_warps = 2), (T = f16, S = 32, BK = 64, WHOLE = false, num_warps = 2),
+    (T = f16, S = 64, BK = 64, WHOLE = true, num_warps = 4), (T = f16, S = 64, BK = 64, WHOLE = false, num_warps = 4),
+    (T = f16, S = 128, BK = 64, WHOLE = true, num_warps = 8), (T = f16, S = 128, BK = 64, WHOLE = false, num_warps = 8),
+    (T = bf16, S = 16, BK = 64, WHOLE = true, num_warps = 1),
+    (T = bf16, S = 32, BK = 64, WHOLE = true, num_warps = 2), (T = bf16, S = 32, BK = 64, WHOLE = false, num_warps = 2),
+    (T = bf16, S = 64, BK = 64, WHOLE = true, num_warps = 4), (T = bf16, S = 64, BK = 64, WHOLE = false, num_warps = 4),
+    (T = bf16, S = 128, BK = 64, WHOLE = true, num_warps = 8), (T = bf16, S = 128, BK = 64, WHOLE = false, num_warps = 8),
+], targets = ["sm_80"], tune = [S, BK, WHOLE])]
+fn sddmm_kernel<T: Float, const S: i32, const BK: i32, const WHOLE: bool>(
     q: Tensor<T, 4>,
     k: Tensor<T, 4>,
     table: Tensor<i32, 2>,
@@ -29,24 +36,35 @@ fn sddmm_kernel<T: Float, const S: i32, const BK: i32>(
 ) {
     let (at, z) = (program_id(0), program_id(1));
     let head = table.get([at, 0]);
-    let (width, last) = (S >> shift, (1 << shift) - 1);
-    let i = arange(0, S);
-    let block = i >> shift;
-    let rows = ((table.gather((at, 1 + block), true) << shift) + (i & last)).expand_dims(1);
-    let columns = ((table.gather((at, 1 + width + block), true) << shift) + (i & last)).expand_dims(1);
     let mut sums = zeros::<f32>([S, S]);
-    for d in (0..q.dim(3)).step_by(BK) {
-        let depth = (d + arange(0, BK)).expand_dims(0);
-        let x = q.gather((z, head, rows, depth), true);
-        sums = dot(x, k.gather((z, head, columns, depth), true).transpose(), sums);
+    if WHOLE {
+        let (row, column) = (table.get([at, 1]) << shift, table.get([at, 2]) << shift);
+        for d in (0..q.dim(3)).step_by(BK) {
+            let x = q.load([z, head, row, d], [1, 1, S, BK]).reshape([S, BK]);
+            sums = dot(x, k.load([z, head, column, d], [1, 1, S, BK]).reshape([S, BK]).transpose(), sums);
+        }
+        let v = (sums * scale).to::<T>().reshape([1, 1, 1, S, S]);
+        scores.store([z, table.get([at, 3]), 0, 0, 0], v);
+    } else {
+        let (width, last) = (S >> shift, (1 << shift) - 1);
+        let i = arange(0, S);
+        let block = i >> shift;
+        let rows = ((table.gather((at, 1 + block), true) << shift) + (i & last)).expand_dims(1);
+        let columns = ((table.gather((at, 1 + width + block), true) << shift) + (i & last)).expand_dims(1);
+        for d in (0..q.dim(3)).step_by(BK) {
+            let depth = (d + arange(0, BK)).expand_dims(0);
+            let x = q.gather((z, head, rows, depth), true);
+            sums = dot(x, k.gather((z, head, columns, depth), true).transpose(), sums);
+        }
+        // Sixteen elements of a row lie in one block whatever its size.
+        let part = arange(0, S / 16);
+        let ids = 1 + 2 * width + block.expand_dims(1) * width + (part >> (shift - 4)).expand_dims(0);
+        let id = table.gather((at, ids), true).expand_dims(2);
+        let row = (i & last).expand_dims(1).expand_dims(2);
+        let part = (part & (last >> 4)).expand_dims(0).expand_dims(2);
+        let v = (sums * scale).to::<T>().reshape([S, S / 16, 16]);
+        scores.scatter((z, id, row, part, arange(0, 16).expand_dims(0).expand_dims(0)), v, true);
     }
-    // Rows of a block are stored by 16 elements, which lie in one block whatever its size.
-    let part = arange(0, S / 16);
-    let ids = 1 + 2 * width + block.expand_dims(1) * width + (part >> (shift - 4)).expand_dims(0);
-    let id = table.gather((at, ids), true).expand_dims(2);
-    let (row, part) = ((i & last).expand_dims(1).expand_dims(2), (part & (last >> 4)).expand_dims(0).expand_dims(2));
-    let v = (sums * scale).to::<T>().reshape([S, S / 16, 16]);
-    scores.scatter((z, id, row, part, arange(0, 16).expand_dims(0).expand_dims(0)), v, true);
 }
 
 /// A product whose result is block-sparse; made by [`sddmm`].
@@ -135,9 +153,10 @@ where
         },
     };
     for table in layout.superblock_tables(stream, most)?.iter().filter(|table| table.count > 0) {
-        let side = (table.width * block) as i32;
-        sddmm_kernel_tuned::<T>(q, k, table.view()?, scores.parts_mut()?, scale, layout.shift())
-            .find(|of| of.S == side)
+        let (side, whole) = ((table.width * block) as i32, table.width == 1);
+        let scores = if whole { scores.blocks_mut()? } else { scores.parts_mut()? };
+        sddmm_kernel_tuned::<T>(q, k, table.table.view()?, scores, scale, layout.shift())
+            .find(|of| of.S == side && of.WHOLE == whole)
             .launch(stream, |_| (table.count, batch))?;
     }
     Ok(())

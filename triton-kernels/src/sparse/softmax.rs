@@ -26,6 +26,10 @@ struct Options {
     shift: i32,
 }
 
+/// Rows are launched together with those of about their length: of as many elements at most. So short rows do not wait for long ones, and few
+/// elements of a tile are of no row.
+const LENGTHS: [usize; 5] = [256, 512, 1024, 2048, usize::MAX];
+
 /// The places of N elements of each of R rows, from element j of list `list` on, and rows `i` and on of its blocks: 16 along a row at a time, which lie
 /// in one block. They are the number of the block, the row, which sixteen of it, which sixteen of all keys, and whether they are of the list.
 #[triton::function]
@@ -85,9 +89,11 @@ fn scores<T: Float, const R: i32, const N: i32>(
     select(seen, v, f32::NEG_INFINITY).reshape([R, N])
 }
 
-/// x = softmax of x along its rows: R rows of a list a program, of at most N elements in registers, or, in a LOOP over N at a time, of any number.
+/// x = softmax of x along its rows, of the lists from the one of number `first` on by their length: R rows of a list a program, of at most N
+/// elements in registers, or, in a LOOP over N at a time, of any number.
 #[triton::kernel(T = [f32, f16, bf16], warnings = false, configs = [
-    (R = 4, N = 512, LOOP = false, num_warps = 4), (R = 2, N = 2048, LOOP = false, num_warps = 8),
+    (R = 8, N = 256, LOOP = false, num_warps = 4), (R = 4, N = 512, LOOP = false, num_warps = 4),
+    (R = 4, N = 1024, LOOP = false, num_warps = 8), (R = 2, N = 2048, LOOP = false, num_warps = 8),
     (R = 2, N = 1024, LOOP = true, num_warps = 8),
 ], targets = ["sm_80"], tune = [R, N, LOOP])]
 fn sparse_softmax_kernel<T: Float, const R: i32, const N: i32, const LOOP: bool>(
@@ -97,9 +103,10 @@ fn sparse_softmax_kernel<T: Float, const R: i32, const N: i32, const LOOP: bool>
     position: Tensor<T, 4>,
     mask: Tensor<T, 2>,
     padding: Tensor<T, 2>,
-    options: Options,
+    #[no_specialize] first: i32,
+    #[no_specialize] options: Options,
 ) {
-    let (list, i, z) = (program_id(0), program_id(1) * R, program_id(2));
+    let (list, i, z) = (headers.get([first + program_id(0), 2]), program_id(1) * R, program_id(2));
     let sixteen = arange(0, 16).expand_dims(0).expand_dims(0);
     if LOOP {
         let depth = headers.get([list, 1]) << options.shift;
@@ -130,7 +137,8 @@ fn sparse_softmax_kernel<T: Float, const R: i32, const N: i32, const LOOP: bool>
 
 /// dp = scale · p ∘ (dp − Σ p · dp), in the manner of [`sparse_softmax_kernel`].
 #[triton::kernel(T = [f32, f16, bf16], warnings = false, configs = [
-    (R = 4, N = 512, LOOP = false, num_warps = 4), (R = 2, N = 2048, LOOP = false, num_warps = 8),
+    (R = 8, N = 256, LOOP = false, num_warps = 4), (R = 4, N = 512, LOOP = false, num_warps = 4),
+    (R = 4, N = 1024, LOOP = false, num_warps = 8), (R = 2, N = 2048, LOOP = false, num_warps = 8),
     (R = 2, N = 1024, LOOP = true, num_warps = 8),
 ], targets = ["sm_80"], tune = [R, N, LOOP])]
 fn sparse_softmax_backward_kernel<T: Float, const R: i32, const N: i32, const LOOP: bool>(
@@ -139,9 +147,10 @@ fn sparse_softmax_backward_kernel<T: Float, const R: i32, const N: i32, const LO
     headers: Tensor<i32, 2>,
     entries: Tensor<i32, 2>,
     scale: f32,
+    #[no_specialize] first: i32,
     #[no_specialize] shift: i32,
 ) {
-    let (list, i, z) = (program_id(0), program_id(1) * R, program_id(2));
+    let (list, i, z) = (headers.get([first + program_id(0), 2]), program_id(1) * R, program_id(2));
     let sixteen = arange(0, 16).expand_dims(0).expand_dims(0);
     if LOOP {
         let depth = headers.get([list, 1]) << shift;
@@ -188,11 +197,11 @@ pub struct SparseSoftmax<'a, T: Element> {
     causal: bool,
 }
 
-/// x = softmax(scale · x + position + mask) along rows, in place, in one launch (Tillet, "Blocked algorithms for neural networks", 2020, section
+/// x = softmax(scale · x + position + mask) along rows, in place (Tillet, "Blocked algorithms for neural networks", 2020, section
 /// 6.2.2). Where there is no block x is −∞.
 ///
 /// It is computed in `f32` relative to the greatest element of a row. A row whose elements are all excluded becomes 0. What is added is read
-/// where there are blocks only. Rows of up to 2048 elements are read once.
+/// where there are blocks only. Rows of up to 2048 elements are read once. There is a launch for rows of each of five ranges of lengths that the layout has.
 ///
 /// ```
 /// use triton::Device;
@@ -287,12 +296,18 @@ where
     let none = || View::none(stream.device());
     let position = position.unwrap_or_else(|| View::none(stream.device()));
     let [mask, padding] = [mask, padding].map(|of| of.map_or_else(none, |(view, _)| view));
-    let (headers, entries) = (lists.headers()?, lists.entries()?);
-    let (longest, block) = (layout.longest_row(), layout.block());
-    let programs = layout.heads() * layout.mask().shape()[1];
-    sparse_softmax_kernel_tuned::<T>(x.parts_mut()?, headers, entries, position, mask, padding, options)
-        .find(|of| of.LOOP || of.N as usize >= longest)
-        .launch(stream, |of| (programs, block / of.R as usize, batch))?;
+    let (headers, entries) = (lists.headers.view()?, lists.entries.view()?);
+    let mut first = layout.rows_up_to(0);
+    for longest in LENGTHS {
+        let end = layout.rows_up_to(longest);
+        if first < end {
+            let (x, from) = (x.parts_mut()?, first as i32);
+            sparse_softmax_kernel_tuned::<T>(x, headers, entries, position, mask, padding, from, options)
+                .find(|of| of.LOOP || of.N as usize >= longest)
+                .launch(stream, |of| (end - first, layout.block() / of.R as usize, batch))?;
+        }
+        first = end;
+    }
     Ok(())
 }
 
@@ -363,11 +378,18 @@ where
     }
     let layout = p.layout();
     let lists = layout.lists(Along::Rows);
-    let (longest, block, batch) = (layout.longest_row(), layout.block(), p.batch());
-    let programs = layout.heads() * layout.mask().shape()[1];
-    let (headers, entries) = (lists.headers()?, lists.entries()?);
-    sparse_softmax_backward_kernel_tuned::<T>(p.parts()?, dp.parts_mut()?, headers, entries, scale, layout.shift())
-        .find(|of| of.LOOP || of.N as usize >= longest)
-        .launch(stream, |of| (programs, block / of.R as usize, batch))?;
+    let (headers, entries) = (lists.headers.view()?, lists.entries.view()?);
+    let mut first = layout.rows_up_to(0);
+    for longest in LENGTHS {
+        let end = layout.rows_up_to(longest);
+        if first < end {
+            let (batch, from, shift) = (p.batch(), first as i32, layout.shift());
+            let (p, dp) = (p.parts()?, dp.parts_mut()?);
+            sparse_softmax_backward_kernel_tuned::<T>(p, dp, headers, entries, scale, from, shift)
+                .find(|of| of.LOOP || of.N as usize >= longest)
+                .launch(stream, |of| (end - first, layout.block() / of.R as usize, batch))?;
+        }
+        first = end;
+    }
     Ok(())
 }

@@ -8,8 +8,8 @@ use crate::error::{same_shape, value};
 use crate::functions::last_to_arrive;
 use triton::prelude::*;
 
-/// A program adds a segment of a list for a tile of out: BM rows of a row of blocks, BN columns. Each turn takes BK rows of v, which a segment has
-/// by 16: it knows nothing of a block's size but its logarithm, `shift`. `lists` is the number of lists of a head.
+/// A program adds a segment of a list for a tile of out: BM rows of a row of blocks, BN columns. Each turn takes BK rows of v. Where a block has as
+/// many, they and the values of p are a tile of each, found by one entry of the list; blocks of 16 are gathered, several a turn. A side of a block has 2^`shift` elements. `lists` is the number of lists of a head.
 ///
 /// No program waits for another. Where a list has several segments, each leaves its sums in `parts`, and the last one adds them in their
 /// order if `ordered`; else each adds its own to one place. The last one is found by counting in `done`. Both are 0 before and after.
@@ -18,20 +18,20 @@ use triton::prelude::*;
     (T = f32, BM = 32, BN = 64, BK = 32, TRANSPOSED = false, num_warps = 4), (T = f32, BM = 32, BN = 64, BK = 32, TRANSPOSED = true, num_warps = 4),
     (T = f32, BM = 64, BN = 64, BK = 32, TRANSPOSED = false, num_warps = 4), (T = f32, BM = 64, BN = 64, BK = 32, TRANSPOSED = true, num_warps = 4),
     (T = f16, BM = 16, BN = 64, BK = 64, TRANSPOSED = false, num_warps = 2), (T = f16, BM = 16, BN = 64, BK = 64, TRANSPOSED = true, num_warps = 2),
-    (T = f16, BM = 32, BN = 64, BK = 64, TRANSPOSED = false, num_warps = 4), (T = f16, BM = 32, BN = 64, BK = 64, TRANSPOSED = true, num_warps = 4),
+    (T = f16, BM = 32, BN = 64, BK = 32, TRANSPOSED = false, num_warps = 4), (T = f16, BM = 32, BN = 64, BK = 32, TRANSPOSED = true, num_warps = 4),
     (T = f16, BM = 64, BN = 64, BK = 64, TRANSPOSED = false, num_warps = 4), (T = f16, BM = 64, BN = 64, BK = 64, TRANSPOSED = true, num_warps = 4),
     (T = bf16, BM = 16, BN = 64, BK = 64, TRANSPOSED = false, num_warps = 2), (T = bf16, BM = 16, BN = 64, BK = 64, TRANSPOSED = true, num_warps = 2),
-    (T = bf16, BM = 32, BN = 64, BK = 64, TRANSPOSED = false, num_warps = 4), (T = bf16, BM = 32, BN = 64, BK = 64, TRANSPOSED = true, num_warps = 4),
+    (T = bf16, BM = 32, BN = 64, BK = 32, TRANSPOSED = false, num_warps = 4), (T = bf16, BM = 32, BN = 64, BK = 32, TRANSPOSED = true, num_warps = 4),
     (T = bf16, BM = 64, BN = 64, BK = 64, TRANSPOSED = false, num_warps = 4), (T = bf16, BM = 64, BN = 64, BK = 64, TRANSPOSED = true, num_warps = 4),
-], targets = ["sm_80"], tune = [BM, BN, BK])]
+], targets = ["sm_80", "sm_90a"], tune = [BM, BN, BK])]
 fn spmm_kernel<T: Float, const BM: i32, const BN: i32, const BK: i32, const TRANSPOSED: bool>(
-    p: Tensor<T, 5>,
+    p: Tensor<T, 4>,
     v: Tensor<T, 4>,
     out: TensorMut<T, 4>,
     segments: Tensor<i32, 2>,
     entries: Tensor<i32, 2>,
     parts: TensorMut<f32, 4>,
-    done: TensorMut<i32, 1>,
+    #[no_specialize] done: TensorMut<i32, 1>,
     #[no_specialize] lists: i32,
     #[no_specialize] shift: i32,
     ordered: bool,
@@ -41,32 +41,42 @@ fn spmm_kernel<T: Float, const BM: i32, const BN: i32, const BK: i32, const TRAN
     let (i, d) = (program_id(1) / across * BM, program_id(1) % across * BN);
     let (list, first, count) = (segments.get([at, 0]), segments.get([at, 1]), segments.get([at, 2]));
     let (head, row) = (list / lists, ((list % lists) << shift) + i);
-    let (last, depth) = ((1 << shift) - 1, count << shift);
-    let columns = (d + arange(0, BN)).expand_dims(0);
-    // Sixteen columns lie in one block whatever its size.
-    let sixteen = arange(0, 16).expand_dims(0).expand_dims(0);
+    let depth = count << shift;
     let mut sums = zeros::<f32>([BM, BN]);
-    for k in (0..depth).step_by(BK) {
-        let each = k + arange(0, BK);
-        let inside = each < depth;
-        let other = (entries.gather((first + (each >> shift), 1), inside) << shift) + (each & last);
-        let y = v.gather((z, head, other.expand_dims(1), columns), inside.expand_dims(1));
-        let x = if TRANSPOSED {
-            // The rows of a block are along K.
-            let id = entries.gather((first + (each >> shift), 0), inside).expand_dims(1).expand_dims(2);
-            let row = (each & last).expand_dims(1).expand_dims(2);
-            let part = (i / 16 + arange(0, BM / 16)).expand_dims(0).expand_dims(2);
-            let inside = inside.expand_dims(1).expand_dims(2);
-            p.gather((z, id, row, part, sixteen), inside).reshape([BK, BM]).transpose()
-        } else {
-            let part = k / 16 + arange(0, BK / 16);
-            let inside = part < depth / 16;
-            let id = entries.gather((first + (part >> (shift - 4)), 0), inside).expand_dims(0).expand_dims(2);
-            let row = (i + arange(0, BM)).expand_dims(1).expand_dims(2);
-            let part = (part & (last >> 4)).expand_dims(0).expand_dims(2);
-            p.gather((z, id, row, part, sixteen), inside.expand_dims(0).expand_dims(2)).reshape([BM, BK])
-        };
-        sums = dot(x, y, sums);
+    if BM == 16 {
+        let columns = (d + arange(0, BN)).expand_dims(0);
+        let sixteen = arange(0, 16).expand_dims(0).expand_dims(0);
+        for k in (0..depth).step_by(BK) {
+            let each = k + arange(0, BK);
+            let inside = each < depth;
+            let other = (entries.gather((first + (each >> 4), 1), inside) << 4) + (each & 15);
+            let y = v.gather((z, head, other.expand_dims(1), columns), inside.expand_dims(1));
+            let x = if TRANSPOSED {
+                // The rows of a block are along K.
+                let id = entries.gather((first + (each >> 4), 0), inside).expand_dims(1).expand_dims(2);
+                let row = (each & 15).expand_dims(1).expand_dims(2);
+                p.gather((z, id, row, sixteen), inside.expand_dims(1).expand_dims(2)).reshape([BK, BM]).transpose()
+            } else {
+                let of = first + k / 16 + arange(0, BK / 16);
+                let inside = of < first + count;
+                let id = entries.gather((of, 0), inside).expand_dims(0).expand_dims(2);
+                let row = arange(0, BM).expand_dims(1).expand_dims(2);
+                p.gather((z, id, row, sixteen), inside.expand_dims(0).expand_dims(2)).reshape([BM, BK])
+            };
+            sums = dot(x, y, sums);
+        }
+    } else {
+        for k in (0..depth).step_by(BK) {
+            let (entry, within) = (first + (k >> shift), k & ((1 << shift) - 1));
+            let (id, other) = (entries.get([entry, 0]), (entries.get([entry, 1]) << shift) + within);
+            let y = v.load([z, head, other, d], [1, 1, BK, BN]).reshape([BK, BN]);
+            let x = if TRANSPOSED {
+                p.load([z, id, within, i], [1, 1, BK, BM]).reshape([BK, BM]).transpose()
+            } else {
+                p.load([z, id, i, within], [1, 1, BM, BK]).reshape([BM, BK])
+            };
+            sums = dot(x, y, sums);
+        }
     }
     let (part, of) = (segments.get([at, 3]), segments.get([at, 4]));
     if of == 1 {
@@ -201,16 +211,16 @@ where
     let programs = block / tile * depth.div_ceil(64);
     let places = if deterministic { table.slots } else { table.splits };
     let mut parts = stream.scratch::<f32>(batch * places * block * depth)?;
-    let mut done = stream.scratch::<i32>(table.splits * programs * batch)?;
-    let (of_parts, of_done) =
-        (parts.view_mut([batch, places, block, depth])?, done.view_mut([table.splits * programs * batch])?);
+    let counters = table.splits * programs * batch;
+    let mut done = stream.scratch::<i32>(counters)?;
+    let (of_parts, of_done) = (parts.view_mut([batch, places, block, depth])?, done.view_mut([counters])?);
     let of_head = (rows / block) as i32;
     spmm_kernel_tuned::<T, TRANSPOSED>(
-        p.parts()?,
+        p.view()?,
         v,
         out,
-        table.view()?,
-        lists.entries()?,
+        table.table.view()?,
+        lists.entries.view()?,
         of_parts,
         of_done,
         of_head,

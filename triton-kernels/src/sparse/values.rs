@@ -132,6 +132,12 @@ impl<T: Element> BlockSparse<T> {
         let [batch, blocks, rows, columns] = self.shape();
         Ok(self.values.view_mut([batch, blocks, rows, columns / 16, 16])?)
     }
+
+    /// Whole blocks to be written, of the same rank.
+    pub(super) fn blocks_mut(&mut self) -> Result<ViewMut<'_, T, 5>> {
+        let [batch, blocks, rows, columns] = self.shape();
+        Ok(self.values.view_mut([batch, blocks, 1, rows, columns])?)
+    }
 }
 
 impl<T: FloatElement> BlockSparse<T> {
@@ -216,7 +222,7 @@ where
     clear_kernel::<T>(dense.reborrow(), heads as i32).launch(stream, tiles)?;
     let lists = values.layout.lists(Along::Rows);
     let rows = values.layout.mask().shape()[1] as i32;
-    let launch = to_dense_kernel::<T>(values.view()?, lists.headers()?, lists.entries()?, dense, rows);
+    let launch = to_dense_kernel::<T>(values.view()?, lists.headers.view()?, lists.entries.view()?, dense, rows);
     Ok(launch.launch(stream, values.copies())?)
 }
 
@@ -233,7 +239,7 @@ where
     let (layout, copies) = (values.layout.clone(), values.copies());
     let lists = layout.lists(Along::Rows);
     let rows = layout.mask().shape()[1] as i32;
-    let launch = from_dense_kernel::<T>(dense, lists.headers()?, lists.entries()?, values.view_mut()?, rows);
+    let launch = from_dense_kernel::<T>(dense, lists.headers.view()?, lists.entries.view()?, values.view_mut()?, rows);
     Ok(launch.launch(stream, copies)?)
 }
 
