@@ -1,5 +1,6 @@
 //! Convolutions.
 
+use super::copy::{Room, is_columns, output};
 use super::geometry::{Geometry, Options, Taps};
 use super::product::{Kernels, Product};
 use super::window_options;
@@ -98,24 +99,30 @@ where
     if geometry.is_pointwise() && options.splits.is_none() && instance.is_none() && pointwise(x, &y) {
         return by_gemm(x, w, y, bias, activation, stream);
     }
-    let Geometry { images, window, output, .. } = geometry;
+    let Geometry { images, window, output: [down, across], .. } = geometry;
     let taps = [0, 1].map(|i| Taps::of_output(window[i], options.padding[i], options.dilation[i]));
-    Product {
-        x,
-        w,
-        transposed: false,
-        y,
-        bias,
-        options: epilogue,
-        places: [images, output[0], output[1]],
-        stride: options.stride,
-        taps,
-        out: [[0; 2], [1; 2]],
-        splits: options.splits,
-        instance: instance.as_deref(),
-        op,
-    }
-    .launch(stream)
+    let (mut of_x, mut of_w) = (Room::new(), Room::new());
+    let columns = is_columns(x.shape(), x.strides());
+    let (x, w) = (of_x.operand(x, columns, stream)?, of_w.operand(w, false, stream)?);
+    let columns = is_columns(x.shape(), x.strides());
+    output(y, columns, stream, |y| {
+        let product = Product {
+            x,
+            w,
+            transposed: false,
+            y,
+            bias,
+            options: epilogue,
+            places: [images, down, across],
+            stride: options.stride,
+            taps,
+            out: [[0; 2], [1; 2]],
+            splits: options.splits,
+            instance: instance.as_deref(),
+            op,
+        };
+        product.launch(stream)
+    })
 }
 
 /// Pixels as rows of a matrix: of one whose axes N, H and W are one in memory.

@@ -180,6 +180,24 @@ pub(super) fn splits(asked: Option<usize>, tiles: usize, steps: usize) -> (usize
         let free = (2 * MULTIPROCESSORS / tiles.max(1)).clamp(1, MOST_SPLITS);
         free.min((steps / LEAST_STEPS).max(1))
     });
+    chunks(wanted, steps)
+}
+
+/// The same of small tiles whose sums are cheap to add: as many programs as leave the fewest multiprocessors idle in the last wave, two of them on
+/// each at least, and each split for a share of the time that adding it takes.
+pub(super) fn even_splits(asked: Option<usize>, tiles: usize, steps: usize) -> (usize, usize) {
+    let most = (steps / LEAST_STEPS).clamp(1, MOST_SPLITS);
+    let share = |count: usize| {
+        let programs = tiles.max(1) * count;
+        let full = programs as f64 / programs.next_multiple_of(MULTIPROCESSORS) as f64;
+        let resident = (programs as f64 / (1.8 * MULTIPROCESSORS as f64)).min(1.0);
+        full * resident * (1.0 - 0.003 * count as f64)
+    };
+    let best = || (1..=most).max_by(|a, b| share(*a).total_cmp(&share(*b)));
+    chunks(asked.or_else(best).unwrap_or(1), steps)
+}
+
+fn chunks(wanted: usize, steps: usize) -> (usize, usize) {
     let chunk = steps.div_ceil(wanted.max(1)).max(1);
     (steps.div_ceil(chunk).max(1), chunk)
 }
@@ -224,10 +242,6 @@ pub(super) struct Window {
     /// All steps of the reduction, and those of one program.
     pub steps: i32,
     pub chunk: i32,
-    /// Whether the second axis of the output is that of channels, not the last one.
-    pub columns: i32,
-    /// Whether the output is the one that is not aligned.
-    pub odd: i32,
 }
 
 impl Window {
@@ -265,15 +279,13 @@ impl Window {
             out_step_w: 1,
             steps: 0,
             chunk: 0,
-            columns: 0,
-            odd: 0,
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Divisor, Taps, places, splits};
+    use super::{Divisor, Taps, even_splits, places, splits};
 
     #[test]
     fn divisors_are_exact() {
@@ -325,12 +337,22 @@ mod tests {
     }
 
     #[test]
+    fn even_splits_fill_the_multiprocessors() {
+        // 144 tiles are two waves of one program each; 1584 programs are twelve full ones.
+        assert_eq!(even_splits(None, 144, 1000).0, 11);
+        assert_eq!(even_splits(None, 18, 6272).0, 22);
+        assert_eq!(even_splits(None, 9, 1458).0, 29);
+        assert_eq!(even_splits(None, 528, 100).0, 1);
+    }
+
+    #[test]
     fn every_part_of_a_reduction_has_steps() {
         for (asked, tiles, steps) in
             [(None, 1, 1000), (None, 500, 10), (Some(7), 3, 20), (Some(64), 1, 5), (None, 1, 0)]
         {
-            let (count, chunk) = splits(asked, tiles, steps);
-            assert!(count >= 1 && count * chunk >= steps && (count - 1) * chunk <= steps.saturating_sub(1));
+            for (count, chunk) in [splits(asked, tiles, steps), even_splits(asked, tiles, steps)] {
+                assert!(count >= 1 && count * chunk >= steps && (count - 1) * chunk <= steps.saturating_sub(1));
+            }
         }
     }
 }

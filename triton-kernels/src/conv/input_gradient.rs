@@ -1,5 +1,6 @@
 //! The gradient of a convolution's input.
 
+use super::copy::{Room, is_columns, output};
 use super::forward::{filters, rows, rows_mut};
 use super::geometry::{Geometry, Options, Taps};
 use super::product::{Kernels, Product};
@@ -75,7 +76,7 @@ where
     T: FloatElement + GemmElement<T>,
     triton::Compiled: Kernels<T>,
 {
-    let (op, Conv2dInputGradient { dy, w, mut dx, options, instance }) = ("conv2d_input_gradient", of);
+    let (op, Conv2dInputGradient { dy, w, dx, options, instance }) = ("conv2d_input_gradient", of);
     let names = ["dx", "w", "dy"];
     let geometry = Geometry::new(op, names, dx.shape(), w.shape(), dy.shape(), options)?;
     if geometry.is_pointwise()
@@ -87,26 +88,32 @@ where
     }
     let Geometry { images, input, window, .. } = geometry;
     let Options { stride, padding, dilation, splits } = options;
-    for (down, across) in (0..stride[0]).flat_map(|down| (0..stride[1]).map(move |across| (down, across))) {
-        let phase = [down, across];
-        let places = |i: usize| input[i].saturating_sub(phase[i]).div_ceil(stride[i]);
-        let taps = [0, 1].map(|i| Taps::of_input(window[i], stride[i], padding[i], dilation[i], phase[i]));
-        let product = Product {
-            x: dy,
-            w,
-            transposed: true,
-            y: dx.reborrow(),
-            bias: View::none(stream.device()),
-            options: Epilogue::default(),
-            places: [images, places(0), places(1)],
-            stride: [1; 2],
-            taps,
-            out: [phase, stride],
-            splits,
-            instance: instance.as_deref(),
-            op,
-        };
-        product.launch(stream)?;
-    }
-    Ok(())
+    let (mut of_dy, mut of_w) = (Room::new(), Room::new());
+    let columns = is_columns(dy.shape(), dy.strides());
+    let (dy, w) = (of_dy.operand(dy, columns, stream)?, of_w.operand(w, false, stream)?);
+    let columns = is_columns(dy.shape(), dy.strides());
+    output(dx, columns, stream, |mut dx| {
+        for (down, across) in (0..stride[0]).flat_map(|down| (0..stride[1]).map(move |across| (down, across))) {
+            let phase = [down, across];
+            let places = |i: usize| input[i].saturating_sub(phase[i]).div_ceil(stride[i]);
+            let taps = [0, 1].map(|i| Taps::of_input(window[i], stride[i], padding[i], dilation[i], phase[i]));
+            let product = Product {
+                x: dy,
+                w,
+                transposed: true,
+                y: dx.reborrow(),
+                bias: View::none(stream.device()),
+                options: Epilogue::default(),
+                places: [images, places(0), places(1)],
+                stride: [1; 2],
+                taps,
+                out: [phase, stride],
+                splits,
+                instance: instance.as_deref(),
+                op,
+            };
+            product.launch(stream)?;
+        }
+        Ok(())
+    })
 }

@@ -7,6 +7,7 @@
 //! The axes of views are those of NHWC, `[N, H, W, C]` and `[K, R, S, C]`; an image that is stored NCHW is passed as a permuted view. Both orders
 //! have loads that are coalesced.
 
+mod copy;
 mod forward;
 mod geometry;
 mod input_gradient;

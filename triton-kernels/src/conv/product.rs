@@ -1,5 +1,6 @@
 //! Enqueues the kernel of a convolution or of one phase of its transpose.
 
+use super::copy::{CopyInstance, is_columns};
 use super::geometry::{MULTIPROCESSORS, Taps, Window, splits};
 use super::kernels::{ConvChoice, ConvPool, conv_pool, conv_tuned};
 use crate::Result;
@@ -13,6 +14,7 @@ pub(super) struct Product<'a, T> {
     /// `[K, R, S, C]`, with `transposed` `[C, R, S, K]`: C is the channels of x.
     pub(super) w: View<'a, T, 4>,
     pub(super) transposed: bool,
+    /// In the order of x.
     pub(super) y: ViewMut<'a, T, 4>,
     pub(super) bias: View<'a, T, 1>,
     pub(super) options: Epilogue,
@@ -26,19 +28,6 @@ pub(super) struct Product<'a, T> {
     /// The name of the instance that was asked for.
     pub(super) instance: Option<&'a str>,
     pub(super) op: &'static str,
-}
-
-/// Whether W is contiguous, and C is not.
-pub(super) fn is_columns(shape: [usize; 4], strides: [isize; 4]) -> bool {
-    shape[3] > 1 && strides[3] != 1 && (strides[2] == 1 || shape[2] <= 1)
-}
-
-/// Whether rows of the last axis begin at multiples of 16 bytes.
-fn is_aligned<T: Element>(of: &ViewMut<'_, T, 4>) -> bool {
-    let bytes = |stride: isize| stride.unsigned_abs() * size_of::<T>();
-    let rows = of.shape().into_iter().zip(of.strides()).take(3);
-    of.address().is_multiple_of(16)
-        && rows.filter(|(extent, _)| *extent > 1).all(|(_, stride)| bytes(stride).is_multiple_of(16))
 }
 
 /// The modes of [`conv`](super::kernels::conv).
@@ -60,6 +49,7 @@ pub(super) trait Kernels<T>:
     + ConvPool<T, true, true, WIDE>
     + ConvPool<T, true, true, FLAT>
     + ConvPool<T, true, true, NARROW>
+    + CopyInstance<T>
 {
 }
 
@@ -160,10 +150,8 @@ impl<T: Float> Product<'_, T> {
         let tile = tiles(m, filters).into_iter().find(|tile| runs(*tile)).unwrap_or([64, 64]);
         let count_of = |[rows, columns]: [usize; 2]| m.div_ceil(rows) * filters.div_ceil(columns);
         let (count, chunk) = splits(asked, count_of(tile), steps);
-        // The order of the output is its own.
-        let to_columns = is_columns(y.shape(), y.strides());
-        let y = if to_columns { y.permute([0, 3, 1, 2])? } else { y };
-        let x = if COLUMNS { x.permute([0, 3, 1, 2])? } else { x };
+        let order = [0, 3, 1, 2];
+        let (x, y) = if COLUMNS { (x.permute(order)?, y.permute(order)?) } else { (x, y) };
         let [[out_h, out_w], [out_step_h, out_step_w]] = out.map(|pair| pair.map(|number| number as i32));
         let window = Window {
             out_h,
@@ -172,8 +160,6 @@ impl<T: Float> Product<'_, T> {
             out_step_w,
             steps: steps as i32,
             chunk: chunk as i32,
-            columns: i32::from(to_columns),
-            odd: i32::from(!is_aligned(&y)),
             ..Window::new([down, across], stride, taps, deep)
         };
         let shape = if count > 1 { [count, m, filters] } else { [0; 3] };
@@ -181,9 +167,7 @@ impl<T: Float> Product<'_, T> {
         let of_done = if count > 1 { count_of([64, 32]) } else { 0 };
         let (mut parts, mut done) = (stream.scratch::<f32>(shape.iter().product())?, stream.scratch::<i32>(of_done)?);
         let (parts, done) = (parts.view_mut(shape)?, done.view_mut([of_done])?);
-        let none = ViewMut::none(stream.device());
-        let (y, odd) = if is_aligned(&y) { (y, none) } else { (none, y) };
-        let tuned = conv_tuned::<T, COLUMNS, TB, MODE>(x, w, y, odd, bias, parts, done, window, options);
+        let tuned = conv_tuned::<T, COLUMNS, TB, MODE>(x, w, y, bias, parts, done, window, options);
         let tuned = choose(op, tuned, instance, stream, |of: &ConvChoice| instance.is_some() || sides(of) == tile)?;
         let grid = |of: &ConvChoice| (m.div_ceil(of.BM as usize), filters.div_ceil(of.BN as usize), count);
         Ok(tuned.launch(stream, grid)?)

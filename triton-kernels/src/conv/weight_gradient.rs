@@ -1,9 +1,10 @@
 //! The gradient of a convolution's filters.
 
+use super::copy::{CopyInstance, Room, is_columns, output};
 use super::forward::rows;
-use super::geometry::{Geometry, Options, Taps, Window, splits};
+use super::geometry::{Geometry, Options, Taps, Window, even_splits};
 use super::kernels::{ConvWeightPool, conv_weight_pool, conv_weight_tuned};
-use super::product::{is_columns, is_flat, is_large};
+use super::product::is_flat;
 use super::window_options;
 use crate::element::{FloatElement, operation};
 use crate::{GemmElement, Result, gemm};
@@ -64,11 +65,11 @@ operation!(WeightGradient: Conv2dWeightGradient by weight_gradient);
 fn weight_gradient<T>(of: Conv2dWeightGradient<'_, T>, stream: &Stream) -> Result<()>
 where
     T: FloatElement + GemmElement<T>,
-    triton::Compiled: ConvWeightPool<T, false, false, false>
-        + ConvWeightPool<T, false, false, true>
-        + ConvWeightPool<T, false, true, false>
-        + ConvWeightPool<T, true, false, false>
-        + ConvWeightPool<T, true, false, true>,
+    triton::Compiled: CopyInstance<T>
+        + ConvWeightPool<T, false, false>
+        + ConvWeightPool<T, false, true>
+        + ConvWeightPool<T, true, false>
+        + ConvWeightPool<T, true, true>,
 {
     let Conv2dWeightGradient { x, dy, dw, options } = of;
     let names = ["x", "dw", "dy"];
@@ -79,20 +80,20 @@ where
     {
         return gemm(dy.transpose(), x, dw.select(1, 0)?.select(1, 0)?).deterministic(true).launch(stream);
     }
-    let columns = is_columns(x.shape(), x.strides());
-    let flat = is_flat(geometry.channels, 64);
-    let elements = geometry.window[0] * geometry.window[1];
-    let large = geometry.channels.is_multiple_of(128) && is_large(geometry.filters, elements * geometry.channels);
-    match (columns, large && !columns, flat) {
-        (false, false, false) => enqueue::<T, false, false, false>(x, dy, dw, &geometry, stream),
-        (false, _, true) => enqueue::<T, false, false, true>(x, dy, dw, &geometry, stream),
-        (false, true, false) => enqueue::<T, false, true, false>(x, dy, dw, &geometry, stream),
-        (true, _, false) => enqueue::<T, true, false, false>(x, dy, dw, &geometry, stream),
-        (true, _, true) => enqueue::<T, true, false, true>(x, dy, dw, &geometry, stream),
-    }
+    let (mut of_x, mut of_dy) = (Room::new(), Room::new());
+    let columns = |x: View<'_, T, 4>| is_columns(x.shape(), x.strides());
+    let x = of_x.operand(x, columns(x), stream)?;
+    let (columns, flat) = (columns(x), is_flat(geometry.channels, 64));
+    let dy = of_dy.operand(dy, columns, stream)?;
+    output(dw, false, stream, |dw| match (columns, flat) {
+        (false, false) => enqueue::<T, false, false>(x, dy, dw, &geometry, stream),
+        (false, true) => enqueue::<T, false, true>(x, dy, dw, &geometry, stream),
+        (true, false) => enqueue::<T, true, false>(x, dy, dw, &geometry, stream),
+        (true, true) => enqueue::<T, true, true>(x, dy, dw, &geometry, stream),
+    })
 }
 
-fn enqueue<'a, T: FloatElement, const COLUMNS: bool, const LARGE: bool, const FLAT: bool>(
+fn enqueue<'a, T: FloatElement, const COLUMNS: bool, const FLAT: bool>(
     x: View<'a, T, 4>,
     dy: View<'a, T, 4>,
     dw: ViewMut<'a, T, 4>,
@@ -100,20 +101,20 @@ fn enqueue<'a, T: FloatElement, const COLUMNS: bool, const LARGE: bool, const FL
     stream: &Stream,
 ) -> Result<()>
 where
-    triton::Compiled: ConvWeightPool<T, COLUMNS, LARGE, FLAT>,
+    triton::Compiled: ConvWeightPool<T, COLUMNS, FLAT>,
 {
     let Geometry { images, window, output, channels, filters, options, .. } = *geometry;
     let elements = window[0] * window[1];
     if filters * elements * channels == 0 {
         return Ok(());
     }
-    let tile = conv_weight_pool::<T, COLUMNS, LARGE, FLAT>().members()[0].choice();
+    let tile = conv_weight_pool::<T, COLUMNS, FLAT>().members()[0].choice();
     let (side, step) = (tile.BN as usize, tile.BK as usize);
     let deep = if FLAT { channels } else { channels.div_ceil(side) };
     let across = if FLAT { (elements * channels).div_ceil(side) } else { elements * deep };
     let places = images * output[0] * output[1];
     let (down, steps) = (filters.div_ceil(side), places.div_ceil(step));
-    let (count, chunk) = splits(options.splits, down * across, steps);
+    let (count, chunk) = even_splits(options.splits, down * across, steps);
     let taps = [0, 1].map(|i| Taps::of_output(window[i], options.padding[i], options.dilation[i]));
     let numbers = Window::new(output, options.stride, taps, deep);
     let numbers = Window { steps: steps as i32, chunk: chunk as i32, ..numbers };
@@ -123,6 +124,6 @@ where
     let (parts, done) = (parts.view_mut(shape)?, done.view_mut([of_done])?);
     let order = [0, 3, 1, 2];
     let (x, dy) = if COLUMNS { (x.permute(order)?, dy.permute(order)?) } else { (x, dy) };
-    let tuned = conv_weight_tuned::<T, COLUMNS, LARGE, FLAT>(x, dy, dw, parts, done, numbers);
+    let tuned = conv_weight_tuned::<T, COLUMNS, FLAT>(x, dy, dw, parts, done, numbers);
     Ok(tuned.launch(stream, |_| (down, across, count))?)
 }
