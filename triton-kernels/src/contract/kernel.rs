@@ -135,22 +135,22 @@ fn aligned<const A: i32>(offset: Tile<i32>) -> Tile<i32> {
 /// With UNIT, the columns' inner axis has stride 1 in z, and each operand has an axis of stride 1: y the columns' inner axis, or with TB the
 /// inner axis of K; x the inner axis of K, or with TA the rows'. Runs of 16 elements of a tile are then along that axis. Vectors of V elements
 /// along it are whole and aligned in x and y, and of W in z. Without UNIT strides are any.
-///
-/// Operands of `f32` have V = 1: their elements are copied one by one into the order that multiplications read.
 #[triton::kernel(warnings = false, configs = [
     (T = f32, BM = 64, BN = 64, BK = 16, UNIT = false, TA = false, TB = false, V = 1, W = 1, general = true),
     (T = f32, BM = 64, BN = 64, BK = 16, UNIT = true, TA = false, TB = false, V = 1, W = 1),
     (T = f32, BM = 64, BN = 64, BK = 16, UNIT = true, TA = false, TB = true, V = 1, W = 1),
     (T = f32, BM = 64, BN = 64, BK = 16, UNIT = true, TA = true, TB = false, V = 1, W = 1),
-    (T = f32, BM = 64, BN = 64, BK = 16, UNIT = true, TA = false, TB = false, V = 1, W = 4),
-    (T = f32, BM = 64, BN = 64, BK = 16, UNIT = true, TA = false, TB = true, V = 1, W = 4),
-    (T = f32, BM = 64, BN = 64, BK = 16, UNIT = true, TA = true, TB = false, V = 1, W = 4),
+    (T = f32, BM = 64, BN = 64, BK = 16, UNIT = true, TA = false, TB = false, V = 4, W = 4),
+    (T = f32, BM = 64, BN = 64, BK = 16, UNIT = true, TA = false, TB = true, V = 4, W = 4),
+    (T = f32, BM = 64, BN = 64, BK = 16, UNIT = true, TA = true, TB = false, V = 4, W = 4),
     (T = f32, BM = 128, BN = 128, BK = 16, UNIT = true, TA = false, TB = false, V = 1, W = 1, num_warps = 8),
     (T = f32, BM = 128, BN = 128, BK = 16, UNIT = true, TA = false, TB = true, V = 1, W = 1, num_warps = 8),
     (T = f32, BM = 128, BN = 128, BK = 16, UNIT = true, TA = true, TB = false, V = 1, W = 1, num_warps = 8),
     (T = f32, BM = 128, BN = 128, BK = 16, UNIT = true, TA = false, TB = false, V = 1, W = 4, num_warps = 8),
+    (T = f32, BM = 64, BN = 128, BK = 16, UNIT = true, TA = false, TB = false, V = 4, W = 4),
     (T = f32, BM = 128, BN = 128, BK = 16, UNIT = true, TA = false, TB = true, V = 1, W = 4, num_warps = 8),
     (T = f32, BM = 128, BN = 128, BK = 16, UNIT = true, TA = true, TB = false, V = 1, W = 4, num_warps = 8),
+    (T = f32, BM = 64, BN = 128, BK = 16, UNIT = true, TA = true, TB = false, V = 4, W = 4),
     (T = bf16, BM = 64, BN = 64, BK = 32, UNIT = false, TA = false, TB = false, V = 1, W = 1, general = true),
     (T = bf16, BM = 64, BN = 64, BK = 32, UNIT = true, TA = false, TB = false, V = 1, W = 1),
     (T = bf16, BM = 64, BN = 64, BK = 32, UNIT = true, TA = false, TB = true, V = 1, W = 1),

@@ -18,9 +18,6 @@ const MULTIPROCESSORS: usize = 132;
 /// Bytes that a multiprocessor has of the memory's bandwidth in a cycle.
 const BYTES_A_CYCLE: f64 = 24.0;
 
-/// Cycles of a program beside its loop.
-const OVERHEAD: f64 = 1000.0;
-
 /// Bytes that memory moves at a time.
 const SECTOR: usize = 32;
 
@@ -279,19 +276,32 @@ impl Plan {
         let written = sectors([columns, rows], 2) * of_z * if reads_z { 2.0 } else { 1.0 };
         let moved = (read + written) * SECTOR as f64 / BYTES_A_CYCLE;
         let waves = self.programs().unwrap_or(usize::MAX).div_ceil(MULTIPROCESSORS);
-        waves as f64 * (multiplied.max(moved) + OVERHEAD)
+        waves as f64 * (multiplied.max(moved) + overhead([m, n], bytes))
     }
+}
+
+/// Cycles of a program beside its loop that no other one hides. Of `f32`, four blocks of small tiles are resident, and one of the largest.
+fn overhead([m, n]: [usize; 2], bytes: usize) -> f64 {
+    let area = (m * n) as f64 / (128.0 * 128.0);
+    if bytes == 4 { 250.0 + 2000.0 * area * area } else { 1000.0 }
 }
 
 /// Products that a multiprocessor adds in a cycle.
 fn rate(instance: &Instance, bytes: usize) -> f64 {
     let is_large = instance.tile[0] * instance.tile[1] > 64 * 64;
     match (bytes, instance.unit, instance.vectors[0] > 1) {
-        (4, true, _) => {
+        (4, true, true) => {
             if is_large {
-                105.0
+                99.0
             } else {
-                80.0
+                82.0
+            }
+        }
+        (4, true, false) => {
+            if is_large {
+                83.0
+            } else {
+                70.0
             }
         }
         (4, false, _) => 60.0,
@@ -332,14 +342,24 @@ mod tests {
 
     /// Instances as the kernel has them, of an element type of this many bytes.
     fn instances(bytes: usize) -> Vec<Instance> {
-        let (depth, vector) = if bytes == 4 { (16, [1, 4]) } else { (32, [8, 8]) };
+        let depth = if bytes == 4 { 16 } else { 32 };
         let general = Instance { tile: [64, 64, depth], unit: false, transposed: [false; 2], vectors: [1, 1] };
+        let small = [64, 64, depth];
+        let tiles: &[([usize; 3], [usize; 2])] = match bytes {
+            4 => &[
+                (small, [1, 1]),
+                (small, [4, 4]),
+                ([128, 128, 16], [1, 1]),
+                ([128, 128, 16], [1, 4]),
+                ([64, 128, 16], [4, 4]),
+            ],
+            _ => &[(small, [1, 1]), (small, [1, 8]), (small, [8, 8]), ([128, 128, 32], [8, 8])],
+        };
         let mut all = vec![general];
         for transposed in [[false, false], [false, true], [true, false]] {
-            for vectors in [[1, 1], [1, 16 / bytes], vector] {
-                all.push(Instance { unit: true, transposed, vectors, ..general });
-                all.push(Instance { tile: [128, 128, depth], unit: true, transposed, vectors });
-            }
+            let is_there = |tile: [usize; 3]| tile != [64, 128, 16] || transposed != [false, true];
+            let tiles = tiles.iter().filter(|(tile, _)| is_there(*tile));
+            all.extend(tiles.map(|&(tile, vectors)| Instance { tile, unit: true, transposed, vectors }));
         }
         all
     }
@@ -365,16 +385,17 @@ mod tests {
     #[test]
     fn tiles_of_the_contractions_of_the_literature() {
         let (first, second) = ("icaq,qbjk->abcijk", "kiaq,bcjq->abcijk");
-        assert_eq!(chosen(first, 4, |_| 32), "128x128x16 NN by 1, 4 of m i 4 · c 32 n jk 128 k q 16");
+        assert_eq!(chosen(first, 4, |_| 32), "64x128x16 NN by 4 of m i 2 · c 32 n jk 128 k q 16");
         // The last axis of z, of x, is a column: the product is the other way round.
-        assert_eq!(chosen(second, 4, |_| 32), "128x128x16 NT by 1, 4 of m bc 128 n i 4 · k 32 k q 16 of y · x");
+        assert_eq!(chosen(second, 4, |_| 32), "64x64x16 NT by 4 of m bc 64 n i 2 · k 32 k q 16 of y · x");
         assert_eq!(chosen(first, 2, |_| 32), "128x128x32 NN by 8 of m i 4 · c 32 n jk 128 k q 32");
         // Rows of 31 elements are read one by one, and vectors are stored.
         let summed = |letter| if letter == 'q' { 31 } else { 32 };
-        assert_eq!(chosen(first, 2, summed).split(" of").next(), Some("128x128x32 NN by 1, 8"));
-        assert_eq!(chosen(first, 2, |_| 31).split(" of").next(), Some("128x128x32 NN"));
+        assert_eq!(chosen(first, 2, summed).split(" of").next(), Some("64x64x32 NN by 1, 8"));
+        assert_eq!(chosen(first, 2, |_| 31).split(" of").next(), Some("64x64x32 NN"));
+        assert_eq!(chosen(first, 4, summed).split(" of").next(), Some("128x128x16 NN by 1, 4"));
         // A tile of 128 would leave most multiprocessors without one.
-        assert_eq!(chosen("iabq,qbaj->ij", 4, |_| 16).split(" of").next(), Some("64x64x16 NN by 1, 4"));
+        assert_eq!(chosen("iabq,qbaj->ij", 4, |_| 16).split(" of").next(), Some("64x64x16 NN by 4"));
     }
 
     #[test]

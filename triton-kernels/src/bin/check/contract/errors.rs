@@ -68,7 +68,7 @@ pub(super) fn cases() -> Vec<Case> {
             let launch = contract("icaq,qbj->acibj", x.view([4, 4, 2, 8])?, x.view([8, 2, 8])?, of_z);
             let tiles = launch.tiles(stream)?;
             let found = launch.selected(stream)?;
-            match found.starts_with("batch [], m [a 2, c 4, i 4], n [bj 16], k [q 8] by 64x64x16 NN by 1, 4 of") {
+            match found.starts_with("batch [], m [a 2, c 4, i 4], n [bj 16], k [q 8] by 64x64x16 NN by 4 of") {
                 true if tiles.contains(&[64, 64, 16]) => Ok(()),
                 _ => Err(Failure(format!("{found}, of {tiles:?}"))),
             }
