@@ -5,6 +5,7 @@ use super::pattern::BlockMask;
 use super::superblock::{Partition, SuperBlock, superblock};
 use crate::Result;
 use crate::error::value;
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::iter;
@@ -259,8 +260,10 @@ impl BlockLayout {
             return Ok(Arc::clone(table));
         }
         let Segments { mut rows, slots, splits } = self.tables.lists[along as usize].segments(longest);
-        // Programs begin in order: the longest last would run alone.
-        rows.sort_by_key(|segment| std::cmp::Reverse(segment.count));
+        // Programs begin in order: the longest last would run alone. Segments of one list are added together soon.
+        if splits == 0 {
+            rows.sort_by_key(|segment| Reverse(segment.count));
+        }
         let row = |of: &Segment| [of.list, of.first, of.count, of.part, of.parts, of.slot, of.split];
         let table = Table::upload(stream, rows.iter().map(row))?;
         let table = Arc::new(SegmentTable { count: rows.len(), slots, splits, table });

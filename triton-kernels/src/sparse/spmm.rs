@@ -17,12 +17,12 @@ use triton::prelude::*;
     (T = f32, BM = 16, BN = 64, BK = 32, TRANSPOSED = false, num_warps = 2), (T = f32, BM = 16, BN = 64, BK = 32, TRANSPOSED = true, num_warps = 2),
     (T = f32, BM = 32, BN = 64, BK = 32, TRANSPOSED = false, num_warps = 4), (T = f32, BM = 32, BN = 64, BK = 32, TRANSPOSED = true, num_warps = 4),
     (T = f32, BM = 64, BN = 64, BK = 32, TRANSPOSED = false, num_warps = 4), (T = f32, BM = 64, BN = 64, BK = 32, TRANSPOSED = true, num_warps = 4),
-    (T = f16, BM = 16, BN = 64, BK = 64, TRANSPOSED = false, num_warps = 2), (T = f16, BM = 16, BN = 64, BK = 64, TRANSPOSED = true, num_warps = 2),
-    (T = f16, BM = 32, BN = 64, BK = 32, TRANSPOSED = false, num_warps = 4), (T = f16, BM = 32, BN = 64, BK = 32, TRANSPOSED = true, num_warps = 4),
-    (T = f16, BM = 64, BN = 64, BK = 64, TRANSPOSED = false, num_warps = 4), (T = f16, BM = 64, BN = 64, BK = 64, TRANSPOSED = true, num_warps = 4),
-    (T = bf16, BM = 16, BN = 64, BK = 64, TRANSPOSED = false, num_warps = 2), (T = bf16, BM = 16, BN = 64, BK = 64, TRANSPOSED = true, num_warps = 2),
-    (T = bf16, BM = 32, BN = 64, BK = 32, TRANSPOSED = false, num_warps = 4), (T = bf16, BM = 32, BN = 64, BK = 32, TRANSPOSED = true, num_warps = 4),
-    (T = bf16, BM = 64, BN = 64, BK = 64, TRANSPOSED = false, num_warps = 4), (T = bf16, BM = 64, BN = 64, BK = 64, TRANSPOSED = true, num_warps = 4),
+    (T = f16, BM = 16, BN = 64, BK = 64, TRANSPOSED = false, num_warps = 1, num_stages = 2), (T = f16, BM = 16, BN = 64, BK = 64, TRANSPOSED = true, num_warps = 1, num_stages = 2),
+    (T = f16, BM = 32, BN = 64, BK = 32, TRANSPOSED = false, num_warps = 1), (T = f16, BM = 32, BN = 64, BK = 32, TRANSPOSED = true, num_warps = 1),
+    (T = f16, BM = 64, BN = 64, BK = 64, TRANSPOSED = false, num_warps = 4, num_stages = 4), (T = f16, BM = 64, BN = 64, BK = 64, TRANSPOSED = true, num_warps = 4, num_stages = 4),
+    (T = bf16, BM = 16, BN = 64, BK = 64, TRANSPOSED = false, num_warps = 1, num_stages = 2), (T = bf16, BM = 16, BN = 64, BK = 64, TRANSPOSED = true, num_warps = 1, num_stages = 2),
+    (T = bf16, BM = 32, BN = 64, BK = 32, TRANSPOSED = false, num_warps = 1), (T = bf16, BM = 32, BN = 64, BK = 32, TRANSPOSED = true, num_warps = 1),
+    (T = bf16, BM = 64, BN = 64, BK = 64, TRANSPOSED = false, num_warps = 4, num_stages = 4), (T = bf16, BM = 64, BN = 64, BK = 64, TRANSPOSED = true, num_warps = 4, num_stages = 4),
 ], targets = ["sm_80", "sm_90a"], tune = [BM, BN, BK])]
 fn spmm_kernel<T: Float, const BM: i32, const BN: i32, const BK: i32, const TRANSPOSED: bool>(
     p: Tensor<T, 4>,
