@@ -63,6 +63,12 @@ impl<'a, S, const N: usize> Launch<'a, S, N> {
         Launch { kernel, args, config, mode: PhantomData }
     }
 
+    /// Takes another instance with parameters of the same types.
+    #[inline]
+    pub(crate) fn set(&mut self, kernel: &'static Kernel, config: usize) {
+        (self.kernel, self.config) = (kernel, config);
+    }
+
     /// Chooses among the instance's configs, numbered from 0 (the default) in the order of `configs = [..]`. A number that does
     /// not exist is an error of the launch.
     pub fn config(self, index: usize) -> Launch<'a, S, N> {
@@ -182,7 +188,7 @@ impl<'a, S, const N: usize> Launch<'a, S, N> {
 
     /// All checks, and the launch.
     #[inline]
-    pub(crate) fn enqueue(self, stream: &Stream, grid: Grid) -> Result<()> {
+    pub(crate) fn enqueue(&self, stream: &Stream, grid: Grid) -> Result<()> {
         self.kernel.config(self.config)?;
         let specialization = self.check_args()?;
         for (i, arg) in self.args.iter().enumerate() {
