@@ -48,8 +48,8 @@ impl Chosen {
         Chosen { index, source }
     }
 
-    /// Whether measuring would tell no more.
-    fn is_final(self) -> bool {
+    /// Whether measuring would tell no more: it was measured.
+    pub fn is_final(self) -> bool {
         match self.source {
             Source::Store | Source::Table | Source::Measured => true,
             Source::Memory | Source::Model | Source::Nearest | Source::First => false,
@@ -141,10 +141,12 @@ impl Selection {
         ((found.is_final || !measure) && candidates.fits(index)).then_some(index)
     }
 
-    /// Takes down a choice for calls with the same key.
-    pub fn remember(&self, candidates: &dyn Candidates, key: &[i64], chosen: Chosen) {
-        if let Ok(index) = u32::try_from(chosen.index) {
-            self.memory.set(hash::key(candidates.id(), key), Remembered { index, is_final: chosen.is_final() });
+    /// Takes down a choice for calls with the same key, which is final if measuring would tell no more, unless there is one that is final: it did not fit this call alone.
+    pub fn remember(&self, candidates: &dyn Candidates, key: &[i64], index: usize, is_final: bool) {
+        let hash = hash::key(candidates.id(), key);
+        let Ok(index) = u32::try_from(index) else { return };
+        if !self.memory.get(hash).is_some_and(|before| before.is_final) {
+            self.memory.set(hash, Remembered { index, is_final });
         }
     }
 
@@ -170,12 +172,13 @@ impl Selection {
         ours.into_iter().find_map(of).map(|index| Chosen::new(index, Source::Table))
     }
 
-    /// Whether what was measured for this key on this machine was measured of these candidates: then nothing is left to measure.
-    pub fn is_complete(&self, known: &Known, key: &[i64]) -> bool {
-        self.measured().times(known.op(), key).iter().any(|(_, time)| time.pool == known.fingerprint())
+    /// Of how many candidates a time was measured for this key on this machine, of their code as it is now. One that failed counts.
+    pub fn measured_count(&self, known: &Known, key: &[i64]) -> usize {
+        let store = self.measured();
+        store.times(known.op(), key).iter().filter(|(name, time)| known.find(name, time.fingerprint).is_some()).count()
     }
 
-    /// The time of a candidate that was measured on this machine, in microseconds, if its code is still the same.
+    /// The time of a candidate that was measured on this machine, in microseconds, if its code is still the same. Infinite if it failed.
     pub fn time(&self, known: &Known, key: &[i64], index: usize) -> Option<f64> {
         let store = self.measured();
         let times = store.times(known.op(), key);
@@ -199,7 +202,7 @@ impl Selection {
         let known = self.known(candidates);
         let recorded = self.recorded(&known, candidates, key);
         let chosen = recorded.or_else(|| self.guess(&known, candidates, key))?;
-        self.remember(candidates, key, chosen);
+        self.remember(candidates, key, chosen.index, chosen.is_final());
         Some(chosen)
     }
 
@@ -212,8 +215,8 @@ impl Selection {
         key: &[i64],
         at: &[i64],
     ) -> Option<usize> {
-        let found =
-            table.times(known.op(), at).into_iter().filter_map(|(name, time)| known.find(name, time.fingerprint));
+        let times = table.times(known.op(), at).into_iter().filter(|(_, time)| time.us.is_finite());
+        let found = times.filter_map(|(name, time)| known.find(name, time.fingerprint));
         found.into_iter().find(|&index| self.works(known, candidates, key, index))
     }
 

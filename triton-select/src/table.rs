@@ -38,7 +38,7 @@ pub struct Record {
     pub member: String,
     /// Its fingerprint.
     pub fingerprint: u64,
-    /// How long it took, in microseconds.
+    /// How long it took, in microseconds. Infinite if it failed: it is not tried again.
     pub us: f64,
 }
 
@@ -159,12 +159,12 @@ impl Table {
         Table::parse(text).map(|(table, _)| table).unwrap_or_default()
     }
 
-    /// Adds a time, over that of the same candidate and key. `false` if it cannot be one: a time that is not positive and finite, a name with
+    /// Adds a time, over that of the same candidate and key. `false` if it cannot be one: a time that is not positive, a name with
     /// control characters.
     pub fn insert(&mut self, record: Record) -> bool {
         let Record { op, pool, key, member, fingerprint, us } = record;
         let named = |name: &str| !name.is_empty() && !name.contains(char::is_control);
-        if !(us.is_finite() && us > 0.0 && named(&op) && named(&member)) {
+        if !(us > 0.0 && named(&op) && named(&member)) {
             return false;
         }
         self.ops.entry(op).or_default().entry(key).or_default().insert(member, Time { pool, fingerprint, us });
@@ -204,10 +204,10 @@ impl Table {
         self.ops.is_empty()
     }
 
-    /// Only the fastest candidate of each key: what a program embeds.
+    /// Only the fastest candidate of each key, if one did not fail: what a program embeds.
     pub fn winners(&self) -> Table {
         let mut table = Table::new(&*self.device);
-        for record in self.records() {
+        for record in self.records().filter(|record| record.us.is_finite()) {
             let best = table.times(&record.op, &record.key).first().map(|(_, time)| time.us);
             if best.is_none_or(|best| record.us < best) {
                 if let Some(times) = table.ops.get_mut(&record.op) {

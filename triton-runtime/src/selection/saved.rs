@@ -32,11 +32,10 @@ pub struct Output {
 
 /// From the first to the last element that an argument names, if it may be written. `Err` if nothing tells how many there are.
 fn span(arg: &LaunchArg<'_>) -> Result<Option<Span>, ()> {
-    let dtype = match arg.ty {
-        ParamType::PtrMut(dtype) | ParamType::Tensor { dtype, mutable: true, .. } => dtype,
-        _ if !arg.ty.is_mutable() => return Ok(None),
-        _ => return Err(()),
-    };
+    if !arg.ty.is_mutable() {
+        return Ok(None);
+    }
+    let (ParamType::PtrMut(dtype) | ParamType::Tensor { dtype, .. }) = arg.ty else { return Err(()) };
     let elements = elements(arg);
     let Some(memory) = arg.allocation else {
         // A view of nothing has none, and of another library's pointer the length is unknown.

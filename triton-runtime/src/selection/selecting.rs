@@ -54,7 +54,8 @@ impl<'a, 's, S, const N: usize, C: Choice, F: Fn(&C) -> bool> Selecting<'a, 's, 
         Selecting { key: Some(Key::from(key)), ..self }
     }
 
-    /// Says which members may run. A member that is not allowed is never launched; that none is allowed is an error of the launch.
+    /// Says which members may run, which should follow from the key: calls with the same key share a choice as long as it is allowed. A member that
+    /// is not is never launched; that none is allowed is an error of the launch.
     pub fn legal<G: Fn(&C) -> bool>(self, legal: G) -> Selecting<'a, 's, S, N, C, G> {
         Selecting { tuned: self.tuned, key: self.key, legal, selector: self.selector }
     }
