@@ -4,7 +4,7 @@ use crate::args::LaunchArg;
 use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::grid::Grid;
-use crate::kernel::Kernel;
+use crate::kernel::{Code, Kernel};
 use crate::launch::{Launch, mode};
 use crate::load::LoadInfo;
 use crate::stream::Stream;
@@ -205,7 +205,9 @@ impl<'a, S, const N: usize, C: Choice> Tuned<'a, S, N, C> {
 
     pub(crate) fn enqueue<G: Into<Grid>>(self, stream: &Stream, mut grid: impl FnMut(&C) -> G) -> Result<()> {
         let (pool, member) = (self.pool, self.member(stream)?);
-        pool.run_member(member, &mut self.prepared(), stream, &mut grid)
+        let mut launch = self.prepared();
+        let programs = pool.prepare(member, &mut launch, stream, &mut grid)?;
+        launch.enqueue(stream, programs)
     }
 }
 
@@ -219,27 +221,47 @@ impl<C: Choice> Pool<C> {
         stream: &Stream,
         grid: &mut impl FnMut(&C) -> G,
     ) -> Result<()> {
-        // Callers have chosen a number that exists.
-        self.run_member(self.members.get(index).unwrap_or(&self.members[0]), launch, stream, grid)
+        let programs = self.prepare(self.at(index), launch, stream, grid)?;
+        launch.enqueue(stream, programs)
     }
 
-    fn run_member<S, G: Into<Grid>, const N: usize>(
+    /// The code that it would run.
+    pub(crate) fn code<S, G: Into<Grid>, const N: usize>(
+        &'static self,
+        index: usize,
+        launch: &mut Launch<'_, S, N>,
+        stream: &Stream,
+        grid: &mut impl FnMut(&C) -> G,
+    ) -> Result<Option<Code>> {
+        let programs = self.prepare(self.at(index), launch, stream, grid)?;
+        launch.code(stream, programs)
+    }
+
+    /// A member of a number that exists.
+    #[inline]
+    fn at(&self, index: usize) -> &'static Member<C> {
+        self.members.get(index).unwrap_or(&self.members[0])
+    }
+
+    /// Passes a member to a launch, or the general one if that has no code for the arguments, and asks for its grid.
+    #[inline]
+    fn prepare<S, G: Into<Grid>, const N: usize>(
         &'static self,
         member: &'static Member<C>,
         launch: &mut Launch<'_, S, N>,
         stream: &Stream,
         grid: &mut impl FnMut(&C) -> G,
-    ) -> Result<()> {
+    ) -> Result<Grid> {
         member.pass(launch);
-        let mut programs = grid(&member.choice).into();
+        let programs = grid(&member.choice).into();
         if let Some(general) = self.general()
             && !std::ptr::eq(member, general)
             && !launch.has_image(stream, programs)?
         {
             general.pass(launch);
-            programs = grid(&general.choice).into();
+            return Ok(grid(&general.choice).into());
         }
-        launch.enqueue(stream, programs)
+        Ok(programs)
     }
 }
 

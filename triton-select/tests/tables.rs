@@ -33,14 +33,14 @@ fn damaged_lines_are_skipped() {
     let text = sample().to_string();
     let lines: Vec<&str> = text.lines().collect();
     let changes: &[(&str, Change)] = &[
-        ("cut off", &|line| line[..line.len() / 2].into()),
-        ("cut off in the sum", &|line| line[..line.len() - 1].into()),
-        ("another digit", &|line| line.replace("12672", "12673")),
-        ("another character", &|line| line.replace("M=", "N=")),
-        ("no column", &|line| line.replace('\t', " ")),
-        ("binary", &|line| line.replace('<', "\u{0}")),
-        ("two in a line", &|line| format!("{line}{line}")),
-        ("an empty sum", &|line| format!("{line}\t")),
+        ("cut off", |line| line[..line.len() / 2].into()),
+        ("cut off in the sum", |line| line[..line.len() - 1].into()),
+        ("another digit", |line| line.replace("12672", "12673")),
+        ("another character", |line| line.replace("M=", "N=")),
+        ("no column", |line| line.replace('\t', " ")),
+        ("binary", |line| line.replace('<', "\u{0}")),
+        ("two in a line", |line| format!("{line}{line}")),
+        ("an empty sum", |line| format!("{line}\t")),
     ];
     for (name, change) in changes {
         // The line after the one of the key that is empty.

@@ -96,11 +96,14 @@ fn what_is_not_legal_is_never_launched() -> triton::Result<()> {
     Ok(())
 }
 
+/// What is said to a tuner.
+type Change = fn(Tuner) -> Tuner;
+
 /// How a tuner is kept from measuring, and how many launches there are then.
 #[test]
 fn where_it_does_not_measure_a_launch_is_one() -> triton::Result<()> {
     let of = || times("update", &[N as i64]);
-    let cases: [(&str, &str, fn(Tuner) -> Tuner); 5] = [
+    let cases: [(&str, &str, Change); 5] = [
         ("off", "off", |tuner| tuner),
         ("read", "read", |tuner| tuner),
         ("too little memory", "on", |tuner| tuner.memory(N * 4 - 1)),

@@ -3,7 +3,7 @@
 use super::saved::{self, Output, Saved};
 use crate::args::LaunchArg;
 use crate::error::{Error, Result};
-use crate::kernel::Kernel;
+use crate::kernel::{Code, Kernel};
 use crate::stream::Stream;
 use std::fmt;
 use triton_core::hash::fnv1a;
@@ -45,6 +45,7 @@ pub(crate) trait Pending {
     fn fits(&self, index: usize) -> bool;
     fn args(&self) -> &[LaunchArg<'_>];
     fn run(&mut self, index: usize) -> Result<()>;
+    fn code(&mut self, index: usize) -> Result<Option<Code>>;
 }
 
 /// A launch whose member is to be chosen. Members are numbered from 0, as in [`Pool::members`](crate::Pool::members).
@@ -129,6 +130,14 @@ impl<'c> Call<'c> {
     /// Those of the launch.
     pub fn launch(&mut self, index: usize) -> Result<()> {
         self.pending.run(index)
+    }
+
+    /// The code that such a launch would run, to be loaded ahead of it; `None` if the stream is not of a GPU. The grid is asked for.
+    ///
+    /// # Errors
+    /// Those of the launch that are found out without loading.
+    pub fn code(&mut self, index: usize) -> Result<Option<Code>> {
+        self.pending.code(index)
     }
 
     /// How many bytes [`Call::save`] copies; `None` if it cannot: an argument is a mutable pointer of unknown length.

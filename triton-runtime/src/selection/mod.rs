@@ -12,6 +12,7 @@ mod key;
 mod saved;
 mod selecting;
 
+pub use crate::kernel::Code;
 pub use call::{Call, Selector};
 pub use key::{Key, KeyWord};
 pub use saved::{Output, Saved};

@@ -5,7 +5,7 @@ use super::key::{Key, KeyWord};
 use crate::args::LaunchArg;
 use crate::error::{Error, Result};
 use crate::grid::Grid;
-use crate::kernel::Kernel;
+use crate::kernel::{Code, Kernel};
 use crate::launch::{Launch, mode};
 use crate::pool::{Choice, Pool, Tuned};
 use crate::stream::Stream;
@@ -161,6 +161,10 @@ impl<S, const N: usize, C: Choice, F: Fn(&C) -> bool, I: Into<Grid>, G: FnMut(&C
     #[inline]
     fn run(&mut self, index: usize) -> Result<()> {
         self.pool.run(index, &mut self.launch, self.stream, &mut self.grid)
+    }
+
+    fn code(&mut self, index: usize) -> Result<Option<Code>> {
+        self.pool.code(index, &mut self.launch, self.stream, &mut self.grid)
     }
 }
 

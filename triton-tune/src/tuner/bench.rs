@@ -3,15 +3,22 @@
 use crate::error::Failure;
 use crate::measure::BoxError;
 use std::borrow::Cow;
+use std::num::NonZero;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::thread::available_parallelism;
+use std::time::Instant;
 use triton::Stream;
-use triton::selection::{Call, Output, Saved};
+use triton::selection::{Call, Code, Output, Saved};
 use triton_select::{Candidates, Known};
 
 /// Candidates that are launched, and what they change.
 pub(super) trait Bench {
     fn stream(&self) -> &Stream;
     fn launch(&mut self, index: usize) -> Result<(), BoxError>;
+    /// Loads the code of candidates ahead of their launches, each as soon as a thread is free, until a time. What cannot be loaded fails when it is
+    /// launched.
+    fn load(&mut self, indices: &[usize], until: Option<Instant>);
     /// Keeps aside what launches change, if that takes no more than so many bytes; `false` if it cannot be kept.
     fn save(&mut self, most: usize) -> bool;
     /// Writes it back.
@@ -40,6 +47,27 @@ impl Bench for OfCall<'_, '_> {
 
     fn launch(&mut self, index: usize) -> Result<(), BoxError> {
         Ok(self.call.launch(index)?)
+    }
+
+    fn load(&mut self, indices: &[usize], until: Option<Instant>) {
+        if self.stream.device().ordinal().is_none() {
+            return;
+        }
+        let codes: Vec<Code> = indices.iter().filter_map(|&index| self.call.code(index).ok().flatten()).collect();
+        let next = AtomicUsize::new(0);
+        let work = || {
+            while let Some(code) = codes.get(next.fetch_add(1, Relaxed)) {
+                if until.is_some_and(|until| Instant::now() >= until) {
+                    return;
+                }
+                let _ = code.load();
+            }
+        };
+        let threads = available_parallelism().map_or(1, NonZero::get).min(codes.len());
+        std::thread::scope(|scope| {
+            (1..threads).for_each(|_| drop(scope.spawn(work)));
+            work();
+        });
     }
 
     fn save(&mut self, most: usize) -> bool {
@@ -76,6 +104,8 @@ impl Bench for OfList<'_> {
     fn launch(&mut self, index: usize) -> Result<(), BoxError> {
         (self.launch)(index, self.stream)
     }
+
+    fn load(&mut self, _: &[usize], _: Option<Instant>) {}
 
     fn save(&mut self, _: usize) -> bool {
         true

@@ -91,6 +91,9 @@ impl Tuner {
         let mut found = Found::default();
         for part in order.chunks(top) {
             // Where every one of the model's first fails, the next are measured.
+            let time = |index: usize| self.selection.time(known, key, index);
+            let new: Vec<usize> = part.iter().copied().filter(|&index| time(index).is_none()).collect();
+            trials.bench.load(&new, until);
             let next = trials.run(part, until);
             found.times = next.times;
             found.failures.extend(next.failures);
