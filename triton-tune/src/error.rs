@@ -1,11 +1,13 @@
 //! The error types: what was found, what was expected, and how to fix it.
 
-use crate::measure::BoxError;
 use std::path::PathBuf;
 use triton_select::TableError;
 
 /// The result type of this crate.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// An error of a launch.
+pub type BoxError = Box<dyn std::error::Error + Send + Sync>;
 
 /// Why nothing could be chosen, or kept.
 #[derive(Debug, thiserror::Error)]

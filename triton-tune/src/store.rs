@@ -84,7 +84,7 @@ impl<'t> Store<'t> {
             Ok(Err(source @ triton_select::TableError::Version { .. })) => {
                 return Err(Error::Table { path: path.to_path_buf(), source });
             }
-            // What is no table of this device is of no use to it.
+            // Anything else is useless to this device.
             Ok(Ok(_) | Err(_)) | Err(_) => Table::new(device_name(self.selection.device())),
         };
         let measured = self.table();

@@ -1,7 +1,7 @@
 //! Times of a GPU, by its events.
 
-use super::{BoxError, Effort, Measure, Trial};
-use crate::error::Failure;
+use super::{Effort, Measure, Trial};
+use crate::error::{BoxError, Failure};
 use std::sync::{Mutex, PoisonError};
 use triton::{Buffer, Stream};
 

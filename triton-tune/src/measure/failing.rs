@@ -1,7 +1,7 @@
 //! Candidates that fail, for tests of what is done then.
 
-use super::{BoxError, Measure, Trial};
-use crate::error::Failure;
+use super::{Measure, Trial};
+use crate::error::{BoxError, Failure};
 use std::collections::HashMap;
 use triton::Stream;
 

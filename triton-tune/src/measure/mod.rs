@@ -8,12 +8,9 @@ pub use device::Device;
 pub use failing::{Failing, Trouble};
 pub use replay::Replay;
 
-use crate::error::Failure;
+use crate::error::{BoxError, Failure};
 use std::fmt;
 use triton::Stream;
-
-/// An error of a launch.
-pub type BoxError = Box<dyn std::error::Error + Send + Sync>;
 
 /// Tells how long candidates take.
 pub trait Measure: Send + Sync {

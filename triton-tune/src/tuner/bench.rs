@@ -1,7 +1,6 @@
 //! What is measured: the members of a pool with the arguments of a call, or a list of anything.
 
-use crate::error::Failure;
-use crate::measure::BoxError;
+use crate::error::{BoxError, Failure};
 use std::borrow::Cow;
 use std::num::NonZero;
 use std::sync::Arc;
@@ -19,7 +18,7 @@ pub(super) trait Bench {
     /// Loads the code of candidates ahead of their launches, each as soon as a thread is free, until a time. What cannot be loaded fails when it is
     /// launched.
     fn load(&mut self, indices: &[usize], until: Option<Instant>);
-    /// Keeps aside what launches change, if that takes no more than so many bytes; `false` if it cannot be kept.
+    /// Keeps aside what launches change, if that takes at most `most` bytes; `false` if it cannot be kept.
     fn save(&mut self, most: usize) -> bool;
     /// Writes it back.
     fn restore(&mut self) -> Result<(), triton::Error>;

@@ -3,8 +3,8 @@
 mod bench;
 mod tune;
 
-use crate::error::{Error, Result};
-use crate::measure::{self, BoxError, Measure};
+use crate::error::{BoxError, Error, Result};
+use crate::measure::{self, Measure};
 use crate::mode::Mode;
 use crate::store::{self, Store};
 use bench::{OfCall, OfList};
@@ -101,7 +101,7 @@ impl Tuner {
         Tuner { tolerance: Some(tolerance), ..self }
     }
 
-    /// Measures only where a copy of what the launches change takes no more than so many bytes of the device.
+    /// Measures only where a copy of what the launches change takes at most this many bytes of the device.
     pub fn memory(self, bytes: usize) -> Tuner {
         Tuner { memory: bytes, ..self }
     }
@@ -153,7 +153,7 @@ impl Tuner {
     /// let tuner = Tuner::from_vars(&Device::cpu(), |_| None)?.measure(times);
     /// let parts = [InParts(1), InParts(8)];
     /// let best = tuner.select("sum", &[1 << 20], &parts, |parts, stream| {
-    ///     // Launches the sum in so many parts on the stream.
+    ///     // Launches the sum in `parts.0` parts on the stream.
     ///     Ok::<(), triton::Error>(())
     /// })?;
     /// assert_eq!(best.0, 8);
