@@ -53,11 +53,12 @@ pub struct Call<'c> {
     key: &'c [i64],
     stream: &'c Stream,
     pending: &'c mut (dyn Pending + 'c),
+    saved: Option<Saved>,
 }
 
 impl<'c> Call<'c> {
     pub(super) fn new(key: &'c [i64], stream: &'c Stream, pending: &'c mut (dyn Pending + 'c)) -> Call<'c> {
-        Call { key, stream, pending }
+        Call { key, stream, pending, saved: None }
     }
 
     /// The pool's name: the kernel with the arguments that are not chosen, such as `matmul::<bf16>`.
@@ -145,19 +146,28 @@ impl<'c> Call<'c> {
         saved::bytes(self.pending.args())
     }
 
-    /// Copies all that the mutable arguments name, in the order of the stream: a view's elements, of a pointer the rest of its buffer. `None` if an
-    /// argument is a mutable pointer of unknown length.
+    /// Copies all that the mutable arguments name, in the order of the stream, for [`Call::restore`]: a view's elements, of a pointer the rest of its
+    /// buffer. `false` if an argument is a mutable pointer of unknown length.
     ///
     /// # Errors
-    /// [`Error::OutOfMemory`](crate::Error::OutOfMemory), [`Error::Capture`](crate::Error::Capture), or a fault of earlier work.
-    pub fn save(&self) -> Result<Option<Saved>> {
-        Saved::of(self.pending.args(), self.stream)
+    /// [`Error::OutOfMemory`], [`Error::Capture`], or a fault of earlier work.
+    pub fn save(&mut self) -> Result<bool> {
+        self.saved = Saved::of(self.pending.args(), self.stream)?;
+        Ok(self.saved.is_some())
+    }
+
+    /// Enqueues writing everything back that was saved; nothing if nothing was.
+    ///
+    /// # Errors
+    /// A fault of earlier work.
+    pub fn restore(&mut self) -> Result<()> {
+        self.saved.as_ref().map_or(Ok(()), |saved| saved.restore(self.stream))
     }
 
     /// What the mutable arguments hold once earlier work is done.
     ///
     /// # Errors
-    /// [`Error::Capture`](crate::Error::Capture), or a fault of earlier work.
+    /// [`Error::Capture`], or a fault of earlier work.
     pub fn outputs(&self) -> Result<Vec<Output>> {
         saved::outputs(self.pending.args(), self.stream)
     }

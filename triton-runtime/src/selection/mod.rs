@@ -15,5 +15,5 @@ mod selecting;
 pub use crate::kernel::Code;
 pub use call::{Call, Selector};
 pub use key::{Key, KeyWord};
-pub use saved::{Output, Saved};
+pub use saved::Output;
 pub use selecting::Selecting;

@@ -18,8 +18,10 @@ struct Span {
     bytes: usize,
 }
 
-/// A copy on the device of all that the mutable arguments of a launch name. Made by [`Call::save`](super::Call::save).
-pub struct Saved {
+/// A copy on the device of all that the mutable arguments of a launch name.
+///
+/// **Invariant:** it is written back by the call that made it, which has the arguments alone.
+pub(super) struct Saved {
     spans: Vec<(Span, Arc<Allocation>)>,
 }
 
@@ -96,20 +98,9 @@ impl Saved {
     ///
     /// # Errors
     /// A fault of earlier work.
-    pub fn restore(&self, stream: &Stream) -> Result<()> {
+    pub(super) fn restore(&self, stream: &Stream) -> Result<()> {
         let write = |(span, copy): &(Span, Arc<Allocation>)| span.memory.copy(span.offset, copy, 0, span.bytes, stream);
         self.spans.iter().try_for_each(write)
-    }
-
-    /// Bytes that it takes on the device.
-    pub fn bytes(&self) -> usize {
-        self.spans.iter().map(|(span, _)| span.bytes).sum()
-    }
-}
-
-impl fmt::Debug for Saved {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Saved({} arguments, {} bytes)", self.spans.len(), self.bytes())
     }
 }
 

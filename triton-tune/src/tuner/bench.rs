@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::thread::available_parallelism;
 use std::time::Instant;
 use triton::Stream;
-use triton::selection::{Call, Code, Output, Saved};
+use triton::selection::{Call, Code, Output};
 use triton_select::{Candidates, Known};
 
 /// Candidates that are launched, and what they change.
@@ -30,12 +30,11 @@ pub(super) trait Bench {
 pub(super) struct OfCall<'b, 'c> {
     call: &'b mut Call<'c>,
     stream: Stream,
-    saved: Option<Saved>,
 }
 
 impl<'b, 'c> OfCall<'b, 'c> {
     pub(super) fn new(call: &'b mut Call<'c>) -> OfCall<'b, 'c> {
-        OfCall { stream: call.stream().clone(), call, saved: None }
+        OfCall { stream: call.stream().clone(), call }
     }
 }
 
@@ -70,15 +69,11 @@ impl Bench for OfCall<'_, '_> {
     }
 
     fn save(&mut self, most: usize) -> bool {
-        if self.call.saved_bytes().is_none_or(|bytes| bytes > most) {
-            return false;
-        }
-        self.saved = self.call.save().ok().flatten();
-        self.saved.is_some()
+        self.call.saved_bytes().is_some_and(|bytes| bytes <= most) && self.call.save().unwrap_or(false)
     }
 
     fn restore(&mut self) -> Result<(), triton::Error> {
-        self.saved.as_ref().map_or(Ok(()), |saved| saved.restore(&self.stream))
+        self.call.restore()
     }
 
     fn outputs(&self) -> Result<Vec<Output>, triton::Error> {
