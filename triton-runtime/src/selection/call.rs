@@ -141,13 +141,14 @@ impl<'c> Call<'c> {
         self.pending.code(index)
     }
 
-    /// How many bytes [`Call::save`] copies; `None` if it cannot: an argument is a mutable pointer of unknown length.
+    /// How many bytes [`Call::save`] copies; `None` if it cannot: an argument is a mutable pointer of unknown length, or a view in thousands
+    /// of pieces.
     pub fn saved_bytes(&self) -> Option<usize> {
         saved::bytes(self.pending.args())
     }
 
     /// Copies all that the mutable arguments name, in the order of the stream, for [`Call::restore`]: a view's elements, of a pointer the rest of its
-    /// buffer. `false` if an argument is a mutable pointer of unknown length.
+    /// buffer. `false` if it cannot: see [`Call::saved_bytes`].
     ///
     /// # Errors
     /// [`Error::OutOfMemory`], [`Error::Capture`], or a fault of earlier work.
