@@ -7,6 +7,8 @@ use triton::{Buffer, Stream};
 
 /// Microseconds of a batch: events tell half of one, so that a batch is exact to a quarter of a percent.
 const BATCH_US: f64 = 200.0;
+/// Microseconds of a batch that only tells what is slow: of one short launch, the host's part would be most.
+const ROUGH_US: f64 = 25.0;
 /// The most launches of a batch: the driver queues 1024.
 const MOST: f64 = 512.0;
 /// A candidate that takes this many times as long as the best is not launched again.
@@ -82,7 +84,7 @@ impl Device {
         if is_slow(once, trial.best_us()) {
             return Ok(once);
         }
-        let runs = (BATCH_US / once.max(0.1)).ceil().clamp(1.0, MOST) as u32;
+        let runs = launches(BATCH_US, once);
         let mut times = Vec::new();
         for _ in 0..3 {
             times.push(self.batch(trial, runs)?);
@@ -96,6 +98,11 @@ impl Device {
         }
         Ok(times[times.len() / 2])
     }
+}
+
+/// Launches that take this long together.
+fn launches(us: f64, once: f64) -> u32 {
+    (us / once.max(0.1)).ceil().clamp(1.0, MOST) as u32
 }
 
 /// Whether it is too slow to be launched again.
@@ -120,8 +127,10 @@ impl Measure for Device {
             if is_slow(once, trial.best_us().map(|best| best * SLOW)) {
                 return Ok(once);
             }
+            return self.batch(trial, launches(ROUGH_US, once));
         }
-        self.batch(trial, runs.max(1))
+        let least = trial.best_us().map_or(1, |best| launches(ROUGH_US, best));
+        self.batch(trial, runs.max(least))
     }
 }
 
