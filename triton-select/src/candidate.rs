@@ -24,7 +24,8 @@ use triton::selection::Call;
 /// assert_eq!(Split(4).name(), "in 4");
 /// ```
 pub trait Candidate {
-    /// Its name, which is in tables: unique in a list, of one line, without tabs.
+    /// Its name, which is in tables: unique in a list, of one line, without tabs. It is asked for by every selection, which allocates nothing if
+    /// the name is borrowed.
     fn name(&self) -> Cow<'_, str>;
 
     /// Numbers that describe it to a model, as many for each candidate of a list.

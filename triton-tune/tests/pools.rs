@@ -2,10 +2,13 @@
 
 mod support;
 
+use std::borrow::Cow;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use support::{Folder, tuner};
 use triton::prelude::*;
-use triton_tune::{Failing, Replay, Trouble, Tuner};
+use triton::selection::{Call, Selector};
+use triton_tune::{Candidate, Failing, Replay, Trouble, Tuner};
 
 /// x = 2x + 1 in place: running it twice is seen.
 #[triton::kernel(BLOCK = [16, 32, 64, 128], tune = [BLOCK])]
@@ -82,6 +85,55 @@ fn a_kernel_in_place_is_tuned_on_its_arguments() -> triton::Result<()> {
     let (blocks, x) = launched(&reading, |_| true)?;
     assert_eq!((blocks, x), (vec![64], once()));
     Ok(())
+}
+
+/// Counts what a tuner allocates.
+struct Counting<'t>(&'t Tuner, Mutex<Vec<u64>>);
+
+impl Selector for Counting<'_> {
+    fn select(&self, call: &mut Call<'_>) -> triton::Result<Option<usize>> {
+        let mut chosen = Ok(None);
+        let counted = allocation_counter::measure(|| chosen = Selector::select(self.0, call));
+        self.1.lock().expect("no thread panics").push(counted.count_total);
+        chosen
+    }
+}
+
+#[test]
+fn a_choice_that_was_made_allocates_nothing() -> triton::Result<()> {
+    let folder = Folder::new();
+    let tuner = on(&folder).measure(times("update", &[N as i64]));
+    let counting = Counting(&tuner, Mutex::default());
+    let stream = tuner.device().stream()?;
+    let mut x = stream.upload(&numbers())?;
+    for _ in 0..3 {
+        let tuned = update_tuned(x.view_mut([N])?).key([N]).with(&counting);
+        tuned.launch(&stream, |choice| N.div_ceil(choice.BLOCK as usize))?;
+    }
+    let counted = counting.1.into_inner().expect("no thread panicked");
+    assert!(counted[0] > 0 && counted[1..] == [0, 0], "{counted:?}");
+    // So does a list of candidates with borrowed names.
+    let names = [Named("a"), Named("b")];
+    let select = || tuner.select("names", &[1], &names, |_, _| Ok::<(), triton::Error>(())).map(|of| of.0);
+    assert!(select().is_err(), "no time was recorded");
+    let tuner = on(&folder);
+    let select = || tuner.select("names", &[1], &names, |_, _| Ok::<(), triton::Error>(())).map(|of| of.0).ok();
+    assert_eq!(select(), Some("a"));
+    assert_eq!(allocation_counter::measure(|| assert_eq!(select(), Some("a"))).count_total, 0);
+    Ok(())
+}
+
+/// A candidate that is a name.
+struct Named(&'static str);
+
+impl Candidate for Named {
+    fn name(&self) -> Cow<'_, str> {
+        self.0.into()
+    }
+
+    fn fingerprint(&self) -> u64 {
+        1
+    }
 }
 
 #[test]
