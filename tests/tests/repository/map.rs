@@ -138,6 +138,8 @@ fn files_of_a_folder_form_no_circle() {
         "triton-core/src",
         "triton-syntax/src",
         "triton-runtime/src",
+        "triton-select/src",
+        "triton-tune/src",
         "triton-sim/src",
         "triton-sim/hardware/src",
         "tests/src",
