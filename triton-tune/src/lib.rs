@@ -2,11 +2,13 @@
 
 mod cli;
 pub mod context;
+pub mod data;
 mod error;
 pub mod legal;
 pub mod report;
 pub mod sample;
 pub mod space;
+mod store;
 
 pub use cli::cli;
 pub use error::{Error, Result};

@@ -82,7 +82,8 @@ pub fn instances(size: i64) -> Vec<Vec<i64>> {
 
 /// The candidates of a call that rules accept: an instance's values and a launch's.
 ///
-/// A problem that is too small to fill the device has no candidate by the rule `occupancy`: it is left out for such a call.
+/// A problem that is too small to fill the device has no candidate by the rule `occupancy`: it is left out for such a call, and
+/// then `extent`.
 ///
 /// ```
 /// use triton_tune::{legal::tensor::rules, space::tensor::{Call, candidates, instances}};
@@ -106,15 +107,15 @@ pub fn candidates(call: &Call, instances: &[Vec<i64>], rules: &Rules<Point>) -> 
         }
         legal
     };
-    let legal = accepted(rules);
-    if !legal.is_empty() {
-        return legal;
+    let mut rules = rules.clone();
+    let mut legal = accepted(&rules);
+    for promising in ["occupancy", "extent"] {
+        // A list without this rule stays as it is.
+        if legal.is_empty() && rules.set(promising, false).is_ok() {
+            legal = accepted(&rules);
+        }
     }
-    let mut relaxed = rules.clone();
-    match relaxed.set("occupancy", false) {
-        Ok(()) => accepted(&relaxed),
-        Err(_) => legal,
-    }
+    legal
 }
 
 /// The first rule of [`rules`] that rejects a candidate of a call.
