@@ -9,6 +9,7 @@ pub mod report;
 pub mod sample;
 pub mod space;
 mod store;
+pub mod train;
 
 pub use cli::cli;
 pub use error::{Error, Result};
