@@ -5,6 +5,8 @@ pub mod context;
 pub mod data;
 mod error;
 pub mod legal;
+pub mod prune;
+pub mod regret;
 pub mod report;
 pub mod sample;
 pub mod space;

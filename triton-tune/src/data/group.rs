@@ -4,10 +4,12 @@ use super::Row;
 use std::collections::BTreeMap;
 
 /// The rows of one context on one device.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Group<'a> {
     /// The rows, in the order of the data.
     pub rows: Vec<&'a Row>,
+    /// Their places in the data, counted from 0.
+    pub places: Vec<usize>,
 }
 
 impl Group<'_> {
@@ -21,9 +23,11 @@ impl Group<'_> {
 /// Groups rows by device, operation and context, in their order.
 #[must_use]
 pub fn group(rows: &[Row]) -> Vec<Group<'_>> {
-    let mut groups: BTreeMap<(&str, &str, &[i64]), Vec<&Row>> = BTreeMap::new();
-    for row in rows {
-        groups.entry((&row.device, &row.op, &row.context)).or_default().push(row);
+    let mut groups: BTreeMap<(&str, &str, &[i64]), Group> = BTreeMap::new();
+    for (place, row) in rows.iter().enumerate() {
+        let group = groups.entry((&row.device, &row.op, &row.context)).or_default();
+        group.rows.push(row);
+        group.places.push(place);
     }
-    groups.into_values().map(|rows| Group { rows }).collect()
+    groups.into_values().collect()
 }
