@@ -1,5 +1,6 @@
 //! The command line: `triton-tune`, and any program that calls [`cli`].
 
+mod model;
 mod tables;
 
 use crate::error::{Error, Result};
@@ -22,6 +23,18 @@ enum Command {
     /// Prints a table of the papers, ours beside it.
     #[command(subcommand)]
     Table(tables::Table),
+    /// Draws a figure of the papers.
+    #[command(subcommand)]
+    Plot(tables::Plot),
+    /// Trains a network on recorded data and writes the model that programs embed.
+    Train(model::Train),
+    /// Chooses the few instances that a program embeds, by recorded data.
+    Prune(model::Prune),
+    /// Measures a model's choices in contexts that were completely recorded.
+    Regret(model::Regret),
+    /// Measures this CPU.
+    #[command(subcommand)]
+    Bench(tables::Bench),
 }
 
 /// Runs the command line with these arguments, of which the first one is the program's name.
@@ -57,6 +70,11 @@ where
 fn run(command: Command) -> Result<()> {
     match command {
         Command::Table(table) => table.run(),
+        Command::Plot(plot) => plot.run(),
+        Command::Train(train) => train.run(),
+        Command::Prune(prune) => prune.run(),
+        Command::Regret(regret) => regret.run(),
+        Command::Bench(bench) => bench.run(),
     }
 }
 

@@ -1,7 +1,10 @@
 //! Tables and plots, ours beside the papers'.
 
 pub mod acceptance;
+pub mod mse;
+pub mod plot;
 pub mod size;
+pub mod speed;
 
 /// A table as text: columns as wide as they need, numbers to the right.
 ///

@@ -216,3 +216,41 @@ impl Shard {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Gradients agree with differences of the error.
+    #[test]
+    fn gradients_are_slopes() {
+        let mut rng = Rng::with_seed(5);
+        for (width, hidden, count) in [(3, vec![5usize, 9], 21), (1, vec![], 3), (6, vec![4, 4, 4], 128)] {
+            let network = Network::random(width, &hidden, &mut rng);
+            let mut random = |count: usize| (0..count).map(|_| 2.0 * rng.f32() - 1.0).collect::<Vec<f32>>();
+            let samples = Samples { width, inputs: random(count * width), targets: random(count) };
+            let chosen: Vec<usize> = (0..count).collect();
+            let gradients = |network: &Network| {
+                let backward: Vec<Packed> = network.layers.iter().map(transposed).collect();
+                let mut shard = Shard::new(network);
+                shard.step(&samples, &chosen, 2.0, &network.packed(), &backward);
+                shard
+            };
+            let shard = gradients(&network);
+            let step = 1e-3;
+            for layer in 0..network.layers.len() {
+                for weight in 0..network.layers[layer].weights.len() {
+                    let moved = |by: f32| {
+                        let mut network = network.clone();
+                        network.layers[layer].weights[weight] += by;
+                        gradients(&network).loss
+                    };
+                    let slope = (moved(step) - moved(-step)) / f64::from(2.0 * step);
+                    let found = f64::from(shard.gradients.0[layer].weights[weight]);
+                    // ReLU's corners make the difference inexact.
+                    assert!((found - slope).abs() <= 0.02 * slope.abs() + 0.2, "{hidden:?}: {found}, {slope}");
+                }
+            }
+        }
+    }
+}

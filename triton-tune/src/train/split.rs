@@ -12,15 +12,16 @@ pub enum Split {
     Context,
 }
 
-/// Rows to train on, and held-out ones: `held_out` of them, or at most half of all; whole contexts may be a few more.
+/// Rows to train on, and held-out ones, both in random order: `held_out` of them, or at most half of all; whole contexts may be a few more.
 #[must_use]
 pub fn split(table: &Table, by: Split, held_out: usize, seed: u64) -> [Vec<usize>; 2] {
     let mut rng = Rng::with_seed(seed);
     let held_out = held_out.min(table.len() / 2);
     let mut order: Vec<usize> = (0..table.len()).collect();
+    // A part of either list is of all contexts.
+    rng.shuffle(&mut order);
     match by {
         Split::Sample => {
-            rng.shuffle(&mut order);
             let train = order.split_off(held_out);
             [train, order]
         }
