@@ -42,6 +42,7 @@ fn commands_go_from_data_to_pools() {
         ("regret --data complete.csv --model compiled.model --candidates 20 --contexts", "candidates  best, µs"),
         ("prune --data complete.csv --size 4", "contexts without one"),
         ("prune --data complete.csv --size 4 --emit-configs --launch splits,raster", "configs = [\n    (BM = "),
+        ("prune --data data.csv.gz --size 4 --model gemm.model", "contexts without one"),
         ("--help", "Trains a network"),
     ] {
         match run(&folder, arguments) {

@@ -4,8 +4,9 @@ mod common;
 
 use common::recorded;
 use triton_select::model::Model;
-use triton_tune::prune::prune;
+use triton_tune::prune::{Losses, prune};
 use triton_tune::regret::regret;
+use triton_tune::space::tensor::judge;
 use triton_tune::train::{Cpu, Fitted, Options, Scale, Split, Table, TargetKind, split};
 
 fn options(hidden: &[usize], epochs: usize) -> Options {
@@ -50,7 +51,8 @@ fn first_choices_are_near_the_best() {
 #[test]
 fn pruned_pools_lose_little() {
     let data = recorded(60, usize::MAX, 120, 0.02, 3);
-    let pool = prune(&data, 12, &["splits", "raster"]).expect("there are rows");
+    let recorded = Losses::recorded(&data, &["splits", "raster"]).expect("there are rows");
+    let pool = prune(&recorded, 12);
     let losses = &pool.losses;
     println!("{losses:?}");
     assert_eq!(pool.members.len(), 12);
@@ -59,7 +61,30 @@ fn pruned_pools_lose_little() {
     let configs = pool.configs();
     assert!(configs.starts_with("configs = [\n    (BM = ") && configs.contains(", num_warps = "), "{configs}");
     assert_eq!(configs.lines().count(), 14);
-    assert_eq!(prune(&data, 12, &["splits", "raster"]).expect("as before"), pool);
-    let error = prune(&data, 12, &["split"]).expect_err("another name").to_string();
+    let again = Losses::recorded(&data, &["splits", "raster"]).expect("as before");
+    assert_eq!(prune(&again, 12), pool);
+    let error = Losses::recorded(&data, &["split"]).expect_err("another name").to_string();
     assert!(error.starts_with("there is no parameter `split`; there are: BM, BN"), "{error}");
+    assert_eq!(prune(&recorded, 1000).members.len(), recorded.instances.len());
+}
+
+/// A few samples of each context and a network find a pool that is good by complete measurements.
+#[test]
+fn pools_are_pruned_by_a_model() {
+    let data = recorded(800, 30, 120, 0.02, 4);
+    let table = Table::new(&data, false).expect("there are rows");
+    let all: Vec<usize> = (0..table.len()).collect();
+    let kind = (Scale::Log, TargetKind::Time);
+    let fitted = Fitted::train(&table, &all, kind, &Cpu, &options(&[32, 64, 32], 40), &mut |_, _| {});
+    let model = fitted.and_then(|fitted| fitted.model()).expect("the data is finite");
+    let launch = ["splits", "raster"];
+    let judge = judge(&data.schema).expect("a product");
+    let predicted = Losses::predicted(&data, &launch, &model, &judge, |_, _| {});
+    let predicted = predicted.expect("the data has the model's columns");
+    let pool = prune(&predicted, 12);
+    // The same members where all was measured.
+    let complete = Losses::recorded(&recorded(60, usize::MAX, 120, 0.0, 3), &launch).expect("there are rows");
+    let loss = complete.loss(&pool.members);
+    println!("{:?}, measured {loss:?}", pool.losses[11]);
+    assert!(loss.mean <= 1.10 && loss.unmeasured == 0, "{loss:?}");
 }

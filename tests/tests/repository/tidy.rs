@@ -67,9 +67,11 @@ const LIBRARIES: &[&str] = &[
     "triton-core/src/",
     "triton-kernels-macros/src/",
     "triton-macros/src/",
+    "triton-select/src/",
     "triton-sim/src/",
     "triton-syntax/src/",
     "triton-runtime/src/",
+    "triton-tune/src/",
     "tests/src/",
     "triton-sim/hardware/src/",
 ];

@@ -3,12 +3,13 @@
 use super::{bar, print};
 use crate::data::{Data, read};
 use crate::error::{Error, Result};
-use crate::prune::prune;
+use crate::prune::{Losses, prune};
 use crate::regret::regret;
 use crate::report::text;
+use crate::space::tensor::judge;
 use crate::train::{Cpu, Fitted, Options, Scale, Split, Table, TargetKind, split};
 use clap::{Args, ValueEnum};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use triton_select::model::Model;
 
 /// Recorded data.
@@ -148,6 +149,11 @@ impl Train {
     }
 }
 
+/// Reads a model.
+fn model(path: &Path) -> Result<Model> {
+    Ok(Model::parse(&std::fs::read(path).map_err(Error::file(path))?)?)
+}
+
 #[derive(Args)]
 pub(super) struct Prune {
     #[command(flatten)]
@@ -158,6 +164,10 @@ pub(super) struct Prune {
     /// Parameters that each launch chooses anew; without this option, `splits` and `raster` where the data has them.
     #[arg(long, value_delimiter = ',')]
     launch: Option<Vec<String>>,
+    /// A model that predicts every instance in every context; without it, only recorded times count, so that each instance has to be
+    /// recorded in about every context.
+    #[arg(long)]
+    model: Option<PathBuf>,
     /// Print the members as the option `configs` of a kernel, and nothing else.
     #[arg(long)]
     emit_configs: bool,
@@ -169,7 +179,22 @@ impl Prune {
         let usual = || ["splits", "raster"].map(str::to_owned).into_iter();
         let launch = self.launch.unwrap_or_else(|| usual().filter(|name| data.schema.choice.contains(name)).collect());
         let launch: Vec<&str> = launch.iter().map(String::as_str).collect();
-        let pool = prune(&data, self.size, &launch)?;
+        let losses = match &self.model {
+            None => Losses::recorded(&data, &launch)?,
+            Some(path) => {
+                let bar = bar(0, "predicting");
+                let progress = |done: usize, all: usize| {
+                    bar.set_length(all as u64);
+                    bar.set_position(done as u64);
+                };
+                let known = judge(&data.schema);
+                let judge = |context: &[i64], choice: &[i64]| known.and_then(|judge| judge(context, choice));
+                let losses = Losses::predicted(&data, &launch, &model(path)?, &judge, progress)?;
+                bar.finish_and_clear();
+                losses
+            }
+        };
+        let pool = prune(&losses, self.size);
         if self.emit_configs {
             return print(&pool.configs());
         }
@@ -208,8 +233,7 @@ pub(super) struct Regret {
 impl Regret {
     pub(super) fn run(self) -> Result<()> {
         let data = self.recorded.read()?;
-        let model = Model::parse(&std::fs::read(&self.model).map_err(Error::file(&self.model))?)?;
-        let found = regret(&model, &data, self.top, self.candidates)?;
+        let found = regret(&model(&self.model)?, &data, self.top, self.candidates)?;
         let top = format!("best of {}", self.top);
         if self.contexts {
             let mut header: Vec<&str> = data.schema.context.iter().map(String::as_str).collect();

@@ -72,8 +72,7 @@ fn row(schema: &Schema, record: &StringRecord) -> Result<Row, (String, &'static 
         let text = text.unwrap_or_default();
         text.parse().map_err(|_| (format!("`{text}`"), expected))
     }
-    let columns = schema.columns().len();
-    if record.len() != columns {
+    if record.len() != schema.width() {
         return Err((format!("{} values", record.len()), "a value for each column"));
     }
     let version: u32 = number(record.get(0), "a version of the format")?;

@@ -74,6 +74,11 @@ impl Schema {
         fixed(&FIRST).chain(named).chain(fixed(&LAST)).collect()
     }
 
+    /// The number of columns of the file.
+    fn width(&self) -> usize {
+        FIRST.len() + self.context.len() + self.choice.len() + self.estimates.len() + LAST.len()
+    }
+
     /// The schema of a file's columns; nothing if they are other ones.
     fn of_columns<'a>(columns: impl Iterator<Item = &'a str> + Clone) -> Option<Self> {
         let names = |kind: &'static str| columns.clone().filter_map(move |column| column.strip_prefix(kind));

@@ -1,4 +1,6 @@
 //! Our products on tensor cores: a block of warps multiplies tiles that are copied into shared memory ahead of time.
+//!
+//! The rules are estimates that need no compiler. What they accept may still not compile, spill, or fail to load; what measures finds out.
 
 use super::{Rule, Rules, tiles};
 
@@ -137,15 +139,15 @@ pub fn instance_rules() -> Rules<Point> {
     ])
 }
 
+/// The rules of a context, which do not depend on what compiles.
+pub const CONTEXT_RULES: [Rule<Point>; 3] = [
+    Rule { name: "splits", source: "ours", check: splits },
+    Rule { name: "extent", source: "ours", check: extent },
+    Rule { name: "occupancy", source: "T §4.2.1", check: occupancy },
+];
+
 /// All rules: those of an instance, then those of a context.
 #[must_use]
 pub fn rules() -> Rules<Point> {
-    let rule = |name, source, check| Rule { name, source, check };
-    let mut list: Vec<Rule<Point>> = instance_rules().iter().map(|(rule, _)| *rule).collect();
-    list.extend([
-        rule("splits", "ours", splits as fn(&Point) -> bool),
-        rule("extent", "ours", extent),
-        rule("occupancy", "T §4.2.1", occupancy),
-    ]);
-    Rules::new(list)
+    Rules::new(instance_rules().iter().map(|(rule, _)| *rule).chain(CONTEXT_RULES).collect())
 }

@@ -1,8 +1,9 @@
 //! Our space of products on tensor cores: instances, which are compiled, and what a launch chooses.
 
 use super::{Parameter, Space, enumerate};
-use crate::legal::tensor::{Point, instance_rules, rules};
-use crate::legal::{Rejection, Rules};
+use crate::data::Schema;
+use crate::legal::Rules;
+use crate::legal::tensor::{CONTEXT_RULES, Point, instance_rules, rules};
 
 /// The parameters of an instance: 6,300 combinations.
 #[must_use]
@@ -118,12 +119,22 @@ pub fn candidates(call: &Call, instances: &[Vec<i64>], rules: &Rules<Point>) -> 
     legal
 }
 
-/// The first rule of [`rules`] that rejects a candidate of a call.
-///
-/// # Errors
-/// The rule.
-pub fn check(call: &Call, values: &[i64], rules: &Rules<Point>) -> Result<(), Rejection> {
-    rules.check(&call.point(values))
+/// The rule that rejects a choice in a context, if one does, by their recorded values.
+pub type Judge = fn(&[i64], &[i64]) -> Option<&'static str>;
+
+/// The rules of a context for recorded columns: those of a product, `m`, `n` and `k`, and those of
+/// [`instance`] and [`launch`]. Nothing, if the columns are other ones.
+#[must_use]
+pub fn judge(schema: &Schema) -> Option<Judge> {
+    let choice = instance().into_iter().chain(launch()).map(|parameter| parameter.name);
+    if !(schema.context.starts_with(&["m", "n", "k"].map(str::to_owned)) && choice.eq(schema.choice.iter())) {
+        return None;
+    }
+    Some(|context, choice| {
+        let extents = std::array::from_fn(|axis| context.get(axis).copied().unwrap_or(1));
+        let point = Call::hopper(extents, 2).point(choice);
+        CONTEXT_RULES.iter().find(|rule| !(rule.check)(&point)).map(|rule| rule.name)
+    })
 }
 
 /// Contexts, instances and launches sampled together, for bf16 on an H200.

@@ -7,6 +7,7 @@ pub(crate) type Row = (&'static str, &'static [&'static str]);
 /// The crates, and those of the repository that they depend on. What only tests and examples need is apart.
 pub(crate) const CRATES: &[Row] = &[
     ("triton-core", &[]),
+    ("triton-select", &[]),
     ("triton-sim", &[]),
     ("triton-chip", &[]),
     ("triton-syntax", &["triton-core"]),
@@ -14,6 +15,7 @@ pub(crate) const CRATES: &[Row] = &[
     ("triton-runtime", &["triton-core", "triton-sim"]),
     ("triton-dsl", &["triton-core", "triton-macros", "triton-runtime"]),
     ("triton-cust", &["triton-dsl"]),
+    ("triton-tune", &["triton-select"]),
     ("triton-kernels-macros", &[]),
     ("triton-kernels", &["triton-dsl", "triton-kernels-macros"]),
     ("triton-bench", &["triton-core", "triton-dsl", "triton-kernels"]),
