@@ -35,7 +35,19 @@ fn draw(area: &DrawingArea<SVGBackend, Shift>, title: &str, curves: [&Vec<(usize
         .y_label_area_size(72)
         .build_cartesian_2d((0.8 * first..1.25 * last).log_scale(), (0.8 * least..1.25 * most).log_scale())
         .map_err(text)?;
-    chart.configure_mesh().x_desc("rows trained on").y_desc("mean squared error").draw().map_err(text)?;
+    let error = |value: &f64| format!("{value:.4}").trim_end_matches('0').trim_end_matches('.').to_owned();
+    chart
+        .configure_mesh()
+        .max_light_lines(0)
+        .x_desc("rows trained on")
+        .y_desc("mean squared error")
+        .x_label_formatter(&|size| format!("{size:.0}"))
+        .y_label_formatter(&error)
+        .y_labels(16)
+        .label_style(("sans-serif", 15))
+        .axis_desc_style(("sans-serif", 17))
+        .draw()
+        .map_err(text)?;
     for ((curve, name), color) in curves.into_iter().zip(["held out by row", "held out by context"]).zip([BLUE, RED]) {
         let points = || curve.iter().map(|&(size, error)| (size as f64, error));
         let legend = move |(x, y): (i32, i32)| PathElement::new([(x, y), (x + 20, y)], color.stroke_width(2));
@@ -43,6 +55,12 @@ fn draw(area: &DrawingArea<SVGBackend, Shift>, title: &str, curves: [&Vec<(usize
         chart.draw_series(line).map_err(text)?.label(name).legend(legend);
         chart.draw_series(points().map(|point| Circle::new(point, 3, color.filled()))).map_err(text)?;
     }
-    chart.configure_series_labels().background_style(WHITE).border_style(BLACK).draw().map_err(text)?;
+    chart
+        .configure_series_labels()
+        .background_style(WHITE)
+        .border_style(BLACK)
+        .label_font(("sans-serif", 15))
+        .draw()
+        .map_err(text)?;
     area.present().map_err(text)
 }
