@@ -107,7 +107,8 @@ pub fn gemm() -> Space<Point> {
     Space { title: "ISAAC GEMM, 14 parameters", parameters, read: point, rules: rules() }
 }
 
-/// The product, the second lane count of each operand derived. The paper's text counts 10 parameters.
+/// The product, the second lane count of each operand derived and `k_s` fixed: 11 are sampled. The paper counts 10 parameters, and
+/// this is the space whose acceptance is the paper's.
 #[must_use]
 pub fn gemm_derived() -> Space<Point> {
     let parameters = [context(), derived_kernel()].concat();

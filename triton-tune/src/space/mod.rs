@@ -3,7 +3,7 @@
 //! | space | parameters | rules |
 //! |---|---|---|
 //! | [`isaac::gemm`] | ISAAC's product: the context, 14 of the kernel | [`crate::legal::isaac`] |
-//! | [`isaac::gemm_derived`] | the same; two lane counts follow from the others: 10 of the kernel | and a range of threads |
+//! | [`isaac::gemm_derived`] | the same; two lane counts follow from the others, 11 are sampled (the paper counts 10) | and a range of threads |
 //! | [`isaac::conv`], [`isaac::conv_derived`] | ISAAC's convolution as an implicit product | the same, gathered |
 //! | [`thesis::gemm`] | the thesis' product | [`crate::legal::thesis`] |
 //! | [`tensor::gemm`] | ours | [`crate::legal::tensor`] |
