@@ -28,9 +28,10 @@ pub trait Candidate {
     /// the name is borrowed.
     fn name(&self) -> Cow<'_, str>;
 
-    /// Numbers that describe it to a model, as many for each candidate of a list.
-    fn features(&self) -> &[f32] {
-        &[]
+    /// A number that describes it to a model, which asks for it by its name: if this is not implemented, that of `NAME=value` in the
+    /// candidate's name, where `true` is 1 and `false` is 0.
+    fn feature(&self, name: &str) -> Option<f32> {
+        number(&self.name(), name)
     }
 
     /// A number that changes when its code does: a time that was measured counts no longer then.
@@ -51,8 +52,10 @@ pub trait Candidates {
     }
     /// See [`Candidate::name`].
     fn name(&self, index: usize) -> Cow<'_, str>;
-    /// See [`Candidate::features`].
-    fn features(&self, index: usize) -> Cow<'_, [f32]>;
+    /// See [`Candidate::feature`].
+    fn feature(&self, index: usize, name: &str) -> Option<f32> {
+        number(&self.name(index), name)
+    }
     /// See [`Candidate::fingerprint`].
     fn fingerprint(&self, index: usize) -> u64;
     /// Whether it may run for this call.
@@ -95,8 +98,8 @@ impl<C: Candidate> Candidates for List<'_, C> {
         self.candidates.get(index).map(Candidate::name).unwrap_or_default()
     }
 
-    fn features(&self, index: usize) -> Cow<'_, [f32]> {
-        self.candidates.get(index).map(Candidate::features).unwrap_or_default().into()
+    fn feature(&self, index: usize, name: &str) -> Option<f32> {
+        self.candidates.get(index)?.feature(name)
     }
 
     fn fingerprint(&self, index: usize) -> u64 {
@@ -108,8 +111,7 @@ impl<C: Candidate> Candidates for List<'_, C> {
     }
 }
 
-/// The members of the pool of a call. Their features are the numbers of their names in order, `BM=128 BN=64 num_warps=8 num_stages=3`, without
-/// `max_registers`, which not every member has.
+/// The members of the pool of a call, whose names are `BM=128 BN=64 num_warps=8 num_stages=3`.
 #[derive(Debug)]
 pub struct Members<'c, 'd>(pub &'c Call<'d>);
 
@@ -131,10 +133,6 @@ impl Candidates for Members<'_, '_> {
         self.0.name(index).into()
     }
 
-    fn features(&self, index: usize) -> Cow<'_, [f32]> {
-        numbers(&self.0.name(index)).into()
-    }
-
     fn fingerprint(&self, index: usize) -> u64 {
         self.0.fingerprint(index)
     }
@@ -145,19 +143,29 @@ impl Candidates for Members<'_, '_> {
     }
 }
 
-/// The values of `NAME=value ..`.
-fn numbers(name: &str) -> Vec<f32> {
-    let fields = name.split(' ').filter_map(|field| field.split_once('=')).filter(|(name, _)| *name != "max_registers");
-    let number = |value: &str| match value {
-        "true" => 1.0,
-        "false" => 0.0,
-        _ => value.parse().unwrap_or(0.0),
-    };
-    fields.map(|(_, value)| number(value)).collect()
+/// The value of `NAME=value` in the name of a candidate.
+fn number(candidate: &str, name: &str) -> Option<f32> {
+    match candidate.split(' ').find_map(|field| field.strip_prefix(name)?.strip_prefix('='))? {
+        "true" => Some(1.0),
+        "false" => Some(0.0),
+        value => value.parse().ok(),
+    }
 }
 
 #[test]
-fn features_of_names() {
-    let found = numbers("BM=128 LOOP=true type=-1 num_warps=8 num_stages=3 max_registers=168");
-    assert_eq!(found, [128.0, 1.0, -1.0, 8.0, 3.0]);
+fn numbers_of_names() {
+    let cases = [
+        ("BM", Some(128.0)),
+        ("LOOP", Some(1.0)),
+        ("TB", Some(0.0)),
+        ("type", Some(-1.0)),
+        ("num_stages", Some(3.0)),
+        ("M", None),
+        ("op", None),
+        ("bf16", None),
+    ];
+    for (name, expected) in cases {
+        let found = number("bf16 BM=128 LOOP=true TB=false type=-1 op=max num_warps=8 num_stages=3", name);
+        assert_eq!(found, expected, "{name}");
+    }
 }

@@ -22,6 +22,13 @@ impl<F: Fn(&dyn Candidates) -> Option<Box<dyn Predict>> + Send + Sync> Rank for 
     }
 }
 
+/// Nothing is for no candidates: a program that embeds a model runs without it, too.
+impl<M: Rank> Rank for Option<M> {
+    fn rank(&self, candidates: &dyn Candidates) -> Option<Box<dyn Predict>> {
+        self.as_ref()?.rank(candidates)
+    }
+}
+
 impl fmt::Debug for dyn Predict {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Predict")

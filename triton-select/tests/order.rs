@@ -36,9 +36,6 @@ impl Candidates for Partly<'_> {
     fn name(&self, index: usize) -> Cow<'_, str> {
         self.0.name(index)
     }
-    fn features(&self, index: usize) -> Cow<'_, [f32]> {
-        self.0.features(index)
-    }
     fn fingerprint(&self, index: usize) -> u64 {
         self.0.fingerprint(index)
     }

@@ -25,6 +25,7 @@
 
 mod dense;
 mod file;
+mod rank;
 mod ranking;
 
 pub use dense::{LANES, Lanes, Packed};

@@ -5,8 +5,11 @@ use crate::error::Result;
 use crate::train::{Cpu, Network, Options, Samples, Trainer};
 use fastrand::Rng;
 use rayon::prelude::*;
+use std::borrow::Cow;
 use std::time::{Duration, Instant};
+use triton::Device;
 use triton_select::model::{Feature, Model, Ranking, Scratch, Target, Transform};
+use triton_select::{Candidate, List, Selection};
 
 /// Features of a context and of a choice, about as many as a product has.
 const FEATURES: [usize; 2] = [8, 10];
@@ -18,18 +21,55 @@ fn random(hidden: &[usize]) -> Result<Model> {
     let [context, choice] = FEATURES;
     let network = Network::random(context + choice, hidden, &mut Rng::with_seed(1));
     let feature =
-        |index: usize| Feature { name: format!("feature {index}"), transform: Transform::Log2, mean: 5.0, scale: 3.0 };
+        |index: usize| Feature { name: format!("feature{index}"), transform: Transform::Log2, mean: 5.0, scale: 3.0 };
     let of = |from: usize, count: usize| (from..from + count).map(feature).collect();
     let target = Target { mean: 0.0, scale: 1.0 };
     Ok(Model::new(of(0, context), of(context, choice), network.layers, target)?)
 }
 
+/// Random values of candidates.
+fn values(count: usize) -> Vec<[u32; FEATURES[1]]> {
+    let mut rng = Rng::with_seed(2);
+    (0..count).map(|_| std::array::from_fn(|_| 1 << rng.u32(..9))).collect()
+}
+
 /// Candidates of random values.
 fn candidates(model: &Model, count: usize) -> Result<Ranking> {
-    let mut rng = Rng::with_seed(2);
-    let values: Vec<[f32; FEATURES[1]]> =
-        (0..count).map(|_| std::array::from_fn(|_| (1 << rng.u32(..9)) as f32)).collect();
+    let values: Vec<_> = values(count).into_iter().map(|values| values.map(|value| value as f32)).collect();
     Ok(model.ranking(&values)?)
+}
+
+/// A candidate that a selection chooses by its name.
+struct Named(String);
+
+impl Candidate for Named {
+    fn name(&self) -> Cow<'_, str> {
+        (&self.0).into()
+    }
+
+    fn fingerprint(&self) -> u64 {
+        1
+    }
+}
+
+/// Seconds of the first choice of a selection among 64 candidates, and of a choice for another key.
+fn first_choices(model: &Model) -> [f64; 2] {
+    let of = |values: [u32; FEATURES[1]]| {
+        let fields = model.choice().iter().zip(values).map(|(feature, value)| format!("{}={value}", feature.name));
+        Named(fields.collect::<Vec<_>>().join(" "))
+    };
+    let all: Vec<Named> = values(64).into_iter().map(of).collect();
+    let list = List::new("bench", &all);
+    let mut least = [f64::INFINITY; 2];
+    for _ in 0..100 {
+        let selection = Selection::new(&Device::cpu()).model(model.clone());
+        for (least, extent) in least.iter_mut().zip([1000, 1001]) {
+            let (key, start) = ([extent; FEATURES[0]], Instant::now());
+            std::hint::black_box(selection.choose(&list, &key));
+            *least = least.min(start.elapsed().as_secs_f64());
+        }
+    }
+    least
 }
 
 /// The least seconds of a call, over many.
@@ -43,7 +83,8 @@ fn seconds(mut call: impl FnMut() -> Result<()>) -> Result<f64> {
     Ok(best)
 }
 
-/// Predictions a second, and the time of a pool.
+/// Predictions a second, the time of 64 and of 512 candidates, and what a selection takes to choose among 64: the first time, when it
+/// reads their names, and for another key.
 ///
 /// # Errors
 /// None of a network that fits its features.
@@ -73,10 +114,20 @@ pub fn inference(networks: &[Vec<usize>]) -> Result<String> {
             let seconds = seconds(|| Ok(ranking.times(&context, &mut scratch, &mut times)?))?;
             row.push(format!("{:.1}", seconds * 1e6));
         }
+        row.extend(first_choices(&model).map(|seconds| format!("{:.1}", seconds * 1e6)));
         rows.push(row);
     }
-    let header =
-        ["hidden layers", "weights", "1 thread, /s", "GFLOP/s", "2 threads, /s", "pool of 64, µs", "pool of 512, µs"];
+    let header = [
+        "hidden layers",
+        "weights",
+        "1 thread, /s",
+        "GFLOP/s",
+        "2 threads, /s",
+        "64, µs",
+        "512, µs",
+        "first choice of 64, µs",
+        "another key, µs",
+    ];
     Ok(text(&header, &rows))
 }
 

@@ -145,11 +145,6 @@ impl Candidates for Snapshot {
         self.known.names().get(index).map_or("", String::as_str).into()
     }
 
-    fn features(&self, _: usize) -> Cow<'_, [f32]> {
-        // A model has seen the candidates themselves.
-        Cow::Borrowed(&[])
-    }
-
     fn fingerprint(&self, index: usize) -> u64 {
         self.known.fingerprint_of(index)
     }
