@@ -3,8 +3,10 @@
 mod support;
 
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, ExitCode};
+use support::Folder;
 use support::roofline::recorded;
+use triton_select::model::Model;
 use triton_tune::data::write;
 
 /// What a command prints, or what it complains about.
@@ -17,8 +19,8 @@ fn run(folder: &Path, arguments: &str) -> Result<String, String> {
 
 #[test]
 fn commands_go_from_data_to_pools() {
-    let folder = std::env::temp_dir().join(format!("triton-tune-cli-{}", std::process::id()));
-    std::fs::create_dir_all(&folder).expect("the folder can be made");
+    let own = Folder::new();
+    let folder = &own.0;
     let data = recorded(200, 20, 100, 0.02, 1);
     write(folder.join("data.csv.gz"), &data.schema, &data.rows).expect("the folder can be written");
     let complete = recorded(10, usize::MAX, 40, 0.0, 2);
@@ -45,7 +47,7 @@ fn commands_go_from_data_to_pools() {
         ("prune --data data.csv.gz --size 4 --model gemm.model", "contexts without one"),
         ("--help", "Trains a network"),
     ] {
-        match run(&folder, arguments) {
+        match run(folder, arguments) {
             Ok(output) => assert!(output.contains(expected), "{arguments}: {output}"),
             Err(message) => panic!("{arguments}: {message}"),
         }
@@ -64,8 +66,23 @@ fn commands_go_from_data_to_pools() {
         ("prune --data complete.csv --launch split", "there is no parameter `split`"),
         ("prune", "--data <DATA>"),
     ] {
-        let message = run(&folder, arguments).expect_err(arguments);
+        let message = run(folder, arguments).expect_err(arguments);
         assert!(message.contains(expected), "{arguments}: {message}");
     }
-    std::fs::remove_dir_all(&folder).expect("the folder is ours");
+}
+
+/// A user's own binary is this call and nothing else.
+#[test]
+fn a_program_has_the_command_line_by_one_call() {
+    let (folder, data) = (Folder::new(), recorded(20, 20, 50, 0.02, 1));
+    let path = |name: &str| folder.0.join(name).display().to_string();
+    write(path("data.csv"), &data.schema, &data.rows).expect("the folder can be written");
+    let (data, model) = (path("data.csv"), path("own.model"));
+    let arguments =
+        ["own", "train", "--data", &data, "--hidden", "8", "--epochs", "1", "--held-out", "0", "--out", &model];
+    assert_eq!(triton_tune::cli(arguments), ExitCode::SUCCESS);
+    let bytes = std::fs::read(&model).expect("it was written");
+    assert!(Model::parse(&bytes).is_ok_and(|model| model.context().len() == 3));
+    assert_eq!(triton_tune::cli(["own", "regret", "--data", &data, "--model", &data]), ExitCode::FAILURE);
+    assert_eq!(triton_tune::cli(["own", "unknown"]), ExitCode::from(2));
 }

@@ -25,10 +25,12 @@
 
 mod file;
 mod group;
+mod member;
 mod recorder;
 
 pub use file::{read, read_bytes, write};
 pub use group::{Group, group};
+pub use member::Member;
 pub use recorder::Recorder;
 
 /// The version of the format, which each row states.

@@ -1,11 +1,12 @@
 //! Times that were recorded before.
 
 use super::{Measure, Trial};
+use crate::data::{Data, Member};
 use crate::error::Failure;
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 use triton::Stream;
-use triton_select::Table;
+use triton_select::{Candidate, Table};
 
 /// Answers with recorded times, on any device, and drops what was not recorded: for tests of selection without a GPU.
 ///
@@ -39,6 +40,18 @@ impl Replay {
     pub fn time(mut self, op: &str, key: &[i64], member: &str, us: f64) -> Replay {
         let times = self.times.entry(op.to_string()).or_default().entry(key.to_vec()).or_default();
         times.insert(member.to_string(), us);
+        self
+    }
+
+    /// Adds recorded rows, which are of one device: the context is the key, and each choice is the candidate [`Member`]. Of rows with the same choice the
+    /// shortest time counts.
+    pub fn data(mut self, data: &Data) -> Replay {
+        for row in &data.rows {
+            let member = Member::new(&data.schema, &row.choice);
+            let of_key = self.times.get(&row.op).and_then(|keys| keys.get(&row.context));
+            let before = of_key.and_then(|times| times.get(&*member.name())).copied();
+            self = self.time(&row.op, &row.context, &member.name(), row.us.min(before.unwrap_or(f64::INFINITY)));
+        }
         self
     }
 
