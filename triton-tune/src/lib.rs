@@ -92,6 +92,7 @@ pub use error::{BoxError, Error, Failure, Result};
 pub use measure::{Device, Effort, Failing, Measure, Replay, Trial, Trouble};
 pub use mode::Mode;
 pub use store::Store;
+pub use triton_select::model::Model;
 pub use triton_select::{Candidate, Candidates, List, Predict, Rank, Record, Selection, Source, Table};
 pub use tuner::Tuner;
 

@@ -27,6 +27,7 @@ mod file;
 mod group;
 mod member;
 mod recorder;
+mod table;
 
 pub use file::{read, read_bytes, write};
 pub use group::{Group, group};
