@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 use std::time::{Duration, Instant};
-use triton::Device;
+use triton::prelude::*;
 use triton_select::model::{Feature, Layer, Model, Target, Transform};
 use triton_select::{Candidate, Candidates, List, Record, Selection, Source, Table};
 
@@ -105,6 +105,26 @@ fn a_table_comes_before_a_model() {
     };
     let chosen = Selection::new(&device).model(other).choose(&list, &[64]).expect("all fit");
     assert_eq!(chosen.source, Source::First);
+}
+
+/// x = BM, so that the result tells which member ran.
+#[triton::kernel(BM = [16, 64, 256], tune = [BM])]
+fn mark<const BM: i32>(x: TensorMut<i32, 1>) {
+    x.store([program_id(0) * BM], full([BM], BM));
+}
+
+/// The members of a pool have the names of their constants.
+#[test]
+fn a_launch_is_selected_by_a_model() -> triton::Result<()> {
+    let device = Device::cpu();
+    let (stream, selection) = (device.stream()?, Selection::new(&device).model(nearest()));
+    for (length, expected) in [(20usize, 16), (100, 64), (1000, 256), (100, 64)] {
+        let mut x = stream.zeros::<i32>(length)?;
+        let grid = |choice: &MarkChoice| length.div_ceil(choice.BM as usize);
+        mark_tuned(x.view_mut([length])?).key([length]).with(&selection).launch(&stream, grid)?;
+        assert_eq!(stream.download(&x)?, vec![expected; length]);
+    }
+    Ok(())
 }
 
 /// 64 candidates: the first answer for a key costs what the network does, that for a key which was seen nothing to speak of.
