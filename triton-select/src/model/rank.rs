@@ -28,10 +28,7 @@ impl Rank for Model {
         let choices = (0..candidates.len()).map(|index| features(index).collect());
         let choices = choices.collect::<Option<Vec<Vec<f32>>>>()?;
         let ranking = self.ranking(&choices).ok()?;
-        let mut memory = Memory { context: vec![0.0; self.context().len()], scratch: Scratch::default() };
-        // The first call makes the memory.
-        let mut times = vec![0.0; choices.len()];
-        ranking.times(&memory.context, &mut memory.scratch, &mut times).ok()?;
+        let memory = Memory { context: vec![0.0; self.context().len()], scratch: ranking.scratch() };
         Some(Box::new(Ready { ranking, memory: Mutex::new(memory) }))
     }
 }

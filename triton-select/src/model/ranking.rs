@@ -19,7 +19,7 @@ pub struct Ranking {
     target: Target,
 }
 
-/// Memory that calls use; the first call makes it.
+/// Memory that calls use; the first call makes it, or [`Ranking::scratch`].
 #[derive(Clone, Debug, Default)]
 pub struct Scratch {
     first: Vec<f32>,
@@ -81,6 +81,21 @@ impl Ranking {
         self.candidates == 0
     }
 
+    /// Memory with which a call allocates nothing.
+    #[must_use]
+    pub fn scratch(&self) -> Scratch {
+        let mut scratch = Scratch::default();
+        self.grow(&mut scratch);
+        scratch
+    }
+
+    fn grow(&self, scratch: &mut Scratch) {
+        let units = self.bias.len();
+        grow(&mut scratch.first, units, 0.0);
+        let rows = self.rest.iter().map(Packed::rows).fold(units, usize::max);
+        scratch.rows.iter_mut().for_each(|memory| grow(memory, rows, [0.0; LANES]));
+    }
+
     /// Predicts log₂ µs of every candidate, by the values of the context's features as [`Model::context`] lists them.
     ///
     /// Nothing is allocated once `scratch` has served a call of this ranking.
@@ -94,12 +109,9 @@ impl Ranking {
         if times.len() != self.candidates {
             return Err(Error::Length { of: "the slice of times", found: times.len(), expected: self.candidates });
         }
+        self.grow(scratch);
         let units = self.bias.len();
-        grow(&mut scratch.first, units, 0.0);
-        let rows = self.rest.iter().map(Packed::rows).fold(units, usize::max);
         let [current, next] = &mut scratch.rows;
-        grow(current, rows, [0.0; LANES]);
-        grow(next, rows, [0.0; LANES]);
         let (mut current, mut next) = (current, next);
 
         let first = &mut scratch.first[..units];
