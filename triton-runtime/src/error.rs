@@ -43,6 +43,16 @@ pub enum Error {
         members: Vec<String>,
     },
 
+    /// A selector tried the members of a pool, and none could be launched.
+    #[error("every member of the pool `{pool}` that fits the call failed: {}; launch one by `.named(..)` for its own error", few(.failures))]
+    #[non_exhaustive]
+    Selection {
+        /// The pool's name.
+        pool: String,
+        /// Of each member its name, and why it failed.
+        failures: Vec<String>,
+    },
+
     /// No CUDA device has this number.
     #[error("there is no CUDA device {index}: {}", devices(*.count))]
     #[non_exhaustive]
@@ -480,6 +490,27 @@ pub enum Error {
 }
 
 impl Error {
+    /// Whether it is of the code of one member of a pool, or of its grid, so that another member may run. Nothing was enqueued then.
+    pub fn is_of_code(&self) -> bool {
+        matches!(
+            self,
+            Error::Config { .. }
+                | Error::NoImage { .. }
+                | Error::DriverTooOld { .. }
+                | Error::SharedMemory { .. }
+                | Error::Cluster { .. }
+                | Error::Jit { .. }
+                | Error::Ir { .. }
+                | Error::Grid { .. }
+                | Error::Driver { .. }
+        )
+    }
+
+    /// [`Error::Selection`], for selectors: of each member its name, and why it failed.
+    pub fn selection(pool: impl Into<String>, failures: Vec<String>) -> Error {
+        Error::Selection { pool: pool.into(), failures }
+    }
+
     pub(crate) fn out_of_memory(requested: u64, device: String) -> Error {
         Error::OutOfMemory { requested, free: 0, total: 0, device }
     }

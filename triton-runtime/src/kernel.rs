@@ -16,6 +16,9 @@ use triton_core::metadata::{ComputeCapability, Config, Image, KernelMetadata, Sp
 /// Devices whose functions are found without a lock.
 const FAST: usize = 16;
 
+/// Configs that are loaded by as many threads.
+const LOADING: usize = 8;
+
 /// The functions of one device: for each config, one for each image. Several images may assume the same, of different targets.
 type LoadedSlots = Box<[Box<[OnceLock<Loaded>]>]>;
 
@@ -29,7 +32,8 @@ pub struct Kernel {
     cpu: OnceLock<Functions>,
     cuda: [OnceLock<LoadedSlots>; FAST],
     more: Mutex<BTreeMap<usize, &'static LoadedSlots>>,
-    loading: Mutex<()>,
+    /// One for each of some configs: those of a pool are loaded together.
+    loading: [Mutex<()>; LOADING],
 }
 
 impl Kernel {
@@ -48,7 +52,7 @@ impl Kernel {
             cpu: OnceLock::new(),
             cuda: [const { OnceLock::new() }; FAST],
             more: Mutex::new(BTreeMap::new()),
-            loading: Mutex::new(()),
+            loading: [const { Mutex::new(()) }; LOADING],
         }
     }
 
@@ -183,8 +187,8 @@ impl Kernel {
         config: usize,
         image: &Image,
     ) -> Result<&'static Loaded> {
-        // One thread compiles; a failure is not kept, so that the next launch reports it again.
-        let _guard = lock(&self.loading);
+        // One thread compiles a config; a failure is not kept, so that the next launch reports it again.
+        let _guard = lock(&self.loading[config % LOADING]);
         if let Some(loaded) = slot.get() {
             return Ok(loaded);
         }
@@ -245,6 +249,33 @@ fn chosen_by_some(images: &[Image], runs: impl Fn(&Image) -> bool) -> Vec<(usize
         }
     }
     found
+}
+
+/// The code that a launch would run on a GPU, which can be loaded ahead of it, by another thread.
+#[derive(Clone, Copy)]
+pub struct Code {
+    pub(crate) kernel: &'static Kernel,
+    pub(crate) config: usize,
+    /// The number of the image in the config.
+    pub(crate) index: usize,
+    pub(crate) context: &'static Context,
+}
+
+impl Code {
+    /// Loads it, if it is not loaded yet.
+    ///
+    /// # Errors
+    /// Those of [`Launch::load`](crate::Launch::load).
+    pub fn load(&self) -> Result<()> {
+        let image = self.kernel.config(self.config)?.images.get(self.index);
+        image.map_or(Ok(()), |image| self.kernel.loaded(self.context, self.config, self.index, image).map(drop))
+    }
+}
+
+impl fmt::Debug for Code {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Code({}, config {}, image {})", self.kernel.metadata.instance, self.config, self.index)
+    }
 }
 
 impl fmt::Debug for Kernel {

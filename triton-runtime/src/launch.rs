@@ -9,7 +9,7 @@ use crate::driver::context::Context;
 use crate::driver::stream::RawStream;
 use crate::error::{Error, Result, describe};
 use crate::grid::Grid;
-use crate::kernel::Kernel;
+use crate::kernel::{Code, Kernel};
 use crate::load::{LoadInfo, Loaded};
 use crate::sim::SimStream;
 use crate::stream::{Stream, StreamBackend};
@@ -61,6 +61,12 @@ impl<'a, S, const N: usize> Launch<'a, S, N> {
     /// The same for a config, of a mode that the caller vouches for.
     pub(crate) fn of(kernel: &'static Kernel, args: [LaunchArg<'a>; N], config: usize) -> Launch<'a, S, N> {
         Launch { kernel, args, config, mode: PhantomData }
+    }
+
+    /// Takes another instance with parameters of the same types.
+    #[inline]
+    pub(crate) fn set(&mut self, kernel: &'static Kernel, config: usize) {
+        (self.kernel, self.config) = (kernel, config);
     }
 
     /// Chooses among the instance's configs, numbered from 0 (the default) in the order of `configs = [..]`. A number that does
@@ -182,7 +188,7 @@ impl<'a, S, const N: usize> Launch<'a, S, N> {
 
     /// All checks, and the launch.
     #[inline]
-    pub(crate) fn enqueue(self, stream: &Stream, grid: Grid) -> Result<()> {
+    pub(crate) fn enqueue(&self, stream: &Stream, grid: Grid) -> Result<()> {
         self.kernel.config(self.config)?;
         let specialization = self.check_args()?;
         for (i, arg) in self.args.iter().enumerate() {
@@ -236,6 +242,15 @@ impl<'a, S, const N: usize> Launch<'a, S, N> {
         let (specialization, dims) = (self.check_args()?, grid.dims()?);
         let takes = |image: &Image| image.takes(dims, multiprocessors) && tensor_map::can_take(image, &self.args);
         Ok(self.kernel.find(self.config, capability, driver, specialization, takes)?.is_some())
+    }
+
+    /// The code that it would run over a grid; `None` if the stream is not of a GPU.
+    pub(crate) fn code(&self, stream: &Stream, grid: Grid) -> Result<Option<Code>> {
+        let Some(raw) = stream.raw() else { return Ok(None) };
+        let (context, specialization, dims) = (raw.context, self.check_args()?, grid.dims()?);
+        let (driver, multiprocessors) = (Some(context.driver.version), context.multiprocessors);
+        let (index, _) = self.selected(context.capability, driver, multiprocessors, specialization, dims)?;
+        Ok(Some(Code { kernel: self.kernel, config: self.config, index, context }))
     }
 
     /// The image for a device and a grid of programs, with its number in the config.

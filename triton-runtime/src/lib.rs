@@ -48,6 +48,7 @@ mod overlap;
 mod pinned;
 pub mod pool;
 mod scratch;
+pub mod selection;
 #[cfg(feature = "sim")]
 pub mod sim;
 #[cfg(not(feature = "sim"))]
@@ -81,6 +82,7 @@ pub use load::LoadInfo;
 pub use pinned::Pinned;
 pub use pool::{Choice, Pool, Tuned};
 pub use scratch::Scratch;
+pub use selection::{Selecting, Selector};
 pub use stream::Stream;
 pub use triton_core::metadata::{self, ComputeCapability};
 pub use triton_core::types::DType;

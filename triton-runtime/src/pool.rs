@@ -4,7 +4,7 @@ use crate::args::LaunchArg;
 use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::grid::Grid;
-use crate::kernel::Kernel;
+use crate::kernel::{Code, Kernel};
 use crate::launch::{Launch, mode};
 use crate::load::LoadInfo;
 use crate::stream::Stream;
@@ -191,27 +191,91 @@ impl<'a, S, const N: usize, C: Choice> Tuned<'a, S, N, C> {
         Error::Choice { pool: self.pool.name.to_string(), members }
     }
 
-    fn enqueue<G: Into<Grid>>(self, stream: &Stream, mut grid: impl FnMut(&C) -> G) -> Result<()> {
-        let member = self.member(stream)?;
-        let mut launch = Launch::<S, N>::of((member.kernel)(), self.args, member.config);
-        member.pass(&mut launch);
-        let mut programs = grid(&member.choice).into();
-        if let Some(general) = self.pool.general()
-            && !std::ptr::eq(member, general)
-            && !launch.has_image(stream, programs)?
-        {
-            launch = Launch::of((general.kernel)(), launch.args, general.config);
-            general.pass(&mut launch);
-            programs = grid(&general.choice).into();
-        }
+    /// Whether no member was asked for.
+    pub(crate) fn is_open(&self) -> bool {
+        self.selected == Selected::Default
+    }
+
+    /// A launch of the first member, of whose arguments those that are chosen are still missing.
+    #[inline]
+    pub(crate) fn prepared(self) -> Launch<'a, S, N> {
+        let first = &self.pool.members[0];
+        Launch::of(first.kernel(), self.args, first.config)
+    }
+
+    pub(crate) fn enqueue<G: Into<Grid>>(self, stream: &Stream, mut grid: impl FnMut(&C) -> G) -> Result<()> {
+        let (pool, member) = (self.pool, self.member(stream)?);
+        let mut launch = self.prepared();
+        let programs = pool.prepare(member, &mut launch, stream, &mut grid)?;
         launch.enqueue(stream, programs)
     }
 }
 
+impl<C: Choice> Pool<C> {
+    /// Runs a member with the arguments of a launch.
+    #[inline]
+    pub(crate) fn run<S, G: Into<Grid>, const N: usize>(
+        &'static self,
+        index: usize,
+        launch: &mut Launch<'_, S, N>,
+        stream: &Stream,
+        grid: &mut impl FnMut(&C) -> G,
+    ) -> Result<()> {
+        let programs = self.prepare(self.at(index), launch, stream, grid)?;
+        launch.enqueue(stream, programs)
+    }
+
+    /// The code that it would run.
+    pub(crate) fn code<S, G: Into<Grid>, const N: usize>(
+        &'static self,
+        index: usize,
+        launch: &mut Launch<'_, S, N>,
+        stream: &Stream,
+        grid: &mut impl FnMut(&C) -> G,
+    ) -> Result<Option<Code>> {
+        let programs = self.prepare(self.at(index), launch, stream, grid)?;
+        launch.code(stream, programs)
+    }
+
+    /// A member of a number that exists.
+    #[inline]
+    fn at(&self, index: usize) -> &'static Member<C> {
+        self.members.get(index).unwrap_or(&self.members[0])
+    }
+
+    /// Passes a member to a launch, or the general one if that has no code for the arguments, and asks for its grid.
+    #[inline]
+    fn prepare<S, G: Into<Grid>, const N: usize>(
+        &'static self,
+        member: &'static Member<C>,
+        launch: &mut Launch<'_, S, N>,
+        stream: &Stream,
+        grid: &mut impl FnMut(&C) -> G,
+    ) -> Result<Grid> {
+        member.pass(launch);
+        let programs = grid(&member.choice).into();
+        if let Some(general) = self.general()
+            && !std::ptr::eq(member, general)
+            && !launch.has_image(stream, programs)?
+        {
+            general.pass(launch);
+            return Ok(grid(&general.choice).into());
+        }
+        Ok(programs)
+    }
+}
+
 impl<C: Choice> Member<C> {
-    /// Passes the scalars that are chosen.
+    /// Its instance.
+    #[inline]
+    pub(crate) fn kernel(&self) -> &'static Kernel {
+        (self.kernel)()
+    }
+
+    /// Passes itself, and the scalars that are chosen.
     #[inline]
     fn pass<S, const N: usize>(&self, launch: &mut Launch<'_, S, N>) {
+        launch.set(self.kernel(), self.config);
         for (arg, param) in launch.args.iter_mut().zip(self.metadata().params.iter()) {
             if let Some(scalar) = self.choice.scalar(&param.name) {
                 *arg = scalar;

@@ -28,6 +28,8 @@ pub fn bundle() -> Outcome {
     }
     let mut executables = build(&root(), &["build", "--examples", "--package", "triton-dsl"], "examples")?;
     executables.extend(build(&root(), &["build", "--package", "triton-kernels", "--example", "digits"], "examples")?);
+    let tuned = ["build", "--package", "triton-tune", "--example", "tuned_softmax"];
+    executables.extend(build(&root(), &tuned, "examples")?);
     for (package, test, folder) in TESTS {
         // The package's programs are built too.
         let built = build(&root(), &["test", "--no-run", "--package", package, "--test", test], folder)?;

@@ -29,6 +29,7 @@ mod raster;
 mod reduce;
 mod scan;
 mod scratch;
+mod selecting;
 mod sim;
 mod targets;
 mod undefined;

@@ -70,6 +70,8 @@ const LIBRARIES: &[&str] = &[
     "triton-sim/src/",
     "triton-syntax/src/",
     "triton-runtime/src/",
+    "triton-select/src/",
+    "triton-tune/src/",
     "tests/src/",
     "triton-sim/hardware/src/",
 ];

@@ -14,6 +14,8 @@ pub(crate) const CRATES: &[Row] = &[
     ("triton-runtime", &["triton-core", "triton-sim"]),
     ("triton-dsl", &["triton-core", "triton-macros", "triton-runtime"]),
     ("triton-cust", &["triton-dsl"]),
+    ("triton-select", &["triton-dsl"]),
+    ("triton-tune", &["triton-dsl", "triton-select"]),
     ("triton-kernels-macros", &[]),
     ("triton-kernels", &["triton-dsl", "triton-kernels-macros"]),
     ("triton-bench", &["triton-core", "triton-dsl", "triton-kernels"]),

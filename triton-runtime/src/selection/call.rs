@@ -1,0 +1,189 @@
+//! What a selector is told of a call.
+
+use super::saved::{self, Output, Saved};
+use crate::args::LaunchArg;
+use crate::error::{Error, Result};
+use crate::kernel::{Code, Kernel};
+use crate::stream::Stream;
+use std::fmt;
+use triton_core::hash::fnv1a;
+use triton_core::metadata::{Image, KernelMetadata, Text};
+
+/// Chooses the member of a pool that a launch runs: a table, a model, or a tuner that measures.
+pub trait Selector {
+    /// The number of the member to run, one that [fits](Call::fits); `None` leaves it to the launch, which runs the first that does.
+    ///
+    /// It may [launch](Call::launch) members. What they change has to be as before when it returns: see [`Call::save`].
+    ///
+    /// # Errors
+    /// What the launch shall report instead of running. One that cannot choose says `None`.
+    fn select(&self, call: &mut Call<'_>) -> Result<Option<usize>>;
+
+    /// Hears that the member which it chose could not be loaded or launched. It is then asked again, until every member that fits has failed.
+    fn failed(&self, call: &Call<'_>, index: usize, error: &Error) {
+        let _ = (call, index, error);
+    }
+}
+
+impl<S: Selector + ?Sized> Selector for &S {
+    fn select(&self, call: &mut Call<'_>) -> Result<Option<usize>> {
+        (**self).select(call)
+    }
+
+    fn failed(&self, call: &Call<'_>, index: usize, error: &Error) {
+        (**self).failed(call, index, error);
+    }
+}
+
+/// A launch that waits for a choice: the part that is generic over its pool.
+pub(crate) trait Pending {
+    /// The pool's name, how many members it has, and a number that no other pool of the program has.
+    fn pool(&self) -> (&'static str, usize, usize);
+    /// A member: its name, its instance and its config.
+    fn member(&self, index: usize) -> Option<(&dyn fmt::Display, &'static Kernel, usize)>;
+    /// Whether it may run: what was asked of it, and whether the device of the stream has code.
+    fn fits(&self, index: usize) -> bool;
+    fn args(&self) -> &[LaunchArg<'_>];
+    fn run(&mut self, index: usize) -> Result<()>;
+    fn code(&mut self, index: usize) -> Result<Option<Code>>;
+}
+
+/// A launch whose member is to be chosen. Members are numbered from 0, as in [`Pool::members`](crate::Pool::members).
+pub struct Call<'c> {
+    key: &'c [i64],
+    stream: &'c Stream,
+    pending: &'c mut (dyn Pending + 'c),
+    saved: Option<Saved>,
+}
+
+impl<'c> Call<'c> {
+    pub(super) fn new(key: &'c [i64], stream: &'c Stream, pending: &'c mut (dyn Pending + 'c)) -> Call<'c> {
+        Call { key, stream, pending, saved: None }
+    }
+
+    /// The pool's name: the kernel with the arguments that are not chosen, such as `matmul::<bf16>`.
+    pub fn pool(&self) -> &'static str {
+        self.pending.pool().0
+    }
+
+    /// A number that no other pool of this program has.
+    #[inline]
+    pub fn pool_id(&self) -> usize {
+        self.pending.pool().2
+    }
+
+    /// How many members there are: at least one.
+    pub fn members(&self) -> usize {
+        self.pending.pool().1
+    }
+
+    /// What describes the call: see [`Selecting::key`](super::Selecting::key).
+    #[inline]
+    pub fn key(&self) -> &[i64] {
+        self.key
+    }
+
+    /// The stream of the launch.
+    #[inline]
+    pub fn stream(&self) -> &Stream {
+        self.stream
+    }
+
+    /// The name of a member: `BM=128 BN=64 num_warps=8 num_stages=3`. Empty if there is no such member.
+    pub fn name(&self, index: usize) -> String {
+        self.pending.member(index).map(|(name, ..)| name.to_string()).unwrap_or_default()
+    }
+
+    /// Kernel metadata of a member, and the number of its config.
+    pub fn metadata(&self, index: usize) -> Option<(&'static KernelMetadata, usize)> {
+        self.pending.member(index).map(|(_, kernel, config)| (kernel.metadata(), config))
+    }
+
+    /// A hash of a member: its name, its code of every target, and what its launch has to know. It changes with the kernel, its options and the
+    /// compiler; a time that was measured holds as long as it does not.
+    ///
+    /// It reads all of the member's code: keep it.
+    pub fn fingerprint(&self, index: usize) -> u64 {
+        let Some((name, kernel, config)) = self.pending.member(index) else { return 0 };
+        let metadata = kernel.metadata();
+        let (images, ir) = match metadata.configs.get(config) {
+            Some(config) => (&config.images[..], hash(&config.ir)),
+            None => (&[][..], 0),
+        };
+        let words = images.iter().flat_map(|image: &Image| {
+            let shape = [image.threads, image.cluster[0], image.shared_bytes, image.specialization as u32];
+            [hash(&image.ptx)].into_iter().chain(shape.map(u64::from))
+        });
+        // A kernel without code for a GPU is its IR.
+        let words = words.chain(images.is_empty().then_some(ir)).flat_map(u64::to_le_bytes);
+        fnv1a(name.to_string().into_bytes().into_iter().chain(words))
+    }
+
+    /// Whether a member may run: it is one of those that the caller allows, and the device of the stream has code of it.
+    #[inline]
+    pub fn fits(&self, index: usize) -> bool {
+        self.pending.fits(index)
+    }
+
+    /// Launches a member with the arguments of the call. All checks of a launch are made.
+    ///
+    /// # Errors
+    /// Those of the launch.
+    pub fn launch(&mut self, index: usize) -> Result<()> {
+        self.pending.run(index)
+    }
+
+    /// The code that such a launch would run, to be loaded ahead of it; `None` if the stream is not of a GPU. The grid is asked for.
+    ///
+    /// # Errors
+    /// Those of the launch that are found out without loading.
+    pub fn code(&mut self, index: usize) -> Result<Option<Code>> {
+        self.pending.code(index)
+    }
+
+    /// How many bytes [`Call::save`] copies; `None` if it cannot: an argument is a mutable pointer of unknown length, or a view in thousands
+    /// of pieces.
+    pub fn saved_bytes(&self) -> Option<usize> {
+        saved::bytes(self.pending.args())
+    }
+
+    /// Copies all that the mutable arguments name, in the order of the stream, for [`Call::restore`]: a view's elements, of a pointer the rest of its
+    /// buffer. `false` if it cannot: see [`Call::saved_bytes`].
+    ///
+    /// # Errors
+    /// [`Error::OutOfMemory`], [`Error::Capture`], or a fault of earlier work.
+    pub fn save(&mut self) -> Result<bool> {
+        self.saved = Saved::of(self.pending.args(), self.stream)?;
+        Ok(self.saved.is_some())
+    }
+
+    /// Enqueues writing everything back that was saved; nothing if nothing was.
+    ///
+    /// # Errors
+    /// A fault of earlier work.
+    pub fn restore(&mut self) -> Result<()> {
+        self.saved.as_ref().map_or(Ok(()), |saved| saved.restore(self.stream))
+    }
+
+    /// What the mutable arguments hold once earlier work is done.
+    ///
+    /// # Errors
+    /// [`Error::Capture`], or a fault of earlier work.
+    pub fn outputs(&self) -> Result<Vec<Output>> {
+        saved::outputs(self.pending.args(), self.stream)
+    }
+}
+
+/// The hash of a text as it is embedded: inflating it would cost more than it tells.
+fn hash(text: &Text) -> u64 {
+    if let Text::Deflated { bytes, .. } = text {
+        return fnv1a(bytes.iter().copied());
+    }
+    fnv1a(text.get().bytes())
+}
+
+impl fmt::Debug for Call<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Call({}, {:?}, {:?})", self.pool(), self.key, self.stream)
+    }
+}

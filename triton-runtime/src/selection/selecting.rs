@@ -1,0 +1,202 @@
+//! A tuned launch that asks a selector.
+
+use super::call::{Call, Pending, Selector};
+use super::key::{Key, KeyWord};
+use crate::args::LaunchArg;
+use crate::error::{Error, Result};
+use crate::grid::Grid;
+use crate::kernel::{Code, Kernel};
+use crate::launch::{Launch, mode};
+use crate::pool::{Choice, Pool, Tuned};
+use crate::stream::Stream;
+use std::fmt;
+
+/// A kernel with its arguments whose launch asks a [`Selector`] for the member to run. Made by [`Tuned::key`], [`Tuned::legal`] or
+/// [`Tuned::with`].
+#[must_use = "a launch does nothing until `.launch(..)`"]
+pub struct Selecting<'a, 's, S, const N: usize, C: 'static, F = fn(&C) -> bool> {
+    tuned: Tuned<'a, S, N, C>,
+    key: Option<Key>,
+    legal: F,
+    selector: Option<&'s dyn Selector>,
+}
+
+/// Where no condition was given.
+fn every<C>(_: &C) -> bool {
+    true
+}
+
+impl<'a, S, const N: usize, C: Choice> Tuned<'a, S, N, C> {
+    fn selecting<'s>(self) -> Selecting<'a, 's, S, N, C> {
+        Selecting { tuned: self, key: None, legal: every::<C>, selector: None }
+    }
+
+    /// Says what the choice depends on, instead of [all that the arguments say](Selecting::key).
+    pub fn key<'s, T: KeyWord, const K: usize>(self, key: [T; K]) -> Selecting<'a, 's, S, N, C> {
+        self.selecting().key(key)
+    }
+
+    /// Says which members may run: see [`Selecting::legal`].
+    pub fn legal<'s, G: Fn(&C) -> bool>(self, legal: G) -> Selecting<'a, 's, S, N, C, G> {
+        self.selecting().legal(legal)
+    }
+
+    /// Lets a selector choose the member.
+    pub fn with(self, selector: &dyn Selector) -> Selecting<'a, '_, S, N, C> {
+        self.selecting().with(selector)
+    }
+}
+
+impl<'a, 's, S, const N: usize, C: Choice, F: Fn(&C) -> bool> Selecting<'a, 's, S, N, C, F> {
+    /// Says what the choice depends on: calls with the same numbers run the same member. Without it these are, of the arguments in their order,
+    /// every extent of a view and the number of its contiguous axis (−1 if there is none), and every integer that is not `#[no_specialize]`.
+    pub fn key<T: KeyWord, const K: usize>(self, key: [T; K]) -> Selecting<'a, 's, S, N, C, F> {
+        Selecting { key: Some(Key::from(key)), ..self }
+    }
+
+    /// Says which members may run, which should follow from the key: calls with the same key share a choice as long as it is allowed. A member that
+    /// is not is never launched; that none is allowed is an error of the launch.
+    pub fn legal<G: Fn(&C) -> bool>(self, legal: G) -> Selecting<'a, 's, S, N, C, G> {
+        Selecting { tuned: self.tuned, key: self.key, legal, selector: self.selector }
+    }
+
+    /// Lets a selector choose the member. Without one, the first that is allowed and that the device has code of is run. A member that was
+    /// [chosen](Tuned::choose) before is run without asking.
+    pub fn with<'t>(self, selector: &'t dyn Selector) -> Selecting<'a, 't, S, N, C, F> {
+        Selecting { tuned: self.tuned, key: self.key, legal: self.legal, selector: Some(selector) }
+    }
+
+    fn enqueue<G: Into<Grid>>(self, stream: &Stream, grid: impl FnMut(&C) -> G) -> Result<()> {
+        let Selecting { tuned, key, legal, selector } = self;
+        if !tuned.is_open() {
+            return tuned.enqueue(stream, grid);
+        }
+        let pool = tuned.pool();
+        let mut running = Running { pool, launch: tuned.prepared(), stream, legal, grid };
+        let key = key.unwrap_or_else(|| Key::of(&running.launch.args, &running.launch.metadata().params));
+        run(&mut running, &key, stream, selector)
+    }
+}
+
+/// Runs the member that a selector names, or the first that fits. Where it cannot be launched, the next.
+fn run(pending: &mut dyn Pending, key: &Key, stream: &Stream, selector: Option<&dyn Selector>) -> Result<()> {
+    let (mut tried, mut failures) = (Vec::new(), Vec::new());
+    loop {
+        let Some(index) = choose(pending, key, stream, selector, &tried)? else {
+            return Err(nothing(pending, failures));
+        };
+        match (pending.run(index), selector) {
+            (Err(error), Some(selector)) if error.is_of_code() => {
+                let call = Call::new(key.words(), stream, pending);
+                selector.failed(&call, index, &error);
+                failures.push(format!("{}: {error}", call.name(index)));
+                tried.push(index);
+            }
+            (result, _) => return result,
+        }
+    }
+}
+
+/// The member that a selector names, if it may run, else the first that may.
+#[inline]
+fn choose(
+    pending: &mut dyn Pending,
+    key: &Key,
+    stream: &Stream,
+    selector: Option<&dyn Selector>,
+    tried: &[usize],
+) -> Result<Option<usize>> {
+    let (_, count, _) = pending.pool();
+    if let Some(selector) = selector {
+        let chosen = selector.select(&mut Call::new(key.words(), stream, pending))?;
+        if let Some(index) = chosen.filter(|&index| index < count && !tried.contains(&index) && pending.fits(index)) {
+            return Ok(Some(index));
+        }
+    }
+    Ok((0..count).find(|index| !tried.contains(index) && pending.fits(*index)))
+}
+
+#[cold]
+fn nothing(pending: &dyn Pending, failures: Vec<String>) -> Error {
+    let (pool, count, _) = pending.pool();
+    if !failures.is_empty() {
+        return Error::selection(pool, failures);
+    }
+    let members = (0..count).filter_map(|index| Some(pending.member(index)?.0.to_string())).collect();
+    Error::Choice { pool: pool.to_string(), members }
+}
+
+/// A launch that runs members one after the other.
+struct Running<'a, 's, S, const N: usize, C: 'static, F, G> {
+    pool: &'static Pool<C>,
+    launch: Launch<'a, S, N>,
+    stream: &'s Stream,
+    legal: F,
+    grid: G,
+}
+
+impl<S, const N: usize, C: Choice, F: Fn(&C) -> bool, I: Into<Grid>, G: FnMut(&C) -> I> Pending
+    for Running<'_, '_, S, N, C, F, G>
+{
+    #[inline]
+    fn pool(&self) -> (&'static str, usize, usize) {
+        (self.pool.name(), self.pool.members().len(), std::ptr::from_ref(self.pool).addr())
+    }
+
+    fn member(&self, index: usize) -> Option<(&dyn fmt::Display, &'static Kernel, usize)> {
+        let member = self.pool.members().get(index)?;
+        Some((member.choice(), member.kernel(), member.config()))
+    }
+
+    #[inline]
+    fn fits(&self, index: usize) -> bool {
+        let member = self.pool.members().get(index);
+        member.is_some_and(|member| (self.legal)(member.choice()) && member.runs_on(self.stream))
+    }
+
+    fn args(&self) -> &[LaunchArg<'_>] {
+        &self.launch.args
+    }
+
+    #[inline]
+    fn run(&mut self, index: usize) -> Result<()> {
+        self.pool.run(index, &mut self.launch, self.stream, &mut self.grid)
+    }
+
+    fn code(&mut self, index: usize) -> Result<Option<Code>> {
+        self.pool.code(index, &mut self.launch, self.stream, &mut self.grid)
+    }
+}
+
+impl<const N: usize, C: Choice, F: Fn(&C) -> bool> Selecting<'_, '_, mode::Safe, N, C, F> {
+    /// Enqueues the member that the selector chooses over a grid of programs, which follows from what was chosen.
+    ///
+    /// # Errors
+    /// Those of [`Launch::launch`](Launch#method.launch), [`Error::Choice`], and what the selector reports.
+    #[inline]
+    pub fn launch<G: Into<Grid>>(self, stream: &Stream, grid: impl FnMut(&C) -> G) -> Result<()> {
+        self.enqueue(stream, grid)
+    }
+}
+
+impl<const N: usize, C: Choice, F: Fn(&C) -> bool> Selecting<'_, '_, mode::Unsafe, N, C, F> {
+    /// Enqueues the member that the selector chooses over a grid of programs, which follows from what was chosen.
+    ///
+    /// # Errors
+    /// Those of [`Launch::launch`](Launch#method.launch), [`Error::Choice`], and what the selector reports.
+    ///
+    /// # Safety
+    /// As of [`Launch::launch`](Launch#method.launch), whichever members run one after the other, and however often: a selector that measures
+    /// launches them on the same arguments, and writes back what they changed at the end.
+    #[inline]
+    #[allow(unsafe_code, reason = "the caller must vouch for the kernel's accesses")]
+    pub unsafe fn launch<G: Into<Grid>>(self, stream: &Stream, grid: impl FnMut(&C) -> G) -> Result<()> {
+        self.enqueue(stream, grid)
+    }
+}
+
+impl<S, const N: usize, C: Choice, F> fmt::Debug for Selecting<'_, '_, S, N, C, F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Selecting({:?}, {:?})", self.tuned, self.key)
+    }
+}
