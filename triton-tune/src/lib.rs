@@ -30,6 +30,8 @@
 //! The book's chapter "Tuning your kernel" explains the steps.
 
 mod error;
+#[cfg(feature = "jit")]
+pub mod jit;
 mod measure;
 mod mode;
 mod search;
