@@ -6,7 +6,7 @@
 //! 1. what it has chosen for the key before;
 //! 2. the [`Table`] of what was measured on this machine, if it was given one;
 //! 3. tables that the program embeds;
-//! 4. a model of the candidates' times ([`Rank`]);
+//! 4. a model of the candidates' times ([`Rank`]): [`model`] is a small network, a file of some 20 to 100 KB that a program embeds;
 //! 5. the winner of the nearest key in the tables, by the distance of the logarithms;
 //! 6. the first candidate that fits.
 //!
@@ -43,17 +43,20 @@
 //! **Invariant:** nothing here reads a file, the environment or the time.
 
 mod candidate;
+mod error;
 mod hash;
 mod known;
 mod memory;
+pub mod model;
 mod nearest;
 mod predict;
 mod selection;
 mod table;
 
 pub use candidate::{Candidate, Candidates, List, Members};
+pub use error::{Error, Result};
 pub use known::Known;
 pub use nearest::distance;
 pub use predict::{Predict, Rank};
 pub use selection::{Chosen, Selection, Source};
-pub use table::{Record, Table, TableError, device_name};
+pub use table::{Record, Table, device_name};

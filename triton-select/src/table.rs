@@ -15,6 +15,7 @@
 //! spreadsheet reads it.
 
 use crate::candidate::Candidates;
+use crate::error::{Error, Result};
 use crate::hash;
 use std::collections::BTreeMap;
 use std::fmt::{self, Write};
@@ -23,7 +24,7 @@ use triton::Device;
 /// Begins every table, and changes with the format.
 const MAGIC: &str = "triton-tune ";
 /// The version of the format.
-const VERSION: &str = "1";
+const VERSION: u32 = 1;
 
 /// The time of one candidate for one key.
 #[derive(Clone, Debug, PartialEq)]
@@ -41,38 +42,6 @@ pub struct Record {
     /// How long it took, in microseconds. Infinite if it failed: it is not tried again.
     pub us: f64,
 }
-
-/// Why a text is not a table.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum TableError {
-    /// It does not begin as one.
-    NotATable,
-    /// It is of a version that is not known here.
-    #[non_exhaustive]
-    Version {
-        /// The version.
-        found: String,
-    },
-}
-
-impl fmt::Display for TableError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            TableError::NotATable => {
-                write!(f, "the text does not begin with `{MAGIC}{VERSION}` and a device; pass what a tuner wrote")
-            }
-            TableError::Version { found } => {
-                write!(
-                    f,
-                    "the table has version `{found}`, but {VERSION} is expected; tune again, or update triton-select"
-                )
-            }
-        }
-    }
-}
-
-impl std::error::Error for TableError {}
 
 /// The times of one operation by key, each by the candidate's name.
 type Times = BTreeMap<Vec<i64>, BTreeMap<String, Time>>;
@@ -96,7 +65,7 @@ pub(crate) struct Time {
 /// });
 /// let (again, damaged) = Table::parse(&table.to_string())?;
 /// assert_eq!((again, damaged), (table, 0));
-/// # Ok::<(), triton_select::TableError>(())
+/// # Ok::<(), triton_select::Error>(())
 /// ```
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Table {
@@ -140,13 +109,13 @@ impl Table {
     /// The table of a text, and how many damaged lines were skipped.
     ///
     /// # Errors
-    /// [`TableError`].
-    pub fn parse(text: &str) -> Result<(Table, usize), TableError> {
+    /// [`Error::NotATable`], [`Error::Version`].
+    pub fn parse(text: &str) -> Result<(Table, usize)> {
         let mut lines = text.lines();
-        let first = lines.next().and_then(|line| line.strip_prefix(MAGIC)).ok_or(TableError::NotATable)?;
-        let (version, device) = first.split_once('\t').ok_or(TableError::NotATable)?;
-        if version != VERSION {
-            return Err(TableError::Version { found: version.to_string() });
+        let first = lines.next().and_then(|line| line.strip_prefix(MAGIC)).ok_or(Error::NotATable)?;
+        let (version, device) = first.split_once('\t').ok_or(Error::NotATable)?;
+        if version != VERSION.to_string() {
+            return Err(Error::Version { of: "table", found: version.to_string(), expected: VERSION });
         }
         let mut table = Table::new(device);
         let inserted = |line| read(line).is_some_and(|record| table.insert(record));

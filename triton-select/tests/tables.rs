@@ -1,6 +1,6 @@
 //! Texts of tables: whole, damaged, cut off, of other versions.
 
-use triton_select::{Record, Table, TableError};
+use triton_select::{Error, Record, Table};
 
 /// What damage does to a line.
 type Change = fn(&str) -> String;
@@ -62,7 +62,7 @@ fn a_text_may_be_cut_off_anywhere() {
                 let whole = sample();
                 assert!(table.records().all(|record| whole.records().any(|of| of == record)), "{end}");
             }
-            Err(error) => assert!(end < header && error == TableError::NotATable, "{end}: {error}"),
+            Err(error) => assert!(end < header && error == Error::NotATable, "{end}: {error}"),
         }
     }
 }

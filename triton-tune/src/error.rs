@@ -1,7 +1,6 @@
 //! The error types: what was found, what was expected, and how to fix it.
 
 use std::path::PathBuf;
-use triton_select::TableError;
 
 /// The result type of this crate.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -9,7 +8,7 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 /// An error of a launch.
 pub type BoxError = Box<dyn std::error::Error + Send + Sync>;
 
-/// Why nothing could be chosen, or kept.
+/// Why the tuner cannot go on.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -39,32 +38,22 @@ pub enum Error {
         failures: Vec<(String, Failure)>,
     },
 
-    /// The file of times cannot be read or written.
-    #[error("{}: {message}; set TRITON_DSL_CACHE_DIR to a folder that can be written, or leave out saving", path.display())]
-    #[non_exhaustive]
-    Store {
-        /// The file.
-        path: PathBuf,
-        /// What the system says.
-        message: String,
-    },
-
     /// There is no folder for the file of times.
     #[error("there is no folder to keep times in; set TRITON_DSL_CACHE_DIR or HOME")]
     NoFolder,
 
-    /// The file of times is another one, which is left as it is.
-    #[error("{}: {source}; or remove the file", path.display())]
+    /// A file holds no table or model that can be used.
+    #[error("`{}`: {source}", path.display())]
     #[non_exhaustive]
-    Table {
+    Content {
         /// The file.
         path: PathBuf,
         /// What it is instead.
-        source: TableError,
+        source: triton_select::Error,
     },
 
     /// The file of times is of another device.
-    #[error("{}: the times are of `{found}`, but this is `{expected}`; tune on this device, or embed the table as a hint", path.display())]
+    #[error("`{}`: the times are of `{found}`, but this is `{expected}`; tune on this device, or embed the table as a hint", path.display())]
     #[non_exhaustive]
     Foreign {
         /// The file.
@@ -75,9 +64,104 @@ pub enum Error {
         expected: String,
     },
 
+    /// A file cannot be read or written.
+    #[error("`{}` cannot be used: {source}; check the path and its permissions", path.display())]
+    #[non_exhaustive]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// What the system says.
+        source: std::io::Error,
+    },
+
+    /// A line of recorded data is not as its header says.
+    #[error("`{}`, line {line}: {found}, but {expected} is expected; remove the line", path.display())]
+    #[non_exhaustive]
+    Line {
+        /// The file.
+        path: PathBuf,
+        /// The line, counted from 1.
+        line: u64,
+        /// What was found.
+        found: String,
+        /// What was expected.
+        expected: String,
+    },
+
+    /// The header of recorded data has other columns.
+    #[error("`{}` has the columns {found}, but {expected} are expected; record into another file", path.display())]
+    #[non_exhaustive]
+    Columns {
+        /// The file.
+        path: PathBuf,
+        /// Its columns.
+        found: String,
+        /// The columns that are expected.
+        expected: String,
+    },
+
+    /// A name is not known.
+    #[error("there is no {what} `{found}`; there are: {}", .expected.join(", "))]
+    #[non_exhaustive]
+    Name {
+        /// What it names.
+        what: &'static str,
+        /// The name.
+        found: String,
+        /// The names that there are.
+        expected: Vec<String>,
+    },
+
+    /// A number or a text is not what it has to be.
+    #[error("{what} is {found}, but {expected} is expected; {fix}")]
+    #[non_exhaustive]
+    Value {
+        /// What it is.
+        what: &'static str,
+        /// What was found.
+        found: String,
+        /// What was expected.
+        expected: String,
+        /// What to do.
+        fix: &'static str,
+    },
+
+    /// A model.
+    #[error(transparent)]
+    Model(#[from] triton_select::Error),
+
     /// The device, whatever is launched on it.
     #[error(transparent)]
     Device(#[from] triton::Error),
+}
+
+impl Error {
+    /// The error of a file.
+    pub(crate) fn file(path: impl Into<PathBuf>) -> impl FnOnce(std::io::Error) -> Self {
+        let path = path.into();
+        move |source| Self::File { path, source }
+    }
+
+    /// The error of what a file holds.
+    pub(crate) fn content(path: impl Into<PathBuf>) -> impl FnOnce(triton_select::Error) -> Self {
+        let path = path.into();
+        move |source| Self::Content { path, source }
+    }
+
+    /// A value that is not what it has to be.
+    pub(crate) fn value(what: &'static str, found: impl ToString, expected: impl ToString, fix: &'static str) -> Self {
+        Self::Value { what, found: found.to_string(), expected: expected.to_string(), fix }
+    }
+
+    /// A name that is not known.
+    pub(crate) fn name<S: ToString>(
+        what: &'static str,
+        found: impl ToString,
+        expected: impl IntoIterator<Item = S>,
+    ) -> Self {
+        let expected = expected.into_iter().map(|name| name.to_string()).collect();
+        Self::Name { what, found: found.to_string(), expected }
+    }
 }
 
 /// Why a candidate was dropped.

@@ -4,8 +4,9 @@
 //! the file, which is given up after a while, keeps two processes from doing so at once. A lost lock costs a time that is measured again.
 
 use crate::error::{Error, Result};
+use crate::file;
 use std::fs::{self, OpenOptions};
-use std::io::{self, ErrorKind, Write};
+use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 use triton_select::{Selection, Table, device_name};
@@ -53,18 +54,18 @@ impl<'t> Store<'t> {
     /// Adds the times of a file that a tuner wrote on the same kind of device. Damaged lines are skipped.
     ///
     /// # Errors
-    /// [`Error::Store`] if it cannot be read, [`Error::Table`] if it is not a table, [`Error::Foreign`].
+    /// [`Error::File`] if it cannot be read, [`Error::Content`] if it is not a table, [`Error::Foreign`].
     pub fn load(&self, path: impl AsRef<Path>) -> Result<()> {
         let path = path.as_ref();
-        let text = read(path).map_err(|error| failed(path, &error))?;
-        let (table, _) = Table::parse(&text).map_err(|source| Error::Table { path: path.to_path_buf(), source })?;
+        let text = read(path).map_err(Error::file(path))?;
+        let (table, _) = Table::parse(&text).map_err(Error::content(path))?;
         if self.selection.add_measured(&table) { Ok(()) } else { Err(foreign(path, &table, self.selection)) }
     }
 
     /// Writes the file, with what is in it already. A tuner does so by itself after it has measured, and ignores errors.
     ///
     /// # Errors
-    /// [`Error::NoFolder`], [`Error::Store`]; [`Error::Table`] if the file is of a version that is not known here, which stays as it is.
+    /// [`Error::NoFolder`], [`Error::File`]; [`Error::Content`] if the file is of a version that is not known here, which stays as it is.
     pub fn save(&self) -> Result<()> {
         self.write_to(self.file.ok_or(Error::NoFolder)?)
     }
@@ -77,24 +78,18 @@ impl<'t> Store<'t> {
     pub fn write_to(&self, path: impl AsRef<Path>) -> Result<()> {
         let path = path.as_ref();
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        create(folder).map_err(|error| failed(path, &error))?;
+        create(folder).map_err(Error::file(path))?;
         let _lock = Lock::take(path);
         let mut table = match read(path).map(|text| Table::parse(&text)) {
             Ok(Ok((table, _))) if table.is_of(&device_name(self.selection.device())) => table,
-            Ok(Err(source @ triton_select::TableError::Version { .. })) => {
-                return Err(Error::Table { path: path.to_path_buf(), source });
-            }
+            Ok(Err(source @ triton_select::Error::Version { .. })) => return Err(Error::content(path)(source)),
             // Anything else is useless to this device.
             Ok(Ok(_) | Err(_)) | Err(_) => Table::new(device_name(self.selection.device())),
         };
         let measured = self.table();
         table.merge(&measured);
-        write(folder, path, &table.to_string()).map_err(|error| failed(path, &error))
+        file::replace(path, table.to_string().as_bytes())
     }
-}
-
-fn failed(path: &Path, error: &io::Error) -> Error {
-    Error::Store { path: path.to_path_buf(), message: error.to_string() }
 }
 
 fn foreign(path: &Path, table: &Table, selection: &Selection) -> Error {
@@ -103,7 +98,7 @@ fn foreign(path: &Path, table: &Table, selection: &Selection) -> Error {
 }
 
 /// The file of a device in a folder of the cache.
-pub(crate) fn file(folder: &Path, device: &str) -> PathBuf {
+pub(crate) fn path(folder: &Path, device: &str) -> PathBuf {
     let mut name = String::new();
     for c in device.chars() {
         match c {
@@ -132,19 +127,6 @@ fn create(folder: &Path) -> io::Result<()> {
     #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
     builder.create(folder)
-}
-
-/// Writes a file whole.
-fn write(folder: &Path, path: &Path, text: &str) -> io::Result<()> {
-    let temporary = folder.join(format!(".{}-{:016x}.tmp", std::process::id(), fastrand::u64(..)));
-    let mut options = OpenOptions::new();
-    options.write(true).create_new(true);
-    let mut file = options.open(&temporary)?;
-    let written = file.write_all(text.as_bytes()).and_then(|()| fs::rename(&temporary, path));
-    if written.is_err() {
-        let _ = fs::remove_file(&temporary);
-    }
-    written
 }
 
 /// A file that is there while a process reads, merges and writes.
@@ -199,6 +181,6 @@ fn names_of_files() {
         ("../x/Ä", "tune/..-x-.tsv"),
     ];
     for (device, expected) in cases {
-        assert_eq!(file(Path::new("/c"), device), Path::new("/c").join(expected));
+        assert_eq!(path(Path::new("/c"), device), Path::new("/c").join(expected));
     }
 }

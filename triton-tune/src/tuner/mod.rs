@@ -55,7 +55,7 @@ impl Tuner {
     pub fn from_vars(device: &Device, get: impl Fn(&str) -> Option<OsString>) -> Result<Tuner> {
         let mode: Mode = get("TRITON_DSL_TUNE").unwrap_or_default().to_string_lossy().parse()?;
         let cache = Cache::from_vars(get).filter(|_| mode != Mode::Off);
-        let file = cache.map(|cache| store::file(cache.folder(), &device_name(device)));
+        let file = cache.map(|cache| store::path(cache.folder(), &device_name(device)));
         let selection = Selection::new(device);
         if let Some(file) = &file {
             store::start(&selection, file);

@@ -1,6 +1,8 @@
-//! Folders and tuners of the tests.
+//! Folders, tuners and recorded data of the tests.
 
 #![allow(dead_code, reason = "each test binary uses a part")]
+
+pub mod roofline;
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
