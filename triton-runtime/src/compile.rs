@@ -3,9 +3,11 @@
 
 use crate::args::LaunchArg;
 use crate::error::{Error, Result};
+use crate::grid::Grid;
 use crate::kernel::Kernel;
 use crate::launch::Launch;
 use crate::launch::mode::Safe;
+use crate::stream::Stream;
 use triton_core::ast::{self, GenericArg, ParamKind};
 use triton_core::diag::Failure;
 use triton_core::metadata::{KernelMetadata, ParamMetadata, ParamType};
@@ -44,6 +46,15 @@ impl<'a, const N: usize> Launch<'a, Safe, N> {
             found: if raw.is_some() { "a raw pointer" } else { "another number of arguments" }.into(),
             expected: "a view or a number for each parameter".into(),
         })
+    }
+
+    /// Enqueues the kernel over a grid, as [`launch`](Launch::launch) does, and keeps the launch for another time.
+    ///
+    /// # Errors
+    /// Those of [`launch`](Launch::launch).
+    #[doc(hidden)]
+    pub fn enqueue_again(&self, stream: &Stream, grid: impl Into<Grid>) -> Result<()> {
+        self.enqueue(stream, grid.into())
     }
 }
 

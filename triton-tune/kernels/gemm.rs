@@ -15,7 +15,33 @@ pub fn product<T: Float, const BM: i32, const BN: i32, const BK: i32, const TA: 
     c.store([m, n], acc.to::<T>());
 }
 
-/// The same, where program (i, j, s) sums `steps` times 32 elements of K of tile (i, j), a multiple of BK, and the last one adds all sums.
+/// The same of few columns, computed as its transpose, cᵀ = bᵀ · aᵀ, by tiles of BN × BM.
+#[triton::kernel]
+pub fn transposed<T: Float, const BM: i32, const BN: i32, const BK: i32, const TA: bool, const TB: bool>(
+    a: Tensor<T, 2>,
+    b: Tensor<T, 2>,
+    c: TensorMut<T, 2>,
+) {
+    let (m, n) = (program_id(0) * BM, program_id(1) * BN);
+    let depth = if TA { a.dim(0) } else { a.dim(1) };
+    // In the place of a there is bᵀ: its rows are stored where b is transposed.
+    let acc = if TA {
+        if TB {
+            gemm_tile::<T, f32, BN, BM, BK, false, false>(b, a, (n, m), (0, depth))
+        } else {
+            gemm_tile::<T, f32, BN, BM, BK, true, false>(b, a, (n, m), (0, depth))
+        }
+    } else {
+        if TB {
+            gemm_tile::<T, f32, BN, BM, BK, false, true>(b, a, (n, m), (0, depth))
+        } else {
+            gemm_tile::<T, f32, BN, BM, BK, true, true>(b, a, (n, m), (0, depth))
+        }
+    };
+    c.store([m, n], acc.to::<T>().transpose());
+}
+
+/// The same as [`product`], where program (i, j, s) sums `steps` times 32 elements of K of tile (i, j), a multiple of BK, and the last one adds all sums.
 #[triton::kernel]
 pub fn split<
     T: Float,

@@ -4,10 +4,11 @@ use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::str::FromStr;
 use std::sync::OnceLock;
-use triton::metadata::Target;
+use triton::metadata::{Specialization, Target};
 use triton::{DType, Kernel};
 use triton_core::ast::{self, GenericArg};
 use triton_core::diag::Failure;
+use triton_core::ir;
 use triton_syntax::Source;
 
 /// How the operands are stored.
@@ -40,16 +41,27 @@ impl FromStr for Order {
     }
 }
 
+/// How a product is divided among programs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Form {
+    /// A program for each tile of the result.
+    Whole,
+    /// The same, by the transpose of the product: for few columns.
+    Transposed,
+    /// Programs share the K of a tile.
+    Split,
+}
+
 /// An instance of a product: the types, the order of the operands, and what the compiler is told. It prints as
-/// `bf16 NT 128x64x32 warps 4 stages 3`, with `split` for one that divides K among programs, and `groups 2` for groups of warps.
+/// `bf16 NT 128x64x32 warps 4 stages 3`, and at its end with `transposed`, or with `groups 2 split`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Instance {
     /// The element type of operands and result: `f32`, `f16` or `bf16`.
     pub ty: DType,
     /// How the operands are stored.
     pub order: Order,
-    /// Whether K may be divided among programs.
-    pub split: bool,
+    /// How it is divided among programs.
+    pub form: Form,
     /// Rows and columns of a program's part of the result, and the K of an iteration.
     pub tile: [i64; 3],
     /// Warps of a block.
@@ -62,9 +74,13 @@ pub struct Instance {
 
 impl fmt::Display for Instance {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Instance { ty, order, split, tile: [m, n, k], num_warps, num_stages, groups } = self;
+        let Instance { ty, order, form, tile: [m, n, k], num_warps, num_stages, groups } = self;
         write!(f, "{ty} {order} {m}x{n}x{k} warps {num_warps} stages {num_stages}")?;
-        if *split { write!(f, " groups {groups} split") } else { Ok(()) }
+        match form {
+            Form::Whole => Ok(()),
+            Form::Transposed => f.write_str(" transposed"),
+            Form::Split => write!(f, " groups {groups} split"),
+        }
     }
 }
 
@@ -74,11 +90,11 @@ impl FromStr for Instance {
     fn from_str(text: &str) -> Result<Instance, String> {
         let wrong = || format!("`{text}` is no instance; write one like `bf16 NT 128x64x32 warps 4 stages 3` or, with a split K, `.. groups 1 split`");
         let words: Vec<&str> = text.split_whitespace().collect();
-        let (ty, order, tile, warps, stages, groups, split) = match words[..] {
-            [ty, order, tile, "warps", warps, "stages", stages] => (ty, order, tile, warps, stages, "1", false),
-            [ty, order, tile, "warps", warps, "stages", stages, "groups", groups, "split"] => {
-                (ty, order, tile, warps, stages, groups, true)
-            }
+        let [ty, order, tile, "warps", warps, "stages", stages, ref rest @ ..] = words[..] else { return Err(wrong()) };
+        let (groups, form) = match rest {
+            [] => ("1", Form::Whole),
+            ["transposed"] => ("1", Form::Transposed),
+            ["groups", groups, "split"] => (*groups, Form::Split),
             _ => return Err(wrong()),
         };
         let number = |text: &str| text.parse::<i64>().ok().filter(|number| *number > 0).ok_or_else(wrong);
@@ -86,7 +102,7 @@ impl FromStr for Instance {
         Ok(Instance {
             ty: DType::from_name(ty).ok_or_else(wrong)?,
             order: order.parse()?,
-            split,
+            form,
             tile: sides.try_into().map_err(|_| wrong())?,
             num_warps: number(warps)?,
             num_stages: number(stages)?,
@@ -135,7 +151,11 @@ impl Instance {
     /// # Errors
     /// Why it does not compile, or that its tiles do not fit the registers of a thread.
     pub fn compile(&self, targets: &[Target]) -> Result<&'static Kernel, Refused> {
-        let name = if self.split { "split" } else { "product" };
+        let name = match self.form {
+            Form::Whole => "product",
+            Form::Transposed => "transposed",
+            Form::Split => "split",
+        };
         let kernel = source()?.kernel(name).ok_or_else(|| Refused::new("text", format!("it has no kernel `{name}`")))?;
         let instance = self.instance(targets);
         // A mistake of the compiler is a reason like any other.
@@ -151,7 +171,7 @@ impl Instance {
         let constant = |value: i64| GenericArg::Const(value.into());
         let mut args = vec![GenericArg::Type(self.ty)];
         args.extend(self.tile.map(constant));
-        if self.split {
+        if self.form == Form::Split {
             args.push(constant(self.groups));
         }
         args.extend([self.order.ta, self.order.tb].map(|flag| GenericArg::Const(flag.into())));
@@ -163,6 +183,18 @@ impl Instance {
         };
         ast::Instance { args, options }
     }
+}
+
+/// Cycles that the compiler estimates for a program of a kernel, in its most specialized code for the best target; 0 if it gives no estimate.
+pub fn cycles(kernel: &Kernel) -> f64 {
+    let Some(config) = kernel.metadata().configs.first() else { return 0.0 };
+    let target = config.images.first().map_or(Target::LEAST, |image| image.target);
+    let explain = || {
+        let function = ir::parse::parse(&config.ir.get()).ok()?;
+        let explained = triton_core::explain(&function, target, Specialization::Divisible16).ok()?;
+        explained.lines().rev().find_map(|line| line.split_once(" cycles:")?.0.trim().parse().ok())
+    };
+    catch_unwind(AssertUnwindSafe(explain)).ok().flatten().filter(|cycles: &f64| cycles.is_finite()).unwrap_or(0.0)
 }
 
 fn refused(failure: &Failure) -> Refused {
@@ -179,23 +211,11 @@ mod tests {
 
     #[test]
     fn names_are_read_again() {
-        for text in ["bf16 NT 128x64x32 warps 4 stages 3", "f32 TN 16x16x64 warps 8 stages 2 groups 4 split"] {
+        for text in ["bf16 NT 128x64x32 warps 4 stages 3", "f32 TN 16x16x64 warps 8 stages 2 groups 4 split", "f16 NN 32x64x128 warps 4 stages 8 transposed"] {
             assert_eq!(text.parse::<Instance>().map(|instance| instance.to_string()), Ok(text.to_owned()));
         }
         for text in ["", "bf16 NT 128x64 warps 4 stages 3", "bf16 XX 16x16x16 warps 4 stages 3", "bf16 NT 16x16x0 warps 4 stages 3"] {
             assert!(text.parse::<Instance>().is_err(), "{text}");
-        }
-    }
-
-    #[test]
-    fn timing() {
-        for text in ["bf16 NT 128x256x64 warps 8 stages 4", "bf16 NN 64x64x64 warps 4 stages 4", "f32 NN 128x128x32 warps 8 stages 2", "f32 NT 64x64x32 warps 4 stages 3 groups 1 split","bf16 NT 64x64x64 warps 4 stages 3 groups 4 split", "bf16 NT 256x256x128 warps 4 stages 4"] {
-            let i: Instance = text.parse().unwrap();
-            for t in [&[Target::Sm90a][..], &[Target::Sm90a, Target::Sm80]] {
-                let s = std::time::Instant::now();
-                let r = i.compile(t);
-                println!("{text} {} {:?} {:?}", t.len(), s.elapsed(), r.map(|k| k.metadata().configs[0].images.iter().map(|i| (i.target, i.specialization, i.programs, i.ptx.len())).collect::<Vec<_>>()));
-            }
         }
     }
 }

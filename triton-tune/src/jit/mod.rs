@@ -2,4 +2,4 @@
 
 mod gemm;
 
-pub use gemm::{Instance, Order, Refused};
+pub use gemm::{Form, Instance, Order, Refused, cycles};
