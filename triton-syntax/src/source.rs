@@ -45,7 +45,11 @@ impl Source {
             Err(error) => {
                 let at = error.span().start();
                 let message = format!("line {}, column {}: {error}", at.line, at.column + 1);
-                return Err(vec![Diagnostic::new(triton_core::diag::Code::T0001, triton_core::span::Span::NONE, message)]);
+                return Err(vec![Diagnostic::new(
+                    triton_core::diag::Code::T0001,
+                    triton_core::span::Span::NONE,
+                    message,
+                )]);
             }
         };
         let (mut used, mut structs, mut kernels) = (Vec::new(), Vec::new(), Vec::new());

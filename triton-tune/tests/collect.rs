@@ -70,7 +70,10 @@ fn a_run_continues_where_the_last_one_ended() {
     let folder = Folder::new("resume");
     let options = options(&folder);
     let (summary, count) = collect(&options);
-    assert!(summary.complete && summary.rows >= 40 && summary.measured == summary.rows && count == summary.rows, "{summary:?}");
+    assert!(
+        summary.complete && summary.rows >= 40 && summary.measured == summary.rows && count == summary.rows,
+        "{summary:?}"
+    );
     // As a killed run leaves it: some rows, and half of one.
     let text = std::fs::read_to_string(&options.out).expect("it was written");
     let lines: Vec<&str> = text.lines().collect();
@@ -95,7 +98,11 @@ fn a_pool_is_measured_in_all_contexts_that_were_held_out() {
         .map(|name| name.parse().expect("it is an instance"))
         .to_vec();
     let whole = pool[0];
-    let complete = Options { complete: Some(Complete { contexts: 7, pool }), out: folder.0.join("complete.csv"), ..sampled.clone() };
+    let complete = Options {
+        complete: Some(Complete { contexts: 7, pool }),
+        out: folder.0.join("complete.csv"),
+        ..sampled.clone()
+    };
     collect(&complete);
     let [sampled, complete] = [&sampled.out, &complete.out].map(|path| read(path).expect("it is whole").rows);
     let of_whole = complete.iter().filter(|row| row.choice[..3] == whole.tile && row.choice[6] == 1);

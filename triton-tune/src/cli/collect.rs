@@ -56,6 +56,9 @@ pub(super) struct Collect {
     /// Overwrite this many MiB before each launch, so that operands are in memory and not in the L2 cache.
     #[arg(long, default_value_t = 0)]
     flush: usize,
+    /// Do not compare what instances compute.
+    #[arg(long)]
+    unchecked: bool,
     /// Instead, measure every instance of a pool in this many contexts of each type, which are never drawn otherwise.
     #[arg(long)]
     complete: Option<usize>,
@@ -80,7 +83,8 @@ impl Collect {
         let Op::Gemm = self.op;
         let device = Device::cuda(self.device)?;
         let stream = device.stream()?;
-        let complete = self.complete.map(|contexts| self.pool_of().map(|pool| Complete { contexts, pool })).transpose()?;
+        let complete =
+            self.complete.map(|contexts| self.pool_of().map(|pool| Complete { contexts, pool })).transpose()?;
         let time = Duration::try_from_secs_f64(self.seconds)
             .map_err(|_| Error::value("the seconds", self.seconds, "a positive number", "leave out `--seconds`"))?;
         let options = Options {
@@ -91,6 +95,7 @@ impl Collect {
             contexts: self.contexts,
             seed: self.seed,
             time,
+            checked: !self.unchecked,
             out: self.out,
             complete,
             ..Options::default()
@@ -140,7 +145,8 @@ fn named(path: &Path) -> Result<Vec<Instance>> {
 
 /// The instance of a recorded row.
 fn instance(op: &str, context: &[i64], choice: &[i64]) -> Option<Instance> {
-    let ([_, _, _, ta, tb, ..], [m, n, k, num_warps, num_stages, groups, splits, transposed]) = (context, choice) else {
+    let ([_, _, _, ta, tb, ..], [m, n, k, num_warps, num_stages, groups, splits, transposed]) = (context, choice)
+    else {
         return None;
     };
     let form = match (*splits > 1 || *groups > 1, *transposed == 1) {
@@ -234,7 +240,8 @@ fn text(summary: &Summary) -> String {
         let by: Vec<String> = counts.iter().map(|(reason, count)| format!("{count} {reason}")).collect();
         if total == 0 { "0".to_owned() } else { format!("{total}: {}", by.join(", ")) }
     };
-    let Summary { rows, measured, compiled, loaded, preparing, checking, measuring, refused, skipped, complete } = summary;
+    let Summary { rows, measured, compiled, loaded, preparing, checking, measuring, refused, skipped, complete } =
+        summary;
     let mut text = String::new();
     let mut line = |name: &str, value: String| {
         // Writing to a string does not fail.

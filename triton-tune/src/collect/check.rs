@@ -25,7 +25,8 @@ impl<T: Number> Checks<T> {
     pub fn new() -> Checks<T> {
         let expected = CHECKS.map(|[m, n, k]| {
             let at = |row: i64, column: i64| {
-                let sum: f64 = (0..k).map(|s| f64::from(element(row, s, false)) * f64::from(element(s, column, true))).sum();
+                let sum: f64 =
+                    (0..k).map(|s| f64::from(element(row, s, false)) * f64::from(element(s, column, true))).sum();
                 T::rounded(sum as f32)
             };
             (0..m).flat_map(|row| (0..n).map(move |column| at(row, column))).collect()
@@ -52,7 +53,13 @@ impl<T: Number> Checks<T> {
     }
 
     /// Compares what an instance computes; twice, as the second product finds what the first one left.
-    pub fn run(&mut self, instance: &Instance, kernel: &'static Kernel, check: usize, stream: &Stream) -> Result<Option<Refused>> {
+    pub fn run(
+        &mut self,
+        instance: &Instance,
+        kernel: &'static Kernel,
+        check: usize,
+        stream: &Stream,
+    ) -> Result<Option<Refused>> {
         let extents = CHECKS[check];
         let operands = self.operands(instance, check, stream)?;
         for _ in 0..2 {
@@ -60,7 +67,8 @@ impl<T: Number> Checks<T> {
             operands.with(instance, kernel, extents, 3, |launch, programs| launch.enqueue(stream, programs))?;
         }
         let found = stream.download(&operands.c)?;
-        let differs = found.iter().zip(&self.expected[check]).position(|(found, expected)| found.to_bits() != expected.to_bits());
+        let differs =
+            found.iter().zip(&self.expected[check]).position(|(found, expected)| found.to_bits() != expected.to_bits());
         Ok(differs.map(|at| {
             let n = extents[1] as usize;
             let message = format!("the product of {extents:?} differs at [{}, {}]", at / n, at % n);

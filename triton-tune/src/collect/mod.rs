@@ -50,6 +50,8 @@ pub struct Options {
     pub time: Duration,
     /// The file.
     pub out: PathBuf,
+    /// Whether the products of each instance are compared with those of integers.
+    pub checked: bool,
     /// Instead of drawing instances, every one of a pool, in contexts that are not drawn otherwise.
     pub complete: Option<Complete>,
 }
@@ -68,6 +70,7 @@ impl Default for Options {
             seed: 1,
             time: Duration::from_secs(420),
             out: "data.csv".into(),
+            checked: true,
             complete: None,
         }
     }
@@ -135,7 +138,12 @@ const FEW_LOCAL: u32 = 16;
 ///
 /// # Errors
 /// A file that cannot be used, a device that is broken: then what was measured is in the file, and the next run leaves out the instance that did it.
-pub fn run(options: &Options, stream: &Stream, measure: &dyn Measure, progress: &mut dyn FnMut(&Progress)) -> Result<Summary> {
+pub fn run(
+    options: &Options,
+    stream: &Stream,
+    measure: &dyn Measure,
+    progress: &mut dyn FnMut(&Progress),
+) -> Result<Summary> {
     let start = Instant::now();
     let jobs = plan::plan(options)?;
     let mut collector = Collector {
@@ -261,7 +269,7 @@ impl Collector<'_> {
     /// Checks an instance, and measures its samples.
     fn job(&mut self, job: &Job, prepared: &Prepared, progress: &mut dyn FnMut(&Progress)) -> Result<()> {
         let start = Instant::now();
-        for &check in &prepared.checks {
+        for &check in prepared.checks.iter().filter(|_| self.options.checked) {
             let Some(products) = self.products.get_mut(&job.instance.ty) else { return Ok(()) };
             let why = match products.check(&job.instance, prepared.kernel, check, self.stream) {
                 Ok(None) => continue,
@@ -307,7 +315,11 @@ impl Collector<'_> {
             self.progress.elapsed = self.start.elapsed();
             progress(&self.progress);
         }
-        if measured { Ok(()) } else { self.refusals.add(&job.instance, &Refused::new("no sample", "none of its samples was measured")) }
+        if measured {
+            Ok(())
+        } else {
+            self.refusals.add(&job.instance, &Refused::new("no sample", "none of its samples was measured"))
+        }
     }
 
     /// Measures a sample.

@@ -2,9 +2,9 @@
 
 use crate::jit::{Form, Instance};
 use fastrand::Rng;
+use triton::launch::mode::Safe;
 use triton::selection::Code;
 use triton::{Buffer, Element, IntoTensorArg, IntoTensorMutArg, Kernel, Launch, LaunchArg, Result, Stream, bf16, f16};
-use triton::launch::mode::Safe;
 
 /// A launch that can be made again.
 pub(super) trait AnyLaunch {
@@ -101,7 +101,8 @@ impl<T: Number> Operands<T> {
     ) -> Result<R> {
         let [m, n, k] = extents.map(|extent| extent as usize);
         let [bm, bn, bk] = instance.tile;
-        let sides = |rows: usize, columns: usize, transposed: bool| if transposed { [columns, rows] } else { [rows, columns] };
+        let sides =
+            |rows: usize, columns: usize, transposed: bool| if transposed { [columns, rows] } else { [rows, columns] };
         let a: LaunchArg<'_> = self.a.view(sides(m, k, instance.order.ta))?.into_tensor_arg();
         let b: LaunchArg<'_> = self.b.view(sides(k, n, instance.order.tb))?.into_tensor_arg();
         let c: LaunchArg<'_> = self.c.view_mut([m, n])?.into_tensor_mut_arg();

@@ -1,7 +1,7 @@
 //! Which instances are measured in which contexts: the same for the same options, so that a run that is killed continues.
 
-use super::space::{Candidate, MOST_SPLITS, rules, space};
 use super::Options;
+use super::space::{Candidate, MOST_SPLITS, rules, space};
 use crate::context::Products;
 use crate::error::{Error, Result};
 use crate::jit::{Form, Instance, Order};
@@ -108,7 +108,10 @@ impl Legal {
             candidate.is_split() == (instance.form == Form::Split) && rules.check(&candidate).is_ok()
         };
         let most = if instance.form == Form::Split { MOST_SPLITS } else { 1 };
-        std::iter::successors(Some(1), |splits| Some(splits * 2)).take_while(|&splits| splits <= most).filter(|&s| legal(s)).collect()
+        std::iter::successors(Some(1), |splits| Some(splits * 2))
+            .take_while(|&splits| splits <= most)
+            .filter(|&s| legal(s))
+            .collect()
     }
 }
 
@@ -129,7 +132,14 @@ fn forms(ty: DType) -> Vec<(Form, f64)> {
 }
 
 /// Instances of a type, an order and a form, and the samples of each.
-fn drawn(ty: DType, order: Order, form: Form, count: usize, contexts: &[[i64; 3]], options: &Options) -> Result<Vec<Job>> {
+fn drawn(
+    ty: DType,
+    order: Order,
+    form: Form,
+    count: usize,
+    contexts: &[[i64; 3]],
+    options: &Options,
+) -> Result<Vec<Job>> {
     let legal = Legal::new()?;
     let space = space(size(ty), form);
     // Numbers of one seed, but not the same for each type and order.
@@ -205,7 +215,9 @@ pub(super) fn plan(options: &Options) -> Result<Vec<Job>> {
                 for instance in of_type.filter(|instance| options.orders.contains(&instance.order)) {
                     let all = held_out.iter().flat_map(|&extents| {
                         let splits = legal.splits(instance, extents, false);
-                        let fits = move |splits: &i64| *splits <= 2 || programs(instance, extents, *splits) <= MOST_PROGRAMS * 132;
+                        let fits = move |splits: &i64| {
+                            *splits <= 2 || programs(instance, extents, *splits) <= MOST_PROGRAMS * 132
+                        };
                         splits.into_iter().filter(fits).map(move |splits| Sample { extents, splits })
                     });
                     jobs.push(Job { instance: *instance, samples: all.collect() });
@@ -215,7 +227,12 @@ pub(super) fn plan(options: &Options) -> Result<Vec<Job>> {
     }
     jobs.retain(|job| !job.samples.is_empty());
     if jobs.is_empty() {
-        return Err(Error::value("the number of samples to measure", 0, "at least one", "ask for more instances or contexts"));
+        return Err(Error::value(
+            "the number of samples to measure",
+            0,
+            "at least one",
+            "ask for more instances or contexts",
+        ));
     }
     Rng::with_seed(options.seed).shuffle(&mut jobs);
     Ok(jobs)
@@ -228,28 +245,24 @@ fn programs(instance: &Instance, [m, n, _]: [i64; 3], splits: i64) -> i64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
     #[test]
-    fn adhoc() {
-        let start = std::time::Instant::now();
-        let jobs = plan(&Options::default()).unwrap();
-        println!("{} jobs, {} samples {:?}", jobs.len(), jobs.iter().map(|j| j.samples.len()).sum::<usize>(), start.elapsed());
-        let mut forms = std::collections::BTreeMap::new();
-        for j in &jobs { *forms.entry((j.instance.ty.name(), j.instance.order.to_string(), format!("{:?}", j.instance.form))).or_insert(0) += 1; }
-        println!("{forms:#?}");
-        let mut refused = std::collections::BTreeMap::<String, Vec<String>>::new();
-        let (mut t, mut n) = (std::time::Duration::ZERO, 0);
-        let mut bytes = 0;
-        for j in jobs.iter().take(400) {
-            let s = std::time::Instant::now();
-            let r = j.instance.compile(&[triton::metadata::Target::Sm90a, triton::metadata::Target::Sm80]);
-            t += s.elapsed(); n += 1;
-            match r { Err(e) => refused.entry(e.reason).or_default().push(format!("{} {}", j.instance, e.message)),
-            Ok(k) => bytes += k.metadata().configs[0].images.iter().map(|i| i.ptx.len()).sum::<usize>() }
+    fn a_plan_has_what_was_asked_for_and_is_the_same_again() {
+        let options = Options { instances: 60, samples: 7, contexts: 100, ..Options::default() };
+        let jobs = plan(&options).expect("there are instances");
+        let of = |jobs: &[Job]| jobs.iter().map(|job| (job.instance, job.samples.clone())).collect::<Vec<_>>();
+        assert_eq!(of(&jobs), of(&plan(&options).expect("as before")));
+        assert!((60..90).contains(&jobs.len()), "{} jobs", jobs.len());
+        let names: HashSet<String> = jobs.iter().map(|job| job.instance.to_string()).collect();
+        assert_eq!(names.len(), jobs.len(), "no instance twice");
+        let contexts: HashSet<[i64; 3]> = jobs.iter().flat_map(|job| &job.samples).map(|s| s.extents).collect();
+        assert!(contexts.len() > 150 && jobs.iter().any(|job| job.samples.len() == 7), "{} contexts", contexts.len());
+        for job in &jobs {
+            let split = job.instance.form == Form::Split;
+            assert!(job.samples.iter().all(|s| split || s.splits == 1), "{job:?}");
         }
-        println!("compile {:?} each, {} bytes each", t / n, bytes / n as usize);
-        for (k, v) in refused { println!("{k}: {}", v.len()); for l in v.iter().take(6) { println!("   {}", l.lines().next().unwrap()); } }
-        let s = std::time::Instant::now();
-        for j in jobs.iter().take(20) { if let Ok(k) = j.instance.compile(&[triton::metadata::Target::Sm90a]) { println!("{} {}", j.instance, crate::jit::cycles(k)); } }
-        println!("{:?}", s.elapsed());
+        for form in [Form::Whole, Form::Transposed, Form::Split] {
+            assert!(jobs.iter().any(|job| job.instance.form == form), "{form:?}");
+        }
     }
 }

@@ -80,7 +80,13 @@ pub(super) fn prepare(
 }
 
 /// The code that an instance's launches take.
-fn codes(job: &Job, kernel: &'static Kernel, cycles: f64, products: &mut dyn Products, stream: &Stream) -> Result<Compiled, Refused> {
+fn codes(
+    job: &Job,
+    kernel: &'static Kernel,
+    cycles: f64,
+    products: &mut dyn Products,
+    stream: &Stream,
+) -> Result<Compiled, Refused> {
     let instance = &job.instance;
     let refused = |error: triton::Error| Refused::new("code", error);
     let mut codes = Vec::new();

@@ -11,13 +11,33 @@ pub(super) type Run<'r> = &'r mut dyn FnMut(&dyn AnyLaunch, [i64; 3]) -> Result<
 /// Operands of a type, and checks.
 pub(super) trait Products {
     /// Runs what is given the launch of an instance.
-    fn with(&mut self, instance: &Instance, kernel: &'static Kernel, extents: [i64; 3], splits: i64, run: Run<'_>) -> Result<()>;
+    fn with(
+        &mut self,
+        instance: &Instance,
+        kernel: &'static Kernel,
+        extents: [i64; 3],
+        splits: i64,
+        run: Run<'_>,
+    ) -> Result<()>;
 
     /// The same for the launch of a check.
-    fn with_check(&mut self, instance: &Instance, kernel: &'static Kernel, check: usize, stream: &Stream, run: Run<'_>) -> Result<()>;
+    fn with_check(
+        &mut self,
+        instance: &Instance,
+        kernel: &'static Kernel,
+        check: usize,
+        stream: &Stream,
+        run: Run<'_>,
+    ) -> Result<()>;
 
     /// Why an instance does not compute products, if it does not.
-    fn check(&mut self, instance: &Instance, kernel: &'static Kernel, check: usize, stream: &Stream) -> Result<Option<Refused>>;
+    fn check(
+        &mut self,
+        instance: &Instance,
+        kernel: &'static Kernel,
+        check: usize,
+        stream: &Stream,
+    ) -> Result<Option<Refused>>;
 }
 
 struct Typed<T> {
@@ -26,15 +46,35 @@ struct Typed<T> {
 }
 
 impl<T: Number> Products for Typed<T> {
-    fn with(&mut self, instance: &Instance, kernel: &'static Kernel, extents: [i64; 3], splits: i64, run: Run<'_>) -> Result<()> {
+    fn with(
+        &mut self,
+        instance: &Instance,
+        kernel: &'static Kernel,
+        extents: [i64; 3],
+        splits: i64,
+        run: Run<'_>,
+    ) -> Result<()> {
         self.operands.with(instance, kernel, extents, splits, run)
     }
 
-    fn with_check(&mut self, instance: &Instance, kernel: &'static Kernel, check: usize, stream: &Stream, run: Run<'_>) -> Result<()> {
+    fn with_check(
+        &mut self,
+        instance: &Instance,
+        kernel: &'static Kernel,
+        check: usize,
+        stream: &Stream,
+        run: Run<'_>,
+    ) -> Result<()> {
         self.checks.operands(instance, check, stream)?.with(instance, kernel, CHECKS[check], 3, run)
     }
 
-    fn check(&mut self, instance: &Instance, kernel: &'static Kernel, check: usize, stream: &Stream) -> Result<Option<Refused>> {
+    fn check(
+        &mut self,
+        instance: &Instance,
+        kernel: &'static Kernel,
+        check: usize,
+        stream: &Stream,
+    ) -> Result<Option<Refused>> {
         self.checks.run(instance, kernel, check, stream)
     }
 }

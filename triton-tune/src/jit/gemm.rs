@@ -88,7 +88,11 @@ impl FromStr for Instance {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Instance, String> {
-        let wrong = || format!("`{text}` is no instance; write one like `bf16 NT 128x64x32 warps 4 stages 3` or, with a split K, `.. groups 1 split`");
+        let wrong = || {
+            format!(
+                "`{text}` is no instance; write one like `bf16 NT 128x64x32 warps 4 stages 3` or, with a split K, `.. groups 1 split`"
+            )
+        };
         let words: Vec<&str> = text.split_whitespace().collect();
         let [ty, order, tile, "warps", warps, "stages", stages, ref rest @ ..] = words[..] else { return Err(wrong()) };
         let (groups, form) = match rest {
@@ -156,7 +160,8 @@ impl Instance {
             Form::Transposed => "transposed",
             Form::Split => "split",
         };
-        let kernel = source()?.kernel(name).ok_or_else(|| Refused::new("text", format!("it has no kernel `{name}`")))?;
+        let kernel =
+            source()?.kernel(name).ok_or_else(|| Refused::new("text", format!("it has no kernel `{name}`")))?;
         let instance = self.instance(targets);
         // A mistake of the compiler is a reason like any other.
         match catch_unwind(AssertUnwindSafe(|| Kernel::compile(kernel, &instance))) {
@@ -211,10 +216,19 @@ mod tests {
 
     #[test]
     fn names_are_read_again() {
-        for text in ["bf16 NT 128x64x32 warps 4 stages 3", "f32 TN 16x16x64 warps 8 stages 2 groups 4 split", "f16 NN 32x64x128 warps 4 stages 8 transposed"] {
+        for text in [
+            "bf16 NT 128x64x32 warps 4 stages 3",
+            "f32 TN 16x16x64 warps 8 stages 2 groups 4 split",
+            "f16 NN 32x64x128 warps 4 stages 8 transposed",
+        ] {
             assert_eq!(text.parse::<Instance>().map(|instance| instance.to_string()), Ok(text.to_owned()));
         }
-        for text in ["", "bf16 NT 128x64 warps 4 stages 3", "bf16 XX 16x16x16 warps 4 stages 3", "bf16 NT 16x16x0 warps 4 stages 3"] {
+        for text in [
+            "",
+            "bf16 NT 128x64 warps 4 stages 3",
+            "bf16 XX 16x16x16 warps 4 stages 3",
+            "bf16 NT 16x16x0 warps 4 stages 3",
+        ] {
             assert!(text.parse::<Instance>().is_err(), "{text}");
         }
     }

@@ -127,7 +127,8 @@ pub type Judge = fn(&[i64], &[i64]) -> Option<&'static str>;
 #[must_use]
 pub fn judge(schema: &Schema) -> Option<Judge> {
     // What comes after the splits changes nothing here.
-    let choice: Vec<String> = instance().iter().chain(launch().first()).map(|parameter| parameter.name.to_owned()).collect();
+    let choice: Vec<String> =
+        instance().iter().chain(launch().first()).map(|parameter| parameter.name.to_owned()).collect();
     if !(schema.context.starts_with(&["m", "n", "k"].map(str::to_owned)) && schema.choice.starts_with(&choice)) {
         return None;
     }
