@@ -173,23 +173,23 @@ fn best(data: &Data, count: usize) -> Vec<Instance> {
         let best = fastest.entry((&row.op, &row.context)).or_insert(row.us);
         *best = best.min(row.us);
     }
-    let mut groups: BTreeMap<String, BTreeMap<String, (Option<Instance>, Vec<f64>)>> = BTreeMap::new();
+    /// How near the samples of instances are to the best, by their names.
+    type Near = BTreeMap<String, (Instance, Vec<f64>)>;
+    let mut groups: BTreeMap<String, Near> = BTreeMap::new();
     for row in &data.rows {
         let Some(instance) = instance(&row.op, &row.context, &row.choice) else { continue };
         let fastest = fastest.get(&(row.op.as_str(), row.context.as_slice())).copied().unwrap_or(row.us);
         let group = groups.entry(format!("{} {}", instance.ty, instance.order)).or_default();
-        let of = group.entry(instance.to_string()).or_default();
-        of.0 = Some(instance);
-        of.1.push(fastest / row.us);
+        group.entry(instance.to_string()).or_insert((instance, Vec::new())).1.push(fastest / row.us);
     }
     let mut pool = Vec::new();
     for group in groups.into_values() {
         let mut ranked: Vec<(f64, Instance)> = group
             .into_values()
-            .filter_map(|(instance, mut near)| {
+            .map(|(instance, mut near)| {
                 near.sort_by(|a, b| b.total_cmp(a));
                 near.truncate((near.len() / 3).max(1));
-                Some((near.iter().sum::<f64>() / near.len() as f64, instance?))
+                (near.iter().sum::<f64>() / near.len() as f64, instance)
             })
             .collect();
         ranked.sort_by(|a, b| b.0.total_cmp(&a.0));

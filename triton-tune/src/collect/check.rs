@@ -3,6 +3,7 @@
 use super::operands::{Number, Operands};
 use crate::jit::{Instance, Refused};
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use triton::{Kernel, Result, Stream};
 
 /// Products that instances are checked by: one of extents that code is specialized for, and one of odd ones.
@@ -37,19 +38,19 @@ impl<T: Number> Checks<T> {
     /// The operands of a check, in the order of an instance.
     pub fn operands(&mut self, instance: &Instance, check: usize, stream: &Stream) -> Result<&mut Operands<T>> {
         let (ta, tb) = (instance.order.ta, instance.order.tb);
-        let key = (check, ta, tb);
-        if !self.operands.contains_key(&key) {
-            let [m, n, k] = CHECKS[check];
-            let matrix = |rows: i64, columns: i64, transposed: bool, of_b: bool| -> Vec<T> {
-                let [down, across] = if transposed { [columns, rows] } else { [rows, columns] };
-                let at = |i: i64, j: i64| if transposed { element(j, i, of_b) } else { element(i, j, of_b) };
-                (0..down).flat_map(|i| (0..across).map(move |j| T::rounded(at(i, j)))).collect()
-            };
-            let made = Operands::new(stream, &matrix(m, k, ta, false), &matrix(k, n, tb, true), (m * n) as usize)?;
-            self.operands.insert(key, made);
+        match self.operands.entry((check, ta, tb)) {
+            Entry::Occupied(made) => Ok(made.into_mut()),
+            Entry::Vacant(place) => {
+                let [m, n, k] = CHECKS[check];
+                let matrix = |rows: i64, columns: i64, transposed: bool, of_b: bool| -> Vec<T> {
+                    let [down, across] = if transposed { [columns, rows] } else { [rows, columns] };
+                    let at = |i: i64, j: i64| if transposed { element(j, i, of_b) } else { element(i, j, of_b) };
+                    (0..down).flat_map(|i| (0..across).map(move |j| T::rounded(at(i, j)))).collect()
+                };
+                let (a, b) = (matrix(m, k, ta, false), matrix(k, n, tb, true));
+                Ok(place.insert(Operands::new(stream, &a, &b, (m * n) as usize)?))
+            }
         }
-        // It was made above.
-        self.operands.get_mut(&key).ok_or(triton::Error::Part)
     }
 
     /// Compares what an instance computes; twice, as the second product finds what the first one left.
