@@ -60,7 +60,7 @@ fn collect(options: &Options) -> (Summary, usize) {
     let mut last = Progress::default();
     let summary = run(options, &stream, &mock, &mut |progress| last = progress.clone()).expect("it collects");
     if summary.complete && summary.measured > 0 {
-        assert_eq!(last.done, last.all);
+        assert_eq!(last.done, last.all, "no sample is left out");
     }
     (summary, mock.count.load(Ordering::Relaxed))
 }

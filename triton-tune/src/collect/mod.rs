@@ -167,7 +167,8 @@ pub fn run(
     let mut left = jobs.iter().peekable();
     while left.peek().is_some() && !collector.is_late() {
         let mut chunk = Vec::new();
-        while let (true, Some(job)) = (chunk.len() < CHUNK, left.next()) {
+        while chunk.len() < CHUNK {
+            let Some(job) = left.next() else { break };
             if collector.is_new(job) {
                 chunk.push(job);
             } else {
