@@ -47,6 +47,11 @@ impl Kernel {
     #[doc(hidden)]
     #[allow(unsafe_code, reason = "the caller must vouch for the code")]
     pub const unsafe fn new(metadata: KernelMetadata) -> Kernel {
+        Kernel::of(metadata)
+    }
+
+    /// The same, of metadata that the caller vouches for.
+    pub(crate) const fn of(metadata: KernelMetadata) -> Kernel {
         Kernel {
             metadata,
             cpu: OnceLock::new(),
@@ -267,8 +272,21 @@ impl Code {
     /// # Errors
     /// Those of [`Launch::load`](crate::Launch::load).
     pub fn load(&self) -> Result<()> {
-        let image = self.kernel.config(self.config)?.images.get(self.index);
-        image.map_or(Ok(()), |image| self.kernel.loaded(self.context, self.config, self.index, image).map(drop))
+        self.info().map(drop)
+    }
+
+    /// Loads it, if it is not loaded yet, and returns its resource usage.
+    ///
+    /// # Errors
+    /// Those of [`Launch::load`](crate::Launch::load).
+    pub fn info(&self) -> Result<LoadInfo> {
+        let images = &self.kernel.config(self.config)?.images;
+        let image = images.get(self.index).ok_or_else(|| Error::Config {
+            kernel: self.kernel.metadata.instance.to_string(),
+            index: self.index,
+            count: images.len(),
+        })?;
+        Ok(self.kernel.loaded(self.context, self.config, self.index, image)?.info.clone())
     }
 }
 

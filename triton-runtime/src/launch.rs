@@ -244,10 +244,13 @@ impl<'a, S, const N: usize> Launch<'a, S, N> {
         Ok(self.kernel.find(self.config, capability, driver, specialization, takes)?.is_some())
     }
 
-    /// The code that it would run over a grid; `None` if the stream is not of a GPU.
-    pub(crate) fn code(&self, stream: &Stream, grid: Grid) -> Result<Option<Code>> {
+    /// The code that it would run over a grid, which can be loaded ahead by any thread; `None` if the stream is not of a GPU.
+    ///
+    /// # Errors
+    /// [`Error::Config`], [`Error::Argument`], [`Error::MultipleOf`], [`Error::NoImage`], [`Error::DriverTooOld`], [`Error::Grid`].
+    pub fn code(&self, stream: &Stream, grid: impl Into<Grid>) -> Result<Option<Code>> {
         let Some(raw) = stream.raw() else { return Ok(None) };
-        let (context, specialization, dims) = (raw.context, self.check_args()?, grid.dims()?);
+        let (context, specialization, dims) = (raw.context, self.check_args()?, grid.into().dims()?);
         let (driver, multiprocessors) = (Some(context.driver.version), context.multiprocessors);
         let (index, _) = self.selected(context.capability, driver, multiprocessors, specialization, dims)?;
         Ok(Some(Code { kernel: self.kernel, config: self.config, index, context }))

@@ -29,6 +29,7 @@ mod axes;
 mod buffer;
 pub mod cache;
 mod capture;
+mod compile;
 mod copy;
 mod cpu;
 mod device;

@@ -188,6 +188,11 @@ impl Context {
         !self.problems.is_empty()
     }
 
+    /// The errors.
+    pub(crate) fn into_problems(self) -> Vec<Diagnostic> {
+        self.problems
+    }
+
     /// The errors as tokens: one `compile_error!` each, at its span.
     pub(crate) fn errors(&self) -> TokenStream {
         self.problems.iter().map(|problem| self.compile_error(problem)).collect()

@@ -15,7 +15,7 @@
 //! ```
 //!
 //! Beside the folders: `context`, spans and errors, and `environment`, rustc or an editor, which all of them know; `function`, the
-//! attributes of what kernels use, which, like this file, knows all of them.
+//! attributes of what kernels use, which, like this file, knows all of them; `source`, kernels of a text that is read at run time.
 //!
 //! **Invariant:** no typing decision is made here, and no message is about a type of this crate or of the compiler.
 
@@ -27,6 +27,7 @@ mod environment;
 mod function;
 mod link;
 mod read;
+mod source;
 
 use context::Context;
 use emit::compile::{self, Outcome};
@@ -41,6 +42,7 @@ use read::{body, configure, depth, instances, options, path, signature, surround
 use triton_core::diag::Code;
 
 pub use function::{constant, function, params};
+pub use source::Source;
 
 /// What `#[triton::kernel(args)]` makes of an item.
 pub fn kernel(args: TokenStream, item: TokenStream) -> TokenStream {

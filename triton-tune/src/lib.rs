@@ -56,6 +56,7 @@
 //! | `triton-tune table space` | the size of our search space, rule by rule |
 //! | `triton-tune table mse --data FILE..` | the errors of the papers' seven networks (I Table 2, T Table 4.1) |
 //! | `triton-tune plot mse-by-size --data FILE..` | the error by the rows trained on, as SVG (I Figure 5, T Figure 4.7) |
+//! | `triton-tune collect --types bf16,f32 --orders NN,NT,TN --seconds 420 --out FILE` | times of products on this GPU (feature `jit`) |
 //! | `triton-tune train --data FILE.. --hidden 64,128,64 --out FILE` | a model that programs embed |
 //! | `triton-tune regret --data FILE.. --model FILE` | its first choice, and the best of its first ten, over the best |
 //! | `triton-tune prune --data FILE.. --size 12 --emit-configs` | the option `configs` of a kernel |
@@ -70,10 +71,14 @@
 //! ```
 
 mod cli;
+#[cfg(feature = "jit")]
+pub mod collect;
 pub mod context;
 pub mod data;
 mod error;
 mod file;
+#[cfg(feature = "jit")]
+pub mod jit;
 pub mod legal;
 mod measure;
 mod mode;

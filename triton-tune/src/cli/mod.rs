@@ -1,5 +1,7 @@
 //! The command line: `triton-tune`, and any program that calls [`cli`].
 
+#[cfg(feature = "jit")]
+mod collect;
 mod model;
 mod tables;
 
@@ -26,6 +28,9 @@ enum Command {
     /// Draws a figure of the papers.
     #[command(subcommand)]
     Plot(tables::Plot),
+    /// Measures instances of products that nobody listed on this GPU, and writes a row for each sample.
+    #[cfg(feature = "jit")]
+    Collect(collect::Collect),
     /// Trains a network on recorded data and writes the model that programs embed.
     Train(model::Train),
     /// Chooses the few instances that a program embeds, by recorded data.
@@ -71,6 +76,8 @@ fn run(command: Command) -> Result<()> {
     match command {
         Command::Table(table) => table.run(),
         Command::Plot(plot) => plot.run(),
+        #[cfg(feature = "jit")]
+        Command::Collect(collect) => collect.run(),
         Command::Train(train) => train.run(),
         Command::Prune(prune) => prune.run(),
         Command::Regret(regret) => regret.run(),

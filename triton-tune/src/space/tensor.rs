@@ -123,11 +123,13 @@ pub fn candidates(call: &Call, instances: &[Vec<i64>], rules: &Rules<Point>) -> 
 pub type Judge = fn(&[i64], &[i64]) -> Option<&'static str>;
 
 /// The rules of a context for recorded columns: those of a product, `m`, `n` and `k`, and those of
-/// [`instance`] and [`launch`]. Nothing, if the columns are other ones.
+/// [`instance`] and the `splits` of [`launch`], which others may follow. Nothing, if the columns are other ones.
 #[must_use]
 pub fn judge(schema: &Schema) -> Option<Judge> {
-    let choice = instance().into_iter().chain(launch()).map(|parameter| parameter.name);
-    if !(schema.context.starts_with(&["m", "n", "k"].map(str::to_owned)) && choice.eq(schema.choice.iter())) {
+    // What comes after the splits changes nothing here.
+    let choice: Vec<String> =
+        instance().iter().chain(launch().first()).map(|parameter| parameter.name.to_owned()).collect();
+    if !(schema.context.starts_with(&["m", "n", "k"].map(str::to_owned)) && schema.choice.starts_with(&choice)) {
         return None;
     }
     Some(|context, choice| {

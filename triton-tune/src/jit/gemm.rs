@@ -1,0 +1,235 @@
+//! Instances of products.
+
+use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::str::FromStr;
+use std::sync::OnceLock;
+use triton::metadata::{Specialization, Target};
+use triton::{DType, Kernel};
+use triton_core::ast::{self, GenericArg};
+use triton_core::diag::Failure;
+use triton_core::ir;
+use triton_syntax::Source;
+
+/// How the operands are stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Order {
+    /// Whether the left one is stored \[K, M\].
+    pub ta: bool,
+    /// Whether the right one is stored \[N, K\].
+    pub tb: bool,
+}
+
+impl fmt::Display for Order {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let letter = |transposed| if transposed { 'T' } else { 'N' };
+        write!(f, "{}{}", letter(self.ta), letter(self.tb))
+    }
+}
+
+impl FromStr for Order {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Order, String> {
+        match text {
+            "NN" => Ok(Order { ta: false, tb: false }),
+            "NT" => Ok(Order { ta: false, tb: true }),
+            "TN" => Ok(Order { ta: true, tb: false }),
+            "TT" => Ok(Order { ta: true, tb: true }),
+            _ => Err(format!("`{text}` is no order of operands; write NN, NT, TN or TT")),
+        }
+    }
+}
+
+/// How a product is divided among programs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Form {
+    /// A program for each tile of the result.
+    Whole,
+    /// The same, by the transpose of the product: for few columns.
+    Transposed,
+    /// Programs share the K of a tile.
+    Split,
+}
+
+/// An instance of a product: the types, the order of the operands, and what the compiler is told. It prints as
+/// `bf16 NT 128x64x32 warps 4 stages 3`, and at its end with `transposed`, or with `groups 2 split`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Instance {
+    /// The element type of operands and result: `f32`, `f16` or `bf16`.
+    pub ty: DType,
+    /// How the operands are stored.
+    pub order: Order,
+    /// How it is divided among programs.
+    pub form: Form,
+    /// Rows and columns of a program's part of the result, and the K of an iteration.
+    pub tile: [i64; 3],
+    /// Warps of a block.
+    pub num_warps: i64,
+    /// Tiles of an operand that are loaded at a time.
+    pub num_stages: i64,
+    /// Groups of warps, each of which multiplies a part of an iteration's K; more than 1 only where K is split.
+    pub groups: i64,
+}
+
+impl fmt::Display for Instance {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Instance { ty, order, form, tile: [m, n, k], num_warps, num_stages, groups } = self;
+        write!(f, "{ty} {order} {m}x{n}x{k} warps {num_warps} stages {num_stages}")?;
+        match form {
+            Form::Whole => Ok(()),
+            Form::Transposed => f.write_str(" transposed"),
+            Form::Split => write!(f, " groups {groups} split"),
+        }
+    }
+}
+
+impl FromStr for Instance {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Instance, String> {
+        let wrong = || {
+            format!(
+                "`{text}` is no instance; write one like `bf16 NT 128x64x32 warps 4 stages 3` or, with a split K, `.. groups 1 split`"
+            )
+        };
+        let words: Vec<&str> = text.split_whitespace().collect();
+        let [ty, order, tile, "warps", warps, "stages", stages, ref rest @ ..] = words[..] else { return Err(wrong()) };
+        let (groups, form) = match rest {
+            [] => ("1", Form::Whole),
+            ["transposed"] => ("1", Form::Transposed),
+            ["groups", groups, "split"] => (*groups, Form::Split),
+            _ => return Err(wrong()),
+        };
+        let number = |text: &str| text.parse::<i64>().ok().filter(|number| *number > 0).ok_or_else(wrong);
+        let sides: Vec<i64> = tile.split('x').map(number).collect::<Result<_, _>>()?;
+        Ok(Instance {
+            ty: DType::from_name(ty).ok_or_else(wrong)?,
+            order: order.parse()?,
+            form,
+            tile: sides.try_into().map_err(|_| wrong())?,
+            num_warps: number(warps)?,
+            num_stages: number(stages)?,
+            groups: number(groups)?,
+        })
+    }
+}
+
+/// Why an instance is not measured.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refused {
+    /// One of few reasons, to count by: the code of a diagnostic, `spills`, `driver`, ..
+    pub reason: String,
+    /// The whole of it.
+    pub message: String,
+}
+
+impl Refused {
+    /// A reason, and the whole of it.
+    pub(crate) fn new(reason: impl Into<String>, message: impl fmt::Display) -> Refused {
+        Refused { reason: reason.into(), message: message.to_string() }
+    }
+}
+
+impl fmt::Display for Refused {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.reason, self.message)
+    }
+}
+
+/// The text of the kernels.
+const TEXT: &str = include_str!("../../kernels/gemm.rs");
+
+/// The kernels, read once.
+fn source() -> Result<&'static Source, Refused> {
+    static SOURCE: OnceLock<Result<Source, String>> = OnceLock::new();
+    let read = || {
+        Source::parse(TEXT).map_err(|problems| problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))
+    };
+    SOURCE.get_or_init(read).as_ref().map_err(|problems| Refused::new("text", problems))
+}
+
+impl Instance {
+    /// Compiles the instance for these targets, and keeps it for the rest of the program.
+    ///
+    /// # Errors
+    /// Why it does not compile, or that its tiles do not fit the registers of a thread.
+    pub fn compile(&self, targets: &[Target]) -> Result<&'static Kernel, Refused> {
+        let name = match self.form {
+            Form::Whole => "product",
+            Form::Transposed => "transposed",
+            Form::Split => "split",
+        };
+        let kernel =
+            source()?.kernel(name).ok_or_else(|| Refused::new("text", format!("it has no kernel `{name}`")))?;
+        let instance = self.instance(targets);
+        // A mistake of the compiler is a reason like any other.
+        match catch_unwind(AssertUnwindSafe(|| Kernel::compile(kernel, &instance))) {
+            Ok(Ok(kernel)) => Ok(kernel),
+            Ok(Err(failure)) => Err(refused(&failure)),
+            Err(_) => Err(Refused::new("panic", "the compiler panicked; please report the instance")),
+        }
+    }
+
+    /// What the compiler is told.
+    fn instance(&self, targets: &[Target]) -> ast::Instance {
+        let constant = |value: i64| GenericArg::Const(value.into());
+        let mut args = vec![GenericArg::Type(self.ty)];
+        args.extend(self.tile.map(constant));
+        if self.form == Form::Split {
+            args.push(constant(self.groups));
+        }
+        args.extend([self.order.ta, self.order.tb].map(|flag| GenericArg::Const(flag.into())));
+        let options = ast::Options {
+            num_warps: u32::try_from(self.num_warps).unwrap_or(0),
+            num_stages: u32::try_from(self.num_stages).unwrap_or(0),
+            targets: targets.iter().copied().collect(),
+            ..ast::Options::default()
+        };
+        ast::Instance { args, options }
+    }
+}
+
+/// Cycles that the compiler estimates for a program of a kernel, in its most specialized code for the best target; 0 if it gives no estimate.
+pub fn cycles(kernel: &Kernel) -> f64 {
+    let Some(config) = kernel.metadata().configs.first() else { return 0.0 };
+    let target = config.images.first().map_or(Target::LEAST, |image| image.target);
+    let explain = || {
+        let function = ir::parse::parse(&config.ir.get()).ok()?;
+        let explained = triton_core::explain(&function, target, Specialization::Divisible16).ok()?;
+        explained.lines().rev().find_map(|line| line.split_once(" cycles:")?.0.trim().parse().ok())
+    };
+    catch_unwind(AssertUnwindSafe(explain)).ok().flatten().filter(|cycles: &f64| cycles.is_finite()).unwrap_or(0.0)
+}
+
+fn refused(failure: &Failure) -> Refused {
+    let mut problems = failure.diagnostics.iter().chain(&failure.deferred);
+    match problems.next() {
+        Some(first) => Refused::new(first.code.name(), first),
+        None => Refused::new("unknown", "the compiler gave no reason"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_read_again() {
+        for text in [
+            "bf16 NT 128x64x32 warps 4 stages 3",
+            "f32 TN 16x16x64 warps 8 stages 2 groups 4 split",
+            "f16 NN 32x64x128 warps 4 stages 8 transposed",
+        ] {
+            assert_eq!(text.parse::<Instance>().map(|instance| instance.to_string()), Ok(text.to_owned()));
+        }
+        for text in [
+            "",
+            "bf16 NT 128x64 warps 4 stages 3",
+            "bf16 XX 16x16x16 warps 4 stages 3",
+            "bf16 NT 16x16x0 warps 4 stages 3",
+        ] {
+            assert!(text.parse::<Instance>().is_err(), "{text}");
+        }
+    }
+}
