@@ -47,7 +47,7 @@ pub use gemm::{LinearBackward, linear_backward};
 pub use triton_kernels_macros::contract;
 
 /// The book's page of this library, whose programs are tests.
-#[cfg(all(doctest, feature = "gemm", feature = "contract"))]
+#[cfg(all(doctest, feature = "gemm"))]
 #[doc = include_str!("../../docs/src/library.md")]
 mod book {}
 
@@ -55,6 +55,11 @@ mod book {}
 #[cfg(all(doctest, feature = "conv"))]
 #[doc = include_str!("../../docs/src/convolution.md")]
 mod convolution {}
+
+/// The book's page of contractions.
+#[cfg(all(doctest, feature = "contract"))]
+#[doc = include_str!("../../docs/src/contraction.md")]
+mod contraction {}
 
 /// The book's page of block-sparse attention.
 #[cfg(all(doctest, feature = "sparse"))]
