@@ -28,7 +28,7 @@ enum Command {
     /// Draws a figure of the papers.
     #[command(subcommand)]
     Plot(tables::Plot),
-    /// Measures instances of products that nobody listed on this GPU, and writes a row for each sample.
+    /// Measures instances of products that no list has on this GPU, and writes a row for each sample.
     #[cfg(feature = "jit")]
     Collect(collect::Collect),
     /// Trains a network on recorded data and writes the model that programs embed.

@@ -1,4 +1,4 @@
-//! Collecting data: instances that nobody listed are drawn, compiled, loaded, checked and measured, row by row, into a file that a killed run
+//! Collecting data: instances that no list has are drawn, compiled, loaded, checked and measured, row by row, into a file that a killed run
 //! continues.
 //!
 //! The order is by instance, so that each is compiled and loaded once. Some are compiled and loaded at a time by all threads, and then measured

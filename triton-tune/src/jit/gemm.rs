@@ -36,7 +36,7 @@ impl FromStr for Order {
             "NT" => Ok(Order { ta: false, tb: true }),
             "TN" => Ok(Order { ta: true, tb: false }),
             "TT" => Ok(Order { ta: true, tb: true }),
-            _ => Err(format!("`{text}` is no order of operands; write NN, NT, TN or TT")),
+            _ => Err(format!("`{text}` is not an order of operands; write NN, NT, TN or TT")),
         }
     }
 }
@@ -90,7 +90,7 @@ impl FromStr for Instance {
     fn from_str(text: &str) -> Result<Instance, String> {
         let wrong = || {
             format!(
-                "`{text}` is no instance; write one like `bf16 NT 128x64x32 warps 4 stages 3` or, with a split K, `.. groups 1 split`"
+                "`{text}` is not an instance; write one like `bf16 NT 128x64x32 warps 4 stages 3` or, with a split K, `.. groups 1 split`"
             )
         };
         let words: Vec<&str> = text.split_whitespace().collect();

@@ -1,4 +1,4 @@
-//! Instances that nobody listed: compiled while the tuner runs, by the compiler of the attribute, from the text of the kernels.
+//! Instances that no list has: compiled while the tuner runs, by the compiler of the attribute, from the text of the kernels.
 
 mod gemm;
 

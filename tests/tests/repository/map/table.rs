@@ -15,7 +15,7 @@ pub(crate) const CRATES: &[Row] = &[
     ("triton-dsl", &["triton-core", "triton-macros", "triton-runtime"]),
     ("triton-cust", &["triton-dsl"]),
     ("triton-select", &["triton-dsl"]),
-    ("triton-tune", &["triton-dsl", "triton-select"]),
+    ("triton-tune", &["triton-core", "triton-dsl", "triton-select", "triton-syntax"]),
     ("triton-kernels-macros", &[]),
     ("triton-kernels", &["triton-dsl", "triton-kernels-macros"]),
     ("triton-bench", &["triton-core", "triton-dsl", "triton-kernels"]),
@@ -53,11 +53,12 @@ pub(crate) const SYNTAX: &[Row] = &[
     ("link", &["context", "environment", "read"]),
     ("emit", &["context", "environment", "read", "link"]),
     ("function", &["context", "environment", "read", "link", "emit"]),
+    ("source", &["context", "read", "link"]),
 ];
 
 /// The modules of `triton-core` that the crates of a user's program name.
 pub(crate) const USERS_OF_CORE: &[Row] = &[
     ("triton-syntax", &["hash", "span", "diag", "types", "ast", "metadata", "embed", "sema", "pipeline"]),
-    ("triton-runtime", &["hash", "span", "types", "metadata", "ops", "ir", "interp", "pipeline"]),
+    ("triton-runtime", &["hash", "span", "diag", "types", "ast", "metadata", "ops", "ir", "interp", "pipeline"]),
     ("triton-dsl", &["types", "metadata", "embed"]),
 ];
