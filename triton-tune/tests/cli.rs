@@ -109,5 +109,5 @@ fn choices_are_those_of_shipped_data() {
         row.split_whitespace().rev().nth(2).and_then(|splits| splits.parse().ok()).expect("a number")
     };
     // K is split where it is long and the product small.
-    assert!(splits("ICA 32") >= 16 && splits("LINPACK 2048") == 1 && splits("LAPACK 4096") == 1, "{table}");
+    assert!(splits("ICA 32") >= 16 && splits("LINPACK 2048") <= 8 && splits("LAPACK 4096") == 1, "{table}");
 }

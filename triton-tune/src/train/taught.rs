@@ -61,12 +61,12 @@ impl Fitted {
     }
 }
 
-/// The most M, N and K of a call that nobody recorded.
+/// The most M, N and K of a call that was not recorded.
 const MOST: [i64; 3] = [8192, 8192, 131_072];
 /// Draws for a call that rules accept.
 const DRAWS: usize = 20;
 
-/// Calls that nobody recorded: choices of other rows, as far as rules of products accept them, with extents that are up to twice as large or small.
+/// Calls that were not recorded: choices of other rows, as far as rules of products accept them, with extents that are up to twice as large or small.
 fn calls(data: &Data, count: usize, rng: &mut Rng) -> Vec<Row> {
     let judge = judge(&data.schema);
     let rows = &data.rows;
