@@ -55,12 +55,15 @@
 //! | `triton-tune table acceptance` | how many samples are legal, uniform and fitted, with the entropy beside (I Table 1) |
 //! | `triton-tune table space` | the size of our search space, rule by rule |
 //! | `triton-tune table mse --data FILE..` | the errors of the papers' seven networks (I Table 2, T Table 4.1) |
+//! | `triton-tune table choices --data FILE --complete FILE --model FILE` | what a model chooses for ten problems (I Table 6) |
 //! | `triton-tune plot mse-by-size --data FILE..` | the error by the rows trained on, as SVG (I Figure 5, T Figure 4.7) |
 //! | `triton-tune collect --types bf16,f32 --orders NN,NT,TN --seconds 420 --out FILE` | times of products on this GPU (feature `jit`) |
-//! | `triton-tune train --data FILE.. --hidden 64,128,64 --out FILE` | a model that programs embed |
+//! | `triton-tune train --data FILE.. --hidden 64,128,64 --out FILE` | a model that programs embed; `--teachers 6`: one that learns from several |
 //! | `triton-tune regret --data FILE.. --model FILE` | its first choice, and the best of its first ten, over the best |
 //! | `triton-tune prune --data FILE.. --size 12 --emit-configs` | the option `configs` of a kernel |
 //! | `triton-tune bench inference`, `bench training` | this CPU |
+//!
+//! The folder `data` of this crate has times of products on an H200, and models of them; `RESULTS.md` has what they yield.
 //!
 //! A program of a user has the same command line by one call:
 //!

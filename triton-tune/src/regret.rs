@@ -3,7 +3,7 @@
 use crate::data::{Data, group};
 use crate::error::{Error, Result};
 use crate::train::{Part, Table};
-use triton_select::model::{Model, Scratch};
+use triton_select::model::{Feature, Model, Scratch};
 
 /// The time of what was chosen over the best time.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -47,22 +47,25 @@ pub struct Regret {
     pub top: Summary,
 }
 
+/// The columns of a table that features of a context or of a choice are.
+pub(crate) fn columns<'t>(table: &'t Table, features: &[Feature], part: Part) -> Result<Vec<&'t Vec<f64>>> {
+    let of_part = || table.columns.iter().filter(move |column| column.part == part);
+    let find = |name: &String| of_part().find(|column| column.name == *name).map(|column| &column.values);
+    let known = || of_part().map(|column| &column.name);
+    let found = features
+        .iter()
+        .map(|feature| find(&feature.name).ok_or_else(|| Error::name("column of the data", &feature.name, known())));
+    found.collect()
+}
+
 /// Measures a model's choices in the contexts of data that have at least `candidates` rows: the first one, and the best of `top`.
 ///
 /// # Errors
 /// A feature of the model that the data lacks, or that is not of the context or of the choice there; no such context.
 pub fn regret(model: &Model, data: &Data, top: usize, candidates: usize) -> Result<Regret> {
     let table = Table::new(data, true)?;
-    let columns = |features: &[triton_select::model::Feature], part: Part| -> Result<Vec<&Vec<f64>>> {
-        let of_part = || table.columns.iter().filter(move |column| column.part == part);
-        let find = |name: &String| of_part().find(|column| column.name == *name).map(|column| &column.values);
-        let known = || of_part().map(|column| &column.name);
-        let found = features.iter().map(|feature| {
-            find(&feature.name).ok_or_else(|| Error::name("column of the data", &feature.name, known()))
-        });
-        found.collect()
-    };
-    let (context, choice) = (columns(model.context(), Part::Context)?, columns(model.choice(), Part::Choice)?);
+    let (context, choice) =
+        (columns(&table, model.context(), Part::Context)?, columns(&table, model.choice(), Part::Choice)?);
     let of_row =
         |columns: &[&Vec<f64>], row: usize| -> Vec<f32> { columns.iter().map(|values| values[row] as f32).collect() };
     let (mut choices, mut scratch) = (Vec::new(), Scratch::default());

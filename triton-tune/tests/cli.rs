@@ -40,6 +40,11 @@ fn commands_go_from_data_to_pools() {
             "features: m, n, k, BM",
         ),
         ("train --data data.csv.gz --hidden 16 --epochs 2 --compiled --out compiled.model", "registers, shared"),
+        (
+            "train --data data.csv.gz --hidden 16 --epochs 2 --teachers 2 --lessons 2 --calls 500 --out taught.model",
+            "features: m, n, k, BM",
+        ),
+        ("table mse --data data.csv.gz --held-out 500 --split-out split.csv", "split.csv: "),
         ("regret --data complete.csv --model gemm.model --candidates 20", "best of 10"),
         ("regret --data complete.csv --model compiled.model --candidates 20 --contexts", "candidates  best, µs"),
         ("prune --data complete.csv --size 4", "contexts without one"),
@@ -52,6 +57,11 @@ fn commands_go_from_data_to_pools() {
             Err(message) => panic!("{arguments}: {message}"),
         }
     }
+    // Of each row, whether it is held out: by row, and by context.
+    let split = std::fs::read_to_string(folder.join("split.csv")).expect("it was written");
+    let held_out = |at: usize| split.lines().skip(1).filter(|line| line.split(',').nth(at) == Some("1")).count();
+    assert_eq!((split.lines().count(), held_out(0)), (data.rows.len() + 1, 500));
+    assert!((500..520).contains(&held_out(1)));
     let svg = std::fs::read_to_string(folder.join("mse-by-size.svg")).expect("it was drawn");
     assert!(svg.starts_with("<svg") && svg.contains("held out by context"));
 
@@ -85,4 +95,19 @@ fn a_program_has_the_command_line_by_one_call() {
     assert!(Model::parse(&bytes).is_ok_and(|model| model.context().len() == 3));
     assert_eq!(triton_tune::cli(["own", "regret", "--data", &data, "--model", &data]), ExitCode::FAILURE);
     assert_eq!(triton_tune::cli(["own", "unknown"]), ExitCode::from(2));
+}
+
+/// What the shipped model chooses for the problems of ISAAC's Table 6.
+#[test]
+fn choices_are_those_of_shipped_data() {
+    let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("data");
+    let table = "table choices --data gemm-h200.csv.gz --complete gemm-h200-complete.csv.gz";
+    let table = run(&data, &format!("{table} --op gemm-f32 --model gemm-f32.model")).expect("the files are whole");
+    assert_eq!(table.lines().count(), 31, "{table}");
+    let splits = |problem: &str| -> i64 {
+        let row = table.lines().find(|line| line.starts_with(problem)).expect("it is one of the problems");
+        row.split_whitespace().rev().nth(2).and_then(|splits| splits.parse().ok()).expect("a number")
+    };
+    // K is split where it is long and the product small.
+    assert!(splits("ICA 32") >= 16 && splits("LINPACK 2048") <= 8 && splits("LAPACK 4096") == 1, "{table}");
 }

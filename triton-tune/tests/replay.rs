@@ -8,26 +8,26 @@ use support::roofline::{recorded, sampled};
 use support::{Folder, tuner};
 use triton::Device;
 use triton_select::model::Model;
-use triton_tune::data::{Data, Member, Recorder, Row, group, read};
+use triton_tune::data::{Data, Member, Recorder, group, read};
+use triton_tune::prune::{Losses, prune};
 use triton_tune::regret::regret;
 use triton_tune::sample::{Options as Sampling, fit};
 use triton_tune::space::tensor::gemm;
-use triton_tune::train::{Cpu, Fitted, Options, Scale, Table, TargetKind};
+use triton_tune::train::{Cpu, Fitted, Options, Scale, Split, Table, TargetKind, split};
 use triton_tune::{Candidate, List, Replay, Selection, Source, Tuner};
 
-/// Times of an H200 that the crate ships, from the time on that it does.
-const RECORDED: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/data/gemm-h200.csv.gz");
-/// Contexts that are held out, those with the most rows, and the least rows of one.
-const HELD_OUT: (usize, usize) = (60, 32);
-/// Rows that are trained on, at most.
-const ROWS: usize = 60_000;
+/// Recorded times that the crate ships: of an H200, for each type samples, and every candidate of a pool in other contexts.
+fn shipped(file: &str, op: &str) -> Data {
+    let mut data = read(Path::new(env!("CARGO_MANIFEST_DIR")).join("data").join(file)).expect("the file is whole");
+    data.rows.retain(|row| row.op == op);
+    data
+}
 
-/// Rows to train on, and complete ones of other contexts: of an H200, or of a made-up device if the crate has none.
-fn data() -> [Data; 2] {
-    if Path::new(RECORDED).exists() {
-        let data = read(RECORDED).expect("the file is whole");
-        return held_out(data);
-    }
+/// The types with their shipped model.
+const SHIPPED: [&str; 2] = ["gemm-bf16", "gemm-f32"];
+
+/// Rows to train on, and complete ones of other contexts, of a made-up device.
+fn made_up() -> [Data; 2] {
     let space = gemm();
     let mut accepted = Vec::new();
     let options = Sampling { uniform: 100_000, fitted: 20_000, accepted: 500, ..Sampling::default() };
@@ -48,48 +48,83 @@ fn data() -> [Data; 2] {
     [again, recorded(40, usize::MAX, 60, 0.0, 2)]
 }
 
-/// The contexts of one operation with the most rows apart from the others.
-fn held_out(mut data: Data) -> [Data; 2] {
-    let mut ops: Vec<(usize, &str)> = Vec::new();
-    for row in &data.rows {
-        match ops.iter_mut().find(|(_, op)| *op == row.op) {
-            Some((count, _)) => *count += 1,
-            None => ops.push((1, &row.op)),
-        }
-    }
-    let op = ops.iter().max().expect("there are rows").1.to_owned();
-    data.rows.retain(|row| row.op == op);
-    let mut groups = group(&data.rows);
-    groups.sort_by_key(|group| std::cmp::Reverse(group.rows.len()));
-    groups.truncate(HELD_OUT.0);
-    groups.retain(|group| group.rows.len() >= HELD_OUT.1);
-    let contexts: HashSet<Vec<i64>> = groups.iter().map(|group| group.rows[0].context.clone()).collect();
-    assert!(contexts.len() >= HELD_OUT.0 / 2, "{} complete contexts", contexts.len());
-    let (complete, mut rows): (Vec<Row>, Vec<Row>) =
-        data.rows.into_iter().partition(|row| contexts.contains(&row.context));
-    fastrand::Rng::with_seed(1).shuffle(&mut rows);
-    rows.truncate(ROWS);
-    [rows, complete].map(|rows| Data { schema: data.schema.clone(), rows, dropped: false })
-}
-
 fn geometric_mean(ratios: &[f64]) -> f64 {
     (ratios.iter().map(|ratio| ratio.ln()).sum::<f64>() / ratios.len() as f64).exp()
 }
 
 #[test]
 fn a_trained_model_selects_and_the_tuner_measures_its_first_ten() {
-    let [train, complete] = data();
+    let [train, complete] = made_up();
     let table = Table::new(&train, false).expect("there are rows");
     let all: Vec<usize> = (0..table.len()).collect();
     let options = Options { epochs: 100, batch: 512, rates: [4e-3, 2e-5], ..Options::default() };
     let fitted = Fitted::train(&table, &all, (Scale::Log, TargetKind::Time), &Cpu, &options, &mut |_, _| {});
     let bytes = fitted.and_then(|fitted| fitted.model()).expect("the data is finite").to_bytes();
-    let model = Model::parse(&bytes).expect("it was written");
+    selects_well(&Model::parse(&bytes).expect("it was written"), &complete);
+}
+
+#[test]
+fn shipped_models_select_well_in_contexts_that_were_held_out() {
+    for op in SHIPPED {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("data").join(op).with_extension("model");
+        let bytes = std::fs::read(path).expect("it is shipped");
+        assert!(bytes.len() <= 100_000, "{op}: {} bytes", bytes.len());
+        let [samples, complete] = ["gemm-h200.csv.gz", "gemm-h200-complete.csv.gz"].map(|file| shipped(file, op));
+        let known: HashSet<&[i64]> = samples.rows.iter().map(|row| row.context.as_slice()).collect();
+        assert!(
+            samples.rows.len() >= 45_000 && !complete.rows.iter().any(|row| known.contains(row.context.as_slice()))
+        );
+        let contexts = selects_well(&Model::parse(&bytes).expect("it is of this version"), &complete);
+        assert!(contexts >= 180, "{op}: {contexts} contexts");
+    }
+}
+
+/// A small network on a part of the shipped rows is as good as it was when it was recorded.
+#[test]
+fn a_small_network_learns_shipped_times() {
+    for (op, recorded) in SHIPPED.into_iter().zip([0.0185, 0.0149]) {
+        let data = shipped("gemm-h200.csv.gz", op);
+        let table = Table::new(&data, false).expect("there are rows");
+        let [mut train, test] = split(&table, Split::Context, 5000, 1);
+        train.truncate(20_000);
+        let options =
+            Options { hidden: vec![32, 64, 32], epochs: 40, batch: 256, rates: [4e-3, 2e-5], ..Options::default() };
+        let fitted = Fitted::train(&table, &train, (Scale::Log, TargetKind::Time), &Cpu, &options, &mut |_, _| {});
+        let error = fitted.expect("the data is finite").error(&table, &test);
+        println!("{op}: {error:.4}");
+        assert!(error <= 1.1 * recorded, "{op}: {error}, {recorded} before");
+    }
+}
+
+/// Twelve instances of each order are nearly as fast as all.
+#[test]
+fn pruned_pools_of_shipped_times_lose_little() {
+    for op in SHIPPED {
+        let complete = shipped("gemm-h200-complete.csv.gz", op);
+        let mut orders: Vec<&[i64]> = complete.rows.iter().map(|row| &row.context[3..5]).collect();
+        orders.sort_unstable();
+        orders.dedup();
+        assert_eq!(orders.len(), 3);
+        for order in orders {
+            let rows = complete.rows.iter().filter(|row| row.context[3..5] == *order).cloned().collect();
+            let data = Data { schema: complete.schema.clone(), rows, dropped: false };
+            let losses = Losses::recorded(&data, &["splits"]).expect("there are rows");
+            let pool = prune(&losses, 12);
+            let loss = pool.losses.last().expect("there are instances");
+            println!("{op} {order:?}: {loss:?}");
+            assert!(loss.mean <= 1.03 && loss.worst <= 1.15 && loss.unmeasured == 0, "{op} {order:?}: {loss:?}");
+        }
+    }
+}
+
+/// What a model chooses, by the selection of a program and by a tuner that measures its first ten, in contexts that were completely measured: the
+/// number of contexts.
+fn selects_well(model: &Model, complete: &Data) -> usize {
     // The statistics of the command line say the same.
-    let expected = regret(&model, &complete, 10, 1).expect("the data has the model's columns");
+    let expected = regret(model, complete, 10, 1).expect("the data has the model's columns");
 
     let folder = Folder::new();
-    let replay = Replay::new().data(&complete);
+    let replay = Replay::new().data(complete);
     let measuring = tuner(&folder.0, "on").expect("it is a mode").model(model.clone()).top(10).measure(replay);
     let groups = group(&complete.rows);
     let chosen = |tuner: &Tuner, op: &str, key: &[i64], members: &[Member]| {
@@ -113,7 +148,7 @@ fn a_trained_model_selects_and_the_tuner_measures_its_first_ten() {
         winners.push((op, key, members, top));
     }
     let (first, top) = (geometric_mean(&firsts), geometric_mean(&tops));
-    println!("{} contexts, {} rows: first {first:.3}, best of ten {top:.3}", firsts.len(), train.rows.len());
+    println!("{} contexts: first {first:.3}, best of ten {top:.3}", firsts.len());
     assert!(first <= 1.10 && top <= 1.03, "{first} {top}");
 
     // The next program reads what this one has measured.
@@ -123,4 +158,5 @@ fn a_trained_model_selects_and_the_tuner_measures_its_first_ten() {
     for (op, key, members, top) in winners {
         assert_eq!(chosen(&reading, op, key, &members).name(), top.name(), "{key:?}");
     }
+    firsts.len()
 }

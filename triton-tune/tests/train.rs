@@ -3,7 +3,7 @@
 mod support;
 
 use support::roofline::recorded;
-use triton_tune::train::{Cpu, Fitted, Options, Part, Scale, Split, Table, TargetKind, Trainer, split};
+use triton_tune::train::{Cpu, Fitted, Lessons, Options, Part, Scale, Split, Table, TargetKind, Trainer, split};
 
 fn options() -> Options {
     Options { hidden: vec![16, 8], epochs: 3, batch: 300, rates: [1e-3, 1e-5], seed: 1 }
@@ -111,4 +111,21 @@ fn what_cannot_be_trained_is_an_error() {
     let linear = Options { hidden: vec![], epochs: 300, rates: [5e-2, 1e-3], ..options() };
     let fitted = Fitted::train(&table, &rows, kind, &Cpu, &linear, &mut |_, _| {}).expect("finite data");
     assert!(fitted.error(&table, &rows) < 0.7, "{}", fitted.error(&table, &rows));
+}
+
+/// A network that is taught has the features of a program, and teachers are asked for.
+#[test]
+fn networks_are_taught_by_others() {
+    let data = recorded(100, 20, 50, 0.02, 1);
+    let teaching = Options { hidden: vec![32, 32], epochs: 40, batch: 128, rates: [4e-3, 4e-5], seed: 1 };
+    let lessons = Lessons { teachers: 2, options: teaching.clone(), calls: 4000 };
+    let fitted = Fitted::taught(&data, &lessons, &Cpu, &teaching, &mut |_, _| {}).expect("there are rows");
+    let table = Table::new(&data, false).expect("there are rows");
+    let all: Vec<usize> = (0..table.len()).collect();
+    assert!(fitted.error(&table, &all) < 0.05, "{}", fitted.error(&table, &all));
+    assert!(fitted.model().is_ok());
+    let none = Lessons { teachers: 0, ..lessons };
+    assert!(Fitted::taught(&data, &none, &Cpu, &teaching, &mut |_, _| {}).is_err());
+    let empty = Lessons { teachers: 1, ..none };
+    assert!(Fitted::taught(&Default::default(), &empty, &Cpu, &teaching, &mut |_, _| {}).is_err());
 }

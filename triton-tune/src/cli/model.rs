@@ -7,13 +7,13 @@ use crate::prune::{Losses, prune};
 use crate::regret::regret;
 use crate::report::text;
 use crate::space::tensor::judge;
-use crate::train::{Cpu, Fitted, Options, Scale, Split, Table, TargetKind, split};
+use crate::train::{Cpu, Fitted, Lessons, Options, Scale, Split, Table, TargetKind, split};
 use clap::{Args, ValueEnum};
 use std::path::{Path, PathBuf};
 use triton_select::model::Model;
 
 /// Recorded data.
-#[derive(Args)]
+#[derive(Args, Clone)]
 pub(super) struct Recorded {
     /// Files of recorded rows, `.csv` or `.csv.gz`, all of the same columns.
     #[arg(long, required = true, num_args = 1..)]
@@ -27,6 +27,11 @@ pub(super) struct Recorded {
 }
 
 impl Recorded {
+    /// The same of other files.
+    pub(super) fn of(&self, data: Vec<PathBuf>) -> Self {
+        Self { data, ..self.clone() }
+    }
+
     /// All rows of all files that are asked for.
     pub(super) fn read(&self) -> Result<Data> {
         let mut all = Data::default();
@@ -111,6 +116,16 @@ pub(super) struct Train {
     /// Also registers, shared memory and estimates of the compiler that depend on the context or the choice alone.
     #[arg(long)]
     compiled: bool,
+    /// Networks that are trained on the rows, each with what the launches of products are beside; the model learns the mean of what
+    /// they predict. 0 trains it on the rows.
+    #[arg(long, default_value_t = 0, conflicts_with = "compiled")]
+    teachers: usize,
+    /// Calls that teachers predict beside the recorded ones.
+    #[arg(long, default_value_t = 500_000)]
+    calls: usize,
+    /// Passes over the rows by each teacher.
+    #[arg(long, default_value_t = 60)]
+    lessons: usize,
     /// The file of the model.
     #[arg(long)]
     out: PathBuf,
@@ -123,13 +138,21 @@ impl Train {
         table.columns.retain(|column| column.part != crate::train::Part::Joint);
         let [train, test] = split(&table, Split::Context, self.held_out, self.schedule.seed);
         let options = self.schedule.options(&self.hidden);
-        let bar = bar(options.epochs, "training");
-        let mut progress = |epoch: usize, error: f64| {
-            bar.set_position(epoch as u64);
+        let bar = bar(options.epochs + self.teachers * self.lessons, "training");
+        let mut progress = |_: usize, error: f64| {
+            bar.inc(1);
             bar.set_message(format!("error {error:.4}"));
         };
-        let kind = (Scale::Log, TargetKind::Time);
-        let fitted = Fitted::train(&table, &train, kind, &Cpu, &options, &mut progress)?;
+        let fitted = if self.teachers == 0 {
+            let kind = (Scale::Log, TargetKind::Time);
+            Fitted::train(&table, &train, kind, &Cpu, &options, &mut progress)?
+        } else {
+            let rows = train.iter().map(|&row| data.rows[row].clone()).collect();
+            let known = Data { schema: data.schema.clone(), rows, dropped: false };
+            let teaching = Options { epochs: self.lessons, batch: 512, rates: [4e-3, 2e-5], ..options.clone() };
+            let lessons = Lessons { teachers: self.teachers, options: teaching, calls: self.calls };
+            Fitted::taught(&known, &lessons, &Cpu, &options, &mut progress)?
+        };
         bar.finish_and_clear();
         let bytes = fitted.model()?.to_bytes();
         crate::file::replace(&self.out, &bytes)?;
@@ -150,7 +173,7 @@ impl Train {
 }
 
 /// Reads a model.
-fn model(path: &Path) -> Result<Model> {
+pub(super) fn model(path: &Path) -> Result<Model> {
     Model::parse(&std::fs::read(path).map_err(Error::file(path))?).map_err(Error::content(path))
 }
 

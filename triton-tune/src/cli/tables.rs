@@ -1,14 +1,15 @@
 //! `triton-tune table ..`, `plot ..` and `bench ..`.
 
-use super::model::{Recorded, Schedule, Target};
+use super::model::{Recorded, Schedule, Target, model};
 use super::{bar, print};
+use crate::data::Data;
 use crate::error::Result;
 use crate::report;
 use crate::report::mse::Setting;
 use crate::sample::Options;
 use crate::train::Cpu;
 use clap::{Args, Subcommand};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 #[derive(Subcommand)]
@@ -19,6 +20,8 @@ pub(super) enum Table {
     Mse(Mse),
     /// The size of our search space, before and after rules.
     Space(Space),
+    /// What a model chooses for ten problems, beside what is the best where all was measured (ISAAC, Table 6).
+    Choices(Choices),
 }
 
 impl Table {
@@ -27,6 +30,7 @@ impl Table {
             Self::Acceptance(table) => table.run(),
             Self::Mse(table) => table.run(),
             Self::Space(table) => table.run(),
+            Self::Choices(table) => table.run(),
         }
     }
 }
@@ -105,7 +109,7 @@ struct Networks {
 impl Networks {
     fn setting(&self, weights: usize) -> Setting {
         let Self { held_out, samples, target, .. } = *self;
-        Setting { target: target.into(), held_out, samples, weights, seed: self.schedule.seed }
+        Setting { target: target.into(), held_out, samples, weights, networks: 1, seed: self.schedule.seed }
     }
 }
 
@@ -116,19 +120,63 @@ pub(super) struct Mse {
     /// The most weights: larger networks are left out.
     #[arg(long, default_value_t = usize::MAX, hide_default_value = true)]
     weights: usize,
+    /// Networks of each row of the table, whose errors are averaged.
+    #[arg(long, default_value_t = 1)]
+    repeat: usize,
+    /// Instead, write what rows are held out: for each row of the data a line of two numbers, 1 if it is held out, by row and by context.
+    #[arg(long)]
+    split_out: Option<PathBuf>,
 }
 
 impl Mse {
     fn run(self) -> Result<()> {
-        let (data, bar) = (self.networks.recorded.read()?, bar(0, "training"));
+        let data = self.networks.recorded.read()?;
+        let setting = Setting { networks: self.repeat, ..self.networks.setting(self.weights) };
+        if let Some(path) = &self.split_out {
+            return self.write_split(path, &data, &setting);
+        }
+        let bar = bar(0, "training");
         let progress = |done: usize, all: usize| {
             bar.set_length(all as u64);
             bar.set_position(done as u64);
         };
         let options = self.networks.schedule.options(&[]);
-        let table = report::mse::mse(&data, &self.networks.setting(self.weights), &options, &Cpu, progress)?;
+        let table = report::mse::mse(&data, &setting, &options, &Cpu, progress)?;
         bar.finish_and_clear();
         print(&table)
+    }
+
+    fn write_split(&self, path: &Path, data: &Data, setting: &Setting) -> Result<()> {
+        let table = crate::train::Table::new(data, false)?;
+        // Neither trained on nor held out: left over by `--samples`.
+        let mut parts = vec![["", ""]; table.len()];
+        for (by, [train, test]) in report::mse::splits(&table, setting).iter().enumerate() {
+            train.iter().for_each(|&row| parts[row][by] = "0");
+            test.iter().for_each(|&row| parts[row][by] = "1");
+        }
+        let lines = parts.iter().map(|[row, context]| format!("{row},{context}\n"));
+        crate::file::replace(path, format!("row,context\n{}", lines.collect::<String>()).as_bytes())?;
+        print(&format!("{}: {} rows\n", path.display(), parts.len()))
+    }
+}
+
+#[derive(Args)]
+pub(super) struct Choices {
+    #[command(flatten)]
+    recorded: Recorded,
+    /// Completely measured contexts.
+    #[arg(long)]
+    complete: PathBuf,
+    /// The file of the model.
+    #[arg(long)]
+    model: PathBuf,
+}
+
+impl Choices {
+    fn run(self) -> Result<()> {
+        let complete = self.recorded.of(vec![self.complete]);
+        let model = model(&self.model)?;
+        print(&report::choices::choices(&self.recorded.read()?, &complete.read()?, &model)?)
     }
 }
 

@@ -1,7 +1,8 @@
 //! Pools: the few instances that a program embeds, of the many that were measured.
 //!
 //! A pool's *loss* in a context is the time of its best member over the time of the best of all data. Members are added greedily:
-//! each time the one that lowers the geometric mean of the losses most.
+//! each time the one that lowers the mean of the losses most, in which large ones weigh more than by their size.
+//! Then each is exchanged for another one while that lowers it further.
 //!
 //! ```
 //! use triton_tune::data::{Data, Row, Schema};
@@ -75,9 +76,19 @@ impl State {
         }
     }
 
-    /// How much the sum of logarithms falls by a member.
+    /// How much the sum of what losses weigh falls by a member.
     fn gain(&self, member: &[(u32, f32)]) -> f64 {
-        member.iter().map(|&(context, loss)| f64::from((self.losses[context as usize] - loss).max(0.0))).sum()
+        let fall = |&(context, loss): &(u32, f32)| {
+            let before = self.losses[context as usize];
+            weight(before) - weight(before.min(loss))
+        };
+        member.iter().map(fall).sum()
+    }
+
+    /// The place in a list of instances of the one that gains most, the first of several, and its gain.
+    fn best(&self, losses: &Losses, list: &[usize]) -> (usize, f64) {
+        let gains = list.iter().map(|&instance| self.gain(&losses.known[instance])).enumerate();
+        gains.fold((0, 0.0), |best, gain| if gain.1 > best.1 { gain } else { best })
     }
 
     fn loss(&self) -> Loss {
@@ -90,6 +101,15 @@ impl State {
     }
 }
 
+/// What the logarithm of a loss weighs: a large one more than the same in several contexts, so that none is given up.
+fn weight(loss: f32) -> f64 {
+    let loss = f64::from(loss);
+    loss * (1.0 + LARGE * loss)
+}
+
+/// How much more a loss weighs, by its logarithm.
+const LARGE: f64 = 4.0;
+
 impl Losses {
     /// What a pool of these instances loses; others than the recorded ones change nothing.
     #[must_use]
@@ -101,16 +121,50 @@ impl Losses {
     }
 }
 
+/// The instances of a list that are added one after another, each time the one by which losses fall most.
+fn greedy(losses: &Losses, list: &[usize], size: usize) -> Vec<usize> {
+    let (mut state, mut left, mut chosen) = (State::new(losses), list.to_vec(), Vec::new());
+    while chosen.len() < size && !left.is_empty() {
+        let member = left.remove(state.best(losses, &left).0);
+        state.add(&losses.known[member]);
+        chosen.push(member);
+    }
+    chosen
+}
+
+/// Replaces members by others as long as losses fall. Most pools do not change after two rounds.
+fn exchange(losses: &Losses, chosen: &mut [usize]) {
+    const ROUNDS: usize = 8;
+    for _ in 0..ROUNDS {
+        let before = chosen.to_vec();
+        for at in 0..chosen.len() {
+            let mut others = State::new(losses);
+            chosen
+                .iter()
+                .enumerate()
+                .filter(|(other, _)| *other != at)
+                .for_each(|(_, m)| others.add(&losses.known[*m]));
+            let left: Vec<usize> = (0..losses.instances.len()).filter(|instance| !chosen.contains(instance)).collect();
+            let (best, gain) = others.best(losses, &left);
+            if !left.is_empty() && gain > others.gain(&losses.known[chosen[at]]) {
+                chosen[at] = left[best];
+            }
+        }
+        if before == chosen {
+            break;
+        }
+    }
+}
+
 /// Chooses at most `size` members.
 #[must_use]
 pub fn prune(losses: &Losses, size: usize) -> Pool {
+    let all: Vec<usize> = (0..losses.instances.len()).collect();
+    let mut chosen = greedy(losses, &all, size);
+    exchange(losses, &mut chosen);
     let mut state = State::new(losses);
     let mut pool = Pool { columns: losses.columns.clone(), members: Vec::new(), losses: Vec::new() };
-    let mut left: Vec<usize> = (0..losses.instances.len()).collect();
-    while pool.members.len() < size && !left.is_empty() {
-        let gains: Vec<f64> = left.iter().map(|&instance| state.gain(&losses.known[instance])).collect();
-        let at = (0..left.len()).fold(0, |best, at| if gains[at] > gains[best] { at } else { best });
-        let member = left.remove(at);
+    for member in greedy(losses, &chosen, size) {
         state.add(&losses.known[member]);
         pool.members.push(losses.instances[member].clone());
         pool.losses.push(state.loss());

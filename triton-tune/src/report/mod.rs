@@ -1,6 +1,7 @@
 //! Tables and plots, ours beside the papers'.
 
 pub mod acceptance;
+pub mod choices;
 pub mod mse;
 pub mod plot;
 pub mod size;

@@ -16,8 +16,20 @@ pub struct Setting {
     pub samples: usize,
     /// The most weights: larger networks are left out.
     pub weights: usize,
+    /// Networks of each row, of other seeds, whose errors are averaged.
+    pub networks: usize,
     /// What random numbers start from.
     pub seed: u64,
+}
+
+/// The rows that are trained on and those that are held out, by row and by context.
+#[must_use]
+pub fn splits(table: &Table, setting: &Setting) -> [[Vec<usize>; 2]; 2] {
+    [Split::Sample, Split::Context].map(|by| {
+        let [mut train, test] = split(table, by, setting.held_out, setting.seed);
+        train.truncate(setting.samples);
+        [train, test]
+    })
 }
 
 /// The name of a network: its hidden layers.
@@ -50,27 +62,29 @@ pub fn mse(
     let inputs = tables[1].columns.len();
     let networks: Vec<_> =
         ARCHITECTURES.iter().filter(|network| weights(inputs, network.hidden) <= setting.weights).collect();
-    let splits = [Split::Sample, Split::Context].map(|by| {
-        let [mut train, test] = split(&tables[0], by, setting.held_out, setting.seed);
-        train.truncate(setting.samples);
-        [train, test]
-    });
-    let all = networks.len() * kinds.len() * splits.len() * options.epochs;
+    let splits = splits(&tables[0], setting);
+    let repeats = setting.networks.max(1);
+    let all = networks.len() * kinds.len() * splits.len() * options.epochs * repeats;
     let (mut done, mut rows) = (0, Vec::new());
     for network in networks {
         let mut row = vec![name(network.hidden), String::new()];
         for [train, test] in &splits {
             let mut errors = Vec::new();
             for (scale, table) in kinds {
-                let options = Options { hidden: network.hidden.to_vec(), ..options.clone() };
+                let mut error = 0.0;
                 let mut epoch = |_: usize, _: f64| {
                     done += 1;
                     progress(done, all);
                 };
                 let table = &tables[table];
-                let fitted = Fitted::train(table, train, (scale, setting.target), trainer, &options, &mut epoch)?;
-                row[1] = format!("{:.0}k", fitted.network.weights() as f64 / 1000.0);
-                errors.push(fitted.error(table, test));
+                for repeat in 0..repeats as u64 {
+                    let seed = options.seed + repeat;
+                    let options = Options { hidden: network.hidden.to_vec(), seed, ..options.clone() };
+                    let fitted = Fitted::train(table, train, (scale, setting.target), trainer, &options, &mut epoch)?;
+                    row[1] = format!("{:.0}k", fitted.network.weights() as f64 / 1000.0);
+                    error += fitted.error(table, test) / repeats as f64;
+                }
+                errors.push(error);
             }
             row.extend(errors.iter().map(|error| format!("{error:.4}")));
             row.push(format!("{:.1}", errors[2] / errors[0]));

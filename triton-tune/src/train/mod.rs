@@ -35,12 +35,14 @@ mod network;
 mod outer;
 mod split;
 mod table;
+mod taught;
 
 pub use cpu::Cpu;
 pub use features::{Features, Scale, TargetKind};
 pub use network::{Network, Samples};
 pub use split::{Split, split};
 pub use table::{Column, Part, Table};
+pub use taught::Lessons;
 
 use crate::error::{Error, Result};
 use triton_select::model::{Model, Target};
