@@ -106,6 +106,7 @@ case ${1:-} in
     tune)
         need_gpu
         step 150 tune "$here/bench/triton-bench" tune --json "$out/tune.json"
+        step 150 winners "$here/bench/triton-bench" winners --random 250 --seconds 120 --out "$out/gemm.tsv" --data "$out/times.csv"
         step 300 tune-products "$here/bench/triton-bench" tune-products --filter '^3',8192x8192x,linear --json "$out/tune-products.json"
         step 150 tune-skinny "$here/bench/triton-bench" tune-products --filter '2560x,x16x,NT 32x,NT 64x,NT 256x' --json "$out/tune-skinny.json"
         ;;

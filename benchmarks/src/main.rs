@@ -7,6 +7,8 @@
 //! | `plot` | a chart of what `compare` wrote; needs no GPU |
 //! | `tune` | times every compiled instance of ours: where [`kernels::shipped`] comes from |
 //! | `tune-products` | times candidate instances of matrix products: where the table of [`triton_kernels::select`] comes from |
+//! | `winners` | times every instance of the library: the table of the fastest that [`triton_kernels::select`] embeds |
+//! | `judge` | what the rows of the table and a model choose, beside the fastest that `winners` has measured; needs no GPU |
 //! | `select` | the table from shapes to instances of matrix products, and what it chooses for each case; needs no GPU |
 //! | `launch` | host time of a warm launch, beside a bare `cuLaunchKernel` |
 //! | `first-launch` | time of a kernel's first launch in a process, with an empty and with a warm cache of code |
@@ -26,6 +28,7 @@ mod cpu;
 mod data;
 mod first_launch;
 mod fused;
+mod judge;
 mod kernels;
 mod launch;
 mod library;
@@ -49,6 +52,7 @@ mod timing;
 mod tune;
 mod tune_products;
 mod verdicts;
+mod winners;
 
 use clap::{Args, Parser};
 use std::path::PathBuf;
@@ -70,6 +74,10 @@ enum Command {
     Tune(tune::Options),
     /// Candidate instances of matrix products, ranked
     TuneProducts(tune_products::Options),
+    /// The fastest instance of the library for products of the papers' tables: the table that it embeds
+    Winners(winners::Options),
+    /// What the rows of the table and a model choose, beside the fastest that `winners` has measured; needs no GPU
+    Judge(judge::Options),
     /// The table from shapes to instances of matrix products, and what it chooses for each case; needs no GPU
     Select(select::Options),
     /// Host time of a warm launch beside a bare cuLaunchKernel
@@ -127,6 +135,8 @@ fn main() -> ExitCode {
         Command::Plot(options) => plot::plot(&options),
         Command::Tune(options) => tune::tune(&options),
         Command::TuneProducts(options) => tune_products::tune_products(&options),
+        Command::Winners(options) => winners::winners(&options),
+        Command::Judge(options) => judge::judge(&options),
         Command::Select(options) => select::select(&options),
         Command::Launch(options) => launch::launch(&options),
         Command::FirstLaunch(options) => first_launch::first_launch(&options),

@@ -4,7 +4,7 @@ use crate::Outcome;
 use crate::case::{Case, DType, Layouts};
 use crate::kernels::{Operands, Value};
 use triton::prelude::*;
-use triton_kernels::select::{self, Kind, Order, Plan, Problem};
+use triton_kernels::select::{self, Candidates, Kind, Order, Plan, Problem};
 use triton_kernels::{Gemm, GemmElement, Precision, gemm};
 
 /// out = x · y, sums in `f32`; products of `f32` are as exact as the type.
@@ -46,12 +46,46 @@ pub fn problem(case: &Case) -> Problem {
     Problem { kind, order, batch: 1, shape: case.shape }
 }
 
-/// What the library's table chooses for a product.
+/// What the library chooses among for a product without an epilogue, on a device that has code of every instance.
 ///
 /// # Errors
-/// If it has no row for it.
+/// Of the CPU device, and for a type that has no such choice.
+pub fn candidates(problem: &Problem) -> Outcome<Candidates> {
+    fn of<T: GemmElement<T>>(problem: &Problem, zero: T) -> Outcome<Candidates> {
+        const SIDE: usize = 16;
+        let stream = Device::cpu().stream()?;
+        let (x, mut out) = (stream.upload(&[zero; SIDE * SIDE])?, stream.upload(&[zero; SIDE * SIDE])?);
+        let of = |is: bool| x.view([SIDE; 2]).map(|view| if is { view.transpose() } else { view });
+        let [a, b] = problem.order.transposed();
+        let small = gemm(of(a)?, of(b)?, out.view_mut([SIDE; 2])?).candidates(&stream)?;
+        Ok(Candidates::new(*problem, small.instances()))
+    }
+    match problem.kind {
+        Kind::F32 => of(problem, 0.0f32),
+        Kind::Bf16 => of(problem, bf16::ZERO),
+        Kind::F16 => of(problem, f16::ZERO),
+        Kind::Tf32 | Kind::F64 | Kind::I8 => {
+            Err(format!("the table's rows choose products of {:?}", problem.kind).into())
+        }
+    }
+}
+
+/// What the library chooses for a product whose operands begin at multiples of 16 bytes, on a device that has code of every instance.
+///
+/// # Errors
+/// If the table has no row for it.
 pub fn plan(case: &Case) -> Outcome<Plan> {
-    let first = select::plans(&problem(case)).next();
+    let problem = problem(case);
+    let ([m, n, k], [a, b]) = (problem.shape, problem.order.transposed());
+    let bytes = if problem.kind == Kind::F32 { 4 } else { 2 };
+    let aligned = [if a { m } else { k }, if b { k } else { n }, n].iter().all(|row| (row * bytes).is_multiple_of(16));
+    if aligned
+        && let Ok(candidates) = candidates(&problem)
+        && let Some(plan) = select::learned(&candidates)
+    {
+        return Ok(plan);
+    }
+    let first = select::plans(&problem).next();
     first.ok_or_else(|| format!("`{}`: no row of the table of instances is for it", case.name).into())
 }
 

@@ -1,4 +1,4 @@
-//! `select`: the table from shapes to instances of matrix products as it is, and what it chooses for each case. Needs no GPU.
+//! `select`: the table from shapes to instances of matrix products as it is, and what the library chooses for each case. Needs no GPU.
 
 use crate::case::{Case, Op, cases};
 use crate::{Outcome, products, table, write_json};
@@ -68,7 +68,10 @@ pub fn select(options: &Options) -> Outcome {
         return Err(format!("no product is called so: {}", options.filter.join(", ")).into());
     }
     let rows: Vec<Vec<String>> = TABLE.iter().map(select::Row::cells).collect();
-    println!("The first row that is for a product chooses, for {} multiprocessors.\n", select::MULTIPROCESSORS);
+    println!(
+        "Where nothing was measured and no model is sure, the first row that is for a product chooses, for {} multiprocessors.\n",
+        select::MULTIPROCESSORS
+    );
     println!("{}", table::render(&select::HEAD, select::HEAD.len(), &rows));
     let choices = cases.iter().map(|case| Ok(Choice::new(case, &products::plan(case)?)));
     let choices = choices.collect::<Outcome<Vec<Choice>>>()?;
@@ -83,7 +86,7 @@ pub fn select(options: &Options) -> Outcome {
 mod tests {
     use super::*;
 
-    /// What the table chooses for each case, in `selection.txt` beside this file; `BLESS=1` renews it.
+    /// What the library chooses for each case, in `selection.txt` beside this file; `BLESS=1` renews it.
     #[test]
     fn choices_are_as_recorded() {
         let path = concat!(env!("CARGO_MANIFEST_DIR"), "/src/selection.txt");

@@ -20,11 +20,17 @@ fn commands() {
         &small[..],
     ]
     .concat();
+    let folder = env!("CARGO_TARGET_TMPDIR");
+    let (out, data) = (format!("{folder}/gemm.tsv"), format!("{folder}/times.csv"));
+    let winners = ["winners", "--device", "cpu", "--n", "64", "--flush-mib", "1", "--reps", "1", "--types", "f32"];
+    let winners = [&winners[..], &["--random", "1", "--seconds", "2", "--out", &out, "--data", &data]].concat();
     let table: &[Case<'_>] = &[
+        (&winners, true, &["| matmul f32 NT 4^3 ", "| the winner ", " winners in ", "gemm.tsv"]),
+        (&["judge", "--data", &data, "--last", "100"], true, &["| F32, all ", " row | model |", "the worst"]),
         (
             &["select", "--filter", "bf16 1024^3"],
             true,
-            &["| tiles of 64x128 96 to 132", "| matmul bf16 1024^3 | 64x128x64 | one wave"],
+            &["| tiles of 64x128 96 to 132", "| matmul bf16 1024^3 | 64x128x64 | measured"],
         ),
         (&["select", "--filter", "softmax"], false, &["no product is called so: softmax"]),
         (

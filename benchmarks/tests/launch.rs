@@ -69,7 +69,7 @@ fn launches() {
             &counters,
             "",
             &[
-                "| f32  | 64x32x32 split in 10 | 64x32x32 |       10 |        1 |      400 | sm_90a |      64 |       1 | ",
+                "| f32  | 64x16x32 split in 9 | 64x16x32 |        9 |        1 |      720 | sm_90a |      64 |       1 | ",
                 " |        32 |           0 |     16 |      50 % |",
                 "WRONG: ours in `matmul f32 2560x32x2560`",
             ],

@@ -54,13 +54,17 @@ impl Known {
         (self.fingerprints.get(index) == Some(&fingerprint)).then_some(index)
     }
 
-    /// The candidates by the times that the model predicts, the fastest first; `None` without a model that has an opinion.
-    pub fn ranked(&self, key: &[i64]) -> Option<Vec<usize>> {
+    /// The base-2 logarithms of the microseconds that the model predicts, in the order of the candidates; `None` without a model that has an
+    /// opinion.
+    pub fn predicted(&self, key: &[i64]) -> Option<Vec<f32>> {
         let model = self.model.as_ref()?;
         let mut times = vec![f32::INFINITY; self.names.len()];
-        if !model.predict(key, &mut times) {
-            return None;
-        }
+        model.predict(key, &mut times).then_some(times)
+    }
+
+    /// The candidates by the times that the model predicts, the fastest first; `None` without a model that has an opinion.
+    pub fn ranked(&self, key: &[i64]) -> Option<Vec<usize>> {
+        let times = self.predicted(key)?;
         let mut order: Vec<usize> = (0..times.len()).collect();
         // What is not a number is the last.
         let time = |index: usize| if times[index].is_nan() { f32::INFINITY } else { times[index] };

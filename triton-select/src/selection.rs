@@ -84,6 +84,20 @@ impl Selection {
         }
     }
 
+    /// Chooses as on another kind of device, of which tables are then taken for this one's: where a program is to choose the same on all devices.
+    ///
+    /// ```
+    /// use triton::Device;
+    /// use triton_select::{Selection, Table};
+    ///
+    /// let table = Table::new("NVIDIA H200, 9.0, 132 multiprocessors");
+    /// let everywhere = Selection::new(&Device::best()).as_of(table.device()).table(table);
+    /// ```
+    pub fn as_of(self, device: &str) -> Selection {
+        let name = device.to_string();
+        Selection { store: RwLock::new(Table::new(device)), name, ..self }
+    }
+
     /// Adds a table that the program embeds. One of another kind of device is asked for the nearest key only, after the others.
     pub fn table(mut self, table: Table) -> Selection {
         self.tables.push(table);

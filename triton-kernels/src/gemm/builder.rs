@@ -3,11 +3,11 @@
 use super::choose::{Wanted, choose, instances};
 use super::kernels::epilogue::Epilogue;
 use super::kernels::sums::add_rows;
-use super::operands::{Matrices, MatricesMut, for_each, is_transposed, ordered};
+use super::operands::{Matrices, MatricesMut, for_each, is_aligned, is_transposed, ordered};
 use super::pools::{Form, GemmElement, Operands, Precision, Rest, Shared};
 use crate::Activation;
 use crate::error::{Error, Result, extent};
-use crate::select::{Kernel, Kind, Plan, Problem};
+use crate::select::{Candidates, Kernel, Kind, Plan, Problem};
 use std::fmt;
 use triton::{Element, Stream, View, ViewMut};
 
@@ -249,7 +249,25 @@ impl<'a, T: GemmElement<C>, C: Element> Gemm<'a, T, C> {
         let prepared = self.prepare(stream)?;
         let problem = prepared.problem;
         let all = instances::<T, C>(&problem, prepared.form, stream).into_iter();
-        Ok(all.map(|(kernel, tile)| Plan::new(&problem, kernel, tile, "").instance()).collect())
+        Ok(all.map(|of| Plan::new(&problem, of.kernel, of.tile, "").instance()).collect())
+    }
+
+    /// Why [`selected`](Gemm::selected) is chosen: `measured`, `by the model`, `asked for`, or the reason of the row of
+    /// [`select::TABLE`](crate::select::TABLE) that is for the product.
+    ///
+    /// # Errors
+    /// As of [`launch`](Gemm::launch).
+    pub fn reason(self, stream: &Stream) -> Result<&'static str> {
+        Ok(self.prepare(stream)?.plan.reason)
+    }
+
+    /// What is chosen among by measuring or by a model: the instances, each in several numbers of splits.
+    ///
+    /// # Errors
+    /// As of [`launch`](Gemm::launch).
+    pub fn candidates(self, stream: &Stream) -> Result<Candidates> {
+        let Prepared { problem, form, .. } = self.prepare(stream)?;
+        Ok(Candidates::new(problem, instances::<T, C>(&problem, form, stream)))
     }
 
     /// Bytes of the stream's scratch memory that a launch takes.
@@ -400,7 +418,10 @@ impl<'a, T: GemmElement<C>, C: Element> Gemm<'a, T, C> {
             false => Form::Fused,
         };
         let problem = Problem { kind, order, batch: batch.max(1), shape: [m.max(1), n.max(1), k.max(1)] };
-        let wanted = Wanted { op, splits: self.splits, instance: self.instance };
+        let aligned = is_aligned::<T>(a.address(), a.strides())
+            && is_aligned::<T>(b.address(), b.strides())
+            && is_aligned::<C>(c.address(), c.strides());
+        let wanted = Wanted { op, splits: self.splits, instance: self.instance, aligned };
         let (form, plan) = choose::<T, C>(&problem, form, &wanted, stream)?;
         let rest = Rest { bias, row_bias, row_scales, column_scales, options };
         let (sums, deterministic) = (self.column_sums, self.deterministic);

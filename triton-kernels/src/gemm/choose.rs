@@ -1,12 +1,14 @@
-//! Which instance computes a product: that of the table, or what was asked for.
+//! Which instance computes a product: what was asked for, else what was chosen before, what was measured, what the model predicts, what the table
+//! says.
 
+use super::memory::{Key, Memory};
 #[cfg(feature = "check")]
 use super::pools::Precision;
-use super::pools::{Form, GemmElement, same};
+use super::pools::{Form, GemmElement};
 use crate::error::{Error, Result};
 #[cfg(feature = "check")]
 use crate::select::Order;
-use crate::select::{self, Kernel, Plan, Problem};
+use crate::select::{self, Candidates, Instance, Kernel, Kind, Plan, Problem};
 use triton::{Element, Stream};
 
 /// What was asked of the selection.
@@ -14,6 +16,8 @@ pub(super) struct Wanted {
     pub(super) op: &'static str,
     pub(super) splits: Option<usize>,
     pub(super) instance: Option<String>,
+    /// Whether the operands begin, and their rows, at multiples of 16 bytes.
+    pub(super) aligned: bool,
 }
 
 /// Every instance of a product that the device of a stream has code of.
@@ -21,11 +25,11 @@ pub(super) fn instances<T: GemmElement<C>, C: Element>(
     problem: &Problem,
     form: Form,
     stream: &Stream,
-) -> Vec<(Kernel, [usize; 3])> {
+) -> Vec<Instance> {
     let mut all = Vec::new();
-    T::each_product(problem.kind, problem.order, form, &mut |runs_on, kernel, tile| {
+    T::each_product(problem.kind, problem.order, form, &mut |runs_on, instance| {
         if runs_on(stream) {
-            all.push((kernel, tile));
+            all.push(instance);
         }
     });
     all
@@ -41,8 +45,8 @@ pub fn instances_of<T: GemmElement<C>, C: Element>(
     let mut all = Vec::new();
     if let Some(kind) = T::kind_of_product(precision) {
         let problem = Problem { kind, order: Order::of(transposed), batch: 1, shape: [1; 3] };
-        T::each_product(kind, problem.order, form, &mut |_, kernel, tile| {
-            all.push((Plan::new(&problem, kernel, tile, "").instance(), tile));
+        T::each_product(kind, problem.order, form, &mut |_, instance| {
+            all.push((Plan::new(&problem, instance.kernel, instance.tile, "").instance(), instance.tile));
         });
     }
     all
@@ -50,6 +54,26 @@ pub fn instances_of<T: GemmElement<C>, C: Element>(
 
 /// The instance of a product, and its form: of a batch, one that takes it whole if there is one.
 pub(super) fn choose<T: GemmElement<C>, C: Element>(
+    problem: &Problem,
+    form: Form,
+    wanted: &Wanted,
+    stream: &Stream,
+) -> Result<(Form, Plan)> {
+    static MEMORY: Memory = Memory::new();
+    if wanted.splits.is_some() || wanted.instance.is_some() {
+        return chosen::<T, C>(problem, form, wanted, stream);
+    }
+    let key = Key::new::<T, C>(problem, form, wanted.aligned, stream.device());
+    if let Some(found) = MEMORY.get(&key) {
+        return Ok(found);
+    }
+    let found = chosen::<T, C>(problem, form, wanted, stream)?;
+    MEMORY.set(key, found);
+    Ok(found)
+}
+
+/// The same, not by memory.
+fn chosen<T: GemmElement<C>, C: Element>(
     problem: &Problem,
     form: Form,
     wanted: &Wanted,
@@ -66,7 +90,7 @@ pub(super) fn choose<T: GemmElement<C>, C: Element>(
     };
     let splits = |plan: Plan| wanted.splits.map_or(plan, |splits| plan.in_splits(problem, splits));
     if let Some(name) = &wanted.instance {
-        let plans = all.iter().map(|(kernel, tile)| Plan::new(problem, by_default(*kernel), *tile, "asked for"));
+        let plans = all.iter().map(|of| Plan::new(problem, by_default(of.kernel), of.tile, "asked for"));
         let plans: Vec<Plan> = plans.collect();
         let named = plans.iter().find(|plan| plan.instance() == *name);
         let plan = named.copied().ok_or_else(|| Error::Instance {
@@ -77,12 +101,11 @@ pub(super) fn choose<T: GemmElement<C>, C: Element>(
         return Ok((form, splits(plan)));
     }
     let is_split = |kernel: Kernel| matches!(kernel, Kernel::Split { .. });
-    let has = |plan: &Plan| all.iter().any(|(kernel, tile)| same(*kernel, plan.kernel) && *tile == plan.tile);
+    let has = |plan: &Plan| all.iter().any(|of| of.kernel.is(plan.kernel) && of.tile == plan.tile);
     if let Some(count) = wanted.splits.filter(|count| *count > 1) {
         let of_table = select::plans(problem).find(|plan| is_split(plan.kernel) && has(plan));
-        let any = all.iter().find(|(kernel, tile)| is_split(*kernel) && tile[..2] == [64, 64]);
-        let plan =
-            of_table.or_else(|| any.map(|(kernel, tile)| Plan::new(problem, by_default(*kernel), *tile, "split")));
+        let any = all.iter().find(|of| is_split(of.kernel) && of.tile[..2] == [64, 64]);
+        let plan = of_table.or_else(|| any.map(|of| Plan::new(problem, by_default(of.kernel), of.tile, "split")));
         let Some(plan) = plan else {
             let (expected, fix) = ("of f32, f16 and bf16 in full precision", "leave out `.splits(..)`");
             let found = format!("{count} splits of {:?}", problem.kind);
@@ -90,15 +113,22 @@ pub(super) fn choose<T: GemmElement<C>, C: Element>(
         };
         return Ok((form, splits(plan)));
     }
+    let learned = || select::learned(&Candidates::new(*problem, all.iter().copied()));
+    if wanted.splits.is_none()
+        && can_be_learned(problem, form, wanted)
+        && let Some(plan) = learned()
+    {
+        return Ok((form, plan));
+    }
     let unsplit = wanted.splits == Some(1);
     let fits = |plan: &Plan| has(plan) && !(unsplit && is_split(plan.kernel));
     let of_table = select::plans(problem).find(fits);
     // An epilogue has fewer tiles: the largest that is not larger than the table's.
     let area = select::plans(problem).map(|plan| plan.tile[0] * plan.tile[1]).next().unwrap_or(0);
     let plan = of_table.or_else(|| {
-        let whole = all.iter().filter(|(kernel, _)| *kernel == Kernel::Whole);
-        let best = whole.min_by_key(|(_, tile)| (tile[0] * tile[1] > area, (tile[0] * tile[1]).abs_diff(area)));
-        best.map(|(kernel, tile)| Plan::new(problem, *kernel, *tile, "the nearest tile with an epilogue"))
+        let whole = all.iter().filter(|of| of.kernel == Kernel::Whole);
+        let best = whole.min_by_key(|Instance { tile: [m, n, _], .. }| (m * n > area, (m * n).abs_diff(area)));
+        best.map(|of| Plan::new(problem, of.kernel, of.tile, "the nearest tile with an epilogue"))
     });
     plan.map(|plan| (form, plan)).ok_or_else(|| Error::Unsupported {
         op: wanted.op,
@@ -108,10 +138,75 @@ pub(super) fn choose<T: GemmElement<C>, C: Element>(
     })
 }
 
+/// Whether tables and models are of such products: without an epilogue, one at a time, of whole vectors.
+fn can_be_learned(problem: &Problem, form: Form, wanted: &Wanted) -> bool {
+    let kinds = [Kind::F32, Kind::F16, Kind::Bf16];
+    form == Form::Plain && wanted.aligned && problem.batch == 1 && kinds.contains(&problem.kind)
+}
+
 /// A split for as many programs a multiprocessor as the table usually has.
 fn by_default(kernel: Kernel) -> Kernel {
     match kernel {
         Kernel::Split { groups, .. } => Kernel::Split { groups, programs: 3 },
         Kernel::Whole | Kernel::Transposed => kernel,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::select::{GRANULE, Order};
+    use triton::{bf16, f16};
+
+    /// What is chosen of all instances, whatever devices there are.
+    fn learned<T: GemmElement<T> + Element>(problem: Problem) -> (Candidates, Option<Plan>) {
+        let mut all = Vec::new();
+        T::each_product(problem.kind, problem.order, Form::Plain, &mut |_, instance| all.push(instance));
+        let candidates = Candidates::new(problem, all);
+        let plan = select::learned(&candidates);
+        (candidates, plan)
+    }
+
+    #[test]
+    fn what_is_learned_covers_k_and_is_the_same_again() {
+        let sides = [1, 16, 64, 1000, 4096];
+        for order in [Order::NN, Order::NT, Order::TN, Order::TT] {
+            for (m, n, k) in sides.iter().flat_map(|m| sides.iter().flat_map(move |n| sides.map(|k| (*m, *n, k)))) {
+                let of = |kind| Problem { kind, order, batch: 1, shape: [m, n, k] };
+                let found =
+                    [learned::<f32>(of(Kind::F32)), learned::<bf16>(of(Kind::Bf16)), learned::<f16>(of(Kind::F16))];
+                for (candidates, plan) in &found {
+                    let Some(plan) = plan else { continue };
+                    let problem = candidates.problem();
+                    let covers = (plan.splits - 1) * plan.chunk < k && plan.splits * plan.chunk >= k;
+                    let whole = plan.splits == 1 || plan.chunk.is_multiple_of(GRANULE.max(plan.tile[2]));
+                    assert!(covers && whole, "{problem:?} {plan:?}");
+                    assert!(candidates.instances().iter().any(|of| of.kernel.is(plan.kernel) && of.tile == plan.tile));
+                    assert_eq!(select::learned(candidates), Some(*plan), "{problem:?}");
+                }
+                let [_, bf16, f16] = found.map(|(_, plan)| plan);
+                assert_eq!(bf16, f16, "instructions of both types take as long");
+            }
+        }
+    }
+
+    #[test]
+    fn a_choice_is_remembered_for_its_call_alone() {
+        let device = triton::Device::cpu();
+        let problem = |k| Problem { kind: Kind::F32, order: Order::NN, batch: 1, shape: [256, 64, k] };
+        let key = |k, form, aligned| Key::new::<f32, f32>(&problem(k), form, aligned, &device);
+        let (memory, plan) = (Memory::new(), select::plans(&problem(256)).next().expect("a row"));
+        memory.set(key(256, Form::Plain, true), (Form::Plain, plan));
+        assert_eq!(memory.get(&key(256, Form::Plain, true)), Some((Form::Plain, plan)));
+        let others = [
+            key(257, Form::Plain, true),
+            key(256, Form::Fused, true),
+            key(256, Form::Plain, false),
+            Key::new::<bf16, f32>(&problem(256), Form::Plain, true, &device),
+            Key::new::<f32, f32>(&Problem { batch: 2, ..problem(256) }, Form::Plain, true, &device),
+        ];
+        for (i, other) in others.iter().enumerate() {
+            assert_eq!(memory.get(other), None, "{i}");
+        }
     }
 }

@@ -10,6 +10,7 @@ mod grouped;
 pub mod kernels;
 #[cfg(feature = "rows")]
 mod linear;
+mod memory;
 mod operands;
 mod pools;
 #[cfg(feature = "check")]

@@ -55,6 +55,11 @@ pub(super) fn is_transposed([_, rows, columns]: [usize; 3], [_, down, across]: [
     rows > 1 && columns > 1 && down == 1 && across != 1
 }
 
+/// Whether a matrix and each of its rows begin at multiples of 16 bytes, so that whole vectors are loaded.
+pub(super) fn is_aligned<T>(address: u64, [_, down, across]: [isize; 3]) -> bool {
+    across == 1 && address.is_multiple_of(16) && (down.unsigned_abs() * size_of::<T>()).is_multiple_of(16)
+}
+
 /// Operands whose contiguous axis is the last one, as kernels for their order take them.
 pub(super) fn ordered<'a, T: Element>(a: View<'a, T, 3>, b: View<'a, T, 3>) -> (Order, View<'a, T, 3>, View<'a, T, 3>) {
     let transposed = [a, b].map(|view| is_transposed(view.shape(), view.strides()));

@@ -2,7 +2,7 @@
 
 use super::kernels::epilogue::Epilogue;
 use super::kernels::{batched::*, fused::*, int8::*, split::*, whole::*};
-use crate::select::{GRANULE, Kernel, Kind, Order, Plan};
+use crate::select::{GRANULE, Instance, Kernel, Kind, Order, Plan};
 use triton::prelude::*;
 use triton::{Choice, Pool};
 
@@ -73,8 +73,8 @@ pub enum Form {
     Batched,
 }
 
-/// What is told of instances: whether a stream's device has code, the kernel, the tile.
-pub type Told<'a> = &'a mut dyn FnMut(&dyn Fn(&Stream) -> bool, Kernel, [usize; 3]);
+/// What is told of instances: whether a stream's device has code, and which it is.
+pub type Told<'a> = &'a mut dyn FnMut(&dyn Fn(&Stream) -> bool, Instance);
 
 /// The pools of a pair of element types. Not to be implemented: [`GemmElement`](super::GemmElement) names the pairs.
 pub trait Pools<C: Element>: Element {
@@ -121,24 +121,27 @@ fn sides(tile: [i32; 3]) -> [usize; 3] {
 }
 
 /// Tells the members of a pool.
-fn each<C: Choice>(pool: &'static Pool<C>, of: impl Fn(&C) -> (Kernel, [i32; 3]), is: Told<'_>) {
+fn each<C: Choice>(pool: &'static Pool<C>, of: impl Fn(&C) -> Instance, is: Told<'_>) {
     for member in pool.members() {
-        let (kernel, tile) = of(member.choice());
-        is(&|stream| member.runs_on(stream), kernel, sides(tile));
+        is(&|stream| member.runs_on(stream), of(member.choice()));
     }
+}
+
+/// The instance of a choice.
+macro_rules! instance {
+    ($of:expr, $kernel:expr) => {
+        Instance {
+            kernel: $kernel,
+            tile: sides([$of.BM, $of.BN, $of.BK]),
+            warps: $of.num_warps,
+            stages: $of.num_stages,
+        }
+    };
 }
 
 /// What makes a kernel split.
-fn split_of(of: &SplitChoice) -> (Kernel, [i32; 3]) {
-    (Kernel::Split { groups: of.KL as usize, programs: 0 }, [of.BM, of.BN, of.BK])
-}
-
-/// Whether two kernels are one, for however many programs a multiprocessor.
-pub(super) fn same(a: Kernel, b: Kernel) -> bool {
-    match (a, b) {
-        (Kernel::Split { groups, .. }, Kernel::Split { groups: other, .. }) => groups == other,
-        _ => a == b,
-    }
+fn split_of(of: &SplitChoice) -> Instance {
+    instance!(of, Kernel::Split { groups: of.KL as usize, programs: 0 })
 }
 
 /// An expression for the constants of an order.
@@ -161,7 +164,7 @@ macro_rules! by_order {
 /// Tells the instances of a pool with a program for each tile.
 macro_rules! tell {
     ($pool:expr, $is:expr) => {
-        each($pool, |of| (Kernel::Whole, [of.BM, of.BN, of.BK]), $is)
+        each($pool, |of| instance!(of, Kernel::Whole), $is)
     };
 }
 
@@ -204,7 +207,7 @@ macro_rules! floats {
                             tell!($plain::<$t, TA, TB>(), is);
                             each(split_pool::<$t, $c, TA, TB, $lean>(), split_of, is);
                         });)?
-                        $(let of = |of: &TransposedChoice| (Kernel::Transposed, [of.BM, of.BN, of.BK]);
+                        $(let of = |of: &TransposedChoice| instance!(of, Kernel::Transposed);
                         match order {
                             Order::NN => each($transposed::<$t, false, false>(), of, is),
                             Order::NT => each($transposed::<$t, false, true>(), of, is),
@@ -243,7 +246,7 @@ macro_rules! floats {
                                 a, b, c, bias, row_bias, residual, row_scales, column_scales, sums, parts, done,
                                 (plan.chunk / GRANULE) as i32, ordered, options,
                             )
-                            .find(|of| sides([of.BM, of.BN, of.BK]) == plan.tile && same(groups(of), plan.kernel))
+                            .find(|of| sides([of.BM, of.BN, of.BK]) == plan.tile && groups(of).is(plan.kernel))
                             .launch(stream, |of| {
                                 (m.div_ceil(of.BM as usize), n.div_ceil(of.BN as usize), plan.splits)
                             })

@@ -1,12 +1,23 @@
-//! Which instance computes a product: one table from shapes to instances, with the reason of each row.
+//! Which instance computes a product. [`Gemm`](crate::Gemm) asks, in this order:
 //!
-//! The first row that matches a product, and whose instance the device has code of, chooses. The table is made from measurements, never from
-//! the run that compares with the peers. Three quantities decide: how many waves of tiles the multiprocessors compute ([`Plan::waves`]), how
-//! often an operand that is loaded is used (the tile's area), and K, which says how much a program does beside its prologue and the
-//! store of its tile.
+//! 1. what was measured to be the fastest for exactly this product, on an H200 ([`learned`]);
+//! 2. a model of the times of all [`Candidates`], the instances in several numbers of splits, where it predicts that its choice is faster by more than it
+//!    errs ([`learned`]);
+//! 3. the first row of [`TABLE`] that is for the product.
+//!
+//! The first two know products of `f32`, `f16` and `bf16` without an epilogue, one at a time, whose rows begin at multiples of 16 bytes. A choice is the
+//! same on every device that has code of the same instances. It follows from measurements of another run than the one that compares with the peers.
+//!
+//! Of [`TABLE`] the first row that matches a product, and whose instance the device has code of, chooses; each has its reason. Three quantities decide: how
+//! many waves of tiles the multiprocessors compute ([`Plan::waves`]), how often an operand that is loaded is used (the tile's area), and K, which says how
+//! much a program does beside its prologue and the store of its tile.
 
+mod candidates;
+mod learned;
 mod table;
 
+pub use candidates::{Candidate, Candidates};
+pub use learned::learned;
 use std::fmt;
 use std::ops::RangeInclusive;
 pub use table::TABLE;
@@ -126,6 +137,29 @@ pub enum Kernel {
     /// A program for each tile, multiplied as its transpose: the few columns of the result are the rows of the tensor cores' product, of
     /// which there are never fewer than 64.
     Transposed,
+}
+
+impl Kernel {
+    /// Whether two kernels are one, for however many programs a multiprocessor.
+    pub fn is(self, other: Kernel) -> bool {
+        match (self, other) {
+            (Kernel::Split { groups, .. }, Kernel::Split { groups: of_other, .. }) => groups == of_other,
+            _ => self == other,
+        }
+    }
+}
+
+/// A compiled kernel of products.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Instance {
+    /// How it is divided among programs.
+    pub kernel: Kernel,
+    /// Rows and columns of a program's part of the result, and the K of an iteration of its loop.
+    pub tile: [usize; 3],
+    /// Warps of a block.
+    pub warps: u32,
+    /// Tiles of an operand that are loaded at a time.
+    pub stages: u32,
 }
 
 /// A row of the table: the products that it is for, their instance, and why.

@@ -1,0 +1,212 @@
+//! What a product is chosen from: the instances of its type and order, each in several numbers of splits.
+
+use super::{Instance, Kernel, Kind, MULTIPROCESSORS, Plan, Problem};
+use std::borrow::Cow;
+use std::fmt;
+use triton_select::{Candidate as _, Candidates as _, List, Record};
+
+/// Numbers of splits: all that the table's rows come to on the shapes that it was made for, or one within a sixteenth.
+const SPLITS: [usize; 39] = [
+    1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 18, 20, 22, 24, 26, 28, 30, 32, 36, 40, 44, 48, 56, 64, 72,
+    80, 96, 112, 128, 160, 192, 224, 256,
+];
+
+/// The most programs for each multiprocessor of a product that is split in more than two parts.
+const PROGRAMS: usize = 8;
+
+/// An instance in a number of splits.
+#[derive(Clone, Debug)]
+pub struct Candidate {
+    instance: Instance,
+    splits: usize,
+    name: String,
+}
+
+impl Candidate {
+    fn new(instance: Instance, splits: usize) -> Candidate {
+        let Instance { kernel, tile, .. } = instance;
+        let name = Plan { kernel, tile, splits, chunk: 0, reason: "" }.to_string();
+        Candidate { instance, splits, name }
+    }
+
+    /// The instance.
+    pub fn instance(&self) -> Instance {
+        self.instance
+    }
+
+    /// The number of splits that is asked for; 1 of an instance that is not split. K may have fewer parts: see [`Plan::in_splits`].
+    pub fn splits(&self) -> usize {
+        self.splits
+    }
+
+    /// How it computes a product.
+    pub fn plan(&self, problem: &Problem, reason: &'static str) -> Plan {
+        let Instance { kernel, tile, .. } = self.instance;
+        Plan { kernel, tile, splits: 1, chunk: problem.shape[2], reason }.in_splits(problem, self.splits)
+    }
+
+    /// Whether a plan is of its instance.
+    fn is_of(&self, plan: &Plan) -> bool {
+        self.instance.kernel.is(plan.kernel) && self.instance.tile == plan.tile
+    }
+
+    /// Whether it is another division of K than that of the next smaller number, and not in too many programs.
+    fn fits(&self, problem: &Problem) -> bool {
+        let Kernel::Split { groups, .. } = self.instance.kernel else { return true };
+        if self.splits == 1 {
+            // One part is what another kernel computes in less time, unless groups of warps share it.
+            return groups > 1;
+        }
+        let plan = self.plan(problem, "");
+        let before = SPLITS.iter().rev().find(|&&splits| splits < self.splits).copied().unwrap_or(1);
+        let few = self.splits == 2 || plan.programs(problem) <= PROGRAMS * MULTIPROCESSORS;
+        few && plan.splits > 1 && plan.splits != plan.in_splits(problem, before).splits
+    }
+}
+
+impl triton_select::Candidate for Candidate {
+    fn name(&self) -> Cow<'_, str> {
+        self.name.as_str().into()
+    }
+
+    fn feature(&self, name: &str) -> Option<f32> {
+        let Instance { kernel, tile: [m, n, k], warps, stages } = self.instance;
+        let groups = if let Kernel::Split { groups, .. } = kernel { groups } else { 1 };
+        Some(match name {
+            "BM" => m as f32,
+            "BN" => n as f32,
+            "BK" => k as f32,
+            "num_warps" => warps as f32,
+            "num_stages" => stages as f32,
+            "KL" => groups as f32,
+            "splits" => self.splits as f32,
+            "transposed" => f32::from(kernel == Kernel::Transposed),
+            _ => return None,
+        })
+    }
+
+    /// What its name does not say. A time of the same kernel that was compiled by another version counts: the order of instances changes less often
+    /// than their code.
+    fn fingerprint(&self) -> u64 {
+        u64::from(self.instance.warps) << 32 | u64::from(self.instance.stages)
+    }
+}
+
+/// The candidates for a product of whole vectors: [`triton_select::Candidates`] with its key.
+#[derive(Clone)]
+pub struct Candidates {
+    problem: Problem,
+    op: &'static str,
+    id: u64,
+    all: Vec<Candidate>,
+}
+
+impl Candidates {
+    /// Those of some instances.
+    pub fn new(problem: Problem, instances: impl IntoIterator<Item = Instance>) -> Candidates {
+        let mut all = Vec::new();
+        for instance in instances {
+            let splits: &[usize] = if matches!(instance.kernel, Kernel::Split { .. }) { &SPLITS } else { &[1] };
+            all.extend(splits.iter().map(|&splits| Candidate::new(instance, splits)));
+        }
+        let op = match problem.kind {
+            Kind::F32 => "gemm-f32",
+            // Their instructions take as long.
+            Kind::F16 | Kind::Bf16 => "gemm-bf16",
+            Kind::Tf32 => "gemm-tf32",
+            Kind::F64 => "gemm-f64",
+            Kind::I8 => "gemm-i8",
+        };
+        let id = List::new(op, &all).id();
+        Candidates { problem, op, id, all }
+    }
+
+    /// The numbers that tables and models know the product by: M, N, K, whether a and b are transposed, and 1, for operands whose rows begin at
+    /// multiples of 16 bytes.
+    pub fn key(&self) -> [i64; 6] {
+        let [m, n, k] = self.problem.shape.map(|side| i64::try_from(side).unwrap_or(i64::MAX));
+        let [a, b] = self.problem.order.transposed().map(i64::from);
+        [m, n, k, a, b, 1]
+    }
+
+    /// The product.
+    pub fn problem(&self) -> &Problem {
+        &self.problem
+    }
+
+    /// A candidate of a number.
+    pub fn get(&self, index: usize) -> Option<&Candidate> {
+        self.all.get(index)
+    }
+
+    /// All of them, in the order of their numbers.
+    pub fn all(&self) -> impl Iterator<Item = &Candidate> {
+        self.all.iter()
+    }
+
+    /// The instances, each once.
+    pub fn instances(&self) -> Vec<Instance> {
+        let mut all: Vec<Instance> = self.all.iter().map(Candidate::instance).collect();
+        all.dedup();
+        all
+    }
+
+    /// What the rows of the table choose among the instances.
+    pub fn row(&self) -> Option<Plan> {
+        super::plans(&self.problem).find(|row| self.all.iter().any(|candidate| candidate.is_of(row)))
+    }
+
+    /// The number of the candidate that is [`row`](Candidates::row), or the one in the nearest number of splits.
+    pub fn of_rows(&self) -> Option<usize> {
+        let row = self.row()?;
+        let of_row = self.fitting().filter(|(_, candidate)| candidate.is_of(&row));
+        let distance = |candidate: &Candidate| candidate.plan(&self.problem, "").splits.abs_diff(row.splits);
+        of_row.min_by_key(|(_, candidate)| distance(candidate)).map(|(index, _)| index)
+    }
+
+    /// Those that fit the product, with their numbers.
+    pub fn fitting(&self) -> impl Iterator<Item = (usize, &Candidate)> {
+        self.all.iter().enumerate().filter(|(_, candidate)| candidate.fits(&self.problem))
+    }
+
+    /// A line of a table: the time of a candidate that was measured.
+    pub fn record(&self, index: usize, us: f64) -> Record {
+        triton_select::Table::record(self, self.id, &self.key(), index, us)
+    }
+}
+
+impl triton_select::Candidates for Candidates {
+    fn op(&self) -> Cow<'_, str> {
+        self.op.into()
+    }
+
+    fn id(&self) -> u64 {
+        self.id
+    }
+
+    fn len(&self) -> usize {
+        self.all.len()
+    }
+
+    fn name(&self, index: usize) -> Cow<'_, str> {
+        self.all.get(index).map(Candidate::name).unwrap_or_default()
+    }
+
+    fn feature(&self, index: usize, name: &str) -> Option<f32> {
+        self.all.get(index)?.feature(name)
+    }
+
+    fn fingerprint(&self, index: usize) -> u64 {
+        self.all.get(index).map_or(0, Candidate::fingerprint)
+    }
+
+    fn fits(&self, index: usize) -> bool {
+        self.all.get(index).is_some_and(|candidate| candidate.fits(&self.problem))
+    }
+}
+
+impl fmt::Debug for Candidates {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Candidates({} {:?}, {} of them)", self.op, self.key(), self.all.len())
+    }
+}

@@ -1,0 +1,159 @@
+//! What was measured of products, and a model of what was not.
+
+use super::{Candidates, Kind, MULTIPROCESSORS, Plan, Problem};
+use std::sync::OnceLock;
+use triton::Device;
+use triton_select::model::Model;
+use triton_select::{Candidates as _, Predict, Rank, Selection, Table};
+
+/// The fastest candidates for some products, as `triton-bench winners` has measured them.
+const WINNERS: &str = include_str!("gemm.tsv");
+
+/// Models of the candidates' times by the operation. An empty file is none.
+const MODELS: [(&str, &[u8]); 2] =
+    [("gemm-f32", include_bytes!("gemm-f32.model")), ("gemm-bf16", include_bytes!("gemm-bf16.model"))];
+
+/// A model is followed where it predicts what the rows choose to take this many times as long as its own choice: it errs by as much, and the rows were
+/// made by measuring. `triton-bench judge` compares margins.
+fn margin(kind: Kind) -> f32 {
+    // Of f32 less was measured to learn from.
+    if kind == Kind::F32 { 1.3 } else { 1.1 }
+}
+
+/// A model, and the operation that it is of.
+struct Of(&'static str, Model);
+
+impl Rank for Of {
+    fn rank(&self, candidates: &dyn triton_select::Candidates) -> Option<Box<dyn Predict>> {
+        if candidates.op() == self.0 { self.1.rank(candidates) } else { None }
+    }
+}
+
+/// One selection for all devices, so that a choice is the same on all of them: that of the device which the table was measured on.
+fn selection() -> &'static Selection {
+    static SELECTION: OnceLock<Selection> = OnceLock::new();
+    SELECTION.get_or_init(|| with(Table::embedded(WINNERS), &MODELS))
+}
+
+fn with(table: Table, models: &[(&'static str, &[u8])]) -> Selection {
+    let selection = Selection::new(&Device::cpu()).as_of(table.device()).table(table);
+    let parsed = models.iter().filter_map(|(op, bytes)| Some(Of(op, Model::parse(bytes).ok()?)));
+    parsed.fold(selection, Selection::model)
+}
+
+/// Whether the rows choose better than a model: where the largest tiles fill the multiprocessors over many iterations, differences are smaller than
+/// its errors.
+fn is_of_rows(problem: &Problem) -> bool {
+    problem.tiles([128, 128]) >= MULTIPROCESSORS && problem.shape[2] > 1024
+}
+
+/// What was measured to be the fastest for a product, or what a model predicts to be faster than what the rows of [`TABLE`](super::TABLE) choose;
+/// `None` if there is neither.
+pub fn learned(candidates: &Candidates) -> Option<Plan> {
+    chosen(selection(), candidates)
+}
+
+fn chosen(selection: &Selection, candidates: &Candidates) -> Option<Plan> {
+    if candidates.is_empty() {
+        return None;
+    }
+    let (known, key) = (selection.known(candidates), candidates.key());
+    let plan = |index: usize, reason| Some(candidates.get(index)?.plan(candidates.problem(), reason));
+    if let Some(found) = selection.recorded(&known, candidates, &key) {
+        return plan(found.index, "measured");
+    }
+    if is_of_rows(candidates.problem()) {
+        return None;
+    }
+    let times = known.predicted(&key)?;
+    let time = |index: usize| times.get(index).copied().filter(|time| time.is_finite()).unwrap_or(f32::INFINITY);
+    let (fastest, _) = candidates.fitting().min_by(|a, b| time(a.0).total_cmp(&time(b.0)))?;
+    let margin = margin(candidates.problem().kind).log2();
+    if candidates.of_rows().is_some_and(|of_rows| time(of_rows) - time(fastest) <= margin) {
+        return None;
+    }
+    plan(fastest, "by the model")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::select::{Instance, Kernel, Order};
+    use triton_select::Record;
+
+    fn candidates(shape: [usize; 3]) -> Candidates {
+        let problem = Problem { kind: Kind::F32, order: Order::NN, batch: 1, shape };
+        let of = |kernel, tile| Instance { kernel, tile, warps: 4, stages: 3 };
+        Candidates::new(
+            problem,
+            [
+                of(Kernel::Whole, [64, 64, 32]),
+                of(Kernel::Split { groups: 1, programs: 0 }, [64, 16, 32]),
+                of(Kernel::Split { groups: 4, programs: 0 }, [32, 32, 64]),
+            ],
+        )
+    }
+
+    /// A table with one line, of the candidate of a name.
+    fn table(candidates: &Candidates, name: &str, change: impl Fn(&mut Record)) -> Table {
+        let index = (0..candidates.len()).find(|index| candidates.name(*index) == name).expect("a candidate");
+        let mut record = candidates.record(index, 8.0);
+        change(&mut record);
+        let mut table = Table::new("NVIDIA H200, 9.0, 132 multiprocessors");
+        table.insert(record);
+        // As it is embedded.
+        Table::embedded(&table.to_string())
+    }
+
+    #[test]
+    fn a_line_of_the_table_chooses_for_its_product_alone() {
+        let known = candidates([2560, 16, 2560]);
+        let selection = with(table(&known, "64x16x32 split in 12", |_| ()), &[]);
+        let plan = chosen(&selection, &known).expect("it is in the table");
+        assert_eq!((plan.to_string().as_str(), plan.reason), ("64x16x32 split in 12", "measured"));
+        assert_eq!(chosen(&selection, &known), Some(plan), "the same again");
+        assert_eq!(
+            chosen(&selection, &candidates([2560, 16, 2568])),
+            None,
+            "the rows know more than a line of another product"
+        );
+    }
+
+    #[test]
+    fn a_stale_line_is_passed_over() {
+        let known = candidates([2560, 16, 2560]);
+        let changes: [&dyn Fn(&mut Record); 4] = [
+            &|record| record.member = "64x16x64 split in 12".into(),
+            // Other stages.
+            &|record| record.fingerprint += 1,
+            &|record| record.op = "gemm-bf16".into(),
+            // A number of splits that this K does not have.
+            &|record| record.member = "64x16x32 split in 256".into(),
+        ];
+        for (i, change) in changes.into_iter().enumerate() {
+            let selection = with(table(&known, "64x16x32 split in 12", change), &[]);
+            assert_eq!(chosen(&selection, &known), None, "{i}");
+        }
+    }
+
+    #[test]
+    fn without_a_file_the_rows_choose() {
+        let all = candidates([1000, 1000, 1000]);
+        for models in [&[][..], &[("gemm-f32", &[][..])], &[("gemm-f32", &b"TRITONMD"[..])]] {
+            assert_eq!(chosen(&with(Table::embedded(""), models), &all), None);
+        }
+        assert_eq!(learned(&Candidates::new(*all.problem(), [])), None, "there is nothing to choose among");
+    }
+
+    #[test]
+    fn the_files_are_whole() {
+        if !WINNERS.is_empty() {
+            let (table, damaged) = Table::parse(WINNERS).expect("a table");
+            assert_eq!((damaged, table.winners() == table), (0, true), "winners only");
+            assert!(WINNERS.len() <= 50 << 10, "{} bytes", WINNERS.len());
+        }
+        for (op, bytes) in MODELS {
+            assert!(bytes.is_empty() || Model::parse(bytes).is_ok(), "{op}");
+        }
+    }
+}
