@@ -98,6 +98,10 @@ pub fn schedule(func: &mut Function, env: &Env) -> Result<(), String> {
         }
     }
     loops.retain(|(_, inst, _)| func.stages_of[*inst].is_some());
+    // Neighbours share the copies of a ring, and there is none.
+    if !loops.iter().any(|(_, _, copies)| copies.iter().any(|copy| copy.shared)) {
+        func.neighbours = 1;
+    }
     pipeline(func, &loops, 2)
 }
 
