@@ -14,13 +14,13 @@ use triton_core::diag::Diagnostic;
 /// ```
 /// use triton_core::ast::{GenericArg, Instance, Options};
 ///
-/// let source = triton_syntax::Source::parse(
+/// let source = triton_syntax::Source::parse(&[
 ///     "#[triton::function] fn twice<T: Num>(x: Tile<T>) -> Tile<T> { x + x }
 ///      #[triton::kernel] fn double<const N: i32>(x: TensorMut<f32, 1>) {
 ///          let i = program_id(0) * N;
 ///          x.store([i], twice(x.load([i], [N])));
 ///      }",
-/// )
+/// ])
 /// .expect("it is a text of kernels");
 /// let kernel = source.kernel("double").expect("it is in the text");
 /// let instance = Instance { args: vec![GenericArg::Const(64)], options: Options::default() };
@@ -33,27 +33,16 @@ pub struct Source {
 }
 
 impl Source {
-    /// Reads a text.
+    /// Reads texts, which know each other's items as those of one file. What they import is not looked at.
     ///
     /// # Errors
     /// What is not part of the language, in the order in which it was found.
     #[allow(clippy::wildcard_enum_match_arm, reason = "syn's enum is not exhaustive")]
-    pub fn parse(text: &str) -> Result<Source, Vec<Diagnostic>> {
+    pub fn parse(texts: &[&str]) -> Result<Source, Vec<Diagnostic>> {
         let mut cx = Context::default();
-        let file = match syn::parse_file(text) {
-            Ok(file) => file,
-            Err(error) => {
-                let at = error.span().start();
-                let message = format!("line {}, column {}: {error}", at.line, at.column + 1);
-                return Err(vec![Diagnostic::new(
-                    triton_core::diag::Code::T0001,
-                    triton_core::span::Span::NONE,
-                    message,
-                )]);
-            }
-        };
+        let files: Vec<syn::File> = texts.iter().map(|text| file(text)).collect::<Result<_, _>>()?;
         let (mut used, mut structs, mut kernels) = (Vec::new(), Vec::new(), Vec::new());
-        for item in &file.items {
+        for item in files.iter().flat_map(|file| &file.items) {
             match item {
                 Item::Fn(written) if has(&written.attrs, "kernel") => kernels.push(written),
                 Item::Fn(written) if has(&written.attrs, "function") => used.push(item),
@@ -109,6 +98,14 @@ impl Source {
     pub fn kernel(&self, name: &str) -> Option<&ast::Kernel> {
         self.kernels.iter().find(|kernel| kernel.name.name == name)
     }
+}
+
+fn file(text: &str) -> Result<syn::File, Vec<Diagnostic>> {
+    syn::parse_file(text).map_err(|error| {
+        let at = error.span().start();
+        let message = format!("line {}, column {}: {error}", at.line, at.column + 1);
+        vec![Diagnostic::new(triton_core::diag::Code::T0001, triton_core::span::Span::NONE, message)]
+    })
 }
 
 /// Whether an item has an attribute, under whichever path.

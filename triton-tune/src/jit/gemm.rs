@@ -138,13 +138,18 @@ impl fmt::Display for Refused {
 }
 
 /// The text of the kernels.
-const TEXT: &str = include_str!("../../kernels/gemm.rs");
+const TEXTS: &[&str] = &[
+    include_str!("../../kernels/functions/gemm.rs"),
+    include_str!("../../kernels/functions/split.rs"),
+    include_str!("../../kernels/whole.rs"),
+    include_str!("../../kernels/split.rs"),
+];
 
 /// The kernels, read once.
 fn source() -> Result<&'static Source, Refused> {
     static SOURCE: OnceLock<Result<Source, String>> = OnceLock::new();
     let read = || {
-        Source::parse(TEXT).map_err(|problems| problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))
+        Source::parse(TEXTS).map_err(|problems| problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))
     };
     SOURCE.get_or_init(read).as_ref().map_err(|problems| Refused::new("text", problems))
 }

@@ -1,0 +1,1 @@
+../../../triton-kernels/src/functions/split.rs

@@ -1,0 +1,1 @@
+../../triton-kernels/src/gemm/kernels/whole.rs
