@@ -185,8 +185,10 @@ impl Selector for Trying {
             call.launch(index)?;
         }
         let outputs = call.outputs()?;
+        assert_eq!(outputs[0].view::<i32>().map(|view| view.shape()), Some([N]));
+        assert!(outputs[0].view::<f32>().is_none());
         // Both values of `times` with each block.
-        assert!(outputs[0].values().all(|value| value == 3.0 * (16 + 32 + 64) as f64));
+        assert!(outputs[0].values(call.stream())?.iter().all(|value| *value == 3.0 * (16 + 32 + 64) as f64));
         call.restore()?;
         Ok(Some(4))
     }

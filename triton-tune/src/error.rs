@@ -202,6 +202,10 @@ pub enum Failure {
         tolerance: f64,
     },
 
+    /// There is no memory to compare its outputs in.
+    #[error("its outputs cannot be compared: {0}")]
+    Unchecked(triton::Error),
+
     /// It failed when it was measured before.
     #[error("it failed when it was measured before; remove its line from the file of times to try it again")]
     Before,
@@ -217,7 +221,7 @@ impl Failure {
         match self {
             Failure::Launch(error) => error.downcast_ref().is_some_and(triton::Error::is_of_code),
             Failure::TimedOut { .. } | Failure::Time { .. } | Failure::Differs { .. } | Failure::Before => true,
-            Failure::NotRecorded => false,
+            Failure::Unchecked(_) | Failure::NotRecorded => false,
         }
     }
 

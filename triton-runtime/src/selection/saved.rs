@@ -2,8 +2,10 @@
 
 use crate::allocation::Allocation;
 use crate::args::LaunchArg;
+use crate::element::Element;
 use crate::error::Result;
 use crate::stream::Stream;
+use crate::view::View;
 use half::{bf16, f16};
 use std::fmt;
 use std::sync::Arc;
@@ -31,11 +33,11 @@ pub(super) struct Saved {
     regions: Vec<(Region, Arc<Allocation>)>,
 }
 
-/// The elements that a mutable argument of a launch names, on the host, in the order of memory.
-#[derive(Clone, PartialEq, Eq)]
+/// A copy, on the device, of the elements that a mutable argument of a launch names, in the order of memory.
 pub struct Output {
     dtype: DType,
-    bytes: Vec<u8>,
+    memory: Arc<Allocation>,
+    bytes: usize,
 }
 
 /// Why an argument cannot be saved: nothing tells how many elements it names, or they are too scattered.
@@ -97,19 +99,13 @@ pub(super) fn bytes(args: &[LaunchArg<'_>]) -> Option<usize> {
     Some(regions(args)?.iter().map(Region::bytes).sum())
 }
 
-/// What they hold now.
+/// What they hold after the work that was enqueued before.
 ///
 /// # Errors
-/// A fault of earlier work.
+/// [`Error::OutOfMemory`](crate::Error::OutOfMemory), or a fault of earlier work.
 pub(super) fn outputs(args: &[LaunchArg<'_>], stream: &Stream) -> Result<Vec<Output>> {
-    let read = |region: Region| {
-        let mut bytes = vec![0; region.bytes()];
-        for (offset, piece) in region.offsets.iter().zip(bytes.chunks_exact_mut(region.piece)) {
-            region.memory.download(*offset, piece, stream)?;
-        }
-        Ok(Output { dtype: region.dtype, bytes })
-    };
-    regions(args).unwrap_or_default().into_iter().map(read).collect()
+    let copy = |region: Region| Ok(Output { dtype: region.dtype, memory: region.copy(stream)?, bytes: region.bytes() });
+    regions(args).unwrap_or_default().into_iter().map(copy).collect()
 }
 
 impl Region {
@@ -121,14 +117,20 @@ impl Region {
     fn places(&self) -> impl Iterator<Item = (usize, usize)> {
         self.offsets.iter().enumerate().map(|(index, offset)| (*offset, index * self.piece))
     }
+
+    /// The elements, without what lies between them, in memory of its own.
+    fn copy(&self, stream: &Stream) -> Result<Arc<Allocation>> {
+        let copy = Arc::new(Allocation::new(stream, self.bytes(), false)?);
+        self.places().try_for_each(|(at, of)| copy.copy(of, &self.memory, at, self.piece, stream))?;
+        Ok(copy)
+    }
 }
 
 impl Saved {
     pub(super) fn of(args: &[LaunchArg<'_>], stream: &Stream) -> Result<Option<Saved>> {
         let Some(regions) = regions(args) else { return Ok(None) };
         let copy = |region: Region| {
-            let copy = Arc::new(Allocation::new(stream, region.bytes(), false)?);
-            region.places().try_for_each(|(at, of)| copy.copy(of, &region.memory, at, region.piece, stream))?;
+            let copy = region.copy(stream)?;
             Ok((region, copy))
         };
         Ok(Some(Saved { regions: regions.into_iter().map(copy).collect::<Result<_>>()? }))
@@ -151,14 +153,31 @@ impl Output {
         self.dtype
     }
 
-    /// The elements, as numbers.
-    pub fn values(&self) -> impl Iterator<Item = f64> {
+    /// How many elements there are.
+    #[expect(clippy::len_without_is_empty, reason = "an argument that names none is no output")]
+    pub fn len(&self) -> usize {
+        self.bytes / self.dtype.bytes() as usize
+    }
+
+    /// The elements, for a kernel; `None` if they are of another type than `T`, or more than an extent may be.
+    pub fn view<T: Element>(&self) -> Option<View<'_, T, 1>> {
+        let len = self.len();
+        (T::DTYPE == self.dtype).then(|| View::new(&self.memory, 0, len, [len]).ok()).flatten()
+    }
+
+    /// The elements as numbers, on the host.
+    ///
+    /// # Errors
+    /// A fault of earlier work.
+    pub fn values(&self, stream: &Stream) -> Result<Vec<f64>> {
+        let mut bytes = vec![0; self.bytes];
+        self.memory.download(0, &mut bytes, stream)?;
         let number = |bytes: &[u8]| {
             let mut word = [0; 8];
             word[..bytes.len()].copy_from_slice(bytes);
             number(self.dtype, u64::from_le_bytes(word))
         };
-        self.bytes.chunks_exact(self.dtype.bytes() as usize).map(number)
+        Ok(bytes.chunks_exact(self.dtype.bytes() as usize).map(number).collect())
     }
 }
 
@@ -178,7 +197,7 @@ fn number(dtype: DType, bits: u64) -> f64 {
 
 impl fmt::Debug for Output {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Output([{}; {}])", self.dtype, self.bytes.len() / self.dtype.bytes() as usize)
+        write!(f, "Output([{}; {}])", self.dtype, self.len())
     }
 }
 

@@ -154,29 +154,6 @@ impl Candidates for Snapshot {
     }
 }
 
-/// The largest difference of outputs over the largest magnitude of those that are right; 0 where there are none.
-pub(super) fn difference(right: &[Output], found: &[Output]) -> f64 {
-    let mut worst = 0.0f64;
-    for (right, found) in right.iter().zip(found) {
-        let largest =
-            right.values().filter(|value| value.is_finite()).fold(0.0, |largest: f64, v| largest.max(v.abs()));
-        let scale = if largest > 0.0 { largest } else { 1.0 };
-        for (right, found) in right.values().zip(found.values()) {
-            let same = right == found || right.is_nan() && found.is_nan();
-            let error = (right - found).abs() / scale;
-            // A number that is infinite or not a number in one alone differs by any measure.
-            worst = worst.max(if same {
-                0.0
-            } else if error.is_nan() {
-                f64::INFINITY
-            } else {
-                error
-            });
-        }
-    }
-    worst
-}
-
 /// The failure of a device's call.
 pub(super) fn failure(error: triton::Error) -> Failure {
     Failure::Launch(error.into())

@@ -1,6 +1,7 @@
 //! The tuner: it selects by what is known, and measures what is not.
 
 mod bench;
+mod compare;
 mod tune;
 
 use crate::error::{BoxError, Error, Result};

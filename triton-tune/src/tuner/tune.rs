@@ -1,7 +1,8 @@
 //! One key whose choice is not known yet.
 
 use super::Tuner;
-use super::bench::{Bench, Snapshot, difference, failure};
+use super::bench::{Bench, Snapshot, failure};
+use super::compare::difference;
 use crate::error::{Error, Failure, Result};
 use crate::measure::{Effort, Trial};
 use crate::search::{Found, halve};
@@ -64,7 +65,7 @@ impl Tuner {
         self.selection.measured_count(known, key) < wanted
     }
 
-    /// Measures; `None` if what launches change cannot be kept aside.
+    /// Measures; `None` if what launches change cannot be kept aside, or compared.
     fn measured(
         &self,
         candidates: &Snapshot,
@@ -103,6 +104,9 @@ impl Tuner {
             }
         }
         let restored = trials.bench.restore();
+        if found.failures.iter().any(|(_, failure)| matches!(failure, Failure::Unchecked(_))) {
+            return restored.map(|()| None).map_err(Error::Device);
+        }
         if let Some(error) = found.failures.iter().find_map(|(_, failure)| failure.of_device()) {
             return Err(Error::Device(error.clone()));
         }
@@ -191,6 +195,7 @@ impl Trials<'_> {
             // If the first one fails, the next one takes its place.
             let right = match right {
                 Ok(right) => right,
+                Err(Failure::Unchecked(error)) => return Err(Failure::Unchecked(error)),
                 Err(_) => {
                     self.first = index;
                     self.outputs(index)?
@@ -202,7 +207,8 @@ impl Trials<'_> {
             return Ok(());
         }
         let found = self.outputs(index)?;
-        let error = difference(self.right.as_deref().unwrap_or_default(), &found);
+        let right = self.right.as_deref().unwrap_or_default();
+        let error = difference(right, &found, self.bench.stream()).map_err(of_check)?;
         if error <= tolerance {
             return self.bench.restore().map_err(failure);
         }
@@ -214,8 +220,13 @@ impl Trials<'_> {
     fn outputs(&mut self, index: usize) -> Result<Vec<Output>, Failure> {
         self.bench.restore().map_err(failure)?;
         self.bench.launch(index).map_err(Failure::Launch)?;
-        let outputs = self.bench.outputs().map_err(failure)?;
+        let outputs = self.bench.outputs().map_err(of_check)?;
         self.bench.restore().map_err(failure)?;
         Ok(outputs)
     }
+}
+
+/// The failure of a comparison: where there is no memory for it, no candidate can be trusted more than another.
+fn of_check(error: triton::Error) -> Failure {
+    if matches!(error, triton::Error::OutOfMemory { .. }) { Failure::Unchecked(error) } else { failure(error) }
 }
