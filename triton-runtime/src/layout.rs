@@ -48,7 +48,10 @@ impl<const R: usize> Layout<R> {
             // A stride that does not fit is never reached, or reaches past every buffer.
             strides[axis - 1] = strides[axis].saturating_mul(shape[axis] as isize);
         }
-        Layout { shape, strides, offset: 0, start, len, is_part: false }.inside()
+        let layout = Layout { shape, strides, offset: 0, start, len, is_part: false };
+        let elements = shape.iter().try_fold(1u64, |elements, &extent| elements.checked_mul(extent as u64));
+        // Without gaps it needs as many as it has.
+        if elements.is_some_and(|elements| elements <= len as u64) { Ok(layout) } else { layout.inside() }
     }
 
     /// No elements, of no buffer.

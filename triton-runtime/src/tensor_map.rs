@@ -36,16 +36,12 @@ impl TiledView {
     /// The description of a view whose words are these ([`ParamType::words`]); `None` where no tensor map can describe it: its
     /// address or a stride is not a multiple of 16 bytes, a stride is 0 or 2⁴⁰ bytes and more, it has no elements, or its last axis
     /// is not contiguous.
-    #[inline]
     pub(crate) fn new(map: &TensorMap, ty: ParamType, words: &[u64]) -> Option<TiledView> {
+        pitch(ty, words)?;
         let ParamType::Tensor { dtype, rank, .. } = ty else { return None };
         let rank = usize::from(rank);
         let (&address, words) = words.split_first()?;
         let (extents, strides) = words.split_at_checked(rank)?;
-        if !address.is_multiple_of(ALIGNMENT) || rank > MAX_RANK || strides.len() != rank || strides.last() != Some(&1)
-        {
-            return None;
-        }
         let mut tiled = TiledView {
             dtype,
             rank,
@@ -57,44 +53,57 @@ impl TiledView {
             elements: map.elements,
         };
         for (dimension, axis) in (0..rank).rev().enumerate() {
-            let extent = extents[axis];
-            if !(1..=i32::MAX as u64).contains(&extent) {
-                return None;
+            (tiled.sizes[dimension], tiled.boxes[dimension]) = (extents[axis], map.extents[axis]);
+            if let Some(outer) = dimension.checked_sub(1) {
+                tiled.strides[outer] = stride_bytes(extents[axis], strides[axis], dtype)?;
             }
-            (tiled.sizes[dimension], tiled.boxes[dimension]) = (extent, map.extents[axis]);
-            let Some(outer) = dimension.checked_sub(1) else { continue };
-            // Along an axis of one element the words have 0, and any stride is the same.
-            let bytes = if extent == 1 { ALIGNMENT } else { strides[axis].checked_mul(u64::from(dtype.bytes()))? };
-            if bytes == 0 || bytes >= STRIDE_LIMIT || !bytes.is_multiple_of(ALIGNMENT) {
-                return None;
-            }
-            tiled.strides[outer] = bytes;
         }
         Some(tiled)
     }
 }
 
+/// Bytes from an element to the next one along an axis that is not the last; `None` if no tensor map has such a stride.
+#[inline]
+fn stride_bytes(extent: u64, stride: u64, dtype: DType) -> Option<u64> {
+    // Along an axis of one element the words have 0, and any stride is the same.
+    let bytes = if extent == 1 { ALIGNMENT } else { stride.checked_mul(u64::from(dtype.bytes()))? };
+    (bytes != 0 && bytes < STRIDE_LIMIT && bytes.is_multiple_of(ALIGNMENT)).then_some(bytes)
+}
+
+/// Bytes from a row of a view to the next one, 1 where it has one axis; `None` where no tensor map can describe it. Every launch asks it of each
+/// view, while [`TiledView`] is made where a map is encoded.
+#[inline]
+fn pitch(ty: ParamType, words: &[u64]) -> Option<u64> {
+    let ParamType::Tensor { dtype, rank, .. } = ty else { return None };
+    let (&address, words) = words.split_first()?;
+    let (extents, strides) = words.split_at_checked(usize::from(rank))?;
+    let ([outer @ .., last], [pitches @ .., 1]) = (extents, strides) else { return None };
+    let has_elements = |extent: u64| (1..=i32::MAX as u64).contains(&extent);
+    if !address.is_multiple_of(ALIGNMENT) || extents.len() > MAX_RANK || !has_elements(*last) {
+        return None;
+    }
+    let mut pitch = 1;
+    for (&extent, &stride) in outer.iter().zip(pitches) {
+        pitch = stride_bytes(extent, stride, dtype).filter(|_| has_elements(extent))?;
+    }
+    (outer.len() == pitches.len()).then_some(pitch)
+}
+
 /// Whether a launch with these arguments can take an image, as far as its tensor maps go.
 #[inline]
 pub(crate) fn can_take(image: &Image, args: &[LaunchArg<'_>]) -> bool {
-    image.tensor_maps.is_empty() || describe_all(&image.tensor_maps, args) && image.takes_pitches(pitches(image, args))
+    let maps = &image.tensor_maps;
+    maps.is_empty() || describe_all(maps, args) && image.takes_pitches(pitches(maps, args).flatten())
 }
 
-/// Bytes from a row to the next one of each view that the image has a map of.
-fn pitches(image: &Image, args: &[LaunchArg<'_>]) -> impl Iterator<Item = u64> {
-    image.tensor_maps.iter().filter_map(|map| {
-        let arg = args.get(map.param as usize)?;
-        let tiled = TiledView::new(map, arg.ty, arg.words())?;
-        Some(tiled.strides[0])
-    })
+/// Bytes from a row to the next one of the view of each map, if the map can describe it.
+fn pitches<'m>(maps: &'m [TensorMap], args: &'m [LaunchArg<'_>]) -> impl Iterator<Item = Option<u64>> {
+    maps.iter().map(|map| args.get(map.param as usize).and_then(|arg| pitch(arg.ty, arg.words())))
 }
 
 /// Whether each map has a view that it can describe.
 fn describe_all(maps: &[TensorMap], args: &[LaunchArg<'_>]) -> bool {
-    let describes = |map: &TensorMap| {
-        args.get(map.param as usize).is_some_and(|arg| TiledView::new(map, arg.ty, arg.words()).is_some())
-    };
-    maps.len() <= MAX_MAPS && maps.iter().all(describes)
+    maps.len() <= MAX_MAPS && pitches(maps, args).all(|pitch| pitch.is_some())
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@ use crate::args::LaunchArg;
 use crate::error::{Error, Result};
 use crate::kernel::{Code, Kernel};
 use crate::stream::Stream;
+use std::cell::Cell;
 use std::fmt;
 use triton_core::hash::fnv1a;
 use triton_core::metadata::{Image, KernelMetadata, Text};
@@ -54,11 +55,13 @@ pub struct Call<'c> {
     stream: &'c Stream,
     pending: &'c mut (dyn Pending + 'c),
     saved: Option<Saved>,
+    /// The member that was last found to fit: a selector that asks spares the launch from asking again.
+    fitting: Cell<usize>,
 }
 
 impl<'c> Call<'c> {
     pub(super) fn new(key: &'c [i64], stream: &'c Stream, pending: &'c mut (dyn Pending + 'c)) -> Call<'c> {
-        Call { key, stream, pending, saved: None }
+        Call { key, stream, pending, saved: None, fitting: Cell::new(usize::MAX) }
     }
 
     /// The pool's name: the kernel with the arguments that are not chosen, such as `matmul::<bf16>`.
@@ -122,7 +125,11 @@ impl<'c> Call<'c> {
     /// Whether a member may run: it is one of those that the caller allows, and the device of the stream has code of it.
     #[inline]
     pub fn fits(&self, index: usize) -> bool {
-        self.pending.fits(index)
+        let fits = self.fitting.get() == index || self.pending.fits(index);
+        if fits {
+            self.fitting.set(index);
+        }
+        fits
     }
 
     /// Launches a member with the arguments of the call. All checks of a launch are made.
@@ -165,10 +172,10 @@ impl<'c> Call<'c> {
         self.saved.as_ref().map_or(Ok(()), |saved| saved.restore(self.stream))
     }
 
-    /// What the mutable arguments hold once earlier work is done.
+    /// What the mutable arguments hold once earlier work is done, copied on the device in the order of the stream.
     ///
     /// # Errors
-    /// [`Error::Capture`], or a fault of earlier work.
+    /// [`Error::OutOfMemory`], [`Error::Capture`], or a fault of earlier work.
     pub fn outputs(&self) -> Result<Vec<Output>> {
         saved::outputs(self.pending.args(), self.stream)
     }

@@ -108,8 +108,9 @@ fn choose(
 ) -> Result<Option<usize>> {
     let (_, count, _) = pending.pool();
     if let Some(selector) = selector {
-        let chosen = selector.select(&mut Call::new(key.words(), stream, pending))?;
-        if let Some(index) = chosen.filter(|&index| index < count && !tried.contains(&index) && pending.fits(index)) {
+        let mut call = Call::new(key.words(), stream, &mut *pending);
+        let chosen = selector.select(&mut call)?;
+        if let Some(index) = chosen.filter(|&index| index < count && !tried.contains(&index) && call.fits(index)) {
             return Ok(Some(index));
         }
     }
