@@ -1,5 +1,5 @@
 //! Host time of a warm launch, beside a bare call of the driver with everything prepared: of a kernel with 4 arguments, and of
-//! matrix products with tensor maps.
+//! matrix products with tensor maps, one of them chosen from a pool.
 
 use crate::kernels::add;
 use crate::products::matmul;
@@ -13,6 +13,7 @@ use std::path::PathBuf;
 use std::time::Instant;
 use triton::metadata::{Image, KernelMetadata};
 use triton::prelude::*;
+use triton_select::Selection;
 
 /// Elements: one program, so that the device is never behind.
 const N: i32 = 512;
@@ -66,8 +67,11 @@ pub fn launch(options: &Options) -> Outcome {
     if !sum_is_right {
         wrong.push("`add` computed something else than 1 + 2");
     }
-    let mapped =
-        [(product as Mapped, "the product of ones is not K"), (products, "the two products of ones are not 2 · K")];
+    let mapped = [
+        (product as Mapped, "the product of ones is not K"),
+        (chosen, "the product of ones by a pool is not K"),
+        (products, "the two products of ones are not 2 · K"),
+    ];
     for (compare, message) in mapped {
         let Some((compared, right)) = compare(options, &stream)? else {
             println!("left out: {device} runs no image with tensor maps");
@@ -131,6 +135,57 @@ fn two_products(x: Tensor<bf16, 2>, y: Tensor<bf16, 2>, z: Tensor<bf16, 2>, out:
 /// The product that is compared with cuBLAS; and whether what it computed is right. Nothing where the device runs no image with tensor
 /// maps. Ours makes its views for each launch, as programs do.
 fn product(options: &Options, stream: &Stream) -> Outcome<Option<(Comparison, bool)>> {
+    product_of_ones(options, stream, |x, y, out, on| {
+        let launch = matmul::<bf16, 128, 256, 64>(x, y, out);
+        let metadata = launch.metadata();
+        on.map_or(Ok(()), |stream| launch.launch(stream, (1, 1)))?;
+        Ok(metadata)
+    })
+}
+
+/// out = x · y by the instance of a pool that a selector chooses.
+#[triton::kernel(tune = [BM, BN, BK], configs = [
+    (BM = 128, BN = 256, BK = 64, num_warps = 8),
+    (BM = 128, BN = 128, BK = 64, num_warps = 8),
+    (BM = 64, BN = 128, BK = 64),
+    (BM = 64, BN = 64, BK = 64),
+])]
+fn pooled<const BM: i32, const BN: i32, const BK: i32>(
+    x: Tensor<bf16, 2>,
+    y: Tensor<bf16, 2>,
+    out: TensorMut<bf16, 2>,
+) {
+    let (m, n) = (program_id(0) * BM, program_id(1) * BN);
+    let mut acc = zeros::<f32>([BM, BN]);
+    for k in (0..x.dim(1)).step_by(BK) {
+        acc = dot(x.load([m, k], [BM, BK]), y.load([k, n], [BK, BN]), acc);
+    }
+    out.store([m, n], acc.to::<bf16>());
+}
+
+/// As [`product`], of [`pooled`]: the selection has chosen for the key before, the first instance.
+fn chosen(options: &Options, stream: &Stream) -> Outcome<Option<(Comparison, bool)>> {
+    let selection = Selection::new(stream.device());
+    let first = pooled_pool().members().first().ok_or("the pool has no members")?.metadata();
+    product_of_ones(options, stream, |x, y, out, on| {
+        let launch = pooled_tuned(x, y, out).with(&selection);
+        on.map_or(Ok(()), |stream| launch.launch(stream, |_| (1, 1)))?;
+        Ok(first)
+    })
+}
+
+/// A product of 128 x 64 by 64 x 256, whose views are made for each launch. `launch` says what it launches, and enqueues it if it is given a
+/// stream.
+fn product_of_ones(
+    options: &Options,
+    stream: &Stream,
+    mut launch: impl FnMut(
+        View<'_, bf16, 2>,
+        View<'_, bf16, 2>,
+        ViewMut<'_, bf16, 2>,
+        Option<&Stream>,
+    ) -> triton::Result<&'static KernelMetadata>,
+) -> Outcome<Option<(Comparison, bool)>> {
     let (x, y) = (ones(stream, [128, 64])?, ones(stream, [64, 256])?);
     let mut out = stream.zeros::<bf16>(128 * 256)?;
     let matrices = [
@@ -138,14 +193,9 @@ fn product(options: &Options, stream: &Stream) -> Outcome<Option<(Comparison, bo
         Matrix { address: y.address(), shape: [64, 256] },
         Matrix { address: out.address(), shape: [128, 256] },
     ];
-    let mut launch = |on: Option<&Stream>| {
-        let (x, y, out) = (x.view([128, 64])?, y.view([64, 256])?, out.view_mut([128, 256])?);
-        let launch = matmul::<bf16, 128, 256, 64>(x, y, out);
-        let metadata = launch.metadata();
-        on.map_or(Ok(()), |stream| launch.launch(stream, (1, 1)))?;
-        Ok(metadata)
-    };
-    let Some(compared) = mapped(options, stream, &matrices, &mut launch)? else { return Ok(None) };
+    let mut of_views =
+        |on: Option<&Stream>| launch(x.view([128, 64])?, y.view([64, 256])?, out.view_mut([128, 256])?, on);
+    let Some(compared) = mapped(options, stream, &matrices, &mut of_views)? else { return Ok(None) };
     let right = stream.download(&out)?.iter().all(|v| *v == bf16::from_f32(64.0));
     Ok(Some((compared, right)))
 }
