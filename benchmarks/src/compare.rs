@@ -1,7 +1,7 @@
 //! `compare`: ours and the peers, interleaved in one run, as a table.
 
 use crate::case::{Case, cases};
-use crate::coordinator::{self, Ready, Schedule};
+use crate::coordinator::{self, Beside, Ready, Schedule};
 use crate::kernels::INPUTS;
 use crate::verdicts::{self, Measured};
 use crate::{Common, Outcome, write_json};
@@ -49,7 +49,7 @@ pub fn compare(options: &Options) -> Outcome {
     if cases.is_empty() {
         return Err(format!("no case is called so: {}", filter.join(", ")).into());
     }
-    let measured = coordinator::measure(common, schedule, &cases, &[])?;
+    let measured = coordinator::measure(common, schedule, &cases, Beside::default())?;
     let rows = verdicts::rows(&cases, &measured.entries);
     measured.print_conditions(common, schedule);
     println!("\n{}", verdicts::render(&rows));

@@ -61,24 +61,44 @@ pub struct Measurement {
     pub problems: Vec<String>,
 }
 
-/// Measures cases on both sides. Of the peers' implementations those of `wanted`, if it names any, else what they have by default.
+/// What is measured beside ours.
+#[derive(Clone, Copy, Default)]
+pub struct Beside<'a> {
+    /// Of the peers' implementations these, if it names any, else what they have by default.
+    pub wanted: &'a [&'a str],
+    /// Our products as the rows of the library's table choose, as the entry [`ROWS`].
+    pub rows: bool,
+}
+
+/// The entry of what the rows of the library's table choose.
+pub const ROWS: &str = "rows";
+
+/// Measures cases on all sides.
 ///
 /// # Errors
 /// If there is no device, or our side failed.
-pub fn measure(common: &Common, schedule: &Schedule, cases: &[Case], wanted: &[&str]) -> Outcome<Measurement> {
+pub fn measure(common: &Common, schedule: &Schedule, cases: &[Case], beside: Beside<'_>) -> Outcome<Measurement> {
     let seed = common.seed.unwrap_or_else(rand::random);
     // Before the peers, who take longer to notice.
     common.device.parse::<Device>()?;
 
-    let ours = std::env::current_exe()?;
-    let mut commands = vec![("ours", Command::new(ours))];
-    commands[0].1.args(["serve", "--device", &common.device]);
+    let ours = || -> std::io::Result<Command> {
+        let mut command = Command::new(std::env::current_exe()?);
+        command.args(["serve", "--device", &common.device]);
+        Ok(command)
+    };
+    let mut commands = vec![("ours", ours()?)];
+    if beside.rows {
+        let mut rows = ours()?;
+        rows.args(["--rows", "--entry", ROWS]);
+        commands.push((ROWS, rows));
+    }
     if let Some((program, args)) = schedule.peers.split_first() {
         let mut peers = Command::new(program);
         peers.args(args);
         commands.push(("peers", peers));
     }
-    let wanted = wanted.iter().map(|entry| entry.to_string()).collect();
+    let wanted = beside.wanted.iter().map(|entry| entry.to_string()).collect();
     let prepare = Request::Prepare { cases: cases.to_vec(), seed, flush_mib: common.flush_mib, entries: wanted };
     let (mut sides, mut ready, mut entries, mut problems) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     for (name, command) in commands {

@@ -7,7 +7,7 @@ mod ratios;
 mod rows;
 
 use crate::case::{Case, DType};
-use crate::coordinator::{self, Measurement, Ready, Schedule};
+use crate::coordinator::{self, Beside, Measurement, Ready, Schedule};
 use crate::kernels::INPUTS;
 use crate::verdicts::Measured;
 use crate::{Common, Outcome, write_json};
@@ -35,6 +35,9 @@ pub struct Options {
     /// Only rows whose product's name contains one of these texts, separated by commas
     #[arg(long, value_delimiter = ',')]
     filter: Vec<String>,
+    /// Also what the rows of the library's table choose, without what it has learned
+    #[arg(long)]
+    rows: bool,
     /// Launch the product of `counters` once and measure nothing: for a profiler
     #[arg(long)]
     once: bool,
@@ -147,7 +150,7 @@ pub fn papers(options: &Options) -> Outcome {
     let measured = if cases.is_empty() {
         Measurement { seed, ..Measurement::default() }
     } else {
-        coordinator::measure(common, schedule, &cases, &PEERS)?
+        coordinator::measure(common, schedule, &cases, Beside { wanted: &PEERS, rows: options.rows })?
     };
     measured.print_conditions(common, schedule);
     let mut run = Run {

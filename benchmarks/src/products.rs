@@ -4,7 +4,7 @@ use crate::Outcome;
 use crate::case::{Case, DType, Layouts};
 use crate::kernels::{Operands, Value};
 use triton::prelude::*;
-use triton_kernels::select::{self, Candidates, Kind, Order, Plan, Problem};
+use triton_kernels::select::{self, Candidates, Kernel, Kind, Order, Plan, Problem};
 use triton_kernels::{Gemm, GemmElement, Precision, gemm};
 
 /// out = x · y, sums in `f32`; products of `f32` are as exact as the type.
@@ -85,7 +85,15 @@ pub fn plan(case: &Case) -> Outcome<Plan> {
     {
         return Ok(plan);
     }
-    let first = select::plans(&problem).next();
+    row(case)
+}
+
+/// What the rows of the library's table choose for a product on a device that has code of every instance.
+///
+/// # Errors
+/// If the table has no row for it.
+pub fn row(case: &Case) -> Outcome<Plan> {
+    let first = select::plans(&problem(case)).next();
     first.ok_or_else(|| format!("`{}`: no row of the table of instances is for it", case.name).into())
 }
 
@@ -101,6 +109,12 @@ pub struct Asked {
 }
 
 impl Asked {
+    /// What a plan says.
+    pub fn plan(plan: &Plan) -> Asked {
+        let is_split = matches!(plan.kernel, Kernel::Split { .. });
+        Asked { instance: Some(plan.instance()), splits: is_split.then_some(plan.splits), deterministic: false }
+    }
+
     /// The product with it.
     pub fn of<'a, T: GemmElement<C>, C: Element>(&self, product: Gemm<'a, T, C>) -> Gemm<'a, T, C> {
         let product = match &self.instance {

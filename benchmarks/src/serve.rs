@@ -1,7 +1,8 @@
 //! Our side of the comparison.
 
-use crate::case::{Case, DType};
+use crate::case::{Case, DType, Op};
 use crate::kernels::{Choice, Number, Operands, Value, shipped};
+use crate::products::{self, Asked};
 use crate::protocol::{Entry, Reply, Request, Work};
 use crate::tiles::{self, Tiled};
 use crate::timing::Timer;
@@ -23,6 +24,9 @@ pub struct Options {
     /// What the implementations are called
     #[arg(long, default_value = "ours")]
     entry: String,
+    /// Matrix products by the instances that the rows of the library's table choose, without what it has learned
+    #[arg(long)]
+    rows: bool,
 }
 
 /// Processes requests until there are no more.
@@ -48,6 +52,7 @@ fn answer(options: &Options, side: &mut Option<Side>, request: Request) -> Outco
         // Ours has one implementation of each.
         (Request::Prepare { cases, seed, flush_mib, entries: _ }, side) => {
             let new = Side::new(&options.device.parse()?, cases, seed, flush_mib)?;
+            let new = if options.rows { new.by_rows()? } else { new };
             let reply = new.ready(&options.entry);
             *side = Some(new);
             Ok(reply)
@@ -62,6 +67,8 @@ fn answer(options: &Options, side: &mut Option<Side>, request: Request) -> Outco
 pub struct Side {
     timer: Timer,
     cases: Vec<Case>,
+    /// The instances of products, by the case, that the library does not choose itself.
+    asked: BTreeMap<String, Asked>,
     f32s: Memory<f32>,
     f16s: Memory<f16>,
     bf16s: Memory<bf16>,
@@ -98,13 +105,27 @@ impl Side {
             i8s: Memory::new(&timer.stream, lengths(DType::I8), seed.wrapping_add(4 << 32))?,
             timer,
             cases,
+            asked: BTreeMap::new(),
             memory,
         })
     }
 
+    /// The same, with products as the rows of the library's table choose.
+    ///
+    /// # Errors
+    /// If no row is for a product.
+    fn by_rows(self) -> Outcome<Side> {
+        let products = self.cases.iter().filter(|case| case.op == Op::Matmul);
+        let asked =
+            products.map(|case| Ok((case.name.clone(), Asked::plan(&products::row(case)?)))).collect::<Outcome<_>>()?;
+        Ok(Side { asked, ..self })
+    }
+
     fn ready(&self, entry: &str) -> Reply {
-        let note = |case: &Case| {
-            if case.op.is_elementwise() { shipped(case.dtype).to_string() } else { tiles::note(case) }
+        let note = |case: &Case| match self.asked.get(&case.name) {
+            Some(_) => products::row(case).map_or(String::new(), |plan| plan.to_string()),
+            None if case.op.is_elementwise() => shipped(case.dtype).to_string(),
+            None => tiles::note(case),
         };
         let entries = self
             .cases
@@ -125,13 +146,13 @@ impl Side {
 
     fn check(&mut self, work: &Work) -> Outcome<Reply> {
         let case = self.case(work)?;
-        let stream = &self.timer.stream;
+        let (stream, asked) = (&self.timer.stream, self.asked.get(&case.name));
         match case.dtype {
-            DType::F32 => self.f32s.check(stream, &case),
-            DType::F16 => self.f16s.check(stream, &case),
-            DType::Bf16 => self.bf16s.check(stream, &case),
-            DType::F64 => self.f64s.check(stream, &case),
-            DType::I8 => self.i8s.check(stream, &case),
+            DType::F32 => self.f32s.check(stream, &case, asked),
+            DType::F16 => self.f16s.check(stream, &case, asked),
+            DType::Bf16 => self.bf16s.check(stream, &case, asked),
+            DType::F64 => self.f64s.check(stream, &case, asked),
+            DType::I8 => self.i8s.check(stream, &case, asked),
         }
     }
 
@@ -145,13 +166,13 @@ impl Side {
     /// # Errors
     /// Of the launches.
     pub fn time_choice(&mut self, case: &Case, choice: Choice, warmup: u32, reps: u32) -> Outcome<Vec<f64>> {
-        let timer = &mut self.timer;
+        let (timer, asked) = (&mut self.timer, self.asked.get(&case.name));
         match case.dtype {
-            DType::F32 => timer.time(warmup, reps, |stream| self.f32s.run(stream, case, choice)),
-            DType::F16 => timer.time(warmup, reps, |stream| self.f16s.run(stream, case, choice)),
-            DType::Bf16 => timer.time(warmup, reps, |stream| self.bf16s.run(stream, case, choice)),
-            DType::F64 => timer.time(warmup, reps, |stream| self.f64s.run(stream, case, choice)),
-            DType::I8 => timer.time(warmup, reps, |stream| self.i8s.run(stream, case, choice)),
+            DType::F32 => timer.time(warmup, reps, |stream| self.f32s.run(stream, case, choice, asked)),
+            DType::F16 => timer.time(warmup, reps, |stream| self.f16s.run(stream, case, choice, asked)),
+            DType::Bf16 => timer.time(warmup, reps, |stream| self.bf16s.run(stream, case, choice, asked)),
+            DType::F64 => timer.time(warmup, reps, |stream| self.f64s.run(stream, case, choice, asked)),
+            DType::I8 => timer.time(warmup, reps, |stream| self.i8s.run(stream, case, choice, asked)),
         }
     }
 }
@@ -172,11 +193,14 @@ impl<T: Tiled> Memory<T> {
         Ok(Memory { x, y, device_x, device_y, out })
     }
 
-    /// Enqueues a case; `choice` is for elementwise ones.
-    fn run(&mut self, stream: &Stream, case: &Case, choice: Choice) -> Outcome {
+    /// Enqueues a case; `choice` is for elementwise ones, `asked` for products.
+    fn run(&mut self, stream: &Stream, case: &Case, choice: Choice, asked: Option<&Asked>) -> Outcome {
         if !case.op.is_elementwise() {
             let operands = Operands { x: &self.device_x, y: &self.device_y, out: &mut self.out };
-            return T::launch_views(case, stream, operands);
+            return match asked {
+                Some(asked) => Ok(asked.of(products::product(case, operands)?).launch(stream)?),
+                None => T::launch_views(case, stream, operands),
+            };
         }
         let [x, y, out] = case.lengths().map(|length| case.offset..case.offset + length);
         let (x, y) = (self.device_x.slice(x)?, self.device_y.slice(y)?);
@@ -189,7 +213,7 @@ impl<T: Tiled> Memory<T> {
         }
     }
 
-    fn check(&mut self, stream: &Stream, case: &Case) -> Outcome<Reply> {
+    fn check(&mut self, stream: &Stream, case: &Case, asked: Option<&Asked>) -> Outcome<Reply> {
         let [x, y, out] = case.lengths();
         let end = case.offset + out + SLACK;
         let mut written = self.out.slice_mut(..end)?;
@@ -198,7 +222,7 @@ impl<T: Tiled> Memory<T> {
         unsafe {
             T::poison(stream, &mut written, i32::try_from(end).unwrap_or(i32::MAX))?;
         }
-        self.run(stream, case, shipped(case.dtype))?;
+        self.run(stream, case, shipped(case.dtype), asked)?;
         let found = stream.download(&self.out.slice(..end)?)?;
         let (before, rest) = found.split_at(case.offset);
         let (result, behind) = rest.split_at(out);

@@ -67,6 +67,10 @@ pub const SQUARES: Group = Group {
     shapes: &[[128; 3], [256; 3], [512; 3], [768; 3], [1024; 3], [1536; 3], [2048; 3], [2560; 3], [3072; 3]],
 };
 
+/// Powers of two, which are in no paper's table.
+pub const CUBES: Group =
+    Group { name: "cube", layouts: NN, shapes: &[[256; 3], [512; 3], [1024; 3], [2048; 3], [4096; 3], [8192; 3]] };
+
 /// The thesis, figure 4.9: a batch of 16 through layers of several widths.
 pub const MLP: Group = Group {
     name: "MLP, batch 16",

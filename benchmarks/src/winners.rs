@@ -69,13 +69,6 @@ const ELEMENTS: usize = 1 << 26;
 /// Products of every order.
 const ORDERS: [Layouts; 3] = [Layouts::NN, Layouts::NT, Layouts::TN];
 
-/// Squares that are in no paper's table.
-const CUBES: Group = Group {
-    name: "cube",
-    layouts: Layouts::NN,
-    shapes: &[[256; 3], [512; 3], [1024; 3], [2048; 3], [4096; 3], [8192; 3]],
-};
-
 /// A product, and whether it gets a line of the table.
 struct Asking {
     case: Case,
@@ -91,7 +84,7 @@ fn asked(dtype: DType, random: usize, n: usize, seed: u64) -> Vec<Asking> {
             all.push(Asking { case, is_listed });
         }
     };
-    let groups = [shapes::SQUARES, shapes::MLP, shapes::COVARIANCE, shapes::MAPL, CUBES];
+    let groups = [shapes::SQUARES, shapes::MLP, shapes::COVARIANCE, shapes::MAPL, shapes::CUBES];
     let groups: Vec<Group> = shapes::ISAAC.iter().copied().chain(groups).collect();
     groups.iter().flat_map(Group::products).for_each(|(layouts, shape)| add(layouts, shape, true));
     for case in cases(FULL, &[]) {

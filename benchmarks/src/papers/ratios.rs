@@ -1,6 +1,7 @@
 //! A table of the papers from what was measured: ours over each peer, row by row, and the geometric mean.
 
 use crate::case::{Case, DType};
+use crate::coordinator::ROWS;
 use crate::papers::rows::Row;
 use crate::stats::Spread;
 use crate::table;
@@ -9,6 +10,9 @@ use serde::Serialize;
 
 /// The peers: PyTorch, which runs what cuBLAS chooses, and the fastest algorithm that cuBLASLt offers.
 pub const PEERS: [&str; 2] = ["torch", "cublasLt"];
+
+/// What ours is compared with: the peers, and what the rows of the library's table choose, if it was measured.
+const OTHERS: [&str; 3] = [PEERS[0], PEERS[1], ROWS];
 
 /// Least ratio of a row that counts as faster.
 const FASTER: f64 = 1.03;
@@ -20,12 +24,12 @@ pub struct Line {
     row: Row,
     /// The instance of ours.
     instance: String,
-    /// Of ours and of each peer; nothing of what was not measured.
-    ms: [Option<f64>; 3],
-    /// How each peer was configured.
-    notes: [String; 2],
-    /// Throughput of ours over each peer's, block by block.
-    over: [Option<Spread>; 2],
+    /// Of ours and of each of the others; nothing of what was not measured.
+    ms: [Option<f64>; 4],
+    /// How each of the others was configured.
+    notes: [String; 3],
+    /// Throughput of ours over each of the others', block by block.
+    over: [Option<Spread>; 3],
     /// What is wrong: an entry whose result is not what it should be, or that could not be run.
     wrong: Vec<String>,
 }
@@ -37,21 +41,22 @@ impl Line {
             let of_row = |entry: &&Measured| entry.work.case == row.case.name && entry.work.entry == name;
             entries.iter().find(of_row)
         };
-        let all = [find("ours"), find(PEERS[0]), find(PEERS[1])];
+        let all = [find("ours"), find(OTHERS[0]), find(OTHERS[1]), find(OTHERS[2])];
         let right = all.map(|entry| entry.filter(|entry| entry.is_correct()));
-        let over = [right[1], right[2]].map(|peer| ratio(right[0]?, peer?, 1.0));
+        let over = [right[1], right[2], right[3]].map(|other| ratio(right[0]?, other?, 1.0));
         let note = |entry: Option<&Measured>| entry.map_or(String::new(), |entry| entry.note.clone());
         let wrong = all.into_iter().flatten().filter(|entry| !entry.is_correct()).map(|entry| entry.work.entry.clone());
         Line {
             instance: note(all[0]),
             ms: right.map(|entry| entry?.median()),
-            notes: [note(all[1]), note(all[2])],
+            notes: [note(all[1]), note(all[2]), note(all[3])],
             over,
             wrong: wrong.collect(),
             row,
         }
     }
 
+    /// In the columns of [`HEAD`].
     fn cells(&self) -> Vec<String> {
         let Case { shape: [m, n, k], layouts, .. } = self.row.case;
         let number = |value: Option<f64>, digits: usize| value.map_or(String::new(), |v| format!("{v:.digits$}"));
@@ -74,6 +79,8 @@ impl Line {
             us(2),
             over(1),
             self.row.printed.to_string(),
+            self.notes[2].clone(),
+            over(2),
         ]
     }
 }
@@ -81,8 +88,8 @@ impl Line {
 /// Of a table and a peer: how ours compares over all rows.
 #[derive(Debug, PartialEq, Serialize)]
 pub struct Summary {
-    /// The peer.
-    peer: &'static str,
+    /// What ours is compared with.
+    other: &'static str,
     /// Rows with a ratio.
     rows: usize,
     /// Geometric mean of their medians.
@@ -93,37 +100,42 @@ pub struct Summary {
     faster: usize,
 }
 
-/// The summaries of a table, of peers that it has.
+/// The summaries of a table, of what it has.
 pub fn summaries(lines: &[Line]) -> Vec<Summary> {
-    let of_peer = |(i, peer): (usize, &'static str)| {
+    let of_one = |(i, other): (usize, &'static str)| {
         let ratios: Vec<f64> = lines.iter().filter_map(|line| Some(line.over[i]?.median)).collect();
         let least = ratios.iter().copied().reduce(f64::min)?;
         let mean = (ratios.iter().map(|ratio| ratio.ln()).sum::<f64>() / ratios.len() as f64).exp();
         let faster = ratios.iter().filter(|ratio| **ratio >= FASTER).count();
-        Some(Summary { peer, rows: ratios.len(), mean, least, faster })
+        Some(Summary { other, rows: ratios.len(), mean, least, faster })
     };
-    PEERS.into_iter().enumerate().filter_map(of_peer).collect()
+    OTHERS.into_iter().enumerate().filter_map(of_one).collect()
 }
+
+/// The columns; the last two only where the choice of the table's rows was measured.
+const HEAD: [&str; 12] = [
+    "rows",
+    "M x N x K",
+    "ours",
+    "µs",
+    "TFLOP/s",
+    "cuBLAS µs",
+    "over cuBLAS",
+    "cuBLASLt µs",
+    "over cuBLASLt",
+    "paper",
+    "by the table's rows",
+    "over these",
+];
 
 /// The rows of one element type, and below them the summaries.
 pub fn render(dtype: DType, lines: &[Line]) -> String {
-    let head = [
-        "rows",
-        "M x N x K",
-        "ours",
-        "µs",
-        "TFLOP/s",
-        "cuBLAS µs",
-        "over cuBLAS",
-        "cuBLASLt µs",
-        "over cuBLASLt",
-        "paper",
-    ];
-    let rows: Vec<Vec<String>> = lines.iter().map(Line::cells).collect();
-    let mut text = format!("{}\n\n{}", dtype.name(), table::render(&head, 3, &rows));
-    for Summary { peer, rows, mean, least, faster } in summaries(lines) {
+    let columns = if lines.iter().any(|line| line.over[2].is_some()) { HEAD.len() } else { HEAD.len() - 2 };
+    let rows: Vec<Vec<String>> = lines.iter().map(|line| line.cells()[..columns].to_vec()).collect();
+    let mut text = format!("{}\n\n{}", dtype.name(), table::render(&HEAD[..columns], 3, &rows));
+    for Summary { other, rows, mean, least, faster } in summaries(lines) {
         text += &format!(
-            "\nover {peer}: geometric mean {mean:.3}, least {least:.3}, {faster} of {rows} rows at least {FASTER}"
+            "\nover {other}: geometric mean {mean:.3}, least {least:.3}, {faster} of {rows} rows at least {FASTER}"
         );
     }
     text.trim_end().to_string()
@@ -162,12 +174,12 @@ mod tests {
         ];
         // What is wrong has no time and no ratio.
         entries[6].checks[0].stray = 1;
-        let lines: Vec<Line> = rows.into_iter().map(|row| Line::new(row, &entries)).collect();
+        let lines: Vec<Line> = rows.iter().cloned().map(|row| Line::new(row, &entries)).collect();
         assert_eq!(
             summaries(&lines),
             [
-                Summary { peer: "torch", rows: 2, mean: 2.0, least: 1.0, faster: 1 },
-                Summary { peer: "cublasLt", rows: 1, mean: 1.02f64.ln().exp(), least: 1.02, faster: 0 },
+                Summary { other: "torch", rows: 2, mean: 2.0, least: 1.0, faster: 1 },
+                Summary { other: "cublasLt", rows: 1, mean: 1.02f64.ln().exp(), least: 1.02, faster: 0 },
             ]
         );
         let text = render(DType::F32, &lines);
@@ -178,6 +190,13 @@ mod tests {
         ] {
             assert!(text.contains(expected), "expected {expected:?} in {text}");
         }
+        assert!(!text.contains("by the table's rows"), "it was not measured: {text}");
         assert!(summaries(&[]).is_empty());
+
+        entries.push(measured(names[1], ROWS, &[1.5; 3]));
+        let lines: Vec<Line> = rows.iter().cloned().map(|row| Line::new(row, &entries)).collect();
+        let text = render(DType::F32, &lines);
+        assert!(text.contains("rows's | 1.50 [1.50–1.50] |"), "{text}");
+        assert!(text.contains("over rows: geometric mean 1.500, least 1.500, 1 of 1 rows"), "{text}");
     }
 }

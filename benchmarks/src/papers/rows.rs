@@ -19,6 +19,8 @@ pub enum Table {
     Covariance,
     /// MAPL, figure 15.1: a matrix of 1760² and N columns
     Mapl,
+    /// Powers of two, which are in no paper's table
+    Cubes,
     /// ISAAC, section 8.1: what the instance for 2560 x 32 x 2560 takes of a multiprocessor
     Counters,
     /// ISAAC, section 8.3: what bounds checks cost
@@ -37,6 +39,7 @@ impl Table {
             Table::Mlp => vec![shapes::MLP],
             Table::Covariance => vec![shapes::COVARIANCE],
             Table::Mapl => vec![shapes::MAPL],
+            Table::Cubes => vec![shapes::CUBES],
             Table::Counters => {
                 vec![Group { name: "DeepBench forward", layouts: Layouts::NN, shapes: &[COUNTED] }]
             }
@@ -50,7 +53,7 @@ impl Table {
         match self {
             Table::Isaac => &[DType::F32, DType::F16, DType::F64, DType::Bf16],
             Table::Squares | Table::Mlp | Table::Covariance | Table::Mapl | Table::Counters => &[DType::F32],
-            Table::Predication => &[DType::F32, DType::Bf16],
+            Table::Cubes | Table::Predication => &[DType::F32, DType::Bf16],
         }
     }
 
@@ -62,6 +65,7 @@ impl Table {
             Table::Mlp => "Thesis, figure 4.9: layers, batch of 16",
             Table::Covariance => "Thesis, figure 4.10: covariances",
             Table::Mapl => "MAPL, figure 15.1: a matrix of 1760² and N columns",
+            Table::Cubes => "Powers of two",
             Table::Counters => "ISAAC, section 8.1: the instance for 2560 x 32 x 2560",
             Table::Predication => "ISAAC, section 8.3: bounds checks",
         }
@@ -79,6 +83,7 @@ impl Table {
                  templates, more than 30 % faster than Auto-TVM."
             }
             Table::Mapl => "The figure is a roofline without numbers.",
+            Table::Cubes => "In no paper's table.",
             Table::Counters => {
                 "The paper's table has TFLOP/s, tile, K_L, threads, shared memory, registers, occupancy and L2 hit rate of ISAAC and cuBLAS."
             }
@@ -137,6 +142,7 @@ mod tests {
             (Table::Mlp, 7, "matmul f32 NT 256x16x256", "matmul f32 NT 7168x16x7168"),
             (Table::Covariance, 6, "matmul f32 NT 64x64x4096", "matmul f32 NT 64x64x131072"),
             (Table::Mapl, 7, "matmul f32 NT 1760x16x1760", "matmul f32 NT 1760x1024x1760"),
+            (Table::Cubes, 6, "matmul f32 256^3", "matmul f32 8192^3"),
             (Table::Counters, 1, "matmul f32 2560x32x2560", "matmul f32 2560x32x2560"),
         ];
         for (of, count, first, last) in table {
