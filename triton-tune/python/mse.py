@@ -51,39 +51,50 @@ def standardised(values, train):
     return ((values - mean) / deviation).float()
 
 
-def network(inputs, hidden):
-    """Layers with ReLU between them, of He's uniform weights."""
+def networks(inputs, hidden, count, device):
+    """Weights and biases of several networks, side by side: He's uniform weights, biases of zero."""
     layers = []
     for units in [*hidden, 1]:
-        layer = torch.nn.Linear(inputs, units)
         bound = math.sqrt(6 / inputs)
-        torch.nn.init.uniform_(layer.weight, -bound, bound)
-        torch.nn.init.zeros_(layer.bias)
-        layers += [layer, torch.nn.ReLU()]
+        weights = torch.empty(count, inputs, units, device=device).uniform_(-bound, bound)
+        layers.append([weights.requires_grad_(), torch.zeros(count, 1, units, device=device, requires_grad=True)])
         inputs = units
-    return torch.nn.Sequential(*layers[:-1])
+    return layers
 
 
-def error(inputs, targets, train, test, hidden, options, seed):
-    """The mean squared error of a network on held-out rows."""
-    torch.manual_seed(seed)
-    net = network(inputs.shape[1], hidden).to(inputs.device)
-    adam = torch.optim.Adam(net.parameters(), lr=options.rate)
+def predict(layers, inputs):
+    """What each network says of its own inputs, with ReLU between the layers."""
+    values = inputs
+    for index, (weights, bias) in enumerate(layers):
+        values = torch.baddbmm(bias, values, weights)
+        if index + 1 < len(layers):
+            values = torch.relu(values)
+    return values.squeeze(2)
+
+
+def errors(inputs, targets, train, test, hidden, options):
+    """The mean squared errors of several networks on held-out rows. They are trained at once, each on an order of its own: the sum of their
+    errors has the gradients of each."""
+    torch.manual_seed(1)
+    count = options.repeat
+    layers = networks(inputs.shape[1], hidden, count, inputs.device)
+    adam = torch.optim.Adam([part for layer in layers for part in layer], lr=options.rate)
     steps = options.epochs * math.ceil(len(train) / options.batch)
     last, step = options.rate / 100, 0
     for _ in range(options.epochs):
-        order = train[torch.randperm(len(train), device=train.device)]
-        for batch in order.split(options.batch):
+        order = torch.stack([train[torch.randperm(len(train), device=train.device)] for _ in range(count)])
+        for batch in order.split(options.batch, 1):
             at = step / max(steps - 1, 1)
             for group in adam.param_groups:
                 group["lr"] = last + (options.rate - last) * 0.5 * (1 + math.cos(math.pi * at))
-            loss = ((net(inputs[batch]).squeeze(1) - targets[batch]) ** 2).mean()
+            loss = ((predict(layers, inputs[batch]) - targets[batch]) ** 2).mean(1).sum()
             adam.zero_grad(set_to_none=True)
             loss.backward()
             adam.step()
             step += 1
     with torch.no_grad():
-        return float(((net(inputs[test]).squeeze(1) - targets[test]) ** 2).mean())
+        held_out = inputs[test].expand(count, -1, -1)
+        return ((predict(layers, held_out) - targets[test]) ** 2).mean(1).tolist()
 
 
 def main():
@@ -125,11 +136,8 @@ def main():
             targets = standardised(target[:, None], train).squeeze(1).to(device)
             for values in [logs, raw]:
                 inputs = standardised(values, train).to(device)
-                errors = [
-                    error(inputs, targets, train.to(device), test.to(device), hidden, options, seed)
-                    for seed in range(1, options.repeat + 1)
-                ]
-                found.append(sum(errors) / len(errors))
+                several = errors(inputs, targets, train.to(device), test.to(device), hidden, options)
+                found.append(sum(several) / len(several))
         print(" | ".join([", ".join(map(str, hidden)), *(f"{value:.4f}" for value in found)]), flush=True)
 
 
