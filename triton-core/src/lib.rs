@@ -15,6 +15,7 @@ pub mod ast;
 pub mod diag;
 pub mod embed;
 pub mod entity;
+pub mod estimate;
 pub mod hash;
 pub mod interp;
 pub mod ir;

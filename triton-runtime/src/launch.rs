@@ -17,6 +17,7 @@ use crate::tensor_map;
 use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
+use triton_core::estimate::{Estimate, Machine};
 use triton_core::metadata::{
     Arg, ComputeCapability, Image, KernelMetadata, ParamMetadata, ParamType, Specialization, Target,
 };
@@ -129,6 +130,20 @@ impl<'a, S, const N: usize> Launch<'a, S, N> {
         let target = self.kernel.config(self.config)?.images.first().map_or(Target::LEAST, |image| image.target);
         triton_core::explain(function, target, specialization)
             .map_err(|message| Error::Ir { kernel: self.metadata().instance.to_string(), message })
+    }
+
+    /// What the compiler estimates that the launch of a grid of programs takes on a device, in microseconds: nothing is launched, and the device need
+    /// not be there. For comparing instances of a kernel; it takes some milliseconds.
+    ///
+    /// # Errors
+    /// [`Error::Config`], [`Error::Argument`], [`Error::MultipleOf`], [`Error::Grid`], [`Error::Ir`].
+    pub fn estimate(&self, grid: impl Into<Grid>, machine: &Machine) -> Result<f64> {
+        let (specialization, programs) = (self.check_args()?, grid.into().dims()?);
+        let function = self.kernel.function(self.config)?;
+        let estimate = Estimate::new(function, machine.target, specialization)
+            .map_err(|message| Error::Ir { kernel: self.metadata().instance.to_string(), message })?;
+        let args: Vec<Arg> = self.args().collect();
+        Ok(estimate.us(&args, programs, machine))
     }
 
     /// Checks types and multiples; returns the specialization.

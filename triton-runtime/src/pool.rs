@@ -10,6 +10,7 @@ use crate::load::LoadInfo;
 use crate::stream::Stream;
 use std::fmt;
 use std::marker::PhantomData;
+use triton_core::estimate::Machine;
 use triton_core::metadata::KernelMetadata;
 
 /// What the members of a pool differ in: a struct with a field for each name of `tune = [..]`, and for the options of configs. It is
@@ -235,6 +236,19 @@ impl<C: Choice> Pool<C> {
     ) -> Result<Option<Code>> {
         let programs = self.prepare(self.at(index), launch, stream, grid)?;
         launch.code(stream, programs)
+    }
+
+    /// What the compiler estimates of it.
+    pub(crate) fn estimate<S, G: Into<Grid>, const N: usize>(
+        &'static self,
+        index: usize,
+        launch: &mut Launch<'_, S, N>,
+        grid: &mut impl FnMut(&C) -> G,
+        machine: &Machine,
+    ) -> Result<f64> {
+        let member = self.at(index);
+        member.pass(launch);
+        launch.estimate(grid(&member.choice), machine)
     }
 
     /// A member of a number that exists.

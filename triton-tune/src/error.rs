@@ -210,6 +210,10 @@ pub enum Failure {
     #[error("it failed when it was measured before; remove its line from the file of times to try it again")]
     Before,
 
+    /// The compiler estimates kernels of pools alone.
+    #[error("there is no estimate of it: the compiler makes them for members of pools")]
+    NotEstimated,
+
     /// There is no recorded time of it.
     #[error("no time of it was recorded for this key")]
     NotRecorded,
@@ -221,7 +225,7 @@ impl Failure {
         match self {
             Failure::Launch(error) => error.downcast_ref().is_some_and(triton::Error::is_of_code),
             Failure::TimedOut { .. } | Failure::Time { .. } | Failure::Differs { .. } | Failure::Before => true,
-            Failure::Unchecked(_) | Failure::NotRecorded => false,
+            Failure::Unchecked(_) | Failure::NotEstimated | Failure::NotRecorded => false,
         }
     }
 

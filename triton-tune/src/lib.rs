@@ -25,7 +25,7 @@
 //!
 //! - [`Tuner`] is what a launch is given by `.with(&tuner)`; [`Tuner::select`] is for anything else that can be launched.
 //! - [`Store`] is what it has measured, with its file.
-//! - [`Measure`] tells times: [`Device`] of a GPU, [`Replay`] recorded ones; [`Failing`] is for tests.
+//! - [`Measure`] tells times: [`Device`] of a GPU, [`CostModel`] what the compiler estimates, [`Replay`] recorded ones; [`Failing`] is for tests.
 //!
 //! The book's chapter "Tuning your kernel" explains the steps.
 //!
@@ -56,6 +56,7 @@
 //! | `triton-tune table space` | the size of our search space, rule by rule |
 //! | `triton-tune table mse --data FILE..` | the errors of the papers' seven networks (I Table 2, T Table 4.1) |
 //! | `triton-tune table choices --data FILE --complete FILE --model FILE` | what a model chooses for ten problems (I Table 6) |
+//! | `triton-tune table estimates --complete FILE` | how well the compiler's estimates rank recorded times (feature `jit`) |
 //! | `triton-tune plot mse-by-size --data FILE..` | the error by the rows trained on, as SVG (I Figure 5, T Figure 4.7) |
 //! | `triton-tune collect --types bf16,f32 --orders NN,NT,TN --seconds 420 --out FILE` | times of products on this GPU (feature `jit`) |
 //! | `triton-tune train --data FILE.. --hidden 64,128,64 --out FILE` | a model that programs embed; `--teachers 6`: one that learns from several |
@@ -97,7 +98,7 @@ mod tuner;
 
 pub use cli::cli;
 pub use error::{BoxError, Error, Failure, Result};
-pub use measure::{Device, Effort, Failing, Measure, Replay, Trial, Trouble};
+pub use measure::{CostModel, Device, Effort, Failing, Measure, Replay, Trial, Trouble};
 pub use mode::Mode;
 pub use store::Store;
 pub use triton_select::model::Model;

@@ -1,5 +1,6 @@
 //! What a selector is told of a call.
 
+use super::Machine;
 use super::saved::{self, Output, Saved};
 use crate::args::LaunchArg;
 use crate::error::{Error, Result};
@@ -47,6 +48,7 @@ pub(crate) trait Pending {
     fn args(&self) -> &[LaunchArg<'_>];
     fn run(&mut self, index: usize) -> Result<()>;
     fn code(&mut self, index: usize) -> Result<Option<Code>>;
+    fn estimate(&mut self, index: usize, machine: &Machine) -> Result<f64>;
 }
 
 /// A launch whose member is to be chosen. Members are numbered from 0, as in [`Pool::members`](crate::Pool::members).
@@ -146,6 +148,15 @@ impl<'c> Call<'c> {
     /// Those of the launch that are found out without loading.
     pub fn code(&mut self, index: usize) -> Result<Option<Code>> {
         self.pending.code(index)
+    }
+
+    /// What the compiler estimates that such a launch takes on a device, in microseconds: nothing is launched, and the device need not be there. The
+    /// grid is asked for. It takes some milliseconds.
+    ///
+    /// # Errors
+    /// [`Error::Config`], [`Error::Argument`], [`Error::MultipleOf`], [`Error::Grid`], [`Error::Ir`].
+    pub fn estimate(&mut self, index: usize, machine: &Machine) -> Result<f64> {
+        self.pending.estimate(index, machine)
     }
 
     /// How many bytes [`Call::save`] copies; `None` if it cannot: an argument is a mutable pointer of unknown length, or a view in thousands

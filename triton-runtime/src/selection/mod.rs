@@ -17,3 +17,4 @@ pub use call::{Call, Selector};
 pub use key::{Key, KeyWord};
 pub use saved::Output;
 pub use selecting::Selecting;
+pub use triton_core::estimate::Machine;

@@ -154,7 +154,7 @@ impl Output {
     }
 
     /// How many elements there are.
-    #[expect(clippy::len_without_is_empty, reason = "an argument that names none is no output")]
+    #[expect(clippy::len_without_is_empty, reason = "an argument that names none has no output")]
     pub fn len(&self) -> usize {
         self.bytes / self.dtype.bytes() as usize
     }

@@ -1,5 +1,6 @@
 //! A tuned launch that asks a selector.
 
+use super::Machine;
 use super::call::{Call, Pending, Selector};
 use super::key::{Key, KeyWord};
 use crate::args::LaunchArg;
@@ -166,6 +167,10 @@ impl<S, const N: usize, C: Choice, F: Fn(&C) -> bool, I: Into<Grid>, G: FnMut(&C
 
     fn code(&mut self, index: usize) -> Result<Option<Code>> {
         self.pool.code(index, &mut self.launch, self.stream, &mut self.grid)
+    }
+
+    fn estimate(&mut self, index: usize, machine: &Machine) -> Result<f64> {
+        self.pool.estimate(index, &mut self.launch, &mut self.grid, machine)
     }
 }
 

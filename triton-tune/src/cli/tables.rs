@@ -22,6 +22,9 @@ pub(super) enum Table {
     Space(Space),
     /// What a model chooses for ten problems, beside what is the best where all was measured (ISAAC, Table 6).
     Choices(Choices),
+    /// How well the compiler's estimates rank products that were measured.
+    #[cfg(feature = "jit")]
+    Estimates(Estimates),
 }
 
 impl Table {
@@ -31,7 +34,31 @@ impl Table {
             Self::Mse(table) => table.run(),
             Self::Space(table) => table.run(),
             Self::Choices(table) => table.run(),
+            #[cfg(feature = "jit")]
+            Self::Estimates(table) => table.run(),
         }
+    }
+}
+
+#[cfg(feature = "jit")]
+#[derive(Args)]
+pub(super) struct Estimates {
+    /// Complete measurements, `.csv` or `.csv.gz`
+    #[arg(long)]
+    complete: PathBuf,
+    /// The operations
+    #[arg(long, value_delimiter = ',', default_value = "gemm-bf16,gemm-f32")]
+    op: Vec<String>,
+    /// The most contexts, in all orders of operands
+    #[arg(long, default_value_t = usize::MAX, hide_default_value = true)]
+    contexts: usize,
+}
+
+#[cfg(feature = "jit")]
+impl Estimates {
+    fn run(self) -> Result<()> {
+        let data = crate::data::read(&self.complete)?;
+        print(&report::estimates::estimates(&data, &self.op, self.contexts, triton_core::estimate::Machine::H200)?)
     }
 }
 

@@ -146,7 +146,7 @@ const TEXTS: &[&str] = &[
 ];
 
 /// The kernels, read once.
-fn source() -> Result<&'static Source, Refused> {
+pub(super) fn source() -> Result<&'static Source, Refused> {
     static SOURCE: OnceLock<Result<Source, String>> = OnceLock::new();
     let read = || {
         Source::parse(TEXTS).map_err(|problems| problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))
@@ -160,13 +160,7 @@ impl Instance {
     /// # Errors
     /// Why it does not compile, or that its tiles do not fit the registers of a thread.
     pub fn compile(&self, targets: &[Target]) -> Result<&'static Kernel, Refused> {
-        let name = match self.form {
-            Form::Whole => "product",
-            Form::Transposed => "transposed",
-            Form::Split => "split",
-        };
-        let kernel =
-            source()?.kernel(name).ok_or_else(|| Refused::new("text", format!("it has no kernel `{name}`")))?;
+        let kernel = self.kernel(source()?)?;
         let instance = self.instance(targets);
         // A mistake of the compiler is a reason like any other.
         match catch_unwind(AssertUnwindSafe(|| Kernel::compile(kernel, &instance))) {
@@ -176,8 +170,18 @@ impl Instance {
         }
     }
 
+    /// The kernel that it is of.
+    pub(super) fn kernel<'s>(&self, source: &'s Source) -> Result<&'s ast::Kernel, Refused> {
+        let name = match self.form {
+            Form::Whole => "product",
+            Form::Transposed => "transposed",
+            Form::Split => "split",
+        };
+        source.kernel(name).ok_or_else(|| Refused::new("text", format!("it has no kernel `{name}`")))
+    }
+
     /// What the compiler is told.
-    fn instance(&self, targets: &[Target]) -> ast::Instance {
+    pub(super) fn instance(&self, targets: &[Target]) -> ast::Instance {
         let constant = |value: i64| GenericArg::Const(value.into());
         let mut args = vec![GenericArg::Type(self.ty)];
         args.extend(self.tile.map(constant));
@@ -207,7 +211,7 @@ pub fn cycles(kernel: &Kernel) -> f64 {
     catch_unwind(AssertUnwindSafe(explain)).ok().flatten().filter(|cycles: &f64| cycles.is_finite()).unwrap_or(0.0)
 }
 
-fn refused(failure: &Failure) -> Refused {
+pub(super) fn refused(failure: &Failure) -> Refused {
     let mut problems = failure.diagnostics.iter().chain(&failure.deferred);
     match problems.next() {
         Some(first) => Refused::new(first.code.name(), first),

@@ -1,5 +1,7 @@
 //! Instances that no list has: compiled while the tuner runs, by the compiler of the attribute, from the text of the kernels.
 
+mod estimate;
 mod gemm;
 
+pub use estimate::Estimated;
 pub use gemm::{Form, Instance, Order, Refused, cycles};

@@ -1,9 +1,11 @@
 //! How long a candidate takes, and who says so.
 
+mod cost_model;
 mod device;
 mod failing;
 mod replay;
 
+pub use cost_model::CostModel;
 pub use device::Device;
 pub use failing::{Failing, Trouble};
 pub use replay::Replay;
@@ -11,6 +13,7 @@ pub use replay::Replay;
 use crate::error::{BoxError, Failure};
 use std::fmt;
 use triton::Stream;
+use triton::selection::Machine;
 
 /// Tells how long candidates take.
 pub trait Measure: Send + Sync {
@@ -51,7 +54,25 @@ pub struct Trial<'t> {
     pub(crate) effort: Effort,
     pub(crate) best_us: Option<f64>,
     pub(crate) stream: &'t Stream,
-    pub(crate) launch: &'t mut dyn FnMut() -> Result<(), BoxError>,
+    pub(crate) launch: &'t mut dyn Launch,
+}
+
+/// What a trial can do with its candidate.
+pub(crate) trait Launch {
+    /// Launches it.
+    fn launch(&mut self) -> Result<(), BoxError>;
+    /// What the compiler estimates of a launch on a device, in microseconds; `None` of what is not a kernel of ours.
+    fn estimate(&mut self, machine: &Machine) -> Option<Result<f64, BoxError>>;
+}
+
+impl<F: FnMut() -> Result<(), BoxError>> Launch for F {
+    fn launch(&mut self) -> Result<(), BoxError> {
+        self()
+    }
+
+    fn estimate(&mut self, _: &Machine) -> Option<Result<f64, BoxError>> {
+        None
+    }
 }
 
 impl Trial<'_> {
@@ -90,7 +111,15 @@ impl Trial<'_> {
     /// # Errors
     /// [`Failure::Launch`].
     pub fn launch(&mut self) -> Result<(), Failure> {
-        (self.launch)().map_err(Failure::Launch)
+        self.launch.launch().map_err(Failure::Launch)
+    }
+
+    /// What the compiler estimates that a launch takes on a device, in microseconds.
+    ///
+    /// # Errors
+    /// [`Failure::NotEstimated`] of a candidate that is not a member of a pool; [`Failure::Launch`].
+    pub fn estimate(&mut self, machine: &Machine) -> Result<f64, Failure> {
+        self.launch.estimate(machine).ok_or(Failure::NotEstimated)?.map_err(Failure::Launch)
     }
 }
 

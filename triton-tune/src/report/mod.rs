@@ -2,6 +2,8 @@
 
 pub mod acceptance;
 pub mod choices;
+#[cfg(feature = "jit")]
+pub mod estimates;
 pub mod mse;
 pub mod plot;
 pub mod size;

@@ -8,13 +8,15 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::thread::available_parallelism;
 use std::time::Instant;
 use triton::Stream;
-use triton::selection::{Call, Code, Output};
+use triton::selection::{Call, Code, Machine, Output};
 use triton_select::{Candidates, Known};
 
 /// Candidates that are launched, and what they change.
 pub(super) trait Bench {
     fn stream(&self) -> &Stream;
     fn launch(&mut self, index: usize) -> Result<(), BoxError>;
+    /// What the compiler estimates of a launch, in microseconds; `None` of what is not a kernel of ours.
+    fn estimate(&mut self, index: usize, machine: &Machine) -> Option<Result<f64, BoxError>>;
     /// Loads the code of candidates ahead of their launches, each as soon as a thread is free, until a time. What cannot be loaded fails when it is
     /// launched.
     fn load(&mut self, indices: &[usize], until: Option<Instant>);
@@ -45,6 +47,10 @@ impl Bench for OfCall<'_, '_> {
 
     fn launch(&mut self, index: usize) -> Result<(), BoxError> {
         Ok(self.call.launch(index)?)
+    }
+
+    fn estimate(&mut self, index: usize, machine: &Machine) -> Option<Result<f64, BoxError>> {
+        Some(self.call.estimate(index, machine).map_err(BoxError::from))
     }
 
     fn load(&mut self, indices: &[usize], until: Option<Instant>) {
@@ -97,6 +103,10 @@ impl Bench for OfList<'_> {
 
     fn launch(&mut self, index: usize) -> Result<(), BoxError> {
         (self.launch)(index, self.stream)
+    }
+
+    fn estimate(&mut self, _: usize, _: &Machine) -> Option<Result<f64, BoxError>> {
+        None
     }
 
     fn load(&mut self, _: &[usize], _: Option<Instant>) {}

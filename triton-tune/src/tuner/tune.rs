@@ -3,12 +3,12 @@
 use super::Tuner;
 use super::bench::{Bench, Snapshot, failure};
 use super::compare::difference;
-use crate::error::{Error, Failure, Result};
-use crate::measure::{Effort, Trial};
+use crate::error::{BoxError, Error, Failure, Result};
+use crate::measure::{Effort, Launch, Trial};
 use crate::search::{Found, halve};
 use std::sync::{Arc, TryLockError};
 use std::time::Instant;
-use triton::selection::Output;
+use triton::selection::{Machine, Output};
 use triton_select::{Candidates, Known, Source, Table};
 
 impl Tuner {
@@ -144,6 +144,22 @@ fn shuffled(mut all: Vec<usize>, key: &[i64]) -> Vec<usize> {
     all
 }
 
+/// A candidate of a bench.
+struct OfBench<'b> {
+    bench: &'b mut dyn Bench,
+    index: usize,
+}
+
+impl Launch for OfBench<'_> {
+    fn launch(&mut self) -> std::result::Result<(), BoxError> {
+        self.bench.launch(self.index)
+    }
+
+    fn estimate(&mut self, machine: &Machine) -> Option<std::result::Result<f64, BoxError>> {
+        self.bench.estimate(self.index, machine)
+    }
+}
+
 /// Candidates that are tried on one call.
 struct Trials<'t> {
     tuner: &'t Tuner,
@@ -182,7 +198,7 @@ impl Trials<'_> {
             effort,
             best_us,
             stream: &stream,
-            launch: &mut || self.bench.launch(index),
+            launch: &mut OfBench { bench: &mut *self.bench, index },
         };
         self.tuner.measure.measure(&mut trial)
     }

@@ -41,6 +41,7 @@ pub(crate) const CORE: &[Row] = &[
     ("analysis", &["span", "diag", "entity", "types", "metadata", "layout", "ops", "ir", "interp"]),
     ("sema", &["span", "diag", "types", "ast", "ops", "ir"]),
     ("passes", &["hash", "span", "entity", "types", "metadata", "layout", "ops", "ir", "interp", "analysis"]),
+    ("estimate", &["types", "metadata", "layout", "ops", "ir", "interp", "analysis", "passes"]),
     ("ptx", &["span", "hash", "entity", "types", "metadata", "layout", "ops", "ir", "analysis"]),
     ("pipeline", &["span", "diag", "types", "ast", "metadata", "ops", "ir", "analysis", "sema", "passes", "ptx"]),
 ];
@@ -59,6 +60,6 @@ pub(crate) const SYNTAX: &[Row] = &[
 /// The modules of `triton-core` that the crates of a user's program name.
 pub(crate) const USERS_OF_CORE: &[Row] = &[
     ("triton-syntax", &["hash", "span", "diag", "types", "ast", "metadata", "embed", "sema", "pipeline"]),
-    ("triton-runtime", &["hash", "span", "diag", "types", "ast", "metadata", "ops", "ir", "interp", "pipeline"]),
+    ("triton-runtime", &["hash", "span", "diag", "types", "ast", "metadata", "ops", "ir", "interp", "estimate", "pipeline"]),
     ("triton-dsl", &["types", "metadata", "embed"]),
 ];
