@@ -14,6 +14,7 @@ use triton::prelude::*;
     (T = f32, BM = 64, BN = 128, BK = 16, TA = false, TB = true),
     (T = f32, BM = 128, BN = 128, BK = 32, TA = true, TB = false, num_warps = 8, num_stages = 2),
     (T = f32, BM = 64, BN = 128, BK = 16, TA = true, TB = false),
+    (T = f32, BM = 128, BN = 128, BK = 32, TA = true, TB = true, num_warps = 8, num_stages = 2),
     (T = f32, BM = 64, BN = 64, BK = 32, TA = false, TB = false, general = true),
     (T = f32, BM = 64, BN = 64, BK = 32, TA = false, TB = true, general = true),
     (T = f32, BM = 64, BN = 64, BK = 32, TA = true, TB = false, general = true),
