@@ -5,10 +5,11 @@ use std::borrow::Cow;
 use std::fmt;
 use triton_select::{Candidate as _, Candidates as _, List, Record};
 
-/// Numbers of splits: all that the table's rows come to on the shapes that it was made for, or one within a sixteenth.
+/// Numbers of splits: all that the table's rows come to on the shapes that it was made for, or one within a sixteenth. Large ones divide the blocks
+/// that are resident together, of which no split is then without one.
 const SPLITS: [usize; 39] = [
-    1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 18, 20, 22, 24, 26, 28, 30, 32, 36, 40, 44, 48, 56, 64, 72,
-    80, 96, 112, 128, 160, 192, 224, 256,
+    1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 18, 20, 22, 24, 26, 28, 30, 33, 36, 40, 44, 48, 56, 66, 72,
+    80, 96, 112, 132, 160, 192, 224, 264,
 ];
 
 /// The most programs for each multiprocessor of a product that is split in more than two parts.

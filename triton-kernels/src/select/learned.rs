@@ -1,6 +1,6 @@
 //! What was measured of products, and a model of what was not.
 
-use super::{Candidates, Kind, MULTIPROCESSORS, Plan, Problem};
+use super::{Candidates, MULTIPROCESSORS, Plan, Problem};
 use std::sync::OnceLock;
 use triton::Device;
 use triton_select::model::Model;
@@ -15,10 +15,7 @@ const MODELS: [(&str, &[u8]); 2] =
 
 /// A model is followed where it predicts what the rows choose to take this many times as long as its own choice: it errs by as much, and the rows were
 /// made by measuring. `triton-bench judge` compares margins.
-fn margin(kind: Kind) -> f32 {
-    // Of f32 less was measured to learn from.
-    if kind == Kind::F32 { 1.3 } else { 1.1 }
-}
+const MARGIN: f32 = 1.05;
 
 /// A model, and the operation that it is of.
 struct Of(&'static str, Model);
@@ -68,8 +65,7 @@ fn chosen(selection: &Selection, candidates: &Candidates) -> Option<Plan> {
     let times = known.predicted(&key)?;
     let time = |index: usize| times.get(index).copied().filter(|time| time.is_finite()).unwrap_or(f32::INFINITY);
     let (fastest, _) = candidates.fitting().min_by(|a, b| time(a.0).total_cmp(&time(b.0)))?;
-    let margin = margin(candidates.problem().kind).log2();
-    if candidates.of_rows().is_some_and(|of_rows| time(of_rows) - time(fastest) <= margin) {
+    if candidates.of_rows().is_some_and(|of_rows| time(of_rows) - time(fastest) <= MARGIN.log2()) {
         return None;
     }
     plan(fastest, "by the model")
@@ -78,7 +74,7 @@ fn chosen(selection: &Selection, candidates: &Candidates) -> Option<Plan> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::select::{Instance, Kernel, Order};
+    use crate::select::{Instance, Kernel, Kind, Order};
     use triton_select::Record;
 
     fn candidates(shape: [usize; 3]) -> Candidates {
