@@ -1,5 +1,5 @@
 #!/bin/sh
-# Runs what `cargo xtask bundle` put beside this file, on a host with a GPU: run.sh examples|tests|bench|papers|tune|costs|conformance
+# Runs what `cargo xtask bundle` put beside this file, on a host with a GPU: run.sh examples|tests|bench|papers|tune|collect|costs|conformance
 #
 # Needs the NVIDIA driver; for the peers of the benchmarks also python3 with PyTorch and Triton.
 # OUT=folder    where the benchmarks write their JSON (the current folder if it is not set)
@@ -101,7 +101,7 @@ case ${1:-} in
         ;;
     papers)
         need_gpu
-        step 480 papers "$here/bench/triton-bench" papers --json "$out/papers.json" --peers "$python" "$here/peers.py"
+        step 480 papers "$here/bench/triton-bench" papers --rows --json "$out/papers.json" --peers "$python" "$here/peers.py"
         ;;
     tune)
         need_gpu
@@ -109,6 +109,12 @@ case ${1:-} in
         step 150 winners "$here/bench/triton-bench" winners --random 250 --seconds 120 --out "$out/gemm.tsv" --data "$out/times.csv"
         step 300 tune-products "$here/bench/triton-bench" tune-products --filter '^3',8192x8192x,linear --json "$out/tune-products.json"
         step 150 tune-skinny "$here/bench/triton-bench" tune-products --filter '2560x,x16x,NT 32x,NT 64x,NT 256x' --json "$out/tune-skinny.json"
+        ;;
+    collect)
+        need_gpu
+        # A run that was stopped goes on where it was.
+        step 500 collect "$here/bench/triton-tune" collect --types bf16,f32 --orders NN,NT,TN --seconds 440 --out "$out/data.csv"
+        step 60 autotune "$python" "$here/autotune.py"
         ;;
     costs)
         need_gpu
@@ -120,7 +126,7 @@ case ${1:-} in
         step 250 library "$here/conformance/check" --device cuda
         ;;
     *)
-        echo "usage: run.sh examples|tests|bench|papers|tune|costs|conformance" >&2
+        echo "usage: run.sh examples|tests|bench|papers|tune|collect|costs|conformance" >&2
         exit 2
         ;;
 esac

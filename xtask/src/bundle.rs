@@ -1,7 +1,7 @@
 //! `bundle`: everything that a GPU host without Rust needs, in `target/gpu/`.
 //!
 //! Examples, the tests that use a GPU, the benchmarks and conformance, built in release and stripped, beside a `run.sh`:
-//! `run.sh examples|tests|bench|papers|conformance`.
+//! `run.sh examples|tests|bench|papers|tune|collect|costs|conformance`.
 
 use crate::{Outcome, output, root};
 use std::path::{Path, PathBuf};
@@ -38,6 +38,8 @@ pub fn bundle() -> Outcome {
         executables.extend(built.into_iter().filter(|(_, file)| is_test(file)));
     }
     executables.extend(build(&root(), &["build", "--package", "triton-bench"], "bench")?);
+    let tuner = ["build", "--package", "triton-tune", "--features", "jit", "--bin", "triton-tune"];
+    executables.extend(build(&root(), &tuner, "bench")?);
     executables.extend(build(&root(), &["build", "--package", "triton-kernels", "--bin", "check"], "conformance")?);
     crate::stub::stub(&root().join(STUB))?;
     executables.extend(build(&root().join("triton-cust"), &["build", "--examples"], "examples")?);
@@ -51,8 +53,15 @@ pub fn bundle() -> Outcome {
         };
         copy(file, &dir.join(folder).join(name))?;
     }
-    for script in ["run.sh", "peers.py", "cublaslt.py"] {
-        copy(&root().join("benchmarks").join(script), &dir.join(script))?;
+    let scripts = [
+        ("benchmarks", "run.sh"),
+        ("benchmarks", "peers.py"),
+        ("benchmarks", "cublaslt.py"),
+        ("triton-tune/python", "autotune.py"),
+        ("triton-tune/python", "mse.py"),
+    ];
+    for (folder, script) in scripts {
+        copy(&root().join(folder).join(script), &dir.join(script))?;
     }
     let size = size(&dir);
     if size > LIMIT {

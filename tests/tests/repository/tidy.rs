@@ -283,3 +283,19 @@ fn no_paths_of_a_machine() {
     }
     report(failures);
 }
+
+/// The tuner compiles products from the library's own files, but for the one whose K is split: the library's has an epilogue, and takes what that takes.
+#[test]
+fn the_tuners_split_product_is_the_librarys() {
+    let read = |path: &str| std::fs::read_to_string(root().join(path)).expect("a file of the repository");
+    let (ours, librarys) = (read("triton-tune/kernels/split.rs"), read("triton-kernels/src/gemm/kernels/split.rs"));
+    let body = |text: &str| {
+        let start = text.find("let (m, n, s) =").expect("the programs of the kernel");
+        let end = text[start..].find("done.store(").expect("the last program of a tile") + start;
+        let words: Vec<String> = text[start..end].split_whitespace().map(str::to_string).collect();
+        words.join(" ")
+    };
+    assert_eq!(body(&ours), body(&librarys));
+    let stored = "c.store([m, n], total.to::<";
+    assert!(ours.contains(&format!("{stored}T>());")) && librarys.contains(&format!("{stored}C>());")));
+}

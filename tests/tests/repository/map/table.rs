@@ -60,6 +60,9 @@ pub(crate) const SYNTAX: &[Row] = &[
 /// The modules of `triton-core` that the crates of a user's program name.
 pub(crate) const USERS_OF_CORE: &[Row] = &[
     ("triton-syntax", &["hash", "span", "diag", "types", "ast", "metadata", "embed", "sema", "pipeline"]),
-    ("triton-runtime", &["hash", "span", "diag", "types", "ast", "metadata", "ops", "ir", "interp", "estimate", "pipeline"]),
+    (
+        "triton-runtime",
+        &["hash", "span", "diag", "types", "ast", "metadata", "ops", "ir", "interp", "estimate", "pipeline"],
+    ),
     ("triton-dsl", &["types", "metadata", "embed"]),
 ];
