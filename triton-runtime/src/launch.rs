@@ -232,6 +232,8 @@ impl<'a, S, const N: usize> Launch<'a, S, N> {
         recorder.add_step(step)
     }
 
+    /// Apart from a launch on a GPU, whose code the driver's evicts from the caches of the core each time: what is fetched again is to be little.
+    #[inline(never)]
     fn on_cpu(&self, stream: &Stream, dims: [u32; 3]) -> Result<()> {
         let function = self.kernel.function(self.config)?;
         if dims.contains(&0) {
@@ -319,6 +321,8 @@ impl<'a, S, const N: usize> Launch<'a, S, N> {
         Ok((self.kernel.loaded(context, self.config, index, image)?, image))
     }
 
+    /// Apart, as [`Launch::on_cpu`].
+    #[inline(never)]
     fn on_sim(&self, stream: &Stream, queue: &SimStream, specialization: Specialization, dims: [u32; 3]) -> Result<()> {
         let (_, image) = self.selected(queue.capability(), None, queue.multiprocessors(), specialization, dims)?;
         let blocks = Self::blocks(image, dims, queue.multiprocessors())?;

@@ -81,19 +81,39 @@ impl<'a, 's, S, const N: usize, C: Choice, F: Fn(&C) -> bool> Selecting<'a, 's, 
 
 /// Runs the member that a selector names, or the first that fits. Where it cannot be launched, the next.
 fn run(pending: &mut dyn Pending, key: &Key, stream: &Stream, selector: Option<&dyn Selector>) -> Result<()> {
-    let (mut tried, mut failures) = (Vec::new(), Vec::new());
+    let Some(index) = choose(pending, key, stream, selector, &[])? else {
+        return Err(nothing(pending, Vec::new()));
+    };
+    match (pending.run(index), selector) {
+        (Err(error), Some(selector)) if error.is_of_code() => others(pending, key, stream, selector, (index, error)),
+        (result, _) => result,
+    }
+}
+
+/// Runs another member than one that failed.
+#[cold]
+#[inline(never)]
+fn others(
+    pending: &mut dyn Pending,
+    key: &Key,
+    stream: &Stream,
+    selector: &dyn Selector,
+    failed: (usize, Error),
+) -> Result<()> {
+    let (mut tried, mut failures, mut failed) = (Vec::new(), Vec::new(), Some(failed));
     loop {
-        let Some(index) = choose(pending, key, stream, selector, &tried)? else {
+        if let Some((index, error)) = failed.take() {
+            let call = Call::new(key.words(), stream, pending);
+            selector.failed(&call, index, &error);
+            failures.push(format!("{}: {error}", call.name(index)));
+            tried.push(index);
+        }
+        let Some(index) = choose(pending, key, stream, Some(selector), &tried)? else {
             return Err(nothing(pending, failures));
         };
-        match (pending.run(index), selector) {
-            (Err(error), Some(selector)) if error.is_of_code() => {
-                let call = Call::new(key.words(), stream, pending);
-                selector.failed(&call, index, &error);
-                failures.push(format!("{}: {error}", call.name(index)));
-                tried.push(index);
-            }
-            (result, _) => return result,
+        match pending.run(index) {
+            Err(error) if error.is_of_code() => failed = Some((index, error)),
+            result => return result,
         }
     }
 }
