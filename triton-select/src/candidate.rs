@@ -145,10 +145,22 @@ impl Candidates for Members<'_, '_> {
 
 /// The value of `NAME=value` in the name of a candidate.
 fn number(candidate: &str, name: &str) -> Option<f32> {
-    match candidate.split(' ').find_map(|field| field.strip_prefix(name)?.strip_prefix('='))? {
-        "true" => Some(1.0),
-        "false" => Some(0.0),
-        value => value.parse().ok(),
+    // By bytes: a model asks for some eight numbers of each candidate, which is half of the time of a first choice.
+    let mut rest = candidate.as_bytes();
+    loop {
+        let end = rest.iter().position(|&byte| byte == b' ').unwrap_or(rest.len());
+        let (field, after) = rest.split_at(end);
+        if let Some((before, value)) = field.split_at_checked(name.len() + 1)
+            && before.starts_with(name.as_bytes())
+            && before.ends_with(b"=")
+        {
+            return match value {
+                b"true" => Some(1.0),
+                b"false" => Some(0.0),
+                value => str::from_utf8(value).ok()?.parse().ok(),
+            };
+        }
+        rest = after.get(1..)?;
     }
 }
 

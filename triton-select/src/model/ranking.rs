@@ -42,15 +42,18 @@ impl Ranking {
         let units = first.outputs;
         let (of_context, of_choice) = first.weights.split_at(context.len() * units);
         let mut parts = vec![[0.0; LANES]; choices.len().div_ceil(LANES) * units];
-        for (index, values) in choices.iter().map(AsRef::as_ref).enumerate() {
-            if values.len() != choice.len() {
-                return Err(Error::Length { of: "a candidate", found: values.len(), expected: choice.len() });
-            }
-            let (block, lane) = (index / LANES, index % LANES);
-            for ((feature, &value), weights) in choice.iter().zip(values).zip(of_choice.chunks_exact(units)) {
-                let value = feature.apply(value);
-                for (row, weight) in parts[block * units..].iter_mut().zip(weights) {
-                    row[lane] += weight * value;
+        if let Some(found) = choices.iter().map(|values| values.as_ref().len()).find(|&length| length != choice.len()) {
+            return Err(Error::Length { of: "a candidate", found, expected: choice.len() });
+        }
+        // All candidates of a block at once: one after the other would take longer than all else of a first choice.
+        for (block, parts) in choices.chunks(LANES).zip(parts.chunks_exact_mut(units)) {
+            for (index, (feature, weights)) in choice.iter().zip(of_choice.chunks_exact(units)).enumerate() {
+                let mut values = [0.0; LANES];
+                for (lane, of) in values.iter_mut().zip(block) {
+                    *lane = of.as_ref().get(index).map_or(0.0, |&value| feature.apply(value));
+                }
+                for (row, weight) in parts.iter_mut().zip(weights) {
+                    row.iter_mut().zip(&values).for_each(|(sum, value)| *sum += weight * value);
                 }
             }
         }
