@@ -34,11 +34,13 @@ pub enum Error {
     },
 
     /// No member of a pool is as asked.
-    #[error("no member of the pool `{pool}` is as asked; its members: {}", few(.members))]
+    #[error("the pool `{pool}` has no member {asked}; its members: {}", few(.members))]
     #[non_exhaustive]
     Choice {
         /// The pool's name.
         pool: String,
+        /// What was asked.
+        asked: String,
         /// The names of its members.
         members: Vec<String>,
     },

@@ -104,13 +104,13 @@ impl<C: Choice> fmt::Debug for Pool<C> {
 }
 
 /// Which member a launch runs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 enum Selected {
     /// The first that there is code of for the device.
     Default,
     Member(usize),
-    /// No member was as asked.
-    Nothing,
+    /// No member is as asked: what was.
+    Nothing(String),
 }
 
 /// A kernel with its arguments, one of whose instances will be launched; made by calling `KERNEL_tuned`.
@@ -141,7 +141,8 @@ impl<'a, S, const N: usize, C: Choice> Tuned<'a, S, N, C> {
     /// Chooses a member by its number in [`Pool::members`]. One that does not exist is an error of the launch.
     pub fn choose(self, index: usize) -> Tuned<'a, S, N, C> {
         let exists = index < self.pool.members.len();
-        Tuned { selected: if exists { Selected::Member(index) } else { Selected::Nothing }, ..self }
+        let selected = if exists { Selected::Member(index) } else { Selected::Nothing(format!("of number {index}")) };
+        Tuned { selected, ..self }
     }
 
     /// Chooses the first member that is as asked. If none is, that is an error of the launch.
@@ -149,12 +150,17 @@ impl<'a, S, const N: usize, C: Choice> Tuned<'a, S, N, C> {
     /// Where nothing is chosen a launch runs the first member that there is code of for its device.
     pub fn find(self, mut is: impl FnMut(&C) -> bool) -> Tuned<'a, S, N, C> {
         let index = self.pool.members.iter().position(|member| is(&member.choice));
-        Tuned { selected: index.map_or(Selected::Nothing, Selected::Member), ..self }
+        let nothing = || Selected::Nothing("that `.find(..)` takes".to_string());
+        Tuned { selected: index.map_or_else(nothing, Selected::Member), ..self }
     }
 
     /// Chooses a member by its name, as its [`Choice`] prints. One that does not exist is an error of the launch.
     pub fn named(self, name: &str) -> Tuned<'a, S, N, C> {
-        self.find(|choice| choice.to_string() == name)
+        let found = self.find(|choice| choice.to_string() == name);
+        if let Selected::Nothing(_) = found.selected {
+            return Tuned { selected: Selected::Nothing(format!("called `{name}`")), ..found };
+        }
+        found
     }
 
     /// Loads the code of the chosen member, or of all, for a device ahead of the first launch: see [`Launch::load`].
@@ -162,10 +168,10 @@ impl<'a, S, const N: usize, C: Choice> Tuned<'a, S, N, C> {
     /// # Errors
     /// Those of [`Launch::load`], and [`Error::Choice`].
     pub fn load(&self, device: &Device) -> Result<Vec<LoadInfo>> {
-        let members = match self.selected {
+        let members = match &self.selected {
             Selected::Default => self.pool.members,
-            Selected::Member(index) => &self.pool.members[index..=index],
-            Selected::Nothing => return Err(self.nothing()),
+            Selected::Member(index) => &self.pool.members[*index..=*index],
+            Selected::Nothing(asked) => return Err(self.nothing(asked)),
         };
         let mut loaded = Vec::new();
         for member in members {
@@ -176,9 +182,9 @@ impl<'a, S, const N: usize, C: Choice> Tuned<'a, S, N, C> {
 
     /// The chosen member.
     fn member(&self, stream: &Stream) -> Result<&'static Member<C>> {
-        match self.selected {
-            Selected::Member(index) => Ok(&self.pool.members[index]),
-            Selected::Nothing => Err(self.nothing()),
+        match &self.selected {
+            Selected::Member(index) => Ok(&self.pool.members[*index]),
+            Selected::Nothing(asked) => Err(self.nothing(asked)),
             Selected::Default => {
                 let runs = self.pool.members.iter().find(|member| member.runs_on(stream));
                 Ok(runs.unwrap_or(&self.pool.members[0]))
@@ -187,9 +193,9 @@ impl<'a, S, const N: usize, C: Choice> Tuned<'a, S, N, C> {
     }
 
     #[cold]
-    fn nothing(&self) -> Error {
+    fn nothing(&self, asked: &str) -> Error {
         let members = self.pool.members.iter().map(|member| member.choice.to_string()).collect();
-        Error::Choice { pool: self.pool.name.to_string(), members }
+        Error::Choice { pool: self.pool.name.to_string(), asked: asked.to_string(), members }
     }
 
     /// Whether no member was asked for.

@@ -102,7 +102,7 @@ fn a_key_that_was_seen_allocates_nothing() -> triton::Result<()> {
 fn nothing_legal_is_an_error_that_names_the_members() {
     let selection = Selection::new(&Device::cpu());
     let error = launched(&selection, |_| false, None).expect_err("no member may run").to_string();
-    assert!(error.starts_with("no member of the pool `mark` is as asked; its members: BLOCK=16 times=1"), "{error}");
+    assert!(error.starts_with("the pool `mark` has no member that `.legal(..)` allows and the device has code of; its members: BLOCK=16 times=1"), "{error}");
 }
 
 /// A selector that names what it should not.

@@ -144,7 +144,7 @@ fn what_is_not_legal_is_never_launched() -> triton::Result<()> {
     assert!(!blocks.contains(&64) && blocks.last() == Some(&32), "{blocks:?}");
     assert_eq!(x, once());
     let error = launched(&tuner, |_| false).expect_err("nothing is allowed").to_string();
-    assert!(error.starts_with("no member of the pool `update` is as asked"), "{error}");
+    assert!(error.starts_with("the pool `update` has no member that `.legal(..)` allows"), "{error}");
     Ok(())
 }
 

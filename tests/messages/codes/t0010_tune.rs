@@ -15,6 +15,14 @@ fn without_values<const BLOCK: i32>(x: PtrMut<f32>, splits: i32) {
     store(x + arange(0, BLOCK), 1.0, true);
 }
 
+#[triton::kernel(tune = [BLOCK, splits], splits = [1, 2], configs = [(BLOCK = 256, splits = 2)])]
+//~ `splits` in column 84: `splits` is neither a generic parameter nor an option of a configuration [T0007]
+//~   note: known are `BLOCK`, `num_warps`, `num_stages`, `max_registers`, `targets`, `general`
+//~   help: list its values beside `tune`: `splits = [1, 2, 4]`
+fn in_a_configuration<const BLOCK: i32>(x: PtrMut<f32>, splits: i32) {
+    store(x + arange(0, BLOCK), 1.0, true);
+}
+
 #[triton::kernel(BLOCK = [256, 1024], tune = [BLOCK, splits], splits = [])]
 //~ `splits`: the list of `splits` is empty [T0009]
 //~   help: write values between the brackets, as in `splits = [256, 1024]`

@@ -126,11 +126,12 @@ fn what_does_not_exist_is_an_error_of_the_launch() -> triton::Result<()> {
     };
     launch(0, "")?;
     launch(0, "BM=16 BK=64 slices=1 num_warps=4 num_stages=3")?;
-    for error in [launch(8, ""), launch(0, "BM=17")] {
+    for (error, asked) in [(launch(8, ""), "of number 8"), (launch(0, "BM=17"), "called `BM=17`")] {
         let message = error.expect_err("there is no such member").to_string();
-        let expected = "no member of the pool `row_sums::<f32, false>` is as asked; its members: BM=32 BK=64 slices=1";
+        let expected =
+            format!("the pool `row_sums::<f32, false>` has no member {asked}; its members: BM=32 BK=64 slices=1");
         assert!(
-            message.starts_with(expected) && message.ends_with("BM=32 BK=32 slices=3 num_warps=2 num_stages=3"),
+            message.starts_with(&expected) && message.ends_with("BM=32 BK=32 slices=3 num_warps=2 num_stages=3"),
             "{message}"
         );
     }

@@ -145,7 +145,8 @@ fn nothing(pending: &dyn Pending, failures: Vec<String>) -> Error {
         return Error::selection(pool, failures);
     }
     let members = (0..count).filter_map(|index| Some(pending.member(index)?.0.to_string())).collect();
-    Error::Choice { pool: pool.to_string(), members }
+    let asked = "that `.legal(..)` allows and the device has code of".to_string();
+    Error::Choice { pool: pool.to_string(), asked, members }
 }
 
 /// A launch that runs members one after the other.

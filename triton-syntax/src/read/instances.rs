@@ -166,7 +166,9 @@ fn read_config<'a>(
         let known: Vec<&str> = names.iter().copied().chain(OF_CONFIGS).collect();
         let message = format!("`{name}` is neither a generic parameter nor an option of a configuration");
         let problem = cx.diagnostic(Code::T0007, name, message).note(format!("known are {}", quoted(known.clone())));
+        let is_parameter = signature.params.iter().any(|param| param.name == *name);
         cx.report(match nearest(&name.to_string(), known) {
+            _ if is_parameter => problem.help(format!("list its values beside `tune`: `{name} = [1, 2, 4]`")),
             Some(near) => problem.help(format!("did you mean `{near}`?")),
             None => problem,
         });
