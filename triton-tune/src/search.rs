@@ -59,7 +59,8 @@ pub(crate) fn halve(order: &[usize], until: Option<Instant>, measure: &mut Try<'
         }
         // What was dropped before was no faster then, however the times of the others have changed.
         found.times.sort_by(|(a, us), (b, of)| {
-            (!alive.contains(a), *us).partial_cmp(&(!alive.contains(b), *of)).unwrap_or(Ordering::Equal)
+            let by_time = (!alive.contains(a), *us).partial_cmp(&(!alive.contains(b), *of));
+            by_time.unwrap_or(Ordering::Equal).then(a.cmp(b))
         });
         let left = found.times.iter().filter(|(index, _)| alive.contains(index)).count();
         if effort == Effort::Precise || !found.is_complete || left == 0 {

@@ -1,6 +1,9 @@
 //! What the compiler estimates, beside what was measured, and as what a tuner measures by.
 
+mod support;
+
 use std::path::Path;
+use support::Folder;
 use triton::prelude::*;
 use triton::selection::Machine;
 use triton_tune::data::read;
@@ -72,6 +75,16 @@ fn a_tuner_measures_by_estimates_where_there_is_no_gpu() -> triton::Result<()> {
         assert_eq!(chosen, Some(expected), "{elements}");
         assert!(stream.download(&x)?.iter().all(|value| *value == 1.0), "it ran once");
     }
+    let folder = Folder::new();
+    let variables = |name: &str| (name == "TRITON_DSL_CACHE_DIR").then(|| folder.0.clone().into_os_string());
+    let tuner = Tuner::from_vars(&device, variables).expect("no mode is asked for");
+    let tuner = tuner.measure(CostModel::new(Machine::H200));
+    let mut x = stream.zeros::<f32>(32)?;
+    increment_tuned(x.view_mut([32])?)
+        .with(&tuner)
+        .launch(&stream, |choice| 32usize.div_ceil(choice.BLOCK as usize))?;
+    let kept = tuner.store().path().is_some_and(Path::exists);
+    assert!(!kept, "an estimate is not a time of this device");
     // Lists are of anything.
     let error = tuner.select("op", &[1], &["a", "b"].map(Named), |_, _| Ok::<(), triton::Error>(())).map(|_| ());
     let error = error.expect_err("nothing is known of them").to_string();

@@ -46,6 +46,10 @@ impl<M: Measure> Measure for Failing<M> {
         self.inner.can_measure(stream)
     }
 
+    fn is_kept(&self) -> bool {
+        self.inner.is_kept()
+    }
+
     fn measure(&self, trial: &mut Trial<'_>) -> Result<f64, Failure> {
         let refused = |why: &str| Err(Failure::Launch(BoxError::from(why)));
         match self.troubles.get(trial.member()) {

@@ -20,6 +20,11 @@ pub trait Measure: Send + Sync {
     /// Whether it can tell on this stream, which is not captured.
     fn can_measure(&self, stream: &Stream) -> bool;
 
+    /// Whether what it tells is a time of this device, to be kept in the file of times. An estimate is not.
+    fn is_kept(&self) -> bool {
+        true
+    }
+
     /// Microseconds of one launch.
     ///
     /// # Errors
@@ -30,6 +35,10 @@ pub trait Measure: Send + Sync {
 impl<M: Measure + ?Sized> Measure for Box<M> {
     fn can_measure(&self, stream: &Stream) -> bool {
         (**self).can_measure(stream)
+    }
+
+    fn is_kept(&self) -> bool {
+        (**self).is_kept()
     }
 
     fn measure(&self, trial: &mut Trial<'_>) -> Result<f64, Failure> {

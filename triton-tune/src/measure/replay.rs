@@ -15,7 +15,8 @@ use triton_select::{Candidate, Table};
 /// use triton_tune::{Replay, Tuner};
 ///
 /// let replay = Replay::new().time("op", &[4096], "BLOCK=64", 8.5);
-/// let tuner = Tuner::new(&Device::cpu())?.measure(replay);
+/// // Without the environment, so that no file keeps what was made up.
+/// let tuner = Tuner::from_vars(&Device::cpu(), |_| None)?.measure(replay);
 /// # Ok::<(), triton_tune::Error>(())
 /// ```
 #[derive(Debug, Default)]

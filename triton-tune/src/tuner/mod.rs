@@ -41,7 +41,7 @@ pub struct Tuner {
 
 impl Tuner {
     /// A tuner of a device. The environment says what it may do: `TRITON_DSL_TUNE` is `off`, `read` or `on` ([`Mode`]); the file of times is in the
-    /// folder that `TRITON_DSL_CACHE_DIR` names, else in `~/.cache/triton-dsl`. A file that is damaged or of another version is as good as none.
+    /// folder that `TRITON_DSL_CACHE_DIR` names, else in `~/.cache/triton-dsl`. A damaged line is skipped, and a file of another version is as good as none.
     ///
     /// # Errors
     /// [`Error::Mode`].
@@ -49,7 +49,7 @@ impl Tuner {
         Tuner::from_vars(device, |name| std::env::var_os(name))
     }
 
-    /// The same for given variables.
+    /// The same for given variables; `|_| None` reads no environment and keeps no file.
     ///
     /// # Errors
     /// [`Error::Mode`].

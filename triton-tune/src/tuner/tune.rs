@@ -132,7 +132,9 @@ impl Tuner {
             self.selection.insert(record(index, us));
         }
         // The file only saves time: a full disk or a read-only folder is not an error of the launch.
-        let _ = self.store().save();
+        if self.measure.is_kept() {
+            let _ = self.store().save();
+        }
         Ok(Some(best))
     }
 }
