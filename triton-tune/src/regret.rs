@@ -86,8 +86,9 @@ pub fn regret(model: &Model, data: &Data, top: usize, candidates: usize) -> Resu
         });
     }
     if choices.is_empty() {
-        let found = format!("no context with {candidates} rows");
-        return Err(Error::value("what a choice is measured by", found, "at least one", "ask for fewer rows"));
+        let largest = group(&data.rows).iter().map(|group| group.rows.len()).max().unwrap_or(0);
+        let (found, expected) = (largest, format!("at least {candidates}, as many as count as all candidates,"));
+        return Err(Error::value("the most rows of a context", found, expected, "ask for fewer, by `--candidates`"));
     }
     let first = Summary::new(choices.iter().map(|choice| choice.first / choice.best));
     let top = Summary::new(choices.iter().map(|choice| choice.top / choice.best));

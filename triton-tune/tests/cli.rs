@@ -65,14 +65,25 @@ fn commands_go_from_data_to_pools() {
     let svg = std::fs::read_to_string(folder.join("mse-by-size.svg")).expect("it was drawn");
     assert!(svg.starts_with("<svg") && svg.contains("held out by context"));
 
+    let mut two = data.clone();
+    two.rows.iter_mut().skip(1).step_by(2).for_each(|row| row.op = "conv".into());
+    write(folder.join("two.csv"), &two.schema, &two.rows).expect("the folder can be written");
+    let whole = std::fs::read(folder.join("data.csv.gz")).expect("it was written");
+    std::fs::write(folder.join("cut.csv.gz"), &whole[..whole.len() / 2]).expect("the folder can be written");
     std::fs::write(folder.join("damaged.model"), b"TRITONMD\x01\0\0\0").expect("the folder can be written");
     for (arguments, expected) in [
         ("train --data missing.csv --out gemm.model", "`missing.csv` cannot be used"),
-        ("train --data data.csv.gz --op conv --out gemm.model", "the number of recorded rows is 0"),
-        ("train --data data.csv.gz --hidden 0 --out gemm.model", "the hidden layers is [0]"),
+        ("train --data data.csv.gz --op conv --out gemm.model", "there is no operation `conv`; there are: gemm"),
+        ("train --data data.csv.gz --device V100 --out gemm.model", "the number of recorded rows is 0"),
+        ("train --data two.csv --out gemm.model", "the data of several operations is conv, gemm"),
+        ("train --data cut.csv.gz --out gemm.model", "copy the file again"),
+        (
+            "train --data data.csv.gz --hidden 0 --out gemm.model",
+            "the hidden layers is [0], but 1 to 4096 units each is expected",
+        ),
         ("regret --data complete.csv --model damaged.model", "at least 20 are expected"),
         ("regret --data complete.csv --model complete.csv", "the bytes are not a model"),
-        ("regret --data data.csv.gz --model gemm.model --candidates 1000", "ask for fewer rows"),
+        ("regret --data data.csv.gz --model gemm.model --candidates 1000", "ask for fewer, by `--candidates`"),
         ("prune --data complete.csv --launch split", "there is no parameter `split`"),
         ("prune", "--data <DATA>"),
     ] {

@@ -1,7 +1,7 @@
 //! `triton-tune train`, `prune` and `regret`, and what they share with the tables of networks.
 
 use super::{bar, print};
-use crate::data::{Data, read};
+use crate::data::{Data, group, read};
 use crate::error::{Error, Result};
 use crate::prune::{Losses, prune};
 use crate::regret::regret;
@@ -45,15 +45,25 @@ impl Recorded {
             all.dropped |= data.dropped;
             all.rows.extend(data.rows);
         }
-        if let Some(op) = &self.op {
-            all.rows.retain(|row| row.op == *op);
-        }
         if let Some(device) = &self.device {
             all.rows.retain(|row| row.device.contains(device));
         }
         if all.rows.is_empty() {
-            let expected = "at least one of this operation and device";
+            let expected = "at least one of this device";
             return Err(Error::value("the number of recorded rows", 0, expected, "record data first"));
+        }
+        let mut ops: Vec<String> = all.rows.iter().map(|row| row.op.clone()).collect();
+        ops.sort();
+        ops.dedup();
+        match &self.op {
+            Some(op) if ops.contains(op) => all.rows.retain(|row| row.op == *op),
+            Some(op) => return Err(Error::name("operation", op, ops)),
+            // What is learned of one says nothing of another.
+            None if ops.len() > 1 => {
+                let fix = "choose one by `--op`";
+                return Err(Error::value("the data of several operations", ops.join(", "), "one operation", fix));
+            }
+            None => {}
         }
         Ok(all)
     }
@@ -245,18 +255,23 @@ pub(super) struct Regret {
     /// Candidates that would be measured again.
     #[arg(long, default_value_t = 10)]
     top: usize,
-    /// The least rows of a context that counts as completely measured.
-    #[arg(long, default_value_t = 32)]
-    candidates: usize,
+    /// The least rows of a context that counts as completely measured. If it is not said: 32, or as many as the largest context has.
+    #[arg(long)]
+    candidates: Option<usize>,
     /// Print each context.
     #[arg(long)]
     contexts: bool,
 }
 
+/// Rows of a context that was completely measured, of a large pool.
+const COMPLETE: usize = 32;
+
 impl Regret {
     pub(super) fn run(self) -> Result<()> {
         let data = self.recorded.read()?;
-        let found = regret(&model(&self.model)?, &data, self.top, self.candidates)?;
+        let largest = group(&data.rows).iter().map(|group| group.rows.len()).max().unwrap_or(0);
+        let candidates = self.candidates.unwrap_or(COMPLETE.min(largest));
+        let found = regret(&model(&self.model)?, &data, self.top, candidates)?;
         let top = format!("best of {}", self.top);
         if self.contexts {
             let mut header: Vec<&str> = data.schema.context.iter().map(String::as_str).collect();

@@ -25,7 +25,12 @@ pub fn read_bytes(path: impl AsRef<Path>, bytes: &[u8]) -> Result<Data> {
     let text = match bytes {
         [0x1f, 0x8b, ..] => {
             let mut text = Vec::new();
-            MultiGzDecoder::new(bytes).read_to_end(&mut text).map_err(Error::file(path))?;
+            let read = MultiGzDecoder::new(bytes).read_to_end(&mut text);
+            let cut = |error: std::io::Error| {
+                let message = format!("it is compressed, and {error}: copy the file again");
+                std::io::Error::new(error.kind(), message)
+            };
+            read.map_err(cut).map_err(Error::file(path))?;
             text
         }
         _ => bytes.to_vec(),

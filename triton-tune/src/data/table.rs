@@ -66,13 +66,10 @@ impl Data {
         };
         let rows: Vec<Row> = records.iter().filter_map(row).collect();
         if rows.is_empty() {
-            let expected = format!("at least one with {} numbers in its key", context.len());
-            return Err(Error::value(
-                "the number of times of the operation",
-                0,
-                expected,
-                "name each number of the key",
-            ));
+            let key = table.records().find(|record| record.op == op).map_or(0, |record| record.key.len());
+            let found = format!("{} names", context.len());
+            let expected = format!("one for each of the {key} numbers of the keys");
+            return Err(Error::value("what the key is called", found, expected, "name each number of the key"));
         }
         Ok(Self { schema, rows, dropped: false })
     }

@@ -96,7 +96,8 @@ impl Options {
     fn check(&self) -> Result<()> {
         let fix = "use the default";
         if self.hidden.contains(&0) || self.hidden.iter().any(|&units| units > 4096) {
-            return Err(Error::value("the hidden layers", format!("{:?}", self.hidden), "1 to 4096 units each", fix));
+            let found = format!("{:?}", self.hidden);
+            return Err(Error::value("the list of units of the hidden layers", found, "1 to 4096 units each", fix));
         }
         if self.epochs == 0 || self.batch == 0 {
             let found = format!("{} epochs, batches of {}", self.epochs, self.batch);
