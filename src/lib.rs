@@ -50,8 +50,9 @@
 //! ```toml
 //! [profile.dev.package.triton-runtime]
 //! opt-level = 3
-//! [profile.dev.package.triton-sim]
-//! opt-level = 3
+//! # With the feature `sim`:
+//! # [profile.dev.package.triton-sim]
+//! # opt-level = 3
 //! ```
 
 // Generated code names the façade by its path, also in the façade's own tests.
