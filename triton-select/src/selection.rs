@@ -149,7 +149,7 @@ impl Selection {
     ///
     /// `measure` says that the caller would rather measure than run what was guessed.
     #[inline]
-    pub fn remembered(&self, candidates: &dyn Candidates, key: &[i64], measure: bool) -> Option<usize> {
+    pub fn remembered(&self, candidates: &(impl Candidates + ?Sized), key: &[i64], measure: bool) -> Option<usize> {
         let found = self.memory.get(hash::key(candidates.id(), key))?;
         let index = found.index as usize;
         ((found.is_final || !measure) && candidates.fits(index)).then_some(index)
@@ -256,7 +256,11 @@ impl Selector for Selection {
             return Ok(None);
         }
         let (members, key) = (Members(call), call.key());
-        Ok(self.choose(&members, key).map(|chosen| chosen.index))
+        // Most launches end here, without a call through a table.
+        match self.remembered(&members, key, false) {
+            Some(index) => Ok(Some(index)),
+            None => Ok(self.choose(&members, key).map(|chosen| chosen.index)),
+        }
     }
 
     fn failed(&self, call: &Call<'_>, index: usize, error: &Error) {

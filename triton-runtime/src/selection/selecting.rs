@@ -127,14 +127,14 @@ fn choose(
     selector: Option<&dyn Selector>,
     tried: &[usize],
 ) -> Result<Option<usize>> {
-    let (_, count, _) = pending.pool();
     if let Some(selector) = selector {
         let mut call = Call::new(key.words(), stream, &mut *pending);
         let chosen = selector.select(&mut call)?;
-        if let Some(index) = chosen.filter(|&index| index < count && !tried.contains(&index) && call.fits(index)) {
+        if let Some(index) = chosen.filter(|&index| !tried.contains(&index) && call.fits(index)) {
             return Ok(Some(index));
         }
     }
+    let (_, count, _) = pending.pool();
     Ok((0..count).find(|index| !tried.contains(index) && pending.fits(*index)))
 }
 
