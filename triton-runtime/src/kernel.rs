@@ -2,6 +2,7 @@
 
 use crate::device::{Backend, Device};
 use crate::driver::context::Context;
+use crate::driver::prepared::Prepared;
 use crate::driver::tensor_map::Maps;
 use crate::error::{Error, Result};
 use crate::load::{self, LoadInfo, Loaded};
@@ -19,8 +20,15 @@ const FAST: usize = 16;
 /// Configs that are loaded by as many threads.
 const LOADING: usize = 8;
 
-/// The functions of one device: for each config, one for each image. Several images may assume the same, of different targets.
-type LoadedSlots = Box<[Box<[OnceLock<Loaded>]>]>;
+/// What one device has of each config.
+type LoadedSlots = Box<[OfConfig]>;
+
+/// The functions of a config, one for each image, and launches of them. Several images may assume the same, of different targets.
+#[derive(Debug)]
+struct OfConfig {
+    images: Box<[OnceLock<Loaded>]>,
+    prepared: Prepared,
+}
 
 /// The IR of each config, or why it cannot be read.
 type Functions = Box<[OnceLock<Result<ir::Function, String>>]>;
@@ -171,11 +179,17 @@ impl Kernel {
             Some(cell) => cell.get_or_init(|| empty_slots(&self.metadata)),
             None => self.more_slots(context.ordinal),
         };
-        let slot = &slots[config][index];
+        let slot = &slots[config].images[index];
         match slot.get() {
             Some(loaded) => Ok(loaded),
             None => self.load_into(slot, context, config, image),
         }
+    }
+
+    /// Launches that were made before of a config on a context; `None` if nothing of the kernel was loaded for it, or there is no such config.
+    #[inline]
+    pub(crate) fn prepared(&self, context: &Context, config: usize) -> Option<&Prepared> {
+        Some(&self.cuda.get(context.ordinal)?.get()?.get(config)?.prepared)
     }
 
     #[cold]
@@ -220,8 +234,11 @@ impl Kernel {
 
 /// Slots in which nothing is loaded.
 fn empty_slots(metadata: &KernelMetadata) -> LoadedSlots {
-    let of_images = |config: &Config| config.images.iter().map(|_| OnceLock::new()).collect();
-    metadata.configs.iter().map(of_images).collect()
+    let of_config = |config: &Config| OfConfig {
+        images: config.images.iter().map(|_| OnceLock::new()).collect(),
+        prepared: Prepared::default(),
+    };
+    metadata.configs.iter().map(of_config).collect()
 }
 
 /// Whether a device and its driver can run an image.
@@ -375,6 +392,6 @@ mod tests {
         let config = |images: Vec<Image>| Config::new(1, "".into(), images.into());
         let configs = vec![config(vec![image("a"), image("b")]), config(vec![image("c")])];
         let metadata = KernelMetadata::new("k".into(), "k".into(), Vec::new().into(), configs.into());
-        assert_eq!(empty_slots(&metadata).iter().map(|slots| slots.len()).collect::<Vec<_>>(), [2, 1]);
+        assert_eq!(empty_slots(&metadata).iter().map(|slots| slots.images.len()).collect::<Vec<_>>(), [2, 1]);
     }
 }

@@ -6,6 +6,7 @@ use crate::capture::{Recorder, Step};
 use crate::cpu;
 use crate::device::Device;
 use crate::driver::context::Context;
+use crate::driver::prepared::{Kept, Parts};
 use crate::driver::stream::RawStream;
 use crate::error::{Error, Result, describe};
 use crate::grid::Grid;
@@ -204,13 +205,53 @@ impl<'a, S, const N: usize> Launch<'a, S, N> {
     /// All checks, and the launch.
     #[inline]
     pub(crate) fn enqueue(&self, stream: &Stream, grid: Grid) -> Result<()> {
+        if let (StreamBackend::Cuda(raw), Ok(programs)) = (stream.backend(), grid.dims())
+            && self.again(stream, raw, programs)?
+        {
+            return Ok(());
+        }
+        self.first(stream, grid)
+    }
+
+    /// Makes the launch as it was made before, if it is kept: then all checks held, but for the devices of buffers.
+    #[inline]
+    fn again(&self, stream: &Stream, raw: &RawStream, programs: [u32; 3]) -> Result<bool> {
+        let Some(prepared) = self.kernel.prepared(raw.context, self.config) else { return Ok(false) };
+        let Some(launch) = prepared.find(self.hash(programs), programs, self.values()) else { return Ok(false) };
+        self.check_devices(stream)?;
+        let _ordered = Allocation::order(stream, self.uses())?;
+        launch.launch(raw)?;
+        Ok(true)
+    }
+
+    /// The arguments, each with its type.
+    #[inline]
+    fn values(&self) -> impl Iterator<Item = (ParamType, &[u64])> + Clone {
+        self.args.iter().map(|arg| (arg.ty, arg.words()))
+    }
+
+    /// Of the first words and the grid, which tell most launches apart; not 0.
+    #[inline]
+    fn hash(&self, programs: [u32; 3]) -> u64 {
+        let words = self.args.iter().map(LaunchArg::bits).chain(programs.map(u64::from));
+        let mixed = words.fold(0u64, |hash, word| (hash ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29));
+        // The low bits choose the place.
+        (mixed ^ mixed >> 32) | 1 << 63
+    }
+
+    /// Rejects buffers of another device.
+    #[inline]
+    fn check_devices(&self, stream: &Stream) -> Result<()> {
+        let allocations = self.args.iter().enumerate().filter_map(|(i, arg)| Some((i, arg.allocation?)));
+        allocations.into_iter().try_for_each(|(i, allocation)| allocation.check(stream, || self.name(i)))
+    }
+
+    /// The same with all checks.
+    #[inline(never)]
+    fn first(&self, stream: &Stream, grid: Grid) -> Result<()> {
         self.kernel.config(self.config)?;
         let specialization = self.check_args()?;
-        for (i, arg) in self.args.iter().enumerate() {
-            if let Some(allocation) = arg.allocation {
-                allocation.check(stream, || self.name(i))?;
-            }
-        }
+        self.check_devices(stream)?;
         let dims = grid.dims()?;
         match stream.backend() {
             StreamBackend::Cuda(raw) => self.on_cuda(stream, raw, specialization, dims),
@@ -368,7 +409,17 @@ impl<'a, S, const N: usize> Launch<'a, S, N> {
         let _ordered = Allocation::order(stream, self.uses())?;
         let values = self.args.each_ref().map(LaunchArg::words);
         let programs = image.programs.words(dims);
-        loaded.function.launch(raw, blocks, &values, &loaded.maps, programs.as_ref(), loaded.assertion_slot.as_ref())
+        let slot = loaded.assertion_slot.as_ref();
+        loaded.function.launch(raw, blocks, &values, &loaded.maps, programs.as_ref(), slot)?;
+        if let Some(prepared) = self.kernel.prepared(context, self.config) {
+            prepared.note(self.hash(dims), || {
+                let more: Vec<u64> = programs.iter().flatten().chain(slot).copied().collect();
+                let (function, maps) = (&loaded.function, &loaded.maps);
+                let parts = Parts { function, maps, programs: dims, blocks, more: &more };
+                Kept::new(context.driver, self.values(), &parts)
+            });
+        }
+        Ok(())
     }
 }
 

@@ -5,6 +5,8 @@
 
 #[path = "fake/graphs.rs"]
 mod graphs;
+#[path = "fake/prepared.rs"]
+mod prepared;
 #[path = "fake/scratch.rs"]
 mod scratch;
 mod support;
@@ -45,6 +47,7 @@ const CASES: &[(&str, &str)] = &[
     ("images", ""),
     ("occupancy", "occupancy"),
     ("views", "views"),
+    ("prepared", "views"),
     ("tensor-maps", "maps"),
     ("reported-tensor-maps", "maps,slot"),
     ("scratch", ""),
@@ -133,6 +136,7 @@ fn dispatch(case: &str) -> Option<fn() -> Result<()>> {
         "images" => images,
         "occupancy" => occupancy,
         "views" => views,
+        "prepared" => prepared::prepared,
         "tensor-maps" => tensor_maps::tensor_maps,
         "reported-tensor-maps" => tensor_maps::reported_tensor_maps,
         "scratch" => scratch::scratch,

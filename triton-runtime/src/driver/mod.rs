@@ -17,6 +17,7 @@ pub(crate) mod jit;
 pub(crate) mod memory;
 pub(crate) mod module;
 pub(crate) mod pinned;
+pub(crate) mod prepared;
 pub(crate) mod stream;
 pub(crate) mod tensor_map;
 

@@ -216,7 +216,12 @@ impl Function {
     /// `params` points to a pointer for each parameter of the kernel, and each of them to as many bytes as the parameter has. The call
     /// reads them only, and nothing after it does. The stream's context is current.
     #[inline]
-    unsafe fn enqueue(&self, stream: &RawStream, [x, y, z]: [u32; 3], params: *mut *mut c_void) -> Result<(), Error> {
+    pub(super) unsafe fn enqueue(
+        &self,
+        stream: &RawStream,
+        [x, y, z]: [u32; 3],
+        params: *mut *mut c_void,
+    ) -> Result<(), Error> {
         let context = stream.context;
         if self.cluster == [1, 1, 1] {
             // SAFETY: the caller vouches for the parameters; the function and the stream are alive.
