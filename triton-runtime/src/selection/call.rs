@@ -58,12 +58,12 @@ pub struct Call<'c> {
     pending: &'c mut (dyn Pending + 'c),
     saved: Option<Saved>,
     /// The member that was last found to fit: a selector that asks spares the launch from asking again.
-    fitting: Cell<usize>,
+    fitting: Cell<Option<usize>>,
 }
 
 impl<'c> Call<'c> {
     pub(super) fn new(key: &'c [i64], stream: &'c Stream, pending: &'c mut (dyn Pending + 'c)) -> Call<'c> {
-        Call { key, stream, pending, saved: None, fitting: Cell::new(usize::MAX) }
+        Call { key, stream, pending, saved: None, fitting: Cell::new(None) }
     }
 
     /// The pool's name: the kernel with the arguments that are not chosen, such as `matmul::<bf16>`.
@@ -127,9 +127,9 @@ impl<'c> Call<'c> {
     /// Whether a member may run: it is one of those that the caller allows, and the device of the stream has code of it.
     #[inline]
     pub fn fits(&self, index: usize) -> bool {
-        let fits = self.fitting.get() == index || self.pending.fits(index);
+        let fits = self.fitting.get() == Some(index) || self.pending.fits(index);
         if fits {
-            self.fitting.set(index);
+            self.fitting.set(Some(index));
         }
         fits
     }
