@@ -78,14 +78,20 @@ impl Key {
     pub(crate) fn of(args: &[LaunchArg<'_>], params: &[ParamMetadata]) -> Key {
         let mut key = Key::new();
         for (arg, param) in args.iter().zip(params) {
-            if let ParamType::Tensor { rank, .. } = arg.ty {
+            // The words of one argument are added by one loop: its code is fetched anew by each launch.
+            let (words, last) = if let ParamType::Tensor { rank, .. } = arg.ty {
                 let (extents, strides) = arg.words()[1..].split_at(usize::from(rank));
-                extents.iter().for_each(|&extent| key.push(extent));
                 // Along an axis of one element the stride is arbitrary: the last one that is contiguous counts.
                 let axis = strides.iter().rposition(|&stride| stride == 1);
-                key.push(axis.map_or(-1, |axis| axis as i64));
+                (extents, Some(axis.map_or(-1, |axis| axis as i64)))
             } else if param.specialize && arg.ty.scalar().is_some_and(DType::is_int) {
-                key.push(arg.bits());
+                (&[][..], Some(arg.bits() as i64))
+            } else {
+                continue;
+            };
+            let words = words.iter().map(|&word| word as i64);
+            for word in words.chain(last) {
+                key.push(word);
             }
         }
         key
