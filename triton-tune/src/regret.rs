@@ -15,7 +15,7 @@ pub struct Summary {
 }
 
 impl Summary {
-    fn new(ratios: impl Iterator<Item = f64> + Clone) -> Self {
+    pub(crate) fn new(ratios: impl Iterator<Item = f64> + Clone) -> Self {
         let (count, sum) = ratios.clone().fold((0.0, 0.0), |(count, sum), ratio| (count + 1.0, sum + ratio.ln()));
         Self { mean: (sum / f64::max(count, 1.0)).exp(), worst: ratios.fold(1.0, f64::max) }
     }

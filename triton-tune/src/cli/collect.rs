@@ -4,7 +4,7 @@ use super::print;
 use crate::collect::{Complete, Options, Progress, Summary, run};
 use crate::data::{Data, read};
 use crate::error::{Error, Result};
-use crate::jit::{Form, Instance, Order};
+use crate::jit::{Instance, Order};
 use clap::{Args, ValueEnum};
 use indicatif::{ProgressBar, ProgressStyle};
 use std::collections::BTreeMap;
@@ -143,28 +143,6 @@ fn named(path: &Path) -> Result<Vec<Instance>> {
     lines.map(read).collect()
 }
 
-/// The instance of a recorded row.
-fn instance(op: &str, context: &[i64], choice: &[i64]) -> Option<Instance> {
-    let ([_, _, _, ta, tb, ..], [m, n, k, num_warps, num_stages, groups, splits, transposed]) = (context, choice)
-    else {
-        return None;
-    };
-    let form = match (*splits > 1 || *groups > 1, *transposed == 1) {
-        (true, _) => Form::Split,
-        (false, true) => Form::Transposed,
-        (false, false) => Form::Whole,
-    };
-    Some(Instance {
-        ty: DType::from_name(op.strip_prefix("gemm-")?)?,
-        order: Order { ta: *ta == 1, tb: *tb == 1 },
-        form,
-        tile: [*m, *n, *k],
-        num_warps: *num_warps,
-        num_stages: *num_stages,
-        groups: *groups,
-    })
-}
-
 /// Of each type and order the instances that are nearest to the best of their contexts, which others were measured in, too: by the mean of the
 /// nearest third of their samples, as an instance is for some contexts and not for all.
 fn best(data: &Data, count: usize) -> Vec<Instance> {
@@ -177,7 +155,7 @@ fn best(data: &Data, count: usize) -> Vec<Instance> {
     type Near = BTreeMap<String, (Instance, Vec<f64>)>;
     let mut groups: BTreeMap<String, Near> = BTreeMap::new();
     for row in &data.rows {
-        let Some(instance) = instance(&row.op, &row.context, &row.choice) else { continue };
+        let Some((instance, _)) = Instance::recorded(&row.op, &row.context, &row.choice) else { continue };
         let fastest = fastest.get(&(row.op.as_str(), row.context.as_slice())).copied().unwrap_or(row.us);
         let group = groups.entry(format!("{} {}", instance.ty, instance.order)).or_default();
         group.entry(instance.to_string()).or_insert((instance, Vec::new())).1.push(fastest / row.us);

@@ -227,7 +227,7 @@ impl Collector<'_> {
             device: self.device.clone(),
             op: format!("gemm-{}", instance.ty),
             context: vec![m, n, k, instance.order.ta.into(), instance.order.tb.into(), aligned.into()],
-            choice: plan::choice(instance, sample.splits),
+            choice: instance.choice(sample.splits),
             ..Row::default()
         }
     }

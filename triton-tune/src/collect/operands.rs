@@ -1,6 +1,6 @@
 //! The operands of all products of a type, and their launch.
 
-use crate::jit::{Form, Instance};
+use crate::jit::{Division, Form, Instance};
 use fastrand::Rng;
 use triton::launch::mode::Safe;
 use triton::selection::Code;
@@ -57,9 +57,6 @@ pub(super) struct Operands<T> {
     done: Buffer<i32>,
 }
 
-/// Elements of K in a unit of a split.
-const GRANULE: i64 = 32;
-
 /// Random numbers that are repeated.
 const BLOCK: usize = 1 << 20;
 
@@ -100,30 +97,22 @@ impl<T: Number> Operands<T> {
         run: impl FnOnce(&dyn AnyLaunch, [i64; 3]) -> Result<R>,
     ) -> Result<R> {
         let [m, n, k] = extents.map(|extent| extent as usize);
-        let [bm, bn, bk] = instance.tile;
+        let Division { programs, steps } = instance.divided(extents, splits);
         let sides =
             |rows: usize, columns: usize, transposed: bool| if transposed { [columns, rows] } else { [rows, columns] };
         let a: LaunchArg<'_> = self.a.view(sides(m, k, instance.order.ta))?.into_tensor_arg();
         let b: LaunchArg<'_> = self.b.view(sides(k, n, instance.order.tb))?.into_tensor_arg();
         let c: LaunchArg<'_> = self.c.view_mut([m, n])?.into_tensor_mut_arg();
-        let tiles = [ceil(extents[0], bm), ceil(extents[1], bn)];
         if instance.form != Form::Split {
             let launch = Launch::<Safe, 3>::of_views(kernel, [a, b, c])?;
-            return run(&launch, [tiles[0], tiles[1], 1]);
+            return run(&launch, programs);
         }
-        // As many steps for each part, of which the last may have fewer.
-        let step = bk.max(GRANULE);
-        let chunk = ceil(ceil(extents[2], step), splits).max(1) * step;
         let parts = self.parts.view_mut([1, m, n])?.into_tensor_mut_arg();
-        let done = self.done.view_mut([(tiles[0] * tiles[1]) as usize])?.into_tensor_mut_arg();
-        let (steps, ordered) = (LaunchArg::scalar((chunk / GRANULE) as i32), LaunchArg::scalar(false));
+        let done = self.done.view_mut([(programs[0] * programs[1]) as usize])?.into_tensor_mut_arg();
+        let (steps, ordered) = (LaunchArg::scalar(steps as i32), LaunchArg::scalar(false));
         let launch = Launch::<Safe, 7>::of_views(kernel, [a, b, c, parts, done, steps, ordered])?;
-        run(&launch, [tiles[0], tiles[1], ceil(extents[2], chunk)])
+        run(&launch, programs)
     }
-}
-
-fn ceil(a: i64, b: i64) -> i64 {
-    a / b.max(1) + i64::from(a % b.max(1) != 0)
 }
 
 /// Whether the rows of all operands begin at multiples of 16 bytes.

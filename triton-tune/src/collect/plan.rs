@@ -104,7 +104,7 @@ impl Legal {
         };
         let call = Call::hopper(extents, size(instance.ty));
         let legal = |splits: i64| {
-            let candidate = Candidate::new(&call, &choice(instance, splits));
+            let candidate = Candidate::new(&call, &instance.choice(splits));
             candidate.is_split() == (instance.form == Form::Split) && rules.check(&candidate).is_ok()
         };
         let most = if instance.form == Form::Split { MOST_SPLITS } else { 1 };
@@ -113,12 +113,6 @@ impl Legal {
             .filter(|&s| legal(s))
             .collect()
     }
-}
-
-/// The values of a choice, in the order of its columns.
-pub(super) fn choice(instance: &Instance, splits: i64) -> Vec<i64> {
-    let Instance { tile: [m, n, k], num_warps, num_stages, groups, form, .. } = *instance;
-    vec![m, n, k, num_warps, num_stages, groups, splits, i64::from(form == Form::Transposed)]
 }
 
 /// The share of each form among the instances of a type.

@@ -1,6 +1,6 @@
 //! What the compiler estimates of products.
 
-use super::gemm::{Form, Instance, Refused, source};
+use super::gemm::{Division, Form, Instance, Refused, source};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use triton::metadata::{Arg, Specialization};
 use triton_core::estimate::{Estimate, Machine};
@@ -13,9 +13,6 @@ pub struct Estimated {
     estimate: Estimate,
     machine: Machine,
 }
-
-/// Elements of K in a unit of a split.
-const GRANULE: i64 = 32;
 
 impl Instance {
     /// The instance's estimates for a device, of operands whose rows begin at multiples of 16 bytes or not: no code is made.
@@ -42,7 +39,8 @@ impl Instance {
 impl Estimated {
     /// Microseconds of a product of these extents, M, N and K, in this many splits.
     pub fn us(&self, [m, n, k]: [i64; 3], splits: i64) -> f64 {
-        let Instance { tile: [bm, bn, bk], order, form, .. } = self.instance;
+        let Division { programs, steps } = self.instance.divided([m, n, k], splits);
+        let order = self.instance.order;
         let mut args = Vec::new();
         let mut view = |rows: i64, columns: i64, transposed: bool| {
             let [rows, columns] = if transposed { [columns, rows] } else { [rows, columns] };
@@ -52,22 +50,13 @@ impl Estimated {
         view(m, k, order.ta);
         view(k, n, order.tb);
         view(m, n, false);
-        let tiles = [ceil(m, bm), ceil(n, bn)];
-        let mut parts = 1;
-        if form == Form::Split {
-            let step = bk.max(GRANULE);
-            let chunk = ceil(ceil(k, step), splits).max(1) * step;
-            parts = ceil(k, chunk);
+        if self.instance.form == Form::Split {
             args.push(Arg::Ptr(0));
             args.extend([1, m, n, m * n, n, 1].map(|word| Arg::Scalar(word as u64)));
             args.push(Arg::Ptr(0));
-            args.extend([tiles[0] * tiles[1], 1, chunk / GRANULE, 0].map(|word| Arg::Scalar(word as u64)));
+            args.extend([programs[0] * programs[1], 1, steps, 0].map(|word| Arg::Scalar(word as u64)));
         }
-        let programs = [tiles[0], tiles[1], parts].map(|count| u32::try_from(count).unwrap_or(u32::MAX));
+        let programs = programs.map(|count| u32::try_from(count).unwrap_or(u32::MAX));
         self.estimate.us(&args, programs, &self.machine)
     }
-}
-
-fn ceil(a: i64, b: i64) -> i64 {
-    a / b.max(1) + i64::from(a % b.max(1) != 0)
 }

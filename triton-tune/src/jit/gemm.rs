@@ -154,7 +154,50 @@ pub(super) fn source() -> Result<&'static Source, Refused> {
     SOURCE.get_or_init(read).as_ref().map_err(|problems| Refused::new("text", problems))
 }
 
+/// The grid of a product.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Division {
+    /// Programs along each axis: tiles of rows, tiles of columns, parts of K.
+    pub programs: [i64; 3],
+    /// How often a part of K has [`GRANULE`] elements.
+    pub steps: i64,
+}
+
+/// What the elements of K in a part are a multiple of.
+const GRANULE: i64 = 32;
+
 impl Instance {
+    /// The instance of a recorded row, of an operation `gemm-TYPE` whose choice is [`Instance::choice`]; its splits with it.
+    pub(crate) fn recorded(op: &str, context: &[i64], choice: &[i64]) -> Option<(Instance, i64)> {
+        let (&[_, _, _, ta, tb, ..], &[m, n, k, num_warps, num_stages, groups, splits, transposed]) = (context, choice)
+        else {
+            return None;
+        };
+        let form = match (splits > 1 || groups > 1, transposed == 1) {
+            (true, _) => Form::Split,
+            (false, true) => Form::Transposed,
+            (false, false) => Form::Whole,
+        };
+        let (ty, order) = (DType::from_name(op.strip_prefix("gemm-")?)?, Order { ta: ta == 1, tb: tb == 1 });
+        Some((Instance { ty, order, form, tile: [m, n, k], num_warps, num_stages, groups }, splits))
+    }
+
+    /// What is recorded of a choice: BM, BN, BK, warps, stages, groups, splits, and whether it is transposed.
+    pub(crate) fn choice(&self, splits: i64) -> Vec<i64> {
+        let Instance { tile: [m, n, k], num_warps, num_stages, groups, form, .. } = *self;
+        vec![m, n, k, num_warps, num_stages, groups, splits, i64::from(form == Form::Transposed)]
+    }
+
+    /// How a product of these extents, M, N and K, is divided in this many splits.
+    pub(crate) fn divided(&self, [m, n, k]: [i64; 3], splits: i64) -> Division {
+        let [bm, bn, bk] = self.tile;
+        // As many steps for each part, of which the last may have fewer.
+        let step = bk.max(GRANULE);
+        let chunk = ceil(ceil(k, step), splits).max(1) * step;
+        let parts = if self.form == Form::Split { ceil(k, chunk) } else { 1 };
+        Division { programs: [ceil(m, bm), ceil(n, bn), parts], steps: chunk / GRANULE }
+    }
+
     /// Compiles the instance for these targets, and keeps it for the rest of the program.
     ///
     /// # Errors
@@ -199,6 +242,10 @@ impl Instance {
     }
 }
 
+fn ceil(a: i64, b: i64) -> i64 {
+    a / b.max(1) + i64::from(a % b.max(1) != 0)
+}
+
 /// Cycles that the compiler estimates for a program of a kernel, in its most specialized code for the best target; 0 if it gives no estimate.
 pub fn cycles(kernel: &Kernel) -> f64 {
     let Some(config) = kernel.metadata().configs.first() else { return 0.0 };
@@ -222,6 +269,24 @@ pub(super) fn refused(failure: &Failure) -> Refused {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_recorded_is_read_again() {
+        for (text, splits) in [
+            ("bf16 NT 128x64x32 warps 4 stages 3", 1),
+            ("bf16 NN 32x64x128 warps 4 stages 8 transposed", 1),
+            ("f32 TN 16x16x64 warps 8 stages 2 groups 4 split", 1),
+            ("f32 TT 16x16x64 warps 8 stages 2 groups 1 split", 9),
+        ] {
+            let instance: Instance = text.parse().expect("an instance");
+            let Order { ta, tb } = instance.order;
+            let context = [64, 64, 64, i64::from(ta), i64::from(tb), 1];
+            let found = Instance::recorded(&format!("gemm-{}", instance.ty), &context, &instance.choice(splits));
+            assert_eq!(found, Some((instance, splits)));
+        }
+        assert_eq!(Instance::recorded("conv", &[1; 6], &[16; 8]), None);
+        assert_eq!(Instance::recorded("gemm-bf16", &[1; 6], &[16; 7]), None);
+    }
 
     #[test]
     fn names_are_read_again() {

@@ -4,4 +4,5 @@ mod estimate;
 mod gemm;
 
 pub use estimate::Estimated;
+pub(crate) use gemm::Division;
 pub use gemm::{Form, Instance, Order, Refused, cycles};

@@ -1,21 +1,22 @@
 //! How well the compiler's estimates rank what was measured.
 
 use super::text;
-use crate::data::Data;
+use crate::data::{Data, Row, group};
 use crate::error::{Error, Result};
-use crate::jit::{Estimated, Form, Instance, Order};
+use crate::jit::{Estimated, Instance};
+use crate::regret::Summary;
 use rayon::prelude::*;
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
 use triton::DType;
 use triton_core::estimate::Machine;
 
-/// Rank correlations (Spearman) of estimates and times in each context.
-#[derive(Clone, Debug, Default, PartialEq)]
+/// How well estimates rank the candidates of contexts.
+#[derive(Clone, Debug, PartialEq)]
 pub struct Correlations {
-    /// Of each context with several candidates.
+    /// The rank correlation (Spearman) of estimates and times, in each context with several candidates.
     pub contexts: Vec<f64>,
-    /// The time of what the estimates rank first over the best, in each of them.
-    pub losses: Vec<f64>,
+    /// The time of what the estimates rank first over the best.
+    pub first: Summary,
     /// Rows whose instance the compiler refused.
     pub refused: usize,
 }
@@ -26,75 +27,51 @@ impl Correlations {
     pub fn mean(&self) -> f64 {
         self.contexts.iter().sum::<f64>() / self.contexts.len().max(1) as f64
     }
-
-    /// The geometric mean of the losses.
-    #[must_use]
-    pub fn loss(&self) -> f64 {
-        (self.losses.iter().map(|loss| loss.ln()).sum::<f64>() / self.losses.len().max(1) as f64).exp()
-    }
 }
 
-/// The instance of a recorded choice, and its splits.
-fn instance(ty: DType, context: &[i64], choice: &[i64]) -> Option<(Instance, i64)> {
-    let (&[_, _, _, ta, tb, _], &[m, n, k, num_warps, num_stages, groups, splits, transposed]) = (context, choice)
-    else {
-        return None;
-    };
-    let form = match (transposed, groups, splits) {
-        (1, ..) => Form::Transposed,
-        (_, 1, 1) => Form::Whole,
-        _ => Form::Split,
-    };
-    let order = Order { ta: ta == 1, tb: tb == 1 };
-    Some((Instance { ty, order, form, tile: [m, n, k], num_warps, num_stages, groups }, splits))
-}
+/// An instance, and whether the rows of its operands are aligned: what an estimate is made for.
+type Made = (Instance, bool);
 
 /// Correlates estimates with the recorded times of products, of an operation `gemm-TYPE` whose choices are as `collect` records them; of the first
 /// `contexts` contexts.
 ///
 /// # Errors
-/// An operation that is of no product.
+/// An operation that is not of products.
 pub fn correlations(data: &Data, op: &str, contexts: usize, machine: Machine) -> Result<Correlations> {
-    let ty = op.strip_prefix("gemm-").and_then(DType::from_name);
-    let ty = ty.ok_or_else(|| Error::value("the operation", op, "one like `gemm-bf16`", "name one of the data"))?;
-    let rows: Vec<_> = data.rows.iter().filter(|row| row.op == op).collect();
-    let mut groups: BTreeMap<&[i64], Vec<_>> = BTreeMap::new();
-    for row in rows {
-        groups.entry(&row.context).or_default().push(row);
+    if op.strip_prefix("gemm-").and_then(DType::from_name).is_none() {
+        return Err(Error::value("the operation", op, "one like `gemm-bf16`", "name one of the data"));
     }
+    let made = |row: &Row| {
+        let (instance, splits) = Instance::recorded(op, &row.context, &row.choice)?;
+        Some(((instance, row.context.get(5) == Some(&1)), splits))
+    };
+    let mut groups = group(&data.rows);
+    // Data of other columns has none.
+    groups.retain(|group| group.rows[0].op == op && made(group.rows[0]).is_some());
     // By extents, so that all orders of few contexts are taken.
-    let mut extents: Vec<&[i64]> = groups.keys().map(|context| &context[..3]).collect();
+    let mut extents: Vec<&[i64]> = groups.iter().map(|group| &group.rows[0].context[..3]).collect();
     extents.dedup();
     extents.truncate(contexts);
-    groups.retain(|context, _| extents.contains(&&context[..3]));
-    let mut instances: HashSet<(Instance, bool)> = HashSet::new();
-    for (context, rows) in &groups {
-        instances.extend(rows.iter().filter_map(|row| Some((instance(ty, context, &row.choice)?.0, context[5] == 1))));
-    }
-    let estimate = |(instance, is_aligned): (Instance, bool)| {
-        Some(((instance, is_aligned), instance.estimate(machine, is_aligned).ok()?))
-    };
-    let estimates: HashMap<(Instance, bool), Estimated> = instances.into_par_iter().filter_map(estimate).collect();
-    let mut found = Correlations::default();
-    for (context, rows) in &groups {
-        let mut pairs = Vec::new();
-        for row in rows {
-            let estimate = instance(ty, context, &row.choice).and_then(|(instance, splits)| {
-                Some(estimates.get(&(instance, context[5] == 1))?.us([context[0], context[1], context[2]], splits))
-            });
-            match estimate {
-                Some(us) => pairs.push((us, row.us)),
-                None => found.refused += 1,
-            }
-        }
+    groups.retain(|group| extents.contains(&&group.rows[0].context[..3]));
+    let all: HashSet<Made> =
+        groups.iter().flat_map(|group| &group.rows).filter_map(|row| made(row).map(|(made, _)| made)).collect();
+    let estimate = |made: Made| Some((made, made.0.estimate(machine, made.1).ok()?));
+    let estimates: HashMap<Made, Estimated> = all.into_par_iter().filter_map(estimate).collect();
+    let (mut correlations, mut losses, mut refused) = (Vec::new(), Vec::new(), 0);
+    for group in &groups {
+        let estimated = |row: &&Row| {
+            let ((made, splits), [m, n, k]) = (made(row)?, row.context.first_chunk()?);
+            Some((estimates.get(&made)?.us([*m, *n, *k], splits), row.us))
+        };
+        let pairs: Vec<(f64, f64)> = group.rows.iter().filter_map(estimated).collect();
+        refused += group.rows.len() - pairs.len();
         if pairs.len() > 2 {
-            found.contexts.push(spearman(&pairs));
-            let best = pairs.iter().map(|pair| pair.1).fold(f64::INFINITY, f64::min);
-            let first = pairs.iter().min_by(|a, b| a.0.total_cmp(&b.0)).map_or(best, |pair| pair.1);
-            found.losses.push(first / best);
+            correlations.push(spearman(&pairs));
+            let first = pairs.iter().min_by(|a, b| a.0.total_cmp(&b.0)).map_or(0.0, |pair| pair.1);
+            losses.push(first / group.best());
         }
     }
-    Ok(found)
+    Ok(Correlations { contexts: correlations, first: Summary::new(losses.into_iter()), refused })
 }
 
 /// The ranks of numbers, from 0; equal ones have the mean of theirs.
@@ -128,8 +105,7 @@ pub fn estimates(data: &Data, ops: &[String], contexts: usize, machine: Machine)
     let row = |op: &String| -> Result<Vec<String>> {
         let found = correlations(data, op, contexts, machine)?;
         let least = found.contexts.iter().copied().fold(f64::INFINITY, f64::min);
-        let worst = found.losses.iter().copied().fold(0.0, f64::max);
-        let numbers = [found.mean(), least, found.loss(), worst].map(|number| format!("{number:.3}"));
+        let numbers = [found.mean(), least, found.first.mean, found.first.worst].map(|number| format!("{number:.3}"));
         Ok([op.clone(), found.contexts.len().to_string()]
             .into_iter()
             .chain(numbers)
