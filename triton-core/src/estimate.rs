@@ -15,7 +15,7 @@ use crate::layout::{LANES, access, cost};
 use crate::metadata::{Arg, Specialization, Target};
 use crate::ops::{DotKind, Op};
 use crate::passes::{self, Env};
-use crate::types::{DType, Elem};
+use crate::types::Elem;
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::ops::{Add, Mul};
@@ -247,17 +247,6 @@ impl Walk<'_> {
     }
 }
 
-/// How fast tensor cores multiply elements of a type, by which instructions.
-fn flops(kind: DotKind, dtype: Option<DType>) -> f64 {
-    let by_warps = match dtype {
-        Some(DType::F64) => cost::MMA_F64_FLOPS,
-        Some(DType::I8) => cost::MMA_I8_FLOPS,
-        Some(DType::F32) => cost::MMA_TF32_FLOPS,
-        Some(_) | None => cost::MMA_FLOPS,
-    };
-    if kind == DotKind::Wgmma { by_warps * cost::WGMMA_FLOPS / cost::MMA_FLOPS } else { by_warps }
-}
-
 /// What one operation does.
 #[expect(clippy::wildcard_enum_match_arm, reason = "whatever moves nothing is elementwise")]
 fn work(func: &Function, data: &InstData) -> Work {
@@ -338,11 +327,11 @@ fn dot(func: &Function, data: &InstData, kind: DotKind, a: Value, acc: Value) ->
             Work { issue: registers * depth * warps * cost::ISSUE * words, shared: reads(), ..Work::default() }
         }
         DotKind::Mma | DotKind::MmaM8 => {
-            let tensor = 2.0 * elements * depth / flops(kind, func.ty(a).elem.num());
+            let tensor = 2.0 * elements * depth / cost::mma_flops(func.ty(a).elem.num());
             Work { tensor, shared: reads(), issue: reads() / 4.0, ..Work::default() }
         }
         DotKind::Wgmma => {
-            Work { tensor: 2.0 * elements * depth / flops(kind, func.ty(a).elem.num()), ..Work::default() }
+            Work { tensor: 2.0 * elements * depth / cost::wgmma_flops(func.ty(a).elem.num()), ..Work::default() }
         }
     }
 }

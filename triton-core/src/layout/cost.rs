@@ -4,6 +4,8 @@
 //! costs` measures on an H200 (driver 580, 1980 MHz), published rates where the comment says so, otherwise estimates, on which choices
 //! hardly depend. A constant that differs from its measurement says why.
 
+use crate::types::DType;
+
 /// One instruction of one warp: four schedulers issue one each. *Measured:* 0.25 of `fma` and `add`, 0.5 of `lop3` and `mad.lo`.
 pub const ISSUE: f64 = 0.25;
 
@@ -79,6 +81,21 @@ pub const MMA_TF32_FLOPS: f64 = MMA_FLOPS / 2.0;
 
 /// The same by `wgmma`: 95 %.
 pub const WGMMA_FLOPS: f64 = 3900.0;
+
+/// How fast tensor cores multiply elements of this type by `mma.sync`.
+pub fn mma_flops(dtype: Option<DType>) -> f64 {
+    match dtype {
+        Some(DType::F64) => MMA_F64_FLOPS,
+        Some(DType::I8) => MMA_I8_FLOPS,
+        Some(DType::F32) => MMA_TF32_FLOPS,
+        Some(_) | None => MMA_FLOPS,
+    }
+}
+
+/// The same by `wgmma`.
+pub fn wgmma_flops(dtype: Option<DType>) -> f64 {
+    WGMMA_FLOPS * mma_flops(dtype) / MMA_FLOPS
+}
 
 /// One 32-bit register of one warp: decides between plans that are equal otherwise.
 pub const REGISTER: f64 = 0.01;

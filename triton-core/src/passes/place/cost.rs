@@ -15,17 +15,7 @@ use crate::layout::{Atom, LANES, Layout, Tiling, estimate, products};
 use crate::metadata::TargetInfo;
 use crate::ops::{DotKind, Effect, FoldKind, Op};
 use crate::passes::Env;
-use crate::types::{DType, Shape};
-
-/// How fast tensor cores multiply elements of this type.
-fn flops(dtype: Option<DType>) -> f64 {
-    match dtype {
-        Some(DType::F64) => cost::MMA_F64_FLOPS,
-        Some(DType::I8) => cost::MMA_I8_FLOPS,
-        Some(DType::F32) => cost::MMA_TF32_FLOPS,
-        Some(_) | None => cost::MMA_FLOPS,
-    }
-}
+use crate::types::Shape;
 
 /// What executing variables costs.
 pub(super) struct Costs<'a> {
@@ -175,7 +165,7 @@ impl<'a> Costs<'a> {
         let words = f64::from(self.func.ty(acc).elem.bits().div_ceil(32));
         match kind {
             DotKind::Mma | DotKind::MmaM8 => {
-                2.0 * elements as f64 * depth / flops(self.func.ty(a).elem.num()) + operands
+                2.0 * elements as f64 * depth / cost::mma_flops(self.func.ty(a).elem.num()) + operands
             }
             DotKind::Wgmma => self.wgmma(a, acc, &layouts[sum]),
             DotKind::Fma | DotKind::Any | DotKind::Tf32 => {
@@ -194,7 +184,7 @@ impl<'a> Costs<'a> {
         };
         let Some((_, [_, depth])) = ty.shape.matrices() else { return f64::INFINITY };
         let n = f64::from(n);
-        let speed = cost::WGMMA_FLOPS * flops(ty.elem.num()) / cost::MMA_FLOPS;
+        let speed = cost::wgmma_flops(ty.elem.num());
         let instructions = shape.elements() as f64 / (64.0 * n) * f64::from(depth * ty.elem.bits() / 256);
         let multiplied = 2.0 * shape.elements() as f64 * f64::from(depth) / speed;
         multiplied.max(instructions * (64.0 + n) * 32.0 / 128.0)
