@@ -87,8 +87,8 @@ pub fn regret(model: &Model, data: &Data, top: usize, candidates: usize) -> Resu
     }
     if choices.is_empty() {
         let largest = group(&data.rows).iter().map(|group| group.rows.len()).max().unwrap_or(0);
-        let (found, expected) = (largest, format!("at least {candidates}, as many as count as all candidates,"));
-        return Err(Error::value("the most rows of a context", found, expected, "ask for fewer, by `--candidates`"));
+        let (what, expected) = ("the number of rows of the largest context", format!("at least {candidates}"));
+        return Err(Error::value(what, largest, expected, "ask for fewer, by `--candidates`"));
     }
     let first = Summary::new(choices.iter().map(|choice| choice.first / choice.best));
     let top = Summary::new(choices.iter().map(|choice| choice.top / choice.best));

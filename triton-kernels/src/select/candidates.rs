@@ -5,8 +5,8 @@ use std::borrow::Cow;
 use std::fmt;
 use triton_select::{Candidate as _, Candidates as _, List, Record};
 
-/// Numbers of splits: all that the table's rows come to on the shapes that it was made for, or one within a sixteenth. Large ones divide the blocks
-/// that are resident together, of which no split is then without one.
+/// Numbers of splits: all that the table's rows come to on the shapes that it was made for, or one within a sixteenth. 33, 66, 132
+/// and 264 are shares of the blocks that are resident together, two for each multiprocessor: with powers of two some multiprocessors have fewer.
 const SPLITS: [usize; 39] = [
     1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 18, 20, 22, 24, 26, 28, 30, 33, 36, 40, 44, 48, 56, 66, 72,
     80, 96, 112, 132, 160, 192, 224, 264,

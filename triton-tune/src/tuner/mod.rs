@@ -23,8 +23,9 @@ use triton_select::{Candidate, List, Members, Rank, Selection, Table, device_nam
 /// It is a [`Selector`]: `KERNEL_tuned(..).with(&tuner)`. For anything else there is [`Tuner::select`]. It can be shared between threads.
 ///
 /// The order of what it asks is that of [`Selection`]; where measuring is possible, a model's first candidates are measured instead of trusted,
-/// and without a model all of them by successive halving. It never measures on the CPU and the simulator, nor while a stream is captured, nor while
-/// another thread measures, nor where there is not enough memory to keep aside what the launches change: then it guesses.
+/// and without a model all of them by successive halving. On the CPU and the simulator it measures by a [`CostModel`](crate::CostModel) or recorded
+/// times alone. It never measures while a stream is captured, nor while another thread measures, nor where there is not enough memory to keep aside
+/// what the launches change: then it guesses.
 #[derive(Debug)]
 pub struct Tuner {
     selection: Selection,
