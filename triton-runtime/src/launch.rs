@@ -230,11 +230,15 @@ impl<'a, S, const N: usize> Launch<'a, S, N> {
         self.args.iter().map(|arg| (arg.ty, arg.words()))
     }
 
-    /// Of the first words and the grid, which tell most launches apart; not 0.
+    /// Of all words and the grid, so that launches that differ in an extent alone, such as of a cache that grows, do not take each other's place;
+    /// not 0.
     #[inline]
     fn hash(&self, programs: [u32; 3]) -> u64 {
-        let words = self.args.iter().map(LaunchArg::bits).chain(programs.map(u64::from));
-        let mixed = words.fold(0u64, |hash, word| (hash ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29));
+        let mix = |hash: u64, word: u64| (hash ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29);
+        let mut mixed = programs.iter().fold(0, |hash, &size| mix(hash, size.into()));
+        for arg in &self.args {
+            mixed = arg.words().iter().fold(mixed, |hash, &word| mix(hash, word));
+        }
         // The low bits choose the place.
         (mixed ^ mixed >> 32) | 1 << 63
     }
@@ -242,8 +246,8 @@ impl<'a, S, const N: usize> Launch<'a, S, N> {
     /// Rejects buffers of another device.
     #[inline]
     fn check_devices(&self, stream: &Stream) -> Result<()> {
-        let allocations = self.args.iter().enumerate().filter_map(|(i, arg)| Some((i, arg.allocation?)));
-        allocations.into_iter().try_for_each(|(i, allocation)| allocation.check(stream, || self.name(i)))
+        let mut allocations = self.args.iter().enumerate().filter_map(|(i, arg)| Some((i, arg.allocation?)));
+        allocations.try_for_each(|(i, allocation)| allocation.check(stream, || self.name(i)))
     }
 
     /// The same with all checks.
@@ -273,7 +277,7 @@ impl<'a, S, const N: usize> Launch<'a, S, N> {
         recorder.add_step(step)
     }
 
-    /// Apart from a launch on a GPU, whose code the driver's evicts from the caches of the core each time: what is fetched again is to be little.
+    /// Not inlined: the driver evicts the code of a launch on a GPU from the core's caches each time, so that less is to be fetched again.
     #[inline(never)]
     fn on_cpu(&self, stream: &Stream, dims: [u32; 3]) -> Result<()> {
         let function = self.kernel.function(self.config)?;
@@ -362,7 +366,7 @@ impl<'a, S, const N: usize> Launch<'a, S, N> {
         Ok((self.kernel.loaded(context, self.config, index, image)?, image))
     }
 
-    /// Apart, as [`Launch::on_cpu`].
+    /// Not inlined, as [`Launch::on_cpu`].
     #[inline(never)]
     fn on_sim(&self, stream: &Stream, queue: &SimStream, specialization: Specialization, dims: [u32; 3]) -> Result<()> {
         let (_, image) = self.selected(queue.capability(), None, queue.multiprocessors(), specialization, dims)?;
