@@ -101,7 +101,7 @@ pub enum Error {
     },
 
     /// A name is not known.
-    #[error("there is no {what} `{found}`; there are: {}", .expected.join(", "))]
+    #[error("unknown {what} `{found}`, expected one of: {}", .expected.join(", "))]
     #[non_exhaustive]
     Name {
         /// What it names.

@@ -159,7 +159,7 @@ fn rejections_name_their_rule() {
         rules.set(rule, true).expect("it is a rule");
     }
     let error = rules.set("speed", false).expect_err("it is not a rule").to_string();
-    assert!(error.starts_with("there is no rule `speed`; there are: powers, elements"), "{error}");
+    assert!(error.starts_with("unknown rule `speed`, expected one of: powers, elements"), "{error}");
 
     let legal = thesis::Point { m_l: 64, m_s: 4, n_l: 64, n_s: 4, u: 8, k_g: 1, m: 4096, n: 4096, k: 1024, cores: 132 };
     let thesis_cases = [

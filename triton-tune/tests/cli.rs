@@ -73,7 +73,7 @@ fn commands_go_from_data_to_pools() {
     std::fs::write(folder.join("damaged.model"), b"TRITONMD\x01\0\0\0").expect("the folder can be written");
     for (arguments, expected) in [
         ("train --data missing.csv --out gemm.model", "`missing.csv` cannot be used"),
-        ("train --data data.csv.gz --op conv --out gemm.model", "there is no operation `conv`; there are: gemm"),
+        ("train --data data.csv.gz --op conv --out gemm.model", "unknown operation `conv`, expected one of: gemm"),
         ("train --data data.csv.gz --device V100 --out gemm.model", "the number of recorded rows is 0"),
         ("train --data two.csv --out gemm.model", "the data of several operations is conv, gemm"),
         ("train --data cut.csv.gz --out gemm.model", "copy the file again"),
@@ -84,7 +84,7 @@ fn commands_go_from_data_to_pools() {
         ("regret --data complete.csv --model damaged.model", "at least 20 are expected"),
         ("regret --data complete.csv --model complete.csv", "the bytes are not a model"),
         ("regret --data data.csv.gz --model gemm.model --candidates 1000", "ask for fewer, by `--candidates`"),
-        ("prune --data complete.csv --launch split", "there is no parameter `split`"),
+        ("prune --data complete.csv --launch split", "unknown parameter `split`"),
         ("prune", "--data <DATA>"),
     ] {
         let message = run(folder, arguments).expect_err(arguments);

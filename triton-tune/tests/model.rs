@@ -64,7 +64,7 @@ fn pruned_pools_lose_little() {
     let again = Losses::recorded(&data, &["splits", "raster"]).expect("as before");
     assert_eq!(prune(&again, 12), pool);
     let error = Losses::recorded(&data, &["split"]).expect_err("another name").to_string();
-    assert!(error.starts_with("there is no parameter `split`; there are: BM, BN"), "{error}");
+    assert!(error.starts_with("unknown parameter `split`, expected one of: BM, BN"), "{error}");
     assert_eq!(prune(&recorded, 1000).members.len(), recorded.instances.len());
 }
 
