@@ -99,6 +99,8 @@ pub mod prelude;
 
 pub use half::{bf16, f16};
 pub use triton_macros::{constant, function, kernel, params};
+#[doc(hidden)]
+pub use triton_runtime::aliasing;
 #[cfg(feature = "sim")]
 pub use triton_runtime::sim;
 pub use triton_runtime::{

@@ -80,6 +80,8 @@ pub use inflate::inflate;
 pub use kernel::Kernel;
 pub use launch::Launch;
 pub use load::LoadInfo;
+#[doc(hidden)]
+pub use overlap::aliasing;
 pub use pinned::Pinned;
 pub use pool::{Choice, Pool, Tuned};
 pub use scratch::Scratch;

@@ -79,6 +79,25 @@ pub(crate) fn find<const R: usize>(extents: [usize; R], strides: [isize; R]) -> 
     }
 }
 
+/// The most axes of an array that [`aliasing`] takes: more than there are letters for.
+const MOST_AXES: usize = 64;
+
+/// Why two indices of an array may be the same element, if they may: for arrays of more axes than views have. Every element's offset fits `u64`.
+pub fn aliasing(shape: &[usize], strides: &[usize]) -> Option<String> {
+    let (mut extents, mut steps) = ([1; MOST_AXES], [0; MOST_AXES]);
+    let axes = shape.iter().zip(strides);
+    if shape.len() > MOST_AXES {
+        return Some(format!("it has more than {MOST_AXES} axes"));
+    }
+    for (axis, (extent, stride)) in axes.enumerate() {
+        (extents[axis], steps[axis]) = (*extent, isize::try_from(*stride).unwrap_or(isize::MAX));
+    }
+    match find(extents, steps)? {
+        Overlap::Found(a, b) => Some(format!("its elements {:?} and {:?} alias", &a[..shape.len()], &b[..shape.len()])),
+        unknown @ Overlap::Unknown => Some(unknown.to_string()),
+    }
+}
+
 fn found<const R: usize>(a: [usize; R], b: [usize; R]) -> Overlap<R> {
     Overlap::Found(a.min(b), a.max(b))
 }

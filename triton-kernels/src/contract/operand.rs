@@ -62,19 +62,6 @@ fn strides_of(shape: &[usize], strides: Option<&[isize]>) -> Result<Vec<usize>> 
     strides.iter().map(of).collect()
 }
 
-/// Whether no two indices can name one element: sorted, each stride is larger than what all smaller ones reach.
-fn nests(shape: &[usize], strides: &[usize]) -> bool {
-    let axes = strides.iter().zip(shape).filter(|(_, extent)| **extent > 1);
-    let mut axes: Vec<(usize, usize)> = axes.map(|(stride, extent)| (*stride, extent - 1)).collect();
-    axes.sort_unstable();
-    let mut reach = 0usize;
-    axes.into_iter().all(|(stride, steps)| {
-        let is_larger = stride > reach;
-        reach = reach.saturating_add(stride.saturating_mul(steps));
-        is_larger
-    })
-}
-
 impl<'a, T: Element> Modes<'a, T> {
     /// The first elements of a buffer as an array of any number of axes: row-major, or with a stride for each axis, in elements, of which 0 repeats.
     /// Without axes it is one element. What does not fit the buffer is an error of the launch.
@@ -104,20 +91,25 @@ impl<'a, T: Element> Modes<'a, T> {
 impl<'a, T: Element> ModesMut<'a, T> {
     /// As [`Modes::new`], of an array that is written. No two of its elements may alias.
     pub fn new(buffer: &'a mut Buffer<T>, shape: &[usize], strides: Option<&[isize]>) -> ModesMut<'a, T> {
-        let of = strides_of(shape, strides).and_then(|of| match shape.contains(&0) || nests(shape, &of) {
-            true => Ok(of),
-            false => Err(Error::Value {
-                op: OP,
-                parameter: "strides",
-                found: format!("{of:?} for {shape:?}"),
-                expected: "no two elements that may alias",
-                fix: "let each stride be larger than what all smaller ones reach",
-            }),
+        let of = strides_of(shape, strides).and_then(|of| {
+            // What is too far apart is another error, and is found first.
+            let span = span(shape, &of)?;
+            match triton::aliasing(shape, &of) {
+                None => Ok((of, span)),
+                Some(reason) => Err(Error::Value {
+                    op: OP,
+                    parameter: "strides",
+                    found: format!("{of:?} for {shape:?}: {reason}"),
+                    expected: "no two elements that may alias",
+                    fix: "let each stride be larger than what all smaller ones reach",
+                }),
+            }
         });
         let memory = match &of {
             Err(error) => Err(error.clone()),
-            Ok(of) => span(shape, of).and_then(|span| Ok(buffer.view_mut([span])?)),
+            Ok((_, span)) => buffer.view_mut([*span]).map_err(Error::from),
         };
+        let of = of.map(|(of, _)| of);
         ModesMut { memory, shape: shape.to_vec(), strides: of.unwrap_or_default() }
     }
 }
