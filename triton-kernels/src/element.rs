@@ -50,6 +50,49 @@ impl SumOf<bf16> for bf16 {
     }
 }
 
+/// Numbers of rows or classes: a view of `i32`, or of `i64`, as PyTorch has them.
+#[cfg(feature = "rows")]
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub enum Ids<'a> {
+    /// Of 32 bits.
+    I32(View<'a, i32, 1>),
+    /// Of 64 bits.
+    I64(View<'a, i64, 1>),
+}
+
+#[cfg(feature = "rows")]
+impl Ids<'_> {
+    /// How many there are.
+    pub fn count(&self) -> usize {
+        match self {
+            Ids::I32(view) => view.shape()[0],
+            Ids::I64(view) => view.shape()[0],
+        }
+    }
+}
+
+#[cfg(feature = "rows")]
+impl<'a> From<View<'a, i32, 1>> for Ids<'a> {
+    fn from(view: View<'a, i32, 1>) -> Ids<'a> {
+        Ids::I32(view)
+    }
+}
+
+#[cfg(feature = "rows")]
+impl<'a> From<View<'a, i64, 1>> for Ids<'a> {
+    fn from(view: View<'a, i64, 1>) -> Ids<'a> {
+        Ids::I64(view)
+    }
+}
+
+/// The number of each row, or −1 if there is no such row of `count`.
+#[cfg(feature = "rows")]
+#[triton::function]
+pub(crate) fn rows_of<I: Int>(ids: Tile<I>, count: i32) -> Tile<i32> {
+    select((ids >= 0) & (ids < count.to::<I>()), ids.to::<i32>(), -1)
+}
+
 /// An operation whose kernels are compiled for each [`FloatElement`].
 #[doc(hidden)]
 pub trait Operation {

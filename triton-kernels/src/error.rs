@@ -142,6 +142,22 @@ pub(crate) fn extent(
     if found == expected { Ok(()) } else { Err(Error::Shape { op, operand, axis, found, expected, fix }) }
 }
 
+/// Checks that products of the extents of an operand can be computed, whatever of it has no elements.
+#[inline]
+#[cfg(any(feature = "gemm", feature = "rows", feature = "sparse", feature = "attention"))]
+pub(crate) fn size(op: &'static str, operand: &'static str, shape: &[usize]) -> Result<()> {
+    let count = shape.iter().try_fold(1usize, |count, extent| count.checked_mul((*extent).max(1)));
+    match count.filter(|count| *count < 1 << 56) {
+        Some(_) => Ok(()),
+        None => Err(Error::Unsupported {
+            op,
+            found: format!("`{operand}` of {shape:?}"),
+            expected: "extents whose product is less than 2⁵⁶, with 1 for an extent of 0",
+            fix: "divide the operand",
+        }),
+    }
+}
+
 /// Checks every extent of an operand against those of another.
 #[inline]
 #[cfg(any(feature = "rows", feature = "sparse"))]

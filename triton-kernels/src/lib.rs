@@ -21,6 +21,8 @@ pub mod conv;
 pub mod functions;
 #[cfg(feature = "gemm")]
 pub mod gemm;
+#[cfg(any(feature = "gemm", feature = "rows", feature = "sparse", feature = "attention"))]
+mod grid;
 #[cfg(any(feature = "rows", feature = "conv"))]
 mod pool;
 #[cfg(feature = "rows")]

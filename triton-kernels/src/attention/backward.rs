@@ -4,6 +4,7 @@ use super::kernels::{InnerInstance, OfKeysPool, OfQueriesPool, inner, of_keys_tu
 use super::shape::{Extents, Span, all_depths, by_depth, scale_of};
 use crate::Result;
 use crate::element::{FloatElement, operation};
+use crate::grid::{part, part_mut, parts};
 use triton::prelude::*;
 
 all_depths!(Keys: OfKeysPool);
@@ -26,6 +27,8 @@ pub struct AttentionBackward<'a, T> {
 ///
 /// Scores are computed again from q, k and lse, once for dk and dv and once for dq: nothing is added atomically, and each launch has the same
 /// result to the bit.
+///
+/// A row of q, k, v or the gradient that is not finite reaches all rows of a tile of which one sees it.
 ///
 /// ```
 /// use triton::prelude::*;
@@ -92,7 +95,7 @@ where
     triton::Compiled: InnerInstance<T> + Keys<T> + Queries<T>,
 {
     let op = "attention_backward";
-    let AttentionBackward { qkv: [q, k, v], o, lse, d_o, gradients: [dq, dk, dv], scale, span } = of;
+    let AttentionBackward { qkv: [q, k, v], o, lse, d_o, gradients: [mut dq, mut dk, mut dv], scale, span } = of;
     let extents = Extents::new(op, q.shape(), k.shape(), v.shape())?;
     for (operand, found) in [("o", o.shape()), ("d_o", d_o.shape()), ("dq", dq.shape())] {
         extents.like_q(op, operand, found)?;
@@ -101,26 +104,45 @@ where
     extents.like_k(op, "dk", dk.shape())?;
     extents.like_k(op, "dv", dv.shape())?;
     let Extents { batch, heads, key_heads, queries, keys, depth } = extents;
-    let (factor, Span { left, right }, group) = (scale_of(scale, depth), span, extents.group() as i32);
+    let (factor, Span { left, right }, group) = (scale_of(scale, depth), span, extents.group());
     let scale = factor * std::f32::consts::LOG2_E;
     let shape = [batch, heads, queries];
     let mut delta = stream.uninit::<f32>(shape.iter().product())?;
-    if batch * heads * queries > 0 {
-        let grid = (queries.div_ceil(16), heads, batch);
-        inner::<T>(o, d_o, delta.view_mut(shape)?).launch(stream, grid)?;
+    for (images, of) in parts(batch, 1).flat_map(|images| parts(heads, 1).map(move |of| (images.clone(), of))) {
+        let delta = delta.view_mut(shape)?.narrow(0, images.clone())?.narrow(1, of.clone())?;
+        let grid = (queries.div_ceil(16), of.len(), images.len());
+        if queries > 0 {
+            inner::<T>(part(o, &images, &of)?, part(d_o, &images, &of)?, delta).launch(stream, grid)?;
+        }
     }
     let delta = delta.view(shape)?;
-    if batch * key_heads * keys > 0 {
-        by_depth!(depth, |D| {
-            of_keys_tuned::<T, D>(q, k, v, d_o, lse, delta, dk, dv, scale, factor, left, right, group)
-                .launch(stream, |of| (keys.div_ceil(of.BN as usize), key_heads, batch))
-        })?;
+    for (images, of) in parts(batch, 1).flat_map(|images| parts(key_heads, 1).map(move |of| (images.clone(), of))) {
+        let of_q = of.start * group..of.end * group;
+        let (q, d_o) = (part(q, &images, &of_q)?, part(d_o, &images, &of_q)?);
+        let (k, v, group) = (part(k, &images, &of)?, part(v, &images, &of)?, group as i32);
+        let (lse, delta) = (part(lse, &images, &of_q)?, part(delta, &images, &of_q)?);
+        let (dk, dv) = (part_mut(&mut dk, &images, &of)?, part_mut(&mut dv, &images, &of)?);
+        if keys > 0 {
+            by_depth!(depth, |D| {
+                of_keys_tuned::<T, D>(q, k, v, d_o, lse, delta, dk, dv, scale, factor, left, right, group)
+                    .launch(stream, |tile| (keys.div_ceil(tile.BN as usize), of.len(), images.len()))
+            })?;
+        }
     }
-    if batch * heads * queries > 0 {
-        by_depth!(depth, |D| {
-            of_queries_tuned::<T, D>(q, k, v, d_o, lse, delta, dq, scale, factor, left, right, group)
-                .launch(stream, |of| (queries.div_ceil(of.BM as usize), heads, batch))
-        })?;
+    if queries == 0 {
+        return Ok(());
+    }
+    for images in parts(batch, 1) {
+        for (of_q, of_k, group) in extents.parts_of_heads() {
+            let (q, d_o) = (part(q, &images, &of_q)?, part(d_o, &images, &of_q)?);
+            let (k, v) = (part(k, &images, &of_k)?, part(v, &images, &of_k)?);
+            let (lse, delta) = (part(lse, &images, &of_q)?, part(delta, &images, &of_q)?);
+            let dq = part_mut(&mut dq, &images, &of_q)?;
+            by_depth!(depth, |D| {
+                of_queries_tuned::<T, D>(q, k, v, d_o, lse, delta, dq, scale, factor, left, right, group)
+                    .launch(stream, |of| (queries.div_ceil(of.BM as usize), of_q.len(), images.len()))
+            })?;
+        }
     }
     Ok(())
 }

@@ -4,6 +4,7 @@ use super::kernels::{ForwardPool, forward_tuned};
 use super::shape::{Extents, Span, all_depths, by_depth, scale_of};
 use crate::Result;
 use crate::element::{FloatElement, operation};
+use crate::grid::{part, part_mut, parts};
 use triton::prelude::*;
 
 all_depths!(Forwards: ForwardPool);
@@ -25,6 +26,9 @@ pub struct Attention<'a, T> {
 /// of G: neighbouring query heads share a head of k and v. Heads have at most 256 elements.
 ///
 /// Products are added in `f32`; probabilities are rounded to `T` before they are multiplied with v.
+///
+/// A score that a query does not see has no influence on it, whatever it is. A row of v that is not finite reaches all queries of a tile of which one
+/// sees it.
 ///
 /// ```
 /// use triton::prelude::*;
@@ -102,12 +106,22 @@ where
     if batch * heads * queries == 0 {
         return Ok(());
     }
-    let lse = lse.unwrap_or_else(|| ViewMut::none(stream.device()));
+    let (mut o, mut lse) = (o, lse);
     let scale = scale_of(scale, depth) * std::f32::consts::LOG2_E;
     let Span { left, right } = span;
-    let group = extents.group() as i32;
-    Ok(by_depth!(depth, |D| {
-        forward_tuned::<T, D>(q, k, v, o, lse, scale, left, right, group)
-            .launch(stream, |of| (queries.div_ceil(of.BM as usize), heads, batch))
-    })?)
+    for images in parts(batch, 1) {
+        for (of_q, of_k, group) in extents.parts_of_heads() {
+            let (q, k, v) = (part(q, &images, &of_q)?, part(k, &images, &of_k)?, part(v, &images, &of_k)?);
+            let o = part_mut(&mut o, &images, &of_q)?;
+            let lse = match &mut lse {
+                Some(lse) => part_mut(lse, &images, &of_q)?,
+                None => ViewMut::none(stream.device()),
+            };
+            by_depth!(depth, |D| {
+                forward_tuned::<T, D>(q, k, v, o, lse, scale, left, right, group)
+                    .launch(stream, |of| (queries.div_ceil(of.BM as usize), of_q.len(), images.len()))
+            })?;
+        }
+    }
+    Ok(())
 }

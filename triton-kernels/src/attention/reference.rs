@@ -61,7 +61,7 @@ impl Shape {
         };
         let scores: Vec<f64> = seen.iter().enumerate().map(score).collect();
         let most = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        if most == f64::NEG_INFINITY {
+        if scores.iter().all(|score| *score == f64::NEG_INFINITY) {
             return (vec![0.0; seen.len()], most);
         }
         let total: f64 = scores.iter().map(|score| (score - most).exp()).sum();
@@ -88,7 +88,7 @@ impl Shape {
         for (at, keys, seen) in self.rows() {
             let (p, _) = self.probabilities(&q[at..], &k[keys..], &seen);
             let dp: Vec<f64> = (0..self.keys).map(|j| self.inner(&d_o[at..], &v[keys + j * self.depth..])).collect();
-            let mean: f64 = p.iter().zip(&dp).map(|(p, dp)| p * dp).sum();
+            let mean: f64 = p.iter().zip(&dp).filter(|(p, _)| **p != 0.0).map(|(p, dp)| p * dp).sum();
             for j in (0..self.keys).filter(|&j| p[j] != 0.0) {
                 let (key, ds) = (keys + j * self.depth, p[j] * (dp[j] - mean) * self.scale);
                 for d in 0..self.depth {

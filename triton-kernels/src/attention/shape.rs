@@ -1,7 +1,9 @@
 //! What the operands of attention have to be, and which keys are seen.
 
 use crate::Result;
-use crate::error::{Error, extent, value};
+use crate::error::{Error, extent, size, value};
+use crate::grid::{MOST, parts};
+use std::ops::Range;
 
 /// More than the difference of two positions, and small enough to be added to one.
 const ALL: i32 = 1 << 29;
@@ -47,6 +49,7 @@ impl Extents {
         let fix = "q is [Z, H, L, D], k and v are [Z, G, S, D]";
         let [batch, heads, queries, depth] = q;
         let [_, key_heads, keys, _] = k;
+        [("q", q), ("k", k)].into_iter().try_for_each(|(operand, shape)| size(op, operand, &shape))?;
         extent(op, "k", 0, [k[0], batch], fix)?;
         extent(op, "k", 3, [k[3], depth], fix)?;
         (0..4).try_for_each(|axis| extent(op, "v", axis, [v[axis], k[axis]], fix))?;
@@ -56,7 +59,10 @@ impl Extents {
         if depth > 256 || queries.max(keys) > ALL as usize / 2 {
             return Err(Error::Unsupported {
                 op,
-                found: format!("{} of {depth} elements", if depth > 256 { "a head" } else { "a sequence" }),
+                found: match depth > 256 {
+                    true => format!("a head of {depth} elements"),
+                    false => format!("a sequence of {} tokens", queries.max(keys)),
+                },
                 expected: "heads of at most 256 elements, and sequences of less than 2²⁸",
                 fix: "divide it",
             });
@@ -67,6 +73,20 @@ impl Extents {
     /// Query heads that share a head of keys.
     pub(super) fn group(&self) -> usize {
         self.heads / self.key_heads.max(1)
+    }
+
+    /// Launches have so many heads of q at most: each with its heads of k, and how many of q share one of those.
+    pub(super) fn parts_of_heads(&self) -> Vec<(Range<usize>, Range<usize>, i32)> {
+        let group = self.group().max(1);
+        if group <= MOST {
+            let of_keys = MOST / group;
+            let count = self.key_heads.div_ceil(of_keys);
+            let part = |i: usize| i * of_keys..((i + 1) * of_keys).min(self.key_heads);
+            let all = (0..count).map(part);
+            return all.map(|keys| (keys.start * group..keys.end * group, keys, group as i32)).collect();
+        }
+        let of = |key: usize| parts(group, 1).map(move |part| (key, key * group + part.start..key * group + part.end));
+        (0..self.key_heads).flat_map(of).map(|(key, heads)| (heads, key..key + 1, MOST as i32)).collect()
     }
 
     /// Checks another operand of q's shape.

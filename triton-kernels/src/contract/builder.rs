@@ -32,6 +32,8 @@ pub struct Contraction<'a, T> {
 /// A letter that the output lacks is summed over, though one operand alone may have it; one that both operands and the output have is a batch; one
 /// that an operand has twice is its diagonal. Strides are any, 0 of inputs among them. Products are added in `f32` and rounded once.
 ///
+/// A NaN or an infinity reaches the elements of z that it is a term of, and no others.
+///
 /// ```
 /// use triton::prelude::*;
 /// use triton_kernels::contract;
@@ -100,7 +102,7 @@ impl fmt::Display for Computed {
 }
 
 impl<'a, T: FloatElement> Contraction<'a, T> {
-    /// Multiplies the sums; 1 if nothing is said.
+    /// Multiplies the sums; 1 if nothing is said. With 0, x and y are not read, as in BLAS.
     pub fn alpha(self, alpha: impl Into<f64>) -> Self {
         Contraction { alpha: alpha.into(), ..self }
     }
@@ -298,6 +300,7 @@ where
     let Some((Numbers { m, n, k, digits, outer, depth }, programs)) = numbers else {
         return Err(too_large(&plan.normal));
     };
+    let k = if of.alpha == 0.0 { Depth { rest: 0, ..k } } else { k };
     let table = |rows: &[i32]| if rows.is_empty() { Ok(None) } else { stream.upload(rows).map(Some) };
     let (on_outer, on_depth) = (table(&outer)?, table(&depth)?);
     let (outer, depth) = (rows(&on_outer, 4, device)?, rows(&on_depth, 3, device)?);

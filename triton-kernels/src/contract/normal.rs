@@ -91,7 +91,8 @@ pub fn normal(notation: &Notation, axes: [Axes<'_>; 3]) -> Result<Normal, Misfit
                     let (first, expected) = (*first, mode.extent);
                     return Err(Misfit::Extent { letter, at: (operand, axis), found, first, expected });
                 }
-                mode.strides[operand] += stride;
+                // Beyond the operand's memory only along axes of one element.
+                mode.strides[operand] = mode.strides[operand].saturating_add(stride);
             } else {
                 let mut mode = Mode { letters: letter.to_string(), extent: found, strides: [0; 3] };
                 mode.strides[operand] = stride;

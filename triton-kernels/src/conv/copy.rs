@@ -5,6 +5,7 @@
 
 use crate::Result;
 use crate::element::FloatElement;
+use crate::grid::parts;
 use triton::prelude::*;
 
 /// out = x where there is such an element, else 0: 16 places of a row by 64 channels a program.
@@ -98,6 +99,11 @@ fn copied<T: FloatElement>(x: View<'_, T, 4>, out: ViewMut<'_, T, 4>, stream: &S
 where
     triton::Compiled: CopyInstance<T>,
 {
-    let [n, h, w, c] = out.shape();
-    Ok(copy::<T>(x, out).launch(stream, (w.div_ceil(16) * c.div_ceil(64), h, n))?)
+    let ([n, h, w, c], mut out) = (out.shape(), out);
+    for (images, rows) in parts(n, 1).flat_map(|images| parts(h, 1).map(move |rows| (images.clone(), rows))) {
+        let x = x.narrow(0, images.clone())?.narrow(1, rows.clone())?;
+        let out = out.reborrow().narrow(0, images.clone())?.narrow(1, rows.clone())?;
+        copy::<T>(x, out).launch(stream, (w.div_ceil(16) * c.div_ceil(64), rows.len(), images.len()))?;
+    }
+    Ok(())
 }

@@ -28,6 +28,9 @@ pub struct Conv2d<'a, T> {
 ///
 /// Any strides will do: an image that is stored \[N, C, H, W\] is passed permuted. Products are added in `f32` and rounded once.
 ///
+/// A NaN or infinite pixel reaches exactly the outputs whose windows hold it. What pads an image is 0: a weight that is not finite reaches all
+/// outputs of its filter.
+///
 /// ```
 /// use triton::prelude::*;
 /// use triton_kernels::conv::conv2d;
@@ -47,7 +50,7 @@ pub struct Conv2d<'a, T> {
 ///
 /// # Errors
 /// Of the launch: [`Error::Shape`](crate::Error::Shape), which tells the places that y has to have; [`Error::Value`](crate::Error::Value) for a stride or
-/// dilation of 0; [`Error::Unsupported`](crate::Error::Unsupported) for activations that no epilogue has; and what the device says.
+/// dilation of 0; [`Error::Unsupported`](crate::Error::Unsupported) for more than 2³⁰ pixels; and what the device says.
 pub fn conv2d<'a, T: FloatElement>(x: View<'a, T, 4>, w: View<'a, T, 4>, y: ViewMut<'a, T, 4>) -> Conv2d<'a, T> {
     Conv2d { x, w, y, bias: None, activation: Activation::Identity, options: Options::default(), instance: None }
 }
@@ -88,7 +91,7 @@ where
 {
     let (op, Conv2d { x, w, y, bias, activation, options, instance }) = ("conv2d", of);
     let geometry = Geometry::new(op, ["x", "w", "y"], x.shape(), w.shape(), y.shape(), options)?;
-    let epilogue = Epilogue::default().with(op, activation)?;
+    let epilogue = Epilogue::default().with(activation);
     let bias = match bias {
         Some(bias) => {
             extent(op, "bias", 0, [bias.shape()[0], geometry.filters], "it has an element for each channel of y")?;

@@ -1,7 +1,8 @@
 //! The geometry of a convolution: what its extents have to be, and the numbers that a kernel finds its elements by.
 
 use crate::Result;
-use crate::error::{Error, extent, value};
+use crate::error::{Error, extent, size, value};
+use crate::grid::MOST;
 
 /// Multiprocessors that a launch is to fill. It does not depend on the device, so that a result is the same on all of them.
 pub(super) const MULTIPROCESSORS: usize = 132;
@@ -64,6 +65,13 @@ impl Geometry {
         };
         above("stride", stride)?;
         above("dilation", dilation)?;
+        // What is computed of these fits, since extents are less than 2³¹.
+        for (name, found) in [("stride", stride), ("dilation", dilation), ("padding", padding)] {
+            let what = format!("({}, {})", found[0], found[1]);
+            let fits = found.iter().all(|number| *number < 1 << 30);
+            value(op, name, what, fits, "numbers below 2³⁰", "no image is so large")?;
+        }
+        [x, w, y].iter().zip(names).try_for_each(|(shape, name)| size(op, name, shape))?;
         value(op, "splits", splits.unwrap_or(1), splits != Some(0), "a number from 1 on", "1 does not split")?;
         let [images, height, width, channels] = x;
         let [filters, r, s, depth] = w;
@@ -198,7 +206,7 @@ pub(super) fn even_splits(asked: Option<usize>, tiles: usize, steps: usize) -> (
 }
 
 fn chunks(wanted: usize, steps: usize) -> (usize, usize) {
-    let chunk = steps.div_ceil(wanted.max(1)).max(1);
+    let chunk = steps.div_ceil(wanted.clamp(1, MOST)).max(1);
     (steps.div_ceil(chunk).max(1), chunk)
 }
 
@@ -239,6 +247,8 @@ pub(super) struct Window {
     pub out_w: i32,
     pub out_step_h: i32,
     pub out_step_w: i32,
+    /// Terms of an output: channels of all elements of the window.
+    pub terms: i32,
     /// All steps of the reduction, and those of one program.
     pub steps: i32,
     pub chunk: i32,
@@ -277,6 +287,7 @@ impl Window {
             out_w: 0,
             out_step_h: 1,
             out_step_w: 1,
+            terms: 0,
             steps: 0,
             chunk: 0,
         }

@@ -26,6 +26,8 @@ pub struct Conv2dInputGradient<'a, T> {
 /// A stride divides the input into phases, each of which is a dense convolution of dy with a part of the window, and a launch of its own:
 /// nothing is multiplied by a zero that stands between two places.
 ///
+/// A NaN or an infinity in dy reaches exactly the pixels of its window. Beyond the places of dy there are zeros, by which weights are multiplied.
+///
 /// ```
 /// use triton::prelude::*;
 /// use triton_kernels::conv::conv2d_input_gradient;

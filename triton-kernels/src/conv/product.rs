@@ -5,6 +5,7 @@ use super::geometry::{MULTIPROCESSORS, Taps, Window, splits};
 use super::kernels::{ConvChoice, ConvPool, conv_pool, conv_tuned};
 use crate::Result;
 use crate::gemm::kernels::epilogue::Epilogue;
+use crate::grid::parts;
 use crate::pool::choose;
 use triton::prelude::*;
 
@@ -92,8 +93,27 @@ where
 }
 
 impl<T: Float> Product<'_, T> {
-    /// Enqueues it.
-    pub(super) fn launch(self, stream: &Stream) -> Result<()>
+    /// Enqueues it, of the narrowest tiles' filters as many as a grid has.
+    pub(super) fn launch(mut self, stream: &Stream) -> Result<()>
+    where
+        triton::Compiled: Kernels<T>,
+    {
+        let all = parts(self.filters(), 32);
+        if all.clone().count() <= 1 {
+            return self.launch_part(stream);
+        }
+        for of in all {
+            let bias = if self.bias.shape() == [0] { self.bias } else { self.bias.narrow(0, of.clone())? };
+            let w = self.w.narrow(if self.transposed { 3 } else { 0 }, of.clone())?;
+            // A copy of the filters is padded.
+            let channels = self.y.shape()[3];
+            let y = self.y.reborrow().narrow(3, of.start.min(channels)..of.end.min(channels))?;
+            Product { w, y, bias, ..self }.launch_part(stream)?;
+        }
+        Ok(())
+    }
+
+    fn launch_part(self, stream: &Stream) -> Result<()>
     where
         triton::Compiled: Kernels<T>,
     {
@@ -158,6 +178,7 @@ impl<T: Float> Product<'_, T> {
             out_w,
             out_step_h,
             out_step_w,
+            terms: elements as i32,
             steps: steps as i32,
             chunk: chunk as i32,
             ..Window::new([down, across], stride, taps, deep)

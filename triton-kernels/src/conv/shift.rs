@@ -4,10 +4,11 @@ use super::geometry::{Taps, Window};
 use super::kernels::{ShiftedChoice, ShiftedPool, shifted_pool, shifted_tuned};
 use super::product::is_large;
 use crate::element::{FloatElement, operation};
-use crate::error::{extent, value};
+use crate::error::{extent, size, value};
 use crate::gemm::kernels::epilogue::Epilogue;
+use crate::grid::parts;
 use crate::pool::choose;
-use crate::{Activation, Result};
+use crate::{Activation, Error, Result};
 use triton::prelude::*;
 
 /// How far each channel is moved, in the memory of a device.
@@ -76,6 +77,9 @@ pub struct ShiftConv<'a, T> {
 /// compiler for tiled neural network computations", MAPL 2019, section 6.2). There, a channel is moved within its plane of memory, and reads the
 /// neighbouring rows and images at a border.
 ///
+/// A NaN or infinite pixel reaches exactly the outputs that it is moved to. What is moved in is 0: a weight that is not finite reaches all outputs of
+/// its filter.
+///
 /// ```
 /// use triton::prelude::*;
 /// use triton_kernels::conv::{Shifts, shift_conv};
@@ -92,7 +96,7 @@ pub struct ShiftConv<'a, T> {
 /// ```
 ///
 /// # Errors
-/// Of the launch: [`Error::Shape`](crate::Error::Shape), [`Error::Unsupported`](crate::Error::Unsupported) for activations that no epilogue has; and what the device says.
+/// Of the launch: [`Error::Shape`](crate::Error::Shape), [`Error::Unsupported`](crate::Error::Unsupported) for more than 2³⁰ pixels; and what the device says.
 pub fn shift_conv<'a, T: FloatElement>(
     x: View<'a, T, 4>,
     w: View<'a, T, 2>,
@@ -133,11 +137,17 @@ where
     (0..3).try_for_each(|axis| extent(op, "y", axis, [y[axis], x[axis]], fix))?;
     extent(op, "w", 1, [of.w.shape()[1], x[3]], fix)?;
     extent(op, "y", 3, [y[3], of.w.shape()[0]], fix)?;
+    [("x", x), ("y", y)].into_iter().try_for_each(|(operand, shape)| size(op, operand, &shape))?;
+    let pixels = x[0] * x[1] * x[2];
+    if pixels > i32::MAX as usize / 2 {
+        let (expected, fix) = ("less than 2³⁰ of them", "divide the batch");
+        return Err(Error::Unsupported { op, found: format!("{pixels} pixels"), expected, fix });
+    }
     extent(op, "shifts", 0, [of.shifts.shifts.len(), x[3]], "there is one for each channel of x")?;
     if let Some(bias) = &of.bias {
         extent(op, "bias", 0, [bias.shape()[0], y[3]], "it has an element for each channel of y")?;
     }
-    let epilogue = Epilogue::default().with(op, of.activation)?;
+    let epilogue = Epilogue::default().with(of.activation);
     if y.contains(&0) {
         return Ok(());
     }
@@ -162,8 +172,14 @@ where
     let table = shifts.table.view([2, channels])?;
     let window = Window::new([down, across], [1; 2], [Taps::of_output(1, 0, 1); 2], 1);
     let bias = bias.unwrap_or_else(|| View::none(stream.device()));
-    let tuned = shifted_tuned::<T, GROUPED>(x, w, y, table, bias, window, epilogue);
-    let tuned =
-        choose("shift_conv", tuned, None, stream, |of: &ShiftedChoice| (of.BM == 128) == (GROUPED && is_large(m, n)))?;
-    Ok(tuned.launch(stream, |of| (m.div_ceil(of.BM as usize), n.div_ceil(of.BN as usize)))?)
+    let mut y = y;
+    for of in parts(n, 64) {
+        let bias = if bias.shape() == [0] { bias } else { bias.narrow(0, of.clone())? };
+        let (w, y) = (w.narrow(0, of.clone())?, y.reborrow().narrow(3, of.clone())?);
+        let tuned = shifted_tuned::<T, GROUPED>(x, w, y, table, bias, window, epilogue);
+        let large = GROUPED && is_large(m, n);
+        let tuned = choose("shift_conv", tuned, None, stream, |of: &ShiftedChoice| (of.BM == 128) == large)?;
+        tuned.launch(stream, |tile| (m.div_ceil(tile.BM as usize), of.len().div_ceil(tile.BN as usize)))?;
+    }
+    Ok(())
 }

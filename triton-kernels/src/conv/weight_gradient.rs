@@ -7,6 +7,7 @@ use super::kernels::{ConvWeightPool, conv_weight_pool, conv_weight_tuned};
 use super::product::is_flat;
 use super::window_options;
 use crate::element::{FloatElement, operation};
+use crate::grid::MOST;
 use crate::{GemmElement, Result, gemm};
 use triton::prelude::*;
 
@@ -23,6 +24,8 @@ pub struct Conv2dWeightGradient<'a, T> {
 /// dw\[k, r, s, c\] = Σ dy\[n, p, q, k\] · x\[n, p · stride + r · dilation − padding, .., c\] over n, p and q: of \[N, H, W, C\], \[N, P, Q, K\] and \[K, R, S, C\].
 ///
 /// There are many places and few filters: the places are divided among programs, whose sums are added in one order.
+///
+/// A NaN or an infinity in x reaches the elements of the window that see it, and one in dy all elements of its filter.
 ///
 /// ```
 /// use triton::prelude::*;
@@ -86,18 +89,21 @@ where
     let (columns, flat) = (columns(x), is_flat(geometry.channels, 64));
     let dy = of_dy.operand(dy, columns, stream)?;
     output(dw, false, stream, |dw| match (columns, flat) {
-        (false, false) => enqueue::<T, false, false>(x, dy, dw, &geometry, stream),
-        (false, true) => enqueue::<T, false, true>(x, dy, dw, &geometry, stream),
-        (true, false) => enqueue::<T, true, false>(x, dy, dw, &geometry, stream),
-        (true, true) => enqueue::<T, true, true>(x, dy, dw, &geometry, stream),
+        (false, false) => enqueue::<T, false, false>(x, dy, dw, &geometry, [0; 2], stream),
+        (false, true) => enqueue::<T, false, true>(x, dy, dw, &geometry, [0; 2], stream),
+        (true, false) => enqueue::<T, true, false>(x, dy, dw, &geometry, [0; 2], stream),
+        (true, true) => enqueue::<T, true, true>(x, dy, dw, &geometry, [0; 2], stream),
     })
 }
+
+/// Enqueues it for a part of the window, which begins at the element `begin` of the whole one.
 
 fn enqueue<'a, T: FloatElement, const COLUMNS: bool, const FLAT: bool>(
     x: View<'a, T, 4>,
     dy: View<'a, T, 4>,
-    dw: ViewMut<'a, T, 4>,
+    mut dw: ViewMut<'a, T, 4>,
     geometry: &Geometry,
+    begin: [usize; 2],
     stream: &Stream,
 ) -> Result<()>
 where
@@ -112,10 +118,32 @@ where
     let (side, step) = (tile.BN as usize, tile.BK as usize);
     let deep = if FLAT { channels } else { channels.div_ceil(side) };
     let across = if FLAT { (elements * channels).div_ceil(side) } else { elements * deep };
+    if across > MOST {
+        // Half of the window, or of the channels, at a time.
+        let Some(axis) = [0, 1].into_iter().find(|axis| window[*axis] > 1) else {
+            let half = channels / 2;
+            for of in [0..half, half..channels] {
+                let geometry = Geometry { channels: of.len(), ..*geometry };
+                let (x, dw) = (x.narrow(3, of.clone())?, dw.reborrow().narrow(3, of)?);
+                enqueue::<T, COLUMNS, FLAT>(x, dy, dw, &geometry, begin, stream)?;
+            }
+            return Ok(());
+        };
+        let half = window[axis] / 2;
+        for of in [0..half, half..window[axis]] {
+            let (mut part, mut from) = (*geometry, begin);
+            (part.window[axis], from[axis]) = (of.len(), begin[axis] + of.start);
+            enqueue::<T, COLUMNS, FLAT>(x, dy, dw.reborrow().narrow(1 + axis, of)?, &part, from, stream)?;
+        }
+        return Ok(());
+    }
     let places = images * output[0] * output[1];
     let (down, steps) = (filters.div_ceil(side), places.div_ceil(step));
     let (count, chunk) = even_splits(options.splits, down * across, steps);
-    let taps = [0, 1].map(|i| Taps::of_output(window[i], options.padding[i], options.dilation[i]));
+    let taps = [0, 1].map(|i| {
+        let taps = Taps::of_output(window[i], options.padding[i], options.dilation[i]);
+        Taps { from: taps.from + begin[i] as i32 * taps.by, ..taps }
+    });
     let numbers = Window::new(output, options.stride, taps, deep);
     let numbers = Window { steps: steps as i32, chunk: chunk as i32, ..numbers };
     let shape = if count > 1 { [count, filters, across * side] } else { [0; 3] };

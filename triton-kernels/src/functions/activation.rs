@@ -1,4 +1,6 @@
 //! Activations, of tiles of floats.
+//!
+//! A gate has closed long before −128: what is less counts as this where it is multiplied, so that −∞ times a gate of 0 is 0.
 
 use triton::prelude::*;
 
@@ -28,7 +30,7 @@ pub fn relu<T: Float>(x: Tile<T>) -> Tile<T> {
 /// x · Φ(x), where Φ is the distribution function of the normal distribution (Hendrycks and Gimpel, "Gaussian error linear units", 2016).
 #[triton::function]
 pub fn gelu<T: Float>(x: Tile<T>) -> Tile<T> {
-    let half = x * 0.5;
+    let half = maximum(x, -128.0) * 0.5;
     fma(half, erf(x * 0.7071067811865476), half)
 }
 
@@ -71,7 +73,7 @@ const NORMAL_6: f32 = -5.209_797_5e-9;
 /// [`gelu`] within 7 · 10⁻⁸ of its value, in half as many instructions: for what is rounded to 16 bits.
 #[triton::function]
 pub fn gelu_logistic(x: Tile<f32>) -> Tile<f32> {
-    x * logistic(x, (NORMAL_0, NORMAL_1, NORMAL_2, NORMAL_3, NORMAL_4, NORMAL_5, NORMAL_6))
+    maximum(x, -128.0) * logistic(x, (NORMAL_0, NORMAL_1, NORMAL_2, NORMAL_3, NORMAL_4, NORMAL_5, NORMAL_6))
 }
 
 /// The approximation of [`gelu`] by a tanh, of the same paper (section 2).
@@ -79,13 +81,52 @@ pub fn gelu_logistic(x: Tile<f32>) -> Tile<f32> {
 pub fn gelu_tanh<T: Float>(x: Tile<T>) -> Tile<T> {
     // x / 2 · (1 + tanh u) is x · sigmoid(2 u).
     let u = x * fma(x * x, 0.0713548162726, 1.5957691216057308);
-    x * sigmoid(u)
+    maximum(x, -128.0) * sigmoid(u)
 }
 
 /// x · sigmoid(x), also called swish.
 #[triton::function]
 pub fn silu<T: Float>(x: Tile<T>) -> Tile<T> {
-    x * sigmoid(x)
+    maximum(x, -128.0) * sigmoid(x)
+}
+
+/// x · sigmoid(1.702 x), an approximation of [`gelu`] (Hendrycks and Gimpel, 2016, section 2).
+#[triton::function]
+pub fn quick_gelu<T: Float>(x: Tile<T>) -> Tile<T> {
+    maximum(x, -128.0) * sigmoid(x * 1.702)
+}
+
+/// min(max(x, 0), 6) (Krizhevsky, "Convolutional deep belief networks on CIFAR-10", 2010); NaN stays NaN.
+#[triton::function]
+pub fn relu6<T: Float>(x: Tile<T>) -> Tile<T> {
+    select(x < 0.0, 0.0, select(x > 6.0, 6.0, x))
+}
+
+/// min(max(x / 6 + 1/2, 0), 1); NaN stays NaN.
+#[triton::function]
+pub fn hard_sigmoid<T: Float>(x: Tile<T>) -> Tile<T> {
+    select(x < -3.0, 0.0, select(x > 3.0, 1.0, fma(x, 0.16666666666666666, 0.5)))
+}
+
+/// x · min(max(x / 6 + 1/2, 0), 1) (Howard et al., "Searching for MobileNetV3", 2019, section 5.2).
+#[triton::function]
+pub fn hard_swish<T: Float>(x: Tile<T>) -> Tile<T> {
+    select(x < -3.0, 0.0, select(x > 3.0, x, x * fma(x, 0.16666666666666666, 0.5)))
+}
+
+/// x, and below 0 `slope` times it (Maas, Hannun and Ng, "Rectifier nonlinearities improve neural network acoustic models", 2013).
+#[triton::function]
+pub fn leaky_relu<T: Float>(x: Tile<T>, slope: f32) -> Tile<T> {
+    select(x < 0.0, x * slope.to::<T>(), x)
+}
+
+/// x, and below 0 `slope` · (eˣ − 1) (Clevert, Unterthiner and Hochreiter, "Fast and accurate deep network learning by exponential linear
+/// units", 2016, section 3).
+#[triton::function]
+pub fn elu<T: Float>(x: Tile<T>, slope: f32) -> Tile<T> {
+    // eˣ − 1 would lose the digits of a small x.
+    let low = tanh(x * 0.5) * (exp(x) + 1.0);
+    select(x < 0.0, low * slope.to::<T>(), x)
 }
 
 /// log(1 + eˣ).
@@ -97,13 +138,13 @@ pub fn softplus<T: Float>(x: Tile<T>) -> Tile<T> {
 /// x · tanh(softplus(x)) (Misra, "Mish: a self regularized non-monotonic activation function", 2019).
 #[triton::function]
 pub fn mish<T: Float>(x: Tile<T>) -> Tile<T> {
-    x * tanh(softplus(x))
+    maximum(x, -128.0) * tanh(softplus(x))
 }
 
-/// The activation of this number, as [`Activation`](crate::Activation) counts; x itself for another one. The number is the same for all
-/// elements, so that a program takes one branch.
+/// The activation of this [number](crate::Activation::number) and [slope](crate::Activation::slope); x itself for another number. The number is
+/// the same for all elements, so that a program takes one branch.
 #[triton::function]
-pub fn activate<T: Float>(x: Tile<T>, kind: i32) -> Tile<T> {
+pub fn activate<T: Float>(x: Tile<T>, kind: i32, slope: f32) -> Tile<T> {
     if kind == 1 {
         relu(x)
     } else if kind == 2 {
@@ -120,6 +161,18 @@ pub fn activate<T: Float>(x: Tile<T>, kind: i32) -> Tile<T> {
         softplus(x)
     } else if kind == 8 {
         mish(x)
+    } else if kind == 9 {
+        relu6(x)
+    } else if kind == 10 {
+        hard_sigmoid(x)
+    } else if kind == 11 {
+        hard_swish(x)
+    } else if kind == 12 {
+        quick_gelu(x)
+    } else if kind == 13 {
+        leaky_relu(x, slope)
+    } else if kind == 14 {
+        elu(x, slope)
     } else {
         x
     }

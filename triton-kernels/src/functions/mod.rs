@@ -9,7 +9,10 @@ mod split;
 
 #[cfg(feature = "gemm")]
 pub(crate) use activation::NORMAL;
-pub use activation::{activate, gelu, gelu_logistic, gelu_tanh, logistic, mish, relu, silu, softplus};
+pub use activation::{
+    activate, elu, gelu, gelu_logistic, gelu_tanh, hard_sigmoid, hard_swish, leaky_relu, logistic, mish, quick_gelu,
+    relu, relu6, silu, softplus,
+};
 pub use derivative::activation_derivative;
 pub use gemm::{batched_gemm_tile, gemm_tile, gemm_tile_tf32, grouped_gemm_tile, operand_tile};
 pub use philox::{philox, rand, randint, randn, random_words, uniform};

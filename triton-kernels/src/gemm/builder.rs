@@ -6,9 +6,11 @@ use super::kernels::sums::add_rows;
 use super::operands::{Matrices, MatricesMut, for_each, is_aligned, is_transposed, ordered};
 use super::pools::{Form, GemmElement, Operands, Precision, Rest, Shared};
 use crate::Activation;
-use crate::error::{Error, Result, extent};
-use crate::select::{Candidates, Kernel, Kind, Plan, Problem};
+use crate::error::{Error, Result, extent, size};
+use crate::grid::{MOST, parts};
+use crate::select::{Candidates, Kernel, Kind, Order, Plan, Problem};
 use std::fmt;
+use std::ops::Range;
 use triton::{Element, Stream, View, ViewMut};
 
 /// What the products of a row or column are multiplied by.
@@ -44,6 +46,8 @@ pub struct Gemm<'a, T, C> {
 ///
 /// Products are added in `f32`, those of `f64` in `f64` and of `i8` in `i32` ([`GemmElement`] lists the types), and rounded once. Few tiles and a
 /// long K are split among programs, in the same launch.
+///
+/// A NaN or an infinity in a row of a or a column of b reaches that row or column of c alone.
 ///
 /// ```
 /// use triton::prelude::*;
@@ -108,6 +112,8 @@ where
 
 /// The products of a batch, of \[B, M, K\] and \[B, K, N\]. A batch of one matrix is used for all products.
 ///
+/// A NaN or an infinity in a row of a or a column of b reaches that row or column of its product alone.
+///
 /// ```
 /// use triton::prelude::*;
 /// use triton_kernels::gemm_batched;
@@ -165,7 +171,7 @@ impl<'a, T: GemmElement<C>, C: Element> Gemm<'a, T, C> {
         }
     }
 
-    /// Multiplies the product; 1 if nothing is said.
+    /// Multiplies the product; 1 if nothing is said. With 0, a and b are not read, nor their scales, as in BLAS.
     pub fn alpha(self, alpha: impl Into<f64>) -> Self {
         Gemm { alpha: alpha.into(), ..self }
     }
@@ -185,10 +191,7 @@ impl<'a, T: GemmElement<C>, C: Element> Gemm<'a, T, C> {
         Gemm { row_bias: Some(bias), ..self }
     }
 
-    /// Applies a function to each element. [`Softplus`](Activation::Softplus) and [`Mish`](Activation::Mish) have no code in a product.
-    ///
-    /// In `f32` it is right within 10⁻⁷ of the larger of 1 and the result; so is [`Gelu`](Activation::Gelu), which is computed by
-    /// a polynomial.
+    /// Applies a function to each element. In `f32` it is right within 2 · 10⁻⁷ of the larger of 1 and the result.
     pub fn activation(self, activation: Activation) -> Self {
         Gemm { activation, ..self }
     }
@@ -284,44 +287,15 @@ impl<'a, T: GemmElement<C>, C: Element> Gemm<'a, T, C> {
     /// # Errors
     /// [`Error::Shape`], [`Error::Unsupported`], [`Error::Instance`], and what the device says.
     pub fn launch(self, stream: &Stream) -> Result<()> {
-        let prepared = self.prepare(stream)?;
-        let (of_parts, of_done, of_sums) = prepared.scratch();
-        let Prepared { operands, sums, problem, form, plan, deterministic } = prepared;
-        let Operands { a, b, mut c, residual, rest } = operands;
-        let [batch, m, n] = c.shape();
-        if batch * n == 0 {
-            return Ok(());
+        let mut prepared = self.prepare(stream)?;
+        let [batch, _, n] = prepared.operands.c.shape();
+        // Images for unaligned operands have tiles of 64 columns.
+        let columns = prepared.plan.tile[1].min(64);
+        if n.div_ceil(columns) <= MOST && (batch <= MOST || prepared.form != Form::Batched) {
+            return prepared.enqueue(stream);
         }
-        if m == 0 {
-            // There is nothing to add up.
-            return match sums {
-                Some(sums) => {
-                    Ok(add_rows::<16, 128>(ViewMut::none(stream.device()), sums).launch(stream, n.div_ceil(128))?)
-                }
-                None => Ok(()),
-            };
-        }
-        let Problem { kind, order, .. } = problem;
-        if form == Form::Batched {
-            T::enqueue_batch(order, &plan, Operands { a, b, c, residual, rest }, stream)?;
-            return Ok(());
-        }
-        let mut partial = stream.scratch::<f32>(of_sums.iter().product())?;
-        let mut parts = stream.scratch::<f32>(of_parts.iter().product())?;
-        let mut done = stream.scratch::<i32>(of_done)?;
-        for i in 0..batch {
-            let residual =
-                if residual.shape()[0] == 0 { View::none(stream.device()) } else { residual.select(0, i)? };
-            let c = c.reborrow().select(0, i)?;
-            let operands = Operands { a: a.select(0, i)?, b: b.select(0, i)?, c, residual, rest };
-            let (parts, done) = (parts.view_mut(of_parts)?, done.view_mut([of_done])?);
-            let none = ViewMut::none(stream.device());
-            let sums = if rest.options.sums { partial.view_mut(of_sums)? } else { none };
-            let shared = Shared { sums, parts, done, ordered: deterministic };
-            T::enqueue_product(kind, order, form, &plan, operands, shared, stream)?;
-        }
-        if let Some(sums) = sums {
-            add_rows::<16, 128>(partial.view_mut(of_sums)?, sums).launch(stream, n.div_ceil(128))?;
+        for (products, of) in parts(batch, 1).flat_map(|all| parts(n, columns).map(move |of| (all.clone(), of))) {
+            prepared.part(products, of)?.enqueue(stream)?;
         }
         Ok(())
     }
@@ -339,6 +313,9 @@ impl<'a, T: GemmElement<C>, C: Element> Gemm<'a, T, C> {
         } else {
             "a is [B, M, K], b is [B, K, N], c is [B, M, N]; a or b may be one matrix for all products"
         };
+        [("a", a.shape()), ("b", b.shape()), ("c", c.shape())]
+            .into_iter()
+            .try_for_each(|(operand, of)| size(op, operand, &of))?;
         extent(op, "b", axis(1), [depth, k], fix)?;
         extent(op, "c", axis(1), [of_c[1], m], fix)?;
         extent(op, "c", axis(2), [of_c[2], n], fix)?;
@@ -349,6 +326,9 @@ impl<'a, T: GemmElement<C>, C: Element> Gemm<'a, T, C> {
             }
         }
         let (a, b) = (for_each(a, batch)?, for_each(b, batch)?);
+        // Without terms nothing of them is read.
+        let reads = self.alpha != 0.0;
+        let (a, b, k) = if reads { (a, b, k) } else { (a.narrow(2, ..0)?, b.narrow(1, ..0)?, 0) };
         let none = || View::none(device);
         let length = |operand, view: Option<View<'a, C, 1>>, expected, fix| match view {
             Some(view) => extent(op, operand, 0, [view.shape()[0], expected], fix).map(|()| view),
@@ -388,6 +368,8 @@ impl<'a, T: GemmElement<C>, C: Element> Gemm<'a, T, C> {
         };
         let row_scales = scale("scale_a", self.scale_a, m)?;
         let column_scales = scale("scale_b", self.scale_b, n)?;
+        let (row_scales, column_scales) =
+            if reads { (row_scales, column_scales) } else { (View::none(device), View::none(device)) };
         if let Some(sums) = &self.column_sums {
             extent(op, "column_sums", 0, [sums.shape()[0], n], "it has an element for each column of c")?;
             if batch != 1 {
@@ -439,13 +421,84 @@ fn numbers<T: GemmElement<C>, C: Element>(
         let found = format!("{precision:?} of {}", std::any::type_name::<T>());
         Error::Unsupported { op, found, expected: "of f32", fix: "leave out `.precision(..)`" }
     })?;
-    let options = Epilogue { alpha, beta, ..Epilogue::default() };
-    let options = match kind {
-        // Its epilogue has every activation.
-        Kind::F64 => Epilogue { activation: activation as i32, ..options },
-        Kind::F32 | Kind::Tf32 | Kind::F16 | Kind::Bf16 | Kind::I8 => options.with(op, activation)?,
-    };
-    Ok((options, kind))
+    Ok((Epilogue { alpha, beta, ..Epilogue::default() }.with(activation), kind))
+}
+
+impl<T: GemmElement<C>, C: Element> Prepared<'_, T, C> {
+    /// The same of some products of the batch and some columns.
+    fn part(&mut self, products: Range<usize>, columns: Range<usize>) -> Result<Prepared<'_, T, C>> {
+        let Operands { a, b, c, residual, rest } = &mut self.operands;
+        // b may be passed as it is stored, transposed.
+        let of_n = match self.problem.order {
+            Order::NN | Order::TN => 2,
+            Order::NT | Order::TT => 1,
+        };
+        let scales = rest.column_scales;
+        let rest = Rest {
+            bias: if rest.bias.shape() == [0] { rest.bias } else { rest.bias.narrow(0, columns.clone())? },
+            column_scales: if scales.shape() == [0] { scales } else { scales.narrow(0, columns.clone())? },
+            ..*rest
+        };
+        let residual = match residual.shape().contains(&0) {
+            true => *residual,
+            false => residual.narrow(0, products.clone())?.narrow(2, columns.clone())?,
+        };
+        let operands = Operands {
+            a: a.narrow(0, products.clone())?,
+            b: b.narrow(0, products.clone())?.narrow(of_n, columns.clone())?,
+            c: c.reborrow().narrow(0, products)?.narrow(2, columns.clone())?,
+            residual,
+            rest,
+        };
+        let sums = match &mut self.sums {
+            Some(sums) => Some(sums.reborrow().narrow(0, columns)?),
+            None => None,
+        };
+        let Prepared { problem, form, plan, deterministic, .. } = *self;
+        Ok(Prepared { operands, sums, problem, form, plan, deterministic })
+    }
+
+    fn enqueue(self, stream: &Stream) -> Result<()> {
+        let (of_parts, of_done, of_sums) = self.scratch();
+        let Prepared { operands, sums, problem, form, plan, deterministic } = self;
+        let Operands { a, b, mut c, residual, rest } = operands;
+        let [batch, m, n] = c.shape();
+        if batch * n == 0 {
+            return Ok(());
+        }
+        if m == 0 {
+            // There is nothing to add up.
+            return match sums {
+                Some(sums) => {
+                    Ok(add_rows::<16, 128>(ViewMut::none(stream.device()), sums).launch(stream, n.div_ceil(128))?)
+                }
+                None => Ok(()),
+            };
+        }
+        let Problem { kind, order, .. } = problem;
+        if form == Form::Batched {
+            T::enqueue_batch(order, &plan, Operands { a, b, c, residual, rest }, stream)?;
+            return Ok(());
+        }
+        let mut partial = stream.scratch::<f32>(of_sums.iter().product())?;
+        let mut parts = stream.scratch::<f32>(of_parts.iter().product())?;
+        let mut done = stream.scratch::<i32>(of_done)?;
+        for i in 0..batch {
+            let residual =
+                if residual.shape()[0] == 0 { View::none(stream.device()) } else { residual.select(0, i)? };
+            let c = c.reborrow().select(0, i)?;
+            let operands = Operands { a: a.select(0, i)?, b: b.select(0, i)?, c, residual, rest };
+            let (parts, done) = (parts.view_mut(of_parts)?, done.view_mut([of_done])?);
+            let none = ViewMut::none(stream.device());
+            let sums = if rest.options.sums { partial.view_mut(of_sums)? } else { none };
+            let shared = Shared { sums, parts, done, ordered: deterministic };
+            T::enqueue_product(kind, order, form, &plan, operands, shared, stream)?;
+        }
+        if let Some(sums) = sums {
+            add_rows::<16, 128>(partial.view_mut(of_sums)?, sums).launch(stream, n.div_ceil(128))?;
+        }
+        Ok(())
+    }
 }
 
 impl<T, C: Element> Prepared<'_, T, C> {

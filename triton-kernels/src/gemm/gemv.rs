@@ -63,6 +63,8 @@ pub struct Gemv<'a, T, C> {
 
 /// y = α · a · x + β · y, of \[M, K\] and \[K\], added in `f32` in one order: each launch has the same result, to the bit.
 ///
+/// A NaN or an infinity in a row of a reaches that element of y alone.
+///
 /// ```
 /// use triton::prelude::*;
 /// use triton_kernels::gemv;
@@ -88,7 +90,7 @@ pub fn gemv<'a, T: GemvElement<C>, C: Element>(
 }
 
 impl<T: GemvElement<C>, C: Element> Gemv<'_, T, C> {
-    /// Multiplies the product; 1 if nothing is said.
+    /// Multiplies the product; 1 if nothing is said. With 0, a and x are not read, as in BLAS.
     pub fn alpha(self, alpha: impl Into<f64>) -> Self {
         Gemv { alpha: alpha.into(), ..self }
     }
@@ -111,6 +113,8 @@ impl<T: GemvElement<C>, C: Element> Gemv<'_, T, C> {
         }
         let [down, across] = self.a.strides();
         let transposed = is_transposed([1, m, k], [0, down, across]);
-        Ok(T::enqueue_gemv(self, transposed, stream)?)
+        let (a, x) =
+            if self.alpha == 0.0 { (self.a.narrow(1, ..0)?, self.x.narrow(0, ..0)?) } else { (self.a, self.x) };
+        Ok(T::enqueue_gemv(Gemv { a, x, ..self }, transposed, stream)?)
     }
 }

@@ -4,7 +4,8 @@ use super::kernels::epilogue::Epilogue;
 use super::kernels::grouped::{GroupedPool, grouped_tuned};
 use super::operands::is_transposed;
 use crate::Activation;
-use crate::error::{Result, extent};
+use crate::error::{Result, extent, size};
+use crate::grid::parts;
 use triton::prelude::*;
 
 mod sealed {
@@ -57,14 +58,18 @@ fn enqueue<T: Float, const TB: bool>(
 where
     triton::Compiled: GroupedPool<T, TB>,
 {
-    let GroupedGemm { a, b, c, ends, .. } = product;
+    let GroupedGemm { a, b, mut c, ends, .. } = product;
     let ([m, n], [groups]) = (c.shape(), ends.shape());
-    let b = if TB { b.transpose() } else { b };
     // Large tiles pay where groups have many rows.
     let large = m / groups.max(1) > 64;
-    grouped_tuned::<T, TB>(a, b, c, ends, options)
-        .find(|of| (of.BM > 64) == (large && T::DTYPE != triton::DType::F32))
-        .launch(stream, |of| (m.div_ceil(of.BM as usize) + groups, n.div_ceil(of.BN as usize)))
+    for of in parts(n, 64) {
+        let (b, c) = (b.narrow(2, of.clone())?, c.reborrow().narrow(1, of.clone())?);
+        let b = if TB { b.transpose() } else { b };
+        grouped_tuned::<T, TB>(a, b, c, ends, options)
+            .find(|of| (of.BM > 64) == (large && T::DTYPE != triton::DType::F32))
+            .launch(stream, |tile| (m.div_ceil(tile.BM as usize) + groups, of.len().div_ceil(tile.BN as usize)))?;
+    }
+    Ok(())
 }
 
 /// A product that is described and not enqueued yet; made by [`gemm_grouped`].
@@ -83,6 +88,8 @@ pub struct GroupedGemm<'a, T> {
 ///
 /// The ends are read on the device: a router need not be waited for. A group may be empty; ends that are not in order or beyond M are moved to the
 /// nearest place, and rows behind the last end are left alone.
+///
+/// A NaN or an infinity in a row of a reaches that row of c alone, and one in a matrix of b that column of its group.
 ///
 /// ```
 /// use triton::prelude::*;
@@ -112,7 +119,7 @@ pub fn gemm_grouped<'a, T: GroupedElement>(
 }
 
 impl<T: GroupedElement> GroupedGemm<'_, T> {
-    /// Multiplies the products; 1 if nothing is said.
+    /// Multiplies the products; 1 if nothing is said. With 0, a and b are not read, as in BLAS.
     pub fn alpha(self, alpha: impl Into<f64>) -> Self {
         GroupedGemm { alpha: alpha.into(), ..self }
     }
@@ -130,16 +137,21 @@ impl<T: GroupedElement> GroupedGemm<'_, T> {
         let op = "gemm_grouped";
         let ([m, k], [groups, depth, n]) = (self.a.shape(), self.b.shape());
         let fix = "a is [M, K], b is [G, K, N], c is [M, N], ends is [G]";
+        size(op, "b", &self.b.shape())?;
         extent(op, "b", 1, [depth, k], fix)?;
         extent(op, "c", 0, [self.c.shape()[0], m], fix)?;
         extent(op, "c", 1, [self.c.shape()[1], n], fix)?;
         extent(op, "ends", 0, [self.ends.shape()[0], groups], fix)?;
         let numbers = Epilogue { alpha: self.alpha, ..Epilogue::default() };
-        let options = numbers.with(op, self.activation)?;
+        let options = numbers.with(self.activation);
         if m * n * groups == 0 {
             return Ok(());
         }
         let transposed = is_transposed(self.b.shape(), self.b.strides());
-        Ok(T::enqueue_groups(self, options, transposed, stream)?)
+        let (a, b) = match self.alpha == 0.0 {
+            true => (self.a.narrow(1, ..0)?, self.b.narrow(1, ..0)?),
+            false => (self.a, self.b),
+        };
+        Ok(T::enqueue_groups(GroupedGemm { a, b, ..self }, options, transposed, stream)?)
     }
 }

@@ -26,6 +26,8 @@ pub struct LinearBackward<'a, T, W, B> {
 /// dx = dy · wᵀ, dw = xᵀ · dy, db = the sums of the columns of dy. A layer whose weights are stored \[N, K\] passes their transpose, and that
 /// of their gradient.
 ///
+/// A NaN or an infinity reaches the rows and columns of the gradients that it is a term of, and no others.
+///
 /// ```
 /// use triton::prelude::*;
 /// use triton_kernels::linear_backward;

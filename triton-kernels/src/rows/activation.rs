@@ -10,9 +10,9 @@ use triton::prelude::*;
 
 /// The activation of what is rounded to `T`. GELU by its error function is bound by arithmetic, not memory.
 #[triton::function]
-fn activated<T: Float>(x: Tile<T>, kind: i32) -> Tile<f32> {
+fn activated<T: Float>(x: Tile<T>, kind: i32, slope: f32) -> Tile<f32> {
     let v = x.to::<f32>();
-    if kind == 2 && T::EPSILON > 0.0001 { gelu_logistic(v) } else { activate(v, kind) }
+    if kind == 2 && T::EPSILON > 0.0001 { gelu_logistic(v) } else { activate(v, kind, slope) }
 }
 
 /// y = f(x).
@@ -23,9 +23,10 @@ fn activation_kernel<T: Float, const R: i32, const N: i32>(
     x: Tensor<T, 2>,
     y: TensorMut<T, 2>,
     #[no_specialize] kind: i32,
+    slope: f32,
 ) {
     let (i, j) = corner::<R, N>(x.dim(1).to::<i32>());
-    y.store([i, j], activated(x.load([i, j], [R, N]), kind).to::<T>());
+    y.store([i, j], activated(x.load([i, j], [R, N]), kind, slope).to::<T>());
 }
 
 /// dx = dy · f'(x).
@@ -37,10 +38,11 @@ fn activation_backward_kernel<T: Float, const R: i32, const N: i32>(
     dy: Tensor<T, 2>,
     dx: TensorMut<T, 2>,
     #[no_specialize] kind: i32,
+    slope: f32,
 ) {
     let (i, j) = corner::<R, N>(x.dim(1).to::<i32>());
     let (v, g) = (x.load([i, j], [R, N]).to::<f32>(), dy.load([i, j], [R, N]).to::<f32>());
-    dx.store([i, j], (g * activation_derivative(v, kind)).to::<T>());
+    dx.store([i, j], (g * activation_derivative(v, kind, slope)).to::<T>());
 }
 
 /// y = f(x) · gate.
@@ -52,10 +54,11 @@ fn gated_kernel<T: Float, const R: i32, const N: i32>(
     gate: Tensor<T, 2>,
     y: TensorMut<T, 2>,
     #[no_specialize] kind: i32,
+    slope: f32,
 ) {
     let (i, j) = corner::<R, N>(x.dim(1).to::<i32>());
     let (v, g) = (x.load([i, j], [R, N]).to::<f32>(), gate.load([i, j], [R, N]).to::<f32>());
-    y.store([i, j], (activate(v, kind) * g).to::<T>());
+    y.store([i, j], (activate(v, kind, slope) * g).to::<T>());
 }
 
 /// dx = dy · gate · f'(x), and the gradient of the gate is dy · f(x).
@@ -69,12 +72,13 @@ fn gated_backward_kernel<T: Float, const R: i32, const N: i32>(
     dx: TensorMut<T, 2>,
     dgate: TensorMut<T, 2>,
     #[no_specialize] kind: i32,
+    slope: f32,
 ) {
     let (i, j) = corner::<R, N>(x.dim(1).to::<i32>());
     let (v, g) = (x.load([i, j], [R, N]).to::<f32>(), gate.load([i, j], [R, N]).to::<f32>());
     let out = dy.load([i, j], [R, N]).to::<f32>();
-    dx.store([i, j], (out * g * activation_derivative(v, kind)).to::<T>());
-    dgate.store([i, j], (out * activate(v, kind)).to::<T>());
+    dx.store([i, j], (out * g * activation_derivative(v, kind, slope)).to::<T>());
+    dgate.store([i, j], (out * activate(v, kind, slope)).to::<T>());
 }
 
 /// An activation of elements; made by [`activation`].
@@ -89,6 +93,8 @@ pub struct Activate<'a, T> {
 /// y = f(x), elementwise, both `[rows, columns]`; computed in `f32`, rounded once.
 ///
 /// Operands whose elements lie one after the other in memory, in rows or in columns, are treated as one row.
+///
+/// At ±∞ f has its limit; finite numbers give the rounded result, whatever intermediate results are.
 ///
 /// ```
 /// use triton::Device;
@@ -128,7 +134,7 @@ where
     }
     let axes = axes(x.shape(), &[x.strides(), y.strides()], false);
     let shape = axes.shape(x.shape());
-    let tuned = activation_kernel_tuned::<T>(axes.view(x)?, axes.view_mut(y)?, kind as i32);
+    let tuned = activation_kernel_tuned::<T>(axes.view(x)?, axes.view_mut(y)?, kind.number(), kind.slope());
     let tuned = choose(op, tuned, None, stream, |of| fits(of.R, shape))?;
     Ok(tuned.launch(stream, |of| programs(shape, of.R, of.N))?)
 }
@@ -144,6 +150,8 @@ pub struct ActivateBackward<'a, T> {
 }
 
 /// dx = dy · f'(x), elementwise, all `[rows, columns]`: the gradient for x of y = [`activation`]`(x)`. Relu has the derivative 0 at 0.
+///
+/// At ±∞ f' has its limit.
 ///
 /// ```
 /// use triton::Device;
@@ -191,7 +199,7 @@ where
     let axes = axes(x.shape(), &[x.strides(), dy.strides(), dx.strides()], false);
     let shape = axes.shape(x.shape());
     let (x, dy, dx) = (axes.view(x)?, axes.view(dy)?, axes.view_mut(dx)?);
-    let tuned = activation_backward_kernel_tuned::<T>(x, dy, dx, kind as i32);
+    let tuned = activation_backward_kernel_tuned::<T>(x, dy, dx, kind.number(), kind.slope());
     let tuned = choose(op, tuned, None, stream, |of| fits(of.R, shape))?;
     Ok(tuned.launch(stream, |of| programs(shape, of.R, of.N))?)
 }
@@ -209,6 +217,8 @@ pub struct Gated<'a, T> {
 /// y = f(x) · gate, elementwise, all `[rows, columns]`: with [`Activation::Silu`] SwiGLU, with [`Activation::Gelu`] GeGLU, with
 /// [`Activation::Sigmoid`] GLU (Shazeer, "GLU variants improve transformer", 2020, section 2). x and the gate may be halves of the
 /// columns of one matrix: [`View::narrow`].
+///
+/// At ±∞ f has its limit: −∞ closes a gate.
 ///
 /// ```
 /// use triton::Device;
@@ -255,7 +265,8 @@ where
     }
     let axes = axes(x.shape(), &[x.strides(), gate.strides(), y.strides()], false);
     let shape = axes.shape(x.shape());
-    let tuned = gated_kernel_tuned::<T>(axes.view(x)?, axes.view(gate)?, axes.view_mut(y)?, kind as i32);
+    let tuned =
+        gated_kernel_tuned::<T>(axes.view(x)?, axes.view(gate)?, axes.view_mut(y)?, kind.number(), kind.slope());
     let tuned = choose(op, tuned, None, stream, |of| fits(of.R, shape))?;
     Ok(tuned.launch(stream, |of| programs(shape, of.R, of.N))?)
 }
@@ -273,6 +284,8 @@ pub struct GatedBackward<'a, T> {
 }
 
 /// dx = dy · gate · f'(x) and dgate = dy · f(x), elementwise, all `[rows, columns]`: the gradients of y = [`gated`]`(x, gate)`.
+///
+/// At ±∞ f and f' have their limits.
 ///
 /// ```
 /// use triton::Device;
@@ -325,7 +338,15 @@ where
     let axes = axes(x.shape(), &strides, false);
     let shape = axes.shape(x.shape());
     let (x, gate, dy) = (axes.view(x)?, axes.view(gate)?, axes.view(dy)?);
-    let tuned = gated_backward_kernel_tuned::<T>(x, gate, dy, axes.view_mut(dx)?, axes.view_mut(dgate)?, kind as i32);
+    let tuned = gated_backward_kernel_tuned::<T>(
+        x,
+        gate,
+        dy,
+        axes.view_mut(dx)?,
+        axes.view_mut(dgate)?,
+        kind.number(),
+        kind.slope(),
+    );
     let tuned = choose(op, tuned, None, stream, |of| fits(of.R, shape))?;
     Ok(tuned.launch(stream, |of| programs(shape, of.R, of.N))?)
 }

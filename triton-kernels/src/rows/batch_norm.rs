@@ -3,7 +3,8 @@
 use super::parameter::Parameter;
 use crate::Result;
 use crate::element::{FloatElement, SumOf, operation};
-use crate::error::{extent, same_shape, value};
+use crate::error::{extent, same_shape, size, value};
+use crate::grid::parts;
 use triton::prelude::*;
 
 /// A channel a program: its statistics, or those of before, and its elements normalised. Axes are samples, channels and places.
@@ -139,6 +140,8 @@ pub struct BatchNorm<'a, T> {
 /// are 1; of images the last two axes are [merged](View::merge). It is computed in `f32`, in an order that follows from the shapes: the
 /// result is the same each time. A program has a channel, so that few channels leave a large GPU idle.
 ///
+/// A NaN or an infinity reaches its channel alone, and the running statistics of that channel.
+///
 /// ```
 /// use triton::Device;
 /// use triton_kernels::rows::batch_norm;
@@ -248,6 +251,8 @@ pub struct BatchNormEval<'a, T> {
 }
 
 /// [`batch_norm`] after training: with running means and variances `[channels]` in place of those of x.
+///
+/// A NaN or an infinity reaches its element alone.
 pub fn batch_norm_eval<'a, T: FloatElement>(
     x: View<'a, T, 3>,
     weight: View<'a, T, 1>,
@@ -282,6 +287,7 @@ where
 {
     let (op, BatchNormEval { x, weight, bias, mean, variance, y, epsilon }) = ("batch_norm_eval", of);
     let [samples, channels, places] = x.shape();
+    size(op, "x", &x.shape())?;
     same_shape(op, "y", y.shape(), x.shape(), "y has the shape of x")?;
     let parameters = [("weight", weight.shape()), ("bias", bias.shape())];
     let running = [("mean", mean.shape()), ("variance", variance.shape())];
@@ -293,10 +299,16 @@ where
         return Ok(());
     }
     let order = order(x.shape());
-    let (x, y) = (x.permute(order)?, y.permute(order)?);
+    let (x, mut y) = (x.permute(order)?, y.permute(order)?);
     let across = samples.min(places).div_ceil(4);
-    let launch = batch_norm_eval_kernel::<T>(x, weight, bias, mean, variance, y, epsilon);
-    Ok(launch.launch(stream, (across, channels))?)
+    for of in parts(channels, 1) {
+        let (x, y) = (x.narrow(1, of.clone())?, y.reborrow().narrow(1, of.clone())?);
+        let (weight, bias) = (weight.narrow(0, of.clone())?, bias.narrow(0, of.clone())?);
+        let (mean, variance) = (mean.narrow(0, of.clone())?, variance.narrow(0, of.clone())?);
+        let launch = batch_norm_eval_kernel::<T>(x, weight, bias, mean, variance, y, epsilon);
+        launch.launch(stream, (across, of.len()))?;
+    }
+    Ok(())
 }
 
 /// The gradients of a norm of channels; made by [`batch_norm_backward`].
@@ -314,6 +326,8 @@ pub struct BatchNormBackward<'a, T> {
 
 /// The gradient for x of [`batch_norm`], from the gradient dy for y, and, by [`parameters`](BatchNormBackward::parameters), those of weight
 /// and bias. x, dy and dx are `[samples, channels, places]`, means and scales `[channels]`, as the forward operation has stored them.
+///
+/// A NaN or an infinity reaches its channel alone.
 pub fn batch_norm_backward<'a, T: FloatElement>(
     x: View<'a, T, 3>,
     weight: View<'a, T, 1>,

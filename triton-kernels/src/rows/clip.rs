@@ -64,6 +64,8 @@ pub struct ClipByNorm<'a, T> {
 /// Squares are added in `f32` in an order that follows from the shapes: the result is the same each time. There are two launches for each
 /// view, and one more.
 ///
+/// A NaN makes the norm and all gradients NaN; of numbers above 10¹⁸ the norm is infinite, and the gradients become 0.
+///
 /// ```
 /// use triton::Device;
 /// use triton_kernels::rows::clip_by_norm;

@@ -65,6 +65,8 @@ pub struct ColumnSums<'a, T> {
 /// rows are added in parallel, and the last program to finish adds them in their order (partial results and a counter, as in section 5.2.3 of
 /// Tillet, "Blocked algorithms for neural networks", 2020).
 ///
+/// A NaN or an infinity reaches its column alone.
+///
 /// ```
 /// use triton::Device;
 /// use triton_kernels::rows::column_sums;

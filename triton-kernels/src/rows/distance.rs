@@ -61,6 +61,8 @@ pub struct Distance<'a, T> {
 /// loss = the mean of (x − target)² over all elements; x and the target are `[rows, columns]`, the loss `[1]`, 0 of no elements. It is added in
 /// `f32`, in an order that follows from the shapes: the result is the same each time.
 ///
+/// A NaN or an infinity reaches the loss, and its element of the gradient.
+///
 /// ```
 /// use triton::Device;
 /// use triton_kernels::rows::mse;
@@ -82,6 +84,8 @@ pub fn mse<'a, T: FloatElement>(
 
 /// loss = Σ target · (log target − x) / rows of logarithms of probabilities x and probabilities, both `[rows, columns]` (Kullback and Leibler,
 /// "On information and sufficiency", 1951); as [`mse`] otherwise. Where a target is 0 nothing is added.
+///
+/// Where a target is 0, x is not read.
 pub fn kl_div<'a, T: FloatElement>(
     x: View<'a, T, 2>,
     target: View<'a, T, 2>,

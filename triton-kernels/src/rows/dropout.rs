@@ -51,6 +51,8 @@ pub struct Dropout<'a, T> {
 /// ⌊j mod 8 / 2⌋ the lower half if j is even, else the upper one. So the result depends neither on the device nor on strides. The next
 /// operation under one seed takes an offset that is greater by rows · ⌈columns / 8⌉.
 ///
+/// What is dropped is 0, whatever it was.
+///
 /// ```
 /// use triton::Device;
 /// use triton_kernels::rows::dropout;

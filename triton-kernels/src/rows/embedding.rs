@@ -1,37 +1,39 @@
 //! Rows of a table by number, and the gradient of the table.
 
 use crate::Result;
-use crate::element::{FloatElement, operation};
+use crate::element::{FloatElement, Ids, operation, rows_of};
 use crate::error::extent;
+use crate::grid::parts;
 use triton::prelude::*;
 
 /// out\[i\] = table\[ids\[i\]\]; a program has 4 rows of 256 columns.
-#[triton::kernel(T = [f32, f16, bf16], targets = ["sm_80"])]
-fn embedding_kernel<T: Float>(table: Tensor<T, 2>, ids: Tensor<i32, 1>, out: TensorMut<T, 2>) {
+#[triton::kernel(T = [f32, f16, bf16], I = [i32, i64], targets = ["sm_80"])]
+fn embedding_kernel<T: Float, I: Int>(table: Tensor<T, 2>, ids: Tensor<I, 1>, out: TensorMut<T, 2>) {
     let (i, j) = (program_id(0) * 4, program_id(1) * 256);
-    let rows = ids.load_or([i], [4], -1).expand_dims(1);
-    // A row that does not exist is out of bounds.
+    let rows = rows_of::<I>(ids.load_or([i], [4], -1), table.dim(0).to::<i32>()).expand_dims(1);
+    // A row that does not exist is 0.
     out.store([i, j], table.gather([rows, (j + arange(0, 256)).expand_dims(0)], rows >= 0));
 }
 
 /// dtable\[ids\[i\]\] += dy\[i\], in any order.
-#[triton::kernel(T = [f32, f16, bf16], targets = ["sm_80"])]
-fn embedding_backward_kernel<T: Float>(dy: Tensor<T, 2>, ids: Tensor<i32, 1>, dtable: TensorMut<f32, 2>) {
+#[triton::kernel(T = [f32, f16, bf16], I = [i32, i64], targets = ["sm_80"])]
+fn embedding_backward_kernel<T: Float, I: Int>(dy: Tensor<T, 2>, ids: Tensor<I, 1>, dtable: TensorMut<f32, 2>) {
     let (i, j) = (program_id(0) * 4, program_id(1) * 256);
-    let rows = ids.load_or([i], [4], -1).expand_dims(1);
+    let rows = rows_of::<I>(ids.load_or([i], [4], -1), dtable.dim(0).to::<i32>()).expand_dims(1);
     let columns = (j + arange(0, 256)).expand_dims(0);
     dtable.atomic_add_at([rows, columns], dy.load([i, j], [4, 256]).to::<f32>(), rows >= 0);
 }
 
 /// The same in the order of i: the program of the first row with a number adds all rows with it.
-#[triton::kernel(T = [f32, f16, bf16], targets = ["sm_80"])]
-fn embedding_ordered_kernel<T: Float>(dy: Tensor<T, 2>, ids: Tensor<i32, 1>, dtable: TensorMut<f32, 2>) {
+#[triton::kernel(T = [f32, f16, bf16], I = [i32, i64], targets = ["sm_80"])]
+fn embedding_ordered_kernel<T: Float, I: Int>(dy: Tensor<T, 2>, ids: Tensor<I, 1>, dtable: TensorMut<f32, 2>) {
     let (i, j) = (program_id(0), program_id(1) * 256);
     let id = ids.get([i]);
     let n = ids.dim(0).to::<i32>();
-    if id < 0 || id >= dtable.dim(0).to::<i32>() {
+    if id < 0 || id >= dtable.dim(0).to::<I>() {
         return;
     }
+    let entry = id.to::<i32>();
     let mut is_first = true;
     for at in (0..i).step_by(512) {
         let k = at + arange(0, 512);
@@ -41,7 +43,7 @@ fn embedding_ordered_kernel<T: Float>(dy: Tensor<T, 2>, ids: Tensor<i32, 1>, dta
         }
     }
     if is_first {
-        let mut sum = dtable.load([id, j], [1, 256]);
+        let mut sum = dtable.load([entry, j], [1, 256]);
         for at in (i..n).step_by(512) {
             let k = at + arange(0, 512);
             let mut left = ids.load_or([at], [512], -1) == id;
@@ -51,7 +53,7 @@ fn embedding_ordered_kernel<T: Float>(dy: Tensor<T, 2>, ids: Tensor<i32, 1>, dta
                 left = left & (k > next);
             }
         }
-        dtable.store([id, j], sum);
+        dtable.store([entry, j], sum);
     }
 }
 
@@ -60,12 +62,14 @@ fn embedding_ordered_kernel<T: Float>(dy: Tensor<T, 2>, ids: Tensor<i32, 1>, dta
 #[derive(Debug)]
 pub struct Embedding<'a, T> {
     table: View<'a, T, 2>,
-    ids: View<'a, i32, 1>,
+    ids: Ids<'a>,
     out: ViewMut<'a, T, 2>,
 }
 
 /// out\[i\] = table\[ids\[i\]\] of a table `[entries, columns]`, ids `[rows]` and out `[rows, columns]`. Of an id that is negative, or not less
 /// than the number of entries, the row is 0.
+///
+/// A row is copied to the bit, and no other is read.
 ///
 /// ```
 /// use triton::Device;
@@ -80,10 +84,10 @@ pub struct Embedding<'a, T> {
 /// ```
 pub fn embedding<'a, T: FloatElement>(
     table: View<'a, T, 2>,
-    ids: View<'a, i32, 1>,
+    ids: impl Into<Ids<'a>>,
     out: ViewMut<'a, T, 2>,
 ) -> Embedding<'a, T> {
-    Embedding { table, ids, out }
+    Embedding { table, ids: ids.into(), out }
 }
 
 impl<T: FloatElement> Embedding<'_, T> {
@@ -100,16 +104,25 @@ operation!(Forward: Embedding by forward);
 
 fn forward<T: FloatElement>(of: Embedding<'_, T>, stream: &Stream) -> Result<()>
 where
-    triton::Compiled: EmbeddingKernelInstance<T>,
+    triton::Compiled: EmbeddingKernelInstance<T, i32> + EmbeddingKernelInstance<T, i64>,
 {
     let (op, Embedding { table, ids, out }) = ("embedding", of);
     let [rows, columns] = out.shape();
-    extent(op, "out", 0, [rows, ids.shape()[0]], "it has a row for each id")?;
+    extent(op, "out", 0, [rows, ids.count()], "it has a row for each id")?;
     extent(op, "out", 1, [columns, table.shape()[1]], "it has the columns of the table")?;
     if rows == 0 || columns == 0 {
         return Ok(());
     }
-    Ok(embedding_kernel::<T>(table, ids, out).launch(stream, (rows.div_ceil(4), columns.div_ceil(256)))?)
+    let mut out = out;
+    for of in parts(columns, 256) {
+        let (table, out) = (table.narrow(1, of.clone())?, out.reborrow().narrow(1, of.clone())?);
+        let grid = (rows.div_ceil(4), of.len().div_ceil(256));
+        match ids {
+            Ids::I32(ids) => embedding_kernel::<T, i32>(table, ids, out).launch(stream, grid)?,
+            Ids::I64(ids) => embedding_kernel::<T, i64>(table, ids, out).launch(stream, grid)?,
+        }
+    }
+    Ok(())
 }
 
 /// The gradient of a table; made by [`embedding_backward`].
@@ -117,7 +130,7 @@ where
 #[derive(Debug)]
 pub struct EmbeddingBackward<'a, T> {
     dy: View<'a, T, 2>,
-    ids: View<'a, i32, 1>,
+    ids: Ids<'a>,
     dtable: ViewMut<'a, f32, 2>,
     deterministic: bool,
 }
@@ -126,6 +139,8 @@ pub struct EmbeddingBackward<'a, T> {
 /// [`embedding`], added to what is there. Ids that are out of range add nothing.
 ///
 /// Additions are atomic, in any order, so that last bits may differ between launches; see [`deterministic`](EmbeddingBackward::deterministic).
+///
+/// A NaN or an infinity reaches its element of the table alone.
 ///
 /// ```
 /// use triton::Device;
@@ -140,10 +155,10 @@ pub struct EmbeddingBackward<'a, T> {
 /// ```
 pub fn embedding_backward<'a, T: FloatElement>(
     dy: View<'a, T, 2>,
-    ids: View<'a, i32, 1>,
+    ids: impl Into<Ids<'a>>,
     dtable: ViewMut<'a, f32, 2>,
 ) -> EmbeddingBackward<'a, T> {
-    EmbeddingBackward { dy, ids, dtable, deterministic: false }
+    EmbeddingBackward { dy, ids: ids.into(), dtable, deterministic: false }
 }
 
 impl<'a, T: FloatElement> EmbeddingBackward<'a, T> {
@@ -166,18 +181,29 @@ operation!(Backward: EmbeddingBackward by backward);
 
 fn backward<T: FloatElement>(of: EmbeddingBackward<'_, T>, stream: &Stream) -> Result<()>
 where
-    triton::Compiled: EmbeddingBackwardKernelInstance<T> + EmbeddingOrderedKernelInstance<T>,
+    triton::Compiled: EmbeddingBackwardKernelInstance<T, i32>
+        + EmbeddingBackwardKernelInstance<T, i64>
+        + EmbeddingOrderedKernelInstance<T, i32>
+        + EmbeddingOrderedKernelInstance<T, i64>,
 {
     let (op, EmbeddingBackward { dy, ids, dtable, deterministic }) = ("embedding_backward", of);
     let [rows, columns] = dy.shape();
-    extent(op, "dy", 0, [rows, ids.shape()[0]], "it has a row for each id")?;
+    extent(op, "dy", 0, [rows, ids.count()], "it has a row for each id")?;
     extent(op, "dy", 1, [columns, dtable.shape()[1]], "it has the columns of the table")?;
     if rows == 0 || columns == 0 {
         return Ok(());
     }
-    let across = columns.div_ceil(256);
-    if deterministic {
-        return Ok(embedding_ordered_kernel::<T>(dy, ids, dtable).launch(stream, (rows, across))?);
+    let mut dtable = dtable;
+    for of in parts(columns, 256) {
+        let (dy, dtable) = (dy.narrow(1, of.clone())?, dtable.reborrow().narrow(1, of.clone())?);
+        let across = of.len().div_ceil(256);
+        let programs = (if deterministic { rows } else { rows.div_ceil(4) }, across);
+        match (ids, deterministic) {
+            (Ids::I32(ids), true) => embedding_ordered_kernel::<T, i32>(dy, ids, dtable).launch(stream, programs)?,
+            (Ids::I64(ids), true) => embedding_ordered_kernel::<T, i64>(dy, ids, dtable).launch(stream, programs)?,
+            (Ids::I32(ids), false) => embedding_backward_kernel::<T, i32>(dy, ids, dtable).launch(stream, programs)?,
+            (Ids::I64(ids), false) => embedding_backward_kernel::<T, i64>(dy, ids, dtable).launch(stream, programs)?,
+        }
     }
-    Ok(embedding_backward_kernel::<T>(dy, ids, dtable).launch(stream, (rows.div_ceil(4), across))?)
+    Ok(())
 }

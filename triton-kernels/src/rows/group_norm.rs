@@ -3,7 +3,9 @@
 use super::parameter::Parameter;
 use crate::Result;
 use crate::element::{FloatElement, SumOf, operation};
-use crate::error::{extent, same_shape, value};
+use crate::error::{extent, same_shape, size, value};
+use crate::grid::parts;
+use std::ops::Range;
 use triton::prelude::*;
 
 /// A group of channels of a sample a program: its statistics, and its elements normalised. Axes are samples, groups, channels of a group
@@ -135,6 +137,8 @@ pub struct GroupNorm<'a, T> {
 /// `[samples, channels, height, width]` the last two axes are [merged](View::merge). It is computed in `f32`, in an order that follows from
 /// the shapes: the result is the same each time.
 ///
+/// A NaN or an infinity reaches its group alone.
+///
 /// ```
 /// use triton::Device;
 /// use triton_kernels::rows::group_norm;
@@ -197,6 +201,7 @@ where
 {
     let (op, GroupNorm { x, groups, weight, bias, y, means, scales, epsilon }) = ("group_norm", of);
     let [samples, channels, places] = x.shape();
+    size(op, "x", &x.shape())?;
     let each = channels_of(op, groups, channels)?;
     same_shape(op, "y", y.shape(), x.shape(), "y has the shape of x")?;
     extent(op, "weight", 0, [weight.shape()[0], channels], OF_CHANNEL)?;
@@ -208,11 +213,29 @@ where
     if samples == 0 || channels == 0 || places == 0 {
         return Ok(());
     }
-    let (x, y) = (x.split(1, [groups, each])?, y.split(1, [groups, each])?);
+    let (x, mut y) = (x.split(1, [groups, each])?, y.split(1, [groups, each])?);
     let (weight, bias) = (weight.split(0, [groups, each])?, bias.split(0, [groups, each])?);
-    let means = means.unwrap_or_else(|| ViewMut::none(stream.device()));
-    let scales = scales.unwrap_or_else(|| ViewMut::none(stream.device()));
-    Ok(group_norm_kernel::<T>(x, weight, bias, y, means, scales, epsilon).launch(stream, (samples, groups))?)
+    let (mut means, mut scales) = (means, scales);
+    for of in parts(groups, 1) {
+        let means = narrowed(&mut means, &of, stream)?;
+        let scales = narrowed(&mut scales, &of, stream)?;
+        let (x, y) = (x.narrow(1, of.clone())?, y.reborrow().narrow(1, of.clone())?);
+        let (weight, bias) = (weight.narrow(0, of.clone())?, bias.narrow(0, of.clone())?);
+        group_norm_kernel::<T>(x, weight, bias, y, means, scales, epsilon).launch(stream, (samples, of.len()))?;
+    }
+    Ok(())
+}
+
+/// The statistics of some groups, if they are wanted.
+fn narrowed<'a>(
+    view: &'a mut Option<ViewMut<'_, f32, 2>>,
+    of: &Range<usize>,
+    stream: &'a Stream,
+) -> triton::Result<ViewMut<'a, f32, 2>> {
+    match view {
+        Some(view) => view.reborrow().narrow(1, of.clone()),
+        None => Ok(ViewMut::none(stream.device())),
+    }
 }
 
 /// The gradients of a norm of groups; made by [`group_norm_backward`].
@@ -231,6 +254,8 @@ pub struct GroupNormBackward<'a, T> {
 
 /// The gradient for x of [`group_norm`], from the gradient dy for y, and, by [`parameters`](GroupNormBackward::parameters), those of weight
 /// and bias. x, dy and dx are `[samples, channels, places]`, means and scales `[samples, groups]`, as the forward operation has stored them.
+///
+/// A NaN or an infinity reaches its group of dx, and its channels of the gradients of weight and bias.
 pub fn group_norm_backward<'a, T: FloatElement>(
     x: View<'a, T, 3>,
     groups: usize,
@@ -268,6 +293,7 @@ where
     let op = "group_norm_backward";
     let GroupNormBackward { x, groups, weight, dy, means, scales, dx, parameters } = of;
     let [samples, channels, places] = x.shape();
+    size(op, "x", &x.shape())?;
     let each = channels_of(op, groups, channels)?;
     for (operand, shape) in [("dy", dy.shape()), ("dx", dx.shape())] {
         same_shape(op, operand, shape, x.shape(), "gradients have the shape of x")?;
@@ -284,9 +310,14 @@ where
     }
     if samples > 0 && places > 0 {
         let halves = [groups, each];
-        let (of_x, of_dy, dx) = (x.split(1, halves)?, dy.split(1, halves)?, dx.split(1, halves)?);
-        let launch = group_norm_dx_kernel::<T>(of_x, weight.split(0, halves)?, of_dy, means, scales, dx);
-        launch.launch(stream, (samples, groups))?;
+        let (of_x, of_dy, mut dx) = (x.split(1, halves)?, dy.split(1, halves)?, dx.split(1, halves)?);
+        let weight = weight.split(0, halves)?;
+        for of in parts(groups, 1) {
+            let (of_x, of_dy) = (of_x.narrow(1, of.clone())?, of_dy.narrow(1, of.clone())?);
+            let (means, scales) = (means.narrow(1, of.clone())?, scales.narrow(1, of.clone())?);
+            let (weight, dx) = (weight.narrow(0, of.clone())?, dx.reborrow().narrow(1, of.clone())?);
+            group_norm_dx_kernel::<T>(of_x, weight, of_dy, means, scales, dx).launch(stream, (samples, of.len()))?;
+        }
     }
     let Some([dw, db]) = parameters else { return Ok(()) };
     let each = i32::try_from(each).unwrap_or(i32::MAX);

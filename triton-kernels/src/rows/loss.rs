@@ -1,17 +1,17 @@
 //! Losses: cross entropy with the gradient in one launch.
 
 use crate::Result;
-use crate::element::{FloatElement, operation};
+use crate::element::{FloatElement, Ids, operation, rows_of};
 use crate::error::{extent, value};
 use crate::pool::choose;
 use triton::prelude::*;
 
 /// The loss of a row of logits a program, and with `gradient` that of each logit times `scale`, in its place. The row is read once for
 /// the sum of exponentials, and once more for the gradient.
-#[triton::kernel(T = [f32, f16, bf16], targets = ["sm_80"], num_warps = 8)]
-fn cross_entropy_kernel<T: Float>(
+#[triton::kernel(T = [f32, f16, bf16], I = [i32, i64], targets = ["sm_80"], num_warps = 8)]
+fn cross_entropy_kernel<T: Float, I: Int>(
     logits: TensorMut<T, 2>,
-    labels: Tensor<i32, 1>,
+    labels: Tensor<I, 1>,
     loss: TensorMut<f32, 1>,
     smoothing: f32,
     z: f32,
@@ -25,7 +25,7 @@ fn cross_entropy_kernel<T: Float>(
     const LOG2_E: f32 = 1.442695;
     let (row, n) = (program_id(0), logits.dim(1).to::<i32>());
     let label = labels.get([row]);
-    if ignores && label == ignored {
+    if ignores && label == ignored.to::<I>() {
         loss.store([row], zeros::<f32>([1]));
         if gradient {
             for j in (0..n).step_by(N) {
@@ -35,43 +35,53 @@ fn cross_entropy_kernel<T: Float>(
         return;
     }
     // A label that is out of range has no loss. It is read before the gradient is written.
-    let of_label = if label >= 0 && label < n { logits.get([row, label]).to::<f32>() } else { f32::NAN };
+    let is_label = label >= 0 && label < n.to::<I>();
+    let label = label.to::<i32>();
+    let of_label = if is_label { logits.get([row, label]).to::<f32>() } else { f32::NAN };
     let (mut most, mut total) = (full([1, N], f32::MIN), zeros::<f32>([1, N]));
-    let mut plain = zeros::<f32>([1, N]);
-    // Four tiles at a time share the exponential that scales the sum.
+    // What all logits are above the label's: their sum would be rounded at its own size.
+    let mut above = zeros::<f32>([1, N]);
+    let missing = of_label.to::<T>();
+    // Four tiles at a time share the exponential that scales the sum. Differences come first, so that no logit is too large.
     for j in (0..n).step_by(4 * N) {
-        let a = logits.load_or([row, j], [1, N], T::NEG_INFINITY).to::<f32>() * LOG2_E;
-        let b = logits.load_or([row, j + N], [1, N], T::NEG_INFINITY).to::<f32>() * LOG2_E;
-        let c = logits.load_or([row, j + 2 * N], [1, N], T::NEG_INFINITY).to::<f32>() * LOG2_E;
-        let d = logits.load_or([row, j + 3 * N], [1, N], T::NEG_INFINITY).to::<f32>() * LOG2_E;
+        let a = logits.load_or([row, j], [1, N], T::NEG_INFINITY).to::<f32>();
+        let b = logits.load_or([row, j + N], [1, N], T::NEG_INFINITY).to::<f32>();
+        let c = logits.load_or([row, j + 2 * N], [1, N], T::NEG_INFINITY).to::<f32>();
+        let d = logits.load_or([row, j + 3 * N], [1, N], T::NEG_INFINITY).to::<f32>();
         let next = maximum(maximum(most, maximum(a, b)), maximum(c, d));
-        let powers = (exp2(a - next) + exp2(b - next)) + (exp2(c - next) + exp2(d - next));
-        total = fma(total, exp2(most - next), powers);
+        let (a, b) = (exp2((a - next) * LOG2_E), exp2((b - next) * LOG2_E));
+        let (c, d) = (exp2((c - next) * LOG2_E), exp2((d - next) * LOG2_E));
+        total = fma(total, exp2((most - next) * LOG2_E), (a + b) + (c + d));
         most = next;
         if smoothing > 0.0 {
-            plain += logits.load([row, j], [1, N]).to::<f32>() + logits.load([row, j + N], [1, N]).to::<f32>();
-            plain += logits.load([row, j + 2 * N], [1, N]).to::<f32>();
-            plain += logits.load([row, j + 3 * N], [1, N]).to::<f32>();
+            above += logits.load_or([row, j], [1, N], missing).to::<f32>() - of_label;
+            above += logits.load_or([row, j + N], [1, N], missing).to::<f32>() - of_label;
+            above += logits.load_or([row, j + 2 * N], [1, N], missing).to::<f32>() - of_label;
+            above += logits.load_or([row, j + 3 * N], [1, N], missing).to::<f32>() - of_label;
         }
     }
     let row_most = max_axis(most, 1);
-    let total = sum_axis(total * exp2(most - row_most.expand_dims(1)), 1);
-    let lse = row_most * 0.6931472 + log(total);
+    let total = sum_axis(total * exp2((most - row_most.expand_dims(1)) * LOG2_E), 1);
+    let sum = log(total);
     let share = smoothing / (n as f32);
-    let nll = lse - of_label * (1.0 - smoothing) - sum_axis(plain, 1) * share;
-    loss.store([row], fma(lse * lse, z, nll));
+    // The loss of a class that is excluded is infinite, whatever the others have of the target.
+    let nll = if of_label == f32::NEG_INFINITY {
+        sum - of_label
+    } else {
+        sum + (row_most - of_label) - sum_axis(above, 1) * share
+    };
+    let lse = row_most + sum;
+    loss.store([row], if z > 0.0 { fma(lse * lse, z, nll) } else { nll });
     if gradient {
-        // The logarithm to base 2 of the sum is that of the greatest term, which is exact, and of the rest.
         let (base, rest) = (row_most.expand_dims(1), (1.0 / total).expand_dims(1));
         let slope = (1.0 + lse.expand_dims(1) * (2.0 * z)) * scale * rest;
-        let is_label = label >= 0 && label < n;
         let at_label = if is_label { (1.0 - smoothing) * scale } else { f32::NAN };
         let everywhere = if is_label { share * scale } else { f32::NAN };
         for j in (0..n).step_by(2 * N) {
             for part in unroll(0..2) {
                 let j = j + part * N;
-                let v = logits.load([row, j], [1, N]).to::<f32>() * LOG2_E;
-                let g = fma(exp2(v - base), slope, -everywhere);
+                let v = logits.load([row, j], [1, N]).to::<f32>();
+                let g = fma(exp2((v - base) * LOG2_E), slope, -everywhere);
                 let is = (j + arange(0, N) == label).expand_dims(0);
                 logits.store([row, j], select(is, g - at_label, g).to::<T>());
             }
@@ -80,12 +90,12 @@ fn cross_entropy_kernel<T: Float>(
 }
 
 /// The same of R rows of at most N classes a program, which are read once and stay in registers.
-#[triton::kernel(T = [f32, f16, bf16], targets = ["sm_80"], configs = [
+#[triton::kernel(T = [f32, f16, bf16], I = [i32, i64], targets = ["sm_80"], configs = [
     (R = 64, N = 16, num_warps = 4), (R = 8, N = 128, num_warps = 4),
 ], tune = [R, N])]
-fn cross_entropy_short_kernel<T: Float, const R: i32, const N: i32>(
+fn cross_entropy_short_kernel<T: Float, I: Int, const R: i32, const N: i32>(
     logits: TensorMut<T, 2>,
-    labels: Tensor<i32, 1>,
+    labels: Tensor<I, 1>,
     loss: TensorMut<f32, 1>,
     smoothing: f32,
     z: f32,
@@ -98,21 +108,29 @@ fn cross_entropy_short_kernel<T: Float, const R: i32, const N: i32>(
     let (row, n) = (program_id(0) * R, logits.dim(1).to::<i32>());
     let label = labels.load([row], [R]);
     // A label that is out of range has no loss.
-    let is_label = (label >= 0) & (label < n);
-    let counts = (label != ignored) | !ignores;
+    let counts = (label != ignored.to::<I>()) | !ignores;
+    let label = rows_of::<I>(label, n);
+    let is_label = label >= 0;
     let column = arange(0, N).expand_dims(0);
     let is = column == label.expand_dims(1);
     let logit = logits.load_or([row, 0], [R, N], T::NEG_INFINITY).to::<f32>();
     let of_label = select(is_label, sum_axis(select(is, logit, 0.0), 1), f32::NAN);
-    let plain = if smoothing > 0.0 { sum_axis(select(column < n, logit, 0.0), 1) } else { zeros::<f32>([R]) };
-    let v = logit * LOG2_E;
-    let most = maximum(max_axis(v, 1), f32::MIN);
-    let powers = exp2(v - most.expand_dims(1));
+    // What all logits are above the label's: their sum would be rounded at its own size.
+    let above = if smoothing > 0.0 {
+        sum_axis(select(column < n, logit - of_label.expand_dims(1), 0.0), 1)
+    } else {
+        zeros::<f32>([R])
+    };
+    let most = maximum(max_axis(logit, 1), f32::MIN);
+    let powers = exp2((logit - most.expand_dims(1)) * LOG2_E);
     let total = sum_axis(powers, 1);
-    let lse = most * 0.6931472 + log(total);
+    let sum = log(total);
     let share = smoothing / (n as f32);
-    let nll = lse - of_label * (1.0 - smoothing) - plain * share;
-    loss.store([row], select(counts, fma(lse * lse, z, nll), 0.0));
+    // The loss of a class that is excluded is infinite, whatever the others have of the target.
+    let nll = select(of_label == f32::NEG_INFINITY, sum - of_label, sum + (most - of_label) - above * share);
+    let lse = most + sum;
+    let loss_of = if z > 0.0 { fma(lse * lse, z, nll) } else { nll };
+    loss.store([row], select(counts, loss_of, 0.0));
     if gradient {
         let slope = (1.0 + lse * (2.0 * z)) * scale * (1.0 / total);
         let at_label = select(is_label, (1.0 - smoothing) * scale, f32::NAN).expand_dims(1);
@@ -131,7 +149,7 @@ const SHORT: usize = 128;
 #[derive(Debug)]
 pub struct CrossEntropy<'a, T> {
     logits: ViewMut<'a, T, 2>,
-    labels: View<'a, i32, 1>,
+    labels: Ids<'a>,
     loss: ViewMut<'a, f32, 1>,
     smoothing: f32,
     z: f32,
@@ -148,6 +166,9 @@ pub struct CrossEntropy<'a, T> {
 /// registers. The sum of exponentials of longer rows is that of an online softmax (Milakov and Gimelshein, 2018). Sums are added in an order
 /// that follows from the shapes: the result is the same each time.
 ///
+/// Logits are subtracted from the greatest one first: losses and gradients are right to 10⁻⁶ whatever the size of the logits, and finite for those of
+/// the least number. A NaN or +∞ makes its row NaN; −∞ excludes a class.
+///
 /// ```
 /// use triton::Device;
 /// use triton_kernels::rows::cross_entropy;
@@ -163,10 +184,11 @@ pub struct CrossEntropy<'a, T> {
 /// ```
 pub fn cross_entropy<'a, T: FloatElement>(
     logits: ViewMut<'a, T, 2>,
-    labels: View<'a, i32, 1>,
+    labels: impl Into<Ids<'a>>,
     loss: ViewMut<'a, f32, 1>,
 ) -> CrossEntropy<'a, T> {
     let (smoothing, z, scale) = (0.0, 0.0, 1.0);
+    let labels = labels.into();
     CrossEntropy { logits, labels, loss, smoothing, z, scale, ignored: None, gradient: false }
 }
 
@@ -211,10 +233,28 @@ operation!(Entropy: CrossEntropy by enqueue);
 
 fn enqueue<T: FloatElement>(of: CrossEntropy<'_, T>, stream: &Stream) -> Result<()>
 where
-    triton::Compiled: CrossEntropyKernelInstance<T> + CrossEntropyShortKernelPool<T>,
+    triton::Compiled: Losses<T, i32> + Losses<T, i64>,
+{
+    match of.labels {
+        Ids::I32(labels) => enqueue_with(of, labels, stream),
+        Ids::I64(labels) => enqueue_with(of, labels, stream),
+    }
+}
+
+/// The kernels of a type of logits and of labels.
+trait Losses<T, I>: CrossEntropyKernelInstance<T, I> + CrossEntropyShortKernelPool<T, I> {}
+
+impl<T, I> Losses<T, I> for triton::Compiled where
+    triton::Compiled: CrossEntropyKernelInstance<T, I> + CrossEntropyShortKernelPool<T, I>
+{
+}
+
+fn enqueue_with<T: FloatElement, I: Int>(of: CrossEntropy<'_, T>, labels: View<'_, I, 1>, stream: &Stream) -> Result<()>
+where
+    triton::Compiled: Losses<T, I>,
 {
     let op = "cross_entropy";
-    let CrossEntropy { logits, labels, loss, smoothing, z, scale, ignored, gradient } = of;
+    let CrossEntropy { logits, loss, smoothing, z, scale, ignored, gradient, .. } = of;
     let [rows, classes] = logits.shape();
     let of_row = "there is one for each row of the logits";
     extent(op, "labels", 0, [labels.shape()[0], rows], of_row)?;
@@ -229,11 +269,12 @@ where
     // Of no classes the loss is that of labels out of range.
     let (ignored, ignores) = (ignored.unwrap_or(0), ignored.is_some());
     if classes > SHORT {
-        let launch = cross_entropy_kernel::<T>(logits, labels, loss, smoothing, z, scale, ignored, ignores, gradient);
+        let launch =
+            cross_entropy_kernel::<T, I>(logits, labels, loss, smoothing, z, scale, ignored, ignores, gradient);
         return Ok(launch.launch(stream, rows)?);
     }
     let tuned =
-        cross_entropy_short_kernel_tuned::<T>(logits, labels, loss, smoothing, z, scale, ignored, ignores, gradient);
+        cross_entropy_short_kernel_tuned::<T, I>(logits, labels, loss, smoothing, z, scale, ignored, ignores, gradient);
     let tuned = choose(op, tuned, None, stream, |of| of.N as usize >= classes)?;
     Ok(tuned.launch(stream, |of| rows.div_ceil(of.R as usize))?)
 }
@@ -241,16 +282,21 @@ where
 /// The operation in `f64`.
 #[cfg(feature = "check")]
 pub mod reference {
-    /// Loss of a row, and the gradient of its logits.
+    /// Loss of a row, and the gradient of its logits. Differences come first, as sums would be rounded at the size of the logits.
     pub fn cross_entropy(x: &[f64], label: usize, smoothing: f64, z: f64) -> (f64, Vec<f64>) {
         let n = x.len() as f64;
         let most = x.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        let lse = most + x.iter().map(|x| (x - most).exp()).sum::<f64>().ln();
-        let mean = x.iter().sum::<f64>() / n;
-        let loss = lse - (1.0 - smoothing) * x[label] - smoothing * mean + z * lse * lse;
+        let total: f64 = x.iter().map(|x| (x - most).exp()).sum();
+        let lse = most + total.ln();
+        let to_label = total.ln() + (most - x[label]);
+        let to_all = |x: &f64| smoothing / n * (total.ln() + (most - x));
+        let nll =
+            if smoothing > 0.0 { (1.0 - smoothing) * to_label + x.iter().map(to_all).sum::<f64>() } else { to_label };
+        let loss = if z > 0.0 { nll + z * lse * lse } else { nll };
         let of = |(j, x): (usize, &f64)| {
             let target = smoothing / n + if j == label { 1.0 - smoothing } else { 0.0 };
-            (x - lse).exp() * (1.0 + 2.0 * z * lse) - target
+            let slope = if z > 0.0 { 1.0 + 2.0 * z * lse } else { 1.0 };
+            (x - most).exp() / total * slope - target
         };
         (loss, x.iter().enumerate().map(of).collect())
     }

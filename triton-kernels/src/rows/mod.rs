@@ -17,7 +17,7 @@ mod parameter;
 mod rotary;
 mod softmax;
 
-pub use crate::element::{FloatElement, SumOf};
+pub use crate::element::{FloatElement, Ids, SumOf};
 pub use activation::{
     Activate, ActivateBackward, Gated, GatedBackward, activation, activation_backward, gated, gated_backward,
 };

@@ -155,6 +155,8 @@ pub struct Norm<'a, T> {
 /// It is computed in `f32`, the variance from differences to the mean, in an order that follows from the shapes: the result is the same each
 /// time. A row of up to 8192 columns is read once; on compute capability 9.0 one of up to 65536. Longer ones are read three times.
 ///
+/// A NaN or an infinity reaches its row alone. Numbers above 10¹⁸ have squares that are infinite.
+///
 /// ```
 /// use triton::Device;
 /// use triton_kernels::rows::layer_norm;
@@ -181,6 +183,8 @@ pub fn layer_norm<'a, T: FloatElement>(
 
 /// y = x / √(mean of x² + ε) · weight along the last axis of x `[rows, columns]` (Zhang and Sennrich, "Root mean square layer
 /// normalization", 2019, section 3); weight `[columns]`, y as x. As [`layer_norm`] otherwise.
+///
+/// A NaN or an infinity reaches its row alone. Numbers above 10¹⁸ have squares that are infinite.
 ///
 /// ```
 /// use triton::Device;

@@ -192,6 +192,8 @@ pub struct NormBackward<'a, T> {
 /// Gradients of parameters are added in an order that follows from the shapes and the GPU: they are the same each time. Up to 8192
 /// columns x and dy are read once for all gradients; that takes two launches, the second of which adds the partial sums of the first.
 ///
+/// A NaN or an infinity reaches its row of dx, and its column of the gradients of weight and bias.
+///
 /// ```
 /// use triton::Device;
 /// use triton_kernels::rows::{layer_norm, layer_norm_backward};
@@ -230,6 +232,8 @@ pub fn layer_norm_backward<'a, T: FloatElement>(
 
 /// The gradient for x of [`rms_norm`](super::rms_norm), from the gradient dy for y: with n the normalised x and g = dy · weight,
 /// dx = (g − n · mean of g · n) · scale; and, by [`weight`](NormBackward::weight), that of the weight. As [`layer_norm_backward`] otherwise.
+///
+/// A NaN or an infinity reaches its row of dx, and its column of the gradient of the weight.
 pub fn rms_norm_backward<'a, T: FloatElement>(
     x: View<'a, T, 2>,
     weight: View<'a, T, 1>,

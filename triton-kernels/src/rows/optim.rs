@@ -142,6 +142,8 @@ pub struct Sgd<'a, T> {
 /// and Hinton, "On the importance of initialization and momentum in deep learning", 2013, section 2, in the form of PyTorch). Arithmetic is in
 /// `f32`.
 ///
+/// A NaN or an infinity reaches its element alone.
+///
 /// ```
 /// use triton::Device;
 /// use triton_kernels::rows::{SgdOptions, sgd};
@@ -240,6 +242,8 @@ pub struct AdamW<'a, T> {
 /// One step of AdamW, all operands `[rows, columns]`: mean = β₁ · mean + (1 − β₁) · g, square = β₂ · square + (1 − β₂) · g², and weight =
 /// (1 − rate · decay) · weight − rate · m̂ / (√v̂ + ε), where m̂ = mean / (1 − β₁ᵗ) and v̂ = square / (1 − β₂ᵗ) in step t (Loshchilov and
 /// Hutter, "Decoupled weight decay regularization", 2019, algorithm 2). Mean and square are 0 before the first step. Arithmetic is in `f32`.
+///
+/// A NaN or an infinity reaches its element alone.
 ///
 /// ```
 /// use triton::Device;

@@ -3,6 +3,7 @@
 use crate::Result;
 use crate::element::{FloatElement, operation};
 use crate::error::{Error, extent, same_shape};
+use crate::grid::parts;
 use triton::prelude::*;
 
 /// y = x with each pair turned. The last two axes of x are the two of a pair, and the pairs; a program has 4 positions, 4 heads, 64 pairs
@@ -72,6 +73,8 @@ pub struct Rotary<'a, T> {
 /// are `[positions, heads, width]`, cosines and sines `[positions, width / 2]`: of the angle of each position and pair. They may be tables
 /// for more positions, [narrowed](View::narrow).
 ///
+/// A NaN or an infinity reaches its pair alone.
+///
 /// ```
 /// use triton::Device;
 /// use triton_kernels::rows::{Pairs, rotary};
@@ -120,7 +123,7 @@ fn turn<T: FloatElement>(of: Rotary<'_, T>, stream: &Stream) -> Result<()>
 where
     triton::Compiled: RotaryHalvesKernelInstance<T> + RotaryAdjacentKernelInstance<T>,
 {
-    let Rotary { op, x, cosines, sines, pairs, y, sign } = of;
+    let Rotary { op, x, cosines, sines, pairs, mut y, sign } = of;
     let [positions, heads, width] = x.shape();
     if !width.is_multiple_of(2) {
         let (expected, fix) = ("an even one", "narrow the axis: what is left over is not turned");
@@ -134,15 +137,21 @@ where
     if positions == 0 || heads == 0 || width == 0 {
         return Ok(());
     }
-    let grid = (positions.div_ceil(4), heads.div_ceil(4));
-    match pairs {
-        Pairs::Halves => {
-            let halves = [2, width / 2];
-            let (x, y) = (x.split(2, halves)?, y.split(2, halves)?);
-            Ok(rotary_halves_kernel::<T>(x, cosines, sines, y, sign).launch(stream, grid)?)
+    for of in parts(heads, 4) {
+        let (x, y) = (x.narrow(1, of.clone())?, y.reborrow().narrow(1, of.clone())?);
+        let grid = (positions.div_ceil(4), of.len().div_ceil(4));
+        match pairs {
+            Pairs::Halves => {
+                let halves = [2, width / 2];
+                let (x, y) = (x.split(2, halves)?, y.split(2, halves)?);
+                rotary_halves_kernel::<T>(x, cosines, sines, y, sign).launch(stream, grid)?;
+            }
+            Pairs::Adjacent => {
+                rotary_adjacent_kernel::<T>(x, cosines, sines, y, sign).launch(stream, grid)?;
+            }
         }
-        Pairs::Adjacent => Ok(rotary_adjacent_kernel::<T>(x, cosines, sines, y, sign).launch(stream, grid)?),
     }
+    Ok(())
 }
 
 /// The operation in `f64`.

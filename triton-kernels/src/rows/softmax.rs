@@ -82,11 +82,12 @@ fn softmax_rows<T: Float, const R: i32, const N: i32, const LOOP: bool>(
         }
         let (most, total) = online_softmax_total(most, total);
         let (most, share) = (most.expand_dims(1), select(total == 0.0, 0.0, 1.0 / total).expand_dims(1));
-        let shift = most + log(total).expand_dims(1);
+        let shift = log(total).expand_dims(1);
         for j in (0..n).step_by(N) {
             let v = masked::<T, R, N>(x(j).to::<f32>(), mask, (row, j), scale, queries, n);
             if log_of {
-                y.store([row, j], select(v == f32::NEG_INFINITY, v, v - shift).to::<T>());
+                // The greatest first: a sum with it would be rounded at the size of the numbers.
+                y.store([row, j], select(v == f32::NEG_INFINITY, v, v - most - shift).to::<T>());
             } else {
                 y.store([row, j], (exp(v - most) * share).to::<T>());
             }
@@ -113,13 +114,16 @@ fn masked<T: Float, const R: i32, const N: i32>(
     columns: i32,
 ) -> Tile<f32> {
     let (row, j) = at;
-    let v = fma(x, scale, mask.load([row, j], [R, N]).to::<f32>());
+    let mask = mask.load([row, j], [R, N]).to::<f32>();
+    // What is excluded is so whatever x is.
+    let v = select(mask == f32::NEG_INFINITY, mask, fma(x, scale, mask));
     let query = (row + arange(0, R)) % maximum(queries, 1);
     let last = select(queries == 0, columns, query + (columns - queries));
     select((j + arange(0, N)).expand_dims(0) <= last.expand_dims(1), v, f32::NEG_INFINITY)
 }
 
-/// dx = scale · y ∘ (dy − Σ y · dy), or of the logarithm, in a LOOP alone, scale · (dy − exp(y) · Σ dy).
+/// dx = scale · y ∘ (dy − Σ y · dy), or of the logarithm, in a LOOP alone, scale · (dy − exp(y) · Σ dy). What was excluded has no term and no
+/// gradient, whatever its dy is.
 #[triton::kernel(T = [f32, f16, bf16], configs = [
     (R = 1, N = 1024, LOOP = false, num_warps = 4), (R = 1, N = 4096, LOOP = false, num_warps = 8),
     (R = 1, N = 8192, LOOP = false, num_warps = 8), (R = 1, N = 16384, LOOP = false, num_warps = 8, targets = ["sm_90a"]),
@@ -139,21 +143,25 @@ fn softmax_backward_kernel<T: Float, const R: i32, const N: i32, const LOOP: boo
         let mut total = zeros::<f32>([R, N]);
         for j in (0..n).step_by(N) {
             let (v, g) = (y.load([row, j], [R, N]).to::<f32>(), dy.load([row, j], [R, N]).to::<f32>());
-            total += g * select(log_of, 1.0, v);
+            if log_of {
+                total += select(v == f32::NEG_INFINITY, 0.0, g);
+            } else {
+                total += select(v == 0.0, 0.0, v * g);
+            }
         }
         let total = sum_axis(total, 1).expand_dims(1);
         for j in (0..n).step_by(N) {
             let (v, g) = (y.load([row, j], [R, N]).to::<f32>(), dy.load([row, j], [R, N]).to::<f32>());
             if log_of {
-                dx.store([row, j], ((g - exp(v) * total) * scale).to::<T>());
+                dx.store([row, j], select(v == f32::NEG_INFINITY, 0.0, (g - exp(v) * total) * scale).to::<T>());
             } else {
-                dx.store([row, j], (v * (g - total) * scale).to::<T>());
+                dx.store([row, j], select(v == 0.0, 0.0, v * (g - total) * scale).to::<T>());
             }
         }
     } else {
         let (v, g) = (y.load([row, 0], [R, N]).to::<f32>(), dy.load([row, 0], [R, N]).to::<f32>());
-        let total = sum_axis(v * g, 1).expand_dims(1);
-        dx.store([row, 0], (v * (g - total) * scale).to::<T>());
+        let total = sum_axis(select(v == 0.0, 0.0, v * g), 1).expand_dims(1);
+        dx.store([row, 0], select(v == 0.0, 0.0, v * (g - total) * scale).to::<T>());
     }
 }
 
@@ -178,6 +186,9 @@ pub struct Softmax<'a, T> {
 /// The order of additions follows from the shapes: the result is the same each time. A row of up to 8192 columns is read once; on compute
 /// capability 9.0 one of up to 262144 columns, by a cluster of blocks. Longer rows, and rows with a mask, are read twice (Milakov and
 /// Gimelshein, "Online normalizer calculation for softmax", 2018).
+///
+/// What a mask or the causal order excludes has no influence, whatever it is. A NaN or +∞ that is seen makes its row NaN; finite numbers give finite
+/// ones.
 ///
 /// ```
 /// use triton::Device;
@@ -339,6 +350,8 @@ pub struct SoftmaxBackward<'a, T> {
 /// dx = y ∘ (dy − Σ y · dy) along the last axis: the gradient for x of y = [`softmax`]`(x)`, from the gradient dy for y; all
 /// `[rows, columns]`. A mask needs nothing here, since y is 0 where it excludes.
 ///
+/// Where y is 0 dy is not read: a NaN there has no influence, and dx is 0.
+///
 /// ```
 /// use triton::Device;
 /// use triton_kernels::rows::softmax_backward;
@@ -359,6 +372,8 @@ pub fn softmax_backward<'a, T: FloatElement>(
 }
 
 /// dx = dy − exp(y) · Σ dy along the last axis: the gradient for x of y = [`log_softmax`]`(x)`; all `[rows, columns]`.
+///
+/// Where y is −∞ dy is not read, and dx is 0.
 pub fn log_softmax_backward<'a, T: FloatElement>(
     y: View<'a, T, 2>,
     dy: View<'a, T, 2>,

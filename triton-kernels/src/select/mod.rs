@@ -217,7 +217,8 @@ impl Plan {
         }
         let k = problem.shape[2];
         let step = self.tile[2].max(GRANULE);
-        let steps = k.div_ceil(step).div_ceil(wanted.max(1)).max(STEPS * self.tile[2] / step).max(1);
+        let steps =
+            k.div_ceil(step).div_ceil(wanted.clamp(1, crate::grid::MOST)).max(STEPS * self.tile[2] / step).max(1);
         let chunk = steps * step;
         Plan { splits: k.div_ceil(chunk).max(1), chunk, ..self }
     }

@@ -3,7 +3,8 @@
 use super::layout::{Along, BlockLayout};
 use crate::Result;
 use crate::element::{FloatElement, operation};
-use crate::error::{same_shape, value};
+use crate::error::{same_shape, size, value};
+use crate::grid::parts;
 use triton::prelude::*;
 
 /// A program has BM queries of a row of blocks, and goes along its list BK keys at a time, with the greatest score and the sum of exponentials so
@@ -88,6 +89,9 @@ pub struct BlockSparseAttention<'a, T> {
 /// The softmax is normalised online (Milakov and Gimelshein, "Online normalizer calculation for softmax", 2018) along the list of a row of blocks.
 /// Sums are in `f32`; probabilities are rounded to the type for their product with v. Its gradient is that of the launches which store scores.
 ///
+/// A score that a query does not see has no influence on it, whatever it is. A row of v that is not finite reaches all queries of a tile of which one
+/// sees it.
+///
 /// ```
 /// use triton::Device;
 /// use triton_kernels::sparse::{BlockLayout, BlockMask, block_sparse_attention};
@@ -142,6 +146,7 @@ where
     let (op, BlockSparseAttention { q, k, v, out, layout, scale, causal }) = ("block_sparse_attention", of);
     let ([batch, _, _, depth], heads, [queries, keys]) = (q.shape(), layout.heads(), layout.tokens());
     let fix = "q and out are [Z, H, queries, D], k and v [Z, H, keys, D] of the layout";
+    [("q", q), ("k", k)].into_iter().try_for_each(|(operand, view)| size(op, operand, &view.shape()))?;
     same_shape(op, "q", q.shape(), [batch, heads, queries, depth], fix)?;
     same_shape(op, "k", k.shape(), [batch, heads, keys, depth], fix)?;
     same_shape(op, "v", v.shape(), [batch, heads, keys, depth], fix)?;
@@ -157,8 +162,13 @@ where
     // The queries of a program lie in one row of blocks.
     let tile = block.min(64);
     let (rows, shift) = (of_head as i32, layout.shift());
-    attention_kernel_tuned::<T>(q, k, v, out, headers, entries, scale, rows, shift, causal)
-        .find(|of| of.BM as usize == tile && of.D as usize >= depth)
-        .launch(stream, |_| (heads * of_head, block / tile, batch))?;
+    let mut out = out;
+    for of in parts(batch, 1) {
+        let [q, k, v] = [q, k, v].map(|view| view.narrow(0, of.clone()));
+        let out = out.reborrow().narrow(0, of.clone())?;
+        attention_kernel_tuned::<T>(q?, k?, v?, out, headers, entries, scale, rows, shift, causal)
+            .find(|of| of.BM as usize == tile && of.D as usize >= depth)
+            .launch(stream, |_| (heads * of_head, block / tile, of.len()))?;
+    }
     Ok(())
 }

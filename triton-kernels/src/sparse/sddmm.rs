@@ -3,7 +3,8 @@
 use super::values::BlockSparse;
 use crate::Result;
 use crate::element::{FloatElement, operation};
-use crate::error::same_shape;
+use crate::error::{same_shape, size};
+use crate::grid::parts;
 use triton::prelude::*;
 
 /// Programs that keep a GPU of 132 multiprocessors busy: super-blocks are not so wide that there are fewer.
@@ -86,6 +87,8 @@ pub struct Sddmm<'a, T: Element> {
 ///
 /// The gradient of the probabilities of attention is such a product, too: that of the output times vᵀ.
 ///
+/// A NaN or an infinity in a row of q or k reaches that row or column of the blocks alone.
+///
 /// ```
 /// use triton::Device;
 /// use triton_kernels::sparse::{BlockLayout, BlockMask, BlockSparse, sddmm};
@@ -107,7 +110,7 @@ pub fn sddmm<'a, T: FloatElement>(
 }
 
 impl<'a, T: FloatElement> Sddmm<'a, T> {
-    /// Multiplies the product, such as by 1 / √D.
+    /// Multiplies the sums before they are rounded, such as by 1 / √D: in `f16` what is stored ends at 65504, which a sum of products may pass.
     pub fn scale(self, scale: f32) -> Sddmm<'a, T> {
         Sddmm { scale, ..self }
     }
@@ -138,6 +141,7 @@ where
     let depth = q.shape()[3];
     let (batch, block) = (scores.batch(), layout.block());
     let fix = "q is [Z, H, queries, D], k is [Z, H, keys, D] of the batch and the layout of the scores";
+    [("q", q), ("k", k)].into_iter().try_for_each(|(operand, view)| size(op, operand, &view.shape()))?;
     same_shape(op, "q", q.shape(), [batch, layout.heads(), queries, depth], fix)?;
     same_shape(op, "k", k.shape(), [batch, layout.heads(), keys, depth], fix)?;
     if batch * layout.blocks() == 0 {
@@ -154,10 +158,13 @@ where
     };
     for table in layout.superblock_tables(stream, most)?.iter().filter(|table| table.count > 0) {
         let (side, whole) = ((table.width * block) as i32, table.width == 1);
-        let scores = if whole { scores.blocks_mut()? } else { scores.parts_mut()? };
-        sddmm_kernel_tuned::<T>(q, k, table.table.view()?, scores, scale, layout.shift())
-            .find(|of| of.S == side && of.WHOLE == whole)
-            .launch(stream, |_| (table.count, batch))?;
+        for of in parts(batch, 1) {
+            let scores = if whole { scores.blocks_mut()? } else { scores.parts_mut()? }.narrow(0, of.clone())?;
+            let (q, k) = (q.narrow(0, of.clone())?, k.narrow(0, of.clone())?);
+            sddmm_kernel_tuned::<T>(q, k, table.table.view()?, scores, scale, layout.shift())
+                .find(|of| of.S == side && of.WHOLE == whole)
+                .launch(stream, |_| (table.count, of.len()))?;
+        }
     }
     Ok(())
 }

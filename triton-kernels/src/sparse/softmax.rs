@@ -6,6 +6,7 @@ use crate::Result;
 use crate::element::{FloatElement, operation};
 use crate::error::{same_shape, value};
 use crate::functions::{online_softmax, online_softmax_total};
+use crate::grid::parts;
 use triton::prelude::*;
 
 /// What a softmax does to scores first.
@@ -52,10 +53,11 @@ fn places<const R: i32, const N: i32>(
     (id, row, part.expand_dims(0).expand_dims(2), of_all, inside.expand_dims(0).expand_dims(2))
 }
 
-/// What a mask adds to scores.
+/// Scores under a mask. What it excludes is −∞, whatever the score is.
 #[triton::function]
-fn added(mask: Tile<f32>, adds: bool) -> Tile<f32> {
-    select(adds, mask, select(mask == 0.0, f32::NEG_INFINITY, 0.0))
+fn masked(v: Tile<f32>, mask: Tile<f32>, adds: bool) -> Tile<f32> {
+    let excluded = mask == select(adds, f32::NEG_INFINITY, 0.0);
+    select(excluded, f32::NEG_INFINITY, v + select(adds, mask, 0.0))
 }
 
 /// N scores of each of R rows, as the softmax takes them: −∞ where they are excluded, or not of the list.
@@ -80,10 +82,10 @@ fn scores<T: Float, const R: i32, const N: i32>(
         v += position.gather((z, list / options.rows, query, key), inside).to::<f32>();
     }
     if options.has_mask {
-        v += added(mask.gather((query, key), inside).to::<f32>(), options.mask_adds);
+        v = masked(v, mask.gather((query, key), inside).to::<f32>(), options.mask_adds);
     }
     if options.has_padding {
-        v += added(padding.gather((z, key), inside).to::<f32>(), options.padding_adds);
+        v = masked(v, padding.gather((z, key), inside).to::<f32>(), options.padding_adds);
     }
     let seen = inside & (!options.causal | (key <= query));
     select(seen, v, f32::NEG_INFINITY).reshape([R, N])
@@ -135,7 +137,7 @@ fn sparse_softmax_kernel<T: Float, const R: i32, const N: i32, const LOOP: bool>
     }
 }
 
-/// dp = scale · p ∘ (dp − Σ p · dp), in the manner of [`sparse_softmax_kernel`].
+/// dp = scale · p ∘ (dp − Σ p · dp), in the manner of [`sparse_softmax_kernel`]. Where p is 0 there is no term and no gradient, whatever dp is.
 #[triton::kernel(T = [f32, f16, bf16], warnings = false, configs = [
     (R = 8, N = 256, LOOP = false, num_warps = 4), (R = 4, N = 512, LOOP = false, num_warps = 4),
     (R = 4, N = 1024, LOOP = false, num_warps = 8), (R = 2, N = 2048, LOOP = false, num_warps = 8),
@@ -158,21 +160,22 @@ fn sparse_softmax_backward_kernel<T: Float, const R: i32, const N: i32, const LO
         for j in (0..depth).step_by(N) {
             let (id, row, part, _, inside) = places::<R, N>(headers, entries, (list, i, j), shift);
             let at = (z, id, row, part, sixteen);
-            sums = fma(p.gather(at, inside).to::<f32>(), dp.gather(at, inside).to::<f32>(), sums);
+            let (v, g) = (p.gather(at, inside).to::<f32>(), dp.gather(at, inside).to::<f32>());
+            sums += select(v == 0.0, 0.0, v * g);
         }
         let total = sum_axis(sums.reshape([R, N]), 1).expand_dims(1).expand_dims(2);
         for j in (0..depth).step_by(N) {
             let (id, row, part, _, inside) = places::<R, N>(headers, entries, (list, i, j), shift);
             let at = (z, id, row, part, sixteen);
             let (v, g) = (p.gather(at, inside).to::<f32>(), dp.gather(at, inside).to::<f32>());
-            dp.scatter(at, (v * (g - total) * scale).to::<T>(), inside);
+            dp.scatter(at, select(v == 0.0, 0.0, v * (g - total) * scale).to::<T>(), inside);
         }
     } else {
         let (id, row, part, _, inside) = places::<R, N>(headers, entries, (list, i, 0), shift);
         let at = (z, id, row, part, sixteen);
         let (v, g) = (p.gather(at, inside).to::<f32>(), dp.gather(at, inside).to::<f32>());
-        let total = sum_axis((v * g).reshape([R, N]), 1).expand_dims(1).expand_dims(2);
-        dp.scatter(at, (v * (g - total) * scale).to::<T>(), inside);
+        let total = sum_axis(select(v == 0.0, 0.0, v * g).reshape([R, N]), 1).expand_dims(1).expand_dims(2);
+        dp.scatter(at, select(v == 0.0, 0.0, v * (g - total) * scale).to::<T>(), inside);
     }
 }
 
@@ -203,6 +206,9 @@ pub struct SparseSoftmax<'a, T: Element> {
 /// It is computed in `f32` relative to the greatest element of a row. A row whose elements are all excluded becomes 0. What is added is read
 /// where there are blocks only. Rows of up to 2048 elements are read once. There is a launch for rows of each of five ranges of lengths that the layout has.
 ///
+/// What a mask, the padding or the causal order excludes has no influence, whatever it is. A NaN or +∞ that is seen makes its row NaN; finite scores
+/// give finite probabilities.
+///
 /// ```
 /// use triton::Device;
 /// use triton_kernels::sparse::{BlockLayout, BlockMask, BlockSparse, sparse_softmax};
@@ -221,7 +227,7 @@ pub fn sparse_softmax<T: FloatElement>(x: &mut BlockSparse<T>) -> SparseSoftmax<
 }
 
 impl<'a, T: FloatElement> SparseSoftmax<'a, T> {
-    /// Multiplies x first, such as by 1 / √D.
+    /// Multiplies x first. The 1 / √D of attention belongs into [`sddmm`](super::sddmm), which multiplies before it rounds to the type of x.
     pub fn scale(self, scale: f32) -> SparseSoftmax<'a, T> {
         SparseSoftmax { scale, ..self }
     }
@@ -300,11 +306,13 @@ where
     let mut first = layout.rows_up_to(0);
     for longest in LENGTHS {
         let end = layout.rows_up_to(longest);
-        if first < end {
-            let (x, from) = (x.parts_mut()?, first as i32);
+        for of in parts(batch, 1).filter(|_| first < end) {
+            let (x, from) = (x.parts_mut()?.narrow(0, of.clone())?, first as i32);
+            let position = if options.has_position { position.narrow(0, of.clone())? } else { position };
+            let padding = if options.has_padding { padding.narrow(0, of.clone())? } else { padding };
             sparse_softmax_kernel_tuned::<T>(x, headers, entries, position, mask, padding, from, options)
                 .find(|of| of.LOOP || of.N as usize >= longest)
-                .launch(stream, |of| (end - first, layout.block() / of.R as usize, batch))?;
+                .launch(stream, |tile| (end - first, layout.block() / tile.R as usize, of.len()))?;
         }
         first = end;
     }
@@ -326,6 +334,8 @@ pub struct SparseSoftmaxBackward<'a, T: Element> {
 
 /// dp = p ∘ (dp − Σ p · dp) along rows, in place: the gradient for x of p = [`sparse_softmax`]`(x)`, from the gradient dp for p. Masks need
 /// nothing here, since p is 0 where they exclude. With a scale of 1 it is that for the position, too.
+///
+/// Where p is 0 dp is not read: a NaN there has no influence.
 ///
 /// ```
 /// use triton::Device;
@@ -382,12 +392,12 @@ where
     let mut first = layout.rows_up_to(0);
     for longest in LENGTHS {
         let end = layout.rows_up_to(longest);
-        if first < end {
-            let (batch, from, shift) = (p.batch(), first as i32, layout.shift());
-            let (p, dp) = (p.parts()?, dp.parts_mut()?);
+        for of in parts(p.batch(), 1).filter(|_| first < end) {
+            let (from, shift) = (first as i32, layout.shift());
+            let (p, dp) = (p.parts()?.narrow(0, of.clone())?, dp.parts_mut()?.narrow(0, of.clone())?);
             sparse_softmax_backward_kernel_tuned::<T>(p, dp, headers, entries, scale, from, shift)
                 .find(|of| of.LOOP || of.N as usize >= longest)
-                .launch(stream, |of| (end - first, layout.block() / of.R as usize, batch))?;
+                .launch(stream, |tile| (end - first, layout.block() / tile.R as usize, of.len()))?;
         }
         first = end;
     }

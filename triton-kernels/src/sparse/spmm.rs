@@ -4,8 +4,9 @@ use super::layout::{Along, ListTable, SegmentTable};
 use super::values::BlockSparse;
 use crate::Result;
 use crate::element::{FloatElement, operation};
-use crate::error::{same_shape, value};
+use crate::error::{same_shape, size, value};
 use crate::functions::last_to_arrive;
+use crate::grid;
 use triton::prelude::*;
 
 /// A program adds a segment of a list for a tile of out: BM rows of a row of blocks, BN columns. Each turn takes BK rows of v. Where a block has as
@@ -121,6 +122,8 @@ pub struct Spmm<'a, T: Element> {
 /// Sums are in `f32`, rounded once. The gradients of attention are such products, too: with p or the scores' gradient
 /// [transposed](Spmm::transposed) for values and keys, and as it is for queries.
 ///
+/// A NaN or an infinity in p reaches its row, and one in v the rows whose blocks hold its key, also where p is 0 there.
+///
 /// ```
 /// use triton::Device;
 /// use triton_kernels::sparse::{BlockLayout, BlockMask, BlockSparse, spmm};
@@ -180,6 +183,7 @@ where
     };
     let (batch, depth) = (of.p.batch(), of.v.shape()[3]);
     let fix = "v is [Z, H, keys, D] and out [Z, H, queries, D] of the batch and the layout of p, the other way round if it is transposed";
+    size(op, "v", &of.v.shape())?;
     same_shape(op, "v", of.v.shape(), [batch, layout.heads(), columns, depth], fix)?;
     same_shape(op, "out", of.out.shape(), [batch, layout.heads(), rows, depth], fix)?;
     let segment = of.segment.unwrap_or(usize::MAX);
@@ -203,7 +207,7 @@ fn launch<T: FloatElement, const TRANSPOSED: bool>(
 where
     triton::Compiled: SpmmKernelPool<T, TRANSPOSED>,
 {
-    let Spmm { p, v, out, deterministic, .. } = of;
+    let Spmm { p, v, mut out, deterministic, .. } = of;
     let layout = p.layout();
     let ([batch, _, rows, depth], block) = (out.shape(), layout.block());
     // The rows of a tile lie in one row of blocks.
@@ -213,21 +217,23 @@ where
     let mut parts = stream.scratch::<f32>(batch * places * block * depth)?;
     let counters = table.splits * programs * batch;
     let mut done = stream.scratch::<i32>(counters)?;
-    let (of_parts, of_done) = (parts.view_mut([batch, places, block, depth])?, done.view_mut([counters])?);
     let of_head = (rows / block) as i32;
-    spmm_kernel_tuned::<T, TRANSPOSED>(
-        p.view()?,
-        v,
-        out,
-        table.table.view()?,
-        lists.entries.view()?,
-        of_parts,
-        of_done,
-        of_head,
-        layout.shift(),
-        deterministic,
-    )
-    .find(|of| of.BM as usize == tile)
-    .launch(stream, |_| (table.count, programs, batch))?;
+    for of in grid::parts(batch, 1) {
+        let of_parts = parts.view_mut([batch, places, block, depth])?.narrow(0, of.clone())?;
+        spmm_kernel_tuned::<T, TRANSPOSED>(
+            p.view()?.narrow(0, of.clone())?,
+            v.narrow(0, of.clone())?,
+            out.reborrow().narrow(0, of.clone())?,
+            table.table.view()?,
+            lists.entries.view()?,
+            of_parts,
+            done.view_mut([counters])?,
+            of_head,
+            layout.shift(),
+            deterministic,
+        )
+        .find(|of| of.BM as usize == tile)
+        .launch(stream, |_| (table.count, programs, of.len()))?;
+    }
     Ok(())
 }

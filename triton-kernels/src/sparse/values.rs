@@ -3,7 +3,8 @@
 use super::layout::{Along, BlockLayout};
 use crate::Result;
 use crate::element::{FloatElement, operation};
-use crate::error::{same_shape, value};
+use crate::error::{same_shape, size, value};
+use crate::grid::{MOST, chunks, parts};
 use triton::BufferSliceMut;
 use triton::prelude::*;
 
@@ -213,17 +214,30 @@ where
 {
     let Dense { values, mut dense } = of;
     let shape = values.dense_shape();
+    size("to_dense", "dense", &dense.shape())?;
     same_shape("to_dense", "dense", dense.shape(), shape, DENSE)?;
     let [batch, heads, queries, keys] = shape;
     if batch * heads * queries * keys == 0 {
         return Ok(());
     }
-    let tiles = (keys.div_ceil(64), queries.div_ceil(64), batch * heads);
-    clear_kernel::<T>(dense.reborrow(), heads as i32).launch(stream, tiles)?;
+    for of_heads in parts(heads, 1) {
+        let count = of_heads.len();
+        for (of, rows) in
+            chunks(batch, MOST / count).flat_map(|of| parts(queries, 64).map(move |rows| (of.clone(), rows)))
+        {
+            let part = dense.reborrow().narrow(0, of.clone())?.narrow(1, of_heads.clone())?.narrow(2, rows.clone())?;
+            let tiles = (keys.div_ceil(64), rows.len().div_ceil(64), of.len() * count);
+            clear_kernel::<T>(part, count as i32).launch(stream, tiles)?;
+        }
+    }
     let lists = values.layout.lists(Along::Rows);
     let rows = values.layout.mask().shape()[1] as i32;
-    let launch = to_dense_kernel::<T>(values.view()?, lists.headers.view()?, lists.entries.view()?, dense, rows);
-    Ok(launch.launch(stream, values.copies())?)
+    let (headers, entries, (of_lists, of_rows, _)) = (lists.headers.view()?, lists.entries.view()?, values.copies());
+    for of in parts(batch, 1) {
+        let (from, to) = (values.view()?.narrow(0, of.clone())?, dense.reborrow().narrow(0, of.clone())?);
+        to_dense_kernel::<T>(from, headers, entries, to, rows).launch(stream, (of_lists, of_rows, of.len()))?;
+    }
+    Ok(())
 }
 
 fn from_dense<T: FloatElement>(of: OfDense<'_, T>, stream: &Stream) -> Result<()>
@@ -232,6 +246,7 @@ where
 {
     let OfDense { values, dense } = of;
     let shape = values.dense_shape();
+    size("from_dense", "dense", &dense.shape())?;
     same_shape("from_dense", "dense", dense.shape(), shape, DENSE)?;
     if shape.contains(&0) {
         return Ok(());
@@ -239,8 +254,12 @@ where
     let (layout, copies) = (values.layout.clone(), values.copies());
     let lists = layout.lists(Along::Rows);
     let rows = layout.mask().shape()[1] as i32;
-    let launch = from_dense_kernel::<T>(dense, lists.headers.view()?, lists.entries.view()?, values.view_mut()?, rows);
-    Ok(launch.launch(stream, copies)?)
+    let (headers, entries, (of_lists, of_rows, batch)) = (lists.headers.view()?, lists.entries.view()?, copies);
+    for of in parts(batch, 1) {
+        let (from, to) = (dense.narrow(0, of.clone())?, values.view_mut()?.narrow(0, of.clone())?);
+        from_dense_kernel::<T>(from, headers, entries, to, rows).launch(stream, (of_lists, of_rows, of.len()))?;
+    }
+    Ok(())
 }
 
 /// Checks that another operand has the layout and the batch of the first.

@@ -11,6 +11,16 @@ mod attention;
 mod contract;
 #[cfg(feature = "conv")]
 mod conv;
+// Of all families.
+#[cfg(all(
+    feature = "gemm",
+    feature = "rows",
+    feature = "conv",
+    feature = "attention",
+    feature = "sparse",
+    feature = "contract"
+))]
+mod edge;
 // Its gradients and sums are compared with those of rows.
 #[cfg(all(feature = "gemm", feature = "rows"))]
 mod gemm;
@@ -40,6 +50,24 @@ const FAMILIES: &[Family] = &[
     sparse::FAMILY,
     #[cfg(feature = "contract")]
     contract::FAMILY,
+    #[cfg(all(
+        feature = "gemm",
+        feature = "rows",
+        feature = "conv",
+        feature = "attention",
+        feature = "sparse",
+        feature = "contract"
+    ))]
+    edge::FAMILY,
+    #[cfg(all(
+        feature = "gemm",
+        feature = "rows",
+        feature = "conv",
+        feature = "attention",
+        feature = "sparse",
+        feature = "contract"
+    ))]
+    edge::EXTENTS,
 ];
 
 /// Checks operations of the library against references in `f64`.

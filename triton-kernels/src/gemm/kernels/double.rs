@@ -57,6 +57,6 @@ pub fn fused_f64<const BM: i32, const BN: i32, const BK: i32, const TA: bool, co
         column_scales,
         sums,
         options,
-        |v| activate(v, options.activation),
+        |v| activate(v, options.activation, options.slope),
     );
 }

@@ -1,14 +1,20 @@
 //! What is done to the sums of a product before they are stored.
 
 use crate::Activation;
-use crate::error::{Error, Result};
 use crate::functions::{NORMAL, logistic, relu};
 use triton::prelude::*;
 
 /// The numbers of an epilogue.
 ///
-/// All activations but [`relu`] are `(constant + linear · v) · sigmoid(u) + shift`, where −u · log₂ e is v times a polynomial of v², whose coefficients
-/// are `p0` to `p6`. They cost registers; a branch for each activation would be several times as much code as the product.
+/// There is code for four forms of activations, each of which has several by other numbers: a branch for each activation would be several times as
+/// much code as the product. m is v between `least` and `most`.
+///
+/// | [`form`](Epilogue::form) | result | of |
+/// |---|---|---|
+/// | [`PLAIN`], [`RELU`] | v, max(v, 0) | Identity, Relu |
+/// | [`GATE`] | m · sigmoid(u) + `shift`, where −u · log₂ e is v times a polynomial of v² with coefficients `p0` to `p6` | Gelu, GeluTanh, Silu, QuickGelu, Sigmoid, Tanh |
+/// | [`LINEAR`] | m · (`p1` · v + `p0`, between `p2` and `p3`) | Relu6, HardSigmoid, HardSwish, LeakyRelu |
+/// | [`SOFTPLUS`], [`MISH`], [`ELU`] | those | Softplus, Mish, Elu |
 #[triton::params]
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Epilogue {
@@ -16,14 +22,18 @@ pub struct Epilogue {
     pub alpha: f64,
     /// What the old c is multiplied by; 0 does not read it.
     pub beta: f64,
-    /// As [`Activation`] counts.
+    /// As [`Activation::number`] counts.
     pub activation: i32,
+    /// As [`Activation::slope`].
+    pub slope: f32,
+    /// Which code computes the activation.
+    pub form: i32,
     /// Whether the sums of columns are wanted.
     pub sums: bool,
     /// Of the activation.
-    pub constant: f32,
+    pub least: f32,
     /// Of the activation.
-    pub linear: f32,
+    pub most: f32,
     /// Of the activation.
     pub shift: f32,
     /// Of the activation.
@@ -42,61 +52,115 @@ pub struct Epilogue {
     pub p6: f32,
 }
 
+#[triton::constant]
+const PLAIN: i32 = 0;
+#[triton::constant]
+const RELU: i32 = 1;
+#[triton::constant]
+const GATE: i32 = 2;
+#[triton::constant]
+const LINEAR: i32 = 3;
+#[triton::constant]
+const SOFTPLUS: i32 = 4;
+#[triton::constant]
+const MISH: i32 = 5;
+#[triton::constant]
+const ELU: i32 = 6;
+
+/// Where a gate has closed, so that 0 · ∞ is not a term.
+const CLOSED: f32 = -128.0;
+
 impl Default for Epilogue {
     fn default() -> Epilogue {
-        let numbers = (1.0, 0.0, 0, false, 0.0, 1.0, 0.0);
-        let (alpha, beta, activation, sums, constant, linear, shift) = numbers;
-        let [p0, p1, p2, p3, p4, p5, p6] = [0.0; 7];
-        Epilogue { alpha, beta, activation, sums, constant, linear, shift, p0, p1, p2, p3, p4, p5, p6 }
+        let (alpha, beta, activation, slope, form, sums) = (1.0, 0.0, 0, 0.0, PLAIN, false);
+        let [least, most, shift, p0, p1, p2, p3, p4, p5, p6] = [0.0; 10];
+        Epilogue { alpha, beta, activation, slope, form, sums, least, most, shift, p0, p1, p2, p3, p4, p5, p6 }
     }
 }
 
 impl Epilogue {
     /// The same with an activation.
-    ///
-    /// # Errors
-    /// [`Error::Unsupported`] if an epilogue has no code for it.
-    pub(crate) fn with(self, op: &'static str, activation: Activation) -> Result<Epilogue> {
-        let of = |constant: f32, linear: f32, shift: f32, polynomial: [f32; 7]| {
-            let [p0, p1, p2, p3, p4, p5, p6] = polynomial;
-            Epilogue { activation: activation as i32, constant, linear, shift, p0, p1, p2, p3, p4, p5, p6, ..self }
+    pub(crate) fn with(self, activation: Activation) -> Epilogue {
+        let plain = Epilogue { activation: activation.number(), slope: activation.slope(), ..self };
+        let of = |form: i32, [least, most]: [f32; 2], shift: f32, [p0, p1, p2, p3, p4, p5, p6]: [f32; 7]| Epilogue {
+            form,
+            least,
+            most,
+            shift,
+            p0,
+            p1,
+            p2,
+            p3,
+            p4,
+            p5,
+            p6,
+            ..plain
         };
+        let gate = |bounds: [f32; 2], shift: f32, polynomial| of(GATE, bounds, shift, polynomial);
+        // The last coefficient counts for a v² beyond all numbers alone: 0 · ∞ would be NaN.
         let slope = |slope: f64, cubic: f64| {
-            let of_two = [slope, cubic, 0.0, 0.0, 0.0, 0.0, 0.0];
-            of_two.map(|p: f64| (-std::f64::consts::LOG2_E * p) as f32)
+            let [p0, p1] = [slope, cubic].map(|p| (-std::f64::consts::LOG2_E * p) as f32);
+            [p0, p1, 0.0, 0.0, 0.0, 0.0, -f32::MIN_POSITIVE]
         };
-        let root = (2.0 / std::f64::consts::PI).sqrt();
-        Ok(match activation {
-            Activation::Identity | Activation::Relu => Epilogue { activation: activation as i32, ..self },
-            Activation::Gelu => of(0.0, 1.0, 0.0, NORMAL),
+        let linear = |bounds, [p0, p1, p2, p3]: [f32; 4]| of(LINEAR, bounds, 0.0, [p0, p1, p2, p3, 0.0, 0.0, 0.0]);
+        let (open, root) = ([CLOSED, f32::INFINITY], (2.0 / std::f64::consts::PI).sqrt());
+        let all = [f32::NEG_INFINITY, f32::INFINITY];
+        match activation {
+            Activation::Identity => plain,
+            Activation::Relu => Epilogue { form: RELU, ..plain },
+            Activation::Gelu => gate(open, 0.0, NORMAL),
             // x / 2 · (1 + tanh u) is x · sigmoid(2 u), with u = √(2 / π) · (x + 0.044715 x³).
-            Activation::GeluTanh => of(0.0, 1.0, 0.0, slope(2.0 * root, 2.0 * root * 0.044715)),
-            Activation::Silu => of(0.0, 1.0, 0.0, slope(1.0, 0.0)),
-            Activation::Sigmoid => of(1.0, 0.0, 0.0, slope(1.0, 0.0)),
-            Activation::Tanh => of(2.0, 0.0, -1.0, slope(2.0, 0.0)),
-            Activation::Softplus | Activation::Mish => {
-                return Err(Error::Unsupported {
-                    op,
-                    found: format!("the activation {activation:?}"),
-                    expected: "Identity, Relu, Gelu, GeluTanh, Silu, Sigmoid and Tanh",
-                    fix: "apply it to c afterwards",
-                });
-            }
-        })
+            Activation::GeluTanh => gate(open, 0.0, slope(2.0 * root, 2.0 * root * 0.044715)),
+            Activation::Silu => gate(open, 0.0, slope(1.0, 0.0)),
+            Activation::QuickGelu => gate(open, 0.0, slope(1.702, 0.0)),
+            Activation::Sigmoid => gate([1.0; 2], 0.0, slope(1.0, 0.0)),
+            Activation::Tanh => gate([2.0; 2], -1.0, slope(2.0, 0.0)),
+            Activation::Relu6 => linear([0.0, 6.0], [1.0, 0.0, 1.0, 1.0]),
+            Activation::HardSigmoid => linear([1.0; 2], [0.5, 1.0 / 6.0, 0.0, 1.0]),
+            Activation::HardSwish => linear([CLOSED, f32::INFINITY], [0.5, 1.0 / 6.0, 0.0, 1.0]),
+            // Steep enough to be at one bound or the other.
+            Activation::LeakyRelu(slope) if slope <= 1.0 => linear(all, [0.0, f32::MAX, slope, 1.0]),
+            Activation::LeakyRelu(slope) => linear(all, [0.0, f32::MIN, 1.0, slope]),
+            Activation::Softplus => Epilogue { form: SOFTPLUS, ..plain },
+            Activation::Mish => Epilogue { form: MISH, ..plain },
+            Activation::Elu(slope) => Epilogue { form: ELU, p0: slope, ..plain },
+        }
     }
 }
 
 /// Applies the activation of an epilogue.
 #[triton::function]
 pub fn activated(v: Tile<f32>, options: Epilogue) -> Tile<f32> {
-    if options.activation == 0 {
+    if options.form == PLAIN {
         v
-    } else if options.activation == 1 {
+    } else if options.form == RELU {
         relu(v)
-    } else {
+    } else if options.form == GATE {
         let (p0, p1, p2, p3) = (options.p0, options.p1, options.p2, options.p3);
         let gate = logistic(v, (p0, p1, p2, p3, options.p4, options.p5, options.p6));
-        fma(fma(v, options.linear, options.constant), gate, options.shift)
+        fma(minimum(maximum(v, options.least), options.most), gate, options.shift)
+    } else if options.form == LINEAR {
+        let gate = minimum(maximum(fma(v, options.p1, options.p0), options.p2), options.p3);
+        // Bounds would hide a NaN.
+        select(v == v, minimum(maximum(v, options.least), options.most) * gate, v)
+    } else {
+        narrow_activated(v, options)
+    }
+}
+
+/// Those that need an exponential of their own, within 10⁻⁷ of the larger of 1 and the result.
+#[triton::function]
+fn narrow_activated(v: Tile<f32>, options: Epilogue) -> Tile<f32> {
+    let power = exp2(select(v > 20.0, 20.0, v) * 1.442695);
+    if options.form == SOFTPLUS {
+        select(v > 20.0, v, log2(1.0 + power) * 0.6931472)
+    } else if options.form == MISH {
+        // tanh(log(1 + e)) is n / (n + 2) with n = e (e + 2).
+        let n = power * (power + 2.0);
+        let root = rsqrt(n + 2.0);
+        maximum(v, -128.0) * (n * root * root)
+    } else {
+        select(v < 0.0, (power - 1.0) * options.p0, v)
     }
 }
 

@@ -2,7 +2,6 @@
 
 use crate::harness::{Case, Outcome, refused};
 use triton::prelude::*;
-use triton_kernels::Activation;
 use triton_kernels::conv::{Conv2d, conv2d, conv2d_input_gradient, conv2d_weight_gradient};
 
 type Change = for<'a> fn(Conv2d<'a, f32>, View<'a, f32, 1>) -> Conv2d<'a, f32>;
@@ -11,7 +10,7 @@ type Change = for<'a> fn(Conv2d<'a, f32>, View<'a, f32, 1>) -> Conv2d<'a, f32>;
 type Wrong = ([[usize; 4]; 3], Change, &'static [&'static str]);
 
 pub(super) fn cases() -> Vec<Case> {
-    let wrong: [Wrong; 12] = [
+    let wrong: [Wrong; 11] = [
         ([[1, 4, 4, 2], [3, 3, 3, 1], [1, 2, 2, 3]], |of, _| of, &["`w` has extent 1 along axis 3, but 2 is expected"]),
         ([[1, 4, 4, 2], [3, 3, 3, 2], [2, 2, 2, 3]], |of, _| of, &["`y` has extent 2 along axis 0, but 1"]),
         ([[1, 4, 4, 2], [3, 3, 3, 2], [1, 2, 2, 4]], |of, _| of, &["`y` has extent 4 along axis 3, but 3"]),
@@ -26,7 +25,6 @@ pub(super) fn cases() -> Vec<Case> {
             |of, bias| of.bias(bias),
             &["`bias` has extent 7 along axis 0, but 3"],
         ),
-        ([[1, 4, 4, 2], [3, 3, 3, 2], [1, 2, 2, 3]], |of, _| of.activation(Activation::Mish), &["the activation Mish"]),
         ([[1, 4, 4, 2], [3, 3, 3, 2], [1, 2, 2, 3]], |of, _| of.instance("fast"), &["no instance `fast`", "BM=64"]),
     ];
     let mut cases = Vec::new();

@@ -3,7 +3,7 @@
 use crate::harness::{Case, Failure, Outcome, refused};
 use triton::{Buffer, Stream, bf16};
 use triton_kernels::gemm::{Precision, Scale};
-use triton_kernels::{Activation, gemm, gemm_batched};
+use triton_kernels::{gemm, gemm_batched};
 
 /// A case over three buffers of 64 elements.
 fn case(
@@ -60,10 +60,6 @@ pub(super) fn cases() -> Vec<Case> {
             refused(product.launch(stream), &["`column_sums` has extent 9", "8 is expected"])?;
             let product = gemm_batched(a.view([2, 4, 8])?, b.view([1, 8, 8])?, c.view_mut([2, 4, 8])?);
             refused(product.column_sums(sums.view_mut([8])?).launch(stream), &["sums of columns of 2 products"])
-        }),
-        case("an activation", |stream, a, b, c| {
-            let product = gemm(a.view([4, 8])?, b.view([8, 8])?, c.view_mut([4, 8])?);
-            refused(product.activation(Activation::Mish).launch(stream), &["Mish", "only Identity", "afterwards"])
         }),
         case("an instance", |stream, a, b, c| {
             let product = gemm(a.view([4, 8])?, b.view([8, 8])?, c.view_mut([4, 8])?);

@@ -48,8 +48,7 @@ fn epilogues() -> Vec<(String, Options)> {
         of("one scale", Options { scales: Some(true), bias: true, ..plain }),
         of("sums", Options { sums: true, bias: true, ..plain }),
     ];
-    let known = |activation: &Activation| !matches!(activation, Activation::Softplus | Activation::Mish);
-    for activation in Activation::ALL.into_iter().filter(known) {
+    for activation in Activation::ALL {
         let all = Options { alpha: Some(0.5), beta: Some(0.5), bias: true, row_bias: true, residual: true, ..plain };
         list.push((format!("{activation:?}"), Options { activation, bias: true, ..plain }));
         list.push((format!("all {activation:?}"), Options { activation, scales: Some(false), sums: true, ..all }));

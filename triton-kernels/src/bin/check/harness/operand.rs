@@ -16,10 +16,13 @@ pub trait Scalar: Element {
 
     /// Half of the distance between 1 and the next number.
     fn rounding() -> f64;
+
+    /// The least magnitude above 0, the least one of full precision, and the greatest finite one.
+    fn range() -> [f64; 3];
 }
 
 macro_rules! scalars {
-    ($($t:ident: $poison:expr, $rounding:expr, |$v:ident| $of:expr, $value:expr;)*) => {$(
+    ($($t:ident: $poison:expr, $rounding:expr, $range:expr, |$v:ident| $of:expr, $value:expr;)*) => {$(
         impl Scalar for $t {
             const POISON: $t = $poison;
 
@@ -35,17 +38,25 @@ macro_rules! scalars {
             fn rounding() -> f64 {
                 $rounding
             }
+
+            fn range() -> [f64; 3] {
+                $range
+            }
         }
     )*};
 }
 
+fn powers(least: i32, normal: i32, most: f64) -> [f64; 3] {
+    [2f64.powi(least), 2f64.powi(normal), most]
+}
+
 scalars! {
-    f32: f32::NAN, 2f64.powi(-24), |v| v as f32, f64::from(v);
-    f16: f16::NAN, 2f64.powi(-11), |v| f16::from_f64(v), v.to_f64();
-    bf16: bf16::NAN, 2f64.powi(-8), |v| bf16::from_f64(v), v.to_f64();
-    f64: f64::NAN, 2f64.powi(-53), |v| v, v;
-    i8: i8::MIN, 0.0, |v| v as i8, f64::from(v);
-    i32: i32::MIN, 0.0, |v| v as i32, if v == i32::MIN { f64::NAN } else { f64::from(v) };
+    f32: f32::NAN, 2f64.powi(-24), powers(-149, -126, f64::from(f32::MAX)), |v| v as f32, f64::from(v);
+    f16: f16::NAN, 2f64.powi(-11), powers(-24, -14, f16::MAX.to_f64()), |v| f16::from_f64(v), v.to_f64();
+    bf16: bf16::NAN, 2f64.powi(-8), powers(-133, -126, bf16::MAX.to_f64()), |v| bf16::from_f64(v), v.to_f64();
+    f64: f64::NAN, 2f64.powi(-53), powers(-1074, -1022, f64::MAX), |v| v, v;
+    i8: i8::MIN, 0.0, [1.0, 1.0, 127.0], |v| v as i8, f64::from(v);
+    i32: i32::MIN, 0.0, [1.0, 1.0, f64::from(i32::MAX)], |v| v as i32, if v == i32::MIN { f64::NAN } else { f64::from(v) };
 }
 
 /// How the elements of an operand lie in memory.

@@ -1,0 +1,38 @@
+//! The second and third axis of a grid, which end at 65,535 programs: what has more along them is launched in parts.
+//!
+//! The parts of an operation are launches of the same kernel on narrower views, so that no kernel divides its number for extents that few
+//! programs have.
+
+use std::ops::Range;
+use triton::{Element, Result, View, ViewMut};
+
+/// The most programs of a launch along the second or third axis: fewer than there could be, so that a part begins where whole vectors do.
+pub(crate) const MOST: usize = 65_520;
+
+/// The parts of an axis of `extent` elements, of which a program has `each`.
+pub(crate) fn parts(extent: usize, each: usize) -> impl Iterator<Item = Range<usize>> + Clone {
+    chunks(extent, MOST * each.max(1))
+}
+
+/// A part of the first axis, and one of the second.
+pub(crate) fn part<'a, T: Element, const R: usize>(
+    view: View<'a, T, R>,
+    first: &Range<usize>,
+    second: &Range<usize>,
+) -> Result<View<'a, T, R>> {
+    view.narrow(0, first.clone())?.narrow(1, second.clone())
+}
+
+/// The same to be written.
+pub(crate) fn part_mut<'a, T: Element, const R: usize>(
+    view: &'a mut ViewMut<'_, T, R>,
+    first: &Range<usize>,
+    second: &Range<usize>,
+) -> Result<ViewMut<'a, T, R>> {
+    view.reborrow().narrow(0, first.clone())?.narrow(1, second.clone())
+}
+
+/// An axis of `extent` elements in chunks of `step`.
+pub(crate) fn chunks(extent: usize, step: usize) -> impl Iterator<Item = Range<usize>> + Clone {
+    (0..extent.div_ceil(step)).map(move |i| i * step..((i + 1) * step).min(extent))
+}
