@@ -115,8 +115,8 @@ fn attention(timer: &mut Timer, length: usize, block: usize) -> Result<()> {
             .launch(stream)
     })?;
     let apart = timer.time(|stream| {
-        sddmm(q.view(shape)?, k.view(shape)?, &mut x).launch(stream)?;
-        sparse_softmax(&mut x).scale(0.125).launch(stream)?;
+        sddmm(q.view(shape)?, k.view(shape)?, &mut x).scale(0.125).launch(stream)?;
+        sparse_softmax(&mut x).launch(stream)?;
         spmm(&x, v.view(shape)?, out.view_mut(shape)?).launch(stream)
     })?;
     let rate = tera(2.0 * operations(&layout, batch), fused);

@@ -53,8 +53,8 @@ impl<T: FloatElement> Attention<T> {
                 Ok(())
             }
             Attention::Sparse { p, .. } => {
-                sddmm(q, k, p).launch(stream)?;
-                sparse_softmax(p).scale(1.0 / (depth as f32).sqrt()).causal().launch(stream)?;
+                sddmm(q, k, p).scale(1.0 / (depth as f32).sqrt()).launch(stream)?;
+                sparse_softmax(p).causal().launch(stream)?;
                 spmm(p, v, o).launch(stream)
             }
         }
