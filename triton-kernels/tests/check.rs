@@ -1,4 +1,4 @@
-//! A sample of the cases of `check`, another one each day: the whole is one command, `cargo run --release -p triton-kernels --bin check`.
+//! A sample of the cases of `check`, another one each day: the whole is one command, `cargo run --release -p triton-kernels --features check --bin check`.
 #![cfg(all(feature = "check", feature = "gemm", feature = "rows"))]
 
 use std::process::Command;

@@ -40,7 +40,8 @@ pub fn bundle() -> Outcome {
     executables.extend(build(&root(), &["build", "--package", "triton-bench"], "bench")?);
     let tuner = ["build", "--package", "triton-tune", "--features", "jit", "--bin", "triton-tune"];
     executables.extend(build(&root(), &tuner, "bench")?);
-    executables.extend(build(&root(), &["build", "--package", "triton-kernels", "--bin", "check"], "conformance")?);
+    let check = ["build", "--package", "triton-kernels", "--features", "check", "--bin", "check"];
+    executables.extend(build(&root(), &check, "conformance")?);
     crate::stub::stub(&root().join(STUB))?;
     executables.extend(build(&root().join("triton-cust"), &["build", "--examples"], "examples")?);
     for (folder, file) in &executables {
