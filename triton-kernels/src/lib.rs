@@ -65,3 +65,8 @@ mod contraction {}
 #[cfg(all(doctest, feature = "sparse"))]
 #[doc = include_str!("../../docs/src/block_sparse.md")]
 mod block_sparse {}
+
+/// The crate's README, whose program is a test.
+#[cfg(all(doctest, feature = "gemm"))]
+#[doc = include_str!("../README.md")]
+mod readme {}
