@@ -70,3 +70,8 @@ mod block_sparse {}
 #[cfg(all(doctest, feature = "gemm"))]
 #[doc = include_str!("../README.md")]
 mod readme {}
+
+/// The repository's README, whose programs are tests: one uses the library, the others the language.
+#[cfg(all(doctest, feature = "gemm"))]
+#[doc = include_str!("../../README.md")]
+mod repository_readme {}
