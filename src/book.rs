@@ -1,8 +1,5 @@
-//! The pages of the book (`docs/`) and the README as documentation, so that `cargo test` compiles and runs every program in
-//! them.
-
-#[doc = include_str!("../README.md")]
-mod readme {}
+//! The pages of the book (`docs/`) as documentation, so that `cargo test` compiles and runs every program in them. README.md is among
+//! the pages of the library, `triton-kernels/src/lib.rs`, as its programs use that.
 
 macro_rules! pages {
     ($folder:literal: $($page:ident)*) => {

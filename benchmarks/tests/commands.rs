@@ -14,7 +14,7 @@ type Case<'a> = (&'a [&'a str], bool, &'a [&'a str]);
 
 #[test]
 fn commands() {
-    let small = ["--device", "cpu", "--n", "1024", "--flush-mib", "1", "--blocks", "1", "--reps", "1"];
+    let small = ["--device", "cpu", "--n", "1024", "--flush-mib", "1", "--seed", "1", "--blocks", "1", "--reps", "1"];
     let tune = [
         &["tune-products", "--filter", "matmul bf16 NT 2x2x1181,matmul f32 NT 2x2x1181,matmul f64,linear"],
         &small[..],
@@ -22,7 +22,8 @@ fn commands() {
     .concat();
     let folder = env!("CARGO_TARGET_TMPDIR");
     let (out, data) = (format!("{folder}/gemm.tsv"), format!("{folder}/times.csv"));
-    let winners = ["winners", "--device", "cpu", "--n", "64", "--flush-mib", "1", "--reps", "1", "--types", "f32"];
+    let winners =
+        ["winners", "--device", "cpu", "--n", "64", "--flush-mib", "1", "--seed", "1", "--reps", "1", "--types", "f32"];
     let winners = [&winners[..], &["--random", "1", "--seconds", "2", "--out", &out, "--data", &data]].concat();
     let table: &[Case<'_>] = &[
         (&winners, true, &["| matmul f32 NT 4^3 ", "| the winner ", " winners in ", "gemm.tsv"]),
@@ -70,7 +71,8 @@ done
 #[test]
 #[cfg(unix)]
 fn tables_of_the_papers() {
-    let small = ["papers", "--device", "cpu", "--n", "1024", "--flush-mib", "1", "--blocks", "2", "--reps", "1"];
+    let small =
+        ["papers", "--device", "cpu", "--n", "1024", "--flush-mib", "1", "--seed", "1", "--blocks", "2", "--reps", "1"];
     let with = |args: &[&'static str]| [&small[..], args].concat();
     let peer = ["--peers", "sh", "-c", PEER];
     let table: &[(Vec<&str>, bool, &[&str])] = &[

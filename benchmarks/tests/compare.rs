@@ -22,7 +22,8 @@ fn cases() {
         (&["--peers"], false, "a value is required for '--peers", 0),
     ];
     for (args, success, printed, rows) in table {
-        let common = ["--device", "cpu", "--n", "1024", "--flush-mib", "1", "--blocks", "2", "--reps", "2"];
+        let common =
+            ["--device", "cpu", "--n", "1024", "--flush-mib", "1", "--seed", "1", "--blocks", "2", "--reps", "2"];
         let output = Command::new(BENCH).arg("compare").args(common).args(*args).output().expect("the benchmark runs");
         let text = String::from_utf8_lossy(&output.stdout) + String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.success(), *success, "{args:?}: {text}");
@@ -52,7 +53,7 @@ done
 #[test]
 #[cfg(unix)]
 fn started_anew() {
-    let common = ["--device", "cpu", "--n", "1024", "--flush-mib", "1", "--blocks", "2", "--reps", "2"];
+    let common = ["--device", "cpu", "--n", "1024", "--flush-mib", "1", "--seed", "1", "--blocks", "2", "--reps", "2"];
     let rest = ["--filter", "f16 tail", "--peers", "sh", "-c", FRAGILE];
     let output = Command::new(BENCH).arg("compare").args(common).args(rest).output().expect("the benchmark runs");
     let text = String::from_utf8_lossy(&output.stdout) + String::from_utf8_lossy(&output.stderr);

@@ -50,7 +50,7 @@ fn launches() {
         return;
     }
     // Arguments, what goes wrong with the driver, and what is printed.
-    let counters = ["papers", "--table", "counters", "--flush-mib", "1", "--blocks", "1", "--reps", "1"];
+    let counters = ["papers", "--table", "counters", "--flush-mib", "1", "--seed", "1", "--blocks", "1", "--reps", "1"];
     let (warm, first) = (["launch", "--blocks", "2", "--launches", "5"], ["first-launch", "--reps", "2"]);
     let table: &[(&[&str], &str, &[&str])] = &[
         (

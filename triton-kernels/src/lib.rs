@@ -67,3 +67,13 @@ mod contraction {}
 #[cfg(all(doctest, feature = "sparse"))]
 #[doc = include_str!("../../docs/src/block_sparse.md")]
 mod block_sparse {}
+
+/// The crate's README, whose program is a test.
+#[cfg(all(doctest, feature = "gemm"))]
+#[doc = include_str!("../README.md")]
+mod readme {}
+
+/// The repository's README, whose programs are tests: one uses the library, the others the language.
+#[cfg(all(doctest, feature = "gemm"))]
+#[doc = include_str!("../../README.md")]
+mod repository_readme {}

@@ -214,17 +214,16 @@ fn ordering() -> Result<()> {
     run_copy(copy, &x, &mut z, &a)?;
     a.synchronize()?;
     for n in [3, 5, 7] {
-        let start = Instant::now();
         run_fill(slow_fill, &mut x, n, &a)?;
+        let filled = a.record_event()?;
         // Reads on b and c wait for the write on a; the write on a waits for them.
         run_copy(slow_copy, &x, &mut y, &b)?;
         run_copy(copy, &x, &mut z, &c)?;
-        let enqueued = start.elapsed();
+        assert!(!filled.is_done()?, "the calls wait for no kernel");
         a.upload_pinned(&Pinned::from_slice(&device, &[-1; N])?, &mut x)?;
         assert_eq!(a.download(&y)?, [n; N], "a slow read comes before the next write");
         assert_eq!(b.download(&z)?, [n; N]);
         assert_eq!(c.download(&x)?, [-1; N]);
-        assert!(enqueued < Duration::from_millis(15), "enqueueing took {enqueued:?}");
     }
     Ok(())
 }
@@ -280,18 +279,17 @@ fn pinned() -> Result<()> {
     let slow = fill(SLOW);
     let (mut x, mut y) = (a.zeros::<i32>(N)?, a.zeros::<i32>(N)?);
     let mut host = Pinned::from_slice(&device, &[1; N])?;
-    // Loading takes its time: not while the clock runs.
+    // Loading takes its time: not while the kernel runs.
     run_fill(slow, &mut x, 1, &a)?;
     a.synchronize()?;
-    let start = Instant::now();
     run_fill(slow, &mut x, 3, &a)?;
+    let filled = a.record_event()?;
     a.download_pinned(&x, &mut host)?;
     // This copy, on another stream, must wait for the one that fills its source.
     b.upload_pinned(&host, &mut y)?;
-    let enqueued = start.elapsed();
-    assert!(enqueued < Duration::from_millis(10), "the calls took {enqueued:?}");
+    assert!(!filled.is_done()?, "the calls wait for no kernel");
     assert_eq!(host.as_slice()?, [3; N], "looking waits");
-    assert!(start.elapsed() > Duration::from_millis(10));
+    assert!(filled.is_done()?);
     run_fill(slow, &mut y, 5, &a)?;
     a.upload_pinned(&host, &mut y)?;
     host.as_mut_slice()?.fill(-1);
@@ -310,6 +308,7 @@ fn events() -> Result<()> {
     let mut x = a.zeros::<i32>(N)?;
     run_fill(slow, &mut x, 1, &a)?;
     a.synchronize()?;
+    let begun = Instant::now();
     let start = a.record_timed_event()?;
     run_fill(slow, &mut x, 1, &a)?;
     let end = a.record_timed_event()?;
@@ -320,7 +319,8 @@ fn events() -> Result<()> {
     assert!(end.is_done()?);
     let time = end.since(&start)?;
     println!("a slow kernel :: {time:.2?}");
-    assert!(time > Duration::from_millis(5) && time < Duration::from_secs(1));
+    // No GPU has a clock of 10 GHz, and the kernel ran while we waited.
+    assert!(time > Duration::from_millis(5) && time < begun.elapsed());
     assert!(matches!(behind.since(&start), Err(Error::Timing { .. })));
     Ok(())
 }

@@ -60,3 +60,8 @@ pub use nearest::distance;
 pub use predict::{Predict, Rank};
 pub use selection::{Chosen, Selection, Source};
 pub use table::{Record, Table, device_name};
+
+/// The crate's README, whose program is a test.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+mod readme {}

@@ -64,7 +64,7 @@
 //! | `triton-tune prune --data FILE.. --size 12 --emit-configs` | the option `configs` of a kernel |
 //! | `triton-tune bench inference`, `bench training` | this CPU |
 //!
-//! The folder `data` of this crate has times of products on an H200, and models of them; `RESULTS.md` has what they yield.
+//! The repository has times of products on an H200 and models of them, in `triton-tune/data`; `triton-tune/RESULTS.md` has what they yield.
 //!
 //! A program of a user has the same command line by one call:
 //!
@@ -109,3 +109,8 @@ pub use tuner::Tuner;
 #[cfg(doctest)]
 #[doc = include_str!("../../docs/src/tuning.md")]
 mod book {}
+
+/// The crate's README, whose program is a test.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+mod readme {}

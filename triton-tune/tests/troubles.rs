@@ -414,14 +414,13 @@ fn folders_that_cannot_be_written() {
 }
 
 #[test]
-fn a_lock_that_was_left_is_not_waited_for_long() {
+fn a_lock_that_was_left_is_given_up() {
     let folder = Folder::new();
     let tuner = tuner(&folder.0, "on").expect("it is a mode").measure(times());
     std::fs::create_dir_all(folder.0.join("tune")).expect("the folder is writable");
     std::fs::write(folder.file().with_extension("lock"), "").expect("the folder is writable");
-    let start = std::time::Instant::now();
+    // It returns, though no other process removes the lock.
     tuner.store().save().expect("the lock is given up");
-    assert!(start.elapsed() < Duration::from_secs(5));
     assert!(folder.read().starts_with("triton-tune 1\tCPU\n"));
 }
 

@@ -3,7 +3,7 @@
 //! Examples, the tests that use a GPU, the benchmarks and conformance, built in release and stripped, beside a `run.sh`:
 //! `run.sh examples|tests|bench|papers|tune|collect|costs|conformance`.
 
-use crate::{Outcome, output, root};
+use crate::{Outcome, executables, root};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -40,7 +40,8 @@ pub fn bundle() -> Outcome {
     executables.extend(build(&root(), &["build", "--package", "triton-bench"], "bench")?);
     let tuner = ["build", "--package", "triton-tune", "--features", "jit", "--bin", "triton-tune"];
     executables.extend(build(&root(), &tuner, "bench")?);
-    executables.extend(build(&root(), &["build", "--package", "triton-kernels", "--bin", "check"], "conformance")?);
+    let check = ["build", "--package", "triton-kernels", "--features", "check", "--bin", "check"];
+    executables.extend(build(&root(), &check, "conformance")?);
     crate::stub::stub(&root().join(STUB))?;
     executables.extend(build(&root().join("triton-cust"), &["build", "--examples"], "examples")?);
     for (folder, file) in &executables {
@@ -77,12 +78,7 @@ fn build(workspace: &Path, args: &[&str], folder: &str) -> Result<Vec<(String, P
     let mut cargo = Command::new(env!("CARGO"));
     cargo.args(args).args(["--release", "--message-format=json-render-diagnostics"]).current_dir(workspace);
     cargo.env("CARGO_PROFILE_RELEASE_STRIP", "true").env("CUDA_LIBRARY_PATH", root().join(STUB));
-    let messages = output(&mut cargo)?;
-    let executables = messages.lines().filter_map(|line| {
-        let message: serde_json::Value = serde_json::from_str(line).ok()?;
-        Some((folder.to_string(), PathBuf::from(message["executable"].as_str()?)))
-    });
-    Ok(executables.collect())
+    Ok(executables(&mut cargo)?.into_iter().map(|file| (folder.to_string(), file)).collect())
 }
 
 fn copy(from: &Path, to: &Path) -> Outcome {

@@ -10,6 +10,7 @@
 //! | `stub DIR` | makes a stand-in `libcuda.so` in `DIR/lib64`, to link crates that need one at build time |
 //! | `reproduce` | builds a crate with kernels in two folders and compares the PTX |
 //! | `same REVISION` | compares the code of every kernel in tests, examples, benchmarks and conformance with that revision's |
+//! | `seeds [--seeds N] [--first SEED]` | runs conformance and the library's samples from other seeds than that of `cargo test` |
 //! | `ide` | asks rust-analyzer about a sample kernel: hover, completion, go to definition, diagnostics |
 
 mod assembler;
@@ -19,6 +20,7 @@ mod ide;
 mod reproduce;
 mod same;
 mod sass;
+mod seeds;
 mod stub;
 mod validate;
 
@@ -41,8 +43,12 @@ fn main() -> ExitCode {
         ["stub", dir] => stub::stub(Path::new(dir)),
         ["reproduce"] => reproduce::reproduce(),
         ["same", revision] => same::same(revision),
+        ["seeds", ref options @ ..] => seeds::seeds(options),
         ["ide"] => ide::ide(),
-        _ => Err("tasks: ci, validate, counts [PART], corpus, bundle, stub DIR, reproduce, same REVISION, ide".into()),
+        _ => {
+            Err("tasks: ci, validate, counts [PART], corpus, bundle, stub DIR, reproduce, same REVISION, seeds, ide"
+                .into())
+        }
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
@@ -81,4 +87,14 @@ fn output(command: &mut std::process::Command) -> Result<String, String> {
         return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
     }
     Err(format!("{shown} failed:\n{}", String::from_utf8_lossy(&output.stderr)))
+}
+
+/// The programs that a `cargo` with `--message-format=json-render-diagnostics` builds.
+fn executables(cargo: &mut std::process::Command) -> Result<Vec<PathBuf>, String> {
+    let messages = output(cargo)?;
+    let executables = messages.lines().filter_map(|line| {
+        let message: serde_json::Value = serde_json::from_str(line).ok()?;
+        Some(PathBuf::from(message["executable"].as_str()?))
+    });
+    Ok(executables.collect())
 }

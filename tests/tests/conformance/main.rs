@@ -15,9 +15,9 @@
 //! | a reduction, an atomic update | a row of [`reductions`], [`atomics`] |
 //! | a scan | an output of [`scans`] |
 //!
-//! Without options, as by `cargo test`, everything runs on the CPU and on the simulator. On the simulator the seed decides the order
-//! of programs and warps too. Each case begins anew with it, so that `--filter NAME --seed S` repeats what was found, and
-//! `--seeds N` tries N orders of each.
+//! Without options, as by `cargo test`, everything runs on the CPU and on the simulator, from one seed: a change passes or fails, whatever
+//! the day. `cargo xtask seeds` runs others. On the simulator the seed decides the order of programs and warps too. Each case begins anew
+//! with it, so that `--filter NAME --seed S` repeats what was found, and `--seeds N` tries N orders of each.
 
 #![allow(unsafe_code, reason = "kernels over raw pointers; each launch says why its pointers are in bounds")]
 
@@ -75,9 +75,9 @@ struct Options {
     /// Runs a part of the cases: `2/4` is the second of four
     #[arg(long, value_name = "PART/PARTS", value_parser = shard)]
     shard: Option<(usize, usize)>,
-    /// Where chance begins; it is printed, so that a run can be repeated
-    #[arg(long)]
-    seed: Option<u64>,
+    /// Where chance begins: a number, or `random`, which prints the number that repeats the run
+    #[arg(long, default_value = "1", value_parser = seed)]
+    seed: u64,
     /// On the simulator: runs each case in this number of orders
     #[arg(long, value_name = "COUNT", default_value_t = 1)]
     seeds: u64,
@@ -101,14 +101,21 @@ fn shard(text: &str) -> Result<(usize, usize), String> {
         .ok_or("expected a part and the number of parts, as in `1/4`".into())
 }
 
+/// A seed, or one of the system's random numbers.
+fn seed(text: &str) -> Result<u64, String> {
+    match text {
+        "random" => Ok(RandomState::new().build_hasher().finish()),
+        _ => text.parse().map_err(|_| "expected a number, or `random`".into()),
+    }
+}
+
 fn main() -> ExitCode {
     let options = Options::parse();
     let mut cases = list::cases();
     let names: Vec<&String> = options.filter.iter().chain(&options.names).collect();
     cases.retain(|case| names.is_empty() || names.iter().any(|text| case.name.contains(text.as_str())));
-    let seed = options.seed.unwrap_or_else(|| RandomState::new().build_hasher().finish());
     if let Some(count) = options.sample {
-        sample(&mut cases, count, seed);
+        sample(&mut cases, count, options.seed);
     }
     if let Some((part, parts)) = options.shard {
         let mut number = 0..;
@@ -125,7 +132,7 @@ fn main() -> ExitCode {
     if names.is_empty() {
         checks::run();
     }
-    let seeds = seed..seed.saturating_add(options.seeds);
+    let seeds = options.seed..options.seed.saturating_add(options.seeds);
     let failed = options.device.iter().filter(|device| !run(&cases, device, &seeds)).count();
     if failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }

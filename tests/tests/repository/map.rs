@@ -45,7 +45,7 @@ fn compare(name: &str, table: &[Row], targets: Option<&[Row]>, found: &Found) {
 }
 
 /// The crates that a Cargo.toml depends on, except for tests and examples, and its own name.
-fn manifest(text: &str) -> (String, Vec<String>) {
+pub(crate) fn manifest(text: &str) -> (String, Vec<String>) {
     let (mut section, mut name, mut names) = ("", String::new(), Vec::new());
     for line in text.lines().map(str::trim) {
         if line.starts_with('[') {

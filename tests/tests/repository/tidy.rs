@@ -301,3 +301,31 @@ fn the_tuners_split_product_is_the_librarys() {
     let stored = "c.store([m, n], total.to::<";
     assert!(ours.contains(&format!("{stored}T>());")) && librarys.contains(&format!("{stored}C>());")));
 }
+
+/// A crate of many kernels has no unit tests of its own, as these would compile each kernel once more: what its files have is compiled
+/// into tests beside them, by `#[path]`.
+#[test]
+fn unit_tests_of_libraries_without_a_test_run_elsewhere() {
+    let sources = sources();
+    let mut failures = Vec::new();
+    for (path, manifest) in files("toml") {
+        let Some(folder) = path.strip_suffix("Cargo.toml").filter(|_| manifest.contains("[lib]\ntest = false\n"))
+        else {
+            continue;
+        };
+        let (library, tests) = (format!("{folder}src/"), format!("{folder}tests/"));
+        let of_tests = sources.iter().filter(|(path, _)| path.starts_with(&tests));
+        let included = of_tests.flat_map(|(_, text)| text.split("#[path = \"../../src/").skip(1));
+        let included: Vec<&str> = included.filter_map(|rest| rest.split('"').next()).collect();
+        assert!(!included.is_empty(), "{tests}: no file of {library} is included");
+        for (path, _) in sources.iter().filter(|(_, text)| text.contains("#[test]")) {
+            let Some(file) = path.strip_prefix(&library) else { continue };
+            let is_included =
+                |name: &&str| name.strip_suffix("mod.rs").map_or(file == *name, |folder| file.starts_with(folder));
+            if !included.iter().any(is_included) {
+                failures.push(format!("{path}: its tests run nowhere: include it in {tests}"));
+            }
+        }
+    }
+    report(failures);
+}

@@ -1,4 +1,4 @@
-//! Checks every operation of the library on a device: `cargo run --release -p triton-kernels --bin check -- --device cuda`.
+//! Checks every operation of the library on a device: `cargo run --release -p triton-kernels --features check --bin check -- --device cuda`.
 
 #![cfg_attr(
     not(all(feature = "gemm", feature = "rows", feature = "conv")),

@@ -69,24 +69,3 @@ fn buffers_come_and_go_while_kernels_run() {
         }
     });
 }
-
-#[test]
-fn memory_is_fast_enough() -> Result<()> {
-    let stream = stream();
-    let others: Vec<_> = (0..8).map(|_| stream.zeros::<f32>(1024)).collect::<Result<_>>()?;
-    let n = 1 << 20;
-    let x = stream.upload(&vec![1.0f32; n])?;
-    let memory = CpuMemory::snapshot();
-    let mut out = vec![0; 1024];
-    let mut addresses = vec![0; 1024];
-    let start = std::time::Instant::now();
-    for tile in 0..n / 1024 {
-        for (i, address) in addresses.iter_mut().enumerate() {
-            *address = x.address() + (tile * 1024 + i) as u64 * 4;
-        }
-        memory.load(4, &addresses, None, &mut out).expect("inside");
-    }
-    let nanoseconds = start.elapsed().as_secs_f64() * 1e9 / n as f64;
-    println!("{nanoseconds:.2} ns an element, with {} other buffers", others.len());
-    Ok(())
-}

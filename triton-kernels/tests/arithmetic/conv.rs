@@ -1,0 +1,4 @@
+//! The geometry of convolutions.
+
+#[path = "../../src/conv/geometry.rs"]
+mod geometry;

@@ -1,0 +1,15 @@
+//! The unit tests of files of the library that have no kernels: the files themselves, which are compiled here without the rest. A test of
+//! the library's own would compile every kernel once more.
+
+#![cfg(all(feature = "check", feature = "gemm", feature = "conv", feature = "contract", feature = "sparse"))]
+#![allow(dead_code, unused_imports, reason = "the library uses what tests do not")]
+
+mod contract;
+mod conv;
+#[path = "../../src/error.rs"]
+mod error;
+#[path = "../../src/select/mod.rs"]
+mod select;
+mod sparse;
+
+use error::Result;
