@@ -12,12 +12,23 @@ use std::process::Command;
 fn sample(device: &str, family: &str) {
     let listed = SAMPLES.iter().find(|(on, of, _)| (*on, *of) == (device, family));
     let (.., count) = listed.expect("a row of the samples");
-    let mut check = Command::new(env!("CARGO_BIN_EXE_check"));
-    check.args(["--device", device, "--family", family, "--sample", &count.to_string(), "--seed", "1"]);
-    let output = check.output().expect("the binary starts");
-    let said = String::from_utf8_lossy(&output.stdout);
-    assert!(output.status.success(), "{said}{}", String::from_utf8_lossy(&output.stderr));
+    let said = run(device, family, &["--sample", &count.to_string()]);
     assert!(said.contains(&format!("check: {count} passed, 0 failed")), "{said}");
+}
+
+/// Runs the cases of a family whose names contain a text.
+fn all(device: &str, family: &str, filter: &str) {
+    let said = run(device, family, &["--filter", filter]);
+    assert!(said.contains(" passed, 0 failed"), "{said}");
+}
+
+fn run(device: &str, family: &str, arguments: &[&str]) -> String {
+    let mut check = Command::new(env!("CARGO_BIN_EXE_check"));
+    check.args(["--device", device, "--family", family, "--seed", "1"]).args(arguments);
+    let output = check.output().expect("the binary starts");
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(output.status.success(), "{said}{}", String::from_utf8_lossy(&output.stderr));
+    said
 }
 
 #[test]
@@ -86,4 +97,46 @@ fn contractions_on_the_cpu() {
 #[test]
 fn contractions_on_the_simulator() {
     sample("sim", "contract");
+}
+
+#[cfg(all(feature = "conv", feature = "attention", feature = "sparse", feature = "contract"))]
+#[test]
+fn the_edge_on_the_cpu() {
+    sample("cpu", "edge");
+}
+
+#[cfg(all(feature = "conv", feature = "attention", feature = "sparse", feature = "contract"))]
+#[test]
+fn the_edge_on_the_simulator() {
+    sample("sim", "edge");
+}
+
+#[cfg(all(feature = "conv", feature = "attention", feature = "sparse", feature = "contract"))]
+#[test]
+fn reported_values_on_the_cpu() {
+    all("cpu", "edge", "reported");
+}
+
+#[cfg(all(feature = "conv", feature = "attention", feature = "sparse", feature = "contract"))]
+#[test]
+fn reported_values_on_the_simulator() {
+    all("sim", "edge", "reported");
+}
+
+#[cfg(all(feature = "conv", feature = "attention", feature = "sparse", feature = "contract"))]
+#[test]
+fn known_failures_on_the_cpu() {
+    all("cpu", "edge", "known");
+}
+
+#[cfg(all(feature = "conv", feature = "attention", feature = "sparse", feature = "contract"))]
+#[test]
+fn sizes_on_the_cpu() {
+    all("cpu", "extents", "sizes");
+}
+
+#[cfg(all(feature = "conv", feature = "attention", feature = "sparse", feature = "contract"))]
+#[test]
+fn sizes_on_the_simulator() {
+    all("sim", "extents", "sizes");
 }

@@ -8,6 +8,8 @@ mod contract;
 mod conv;
 #[path = "../../src/error.rs"]
 mod error;
+#[path = "../../src/grid.rs"]
+mod grid;
 #[path = "../../src/select/mod.rs"]
 mod select;
 mod sparse;

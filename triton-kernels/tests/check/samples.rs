@@ -8,10 +8,12 @@ pub const SAMPLES: &[(&str, &str, usize)] = &[
     ("cpu", "attention", 60),
     ("cpu", "sparse", 200),
     ("cpu", "contract", 200),
+    ("cpu", "edge", 300),
     ("sim", "gemm", 40),
     ("sim", "rows", 40),
     ("sim", "conv", 20),
     ("sim", "attention", 8),
     ("sim", "sparse", 20),
     ("sim", "contract", 30),
+    ("sim", "edge", 40),
 ];

@@ -13,7 +13,7 @@ pub(super) fn cases() -> Vec<Case> {
     let mut cases = Vec::new();
     many(&mut cases);
     sizes(&mut cases);
-    cases.push(Case::new("strides of one element", strides));
+    cases.push(Case::new("sizes: strides of one element", strides));
     cases
 }
 
@@ -186,7 +186,7 @@ fn gradients(s: &Stream, x: &Buffer<f32>, y: &mut Buffer<f32>, shape: [usize; 4]
 /// Sizes whose products do not fit `usize`, of views that take no memory: each is refused, or has nothing to do.
 fn sizes(cases: &mut Vec<Case>) {
     let mut case = |name: &str, run: fn(&Stream, &Buffer<f32>, &mut Buffer<f32>) -> Outcome| {
-        cases.push(Case::new(name.to_string(), move |stream, _| {
+        cases.push(Case::new(format!("sizes: {name}"), move |stream, _| {
             let (ones, mut out) = (stream.upload(&[1.0f32; 16])?, stream.zeros::<f32>(16)?);
             run(stream, &ones, &mut out)
         }));
