@@ -7,7 +7,7 @@ fn kernel(a: Tensor<f16, 2>, b: Tensor<f32, 2>, i: Tensor<i32, 2>, out: TensorMu
     let acc = zeros::<f32>([16, 16]);
     let p = dot(x, y, acc);
     //~ `y`: `dot` of `tile of f16[16,16]` and `tile of f32[16,16]` [T0102]
-    //~   help: write `.to::<f16>()` here
+    //~   help: there is no implicit conversion: write `.to::<f32>()` on the `f16`
     let q = dot(x, x, zeros::<f16>([16, 16]));
     //~ `zeros::<f16>([16, 16])`: products of `f16` are added in `f32`, `acc` is `tile of f16[16,16]` [T0102]
     //~   help: begin with `zeros::<f32>(..)`

@@ -27,6 +27,7 @@ mod pools;
 mod random;
 mod raster;
 mod reduce;
+mod replacements;
 mod scan;
 mod scratch;
 mod selecting;

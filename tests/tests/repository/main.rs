@@ -3,4 +3,5 @@
 mod book;
 mod map;
 mod messages;
+mod replacements;
 mod tidy;

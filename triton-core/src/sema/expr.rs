@@ -231,7 +231,7 @@ impl Checker<'_> {
             _ => {
                 let value = value?;
                 let what = self.describe(&value);
-                self.unknown_method(&what, name, "numbers and tiles have `to` and `bitcast`; tiles have `reshape`, `transpose`, `permute`, `expand_dims` and `broadcast_to`, too")
+                self.unknown_method(&what, name, args, "numbers and tiles have `to` and `bitcast`; tiles have `reshape`, `transpose`, `permute`, `expand_dims` and `broadcast_to`, too")
             }
         }
     }
@@ -245,10 +245,10 @@ impl Checker<'_> {
     }
 
     /// A method that `what` does not have.
-    pub(super) fn unknown_method<T>(&mut self, what: &str, name: &Ident, methods: &str) -> Option<T> {
+    pub(super) fn unknown_method<T>(&mut self, what: &str, name: &Ident, args: &[Expr], methods: &str) -> Option<T> {
         let message = format!("`{what}` has no method `{}`", name.name);
         let problem = Diagnostic::new(Code::T0129, name.span, message);
-        self.report(match unknown::method(&name.name) {
+        self.report(match unknown::method(what, &name.name, args) {
             Some(help) => problem.help(help),
             None => problem.help(methods),
         })

@@ -1,6 +1,6 @@
 //! The signature of a kernel: generic parameters and parameters.
 
-use crate::context::{Context, spell};
+use crate::context::{Context, Held, spell};
 use crate::read::body::types;
 use crate::read::path::struct_path;
 use crate::read::suggest::quoted;
@@ -170,6 +170,12 @@ fn param(cx: &mut Context, arg: &PatType, generics: &[String]) -> Option<ast::Pa
     let (multiple_of, general) = attributes(cx, &arg.attrs, ty.as_ref());
     let Pat::Ident(pat) = &*arg.pat else { return None };
     let (kind, elem) = ty?;
+    let held = match kind {
+        ParamKind::Ptr | ParamKind::PtrMut => Some(Held::Pointer),
+        ParamKind::Tensor(_) | ParamKind::TensorMut(_) => Some(Held::View),
+        ParamKind::Scalar | ParamKind::Struct => None,
+    };
+    cx.held.extend(held.map(|held| (pat.ident.to_string(), held)));
     (plain && mutable.is_none()).then(|| ast::Param { name: cx.ident(&pat.ident), kind, elem, multiple_of, general })
 }
 
