@@ -38,7 +38,7 @@ use link::{Head, Linked, Request};
 use proc_macro2::TokenStream;
 use quote::quote;
 use read::tune::Tune;
-use read::{body, configure, depth, instances, options, path, signature, surroundings};
+use read::{body, configure, depth, instances, options, path, scope, signature, surroundings};
 use triton_core::diag::Code;
 
 pub use function::{constant, function, params};
@@ -90,6 +90,7 @@ pub fn kernel(args: TokenStream, item: TokenStream) -> TokenStream {
     if surroundings::refuse_plain_uses(&mut cx, &function, &mut uses) {
         return cx.errors();
     }
+    scope::refuse_unknown(&mut cx, &mut uses);
     // Syntax errors are reported now, and not hidden by a function that cannot be found.
     if body::convert(&mut cx, &function.block).is_none() || cx.failed() {
         let (any, errors) = (kernel.accept_every_instance(), cx.errors());
