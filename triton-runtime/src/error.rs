@@ -324,9 +324,11 @@ pub enum Error {
     },
 
     /// A grid that no device can run.
-    #[error("the grid has {found} programs along {axis}, but it must have {expected}")]
+    #[error("the grid{} has {found} programs along {axis}, but it must have {expected}", of_kernel(.kernel))]
     #[non_exhaustive]
     Grid {
+        /// The kernel's instance; empty if the grid is of none.
+        kernel: String,
         /// `x`, `y` or `z`.
         axis: char,
         /// What was passed; numbers beyond `i64` are clamped.
@@ -547,6 +549,10 @@ fn few(names: &[String]) -> String {
         listed.push(&more);
     }
     listed.join("; ")
+}
+
+fn of_kernel(kernel: &str) -> String {
+    if kernel.is_empty() { String::new() } else { format!(" of `{kernel}`") }
 }
 
 fn version(v: u32) -> String {
