@@ -151,7 +151,8 @@ fn code(mut cx: Context, kernel: &Kernel<'_>, linked: &Linked, parts: Option<Par
         let (any, errors) = (kernel.accept_every_instance(), cx.errors());
         return quote!(#any #errors);
     };
-    match compile::all(&mut cx, kernel, body, parts) {
+    let has_type = |path: &syn::Path| surroundings::may_be_for_kernels(kernel.function, path);
+    match compile::all(&mut cx, kernel, body, parts, has_type) {
         Outcome::Compiled(compiled) => {
             let (code, warnings) = (kernel.compiled(&cx.names.outers, &compiled), cx.warnings());
             quote!(#code #warnings)

@@ -20,6 +20,7 @@ mod logic;
 mod macros;
 mod major;
 mod matmul;
+mod names;
 mod padding;
 mod pairs;
 mod persist;

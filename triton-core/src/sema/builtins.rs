@@ -451,6 +451,7 @@ fn check_class(cx: &mut Checker<'_>, name: &str, (value, span): &Arg, accepts: i
     if value.ty(&cx.func).and_then(|t| t.elem.num()).is_some_and(&accepts) {
         return Some(());
     }
+    cx.untyped(value);
     let found = cx.describe(value);
     cx.report(not_defined(name, &found, *span, accepts))
 }

@@ -94,10 +94,17 @@ impl Checker<'_> {
         self.literal_as(Val::Known(Known::Float(digits.to_string())), dtype, span)
     }
 
+    /// Whether a path is the name of a variable.
+    pub(super) fn is_bound(&self, path: &Path) -> bool {
+        matches!(&path.segments[..], [name] if self.scopes.iter().any(|scope| scope.contains_key(name)))
+    }
+
     /// A variable, a constant parameter, or an associated constant of an element type.
     fn path(&mut self, path: &Path) -> Option<Val> {
         match path.target {
             Target::Name => {}
+            // A variable shadows what is outside.
+            Target::Function(_) | Target::Outer(_) if self.is_bound(path) => {}
             Target::Function(index) => return self.call_function(index, path, &[], path.span),
             Target::Outer(index) => return self.outer_path(index, path.span),
         }
@@ -146,6 +153,7 @@ impl Checker<'_> {
                 let what = self.describe(&value);
                 let accepts = value.ty(&self.func).and_then(|t| t.elem.num()).is_some_and(|d| kind.defined_on(d));
                 if !accepts {
+                    self.untyped(&value);
                     return self.report(not_defined(symbol, &what, span, |dtype| kind.defined_on(dtype)));
                 }
                 self.unary(kind, value, span)
@@ -282,6 +290,7 @@ impl Checker<'_> {
         let from = match ty.map(|t| t.elem) {
             Some(Elem::Num(from)) => from,
             Some(Elem::Ptr { .. }) | None => {
+                self.untyped(&value);
                 let what = self.describe(&value);
                 return self.report(Diagnostic::new(
                     Code::T0114,

@@ -377,6 +377,11 @@ impl Checker<'_> {
         self.report(diagnostic.help(help))
     }
 
+    /// An error is about the type of this value, which may be an external constant.
+    fn untyped(&mut self, value: &Val) {
+        self.failure.untyped.extend(if let Val::Outer(index) = value { Some(*index) } else { None });
+    }
+
     /// The external constants that a value was computed with.
     fn outers_in(&self, value: &Val) -> Vec<usize> {
         let mut found = Vec::new();
