@@ -129,7 +129,8 @@ impl<'a, S, const N: usize> Launch<'a, S, N> {
         let specialization = self.check_args()?;
         let function = self.kernel.function(self.config)?;
         let target = self.kernel.config(self.config)?.images.first().map_or(Target::LEAST, |image| image.target);
-        triton_core::explain(function, target, specialization)
+        let args: Vec<Arg> = self.args().collect();
+        triton_core::explain_launch(function, target, specialization, Some(&args))
             .map_err(|message| Error::Ir { kernel: self.metadata().instance.to_string(), message })
     }
 
