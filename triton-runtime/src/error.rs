@@ -1,5 +1,6 @@
 //! The one error type: what was found, what was expected, and how to fix it.
 
+use crate::other::OtherError;
 pub use triton_core::interp::ProgramFault;
 use triton_core::interp::{FailedAssertion, RunError};
 use triton_core::metadata::{ComputeCapability, ParamType};
@@ -491,6 +492,10 @@ pub enum Error {
         /// What is wrong with them.
         reason: &'static str,
     },
+
+    /// An error of other code, such as of a library's operation: see [`OtherError`].
+    #[error(transparent)]
+    Other(OtherError),
 }
 
 impl Error {
@@ -513,6 +518,11 @@ impl Error {
     /// [`Error::Selection`], for selectors: of each member its name, and why it failed.
     pub fn selection(pool: impl Into<String>, failures: Vec<String>) -> Error {
         Error::Selection { pool: pool.into(), failures }
+    }
+
+    /// An error of another type: see [`OtherError`].
+    pub fn other(error: impl std::error::Error + Send + Sync + 'static) -> Error {
+        Error::Other(OtherError::new(error))
     }
 
     pub(crate) fn out_of_memory(requested: u64, device: String) -> Error {
