@@ -225,7 +225,7 @@ fn numbers(x: Ptr<f32>, out: PtrMut<i32>, n: i32, u: u32, wide: i64) {
     //~   help: use a literal, a `const` of the kernel, a const parameter, or a `#[triton::constant]`
     let cc = dot(zeros::<f32>([16, 16]), zeros::<f32>([32, 16]), zeros::<f32>([16, 16]));
     //~ `dot(zeros::<f32>([16, 16]), zeros::<f32>([32, 16]), zeros::<f32>([16, 16]))`: `dot` of `tile of f32[16,16]`, `tile of f32[32,16]` and `tile of f32[16,16]` [T0103]
-    //~   help: the shapes are [M, K], [K, N] and [M, N], or [B, M, K], [B, K, N] and [B, M, N]
+    //~   help: the shapes are [M, K], [K, N] and [M, N], or [B, M, K], [B, K, N] and [B, M, N]; `b.transpose()` fits, and the product has the shape [16,32]
     let dd = dot(zeros::<f16>([16, 16]), zeros::<f16>([16, 16]), zeros::<f16>([16, 16]));
     //~ `zeros::<f16>([16, 16])` in column 66: products of `f16` are added in `f32`, `acc` is `tile of f16[16,16]` [T0102]
     //~   help: begin with `zeros::<f32>(..)`

@@ -339,8 +339,18 @@ fn dot(cx: &mut Checker<'_>, a: &Arg, b: &Arg, acc: &Arg, tf32: bool, span: Span
     let a_span = a.1;
     if product(ta.shape, tb.shape) != Some(tc.shape) {
         let message = format!("`dot` of `{}`, `{}` and `{}`", ta.describe(), tb.describe(), tc.describe());
-        let note = "the shapes are [M, K], [K, N] and [M, N], or [B, M, K], [B, K, N] and [B, M, N]";
-        return cx.report(Diagnostic::new(Code::T0103, span, message).help(note));
+        let rule = "the shapes are [M, K], [K, N] and [M, N], or [B, M, K], [B, K, N] and [B, M, N]";
+        let transposed = |shape: Shape| {
+            let rank = shape.rank() as u32;
+            shape.permute(Shape::new(&(0..rank - 2).chain([rank - 1, rank - 2]).collect::<Vec<_>>())?)
+        };
+        // What fits if `acc` is of another shape, or the second operand transposed.
+        let meant = match (product(ta.shape, tb.shape), transposed(tb.shape).and_then(|b| product(ta.shape, b))) {
+            (Some(sum), _) => format!("; the product has the shape {sum}"),
+            (None, Some(sum)) => format!("; `b.transpose()` fits, and the product has the shape {sum}"),
+            (None, None) => String::new(),
+        };
+        return cx.report(Diagnostic::new(Code::T0103, span, message).help(format!("{rule}{meant}")));
     }
     let a = cx.materialise(a.0.clone(), None, a.1)?;
     let b = cx.materialise(b.0.clone(), None, b.1)?;

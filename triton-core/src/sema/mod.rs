@@ -281,7 +281,10 @@ impl Checker<'_> {
                 let message = format!("`{name}` is `{}`, it cannot become `{}`", ty.describe(), found.describe());
                 let inside = self.scopes.last().is_some_and(|scope| !scope.contains_key(name));
                 let help = match (found.elem == ty.elem, found.elem.num().zip(ty.elem.num())) {
-                    (false, Some((_, dtype))) => format!("write `.to::<{}>()`", self.spelled(dtype)),
+                    (false, Some((_, dtype))) if inside => format!("write `.to::<{}>()`", self.spelled(dtype)),
+                    (false, Some((_, dtype))) => {
+                        format!("write `.to::<{}>()`, or bind a new one with `let {name} = ..`", self.spelled(dtype))
+                    }
                     // In a branch or a loop a new variable would end with it.
                     (_, _) if inside => {
                         format!("a variable keeps its element type and shape: give `{name}` the final one at first")

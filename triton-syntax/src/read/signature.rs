@@ -247,7 +247,14 @@ fn pointee(cx: &mut Context, elem: &ast::Type, what: &str, mut problem: Diagnost
         problem.span = elem.span;
         problem.message = format!("`{}` is not an element type that {what}", elem.name);
         problem.notes = vec![format!("the element types are {}", quoted(DType::ALL.iter().map(|d| d.name())))];
-        cx.report(problem);
+        let help = match elem.name.as_str() {
+            "Ptr" | "PtrMut" => "pass one buffer, and where each part begins in it",
+            "usize" | "isize" => "sizes are `i32` or `i64` in a kernel",
+            "i128" | "u128" => "the widest integers of a kernel are `i64` and `u64`",
+            "Tile" => "name the element type of the tile alone",
+            _ => "pass a buffer for each part, with an element type of its own",
+        };
+        cx.report(problem.help(help));
     }
     good
 }
