@@ -58,13 +58,11 @@ enum Axis {
 }
 
 fn axis(written: &Expr) -> Option<Axis> {
-    match &written.kind {
-        ExprKind::Int(axis, None) => Some(Axis::At(*axis)),
-        ExprKind::Unary(UnaryOp::Neg, operand) if matches!(operand.kind, ExprKind::Int(_, None)) => {
-            Some(Axis::FromTheEnd)
-        }
-        _ => None,
+    if let ExprKind::Int(axis, None) = &written.kind {
+        return Some(Axis::At(*axis));
     }
+    let ExprKind::Unary(UnaryOp::Neg, operand) = &written.kind else { return None };
+    matches!(operand.kind, ExprKind::Int(_, None)).then_some(Axis::FromTheEnd)
 }
 
 #[cfg(test)]

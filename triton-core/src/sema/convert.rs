@@ -102,11 +102,8 @@ impl Checker<'_> {
             Side::Right => (on_right, rounds(right)),
             Side::Both => ("on both", rounds(left) || rounds(right)),
         };
-        let large = match to {
-            DType::F64 => ", which rounds integers above 2^53",
-            _ => ", which rounds integers above 2^24",
-        };
-        let large = if rounds { large } else { "" };
+        let digits = if to == DType::F64 { 53 } else { 24 };
+        let large = if rounds { format!(", which rounds integers above 2^{digits}") } else { String::new() };
         format!("there is no implicit conversion: write `.to::<{}>()` {side}{large}", self.spelled(to))
     }
 }

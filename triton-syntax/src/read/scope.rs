@@ -224,10 +224,9 @@ fn is_called(after: &[TokenTree]) -> bool {
 
 /// Whether all that a path brings into scope is known: the language, the standard library, and a module around that is in this file.
 fn is_harmless_glob(before: &[TokenTree], depth: usize) -> bool {
-    let path = before.iter().rev().take_while(|tree| match tree {
-        TokenTree::Ident(word) => *word != "use",
-        other => is_punct(Some(other), ':'),
-    });
+    let of_path =
+        |tree: &&TokenTree| matches!(tree, TokenTree::Ident(word) if *word != "use") || is_punct(Some(tree), ':');
+    let path = before.iter().rev().take_while(of_path);
     let mut path: Vec<String> =
         path.filter(|tree| matches!(tree, TokenTree::Ident(_))).map(ToString::to_string).collect();
     path.reverse();
