@@ -158,4 +158,6 @@ pub struct Failure {
     /// External constants, of [`crate::ast::Kernel::outers`], that the kernel needs at compile time. The
     /// diagnostics say so, too.
     pub needed: Vec<usize>,
+    /// Those whose types would have to be known, likewise.
+    pub untyped: Vec<usize>,
 }

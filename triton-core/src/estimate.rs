@@ -8,16 +8,13 @@
 //!
 //! Its numbers are those of [`cost`]: it is for comparing instances of a kernel, on the CPU, the same on every machine.
 
+use crate::analysis::scalars::Scalars;
 use crate::analysis::{axis, pressure};
-use crate::interp::evaluate;
 use crate::ir::{Block, Function, Inst, InstData, Value};
 use crate::layout::{LANES, access, cost};
 use crate::metadata::{Arg, Specialization, Target};
 use crate::ops::{DotKind, Op};
 use crate::passes::{self, Env};
-use crate::types::Elem;
-use std::borrow::Cow;
-use std::collections::HashMap;
 use std::ops::{Add, Mul};
 
 /// The device that a launch is estimated for.
@@ -131,10 +128,7 @@ impl Estimate {
         if programs.contains(&0) {
             return 0.0;
         }
-        let mut walk = Walk { func: &self.func, programs, known: HashMap::new() };
-        for (param, arg) in self.func.params.iter().zip(args) {
-            walk.known.insert(param.value, Some(arg.bits()));
-        }
+        let mut walk = Walk { func: &self.func, scalars: Scalars::new(&self.func, args, Some(programs)) };
         let (work, alone) = walk.block(self.func.body);
         let work = Work { issue: work.issue + cost::BLOCK_START, ..work };
         let blocks = programs.iter().map(|&count| f64::from(count)).product::<f64>() * f64::from(self.func.cluster);
@@ -152,9 +146,7 @@ impl Estimate {
 /// A walk over a function, for one launch.
 struct Walk<'f> {
     func: &'f Function,
-    programs: [u32; 3],
-    /// Scalars that the arguments say, and those that they do not.
-    known: HashMap<Value, Option<u64>>,
+    scalars: Scalars<'f>,
 }
 
 impl Walk<'_> {
@@ -166,7 +158,7 @@ impl Walk<'_> {
         for (inst, data) in func.block(block) {
             match data.op {
                 Op::For { start, end, step } => {
-                    let trips = self.trips([start, end, step]);
+                    let trips = self.scalars.trips([start, end, step]).unwrap_or(cost::INNER_TRIPS);
                     let (work, once) = self.block(data.regions[0]);
                     let once = once.max(self.latency_of_ring(data.regions[0]));
                     inner = inner + work * trips;
@@ -180,7 +172,7 @@ impl Walk<'_> {
                     }
                 }
                 Op::If { cond } => {
-                    let holds = self.value(cond).map(|bits| bits != 0);
+                    let holds = self.scalars.value(cond).map(|bits| bits != 0);
                     for (region, taken) in data.regions.iter().zip([true, false]) {
                         let share = holds.map_or(cost::BRANCH, |holds| f64::from(u8::from(holds == taken)));
                         if share > 0.0 {
@@ -191,7 +183,7 @@ impl Walk<'_> {
                     }
                 }
                 _ => {
-                    self.define(inst, data);
+                    self.scalars.define(inst, data);
                     here = here + work(func, data);
                 }
             }
@@ -209,41 +201,6 @@ impl Walk<'_> {
             if let Op::RingWait { ring, .. } = data.op { Some(self.func.rings[ring].slots) } else { None }
         });
         waits.map(|slots| cost::RING_LATENCY / f64::from(slots.max(2) - 1)).fold(0.0, f64::max)
-    }
-
-    /// Keeps a scalar that the arguments say.
-    #[expect(clippy::wildcard_enum_match_arm, reason = "whatever only depends on operands is evaluated")]
-    fn define(&mut self, inst: Inst, data: &InstData) {
-        let &[result] = &data.results[..] else { return };
-        let func = self.func;
-        if func.ty(result).shape.rank() != 0 || !matches!(func.ty(result).elem, Elem::Num(_)) {
-            return;
-        }
-        let known = &self.known;
-        let operand = |value: Value| Some(Cow::Owned(vec![(*known.get(&value)?)?]));
-        let found = match func.insts[inst].op {
-            // The first program stands for all.
-            Op::ProgramId { .. } | Op::BlockId {} | Op::ClusterRank {} => Some(0),
-            Op::NumPrograms { axis } => self.programs.get(usize::from(axis.0)).map(|&count| u64::from(count)),
-            ref op => {
-                evaluate(func, op, Some(result), &operand).and_then(Result::ok).and_then(|bits| bits.first().copied())
-            }
-        };
-        self.known.insert(result, found);
-    }
-
-    fn value(&self, value: Value) -> Option<u64> {
-        self.known.get(&value).copied().flatten()
-    }
-
-    /// How often a loop runs.
-    fn trips(&self, [start, end, step]: [Value; 3]) -> f64 {
-        let int = |value: Value| {
-            let dtype = self.func.ty(value).elem.num()?;
-            crate::types::Constant { dtype, bits: self.value(value)? }.as_int()
-        };
-        let trips = || Some((int(end)? - int(start)?).max(0) as f64 / int(step)?.max(1) as f64);
-        trips().map_or(cost::INNER_TRIPS, f64::ceil)
     }
 }
 

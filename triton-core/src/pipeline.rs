@@ -5,7 +5,7 @@ use crate::analysis::{advice, axis, pressure, stride};
 use crate::ast::{Instance, Kernel};
 use crate::diag::{Code, Diagnostic, Failure};
 use crate::ir::{Function, InstData, Layouts, Param, Promise, Promised};
-use crate::metadata::{Config, Image, Specialization, Target};
+use crate::metadata::{Arg, Config, Image, Specialization, Target};
 use crate::ops::{DotKind, Op};
 use crate::passes::{Env, partition};
 use crate::ptx::lower::LowerError;
@@ -264,10 +264,23 @@ fn code(
 /// # Errors
 /// An internal compiler error.
 pub fn explain(func: &Function, target: Target, specialization: Specialization) -> Result<String, String> {
+    explain_launch(func, target, specialization, None)
+}
+
+/// The same for the arguments of a launch, which say how often loops run.
+///
+/// # Errors
+/// An internal compiler error.
+pub fn explain_launch(
+    func: &Function,
+    target: Target,
+    specialization: Specialization,
+    args: Option<&[Arg]>,
+) -> Result<String, String> {
     let mut func = func.clone();
     passes::run(passes::OPTIMISE, &mut func, &Env::portable())?;
     let env = Env::new(target, specialization);
-    let mut explained = passes::explain(&func, &env)?;
+    let mut explained = passes::explain_launch(&func, &env, args)?;
     passes::run(passes::SPECIALISE, &mut func, &env)?;
     passes::run_lists(&passes::PER_IMAGE, &mut func, &env, &mut |_| {})?;
     if let Some(spilled) = spills(&func, &env) {

@@ -127,7 +127,30 @@ pub enum Error {
 
     /// The device, the stream or a view.
     #[error(transparent)]
-    Runtime(#[from] triton::Error),
+    Runtime(triton::Error),
+}
+
+/// The runtime's, or that of an operation that was passed on as one of the runtime's.
+impl From<triton::Error> for Error {
+    fn from(error: triton::Error) -> Error {
+        if let triton::Error::Other(other) = &error
+            && let Some(own) = other.downcast_ref::<Error>()
+        {
+            return own.clone();
+        }
+        Error::Runtime(error)
+    }
+}
+
+/// In closures that return the runtime's error, such as that of [`Stream::capture`](triton::Stream::capture), operations are followed by `?`, too.
+/// [`Error::from`] gives back what it was.
+impl From<Error> for triton::Error {
+    fn from(error: Error) -> triton::Error {
+        match error {
+            Error::Runtime(error) => error,
+            error => triton::Error::other(error),
+        }
+    }
 }
 
 /// Checks an extent.

@@ -1,5 +1,6 @@
 //! The one error type: what was found, what was expected, and how to fix it.
 
+use crate::other::OtherError;
 pub use triton_core::interp::ProgramFault;
 use triton_core::interp::{FailedAssertion, RunError};
 use triton_core::metadata::{ComputeCapability, ParamType};
@@ -324,9 +325,11 @@ pub enum Error {
     },
 
     /// A grid that no device can run.
-    #[error("the grid has {found} programs along {axis}, but it must have {expected}")]
+    #[error("the grid{} has {found} programs along {axis}, but it must have {expected}", of_kernel(.kernel))]
     #[non_exhaustive]
     Grid {
+        /// The kernel's instance; empty if the grid is of none.
+        kernel: String,
         /// `x`, `y` or `z`.
         axis: char,
         /// What was passed; numbers beyond `i64` are clamped.
@@ -489,6 +492,10 @@ pub enum Error {
         /// What is wrong with them.
         reason: &'static str,
     },
+
+    /// An error of other code, such as of a library's operation: see [`OtherError`].
+    #[error(transparent)]
+    Other(OtherError),
 }
 
 impl Error {
@@ -511,6 +518,11 @@ impl Error {
     /// [`Error::Selection`], for selectors: of each member its name, and why it failed.
     pub fn selection(pool: impl Into<String>, failures: Vec<String>) -> Error {
         Error::Selection { pool: pool.into(), failures }
+    }
+
+    /// An error of another type: see [`OtherError`].
+    pub fn other(error: impl std::error::Error + Send + Sync + 'static) -> Error {
+        Error::Other(OtherError::new(error))
     }
 
     pub(crate) fn out_of_memory(requested: u64, device: String) -> Error {
@@ -547,6 +559,10 @@ fn few(names: &[String]) -> String {
         listed.push(&more);
     }
     listed.join("; ")
+}
+
+fn of_kernel(kernel: &str) -> String {
+    if kernel.is_empty() { String::new() } else { format!(" of `{kernel}`") }
 }
 
 fn version(v: u32) -> String {

@@ -58,7 +58,7 @@ impl Stream {
     /// events, and waiting are [`Error::Capture`] on the captured stream. Calls on other streams are not captured: they do their work.
     ///
     /// # Errors
-    /// Those of `work`, of which then nothing is captured; [`Error::Capture`] if this stream is itself captured; or what the driver says.
+    /// Those of `work`, of which then nothing is captured, errors of other types as [`Error::Other`]; [`Error::Capture`] if this stream is itself captured; or what the driver says.
     pub fn capture(&self, work: impl FnOnce(&Stream) -> Result<()>) -> Result<Graph> {
         self.refuse_capture("a capture")?;
         let stream = self.captured()?;

@@ -72,9 +72,21 @@ impl Grid {
     /// [`Error::Grid`] if one is negative or above the limit: 2³¹ − 1 along x, 65535 along y and z.
     #[inline]
     pub fn dims(self) -> Result<[u32; 3]> {
+        self.fitting().ok_or_else(|| self.not_a_grid(""))
+    }
+
+    /// The same of a launch of a kernel, which an error names.
+    #[inline]
+    pub(crate) fn dims_of(self, kernel: &str) -> Result<[u32; 3]> {
+        self.fitting().ok_or_else(|| self.not_a_grid(kernel))
+    }
+
+    /// The sizes along x, y and z, if they are within the limits.
+    #[inline]
+    pub(crate) fn fitting(self) -> Option<[u32; 3]> {
         let [x, y, z] = [0, 1, 2].map(|i| self.fits(i));
         // All numbers at once: an array that is filled one by one and then read whole stalls a launch.
-        if x && y && z { Ok(self.0.map(|size| size as u32)) } else { Err(self.not_a_grid()) }
+        if x && y && z { Some(self.0.map(|size| size as u32)) } else { None }
     }
 
     /// Whether the size along an axis is within its limit.
@@ -84,9 +96,17 @@ impl Grid {
     }
 
     #[cold]
-    fn not_a_grid(self) -> Error {
+    fn not_a_grid(self, kernel: &str) -> Error {
         let i = (0..3).find(|&i| !self.fits(i)).unwrap_or(0);
-        let expected = format!("between 0 and {}: move programs to another axis, or let each do more", LIMITS[i]);
-        Error::Grid { axis: ['x', 'y', 'z'][i], found: self.0[i], expected }
+        let (axis, found, limit) = (['x', 'y', 'z'][i], self.0[i], LIMITS[i]);
+        let expected = match (found < 0, i) {
+            (true, _) => format!("between 0 and {limit}"),
+            (false, 0) => format!("at most {limit}: let each program do more"),
+            (false, _) => format!(
+                "at most {limit}: launch all programs along x, which may have {}, and compute the index along {axis} from `program_id(0)` by `/` and `%`",
+                LIMITS[0]
+            ),
+        };
+        Error::Grid { kernel: kernel.to_owned(), axis, found, expected }
     }
 }

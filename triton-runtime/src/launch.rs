@@ -129,7 +129,8 @@ impl<'a, S, const N: usize> Launch<'a, S, N> {
         let specialization = self.check_args()?;
         let function = self.kernel.function(self.config)?;
         let target = self.kernel.config(self.config)?.images.first().map_or(Target::LEAST, |image| image.target);
-        triton_core::explain(function, target, specialization)
+        let args: Vec<Arg> = self.args().collect();
+        triton_core::explain_launch(function, target, specialization, Some(&args))
             .map_err(|message| Error::Ir { kernel: self.metadata().instance.to_string(), message })
     }
 
@@ -139,7 +140,7 @@ impl<'a, S, const N: usize> Launch<'a, S, N> {
     /// # Errors
     /// [`Error::Config`], [`Error::Argument`], [`Error::MultipleOf`], [`Error::Grid`], [`Error::Ir`].
     pub fn estimate(&self, grid: impl Into<Grid>, machine: &Machine) -> Result<f64> {
-        let (specialization, programs) = (self.check_args()?, grid.into().dims()?);
+        let (specialization, programs) = (self.check_args()?, self.dims(grid.into())?);
         let function = self.kernel.function(self.config)?;
         let estimate = Estimate::new(function, machine.target, specialization)
             .map_err(|message| Error::Ir { kernel: self.metadata().instance.to_string(), message })?;
@@ -205,7 +206,7 @@ impl<'a, S, const N: usize> Launch<'a, S, N> {
     /// All checks, and the launch.
     #[inline]
     pub(crate) fn enqueue(&self, stream: &Stream, grid: Grid) -> Result<()> {
-        if let (StreamBackend::Cuda(raw), Ok(programs)) = (stream.backend(), grid.dims())
+        if let (StreamBackend::Cuda(raw), Some(programs)) = (stream.backend(), grid.fitting())
             && self.again(stream, raw, programs)?
         {
             return Ok(());
@@ -256,7 +257,7 @@ impl<'a, S, const N: usize> Launch<'a, S, N> {
         self.kernel.config(self.config)?;
         let specialization = self.check_args()?;
         self.check_devices(stream)?;
-        let dims = grid.dims()?;
+        let dims = self.dims(grid)?;
         match stream.backend() {
             StreamBackend::Cuda(raw) => self.on_cuda(stream, raw, specialization, dims),
             StreamBackend::Sim(queue) => self.on_sim(stream, queue, specialization, dims),
@@ -301,7 +302,7 @@ impl<'a, S, const N: usize> Launch<'a, S, N> {
     #[inline]
     pub(crate) fn has_image(&self, stream: &Stream, grid: Grid) -> Result<bool> {
         let Some((capability, driver, multiprocessors)) = stream.gpu() else { return Ok(true) };
-        let (specialization, dims) = (self.check_args()?, grid.dims()?);
+        let (specialization, dims) = (self.check_args()?, self.dims(grid)?);
         let takes = |image: &Image| image.takes(dims, multiprocessors) && tensor_map::can_take(image, &self.args);
         Ok(self.kernel.find(self.config, capability, driver, specialization, takes)?.is_some())
     }
@@ -312,7 +313,7 @@ impl<'a, S, const N: usize> Launch<'a, S, N> {
     /// [`Error::Config`], [`Error::Argument`], [`Error::MultipleOf`], [`Error::NoImage`], [`Error::DriverTooOld`], [`Error::Grid`].
     pub fn code(&self, stream: &Stream, grid: impl Into<Grid>) -> Result<Option<Code>> {
         let Some(raw) = stream.raw() else { return Ok(None) };
-        let (context, specialization, dims) = (raw.context, self.check_args()?, grid.into().dims()?);
+        let (context, specialization, dims) = (raw.context, self.check_args()?, self.dims(grid.into())?);
         let (driver, multiprocessors) = (Some(context.driver.version), context.multiprocessors);
         let (index, _) = self.selected(context.capability, driver, multiprocessors, specialization, dims)?;
         Ok(Some(Code { kernel: self.kernel, config: self.config, index, context }))
@@ -332,19 +333,25 @@ impl<'a, S, const N: usize> Launch<'a, S, N> {
         self.kernel.select(self.config, capability, driver, specialization, takes)
     }
 
+    /// The sizes of a grid.
+    #[inline]
+    fn dims(&self, grid: Grid) -> Result<[u32; 3]> {
+        grid.dims_of(&self.metadata().instance)
+    }
+
     /// The blocks that run a grid of programs.
     #[inline]
-    fn blocks(image: &Image, programs: [u32; 3], resident: u32) -> Result<[u32; 3]> {
+    fn blocks(&self, image: &Image, programs: [u32; 3], resident: u32) -> Result<[u32; 3]> {
         // The driver knows the limits of the grid itself.
-        image.blocks(programs, resident).ok_or_else(|| Self::too_many(image, programs))
+        image.blocks(programs, resident).ok_or_else(|| self.too_many(image, programs))
     }
 
     /// More blocks than a grid can have.
     #[cold]
-    fn too_many(image: &Image, programs: [u32; 3]) -> Error {
+    fn too_many(&self, image: &Image, programs: [u32; 3]) -> Error {
         let of_cluster = image.cluster[0].max(1);
         let expected = format!("at most {}: a cluster of {of_cluster} blocks runs each", i32::MAX as u32 / of_cluster);
-        Error::Grid { axis: 'x', found: i64::from(programs[0]), expected }
+        Error::Grid { kernel: self.metadata().instance.to_string(), axis: 'x', found: i64::from(programs[0]), expected }
     }
 
     /// The code of single blocks, on a device that does not run clusters as large as an image's: more than 8 blocks it need not.
@@ -370,7 +377,7 @@ impl<'a, S, const N: usize> Launch<'a, S, N> {
     #[inline(never)]
     fn on_sim(&self, stream: &Stream, queue: &SimStream, specialization: Specialization, dims: [u32; 3]) -> Result<()> {
         let (_, image) = self.selected(queue.capability(), None, queue.multiprocessors(), specialization, dims)?;
-        let blocks = Self::blocks(image, dims, queue.multiprocessors())?;
+        let blocks = self.blocks(image, dims, queue.multiprocessors())?;
         if dims.contains(&0) {
             return Ok(());
         }
@@ -409,7 +416,7 @@ impl<'a, S, const N: usize> Launch<'a, S, N> {
         if loaded.resident == 0 {
             (loaded, image) = self.without_clusters(context, specialization, image)?;
         }
-        let blocks = Self::blocks(image, dims, loaded.resident)?;
+        let blocks = self.blocks(image, dims, loaded.resident)?;
         let _ordered = Allocation::order(stream, self.uses())?;
         let values = self.args.each_ref().map(LaunchArg::words);
         let programs = image.programs.words(dims);

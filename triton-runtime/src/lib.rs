@@ -45,6 +45,7 @@ pub mod launch;
 mod layout;
 mod load;
 mod memory;
+mod other;
 mod overlap;
 mod pinned;
 pub mod pool;
@@ -80,6 +81,7 @@ pub use inflate::inflate;
 pub use kernel::Kernel;
 pub use launch::Launch;
 pub use load::LoadInfo;
+pub use other::OtherError;
 #[doc(hidden)]
 pub use overlap::aliasing;
 pub use pinned::Pinned;

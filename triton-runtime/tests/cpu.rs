@@ -317,6 +317,15 @@ fn what_a_launch_refuses() -> Result<()> {
     assert!(matches!(&error, Error::Config { index: 2, count: 1, .. }), "{error}");
     let error = launch(k, &mut x, 1).launch(&stream, (1, 70000)).unwrap_err();
     assert!(matches!(error, Error::Grid { axis: 'y', found: 70000, .. }), "{error}");
+    assert_eq!(
+        error.to_string(),
+        "the grid of `k` has 70000 programs along y, but it must have at most 65535: launch all programs along x, which may have 2147483647, and compute the index along y from `program_id(0)` by `/` and `%`"
+    );
+    let error = launch(k, &mut x, 1).launch(&stream, 1i64 << 31).unwrap_err();
+    let text = "the grid of `k` has 2147483648 programs along x, but it must have at most 2147483647: let each program do more";
+    assert_eq!(error.to_string(), text);
+    let error = launch(k, &mut x, 1).launch(&stream, (1, 1, -5)).unwrap_err();
+    assert_eq!(error.to_string(), "the grid of `k` has -5 programs along z, but it must have between 0 and 65535");
 
     let wrong: [([LaunchArg<'_>; 2], &str); 3] = [
         ([x.as_ptr_arg(), LaunchArg::scalar(1i32)], "argument 0 is a `Ptr<i32>`, but the kernel takes a `PtrMut<i32>`"),

@@ -114,6 +114,13 @@ fn captures_that_fail() -> Result<()> {
             captured.synchronize()
         });
         assert!(matches!(error, Err(Error::Capture { .. })));
+        // An error of another type comes back as it was.
+        let other = stream.capture(|captured| {
+            captured.fill(&mut x, 2)?;
+            "three".parse::<i32>().map(drop).map_err(Error::other)
+        });
+        let Err(Error::Other(other)) = other else { panic!("{other:?}") };
+        assert_eq!(other.downcast_ref::<std::num::ParseIntError>(), "three".parse::<i32>().as_ref().err());
         let panicked = catch_unwind(AssertUnwindSafe(|| {
             stream.capture(|captured| {
                 captured.fill(&mut x, 3)?;

@@ -23,10 +23,23 @@ pub(crate) struct Context {
     warnings: Vec<Diagnostic>,
     /// What the paths of the body that is being read mean.
     pub(crate) names: Names,
+    /// What the names of that body hold that can be indexed in Rust, as far as its text tells.
+    pub(crate) held: BTreeMap<String, Held>,
     /// Whether that body is of another crate, where rustc cannot point.
     foreign: bool,
     /// Whether that body is the compiler's own, and has no span at all.
     nowhere: bool,
+}
+
+/// What a name holds.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Held {
+    /// A pointer.
+    Pointer,
+    /// A view.
+    View,
+    /// An array of numbers.
+    Array,
 }
 
 /// The first and the last token of a piece of syntax.
@@ -60,6 +73,7 @@ impl Context {
     /// Continues with another body.
     pub(crate) fn enter(&mut self, names: Names, foreign: bool) {
         self.names = names;
+        self.held.clear();
         self.foreign = foreign;
     }
 

@@ -38,7 +38,7 @@ use link::{Head, Linked, Request};
 use proc_macro2::TokenStream;
 use quote::quote;
 use read::tune::Tune;
-use read::{body, configure, depth, instances, options, path, signature, surroundings};
+use read::{body, configure, depth, instances, options, path, scope, signature, surroundings};
 use triton_core::diag::Code;
 
 pub use function::{constant, function, params};
@@ -90,6 +90,7 @@ pub fn kernel(args: TokenStream, item: TokenStream) -> TokenStream {
     if surroundings::refuse_plain_uses(&mut cx, &function, &mut uses) {
         return cx.errors();
     }
+    scope::refuse_unknown(&mut cx, &mut uses);
     // Syntax errors are reported now, and not hidden by a function that cannot be found.
     if body::convert(&mut cx, &function.block).is_none() || cx.failed() {
         let (any, errors) = (kernel.accept_every_instance(), cx.errors());
@@ -150,7 +151,8 @@ fn code(mut cx: Context, kernel: &Kernel<'_>, linked: &Linked, parts: Option<Par
         let (any, errors) = (kernel.accept_every_instance(), cx.errors());
         return quote!(#any #errors);
     };
-    match compile::all(&mut cx, kernel, body, parts) {
+    let has_type = |path: &syn::Path| surroundings::may_be_for_kernels(kernel.function, path);
+    match compile::all(&mut cx, kernel, body, parts, has_type) {
         Outcome::Compiled(compiled) => {
             let (code, warnings) = (kernel.compiled(&cx.names.outers, &compiled), cx.warnings());
             quote!(#code #warnings)

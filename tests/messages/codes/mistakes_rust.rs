@@ -14,7 +14,7 @@ fn control(x: Ptr<f32>, out: PtrMut<f32>, n: i32) {
     //~   help: write `for i in lo..hi`, or `for i in (lo..hi).step_by(step)`
     for i in (0..n).rev() {}
     //~ `(0..n).rev()`: a `for` loops over a range, and over nothing else [T0015]
-    //~   help: write `for i in lo..hi`, or `for i in (lo..hi).step_by(step)`
+    //~   help: a range counts up: write `for i in 0..n`, and `let k = n - 1 - i;`
     for mut i in 0..n {}
     //~ `mut i`: the counter of a `for` cannot be `mut` [T0015]
     //~   help: write `for i in ..`, or `for _ in ..`
@@ -158,10 +158,54 @@ fn paths(x: Ptr<f32>, out: PtrMut<f32>, n: i32) {
 }
 
 #[triton::kernel]
+fn indexing(x: Ptr<f32>, view: Tensor<f32, 1>, out: PtrMut<f32>, n: i32) {
+    let v = load(x + arange(0, 64), true);
+    let table = [1.0, 2.0, 3.0];
+    let a = x[1];
+    //~ `x[1]`: indexing is not part of the kernel language [T0001]
+    //~   help: memory is read with `load(p + i, mask)` and written with `store(p + i, value, mask)`
+    let b = v[1];
+    //~ `v[1]`: indexing is not part of the kernel language [T0001]
+    //~   help: a tile is not indexed: load the element by itself, `load(p + i, true)`, or reduce the tile, `sum(select(arange(0, 64) == i, x, 0.0))`
+    let c = table[1];
+    //~ `table[1]`: indexing is not part of the kernel language [T0001]
+    //~   help: an array is a shape or an index: give each number a name, choose with `select(i == 0, a, b)`, or pass a table in memory and `load(table + i, true)`
+    let d = view[1];
+    //~ `view[1]`: indexing is not part of the kernel language [T0001]
+    //~   help: an element is read with `x.get([i])`, and a tile with `x.load([i], [64])`
+    let e = [1.0, 2.0][n];
+    //~ `[1.0, 2.0][n]`: indexing is not part of the kernel language [T0001]
+    //~   help: an array is a shape or an index: give each number a name, choose with `select(i == 0, a, b)`, or pass a table in memory and `load(table + i, true)`
+    let x = v;
+    let f = x[1];
+    //~ `x[1]`: indexing is not part of the kernel language [T0001]
+    //~   help: a tile is not indexed: load the element by itself, `load(p + i, true)`, or reduce the tile, `sum(select(arange(0, 64) == i, x, 0.0))`
+}
+
+#[triton::kernel]
+fn descending(x: Ptr<f32>, n: i32) {
+    for i in (0..n).rev() {}
+    //~ `(0..n).rev()`: a `for` loops over a range, and over nothing else [T0015]
+    //~   help: a range counts up: write `for i in 0..n`, and `let k = n - 1 - i;`
+    for i in (n..0).rev() {}
+    //~ `(n..0).rev()`: a `for` loops over a range, and over nothing else [T0015]
+    //~   help: `n..0` is empty; a range counts up: write `for i in 0..n`, and `let k = n - 1 - i;`
+    for j in (1..n + 2).rev() {}
+    //~ `(1..n + 2).rev()`: a `for` loops over a range, and over nothing else [T0015]
+    //~   help: a range counts up: write `for j in 1..(n+2)`, and `let k = 1 + (n+2) - 1 - j;`
+    for i in (0..n).step_by(2).rev() {}
+    //~ `(0..n).step_by(2).rev()`: a `for` loops over a range, and over nothing else [T0015]
+    //~   help: a range counts up: write `for i in 0..n`, and `let k = n - 1 - i;`, with a multiple of the step
+}
+
+#[triton::kernel]
 fn steps(n: i32) {
+    for i in (0..n).step_by(-1) {}
+    //~ `-1`: a step of -1: it must be positive [T0121]
+    //~   help: count up, and compute the descending index: `let k = hi - 1 - i;`
     for i in (0..n).step_by(0) {}
     //~ `0` in column 29: a step of 0: it must be positive [T0121]
-    //~   help: count up, and compute the descending index
+    //~   help: write a step of 1 or more
 }
 
 #[triton::kernel]
@@ -175,7 +219,7 @@ fn methods(x: Ptr<f32>, view: Tensor<f32, 1>, out: PtrMut<f32>, n: i32) {
     //~   help: operators and functions are elementwise: write `x * 2.0`, `exp(x)`
     let c = v.len();
     //~ `len`: `tile of f32[64]` has no method `len` [T0129]
-    //~   help: the shape of a tile is a compile-time constant; the extent of a view is `x.dim(axis)`
+    //~   help: the shape of a tile is a compile-time constant; the extent of a view is `x.dim(0)`
     let d = v.sqrt();
     //~ `sqrt`: `tile of f32[64]` has no method `sqrt` [T0129]
     //~   help: it is a function: `sqrt(x)`
@@ -196,7 +240,7 @@ fn methods(x: Ptr<f32>, view: Tensor<f32, 1>, out: PtrMut<f32>, n: i32) {
     //~   help: multiply, or write `exp2(y * log2(x))` for a positive `x`
     let k = n.max(3);
     //~ `max`: `i32` has no method `max` [T0129]
-    //~   help: it is a function: `max(x)`, or element by element `maximum(a, b)`
+    //~   help: it is a function: `maximum(a, b)`
     let l = n.wrapping_add(3);
     //~ `wrapping_add`: `i32` has no method `wrapping_add` [T0129]
     //~   help: integer arithmetic wraps: write the operator
@@ -205,25 +249,25 @@ fn methods(x: Ptr<f32>, view: Tensor<f32, 1>, out: PtrMut<f32>, n: i32) {
     //~   help: write `x.to::<f32>()`
     let o = x.add(3);
     //~ `add`: `pointer to f32` has no method `add` [T0129]
-    //~   help: write the operator: `a + b`, `p + i`
+    //~   help: write the operator: `a + b`, `p + n`
     let p = x.offset(3);
     //~ `offset`: `pointer to f32` has no method `offset` [T0129]
-    //~   help: write `p + i`
+    //~   help: write `p + n`
     let q = x.read();
     //~ `read`: `pointer to f32` has no method `read` [T0129]
     //~   help: write `load(p, true)`
     let r = view.len();
     //~ `len`: `Tensor<f32, 1>` has no method `len` [T0129]
-    //~   help: the shape of a tile is a compile-time constant; the extent of a view is `x.dim(axis)`
+    //~   help: the shape of a tile is a compile-time constant; the extent of a view is `x.dim(0)`
     let s = view.get(3);
     //~ `3`: an index of a view is an array, found `integer literal` [T0123]
     //~   help: write it as `[4, 128]`
     let t = view.shape();
     //~ `shape`: `Tensor<f32, 1>` has no method `shape` [T0129]
-    //~   help: the shape of a tile is a compile-time constant; the extent of a view is `x.dim(axis)`
+    //~   help: the shape of a tile is a compile-time constant; the extent of a view is `x.dim(0)`
     let u = view.write([0], v);
     //~ `write`: `Tensor<f32, 1>` has no method `write` [T0129]
-    //~   help: write `store(p, value, true)`
+    //~   help: write `store(p, 1.0, true)`
     let z = n.frobnicate();
     //~ `frobnicate`: `i32` has no method `frobnicate` [T0129]
     //~   help: numbers and tiles have `to` and `bitcast`; tiles have `reshape`, `transpose`, `permute`, `expand_dims` and `broadcast_to`, too

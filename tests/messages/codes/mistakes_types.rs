@@ -14,7 +14,7 @@ fn shapes(x: Ptr<f32>, out: PtrMut<f32>, view: Tensor<f32, 2>, made: TensorMut<f
     //~   help: use a literal, a `const` of the kernel, a const parameter, or a `#[triton::constant]`
     let c = zeros::<f32>([6]);
     //~ `[6]`: an extent of 6, which is not a power of two [T0123]
-    //~   help: take the next power of two, and mask off the rest
+    //~   help: take 8: a view masks off what is out of bounds; mask off the rest with `select(i < 6, x, 0.0)`
     let d = zeros::<f32>([n]);
     //~ `n`: a shape must be a compile-time constant [T0107]
     //~   note: found `i32`
@@ -27,7 +27,7 @@ fn shapes(x: Ptr<f32>, out: PtrMut<f32>, view: Tensor<f32, 2>, made: TensorMut<f
     //~   help: shapes broadcast from the right: extents must be equal, or one of them 1; `x.expand_dims(axis)` inserts one
     let g = v + i;
     //~ `+`: cannot add `tile of f32[64]` and `tile of i32[64]` [T0102]
-    //~   help: there is no implicit conversion: write `.to::<f32>()` on the right, or `.to::<i32>()` on the left
+    //~   help: there is no implicit conversion: write `.to::<f32>()` on the right, which rounds integers above 2^24
     let h = v + 1;
     //~ `1`: an integer literal where `f32` is needed [T0112]
     //~   help: write `1.0`
@@ -47,10 +47,10 @@ fn shapes(x: Ptr<f32>, out: PtrMut<f32>, view: Tensor<f32, 2>, made: TensorMut<f
     let o = -true;
     //~ `-true`: `-` is not defined on `bool` [T0104]
     //~   note: it is defined on `i8`, `i16`, `i32`, `i64`, `f16`, `bf16`, `f32`, `f64`
-    //~   help: convert with `.to::<..>()` where that is meant
+    //~   help: write `.to::<i32>()`, which is 0 or 1
     let p = v % v;
     //~ `%`: cannot use `%` on `tile of f32[64]` and `tile of f32[64]` [T0104]
-    //~   help: `%` is defined on integers
+    //~   help: `%` is defined on integers; of floats `a - trunc(a / b) * b` has the sign of `a`, as Rust's `%`, and `a - floor(a / b) * b` that of `b`, as Python's
     let q = v as f16;
     //~ `v as f16`: `as` converts scalars, this is `tile of f32[64]` [T0114]
     //~   help: write `.to::<f16>()`
@@ -77,13 +77,13 @@ fn shapes(x: Ptr<f32>, out: PtrMut<f32>, view: Tensor<f32, 2>, made: TensorMut<f
     //~   help: write `sum(..)` for a number
     if v > 0.0 {}
     //~ `v > 0.0`: a condition is one `bool`, found `tile of bool[64]` [T0105]
-    //~   help: choose element by element with `select(cond, a, b)`, or load and store under a mask
+    //~   help: choose element by element with `select(cond, a, b)`, load and store under a mask, or reduce it by `any` or `all`
     if n {}
     //~ `n`: a condition is one `bool`, found `i32` [T0105]
     //~   help: compare, as in `i < n`
     while v > 0.0 {}
     //~ `v > 0.0`: a condition is one `bool`, found `tile of bool[64]` [T0105]
-    //~   help: choose element by element with `select(cond, a, b)`, or load and store under a mask
+    //~   help: choose element by element with `select(cond, a, b)`, load and store under a mask, or reduce it by `any` or `all`
     store(out, v, true);
     //~ `v`: the stored value is `tile of f32[64]`, but one element is accessed [T0117]
     //~   help: give it one value, or access a tile, as by `p + arange(0, 64)`
@@ -109,17 +109,17 @@ fn shapes(x: Ptr<f32>, out: PtrMut<f32>, view: Tensor<f32, 2>, made: TensorMut<f
     //~ `[0]`: an index with 1 entries for `Tensor<f32, 2>` [T0123]
     //~   help: write 2, one for each axis
     view.load([0, 0], [16]);
-    //~ `[16]`: a tile with 1 dimensions for `Tensor<f32, 2>` [T0123]
-    //~   help: a tile has as many dimensions as its view; an extent may be 1
+    //~ `[16]`: a tile with 1 dimension for `Tensor<f32, 2>` [T0123]
+    //~   help: write an extent for each axis of the view: 1 for one that is fixed, as in `[1, 64]`
     view.load([0, 0], [16, 3]);
     //~ `[16, 3]`: an extent of 3, which is not a power of two [T0123]
-    //~   help: take the next power of two, and mask off the rest
+    //~   help: take 4: a view masks off what is out of bounds; mask off the rest with `select(i < 3, x, 0.0)`
     view.store([0, 0], view.load([0, 0], [16, 16]));
     //~ `store`: a store through `Tensor`, which is read-only [T0109]
     //~   help: declare the parameter as `TensorMut<f32, 2>`
     made.store([0], 1.0);
     //~ `1.0`: a tile with 0 dimensions for `TensorMut<f32, 1>` [T0123]
-    //~   help: a tile has as many dimensions as its view; an extent may be 1
+    //~   help: a number is stored as a tile of one element: `full([1], number)`, with an extent for each axis
     made.store([0], i);
     //~ `i`: the stored value is `tile of i32[64]`, the view holds `f32` [T0110]
     //~   help: write `.to::<f32>()`
@@ -144,20 +144,20 @@ fn numbers(x: Ptr<f32>, out: PtrMut<i32>, n: i32, u: u32, wide: i64) {
     //~   help: `i32` holds -2147483648 to 2147483647: take a wider type
     let e = n + u;
     //~ `+`: cannot add `i32` and `u32` [T0102]
-    //~   help: there is no implicit conversion: write `.to::<i32>()` on the right, or `.to::<u32>()` on the left
+    //~   help: there is no implicit conversion: write `.to::<i64>()` on both
     let f = n + wide;
     //~ `+`: cannot add `i32` and `i64` [T0102]
-    //~   help: there is no implicit conversion: write `.to::<i32>()` on the right, or `.to::<i64>()` on the left
+    //~   help: there is no implicit conversion: write `.to::<i64>()` on the left
     let g = n << wide;
     //~ `<<`: cannot use `<<` on `i32` and `i64` [T0102]
-    //~   help: there is no implicit conversion: write `.to::<i32>()` on the right, or `.to::<i64>()` on the left
+    //~   help: there is no implicit conversion: write `.to::<i64>()` on the left
     let h = u - 1.5;
     //~ `1.5`: a float literal where `u32` is needed [T0112]
     //~   help: write an integer, or convert the other side with `.to::<f32>()`
     let j = -u;
     //~ `-u`: `-` is not defined on `u32` [T0104]
     //~   note: it is defined on `i8`, `i16`, `i32`, `i64`, `f16`, `bf16`, `f32`, `f64`
-    //~   help: convert with `.to::<..>()` where that is meant
+    //~   help: write `.to::<f32>()`
     let k = x * 2;
     //~ `*`: cannot multiply `pointer to f32` and `integer literal` [T0104]
     //~   help: a pointer has `pointer + integer` and `pointer - integer`
@@ -180,8 +180,8 @@ fn numbers(x: Ptr<f32>, out: PtrMut<i32>, n: i32, u: u32, wide: i64) {
     //~ `n`: a condition is `bool` or a tile of `bool`, found `i32` [T0105]
     //~   help: compare, as in `x > 0.0`
     let s = select(n > 0, 1, 2.0);
-    //~ `2.0`: `select` of `i32` and `f32` [T0102]
-    //~   help: there is no implicit conversion: write `.to::<i32>()` here
+    //~ `1`: an integer literal where `f32` is needed [T0112]
+    //~   help: write `1.0`
     let t = program_id(3);
     //~ `3`: the grid has axes 0, 1 and 2, found 3 [T0113]
     //~   help: write 0, 1 or 2; more axes are computed, as in `program_id(0) / n`
@@ -191,11 +191,11 @@ fn numbers(x: Ptr<f32>, out: PtrMut<i32>, n: i32, u: u32, wide: i64) {
     let y = sqrt(n);
     //~ `n`: `sqrt` is not defined on `i32` [T0104]
     //~   note: it is defined on `f16`, `bf16`, `f32`, `f64`
-    //~   help: convert with `.to::<..>()` where that is meant
+    //~   help: write `.to::<f32>()`
     let z = exp(n);
     //~ `n`: `exp` is not defined on `i32` [T0104]
     //~   note: it is defined on `f16`, `bf16`, `f32`, `f64`
-    //~   help: convert with `.to::<..>()` where that is meant
+    //~   help: write `.to::<f32>()`
     let mut aa = n;
     aa = 1.5;
     //~ `1.5`: a float literal where `i32` is needed [T0112]
@@ -203,7 +203,7 @@ fn numbers(x: Ptr<f32>, out: PtrMut<i32>, n: i32, u: u32, wide: i64) {
     let mut ab = n;
     ab += u;
     //~ `+=`: cannot add `i32` and `u32` [T0102]
-    //~   help: there is no implicit conversion: write `.to::<i32>()` on the right, or `.to::<u32>()` on the left
+    //~   help: a variable keeps its element type: write `.to::<i32>()` on the right, or give `ab` the type `i64` at first
     let mut ac = n;
     if n > 0 {
         ac = arange(0, 4);
@@ -225,7 +225,7 @@ fn numbers(x: Ptr<f32>, out: PtrMut<i32>, n: i32, u: u32, wide: i64) {
     //~   help: use a literal, a `const` of the kernel, a const parameter, or a `#[triton::constant]`
     let cc = dot(zeros::<f32>([16, 16]), zeros::<f32>([32, 16]), zeros::<f32>([16, 16]));
     //~ `dot(zeros::<f32>([16, 16]), zeros::<f32>([32, 16]), zeros::<f32>([16, 16]))`: `dot` of `tile of f32[16,16]`, `tile of f32[32,16]` and `tile of f32[16,16]` [T0103]
-    //~   help: the shapes are [M, K], [K, N] and [M, N], or [B, M, K], [B, K, N] and [B, M, N]
+    //~   help: the shapes are [M, K], [K, N] and [M, N], or [B, M, K], [B, K, N] and [B, M, N]; `b.transpose()` fits, and the product has the shape [16,32]
     let dd = dot(zeros::<f16>([16, 16]), zeros::<f16>([16, 16]), zeros::<f16>([16, 16]));
     //~ `zeros::<f16>([16, 16])` in column 66: products of `f16` are added in `f32`, `acc` is `tile of f16[16,16]` [T0102]
     //~   help: begin with `zeros::<f32>(..)`
@@ -238,6 +238,46 @@ fn numbers(x: Ptr<f32>, out: PtrMut<i32>, n: i32, u: u32, wide: i64) {
     println!("{}", x);
     //~ `x`: `println!` prints numbers, `bool` and tiles of these, found `pointer to f32` [T0104]
     //~   help: print what is loaded through a pointer, and the parts of a tuple
+}
+
+#[triton::kernel]
+fn widths(x: Ptr<f32>, b: Ptr<i8>, c: Ptr<u8>, h: Ptr<f16>, g: Ptr<bf16>, n: i32, wide: i64, mask: bool, huge: u64) {
+    let i = arange(0, 64);
+    let (v, w, u) = (load(x + i, true), load(b + i, true), load(c + i, true));
+    let (a, d) = (load(h + i, true), load(g + i, true));
+    let e = w * v;
+    //~ `*`: cannot multiply `tile of i8[64]` and `tile of f32[64]` [T0102]
+    //~   help: there is no implicit conversion: write `.to::<f32>()` on the left
+    let f = v * w;
+    //~ `*`: cannot multiply `tile of f32[64]` and `tile of i8[64]` [T0102]
+    //~   help: there is no implicit conversion: write `.to::<f32>()` on the right
+    let j = w + u;
+    //~ `+`: cannot add `tile of i8[64]` and `tile of u8[64]` [T0102]
+    //~   help: there is no implicit conversion: write `.to::<i16>()` on both
+    let k = a + d;
+    //~ `+`: cannot add `tile of f16[64]` and `tile of bf16[64]` [T0102]
+    //~   help: there is no implicit conversion: write `.to::<f32>()` on both
+    let l = n.to::<f16>() * n;
+    //~ `*`: cannot multiply `f16` and `i32` [T0102]
+    //~   help: there is no implicit conversion: write `.to::<f32>()` on both, which rounds integers above 2^24
+    let m = v * n;
+    //~ `*`: cannot multiply `tile of f32[64]` and `i32` [T0102]
+    //~   help: there is no implicit conversion: write `.to::<f32>()` on the right, which rounds integers above 2^24
+    let o = wide < n;
+    //~ `<`: cannot compare `i64` and `i32` [T0102]
+    //~   help: there is no implicit conversion: write `.to::<i64>()` on the right
+    let p = wide + huge;
+    //~ `+`: cannot add `i64` and `u64` [T0102]
+    //~   help: no type holds both: write `.to::<i64>()` on the right, or `.to::<u64>()` on the left, which wraps
+    let q = v * mask;
+    //~ `*`: cannot multiply `tile of f32[64]` and `bool` [T0102]
+    //~   help: there is no implicit conversion: write `.to::<f32>()` on the right
+    let r = select(mask, w, v);
+    //~ `v`: `select` of `tile of i8[64]` and `tile of f32[64]` [T0102]
+    //~   help: there is no implicit conversion: write `.to::<f32>()` on the `i8`
+    let s = maximum(wide, n);
+    //~ `n`: `maximum` of `i64` and `i32` [T0102]
+    //~   help: there is no implicit conversion: write `.to::<i64>()` on the `i32`
 }
 
 fn main() {}

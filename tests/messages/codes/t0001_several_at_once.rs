@@ -14,7 +14,7 @@ fn wrong<T: Num>(x: PtrMut<T>, n: i32) {
     if n > 0 {
         let c = b[0];
         //~ `b[0]`: indexing is not part of the kernel language [T0001]
-        //~   help: memory is read with `load(p + i, mask)` and written with `store(p + i, value, mask)`
+        //~   help: a tile is not indexed: load the element by itself, `load(p + i, true)`, or reduce the tile, `sum(select(arange(0, 64) == i, x, 0.0))`
         store(x, c, true);
     }
 }

@@ -17,6 +17,7 @@ fn kernel(a: usize, b: &[f32], c: Vec<f32>, d: Tile<f32>, e: Ptr<usize>, f: Ptr,
 //~   help: pass a pointer or a view, and make the tile in the body with `load`
 //~ `usize` in column 66: `usize` is not an element type that `Ptr` can point to [T0005]
 //~   note: the element types are `bool`, `i8`, `i16`, `i32`, `i64`, `u8`, `u16`, `u32`, `u64`, `f16`, `bf16`, `f32`, `f64`
+//~   help: sizes are `i32` or `i64` in a kernel
 //~ `Ptr` in column 77: a kernel cannot take a parameter of type `Ptr` [T0005]
 //~   note: a parameter is a pointer (`Ptr<T>`, `PtrMut<T>`), a view (`Tensor<T, RANK>`, `TensorMut<T, RANK>`), a number or `bool`
 //~   help: write `Ptr<T>` with one element type

@@ -26,9 +26,11 @@ fn kernel<const N: i32>(
     g: Tensor<usize, 2>,
     //~ `usize`: `usize` is not an element type that a view can have [T0005]
     //~   note: the element types are `bool`, `i8`, `i16`, `i32`, `i64`, `u8`, `u16`, `u32`, `u64`, `f16`, `bf16`, `f32`, `f64`
+    //~   help: sizes are `i32` or `i64` in a kernel
     h: TensorMut<[f32; 2], 2>,
     //~ `[f32; 2]`: `[f32; 2]` is not an element type that a view can have [T0005]
     //~   note: the element types are `bool`, `i8`, `i16`, `i32`, `i64`, `u8`, `u16`, `u32`, `u64`, `f16`, `bf16`, `f32`, `f64`
+    //~   help: pass a buffer for each part, with an element type of its own
     i: Tensor<2, f32>,
     //~ `Tensor<2, f32>`: a kernel cannot take a parameter of type `Tensor<2, f32>` [T0005]
     //~   note: a parameter is a pointer (`Ptr<T>`, `PtrMut<T>`), a view (`Tensor<T, RANK>`, `TensorMut<T, RANK>`), a number or `bool`
@@ -40,11 +42,21 @@ fn kernel<const N: i32>(
     k: Tensor<String, 9>,
     //~ `String`: `String` is not an element type that a view can have [T0005]
     //~   note: the element types are `bool`, `i8`, `i16`, `i32`, `i64`, `u8`, `u16`, `u32`, `u64`, `f16`, `bf16`, `f32`, `f64`
+    //~   help: pass a buffer for each part, with an element type of its own
     //~ `9`: `9` is not a number of axes that a view can have [T0005]
     //~   help: write 1, 2, 3, 4 or 5
     l: Ptr<f32>,
 ) {
     h.store([0, 0], a.load([0], [16]));
 }
+
+#[triton::kernel]
+fn nested(x: Ptr<Ptr<f32>>, y: Ptr<u128>) {}
+//~ `Ptr<f32>`: `Ptr` is not an element type that `Ptr` can point to [T0005]
+//~   note: the element types are `bool`, `i8`, `i16`, `i32`, `i64`, `u8`, `u16`, `u32`, `u64`, `f16`, `bf16`, `f32`, `f64`
+//~   help: pass one buffer, and where each part begins in it
+//~ `u128`: `u128` is not an element type that `Ptr` can point to [T0005]
+//~   note: the element types are `bool`, `i8`, `i16`, `i32`, `i64`, `u8`, `u16`, `u32`, `u64`, `f16`, `bf16`, `f32`, `f64`
+//~   help: the widest integers of a kernel are `i64` and `u64`
 
 fn main() {}

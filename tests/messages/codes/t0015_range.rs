@@ -20,7 +20,7 @@ fn kernel(x: PtrMut<f32>, n: i32) {
     //~   help: write `lo..hi`
     for i in (0..n).rev() {}
     //~ `(0..n).rev()`: a `for` loops over a range, and over nothing else [T0015]
-    //~   help: write `for i in lo..hi`, or `for i in (lo..hi).step_by(step)`
+    //~   help: a range counts up: write `for i in 0..n`, and `let k = n - 1 - i;`
     for i in (0..n).step_by(2).step_by(3) {}
     //~ `(0..n).step_by(2).step_by(3)`: a `for` loops over a range, and over nothing else [T0015]
     //~   help: write `for i in lo..hi`, or `for i in (lo..hi).step_by(step)`

@@ -5,10 +5,10 @@ use triton::prelude::*;
 fn kernel(x: Ptr<f32>, y: Ptr<f16>, out: PtrMut<f32>, n: i32) {
     let i = arange(0);
     //~ `arange(0)`: `arange` takes 2 arguments, 1 given [T0101]
-    //~   help: write `arange(lo, hi)`
+    //~   help: write `arange(0, n)`
     let v = load(x);
     //~ `load(x)`: `load` takes 2 arguments, 1 given [T0101]
-    //~   help: write `load(p, mask)`
+    //~   help: write `load(p, mask)`; `load(p, true)` reads every element
     let p = program_id();
     //~ `program_id()`: `program_id` takes 1 argument, 0 given [T0101]
     //~   help: write `program_id(axis)`

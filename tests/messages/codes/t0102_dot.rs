@@ -7,7 +7,7 @@ fn kernel(a: Tensor<f16, 2>, b: Tensor<f32, 2>, i: Tensor<i32, 2>, out: TensorMu
     let acc = zeros::<f32>([16, 16]);
     let p = dot(x, y, acc);
     //~ `y`: `dot` of `tile of f16[16,16]` and `tile of f32[16,16]` [T0102]
-    //~   help: write `.to::<f16>()` here
+    //~   help: there is no implicit conversion: write `.to::<f32>()` on the `f16`
     let q = dot(x, x, zeros::<f16>([16, 16]));
     //~ `zeros::<f16>([16, 16])`: products of `f16` are added in `f32`, `acc` is `tile of f16[16,16]` [T0102]
     //~   help: begin with `zeros::<f32>(..)`
@@ -16,7 +16,7 @@ fn kernel(a: Tensor<f16, 2>, b: Tensor<f32, 2>, i: Tensor<i32, 2>, out: TensorMu
     //~   help: it multiplies `f16`, `bf16`, `f32`, `f64` and `i8`
     let s = dot(y, b.load([0, 0], [32, 16]), acc);
     //~ `dot(y, b.load([0, 0], [32, 16]), acc)`: `dot` of `tile of f32[16,16]`, `tile of f32[32,16]` and `tile of f32[16,16]` [T0103]
-    //~   help: the shapes are [M, K], [K, N] and [M, N], or [B, M, K], [B, K, N] and [B, M, N]
+    //~   help: the shapes are [M, K], [K, N] and [M, N], or [B, M, K], [B, K, N] and [B, M, N]; `b.transpose()` fits, and the product has the shape [16,32]
     let t = dot(arange(0, 16), y, acc);
     //~ `arange(0, 16)`: `dot` multiplies tiles with two axes, or batches with three, found `tile of i32[16]` [T0104]
     let sums = zeros::<f32>([2, 16, 16]);

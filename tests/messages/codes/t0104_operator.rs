@@ -15,7 +15,7 @@ fn kernel(x: PtrMut<f32>, n: i32) {
     let c = sqrt(i);
     //~ `i`: `sqrt` is not defined on `tile of i32[128]` [T0104]
     //~   note: it is defined on `f16`, `bf16`, `f32`, `f64`
-    //~   help: convert with `.to::<..>()` where that is meant
+    //~   help: write `.to::<f32>()`
     let d = (i < n) + (i < n);
     //~ `+`: cannot add `tile of bool[128]` and `tile of bool[128]` [T0104]
     //~   help: `bool` has `&`, `|`, `^`, `!`, `==` and `!=`
@@ -25,7 +25,7 @@ fn kernel(x: PtrMut<f32>, n: i32) {
     let f = -(i < n);
     //~ `-(i < n)`: `-` is not defined on `tile of bool[128]` [T0104]
     //~   note: it is defined on `i8`, `i16`, `i32`, `i64`, `f16`, `bf16`, `f32`, `f64`
-    //~   help: convert with `.to::<..>()` where that is meant
+    //~   help: write `.to::<i32>()`, which is 0 or 1
     store(x + i, v, i < n && n > 0);
     //~ `&&`: `&&` takes two `bool`, found `tile of bool[128]` on the left [T0104]
     //~   help: write `&` to combine tiles element by element

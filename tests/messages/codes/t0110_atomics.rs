@@ -33,7 +33,7 @@ fn kernel(x: PtrMut<i32>, a: TensorMut<i32, 1>, n: i32) {
     //~   help: write `.to::<i32>()`
     a.atomic_add([0], 1);
     //~ `1`: a tile with 0 dimensions for `TensorMut<i32, 1>` [T0123]
-    //~   help: a tile has as many dimensions as its view; an extent may be 1
+    //~   help: a number is stored as a tile of one element: `full([1], number)`, with an extent for each axis
     a.atomic_add([0]);
     //~ `atomic_add`: `atomic_add` takes 2 arguments, 1 given [T0101]
     //~   help: write `atomic_add(at, value)`

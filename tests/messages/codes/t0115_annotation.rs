@@ -17,7 +17,7 @@ fn kernel(x: PtrMut<f32>, n: i32) {
     let mut c = load(x + i, i < n);
     c = i;
     //~ `i`: `c` is `tile of f32[128]`, it cannot become `tile of i32[128]` [T0115]
-    //~   help: write `.to::<f32>()`
+    //~   help: write `.to::<f32>()`, or bind a new one with `let c = ..`
     store(x + i, c, i < n);
 }
 

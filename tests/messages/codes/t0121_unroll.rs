@@ -16,7 +16,7 @@ fn kernel(out: PtrMut<f32>, n: i32, x: f32) {
     }
     for i in unroll((0..9).step_by(0)) {
     //~ `0` in column 36: a step of 0: it must be positive [T0121]
-    //~   help: count up, and compute the descending index
+    //~   help: write a step of 1 or more
         store(out + i, 1.0, true);
     }
     for i in unroll(0..3) {

@@ -5,7 +5,7 @@ use triton::prelude::*;
 fn kernel(a: Tensor<f32, 2>, out: TensorMut<f32, 2>, n: i32) {
     let i = zeros::<f32>([4, 12]);
     //~ `[4, 12]`: an extent of 12, which is not a power of two [T0123]
-    //~   help: take the next power of two, and mask off the rest
+    //~   help: take 16: a view masks off what is out of bounds; mask off the rest with `select(i < 12, x, 0.0)`
     let j = full([2, 2, 2, 2, 2, 2], 1.0);
     //~ `[2, 2, 2, 2, 2, 2]`: a shape has 6 entries; a tile has 1 to 5 dimensions [T0123]
     //~   help: write it as `[4, 128]`
@@ -16,11 +16,11 @@ fn kernel(a: Tensor<f32, 2>, out: TensorMut<f32, 2>, n: i32) {
     //~ `[n]`: an index with 1 entries for `Tensor<f32, 2>` [T0123]
     //~   help: write 2, one for each axis
     let m = a.load([n, n], [4]);
-    //~ `[4]`: a tile with 1 dimensions for `Tensor<f32, 2>` [T0123]
-    //~   help: a tile has as many dimensions as its view; an extent may be 1
+    //~ `[4]`: a tile with 1 dimension for `Tensor<f32, 2>` [T0123]
+    //~   help: write an extent for each axis of the view: 1 for one that is fixed, as in `[1, 64]`
     out.store([0, 0], arange(0, 16).to::<f32>());
-    //~ `arange(0, 16).to::<f32>()`: a tile with 1 dimensions for `TensorMut<f32, 2>` [T0123]
-    //~   help: a tile has as many dimensions as its view; an extent may be 1
+    //~ `arange(0, 16).to::<f32>()`: a tile with 1 dimension for `TensorMut<f32, 2>` [T0123]
+    //~   help: a tile has as many dimensions as its view: add one of extent 1, `x.expand_dims(0)`
 }
 
 fn main() {}

@@ -19,7 +19,7 @@ fn maximum(a: f32, b: f32) -> f32 {
 fn reserved(x: PtrMut<f32>) {
     store(x, topk(load(x, true)), true);
     //~ `topk`: the language has no function `topk` [T0129]
-    //~   help: the language does not have it
+    //~   help: the largest element is `max(x)`, its index `argmax(x)`; for the next one mask it off and repeat
 }
 
 #[triton::kernel]
@@ -50,7 +50,7 @@ fn of_a_view(x: TensorMut<f32, 1>) {
     //~   help: numbers and tiles have `to` and `bitcast`; tiles have `reshape`, `transpose`, `permute`, `expand_dims` and `broadcast_to`, too
     x.fill(0.0);
     //~ `fill`: `TensorMut<f32, 1>` has no method `fill` [T0129]
-    //~   help: write `full(shape, value)`
+    //~   help: write `full([64], 1.0)`
 }
 
 fn main() {}

@@ -3,8 +3,7 @@ use triton::prelude::*;
 
 #[triton::kernel]
 fn kernel(x: PtrMut<f32>, n: i32) {
-    let v = laod(x, true);
-    store(x, v + w, true);
+    store(x, w, true);
 }
 
 fn main() {}

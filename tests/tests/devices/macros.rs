@@ -181,6 +181,35 @@ fn views_are_in_the_metadata() -> triton::Result<()> {
     Ok(())
 }
 
+#[triton::kernel]
+fn turns(x: Tensor<f32, 2>, out: TensorMut<f32, 1>, skips: i32) {
+    let mut sum = zeros::<f32>([64]);
+    for i in skips..x.dim(0) {
+        sum = sum + x.load([i, 0], [1, 64]).reshape([64]);
+    }
+    out.store([0], sum);
+}
+
+/// Loops are priced by the extents and the numbers of the launch.
+#[test]
+fn a_launch_explains_how_often_its_loops_run() -> triton::Result<()> {
+    let stream = stream();
+    let (x, mut out) = (stream.zeros::<f32>(64 * 64)?, stream.zeros::<f32>(64)?);
+    let mut explained = |rows: usize, skips: i32| turns(x.view([rows, 64])?, out.view_mut([64])?, skips).explain();
+    let cycles = |text: &str| -> f64 {
+        let total = text.lines().find_map(|line| line.split_once(" cycles: ")).expect("a total").0;
+        total.parse().expect("a number")
+    };
+    let (ten, fifty, none) = (explained(12, 2)?, explained(50, 0)?, explained(12, 12)?);
+    for (text, executions) in [(&ten, "  x10 "), (&fifty, "  x50 "), (&none, "  x0 ")] {
+        assert!(text.lines().any(|line| line.contains(executions) && line.contains(" load ")), "{text}");
+        assert!(text.lines().any(|line| line.contains("  x1 ") && line.contains(" store ")), "{text}");
+    }
+    let (ten, fifty, none) = (cycles(&ten), cycles(&fifty), cycles(&none));
+    assert!(((fifty - none) - 5.0 * (ten - none)).abs() < 1.0, "{none}, {ten} and {fifty}");
+    Ok(())
+}
+
 #[test]
 fn a_launch_explains_the_code_for_its_arguments() -> triton::Result<()> {
     let stream = stream();

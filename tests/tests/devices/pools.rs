@@ -42,6 +42,10 @@ fn a_parameter_alone_is_chosen() -> triton::Result<()> {
     let stream = Device::cpu().stream()?;
     let mut x = stream.upload(&[1i32; 8])?;
     shift_tuned(x.view_mut([8])?).find(|choice| choice.r#type == 2).launch(&stream, |_| 1)?;
+    let values = |name: &str| shift_pool().members().iter().map(|member| member.choice().get(name)).collect::<Vec<_>>();
+    assert_eq!(values("type"), [Some(1), Some(2)]);
+    assert_eq!((values("num_warps"), values("max_registers")), (vec![Some(4); 2], vec![None; 2]));
+    assert_eq!(values("r#type"), [None; 2]);
     assert_eq!(stream.download(&x)?, [16; 8]);
     assert_eq!(shift_pool().members()[0].choice().to_string(), "type=1 num_warps=4 num_stages=3");
     Ok(())

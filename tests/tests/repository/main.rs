@@ -4,4 +4,5 @@ mod book;
 mod map;
 mod messages;
 mod packages;
+mod replacements;
 mod tidy;

@@ -7,6 +7,7 @@ pub mod interval;
 pub mod liveness;
 pub mod pressure;
 pub mod read_only;
+pub mod scalars;
 pub mod spills;
 pub mod stepped;
 pub mod storage;

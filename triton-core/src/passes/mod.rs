@@ -30,7 +30,7 @@ pub mod sync;
 mod warpgroup;
 
 use crate::ir::{Function, verify};
-use crate::metadata::{Specialization, Target};
+use crate::metadata::{Arg, Specialization, Target};
 
 /// What passes may ask about the code that is made, beside the function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -191,11 +191,19 @@ fn verified(func: &Function, after: &Pass, observer: &mut dyn FnMut(&'static str
 /// # Errors
 /// As [`run`].
 pub fn explain(func: &Function, env: &Env) -> Result<String, String> {
+    explain_launch(func, env, None)
+}
+
+/// The same for the arguments of a launch.
+///
+/// # Errors
+/// As [`run`].
+pub fn explain_launch(func: &Function, env: &Env, args: Option<&[Arg]>) -> Result<String, String> {
     let mut func = func.clone();
     run(SPECIALISE, &mut func, env)?;
     let clusters = partition::explain(&func, env.target);
     partition::partition(&mut func, env)?;
-    let layouts = place::explain(&func, env)?;
+    let layouts = place::explain(&func, env, args)?;
     LAY_OUT.iter().chain(SYNCHRONIZE).try_for_each(|pass| (pass.run)(&mut func, env))?;
     Ok(clusters + &layouts + &schedule::explain(&func) + &map_programs::explain(&func))
 }

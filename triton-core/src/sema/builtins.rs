@@ -2,7 +2,7 @@
 
 use super::Checker;
 use super::memory::{load, store};
-use super::value::{Arg, Val};
+use super::value::{Arg, Known, Val};
 use crate::ast::{Expr, Path, Target};
 use crate::diag::{Code, Diagnostic};
 use crate::ir::Value;
@@ -205,10 +205,7 @@ pub(super) fn call(cx: &mut Checker<'_>, path: &Path, args: &[Expr], span: Span)
     };
     let name = builtin.name;
     if args.len() != builtin.params.len() {
-        let (n, s) = (builtin.params.len(), if builtin.params.len() == 1 { "" } else { "s" });
-        let message = format!("`{name}` takes {n} argument{s}, {} given", args.len());
-        let help = format!("write `{name}({})`", builtin.params.join(", "));
-        return cx.report(Diagnostic::new(Code::T0101, span, message).help(help));
+        return cx.wrong_arity(builtin, args, span);
     }
     // Shapes, axes and closures are not values.
     match (builtin.kind, args) {
@@ -329,9 +326,10 @@ fn dot(cx: &mut Checker<'_>, a: &Arg, b: &Arg, acc: &Arg, tf32: bool, span: Span
     };
     if tb.elem != ta.elem {
         let message = format!("`dot` of `{}` and `{}`", ta.describe(), tb.describe());
-        return cx.report(
-            Diagnostic::new(Code::T0102, b.1, message).help(format!("write `.to::<{}>()` here", cx.spelled(dtype))),
-        );
+        return cx.report(Diagnostic::new(Code::T0102, b.1, message).help(match tb.elem.num() {
+            Some(other) => cx.conversion_of_arguments(dtype, other),
+            None => format!("write `.to::<{}>()` here", cx.spelled(dtype)),
+        }));
     }
     if tc.elem != Elem::Num(sum) {
         let message = format!("products of `{dtype}` are added in `{sum}`, `acc` is `{}`", tc.describe());
@@ -341,8 +339,18 @@ fn dot(cx: &mut Checker<'_>, a: &Arg, b: &Arg, acc: &Arg, tf32: bool, span: Span
     let a_span = a.1;
     if product(ta.shape, tb.shape) != Some(tc.shape) {
         let message = format!("`dot` of `{}`, `{}` and `{}`", ta.describe(), tb.describe(), tc.describe());
-        let note = "the shapes are [M, K], [K, N] and [M, N], or [B, M, K], [B, K, N] and [B, M, N]";
-        return cx.report(Diagnostic::new(Code::T0103, span, message).help(note));
+        let rule = "the shapes are [M, K], [K, N] and [M, N], or [B, M, K], [B, K, N] and [B, M, N]";
+        let transposed = |shape: Shape| {
+            let rank = shape.rank() as u32;
+            shape.permute(Shape::new(&(0..rank - 2).chain([rank - 1, rank - 2]).collect::<Vec<_>>())?)
+        };
+        // What fits if `acc` is of another shape, or the second operand transposed.
+        let meant = match (product(ta.shape, tb.shape), transposed(tb.shape).and_then(|b| product(ta.shape, b))) {
+            (Some(sum), _) => format!("; the product has the shape {sum}"),
+            (None, Some(sum)) => format!("; `b.transpose()` fits, and the product has the shape {sum}"),
+            (None, None) => String::new(),
+        };
+        return cx.report(Diagnostic::new(Code::T0103, span, message).help(format!("{rule}{meant}")));
     }
     let a = cx.materialise(a.0.clone(), None, a.1)?;
     let b = cx.materialise(b.0.clone(), None, b.1)?;
@@ -415,6 +423,9 @@ fn broadcast_args(
     span: Span,
 ) -> Option<Vec<Value>> {
     let dtype = args.iter().find_map(|(v, _)| v.ty(&cx.func)).and_then(|t| t.elem.num());
+    // Beside a float literal an integer literal lacks its point.
+    let float = args.iter().any(|(v, _)| matches!(v, Val::Known(Known::Float(_))));
+    let dtype = dtype.or(float.then_some(DType::F32));
     let mut values = Vec::new();
     let mut shape = Shape::SCALAR;
     for (value, at) in args {
@@ -425,9 +436,13 @@ fn broadcast_args(
             let (first, this) = (cx.func.ty(first), cx.func.ty(value));
             if first.elem != this.elem {
                 let message = format!("`{name}` of `{}` and `{}`", first.describe(), this.describe());
-                let to = first.elem.num().map_or("T", |dtype| cx.spelled(dtype));
-                let help = format!("there is no implicit conversion: write `.to::<{to}>()` here");
-                return cx.report(Diagnostic::new(Code::T0102, *at, message).help(help));
+                let problem = Diagnostic::new(Code::T0102, *at, message);
+                let help =
+                    first.elem.num().zip(this.elem.num()).map(|(first, this)| cx.conversion_of_arguments(first, this));
+                return cx.report(match help {
+                    Some(help) => problem.help(help),
+                    None => problem,
+                });
             }
         }
         match Shape::broadcast(shape, cx.func.ty(value).shape) {
@@ -446,6 +461,7 @@ fn check_class(cx: &mut Checker<'_>, name: &str, (value, span): &Arg, accepts: i
     if value.ty(&cx.func).and_then(|t| t.elem.num()).is_some_and(&accepts) {
         return Some(());
     }
+    cx.untyped(value);
     let found = cx.describe(value);
     cx.report(not_defined(name, &found, *span, accepts))
 }
@@ -454,9 +470,14 @@ fn check_class(cx: &mut Checker<'_>, name: &str, (value, span): &Arg, accepts: i
 pub(super) fn not_defined(name: &str, found: &str, span: Span, accepts: impl Fn(DType) -> bool) -> Diagnostic {
     let types: Vec<String> = DType::ALL.iter().filter(|&&d| accepts(d)).map(|d| format!("`{d}`")).collect();
     let note = format!("it is defined on {}", types.join(", "));
-    Diagnostic::new(Code::T0104, span, format!("`{name}` is not defined on `{found}`"))
-        .note(note)
-        .help("convert with `.to::<..>()` where that is meant")
+    // The type that holds most of what was found, if it is a number.
+    let meant = if found.ends_with("bool") || found.contains("bool[") { DType::I32 } else { DType::F32 };
+    let help = match accepts(meant) {
+        true if meant == DType::I32 => "write `.to::<i32>()`, which is 0 or 1".to_owned(),
+        true => format!("write `.to::<{meant}>()`"),
+        false => "convert with `.to::<..>()` where that is meant".to_owned(),
+    };
+    Diagnostic::new(Code::T0104, span, format!("`{name}` is not defined on `{found}`")).note(note).help(help)
 }
 
 fn select(cx: &mut Checker<'_>, cond: &Arg, a: &Arg, b: &Arg, span: Span) -> Option<Val> {

@@ -22,6 +22,7 @@ impl Checker<'_> {
         }
         let callee = match &arg.kind {
             ExprKind::Closure(params, body) => Callee::Closure { params: params.clone(), body: (**body).clone() },
+            ExprKind::Path(path) if self.is_bound(path) => return self.expr(arg),
             ExprKind::Path(path) => match path.target {
                 // A constant is a function of nothing.
                 Target::Function(index) if self.functions.get(index).is_some_and(|f| !f.params.is_empty()) => {
@@ -56,8 +57,7 @@ impl Checker<'_> {
     /// A function of the language has no name that could be passed: which one is meant depends on its arguments.
     fn built_in(&self, path: &Path, span: Span) -> Option<Diagnostic> {
         let [name] = &path.segments[..] else { return None };
-        let bound = self.scopes.iter().any(|scope| scope.contains_key(name));
-        let builtin = BUILTINS.iter().find(|builtin| builtin.name == name).filter(|_| !bound)?;
+        let builtin = BUILTINS.iter().find(|builtin| builtin.name == name)?;
         let params = builtin.params.join(", ");
         let message = format!("`{name}` is a function of the language, which cannot be passed by its name");
         Some(Diagnostic::new(Code::T0016, span, message).help(format!("write `|{params}| {name}({params})`")))

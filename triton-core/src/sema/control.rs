@@ -238,8 +238,9 @@ impl Checker<'_> {
                     Diagnostic::new(Code::T0105, cond.span, format!("a condition is one `bool`, found `{found}`"));
                 let is_tile = ty.is_some_and(|t| t.shape != Shape::SCALAR);
                 self.report(if is_tile {
-                    diagnostic
-                        .help("choose element by element with `select(cond, a, b)`, or load and store under a mask")
+                    diagnostic.help(
+                        "choose element by element with `select(cond, a, b)`, load and store under a mask, or reduce it by `any` or `all`",
+                    )
                 } else {
                     diagnostic.help("compare, as in `i < n`")
                 })

@@ -94,10 +94,17 @@ impl Checker<'_> {
         self.literal_as(Val::Known(Known::Float(digits.to_string())), dtype, span)
     }
 
+    /// Whether a path is the name of a variable.
+    pub(super) fn is_bound(&self, path: &Path) -> bool {
+        matches!(&path.segments[..], [name] if self.scopes.iter().any(|scope| scope.contains_key(name)))
+    }
+
     /// A variable, a constant parameter, or an associated constant of an element type.
     fn path(&mut self, path: &Path) -> Option<Val> {
         match path.target {
             Target::Name => {}
+            // A variable shadows what is outside.
+            Target::Function(_) | Target::Outer(_) if self.is_bound(path) => {}
             Target::Function(index) => return self.call_function(index, path, &[], path.span),
             Target::Outer(index) => return self.outer_path(index, path.span),
         }
@@ -146,6 +153,7 @@ impl Checker<'_> {
                 let what = self.describe(&value);
                 let accepts = value.ty(&self.func).and_then(|t| t.elem.num()).is_some_and(|d| kind.defined_on(d));
                 if !accepts {
+                    self.untyped(&value);
                     return self.report(not_defined(symbol, &what, span, |dtype| kind.defined_on(dtype)));
                 }
                 self.unary(kind, value, span)
@@ -231,7 +239,7 @@ impl Checker<'_> {
             _ => {
                 let value = value?;
                 let what = self.describe(&value);
-                self.unknown_method(&what, name, "numbers and tiles have `to` and `bitcast`; tiles have `reshape`, `transpose`, `permute`, `expand_dims` and `broadcast_to`, too")
+                self.unknown_method(&what, name, args, "numbers and tiles have `to` and `bitcast`; tiles have `reshape`, `transpose`, `permute`, `expand_dims` and `broadcast_to`, too")
             }
         }
     }
@@ -245,10 +253,10 @@ impl Checker<'_> {
     }
 
     /// A method that `what` does not have.
-    pub(super) fn unknown_method<T>(&mut self, what: &str, name: &Ident, methods: &str) -> Option<T> {
+    pub(super) fn unknown_method<T>(&mut self, what: &str, name: &Ident, args: &[Expr], methods: &str) -> Option<T> {
         let message = format!("`{what}` has no method `{}`", name.name);
         let problem = Diagnostic::new(Code::T0129, name.span, message);
-        self.report(match unknown::method(&name.name) {
+        self.report(match unknown::method(what, &name.name, args) {
             Some(help) => problem.help(help),
             None => problem.help(methods),
         })
@@ -282,6 +290,7 @@ impl Checker<'_> {
         let from = match ty.map(|t| t.elem) {
             Some(Elem::Num(from)) => from,
             Some(Elem::Ptr { .. }) | None => {
+                self.untyped(&value);
                 let what = self.describe(&value);
                 return self.report(Diagnostic::new(
                     Code::T0114,

@@ -7,7 +7,7 @@
 use super::Checker;
 use super::memory::{element_for, mask};
 use super::value::{Arg, Val, View};
-use crate::ast::{Expr, Ident};
+use crate::ast::{Expr, ExprKind, Ident};
 use crate::diag::{Code, Diagnostic};
 use crate::ir::Value;
 use crate::ops::kinds::{BinaryKind, CompareKind};
@@ -67,7 +67,17 @@ impl Checker<'_> {
         if entries.len() != view.extents.len() {
             return self.wrong_rank(view, entries.len(), at.span);
         }
-        entries.into_iter().map(|(value, span)| Some((self.index(value, span)?, span))).collect()
+        let written = if let ExprKind::Array(parts) | ExprKind::Tuple(parts) = &at.kind { &parts[..] } else { &[] };
+        let mut indices = Vec::new();
+        for (axis, (value, span)) in entries.into_iter().enumerate() {
+            let Some(index) = self.index(value, span) else {
+                // The next access by it has the same error.
+                written.get(axis).into_iter().for_each(|index| self.forget(index));
+                return None;
+            };
+            indices.push((index, span));
+        }
+        Some(indices)
     }
 
     /// The pointers that indices and a mask reach.

@@ -89,10 +89,13 @@ impl Checker<'_> {
         if let Val::Known(known) = &parts[2].0
             && known.as_int().is_some_and(|step| step <= 0)
         {
-            let message = format!("a step of {}: it must be positive", known.as_int().unwrap_or(0));
-            return self.report(
-                Diagnostic::new(Code::T0121, parts[2].1, message).help("count up, and compute the descending index"),
-            );
+            let step = known.as_int().unwrap_or(0);
+            let message = format!("a step of {step}: it must be positive");
+            let help = match step {
+                0 => "write a step of 1 or more",
+                _ => "count up, and compute the descending index: `let k = hi - 1 - i;`",
+            };
+            return self.report(Diagnostic::new(Code::T0121, parts[2].1, message).help(help));
         }
         let mut values = [Value(0); 3];
         for (slot, (value, span)) in values.iter_mut().zip(parts) {

@@ -10,6 +10,7 @@
 //! **Invariant:** typing rules are in [`crate::ops::infer`]. The checker words the errors for the user and inserts the
 //! splats and broadcasts that the language leaves out.
 
+mod arity;
 mod assertions;
 mod assigned;
 mod assoc;
@@ -18,6 +19,7 @@ mod builtins;
 mod call;
 mod closure;
 mod control;
+mod convert;
 mod expr;
 mod gather;
 mod loops;
@@ -33,11 +35,11 @@ mod view;
 
 pub use assoc::is_associated;
 pub use builtins::BUILTINS;
-pub use unknown::reserved;
+pub use unknown::{replacement, replacements, reserved};
 
 use crate::ast::{
-    Function as AstFunction, GenericArg, GenericKind, Ident, Instance, Kernel, ParamKind, Pattern, Stmt,
-    Struct as AstStruct, Type as AstType,
+    Expr, ExprKind, Function as AstFunction, GenericArg, GenericKind, Ident, Instance, Kernel, ParamKind, Path,
+    Pattern, Stmt, Struct as AstStruct, Target, Type as AstType,
 };
 use crate::diag::{Code, Diagnostic, Failure};
 use crate::ir::{Function, Promised, Value};
@@ -174,6 +176,16 @@ impl Checker<'_> {
         }
     }
 
+    /// What was reported of a variable is not reported again.
+    fn forget(&mut self, expr: &Expr) {
+        let ExprKind::Path(Path { segments, target: Target::Name, .. }) = &expr.kind else { return };
+        if let [name] = &segments[..]
+            && let Some(value) = self.scopes.iter_mut().rev().find_map(|scope| scope.get_mut(name))
+        {
+            *value = None;
+        }
+    }
+
     /// Appends an operation that the checker knows to be well typed.
     fn append(&mut self, op: Op, span: Span) -> Option<Value> {
         match self.func.append(self.block, op, span) {
@@ -238,7 +250,7 @@ impl Checker<'_> {
         }
     }
 
-    fn assign(&mut self, target: &Ident, op: Option<(crate::ast::BinaryOp, Span)>, expr: &crate::ast::Expr) {
+    fn assign(&mut self, target: &Ident, op: Option<(crate::ast::BinaryOp, Span)>, expr: &Expr) {
         let new = self.expr(expr).and_then(|v| self.not_unit(v, expr.span));
         let Some(slot) = self.scopes.iter().rposition(|s| s.contains_key(&target.name)) else {
             let _: Option<()> = self.defer(target.span, format!("`{}` is not a variable of the kernel", target.name));
@@ -247,7 +259,10 @@ impl Checker<'_> {
         let old = self.scopes[slot][&target.name].clone();
         let value = old.zip(new).and_then(|(old, new)| {
             let new = match op {
-                Some((op, span)) => self.binary(op, span, (old.clone(), target.span), (new, expr.span))?,
+                Some((op, span)) => {
+                    self.assignable(op, span, &old, &new, &target.name)?;
+                    self.binary(op, span, (old.clone(), target.span), (new, expr.span))?
+                }
                 None => new,
             };
             self.like_variable(&old, new, target, expr.span)
@@ -266,7 +281,10 @@ impl Checker<'_> {
                 let message = format!("`{name}` is `{}`, it cannot become `{}`", ty.describe(), found.describe());
                 let inside = self.scopes.last().is_some_and(|scope| !scope.contains_key(name));
                 let help = match (found.elem == ty.elem, found.elem.num().zip(ty.elem.num())) {
-                    (false, Some((_, dtype))) => format!("write `.to::<{}>()`", self.spelled(dtype)),
+                    (false, Some((_, dtype))) if inside => format!("write `.to::<{}>()`", self.spelled(dtype)),
+                    (false, Some((_, dtype))) => {
+                        format!("write `.to::<{}>()`, or bind a new one with `let {name} = ..`", self.spelled(dtype))
+                    }
                     // In a branch or a loop a new variable would end with it.
                     (_, _) if inside => {
                         format!("a variable keeps its element type and shape: give `{name}` the final one at first")
@@ -360,6 +378,11 @@ impl Checker<'_> {
         }
         let help = "use a literal, a `const` of the kernel, a const parameter, or a `#[triton::constant]`";
         self.report(diagnostic.help(help))
+    }
+
+    /// An error is about the type of this value, which may be an external constant.
+    fn untyped(&mut self, value: &Val) {
+        self.failure.untyped.extend(if let Val::Outer(index) = value { Some(*index) } else { None });
     }
 
     /// The external constants that a value was computed with.

@@ -1,8 +1,8 @@
 //! Infix operators: literals take the other side's type, shapes broadcast, element types must agree.
 
-use super::Checker;
 use super::builtins::BROADCAST;
 use super::value::{Known, Val};
+use super::{Checker, unknown};
 use crate::ast::{BinaryOp, Expr};
 use crate::diag::{Code, Diagnostic};
 use crate::ir::Value;
@@ -52,7 +52,7 @@ impl OperatorKind {
 }
 
 /// How a sentence says what an operator does: `cannot add ..`.
-fn verb(op: BinaryOp) -> String {
+pub(super) fn verb(op: BinaryOp) -> String {
     let word = match op {
         BinaryOp::Add => "add",
         BinaryOp::Sub => "subtract",
@@ -210,10 +210,7 @@ impl Checker<'_> {
             (Elem::Num(x), Elem::Num(y)) if x == y && OperatorKind::of(op).accepts(x) => Some(()),
             (Elem::Num(x), Elem::Num(y)) if x == y => self.not_accepted(op, span, a, b, x),
             (Elem::Num(x), Elem::Num(y)) => {
-                let (x, y) = (self.spelled(x), self.spelled(y));
-                let help = format!(
-                    "there is no implicit conversion: write `.to::<{x}>()` on the right, or `.to::<{y}>()` on the left"
-                );
+                let help = self.conversion(x, y);
                 self.report(Diagnostic::new(Code::T0102, span, message).help(help))
             }
             (Elem::Ptr { .. }, _) | (_, Elem::Ptr { .. }) => {
@@ -228,6 +225,7 @@ impl Checker<'_> {
         let diagnostic = Diagnostic::new(Code::T0104, span, message);
         self.report(match dtype.class() {
             Class::Bool => diagnostic.help("`bool` has `&`, `|`, `^`, `!`, `==` and `!=`"),
+            Class::Float if op == BinaryOp::Rem => diagnostic.help(unknown::REMAINDER),
             Class::Float => {
                 let bits = matches!(op, BinaryOp::BitAnd | BinaryOp::BitOr | BinaryOp::BitXor);
                 let on = if bits { "integers and `bool`" } else { "integers" };
@@ -296,9 +294,12 @@ impl Checker<'_> {
         if !fits {
             let integer = if op == BinaryOp::Add { "an integer" } else { "a signed integer" };
             let message = format!("a pointer moves by {integer}, found `{what}`");
-            return self.report(
-                Diagnostic::new(Code::T0104, index_span, message).help("index by integers, as in `p + arange(0, 64)`"),
-            );
+            let problem = Diagnostic::new(Code::T0104, index_span, message);
+            return self.report(if dtype.is_int() {
+                problem.help("its negative is not an unsigned number: write `p - n.to::<i64>()`")
+            } else {
+                problem.help("index by integers, as in `p + arange(0, 64)`")
+            });
         }
         let index = if op == BinaryOp::Sub {
             self.append(Op::Unary { kind: UnaryKind::Neg, x: index }, index_span)?

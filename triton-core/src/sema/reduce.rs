@@ -130,7 +130,6 @@ impl Checker<'_> {
             if kind == FoldKind::Reduce && ty.shape.rank() < 2 {
                 let message = format!("`{name}` yields a tile, `{}` has one axis", ty.describe());
                 let whole = name.strip_suffix("_axis").unwrap_or(name);
-                let whole = if matches!(whole, "max" | "min") { format!("{whole}_of") } else { whole.to_string() };
                 return self.report(
                     Diagnostic::new(Code::T0124, span, message).help(format!("write `{whole}(..)` for a number")),
                 );

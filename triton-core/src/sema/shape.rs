@@ -46,9 +46,14 @@ impl Checker<'_> {
         let span = expr.span;
         if let Some(wrong) = extents.iter().find(|&&d| d < 1 || !(d as u128).is_power_of_two()) {
             let message = format!("an extent of {wrong}, which is not a power of two");
-            return self.report(
-                Diagnostic::new(Code::T0123, span, message).help("take the next power of two, and mask off the rest"),
-            );
+            let next = u32::try_from(*wrong).ok().filter(|&extent| extent > 0).and_then(u32::checked_next_power_of_two);
+            let help = match next {
+                Some(next) => format!(
+                    "take {next}: a view masks off what is out of bounds; mask off the rest with `select(i < {wrong}, x, 0.0)`"
+                ),
+                None => "an extent is 1 or more".to_owned(),
+            };
+            return self.report(Diagnostic::new(Code::T0123, span, message).help(help));
         }
         let elements = extents.iter().try_fold(1i128, |n, &d| n.checked_mul(d).filter(|&n| n <= i128::from(MAX_TILE)));
         if elements.is_none() {
@@ -203,9 +208,12 @@ impl Checker<'_> {
             Ok(axis) if axis < count => Some(axis),
             _ => {
                 let message = format!("axis {axis} of `{what}`: it must be from 0 to {}", count - 1);
-                self.report(
-                    Diagnostic::new(Code::T0124, expr.span, message).help("axes are counted from 0, outermost first"),
-                )
+                let from_the_end = usize::try_from(axis + count as i128).ok().filter(|axis| *axis < count);
+                let help = match from_the_end {
+                    Some(meant) => format!("axes are counted from 0, outermost first: write {meant}"),
+                    None => "axes are counted from 0, outermost first".to_owned(),
+                };
+                self.report(Diagnostic::new(Code::T0124, expr.span, message).help(help))
             }
         }
     }

@@ -268,6 +268,7 @@ impl Checker<'_> {
                 self.report(problem.help("give it a suffix, as in `1e300_f64`"))
             }
             Val::Outer(index) => {
+                self.failure.untyped.push(index);
                 let text = self.outers[index].0;
                 let message = format!("cannot infer the type of `{text}`");
                 let help = format!("annotate it: `let value: f32 = {text};`, and use `value`");

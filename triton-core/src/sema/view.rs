@@ -57,7 +57,7 @@ impl Checker<'_> {
         let Some((method, params)) = METHODS.iter().find(|(method, _)| *method == name.name) else {
             let names: Vec<String> = METHODS.iter().map(|(method, _)| format!("`{method}`")).collect();
             let methods = format!("a view has {}, and the atomic updates", names.join(", "));
-            return self.unknown_method(&view.describe(), name, &methods);
+            return self.unknown_method(&view.describe(), name, args, &methods);
         };
         match (*method, args) {
             ("dim", [axis]) => self.view_axis(view, axis).map(|axis| Val::Ir(view.extents[axis])),
@@ -78,7 +78,7 @@ impl Checker<'_> {
     fn view_load(&mut self, view: &View, [at, shape]: [&Expr; 2], other: Option<&Expr>, span: Span) -> Option<Val> {
         let (index, tile) = (self.view_index(view, at), self.shape(shape));
         let (at, tile) = (index?, tile?);
-        self.check_rank(view, tile, shape.span)?;
+        self.check_rank(view, tile, true, shape.span)?;
         let other = match self.values(other)?.first() {
             Some(other) => Some(element_for(self, "the padding", other, view.dtype, tile)?),
             None => None,
@@ -129,19 +129,25 @@ impl Checker<'_> {
             }
         }
         let value = self.materialise(value, None, span)?;
-        self.check_rank(view, self.func.ty(value).shape, span)?;
+        self.check_rank(view, self.func.ty(value).shape, false, span)?;
         Some(value)
     }
 
-    fn check_rank(&mut self, view: &View, shape: Shape, span: Span) -> Option<()> {
+    /// A tile has as many dimensions as its view; whether its shape is what was written, or follows from a value.
+    fn check_rank(&mut self, view: &View, shape: Shape, written: bool, span: Span) -> Option<()> {
         if shape.rank() == view.extents.len() {
             return Some(());
         }
-        let message = format!("a tile with {} dimensions for `{}`", shape.rank(), view.describe());
-        self.report(
-            Diagnostic::new(Code::T0123, span, message)
-                .help("a tile has as many dimensions as its view; an extent may be 1"),
-        )
+        let (found, wanted) = (shape.rank(), view.extents.len());
+        let s = if found == 1 { "" } else { "s" };
+        let message = format!("a tile with {found} dimension{s} for `{}`", view.describe());
+        let help = match found {
+            _ if written => "write an extent for each axis of the view: 1 for one that is fixed, as in `[1, 64]`",
+            0 => "a number is stored as a tile of one element: `full([1], number)`, with an extent for each axis",
+            _ if found < wanted => "a tile has as many dimensions as its view: add one of extent 1, `x.expand_dims(0)`",
+            _ => "a tile has as many dimensions as its view: reduce it along an axis, or `x.reshape(shape)`",
+        };
+        self.report(Diagnostic::new(Code::T0123, span, message).help(help))
     }
 
     /// The first index along each axis: a scalar of `i32` or `i64`.

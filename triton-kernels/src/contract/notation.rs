@@ -46,7 +46,11 @@ pub fn parse(text: &str) -> Result<Notation, Fault> {
     let parts: Vec<&str> = inputs.split(',').collect();
     let &[x, y] = &parts[..] else {
         let found = format!("the number of operands is {}", parts.len());
-        return fault(found, "2", "write the letters of x and of y with a comma between them: `ik,kj->ij`");
+        let fix = match parts.len() {
+            1 => "write the letters of x and of y with a comma between them: `ik,kj->ij`",
+            _ => "contract two of them into a buffer, and that one with the next",
+        };
+        return fault(found, "2", fix);
     };
     let notation = Notation { operands: [letters(x)?, letters(y)?], output: letters(output)? };
     for (i, letter) in notation.output.iter().enumerate() {
@@ -68,8 +72,11 @@ fn letters(text: &str) -> Result<Vec<char>, Fault> {
     let of = |c: char| match c.is_alphabetic() {
         true => Ok(c),
         false => {
-            let (expected, fix) = ("a letter for each axis", "separate operands by a comma, and name axes by letters");
-            Err(Fault { found: format!("there is `{c}`"), expected, fix })
+            let fix = match c {
+                '.' => "name the axes that `...` stands for, too: `bij,bjk->bik`",
+                _ => "separate operands by a comma, and name axes by letters",
+            };
+            Err(Fault { found: format!("there is `{c}`"), expected: "a letter for each axis", fix })
         }
     };
     all.map(of).collect()
@@ -89,6 +96,14 @@ mod tests {
     }
 
     #[test]
+    fn faults_say_what_to_do() {
+        let fix = |text: &str| parse(text).expect_err("it is wrong").fix;
+        assert!(fix("...ij,...jk->...ik").contains("`bij,bjk->bik`"));
+        assert!(fix("ij,jk,kl->il").starts_with("contract two of them"));
+        assert!(fix("ij->i").contains("`ik,kj->ij`"));
+    }
+
+    #[test]
     fn faults_name_what_was_found() {
         for (text, found) in [
             ("ik,kj", "there is no arrow"),
@@ -96,6 +111,7 @@ mod tests {
             ("ik->i", "the number of operands is 1"),
             ("ik,kj,jl->il", "the number of operands is 3"),
             ("ik,k1->i", "there is `1`"),
+            ("...ij,...jk->...ik", "there is `.`"),
             ("ik,kj->ii", "the output has `i` twice"),
             ("ik,kj->iz", "the output has `z`, which no operand has"),
         ] {

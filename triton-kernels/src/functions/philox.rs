@@ -78,6 +78,30 @@ pub fn uniform(word: Tile<u32>) -> Tile<f32> {
 /// assert!((mean - 0.5).abs() < 0.05);
 /// # Ok::<(), triton::Error>(())
 /// ```
+///
+/// One number for a whole program is that of a tile of one element, and its sum. So it is with [`randn`] and [`randint`]:
+///
+/// ```
+/// use triton::prelude::*;
+/// use triton_kernels::functions::rand;
+///
+/// /// Drops each row with this probability (stochastic depth), and scales the others.
+/// #[triton::kernel]
+/// fn drop_rows(x: TensorMut<f32, 2>, probability: f32, seed: u64) {
+///     let row = program_id(0);
+///     let chance = sum(rand(seed, full([1], row.to::<u64>())));
+///     let scale = if chance < probability { 0.0 } else { 1.0 / (1.0 - probability) };
+///     x.store([row, 0], x.load([row, 0], [1, 4]) * scale);
+/// }
+///
+/// let stream = Device::cpu().stream()?;
+/// let mut x = stream.upload(&[1.0f32; 400])?;
+/// drop_rows(x.view_mut([100, 4])?, 0.5, 7).launch(&stream, 100)?;
+/// let x = stream.download(&x)?;
+/// assert!(x.chunks(4).all(|row| row == [0.0; 4] || row == [2.0; 4]));
+/// assert!((30..70).contains(&x.chunks(4).filter(|row| row[0] == 0.0).count()));
+/// # Ok::<(), triton::Error>(())
+/// ```
 #[triton::function]
 pub fn rand(seed: u64, counter: Tile<u64>) -> Tile<f32> {
     let (word, _, _, _) = random_words(seed, counter);

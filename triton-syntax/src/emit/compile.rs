@@ -9,6 +9,7 @@ use crate::read::instances::Instance;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::thread;
+use syn::Path;
 use triton_core::diag::{Code, Diagnostic, Failure};
 use triton_core::span::Span;
 use triton_core::{Compiled, ast};
@@ -25,8 +26,14 @@ pub(crate) enum Outcome {
     Deferred { instance: usize, text: String, span: Span },
 }
 
-/// Compiles every instance of a kernel.
-pub(crate) fn all(cx: &mut Context, kernel: &Kernel<'_>, body: Vec<ast::Stmt>, parts: Parts) -> Outcome {
+/// Compiles every instance of a kernel. Of which external constants the types can be asked for, `has_type` says.
+pub(crate) fn all(
+    cx: &mut Context,
+    kernel: &Kernel<'_>,
+    body: Vec<ast::Stmt>,
+    parts: Parts,
+    has_type: impl Fn(&Path) -> bool,
+) -> Outcome {
     let Kernel { signature, instances, warnings, .. } = *kernel;
     let name = cx.ident(&kernel.function.sig.ident);
     // The library stands first, as its numbers say.
@@ -38,7 +45,7 @@ pub(crate) fn all(cx: &mut Context, kernel: &Kernel<'_>, body: Vec<ast::Stmt>, p
     let generics = signature.generics.clone();
     let outers = cx.names.outers.iter().map(crate::read::path::key).collect();
     let kernel = ast::Kernel { name, generics, params, body, functions, structs, outers, sources: cx.sources() };
-    let mut needed = Vec::new();
+    let (mut needed, mut untyped) = (Vec::new(), Vec::new());
     let mut findings = Findings::default();
     let (mut compiled, mut deferred) = (Vec::new(), None);
     let mut results = each(&kernel, instances).into_iter();
@@ -53,13 +60,19 @@ pub(crate) fn all(cx: &mut Context, kernel: &Kernel<'_>, body: Vec<ast::Stmt>, p
                         deferred.get_or_insert((index, failure.deferred));
                     }
                 }
-                Err(failure) if !failure.diagnostics.is_empty() => findings.add(index, failure.diagnostics),
+                Err(failure) if !failure.diagnostics.is_empty() => {
+                    untyped.extend(failure.untyped);
+                    findings.add(index, failure.diagnostics);
+                }
                 Err(failure) => {
                     deferred.get_or_insert((index, failure.deferred));
                 }
             }
         }
         compiled.push(configs);
+    }
+    if needed.is_empty() {
+        needed.extend(untyped.into_iter().filter(|&index| cx.names.outers.get(index).is_some_and(&has_type)));
     }
     // What only rustc can judge comes first: it may find that a constant does not exist.
     if !needed.is_empty() && deferred.is_none() {

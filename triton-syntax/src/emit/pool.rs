@@ -216,6 +216,7 @@ impl Pools<'_, '_> {
             let (field, name) = (self.scalar(scalar), self.scalar(scalar).unraw().to_string());
             quote!(#name => ::core::option::Option::Some(#p::LaunchArg::scalar(self.#field)),)
         });
+        let texts = names.iter().map(|name| name.unraw().to_string());
         let (declarations, arguments) = self.trait_generics();
         let bounds: Vec<TokenStream> = self.kept_params().iter().map(|param| param.to_token_stream()).collect();
         let listed = twin::respan(quote!(#marker: #of #arguments), self.kernel.compiled.span());
@@ -271,7 +272,24 @@ impl Pools<'_, '_> {
                     self.max_registers.map_or(::core::result::Result::Ok(()), |most| ::core::write!(f, " max_registers={most}"))
                 }
             }
+            impl #choice {
+                /// What is chosen under this name; of a `bool` 0 or 1. `None` if nothing has this name.
+                #[allow(dead_code)]
+                #vis fn get(&self, name: &::core::primitive::str) -> ::core::option::Option<::core::primitive::i128> {
+                    let value: ::core::primitive::i128 = match name {
+                        #(#texts => ::core::convert::Into::into(self.#names),)*
+                        "num_warps" => ::core::convert::Into::into(self.num_warps),
+                        "num_stages" => ::core::convert::Into::into(self.num_stages),
+                        "max_registers" => return self.max_registers.map(::core::convert::Into::into),
+                        _ => return ::core::option::Option::None,
+                    };
+                    ::core::option::Option::Some(value)
+                }
+            }
             impl #root::Choice for #choice {
+                fn get(&self, name: &::core::primitive::str) -> ::core::option::Option<::core::primitive::i128> {
+                    #choice::get(self, name)
+                }
                 fn scalar(&self, name: &str) -> ::core::option::Option<#p::LaunchArg<'static>> {
                     match name {
                         #(#scalars)*

@@ -1,6 +1,6 @@
 //! The external items of kernels, from `syn` to the compiler's tree: functions, constants, structs of scalars.
 
-use crate::context::{self, Context};
+use crate::context::{self, Context, Held};
 use crate::read::body::{self, types};
 use crate::read::{reject, signature};
 use syn::{Fields, FnArg, GenericParam, ItemConst, ItemFn, ItemStruct, ReturnType};
@@ -33,6 +33,14 @@ pub(crate) fn function(cx: &mut Context, written: &ItemFn, writer: Writer) -> Op
         let (pattern, ty) = (pattern?, ty?);
         if ty.name == ast::Type::FUNCTION {
             own_name(cx, &pattern);
+        }
+        if let ast::Pattern::Name { name, .. } = &pattern {
+            let held = match ty.name.as_str() {
+                "Ptr" | "PtrMut" => Some(Held::Pointer),
+                "Tensor" | "TensorMut" => Some(Held::View),
+                _ => None,
+            };
+            cx.held.extend(held.map(|held| (name.name.clone(), held)));
         }
         Some((pattern, ty))
     });

@@ -12,6 +12,7 @@ pub(crate) mod library;
 pub(crate) mod options;
 pub(crate) mod path;
 mod reject;
+pub(crate) mod scope;
 pub(crate) mod signature;
 pub(crate) mod stages;
 mod suggest;

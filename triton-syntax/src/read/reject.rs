@@ -1,6 +1,6 @@
 //! Rust that is not part of the kernel language: what was found, and what to write instead.
 
-use crate::context::{Context, spell};
+use crate::context::{Context, Held, spell};
 use crate::read::stages::is_stages;
 use quote::ToTokens;
 use syn::{Attribute, Expr, ExprClosure, Item, Macro, ReturnType};
@@ -18,7 +18,10 @@ pub(crate) fn expr(cx: &mut Context, written: &Expr) {
     if let Expr::Macro(call) = written {
         return macro_call(cx, &call.mac);
     }
-    let found = describe(written);
+    let mut found = describe(written);
+    if let Expr::Index(index) = written {
+        found.help = Some(indexed(cx, &index.expr));
+    }
     let tokens = found.at.to_token_stream();
     let problem = cx.diagnostic(code(written), &tokens, format!("{} not part of the kernel language", found.what));
     cx.report(match found.help {
@@ -67,7 +70,7 @@ fn describe(written: &Expr) -> Found<'_> {
         Expr::Reference(e) => (e, "a reference is", copies),
         Expr::RawAddr(e) => (e, "a raw address is", copies),
         Expr::Unary(e) => (e, "`*` before a value is", memory),
-        Expr::Index(e) => (e, "indexing is", memory),
+        Expr::Index(e) => (e, "indexing is", None),
         Expr::Field(e) => (e, "a field with a number is", Some("destructure a tuple with `let (a, b) = ..`")),
         Expr::Range(e) => (e, "a range is", arange),
         Expr::Repeat(e) => (e, "`[value; count]` is", Some("a tile of one value is `full([count], value)`")),
@@ -85,6 +88,22 @@ fn describe(written: &Expr) -> Found<'_> {
         other => (other, "this expression is", None),
     };
     Found { at, what, help }
+}
+
+/// What to write for `x[i]`.
+fn indexed(cx: &Context, base: &Expr) -> &'static str {
+    let name = if let Expr::Path(path) = base { path.path.get_ident() } else { None };
+    let held = name.and_then(|name| cx.held.get(&name.to_string()).copied());
+    match held.or(matches!(base, Expr::Array(_)).then_some(Held::Array)) {
+        Some(Held::Pointer) => "memory is read with `load(p + i, mask)` and written with `store(p + i, value, mask)`",
+        Some(Held::View) => "an element is read with `x.get([i])`, and a tile with `x.load([i], [64])`",
+        Some(Held::Array) => {
+            "an array is a shape or an index: give each number a name, choose with `select(i == 0, a, b)`, or pass a table in memory and `load(table + i, true)`"
+        }
+        None => {
+            "a tile is not indexed: load the element by itself, `load(p + i, true)`, or reduce the tile, `sum(select(arange(0, 64) == i, x, 0.0))`"
+        }
+    }
 }
 
 /// Reports what a closure may not have: qualifiers and a return type.

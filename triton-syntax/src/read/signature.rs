@@ -1,6 +1,6 @@
 //! The signature of a kernel: generic parameters and parameters.
 
-use crate::context::{Context, spell};
+use crate::context::{Context, Held, spell};
 use crate::read::body::types;
 use crate::read::path::struct_path;
 use crate::read::suggest::quoted;
@@ -170,6 +170,12 @@ fn param(cx: &mut Context, arg: &PatType, generics: &[String]) -> Option<ast::Pa
     let (multiple_of, general) = attributes(cx, &arg.attrs, ty.as_ref());
     let Pat::Ident(pat) = &*arg.pat else { return None };
     let (kind, elem) = ty?;
+    let held = match kind {
+        ParamKind::Ptr | ParamKind::PtrMut => Some(Held::Pointer),
+        ParamKind::Tensor(_) | ParamKind::TensorMut(_) => Some(Held::View),
+        ParamKind::Scalar | ParamKind::Struct => None,
+    };
+    cx.held.extend(held.map(|held| (pat.ident.to_string(), held)));
     (plain && mutable.is_none()).then(|| ast::Param { name: cx.ident(&pat.ident), kind, elem, multiple_of, general })
 }
 
@@ -241,7 +247,14 @@ fn pointee(cx: &mut Context, elem: &ast::Type, what: &str, mut problem: Diagnost
         problem.span = elem.span;
         problem.message = format!("`{}` is not an element type that {what}", elem.name);
         problem.notes = vec![format!("the element types are {}", quoted(DType::ALL.iter().map(|d| d.name())))];
-        cx.report(problem);
+        let help = match elem.name.as_str() {
+            "Ptr" | "PtrMut" => "pass one buffer, and where each part begins in it",
+            "usize" | "isize" => "sizes are `i32` or `i64` in a kernel",
+            "i128" | "u128" => "the widest integers of a kernel are `i64` and `u64`",
+            "Tile" => "name the element type of the tile alone",
+            _ => "pass a buffer for each part, with an element type of its own",
+        };
+        cx.report(problem.help(help));
     }
     good
 }

@@ -72,6 +72,12 @@ pub(crate) fn refuse_plain_uses_of_constant(cx: &mut Context, written: &ItemCons
     report(cx, uses, written.ident.span(), &text_of_constant(written))
 }
 
+/// Whether a constant that a function uses may have the attribute: it is not declared in the same file without it.
+pub(crate) fn may_be_for_kernels(written: &ItemFn, path: &Path) -> bool {
+    let found = found(written.sig.ident.span(), &text(&written.sig, &written.block));
+    found.is_some_and(|found| path.get_ident().is_none_or(|name| !found.plain.contains_key(&name.to_string())))
+}
+
 fn report(cx: &mut Context, uses: &mut Vec<Path>, span: Span, text: &str) -> bool {
     if uses.iter().all(|path| path.get_ident().is_none()) {
         return false;

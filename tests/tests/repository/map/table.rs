@@ -41,7 +41,7 @@ pub(crate) const CORE: &[Row] = &[
     ("analysis", &["span", "diag", "entity", "types", "metadata", "layout", "ops", "ir", "interp"]),
     ("sema", &["span", "diag", "types", "ast", "ops", "ir"]),
     ("passes", &["hash", "span", "entity", "types", "metadata", "layout", "ops", "ir", "interp", "analysis"]),
-    ("estimate", &["types", "metadata", "layout", "ops", "ir", "interp", "analysis", "passes"]),
+    ("estimate", &["types", "metadata", "layout", "ops", "ir", "analysis", "passes"]),
     ("ptx", &["span", "hash", "entity", "types", "metadata", "layout", "ops", "ir", "analysis"]),
     ("pipeline", &["span", "diag", "types", "ast", "metadata", "ops", "ir", "analysis", "sema", "passes", "ptx"]),
 ];

@@ -5,21 +5,26 @@ use super::emit::Written;
 use super::graph::{Graph, VarKind, is_tile, weight};
 use super::labelling::Choice;
 use crate::analysis::axis::{self, AxisInfo};
+use crate::analysis::scalars::Scalars;
 use crate::entity::SideTable;
 use crate::ir::print::Places;
 use crate::ir::{Block, Function, Inst, InstData, LayoutId, Value};
 use crate::layout::access::{Access, Form};
 use crate::layout::convert::{self, Plan};
 use crate::layout::cost;
-use crate::metadata::TargetInfo;
+use crate::metadata::{Arg, TargetInfo};
 use crate::ops::{DotKind, Op};
 use crate::passes::Env;
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
-/// The lines of a placed function; `func` is what [`super::emit`] has written.
-pub(super) fn explain(func: &Function, env: &Env, written: &Written) -> String {
+/// The lines of a placed function; `func` is what [`super::emit`] has written. Of a launch the arguments say how often loops run.
+pub(super) fn explain(func: &Function, env: &Env, written: &Written, args: Option<&[Arg]>) -> String {
     let Written { graph, chosen, recomputed } = written;
+    let mut ratio = SideTable::new(1.0);
+    if let Some(args) = args {
+        ratios(func, graph, &mut Scalars::new(func, args, None), func.body, &mut ratio);
+    }
     let facts = axis::analyse(func, env.specialization);
     let mut lines = Lines {
         func,
@@ -31,11 +36,14 @@ pub(super) fn explain(func: &Function, env: &Env, written: &Written) -> String {
         out: String::new(),
         places: Places::of(func),
         used: BTreeSet::new(),
+        ratio,
         converts: 0,
+        own: 0.0,
         moved: 0.0,
     };
     lines.block(func.body);
-    let own: f64 = chosen.iter().map(|choice| choice.cost).sum();
+    // Without arguments every operation runs as often as was assumed.
+    let own: f64 = if args.is_some() { lines.own } else { chosen.iter().map(|choice| choice.cost).sum() };
     let mut out = String::new();
     for (name, layout) in lines.used {
         let _ = writeln!(out, "layout {name} = {}", func.layouts[layout]);
@@ -63,8 +71,31 @@ struct Lines<'a> {
     places: Places,
     /// Layouts that are named, by their name in the text of the function.
     used: BTreeSet<(LayoutId, LayoutId)>,
+    /// How often a block runs, over how often layout assignment assumes that it does.
+    ratio: SideTable<Block, f64>,
     converts: usize,
+    own: f64,
     moved: f64,
+}
+
+/// Compares how often blocks run with what was assumed.
+#[expect(clippy::wildcard_enum_match_arm, reason = "control flow alone has regions that run")]
+fn ratios(func: &Function, graph: &Graph, scalars: &mut Scalars<'_>, block: Block, ratio: &mut SideTable<Block, f64>) {
+    for (inst, data) in func.block(block) {
+        if data.regions.is_empty() {
+            scalars.define(inst, data);
+        }
+        for (number, &region) in data.regions.iter().enumerate() {
+            let assumed = graph.runs(region) / graph.runs(block);
+            let runs = match data.op {
+                Op::For { start, end, step } => scalars.trips([start, end, step]),
+                Op::If { cond } => scalars.value(cond).map(|holds| f64::from(u8::from((holds != 0) == (number == 0)))),
+                _ => None,
+            };
+            ratio[region] = ratio[block] * runs.map_or(1.0, |runs| runs / assumed);
+            ratios(func, graph, scalars, region, ratio);
+        }
+    }
 }
 
 impl Lines<'_> {
@@ -75,13 +106,14 @@ impl Lines<'_> {
             } else if let Some(var) = self.graph.var_of[inst]
                 && self.graph.vars[var].insts[0] == inst
             {
-                self.operation(var, data);
+                self.operation(block, var, data);
             } else if self.recomputed.contains(&inst) {
                 let registers = self.func.layout(data.results[0]).map_or(0, |layout| layout.registers()) as f64;
                 let once = registers * f64::from(self.func.num_warps) * weight(self.func, &data.op) * cost::ISSUE;
                 let what = format!("{} again {}", data.op.mnemonic(), self.tile(data.results[0]));
-                self.moved += self.graph.runs(block) * once;
-                self.line(data, self.graph.runs(block), &what, self.graph.runs(block) * once);
+                let runs = self.runs(block);
+                self.moved += runs * once;
+                self.line(data, runs, &what, runs * once);
             } else {
                 self.carried(inst, data);
             }
@@ -94,7 +126,19 @@ impl Lines<'_> {
         let _ = writeln!(self.out, "{cost:>10.1}  x{freq:<5} {what}{at}");
     }
 
-    fn operation(&mut self, var: usize, data: &InstData) {
+    /// How often a block runs.
+    fn runs(&self, block: Block) -> f64 {
+        self.graph.runs(block) * self.ratio[block]
+    }
+
+    /// The line of a variable that runs with a block.
+    fn variable(&mut self, block: Block, var: usize, data: &InstData, what: &str) {
+        let (ratio, cost) = (self.ratio[block], self.chosen[var].cost);
+        self.own += cost * ratio;
+        self.line(data, self.graph.vars[var].freq * ratio, what, cost * ratio);
+    }
+
+    fn operation(&mut self, block: Block, var: usize, data: &InstData) {
         let (func, variable) = (self.func, &self.graph.vars[var]);
         let names: Vec<&str> = variable.insts.iter().map(|&inst| func.insts[inst].op.mnemonic()).collect();
         let last = variable.insts.last().map_or(data, |&inst| &func.insts[inst]);
@@ -132,7 +176,7 @@ impl Lines<'_> {
                 let _ = write!(what, " {results}");
             }
         }
-        self.line(data, variable.freq, &what, self.chosen[var].cost);
+        self.variable(block, var, data, &what);
     }
 
     /// `v7: f32[16,16] #0`, for each tile among these values: those that have their number since stage 0.
@@ -149,7 +193,8 @@ impl Lines<'_> {
             {
                 let value = data.results[i];
                 let what = format!("{} carries {}", data.op.mnemonic(), self.results(&[value]));
-                self.line(data, variable.freq, &what, self.chosen[var].cost);
+                let region = data.regions.first().copied().unwrap_or(self.func.body);
+                self.variable(region, var, data, &what);
             }
         }
     }
@@ -158,7 +203,7 @@ impl Lines<'_> {
         let (func, result) = (self.func, data.results[0]);
         let (Some(src), Some(dst)) = (func.layout_id(x), func.layout_id(result)) else { return };
         let Some(plan) = func.layouts.planned(src, dst, func.ty(x).elem.bits(), self.target.stmatrix) else { return };
-        let freq = self.graph.runs(block);
+        let freq = self.runs(block);
         let what = if self.is_staged(result, &plan) {
             format!("store {} to shared memory, from which `wgmma` reads it", self.results(&[x]))
         } else {

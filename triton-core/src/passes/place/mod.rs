@@ -33,7 +33,7 @@ use crate::analysis::axis::{self, AxisInfo};
 use crate::entity::SideTable;
 use crate::ir::{Function, Inst, InstData, Layouts, Value};
 use crate::layout::Layout;
-use crate::metadata::TargetInfo;
+use crate::metadata::{Arg, TargetInfo};
 use crate::ops::{Access, AccessEffect, BitOrder, Location, Memory};
 use crate::passes::Env;
 use crate::types::Shape;
@@ -56,10 +56,12 @@ pub fn place(func: &mut Function, env: &Env) -> Result<(), String> {
 ///
 /// # Errors
 /// As [`place`].
-pub fn explain(func: &Function, env: &Env) -> Result<String, String> {
+///
+/// Loops run as often as the arguments of a launch say, if there are any and they say it; else as often as is assumed.
+pub fn explain(func: &Function, env: &Env, args: Option<&[Arg]>) -> Result<String, String> {
     let mut placed = func.clone();
     let written = emit::emit(&mut placed, env, decide(func, env, Layouts::default())?)?;
-    Ok(explain::explain(&placed, env, &written))
+    Ok(explain::explain(&placed, env, &written, args))
 }
 
 fn decide(func: &Function, env: &Env, layouts: Layouts) -> Result<Assignment, String> {

@@ -1,7 +1,7 @@
 //! Control flow: `if`, loops, `return`, `break`, `continue`.
 
 use super::{Enclosing, Position, convert_block, expr, pattern};
-use crate::context::Context;
+use crate::context::{Context, spell};
 use crate::read::path::unroll;
 use crate::read::reject;
 use crate::read::stages::{self, is_stages};
@@ -63,10 +63,12 @@ pub(super) fn convert_for(cx: &mut Context, written: &ExprForLoop, position: Pos
     if range.is_none() {
         let problem = cx.diagnostic(Code::T0015, &written.expr, "a `for` loops over a range, and over nothing else");
         let unrolls = matches!(&*written.expr, Expr::Call(call) if unroll(call).is_some());
-        cx.report(problem.help(if unrolls {
-            "write `for i in unroll(lo..hi)`, or `for i in unroll((lo..hi).step_by(step))`"
-        } else {
-            "write `for i in lo..hi`, or `for i in (lo..hi).step_by(step)`"
+        cx.report(problem.help(match descending(written) {
+            Some(help) => help,
+            None if unrolls => {
+                "write `for i in unroll(lo..hi)`, or `for i in unroll((lo..hi).step_by(step))`".to_owned()
+            }
+            None => "write `for i in lo..hi`, or `for i in (lo..hi).step_by(step)`".to_owned(),
         }));
     }
     let range = range.and_then(|range| {
@@ -82,6 +84,29 @@ pub(super) fn convert_for(cx: &mut Context, written: &ExprForLoop, position: Pos
     let span = cx.span(written.for_token.span, expr::ends(&written.expr).1);
     let ((start, end), step, _) = range?;
     Some(ast::Stmt::For { var: var?, start, end, step, turns: turns?, body: body?, span })
+}
+
+/// What to write for `for i in (lo..hi).rev()`: the loop counts up. Of `(n..0).rev()`, which is empty in Rust, the same is meant.
+fn descending(written: &ExprForLoop) -> Option<String> {
+    let Expr::MethodCall(call) = &*written.expr else { return None };
+    let range = Counted::of(&call.receiver).filter(|range| call.method == "rev" && range.unroll.is_none())?;
+    let (lo, hi) = (range.range.start.as_deref()?, range.range.end.as_deref()?);
+    let (mut lo, mut hi) = (spell(lo), spell(hi));
+    let empty = if hi == "0" { format!("`{lo}..{hi}` is empty; ") } else { String::new() };
+    if hi == "0" {
+        std::mem::swap(&mut lo, &mut hi);
+    }
+    let counter = spell(&written.pat);
+    let enclosed = |end: &mut String| {
+        if !end.chars().all(|c| c.is_alphanumeric() || c == '_') {
+            *end = format!("({end})");
+        }
+    };
+    enclosed(&mut lo);
+    enclosed(&mut hi);
+    let index = if lo == "0" { format!("{hi} - 1 - {counter}") } else { format!("{lo} + {hi} - 1 - {counter}") };
+    let step = if range.step.is_some() { ", with a multiple of the step" } else { "" };
+    Some(format!("{empty}a range counts up: write `for {counter} in {lo}..{hi}`, and `let k = {index};`{step}"))
 }
 
 /// How the turns of a `for` with these attributes are run.

@@ -11,7 +11,7 @@ use syn::spanned::Spanned;
 use syn::{BinOp, Expr, ExprPath, Lit, UnOp};
 use triton_core::ast::{self, BinaryOp, ExprKind, Target, UnaryOp};
 use triton_core::diag::Code;
-use triton_core::sema::{BUILTINS, reserved};
+use triton_core::sema::{BUILTINS, replacement, reserved};
 use triton_core::types::DType;
 
 /// Converts an expression, or reports what in it is not part of the language.
@@ -61,7 +61,7 @@ pub(crate) fn convert(cx: &mut Context, written: &Expr) -> Option<ast::Expr> {
         }
         Expr::Call(call) => {
             let function = callee(cx, &call.func)?;
-            let args: Vec<_> = call.args.iter().map(|arg| argument(cx, arg)).collect();
+            let args: Vec<_> = call.args.iter().map(|arg| argument(cx, &function, arg)).collect();
             let args = args.into_iter().collect::<Option<Vec<_>>>();
             args.map(|args| ExprKind::Call(function, args))
         }
@@ -111,9 +111,25 @@ fn list<'a>(cx: &mut Context, written: impl IntoIterator<Item = &'a Expr>) -> Op
     all.into_iter().collect()
 }
 
+/// `f(x, axis = 1)`, as in Python.
+fn named(cx: &mut Context, function: &ast::Path, written: &syn::ExprAssign) -> Option<ast::Expr> {
+    let (name, value) = (spell(&written.left), spell(&written.right));
+    let problem = cx.diagnostic(Code::T0001, written, format!("an argument with a name, `{name}`, is not Rust"));
+    let along = format!("{}_axis", function.segments.join("::"));
+    let help = if name == "axis" && BUILTINS.iter().any(|builtin| builtin.name == along) {
+        format!("write `{along}(x, {value})`")
+    } else {
+        format!("write `{value}`: arguments are given in the order of the parameters")
+    };
+    cx.report(problem.help(help));
+    None
+}
+
 /// An argument of a function, which may be a closure.
-fn argument(cx: &mut Context, written: &Expr) -> Option<ast::Expr> {
-    let Expr::Closure(closure) = written else { return convert(cx, written) };
+fn argument(cx: &mut Context, function: &ast::Path, written: &Expr) -> Option<ast::Expr> {
+    let Expr::Closure(closure) = written else {
+        return if let Expr::Assign(assign) = written { named(cx, function, assign) } else { convert(cx, written) };
+    };
     reject::closure_parts(cx, closure);
     let params: Vec<_> = closure.inputs.iter().map(|param| pattern::of_closure(cx, param)).collect();
     let body = convert(cx, &closure.body).map(Box::new);
@@ -169,7 +185,7 @@ fn associated(ty: &str, name: &str) -> String {
         Some(_) => format!("write `{name}imum(a, b)`"),
         None => match name {
             "from" | "try_from" | "new" => format!("write `x.to::<{ty}>()`"),
-            _ => reserved(name)
+            _ => replacement(name)
                 .map_or_else(|| format!("an element type has only constants, as in `{ty}::MAX`"), str::to_owned),
         },
     }

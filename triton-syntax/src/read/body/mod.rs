@@ -11,7 +11,7 @@ pub(crate) mod types;
 
 pub(crate) use expr::operator;
 
-use crate::context::Context;
+use crate::context::{Context, Held};
 use crate::read::reject;
 use syn::{Block, Expr, ExprTuple, Item, Local, Stmt};
 use triton_core::ast::{self, ExprKind};
@@ -102,7 +102,15 @@ fn convert_let(cx: &mut Context, local: &Local) -> Option<ast::Stmt> {
         cx.report(problem.help("give the variable a value where it is declared"));
         return None;
     };
+    let array = matches!(&*init.expr, Expr::Array(_) | Expr::Repeat(_));
     let init = expr::convert(cx, &init.expr);
+    if let Some(ast::Pattern::Name { name, .. }) = &pattern {
+        match array {
+            true => cx.held.insert(name.name.clone(), Held::Array),
+            // It shadows a parameter.
+            false => cx.held.remove(&name.name),
+        };
+    }
     let ty = match converted {
         Some(ty) => Some(ty?),
         None => None,
