@@ -144,7 +144,8 @@ pub fn min_axis<T: Num>(x: Tile<T>, axis: i32) -> Tile<T> {
 
 /// The position of the largest element of a tile: its index in row-major order, from 0.
 ///
-/// The first one on a tie; a NaN only if every element is NaN.
+/// The first one on a tie, as of −0 and +0, which [`max`] and [`min`] tell apart: elements are compared as `<` compares them. A NaN only if
+/// every element is NaN.
 ///
 /// # Compile errors
 /// `x` is not a tile, or not of numbers.
@@ -190,7 +191,8 @@ pub fn argmax_axis<T: Num>(x: Tile<T>, axis: i32) -> Tile<i32> {
 
 /// The position of the smallest element of a tile: its index in row-major order, from 0.
 ///
-/// The first one on a tie; a NaN only if every element is NaN.
+/// The first one on a tie, as of −0 and +0, which [`max`] and [`min`] tell apart: elements are compared as `<` compares them. A NaN only if
+/// every element is NaN.
 ///
 /// # Compile errors
 /// `x` is not a tile, or not of numbers.

@@ -70,6 +70,19 @@ const FAMILIES: &[Family] = &[
     edge::EXTENTS,
 ];
 
+/// Those that a GPU alone computes in reasonable time.
+const ON_GPU: &[Family] = &[
+    #[cfg(all(
+        feature = "gemm",
+        feature = "rows",
+        feature = "conv",
+        feature = "attention",
+        feature = "sparse",
+        feature = "contract"
+    ))]
+    edge::LARGE,
+];
+
 /// Checks operations of the library against references in `f64`.
 #[derive(Parser)]
 struct Options {
@@ -106,10 +119,12 @@ fn main() -> ExitCode {
 
 fn run(options: &Options) -> Result<bool, Box<dyn std::error::Error>> {
     let asked = |family: &&Family| options.family.as_ref().is_none_or(|name| name == family.name);
-    let mut cases: Vec<Case> = FAMILIES.iter().filter(asked).flat_map(|family| (family.cases)()).collect();
+    let device: Device = options.device.parse()?;
+    let large = if device.is_cpu() || device.is_sim() { &[] } else { ON_GPU };
+    let mut cases: Vec<Case> = FAMILIES.iter().chain(large).filter(asked).flat_map(|family| (family.cases)()).collect();
     cases.retain(|case| options.filter.as_ref().is_none_or(|text| case.name().contains(text)));
     if cases.is_empty() {
-        let families: Vec<&str> = FAMILIES.iter().map(|family| family.name).collect();
+        let families: Vec<&str> = FAMILIES.iter().chain(large).map(|family| family.name).collect();
         return Err(format!("no case is called so; families: {}", families.join(", ")).into());
     }
     let seed = options.seed.unwrap_or_else(|| fastrand::u64(..1 << 32));
@@ -120,7 +135,6 @@ fn run(options: &Options) -> Result<bool, Box<dyn std::error::Error>> {
         cases.iter().for_each(|case| println!("{}", case.name()));
         return Ok(true);
     }
-    let device: Device = options.device.parse()?;
     println!("{device}, seed {seed}");
     let progress = ProgressBar::new(cases.len() as u64);
     progress.set_style(ProgressStyle::with_template("{bar:40} {pos}/{len} {elapsed}")?);

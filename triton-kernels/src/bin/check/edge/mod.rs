@@ -3,6 +3,7 @@
 mod attention;
 mod convolutions;
 mod extents;
+mod large;
 mod norms;
 mod products;
 mod reported;
@@ -18,6 +19,9 @@ pub const FAMILY: Family = Family { name: "edge", cases };
 
 /// The family of extents, whose programs are many: seconds on a GPU, minutes on a CPU.
 pub const EXTENTS: Family = Family { name: "extents", cases: extents::cases };
+
+/// The family of operands of gigabytes, which a GPU alone computes in a second.
+pub const LARGE: Family = Family { name: "large", cases: large::cases };
 
 /// Cases that fail, and what will mend them. One that passes is an error, so that the list stays true.
 const KNOWN: &[(&str, &str)] =
