@@ -141,6 +141,10 @@ impl Names {
                     // `use a::{b, *};`
                     let list = group.delimiter() == Delimiter::Brace && is_path(before(1), before(2));
                     self.open |= list && group.stream().into_iter().any(|tree| is_punct(Some(&tree), '*'));
+                    // What a macro calls is looked up where it is used.
+                    if matches!(before(3), Some(TokenTree::Ident(word)) if *word == "macro_rules") {
+                        self.mentioned.extend(flattened(&group.stream()));
+                    }
                     // The names that such a macro is given it only calls.
                     let called = if is_punct(before(1), '!') { before(2) } else { None };
                     let known = called.and_then(|name| macros.get(&name.to_string()));
@@ -276,6 +280,7 @@ mod tests {
             "fn k(rand: i32) { rand(1); }",
             "fn k() { map(x, rand); }",
             "include!(\"functions.rs\");",
+            "macro_rules! kernels { () => { fn k() { rand(1); } } }",
             "my_functions! {}",
             "macro_rules! function { ($n:ident) => { fn $n() {} } } function!(rand);",
             "macro_rules! imports { ($n:ident) => { use a::{b, $n}; } } imports!(rand);",
