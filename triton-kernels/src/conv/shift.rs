@@ -177,7 +177,7 @@ where
         let bias = if bias.shape() == [0] { bias } else { bias.narrow(0, of.clone())? };
         let (w, y) = (w.narrow(0, of.clone())?, y.reborrow().narrow(3, of.clone())?);
         let tuned = shifted_tuned::<T, GROUPED>(x, w, y, table, bias, window, epilogue);
-        let large = GROUPED && is_large(m, n);
+        let large = GROUPED && is_large(m, n) && epilogue.most_elements() >= 128 * 128;
         let tuned = choose("shift_conv", tuned, None, stream, |of: &ShiftedChoice| (of.BM == 128) == large)?;
         tuned.launch(stream, |tile| (m.div_ceil(tile.BM as usize), of.len().div_ceil(tile.BN as usize)))?;
     }

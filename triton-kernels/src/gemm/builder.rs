@@ -403,7 +403,13 @@ impl<'a, T: GemmElement<C>, C: Element> Gemm<'a, T, C> {
         let aligned = is_aligned::<T>(a.address(), a.strides())
             && is_aligned::<T>(b.address(), b.strides())
             && is_aligned::<C>(c.address(), c.strides());
-        let wanted = Wanted { op, splits: self.splits, instance: self.instance, aligned };
+        let wanted = Wanted {
+            op,
+            splits: self.splits,
+            instance: self.instance,
+            aligned,
+            most_elements: options.most_elements(),
+        };
         let (form, plan) = choose::<T, C>(&problem, form, &wanted, stream)?;
         let rest = Rest { bias, row_bias, row_scales, column_scales, options };
         let (sums, deterministic) = (self.column_sums, self.deterministic);

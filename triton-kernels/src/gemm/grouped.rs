@@ -61,7 +61,7 @@ where
     let GroupedGemm { a, b, mut c, ends, .. } = product;
     let ([m, n], [groups]) = (c.shape(), ends.shape());
     // Large tiles pay where groups have many rows.
-    let large = m / groups.max(1) > 64;
+    let large = m / groups.max(1) > 64 && options.most_elements() >= 128 * 128;
     for of in parts(n, 64) {
         let (b, c) = (b.narrow(2, of.clone())?, c.reborrow().narrow(1, of.clone())?);
         let b = if TB { b.transpose() } else { b };
