@@ -146,10 +146,7 @@ impl From<triton::Error> for Error {
 /// [`Error::from`] gives back what it was.
 impl From<Error> for triton::Error {
     fn from(error: Error) -> triton::Error {
-        match error {
-            Error::Runtime(error) => error,
-            error => triton::Error::other(error),
-        }
+        if let Error::Runtime(error) = error { error } else { triton::Error::other(error) }
     }
 }
 

@@ -7,6 +7,7 @@ use super::window_options;
 use crate::element::{FloatElement, operation};
 use crate::error::extent;
 use crate::gemm::kernels::epilogue::Epilogue;
+use crate::gemm::kernels::finish::finish;
 use crate::{Activation, GemmElement, Result, gemm, gemm_batched};
 use triton::prelude::*;
 
@@ -108,7 +109,8 @@ where
     let columns = is_columns(x.shape(), x.strides());
     let (x, w) = (of_x.operand(x, columns, stream)?, of_w.operand(w, false, stream)?);
     let columns = is_columns(x.shape(), x.strides());
-    output(y, columns, stream, |y| {
+    let mut y = y;
+    output(y.reborrow(), columns, stream, |y| {
         let product = Product {
             x,
             w,
@@ -125,7 +127,9 @@ where
             op,
         };
         product.launch(stream)
-    })
+    })?;
+    let y = if columns { y.permute([0, 3, 1, 2])? } else { y };
+    finish(y, None, None, ViewMut::none(stream.device()), epilogue, stream)
 }
 
 /// Pixels as rows of a matrix: of one whose axes N, H and W are one in memory.

@@ -5,6 +5,7 @@ use super::geometry::{MULTIPROCESSORS, Taps, Window, splits};
 use super::kernels::{ConvChoice, ConvPool, conv_pool, conv_tuned};
 use crate::Result;
 use crate::gemm::kernels::epilogue::Epilogue;
+use crate::gemm::kernels::finish::FinishKernelInstance;
 use crate::grid::parts;
 use crate::pool::choose;
 use triton::prelude::*;
@@ -51,6 +52,7 @@ pub(super) trait Kernels<T>:
     + ConvPool<T, true, true, FLAT>
     + ConvPool<T, true, true, NARROW>
     + CopyInstance<T>
+    + FinishKernelInstance<T, 16, 128>
 {
 }
 
@@ -167,8 +169,7 @@ impl<T: Float> Product<'_, T> {
         let elements = taps[0].count * taps[1].count * deep;
         let steps = if flat { elements.div_ceil(step) } else { elements };
         let runs = |tile: [usize; 2]| pool.iter().any(|of| sides(of.choice()) == tile && of.runs_on(stream));
-        let fits = |[rows, columns]: [usize; 2]| rows * columns <= options.most_elements();
-        let tile = tiles(m, filters).into_iter().find(|tile| runs(*tile) && fits(*tile)).unwrap_or([64, 64]);
+        let tile = tiles(m, filters).into_iter().find(|tile| runs(*tile)).unwrap_or([64, 64]);
         let count_of = |[rows, columns]: [usize; 2]| m.div_ceil(rows) * filters.div_ceil(columns);
         let (count, chunk) = splits(asked, count_of(tile), steps);
         let order = [0, 3, 1, 2];
@@ -190,10 +191,7 @@ impl<T: Float> Product<'_, T> {
         let (mut parts, mut done) = (stream.scratch::<f32>(shape.iter().product())?, stream.scratch::<i32>(of_done)?);
         let (parts, done) = (parts.view_mut(shape)?, done.view_mut([of_done])?);
         let tuned = conv_tuned::<T, COLUMNS, TB, MODE>(x, w, y, bias, parts, done, window, options);
-        let tuned = choose(op, tuned, instance, stream, |of: &ConvChoice| match instance {
-            Some(_) => fits(sides(of)),
-            None => sides(of) == tile,
-        })?;
+        let tuned = choose(op, tuned, instance, stream, |of: &ConvChoice| instance.is_some() || sides(of) == tile)?;
         let grid = |of: &ConvChoice| (m.div_ceil(of.BM as usize), filters.div_ceil(of.BN as usize), count);
         Ok(tuned.launch(stream, grid)?)
     }

@@ -6,6 +6,7 @@ use super::product::is_large;
 use crate::element::{FloatElement, operation};
 use crate::error::{extent, size, value};
 use crate::gemm::kernels::epilogue::Epilogue;
+use crate::gemm::kernels::finish::{FinishKernelInstance, finish};
 use crate::grid::parts;
 use crate::pool::choose;
 use crate::{Activation, Error, Result};
@@ -130,7 +131,7 @@ operation!(Shift: ShiftConv by shift);
 
 fn shift<T: FloatElement>(of: ShiftConv<'_, T>, stream: &Stream) -> Result<()>
 where
-    triton::Compiled: ShiftedPool<T, false> + ShiftedPool<T, true>,
+    triton::Compiled: ShiftedPool<T, false> + ShiftedPool<T, true> + FinishKernelInstance<T, 16, 128>,
 {
     let (op, fix) = ("shift_conv", "x is [N, H, W, C], w is [K, C], y is [N, H, W, K]");
     let (x, y) = (of.x.shape(), of.y.shape());
@@ -164,7 +165,7 @@ fn enqueue<T: FloatElement, const GROUPED: bool>(
     stream: &Stream,
 ) -> Result<()>
 where
-    triton::Compiled: ShiftedPool<T, GROUPED>,
+    triton::Compiled: ShiftedPool<T, GROUPED> + FinishKernelInstance<T, 16, 128>,
 {
     let ShiftConv { x, w, shifts, y, bias, .. } = of;
     let [images, down, across, channels] = x.shape();
@@ -177,9 +178,9 @@ where
         let bias = if bias.shape() == [0] { bias } else { bias.narrow(0, of.clone())? };
         let (w, y) = (w.narrow(0, of.clone())?, y.reborrow().narrow(3, of.clone())?);
         let tuned = shifted_tuned::<T, GROUPED>(x, w, y, table, bias, window, epilogue);
-        let large = GROUPED && is_large(m, n) && epilogue.most_elements() >= 128 * 128;
+        let large = GROUPED && is_large(m, n);
         let tuned = choose("shift_conv", tuned, None, stream, |of: &ShiftedChoice| (of.BM == 128) == large)?;
         tuned.launch(stream, |tile| (m.div_ceil(tile.BM as usize), of.len().div_ceil(tile.BN as usize)))?;
     }
-    Ok(())
+    finish(y, None, None, ViewMut::none(stream.device()), epilogue, stream)
 }

@@ -97,7 +97,6 @@ where
 }
 
 /// Enqueues it for a part of the window, which begins at the element `begin` of the whole one.
-
 fn enqueue<'a, T: FloatElement, const COLUMNS: bool, const FLAT: bool>(
     x: View<'a, T, 4>,
     dy: View<'a, T, 4>,

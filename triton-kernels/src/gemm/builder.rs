@@ -192,6 +192,9 @@ impl<'a, T: GemmElement<C>, C: Element> Gemm<'a, T, C> {
     }
 
     /// Applies a function to each element. In `f32` it is right within 2 · 10⁻⁷ of the larger of 1 and the result.
+    ///
+    /// [`Softplus`](Activation::Softplus), [`Mish`](Activation::Mish) and [`Elu`](Activation::Elu) take a second launch, before which c is rounded to its
+    /// type: their code in every product would take up to twice the registers.
     pub fn activation(self, activation: Activation) -> Self {
         Gemm { activation, ..self }
     }
@@ -403,13 +406,7 @@ impl<'a, T: GemmElement<C>, C: Element> Gemm<'a, T, C> {
         let aligned = is_aligned::<T>(a.address(), a.strides())
             && is_aligned::<T>(b.address(), b.strides())
             && is_aligned::<C>(c.address(), c.strides());
-        let wanted = Wanted {
-            op,
-            splits: self.splits,
-            instance: self.instance,
-            aligned,
-            most_elements: options.most_elements(),
-        };
+        let wanted = Wanted { op, splits: self.splits, instance: self.instance, aligned };
         let (form, plan) = choose::<T, C>(&problem, form, &wanted, stream)?;
         let rest = Rest { bias, row_bias, row_scales, column_scales, options };
         let (sums, deterministic) = (self.column_sums, self.deterministic);
@@ -482,9 +479,14 @@ impl<T: GemmElement<C>, C: Element> Prepared<'_, T, C> {
             };
         }
         let Problem { kind, order, .. } = problem;
+        // `f64` has code for every activation.
+        let is_left_out = kind != Kind::F64 && rest.options.is_left_out();
+        let (added, options) = (residual, rest.options);
+        let residual = if is_left_out { View::none(stream.device()) } else { residual };
+        let rest = if is_left_out { Rest { options: options.begun(), ..rest } } else { rest };
         if form == Form::Batched {
-            T::enqueue_batch(order, &plan, Operands { a, b, c, residual, rest }, stream)?;
-            return Ok(());
+            T::enqueue_batch(order, &plan, Operands { a, b, c: c.reborrow(), residual, rest }, stream)?;
+            return if is_left_out { T::finish(c, added, None, options, stream) } else { Ok(()) };
         }
         let mut partial = stream.scratch::<f32>(of_sums.iter().product())?;
         let mut parts = stream.scratch::<f32>(of_parts.iter().product())?;
@@ -499,6 +501,9 @@ impl<T: GemmElement<C>, C: Element> Prepared<'_, T, C> {
             let sums = if rest.options.sums { partial.view_mut(of_sums)? } else { none };
             let shared = Shared { sums, parts, done, ordered: deterministic };
             T::enqueue_product(kind, order, form, &plan, operands, shared, stream)?;
+        }
+        if is_left_out {
+            return T::finish(c, added, sums, options, stream);
         }
         if let Some(sums) = sums {
             add_rows::<16, 128>(partial.view_mut(of_sums)?, sums).launch(stream, n.div_ceil(128))?;

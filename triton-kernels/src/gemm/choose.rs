@@ -18,8 +18,6 @@ pub(super) struct Wanted {
     pub(super) instance: Option<String>,
     /// Whether the operands begin, and their rows, at multiples of 16 bytes.
     pub(super) aligned: bool,
-    /// Elements of the largest tiles that have code for the epilogue.
-    pub(super) most_elements: usize,
 }
 
 /// Every instance of a product that the device of a stream has code of.
@@ -65,8 +63,7 @@ pub(super) fn choose<T: GemmElement<C>, C: Element>(
     if wanted.splits.is_some() || wanted.instance.is_some() {
         return chosen::<T, C>(problem, form, wanted, stream);
     }
-    let large = wanted.most_elements == usize::MAX;
-    let key = Key::new::<T, C>(problem, form, [wanted.aligned, large], stream.device());
+    let key = Key::new::<T, C>(problem, form, wanted.aligned, stream.device());
     if let Some(found) = MEMORY.get(&key) {
         return Ok(found);
     }
@@ -85,9 +82,7 @@ fn chosen<T: GemmElement<C>, C: Element>(
     // A batch of a split product, or of an instance that was asked for, is one product after another.
     let at_once = problem.batch > 1 && wanted.splits.is_none_or(|splits| splits == 1) && wanted.instance.is_none();
     let forms = [at_once.then_some(Form::Batched), Some(form), Some(Form::Fused)];
-    let fits = |of: &Instance| problem.kind == Kind::F64 || of.tile[0] * of.tile[1] <= wanted.most_elements;
-    let all = |form| instances::<T, C>(problem, form, stream).into_iter().filter(fits).collect::<Vec<Instance>>();
-    let found = forms.into_iter().flatten().map(|form| (form, all(form)));
+    let found = forms.into_iter().flatten().map(|form| (form, instances::<T, C>(problem, form, stream)));
     let Some((form, all)) = found.into_iter().find(|(_, all)| !all.is_empty()) else {
         let (expected, fix) = ("without one", "store it as f32 or bf16, or leave the epilogue out");
         let found = format!("an epilogue of {}", std::any::type_name::<C>());
@@ -199,7 +194,7 @@ mod tests {
     fn a_choice_is_remembered_for_its_call_alone() {
         let device = triton::Device::cpu();
         let problem = |k| Problem { kind: Kind::F32, order: Order::NN, batch: 1, shape: [256, 64, k] };
-        let key = |k, form, aligned| Key::new::<f32, f32>(&problem(k), form, [aligned, true], &device);
+        let key = |k, form, aligned| Key::new::<f32, f32>(&problem(k), form, aligned, &device);
         let (memory, plan) = (Memory::new(), select::plans(&problem(256)).next().expect("a row"));
         memory.set(key(256, Form::Plain, true), (Form::Plain, plan));
         assert_eq!(memory.get(&key(256, Form::Plain, true)), Some((Form::Plain, plan)));
@@ -207,8 +202,8 @@ mod tests {
             key(257, Form::Plain, true),
             key(256, Form::Fused, true),
             key(256, Form::Plain, false),
-            Key::new::<bf16, f32>(&problem(256), Form::Plain, [true; 2], &device),
-            Key::new::<f32, f32>(&Problem { batch: 2, ..problem(256) }, Form::Plain, [true; 2], &device),
+            Key::new::<bf16, f32>(&problem(256), Form::Plain, true, &device),
+            Key::new::<f32, f32>(&Problem { batch: 2, ..problem(256) }, Form::Plain, true, &device),
         ];
         for (i, other) in others.iter().enumerate() {
             assert_eq!(memory.get(other), None, "{i}");

@@ -1,6 +1,7 @@
 //! Products of groups of rows, each with a matrix of its own: the experts of a mixture.
 
 use super::kernels::epilogue::Epilogue;
+use super::kernels::finish::{FinishKernelInstance, finish};
 use super::kernels::grouped::{GroupedPool, grouped_tuned};
 use super::operands::is_transposed;
 use crate::Activation;
@@ -24,7 +25,7 @@ pub trait GroupedElement: Element + sealed::Sealed {
         options: Epilogue,
         transposed: bool,
         stream: &Stream,
-    ) -> triton::Result<()>;
+    ) -> Result<()>;
 }
 
 macro_rules! elements {
@@ -38,7 +39,7 @@ macro_rules! elements {
                 options: Epilogue,
                 transposed: bool,
                 stream: &Stream,
-            ) -> triton::Result<()> {
+            ) -> Result<()> {
                 match transposed {
                     true => enqueue::<$t, true>(product, options, stream),
                     false => enqueue::<$t, false>(product, options, stream),
@@ -50,18 +51,14 @@ macro_rules! elements {
 
 elements!(f32 bf16 f16);
 
-fn enqueue<T: Float, const TB: bool>(
-    product: GroupedGemm<'_, T>,
-    options: Epilogue,
-    stream: &Stream,
-) -> triton::Result<()>
+fn enqueue<T: Float, const TB: bool>(product: GroupedGemm<'_, T>, options: Epilogue, stream: &Stream) -> Result<()>
 where
-    triton::Compiled: GroupedPool<T, TB>,
+    triton::Compiled: GroupedPool<T, TB> + FinishKernelInstance<T, 16, 128>,
 {
     let GroupedGemm { a, b, mut c, ends, .. } = product;
     let ([m, n], [groups]) = (c.shape(), ends.shape());
     // Large tiles pay where groups have many rows.
-    let large = m / groups.max(1) > 64 && options.most_elements() >= 128 * 128;
+    let large = m / groups.max(1) > 64;
     for of in parts(n, 64) {
         let (b, c) = (b.narrow(2, of.clone())?, c.reborrow().narrow(1, of.clone())?);
         let b = if TB { b.transpose() } else { b };
@@ -69,7 +66,8 @@ where
             .find(|of| (of.BM > 64) == (large && T::DTYPE != triton::DType::F32))
             .launch(stream, |tile| (m.div_ceil(tile.BM as usize) + groups, of.len().div_ceil(tile.BN as usize)))?;
     }
-    Ok(())
+    let c = c.split(0, [1, m])?.split(0, [1, 1])?;
+    finish(c, None, Some(ends), ViewMut::none(stream.device()), options, stream)
 }
 
 /// A product that is described and not enqueued yet; made by [`gemm_grouped`].
@@ -152,6 +150,6 @@ impl<T: GroupedElement> GroupedGemm<'_, T> {
             true => (self.a.narrow(1, ..0)?, self.b.narrow(1, ..0)?),
             false => (self.a, self.b),
         };
-        Ok(T::enqueue_groups(GroupedGemm { a, b, ..self }, options, transposed, stream)?)
+        T::enqueue_groups(GroupedGemm { a, b, ..self }, options, transposed, stream)
     }
 }

@@ -1,6 +1,8 @@
 //! From element types to the pools of kernels that multiply them.
 
 use super::kernels::epilogue::Epilogue;
+use super::kernels::finish::{self, FinishKernelInstance};
+use super::kernels::sums::add_rows;
 use super::kernels::{batched::*, fused::*, int8::*, split::*, whole::*};
 use crate::select::{GRANULE, Instance, Kernel, Kind, Order, Plan};
 use triton::prelude::*;
@@ -113,6 +115,43 @@ pub trait Pools<C: Element>: Element {
         _stream: &Stream,
     ) -> triton::Result<()> {
         Ok(())
+    }
+
+    /// Enqueues what follows a product whose activation its kernels have no code for: of the types of floats that results are stored as.
+    ///
+    /// # Errors
+    /// Those of a launch.
+    #[doc(hidden)]
+    fn finish(
+        _c: ViewMut<'_, C, 3>,
+        _residual: View<'_, C, 3>,
+        _sums: Option<ViewMut<'_, f32, 1>>,
+        _options: Epilogue,
+        _stream: &Stream,
+    ) -> crate::Result<()> {
+        Ok(())
+    }
+}
+
+/// The same for a type that has a kernel for it.
+fn finish_of<C: Float>(
+    c: ViewMut<'_, C, 3>,
+    residual: View<'_, C, 3>,
+    sums: Option<ViewMut<'_, f32, 1>>,
+    options: Epilogue,
+    stream: &Stream,
+) -> crate::Result<()>
+where
+    triton::Compiled: FinishKernelInstance<C, 16, 128>,
+{
+    let [batch, m, n] = c.shape();
+    let residual = if residual.shape().contains(&0) { None } else { Some(residual.split(0, [1, batch])?) };
+    let rows = if sums.is_some() { [m.div_ceil(finish::ROWS), n] } else { [0; 2] };
+    let mut partial = stream.scratch::<f32>(rows[0] * rows[1])?;
+    finish::finish(c.split(0, [1, batch])?, residual, None, partial.view_mut(rows)?, options, stream)?;
+    match sums {
+        Some(sums) => Ok(add_rows::<16, 128>(partial.view_mut(rows)?, sums).launch(stream, n.div_ceil(128))?),
+        None => Ok(()),
     }
 }
 
@@ -293,6 +332,16 @@ macro_rules! floats {
                 })
             }
 
+            fn finish(
+                c: ViewMut<'_, $c, 3>,
+                residual: View<'_, $c, 3>,
+                sums: Option<ViewMut<'_, f32, 1>>,
+                options: Epilogue,
+                stream: &Stream,
+            ) -> crate::Result<()> {
+                finish_of::<$c>(c, residual, sums, options, stream)
+            }
+
             $(fn enqueue_batch(
                 order: Order,
                 plan: &Plan,
@@ -389,6 +438,16 @@ macro_rules! fused {
                     launch!(tuned, plan, [m, n, 1], stream)
                 })
             }
+
+            $(fn finish(
+                c: ViewMut<'_, $of, 3>,
+                residual: View<'_, $of, 3>,
+                sums: Option<ViewMut<'_, f32, 1>>,
+                options: Epilogue,
+                stream: &Stream,
+            ) -> crate::Result<()> {
+                finish_of::<$of>(c, residual, sums, options, stream)
+            })?
         }
     )*};
 }

@@ -1,23 +1,20 @@
 //! What is done to the sums of a product before they are stored.
 
 use crate::Activation;
-use crate::functions::{NORMAL, logistic, relu};
+use crate::functions::{NORMAL, logistic};
 use triton::prelude::*;
 
 /// The numbers of an epilogue.
 ///
-/// There is code for four forms of activations, each of which has several by other numbers: a branch for each activation would be several times as
+/// There is code for three forms of activations, each of which has several by other numbers: a branch for each activation would be several times as
 /// much code as the product. m is v between `least` and `most`.
 ///
 /// | [`form`](Epilogue::form) | result | of |
 /// |---|---|---|
-/// | [`PLAIN`], [`RELU`] | v, max(v, 0) | Identity, Relu |
+/// | [`PLAIN`] | v | Identity |
 /// | [`GATE`] | m · sigmoid(u) + `shift`, where −u · log₂ e is v times a polynomial of v² with coefficients `p0` to `p6` | Gelu, GeluTanh, Silu, QuickGelu, Sigmoid, Tanh |
-/// | [`LINEAR`] | m · (`p1` · v + `p0`, between `p2` and `p3`) | Relu6, HardSigmoid, HardSwish, LeakyRelu |
-/// | [`POWER`] | max(v, 0) + `p0` · log₂(1 + w) + `p1` · w + `shift`, where log w is the lesser of v and `p2` · v | Softplus, Elu |
-/// | [`MISH`] | that | Mish |
-///
-/// The last three are rare, and would be as much code again: tiles of more than [`MOST_ELEMENTS`] have none of it.
+/// | [`LINEAR`] | m · (`p1` · v + `p0`, between `p2` and `p3`) | Relu, Relu6, HardSigmoid, HardSwish, LeakyRelu |
+/// | [`LEFT_OUT`] | v: [`finish`](super::finish) computes it | Softplus, Mish, Elu |
 #[triton::params]
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Epilogue {
@@ -58,19 +55,10 @@ pub struct Epilogue {
 #[triton::constant]
 const PLAIN: i32 = 0;
 #[triton::constant]
-const RELU: i32 = 1;
+const GATE: i32 = 1;
 #[triton::constant]
-const GATE: i32 = 2;
-#[triton::constant]
-const LINEAR: i32 = 3;
-#[triton::constant]
-const POWER: i32 = 4;
-#[triton::constant]
-const MISH: i32 = 5;
-
-/// Elements of the largest tiles that have code for the rare forms.
-#[triton::constant]
-pub(crate) const MOST_ELEMENTS: i32 = 4096;
+const LINEAR: i32 = 2;
+const LEFT_OUT: i32 = 3;
 
 /// Where a gate has closed, so that 0 · ∞ is not a term.
 const CLOSED: f32 = -128.0;
@@ -108,12 +96,11 @@ impl Epilogue {
             [p0, p1, 0.0, 0.0, 0.0, 0.0, -f32::MIN_POSITIVE]
         };
         let linear = |bounds, [p0, p1, p2, p3]: [f32; 4]| of(LINEAR, bounds, 0.0, [p0, p1, p2, p3, 0.0, 0.0, 0.0]);
-        let power = |shift, [p0, p1, p2]: [f32; 3]| of(POWER, [0.0; 2], shift, [p0, p1, p2, 0.0, 0.0, 0.0, 0.0]);
         let (open, root) = ([CLOSED, f32::INFINITY], (2.0 / std::f64::consts::PI).sqrt());
         let all = [f32::NEG_INFINITY, f32::INFINITY];
         match activation {
             Activation::Identity => plain,
-            Activation::Relu => Epilogue { form: RELU, ..plain },
+            Activation::Relu => linear([0.0, f32::INFINITY], [1.0, 0.0, 1.0, 1.0]),
             Activation::Gelu => gate(open, 0.0, NORMAL),
             // x / 2 · (1 + tanh u) is x · sigmoid(2 u), with u = √(2 / π) · (x + 0.044715 x³).
             Activation::GeluTanh => gate(open, 0.0, slope(2.0 * root, 2.0 * root * 0.044715)),
@@ -127,57 +114,34 @@ impl Epilogue {
             // Steep enough to be at one bound or the other.
             Activation::LeakyRelu(slope) if slope <= 1.0 => linear(all, [0.0, f32::MAX, slope, 1.0]),
             Activation::LeakyRelu(slope) => linear(all, [0.0, f32::MIN, 1.0, slope]),
-            Activation::Softplus => power(0.0, [std::f32::consts::LN_2, 0.0, -1.0]),
-            // For a positive v log w is next to 0, and −∞ for an infinite one.
-            Activation::Elu(slope) => power(-slope, [0.0, slope, -1e-30]),
-            Activation::Mish => Epilogue { form: MISH, ..plain },
+            Activation::Softplus | Activation::Mish | Activation::Elu(_) => Epilogue { form: LEFT_OUT, ..plain },
         }
     }
 
-    /// Elements of the largest tiles that have code for the activation.
-    pub(crate) fn most_elements(&self) -> usize {
-        if self.form <= GATE { usize::MAX } else { MOST_ELEMENTS as usize }
+    /// Whether kernels leave the activation, and what follows it, to [`finish`](super::finish).
+    pub(crate) fn is_left_out(&self) -> bool {
+        self.form == LEFT_OUT
+    }
+
+    /// What is done before an activation that is left out.
+    pub(crate) fn begun(&self) -> Epilogue {
+        Epilogue { sums: false, ..*self }
     }
 }
 
-/// Applies the activation of an epilogue to a tile.
+/// Applies the activation of an epilogue.
 #[triton::function]
-pub fn activated<const BM: i32, const BN: i32>(v: Tile<f32>, options: Epilogue) -> Tile<f32> {
-    if options.form == PLAIN {
-        v
-    } else if options.form == RELU {
-        relu(v)
-    } else if BM * BN > MOST_ELEMENTS {
-        gated(v, options)
-    } else if options.form == GATE {
-        gated(v, options)
-    } else {
-        rare(v, options)
-    }
-}
-
-#[triton::function]
-fn gated(v: Tile<f32>, options: Epilogue) -> Tile<f32> {
-    let (p0, p1, p2, p3) = (options.p0, options.p1, options.p2, options.p3);
-    let gate = logistic(v, (p0, p1, p2, p3, options.p4, options.p5, options.p6));
-    fma(minimum(maximum(v, options.least), options.most), gate, options.shift)
-}
-
-#[triton::function]
-fn rare(v: Tile<f32>, options: Epilogue) -> Tile<f32> {
-    if options.form == LINEAR {
+pub fn activated(v: Tile<f32>, options: Epilogue) -> Tile<f32> {
+    if options.form == GATE {
+        let (p0, p1, p2, p3) = (options.p0, options.p1, options.p2, options.p3);
+        let gate = logistic(v, (p0, p1, p2, p3, options.p4, options.p5, options.p6));
+        fma(minimum(maximum(v, options.least), options.most), gate, options.shift)
+    } else if options.form == LINEAR {
         let gate = minimum(maximum(fma(v, options.p1, options.p0), options.p2), options.p3);
         // Bounds would hide a NaN.
         select(v == v, minimum(maximum(v, options.least), options.most) * gate, v)
-    } else if options.form == POWER {
-        let w = exp2(minimum(v, v * options.p2) * 1.442695);
-        maximum(v, 0.0) + fma(log2(1.0 + w), options.p0, fma(w, options.p1, options.shift))
     } else {
-        // tanh(log(1 + e)) is n / (n + 2) with n = e (e + 2).
-        let power = exp2(select(v > 20.0, 20.0, v) * 1.442695);
-        let n = power * (power + 2.0);
-        let root = rsqrt(n + 2.0);
-        maximum(v, -128.0) * (n * root * root)
+        v
     }
 }
 

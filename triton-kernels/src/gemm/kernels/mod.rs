@@ -4,6 +4,7 @@ pub mod batched;
 #[cfg(feature = "f64")]
 pub mod double;
 pub mod epilogue;
+pub(crate) mod finish;
 pub mod fused;
 pub mod grouped;
 pub mod int8;
