@@ -7,7 +7,6 @@ use super::window_options;
 use crate::element::{FloatElement, operation};
 use crate::error::extent;
 use crate::gemm::kernels::epilogue::Epilogue;
-use crate::gemm::kernels::finish::finish;
 use crate::{Activation, GemmElement, Result, gemm, gemm_batched};
 use triton::prelude::*;
 
@@ -109,8 +108,7 @@ where
     let columns = is_columns(x.shape(), x.strides());
     let (x, w) = (of_x.operand(x, columns, stream)?, of_w.operand(w, false, stream)?);
     let columns = is_columns(x.shape(), x.strides());
-    let mut y = y;
-    output(y.reborrow(), columns, stream, |y| {
+    output(y, columns, stream, |y| {
         let product = Product {
             x,
             w,
@@ -127,9 +125,7 @@ where
             op,
         };
         product.launch(stream)
-    })?;
-    let y = if columns { y.permute([0, 3, 1, 2])? } else { y };
-    finish(y, None, None, ViewMut::none(stream.device()), epilogue, stream)
+    })
 }
 
 /// Pixels as rows of a matrix: of one whose axes N, H and W are one in memory.

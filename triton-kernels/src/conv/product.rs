@@ -5,7 +5,7 @@ use super::geometry::{MULTIPROCESSORS, Taps, Window, splits};
 use super::kernels::{ConvChoice, ConvPool, conv_pool, conv_tuned};
 use crate::Result;
 use crate::gemm::kernels::epilogue::Epilogue;
-use crate::gemm::kernels::finish::FinishKernelInstance;
+use crate::gemm::kernels::finish::{FinishKernelInstance, finish};
 use crate::grid::parts;
 use crate::pool::choose;
 use triton::prelude::*;
@@ -152,7 +152,7 @@ impl<T: Float> Product<'_, T> {
 
     fn enqueue<const COLUMNS: bool, const TB: bool, const MODE: i32>(self, stream: &Stream) -> Result<()>
     where
-        triton::Compiled: ConvPool<T, COLUMNS, TB, MODE>,
+        triton::Compiled: ConvPool<T, COLUMNS, TB, MODE> + FinishKernelInstance<T, 16, 128>,
     {
         let filters = self.filters();
         let Product { x, w, y, bias, options, places, stride, taps, out, splits: asked, instance, op, .. } = self;
@@ -173,7 +173,10 @@ impl<T: Float> Product<'_, T> {
         let count_of = |[rows, columns]: [usize; 2]| m.div_ceil(rows) * filters.div_ceil(columns);
         let (count, chunk) = splits(asked, count_of(tile), steps);
         let order = [0, 3, 1, 2];
-        let (x, y) = if COLUMNS { (x.permute(order)?, y.permute(order)?) } else { (x, y) };
+        let (x, mut y) = if COLUMNS { (x.permute(order)?, y.permute(order)?) } else { (x, y) };
+        // Of an instance that is asked for the tile may be the largest.
+        let is_left_out = options.is_left_out(if instance.is_some() { usize::MAX } else { tile[0] * tile[1] });
+        let begun = if is_left_out { options.begun() } else { options };
         let [[out_h, out_w], [out_step_h, out_step_w]] = out.map(|pair| pair.map(|number| number as i32));
         let window = Window {
             out_h,
@@ -190,9 +193,10 @@ impl<T: Float> Product<'_, T> {
         let of_done = if count > 1 { count_of([64, 32]) } else { 0 };
         let (mut parts, mut done) = (stream.scratch::<f32>(shape.iter().product())?, stream.scratch::<i32>(of_done)?);
         let (parts, done) = (parts.view_mut(shape)?, done.view_mut([of_done])?);
-        let tuned = conv_tuned::<T, COLUMNS, TB, MODE>(x, w, y, bias, parts, done, window, options);
+        let tuned = conv_tuned::<T, COLUMNS, TB, MODE>(x, w, y.reborrow(), bias, parts, done, window, begun);
         let tuned = choose(op, tuned, instance, stream, |of: &ConvChoice| instance.is_some() || sides(of) == tile)?;
         let grid = |of: &ConvChoice| (m.div_ceil(of.BM as usize), filters.div_ceil(of.BN as usize), count);
-        Ok(tuned.launch(stream, grid)?)
+        tuned.launch(stream, grid)?;
+        if is_left_out { finish(y, None, None, ViewMut::none(stream.device()), options, stream) } else { Ok(()) }
     }
 }

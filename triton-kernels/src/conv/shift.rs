@@ -173,14 +173,16 @@ where
     let table = shifts.table.view([2, channels])?;
     let window = Window::new([down, across], [1; 2], [Taps::of_output(1, 0, 1); 2], 1);
     let bias = bias.unwrap_or_else(|| View::none(stream.device()));
+    let large = GROUPED && is_large(m, n);
+    let is_left_out = epilogue.is_left_out(if large { 128 * 128 } else { 64 * 64 });
+    let begun = if is_left_out { epilogue.begun() } else { epilogue };
     let mut y = y;
     for of in parts(n, 64) {
         let bias = if bias.shape() == [0] { bias } else { bias.narrow(0, of.clone())? };
         let (w, y) = (w.narrow(0, of.clone())?, y.reborrow().narrow(3, of.clone())?);
-        let tuned = shifted_tuned::<T, GROUPED>(x, w, y, table, bias, window, epilogue);
-        let large = GROUPED && is_large(m, n);
+        let tuned = shifted_tuned::<T, GROUPED>(x, w, y, table, bias, window, begun);
         let tuned = choose("shift_conv", tuned, None, stream, |of: &ShiftedChoice| (of.BM == 128) == large)?;
         tuned.launch(stream, |tile| (m.div_ceil(tile.BM as usize), of.len().div_ceil(tile.BN as usize)))?;
     }
-    finish(y, None, None, ViewMut::none(stream.device()), epilogue, stream)
+    if is_left_out { finish(y, None, None, ViewMut::none(stream.device()), epilogue, stream) } else { Ok(()) }
 }

@@ -194,7 +194,8 @@ impl<'a, T: GemmElement<C>, C: Element> Gemm<'a, T, C> {
     /// Applies a function to each element. In `f32` it is right within 2 · 10⁻⁷ of the larger of 1 and the result.
     ///
     /// [`Softplus`](Activation::Softplus), [`Mish`](Activation::Mish) and [`Elu`](Activation::Elu) take a second launch, before which c is rounded to its
-    /// type: their code in every product would take up to twice the registers.
+    /// type: their code in every product would take up to twice the registers. So do [`Relu6`](Activation::Relu6), [`HardSigmoid`](Activation::HardSigmoid),
+    /// [`HardSwish`](Activation::HardSwish) and [`LeakyRelu`](Activation::LeakyRelu) of tiles with more than 4096 elements.
     pub fn activation(self, activation: Activation) -> Self {
         Gemm { activation, ..self }
     }
@@ -215,6 +216,7 @@ impl<'a, T: GemmElement<C>, C: Element> Gemm<'a, T, C> {
     }
 
     /// Also stores the sum of each column of the result, in `f32`, before c is rounded. Not of a batch. It takes a second, small launch.
+    /// An [activation](Gemm::activation) that takes a launch of its own reads a rounded c.
     pub fn column_sums(self, sums: ViewMut<'a, f32, 1>) -> Self {
         Gemm { column_sums: Some(sums), ..self }
     }
@@ -480,7 +482,7 @@ impl<T: GemmElement<C>, C: Element> Prepared<'_, T, C> {
         }
         let Problem { kind, order, .. } = problem;
         // `f64` has code for every activation.
-        let is_left_out = kind != Kind::F64 && rest.options.is_left_out();
+        let is_left_out = kind != Kind::F64 && rest.options.is_left_out(plan.tile[0] * plan.tile[1]);
         let (added, options) = (residual, rest.options);
         let residual = if is_left_out { View::none(stream.device()) } else { residual };
         let rest = if is_left_out { Rest { options: options.begun(), ..rest } } else { rest };

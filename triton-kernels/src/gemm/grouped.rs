@@ -59,12 +59,18 @@ where
     let ([m, n], [groups]) = (c.shape(), ends.shape());
     // Large tiles pay where groups have many rows.
     let large = m / groups.max(1) > 64;
+    let large = large && T::DTYPE != triton::DType::F32;
+    let is_left_out = options.is_left_out(if large { 128 * 128 } else { 64 * 64 });
+    let begun = if is_left_out { options.begun() } else { options };
     for of in parts(n, 64) {
         let (b, c) = (b.narrow(2, of.clone())?, c.reborrow().narrow(1, of.clone())?);
         let b = if TB { b.transpose() } else { b };
-        grouped_tuned::<T, TB>(a, b, c, ends, options)
-            .find(|of| (of.BM > 64) == (large && T::DTYPE != triton::DType::F32))
+        grouped_tuned::<T, TB>(a, b, c, ends, begun)
+            .find(|of| (of.BM > 64) == large)
             .launch(stream, |tile| (m.div_ceil(tile.BM as usize) + groups, of.len().div_ceil(tile.BN as usize)))?;
+    }
+    if !is_left_out {
+        return Ok(());
     }
     let c = c.split(0, [1, m])?.split(0, [1, 1])?;
     finish(c, None, Some(ends), ViewMut::none(stream.device()), options, stream)

@@ -1,19 +1,19 @@
 //! What is done to the sums of a product before they are stored.
 
 use crate::Activation;
-use crate::functions::{NORMAL, logistic};
+use crate::functions::{NORMAL, logistic, relu};
 use triton::prelude::*;
 
 /// The numbers of an epilogue.
 ///
-/// There is code for three forms of activations, each of which has several by other numbers: a branch for each activation would be several times as
+/// There is code for few forms of activations, each of which has several by other numbers: a branch for each activation would be several times as
 /// much code as the product. m is v between `least` and `most`.
 ///
 /// | [`form`](Epilogue::form) | result | of |
 /// |---|---|---|
-/// | [`PLAIN`] | v | Identity |
+/// | [`PLAIN`], [`RELU`] | v, max(v, 0) | Identity, Relu |
 /// | [`GATE`] | m · sigmoid(u) + `shift`, where −u · log₂ e is v times a polynomial of v² with coefficients `p0` to `p6` | Gelu, GeluTanh, Silu, QuickGelu, Sigmoid, Tanh |
-/// | [`LINEAR`] | m · (`p1` · v + `p0`, between `p2` and `p3`) | Relu, Relu6, HardSigmoid, HardSwish, LeakyRelu |
+/// | [`LINEAR`] | m · (`p1` · v + `p0`, between `p2` and `p3`), in tiles of up to [`MOST_ELEMENTS`]; else as the next | Relu6, HardSigmoid, HardSwish, LeakyRelu |
 /// | [`LEFT_OUT`] | v: [`finish`](super::finish) computes it | Softplus, Mish, Elu |
 #[triton::params]
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -55,10 +55,17 @@ pub struct Epilogue {
 #[triton::constant]
 const PLAIN: i32 = 0;
 #[triton::constant]
-const GATE: i32 = 1;
+const RELU: i32 = 1;
 #[triton::constant]
-const LINEAR: i32 = 2;
-const LEFT_OUT: i32 = 3;
+const GATE: i32 = 2;
+#[triton::constant]
+const LINEAR: i32 = 3;
+const LEFT_OUT: i32 = 4;
+
+/// Elements of the largest tiles that have code for [`LINEAR`]. In larger ones it changed how the assembler schedules the loop over K: convolutions took up
+/// to 1.2 times as long.
+#[triton::constant]
+const MOST_ELEMENTS: i32 = 4096;
 
 /// Where a gate has closed, so that 0 · ∞ is not a term.
 const CLOSED: f32 = -128.0;
@@ -100,7 +107,7 @@ impl Epilogue {
         let all = [f32::NEG_INFINITY, f32::INFINITY];
         match activation {
             Activation::Identity => plain,
-            Activation::Relu => linear([0.0, f32::INFINITY], [1.0, 0.0, 1.0, 1.0]),
+            Activation::Relu => Epilogue { form: RELU, ..plain },
             Activation::Gelu => gate(open, 0.0, NORMAL),
             // x / 2 · (1 + tanh u) is x · sigmoid(2 u), with u = √(2 / π) · (x + 0.044715 x³).
             Activation::GeluTanh => gate(open, 0.0, slope(2.0 * root, 2.0 * root * 0.044715)),
@@ -118,31 +125,40 @@ impl Epilogue {
         }
     }
 
-    /// Whether kernels leave the activation, and what follows it, to [`finish`](super::finish).
-    pub(crate) fn is_left_out(&self) -> bool {
-        self.form == LEFT_OUT
+    /// Whether tiles of this many elements leave the activation, and what follows it, to [`finish`](super::finish).
+    pub(crate) fn is_left_out(&self, elements: usize) -> bool {
+        self.form == LEFT_OUT || (self.form == LINEAR && elements > MOST_ELEMENTS as usize)
     }
 
     /// What is done before an activation that is left out.
     pub(crate) fn begun(&self) -> Epilogue {
-        Epilogue { sums: false, ..*self }
+        Epilogue { form: PLAIN, sums: false, ..*self }
     }
 }
 
-/// Applies the activation of an epilogue.
+/// Applies the activation of an epilogue to a tile.
 #[triton::function]
-pub fn activated(v: Tile<f32>, options: Epilogue) -> Tile<f32> {
-    if options.form == GATE {
-        let (p0, p1, p2, p3) = (options.p0, options.p1, options.p2, options.p3);
-        let gate = logistic(v, (p0, p1, p2, p3, options.p4, options.p5, options.p6));
-        fma(minimum(maximum(v, options.least), options.most), gate, options.shift)
-    } else if options.form == LINEAR {
+pub fn activated<const BM: i32, const BN: i32>(v: Tile<f32>, options: Epilogue) -> Tile<f32> {
+    if options.form == PLAIN {
+        v
+    } else if options.form == RELU {
+        relu(v)
+    } else if BM * BN > MOST_ELEMENTS {
+        gated(v, options)
+    } else if options.form == GATE {
+        gated(v, options)
+    } else {
         let gate = minimum(maximum(fma(v, options.p1, options.p0), options.p2), options.p3);
         // Bounds would hide a NaN.
         select(v == v, minimum(maximum(v, options.least), options.most) * gate, v)
-    } else {
-        v
     }
+}
+
+#[triton::function]
+fn gated(v: Tile<f32>, options: Epilogue) -> Tile<f32> {
+    let (p0, p1, p2, p3) = (options.p0, options.p1, options.p2, options.p3);
+    let gate = logistic(v, (p0, p1, p2, p3, options.p4, options.p5, options.p6));
+    fma(minimum(maximum(v, options.least), options.most), gate, options.shift)
 }
 
 /// activation(α · scales · acc + β · c + bias) + residual: what becomes of the sums of the tile that begins at `at`, where c and the residual are

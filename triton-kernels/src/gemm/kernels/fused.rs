@@ -56,7 +56,7 @@ pub fn fused<T: Float, C: Num, const BM: i32, const BN: i32, const BK: i32, cons
     let acc = gemm_tile::<T, f32, BM, BN, BK, TA, TB>(a, b, (m, n), (0, depth));
     let at = (m, n);
     store_tile::<f32, C, BM, BN>(acc, at, c, bias, row_bias, residual, row_scales, column_scales, sums, options, |v| {
-        activated(v, options)
+        activated::<BM, BN>(v, options)
     });
 }
 
@@ -94,6 +94,6 @@ pub fn fused_tf32<const BM: i32, const BN: i32, const BK: i32, const TA: bool, c
         column_scales,
         sums,
         options,
-        |v| activated(v, options),
+        |v| activated::<BM, BN>(v, options),
     );
 }

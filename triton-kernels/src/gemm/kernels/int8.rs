@@ -51,6 +51,6 @@ pub fn fused_i8<C: Num, const BM: i32, const BN: i32, const BK: i32, const TA: b
     let acc = gemm_tile::<i8, i32, BM, BN, BK, TA, TB>(a, b, (m, n), (0, depth)).to::<f32>();
     let at = (m, n);
     store_tile::<f32, C, BM, BN>(acc, at, c, bias, row_bias, residual, row_scales, column_scales, sums, options, |v| {
-        activated(v, options)
+        activated::<BM, BN>(v, options)
     });
 }

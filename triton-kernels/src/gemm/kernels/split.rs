@@ -131,7 +131,7 @@ pub fn split<
                 column_scales,
                 sums,
                 options,
-                |v| activated(v, options),
+                |v| activated::<BM, BN>(v, options),
             );
         } else {
             c.store([m, n], total.to::<C>());

@@ -226,9 +226,11 @@ fn sizes(cases: &mut Vec<Case>) {
     });
     case("2⁶² rows and columns of nothing", |s, x, y| {
         // There is nothing to do, whatever the extents are.
-        let row = |n: usize| x.view([1, 1])?.as_strided([n, BIG], [0; 2]);
-        let empty = |n: usize| x.view([0, 1])?.as_strided([0, n], [0; 2]);
-        gemm(empty(BIG)?, row(BIG)?, y.view_mut([0, BIG])?).launch(s)?;
+        let (n, one) = (1 << 24, x.view([1, 1])?);
+        let (a, b) = (x.view([0, 1])?.as_strided([0, n], [0; 2])?, one.as_strided([n, BIG], [0; 2])?);
+        gemm(a, b, y.view_mut([0, BIG])?).launch(s)?;
+        let (a, b) = (x.view([0, 1])?.as_strided([0, BIG], [0; 2])?, one.as_strided([BIG, BIG], [0; 2])?);
+        refused(gemm(a, b, y.view_mut([0, BIG])?).launch(s), &["`gemm`", "less than 2⁵⁶"])?;
         softmax(x.view([BIG, 0])?, y.view_mut([BIG, 0])?).launch(s)?;
         layer_norm(x.view([BIG, 0])?, x.view([0])?, x.view([0])?, y.view_mut([BIG, 0])?).launch(s)?;
         Ok(())
