@@ -11,10 +11,10 @@ use triton::prelude::*;
 ///
 /// | [`form`](Epilogue::form) | result | of |
 /// |---|---|---|
-/// | [`PLAIN`], [`RELU`] | v, max(v, 0) | Identity, Relu |
-/// | [`GATE`] | m · sigmoid(u) + `shift`, where −u · log₂ e is v times a polynomial of v² with coefficients `p0` to `p6` | Gelu, GeluTanh, Silu, QuickGelu, Sigmoid, Tanh |
-/// | [`LINEAR`] | m · (`p1` · v + `p0`, between `p2` and `p3`), in tiles of up to [`MOST_ELEMENTS`]; else as the next | Relu6, HardSigmoid, HardSwish, LeakyRelu |
-/// | [`LEFT_OUT`] | v: [`finish`](super::finish) computes it | Softplus, Mish, Elu |
+/// | `PLAIN`, `RELU` | v, max(v, 0) | Identity, Relu |
+/// | `GATE` | m · sigmoid(u) + `shift`, where −u · log₂ e is v times a polynomial of v² with coefficients `p0` to `p6` | Gelu, GeluTanh, Silu, QuickGelu, Sigmoid, Tanh |
+/// | `LINEAR` | m · (`p1` · v + `p0`, between `p2` and `p3`), in tiles of up to `MOST_ELEMENTS`; else as the next | Relu6, HardSigmoid, HardSwish, LeakyRelu |
+/// | `LEFT_OUT` | v: `finish` computes it | Softplus, Mish, Elu |
 #[triton::params]
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Epilogue {
