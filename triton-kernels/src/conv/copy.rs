@@ -26,10 +26,9 @@ pub(super) fn is_columns(shape: [usize; 4], strides: [isize; 4]) -> bool {
 
 /// Whether kernels take a view as it lies: rows of W, with `columns`, or else of C begin at multiples of 16 bytes.
 fn fits<T: Element>(view: View<'_, T, 4>, columns: bool) -> bool {
-    let bytes = |number: usize| number * size_of::<T>();
     let (shape, strides) = (view.shape(), view.strides());
     let row = if columns { 2 } else { 3 };
-    let whole = |axis: usize| shape[axis] <= 1 || bytes(strides[axis].unsigned_abs()).is_multiple_of(16);
+    let whole = |axis: usize| shape[axis] <= 1 || strides[axis].unsigned_abs().is_multiple_of(16 / size_of::<T>());
     let is_row = shape[row] <= 1 || strides[row] == 1;
     is_row && view.address().is_multiple_of(16) && (0..4).filter(|axis| *axis != row).all(whole)
 }

@@ -57,7 +57,7 @@ pub(super) fn is_transposed([_, rows, columns]: [usize; 3], [_, down, across]: [
 
 /// Whether a matrix and each of its rows begin at multiples of 16 bytes, so that whole vectors are loaded.
 pub(super) fn is_aligned<T>(address: u64, [_, down, across]: [isize; 3]) -> bool {
-    across == 1 && address.is_multiple_of(16) && (down.unsigned_abs() * size_of::<T>()).is_multiple_of(16)
+    across == 1 && address.is_multiple_of(16) && down.unsigned_abs().is_multiple_of(16 / size_of::<T>())
 }
 
 /// Operands whose contiguous axis is the last one, as kernels for their order take them.

@@ -14,14 +14,11 @@ mod sums;
 
 use crate::harness::{Case, Family};
 
-/// The family of values.
-pub const FAMILY: Family = Family { name: "edge", cases };
+/// Values, and extents, whose programs are many: seconds on a GPU, minutes on a CPU.
+pub const FAMILIES: &[Family] = &[Family { name: "edge", cases }, Family { name: "extents", cases: extents::cases }];
 
-/// The family of extents, whose programs are many: seconds on a GPU, minutes on a CPU.
-pub const EXTENTS: Family = Family { name: "extents", cases: extents::cases };
-
-/// The family of operands of gigabytes, which a GPU alone computes in a second.
-pub const LARGE: Family = Family { name: "large", cases: large::cases };
+/// Operands of gigabytes, which a GPU alone computes in a second.
+pub const ON_GPU: &[Family] = &[Family { name: "large", cases: large::cases }];
 
 /// Cases that fail, and what will mend them. One that passes is an error, so that the list stays true.
 const KNOWN: &[(&str, &str)] =
