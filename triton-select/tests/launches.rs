@@ -154,7 +154,7 @@ fn members_that_cannot_be_launched_are_passed_over() -> triton::Result<()> {
         error.starts_with("every member of the pool `mark` that fits the call failed: BLOCK=32 times=1"),
         "{error}"
     );
-    assert!(error.contains("the grid has 1048576 programs along y"), "{error}");
+    assert!(error.contains("the grid of `mark::<32>` has 1048576 programs along y"), "{error}");
     assert_eq!(stream.download(&x)?, [64; N]);
     Ok(())
 }
