@@ -75,7 +75,7 @@ impl Extents {
         self.heads / self.key_heads.max(1)
     }
 
-    /// Launches have so many heads of q at most: each with its heads of k, and how many of q share one of those.
+    /// The heads of q of each launch, its heads of k, and the number of heads of q that share one of those.
     pub(super) fn parts_of_heads(&self) -> Vec<(Range<usize>, Range<usize>, i32)> {
         let group = self.group().max(1);
         if group <= MOST {

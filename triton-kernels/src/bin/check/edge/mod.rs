@@ -20,7 +20,7 @@ pub const FAMILIES: &[Family] = &[Family { name: "edge", cases }, Family { name:
 /// Operands of gigabytes, which a GPU alone computes in a second.
 pub const ON_GPU: &[Family] = &[Family { name: "large", cases: large::cases }];
 
-/// Cases that fail, and what will mend them. One that passes is an error, so that the list stays true.
+/// Cases that fail, with the reason. One that passes is an error, so that the list stays true.
 const KNOWN: &[(&str, &str)] =
     &[("known: ", "the sums over the keys of a tile have terms 0 · v of keys that a query does not see")];
 

@@ -1,4 +1,4 @@
-//! Norms and their gradients at the edge. Squares of what is larger than 10¹⁸ overflow, which is no fault of theirs.
+//! Norms and their gradients at the edge. Squares of numbers above 10¹⁸ overflow in `f32`.
 
 use super::subject::{Arrays, On, Subject, put, room};
 use crate::harness::hostile::Draw;

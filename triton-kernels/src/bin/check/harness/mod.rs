@@ -48,7 +48,7 @@ impl Case {
         Case { name: name.into(), run: Box::new(run), known: None }
     }
 
-    /// Says that it fails, and what will mend it: from then on it passes while it fails, so that what is mended is noticed.
+    /// Marks it as failing, with the reason: from then on it passes while it fails, so that a fix is noticed.
     pub fn is_known_to_fail(&mut self, why: &'static str) {
         self.known = Some(why);
     }
