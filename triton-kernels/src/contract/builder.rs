@@ -102,7 +102,7 @@ impl fmt::Display for Computed {
 }
 
 impl<'a, T: FloatElement> Contraction<'a, T> {
-    /// Multiplies the sums; 1 if nothing is said. With 0, x and y are not read, as in BLAS.
+    /// Multiplies the sums. Default 1; with 0, x and y are not read, as in BLAS.
     pub fn alpha(self, alpha: impl Into<f64>) -> Self {
         Contraction { alpha: alpha.into(), ..self }
     }

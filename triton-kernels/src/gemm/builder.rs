@@ -171,7 +171,7 @@ impl<'a, T: GemmElement<C>, C: Element> Gemm<'a, T, C> {
         }
     }
 
-    /// Multiplies the product; 1 if nothing is said. With 0, a and b are not read, nor their scales, as in BLAS.
+    /// Multiplies the product. Default 1; with 0, a and b are not read, nor their scales, as in BLAS.
     pub fn alpha(self, alpha: impl Into<f64>) -> Self {
         Gemm { alpha: alpha.into(), ..self }
     }

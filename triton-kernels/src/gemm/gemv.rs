@@ -90,7 +90,7 @@ pub fn gemv<'a, T: GemvElement<C>, C: Element>(
 }
 
 impl<T: GemvElement<C>, C: Element> Gemv<'_, T, C> {
-    /// Multiplies the product; 1 if nothing is said. With 0, a and x are not read, as in BLAS.
+    /// Multiplies the product. Default 1; with 0, a and x are not read, as in BLAS.
     pub fn alpha(self, alpha: impl Into<f64>) -> Self {
         Gemv { alpha: alpha.into(), ..self }
     }

@@ -123,7 +123,7 @@ pub fn gemm_grouped<'a, T: GroupedElement>(
 }
 
 impl<T: GroupedElement> GroupedGemm<'_, T> {
-    /// Multiplies the products; 1 if nothing is said. With 0, a and b are not read, as in BLAS.
+    /// Multiplies the products. Default 1; with 0, a and b are not read, as in BLAS.
     pub fn alpha(self, alpha: impl Into<f64>) -> Self {
         GroupedGemm { alpha: alpha.into(), ..self }
     }
