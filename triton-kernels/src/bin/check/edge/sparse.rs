@@ -222,6 +222,10 @@ fn of_attention<T: FloatElement + Scalar>(block: usize, blocks: usize) -> Subjec
             let seen = |j: &usize| has(block, i, *j) && *j <= i;
             let dot = |j: usize| 0.25 * (0..DEPTH).map(|d| of[0][i * DEPTH + d] * of[1][j * DEPTH + d]).sum::<f64>();
             let scores: Vec<(usize, f64)> = (0..n).filter(seen).map(|j| (j, dot(j))).collect();
+            // As of a query that sees no key, the result is 0.
+            if scores.iter().all(|of| of.1 == f64::NEG_INFINITY) {
+                continue;
+            }
             let most = scores.iter().map(|of| of.1).fold(f64::NEG_INFINITY, f64::max);
             let total: f64 = scores.iter().map(|of| (of.1 - most).exp()).sum();
             for (j, score) in scores {
