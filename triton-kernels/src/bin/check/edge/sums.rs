@@ -63,7 +63,12 @@ fn of_distance<T: FloatElement + Scalar>(kl: bool, draw: Draw) -> Subject {
         vec![vec![loss], dx]
     };
     let name = if kl { "kl_div" } else { "mse" };
-    Subject::new::<T>(name, [(count, draw), (count, target)], run, wanted).close(4.0 * T::rounding() + 1e-5, 1e-5)
+    let terms = move |of: &[Vec<f64>]| {
+        let term = |(x, y): (&f64, &f64)| if kl { (x * y / 3.0).abs() } else { 0.0 };
+        of[0].iter().zip(&of[1]).map(term).sum()
+    };
+    let subject = Subject::new::<T>(name, [(count, draw), (count, target)], run, wanted).terms(terms);
+    subject.close(4.0 * T::rounding() + 1e-5, 1e-5)
 }
 
 fn of_sums<T: FloatElement + Scalar>(draw: Draw) -> Subject {

@@ -59,7 +59,8 @@ fn forward<T: FloatElement + Scalar>(
         let (means, scales) = (Operand::<f32, 1>::output([rows], order(turn)), Operand::output([rows], Order::Odd));
         let (mut xs, rs, mut ws, bs) = (x.values(), r.values(), w.values(), b.values());
         if adds {
-            xs.iter_mut().zip(&rs).for_each(|(x, r)| *x = T::of(*x + r).value());
+            // The sum is rounded to `f32` first, and then to the element, which can be another number next to a tie.
+            xs.iter_mut().zip(&rs).for_each(|(x, r)| *x = T::of(f64::from((*x + r) as f32)).value());
         }
         if broadcast {
             ws = vec![ws[0]; columns];
