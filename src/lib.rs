@@ -105,9 +105,9 @@ pub use triton_runtime::aliasing;
 pub use triton_runtime::sim;
 pub use triton_runtime::{
     AsPtrArg, AsPtrMutArg, Buffer, BufferSlice, BufferSliceMut, Choice, ComputeCapability, DType, Device, DeviceData,
-    DeviceDataMut, DevicePtr, DevicePtrMut, Element, Error, Event, Graph, Grid, GridSize, IntoTensorArg,
-    IntoTensorMutArg, Kernel, Launch, LaunchArg, LoadInfo, OtherError, Pinned, Pool, ProgramFault, Result, Scratch,
-    Selecting, Selector, Stream, Tuned, View, ViewMut, cache, launch, metadata, pool, selection,
+    DeviceDataMut, DevicePtr, DevicePtrMut, Element, Error, Event, Graph, Grid, GridSize, IntoView, IntoViewMut,
+    Kernel, Launch, LaunchArg, LoadInfo, OtherError, Pinned, Pool, ProgramFault, Result, Scratch, Selecting, Selector,
+    ShapeError, Stream, Tensor, Tuned, View, ViewMut, cache, launch, metadata, pool, selection,
 };
 
 /// What generated code needs. Not public: it changes with every version.
@@ -127,9 +127,7 @@ pub mod __private {
     pub use triton_macros::link;
     pub use triton_runtime::inflate;
     pub use triton_runtime::pool::Member;
-    pub use triton_runtime::{
-        AsPtrArg, AsPtrMutArg, IntoTensorArg, IntoTensorMutArg, Kernel, Launch, LaunchArg, Params, Pool, Slots, Tuned,
-    };
+    pub use triton_runtime::{AsPtrArg, AsPtrMutArg, Kernel, Launch, LaunchArg, Params, Pool, Slots, Tuned};
 
     /// Takes the place of a kernel that did not compile, or in an editor; the program that would call it does not
     /// build.

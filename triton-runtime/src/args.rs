@@ -4,14 +4,16 @@ use crate::allocation::Allocation;
 use crate::buffer::{Buffer, BufferSlice, BufferSliceMut, DeviceData, DeviceDataMut};
 use crate::element::Element;
 use crate::error::describe;
+use crate::foreign::Foreign;
 use crate::scratch::Scratch;
-use crate::view::{View, ViewMut};
+use crate::tensor::Tensor;
+use crate::view::{Memory, View, ViewMut};
 use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
 use triton_core::metadata::{Arg, ParamType, Specialization};
 
-/// One argument of a launch: its value, its type, and its buffer, which the launch orders with its other uses.
+/// One argument of a launch: its value, its type, and its memory's owner; if that is a buffer, the launch orders with its other uses.
 ///
 /// **Invariant:** one for a `Tensor` or `TensorMut` is only made of a [`View`] or [`ViewMut`], whose elements all lie
 /// in the buffer, and those of a mutable one are distinct. So a kernel that stays in bounds of the extents stays in
@@ -23,31 +25,67 @@ pub struct LaunchArg<'a> {
     /// What the kernel receives, zero-extended, in the first [`ParamType::words`].
     words: [u64; ParamType::MAX_WORDS],
     pub(crate) ty: ParamType,
-    pub(crate) allocation: Option<&'a Arc<Allocation>>,
+    pub(crate) owner: Owner<'a>,
+}
+
+/// Who has the memory of an argument.
+#[derive(Clone, Copy)]
+pub(crate) enum Owner<'a> {
+    /// There is none, or it is not known.
+    Nobody,
+    Buffer(&'a Arc<Allocation>),
+    Foreign(Foreign<'a>),
 }
 
 impl<'a> LaunchArg<'a> {
     /// A number or `bool`.
     #[inline]
     pub fn scalar<T: Element>(value: T) -> LaunchArg<'a> {
-        LaunchArg::word(value.to_bits(), ParamType::Scalar(T::DTYPE), None)
+        LaunchArg::word(value.to_bits(), ParamType::Scalar(T::DTYPE), Owner::Nobody)
     }
 
     #[inline]
-    fn word(bits: u64, ty: ParamType, allocation: Option<&'a Arc<Allocation>>) -> LaunchArg<'a> {
+    fn word(bits: u64, ty: ParamType, owner: Owner<'a>) -> LaunchArg<'a> {
         let mut words = [0; ParamType::MAX_WORDS];
         words[0] = bits;
-        LaunchArg { words, ty, allocation }
+        LaunchArg { words, ty, owner }
     }
 
-    /// Address, extents and strides of a view.
+    /// The buffer of its memory.
+    #[inline]
+    pub(crate) fn allocation(&self) -> Option<&'a Arc<Allocation>> {
+        if let Owner::Buffer(allocation) = self.owner { Some(allocation) } else { None }
+    }
+
+    /// Its memory, if it is of another owner.
+    #[inline]
+    pub(crate) fn foreign(&self) -> Option<Foreign<'a>> {
+        if let Owner::Foreign(memory) = self.owner { Some(memory) } else { None }
+    }
+
+    /// Address, extents and strides of a view, for a `Tensor<T, R>`.
+    #[inline]
+    pub fn tensor<T: Element, const R: usize, V: IntoView<'a, T, R>>(view: V) -> LaunchArg<'a> {
+        LaunchArg::view(view.into_view(), false)
+    }
+
+    /// Address, extents and strides of a mutable view, for a `TensorMut<T, R>`.
+    #[inline]
+    pub fn tensor_mut<T: Element, const R: usize, V: IntoViewMut<'a, T, R>>(view: V) -> LaunchArg<'a> {
+        LaunchArg::view(view.into_view_mut().to_read(), true)
+    }
+
     #[inline]
     fn view<T: Element, const R: usize>(view: View<'a, T, R>, mutable: bool) -> LaunchArg<'a> {
         // The rank is at most `MAX_RANK` for every view that can be made.
         let mut arg = LaunchArg::word(
             view.address(),
             ParamType::Tensor { dtype: T::DTYPE, rank: R as u8, mutable },
-            view.allocation(),
+            match view.memory() {
+                Memory::Buffer(allocation) => Owner::Buffer(allocation),
+                Memory::Foreign(memory) => Owner::Foreign(memory),
+                Memory::None(_) => Owner::Nobody,
+            },
         );
         let (shape, strides) = (view.shape(), view.strides());
         // By axes, whose number is known: a chain of iterators costs a launch several times as much.
@@ -164,8 +202,11 @@ impl<T: Element, const R: usize> sealed::Sealed for ViewMut<'_, T, R> {}
 impl<T: Element, const R: usize> sealed::Sealed for &View<'_, T, R> {}
 impl<T: Element, const R: usize> sealed::Sealed for &ViewMut<'_, T, R> {}
 impl<T: Element, const R: usize> sealed::Sealed for &mut ViewMut<'_, T, R> {}
+impl<T: Element, const R: usize> sealed::Sealed for Tensor<T, R> {}
+impl<T: Element, const R: usize> sealed::Sealed for &Tensor<T, R> {}
+impl<T: Element, const R: usize> sealed::Sealed for &mut Tensor<T, R> {}
 
-/// What can be passed for a `Ptr<T>`: a buffer, a slice of one, or a [`DevicePtr`].
+/// What can be passed for a `Ptr<T>`: a buffer, a slice of one, a [`Tensor`], or a [`DevicePtr`].
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be passed for a `Ptr<{T}>`",
     label = "expected a device buffer of `{T}`",
@@ -176,7 +217,7 @@ pub trait AsPtrArg<T: Element>: sealed::Sealed {
     fn as_ptr_arg(&self) -> LaunchArg<'_>;
 }
 
-/// What can be passed for a `PtrMut<T>`: a buffer, a mutable slice of one, or a [`DevicePtrMut`].
+/// What can be passed for a `PtrMut<T>`: a buffer, a mutable slice of one, a [`Tensor`], or a [`DevicePtrMut`].
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be passed for a `PtrMut<{T}>`",
     label = "expected a mutable device buffer of `{T}`",
@@ -187,33 +228,34 @@ pub trait AsPtrMutArg<T: Element>: sealed::Sealed {
     fn as_ptr_mut_arg(&mut self) -> LaunchArg<'_>;
 }
 
-/// What can be passed for a `Tensor<T, R>`: a view, or a reference to one that is used again.
+/// What kernels take for a `Tensor<T, R>`, and operations to read: a [`Tensor`] by reference, or a view, by value or by reference.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` cannot be passed for a `Tensor<{T}, {R}>`",
-    label = "expected a view of `{T}` with {R} dimensions",
-    note = "make one by `buffer.view([..])?`, with an extent for each dimension"
+    message = "`{Self}` is not a tensor of `{T}` with {R} dimensions, nor a view of one",
+    label = "expected `&Tensor<{T}, {R}>` or `View<'_, {T}, {R}>`",
+    note = "a buffer has no shape: pass `buffer.view([..])?`, with an extent for each dimension, or make it `buffer.into_tensor([..])?`"
 )]
-pub trait IntoTensorArg<'a, T: Element, const R: usize>: sealed::Sealed {
-    /// The argument.
-    fn into_tensor_arg(self) -> LaunchArg<'a>;
+pub trait IntoView<'a, T: Element, const R: usize>: sealed::Sealed {
+    /// The view.
+    fn into_view(self) -> View<'a, T, R>;
 }
 
-/// What can be passed for a `TensorMut<T, R>`: a mutable view, or a mutable reference to one that is used again.
+/// What kernels take for a `TensorMut<T, R>`, and operations to write: a [`Tensor`] by mutable reference, or a mutable view, by value or by
+/// mutable reference.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` cannot be passed for a `TensorMut<{T}, {R}>`",
-    label = "expected a mutable view of `{T}` with {R} dimensions",
-    note = "make one by `buffer.view_mut([..])?`, with an extent for each dimension"
+    message = "`{Self}` is not a mutable tensor of `{T}` with {R} dimensions, nor a mutable view of one",
+    label = "expected `&mut Tensor<{T}, {R}>` or `ViewMut<'_, {T}, {R}>`",
+    note = "a buffer has no shape: pass `buffer.view_mut([..])?`, with an extent for each dimension, or make it `buffer.into_tensor([..])?`"
 )]
-pub trait IntoTensorMutArg<'a, T: Element, const R: usize>: sealed::Sealed {
-    /// The argument.
-    fn into_tensor_mut_arg(self) -> LaunchArg<'a>;
+pub trait IntoViewMut<'a, T: Element, const R: usize>: sealed::Sealed {
+    /// The view.
+    fn into_view_mut(self) -> ViewMut<'a, T, R>;
 }
 
 #[diagnostic::do_not_recommend]
 impl<T: Element> AsPtrArg<T> for BufferSlice<'_, T> {
     #[inline]
     fn as_ptr_arg(&self) -> LaunchArg<'_> {
-        LaunchArg::word(self.address(), ParamType::Ptr(T::DTYPE), Some(self.allocation()))
+        LaunchArg::word(self.address(), ParamType::Ptr(T::DTYPE), Owner::Buffer(self.allocation()))
     }
 }
 
@@ -221,7 +263,7 @@ impl<T: Element> AsPtrArg<T> for BufferSlice<'_, T> {
 impl<T: Element> AsPtrArg<T> for BufferSliceMut<'_, T> {
     #[inline]
     fn as_ptr_arg(&self) -> LaunchArg<'_> {
-        LaunchArg::word(self.address(), ParamType::Ptr(T::DTYPE), Some(self.allocation()))
+        LaunchArg::word(self.address(), ParamType::Ptr(T::DTYPE), Owner::Buffer(self.allocation()))
     }
 }
 
@@ -229,7 +271,7 @@ impl<T: Element> AsPtrArg<T> for BufferSliceMut<'_, T> {
 impl<T: Element> AsPtrMutArg<T> for BufferSliceMut<'_, T> {
     #[inline]
     fn as_ptr_mut_arg(&mut self) -> LaunchArg<'_> {
-        LaunchArg::word(self.address(), ParamType::PtrMut(T::DTYPE), Some(self.allocation()))
+        LaunchArg::word(self.address(), ParamType::PtrMut(T::DTYPE), Owner::Buffer(self.allocation()))
     }
 }
 
@@ -238,7 +280,7 @@ impl<T: Element> AsPtrArg<T> for Buffer<T> {
     #[inline]
     fn as_ptr_arg(&self) -> LaunchArg<'_> {
         let allocation = self.as_slice().allocation();
-        LaunchArg::word(allocation.address(), ParamType::Ptr(T::DTYPE), Some(allocation))
+        LaunchArg::word(allocation.address(), ParamType::Ptr(T::DTYPE), Owner::Buffer(allocation))
     }
 }
 
@@ -247,55 +289,53 @@ impl<T: Element> AsPtrMutArg<T> for Buffer<T> {
     #[inline]
     fn as_ptr_mut_arg(&mut self) -> LaunchArg<'_> {
         let allocation = self.as_mut_slice().allocation();
-        LaunchArg::word(allocation.address(), ParamType::PtrMut(T::DTYPE), Some(allocation))
+        LaunchArg::word(allocation.address(), ParamType::PtrMut(T::DTYPE), Owner::Buffer(allocation))
+    }
+}
+
+/// The types that are a view, and how.
+macro_rules! into_view {
+    ($into:ident::$method:ident -> $view:ident: $($ty:ty = |$it:ident| $value:expr;)*) => {$(
+        #[diagnostic::do_not_recommend]
+        impl<'a, T: Element, const R: usize> $into<'a, T, R> for $ty {
+            #[inline]
+            fn $method(self) -> $view<'a, T, R> {
+                let $it = self;
+                $value
+            }
+        }
+    )*};
+}
+
+into_view! {
+    IntoView::into_view -> View:
+    View<'a, T, R> = |view| view;
+    &'a View<'_, T, R> = |view| *view;
+    ViewMut<'a, T, R> = |view| view.to_read();
+    &'a ViewMut<'_, T, R> = |view| view.as_view();
+    &'a Tensor<T, R> = |tensor| tensor.as_view();
+}
+
+into_view! {
+    IntoViewMut::into_view_mut -> ViewMut:
+    ViewMut<'a, T, R> = |view| view;
+    &'a mut ViewMut<'_, T, R> = |view| view.reborrow();
+    &'a mut Tensor<T, R> = |tensor| tensor.as_view_mut();
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: Element, const R: usize> AsPtrArg<T> for Tensor<T, R> {
+    #[inline]
+    fn as_ptr_arg(&self) -> LaunchArg<'_> {
+        self.buffer().as_ptr_arg()
     }
 }
 
 #[diagnostic::do_not_recommend]
-impl<'a, T: Element, const R: usize> IntoTensorArg<'a, T, R> for View<'a, T, R> {
+impl<T: Element, const R: usize> AsPtrMutArg<T> for Tensor<T, R> {
     #[inline]
-    fn into_tensor_arg(self) -> LaunchArg<'a> {
-        LaunchArg::view(self, false)
-    }
-}
-
-#[diagnostic::do_not_recommend]
-impl<'a, T: Element, const R: usize> IntoTensorArg<'a, T, R> for &'a View<'_, T, R> {
-    #[inline]
-    fn into_tensor_arg(self) -> LaunchArg<'a> {
-        LaunchArg::view(*self, false)
-    }
-}
-
-#[diagnostic::do_not_recommend]
-impl<'a, T: Element, const R: usize> IntoTensorArg<'a, T, R> for ViewMut<'a, T, R> {
-    #[inline]
-    fn into_tensor_arg(self) -> LaunchArg<'a> {
-        LaunchArg::view(self.into_view(), false)
-    }
-}
-
-#[diagnostic::do_not_recommend]
-impl<'a, T: Element, const R: usize> IntoTensorArg<'a, T, R> for &'a ViewMut<'_, T, R> {
-    #[inline]
-    fn into_tensor_arg(self) -> LaunchArg<'a> {
-        LaunchArg::view(self.as_view(), false)
-    }
-}
-
-#[diagnostic::do_not_recommend]
-impl<'a, T: Element, const R: usize> IntoTensorMutArg<'a, T, R> for ViewMut<'a, T, R> {
-    #[inline]
-    fn into_tensor_mut_arg(self) -> LaunchArg<'a> {
-        LaunchArg::view(self.into_view(), true)
-    }
-}
-
-#[diagnostic::do_not_recommend]
-impl<'a, T: Element, const R: usize> IntoTensorMutArg<'a, T, R> for &'a mut ViewMut<'_, T, R> {
-    #[inline]
-    fn into_tensor_mut_arg(self) -> LaunchArg<'a> {
-        LaunchArg::view(self.as_view(), true)
+    fn as_ptr_mut_arg(&mut self) -> LaunchArg<'_> {
+        self.buffer_mut().as_ptr_mut_arg()
     }
 }
 
@@ -304,14 +344,14 @@ impl<T: Element> AsPtrMutArg<T> for Scratch<T> {
     #[inline]
     fn as_ptr_mut_arg(&mut self) -> LaunchArg<'_> {
         let allocation = self.as_mut_slice().allocation();
-        LaunchArg::word(allocation.address(), ParamType::PtrMut(T::DTYPE), Some(allocation))
+        LaunchArg::word(allocation.address(), ParamType::PtrMut(T::DTYPE), Owner::Buffer(allocation))
     }
 }
 
 /// An address of elements that another library owns, for a kernel to read, valid while `'a` lasts. Its device and length are
 /// unknown: order its uses by events.
 ///
-/// On the CPU device a kernel can reach buffers of this crate only.
+/// On the CPU device a kernel reaches through it buffers of this crate only; a view of other memory is made by [`View::from_raw_parts`].
 pub struct DevicePtr<'a, T> {
     address: u64,
     element: PhantomData<&'a T>,
@@ -320,7 +360,7 @@ pub struct DevicePtr<'a, T> {
 /// An address of elements that another library owns, for a kernel to read and write, valid while `'a` lasts. Its device and
 /// length are unknown: order its uses by events.
 ///
-/// On the CPU device a kernel can reach buffers of this crate only.
+/// On the CPU device a kernel reaches through it buffers of this crate only; a view of other memory is made by [`View::from_raw_parts`].
 pub struct DevicePtrMut<'a, T> {
     address: u64,
     element: PhantomData<&'a mut T>,
@@ -369,7 +409,7 @@ macro_rules! pointer {
         impl<T: Element> AsPtrArg<T> for $name<'_, T> {
             #[inline]
             fn as_ptr_arg(&self) -> LaunchArg<'_> {
-                LaunchArg::word(self.address, ParamType::Ptr(T::DTYPE), None)
+                LaunchArg::word(self.address, ParamType::Ptr(T::DTYPE), Owner::Nobody)
             }
         }
     )*};
@@ -389,6 +429,6 @@ impl<T> Copy for DevicePtr<'_, T> {}
 impl<T: Element> AsPtrMutArg<T> for DevicePtrMut<'_, T> {
     #[inline]
     fn as_ptr_mut_arg(&mut self) -> LaunchArg<'_> {
-        LaunchArg::word(self.address, ParamType::PtrMut(T::DTYPE), None)
+        LaunchArg::word(self.address, ParamType::PtrMut(T::DTYPE), Owner::Nobody)
     }
 }

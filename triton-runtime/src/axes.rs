@@ -28,6 +28,26 @@ macro_rules! any_rank {
                 self.map(|layout| layout.permute(order))
             }
 
+            /// The same elements in the same order, with another shape. Nothing is copied, so that strides must be found that give them.
+            ///
+            /// # Errors
+            /// [`Error::Reshape`](crate::Error::Reshape) for another number of elements, or elements that no strides give in this order;
+            /// [`Error::Extent`](crate::Error::Extent).
+            ///
+            /// ```
+            /// # use triton_runtime::{Device, Result};
+            /// # fn main() -> Result<()> {
+            /// let mut x = Device::cpu().stream()?.zeros::<f32>(4 * 6)?;
+            #[doc = concat!("let view = x.", $view, "([4, 6])?.narrow(1, ..3)?.reshape([2, 2, 3])?;")]
+            /// assert_eq!(view.strides(), [12, 6, 1]);
+            /// assert!(view.reshape([12]).is_err());
+            /// # Ok(())
+            /// # }
+            /// ```
+            pub fn reshape<const M: usize>(self, shape: [usize; M]) -> Result<$name<'a, T, M>> {
+                self.map(|layout| layout.reshape(shape))
+            }
+
             /// The elements in a range of an axis; the other axes are whole. An empty range is allowed.
             ///
             /// # Errors

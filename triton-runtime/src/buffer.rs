@@ -85,6 +85,11 @@ impl<T: Element> Buffer<T> {
         Buffer { allocation: Arc::new(allocation), len, element: PhantomData }
     }
 
+    #[inline]
+    pub(crate) fn allocation(&self) -> &Arc<Allocation> {
+        &self.allocation
+    }
+
     /// What owns the memory; `None` if a graph does, too.
     pub(crate) fn allocation_mut(&mut self) -> Option<&mut Allocation> {
         Arc::get_mut(&mut self.allocation)

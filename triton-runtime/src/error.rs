@@ -1,9 +1,13 @@
 //! The one error type: what was found, what was expected, and how to fix it.
 
+mod text;
+
 use crate::other::OtherError;
+pub(crate) use text::describe;
+use text::{devices, elements, few, left, location, of_kernel, reshaped, version};
 pub use triton_core::interp::ProgramFault;
 use triton_core::interp::{FailedAssertion, RunError};
-use triton_core::metadata::{ComputeCapability, ParamType};
+use triton_core::metadata::ComputeCapability;
 
 /// The result type of this crate.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -236,6 +240,40 @@ pub enum Error {
         /// The strides in elements.
         strides: Vec<isize>,
         /// The message: two indices that alias, or why it is not known that there are none.
+        reason: String,
+    },
+
+    /// Axes that no strides give the elements of a view: another number of elements, or elements that lie in another order.
+    #[error("a view of shape {from:?} with strides {strides:?} cannot be reshaped to {to:?}: {}", reshaped(from, to))]
+    #[non_exhaustive]
+    Reshape {
+        /// The extents.
+        from: Vec<usize>,
+        /// The strides in elements.
+        strides: Vec<isize>,
+        /// The extents asked for.
+        to: Vec<usize>,
+    },
+
+    /// A shape of another number of elements than the values of a tensor.
+    #[error("a tensor of shape {shape:?} has {} elements, but there are {len}", elements(shape))]
+    #[non_exhaustive]
+    Shape {
+        /// The extents.
+        shape: Vec<usize>,
+        /// How many elements there are.
+        len: usize,
+    },
+
+    /// Memory of another owner that a kernel of the device cannot access as elements of the type.
+    #[error("a view of memory at {address:#x} on {device}: {reason}")]
+    #[non_exhaustive]
+    Foreign {
+        /// The address of the first element.
+        address: u64,
+        /// The device.
+        device: String,
+        /// What is wrong with it.
         reason: String,
     },
 
@@ -544,45 +582,4 @@ impl From<RunError> for Error {
             RunError::Assertion(failed) => failed.into(),
         }
     }
-}
-
-fn location(file: &str, line: u32) -> String {
-    if line == 0 { String::new() } else { format!("{file}:{line}: ") }
-}
-
-/// The first of many names.
-fn few(names: &[String]) -> String {
-    const NAMED: usize = 8;
-    let mut listed: Vec<&str> = names.iter().take(NAMED).map(String::as_str).collect();
-    let more = format!("and {} more", names.len().saturating_sub(NAMED));
-    if names.len() > NAMED {
-        listed.push(&more);
-    }
-    listed.join("; ")
-}
-
-fn of_kernel(kernel: &str) -> String {
-    if kernel.is_empty() { String::new() } else { format!(" of `{kernel}`") }
-}
-
-fn version(v: u32) -> String {
-    format!("{}.{}", v / 1000, v % 1000 / 10)
-}
-
-fn devices(count: usize) -> String {
-    match count {
-        0 => "the driver sees no device (is CUDA_VISIBLE_DEVICES empty?); use Device::cpu()".to_string(),
-        1 => "the driver sees one device, number 0".to_string(),
-        n => format!("the driver sees {n} devices, numbered from 0"),
-    }
-}
-
-fn left(free: u64, total: u64) -> String {
-    if total == 0 { String::new() } else { format!(", {free} of {total} are free; drop buffers or use smaller ones") }
-}
-
-/// A type as messages spell it.
-pub(crate) fn describe(ty: ParamType) -> String {
-    let kind = if ty.scalar().is_some() { "a scalar" } else { "a" };
-    format!("{kind} `{ty}`")
 }

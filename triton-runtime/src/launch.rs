@@ -1,7 +1,7 @@
 //! Launching: all checks on the host, then one call of the driver.
 
 use crate::allocation::Allocation;
-use crate::args::LaunchArg;
+use crate::args::{LaunchArg, Owner};
 use crate::capture::{Recorder, Step};
 use crate::cpu;
 use crate::device::Device;
@@ -9,6 +9,7 @@ use crate::driver::context::Context;
 use crate::driver::prepared::{Kept, Parts};
 use crate::driver::stream::RawStream;
 use crate::error::{Error, Result, describe};
+use crate::foreign::Region;
 use crate::grid::Grid;
 use crate::kernel::{Code, Kernel};
 use crate::load::{LoadInfo, Loaded};
@@ -247,8 +248,11 @@ impl<'a, S, const N: usize> Launch<'a, S, N> {
     /// Rejects buffers of another device.
     #[inline]
     fn check_devices(&self, stream: &Stream) -> Result<()> {
-        let mut allocations = self.args.iter().enumerate().filter_map(|(i, arg)| Some((i, arg.allocation?)));
-        allocations.try_for_each(|(i, allocation)| allocation.check(stream, || self.name(i)))
+        self.args.iter().enumerate().try_for_each(|(i, arg)| match arg.owner {
+            Owner::Buffer(allocation) => allocation.check(stream, || self.name(i)),
+            Owner::Foreign(memory) => memory.check(stream, || self.name(i)),
+            Owner::Nobody => Ok(()),
+        })
     }
 
     /// The same with all checks.
@@ -268,7 +272,7 @@ impl<'a, S, const N: usize> Launch<'a, S, N> {
     /// The buffers of the arguments, and whether they are written.
     #[inline]
     fn uses(&self) -> impl Iterator<Item = (&'a Arc<Allocation>, bool)> + Clone {
-        self.args.iter().filter_map(|arg| Some((arg.allocation?, arg.ty.is_mutable())))
+        self.args.iter().filter_map(|arg| Some((arg.allocation()?, arg.ty.is_mutable())))
     }
 
     /// Takes down work on a device that does it in the call.
@@ -291,9 +295,19 @@ impl<'a, S, const N: usize> Launch<'a, S, N> {
             *value = arg;
             count += 1;
         }
-        let run = move || cpu::run(function, &values.as_flattened()[..count], dims);
+        let mut foreign = [Region::default(); N];
+        for (region, arg) in foreign.iter_mut().zip(&self.args) {
+            *region = arg.foreign().map_or(Region::default(), |memory| memory.region());
+        }
+        // Most launches have none, and then the memory of the device is taken as it is.
+        let others = if foreign.iter().all(|region| region.bytes == 0) { 0 } else { N };
+        let run = move || cpu::run(function, &values.as_flattened()[..count], &foreign[..others], dims);
         match stream.recorder() {
             None => run(),
+            // A graph may outlive the slice.
+            Some(_) if self.args.iter().filter_map(LaunchArg::foreign).any(|memory| memory.is_borrowed) => {
+                stream.refuse_capture("a view of a slice of the host")
+            }
             Some(recorder) => self.record(stream, recorder, Box::new(move |_| run())),
         }
     }

@@ -54,6 +54,13 @@ impl<const R: usize> Layout<R> {
         if elements.is_some_and(|elements| elements <= len as u64) { Ok(layout) } else { layout.inside() }
     }
 
+    /// With strides, from the start of a slice.
+    pub(crate) fn strided(len: usize, shape: [usize; R], strides: [isize; R]) -> Result<Layout<R>> {
+        const { assert!(R >= 1 && R <= MAX_RANK, "a view has 1 to 5 dimensions") };
+        let shape = fits(shape)?;
+        Layout { shape, strides, offset: 0, start: 0, len, is_part: false }.with_strides(strides)
+    }
+
     /// No elements, of no buffer.
     pub(crate) fn none() -> Layout<R> {
         const { assert!(R >= 1 && R <= MAX_RANK, "a view has 1 to 5 dimensions") };
@@ -151,6 +158,45 @@ impl<const R: usize> Layout<R> {
         Ok(Layout { shape: fits(merged.shape)?, ..merged })
     }
 
+    /// The same elements in the same order, with other axes.
+    pub(crate) fn reshape<const M: usize>(self, shape: [usize; M]) -> Result<Layout<M>> {
+        const { assert!(M >= 1 && M <= MAX_RANK, "a view has 1 to 5 dimensions") };
+        let refused =
+            || Error::Reshape { from: self.shape.to_vec(), strides: self.strides.to_vec(), to: shape.to_vec() };
+        let count = |shape: &[usize]| shape.iter().try_fold(1u64, |n, &extent| n.checked_mul(extent as u64));
+        if count(&fits(shape)?) != count(&self.shape) {
+            return Err(refused());
+        }
+        let mut strides = [1isize; M];
+        if !self.shape.contains(&0) {
+            // From the last axis on: axes of the result share a run of axes that one stride walks through.
+            let mut axes = (0..R).rev().filter(|&axis| self.shape[axis] > 1).peekable();
+            let (mut left, mut stride) = (1, 1);
+            for axis in (0..M).rev() {
+                if shape[axis] == 1 {
+                    strides[axis] = stride;
+                    continue;
+                }
+                if left == 1 {
+                    let Some(first) = axes.next() else { return Err(refused()) };
+                    (left, stride) = (self.shape[first], self.strides[first]);
+                    let mut end = stride.saturating_mul(left as isize);
+                    while let Some(next) = axes.next_if(|&next| self.strides[next] == end) {
+                        left *= self.shape[next];
+                        end = end.saturating_mul(self.shape[next] as isize);
+                    }
+                }
+                if !left.is_multiple_of(shape[axis]) {
+                    return Err(refused());
+                }
+                strides[axis] = stride;
+                left /= shape[axis];
+                stride = stride.saturating_mul(shape[axis] as isize);
+            }
+        }
+        Ok(self.with_axes(|i| shape[i], |i| strides[i]))
+    }
+
     /// An axis of one element, repeated.
     pub(crate) fn broadcast(mut self, axis: usize, extent: usize) -> Result<Layout<R>> {
         let found = self.shape[self.axis(axis)?];
@@ -224,6 +270,12 @@ impl<const R: usize> Layout<R> {
         self.shape.iter().zip(self.strides).try_fold(offset.checked_add(1)?, |needed, (extent, stride)| {
             needed.checked_add((*extent as u64 - 1).checked_mul(stride.unsigned_abs() as u64)?)
         })
+    }
+
+    /// Elements from the first of the view to one past the last.
+    pub(crate) fn reach(&self) -> u64 {
+        // It was checked that they lie in the slice.
+        if self.shape.contains(&0) { 0 } else { self.needed().unwrap_or(0).saturating_sub(self.offset as u64) }
     }
 
     /// Rejects two indices that alias.

@@ -37,6 +37,7 @@ mod driver;
 mod element;
 mod error;
 mod event;
+mod foreign;
 mod graph;
 mod grid;
 mod inflate;
@@ -63,12 +64,11 @@ mod sync {
     pub(crate) use std::sync::Mutex;
     pub(crate) use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 }
+mod tensor;
 mod tensor_map;
 mod view;
 
-pub use args::{
-    AsPtrArg, AsPtrMutArg, DevicePtr, DevicePtrMut, IntoTensorArg, IntoTensorMutArg, LaunchArg, Params, Slots,
-};
+pub use args::{AsPtrArg, AsPtrMutArg, DevicePtr, DevicePtrMut, IntoView, IntoViewMut, LaunchArg, Params, Slots};
 pub use buffer::{Buffer, BufferSlice, BufferSliceMut, DeviceData, DeviceDataMut};
 pub use device::Device;
 pub use element::Element;
@@ -89,6 +89,7 @@ pub use pool::{Choice, Pool, Tuned};
 pub use scratch::Scratch;
 pub use selection::{Selecting, Selector};
 pub use stream::Stream;
+pub use tensor::{ShapeError, Tensor};
 pub use triton_core::metadata::{self, ComputeCapability};
 pub use triton_core::types::DType;
 pub use view::{View, ViewMut};

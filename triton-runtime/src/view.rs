@@ -1,13 +1,15 @@
 //! Views: the elements of a buffer as an array with a shape and strides. What changes their axes is in [`axes`](crate::axes).
 //!
-//! **Invariant:** every element that the extents and strides of a view describe lies in the buffer or slice that it was made
+//! **Invariant:** every element that the extents and strides of a view describe lies in the buffer, slice or foreign memory that it was made
 //! of, extents fit `i32`, strides are not negative, and no two elements of a mutable view alias, nor of two that were one. A kernel checks its
 //! indices against the extents only; this is why launching it is safe.
 
 use crate::allocation::Allocation;
+use crate::buffer::Buffer;
 use crate::device::Device;
 use crate::element::Element;
 use crate::error::Result;
+use crate::foreign::Foreign;
 use crate::layout::Layout;
 use std::fmt;
 use std::marker::PhantomData;
@@ -15,15 +17,18 @@ use std::sync::Arc;
 
 /// What the elements of a view are in.
 #[derive(Clone, Copy)]
-enum Memory<'a> {
+pub(crate) enum Memory<'a> {
     Buffer(&'a Arc<Allocation>),
+    /// Memory of another owner.
+    Foreign(Foreign<'a>),
     /// Nothing: the view was made by `none`.
     None(&'a Device),
 }
 
 /// A device buffer's elements as an array of `R` dimensions (1 to 5) that kernels read: what is passed for a
-/// `Tensor<T, R>`. Made by [`Buffer::view`](crate::Buffer::view) and
-/// [`BufferSlice::view`](crate::BufferSlice::view).
+/// `Tensor<T, R>`. Made of a [`Tensor`](crate::Tensor), by [`Buffer::view`](crate::Buffer::view) and
+/// [`BufferSlice::view`](crate::BufferSlice::view), and of another owner's memory by [`View::from_raw_parts`] and
+/// [`View::from_slice`].
 ///
 /// Element `[i, j]` of a view of two dimensions is `i * stride(0) + j * stride(1)` elements after its first. A view for
 /// reading may alias: several indices may name one element. An extent of 0 is allowed: then there is no element.
@@ -58,8 +63,9 @@ pub struct View<'a, T, const R: usize> {
 }
 
 /// A device buffer's elements as an array of `R` dimensions (1 to 5) that kernels read and write: what is passed for a
-/// `TensorMut<T, R>`. Made by [`Buffer::view_mut`](crate::Buffer::view_mut) and
-/// [`BufferSliceMut::view_mut`](crate::BufferSliceMut::view_mut).
+/// `TensorMut<T, R>`. Made of a [`Tensor`](crate::Tensor), by [`Buffer::view_mut`](crate::Buffer::view_mut) and
+/// [`BufferSliceMut::view_mut`](crate::BufferSliceMut::view_mut), and of another owner's memory by [`ViewMut::from_raw_parts`] and
+/// [`ViewMut::from_slice`].
 ///
 /// It is a [`View`] of which no two indices alias.
 ///
@@ -85,6 +91,17 @@ macro_rules! view {
             #[inline]
             pub(crate) fn new(allocation: &'a Arc<Allocation>, start: usize, len: usize, shape: [usize; R]) -> Result<$name<'a, T, R>> {
                 Ok($name { memory: Memory::Buffer(allocation), layout: Layout::new(start, len, shape)?, element: PhantomData })
+            }
+
+            /// Elements of a buffer in which the layout lies.
+            #[inline]
+            pub(crate) fn of(buffer: &'a Buffer<T>, layout: Layout<R>) -> $name<'a, T, R> {
+                $name { memory: Memory::Buffer(buffer.allocation()), layout, element: PhantomData }
+            }
+
+            /// Elements in memory of another owner, at which the layout's slice begins.
+            pub(crate) fn foreign(memory: Foreign<'a>, layout: Layout<R>) -> $name<'a, T, R> {
+                $name { memory: Memory::Foreign(memory), layout, element: PhantomData }
             }
 
             /// The same memory with other axes.
@@ -143,6 +160,7 @@ macro_rules! view {
             pub fn device(&self) -> &'a Device {
                 match self.memory {
                     Memory::Buffer(allocation) => allocation.device(),
+                    Memory::Foreign(memory) => memory.device,
                     Memory::None(device) => device,
                 }
             }
@@ -152,6 +170,7 @@ macro_rules! view {
             pub fn address(&self) -> u64 {
                 match self.memory {
                     Memory::Buffer(allocation) => allocation.address() + self.layout.bytes::<T>(),
+                    Memory::Foreign(memory) => memory.address() + self.layout.bytes::<T>(),
                     Memory::None(_) => 0,
                 }
             }
@@ -179,12 +198,11 @@ impl<'a, T: Element, const R: usize> View<'a, T, R> {
         Ok(View { layout: self.layout.with_strides(strides)?, ..self })
     }
 
+    /// The memory, for a launch: of another owner's the part that the elements reach.
     #[inline]
-    pub(crate) fn allocation(&self) -> Option<&'a Arc<Allocation>> {
-        match self.memory {
-            Memory::Buffer(allocation) => Some(allocation),
-            Memory::None(_) => None,
-        }
+    pub(crate) fn memory(&self) -> Memory<'a> {
+        let Memory::Foreign(memory) = self.memory else { return self.memory };
+        Memory::Foreign(memory.part(self.layout.bytes::<T>(), self.layout.reach() * size_of::<T>() as u64))
     }
 }
 
@@ -250,7 +268,7 @@ impl<'a, T: Element, const R: usize> ViewMut<'a, T, R> {
 
     /// The same, as long as the buffer is borrowed.
     #[inline]
-    pub(crate) fn into_view(self) -> View<'a, T, R> {
+    pub(crate) fn to_read(self) -> View<'a, T, R> {
         View { memory: self.memory, layout: self.layout, element: PhantomData }
     }
 }

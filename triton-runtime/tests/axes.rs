@@ -5,9 +5,7 @@ mod support;
 use support::{image, kernel, launch_of, param};
 use triton_core::metadata::{Arg, ParamType, Specialization};
 use triton_core::types::DType;
-use triton_runtime::{
-    Buffer, ComputeCapability, Device, Error, IntoTensorArg, IntoTensorMutArg, LaunchArg, Result, View, ViewMut,
-};
+use triton_runtime::{Buffer, ComputeCapability, Device, Error, LaunchArg, Result, View, ViewMut};
 
 fn buffer(len: usize) -> Buffer<f32> {
     Device::cpu().stream().and_then(|stream| stream.zeros(len)).expect("the CPU has memory")
@@ -206,7 +204,7 @@ fn what_is_refused() -> Result<()> {
 #[test]
 fn mutable_views() -> Result<()> {
     fn bits<const R: usize>(view: ViewMut<'_, f32, R>) -> Vec<u64> {
-        IntoTensorMutArg::<f32, R>::into_tensor_mut_arg(view).values().map(Arg::bits).collect()
+        LaunchArg::tensor_mut::<f32, R, _>(view).values().map(Arg::bits).collect()
     }
     let mut x = buffer(48);
     let first = x.address();
@@ -253,7 +251,7 @@ fn promises() -> Result<()> {
         (View::none(&device), "special"),
     ];
     for (view, entry) in cases {
-        let launch = launch_of(reads, [view.into_tensor_arg()]);
+        let launch = launch_of(reads, [LaunchArg::tensor(view)]);
         assert_eq!(launch.image(ComputeCapability::new(8, 0), None)?.entry, *entry, "{view:?}");
     }
     Ok(())
@@ -267,8 +265,8 @@ fn absent_operands() -> Result<()> {
     let values = |arg: LaunchArg<'_>| arg.values().collect::<Vec<_>>();
     let scalars = [0, 0, 0, 0, 0, 1].map(Arg::Scalar);
     let expected: Vec<Arg> = [Arg::Ptr(0)].into_iter().chain(scalars).collect();
-    assert_eq!(values(none.into_tensor_arg()), expected);
-    assert_eq!(values(ViewMut::<f32, 3>::none(&device).into_tensor_mut_arg()), expected);
+    assert_eq!(values(LaunchArg::tensor(none)), expected);
+    assert_eq!(values(LaunchArg::tensor_mut(ViewMut::<f32, 3>::none(&device))), expected);
     assert!(matches!(none.with_offset(1), Err(Error::View { len: 0, .. })));
     assert_eq!(none.select(0, 0).map(drop).unwrap_err(), none.narrow(0, 0..1).map(drop).unwrap_err());
     assert_eq!(format!("{none:?}"), "View(f32 [0, 0, 0] with strides [0, 0, 0] from element 0 on, on CPU)");
@@ -305,5 +303,53 @@ fn parts_of_a_view_keep_to_their_elements() -> Result<()> {
     assert_eq!(part(&mut x)?.split(0, [2, 2])?.with_offset(0).unwrap_err(), Error::Part);
     assert_eq!(part(&mut x)?.as_view().with_strides([0, 0]).unwrap_err(), Error::Part);
     assert_eq!(part(&mut x)?.split_at(0, 1)?.1.shape(), [3, 2]);
+    Ok(())
+}
+
+/// A reshape exists exactly where strides do, and has the elements in the same order.
+#[test]
+fn reshapes_are_found_where_strides_are() -> Result<()> {
+    let x = buffer(64);
+    let mut shapes = Vec::new();
+    for a in [1, 2, 3, 4, 6, 8, 12, 24] {
+        for b in [1, 2, 3, 4, 6, 8, 12, 24] {
+            if 24 % (a * b) == 0 {
+                shapes.push([a, b, 24 / (a * b)]);
+            }
+        }
+    }
+    // The element at each index in row-major order, from the first on.
+    let order = |shape: [usize; 3], strides: [isize; 3]| -> Vec<isize> {
+        let index = |i: usize| [i / (shape[1] * shape[2]), i / shape[2] % shape[1], i % shape[2]];
+        (0..24).map(|i| index(i).iter().zip(strides).map(|(i, stride)| *i as isize * stride).sum()).collect()
+    };
+    let mut found = [0, 0];
+    for &from in &shapes {
+        for strides in [[24, 4, 1], [1, 2, 8], [12, 4, 1], [4, 2, 1], [0, 4, 1], [2, 0, 0], [6, 2, 1], [1, 6, 2]] {
+            for order_of in [[0, 1, 2], [2, 0, 1], [1, 0, 2]] {
+                let Ok(view) = x.view([64])?.as_strided(from, strides) else { continue };
+                let view = view.permute(order_of)?;
+                let elements = order(view.shape(), view.strides());
+                for &to in &shapes {
+                    // The strides that it would have to have.
+                    let at = |axis: usize| to[axis + 1..].iter().product::<usize>();
+                    let strides = [0, 1, 2].map(|axis| if to[axis] > 1 { elements[at(axis)] } else { 0 });
+                    let exists = order(to, strides) == elements;
+                    let reshaped = view.reshape(to);
+                    found[usize::from(exists)] += 1;
+                    assert_eq!(reshaped.is_ok(), exists, "{view:?} to {to:?}");
+                    if let Ok(reshaped) = reshaped {
+                        assert_eq!(order(to, reshaped.strides()), elements, "{view:?} to {to:?}");
+                    }
+                }
+            }
+        }
+    }
+    assert!(found.iter().all(|count| *count > 1000), "{found:?}");
+    let error = x.view([4, 6])?.permute([1, 0])?.reshape([24]).unwrap_err().to_string();
+    assert!(error.contains("cannot be reshaped to [24]: its elements lie in another order"), "{error}");
+    let error = x.view([4, 6])?.reshape([5, 5]).unwrap_err().to_string();
+    assert!(error.contains("it has 24 elements, and the shape 25"), "{error}");
+    assert_eq!(x.view([0, 6])?.reshape([3, 0])?.shape(), [3, 0]);
     Ok(())
 }

@@ -2,14 +2,10 @@
 
 mod support;
 
+use support::copy::{call, copy, tensor};
 use support::{image, kernel, launch_of, made_of, param};
 use triton_core::metadata::{Arg, ParamType, Specialization};
-use triton_core::types::DType;
-use triton_runtime::launch::mode::Safe;
-use triton_runtime::{
-    Buffer, ComputeCapability, Device, Error, IntoTensorArg, IntoTensorMutArg, Kernel, Launch, LaunchArg, Result,
-    Stream, View, ViewMut,
-};
+use triton_runtime::{Buffer, ComputeCapability, Device, Error, Kernel, LaunchArg, Result, Stream, View, ViewMut};
 
 fn stream() -> Stream {
     Device::cpu().stream().expect("the CPU has streams")
@@ -180,67 +176,6 @@ fn mutable_views_do_not_overlap() -> Result<()> {
     Ok(())
 }
 
-/// `copy(a: Tensor<f32, 2>, o: TensorMut<f32, 2>)`: a program for each row of up to 8 columns.
-const COPY: &str = "\
-kernel copy(v0 a: ptr<f32>, v1 a0: i32, v2 a1: i32, v3 sa0: i64, v4 sa1: i64, \
-v5 o: ptr<mut f32>, v6 o0: i32, v7 o1: i32, v8 so0: i64, v9 so1: i64) warps 1 {
-  v10 = program_id 0 : i32
-  v11 = cast v10, i64 : i64
-  v12 = arange 0, 8 : i32[8]
-  v13 = cast v12, i64 : i64[8]
-  v14 = lt v10, v1 : bool
-  v15 = splat v14, [8] : bool[8]
-  v16 = splat v2, [8] : i32[8]
-  v17 = lt v12, v16 : bool[8]
-  v18 = and v15, v17 : bool[8]
-  v20 = mul v11, v3 : i64
-  v21 = offset v0, v20 : ptr<f32>
-  v22 = splat v21, [8] : ptr<f32>[8]
-  v23 = splat v4, [8] : i64[8]
-  v24 = mul v13, v23 : i64[8]
-  v25 = offset v22, v24 : ptr<f32>[8]
-  v26 = load v25, v18, - : f32[8]
-  v30 = lt v10, v6 : bool
-  v31 = splat v30, [8] : bool[8]
-  v32 = splat v7, [8] : i32[8]
-  v33 = lt v12, v32 : bool[8]
-  v34 = and v31, v33 : bool[8]
-  v35 = mul v11, v8 : i64
-  v36 = offset v5, v35 : ptr<mut f32>
-  v37 = splat v36, [8] : ptr<mut f32>[8]
-  v38 = splat v9, [8] : i64[8]
-  v39 = mul v13, v38 : i64[8]
-  v40 = offset v37, v39 : ptr<mut f32>[8]
-  store v40, v34, v26
-}
-";
-
-fn tensor(rank: u8, mutable: bool) -> ParamType {
-    ParamType::Tensor { dtype: DType::F32, rank, mutable }
-}
-
-fn copy() -> &'static Kernel {
-    let images = vec![
-        image("special", "s\0", Specialization::Divisible16, 32),
-        image("aligned", "a\0", Specialization::Aligned16, 32),
-        image("unit", "u\0", Specialization::UnitStride, 32),
-        image("general", "g\0", Specialization::Generic, 32),
-    ];
-    let params = vec![param("a", tensor(2, false), 1), param("o", tensor(2, true), 1)];
-    let mut metadata = kernel("copy", params, images).metadata().clone();
-    metadata.configs.to_mut()[0].ir = COPY.into();
-    made_of(metadata)
-}
-
-/// The call that a kernel of these parameters has.
-fn call<'a>(
-    k: &'static Kernel,
-    a: impl IntoTensorArg<'a, f32, 2>,
-    o: impl IntoTensorMutArg<'a, f32, 2>,
-) -> Launch<'a, Safe, 2> {
-    launch_of(k, [a.into_tensor_arg(), o.into_tensor_mut_arg()])
-}
-
 #[test]
 fn safe_launches() -> Result<()> {
     let stream = stream();
@@ -283,7 +218,7 @@ fn safe_launches() -> Result<()> {
 fn values_of_a_launch() -> Result<()> {
     let (x, mut y) = (buffer(64), buffer(64));
     let at = x.address();
-    let one = x.view([3, 4])?.with_offset(5)?.into_tensor_arg();
+    let one = LaunchArg::tensor(x.view([3, 4])?.with_offset(5)?);
     let expected = [Arg::Ptr(at + 20), Arg::Scalar(3), Arg::Scalar(4), Arg::Scalar(4), Arg::Scalar(1)];
     assert_eq!(one.values().collect::<Vec<_>>(), expected);
     assert_eq!(LaunchArg::scalar(-1i32).values().collect::<Vec<_>>(), [Arg::Scalar(0xffff_ffff)]);
@@ -297,7 +232,7 @@ fn values_of_a_launch() -> Result<()> {
     assert_eq!(addresses, [0, 5]);
     assert!(format!("{launch:?}").contains("a `TensorMut<f32, 2>`: "), "{launch:?}");
 
-    let full = x.view([1, 1, 1, 1, 1])?.into_tensor_arg();
+    let full = LaunchArg::tensor(x.view([1, 1, 1, 1, 1])?);
     assert_eq!(full.values().count(), tensor(5, false).words());
     assert_eq!(tensor(5, true).words(), ParamType::MAX_WORDS);
     Ok(())
@@ -373,7 +308,7 @@ fn promises_of_views() -> Result<()> {
     for (len, stride, entry) in
         [(16, 1, "special"), (16, 2, "general"), (17, 1, "unit"), (0, 3, "special"), (1, 3, "unit")]
     {
-        let launch = launch_of(line, [x.view([len])?.with_strides([stride])?.into_tensor_arg()]);
+        let launch = launch_of(line, [LaunchArg::tensor(x.view([len])?.with_strides([stride])?)]);
         assert_eq!(launch.image(ComputeCapability::new(8, 0), None)?.entry, entry, "{len} {stride}");
     }
     Ok(())
@@ -385,14 +320,14 @@ fn wrong_views_are_refused() -> Result<()> {
     let (x, mut y) = (buffer(16), buffer(16));
     let doubles = stream.zeros::<f64>(16)?;
     let cases = [
-        (x.view([16])?.into_tensor_arg(), "argument 0 is a `Tensor<f32, 1>`, but the kernel takes a `Tensor<f32, 2>`"),
-        (doubles.view([4, 4])?.into_tensor_arg(), "argument 0 is a `Tensor<f64, 2>`"),
-        (y.view_mut([4, 4])?.into_tensor_mut_arg(), "argument 0 is a `TensorMut<f32, 2>`"),
+        (LaunchArg::tensor(x.view([16])?), "argument 0 is a `Tensor<f32, 1>`, but the kernel takes a `Tensor<f32, 2>`"),
+        (LaunchArg::tensor(doubles.view([4, 4])?), "argument 0 is a `Tensor<f64, 2>`"),
+        (LaunchArg::tensor_mut(y.view_mut([4, 4])?), "argument 0 is a `TensorMut<f32, 2>`"),
         (LaunchArg::scalar(1i32), "argument 0 is a scalar `i32`"),
     ];
     for (arg, text) in cases {
         let mut out = buffer(16);
-        let args = [arg, out.view_mut([4, 4])?.into_tensor_mut_arg()];
+        let args = [arg, LaunchArg::tensor_mut(out.view_mut([4, 4])?)];
         let error = launch_of(copy(), args).launch(&stream, 1).unwrap_err();
         assert!(error.to_string().contains(text), "{error}");
     }
@@ -403,7 +338,7 @@ fn wrong_views_are_refused() -> Result<()> {
 #[test]
 fn lifetimes() {
     fn narrowed<'a>(wide: View<'static, f32, 2>, near: &'a ViewMut<'_, f32, 2>) -> [LaunchArg<'a>; 2] {
-        [IntoTensorArg::<'a, f32, 2>::into_tensor_arg(wide), IntoTensorArg::<'a, f32, 2>::into_tensor_arg(near)]
+        [LaunchArg::tensor::<f32, 2, _>(wide), LaunchArg::tensor::<f32, 2, _>(near)]
     }
     let wide: &'static Buffer<f32> = Box::leak(Box::new(buffer(4)));
     let mut near = buffer(4);

@@ -5,6 +5,7 @@
 
 use crate::context::Context;
 use crate::emit::twin;
+use crate::emit::types::Qualifier;
 use crate::environment;
 use crate::link::collect::Mentioned;
 use crate::link::{self, Linked};
@@ -66,7 +67,7 @@ pub fn function(args: TokenStream, item: TokenStream) -> TokenStream {
         scope::refuse_unknown(&mut cx, &mut paths);
     }
     let errors = cx.errors();
-    let twin = if cx.failed() { head(&written) } else { twin_of(&written, &root, editor) };
+    let twin = if cx.failed() { head(&written, &root, editor) } else { twin_of(&written, &root, editor) };
     if editor {
         return quote!(#twin #errors);
     }
@@ -194,6 +195,7 @@ fn parameter_names(written: &ItemFn) -> Vec<String> {
 /// The function as rustc sees it.
 fn twin_of(written: &ItemFn, root: &TokenStream, editor: bool) -> TokenStream {
     let mut twin = written.clone();
+    twin.sig = Qualifier { root, editor }.signature(&written.sig);
     let body = twin::of(&written.block, root, editor, &[]);
     *twin.block = body.block;
     // The functions of the language are in scope in the body, and not in the user's module. Those that it calls: others may
@@ -204,7 +206,7 @@ fn twin_of(written: &ItemFn, root: &TokenStream, editor: bool) -> TokenStream {
     twin.block.stmts.insert(0, Stmt::Item(Item::Verbatim(imports)));
     if !editor {
         // A public function has code, and a call of a stub must not: rustc checks the body as that of a closure that nothing calls.
-        let (body, result) = (&twin.block, &written.sig.output);
+        let (body, result) = (&twin.block, &twin.sig.output);
         let result = if let syn::ReturnType::Type(_, ty) = result { quote!(#ty) } else { quote!(()) };
         *twin.block = syn::parse_quote!({
             let _twin = move || -> #result #body;
@@ -216,7 +218,8 @@ fn twin_of(written: &ItemFn, root: &TokenStream, editor: bool) -> TokenStream {
 }
 
 /// The function without its body, which has errors.
-fn head(written: &ItemFn) -> TokenStream {
-    let (attrs, vis, sig) = (&written.attrs, &written.vis, &written.sig);
+fn head(written: &ItemFn, root: &TokenStream, editor: bool) -> TokenStream {
+    let (attrs, vis) = (&written.attrs, &written.vis);
+    let sig = Qualifier { root, editor }.signature(&written.sig);
     quote!(#(#attrs)* #[allow(unused, clippy::all)] #vis #sig { ::core::unreachable!() })
 }

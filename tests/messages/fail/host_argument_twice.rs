@@ -1,7 +1,6 @@
 //! A type of the user's that passes one mutable view to a kernel twice.
 
 use triton::prelude::*;
-use triton::LaunchArg;
 
 #[triton::kernel]
 fn exchange(x: TensorMut<i32, 1>, y: TensorMut<i32, 1>) {
@@ -9,7 +8,7 @@ fn exchange(x: TensorMut<i32, 1>, y: TensorMut<i32, 1>) {
     y.store([63 - i], x.load([i], [64]));
 }
 
-struct Twice<'a>(LaunchArg<'a>);
+struct Twice<'a>(ViewMut<'a, i32, 1>);
 
 impl Clone for Twice<'_> {
     fn clone(&self) -> Self {
@@ -19,8 +18,8 @@ impl Clone for Twice<'_> {
 
 impl Copy for Twice<'_> {}
 
-impl<'a> IntoTensorMutArg<'a, i32, 1> for Twice<'a> {
-    fn into_tensor_mut_arg(self) -> LaunchArg<'a> {
+impl<'a> IntoViewMut<'a, i32, 1> for Twice<'a> {
+    fn into_view_mut(self) -> ViewMut<'a, i32, 1> {
         self.0
     }
 }
@@ -28,6 +27,6 @@ impl<'a> IntoTensorMutArg<'a, i32, 1> for Twice<'a> {
 fn main() -> triton::Result<()> {
     let stream = Device::cpu().stream()?;
     let mut x = stream.zeros::<i32>(256)?;
-    let twice = Twice(x.view_mut([256])?.into_tensor_mut_arg());
+    let twice = Twice(x.view_mut([256])?);
     exchange(twice, twice).launch(&stream, 4)
 }

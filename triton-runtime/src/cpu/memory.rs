@@ -2,6 +2,7 @@
 
 use super::registry::Registry;
 use crate::driver::host::HostMemory;
+use crate::foreign::Region;
 use crate::lock;
 use std::fmt;
 use std::sync::{Arc, Mutex};
@@ -44,6 +45,34 @@ impl CpuMemory {
     /// The buffers alive now. They stay readable as long as this value lives.
     pub(crate) fn snapshot() -> CpuMemory {
         CpuMemory { blocks: lock(&REGISTRY).snapshot() }
+    }
+
+    /// The same, and memory of other owners.
+    pub(crate) fn with(foreign: &[Region]) -> CpuMemory {
+        let memory = CpuMemory::snapshot();
+        if foreign.is_empty() {
+            return memory;
+        }
+        // What lies in a buffer is reached through it. Regions that touch are one, so that all stay disjoint.
+        let end = |region: &Region| region.address + region.bytes;
+        let inside = |region: &Region| {
+            let buffer = memory.below(region.address);
+            buffer.is_some_and(|buffer| end(region) <= buffer.address() + buffer.len() as u64)
+        };
+        let mut regions: Vec<Region> =
+            foreign.iter().copied().filter(|region| region.bytes > 0 && !inside(region)).collect();
+        regions.sort_by_key(|region| region.address);
+        let mut merged: Vec<Region> = Vec::with_capacity(regions.len());
+        for region in regions {
+            match merged.last_mut() {
+                Some(last) if region.address <= end(last) => last.bytes = end(last).max(end(&region)) - last.address,
+                _ => merged.push(region),
+            }
+        }
+        let foreign = merged.into_iter().filter_map(HostMemory::foreign).map(Arc::new);
+        let mut blocks: Vec<Arc<HostMemory>> = memory.blocks.iter().cloned().chain(foreign).collect();
+        blocks.sort_by_key(|block| block.address());
+        CpuMemory { blocks: blocks.into() }
     }
 
     /// The block whose address is the last at or below this one.

@@ -5,6 +5,7 @@ mod registry;
 mod share;
 
 use crate::error::{Error, Result};
+use crate::foreign::Region;
 use memory::CpuMemory;
 use share::Share;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -17,12 +18,12 @@ use triton_core::span::Span;
 /// Programs run on the calling thread for this long before threads are started: starting them costs about as much.
 const ALONE: Duration = Duration::from_micros(200);
 
-/// Runs every program of a grid.
+/// Runs every program of a grid, over the buffers that are alive and memory of other owners.
 ///
 /// # Errors
 /// The error of the program with the lowest index (x varies fastest), whatever the order of the threads.
-pub(crate) fn run(func: &Function, args: &[Arg], grid: [u32; 3]) -> Result<()> {
-    let memory = CpuMemory::snapshot();
+pub(crate) fn run(func: &Function, args: &[Arg], foreign: &[Region], grid: [u32; 3]) -> Result<()> {
+    let memory = CpuMemory::with(foreign);
     // A panic is a bug in the interpreter; it must not end the user's program.
     let message = "the interpreter panicked; please report this as a bug";
     let panicked = |program| Error::Program(ProgramFault::new(func, Span::NONE, program, message));

@@ -8,10 +8,13 @@ use cudarc::driver::sys::{
     CUmemLocation, CUmemLocationType, CUmemPool_attribute, CUmemPoolHandle_st, CUmemPoolProps,
 };
 use std::collections::BTreeMap;
-use std::ffi::{CStr, c_char, c_int, c_void};
+use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
 use std::fmt;
 use std::sync::Mutex;
 use triton_core::metadata::ComputeCapability;
+
+/// CUDA Driver API, `CUpointer_attribute`: the ordinal of the device that memory was allocated on or registered with, an `int`.
+const CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL: c_uint = 9;
 
 /// A CUDA device that is in use.
 pub(crate) struct Context {
@@ -156,6 +159,23 @@ impl Context {
         }
         // SAFETY: a retained primary context stays valid.
         unsafe { cu!(self.driver, cuCtxSetCurrent(self.context.0)) }
+    }
+
+    /// Rejects an address that the driver knows to be of another device, or does not know: `Err` says why, as the end of a sentence.
+    pub(crate) fn check_address(&self, address: u64) -> Result<(), String> {
+        self.enter().map_err(|error| error.to_string())?;
+        let mut owner: c_int = 0;
+        let attribute = CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL;
+        // SAFETY: the attribute is an integer, and the pointer is to one.
+        let found = unsafe { cu!(self.driver, cuPointerGetAttribute((&raw mut owner).cast(), attribute, address)) };
+        match found {
+            Ok(()) if usize::try_from(owner) == Ok(self.ordinal) => Ok(()),
+            Ok(()) => Err(format!("the address is memory of CUDA device {owner}")),
+            Err(_) => {
+                Err("the driver does not know the address; memory of the host is copied by stream.upload(..)"
+                    .to_string())
+            }
+        }
     }
 
     /// The driver's handle.

@@ -2,6 +2,7 @@
 //!
 //! **Invariant:** every access is checked against the allocation, so that no kernel can reach other memory.
 
+use crate::foreign::Region;
 use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering::Relaxed};
@@ -14,10 +15,11 @@ const ALIGN: usize = 256;
 pub(crate) struct HostMemory {
     pointer: NonNull<u8>,
     bytes: usize,
-    layout: Layout,
+    /// Of memory that it owns.
+    layout: Option<Layout>,
 }
 
-// SAFETY: the memory is owned; kernels reach it through atomics, and host copies through the borrows of its buffer.
+// SAFETY: the memory is owned, or stays borrowed while a launch has it; kernels reach it through atomics, and host copies through the borrows of its buffer.
 unsafe impl Send for HostMemory {}
 // SAFETY: as above.
 unsafe impl Sync for HostMemory {}
@@ -30,7 +32,14 @@ impl HostMemory {
         let layout = Layout::from_size_align(padded, ALIGN).ok()?;
         // SAFETY: the size is not zero.
         let pointer = NonNull::new(unsafe { alloc_zeroed(layout) })?;
-        Some(HostMemory { pointer, bytes, layout })
+        Some(HostMemory { pointer, bytes, layout: Some(layout) })
+    }
+
+    /// Memory of another owner, for the time of a launch; `None` of an address that this process cannot have.
+    pub(crate) fn foreign(region: Region) -> Option<HostMemory> {
+        let bytes = usize::try_from(region.bytes).ok()?;
+        let pointer = std::ptr::with_exposed_provenance_mut(usize::try_from(region.address).ok()?);
+        Some(HostMemory { pointer: NonNull::new(pointer)?, bytes, layout: None })
     }
 
     /// The address of the first byte.
@@ -48,8 +57,14 @@ impl HostMemory {
     #[inline]
     fn at(&self, offset: usize, bytes: usize) -> Option<*mut u8> {
         let end = offset.checked_add(bytes)?;
-        // SAFETY: the offset lies inside the allocation.
+        // SAFETY: the offset lies inside the allocation: its own, or that of a region, which its maker vouches for.
         (end <= self.bytes).then(|| unsafe { self.pointer.as_ptr().add(offset) })
+    }
+
+    /// Whether an element of `W` bytes is at its natural alignment there. A block of its own is, other memory may begin anywhere.
+    #[inline]
+    fn is_aligned<const W: usize>(&self, offset: usize) -> bool {
+        self.pointer.addr().get().wrapping_add(offset).is_multiple_of(W)
     }
 
     /// Copies out; `false` if the range does not lie inside.
@@ -82,11 +97,11 @@ impl HostMemory {
     /// An element of `W` bytes (1, 2, 4 or 8), zero-extended; `None` outside the block or off its natural alignment.
     #[inline]
     pub(crate) fn load<const W: usize>(&self, offset: usize) -> Option<u64> {
-        if !offset.is_multiple_of(W) {
+        if !self.is_aligned::<W>(offset) {
             return None;
         }
         let pointer = self.at(offset, W)?;
-        // SAFETY: the element lies inside the block and is aligned, since the block is.
+        // SAFETY: the element lies inside the block and is aligned.
         Some(unsafe {
             match W {
                 1 => u64::from(AtomicU8::from_ptr(pointer).load(Relaxed)),
@@ -101,7 +116,7 @@ impl HostMemory {
     /// Writes an element of `W` bytes; `None` outside the block or off its natural alignment.
     #[inline]
     pub(crate) fn store<const W: usize>(&self, offset: usize, value: u64) -> Option<()> {
-        if !offset.is_multiple_of(W) {
+        if !self.is_aligned::<W>(offset) {
             return None;
         }
         let pointer = self.at(offset, W)?;
@@ -122,7 +137,7 @@ impl HostMemory {
     /// its natural alignment. The function may be called again with another element.
     #[inline]
     pub(crate) fn update<const W: usize>(&self, offset: usize, mut replace: impl FnMut(u64) -> u64) -> Option<u64> {
-        if !offset.is_multiple_of(W) {
+        if !self.is_aligned::<W>(offset) {
             return None;
         }
         let pointer = self.at(offset, W)?;
@@ -146,7 +161,9 @@ impl HostMemory {
 
 impl Drop for HostMemory {
     fn drop(&mut self) {
-        // SAFETY: allocated with this layout.
-        unsafe { dealloc(self.pointer.as_ptr(), self.layout) };
+        if let Some(layout) = self.layout {
+            // SAFETY: allocated with this layout.
+            unsafe { dealloc(self.pointer.as_ptr(), layout) };
+        }
     }
 }

@@ -50,7 +50,7 @@ fn region(arg: &LaunchArg<'_>) -> Result<Option<Region>, Unknown> {
     }
     let (ParamType::PtrMut(dtype) | ParamType::Tensor { dtype, .. }) = arg.ty else { return Err(Unknown) };
     let pieces = pieces(arg, dtype.bytes() as usize)?;
-    let Some(memory) = arg.allocation else {
+    let Some(memory) = arg.allocation() else {
         // A view of nothing has none, and of another library's pointer the length is unknown.
         return if pieces.is_some_and(|(offsets, _)| offsets.is_empty()) { Ok(None) } else { Err(Unknown) };
     };
@@ -204,13 +204,12 @@ impl fmt::Debug for Output {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::args::IntoTensorMutArg;
     use crate::device::Device;
     use crate::view::ViewMut;
 
     /// Offsets and bytes of the pieces of a view of `f32`; none if they are too many.
     fn of<const R: usize>(view: ViewMut<'_, f32, R>) -> Option<(Vec<usize>, usize)> {
-        region(&view.into_tensor_mut_arg())
+        region(&LaunchArg::tensor_mut(view))
             .ok()
             .map(|region| region.map_or((Vec::new(), 0), |of| (of.offsets, of.piece)))
     }

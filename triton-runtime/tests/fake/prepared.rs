@@ -4,7 +4,7 @@ use super::{id, log};
 use crate::support::{image, kernel, launch_of, param};
 use triton_core::metadata::{ParamType, Specialization};
 use triton_core::types::DType;
-use triton_runtime::{Buffer, Device, Error, IntoTensorArg, LaunchArg, Result, Stream};
+use triton_runtime::{Buffer, Device, Error, LaunchArg, Result, Stream};
 
 /// Every launch but the first two of the same arguments is a kept one. All of them tell the driver what they were asked for.
 pub fn prepared() -> Result<()> {
@@ -20,7 +20,7 @@ pub fn prepared() -> Result<()> {
     let (x, y) = (a.zeros::<f32>(100)?, a.zeros::<f32>(100)?);
     let read = |x: &Buffer<f32>, [rows, columns]: [usize; 2], n: i32, stream: &Stream, grid: i32| {
         let view = x.view([rows, columns])?;
-        launch_of(reads, [view.into_tensor_arg(), LaunchArg::scalar(n)]).launch(stream, grid)
+        launch_of(reads, [LaunchArg::tensor(view), LaunchArg::scalar(n)]).launch(stream, grid)
     };
     let launched = |[rows, columns]: [usize; 2], n: i32, stream: usize| {
         format!("launch [{rows}, {columns}] [{columns}, 1] {n} on {stream}")
@@ -63,7 +63,7 @@ pub fn prepared() -> Result<()> {
     for _ in 0..3 {
         read(&x, [5, 6], 1, &a, 1)?;
     }
-    let view = x.view([5, 6])?.into_tensor_arg();
+    let view = LaunchArg::tensor(x.view([5, 6])?);
     let error = launch_of(reads, [view, word]).launch(&a, 1).unwrap_err();
     assert!(matches!(error, Error::Argument { index: 1, .. }), "{error}");
     Ok(())

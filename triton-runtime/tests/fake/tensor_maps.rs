@@ -6,7 +6,7 @@ use triton_core::metadata::{
     Config, Image, KernelMetadata, MapElements, MapSwizzle, ParamMetadata, ParamType, Specialization, Target, TensorMap,
 };
 use triton_core::types::DType;
-use triton_runtime::{Buffer, ComputeCapability, Device, Error, IntoTensorArg, Kernel, LaunchArg, Result, Stream};
+use triton_runtime::{Buffer, ComputeCapability, Device, Error, Kernel, LaunchArg, Result, Stream};
 
 fn params() -> Vec<ParamMetadata> {
     vec![
@@ -36,7 +36,8 @@ type Buffers = (Buffer<f32>, Buffer<half::bf16>);
 
 fn launch(kernel: &'static Kernel, (x, y): &Buffers, shape: [usize; 2], offset: usize, stream: &Stream) -> Result<()> {
     let x = x.view(shape)?.with_offset(offset)?;
-    launch_of(kernel, [x.into_tensor_arg(), y.view([100])?.into_tensor_arg(), LaunchArg::scalar(-7)]).launch(stream, 1)
+    launch_of(kernel, [LaunchArg::tensor(x), LaunchArg::tensor(y.view([100])?), LaunchArg::scalar(-7)])
+        .launch(stream, 1)
 }
 
 pub fn tensor_maps() -> Result<()> {
@@ -79,8 +80,8 @@ pub fn tensor_maps() -> Result<()> {
 
     // Both are loaded ahead, and others launch the one without maps alone.
     let args = || -> Result<[LaunchArg<'_>; 3]> {
-        let x = buffers.0.view([20, 32])?.into_tensor_arg();
-        Ok([x, buffers.1.view([100])?.into_tensor_arg(), LaunchArg::scalar(1)])
+        let x = LaunchArg::tensor(buffers.0.view([20, 32])?);
+        Ok([x, LaunchArg::tensor(buffers.1.view([100])?), LaunchArg::scalar(1)])
     };
     let loaded: Vec<_> = launch_of(k, args()?).load(&device)?.iter().map(|info| info.specialization).collect();
     assert_eq!(loaded, [Specialization::Generic, Specialization::UnitStride]);

@@ -75,6 +75,15 @@ functions! {
     fn cuCtxGetCurrent(context: *mut *mut c_void) { *context = CURRENT.load(Relaxed) as *mut c_void; 0 }
     fn cuCtxSetCurrent(context: *mut c_void) { CURRENT.store(context as usize, Relaxed); 0 }
     fn cuCtxSynchronize() { log(format_args!("context-synchronize")); 0 }
+    fn cuPointerGetAttribute(data: *mut c_void, attribute: c_uint, address: u64) {
+        // Addresses of the second device, and of none, are those that tests take for them.
+        match (attribute, address) {
+            (9, 0x1_0000) => { *data.cast::<c_int>() = 1; 0 }
+            (9, 0x2_0000) => 1,
+            (9, _) => { *data.cast::<c_int>() = 0; 0 }
+            _ => 1,
+        }
+    }
     fn cuMemGetInfo_v2(free: *mut usize, total: *mut usize) {
         *free = TOTAL - USED.load(Relaxed);
         *total = TOTAL;

@@ -2,6 +2,7 @@
 
 #![allow(dead_code, reason = "each test binary uses a part")]
 
+pub mod copy;
 pub mod tensor_maps;
 
 use std::borrow::Cow;

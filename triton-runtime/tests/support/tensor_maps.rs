@@ -5,7 +5,7 @@ use super::{image, kernel, launch_of, param};
 use std::time::Instant;
 use triton_core::metadata::{Image, MapElements, MapSwizzle, ParamType, Specialization, Target, TensorMap};
 use triton_core::types::DType;
-use triton_runtime::{AsPtrArg, AsPtrMutArg, Device, IntoTensorArg, Kernel, Result, Stream, View};
+use triton_runtime::{AsPtrArg, AsPtrMutArg, Device, Kernel, LaunchArg, Result, Stream, View};
 
 /// Elements of a box.
 const BOX: usize = 256;
@@ -140,7 +140,7 @@ fn check<const R: usize>(
         for _ in 0..2 {
             let mut out = stream.zeros::<f32>(BOX)?;
             let start = stream.upload(&at)?;
-            let args = [(&view).into_tensor_arg(), out.as_ptr_mut_arg(), start.as_ptr_arg()];
+            let args = [LaunchArg::tensor(&view), out.as_ptr_mut_arg(), start.as_ptr_arg()];
             launch_of(kernel, args).launch(stream, 1)?;
             let expected = if map { expected(&view, offset, at, swizzle) } else { vec![PLAIN; BOX] };
             assert_eq!(stream.download(&out)?, expected, "{view:?} at {at:?}, {swizzle:?}");
@@ -194,7 +194,7 @@ pub fn times(stream: &Stream) -> Result<[(&'static str, f64); 3]> {
         for _ in 0..101 {
             let start = Instant::now();
             for number in 0..BATCH {
-                let view = x.view(shapes[number % 2])?.into_tensor_arg();
+                let view = LaunchArg::tensor(x.view(shapes[number % 2])?);
                 launch_of(kernel, [view, out.as_ptr_mut_arg(), at.as_ptr_arg()]).launch(stream, 1)?;
             }
             times.push(start.elapsed().as_secs_f64() / BATCH as f64 * 1e9);

@@ -5,6 +5,7 @@
 
 use crate::context::Context;
 use crate::emit::kernel::{Kernel, constant_type};
+use crate::emit::types::Qualifier;
 use crate::emit::{embed, twin};
 use crate::link::Linked;
 use crate::link::collect::Mentioned;
@@ -183,14 +184,14 @@ impl Kernel<'_> {
                 let arg = quote!(#p::AsPtrMutArg::<#element>::as_ptr_mut_arg(#name));
                 (quote_spanned!(span=> #name: &'a mut impl #host::AsPtrMutArg<#element>), Some(arg))
             }
-            // By value: a view is made for the call, and a view that is kept is passed as a reference to it.
+            // By value: a view is made for the call; a tensor, and a view that is kept, is passed as a reference to it.
             ParamKind::Tensor(_) => (
-                quote_spanned!(span=> #name: impl #host::IntoTensorArg<'a, #element>),
-                Some(quote!(#p::IntoTensorArg::<'a, #element>::into_tensor_arg(#name))),
+                quote_spanned!(span=> #name: impl #host::IntoView<'a, #element>),
+                Some(quote!(#p::LaunchArg::tensor::<#element, _>(#name))),
             ),
             ParamKind::TensorMut(_) => (
-                quote_spanned!(span=> #name: impl #host::IntoTensorMutArg<'a, #element>),
-                Some(quote!(#p::IntoTensorMutArg::<'a, #element>::into_tensor_mut_arg(#name))),
+                quote_spanned!(span=> #name: impl #host::IntoViewMut<'a, #element>),
+                Some(quote!(#p::LaunchArg::tensor_mut::<#element, _>(#name))),
             ),
             ParamKind::Scalar => (quote!(#name: #ty), Some(quote!(#p::LaunchArg::scalar(#name)))),
             ParamKind::Struct => (quote!(#name: #ty), Some(name.to_token_stream())),
@@ -279,7 +280,7 @@ impl Kernel<'_> {
     pub(crate) fn head(&self) -> TokenStream {
         let (generics, clause) = (self.twin_generics(), &self.function.sig.generics.where_clause);
         let types = self.typed_inputs().zip(&self.signature.params).filter(|(_, param)| param.ast.is_some());
-        let types = types.map(|(input, _)| &input.ty);
+        let types = types.map(|(input, _)| self.qualifier().of(&input.ty));
         quote!(const _: () = {
             #[allow(dead_code, non_snake_case, clippy::too_many_arguments)]
             fn head #generics(#(_: #types),*) #clause {}
@@ -293,9 +294,13 @@ impl Kernel<'_> {
 
     fn twin_params(&self) -> impl Iterator<Item = TokenStream> {
         self.typed_inputs().map(|input| {
-            let (pat, colon, ty) = (&input.pat, &input.colon_token, &input.ty);
+            let (pat, colon, ty) = (&input.pat, &input.colon_token, self.qualifier().of(&input.ty));
             quote!(#pat #colon #ty)
         })
+    }
+
+    fn qualifier(&self) -> Qualifier<'_> {
+        Qualifier { root: self.root, editor: self.editor }
     }
 
     /// The twin, with the kernel's name and generic parameters.

@@ -1,6 +1,6 @@
 //! The twin: the kernel's body as a function that rustc type-checks and nothing calls.
 //!
-//! Names, types, lints and the editor's help come from it. Operators work elementwise, so they become calls of the
+//! Names, types, lints and the editor's help come from it. Its `Tensor` is written by its path ([`Qualifier`]). Operators work elementwise, so they become calls of the
 //! façade's stubs: `a + b` ⇒ `lang::op::add(a) | b`. The native `|` carries the span of `+`, and a mismatch is then one
 //! error at the user's operator; a plain call of two arguments would be reported twice. A condition and a range become
 //! calls too, so that errors in them have our messages.
@@ -9,6 +9,7 @@
 //! rustc underline the whole attribute). In an editor they must *not* lie on the user's tokens, or hovering over `load`
 //! would show `op` and `add` as well.
 
+use crate::emit::types::Qualifier;
 use crate::read::body::control::{Counted, binds};
 use crate::read::body::macros::{self, Known};
 use crate::read::body::operator;
@@ -317,6 +318,11 @@ impl VisitMut for Rewriter<'_> {
         }
         self.visit_block_mut(&mut expr.body);
         self.stages(expr);
+    }
+
+    fn visit_type_path_mut(&mut self, ty: &mut syn::TypePath) {
+        visit_mut::visit_type_path_mut(self, ty);
+        Qualifier { root: self.root, editor: self.editor }.qualify(ty);
     }
 
     fn visit_expr_call_mut(&mut self, call: &mut syn::ExprCall) {

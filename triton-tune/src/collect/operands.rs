@@ -4,7 +4,7 @@ use crate::jit::{Division, Form, Instance};
 use fastrand::Rng;
 use triton::launch::mode::Safe;
 use triton::selection::Code;
-use triton::{Buffer, Element, IntoTensorArg, IntoTensorMutArg, Kernel, Launch, LaunchArg, Result, Stream, bf16, f16};
+use triton::{Buffer, Element, Kernel, Launch, LaunchArg, Result, Stream, bf16, f16};
 
 /// A launch that can be made again.
 pub(super) trait AnyLaunch {
@@ -100,15 +100,15 @@ impl<T: Number> Operands<T> {
         let Division { programs, steps } = instance.divided(extents, splits);
         let sides =
             |rows: usize, columns: usize, transposed: bool| if transposed { [columns, rows] } else { [rows, columns] };
-        let a: LaunchArg<'_> = self.a.view(sides(m, k, instance.order.ta))?.into_tensor_arg();
-        let b: LaunchArg<'_> = self.b.view(sides(k, n, instance.order.tb))?.into_tensor_arg();
-        let c: LaunchArg<'_> = self.c.view_mut([m, n])?.into_tensor_mut_arg();
+        let a = LaunchArg::tensor(self.a.view(sides(m, k, instance.order.ta))?);
+        let b = LaunchArg::tensor(self.b.view(sides(k, n, instance.order.tb))?);
+        let c = LaunchArg::tensor_mut(self.c.view_mut([m, n])?);
         if instance.form != Form::Split {
             let launch = Launch::<Safe, 3>::of_views(kernel, [a, b, c])?;
             return run(&launch, programs);
         }
-        let parts = self.parts.view_mut([1, m, n])?.into_tensor_mut_arg();
-        let done = self.done.view_mut([(programs[0] * programs[1]) as usize])?.into_tensor_mut_arg();
+        let parts = LaunchArg::tensor_mut(self.parts.view_mut([1, m, n])?);
+        let done = LaunchArg::tensor_mut(self.done.view_mut([(programs[0] * programs[1]) as usize])?);
         let (steps, ordered) = (LaunchArg::scalar(steps as i32), LaunchArg::scalar(false));
         let launch = Launch::<Safe, 7>::of_views(kernel, [a, b, c, parts, done, steps, ordered])?;
         run(&launch, programs)
